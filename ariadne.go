@@ -1,0 +1,209 @@
+// Package ariadne holds the nouns that every part shares: nodes, virtual time,
+// messages, inputs and outputs, actions, steps, digests. Types only: no
+// behaviour beyond printing, nothing of Linux.
+//
+// The one idea (docs/architecture.md): a node is a function
+//
+//	(local state, input) -> (local state, outputs)
+//
+// Automaton is that function. internal/node implements it with real processes;
+// tests implement it with a few lines of Go.
+//
+// Read next: internal/world (what may happen next), then internal/node.
+package ariadne
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// NodeID is a node's index in the order of the spec, from 0.
+type NodeID int
+
+// Time is virtual time in nanoseconds since the start of the execution.
+type Time int64
+
+// Never is later than every other time: the deadline of a node without timers.
+const Never = Time(1<<63 - 1)
+
+// Seconds formats t with microseconds, as log prefixes and timelines show it.
+func (t Time) String() string {
+	if t == Never {
+		return "never"
+	}
+	return fmt.Sprintf("%d.%06ds", int64(t)/1e9, int64(t)%1e9/1e3)
+}
+
+// Add returns t+d, saturating at Never.
+func (t Time) Add(d time.Duration) Time {
+	if s := t + Time(d); s >= t || d < 0 {
+		return s
+	}
+	return Never
+}
+
+// Digest is a SHA-256 over a canonical encoding of what it names.
+type Digest [sha256.Size]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:8]) }
+
+// Flags of a message that is a TCP segment.
+type Flags uint8
+
+const (
+	SYN Flags = 1 << iota // opens a connection
+	ACK                   // with SYN: accepts it; alone: completes the handshake
+	FIN                   // no more data from the sender
+	RST                   // refuses or aborts the connection
+	WND                   // the receiver has room again (Message.Window bytes more)
+)
+
+func (f Flags) String() string {
+	s := ""
+	for i, n := range [...]string{"SYN", "ACK", "FIN", "RST", "WND"} {
+		if f&(1<<i) != 0 {
+			if s != "" {
+				s += "+"
+			}
+			s += n
+		}
+	}
+	return s
+}
+
+// Protocol of a flow.
+type Protocol uint8
+
+const (
+	TCP Protocol = 6
+	UDP Protocol = 17
+)
+
+func (p Protocol) String() string {
+	if p == UDP {
+		return "udp"
+	}
+	return "tcp"
+}
+
+// Flow is one direction of a connection, or the datagrams from one address to
+// another. Ports are assigned in a fixed order by each node, so a Flow means
+// the same in every execution that reaches it by the same local history.
+type Flow struct {
+	Proto    Protocol
+	Src, Dst netip.AddrPort
+	// Epoch counts earlier connections of the sender with the same addresses.
+	Epoch int
+}
+
+// Message is what crosses between two nodes: a TCP segment carrying all that
+// one step wrote to one connection, or a datagram.
+type Message struct {
+	From, To NodeID
+	Flow     Flow
+	Seq      int // position on its Flow, from 1
+	Flags    Flags
+	Window   int // bytes; with WND
+	Data     []byte
+	Sent     Time // the sender's clock
+}
+
+// InputKind says what a node is given.
+type InputKind uint8
+
+const (
+	Start   InputKind = iota + 1 // run the node's commands
+	Deliver                      // a message arrives
+	Fire                         // the node's earliest timer fires
+)
+
+// Input is one input of a node.
+type Input struct {
+	Kind InputKind
+	// At is the virtual time of the input: start time, arrival time, or the
+	// timer's deadline. The node's clock becomes max(its clock, At).
+	At      Time
+	Message *Message // with Deliver
+}
+
+// LogLine is one line that a node wrote to standard output or standard error.
+type LogLine struct {
+	At     Time
+	Stream int // 1 standard output, 2 standard error
+	PID    int // virtual process that wrote it
+	Text   string
+}
+
+// Exit is the end of one of the node's processes that the spec started.
+type Exit struct {
+	At      Time
+	Command int // index of the command in the node's spec
+	Status  int // exit status, or -1 when a signal killed it
+	Signal  int // signal number, or 0
+}
+
+// Refusal is something Ariadne does not model that the program asked for.
+type Refusal struct {
+	Name    string // "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"
+	Detail  string // arguments of its first occurrence
+	Program string
+	Count   int
+	// Harmless: the answer given is one that a real kernel may give and that
+	// programs are known to handle, so the run stays conclusive.
+	Harmless bool
+}
+
+// Output is all that a node does in one step.
+type Output struct {
+	Messages []Message
+	Logs     []LogLine
+	Exits    []Exit
+	Clock    Time   // the node's clock at the end of the step
+	Deadline Time   // its earliest pending timer, or Never
+	Timer    string // what that timer is, a stable name: "epoll_wait/3"
+	// Idle: the node waits for nothing at all: no process is left.
+	Done   bool
+	Calls  int    // emulated system calls in this step
+	Digest Digest // over everything above and the stream of calls
+	// Unreplayable: a thread that made no call for long was preempted.
+	Unreplayable bool
+	// Diverged: the step did not reach quiescence within its limit; says why.
+	Diverged string
+	// Fatal is what the node could not go on without (see Refusal), or "".
+	Fatal string
+}
+
+// Automaton is a node: a function from inputs to outputs, with its local state
+// inside. An error is a bug or a limit of the tool, never the target's doing.
+type Automaton interface {
+	Apply(Input) (Output, error)
+}
+
+// ActionKind is what the explorer can choose.
+type ActionKind uint8
+
+const (
+	ActStart ActionKind = iota + 1
+	ActDeliver
+	ActFire
+)
+
+// Action is one choice of the explorer. Its String is its stable name.
+type Action struct {
+	Kind ActionKind
+	Node NodeID
+	Flow Flow // with ActDeliver
+	Seq  int  // with ActDeliver
+}
+
+// Step is one applied action with what came of it.
+type Step struct {
+	Index  int // from 1
+	Action Action
+	Name   string // the action's stable name
+	At     Time   // virtual time of the input
+	Output Output
+}

@@ -1,0 +1,107 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// File is what an open file description refers to: a socket, a pipe end, an
+// epoll set, a host file. A file that can be read also implements Reader, and
+// so on. All of them answer EAGAIN for "not now"; whether that blocks is decided
+// by the handler, from OpenFile.Flags.
+type File interface {
+	// Ready returns the poll events that hold now.
+	Ready() Events
+	// Changed returns the queue notified when Ready may have changed, or nil
+	// when it never does.
+	Changed() *Queue
+	// Release is called once, when the last descriptor is closed.
+	Release(n *Node)
+}
+
+// Reader is a File for read(2), readv(2).
+type Reader interface {
+	Read(t *Thread, b []byte) (int, Errno)
+}
+
+// Writer is a File for write(2), writev(2). A short count is a partial write.
+type Writer interface {
+	Write(t *Thread, b []byte) (int, Errno)
+}
+
+// Ioctler is a File with its own ioctls; ENOTTY means not one of them.
+type Ioctler interface {
+	Ioctl(t *Thread, cmd, arg uint64) (int64, Errno)
+}
+
+// Describer names a file as /proc/self/fd shows it: "socket:[7]".
+type Describer interface{ Describe() string }
+
+// OpenFile is an open file description: shared by dup and fork.
+type OpenFile struct {
+	File  File
+	Flags int // O_* status flags and access mode
+	Refs  int // descriptors that refer to it, over all tables
+	Owner int // F_SETOWN
+	Sig   int // F_SETSIG
+
+	watchers []CloseWatcher
+}
+
+// CloseWatcher is told when an open file description goes away (epoll sets).
+type CloseWatcher interface{ FileClosed(*OpenFile) }
+
+// WatchClose registers w; UnwatchClose takes it out.
+func (f *OpenFile) WatchClose(w CloseWatcher) { f.watchers = append(f.watchers, w) }
+func (f *OpenFile) UnwatchClose(w CloseWatcher) {
+	for i, x := range f.watchers {
+		if x == w {
+			f.watchers = append(f.watchers[:i:i], f.watchers[i+1:]...)
+			return
+		}
+	}
+}
+
+// NonBlocking reports O_NONBLOCK.
+func (f *OpenFile) NonBlocking() bool { return f.Flags&unix.O_NONBLOCK != 0 }
+
+// Hold adds a reference that is not a descriptor's (SCM_RIGHTS in flight).
+func (f *OpenFile) Hold() { f.Refs++ }
+
+// Drop takes a reference away and releases the file with the last one.
+func (f *OpenFile) Drop(n *Node) {
+	if f.Refs--; f.Refs == 0 {
+		for _, w := range append([]CloseWatcher(nil), f.watchers...) {
+			w.FileClosed(f)
+		}
+		if f.File != nil {
+			f.File.Release(n)
+		}
+	}
+}
+
+// HostFile is a file of the node's own file tree, or of the host's read-only
+// one: Linux reads and writes it.
+type HostFile struct {
+	Path string // as the node sees it, absolute; at the time it was opened
+	Dev  uint64 // real device and inode: they find it, and are never shown
+	Ino  uint64
+	Mode uint32 // st_mode
+	// Dir is the state of getdents64: entries not yet returned, sorted by name.
+	Dir *DirStream
+}
+
+// DirStream is an open directory being listed.
+type DirStream struct {
+	Entries []Dirent
+	Pos     int
+}
+
+// Dirent is one directory entry.
+type Dirent struct {
+	Ino  uint64
+	Type uint8
+	Name string
+}
+
+func (*HostFile) Ready() Events      { return In | Out | RdNorm | WrNorm }
+func (*HostFile) Changed() *Queue    { return nil }
+func (*HostFile) Release(n *Node)    {}
+func (h *HostFile) Describe() string { return h.Path }

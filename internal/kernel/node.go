@@ -1,0 +1,122 @@
+// Package kernel is one node's emulated kernel: processes, threads, descriptor
+// tables, wait queues, timers, signals, sockets, pipes, futexes.
+//
+// It is values only. Everything reachable from a Node is plain data: no
+// closures, channels, goroutines or operating-system handles (but for the
+// Machine of a thread, which whoever copies a Node replaces). So a Node can be
+// copied, which is what a checkpoint is. It never looks at real time, never
+// lets map order escape and makes no real system call of its own.
+//
+// A blocked call is a condition: a handler that cannot finish returns
+// Thread.Block, and runs again from its start when one of the queues it named is
+// notified, its deadline passes, or a signal arrives. What it must remember
+// across that stands in Thread.Wait.
+//
+// Read next: internal/sys (the system-call table and handlers that use this),
+// then internal/node (which schedules).
+package kernel
+
+import (
+	"net/netip"
+
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// Errno is a Linux error number.
+type Errno = unix.Errno
+
+// Costs in virtual time, so that a loop which polls the clock ends.
+const (
+	CallCost  = ariadne.Time(500) // one emulated system call
+	ClockCost = ariadne.Time(50)  // one clock read without a stop
+)
+
+// Node is the kernel state of one machine.
+type Node struct {
+	ID       ariadne.NodeID
+	Name     string       // host name
+	Addrs    []netip.Addr // own addresses, without loopback
+	Hosts    []Host       // every node of the system, for name resolution
+	CPUs     int          // processors the node sees
+	RealBase int64        // CLOCK_REALTIME at time 0, ns since the epoch
+	MonoBase int64        // CLOCK_MONOTONIC at time 0, ns
+	Now      ariadne.Time // the node's clock
+	Rand     Rand         // the node's random bytes
+
+	Procs   map[int]*Process // by pid; zombies included
+	nextPID int
+	ready   []*Thread // runnable, first is next
+	timers  timerHeap
+	seq     uint64 // order of creation, for ties
+
+	Net     Net
+	Futexes Futexes
+	Locks   Locks
+
+	// What this step has produced so far; the node layer takes it.
+	Out      []ariadne.Message
+	Logs     []ariadne.LogLine
+	Exits    []ariadne.Exit
+	Refusals map[string]*ariadne.Refusal
+}
+
+// Host is a name and its addresses, as in /etc/hosts.
+type Host struct {
+	Name  string
+	Addrs []netip.Addr
+}
+
+// NewNode returns a machine that has just been switched on.
+func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
+	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: 1, Rand: NewRand(seed),
+		Procs: map[int]*Process{}, Refusals: map[string]*ariadne.Refusal{}}
+	n.Net.init(n)
+	n.Futexes.init()
+	n.Locks.init()
+	return n
+}
+
+// Sequence returns the next number of a per-node count of created things.
+func (n *Node) Sequence() uint64 { n.seq++; return n.seq }
+
+// Refuse counts a use of something that is not modelled (invariant I6).
+// harmless: the answer given is one that real kernels give too.
+func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
+	r := n.Refusals[name]
+	if r == nil {
+		r = &ariadne.Refusal{Name: name, Detail: detail, Harmless: harmless}
+		if t != nil {
+			r.Program = t.Proc.Exe
+		}
+		n.Refusals[name] = r
+	}
+	r.Count++
+}
+
+// Rand is a SplitMix64 generator: small, copyable, the same everywhere.
+type Rand struct{ state uint64 }
+
+// NewRand returns a generator that depends on seed alone.
+func NewRand(seed uint64) Rand { return Rand{seed} }
+
+// Uint64 returns the next 64 bits.
+func (r *Rand) Uint64() uint64 {
+	r.state += 0x9e3779b97f4a7c15
+	z := r.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Fill writes random bytes into b.
+func (r *Rand) Fill(b []byte) {
+	for i := 0; i < len(b); i += 8 {
+		v := r.Uint64()
+		for j := i; j < i+8 && j < len(b); j++ {
+			b[j] = byte(v)
+			v >>= 8
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package kernel
+
+import (
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// Machine is what a stopped thread lends to the handler of its call. The node
+// layer implements it over ptrace; tests over a byte slice.
+type Machine interface {
+	// ReadMem fills b from the thread's memory at addr, or fails with EFAULT.
+	ReadMem(addr uint64, b []byte) Errno
+	// WriteMem stores b at addr, or fails with EFAULT.
+	WriteMem(addr uint64, b []byte) Errno
+	// Syscall runs a real system call in the thread, now, and returns what the
+	// kernel answered (-errno on failure). Never one that may block. The
+	// thread's registers are restored afterwards.
+	Syscall(nr int, args ...uint64) int64
+	// HostFD returns a duplicate, for the supervisor to use and close, of the
+	// thread's real descriptor fd (same open file description).
+	HostFD(fd int) (int, Errno)
+	// SigMask returns the signals the thread blocks; SetSigMask changes them.
+	SigMask() SigSet
+	SetSigMask(SigSet)
+	// RealTID is the thread's id in the supervisor's view (for /proc).
+	RealTID() int
+}
+
+// ThreadState says whether a thread can run.
+type ThreadState uint8
+
+const (
+	Runnable ThreadState = iota // in the run queue, or running
+	Blocked                     // in a call that waits (Thread.Wait)
+	Dead
+)
+
+// Thread is one thread. TIDs are virtual: in order of creation in the node.
+type Thread struct {
+	TID   int
+	Proc  *Process
+	State ThreadState
+	Name  string // comm, at most 15 bytes
+	M     Machine
+
+	// Call is the system call the thread is in, as at its entry.
+	Call Call
+	Wait Wait
+
+	Pending    []SigInfo // signals sent to this thread
+	ClearTID   uint64    // set_tid_address
+	RobustList uint64    // set_robust_list head
+	Nice       int
+	Affinity   uint64
+	CPUTime    ariadne.Time // virtual processor time used
+}
+
+// Call is a system call number and its arguments.
+type Call struct {
+	NR   int
+	Args [6]uint64
+	// InCall: the thread stands in this call (else it is in user code).
+	InCall bool
+}
+
+// Wait is what a thread in a blocking call remembers between runs of its
+// handler. It is zero when the call begins.
+type Wait struct {
+	Runs        int          // earlier runs of the handler for this call
+	Deadline    ariadne.Time // absolute; valid when HasDeadline
+	HasDeadline bool
+	TimedOut    bool      // the deadline has passed
+	Interrupted bool      // a signal is to be delivered
+	Woken       bool      // the object waited for picked this thread (futex)
+	Done        int64     // progress, as the handler likes (bytes moved)
+	Aux         [2]uint64 // anything else, as the handler likes
+	SavedMask   *SigSet   // mask to restore after ppoll, sigsuspend, ...
+
+	queues []*Queue
+	timer  *Timer
+}
+
+// Op says what the node layer does with a thread after its handler ran.
+type Op uint8
+
+const (
+	OpReturn    Op = iota // the call returns Result.Value
+	OpBlock               // not yet: run the handler again when woken
+	OpNative              // let Linux run the call as it stands
+	OpClone               // clone, fork, vfork: Result.Clone says how
+	OpExec                // execve, execveat: run it, then set the new image up
+	OpExit                // the thread ends, status Result.Value
+	OpExitGroup           // the process ends, status Result.Value
+	OpYield               // returns Result.Value after the other runnable threads ran
+)
+
+// Restart says what a signal does to a blocked call (signal(7)).
+type Restart uint8
+
+const (
+	RestartSA     Restart = iota // restarted after a handler with SA_RESTART, else EINTR
+	RestartNoHand                // EINTR after any handler; restarted when none ran
+	RestartNever                 // always EINTR
+)
+
+// Result is a handler's decision.
+type Result struct {
+	Op      Op
+	Value   int64 // -errno on failure
+	Restart Restart
+	Clone   CloneArgs
+}
+
+// CloneArgs are the arguments of clone in one form for clone, fork and vfork.
+type CloneArgs struct {
+	Flags     uint64 // CLONE_*, exit signal in the low byte
+	Stack     uint64
+	ParentTID uint64
+	ChildTID  uint64
+	TLS       uint64
+}
+
+// Ret is a successful result.
+func Ret(v int64) Result { return Result{Value: v} }
+
+// Fail is a failed result.
+func Fail(e Errno) Result { return Result{Value: -int64(e)} }
+
+// RetOr returns v, or e when it is not zero.
+func RetOr(v int, e Errno) Result {
+	if e != 0 {
+		return Fail(e)
+	}
+	return Ret(int64(v))
+}
+
+// Native lets Linux run the call as it stands.
+var Native = Result{Op: OpNative}
+
+// Block says that the call waits: its handler runs again when one of the queues
+// is notified, the deadline set by SetDeadline passes, or a signal arrives.
+func (t *Thread) Block(r Restart, queues ...*Queue) Result {
+	for _, q := range queues {
+		if q != nil {
+			q.add(t)
+			t.Wait.queues = append(t.Wait.queues, q)
+		}
+	}
+	return Result{Op: OpBlock, Restart: r}
+}
+
+// SetDeadline gives the current call an absolute deadline on the node's clock;
+// a second call for the same system call keeps the first deadline, so that a
+// handler may simply set it on each run.
+func (t *Thread) SetDeadline(at ariadne.Time) {
+	if !t.Wait.HasDeadline {
+		t.Wait.HasDeadline, t.Wait.Deadline = true, at
+	}
+}
+
+// Park makes a thread whose handler returned OpBlock wait. The node layer calls it.
+func (t *Thread) Park() {
+	t.State = Blocked
+	t.Wait.Runs++
+	if t.Wait.HasDeadline && t.Wait.timer == nil {
+		t.Wait.timer = t.Node().AddTimer(t.Wait.Deadline, t)
+	}
+}
+
+// Unpark makes a blocked thread runnable; its handler will run again.
+func (t *Thread) Unpark() {
+	if t.State != Blocked {
+		return
+	}
+	for _, q := range t.Wait.queues {
+		q.remove(t)
+	}
+	t.Wait.queues = t.Wait.queues[:0]
+	t.State = Runnable
+	t.Node().MakeReady(t)
+}
+
+// EndWait forgets what the finished call waited for. The node layer calls it.
+func (t *Thread) EndWait() {
+	for _, q := range t.Wait.queues {
+		q.remove(t)
+	}
+	if t.Wait.timer != nil {
+		t.Node().StopTimer(t.Wait.timer)
+	}
+	t.Wait = Wait{}
+}
+
+// Notify implements Waiter: what the thread waits for may hold now.
+func (t *Thread) Notify(Events) { t.Unpark() }
+
+// Expire implements Expirer: the deadline of the thread's call has passed.
+func (t *Thread) Expire(*Timer) {
+	t.Wait.timer = nil
+	t.Wait.TimedOut = true
+	t.Unpark()
+}
+
+// Node returns the machine that the thread runs on.
+func (t *Thread) Node() *Node { return t.Proc.Node }
+
+// FDs returns the thread's descriptor table.
+func (t *Thread) FDs() *FDTable { return t.Proc.FDs }
+
+// NewFD gives file a real descriptor number in the thread (an eventfd stands in
+// for it in Linux's table) and enters it in the descriptor table.
+// flags: O_NONBLOCK and O_CLOEXEC are meant, access mode is kept for F_GETFL.
+func (t *Thread) NewFD(file File, flags int) (int, Errno) {
+	return t.InstallFD(&OpenFile{File: file, Flags: flags &^ unix.O_CLOEXEC}, flags&unix.O_CLOEXEC != 0)
+}
+
+// placeholderFlags are eventfd2's flags.
+func (t *Thread) InstallFD(of *OpenFile, cloexec bool) (int, Errno) {
+	var fl uint64
+	if cloexec {
+		fl = unix.EFD_CLOEXEC
+	}
+	fd := t.M.Syscall(unix.SYS_EVENTFD2, 0, fl)
+	if fd < 0 {
+		return -1, Errno(-fd)
+	}
+	t.FDs().Set(int(fd), of, cloexec)
+	return int(fd), 0
+}
+
+// MakeReady appends t to the run queue.
+func (n *Node) MakeReady(t *Thread) { n.ready = append(n.ready, t) }
+
+// NextReady takes the next runnable thread, or nil when the node is quiescent.
+func (n *Node) NextReady() *Thread {
+	for len(n.ready) > 0 {
+		t := n.ready[0]
+		n.ready = n.ready[1:]
+		if t.State == Runnable && !t.Proc.Stopped {
+			return t
+		}
+	}
+	return nil
+}
+
+// keepsRuntimeAlive reports whether the thread's current wait only keeps a
+// language runtime ticking: Go's sysmon naps with the nanosleep call that glibc
+// has not used since 2.31; HotSpot names its ticker.
+func (t *Thread) keepsRuntimeAlive() bool {
+	return t.Call.NR == unix.SYS_NANOSLEEP && t.TID != t.Proc.PID ||
+		t.Name == "VM Periodic Tas"
+}

@@ -1,0 +1,78 @@
+package kernel
+
+import (
+	"container/heap"
+
+	"ariadne"
+)
+
+// Expirer is what a timer ends: a thread's wait, a timerfd, an alarm.
+type Expirer interface{ Expire(*Timer) }
+
+// Timer is one pending deadline of the node.
+type Timer struct {
+	When ariadne.Time
+	Seq  uint64 // ties: in order of setting
+	Exp  Expirer
+	// Silent: it merely keeps a language runtime alive (Go's sysmon). It is run
+	// through when the node next runs and is never a choice of the search.
+	Silent bool
+	index  int // in the heap, -1 when not pending
+}
+
+type timerHeap []*Timer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	return h[i].When < h[j].When || h[i].When == h[j].When && h[i].Seq < h[j].Seq
+}
+func (h timerHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i]; h[i].index, h[j].index = i, j }
+func (h *timerHeap) Push(x any)   { t := x.(*Timer); t.index = len(*h); *h = append(*h, t) }
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}
+
+// AddTimer sets a timer for the absolute time when.
+func (n *Node) AddTimer(when ariadne.Time, e Expirer) *Timer {
+	t := &Timer{When: when, Seq: n.Sequence(), Exp: e}
+	if th, ok := e.(*Thread); ok {
+		t.Silent = th.keepsRuntimeAlive()
+	}
+	heap.Push(&n.timers, t)
+	return t
+}
+
+// StopTimer cancels t; it may have expired already.
+func (n *Node) StopTimer(t *Timer) {
+	if t.index >= 0 {
+		heap.Remove(&n.timers, t.index)
+	}
+}
+
+// NextTimer returns the earliest pending timer, or nil. With silent false it
+// passes over the silent ones.
+func (n *Node) NextTimer(silent bool) *Timer {
+	if silent {
+		if len(n.timers) == 0 {
+			return nil
+		}
+		return n.timers[0]
+	}
+	var best *Timer
+	for _, t := range n.timers {
+		if !t.Silent && (best == nil || t.When < best.When || t.When == best.When && t.Seq < best.Seq) {
+			best = t
+		}
+	}
+	return best
+}
+
+// FireTimer takes t off and expires it.
+func (n *Node) FireTimer(t *Timer) {
+	n.StopTimer(t)
+	t.Exp.Expire(t)
+}

@@ -1,0 +1,63 @@
+// Package spec reads and validates the description of a system: which programs
+// make it up, in which directories, what may fail, how long to run. Unknown
+// fields, missing programs and bad directories are errors of one line that name
+// file, line and node. It starts nothing.
+//
+// Read next: internal/run, which turns a Spec into a world.
+package spec
+
+import (
+	"net/netip"
+	"time"
+
+	"ariadne"
+)
+
+// Spec is a validated system description.
+type Spec struct {
+	Path   string         // of the file, as given
+	Dir    string         // absolute directory of the file; nodes see it, read-only, as /spec
+	Digest ariadne.Digest // over the file's bytes
+
+	Name       string
+	Nodes      []Node
+	Seed       uint64        // of random bytes, clock offsets and random walks
+	Latency    time.Duration // of every message; default 1 ms
+	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
+	Delays     int           // budget: how many messages may be delayed past a timer in one execution
+	Limits     Limits
+}
+
+// Limits end an execution.
+type Limits struct {
+	Steps      int           // actions in one execution; default 10000
+	Time       time.Duration // virtual time; default 60 s
+	Divergence time.Duration // real time that one step may take; default 10 s
+	Calls      int           // system calls in one step; default 5,000,000
+}
+
+// Node is one machine of the system.
+type Node struct {
+	ID        ariadne.NodeID
+	Name      string
+	Line      int // in the file, for messages
+	Commands  []Command
+	Dir       string            // absolute template of its working directory, or "" for an empty one
+	Writable  []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
+	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC
+	Stdin     string            // bytes of standard input
+	StdinOpen bool              // standard input never ends (default: end of file)
+	User      int               // uid and gid inside the node; default 0
+	MayFail   bool              // its death is no violation
+	Client    bool              // when all clients have ended, so has the execution
+	CPUs      int               // processors it sees; default 1
+	Addrs     []netip.Addr      // default 10.0.0.(index+1) and fd00::(index+1)
+	Start     time.Duration     // virtual time at which it is switched on; default 0
+}
+
+// Command is one program that a node starts, with its arguments. The programs of a node
+// start together, in order.
+type Command struct {
+	Args []string // Args[0] is resolved: absolute, or below /spec
+	Line int
+}

@@ -1,0 +1,139 @@
+package sys
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxIO is the most that one read or write moves, as in Linux.
+const maxIO = 0x7ffff000
+
+var le = binary.LittleEndian
+
+func callName(nr int) string { return fmt.Sprintf("syscall %d", nr) }
+
+func formatArgs(a Args) string {
+	return fmt.Sprintf("(%#x, %#x, %#x, %#x, %#x, %#x)", a[0], a[1], a[2], a[3], a[4], a[5])
+}
+
+// readBytes reads n bytes of the caller's memory.
+func readBytes(t *kernel.Thread, addr uint64, n int) ([]byte, kernel.Errno) {
+	b := make([]byte, n)
+	return b, t.M.ReadMem(addr, b)
+}
+
+// readString reads a NUL-terminated string of at most max bytes, NUL excluded;
+// ENAMETOOLONG when there is no NUL.
+func readString(t *kernel.Thread, addr uint64, max int) (string, kernel.Errno) {
+	var s []byte
+	var page [256]byte
+	for len(s) < max {
+		// Never read over the end of a page: the next may not be mapped.
+		n := min(256-int(addr%256), max-len(s))
+		if e := t.M.ReadMem(addr, page[:n]); e != 0 {
+			return "", e
+		}
+		if i := bytes.IndexByte(page[:n], 0); i >= 0 {
+			return string(append(s, page[:i]...)), 0
+		}
+		s = append(s, page[:n]...)
+		addr += uint64(n)
+	}
+	return "", unix.ENAMETOOLONG
+}
+
+// readPath reads a path name.
+func readPath(t *kernel.Thread, addr uint64) (string, kernel.Errno) {
+	return readString(t, addr, unix.PathMax)
+}
+
+func readU32(t *kernel.Thread, addr uint64) (uint32, kernel.Errno) {
+	var b [4]byte
+	e := t.M.ReadMem(addr, b[:])
+	return le.Uint32(b[:]), e
+}
+
+func readU64(t *kernel.Thread, addr uint64) (uint64, kernel.Errno) {
+	var b [8]byte
+	e := t.M.ReadMem(addr, b[:])
+	return le.Uint64(b[:]), e
+}
+
+func writeU32(t *kernel.Thread, addr uint64, v uint32) kernel.Errno {
+	return t.M.WriteMem(addr, le.AppendUint32(nil, v))
+}
+
+func writeU64(t *kernel.Thread, addr uint64, v uint64) kernel.Errno {
+	return t.M.WriteMem(addr, le.AppendUint64(nil, v))
+}
+
+// iovec is one element of a readv or writev list.
+type iovec struct{ base, len uint64 }
+
+// readIovecs reads a list of n iovecs; EINVAL as readv(2) has it.
+func readIovecs(t *kernel.Thread, addr uint64, n uint64) ([]iovec, kernel.Errno) {
+	if n > 1024 {
+		return nil, unix.EINVAL
+	}
+	b, e := readBytes(t, addr, int(n)*16)
+	if e != 0 {
+		return nil, e
+	}
+	v := make([]iovec, n)
+	total := uint64(0)
+	for i := range v {
+		v[i] = iovec{le.Uint64(b[i*16:]), le.Uint64(b[i*16+8:])}
+		if v[i].len > 1<<63-1 {
+			return nil, unix.EINVAL
+		}
+		if total+v[i].len > maxIO {
+			v[i].len = maxIO - total
+		}
+		total += v[i].len
+	}
+	return v, 0
+}
+
+// gather reads what the iovecs point at.
+func gather(t *kernel.Thread, v []iovec) ([]byte, kernel.Errno) {
+	var out []byte
+	for _, x := range v {
+		b, e := readBytes(t, x.base, int(x.len))
+		if e != 0 {
+			if len(out) > 0 {
+				return out, 0
+			}
+			return nil, e
+		}
+		out = append(out, b...)
+	}
+	return out, 0
+}
+
+// scatter writes b over the iovecs.
+func scatter(t *kernel.Thread, v []iovec, b []byte) kernel.Errno {
+	for _, x := range v {
+		n := min(int(x.len), len(b))
+		if n == 0 {
+			continue
+		}
+		if e := t.M.WriteMem(x.base, b[:n]); e != 0 {
+			return e
+		}
+		b = b[n:]
+	}
+	return 0
+}
+
+func iovLen(v []iovec) int {
+	n := 0
+	for _, x := range v {
+		n += int(x.len)
+	}
+	return n
+}
