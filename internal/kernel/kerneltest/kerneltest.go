@@ -1,0 +1,276 @@
+// Package kerneltest lets tests drive kernel objects and system-call handlers
+// without Linux: a Machine over byte slices, and a Driver that stands in for
+// the node layer (runs handlers, parks and wakes threads, fires timers). It
+// runs no programs and delivers no signal to a handler.
+package kerneltest
+
+import (
+	"testing"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where the ordinary memory of a fake process lies.
+const (
+	Base = 0x10000
+	Size = 0x40000
+)
+
+// Memory is an address space: ordinary memory at Base and Ariadne's scratch
+// area. Machines of one process share it.
+type Memory struct {
+	Bytes   []byte
+	Scratch []byte
+}
+
+// NewMemory returns zeroed memory of Size bytes.
+func NewMemory() *Memory {
+	return &Memory{make([]byte, Size), make([]byte, kernel.ScratchSize)}
+}
+
+// at returns the n bytes at addr, or nil when they are not all mapped.
+func (m *Memory) at(addr uint64, n int) []byte {
+	for _, r := range []struct {
+		base uint64
+		b    []byte
+	}{{Base, m.Bytes}, {kernel.ScratchAddr, m.Scratch}} {
+		if addr >= r.base && addr+uint64(n) <= r.base+uint64(len(r.b)) {
+			return r.b[addr-r.base:][:n]
+		}
+	}
+	return nil
+}
+
+// Native is a real system call that a handler injected.
+type Native struct {
+	NR   uint64
+	Args []uint64
+}
+
+// Machine is a fake kernel.Machine.
+type Machine struct {
+	Mem  *Memory
+	Mask kernel.SigSet
+	TID  int
+	// Natives are the injected calls so far, without those for descriptors.
+	Natives []Native
+	// Answer gives the result of injected calls by number; others get ENOSYS.
+	// eventfd2 and close work on descriptor numbers by themselves.
+	Answer map[uint64]func(args []uint64) int64
+	// Shared are addresses with a backing object, for futexes between
+	// processes: Shared[addr of a page] = object.
+	Shared map[uint64]uint64
+
+	fds map[int]bool // real descriptors; shared by the threads of a process
+}
+
+// NewMachine returns the machine of a process's first thread, with descriptors
+// 0, 1 and 2 open.
+func NewMachine() *Machine {
+	return &Machine{Mem: NewMemory(), Answer: map[uint64]func([]uint64) int64{},
+		fds: map[int]bool{0: true, 1: true, 2: true}}
+}
+
+// Thread returns a machine for another thread of the same process.
+func (m *Machine) Thread() *Machine {
+	return &Machine{Mem: m.Mem, Mask: m.Mask, Answer: m.Answer, Shared: m.Shared, fds: m.fds}
+}
+
+// ReadMem implements kernel.Machine.
+func (m *Machine) ReadMem(addr uint64, b []byte) kernel.Errno {
+	s := m.Mem.at(addr, len(b))
+	if s == nil && len(b) > 0 {
+		return unix.EFAULT
+	}
+	copy(b, s)
+	return 0
+}
+
+// WriteMem implements kernel.Machine.
+func (m *Machine) WriteMem(addr uint64, b []byte) kernel.Errno {
+	s := m.Mem.at(addr, len(b))
+	if s == nil && len(b) > 0 {
+		return unix.EFAULT
+	}
+	copy(s, b)
+	return 0
+}
+
+// Syscall implements kernel.Machine.
+func (m *Machine) Syscall(nr int, args ...uint64) int64 {
+	switch nr {
+	case unix.SYS_EVENTFD2:
+		fd := 0
+		for m.fds[fd] {
+			fd++
+		}
+		m.fds[fd] = true
+		return int64(fd)
+	case unix.SYS_CLOSE:
+		if !m.fds[int(args[0])] {
+			return -int64(unix.EBADF)
+		}
+		delete(m.fds, int(args[0]))
+		return 0
+	}
+	m.Natives = append(m.Natives, Native{uint64(nr), args})
+	if f := m.Answer[uint64(nr)]; f != nil {
+		return f(args)
+	}
+	return -int64(unix.ENOSYS)
+}
+
+// HostFD implements kernel.Machine; there is none to lend.
+func (m *Machine) HostFD(fd int) (int, kernel.Errno) { return -1, unix.EBADF }
+
+// SigMask and SetSigMask implement kernel.Machine.
+func (m *Machine) SigMask() kernel.SigSet     { return m.Mask }
+func (m *Machine) SetSigMask(s kernel.SigSet) { m.Mask = s }
+
+// RealTID implements kernel.Machine.
+func (m *Machine) RealTID() int { return m.TID }
+
+// Backing tells which object lies behind shared memory, by page.
+func (m *Machine) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
+	o, ok := m.Shared[addr&^4095]
+	return [2]uint64{o, 0}, addr & 4095, ok
+}
+
+// Poke and Peek access memory in tests; they panic outside of it.
+func (m *Machine) Poke(addr uint64, b []byte) {
+	if m.WriteMem(addr, b) != 0 {
+		panic("kerneltest: Poke outside memory")
+	}
+}
+func (m *Machine) Peek(addr uint64, n int) []byte {
+	b := make([]byte, n)
+	if m.ReadMem(addr, b) != 0 {
+		panic("kerneltest: Peek outside memory")
+	}
+	return b
+}
+
+// Driver runs system calls of a node's threads as the node layer does.
+type Driver struct {
+	T      testing.TB
+	Node   *kernel.Node
+	Handle func(*kernel.Thread) kernel.Result // sys.Handle
+
+	results map[*kernel.Thread]kernel.Result
+}
+
+// NewDriver returns a driver for a new node named "n0".
+func NewDriver(tb testing.TB, handle func(*kernel.Thread) kernel.Result) *Driver {
+	return &Driver{T: tb, Node: kernel.NewNode(0, "n0", 1), Handle: handle,
+		results: map[*kernel.Thread]kernel.Result{}}
+}
+
+// Process adds a process with a fake machine and an empty descriptor table.
+func (d *Driver) Process(parent *kernel.Process) (*kernel.Thread, *Machine) {
+	p, t := d.Node.NewProcess(parent)
+	m := NewMachine()
+	m.TID = t.TID
+	t.M = m
+	p.FDs = kernel.NewFDTable()
+	return t, m
+}
+
+// Thread adds a thread to t's process.
+func (d *Driver) Thread(t *kernel.Thread) (*kernel.Thread, *Machine) {
+	u := t.Proc.NewThread()
+	m := t.M.(*Machine).Thread()
+	m.TID = u.TID
+	u.M = m
+	return u, m
+}
+
+// Call lets t make a call and runs the node until nothing is runnable. It
+// returns the result, or false when t waits.
+func (d *Driver) Call(t *kernel.Thread, nr int, args ...uint64) (kernel.Result, bool) {
+	d.T.Helper()
+	if t.State != kernel.Runnable || t.Call.InCall {
+		d.T.Fatalf("thread %d cannot make call %d: it is in one or dead", t.TID, nr)
+	}
+	t.Call = kernel.Call{NR: nr, InCall: true}
+	copy(t.Call.Args[:], args)
+	delete(d.results, t)
+	d.run(t)
+	d.Settle()
+	return d.Result(t)
+}
+
+// Must is Call for a call that must not wait; it returns the value.
+func (d *Driver) Must(t *kernel.Thread, nr int, args ...uint64) int64 {
+	d.T.Helper()
+	r, ok := d.Call(t, nr, args...)
+	if !ok {
+		d.T.Fatalf("thread %d: call %d%v waits", t.TID, nr, args)
+	}
+	return r.Value
+}
+
+// Waits is Call for a call that must wait.
+func (d *Driver) Waits(t *kernel.Thread, nr int, args ...uint64) {
+	d.T.Helper()
+	if r, ok := d.Call(t, nr, args...); ok {
+		d.T.Fatalf("thread %d: call %d%v returned %d, should wait", t.TID, nr, args, r.Value)
+	}
+}
+
+// Result returns the result of t's last call, or false while it waits.
+func (d *Driver) Result(t *kernel.Thread) (kernel.Result, bool) {
+	r, ok := d.results[t]
+	return r, ok
+}
+
+// Done returns the value that t's last call has returned by now.
+func (d *Driver) Done(t *kernel.Thread) int64 {
+	d.T.Helper()
+	r, ok := d.results[t]
+	if !ok {
+		d.T.Fatalf("thread %d still waits in call %d", t.TID, t.Call.NR)
+	}
+	return r.Value
+}
+
+// Settle runs woken threads until the node is quiescent.
+func (d *Driver) Settle() {
+	for {
+		t := d.Node.NextReady()
+		if t == nil {
+			return
+		}
+		if t.Call.InCall {
+			d.run(t)
+		}
+	}
+}
+
+// Fire lets the earliest timer expire at its time, and settles.
+func (d *Driver) Fire() {
+	d.T.Helper()
+	tm := d.Node.NextTimer(true)
+	if tm == nil {
+		d.T.Fatal("no timer is pending")
+	}
+	d.Node.Now = max(d.Node.Now, tm.When)
+	d.Node.FireTimer(tm)
+	d.Settle()
+}
+
+// run runs t's handler; a call that a signal interrupts ends with EINTR.
+func (d *Driver) run(t *kernel.Thread) {
+	r := d.Handle(t)
+	if r.Op == kernel.OpBlock {
+		if !t.Wait.Interrupted {
+			t.Park()
+			return
+		}
+		r = kernel.Result{Value: -int64(unix.EINTR), Restart: r.Restart}
+	}
+	t.EndWait()
+	t.Call.InCall = false
+	d.results[t] = r
+}
