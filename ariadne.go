@@ -156,6 +156,14 @@ type Refusal struct {
 	Harmless bool
 }
 
+// CallRecord is one emulated system call: who made it, which, what it was
+// answered, and a hash over its arguments and the memory it read and wrote.
+type CallRecord struct {
+	TID, NR int
+	Result  int64
+	Hash    uint64
+}
+
 // Output is all that a node does in one step.
 type Output struct {
 	Messages []Message
@@ -168,6 +176,10 @@ type Output struct {
 	Done   bool
 	Calls  int    // emulated system calls in this step
 	Digest Digest // over everything above and the stream of calls
+	// CallTrace is the stream of calls that Digest covers; nil unless the
+	// automaton was asked to record it. It is there to find the first call in
+	// which two executions differ.
+	CallTrace []CallRecord
 	// Unreplayable: a thread that made no call for long was preempted.
 	Unreplayable bool
 	// Diverged: the step did not reach quiescence within its limit; says why.
@@ -206,4 +218,16 @@ type Step struct {
 	Name   string // the action's stable name
 	At     Time   // virtual time of the input
 	Output Output
+}
+
+// NoNode is the node of a violation that concerns all of them.
+const NoNode = NodeID(-1)
+
+// Violation is the target's misbehaviour: a value, never an error.
+type Violation struct {
+	Kind    string // "death", "divergence", "deadlock"
+	Node    NodeID // or NoNode
+	Step    int    // index of the step that showed it
+	At      Time
+	Message string // one line, without the node's name
 }

@@ -1,0 +1,226 @@
+// Package run is the composition root: it turns a description of a system into
+// a world of nodes, drives it as the user asked (once, many times, along a
+// trace), and keeps what came of it in a run directory. It is the only package
+// that knows all the others; it prints nothing.
+//
+// Three outcomes are never mixed (see Outcome). An error that its functions
+// return is the user's or the machine's: a bad option, a missing file, a
+// directory that cannot be made. What the target did wrong, what Ariadne cannot
+// model and what is Ariadne's own fault are all in the Report.
+//
+// Read next: check.go, then internal/search.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+)
+
+// Options are what a user may ask of a run, a check or a replay. The zero value
+// is a natural run or an unlimited check with one worker per processor.
+type Options struct {
+	// Out is the run directory; made when it is missing. By default
+	// ariadne-runs/<name>-<n>, below the working directory.
+	Out string
+	// Nodes starts the nodes; nil for real processes.
+	Nodes NodeFactory
+	// CallName names a system call in messages; nil for plain numbers.
+	CallName func(nr int) string
+	// Version is Ariadne's own, for the traces.
+	Version string
+
+	// OnStep, when not nil, is told each step of a run or a replay as it ends.
+	// Check does not call it.
+	OnStep func(ariadne.Step)
+	// OnProgress, when not nil, is told now and then how a check goes on, and
+	// once at its end. Calls do not overlap.
+	OnProgress func(Progress)
+	// OnViolation, when not nil, is told each new, confirmed violation.
+	OnViolation func(Violation)
+
+	// The rest is for Check, but for Force.
+
+	KeepGoing  bool          // go on after the first violation
+	Executions int           // at most so many; 0: no limit
+	Time       time.Duration // real time, at most; 0: no limit
+	Depth      int           // steps of one execution, at most; 0: as the spec says
+	Workers    int           // executions at the same time; 0: one per processor
+	First      int           // index of the first execution, to run one walk again
+	Resume     bool          // go on where the check in Out was interrupted
+
+	// Force replays although programs or spec differ from the trace's.
+	Force bool
+}
+
+// NodeFactory starts nodes. internal/node does, with real processes; tests do,
+// with automata of a few lines.
+type NodeFactory interface {
+	// Start returns a node that has not been switched on yet. It is called, and
+	// the node used and closed, on one goroutine that is locked to its thread.
+	Start(NodeConfig) (Node, error)
+}
+
+// NodeConfig is what a node needs to know.
+type NodeConfig struct {
+	Spec *spec.Spec
+	Node *spec.Node // of Spec.Nodes
+	// Dir is an empty directory of the node's own, inside the run directory. It
+	// is removed after Close.
+	Dir string
+	// Calls asks for Output.CallTrace.
+	Calls bool
+	// Worker is the number of the goroutine, from 0: nodes of one worker share
+	// a processor.
+	Worker int
+}
+
+// Node is one node of one execution.
+type Node interface {
+	ariadne.Automaton
+	// Refusals returns what it met that is not modelled, in a fixed order.
+	Refusals() []ariadne.Refusal
+	// Close ends its processes and gives back all that it holds.
+	Close() error
+}
+
+// Outcome says how a run ended.
+type Outcome uint8
+
+const (
+	Nothing      Outcome = iota // nothing was found
+	Violated                    // the target misbehaved, and it can be replayed
+	Inconclusive                // something was met that Ariadne cannot model
+	ToolBug                     // Ariadne contradicted itself
+)
+
+func (o Outcome) String() string {
+	return [...]string{"nothing found", "violation", "inconclusive", "bug in ariadne"}[o]
+}
+
+// ExitStatus is the status with which the command line ends.
+func (o Outcome) ExitStatus() int { return [...]int{0, 1, 3, 4}[o] }
+
+// Report is all that there is to say about a run, a check or a replay. It is
+// also written to report.json in the run directory.
+type Report struct {
+	Command string // "run", "check", "replay"
+	Spec    string // path of the spec
+	Name    string // of the system
+	Out     string // the run directory
+	Trace   string // of a run: the trace written; of a replay: the trace followed
+	Outcome Outcome
+
+	// End says why the execution ended (of a run or a replay).
+	End string
+	// Steps of all executions; VirtualTime and Calls likewise.
+	Steps       int
+	Calls       int
+	Messages    int
+	VirtualTime ariadne.Time
+	RealTime    time.Duration
+	Executions  int
+	// Ends counts the executions of a check by why they ended.
+	Ends map[string]int
+	// Next is the index of the first execution that a resumed check runs.
+	Next int
+	// Stopped says why a check stopped: "first violation", "time", "executions",
+	// "interrupted", "bug in ariadne".
+	Stopped string
+
+	Nodes      []NodeReport
+	Violations []Violation
+	// Doubts say what makes the run inconclusive, one line each.
+	Doubts []string
+	// Bugs say where Ariadne contradicted itself, one text each.
+	Bugs []string
+	// Mismatch is where a replay left its trace, or nil.
+	Mismatch *Mismatch
+}
+
+// ExecutionsPerSecond and StepsPerSecond are rates in real time.
+func (r *Report) ExecutionsPerSecond() float64 { return rate(r.Executions, r.RealTime) }
+
+func (r *Report) StepsPerSecond() float64 { return rate(r.Steps, r.RealTime) }
+
+func rate(n int, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}
+
+// NodeReport is what is said of one node.
+type NodeReport struct {
+	Name string
+	Log  string // path of its log, or ""
+	// Refusals, with counts summed over all executions.
+	Refusals []ariadne.Refusal
+}
+
+// Violation is a violation with where it was found and how to see it again.
+type Violation struct {
+	ariadne.Violation
+	NodeName  string // or ""
+	Execution int    // index of the execution
+	Dir       string // its directory: trace, steps, logs
+	Trace     string // path of its trace
+	Replay    string // command that replays it
+	Count     int    // executions that ended in the same way
+	// Suspect says why this may be Ariadne's doing and not the target's, or "":
+	// a node was refused something before.
+	Suspect string
+}
+
+// Mismatch is where a replay left its trace.
+type Mismatch struct {
+	Step    int
+	Action  string
+	Node    string
+	Message string // all of it, several lines
+}
+
+// Progress is how far a check has come.
+type Progress struct {
+	Elapsed    time.Duration
+	Executions int // ended
+	Steps      int
+	Violations int // different ones
+	Workers    int
+	Done       bool // the last report
+}
+
+// LoadTrace reads a trace; the error names file and line.
+func LoadTrace(path string) (*trace.Trace, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := trace.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+var errNoNodes = errors.New("run: Options.Nodes is nil")
+
+// Run executes the natural schedule once: every message after its latency,
+// every timer on time.
+func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) { return nil, errNoNodes }
+
+// Check explores: the natural schedule first, then random walks. When ctx ends
+// it stops and reports what it has.
+func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) { return nil, errNoNodes }
+
+// Replay follows the trace at path, verifying each step. s may be nil: the spec
+// is then loaded from where the trace says.
+func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report, error) {
+	return nil, errNoNodes
+}

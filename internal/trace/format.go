@@ -1,0 +1,358 @@
+package trace
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"ariadne"
+)
+
+// Format prints t.
+func Format(t *Trace) []byte {
+	b := AppendHeader(nil, &t.Header)
+	for _, s := range t.Steps {
+		b = AppendStep(b, s)
+	}
+	return AppendEnd(b, t.End, t.Violation)
+}
+
+// columns stands above the steps; the parser wants it as it is.
+const columns = "#  step          time            digest     calls  msgs lines   action"
+
+// AppendHeader appends what precedes the steps. With AppendStep and AppendEnd a
+// trace is written while the execution goes on.
+func AppendHeader(b []byte, h *Header) []byte {
+	b = fmt.Appendf(b, "%s\n", Magic)
+	b = fmt.Appendf(b, "version %s\n", quote(h.Version))
+	b = fmt.Appendf(b, "name %s\n", quote(h.Name))
+	b = fmt.Appendf(b, "spec %s %x\n", quote(h.Spec), h.SpecDigest[:])
+	for _, p := range h.Programs {
+		b = fmt.Appendf(b, "program %s %d %s %x\n", quote(p.Node), p.Command, quote(p.Path), p.Digest[:])
+	}
+	b = fmt.Appendf(b, "seed %d\n", h.Seed)
+	b = fmt.Appendf(b, "execution %d\n", h.Execution)
+	b = fmt.Appendf(b, "latency %s\n", h.Latency)
+	b = fmt.Appendf(b, "clock-error %s\n", h.ClockError)
+	b = fmt.Appendf(b, "delays %d\n", h.Delays)
+	b = fmt.Appendf(b, "max-steps %d\n", h.MaxSteps)
+	b = fmt.Appendf(b, "max-time %s\n", h.MaxTime)
+	b = fmt.Appendf(b, "max-calls %d\n", h.MaxCalls)
+	return fmt.Appendf(b, "%s\n", columns)
+}
+
+// AppendStep appends one step's line.
+func AppendStep(b []byte, s Step) []byte {
+	return fmt.Appendf(b, "%7d %s  %016x  %8d %5d %5d %c %s\n",
+		s.Index, formatTime(s.At), s.Digest, s.Calls, s.Messages, s.Lines, marks[s.Mark], s.Action)
+}
+
+// AppendEnd appends why the execution ended; nothing when end is "".
+func AppendEnd(b []byte, end string, v *Violation) []byte {
+	if end == "" {
+		return b
+	}
+	b = fmt.Appendf(b, "end %s\n", quote(end))
+	if v != nil {
+		b = fmt.Appendf(b, "violation %s %s %d %s %s\n",
+			quote(v.Kind), quote(v.Node), v.Step, strings.TrimSpace(formatTime(v.At)), strconv.Quote(v.Message))
+	}
+	return b
+}
+
+// marks are the letters of Mark's values.
+const marks = ".UD"
+
+// NewStep is the line of a step as it was executed.
+func NewStep(s ariadne.Step) Step {
+	o := &s.Output
+	t := Step{Index: s.Index, At: s.At, Digest: Short(o.Digest), Calls: o.Calls,
+		Messages: len(o.Messages), Lines: len(o.Logs), Action: s.Name}
+	switch {
+	case o.Diverged != "":
+		t.Mark = Diverged
+	case o.Unreplayable:
+		t.Mark = Unreplayable
+	}
+	return t
+}
+
+// Short is as much of a digest as a trace keeps.
+func Short(d ariadne.Digest) uint64 { return binary.BigEndian.Uint64(d[:8]) }
+
+// Parse reads what Format or the Append functions wrote. A trace that ends
+// after any whole line of its steps is one that was cut short (End is "").
+// Errors name the line.
+func Parse(b []byte) (*Trace, error) {
+	p := &parser{}
+	for text := string(b); text != ""; {
+		line, rest, whole := strings.Cut(text, "\n")
+		p.line++
+		if !whole {
+			return nil, fmt.Errorf("line %d: cut short: %q", p.line, line)
+		}
+		if err := p.parseLine(line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", p.line, err)
+		}
+		text = rest
+	}
+	if !p.inSteps {
+		return nil, fmt.Errorf("line %d: the header is cut short: want %q", p.line+1, p.want())
+	}
+	return &p.t, nil
+}
+
+// headerLines are the lines of a header in their order. All but program must
+// stand there once.
+var headerLines = []struct {
+	word  string
+	parse func(*Header, *fields)
+}{
+	{"version", func(h *Header, f *fields) { h.Version = f.word() }},
+	{"name", func(h *Header, f *fields) { h.Name = f.word() }},
+	{"spec", func(h *Header, f *fields) { h.Spec, h.SpecDigest = f.word(), f.digest() }},
+	{"program", func(h *Header, f *fields) {
+		h.Programs = append(h.Programs, Program{f.word(), f.int(), f.word(), f.digest()})
+	}},
+	{"seed", func(h *Header, f *fields) { h.Seed = f.uint(10) }},
+	{"execution", func(h *Header, f *fields) { h.Execution = f.int() }},
+	{"latency", func(h *Header, f *fields) { h.Latency = f.duration() }},
+	{"clock-error", func(h *Header, f *fields) { h.ClockError = f.duration() }},
+	{"delays", func(h *Header, f *fields) { h.Delays = f.int() }},
+	{"max-steps", func(h *Header, f *fields) { h.MaxSteps = f.int() }},
+	{"max-time", func(h *Header, f *fields) { h.MaxTime = f.duration() }},
+	{"max-calls", func(h *Header, f *fields) { h.MaxCalls = f.int() }},
+}
+
+type parser struct {
+	t       Trace
+	line    int
+	next    int // index in headerLines
+	inSteps bool
+}
+
+// want is the line that the header needs next.
+func (p *parser) want() string {
+	if p.line == 0 {
+		return Magic
+	}
+	if p.next < len(headerLines) {
+		return headerLines[p.next].word
+	}
+	return columns
+}
+
+func (p *parser) parseLine(line string) error {
+	switch {
+	case p.line == 1:
+		if line != Magic {
+			return fmt.Errorf("not a trace of this version: want %q, got %q", Magic, line)
+		}
+		return nil
+	case p.inSteps:
+		return p.parseStepLine(line)
+	case p.next == len(headerLines):
+		if line != columns {
+			return fmt.Errorf("want %q, got %q", columns, line)
+		}
+		p.inSteps = true
+		return nil
+	}
+	return p.parseHeaderLine(line)
+}
+
+func (p *parser) parseHeaderLine(line string) error {
+	f := &fields{rest: line}
+	word := f.word()
+	if headerLines[p.next].word == "program" && word != "program" {
+		p.next++
+	}
+	l := headerLines[p.next]
+	if word != l.word {
+		return fmt.Errorf("want %q, got %q", l.word, word)
+	}
+	l.parse(&p.t.Header, f)
+	if word != "program" {
+		p.next++
+	}
+	return f.end()
+}
+
+func (p *parser) parseStepLine(line string) error {
+	f := &fields{rest: line}
+	if p.t.End != "" {
+		return p.parseViolation(f)
+	}
+	if strings.HasPrefix(line, "end ") {
+		f.word()
+		p.t.End = f.word()
+		if f.err == nil && p.t.End == "" {
+			return fmt.Errorf("end without a reason")
+		}
+		return f.end()
+	}
+	s := Step{Index: f.int(), At: f.time(), Digest: f.hex64(), Calls: f.int(), Messages: f.int(), Lines: f.int(), Mark: f.mark()}
+	s.Action = strings.TrimPrefix(f.rest, " ")
+	if f.err == nil && s.Index != len(p.t.Steps)+1 {
+		return fmt.Errorf("step %d where %d was expected", s.Index, len(p.t.Steps)+1)
+	}
+	if f.err == nil && s.Action == "" {
+		return fmt.Errorf("step %d has no action", s.Index)
+	}
+	p.t.Steps = append(p.t.Steps, s)
+	return f.err
+}
+
+func (p *parser) parseViolation(f *fields) error {
+	if w := f.word(); w != "violation" || p.t.Violation != nil {
+		return fmt.Errorf("%q after the end", w)
+	}
+	p.t.Violation = &Violation{Kind: f.word(), Node: f.word(), Step: f.int(), At: f.time(), Message: f.word()}
+	return f.end()
+}
+
+// fields takes a line apart; the first error stays.
+type fields struct {
+	rest string
+	err  error
+}
+
+func (f *fields) fail(format string, args ...any) {
+	if f.err == nil {
+		f.err = fmt.Errorf(format, args...)
+	}
+}
+
+// word takes the next field, quoted or up to a space.
+func (f *fields) word() string {
+	f.rest = strings.TrimLeft(f.rest, " ")
+	if strings.HasPrefix(f.rest, `"`) {
+		q, err := strconv.QuotedPrefix(f.rest)
+		if err != nil {
+			f.fail("bad quoted string: %s", f.rest)
+			return ""
+		}
+		f.rest = f.rest[len(q):]
+		s, err := strconv.Unquote(q)
+		if err != nil {
+			f.fail("bad quoted string: %s", q)
+		}
+		return s
+	}
+	if f.rest == "" {
+		f.fail("too few fields")
+		return ""
+	}
+	w := f.rest
+	if i := strings.IndexByte(w, ' '); i >= 0 {
+		w = w[:i]
+	}
+	f.rest = f.rest[len(w):]
+	return w
+}
+
+func (f *fields) end() error {
+	if r := strings.TrimLeft(f.rest, " "); r != "" {
+		f.fail("unexpected %q", r)
+	}
+	return f.err
+}
+
+func (f *fields) int() int {
+	w := f.word()
+	n, err := strconv.Atoi(w)
+	if err != nil || n < 0 {
+		f.fail("bad number %q", w)
+	}
+	return n
+}
+
+func (f *fields) uint(base int) uint64 {
+	w := f.word()
+	n, err := strconv.ParseUint(w, base, 64)
+	if err != nil {
+		f.fail("bad number %q", w)
+	}
+	return n
+}
+
+func (f *fields) hex64() uint64 {
+	w := f.word()
+	n, err := strconv.ParseUint(w, 16, 64)
+	if err != nil || len(w) != 16 {
+		f.fail("bad digest %q: want 16 hexadecimal digits", w)
+	}
+	return n
+}
+
+func (f *fields) digest() (d ariadne.Digest) {
+	w := f.word()
+	b, err := hex.DecodeString(w)
+	if err != nil || len(b) != len(d) {
+		f.fail("bad digest %q: want %d hexadecimal digits", w, 2*len(d))
+		return d
+	}
+	copy(d[:], b)
+	return d
+}
+
+func (f *fields) duration() time.Duration {
+	w := f.word()
+	d, err := time.ParseDuration(w)
+	if err != nil {
+		f.fail("bad duration %q", w)
+	}
+	return d
+}
+
+func (f *fields) mark() Mark {
+	w := f.word()
+	i := strings.Index(marks, w)
+	if len(w) != 1 || i < 0 {
+		f.fail("bad mark %q: want one of %q", w, marks)
+		return Exact
+	}
+	return Mark(i)
+}
+
+// maxSeconds keeps parsed times well below ariadne.Never.
+const maxSeconds = int64(ariadne.Never)/1e9 - 1
+
+// formatTime prints seconds with all nine digits, or "never".
+func formatTime(t ariadne.Time) string {
+	if t == ariadne.Never {
+		return fmt.Sprintf("%15s", "never")
+	}
+	return fmt.Sprintf("%5d.%09d", int64(t)/1e9, int64(t)%1e9)
+}
+
+func (f *fields) time() ariadne.Time {
+	w := f.word()
+	if w == "never" {
+		return ariadne.Never
+	}
+	sec, frac, ok := strings.Cut(w, ".")
+	s, err1 := strconv.ParseInt(sec, 10, 64)
+	n, err2 := strconv.ParseInt(frac, 10, 64)
+	if !ok || err1 != nil || err2 != nil || len(frac) != 9 || s < 0 || n < 0 || s > maxSeconds {
+		f.fail("bad time %q: want seconds with nine digits", w)
+	}
+	return ariadne.Time(s*1e9 + n)
+}
+
+// quote leaves plain words as they are.
+func quote(s string) string {
+	plain := s != ""
+	for _, r := range s {
+		if r <= ' ' || r == '"' || r == 0x7f || r >= 0x80 {
+			plain = false
+		}
+	}
+	if plain {
+		return s
+	}
+	return strconv.Quote(s)
+}

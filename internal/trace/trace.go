@@ -1,0 +1,85 @@
+// Package trace is the text form of one execution: what was run, each step's
+// action with the digest of what came of it, why it ended, and the violation if
+// there was one. It is small, meant to be read and compared by people, and
+// prints and parses without loss. Beside it may stand the steps' system calls
+// (calls.go), which serve only to find the first call in which a replay differs.
+//
+// It reads no files and knows neither worlds nor Linux. Invariants: Parse(Format(t))
+// equals t for every t that Format takes, and Format(Parse(b)) equals b for
+// every b that Format wrote.
+//
+// Read next: internal/replay.
+package trace
+
+import (
+	"time"
+
+	"ariadne"
+)
+
+// Magic is the first line of each trace; the number is the format's version.
+const Magic = "ariadne trace 1"
+
+// Trace is one execution.
+type Trace struct {
+	Header
+	Steps []Step
+	// End says why the execution ended; "" when the trace was cut short.
+	End       string
+	Violation *Violation
+}
+
+// Header is all that an execution depends on, besides its choices.
+type Header struct {
+	Version    string // Ariadne's
+	Name       string // of the system
+	Spec       string // path of its description, relative to the trace's directory
+	SpecDigest ariadne.Digest
+	Programs   []Program
+	Seed       uint64
+	Execution  int // index in its check; 0 is the natural schedule
+	Latency    time.Duration
+	ClockError time.Duration
+	Delays     int
+	MaxSteps   int           // of one execution
+	MaxTime    time.Duration // virtual time of one execution
+	MaxCalls   int           // system calls of one step
+}
+
+// Program is the file behind one command of one node.
+type Program struct {
+	Node    string
+	Command int // index in the node's commands
+	Path    string
+	Digest  ariadne.Digest
+}
+
+// Mark says why a step's digest cannot be compared.
+type Mark uint8
+
+const (
+	Exact        Mark = iota
+	Unreplayable      // a thread was preempted
+	Diverged          // cut off by real time
+)
+
+// Step is one line of the trace.
+type Step struct {
+	Index    int // from 1
+	At       ariadne.Time
+	Digest   uint64 // the first 8 bytes of the output's digest, big-endian
+	Calls    int
+	Messages int // sent
+	Lines    int // logged
+	Mark     Mark
+	Action   string // its stable name
+}
+
+// Violation is what the execution showed.
+type Violation struct {
+	Kind    string
+	Node    string // "" when it concerns all
+	Step    int
+	At      ariadne.Time
+	Message string
+}
