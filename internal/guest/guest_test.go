@@ -1,0 +1,203 @@
+// Package guest holds small programs, one purpose each, that must print the same
+// on Linux and under Ariadne. They are the measure of the emulated kernel: what a
+// program of testdata shows is what Linux does, not what we think it does.
+//
+// A program is testdata/<family>/<name>.{c,go,py,sh}. It may print nothing that
+// differs between two runs on Linux. Lines in it that begin with "guest:" behind
+// a comment mark say how it is built and run:
+//
+//	guest: static         link statically
+//	guest: root           skip unless we are root
+//	guest: needs CMD      skip unless CMD is installed
+//	guest: args A B       start it with these arguments
+//	guest: stdin TEXT     give it this line on standard input
+//
+// Read next: two_test.go, for programs on two nodes.
+package guest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is the real time that one run of one program may take.
+const patience = 30 * time.Second
+
+// environment is all that a program sees, natively too.
+var environment = []string{
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+	"HOME=/root", "LANG=C.UTF-8", "TZ=UTC",
+}
+
+// program is one guest program.
+type program struct {
+	name   string // "tcp/echo"
+	source string
+	static bool
+	root   bool
+	needs  []string
+	args   []string
+	stdin  string
+}
+
+// outcome is what must be equal natively and under Ariadne.
+type outcome struct {
+	stdout string
+	status int // exit status, or 128 + signal
+	stderr string
+}
+
+func TestGuests(t *testing.T) {
+	for _, p := range programs(t) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			p.skip(t)
+			dir := t.TempDir()
+			file := p.build(t, dir)
+			native := p.native(t, filepath.Join(dir, file))
+			if native.stdout == "" {
+				t.Fatalf("prints nothing natively\n%s", native.stderr)
+			}
+			if strings.Contains(native.stdout, "cannot go on") {
+				t.Fatalf("fails natively\n%s", native.stdout)
+			}
+		})
+	}
+}
+
+// programs lists testdata.
+func programs(t *testing.T) []program {
+	t.Helper()
+	sources, err := filepath.Glob("testdata/*/*.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []program
+	for _, s := range sources {
+		name := strings.TrimPrefix(strings.TrimSuffix(s, filepath.Ext(s)), "testdata/")
+		if strings.HasPrefix(name, "two/") {
+			continue
+		}
+		out = append(out, read(t, name, s))
+	}
+	return out
+}
+
+// read reads a program's "guest:" lines.
+func read(t *testing.T, name, source string) program {
+	t.Helper()
+	b, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := program{name: name, source: source}
+	for line := range strings.Lines(string(b)) {
+		_, line, ok := strings.Cut(line, " guest: ")
+		if !ok {
+			continue
+		}
+		key, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch key {
+		case "static":
+			p.static = true
+		case "root":
+			p.root = true
+		case "needs":
+			p.needs = append(p.needs, rest)
+		case "args":
+			p.args = strings.Fields(rest)
+		case "stdin":
+			p.stdin = rest + "\n"
+		default:
+			t.Fatalf("%s: unknown line %q", source, line)
+		}
+	}
+	return p
+}
+
+// skip skips a program that cannot run here, and says why.
+func (p program) skip(t *testing.T) {
+	t.Helper()
+	if p.root && os.Getuid() != 0 {
+		t.Skip("needs root")
+	}
+	needs := p.needs
+	switch filepath.Ext(p.source) {
+	case ".c":
+		needs = append(needs, "gcc")
+	case ".py":
+		needs = append(needs, "python3")
+	}
+	for _, c := range needs {
+		if _, err := exec.LookPath(c); err != nil {
+			t.Skip("needs " + c)
+		}
+	}
+}
+
+// build puts what is to be run into dir and returns the file's name in it.
+func (p program) build(t *testing.T, dir string) string {
+	t.Helper()
+	file := strings.ReplaceAll(p.name, "/", "_")
+	out := filepath.Join(dir, file)
+	var cmd *exec.Cmd
+	switch filepath.Ext(p.source) {
+	case ".c":
+		args := []string{"-O1", "-pthread", "-Wall", "-Itestdata", "-o", out, p.source}
+		if p.static {
+			args = append(args, "-static")
+		}
+		cmd = exec.Command("gcc", args...)
+	case ".go":
+		cmd = exec.Command("go", "build", "-o", out, p.source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	default:
+		cmd = exec.Command("install", "-m", "755", p.source, out)
+	}
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", p.source, err, msg)
+	}
+	return file
+}
+
+// native runs the program on Linux, in an empty directory of its own.
+func (p program) native(t *testing.T, path string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, p.args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = environment
+	cmd.Stdin = strings.NewReader(p.stdin)
+	return finish(t, cmd)
+}
+
+// finish runs cmd to its end, and ends whatever it leaves behind.
+func finish(t *testing.T, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v\n%s%s", cmd.Path, err, stdout.String(), stderr.String())
+	}
+	o := outcome{stdout: stdout.String(), stderr: stderr.String()}
+	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() {
+		o.status = 128 + int(ws.Signal())
+	} else {
+		o.status = ws.ExitStatus()
+	}
+	return o
+}
