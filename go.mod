@@ -2,4 +2,7 @@ module ariadne
 
 go 1.26.0
 
-require golang.org/x/sys v0.49.0 // indirect
+require (
+	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/sys v0.49.0
+)

@@ -1,7 +1,11 @@
 // Package spec reads and validates the description of a system: which programs
-// make it up, in which directories, what may fail, how long to run. Unknown
-// fields, missing programs and bad directories are errors of one line that name
-// file, line and node. It starts nothing.
+// make it up, in which directories, what may fail, how long to run. It starts
+// nothing and looks at the host only to see that programs and directories are
+// there. Unknown fields, missing programs and bad directories are errors of one
+// line each that name file, line and node.
+//
+// A spec is YAML (fields.go has one row per field) or MODIST's form of three
+// columns (columns.go). Both become the same Spec.
 //
 // Read next: internal/run, which turns a Spec into a world.
 package spec
@@ -60,4 +64,19 @@ type Node struct {
 type Command struct {
 	Args []string // Args[0] is resolved: absolute, or below /spec
 	Line int
+}
+
+// MaxNodes is how many nodes a spec may have: one default IPv4 address each.
+const MaxNodes = 250
+
+func defaults() Spec {
+	return Spec{
+		Latency: time.Millisecond,
+		Limits: Limits{
+			Steps:      10_000,
+			Time:       60 * time.Second,
+			Divergence: 10 * time.Second,
+			Calls:      5_000_000,
+		},
+	}
 }

@@ -1,0 +1,162 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Path is where programs without a slash are looked for, and PATH inside nodes.
+const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// command turns a command line into a program and its arguments.
+func (r *reader) command(t text) Command {
+	line := strings.TrimSpace(t.string)
+	c := Command{Line: t.line}
+	words, shell, err := split(line)
+	switch {
+	case err != nil:
+		r.fail(t.line, "command %q: %s", line, err)
+		return c
+	case shell:
+		c.Args = []string{"/bin/sh", "-c", line}
+	case len(words) == 0:
+		r.fail(t.line, "the command is empty")
+		return c
+	default:
+		c.Args = words
+	}
+	c.Args[0] = r.program(text{c.Args[0], t.line})
+	return c
+}
+
+// split cuts a command line into words as a shell does, or says that it needs a
+// shell: it has an operator, an expansion or a comment outside quotes.
+func split(line string) (words []string, shell bool, err error) {
+	var word strings.Builder
+	inWord := false
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote == '\'' && c != '\'':
+			word.WriteByte(c)
+		case quote == '"' && c == '\\' && i+1 < len(line) && strings.IndexByte("\\\"$`\n", line[i+1]) >= 0,
+			quote == 0 && c == '\\' && i+1 < len(line):
+			i++
+			if line[i] != '\n' { // a backslash takes the line's end with it
+				word.WriteByte(line[i])
+				inWord = true
+			}
+		case quote == 0 && c == '\\':
+			return nil, false, errors.New("it ends in a backslash")
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, inWord = c, true
+		case quote != '\'' && (c == '$' || c == '`'):
+			return nil, true, nil
+		case quote != 0:
+			word.WriteByte(c)
+		case c == ' ' || c == '\t':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+				inWord = false
+			}
+		case strings.IndexByte("|&;<>()*?[\n", c) >= 0, !inWord && (c == '#' || c == '~'),
+			len(words) == 0 && inWord && c == '=':
+			return nil, true, nil
+		default:
+			word.WriteByte(c)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, false, errors.New("a quote is not closed")
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, false, nil
+}
+
+// program returns the path, as a node sees it, of the program called t.
+func (r *reader) program(t text) string {
+	if !strings.Contains(t.string, "/") {
+		for _, dir := range filepath.SplitList(Path) {
+			if p := filepath.Join(dir, t.string); runnable(p) == nil {
+				return p
+			}
+		}
+		r.fail(t.line, "no program %q in %s", t.string, Path)
+		return t.string
+	}
+	p := r.absolute(t.string)
+	if err := runnable(p); err != nil {
+		r.fail(t.line, "program %q: %s", t.string, err)
+	}
+	if rel, err := filepath.Rel(r.dir, p); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join("/spec", rel)
+	}
+	if slices.ContainsFunc(private, func(dir string) bool { return below(dir, p) }) {
+		r.fail(t.line, "program %q: nodes do not see the host's %s: put it beside the spec", t.string, filepath.Dir(p))
+	}
+	return p
+}
+
+// runnable says why the file at p is not a program that a node can run.
+func runnable(p string) error {
+	info, err := os.Stat(p)
+	switch {
+	case os.IsNotExist(err):
+		return errors.New("no such file (names with a slash start at the spec's directory)")
+	case err != nil:
+		return errors.New(cause(err))
+	case info.IsDir():
+		return errors.New("it is a directory")
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a regular file")
+	case info.Mode()&0o111 == 0:
+		return errors.New("it is not executable (chmod +x)")
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		return nil // executable but not readable for us: its format stays unknown
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return errors.New(cause(err))
+	}
+	return format(head[:n])
+}
+
+// format says what is wrong with a program that begins with head.
+func format(head []byte) error {
+	if script, ok := bytes.CutPrefix(head, []byte("#!")); ok {
+		first, _, _ := bytes.Cut(script, []byte("\n"))
+		words := strings.Fields(string(first))
+		if len(words) == 0 {
+			return errors.New("its #! line names no interpreter")
+		}
+		if _, err := os.Stat(words[0]); err != nil && filepath.IsAbs(words[0]) {
+			return errors.New("its interpreter " + words[0] + " is missing")
+		}
+		return nil
+	}
+	const classAt, class64, machineAt, machineX86_64 = 4, 2, 18, 62
+	if !bytes.HasPrefix(head, []byte("\x7fELF")) || len(head) < machineAt+2 {
+		return errors.New("it is neither an ELF file nor a script that begins with #!")
+	}
+	if head[classAt] != class64 || binary.LittleEndian.Uint16(head[machineAt:]) != machineX86_64 {
+		return errors.New("it is not built for x86-64")
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package spec
+
+import (
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// schema is a JSON schema, or a part of one.
+type schema = map[string]any
+
+// field is one key of a mapping: its name, what it means, what an editor may
+// offer for it, and how it is read into a T.
+type field[T any] struct {
+	name   string
+	doc    string
+	schema schema
+	set    func(r *reader, into *T, v *yaml.Node)
+}
+
+// text is a piece of the spec with the line it stands on.
+type text struct {
+	string
+	line int
+}
+
+// nodeText is a node as written: count copies of it, nothing resolved yet.
+type nodeText struct {
+	line     int
+	name     text
+	count    int // 0: not a template
+	commands []text
+	dir      text
+	writable []text
+	env      map[string]text
+	addrs    []text
+	Node     // what is final as written
+}
+
+var specFields = []field[specText]{
+	textField("name", "Name of the system, for reports; default: the file's name.", func(s *specText) *string { return &s.Name }),
+	{"nodes", "The machines of the system.", schema{"type": "array", "minItems": 1, "items": schema{"$ref": "#/$defs/node"}}, setNodes},
+	{"seed", "Seed of random bytes, clock offsets and random walks; default 0.", schema{"type": "integer", "minimum": 0},
+		func(r *reader, s *specText, v *yaml.Node) { s.Seed = r.seed(v) }},
+	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
+	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
+	countField("delays", "How many messages may be delayed past a timer in one execution; default 0.", 0, maxInt, func(s *specText) *int { return &s.Delays }),
+	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
+		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
+}
+
+var limitFields = []field[Limits]{
+	countField("steps", "Actions in one execution; default 10000.", 1, maxInt, func(l *Limits) *int { return &l.Steps }),
+	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration { return &l.Time }),
+	durationField("divergence", "Real time that one step may take; default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
+	countField("calls", "System calls in one step; default 5000000.", 1, maxInt, func(l *Limits) *int { return &l.Calls }),
+}
+
+var nodeFields = []field[nodeText]{
+	{"name", "Host name of the node, which the others resolve; default n1, n2, ... With count, {i} stands for the number of the copy and is appended when missing.",
+		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
+	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
+	{"command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c.",
+		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.commands = r.texts(v) }},
+	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",
+		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
+	{"writable", "Further absolute directories that the node may write, each a private copy of the host's.",
+		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.writable = r.texts(v) }},
+	{"env", "Environment besides PATH, HOME, LANG and TZ.",
+		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean"}}}, setEnv},
+	{"stdin", "Standard input: none (the default: end of file), open (never ends, never says anything), or the text itself.",
+		schema{"type": "string"}, setStdin},
+	flagField("may_fail", "The death of this node is no violation.", func(n *nodeText) *bool { return &n.MayFail }),
+	flagField("client", "When all clients have ended, so has the execution.", func(n *nodeText) *bool { return &n.Client }),
+	countField("cpus", "Processors that the node sees; default 1.", 1, 1024, func(n *nodeText) *int { return &n.CPUs }),
+	{"address", "IP address or addresses; default 10.0.0.N and fd00::N for the N-th node.",
+		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
+	{"addresses", "The same as address.",
+		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
+	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
+	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
+}
+
+// specText is a spec whose nodes are as written.
+type specText struct {
+	*Spec
+	nodes []nodeText
+}
+
+const maxInt = 1<<31 - 1
+
+var textsSchema = schema{"anyOf": []schema{
+	{"type": "string"},
+	{"type": "array", "minItems": 1, "items": schema{"type": "string"}},
+}}
+
+func textField[T any](name, doc string, at func(*T) *string) field[T] {
+	return field[T]{name, doc, schema{"type": "string"}, func(r *reader, into *T, v *yaml.Node) {
+		*at(into) = r.text(v).string
+	}}
+}
+
+func flagField[T any](name, doc string, at func(*T) *bool) field[T] {
+	return field[T]{name, doc, schema{"type": "boolean"}, func(r *reader, into *T, v *yaml.Node) {
+		*at(into) = r.flag(v)
+	}}
+}
+
+func countField[T any](name, doc string, low, high int, at func(*T) *int) field[T] {
+	return field[T]{name, doc, schema{"type": "integer", "minimum": low, "maximum": high}, func(r *reader, into *T, v *yaml.Node) {
+		*at(into) = r.count(v, low, high)
+	}}
+}
+
+func durationField[T any](name, doc string, low time.Duration, at func(*T) *time.Duration) field[T] {
+	return field[T]{name, doc, schema{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$|^0$`}, func(r *reader, into *T, v *yaml.Node) {
+		*at(into) = r.duration(v, low)
+	}}
+}
+
+func setNodes(r *reader, s *specText, v *yaml.Node) {
+	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
+		r.fail(v.Line, "nodes: a list of nodes is needed here, each beginning with a dash")
+		return
+	}
+	for i, item := range v.Content {
+		s.nodes = append(s.nodes, r.nodeText(i, item))
+	}
+}
+
+func setEnv(r *reader, n *nodeText, v *yaml.Node) {
+	if v.Kind != yaml.MappingNode {
+		r.fail(v.Line, "env: NAME: value pairs are needed here")
+		return
+	}
+	n.env = map[string]text{}
+	for i := 0; i < len(v.Content); i += 2 {
+		key := r.text(v.Content[i])
+		if key.string == "" || strings.ContainsAny(key.string, "=\x00") {
+			r.fail(key.line, "env: bad name %q", key.string)
+		}
+		if _, twice := n.env[key.string]; twice {
+			r.fail(key.line, "env: %q is written twice", key.string)
+		}
+		value := text{line: key.line}
+		if dereference(v.Content[i+1]).Tag != "!!null" { // NAME: alone is an empty value
+			value = r.text(v.Content[i+1])
+		}
+		n.env[key.string] = value
+	}
+}
+
+func setStdin(r *reader, n *nodeText, v *yaml.Node) {
+	switch t, _ := r.scalar(v); t.string {
+	case "none":
+	case "open":
+		n.StdinOpen = true
+	default:
+		n.Stdin = t.string
+	}
+}

@@ -1,0 +1,107 @@
+package spec
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Error is one thing wrong with a spec.
+type Error struct {
+	Path string // of the spec, as given
+	Line int    // from 1; 0 when the file as a whole is meant
+	Node string // whose description is wrong, or ""
+	Text string
+}
+
+func (e Error) Error() string {
+	where := e.Path
+	if e.Line > 0 {
+		where = fmt.Sprintf("%s:%d", e.Path, e.Line)
+	}
+	if e.Node != "" {
+		where += ": node " + e.Node
+	}
+	return where + ": " + e.Text
+}
+
+// Errors are all things wrong with a spec, in the order of its lines.
+type Errors []Error
+
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Read reads and validates the spec in the file at path. Its error is an Errors.
+func Read(path string) (*Spec, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, Errors{{Path: path, Text: "cannot be read: " + cause(err)}}
+	}
+	return Parse(path, data)
+}
+
+// Parse validates data as the spec in the file at path, which need not exist;
+// its directory is where relative names start. Its error is an Errors.
+func Parse(path string, data []byte) (*Spec, error) {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, Errors{{Path: path, Text: cause(err)}}
+	}
+	r := &reader{path: path, dir: dir}
+	s := defaults()
+	s.Path, s.Dir, s.Digest = path, dir, sha256.Sum256(data)
+	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+
+	var nodes []nodeText
+	if isColumns(path, data) {
+		nodes = r.columns(data)
+	} else {
+		nodes = r.document(&s, data)
+	}
+	if len(r.errs) == 0 { // else what follows would complain of what is missing
+		s.Nodes = r.build(nodes)
+	}
+	if len(r.errs) > 0 {
+		slices.SortStableFunc(r.errs, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
+		return nil, r.errs
+	}
+	return &s, nil
+}
+
+// reader carries what every part of reading needs: where the spec is, whose
+// description is being read, and what was wrong so far.
+type reader struct {
+	path, dir string
+	node      string
+	errs      Errors
+}
+
+// fail records an error. The copies that a template makes of one mistake are one error.
+func (r *reader) fail(line int, format string, args ...any) {
+	e := Error{Path: r.path, Line: line, Node: r.node, Text: fmt.Sprintf(format, args...)}
+	e.Text = strings.ReplaceAll(e.Text, "\n", " ")
+	same := func(o Error) bool { return o.Line == e.Line && o.Text == e.Text }
+	if !slices.ContainsFunc(r.errs, same) {
+		r.errs = append(r.errs, e)
+	}
+}
+
+// cause is the last part of an error of package os: what without where.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,31 @@
+package spec
+
+import "encoding/json"
+
+// Schema returns the JSON schema of a YAML spec, for editors.
+func Schema() []byte {
+	root := object(specFields)
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "Ariadne spec"
+	root["required"] = []string{"nodes"}
+	node := object(nodeFields)
+	node["required"] = []string{"command"}
+	root["$defs"] = schema{"node": node, "limits": object(limitFields)}
+	out, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic(err) // the rows are constants
+	}
+	return append(out, '\n')
+}
+
+func object[T any](fields []field[T]) schema {
+	properties := schema{}
+	for _, f := range fields {
+		p := schema{"description": f.doc}
+		for k, v := range f.schema {
+			p[k] = v
+		}
+		properties[f.name] = p
+	}
+	return schema{"type": "object", "additionalProperties": false, "properties": properties}
+}

@@ -1,0 +1,231 @@
+package spec
+
+import (
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestRead(t *testing.T) {
+	s, err := Read("testdata/good/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, _ := filepath.Abs("testdata/good")
+	want := Spec{
+		Path: "testdata/good/full.yaml", Dir: dir, Digest: s.Digest,
+		Name: "everything", Seed: 7, Latency: 2 * time.Millisecond, ClockError: 50 * time.Microsecond, Delays: 3,
+		Limits: Limits{Steps: 500, Time: 90 * time.Second, Divergence: time.Minute, Calls: 1000},
+		Nodes: []Node{
+			{
+				ID: 0, Name: "store1", Line: 13,
+				Commands: []Command{{Args: []string{"/spec/server", "-id", "1", "-name", "store1", "two words"}, Line: 15}},
+				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
+				Env: map[string]string{"WHO": "store1", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
+				User: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.1"),
+			},
+			{
+				ID: 1, Name: "store2", Line: 13,
+				Commands: []Command{{Args: []string{"/spec/server", "-id", "2", "-name", "store2", "two words"}, Line: 15}},
+				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
+				Env: map[string]string{"WHO": "store2", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
+				User: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.2"),
+			},
+			{
+				ID: 2, Name: "client", Line: 28,
+				Commands: []Command{
+					{Args: []string{"/bin/sh", "-c", "echo put | cat >log; exit 0"}, Line: 30},
+					{Args: []string{"/spec/server", "a;b", "$x"}, Line: 31},
+				},
+				Env: map[string]string{}, StdinOpen: true, Client: true, CPUs: 1,
+				Addrs: addrs("10.1.0.9", "fd01::9"), Start: 1500 * time.Millisecond,
+			},
+			{
+				ID: 3, Name: "n4", Line: 36,
+				Commands: []Command{{Args: []string{"/bin/sh"}, Line: 36}},
+				Env:      map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.4", "fd00::4"),
+			},
+		},
+	}
+	// A shell is in /usr/bin or in /bin, whichever the host has.
+	s.Nodes[3].Commands[0].Args[0] = strings.TrimPrefix(s.Nodes[3].Commands[0].Args[0], "/usr")
+	compare(t, *s, want)
+}
+
+func TestReadColumns(t *testing.T) {
+	for _, path := range []string{"testdata/good/figure2.txt", "testdata/good/figure2"} {
+		s, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, _ := filepath.Abs("testdata/good")
+		want := defaults()
+		want.Path, want.Dir, want.Digest, want.Name = path, dir, s.Digest, "figure2"
+		want.Nodes = []Node{
+			{ID: 0, Name: "n1", Line: 2, Commands: []Command{{Args: []string{"/spec/server", "-id", "1"}, Line: 2}},
+				Dir: filepath.Join(dir, "data"), Env: map[string]string{}, MayFail: true, CPUs: 1, Addrs: addrs("10.0.0.1", "fd00::1")},
+			{ID: 1, Name: "n2", Line: 4, Commands: []Command{{Args: []string{"/spec/server"}, Line: 4}},
+				Env: map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.2", "fd00::2")},
+		}
+		compare(t, *s, want)
+	}
+}
+
+// Each file below testdata/bad has its errors, one a line, in a file beside it.
+func TestBad(t *testing.T) {
+	files, _ := filepath.Glob("testdata/bad/*.yaml")
+	columns, _ := filepath.Glob("testdata/bad/*.txt")
+	files = append(files, columns...)
+	if len(files) < 10 {
+		t.Errorf("only %d bad specs", len(files))
+	}
+	for _, path := range files {
+		_, err := Read(path)
+		if err == nil {
+			t.Errorf("%s: no error", path)
+			continue
+		}
+		got := strings.ReplaceAll(err.Error(), "testdata/bad/", "") + "\n"
+		golden := path + ".golden"
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s: got\n%swant\n%s", path, got, want)
+		}
+	}
+}
+
+func TestReadMissing(t *testing.T) {
+	_, err := Read("testdata/none.yaml")
+	if got, want := err.Error(), "testdata/none.yaml: cannot be read: no such file or directory"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	tests := []struct {
+		line  string
+		words []string
+		shell bool
+		bad   bool
+	}{
+		{line: ``},
+		{line: `a`, words: []string{"a"}},
+		{line: " a\t b  ", words: []string{"a", "b"}},
+		{line: `a 'b c'd"e f"`, words: []string{"a", "b cde f"}},
+		{line: `a '' ""`, words: []string{"a", "", ""}},
+		{line: `a \  \'b`, words: []string{"a", " ", "'b"}},
+		{line: `a "b\"c\d"`, words: []string{"a", `b"c\d`}},
+		{line: `a '$x' '*;|' "a;b" x=1 b~ b#`, words: []string{"a", "$x", "*;|", "a;b", "x=1", "b~", "b#"}},
+		{line: `a "\$x"`, words: []string{"a", "$x"}},
+		{line: "a b\\\nc", words: []string{"a", "bc"}},
+		{line: `a {i} 100% @x !`, words: []string{"a", "{i}", "100%", "@x", "!"}},
+		{line: `X=1 a`, shell: true},
+		{line: `a "$x"`, shell: true},
+		{line: "a `b`", shell: true},
+		{line: `a | b`, shell: true},
+		{line: `a && b`, shell: true},
+		{line: `a >b`, shell: true},
+		{line: `a *.c`, shell: true},
+		{line: `a b?`, shell: true},
+		{line: `a [b]`, shell: true},
+		{line: `a ~/b`, shell: true},
+		{line: `a # b`, shell: true},
+		{line: "a\nb", shell: true},
+		{line: `(a)`, shell: true},
+		{line: `a 'b`, bad: true},
+		{line: `a "b`, bad: true},
+		{line: `a \`, bad: true},
+	}
+	for _, tt := range tests {
+		words, shell, err := split(tt.line)
+		if (err != nil) != tt.bad || shell != tt.shell || !tt.shell && !tt.bad && !reflect.DeepEqual(words, tt.words) {
+			t.Errorf("split(%q) = %q, %v, %v", tt.line, words, shell, err)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	elf := func(class, machine byte) []byte {
+		head := make([]byte, 64)
+		copy(head, "\x7fELF")
+		head[4], head[18] = class, machine
+		return head
+	}
+	tests := []struct {
+		head []byte
+		want string
+	}{
+		{elf(2, 62), ""},
+		{elf(1, 3), "it is not built for x86-64"},
+		{elf(2, 183), "it is not built for x86-64"},
+		{[]byte("#!/bin/sh -e\n"), ""},
+		{[]byte("#!\n"), "its #! line names no interpreter"},
+		{[]byte("#!/no/such/shell\n"), "its interpreter /no/such/shell is missing"},
+		{[]byte("echo\n"), "it is neither an ELF file nor a script that begins with #!"},
+		{nil, "it is neither an ELF file nor a script that begins with #!"},
+	}
+	for _, tt := range tests {
+		got := ""
+		if err := format(tt.head); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("format(%q) = %q, want %q", tt.head, got, tt.want)
+		}
+	}
+}
+
+// A program that the node cannot see is refused even though the host has it.
+func TestProgramOutOfSight(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "server")
+	if !below("/tmp", outside) {
+		t.Skip("the temporary directory is not below /tmp")
+	}
+	if err := os.WriteFile(outside, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Parse("testdata/good/x.yaml", []byte("nodes: [{command: "+outside+"}]"))
+	if err == nil || !strings.Contains(err.Error(), "put it beside the spec") {
+		t.Errorf("got %v", err)
+	}
+	s, err := Parse(filepath.Join(filepath.Dir(outside), "x.yaml"), []byte("nodes: [{command: "+outside+"}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Nodes[0].Commands[0].Args[0]; got != "/spec/server" {
+		t.Errorf("beside the spec: %q", got)
+	}
+}
+
+func compare(t *testing.T, got, want Spec) {
+	t.Helper()
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range g.NumField() {
+		if !reflect.DeepEqual(g.Field(i).Interface(), w.Field(i).Interface()) {
+			t.Errorf("%s:\ngot  %+v\nwant %+v", g.Type().Field(i).Name, g.Field(i), w.Field(i))
+		}
+	}
+}
+
+func addrs(ss ...string) []netip.Addr {
+	var out []netip.Addr
+	for _, s := range ss {
+		out = append(out, netip.MustParseAddr(s))
+	}
+	return out
+}

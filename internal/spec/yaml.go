@@ -1,0 +1,230 @@
+package spec
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// document reads a YAML spec into s and returns its nodes as written.
+func (r *reader) document(s *Spec, data []byte) []nodeText {
+	var doc, more yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	switch err := dec.Decode(&doc); {
+	case err == io.EOF:
+		r.fail(0, "is empty: a list of nodes is needed")
+		return nil
+	case err != nil:
+		r.failYAML(err)
+		return nil
+	}
+	if err := dec.Decode(&more); err == nil {
+		r.fail(more.Line, "a second document begins here: a spec is one document")
+	} else if err != io.EOF {
+		r.failYAML(err)
+	}
+	st := specText{Spec: s}
+	readFields(r, specFields, &st, doc.Content[0])
+	if len(st.nodes) == 0 && len(r.errs) == 0 {
+		r.fail(doc.Content[0].Line, "no nodes: a list under nodes: is needed")
+	}
+	return st.nodes
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+
+// failYAML records an error of the YAML library, which has its line in its text.
+func (r *reader) failYAML(err error) {
+	text := err.Error()
+	var types *yaml.TypeError
+	if errors.As(err, &types) {
+		text = "yaml: " + types.Errors[0]
+	}
+	line := 0
+	if m := yamlLine.FindStringSubmatch(strings.ReplaceAll(text, "\n", " ")); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		text = m[2]
+	}
+	r.fail(line, "not YAML: %s", text)
+}
+
+// nodeText reads the i-th node, counted from 0.
+func (r *reader) nodeText(i int, v *yaml.Node) nodeText {
+	v = dereference(v)
+	n := nodeText{line: v.Line}
+	r.node = "n" + strconv.Itoa(i+1)
+	if name := lookup(v, "name"); name != nil && name.Kind == yaml.ScalarNode && name.Value != "" {
+		r.node = name.Value
+	}
+	defer func() { r.node = "" }()
+	n.CPUs = 1
+	readFields(r, nodeFields, &n, v)
+	return n
+}
+
+// readFields reads a mapping, each key by the row of its name.
+func readFields[T any](r *reader, fields []field[T], into *T, v *yaml.Node) {
+	v = dereference(v)
+	if v.Kind != yaml.MappingNode {
+		r.fail(v.Line, "lines of \"field: value\" are needed here (fields: %s)", names(fields))
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(v.Content); i += 2 {
+		key, value := v.Content[i], dereference(v.Content[i+1])
+		f := find(fields, key.Value)
+		switch {
+		case f == nil:
+			r.fail(key.Line, "unknown field %q (known: %s)", key.Value, names(fields))
+		case seen[key.Value]:
+			r.fail(key.Line, "field %q is written twice", key.Value)
+		case value.Tag == "!!null":
+			r.fail(key.Line, "field %q has no value", key.Value)
+		default:
+			seen[key.Value] = true
+			f.set(r, into, value)
+		}
+	}
+}
+
+func find[T any](fields []field[T], name string) *field[T] {
+	for i := range fields {
+		if fields[i].name == name {
+			return &fields[i]
+		}
+	}
+	return nil
+}
+
+func names[T any](fields []field[T]) string {
+	var s []string
+	for _, f := range fields {
+		s = append(s, f.name)
+	}
+	return strings.Join(s, ", ")
+}
+
+func lookup(v *yaml.Node, key string) *yaml.Node {
+	if v.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(v.Content); i += 2 {
+		if v.Content[i].Value == key {
+			return dereference(v.Content[i+1])
+		}
+	}
+	return nil
+}
+
+// dereference follows an alias to what it stands for.
+func dereference(v *yaml.Node) *yaml.Node {
+	if v.Kind == yaml.AliasNode {
+		return v.Alias
+	}
+	return v
+}
+
+// scalar reads a scalar as it is written, whatever YAML takes it for.
+func (r *reader) scalar(v *yaml.Node) (t text, ok bool) {
+	v = dereference(v)
+	if v.Kind != yaml.ScalarNode {
+		r.fail(v.Line, "one value is needed here, not a list or a mapping")
+		return text{line: v.Line}, false
+	}
+	return text{v.Value, v.Line}, true
+}
+
+// text reads a scalar that is to reach a program as an argument or a name.
+func (r *reader) text(v *yaml.Node) text {
+	t, _ := r.scalar(v)
+	if strings.ContainsRune(t.string, 0) {
+		r.fail(t.line, "a NUL byte cannot stand in %q", t.string)
+	}
+	return t
+}
+
+// texts reads one text or a list of them.
+func (r *reader) texts(v *yaml.Node) []text {
+	if v.Kind != yaml.SequenceNode {
+		return []text{r.text(v)}
+	}
+	if len(v.Content) == 0 {
+		r.fail(v.Line, "the list is empty")
+	}
+	var ts []text
+	for _, item := range v.Content {
+		ts = append(ts, r.text(item))
+	}
+	return ts
+}
+
+func (r *reader) flag(v *yaml.Node) bool {
+	t, ok := r.scalar(v)
+	if !ok {
+		return false
+	}
+	b, ok := parseFlag(t.string)
+	if !ok {
+		r.fail(t.line, "%q is neither true nor false", t.string)
+	}
+	return b
+}
+
+func parseFlag(s string) (value, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "1":
+		return true, true
+	case "false", "no", "0":
+		return false, true
+	}
+	return false, false
+}
+
+func (r *reader) count(v *yaml.Node, low, high int) int {
+	t, ok := r.scalar(v)
+	if !ok {
+		return low
+	}
+	n, err := strconv.Atoi(strings.ReplaceAll(t.string, "_", ""))
+	if err != nil || n < low || n > high {
+		r.fail(t.line, "bad number %q: a whole number from %d to %d is needed", t.string, low, high)
+		return low
+	}
+	return n
+}
+
+// seed reads a number of 64 bits.
+func (r *reader) seed(v *yaml.Node) uint64 {
+	t, ok := r.scalar(v)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseUint(t.string, 0, 64)
+	if err != nil {
+		r.fail(t.line, "bad seed %q: a whole number from 0 to 2^64-1 is needed", t.string)
+	}
+	return n
+}
+
+func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
+	t, ok := r.scalar(v)
+	if !ok {
+		return low
+	}
+	d, err := time.ParseDuration(t.string)
+	switch {
+	case err != nil:
+		r.fail(t.line, "bad duration %q: write a number with its unit, as in 5ms, 2s or 1m", t.string)
+	case d < 0:
+		r.fail(t.line, "bad duration %q: time runs forwards", t.string)
+	case d < low:
+		r.fail(t.line, "bad duration %q: more than 0 is needed", t.string)
+	}
+	return d
+}
