@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
 
 // File is what an open file description refers to: a socket, a pipe end, an
 // epoll set, a host file. A file that can be read also implements Reader, and
@@ -29,6 +33,11 @@ type Writer interface {
 // Ioctler is a File with its own ioctls; ENOTTY means not one of them.
 type Ioctler interface {
 	Ioctl(t *Thread, cmd, arg uint64) (int64, Errno)
+}
+
+// Timeouter is a File with SO_RCVTIMEO and SO_SNDTIMEO; 0 means none.
+type Timeouter interface {
+	Timeouts() (rcv, snd ariadne.Time)
 }
 
 // Describer names a file as /proc/self/fd shows it: "socket:[7]".

@@ -54,6 +54,7 @@ type Node struct {
 	Net     Net
 	Futexes Futexes
 	Locks   Locks
+	fifos   []*Pipe // named pipes that are open, in order of opening
 
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message

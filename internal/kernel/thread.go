@@ -79,6 +79,8 @@ type Wait struct {
 
 	queues []*Queue
 	timer  *Timer
+	target *OpenFile // what Target found; held while the call waits
+	held   bool
 }
 
 // Op says what the node layer does with a thread after its handler ran.
@@ -138,6 +140,16 @@ func RetOr(v int, e Errno) Result {
 // Native lets Linux run the call as it stands.
 var Native = Result{Op: OpNative}
 
+// Target returns the open file description that the current call works on, or
+// nil when fd is not open. Once the call waits it stays the one found first,
+// even if another thread closes or reuses the number meanwhile.
+func (t *Thread) Target(fd int) *OpenFile {
+	if !t.Wait.held {
+		t.Wait.target = t.FDs().Get(fd)
+	}
+	return t.Wait.target
+}
+
 // Block says that the call waits: its handler runs again when one of the queues
 // is notified, the deadline set by SetDeadline passes, or a signal arrives.
 func (t *Thread) Block(r Restart, queues ...*Queue) Result {
@@ -146,6 +158,10 @@ func (t *Thread) Block(r Restart, queues ...*Queue) Result {
 			q.add(t)
 			t.Wait.queues = append(t.Wait.queues, q)
 		}
+	}
+	if t.Wait.target != nil && !t.Wait.held {
+		t.Wait.held = true
+		t.Wait.target.Hold()
 	}
 	return Result{Op: OpBlock, Restart: r}
 }
@@ -189,7 +205,11 @@ func (t *Thread) EndWait() {
 	if t.Wait.timer != nil {
 		t.Node().StopTimer(t.Wait.timer)
 	}
+	target, held := t.Wait.target, t.Wait.held
 	t.Wait = Wait{}
+	if held {
+		target.Drop(t.Node())
+	}
 }
 
 // Notify implements Waiter: what the thread waits for may hold now.

@@ -102,12 +102,9 @@ func (m *Machine) WriteMem(addr uint64, b []byte) kernel.Errno {
 func (m *Machine) Syscall(nr int, args ...uint64) int64 {
 	switch nr {
 	case unix.SYS_EVENTFD2:
-		fd := 0
-		for m.fds[fd] {
-			fd++
-		}
-		m.fds[fd] = true
-		return int64(fd)
+		return m.lowest(0)
+	case unix.SYS_DUP, unix.SYS_DUP3, unix.SYS_FCNTL:
+		return m.dup(nr, args)
 	case unix.SYS_CLOSE:
 		if !m.fds[int(args[0])] {
 			return -int64(unix.EBADF)
@@ -120,6 +117,32 @@ func (m *Machine) Syscall(nr int, args ...uint64) int64 {
 		return f(args)
 	}
 	return -int64(unix.ENOSYS)
+}
+
+// lowest takes the lowest free descriptor number from least on.
+func (m *Machine) lowest(least int) int64 {
+	for m.fds[least] {
+		least++
+	}
+	m.fds[least] = true
+	return int64(least)
+}
+
+// dup answers the calls that duplicate a descriptor; other fcntls succeed.
+func (m *Machine) dup(nr int, args []uint64) int64 {
+	if !m.fds[int(args[0])] {
+		return -int64(unix.EBADF)
+	}
+	switch {
+	case nr == unix.SYS_DUP:
+		return m.lowest(0)
+	case nr == unix.SYS_DUP3:
+		m.fds[int(args[1])] = true
+		return int64(args[1])
+	case args[1] == unix.F_DUPFD || args[1] == unix.F_DUPFD_CLOEXEC:
+		return m.lowest(int(args[2]))
+	}
+	return 0
 }
 
 // HostFD implements kernel.Machine; there is none to lend.
@@ -269,6 +292,9 @@ func (d *Driver) run(t *kernel.Thread) {
 			return
 		}
 		r = kernel.Result{Value: -int64(unix.EINTR), Restart: r.Restart}
+	}
+	if r.Op == kernel.OpNative {
+		r.Value = t.M.Syscall(t.Call.NR, t.Call.Args[:]...)
 	}
 	t.EndWait()
 	t.Call.InCall = false

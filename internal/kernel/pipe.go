@@ -1,0 +1,264 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	pageSize = 4096
+	// PipeSlots is how many pages a new pipe holds (pipe(7)).
+	PipeSlots = 16
+	// MaxPipeSlots is the most that F_SETPIPE_SZ gives (pipe-max-size).
+	MaxPipeSlots = 256
+)
+
+// Pipe is the buffer between pipe ends. As in Linux it is a ring of page slots,
+// not of bytes: a write appends to the last page if it fits there, else it
+// starts a new page, so many small writes may fill a pipe below its capacity.
+type Pipe struct {
+	ID    uint64 // inode number as shown
+	slots int
+	bufs  []pipeBuf
+
+	readers, writers         int // open ends
+	readerOpens, writerOpens int // ends ever opened
+	// Waiters in read and write and watchers of each kind of end. Those of ends
+	// open for both stand in both.
+	read, write, both Queue
+	opening           []fifoOpen
+	fifo              FileKey // of a named pipe
+}
+
+// pipeBuf is one used slot; data begins at off of its page.
+type pipeBuf struct {
+	off    int
+	data   []byte
+	packet bool // O_DIRECT: one read takes it, whole or cut
+}
+
+// NewPipe returns an anonymous pipe's two ends.
+func (n *Node) NewPipe(packets bool) (r, w *PipeEnd) {
+	p := &Pipe{ID: n.Sequence(), slots: PipeSlots}
+	r, w = p.end(true, false), p.end(false, true)
+	w.Packets = packets
+	return r, w
+}
+
+// PipeEnd is one opening of a pipe, for reading, writing or both (named pipes).
+type PipeEnd struct {
+	Pipe        *Pipe
+	Reads       bool
+	Writes      bool
+	Packets     bool // O_DIRECT
+	writersSeen int  // writerOpens when this end was opened without a writer
+}
+
+// end adds an open end and wakes those who wait in open for one of its kind.
+func (p *Pipe) end(reads, writes bool) *PipeEnd {
+	if reads {
+		p.readers++
+		p.readerOpens++
+	}
+	if writes {
+		p.writers++
+		p.writerOpens++
+	}
+	if reads && p.readers == 1 || writes && p.writers == 1 {
+		p.notifyReaders(0)
+	}
+	return &PipeEnd{Pipe: p, Reads: reads, Writes: writes, writersSeen: -1}
+}
+
+func (p *Pipe) full() bool { return len(p.bufs) >= p.slots }
+
+// Buffered returns the number of bytes to read.
+func (p *Pipe) Buffered() int {
+	n := 0
+	for _, b := range p.bufs {
+		n += len(b.data)
+	}
+	return n
+}
+
+func (p *Pipe) notifyReaders(ev Events) { p.read.Notify(ev); p.both.Notify(ev) }
+func (p *Pipe) notifyWriters(ev Events) { p.write.Notify(ev); p.both.Notify(ev) }
+
+// Ready implements File.
+func (e *PipeEnd) Ready() Events {
+	p, ev := e.Pipe, Events(0)
+	if e.Reads {
+		if len(p.bufs) > 0 {
+			ev |= In | RdNorm
+		}
+		if p.writers == 0 && e.writersSeen != p.writerOpens {
+			ev |= Hup
+		}
+	}
+	if e.Writes {
+		if !p.full() {
+			ev |= Out | WrNorm
+		}
+		if p.readers == 0 {
+			ev |= Err
+		}
+	}
+	return ev
+}
+
+// Changed implements File.
+func (e *PipeEnd) Changed() *Queue {
+	switch {
+	case e.Reads && e.Writes:
+		return &e.Pipe.both
+	case e.Reads:
+		return &e.Pipe.read
+	}
+	return &e.Pipe.write
+}
+
+// Release implements File.
+func (e *PipeEnd) Release(n *Node) {
+	p := e.Pipe
+	if e.Reads {
+		p.readers--
+	}
+	if e.Writes {
+		p.writers--
+	}
+	if (p.readers == 0) != (p.writers == 0) {
+		p.notifyReaders(In | RdNorm | Err | Hup)
+		p.notifyWriters(Out | WrNorm | Err | Hup)
+	}
+	n.forgetFIFO(p)
+}
+
+// Read implements Reader.
+func (e *PipeEnd) Read(_ *Thread, b []byte) (int, Errno) {
+	p := e.Pipe
+	if len(b) == 0 {
+		return 0, 0
+	}
+	if len(p.bufs) == 0 {
+		if p.writers > 0 {
+			return 0, unix.EAGAIN
+		}
+		return 0, 0
+	}
+	wasFull, total := p.full(), 0
+	for len(p.bufs) > 0 && total < len(b) {
+		s := &p.bufs[0]
+		n := copy(b[total:], s.data)
+		total += n
+		whole := s.packet || n == len(s.data)
+		packet := s.packet
+		s.off, s.data = s.off+n, s.data[n:]
+		if whole {
+			p.bufs = p.bufs[1:]
+		}
+		if packet {
+			break
+		}
+	}
+	if wasFull && !p.full() {
+		p.notifyWriters(Out | WrNorm)
+	}
+	return total, 0
+}
+
+// Write implements Writer.
+func (e *PipeEnd) Write(_ *Thread, b []byte) (int, Errno) {
+	p := e.Pipe
+	if len(b) == 0 {
+		return 0, 0
+	}
+	if p.readers == 0 {
+		return 0, unix.EPIPE
+	}
+	n := p.merge(b)
+	for n < len(b) && !p.full() {
+		k := min(len(b)-n, pageSize)
+		p.bufs = append(p.bufs, pipeBuf{data: append([]byte(nil), b[n:n+k]...), packet: e.Packets})
+		n += k
+	}
+	if n == 0 {
+		return 0, unix.EAGAIN
+	}
+	p.notifyReaders(In | RdNorm)
+	return n, 0
+}
+
+// merge appends the part of b that is no whole page to the last used page, if
+// there is room for all of it, and returns how much that is.
+func (p *Pipe) merge(b []byte) int {
+	k := len(b) % pageSize
+	if k == 0 || len(p.bufs) == 0 {
+		return 0
+	}
+	last := &p.bufs[len(p.bufs)-1]
+	if last.packet || last.off+len(last.data)+k > pageSize {
+		return 0
+	}
+	last.data = append(last.data, b[:k]...)
+	return k
+}
+
+// Size is the capacity in bytes (F_GETPIPE_SZ).
+func (p *Pipe) Size() int { return p.slots * pageSize }
+
+// Resize implements F_SETPIPE_SZ.
+func (p *Pipe) Resize(bytes uint64, privileged bool) (int, Errno) {
+	if bytes > 1<<31 {
+		return 0, unix.EINVAL
+	}
+	slots := 1
+	for uint64(slots*pageSize) < bytes {
+		slots *= 2
+	}
+	if slots > p.slots && slots > MaxPipeSlots && !privileged {
+		return 0, unix.EPERM
+	}
+	if slots < len(p.bufs) {
+		return 0, unix.EBUSY
+	}
+	p.slots = slots
+	p.notifyWriters(Out | WrNorm)
+	return p.Size(), 0
+}
+
+// Peek returns a copy of at most max bytes from the front, without taking them
+// (splice, tee). Of packets it returns one.
+func (p *Pipe) Peek(max int) []byte {
+	var out []byte
+	for _, s := range p.bufs {
+		out = append(out, s.data[:min(len(s.data), max-len(out))]...)
+		if s.packet || len(out) == max {
+			break
+		}
+	}
+	return out
+}
+
+// Room returns how many bytes of whole pages can be written now.
+func (p *Pipe) Room() int { return (p.slots - len(p.bufs)) * pageSize }
+
+// Ioctl implements Ioctler.
+func (e *PipeEnd) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	if cmd != unix.TIOCINQ {
+		return 0, unix.ENOTTY
+	}
+	return 0, t.M.WriteMem(arg, binary.LittleEndian.AppendUint32(nil, uint32(e.Pipe.Buffered())))
+}
+
+// Describe implements Describer.
+func (e *PipeEnd) Describe() string {
+	if e.Pipe.fifo != (FileKey{}) {
+		return "fifo"
+	}
+	return fmt.Sprintf("pipe:[%d]", e.Pipe.ID)
+}
+
+// StatMode is st_mode.
+func (e *PipeEnd) StatMode() uint32 { return unix.S_IFIFO | 0o600 }

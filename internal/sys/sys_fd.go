@@ -1,0 +1,285 @@
+package sys
+
+import (
+	"fmt"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_CLOSE, "close", sysClose),
+		partial(unix.SYS_CLOSE_RANGE, "close_range", sysCloseRange, "not CLOSE_RANGE_UNSHARE of a shared table"),
+		full(unix.SYS_DUP, "dup", sysDup),
+		full(unix.SYS_DUP2, "dup2", sysDup2),
+		full(unix.SYS_DUP3, "dup3", sysDup3),
+		partial(unix.SYS_FCNTL, "fcntl", sysFcntl, "no SIGIO, leases or directory notification"),
+		partial(unix.SYS_IOCTL, "ioctl", sysIoctl, "the common ones"),
+	)
+}
+
+func sysClose(t *kernel.Thread, a Args) kernel.Result {
+	if !t.FDs().Close(t.Node(), fdOf(a[0])) {
+		return kernel.Fail(unix.EBADF)
+	}
+	return kernel.Native
+}
+
+func sysCloseRange(t *kernel.Thread, a Args) kernel.Result {
+	first, last, flags := uint32(a[0]), uint32(a[1]), uint32(a[2])
+	if flags&^(unix.CLOSE_RANGE_CLOEXEC|unix.CLOSE_RANGE_UNSHARE) != 0 || first > last {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if flags&unix.CLOSE_RANGE_UNSHARE != 0 && (t.FDs().Shared() || len(t.Proc.Threads) > 1) {
+		t.Node().Refuse(t, "close_range CLOSE_RANGE_UNSHARE", formatArgs(a), true)
+		return kernel.Fail(unix.ENOSYS)
+	}
+	for _, fd := range t.FDs().Numbers() {
+		switch {
+		case uint32(fd) < first || uint32(fd) > last:
+		case flags&unix.CLOSE_RANGE_CLOEXEC != 0:
+			t.FDs().SetCloseOnExec(fd, true)
+		default:
+			t.FDs().Close(t.Node(), fd)
+		}
+	}
+	return kernel.Native
+}
+
+func sysDup(t *kernel.Thread, a Args) kernel.Result {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	return mirrorDup(t, of, false, t.M.Syscall(unix.SYS_DUP, a[0]))
+}
+
+func sysDup2(t *kernel.Thread, a Args) kernel.Result {
+	if t.FDs().Get(fdOf(a[0])) == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	if fdOf(a[0]) == fdOf(a[1]) {
+		return kernel.Ret(int64(fdOf(a[1])))
+	}
+	return dupTo(t, a[0], a[1], 0)
+}
+
+func sysDup3(t *kernel.Thread, a Args) kernel.Result {
+	flags := int(int32(a[2]))
+	if flags&^unix.O_CLOEXEC != 0 || fdOf(a[0]) == fdOf(a[1]) {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if t.FDs().Get(fdOf(a[0])) == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	return dupTo(t, a[0], a[1], flags)
+}
+
+// dupTo makes descriptor to a duplicate of from; it closes what to was.
+func dupTo(t *kernel.Thread, from, to uint64, flags int) kernel.Result {
+	r := t.M.Syscall(unix.SYS_DUP3, from, to, uint64(flags))
+	if r < 0 {
+		return kernel.Fail(kernel.Errno(-r))
+	}
+	of := t.FDs().Get(fdOf(from))
+	t.FDs().Close(t.Node(), int(r))
+	return mirrorDup(t, of, flags&unix.O_CLOEXEC != 0, r)
+}
+
+// mirrorDup enters a real duplicate, r, of a descriptor for of.
+func mirrorDup(t *kernel.Thread, of *kernel.OpenFile, cloexec bool, r int64) kernel.Result {
+	if r >= 0 {
+		t.FDs().Set(int(r), of, cloexec)
+	}
+	return kernel.Ret(r)
+}
+
+// Commands of fcntl that package unix lacks.
+const (
+	fSetSig      = 10
+	fGetSig      = 11
+	fSetOwnEx    = 15
+	fGetOwnEx    = 16
+	fDupFDQuery  = 1027
+	fGetRWHint   = 1035
+	fSetFileHint = 1038
+)
+
+func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
+	of := t.Target(fdOf(a[0]))
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	cmd, arg := int(int32(a[1])), a[2]
+	if of.Flags&unix.O_PATH != 0 {
+		switch cmd {
+		case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL:
+		default:
+			return kernel.Fail(unix.EBADF)
+		}
+	}
+	switch cmd {
+	case unix.F_DUPFD, unix.F_DUPFD_CLOEXEC:
+		return mirrorDup(t, of, cmd == unix.F_DUPFD_CLOEXEC, t.M.Syscall(unix.SYS_FCNTL, a[:3]...))
+	case unix.F_GETFD:
+		if t.FDs().CloseOnExec(fdOf(a[0])) {
+			return kernel.Ret(unix.FD_CLOEXEC)
+		}
+		return kernel.Ret(0)
+	case unix.F_SETFD:
+		t.FDs().SetCloseOnExec(fdOf(a[0]), arg&unix.FD_CLOEXEC != 0)
+		return kernel.Native
+	case unix.F_GETFL:
+		if isHost(of) {
+			return kernel.Native
+		}
+		return kernel.Ret(int64(of.Flags))
+	case unix.F_SETFL:
+		return setStatusFlags(t, of, int(int32(arg)))
+	case unix.F_SETOWN:
+		of.Owner = int(int32(arg))
+		return kernel.Ret(0)
+	case unix.F_GETOWN:
+		return kernel.Ret(int64(of.Owner))
+	case fSetSig:
+		of.Sig = int(int32(arg))
+		return kernel.Ret(0)
+	case fGetSig:
+		return kernel.Ret(int64(of.Sig))
+	case unix.F_SETPIPE_SZ, unix.F_GETPIPE_SZ:
+		return pipeSize(t, of, cmd, arg)
+	case unix.F_ADD_SEALS, unix.F_GET_SEALS:
+		if isHost(of) {
+			return kernel.Native
+		}
+		return kernel.Fail(unix.EINVAL)
+	}
+	if cmd >= fGetRWHint && cmd <= fSetFileHint && isHost(of) {
+		return kernel.Native
+	}
+	t.Node().Refuse(t, fmt.Sprintf("fcntl %d", cmd), formatArgs(a), false)
+	return kernel.Fail(unix.EINVAL)
+}
+
+// setStatusFlags implements F_SETFL.
+func setStatusFlags(t *kernel.Thread, of *kernel.OpenFile, flags int) kernel.Result {
+	const settable = unix.O_APPEND | unix.O_NONBLOCK | unix.O_DIRECT | unix.O_NOATIME | unix.O_ASYNC
+	if flags&unix.O_ASYNC != 0 {
+		t.Node().Refuse(t, "fcntl F_SETFL O_ASYNC", fmt.Sprintf("%#x", flags), false)
+		flags &^= unix.O_ASYNC
+	}
+	if isHost(of) {
+		r := t.M.Syscall(unix.SYS_FCNTL, t.Call.Args[0], unix.F_SETFL, uint64(flags))
+		if r < 0 {
+			return kernel.Ret(r)
+		}
+	} else if flags&unix.O_DIRECT != 0 {
+		end, ok := of.File.(*kernel.PipeEnd)
+		if !ok {
+			return kernel.Fail(unix.EINVAL)
+		}
+		end.Packets = true
+	}
+	if end, ok := of.File.(*kernel.PipeEnd); ok && flags&unix.O_DIRECT == 0 {
+		end.Packets = false
+	}
+	of.Flags = of.Flags&^settable | flags&settable
+	return kernel.Ret(0)
+}
+
+func pipeSize(t *kernel.Thread, of *kernel.OpenFile, cmd int, arg uint64) kernel.Result {
+	end, ok := of.File.(*kernel.PipeEnd)
+	if !ok {
+		return kernel.Fail(unix.EBADF)
+	}
+	if cmd == unix.F_GETPIPE_SZ {
+		return kernel.Ret(int64(end.Pipe.Size()))
+	}
+	return kernel.RetOr(end.Pipe.Resize(uint64(uint32(arg)), t.Proc.UID == 0))
+}
+
+// ioctls that every descriptor understands, and those for terminals.
+const (
+	fionbio   = 0x5421
+	fionclex  = 0x5450
+	fioclex   = 0x5451
+	fioasync  = 0x5452
+	fionread  = 0x541b
+	fioqsize  = 0x5460
+	ficlone   = 0x40049409
+	fidedupe  = 0xc0189436
+	ficlonerg = 0x4020940d
+)
+
+func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
+	of := t.Target(fdOf(a[0]))
+	if of == nil || of.Flags&unix.O_PATH != 0 {
+		return kernel.Fail(unix.EBADF)
+	}
+	cmd, arg := uint64(uint32(a[1])), a[2]
+	switch cmd {
+	case fioclex, fionclex:
+		t.FDs().SetCloseOnExec(fdOf(a[0]), cmd == fioclex)
+		return kernel.Native
+	case fionbio:
+		return setNonBlocking(t, of, arg)
+	case fioasync:
+		if v, e := readU32(t, arg); e != 0 || v == 0 {
+			return kernel.RetOr(0, e)
+		}
+		t.Node().Refuse(t, "ioctl FIOASYNC", formatArgs(a), false)
+		return kernel.Ret(0)
+	}
+	if isHost(of) {
+		return hostIoctl(t, cmd, a)
+	}
+	if x, ok := of.File.(kernel.Ioctler); ok {
+		if v, e := x.Ioctl(t, cmd, arg); e != unix.ENOTTY {
+			return kernel.RetOr(int(v), e)
+		}
+	}
+	return unknownIoctl(t, cmd, a)
+}
+
+func setNonBlocking(t *kernel.Thread, of *kernel.OpenFile, addr uint64) kernel.Result {
+	on, e := readU32(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	of.Flags &^= unix.O_NONBLOCK
+	if on != 0 {
+		of.Flags |= unix.O_NONBLOCK
+	}
+	if isHost(of) {
+		return kernel.Native
+	}
+	return kernel.Ret(0)
+}
+
+// hostIoctl answers for regular files, directories and the harmless devices.
+func hostIoctl(t *kernel.Thread, cmd uint64, a Args) kernel.Result {
+	switch cmd {
+	case fionread, fioqsize:
+		return kernel.Native
+	case ficlone, ficlonerg, fidedupe:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	case unix.FS_IOC_GETFLAGS, unix.FS_IOC_SETFLAGS:
+		return kernel.Fail(unix.ENOTTY)
+	}
+	return unknownIoctl(t, cmd, a)
+}
+
+// unknownIoctl answers ENOTTY: in silence to questions that are put to any
+// descriptor in order to learn whether it is a terminal.
+func unknownIoctl(t *kernel.Thread, cmd uint64, a Args) kernel.Result {
+	switch cmd {
+	case unix.TCGETS, unix.TCGETS2, unix.TCSETS, unix.TCSETSW, unix.TCSETSF,
+		unix.TIOCGWINSZ, unix.TIOCSWINSZ, unix.TIOCGPGRP, unix.TIOCSPGRP, unix.TIOCGSID,
+		unix.TIOCNOTTY, unix.TIOCSCTTY, unix.TIOCGPTN:
+	default:
+		t.Node().Refuse(t, fmt.Sprintf("ioctl %#x", cmd), formatArgs(a), true)
+	}
+	return kernel.Fail(unix.ENOTTY)
+}

@@ -1,0 +1,296 @@
+package sys
+
+import (
+	"ariadne"
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_READ, "read", sysRead),
+		full(unix.SYS_WRITE, "write", sysWrite),
+		full(unix.SYS_READV, "readv", sysReadv),
+		full(unix.SYS_WRITEV, "writev", sysWritev),
+		full(unix.SYS_PREAD64, "pread64", sysPread),
+		full(unix.SYS_PWRITE64, "pwrite64", sysPwrite),
+		full(unix.SYS_PREADV, "preadv", sysPread),
+		full(unix.SYS_PWRITEV, "pwritev", sysPwrite),
+		full(unix.SYS_PREADV2, "preadv2", sysPreadv2),
+		full(unix.SYS_PWRITEV2, "pwritev2", sysPwritev2),
+	)
+}
+
+// maxChunk is the most that one call to a kernel.Reader or Writer moves.
+const maxChunk = 1 << 20
+
+// fdOf is a descriptor argument: the low 32 bits.
+func fdOf(a uint64) int { return int(int32(a)) }
+
+// readable and writable return the open file that descriptor fd reads or
+// writes; EBADF when there is none or it is not open that way.
+func readable(t *kernel.Thread, fd uint64) (*kernel.OpenFile, kernel.Errno) {
+	return opened(t, fd, unix.O_WRONLY)
+}
+
+func writable(t *kernel.Thread, fd uint64) (*kernel.OpenFile, kernel.Errno) {
+	return opened(t, fd, unix.O_RDONLY)
+}
+
+func opened(t *kernel.Thread, fd uint64, wrongMode int) (*kernel.OpenFile, kernel.Errno) {
+	of := t.Target(fdOf(fd))
+	if of == nil || of.Flags&unix.O_PATH != 0 || of.Flags&unix.O_ACCMODE == wrongMode {
+		return nil, unix.EBADF
+	}
+	return of, 0
+}
+
+func sysRead(t *kernel.Thread, a Args) kernel.Result {
+	of, e := readable(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if isHost(of) {
+		return kernel.Native
+	}
+	return readFile(t, of, []iovec{{a[1], min(a[2], maxIO)}}, of.NonBlocking())
+}
+
+func sysWrite(t *kernel.Thread, a Args) kernel.Result {
+	of, e := writable(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if isHost(of) {
+		return writeHost(t, of)
+	}
+	return writeFile(t, of, []iovec{{a[1], min(a[2], maxIO)}}, of.NonBlocking())
+}
+
+func sysReadv(t *kernel.Thread, a Args) kernel.Result {
+	of, e := readable(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if isHost(of) {
+		return kernel.Native
+	}
+	v, e := readIovecs(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return readFile(t, of, v, of.NonBlocking())
+}
+
+func sysWritev(t *kernel.Thread, a Args) kernel.Result {
+	of, e := writable(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if isHost(of) {
+		return writeHost(t, of)
+	}
+	v, e := readIovecs(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return writeFile(t, of, v, of.NonBlocking())
+}
+
+// sysPread is pread64 and preadv: what is emulated cannot seek.
+func sysPread(t *kernel.Thread, a Args) kernel.Result {
+	of, e := readable(t, a[0])
+	switch {
+	case int64(a[3]) < 0:
+		return kernel.Fail(unix.EINVAL)
+	case e != 0:
+		return kernel.Fail(e)
+	case isHost(of):
+		return kernel.Native
+	}
+	return kernel.Fail(unix.ESPIPE)
+}
+
+func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
+	of, e := writable(t, a[0])
+	switch {
+	case int64(a[3]) < 0:
+		return kernel.Fail(unix.EINVAL)
+	case e != 0:
+		return kernel.Fail(e)
+	case isHost(of):
+		return writeHost(t, of)
+	}
+	return kernel.Fail(unix.ESPIPE)
+}
+
+// rwfKnown are the flags of preadv2 and pwritev2.
+const rwfKnown = unix.RWF_HIPRI | unix.RWF_DSYNC | unix.RWF_SYNC | unix.RWF_NOWAIT | unix.RWF_APPEND
+
+func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
+	of, e := readable(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if isHost(of) {
+		return kernel.Native
+	}
+	v, nonblock, e := emulatedV2(t, of, a)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return readFile(t, of, v, nonblock)
+}
+
+func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
+	of, e := writable(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if isHost(of) {
+		return writeHost(t, of)
+	}
+	v, nonblock, e := emulatedV2(t, of, a)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return writeFile(t, of, v, nonblock)
+}
+
+// emulatedV2 reads the arguments of preadv2 and pwritev2 for a file that cannot
+// seek: the offset must be -1.
+func emulatedV2(t *kernel.Thread, of *kernel.OpenFile, a Args) (v []iovec, nonblock bool, e kernel.Errno) {
+	switch {
+	case int64(a[3]) < -1:
+		return nil, false, unix.EINVAL
+	case int64(a[3]) != -1:
+		return nil, false, unix.ESPIPE
+	case a[5]&^rwfKnown != 0:
+		return nil, false, unix.EOPNOTSUPP
+	}
+	v, e = readIovecs(t, a[1], a[2])
+	return v, of.NonBlocking() || a[5]&unix.RWF_NOWAIT != 0, e
+}
+
+func isHost(of *kernel.OpenFile) bool {
+	_, ok := of.File.(*kernel.HostFile)
+	return ok
+}
+
+// writeHost lets Linux write to a host file.
+func writeHost(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
+	fileModified(t, of.File.(*kernel.HostFile))
+	return kernel.Native
+}
+
+// readFile reads from an emulated file into v.
+func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) kernel.Result {
+	r, ok := of.File.(kernel.Reader)
+	if !ok {
+		return kernel.Fail(unix.EINVAL)
+	}
+	b := make([]byte, min(iovLen(v), maxChunk))
+	n, e := r.Read(t, b)
+	if e == unix.EAGAIN && !nonblock && !t.Wait.TimedOut {
+		rcv, _ := timeouts(of)
+		return waitIO(t, of, rcv)
+	}
+	if e == 0 {
+		e = scatter(t, v, b[:n])
+	}
+	return kernel.RetOr(n, e)
+}
+
+// writeFile writes v to an emulated file; t.Wait.Done bytes of it were written
+// by earlier runs.
+func writeFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) kernel.Result {
+	w, ok := of.File.(kernel.Writer)
+	if !ok {
+		return kernel.Fail(unix.EINVAL)
+	}
+	total := int64(iovLen(v))
+	for {
+		b, e := gatherFrom(t, v, int(t.Wait.Done), maxChunk)
+		n := 0
+		if e == 0 {
+			n, e = w.Write(t, b)
+			t.Wait.Done += int64(n)
+		}
+		switch {
+		case e == unix.EAGAIN && !nonblock && !t.Wait.TimedOut && !(t.Wait.Interrupted && t.Wait.Done > 0):
+			_, snd := timeouts(of)
+			return waitIO(t, of, snd)
+		case e == unix.EPIPE:
+			return brokenPipe(t, of)
+		case e != 0 && t.Wait.Done == 0:
+			return kernel.Fail(e)
+		case e != 0 || t.Wait.Done >= total:
+			return kernel.Ret(t.Wait.Done)
+		}
+	}
+}
+
+// brokenPipe ends a write that met EPIPE. A socket that took some bytes before
+// raises no signal yet; a pipe does.
+func brokenPipe(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
+	_, pipe := of.File.(*kernel.PipeEnd)
+	if pipe || t.Wait.Done == 0 {
+		raise(t, int(unix.SIGPIPE))
+	}
+	if t.Wait.Done > 0 {
+		return kernel.Ret(t.Wait.Done)
+	}
+	return kernel.Fail(unix.EPIPE)
+}
+
+// gatherFrom reads at most max bytes of what v points at, from offset off. A
+// fault after the first bytes cuts it short.
+func gatherFrom(t *kernel.Thread, v []iovec, off, max int) ([]byte, kernel.Errno) {
+	var out []byte
+	for _, x := range v {
+		skip := min(off, int(x.len))
+		off -= skip
+		n := min(int(x.len)-skip, max-len(out))
+		if n == 0 {
+			continue
+		}
+		b, e := readBytes(t, x.base+uint64(skip), n)
+		if e != 0 {
+			if len(out) > 0 {
+				return out, 0
+			}
+			return nil, e
+		}
+		if out == nil {
+			out = b
+		} else {
+			out = append(out, b...)
+		}
+	}
+	return out, 0
+}
+
+// timeouts returns a file's SO_RCVTIMEO and SO_SNDTIMEO, 0 for none.
+func timeouts(of *kernel.OpenFile) (rcv, snd ariadne.Time) {
+	if x, ok := of.File.(kernel.Timeouter); ok {
+		return x.Timeouts()
+	}
+	return 0, 0
+}
+
+// waitIO blocks until of changes. With a timeout, a signal always gives EINTR
+// (signal(7)).
+func waitIO(t *kernel.Thread, of *kernel.OpenFile, timeout ariadne.Time) kernel.Result {
+	restart := kernel.RestartSA
+	if timeout > 0 {
+		restart = kernel.RestartNever
+		t.SetDeadline(t.Node().Now + timeout)
+	}
+	return t.Block(restart, of.File.Changed())
+}
+
+// raise sends a signal to the calling thread, as a fault of its own does.
+func raise(t *kernel.Thread, sig int) {
+	t.Pending = append(t.Pending, kernel.SigInfo{Signo: sig, PID: t.Proc.PID, UID: t.Proc.UID})
+}

@@ -1,0 +1,261 @@
+package sys
+
+import (
+	"math/bits"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_POLL, "poll", sysPoll),
+		full(unix.SYS_PPOLL, "ppoll", sysPpoll),
+		full(unix.SYS_SELECT, "select", sysSelect),
+		full(unix.SYS_PSELECT6, "pselect6", sysPselect6),
+	)
+}
+
+// maxPollFDs bounds the list of poll as RLIMIT_NOFILE's hard limit does.
+const maxPollFDs = 1 << 20
+
+// pollFD is a struct pollfd.
+type pollFD struct {
+	fd      int
+	events  kernel.Events
+	revents kernel.Events
+}
+
+func sysPoll(t *kernel.Thread, a Args) kernel.Result {
+	if ms := int64(int32(a[2])); ms >= 0 {
+		setTimeout(t, ariadne.Time(ms*1e6))
+	}
+	return poll(t, a[0], a[1], kernel.RestartNoHand)
+}
+
+func sysPpoll(t *kernel.Thread, a Args) kernel.Result {
+	if e := timeoutArg(t, a[2], 1); e != 0 {
+		return kernel.Fail(e)
+	}
+	if e := swapMask(t, a[3], a[4]); e != 0 {
+		return kernel.Fail(e)
+	}
+	r := poll(t, a[0], a[1], kernel.RestartNoHand)
+	storeRemaining(t, r, a[2], 1)
+	return r
+}
+
+// poll looks at nfds descriptors once and decides.
+func poll(t *kernel.Thread, addr, nfds uint64, restart kernel.Restart) kernel.Result {
+	if nfds > maxPollFDs {
+		return kernel.Fail(unix.EINVAL)
+	}
+	b, e := readBytes(t, addr, int(nfds)*8)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	var queues []*kernel.Queue
+	count := 0
+	for p := b; len(p) > 0; p = p[8:] {
+		ev, q := ready(t, fdOf(uint64(le.Uint32(p))), kernel.Events(le.Uint16(p[4:])))
+		le.PutUint16(p[6:], uint16(ev))
+		if ev != 0 {
+			count++
+		}
+		queues = append(queues, q)
+	}
+	if count == 0 && !timedOut(t) {
+		return t.Block(restart, queues...)
+	}
+	if e := t.M.WriteMem(addr, b); e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.Ret(int64(count))
+}
+
+// ready returns which of the wanted events hold for fd, and where changes are
+// announced. Negative numbers are passed over.
+func ready(t *kernel.Thread, fd int, want kernel.Events) (kernel.Events, *kernel.Queue) {
+	if fd < 0 {
+		return 0, nil
+	}
+	of := t.FDs().Get(fd)
+	if of == nil || of.Flags&unix.O_PATH != 0 {
+		return kernel.NVal, nil
+	}
+	return of.File.Ready() & (want | kernel.Err | kernel.Hup), of.File.Changed()
+}
+
+// setTimeout gives the call d from now, at its first run.
+func setTimeout(t *kernel.Thread, d ariadne.Time) {
+	if at := t.Node().Now + d; at >= d {
+		t.SetDeadline(at)
+	}
+}
+
+// timedOut reports whether the call has a deadline that has come.
+func timedOut(t *kernel.Thread) bool {
+	return t.Wait.TimedOut || t.Wait.HasDeadline && t.Wait.Deadline <= t.Node().Now
+}
+
+// timeoutArg sets the deadline from the struct at addr, if any: seconds and a
+// fraction in units of nanoseconds (1: timespec, 1000: timeval).
+func timeoutArg(t *kernel.Thread, addr, unit uint64) kernel.Errno {
+	if addr == 0 || t.Wait.Runs > 0 {
+		return 0
+	}
+	b, e := readBytes(t, addr, 16)
+	if e != 0 {
+		return e
+	}
+	sec, frac := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
+	if unit == 1000 && frac >= 1e6 { // select(2) takes any microseconds
+		sec, frac = sec+frac/1e6, frac%1e6
+	}
+	if sec < 0 || frac < 0 || frac*int64(unit) >= 1e9 {
+		return unix.EINVAL
+	}
+	if sec < int64(ariadne.Never)/1e9-1 {
+		setTimeout(t, ariadne.Time(sec*1e9+frac*int64(unit)))
+	}
+	return 0
+}
+
+// storeRemaining writes what is left of the timeout back, as ppoll, select and
+// pselect6 do however they end.
+func storeRemaining(t *kernel.Thread, r kernel.Result, addr, unit uint64) {
+	if addr == 0 || !t.Wait.HasDeadline || r.Op == kernel.OpBlock && !t.Wait.Interrupted {
+		return
+	}
+	left := uint64(max(0, t.Wait.Deadline-t.Node().Now))
+	// Linux ignores a fault here too.
+	t.M.WriteMem(addr, le.AppendUint64(le.AppendUint64(nil, left/1e9), left%1e9/unit))
+}
+
+// swapMask gives the thread the signal mask at addr, if any, for the time of
+// the call; the node layer puts the old one back.
+func swapMask(t *kernel.Thread, addr, size uint64) kernel.Errno {
+	if addr == 0 || t.Wait.Runs > 0 {
+		return 0
+	}
+	if size != 8 {
+		return unix.EINVAL
+	}
+	m, e := readU64(t, addr)
+	if e != 0 {
+		return e
+	}
+	old := t.M.SigMask()
+	t.Wait.SavedMask = &old
+	t.M.SetSigMask(kernel.SigSet(m) &^ (kernel.Sig(int(unix.SIGKILL)) | kernel.Sig(int(unix.SIGSTOP))))
+	return 0
+}
+
+func sysSelect(t *kernel.Thread, a Args) kernel.Result {
+	if e := timeoutArg(t, a[4], 1000); e != 0 {
+		return kernel.Fail(e)
+	}
+	r := selectFDs(t, a)
+	storeRemaining(t, r, a[4], 1000)
+	return r
+}
+
+func sysPselect6(t *kernel.Thread, a Args) kernel.Result {
+	if e := timeoutArg(t, a[4], 1); e != 0 {
+		return kernel.Fail(e)
+	}
+	if a[5] != 0 {
+		b, e := readBytes(t, a[5], 16)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		if e := swapMask(t, le.Uint64(b), le.Uint64(b[8:])); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	r := selectFDs(t, a)
+	storeRemaining(t, r, a[4], 1)
+	return r
+}
+
+const (
+	pollRdBand = 0x80
+	pollWrBand = 0x200
+)
+
+// The poll events that put a descriptor into each of select's three sets.
+var selectEvents = [3]kernel.Events{
+	kernel.In | kernel.RdNorm | pollRdBand | kernel.Hup | kernel.Err,
+	kernel.Out | kernel.WrNorm | pollWrBand | kernel.Err,
+	kernel.Pri,
+}
+
+// selectFDs looks at the descriptors of the three sets once and decides.
+func selectFDs(t *kernel.Thread, a Args) kernel.Result {
+	nfds := int(int32(a[0]))
+	if nfds < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	nfds = min(nfds, tableSize(t.FDs()))
+	var sets, out [3][]byte
+	size := (nfds + 63) / 64 * 8
+	for i, addr := range a[1:4] {
+		sets[i], out[i] = make([]byte, size), make([]byte, size)
+		if addr == 0 {
+			continue
+		}
+		if e := t.M.ReadMem(addr, sets[i]); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	count, queues, e := selectScan(t, nfds, sets, out)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if count == 0 && !timedOut(t) {
+		return t.Block(kernel.RestartNoHand, queues...)
+	}
+	for i, addr := range a[1:4] {
+		if addr == 0 {
+			continue
+		}
+		if e := t.M.WriteMem(addr, out[i]); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return kernel.Ret(int64(count))
+}
+
+// selectScan fills out with the ready members of sets.
+func selectScan(t *kernel.Thread, nfds int, sets, out [3][]byte) (count int, queues []*kernel.Queue, e kernel.Errno) {
+	for fd := 0; fd < nfds; fd++ {
+		at, bit := fd/8, byte(1)<<(fd%8)
+		if (sets[0][at]|sets[1][at]|sets[2][at])&bit == 0 {
+			continue
+		}
+		ev, q := ready(t, fd, ^kernel.Events(0))
+		if ev == kernel.NVal {
+			return 0, nil, unix.EBADF
+		}
+		queues = append(queues, q)
+		for i, mask := range selectEvents {
+			if sets[i][at]&bit != 0 && ev&mask != 0 {
+				out[i][at] |= bit
+				count++
+			}
+		}
+	}
+	return count, queues, 0
+}
+
+// tableSize is how many numbers a descriptor table has room for, roughly as in
+// Linux: select looks at no higher ones, even if they are in its sets.
+func tableSize(f *kernel.FDTable) int {
+	highest := 0
+	if s := f.Numbers(); len(s) > 0 {
+		highest = s[len(s)-1]
+	}
+	return max(64, 1<<bits.Len(uint(highest)))
+}
