@@ -1,0 +1,149 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"ariadne"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const ms = ariadne.Time(time.Millisecond)
+
+func flow(from, to string) ariadne.Flow {
+	return ariadne.Flow{Proto: ariadne.TCP, Src: netip.MustParseAddrPort(from), Dst: netip.MustParseAddrPort(to)}
+}
+
+// scenario is a little of everything that a timeline can show.
+func scenario() []ariadne.Step {
+	there := flow("10.0.0.2:40001", "10.0.0.1:80")
+	message := func(seq int, flags ariadne.Flags, data string) ariadne.Message {
+		return ariadne.Message{From: 1, To: 0, Flow: there, Seq: seq, Flags: flags, Data: []byte(data), Sent: 1 * ms}
+	}
+	start := func(n ariadne.NodeID) ariadne.Action { return ariadne.Action{Kind: ariadne.ActStart, Node: n} }
+	deliver := func(seq int) ariadne.Action {
+		return ariadne.Action{Kind: ariadne.ActDeliver, Node: 0, Flow: there, Seq: seq}
+	}
+	fire := ariadne.Action{Kind: ariadne.ActFire, Node: 0}
+	line := func(at ariadne.Time, text string) []ariadne.LogLine {
+		return []ariadne.LogLine{{At: at, Stream: 1, PID: 1, Text: text}}
+	}
+	steps := []ariadne.Step{
+		{Action: start(0), Output: ariadne.Output{Logs: line(0, "listening\ton :80\x1b[1m"), Timer: "epoll_wait/3"}},
+		{Action: start(1), Output: ariadne.Output{Messages: []ariadne.Message{
+			message(1, ariadne.SYN, ""),
+			message(2, 0, "\x00\x01PUT /k HTTP/1.1\r\n\r\n"+strings.Repeat("long ", 40)),
+			message(3, ariadne.FIN, ""),
+		}}},
+		{Action: deliver(1), At: 2 * ms, Output: ariadne.Output{Timer: "epoll_wait/3"}},
+		{Action: deliver(2), At: 32 * ms, Output: ariadne.Output{Logs: line(32*ms, strings.Repeat("0123456789", 12)), Timer: "nanosleep"}},
+	}
+	for range 6 {
+		steps = append(steps, ariadne.Step{Action: fire, At: 40 * ms, Output: ariadne.Output{Timer: "nanosleep"}})
+	}
+	steps = append(steps,
+		ariadne.Step{Action: deliver(9), Name: "deliver n2:1>n1:2 #9", At: 41 * ms},
+		ariadne.Step{Action: deliver(3), At: 50 * ms, Output: ariadne.Output{
+			Clock: 50 * ms, Diverged: "5000000 calls", Fatal: "io_uring_setup", Unreplayable: true,
+			Exits: []ariadne.Exit{{At: 50 * ms, Status: 0}, {At: 50 * ms, Command: 1, Status: 3}, {At: 51 * ms, Command: 2, Status: -1, Signal: 11}},
+		}})
+	for i := range steps {
+		steps[i].Index = i + 1
+	}
+	return steps
+}
+
+func TestTimeline(t *testing.T) {
+	var out bytes.Buffer
+	for _, style := range []Style{{}, {Width: 80}, {Width: 200, Colour: true}} {
+		tl := NewTimeline([]string{"n1", "client-one"}, time.Millisecond)
+		var rows []Row
+		for _, s := range scenario() {
+			rows = append(rows, tl.Rows(s)...)
+		}
+		if err := tl.Write(&out, rows, 0, style); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("\n")
+		if err := tl.Write(&out, rows, 3, style); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("\n")
+	}
+	golden(t, "testdata/timeline.golden", out.Bytes())
+}
+
+// No row is wider than it may be, whatever the programs write.
+func FuzzTimelineWidth(f *testing.F) {
+	f.Add("text", []byte("payload"), 80)
+	f.Add("wide ✓ \x00\x1b[2J\u0085", []byte("\xff\xfe\n"), 1000)
+	f.Fuzz(func(t *testing.T, text string, data []byte, width int) {
+		style := Style{Width: width}
+		tl := NewTimeline([]string{text, "n2"}, 0)
+		m := ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:65535", "[fd00::1]:65535"), Seq: 1, Data: data, Flags: 31}
+		steps := []ariadne.Step{
+			{Index: 1 << 20, Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: ariadne.Output{Messages: []ariadne.Message{m}}},
+			{Index: 1<<20 + 1, Action: ariadne.Action{Kind: ariadne.ActDeliver, Node: 0, Flow: m.Flow, Seq: 1},
+				Output: ariadne.Output{Logs: []ariadne.LogLine{{Text: text}}, Diverged: text}},
+		}
+		for _, s := range steps {
+			for _, r := range tl.Rows(s) {
+				line := tl.Format(r, style)
+				if n := utf8.RuneCountInString(line); n > style.width() {
+					t.Fatalf("%d columns: %q", n, line)
+				}
+				if strings.ContainsAny(line, "\n\x1b\x00\r") {
+					t.Fatalf("control characters in %q", line)
+				}
+			}
+		}
+	})
+}
+
+func TestLogLine(t *testing.T) {
+	l := ariadne.LogLine{At: 1_234_567, Stream: 2, Text: "a\tb"}
+	if got, want := LogLine("n1", 0, 4, l, Style{}), "n1      0.001234s ! a b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	tests := []struct {
+		check Check
+		want  string
+	}{
+		{Check{}, "   0.0s  0 executions  0 steps"},
+		{Check{Elapsed: 2 * time.Second, Executions: 1, Steps: 100}, "   2.0s  1 execution  100 steps  50 steps/s"},
+		{Check{Elapsed: 2500 * time.Millisecond, Time: time.Minute, Executions: 30, Executable: 100, Steps: 5000, Violations: 1},
+			"   2.5s  30 executions  5000 steps  2000 steps/s  1 violation  left: 58s, 70 executions"},
+		{Check{Elapsed: 70 * time.Second, Time: time.Minute}, "  70.0s  0 executions  0 steps  0 steps/s  left: 0s"},
+	}
+	for _, tt := range tests {
+		if got := ProgressLine(tt.check, Style{}); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; got\n%s", path, got)
+	}
+}

@@ -1,0 +1,73 @@
+// Package report turns what happened into lines for people: live log lines, the
+// timeline of an execution, the progress of a check. It knows the shared nouns
+// only and decides nothing; what it prints is never parsed again (a trace is,
+// see internal/trace).
+//
+// Read next: timeline.go.
+package report
+
+import "strings"
+
+// Style says for what the lines are made.
+type Style struct {
+	Width  int  // columns; 0: DefaultWidth
+	Colour bool // with escape sequences
+}
+
+// DefaultWidth is that of lines which go to a file.
+const DefaultWidth = 100
+
+func (s Style) width() int {
+	if s.Width == 0 {
+		return DefaultWidth
+	}
+	return min(max(s.Width, 80), 120)
+}
+
+// Colours, as SGR parameters.
+const (
+	bold  = "1"
+	faint = "2"
+	red   = "31"
+)
+
+// nodeColours are taken in turn; red is kept for what is wrong.
+var nodeColours = []string{"32", "33", "34", "35", "36"}
+
+func (s Style) paint(colour, text string) string {
+	if !s.Colour || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+func (s Style) node(index int, text string) string {
+	return s.paint(nodeColours[index%len(nodeColours)], text)
+}
+
+// Warn marks what is wrong, Head a headline.
+func (s Style) Warn(text string) string { return s.paint(red, text) }
+
+func (s Style) Head(text string) string { return s.paint(bold, text) }
+
+// printable makes one line of what a program wrote: no control characters.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		if r < ' ' || r == 0x7f || r == '\u0085' || r == '\ufffd' {
+			return '·'
+		}
+		return r
+	}, text)
+}
+
+// cut shortens text to width runes; an ellipsis says so.
+func cut(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return string(runes[:max(width-1, 0)]) + "…"
+}
