@@ -319,7 +319,7 @@ func (f *fields) mark() Mark {
 }
 
 // maxSeconds keeps parsed times well below ariadne.Never.
-const maxSeconds = int64(ariadne.Never)/1e9 - 1
+const maxSeconds = (1<<63-1)/1_000_000_000 - 1
 
 // formatTime prints seconds with all nine digits, or "never".
 func formatTime(t ariadne.Time) string {
@@ -335,9 +335,9 @@ func (f *fields) time() ariadne.Time {
 		return ariadne.Never
 	}
 	sec, frac, ok := strings.Cut(w, ".")
-	s, err1 := strconv.ParseInt(sec, 10, 64)
-	n, err2 := strconv.ParseInt(frac, 10, 64)
-	if !ok || err1 != nil || err2 != nil || len(frac) != 9 || s < 0 || n < 0 || s > maxSeconds {
+	s, err1 := strconv.ParseUint(sec, 10, 64)
+	n, err2 := strconv.ParseUint(frac, 10, 64)
+	if !ok || err1 != nil || err2 != nil || len(frac) != 9 || s > maxSeconds {
 		f.fail("bad time %q: want seconds with nine digits", w)
 	}
 	return ariadne.Time(s*1e9 + n)

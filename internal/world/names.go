@@ -1,0 +1,179 @@
+package world
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ariadne"
+)
+
+// Names gives each action a name that means the same in every execution:
+//
+//	start n2
+//	deliver n1:40001>n2:2380 #3          third message of that direction
+//	deliver n1:40001>n2:2380@1 #1        of the second connection with these addresses
+//	deliver udp n1:5353>n2:5353 #3       a datagram
+//	deliver udp n1:5353>10.0.0.255:5353 #3 to n2
+//	timer n3
+//
+// A node's first address is printed as the node's name, others as they are.
+type Names struct {
+	nodes []string
+	addrs []netip.Addr // the first of each node, or the zero Addr
+	owner map[netip.Addr]ariadne.NodeID
+}
+
+func newNames(nodes []Node) Names {
+	n := Names{owner: map[netip.Addr]ariadne.NodeID{}}
+	for i, node := range nodes {
+		n.nodes = append(n.nodes, node.Name)
+		n.addrs = append(n.addrs, netip.Addr{})
+		for j, a := range node.Addrs {
+			n.owner[a] = ariadne.NodeID(i)
+			if j == 0 {
+				n.addrs[i] = a
+			}
+		}
+	}
+	return n
+}
+
+// Node returns a node's name, or "" for NoNode.
+func (n Names) Node(id ariadne.NodeID) string {
+	if id < 0 || int(id) >= len(n.nodes) {
+		return ""
+	}
+	return n.nodes[id]
+}
+
+// Action returns a's name.
+func (n Names) Action(a ariadne.Action) string {
+	switch a.Kind {
+	case ariadne.ActStart:
+		return "start " + n.Node(a.Node)
+	case ariadne.ActFire:
+		return "timer " + n.Node(a.Node)
+	}
+	var b strings.Builder
+	b.WriteString("deliver ")
+	if a.Flow.Proto == ariadne.UDP {
+		b.WriteString("udp ")
+	}
+	b.WriteString(n.addr(a.Flow.Src) + ">" + n.addr(a.Flow.Dst))
+	if a.Flow.Epoch > 0 {
+		fmt.Fprintf(&b, "@%d", a.Flow.Epoch)
+	}
+	fmt.Fprintf(&b, " #%d", a.Seq)
+	if id, ok := n.owner[a.Flow.Dst.Addr()]; !ok || id != a.Node {
+		b.WriteString(" to " + n.Node(a.Node))
+	}
+	return b.String()
+}
+
+func (n Names) addr(a netip.AddrPort) string {
+	if id, ok := n.owner[a.Addr()]; ok && n.addrs[id] == a.Addr() {
+		return n.nodes[id] + ":" + strconv.Itoa(int(a.Port()))
+	}
+	return a.String()
+}
+
+// Parse is the inverse of Action.
+func (n Names) Parse(name string) (ariadne.Action, error) {
+	a, err := n.parse(name)
+	if err == nil && n.Action(a) != name {
+		err = fmt.Errorf("its name is %q", n.Action(a))
+	}
+	if err != nil {
+		return ariadne.Action{}, fmt.Errorf("bad action %q: %w", name, err)
+	}
+	return a, nil
+}
+
+func (n Names) parse(name string) (ariadne.Action, error) {
+	kind, rest, _ := strings.Cut(name, " ")
+	switch kind {
+	case "start":
+		return n.ofNode(ariadne.ActStart, rest)
+	case "timer":
+		return n.ofNode(ariadne.ActFire, rest)
+	case "deliver":
+		return n.parseDeliver(rest)
+	}
+	return ariadne.Action{}, fmt.Errorf("want start, deliver or timer")
+}
+
+func (n Names) ofNode(k ariadne.ActionKind, name string) (ariadne.Action, error) {
+	id, err := n.parseNode(name)
+	return ariadne.Action{Kind: k, Node: id}, err
+}
+
+func (n Names) parseNode(name string) (ariadne.NodeID, error) {
+	if i := slices.Index(n.nodes, name); i >= 0 {
+		return ariadne.NodeID(i), nil
+	}
+	return ariadne.NoNode, fmt.Errorf("no node %q", name)
+}
+
+// parseDeliver reads [udp] SRC>DST[@EPOCH] #SEQ [to NODE].
+func (n Names) parseDeliver(s string) (a ariadne.Action, err error) {
+	a = ariadne.Action{Kind: ariadne.ActDeliver, Flow: ariadne.Flow{Proto: ariadne.TCP}}
+	words := strings.Fields(s)
+	if len(words) > 0 && words[0] == "udp" {
+		a.Flow.Proto, words = ariadne.UDP, words[1:]
+	}
+	if len(words) != 2 && len(words) != 4 {
+		return a, fmt.Errorf("want SOURCE>DESTINATION #NUMBER")
+	}
+	if a.Flow, err = n.parseFlow(a.Flow.Proto, words[0]); err != nil {
+		return a, err
+	}
+	if a.Seq, err = strconv.Atoi(strings.TrimPrefix(words[1], "#")); err != nil {
+		return a, fmt.Errorf("bad number %q", words[1])
+	}
+	if len(words) == 4 {
+		a.Node, err = n.parseNode(words[3])
+		return a, err
+	}
+	id, ok := n.owner[a.Flow.Dst.Addr()]
+	if !ok {
+		return a, fmt.Errorf("no node has the address %s", a.Flow.Dst.Addr())
+	}
+	a.Node = id
+	return a, nil
+}
+
+func (n Names) parseFlow(p ariadne.Protocol, s string) (f ariadne.Flow, err error) {
+	f.Proto = p
+	src, rest, _ := strings.Cut(s, ">")
+	dst, epoch, hasEpoch := strings.Cut(rest, "@")
+	if hasEpoch {
+		if f.Epoch, err = strconv.Atoi(epoch); err != nil {
+			return f, fmt.Errorf("bad epoch %q", epoch)
+		}
+	}
+	if f.Src, err = n.parseAddr(src); err != nil {
+		return f, err
+	}
+	f.Dst, err = n.parseAddr(dst)
+	return f, err
+}
+
+func (n Names) parseAddr(s string) (netip.AddrPort, error) {
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		if id, err := n.parseNode(s[:i]); err == nil && n.addrs[id].IsValid() {
+			port, err := strconv.ParseUint(s[i+1:], 10, 16)
+			if err != nil {
+				return netip.AddrPort{}, fmt.Errorf("bad port %q", s[i+1:])
+			}
+			return netip.AddrPortFrom(n.addrs[id], uint16(port)), nil
+		}
+	}
+	a, err := netip.ParseAddrPort(s)
+	if err != nil {
+		return a, fmt.Errorf("bad address %q", s)
+	}
+	return a, nil
+}

@@ -1,0 +1,452 @@
+package world_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+var rules = world.Rules{Latency: time.Millisecond}
+
+// natural drives w along its natural schedule and returns the actions' names.
+func natural(t *testing.T, w *world.World) []string {
+	t.Helper()
+	var names []string
+	for len(names) < 1000 && len(w.Enabled()) > 0 && !w.ClientsDone() {
+		names = append(names, apply(t, w, w.Enabled()[0]).Name)
+	}
+	return names
+}
+
+func apply(t *testing.T, w *world.World, a ariadne.Action) ariadne.Step {
+	t.Helper()
+	s, err := w.Apply(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// enabled returns the names of what is enabled.
+func enabled(w *world.World) []string {
+	var names []string
+	for _, a := range w.Enabled() {
+		names = append(names, w.Names().Action(a))
+	}
+	return names
+}
+
+// do applies actions by their names.
+func do(t *testing.T, w *world.World, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		a, err := w.Names().Parse(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(t, w, a)
+	}
+}
+
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestNaturalPingPong(t *testing.T) {
+	nodes := worldtest.Nodes(&worldtest.Ping{Peer: 1, Count: 2}, worldtest.Pong{})
+	nodes[0].Client = true
+	w := world.New(rules, nodes)
+	expect(t, natural(t, w),
+		"start n1", "start n2",
+		"deliver n1:1001>n2:1000 #1", "deliver n2:1000>n1:1001 #1",
+		"deliver n1:1001>n2:1000 #2", "deliver n2:1000>n1:1001 #2")
+	if !w.ClientsDone() {
+		t.Error("the client is not done")
+	}
+}
+
+// script is a node that does at its start what the test says, and then nothing.
+type script struct {
+	worldtest.Idle
+	start func(*worldtest.Ctx)
+}
+
+func (s script) Start(c *worldtest.Ctx) { s.start(c) }
+
+func scripts(starts ...func(*worldtest.Ctx)) []world.Node {
+	var programs []worldtest.Program
+	for _, s := range starts {
+		programs = append(programs, script{start: s})
+	}
+	return worldtest.Nodes(programs...)
+}
+
+func nothing(*worldtest.Ctx) {}
+
+func timer(after time.Duration) func(*worldtest.Ctx) {
+	return func(c *worldtest.Ctx) { c.SetTimer(after) }
+}
+
+func TestTCPKeepsItsOrderAndDatagramsDoNot(t *testing.T) {
+	w := world.New(rules, scripts(func(c *worldtest.Ctx) {
+		c.Send(1, "a")
+		c.Send(1, "b")
+		c.SendDatagram(1, "c")
+		c.SendDatagram(1, "d")
+	}, nothing))
+	do(t, w, "start n1", "start n2")
+	expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #2")
+	do(t, w, "deliver udp n1:1001>n2:1000 #2", "deliver n1:1001>n2:1000 #1")
+	expect(t, enabled(w), "deliver n1:1001>n2:1000 #2", "deliver udp n1:1001>n2:1000 #1")
+}
+
+func TestTimersWithinTheClockErrorMayFire(t *testing.T) {
+	nodes := func() []world.Node {
+		return scripts(timer(10*time.Millisecond), timer(12*time.Millisecond), timer(13*time.Millisecond))
+	}
+	for _, c := range []struct {
+		e    time.Duration
+		want []string
+	}{
+		{0, []string{"timer n1"}},
+		{2 * time.Millisecond, []string{"timer n1", "timer n2"}},
+		{3 * time.Millisecond, []string{"timer n1", "timer n2", "timer n3"}},
+	} {
+		w := world.New(world.Rules{Latency: time.Millisecond, ClockError: c.e}, nodes())
+		do(t, w, "start n1", "start n2", "start n3")
+		expect(t, enabled(w), c.want...)
+	}
+}
+
+func TestDelays(t *testing.T) {
+	start := func(delays int) *world.World {
+		w := world.New(world.Rules{Latency: 5 * time.Millisecond, Delays: delays}, scripts(
+			func(c *worldtest.Ctx) { c.Send(1, "a"); c.Send(1, "b"); c.SetTimer(10 * time.Millisecond) },
+			func(c *worldtest.Ctx) { c.Send(2, "c"); c.SetTimer(20 * time.Millisecond) },
+			nothing))
+		do(t, w, "start n1", "start n2", "start n3")
+		return w
+	}
+	t.Run("no budget: messages come before later timers", func(t *testing.T) {
+		expect(t, enabled(start(0)), "deliver n1:1001>n2:1000 #1", "deliver n2:1002>n3:1001 #1")
+	})
+	t.Run("a budget of one holds one connection back", func(t *testing.T) {
+		w := start(1)
+		expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "deliver n2:1002>n3:1001 #1")
+		do(t, w, "deliver n2:1002>n3:1001 #1")
+		expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "timer n1")
+		do(t, w, "timer n1")
+		if s := w.State(); s.Delays != 0 {
+			t.Errorf("budget left: %d", s.Delays)
+		}
+		// Once delayed, it may be delayed further.
+		expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "timer n2")
+	})
+	t.Run("a delayed message arrives at the timer's deadline", func(t *testing.T) {
+		w := start(2)
+		a, err := w.Names().Parse("timer n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fired := apply(t, w, a)
+		late := apply(t, w, w.Enabled()[0])
+		if late.Action.Kind != ariadne.ActDeliver || late.At != fired.At {
+			t.Errorf("%s at %v after the timer at %v", late.Name, late.At, fired.At)
+		}
+	})
+}
+
+func TestStartTimes(t *testing.T) {
+	nodes := scripts(
+		func(c *worldtest.Ctx) { c.Send(1, "t"); c.SendDatagram(1, "lost"); c.SetTimer(time.Second) },
+		nothing)
+	nodes[1].Start = ariadne.Time(100 * time.Millisecond)
+	w := world.New(rules, nodes)
+	expect(t, enabled(w), "start n1", "start n2")
+	do(t, w, "start n1")
+	expect(t, enabled(w), "start n2") // neither message nor timer before it
+	do(t, w, "start n2")
+	expect(t, enabled(w), "deliver n1:1001>n2:1000 #1")
+	if s := apply(t, w, w.Enabled()[0]); s.At != nodes[1].Start {
+		t.Errorf("the connection's segment came at %v", s.At)
+	}
+	expect(t, enabled(w), "timer n1")
+}
+
+func TestStartAfterTimer(t *testing.T) {
+	nodes := scripts(timer(time.Millisecond), nothing)
+	nodes[1].Start = ariadne.Time(time.Second)
+	w := world.New(rules, nodes)
+	do(t, w, "start n1")
+	expect(t, enabled(w), "timer n1")
+}
+
+func TestDoneNodeHasNoTimerButHearsMessages(t *testing.T) {
+	w := world.New(rules, scripts(
+		func(c *worldtest.Ctx) { c.SetTimer(time.Second); c.Exit(0) },
+		func(c *worldtest.Ctx) { c.Send(0, "are you there?") }))
+	do(t, w, "start n1", "start n2")
+	expect(t, enabled(w), "deliver n2:1000>n1:1001 #1")
+}
+
+func TestNotEnabled(t *testing.T) {
+	w := world.New(rules, scripts(nothing))
+	before := w.Digest()
+	_, err := w.Apply(ariadne.Action{Kind: ariadne.ActFire})
+	if err == nil || !strings.Contains(err.Error(), "timer n1 is not enabled") {
+		t.Errorf("err = %v", err)
+	}
+	if w.Digest() != before {
+		t.Error("the state has changed")
+	}
+}
+
+// broken is an automaton that breaks the contract.
+type broken struct{ out ariadne.Output }
+
+func (b broken) Apply(ariadne.Input) (ariadne.Output, error) { return b.out, nil }
+
+func TestBrokenContracts(t *testing.T) {
+	at := ariadne.Time(1000)
+	for _, c := range []struct {
+		name, want string
+		out        ariadne.Output
+	}{
+		{"clock", "its clock ran backwards", ariadne.Output{Clock: at - 1}},
+		{"forged sender", "it sent a message as node 1", ariadne.Output{Clock: at, Messages: []ariadne.Message{{From: 1, To: 0, Sent: at}}}},
+		{"to itself", "it sent a message to node 0", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 0, Sent: at}}}},
+		{"to nobody", "it sent a message to node 7", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 7, Sent: at}}}},
+		{"before its cause", "outside its step", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Sent: at - 1}}}},
+		{"from the future", "outside its step", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Sent: at + 1}}}},
+		{"same number twice", "it sent number 1 after number 1", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Seq: 1, Sent: at}, {To: 1, Seq: 1, Sent: at}}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			nodes := scripts(nothing, nothing)
+			nodes[0].Automaton, nodes[0].Start = broken{c.out}, at
+			_, err := world.New(rules, nodes).Apply(ariadne.Action{Kind: ariadne.ActStart})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "step 1: start n1: node n1: ") {
+				t.Errorf("err = %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestDigestIgnoresTheOrderOfIndependentActions(t *testing.T) {
+	run := func(order ...string) ariadne.Digest {
+		w := world.New(rules, scripts(
+			func(c *worldtest.Ctx) { c.Send(1, "a") },
+			func(c *worldtest.Ctx) { c.Send(0, "b") }))
+		do(t, w, order...)
+		return w.Digest()
+	}
+	if run("start n1", "start n2") != run("start n2", "start n1") {
+		t.Error("digests differ")
+	}
+	if run("start n1", "start n2") == run("start n1") {
+		t.Error("different states have the same digest")
+	}
+}
+
+// TestAnyWalk checks the package's invariants on random systems and walks.
+func TestAnyWalk(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := world.Rules{
+			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
+			ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
+			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
+		}
+		n := rapid.IntRange(2, 4).Draw(t, "nodes")
+		seed := rapid.Uint64().Draw(t, "seed")
+		starts := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "starts ms")
+		deviate := rapid.SliceOfN(rapid.IntRange(0, 10), 200, 200).Draw(t, "choices")
+		w := chaos(r, n, seed, starts)
+		m := monitor{t: t, w: w, rules: r, delivered: map[ariadne.Flow]int{}, clocks: make([]ariadne.Time, n)}
+		var names []string
+		for _, c := range deviate {
+			acts := w.Enabled()
+			if len(acts) == 0 {
+				m.quiet()
+				break
+			}
+			names = append(names, m.step(acts[c%len(acts)]))
+		}
+		if r.Delays-w.State().Delays > len(m.late) {
+			t.Fatalf("%d messages paid for, %d were late", r.Delays-w.State().Delays, len(m.late))
+		}
+		again := chaos(r, n, seed, starts)
+		for _, name := range names {
+			a, err := again.Names().Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := again.Apply(a); err != nil {
+				t.Fatalf("the same choices again: %v", err)
+			}
+		}
+		if again.Digest() != w.Digest() {
+			t.Fatal("the same choices led to another state")
+		}
+	})
+}
+
+func chaos(r world.Rules, n int, seed uint64, starts []int) *world.World {
+	var programs []worldtest.Program
+	for range n {
+		programs = append(programs, &worldtest.Chaos{Nodes: n, Seed: seed})
+	}
+	nodes := worldtest.Nodes(programs...)
+	for i := range nodes {
+		nodes[i].Start = ariadne.Time(starts[i]) * 1e6
+	}
+	return world.New(r, nodes)
+}
+
+// monitor watches one walk.
+type monitor struct {
+	t         *rapid.T
+	w         *world.World
+	rules     world.Rules
+	delivered map[ariadne.Flow]int // last number, of TCP
+	clocks    []ariadne.Time
+	late      map[string]bool // messages seen delayed
+}
+
+func (m *monitor) step(a ariadne.Action) string {
+	before := m.w.State()
+	natural := a == m.w.Enabled()[0]
+	s, err := m.w.Apply(a)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if !before.Nodes[a.Node].Started && a.Kind != ariadne.ActStart {
+		m.t.Fatalf("%s before its start", s.Name)
+	}
+	if natural {
+		m.isEarliest(before, s)
+	}
+	if a.Kind == ariadne.ActDeliver {
+		m.deliver(before, s)
+	}
+	if a.Kind == ariadne.ActFire {
+		m.fire(before, s)
+	}
+	if s.Output.Clock < m.clocks[a.Node] || s.Output.Clock < s.At {
+		m.t.Fatalf("%s: clock went from %v to %v at %v", s.Name, m.clocks[a.Node], s.Output.Clock, s.At)
+	}
+	m.clocks[a.Node] = s.Output.Clock
+	m.budget()
+	return s.Name
+}
+
+// isEarliest: nothing pending could have come before a natural step.
+func (m *monitor) isEarliest(before world.State, s ariadne.Step) {
+	for _, n := range before.Nodes {
+		if n.Started && !n.Done && n.Deadline < s.At {
+			m.t.Fatalf("natural step %s at %v after a deadline at %v", s.Name, s.At, n.Deadline)
+		}
+	}
+	for _, f := range before.Flight {
+		if before.Nodes[f.To].Started && f.Arrival < s.At {
+			m.t.Fatalf("natural step %s at %v after an arrival at %v", s.Name, s.At, f.Arrival)
+		}
+	}
+}
+
+func (m *monitor) deliver(before world.State, s ariadne.Step) {
+	i := slices.IndexFunc(before.Flight, func(f world.Flying) bool {
+		return f.Flow == s.Action.Flow && f.Seq == s.Action.Seq && f.To == s.Action.Node
+	})
+	f := before.Flight[i]
+	if s.At < f.Sent.Add(m.rules.Latency) {
+		m.t.Fatalf("%s at %v, sent at %v", s.Name, s.At, f.Sent)
+	}
+	if s.Action.Flow.Proto == ariadne.TCP {
+		if m.delivered[f.Flow] != f.Seq-1 {
+			m.t.Fatalf("%s after number %d", s.Name, m.delivered[f.Flow])
+		}
+		m.delivered[f.Flow] = f.Seq
+	}
+}
+
+// fire: no timer runs ahead of the earliest by more than the clock error, and
+// without delays nothing that should have come is still under way.
+func (m *monitor) fire(before world.State, s ariadne.Step) {
+	for _, n := range before.Nodes {
+		if n.Started && !n.Done && s.At > n.Deadline.Add(m.rules.ClockError) {
+			m.t.Fatalf("%s at %v while a deadline at %v was pending", s.Name, s.At, n.Deadline)
+		}
+	}
+	for _, f := range m.w.State().Flight {
+		if f.Arrival < s.At && m.w.State().Nodes[f.To].Started {
+			m.t.Fatalf("%s at %v overtook a message that arrives at %v", s.Name, s.At, f.Arrival)
+		}
+	}
+}
+
+func (m *monitor) budget() {
+	s := m.w.State()
+	if s.Delays < 0 {
+		m.t.Fatal("more delays than the budget has")
+	}
+	if m.late == nil {
+		m.late = map[string]bool{}
+	}
+	for _, f := range s.Flight {
+		if f.Delayed {
+			m.late[fmt.Sprint(f.Flow, f.To, f.Seq)] = true
+		}
+	}
+}
+
+// quiet: nothing is enabled only when nothing is pending.
+func (m *monitor) quiet() {
+	s := m.w.State()
+	if len(s.Flight) > 0 {
+		m.t.Fatalf("nothing is enabled with %d messages in flight", len(s.Flight))
+	}
+	for i, n := range s.Nodes {
+		if !n.Started || !n.Done && n.Deadline != ariadne.Never {
+			m.t.Fatalf("nothing is enabled, but node %d is %+v", i, n)
+		}
+	}
+}
+
+// TestNaturalScheduleIsInOrderOfTime: on the natural schedule virtual time does
+// not go back, whatever the system.
+func TestNaturalScheduleIsInOrderOfTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 4).Draw(t, "nodes")
+		starts := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "starts ms")
+		w := chaos(rules, n, rapid.Uint64().Draw(t, "seed"), starts)
+		now := ariadne.Time(0)
+		for range 200 {
+			acts := w.Enabled()
+			if len(acts) == 0 {
+				break
+			}
+			s, err := w.Apply(acts[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A deadline that its own node's clock has passed is in the past.
+			if s.At < now && s.Action.Kind != ariadne.ActFire {
+				t.Fatalf("%s at %v after %v", s.Name, s.At, now)
+			}
+			now = max(now, s.At)
+		}
+		if w.State().Delays != rules.Delays {
+			t.Fatal("the natural schedule delayed a message")
+		}
+	})
+}

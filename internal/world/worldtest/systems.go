@@ -1,0 +1,282 @@
+package worldtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ariadne"
+)
+
+// Idle does nothing; systems embed it for what they do not need.
+type Idle struct{}
+
+func (Idle) Start(*Ctx)                    {}
+func (Idle) Receive(*Ctx, ariadne.Message) {}
+func (Idle) Fire(*Ctx)                     {}
+
+// Ping sends Count pings to Peer, each after the answer to the one before, and
+// exits. Pong answers.
+type Ping struct {
+	Idle
+	Peer  ariadne.NodeID
+	Count int
+}
+
+func (p *Ping) Start(c *Ctx) { c.Send(p.Peer, "ping") }
+
+func (p *Ping) Receive(c *Ctx, m ariadne.Message) {
+	c.Log("got %s", m.Data)
+	if p.Count--; p.Count == 0 {
+		c.Exit(0)
+		return
+	}
+	c.Send(p.Peer, "ping")
+}
+
+// Pong is the other end of Ping.
+type Pong struct{ Idle }
+
+func (Pong) Receive(c *Ctx, m ariadne.Message) { c.Send(m.From, "pong") }
+
+// Register keeps a number for others, who read it and write it back.
+type Register struct {
+	Idle
+	Value int
+}
+
+func (r *Register) Receive(c *Ctx, m ariadne.Message) {
+	if n := 0; scan(m, "write %d", &n) {
+		r.Value = n
+	}
+	c.Send(m.From, fmt.Sprintf("value %d", r.Value))
+}
+
+func scan(m ariadne.Message, format string, args ...any) bool {
+	n, err := fmt.Sscanf(string(m.Data), format, args...)
+	return err == nil && n == len(args)
+}
+
+// Adder adds 1 to the Register, without any lock: it reads, and writes what it
+// read plus 1. It begins at After. The last of them expects to read Want at the end.
+type Adder struct {
+	After   time.Duration
+	Want    int // 0: do not look
+	waiting bool
+	wrote   bool
+}
+
+func (a *Adder) Start(c *Ctx) { c.SetTimer(a.After) }
+
+func (a *Adder) Fire(c *Ctx) { c.Send(0, "read") }
+
+func (a *Adder) Receive(c *Ctx, m ariadne.Message) {
+	n := 0
+	scan(m, "value %d", &n)
+	switch {
+	case !a.wrote:
+		a.wrote = true
+		c.Send(0, fmt.Sprintf("write %d", n+1))
+	case a.Want == 0:
+		c.Exit(0)
+	case !a.waiting:
+		a.waiting = true
+		c.SetTimer(time.Second)
+	case n != a.Want:
+		c.Panic("update lost: the register is %d, not %d", n, a.Want)
+	default:
+		c.Exit(0)
+	}
+}
+
+// LostUpdate is a register and two adders who begin one after the other. On the
+// natural schedule both updates are kept: the second adder begins when the first
+// is long done. When a message of the first is delayed, one update is lost.
+func LostUpdate() []Program {
+	return []Program{
+		&Register{},
+		&Adder{After: 10 * time.Millisecond},
+		&Adder{After: 100 * time.Millisecond, Want: 2},
+	}
+}
+
+// Coordinator of a two-phase commit: it asks all others to prepare and commits
+// when all have said yes. Its bug: it counts answers, not who gave them, and a
+// participant that is asked twice answers twice.
+type Coordinator struct {
+	Idle
+	Participants []ariadne.NodeID
+	yes, acks    int
+	decided      bool
+}
+
+func (k *Coordinator) Start(c *Ctx) {
+	k.ask(c)
+	c.SetTimer(50 * time.Millisecond)
+}
+
+func (k *Coordinator) ask(c *Ctx) {
+	for _, p := range k.Participants {
+		c.Send(p, "prepare")
+	}
+}
+
+// Fire asks again those who have not answered; not knowing who, it asks all.
+func (k *Coordinator) Fire(c *Ctx) {
+	if !k.decided {
+		k.ask(c)
+	}
+}
+
+func (k *Coordinator) Receive(c *Ctx, m ariadne.Message) {
+	switch {
+	case strings.HasPrefix(string(m.Data), "no"):
+		k.decide(c, "abort")
+	case strings.HasPrefix(string(m.Data), "yes"):
+		if k.yes++; k.yes == len(k.Participants) {
+			k.decide(c, "commit")
+		}
+	default:
+		if k.acks++; k.acks == len(k.Participants) {
+			c.Exit(0)
+		}
+	}
+}
+
+func (k *Coordinator) decide(c *Ctx, what string) {
+	if k.decided {
+		return
+	}
+	k.decided = true
+	c.StopTimer()
+	c.Log("%s", what)
+	for _, p := range k.Participants {
+		c.Send(p, what)
+	}
+}
+
+// Participant answers; one that has said no must never be told to commit.
+type Participant struct {
+	Idle
+	Refuses bool
+}
+
+func (p *Participant) Receive(c *Ctx, m ariadne.Message) {
+	switch string(m.Data) {
+	case "prepare":
+		if p.Refuses {
+			c.Send(m.From, "no")
+		} else {
+			c.Send(m.From, "yes")
+		}
+	case "commit":
+		if p.Refuses {
+			c.Panic("told to commit what was refused")
+			return
+		}
+		c.Send(m.From, "ack")
+	case "abort":
+		c.Send(m.From, "ack")
+	}
+}
+
+// TwoPhaseCommit is a coordinator and two participants of which the second
+// refuses. The planted bug shows when the refusal is delayed past the
+// coordinator's timer and the first participant is asked, and answers, twice.
+func TwoPhaseCommit() []Program {
+	return []Program{
+		&Coordinator{Participants: []ariadne.NodeID{1, 2}},
+		&Participant{},
+		&Participant{Refuses: true},
+	}
+}
+
+// Race is a server and two writers that send to it at the same moment. It dies
+// when the second comes first: a bug of message order alone, with no delay.
+func Race() []Program {
+	return []Program{&first{want: 1}, &shout{}, &shout{}}
+}
+
+type first struct {
+	Idle
+	want  ariadne.NodeID
+	count int
+}
+
+func (f *first) Receive(c *Ctx, m ariadne.Message) {
+	if f.count++; f.count == 1 && m.From != f.want {
+		c.Panic("node %d came first", m.From)
+		return
+	}
+	if f.count == 2 {
+		c.Exit(0)
+	}
+}
+
+type shout struct{ Idle }
+
+func (shout) Start(c *Ctx) {
+	c.Send(0, "here I am")
+	c.Exit(0)
+}
+
+// Stuck is a client that waits for an answer that never comes.
+func Stuck() []Program { return []Program{&Ping{Peer: 1, Count: 1}, &deaf{}} }
+
+type deaf struct{ Idle }
+
+// Chaos does with each input what a hash of all its inputs says: sends on
+// connections and datagrams, sets timers, logs, exits. Peers are all other nodes.
+type Chaos struct {
+	Nodes int
+	Seed  uint64
+	state uint64
+	steps int
+}
+
+func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
+func (x *Chaos) Fire(c *Ctx)  { x.act(c, "fire") }
+func (x *Chaos) Receive(c *Ctx, m ariadne.Message) {
+	x.act(c, fmt.Sprint(m.From, m.Flow, m.Seq, string(m.Data)))
+}
+
+func (x *Chaos) act(c *Ctx, input string) {
+	if x.steps++; x.steps > 20 {
+		return
+	}
+	x.mix(fmt.Sprint(x.Seed, c.ID(), input))
+	for range x.below(4) {
+		to := ariadne.NodeID(x.below(x.Nodes))
+		switch x.below(5) {
+		case 0, 1:
+			if to != c.ID() {
+				c.Send(to, fmt.Sprint("t", x.steps))
+			}
+		case 2:
+			if to != c.ID() {
+				c.SendDatagram(to, fmt.Sprint("u", x.steps))
+			}
+		case 3:
+			c.SetTimer(time.Duration(x.below(5)) * time.Millisecond)
+		case 4:
+			c.Log("step %d at %v", x.steps, c.Now())
+		}
+	}
+	if x.below(40) == 0 {
+		c.Exit(0)
+	}
+}
+
+func (x *Chaos) mix(s string) {
+	for _, b := range []byte(s) {
+		x.state = (x.state ^ uint64(b)) * 0x100000001b3
+	}
+}
+
+func (x *Chaos) below(n int) int {
+	x.state += 0x9e3779b97f4a7c15
+	z := x.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return int((z ^ z>>31) % uint64(n))
+}

@@ -1,0 +1,172 @@
+// Package worldtest has nodes of a few lines of Go, so that the engine is tested
+// without Linux: a frame that does the bookkeeping of an automaton (Automaton),
+// and small systems built on it, one file each, some with a bug that shows only
+// in some orders.
+package worldtest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// Program is what a node of a test does with its inputs.
+type Program interface {
+	Start(*Ctx)
+	Receive(*Ctx, ariadne.Message)
+	Fire(*Ctx)
+}
+
+// Cost is how far an action of a program advances its clock.
+const Cost = ariadne.Time(1000)
+
+// Automaton runs a Program as a node.
+type Automaton struct {
+	ID      ariadne.NodeID
+	Program Program
+	Calls   bool // record Output.CallTrace
+
+	clock ariadne.Time
+	seqs  map[ariadne.Flow]int
+	timer ariadne.Time
+	done  bool
+}
+
+// Addr is the address of a node in these systems.
+func Addr(id ariadne.NodeID) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(id + 1)}) }
+
+// Nodes makes nodes named n1, n2, ... of programs.
+func Nodes(programs ...Program) []world.Node {
+	var nodes []world.Node
+	for i, p := range programs {
+		id := ariadne.NodeID(i)
+		nodes = append(nodes, world.Node{
+			Name: fmt.Sprintf("n%d", i+1), Addrs: []netip.Addr{Addr(id)},
+			Automaton: NewAutomaton(id, p),
+		})
+	}
+	return nodes
+}
+
+// NewAutomaton returns a node that has not been switched on.
+func NewAutomaton(id ariadne.NodeID, p Program) *Automaton {
+	return &Automaton{ID: id, Program: p, Calls: true, seqs: map[ariadne.Flow]int{}, timer: ariadne.Never}
+}
+
+// Apply implements ariadne.Automaton.
+func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
+	a.clock = max(a.clock, in.At)
+	c := &Ctx{a: a}
+	switch {
+	case a.done:
+	case in.Kind == ariadne.Start:
+		a.Program.Start(c)
+	case in.Kind == ariadne.Deliver:
+		a.Program.Receive(c, *in.Message)
+	case in.Kind == ariadne.Fire:
+		a.timer = ariadne.Never
+		a.Program.Fire(c)
+	}
+	c.out.Clock, c.out.Deadline, c.out.Done = a.clock, a.timer, a.done
+	c.out.Calls = len(c.calls)
+	c.out.Digest = digest(&c.out, c.calls)
+	if a.Calls {
+		c.out.CallTrace = c.calls
+	}
+	return c.out, nil
+}
+
+func digest(o *ariadne.Output, calls []ariadne.CallRecord) ariadne.Digest {
+	h := sha256.New()
+	fmt.Fprint(h, o.Messages, o.Logs, o.Exits, o.Clock, o.Deadline, o.Done, calls)
+	return ariadne.Digest(h.Sum(nil))
+}
+
+// Ctx is what a program can do in one step.
+type Ctx struct {
+	a     *Automaton
+	out   ariadne.Output
+	calls []ariadne.CallRecord
+}
+
+// The numbers of these nodes' "system calls".
+const (
+	CallSend = iota + 1
+	CallLog
+	CallTimer
+	CallExit
+)
+
+// CallName names them.
+func CallName(nr int) string { return [...]string{"?", "send", "log", "timer", "exit"}[nr] }
+
+func (c *Ctx) call(nr int, result int64, what ...any) {
+	c.a.clock += Cost
+	h := sha256.Sum256(fmt.Append(nil, what...))
+	c.calls = append(c.calls, ariadne.CallRecord{TID: 1, NR: nr, Result: result, Hash: binary.BigEndian.Uint64(h[:])})
+}
+
+// ID is the node's own.
+func (c *Ctx) ID() ariadne.NodeID { return c.a.ID }
+
+// Now is the node's clock.
+func (c *Ctx) Now() ariadne.Time { return c.a.clock }
+
+// Send sends text on a connection to another node.
+func (c *Ctx) Send(to ariadne.NodeID, text string) { c.send(ariadne.TCP, to, text) }
+
+// SendDatagram sends text as a datagram.
+func (c *Ctx) SendDatagram(to ariadne.NodeID, text string) { c.send(ariadne.UDP, to, text) }
+
+func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) {
+	c.call(CallSend, int64(len(text)), to, text)
+	f := ariadne.Flow{Proto: p,
+		Src: netip.AddrPortFrom(Addr(c.a.ID), uint16(1000+to)),
+		Dst: netip.AddrPortFrom(Addr(to), uint16(1000+c.a.ID))}
+	c.a.seqs[f]++
+	c.out.Messages = append(c.out.Messages, ariadne.Message{
+		From: c.a.ID, To: to, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})
+}
+
+// Log writes a line to standard output.
+func (c *Ctx) Log(format string, args ...any) { c.log(1, fmt.Sprintf(format, args...)) }
+
+func (c *Ctx) log(stream int, text string) {
+	c.call(CallLog, int64(len(text)), stream, text)
+	c.out.Logs = append(c.out.Logs, ariadne.LogLine{At: c.a.clock, Stream: stream, PID: 1, Text: text})
+}
+
+// SetTimer sets the node's only timer.
+func (c *Ctx) SetTimer(after time.Duration) {
+	c.call(CallTimer, 0, after)
+	c.a.timer = c.a.clock.Add(after)
+}
+
+// StopTimer clears it.
+func (c *Ctx) StopTimer() { c.a.timer = ariadne.Never }
+
+// Exit ends the node's program.
+func (c *Ctx) Exit(status int) {
+	c.call(CallExit, int64(status), status)
+	c.out.Exits = append(c.out.Exits, ariadne.Exit{At: c.a.clock, Status: status})
+	c.a.done = true
+}
+
+// Panic ends it as a failed assertion would: with a line on standard error and
+// SIGABRT.
+func (c *Ctx) Panic(format string, args ...any) {
+	c.log(2, "panic: "+fmt.Sprintf(format, args...))
+	c.out.Exits = append(c.out.Exits, ariadne.Exit{At: c.a.clock, Status: -1, Signal: 6})
+	c.a.done = true
+}
+
+// Diverge says that the step never came to rest.
+func (c *Ctx) Diverge() { c.out.Diverged = "no rest after 10 s" }
+
+// Output gives a test the rest of what a node can say.
+func (c *Ctx) Output() *ariadne.Output { return &c.out }
