@@ -47,6 +47,7 @@ type Node struct {
 
 	Procs   map[int]*Process // by pid; zombies included
 	nextPID int
+	nextMM  int       // last number of an address space
 	ready   []*Thread // runnable, first is next
 	timers  timerHeap
 	seq     uint64 // order of creation, for ties
@@ -71,7 +72,7 @@ type Host struct {
 
 // NewNode returns a machine that has just been switched on.
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
-	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: 1, Rand: NewRand(seed),
+	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, Rand: NewRand(seed),
 		Procs: map[int]*Process{}, Refusals: map[string]*ariadne.Refusal{}}
 	n.Net.init(n)
 	n.Futexes.init()

@@ -1,10 +1,17 @@
 package kernel
 
 import (
+	"path"
 	"sort"
 
 	"ariadne"
+
+	"golang.org/x/sys/unix"
 )
+
+// initPID is the process that adopts orphans. It runs nothing and is in no
+// table; the spec's commands are its children.
+const initPID = 1
 
 // Process is a thread group. PIDs are virtual: in order of creation in the node,
 // from the same numbers as TIDs.
@@ -18,12 +25,14 @@ type Process struct {
 	Threads        []*Thread // alive, leader first while it lives
 	FDs            *FDTable
 	MM             int // address space: shared with CLONE_VM; key of private futexes
-	UID, GID       int
+	UID, GID       int // effective; SetUser and Cred keep them
+	Cred           Cred
 	Umask          int
 
-	Actions [65]SigAction // by signal number
-	Pending []SigInfo     // signals sent to the process
-	Stopped bool          // by SIGSTOP and its kind
+	Actions *Actions  // dispositions; shared with CLONE_SIGHAND
+	Pending []SigInfo // signals sent to the process
+	Signals Queue     // notified when a signal is queued (signalfd, sigtimedwait)
+	Stopped bool      // by SIGSTOP and its kind
 
 	// Command is the index of the spec's command that this process runs, or -1.
 	Command int
@@ -32,40 +41,39 @@ type Process struct {
 	ExitStatus int // exit code, valid when Dead and ExitSignal is 0
 	ExitSignal int // the signal that killed it
 	Core       bool
+	Ended      Queue // notified when it is dead (pidfd)
 	// Reaped by wait: a dead process that is not is a zombie.
 	ChildChanged Queue // waiters in wait4 and waitid of this process
-	// StopReport, ContReport: a state change that wait has not yet reported.
+	// StopReport, ContReport: the signal of a state change that wait has not
+	// yet reported, or 0.
 	StopReport, ContReport int
 	ExitSig                int // signal sent to the parent at exit (SIGCHLD)
+	// VforkParent waits until this process runs another program or ends.
+	VforkParent *Thread
 
-	Rlimits               map[int][2]uint64 // changed by setrlimit
+	Rlimits map[int][2]uint64 // changed by setrlimit: soft, hard
+	// CPUTime is that of ended threads (see CPU), ChildCPUTime that of reaped
+	// children.
 	CPUTime, ChildCPUTime ariadne.Time
 	Dumpable              int
+	NoNewPrivs            bool
+	KeepCaps              bool
 	Subreaper             bool
 	PDeathSig             int
+	TimerSlack            uint64
 	ITimers               [3]*IntervalTimer      // setitimer: real, virtual, profiling
 	PTimers               map[int]*IntervalTimer // timer_create
-}
-
-// IntervalTimer is a POSIX or interval timer of a process.
-type IntervalTimer struct {
-	Timer    *Timer // pending, or nil
-	Interval ariadne.Time
-	Proc     *Process
-	Target   *Thread // SIGEV_THREAD_ID, or nil for the process
-	Signo    int     // 0: none (SIGEV_NONE)
-	Value    uint64
-	ID       int
-	Clock    int
-	Overrun  int
+	nextTimer             int
 }
 
 // NewProcess returns a process with one thread, the child of parent (or nil).
 func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	pid := n.nextPID
 	n.nextPID++
-	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: pid,
-		Umask: 0o022, Dumpable: 1, Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
+		Umask: 0o022, Dumpable: 1, TimerSlack: 50000, ExitSig: int(unix.SIGCHLD), Actions: &Actions{},
+		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+	p.SetUser(0, 0)
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
 	p.Threads = []*Thread{t}
@@ -78,6 +86,25 @@ func (p *Process) NewThread() *Thread {
 	p.Node.nextPID++
 	p.Threads = append(p.Threads, t)
 	return t
+}
+
+func (n *Node) newMM() int { n.nextMM++; return n.nextMM }
+
+// ParentPID is what getppid returns.
+func (p *Process) ParentPID() int {
+	if p.Parent == nil {
+		return initPID
+	}
+	return p.Parent.PID
+}
+
+// CPU returns the virtual processor time that p has used.
+func (p *Process) CPU() ariadne.Time {
+	sum := p.CPUTime
+	for _, t := range p.Threads {
+		sum += t.CPUTime
+	}
+	return sum
 }
 
 // Children returns p's children in order of creation, zombies included.
@@ -101,6 +128,17 @@ func (n *Node) PIDs() []int {
 	return s
 }
 
+// Group returns the processes of a process group in order of creation.
+func (n *Node) Group(pgid int) []*Process {
+	var s []*Process
+	for _, pid := range n.PIDs() {
+		if p := n.Procs[pid]; p.PGID == pgid {
+			s = append(s, p)
+		}
+	}
+	return s
+}
+
 // Thread finds a live thread by its id, or nil.
 func (n *Node) Thread(tid int) *Thread {
 	if p := n.Procs[tid]; p != nil && len(p.Threads) > 0 && p.Threads[0].TID == tid {
@@ -114,4 +152,226 @@ func (n *Node) Thread(tid int) *Thread {
 		}
 	}
 	return nil
+}
+
+// Fork returns the new thread of clone, fork or vfork with its kernel state:
+// of the caller's process with CLONE_THREAD, of a new one otherwise. The node
+// layer has run the real call, and gives the thread its Machine.
+func (n *Node) Fork(parent *Thread, a CloneArgs) *Thread {
+	var t *Thread
+	if a.Flags&unix.CLONE_THREAD != 0 {
+		t = parent.Proc.NewThread()
+	} else {
+		t = n.forkProcess(parent, a)
+	}
+	t.Name, t.Nice, t.Affinity, t.seenMask = parent.Name, parent.Nice, parent.Affinity, parent.M.SigMask()
+	t.Sched = parent.Sched.inherited()
+	if a.Flags&unix.CLONE_CHILD_CLEARTID != 0 {
+		t.ClearTID = a.ChildTID
+	}
+	if a.Flags&unix.CLONE_PIDFD != 0 {
+		parent.givePidFD(t.Proc, a.ParentTID)
+	}
+	return t
+}
+
+func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
+	p := parent.Proc
+	up := p
+	if a.Flags&unix.CLONE_PARENT != 0 {
+		up = p.Parent
+	}
+	c, t := n.NewProcess(up)
+	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Umask
+	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
+	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
+	for r, l := range p.Rlimits {
+		c.Rlimits[r] = l
+	}
+	c.ExitSig = int(a.Flags & 0xff)
+	if a.Flags&unix.CLONE_PARENT != 0 {
+		c.ExitSig = p.ExitSig
+	}
+	if a.Flags&unix.CLONE_VM != 0 {
+		c.MM = p.MM
+	}
+	if a.Flags&unix.CLONE_SIGHAND != 0 {
+		c.Actions = p.Actions
+	} else {
+		c.Actions = p.Actions.fork()
+	}
+	if a.Flags&unix.CLONE_FILES != 0 {
+		c.FDs = p.FDs.Share()
+	} else {
+		c.FDs = p.FDs.Fork()
+	}
+	if a.Flags&unix.CLONE_VFORK != 0 {
+		c.VforkParent = parent
+	}
+	return t
+}
+
+// releaseVfork lets the parent that waits in vfork go on.
+func (p *Process) releaseVfork() {
+	if t := p.VforkParent; t != nil {
+		p.VforkParent = nil
+		t.Unpark()
+	}
+}
+
+// Exec changes the process as execve(2) says, after t has run the real call:
+// t is the only thread left and has the process's id. The old memory is gone,
+// so a robust futex in memory shared with others stays held.
+func (p *Process) Exec(t *Thread, file string, args []string) {
+	for _, x := range append([]*Thread(nil), p.Threads...) {
+		x.ClearTID, x.RobustList = 0, 0
+		if x != t {
+			x.Exit()
+		}
+	}
+	t.releaseFutexes()
+	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
+	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
+	p.Actions = p.Actions.exec()
+	p.dropTimers()
+	if p.FDs.Shared() {
+		old := p.FDs
+		p.FDs = old.Fork()
+		old.Leave(p.Node)
+	}
+	p.FDs.Exec(p.Node)
+	p.Dumpable, p.KeepCaps = 1, false
+	p.releaseVfork()
+}
+
+// CommName shortens a name to what comm holds.
+func CommName(s string) string {
+	if len(s) > 15 {
+		return s[:15]
+	}
+	return s
+}
+
+// leaveMemory does what a thread's end means for memory it shares: robust
+// futexes, and the word that pthread_join waits on.
+func (t *Thread) leaveMemory() {
+	t.releaseFutexes()
+	if t.ClearTID != 0 {
+		if t.M.WriteMem(t.ClearTID, make([]byte, 4)) == 0 {
+			t.Node().Futexes.Wake(t, t.ClearTID, false, 1, FutexAny)
+		}
+		t.ClearTID = 0
+	}
+}
+
+// Exit ends the thread while its memory is still there. When it was the last,
+// the caller ends the process too.
+func (t *Thread) Exit() {
+	if t.State == Dead {
+		return
+	}
+	p := t.Proc
+	t.leaveMemory()
+	t.EndWait()
+	t.State = Dead
+	t.Pending = nil
+	p.CPUTime += t.CPUTime
+	for i, x := range p.Threads {
+		if x == t {
+			p.Threads = append(p.Threads[:i:i], p.Threads[i+1:]...)
+			break
+		}
+	}
+	if !p.Dead {
+		t.retarget(^SigSet(0))
+	}
+}
+
+// Exit ends the process: by its exit status, or by a signal when that is not 0.
+// It is a zombie until its parent has waited for it.
+func (p *Process) Exit(status, signal int, core bool) {
+	if p.Dead {
+		return
+	}
+	n := p.Node
+	p.Dead, p.Stopped = true, false
+	p.ExitStatus, p.ExitSignal, p.Core = status, signal, core
+	for _, t := range append([]*Thread(nil), p.Threads...) {
+		t.Exit()
+	}
+	p.Pending = nil
+	p.dropTimers()
+	for i := range p.ITimers {
+		p.dropITimer(i)
+	}
+	if p.FDs != nil {
+		p.FDs.Leave(n)
+	}
+	p.releaseVfork()
+	p.leaveFamily()
+	if p.Command >= 0 {
+		e := ariadne.Exit{At: n.Now, Command: p.Command, Status: status, Signal: signal}
+		if signal != 0 {
+			e.Status = -1
+		}
+		n.Exits = append(n.Exits, e)
+	}
+	p.notifyExit()
+}
+
+// leaveFamily gives the children a new parent and hangs up the process groups
+// that lose their last link to the session (exit(3p), setpgid(2)).
+func (p *Process) leaveFamily() {
+	heir := p.Parent
+	for heir != nil && (heir.Dead || !heir.Subreaper) {
+		heir = heir.Parent
+	}
+	p.hangUp(p.PGID, p, p.Parent)
+	for _, c := range p.Children() {
+		c.Parent = heir
+		c.ExitSig = int(unix.SIGCHLD)
+		if c.PDeathSig != 0 && !c.Dead {
+			p.Node.Kill(c, SigInfo{Signo: c.PDeathSig, Code: SIUser, PID: p.PID, UID: p.Cred.UID.Real})
+		}
+		if c.Dead {
+			c.notifyExit()
+		} else {
+			p.hangUp(c.PGID, nil, p)
+		}
+	}
+}
+
+// hangUp continues and hangs up a process group that has become an orphan by
+// the end of p and has stopped members. parent: across whom the link ran.
+func (p *Process) hangUp(pgid int, leaving, parent *Process) {
+	if parent == nil || parent.SID != p.SID || parent.PGID == pgid || !p.Node.orphaned(pgid, leaving) {
+		return
+	}
+	members := p.Node.Group(pgid)
+	stopped := false
+	for _, m := range members {
+		stopped = stopped || m.Stopped
+	}
+	if !stopped {
+		return
+	}
+	for _, s := range []unix.Signal{unix.SIGHUP, unix.SIGCONT} {
+		for _, m := range members {
+			p.Node.Kill(m, SigInfo{Signo: int(s), Code: SIKernel})
+		}
+	}
+}
+
+// orphaned reports whether no member of the group has a parent in another group
+// of the same session. ignore is about to end.
+func (n *Node) orphaned(pgid int, ignore *Process) bool {
+	for _, m := range n.Group(pgid) {
+		if m == ignore || m.Dead || m.Parent == nil {
+			continue
+		}
+		if m.Parent.PGID != pgid && m.Parent.SID == m.SID {
+			return false
+		}
+	}
+	return true
 }

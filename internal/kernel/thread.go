@@ -52,8 +52,14 @@ type Thread struct {
 	ClearTID   uint64    // set_tid_address
 	RobustList uint64    // set_robust_list head
 	Nice       int
+	Sched      Sched
 	Affinity   uint64
 	CPUTime    ariadne.Time // virtual processor time used
+
+	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)
+	seenMask   SigSet // its mask when the kernel last looked
+	futex      *futexWaiter
+	piOwned    []futexKey // priority-inheriting futexes it holds while others wait
 }
 
 // Call is a system call number and its arguments.
@@ -76,6 +82,8 @@ type Wait struct {
 	Done        int64     // progress, as the handler likes (bytes moved)
 	Aux         [2]uint64 // anything else, as the handler likes
 	SavedMask   *SigSet   // mask to restore after ppoll, sigsuspend, ...
+	// Uninterruptible: only a fatal signal ends it (vfork).
+	Uninterruptible bool
 
 	queues []*Queue
 	timer  *Timer
@@ -104,6 +112,7 @@ const (
 	RestartSA     Restart = iota // restarted after a handler with SA_RESTART, else EINTR
 	RestartNoHand                // EINTR after any handler; restarted when none ran
 	RestartNever                 // always EINTR
+	RestartAlways                // restarted, whatever ran (FUTEX_LOCK_PI)
 )
 
 // Result is a handler's decision.
@@ -251,6 +260,16 @@ func (t *Thread) InstallFD(of *OpenFile, cloexec bool) (int, Errno) {
 
 // MakeReady appends t to the run queue.
 func (n *Node) MakeReady(t *Thread) { n.ready = append(n.ready, t) }
+
+// isReady reports whether t is in the run queue.
+func (n *Node) isReady(t *Thread) bool {
+	for _, x := range n.ready {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
 
 // NextReady takes the next runnable thread, or nil when the node is quiescent.
 func (n *Node) NextReady() *Thread {

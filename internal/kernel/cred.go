@@ -1,0 +1,49 @@
+package kernel
+
+// IDs are a process's user or group ids (credentials(7)).
+type IDs struct{ Real, Effective, Saved, FS int }
+
+// Cred is who a process is. It is virtual: what the program is really allowed
+// in the node's file tree is decided by the node's own user.
+type Cred struct {
+	UID, GID IDs
+	Groups   []int // replaced as a whole, never changed in place
+	// Capabilities as 64-bit sets.
+	Permitted, EffectiveCaps, Inheritable uint64
+}
+
+// AllCaps are the capabilities that root has.
+const AllCaps = 1<<41 - 1
+
+// SetUser makes p belong to a user and a group altogether, as login does.
+func (p *Process) SetUser(uid, gid int) {
+	p.UID, p.GID = uid, gid
+	p.Cred = Cred{UID: IDs{uid, uid, uid, uid}, GID: IDs{gid, gid, gid, gid}, Groups: []int{gid}}
+	if uid == 0 {
+		p.Cred.Permitted, p.Cred.EffectiveCaps = AllCaps, AllCaps
+	}
+}
+
+// SetUIDs changes the user ids, and the capabilities with them (capabilities(7),
+// "Effect of user ID changes on capabilities").
+func (p *Process) SetUIDs(ids IDs) {
+	c := &p.Cred
+	old := c.UID
+	c.UID, p.UID = ids, ids.Effective
+	root := func(i IDs) bool { return i.Real == 0 || i.Effective == 0 || i.Saved == 0 }
+	if root(old) && !root(ids) && !p.KeepCaps {
+		c.Permitted, c.EffectiveCaps = 0, 0
+	}
+	switch {
+	case old.Effective == 0 && ids.Effective != 0:
+		c.EffectiveCaps = 0
+	case old.Effective != 0 && ids.Effective == 0:
+		c.EffectiveCaps = c.Permitted
+	}
+}
+
+// SetGIDs changes the group ids.
+func (p *Process) SetGIDs(ids IDs) { p.Cred.GID, p.GID = ids, ids.Effective }
+
+// Capable reports whether p has a capability (CAP_*).
+func (p *Process) Capable(capability int) bool { return p.Cred.EffectiveCaps>>capability&1 != 0 }

@@ -1,0 +1,244 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+const (
+	einval = Errno(unix.EINVAL)
+	esrch  = Errno(unix.ESRCH)
+	eagain = Errno(unix.EAGAIN)
+)
+
+// Priority-inheriting futexes: the kernel hands the lock on, and keeps the
+// owner's id in the word. Priorities themselves are not modelled; the order is
+// that of arrival.
+
+// LockPI takes the futex at addr for t, or with wait enters t into its queue
+// (waiting is true). Errors: EDEADLK, ESRCH for a dead owner, EAGAIN without wait.
+func (f *Futexes) LockPI(t *Thread, addr uint64, private, wait bool) (waiting bool, e Errno) {
+	k := f.key(t, addr, private)
+	took, e := f.tryPI(t, k, addr)
+	if took || e != 0 {
+		return false, e
+	}
+	e = 0
+	if !wait {
+		e = eagain
+	} else if f.deadlocks(t, k) {
+		e = unix.EDEADLK
+	}
+	if e != 0 {
+		if len(f.queues[k]) == 0 {
+			f.disown(k)
+		}
+		return false, e
+	}
+	f.add(&futexWaiter{t: t, key: k, addr: addr, pi: true})
+	return true, 0
+}
+
+// tryPI takes the futex if it is free; otherwise it marks the word as waited for.
+func (f *Futexes) tryPI(t *Thread, k futexKey, addr uint64) (took bool, e Errno) {
+	v, e := t.word(addr)
+	if e != 0 {
+		return false, e
+	}
+	owner := v & FutexTIDMask
+	switch {
+	case owner == uint32(t.TID):
+		return false, unix.EDEADLK
+	case owner == 0 && len(f.queues[k]) == 0:
+		return true, t.setWord(addr, v&FutexOwnerDied|uint32(t.TID))
+	}
+	o := t.Node().Thread(int(owner))
+	if o == nil {
+		return false, esrch
+	}
+	if old := f.owners[k]; old != nil && old != o {
+		return false, einval // the word does not say what the kernel knows
+	}
+	f.own(k, o)
+	return false, t.setWord(addr, v|FutexWaiters)
+}
+
+// deadlocks reports whether the owner of k waits, over others, for t.
+func (f *Futexes) deadlocks(t *Thread, k futexKey) bool {
+	for range len(f.owners) + 1 {
+		o := f.owners[k]
+		if o == t {
+			return true
+		}
+		if o == nil || o.futex == nil || !o.futex.pi {
+			return false
+		}
+		k = o.futex.key
+	}
+	return true
+}
+
+// own records the owner of a futex with waiters.
+func (f *Futexes) own(k futexKey, t *Thread) {
+	if f.owners[k] == t {
+		return
+	}
+	f.disown(k)
+	f.owners[k] = t
+	t.piOwned = append(t.piOwned, k)
+}
+
+func (f *Futexes) disown(k futexKey) {
+	t := f.owners[k]
+	if t == nil {
+		return
+	}
+	delete(f.owners, k)
+	for i, x := range t.piOwned {
+		if x == k {
+			t.piOwned = append(t.piOwned[:i:i], t.piOwned[i+1:]...)
+			break
+		}
+	}
+}
+
+// UnlockPI gives the futex at addr up for t: to the first waiter, or to nobody.
+// EPERM when t is not its owner.
+func (f *Futexes) UnlockPI(t *Thread, addr uint64, private bool) Errno {
+	v, e := t.word(addr)
+	if e != 0 {
+		return e
+	}
+	if v&FutexTIDMask != uint32(t.TID) {
+		return unix.EPERM
+	}
+	k := f.key(t, addr, private)
+	f.disown(k)
+	q := f.queues[k]
+	if len(q) == 0 {
+		return t.setWord(addr, 0)
+	}
+	if !q[0].pi {
+		return einval
+	}
+	f.handOver(k, 0)
+	return 0
+}
+
+// handOver gives the futex to its first waiter and wakes that one.
+func (f *Futexes) handOver(k futexKey, flags uint32) {
+	w := f.queues[k][0]
+	w.t.setWord(w.addr, uint32(w.t.TID)|FutexWaiters|flags)
+	f.wake(w)
+	if len(f.queues[k]) > 0 {
+		f.own(k, w.t)
+	}
+}
+
+// RequeuePI gives the first waiter of the futex at addr the priority-inheriting
+// one at addr2 if that is free, and moves up to move others to wait for it. It
+// returns how many were woken or moved.
+func (f *Futexes) RequeuePI(t *Thread, addr, addr2 uint64, private bool, move int) (int, Errno) {
+	from, to := f.key(t, addr, private), f.key(t, addr2, private)
+	done := 0
+	for _, w := range append([]*futexWaiter(nil), f.queues[from]...) {
+		if done > move {
+			break
+		}
+		if !w.toPI || f.key(w.t, w.piAddr, private) != to {
+			return done, einval
+		}
+		took, e := f.tryPI(w.t, to, w.piAddr)
+		if e != 0 {
+			return done, e
+		}
+		if took {
+			f.wake(w)
+		} else {
+			w.toPI, w.pi = false, true
+			f.move(w, to, w.piAddr)
+		}
+		done++
+	}
+	return done, 0
+}
+
+// releaseFutexes is what the end of t means for futexes: it leaves the queue it
+// waits in, and what it holds goes to others, marked as of a dead owner.
+func (t *Thread) releaseFutexes() {
+	f := &t.Node().Futexes
+	f.Leave(t)
+	t.walkRobustList()
+	for len(t.piOwned) > 0 {
+		k := t.piOwned[0]
+		f.disown(k)
+		f.handOver(k, FutexOwnerDied)
+	}
+}
+
+// robustLimit is how many locks of a dead thread are looked at (the list may
+// be a circle).
+const robustLimit = 2048
+
+// walkRobustList marks the robust futexes that t holds (set_robust_list(2) and
+// Linux's exit_robust_list). Broken lists end the walk.
+func (t *Thread) walkRobustList() {
+	head := t.RobustList
+	t.RobustList = 0
+	if head == 0 {
+		return
+	}
+	entry, e1 := t.pointer(head)
+	offset, e2 := t.pointer(head + 8)
+	pending, e3 := t.pointer(head + 16)
+	if e1 != 0 || e2 != 0 || e3 != 0 {
+		return
+	}
+	for range robustLimit {
+		if entry&^1 == head {
+			break
+		}
+		next, e := t.pointer(entry &^ 1)
+		if entry&^1 != pending&^1 && !t.ownerDied(entry&^1+offset, entry&1 != 0, false) {
+			return
+		}
+		if e != 0 {
+			return
+		}
+		entry = next
+	}
+	if pending&^1 != 0 {
+		t.ownerDied(pending&^1+offset, pending&1 != 0, true)
+	}
+}
+
+// ownerDied marks one robust futex of the dying t and wakes a waiter. pending: t
+// died between taking or giving up the lock and noting that in its list.
+func (t *Thread) ownerDied(addr uint64, pi, pending bool) bool {
+	v, e := t.word(addr)
+	if e != 0 || addr%4 != 0 {
+		return false
+	}
+	f := &t.Node().Futexes
+	owner := v & FutexTIDMask
+	if pending && !pi && owner == 0 {
+		f.Wake(t, addr, false, 1, FutexAny)
+		return true
+	}
+	if owner != uint32(t.TID) {
+		return true
+	}
+	if t.setWord(addr, v&FutexWaiters|FutexOwnerDied) != 0 {
+		return false
+	}
+	if !pi && v&FutexWaiters != 0 {
+		f.Wake(t, addr, false, 1, FutexAny)
+	}
+	return true
+}
+
+func (t *Thread) pointer(addr uint64) (uint64, Errno) {
+	lo, e := t.word(addr)
+	if e != 0 {
+		return 0, e
+	}
+	hi, e := t.word(addr + 4)
+	return uint64(hi)<<32 | uint64(lo), e
+}

@@ -1,0 +1,190 @@
+package kernel
+
+import (
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// IntervalTimer is a POSIX or interval timer of a process. A periodic one is set
+// anew when its signal is taken, not when it is sent, so a timer whose signal
+// is blocked or ignored does not keep its node busy.
+type IntervalTimer struct {
+	Interval ariadne.Time
+	Proc     *Process
+	Target   *Thread // SIGEV_THREAD_ID, or nil for the process
+	Signo    int     // 0: none (SIGEV_NONE)
+	Value    uint64  // sigev_value
+	ID       int     // of timer_create, or -1 for setitimer's
+	Clock    int     // CLOCK_*
+	Overrun  int     // missed expirations before the last signal taken
+
+	armed bool
+	when  ariadne.Time // of the next or, while its signal is out, the last expiration
+	timer *Timer       // pending, or nil
+}
+
+// ITimerReal, ITimerVirtual and ITimerProf are setitimer's timers, with the
+// signals they send.
+const (
+	ITimerReal = iota
+	ITimerVirtual
+	ITimerProf
+)
+
+var itimerSignal = [3]unix.Signal{unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF}
+
+// ITimer returns p's interval timer of that kind, made when first used.
+func (p *Process) ITimer(which int) *IntervalTimer {
+	if p.ITimers[which] == nil {
+		p.ITimers[which] = &IntervalTimer{Proc: p, Signo: int(itimerSignal[which]), ID: -1}
+	}
+	return p.ITimers[which]
+}
+
+// NewTimer makes a timer for timer_create.
+func (p *Process) NewTimer(clock, signo int, target *Thread, value uint64) *IntervalTimer {
+	it := &IntervalTimer{Proc: p, Target: target, Signo: signo, Value: value, ID: p.nextTimer, Clock: clock}
+	p.PTimers[it.ID] = it
+	p.nextTimer++
+	return it
+}
+
+// DropTimer is timer_delete.
+func (p *Process) DropTimer(it *IntervalTimer) {
+	it.Set(0, false, 0)
+	delete(p.PTimers, it.ID)
+}
+
+// dropTimers deletes all of timer_create's timers.
+func (p *Process) dropTimers() {
+	for id := 0; id < p.nextTimer; id++ {
+		if it := p.PTimers[id]; it != nil {
+			p.DropTimer(it)
+		}
+	}
+}
+
+func (p *Process) dropITimer(which int) {
+	if it := p.ITimers[which]; it != nil {
+		it.Set(0, false, 0)
+	}
+}
+
+// Set arms the timer for the absolute node time when, or disarms it.
+func (it *IntervalTimer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
+	n := it.Proc.Node
+	if it.timer != nil {
+		n.StopTimer(it.timer)
+		it.timer = nil
+	}
+	it.Overrun = 0
+	it.armed, it.when, it.Interval = armed, when, interval
+	if armed && it.Signo != 0 {
+		it.timer = n.AddTimer(when, it)
+	}
+}
+
+// Left returns the time to the next expiration: 0 when disarmed, never 0 when
+// armed.
+func (it *IntervalTimer) Left() ariadne.Time {
+	now := it.Proc.Node.Now
+	if !it.armed {
+		return 0
+	}
+	next := it.when
+	if next <= now && it.Interval > 0 {
+		next += it.periods(now) * it.Interval
+	}
+	if next <= now {
+		if it.Signo == 0 {
+			return 0
+		}
+		return 1
+	}
+	return next - now
+}
+
+// periods is how many intervals after when the first expiration after now lies.
+func (it *IntervalTimer) periods(now ariadne.Time) ariadne.Time {
+	return (now-it.when)/it.Interval + 1
+}
+
+// Expire implements Expirer.
+func (it *IntervalTimer) Expire(*Timer) {
+	it.timer = nil
+	if it.Interval == 0 {
+		it.armed = false
+	}
+	p := it.Proc
+	info := SigInfo{Signo: it.Signo, Code: SIKernel}
+	if it.ID >= 0 {
+		info = SigInfo{Signo: it.Signo, Code: SITimer, TimerID: it.ID, Value: it.Value}
+	}
+	if it.Target == nil {
+		p.Node.Kill(p, info)
+	} else {
+		it.Target.Send(info)
+	}
+}
+
+// taken is told of each signal taken off p's queues: a periodic timer that sent
+// it is set for its next expiration, and reports those that it missed.
+func (p *Process) taken(info *SigInfo) {
+	it := p.timerOf(*info)
+	if it == nil {
+		return
+	}
+	missed := it.rearm()
+	if it.ID >= 0 {
+		it.Overrun = missed
+		info.Overrun = missed
+	}
+}
+
+// timerOf returns the timer that sent info, or nil.
+func (p *Process) timerOf(info SigInfo) *IntervalTimer {
+	if info.Code == SITimer {
+		return p.PTimers[info.TimerID]
+	}
+	for i, s := range itimerSignal {
+		if info.Signo == int(s) && info.Code == SIKernel {
+			return p.ITimers[i]
+		}
+	}
+	return nil
+}
+
+// rearm sets a periodic timer whose signal was out for its next expiration, and
+// returns how many expirations went by meanwhile.
+func (it *IntervalTimer) rearm() (missed int) {
+	if !it.armed || it.timer != nil || it.Interval == 0 {
+		return 0
+	}
+	n := it.Proc.Node
+	k := max(it.periods(n.Now), 1)
+	it.when += k * it.Interval
+	it.timer = n.AddTimer(it.when, it)
+	return int(k - 1)
+}
+
+// rearmIgnored sets the periodic timers anew whose signal s was ignored until now.
+func (p *Process) rearmIgnored(s int) {
+	pending := pendingSet(p.Pending)
+	for _, t := range p.Threads {
+		pending |= pendingSet(t.Pending)
+	}
+	if pending.Has(s) {
+		return
+	}
+	for _, it := range p.ITimers {
+		if it != nil && it.Signo == s {
+			it.rearm()
+		}
+	}
+	for id := 0; id < p.nextTimer; id++ {
+		if it := p.PTimers[id]; it != nil && it.Signo == s {
+			it.rearm()
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// PidFile is a process as a file (pidfd_open(2)): readable when it has ended.
+type PidFile struct{ Proc *Process }
+
+func (f *PidFile) Ready() Events {
+	if f.Proc.Dead {
+		return In | RdNorm
+	}
+	return 0
+}
+func (f *PidFile) Changed() *Queue  { return &f.Proc.Ended }
+func (f *PidFile) Release(n *Node)  {}
+func (f *PidFile) Describe() string { return "anon_inode:[pidfd]" }
+
+// givePidFD stores a descriptor for p at addr (CLONE_PIDFD).
+func (t *Thread) givePidFD(p *Process, addr uint64) {
+	fd, e := t.NewFD(&PidFile{p}, unix.O_RDWR|unix.O_CLOEXEC)
+	if e != 0 || t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, uint32(fd))) != 0 {
+		t.Node().Refuse(t, "clone CLONE_PIDFD", "no descriptor could be given after the fork", false)
+	}
+}

@@ -1,0 +1,301 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// Kill queues a signal for the process; any thread that does not block it may
+// take it, the main thread before others. EAGAIN: too many are queued already.
+func (n *Node) Kill(p *Process, info SigInfo) Errno {
+	if p.Dead || len(p.Threads) == 0 {
+		return 0
+	}
+	return p.send(p.Threads[0], &p.Pending, info, false)
+}
+
+// Send queues a signal for one thread.
+func (t *Thread) Send(info SigInfo) Errno {
+	if t.State == Dead || t.Proc.Dead {
+		return 0
+	}
+	return t.Proc.send(t, &t.Pending, info, true)
+}
+
+// send is Linux's __send_signal_locked: t decides whether the signal is
+// ignored and is asked first to take it.
+func (p *Process) send(t *Thread, queue *[]SigInfo, info SigInfo, only bool) Errno {
+	s := info.Signo
+	p.prepare(s)
+	if p.Ignores(s) && !t.M.SigMask().Has(s) {
+		return 0
+	}
+	if s < RTMin && pendingSet(*queue).Has(s) {
+		return 0 // standard signals do not queue
+	}
+	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); s >= RTMin && uint64(p.queued()) >= limit {
+		return unix.EAGAIN
+	}
+	*queue = append(*queue, info)
+	p.complete(t, s, only)
+	p.Signals.Notify(In)
+	return 0
+}
+
+// prepare does what a signal does when it is sent, whatever its disposition:
+// stopping and continuing cancel each other.
+func (p *Process) prepare(s int) {
+	switch {
+	case stopSignals.Has(s):
+		p.flush(Sig(int(unix.SIGCONT)))
+	case s == int(unix.SIGCONT):
+		p.flush(stopSignals)
+		p.Continue()
+	case s == int(unix.SIGKILL) && p.Stopped:
+		p.Stopped = false
+		p.resume()
+	}
+}
+
+// queued counts the signals pending in the process.
+func (p *Process) queued() int {
+	c := len(p.Pending)
+	for _, t := range p.Threads {
+		c += len(t.Pending)
+	}
+	return c
+}
+
+// complete finds a thread for signal s and wakes it: t if it wants the signal,
+// otherwise (unless it is for t only) the first that does.
+func (p *Process) complete(t *Thread, s int, only bool) {
+	for _, x := range p.Threads {
+		x.seenMask = x.M.SigMask()
+	}
+	if t.wants(s) {
+		t.signalled()
+		return
+	}
+	if only {
+		return
+	}
+	for _, x := range p.Threads {
+		if x.wants(s) {
+			x.signalled()
+			return
+		}
+	}
+}
+
+// wants reports whether t can be asked to take s: a thread that already has a
+// signal to take is passed over, as in Linux.
+func (t *Thread) wants(s int) bool {
+	if t.State == Dead || t.seenMask.Has(s) && !unblockable.Has(s) {
+		return false
+	}
+	return s == int(unix.SIGKILL) || !t.Proc.Stopped && !t.sigPending
+}
+
+// signalled tells t that it has a signal to take, and ends its wait.
+func (t *Thread) signalled() {
+	t.sigPending = true
+	if t.Wait.Uninterruptible && !t.hasFatal() {
+		return
+	}
+	if t.State == Blocked || t.Wait.Runs > 0 {
+		t.Wait.Interrupted = true
+	}
+	t.Unpark()
+}
+
+// hasFatal reports whether a signal is pending that will end the process.
+func (t *Thread) hasFatal() bool {
+	set := t.PendingSignals()
+	for s := 1; s <= NumSignals; s++ {
+		if set.Has(s) && t.Proc.Actions[s].Handler == SigDfl && Default(s) == ActTerminate {
+			return true
+		}
+	}
+	return false
+}
+
+// HasSignal reports whether t is to take a signal before it goes on: one was
+// sent to it or chose it, or it opened its mask for one that waits.
+func (t *Thread) HasSignal() bool {
+	if len(t.Pending) == 0 && len(t.Proc.Pending) == 0 {
+		t.sigPending = false
+		return false
+	}
+	m := t.M.SigMask()
+	if t.seenMask&^m != 0 {
+		t.sigPending = true
+	}
+	t.seenMask = m
+	t.sigPending = t.sigPending && t.deliverable(m)
+	return t.sigPending
+}
+
+// deliverable reports whether a signal outside mask is pending for t that is
+// not ignored.
+func (t *Thread) deliverable(mask SigSet) bool {
+	set := (pendingSet(t.Pending) | pendingSet(t.Proc.Pending)) &^ (mask &^ unblockable)
+	for s := 1; set != 0; s++ {
+		if set.Has(s) && !t.Proc.Ignores(s) {
+			return true
+		}
+		set &^= Sig(s)
+	}
+	return false
+}
+
+// NextSignal takes the next signal that t is to act on off its queues: one with
+// a handler, or one whose default is to terminate or to stop the process. The
+// ignored ones are dropped on the way. SIGKILL is first, then the thread's own
+// before the process's, synchronous ones before others, low numbers before high.
+func (t *Thread) NextSignal() (SigInfo, bool) {
+	for {
+		mask := t.M.SigMask() &^ unblockable
+		info, ok := t.TakeSignal(Sig(int(unix.SIGKILL)))
+		if !ok {
+			info, ok = t.TakeSignal(^mask)
+		}
+		t.sigPending = ok && t.deliverable(mask)
+		if !ok || !t.Proc.Ignores(info.Signo) && !t.Proc.ignoresStop(info.Signo) {
+			return info, ok
+		}
+	}
+}
+
+// ignoresStop reports whether s would stop the process, but nobody is there
+// who could continue it: its process group is orphaned.
+func (p *Process) ignoresStop(s int) bool {
+	return stopSignals.Has(s) && s != int(unix.SIGSTOP) &&
+		p.Actions[s].Handler == SigDfl && p.Node.orphaned(p.PGID, nil)
+}
+
+// TakeSignal takes a signal of set off the queues of t and its process, without
+// regard to masks (sigtimedwait, signalfd).
+func (t *Thread) TakeSignal(set SigSet) (SigInfo, bool) {
+	info, ok := take(&t.Pending, set)
+	if !ok {
+		info, ok = take(&t.Proc.Pending, set)
+	}
+	if ok {
+		t.Proc.taken(&info)
+	}
+	return info, ok
+}
+
+// take removes the first queued of the signal of set that comes first.
+func take(q *[]SigInfo, set SigSet) (SigInfo, bool) {
+	here := pendingSet(*q) & set
+	if here == 0 {
+		return SigInfo{}, false
+	}
+	if here&synchronous != 0 {
+		here &= synchronous
+	}
+	for i, info := range *q {
+		if here&-here == Sig(info.Signo) {
+			*q = append((*q)[:i:i], (*q)[i+1:]...)
+			return info, true
+		}
+	}
+	return SigInfo{}, false
+}
+
+func pendingSet(q []SigInfo) SigSet {
+	var m SigSet
+	for _, i := range q {
+		m |= Sig(i.Signo)
+	}
+	return m
+}
+
+// PendingSignals returns the signals that wait for t or its process
+// (rt_sigpending, signalfd's readiness).
+func (t *Thread) PendingSignals() SigSet {
+	return pendingSet(t.Pending) | pendingSet(t.Proc.Pending)
+}
+
+// SetMask changes the signals that t blocks. What it no longer takes, another
+// thread is asked to take.
+func (t *Thread) SetMask(m SigSet) {
+	m &^= unblockable
+	old := t.M.SigMask()
+	if m == old {
+		return
+	}
+	t.M.SetSigMask(m)
+	t.retarget(m &^ old)
+}
+
+// retarget asks the other threads to take the process's pending signals of set.
+func (t *Thread) retarget(set SigSet) {
+	set &= pendingSet(t.Proc.Pending)
+	for _, x := range t.Proc.Threads {
+		if x == t || x.sigPending || set == 0 {
+			continue
+		}
+		if free := set &^ x.M.SigMask(); free != 0 && !t.Proc.Stopped {
+			x.signalled()
+			set &^= free
+		}
+	}
+}
+
+// SwapMask gives t the mask m until the call that it is in ends (rt_sigsuspend,
+// ppoll, pselect6, epoll_pwait). Whoever ends the call restores Wait.SavedMask,
+// or hands it to the handler's frame when a signal is delivered.
+func (t *Thread) SwapMask(m SigSet) {
+	if t.Wait.SavedMask != nil {
+		return
+	}
+	old := t.M.SigMask()
+	t.Wait.SavedMask = &old
+	t.SetMask(m)
+}
+
+// Stop stops the process by signal s and tells its parent.
+func (p *Process) Stop(s int) {
+	p.Stopped, p.StopReport, p.ContReport = true, s, 0
+	p.tellParent(CLDStopped, s)
+}
+
+// Continue lets a stopped process go on and tells its parent.
+func (p *Process) Continue() {
+	if !p.Stopped {
+		return
+	}
+	p.Stopped, p.StopReport, p.ContReport = false, 0, int(unix.SIGCONT)
+	p.resume()
+	p.tellParent(CLDContinued, int(unix.SIGCONT))
+}
+
+// resume puts the threads that could run back into the run queue, which passed
+// over them, and hands out the signals that came meanwhile.
+func (p *Process) resume() {
+	for _, t := range p.Threads {
+		if t.State == Runnable && !p.Node.isReady(t) {
+			p.Node.MakeReady(t)
+		}
+	}
+	for _, i := range p.Pending {
+		p.complete(p.Threads[0], i.Signo, false)
+	}
+	for _, t := range p.Threads {
+		for _, i := range t.Pending {
+			p.complete(t, i.Signo, true)
+		}
+	}
+}
+
+// tellParent reports a stop or a continuation with SIGCHLD.
+func (p *Process) tellParent(code, status int) {
+	q := p.Parent
+	if q == nil {
+		return
+	}
+	chld := int(unix.SIGCHLD)
+	if q.Actions[chld].Flags&SANoCldStop == 0 {
+		p.Node.Kill(q, SigInfo{Signo: chld, Code: code, PID: p.PID, UID: p.Cred.UID.Real, Status: status})
+	}
+	q.ChildChanged.Notify(In)
+}
