@@ -247,13 +247,13 @@ func (p *Process) SetAction(s int, a SigAction) {
 
 // flush takes the signals of set out of all queues of the process.
 func (p *Process) flush(set SigSet) {
-	p.Pending = without(p.Pending, set)
+	p.Pending = dropSignals(p.Pending, set)
 	for _, t := range p.Threads {
-		t.Pending = without(t.Pending, set)
+		t.Pending = dropSignals(t.Pending, set)
 	}
 }
 
-func without(q []SigInfo, set SigSet) []SigInfo {
+func dropSignals(q []SigInfo, set SigSet) []SigInfo {
 	var kept []SigInfo
 	for _, i := range q {
 		if !set.Has(i.Signo) {
