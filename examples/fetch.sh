@@ -45,7 +45,7 @@ other_release() {
 		for type in deb deb-src; do
 			echo "$type [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main"
 		done >"$apt/sources.list"
-		other_apt "$apt" update -q
+		other_apt "$apt" update -q -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
 		touch "$apt/ready"
 	fi
 	other_apt "$apt" "$@"
