@@ -10,6 +10,9 @@ import (
 	"ariadne"
 )
 
+// TimelineFile is the name of an execution's timeline, beside its trace.
+const TimelineFile = "timeline.txt"
+
 // Row is one line of a timeline.
 type Row struct {
 	Step  int

@@ -1,0 +1,126 @@
+// Command ariadne runs, checks and replays distributed systems made of
+// unmodified Linux programs. Each subcommand is a file: flags, one call, one
+// print. What it prints in --json is for programs and stays stable; the rest is
+// for people.
+//
+// Read next: run.go (the subcommand), then internal/run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"ariadne/internal/report"
+	"ariadne/internal/run"
+	"ariadne/internal/spec"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func main() {
+	a := &app{out: os.Stdout, err: os.Stderr}
+	os.Exit(a.main(os.Args[1:]))
+}
+
+// app is one invocation of the command line.
+type app struct {
+	out, err io.Writer
+	nodes    run.NodeFactory // nil for real processes
+	status   int             // with which it ends
+}
+
+// Exit statuses besides those of a run.Outcome.
+const statusUsage = 2
+
+func (a *app) main(args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	ctx, stop := gracefully()
+	defer stop()
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return a.status
+	}
+	var bad spec.Errors
+	if errors.As(err, &bad) { // each line says already where it belongs
+		fmt.Fprintln(a.err, bad)
+		return statusUsage
+	}
+	fmt.Fprintf(a.err, "ariadne: %v\n", err)
+	var u usageError
+	if errors.As(err, &u) || cmd == root {
+		fmt.Fprintf(a.err, "See %s --help\n", cmd.CommandPath())
+	}
+	return statusUsage
+}
+
+// gracefully returns a context that ends at the first interrupt. The second one
+// kills, as always.
+func gracefully() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ariadne",
+		Short: "Check distributed systems made of unmodified Linux programs",
+		Long: `Ariadne runs the programs of a distributed system under an emulated kernel, so that
+the same choices always give the same execution. It explores the orders in which
+messages arrive and timers fire, and replays what it found.
+
+Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
+4 bug in Ariadne.`,
+		Example: `  ariadne init spec.yaml            # write a commented spec
+  ariadne run spec.yaml             # run it once, and see what happens when
+  ariadne check spec.yaml --time 5m # explore
+  ariadne replay TRACE              # see a violation again`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(
+		a.runCommand(), a.checkCommand(), a.replayCommand(), a.traceCommand(), a.initCommand(),
+		a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
+	)
+	return root
+}
+
+// exactly wants as many arguments as names has.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return usageError{fmt.Errorf("%s: %s is missing", cmd.CommandPath(), names[len(args)])}
+		case len(args) > len(names):
+			return usageError{fmt.Errorf("%s: unexpected argument %q", cmd.CommandPath(), args[len(names)])}
+		}
+		return nil
+	}
+}
+
+// style says how to print to w: wide and coloured as the terminal is, if it is one.
+func style(w io.Writer) report.Style {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return report.Style{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		width = report.DefaultWidth
+	}
+	return report.Style{Width: width, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/run"
+	"ariadne/internal/spec"
+)
+
+// printer shows what happens and what came of it.
+type printer interface {
+	step(ariadne.Step)
+	limits(run.Options)
+	progress(run.Progress)
+	violation(run.Violation)
+	report(*run.Report)
+}
+
+// printer returns the one that the flags ask for.
+func (a *app) printer(o outputFlags, s *spec.Spec) printer {
+	names := make([]string, len(s.Nodes))
+	for i, n := range s.Nodes {
+		names[i] = n.Name
+	}
+	if o.json {
+		return newJSONPrinter(a.out, names, o.quiet)
+	}
+	return newTextPrinter(a.out, a.err, names, s.Latency, o.quiet)
+}
+
+// finish prints the report and sets the exit status.
+func (a *app) finish(p printer, r *run.Report, err error) error {
+	if err != nil {
+		return err
+	}
+	p.report(r)
+	a.status = r.Outcome.ExitStatus()
+	return nil
+}
+
+// plural prints a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"ariadne"
+	"ariadne/internal/run"
+)
+
+// jsonPrinter prints one object per event, each on a line of its own. Times are
+// seconds. "event" says which of the types below it is.
+type jsonPrinter struct {
+	enc   *json.Encoder
+	nodes []string
+	quiet bool // the report only
+}
+
+func newJSONPrinter(w io.Writer, nodes []string, quiet bool) *jsonPrinter {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &jsonPrinter{enc: enc, nodes: nodes, quiet: quiet}
+}
+
+type stepEvent struct {
+	Event    string     `json:"event"` // "step"
+	Step     int        `json:"step"`
+	At       float64    `json:"at"`
+	Node     string     `json:"node"`
+	Action   string     `json:"action"`
+	Digest   string     `json:"digest"`
+	Calls    int        `json:"calls"`
+	Messages int        `json:"messages"`
+	Logs     []logLine  `json:"logs,omitempty"`
+	Exits    []exitLine `json:"exits,omitempty"`
+}
+
+type logLine struct {
+	At     float64 `json:"at"`
+	Stream int     `json:"stream"` // 1 standard output, 2 standard error
+	PID    int     `json:"pid"`
+	Text   string  `json:"text"`
+}
+
+type exitLine struct {
+	At      float64 `json:"at"`
+	Command int     `json:"command"` // from 0
+	Status  int     `json:"status"`
+	Signal  int     `json:"signal,omitempty"`
+}
+
+type progressEvent struct {
+	Event      string  `json:"event"` // "progress"
+	Elapsed    float64 `json:"elapsed"`
+	Executions int     `json:"executions"`
+	Steps      int     `json:"steps"`
+	Violations int     `json:"violations"`
+}
+
+type violationEvent struct {
+	Event     string  `json:"event"` // "violation"
+	Kind      string  `json:"kind"`
+	Node      string  `json:"node,omitempty"`
+	Step      int     `json:"step"`
+	At        float64 `json:"at"`
+	Message   string  `json:"message"`
+	Execution int     `json:"execution"`
+	Trace     string  `json:"trace"`
+	Replay    string  `json:"replay"`
+	Suspect   string  `json:"suspect,omitempty"`
+	Count     int     `json:"count"`
+}
+
+type reportEvent struct {
+	Event       string           `json:"event"` // "report"
+	Command     string           `json:"command"`
+	Name        string           `json:"name"`
+	Spec        string           `json:"spec"`
+	Out         string           `json:"out"`
+	Trace       string           `json:"trace,omitempty"`
+	Outcome     string           `json:"outcome"`
+	ExitStatus  int              `json:"exit_status"`
+	End         string           `json:"end,omitempty"`
+	Stopped     string           `json:"stopped,omitempty"`
+	Executions  int              `json:"executions"`
+	Steps       int              `json:"steps"`
+	Calls       int              `json:"calls"`
+	Messages    int              `json:"messages"`
+	VirtualTime float64          `json:"virtual_time"`
+	RealTime    float64          `json:"real_time"`
+	Ends        map[string]int   `json:"ends,omitempty"`
+	Violations  []violationEvent `json:"violations,omitempty"`
+	Refusals    []refusal        `json:"refusals,omitempty"`
+	Doubts      []string         `json:"doubts,omitempty"`
+	Bugs        []string         `json:"bugs,omitempty"`
+	Mismatch    *run.Mismatch    `json:"mismatch,omitempty"`
+}
+
+type refusal struct {
+	Node     string `json:"node"`
+	Name     string `json:"name"`
+	Detail   string `json:"detail,omitempty"`
+	Program  string `json:"program,omitempty"`
+	Count    int    `json:"count"`
+	Harmless bool   `json:"harmless"`
+}
+
+func seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
+
+// print writes an event. What cannot be written to a closed pipe is lost; the
+// exit status still tells the outcome.
+func (p *jsonPrinter) print(event any) { p.enc.Encode(event) }
+
+func (p *jsonPrinter) step(s ariadne.Step) {
+	if p.quiet {
+		return
+	}
+	o := &s.Output
+	e := stepEvent{Event: "step", Step: s.Index, At: seconds(s.At), Node: p.nodes[s.Action.Node], Action: s.Name,
+		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages)}
+	for _, l := range o.Logs {
+		e.Logs = append(e.Logs, logLine{seconds(l.At), l.Stream, l.PID, l.Text})
+	}
+	for _, x := range o.Exits {
+		e.Exits = append(e.Exits, exitLine{seconds(x.At), x.Command, x.Status, x.Signal})
+	}
+	p.print(e)
+}
+
+func (p *jsonPrinter) limits(run.Options) {}
+
+func (p *jsonPrinter) progress(g run.Progress) {
+	if !p.quiet {
+		p.print(progressEvent{"progress", g.Elapsed.Seconds(), g.Executions, g.Steps, g.Violations})
+	}
+}
+
+func (p *jsonPrinter) violation(v run.Violation) {
+	if !p.quiet {
+		p.print(newViolationEvent(v))
+	}
+}
+
+func newViolationEvent(v run.Violation) violationEvent {
+	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, seconds(v.At), v.Message,
+		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count}
+}
+
+func (p *jsonPrinter) report(r *run.Report) {
+	e := reportEvent{
+		Event: "report", Command: r.Command, Name: r.Name, Spec: r.Spec, Out: r.Out, Trace: r.Trace,
+		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
+		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
+		VirtualTime: seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
+		Doubts: r.Doubts, Bugs: r.Bugs, Mismatch: r.Mismatch,
+	}
+	for _, v := range r.Violations {
+		e.Violations = append(e.Violations, newViolationEvent(v))
+	}
+	for _, n := range r.Nodes {
+		for _, f := range n.Refusals {
+			e.Refusals = append(e.Refusals, refusal{n.Name, f.Name, f.Detail, f.Program, f.Count, f.Harmless})
+		}
+	}
+	p.print(e)
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/report"
+	"ariadne/internal/run"
+)
+
+// shown is how many lines of a timeline are printed; the run directory has all.
+const shown = 30
+
+// textPrinter prints for people. The progress of a check stands on one line of
+// the terminal, which is cleared before anything else is printed.
+type textPrinter struct {
+	out, err io.Writer
+	style    report.Style
+	nodes    []string
+	width    int // of the longest node's name
+	quiet    bool
+	timeline *report.Timeline
+	rows     []report.Row // the last ones
+	check    report.Check // the limits
+	terminal bool         // err is one
+	dirty    bool         // a progress line stands on it
+}
+
+func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
+	p := &textPrinter{out: out, err: err, style: style(out), nodes: nodes, quiet: quiet,
+		timeline: report.NewTimeline(nodes, latency), terminal: style(err).Width > 0}
+	for _, n := range nodes {
+		p.width = max(p.width, len(n))
+	}
+	return p
+}
+
+func (p *textPrinter) printf(format string, args ...any) {
+	p.clear()
+	fmt.Fprintf(p.out, format, args...)
+}
+
+func (p *textPrinter) clear() {
+	if p.dirty {
+		fmt.Fprint(p.err, "\r\x1b[K")
+		p.dirty = false
+	}
+}
+
+func (p *textPrinter) step(s ariadne.Step) {
+	if p.quiet {
+		return
+	}
+	for _, l := range s.Output.Logs {
+		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
+	}
+	p.rows = append(p.rows, p.timeline.Rows(s)...)
+}
+
+func (p *textPrinter) limits(o run.Options) { p.check.Time, p.check.Executable = o.Time, o.Executions }
+
+func (p *textPrinter) progress(g run.Progress) {
+	if p.quiet || !p.terminal || g.Done {
+		return
+	}
+	c := p.check
+	c.Elapsed, c.Executions, c.Steps, c.Violations = g.Elapsed, g.Executions, g.Steps, g.Violations
+	fmt.Fprint(p.err, "\r\x1b[K"+report.ProgressLine(c, style(p.err)))
+	p.dirty = true
+}
+
+func (p *textPrinter) violation(v run.Violation) {
+	if !p.quiet {
+		p.printf("%s\n", p.headline(v))
+	}
+}
+
+// headline says in one line what is wrong and where.
+func (p *textPrinter) headline(v run.Violation) string {
+	where := ""
+	if v.NodeName != "" {
+		where = "node " + v.NodeName + ": "
+	}
+	return p.style.Warn("violation: "+v.Kind+": "+where+v.Message) +
+		fmt.Sprintf(" (at %v, step %d, execution %d)", v.At, v.Step, v.Execution)
+}
+
+func (p *textPrinter) report(r *run.Report) {
+	p.clear()
+	if len(p.rows) > 0 {
+		p.printf("\n")
+		p.timeline.Write(p.out, p.rows, shown, p.style)
+	}
+	for _, v := range r.Violations {
+		p.reportViolation(r, v)
+	}
+	p.reportMismatch(r)
+	p.reportRefusals(r)
+	for _, d := range r.Doubts {
+		p.printf("inconclusive: %s\n", d)
+	}
+	for _, b := range r.Bugs {
+		p.printf("%s\n", p.style.Warn("bug in ariadne: "+b))
+	}
+	p.summary(r)
+}
+
+// reportViolation prints what there is to know of one violation.
+func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
+	p.printf("\n%s\n", p.headline(v))
+	if r.Command == "check" && !p.quiet {
+		p.printTail(filepath.Join(v.Dir, report.TimelineFile))
+	}
+	if v.Count > 1 {
+		p.printf("  seen in    %s\n", plural(v.Count, "execution"))
+	}
+	if v.Suspect != "" {
+		p.printf("  but        %s\n", v.Suspect)
+	}
+	if v.Dir != "" {
+		p.printf("  logs       %s\n", v.Dir)
+	}
+	if v.Replay != "" {
+		p.printf("  replay     %s\n", v.Replay)
+	}
+}
+
+// printTail prints the last lines of the timeline at path, if it is there.
+func (p *textPrinter) printTail(path string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	p.printf("%s\n", p.style.Head(lines[0]))
+	lines = lines[1:]
+	if n := len(lines) - shown; n > 0 {
+		p.printf("%12s %5s  %d earlier lines in %s\n", "…", "", n, path)
+		lines = lines[n:]
+	}
+	p.printf("%s\n", strings.Join(lines, "\n"))
+}
+
+func (p *textPrinter) reportMismatch(r *run.Report) {
+	if m := r.Mismatch; m != nil {
+		p.printf("\n%s\n", p.style.Warn(fmt.Sprintf("the replay left the trace at step %d (%s)", m.Step, m.Action)))
+		p.printf("%s\n", strings.TrimRight(m.Message, "\n"))
+	}
+}
+
+// reportRefusals lists what is not modelled, once for all nodes that met it.
+func (p *textPrinter) reportRefusals(r *run.Report) {
+	type met struct {
+		ariadne.Refusal
+		nodes []string
+	}
+	by := map[string]*met{}
+	for _, n := range r.Nodes {
+		for _, f := range n.Refusals {
+			if p.quiet && f.Harmless {
+				continue
+			}
+			key := f.Program + " " + f.Name
+			if by[key] == nil {
+				by[key] = &met{Refusal: f}
+				by[key].Count = 0
+			}
+			by[key].Count += f.Count
+			by[key].nodes = append(by[key].nodes, n.Name)
+		}
+	}
+	if len(by) == 0 {
+		return
+	}
+	p.printf("\n%s\n", p.style.Head("not modelled, answered as the support table says (ariadne syscalls):"))
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		f := by[key]
+		harm := ""
+		if f.Harmless {
+			harm = ", harmless"
+		}
+		p.printf("  %s: %s %s (%d times in %s%s)\n", f.Program, f.Name, f.Detail, f.Count, strings.Join(f.nodes, " "), harm)
+	}
+}
+
+func (p *textPrinter) summary(r *run.Report) {
+	outcome := r.Outcome.String()
+	if r.Outcome != run.Nothing {
+		outcome = p.style.Warn(outcome)
+	}
+	why := r.End
+	if r.Command == "check" {
+		why = r.Stopped
+	}
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	p.printf("\n%s%s: ", outcome, why)
+	if r.Command == "check" {
+		p.printf("%s, ", plural(r.Executions, "execution"))
+	}
+	p.printf("%s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
+		r.VirtualTime, r.RealTime.Seconds())
+	if r.Out != "" && !p.quiet {
+		p.printf("run directory: %s\n", r.Out)
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"ariadne/internal/run"
+	"ariadne/internal/spec"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) replayCommand() *cobra.Command {
+	var o outputFlags
+	var path string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "replay TRACE",
+		Short: "Follow a trace and verify each step",
+		Long: `Runs the system along a trace and compares each step with what the trace says. At the
+first difference it stops and names the node, the system call, and what was expected.
+The exit status is that of the execution: 1 when the trace ends in a violation.`,
+		Example: `  ariadne replay ariadne-runs/raftkv-1/trace`,
+		Args:    exactly("TRACE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.tracedSpec(args[0], path)
+			if err != nil {
+				return err
+			}
+			p := a.printer(o, s)
+			opts := run.Options{Out: o.out, Nodes: a.nodes, Version: version, Force: force, OnStep: p.step}
+			r, err := run.Replay(cmd.Context(), s, args[0], opts)
+			return a.finish(p, r, err)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&path, "spec", "", "read the spec from this `file` instead of where the trace says")
+	cmd.Flags().BoolVar(&force, "force", false, "replay although spec or programs have changed")
+	return cmd
+}
+
+// tracedSpec reads the spec of a trace: the one at path or, without path, where
+// the trace says it is.
+func (a *app) tracedSpec(tracePath, path string) (*spec.Spec, error) {
+	if path == "" {
+		t, err := run.LoadTrace(tracePath)
+		if err != nil {
+			return nil, err
+		}
+		path = specOf(tracePath, t)
+	}
+	return spec.Read(path)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"ariadne/internal/report"
+	"ariadne/internal/run"
+	"ariadne/internal/trace"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) traceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trace",
+		Short: "Look at traces",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.traceShowCommand())
+	return cmd
+}
+
+func (a *app) traceShowCommand() *cobra.Command {
+	var asJSON, steps bool
+	cmd := &cobra.Command{
+		Use:   "show TRACE",
+		Short: "Print what a trace was made of, and its timeline",
+		Long: `Prints the head of a trace, the timeline that was written beside it and how it ended.
+Without a timeline, or with --steps, prints the steps as the trace has them.`,
+		Example: `  ariadne trace show ariadne-runs/raftkv-1/trace
+  ariadne trace show ariadne-runs/raftkv-1/trace --json`,
+		Args: exactly("TRACE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, err := run.LoadTrace(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(a.out).Encode(t)
+			}
+			return showTrace(a.out, args[0], t, steps)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the trace as one JSON object")
+	cmd.Flags().BoolVar(&steps, "steps", false, "print the trace's own steps, with digests")
+	return cmd
+}
+
+// specOf returns the path of the spec of the trace at path.
+func specOf(path string, t *trace.Trace) string {
+	if filepath.IsAbs(t.Spec) {
+		return t.Spec
+	}
+	return filepath.Join(filepath.Dir(path), t.Spec)
+}
+
+func showTrace(w io.Writer, path string, t *trace.Trace, steps bool) error {
+	sty := style(w)
+	h := t.Header
+	fmt.Fprintf(w, "%s, execution %d, seed %d\n", sty.Head(h.Name), h.Execution, h.Seed)
+	fmt.Fprintf(w, "spec     %s\n", specOf(path, t))
+	for _, p := range h.Programs {
+		fmt.Fprintf(w, "program  %s: %s (%x)\n", p.Node, p.Path, p.Digest[:4])
+	}
+	fmt.Fprintf(w, "network  latency %v, clock error %v, up to %d delays\n\n", h.Latency, h.ClockError, h.Delays)
+
+	timeline, err := os.ReadFile(filepath.Join(filepath.Dir(path), report.TimelineFile))
+	if err != nil || steps {
+		writeSteps(w, t, sty)
+	} else if _, err := w.Write(timeline); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d steps, %s\n", len(t.Steps), traceEnd(t, sty))
+	return nil
+}
+
+func writeSteps(w io.Writer, t *trace.Trace, sty report.Style) {
+	fmt.Fprintln(w, sty.Head(fmt.Sprintf("%12s %5s %8s %8s %5s  %s", "time", "step", "digest", "calls", "sent", "action")))
+	for _, s := range t.Steps {
+		fmt.Fprintf(w, "%12s %5d %08x %8d %5d  %s\n", s.At, s.Index, s.Digest>>32, s.Calls, s.Messages, s.Action)
+	}
+}
+
+// traceEnd says how the execution ended.
+func traceEnd(t *trace.Trace, sty report.Style) string {
+	switch v := t.Violation; {
+	case t.End == "":
+		return "then the trace was cut short"
+	case v == nil:
+		return "end: " + t.End
+	case v.Node == "":
+		return sty.Warn(fmt.Sprintf("violation: %s: %s", v.Kind, v.Message))
+	default:
+		return sty.Warn(fmt.Sprintf("violation: %s: node %s: %s", v.Kind, v.Node, v.Message))
+	}
+}
