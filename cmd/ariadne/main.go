@@ -104,9 +104,9 @@ func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return usageError{fmt.Errorf("%s: %s is missing", cmd.CommandPath(), names[len(args)])}
+			return usageError{fmt.Errorf("%s: %s is missing", cmd.Name(), names[len(args)])}
 		case len(args) > len(names):
-			return usageError{fmt.Errorf("%s: unexpected argument %q", cmd.CommandPath(), args[len(names)])}
+			return usageError{fmt.Errorf("%s: unexpected argument %q", cmd.Name(), args[len(names)])}
 		}
 		return nil
 	}
