@@ -63,7 +63,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions at the same time (default: one per processor)")
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
-	f.StringVar(&strategy, "strategy", "random", "how to choose: natural or random")
+	f.StringVar(&strategy, "strategy", "random", "`how` to choose among what can happen: natural or random")
 	return cmd
 }
 

@@ -55,10 +55,10 @@ func writeCommand(w io.Writer, c *cobra.Command) {
 	if about == "" {
 		about = c.Short + "."
 	}
-	fmt.Fprintf(w, "\n## %s\n\n```\n%s\n```\n\n%s\n", c.CommandPath(), c.UseLine(), about)
 	if c.Example != "" {
-		fmt.Fprintf(w, "\n```\n%s\n```\n", c.Example)
+		about += "\n\nExamples:\n\n" + c.Example
 	}
+	fmt.Fprintf(w, "\n## %s\n\n```\n%s\n\n%s\n```\n", c.CommandPath(), c.UseLine(), about)
 	if c.HasAvailableLocalFlags() {
 		fmt.Fprintf(w, "\n| flag | |\n| --- | --- |\n")
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"ariadne/internal/doctor"
@@ -26,7 +25,7 @@ missing. Exit status 3 when something is.`,
 				}
 			}
 			if asJSON {
-				return json.NewEncoder(a.out).Encode(checks)
+				return newEncoder(a.out).Encode(checks)
 			}
 			sty := style(a.out)
 			for _, c := range checks {

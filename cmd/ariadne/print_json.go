@@ -17,9 +17,14 @@ type jsonPrinter struct {
 }
 
 func newJSONPrinter(w io.Writer, nodes []string, quiet bool) *jsonPrinter {
+	return &jsonPrinter{enc: newEncoder(w), nodes: nodes, quiet: quiet}
+}
+
+// newEncoder returns an encoder to a terminal, not to a web page.
+func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &jsonPrinter{enc: enc, nodes: nodes, quiet: quiet}
+	return enc
 }
 
 type stepEvent struct {

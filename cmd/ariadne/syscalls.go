@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -30,7 +29,7 @@ func (a *app) syscallsCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(a.out).Encode(rows)
+				return newEncoder(a.out).Encode(rows)
 			}
 			for _, r := range rows {
 				fmt.Fprintf(a.out, "%4d  %-24s %-8s %s\n", r.NR, r.Name, r.Level, r.Note)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -41,7 +40,7 @@ Without a timeline, or with --steps, prints the steps as the trace has them.`,
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(a.out).Encode(t)
+				return printTraceJSON(a.out, t)
 			}
 			return showTrace(a.out, args[0], t, steps)
 		},
@@ -49,6 +48,66 @@ Without a timeline, or with --steps, prints the steps as the trace has them.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the trace as one JSON object")
 	cmd.Flags().BoolVar(&steps, "steps", false, "print the trace's own steps, with digests")
 	return cmd
+}
+
+// traceObject is a trace for programs. Times are seconds, digests hexadecimal.
+type traceObject struct {
+	Name       string           `json:"name"`
+	Version    string           `json:"version"`
+	Spec       string           `json:"spec"` // relative to the trace's directory
+	SpecDigest string           `json:"spec_digest"`
+	Seed       uint64           `json:"seed"`
+	Execution  int              `json:"execution"`
+	Latency    float64          `json:"latency"`
+	ClockError float64          `json:"clock_error"`
+	Delays     int              `json:"delays"`
+	Programs   []programObject  `json:"programs"`
+	Steps      []stepObject     `json:"steps"`
+	End        string           `json:"end"`
+	Violation  *violationObject `json:"violation,omitempty"`
+}
+
+type programObject struct {
+	Node   string `json:"node"`
+	Path   string `json:"path"`
+	Digest string `json:"digest"`
+}
+
+type stepObject struct {
+	Step     int     `json:"step"`
+	At       float64 `json:"at"`
+	Action   string  `json:"action"`
+	Digest   string  `json:"digest"`
+	Calls    int     `json:"calls"`
+	Messages int     `json:"messages"`
+	Lines    int     `json:"lines"`
+}
+
+type violationObject struct {
+	Kind    string  `json:"kind"`
+	Node    string  `json:"node,omitempty"`
+	Step    int     `json:"step"`
+	At      float64 `json:"at"`
+	Message string  `json:"message"`
+}
+
+func printTraceJSON(w io.Writer, t *trace.Trace) error {
+	h := &t.Header
+	o := traceObject{
+		Name: h.Name, Version: h.Version, Spec: h.Spec, SpecDigest: fmt.Sprintf("%x", h.SpecDigest[:]),
+		Seed: h.Seed, Execution: h.Execution, Latency: h.Latency.Seconds(), ClockError: h.ClockError.Seconds(),
+		Delays: h.Delays, End: t.End, Programs: []programObject{}, Steps: []stepObject{},
+	}
+	for _, p := range h.Programs {
+		o.Programs = append(o.Programs, programObject{p.Node, p.Path, fmt.Sprintf("%x", p.Digest[:])})
+	}
+	for _, s := range t.Steps {
+		o.Steps = append(o.Steps, stepObject{s.Index, seconds(s.At), s.Action, fmt.Sprintf("%016x", s.Digest), s.Calls, s.Messages, s.Lines})
+	}
+	if v := t.Violation; v != nil {
+		o.Violation = &violationObject{v.Kind, v.Node, v.Step, seconds(v.At), v.Message}
+	}
+	return newEncoder(w).Encode(o)
 }
 
 // specOf returns the path of the spec of the trace at path.
