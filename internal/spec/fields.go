@@ -68,7 +68,7 @@ var nodeFields = []field[nodeText]{
 	{"writable", "Further absolute directories that the node may write, each a private copy of the host's.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.writable = r.texts(v) }},
 	{"env", "Environment besides PATH, HOME, LANG and TZ.",
-		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean"}}}, setEnv},
+		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
 	{"stdin", "Standard input: none (the default: end of file), open (never ends, never says anything), or the text itself.",
 		schema{"type": "string"}, setStdin},
 	flagField("may_fail", "The death of this node is no violation.", func(n *nodeText) *bool { return &n.MayFail }),
@@ -95,6 +95,11 @@ var textsSchema = schema{"anyOf": []schema{
 	{"type": "array", "minItems": 1, "items": schema{"type": "string"}},
 }}
 
+var durationSchema = schema{"anyOf": []schema{
+	{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$`},
+	{"const": 0},
+}}
+
 func textField[T any](name, doc string, at func(*T) *string) field[T] {
 	return field[T]{name, doc, schema{"type": "string"}, func(r *reader, into *T, v *yaml.Node) {
 		*at(into) = r.text(v).string
@@ -114,7 +119,7 @@ func countField[T any](name, doc string, low, high int, at func(*T) *int) field[
 }
 
 func durationField[T any](name, doc string, low time.Duration, at func(*T) *time.Duration) field[T] {
-	return field[T]{name, doc, schema{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$|^0$`}, func(r *reader, into *T, v *yaml.Node) {
+	return field[T]{name, doc, durationSchema, func(r *reader, into *T, v *yaml.Node) {
 		*at(into) = r.duration(v, low)
 	}}
 }
