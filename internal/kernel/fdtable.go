@@ -45,6 +45,7 @@ func (t *FDTable) Close(n *Node, fd int) bool {
 		return false
 	}
 	delete(t.fds, fd)
+	n.Locks.descriptorClosed(t, e.file)
 	e.file.Drop(n)
 	return true
 }

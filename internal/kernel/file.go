@@ -40,6 +40,9 @@ type Timeouter interface {
 	Timeouts() (rcv, snd ariadne.Time)
 }
 
+// Moder is a File that knows its st_mode; others are taken for anonymous inodes.
+type Moder interface{ StatMode() uint32 }
+
 // Describer names a file as /proc/self/fd shows it: "socket:[7]".
 type Describer interface{ Describe() string }
 
@@ -80,6 +83,7 @@ func (f *OpenFile) Drop(n *Node) {
 		for _, w := range append([]CloseWatcher(nil), f.watchers...) {
 			w.FileClosed(f)
 		}
+		n.Locks.fileClosed(f)
 		if f.File != nil {
 			f.File.Release(n)
 		}

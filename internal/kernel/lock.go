@@ -1,6 +1,231 @@
 package kernel
 
-// Locks are the node's file locks: flock, POSIX record locks, OFD locks.
-type Locks struct{}
+import "golang.org/x/sys/unix"
 
-func (l *Locks) init() {}
+// EndOfFile is the end of a record lock without an end.
+const EndOfFile = int64(1<<63 - 1)
+
+// maxLockChain is how far deadlock detection follows who waits for whom.
+const maxLockChain = 10
+
+// Locks are the node's file locks: flock(2), and fcntl(2)'s record locks, owned
+// by a descriptor table (POSIX locks) or by an open file description (OFD
+// locks).
+type Locks struct {
+	files   map[FileKey]*fileLocks
+	blocked []blockedLock
+}
+
+func (l *Locks) init() { l.files = map[FileKey]*fileLocks{} }
+
+// fileLocks are the locks on one file.
+type fileLocks struct {
+	records []RecordLock
+	flocks  []flockLock
+	changed Queue // a lock went away
+}
+
+type flockLock struct {
+	file      *OpenFile
+	exclusive bool
+}
+
+// LockOwner owns record locks: one of the fields is nil. Processes that share
+// their descriptor table share their locks, as in Linux.
+type LockOwner struct {
+	Table *FDTable
+	File  *OpenFile
+}
+
+// RecordLock is a lock on the bytes from Start to End, both included.
+type RecordLock struct {
+	Owner      LockOwner
+	Start, End int64
+	Write      bool
+	PID        int // who set it; -1 for OFD locks
+}
+
+// blockedLock is a thread that waits for a POSIX lock.
+type blockedLock struct {
+	thread *Thread
+	key    FileKey
+	lock   RecordLock
+}
+
+// Key identifies the file among the node's.
+func (h *HostFile) Key() FileKey { return FileKey{h.Dev, h.Ino} }
+
+func (l *Locks) on(key FileKey) *fileLocks {
+	f := l.files[key]
+	if f == nil {
+		f = &fileLocks{}
+		l.files[key] = f
+	}
+	return f
+}
+
+// tidy forgets the file when nothing locks it or waits for it.
+func (l *Locks) tidy(key FileKey) {
+	f := l.files[key]
+	if f != nil && len(f.records) == 0 && len(f.flocks) == 0 && f.changed.Empty() {
+		delete(l.files, key)
+	}
+}
+
+// Conflict returns the first lock that stands in the way of x.
+func (l *Locks) Conflict(key FileKey, x RecordLock) (RecordLock, bool) {
+	if f := l.files[key]; f != nil {
+		for _, r := range f.records {
+			if r.Owner != x.Owner && (r.Write || x.Write) && r.Start <= x.End && x.Start <= r.End {
+				return r, true
+			}
+		}
+	}
+	return RecordLock{}, false
+}
+
+// Lock sets x, in place of what its owner holds on that range; EAGAIN when
+// another owner stands in the way.
+func (l *Locks) Lock(key FileKey, x RecordLock) Errno {
+	if _, ok := l.Conflict(key, x); ok {
+		return unix.EAGAIN
+	}
+	l.replace(key, x, true)
+	return 0
+}
+
+// Unlock takes the owner's locks off the range of x.
+func (l *Locks) Unlock(key FileKey, x RecordLock) { l.replace(key, x, false) }
+
+// replace cuts the range of x out of its owner's locks and, with add, sets x
+// there, joined with what it touches.
+func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
+	f := l.on(key)
+	var keep []RecordLock
+	for _, r := range f.records {
+		switch {
+		case r.Owner != x.Owner || r.End < x.Start-1 || x.End != EndOfFile && r.Start > x.End+1:
+			keep = append(keep, r)
+		case add && r.Write == x.Write: // overlaps or touches: join
+			x.Start, x.End = min(x.Start, r.Start), max(x.End, r.End)
+		default:
+			left, right := r, r
+			left.End, right.Start = min(r.End, x.Start-1), r.Start
+			if left.Start <= left.End {
+				keep = append(keep, left)
+			}
+			if x.End != EndOfFile {
+				right.Start = max(r.Start, x.End+1)
+				if right.Start <= right.End && right.Start > x.End {
+					keep = append(keep, right)
+				}
+			}
+		}
+	}
+	if add {
+		keep = append(keep, x)
+	}
+	f.records = keep
+	f.changed.Notify(0)
+	l.tidy(key)
+}
+
+// Await makes t wait until the locks of the file change. EDEADLK: x is a POSIX
+// lock that, in the end, waits for its own owner.
+func (l *Locks) Await(t *Thread, key FileKey, x RecordLock) (*Queue, Errno) {
+	var still []blockedLock
+	for _, b := range l.blocked {
+		if b.thread != t && b.thread.State == Blocked {
+			still = append(still, b)
+		}
+	}
+	l.blocked = still
+	if x.Owner.Table != nil {
+		if l.deadlock(key, x) {
+			return nil, unix.EDEADLK
+		}
+		l.blocked = append(l.blocked, blockedLock{t, key, x})
+	}
+	return &l.on(key).changed, 0
+}
+
+// deadlock follows the chain of owners who wait for one another from x on.
+func (l *Locks) deadlock(key FileKey, x RecordLock) bool {
+	first := x.Owner
+	for i := 0; i < maxLockChain; i++ {
+		by, ok := l.Conflict(key, x)
+		if !ok {
+			return false
+		}
+		if by.Owner == first {
+			return true
+		}
+		if key, x, ok = l.waitsFor(by.Owner); !ok {
+			return false
+		}
+	}
+	return false
+}
+
+// waitsFor returns the lock for which a thread of owner waits.
+func (l *Locks) waitsFor(owner LockOwner) (FileKey, RecordLock, bool) {
+	for _, b := range l.blocked {
+		if b.lock.Owner == owner && b.thread.State == Blocked {
+			return b.key, b.lock, true
+		}
+	}
+	return FileKey{}, RecordLock{}, false
+}
+
+// Flock sets or changes the lock of an open file description. As in Linux a
+// change gives up the old lock first. wait is not nil when another stands in
+// the way.
+func (l *Locks) Flock(key FileKey, of *OpenFile, exclusive bool) (wait *Queue) {
+	f := l.on(key)
+	for _, x := range f.flocks {
+		if x.file == of && x.exclusive == exclusive {
+			return nil
+		}
+	}
+	l.Funlock(key, of)
+	f = l.on(key)
+	for _, x := range f.flocks {
+		if x.exclusive || exclusive {
+			return &f.changed
+		}
+	}
+	f.flocks = append(f.flocks, flockLock{of, exclusive})
+	return nil
+}
+
+// Funlock gives the lock of an open file description up.
+func (l *Locks) Funlock(key FileKey, of *OpenFile) {
+	f := l.files[key]
+	if f == nil {
+		return
+	}
+	for i, x := range f.flocks {
+		if x.file == of {
+			f.flocks = append(f.flocks[:i:i], f.flocks[i+1:]...)
+			f.changed.Notify(0)
+			break
+		}
+	}
+	l.tidy(key)
+}
+
+// descriptorClosed drops a descriptor table's POSIX locks on a file: closing
+// any descriptor of it does (fcntl(2)).
+func (l *Locks) descriptorClosed(table *FDTable, of *OpenFile) {
+	if h, ok := of.File.(*HostFile); ok && l.files[h.Key()] != nil {
+		l.Unlock(h.Key(), RecordLock{Owner: LockOwner{Table: table}, End: EndOfFile})
+	}
+}
+
+// fileClosed drops what a closed open file description held.
+func (l *Locks) fileClosed(of *OpenFile) {
+	if h, ok := of.File.(*HostFile); ok && l.files[h.Key()] != nil {
+		l.Funlock(h.Key(), of)
+		l.Unlock(h.Key(), RecordLock{Owner: LockOwner{File: of}, End: EndOfFile})
+	}
+}

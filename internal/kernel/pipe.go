@@ -249,7 +249,12 @@ func (e *PipeEnd) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	if cmd != unix.TIOCINQ {
 		return 0, unix.ENOTTY
 	}
-	return 0, t.M.WriteMem(arg, binary.LittleEndian.AppendUint32(nil, uint32(e.Pipe.Buffered())))
+	return 0, storeInt(t, arg, e.Pipe.Buffered())
+}
+
+// storeInt writes an int into the caller's memory.
+func storeInt(t *Thread, addr uint64, v int) Errno {
+	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, uint32(v)))
 }
 
 // Describe implements Describer.

@@ -138,6 +138,8 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(int64(of.Flags))
 	case unix.F_SETFL:
 		return setStatusFlags(t, of, int(int32(arg)))
+	case unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW:
+		return fcntlLock(t, of, a)
 	case unix.F_SETOWN:
 		of.Owner = int(int32(arg))
 		return kernel.Ret(0)

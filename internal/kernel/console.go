@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxLine is the longest line of a log; a longer one is cut there.
+const maxLine = 1 << 16
+
+// Console is a node's standard input, output or error. It looks like a pipe:
+// not a terminal. Whole lines that are written become Node.Logs.
+type Console struct {
+	Stream  int    // 1 standard output, 2 standard error
+	input   []byte // not yet read
+	open    bool   // the input does not end with these bytes
+	line    []byte // written, without its end
+	pid     int    // who began it
+	changed Queue
+}
+
+// NewInput returns a standard input with the given bytes; then comes the end of
+// file, or nothing ever when it stays open.
+func NewInput(input string, open bool) *Console {
+	return &Console{input: []byte(input), open: open}
+}
+
+// NewOutput returns a standard output (stream 1) or error (2).
+func NewOutput(stream int) *Console { return &Console{Stream: stream} }
+
+// Ready implements File.
+func (c *Console) Ready() Events {
+	if c.Stream != 0 {
+		return Out | WrNorm
+	}
+	var ev Events
+	if len(c.input) > 0 {
+		ev |= In | RdNorm
+	}
+	if !c.open {
+		ev |= Hup
+	}
+	return ev
+}
+
+// Changed implements File.
+func (c *Console) Changed() *Queue { return &c.changed }
+
+// Release implements File: what was written without an end of line is logged.
+func (c *Console) Release(n *Node) { c.Flush(n) }
+
+// Read implements Reader.
+func (c *Console) Read(_ *Thread, b []byte) (int, Errno) {
+	if len(b) > 0 && len(c.input) == 0 && c.open {
+		return 0, unix.EAGAIN
+	}
+	n := copy(b, c.input)
+	c.input = c.input[n:]
+	return n, 0
+}
+
+// Write implements Writer.
+func (c *Console) Write(t *Thread, b []byte) (int, Errno) {
+	for _, x := range b {
+		if len(c.line) == 0 {
+			c.pid = t.Proc.PID
+		}
+		if x != '\n' {
+			c.line = append(c.line, x)
+		}
+		if x == '\n' || len(c.line) == maxLine {
+			c.log(t.Node())
+		}
+	}
+	return len(b), 0
+}
+
+// Flush logs a line without an end.
+func (c *Console) Flush(n *Node) {
+	if len(c.line) > 0 {
+		c.log(n)
+	}
+}
+
+func (c *Console) log(n *Node) {
+	n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: c.Stream, PID: c.pid, Text: string(c.line)})
+	c.line = nil
+}
+
+// Ioctl implements Ioctler.
+func (c *Console) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	if cmd != unix.TIOCINQ {
+		return 0, unix.ENOTTY
+	}
+	return 0, storeInt(t, arg, len(c.input))
+}
+
+// Describe implements Describer.
+func (c *Console) Describe() string { return [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[c.Stream] }
+
+// StatMode is st_mode.
+func (c *Console) StatMode() uint32 { return unix.S_IFIFO | 0o600 }

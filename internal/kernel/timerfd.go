@@ -1,0 +1,111 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// TimerFD is a timer with a descriptor (timerfd_create(2)), after Linux's
+// fs/timerfd.c: an interval timer that has expired is not set again until
+// someone reads it or asks for its setting; the expirations that were due
+// meanwhile are counted then.
+type TimerFD struct {
+	Clock    int // CLOCK_*
+	node     *Node
+	when     ariadne.Time // of the next expiry; valid when timer is set or expired
+	interval ariadne.Time
+	ticks    uint64
+	expired  bool
+	timer    *Timer
+	changed  Queue
+}
+
+// NewTimerFD returns a timer that is not set.
+func (n *Node) NewTimerFD(clock int) *TimerFD { return &TimerFD{Clock: clock, node: n} }
+
+// Ready implements File.
+func (f *TimerFD) Ready() Events {
+	if f.ticks > 0 {
+		return In
+	}
+	return 0
+}
+
+// Changed implements File.
+func (f *TimerFD) Changed() *Queue { return &f.changed }
+
+// Release implements File.
+func (f *TimerFD) Release(*Node) { f.cancel() }
+
+// Expire implements Expirer.
+func (f *TimerFD) Expire(*Timer) {
+	f.timer, f.expired = nil, true
+	f.ticks++
+	f.changed.Notify(In)
+}
+
+// Read implements Reader: the number of expirations since the last read.
+func (f *TimerFD) Read(_ *Thread, b []byte) (int, Errno) {
+	if len(b) < 8 {
+		return 0, unix.EINVAL
+	}
+	if f.ticks == 0 {
+		return 0, unix.EAGAIN
+	}
+	f.catchUp()
+	binary.LittleEndian.PutUint64(b, f.ticks)
+	f.ticks, f.expired = 0, false
+	return 8, 0
+}
+
+// catchUp counts the expirations of an interval timer since its first and sets
+// it for the next.
+func (f *TimerFD) catchUp() {
+	if !f.expired || f.interval == 0 {
+		return
+	}
+	f.expired = false
+	missed := (f.node.Now - f.when) / f.interval
+	f.ticks += uint64(missed)
+	f.when += (missed + 1) * f.interval
+	f.timer = f.node.AddTimer(f.when, f)
+}
+
+// Get returns the time to the next expiry, 0 when there is none, and the
+// interval.
+func (f *TimerFD) Get() (left, interval ariadne.Time) {
+	f.catchUp()
+	if f.timer != nil {
+		left = max(0, f.when-f.node.Now)
+	}
+	return left, f.interval
+}
+
+// Set arms the timer for the absolute node time when; Clear disarms it.
+func (f *TimerFD) Set(when, interval ariadne.Time) {
+	f.Clear()
+	f.when, f.interval = when, interval
+	if when <= f.node.Now {
+		f.Expire(nil)
+		return
+	}
+	f.timer = f.node.AddTimer(when, f)
+}
+
+func (f *TimerFD) Clear() {
+	f.cancel()
+	f.ticks, f.expired, f.interval = 0, false, 0
+}
+
+func (f *TimerFD) cancel() {
+	if f.timer != nil {
+		f.node.StopTimer(f.timer)
+		f.timer = nil
+	}
+}
+
+// Describe implements Describer.
+func (f *TimerFD) Describe() string { return "anon_inode:[timerfd]" }

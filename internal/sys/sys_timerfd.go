@@ -1,0 +1,117 @@
+package sys
+
+import (
+	"ariadne"
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_TIMERFD_CREATE, "timerfd_create", sysTimerfdCreate),
+		full(unix.SYS_TIMERFD_SETTIME, "timerfd_settime", sysTimerfdSettime),
+		full(unix.SYS_TIMERFD_GETTIME, "timerfd_gettime", sysTimerfdGettime),
+	)
+}
+
+func sysTimerfdCreate(t *kernel.Thread, a Args) kernel.Result {
+	clock, flags := int(int32(a[0])), int(int32(a[1]))
+	switch clock {
+	case unix.CLOCK_REALTIME, unix.CLOCK_MONOTONIC, unix.CLOCK_BOOTTIME,
+		unix.CLOCK_REALTIME_ALARM, unix.CLOCK_BOOTTIME_ALARM:
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	if flags&^(unix.TFD_CLOEXEC|unix.TFD_NONBLOCK) != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(t.NewFD(t.Node().NewTimerFD(clock), unix.O_RDWR|flags))
+}
+
+// timerFD returns the timer behind a descriptor.
+func timerFD(t *kernel.Thread, fd uint64) (*kernel.TimerFD, kernel.Errno) {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil {
+		return nil, unix.EBADF
+	}
+	f, ok := of.File.(*kernel.TimerFD)
+	if !ok {
+		return nil, unix.EINVAL
+	}
+	return f, 0
+}
+
+// tfdCancelOnSet: the clock is never set, so that nothing is ever cancelled.
+const tfdCancelOnSet = 2
+
+func sysTimerfdSettime(t *kernel.Thread, a Args) kernel.Result {
+	flags := int(int32(a[1]))
+	b, e := readBytes(t, a[2], 32)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	interval, ok1 := timespec(b)
+	value, ok2 := timespec(b[16:])
+	if flags&^(unix.TFD_TIMER_ABSTIME|tfdCancelOnSet) != 0 || !ok1 || !ok2 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	f, e := timerFD(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	left, every := f.Get()
+	n := t.Node()
+	switch {
+	case value == 0:
+		f.Clear()
+	case flags&unix.TFD_TIMER_ABSTIME == 0:
+		f.Set(later(n.Now, value), interval)
+	case f.Clock == unix.CLOCK_REALTIME || f.Clock == unix.CLOCK_REALTIME_ALARM:
+		f.Set(value-ariadne.Time(n.RealBase), interval)
+	default:
+		f.Set(value-ariadne.Time(n.MonoBase), interval)
+	}
+	if a[3] == 0 {
+		return kernel.Ret(0)
+	}
+	return storeTimerSetting(t, a[3], left, every)
+}
+
+func sysTimerfdGettime(t *kernel.Thread, a Args) kernel.Result {
+	f, e := timerFD(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	left, every := f.Get()
+	return storeTimerSetting(t, a[1], left, every)
+}
+
+// storeTimerSetting writes a struct itimerspec.
+func storeTimerSetting(t *kernel.Thread, addr uint64, left, every ariadne.Time) kernel.Result {
+	var b []byte
+	for _, d := range []ariadne.Time{every, left} {
+		b = le.AppendUint64(le.AppendUint64(b, uint64(d/1e9)), uint64(d%1e9))
+	}
+	return kernel.RetOr(0, t.M.WriteMem(addr, b))
+}
+
+// timespec decodes a struct timespec, saturating; false when it is not valid.
+func timespec(b []byte) (ariadne.Time, bool) {
+	sec, ns := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
+	if sec < 0 || ns < 0 || ns >= 1e9 {
+		return 0, false
+	}
+	if sec >= int64(ariadne.Never)/1e9 {
+		return ariadne.Never, true
+	}
+	return ariadne.Time(sec*1e9 + ns), true
+}
+
+// later is now+d, saturating.
+func later(now, d ariadne.Time) ariadne.Time {
+	if s := now + d; s >= now {
+		return s
+	}
+	return ariadne.Never
+}
