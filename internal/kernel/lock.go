@@ -110,15 +110,13 @@ func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
 			x.Start, x.End = min(x.Start, r.Start), max(x.End, r.End)
 		default:
 			left, right := r, r
-			left.End, right.Start = min(r.End, x.Start-1), r.Start
+			left.End = min(r.End, x.Start-1)
 			if left.Start <= left.End {
 				keep = append(keep, left)
 			}
-			if x.End != EndOfFile {
+			if r.End > x.End {
 				right.Start = max(r.Start, x.End+1)
-				if right.Start <= right.End && right.Start > x.End {
-					keep = append(keep, right)
-				}
+				keep = append(keep, right)
 			}
 		}
 	}

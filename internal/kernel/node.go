@@ -55,6 +55,7 @@ type Node struct {
 	Net     Net
 	Futexes Futexes
 	Locks   Locks
+	AIO     AIO
 	fifos   []*Pipe // named pipes that are open, in order of opening
 
 	// What this step has produced so far; the node layer takes it.
@@ -77,6 +78,7 @@ func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n.Net.init(n)
 	n.Futexes.init()
 	n.Locks.init()
+	n.AIO.init()
 	return n
 }
 

@@ -272,6 +272,7 @@ func (t *Thread) Exit() {
 	}
 	p := t.Proc
 	t.leaveMemory()
+	p.Node.AbandonOpens(t)
 	t.EndWait()
 	t.State = Dead
 	t.Pending = nil

@@ -84,20 +84,18 @@ func (f *TimerFD) Get() (left, interval ariadne.Time) {
 	return left, f.interval
 }
 
-// Set arms the timer for the absolute node time when; Clear disarms it.
+// Set arms the timer for the absolute node time when. With Never it is disarmed.
 func (f *TimerFD) Set(when, interval ariadne.Time) {
-	f.Clear()
-	f.when, f.interval = when, interval
-	if when <= f.node.Now {
-		f.Expire(nil)
-		return
-	}
-	f.timer = f.node.AddTimer(when, f)
-}
-
-func (f *TimerFD) Clear() {
 	f.cancel()
-	f.ticks, f.expired, f.interval = 0, false, 0
+	f.ticks, f.expired = 0, false
+	f.when, f.interval = when, interval
+	switch {
+	case when == ariadne.Never:
+	case when <= f.node.Now:
+		f.Expire(nil)
+	default:
+		f.timer = f.node.AddTimer(when, f)
+	}
 }
 
 func (f *TimerFD) cancel() {

@@ -202,34 +202,46 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 	return kernel.RetOr(n, e)
 }
 
-// writeFile writes v to an emulated file; t.Wait.Done bytes of it were written
-// by earlier runs.
+// writeFile writes v to an emulated file.
 func writeFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) kernel.Result {
+	return writeFrom(t, of, int64(iovLen(v)), nonblock, func(off int64, max int) ([]byte, kernel.Errno) {
+		return gatherFrom(t, v, int(off), max)
+	})
+}
+
+// writeFrom writes total bytes to an emulated file, as chunk gives them; it may
+// give fewer than there should be and then none. t.Wait.Done bytes were written
+// by earlier runs.
+func writeFrom(t *kernel.Thread, of *kernel.OpenFile, total int64, nonblock bool,
+	chunk func(off int64, max int) ([]byte, kernel.Errno)) kernel.Result {
 	w, ok := of.File.(kernel.Writer)
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
-	total := int64(iovLen(v))
 	for {
-		b, e := gatherFrom(t, v, int(t.Wait.Done), maxChunk)
+		b, e := chunk(t.Wait.Done, int(min(total-t.Wait.Done, maxChunk)))
 		n := 0
 		if e == 0 {
 			n, e = w.Write(t, b)
 			t.Wait.Done += int64(n)
 		}
+		done := t.Wait.Done
 		switch {
-		case e == unix.EAGAIN && !nonblock && !t.Wait.TimedOut && !(t.Wait.Interrupted && t.Wait.Done > 0):
+		case e == unix.EAGAIN && !nonblock && !t.Wait.TimedOut && !(done > 0 && interrupted(t)):
 			_, snd := timeouts(of)
 			return waitIO(t, of, snd)
 		case e == unix.EPIPE:
 			return brokenPipe(t, of)
-		case e != 0 && t.Wait.Done == 0:
+		case e != 0 && done == 0:
 			return kernel.Fail(e)
-		case e != 0 || t.Wait.Done >= total:
-			return kernel.Ret(t.Wait.Done)
+		case e != 0 || len(b) == 0 || done >= total:
+			return kernel.Ret(done)
 		}
 	}
 }
+
+// interrupted reports whether a signal will end the call if it waits.
+func interrupted(t *kernel.Thread) bool { return t.Wait.Interrupted || t.HasSignal() }
 
 // brokenPipe ends a write that met EPIPE. A socket that took some bytes before
 // raises no signal yet; a pipe does.
@@ -292,5 +304,5 @@ func waitIO(t *kernel.Thread, of *kernel.OpenFile, timeout ariadne.Time) kernel.
 
 // raise sends a signal to the calling thread, as a fault of its own does.
 func raise(t *kernel.Thread, sig int) {
-	t.Pending = append(t.Pending, kernel.SigInfo{Signo: sig, PID: t.Proc.PID, UID: t.Proc.UID})
+	t.Send(kernel.SigInfo{Signo: sig, Code: kernel.SIUser, PID: t.Proc.PID, UID: t.Proc.UID})
 }

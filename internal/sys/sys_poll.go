@@ -66,7 +66,7 @@ func poll(t *kernel.Thread, addr, nfds uint64, restart kernel.Restart) kernel.Re
 		}
 		queues = append(queues, q)
 	}
-	if count == 0 && !timedOut(t) {
+	if count == 0 && (!timedOut(t) || t.HasSignal()) {
 		return t.Block(restart, queues...)
 	}
 	if e := t.M.WriteMem(addr, b); e != 0 {
@@ -126,7 +126,7 @@ func timeoutArg(t *kernel.Thread, addr, unit uint64) kernel.Errno {
 // storeRemaining writes what is left of the timeout back, as ppoll, select and
 // pselect6 do however they end.
 func storeRemaining(t *kernel.Thread, r kernel.Result, addr, unit uint64) {
-	if addr == 0 || !t.Wait.HasDeadline || r.Op == kernel.OpBlock && !t.Wait.Interrupted {
+	if addr == 0 || !t.Wait.HasDeadline || r.Op == kernel.OpBlock && !interrupted(t) {
 		return
 	}
 	left := uint64(max(0, t.Wait.Deadline-t.Node().Now))
@@ -147,9 +147,7 @@ func swapMask(t *kernel.Thread, addr, size uint64) kernel.Errno {
 	if e != 0 {
 		return e
 	}
-	old := t.M.SigMask()
-	t.Wait.SavedMask = &old
-	t.M.SetSigMask(kernel.SigSet(m) &^ (kernel.Sig(int(unix.SIGKILL)) | kernel.Sig(int(unix.SIGSTOP))))
+	t.SwapMask(kernel.SigSet(m))
 	return 0
 }
 
@@ -214,7 +212,7 @@ func selectFDs(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if count == 0 && !timedOut(t) {
+	if count == 0 && (!timedOut(t) || t.HasSignal()) {
 		return t.Block(kernel.RestartNoHand, queues...)
 	}
 	for i, addr := range a[1:4] {

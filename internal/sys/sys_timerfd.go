@@ -64,7 +64,7 @@ func sysTimerfdSettime(t *kernel.Thread, a Args) kernel.Result {
 	n := t.Node()
 	switch {
 	case value == 0:
-		f.Clear()
+		f.Set(ariadne.Never, interval)
 	case flags&unix.TFD_TIMER_ABSTIME == 0:
 		f.Set(later(n.Now, value), interval)
 	case f.Clock == unix.CLOCK_REALTIME || f.Clock == unix.CLOCK_REALTIME_ALARM:

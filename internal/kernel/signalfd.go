@@ -1,0 +1,81 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// SignalFDInfoSize is the size of struct signalfd_siginfo.
+const SignalFDInfoSize = 128
+
+// SignalFD reads signals as if they were data (signalfd(2)). A reader takes its
+// own pending signals; poll and epoll look at those of the process that made
+// the descriptor.
+type SignalFD struct {
+	Mask SigSet
+	proc *Process
+}
+
+// NewSignalFD returns a descriptor's file for the signals of mask.
+func (p *Process) NewSignalFD(mask SigSet) *SignalFD {
+	return &SignalFD{Mask: mask &^ unblockable, proc: p}
+}
+
+// SetMask changes which signals it reads.
+func (f *SignalFD) SetMask(mask SigSet) {
+	f.Mask = mask &^ unblockable
+	f.proc.Signals.Notify(0)
+}
+
+// Ready implements File.
+func (f *SignalFD) Ready() Events {
+	pending := pendingSet(f.proc.Pending)
+	for _, t := range f.proc.Threads {
+		pending |= pendingSet(t.Pending)
+	}
+	if pending&f.Mask != 0 {
+		return In
+	}
+	return 0
+}
+
+// Changed implements File.
+func (f *SignalFD) Changed() *Queue { return &f.proc.Signals }
+
+// Release implements File.
+func (f *SignalFD) Release(*Node) {}
+
+// Read implements Reader: as many whole records as there are signals and room.
+func (f *SignalFD) Read(t *Thread, b []byte) (int, Errno) {
+	if len(b) < SignalFDInfoSize {
+		return 0, unix.EINVAL
+	}
+	n := 0
+	for n+SignalFDInfoSize <= len(b) {
+		info, ok := t.TakeSignal(f.Mask)
+		if !ok {
+			break
+		}
+		info.encodeFD(b[n:])
+		n += SignalFDInfoSize
+	}
+	if n == 0 {
+		return 0, unix.EAGAIN
+	}
+	return n, 0
+}
+
+// encodeFD lays i out as struct signalfd_siginfo.
+func (i SigInfo) encodeFD(b []byte) {
+	clear(b[:SignalFDInfoSize])
+	for off, v := range map[int]int{0: i.Signo, 4: i.Errno, 8: i.Code, 12: i.PID, 16: i.UID, 20: i.FD,
+		24: i.TimerID, 28: i.Band, 32: i.Overrun, 40: i.Status, 44: int(i.Value)} {
+		binary.LittleEndian.PutUint32(b[off:], uint32(v))
+	}
+	binary.LittleEndian.PutUint64(b[48:], i.Value)
+	binary.LittleEndian.PutUint64(b[72:], i.Addr)
+}
+
+// Describe implements Describer.
+func (f *SignalFD) Describe() string { return "anon_inode:[signalfd]" }

@@ -1,0 +1,278 @@
+package sys
+
+import (
+	"fmt"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_IO_SETUP, "io_setup", sysIoSetup),
+		full(unix.SYS_IO_DESTROY, "io_destroy", sysIoDestroy),
+		partial(unix.SYS_IO_SUBMIT, "io_submit", sysIoSubmit, "on files only, done at once; not IOCB_CMD_POLL"),
+		full(unix.SYS_IO_GETEVENTS, "io_getevents", sysIoGetevents),
+		full(unix.SYS_IO_PGETEVENTS, "io_pgetevents", sysIoPgetevents),
+		full(unix.SYS_IO_CANCEL, "io_cancel", sysIoCancel),
+		refused(unix.SYS_IO_URING_SETUP, "io_uring_setup", 0, true, "programs fall back to epoll"),
+		refused(unix.SYS_IO_URING_ENTER, "io_uring_enter", 0, true, "there is no ring to enter"),
+		refused(unix.SYS_IO_URING_REGISTER, "io_uring_register", 0, true, "there is no ring to register with"),
+	)
+}
+
+// ioRingSize is the memory behind a context. Its id is that memory's address:
+// libaio looks there for the ring of events, finds no magic number and asks by
+// system call.
+const ioRingSize = 4096
+
+func sysIoSetup(t *kernel.Thread, a Args) kernel.Result {
+	max := uint32(a[0])
+	id, e := readU64(t, a[1])
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case id != 0 || max == 0:
+		return kernel.Fail(unix.EINVAL)
+	case max > 1<<20:
+		return kernel.Fail(unix.EAGAIN)
+	}
+	at := t.M.Syscall(unix.SYS_MMAP, 0, ioRingSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
+	if at < 0 {
+		return kernel.Ret(at)
+	}
+	e = t.Node().NewAIO(t.Proc, uint64(at), int(max))
+	if e == 0 {
+		if e = writeU64(t, a[1], uint64(at)); e == 0 {
+			return kernel.Ret(0)
+		}
+		t.Proc.DestroyAIO(uint64(at))
+	}
+	t.M.Syscall(unix.SYS_MUNMAP, uint64(at), ioRingSize)
+	return kernel.Fail(e)
+}
+
+func sysIoDestroy(t *kernel.Thread, a Args) kernel.Result {
+	if !t.Proc.DestroyAIO(a[0]) {
+		return kernel.Fail(unix.EINVAL)
+	}
+	t.M.Syscall(unix.SYS_MUNMAP, a[0], ioRingSize)
+	return kernel.Ret(0)
+}
+
+// iocb is a struct iocb.
+type iocb struct {
+	at      uint64
+	data    uint64
+	rwFlags uint32
+	op      uint16
+	fd      uint32
+	buf     uint64
+	nbytes  uint64
+	offset  int64
+	flags   uint32
+	resfd   uint32
+}
+
+const iocbSize = 64
+
+// Values of iocb.op and iocb.flags.
+const (
+	iocbPread   = 0
+	iocbPwrite  = 1
+	iocbFsync   = 2
+	iocbFdsync  = 3
+	iocbPreadv  = 7
+	iocbPwritev = 8
+
+	iocbFlagResFD  = 1
+	iocbFlagIOPrio = 2
+)
+
+// readIocb reads and checks a struct iocb.
+func readIocb(t *kernel.Thread, at uint64) (c iocb, e kernel.Errno) {
+	b, e := readBytes(t, at, iocbSize)
+	if e != 0 {
+		return c, e
+	}
+	c = iocb{at: at, data: le.Uint64(b), rwFlags: le.Uint32(b[12:]), op: le.Uint16(b[16:]),
+		fd: le.Uint32(b[20:]), buf: le.Uint64(b[24:]), nbytes: le.Uint64(b[32:]),
+		offset: int64(le.Uint64(b[40:])), flags: le.Uint32(b[56:]), resfd: le.Uint32(b[60:])}
+	if le.Uint64(b[48:]) != 0 || c.flags&^(iocbFlagResFD|iocbFlagIOPrio) != 0 || int64(c.nbytes) < 0 {
+		return c, unix.EINVAL
+	}
+	return c, 0
+}
+
+func sysIoSubmit(t *kernel.Thread, a Args) kernel.Result {
+	ctx := t.Proc.AIOContext(a[0])
+	n := int64(a[1])
+	if ctx == nil || n < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	n = min(n, int64(ctx.Max))
+	for i := int64(0); i < n; i++ {
+		at, e := readU64(t, a[2]+uint64(i)*8)
+		if e == 0 {
+			e = submit(t, ctx, at)
+		}
+		if e != 0 && i == 0 {
+			return kernel.Fail(e)
+		}
+		if e != 0 {
+			return kernel.Ret(i)
+		}
+	}
+	return kernel.Ret(n)
+}
+
+// submit runs one operation to its end. The errno is why it was not accepted;
+// what became of an accepted one stands in its event.
+func submit(t *kernel.Thread, ctx *kernel.AIOContext, at uint64) kernel.Errno {
+	c, e := readIocb(t, at)
+	if e != 0 {
+		return e
+	}
+	if ctx.Room() == 0 {
+		return unix.EAGAIN
+	}
+	of := t.FDs().Get(fdOf(uint64(c.fd)))
+	if of == nil {
+		return unix.EBADF
+	}
+	var signal *kernel.EventFD
+	if c.flags&iocbFlagResFD != 0 {
+		res := t.FDs().Get(fdOf(uint64(c.resfd)))
+		if res == nil {
+			return unix.EBADF
+		}
+		var ok bool
+		if signal, ok = res.File.(*kernel.EventFD); !ok {
+			return unix.EINVAL
+		}
+	}
+	if e := writeU32(t, at+8, 0); e != 0 { // aio_key
+		return e
+	}
+	v, e := perform(t, of, c)
+	if e != 0 {
+		return e
+	}
+	ctx.Complete(kernel.AIOEvent{Data: c.data, Obj: at, Res: v})
+	if signal != nil {
+		signal.Signal()
+	}
+	return 0
+}
+
+// perform runs the operation as the ordinary call that does the same.
+func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno) {
+	h, ok := of.File.(*kernel.HostFile)
+	if !ok {
+		t.Node().Refuse(t, "io_submit on an emulated file", fmt.Sprintf("opcode %d on descriptor %d", c.op, c.fd), false)
+		return 0, unix.EINVAL
+	}
+	mode := of.Flags & unix.O_ACCMODE
+	writes := c.op == iocbPwrite || c.op == iocbPwritev
+	switch c.op {
+	case iocbFsync, iocbFdsync:
+		if c.buf != 0 || c.offset != 0 || c.nbytes != 0 || c.rwFlags != 0 {
+			return 0, unix.EINVAL
+		}
+		nr := unix.SYS_FSYNC
+		if c.op == iocbFdsync {
+			nr = unix.SYS_FDATASYNC
+		}
+		return t.M.Syscall(nr, uint64(c.fd)), 0
+	case iocbPread, iocbPreadv, iocbPwrite, iocbPwritev:
+		switch {
+		case writes && mode == unix.O_RDONLY, !writes && mode == unix.O_WRONLY:
+			return 0, unix.EBADF
+		case c.rwFlags&^rwfKnown != 0:
+			return 0, unix.EOPNOTSUPP
+		case c.offset < 0:
+			return 0, unix.EINVAL
+		}
+		if writes {
+			fileModified(t, h)
+		}
+		return performRW(t, c, writes), 0
+	}
+	t.Node().Refuse(t, fmt.Sprintf("io_submit opcode %d", c.op), fmt.Sprintf("descriptor %d", c.fd), false)
+	return 0, unix.EINVAL
+}
+
+// performRW runs preadv2 or pwritev2. Whether the operation would have waited
+// for the disk (RWF_NOWAIT) must not show: it depends on the machine.
+func performRW(t *kernel.Thread, c iocb, writes bool) int64 {
+	nr := unix.SYS_PREADV2
+	if writes {
+		nr = unix.SYS_PWRITEV2
+	}
+	list, n := c.buf, c.nbytes
+	if c.op == iocbPread || c.op == iocbPwrite {
+		list, n = kernel.ScratchAddr, 1
+		b := le.AppendUint64(le.AppendUint64(nil, c.buf), c.nbytes)
+		if e := t.M.WriteMem(list, b); e != 0 {
+			return -int64(e)
+		}
+	}
+	flags := c.rwFlags &^ (unix.RWF_NOWAIT | unix.RWF_HIPRI)
+	return t.M.Syscall(nr, uint64(c.fd), list, n, uint64(c.offset), 0, uint64(flags))
+}
+
+func sysIoGetevents(t *kernel.Thread, a Args) kernel.Result {
+	return getevents(t, a, kernel.RestartNever)
+}
+
+func sysIoPgetevents(t *kernel.Thread, a Args) kernel.Result {
+	if a[5] != 0 {
+		b, e := readBytes(t, a[5], 16)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		if e := swapMask(t, le.Uint64(b), le.Uint64(b[8:])); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return getevents(t, a, kernel.RestartNoHand)
+}
+
+// getevents waits for at least a[1] events and stores at most a[2];
+// t.Wait.Done of them were stored by earlier runs.
+func getevents(t *kernel.Thread, a Args, restart kernel.Restart) kernel.Result {
+	if e := timeoutArg(t, a[4], 1); e != 0 {
+		return kernel.Fail(e)
+	}
+	ctx := t.Proc.AIOContext(a[0])
+	least, most := int64(a[1]), int64(a[2])
+	if ctx == nil || least < 0 || most < least {
+		return kernel.Fail(unix.EINVAL)
+	}
+	var b []byte
+	got := ctx.Take(int(most - t.Wait.Done))
+	for _, e := range got {
+		for _, v := range []uint64{e.Data, e.Obj, uint64(e.Res), uint64(e.Res2)} {
+			b = le.AppendUint64(b, v)
+		}
+	}
+	if e := t.M.WriteMem(a[3]+uint64(t.Wait.Done)*32, b); e != 0 {
+		return kernel.Fail(e)
+	}
+	t.Wait.Done += int64(len(got))
+	done := t.Wait.Done
+	if done < least && !timedOut(t) && !(done > 0 && interrupted(t)) {
+		return t.Block(restart, ctx.Changed())
+	}
+	return kernel.Ret(done)
+}
+
+// sysIoCancel finds nothing to cancel: every operation has ended.
+func sysIoCancel(t *kernel.Thread, a Args) kernel.Result {
+	if _, e := readBytes(t, a[1], iocbSize); e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.Fail(unix.EINVAL)
+}

@@ -1,0 +1,43 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_SIGNALFD, "signalfd", sysSignalfd),
+		full(unix.SYS_SIGNALFD4, "signalfd4", sysSignalfd4),
+	)
+}
+
+func sysSignalfd(t *kernel.Thread, a Args) kernel.Result { return signalfd(t, a, 0) }
+
+func sysSignalfd4(t *kernel.Thread, a Args) kernel.Result { return signalfd(t, a, int(int32(a[3]))) }
+
+// signalfd makes a new descriptor, or changes the mask of one.
+func signalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
+	if a[2] != 8 || flags&^(unix.SFD_CLOEXEC|unix.SFD_NONBLOCK) != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	mask, e := readU64(t, a[1])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	fd := fdOf(a[0])
+	if fd == -1 {
+		return kernel.RetOr(t.NewFD(t.Proc.NewSignalFD(kernel.SigSet(mask)), unix.O_RDWR|flags))
+	}
+	of := t.FDs().Get(fd)
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	f, ok := of.File.(*kernel.SignalFD)
+	if !ok {
+		return kernel.Fail(unix.EINVAL)
+	}
+	f.SetMask(kernel.SigSet(mask))
+	return kernel.Ret(int64(fd))
+}

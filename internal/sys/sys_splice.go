@@ -1,0 +1,322 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_SENDFILE, "sendfile", sysSendfile),
+		full(unix.SYS_SPLICE, "splice", sysSplice),
+		full(unix.SYS_TEE, "tee", sysTee),
+		full(unix.SYS_VMSPLICE, "vmsplice", sysVmsplice),
+		full(unix.SYS_COPY_FILE_RANGE, "copy_file_range", sysCopyFileRange),
+	)
+}
+
+const spliceFlags = unix.SPLICE_F_MOVE | unix.SPLICE_F_NONBLOCK | unix.SPLICE_F_MORE | unix.SPLICE_F_GIFT
+
+// openedAs returns the open file behind fd; wrongMode is the access mode with
+// which the call cannot use it. Unlike opened it does not choose what the call
+// waits on: these calls have two files.
+func openedAs(t *kernel.Thread, fd uint64, wrongMode int) (*kernel.OpenFile, kernel.Errno) {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil || of.Flags&unix.O_PATH != 0 || of.Flags&unix.O_ACCMODE == wrongMode {
+		return nil, unix.EBADF
+	}
+	return of, 0
+}
+
+func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
+	in, e := openedAs(t, a[1], unix.O_WRONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	out, e := openedAs(t, a[0], unix.O_RDONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if !isHost(in) {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if isHost(out) {
+		return writeHost(t, out)
+	}
+	src, e := hostEnd(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	defer src.close()
+	if int64(src.pos) < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	r := writeFrom(t, out, int64(min(a[3], maxIO)), out.NonBlocking(), src.readAt)
+	if r.Op == kernel.OpReturn && r.Value > 0 {
+		if e := src.moveTo(src.pos + r.Value); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return r
+}
+
+// hostSide is a host file that takes part in a copy: at its own position, or at
+// the one kept in the caller's memory.
+type hostSide struct {
+	t    *kernel.Thread
+	fd   int // the supervisor's
+	pos  int64
+	addr uint64 // of the position, or 0
+}
+
+func hostEnd(t *kernel.Thread, fd, addr uint64) (*hostSide, kernel.Errno) {
+	host, e := t.M.HostFD(fdOf(fd))
+	if e != 0 {
+		return nil, e
+	}
+	s := &hostSide{t: t, fd: host, addr: addr}
+	if addr != 0 {
+		var v uint64
+		v, e = readU64(t, addr)
+		s.pos = int64(v)
+	} else {
+		var err error
+		s.pos, err = unix.Seek(host, 0, unix.SEEK_CUR)
+		e = errnoOf(err)
+	}
+	if e != 0 {
+		s.close()
+		return nil, e
+	}
+	return s, 0
+}
+
+func (s *hostSide) close() { unix.Close(s.fd) }
+
+// readAt returns at most max bytes that lie off behind the position.
+func (s *hostSide) readAt(off int64, max int) ([]byte, kernel.Errno) {
+	b := make([]byte, min(max, 1<<16))
+	n, err := unix.Pread(s.fd, b, s.pos+off)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	return b[:n], 0
+}
+
+// moveTo sets the position.
+func (s *hostSide) moveTo(pos int64) kernel.Errno {
+	s.pos = pos
+	if s.addr != 0 {
+		return writeU64(s.t, s.addr, uint64(pos))
+	}
+	_, err := unix.Seek(s.fd, pos, unix.SEEK_SET)
+	return errnoOf(err)
+}
+
+// Read implements kernel.Reader.
+func (s *hostSide) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
+	n, err := unix.Pread(s.fd, b, s.pos)
+	if err != nil {
+		return 0, errnoOf(err)
+	}
+	return n, s.moveTo(s.pos + int64(n))
+}
+
+// Write implements kernel.Writer.
+func (s *hostSide) Write(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
+	n, err := unix.Pwrite(s.fd, b, s.pos)
+	if err != nil {
+		return 0, errnoOf(err)
+	}
+	return n, s.moveTo(s.pos + int64(n))
+}
+
+// sysSplice moves bytes between a pipe and another file, or two pipes. Like
+// Linux it returns after one round: what the pipe held, or what it had room for.
+func sysSplice(t *kernel.Thread, a Args) kernel.Result {
+	if a[5]&^spliceFlags != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if a[4] == 0 {
+		return kernel.Ret(0)
+	}
+	in, e := openedAs(t, a[0], unix.O_WRONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	out, e := openedAs(t, a[2], unix.O_RDONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	from, inPipe := in.File.(*kernel.PipeEnd)
+	to, outPipe := out.File.(*kernel.PipeEnd)
+	switch {
+	case !inPipe && !outPipe, inPipe && outPipe && from.Pipe == to.Pipe:
+		return kernel.Fail(unix.EINVAL)
+	case inPipe && a[1] != 0, outPipe && a[3] != 0,
+		!inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
+		return kernel.Fail(unix.ESPIPE)
+	}
+	nonblock := a[5]&unix.SPLICE_F_NONBLOCK != 0
+	size := int(min(a[4], maxChunk))
+	if outPipe {
+		return spliceIn(t, in, out, a, size, nonblock)
+	}
+	return spliceOut(t, in, out, a, size, nonblock)
+}
+
+// spliceIn fills a pipe.
+func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
+	to := out.File.(*kernel.PipeEnd)
+	if to.Ready()&kernel.Err != 0 {
+		return brokenPipe(t, out)
+	}
+	size = min(size, to.Pipe.Room())
+	if size == 0 {
+		return blockUnless(t, nonblock || out.NonBlocking(), out)
+	}
+	var r kernel.Reader
+	if isHost(in) {
+		side, e := hostEnd(t, a[0], a[1])
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		defer side.close()
+		r = side
+	} else {
+		var ok bool
+		if r, ok = in.File.(kernel.Reader); !ok {
+			return kernel.Fail(unix.EINVAL)
+		}
+	}
+	b := make([]byte, size)
+	n, e := r.Read(t, b)
+	if e == unix.EAGAIN {
+		return blockUnless(t, nonblock || in.NonBlocking(), in)
+	}
+	if e != 0 || n == 0 {
+		return kernel.RetOr(0, e)
+	}
+	return kernel.RetOr(to.Write(t, b[:n]))
+}
+
+// spliceOut empties a pipe.
+func spliceOut(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
+	from := in.File.(*kernel.PipeEnd)
+	b := from.Pipe.Peek(size)
+	if len(b) == 0 {
+		if from.Ready()&kernel.Hup != 0 {
+			return kernel.Ret(0)
+		}
+		return blockUnless(t, nonblock || in.NonBlocking(), in)
+	}
+	var w kernel.Writer
+	if h, ok := out.File.(*kernel.HostFile); ok {
+		if out.Flags&unix.O_APPEND != 0 {
+			return kernel.Fail(unix.EINVAL)
+		}
+		side, e := hostEnd(t, a[2], a[3])
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		defer side.close()
+		fileModified(t, h)
+		w = side
+	} else if w, ok = out.File.(kernel.Writer); !ok {
+		return kernel.Fail(unix.EINVAL)
+	}
+	n, e := w.Write(t, b)
+	switch {
+	case e == unix.EAGAIN:
+		return blockUnless(t, nonblock || out.NonBlocking(), out)
+	case e == unix.EPIPE:
+		return brokenPipe(t, out)
+	case e != 0:
+		return kernel.Fail(e)
+	}
+	from.Read(t, b[:n])
+	return kernel.Ret(int64(n))
+}
+
+// blockUnless answers EAGAIN, or waits until of changes.
+func blockUnless(t *kernel.Thread, nonblock bool, of *kernel.OpenFile) kernel.Result {
+	if nonblock {
+		return kernel.Fail(unix.EAGAIN)
+	}
+	return t.Block(kernel.RestartSA, of.File.Changed())
+}
+
+func sysTee(t *kernel.Thread, a Args) kernel.Result {
+	if a[3]&^spliceFlags != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	in, e := openedAs(t, a[0], unix.O_WRONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	out, e := openedAs(t, a[1], unix.O_RDONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	from, ok1 := in.File.(*kernel.PipeEnd)
+	to, ok2 := out.File.(*kernel.PipeEnd)
+	if !ok1 || !ok2 || from.Pipe == to.Pipe {
+		return kernel.Fail(unix.EINVAL)
+	}
+	nonblock := a[3]&unix.SPLICE_F_NONBLOCK != 0
+	if to.Ready()&kernel.Err != 0 {
+		return brokenPipe(t, out)
+	}
+	b := from.Pipe.Peek(int(min(a[2], uint64(to.Pipe.Room()))))
+	switch {
+	case len(b) > 0:
+		return kernel.RetOr(to.Write(t, b))
+	case a[2] == 0, from.Pipe.Buffered() == 0 && from.Ready()&kernel.Hup != 0:
+		return kernel.Ret(0)
+	case from.Pipe.Buffered() == 0:
+		return blockUnless(t, nonblock || in.NonBlocking(), in)
+	}
+	return blockUnless(t, nonblock || out.NonBlocking(), out)
+}
+
+func sysVmsplice(t *kernel.Thread, a Args) kernel.Result {
+	if a[3]&^spliceFlags != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	of := t.Target(fdOf(a[0]))
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	end, ok := of.File.(*kernel.PipeEnd)
+	if !ok {
+		return kernel.Fail(unix.EBADF)
+	}
+	v, e := readIovecs(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	nonblock := a[3]&unix.SPLICE_F_NONBLOCK != 0
+	if !end.Writes {
+		return readFile(t, of, v, nonblock)
+	}
+	if end.Pipe.Room() == 0 && end.Ready()&kernel.Err == 0 {
+		return blockUnless(t, nonblock, of)
+	}
+	return writeFile(t, of, v, true) // what there is room for
+}
+
+func sysCopyFileRange(t *kernel.Thread, a Args) kernel.Result {
+	in, e := openedAs(t, a[0], unix.O_WRONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	out, e := openedAs(t, a[2], unix.O_RDONLY)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if a[5] != 0 || !isHost(in) || !isHost(out) {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return writeHost(t, out)
+}
