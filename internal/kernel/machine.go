@@ -1,0 +1,33 @@
+package kernel
+
+import "fmt"
+
+// What every node says of its machine: uname, sysinfo, /proc and /sys agree.
+const (
+	OSRelease = "6.1.0-ariadne"
+	OSVersion = "#1 SMP PREEMPT_DYNAMIC Ariadne"
+
+	MemTotal = 8 << 30 // bytes
+	MemFree  = 4 << 30
+	PIDMax   = 32768
+)
+
+// VersionLine is the content of /proc/version.
+func VersionLine() string {
+	return "Linux version " + OSRelease + " (ariadne@localhost) (gcc 12.2.0) " + OSVersion
+}
+
+// MemInfo is the content of /proc/meminfo.
+func MemInfo() string {
+	kb := func(name string, bytes int) string { return fmt.Sprintf("%-16s%8d kB\n", name+":", bytes/1024) }
+	return kb("MemTotal", MemTotal) + kb("MemFree", MemFree) + kb("MemAvailable", MemFree+MemFree/2) +
+		kb("Buffers", 0) + kb("Cached", MemFree/2) + kb("SwapCached", 0) + kb("Active", MemFree/4) + kb("Inactive", MemFree/4) +
+		kb("SwapTotal", 0) + kb("SwapFree", 0) + kb("Dirty", 0) + kb("Writeback", 0) + kb("AnonPages", MemFree/4) +
+		kb("Mapped", MemFree/16) + kb("Shmem", 0) + kb("Slab", MemFree/64) + kb("CommitLimit", MemTotal/2) + kb("Committed_AS", MemFree/4) +
+		kb("VmallocTotal", 1<<45) + kb("VmallocUsed", 0) + "HugePages_Total:       0\nHugePages_Free:        0\n" + kb("Hugepagesize", 2<<20)
+}
+
+// EthernetAddr is the hardware address of eth0 of the node with the given index.
+func EthernetAddr(id int) string {
+	return fmt.Sprintf("02:00:0a:00:%02x:%02x", id>>8&0xff, id&0xff)
+}

@@ -1,0 +1,216 @@
+// Package sandbox starts the programs of a node: in namespaces of their own, in
+// a file tree of their own, under the system-call filter, traced.
+//
+// A node sees the host's files read-only; /node, /tmp, /run, /dev/shm, /var/tmp
+// and what the spec names are its own, on a tmpfs that belongs to the node's mount
+// namespace and is gone with its last process. /proc and /sys are plain files made
+// here; what differs between processes is made when it is opened (internal/sys).
+// There is no network.
+//
+// A new process runs no code of Ariadne's: it makes a list of system calls that was
+// planned beforehand (program), the last of which is the exec. So a start
+// takes a millisecond or two, a process can join the namespaces of another although Go
+// programs have many threads, and whatever fails is known by name.
+//
+// It knows nothing of the emulated kernel and does not run what it starts: the
+// caller is the tracer, on its locked thread.
+//
+// Read next: layout.go (the tree), build.go (the calls that make it),
+// filter.go (what stops).
+package sandbox
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// Config says what to start. Paths are the node's unless said otherwise.
+type Config struct {
+	ID       ariadne.NodeID
+	Name     string // of the node
+	HostName string // default Name
+	SpecDir  string // host directory shown as /spec, or ""
+	WorkDir  string // host directory copied to /node, or ""
+	Writable []string
+	Hosts    []kernel.Host
+	CPUs     int // default 1
+
+	Args []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
+	Env  []string
+	User int    // user and group id
+	Dir  string // default /node
+}
+
+// Start starts the first program of a node and builds the node's file tree. The process
+// is returned stopped by the SIGTRAP of its exec (no ptrace options are set, the
+// stop has been waited for). The calling goroutine must be locked to its thread,
+// which becomes the tracer; when that thread ends, so does the process.
+func Start(cfg Config) (pid int, err error) {
+	ns, err := namespacesFor(cfg.User)
+	if err != nil {
+		return 0, err
+	}
+	l, err := plan(cfg)
+	if err != nil {
+		return 0, fmt.Errorf("node %s: %w", cfg.Name, err)
+	}
+	p := &program{}
+	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
+	p.enter(ns.net, unix.CLONE_NEWNET, "network")
+	p.add("new namespaces", 0, unix.SYS_UNSHARE, unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
+	l.build(p, cfg.User)
+	p.add("sethostname", 0, unix.SYS_SETHOSTNAME, p.content(cfg.hostName()), uintptr(len(cfg.hostName())))
+	return p.finish(cfg)
+}
+
+// Join starts another program in the namespaces and the file tree of a living
+// member of the node, which Start or Join returned.
+func Join(member int, cfg Config) (pid int, err error) {
+	ns, err := namespacesFor(cfg.User)
+	if err != nil {
+		return 0, err
+	}
+	p := &program{}
+	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
+	for _, k := range [...]struct {
+		name string
+		flag uintptr
+	}{{"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}, {"mnt", unix.CLONE_NEWNS}} {
+		fd, err := openNamespace(member, k.name)
+		if err != nil {
+			return 0, err
+		}
+		defer unix.Close(fd)
+		p.enter(fd, k.flag, k.name)
+	}
+	return p.finish(cfg)
+}
+
+func (c *Config) hostName() string {
+	if c.HostName != "" {
+		return c.HostName
+	}
+	return c.Name
+}
+
+func (p *program) enter(fd int, kind uintptr, name string) {
+	p.add("enter the "+name+" namespace", 0, unix.SYS_SETNS, uintptr(fd), kind)
+}
+
+// finish adds what all programs of a node begin with, and runs the program.
+func (p *program) finish(cfg Config) (int, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if cfg.Dir == "" {
+		cfg.Dir = "/node"
+	}
+	p.add("directory "+cfg.Dir, 0, unix.SYS_CHDIR, p.str(cfg.Dir))
+	p.attributes()
+	p.credentials(cfg.User)
+	p.add("seccomp", 0, unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		hold(p, filter()))
+	if err := p.exec(cfg); err != nil {
+		return 0, err
+	}
+	pid, err := p.start()
+	if err != nil {
+		return 0, fmt.Errorf("node %s: %s: %w", cfg.Name, strings.Join(cfg.Args, " "), err)
+	}
+	return pid, nil
+}
+
+// attributes gives the process what is the same in every execution, whatever
+// Ariadne itself was started with.
+func (p *program) attributes() {
+	p.add("close all", 0, unix.SYS_CLOSE_RANGE, 0, 1<<32-1, 0)
+	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_RDWR, 0)
+	p.add("dup", 0, unix.SYS_DUP2, 0, 1)
+	p.add("dup", 0, unix.SYS_DUP2, 0, 2)
+	for _, r := range rlimits {
+		l := unix.Rlimit{Cur: r.cur, Max: r.max}
+		p.add("prlimit", mayFail, unix.SYS_PRLIMIT64, 0, uintptr(r.what), hold(p, &l), 0)
+	}
+	p.add("umask", 0, unix.SYS_UMASK, 0o022)
+	p.add("setsid", 0, unix.SYS_SETSID)
+	p.add("personality", 0, unix.SYS_PERSONALITY, addrNoRandomize)
+	var dfl [4]uint64 // handler, flags, restorer, mask
+	for s := uintptr(1); s <= 64; s++ {
+		p.add("sigaction", mayFail, unix.SYS_RT_SIGACTION, s, hold(p, &dfl), 0, 8)
+	}
+	var none uint64
+	p.add("sigprocmask", 0, unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, hold(p, &none), 0, 8)
+}
+
+// addrNoRandomize is ADDR_NO_RANDOMIZE of personality(2).
+const addrNoRandomize = 0x40000
+
+// rlimits are those that programs look at or that would hide in the host's.
+var rlimits = []struct {
+	what     int
+	cur, max uint64
+}{
+	{unix.RLIMIT_NOFILE, 4096, 4096},
+	{unix.RLIMIT_CORE, 0, 0},
+	{unix.RLIMIT_STACK, 8 << 20, 8 << 20},
+}
+
+// credentials makes the process the user it is to be, and traceable.
+func (p *program) credentials(user int) {
+	// Groups cannot be set by an ordinary user; the program never sees real ones.
+	p.add("setgroups", mayFail, unix.SYS_SETGROUPS, 0, 0)
+	id := uintptr(user)
+	p.add("setresgid", 0, unix.SYS_SETRESGID, id, id, id)
+	p.add("setresuid", 0, unix.SYS_SETRESUID, id, id, id)
+	// The change of user made this memory, still shared with Ariadne, undumpable.
+	p.add("set dumpable", 0, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	p.add("set the death signal", 0, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	p.add("trap RDTSC", 0, unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV, 0, 0, 0)
+	p.add("set no_new_privs", 0, unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	p.add("be traced", 0, unix.SYS_PTRACE, unix.PTRACE_TRACEME, 0, 0, 0)
+}
+
+// exec adds one execve for each place where Args[0] may be. The filter is in force
+// by then, so they carry the magic.
+func (p *program) exec(cfg Config) error {
+	if len(cfg.Args) == 0 {
+		return fmt.Errorf("node %s: a command without a program", cfg.Name)
+	}
+	argv, envp := p.strs(cfg.Args), p.strs(cfg.Env)
+	for _, file := range candidates(cfg) {
+		p.add("exec "+file, mayFail, unix.SYS_EXECVE, p.str(file), argv, envp, 0, 0, InjectMagic)
+	}
+	return nil
+}
+
+// candidates returns the absolute paths at which Args[0] is looked for (execvp(3)).
+func candidates(cfg Config) []string {
+	name := cfg.Args[0]
+	if strings.Contains(name, "/") {
+		if !path.IsAbs(name) {
+			name = path.Join(cfg.Dir, name)
+		}
+		return []string{name}
+	}
+	dirs := "/usr/local/bin:/usr/bin:/bin"
+	for _, v := range cfg.Env {
+		if s, ok := strings.CutPrefix(v, "PATH="); ok {
+			dirs = s
+		}
+	}
+	var files []string
+	for _, d := range filepath.SplitList(dirs) {
+		if !path.IsAbs(d) {
+			d = path.Join(cfg.Dir, d)
+		}
+		files = append(files, path.Join(d, name))
+	}
+	return files
+}
