@@ -80,6 +80,14 @@ func NewStep(s ariadne.Step) Step {
 	return t
 }
 
+// NewViolation is a violation with its node's name; nil for nil.
+func NewViolation(v *ariadne.Violation, name func(ariadne.NodeID) string) *Violation {
+	if v == nil {
+		return nil
+	}
+	return &Violation{Kind: v.Kind, Node: name(v.Node), Step: v.Step, At: v.At, Message: v.Message}
+}
+
 // Short is as much of a digest as a trace keeps.
 func Short(d ariadne.Digest) uint64 { return binary.BigEndian.Uint64(d[:8]) }
 

@@ -25,6 +25,14 @@ func (w *World) Enabled() []ariadne.Action {
 	return actions
 }
 
+// Next is the time of the natural action, or Never.
+func (w *World) Next() ariadne.Time {
+	if e := w.enabled(); len(e) > 0 {
+		return e[0].at
+	}
+	return ariadne.Never
+}
+
 func (w *World) find(a ariadne.Action) (event, bool) {
 	for _, e := range w.enabled() {
 		if e.action == a {

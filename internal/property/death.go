@@ -1,0 +1,89 @@
+package property
+
+import (
+	"fmt"
+	"strings"
+
+	"ariadne"
+)
+
+// Death finds commands that a signal killed or that ended with a status other
+// than 0, on nodes that may not fail. A command that ends with 0 is fine: it may
+// have left a daemon behind.
+type Death struct{ Nodes []Node }
+
+// Step implements Check.
+func (d *Death) Step(s ariadne.Step) *ariadne.Violation {
+	node := &d.Nodes[s.Action.Node]
+	if node.MayFail {
+		return nil
+	}
+	for _, e := range s.Output.Exits {
+		if e.Status == 0 && e.Signal == 0 {
+			continue
+		}
+		msg := command(node, e.Command) + " " + howItEnded(e)
+		if last := lastWords(s.Output.Logs); last != "" {
+			msg += ": " + last
+		}
+		return &ariadne.Violation{Kind: "death", Node: s.Action.Node, Step: s.Index, At: e.At, Message: msg}
+	}
+	return nil
+}
+
+// End implements Check.
+func (d *Death) End(End) *ariadne.Violation { return nil }
+
+func command(n *Node, i int) string {
+	if i < 0 || i >= len(n.Commands) {
+		return fmt.Sprintf("command %d", i+1)
+	}
+	return n.Commands[i]
+}
+
+func howItEnded(e ariadne.Exit) string {
+	if e.Signal == 0 {
+		return fmt.Sprintf("exited with status %d", e.Status)
+	}
+	if e.Signal > 0 && e.Signal < len(signals) {
+		return "was killed by " + signals[e.Signal]
+	}
+	return fmt.Sprintf("was killed by signal %d", e.Signal)
+}
+
+// signals are Linux's names (signal(7)).
+var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
+	"SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT",
+	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
+	"SIGIO", "SIGPWR", "SIGSYS"}
+
+// lastWords is the line that tells best why a program died: the first that
+// sounds like it, of those it wrote in its last step to standard error or else
+// to standard output; else the last line of standard error.
+func lastWords(logs []ariadne.LogLine) string {
+	last := ""
+	for _, stream := range []int{2, 1} {
+		for _, l := range logs {
+			if l.Stream != stream || strings.TrimSpace(l.Text) == "" {
+				continue
+			}
+			if soundsFatal(l.Text) {
+				return strings.TrimSpace(l.Text)
+			}
+			if stream == 2 {
+				last = strings.TrimSpace(l.Text)
+			}
+		}
+	}
+	return last
+}
+
+func soundsFatal(line string) bool {
+	line = strings.ToLower(line)
+	for _, w := range []string{"panic", "fatal", "assert", "abort", "exception", "violat", "error", "failed"} {
+		if strings.Contains(line, w) {
+			return true
+		}
+	}
+	return false
+}

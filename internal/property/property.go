@@ -1,0 +1,39 @@
+// Package property watches an execution and says when the target has
+// misbehaved: one file per kind of check. A check sees steps and how the
+// execution ended, never the world, and finds values, never errors.
+//
+// Invariant: a check's verdict is a function of the steps it was shown, so that
+// a replay comes to the same one.
+//
+// Read next: death.go; internal/search, which shows them the steps.
+package property
+
+import "ariadne"
+
+// Check watches one execution, from its first step.
+type Check interface {
+	// Step looks at the next step.
+	Step(ariadne.Step) *ariadne.Violation
+	// End looks at how the execution ended, when no step was a violation.
+	End(End) *ariadne.Violation
+}
+
+// End is how an execution ended.
+type End struct {
+	Quiet bool // nothing can ever happen again
+	Step  int  // index of the last step
+	At    ariadne.Time
+}
+
+// Node is what checks know of a node.
+type Node struct {
+	Name     string
+	Commands []string // as the spec has them
+	MayFail  bool
+	Client   bool
+}
+
+// Generic returns the checks that every system gets, for one execution.
+func Generic(nodes []Node) []Check {
+	return []Check{&Death{Nodes: nodes}, Divergence{}, &Deadlock{Nodes: nodes}}
+}

@@ -1,0 +1,126 @@
+// Package replay drives a world along a trace and verifies each step: the action
+// is enabled, happens at the same virtual time and does the same, and the
+// execution ends in the same way. Where it does not, it says how: which node,
+// and the first system call that went differently, when calls were recorded.
+//
+// A mismatch is a value. It is a leak of determinism, unless programs or spec
+// have changed, which internal/run looks at first.
+//
+// Read next: mismatch.go.
+package replay
+
+import (
+	"errors"
+	"io"
+
+	"ariadne"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+)
+
+// Replay is what is needed to follow a trace.
+type Replay struct {
+	World  *world.World // in its first state
+	Trace  *trace.Trace
+	Checks []property.Check
+	// Calls are the system calls of the trace's steps, or nil.
+	Calls *trace.CallReader
+	// CallName names a system call.
+	CallName func(nr int) string
+	// Watch, when not nil, is told each step, also the one that differs.
+	Watch func(ariadne.Step)
+	// Stopped, when not nil, is asked before each step.
+	Stopped func() bool
+
+	next     int // index in Trace.Steps
+	mismatch *Mismatch
+	err      error
+}
+
+// Run follows the trace. The mismatch is nil when all went as the trace says;
+// the result is the replayed execution's. An error is the tool's fault or a
+// damaged file of calls.
+func (r *Replay) Run() (search.Result, *Mismatch, error) {
+	e := search.Execution{
+		World: r.World, Strategy: r, Checks: r.Checks, Watch: r.verify, Stopped: r.Stopped,
+		Limits: search.Limits{Steps: r.Trace.MaxSteps, Time: ariadne.Time(r.Trace.MaxTime)},
+	}
+	result, err := e.Run()
+	if err == nil {
+		err = r.err
+	}
+	stopped := r.Stopped != nil && result.End == search.EndStopped
+	if err == nil && r.mismatch == nil && !stopped {
+		r.compareEnd(&result)
+	}
+	if r.mismatch != nil {
+		r.mismatch.Excused = r.excused()
+	}
+	return result, r.mismatch, err
+}
+
+// Next implements strategy.Strategy: the trace chooses.
+func (r *Replay) Next(_, enabled []ariadne.Action) (ariadne.Action, bool) {
+	if r.next == len(r.Trace.Steps) {
+		if !r.cutShort() {
+			r.mismatch = r.tooLong(enabled)
+		}
+		return ariadne.Action{}, false
+	}
+	want := r.Trace.Steps[r.next]
+	a, err := r.World.Names().Parse(want.Action)
+	for _, e := range enabled {
+		if err == nil && e == a {
+			return a, true
+		}
+	}
+	r.mismatch = r.notEnabled(want, enabled, err)
+	return ariadne.Action{}, false
+}
+
+// cutShort reports whether the trace stops without the execution having ended.
+func (r *Replay) cutShort() bool {
+	return r.Trace.End == "" || r.Trace.End == search.EndStopped
+}
+
+// verify compares a step with the trace's; false at the first difference.
+func (r *Replay) verify(s ariadne.Step) bool {
+	if r.Watch != nil {
+		r.Watch(s)
+	}
+	want := r.Trace.Steps[r.next]
+	r.next++
+	calls, ok := r.nextCalls()
+	if !ok {
+		return false
+	}
+	r.mismatch = r.compare(want, s, calls)
+	return r.mismatch == nil
+}
+
+// nextCalls reads the calls of the next step. A file that ends early has none
+// for the rest: the execution was killed while it was written.
+func (r *Replay) nextCalls() (calls []ariadne.CallRecord, ok bool) {
+	if r.Calls == nil {
+		return nil, true
+	}
+	calls, err := r.Calls.Step()
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		r.Calls = nil
+		return nil, true
+	}
+	r.err = err
+	return calls, err == nil
+}
+
+// excused: from the first step that is marked unreplayable on, anything goes.
+func (r *Replay) excused() bool {
+	for _, s := range r.Trace.Steps[:r.next] {
+		if s.Mark == trace.Unreplayable {
+			return true
+		}
+	}
+	return false
+}

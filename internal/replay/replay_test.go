@@ -1,0 +1,239 @@
+package replay_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/property"
+	"ariadne/internal/replay"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+)
+
+const maxSteps = 500
+
+func newWorld(programs []worldtest.Program) (*world.World, []property.Check) {
+	nodes := worldtest.Nodes(programs...)
+	var checked []property.Node
+	for i := range nodes {
+		nodes[i].Client = i > 0
+		checked = append(checked, property.Node{Name: nodes[i].Name, Commands: []string{"program"}, Client: i > 0})
+	}
+	return world.New(world.Rules{Latency: time.Millisecond, Delays: 2}, nodes), property.Generic(checked)
+}
+
+// record runs walk index and returns its trace and the file of its calls.
+func record(t *testing.T, programs []worldtest.Program, index int) (*trace.Trace, *bytes.Buffer) {
+	t.Helper()
+	w, checks := newWorld(programs)
+	tr := &trace.Trace{Header: trace.Header{MaxSteps: maxSteps}}
+	var file bytes.Buffer
+	calls, err := trace.NewCallWriter(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := search.Execution{World: w, Checks: checks, Strategy: strategy.ForExecution(1, index),
+		Limits: search.Limits{Steps: maxSteps},
+		Watch: func(s ariadne.Step) bool {
+			tr.Steps = append(tr.Steps, trace.NewStep(s))
+			return calls.Step(s.Output.CallTrace) == nil
+		}}
+	r, err := e.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := calls.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tr.End = r.End
+	tr.Violation = trace.NewViolation(r.Violation, w.Names().Node)
+	return tr, &file
+}
+
+func follow(t *testing.T, programs []worldtest.Program, tr *trace.Trace, file *bytes.Buffer) (search.Result, *replay.Mismatch) {
+	t.Helper()
+	w, checks := newWorld(programs)
+	r := replay.Replay{World: w, Trace: tr, Checks: checks, CallName: worldtest.CallName}
+	if file != nil {
+		var err error
+		if r.Calls, err = trace.NewCallReader(bytes.NewReader(file.Bytes())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, m, err := r.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, m
+}
+
+func systems() map[string]func() []worldtest.Program {
+	return map[string]func() []worldtest.Program{
+		"race": worldtest.Race, "lost update": worldtest.LostUpdate,
+		"two-phase commit": worldtest.TwoPhaseCommit, "stuck": worldtest.Stuck,
+	}
+}
+
+// TestWhateverHappenedCanBeReplayed: walks with and without violations.
+func TestWhateverHappenedCanBeReplayed(t *testing.T) {
+	for name, programs := range systems() {
+		violations := 0
+		for i := range 60 {
+			tr, file := record(t, programs(), i)
+			result, m := follow(t, programs(), tr, file)
+			if m != nil {
+				t.Fatalf("%s, walk %d: %v", name, i, m)
+			}
+			if result.End != tr.End || (result.Violation != nil) != (tr.Violation != nil) {
+				t.Errorf("%s, walk %d: ended with %s, %v, not %s, %v", name, i, result.End, result.Violation, tr.End, tr.Violation)
+			}
+			if tr.Violation != nil {
+				violations++
+			}
+		}
+		if violations == 0 {
+			t.Errorf("%s: no walk with a violation", name)
+		}
+	}
+}
+
+func TestTraceCutShortIsFollowedToItsEnd(t *testing.T) {
+	tr, file := record(t, worldtest.TwoPhaseCommit(), 0)
+	tr.Steps, tr.End = tr.Steps[:4], ""
+	result, m := follow(t, worldtest.TwoPhaseCommit(), tr, file)
+	if m != nil || result.Steps != 4 {
+		t.Errorf("%d steps, %v", result.Steps, m)
+	}
+}
+
+// otherPong answers with another word from its second answer on.
+type otherPong struct {
+	worldtest.Idle
+	count int
+	extra bool // one call more instead
+}
+
+func (p *otherPong) Receive(c *worldtest.Ctx, m ariadne.Message) {
+	if p.count++; p.count < 2 || p.extra {
+		c.Send(m.From, "pong")
+	} else {
+		c.Send(m.From, "p0ng")
+	}
+	if p.extra {
+		c.Log("")
+	}
+}
+
+func pingPong(pong worldtest.Program) []worldtest.Program {
+	return []worldtest.Program{pong, &worldtest.Ping{Peer: 0, Count: 3}}
+}
+
+// TestMismatches: each way in which an execution can leave its trace is told.
+func TestMismatches(t *testing.T) {
+	natural := func(t *testing.T) (*trace.Trace, *bytes.Buffer) { return record(t, pingPong(worldtest.Pong{}), 0) }
+	for _, c := range []struct {
+		name     string
+		programs []worldtest.Program
+		change   func(*trace.Trace)
+		noCalls  bool
+		want     []string
+	}{
+		{name: "another message", programs: pingPong(&otherPong{}), want: []string{
+			"step 5 (deliver n2:1000>n1:1001 #2), node n1: it does something else: expected digest ",
+			"first different system call, number 1 of the step",
+			"expected send = 4 in thread 1", "got      send = 4 in thread 1", "same result, but its arguments"}},
+		{name: "one call more", programs: pingPong(&otherPong{extra: true}), want: []string{
+			"step 3 (deliver n2:1000>n1:1001 #1), node n1: it does something else: expected system calls 1, got 2",
+			"number 2 of the step", "expected no further call", "got      log = 0 in thread 1"}},
+		{name: "no calls recorded", programs: pingPong(&otherPong{}), noCalls: true, want: []string{
+			"step 5 (deliver n2:1000>n1:1001 #2), node n1: it does something else: expected digest "}},
+		{name: "same calls", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[1].Digest++ }, want: []string{
+			"step 2 (start n2), node n2: it does something else: expected digest ", "; its system calls are the same"}},
+		{name: "another time", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].At++ }, want: []string{
+			"expected time (ns) 1001001, got 1001000"}},
+		{name: "not enabled", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].Action = "timer n2" }, want: []string{
+			"step 3 (timer n2): it is not enabled; enabled are: deliver n2:1000>n1:1001 #1"}},
+		{name: "no such action", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].Action = "start n9" }, want: []string{
+			`step 3 (start n9): bad action "start n9": no node "n9"`}},
+		{name: "more to happen", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps = tr.Steps[:4] }, want: []string{
+			"step 5: the trace ends here (clients done), but there is more to happen: deliver n2:1000>n1:1001 #2"}},
+		{name: "less to happen", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
+			tr.Steps = append(tr.Steps, trace.Step{Index: 9, Action: "timer n1"})
+		}, want: []string{"step 8 (deliver n1:1001>n2:1000 #3): the execution ends here (clients done), but the trace has 9 steps"}},
+		{name: "another end", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.End = "step limit" }, want: []string{
+			"the execution ends otherwise: expected step limit, got clients done"}},
+		{name: "unreplayable", programs: pingPong(&otherPong{}), change: func(tr *trace.Trace) { tr.Steps[4].Mark = trace.Unreplayable }, want: []string{
+			"expected mark unreplayable, got none", "a step before was marked unreplayable"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr, file := natural(t)
+			if c.change != nil {
+				c.change(tr)
+			}
+			if c.noCalls {
+				file = nil
+			}
+			_, m := follow(t, c.programs, tr, file)
+			if m == nil {
+				t.Fatal("it replayed")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(m.String(), want) {
+					t.Errorf("%q is not in:\n%s", want, m)
+				}
+			}
+		})
+	}
+}
+
+func TestAnotherViolation(t *testing.T) {
+	tr, file := record(t, worldtest.Stuck(), 0)
+	tr.Violation.Message = "something else"
+	_, m := follow(t, worldtest.Stuck(), tr, file)
+	if m == nil || !strings.Contains(m.String(), "the violation is another: expected deadlock of n2 at step 3: something else, got deadlock of n2 at step 3: no message") {
+		t.Errorf("got %v", m)
+	}
+}
+
+// spin diverges in its first step, and says how long it took.
+type spin struct {
+	worldtest.Idle
+	took string
+}
+
+func (s spin) Start(c *worldtest.Ctx) {
+	c.Diverge()
+	c.Output().Diverged += s.took
+	c.Log("%s", s.took)
+}
+
+func TestDivergenceIsNotComparedInDetail(t *testing.T) {
+	tr, file := record(t, []worldtest.Program{spin{took: "1"}}, 0)
+	if result, m := follow(t, []worldtest.Program{spin{took: "2"}}, tr, file); m != nil || result.Violation == nil {
+		t.Errorf("violation %v, %v", result.Violation, m)
+	}
+	if _, m := follow(t, []worldtest.Program{worldtest.Pong{}}, tr, file); m == nil {
+		t.Error("a step that comes to rest is no divergence")
+	}
+}
+
+func TestDamagedCallsAreAnError(t *testing.T) {
+	tr, file := record(t, worldtest.Race(), 0)
+	damaged := file.Bytes()
+	damaged[len("ariadne calls 1\n")] = 0x07 // no such kind of block
+	r := replay.Replay{Trace: tr}
+	r.World, r.Checks = newWorld(worldtest.Race())
+	var err error
+	if r.Calls, err = trace.NewCallReader(bytes.NewReader(damaged)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err = r.Run(); err == nil || !strings.Contains(err.Error(), "the file of system calls is damaged") {
+		t.Errorf("err = %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package search_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+)
+
+// system is a small system with what is known of it.
+type system struct {
+	name     string
+	programs func() []worldtest.Program
+	clients  []int
+	delays   int
+	bug      string // in the violation's message; "" when there is none
+	natural  bool   // the natural schedule shows the bug already
+	walks    int    // within so many walks it must be found
+}
+
+var systems = []system{
+	{name: "ping-pong", programs: pingPong, clients: []int{0}, delays: 3},
+	{name: "race", programs: worldtest.Race, bug: "came first", walks: 10},
+	{name: "lost update", programs: worldtest.LostUpdate, clients: []int{1, 2}, delays: 2, bug: "update lost", walks: 30},
+	{name: "lost update without delays", programs: worldtest.LostUpdate, clients: []int{1, 2}},
+	{name: "two-phase commit", programs: worldtest.TwoPhaseCommit, clients: []int{0}, delays: 1, bug: "told to commit what was refused", walks: 60},
+	{name: "two-phase commit without delays", programs: worldtest.TwoPhaseCommit, clients: []int{0}},
+	{name: "stuck", programs: worldtest.Stuck, clients: []int{0}, bug: "n1 has not ended", natural: true},
+}
+
+func pingPong() []worldtest.Program {
+	return []worldtest.Program{&worldtest.Ping{Peer: 1, Count: 3}, worldtest.Pong{}}
+}
+
+// execution returns a fresh execution of the system.
+func (s system) execution(st strategy.Strategy) *search.Execution {
+	nodes := worldtest.Nodes(s.programs()...)
+	for _, i := range s.clients {
+		nodes[i].Client = true
+	}
+	var checked []property.Node
+	for _, n := range nodes {
+		checked = append(checked, property.Node{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
+	}
+	return &search.Execution{
+		World:    world.New(world.Rules{Latency: time.Millisecond, Delays: s.delays}, nodes),
+		Strategy: st, Checks: property.Generic(checked), Limits: search.Limits{Steps: 1000},
+	}
+}
+
+func run(t *testing.T, e *search.Execution) search.Result {
+	t.Helper()
+	r, err := e.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestNaturalScheduleShowsNoPlantedBug(t *testing.T) {
+	for _, s := range systems {
+		r := run(t, s.execution(strategy.Natural{}))
+		if got := r.Violation != nil; got != s.natural {
+			t.Errorf("%s: violation %v, ended: %s", s.name, r.Violation, r.End)
+		}
+	}
+}
+
+func TestRandomWalksFindPlantedBugs(t *testing.T) {
+	for _, s := range systems {
+		t.Run(s.name, func(t *testing.T) {
+			walks := max(s.walks, 200)
+			found := 0
+			for i := 1; i <= walks && found == 0; i++ {
+				v := run(t, s.execution(strategy.ForExecution(1, i))).Violation
+				if v == nil {
+					continue
+				}
+				found = i
+				if s.bug == "" || !strings.Contains(v.Message, s.bug) {
+					t.Fatalf("walk %d: %+v", i, v)
+				}
+			}
+			if s.bug != "" && !s.natural && (found == 0 || found > s.walks) {
+				t.Errorf("found by walk %d, not within %d", found, s.walks)
+			}
+		})
+	}
+}
+
+// trail is an execution in one text: each step's name and digest.
+func trail(t *testing.T, e *search.Execution) string {
+	var b strings.Builder
+	e.Watch = func(s ariadne.Step) bool {
+		fmt.Fprintln(&b, s.Index, s.At, s.Name, s.Output.Digest)
+		return true
+	}
+	r := run(t, e)
+	fmt.Fprintln(&b, r.End, e.World.Digest())
+	return b.String()
+}
+
+func TestSameSeedSameExecution(t *testing.T) {
+	for _, s := range systems {
+		for i := range 20 {
+			first := trail(t, s.execution(strategy.ForExecution(5, i)))
+			if again := trail(t, s.execution(strategy.ForExecution(5, i))); again != first {
+				t.Errorf("%s, execution %d:\n%s\nand then:\n%s", s.name, i, first, again)
+			}
+		}
+	}
+}
+
+func TestWhyAnExecutionEnds(t *testing.T) {
+	ping := systems[0]
+	fatal := func() []worldtest.Program { return []worldtest.Program{cannotGoOn{}} }
+	for _, c := range []struct {
+		name   string
+		system system
+		change func(*search.Execution)
+		end    string
+		steps  int
+	}{
+		{"clients", ping, func(*search.Execution) {}, search.EndClients, 8},
+		{"quiet", system{programs: pingPong}, func(*search.Execution) {}, search.EndQuiet, 8},
+		{"steps", ping, func(e *search.Execution) { e.Limits.Steps = 3 }, search.EndSteps, 3},
+		{"time", ping, func(e *search.Execution) { e.Limits.Time = 2e6 }, search.EndTime, 3},
+		{"violation", systems[6], func(*search.Execution) {}, search.EndViolation, 3},
+		{"fatal", system{programs: fatal}, func(*search.Execution) {}, search.EndFatal, 1},
+		{"stopped", ping, func(e *search.Execution) { e.Stopped = func() bool { return e.World.State().Steps == 4 } }, search.EndStopped, 4},
+		{"watch", ping, func(e *search.Execution) { e.Watch = func(s ariadne.Step) bool { return s.Index < 5 } }, search.EndStopped, 5},
+		{"strategy", ping, func(e *search.Execution) { e.Strategy = tired{} }, search.EndStrategy, 2},
+	} {
+		e := c.system.execution(strategy.Natural{})
+		c.change(e)
+		r := run(t, e)
+		if r.End != c.end || r.Steps != c.steps {
+			t.Errorf("%s: ended with %q after %d steps, want %q after %d", c.name, r.End, r.Steps, c.end, c.steps)
+		}
+		if (c.end == search.EndFatal) != (r.Fatal != "") {
+			t.Errorf("%s: fatal %q", c.name, r.Fatal)
+		}
+	}
+}
+
+type cannotGoOn struct{ worldtest.Idle }
+
+func (cannotGoOn) Start(c *worldtest.Ctx) { c.Output().Fatal = "io_uring" }
+
+type tired struct{}
+
+func (tired) Next(path, enabled []ariadne.Action) (ariadne.Action, bool) {
+	return enabled[0], len(path) < 2
+}
+
+func TestToolBugStopsAnExecution(t *testing.T) {
+	e := systems[0].execution(strategy.Natural{})
+	e.Strategy = disobedient{}
+	if _, err := e.Run(); err == nil || !strings.Contains(err.Error(), "is not enabled") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+type disobedient struct{}
+
+func (disobedient) Next(_, _ []ariadne.Action) (ariadne.Action, bool) {
+	return ariadne.Action{Kind: ariadne.ActFire}, true
+}
