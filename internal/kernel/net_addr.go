@@ -1,0 +1,120 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sizes of the socket addresses that Linux takes and gives.
+const (
+	sizeofInet4 = 16
+	sizeofInet6 = 28
+	minInet6    = 24 // RFC 2133, without the scope
+)
+
+// inetAddr reads a sockaddr_in or sockaddr_in6 by its own family. IPv4-mapped
+// addresses come out as IPv4: inside the kernel an address has one form.
+func inetAddr(b []byte) (netip.AddrPort, Errno) {
+	switch {
+	case len(b) < 2:
+		return netip.AddrPort{}, unix.EINVAL
+	case sockaddrFamily(b) == unix.AF_INET:
+		if len(b) < sizeofInet4 {
+			return netip.AddrPort{}, unix.EINVAL
+		}
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:8])), binary.BigEndian.Uint16(b[2:])), 0
+	case sockaddrFamily(b) == unix.AF_INET6:
+		if len(b) < minInet6 {
+			return netip.AddrPort{}, unix.EINVAL
+		}
+		return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:24])).Unmap(), binary.BigEndian.Uint16(b[2:])), 0
+	}
+	return netip.AddrPort{}, unix.EAFNOSUPPORT
+}
+
+// sockaddrFamily is the family of a sockaddr, AF_UNSPEC when it is too short.
+func sockaddrFamily(b []byte) int {
+	if len(b) < 2 {
+		return unix.AF_UNSPEC
+	}
+	return int(binary.LittleEndian.Uint16(b))
+}
+
+// inetSockaddr is a as a socket of the given family shows it.
+func inetSockaddr(family int, a netip.AddrPort) []byte {
+	if family == unix.AF_INET {
+		b := make([]byte, sizeofInet4)
+		binary.LittleEndian.PutUint16(b, unix.AF_INET)
+		binary.BigEndian.PutUint16(b[2:], a.Port())
+		if a.Addr().Is4() {
+			ip := a.Addr().As4()
+			copy(b[4:], ip[:])
+		}
+		return b
+	}
+	b := make([]byte, sizeofInet6)
+	binary.LittleEndian.PutUint16(b, unix.AF_INET6)
+	binary.BigEndian.PutUint16(b[2:], a.Port())
+	if a.Addr().IsValid() {
+		ip := a.Addr().As16() // an IPv4 address comes out mapped
+		copy(b[8:], ip[:])
+	}
+	return b
+}
+
+// unspecified is the wildcard address of a family.
+func unspecified(family int) netip.Addr {
+	if family == unix.AF_INET {
+		return netip.IPv4Unspecified()
+	}
+	return netip.IPv6Unspecified()
+}
+
+// Addresses of loopback and of a host file's usual limited broadcast.
+var (
+	loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+)
+
+// isOwn reports whether a packet to a stays inside the node.
+func (n *Node) isOwn(a netip.Addr) bool {
+	if a.IsLoopback() {
+		return true
+	}
+	for _, x := range n.Addrs {
+		if x == a {
+			return true
+		}
+	}
+	return false
+}
+
+// owner returns the node that has address a; false when none has.
+func (n *Node) owner(a netip.Addr) (int, bool) {
+	for i, h := range n.Hosts {
+		for _, x := range h.Addrs {
+			if x == a {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// sourceFor returns the address from which the node sends to dst.
+func (n *Node) sourceFor(dst netip.Addr) netip.Addr {
+	switch {
+	case dst.Is4() && dst.IsLoopback():
+		return loopback4
+	case n.isOwn(dst):
+		return dst
+	}
+	for _, a := range n.Addrs {
+		if a.Is4() == dst.Is4() {
+			return a
+		}
+	}
+	return netip.Addr{}
+}

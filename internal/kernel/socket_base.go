@@ -1,0 +1,122 @@
+package kernel
+
+import (
+	"strconv"
+
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// Socket is a File for the socket calls. Like every File it answers EAGAIN for
+// "not now". Addresses are struct sockaddr as the program has them.
+type Socket interface {
+	File
+	Reader
+	Writer
+	Ioctler
+	// Base is what all families have in common.
+	Base() *Sock
+	Bind(t *Thread, addr []byte) Errno
+	Listen(t *Thread, backlog int) Errno
+	// Connect begins a connection or, called again, tells how it goes on:
+	// EINPROGRESS or EALREADY while it waits for the peer, EAGAIN while it
+	// waits for room in the peer's backlog.
+	Connect(t *Thread, addr []byte) Errno
+	Accept(t *Thread) (Socket, Errno)
+	Send(t *Thread, m *OutMsg) (int, Errno)
+	Recv(t *Thread, m *InMsg) Errno
+	Shutdown(how int) Errno
+	LocalAddr() []byte
+	RemoteAddr() ([]byte, Errno)
+	// GetOption and SetOption treat the options that only this family has;
+	// ENOPROTOOPT for all others.
+	GetOption(t *Thread, level, name int) ([]byte, Errno)
+	SetOption(t *Thread, level, name int, value []byte) Errno
+}
+
+// OutMsg is what one send call sends. A stream may take a part of Data.
+type OutMsg struct {
+	To     []byte // nil: the connected peer
+	Data   []byte
+	Flags  int // MSG_*
+	Rights []*OpenFile
+	Creds  *Creds
+}
+
+// InMsg is what one receive call asks for and gets.
+type InMsg struct {
+	Max   int // bytes wanted
+	Flags int // MSG_* asked
+	Least int // a stream waits for so many, unless no more can come
+	Got   int // bytes that this call has received before
+
+	Data     []byte
+	From     []byte // nil: no address
+	Len      int    // true length, with MSG_TRUNC in OutFlags
+	OutFlags int    // MSG_* answered
+	Rights   []*OpenFile
+	Creds    *Creds
+	Controls []Control
+}
+
+// Control is one control message (cmsg(3)).
+type Control struct {
+	Level, Type int
+	Data        []byte
+}
+
+// Creds are a process's credentials as a peer sees them (struct ucred).
+type Creds struct{ PID, UID, GID int }
+
+// CredsOf returns t's credentials.
+func CredsOf(t *Thread) Creds { return Creds{t.Proc.PID, t.Proc.UID, t.Proc.GID} }
+
+// Sock is what the sockets of all families have in common.
+type Sock struct {
+	Node     *Node
+	Domain   int
+	Type     int // SOCK_STREAM, ...
+	Protocol int
+	ID       uint64 // the inode number that programs see
+
+	// Zero: none.
+	RecvTimeout, SendTimeout ariadne.Time
+	// Linger is how long close waits for data to be acknowledged, when LingerOn.
+	Linger   int
+	LingerOn bool
+
+	err     Errno // SO_ERROR
+	changed Queue
+	opts    map[optKey]int32
+	others  map[optKey][]byte // options without effect
+}
+
+type optKey struct{ level, name int }
+
+func newSock(n *Node, domain, typ, proto int) Sock {
+	return Sock{Node: n, Domain: domain, Type: typ, Protocol: proto, ID: n.Sequence(),
+		opts: map[optKey]int32{}, others: map[optKey][]byte{}}
+}
+
+// Base implements Socket.
+func (s *Sock) Base() *Sock { return s }
+
+// Changed implements File.
+func (s *Sock) Changed() *Queue { return &s.changed }
+
+// Describe implements Describer.
+func (s *Sock) Describe() string { return "socket:[" + strconv.FormatUint(s.ID, 10) + "]" }
+
+// StatMode is st_mode.
+func (s *Sock) StatMode() uint32 { return unix.S_IFSOCK | 0o777 }
+
+// Timeouts implements TimeLimited.
+func (s *Sock) Timeouts() (read, write ariadne.Time) { return s.RecvTimeout, s.SendTimeout }
+
+// TakeError returns the pending error and forgets it, as SO_ERROR does.
+func (s *Sock) TakeError() Errno {
+	e := s.err
+	s.err = 0
+	return e
+}

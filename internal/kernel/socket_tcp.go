@@ -1,0 +1,643 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"strings"
+	"time"
+
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// tcpState has Linux's numbers. States that last only while a segment is
+// unacknowledged (FIN_WAIT1, CLOSING, LAST_ACK) do not occur: between nodes the
+// network keeps what is sent, so a sent FIN counts as received.
+type tcpState uint8
+
+const (
+	tcpEstablished tcpState = 1
+	tcpSynSent     tcpState = 2
+	tcpSynRcvd     tcpState = 3
+	tcpFinWait     tcpState = 5 // FIN_WAIT2: we have sent FIN, the peer has not
+	tcpTimeWait    tcpState = 6
+	tcpClosed      tcpState = 7
+	tcpCloseWait   tcpState = 8 // the peer has sent FIN, we have not
+	tcpListening   tcpState = 10
+)
+
+const (
+	// tcpWindow is how much may be sent and not yet read by the peer's program.
+	tcpWindow = 4 << 20
+	// tcpUpdate is how much a program reads before its peer is told.
+	tcpUpdate = 1 << 20
+
+	synTimeout   = ariadne.Time(time.Second) // doubled with each retransmission
+	timeWaitTime = ariadne.Time(60 * time.Second)
+	maxBacklog   = 4096 // net.core.somaxconn
+)
+
+// Bits of sk_shutdown.
+const (
+	shutRead  = 1
+	shutWrite = 2
+)
+
+// TCP is a TCP socket: a listener, or one end of a connection.
+type TCP struct {
+	inet
+	state tcpState
+	shut  uint8
+	// connecting and connected are what connect(2) knows (Linux's SS_CONNECTING
+	// and SS_CONNECTED); they lag behind state.
+	connecting, connected bool
+	gotFIN                bool
+	orphan                bool // no descriptor refers to it any more
+
+	flow *flow // of what this end sends to another node; nil inside the node
+	// epoch of the connection: flow's, and the peer's.
+	epoch int
+
+	// Sending.
+	window    int  // bytes that may still be sent
+	noSpace   bool // the program was told to wait for room
+	dirty     bool // in Net.dirty, with the following to send
+	out       []byte
+	outFlags  ariadne.Flags
+	outWindow int
+
+	// Receiving.
+	in       []byte
+	consumed int // bytes read since the peer was last told
+
+	// A listener's.
+	backlog int
+	queue   []*TCP // established, to be accepted
+	embryos int    // children that are not established
+	// A child's, until it is accepted.
+	listener *TCP
+
+	timer *Timer // SYN retransmission, or TCP_DEFER_ACCEPT of a child
+	tries int
+	began ariadne.Time
+	// until is when an entry of Net.waiting ends.
+	until ariadne.Time
+}
+
+// NewTCP returns a fresh TCP socket.
+func (n *Node) NewTCP(domain, proto int) *TCP {
+	c := &TCP{inet: inet{Sock: newSock(n, domain, unix.SOCK_STREAM, proto)}, state: tcpClosed}
+	c.opts[optKey{unix.SOL_SOCKET, unix.SO_SNDBUF}] = 16384  // net.ipv4.tcp_wmem
+	c.opts[optKey{unix.SOL_SOCKET, unix.SO_RCVBUF}] = 131072 // net.ipv4.tcp_rmem
+	return c
+}
+
+// net returns the stack that the socket belongs to.
+func (c *TCP) net() *Net { return &c.Node.Net }
+
+func (c *TCP) key() connKey { return connKey{c.local, c.remote} }
+
+// Ready implements File, as tcp_poll does.
+func (c *TCP) Ready() Events {
+	if c.state == tcpListening {
+		if len(c.queue) > 0 {
+			return In | RdNorm
+		}
+		return 0
+	}
+	var ev Events
+	if c.shut == shutRead|shutWrite || c.state == tcpClosed {
+		ev |= Hup
+	}
+	if c.shut&shutRead != 0 {
+		ev |= In | RdNorm | RdHup
+	}
+	if c.state != tcpSynSent && c.state != tcpSynRcvd {
+		if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
+			ev |= In | RdNorm
+		}
+		if c.shut&shutWrite != 0 || c.writable() || c.state == tcpClosed {
+			ev |= Out | WrNorm
+		} else {
+			c.noSpace = true
+		}
+	}
+	if c.err != 0 {
+		ev |= Err
+	}
+	return ev
+}
+
+// writable is Linux's rule for POLLOUT: a third of the buffer is free.
+func (c *TCP) writable() bool { return c.window >= tcpWindow/3 }
+
+// stateChanged wakes everybody, as sk_state_change does.
+func (c *TCP) stateChanged() { c.changed.Notify(0) }
+
+// Bind implements Socket.
+func (c *TCP) Bind(t *Thread, addr []byte) Errno {
+	a, e := c.bindAddr(t, addr)
+	if e != 0 {
+		return e
+	}
+	if c.state != tcpClosed {
+		return unix.EINVAL
+	}
+	if a.Addr().IsMulticast() || a.Addr() == broadcast {
+		return unix.EADDRNOTAVAIL
+	}
+	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
+		c.bound, c.local = a, a
+		return 0
+	}
+	return c.takePort(a)
+}
+
+// takePort binds the socket to a, with any free port when it has none.
+func (c *TCP) takePort(a netip.AddrPort) Errno {
+	ports := &c.net().tcp
+	if a.Port() != 0 {
+		if c.conflicts(a) {
+			return unix.EADDRINUSE
+		}
+		c.portLocked = true
+	} else {
+		port := ports.ephemeral(func(p uint16) bool { return len(ports.used[p]) == 0 })
+		if port == 0 {
+			return unix.EADDRINUSE
+		}
+		a = netip.AddrPortFrom(a.Addr(), port)
+	}
+	c.bound, c.local, c.hasPort = a, a, true
+	ports.add(a.Port(), c)
+	return 0
+}
+
+// conflicts reports whether another socket's claim on a excludes c's
+// (inet_csk_bind_conflict).
+func (c *TCP) conflicts(a netip.AddrPort) bool {
+	c.net().expire(c.Node)
+	for _, s := range c.net().tcp.used[a.Port()] {
+		x := s.(*TCP)
+		if x == c || !c.overlaps(a.Addr(), &x.inet) {
+			continue
+		}
+		both := func(opt int) bool {
+			return c.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
+		}
+		if !(both(unix.SO_REUSEADDR) && x.state != tcpListening) && !both(unix.SO_REUSEPORT) {
+			return true
+		}
+	}
+	return false
+}
+
+// Listen implements Socket.
+func (c *TCP) Listen(_ *Thread, backlog int) Errno {
+	if c.connecting || c.connected || c.state != tcpClosed && c.state != tcpListening {
+		return unix.EINVAL
+	}
+	if backlog < 0 || backlog > maxBacklog {
+		backlog = maxBacklog
+	}
+	if c.state == tcpListening {
+		c.backlog = backlog
+		return 0
+	}
+	if !c.hasPort {
+		a := c.bound.Addr()
+		if !a.IsValid() {
+			a = unspecified(c.Domain)
+		}
+		if e := c.takePort(netip.AddrPortFrom(a, 0)); e != 0 {
+			return e
+		}
+	} else if c.conflicts(c.local) {
+		return unix.EADDRINUSE
+	}
+	c.backlog, c.state, c.shut = backlog, tcpListening, 0
+	return 0
+}
+
+// Accept implements Socket.
+func (c *TCP) Accept(*Thread) (Socket, Errno) {
+	if c.state != tcpListening {
+		return nil, unix.EINVAL
+	}
+	if len(c.queue) == 0 {
+		return nil, unix.EAGAIN
+	}
+	child := c.queue[0]
+	c.queue = c.queue[1:]
+	child.listener, child.connected = nil, true
+	return child, 0
+}
+
+// Connect implements Socket.
+func (c *TCP) Connect(t *Thread, addr []byte) Errno {
+	if len(addr) < 2 {
+		return unix.EINVAL
+	}
+	if sockaddrFamily(addr) == unix.AF_UNSPEC {
+		c.disconnect()
+		return 0
+	}
+	switch {
+	case c.connected:
+		return unix.EISCONN
+	case c.connecting:
+		return c.connectGoesOn()
+	case c.state != tcpClosed:
+		return unix.EISCONN
+	case c.Domain == unix.AF_INET && len(addr) < sizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < minInet6:
+		return unix.EINVAL
+	case sockaddrFamily(addr) != c.Domain:
+		return unix.EAFNOSUPPORT
+	}
+	dst, e := c.target(addr)
+	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == broadcast) {
+		e = unix.ENETUNREACH
+	}
+	if e != 0 {
+		return e
+	}
+	src, e := c.reachable(t, dst.Addr())
+	if e != 0 {
+		return e
+	}
+	if e := c.enterConnection(src, dst); e != 0 {
+		return e
+	}
+	c.connecting, c.err, c.shut = true, 0, 0
+	c.state, c.tries, c.began = tcpSynSent, 0, c.Node.Now
+	c.sendSYN()
+	return unix.EINPROGRESS
+}
+
+// enterConnection gives the socket its two addresses, with a port of its own if
+// it has none, and enters it among the connections.
+func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
+	s := c.net()
+	s.expire(c.Node)
+	free := func(port uint16) bool {
+		return s.conns[connKey{netip.AddrPortFrom(src, port), dst}] == nil
+	}
+	if c.hasPort {
+		if !free(c.local.Port()) {
+			return unix.EADDRNOTAVAIL
+		}
+		c.local = netip.AddrPortFrom(src, c.local.Port())
+	} else {
+		port := s.tcp.ephemeral(func(p uint16) bool { return free(p) && !s.tcp.locked(p) })
+		if port == 0 {
+			return unix.EADDRNOTAVAIL
+		}
+		c.local, c.hasPort = netip.AddrPortFrom(src, port), true
+		s.tcp.add(port, c)
+	}
+	c.remote = dst
+	s.conns[c.key()] = c
+	if !c.Node.isOwn(dst.Addr()) {
+		c.flow = s.nextFlow(flowKey{ariadne.TCP, c.key()})
+		c.epoch = c.flow.epoch
+	}
+	return 0
+}
+
+// locked reports whether bind(2) gave the port to a socket, or a listener
+// holds it: then no connecting socket gets it by itself.
+func (p *portTable) locked(port uint16) bool {
+	for _, s := range p.used[port] {
+		if i := s.inetPart(); i.bound.Port() == port {
+			return true
+		}
+	}
+	return false
+}
+
+// connectGoesOn is connect(2) on a socket that is or was connecting.
+func (c *TCP) connectGoesOn() Errno {
+	switch c.state {
+	case tcpSynSent, tcpSynRcvd:
+		return unix.EALREADY
+	case tcpClosed:
+		e := c.TakeError()
+		if e == 0 {
+			e = unix.ECONNABORTED
+		}
+		c.disconnect()
+		return e
+	}
+	c.connecting, c.connected = false, true
+	return 0
+}
+
+// sendSYN asks the peer for the connection and sets the time of the next try.
+func (c *TCP) sendSYN() {
+	c.sendNow(ariadne.SYN)
+	if c.state != tcpSynSent {
+		return
+	}
+	next := c.Node.Now + synTimeout<<c.tries
+	if limit := c.userTimeout(); limit > 0 {
+		next = min(next, max(c.began+limit, c.Node.Now))
+	}
+	c.timer = c.Node.AddTimer(next, c)
+}
+
+func (c *TCP) userTimeout() ariadne.Time {
+	return ariadne.Time(c.Opt(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT)) * ariadne.Time(time.Millisecond)
+}
+
+// Expire implements Expirer.
+func (c *TCP) Expire(*Timer) {
+	c.timer = nil
+	switch {
+	case c.state == tcpSynRcvd:
+		c.establishChild()
+	case c.state != tcpSynSent:
+	case c.tries >= c.Opt(unix.IPPROTO_TCP, unix.TCP_SYNCNT),
+		c.userTimeout() > 0 && c.Node.Now >= c.began+c.userTimeout():
+		c.fail(unix.ETIMEDOUT)
+	default:
+		c.tries++
+		c.sendSYN()
+	}
+}
+
+// Send implements Socket.
+func (c *TCP) Send(t *Thread, m *OutMsg) (int, Errno) {
+	if m.Flags&(unix.MSG_OOB|unix.MSG_FASTOPEN) != 0 {
+		c.Node.Refuse(t, "send with MSG_OOB or MSG_FASTOPEN on TCP", "", false)
+		return 0, unix.EOPNOTSUPP
+	}
+	switch {
+	case c.state == tcpSynSent || c.state == tcpSynRcvd:
+		return 0, unix.EAGAIN
+	case c.err != 0:
+		return 0, c.TakeError()
+	case c.state != tcpEstablished && c.state != tcpCloseWait, c.shut&shutWrite != 0:
+		return 0, unix.EPIPE
+	}
+	n := min(len(m.Data), c.window)
+	if n < len(m.Data) {
+		c.noSpace = true
+		if n == 0 {
+			return 0, unix.EAGAIN
+		}
+	}
+	if n > 0 {
+		c.window -= n
+		c.send(0, 0, m.Data[:n])
+	}
+	return n, 0
+}
+
+// Recv implements Socket.
+func (c *TCP) Recv(t *Thread, m *InMsg) Errno {
+	switch {
+	case m.Flags&unix.MSG_ERRQUEUE != 0:
+		return unix.EAGAIN
+	case c.state == tcpListening:
+		return unix.ENOTCONN
+	case m.Flags&unix.MSG_OOB != 0:
+		return unix.EINVAL // no urgent data
+	}
+	ended := c.gotFIN || c.err != 0 || c.shut&shutRead != 0 || c.state == tcpClosed
+	switch {
+	case len(c.in) >= max(1, m.Least) || len(c.in) > 0 && ended:
+		c.take(m)
+		return 0
+	case !ended:
+		return unix.EAGAIN
+	case m.Got > 0 || c.gotFIN:
+		return 0
+	case c.err != 0:
+		return c.TakeError()
+	case c.shut&shutRead != 0:
+		return 0
+	}
+	return unix.ENOTCONN
+}
+
+// take hands received bytes over.
+func (c *TCP) take(m *InMsg) {
+	n := min(len(c.in), m.Max)
+	m.Len = n
+	if m.Flags&unix.MSG_TRUNC == 0 {
+		m.Data = append([]byte(nil), c.in[:n]...)
+	}
+	if m.Flags&unix.MSG_PEEK != 0 {
+		return
+	}
+	if c.in = c.in[n:]; len(c.in) == 0 {
+		c.in = nil
+	}
+	c.consumed += n
+	if c.consumed >= tcpUpdate && !c.gotFIN {
+		k := c.consumed
+		c.consumed = 0
+		c.send(ariadne.WND, k, nil)
+	}
+}
+
+// Read implements Reader.
+func (c *TCP) Read(t *Thread, b []byte) (int, Errno) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	m := InMsg{Max: len(b)}
+	e := c.Recv(t, &m)
+	return copy(b, m.Data), e
+}
+
+// Write implements Writer.
+func (c *TCP) Write(t *Thread, b []byte) (int, Errno) { return c.Send(t, &OutMsg{Data: b}) }
+
+// Shutdown implements Socket, as inet_shutdown does.
+func (c *TCP) Shutdown(how int) Errno {
+	if how < 0 || how > 2 {
+		return unix.EINVAL
+	}
+	bits := uint8(how + 1)
+	var e Errno
+	switch {
+	case c.state == tcpListening && bits&shutRead == 0:
+	case c.state == tcpListening || c.state == tcpSynSent:
+		c.disconnect()
+	default:
+		if c.state == tcpClosed {
+			e = unix.ENOTCONN
+		}
+		fin := bits&shutWrite != 0 && c.shut&shutWrite == 0
+		c.shut |= bits
+		if fin {
+			c.sendFIN()
+		}
+	}
+	c.stateChanged()
+	return e
+}
+
+// Release implements File: close(2), as __tcp_close does.
+func (c *TCP) Release(*Node) {
+	unread := len(c.in) > 0
+	c.orphan, c.in, c.shut = true, nil, shutRead|shutWrite
+	switch c.state {
+	case tcpListening:
+		c.stopListening()
+	case tcpEstablished, tcpCloseWait, tcpFinWait:
+		if unread || c.LingerOn && c.Linger == 0 {
+			c.sendRST()
+			break
+		}
+		c.sendFIN()
+		if c.state == tcpFinWait {
+			c.until = c.Node.Now + timeWaitTime
+			c.net().waiting = append(c.net().waiting, c)
+			return
+		}
+	}
+	c.leave()
+	c.freePort()
+}
+
+// disconnect makes the socket a fresh one again, as tcp_disconnect does.
+func (c *TCP) disconnect() {
+	switch c.state {
+	case tcpListening:
+		c.stopListening()
+	case tcpEstablished, tcpCloseWait, tcpFinWait, tcpSynRcvd:
+		c.sendRST()
+		c.err = unix.ECONNRESET
+	case tcpSynSent:
+		c.err = unix.ECONNRESET
+	}
+	c.leave()
+	c.connecting, c.connected, c.gotFIN, c.in, c.shut = false, false, false, nil, 0
+	if !c.portLocked {
+		c.freePort()
+		c.bound = netip.AddrPortFrom(c.bound.Addr(), 0)
+	}
+	c.local, c.remote = c.bound, netip.AddrPort{}
+}
+
+// leave takes the socket out of the connections; the socket is closed.
+func (c *TCP) leave() {
+	if c.timer != nil {
+		c.Node.StopTimer(c.timer)
+		c.timer = nil
+	}
+	if s := c.net(); c.state != tcpListening && s.conns[c.key()] == c {
+		delete(s.conns, c.key())
+	}
+	c.state = tcpClosed
+}
+
+// freePort gives the port back.
+func (c *TCP) freePort() {
+	if c.hasPort {
+		c.net().tcp.remove(c.local.Port(), c)
+		c.hasPort = false
+	}
+}
+
+// stopListening drops the connections that nobody accepted.
+func (c *TCP) stopListening() {
+	for _, x := range c.net().conns {
+		if x.listener == c && x.state == tcpSynRcvd {
+			x.leave()
+			x.freePort()
+		}
+	}
+	c.embryos = 0
+	for _, x := range c.queue {
+		x.LingerOn, x.Linger = true, 0
+		x.Release(c.Node)
+	}
+	c.queue = nil
+	c.state = tcpClosed
+}
+
+// RemoteAddr is getpeername(2).
+func (c *TCP) RemoteAddr() ([]byte, Errno) {
+	if !c.remote.IsValid() || c.state == tcpClosed || c.state == tcpSynSent {
+		return nil, unix.ENOTCONN
+	}
+	return inetSockaddr(c.Domain, c.remote), 0
+}
+
+// Ioctl implements Ioctler.
+func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	n := 0
+	switch cmd {
+	case unix.SIOCINQ:
+		if c.state == tcpListening {
+			return 0, unix.EINVAL
+		}
+		n = len(c.in)
+	case unix.SIOCOUTQ:
+		if c.state == tcpListening {
+			return 0, unix.EINVAL
+		}
+		n = len(c.out)
+	case unix.SIOCATMARK:
+	default:
+		return c.Sock.Ioctl(t, cmd, arg)
+	}
+	return 0, writeInt(t, arg, n)
+}
+
+// tcpInfoSize is the size of struct tcp_info up to what is filled in here.
+const tcpInfoSize = 104
+
+// info is TCP_INFO: the state is meant, the measurements are those of a quiet line.
+func (c *TCP) info() []byte {
+	b := make([]byte, tcpInfoSize)
+	b[0] = byte(c.state)
+	for _, f := range []struct{ at, v int }{
+		{8, 200_000}, // rto, us
+		{12, 40_000}, // ato, us
+		{16, 1448},   // snd_mss
+		{20, 1448},   // rcv_mss
+		{24, len(c.queue)},
+		{28, c.backlog},
+		{60, 1500}, // pmtu
+		{68, 1000}, // rtt, us
+		{72, 500},  // rttvar, us
+		{80, 10},   // snd_cwnd
+		{84, 1448}, // advmss
+	} {
+		binary.LittleEndian.PutUint32(b[f.at:], uint32(f.v))
+	}
+	if c.state != tcpListening {
+		clear(b[24:32])
+	}
+	return b
+}
+
+// GetOption implements Socket.
+func (c *TCP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+	if level != unix.IPPROTO_TCP {
+		return c.inet.GetOption(level, name)
+	}
+	switch name {
+	case unix.TCP_INFO:
+		return c.info(), 0
+	case unix.TCP_CONGESTION:
+		return append([]byte("cubic"), make([]byte, 11)...), 0
+	}
+	return nil, unix.ENOPROTOOPT
+}
+
+// SetOption implements Socket.
+func (c *TCP) SetOption(_ *Thread, level, name int, v []byte) Errno {
+	if level == unix.IPPROTO_TCP && name == unix.TCP_CONGESTION {
+		if s := strings.TrimRight(string(v), "\x00"); s != "cubic" && s != "reno" {
+			return unix.ENOENT
+		}
+		return 0
+	}
+	return c.inet.SetOption(level, name, v)
+}

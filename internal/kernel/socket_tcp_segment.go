@@ -1,0 +1,368 @@
+package kernel
+
+import (
+	"net/netip"
+
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+// flowOut names what this end sends.
+func (c *TCP) flowOut() ariadne.Flow {
+	return ariadne.Flow{Proto: ariadne.TCP, Src: c.local, Dst: c.remote, Epoch: c.epoch}
+}
+
+// send sends to the peer: to another node at the end of the step, with all else
+// that this step sends; inside the node at once.
+func (c *TCP) send(flags ariadne.Flags, window int, data []byte) {
+	if c.flow == nil {
+		c.net().segment(c.Node, &ariadne.Message{Flow: c.flowOut(), Flags: flags, Window: window, Data: data})
+		return
+	}
+	c.outFlags |= flags
+	c.outWindow += window
+	c.out = append(c.out, data...)
+	if !c.dirty {
+		c.dirty = true
+		c.net().dirty = append(c.net().dirty, c)
+	}
+}
+
+// sendNow sends a segment that opens a connection: a message of its own.
+func (c *TCP) sendNow(flags ariadne.Flags) {
+	if c.flow == nil {
+		c.send(flags, 0, nil)
+		return
+	}
+	c.net().emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
+}
+
+// sendFIN ends what this end sends, if it has not yet.
+func (c *TCP) sendFIN() {
+	switch c.state {
+	case tcpEstablished:
+		c.state = tcpFinWait
+		c.send(ariadne.FIN, 0, nil)
+	case tcpCloseWait:
+		c.leave()
+		if !c.portLocked {
+			c.freePort()
+		}
+		c.send(ariadne.FIN, 0, nil)
+	}
+}
+
+// sendRST aborts the connection; the caller closes this end. It closes before
+// it sends: inside the node the peer acts at once.
+func (c *TCP) sendRST() {
+	c.leave()
+	c.send(ariadne.RST, 0, nil)
+}
+
+// segment takes in a TCP segment, from this node or another.
+func (s *Net) segment(n *Node, m *ariadne.Message) {
+	s.expire(n)
+	c := s.conns[connKey{m.Flow.Dst, m.Flow.Src}]
+	switch {
+	case m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN:
+		s.syn(n, c, m)
+	case c != nil && c.state != tcpTimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
+		c.segment(m)
+	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != tcpTimeWait):
+		s.reject(n, m)
+	}
+}
+
+// reject answers a segment of no connection with RST.
+func (s *Net) reject(n *Node, m *ariadne.Message) {
+	r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.TCP, Src: m.Flow.Dst, Dst: m.Flow.Src,
+		Epoch: m.Flow.Epoch}, Flags: ariadne.RST}
+	if n.isOwn(m.Flow.Src.Addr()) {
+		s.segment(n, &r)
+		return
+	}
+	if f := s.flowFor(flowKey{ariadne.TCP, connKey{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch); f != nil {
+		s.emit(n, f, r)
+	}
+}
+
+// syn takes in a request for a connection; c is what there is between the two
+// addresses already.
+func (s *Net) syn(n *Node, c *TCP, m *ariadne.Message) {
+	switch {
+	case c == nil:
+	case c.state == tcpTimeWait:
+		s.forget(c)
+	case c.state == tcpSynSent:
+		c.simultaneous(m)
+		return
+	case m.Flow.Epoch < c.epoch:
+		return
+	case m.Flow.Epoch == c.epoch && m.Seq != 1:
+		// Sent again because our answer took long.
+		if c.state == tcpSynRcvd {
+			c.sendNow(ariadne.SYN | ariadne.ACK)
+		}
+		return
+	default:
+		// The peer has started anew and knows nothing of the old connection.
+		c.fail(unix.ECONNRESET)
+	}
+	l := s.listenerFor(m.Flow.Dst, m.Flow.Src)
+	if l == nil {
+		s.reject(n, m)
+		return
+	}
+	if len(l.queue)+l.embryos > l.backlog {
+		return // dropped: the peer tries again
+	}
+	l.spawn(m)
+}
+
+// simultaneous is a SYN that crossed ours (RFC 9293, 3.5); a socket that
+// connects to itself sees it too.
+func (c *TCP) simultaneous(m *ariadne.Message) {
+	if c.flow != nil {
+		if m.Flow.Epoch < c.epoch {
+			return
+		}
+		c.flow = c.net().flowFor(flowKey{ariadne.TCP, c.key()}, m.Flow.Epoch)
+		c.epoch = m.Flow.Epoch
+	}
+	c.state = tcpSynRcvd
+	c.sendNow(ariadne.SYN | ariadne.ACK)
+}
+
+// listenerFor finds who takes connections to dst: the most closely bound, and
+// among equals (SO_REUSEPORT) one that depends on the peer.
+func (s *Net) listenerFor(dst, src netip.AddrPort) *TCP {
+	var best []*TCP
+	bestScore := 0
+	for _, x := range s.tcp.used[dst.Port()] {
+		l := x.(*TCP)
+		if l.state != tcpListening {
+			continue
+		}
+		score := l.score(dst.Addr())
+		if score > bestScore {
+			best, bestScore = nil, score
+		}
+		if score > 0 && score == bestScore {
+			best = append(best, l)
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best[int(src.Port())%len(best)]
+}
+
+// score says how closely a bound socket fits the destination; 0 not at all.
+func (i *inet) score(dst netip.Addr) int {
+	a := i.local.Addr()
+	switch {
+	case a == dst:
+		return 3
+	case !i.catches(a, dst):
+		return 0
+	case a.Is4() == dst.Is4():
+		return 2
+	}
+	return 1
+}
+
+// spawn makes the listener's end of a new connection and answers the SYN.
+func (c *TCP) spawn(m *ariadne.Message) {
+	child := c.Node.NewTCP(c.Domain, c.Protocol)
+	child.inherit(&c.Sock)
+	child.local, child.remote, child.epoch = m.Flow.Dst, m.Flow.Src, m.Flow.Epoch
+	child.bound, child.listener = c.bound, c
+	child.state, child.hasPort = tcpSynRcvd, true
+	s := c.net()
+	s.tcp.add(child.local.Port(), child)
+	s.conns[child.key()] = child
+	if !c.Node.isOwn(child.remote.Addr()) {
+		child.flow = s.flowFor(flowKey{ariadne.TCP, child.key()}, child.epoch)
+	}
+	c.embryos++
+	child.sendNow(ariadne.SYN | ariadne.ACK)
+}
+
+// segment takes in a segment of this connection.
+func (c *TCP) segment(m *ariadne.Message) {
+	if m.Flags&ariadne.RST != 0 && len(m.Data) == 0 {
+		c.wasReset()
+		return
+	}
+	switch c.state {
+	case tcpSynSent:
+		if m.Flags&ariadne.SYN == 0 {
+			return
+		}
+		c.establish()
+		c.send(ariadne.ACK, 0, nil)
+		c.stateChanged()
+	case tcpSynRcvd:
+		c.handshakeDone(m)
+	}
+	if c.state == tcpSynRcvd {
+		return
+	}
+	if m.Flags&ariadne.WND != 0 {
+		c.widen(m.Window)
+	}
+	if len(m.Data) > 0 && !c.receive(m.Data) {
+		return
+	}
+	if m.Flags&ariadne.FIN != 0 {
+		c.finArrived()
+	}
+	if m.Flags&ariadne.RST != 0 {
+		c.wasReset()
+	}
+}
+
+// establish opens the connection both ways.
+func (c *TCP) establish() {
+	if c.timer != nil {
+		c.Node.StopTimer(c.timer)
+		c.timer = nil
+	}
+	c.state, c.window = tcpEstablished, tcpWindow
+}
+
+// handshakeDone is the peer's answer to our SYN|ACK.
+func (c *TCP) handshakeDone(m *ariadne.Message) {
+	l := c.listener
+	if l == nil { // simultaneous open
+		c.establish()
+		c.stateChanged()
+		return
+	}
+	wait := l.Opt(unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT)
+	if wait > 0 && len(m.Data) == 0 && m.Flags&ariadne.FIN == 0 {
+		if c.timer == nil {
+			c.timer = c.Node.AddTimer(c.Node.Now+ariadne.Time(wait)*synTimeout, c)
+		}
+		return
+	}
+	c.establishChild()
+}
+
+// establishChild hands the connection to its listener.
+func (c *TCP) establishChild() {
+	c.establish()
+	c.listener.embryos--
+	c.listener.queue = append(c.listener.queue, c)
+	c.listener.changed.Notify(In | RdNorm)
+}
+
+// widen is the peer's word that its program has read k bytes.
+func (c *TCP) widen(k int) {
+	c.window = min(c.window+k, tcpWindow)
+	if c.noSpace && c.writable() {
+		c.noSpace = false
+		c.changed.Notify(Out | WrNorm)
+	}
+}
+
+// receive takes in data; false when it finds nobody to read it.
+func (c *TCP) receive(b []byte) bool {
+	switch {
+	case c.gotFIN:
+		return true
+	case c.orphan || c.state == tcpFinWait && c.shut&shutRead != 0:
+		c.sendRST()
+		c.done(unix.ECONNRESET)
+		return false
+	}
+	c.in = append(c.in, b...)
+	if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
+		c.changed.Notify(In | RdNorm)
+	}
+	return true
+}
+
+// finArrived is the end of what the peer sends.
+func (c *TCP) finArrived() {
+	if c.gotFIN {
+		return
+	}
+	c.gotFIN = true
+	c.shut |= shutRead
+	switch c.state {
+	case tcpEstablished:
+		c.state = tcpCloseWait
+	case tcpFinWait:
+		c.enterTimeWait()
+	}
+	c.stateChanged()
+}
+
+// wasReset is the peer's RST, as tcp_reset treats it.
+func (c *TCP) wasReset() {
+	switch c.state {
+	case tcpSynSent:
+		c.fail(unix.ECONNREFUSED)
+	case tcpCloseWait:
+		c.fail(unix.EPIPE)
+	default:
+		c.fail(unix.ECONNRESET)
+	}
+}
+
+// fail ends the connection without a word to the peer.
+func (c *TCP) fail(e Errno) {
+	if c.listener != nil && c.state == tcpSynRcvd {
+		c.listener.embryos--
+	}
+	c.leave()
+	c.done(e)
+}
+
+// done ends a connection that has left, and tells the program why.
+func (c *TCP) done(e Errno) {
+	if c.orphan || !c.portLocked {
+		c.freePort()
+	}
+	c.shut = shutRead | shutWrite
+	c.err = e
+	c.stateChanged()
+}
+
+// enterTimeWait closes the socket and leaves an entry in its place, so that its
+// addresses are not used again for a while.
+func (c *TCP) enterTimeWait() {
+	s := c.net()
+	c.leave()
+	c.shut = shutRead | shutWrite
+	husk := &TCP{inet: c.inet, state: tcpTimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
+		until: c.Node.Now + timeWaitTime}
+	husk.changed = Queue{}
+	husk.inherit(&c.Sock)
+	husk.hasPort = true
+	s.tcp.add(husk.local.Port(), husk)
+	s.conns[husk.key()] = husk
+	s.waiting = append(s.waiting, husk)
+	if c.orphan || !c.portLocked {
+		c.freePort()
+	}
+}
+
+// expire forgets the TIME_WAIT entries, and the orphans in FIN_WAIT2, whose time
+// has passed.
+func (s *Net) expire(n *Node) {
+	for len(s.waiting) > 0 && s.waiting[0].until <= n.Now {
+		s.forget(s.waiting[0])
+		s.waiting = s.waiting[1:]
+	}
+}
+
+// forget takes an entry of waiting out of the tables.
+func (s *Net) forget(c *TCP) {
+	if s.conns[c.key()] == c {
+		delete(s.conns, c.key())
+	}
+	c.freePort()
+}

@@ -1,0 +1,240 @@
+package sys
+
+import (
+	"ariadne"
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_SOCKET, "socket", sysSocket),
+		full(unix.SYS_BIND, "bind", sysBind),
+		full(unix.SYS_LISTEN, "listen", sysListen),
+		full(unix.SYS_ACCEPT, "accept", sysAccept),
+		full(unix.SYS_ACCEPT4, "accept4", sysAccept4),
+		full(unix.SYS_CONNECT, "connect", sysConnect),
+		full(unix.SYS_SHUTDOWN, "shutdown", sysShutdown),
+		full(unix.SYS_GETSOCKNAME, "getsockname", sysGetsockname),
+		full(unix.SYS_GETPEERNAME, "getpeername", sysGetpeername),
+	)
+}
+
+// sockFlags are the flags that socket, socketpair and accept4 take.
+const sockFlags = unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
+
+// sysSocket implements socket(2).
+func sysSocket(t *kernel.Thread, a Args) kernel.Result {
+	s, e := newSocket(t, int(int32(a[0])), int(int32(a[1])), int(int32(a[2])))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return RetSocket(t, s, int(int32(a[1])))
+}
+
+// RetSocket gives a new socket a descriptor; flags are those of socket(2).
+func RetSocket(t *kernel.Thread, s kernel.Socket, flags int) kernel.Result {
+	fd, e := t.NewFD(s, unix.O_RDWR|flags&sockFlags)
+	return kernel.RetOr(fd, e)
+}
+
+// newSocket makes a socket of the family and type asked for.
+func newSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.Errno) {
+	typ &^= sockFlags
+	if typ < 0 || typ > unix.SOCK_PACKET {
+		return nil, unix.EINVAL
+	}
+	switch domain {
+	case unix.AF_INET, unix.AF_INET6:
+		return newInetSocket(t, domain, typ, proto)
+	}
+	return nil, unix.EAFNOSUPPORT
+}
+
+func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.Errno) {
+	switch {
+	case typ == unix.SOCK_STREAM && (proto == 0 || proto == unix.IPPROTO_TCP):
+		return t.Node().NewTCP(domain, unix.IPPROTO_TCP), 0
+	}
+	return nil, unix.EPROTONOSUPPORT
+}
+
+// socketOf returns the socket behind fd.
+func socketOf(t *kernel.Thread, fd uint64) (kernel.Socket, *kernel.OpenFile, kernel.Errno) {
+	of := t.FDs().Get(int(int32(fd)))
+	if of == nil {
+		return nil, nil, unix.EBADF
+	}
+	s, ok := of.File.(kernel.Socket)
+	if !ok {
+		return nil, nil, unix.ENOTSOCK
+	}
+	return s, of, 0
+}
+
+// waitSocket waits until s changes, no longer than limit (0: for ever); e is the
+// answer after that. A wait with a limit is not restarted after a signal.
+func waitSocket(t *kernel.Thread, s kernel.Socket, limit ariadne.Time, e kernel.Errno) kernel.Result {
+	if limit == 0 {
+		return t.Block(kernel.RestartSA, s.Changed())
+	}
+	t.SetDeadline(t.Node().Now + limit)
+	if t.Wait.TimedOut {
+		return kernel.Fail(e)
+	}
+	return t.Block(kernel.RestartNever, s.Changed())
+}
+
+// readSockaddr reads a socket address of the caller.
+func readSockaddr(t *kernel.Thread, addr, size uint64) ([]byte, kernel.Errno) {
+	if size > sizeofStorage {
+		return nil, unix.EINVAL
+	}
+	return readBytes(t, addr, int(size))
+}
+
+const sizeofStorage = 128 // struct sockaddr_storage
+
+// writeSockaddr stores an address in a buffer whose size stands at sizeAddr, cut
+// if need be, and its true size there.
+func writeSockaddr(t *kernel.Thread, addr, sizeAddr uint64, b []byte) kernel.Errno {
+	size, e := readU32(t, sizeAddr)
+	if e != 0 {
+		return e
+	}
+	if int32(size) < 0 {
+		return unix.EINVAL
+	}
+	if e := t.M.WriteMem(addr, b[:min(len(b), int(size))]); e != 0 {
+		return e
+	}
+	return writeU32(t, sizeAddr, uint32(len(b)))
+}
+
+// sysBind implements bind(2).
+func sysBind(t *kernel.Thread, a Args) kernel.Result {
+	s, _, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	addr, e := readSockaddr(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, s.Bind(t, addr))
+}
+
+// sysListen implements listen(2).
+func sysListen(t *kernel.Thread, a Args) kernel.Result {
+	s, _, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, s.Listen(t, int(int32(a[1]))))
+}
+
+// sysAccept implements accept(2).
+func sysAccept(t *kernel.Thread, a Args) kernel.Result { return accept(t, a, 0) }
+
+// sysAccept4 implements accept4(2).
+func sysAccept4(t *kernel.Thread, a Args) kernel.Result {
+	if a[3]&^sockFlags != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return accept(t, a, int(a[3]))
+}
+
+func accept(t *kernel.Thread, a Args, flags int) kernel.Result {
+	s, of, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	c, e := s.Accept(t)
+	if e == unix.EAGAIN && !of.NonBlocking() {
+		return waitSocket(t, s, s.Base().RecvTimeout, unix.EAGAIN)
+	}
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	r := RetSocket(t, c, flags)
+	if r.Value < 0 {
+		c.Release(t.Node())
+		return r
+	}
+	if a[1] == 0 {
+		return r
+	}
+	peer, e := c.RemoteAddr()
+	if e != 0 {
+		peer = nil // reset while it waited
+	}
+	if e := writeSockaddr(t, a[1], a[2], peer); e != 0 {
+		closeFD(t, int(r.Value))
+		return kernel.Fail(e)
+	}
+	return r
+}
+
+// closeFD takes back a descriptor that a failing call has made.
+func closeFD(t *kernel.Thread, fd int) {
+	t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
+	t.FDs().Close(t.Node(), fd)
+}
+
+// sysConnect implements connect(2).
+func sysConnect(t *kernel.Thread, a Args) kernel.Result {
+	s, of, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	addr, e := readSockaddr(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	e = s.Connect(t, addr)
+	if of.NonBlocking() {
+		return kernel.RetOr(0, e)
+	}
+	if e == unix.EINPROGRESS {
+		e = s.Connect(t, addr) // it may be done already, inside the node
+	}
+	switch e {
+	case unix.EALREADY:
+		return waitSocket(t, s, s.Base().SendTimeout, unix.EINPROGRESS)
+	case unix.EAGAIN:
+		return waitSocket(t, s, s.Base().SendTimeout, unix.EAGAIN)
+	}
+	return kernel.RetOr(0, e)
+}
+
+// sysShutdown implements shutdown(2).
+func sysShutdown(t *kernel.Thread, a Args) kernel.Result {
+	s, _, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, s.Shutdown(int(int32(a[1]))))
+}
+
+// sysGetsockname implements getsockname(2).
+func sysGetsockname(t *kernel.Thread, a Args) kernel.Result {
+	s, _, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, writeSockaddr(t, a[1], a[2], s.LocalAddr()))
+}
+
+// sysGetpeername implements getpeername(2).
+func sysGetpeername(t *kernel.Thread, a Args) kernel.Result {
+	s, _, e := socketOf(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	addr, e := s.RemoteAddr()
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, writeSockaddr(t, a[1], a[2], addr))
+}
