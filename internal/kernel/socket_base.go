@@ -23,7 +23,8 @@ type Socket interface {
 	// EINPROGRESS or EALREADY while it waits for the peer, EAGAIN while it
 	// waits for room in the peer's backlog.
 	Connect(t *Thread, addr []byte) Errno
-	Accept(t *Thread) (Socket, Errno)
+	// Accept also returns the peer's address.
+	Accept(t *Thread) (Socket, []byte, Errno)
 	Send(t *Thread, m *OutMsg) (int, Errno)
 	Recv(t *Thread, m *InMsg) Errno
 	Shutdown(how int) Errno
@@ -35,6 +36,9 @@ type Socket interface {
 	SetOption(t *Thread, level, name int, value []byte) Errno
 }
 
+// Listener is a Socket that may be waiting for connections (SO_ACCEPTCONN).
+type Listener interface{ Listening() bool }
+
 // OutMsg is what one send call sends. A stream may take a part of Data.
 type OutMsg struct {
 	To     []byte // nil: the connected peer
@@ -42,6 +46,8 @@ type OutMsg struct {
 	Flags  int // MSG_*
 	Rights []*OpenFile
 	Creds  *Creds
+	// Controls are the control messages of other levels than SOL_SOCKET.
+	Controls []Control
 }
 
 // InMsg is what one receive call asks for and gets.
@@ -111,7 +117,7 @@ func (s *Sock) Describe() string { return "socket:[" + strconv.FormatUint(s.ID, 
 // StatMode is st_mode.
 func (s *Sock) StatMode() uint32 { return unix.S_IFSOCK | 0o777 }
 
-// Timeouts implements TimeLimited.
+// Timeouts implements Timeouter.
 func (s *Sock) Timeouts() (read, write ariadne.Time) { return s.RecvTimeout, s.SendTimeout }
 
 // TakeError returns the pending error and forgets it, as SO_ERROR does.

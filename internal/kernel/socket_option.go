@@ -109,10 +109,15 @@ func (s *Sock) Opt(level, name int) int {
 	return int(intOptions[k].dflt)
 }
 
+// HasIntOption reports whether the socket has an option kept as an integer.
+func (s *Sock) HasIntOption(level, name int) bool {
+	spec, ok := intOptions[optKey{level, name}]
+	return ok && spec.has(s)
+}
+
 // IntOption is getsockopt(2) for the options kept as integers.
 func (s *Sock) IntOption(level, name int) (int, Errno) {
-	spec, ok := intOptions[optKey{level, name}]
-	if !ok || !spec.has(s) {
+	if !s.HasIntOption(level, name) {
 		return 0, unix.ENOPROTOOPT
 	}
 	return s.Opt(level, name), 0
@@ -121,8 +126,8 @@ func (s *Sock) IntOption(level, name int) (int, Errno) {
 // SetIntOption is setsockopt(2) for the options kept as integers.
 func (s *Sock) SetIntOption(level, name, v int) Errno {
 	k := optKey{level, name}
-	spec, ok := intOptions[k]
-	if !ok || !spec.has(s) || spec.kind == optReadOnly {
+	spec := intOptions[k]
+	if !s.HasIntOption(level, name) || spec.kind == optReadOnly {
 		return unix.ENOPROTOOPT
 	}
 	switch spec.kind {

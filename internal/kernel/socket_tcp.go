@@ -220,18 +220,21 @@ func (c *TCP) Listen(_ *Thread, backlog int) Errno {
 	return 0
 }
 
+// Listening implements Listener.
+func (c *TCP) Listening() bool { return c.state == tcpListening }
+
 // Accept implements Socket.
-func (c *TCP) Accept(*Thread) (Socket, Errno) {
+func (c *TCP) Accept(*Thread) (Socket, []byte, Errno) {
 	if c.state != tcpListening {
-		return nil, unix.EINVAL
+		return nil, nil, unix.EINVAL
 	}
 	if len(c.queue) == 0 {
-		return nil, unix.EAGAIN
+		return nil, nil, unix.EAGAIN
 	}
 	child := c.queue[0]
 	c.queue = c.queue[1:]
 	child.listener, child.connected = nil, true
-	return child, 0
+	return child, inetSockaddr(child.Domain, child.remote), 0
 }
 
 // Connect implements Socket.
@@ -298,6 +301,7 @@ func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
 	}
 	c.remote = dst
 	s.conns[c.key()] = c
+	c.flow, c.epoch = nil, 0
 	if !c.Node.isOwn(dst.Addr()) {
 		c.flow = s.nextFlow(flowKey{ariadne.TCP, c.key()})
 		c.epoch = c.flow.epoch

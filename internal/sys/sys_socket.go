@@ -30,11 +30,11 @@ func sysSocket(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	return RetSocket(t, s, int(int32(a[1])))
+	return retSocket(t, s, int(int32(a[1])))
 }
 
-// RetSocket gives a new socket a descriptor; flags are those of socket(2).
-func RetSocket(t *kernel.Thread, s kernel.Socket, flags int) kernel.Result {
+// retSocket gives a new socket a descriptor; flags are those of socket(2).
+func retSocket(t *kernel.Thread, s kernel.Socket, flags int) kernel.Result {
 	fd, e := t.NewFD(s, unix.O_RDWR|flags&sockFlags)
 	return kernel.RetOr(fd, e)
 }
@@ -62,7 +62,7 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 
 // socketOf returns the socket behind fd.
 func socketOf(t *kernel.Thread, fd uint64) (kernel.Socket, *kernel.OpenFile, kernel.Errno) {
-	of := t.FDs().Get(int(int32(fd)))
+	of := t.Target(fdOf(fd))
 	if of == nil {
 		return nil, nil, unix.EBADF
 	}
@@ -150,14 +150,14 @@ func accept(t *kernel.Thread, a Args, flags int) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	c, e := s.Accept(t)
+	c, peer, e := s.Accept(t)
 	if e == unix.EAGAIN && !of.NonBlocking() {
 		return waitSocket(t, s, s.Base().RecvTimeout, unix.EAGAIN)
 	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	r := RetSocket(t, c, flags)
+	r := retSocket(t, c, flags)
 	if r.Value < 0 {
 		c.Release(t.Node())
 		return r
@@ -165,21 +165,11 @@ func accept(t *kernel.Thread, a Args, flags int) kernel.Result {
 	if a[1] == 0 {
 		return r
 	}
-	peer, e := c.RemoteAddr()
-	if e != 0 {
-		peer = nil // reset while it waited
-	}
 	if e := writeSockaddr(t, a[1], a[2], peer); e != 0 {
 		closeFD(t, int(r.Value))
 		return kernel.Fail(e)
 	}
 	return r
-}
-
-// closeFD takes back a descriptor that a failing call has made.
-func closeFD(t *kernel.Thread, fd int) {
-	t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
-	t.FDs().Close(t.Node(), fd)
 }
 
 // sysConnect implements connect(2).

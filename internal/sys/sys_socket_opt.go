@@ -118,9 +118,9 @@ func setSocketOption(t *kernel.Thread, b *kernel.Sock, name int, v []byte) kerne
 		}
 		b.LingerOn, b.Linger = le.Uint32(v) != 0, int(int32(le.Uint32(v[4:])))
 	case unix.SO_RCVTIMEO, unix.SO_RCVTIMEO_NEW:
-		return setTimeout(&b.RecvTimeout, v)
+		return setSocketTimeout(&b.RecvTimeout, v)
 	case unix.SO_SNDTIMEO, unix.SO_SNDTIMEO_NEW:
-		return setTimeout(&b.SendTimeout, v)
+		return setSocketTimeout(&b.SendTimeout, v)
 	case unix.SO_RCVBUFFORCE, unix.SO_SNDBUFFORCE:
 		if t.Proc.UID != 0 {
 			return unix.EPERM
@@ -139,8 +139,8 @@ func setSocketOption(t *kernel.Thread, b *kernel.Sock, name int, v []byte) kerne
 	return 0
 }
 
-// setTimeout reads a struct timeval; zero means no limit.
-func setTimeout(to *ariadne.Time, v []byte) kernel.Errno {
+// setSocketTimeout reads a struct timeval; zero means no limit.
+func setSocketTimeout(to *ariadne.Time, v []byte) kernel.Errno {
 	if len(v) < 16 {
 		return unix.EINVAL
 	}
