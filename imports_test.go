@@ -21,6 +21,7 @@ var pure = map[string][]string{
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne"},
 	"internal/search":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/world", "regexp", "time"},
+	"internal/report":          {"ariadne", "fmt", "io", "strings", "time", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "compress/flate", "encoding/binary", "encoding/hex", "errors", "fmt", "io", "strconv", "strings", "time"},
 	"internal/replay":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search", "ariadne/internal/trace", "ariadne/internal/world", "errors", "fmt", "io", "strings"},
 }

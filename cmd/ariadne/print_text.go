@@ -127,8 +127,8 @@ func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 	if v.Dir != "" {
 		p.printf("  logs       %s\n", v.Dir)
 	}
-	if v.Replay != "" {
-		p.printf("  replay     %s\n", v.Replay)
+	if v.Trace != "" {
+		p.printf("  replay     %s replay %s\n", os.Args[0], v.Trace)
 	}
 }
 
