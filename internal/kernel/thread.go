@@ -272,15 +272,31 @@ func (n *Node) isReady(t *Thread) bool {
 }
 
 // NextReady takes the next runnable thread, or nil when the node is quiescent.
+// Threads of a stopped process keep their place until it is continued.
 func (n *Node) NextReady() *Thread {
-	for len(n.ready) > 0 {
-		t := n.ready[0]
-		n.ready = n.ready[1:]
-		if t.State == Runnable && !t.Proc.Stopped {
+	for i := 0; i < len(n.ready); {
+		t := n.ready[i]
+		switch {
+		case t.State != Runnable:
+			n.ready = append(n.ready[:i], n.ready[i+1:]...)
+		case t.Proc.Stopped:
+			i++
+		default:
+			n.ready = append(n.ready[:i], n.ready[i+1:]...)
 			return t
 		}
 	}
 	return nil
+}
+
+// HasReady reports whether NextReady would find a thread.
+func (n *Node) HasReady() bool {
+	for _, t := range n.ready {
+		if t.State == Runnable && !t.Proc.Stopped {
+			return true
+		}
+	}
+	return false
 }
 
 // keepsRuntimeAlive reports whether the thread's current wait only keeps a

@@ -86,3 +86,11 @@ func Handle(t *kernel.Thread) kernel.Result {
 	}
 	return r.Handler(t, t.Call.Args)
 }
+
+// Name is the name of a system call.
+func Name(nr int) string {
+	if nr >= 0 && nr < len(Table) && Table[nr].Name != "" {
+		return Table[nr].Name
+	}
+	return callName(nr)
+}

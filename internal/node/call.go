@@ -1,0 +1,146 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+	"ariadne/internal/sys"
+	"ariadne/internal/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+func callName(nr int) string { return sys.Name(nr) }
+
+// stop handles one stop of th and reports whether th goes on running.
+func (n *Node) stop(th *thread, s tracee.Stop) bool {
+	switch s.Kind {
+	case tracee.Call:
+		must(th.tr.LoadCall())
+		th.k.Call = kernel.Call{NR: th.tr.Number(), Args: th.tr.Args(), InCall: true}
+		if !th.tr.Is64() {
+			th.k.Call.NR = -1
+		}
+		n.step.calls++
+		n.step.sinceFired++
+		n.k.Now += kernel.CallCost
+		th.k.CPUTime += kernel.CallCost
+		n.clock.ResetReads()
+		return n.call(th)
+	case tracee.Signal:
+		return n.realSignal(th, s.Signal)
+	case tracee.Exited:
+		panic(toolError{fmt.Errorf("process %d was ended from outside (signal %d)", th.k.Proc.PID, s.Signal)})
+	}
+	panic(toolError{fmt.Errorf("thread %d: unexpected %v stop", th.k.TID, s.Kind)})
+}
+
+// call runs the handler of the call that th stands in, for the first time or
+// again, and reports whether th goes on running.
+func (n *Node) call(th *thread) bool {
+	k := th.k
+	r := sys.Handle(k)
+	switch r.Op {
+	case kernel.OpReturn:
+		return n.finish(th, r.Value)
+	case kernel.OpBlock:
+		if k.Wait.Interrupted || k.HasSignal() {
+			return n.interrupt(th, r)
+		}
+		k.Park()
+		return false
+	case kernel.OpNative:
+		return n.native(th)
+	case kernel.OpYield:
+		if n.finish(th, r.Value) {
+			n.requeue(th)
+		}
+		return false
+	case kernel.OpClone:
+		return n.clone(th, r.Clone)
+	case kernel.OpExec:
+		return n.exec(th)
+	case kernel.OpExit:
+		n.record(th, 0)
+		n.endThread(th, int(r.Value))
+		return false
+	case kernel.OpExitGroup:
+		n.record(th, 0)
+		n.endProcess(k.Proc, int(r.Value), 0, false)
+		return false
+	}
+	panic(toolError{fmt.Errorf("%s: handler returned op %d", callName(k.Call.NR), r.Op)})
+}
+
+// finish ends the call with result v, then delivers what signals are pending.
+func (n *Node) finish(th *thread, v int64) bool {
+	n.record(th, v)
+	must(th.tr.Return(v))
+	return n.leaveCall(th)
+}
+
+// leaveCall is the way out of every call whose registers are set.
+func (n *Node) leaveCall(th *thread) bool {
+	k := th.k
+	saved := k.Wait.SavedMask
+	k.EndWait()
+	k.Call.InCall = false
+	if saved != nil {
+		return n.deliverMasked(th, *saved)
+	}
+	return n.deliverSignals(th)
+}
+
+// native lets Linux run the call as it stands.
+func (n *Node) native(th *thread) bool {
+	k := th.k
+	if th.tr.Consumed() {
+		// The handler used up the call's own entry for another call.
+		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
+		must(err)
+		return n.finish(th, v)
+	}
+	n.record(th, nativeResult)
+	k.EndWait()
+	k.Call.InCall = false
+	return true
+}
+
+// nativeResult stands in the call stream for a result that was not looked at.
+const nativeResult = 1 << 62
+
+// record adds the finished call to the step's stream.
+func (n *Node) record(th *thread, v int64) {
+	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
+	if n.cfg.TraceCalls {
+		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v})
+	}
+}
+
+// realSignal handles a signal that Linux itself raised in th: a fault, a trapped
+// instruction, or the watchdog's SIGSTOP.
+func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
+	switch sig {
+	case unix.SIGSEGV:
+		if length, aux := th.tr.TrappedTSC(); length > 0 {
+			n.k.Now += kernel.ClockCost
+			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
+			return true
+		}
+		return n.fault(th, sig)
+	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
+		return n.fault(th, sig)
+	case unix.SIGSTOP:
+		if !n.watch.expired() && n.k.HasReady() {
+			// The thread spins while others could run: it is preempted.
+			n.step.unreplayable = true
+			n.requeue(th)
+			return false
+		}
+		return true // limits() ends the step, or the stop came late
+	}
+	panic(toolError{fmt.Errorf("thread %d: signal %v from outside", th.k.TID, sig)})
+}

@@ -1,0 +1,86 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+)
+
+// slice is how many calls a thread makes before others get their turn and due
+// timers fire; so two threads that poll for each other, or for a timer, end.
+const slice = 4096
+
+// run lets the runnable threads run, one at a time, in the order in which they
+// became runnable, until all of them wait: the node is quiescent.
+func (n *Node) run() {
+	for n.step.diverged == "" {
+		if n.step.sinceFired >= slice {
+			n.step.sinceFired = 0
+			n.fireDue(n.k.Now)
+		}
+		t := n.k.NextReady()
+		if t == nil {
+			return
+		}
+		th := n.threads[t]
+		if th == nil {
+			panic(toolError{fmt.Errorf("thread %d is runnable and has no tracee", t.TID)})
+		}
+		n.runThread(th)
+	}
+}
+
+// runThread runs th until it waits, ends or has used its slice.
+func (n *Node) runThread(th *thread) {
+	k := th.k
+	switch {
+	case th.vfork != nil:
+		if !n.endVfork(th) {
+			return
+		}
+	case k.Call.InCall:
+		if !n.call(th) {
+			return
+		}
+	case !n.deliverSignals(th):
+		return
+	}
+	for used := 0; !n.limits(); used++ {
+		if used >= slice {
+			n.requeue(th)
+			return
+		}
+		n.clock.SetNow(uint64(n.k.Now))
+		n.watch.running(th.tr.PID, th.tr.TID, n.k.HasReady())
+		must(th.tr.Continue(0))
+		s, err := th.tr.Wait()
+		must(err)
+		n.watch.stopped()
+		n.k.Now = max(n.k.Now, ariadne.Time(n.clock.Now()))
+		if !n.stop(th, s) {
+			return
+		}
+	}
+}
+
+// requeue puts a thread that could go on at the end of the run queue.
+func (n *Node) requeue(th *thread) {
+	th.k.State = kernel.Runnable
+	n.k.MakeReady(th.k)
+}
+
+// limits reports whether the step has used up what one step may.
+func (n *Node) limits() bool {
+	if n.step.diverged != "" {
+		return true
+	}
+	if limit := n.cfg.Spec.Limits.Calls; limit > 0 && n.step.calls >= limit {
+		n.step.diverged = fmt.Sprintf("%d system calls in one step without coming to rest", n.step.calls)
+	} else if n.watch.expired() {
+		n.step.diverged = fmt.Sprintf("no rest after %v of real time in one step", n.cfg.Spec.Limits.Divergence)
+	}
+	return n.step.diverged != ""
+}

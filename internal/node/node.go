@@ -1,0 +1,253 @@
+//go:build linux
+
+// Package node is the automaton with real processes inside: (local state, input)
+// -> (local state, outputs). It starts a node's commands in their sandbox, runs
+// their threads one at a time until all of them wait, answers their system calls
+// through internal/sys, and reports what they did.
+//
+// A Node belongs to the executor (tracee.Pin) on whose OS thread it was made.
+//
+// Read next: loop.go (who runs), call.go (what becomes of a stop), signal.go,
+// process.go (clone, exec, exit), machine.go (what handlers may ask for).
+package node
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+	"ariadne/internal/sandbox"
+	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
+	"ariadne/internal/vdso"
+
+	"golang.org/x/sys/unix"
+)
+
+// Config says which node of which system to run.
+type Config struct {
+	Spec  *spec.Spec
+	Index int    // of the node in Spec.Nodes
+	Seed  uint64 // of the node's randomness and clock offsets
+	// TraceCalls fills Output.CallTrace.
+	TraceCalls bool
+}
+
+// Clock offsets: real machines were not switched on at the same moment, and
+// programs that derive identities from the time must not get equal ones.
+const (
+	realBase  = int64(1_700_000_000 * time.Second) // 2023-11-14
+	bootSpan  = uint64(24 * time.Hour)
+	clockSkew = uint64(20 * time.Millisecond)
+)
+
+// Node is one running machine.
+type Node struct {
+	cfg     Config
+	def     *spec.Node
+	k       *kernel.Node
+	threads map[*kernel.Thread]*thread
+	area    []byte // kernel.AreaSize bytes, shared with every process
+	clock   vdso.Clock
+	step    step
+	watch   *watchdog
+	started bool
+}
+
+// step is what one Apply accumulates besides the kernel's own lists.
+type step struct {
+	calls        int
+	sinceFired   int // calls since due timers were last looked at
+	stream       stream
+	trace        []ariadne.CallRecord
+	unreplayable bool
+	diverged     string
+}
+
+// thread joins a kernel thread and its real one.
+type thread struct {
+	n  *Node
+	k  *kernel.Thread
+	tr *tracee.Thread
+	// vfork is the child whose exec or end this thread waits for; clone then
+	// returns its pid.
+	vfork *kernel.Process
+}
+
+// toolError carries a failure of the tool itself out of a handler.
+type toolError struct{ error }
+
+// must turns a failure that no target can cause into the end of the step.
+func must(err error) {
+	if err != nil {
+		panic(toolError{err})
+	}
+}
+
+// Start makes a node that is not yet switched on; the input Start does that.
+func Start(cfg Config) *Node {
+	def := &cfg.Spec.Nodes[cfg.Index]
+	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed)
+	k.CPUs = max(def.CPUs, 1)
+	k.Addrs = def.Addrs
+	for _, o := range cfg.Spec.Nodes {
+		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
+	}
+	k.RealBase = realBase + int64(k.Rand.Uint64()%clockSkew)
+	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
+	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}}
+}
+
+// Close ends the node's processes.
+func (n *Node) Close() error {
+	if n.watch != nil {
+		n.watch.stop()
+	}
+	procs := map[int][]int{}
+	for _, th := range n.threads {
+		procs[th.tr.PID] = append(procs[th.tr.PID], th.tr.TID)
+	}
+	var first error
+	for pid, tids := range procs {
+		if err := tracee.Kill(pid, tids); err != nil && first == nil {
+			first = err
+		}
+	}
+	for _, th := range n.threads {
+		th.tr.Release()
+	}
+	n.threads = nil
+	if n.area != nil {
+		if err := unix.Munmap(n.area); err != nil && first == nil {
+			first = fmt.Errorf("node %s: unmap: %w", n.def.Name, err)
+		}
+		n.area = nil
+	}
+	return first
+}
+
+// Refusals lists, by name, what the node's programs asked for in vain.
+func (n *Node) Refusals() []ariadne.Refusal {
+	s := make([]ariadne.Refusal, 0, len(n.k.Refusals))
+	for _, r := range n.k.Refusals {
+		s = append(s, *r)
+	}
+	sort.Slice(s, func(i, j int) bool { return s[i].Name < s[j].Name })
+	return s
+}
+
+// Apply gives the node an input and runs it until every thread waits.
+func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case toolError:
+			err = fmt.Errorf("node %s: %w", n.def.Name, e.error)
+		default:
+			panic(e)
+		}
+	}()
+	n.step = step{}
+	if n.watch == nil {
+		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence)
+	}
+	n.watch.begin()
+	defer n.watch.end()
+	switch in.Kind {
+	case ariadne.Start:
+		n.k.Now = max(n.k.Now, in.At)
+		if err := n.boot(); err != nil {
+			return out, fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+	case ariadne.Deliver:
+		n.catchUp(in.At)
+		n.k.Now = max(n.k.Now, in.At)
+		n.step.stream.message(in.Message)
+		n.k.Net.Deliver(n.k, in.Message)
+	case ariadne.Fire:
+		n.catchUp(in.At)
+		n.k.Now = max(n.k.Now, in.At)
+		n.fireDue(in.At)
+	}
+	n.run()
+	n.k.Net.Flush(n.k)
+	return n.output(), nil
+}
+
+// catchUp runs the timers that merely keep runtimes alive up to time at: no
+// other node can tell when they ran.
+func (n *Node) catchUp(at ariadne.Time) {
+	for n.step.diverged == "" {
+		t := n.k.NextTimer(true)
+		if t == nil || t.When >= at || !t.Silent {
+			return
+		}
+		n.k.Now = max(n.k.Now, t.When)
+		n.k.FireTimer(t)
+		n.run()
+	}
+}
+
+// fireDue expires every timer due at time at, in order.
+func (n *Node) fireDue(at ariadne.Time) {
+	for t := n.k.NextTimer(true); t != nil && t.When <= at; t = n.k.NextTimer(true) {
+		n.k.FireTimer(t)
+	}
+}
+
+// output collects what the step did.
+func (n *Node) output() ariadne.Output {
+	k := n.k
+	out := ariadne.Output{
+		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
+		Clock: k.Now, Deadline: ariadne.Never,
+		Done:         n.started && n.alive() == 0,
+		Calls:        n.step.calls,
+		CallTrace:    n.step.trace,
+		Unreplayable: n.step.unreplayable,
+		Diverged:     n.step.diverged,
+	}
+	k.Out, k.Logs, k.Exits = nil, nil, nil
+	if t := k.NextTimer(false); t != nil {
+		out.Deadline = t.When
+		out.Timer = timerName(t)
+	}
+	out.Digest = n.step.stream.digest(&out)
+	return out
+}
+
+// alive counts the node's processes that have not ended.
+func (n *Node) alive() int {
+	c := 0
+	for _, p := range n.k.Procs {
+		if !p.Dead {
+			c++
+		}
+	}
+	return c
+}
+
+// timerName is a stable name for what a timer ends: call and thread.
+func timerName(t *kernel.Timer) string {
+	switch e := t.Exp.(type) {
+	case *kernel.Thread:
+		return fmt.Sprintf("%s/%d", callName(e.Call.NR), e.TID)
+	default:
+		return fmt.Sprintf("%T", e)[len("*kernel."):]
+	}
+}
+
+// boot starts the node's commands: the first builds the sandbox, the others
+// join it.
+func (n *Node) boot() error {
+	n.started = true
+	for i, c := range n.def.Commands {
+		if err := n.launch(i, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,388 @@
+//go:build linux
+
+package node
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sort"
+
+	"ariadne/internal/kernel"
+	"ariadne/internal/sandbox"
+	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
+	"ariadne/internal/vdso"
+
+	"golang.org/x/sys/unix"
+)
+
+// launch starts the i-th command of the node: the first builds the sandbox, the
+// others join it.
+func (n *Node) launch(i int, c spec.Command) error {
+	cfg := sandbox.Config{
+		Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Writable: n.def.Writable,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Args: c.Args, Env: environment(n.def), User: n.def.User,
+	}
+	var pid int
+	var err error
+	if member := n.member(); member != 0 {
+		pid, err = sandbox.Join(member, cfg)
+	} else {
+		pid, err = sandbox.Start(cfg)
+	}
+	if err != nil {
+		return err
+	}
+	tr, err := tracee.Attach(pid)
+	if err != nil {
+		return err
+	}
+	if err := n.mapArea(pid); err != nil {
+		return err
+	}
+	p, t := n.k.NewProcess(nil)
+	p.Command = i
+	p.SetUser(n.def.User)
+	p.Cwd = "/node"
+	p.FDs = kernel.NewFDTable()
+	n.standardFiles(p)
+	th := n.addThread(t, tr)
+	p.Exec(t, exePath(tr), c.Args)
+	n.setImage(th)
+	n.k.MakeReady(t)
+	return nil
+}
+
+// member returns the real pid of a living process of the node, or 0.
+func (n *Node) member() int {
+	pid := 0
+	for _, th := range n.threads {
+		if pid == 0 || th.tr.PID < pid {
+			pid = th.tr.PID
+		}
+	}
+	return pid
+}
+
+// standardFiles gives a command its descriptors 0, 1 and 2.
+func (n *Node) standardFiles(p *kernel.Process) {
+	for fd := range 3 {
+		p.FDs.Set(fd, kernel.NewConsole(fd, n.def.Stdin, n.def.StdinOpen), false)
+	}
+}
+
+// environment is what every command starts with; nothing of the host's leaks in.
+func environment(def *spec.Node) []string {
+	env := map[string]string{
+		"PATH": spec.Path, "HOME": "/node", "PWD": "/node", "LANG": "C.UTF-8", "TZ": "UTC",
+		"HOSTNAME": def.Name,
+	}
+	for k, v := range def.Env {
+		env[k] = v
+	}
+	var s []string
+	for k, v := range env {
+		s = append(s, k+"="+v)
+	}
+	sort.Strings(s)
+	return s
+}
+
+// mapArea maps Ariadne's pages of the node into the supervisor too.
+func (n *Node) mapArea(pid int) error {
+	if n.area != nil {
+		return nil
+	}
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", pid, sandbox.AreaPath), os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("open the clock page: %w", err)
+	}
+	defer f.Close()
+	n.area, err = unix.Mmap(int(f.Fd()), 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("map the clock page: %w", err)
+	}
+	copy(n.area[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
+	n.clock = vdso.Clock(n.area[:4096])
+	n.clock.SetBases(uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
+	return nil
+}
+
+func (n *Node) addThread(k *kernel.Thread, tr *tracee.Thread) *thread {
+	th := &thread{n: n, k: k, tr: tr}
+	k.M = th
+	n.threads[k] = th
+	return th
+}
+
+// setImage prepares a program that has not run an instruction: Ariadne's pages,
+// the vDSO, the random bytes that libc and Go take from the auxiliary vector.
+func (n *Node) setImage(th *thread) {
+	tr := th.tr
+	restore, err := tr.BorrowCode()
+	must(err)
+	// Below the stack pointer nothing is in use yet.
+	path := tr.SP() - 512
+	if e := tr.WriteMem(path, append([]byte(sandbox.AreaPath), 0)); e != 0 {
+		must(fmt.Errorf("thread %d: write to the new stack: %w", th.k.TID, e))
+	}
+	fd := n.inject(th, unix.SYS_OPEN, path, unix.O_RDWR, 0)
+	n.inject(th, unix.SYS_MMAP, kernel.AreaBase, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_FIXED, uint64(fd), 0)
+	n.inject(th, unix.SYS_MPROTECT, kernel.VDSOAddr, kernel.ScratchAddr-kernel.VDSOAddr, unix.PROT_READ|unix.PROT_EXEC)
+	n.inject(th, unix.SYS_CLOSE, uint64(fd))
+	if e := tr.WriteMem(path, make([]byte, len(sandbox.AreaPath)+1)); e != 0 {
+		must(fmt.Errorf("thread %d: clear the new stack: %w", th.k.TID, e))
+	}
+	must(restore())
+	n.patchAuxv(th)
+}
+
+// inject runs a call that cannot fail unless the tool is wrong.
+func (n *Node) inject(th *thread, nr int, args ...uint64) int64 {
+	v := th.Syscall(nr, args...)
+	if v < 0 {
+		must(fmt.Errorf("thread %d: injected %s: %w", th.k.TID, callName(nr), unix.Errno(-v)))
+	}
+	return v
+}
+
+// Entries of the auxiliary vector (getauxval(3)).
+const (
+	atNull        = 0
+	atRandom      = 25
+	atSysinfoEHDR = 33
+)
+
+// patchAuxv changes what Linux told the new program: where the vDSO is, and the
+// random bytes.
+func (n *Node) patchAuxv(th *thread) {
+	tr := th.tr
+	word := func(addr uint64) uint64 {
+		var b [8]byte
+		if e := tr.ReadMem(addr, b[:]); e != 0 {
+			must(fmt.Errorf("thread %d: read the initial stack: %w", th.k.TID, e))
+		}
+		return binary.LittleEndian.Uint64(b[:])
+	}
+	write := func(addr uint64, b []byte) {
+		if e := tr.WriteMem(addr, b); e != 0 {
+			must(fmt.Errorf("thread %d: write the initial stack: %w", th.k.TID, e))
+		}
+	}
+	at := tr.SP() + 8 + 8*(word(tr.SP())+1) // argc, argv, NULL
+	for word(at) != 0 {                     // environment
+		at += 8
+	}
+	for at += 8; word(at) != atNull; at += 16 {
+		switch word(at) {
+		case atRandom:
+			b := make([]byte, 16)
+			n.k.Rand.Fill(b)
+			write(word(at+8), b)
+		case atSysinfoEHDR:
+			write(at+8, binary.LittleEndian.AppendUint64(nil, kernel.VDSOAddr))
+		}
+	}
+}
+
+// exePath is the program's path as the node sees it.
+func exePath(tr *tracee.Thread) string {
+	s, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", tr.TID))
+	must(err)
+	return s
+}
+
+// clone makes a thread or a process. Linux makes it with the supervisor's flags:
+// no exit signal, no waiting for a vfork child, no real ids written to memory.
+func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
+	const emulated = 0xff | unix.CLONE_VFORK | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_SETTID |
+		unix.CLONE_CHILD_CLEARTID | unix.CLONE_PTRACE | unix.CLONE_UNTRACED | unix.CLONE_DETACHED | unix.CLONE_PIDFD
+	flags := a.Flags &^ emulated
+	if flags&unix.CLONE_THREAD == 0 {
+		// A child of Ariadne: whoever dies first, no real parent gets a signal.
+		flags |= unix.CLONE_PARENT
+	}
+	must(th.tr.SetCall(unix.SYS_CLONE, flags, a.Stack, 0, 0, a.TLS))
+	if th.tr.Consumed() {
+		must(fmt.Errorf("thread %d: clone after an injected call", th.k.TID))
+	}
+	must(th.tr.ToExit())
+	s, err := th.tr.Wait()
+	must(err)
+	if s.Kind == tracee.CallExit {
+		must(th.tr.Refresh())
+		return n.finish(th, th.tr.Result())
+	}
+	if s.Kind != tracee.CloneEvent {
+		must(fmt.Errorf("thread %d: %v stop in clone", th.k.TID, s.Kind))
+	}
+	ctr, err := tracee.Adopt(th.tr, s.Child, flags&unix.CLONE_THREAD != 0, flags&unix.CLONE_VM != 0)
+	must(err)
+	must(th.tr.ToExit())
+	_, err = th.tr.Wait()
+	must(err)
+	must(ctr.StartChild(th.tr))
+
+	ck := n.k.Fork(th.k, a)
+	child := n.addThread(ck, ctr)
+	tid := binary.LittleEndian.AppendUint32(nil, uint32(ck.TID))
+	if a.Flags&unix.CLONE_PARENT_SETTID != 0 {
+		th.WriteMem(a.ParentTID, tid) // as Linux: a bad address is not an error
+	}
+	if a.Flags&unix.CLONE_CHILD_SETTID != 0 {
+		child.WriteMem(a.ChildTID, tid)
+	}
+	n.k.MakeReady(ck)
+	if a.Flags&unix.CLONE_VFORK != 0 {
+		th.vfork = ck.Proc
+		th.k.Park()
+		return false
+	}
+	return n.finish(th, int64(ck.TID))
+}
+
+// endVfork lets a thread go on whose vfork child has executed or ended; whatever
+// else woke it has to wait.
+func (n *Node) endVfork(th *thread) bool {
+	if th.vfork.VforkParent == th.k {
+		th.k.Park()
+		return false
+	}
+	pid := th.vfork.PID
+	th.vfork = nil
+	return n.finish(th, int64(pid))
+}
+
+// exec runs execve or execveat.
+func (n *Node) exec(th *thread) bool {
+	k := th.k
+	args := execArgs(k)
+	a := k.Call.Args
+	if th.tr.Consumed() {
+		must(th.tr.SetCallAgain(k.Call.NR, a[:]...))
+	} else {
+		must(th.tr.SetCall(k.Call.NR, a[:]...))
+	}
+	s := n.runExec(th)
+	if s.Kind == tracee.CallExit {
+		must(th.tr.Refresh())
+		return n.finish(th, th.tr.Result())
+	}
+	n.record(th, 0)
+	for _, o := range append([]*kernel.Thread(nil), k.Proc.Threads...) {
+		if o != k {
+			delete(n.threads, o)
+		}
+	}
+	th.tr.TakeOver()
+	must(th.tr.AfterExec())
+	k.EndWait()
+	k.Call.InCall = false
+	k.Proc.Exec(k, exePath(th.tr), args)
+	n.setImage(th)
+	return n.deliverSignals(th)
+}
+
+// runExec resumes th in execve until it has a new image or has failed. The other
+// threads of the process end on the way.
+func (n *Node) runExec(th *thread) tracee.Stop {
+	must(th.tr.ToExit())
+	var others []int
+	for _, o := range th.k.Proc.Threads {
+		if tid := n.threads[o].tr.TID; o != th.k && tid != th.tr.PID {
+			others = append(others, tid)
+		}
+	}
+	if len(others) == 0 && th.tr.TID == th.tr.PID {
+		s, err := th.tr.Wait()
+		must(err)
+		return s
+	}
+	for {
+		s, err := th.tr.WaitGroup()
+		must(err)
+		switch s.Kind {
+		case tracee.ExecEvent:
+			return s
+		case tracee.CallExit:
+			if s.TID == th.tr.TID {
+				return s
+			}
+		case tracee.Exited:
+		}
+	}
+}
+
+// execArgs reads the argument list that execve is given, for /proc/self/cmdline.
+func execArgs(k *kernel.Thread) []string {
+	at := k.Call.Args[1]
+	if k.Call.NR == unix.SYS_EXECVEAT {
+		at = k.Call.Args[2]
+	}
+	var args []string
+	for ; len(args) < 1<<16; at += 8 {
+		var b [8]byte
+		if k.M.ReadMem(at, b[:]) != 0 {
+			break
+		}
+		p := binary.LittleEndian.Uint64(b[:])
+		if p == 0 {
+			break
+		}
+		args = append(args, readString(k, p))
+	}
+	return args
+}
+
+func readString(k *kernel.Thread, at uint64) string {
+	var s []byte
+	var b [1]byte
+	for ; len(s) < 1<<17 && k.M.ReadMem(at, b[:]) == 0 && b[0] != 0; at++ {
+		s = append(s, b[0])
+	}
+	return string(s)
+}
+
+// endThread ends one thread; with the last one, the process.
+func (n *Node) endThread(th *thread, status int) {
+	p := th.k.Proc
+	if len(p.Threads) == 1 {
+		n.endProcess(p, status, 0, false)
+		return
+	}
+	leader := th.tr.TID == th.tr.PID
+	th.k.Exit()
+	if leader {
+		// Linux keeps the leader until the last thread ends; so it stays stopped.
+		p.LeaderGone = true
+		return
+	}
+	delete(n.threads, th.k)
+	if th.tr.Consumed() {
+		must(th.tr.SetCallAgain(unix.SYS_EXIT, 0))
+	}
+	must(th.tr.Continue(0))
+	tracee.Reap(th.tr.TID)
+}
+
+// endProcess ends p: by exit status or by a signal.
+func (n *Node) endProcess(p *kernel.Process, status, signal int, core bool) {
+	var tids []int
+	pid := 0
+	for k, th := range n.threads {
+		if k.Proc == p {
+			tids = append(tids, th.tr.TID)
+			pid = th.tr.PID
+		}
+	}
+	p.Exit(status, signal, core)
+	must(tracee.Kill(pid, tids))
+	for k, th := range n.threads {
+		if k.Proc == p {
+			th.tr.Release()
+			delete(n.threads, k)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+
+	"ariadne/internal/kernel"
+	"ariadne/internal/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// The supervisor holds the queues of pending signals; Linux holds masks and
+// dispositions and builds the handler's frame. To deliver a signal the supervisor
+// queues the real one just before the thread runs, replaces its siginfo at the
+// signal stop, and steps into the handler.
+
+// interrupt ends or resumes a blocked call when a signal is to be delivered.
+func (n *Node) interrupt(th *thread, r kernel.Result) bool {
+	k := th.k
+	k.Wait.Interrupted = false
+	if !n.deliverDefault(th) {
+		return false
+	}
+	if !k.HasSignal() {
+		// No handler will run: the call goes on waiting.
+		if r.Restart == kernel.RestartNever && k.Proc.Stopped {
+			return n.finish(th, -int64(unix.EINTR))
+		}
+		k.Park()
+		return false
+	}
+	info, _ := k.PeekSignal()
+	if r.Restart == kernel.RestartSA && k.Proc.Action(info.Signo).Flags&unix.SA_RESTART != 0 {
+		n.record(th, -int64(unix.EINTR))
+		must(th.tr.Restart())
+		return n.leaveCall(th)
+	}
+	return n.finish(th, -int64(unix.EINTR))
+}
+
+// deliverDefault takes pending signals up to the first that has a handler; it
+// reports whether the process is still there.
+func (n *Node) deliverDefault(th *thread) bool {
+	for {
+		info, ok := th.k.PeekSignal()
+		if !ok || th.k.Proc.Action(info.Signo).Handler > kernel.SigIgn {
+			return true
+		}
+		th.k.NextSignal()
+		if !n.defaultAction(th, info) {
+			return false
+		}
+	}
+}
+
+// defaultAction does what SIG_DFL and SIG_IGN mean; false: the process is gone.
+func (n *Node) defaultAction(th *thread, info kernel.SigInfo) bool {
+	p := th.k.Proc
+	if p.Action(info.Signo).Handler == kernel.SigIgn {
+		return true
+	}
+	switch kernel.Default(info.Signo) {
+	case kernel.ActTerminate:
+		n.endProcess(p, 0, info.Signo, false)
+		return false
+	case kernel.ActCore:
+		n.endProcess(p, 0, info.Signo, true)
+		return false
+	case kernel.ActStop:
+		p.Stop(info.Signo)
+	}
+	return true
+}
+
+// deliverSignals delivers all pending signals that th does not block, before its
+// next instruction in user mode; it reports whether th goes on running.
+func (n *Node) deliverSignals(th *thread) bool {
+	return n.deliverAll(th, nil)
+}
+
+// deliverMasked is deliverSignals on the way out of a call that had replaced the
+// signal mask (sigsuspend, ppoll): signals let through by that mask are delivered
+// and the mask from before is what the first handler returns to.
+func (n *Node) deliverMasked(th *thread, saved kernel.SigSet) bool {
+	return n.deliverAll(th, &saved)
+}
+
+func (n *Node) deliverAll(th *thread, restore *kernel.SigSet) bool {
+	k := th.k
+	for k.HasSignal() {
+		info, ok := k.NextSignal()
+		if !ok {
+			break
+		}
+		handled := k.Proc.Action(info.Signo).Handler > kernel.SigIgn
+		if !n.deliver(th, info, restore) {
+			return false
+		}
+		if handled {
+			restore = nil
+		}
+	}
+	if restore != nil {
+		k.M.SetSigMask(*restore)
+		return n.deliverAll(th, nil)
+	}
+	if k.Proc.Stopped {
+		n.requeue(th)
+		return false
+	}
+	return true
+}
+
+// deliver makes th enter the handler of info, or takes the default action.
+// frameMask, when not nil, is the mask that the handler will restore.
+func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet) bool {
+	act := th.k.Proc.Action(info.Signo)
+	if act.Handler <= kernel.SigIgn {
+		return n.defaultAction(th, info)
+	}
+	sig := unix.Signal(info.Signo)
+	must(th.tr.Queue(sig))
+	for {
+		must(th.tr.Continue(0))
+		s, err := th.tr.Wait()
+		must(err)
+		if s.Kind == tracee.Signal && s.Signal == sig {
+			break
+		}
+		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) where signal %d was to come", th.k.TID, s.Kind, s.Signal, info.Signo)})
+		}
+	}
+	must(th.tr.SetSigInfo(rawSigInfo(info)))
+	return n.enterHandler(th, sig, act, frameMask)
+}
+
+// enterHandler runs from a signal stop to the handler's first instruction.
+func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, frameMask *kernel.SigSet) bool {
+	if act.Flags&saResetHand != 0 {
+		th.k.Proc.ResetAction(int(sig))
+	}
+	n.step.stream.call(th.k.TID, -int(sig), 0)
+	must(th.tr.Step(sig))
+	s, err := th.tr.Wait()
+	must(err)
+	switch {
+	case s.Kind == tracee.Signal && s.Signal == unix.SIGTRAP:
+	case s.Kind == tracee.Signal && s.Signal == unix.SIGSEGV:
+		// No room for the frame on the (alternate) stack.
+		n.endProcess(th.k.Proc, 0, int(unix.SIGSEGV), true)
+		return false
+	default:
+		panic(toolError{fmt.Errorf("thread %d: %v stop (%v) entering the handler of signal %d", th.k.TID, s.Kind, s.Signal, sig)})
+	}
+	if frameMask != nil {
+		must(th.tr.SetFrameMask(uint64(*frameMask)))
+	}
+	return true
+}
+
+const saResetHand = 0x80000000
+
+// fault handles a signal that an instruction of th caused.
+func (n *Node) fault(th *thread, sig unix.Signal) bool {
+	p := th.k.Proc
+	act := p.Action(int(sig))
+	if act.Handler <= kernel.SigIgn || th.SigMask().Has(int(sig)) {
+		n.endProcess(p, 0, int(sig), true)
+		return false
+	}
+	if !n.enterHandler(th, sig, act, nil) {
+		return false
+	}
+	return n.deliverSignals(th)
+}
+
+const siTimer = -2
+
+// rawSigInfo is info as siginfo_t (sigaction(2)).
+func rawSigInfo(i kernel.SigInfo) *tracee.SigInfo {
+	s := new(tracee.SigInfo)
+	s.PutInt32(0, int32(i.Signo))
+	s.PutInt32(4, int32(i.Errno))
+	s.PutInt32(8, int32(i.Code))
+	switch {
+	case unix.Signal(i.Signo) == unix.SIGCHLD && i.Code > 0:
+		s.PutInt32(16, int32(i.PID))
+		s.PutInt32(20, int32(i.UID))
+		s.PutInt32(24, int32(i.Status))
+	case i.Code == siTimer:
+		s.PutInt32(16, int32(i.TimerID))
+		s.PutInt32(20, int32(i.Overrun))
+		s.PutUint64(24, i.Value)
+	case unix.Signal(i.Signo) == unix.SIGIO && i.Code > 0:
+		s.PutUint64(16, uint64(i.Band))
+		s.PutInt32(24, int32(i.FD))
+	default:
+		s.PutInt32(16, int32(i.PID))
+		s.PutInt32(20, int32(i.UID))
+		s.PutUint64(24, i.Value)
+	}
+	return s
+}
