@@ -43,7 +43,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	}
 	p, t := n.k.NewProcess(nil)
 	p.Command = i
-	p.SetUser(n.def.User)
+	p.SetUser(n.def.User, n.def.User)
 	p.Cwd = "/node"
 	p.FDs = kernel.NewFDTable()
 	n.standardFiles(p)
@@ -67,8 +67,9 @@ func (n *Node) member() int {
 
 // standardFiles gives a command its descriptors 0, 1 and 2.
 func (n *Node) standardFiles(p *kernel.Process) {
-	for fd := range 3 {
-		p.FDs.Set(fd, kernel.NewConsole(fd, n.def.Stdin, n.def.StdinOpen), false)
+	p.FDs.Set(0, &kernel.OpenFile{File: kernel.NewInput(n.def.Stdin, n.def.StdinOpen), Flags: unix.O_RDONLY}, false)
+	for stream := 1; stream <= 2; stream++ {
+		p.FDs.Set(stream, &kernel.OpenFile{File: kernel.NewOutput(stream), Flags: unix.O_WRONLY}, false)
 	}
 }
 
@@ -237,16 +238,21 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 	n.k.MakeReady(ck)
 	if a.Flags&unix.CLONE_VFORK != 0 {
 		th.vfork = ck.Proc
+		th.k.Wait.Uninterruptible = true
 		th.k.Park()
 		return false
 	}
 	return n.finish(th, int64(ck.TID))
 }
 
-// endVfork lets a thread go on whose vfork child has executed or ended; whatever
-// else woke it has to wait.
+// endVfork lets a thread go on whose vfork child has executed or ended; of what
+// else may wake it, only a fatal signal does more.
 func (n *Node) endVfork(th *thread) bool {
 	if th.vfork.VforkParent == th.k {
+		if th.k.HasSignal() && !n.deliverAll(th, nil) {
+			return false
+		}
+		th.k.Wait.Uninterruptible = true
 		th.k.Park()
 		return false
 	}
@@ -352,11 +358,9 @@ func (n *Node) endThread(th *thread, status int) {
 		n.endProcess(p, status, 0, false)
 		return
 	}
-	leader := th.tr.TID == th.tr.PID
 	th.k.Exit()
-	if leader {
+	if th.tr.TID == th.tr.PID {
 		// Linux keeps the leader until the last thread ends; so it stays stopped.
-		p.LeaderGone = true
 		return
 	}
 	delete(n.threads, th.k)

@@ -20,45 +20,40 @@ import (
 func (n *Node) interrupt(th *thread, r kernel.Result) bool {
 	k := th.k
 	k.Wait.Interrupted = false
-	if !n.deliverDefault(th) {
-		return false
-	}
-	if !k.HasSignal() {
-		// No handler will run: the call goes on waiting.
-		if r.Restart == kernel.RestartNever && k.Proc.Stopped {
-			return n.finish(th, -int64(unix.EINTR))
+	for k.HasSignal() {
+		info, ok := k.NextSignal()
+		if !ok {
+			break
 		}
-		k.Park()
-		return false
-	}
-	info, _ := k.PeekSignal()
-	if r.Restart == kernel.RestartSA && k.Proc.Action(info.Signo).Flags&unix.SA_RESTART != 0 {
+		act := k.Proc.Actions[info.Signo]
+		if act.Handler <= kernel.SigIgn {
+			if !n.defaultAction(th, info) {
+				return false
+			}
+			if r.Restart == kernel.RestartNever {
+				return n.finish(th, -int64(unix.EINTR))
+			}
+			continue // no handler runs: the call goes on
+		}
 		n.record(th, -int64(unix.EINTR))
-		must(th.tr.Restart())
-		return n.leaveCall(th)
-	}
-	return n.finish(th, -int64(unix.EINTR))
-}
-
-// deliverDefault takes pending signals up to the first that has a handler; it
-// reports whether the process is still there.
-func (n *Node) deliverDefault(th *thread) bool {
-	for {
-		info, ok := th.k.PeekSignal()
-		if !ok || th.k.Proc.Action(info.Signo).Handler > kernel.SigIgn {
-			return true
+		if r.Restart == kernel.RestartAlways || r.Restart == kernel.RestartSA && act.Flags&unix.SA_RESTART != 0 {
+			must(th.tr.Restart())
+		} else {
+			must(th.tr.Return(-int64(unix.EINTR)))
 		}
-		th.k.NextSignal()
-		if !n.defaultAction(th, info) {
-			return false
-		}
+		saved := k.Wait.SavedMask
+		k.EndWait()
+		k.Call.InCall = false
+		return n.deliver(th, info, saved) && n.deliverAll(th, nil)
 	}
+	k.Park()
+	return false
 }
 
 // defaultAction does what SIG_DFL and SIG_IGN mean; false: the process is gone.
 func (n *Node) defaultAction(th *thread, info kernel.SigInfo) bool {
 	p := th.k.Proc
-	if p.Action(info.Signo).Handler == kernel.SigIgn {
+	if p.Actions[info.Signo].Handler == kernel.SigIgn {
 		return true
 	}
 	switch kernel.Default(info.Signo) {
@@ -94,7 +89,7 @@ func (n *Node) deliverAll(th *thread, restore *kernel.SigSet) bool {
 		if !ok {
 			break
 		}
-		handled := k.Proc.Action(info.Signo).Handler > kernel.SigIgn
+		handled := k.Proc.Actions[info.Signo].Handler > kernel.SigIgn
 		if !n.deliver(th, info, restore) {
 			return false
 		}
@@ -116,7 +111,7 @@ func (n *Node) deliverAll(th *thread, restore *kernel.SigSet) bool {
 // deliver makes th enter the handler of info, or takes the default action.
 // frameMask, when not nil, is the mask that the handler will restore.
 func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet) bool {
-	act := th.k.Proc.Action(info.Signo)
+	act := th.k.Proc.Actions[info.Signo]
 	if act.Handler <= kernel.SigIgn {
 		return n.defaultAction(th, info)
 	}
@@ -140,7 +135,7 @@ func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet
 // enterHandler runs from a signal stop to the handler's first instruction.
 func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, frameMask *kernel.SigSet) bool {
 	if act.Flags&saResetHand != 0 {
-		th.k.Proc.ResetAction(int(sig))
+		th.k.Proc.Actions[int(sig)].Handler = kernel.SigDfl
 	}
 	n.step.stream.call(th.k.TID, -int(sig), 0)
 	must(th.tr.Step(sig))
@@ -166,7 +161,7 @@ const saResetHand = 0x80000000
 // fault handles a signal that an instruction of th caused.
 func (n *Node) fault(th *thread, sig unix.Signal) bool {
 	p := th.k.Proc
-	act := p.Action(int(sig))
+	act := p.Actions[int(sig)]
 	if act.Handler <= kernel.SigIgn || th.SigMask().Has(int(sig)) {
 		n.endProcess(p, 0, int(sig), true)
 		return false
