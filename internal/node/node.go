@@ -13,13 +13,11 @@ package node
 
 import (
 	"fmt"
-	"os"
 	"sort"
 	"time"
 
 	"ariadne"
 	"ariadne/internal/kernel"
-	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"

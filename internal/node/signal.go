@@ -36,7 +36,7 @@ func (n *Node) interrupt(th *thread, r kernel.Result) bool {
 			continue // no handler runs: the call goes on
 		}
 		n.record(th, -int64(unix.EINTR))
-		if r.Restart == kernel.RestartAlways || r.Restart == kernel.RestartSA && act.Flags&unix.SA_RESTART != 0 {
+		if r.Restart == kernel.RestartAlways || r.Restart == kernel.RestartSA && act.Flags&kernel.SARestart != 0 {
 			must(th.tr.Restart())
 		} else {
 			must(th.tr.Return(-int64(unix.EINTR)))
@@ -134,7 +134,7 @@ func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet
 
 // enterHandler runs from a signal stop to the handler's first instruction.
 func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, frameMask *kernel.SigSet) bool {
-	if act.Flags&saResetHand != 0 {
+	if act.Flags&kernel.SAResetHand != 0 {
 		th.k.Proc.Actions[int(sig)].Handler = kernel.SigDfl
 	}
 	n.step.stream.call(th.k.TID, -int(sig), 0)
@@ -155,8 +155,6 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, f
 	}
 	return true
 }
-
-const saResetHand = 0x80000000
 
 // fault handles a signal that an instruction of th caused.
 func (n *Node) fault(th *thread, sig unix.Signal) bool {

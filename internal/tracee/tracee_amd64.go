@@ -88,14 +88,25 @@ func (t *Thread) SetCallAgain(nr int, args ...uint64) error {
 	if err := t.storeRegs(); err != nil {
 		return err
 	}
-	if err := t.resume(unix.PTRACE_SYSCALL, 0); err != nil {
-		return err
-	}
-	s, err := t.Wait()
+	s, err := t.nextCallStop()
 	if err == nil && s.Kind != CallExit {
 		err = fmt.Errorf("tracee %d: %v stop entering call %d", t.TID, s.Kind, nr)
 	}
 	return err
+}
+
+// nextCallStop resumes up to the next entry or exit of a call. A SIGSTOP on the
+// way is a watchdog's that came late: it means nothing any more.
+func (t *Thread) nextCallStop() (Stop, error) {
+	for {
+		if err := t.resume(unix.PTRACE_SYSCALL, 0); err != nil {
+			return Stop{}, err
+		}
+		s, err := t.Wait()
+		if err != nil || s.Kind != Signal || s.Signal != unix.SIGSTOP {
+			return s, err
+		}
+	}
 }
 
 // Result is what a call that ran to its exit returned; after Refresh.
@@ -115,10 +126,7 @@ func (t *Thread) Inject(nr int, args ...uint64) (int64, error) {
 	}
 	wasEntry := t.pos == atEntry
 	for {
-		if err := t.resume(unix.PTRACE_SYSCALL, 0); err != nil {
-			return 0, err
-		}
-		s, err := t.Wait()
+		s, err := t.nextCallStop()
 		if err != nil {
 			return 0, err
 		}
@@ -135,10 +143,8 @@ func (t *Thread) Inject(nr int, args ...uint64) (int64, error) {
 				return 0, err
 			}
 			return int64(t.regs.Rax), nil
-		case Signal:
-			return 0, fmt.Errorf("tracee %d: signal %v during injected call %d", t.TID, s.Signal, nr)
 		default:
-			return 0, fmt.Errorf("tracee %d: %v stop during injected call %d", t.TID, s.Kind, nr)
+			return 0, fmt.Errorf("tracee %d: %v stop (%v) during injected call %d", t.TID, s.Kind, s.Signal, nr)
 		}
 	}
 }

@@ -1,0 +1,51 @@
+//go:build linux
+
+package run
+
+import (
+	"sync"
+
+	"ariadne/internal/node"
+	"ariadne/internal/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// Processes is the NodeFactory of real processes. The goroutine that calls Start
+// becomes an executor: locked to its thread and, with all that it starts, pinned to
+// one processor.
+type Processes struct{}
+
+// Start implements NodeFactory.
+func (Processes) Start(c NodeConfig) (Node, error) {
+	cpus, err := processors()
+	if err != nil {
+		return nil, err
+	}
+	if err := tracee.Pin(cpus[c.Worker%len(cpus)]); err != nil {
+		return nil, err
+	}
+	return node.Start(node.Config{
+		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls,
+	}), nil
+}
+
+// nodeSeed gives each node a seed of its own: equal ones make elections drag.
+func nodeSeed(seed uint64, index int) uint64 {
+	return (seed+1)*0x9e3779b97f4a7c15 ^ uint64(index+1)*0xc2b2ae3d27d4eb4f
+}
+
+// processors lists those that Ariadne may use, as it was started.
+var processors = sync.OnceValues(func() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, err
+	}
+	var cpus []int
+	for i := range 1024 {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus, nil
+})
