@@ -78,7 +78,7 @@ func (ep *Epoll) Add(file *OpenFile, fd int, ev EpollEvent) Errno {
 	it.set(ev)
 	ep.items[fd] = append(ep.items[fd], it)
 	if it.queue != nil {
-		it.queue.Add(it)
+		it.queue.AddWatcher(it, ev.Events&epollExclusive != 0)
 	}
 	file.WatchClose(it)
 	it.check()
@@ -170,7 +170,7 @@ func (it *epollItem) holds() Events {
 
 // check queues the item if a wanted event holds.
 func (it *epollItem) check() {
-	if it.holds() != 0 {
+	if it.holds() != 0 && !it.queued {
 		it.enqueue()
 		it.ep.changed.Notify(In | RdNorm)
 	}

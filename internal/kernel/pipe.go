@@ -183,10 +183,12 @@ func (e *PipeEnd) Write(_ *Thread, b []byte) (int, Errno) {
 		p.bufs = append(p.bufs, pipeBuf{data: append([]byte(nil), b[n:n+k]...), packet: e.Packets})
 		n += k
 	}
+	// Linux announces data to edge-triggered watchers on every write, even on
+	// one that found no room.
+	p.notifyReaders(In | RdNorm)
 	if n == 0 {
 		return 0, unix.EAGAIN
 	}
-	p.notifyReaders(In | RdNorm)
 	return n, 0
 }
 

@@ -20,14 +20,22 @@ const (
 // Waiter is told that what it waits for may have changed.
 type Waiter interface{ Notify(Events) }
 
-// Queue is the waiters on one object, in the order in which they came.
+// Queue is the waiters on one object: threads in the order in which they came,
+// before them those that watch.
 // The zero value is an empty queue.
 type Queue struct{ waiters []Waiter }
 
 func (q *Queue) add(w Waiter) { q.waiters = append(q.waiters, w) }
 
-// Add enters a waiter that stays until Remove (an epoll item).
-func (q *Queue) Add(w Waiter) { q.add(w) }
+// AddWatcher enters a waiter that stays until Remove (an epoll item). It is told
+// before the others, as in Linux; last puts it at the end.
+func (q *Queue) AddWatcher(w Waiter, last bool) {
+	if last {
+		q.add(w)
+		return
+	}
+	q.waiters = append([]Waiter{w}, q.waiters...)
+}
 
 // Remove takes w out.
 func (q *Queue) Remove(w Waiter) { q.remove(w) }
@@ -41,7 +49,7 @@ func (q *Queue) remove(w Waiter) {
 	}
 }
 
-// Notify tells all waiters, oldest first, that ev holds now or that something
+// Notify tells all waiters, in order, that ev holds now or that something
 // else changed. A woken thread leaves the queue; its handler may enter again.
 func (q *Queue) Notify(ev Events) {
 	for _, w := range append([]Waiter(nil), q.waiters...) {
