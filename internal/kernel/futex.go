@@ -89,8 +89,10 @@ func (f *Futexes) wake(w *futexWaiter) {
 	w.t.Unpark()
 }
 
-// Waiting reports whether t still stands in a futex's queue.
+// WaitsOnFutex reports whether t stands in a futex's queue; WaitsToOwn, whether
+// in that of a priority-inheriting one.
 func (t *Thread) WaitsOnFutex() bool { return t.futex != nil }
+func (t *Thread) WaitsToOwn() bool   { return t.futex != nil && t.futex.pi }
 
 // Enqueue lets t wait on the futex at addr for a wake-up of one of mask's bits.
 // With piAddr != 0 it is to be moved to that futex (FUTEX_WAIT_REQUEUE_PI).

@@ -50,6 +50,9 @@ func (p *Process) NewTimer(clock, signo int, target *Thread, value uint64) *Inte
 	return it
 }
 
+// NextTimerID is the id that NewTimer will give.
+func (p *Process) NextTimerID() int { return p.nextTimer }
+
 // DropTimer is timer_delete.
 func (p *Process) DropTimer(it *IntervalTimer) {
 	it.Set(0, false, 0)

@@ -13,6 +13,9 @@ import (
 // table; the spec's commands are its children.
 const initPID = 1
 
+// DefaultTimerSlack is PR_GET_TIMERSLACK's first answer, in ns.
+const DefaultTimerSlack = 50000
+
 // Process is a thread group. PIDs are virtual: in order of creation in the node,
 // from the same numbers as TIDs.
 type Process struct {
@@ -58,6 +61,8 @@ type Process struct {
 	Dumpable              int
 	NoNewPrivs            bool
 	KeepCaps              bool
+	HasExeced             bool // since it was forked: its parent may not move it to another group
+	Membarrier            int  // what it registered for
 	Subreaper             bool
 	PDeathSig             int
 	TimerSlack            uint64
@@ -71,7 +76,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	pid := n.nextPID
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
-		Umask: 0o022, Dumpable: 1, TimerSlack: 50000, ExitSig: int(unix.SIGCHLD), Actions: &Actions{},
+		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &Actions{},
 		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
@@ -240,7 +245,7 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 		old.Leave(p.Node)
 	}
 	p.FDs.Exec(p.Node)
-	p.Dumpable, p.KeepCaps = 1, false
+	p.Dumpable, p.KeepCaps, p.HasExeced = 1, false, true
 	p.releaseVfork()
 }
 

@@ -214,6 +214,7 @@ func (t *Thread) EndWait() {
 	if t.Wait.timer != nil {
 		t.Node().StopTimer(t.Wait.timer)
 	}
+	t.Node().Futexes.Leave(t)
 	target, held := t.Wait.target, t.Wait.held
 	t.Wait = Wait{}
 	if held {

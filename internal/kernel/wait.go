@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
 
 // WaitFor selects children as waitid(2) does; zero fields do not restrict.
 type WaitFor struct {
@@ -17,9 +21,10 @@ const (
 
 // Change is a child's change of state: what SIGCHLD and waitid say of it.
 type Change struct {
-	Child  *Process
-	Code   int // CLDExited, ...
-	Status int // exit status or signal
+	PID, UID int
+	Code     int          // CLDExited, ...
+	Status   int          // exit status or signal
+	CPU      ariadne.Time // used by it and its reaped children
 }
 
 // WaitStatus is the change as wait4 tells it.
@@ -38,7 +43,7 @@ func (c Change) WaitStatus() int {
 }
 
 // Wait takes a change of a child's state. Without one it returns a Change
-// without Child, or ECHILD when no child could ever have one.
+// without PID, or ECHILD when no child could ever have one.
 func (p *Process) Wait(w WaitFor) (Change, Errno) {
 	any := false
 	for _, c := range p.Children() {
@@ -75,9 +80,9 @@ func (c *Process) change(options int) (Change, bool) {
 	case c.Dead:
 		return c.ending(), options&unix.WEXITED != 0
 	case c.StopReport != 0 && options&unix.WSTOPPED != 0:
-		return Change{c, CLDStopped, c.StopReport}, true
+		return c.changed(CLDStopped, c.StopReport), true
 	case c.ContReport != 0 && options&unix.WCONTINUED != 0:
-		return Change{c, CLDContinued, c.ContReport}, true
+		return c.changed(CLDContinued, c.ContReport), true
 	}
 	return Change{}, false
 }
@@ -86,11 +91,15 @@ func (c *Process) change(options int) (Change, bool) {
 func (c *Process) ending() Change {
 	switch {
 	case c.ExitSignal == 0:
-		return Change{c, CLDExited, c.ExitStatus & 0xff}
+		return c.changed(CLDExited, c.ExitStatus&0xff)
 	case c.Core:
-		return Change{c, CLDDumped, c.ExitSignal}
+		return c.changed(CLDDumped, c.ExitSignal)
 	}
-	return Change{c, CLDKilled, c.ExitSignal}
+	return c.changed(CLDKilled, c.ExitSignal)
+}
+
+func (c *Process) changed(code, status int) Change {
+	return Change{c.PID, c.Cred.UID.Real, code, status, c.CPU() + c.ChildCPUTime}
 }
 
 // report marks a change as told; a dead child goes away with it.
@@ -101,7 +110,7 @@ func (c *Process) report(ch Change) {
 	case CLDContinued:
 		c.ContReport = 0
 	default:
-		c.Parent.ChildCPUTime += c.CPU() + c.ChildCPUTime
+		c.Parent.ChildCPUTime += ch.CPU
 		c.reap()
 	}
 }

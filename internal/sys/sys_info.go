@@ -1,0 +1,120 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_UNAME, "uname", sysUname),
+		full(unix.SYS_SYSINFO, "sysinfo", sysSysinfo),
+		full(unix.SYS_GETRLIMIT, "getrlimit", sysGetrlimit),
+		partial(unix.SYS_SETRLIMIT, "setrlimit", sysSetrlimit, rlimitNote),
+		partial(unix.SYS_PRLIMIT64, "prlimit64", sysPrlimit, rlimitNote),
+	)
+}
+
+const rlimitNote = "RLIMIT_NOFILE and RLIMIT_SIGPENDING are enforced, the others remembered and shown"
+
+func sysUname(t *kernel.Thread, a Args) kernel.Result {
+	const field = 65
+	b := make([]byte, 6*field)
+	for i, s := range []string{"Linux", t.Node().Name, kernel.Release, kernel.Version, "x86_64", "(none)"} {
+		copy(b[i*field:(i+1)*field-1], s)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[0], b))
+}
+
+func sysSysinfo(t *kernel.Thread, a Args) kernel.Result {
+	const size, loads = 112, 3
+	uptime, _ := readClock(t, unix.CLOCK_BOOTTIME)
+	threads := 0
+	for _, p := range t.Node().Procs {
+		threads += len(p.Threads)
+	}
+	b := le.AppendUint64(nil, uint64(uptime/1e9))
+	b = append(b, make([]byte, loads*8)...)
+	b = le.AppendUint64(b, kernel.MemTotal)
+	b = le.AppendUint64(b, kernel.MemFree)
+	b = append(b, make([]byte, 4*8)...) // shared, buffers, total and free swap
+	b = le.AppendUint16(b, uint16(threads))
+	b = append(b, make([]byte, size-len(b))...)
+	le.PutUint32(b[104:], 1) // unit of the sizes
+	return kernel.RetOr(0, t.M.WriteMem(a[0], b))
+}
+
+func sysGetrlimit(t *kernel.Thread, a Args) kernel.Result {
+	return prlimit(t, t.Proc, int(int32(a[0])), 0, a[1])
+}
+
+func sysSetrlimit(t *kernel.Thread, a Args) kernel.Result {
+	if a[1] == 0 {
+		return kernel.Fail(unix.EFAULT)
+	}
+	return prlimit(t, t.Proc, int(int32(a[0])), a[1], 0)
+}
+
+func sysPrlimit(t *kernel.Thread, a Args) kernel.Result {
+	p := peer(t, int(int32(a[0])))
+	if p == nil {
+		return kernel.Fail(unix.ESRCH)
+	}
+	me, him := t.Proc.Cred.UID.Real, p.Cred.UID
+	if p != t.Proc && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) && (me != him.Real || me != him.Effective || me != him.Saved) {
+		return kernel.Fail(unix.EPERM)
+	}
+	return prlimit(t, p, int(int32(a[1])), a[2], a[3])
+}
+
+// prlimit stores p's old limit at old and takes a new one from set, where not 0.
+func prlimit(t *kernel.Thread, p *kernel.Process, resource int, set, old uint64) kernel.Result {
+	if resource < 0 || resource >= kernel.NumRlimits {
+		return kernel.Fail(unix.EINVAL)
+	}
+	soft, hard := p.Rlimit(resource)
+	if set != 0 {
+		b, e := readBytes(t, set, 16)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		if e := setRlimit(t, p, resource, le.Uint64(b), le.Uint64(b[8:])); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if old != 0 {
+		return kernel.RetOr(0, t.M.WriteMem(old, le.AppendUint64(le.AppendUint64(nil, soft), hard)))
+	}
+	return kernel.Ret(0)
+}
+
+func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uint64) kernel.Errno {
+	_, oldHard := p.Rlimit(resource)
+	switch {
+	case soft > hard:
+		return unix.EINVAL
+	case hard > oldHard && !t.Proc.Capable(unix.CAP_SYS_RESOURCE):
+		return unix.EPERM
+	case resource == unix.RLIMIT_NOFILE && hard > kernel.MaxFiles:
+		return unix.EPERM
+	}
+	p.Rlimits[resource] = [2]uint64{soft, hard}
+	if resource == unix.RLIMIT_NOFILE && p == t.Proc {
+		limitNumbers(t, soft)
+	}
+	return 0
+}
+
+// limitNumbers gives Linux, which hands out descriptor numbers, the same soft
+// limit. It keeps its own hard limit, so that the soft one can be raised again.
+func limitNumbers(t *kernel.Thread, soft uint64) {
+	const at = kernel.ScratchAddr
+	if t.M.Syscall(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, 0, at) != 0 {
+		return
+	}
+	hard, e := readU64(t, at+8)
+	if e == 0 && writeU64(t, at, min(soft, hard)) == 0 {
+		t.M.Syscall(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, at, 0)
+	}
+}

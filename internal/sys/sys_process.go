@@ -1,0 +1,246 @@
+package sys
+
+import (
+	"fmt"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_FORK, "fork", sysFork),
+		full(unix.SYS_VFORK, "vfork", sysVfork),
+		partial(unix.SYS_CLONE, "clone", sysClone, "no namespaces; working directory and umask are shared by threads alone"),
+		refused(unix.SYS_CLONE3, "clone3", unix.ENOSYS, true, "libc and language runtimes fall back to clone"),
+		full(unix.SYS_EXECVE, "execve", sysExec),
+		full(unix.SYS_EXECVEAT, "execveat", sysExec),
+		full(unix.SYS_EXIT, "exit", sysExit),
+		full(unix.SYS_EXIT_GROUP, "exit_group", sysExitGroup),
+		partial(unix.SYS_WAIT4, "wait4", sysWait4, "resource usage is processor time only"),
+		partial(unix.SYS_WAITID, "waitid", sysWaitid, "resource usage is processor time only"),
+		full(unix.SYS_SET_TID_ADDRESS, "set_tid_address", sysSetTIDAddress),
+		partial(unix.SYS_PRCTL, "prctl", sysPrctl, "the options that programs use; see docs/limits.md"),
+		partial(unix.SYS_PERSONALITY, "personality", sysPersonality, "reading only"),
+		partial(unix.SYS_KCMP, "kcmp", sysKcmp, "says whether equal, without order"),
+		refused(unix.SYS_PTRACE, "ptrace", unix.EPERM, false, "processes are already traced"),
+	)
+}
+
+const (
+	cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+		unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+	threadFlags = unix.CLONE_THREAD | unix.CLONE_SIGHAND | unix.CLONE_VM | unix.CLONE_FILES | unix.CLONE_FS
+)
+
+func doClone(c kernel.CloneArgs) kernel.Result {
+	return kernel.Result{Op: kernel.OpClone, Clone: c}
+}
+
+func sysFork(t *kernel.Thread, a Args) kernel.Result {
+	return doClone(kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
+}
+
+func sysVfork(t *kernel.Thread, a Args) kernel.Result {
+	return doClone(kernel.CloneArgs{Flags: unix.CLONE_VFORK | unix.CLONE_VM | uint64(unix.SIGCHLD)})
+}
+
+func sysClone(t *kernel.Thread, a Args) kernel.Result {
+	c := kernel.CloneArgs{Flags: a[0] & 0xffffffff, Stack: a[1], ParentTID: a[2], ChildTID: a[3], TLS: a[4]}
+	has := func(f uint64) bool { return c.Flags&f != 0 }
+	switch {
+	case has(unix.CLONE_THREAD) && !has(unix.CLONE_SIGHAND),
+		has(unix.CLONE_SIGHAND) && !has(unix.CLONE_VM),
+		has(unix.CLONE_PIDFD) && has(unix.CLONE_PARENT_SETTID|unix.CLONE_DETACHED|unix.CLONE_THREAD):
+		return kernel.Fail(unix.EINVAL)
+	case has(cloneNamespaces):
+		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), false)
+		return kernel.Fail(unix.EPERM)
+	case has(unix.CLONE_THREAD) && c.Flags&threadFlags != threadFlags, has(unix.CLONE_FS) && !has(unix.CLONE_THREAD):
+		t.Node().Refuse(t, "clone with uncommon sharing", fmt.Sprintf("flags %#x", c.Flags), false)
+		return kernel.Fail(unix.EINVAL)
+	}
+	return doClone(c)
+}
+
+func sysExec(t *kernel.Thread, a Args) kernel.Result { return kernel.Result{Op: kernel.OpExec} }
+
+func sysExit(t *kernel.Thread, a Args) kernel.Result {
+	return kernel.Result{Op: kernel.OpExit, Value: int64(a[0] & 0xff)}
+}
+
+func sysExitGroup(t *kernel.Thread, a Args) kernel.Result {
+	return kernel.Result{Op: kernel.OpExitGroup, Value: int64(a[0] & 0xff)}
+}
+
+// waitNoThread restricts wait to the children of the calling thread; here they
+// are those of its process.
+const waitNoThread = 0x20000000
+
+func sysWait4(t *kernel.Thread, a Args) kernel.Result {
+	pid, options := int(int32(a[0])), int(uint32(a[2]))
+	if options&^(unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED|waitNoThread|kernel.WCLONE|kernel.WALL) != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	w := kernel.WaitFor{Options: options | unix.WEXITED}
+	switch {
+	case pid == -1<<31:
+		return kernel.Fail(unix.ESRCH)
+	case pid > 0:
+		w.PID = pid
+	case pid == 0:
+		w.PGID = t.Proc.PGID
+	case pid < -1:
+		w.PGID = -pid
+	}
+	ch, r, done := wait(t, w)
+	if !done {
+		return r
+	}
+	if a[1] != 0 {
+		if e := writeU32(t, a[1], uint32(ch.WaitStatus())); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if a[3] != 0 {
+		if e := t.M.WriteMem(a[3], rusage(ch.CPU)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return kernel.Ret(int64(ch.PID))
+}
+
+// wait looks for a change of a child. When there is none, r is what the call
+// does instead.
+func wait(t *kernel.Thread, w kernel.WaitFor) (ch kernel.Change, r kernel.Result, done bool) {
+	ch, e := t.Proc.Wait(w)
+	switch {
+	case e != 0:
+		return ch, kernel.Fail(e), false
+	case ch.PID != 0:
+		return ch, r, true
+	case w.Options&unix.WNOHANG != 0:
+		return ch, kernel.Ret(0), false
+	}
+	return ch, t.Block(kernel.RestartSA, &t.Proc.ChildChanged), false
+}
+
+func sysWaitid(t *kernel.Thread, a Args) kernel.Result {
+	options := int(uint32(a[3]))
+	known := unix.WNOHANG | unix.WNOWAIT | unix.WEXITED | unix.WSTOPPED | unix.WCONTINUED | waitNoThread | kernel.WCLONE | kernel.WALL
+	if options&^known != 0 || options&(unix.WEXITED|unix.WSTOPPED|unix.WCONTINUED) == 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	w := kernel.WaitFor{Options: options}
+	pidfdBusy := false
+	switch id := int(int32(a[1])); int32(a[0]) {
+	case unix.P_ALL:
+	case unix.P_PID:
+		if w.PID = id; id <= 0 {
+			return kernel.Fail(unix.EINVAL)
+		}
+	case unix.P_PGID:
+		if w.PGID = id; id < 0 {
+			return kernel.Fail(unix.EINVAL)
+		} else if id == 0 {
+			w.PGID = t.Proc.PGID
+		}
+	case unix.P_PIDFD:
+		p, of, e := pidFile(t, a[1])
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		w.Proc = p
+		if of.NonBlocking() && options&unix.WNOHANG == 0 {
+			pidfdBusy = true
+			w.Options |= unix.WNOHANG
+		}
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	ch, r, done := wait(t, w)
+	if !done && (r.Op == kernel.OpBlock || r.Value != 0) {
+		return r
+	}
+	if !done && pidfdBusy {
+		return kernel.Fail(unix.EAGAIN)
+	}
+	return storeWaitid(t, a, ch)
+}
+
+// storeWaitid writes the siginfo and usage; all zero when nothing was found.
+func storeWaitid(t *kernel.Thread, a Args, ch kernel.Change) kernel.Result {
+	if a[2] != 0 {
+		var info kernel.SigInfo
+		if ch.PID != 0 {
+			info = kernel.SigInfo{Signo: int(unix.SIGCHLD), Code: ch.Code, PID: ch.PID, UID: ch.UID, Status: ch.Status}
+		}
+		// Linux writes these fields alone.
+		if e := t.M.WriteMem(a[2], info.Encode()[:28]); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if a[4] != 0 && ch.PID != 0 {
+		return kernel.RetOr(0, t.M.WriteMem(a[4], rusage(ch.CPU)))
+	}
+	return kernel.Ret(0)
+}
+
+// sysSetTIDAddress keeps the address from Linux, whose ids are not the node's.
+func sysSetTIDAddress(t *kernel.Thread, a Args) kernel.Result {
+	t.ClearTID = a[0]
+	return kernel.Ret(int64(t.TID))
+}
+
+// sysPersonality answers a query; nothing can be changed: Ariadne itself has
+// turned off the randomisation of addresses, which is not shown.
+func sysPersonality(t *kernel.Thread, a Args) kernel.Result {
+	if p := uint32(a[0]); p != 0xffffffff && p != 0 {
+		t.Node().Refuse(t, fmt.Sprintf("personality %#x", p), formatArgs(a), true)
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.Ret(0)
+}
+
+// What kcmp(2) compares.
+const (
+	kcmpFile = iota
+	kcmpVM
+	kcmpFiles
+	kcmpFS
+	kcmpSighand
+	kcmpIO
+	kcmpSysvsem
+)
+
+func sysKcmp(t *kernel.Thread, a Args) kernel.Result {
+	x, e1 := threadByID(t, a[0]&0xffffffff)
+	y, e2 := threadByID(t, a[1]&0xffffffff)
+	if e1 != 0 || e2 != 0 {
+		return kernel.Fail(unix.ESRCH)
+	}
+	p, q := x.Proc, y.Proc
+	same := p == q
+	switch int32(a[2]) {
+	case kcmpFile:
+		f, g := p.FDs.Get(fdOf(a[3])), q.FDs.Get(fdOf(a[4]))
+		if f == nil || g == nil {
+			return kernel.Fail(unix.EBADF)
+		}
+		same = f == g
+	case kcmpVM:
+		same = p.MM == q.MM
+	case kcmpFiles:
+		same = p.FDs == q.FDs
+	case kcmpSighand:
+		same = p.Actions == q.Actions
+	case kcmpFS, kcmpIO, kcmpSysvsem:
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	if same {
+		return kernel.Ret(0)
+	}
+	return kernel.Ret(3) // different, ordering unavailable
+}

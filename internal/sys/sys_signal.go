@@ -1,0 +1,327 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_RT_SIGACTION, "rt_sigaction", sysSigaction),
+		full(unix.SYS_RT_SIGPROCMASK, "rt_sigprocmask", sysSigprocmask),
+		full(unix.SYS_RT_SIGPENDING, "rt_sigpending", sysSigpending),
+		full(unix.SYS_RT_SIGSUSPEND, "rt_sigsuspend", sysSigsuspend),
+		full(unix.SYS_RT_SIGTIMEDWAIT, "rt_sigtimedwait", sysSigtimedwait),
+		full(unix.SYS_RT_SIGQUEUEINFO, "rt_sigqueueinfo", sysSigqueueinfo),
+		full(unix.SYS_RT_TGSIGQUEUEINFO, "rt_tgsigqueueinfo", sysTgsigqueueinfo),
+		full(unix.SYS_KILL, "kill", sysKill),
+		full(unix.SYS_TKILL, "tkill", sysTkill),
+		full(unix.SYS_TGKILL, "tgkill", sysTgkill),
+		full(unix.SYS_PAUSE, "pause", sysPause),
+		full(unix.SYS_PIDFD_OPEN, "pidfd_open", sysPidfdOpen),
+		full(unix.SYS_PIDFD_SEND_SIGNAL, "pidfd_send_signal", sysPidfdSendSignal),
+		refused(unix.SYS_PIDFD_GETFD, "pidfd_getfd", unix.EPERM, false, "descriptors of other processes are out of reach"),
+	)
+}
+
+const sigsetSize = 8
+
+// sigactionSize is the size of the kernel's struct sigaction.
+const sigactionSize = 32
+
+// sysSigaction is run by Linux too, which builds the frames of handlers.
+func sysSigaction(t *kernel.Thread, a Args) kernel.Result {
+	var act []byte
+	if a[1] != 0 {
+		var e kernel.Errno
+		if act, e = readBytes(t, a[1], sigactionSize); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	r := t.M.Syscall(unix.SYS_RT_SIGACTION, a[0], a[1], a[2], a[3])
+	if r == 0 && act != nil {
+		t.Proc.SetAction(int(a[0]), kernel.SigAction{Handler: le.Uint64(act), Flags: le.Uint64(act[8:]),
+			Restorer: le.Uint64(act[16:]), Mask: kernel.SigSet(le.Uint64(act[24:]))})
+	}
+	return kernel.Ret(r)
+}
+
+func sysSigprocmask(t *kernel.Thread, a Args) kernel.Result {
+	if a[3] != sigsetSize {
+		return kernel.Fail(unix.EINVAL)
+	}
+	old := t.M.SigMask()
+	if a[1] != 0 {
+		set, e := readU64(t, a[1])
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		m := kernel.SigSet(set)
+		switch int(int32(a[0])) {
+		case unix.SIG_BLOCK:
+			m |= old
+		case unix.SIG_UNBLOCK:
+			m = old &^ m
+		case unix.SIG_SETMASK:
+		default:
+			return kernel.Fail(unix.EINVAL)
+		}
+		t.SetMask(m)
+	}
+	if a[2] != 0 {
+		return kernel.RetOr(0, writeU64(t, a[2], uint64(old)))
+	}
+	return kernel.Ret(0)
+}
+
+func sysSigpending(t *kernel.Thread, a Args) kernel.Result {
+	if a[1] > sigsetSize {
+		return kernel.Fail(unix.EINVAL)
+	}
+	set := le.AppendUint64(nil, uint64(t.PendingSignals()&t.M.SigMask()))
+	return kernel.RetOr(0, t.M.WriteMem(a[0], set[:a[1]]))
+}
+
+func sysSigsuspend(t *kernel.Thread, a Args) kernel.Result {
+	if a[1] != sigsetSize {
+		return kernel.Fail(unix.EINVAL)
+	}
+	set, e := readU64(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	t.SwapMask(kernel.SigSet(set))
+	return t.Block(kernel.RestartNoHand)
+}
+
+func sysPause(t *kernel.Thread, a Args) kernel.Result { return t.Block(kernel.RestartNoHand) }
+
+func sysSigtimedwait(t *kernel.Thread, a Args) kernel.Result {
+	if a[3] != sigsetSize {
+		return kernel.Fail(unix.EINVAL)
+	}
+	set, e := readU64(t, a[0])
+	if e == 0 {
+		e = timeoutArg(t, a[2], 1)
+	}
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	// SIGKILL and SIGSTOP cannot be waited for.
+	want := kernel.SigSet(set) &^ kernel.Sig(int(unix.SIGKILL), int(unix.SIGSTOP))
+	if info, ok := t.TakeSignal(want); ok {
+		if a[1] != 0 {
+			if e := t.M.WriteMem(a[1], info.Encode()); e != 0 {
+				return kernel.Fail(e)
+			}
+		}
+		return kernel.Ret(int64(info.Signo))
+	}
+	if timedOut(t) {
+		return kernel.Fail(unix.EAGAIN)
+	}
+	return t.Block(kernel.RestartNever, &t.Proc.Signals)
+}
+
+// sender is the siginfo of a signal that t sends by kill.
+func sender(t *kernel.Thread, sig, code int) kernel.SigInfo {
+	return kernel.SigInfo{Signo: sig, Code: code, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real}
+}
+
+// maySignal checks kill(2)'s permission and the signal's number.
+func maySignal(t *kernel.Thread, p *kernel.Process, sig int) kernel.Errno {
+	if sig < 0 || sig > kernel.NumSignals {
+		return unix.EINVAL
+	}
+	me, him := t.Proc.Cred.UID, p.Cred.UID
+	if p == t.Proc || t.Proc.Capable(unix.CAP_KILL) || me.Effective == him.Real || me.Effective == him.Saved ||
+		me.Real == him.Real || me.Real == him.Saved || sig == int(unix.SIGCONT) && p.SID == t.Proc.SID {
+		return 0
+	}
+	return unix.EPERM
+}
+
+// signalProcess sends info to p as t may; signal 0 only asks whether it might.
+func signalProcess(t *kernel.Thread, p *kernel.Process, info kernel.SigInfo) kernel.Errno {
+	if e := maySignal(t, p, info.Signo); e != 0 || info.Signo == 0 {
+		return e
+	}
+	return t.Node().Kill(p, info)
+}
+
+// processByID finds a process by its id or that of one of its threads.
+func processByID(t *kernel.Thread, pid int) *kernel.Process {
+	if p := t.Node().Procs[pid]; p != nil {
+		return p
+	}
+	if x := t.Node().Thread(pid); x != nil {
+		return x.Proc
+	}
+	return nil
+}
+
+func sysKill(t *kernel.Thread, a Args) kernel.Result {
+	pid, sig := int(int32(a[0])), int(int32(a[1]))
+	info := sender(t, sig, kernel.SIUser)
+	switch {
+	case pid > 0:
+		if pid == t.Proc.ParentPID() && t.Proc.Parent == nil {
+			return kernel.Fail(unix.EPERM) // init
+		}
+		if p := processByID(t, pid); p != nil {
+			return kernel.RetOr(0, signalProcess(t, p, info))
+		}
+		return kernel.Fail(unix.ESRCH)
+	case pid == 0:
+		return signalAll(t, t.Node().Group(t.Proc.PGID), info)
+	case pid == -1:
+		var others []*kernel.Process
+		for _, id := range t.Node().PIDs() {
+			if p := t.Node().Procs[id]; p != t.Proc {
+				others = append(others, p)
+			}
+		}
+		return signalAll(t, others, info)
+	}
+	return signalAll(t, t.Node().Group(-pid), info)
+}
+
+// signalAll succeeds when one could be signalled.
+func signalAll(t *kernel.Thread, ps []*kernel.Process, info kernel.SigInfo) kernel.Result {
+	failed := kernel.Errno(unix.ESRCH)
+	some := false
+	for _, p := range ps {
+		if e := signalProcess(t, p, info); e == 0 {
+			some = true
+		} else {
+			failed = e
+		}
+	}
+	if some {
+		return kernel.Ret(0)
+	}
+	return kernel.Fail(failed)
+}
+
+func sysTkill(t *kernel.Thread, a Args) kernel.Result {
+	return signalThread(t, -1, int(int32(a[0])), sender(t, int(int32(a[1])), kernel.SITkill))
+}
+
+func sysTgkill(t *kernel.Thread, a Args) kernel.Result {
+	if int32(a[0]) <= 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return signalThread(t, int(int32(a[0])), int(int32(a[1])), sender(t, int(int32(a[2])), kernel.SITkill))
+}
+
+// signalThread sends to one thread; tgid -1 matches any process.
+func signalThread(t *kernel.Thread, tgid, tid int, info kernel.SigInfo) kernel.Result {
+	if tid <= 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	x := t.Node().Thread(tid)
+	if x == nil || tgid >= 0 && x.Proc.PID != tgid {
+		return kernel.Fail(unix.ESRCH)
+	}
+	if e := maySignal(t, x.Proc, info.Signo); e != 0 || info.Signo == 0 {
+		return kernel.RetOr(0, e)
+	}
+	return kernel.RetOr(0, x.Send(info))
+}
+
+// readInfo reads the siginfo that a caller sends. Only the kernel and kill have
+// codes from 0 up, and only to oneself may they be imitated.
+func readInfo(t *kernel.Thread, addr uint64, pid, sig int) (kernel.SigInfo, kernel.Errno) {
+	b, e := readBytes(t, addr, kernel.SigInfoSize)
+	if e != 0 {
+		return kernel.SigInfo{}, e
+	}
+	le.PutUint32(b, uint32(sig))
+	info := kernel.DecodeSigInfo(b)
+	if (info.Code >= 0 || info.Code == kernel.SITkill) && pid != t.Proc.PID {
+		return info, unix.EPERM
+	}
+	return info, 0
+}
+
+func sysSigqueueinfo(t *kernel.Thread, a Args) kernel.Result {
+	pid, sig := int(int32(a[0])), int(int32(a[1]))
+	info, e := readInfo(t, a[2], pid, sig)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	p := processByID(t, pid)
+	if p == nil {
+		return kernel.Fail(unix.ESRCH)
+	}
+	return kernel.RetOr(0, signalProcess(t, p, info))
+}
+
+func sysTgsigqueueinfo(t *kernel.Thread, a Args) kernel.Result {
+	tgid, tid, sig := int(int32(a[0])), int(int32(a[1])), int(int32(a[2]))
+	if tgid <= 0 || tid <= 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	info, e := readInfo(t, a[3], tgid, sig)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return signalThread(t, tgid, tid, info)
+}
+
+func sysPidfdOpen(t *kernel.Thread, a Args) kernel.Result {
+	pid := int(int32(a[0]))
+	if pid <= 0 || a[1]&^unix.O_NONBLOCK != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	p := t.Node().Procs[pid]
+	if p == nil {
+		if t.Node().Thread(pid) != nil {
+			return kernel.Fail(unix.EINVAL) // not a group's leader
+		}
+		return kernel.Fail(unix.ESRCH)
+	}
+	return kernel.RetOr(t.NewFD(&kernel.PidFile{Proc: p}, unix.O_RDWR|unix.O_CLOEXEC|int(a[1])))
+}
+
+// pidFile returns the process behind a pidfd.
+func pidFile(t *kernel.Thread, fd uint64) (*kernel.Process, *kernel.OpenFile, kernel.Errno) {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil {
+		return nil, nil, unix.EBADF
+	}
+	f, ok := of.File.(*kernel.PidFile)
+	if !ok {
+		return nil, nil, unix.EBADF
+	}
+	return f.Proc, of, 0
+}
+
+func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
+	if a[3] != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	p, _, e := pidFile(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	sig := int(int32(a[1]))
+	info := sender(t, sig, kernel.SIUser)
+	if a[2] != 0 {
+		given, e := readU32(t, a[2])
+		if e == 0 && int(int32(given)) != sig {
+			e = unix.EINVAL
+		}
+		if e == 0 {
+			info, e = readInfo(t, a[2], p.PID, sig)
+		}
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if t.Node().Procs[p.PID] != p {
+		return kernel.Fail(unix.ESRCH)
+	}
+	return kernel.RetOr(0, signalProcess(t, p, info))
+}

@@ -1,0 +1,448 @@
+package sys
+
+import (
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_CLOCK_GETTIME, "clock_gettime", sysClockGettime),
+		full(unix.SYS_CLOCK_GETRES, "clock_getres", sysClockGetres),
+		refused(unix.SYS_CLOCK_SETTIME, "clock_settime", unix.EPERM, true, "time is the node's input"),
+		partial(unix.SYS_CLOCK_ADJTIME, "clock_adjtime", sysClockAdjtime, "reading only"),
+		partial(unix.SYS_ADJTIMEX, "adjtimex", sysAdjtimex, "reading only"),
+		refused(unix.SYS_SETTIMEOFDAY, "settimeofday", unix.EPERM, true, "time is the node's input"),
+		full(unix.SYS_GETTIMEOFDAY, "gettimeofday", sysGettimeofday),
+		full(unix.SYS_TIME, "time", sysTime),
+		full(unix.SYS_NANOSLEEP, "nanosleep", sysNanosleep),
+		partial(unix.SYS_CLOCK_NANOSLEEP, "clock_nanosleep", sysClockNanosleep, "sleeping on processor time uses the node's clock"),
+		full(unix.SYS_TIMES, "times", sysTimes),
+		partial(unix.SYS_GETRUSAGE, "getrusage", sysGetrusage, "processor time only"),
+		full(unix.SYS_ALARM, "alarm", sysAlarm),
+		partial(unix.SYS_SETITIMER, "setitimer", sysSetitimer, "ITIMER_VIRTUAL and ITIMER_PROF use the node's clock"),
+		full(unix.SYS_GETITIMER, "getitimer", sysGetitimer),
+		partial(unix.SYS_TIMER_CREATE, "timer_create", sysTimerCreate, "timers on processor time use the node's clock"),
+		full(unix.SYS_TIMER_SETTIME, "timer_settime", sysTimerSettime),
+		full(unix.SYS_TIMER_GETTIME, "timer_gettime", sysTimerGettime),
+		full(unix.SYS_TIMER_GETOVERRUN, "timer_getoverrun", sysTimerGetoverrun),
+		full(unix.SYS_TIMER_DELETE, "timer_delete", sysTimerDelete),
+	)
+}
+
+// coarseRes is the resolution of the coarse clocks: a tick at 250 Hz.
+const coarseRes = ariadne.Time(4e6)
+
+// clockBase returns what clock shows at the node's time 0; not ok for clocks
+// that do not run with the node's time.
+func clockBase(n *kernel.Node, clock int) (base ariadne.Time, ok bool) {
+	switch clock {
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM, unix.CLOCK_TAI:
+		return ariadne.Time(n.RealBase), true
+	case unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_BOOTTIME, unix.CLOCK_BOOTTIME_ALARM:
+		return ariadne.Time(n.MonoBase), true
+	}
+	return 0, false
+}
+
+// readClock returns a clock's time; EINVAL when there is no such clock.
+func readClock(t *kernel.Thread, clock int) (ariadne.Time, kernel.Errno) {
+	if base, ok := clockBase(t.Node(), clock); ok {
+		return base + t.Node().Now, 0
+	}
+	p, x, e := cpuClock(t, clock)
+	switch {
+	case e != 0:
+		return 0, e
+	case x != nil:
+		return x.CPUTime, 0
+	}
+	return p.CPU(), 0
+}
+
+// cpuClock returns whose processor time a clock shows: a process's or a
+// thread's. Negative clocks name them by id (clock_getcpuclockid(3)).
+func cpuClock(t *kernel.Thread, clock int) (*kernel.Process, *kernel.Thread, kernel.Errno) {
+	switch {
+	case clock == unix.CLOCK_PROCESS_CPUTIME_ID:
+		return t.Proc, nil, 0
+	case clock == unix.CLOCK_THREAD_CPUTIME_ID:
+		return nil, t, 0
+	case clock >= 0 || clock&3 == 3:
+		return nil, nil, unix.EINVAL
+	}
+	id := ^(clock >> 3)
+	if clock&4 != 0 {
+		x, e := threadByID(t, uint64(id))
+		if e != 0 || x.Proc != t.Proc {
+			return nil, nil, unix.EINVAL
+		}
+		return nil, x, 0
+	}
+	if id == 0 {
+		return t.Proc, nil, 0
+	}
+	if p := t.Node().Procs[id]; p != nil {
+		return p, nil, 0
+	}
+	return nil, nil, unix.EINVAL
+}
+
+// nodeTime converts an absolute time of a clock to the node's time.
+func nodeTime(t *kernel.Thread, clock int, at ariadne.Time) ariadne.Time {
+	now, e := readClock(t, clock)
+	if e != 0 {
+		return at
+	}
+	return t.Node().Now + (at - now)
+}
+
+// readTimespec reads a duration or time in ns; what exceeds the clock's range
+// becomes ariadne.Never.
+func readTimespec(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errno) {
+	b, e := readBytes(t, addr, 16)
+	if e != 0 {
+		return 0, e
+	}
+	return asTime(int64(le.Uint64(b)), int64(le.Uint64(b[8:])))
+}
+
+// readTimeval reads a struct timeval likewise.
+func readTimeval(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errno) {
+	b, e := readBytes(t, addr, 16)
+	if e != 0 {
+		return 0, e
+	}
+	usec := int64(le.Uint64(b[8:]))
+	if usec < 0 || usec >= 1e6 {
+		return 0, unix.EINVAL
+	}
+	return asTime(int64(le.Uint64(b)), usec*1000)
+}
+
+func asTime(sec, nsec int64) (ariadne.Time, kernel.Errno) {
+	switch {
+	case sec < 0 || nsec < 0 || nsec >= 1e9:
+		return 0, unix.EINVAL
+	case sec > int64(ariadne.Never)/2/1e9:
+		return ariadne.Never, 0
+	}
+	return ariadne.Time(sec*1e9 + nsec), 0
+}
+
+// timespec and timeval lay out a time.
+func timespec(b []byte, at ariadne.Time) []byte {
+	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9))
+}
+func timeval(b []byte, at ariadne.Time) []byte {
+	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9/1e3))
+}
+
+func sysClockGettime(t *kernel.Thread, a Args) kernel.Result {
+	now, e := readClock(t, int(int32(a[0])))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], timespec(nil, now)))
+}
+
+func sysClockGetres(t *kernel.Thread, a Args) kernel.Result {
+	clock := int(int32(a[0]))
+	if _, e := readClock(t, clock); e != 0 {
+		return kernel.Fail(e)
+	}
+	if a[1] == 0 {
+		return kernel.Ret(0)
+	}
+	res := ariadne.Time(1)
+	if clock == unix.CLOCK_REALTIME_COARSE || clock == unix.CLOCK_MONOTONIC_COARSE {
+		res = coarseRes
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], timespec(nil, res)))
+}
+
+func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
+	modes, e := readU32(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if modes != 0 {
+		t.Node().Refuse(t, "adjtimex", fmt.Sprintf("modes %#x", modes), true)
+		return kernel.Fail(unix.EPERM)
+	}
+	const size = 208
+	b := make([]byte, size)
+	le.PutUint64(b[48:], 1)        // precision, µs
+	le.PutUint64(b[56:], 32768000) // tolerance
+	copy(b[64:], timeval(nil, ariadne.Time(t.Node().RealBase)+t.Node().Now))
+	le.PutUint64(b[80:], 10000) // µs between ticks
+	return kernel.RetOr(unix.TIME_OK, t.M.WriteMem(a[0], b))
+}
+
+func sysClockAdjtime(t *kernel.Thread, a Args) kernel.Result {
+	if int32(a[0]) != unix.CLOCK_REALTIME {
+		return kernel.Fail(unix.EOPNOTSUPP)
+	}
+	return sysAdjtimex(t, Args{a[1]})
+}
+
+func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
+	now, _ := readClock(t, unix.CLOCK_REALTIME)
+	if a[0] != 0 {
+		if e := t.M.WriteMem(a[0], timeval(nil, now)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if a[1] != 0 {
+		return kernel.RetOr(0, t.M.WriteMem(a[1], make([]byte, 8))) // struct timezone: UTC
+	}
+	return kernel.Ret(0)
+}
+
+func sysTime(t *kernel.Thread, a Args) kernel.Result {
+	now, _ := readClock(t, unix.CLOCK_REALTIME)
+	if a[0] != 0 {
+		if e := writeU64(t, a[0], uint64(now/1e9)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return kernel.Ret(int64(now / 1e9))
+}
+
+func sysNanosleep(t *kernel.Thread, a Args) kernel.Result {
+	return sleep(t, unix.CLOCK_MONOTONIC, false, a[0], a[1])
+}
+
+func sysClockNanosleep(t *kernel.Thread, a Args) kernel.Result {
+	clock := int(int32(a[0]))
+	switch clock {
+	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	case unix.CLOCK_THREAD_CPUTIME_ID:
+		return kernel.Fail(unix.EINVAL)
+	}
+	if _, e := readClock(t, clock); e != 0 {
+		return kernel.Fail(e)
+	}
+	return sleep(t, clock, a[1]&unix.TIMER_ABSTIME != 0, a[2], a[3])
+}
+
+// sleep waits until the time at addr, on a clock or from now. An interrupted
+// sleep from now stores what is left at rem.
+func sleep(t *kernel.Thread, clock int, absolute bool, addr, rem uint64) kernel.Result {
+	if t.Wait.Runs == 0 {
+		at, e := readTimespec(t, addr)
+		switch {
+		case e != 0:
+			return kernel.Fail(e)
+		case absolute:
+			setDeadlineOn(t, clock, at)
+		case at != ariadne.Never:
+			setTimeout(t, at)
+		}
+		if timedOut(t) { // as a sleep of no length gives up the processor
+			return kernel.Result{Op: kernel.OpYield}
+		}
+	}
+	if timedOut(t) {
+		return kernel.Ret(0)
+	}
+	if t.Wait.Interrupted && !absolute && rem != 0 && t.Wait.HasDeadline {
+		if e := t.M.WriteMem(rem, timespec(nil, t.Wait.Deadline-t.Node().Now)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return t.Block(kernel.RestartNoHand)
+}
+
+// clockTick is the unit of times(2): 100 Hz.
+const clockTick = ariadne.Time(1e7)
+
+func sysTimes(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] != 0 {
+		var b []byte
+		for _, v := range []ariadne.Time{t.Proc.CPU(), 0, t.Proc.ChildCPUTime, 0} {
+			b = le.AppendUint64(b, uint64(v/clockTick))
+		}
+		if e := t.M.WriteMem(a[0], b); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	now, _ := readClock(t, unix.CLOCK_MONOTONIC)
+	return kernel.Ret(int64(now / clockTick))
+}
+
+func sysGetrusage(t *kernel.Thread, a Args) kernel.Result {
+	var cpu ariadne.Time
+	switch int32(a[0]) {
+	case unix.RUSAGE_SELF:
+		cpu = t.Proc.CPU()
+	case unix.RUSAGE_CHILDREN:
+		cpu = t.Proc.ChildCPUTime
+	case unix.RUSAGE_THREAD:
+		cpu = t.CPUTime
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], rusage(cpu)))
+}
+
+// rusage lays out a struct rusage with user time alone.
+func rusage(cpu ariadne.Time) []byte {
+	const size = 144
+	return append(timeval(nil, cpu), make([]byte, size-16)...)
+}
+
+func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
+	it := t.Proc.ITimer(kernel.ITimerReal)
+	left := it.Left()
+	armTimer(t, it, ariadne.Time(uint32(a[0]))*1e9, 0)
+	sec := left / 1e9
+	if sec == 0 && left > 0 || left%1e9 >= 5e8 {
+		sec++
+	}
+	return kernel.Ret(int64(sec))
+}
+
+// armTimer sets a timer to expire after d, or disarms it with 0.
+func armTimer(t *kernel.Thread, it *kernel.IntervalTimer, d, interval ariadne.Time) {
+	it.Set(t.Node().Now+d, d > 0, interval)
+}
+
+func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] > kernel.ITimerProf {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, storeTimer(t, a[1], t.Proc.ITimer(int(a[0])), timeval))
+}
+
+// storeTimer writes a timer's interval and time left.
+func storeTimer(t *kernel.Thread, addr uint64, it *kernel.IntervalTimer, layout func([]byte, ariadne.Time) []byte) kernel.Errno {
+	return t.M.WriteMem(addr, layout(layout(nil, it.Interval), it.Left()))
+}
+
+func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] > kernel.ITimerProf {
+		return kernel.Fail(unix.EINVAL)
+	}
+	var interval, value ariadne.Time
+	if a[1] != 0 {
+		var e1, e2 kernel.Errno
+		interval, e1 = readTimeval(t, a[1])
+		value, e2 = readTimeval(t, a[1]+16)
+		if e1 != 0 || e2 != 0 {
+			return kernel.Fail(max(e1, e2))
+		}
+	}
+	it := t.Proc.ITimer(int(a[0]))
+	if a[2] != 0 {
+		if e := storeTimer(t, a[2], it, timeval); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	armTimer(t, it, clampTimer(value), clampTimer(interval))
+	return kernel.Ret(0)
+}
+
+// clampTimer bounds a duration so that it can be added to any time.
+func clampTimer(d ariadne.Time) ariadne.Time { return min(d, ariadne.Never/2) }
+
+// sigev_notify of a struct sigevent (sigevent(7)).
+const (
+	sigevSignal   = 0
+	sigevNone     = 1
+	sigevThreadID = 4
+)
+
+func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
+	clock := int(int32(a[0]))
+	switch clock {
+	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	}
+	if _, e := readClock(t, clock); e != 0 {
+		return kernel.Fail(e)
+	}
+	signo, target, value := int(unix.SIGALRM), (*kernel.Thread)(nil), uint64(t.Proc.NextTimerID())
+	if a[1] != 0 {
+		b, e := readBytes(t, a[1], 64)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		value, signo = le.Uint64(b), int(int32(le.Uint32(b[8:])))
+		switch le.Uint32(b[12:]) {
+		case sigevNone:
+			signo = 0
+		case sigevSignal | sigevThreadID:
+			target, e = threadByID(t, uint64(le.Uint32(b[16:])))
+			if e != 0 || target.Proc != t.Proc {
+				return kernel.Fail(unix.EINVAL)
+			}
+			fallthrough
+		case sigevSignal:
+			if signo <= 0 || signo > kernel.NumSignals {
+				return kernel.Fail(unix.EINVAL)
+			}
+		default:
+			return kernel.Fail(unix.EINVAL)
+		}
+	}
+	if e := writeU32(t, a[2], uint32(t.Proc.NextTimerID())); e != 0 {
+		return kernel.Fail(e)
+	}
+	t.Proc.NewTimer(clock, signo, target, value)
+	return kernel.Ret(0)
+}
+
+func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
+	it := t.Proc.PTimers[int(int32(a[0]))]
+	if it == nil || a[2] == 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	interval, e1 := readTimespec(t, a[2])
+	value, e2 := readTimespec(t, a[2]+16)
+	if e1 != 0 || e2 != 0 {
+		return kernel.Fail(max(e1, e2))
+	}
+	if a[3] != 0 {
+		if e := storeTimer(t, a[3], it, timespec); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	interval, value = clampTimer(interval), clampTimer(value)
+	if a[1]&unix.TIMER_ABSTIME != 0 && value != 0 {
+		it.Set(max(t.Node().Now, nodeTime(t, it.Clock, value)), true, interval)
+	} else {
+		armTimer(t, it, value, interval)
+	}
+	return kernel.Ret(0)
+}
+
+func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
+	it := t.Proc.PTimers[int(int32(a[0]))]
+	if it == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, storeTimer(t, a[1], it, timespec))
+}
+
+func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
+	it := t.Proc.PTimers[int(int32(a[0]))]
+	if it == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.Ret(int64(it.Overrun))
+}
+
+func sysTimerDelete(t *kernel.Thread, a Args) kernel.Result {
+	it := t.Proc.PTimers[int(int32(a[0]))]
+	if it == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	t.Proc.DropTimer(it)
+	return kernel.Ret(0)
+}
