@@ -5,6 +5,9 @@ import "golang.org/x/sys/unix"
 // RlimInfinity is RLIM_INFINITY.
 const RlimInfinity = ^uint64(0)
 
+// MaxFiles is the most that RLIMIT_NOFILE can be (/proc/sys/fs/nr_open).
+const MaxFiles = 1048576
+
 // NumRlimits is the number of resources that setrlimit knows.
 const NumRlimits = 16
 
@@ -13,7 +16,7 @@ var defaultRlimits = [NumRlimits][2]uint64{
 	unix.RLIMIT_STACK:      {8 << 20, RlimInfinity},
 	unix.RLIMIT_CORE:       {0, RlimInfinity},
 	unix.RLIMIT_NPROC:      {65536, 65536},
-	unix.RLIMIT_NOFILE:     {1048576, 1048576},
+	unix.RLIMIT_NOFILE:     {MaxFiles, MaxFiles},
 	unix.RLIMIT_MEMLOCK:    {8 << 20, 8 << 20},
 	unix.RLIMIT_SIGPENDING: {65536, 65536},
 	unix.RLIMIT_MSGQUEUE:   {819200, 819200},

@@ -21,7 +21,7 @@ const rlimitNote = "RLIMIT_NOFILE and RLIMIT_SIGPENDING are enforced, the others
 func sysUname(t *kernel.Thread, a Args) kernel.Result {
 	const field = 65
 	b := make([]byte, 6*field)
-	for i, s := range []string{"Linux", t.Node().Name, kernel.Release, kernel.Version, "x86_64", "(none)"} {
+	for i, s := range []string{"Linux", t.Node().Name, kernel.OSRelease, kernel.OSVersion, "x86_64", "(none)"} {
 		copy(b[i*field:(i+1)*field-1], s)
 	}
 	return kernel.RetOr(0, t.M.WriteMem(a[0], b))

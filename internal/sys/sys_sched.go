@@ -209,7 +209,7 @@ func sysRRInterval(t *kernel.Thread, a Args) kernel.Result {
 	case unix.SCHED_FIFO:
 		interval = 0
 	}
-	return kernel.RetOr(0, t.M.WriteMem(a[1], timespec(nil, interval)))
+	return kernel.RetOr(0, t.M.WriteMem(a[1], appendTimespec(nil, interval)))
 }
 
 // allCPUs are the node's processors.

@@ -134,11 +134,11 @@ func asTime(sec, nsec int64) (ariadne.Time, kernel.Errno) {
 	return ariadne.Time(sec*1e9 + nsec), 0
 }
 
-// timespec and timeval lay out a time.
-func timespec(b []byte, at ariadne.Time) []byte {
+// appendTimespec and appendTimeval lay out a time.
+func appendTimespec(b []byte, at ariadne.Time) []byte {
 	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9))
 }
-func timeval(b []byte, at ariadne.Time) []byte {
+func appendTimeval(b []byte, at ariadne.Time) []byte {
 	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9/1e3))
 }
 
@@ -147,7 +147,7 @@ func sysClockGettime(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	return kernel.RetOr(0, t.M.WriteMem(a[1], timespec(nil, now)))
+	return kernel.RetOr(0, t.M.WriteMem(a[1], appendTimespec(nil, now)))
 }
 
 func sysClockGetres(t *kernel.Thread, a Args) kernel.Result {
@@ -162,7 +162,7 @@ func sysClockGetres(t *kernel.Thread, a Args) kernel.Result {
 	if clock == unix.CLOCK_REALTIME_COARSE || clock == unix.CLOCK_MONOTONIC_COARSE {
 		res = coarseRes
 	}
-	return kernel.RetOr(0, t.M.WriteMem(a[1], timespec(nil, res)))
+	return kernel.RetOr(0, t.M.WriteMem(a[1], appendTimespec(nil, res)))
 }
 
 func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
@@ -178,7 +178,7 @@ func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
 	b := make([]byte, size)
 	le.PutUint64(b[48:], 1)        // precision, µs
 	le.PutUint64(b[56:], 32768000) // tolerance
-	copy(b[64:], timeval(nil, ariadne.Time(t.Node().RealBase)+t.Node().Now))
+	copy(b[64:], appendTimeval(nil, ariadne.Time(t.Node().RealBase)+t.Node().Now))
 	le.PutUint64(b[80:], 10000) // µs between ticks
 	return kernel.RetOr(unix.TIME_OK, t.M.WriteMem(a[0], b))
 }
@@ -193,7 +193,7 @@ func sysClockAdjtime(t *kernel.Thread, a Args) kernel.Result {
 func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
 	now, _ := readClock(t, unix.CLOCK_REALTIME)
 	if a[0] != 0 {
-		if e := t.M.WriteMem(a[0], timeval(nil, now)); e != 0 {
+		if e := t.M.WriteMem(a[0], appendTimeval(nil, now)); e != 0 {
 			return kernel.Fail(e)
 		}
 	}
@@ -252,7 +252,7 @@ func sleep(t *kernel.Thread, clock int, absolute bool, addr, rem uint64) kernel.
 		return kernel.Ret(0)
 	}
 	if t.Wait.Interrupted && !absolute && rem != 0 && t.Wait.HasDeadline {
-		if e := t.M.WriteMem(rem, timespec(nil, t.Wait.Deadline-t.Node().Now)); e != 0 {
+		if e := t.M.WriteMem(rem, appendTimespec(nil, t.Wait.Deadline-t.Node().Now)); e != 0 {
 			return kernel.Fail(e)
 		}
 	}
@@ -294,7 +294,7 @@ func sysGetrusage(t *kernel.Thread, a Args) kernel.Result {
 // rusage lays out a struct rusage with user time alone.
 func rusage(cpu ariadne.Time) []byte {
 	const size = 144
-	return append(timeval(nil, cpu), make([]byte, size-16)...)
+	return append(appendTimeval(nil, cpu), make([]byte, size-16)...)
 }
 
 func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
@@ -317,7 +317,7 @@ func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
 	if a[0] > kernel.ITimerProf {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(0, storeTimer(t, a[1], t.Proc.ITimer(int(a[0])), timeval))
+	return kernel.RetOr(0, storeTimer(t, a[1], t.Proc.ITimer(int(a[0])), appendTimeval))
 }
 
 // storeTimer writes a timer's interval and time left.
@@ -340,7 +340,7 @@ func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
 	}
 	it := t.Proc.ITimer(int(a[0]))
 	if a[2] != 0 {
-		if e := storeTimer(t, a[2], it, timeval); e != 0 {
+		if e := storeTimer(t, a[2], it, appendTimeval); e != 0 {
 			return kernel.Fail(e)
 		}
 	}
@@ -409,7 +409,7 @@ func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(max(e1, e2))
 	}
 	if a[3] != 0 {
-		if e := storeTimer(t, a[3], it, timespec); e != 0 {
+		if e := storeTimer(t, a[3], it, appendTimespec); e != 0 {
 			return kernel.Fail(e)
 		}
 	}
@@ -427,7 +427,7 @@ func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(0, storeTimer(t, a[1], it, timespec))
+	return kernel.RetOr(0, storeTimer(t, a[1], it, appendTimespec))
 }
 
 func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
