@@ -23,7 +23,7 @@ bench: build
 	$(GO) run ./internal/bench
 
 compat: build
-	scripts/compat
+	$(GO) run ./internal/compat
 
 packages:
 	@scripts/packages

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// target is a real program with its spec, as the list has it.
+type target struct {
+	Spec    string // relative to the list's directory
+	Program string
+	Debian  string // package whose version is shown, or ""
+	Ready   string // regular expression: a line of a client's log
+	Short   bool
+	Notes   string
+	Triage  []triage
+
+	ready *regexp.Regexp
+}
+
+// triage explains the violations of random walks whose message it matches.
+type triage struct {
+	Violation string // regular expression
+	Because   string
+
+	matches *regexp.Regexp
+}
+
+func readTargets(path string) ([]*target, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var list []*target
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	dec.KnownFields(true)
+	if err := dec.Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, t := range list {
+		if err := t.compile(); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", path, t.Spec, err)
+		}
+	}
+	return list, nil
+}
+
+func (t *target) compile() (err error) {
+	if t.Spec == "" || t.Program == "" || t.Ready == "" {
+		return fmt.Errorf("spec, program and ready are needed")
+	}
+	if t.ready, err = regexp.Compile(t.Ready); err != nil {
+		return err
+	}
+	for i := range t.Triage {
+		if t.Triage[i].matches, err = regexp.Compile(t.Triage[i].Violation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reason returns what the triage says of a violation, or "".
+func (t *target) reason(message string) string {
+	for _, tr := range t.Triage {
+		if tr.matches.MatchString(message) {
+			return tr.Because
+		}
+	}
+	return ""
+}
+
+// name is the spec's path without its ending: "etcd/etcd-3.5".
+func (t *target) name() string { return strings.TrimSuffix(t.Spec, ".yaml") }
+
+// version is that of the Debian package installed, or "".
+func (t *target) version() string {
+	if t.Debian == "" {
+		return ""
+	}
+	out, err := exec.Command("dpkg-query", "-W", "-f", "${Version}", t.Debian).Output()
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// choose returns the wanted targets, or all.
+func choose(all []*target, wanted []string) ([]*target, error) {
+	if len(wanted) == 0 {
+		return all, nil
+	}
+	var out []*target
+	for _, w := range wanted {
+		found := false
+		for _, t := range all {
+			if w == t.Spec || w == t.name() || w == filepath.Dir(t.Spec) {
+				out = append(out, t)
+				found = true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no target %q", w)
+		}
+	}
+	return out, nil
+}
