@@ -25,6 +25,10 @@ type Reader interface {
 	Read(t *Thread, b []byte) (int, Errno)
 }
 
+// Sized is a Reader that knows how many bytes a read would find, so that no
+// larger buffer is made for it.
+type Sized interface{ Buffered() int }
+
 // Writer is a File for write(2), writev(2). A short count is a partial write.
 type Writer interface {
 	Write(t *Thread, b []byte) (int, Errno)

@@ -246,6 +246,9 @@ func (p *Pipe) Peek(max int) []byte {
 // Room returns how many bytes of whole pages can be written now.
 func (p *Pipe) Room() int { return (p.slots - len(p.bufs)) * pageSize }
 
+// Buffered implements Sized.
+func (e *PipeEnd) Buffered() int { return e.Pipe.Buffered() }
+
 // Ioctl implements Ioctler.
 func (e *PipeEnd) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	if cmd != unix.TIOCINQ {

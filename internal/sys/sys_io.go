@@ -190,7 +190,11 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
-	b := make([]byte, min(iovLen(v), maxChunk))
+	size := min(iovLen(v), maxChunk)
+	if s, ok := r.(kernel.Sized); ok {
+		size = min(size, max(1, s.Buffered()))
+	}
+	b := make([]byte, size)
 	n, e := r.Read(t, b)
 	if e == unix.EAGAIN && !nonblock && !t.Wait.TimedOut {
 		rcv, _ := timeouts(of)

@@ -63,19 +63,20 @@ type Machine struct {
 	// processes: Shared[addr of a page] = object.
 	Shared map[uint64]uint64
 
-	fds map[int]bool // real descriptors; shared by the threads of a process
+	fds  map[int]bool // descriptors; shared by the threads of a process
+	host map[int]int  // those that are real files: ours
 }
 
 // NewMachine returns the machine of a process's first thread, with descriptors
 // 0, 1 and 2 open.
 func NewMachine() *Machine {
 	return &Machine{Mem: NewMemory(), Answer: map[uint64]func([]uint64) int64{},
-		fds: map[int]bool{0: true, 1: true, 2: true}}
+		fds: map[int]bool{0: true, 1: true, 2: true}, host: map[int]int{}}
 }
 
 // Thread returns a machine for another thread of the same process.
 func (m *Machine) Thread() *Machine {
-	return &Machine{Mem: m.Mem, Mask: m.Mask, Answer: m.Answer, Shared: m.Shared, fds: m.fds}
+	return &Machine{Mem: m.Mem, Mask: m.Mask, Answer: m.Answer, Shared: m.Shared, fds: m.fds, host: m.host}
 }
 
 // ReadMem implements kernel.Machine.
@@ -145,8 +146,29 @@ func (m *Machine) dup(nr int, args []uint64) int64 {
 	return 0
 }
 
-// HostFD implements kernel.Machine; there is none to lend.
-func (m *Machine) HostFD(fd int) (int, kernel.Errno) { return -1, unix.EBADF }
+// Open gives the process a descriptor for a real file, which HostFD lends.
+func (m *Machine) Open(t *kernel.Thread, real, flags int) uint64 {
+	var st unix.Stat_t
+	unix.Fstat(real, &st)
+	fd := int(m.lowest(0))
+	m.host[fd] = real
+	h := &kernel.HostFile{Path: "/file", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
+	t.FDs().Set(fd, &kernel.OpenFile{File: h, Flags: flags}, false)
+	return uint64(fd)
+}
+
+// HostFD implements kernel.Machine.
+func (m *Machine) HostFD(fd int) (int, kernel.Errno) {
+	real, ok := m.host[fd]
+	if !ok {
+		return -1, unix.EBADF
+	}
+	dup, err := unix.Dup(real)
+	if err != nil {
+		return -1, err.(kernel.Errno)
+	}
+	return dup, 0
+}
 
 // SigMask and SetSigMask implement kernel.Machine.
 func (m *Machine) SigMask() kernel.SigSet     { return m.Mask }
