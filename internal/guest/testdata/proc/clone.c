@@ -1,0 +1,46 @@
+// clone with shared memory, files and a stack of its own; clone3.
+#include "guest.h"
+#include <linux/sched.h>
+
+static int value;
+
+static int body(void *x)
+{
+	value = 5;
+	close(*(int *)x);
+	return 21;
+}
+
+int main(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	int fd = MUST(open("/dev/null", O_RDONLY));
+	pid_t child = MUST(clone(body, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, &fd));
+	show_wait("sharing", child);
+	SHOW(value);
+	SHOW(fcntl(fd, F_GETFD));
+	value = 0;
+	fd = MUST(open("/dev/null", O_RDONLY));
+	child = MUST(clone(body, stack + sizeof stack, SIGCHLD, &fd));
+	show_wait("not sharing", child);
+	SHOW(value);
+	SHOW(fcntl(fd, F_GETFD));
+	pid_t tid = -1;
+	struct clone_args a = {.flags = CLONE_PARENT_SETTID, .parent_tid = (uint64_t)&tid, .exit_signal = SIGCHLD};
+	long r = syscall(SYS_clone3, &a, sizeof a);
+	if (r == 0)
+		_exit(22);
+	if (r > 0) {
+		SURE(tid == r);
+		show_wait("clone3", r);
+	} else {
+		printf("clone3: %s\n", errname(errno));
+	}
+	// A child without an exit signal is waited for with __WALL or __WCLONE.
+	child = MUST(clone(body, stack + sizeof stack, 0, &fd));
+	int st;
+	SHOW(waitpid(child, &st, 0));
+	SURE(waitpid(child, &st, __WALL) == child);
+	show_status("silent", st);
+	SHOW(syscall(SYS_clone, CLONE_THREAD, 0, 0, 0, 0));
+}

@@ -1,0 +1,16 @@
+// A signal ends a write that has moved something: the count is returned.
+#include "guest.h"
+
+int main(void)
+{
+	static char b[200000];
+	int p[2];
+	struct itimerval it = {{0, 0}, {0, 20000}};
+	MUST(pipe(p));
+	on(SIGALRM, nothing, SA_RESTART);
+	MUST(setitimer(ITIMER_REAL, &it, NULL));
+	SHOW(write(p[1], b, sizeof b));
+	on(SIGALRM, nothing, 0);
+	MUST(setitimer(ITIMER_REAL, &it, NULL));
+	SHOW(write(p[1], b, 1));
+}

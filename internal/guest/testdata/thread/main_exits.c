@@ -1,0 +1,25 @@
+// The process lives on when its first thread ends, and ends with the last.
+#include "guest.h"
+
+static pthread_t first;
+
+static void *second(void *x)
+{
+	void *r;
+	SHOWE(pthread_join(first, &r));
+	SHOW(r);
+	char b[64] = {0};
+	int fd = MUST(open("/proc/self/stat", O_RDONLY));
+	MUST(read(fd, b, 63));
+	SURE(strstr(b, ") Z ") != NULL);
+	nap(20);
+	printf("last\n");
+	exit(6);
+}
+
+int main(void)
+{
+	first = pthread_self();
+	start(second, NULL);
+	pthread_exit((void *)5);
+}

@@ -1,0 +1,42 @@
+// A robust mutex whose owner died, in a thread and in a process.
+#include "guest.h"
+
+static void *die(void *m)
+{
+	pthread_mutex_lock(m);
+	return NULL;
+}
+
+static void life(pthread_mutex_t *m)
+{
+	SHOWE(pthread_mutex_lock(m));
+	SHOWE(pthread_mutex_consistent(m));
+	SHOWE(pthread_mutex_unlock(m));
+	SHOWE(pthread_mutex_lock(m));
+	SHOWE(pthread_mutex_unlock(m));
+}
+
+int main(void)
+{
+	pthread_mutex_t *m = shared(4096);
+	pthread_mutexattr_t a;
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(m, &a);
+	pthread_join(start(die, m), NULL);
+	life(m);
+	pid_t child = fork();
+	if (child == 0) {
+		pthread_mutex_lock(m);
+		nap(30);
+		_exit(0);
+	}
+	nap(15);
+	life(m);
+	show_wait("child", child);
+	pthread_join(start(die, m), NULL);
+	SHOWE(pthread_mutex_lock(m));
+	SHOWE(pthread_mutex_unlock(m));
+	SHOWE(pthread_mutex_lock(m));
+}
