@@ -243,7 +243,7 @@ func sysIoPgetevents(t *kernel.Thread, a Args) kernel.Result {
 // getevents waits for at least a[1] events and stores at most a[2];
 // t.Wait.Done of them were stored by earlier runs.
 func getevents(t *kernel.Thread, a Args, restart kernel.Restart) kernel.Result {
-	if e := timeoutArg(t, a[4], 1); e != 0 {
+	if e := timeoutArg(t, a[4], readTimespec); e != 0 {
 		return kernel.Fail(e)
 	}
 	ctx := t.Proc.AIOContext(a[0])

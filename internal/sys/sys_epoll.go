@@ -91,7 +91,7 @@ func sysEpollPwait(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysEpollPwait2(t *kernel.Thread, a Args) kernel.Result {
-	if e := timeoutArg(t, a[3], 1); e != 0 {
+	if e := timeoutArg(t, a[3], readTimespec); e != 0 {
 		return kernel.Fail(e)
 	}
 	if e := swapMask(t, a[4], a[5]); e != 0 {

@@ -102,7 +102,7 @@ func (c *futexCall) deadline(relative bool) kernel.Errno {
 		return 0
 	}
 	if relative {
-		return timeoutArg(c.t, c.timeout, 1)
+		return timeoutArg(c.t, c.timeout, readTimespec)
 	}
 	at, e := readTimespec(c.t, c.timeout)
 	if e == 0 {

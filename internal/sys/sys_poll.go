@@ -36,14 +36,14 @@ func sysPoll(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysPpoll(t *kernel.Thread, a Args) kernel.Result {
-	if e := timeoutArg(t, a[2], 1); e != 0 {
+	if e := timeoutArg(t, a[2], readTimespec); e != 0 {
 		return kernel.Fail(e)
 	}
 	if e := swapMask(t, a[3], a[4]); e != 0 {
 		return kernel.Fail(e)
 	}
 	r := poll(t, a[0], a[1], kernel.RestartNoHand)
-	storeRemaining(t, r, a[2], 1)
+	storeRemaining(t, r, a[2], appendTimespec)
 	return r
 }
 
@@ -90,7 +90,7 @@ func ready(t *kernel.Thread, fd int, want kernel.Events) (kernel.Events, *kernel
 
 // setTimeout gives the call d from now, at its first run.
 func setTimeout(t *kernel.Thread, d ariadne.Time) {
-	if at := t.Node().Now + d; at >= d {
+	if at := later(t.Node().Now, d); at != ariadne.Never {
 		t.SetDeadline(at)
 	}
 }
@@ -100,38 +100,40 @@ func timedOut(t *kernel.Thread) bool {
 	return t.Wait.TimedOut || t.Wait.HasDeadline && t.Wait.Deadline <= t.Node().Now
 }
 
-// timeoutArg sets the deadline from the struct at addr, if any: seconds and a
-// fraction in units of nanoseconds (1: timespec, 1000: timeval).
-func timeoutArg(t *kernel.Thread, addr, unit uint64) kernel.Errno {
+// timeoutArg sets the deadline from the duration at addr, if any.
+func timeoutArg(t *kernel.Thread, addr uint64, read func(*kernel.Thread, uint64) (ariadne.Time, kernel.Errno)) kernel.Errno {
 	if addr == 0 || t.Wait.Runs > 0 {
 		return 0
 	}
+	d, e := read(t, addr)
+	if e == 0 {
+		setTimeout(t, d)
+	}
+	return e
+}
+
+// readSelectTimeout reads a struct timeval in which, as select(2) alone allows,
+// the microseconds may make up seconds.
+func readSelectTimeout(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errno) {
 	b, e := readBytes(t, addr, 16)
 	if e != 0 {
-		return e
+		return 0, e
 	}
-	sec, frac := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
-	if unit == 1000 && frac >= 1e6 { // select(2) takes any microseconds
-		sec, frac = sec+frac/1e6, frac%1e6
+	sec, usec := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
+	if sec < 0 || usec < 0 {
+		return 0, unix.EINVAL
 	}
-	if sec < 0 || frac < 0 || frac*int64(unit) >= 1e9 {
-		return unix.EINVAL
-	}
-	if sec < int64(ariadne.Never)/1e9-1 {
-		setTimeout(t, ariadne.Time(sec*1e9+frac*int64(unit)))
-	}
-	return 0
+	return asTime(sec+usec/1e6, usec%1e6*1000)
 }
 
 // storeRemaining writes what is left of the timeout back, as ppoll, select and
 // pselect6 do however they end.
-func storeRemaining(t *kernel.Thread, r kernel.Result, addr, unit uint64) {
+func storeRemaining(t *kernel.Thread, r kernel.Result, addr uint64, layout func([]byte, ariadne.Time) []byte) {
 	if addr == 0 || !t.Wait.HasDeadline || r.Op == kernel.OpBlock && !interrupted(t) {
 		return
 	}
-	left := uint64(max(0, t.Wait.Deadline-t.Node().Now))
 	// Linux ignores a fault here too.
-	t.M.WriteMem(addr, le.AppendUint64(le.AppendUint64(nil, left/1e9), left%1e9/unit))
+	t.M.WriteMem(addr, layout(nil, max(0, t.Wait.Deadline-t.Node().Now)))
 }
 
 // swapMask gives the thread the signal mask at addr, if any, for the time of
@@ -152,16 +154,16 @@ func swapMask(t *kernel.Thread, addr, size uint64) kernel.Errno {
 }
 
 func sysSelect(t *kernel.Thread, a Args) kernel.Result {
-	if e := timeoutArg(t, a[4], 1000); e != 0 {
+	if e := timeoutArg(t, a[4], readSelectTimeout); e != 0 {
 		return kernel.Fail(e)
 	}
 	r := selectFDs(t, a)
-	storeRemaining(t, r, a[4], 1000)
+	storeRemaining(t, r, a[4], appendTimeval)
 	return r
 }
 
 func sysPselect6(t *kernel.Thread, a Args) kernel.Result {
-	if e := timeoutArg(t, a[4], 1); e != 0 {
+	if e := timeoutArg(t, a[4], readTimespec); e != 0 {
 		return kernel.Fail(e)
 	}
 	if a[5] != 0 {
@@ -174,7 +176,7 @@ func sysPselect6(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	r := selectFDs(t, a)
-	storeRemaining(t, r, a[4], 1)
+	storeRemaining(t, r, a[4], appendTimespec)
 	return r
 }
 

@@ -103,7 +103,7 @@ func sysSigtimedwait(t *kernel.Thread, a Args) kernel.Result {
 	}
 	set, e := readU64(t, a[0])
 	if e == 0 {
-		e = timeoutArg(t, a[2], 1)
+		e = timeoutArg(t, a[2], readTimespec)
 	}
 	if e != 0 {
 		return kernel.Fail(e)

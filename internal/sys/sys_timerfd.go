@@ -47,30 +47,29 @@ const tfdCancelOnSet = 2
 
 func sysTimerfdSettime(t *kernel.Thread, a Args) kernel.Result {
 	flags := int(int32(a[1]))
-	b, e := readBytes(t, a[2], 32)
+	if flags&^(unix.TFD_TIMER_ABSTIME|tfdCancelOnSet) != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	interval, e := readTimespec(t, a[2])
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	interval, ok1 := timespec(b)
-	value, ok2 := timespec(b[16:])
-	if flags&^(unix.TFD_TIMER_ABSTIME|tfdCancelOnSet) != 0 || !ok1 || !ok2 {
-		return kernel.Fail(unix.EINVAL)
+	value, e := readTimespec(t, a[2]+16)
+	if e != 0 {
+		return kernel.Fail(e)
 	}
 	f, e := timerFD(t, a[0])
 	if e != 0 {
 		return kernel.Fail(e)
 	}
 	left, every := f.Get()
-	n := t.Node()
 	switch {
-	case value == 0:
+	case value == 0, value == ariadne.Never:
 		f.Set(ariadne.Never, interval)
 	case flags&unix.TFD_TIMER_ABSTIME == 0:
-		f.Set(later(n.Now, value), interval)
-	case f.Clock == unix.CLOCK_REALTIME || f.Clock == unix.CLOCK_REALTIME_ALARM:
-		f.Set(value-ariadne.Time(n.RealBase), interval)
+		f.Set(later(t.Node().Now, value), interval)
 	default:
-		f.Set(value-ariadne.Time(n.MonoBase), interval)
+		f.Set(nodeTime(t, f.Clock, value), interval)
 	}
 	if a[3] == 0 {
 		return kernel.Ret(0)
@@ -89,23 +88,7 @@ func sysTimerfdGettime(t *kernel.Thread, a Args) kernel.Result {
 
 // storeTimerSetting writes a struct itimerspec.
 func storeTimerSetting(t *kernel.Thread, addr uint64, left, every ariadne.Time) kernel.Result {
-	var b []byte
-	for _, d := range []ariadne.Time{every, left} {
-		b = le.AppendUint64(le.AppendUint64(b, uint64(d/1e9)), uint64(d%1e9))
-	}
-	return kernel.RetOr(0, t.M.WriteMem(addr, b))
-}
-
-// timespec decodes a struct timespec, saturating; false when it is not valid.
-func timespec(b []byte) (ariadne.Time, bool) {
-	sec, ns := int64(le.Uint64(b)), int64(le.Uint64(b[8:]))
-	if sec < 0 || ns < 0 || ns >= 1e9 {
-		return 0, false
-	}
-	if sec >= int64(ariadne.Never)/1e9 {
-		return ariadne.Never, true
-	}
-	return ariadne.Time(sec*1e9 + ns), true
+	return kernel.RetOr(0, t.M.WriteMem(addr, appendTimespec(appendTimespec(nil, every), left)))
 }
 
 // later is now+d, saturating.
