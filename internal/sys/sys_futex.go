@@ -267,7 +267,7 @@ func (c *futexCall) lockPI() kernel.Result {
 
 // waitRequeuePI waits on the first futex to be given, or moved to, the second.
 func (c *futexCall) waitRequeuePI() kernel.Result {
-	if c.addr == c.addr2 || c.val3 == 0 {
+	if c.addr == c.addr2 {
 		return kernel.Fail(unix.EINVAL)
 	}
 	if e := c.deadline(false); e != 0 {
@@ -280,7 +280,7 @@ func (c *futexCall) waitRequeuePI() kernel.Result {
 		if e := c.expect(c.val); e != 0 {
 			return kernel.Fail(e)
 		}
-		c.f.Enqueue(c.t, c.addr, c.private, c.val3, c.addr2)
+		c.f.Enqueue(c.t, c.addr, c.private, kernel.FutexAny, c.addr2)
 	}
 	if timedOut(c.t) {
 		return c.timeOut()

@@ -322,3 +322,23 @@ func (d *Driver) run(t *kernel.Thread) {
 	t.Call.InCall = false
 	d.results[t] = r
 }
+
+// Fork adds what clone with these flags makes of t: a thread, or a process with
+// a copy of t's memory (or the same memory with CLONE_VM).
+func (d *Driver) Fork(t *kernel.Thread, a kernel.CloneArgs) (*kernel.Thread, *Machine) {
+	c := d.Node.Fork(t, a)
+	m := t.M.(*Machine).Thread()
+	m.TID = c.TID
+	if a.Flags&unix.CLONE_VM == 0 {
+		m.Mem = &Memory{append([]byte(nil), m.Mem.Bytes...), m.Mem.Scratch}
+	}
+	if a.Flags&unix.CLONE_FILES == 0 {
+		fds := map[int]bool{}
+		for fd := range m.fds {
+			fds[fd] = true
+		}
+		m.fds = fds
+	}
+	c.M = m
+	return c, m
+}
