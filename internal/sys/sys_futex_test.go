@@ -13,10 +13,10 @@ import (
 
 // Two futex words and a second page of them that may be shared.
 const (
-	word1  = kerneltest.Base + 0x2000
-	word2  = kerneltest.Base + 0x2004
-	shared = kerneltest.Base + 0x3000
-	listAt = kerneltest.Base + 0x4000
+	word1    = kerneltest.Base + 0x2000
+	word2    = kerneltest.Base + 0x2004
+	shared   = kerneltest.Base + 0x3000
+	robustAt = kerneltest.Base + 0x4000
 )
 
 func setWord(m *kerneltest.Machine, addr uint64, v uint32) { m.Poke(addr, le.AppendUint32(nil, v)) }
@@ -221,21 +221,21 @@ func TestFutexRequeuePI(t *testing.T) {
 // putRobust links the locks at offset 16 behind their entries into t's list.
 func putRobust(d *kerneltest.Driver, t *kernel.Thread, m *kerneltest.Machine, pending uint64, entries ...uint64) {
 	d.T.Helper()
-	at := uint64(listAt)
+	at := uint64(robustAt)
 	for _, e := range entries {
 		m.Poke(at&^1, le.AppendUint64(nil, e))
 		at = e
 	}
-	m.Poke(at&^1, le.AppendUint64(nil, listAt))
-	m.Poke(listAt+8, le.AppendUint64(nil, 16))
-	m.Poke(listAt+16, le.AppendUint64(nil, pending))
-	want(d.T, "set_robust_list", d.Must(t, unix.SYS_SET_ROBUST_LIST, listAt, robustHeadSize), 0)
+	m.Poke(at&^1, le.AppendUint64(nil, robustAt))
+	m.Poke(robustAt+8, le.AppendUint64(nil, 16))
+	m.Poke(robustAt+16, le.AppendUint64(nil, pending))
+	want(d.T, "set_robust_list", d.Must(t, unix.SYS_SET_ROBUST_LIST, robustAt, robustHeadSize), 0)
 }
 
 func TestRobustList(t *testing.T) {
 	d, ts, m := crew(t, 5)
 	a := ts[1]
-	entry := func(i uint64) uint64 { return listAt + 0x100*i }
+	entry := func(i uint64) uint64 { return robustAt + 0x100*i }
 	lock := func(i uint64) uint64 { return entry(i) + 16 }
 	setWord(m, lock(1), uint32(a.TID)|kernel.FutexWaiters)
 	setWord(m, lock(2), uint32(ts[0].TID)) // not its own
@@ -247,7 +247,7 @@ func TestRobustList(t *testing.T) {
 	futexWaits(d, ts[3], futexLockPI, lock(4))
 
 	want(t, "get_robust_list", d.Must(ts[0], unix.SYS_GET_ROBUST_LIST, uint64(a.TID), bufAt, bufAt+8), 0)
-	want(t, "its address", int64(le.Uint64(m.Peek(bufAt, 8))), listAt)
+	want(t, "its address", int64(le.Uint64(m.Peek(bufAt, 8))), robustAt)
 	a.Exit()
 	d.Settle()
 	want(t, "1", getWord(m, lock(1)), kernel.FutexWaiters|kernel.FutexOwnerDied)
