@@ -23,7 +23,7 @@ func init() {
 }
 
 // maxChunk is the most that one call to a kernel.Reader or Writer moves.
-const maxChunk = 1 << 20
+const maxChunk = 1 << 18
 
 // fdOf is a descriptor argument: the low 32 bits.
 func fdOf(a uint64) int { return int(int32(a)) }
@@ -77,8 +77,8 @@ func sysReadv(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Native
 	}
 	v, e := readIovecs(t, a[1], a[2])
-	if e != 0 {
-		return kernel.Fail(e)
+	if e != 0 || iovLen(v) == 0 {
+		return kernel.RetOr(0, e)
 	}
 	return readFile(t, of, v, of.NonBlocking())
 }
@@ -92,8 +92,8 @@ func sysWritev(t *kernel.Thread, a Args) kernel.Result {
 		return writeHost(t, of)
 	}
 	v, e := readIovecs(t, a[1], a[2])
-	if e != 0 {
-		return kernel.Fail(e)
+	if e != 0 || iovLen(v) == 0 {
+		return kernel.RetOr(0, e)
 	}
 	return writeFile(t, of, v, of.NonBlocking())
 }
@@ -137,8 +137,8 @@ func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Native
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
-	if e != 0 {
-		return kernel.Fail(e)
+	if e != 0 || iovLen(v) == 0 {
+		return kernel.RetOr(0, e)
 	}
 	return readFile(t, of, v, nonblock)
 }
@@ -152,8 +152,8 @@ func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
 		return writeHost(t, of)
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
-	if e != 0 {
-		return kernel.Fail(e)
+	if e != 0 || iovLen(v) == 0 {
+		return kernel.RetOr(0, e)
 	}
 	return writeFile(t, of, v, nonblock)
 }
