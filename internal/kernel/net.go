@@ -15,11 +15,12 @@ import (
 // message, at the end of the step (Flush); Seq counts the messages of a Flow
 // from 1 without gaps.
 type Net struct {
-	tcp   portTable
-	udp   portTable
-	conns map[connKey]*TCP // connected, connecting and TIME_WAIT
-	flows map[flowKey]*flow
-	dirty []*TCP // with something to send at the end of the step, oldest first
+	tcp     portTable
+	udp     portTable
+	conns   map[connKey]*TCP // connected, connecting and TIME_WAIT
+	flows   map[flowKey]*flow
+	netlink map[uint32]*Netlink // by nl_pid
+	dirty   []*TCP              // with something to send at the end of the step, oldest first
 	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
@@ -41,6 +42,7 @@ type flow struct{ epoch, seq int }
 func (s *Net) init(n *Node) {
 	s.conns = map[connKey]*TCP{}
 	s.flows = map[flowKey]*flow{}
+	s.netlink = map[uint32]*Netlink{}
 	s.tcp.init(n)
 	s.udp.init(n)
 }
@@ -50,6 +52,8 @@ func (s *Net) Deliver(n *Node, m *ariadne.Message) {
 	switch m.Flow.Proto {
 	case ariadne.TCP:
 		s.segment(n, m)
+	case ariadne.UDP:
+		s.datagram(n, m)
 	}
 }
 

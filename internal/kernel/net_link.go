@@ -2,16 +2,187 @@ package kernel
 
 import (
 	"encoding/binary"
+	"net/netip"
 
 	"golang.org/x/sys/unix"
 )
 
-// writeInt stores a C int in the caller's memory.
-func writeInt(t *Thread, addr uint64, v int) Errno {
-	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, uint32(v)))
+// Every node has two interfaces, lo and eth0, and all its own addresses on eth0.
+const (
+	indexLo   = 1
+	indexEth0 = 2
+)
+
+// link is a network interface.
+type link struct {
+	index int
+	name  string
+	kind  uint16 // ARPHRD_*
+	flags uint32 // IFF_*
+	mtu   int
+	mac   [6]byte
+	addrs []netip.Prefix
 }
 
-// Ioctl answers the ioctls that every socket has: questions about interfaces.
+// links are the node's interfaces by ascending index.
+func (n *Node) links() []link {
+	const up = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
+	lo := link{index: indexLo, name: "lo", kind: unix.ARPHRD_LOOPBACK, flags: up | unix.IFF_LOOPBACK, mtu: 65536,
+		addrs: []netip.Prefix{netip.PrefixFrom(loopback4, 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}}
+	eth := link{index: indexEth0, name: "eth0", kind: unix.ARPHRD_ETHER, flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
+		mtu: 1500, mac: [6]byte{0x02, 0, 0, 0, byte((n.ID + 1) >> 8), byte(n.ID + 1)}}
+	for _, a := range n.Addrs {
+		bits := 64
+		if a.Is4() {
+			bits = 24
+		}
+		eth.addrs = append(eth.addrs, netip.PrefixFrom(a, bits))
+	}
+	return []link{lo, eth}
+}
+
+// interfaceOf is the index of the interface that has address a.
+func (n *Node) interfaceOf(a netip.Addr) int {
+	if a.IsLoopback() {
+		return indexLo
+	}
+	return indexEth0
+}
+
+// broadcastOf is the address of everybody in an IPv4 network.
+func broadcastOf(p netip.Prefix) netip.Addr {
+	a := p.Addr().As4()
+	host := uint32(1)<<(32-p.Bits()) - 1
+	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])|host)
+	return netip.AddrFrom4(a)
+}
+
+// maskOf is the network mask of an IPv4 prefix.
+func maskOf(p netip.Prefix) netip.Addr {
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, ^uint32(0)<<(32-p.Bits()))))
+}
+
+// intBytes is a C int as memory has it.
+func intBytes(v int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
+
+// writeInt stores a C int in the caller's memory.
+func writeInt(t *Thread, addr uint64, v int) Errno { return t.M.WriteMem(addr, intBytes(v)) }
+
+const (
+	sizeofIfreq = 40
+	ifNameSize  = 16
+)
+
+// Ioctl answers the ioctls that every socket has: questions about interfaces
+// (netdevice(7)).
 func (s *Sock) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	switch cmd {
+	case unix.SIOCGIFCONF:
+		return 0, s.interfaceList(t, arg)
+	case unix.SIOCGIFNAME, unix.SIOCGIFFLAGS, unix.SIOCGIFADDR, unix.SIOCGIFDSTADDR, unix.SIOCGIFBRDADDR,
+		unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX,
+		unix.SIOCGIFTXQLEN, unix.SIOCGIFMAP:
+		return 0, s.interfaceQuestion(t, cmd, arg)
+	}
 	return 0, unix.ENOTTY
+}
+
+// interfaceQuestion answers one of the calls about the interface that a struct
+// ifreq names.
+func (s *Sock) interfaceQuestion(t *Thread, cmd, arg uint64) Errno {
+	req := make([]byte, sizeofIfreq)
+	if e := t.M.ReadMem(arg, req); e != 0 {
+		return e
+	}
+	l, ok := findLink(s.Node.links(), cmd, req)
+	if !ok {
+		return unix.ENODEV
+	}
+	out := req[ifNameSize:]
+	clear(out)
+	switch cmd {
+	case unix.SIOCGIFNAME:
+		clear(req[:ifNameSize])
+		copy(req, l.name)
+		binary.LittleEndian.PutUint32(out, uint32(l.index))
+	case unix.SIOCGIFFLAGS:
+		binary.LittleEndian.PutUint16(out, uint16(l.flags))
+	case unix.SIOCGIFINDEX:
+		binary.LittleEndian.PutUint32(out, uint32(l.index))
+	case unix.SIOCGIFMTU:
+		binary.LittleEndian.PutUint32(out, uint32(l.mtu))
+	case unix.SIOCGIFTXQLEN:
+		binary.LittleEndian.PutUint32(out, 1000)
+	case unix.SIOCGIFHWADDR:
+		binary.LittleEndian.PutUint16(out, l.kind)
+		copy(out[2:], l.mac[:])
+	case unix.SIOCGIFADDR, unix.SIOCGIFDSTADDR, unix.SIOCGIFBRDADDR, unix.SIOCGIFNETMASK:
+		a, ok := l.addressFor(cmd)
+		if !ok {
+			return unix.EADDRNOTAVAIL
+		}
+		copy(out, inetSockaddr(unix.AF_INET, netip.AddrPortFrom(a, 0)))
+	}
+	return t.M.WriteMem(arg, req)
+}
+
+// findLink finds the interface that the request means, by index or by name.
+func findLink(links []link, cmd uint64, req []byte) (link, bool) {
+	name := string(req[:ifNameSize])
+	for _, l := range links {
+		if cmd == unix.SIOCGIFNAME {
+			if int(binary.LittleEndian.Uint32(req[ifNameSize:])) == l.index {
+				return l, true
+			}
+		} else if len(name) > len(l.name) && name[:len(l.name)] == l.name && name[len(l.name)] == 0 {
+			return l, true
+		}
+	}
+	return link{}, false
+}
+
+// addressFor is the IPv4 address that an ioctl asks for.
+func (l link) addressFor(cmd uint64) (netip.Addr, bool) {
+	for _, p := range l.addrs {
+		switch {
+		case !p.Addr().Is4():
+		case cmd == unix.SIOCGIFNETMASK:
+			return maskOf(p), true
+		case cmd == unix.SIOCGIFBRDADDR && l.flags&unix.IFF_LOOPBACK != 0:
+			return netip.IPv4Unspecified(), true
+		case cmd == unix.SIOCGIFBRDADDR:
+			return broadcastOf(p), true
+		default:
+			return p.Addr(), true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// interfaceList answers SIOCGIFCONF: an array of struct ifreq with the IPv4
+// addresses.
+func (s *Sock) interfaceList(t *Thread, arg uint64) Errno {
+	conf := make([]byte, 16) // struct ifconf: length, buffer
+	if e := t.M.ReadMem(arg, conf); e != 0 {
+		return e
+	}
+	var list []byte
+	for _, l := range s.Node.links() {
+		for _, p := range l.addrs {
+			if p.Addr().Is4() {
+				req := make([]byte, sizeofIfreq)
+				copy(req, l.name)
+				copy(req[ifNameSize:], inetSockaddr(unix.AF_INET, netip.AddrPortFrom(p.Addr(), 0)))
+				list = append(list, req...)
+			}
+		}
+	}
+	if buf := binary.LittleEndian.Uint64(conf[8:]); buf != 0 {
+		room := int(int32(binary.LittleEndian.Uint32(conf)))
+		list = list[:min(len(list), max(0, room)/sizeofIfreq*sizeofIfreq)]
+		if e := t.M.WriteMem(buf, list); e != 0 {
+			return e
+		}
+	}
+	return writeInt(t, arg, len(list))
 }

@@ -15,6 +15,7 @@ const (
 	NVal   = Events(unix.POLLNVAL)
 	RdNorm = Events(0x40)
 	WrNorm = Events(0x100)
+	WrBand = Events(0x200)
 )
 
 // Waiter is told that what it waits for may have changed.

@@ -86,8 +86,8 @@ type TCP struct {
 }
 
 // NewTCP returns a fresh TCP socket.
-func (n *Node) NewTCP(domain, proto int) *TCP {
-	c := &TCP{inet: inet{Sock: newSock(n, domain, unix.SOCK_STREAM, proto)}, state: tcpClosed}
+func (n *Node) NewTCP(domain int) *TCP {
+	c := &TCP{inet: inet{Sock: newSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: tcpClosed}
 	c.opts[optKey{unix.SOL_SOCKET, unix.SO_SNDBUF}] = 16384  // net.ipv4.tcp_wmem
 	c.opts[optKey{unix.SOL_SOCKET, unix.SO_RCVBUF}] = 131072 // net.ipv4.tcp_rmem
 	return c

@@ -174,7 +174,7 @@ func (i *inet) score(dst netip.Addr) int {
 
 // spawn makes the listener's end of a new connection and answers the SYN.
 func (c *TCP) spawn(m *ariadne.Message) {
-	child := c.Node.NewTCP(c.Domain, c.Protocol)
+	child := c.Node.NewTCP(c.Domain)
 	child.inherit(&c.Sock)
 	child.local, child.remote, child.epoch = m.Flow.Dst, m.Flow.Src, m.Flow.Epoch
 	child.bound, child.listener = c.bound, c

@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"fmt"
+
 	"ariadne"
 	"ariadne/internal/kernel"
 
@@ -48,16 +50,56 @@ func newSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.
 	switch domain {
 	case unix.AF_INET, unix.AF_INET6:
 		return newInetSocket(t, domain, typ, proto)
+	case unix.AF_NETLINK:
+		return newNetlinkSocket(t, typ, proto)
+	case unix.AF_PACKET:
+		return refuseSocket(t, "socket AF_PACKET", unix.EPERM, true)
 	}
-	return nil, unix.EAFNOSUPPORT
+	return refuseSocket(t, fmt.Sprintf("socket of family %d", domain), unix.EAFNOSUPPORT, true)
+}
+
+// refuseSocket says that there is no such socket.
+func refuseSocket(t *kernel.Thread, what string, e kernel.Errno, harmless bool) (kernel.Socket, kernel.Errno) {
+	t.Node().Refuse(t, what, formatArgs(t.Call.Args), harmless)
+	return nil, e
 }
 
 func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.Errno) {
-	switch {
-	case typ == unix.SOCK_STREAM && (proto == 0 || proto == unix.IPPROTO_TCP):
-		return t.Node().NewTCP(domain, unix.IPPROTO_TCP), 0
+	if proto < 0 || proto > unix.IPPROTO_MPTCP {
+		return nil, unix.EINVAL
 	}
-	return nil, unix.EPROTONOSUPPORT
+	switch typ {
+	case unix.SOCK_STREAM:
+		if proto == 0 || proto == unix.IPPROTO_TCP {
+			return t.Node().NewTCP(domain), 0
+		}
+	case unix.SOCK_DGRAM:
+		switch proto {
+		case 0, unix.IPPROTO_UDP:
+			return t.Node().NewUDP(domain), 0
+		case unix.IPPROTO_ICMP, unix.IPPROTO_ICMPV6:
+			return refuseSocket(t, "socket for ping", unix.EACCES, true)
+		}
+	case unix.SOCK_RAW:
+		return refuseSocket(t, "raw socket", unix.EPERM, true)
+	default:
+		return refuseSocket(t, fmt.Sprintf("internet socket of type %d", typ), unix.ESOCKTNOSUPPORT, true)
+	}
+	return refuseSocket(t, fmt.Sprintf("internet socket of protocol %d", proto), unix.EPROTONOSUPPORT, true)
+}
+
+// absentNetlink are the families of netlink that a kernel may be built without.
+var absentNetlink = map[int]bool{unix.NETLINK_SOCK_DIAG: true, unix.NETLINK_NETFILTER: true, unix.NETLINK_AUDIT: true,
+	unix.NETLINK_KOBJECT_UEVENT: true, unix.NETLINK_SELINUX: true, unix.NETLINK_XFRM: true}
+
+func newNetlinkSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.Errno) {
+	if typ != unix.SOCK_RAW && typ != unix.SOCK_DGRAM {
+		return nil, unix.ESOCKTNOSUPPORT
+	}
+	if proto != unix.NETLINK_ROUTE {
+		return refuseSocket(t, fmt.Sprintf("netlink socket of protocol %d", proto), unix.EPROTONOSUPPORT, absentNetlink[proto])
+	}
+	return t.Node().NewNetlink(typ), 0
 }
 
 // socketOf returns the socket behind fd.

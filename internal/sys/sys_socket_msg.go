@@ -150,7 +150,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 // sysRecvfrom implements recvfrom(2).
 func sysRecvfrom(t *kernel.Thread, a Args) kernel.Result {
 	m, r := receive(t, a[0], []iovec{{a[1], min(a[2], maxIO)}}, int(int32(a[3])))
-	if r.Op == kernel.OpBlock || r.Value < 0 || a[4] == 0 || m.From == nil {
+	if r.Op == kernel.OpBlock || r.Value < 0 || a[4] == 0 {
 		return r
 	}
 	if e := writeSockaddr(t, a[4], a[5], m.From); e != 0 {

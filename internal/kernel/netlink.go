@@ -1,0 +1,455 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	sizeofNlHdr       = 16
+	sizeofSockaddrNl  = 12
+	netlinkDatagram   = 3584 // glibc and Go read into a page
+	linkOperationalUp = 6    // IF_OPER_UP
+)
+
+// Netlink is an AF_NETLINK socket of NETLINK_ROUTE: it answers the questions
+// that programs ask about interfaces, addresses, routes and neighbours. Nothing
+// of that ever changes, so there are no notifications.
+type Netlink struct {
+	Sock
+	port  uint32 // nl_pid; 0 until bound
+	peer  uint32
+	queue [][]byte
+}
+
+// NewNetlink returns a fresh NETLINK_ROUTE socket.
+func (n *Node) NewNetlink(typ int) *Netlink {
+	return &Netlink{Sock: newSock(n, unix.AF_NETLINK, typ, unix.NETLINK_ROUTE)}
+}
+
+// Ready implements File.
+func (s *Netlink) Ready() Events {
+	ev := Out | WrNorm | WrBand
+	if len(s.queue) > 0 {
+		ev |= In | RdNorm
+	}
+	if s.err != 0 {
+		ev |= Err
+	}
+	return ev
+}
+
+// Bind implements Socket.
+func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
+	switch {
+	case len(addr) < sizeofSockaddrNl:
+		return unix.EINVAL
+	case sockaddrFamily(addr) != unix.AF_NETLINK:
+		return unix.EINVAL
+	}
+	port := binary.LittleEndian.Uint32(addr[4:])
+	switch {
+	case s.port != 0 && port != s.port:
+		return unix.EINVAL
+	case s.port != 0:
+		return 0
+	case port == 0:
+		s.autobind(t)
+		return 0
+	}
+	if t.Node().Net.netlink[port] != nil {
+		return unix.EADDRINUSE
+	}
+	s.setPort(port)
+	return 0
+}
+
+func (s *Netlink) setPort(port uint32) {
+	s.port = port
+	s.Node.Net.netlink[port] = s
+}
+
+// autobind gives the socket the process's id as its port, or one from above
+// when that is taken.
+func (s *Netlink) autobind(t *Thread) {
+	port := uint32(t.Proc.PID)
+	for next := ^uint32(4096); s.Node.Net.netlink[port] != nil; next-- {
+		port = next
+	}
+	s.setPort(port)
+}
+
+// Listen and Accept implement Socket.
+func (s *Netlink) Listen(*Thread, int) Errno { return unix.EOPNOTSUPP }
+
+func (s *Netlink) Accept(*Thread) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
+
+// Connect implements Socket.
+func (s *Netlink) Connect(t *Thread, addr []byte) Errno {
+	if len(addr) < 2 {
+		return unix.EINVAL
+	}
+	if sockaddrFamily(addr) == unix.AF_UNSPEC {
+		s.peer = 0
+		return 0
+	}
+	if sockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
+		return unix.EINVAL
+	}
+	if s.port == 0 {
+		s.autobind(t)
+	}
+	s.peer = binary.LittleEndian.Uint32(addr[4:])
+	return 0
+}
+
+// Send implements Socket: requests are answered at once, into the queue.
+func (s *Netlink) Send(t *Thread, m *OutMsg) (int, Errno) {
+	to := s.peer
+	if m.To != nil {
+		if len(m.To) < sizeofSockaddrNl || sockaddrFamily(m.To) != unix.AF_NETLINK {
+			return 0, unix.EINVAL
+		}
+		to = binary.LittleEndian.Uint32(m.To[4:])
+	}
+	if to != 0 {
+		return 0, unix.ECONNREFUSED // only the kernel listens
+	}
+	if s.port == 0 {
+		s.autobind(t)
+	}
+	for b := m.Data; len(b) >= sizeofNlHdr; {
+		n := int(binary.LittleEndian.Uint32(b))
+		if n < sizeofNlHdr || n > len(b) {
+			break
+		}
+		s.request(t, b[:n])
+		b = b[min(len(b), nlAlign(n)):]
+	}
+	return len(m.Data), 0
+}
+
+// request answers one message.
+func (s *Netlink) request(t *Thread, b []byte) {
+	typ, flags := binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
+	if flags&unix.NLM_F_REQUEST == 0 || typ < unix.NLMSG_MIN_TYPE {
+		return
+	}
+	if len(b) == sizeofNlHdr {
+		s.acknowledge(b, unix.EINVAL)
+		return
+	}
+	if flags&unix.NLM_F_DUMP != unix.NLM_F_DUMP {
+		s.single(t, typ, b)
+		return
+	}
+	family := int(b[sizeofNlHdr])
+	var parts [][]byte
+	switch typ {
+	case unix.RTM_GETLINK:
+		parts = s.Node.linkMessages(nil)
+	case unix.RTM_GETADDR:
+		parts = s.Node.addrMessages(family)
+	case unix.RTM_GETROUTE:
+		parts = s.Node.routeMessages(family)
+	case unix.RTM_GETNEIGH:
+	default:
+		s.Node.Refuse(t, fmt.Sprintf("netlink route request %d", typ), "dump", false)
+		s.acknowledge(b, unix.EOPNOTSUPP)
+		return
+	}
+	s.dump(b, parts)
+}
+
+// single answers a request that is no dump.
+func (s *Netlink) single(t *Thread, typ uint16, b []byte) {
+	if typ == unix.RTM_GETLINK && len(b) >= sizeofNlHdr+unix.SizeofIfInfomsg {
+		want := func(l link) bool { return l.matches(b[sizeofNlHdr:]) }
+		parts := s.Node.linkMessages(want)
+		if len(parts) == 0 {
+			s.acknowledge(b, unix.ENODEV)
+			return
+		}
+		s.push(s.header(b, parts[0], 0))
+		if binary.LittleEndian.Uint16(b[6:])&unix.NLM_F_ACK != 0 {
+			s.acknowledge(b, 0)
+		}
+		return
+	}
+	s.Node.Refuse(t, fmt.Sprintf("netlink route request %d", typ), "", false)
+	s.acknowledge(b, unix.EOPNOTSUPP)
+}
+
+// matches reports whether an RTM_GETLINK body asks for l, by index or by name.
+func (l link) matches(body []byte) bool {
+	if i := int(int32(binary.LittleEndian.Uint32(body[4:]))); i > 0 {
+		return i == l.index
+	}
+	for b := body[unix.SizeofIfInfomsg:]; len(b) >= 4; {
+		n := int(binary.LittleEndian.Uint16(b))
+		if n < 4 || n > len(b) {
+			return false
+		}
+		if binary.LittleEndian.Uint16(b[2:]) == unix.IFLA_IFNAME {
+			return string(b[4:n]) == l.name+"\x00" || string(b[4:n]) == l.name
+		}
+		b = b[min(len(b), nlAlign(n)):]
+	}
+	return false
+}
+
+// dump queues the parts of an answer, as many in a datagram as a reader's usual
+// buffer takes, and its end.
+func (s *Netlink) dump(req []byte, parts [][]byte) {
+	var d []byte
+	for _, p := range parts {
+		p = s.header(req, p, unix.NLM_F_MULTI)
+		if len(d) > 0 && len(d)+len(p) > netlinkDatagram {
+			s.push(d)
+			d = nil
+		}
+		d = append(d, p...)
+	}
+	if len(d) > 0 {
+		s.push(d)
+	}
+	s.push(s.header(req, nlMessage(unix.NLMSG_DONE, intBytes(0)), unix.NLM_F_MULTI))
+}
+
+// acknowledge queues NLMSG_ERROR.
+func (s *Netlink) acknowledge(req []byte, e Errno) {
+	body := intBytes(-int(e))
+	if e == 0 {
+		body = append(body, req[:sizeofNlHdr]...)
+	} else {
+		body = append(body, req...)
+	}
+	s.push(s.header(req, nlMessage(unix.NLMSG_ERROR, body), 0))
+}
+
+func (s *Netlink) push(d []byte) {
+	s.queue = append(s.queue, d)
+	s.changed.Notify(In | RdNorm)
+}
+
+// nlMessage is a message with a header that lacks flags, sequence and port.
+func nlMessage(typ uint16, body []byte) []byte {
+	b := make([]byte, sizeofNlHdr, nlAlign(sizeofNlHdr+len(body)))
+	binary.LittleEndian.PutUint32(b, uint32(sizeofNlHdr+len(body)))
+	binary.LittleEndian.PutUint16(b[4:], typ)
+	return nlPad(append(b, body...))
+}
+
+// header completes the header of an answer to req.
+func (s *Netlink) header(req, b []byte, flags uint16) []byte {
+	binary.LittleEndian.PutUint16(b[6:], flags)
+	copy(b[8:12], req[8:12])
+	binary.LittleEndian.PutUint32(b[12:], s.port)
+	return b
+}
+
+func nlAlign(n int) int { return (n + 3) &^ 3 }
+
+func nlPad(b []byte) []byte { return append(b, make([]byte, nlAlign(len(b))-len(b))...) }
+
+// attr appends a routing attribute (rtnetlink(7)).
+func attr(b []byte, typ uint16, value []byte) []byte {
+	b = nlPad(b)
+	b = binary.LittleEndian.AppendUint16(b, uint16(4+len(value)))
+	b = binary.LittleEndian.AppendUint16(b, typ)
+	return nlPad(append(b, value...))
+}
+
+// linkMessages are RTM_NEWLINK messages for the interfaces that want picks.
+func (n *Node) linkMessages(want func(link) bool) [][]byte {
+	var out [][]byte
+	for _, l := range n.links() {
+		if want != nil && !want(l) {
+			continue
+		}
+		b := make([]byte, unix.SizeofIfInfomsg)
+		binary.LittleEndian.PutUint16(b[2:], l.kind)
+		binary.LittleEndian.PutUint32(b[4:], uint32(l.index))
+		binary.LittleEndian.PutUint32(b[8:], l.flags)
+		all := [6]byte{255, 255, 255, 255, 255, 255}
+		qdisc, state := "fq_codel\x00", byte(linkOperationalUp)
+		if l.flags&unix.IFF_LOOPBACK != 0 {
+			all, qdisc, state = [6]byte{}, "noqueue\x00", 0
+		}
+		b = attr(b, unix.IFLA_IFNAME, []byte(l.name+"\x00"))
+		b = attr(b, unix.IFLA_TXQLEN, intBytes(1000))
+		b = attr(b, unix.IFLA_OPERSTATE, []byte{state})
+		b = attr(b, unix.IFLA_LINKMODE, []byte{0})
+		b = attr(b, unix.IFLA_MTU, intBytes(l.mtu))
+		b = attr(b, unix.IFLA_QDISC, []byte(qdisc))
+		b = attr(b, unix.IFLA_ADDRESS, l.mac[:])
+		b = attr(b, unix.IFLA_BROADCAST, all[:])
+		out = append(out, nlMessage(unix.RTM_NEWLINK, b))
+	}
+	return out
+}
+
+// familyOf is the address family of a.
+func familyOf(a netip.Addr) int {
+	if a.Is4() {
+		return unix.AF_INET
+	}
+	return unix.AF_INET6
+}
+
+// addrMessages are RTM_NEWADDR messages for the addresses of a family.
+func (n *Node) addrMessages(family int) [][]byte {
+	var v4, v6 [][]byte
+	for _, l := range n.links() {
+		for _, p := range l.addrs {
+			m := nlMessage(unix.RTM_NEWADDR, addrBody(l, p))
+			if p.Addr().Is4() {
+				v4 = append(v4, m)
+			} else {
+				v6 = append(v6, m)
+			}
+		}
+	}
+	return ofFamily(family, v4, v6)
+}
+
+// ofFamily picks the messages of a family; of both for AF_UNSPEC.
+func ofFamily(family int, v4, v6 [][]byte) [][]byte {
+	switch family {
+	case unix.AF_INET:
+		return v4
+	case unix.AF_INET6:
+		return v6
+	case unix.AF_UNSPEC:
+		return append(v4, v6...)
+	}
+	return nil
+}
+
+func addrBody(l link, p netip.Prefix) []byte {
+	scope := byte(unix.RT_SCOPE_UNIVERSE)
+	if l.flags&unix.IFF_LOOPBACK != 0 {
+		scope = unix.RT_SCOPE_HOST
+	}
+	b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), unix.IFA_F_PERMANENT, scope}
+	b = append(b, intBytes(l.index)...)
+	ip := p.Addr().AsSlice()
+	b = attr(b, unix.IFA_ADDRESS, ip)
+	if p.Addr().Is4() {
+		b = attr(b, unix.IFA_LOCAL, ip)
+		if l.flags&unix.IFF_BROADCAST != 0 {
+			b = attr(b, unix.IFA_BROADCAST, broadcastOf(p).AsSlice())
+		}
+		b = attr(b, unix.IFA_LABEL, []byte(l.name+"\x00"))
+	}
+	b = attr(b, unix.IFA_FLAGS, intBytes(unix.IFA_F_PERMANENT))
+	always := append(append(intBytes(-1), intBytes(-1)...), make([]byte, 8)...)
+	return attr(b, unix.IFA_CACHEINFO, always)
+}
+
+// routeMessages are RTM_NEWROUTE messages: each network on its interface. There
+// is no default route, for there is nothing beyond the nodes.
+func (n *Node) routeMessages(family int) [][]byte {
+	var v4, v6 [][]byte
+	for _, l := range n.links() {
+		for _, p := range l.addrs {
+			if l.flags&unix.IFF_LOOPBACK != 0 && p.Addr().Is4() {
+				continue
+			}
+			b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), 0, 0, unix.RT_TABLE_MAIN, unix.RTPROT_KERNEL,
+				unix.RT_SCOPE_LINK, unix.RTN_UNICAST, 0, 0, 0, 0}
+			b = attr(b, unix.RTA_TABLE, intBytes(unix.RT_TABLE_MAIN))
+			b = attr(b, unix.RTA_DST, p.Masked().Addr().AsSlice())
+			if p.Addr().Is4() {
+				b = attr(b, unix.RTA_PREFSRC, p.Addr().AsSlice())
+			}
+			m := nlMessage(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, intBytes(l.index)))
+			if p.Addr().Is4() {
+				v4 = append(v4, m)
+			} else {
+				v6 = append(v6, m)
+			}
+		}
+	}
+	return ofFamily(family, v4, v6)
+}
+
+// Recv implements Socket.
+func (s *Netlink) Recv(_ *Thread, m *InMsg) Errno {
+	if e := s.TakeError(); e != 0 {
+		return e
+	}
+	if len(s.queue) == 0 {
+		return unix.EAGAIN
+	}
+	d := s.queue[0]
+	m.Len, m.Data = len(d), d[:min(m.Max, len(d))]
+	if len(m.Data) < len(d) {
+		m.OutFlags |= unix.MSG_TRUNC
+	}
+	m.From = sockaddrNl(0)
+	if s.Opt(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0 {
+		m.Creds = &Creds{}
+	}
+	if m.Flags&unix.MSG_PEEK == 0 {
+		s.queue = s.queue[1:]
+	}
+	return 0
+}
+
+func sockaddrNl(port uint32) []byte {
+	b := make([]byte, sizeofSockaddrNl)
+	binary.LittleEndian.PutUint16(b, unix.AF_NETLINK)
+	binary.LittleEndian.PutUint32(b[4:], port)
+	return b
+}
+
+// Read implements Reader.
+func (s *Netlink) Read(t *Thread, b []byte) (int, Errno) {
+	m := InMsg{Max: len(b)}
+	e := s.Recv(t, &m)
+	return copy(b, m.Data), e
+}
+
+// Write implements Writer.
+func (s *Netlink) Write(t *Thread, b []byte) (int, Errno) { return s.Send(t, &OutMsg{Data: b}) }
+
+// Shutdown implements Socket.
+func (s *Netlink) Shutdown(int) Errno { return unix.EOPNOTSUPP }
+
+// Release implements File.
+func (s *Netlink) Release(*Node) {
+	if s.port != 0 {
+		delete(s.Node.Net.netlink, s.port)
+	}
+}
+
+// LocalAddr and RemoteAddr implement Socket.
+func (s *Netlink) LocalAddr() []byte { return sockaddrNl(s.port) }
+
+func (s *Netlink) RemoteAddr() ([]byte, Errno) { return sockaddrNl(s.peer), 0 }
+
+// GetOption and SetOption implement Socket.
+func (s *Netlink) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+	if v, ok := s.KeptOption(level, name); ok && level == unix.SOL_NETLINK {
+		return v, 0
+	}
+	return nil, unix.ENOPROTOOPT
+}
+
+// SetOption accepts what only shapes notifications and errors.
+func (s *Netlink) SetOption(_ *Thread, level, name int, v []byte) Errno {
+	if level != unix.SOL_NETLINK {
+		return unix.ENOPROTOOPT
+	}
+	switch name {
+	case unix.NETLINK_ADD_MEMBERSHIP, unix.NETLINK_DROP_MEMBERSHIP, unix.NETLINK_EXT_ACK, unix.NETLINK_CAP_ACK,
+		unix.NETLINK_GET_STRICT_CHK, unix.NETLINK_NO_ENOBUFS, unix.NETLINK_BROADCAST_ERROR:
+		s.KeepOption(level, name, v)
+		return 0
+	}
+	return unix.ENOPROTOOPT
+}

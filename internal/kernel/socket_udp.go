@@ -1,0 +1,442 @@
+package kernel
+
+import (
+	"net/netip"
+	"slices"
+
+	"ariadne"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	maxUDP4 = 65507 // bytes in one datagram
+	maxUDP6 = 65527
+	// skbOverhead is what a queued datagram costs beside its bytes.
+	skbOverhead = 768
+)
+
+// UDP is a UDP socket.
+type UDP struct {
+	inet
+	shut  uint8
+	queue []datagram
+	size  int // what queue takes of SO_RCVBUF
+}
+
+// datagram is one that waits to be received.
+type datagram struct {
+	from, to netip.AddrPort
+	data     []byte
+}
+
+// NewUDP returns a fresh UDP socket.
+func (n *Node) NewUDP(domain int) *UDP {
+	return &UDP{inet: inet{Sock: newSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
+}
+
+// Ready implements File, as datagram_poll does.
+func (u *UDP) Ready() Events {
+	ev := Out | WrNorm | WrBand
+	if u.err != 0 {
+		ev |= Err
+	}
+	if u.shut&shutRead != 0 {
+		ev |= RdHup | In | RdNorm
+	}
+	if u.shut == shutRead|shutWrite {
+		ev |= Hup
+	}
+	if len(u.queue) > 0 {
+		ev |= In | RdNorm
+	}
+	return ev
+}
+
+// Bind implements Socket.
+func (u *UDP) Bind(t *Thread, addr []byte) Errno {
+	a, e := u.bindAddr(t, addr)
+	if e != 0 {
+		return e
+	}
+	return u.takePort(a, a.Port() != 0)
+}
+
+// takePort binds the socket to a, with any free port when it has none. locked:
+// bind(2) asked for this port.
+func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
+	ports := &u.Node.Net.udp
+	if a.Port() == 0 {
+		port := ports.ephemeral(func(p uint16) bool { return len(ports.used[p]) == 0 })
+		if port == 0 {
+			return unix.EADDRINUSE
+		}
+		a = netip.AddrPortFrom(a.Addr(), port)
+	} else if u.conflicts(a) {
+		return unix.EADDRINUSE
+	}
+	u.bound, u.local, u.hasPort, u.portLocked = a, a, true, locked
+	ports.add(a.Port(), u)
+	return 0
+}
+
+// autobind gives the socket a port if it has none.
+func (u *UDP) autobind() Errno {
+	if u.hasPort {
+		return 0
+	}
+	return u.takePort(netip.AddrPortFrom(unspecified(u.Domain), 0), false)
+}
+
+// conflicts reports whether another socket's claim on a excludes u's.
+func (u *UDP) conflicts(a netip.AddrPort) bool {
+	for _, s := range u.Node.Net.udp.used[a.Port()] {
+		x := s.inetPart()
+		both := func(opt int) bool {
+			return u.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
+		}
+		if u.overlaps(a.Addr(), x) && !both(unix.SO_REUSEADDR) && !both(unix.SO_REUSEPORT) {
+			return true
+		}
+	}
+	return false
+}
+
+// Listen and Accept implement Socket.
+func (u *UDP) Listen(*Thread, int) Errno { return unix.EOPNOTSUPP }
+
+func (u *UDP) Accept(*Thread) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
+
+// Connect implements Socket: it only names the peer.
+func (u *UDP) Connect(t *Thread, addr []byte) Errno {
+	if len(addr) < 2 {
+		return unix.EINVAL
+	}
+	if sockaddrFamily(addr) == unix.AF_UNSPEC {
+		u.disconnect()
+		return 0
+	}
+	dst, src, e := u.route(t, addr)
+	if e != 0 {
+		return e
+	}
+	if e := u.autobind(); e != 0 {
+		return e
+	}
+	u.remote = dst
+	if u.bound.Addr().IsUnspecified() {
+		u.local = netip.AddrPortFrom(src, u.local.Port())
+	}
+	return 0
+}
+
+func (u *UDP) disconnect() {
+	u.remote, u.local = netip.AddrPort{}, u.bound
+	if !u.portLocked && u.bound.Addr().IsUnspecified() {
+		u.freePort()
+		u.bound, u.local = netip.AddrPort{}, netip.AddrPort{}
+	}
+}
+
+func (u *UDP) freePort() {
+	if u.hasPort {
+		u.Node.Net.udp.remove(u.local.Port(), u)
+		u.hasPort = false
+	}
+}
+
+// route finds the destination that a sockaddr names and the source to use.
+func (u *UDP) route(t *Thread, addr []byte) (dst netip.AddrPort, src netip.Addr, e Errno) {
+	if f := sockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
+		if len(addr) < sizeofInet4 {
+			return dst, src, unix.EINVAL
+		}
+		return dst, src, unix.EAFNOSUPPORT
+	}
+	if dst, e = u.target(addr); e != 0 {
+		return dst, src, e
+	}
+	switch {
+	case u.Node.isBroadcast(dst.Addr()):
+		if u.Opt(unix.SOL_SOCKET, unix.SO_BROADCAST) == 0 {
+			return dst, src, unix.EACCES
+		}
+		return dst, u.Node.sourceFor(dst.Addr()), 0
+	case dst.Addr().IsMulticast():
+		u.Node.Refuse(t, "send to a multicast address", dst.String(), false)
+		return dst, src, unix.ENETUNREACH
+	}
+	src, e = u.reachable(t, dst.Addr())
+	return dst, src, e
+}
+
+// isBroadcast reports whether a reaches everybody. All nodes' networks are /24.
+func (n *Node) isBroadcast(a netip.Addr) bool {
+	if a == broadcast {
+		return true
+	}
+	if !a.Is4() || a.As4()[3] != 255 {
+		return false
+	}
+	for _, x := range n.Addrs {
+		if x.Is4() && [3]byte(x.AsSlice()) == [3]byte(a.AsSlice()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Send implements Socket.
+func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
+	limit := maxUDP4
+	if u.Domain == unix.AF_INET6 {
+		limit = maxUDP6
+	}
+	if len(m.Data) > limit {
+		return 0, unix.EMSGSIZE
+	}
+	if m.Flags&unix.MSG_OOB != 0 {
+		return 0, unix.EOPNOTSUPP
+	}
+	dst, src := u.remote, u.local.Addr()
+	if m.To != nil {
+		var e Errno
+		if dst, src, e = u.route(t, m.To); e != 0 {
+			return 0, e
+		}
+		if dst.Port() == 0 {
+			return 0, unix.EINVAL
+		}
+	}
+	if !dst.IsValid() {
+		return 0, unix.EDESTADDRREQ
+	}
+	if e := u.sourceControl(t, m.Controls, &src); e != 0 {
+		return 0, e
+	}
+	if e := u.TakeError(); e != 0 {
+		return 0, e
+	}
+	if u.shut&shutWrite != 0 {
+		return 0, unix.EPIPE
+	}
+	if e := u.autobind(); e != 0 {
+		return 0, e
+	}
+	u.transmit(netip.AddrPortFrom(src, u.local.Port()), dst, m.Data)
+	return len(m.Data), 0
+}
+
+// sourceControl takes the source address from IP_PKTINFO.
+func (u *UDP) sourceControl(t *Thread, controls []Control, src *netip.Addr) Errno {
+	for _, c := range controls {
+		var a netip.Addr
+		switch {
+		case c.Level == unix.IPPROTO_IP && c.Type == unix.IP_PKTINFO && len(c.Data) >= 12:
+			a = netip.AddrFrom4([4]byte(c.Data[4:]))
+		case c.Level == unix.IPPROTO_IPV6 && c.Type == unix.IPV6_PKTINFO && len(c.Data) >= 20:
+			a = netip.AddrFrom16([16]byte(c.Data)).Unmap()
+		case c.Level == unix.IPPROTO_IP && (c.Type == unix.IP_TOS || c.Type == unix.IP_TTL),
+			c.Level == unix.IPPROTO_IPV6 && (c.Type == unix.IPV6_TCLASS || c.Type == unix.IPV6_HOPLIMIT):
+			continue
+		default:
+			u.Node.Refuse(t, "sendmsg control of UDP", "", true)
+			return unix.EINVAL
+		}
+		if a.IsUnspecified() {
+			continue
+		}
+		if !u.Node.isOwn(a) {
+			return unix.EINVAL
+		}
+		*src = a
+	}
+	return 0
+}
+
+// transmit sends a datagram to another node, to this one, or (a broadcast) to
+// nobody.
+func (u *UDP) transmit(src, dst netip.AddrPort, data []byte) {
+	n := u.Node
+	data = append([]byte(nil), data...)
+	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: src, Dst: dst}, Data: data}
+	if n.isOwn(dst.Addr()) {
+		n.Net.datagram(n, &m)
+		return
+	}
+	n.Net.emit(n, n.Net.flowFor(flowKey{ariadne.UDP, connKey{src, dst}}, 0), m)
+}
+
+// datagram takes in a datagram, or (RST) the news that nobody is at its port.
+func (s *Net) datagram(n *Node, m *ariadne.Message) {
+	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
+	switch {
+	case m.Flags&ariadne.RST != 0:
+		if u != nil && u.remote == m.Flow.Src {
+			u.err = unix.ECONNREFUSED
+			u.changed.Notify(Err)
+		}
+	case u != nil:
+		u.receive(m)
+	default:
+		r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: m.Flow.Dst, Dst: m.Flow.Src}, Flags: ariadne.RST}
+		if n.isOwn(r.Flow.Dst.Addr()) {
+			s.datagram(n, &r)
+			return
+		}
+		s.emit(n, s.flowFor(flowKey{ariadne.UDP, connKey{r.Flow.Src, r.Flow.Dst}}, 0), r)
+	}
+}
+
+// udpFor finds the socket for a datagram: the most closely bound, the last bound
+// among equals, or with SO_REUSEPORT one that depends on the sender.
+func (s *Net) udpFor(dst, src netip.AddrPort) *UDP {
+	var best []*UDP
+	bestScore := 0
+	for _, x := range s.udp.used[dst.Port()] {
+		u := x.(*UDP)
+		score := u.score(dst.Addr())
+		if score == 0 || u.remote.IsValid() && u.remote != src {
+			continue
+		}
+		if u.remote.IsValid() {
+			score += 8
+		}
+		if score > bestScore {
+			best, bestScore = nil, score
+		}
+		if score == bestScore {
+			best = append(best, u)
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	last := best[len(best)-1]
+	if last.Opt(unix.SOL_SOCKET, unix.SO_REUSEPORT) != 0 {
+		return best[int(src.Port())%len(best)]
+	}
+	return last
+}
+
+// receive queues a datagram; without room it is lost, as on Linux.
+func (u *UDP) receive(m *ariadne.Message) {
+	cost := len(m.Data) + skbOverhead
+	if u.size+cost > u.Opt(unix.SOL_SOCKET, unix.SO_RCVBUF) && len(u.queue) > 0 {
+		return
+	}
+	u.size += cost
+	u.queue = append(u.queue, datagram{m.Flow.Src, m.Flow.Dst, m.Data})
+	u.changed.Notify(In | RdNorm)
+}
+
+// Recv implements Socket.
+func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
+	if m.Flags&unix.MSG_ERRQUEUE != 0 {
+		return unix.EAGAIN
+	}
+	if e := u.TakeError(); e != 0 {
+		return e
+	}
+	if len(u.queue) == 0 {
+		if u.shut&shutRead != 0 {
+			return 0
+		}
+		return unix.EAGAIN
+	}
+	d := u.queue[0]
+	m.Len = len(d.data)
+	m.Data = d.data[:min(m.Max, len(d.data))]
+	if len(m.Data) < len(d.data) {
+		m.OutFlags |= unix.MSG_TRUNC
+	}
+	m.From = inetSockaddr(u.Domain, d.from)
+	m.Controls = u.received(d)
+	if m.Flags&unix.MSG_PEEK == 0 {
+		u.size -= len(d.data) + skbOverhead
+		u.queue = u.queue[1:]
+	}
+	return 0
+}
+
+// received is what the socket asked to be told of a datagram.
+func (u *UDP) received(d datagram) []Control {
+	var out []Control
+	one := func(level, option, typ int, data []byte) {
+		if u.Opt(level, option) != 0 {
+			out = append(out, Control{level, typ, data})
+		}
+	}
+	index := intBytes(u.Node.interfaceOf(d.to.Addr()))
+	if d.to.Addr().Is4() {
+		a := d.to.Addr().As4()
+		one(unix.IPPROTO_IP, unix.IP_PKTINFO, unix.IP_PKTINFO, slices.Concat(index, a[:], a[:]))
+		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, intBytes(64))
+		one(unix.IPPROTO_IP, unix.IP_RECVTOS, unix.IP_TOS, []byte{0})
+	}
+	if u.Domain == unix.AF_INET6 {
+		a := d.to.Addr().As16()
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, unix.IPV6_PKTINFO, append(a[:], index...))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, intBytes(64))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, intBytes(0))
+	}
+	return out
+}
+
+// Read implements Reader.
+func (u *UDP) Read(t *Thread, b []byte) (int, Errno) {
+	m := InMsg{Max: len(b)}
+	e := u.Recv(t, &m)
+	return copy(b, m.Data), e
+}
+
+// Write implements Writer.
+func (u *UDP) Write(t *Thread, b []byte) (int, Errno) { return u.Send(t, &OutMsg{Data: b}) }
+
+// Shutdown implements Socket.
+func (u *UDP) Shutdown(how int) Errno {
+	if how < 0 || how > 2 {
+		return unix.EINVAL
+	}
+	u.shut |= uint8(how + 1)
+	u.changed.Notify(0)
+	if !u.remote.IsValid() {
+		return unix.ENOTCONN
+	}
+	return 0
+}
+
+// Release implements File.
+func (u *UDP) Release(*Node) { u.freePort() }
+
+// RemoteAddr is getpeername(2).
+func (u *UDP) RemoteAddr() ([]byte, Errno) {
+	if u.remote.Port() == 0 {
+		return nil, unix.ENOTCONN
+	}
+	return inetSockaddr(u.Domain, u.remote), 0
+}
+
+// Ioctl implements Ioctler.
+func (u *UDP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	switch cmd {
+	case unix.SIOCINQ:
+		n := 0
+		if len(u.queue) > 0 {
+			n = len(u.queue[0].data)
+		}
+		return 0, writeInt(t, arg, n)
+	case unix.SIOCOUTQ:
+		return 0, writeInt(t, arg, 0)
+	}
+	return u.Sock.Ioctl(t, cmd, arg)
+}
+
+// GetOption and SetOption implement Socket.
+func (u *UDP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+	return u.inet.GetOption(level, name)
+}
+
+func (u *UDP) SetOption(_ *Thread, level, name int, v []byte) Errno {
+	return u.inet.SetOption(level, name, v)
+}
