@@ -155,13 +155,12 @@ func isDir(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// addresses returns what is written, or the defaults of the number-th node.
+// addresses returns what is written, or the default of the number-th node. It is
+// an IPv4 address alone: a name with two addresses resolves to IPv6 first, where
+// servers told to listen on 0.0.0.0 are not.
 func (r *reader) addresses(number int, ts []text) []netip.Addr {
 	if len(ts) == 0 {
-		return []netip.Addr{
-			netip.AddrFrom4([4]byte{10, 0, 0, byte(number)}),
-			netip.AddrFrom16([16]byte{0: 0xfd, 15: byte(number)}),
-		}
+		return []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(number)})}
 	}
 	var out []netip.Addr
 	for _, t := range ts {

@@ -74,7 +74,7 @@ var nodeFields = []field[nodeText]{
 	flagField("may_fail", "The death of this node is no violation.", func(n *nodeText) *bool { return &n.MayFail }),
 	flagField("client", "When all clients have ended, so has the execution.", func(n *nodeText) *bool { return &n.Client }),
 	countField("cpus", "Processors that the node sees; default 1.", 1, 1024, func(n *nodeText) *int { return &n.CPUs }),
-	{"address", "IP address or addresses; default 10.0.0.N and fd00::N for the N-th node.",
+	{"address", "IP address or addresses; default 10.0.0.N for the N-th node.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
 	{"addresses", "The same as address.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},

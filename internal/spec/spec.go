@@ -55,7 +55,7 @@ type Node struct {
 	MayFail   bool              // its death is no violation
 	Client    bool              // when all clients have ended, so has the execution
 	CPUs      int               // processors it sees; default 1
-	Addrs     []netip.Addr      // default 10.0.0.(index+1) and fd00::(index+1)
+	Addrs     []netip.Addr      // default 10.0.0.(index+1)
 	Start     time.Duration     // virtual time at which it is switched on; default 0
 }
 

@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 			{
 				ID: 3, Name: "n4", Line: 36,
 				Commands: []Command{{Args: []string{"/bin/sh"}, Line: 36}},
-				Env:      map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.4", "fd00::4"),
+				Env:      map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.4"),
 			},
 		},
 	}
@@ -70,9 +70,9 @@ func TestReadColumns(t *testing.T) {
 		want.Path, want.Dir, want.Digest, want.Name = path, dir, s.Digest, "figure2"
 		want.Nodes = []Node{
 			{ID: 0, Name: "n1", Line: 2, Commands: []Command{{Args: []string{"/spec/server", "-id", "1"}, Line: 2}},
-				Dir: filepath.Join(dir, "data"), Env: map[string]string{}, MayFail: true, CPUs: 1, Addrs: addrs("10.0.0.1", "fd00::1")},
+				Dir: filepath.Join(dir, "data"), Env: map[string]string{}, MayFail: true, CPUs: 1, Addrs: addrs("10.0.0.1")},
 			{ID: 1, Name: "n2", Line: 4, Commands: []Command{{Args: []string{"/spec/server"}, Line: 4}},
-				Env: map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.2", "fd00::2")},
+				Env: map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.2")},
 		}
 		compare(t, *s, want)
 	}
