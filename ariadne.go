@@ -194,6 +194,14 @@ type Automaton interface {
 	Apply(Input) (Output, error)
 }
 
+// SetupError is an automaton's error when what it needs to run at all is not
+// there: a namespace that may not be made, a program that cannot be started. It
+// is the machine's or the user's to mend, not a bug of the tool.
+type SetupError struct{ Err error }
+
+func (e *SetupError) Error() string { return e.Err.Error() }
+func (e *SetupError) Unwrap() error { return e.Err }
+
 // ActionKind is what the explorer can choose.
 type ActionKind uint8
 

@@ -80,9 +80,9 @@ func (r *Replay) Next(_, enabled []ariadne.Action) (ariadne.Action, bool) {
 	return ariadne.Action{}, false
 }
 
-// cutShort reports whether the trace stops without the execution having ended.
+// cutShort reports whether the trace stops before the execution had ended.
 func (r *Replay) cutShort() bool {
-	return r.Trace.End == "" || r.Trace.End == search.EndStopped
+	return r.Trace.End == "" || r.Trace.End == search.EndStopped || r.Trace.End == search.EndStrategy
 }
 
 // verify compares a step with the trace's; false at the first difference.

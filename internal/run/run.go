@@ -8,12 +8,10 @@
 // directory that cannot be made. What the target did wrong, what Ariadne cannot
 // model and what is Ariadne's own fault are all in the Report.
 //
-// Read next: check.go, then internal/search.
+// Read next: check.go and execute.go, then internal/search.
 package run
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -71,9 +69,6 @@ type NodeFactory interface {
 type NodeConfig struct {
 	Spec *spec.Spec
 	Node *spec.Node // of Spec.Nodes
-	// Dir is an empty directory of the node's own, inside the run directory. It
-	// is removed after Close.
-	Dir string
 	// Calls asks for Output.CallTrace.
 	Calls bool
 	// Worker is the number of the goroutine, from 0: nodes of one worker share
@@ -107,11 +102,28 @@ func (o Outcome) String() string {
 // ExitStatus is the status with which the command line ends.
 func (o Outcome) ExitStatus() int { return [...]int{0, 1, 3, 4}[o] }
 
+// MarshalText and UnmarshalText are for report.json.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+func (o *Outcome) UnmarshalText(b []byte) error {
+	for *o = Nothing; *o <= ToolBug; *o++ {
+		if o.String() == string(b) {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown outcome %q", b)
+}
+
 // Report is all that there is to say about a run, a check or a replay. It is
 // also written to report.json in the run directory.
 type Report struct {
 	Command string // "run", "check", "replay"
 	Spec    string // path of the spec
+	// SpecDigest and Seed are what a resumed check must have in common with its
+	// first part.
+	SpecDigest ariadne.Digest
+	Seed       uint64
+
 	Name    string // of the system
 	Out     string // the run directory
 	Trace   string // of a run: the trace written; of a replay: the trace followed
@@ -131,7 +143,7 @@ type Report struct {
 	// Next is the index of the first execution that a resumed check runs.
 	Next int
 	// Stopped says why a check stopped: "first violation", "time", "executions",
-	// "interrupted", "bug in ariadne".
+	// "interrupted", "bug in ariadne"; "" when it was killed.
 	Stopped string
 
 	Nodes      []NodeReport
@@ -207,20 +219,4 @@ func LoadTrace(path string) (*trace.Trace, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
-}
-
-var errNoNodes = errors.New("run: Options.Nodes is nil")
-
-// Run executes the natural schedule once: every message after its latency,
-// every timer on time.
-func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) { return nil, errNoNodes }
-
-// Check explores: the natural schedule first, then random walks. When ctx ends
-// it stops and reports what it has.
-func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) { return nil, errNoNodes }
-
-// Replay follows the trace at path, verifying each step. s may be nil: the spec
-// is then loaded from where the trace says.
-func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report, error) {
-	return nil, errNoNodes
 }

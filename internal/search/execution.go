@@ -27,7 +27,7 @@ const (
 	EndTime      = "time limit"
 	EndViolation = "violation"
 	EndFatal     = "a node cannot go on" // it needs what is not modelled
-	EndStrategy  = "strategy"            // the strategy had enough
+	EndStrategy  = "end of the path"     // the strategy had enough
 	EndStopped   = "stopped"             // from outside
 )
 

@@ -1,0 +1,278 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+)
+
+// stopBug is why a check stops after a bug of Ariadne's.
+const stopBug = "bug in ariadne"
+
+// maxBugs is how many bugs of Ariadne's a check takes.
+const maxBugs = 10
+
+// How often a check tells of its progress and saves its report.
+const (
+	tellEvery = 200 * time.Millisecond
+	saveEvery = time.Second
+)
+
+// Check explores: the natural schedule first, then random walks. When ctx ends
+// it stops and reports what it has.
+func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
+	o.setDefaults()
+	y, err := newSystem(s, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &check{system: y, ctx: ctx, began: time.Now()}
+	if o.Resume {
+		err = c.resume()
+	} else {
+		err = c.start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.work()
+	return y.finish(c.report, c.close())
+}
+
+// check is a check that goes on. Its workers share it.
+type check struct {
+	*system
+	ctx     context.Context
+	began   time.Time
+	earlier time.Duration // real time of the parts before it was resumed
+	steps   atomic.Int64  // for the progress
+
+	confirming sync.Mutex // one violation at a time
+	telling    sync.Mutex // of the callbacks
+
+	mu     sync.Mutex // of all below
+	plan   *search.Plan
+	report *Report
+	saved  time.Time
+	err    error
+}
+
+func (c *check) start() error {
+	r, err := c.begin("check")
+	if err != nil {
+		return err
+	}
+	r.Ends, r.Next = map[string]int{}, c.opts.First
+	c.report = r
+	c.newPlan(c.opts.First, c.opts.Executions)
+	return r.save()
+}
+
+// resume goes on where the check in the run directory was interrupted.
+func (c *check) resume() error {
+	if c.opts.Out == "" {
+		return errors.New("which check is to be resumed? name its run directory")
+	}
+	r, err := loadReport(c.opts.Out)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Command != "check":
+		return fmt.Errorf("%s holds a %s, not a check", c.opts.Out, r.Command)
+	case r.SpecDigest != c.spec.Digest:
+		return fmt.Errorf("%s: the spec has changed since the check in %s", c.spec.Path, c.opts.Out)
+	case r.Seed != c.spec.Seed:
+		return fmt.Errorf("the check in %s has seed %d, not %d", c.opts.Out, r.Seed, c.spec.Seed)
+	case r.Ends == nil:
+		r.Ends = map[string]int{}
+	}
+	r.Out, r.Stopped = c.opts.Out, ""
+	c.report, c.earlier = r, r.RealTime
+	c.steps.Store(int64(r.Steps))
+	left := 0
+	if n := c.opts.Executions; n > 0 {
+		left = max(n-r.Executions, 0)
+	}
+	c.newPlan(r.Next, left)
+	if c.opts.Executions > 0 && left == 0 {
+		c.plan.Stop(search.StopExecutions)
+	}
+	for _, v := range r.Violations {
+		c.plan.Know(search.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
+	}
+	return nil
+}
+
+func (c *check) newPlan(first, executions int) {
+	c.plan = search.NewPlan(c.spec.Seed, search.Budget{
+		First: first, Executions: executions, Time: c.opts.Time, KeepGoing: c.opts.KeepGoing,
+	}, func() time.Duration { return time.Since(c.began) })
+}
+
+// work runs executions until the plan has no more.
+func (c *check) work() {
+	done := make(chan struct{})
+	var teller, workers sync.WaitGroup
+	teller.Go(func() { c.tellNowAndThen(done) })
+	for i := range c.opts.Workers {
+		workers.Go(func() { onThread(func() { c.worker(i) }) })
+	}
+	workers.Wait()
+	close(done)
+	teller.Wait()
+}
+
+func (c *check) worker(id int) {
+	for {
+		c.mu.Lock()
+		index, ok := c.plan.Next()
+		ok = ok && c.ctx.Err() == nil
+		c.mu.Unlock()
+		if !ok {
+			return
+		}
+		c.fail(c.execute(id, index))
+	}
+}
+
+// fail ends the check, or enters the bug and ends it unless it is to keep going.
+func (c *check) fail(err error) {
+	if err == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var b bug
+	if !errors.As(err, &b) {
+		c.err = first(c.err, err)
+		c.plan.Stop(stopBug)
+		return
+	}
+	c.report.Bugs = append(c.report.Bugs, b.Error())
+	if !c.opts.KeepGoing || len(c.report.Bugs) >= maxBugs {
+		c.plan.Stop(stopBug)
+	}
+}
+
+// stopped is asked by executions that are under way.
+func (c *check) stopped() bool {
+	if c.ctx.Err() != nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.plan.Stopped() != ""
+}
+
+// execute runs one execution to its end and enters what came of it.
+func (c *check) execute(worker, index int) error {
+	tape := newTape()
+	watch := func(s ariadne.Step) { c.steps.Add(1); tape.step(s) }
+	var rec *recorder
+	if index == 0 {
+		var err error
+		if rec, err = c.record(0, filepath.Join(c.report.Out, naturalDir)); err != nil {
+			return err
+		}
+		watch = func(s ariadne.Step) { c.steps.Add(1); tape.step(s); rec.step(s) }
+	}
+	a, err := c.explore(worker, c.plan.Strategy(index), watch, c.stopped)
+	if rec != nil {
+		err = first(err, rec.end(&a.Result))
+	}
+	var b bug
+	switch {
+	case errors.As(err, &b):
+		c.enter(index, &a, false)
+		return bug{fmt.Errorf("execution %d: %w", index, err)}
+	case err != nil:
+		return err
+	case a.End == search.EndStopped:
+		return c.enter(index, &a, false)
+	case a.Violation != nil:
+		return c.found(worker, index, &a, tape)
+	}
+	return c.enter(index, &a, true)
+}
+
+// enter counts an execution. One that was given up is not ended.
+func (c *check) enter(index int, a *attempt, ended bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.report
+	r.count(a)
+	if !ended {
+		return nil
+	}
+	r.Executions++
+	r.Ends[a.End]++
+	c.plan.Ended(index, a.Violation)
+	r.Next = c.plan.Resume()
+	for i, f := range c.plan.Findings() {
+		r.Violations[i].Count = f.Count
+	}
+	if a.Violation == nil && time.Since(c.saved) < saveEvery {
+		return nil
+	}
+	return c.save()
+}
+
+// save writes the report as it stands.
+func (c *check) save() error {
+	c.saved = time.Now()
+	c.report.RealTime = c.earlier + time.Since(c.began)
+	c.report.judge()
+	return c.report.save()
+}
+
+// tellNowAndThen tells of the progress until done.
+func (c *check) tellNowAndThen(done <-chan struct{}) {
+	if c.opts.OnProgress == nil {
+		return
+	}
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			c.tell(true)
+			return
+		case <-tick.C:
+			c.tell(false)
+		}
+	}
+}
+
+func (c *check) tell(done bool) {
+	c.mu.Lock()
+	p := Progress{Elapsed: c.earlier + time.Since(c.began), Executions: c.report.Executions, Steps: int(c.steps.Load()),
+		Violations: len(c.report.Violations), Workers: c.opts.Workers, Done: done}
+	c.mu.Unlock()
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	c.opts.OnProgress(p)
+}
+
+// close says why the check stopped.
+func (c *check) close() error {
+	r := c.report
+	r.RealTime = c.earlier + time.Since(c.began)
+	r.Stopped = c.plan.Stopped()
+	if r.Stopped == "" && c.ctx.Err() != nil {
+		r.Stopped = interrupted
+		r.doubt(fmt.Sprintf("it was interrupted after %d executions", r.Executions))
+	}
+	if r.Stopped == search.StopTime && r.Executions == 0 {
+		r.doubt("not even one execution ended in the time given")
+	}
+	return c.err
+}

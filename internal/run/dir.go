@@ -1,0 +1,155 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ariadne/internal/report"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+)
+
+// A run directory has
+//
+//	spec.yaml        a copy of the spec
+//	report.json      the Report; of a check also while it goes on
+//
+// and the record of the execution of a run or a replay:
+//
+//	trace.txt        what a replay follows
+//	trace.txt.calls  the system calls of each step
+//	steps.jsonl      each step with its messages
+//	timeline.txt     the same for people
+//	nodes/NAME.log   what each node wrote
+//
+// The directory of a check has such a record of the natural schedule in natural/,
+// of each violation in violation-N/ and of what did not happen again in
+// unconfirmed-N/. Files are replaced in one go or appended to line by line, so
+// that an end at any moment leaves what was there.
+const (
+	specFile     = "spec.yaml"
+	reportFile   = "report.json"
+	traceFile    = "trace.txt"
+	stepsFile    = "steps.jsonl"
+	nodesDir     = "nodes"
+	naturalDir   = "natural"
+	violationDir = "violation-"
+	unconfirmed  = "unconfirmed" // -N
+)
+
+// ours are the patterns of all that may stand in a run directory.
+var ours = []string{specFile, reportFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
+	nodesDir, naturalDir, violationDir + "*", unconfirmed + "-*"}
+
+// makeOut makes the run directory and returns its path. A directory that holds
+// an earlier run is emptied; anything else that holds files is refused.
+func makeOut(out string, s *spec.Spec) (string, error) {
+	if out == "" {
+		return newOut(filepath.Join("ariadne-runs", fileName(s.Name)))
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		return "", err
+	}
+	if len(entries) > 0 && !exists(filepath.Join(out, specFile)) {
+		return "", fmt.Errorf("%s: not empty and not a run directory", out)
+	}
+	for _, pattern := range ours {
+		matches, err := filepath.Glob(filepath.Join(globEscape(out), pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, m := range matches {
+			if err := os.RemoveAll(m); err != nil {
+				return "", err
+			}
+		}
+	}
+	return out, nil
+}
+
+// newOut makes the first of prefix-1, prefix-2, ... that is not there.
+func newOut(prefix string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(prefix), 0o777); err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		out := fmt.Sprintf("%s-%d", prefix, n)
+		err := os.Mkdir(out, 0o777)
+		if !errors.Is(err, fs.ErrExist) {
+			return out, err
+		}
+	}
+}
+
+// fileName makes a name fit for a file.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '/' || r < ' ' {
+			return '_'
+		}
+		return r
+	}, name)
+	if name == "" || strings.HasPrefix(name, ".") {
+		return "_" + name
+	}
+	return name
+}
+
+// globEscape makes path match itself only.
+func globEscape(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// writeFile replaces a file in one go.
+func writeFile(path string, data []byte) error {
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, data, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// copySpec keeps what was run. A spec without a file has nothing to keep.
+func copySpec(out string, s *spec.Spec) error {
+	data, err := os.ReadFile(s.Path)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(out, specFile), data)
+}
+
+func (r *Report) save() error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(r.Out, reportFile), append(data, '\n'))
+}
+
+// loadReport reads the report of an interrupted check.
+func loadReport(out string) (*Report, error) {
+	path := filepath.Join(out, reportFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("nothing to resume: %w", err)
+	}
+	r := &Report{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"ariadne"
+	"ariadne/internal/replay"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/trace"
+)
+
+// bug is an error that is Ariadne's own fault.
+type bug struct{ error }
+
+// asBug makes err a bug, unless it is the machine's.
+func asBug(err error) error {
+	var setup *ariadne.SetupError
+	if err == nil || errors.As(err, &setup) {
+		return err
+	}
+	return bug{err}
+}
+
+// attempt is what one execution came to.
+type attempt struct {
+	search.Result
+	refusals [][]ariadne.Refusal // by node
+}
+
+// explore executes the system once.
+func (y *system) explore(worker int, st strategy.Strategy, watch func(ariadne.Step), stopped func() bool) (a attempt, err error) {
+	err = y.with(worker, func(in *instance) error {
+		e := search.Execution{
+			World: in.world, Strategy: st, Checks: y.checks(), Limits: y.limits(), Stopped: stopped,
+			Watch: func(s ariadne.Step) bool { watch(s); return true },
+		}
+		var err error
+		a.Result, err = e.Run()
+		a.refusals = in.refusals()
+		return asBug(err)
+	})
+	return a, err
+}
+
+// follow executes the system along a trace. calls may be nil.
+func (y *system) follow(worker int, t *trace.Trace, calls *trace.CallReader, watch func(ariadne.Step), stopped func() bool) (a attempt, m *replay.Mismatch, err error) {
+	err = y.with(worker, func(in *instance) error {
+		r := replay.Replay{
+			World: in.world, Trace: t, Checks: y.checks(), Calls: calls, CallName: y.opts.CallName,
+			Watch: watch, Stopped: stopped,
+		}
+		var err error
+		a.Result, m, err = r.Run()
+		a.refusals = in.refusals()
+		return asBug(err)
+	})
+	return a, m, err
+}
+
+// with lends f living nodes. A panic is an error that says where.
+func (y *system) with(worker int, f func(*instance) error) (err error) {
+	in, err := y.open(worker)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = bug{fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+		if e := in.close(); err == nil && e != nil {
+			err = bug{e}
+		}
+	}()
+	return f(in)
+}
+
+// onThread runs f on a goroutine and thread of its own, which end with it: the
+// nodes belong to the thread that makes them.
+func onThread(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		f()
+	}()
+	<-done
+}
+
+// tape keeps what a replay of an execution needs, in memory.
+type tape struct {
+	steps []trace.Step
+	file  bytes.Buffer
+	calls *trace.CallWriter
+}
+
+func newTape() *tape {
+	t := &tape{}
+	// Writing to a buffer does not fail.
+	t.calls, _ = trace.NewCallWriter(&t.file)
+	return t
+}
+
+func (t *tape) step(s ariadne.Step) {
+	t.steps = append(t.steps, trace.NewStep(s))
+	t.calls.Step(s.Output.CallTrace)
+}
+
+// end returns the trace and the file of its calls.
+func (t *tape) end(h trace.Header, r *search.Result, nodes []string) (*trace.Trace, []byte) {
+	t.calls.Close()
+	return &trace.Trace{Header: h, Steps: t.steps, End: r.End, Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
+}
+
+// saveTrace writes them to a directory and returns the trace's path.
+func saveTrace(dir string, t *trace.Trace, calls []byte) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, traceFile)
+	if err := writeFile(path+trace.CallsSuffix, calls); err != nil {
+		return "", err
+	}
+	return path, writeFile(path, trace.Format(t))
+}
+
+func namedViolation(v *ariadne.Violation, nodes []string) *trace.Violation {
+	return trace.NewViolation(v, func(id ariadne.NodeID) string { return nodeName(id, nodes) })
+}
+
+func nodeName(id ariadne.NodeID, nodes []string) string {
+	if id == ariadne.NoNode {
+		return ""
+	}
+	return nodes[id]
+}

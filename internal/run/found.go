@@ -1,0 +1,100 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ariadne"
+	"ariadne/internal/replay"
+	"ariadne/internal/search"
+	"ariadne/internal/trace"
+)
+
+// found confirms the violation that an execution ended in, unless it is known,
+// and enters it. Its record is that of the replay which confirmed it.
+func (c *check) found(worker, index int, a *attempt, tape *tape) error {
+	c.confirming.Lock()
+	defer c.confirming.Unlock()
+	c.mu.Lock()
+	known := !c.plan.IsNew(*a.Violation)
+	over := c.plan.Stopped() == search.StopViolation
+	dir := filepath.Join(c.report.Out, fmt.Sprintf("%s%d", violationDir, len(c.report.Violations)+1))
+	c.mu.Unlock()
+	if over || known {
+		// When another worker was first, this one comes again with the next check.
+		return c.enter(index, a, known)
+	}
+	h, err := c.header(index, dir)
+	if err != nil {
+		return err
+	}
+	rec, err := newRecorder(dir, c.spec, h)
+	if err != nil {
+		return err
+	}
+	t, calls := tape.end(h, &a.Result, nodeNames(c.spec))
+	again, m, err := c.confirm(worker, t, calls, rec.step, func() bool { return c.ctx.Err() != nil })
+	err = first(err, rec.end(&again.Result))
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		return first(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls))
+	case again.End == search.EndStopped:
+		return first(os.RemoveAll(dir), c.enter(index, a, false))
+	}
+	c.mu.Lock()
+	v := c.report.violation(a, index, dir, rec.path())
+	c.mu.Unlock()
+	err = c.enter(index, a, true)
+	if c.opts.OnViolation != nil {
+		c.telling.Lock()
+		defer c.telling.Unlock()
+		c.opts.OnViolation(v)
+	}
+	return err
+}
+
+// confirm replays a violation that was just found.
+func (y *system) confirm(worker int, t *trace.Trace, calls []byte, watch func(ariadne.Step), stopped func() bool) (attempt, *replay.Mismatch, error) {
+	reader, err := trace.NewCallReader(bytes.NewReader(calls))
+	if err != nil {
+		return attempt{}, nil, bug{err}
+	}
+	return y.follow(worker, t, reader, watch, stopped)
+}
+
+// unconfirmed enters a violation that did not happen again. It is none, but a
+// bug of Ariadne's, whose trace is kept.
+func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.Trace, calls []byte) error {
+	dir, err := newOut(filepath.Join(c.report.Out, unconfirmed))
+	if err != nil {
+		return err
+	}
+	path, err := saveTrace(dir, t, calls)
+	if err != nil {
+		return err
+	}
+	text := unconfirmedText(t, m) + "\nreplay: ariadne replay " + shellWord(path)
+	none := *a
+	none.Violation, none.End = nil, endUnconfirmed
+	err = c.enter(index, &none, true)
+	if m.Excused {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.report.doubt(text)
+		return err
+	}
+	return first(err, bug{fmt.Errorf("%s", text)})
+}
+
+// endUnconfirmed stands in Report.Ends for a violation that did not happen again.
+const endUnconfirmed = "violation that did not happen again"
+
+func unconfirmedText(t *trace.Trace, m *replay.Mismatch) string {
+	v := t.Violation
+	return fmt.Sprintf("a violation in execution %d did not happen again when it was replayed: %s of %s at step %d: %s\n%s",
+		t.Execution, v.Kind, v.Node, v.Step, v.Message, m)
+}

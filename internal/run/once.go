@@ -1,0 +1,260 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+)
+
+const interrupted = "interrupted"
+
+// Run executes the natural schedule once: every message after its latency, every
+// timer on time.
+func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
+	o.setDefaults()
+	y, err := newSystem(s, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := y.begin("run")
+	if err != nil {
+		return nil, err
+	}
+	onThread(func() { err = y.run(ctx, r) })
+	return y.finish(r, err)
+}
+
+func (y *system) run(ctx context.Context, r *Report) error {
+	began := time.Now()
+	rec, err := y.record(0, r.Out)
+	if err != nil {
+		return err
+	}
+	tape := newTape()
+	stopped := func() bool { return ctx.Err() != nil }
+	a, err := y.explore(0, strategy.Natural{}, func(s ariadne.Step) {
+		tape.step(s)
+		rec.step(s)
+		if y.opts.OnStep != nil {
+			y.opts.OnStep(s)
+		}
+	}, stopped)
+	err = first(err, rec.end(&a.Result))
+	r.RealTime = time.Since(began)
+	r.Trace, r.End, r.Executions = rec.path(), a.End, 1
+	r.count(&a)
+	if err != nil {
+		return err
+	}
+	if a.End == search.EndStopped {
+		r.Stopped = interrupted
+		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
+	}
+	if a.Violation == nil {
+		return nil
+	}
+	h, err := y.header(0, r.Out)
+	if err != nil {
+		return err
+	}
+	t, calls := tape.end(h, &a.Result, r.names())
+	again, m, err := y.confirm(0, t, calls, nil, stopped)
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		r.mismatch(m, false, unconfirmedText(t, m))
+	case again.End == search.EndStopped:
+		r.Stopped = interrupted
+		r.doubt("it was interrupted while a violation was being confirmed")
+	default:
+		v := r.violation(&a, 0, r.Out, r.Trace)
+		if y.opts.OnViolation != nil {
+			y.opts.OnViolation(v)
+		}
+	}
+	return nil
+}
+
+// Replay follows the trace at path, verifying each step. s may be nil: the spec
+// is then read from where the trace says.
+func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report, error) {
+	o.setDefaults()
+	t, err := LoadTrace(path)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		if s, err = spec.Read(specOf(path, t)); err != nil {
+			return nil, err
+		}
+	}
+	asTraced := *s
+	asTraced.Seed, asTraced.Latency, asTraced.ClockError, asTraced.Delays = t.Seed, t.Latency, t.ClockError, t.Delays
+	asTraced.Limits.Steps, asTraced.Limits.Time, asTraced.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
+	y, err := newSystem(&asTraced, o)
+	if err != nil {
+		return nil, err
+	}
+	changes := y.changes(&t.Header)
+	if len(changes) > 0 && !o.Force {
+		return nil, fmt.Errorf("%s cannot be replayed as it was:\n  %s", path, strings.Join(changes, "\n  "))
+	}
+	r, err := y.begin("replay")
+	if err != nil {
+		return nil, err
+	}
+	onThread(func() { err = y.replay(ctx, r, path, t, changes) })
+	return y.finish(r, err)
+}
+
+// specOf is the path of a trace's spec.
+func specOf(path string, t *trace.Trace) string {
+	if filepath.IsAbs(t.Spec) {
+		return t.Spec
+	}
+	return filepath.Join(filepath.Dir(path), t.Spec)
+}
+
+// changes says what is not as it was when the trace was made, one line each.
+func (y *system) changes(h *trace.Header) []string {
+	var lines []string
+	if y.spec.Digest != h.SpecDigest {
+		lines = append(lines, fmt.Sprintf("spec %s has changed", y.spec.Path))
+	}
+	for _, p := range h.Programs {
+		i := slices.IndexFunc(y.programs, func(q trace.Program) bool { return q.Node == p.Node && q.Command == p.Command })
+		switch {
+		case i < 0:
+			lines = append(lines, fmt.Sprintf("node %s: command %d (%s) is gone", p.Node, p.Command+1, p.Path))
+		case y.programs[i] != p:
+			lines = append(lines, fmt.Sprintf("node %s: program %s has changed (digest %s, in the trace %s %s)",
+				p.Node, y.programs[i].Path, y.programs[i].Digest, p.Path, p.Digest))
+		}
+	}
+	if len(y.programs) > len(h.Programs) {
+		lines = append(lines, fmt.Sprintf("there are %d commands, in the trace %d", len(y.programs), len(h.Programs)))
+	}
+	return lines
+}
+
+func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Trace, changes []string) error {
+	began := time.Now()
+	r.Trace = path
+	calls, closeCalls, err := openCalls(path + trace.CallsSuffix)
+	if err != nil {
+		return err
+	}
+	defer closeCalls()
+	rec, err := y.record(t.Execution, r.Out)
+	if err != nil {
+		return err
+	}
+	a, m, err := y.follow(0, t, calls, func(s ariadne.Step) {
+		rec.step(s)
+		if y.opts.OnStep != nil {
+			y.opts.OnStep(s)
+		}
+	}, func() bool { return ctx.Err() != nil })
+	err = first(err, rec.end(&a.Result))
+	r.RealTime = time.Since(began)
+	r.End, r.Executions = a.End, 1
+	r.count(&a)
+	if err != nil {
+		return err
+	}
+	switch {
+	case m != nil:
+		r.Mismatch = &Mismatch{Step: m.Step, Action: m.Action, Node: m.Node, Message: m.String()}
+		r.mismatch(m, len(changes) > 0, strings.Join(append([]string{"the replay left its trace"}, changes...), "\n")+"\n"+m.String())
+	case ctx.Err() != nil && a.End == search.EndStopped:
+		r.Stopped = interrupted
+		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
+	case a.Violation != nil:
+		r.violation(&a, t.Execution, r.Out, path)
+	}
+	return nil
+}
+
+// openCalls opens a trace's calls; nil when there are none.
+func openCalls(path string) (calls *trace.CallReader, closer func() error, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if calls, err = trace.NewCallReader(f); err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return calls, f.Close, nil
+}
+
+// begin makes the run directory and the report.
+func (y *system) begin(command string) (*Report, error) {
+	out, err := makeOut(y.opts.Out, y.spec)
+	if err != nil {
+		return nil, err
+	}
+	return newReport(command, y.spec, out), copySpec(out, y.spec)
+}
+
+// record begins the record of an execution in dir.
+func (y *system) record(execution int, dir string) (*recorder, error) {
+	h, err := y.header(execution, dir)
+	if err != nil {
+		return nil, err
+	}
+	return newRecorder(dir, y.spec, h)
+}
+
+// finish closes the report. A bug belongs into it; any other error is returned.
+func (y *system) finish(r *Report, err error) (*Report, error) {
+	var b bug
+	if errors.As(err, &b) {
+		r.Bugs = append(r.Bugs, b.Error())
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Command != "check" {
+		for i := range r.Nodes {
+			if log := filepath.Join(r.Out, logFile(r.Nodes[i].Name)); exists(log) {
+				r.Nodes[i].Log = log
+			}
+		}
+	}
+	r.judge()
+	return r, r.save()
+}
+
+// setDefaults fills in what was left open.
+func (o *Options) setDefaults() {
+	if o.Workers <= 0 {
+		o.Workers = runtime.NumCPU()
+	}
+}
+
+// first is the first error of two.
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,191 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"ariadne"
+	"ariadne/internal/report"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+)
+
+// recorder keeps an execution in a directory while it goes on. The first error
+// of writing stays and is returned at the end.
+type recorder struct {
+	dir      string
+	nodes    []string
+	trace    *os.File
+	steps    *os.File
+	callFile *os.File
+	calls    *trace.CallWriter
+	logs     []*os.File // by node; nil until it writes
+	timeline *report.Timeline
+	rows     []report.Row
+	err      error
+}
+
+// newRecorder begins the record of an execution.
+func newRecorder(dir string, s *spec.Spec, h trace.Header) (*recorder, error) {
+	if err := os.MkdirAll(filepath.Join(dir, nodesDir), 0o777); err != nil {
+		return nil, err
+	}
+	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes))}
+	r.timeline = report.NewTimeline(r.nodes, s.Latency)
+	r.trace = r.create(traceFile)
+	r.steps = r.create(stepsFile)
+	r.callFile = r.create(traceFile + trace.CallsSuffix)
+	if r.err == nil {
+		r.calls, r.err = trace.NewCallWriter(r.callFile)
+	}
+	r.write(r.trace, trace.AppendHeader(nil, &h))
+	if r.err != nil {
+		return nil, r.close()
+	}
+	return r, nil
+}
+
+func nodeNames(s *spec.Spec) []string {
+	var names []string
+	for _, n := range s.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+func (r *recorder) create(name string) *os.File {
+	f, err := os.Create(filepath.Join(r.dir, name))
+	r.fail(err)
+	return f
+}
+
+func (r *recorder) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *recorder) write(f *os.File, b []byte) {
+	if r.err == nil {
+		_, r.err = f.Write(b)
+	}
+}
+
+// path is where the trace stands.
+func (r *recorder) path() string { return filepath.Join(r.dir, traceFile) }
+
+// step keeps a step.
+func (r *recorder) step(s ariadne.Step) {
+	r.write(r.trace, trace.AppendStep(nil, trace.NewStep(s)))
+	r.write(r.steps, stepLine(s, r.nodes))
+	if r.err == nil {
+		r.err = r.calls.Step(s.Output.CallTrace)
+	}
+	for _, l := range s.Output.Logs {
+		r.log(s.Action.Node, l)
+	}
+	r.rows = append(r.rows, r.timeline.Rows(s)...)
+}
+
+func (r *recorder) log(id ariadne.NodeID, l ariadne.LogLine) {
+	if r.logs[id] == nil {
+		r.logs[id] = r.create(logFile(r.nodes[id]))
+	}
+	stream := "out"
+	if l.Stream == 2 {
+		stream = "err"
+	}
+	r.write(r.logs[id], fmt.Appendf(nil, "%v %s %d %s\n", l.At, stream, l.PID, l.Text))
+}
+
+func logFile(node string) string { return filepath.Join(nodesDir, fileName(node)+".log") }
+
+// end completes the record.
+func (r *recorder) end(result *search.Result) error {
+	r.write(r.trace, trace.AppendEnd(nil, result.End, namedViolation(result.Violation, r.nodes)))
+	return r.close()
+}
+
+// close gives up the files and returns the first error of all.
+func (r *recorder) close() error {
+	if r.calls != nil {
+		r.fail(r.calls.Close())
+	}
+	if r.err == nil {
+		r.writeTimeline()
+	}
+	for _, f := range append([]*os.File{r.trace, r.steps, r.callFile}, r.logs...) {
+		if f != nil {
+			r.fail(f.Close())
+		}
+	}
+	return r.err
+}
+
+func (r *recorder) writeTimeline() {
+	f := r.create(report.TimelineFile)
+	if r.err != nil {
+		return
+	}
+	r.fail(r.timeline.Write(f, r.rows, 0, report.Style{}))
+	r.fail(f.Close())
+}
+
+// jsonStep is a line of steps.jsonl.
+type jsonStep struct {
+	Step         int            `json:"step"`
+	At           ariadne.Time   `json:"at_ns"`
+	Node         string         `json:"node"`
+	Action       string         `json:"action"`
+	Digest       string         `json:"digest"`
+	Clock        ariadne.Time   `json:"clock_ns"`
+	Deadline     *ariadne.Time  `json:"deadline_ns,omitempty"`
+	Timer        string         `json:"timer,omitempty"`
+	Calls        int            `json:"calls"`
+	Messages     []jsonMessage  `json:"messages,omitempty"`
+	Logs         []string       `json:"logs,omitempty"`
+	Exits        []ariadne.Exit `json:"exits,omitempty"`
+	Done         bool           `json:"done,omitempty"`
+	Unreplayable bool           `json:"unreplayable,omitempty"`
+	Diverged     string         `json:"diverged,omitempty"`
+	Fatal        string         `json:"fatal,omitempty"`
+}
+
+type jsonMessage struct {
+	To    string       `json:"to"`
+	Proto string       `json:"proto"`
+	Src   string       `json:"src"`
+	Dst   string       `json:"dst"`
+	Epoch int          `json:"epoch,omitempty"`
+	Seq   int          `json:"seq"`
+	Flags string       `json:"flags,omitempty"`
+	Sent  ariadne.Time `json:"sent_ns"`
+	Data  []byte       `json:"data,omitempty"`
+}
+
+// stepLine is a step as a line of JSON.
+func stepLine(s ariadne.Step, nodes []string) []byte {
+	o := &s.Output
+	j := jsonStep{Step: s.Index, At: s.At, Node: nodes[s.Action.Node], Action: s.Name, Digest: o.Digest.String(),
+		Clock: o.Clock, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done,
+		Unreplayable: o.Unreplayable, Diverged: o.Diverged, Fatal: o.Fatal}
+	if o.Deadline != ariadne.Never {
+		j.Deadline = &o.Deadline
+	}
+	for _, m := range o.Messages {
+		j.Messages = append(j.Messages, jsonMessage{To: nodes[m.To], Proto: m.Flow.Proto.String(),
+			Src: m.Flow.Src.String(), Dst: m.Flow.Dst.String(), Epoch: m.Flow.Epoch, Seq: m.Seq,
+			Flags: m.Flags.String(), Sent: m.Sent, Data: m.Data})
+	}
+	for _, l := range o.Logs {
+		j.Logs = append(j.Logs, l.Text)
+	}
+	b, err := json.Marshal(j)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	return append(b, '\n')
+}

@@ -1,0 +1,193 @@
+package run
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+)
+
+// system is a spec with all that its executions have in common.
+type system struct {
+	spec     *spec.Spec
+	opts     Options
+	programs []trace.Program
+}
+
+func newSystem(s *spec.Spec, o Options) (*system, error) {
+	programs, err := programsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	return &system{spec: s, opts: o, programs: programs}, nil
+}
+
+// limits of one execution.
+func (y *system) limits() search.Limits {
+	l := search.Limits{Steps: y.spec.Limits.Steps, Time: ariadne.Time(y.spec.Limits.Time)}
+	if d := y.opts.Depth; d > 0 && (l.Steps == 0 || d < l.Steps) {
+		l.Steps = d
+	}
+	return l
+}
+
+// header is the head of the trace of an execution, for a trace in dir.
+func (y *system) header(execution int, dir string) (trace.Header, error) {
+	path, err := relative(dir, y.spec.Path)
+	limits := y.limits()
+	return trace.Header{
+		Version: y.opts.Version, Name: y.spec.Name, Spec: path, SpecDigest: y.spec.Digest,
+		Programs: y.programs, Seed: y.spec.Seed, Execution: execution,
+		Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays,
+		MaxSteps: limits.Steps, MaxTime: y.spec.Limits.Time, MaxCalls: y.spec.Limits.Calls,
+	}, err
+}
+
+// relative is path as seen from dir, so that both may be moved together.
+func relative(dir, path string) (string, error) {
+	d, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	p, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(d, p)
+}
+
+// checks are what watches one execution.
+func (y *system) checks() []property.Check {
+	var nodes []property.Node
+	for _, n := range y.spec.Nodes {
+		p := property.Node{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
+		for _, c := range n.Commands {
+			p.Commands = append(p.Commands, commandName(c))
+		}
+		nodes = append(nodes, p)
+	}
+	return property.Generic(nodes)
+}
+
+// commandName is a command as messages have it: short, and a shell's line without
+// the shell.
+func commandName(c spec.Command) string {
+	name := strings.Join(append([]string{filepath.Base(c.Args[0])}, c.Args[1:]...), " ")
+	if len(c.Args) == 3 && c.Args[0] == "/bin/sh" && c.Args[1] == "-c" {
+		name = c.Args[2]
+	}
+	name = strings.Join(strings.Fields(name), " ")
+	if r := []rune(name); len(r) > maxCommandName {
+		name = string(r[:maxCommandName-1]) + "…"
+	}
+	return name
+}
+
+const maxCommandName = 40
+
+// instance is the system's nodes, living, and the world around them.
+type instance struct {
+	world *world.World
+	nodes []Node
+	names []string
+}
+
+// open makes the nodes of an execution. Close must follow.
+func (y *system) open(worker int) (*instance, error) {
+	in := &instance{names: nodeNames(y.spec)}
+	var nodes []world.Node
+	for i := range y.spec.Nodes {
+		def := &y.spec.Nodes[i]
+		n, err := y.opts.Nodes.Start(NodeConfig{Spec: y.spec, Node: def, Calls: true, Worker: worker})
+		if err != nil {
+			in.close()
+			return nil, fmt.Errorf("node %s: %w", def.Name, err)
+		}
+		in.nodes = append(in.nodes, n)
+		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
+			Client: def.Client, Initial: y.initial(i), Automaton: n})
+	}
+	in.world = world.New(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays}, nodes)
+	return in, nil
+}
+
+// initial names the state in which node i is before its start.
+func (y *system) initial(i int) ariadne.Digest {
+	h := sha256.New()
+	fmt.Fprintf(h, "%x %d %d", y.spec.Digest, y.spec.Seed, i)
+	for _, p := range y.programs {
+		fmt.Fprintf(h, " %x", p.Digest)
+	}
+	return ariadne.Digest(h.Sum(nil))
+}
+
+// close ends the nodes and returns the first error.
+func (in *instance) close() error {
+	var first error
+	for i, n := range in.nodes {
+		if err := n.Close(); err != nil && first == nil {
+			first = fmt.Errorf("node %s: close: %w", in.names[i], err)
+		}
+	}
+	in.nodes = nil
+	return first
+}
+
+// refusals are what each node met that is not modelled.
+func (in *instance) refusals() [][]ariadne.Refusal {
+	var all [][]ariadne.Refusal
+	for _, n := range in.nodes {
+		all = append(all, n.Refusals())
+	}
+	return all
+}
+
+// programsOf are the files behind the commands, with their digests.
+func programsOf(s *spec.Spec) ([]trace.Program, error) {
+	var programs []trace.Program
+	known := map[string]ariadne.Digest{}
+	for _, n := range s.Nodes {
+		for i, c := range n.Commands {
+			path := c.Args[0]
+			if _, ok := known[path]; !ok {
+				d, err := fileDigest(hostPath(s, path))
+				if err != nil {
+					return nil, fmt.Errorf("%s:%d: node %s: %w", s.Path, c.Line, n.Name, err)
+				}
+				known[path] = d
+			}
+			programs = append(programs, trace.Program{Node: n.Name, Command: i, Path: path, Digest: known[path]})
+		}
+	}
+	return programs, nil
+}
+
+// hostPath is where a program lies that nodes see at path.
+func hostPath(s *spec.Spec, path string) string {
+	if rel, ok := strings.CutPrefix(path, "/spec/"); ok {
+		return filepath.Join(s.Dir, rel)
+	}
+	return path
+}
+
+func fileDigest(path string) (d ariadne.Digest, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return d, err
+	}
+	return ariadne.Digest(h.Sum(nil)), nil
+}
