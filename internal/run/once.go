@@ -16,6 +16,7 @@ import (
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
+	"ariadne/internal/sys"
 	"ariadne/internal/trace"
 )
 
@@ -246,9 +247,23 @@ func (y *system) finish(r *Report, err error) (*Report, error) {
 
 // setDefaults fills in what was left open.
 func (o *Options) setDefaults() {
+	if o.Nodes == nil {
+		o.Nodes = Processes{}
+	}
+	if o.CallName == nil {
+		o.CallName = callName
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.NumCPU()
 	}
+}
+
+// callName names a system call as the table has it.
+func callName(nr int) string {
+	if nr >= 0 && nr < len(sys.Table) && sys.Table[nr].Name != "" {
+		return sys.Table[nr].Name
+	}
+	return fmt.Sprintf("system call %d", nr)
 }
 
 // first is the first error of two.

@@ -29,7 +29,7 @@ type Options struct {
 	Out string
 	// Nodes starts the nodes; nil for real processes.
 	Nodes NodeFactory
-	// CallName names a system call in messages; nil for plain numbers.
+	// CallName names a system call in messages; nil for the support table's names.
 	CallName func(nr int) string
 	// Version is Ariadne's own, for the traces.
 	Version string
