@@ -15,12 +15,14 @@ import (
 // message, at the end of the step (Flush); Seq counts the messages of a Flow
 // from 1 without gaps.
 type Net struct {
-	tcp     portTable
-	udp     portTable
-	conns   map[connKey]*TCP // connected, connecting and TIME_WAIT
-	flows   map[flowKey]*flow
-	netlink map[uint32]*Netlink // by nl_pid
-	dirty   []*TCP              // with something to send at the end of the step, oldest first
+	tcp       portTable
+	udp       portTable
+	conns     map[connKey]*TCP // connected, connecting and TIME_WAIT
+	flows     map[flowKey]*flow
+	netlink   map[uint32]*Netlink // by nl_pid
+	unix      map[unixKey]*Unix   // bound
+	unixNames int                 // last name given by autobind
+	dirty     []*TCP              // with something to send at the end of the step, oldest first
 	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
@@ -42,6 +44,7 @@ type flow struct{ epoch, seq int }
 func (s *Net) init(n *Node) {
 	s.conns = map[connKey]*TCP{}
 	s.flows = map[flowKey]*flow{}
+	s.unix = map[unixKey]*Unix{}
 	s.netlink = map[uint32]*Netlink{}
 	s.tcp.init(n)
 	s.udp.init(n)

@@ -12,6 +12,7 @@ import (
 func init() {
 	register(
 		full(unix.SYS_SOCKET, "socket", sysSocket),
+		full(unix.SYS_SOCKETPAIR, "socketpair", sysSocketpair),
 		full(unix.SYS_BIND, "bind", sysBind),
 		full(unix.SYS_LISTEN, "listen", sysListen),
 		full(unix.SYS_ACCEPT, "accept", sysAccept),
@@ -50,6 +51,8 @@ func newSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.
 	switch domain {
 	case unix.AF_INET, unix.AF_INET6:
 		return newInetSocket(t, domain, typ, proto)
+	case unix.AF_UNIX:
+		return newUnixSocket(t, typ, proto)
 	case unix.AF_NETLINK:
 		return newNetlinkSocket(t, typ, proto)
 	case unix.AF_PACKET:
@@ -86,6 +89,58 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 		return refuseSocket(t, fmt.Sprintf("internet socket of type %d", typ), unix.ESOCKTNOSUPPORT, true)
 	}
 	return refuseSocket(t, fmt.Sprintf("internet socket of protocol %d", proto), unix.EPROTONOSUPPORT, true)
+}
+
+// unixType checks the type and protocol of an AF_UNIX socket.
+func unixType(typ, proto int) (int, kernel.Errno) {
+	switch {
+	case proto != 0 && proto != unix.AF_UNIX:
+		return 0, unix.EPROTONOSUPPORT
+	case typ == unix.SOCK_RAW: // an old name of datagrams
+		return unix.SOCK_DGRAM, 0
+	case typ == unix.SOCK_STREAM, typ == unix.SOCK_DGRAM, typ == unix.SOCK_SEQPACKET:
+		return typ, 0
+	}
+	return 0, unix.ESOCKTNOSUPPORT
+}
+
+func newUnixSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.Errno) {
+	typ, e := unixType(typ, proto)
+	if e != 0 {
+		return nil, e
+	}
+	return t.Node().NewUnix(t, typ), 0
+}
+
+// sysSocketpair implements socketpair(2).
+func sysSocketpair(t *kernel.Thread, a Args) kernel.Result {
+	domain, flags := int(int32(a[0])), int(int32(a[1]))
+	if domain != unix.AF_UNIX {
+		if _, e := newSocket(t, domain, flags, int(int32(a[2]))); e != 0 {
+			return kernel.Fail(e)
+		}
+		return kernel.Fail(unix.EOPNOTSUPP)
+	}
+	typ, e := unixType(flags&^sockFlags, int(int32(a[2])))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	x, y := t.Node().UnixPair(t, typ)
+	fd := retSocket(t, x, flags)
+	if fd.Value < 0 {
+		return fd
+	}
+	gd := retSocket(t, y, flags)
+	if gd.Value < 0 {
+		closeFD(t, int(fd.Value))
+		return gd
+	}
+	if e := t.M.WriteMem(a[3], append(intBytes(int(fd.Value)), intBytes(int(gd.Value))...)); e != 0 {
+		closeFD(t, int(fd.Value))
+		closeFD(t, int(gd.Value))
+		return kernel.Fail(e)
+	}
+	return kernel.Ret(0)
 }
 
 // absentNetlink are the families of netlink that a kernel may be built without.

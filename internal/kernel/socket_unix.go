@@ -1,0 +1,603 @@
+package kernel
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxUnixQueue is how many datagrams a socket holds (net.unix.max_dgram_qlen).
+const maxUnixQueue = 10
+
+// overflowID is the user and group of a sender that gave no credentials.
+const overflowID = 65534
+
+// Unix is an AF_UNIX socket of any type, after Linux's net/unix/af_unix.c. What
+// was sent and not yet received is charged to the sender.
+type Unix struct {
+	Sock
+	addr []byte  // struct sockaddr_un without the family, or nil
+	key  unixKey // where addr stands in Net.unix
+
+	listening bool
+	connected bool
+	dead      bool // released
+	shut      uint8
+	peer      *Unix // the other end, or a datagram socket's default receiver
+	creds     Creds // of who made, or listens on, this socket
+	peerCreds Creds // SO_PEERCRED
+
+	queue   []unixMessage
+	charged int // what others have in their queues from this socket
+
+	backlog int
+	pending []*Unix // a listener's: ends to be accepted
+	// waiting are the sockets that wait for room in queue or pending.
+	waiting []*Unix
+}
+
+// unixMessage is one send: a datagram, or some bytes of a stream.
+type unixMessage struct {
+	from   *Unix
+	data   []byte
+	charge int
+	creds  Creds
+	rights []*OpenFile // each held
+}
+
+// noPeer are SO_PEERCRED's values on an unconnected socket.
+var noPeer = Creds{0, -1, -1}
+
+// NewUnix returns a fresh AF_UNIX socket that t makes.
+func (n *Node) NewUnix(t *Thread, typ int) *Unix {
+	return &Unix{Sock: newSock(n, unix.AF_UNIX, typ, 0), creds: CredsOf(t), peerCreds: noPeer, backlog: maxUnixQueue}
+}
+
+// UnixPair is socketpair(2).
+func (n *Node) UnixPair(t *Thread, typ int) (*Unix, *Unix) {
+	a, b := n.NewUnix(t, typ), n.NewUnix(t, typ)
+	a.join(b)
+	return a, b
+}
+
+// join connects two sockets.
+func (s *Unix) join(x *Unix) {
+	s.peer, x.peer = x, s
+	s.connected, x.connected = true, true
+	s.peerCreds, x.peerCreds = x.creds, s.creds
+}
+
+func (s *Unix) isStream() bool { return s.Type == unix.SOCK_STREAM }
+
+// isDgram: without connections.
+func (s *Unix) isDgram() bool { return s.Type == unix.SOCK_DGRAM }
+
+// Ready implements File, as unix_poll and unix_dgram_poll do.
+func (s *Unix) Ready() Events {
+	var ev Events
+	if s.err != 0 {
+		ev |= Err
+	}
+	if s.shut == shutRead|shutWrite || !s.isDgram() && !s.connected && !s.listening {
+		ev |= Hup
+	}
+	if s.shut&shutRead != 0 {
+		ev |= RdHup | In | RdNorm
+	}
+	if len(s.queue) > 0 || len(s.pending) > 0 {
+		ev |= In | RdNorm
+	}
+	if s.writable() && !s.blockedBy(s.peer) {
+		ev |= Out | WrNorm | WrBand
+	}
+	return ev
+}
+
+func (s *Unix) sendBuffer() int { return s.Opt(unix.SOL_SOCKET, unix.SO_SNDBUF) }
+
+func (s *Unix) writable() bool { return !s.listening && s.charged*4 <= s.sendBuffer() }
+
+// blockedBy reports whether a datagram socket cannot send to x because x's queue
+// is full; if so s is told when there is room.
+func (s *Unix) blockedBy(x *Unix) bool {
+	if s.isStream() || x == nil || x.peer == s || x == s || len(x.queue) <= maxUnixQueue {
+		return false
+	}
+	x.waitFor(s)
+	return true
+}
+
+// waitFor notes that s waits for room at x.
+func (x *Unix) waitFor(s *Unix) {
+	if !slices.Contains(x.waiting, s) {
+		x.waiting = append(x.waiting, s)
+	}
+}
+
+// roomMade tells those that wait for room.
+func (x *Unix) roomMade() {
+	waiting := x.waiting
+	x.waiting = nil
+	for _, s := range waiting {
+		s.changed.Notify(Out | WrNorm | WrBand)
+	}
+}
+
+// Listening implements Listener.
+func (s *Unix) Listening() bool { return s.listening }
+
+// Listen implements Socket.
+func (s *Unix) Listen(t *Thread, backlog int) Errno {
+	switch {
+	case s.isDgram():
+		return unix.EOPNOTSUPP
+	case s.addr == nil, s.connected:
+		return unix.EINVAL
+	}
+	if backlog < 0 || backlog > maxBacklog {
+		backlog = maxBacklog
+	}
+	s.listening, s.backlog, s.creds = true, backlog, CredsOf(t)
+	s.roomMade()
+	return 0
+}
+
+// Accept implements Socket.
+func (s *Unix) Accept(*Thread) (Socket, []byte, Errno) {
+	switch {
+	case s.isDgram():
+		return nil, nil, unix.EOPNOTSUPP
+	case !s.listening || s.shut&shutRead != 0:
+		return nil, nil, unix.EINVAL
+	case len(s.pending) == 0:
+		return nil, nil, unix.EAGAIN
+	}
+	x := s.pending[0]
+	s.pending = s.pending[1:]
+	s.roomMade()
+	for _, name := range []int{unix.SO_PASSCRED, unix.SO_PASSSEC} {
+		x.opts[optKey{unix.SOL_SOCKET, name}] = int32(s.Opt(unix.SOL_SOCKET, name))
+	}
+	var from []byte
+	if x.peer != nil {
+		from = x.peer.addr
+	}
+	return x, sockaddrUn(from), 0
+}
+
+// Connect implements Socket.
+func (s *Unix) Connect(t *Thread, addr []byte) Errno {
+	if len(addr) < 2 {
+		return unix.EINVAL
+	}
+	if s.isDgram() && sockaddrFamily(addr) == unix.AF_UNSPEC {
+		s.setReceiver(nil)
+		return 0
+	}
+	if e := checkUnixAddr(addr); e != 0 {
+		return e
+	}
+	if s.passesCreds() && s.addr == nil {
+		s.autobind()
+	}
+	x, e := s.find(t, addr)
+	if e != 0 {
+		return e
+	}
+	if s.isDgram() {
+		if x.peer != nil && x.peer != s {
+			return unix.EPERM
+		}
+		s.setReceiver(x)
+		return 0
+	}
+	switch {
+	case !x.listening || x.shut&shutRead != 0:
+		return unix.ECONNREFUSED
+	case s.connected:
+		return unix.EISCONN
+	case s.listening:
+		return unix.EINVAL
+	case len(x.pending) > x.backlog:
+		x.waitFor(s)
+		return unix.EAGAIN
+	}
+	s.creds = CredsOf(t)
+	end := s.Node.NewUnix(t, s.Type)
+	end.creds, end.addr = x.creds, x.addr
+	s.join(end)
+	x.pending = append(x.pending, end)
+	x.changed.Notify(In | RdNorm)
+	return 0
+}
+
+// setReceiver makes x the receiver of what a datagram socket sends.
+func (s *Unix) setReceiver(x *Unix) {
+	old := s.peer
+	s.peer, s.connected = x, x != nil
+	if old == nil || old == x {
+		return
+	}
+	s.discard()
+	if old.peer == s {
+		old.err = unix.ECONNRESET
+		old.changed.Notify(Err)
+	}
+}
+
+// passesCreds reports SO_PASSCRED.
+func (s *Unix) passesCreds() bool { return s.Opt(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0 }
+
+// Send implements Socket.
+func (s *Unix) Send(t *Thread, m *OutMsg) (int, Errno) {
+	if m.Flags&unix.MSG_OOB != 0 {
+		return 0, unix.EOPNOTSUPP
+	}
+	if s.isStream() {
+		return s.sendStream(t, m)
+	}
+	return s.sendPacket(t, m)
+}
+
+// sendStream sends as many bytes as fit.
+func (s *Unix) sendStream(t *Thread, m *OutMsg) (int, Errno) {
+	x := s.peer
+	switch {
+	case m.To != nil && s.connected:
+		return 0, unix.EISCONN
+	case m.To != nil:
+		return 0, unix.EOPNOTSUPP
+	case x == nil:
+		return 0, unix.ENOTCONN
+	case s.shut&shutWrite != 0 || x.dead || x.shut&shutRead != 0:
+		return 0, unix.EPIPE
+	}
+	sent := 0
+	for sent < len(m.Data) {
+		if s.charged >= s.sendBuffer() {
+			break
+		}
+		n := min(len(m.Data)-sent, s.sendBuffer()/2-64, maxUnixChunk)
+		s.push(t, x, m, m.Data[sent:sent+n])
+		m.Rights = nil
+		sent += n
+	}
+	if sent == 0 && len(m.Data) > 0 {
+		return 0, unix.EAGAIN
+	}
+	return sent, 0
+}
+
+// maxUnixChunk is the most bytes of a stream in one buffer.
+const maxUnixChunk = 32768
+
+// sendPacket sends a datagram, or a record of a SOCK_SEQPACKET connection.
+func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
+	if s.passesCreds() && s.addr == nil {
+		s.autobind()
+	}
+	x, e := s.receiver(t, m.To)
+	if e != 0 {
+		return 0, e
+	}
+	if len(m.Data) > s.sendBuffer()-32 {
+		return 0, unix.EMSGSIZE
+	}
+	if e := s.TakeError(); e != 0 {
+		return 0, e
+	}
+	switch {
+	case s.shut&shutWrite != 0:
+		return 0, unix.EPIPE
+	case x.dead && s.isDgram():
+		if s.peer == x {
+			s.setReceiver(nil)
+		}
+		return 0, unix.ECONNREFUSED
+	case x.dead, x.shut&shutRead != 0:
+		return 0, unix.EPIPE
+	case s.isDgram() && x.peer != nil && x.peer != s:
+		return 0, unix.EPERM
+	case s.charged >= s.sendBuffer(), s.blockedBy(x):
+		return 0, unix.EAGAIN
+	}
+	s.push(t, x, m, m.Data)
+	return len(m.Data), 0
+}
+
+// receiver is who gets a packet sent to the address, or without one.
+func (s *Unix) receiver(t *Thread, to []byte) (*Unix, Errno) {
+	switch {
+	case s.isDgram() && to != nil:
+		if e := checkUnixAddr(to); e != 0 {
+			return nil, e
+		}
+		return s.find(t, to)
+	case s.peer == nil:
+		return nil, unix.ENOTCONN
+	}
+	return s.peer, 0
+}
+
+// push puts bytes into x's queue, with the rights and credentials of m.
+func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
+	msg := unixMessage{from: s, data: append([]byte(nil), data...), charge: trueSize(len(data)),
+		creds: Creds{0, overflowID, overflowID}, rights: m.Rights}
+	switch {
+	case m.Creds != nil:
+		msg.creds = *m.Creds
+	case s.passesCreds() || x.passesCreds():
+		msg.creds = CredsOf(t)
+	}
+	for _, f := range m.Rights {
+		f.Hold()
+	}
+	s.charged += msg.charge
+	x.queue = append(x.queue, msg)
+	x.changed.Notify(In | RdNorm)
+}
+
+// trueSize is what Linux charges for a buffer of n bytes: a power of two with
+// room for its own bookkeeping, or whole pages.
+func trueSize(n int) int {
+	const head, info = 256, 320
+	if n+info > pageSize {
+		return (n+pageSize-1)/pageSize*pageSize + 3*head
+	}
+	size := 512
+	for size < n+info {
+		size *= 2
+	}
+	return size + head
+}
+
+// Recv implements Socket.
+func (s *Unix) Recv(_ *Thread, m *InMsg) Errno {
+	switch {
+	case m.Flags&unix.MSG_ERRQUEUE != 0:
+		return unix.EAGAIN
+	case m.Flags&unix.MSG_OOB != 0:
+		return unix.EOPNOTSUPP
+	case s.isStream():
+		return s.recvStream(m)
+	}
+	return s.recvPacket(m)
+}
+
+func (s *Unix) recvStream(m *InMsg) Errno {
+	if !s.connected {
+		return unix.EINVAL
+	}
+	ended := s.err != 0 || s.shut&shutRead != 0
+	switch have := s.buffered(); {
+	case have >= max(1, m.Least) || have > 0 && ended:
+		s.takeStream(m)
+	case !ended:
+		return unix.EAGAIN
+	case m.Got == 0 && s.err != 0:
+		return s.TakeError()
+	}
+	return 0
+}
+
+func (s *Unix) buffered() int {
+	n := 0
+	for i := range s.queue {
+		n += len(s.queue[i].data)
+	}
+	return n
+}
+
+// takeStream hands bytes over. What came with rights ends the call; with
+// SO_PASSCRED so does a change of sender.
+func (s *Unix) takeStream(m *InMsg) {
+	first := s.queue[0]
+	m.From = sockaddrUn(first.from.addr)
+	if s.passesCreds() {
+		m.Creds = &first.creds
+	}
+	peek := m.Flags&unix.MSG_PEEK != 0
+	for i := 0; i < len(s.queue) && len(m.Data) < m.Max; {
+		msg := &s.queue[i]
+		if m.Creds != nil && msg.creds != *m.Creds {
+			break
+		}
+		n := min(len(msg.data), m.Max-len(m.Data))
+		m.Data = append(m.Data, msg.data[:n]...)
+		rights := msg.rights
+		s.passRights(m, msg)
+		switch {
+		case peek:
+			i++
+		case n < len(msg.data):
+			msg.data = msg.data[n:]
+		default:
+			s.pop()
+		}
+		if rights != nil {
+			break
+		}
+	}
+	m.Len = len(m.Data)
+}
+
+// passRights hands the rights of msg to the receiver; a peeked message keeps
+// them too.
+func (s *Unix) passRights(m *InMsg, msg *unixMessage) {
+	if m.Flags&unix.MSG_PEEK != 0 {
+		for _, f := range msg.rights {
+			f.Hold()
+		}
+		m.Rights = msg.rights
+		return
+	}
+	m.Rights, msg.rights = msg.rights, nil
+}
+
+// pop takes the first message off, which gives its sender room.
+func (s *Unix) pop() {
+	msg := s.queue[0]
+	if s.queue = s.queue[1:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
+	x := msg.from
+	x.charged -= msg.charge
+	if x.writable() {
+		x.changed.Notify(Out | WrNorm | WrBand)
+	}
+}
+
+func (s *Unix) recvPacket(m *InMsg) Errno {
+	if !s.isDgram() && !s.connected {
+		return unix.ENOTCONN
+	}
+	if e := s.TakeError(); e != 0 {
+		return e
+	}
+	if len(s.queue) == 0 {
+		if s.shut&shutRead != 0 {
+			return 0
+		}
+		return unix.EAGAIN
+	}
+	msg := &s.queue[0]
+	m.From = sockaddrUn(msg.from.addr)
+	m.Len, m.Data = len(msg.data), msg.data[:min(m.Max, len(msg.data))]
+	if len(m.Data) < len(msg.data) {
+		m.OutFlags |= unix.MSG_TRUNC
+	}
+	if s.passesCreds() {
+		m.Creds = &msg.creds
+	}
+	s.passRights(m, msg)
+	if m.Flags&unix.MSG_PEEK == 0 {
+		s.pop()
+		s.roomMade()
+	}
+	return 0
+}
+
+// Read implements Reader.
+func (s *Unix) Read(t *Thread, b []byte) (int, Errno) {
+	if len(b) == 0 && s.isStream() {
+		return 0, 0
+	}
+	m := InMsg{Max: len(b)}
+	e := s.Recv(t, &m)
+	for _, f := range m.Rights {
+		f.Drop(s.Node)
+	}
+	return copy(b, m.Data), e
+}
+
+// Write implements Writer.
+func (s *Unix) Write(t *Thread, b []byte) (int, Errno) { return s.Send(t, &OutMsg{Data: b}) }
+
+// Shutdown implements Socket.
+func (s *Unix) Shutdown(how int) Errno {
+	if how < 0 || how > 2 {
+		return unix.EINVAL
+	}
+	bits := uint8(how + 1)
+	s.shut |= bits
+	if x := s.peer; x != nil && !s.isDgram() {
+		if bits&shutRead != 0 {
+			x.shut |= shutWrite
+		}
+		if bits&shutWrite != 0 {
+			x.shut |= shutRead
+		}
+		x.changed.Notify(0)
+	}
+	s.changed.Notify(0)
+	return 0
+}
+
+// Release implements File, as unix_release_sock does.
+func (s *Unix) Release(n *Node) {
+	s.dead = true
+	n.Net.forgetUnix(s)
+	if x := s.peer; x != nil && !s.isDgram() {
+		x.shut = shutRead | shutWrite
+		if len(s.queue) > 0 {
+			x.err = unix.ECONNRESET
+		}
+		x.changed.Notify(0)
+	}
+	s.discard()
+	for _, end := range s.pending {
+		if end.peer != nil {
+			end.peer.err = unix.ECONNRESET
+		}
+		end.Release(n)
+	}
+	s.pending = nil
+	s.roomMade()
+}
+
+// discard throws away what was not received.
+func (s *Unix) discard() {
+	for len(s.queue) > 0 {
+		rights := s.queue[0].rights
+		s.pop()
+		for _, f := range rights {
+			f.Drop(s.Node)
+		}
+	}
+}
+
+// LocalAddr and RemoteAddr implement Socket.
+func (s *Unix) LocalAddr() []byte { return sockaddrUn(s.addr) }
+
+func (s *Unix) RemoteAddr() ([]byte, Errno) {
+	if s.peer == nil {
+		return nil, unix.ENOTCONN
+	}
+	return sockaddrUn(s.peer.addr), 0
+}
+
+// Ioctl implements Ioctler.
+func (s *Unix) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	n := 0
+	switch cmd {
+	case unix.SIOCINQ:
+		switch {
+		case s.listening:
+			return 0, unix.EINVAL
+		case !s.isDgram():
+			n = s.buffered()
+		case len(s.queue) > 0:
+			n = len(s.queue[0].data)
+		}
+	case unix.SIOCOUTQ:
+		n = s.charged
+	default:
+		return s.Sock.Ioctl(t, cmd, arg)
+	}
+	return 0, writeInt(t, arg, n)
+}
+
+// GetOption and SetOption implement Socket.
+func (s *Unix) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+	if level != unix.SOL_SOCKET {
+		return nil, unix.EOPNOTSUPP
+	}
+	switch name {
+	case unix.SO_PEERCRED:
+		c := s.peerCreds
+		return slices.Concat(intBytes(c.PID), intBytes(c.UID), intBytes(c.GID)), 0
+	case unix.SO_PEERGROUPS:
+		if s.peerCreds == noPeer {
+			return nil, unix.ENODATA
+		}
+		return intBytes(s.peerCreds.GID), 0
+	}
+	return nil, unix.ENOPROTOOPT
+}
+
+func (s *Unix) SetOption(_ *Thread, level, _ int, _ []byte) Errno {
+	if level != unix.SOL_SOCKET {
+		return unix.EOPNOTSUPP
+	}
+	return unix.ENOPROTOOPT
+}

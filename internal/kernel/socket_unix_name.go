@@ -1,0 +1,167 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const maxSockaddrUn = 110 // sizeof(struct sockaddr_un)
+
+// unixKey is where a bound socket is found: an abstract name, or the file that
+// a path name leads to.
+type unixKey struct {
+	abstract string // with its leading NUL
+	dev, ino uint64
+}
+
+// sockaddrUn is an address as programs see it; of an unnamed socket it is the
+// family alone.
+func sockaddrUn(addr []byte) []byte {
+	return append(binary.LittleEndian.AppendUint16(nil, unix.AF_UNIX), addr...)
+}
+
+// checkUnixAddr checks the form of an address.
+func checkUnixAddr(b []byte) Errno {
+	if len(b) <= 2 || len(b) > maxSockaddrUn || sockaddrFamily(b) != unix.AF_UNIX {
+		return unix.EINVAL
+	}
+	return 0
+}
+
+// unixPath is the path of an address, or "" when its name is abstract.
+func unixPath(b []byte) string {
+	path, _, _ := bytes.Cut(b[2:], []byte{0})
+	return string(path)
+}
+
+// Bind implements Socket.
+func (s *Unix) Bind(t *Thread, b []byte) Errno {
+	if len(b) == 2 && sockaddrFamily(b) == unix.AF_UNIX {
+		if s.addr == nil {
+			s.autobind()
+		}
+		return 0
+	}
+	if e := checkUnixAddr(b); e != 0 {
+		return e
+	}
+	if path := unixPath(b); path != "" {
+		return s.bindPath(t, path)
+	}
+	if s.addr != nil {
+		return unix.EINVAL
+	}
+	return s.bindName(string(b[2:]))
+}
+
+// bindPath makes a socket file: a real one, in the node's own tree.
+func (s *Unix) bindPath(t *Thread, path string) Errno {
+	if s.addr != nil {
+		return unix.EINVAL
+	}
+	at, e := pathArg(t, path)
+	if e != 0 {
+		return e
+	}
+	if r := t.M.Syscall(unix.SYS_MKNODAT, atFDCWD, at, unix.S_IFSOCK|0o777, 0); r < 0 {
+		if Errno(-r) == unix.EEXIST {
+			return unix.EADDRINUSE
+		}
+		return Errno(-r)
+	}
+	key, e := socketFile(t, path)
+	if e != 0 {
+		return e
+	}
+	s.enter(key, append([]byte(path), 0))
+	return 0
+}
+
+func (s *Unix) bindName(name string) Errno {
+	key := unixKey{abstract: name}
+	if s.Node.Net.unix[key] != nil {
+		return unix.EADDRINUSE
+	}
+	s.enter(key, []byte(name))
+	return 0
+}
+
+// autobind gives the socket an abstract name of five hexadecimal digits.
+func (s *Unix) autobind() {
+	net := &s.Node.Net
+	for {
+		net.unixNames = (net.unixNames + 1) & 0xfffff
+		if s.bindName(fmt.Sprintf("\x00%05x", net.unixNames)) == 0 {
+			return
+		}
+	}
+}
+
+// enter makes the socket known. A file that another socket was bound to and that
+// is gone may have left its number to this one.
+func (s *Unix) enter(key unixKey, addr []byte) {
+	s.key, s.addr = key, addr
+	s.Node.Net.unix[key] = s
+}
+
+func (n *Net) forgetUnix(s *Unix) {
+	if s.addr != nil && n.unix[s.key] == s {
+		delete(n.unix, s.key)
+	}
+}
+
+// find returns the socket of s's type that is bound to an address.
+func (s *Unix) find(t *Thread, b []byte) (*Unix, Errno) {
+	key := unixKey{abstract: string(b[2:])}
+	if path := unixPath(b); path != "" {
+		var e Errno
+		if key, e = socketFile(t, path); e != 0 {
+			return nil, e
+		}
+	}
+	x := s.Node.Net.unix[key]
+	switch {
+	case x == nil:
+		return nil, unix.ECONNREFUSED
+	case x.Type != s.Type:
+		return nil, unix.EPROTOTYPE
+	}
+	return x, 0
+}
+
+const atFDCWD = uint64(1<<64 - 100) // AT_FDCWD
+
+// pathArg puts a path into scratch memory for an injected call.
+func pathArg(t *Thread, path string) (uint64, Errno) {
+	return ScratchAddr, t.M.WriteMem(ScratchAddr, append([]byte(path), 0))
+}
+
+// socketFile finds the socket file at a path, as the thread sees it; the thread
+// must be allowed to write to it.
+func socketFile(t *Thread, path string) (unixKey, Errno) {
+	at, e := pathArg(t, path)
+	if e != 0 {
+		return unixKey{}, e
+	}
+	stat := at + unix.PathMax
+	if r := t.M.Syscall(unix.SYS_NEWFSTATAT, atFDCWD, at, stat, 0); r < 0 {
+		return unixKey{}, Errno(-r)
+	}
+	var st unix.Stat_t
+	if e := t.M.ReadMem(stat, (*[unsafe.Sizeof(st)]byte)(unsafe.Pointer(&st))[:]); e != 0 {
+		return unixKey{}, e
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return unixKey{}, unix.ECONNREFUSED
+	}
+	if t.Proc.UID != 0 {
+		if r := t.M.Syscall(unix.SYS_FACCESSAT, atFDCWD, at, unix.W_OK); r < 0 {
+			return unixKey{}, Errno(-r)
+		}
+	}
+	return unixKey{dev: st.Dev, ino: st.Ino}, 0
+}
