@@ -164,9 +164,7 @@ func (w *controlWriter) putRights(files []*kernel.OpenFile, cloexec bool) kernel
 		w.cut = true
 		break
 	}
-	for _, f := range files {
-		f.Drop(w.t.Node())
-	}
+	dropRights(w.t, files)
 	if b == nil {
 		return 0
 	}
@@ -176,4 +174,11 @@ func (w *controlWriter) putRights(files []*kernel.OpenFile, cloexec bool) kernel
 // receiveFile installs a file that another process passed.
 func receiveFile(t *kernel.Thread, of *kernel.OpenFile, cloexec bool) (int, kernel.Errno) {
 	return t.InstallFD(of, cloexec)
+}
+
+// dropRights takes back the references that a message held.
+func dropRights(t *kernel.Thread, files []*kernel.OpenFile) {
+	for _, f := range files {
+		f.Drop(t.Node())
+	}
 }

@@ -116,6 +116,9 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 	if e := readControls(t, h, &m); e != 0 {
 		return kernel.Fail(e)
 	}
+	if t.Wait.Done > 0 {
+		m.Rights = nil // they went with the first bytes
+	}
 	total := iovLen(h.v)
 	for {
 		chunk := maxChunk
@@ -150,6 +153,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 // sysRecvfrom implements recvfrom(2).
 func sysRecvfrom(t *kernel.Thread, a Args) kernel.Result {
 	m, r := receive(t, a[0], []iovec{{a[1], min(a[2], maxIO)}}, int(int32(a[3])))
+	dropRights(t, m.Rights) // there is no room for them
 	if r.Op == kernel.OpBlock || r.Value < 0 || a[4] == 0 {
 		return r
 	}
