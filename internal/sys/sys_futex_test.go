@@ -124,7 +124,7 @@ func TestFutexShared(t *testing.T) {
 }
 
 func TestFutexRequeue(t *testing.T) {
-	d, ts, m := crew(t, 5)
+	d, ts, _ := crew(t, 5)
 	a := ts[0]
 	for _, x := range ts[1:] {
 		futexWaits(d, x, futexWait, word1, 0)
@@ -137,7 +137,6 @@ func TestFutexRequeue(t *testing.T) {
 	want(t, "moved first", d.Done(ts[2]), 0)
 	want(t, "moved second", d.Done(ts[3]), 0)
 	want(t, "wake the rest", futex(d, a, futexWake, word1, 9), 1)
-	_ = m
 }
 
 func TestFutexWakeOp(t *testing.T) {

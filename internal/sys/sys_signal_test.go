@@ -64,9 +64,8 @@ func TestStandardSignalsDoNotQueueRealTimeOnesDo(t *testing.T) {
 		t.Error("a blocked signal is to be delivered")
 	}
 	m.Mask = 0
-	for i, s := range []int64{10, 34, 34, 34, 0} {
+	for _, s := range []int64{10, 34, 34, 34, 0} {
 		want(t, "signal", next(a), s)
-		_ = i
 	}
 }
 
