@@ -178,9 +178,9 @@ func (c *check) execute(worker, index int) error {
 	tape := newTape()
 	watch := func(s ariadne.Step) { c.steps.Add(1); tape.step(s) }
 	var rec *recorder
-	if index == 0 {
+	if index == c.opts.First {
 		var err error
-		if rec, err = c.record(0, filepath.Join(c.report.Out, naturalDir)); err != nil {
+		if rec, err = c.record(index, filepath.Join(c.report.Out, fmt.Sprintf("%s%d", executionDir, index))); err != nil {
 			return err
 		}
 		watch = func(s ariadne.Step) { c.steps.Add(1); tape.step(s); rec.step(s) }

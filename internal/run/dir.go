@@ -27,8 +27,9 @@ import (
 //	timeline.txt     the same for people
 //	nodes/NAME.log   what each node wrote
 //
-// The directory of a check has such a record of the natural schedule in natural/,
-// of each violation in violation-N/ and of what did not happen again in
+// The directory of a check has such a record of its first execution in
+// execution-0/ (the natural schedule, unless it was asked to begin elsewhere), of
+// each violation in violation-N/ and of what did not happen again in
 // unconfirmed-N/. Files are replaced in one go or appended to line by line, so
 // that an end at any moment leaves what was there.
 const (
@@ -37,14 +38,14 @@ const (
 	traceFile    = "trace.txt"
 	stepsFile    = "steps.jsonl"
 	nodesDir     = "nodes"
-	naturalDir   = "natural"
+	executionDir = "execution-"
 	violationDir = "violation-"
 	unconfirmed  = "unconfirmed" // -N
 )
 
 // ours are the patterns of all that may stand in a run directory.
 var ours = []string{specFile, reportFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
-	nodesDir, naturalDir, violationDir + "*", unconfirmed + "-*"}
+	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
 // makeOut makes the run directory and returns its path. A directory that holds
 // an earlier run is emptied; anything else that holds files is refused.

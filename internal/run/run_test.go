@@ -232,7 +232,7 @@ func TestCheckFindsConfirmsAndReplays(t *testing.T) {
 		if len(alone.Violations) != 1 || alone.Violations[0].Step != v.Step || alone.Executions != 1 {
 			t.Errorf("alone: %+v", alone)
 		}
-		if natural, err := run.LoadTrace("ariadne-runs/system-1/natural/trace.txt"); err != nil || workers == 1 && natural.End != "clients done" {
+		if natural, err := run.LoadTrace("ariadne-runs/system-1/execution-0/trace.txt"); err != nil || workers == 1 && natural.End != "clients done" {
 			t.Errorf("the natural schedule: %+v, %v", natural, err)
 		}
 	}

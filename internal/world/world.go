@@ -6,9 +6,8 @@
 // Time (docs/architecture.md). Each node has its own clock, which only its own
 // inputs advance. The world orders them like this:
 //
-//   - A node is switched on at its start time. Until then its machine is off: a
-//     datagram to it is lost; the first segment of a connection is sent again
-//     until it is on.
+//   - A node is switched on at its start time. What would arrive at its machine
+//     before that is lost.
 //   - A message arrives at Sent + Latency, and never before an earlier one of
 //     the same TCP connection. Of each TCP direction only the oldest message can
 //     be delivered; of datagrams each one.
@@ -239,11 +238,8 @@ func (w *World) send(id ariadne.NodeID, m ariadne.Message, from, to ariadne.Time
 		return fmt.Errorf("it sent a message at %v, outside its step from %v to %v: %s", m.Sent, from, to, describe(m))
 	}
 	f := Flying{Message: m, Arrival: m.Sent.Add(w.rules.Latency), Head: true}
-	if on := w.nodes[m.To].Start; f.Arrival < on {
-		if m.Flow.Proto == ariadne.UDP {
-			return nil
-		}
-		f.Arrival = on
+	if f.Arrival < w.nodes[m.To].Start {
+		return nil
 	}
 	for _, e := range w.state.Flight {
 		if e.Flow != m.Flow || e.To != m.To {
