@@ -14,12 +14,10 @@ const (
 	pause = 100 * time.Millisecond // between two tries
 )
 
-// client sends one request at a time to the node that it takes for the leader.
+// client sends its requests to the node that it takes for the leader.
 type client struct {
 	peers  []string
 	leader string
-	conn   net.Conn
-	lines  *bufio.Reader
 }
 
 // check writes the values 1, 2, ... to one key and reads each back. There is
@@ -43,7 +41,7 @@ func check(peers []string, writes int) error {
 		fmt.Printf("wrote and read x=%s at %s\n", want, c.leader)
 	}
 	for _, p := range peers {
-		if err := converges(peers, p, fmt.Sprint(writes)); err != nil {
+		if err := converges(p, fmt.Sprint(writes)); err != nil {
 			return err
 		}
 	}
@@ -52,16 +50,13 @@ func check(peers []string, writes int) error {
 }
 
 // converges waits until the node's own copy of x is want.
-func converges(peers []string, node, want string) error {
+func converges(node, want string) error {
 	got := ""
 	for range tries {
-		c := &client{peers: peers, leader: node}
 		var err error
-		if got, err = c.once("peek x"); err == nil && got == want {
-			c.close()
+		if got, err = send(node, "peek x"); err == nil && got == want {
 			return nil
 		}
-		c.close()
 		time.Sleep(pause)
 	}
 	return fmt.Errorf("%s never came to hold x=%s, it has x=%s", node, want, got)
@@ -72,10 +67,9 @@ func (c *client) ask(request string) (string, error) {
 	var err error
 	for i := range tries {
 		var answer string
-		if answer, err = c.once(request); err == nil {
+		if answer, err = send(c.leader, request); err == nil {
 			return answer, nil
 		}
-		c.close()
 		var m moved
 		if errors.As(err, &m) {
 			c.leader = string(m)
@@ -92,19 +86,18 @@ type moved string
 
 func (m moved) Error() string { return "moved to " + string(m) }
 
-func (c *client) once(request string) (string, error) {
-	if c.conn == nil {
-		conn, err := net.DialTimeout("tcp", c.leader+clientPort, patience)
-		if err != nil {
-			return "", err
-		}
-		c.conn, c.lines = conn, bufio.NewReader(conn)
-	}
-	c.conn.SetDeadline(time.Now().Add(2 * patience))
-	if _, err := fmt.Fprintln(c.conn, request); err != nil {
+// send sends one request over a connection of its own.
+func send(node, request string) (string, error) {
+	conn, err := net.DialTimeout("tcp", node+clientPort, patience)
+	if err != nil {
 		return "", err
 	}
-	line, err := c.lines.ReadString('\n')
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(2 * patience))
+	if _, err := fmt.Fprintln(conn, request); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil {
 		return "", err
 	}
@@ -116,11 +109,4 @@ func (c *client) once(request string) (string, error) {
 		return "", moved(rest)
 	}
 	return "", errors.New(rest)
-}
-
-func (c *client) close() {
-	if c.conn != nil {
-		c.conn.Close()
-		c.conn = nil
-	}
 }
