@@ -17,7 +17,8 @@ type Mismatch struct {
 	What   string // one line
 	// Call is the first system call that differs, or nil when that is not known.
 	Call *CallDiff
-	// Excused: a step was marked unreplayable before, so this was to be feared.
+	// Excused: a step before was marked unreplayable and went differently, so
+	// this was to be feared.
 	Excused bool
 }
 
@@ -47,7 +48,7 @@ func (m *Mismatch) String() string {
 		}
 	}
 	if m.Excused {
-		b.WriteString("\n  a step before was marked unreplayable: a thread ran for long without a call and was preempted")
+		b.WriteString("\n  a step before went differently because a thread ran for long without a system call and was preempted")
 	}
 	return b.String()
 }
@@ -56,6 +57,10 @@ func (m *Mismatch) String() string {
 func (r *Replay) compare(want trace.Step, s ariadne.Step, calls []ariadne.CallRecord) *Mismatch {
 	got := trace.NewStep(s)
 	if got == want || want.Mark == trace.Diverged && got.Mark == trace.Diverged {
+		return nil
+	}
+	if want.Mark == trace.Unreplayable || got.Mark == trace.Unreplayable {
+		r.doubtful = true
 		return nil
 	}
 	m := &Mismatch{Step: s.Index, Action: s.Name, Node: r.World.Names().Node(s.Action.Node)}

@@ -1,7 +1,8 @@
 // Package replay drives a world along a trace and verifies each step: the action
 // is enabled, happens at the same virtual time and does the same, and the
-// execution ends in the same way. Where it does not, it says how: which node,
-// and the first system call that went differently, when calls were recorded.
+// execution ends in the same way. Steps that are marked unreplayable are not
+// compared. Where something differs, it says how: which node, and the first
+// system call that went differently, when calls were recorded.
 //
 // A mismatch is a value. It is a leak of determinism, unless programs or spec
 // have changed, which internal/run looks at first.
@@ -34,7 +35,8 @@ type Replay struct {
 	// Stopped, when not nil, is asked before each step.
 	Stopped func() bool
 
-	next     int // index in Trace.Steps
+	next     int  // index in Trace.Steps
+	doubtful bool // a step that is marked unreplayable went differently
 	mismatch *Mismatch
 	err      error
 }
@@ -56,7 +58,7 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 		r.compareEnd(&result)
 	}
 	if r.mismatch != nil {
-		r.mismatch.Excused = r.excused()
+		r.mismatch.Excused = r.doubtful
 	}
 	return result, r.mismatch, err
 }
@@ -113,14 +115,4 @@ func (r *Replay) nextCalls() (calls []ariadne.CallRecord, ok bool) {
 	}
 	r.err = err
 	return calls, err == nil
-}
-
-// excused: from the first step that is marked unreplayable on, anything goes.
-func (r *Replay) excused() bool {
-	for _, s := range r.Trace.Steps[:r.next] {
-		if s.Mark == trace.Unreplayable {
-			return true
-		}
-	}
-	return false
 }

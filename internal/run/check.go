@@ -220,13 +220,13 @@ func (c *check) enter(index int, a *attempt, ended bool) error {
 	for i, f := range c.plan.Findings() {
 		r.Violations[i].Count = f.Count
 	}
-	if a.Violation == nil && time.Since(c.saved) < saveEvery {
+	if time.Since(c.saved) < saveEvery {
 		return nil
 	}
 	return c.save()
 }
 
-// save writes the report as it stands.
+// save writes the report as it stands. c.mu is held.
 func (c *check) save() error {
 	c.saved = time.Now()
 	c.report.RealTime = c.earlier + time.Since(c.began)

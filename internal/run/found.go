@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/replay"
@@ -30,6 +31,10 @@ func (c *check) found(worker, index int, a *attempt, tape *tape) error {
 	if err != nil {
 		return err
 	}
+	// A check that was killed while it confirmed a violation has left half a record.
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
 	rec, err := newRecorder(dir, c.spec, h)
 	if err != nil {
 		return err
@@ -47,6 +52,7 @@ func (c *check) found(worker, index int, a *attempt, tape *tape) error {
 	}
 	c.mu.Lock()
 	v := c.report.violation(a, index, dir, rec.path())
+	c.saved = time.Time{} // what was found is kept at once
 	c.mu.Unlock()
 	err = c.enter(index, a, true)
 	if c.opts.OnViolation != nil {

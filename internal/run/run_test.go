@@ -89,11 +89,16 @@ func system(t *testing.T, nodes, delays int, clients ...int) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
+	s := specIn(dir, nodes, delays, clients...)
+	write(t, s.Path, "name: system\n")
+	write(t, filepath.Join(dir, "program"), "#!/bin/true\n")
+	return s
+}
+
+func specIn(dir string, nodes, delays int, clients ...int) *spec.Spec {
 	s := &spec.Spec{Path: filepath.Join(dir, "system.yaml"), Dir: dir, Digest: ariadne.Digest{1}, Name: "system",
 		Seed: 1, Latency: time.Millisecond, Delays: delays,
 		Limits: spec.Limits{Steps: 1000, Time: time.Minute, Calls: 1000}}
-	write(t, s.Path, "name: system\n")
-	write(t, filepath.Join(dir, "program"), "#!/bin/true\n")
 	for i := range nodes {
 		s.Nodes = append(s.Nodes, spec.Node{
 			ID: ariadne.NodeID(i), Name: []string{"n1", "n2", "n3"}[i],
