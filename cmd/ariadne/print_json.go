@@ -98,7 +98,7 @@ type reportEvent struct {
 	Refusals    []refusal        `json:"refusals,omitempty"`
 	Doubts      []string         `json:"doubts,omitempty"`
 	Bugs        []string         `json:"bugs,omitempty"`
-	Mismatch    *run.Mismatch    `json:"mismatch,omitempty"`
+	Mismatch    *mismatch        `json:"mismatch,omitempty"`
 }
 
 type refusal struct {
@@ -108,6 +108,13 @@ type refusal struct {
 	Program  string `json:"program,omitempty"`
 	Count    int    `json:"count"`
 	Harmless bool   `json:"harmless"`
+}
+
+type mismatch struct {
+	Step    int    `json:"step"`
+	Action  string `json:"action"`
+	Node    string `json:"node,omitempty"`
+	Message string `json:"message"`
 }
 
 func seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
@@ -157,7 +164,10 @@ func (p *jsonPrinter) report(r *run.Report) {
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
 		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
-		Doubts: r.Doubts, Bugs: r.Bugs, Mismatch: r.Mismatch,
+		Doubts: r.Doubts, Bugs: r.Bugs,
+	}
+	if m := r.Mismatch; m != nil {
+		e.Mismatch = &mismatch{m.Step, m.Action, m.Node, m.Message}
 	}
 	for _, v := range r.Violations {
 		e.Violations = append(e.Violations, newViolationEvent(v))

@@ -31,6 +31,7 @@ type textPrinter struct {
 	check    report.Check // the limits
 	terminal bool         // err is one
 	dirty    bool         // a progress line stands on it
+	goesOn   bool         // after a violation
 }
 
 func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
@@ -64,7 +65,9 @@ func (p *textPrinter) step(s ariadne.Step) {
 	p.rows = append(p.rows, p.timeline.Rows(s)...)
 }
 
-func (p *textPrinter) limits(o run.Options) { p.check.Time, p.check.Executable = o.Time, o.Executions }
+func (p *textPrinter) limits(o run.Options) {
+	p.check.Time, p.check.Executable, p.goesOn = o.Time, o.Executions, o.KeepGoing
+}
 
 func (p *textPrinter) progress(g run.Progress) {
 	if p.quiet || !p.terminal || g.Done {
@@ -76,8 +79,9 @@ func (p *textPrinter) progress(g run.Progress) {
 	p.dirty = true
 }
 
+// violation shows a violation at once when the report will not follow at once.
 func (p *textPrinter) violation(v run.Violation) {
-	if !p.quiet {
+	if p.goesOn && !p.quiet {
 		p.printf("%s\n", p.headline(v))
 	}
 }
@@ -101,14 +105,9 @@ func (p *textPrinter) report(r *run.Report) {
 	for _, v := range r.Violations {
 		p.reportViolation(r, v)
 	}
-	p.reportMismatch(r)
 	p.reportRefusals(r)
-	for _, d := range r.Doubts {
-		p.printf("inconclusive: %s\n", d)
-	}
-	for _, b := range r.Bugs {
-		p.printf("%s\n", p.style.Warn("bug in ariadne: "+b))
-	}
+	p.reportAll("inconclusive: ", r.Doubts)
+	p.reportAll("bug in ariadne: ", r.Bugs)
 	p.summary(r)
 }
 
@@ -124,12 +123,8 @@ func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 	if v.Suspect != "" {
 		p.printf("  but        %s\n", v.Suspect)
 	}
-	if v.Dir != "" {
-		p.printf("  logs       %s\n", v.Dir)
-	}
-	if v.Trace != "" {
-		p.printf("  replay     %s replay %s\n", os.Args[0], v.Trace)
-	}
+	p.printf("  record     %s\n", v.Dir)
+	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
 }
 
 // printTail prints the last lines of the timeline at path, if it is there.
@@ -148,15 +143,23 @@ func (p *textPrinter) printTail(path string) {
 	p.printf("%s\n", strings.Join(lines, "\n"))
 }
 
-func (p *textPrinter) reportMismatch(r *run.Report) {
-	if m := r.Mismatch; m != nil {
-		p.printf("\n%s\n", p.style.Warn(fmt.Sprintf("the replay left the trace at step %d (%s)", m.Step, m.Action)))
-		p.printf("%s\n", strings.TrimRight(m.Message, "\n"))
+// reportAll prints texts under their common head; only some of them when they are many.
+func (p *textPrinter) reportAll(head string, texts []string) {
+	const most = 10
+	for i, t := range texts {
+		if i == most {
+			p.printf("%s%d more in report.json\n", head, len(texts)-most)
+			return
+		}
+		p.printf("%s%s\n", p.style.Warn(head), t)
 	}
 }
 
 // reportRefusals lists what is not modelled, once for all nodes that met it.
 func (p *textPrinter) reportRefusals(r *run.Report) {
+	if p.quiet {
+		return // what matters of it is among the doubts
+	}
 	type met struct {
 		ariadne.Refusal
 		nodes []string
@@ -164,9 +167,6 @@ func (p *textPrinter) reportRefusals(r *run.Report) {
 	by := map[string]*met{}
 	for _, n := range r.Nodes {
 		for _, f := range n.Refusals {
-			if p.quiet && f.Harmless {
-				continue
-			}
 			key := f.Program + " " + f.Name
 			if by[key] == nil {
 				by[key] = &met{Refusal: f}
@@ -176,17 +176,16 @@ func (p *textPrinter) reportRefusals(r *run.Report) {
 			by[key].nodes = append(by[key].nodes, n.Name)
 		}
 	}
-	if len(by) == 0 {
-		return
+	if len(by) > 0 {
+		p.printf("\n%s\n", p.style.Head("not modelled (ariadne syscalls has the support table):"))
 	}
-	p.printf("\n%s\n", p.style.Head("not modelled, answered as the support table says (ariadne syscalls):"))
 	for _, key := range slices.Sorted(maps.Keys(by)) {
 		f := by[key]
 		harm := ""
 		if f.Harmless {
 			harm = ", harmless"
 		}
-		p.printf("  %s: %s %s (%d times in %s%s)\n", f.Program, f.Name, f.Detail, f.Count, strings.Join(f.nodes, " "), harm)
+		p.printf("  %s: %s %s (%s in %s%s)\n", f.Program, f.Name, f.Detail, plural(f.Count, "time"), strings.Join(f.nodes, " "), harm)
 	}
 }
 

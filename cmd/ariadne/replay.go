@@ -17,7 +17,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Long: `Runs the system along a trace and compares each step with what the trace says. At the
 first difference it stops and names the node, the system call, and what was expected.
 The exit status is that of the execution: 1 when the trace ends in a violation.`,
-		Example: `  ariadne replay ariadne-runs/raftkv-1/trace`,
+		Example: `  ariadne replay ariadne-runs/raftkv-1/trace.txt`,
 		Args:    exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.tracedSpec(args[0], path)
@@ -44,7 +44,7 @@ func (a *app) tracedSpec(tracePath, path string) (*spec.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		path = specOf(tracePath, t)
+		path = run.SpecOf(tracePath, t)
 	}
 	return spec.Read(path)
 }

@@ -31,8 +31,8 @@ func (a *app) traceShowCommand() *cobra.Command {
 		Short: "Print what a trace was made of, and its timeline",
 		Long: `Prints the head of a trace, the timeline that was written beside it and how it ended.
 Without a timeline, or with --steps, prints the steps as the trace has them.`,
-		Example: `  ariadne trace show ariadne-runs/raftkv-1/trace
-  ariadne trace show ariadne-runs/raftkv-1/trace --json`,
+		Example: `  ariadne trace show ariadne-runs/raftkv-1/trace.txt
+  ariadne trace show ariadne-runs/raftkv-1/trace.txt --json`,
 		Args: exactly("TRACE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, err := run.LoadTrace(args[0])
@@ -110,19 +110,11 @@ func printTraceJSON(w io.Writer, t *trace.Trace) error {
 	return newEncoder(w).Encode(o)
 }
 
-// specOf returns the path of the spec of the trace at path.
-func specOf(path string, t *trace.Trace) string {
-	if filepath.IsAbs(t.Spec) {
-		return t.Spec
-	}
-	return filepath.Join(filepath.Dir(path), t.Spec)
-}
-
 func showTrace(w io.Writer, path string, t *trace.Trace, steps bool) error {
 	sty := style(w)
 	h := t.Header
 	fmt.Fprintf(w, "%s, execution %d, seed %d\n", sty.Head(h.Name), h.Execution, h.Seed)
-	fmt.Fprintf(w, "spec     %s\n", specOf(path, t))
+	fmt.Fprintf(w, "spec     %s\n", run.SpecOf(path, t))
 	for _, p := range h.Programs {
 		fmt.Fprintf(w, "program  %s: %s (%x)\n", p.Node, p.Path, p.Digest[:4])
 	}

@@ -99,7 +99,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 		return nil, err
 	}
 	if s == nil {
-		if s, err = spec.Read(specOf(path, t)); err != nil {
+		if s, err = spec.Read(SpecOf(path, t)); err != nil {
 			return nil, err
 		}
 	}
@@ -122,8 +122,8 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	return y.finish(r, err)
 }
 
-// specOf is the path of a trace's spec.
-func specOf(path string, t *trace.Trace) string {
+// SpecOf is the path of the spec of the trace at path.
+func SpecOf(path string, t *trace.Trace) string {
 	if filepath.IsAbs(t.Spec) {
 		return t.Spec
 	}
