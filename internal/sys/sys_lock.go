@@ -49,11 +49,12 @@ func refuseLock(t *kernel.Thread, name string, a Args) kernel.Result {
 
 // fcntlLock is F_GETLK, F_SETLK, F_SETLKW and their F_OFD kin.
 func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
-	h, ok := of.File.(*kernel.HostFile)
-	if !ok {
+	h, onDisk := of.File.(*kernel.HostFile)
+	cmd := int(int32(a[1]))
+	asks := cmd == unix.F_GETLK || cmd == unix.F_OFD_GETLK
+	if !onDisk && !asks {
 		return refuseLock(t, "fcntl lock", a)
 	}
-	cmd := int(int32(a[1]))
 	b, e := readBytes(t, a[2], flockSize)
 	if e != 0 {
 		return kernel.Fail(e)
@@ -69,7 +70,7 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 		}
 		x.PID, x.Owner = -1, kernel.LockOwner{File: of}
 	}
-	if cmd == unix.F_GETLK || cmd == unix.F_OFD_GETLK {
+	if asks {
 		if typ == unix.F_UNLCK {
 			return kernel.Fail(unix.EINVAL)
 		}
@@ -166,9 +167,13 @@ func setLock(t *kernel.Thread, of *kernel.OpenFile, h *kernel.HostFile, x kernel
 	return t.Block(kernel.RestartSA, q)
 }
 
-// storeConflict answers F_GETLK: the lock in the way, or F_UNLCK.
+// storeConflict answers F_GETLK: the lock in the way, or F_UNLCK. What is no file
+// of the file tree (h is nil) cannot be locked, so nothing is in the way.
 func storeConflict(t *kernel.Thread, h *kernel.HostFile, x kernel.RecordLock, addr uint64, b []byte) kernel.Result {
-	r, ok := t.Node().Locks.Conflict(h.Key(), x)
+	r, ok := kernel.RecordLock{}, false
+	if h != nil {
+		r, ok = t.Node().Locks.Conflict(h.Key(), x)
+	}
 	if !ok {
 		le.PutUint16(b, unix.F_UNLCK)
 		return kernel.RetOr(0, t.M.WriteMem(addr, b))

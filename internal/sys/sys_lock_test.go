@@ -98,6 +98,19 @@ func TestOFDLocks(t *testing.T) {
 	want(t, "released", d.Must(a, unix.SYS_FCNTL, g, unix.F_OFD_SETLK, put(unix.F_RDLCK)), 0)
 }
 
+func TestLockOfEmulatedFile(t *testing.T) {
+	d, a, m := newProcess(t)
+	f := uint64(d.Must(a, unix.SYS_EVENTFD2, 0, 0))
+	want(t, "ask", d.Must(a, unix.SYS_FCNTL, f, unix.F_OFD_GETLK, putFlock(a, unix.F_WRLCK, unix.SEEK_SET, 0, 0)), 0)
+	if typ := le.Uint16(m.Peek(setAt, 2)); typ != unix.F_UNLCK {
+		t.Errorf("the lock in the way has type %d, want none", typ)
+	}
+	if n := len(a.Node().Refusals); n != 0 {
+		t.Errorf("%d refusals for a question", n)
+	}
+	want(t, "lock", d.Must(a, unix.SYS_FCNTL, f, unix.F_OFD_SETLK, putFlock(a, unix.F_WRLCK, unix.SEEK_SET, 0, 0)), errno(unix.EINVAL))
+}
+
 func TestFlockCall(t *testing.T) {
 	d, a, m := newProcess(t)
 	real := tempFile(t, "")
