@@ -52,11 +52,14 @@ type Node struct {
 	timers  timerHeap
 	seq     uint64 // order of creation, for ties
 
-	Net     Net
-	Futexes Futexes
-	Locks   Locks
-	AIO     AIO
-	fifos   []*Pipe // named pipes that are open, in order of opening
+	Net       Net
+	Futexes   Futexes
+	Sems      Sems
+	MsgQueues MsgQueues
+	Shm       map[int]*Shm // by id
+	Locks     Locks
+	AIO       AIO
+	fifos     []*Pipe // named pipes that are open, in order of opening
 
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message
@@ -74,9 +77,11 @@ type Host struct {
 // NewNode returns a machine that has just been switched on.
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, Rand: NewRand(seed),
-		Procs: map[int]*Process{}, Refusals: map[string]*ariadne.Refusal{}}
+		Procs: map[int]*Process{}, Shm: map[int]*Shm{}, Refusals: map[string]*ariadne.Refusal{}}
 	n.Net.init(n)
 	n.Futexes.init()
+	n.Sems.init()
+	n.MsgQueues.init()
 	n.Locks.init()
 	n.AIO.init()
 	return n

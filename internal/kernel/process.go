@@ -313,6 +313,7 @@ func (p *Process) Exit(status, signal int, core bool) {
 	if p.FDs != nil {
 		p.FDs.Leave(n)
 	}
+	n.Sems.exit(p)
 	p.releaseVfork()
 	p.leaveFamily()
 	if p.Command >= 0 {

@@ -59,6 +59,8 @@ type Thread struct {
 	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)
 	seenMask   SigSet // its mask when the kernel last looked
 	futex      *futexWaiter
+	sem        *semWait
+	msg        *msgReceiver
 	piOwned    []futexKey // priority-inheriting futexes it holds while others wait
 }
 
@@ -215,6 +217,8 @@ func (t *Thread) EndWait() {
 		t.Node().StopTimer(t.Wait.timer)
 	}
 	t.Node().Futexes.Leave(t)
+	t.leaveSem()
+	t.leaveMsg()
 	target, held := t.Wait.target, t.Wait.held
 	t.Wait = Wait{}
 	if held {

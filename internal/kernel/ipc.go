@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"sort"
+
+	"golang.org/x/sys/unix"
+)
+
+// IPCPerm is who may use a System V object (struct ipc64_perm).
+type IPCPerm struct {
+	ID, Key              int
+	UID, GID, CUID, CGID int // owner and creator
+	Mode                 uint32
+	Changed              int64 // ns of CLOCK_REALTIME
+}
+
+// Flags of the get calls and of operations (sysvipc(7)).
+const (
+	IPCCreat  = 0o1000
+	IPCExcl   = 0o2000
+	IPCNoWait = 0o4000
+	SemUndo   = 0x1000
+)
+
+// Rights to ask for.
+const (
+	IPCRead  = 0o444
+	IPCWrite = 0o222
+)
+
+// Allows reports whether t has the rights (IPCRead, IPCWrite, or the mode that
+// it passed to a get call).
+func (p *IPCPerm) Allows(t *Thread, rights uint32) bool {
+	c := &t.Proc.Cred
+	asked := rights>>6 | rights>>3 | rights
+	granted := p.Mode
+	if c.UID.Effective == p.UID || c.UID.Effective == p.CUID {
+		granted >>= 6
+	} else if c.inGroup(p.GID) || c.inGroup(p.CGID) {
+		granted >>= 3
+	}
+	return asked&^granted&7 == 0 || t.Proc.Capable(unix.CAP_IPC_OWNER)
+}
+
+// Owned reports whether t may change or remove the object.
+func (p *IPCPerm) Owned(t *Thread) bool {
+	uid := t.Proc.Cred.UID.Effective
+	return uid == p.UID || uid == p.CUID || t.Proc.Capable(unix.CAP_SYS_ADMIN)
+}
+
+func (c *Cred) inGroup(gid int) bool {
+	if c.GID.Effective == gid {
+		return true
+	}
+	for _, g := range c.Groups {
+		if g == gid {
+			return true
+		}
+	}
+	return false
+}
+
+// ipcObject is what an ipcTable holds.
+type ipcObject interface{ perm() *IPCPerm }
+
+// ipcTable are the objects of one kind. Ids are given as Linux gives them: the
+// lowest free index and, above it, a number that grows when indices are reused.
+type ipcTable[T ipcObject] struct {
+	objects   map[int]T // by index
+	seq, last int
+}
+
+const ipcIndexBits = 15
+
+func newIPCTable[T ipcObject]() ipcTable[T] { return ipcTable[T]{objects: map[int]T{}, last: -1} }
+
+// add enters an object and gives it its id.
+func (t *ipcTable[T]) add(o T) {
+	i := 0
+	for _, used := t.objects[i]; used; _, used = t.objects[i] {
+		i++
+	}
+	if i <= t.last {
+		t.seq++
+	}
+	t.last = i
+	t.objects[i] = o
+	o.perm().ID = t.seq<<ipcIndexBits | i
+}
+
+func (t *ipcTable[T]) get(id int) (o T, ok bool) {
+	o, ok = t.objects[id&(1<<ipcIndexBits-1)]
+	if !ok || o.perm().ID != id {
+		var none T
+		return none, false
+	}
+	return o, true
+}
+
+func (t *ipcTable[T]) remove(o T) { delete(t.objects, o.perm().ID&(1<<ipcIndexBits-1)) }
+
+// all returns the objects by index.
+func (t *ipcTable[T]) all() []T {
+	var index []int
+	for i := range t.objects {
+		index = append(index, i)
+	}
+	sort.Ints(index)
+	var s []T
+	for _, i := range index {
+		s = append(s, t.objects[i])
+	}
+	return s
+}
+
+// open finds the object that a get call names, or reports that it is to be made.
+func (t *ipcTable[T]) open(th *Thread, key int, flags uint32) (o T, make bool, e Errno) {
+	if key == 0 { // IPC_PRIVATE
+		return o, true, 0
+	}
+	for _, x := range t.all() {
+		p := x.perm()
+		switch {
+		case p.Key != key:
+		case flags&(IPCCreat|IPCExcl) == IPCCreat|IPCExcl:
+			return o, false, unix.EEXIST
+		case !p.Allows(th, flags&0o777):
+			return o, false, unix.EACCES
+		default:
+			return x, false, 0
+		}
+	}
+	if flags&IPCCreat == 0 {
+		return o, false, unix.ENOENT
+	}
+	return o, true, 0
+}
+
+// newPerm is that of an object made by t.
+func newPerm(t *Thread, key int, flags uint32) IPCPerm {
+	u, g := t.Proc.Cred.UID.Effective, t.Proc.Cred.GID.Effective
+	return IPCPerm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().realNow()}
+}
+
+// realNow is CLOCK_REALTIME in ns.
+func (n *Node) realNow() int64 { return n.RealBase + int64(n.Now) }
+
+// Touch notes that the object was changed now.
+func (p *IPCPerm) Touch(n *Node) { p.Changed = n.realNow() }

@@ -1,0 +1,187 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// Limits of message queues (msgget(2), msgsnd(2)).
+const (
+	MsgMax      = 8192  // bytes in a message
+	msgMaxQueue = 16384 // bytes in a queue, at first
+	msgMaxSets  = 32000
+)
+
+// Flags of msgrcv that package unix has no names for.
+const (
+	MsgNoError = 0o10000
+	MsgExcept  = 0o20000
+	MsgCopy    = 0o40000
+)
+
+// MsgQueues are the node's System V message queues.
+type MsgQueues struct{ queues ipcTable[*MsgQueue] }
+
+func (s *MsgQueues) init() { s.queues = newIPCTable[*MsgQueue]() }
+
+// MsgQueue is one queue.
+type MsgQueue struct {
+	IPCPerm
+	Msgs                     []Msg
+	Bytes, MaxBytes          int
+	Sent, Received           int64 // ns of CLOCK_REALTIME; 0 never
+	LastSender, LastReceiver int
+	Removed                  bool
+	Room                     Queue // notified when there may be room, and at removal
+
+	receivers []*msgReceiver // in order of arrival
+}
+
+// Msg is one message.
+type Msg struct {
+	Type int64
+	Data []byte
+}
+
+// msgReceiver is a thread that waits in msgrcv.
+type msgReceiver struct {
+	t     *Thread
+	queue *MsgQueue
+	want  MsgWant
+	got   Msg
+}
+
+// MsgWant says which message msgrcv takes.
+type MsgWant struct {
+	Type  int64
+	Size  int
+	Flags int
+}
+
+func (q *MsgQueue) perm() *IPCPerm { return &q.IPCPerm }
+
+// Open is msgget.
+func (s *MsgQueues) Open(t *Thread, key int, flags uint32) (*MsgQueue, Errno) {
+	q, fresh, e := s.queues.open(t, key, flags)
+	if e != 0 || !fresh {
+		return q, e
+	}
+	if len(s.queues.objects) == msgMaxSets {
+		return nil, unix.ENOSPC
+	}
+	q = &MsgQueue{IPCPerm: newPerm(t, key, flags), MaxBytes: msgMaxQueue}
+	s.queues.add(q)
+	return q, 0
+}
+
+// Get returns the queue with that id, or nil.
+func (s *MsgQueues) Get(id int) *MsgQueue {
+	q, _ := s.queues.get(id)
+	return q
+}
+
+// Remove is IPC_RMID: whoever waits fails with EIDRM.
+func (s *MsgQueues) Remove(q *MsgQueue) {
+	s.queues.remove(q)
+	q.Removed = true
+	for len(q.receivers) > 0 {
+		q.receivers[0].finish(unix.EIDRM)
+	}
+	q.Room.Notify(Out)
+}
+
+// Full reports whether size more bytes have no room.
+func (q *MsgQueue) Full(size int) bool {
+	return q.Bytes+size > q.MaxBytes || len(q.Msgs) >= q.MaxBytes
+}
+
+// Send gives the message to the receiver that has waited longest for its kind,
+// or appends it.
+func (q *MsgQueue) Send(t *Thread, m Msg) {
+	q.Sent, q.LastSender = t.Node().realNow(), t.Proc.PID
+	for _, r := range append([]*msgReceiver(nil), q.receivers...) {
+		if !r.want.matches(m.Type) {
+			continue
+		}
+		if r.want.tooBig(m) {
+			r.finish(unix.E2BIG)
+			continue
+		}
+		r.got = m
+		q.Received, q.LastReceiver = q.Sent, r.t.Proc.PID
+		r.finish(0)
+		return
+	}
+	q.Msgs = append(q.Msgs, m)
+	q.Bytes += len(m.Data)
+}
+
+func (w MsgWant) matches(kind int64) bool {
+	switch {
+	case w.Type == 0:
+		return true
+	case w.Type < 0:
+		return kind <= -w.Type
+	case w.Flags&MsgExcept != 0:
+		return kind != w.Type
+	}
+	return kind == w.Type
+}
+
+func (w MsgWant) tooBig(m Msg) bool { return len(m.Data) > w.Size && w.Flags&MsgNoError == 0 }
+
+// Receive takes the message that w asks for: the first that matches or, by a
+// negative type, the first of the lowest type. ENOMSG when there is none.
+func (q *MsgQueue) Receive(t *Thread, w MsgWant) (Msg, Errno) {
+	best := -1
+	for i, m := range q.Msgs {
+		if w.matches(m.Type) && (best < 0 || w.Type < 0 && m.Type < q.Msgs[best].Type) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return Msg{}, unix.ENOMSG
+	}
+	m := q.Msgs[best]
+	if w.tooBig(m) {
+		return Msg{}, unix.E2BIG
+	}
+	q.Msgs = append(q.Msgs[:best:best], q.Msgs[best+1:]...)
+	q.Bytes -= len(m.Data)
+	q.Received, q.LastReceiver = t.Node().realNow(), t.Proc.PID
+	q.Room.Notify(Out)
+	return m, 0
+}
+
+// Wait enters t as a receiver.
+func (q *MsgQueue) Wait(t *Thread, w MsgWant) {
+	t.msg = &msgReceiver{t: t, queue: q, want: w}
+	q.receivers = append(q.receivers, t.msg)
+}
+
+// WaitsForMsg reports whether t is entered as a receiver. Once it is woken, Got
+// returns its message, or the error of its wait.
+func (t *Thread) WaitsForMsg() bool { return t.msg != nil }
+func (t *Thread) Got() (Msg, Errno) { return t.msg.got, Errno(t.Wait.Aux[0]) }
+
+// finish ends r's wait; the message or error is kept until the call ends.
+func (r *msgReceiver) finish(e Errno) {
+	r.leave()
+	r.t.Wait.Woken, r.t.Wait.Aux[0] = true, uint64(e)
+	r.t.Unpark()
+}
+
+func (r *msgReceiver) leave() {
+	q := r.queue
+	for i, x := range q.receivers {
+		if x == r {
+			q.receivers = append(q.receivers[:i:i], q.receivers[i+1:]...)
+			return
+		}
+	}
+}
+
+// leaveMsg ends t's wait.
+func (t *Thread) leaveMsg() {
+	if t.msg != nil {
+		t.msg.leave()
+		t.msg = nil
+	}
+}

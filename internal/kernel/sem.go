@@ -1,0 +1,219 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// Limits of semaphores (semget(2), semop(2)).
+const (
+	SemMaxPerSet = 32000
+	SemMaxOps    = 500
+	SemMaxValue  = 32767
+	semMaxSets   = 32000
+)
+
+// Sems are the node's System V semaphore sets.
+type Sems struct{ sets ipcTable[*SemSet] }
+
+func (s *Sems) init() { s.sets = newIPCTable[*SemSet]() }
+
+// SemSet is a set of semaphores.
+type SemSet struct {
+	IPCPerm
+	Sems []Sem
+	Used int64 // last semop, ns of CLOCK_REALTIME; 0 never
+
+	waits []*semWait    // in order of arrival
+	undo  map[int][]int // by process: what its end adds to each semaphore
+}
+
+// Sem is one semaphore.
+type Sem struct {
+	Value int
+	PID   int // of the last that changed it
+}
+
+// SemOp is a struct sembuf.
+type SemOp struct{ Num, Op, Flags int }
+
+// semWait is a thread whose operations cannot be done yet.
+type semWait struct {
+	t     *Thread
+	set   *SemSet
+	ops   []SemOp
+	block SemOp // the first of them that cannot be done
+}
+
+func (s *SemSet) perm() *IPCPerm { return &s.IPCPerm }
+
+// Open is semget.
+func (s *Sems) Open(t *Thread, key, count int, flags uint32) (*SemSet, Errno) {
+	set, fresh, e := s.sets.open(t, key, flags)
+	switch {
+	case e != 0:
+		return nil, e
+	case count < 0 || count > SemMaxPerSet || fresh && count == 0 || !fresh && count > len(set.Sems):
+		return nil, unix.EINVAL
+	case !fresh:
+		return set, 0
+	case len(s.sets.objects) == semMaxSets:
+		return nil, unix.ENOSPC
+	}
+	set = &SemSet{IPCPerm: newPerm(t, key, flags), Sems: make([]Sem, count), undo: map[int][]int{}}
+	s.sets.add(set)
+	return set, 0
+}
+
+// Get returns the set with that id, or nil.
+func (s *Sems) Get(id int) *SemSet {
+	set, _ := s.sets.get(id)
+	return set
+}
+
+// Remove is IPC_RMID: whoever waits fails with EIDRM.
+func (s *Sems) Remove(set *SemSet) {
+	s.sets.remove(set)
+	for len(set.waits) > 0 {
+		set.waits[0].finish(unix.EIDRM)
+	}
+}
+
+// Do performs all operations for t, or none. With would it has to wait for the
+// operation that it returns.
+func (s *SemSet) Do(t *Thread, ops []SemOp) (block SemOp, would bool, e Errno) {
+	undo := s.undo[t.Proc.PID]
+	if undo == nil {
+		undo = make([]int, len(s.Sems))
+	}
+	undo = append([]int(nil), undo...)
+	sems := append([]Sem(nil), s.Sems...)
+	undoes := false
+	for _, op := range ops {
+		x := &sems[op.Num]
+		if op.Op == 0 && x.Value != 0 || x.Value+op.Op < 0 {
+			return op, true, 0
+		}
+		if x.Value += op.Op; x.Value > SemMaxValue {
+			return op, false, unix.ERANGE
+		}
+		if op.Flags&SemUndo != 0 {
+			undoes = true
+			if undo[op.Num] -= op.Op; undo[op.Num] > SemMaxValue || undo[op.Num] < -SemMaxValue-1 {
+				return op, false, unix.ERANGE
+			}
+		}
+		x.PID = t.Proc.PID
+	}
+	s.Sems, s.Used = sems, t.Node().realNow()
+	if undoes {
+		s.undo[t.Proc.PID] = undo
+	}
+	return SemOp{}, false, 0
+}
+
+// Wait enters t with its operations, of which block cannot be done yet.
+func (s *SemSet) Wait(t *Thread, ops []SemOp, block SemOp) {
+	t.sem = &semWait{t, s, ops, block}
+	s.waits = append(s.waits, t.sem)
+}
+
+// WaitsOnSem reports whether t waits for semaphores.
+func (t *Thread) WaitsOnSem() bool { return t.sem != nil }
+
+// leaveSem ends t's wait without a result.
+func (t *Thread) leaveSem() {
+	w := t.sem
+	if w == nil {
+		return
+	}
+	t.sem = nil
+	for i, x := range w.set.waits {
+		if x == w {
+			w.set.waits = append(w.set.waits[:i:i], w.set.waits[i+1:]...)
+			return
+		}
+	}
+}
+
+// finish ends w's wait; its call returns e.
+func (w *semWait) finish(e Errno) {
+	w.t.leaveSem()
+	w.t.Wait.Woken, w.t.Wait.Aux[0] = true, uint64(e)
+	w.t.Unpark()
+}
+
+// Update performs what has become possible, in order of arrival, until nothing
+// more is. It is called after each change.
+func (s *SemSet) Update() {
+	for again := true; again; {
+		again = false
+		for _, w := range append([]*semWait(nil), s.waits...) {
+			block, would, e := s.Do(w.t, w.ops)
+			if would && block.Flags&IPCNoWait == 0 {
+				w.block = block
+				continue
+			}
+			if would {
+				e = unix.EAGAIN
+			}
+			w.finish(e)
+			again = again || e == 0 && alters(w.ops)
+		}
+	}
+}
+
+func alters(ops []SemOp) bool {
+	for _, op := range ops {
+		if op.Op != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Waiting counts the threads that wait for semaphore num to become zero, or to
+// grow.
+func (s *SemSet) Waiting(num int, zero bool) int {
+	n := 0
+	for _, w := range s.waits {
+		if w.block.Num == num && (w.block.Op == 0) == zero {
+			n++
+		}
+	}
+	return n
+}
+
+// SetValues is SETVAL and SETALL: the values of semaphores from first on. It
+// forgets what processes would undo there.
+func (s *SemSet) SetValues(t *Thread, first int, values []int) Errno {
+	for _, v := range values {
+		if v < 0 || v > SemMaxValue {
+			return unix.ERANGE
+		}
+	}
+	for i, v := range values {
+		s.Sems[first+i] = Sem{v, t.Proc.PID}
+		for _, u := range s.undo {
+			u[first+i] = 0
+		}
+	}
+	s.Touch(t.Node())
+	s.Update()
+	return 0
+}
+
+// exit undoes what the ended process p asked to be undone.
+func (s *Sems) exit(p *Process) {
+	for _, set := range s.sets.all() {
+		undo := set.undo[p.PID]
+		if undo == nil {
+			continue
+		}
+		delete(set.undo, p.PID)
+		for i, adj := range undo {
+			if adj != 0 {
+				set.Sems[i] = Sem{max(0, min(SemMaxValue, set.Sems[i].Value+adj)), p.PID}
+			}
+		}
+		set.Used = p.Node.realNow()
+		set.Update()
+	}
+}

@@ -1,0 +1,148 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_MSGGET, "msgget", sysMsgget),
+		full(unix.SYS_MSGSND, "msgsnd", sysMsgsnd),
+		partial(unix.SYS_MSGRCV, "msgrcv", sysMsgrcv, "not MSG_COPY"),
+		partial(unix.SYS_MSGCTL, "msgctl", sysMsgctl, "not MSG_INFO and MSG_STAT, which list all queues"),
+	)
+	for nr, name := range map[int]string{
+		unix.SYS_MQ_OPEN: "mq_open", unix.SYS_MQ_UNLINK: "mq_unlink", unix.SYS_MQ_TIMEDSEND: "mq_timedsend",
+		unix.SYS_MQ_TIMEDRECEIVE: "mq_timedreceive", unix.SYS_MQ_NOTIFY: "mq_notify", unix.SYS_MQ_GETSETATTR: "mq_getsetattr",
+	} {
+		register(refused(nr, name, unix.ENOSYS, false, "POSIX message queues are not modelled"))
+	}
+}
+
+func sysMsgget(t *kernel.Thread, a Args) kernel.Result {
+	q, e := t.Node().MsgQueues.Open(t, int(int32(a[0])), uint32(a[1]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.Ret(int64(q.ID))
+}
+
+// sysMsgsnd: a waiting sender looks again, in order of arrival, when there may
+// be room or the queue is gone.
+func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
+	q := t.Node().MsgQueues.Get(int(int32(a[0])))
+	if q == nil && t.Wait.Runs > 0 {
+		return kernel.Fail(unix.EIDRM)
+	}
+	if int64(a[2]) < 0 || a[2] > kernel.MsgMax || q == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	b, e := readBytes(t, a[1], 8+int(a[2]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	m := kernel.Msg{Type: int64(le.Uint64(b)), Data: b[8:]}
+	switch {
+	case m.Type < 1:
+		return kernel.Fail(unix.EINVAL)
+	case !q.Allows(t, kernel.IPCWrite):
+		return kernel.Fail(unix.EACCES)
+	case q.Full(len(m.Data)) && a[3]&kernel.IPCNoWait != 0:
+		return kernel.Fail(unix.EAGAIN)
+	case q.Full(len(m.Data)):
+		return t.Block(kernel.RestartNoHand, &q.Room)
+	}
+	q.Send(t, m)
+	return kernel.Ret(0)
+}
+
+func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
+	w := kernel.MsgWant{Type: int64(a[3]), Size: int(a[2]), Flags: int(a[4])}
+	if w.Flags&kernel.MsgCopy != 0 {
+		t.Node().Refuse(t, "msgrcv MSG_COPY", formatArgs(a), false)
+		return kernel.Fail(unix.ENOSYS)
+	}
+	if t.Wait.Woken {
+		m, e := t.Got()
+		return storeMsg(t, a, m, e)
+	}
+	if t.WaitsForMsg() {
+		return t.Block(kernel.RestartNoHand)
+	}
+	q := t.Node().MsgQueues.Get(int(int32(a[0])))
+	if q == nil || w.Size < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if !q.Allows(t, kernel.IPCRead) {
+		return kernel.Fail(unix.EACCES)
+	}
+	m, e := q.Receive(t, w)
+	if e == unix.ENOMSG && w.Flags&kernel.IPCNoWait == 0 {
+		q.Wait(t, w)
+		return t.Block(kernel.RestartNoHand)
+	}
+	return storeMsg(t, a, m, e)
+}
+
+// storeMsg writes a received message and returns its length.
+func storeMsg(t *kernel.Thread, a Args, m kernel.Msg, e kernel.Errno) kernel.Result {
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	data := m.Data[:min(len(m.Data), int(a[2]))]
+	return kernel.RetOr(len(data), t.M.WriteMem(a[1], append(le.AppendUint64(nil, uint64(m.Type)), data...)))
+}
+
+func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
+	q := t.Node().MsgQueues.Get(int(int32(a[0])))
+	cmd := a[1] & 0xffffffff
+	if q == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	switch cmd {
+	case ipcRmid:
+		if !q.Owned(t) {
+			return kernel.Fail(unix.EPERM)
+		}
+		t.Node().MsgQueues.Remove(q)
+		return kernel.Ret(0)
+	case ipcSet:
+		return setMsgQueue(t, q, a[2])
+	case ipcStat:
+		if !q.Allows(t, kernel.IPCRead) {
+			return kernel.Fail(unix.EACCES)
+		}
+		return statMsgQueue(t, q, a[2])
+	}
+	return unknownIPC(t, "msgctl", cmd, a)
+}
+
+func setMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Result {
+	b, e := readBytes(t, addr+88, 8)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	size := int(le.Uint64(b))
+	if size > q.MaxBytes && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) {
+		return kernel.Fail(unix.EPERM)
+	}
+	if e := setIPC(t, &q.IPCPerm, addr); e != 0 {
+		return kernel.Fail(e)
+	}
+	q.MaxBytes = size
+	q.Room.Notify(kernel.Out)
+	return kernel.Ret(0)
+}
+
+// statMsgQueue writes a struct msqid64_ds.
+func statMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Result {
+	b := ipc64(&q.IPCPerm)
+	for _, v := range []uint64{seconds(q.Sent), seconds(q.Received), seconds(q.Changed),
+		uint64(q.Bytes), uint64(len(q.Msgs)), uint64(q.MaxBytes)} {
+		b = le.AppendUint64(b, v)
+	}
+	b = le.AppendUint32(le.AppendUint32(b, uint32(q.LastSender)), uint32(q.LastReceiver))
+	return kernel.RetOr(0, t.M.WriteMem(addr, append(b, make([]byte, 16)...)))
+}
