@@ -407,6 +407,14 @@ func sockaddrNl(port uint32) []byte {
 	return b
 }
 
+// Buffered implements Sized.
+func (s *Netlink) Buffered() int {
+	if len(s.queue) == 0 {
+		return 0
+	}
+	return len(s.queue[0])
+}
+
 // Read implements Reader.
 func (s *Netlink) Read(t *Thread, b []byte) (int, Errno) {
 	m := InMsg{Max: len(b)}

@@ -61,6 +61,10 @@ type Node struct {
 	AIO       AIO
 	fifos     []*Pipe // named pipes that are open, in order of opening
 
+	// Carried are the supervisor's descriptors of host files that are on their
+	// way between processes; Stale those that the node layer is to close.
+	Carried, Stale []int
+
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message
 	Logs     []ariadne.LogLine

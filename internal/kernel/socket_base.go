@@ -36,6 +36,9 @@ type Socket interface {
 	SetOption(t *Thread, level, name int, value []byte) Errno
 }
 
+// Unreader is a stream that takes back bytes which could not be stored.
+type Unreader interface{ Unread(b []byte) }
+
 // Listener is a Socket that may be waiting for connections (SO_ACCEPTCONN).
 type Listener interface{ Listening() bool }
 
@@ -44,7 +47,7 @@ type OutMsg struct {
 	To     []byte // nil: the connected peer
 	Data   []byte
 	Flags  int // MSG_*
-	Rights []*OpenFile
+	Rights []Right
 	Creds  *Creds
 	// Controls are the control messages of other levels than SOL_SOCKET.
 	Controls []Control
@@ -61,9 +64,18 @@ type InMsg struct {
 	From     []byte // nil: no address
 	Len      int    // true length, with MSG_TRUNC in OutFlags
 	OutFlags int    // MSG_* answered
-	Rights   []*OpenFile
+	Rights   []Right
 	Creds    *Creds
 	Controls []Control
+}
+
+// Right is an open file on its way to another process (SCM_RIGHTS).
+type Right struct {
+	File *OpenFile
+	FD   int // the sender's number
+	// Host is, for a host file in flight, the supervisor's own descriptor of it:
+	// the sender may close its own before the receiver has one. Else -1.
+	Host int
 }
 
 // Control is one control message (cmsg(3)).

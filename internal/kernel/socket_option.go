@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"maps"
+	"math"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +23,8 @@ type optSpec struct {
 	dflt int32
 	// inet: only AF_INET and AF_INET6 sockets have it; tcp: only TCP.
 	inet, tcp bool
+	// low and high bound what may be set, unless both are 0.
+	low, high int
 }
 
 const (
@@ -55,38 +58,38 @@ var intOptions = map[optKey]optSpec{
 	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:            {kind: optBool, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_CORK}:               {kind: optBool, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_QUICKACK}:           {kind: optBool, dflt: 1, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}:           {kind: optInt, dflt: 7200, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}:          {kind: optInt, dflt: 75, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_KEEPCNT}:            {kind: optInt, dflt: 9, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_SYNCNT}:             {kind: optInt, dflt: 6, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}:           {kind: optInt, dflt: 7200, tcp: true, low: 1, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}:          {kind: optInt, dflt: 75, tcp: true, low: 1, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_KEEPCNT}:            {kind: optInt, dflt: 9, tcp: true, low: 1, high: 127},
+	{unix.IPPROTO_TCP, unix.TCP_SYNCNT}:             {kind: optInt, dflt: 6, tcp: true, low: 1, high: 127},
 	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:            {kind: optInt, dflt: 60, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:       {kind: optInt, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:       {kind: optInt, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:             {kind: optInt, dflt: 1448, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:       {kind: optInt, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:             {kind: optInt, dflt: 1448, tcp: true, low: 88, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:       {kind: optInt, tcp: true, low: 0, high: math.MaxInt32},
 	{unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT}:      {kind: optInt, tcp: true},
 	{unix.IPPROTO_IP, unix.IP_TOS}:                  {kind: optInt, inet: true},
-	{unix.IPPROTO_IP, unix.IP_TTL}:                  {kind: optInt, dflt: 64, inet: true},
+	{unix.IPPROTO_IP, unix.IP_TTL}:                  {kind: optInt, dflt: 64, inet: true, low: -1, high: 255},
 	{unix.IPPROTO_IP, unix.IP_FREEBIND}:             {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_TRANSPARENT}:          {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}:         {kind: optInt, dflt: 1, inet: true},
+	{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}:         {kind: optInt, dflt: 1, inet: true, low: 0, high: 5},
 	{unix.IPPROTO_IP, unix.IP_RECVERR}:              {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_PKTINFO}:              {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_RECVTTL}:              {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_RECVTOS}:              {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL}:        {kind: optInt, dflt: 1, inet: true},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL}:        {kind: optInt, dflt: 1, inet: true, low: -1, high: 255},
 	{unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP}:       {kind: optBool, dflt: 1, inet: true},
 	{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}:        {kind: optBool, dflt: 1, inet: true},
 	{unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT}: {kind: optBool, inet: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}:           {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_TCLASS}:           {kind: optInt, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS}:     {kind: optInt, dflt: 64, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}:     {kind: optInt, dflt: 1, inet: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_TCLASS}:           {kind: optInt, inet: true, low: -1, high: 255},
+	{unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS}:     {kind: optInt, dflt: 64, inet: true, low: -1, high: 255},
+	{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}:     {kind: optInt, dflt: 1, inet: true, low: 0, high: 5},
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVERR}:          {kind: optBool, inet: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}:      {kind: optBool, inet: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}:     {kind: optBool, inet: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}:       {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:   {kind: optInt, dflt: 1, inet: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:   {kind: optInt, dflt: 1, inet: true, low: -1, high: 255},
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:   {kind: optBool, dflt: 1, inet: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:     {kind: optInt, inet: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_AUTOFLOWLABEL}:    {kind: optBool, dflt: 1, inet: true},
@@ -129,6 +132,9 @@ func (s *Sock) SetIntOption(level, name, v int) Errno {
 	spec := intOptions[k]
 	if !s.HasIntOption(level, name) || spec.kind == optReadOnly {
 		return unix.ENOPROTOOPT
+	}
+	if (spec.low != 0 || spec.high != 0) && (v < spec.low || v > spec.high) {
+		return unix.EINVAL
 	}
 	switch spec.kind {
 	case optBool:

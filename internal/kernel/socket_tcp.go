@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 	tcpEstablished tcpState = 1
 	tcpSynSent     tcpState = 2
 	tcpSynRcvd     tcpState = 3
+	tcpFinWait1             = 4 // only shown, until a peer's delayed acknowledgement
 	tcpFinWait     tcpState = 5 // FIN_WAIT2: we have sent FIN, the peer has not
 	tcpTimeWait    tcpState = 6
 	tcpClosed      tcpState = 7
@@ -34,6 +36,7 @@ const (
 	tcpUpdate = 1 << 20
 
 	synTimeout   = ariadne.Time(time.Second) // doubled with each retransmission
+	delayedAck   = ariadne.Time(40 * time.Millisecond)
 	timeWaitTime = ariadne.Time(60 * time.Second)
 	maxBacklog   = 4096 // net.core.somaxconn
 )
@@ -81,6 +84,7 @@ type TCP struct {
 	timer *Timer // SYN retransmission, or TCP_DEFER_ACCEPT of a child
 	tries int
 	began ariadne.Time
+	finAt ariadne.Time // when FIN was sent
 	// until is when an entry of Net.waiting ends.
 	until ariadne.Time
 }
@@ -446,6 +450,15 @@ func (c *TCP) take(m *InMsg) {
 	}
 }
 
+// Buffered implements Sized.
+func (c *TCP) Buffered() int { return len(c.in) }
+
+// Unread implements Unreader.
+func (c *TCP) Unread(b []byte) {
+	c.in = append(slices.Clone(b), c.in...)
+	c.consumed -= len(b)
+}
+
 // Read implements Reader.
 func (c *TCP) Read(t *Thread, b []byte) (int, Errno) {
 	if len(b) == 0 {
@@ -580,7 +593,7 @@ func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 		if c.state == tcpListening {
 			return 0, unix.EINVAL
 		}
-		n = len(c.in)
+		n = c.Buffered()
 	case unix.SIOCOUTQ:
 		if c.state == tcpListening {
 			return 0, unix.EINVAL
@@ -600,6 +613,9 @@ const tcpInfoSize = 104
 func (c *TCP) info() []byte {
 	b := make([]byte, tcpInfoSize)
 	b[0] = byte(c.state)
+	if c.state == tcpFinWait && c.Node.Now < c.finAt+delayedAck {
+		b[0] = tcpFinWait1
+	}
 	for _, f := range []struct{ at, v int }{
 		{8, 200_000}, // rto, us
 		{12, 40_000}, // ato, us

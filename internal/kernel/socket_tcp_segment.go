@@ -42,7 +42,7 @@ func (c *TCP) sendNow(flags ariadne.Flags) {
 func (c *TCP) sendFIN() {
 	switch c.state {
 	case tcpEstablished:
-		c.state = tcpFinWait
+		c.state, c.finAt = tcpFinWait, c.Node.Now
 		c.send(ariadne.FIN, 0, nil)
 	case tcpCloseWait:
 		c.leave()

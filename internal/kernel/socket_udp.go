@@ -383,6 +383,14 @@ func (u *UDP) received(d datagram) []Control {
 	return out
 }
 
+// Buffered implements Sized.
+func (u *UDP) Buffered() int {
+	if len(u.queue) == 0 {
+		return 0
+	}
+	return len(u.queue[0].data)
+}
+
 // Read implements Reader.
 func (u *UDP) Read(t *Thread, b []byte) (int, Errno) {
 	m := InMsg{Max: len(b)}
@@ -421,11 +429,7 @@ func (u *UDP) RemoteAddr() ([]byte, Errno) {
 func (u *UDP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	switch cmd {
 	case unix.SIOCINQ:
-		n := 0
-		if len(u.queue) > 0 {
-			n = len(u.queue[0].data)
-		}
-		return 0, writeInt(t, arg, n)
+		return 0, writeInt(t, arg, u.Buffered())
 	case unix.SIOCOUTQ:
 		return 0, writeInt(t, arg, 0)
 	}

@@ -42,7 +42,7 @@ type unixMessage struct {
 	data   []byte
 	charge int
 	creds  Creds
-	rights []*OpenFile // each held
+	rights []Right // each held
 }
 
 // noPeer are SO_PEERCRED's values on an unconnected socket.
@@ -322,15 +322,15 @@ func (s *Unix) receiver(t *Thread, to []byte) (*Unix, Errno) {
 // push puts bytes into x's queue, with the rights and credentials of m.
 func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
 	msg := unixMessage{from: s, data: append([]byte(nil), data...), charge: trueSize(len(data)),
-		creds: Creds{0, overflowID, overflowID}, rights: m.Rights}
+		creds: Creds{0, overflowID, overflowID}, rights: slices.Clone(m.Rights)}
 	switch {
 	case m.Creds != nil:
 		msg.creds = *m.Creds
 	case s.passesCreds() || x.passesCreds():
 		msg.creds = CredsOf(t)
 	}
-	for _, f := range m.Rights {
-		f.Hold()
+	for i := range msg.rights {
+		msg.rights[i] = t.carry(msg.rights[i])
 	}
 	s.charged += msg.charge
 	x.queue = append(x.queue, msg)
@@ -369,7 +369,7 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 		return unix.EINVAL
 	}
 	ended := s.err != 0 || s.shut&shutRead != 0
-	switch have := s.buffered(); {
+	switch have := s.Buffered(); {
 	case have >= max(1, m.Least) || have > 0 && ended:
 		s.takeStream(m)
 	case !ended:
@@ -380,7 +380,15 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 	return 0
 }
 
-func (s *Unix) buffered() int {
+// Buffered implements Sized.
+func (s *Unix) Buffered() int {
+	if !s.isStream() && len(s.queue) > 0 {
+		return len(s.queue[0].data)
+	}
+	return s.total()
+}
+
+func (s *Unix) total() int {
 	n := 0
 	for i := range s.queue {
 		n += len(s.queue[i].data)
@@ -392,7 +400,7 @@ func (s *Unix) buffered() int {
 // SO_PASSCRED so does a change of sender.
 func (s *Unix) takeStream(m *InMsg) {
 	first := s.queue[0]
-	m.From = sockaddrUn(first.from.addr)
+	m.From = first.from.senderName()
 	if s.passesCreds() {
 		m.Creds = &first.creds
 	}
@@ -421,12 +429,21 @@ func (s *Unix) takeStream(m *InMsg) {
 	m.Len = len(m.Data)
 }
 
+// senderName is the address that a receiver is told: none at all for an unnamed
+// sender.
+func (s *Unix) senderName() []byte {
+	if s.addr == nil {
+		return nil
+	}
+	return sockaddrUn(s.addr)
+}
+
 // passRights hands the rights of msg to the receiver; a peeked message keeps
 // them too.
 func (s *Unix) passRights(m *InMsg, msg *unixMessage) {
 	if m.Flags&unix.MSG_PEEK != 0 {
-		for _, f := range msg.rights {
-			f.Hold()
+		for _, r := range msg.rights {
+			r.File.Hold()
 		}
 		m.Rights = msg.rights
 		return
@@ -461,7 +478,7 @@ func (s *Unix) recvPacket(m *InMsg) Errno {
 		return unix.EAGAIN
 	}
 	msg := &s.queue[0]
-	m.From = sockaddrUn(msg.from.addr)
+	m.From = msg.from.senderName()
 	m.Len, m.Data = len(msg.data), msg.data[:min(m.Max, len(msg.data))]
 	if len(m.Data) < len(msg.data) {
 		m.OutFlags |= unix.MSG_TRUNC
@@ -484,8 +501,8 @@ func (s *Unix) Read(t *Thread, b []byte) (int, Errno) {
 	}
 	m := InMsg{Max: len(b)}
 	e := s.Recv(t, &m)
-	for _, f := range m.Rights {
-		f.Drop(s.Node)
+	for _, r := range m.Rights {
+		s.Node.DropRight(r, false)
 	}
 	return copy(b, m.Data), e
 }
@@ -540,8 +557,8 @@ func (s *Unix) discard() {
 	for len(s.queue) > 0 {
 		rights := s.queue[0].rights
 		s.pop()
-		for _, f := range rights {
-			f.Drop(s.Node)
+		for _, r := range rights {
+			s.Node.DropRight(r, false)
 		}
 	}
 }
@@ -561,13 +578,12 @@ func (s *Unix) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	n := 0
 	switch cmd {
 	case unix.SIOCINQ:
-		switch {
-		case s.listening:
+		if s.listening {
 			return 0, unix.EINVAL
-		case !s.isDgram():
-			n = s.buffered()
-		case len(s.queue) > 0:
-			n = len(s.queue[0].data)
+		}
+		n = s.Buffered()
+		if s.Type == unix.SOCK_SEQPACKET {
+			n = s.total()
 		}
 	case unix.SIOCOUTQ:
 		n = s.charged

@@ -20,6 +20,9 @@ type Machine interface {
 	// HostFD returns a duplicate, for the supervisor to use and close, of the
 	// thread's real descriptor fd (same open file description).
 	HostFD(fd int) (int, Errno)
+	// Adopt gives the thread's process a descriptor, the lowest free one, for the
+	// open file that the supervisor's descriptor host refers to.
+	Adopt(host int, cloexec bool) (int, Errno)
 	// SigMask returns the signals the thread blocks; SetSigMask changes them.
 	SigMask() SigSet
 	SetSigMask(SigSet)

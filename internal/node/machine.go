@@ -3,6 +3,7 @@
 package node
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"ariadne/internal/kernel"
@@ -32,6 +33,69 @@ func (th *thread) HostFD(fd int) (int, kernel.Errno) {
 		return -1, err.(kernel.Errno)
 	}
 	return got, 0
+}
+
+// Adopt has the thread receive the descriptor over a real socket pair of its own
+// whose other end we hold: the one way that needs no rights over anybody.
+func (th *thread) Adopt(host int, cloexec bool) (int, kernel.Errno) {
+	const pairAt = kernel.ScratchAddr
+	if r := th.Syscall(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_DGRAM, 0, pairAt); r < 0 {
+		return -1, kernel.Errno(-r)
+	}
+	var pair [8]byte
+	if e := th.ReadMem(pairAt, pair[:]); e != 0 {
+		return -1, e
+	}
+	a, b := uint64(binary.LittleEndian.Uint32(pair[:])), uint64(binary.LittleEndian.Uint32(pair[4:]))
+	got, e := th.receiveOver(a, b, host)
+	th.Syscall(unix.SYS_CLOSE, a)
+	th.Syscall(unix.SYS_CLOSE, b)
+	if e != 0 {
+		return -1, e
+	}
+	cmd := uint64(unix.F_DUPFD)
+	if cloexec {
+		cmd = unix.F_DUPFD_CLOEXEC
+	}
+	fd := th.Syscall(unix.SYS_FCNTL, got, cmd, 0) // the lowest number, now that the pair is gone
+	th.Syscall(unix.SYS_CLOSE, got)
+	if fd < 0 {
+		return -1, kernel.Errno(-fd)
+	}
+	return int(fd), 0
+}
+
+// receiveOver sends host over our copy of the thread's descriptor b, and has the
+// thread receive it from a. It returns the thread's new descriptor.
+func (th *thread) receiveOver(a, b uint64, host int) (uint64, kernel.Errno) {
+	ours, e := th.HostFD(int(b))
+	if e != 0 {
+		return 0, e
+	}
+	defer unix.Close(ours)
+	if err := unix.Sendmsg(ours, []byte{0}, unix.UnixRights(host), nil, 0); err != nil {
+		panic(toolError{fmt.Errorf("send a descriptor: %w", err)})
+	}
+	const msgAt, iovAt, byteAt, ctrlAt = kernel.ScratchAddr, kernel.ScratchAddr + 64, kernel.ScratchAddr + 80, kernel.ScratchAddr + 96
+	space := uint64(unix.CmsgSpace(4))
+	var msg []byte
+	for _, v := range []uint64{0, 0, iovAt, 1, ctrlAt, space, 0, 0, byteAt, 1} { // struct msghdr, then the iovec
+		msg = binary.LittleEndian.AppendUint64(msg, v)
+	}
+	if e := th.WriteMem(msgAt, msg); e != 0 {
+		return 0, e
+	}
+	if r := th.Syscall(unix.SYS_RECVMSG, a, msgAt, unix.MSG_DONTWAIT); r < 0 {
+		return 0, kernel.Errno(-r)
+	}
+	var ctrl [24]byte
+	if e := th.ReadMem(ctrlAt, ctrl[:]); e != 0 {
+		return 0, e
+	}
+	if binary.LittleEndian.Uint64(ctrl[:]) < uint64(unix.CmsgLen(4)) {
+		return 0, unix.EMFILE // Linux had no number for it
+	}
+	return uint64(binary.LittleEndian.Uint32(ctrl[unix.SizeofCmsghdr:])), 0
 }
 
 func (th *thread) SigMask() kernel.SigSet {

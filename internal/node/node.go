@@ -118,6 +118,9 @@ func (n *Node) Close() error {
 		th.tr.Release()
 	}
 	n.threads = nil
+	n.k.Stale = append(n.k.Stale, n.k.Carried...)
+	n.k.Carried = nil
+	n.closeStale()
 	if n.area != nil {
 		if err := unix.Munmap(n.area); err != nil && first == nil {
 			first = fmt.Errorf("node %s: unmap: %w", n.def.Name, err)
@@ -172,7 +175,17 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	n.run()
 	n.k.Net.Flush(n.k)
+	n.closeStale()
 	return n.output(), nil
+}
+
+// closeStale closes descriptors of ours that stood for files on their way from
+// process to process.
+func (n *Node) closeStale() {
+	for _, fd := range n.k.Stale {
+		must(unix.Close(fd))
+	}
+	n.k.Stale = nil
 }
 
 // catchUp runs the timers that merely keep runtimes alive up to time at: no

@@ -201,9 +201,18 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 		return waitIO(t, of, rcv)
 	}
 	if e == 0 {
-		e = scatter(t, v, b[:n])
+		if e = scatter(t, v, b[:n]); e != 0 {
+			unread(of.File, b[:n])
+		}
 	}
 	return kernel.RetOr(n, e)
+}
+
+// unread gives back what could not be stored, to a file that takes it.
+func unread(f kernel.File, b []byte) {
+	if u, ok := f.(kernel.Unreader); ok {
+		u.Unread(b)
+	}
 }
 
 // writeFile writes v to an emulated file.

@@ -94,6 +94,8 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 // unixType checks the type and protocol of an AF_UNIX socket.
 func unixType(typ, proto int) (int, kernel.Errno) {
 	switch {
+	case typ < 0 || typ > unix.SOCK_PACKET:
+		return 0, unix.EINVAL
 	case proto != 0 && proto != unix.AF_UNIX:
 		return 0, unix.EPROTONOSUPPORT
 	case typ == unix.SOCK_RAW: // an old name of datagrams

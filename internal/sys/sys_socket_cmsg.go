@@ -65,11 +65,12 @@ func readRights(t *kernel.Thread, b []byte, m *kernel.OutMsg) kernel.Errno {
 		return unix.EINVAL
 	}
 	for ; len(b) >= 4; b = b[4:] {
-		of := t.FDs().Get(int(int32(le.Uint32(b))))
+		fd := int(int32(le.Uint32(b)))
+		of := t.FDs().Get(fd)
 		if of == nil {
 			return unix.EBADF
 		}
-		m.Rights = append(m.Rights, of)
+		m.Rights = append(m.Rights, kernel.Right{File: of, FD: fd})
 	}
 	return 0
 }
@@ -138,7 +139,7 @@ func writeControls(t *kernel.Thread, h msghdr, m *kernel.InMsg, flags int) (uint
 		}
 	}
 	if e == 0 && len(m.Rights) > 0 {
-		e = w.putRights(m.Rights, flags&unix.MSG_CMSG_CLOEXEC != 0)
+		e = w.putRights(m.Rights, flags)
 	}
 	if flags&unix.MSG_CMSG_CLOEXEC != 0 {
 		m.OutFlags |= unix.MSG_CMSG_CLOEXEC
@@ -150,12 +151,12 @@ func writeControls(t *kernel.Thread, h msghdr, m *kernel.InMsg, flags int) (uint
 }
 
 // putRights gives the receiver descriptors for the files that there is room for.
-func (w *controlWriter) putRights(files []*kernel.OpenFile, cloexec bool) kernel.Errno {
+func (w *controlWriter) putRights(rights []kernel.Right, flags int) kernel.Errno {
 	n := max(0, (w.room-sizeofCmsghdr)/4)
 	var b []byte
-	for i, f := range files {
+	for i, r := range rights {
 		if i < n {
-			fd, e := receiveFile(w.t, f, cloexec)
+			fd, e := w.t.Receive(r, flags&unix.MSG_CMSG_CLOEXEC != 0)
 			if e == 0 {
 				b = append(b, intBytes(fd)...)
 				continue
@@ -164,21 +165,16 @@ func (w *controlWriter) putRights(files []*kernel.OpenFile, cloexec bool) kernel
 		w.cut = true
 		break
 	}
-	dropRights(w.t, files)
+	dropRights(w.t, rights, flags)
 	if b == nil {
 		return 0
 	}
 	return w.put(unix.SOL_SOCKET, unix.SCM_RIGHTS, b)
 }
 
-// receiveFile installs a file that another process passed.
-func receiveFile(t *kernel.Thread, of *kernel.OpenFile, cloexec bool) (int, kernel.Errno) {
-	return t.InstallFD(of, cloexec)
-}
-
 // dropRights takes back the references that a message held.
-func dropRights(t *kernel.Thread, files []*kernel.OpenFile) {
-	for _, f := range files {
-		f.Drop(t.Node())
+func dropRights(t *kernel.Thread, rights []kernel.Right, flags int) {
+	for _, r := range rights {
+		t.Node().DropRight(r, flags&unix.MSG_PEEK != 0)
 	}
 }

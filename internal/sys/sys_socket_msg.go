@@ -153,7 +153,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 // sysRecvfrom implements recvfrom(2).
 func sysRecvfrom(t *kernel.Thread, a Args) kernel.Result {
 	m, r := receive(t, a[0], []iovec{{a[1], min(a[2], maxIO)}}, int(int32(a[3])))
-	dropRights(t, m.Rights) // there is no room for them
+	dropRights(t, m.Rights, int(a[3])) // there is no room for them
 	if r.Op == kernel.OpBlock || r.Value < 0 || a[4] == 0 {
 		return r
 	}
@@ -277,6 +277,9 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, k
 			return m, kernel.Fail(e)
 		}
 		if e := scatter(t, skip(v, int(t.Wait.Done)), m.Data); e != 0 {
+			if flags&unix.MSG_PEEK == 0 {
+				unread(s, m.Data)
+			}
 			return m, kernel.Fail(e)
 		}
 		n := len(m.Data)

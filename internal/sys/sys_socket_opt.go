@@ -42,6 +42,15 @@ var impossible = map[option]kernel.Errno{
 	{unix.IPPROTO_IPV6, unix.IPV6_HDRINCL}:           unix.ENOPROTOOPT,
 }
 
+// readOnly are the options that only getsockopt knows.
+var readOnly = map[option]bool{
+	{unix.SOL_SOCKET, unix.SO_TYPE}: true, {unix.SOL_SOCKET, unix.SO_PROTOCOL}: true,
+	{unix.SOL_SOCKET, unix.SO_DOMAIN}: true, {unix.SOL_SOCKET, unix.SO_ERROR}: true,
+	{unix.SOL_SOCKET, unix.SO_ACCEPTCONN}: true, {unix.SOL_SOCKET, unix.SO_PEERCRED}: true,
+	{unix.SOL_SOCKET, unix.SO_PEERGROUPS}: true, {unix.SOL_SOCKET, unix.SO_SNDLOWAT}: true,
+	{unix.SOL_SOCKET, unix.SO_COOKIE}: true, {unix.IPPROTO_TCP, unix.TCP_INFO}: true,
+}
+
 const ipOriginalDst = 80 // SO_ORIGINAL_DST of netfilter
 
 func optionName(call string, o option) string {
@@ -72,6 +81,9 @@ func sysSetsockopt(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Errno {
+	if readOnly[o] {
+		return unix.ENOPROTOOPT
+	}
 	if e := impossible[o]; e != 0 {
 		t.Node().Refuse(t, optionName("setsockopt", o), fmt.Sprintf("%x", v), true)
 		return e
@@ -110,8 +122,6 @@ func intValue(v []byte, orByte bool) (int, kernel.Errno) {
 // setSocketOption sets the options of SOL_SOCKET that are not one integer.
 func setSocketOption(t *kernel.Thread, b *kernel.Sock, name int, v []byte) kernel.Errno {
 	switch name {
-	case unix.SO_TYPE, unix.SO_PROTOCOL, unix.SO_DOMAIN, unix.SO_ERROR, unix.SO_ACCEPTCONN, unix.SO_PEERCRED:
-		return unix.ENOPROTOOPT
 	case unix.SO_LINGER:
 		if len(v) < 8 {
 			return unix.EINVAL

@@ -170,6 +170,11 @@ func (m *Machine) HostFD(fd int) (int, kernel.Errno) {
 	return dup, 0
 }
 
+// Adopt implements kernel.Machine.
+func (m *Machine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
+	return int(m.Syscall(unix.SYS_EVENTFD2)), 0
+}
+
 // SigMask and SetSigMask implement kernel.Machine.
 func (m *Machine) SigMask() kernel.SigSet     { return m.Mask }
 func (m *Machine) SetSigMask(s kernel.SigSet) { m.Mask = s }

@@ -1,0 +1,37 @@
+package kernel
+
+import "slices"
+
+// carry takes a reference to a file that t sends to another process.
+func (t *Thread) carry(r Right) Right {
+	r.File.Hold()
+	r.Host = -1
+	if _, ok := r.File.File.(*HostFile); ok {
+		if fd, e := t.M.HostFD(r.FD); e == 0 {
+			r.Host = fd
+			t.Node().Carried = append(t.Node().Carried, fd)
+		}
+	}
+	return r
+}
+
+// Receive gives t a descriptor for a file that another process sent.
+func (t *Thread) Receive(r Right, cloexec bool) (int, Errno) {
+	if r.Host < 0 {
+		return t.InstallFD(r.File, cloexec)
+	}
+	fd, e := t.M.Adopt(r.Host, cloexec)
+	if e == 0 {
+		t.FDs().Set(fd, r.File, cloexec)
+	}
+	return fd, e
+}
+
+// DropRight takes the reference back. peeked: the message is still there.
+func (n *Node) DropRight(r Right, peeked bool) {
+	r.File.Drop(n)
+	if i := slices.Index(n.Carried, r.Host); i >= 0 && !peeked {
+		n.Carried = slices.Delete(n.Carried, i, i+1)
+		n.Stale = append(n.Stale, r.Host)
+	}
+}
