@@ -161,7 +161,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	case ariadne.Start:
 		n.k.Now = max(n.k.Now, in.At)
 		if err := n.boot(); err != nil {
-			return out, fmt.Errorf("node %s: %w", n.def.Name, err)
+			return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
 		}
 	case ariadne.Deliver:
 		n.catchUp(in.At)

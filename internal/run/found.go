@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,8 +74,17 @@ func (y *system) confirm(worker int, t *trace.Trace, calls []byte, watch func(ar
 }
 
 // unconfirmed enters a violation that did not happen again. It is none, but a
-// bug of Ariadne's, whose trace is kept.
+// bug of Ariadne's, whose trace is kept; or, when a step was marked unreplayable,
+// a doubt, of which one is enough.
 func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.Trace, calls []byte) error {
+	none := *a
+	none.Violation, none.End = nil, endUnconfirmed
+	c.mu.Lock()
+	told := m.Excused && c.report.Ends[endUnconfirmed] > 0
+	c.mu.Unlock()
+	if err := c.enter(index, &none, true); err != nil || told {
+		return err
+	}
 	dir, err := newOut(filepath.Join(c.report.Out, unconfirmed))
 	if err != nil {
 		return err
@@ -84,16 +94,13 @@ func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.
 		return err
 	}
 	text := unconfirmedText(t, m) + "\nreplay: ariadne replay " + shellWord(path)
-	none := *a
-	none.Violation, none.End = nil, endUnconfirmed
-	err = c.enter(index, &none, true)
-	if m.Excused {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.report.doubt(text)
-		return err
+	if !m.Excused {
+		return bug{errors.New(text)}
 	}
-	return first(err, bug{fmt.Errorf("%s", text)})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.doubt(text)
+	return nil
 }
 
 // endUnconfirmed stands in Report.Ends for a violation that did not happen again.

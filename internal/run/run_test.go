@@ -378,6 +378,36 @@ func TestViolationThatDoesNotReplayIsABug(t *testing.T) {
 	}
 }
 
+func TestUnreplayableStepsExcuse(t *testing.T) {
+	var mu sync.Mutex
+	count := 0
+	// Its first step may not replay, and says each time something else; so does
+	// its violation, in the second.
+	unsteady := func(c *worldtest.Ctx) {
+		mu.Lock()
+		defer mu.Unlock()
+		count++
+		if c.Now() == 0 {
+			c.Output().Unreplayable = true
+			c.Log("number %d", count)
+			c.SetTimer(time.Second)
+			return
+		}
+		c.Log("number %d", count)
+		c.Panic("dead")
+	}
+	programs := func() []worldtest.Program { return []worldtest.Program{again{odd{do: unsteady}}} }
+	r := check(t, system(t, 1, 0), &fakes{programs: programs}, run.Options{Executions: 2, Workers: 1})
+	if r.Outcome != run.Inconclusive || len(r.Violations) != 0 || r.Executions != 2 || !strings.Contains(strings.Join(r.Doubts, "\n"), "did not happen again") {
+		t.Errorf("report %+v", r)
+	}
+}
+
+// again does the same when its timer fires.
+type again struct{ odd }
+
+func (a again) Fire(c *worldtest.Ctx) { a.do(c) }
+
 func TestRunConfirmsItsViolation(t *testing.T) {
 	s := system(t, 2, 0, 0)
 	r, err := run.Run(t.Context(), s, run.Options{Nodes: &fakes{programs: worldtest.Stuck}})
@@ -406,7 +436,7 @@ func TestErrorsOfNodes(t *testing.T) {
 	t.Run("of ours", func(t *testing.T) {
 		f := &fakes{programs: pingPong, applying: func(ariadne.Input) error { return wrong }}
 		r := check(t, system(t, 2, 0, 0), f, run.Options{Executions: 3, Workers: 1})
-		want := "execution 0: step 1: start n1: node n1: what is wrong"
+		want := "execution 0: step 1 (start n1): what is wrong"
 		if r.Outcome != run.ToolBug || !slices.Equal(r.Bugs, []string{want}) || r.Executions != 0 {
 			t.Errorf("report %+v", r)
 		}

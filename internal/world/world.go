@@ -143,10 +143,12 @@ func (w *World) Apply(a ariadne.Action) (ariadne.Step, error) {
 	out, err := w.nodes[a.Node].Automaton.Apply(in)
 	if err == nil {
 		step.Output = out
-		err = w.absorb(a.Node, in, &out)
+		if err = w.absorb(a.Node, in, &out); err != nil {
+			err = fmt.Errorf("node %s broke its contract: %w", w.nodes[a.Node].Name, err)
+		}
 	}
 	if err != nil {
-		return step, fmt.Errorf("step %d: %s: node %s: %w", step.Index, step.Name, w.nodes[a.Node].Name, err)
+		return step, fmt.Errorf("step %d (%s): %w", step.Index, step.Name, err)
 	}
 	return step, nil
 }

@@ -235,7 +235,7 @@ func TestBrokenContracts(t *testing.T) {
 			nodes := scripts(nothing, nothing)
 			nodes[0].Automaton, nodes[0].Start = broken{c.out}, at
 			_, err := world.New(rules, nodes).Apply(ariadne.Action{Kind: ariadne.ActStart})
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "step 1: start n1: node n1: ") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "step 1 (start n1): node n1 broke its contract: ") {
 				t.Errorf("err = %v, want %q", err, c.want)
 			}
 		})
