@@ -80,7 +80,7 @@ func (n *Node) limits() bool {
 	if limit := n.cfg.Spec.Limits.Calls; limit > 0 && n.step.calls >= limit {
 		n.step.diverged = fmt.Sprintf("%d system calls in one step without coming to rest", n.step.calls)
 	} else if n.watch.expired() {
-		n.step.diverged = fmt.Sprintf("no rest after %v of real time in one step", n.cfg.Spec.Limits.Divergence)
+		n.step.diverged = fmt.Sprintf("no rest after %v of processor time in one step", n.cfg.Spec.Limits.Divergence)
 	}
 	return n.step.diverged != ""
 }

@@ -11,58 +11,102 @@ import (
 
 // watchdog looks from outside at a thread that runs and makes no call: it stops
 // one that spins while others could run, and any that runs past the step's limit.
-// It is the only place where real time matters, and what it does is marked.
+// It is the only place where the real machine's speed matters, and what it does is
+// marked. It counts processor time, of the executor and of what it runs, so
+// that a busy machine does not look like a program that hangs.
 type watchdog struct {
-	limit   time.Duration
-	pid     atomic.Int64
-	tid     atomic.Int64 // running now, or 0
-	others  atomic.Bool  // another thread could run instead
-	beats   atomic.Int64 // stops so far
-	started atomic.Int64 // real time of the step's start, ns; 0 between steps
-	over    atomic.Bool
-	done    chan struct{}
+	limit    time.Duration
+	executor int // thread id of the executor
+
+	pid    atomic.Int64
+	tid    atomic.Int64 // running now, or 0
+	others atomic.Bool  // another thread could run instead
+	beats  atomic.Int64 // stops so far
+	steps  atomic.Int64 // steps begun
+	inStep atomic.Bool
+	over   atomic.Bool // the step has used up its limit
+	done   chan struct{}
 }
 
 const (
-	tick      = 50 * time.Millisecond
-	spinTicks = 20 // a second without a call, others waiting: a spin lock
+	tick = 50 * time.Millisecond
+	// spinLimit without a call while others wait: a spin lock, not a long computation.
+	spinLimit = 2 * time.Second
+	// wallFactor: a step that takes so many times its limit of real time hangs,
+	// although it uses no processor: it sleeps in a call that was not emulated.
+	wallFactor = 20
 )
 
 func startWatchdog(limit time.Duration) *watchdog {
-	w := &watchdog{limit: limit, done: make(chan struct{})}
+	w := &watchdog{limit: limit, executor: unix.Gettid(), done: make(chan struct{})}
 	go w.watch()
 	return w
+}
+
+// usage is what a watchdog has counted of one step.
+type usage struct {
+	step, beats int64
+	pid         int64
+	cpu         time.Duration // clock of executor and pid when last read
+	used        time.Duration // by the step
+	still       time.Duration // since the last stop
+	began       time.Time
 }
 
 func (w *watchdog) watch() {
 	t := time.NewTicker(tick)
 	defer t.Stop()
-	var last, still int64
+	var u usage
 	for {
 		select {
 		case <-w.done:
 			return
 		case now := <-t.C:
-			tid, beats := w.tid.Load(), w.beats.Load()
-			if tid == 0 || beats != last {
-				last, still = beats, 0
-			} else {
-				still++
-			}
-			if s := w.started.Load(); s != 0 && w.limit > 0 && now.UnixNano()-s > int64(w.limit) {
-				w.over.Store(true)
-			}
-			if tid != 0 && (w.over.Load() || still >= spinTicks && w.others.Load()) {
-				still = 0
-				// The thread may have stopped since: it then stops once more, harmlessly.
-				_ = unix.Tgkill(int(w.pid.Load()), int(tid), unix.SIGSTOP)
-			}
+			w.look(&u, now)
 		}
 	}
 }
 
-func (w *watchdog) begin()        { w.over.Store(false); w.started.Store(time.Now().UnixNano()) }
-func (w *watchdog) end()          { w.started.Store(0); w.tid.Store(0) }
+func (w *watchdog) look(u *usage, now time.Time) {
+	step, beats, pid, tid := w.steps.Load(), w.beats.Load(), w.pid.Load(), w.tid.Load()
+	cpu := cpuTime(w.executor, true) + cpuTime(int(pid), false)
+	switch {
+	case !w.inStep.Load() || step != u.step:
+		*u = usage{step: step, began: now}
+	case pid == u.pid:
+		u.used += cpu - u.cpu
+		u.still += cpu - u.cpu
+	}
+	if beats != u.beats {
+		u.still = 0
+	}
+	u.beats, u.pid, u.cpu = beats, pid, cpu
+	if w.limit > 0 && (u.used > w.limit || now.Sub(u.began) > wallFactor*w.limit) {
+		w.over.Store(true)
+	}
+	if tid != 0 && (w.over.Load() || u.still >= spinLimit && w.others.Load()) {
+		u.still = 0
+		// The thread may have stopped since: it then stops once more, harmlessly.
+		_ = unix.Tgkill(int(pid), int(tid), unix.SIGSTOP)
+	}
+}
+
+// cpuTime reads the processor time of a process or of one of Ariadne's own
+// threads (clock_getcpuclockid(3)); 0 when it is gone.
+func cpuTime(id int, thread bool) time.Duration {
+	clock := ^int32(id)<<3 | 2
+	if thread {
+		clock |= 4
+	}
+	var ts unix.Timespec
+	if unix.ClockGettime(clock, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+func (w *watchdog) begin()        { w.over.Store(false); w.steps.Add(1); w.inStep.Store(true) }
+func (w *watchdog) end()          { w.inStep.Store(false); w.tid.Store(0) }
 func (w *watchdog) stop()         { close(w.done) }
 func (w *watchdog) expired() bool { return w.over.Load() }
 
