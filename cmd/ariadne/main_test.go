@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"ariadne/internal/doctor"
 	"ariadne/internal/spec"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,13 +25,43 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ariadne": main})
 }
 
-// Each file below testdata/script is a session on the command line.
+// Each file below testdata/script is a session on the command line. Those that
+// execute something use testdata/race, which stands as $RACE.
 func TestScripts(t *testing.T) {
+	race := buildRace(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines},
+		Condition: func(name string) (bool, error) {
+			if name == "execute" {
+				return race != "" && canExecute(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("RACE", race)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines, "waitfor": waitFor},
 	})
+}
+
+// buildRace returns the path of the program of testdata/race, or "" where there
+// is no C compiler.
+func buildRace(t *testing.T) string {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return ""
+	}
+	path := filepath.Join(t.TempDir(), "race")
+	if out, err := exec.Command("gcc", "-O1", "-o", path, "testdata/race/race.c").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return path
+}
+
+// canExecute reports whether the doctor finds nothing wrong with this machine.
+func canExecute() bool {
+	return !slices.ContainsFunc(doctor.Judge(doctor.Look()), func(c doctor.Check) bool { return !c.OK })
 }
 
 // status runs a command and wants the exit status that it is given first, or one
@@ -44,6 +78,20 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if !slices.Contains(strings.Split(args[0], ","), got) {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+// waitFor waits until a file is there.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor file")
+	}
+	const patience = 30 * time.Second
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s is not there after %v", args[0], patience)
 }
 
 // jsonLines wants each line of a file, or of stdout, to be a JSON value.
