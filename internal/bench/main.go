@@ -1,0 +1,110 @@
+// Command bench measures Ariadne on this machine: what a system call costs, how
+// many executions a check gets through, how much faster virtual time is than real
+// time. It prints a table and writes bench.json, a map from name to value, unit
+// and spread (the largest minus the smallest of the repetitions; values are
+// medians). All that is compared is measured in the same run.
+//
+// It knows no more of Ariadne than its command line. What this machine cannot
+// measure is named and left out.
+//
+// Read next: calls.go, then systems.go.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+)
+
+// result is what was measured under one name.
+type result struct {
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Spread float64 `json:"spread"`
+}
+
+// bench carries the options and the results so far.
+type bench struct {
+	ariadne string
+	dir     string // for what is built and run
+	repeat  int
+	budget  time.Duration // of one check
+	results map[string]result
+	missing []string // what could not be measured, and why
+}
+
+func main() {
+	b := &bench{results: map[string]result{}}
+	flag.StringVar(&b.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
+	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
+	out := flag.String("out", "bench.json", "the file to write")
+	flag.Parse()
+	if err := b.run(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(out string) error {
+	dir, err := os.MkdirTemp("", "ariadne-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.dir = dir
+	if err := b.measureCalls(); err != nil {
+		return err
+	}
+	if err := b.measureSystems(); err != nil {
+		return err
+	}
+	b.print()
+	data, err := json.MarshalIndent(b.results, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, append(data, '\n'), 0o644)
+}
+
+func (b *bench) print() {
+	fmt.Printf("\n%-36s %12s %-6s %12s\n", "name", "median", "unit", "spread")
+	for _, name := range slices.Sorted(maps.Keys(b.results)) {
+		r := b.results[name]
+		fmt.Printf("%-36s %12.4g %-6s %12.2g\n", name, r.Value, r.Unit, r.Spread)
+	}
+	for _, m := range b.missing {
+		fmt.Printf("not measured: %s\n", m)
+	}
+}
+
+// keep enters the median of samples.
+func (b *bench) keep(name, unit string, samples []float64) {
+	b.results[name] = result{Value: median(samples), Unit: unit, Spread: slices.Max(samples) - slices.Min(samples)}
+}
+
+// repeated measures several times.
+func (b *bench) repeated(measure func() (float64, error)) ([]float64, error) {
+	var samples []float64
+	for range b.repeat {
+		s, err := measure()
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, s)
+	}
+	return samples, nil
+}
+
+func median(samples []float64) float64 {
+	s := slices.Sorted(slices.Values(samples))
+	n := len(s)
+	if n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[n/2]
+}
