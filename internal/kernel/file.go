@@ -101,6 +101,8 @@ type HostFile struct {
 	Dev  uint64 // real device and inode: they find it, and are never shown
 	Ino  uint64
 	Mode uint32 // st_mode
+	// Synthetic: the content of a file of /proc, made when it was opened.
+	Synthetic bool
 	// Dir is the state of getdents64: entries not yet returned, sorted by name.
 	Dir *DirStream
 }

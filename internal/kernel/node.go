@@ -59,6 +59,7 @@ type Node struct {
 	Shm       map[int]*Shm // by id
 	Locks     Locks
 	AIO       AIO
+	Files     Files
 	fifos     []*Pipe // named pipes that are open, in order of opening
 
 	// Carried are the supervisor's descriptors of host files that are on their
@@ -88,6 +89,7 @@ func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n.MsgQueues.init()
 	n.Locks.init()
 	n.AIO.init()
+	n.Files.init()
 	return n
 }
 

@@ -66,6 +66,9 @@ type Process struct {
 	Subreaper             bool
 	PDeathSig             int
 	TimerSlack            uint64
+	OOMScoreAdj           int
+	CoreFilter            int                    // /proc/<pid>/coredump_filter
+	Started               ariadne.Time           // when it was made
 	ITimers               [3]*IntervalTimer      // setitimer: real, virtual, profiling
 	PTimers               map[int]*IntervalTimer // timer_create
 	nextTimer             int
@@ -190,6 +193,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Umask
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
+	c.OOMScoreAdj, c.CoreFilter = p.OOMScoreAdj, p.CoreFilter
 	for r, l := range p.Rlimits {
 		c.Rlimits[r] = l
 	}

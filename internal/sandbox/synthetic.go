@@ -36,8 +36,9 @@ func parseSynthetic(text string) map[string]*entry {
 	return m
 }
 
-// devices are the host's device files that a node sees as they are.
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
+// devices are the host's device files in the node's /dev. The random ones never
+// really give bytes: whoever opens them gets the node's own.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 // hidden are the host's top-level directories that a node has its own of.
 var hidden = map[string]bool{"proc": true, "sys": true, "dev": true, "run": true, "tmp": true,
@@ -88,7 +89,6 @@ func (l *layout) addStatic(Config) error {
 		name string
 		e    *entry
 	}{
-		{"/dev/random", newFile("")}, {"/dev/urandom", newFile("")},
 		{"/dev/fd", newLink("/proc/self/fd")}, {"/dev/stdin", newLink("/proc/self/fd/0")},
 		{"/dev/stdout", newLink("/proc/self/fd/1")}, {"/dev/stderr", newLink("/proc/self/fd/2")},
 		{"/dev/pts", newDir(0o755)}, {"/dev/mqueue", newDir(0o1777)},

@@ -132,9 +132,6 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 		t.FDs().SetCloseOnExec(fdOf(a[0]), arg&unix.FD_CLOEXEC != 0)
 		return kernel.Native
 	case unix.F_GETFL:
-		if isHost(of) {
-			return kernel.Native
-		}
 		return kernel.Ret(int64(of.Flags))
 	case unix.F_SETFL:
 		return setStatusFlags(t, of, int(int32(arg)))

@@ -1,6 +1,117 @@
 package sys
 
-import "ariadne/internal/kernel"
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_UTIME, "utime", sysUtime),
+		full(unix.SYS_UTIMES, "utimes", sysUtimes),
+		full(unix.SYS_FUTIMESAT, "futimesat", sysFutimesat),
+		full(unix.SYS_UTIMENSAT, "utimensat", sysUtimensat),
+	)
+}
 
 // fileModified is told before Linux changes the contents of a host file.
-func fileModified(t *kernel.Thread, f *kernel.HostFile) {}
+func fileModified(t *kernel.Thread, f *kernel.HostFile) { t.Node().FileModified(f.Key()) }
+
+func sysUtime(t *kernel.Thread, a Args) kernel.Result {
+	return setTimes(t, atCwd, a[0], true, func() (v [2]unix.Timespec, e kernel.Errno) {
+		if a[1] == 0 {
+			return bothNow, 0
+		}
+		for i := range v {
+			s, e := readU64(t, a[1]+uint64(8*i))
+			if e != 0 {
+				return v, e
+			}
+			v[i].Sec = int64(s)
+		}
+		return v, 0
+	})
+}
+
+func sysUtimes(t *kernel.Thread, a Args) kernel.Result {
+	return setTimes(t, atCwd, a[0], true, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[1], 1000) })
+}
+
+func sysFutimesat(t *kernel.Thread, a Args) kernel.Result {
+	return setTimes(t, a[0], a[1], true, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1000) })
+}
+
+func sysUtimensat(t *kernel.Thread, a Args) kernel.Result {
+	follow := a[3]&unix.AT_SYMLINK_NOFOLLOW == 0
+	return setTimes(t, a[0], a[1], follow, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1) })
+}
+
+var bothNow = [2]unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
+
+// readTimes reads access and modification time; unit is that of the second
+// field, in ns.
+func readTimes(t *kernel.Thread, addr uint64, unit int64) (v [2]unix.Timespec, e kernel.Errno) {
+	if addr == 0 {
+		return bothNow, 0
+	}
+	b, e := readBytes(t, addr, 32)
+	if e != 0 {
+		return v, e
+	}
+	for i := range v {
+		v[i] = unix.Timespec{Sec: int64(le.Uint64(b[16*i:])), Nsec: int64(le.Uint64(b[16*i+8:])) * unit}
+	}
+	return v, 0
+}
+
+// setTimes lets Linux check and do the call, then notes the times it set. path 0
+// means the descriptor dirfd itself.
+func setTimes(t *kernel.Thread, dirfd, path uint64, follow bool, times func() ([2]unix.Timespec, kernel.Errno)) kernel.Result {
+	key, e := timesTarget(t, dirfd, path, follow)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if r := run(t); r != 0 {
+		return kernel.Ret(r)
+	}
+	v, e := times()
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	n := t.Node()
+	now := n.RealNow()
+	ft := n.Files.Times(key)
+	for i, field := range []*int64{&ft.Access, &ft.Modify} {
+		switch v[i].Nsec {
+		case unix.UTIME_NOW:
+			*field = now
+		case unix.UTIME_OMIT:
+		default:
+			*field = v[i].Nano()
+		}
+	}
+	ft.Change = now
+	n.Files.SetTimes(key, ft)
+	return kernel.Ret(0)
+}
+
+func timesTarget(t *kernel.Thread, dirfd, path uint64, follow bool) (kernel.FileKey, kernel.Errno) {
+	if path == 0 {
+		of := t.FDs().Get(fdOf(dirfd))
+		if of == nil {
+			return kernel.FileKey{}, unix.EBADF
+		}
+		h, ok := of.File.(*kernel.HostFile)
+		if !ok {
+			return kernel.FileKey{}, unix.EACCES
+		}
+		return h.Key(), 0
+	}
+	name, e := readPath(t, path)
+	if e != 0 {
+		return kernel.FileKey{}, e
+	}
+	st, e := pathStat(t, dirfd, name, follow)
+	return keyOf(&st), e
+}

@@ -39,6 +39,6 @@ func sysMemfdCreate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(errnoOf(err))
 	}
 	h := &kernel.HostFile{Path: "/memfd:" + name + " (deleted)", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
-	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: unix.O_RDWR}, a[1]&unix.MFD_CLOEXEC != 0)
+	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: unix.O_RDWR | largeFile}, a[1]&unix.MFD_CLOEXEC != 0)
 	return kernel.Ret(fd)
 }

@@ -64,7 +64,12 @@ func sysClone(t *kernel.Thread, a Args) kernel.Result {
 	return doClone(c)
 }
 
-func sysExec(t *kernel.Thread, a Args) kernel.Result { return kernel.Result{Op: kernel.OpExec} }
+func sysExec(t *kernel.Thread, a Args) kernel.Result {
+	if e := realProgram(t); e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.Result{Op: kernel.OpExec}
+}
 
 func sysExit(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Result{Op: kernel.OpExit, Value: int64(a[0] & 0xff)}

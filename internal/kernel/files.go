@@ -1,0 +1,133 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// FileEpoch is the time of files that the node has not changed, in ns since the
+// epoch: 1 January 2020.
+const FileEpoch = int64(1577836800) * 1e9
+
+// Devices that files are shown to lie on, as makedev(3) has them.
+const (
+	DevHost = 8 << 8    // what the node sees of the host
+	DevNode = 8<<8 | 16 // the node's own files
+	DevProc = 20        // /proc
+	DevMem  = 1         // memory files
+	DevSock = 8         // sockets
+	DevPipe = 13        // pipes
+	DevAnon = 14        // epoll sets and the like
+)
+
+// Files is what a node's files look like. Their real inode numbers, devices and
+// times differ from run to run and are never shown: numbers are given in order
+// of first sight, times are the node's.
+type Files struct {
+	// Private is the real device of the node's own files, or 0 when not yet known.
+	Private uint64
+	// User is who owns the files that really belong to Ariadne's user, when that is
+	// not root.
+	User int
+
+	inodes map[FileKey]uint64
+	last   uint64
+	times  map[FileKey]FileTimes
+	owners map[FileKey][2]int
+}
+
+// FileTimes are a file's times in ns since the epoch.
+type FileTimes struct{ Access, Modify, Change, Birth int64 }
+
+// firstInode is ext4's first number of an ordinary file.
+const firstInode = 11
+
+func (f *Files) init() {
+	f.inodes, f.last = map[FileKey]uint64{}, firstInode-1
+	f.times = map[FileKey]FileTimes{}
+	f.owners = map[FileKey][2]int{}
+}
+
+// Inode returns the number under which the node knows a file.
+func (f *Files) Inode(key FileKey) uint64 {
+	if f.inodes[key] == 0 {
+		f.last++
+		f.inodes[key] = f.last
+	}
+	return f.inodes[key]
+}
+
+// Times returns a file's times.
+func (f *Files) Times(key FileKey) FileTimes {
+	if t, ok := f.times[key]; ok {
+		return t
+	}
+	return FileTimes{FileEpoch, FileEpoch, FileEpoch, FileEpoch}
+}
+
+// SetTimes changes a file's times.
+func (f *Files) SetTimes(key FileKey, t FileTimes) { f.times[key] = t }
+
+// Owner returns who the node made the file's owner, when it did.
+func (f *Files) Owner(key FileKey) (uid, gid int, ok bool) {
+	o, ok := f.owners[key]
+	return o[0], o[1], ok
+}
+
+// SetOwner makes the file belong to uid and gid.
+func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[key] = [2]int{uid, gid} }
+
+// RealNow is the node's CLOCK_REALTIME in ns.
+func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
+
+// FileCreated gives a new file its times.
+func (n *Node) FileCreated(key FileKey) {
+	now := n.RealNow()
+	n.Files.times[key] = FileTimes{now, now, now, now}
+}
+
+// FileModified notes a change of a file's content.
+func (n *Node) FileModified(key FileKey) {
+	t := n.Files.Times(key)
+	t.Modify = n.RealNow()
+	t.Change = t.Modify
+	n.Files.times[key] = t
+}
+
+// FileChanged notes a change of a file's inode: owner, mode, names.
+func (n *Node) FileChanged(key FileKey) {
+	t := n.Files.Times(key)
+	t.Change = n.RealNow()
+	n.Files.times[key] = t
+}
+
+// RandomFile is /dev/random and /dev/urandom.
+type RandomFile struct{ Minor int }
+
+func (*RandomFile) Ready() Events    { return In | Out | RdNorm | WrNorm }
+func (*RandomFile) Changed() *Queue  { return nil }
+func (*RandomFile) Release(*Node)    {}
+func (*RandomFile) StatMode() uint32 { return unix.S_IFCHR | 0o666 }
+func (f *RandomFile) Describe() string {
+	return map[int]string{8: "/dev/random", 9: "/dev/urandom"}[f.Minor]
+}
+
+// Read implements Reader.
+func (*RandomFile) Read(t *Thread, b []byte) (int, Errno) {
+	t.Node().Rand.Fill(b)
+	return len(b), 0
+}
+
+// Write implements Writer: what is written is mixed in, which cannot be told
+// from not mixing it in.
+func (*RandomFile) Write(t *Thread, b []byte) (int, Errno) { return len(b), 0 }
+
+// VirtualDir is an open directory that exists only while it is read: those of
+// the processes in /proc.
+type VirtualDir struct {
+	Path string
+	Dir  *DirStream
+}
+
+func (*VirtualDir) Ready() Events      { return In | Out | RdNorm | WrNorm }
+func (*VirtualDir) Changed() *Queue    { return nil }
+func (*VirtualDir) Release(*Node)      {}
+func (*VirtualDir) StatMode() uint32   { return unix.S_IFDIR | 0o555 }
+func (d *VirtualDir) Describe() string { return d.Path }

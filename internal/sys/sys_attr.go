@@ -1,0 +1,163 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_CHMOD, "chmod", sysChmod),
+		full(unix.SYS_FCHMOD, "fchmod", sysFchmod),
+		full(unix.SYS_FCHMODAT, "fchmodat", sysFchmodat),
+		full(unix.SYS_FCHMODAT2, "fchmodat2", sysFchmodat),
+		partial(unix.SYS_CHOWN, "chown", sysChown, chownNote),
+		partial(unix.SYS_LCHOWN, "lchown", sysLchown, chownNote),
+		partial(unix.SYS_FCHOWN, "fchown", sysFchown, chownNote),
+		partial(unix.SYS_FCHOWNAT, "fchownat", sysFchownat, chownNote),
+	)
+	const why = "the file systems have no extended attributes"
+	for _, x := range []struct {
+		nr   int
+		name string
+	}{
+		{unix.SYS_SETXATTR, "setxattr"}, {unix.SYS_LSETXATTR, "lsetxattr"}, {unix.SYS_FSETXATTR, "fsetxattr"},
+		{unix.SYS_GETXATTR, "getxattr"}, {unix.SYS_LGETXATTR, "lgetxattr"}, {unix.SYS_FGETXATTR, "fgetxattr"},
+		{unix.SYS_REMOVEXATTR, "removexattr"}, {unix.SYS_LREMOVEXATTR, "lremovexattr"}, {unix.SYS_FREMOVEXATTR, "fremovexattr"},
+	} {
+		register(partial(x.nr, x.name, noXattr, why))
+	}
+	register(
+		partial(unix.SYS_LISTXATTR, "listxattr", succeeds, why),
+		partial(unix.SYS_LLISTXATTR, "llistxattr", succeeds, why),
+		partial(unix.SYS_FLISTXATTR, "flistxattr", succeeds, why),
+	)
+}
+
+const chownNote = "an owner that does not really exist in the node is remembered and shown, and grants nothing"
+
+func noXattr(*kernel.Thread, Args) kernel.Result { return kernel.Fail(unix.EOPNOTSUPP) }
+
+func sysChmod(t *kernel.Thread, a Args) kernel.Result { return chmodPath(t, atCwd, a[0], true) }
+
+func sysFchmodat(t *kernel.Thread, a Args) kernel.Result {
+	nofollow := t.Call.NR == unix.SYS_FCHMODAT2 && a[3]&unix.AT_SYMLINK_NOFOLLOW != 0
+	return chmodPath(t, a[0], a[1], !nofollow)
+}
+
+func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result {
+	name, e := readPath(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if fd, ok := descriptorPath(t, dirfd, name); ok {
+		// How libcs change the mode of a link, or of an O_PATH descriptor.
+		e := putScratch(t, fdPath(t, fd))
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		return fchmod(t, uint64(fd), t.M.Syscall(unix.SYS_FCHMODAT, atCwd, kernel.ScratchAddr, modeArg(t)))
+	}
+	r := run(t)
+	if r == 0 {
+		inodeChanged(t, dirfd, name, follow)
+	}
+	return kernel.Ret(r)
+}
+
+// modeArg is the mode that the current call of the chmod family sets.
+func modeArg(t *kernel.Thread) uint64 {
+	if t.Call.NR == unix.SYS_CHMOD {
+		return t.Call.Args[1]
+	}
+	return t.Call.Args[2]
+}
+
+func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
+	h, _, e := hostFile(t, a[0])
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case h == nil: // a socket's mode means nothing
+		return kernel.Ret(0)
+	}
+	return fchmod(t, a[0], run(t))
+}
+
+// fchmod ends a change of an open file's mode with Linux's result r.
+func fchmod(t *kernel.Thread, fd uint64, r int64) kernel.Result {
+	if h, ok := t.FDs().Get(fdOf(fd)).File.(*kernel.HostFile); ok && r == 0 {
+		t.Node().FileChanged(h.Key())
+	}
+	return kernel.Ret(r)
+}
+
+func sysChown(t *kernel.Thread, a Args) kernel.Result {
+	return chownPath(t, atCwd, a[0], a[1], a[2], true)
+}
+
+func sysLchown(t *kernel.Thread, a Args) kernel.Result {
+	return chownPath(t, atCwd, a[0], a[1], a[2], false)
+}
+
+func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
+	if empty, e := emptyPath(t, a[1], a[4]); e != 0 {
+		return kernel.Fail(e)
+	} else if empty && !isCwd(a[0]) {
+		return sysFchown(t, Args{a[0], a[2], a[3]})
+	}
+	return chownPath(t, a[0], a[1], a[2], a[3], a[4]&unix.AT_SYMLINK_NOFOLLOW == 0)
+}
+
+func chownPath(t *kernel.Thread, dirfd, addr, uid, gid uint64, follow bool) kernel.Result {
+	name, e := readPath(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	st, e := pathStat(t, dirfd, name, follow)
+	if e != 0 {
+		return kernel.Ret(run(t))
+	}
+	return chown(t, &st, uid, gid)
+}
+
+func sysFchown(t *kernel.Thread, a Args) kernel.Result {
+	h, _, e := hostFile(t, a[0])
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case h == nil:
+		return kernel.Ret(0)
+	}
+	st, e := fdStat(t, fdOf(a[0]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return chown(t, &st, a[1], a[2])
+}
+
+// chown lets Linux change the owner. An id that is not mapped into the node's
+// user namespace (EINVAL), or that only the virtual root may give (EPERM), is remembered.
+func chown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Result {
+	r := run(t)
+	n := t.Node()
+	key := keyOf(st)
+	virtual := r == -int64(unix.EINVAL) || r == -int64(unix.EPERM)
+	if r != 0 && !(virtual && t.Proc.Capable(unix.CAP_CHOWN)) {
+		return kernel.Ret(r)
+	}
+	_, _, known := n.Files.Owner(key)
+	if virtual || known {
+		u, g := owner(&n.Files, key, st, false)
+		if int32(uid) >= 0 {
+			u = uint32(uid)
+		}
+		if int32(gid) >= 0 {
+			g = uint32(gid)
+		}
+		n.Files.SetOwner(key, int(u), int(g))
+	}
+	n.FileChanged(key)
+	return kernel.Ret(0)
+}

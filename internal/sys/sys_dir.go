@@ -1,0 +1,389 @@
+package sys
+
+import (
+	"bytes"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_GETDENTS, "getdents", sysGetdents),
+		full(unix.SYS_GETDENTS64, "getdents64", sysGetdents64),
+		full(unix.SYS_GETCWD, "getcwd", nil),
+		full(unix.SYS_CHDIR, "chdir", sysChdir),
+		full(unix.SYS_FCHDIR, "fchdir", sysFchdir),
+		full(unix.SYS_MKDIR, "mkdir", sysMkdir),
+		full(unix.SYS_MKDIRAT, "mkdirat", sysMkdirat),
+		full(unix.SYS_RMDIR, "rmdir", sysUnlink),
+		full(unix.SYS_UNLINK, "unlink", sysUnlink),
+		full(unix.SYS_UNLINKAT, "unlinkat", sysUnlinkat),
+		full(unix.SYS_RENAME, "rename", sysRename),
+		full(unix.SYS_RENAMEAT, "renameat", sysRenameat),
+		full(unix.SYS_RENAMEAT2, "renameat2", sysRenameat),
+		full(unix.SYS_LINK, "link", sysLink),
+		full(unix.SYS_LINKAT, "linkat", sysLinkat),
+		full(unix.SYS_SYMLINK, "symlink", sysSymlink),
+		full(unix.SYS_SYMLINKAT, "symlinkat", sysSymlinkat),
+		full(unix.SYS_READLINK, "readlink", sysReadlink),
+		full(unix.SYS_READLINKAT, "readlinkat", sysReadlinkat),
+		partial(unix.SYS_MKNOD, "mknod", sysMknod, "no devices"),
+		partial(unix.SYS_MKNODAT, "mknodat", sysMknodat, "no devices"),
+	)
+	register(refused(unix.SYS_CHROOT, "chroot", unix.EPERM, false, "a node has one root directory"))
+}
+
+func sysGetdents(t *kernel.Thread, a Args) kernel.Result   { return getdents(t, a, appendDirent) }
+func sysGetdents64(t *kernel.Thread, a Args) kernel.Result { return getdents(t, a, appendDirent64) }
+
+// getdents lists a directory sorted by name. It is read as a whole when the
+// listing begins.
+func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, off int) []byte) kernel.Result {
+	h, of, e := hostFile(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	var s **kernel.DirStream
+	switch v, virtual := of.File.(*kernel.VirtualDir); {
+	case virtual:
+		s = &v.Dir
+		if *s == nil {
+			*s = &kernel.DirStream{Entries: virtualEntries(t, v.Path)}
+		}
+	case h == nil || h.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return kernel.Fail(unix.ENOTDIR)
+	default:
+		s = &h.Dir
+		if *s == nil {
+			list, e := readDir(t, fdOf(a[0]))
+			if e != 0 {
+				return kernel.Fail(e)
+			}
+			*s = &kernel.DirStream{Entries: list}
+		}
+	}
+	return fillDirents(t, *s, a[1], int(uint32(a[2])), encode)
+}
+
+// fillDirents stores the next entries in the caller's buffer.
+func fillDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, size int, encode func([]byte, kernel.Dirent, int) []byte) kernel.Result {
+	var out []byte
+	pos := s.Pos
+	for pos < len(s.Entries) {
+		next := encode(out, s.Entries[pos], pos+1)
+		if len(next) > size {
+			break
+		}
+		out = next
+		pos++
+	}
+	if len(out) == 0 && pos < len(s.Entries) {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if e := t.M.WriteMem(buf, out); e != 0 {
+		return kernel.Fail(e)
+	}
+	s.Pos = pos
+	return kernel.Ret(int64(len(out)))
+}
+
+// appendDirent64 appends a struct linux_dirent64; off is what lseek takes to
+// come to the entry after it.
+func appendDirent64(b []byte, d kernel.Dirent, off int) []byte {
+	size := (19 + len(d.Name) + 1 + 7) &^ 7
+	r := make([]byte, size)
+	le.PutUint64(r, d.Ino)
+	le.PutUint64(r[8:], uint64(off))
+	le.PutUint16(r[16:], uint16(size))
+	r[18] = d.Type
+	copy(r[19:], d.Name)
+	return append(b, r...)
+}
+
+// appendDirent appends a struct linux_dirent: the type is its last byte.
+func appendDirent(b []byte, d kernel.Dirent, off int) []byte {
+	size := (18 + len(d.Name) + 2 + 7) &^ 7
+	r := make([]byte, size)
+	le.PutUint64(r, d.Ino)
+	le.PutUint64(r[8:], uint64(off))
+	le.PutUint16(r[16:], uint16(size))
+	copy(r[18:], d.Name)
+	r[size-1] = d.Type
+	return append(b, r...)
+}
+
+// seekDir moves in a listing: positions are counts of entries. At 0 it begins
+// anew.
+func seekDir(s **kernel.DirStream, a Args) kernel.Result {
+	pos := 0
+	if *s != nil {
+		pos = (*s).Pos
+	}
+	to := int64(a[1])
+	switch int(int32(a[2])) {
+	case unix.SEEK_SET:
+	case unix.SEEK_CUR:
+		to += int64(pos)
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	switch {
+	case to < 0:
+		return kernel.Fail(unix.EINVAL)
+	case to == 0:
+		*s = nil
+	case *s != nil:
+		(*s).Pos = int(min(to, int64(len((*s).Entries))))
+	}
+	return kernel.Ret(to)
+}
+
+// ownDir is what the node's root has besides what the node sees.
+const ownDir = ".ariadne"
+
+// readDir reads a directory that the thread has open.
+func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
+	dir, err := unix.Open(threadPath(t, "fd/"+strconv.Itoa(fd)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	defer unix.Close(dir)
+	var st unix.Stat_t
+	if err := unix.Fstat(dir, &st); err != nil {
+		return nil, errnoOf(err)
+	}
+	var list []kernel.Dirent
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := unix.Getdents(dir, buf)
+		if err != nil {
+			return nil, errnoOf(err)
+		}
+		if n == 0 {
+			break
+		}
+		list = parseDirents(list, buf[:n])
+	}
+	where := fdPath(t, fd)
+	if where == "/proc" {
+		list = append(list, processEntries(t)...)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	shown := list[:0]
+	for _, d := range list {
+		if where == "/" && d.Name == ownDir {
+			continue
+		}
+		d.Ino = t.Node().Files.Inode(kernel.FileKey{Dev: st.Dev, Ino: d.Ino})
+		shown = append(shown, d)
+	}
+	return shown, 0
+}
+
+// parseDirents appends what getdents64 stored in b.
+func parseDirents(list []kernel.Dirent, b []byte) []kernel.Dirent {
+	for len(b) > 0 {
+		size := le.Uint16(b[16:])
+		name, _, _ := bytes.Cut(b[19:size], []byte{0})
+		list = append(list, kernel.Dirent{Ino: le.Uint64(b), Type: b[18], Name: string(name)})
+		b = b[size:]
+	}
+	return list
+}
+
+func sysChdir(t *kernel.Thread, a Args) kernel.Result {
+	name, e := readPath(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if v, ok := virtualPath(t, atCwd, name); ok {
+		return changeToVirtual(t, v)
+	}
+	return changedDir(t, run(t))
+}
+
+func sysFchdir(t *kernel.Thread, a Args) kernel.Result {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	if d, ok := of.File.(*kernel.VirtualDir); ok {
+		return changeToVirtual(t, d.Path)
+	}
+	if _, ok := of.File.(*kernel.HostFile); !ok {
+		return kernel.Fail(unix.ENOTDIR)
+	}
+	return changedDir(t, run(t))
+}
+
+// changeToVirtual answers for directories that do not exist in the tree.
+func changeToVirtual(t *kernel.Thread, v string) kernel.Result {
+	st, e := statVirtual(t, v, true)
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return kernel.Fail(unix.ENOTDIR)
+	}
+	t.Node().Refuse(t, "chdir to "+v, "", false)
+	return kernel.Fail(unix.EACCES)
+}
+
+func changedDir(t *kernel.Thread, r int64) kernel.Result {
+	if r == 0 {
+		t.Proc.Cwd = readLink(threadPath(t, "cwd"))
+	}
+	return kernel.Ret(r)
+}
+
+func sysMkdir(t *kernel.Thread, a Args) kernel.Result     { return create(t, atCwd, a[0]) }
+func sysMkdirat(t *kernel.Thread, a Args) kernel.Result   { return create(t, a[0], a[1]) }
+func sysSymlink(t *kernel.Thread, a Args) kernel.Result   { return create(t, atCwd, a[1]) }
+func sysSymlinkat(t *kernel.Thread, a Args) kernel.Result { return create(t, a[1], a[2]) }
+
+// create makes a new name by the call as it stands, and gives it times.
+func create(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
+	r := run(t)
+	if r != 0 {
+		return kernel.Ret(r)
+	}
+	if name, e := readPath(t, addr); e == 0 {
+		if st, e := pathStat(t, dirfd, name, false); e == 0 {
+			fileCreated(t, &st)
+		}
+		namesChanged(t, dirfd, name)
+	}
+	return kernel.Ret(0)
+}
+
+func sysMknod(t *kernel.Thread, a Args) kernel.Result { return mknod(t, atCwd, a[0], a[1]) }
+
+func sysMknodat(t *kernel.Thread, a Args) kernel.Result { return mknod(t, a[0], a[1], a[2]) }
+
+func mknod(t *kernel.Thread, dirfd, path, mode uint64) kernel.Result {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFCHR, unix.S_IFBLK:
+		t.Node().Refuse(t, "mknod of a device", formatArgs(t.Call.Args), false)
+		return kernel.Fail(unix.EPERM)
+	}
+	return create(t, dirfd, path)
+}
+
+func sysUnlink(t *kernel.Thread, a Args) kernel.Result   { return unlink(t, atCwd, a[0]) }
+func sysUnlinkat(t *kernel.Thread, a Args) kernel.Result { return unlink(t, a[0], a[1]) }
+
+func unlink(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
+	name, e := readPath(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	st, found := pathStat(t, dirfd, name, false)
+	r := run(t)
+	if r == 0 {
+		if found == 0 && st.Nlink > 1 {
+			t.Node().FileChanged(keyOf(&st))
+		}
+		namesChanged(t, dirfd, name)
+	}
+	return kernel.Ret(r)
+}
+
+func sysRename(t *kernel.Thread, a Args) kernel.Result {
+	return rename(t, atCwd, a[0], atCwd, a[1])
+}
+func sysRenameat(t *kernel.Thread, a Args) kernel.Result { return rename(t, a[0], a[1], a[2], a[3]) }
+
+func rename(t *kernel.Thread, fromDir, from, toDir, to uint64) kernel.Result {
+	old, e := readPath(t, from)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	name, e := readPath(t, to)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	r := run(t)
+	if r == 0 {
+		inodeChanged(t, toDir, name, false)
+		namesChanged(t, fromDir, old)
+		namesChanged(t, toDir, name)
+	}
+	return kernel.Ret(r)
+}
+
+func sysLink(t *kernel.Thread, a Args) kernel.Result {
+	return link(t, atCwd, a[0], atCwd, a[1], 0)
+}
+
+func sysLinkat(t *kernel.Thread, a Args) kernel.Result { return link(t, a[0], a[1], a[2], a[3], a[4]) }
+
+func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Result {
+	old, e := readPath(t, from)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	name, e := readPath(t, to)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	var r int64
+	if fd, ok := descriptorPath(t, fromDir, old); ok && flags&unix.AT_SYMLINK_FOLLOW != 0 {
+		// How O_TMPFILE files get a name.
+		r = linkDescriptor(t, fd, toDir, to)
+	} else {
+		r = run(t)
+	}
+	if r == 0 {
+		inodeChanged(t, toDir, name, false)
+		namesChanged(t, toDir, name)
+	}
+	return kernel.Ret(r)
+}
+
+// linkDescriptor gives an open file a name.
+func linkDescriptor(t *kernel.Thread, fd int, toDir, to uint64) int64 {
+	if e := t.M.WriteMem(kernel.ScratchAddr, []byte{0}); e != 0 {
+		return -int64(e)
+	}
+	return t.M.Syscall(unix.SYS_LINKAT, uint64(fd), kernel.ScratchAddr, toDir, to, unix.AT_EMPTY_PATH)
+}
+
+func sysReadlink(t *kernel.Thread, a Args) kernel.Result {
+	return readlink(t, atCwd, a[0], a[1], int(int32(a[2])))
+}
+
+func sysReadlinkat(t *kernel.Thread, a Args) kernel.Result {
+	return readlink(t, a[0], a[1], a[2], int(int32(a[3])))
+}
+
+func readlink(t *kernel.Thread, dirfd, addr, buf uint64, size int) kernel.Result {
+	if size <= 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	name, e := readPath(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	v, ok := virtualPath(t, dirfd, name)
+	if !ok {
+		return kernel.Native
+	}
+	target, e := virtualLink(t, v)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	target = target[:min(len(target), size)]
+	return kernel.RetOr(len(target), t.M.WriteMem(buf, []byte(target)))
+}
+
+// isSystemPath reports whether a path lies in /proc or /sys.
+func isSystemPath(name string) bool {
+	name = path.Clean(name)
+	return strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/")
+}

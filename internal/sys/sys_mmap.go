@@ -1,0 +1,36 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_MMAP, "mmap", sysMmap),
+		full(unix.SYS_MSYNC, "msync", nil),
+		refused(unix.SYS_REMAP_FILE_PAGES, "remap_file_pages", 0, false, "obsolete"),
+		refused(unix.SYS_MEMFD_SECRET, "memfd_secret", 0, true, "off in most kernels"),
+		refused(unix.SYS_USERFAULTFD, "userfaultfd", unix.EPERM, true, "needs a privilege"),
+	)
+}
+
+// sysMmap sees the mappings of files; the filter lets the others pass.
+func sysMmap(t *kernel.Thread, a Args) kernel.Result {
+	if a[3]&unix.MAP_ANONYMOUS != 0 {
+		return kernel.Native
+	}
+	h, of, e := hostFile(t, a[4])
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case h == nil || h.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return kernel.Fail(unix.ENODEV)
+	}
+	// A writable shared mapping changes the file at times nobody sees.
+	if a[2]&unix.PROT_WRITE != 0 && a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {
+		fileModified(t, h)
+	}
+	return kernel.Native
+}

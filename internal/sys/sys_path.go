@@ -1,0 +1,151 @@
+package sys
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// Linux resolves paths, in the calling thread. What it found is looked at from
+// outside, which is cheaper than another call in the thread.
+
+// atCwd is AT_FDCWD as an argument.
+const atCwd = ^uint64(99)
+
+// isCwd reports whether a directory argument is AT_FDCWD.
+func isCwd(dirfd uint64) bool { return int32(dirfd) == unix.AT_FDCWD }
+
+// threadPath is the supervisor's path of a file in the thread's /proc directory.
+func threadPath(t *kernel.Thread, name string) string {
+	return fmt.Sprintf("/proc/%d/%s", t.M.RealTID(), name)
+}
+
+// readLink is readlink(2) in the supervisor, "" when it fails.
+func readLink(name string) string {
+	var b [unix.PathMax]byte
+	n, err := unix.Readlink(name, b[:])
+	if err != nil {
+		return ""
+	}
+	return string(b[:n])
+}
+
+// absolute makes the path of a call absolute.
+func absolute(t *kernel.Thread, dirfd uint64, name string) string {
+	if path.IsAbs(name) {
+		return name
+	}
+	return dirPath(t, dirfd) + "/" + name
+}
+
+// dirPath is the path of the directory that a relative path begins at.
+func dirPath(t *kernel.Thread, dirfd uint64) string {
+	if isCwd(dirfd) {
+		return readLink(threadPath(t, "cwd"))
+	}
+	if of := t.FDs().Get(fdOf(dirfd)); of != nil {
+		if d, ok := of.File.(*kernel.VirtualDir); ok {
+			return d.Path
+		}
+	}
+	return fdPath(t, fdOf(dirfd))
+}
+
+// fdPath is where the thread's descriptor of a host file leads now.
+func fdPath(t *kernel.Thread, fd int) string {
+	return readLink(threadPath(t, fmt.Sprintf("fd/%d", fd)))
+}
+
+// fdStat is the real state of the thread's descriptor of a host file.
+func fdStat(t *kernel.Thread, fd int) (st unix.Stat_t, e kernel.Errno) {
+	err := unix.Stat(threadPath(t, fmt.Sprintf("fd/%d", fd)), &st)
+	return st, errnoOf(err)
+}
+
+// pathStat is the real state of what a path of the thread leads to.
+func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.Stat_t, e kernel.Errno) {
+	root, err := unix.Open(threadPath(t, "root"), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return st, errnoOf(err)
+	}
+	defer unix.Close(root)
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
+	if !follow {
+		how.Flags |= unix.O_NOFOLLOW
+	}
+	fd, err := unix.Openat2(root, absolute(t, dirfd, name), &how)
+	if err != nil {
+		return st, errnoOf(err)
+	}
+	defer unix.Close(fd)
+	err = unix.Fstat(fd, &st)
+	return st, errnoOf(err)
+}
+
+func keyOf(st *unix.Stat_t) kernel.FileKey { return kernel.FileKey{Dev: st.Dev, Ino: st.Ino} }
+
+// parentOf is the part of a path that names the directory of its last component.
+func parentOf(name string) string {
+	name = strings.TrimRight(name, "/")
+	switch i := strings.LastIndexByte(name, '/'); {
+	case i > 0:
+		return name[:i]
+	case i == 0:
+		return "/"
+	}
+	return "."
+}
+
+// namesChanged notes that the directory of a path got or lost a name.
+func namesChanged(t *kernel.Thread, dirfd uint64, name string) {
+	if st, e := pathStat(t, dirfd, parentOf(name), true); e == 0 {
+		t.Node().FileModified(keyOf(&st))
+	}
+}
+
+// inodeChanged notes a change of the owner, mode or names of what a path names.
+func inodeChanged(t *kernel.Thread, dirfd uint64, name string, follow bool) {
+	if st, e := pathStat(t, dirfd, name, follow); e == 0 {
+		t.Node().FileChanged(keyOf(&st))
+	}
+}
+
+// run makes the call as it stands, in the thread, and returns what came of it.
+func run(t *kernel.Thread) int64 {
+	return t.M.Syscall(t.Call.NR, t.Call.Args[:]...)
+}
+
+// hostFile returns the host file behind a descriptor that is not O_PATH.
+func hostFile(t *kernel.Thread, fd uint64) (*kernel.HostFile, *kernel.OpenFile, kernel.Errno) {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil || of.Flags&unix.O_PATH != 0 {
+		return nil, nil, unix.EBADF
+	}
+	h, _ := of.File.(*kernel.HostFile)
+	return h, of, 0
+}
+
+// putScratch stores a path where the thread can name it to Linux: at
+// kernel.ScratchAddr.
+func putScratch(t *kernel.Thread, name string) kernel.Errno {
+	if len(name) >= unix.PathMax {
+		return unix.ENAMETOOLONG
+	}
+	return t.M.WriteMem(kernel.ScratchAddr, append([]byte(name), 0))
+}
+
+// fileCreated gives a new file its times, and its owner when the process is
+// another user than it really is.
+func fileCreated(t *kernel.Thread, st *unix.Stat_t) {
+	n, key := t.Node(), keyOf(st)
+	n.FileCreated(key)
+	uid, gid := owner(&n.Files, key, st, false)
+	fsuid, fsgid := t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
+	if int(uid) != fsuid || int(gid) != fsgid {
+		n.Files.SetOwner(key, fsuid, fsgid)
+	}
+}

@@ -1,0 +1,606 @@
+package sys
+
+import (
+	"hash/fnv"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// /proc is a directory of plain files in the node's tree, the same for all its
+// processes. What differs between processes or in time is virtual: it is made here
+// when it is looked at. An open virtual file is a memory file with its content,
+// so that Linux can read, seek and map it.
+
+// virtualPath reports whether a call's path names something virtual; v is its
+// path, with /proc/self and links like /dev/stdin resolved.
+func virtualPath(t *kernel.Thread, dirfd uint64, name string) (v string, ok bool) {
+	switch {
+	case path.IsAbs(name):
+		if !strings.HasPrefix(name, "/proc") && !strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "//") {
+			return "", false
+		}
+	default:
+		dir, isVirtual := virtualDir(t, dirfd)
+		if !isVirtual {
+			return "", false
+		}
+		name = dir + "/" + name
+	}
+	return resolveVirtual(t, path.Clean(name))
+}
+
+// virtualDir returns the directory that a relative path begins at, when the path
+// may be virtual.
+func virtualDir(t *kernel.Thread, dirfd uint64) (string, bool) {
+	if isCwd(dirfd) {
+		return t.Proc.Cwd, t.Proc.Cwd == "/" || strings.HasPrefix(t.Proc.Cwd, "/proc") || strings.HasPrefix(t.Proc.Cwd, "/dev")
+	}
+	of := t.FDs().Get(fdOf(dirfd))
+	if of == nil {
+		return "", false
+	}
+	switch d := of.File.(type) {
+	case *kernel.VirtualDir:
+		return d.Path, true
+	case *kernel.HostFile:
+		return d.Path, d.Path == "/" || strings.HasPrefix(d.Path, "/proc") || strings.HasPrefix(d.Path, "/dev")
+	}
+	return "", false
+}
+
+// resolveVirtual maps a clean absolute path to the virtual file it names.
+func resolveVirtual(t *kernel.Thread, name string) (string, bool) {
+	self := "/proc/" + strconv.Itoa(t.Proc.PID)
+	switch name {
+	case "/dev/fd":
+		return self + "/fd", true
+	case "/dev/stdin":
+		return self + "/fd/0", true
+	case "/dev/stdout":
+		return self + "/fd/1", true
+	case "/dev/stderr":
+		return self + "/fd/2", true
+	case "/dev/tty":
+		return name, true
+	}
+	if rest, ok := strings.CutPrefix(name, "/dev/fd/"); ok {
+		return self + "/fd/" + rest, true
+	}
+	rel, ok := strings.CutPrefix(name, "/proc/")
+	if !ok {
+		return "", false
+	}
+	first, rest, _ := strings.Cut(rel, "/")
+	switch {
+	case first == "self" && (rest == "net" || strings.HasPrefix(rest, "net/")):
+		return "", false
+	case first == "self":
+		return path.Join(self, rest), true
+	case first == "thread-self":
+		return path.Join(self, "task", strconv.Itoa(t.TID), rest), true
+	case isNumber(first), systemFiles[rel] != nil:
+		return name, true
+	}
+	return "", false
+}
+
+func isNumber(s string) bool {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// descriptorPath reports which of the caller's descriptors a path like
+// /proc/self/fd/3 or /dev/stdin names.
+func descriptorPath(t *kernel.Thread, dirfd uint64, name string) (fd int, ok bool) {
+	v, ok := virtualPath(t, dirfd, name)
+	if !ok {
+		return 0, false
+	}
+	o, e := lookupVirtual(t, v)
+	if e != 0 || o.kind != fdLink || o.proc != t.Proc {
+		return 0, false
+	}
+	return o.fd, true
+}
+
+// objectKind says what a virtual path names.
+type objectKind uint8
+
+const (
+	textFile objectKind = iota
+	attrFile            // can be written
+	plainDir
+	pathLink // to a path
+	fdLink   // to an open file
+	terminal // /dev/tty
+)
+
+// object is what a virtual path names.
+type object struct {
+	kind   objectKind
+	proc   *kernel.Process // or nil
+	thread *kernel.Thread  // or nil, when the process is dead
+	name   string          // last component
+	fd     int             // of fdLink
+	text   func(v *view) string
+}
+
+// view is what a virtual file is made from: the process it is about, the thread of it,
+// and the thread that looks.
+type view struct {
+	caller, thread *kernel.Thread
+	proc           *kernel.Process
+}
+
+// Directories of a process.
+var processDirs = map[string]bool{"": true, "task": true, "fd": true, "fdinfo": true, "ns": true}
+
+// lookupVirtual finds what a virtual path names.
+func lookupVirtual(t *kernel.Thread, v string) (object, kernel.Errno) {
+	if v == "/dev/tty" {
+		return object{kind: terminal}, 0
+	}
+	rel := strings.TrimPrefix(v, "/proc/")
+	if f := systemFiles[rel]; f != nil {
+		return object{kind: textFile, name: path.Base(v), text: f}, 0
+	}
+	first, rest, _ := strings.Cut(rel, "/")
+	o, e := processObject(t, first)
+	if e != 0 {
+		return o, e
+	}
+	if tid, below, ok := cutTask(rest); ok {
+		if o, e = taskObject(t, o.proc, tid); e != 0 {
+			return o, e
+		}
+		rest = below
+		if rest == "task" || strings.HasPrefix(rest, "task/") {
+			return o, unix.ENOENT
+		}
+	}
+	return o.below(rest)
+}
+
+// cutTask takes "task/<tid>" off a path.
+func cutTask(rest string) (tid, below string, ok bool) {
+	rest, ok = strings.CutPrefix(rest, "task/")
+	if !ok {
+		return "", "", false
+	}
+	tid, below, _ = strings.Cut(rest, "/")
+	return tid, below, true
+}
+
+func processObject(t *kernel.Thread, id string) (o object, e kernel.Errno) {
+	pid, err := strconv.Atoi(id)
+	if err != nil {
+		return o, unix.ENOENT
+	}
+	o.proc = t.Node().Procs[pid]
+	if o.proc == nil { // a thread's directory exists, though it is not listed
+		if th := t.Node().Thread(pid); th != nil {
+			o.proc, o.thread = th.Proc, th
+			return o, 0
+		}
+		return o, unix.ENOENT
+	}
+	if len(o.proc.Threads) > 0 {
+		o.thread = o.proc.Threads[0]
+	}
+	return o, 0
+}
+
+func taskObject(t *kernel.Thread, p *kernel.Process, id string) (o object, e kernel.Errno) {
+	tid, err := strconv.Atoi(id)
+	th := t.Node().Thread(tid)
+	if err != nil || th == nil || th.Proc != p {
+		return o, unix.ENOENT
+	}
+	return object{proc: p, thread: th}, 0
+}
+
+// below finds a file of a process's directory.
+func (o object) below(rest string) (object, kernel.Errno) {
+	o.name = path.Base(rest)
+	dir, file, nested := strings.Cut(rest, "/")
+	switch {
+	case processDirs[rest]:
+		o.kind = plainDir
+		return o, 0
+	case rest == "exe" || rest == "cwd" || rest == "root":
+		o.kind = pathLink
+		return o, 0
+	case nested && dir == "fd", nested && dir == "fdinfo":
+		return o.descriptor(dir, file)
+	case nested && dir == "ns":
+		if namespaceInodes[file] == 0 {
+			return o, unix.ENOENT
+		}
+		o.kind = pathLink
+		return o, 0
+	}
+	if f := processFiles[rest]; f != nil {
+		o.kind, o.text = textFile, f
+		if writableAttrs[rest] {
+			o.kind = attrFile
+		}
+		return o, 0
+	}
+	return o, unix.ENOENT
+}
+
+func (o object) descriptor(dir, file string) (object, kernel.Errno) {
+	fd, err := strconv.Atoi(file)
+	if err != nil || o.proc.FDs == nil || o.proc.Dead || o.proc.FDs.Get(fd) == nil {
+		return o, unix.ENOENT
+	}
+	o.fd = fd
+	if dir == "fdinfo" {
+		o.kind, o.text = textFile, func(v *view) string { return fdInfo(v, fd) }
+	} else {
+		o.kind = fdLink
+	}
+	return o, 0
+}
+
+func (o object) view(t *kernel.Thread) *view { return &view{t, o.thread, o.proc} }
+
+// mode is the object's st_mode.
+func (o object) mode() uint32 {
+	switch o.kind {
+	case attrFile:
+		return unix.S_IFREG | 0o644
+	case plainDir:
+		return unix.S_IFDIR | 0o555
+	case pathLink, fdLink:
+		return unix.S_IFLNK | 0o777
+	case terminal:
+		return unix.S_IFCHR | 0o666
+	}
+	if o.name == "environ" || o.name == "auxv" {
+		return unix.S_IFREG | 0o400
+	}
+	return unix.S_IFREG | 0o444
+}
+
+// virtualInode is the inode number of a virtual path.
+func virtualInode(t *kernel.Thread, v string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(v))
+	return t.Node().Files.Inode(kernel.FileKey{Dev: kernel.DevProc, Ino: h.Sum64()})
+}
+
+// statVirtual is stat of a virtual path.
+func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e kernel.Errno) {
+	o, e := lookupVirtual(t, v)
+	if e != 0 {
+		return st, e
+	}
+	switch {
+	case follow && o.kind == fdLink && o.proc == t.Proc:
+		st, _, e = statFD(t, uint64(o.fd))
+		return st, e
+	case follow && o.kind == fdLink:
+		return statOther(t, o)
+	case follow && o.kind == pathLink:
+		target, e := virtualLink(t, v)
+		if e != 0 {
+			return st, e
+		}
+		st, e = pathStat(t, atCwd, target, true)
+		if e == 0 {
+			show(t, &st, false)
+		}
+		return st, e
+	}
+	ts := fileTime(kernel.FileEpoch)
+	st = unix.Stat_t{Dev: kernel.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
+	if o.kind == terminal {
+		st.Dev, st.Rdev = kernel.DevHost, unix.Mkdev(5, 0)
+	}
+	if o.proc != nil {
+		st.Uid, st.Gid = uint32(o.proc.UID), uint32(o.proc.GID)
+	}
+	return st, 0
+}
+
+// statOther is stat of an open file of another process.
+func statOther(t *kernel.Thread, o object) (st unix.Stat_t, e kernel.Errno) {
+	f := o.proc.FDs.Get(o.fd).File
+	if _, ok := f.(*kernel.HostFile); !ok {
+		return statEmulated(t, f), 0
+	}
+	if st, e = fdStat(o.thread, o.fd); e == 0 {
+		show(t, &st, false)
+	}
+	return st, e
+}
+
+// virtualLink is readlink of a virtual path.
+func virtualLink(t *kernel.Thread, v string) (string, kernel.Errno) {
+	o, e := lookupVirtual(t, v)
+	switch {
+	case e != 0:
+		return "", e
+	case o.kind == fdLink:
+		return describeFD(o.thread, o.fd), 0
+	case o.kind != pathLink:
+		return "", unix.EINVAL
+	case o.thread == nil:
+		return "", unix.ENOENT
+	}
+	switch o.name {
+	case "exe":
+		return o.proc.Exe, 0
+	case "cwd":
+		return readLink(threadPath(o.thread, "cwd")), 0
+	case "root":
+		return "/", 0
+	}
+	return o.name + ":[" + strconv.Itoa(namespaceInodes[o.name]) + "]", 0
+}
+
+// namespaceInodes are Linux's numbers of the first namespaces.
+var namespaceInodes = map[string]int{"cgroup": 4026531835, "ipc": 4026531839, "mnt": 4026531841, "net": 4026531840,
+	"pid": 4026531836, "pid_for_children": 4026531836, "time": 4026531834, "time_for_children": 4026531834,
+	"user": 4026531837, "uts": 4026531838}
+
+// describeFD is what a descriptor's link in /proc/<pid>/fd says.
+func describeFD(t *kernel.Thread, fd int) string {
+	f := t.FDs().Get(fd).File
+	if h, ok := f.(*kernel.HostFile); ok && !h.Synthetic {
+		if s := fdPath(t, fd); s != "" {
+			return s
+		}
+	}
+	if d, ok := f.(kernel.Describer); ok {
+		return d.Describe()
+	}
+	return "anon_inode:[file]"
+}
+
+// virtualEntries lists a virtual directory.
+func virtualEntries(t *kernel.Thread, v string) []kernel.Dirent {
+	o, e := lookupVirtual(t, v)
+	if e != 0 {
+		return nil
+	}
+	var names []string
+	types := func(string) uint8 { return unix.DT_REG }
+	switch o.name {
+	case "task":
+		types = func(string) uint8 { return unix.DT_DIR }
+		for _, th := range o.proc.Threads {
+			names = append(names, strconv.Itoa(th.TID))
+		}
+	case "fd", "fdinfo":
+		if o.name == "fd" {
+			types = func(string) uint8 { return unix.DT_LNK }
+		}
+		if o.proc.FDs != nil && !o.proc.Dead {
+			for _, fd := range o.proc.FDs.Numbers() {
+				names = append(names, strconv.Itoa(fd))
+			}
+		}
+	case "ns":
+		types = func(string) uint8 { return unix.DT_LNK }
+		for name := range namespaceInodes {
+			names = append(names, name)
+		}
+	default:
+		names, types = processNames(strings.Contains(v, "/task/"))
+	}
+	sort.Slice(names, func(i, j int) bool { return numericLess(names[i], names[j]) })
+	list := []kernel.Dirent{{Ino: virtualInode(t, v), Type: unix.DT_DIR, Name: "."}, {Ino: virtualInode(t, path.Dir(v)), Type: unix.DT_DIR, Name: ".."}}
+	for _, s := range names {
+		list = append(list, kernel.Dirent{Ino: virtualInode(t, v+"/"+s), Type: types(s), Name: s})
+	}
+	return list
+}
+
+// numericLess orders numbers by value and other names by letters.
+func numericLess(a, b string) bool {
+	if isNumber(a) && isNumber(b) && len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return a < b
+}
+
+// processNames are the entries of a process's directory.
+func processNames(task bool) (names []string, types func(string) uint8) {
+	for s := range processFiles {
+		if !strings.Contains(s, "/") {
+			names = append(names, s)
+		}
+	}
+	for s := range processDirs {
+		if s != "" && !(task && s == "task") {
+			names = append(names, s)
+		}
+	}
+	names = append(names, "exe", "cwd", "root")
+	return names, func(s string) uint8 {
+		switch {
+		case s == "exe" || s == "cwd" || s == "root":
+			return unix.DT_LNK
+		case processDirs[s]:
+			return unix.DT_DIR
+		}
+		return unix.DT_REG
+	}
+}
+
+// processEntries are the processes as entries of /proc.
+func processEntries(t *kernel.Thread) []kernel.Dirent {
+	var list []kernel.Dirent
+	for _, pid := range t.Node().PIDs() {
+		list = append(list, kernel.Dirent{Ino: uint64(pid), Type: unix.DT_DIR, Name: strconv.Itoa(pid)})
+	}
+	return list
+}
+
+// openVirtual opens a virtual path.
+func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
+	flags := int(r.how.Flags)
+	o, e := lookupVirtual(t, v)
+	writes := flags&unix.O_ACCMODE != unix.O_RDONLY
+	switch {
+	case e == unix.ENOENT && flags&unix.O_CREAT != 0:
+		return kernel.Fail(unix.EACCES)
+	case e != 0:
+		return kernel.Fail(e)
+	case flags&unix.O_CREAT != 0 && flags&unix.O_EXCL != 0:
+		return kernel.Fail(unix.EEXIST)
+	case o.kind == terminal:
+		return kernel.Fail(unix.ENXIO)
+	case (o.kind == fdLink || o.kind == pathLink) && flags&unix.O_NOFOLLOW != 0:
+		return kernel.Fail(unix.ELOOP)
+	case o.kind == fdLink:
+		return reopen(t, &r, o)
+	case o.kind == pathLink:
+		return openLink(t, &r, v)
+	case o.kind == plainDir && writes:
+		return kernel.Fail(unix.EISDIR)
+	case o.kind == plainDir:
+		fd, e := t.NewFD(&kernel.VirtualDir{Path: v}, statusFlags(flags)|flags&unix.O_CLOEXEC)
+		return kernel.RetOr(fd, e)
+	case flags&unix.O_DIRECTORY != 0:
+		return kernel.Fail(unix.ENOTDIR)
+	case o.kind == attrFile && writes:
+		f := &kernel.ProcAttr{Name: o.name, Proc: o.proc, Thread: o.thread, Content: o.text(o.view(t))}
+		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)
+		return kernel.RetOr(fd, e)
+	case writes:
+		return kernel.Fail(unix.EACCES)
+	}
+	return openText(t, flags, v, o)
+}
+
+// openText opens a virtual file as a memory file with its content.
+func openText(t *kernel.Thread, flags int, v string, o object) kernel.Result {
+	if e := putScratch(t, "proc"); e != 0 {
+		return kernel.Fail(e)
+	}
+	var mfd uint64
+	if flags&unix.O_CLOEXEC != 0 {
+		mfd = unix.MFD_CLOEXEC
+	}
+	fd := t.M.Syscall(unix.SYS_MEMFD_CREATE, kernel.ScratchAddr, mfd)
+	if fd < 0 {
+		return kernel.Ret(fd)
+	}
+	host, e := t.M.HostFD(int(fd))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	defer unix.Close(host)
+	text := []byte(o.text(o.view(t)))
+	for off := 0; off < len(text); {
+		n, err := unix.Pwrite(host, text[off:], int64(off))
+		if err != nil {
+			return kernel.Fail(errnoOf(err))
+		}
+		off += n
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(host, &st); err != nil {
+		return kernel.Fail(errnoOf(err))
+	}
+	h := &kernel.HostFile{Path: v, Dev: st.Dev, Ino: st.Ino, Mode: o.mode(), Synthetic: true}
+	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: statusFlags(flags)}, flags&unix.O_CLOEXEC != 0)
+	return kernel.Ret(fd)
+}
+
+// openLink opens what exe, cwd or root leads to.
+func openLink(t *kernel.Thread, r *openRequest, v string) kernel.Result {
+	target, e := virtualLink(t, v)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if !path.IsAbs(target) { // a namespace
+		t.Node().Refuse(t, "open "+v, "", true)
+		return kernel.Fail(unix.EACCES)
+	}
+	return openOther(t, *r, target)
+}
+
+// openOther opens another path with the flags of r.
+func openOther(t *kernel.Thread, r openRequest, name string) kernel.Result {
+	if e := putScratch(t, name); e != 0 {
+		return kernel.Fail(e)
+	}
+	r.dirfd, r.path, r.at2 = atCwd, kernel.ScratchAddr, false
+	return open(t, r)
+}
+
+// reopen opens what a descriptor's link leads to: a file by its path, when that is still
+// the same; all else is shared with the descriptor.
+func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
+	of := o.proc.FDs.Get(o.fd)
+	if h, ok := of.File.(*kernel.HostFile); ok && !h.Synthetic {
+		name := fdPath(o.thread, o.fd)
+		if st, e := pathStat(t, atCwd, name, false); e == 0 && keyOf(&st) == h.Key() {
+			return openOther(t, *r, name)
+		}
+	}
+	if f, ok := of.File.(kernel.Moder); ok && f.StatMode()&unix.S_IFMT == unix.S_IFSOCK {
+		return kernel.Fail(unix.ENXIO)
+	}
+	if o.proc != t.Proc {
+		t.Node().Refuse(t, "open a descriptor of another process", r.name, false)
+		return kernel.Fail(unix.EACCES)
+	}
+	cloexec := r.has(unix.O_CLOEXEC)
+	cmd := uint64(unix.F_DUPFD)
+	if cloexec {
+		cmd = unix.F_DUPFD_CLOEXEC
+	}
+	return mirrorDup(t, of, cloexec, t.M.Syscall(unix.SYS_FCNTL, uint64(o.fd), cmd, 0))
+}
+
+// realProgram makes an exec that names its program by a virtual path
+// (/proc/self/exe, /proc/self/fd/3) name the real one.
+func realProgram(t *kernel.Thread) kernel.Errno {
+	a := &t.Call.Args
+	dirfd, at := atCwd, &a[0]
+	if t.Call.NR == unix.SYS_EXECVEAT {
+		dirfd, at = a[0], &a[1]
+	}
+	name, e := readPath(t, *at)
+	if e != 0 {
+		return e
+	}
+	v, ok := virtualPath(t, dirfd, name)
+	if !ok {
+		return 0
+	}
+	o, e := lookupVirtual(t, v)
+	if e != 0 {
+		return e
+	}
+	if o.kind == fdLink && o.proc == t.Proc {
+		argv, envp := a[1], a[2]
+		if t.Call.NR == unix.SYS_EXECVEAT {
+			argv, envp = a[2], a[3]
+		}
+		t.Call.NR = unix.SYS_EXECVEAT
+		*a = Args{uint64(o.fd), kernel.ScratchAddr, argv, envp, unix.AT_EMPTY_PATH}
+		return putScratch(t, "")
+	}
+	target, e := virtualLink(t, v)
+	if e != 0 {
+		return unix.EACCES
+	}
+	*at = kernel.ScratchAddr
+	return putScratch(t, target)
+}

@@ -1,0 +1,441 @@
+package sys
+
+import (
+	"os"
+	"path"
+	"strings"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	register(
+		full(unix.SYS_STAT, "stat", sysStat),
+		full(unix.SYS_LSTAT, "lstat", sysLstat),
+		full(unix.SYS_FSTAT, "fstat", sysFstat),
+		full(unix.SYS_NEWFSTATAT, "newfstatat", sysNewfstatat),
+		full(unix.SYS_STATX, "statx", sysStatx),
+		full(unix.SYS_ACCESS, "access", sysAccess),
+		full(unix.SYS_FACCESSAT, "faccessat", sysFaccessat),
+		full(unix.SYS_FACCESSAT2, "faccessat2", sysFaccessat2),
+		partial(unix.SYS_STATFS, "statfs", sysStatfs, fsNote),
+		partial(unix.SYS_FSTATFS, "fstatfs", sysFstatfs, fsNote),
+		refused(unix.SYS_USTAT, "ustat", 0, true, "obsolete"),
+		refused(unix.SYS_SYSFS, "sysfs", 0, true, "obsolete"),
+	)
+}
+
+const (
+	fsNote    = "always an ext4 file system with the same room, but for /proc, /sys and cgroups"
+	blockSize = 4096
+)
+
+// asRoot: Ariadne's own user sees all ids as they are.
+var asRoot = os.Geteuid() == 0
+
+// statBuffer is struct stat of x86-64 for st.
+func statBuffer(st *unix.Stat_t) []byte {
+	b := make([]byte, 144)
+	le.PutUint64(b, st.Dev)
+	le.PutUint64(b[8:], st.Ino)
+	le.PutUint64(b[16:], st.Nlink)
+	le.PutUint32(b[24:], st.Mode)
+	le.PutUint32(b[28:], st.Uid)
+	le.PutUint32(b[32:], st.Gid)
+	le.PutUint64(b[40:], st.Rdev)
+	le.PutUint64(b[48:], uint64(st.Size))
+	le.PutUint64(b[56:], uint64(st.Blksize))
+	le.PutUint64(b[64:], uint64(st.Blocks))
+	for i, ts := range []unix.Timespec{st.Atim, st.Mtim, st.Ctim} {
+		le.PutUint64(b[72+16*i:], uint64(ts.Sec))
+		le.PutUint64(b[80+16*i:], uint64(ts.Nsec))
+	}
+	return b
+}
+
+// parseStat is the inverse of statBuffer, but for the times.
+func parseStat(b []byte) (st unix.Stat_t) {
+	st.Dev, st.Ino, st.Nlink = le.Uint64(b), le.Uint64(b[8:]), le.Uint64(b[16:])
+	st.Mode, st.Uid, st.Gid = le.Uint32(b[24:]), le.Uint32(b[28:]), le.Uint32(b[32:])
+	st.Rdev, st.Size = le.Uint64(b[40:]), int64(le.Uint64(b[48:]))
+	st.Blksize, st.Blocks = int64(le.Uint64(b[56:])), int64(le.Uint64(b[64:]))
+	return st
+}
+
+// show turns a file's real state into what the node sees, and returns its time of
+// birth. inside: the owner is as seen in the node's user namespace.
+func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
+	files, key := &t.Node().Files, keyOf(st)
+	if files.Private == 0 {
+		var root unix.Stat_t
+		if unix.Stat(threadPath(t, "root/"), &root) == nil {
+			files.Private = root.Dev
+		}
+	}
+	st.Uid, st.Gid = owner(files, key, st, inside)
+	st.Dev, st.Ino, st.Blksize = kernel.DevHost, files.Inode(key), blockSize
+	own := key.Dev == files.Private
+	if own {
+		st.Dev = kernel.DevNode
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		st.Size, st.Blocks = blockSize, blockSize/512
+	case unix.S_IFREG:
+		if !own {
+			st.Blocks = (st.Size + blockSize - 1) / blockSize * (blockSize / 512)
+		}
+	default:
+		st.Blocks = 0
+	}
+	ft := files.Times(key)
+	st.Atim, st.Mtim, st.Ctim = fileTime(ft.Access), fileTime(ft.Modify), fileTime(ft.Change)
+	return ft.Birth
+}
+
+func fileTime(ns int64) unix.Timespec { return unix.Timespec{Sec: ns / 1e9, Nsec: ns % 1e9} }
+
+// owner returns who owns a file in the node's eyes. What belongs to nobody that
+// the node knows belongs to root.
+func owner(files *kernel.Files, key kernel.FileKey, st *unix.Stat_t, inside bool) (uid, gid uint32) {
+	if u, g, ok := files.Owner(key); ok {
+		return uint32(u), uint32(g)
+	}
+	if asRoot {
+		return st.Uid, st.Gid
+	}
+	own, group := uint32(os.Geteuid()), uint32(os.Getegid())
+	if inside {
+		own, group = uint32(files.User), uint32(files.User)
+	}
+	if st.Uid == own {
+		uid = uint32(files.User)
+	}
+	if st.Gid == group {
+		gid = uint32(files.User)
+	}
+	return uid, gid
+}
+
+func sysStat(t *kernel.Thread, a Args) kernel.Result {
+	return statPath(t, atCwd, a[0], a[1], true)
+}
+
+func sysLstat(t *kernel.Thread, a Args) kernel.Result {
+	return statPath(t, atCwd, a[0], a[1], false)
+}
+
+func sysFstat(t *kernel.Thread, a Args) kernel.Result {
+	st, _, e := statFD(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], statBuffer(&st)))
+}
+
+func sysNewfstatat(t *kernel.Thread, a Args) kernel.Result {
+	if a[3]&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH|unix.AT_NO_AUTOMOUNT) != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if empty, e := emptyPath(t, a[1], a[3]); e != 0 {
+		return kernel.Fail(e)
+	} else if empty && !isCwd(a[0]) {
+		return sysFstat(t, Args{a[0], a[2]})
+	}
+	return statPath(t, a[0], a[1], a[2], a[3]&unix.AT_SYMLINK_NOFOLLOW == 0)
+}
+
+// emptyPath reports whether a call with AT_EMPTY_PATH means its descriptor.
+func emptyPath(t *kernel.Thread, addr, flags uint64) (bool, kernel.Errno) {
+	if flags&unix.AT_EMPTY_PATH == 0 {
+		return false, 0
+	}
+	if addr == 0 { // since Linux 6.11
+		return true, 0
+	}
+	var b [1]byte
+	e := t.M.ReadMem(addr, b[:])
+	return b[0] == 0, e
+}
+
+// statPath lets Linux fill the buffer, then changes what it must not show.
+func statPath(t *kernel.Thread, dirfd, addr, buf uint64, follow bool) kernel.Result {
+	name, e := readPath(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if v, ok := virtualPath(t, dirfd, name); ok {
+		st, e := statVirtual(t, v, follow)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(&st)))
+	}
+	if r := run(t); r != 0 {
+		return kernel.Ret(r)
+	}
+	b, e := readBytes(t, buf, 144)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	st := parseStat(b)
+	show(t, &st, true)
+	return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(&st)))
+}
+
+// statFD returns the state of an open file as the node sees it.
+func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.Errno) {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil {
+		return st, 0, unix.EBADF
+	}
+	h, ok := of.File.(*kernel.HostFile)
+	if !ok {
+		return statEmulated(t, of.File), kernel.FileEpoch, 0
+	}
+	st, e = fdStat(t, fdOf(fd))
+	if e != 0 {
+		return st, 0, e
+	}
+	birth = show(t, &st, false)
+	switch {
+	case h.Synthetic:
+		st.Dev, st.Mode, st.Size, st.Blocks, st.Nlink = kernel.DevProc, h.Mode, 0, 0, 1
+		st.Blksize = 1024
+		st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
+	case strings.HasPrefix(h.Path, "/memfd:"):
+		st.Dev = kernel.DevMem
+		st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
+	}
+	return st, birth, 0
+}
+
+// statEmulated is fstat of a socket, a pipe, an epoll set ...
+func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
+	st := unix.Stat_t{Dev: kernel.DevAnon, Ino: 1, Nlink: 1, Mode: 0o600, Blksize: blockSize}
+	if m, ok := f.(kernel.Moder); ok {
+		st.Mode = m.StatMode()
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFSOCK:
+		st.Dev = kernel.DevSock
+	case unix.S_IFIFO:
+		st.Dev = kernel.DevPipe
+	}
+	switch x := f.(type) {
+	case *kernel.RandomFile:
+		st.Dev, st.Rdev = kernel.DevHost, unix.Mkdev(1, uint32(x.Minor))
+	case *kernel.VirtualDir:
+		st.Dev, st.Nlink = kernel.DevProc, 2
+		st.Ino = virtualInode(t, x.Path)
+	case kernel.Describer:
+		if n := describedInode(x.Describe()); n != 0 {
+			st.Ino = n
+		}
+	}
+	st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
+	ft := fileTime(kernel.FileEpoch)
+	st.Atim, st.Mtim, st.Ctim = ft, ft, ft
+	return st
+}
+
+// describedInode is the number in "socket:[7]", or 0.
+func describedInode(s string) (n uint64) {
+	_, s, _ = strings.Cut(s, "[")
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n
+}
+
+// statxSize is the size of struct statx.
+const statxSize = 256
+
+// What statx is shown to know: the basic fields, the time of birth, the mount.
+const statxMask = unix.STATX_BASIC_STATS | unix.STATX_BTIME | unix.STATX_MNT_ID
+
+// statxSyncType is AT_STATX_SYNC_TYPE: what network file systems are to do.
+const statxSyncType = unix.AT_STATX_FORCE_SYNC | unix.AT_STATX_DONT_SYNC
+
+func sysStatx(t *kernel.Thread, a Args) kernel.Result {
+	const known = unix.AT_SYMLINK_NOFOLLOW | unix.AT_EMPTY_PATH | unix.AT_NO_AUTOMOUNT | statxSyncType
+	if a[2]&^known != 0 || a[2]&statxSyncType == statxSyncType || a[3]&unix.STATX__RESERVED != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	st, birth, e := statxTarget(t, a)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[4], statxBuffer(&st, birth)))
+}
+
+// statxTarget is the state of what the arguments of statx name.
+func statxTarget(t *kernel.Thread, a Args) (st unix.Stat_t, birth int64, e kernel.Errno) {
+	empty, e := emptyPath(t, a[1], a[2])
+	if e != 0 {
+		return st, 0, e
+	}
+	if empty && !isCwd(a[0]) {
+		return statFD(t, a[0])
+	}
+	name, e := readPath(t, a[1])
+	if e != 0 {
+		return st, 0, e
+	}
+	if v, ok := virtualPath(t, a[0], name); ok {
+		st, e = statVirtual(t, v, a[2]&unix.AT_SYMLINK_NOFOLLOW == 0)
+		return st, kernel.FileEpoch, e
+	}
+	if r := run(t); r != 0 {
+		return st, 0, kernel.Errno(-r)
+	}
+	b, e := readBytes(t, a[4], statxSize)
+	if e != 0 {
+		return st, 0, e
+	}
+	st = parseStatx(b)
+	birth = show(t, &st, true)
+	return st, birth, 0
+}
+
+func parseStatx(b []byte) (st unix.Stat_t) {
+	st.Nlink, st.Uid, st.Gid = uint64(le.Uint32(b[16:])), le.Uint32(b[20:]), le.Uint32(b[24:])
+	st.Mode, st.Ino, st.Size = uint32(le.Uint16(b[28:])), le.Uint64(b[32:]), int64(le.Uint64(b[40:]))
+	st.Blocks = int64(le.Uint64(b[48:]))
+	st.Rdev = unix.Mkdev(le.Uint32(b[128:]), le.Uint32(b[132:]))
+	st.Dev = unix.Mkdev(le.Uint32(b[136:]), le.Uint32(b[140:]))
+	return st
+}
+
+func statxBuffer(st *unix.Stat_t, birth int64) []byte {
+	b := make([]byte, statxSize)
+	le.PutUint32(b, statxMask)
+	le.PutUint32(b[4:], uint32(st.Blksize))
+	le.PutUint32(b[16:], uint32(st.Nlink))
+	le.PutUint32(b[20:], st.Uid)
+	le.PutUint32(b[24:], st.Gid)
+	le.PutUint16(b[28:], uint16(st.Mode))
+	le.PutUint64(b[32:], st.Ino)
+	le.PutUint64(b[40:], uint64(st.Size))
+	le.PutUint64(b[48:], uint64(st.Blocks))
+	for i, ts := range []unix.Timespec{st.Atim, fileTime(birth), st.Ctim, st.Mtim} {
+		le.PutUint64(b[64+16*i:], uint64(ts.Sec))
+		le.PutUint32(b[72+16*i:], uint32(ts.Nsec))
+	}
+	for i, d := range []uint64{st.Rdev, st.Dev} {
+		le.PutUint32(b[128+8*i:], unix.Major(d))
+		le.PutUint32(b[132+8*i:], unix.Minor(d))
+	}
+	le.PutUint64(b[144:], mountOf(st.Dev))
+	return b
+}
+
+// mountOf is the mount id of a device, as /proc/self/mountinfo has it.
+func mountOf(dev uint64) uint64 {
+	switch dev {
+	case kernel.DevNode:
+		return 26
+	case kernel.DevProc:
+		return 21
+	}
+	return 20
+}
+
+func sysAccess(t *kernel.Thread, a Args) kernel.Result {
+	return access(t, atCwd, a[0], uint32(a[1]))
+}
+
+func sysFaccessat(t *kernel.Thread, a Args) kernel.Result {
+	return access(t, a[0], a[1], uint32(a[2]))
+}
+
+func sysFaccessat2(t *kernel.Thread, a Args) kernel.Result {
+	if empty, e := emptyPath(t, a[1], a[3]); e != 0 {
+		return kernel.Fail(e)
+	} else if empty {
+		return kernel.Native
+	}
+	return access(t, a[0], a[1], uint32(a[2]))
+}
+
+func access(t *kernel.Thread, dirfd, addr uint64, mode uint32) kernel.Result {
+	name, e := readPath(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	v, ok := virtualPath(t, dirfd, name)
+	if !ok {
+		return kernel.Native
+	}
+	st, e := statVirtual(t, v, true)
+	switch {
+	case mode&^7 != 0:
+		return kernel.Fail(unix.EINVAL)
+	case e != 0:
+		return kernel.Fail(e)
+	case st.Mode&0o111 == 0 && mode&unix.X_OK != 0, st.Mode&0o222 == 0 && mode&unix.W_OK != 0 && t.Proc.UID != 0:
+		return kernel.Fail(unix.EACCES)
+	}
+	return kernel.Ret(0)
+}
+
+func sysStatfs(t *kernel.Thread, a Args) kernel.Result {
+	name, e := readPath(t, a[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if _, ok := virtualPath(t, atCwd, name); !ok {
+		if r := run(t); r != 0 {
+			return kernel.Ret(r)
+		}
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsBuffer(absolute(t, atCwd, name))))
+}
+
+func sysFstatfs(t *kernel.Thread, a Args) kernel.Result {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	name := "anon:"
+	switch f := of.File.(type) {
+	case *kernel.HostFile:
+		name = f.Path
+	case *kernel.VirtualDir:
+		name = f.Path
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsBuffer(name)))
+}
+
+// statfsBuffer is struct statfs for the file system that a path lies on: an ext4
+// of 64 GiB with 48 free.
+func statfsBuffer(name string) []byte {
+	const room = 64 << 30 / blockSize
+	b := make([]byte, 120)
+	for i, v := range []uint64{unix.EXT4_SUPER_MAGIC, blockSize, room, room / 4 * 3, room / 4 * 3, 4 << 20, 4<<20 - 4096, 0, 255, blockSize, stValid | unix.ST_RELATIME} {
+		le.PutUint64(b[8*i:], v)
+	}
+	name = path.Clean(name)
+	for _, x := range []struct {
+		dir   string
+		magic uint64
+	}{{"/proc", unix.PROC_SUPER_MAGIC}, {"/sys/fs/cgroup", unix.CGROUP2_SUPER_MAGIC}, {"/sys", unix.SYSFS_MAGIC},
+		{"/dev/shm", unix.TMPFS_MAGIC}, {"/memfd:", unix.TMPFS_MAGIC}, {"anon:", unix.ANON_INODE_FS_MAGIC}} {
+		if name == x.dir || strings.HasPrefix(name, x.dir+"/") {
+			le.PutUint64(b, x.magic)
+			if x.magic != unix.TMPFS_MAGIC {
+				clear(b[16:56]) // no blocks, no files
+			}
+			break
+		}
+	}
+	return b
+}
+
+// stValid is ST_VALID: f_flags means something.
+const stValid = 0x20
