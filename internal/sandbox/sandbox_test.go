@@ -222,7 +222,7 @@ func TestAttributes(t *testing.T) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	must(t, err)
 	for _, want := range []string{"Umask:\t0022", "NoNewPrivs:\t1", "Seccomp:\t2", "SigIgn:\t0000000000000000",
-		"SigBlk:\t0000000000000000", fmt.Sprintf("TracerPid:\t%d", os.Getpid())} {
+		"SigBlk:\t0000000000000000", fmt.Sprintf("TracerPid:\t%d", unix.Gettid())} {
 		if !bytes.Contains(status, []byte(want+"\n")) {
 			t.Errorf("no %q in\n%s", want, status)
 		}

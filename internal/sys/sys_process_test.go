@@ -200,7 +200,7 @@ func TestExitOfCommands(t *testing.T) {
 }
 
 func TestClone(t *testing.T) {
-	d, a, _ := newProcess(t)
+	d, a, m := newProcess(t)
 	result := func(args ...uint64) kernel.Result {
 		r, _ := d.Call(a, unix.SYS_CLONE, args...)
 		return r
@@ -220,8 +220,9 @@ func TestClone(t *testing.T) {
 	if r.Op != kernel.OpClone || r.Clone.Flags != unix.CLONE_VM|unix.CLONE_VFORK|uint64(unix.SIGCHLD) {
 		t.Errorf("vfork: %+v", r)
 	}
+	m.Poke(bufAt, []byte("/bin/true\x00"))
 	for _, nr := range []int{unix.SYS_EXECVE, unix.SYS_EXECVEAT} {
-		if r, _ := d.Call(a, nr); r.Op != kernel.OpExec {
+		if r, _ := d.Call(a, nr, bufAt, bufAt); r.Op != kernel.OpExec {
 			t.Errorf("call %d: %+v", nr, r)
 		}
 	}

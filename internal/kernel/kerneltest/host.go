@@ -90,6 +90,19 @@ func (m *HostMachine) HostFD(fd int) (int, kernel.Errno) {
 	return n, 0
 }
 
+// Adopt implements kernel.Machine.
+func (m *HostMachine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
+	cmd := unix.F_DUPFD
+	if cloexec {
+		cmd = unix.F_DUPFD_CLOEXEC
+	}
+	n, err := unix.FcntlInt(uintptr(host), cmd, 0)
+	if err != nil {
+		return -1, err.(kernel.Errno)
+	}
+	return n, 0
+}
+
 // SigMask and SetSigMask implement kernel.Machine.
 func (m *HostMachine) SigMask() kernel.SigSet     { return m.Mask }
 func (m *HostMachine) SetSigMask(s kernel.SigSet) { m.Mask = s }
