@@ -16,6 +16,9 @@ import (
 	"ariadne/internal/trace"
 )
 
+// traceFile is the name of a trace in its run directory.
+const traceFile = "trace.txt"
+
 // options are how targets are measured.
 type options struct {
 	list, ariadne, work string
@@ -98,7 +101,7 @@ func (o *options) measure(t *target) (*result, error) {
 	if !r.Natural.Ready {
 		return r, nil
 	}
-	if err := o.repeat(r, spec, dir, filepath.Join(first, "trace")); err != nil {
+	if err := o.repeat(r, spec, dir, filepath.Join(first, traceFile)); err != nil {
 		return nil, err
 	}
 	if err := o.replay(r, spec, dir); err != nil {
@@ -124,7 +127,7 @@ func (o *options) repeat(r *result, spec, dir, first string) error {
 			return err
 		}
 		r.Runs++
-		switch difference, err := compare(first, filepath.Join(out, "trace")); {
+		switch difference, err := compare(first, filepath.Join(out, traceFile)); {
 		case err != nil:
 			return err
 		case difference == "":
@@ -142,10 +145,10 @@ func (o *options) repeat(r *result, spec, dir, first string) error {
 // replay takes one random walk and replays it; each replay verifies every step.
 func (o *options) replay(r *result, spec, dir string) error {
 	walk := filepath.Join(dir, "walk")
-	if _, _, err := o.command(walk, o.work, "check", spec, "--first", "1", "--executions", "1", "--keep-going", "--traces"); err != nil {
+	if _, _, err := o.command(walk, o.work, "check", spec, "--first", "1", "--executions", "1", "--keep-going"); err != nil {
 		return err
 	}
-	found, err := filepath.Glob(filepath.Join(walk, "*", "trace"))
+	found, err := filepath.Glob(filepath.Join(walk, "*", traceFile))
 	if err != nil || len(found) == 0 {
 		return errors.Join(err, fmt.Errorf("no trace below %s", walk))
 	}
