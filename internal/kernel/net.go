@@ -13,7 +13,7 @@ import (
 //
 // Invariants: the bytes that one step wrote to one connection leave in one
 // message, at the end of the step (Flush); Seq counts the messages of a Flow
-// from 1 without gaps.
+// from 1, upwards.
 type Net struct {
 	tcp       portTable
 	udp       portTable
@@ -83,16 +83,14 @@ func (s *Net) emit(n *Node, f *flow, m ariadne.Message) {
 	n.Out = append(n.Out, m)
 }
 
-// flowFor returns the record of the flow k at the given epoch, or nil when a
-// later epoch has begun.
+// flowFor returns the record of the flow k for an answer at the given epoch. A
+// peer that was switched off counts its epochs anew: then numbers go on from
+// what it does not remember, so that none is used twice.
 func (s *Net) flowFor(k flowKey, epoch int) *flow {
 	f := s.flows[k]
-	switch {
-	case f == nil || f.epoch < epoch:
+	if f == nil || f.epoch < epoch {
 		f = &flow{epoch: epoch}
 		s.flows[k] = f
-	case f.epoch > epoch:
-		return nil
 	}
 	return f
 }

@@ -82,9 +82,11 @@ func (s *Net) reject(n *Node, m *ariadne.Message) {
 		s.segment(n, &r)
 		return
 	}
-	if f := s.flowFor(flowKey{ariadne.TCP, connKey{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch); f != nil {
-		s.emit(n, f, r)
+	f := s.flowFor(flowKey{ariadne.TCP, connKey{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch)
+	if f.epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
+		return // both have long begun another connection
 	}
+	s.emit(n, f, r)
 }
 
 // syn takes in a request for a connection; c is what there is between the two

@@ -256,11 +256,11 @@ func writeFrom(t *kernel.Thread, of *kernel.OpenFile, total int64, nonblock bool
 // interrupted reports whether a signal will end the call if it waits.
 func interrupted(t *kernel.Thread) bool { return t.Wait.Interrupted || t.HasSignal() }
 
-// brokenPipe ends a write that met EPIPE. A socket that took some bytes before
-// raises no signal yet; a pipe does.
+// brokenPipe ends a write that met EPIPE. A stream socket that took some bytes
+// before raises no signal yet; a pipe does; a socket with packets never.
 func brokenPipe(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
-	_, pipe := of.File.(*kernel.PipeEnd)
-	if pipe || t.Wait.Done == 0 {
+	s, socket := of.File.(kernel.Socket)
+	if !socket || isStream(s) && t.Wait.Done == 0 {
 		raise(t, int(unix.SIGPIPE))
 	}
 	if t.Wait.Done > 0 {

@@ -658,3 +658,32 @@ func TestRefusalNamesAreStable(t *testing.T) {
 		}
 	}
 }
+
+func TestTCPRestartedClientIsRefused(t *testing.T) {
+	w := newNetwork(t, 2)
+	b := w.user(1)
+	reset := func() *user {
+		n := kernel.NewNode(0, "n", 1)
+		n.Addrs, n.Hosts = w.nodes[0].Node.Addrs, w.nodes[0].Node.Hosts
+		*w.nodes[0].Node = *n
+		return w.user(0)
+	}
+	connect := func(a *user, want int64) {
+		t.Helper()
+		c := a.socket(unix.AF_INET, unix.SOCK_STREAM)
+		a.bind(c, "10.0.0.1:5000")
+		at, n := a.sockaddr("10.0.0.2:80")
+		a.d.Waits(a.t, unix.SYS_CONNECT, c, at, n)
+		w.settle()
+		a.done(want)
+		a.closeFD(c)
+	}
+	a := w.user(0)
+	for range 3 { // epochs 0, 1, 2
+		connect(a, -int64(unix.ECONNREFUSED))
+	}
+	a = reset()
+	connect(a, -int64(unix.ECONNREFUSED)) // epoch 0 again
+	b.listen(unix.AF_INET, "10.0.0.2:80", 5)
+	connect(reset(), 0)
+}
