@@ -12,7 +12,8 @@
 //	guest: args A B       start it with these arguments
 //	guest: stdin TEXT     give it this line on standard input
 //
-// Read next: two_test.go, for programs on two nodes.
+// Read next: emulate_test.go, which runs them under Ariadne, and two_test.go, for
+// programs on two nodes.
 package guest
 
 import (
@@ -55,6 +56,63 @@ type outcome struct {
 	stderr string
 }
 
+// mustShow ends the test of a program that is no good natively.
+func (o outcome) mustShow(t *testing.T, who string) {
+	t.Helper()
+	if o.stdout == "" || strings.Contains(o.stdout, "cannot go on") {
+		t.Fatalf("%s natively: status %d\n%s%s", who, o.status, o.stdout, o.stderr)
+	}
+}
+
+// mustEqual compares what a program did under Ariadne with what it did natively.
+func (o outcome) mustEqual(t *testing.T, who string, native outcome) {
+	t.Helper()
+	if o.status != native.status {
+		t.Errorf("%s: status %d, natively %d", who, o.status, native.status)
+	}
+	if o.stdout != native.stdout {
+		t.Errorf("%s: natively (-) and under Ariadne (+):\n%s", who, difference(native.stdout, o.stdout))
+	}
+	if t.Failed() && o.stderr != "" {
+		t.Logf("%s: standard error under Ariadne:\n%s", who, o.stderr)
+	}
+}
+
+// difference shows two texts line by line: what is common, what only one has.
+func difference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	// common[i][j] is the length of the longest common subsequence of x[i:], y[j:].
+	common := make([][]int, len(x)+1)
+	for i := range common {
+		common[i] = make([]int, len(y)+1)
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := len(y) - 1; j >= 0; j-- {
+			if x[i] == y[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out strings.Builder
+	i, j := 0, 0
+	for i < len(x) || j < len(y) {
+		switch {
+		case i < len(x) && j < len(y) && x[i] == y[j]:
+			out.WriteString("  " + x[i] + "\n")
+			i, j = i+1, j+1
+		case j == len(y) || i < len(x) && common[i+1][j] >= common[i][j+1]:
+			out.WriteString("- " + x[i] + "\n")
+			i++
+		default:
+			out.WriteString("+ " + y[j] + "\n")
+			j++
+		}
+	}
+	return out.String()
+}
+
 func TestGuests(t *testing.T) {
 	for _, p := range programs(t) {
 		t.Run(p.name, func(t *testing.T) {
@@ -62,13 +120,10 @@ func TestGuests(t *testing.T) {
 			p.skip(t)
 			dir := t.TempDir()
 			file := p.build(t, dir)
-			native := p.native(t, filepath.Join(dir, file))
-			if native.stdout == "" {
-				t.Fatalf("prints nothing natively\n%s", native.stderr)
-			}
-			if strings.Contains(native.stdout, "cannot go on") {
-				t.Fatalf("fails natively\n%s", native.stdout)
-			}
+			want := p.native(t, filepath.Join(dir, file))
+			want.mustShow(t, p.name)
+			got := emulate(t, dir, []node{{name: "guest", program: p, file: file, args: p.args}})
+			got["guest"].mustEqual(t, p.name, want)
 		})
 	}
 }
