@@ -6,11 +6,13 @@ int main(void)
 	volatile int *tick = shared(4096);
 	int st;
 	pid_t child = fork();
-	if (child == 0)
+	if (child == 0) {
+		setpgid(0, 0); // SIGTSTP stops nobody in an orphaned group
 		for (;;) {
 			++*tick;
 			nap(5);
 		}
+	}
 	nap(30);
 	SHOW(kill(child, SIGSTOP));
 	SURE(waitpid(child, &st, WUNTRACED) == child);
