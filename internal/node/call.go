@@ -89,7 +89,8 @@ func (n *Node) leaveCall(th *thread) bool {
 	k.EndWait()
 	k.Call.InCall = false
 	if saved != nil {
-		return n.deliverMasked(th, *saved)
+		// It was not interrupted: what only its own mask let through goes on waiting.
+		k.M.SetSigMask(*saved)
 	}
 	return n.deliverSignals(th)
 }
@@ -106,6 +107,9 @@ func (n *Node) native(th *thread) bool {
 	n.record(th, nativeResult)
 	k.EndWait()
 	k.Call.InCall = false
+	if k.Call.NR == unix.SYS_RT_SIGRETURN && k.PendingSignals() != 0 {
+		return n.leaveHandler(th)
+	}
 	return true
 }
 

@@ -252,7 +252,7 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 // else may wake it, only a fatal signal does more.
 func (n *Node) endVfork(th *thread) bool {
 	if th.vfork.VforkParent == th.k {
-		if th.k.HasSignal() && !n.deliverAll(th, nil) {
+		if th.k.HasSignal() && !n.deliverSignals(th) {
 			return false
 		}
 		th.k.Wait.Uninterruptible = true

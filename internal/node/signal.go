@@ -44,7 +44,7 @@ func (n *Node) interrupt(th *thread, r kernel.Result) bool {
 		saved := k.Wait.SavedMask
 		k.EndWait()
 		k.Call.InCall = false
-		return n.deliver(th, info, saved) && n.deliverAll(th, nil)
+		return n.deliver(th, info, saved) && n.deliverSignals(th)
 	}
 	k.Park()
 	return false
@@ -72,40 +72,39 @@ func (n *Node) defaultAction(th *thread, info kernel.SigInfo) bool {
 // deliverSignals delivers all pending signals that th does not block, before its
 // next instruction in user mode; it reports whether th goes on running.
 func (n *Node) deliverSignals(th *thread) bool {
-	return n.deliverAll(th, nil)
-}
-
-// deliverMasked is deliverSignals on the way out of a call that had replaced the
-// signal mask (sigsuspend, ppoll): signals let through by that mask are delivered
-// and the mask from before is what the first handler returns to.
-func (n *Node) deliverMasked(th *thread, saved kernel.SigSet) bool {
-	return n.deliverAll(th, &saved)
-}
-
-func (n *Node) deliverAll(th *thread, restore *kernel.SigSet) bool {
 	k := th.k
 	for k.HasSignal() {
 		info, ok := k.NextSignal()
 		if !ok {
 			break
 		}
-		handled := k.Proc.Actions[info.Signo].Handler > kernel.SigIgn
-		if !n.deliver(th, info, restore) {
+		if !n.deliver(th, info, nil) {
 			return false
 		}
-		if handled {
-			restore = nil
-		}
-	}
-	if restore != nil {
-		k.M.SetSigMask(*restore)
-		return n.deliverAll(th, nil)
 	}
 	if k.Proc.Stopped {
 		n.requeue(th)
 		return false
 	}
 	return true
+}
+
+// leaveHandler lets th return from a handler while signals are pending: the mask
+// that it restores may let them through at once.
+func (n *Node) leaveHandler(th *thread) bool {
+	for {
+		must(th.tr.ToExit())
+		s, err := th.tr.Wait()
+		must(err)
+		if s.Kind == tracee.CallExit {
+			break
+		}
+		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) on the way out of a handler", th.k.TID, s.Kind, s.Signal)})
+		}
+	}
+	must(th.tr.Refresh())
+	return n.deliverSignals(th)
 }
 
 // deliver makes th enter the handler of info, or takes the default action.

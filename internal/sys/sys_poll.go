@@ -18,9 +18,6 @@ func init() {
 	)
 }
 
-// maxPollFDs bounds the list of poll as RLIMIT_NOFILE's hard limit does.
-const maxPollFDs = 1 << 20
-
 // pollFD is a struct pollfd.
 type pollFD struct {
 	fd      int
@@ -49,7 +46,7 @@ func sysPpoll(t *kernel.Thread, a Args) kernel.Result {
 
 // poll looks at nfds descriptors once and decides.
 func poll(t *kernel.Thread, addr, nfds uint64, restart kernel.Restart) kernel.Result {
-	if nfds > maxPollFDs {
+	if most, _ := t.Proc.Rlimit(unix.RLIMIT_NOFILE); nfds > most {
 		return kernel.Fail(unix.EINVAL)
 	}
 	b, e := readBytes(t, addr, int(nfds)*8)

@@ -15,6 +15,7 @@ func init() {
 		full(unix.SYS_RT_SIGTIMEDWAIT, "rt_sigtimedwait", sysSigtimedwait),
 		full(unix.SYS_RT_SIGQUEUEINFO, "rt_sigqueueinfo", sysSigqueueinfo),
 		full(unix.SYS_RT_TGSIGQUEUEINFO, "rt_tgsigqueueinfo", sysTgsigqueueinfo),
+		full(unix.SYS_RT_SIGRETURN, "rt_sigreturn", nil), // Linux does it; then what is pending is delivered
 		full(unix.SYS_KILL, "kill", sysKill),
 		full(unix.SYS_TKILL, "tkill", sysTkill),
 		full(unix.SYS_TGKILL, "tgkill", sysTgkill),
