@@ -172,6 +172,8 @@ func (p *program) credentials(user int) {
 	// The change of user made this memory, still shared with Ariadne, undumpable.
 	p.add("set dumpable", 0, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
 	p.add("set the death signal", 0, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	// Ariadne may have been killed before that: then init would be the tracer.
+	p.add("find Ariadne alive", whole, unix.SYS_GETPPID, 0, 0, uintptr(unix.Getpid()))
 	p.add("trap RDTSC", 0, unix.SYS_PRCTL, unix.PR_SET_TSC, unix.PR_TSC_SIGSEGV, 0, 0, 0)
 	p.add("set no_new_privs", 0, unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	p.add("be traced", 0, unix.SYS_PTRACE, unix.PTRACE_TRACEME, 0, 0, 0)
