@@ -90,6 +90,7 @@ func Start(cfg Config) *Node {
 	def := &cfg.Spec.Nodes[cfg.Index]
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed)
 	k.CPUs = max(def.CPUs, 1)
+	k.Files.User = def.User
 	k.Addrs = def.Addrs
 	for _, o := range cfg.Spec.Nodes {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})

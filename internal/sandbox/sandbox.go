@@ -21,6 +21,7 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -63,6 +64,7 @@ func Start(cfg Config) (pid int, err error) {
 		return 0, fmt.Errorf("node %s: %w", cfg.Name, err)
 	}
 	p := &program{}
+	p.limits()
 	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
 	p.enter(ns.net, unix.CLONE_NEWNET, "network")
 	p.add("new namespaces", 0, unix.SYS_UNSHARE, unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
@@ -79,6 +81,7 @@ func Join(member int, cfg Config) (pid int, err error) {
 		return 0, err
 	}
 	p := &program{}
+	p.limits()
 	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
 	for _, k := range [...]struct {
 		name string
@@ -134,10 +137,6 @@ func (p *program) attributes() {
 	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_RDWR, 0)
 	p.add("dup", 0, unix.SYS_DUP2, 0, 1)
 	p.add("dup", 0, unix.SYS_DUP2, 0, 2)
-	for _, r := range rlimits {
-		l := unix.Rlimit{Cur: r.cur, Max: r.max}
-		p.add("prlimit", mayFail, unix.SYS_PRLIMIT64, 0, uintptr(r.what), hold(p, &l), 0)
-	}
 	p.add("umask", 0, unix.SYS_UMASK, 0o022)
 	p.add("setsid", 0, unix.SYS_SETSID)
 	p.add("personality", 0, unix.SYS_PERSONALITY, addrNoRandomize)
@@ -152,14 +151,33 @@ func (p *program) attributes() {
 // addrNoRandomize is ADDR_NO_RANDOMIZE of personality(2).
 const addrNoRandomize = 0x40000
 
-// rlimits are those that programs look at or that would hide in the host's.
-var rlimits = []struct {
-	what     int
-	cur, max uint64
-}{
-	{unix.RLIMIT_NOFILE, 4096, 4096},
-	{unix.RLIMIT_CORE, 0, 0},
-	{unix.RLIMIT_STACK, 8 << 20, 8 << 20},
+// limits sets Linux's resource limits while the process still has the privileges
+// of Ariadne: out of the way of what the node is told, but for the stack, whose
+// limit decides where Linux puts mappings.
+func (p *program) limits() {
+	for _, r := range []struct {
+		what     int
+		cur, max uint64
+	}{
+		{unix.RLIMIT_NOFILE, kernel.MaxFiles, kernel.MaxFiles},
+		{unix.RLIMIT_MEMLOCK, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+		{unix.RLIMIT_NPROC, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+		{unix.RLIMIT_AS, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+		{unix.RLIMIT_DATA, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+		{unix.RLIMIT_FSIZE, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+		{unix.RLIMIT_CPU, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
+		{unix.RLIMIT_CORE, 0, 0},
+		{unix.RLIMIT_STACK, 8 << 20, 8 << 20},
+	} {
+		// An ordinary user raises the soft limit as far as the hard one goes.
+		var old unix.Rlimit
+		if unix.Getrlimit(r.what, &old) == nil && os.Geteuid() != 0 {
+			r.max = min(r.max, old.Max)
+			r.cur = min(r.cur, r.max)
+		}
+		l := unix.Rlimit{Cur: r.cur, Max: r.max}
+		p.add("prlimit", mayFail, unix.SYS_PRLIMIT64, 0, uintptr(r.what), hold(p, &l), 0)
+	}
 }
 
 // credentials makes the process the user it is to be, and traceable.

@@ -170,20 +170,31 @@ func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
 		}
 		list = parseDirents(list, buf[:n])
 	}
-	where := fdPath(t, fd)
-	if where == "/proc" {
-		list = append(list, processEntries(t)...)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
-	shown := list[:0]
+	return shownEntries(t, fdPath(t, fd), st.Dev, list), 0
+}
+
+// shownEntries are the entries of the directory at where, on device dev, as the
+// node sees them: sorted, with its inode numbers, /proc with the processes.
+func shownEntries(t *kernel.Thread, where string, dev uint64, list []kernel.Dirent) []kernel.Dirent {
+	var shown []kernel.Dirent
 	for _, d := range list {
-		if where == "/" && d.Name == ownDir {
+		if where == "/" && d.Name == ownDir || where == "/proc" && d.Name == "self" {
 			continue
 		}
-		d.Ino = t.Node().Files.Inode(kernel.FileKey{Dev: st.Dev, Ino: d.Ino})
 		shown = append(shown, d)
 	}
-	return shown, 0
+	if where == "/proc" {
+		shown = append(shown, processEntries(t)...)
+	}
+	sort.Slice(shown, func(i, j int) bool { return shown[i].Name < shown[j].Name })
+	for i, d := range shown {
+		if d.Ino == 0 { // of a virtual one
+			shown[i].Ino = virtualInode(t, path.Join(where, d.Name))
+		} else {
+			shown[i].Ino = t.Node().Files.Inode(kernel.FileKey{Dev: dev, Ino: d.Ino})
+		}
+	}
+	return shown
 }
 
 // parseDirents appends what getdents64 stored in b.

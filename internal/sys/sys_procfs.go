@@ -78,6 +78,8 @@ func resolveVirtual(t *kernel.Thread, name string) (string, bool) {
 	}
 	first, rest, _ := strings.Cut(rel, "/")
 	switch {
+	case rel == "self" || rel == "thread-self":
+		return name, true
 	case first == "self" && (rest == "net" || strings.HasPrefix(rest, "net/")):
 		return "", false
 	case first == "self":
@@ -121,6 +123,7 @@ const (
 	attrFile            // can be written
 	plainDir
 	pathLink // to a path
+	selfLink // /proc/self, /proc/thread-self
 	fdLink   // to an open file
 	terminal // /dev/tty
 )
@@ -147,8 +150,11 @@ var processDirs = map[string]bool{"": true, "task": true, "fd": true, "fdinfo": 
 
 // lookupVirtual finds what a virtual path names.
 func lookupVirtual(t *kernel.Thread, v string) (object, kernel.Errno) {
-	if v == "/dev/tty" {
+	switch v {
+	case "/dev/tty":
 		return object{kind: terminal}, 0
+	case "/proc/self", "/proc/thread-self":
+		return object{kind: selfLink}, 0
 	}
 	rel := strings.TrimPrefix(v, "/proc/")
 	if f := systemFiles[rel]; f != nil {
@@ -262,7 +268,7 @@ func (o object) mode() uint32 {
 		return unix.S_IFREG | 0o644
 	case plainDir:
 		return unix.S_IFDIR | 0o555
-	case pathLink, fdLink:
+	case pathLink, fdLink, selfLink:
 		return unix.S_IFLNK | 0o777
 	case terminal:
 		return unix.S_IFCHR | 0o666
@@ -287,6 +293,8 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 		return st, e
 	}
 	switch {
+	case follow && o.kind == selfLink:
+		return statVirtual(t, "/proc/"+selfTarget(t, v), true)
 	case follow && o.kind == fdLink && o.proc == t.Proc:
 		st, _, e = statFD(t, uint64(o.fd))
 		return st, e
@@ -332,6 +340,8 @@ func virtualLink(t *kernel.Thread, v string) (string, kernel.Errno) {
 	switch {
 	case e != 0:
 		return "", e
+	case o.kind == selfLink:
+		return selfTarget(t, v), 0
 	case o.kind == fdLink:
 		return describeFD(o.thread, o.fd), 0
 	case o.kind != pathLink:
@@ -348,6 +358,15 @@ func virtualLink(t *kernel.Thread, v string) (string, kernel.Errno) {
 		return "/", 0
 	}
 	return o.name + ":[" + strconv.Itoa(namespaceInodes[o.name]) + "]", 0
+}
+
+// selfTarget is where /proc/self or /proc/thread-self leads.
+func selfTarget(t *kernel.Thread, v string) string {
+	pid := strconv.Itoa(t.Proc.PID)
+	if v == "/proc/thread-self" {
+		return pid + "/task/" + strconv.Itoa(t.TID)
+	}
+	return pid
 }
 
 // namespaceInodes are Linux's numbers of the first namespaces.
@@ -442,9 +461,9 @@ func processNames(task bool) (names []string, types func(string) uint8) {
 
 // processEntries are the processes as entries of /proc.
 func processEntries(t *kernel.Thread) []kernel.Dirent {
-	var list []kernel.Dirent
+	list := []kernel.Dirent{{Type: unix.DT_LNK, Name: "self"}, {Type: unix.DT_LNK, Name: "thread-self"}}
 	for _, pid := range t.Node().PIDs() {
-		list = append(list, kernel.Dirent{Ino: uint64(pid), Type: unix.DT_DIR, Name: strconv.Itoa(pid)})
+		list = append(list, kernel.Dirent{Type: unix.DT_DIR, Name: strconv.Itoa(pid)})
 	}
 	return list
 }
@@ -463,8 +482,10 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		return kernel.Fail(unix.EEXIST)
 	case o.kind == terminal:
 		return kernel.Fail(unix.ENXIO)
-	case (o.kind == fdLink || o.kind == pathLink) && flags&unix.O_NOFOLLOW != 0:
+	case o.mode()&unix.S_IFMT == unix.S_IFLNK && flags&unix.O_NOFOLLOW != 0:
 		return kernel.Fail(unix.ELOOP)
+	case o.kind == selfLink:
+		return openVirtual(t, r, "/proc/"+selfTarget(t, v))
 	case o.kind == fdLink:
 		return reopen(t, &r, o)
 	case o.kind == pathLink:

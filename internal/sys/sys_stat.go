@@ -83,6 +83,9 @@ func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		st.Size, st.Blocks = blockSize, blockSize/512
+		if !own {
+			st.Nlink = 1 // not every file system counts subdirectories
+		}
 	case unix.S_IFREG:
 		if !own {
 			st.Blocks = (st.Size + blockSize - 1) / blockSize * (blockSize / 512)
