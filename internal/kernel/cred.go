@@ -1,5 +1,7 @@
 package kernel
 
+import "golang.org/x/sys/unix"
+
 // IDs are a process's user or group ids (credentials(7)).
 type IDs struct{ Real, Effective, Saved, FS int }
 
@@ -40,6 +42,23 @@ func (p *Process) SetUIDs(ids IDs) {
 	case old.Effective != 0 && ids.Effective == 0:
 		c.EffectiveCaps = c.Permitted
 	}
+}
+
+// fileCaps are the capabilities over files: with the user id for files goes or
+// comes the right to use them.
+const fileCaps = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER |
+	1<<unix.CAP_FSETID | 1<<unix.CAP_LINUX_IMMUTABLE | 1<<unix.CAP_MKNOD | 1<<unix.CAP_MAC_OVERRIDE
+
+// SetFSUID changes the user id for files alone.
+func (p *Process) SetFSUID(id int) {
+	c := &p.Cred
+	switch {
+	case c.UID.FS == 0 && id != 0:
+		c.EffectiveCaps &^= fileCaps
+	case c.UID.FS != 0 && id == 0:
+		c.EffectiveCaps |= fileCaps & c.Permitted
+	}
+	c.UID.FS = id
 }
 
 // SetGIDs changes the group ids.

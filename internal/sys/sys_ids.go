@@ -198,21 +198,23 @@ func setRESID(old kernel.IDs, a Args, able bool) (kernel.IDs, kernel.Errno) {
 
 // sysSetfsuid returns the old id whether or not it could be changed.
 func sysSetfsuid(t *kernel.Thread, a Args) kernel.Result {
-	return kernel.Ret(setFSID(&t.Proc.Cred.UID, idArg(a[0]), t.Proc.Capable(unix.CAP_SETUID)))
+	ids, id := t.Proc.Cred.UID, idArg(a[0])
+	if maySetFS(ids, id, t.Proc.Capable(unix.CAP_SETUID)) {
+		t.Proc.SetFSUID(id)
+	}
+	return kernel.Ret(int64(ids.FS))
 }
 
 func sysSetfsgid(t *kernel.Thread, a Args) kernel.Result {
-	return kernel.Ret(setFSID(&t.Proc.Cred.GID, idArg(a[0]), t.Proc.Capable(unix.CAP_SETGID)))
+	ids, id := t.Proc.Cred.GID, idArg(a[0])
+	if maySetFS(ids, id, t.Proc.Capable(unix.CAP_SETGID)) {
+		t.Proc.Cred.GID.FS = id
+	}
+	return kernel.Ret(int64(ids.FS))
 }
 
-func setFSID(ids *kernel.IDs, id int, able bool) int64 {
-	old := ids.FS
-	if able || id == ids.Real || id == ids.Effective || id == ids.Saved || id == ids.FS {
-		if id != keep {
-			ids.FS = id
-		}
-	}
-	return int64(old)
+func maySetFS(ids kernel.IDs, id int, able bool) bool {
+	return id != keep && (able || id == ids.Real || id == ids.Effective || id == ids.Saved || id == ids.FS)
 }
 
 func storeIDs(t *kernel.Thread, a Args, ids kernel.IDs) kernel.Result {

@@ -186,6 +186,9 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 	case semSetAll:
 		return setAllSems(t, set, arg)
 	}
+	if v := int32(arg); cmd == semSetVal && (v < 0 || v > kernel.SemMaxValue) {
+		return kernel.Fail(unix.ERANGE)
+	}
 	if num < 0 || num >= len(set.Sems) {
 		return kernel.Fail(unix.EINVAL)
 	}

@@ -220,10 +220,8 @@ func sysNanosleep(t *kernel.Thread, a Args) kernel.Result {
 func sysClockNanosleep(t *kernel.Thread, a Args) kernel.Result {
 	clock := int(int32(a[0]))
 	switch clock {
-	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE:
+	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_THREAD_CPUTIME_ID:
 		return kernel.Fail(unix.EOPNOTSUPP)
-	case unix.CLOCK_THREAD_CPUTIME_ID:
-		return kernel.Fail(unix.EINVAL)
 	}
 	if _, e := readClock(t, clock); e != 0 {
 		return kernel.Fail(e)
