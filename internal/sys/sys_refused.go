@@ -89,6 +89,7 @@ func init() {
 		refused(unix.SYS_FILE_GETATTR, "file_getattr", unix.ENOSYS, true, newer),
 		refused(unix.SYS_FILE_SETATTR, "file_setattr", unix.ENOSYS, true, newer),
 		refused(unix.SYS_LISTNS, "listns", unix.ENOSYS, true, newer),
+		refused(unix.SYS_RSEQ_SLICE_YIELD, "rseq_slice_yield", unix.ENOSYS, true, newer),
 
 		refused(unix.SYS_USELIB, "uselib", unix.ENOSYS, true, never),
 		refused(unix.SYS__SYSCTL, "_sysctl", unix.ENOSYS, true, never),
