@@ -58,8 +58,11 @@ func (ep *Epoll) find(file *OpenFile, fd int) *epollItem {
 // Pollable reports whether epoll may watch f: regular files and directories
 // have nothing to wait for.
 func Pollable(f File) bool {
-	h, ok := f.(*HostFile)
-	return !ok || h.Mode&unix.S_IFMT == unix.S_IFCHR && (h.Path == "/dev/urandom" || h.Path == "/dev/random")
+	switch f.(type) {
+	case *HostFile, *VirtualDir:
+		return false
+	}
+	return true
 }
 
 // Add implements EPOLL_CTL_ADD.

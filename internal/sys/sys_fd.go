@@ -102,9 +102,13 @@ const (
 	fGetSig      = 11
 	fSetOwnEx    = 15
 	fGetOwnEx    = 16
-	fDupFDQuery  = 1027
+	fLastKnown   = 1040 // the last that Linux knows
 	fGetRWHint   = 1035
 	fSetFileHint = 1038
+
+	ownerThread = 0
+	ownerPID    = 1
+	ownerGroup  = 2
 )
 
 func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
@@ -138,8 +142,9 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 	case unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW:
 		return fcntlLock(t, of, a)
 	case unix.F_SETOWN:
-		of.Owner = int(int32(arg))
-		return kernel.Ret(0)
+		return setOwner(t, of, int(int32(arg)))
+	case fSetOwnEx, fGetOwnEx:
+		return ownerEx(t, of, cmd, arg)
 	case unix.F_GETOWN:
 		return kernel.Ret(int64(of.Owner))
 	case fSetSig:
@@ -158,7 +163,41 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 	if cmd >= fGetRWHint && cmd <= fSetFileHint && isHost(of) {
 		return kernel.Native
 	}
-	t.Node().Refuse(t, fmt.Sprintf("fcntl %d", cmd), formatArgs(a), false)
+	known := cmd >= unix.F_SETLEASE && cmd <= fLastKnown
+	t.Node().Refuse(t, fmt.Sprintf("fcntl %d", cmd), formatArgs(a), !known)
+	return kernel.Fail(unix.EINVAL)
+}
+
+// setOwner implements F_SETOWN: a process, or a process group as a negative number.
+func setOwner(t *kernel.Thread, of *kernel.OpenFile, who int) kernel.Result {
+	if who > 0 && t.Node().Procs[who] == nil && t.Node().Thread(who) == nil || who < 0 && len(t.Node().Group(-who)) == 0 {
+		return kernel.Fail(unix.ESRCH)
+	}
+	of.Owner = who
+	return kernel.Ret(0)
+}
+
+// ownerEx implements F_SETOWN_EX and F_GETOWN_EX on a struct f_owner_ex: type
+// and id. A thread is taken for a process: no signal is ever sent.
+func ownerEx(t *kernel.Thread, of *kernel.OpenFile, cmd int, addr uint64) kernel.Result {
+	if cmd == fGetOwnEx {
+		typ, who := uint32(ownerPID), of.Owner
+		if who < 0 {
+			typ, who = ownerGroup, -who
+		}
+		return kernel.RetOr(0, t.M.WriteMem(addr, le.AppendUint32(le.AppendUint32(nil, typ), uint32(who))))
+	}
+	b, e := readBytes(t, addr, 8)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	who := int(int32(le.Uint32(b[4:])))
+	switch le.Uint32(b) {
+	case ownerThread, ownerPID:
+		return setOwner(t, of, who)
+	case ownerGroup:
+		return setOwner(t, of, -who)
+	}
 	return kernel.Fail(unix.EINVAL)
 }
 
