@@ -70,10 +70,10 @@ func (c *check) start() error {
 	if err != nil {
 		return err
 	}
-	r.Ends, r.Next = map[string]int{}, c.opts.First
+	r.Ends = map[string]int{}
 	c.report = r
 	c.newPlan(c.opts.First, c.opts.Executions)
-	return r.save()
+	return nil
 }
 
 // resume goes on where the check in the run directory was interrupted.

@@ -17,7 +17,7 @@ import (
 // A run directory has
 //
 //	spec.yaml        a copy of the spec
-//	report.json      the Report; of a check also while it goes on
+//	report.json      the Report, as far as it goes
 //
 // and the record of the execution of a run or a replay:
 //
@@ -43,12 +43,13 @@ const (
 	unconfirmed  = "unconfirmed" // -N
 )
 
-// ours are the patterns of all that may stand in a run directory.
-var ours = []string{specFile, reportFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
+// ours are the patterns of all that a run directory is emptied of.
+var ours = []string{reportFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
 // makeOut makes the run directory and returns its path. A directory that holds
-// an earlier run is emptied; anything else that holds files is refused.
+// an earlier run, which is one that has its report, is emptied of it; anything
+// else that holds files is refused.
 func makeOut(out string, s *spec.Spec) (string, error) {
 	if out == "" {
 		return newOut(filepath.Join("ariadne-runs", fileName(s.Name)))
@@ -60,7 +61,7 @@ func makeOut(out string, s *spec.Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(entries) > 0 && !exists(filepath.Join(out, specFile)) {
+	if len(entries) > 0 && !exists(filepath.Join(out, reportFile)) {
 		return "", fmt.Errorf("%s: not empty and not a run directory", out)
 	}
 	for _, pattern := range ours {

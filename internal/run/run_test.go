@@ -615,7 +615,7 @@ func TestRunDirectories(t *testing.T) {
 	if err := os.Mkdir("mine", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "mine/diary.txt", "")
+	write(t, "mine/spec.yaml", "name: mine\n")
 	if _, err := start("mine"); err == nil || !strings.Contains(err.Error(), "mine: not empty and not a run directory") {
 		t.Errorf("err = %v", err)
 	}
@@ -632,6 +632,10 @@ func TestRunDirectories(t *testing.T) {
 	}
 	if !exists("out[1]/notes.txt") || exists("out[1]/violation-7") || !exists("out[1]/trace.txt") {
 		t.Error("the run directory was not used again as it should")
+	}
+	_, err := run.Replay(t.Context(), s, "out[1]/trace.txt", run.Options{Nodes: &fakes{programs: pingPong}, Out: "out[1]"})
+	if err == nil || !strings.Contains(err.Error(), "which would be emptied") || !exists("out[1]/trace.txt") {
+		t.Errorf("err = %v", err)
 	}
 	s.Name = "../a system/"
 	if r, err := start(""); err != nil || r.Out != "ariadne-runs/_.._a system_-1" {

@@ -7,88 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"ariadne"
 	"ariadne/internal/search"
-	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
-	"ariadne/internal/sys"
 	"ariadne/internal/trace"
 )
-
-const interrupted = "interrupted"
-
-// Run executes the natural schedule once: every message after its latency, every
-// timer on time.
-func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
-	o.setDefaults()
-	y, err := newSystem(s, o)
-	if err != nil {
-		return nil, err
-	}
-	r, err := y.begin("run")
-	if err != nil {
-		return nil, err
-	}
-	onThread(func() { err = y.run(ctx, r) })
-	return y.finish(r, err)
-}
-
-func (y *system) run(ctx context.Context, r *Report) error {
-	began := time.Now()
-	rec, err := y.record(0, r.Out)
-	if err != nil {
-		return err
-	}
-	tape := newTape()
-	stopped := func() bool { return ctx.Err() != nil }
-	a, err := y.explore(0, strategy.Natural{}, func(s ariadne.Step) {
-		tape.step(s)
-		rec.step(s)
-		if y.opts.OnStep != nil {
-			y.opts.OnStep(s)
-		}
-	}, stopped)
-	err = first(err, rec.end(&a.Result))
-	r.RealTime = time.Since(began)
-	r.Trace, r.End, r.Executions = rec.path(), a.End, 1
-	r.count(&a)
-	if err != nil {
-		return err
-	}
-	if a.End == search.EndStopped {
-		r.Stopped = interrupted
-		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
-	}
-	if a.Violation == nil {
-		return nil
-	}
-	h, err := y.header(0, r.Out)
-	if err != nil {
-		return err
-	}
-	t, calls := tape.end(h, &a.Result, r.names())
-	again, m, err := y.confirm(0, t, calls, nil, stopped)
-	switch {
-	case err != nil:
-		return err
-	case m != nil:
-		r.mismatch(m, false, unconfirmedText(t, m))
-	case again.End == search.EndStopped:
-		r.Stopped = interrupted
-		r.doubt("it was interrupted while a violation was being confirmed")
-	default:
-		v := r.violation(&a, 0, r.Out, r.Trace)
-		if y.opts.OnViolation != nil {
-			y.opts.OnViolation(v)
-		}
-	}
-	return nil
-}
 
 // Replay follows the trace at path, verifying each step. s may be nil: the spec
 // is then read from where the trace says.
@@ -114,12 +41,21 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if len(changes) > 0 && !o.Force {
 		return nil, fmt.Errorf("%s cannot be replayed as it was:\n  %s", path, strings.Join(changes, "\n  "))
 	}
+	if inside(o.Out, path) {
+		return nil, fmt.Errorf("%s: the trace lies in the run directory %s, which would be emptied", path, o.Out)
+	}
 	r, err := y.begin("replay")
 	if err != nil {
 		return nil, err
 	}
 	onThread(func() { err = y.replay(ctx, r, path, t, changes) })
 	return y.finish(r, err)
+}
+
+// inside reports whether path lies in the directory dir, if there is one.
+func inside(dir, path string) bool {
+	rel, err := relative(dir, path)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
 // SpecOf is the path of the spec of the trace at path.
@@ -204,72 +140,4 @@ func openCalls(path string) (calls *trace.CallReader, closer func() error, err e
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return calls, f.Close, nil
-}
-
-// begin makes the run directory and the report.
-func (y *system) begin(command string) (*Report, error) {
-	out, err := makeOut(y.opts.Out, y.spec)
-	if err != nil {
-		return nil, err
-	}
-	return newReport(command, y.spec, out), copySpec(out, y.spec)
-}
-
-// record begins the record of an execution in dir.
-func (y *system) record(execution int, dir string) (*recorder, error) {
-	h, err := y.header(execution, dir)
-	if err != nil {
-		return nil, err
-	}
-	return newRecorder(dir, y.spec, h)
-}
-
-// finish closes the report. A bug belongs into it; any other error is returned.
-func (y *system) finish(r *Report, err error) (*Report, error) {
-	var b bug
-	if errors.As(err, &b) {
-		r.Bugs = append(r.Bugs, b.Error())
-		err = nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.Command != "check" {
-		for i := range r.Nodes {
-			if log := filepath.Join(r.Out, logFile(r.Nodes[i].Name)); exists(log) {
-				r.Nodes[i].Log = log
-			}
-		}
-	}
-	r.judge()
-	return r, r.save()
-}
-
-// setDefaults fills in what was left open.
-func (o *Options) setDefaults() {
-	if o.Nodes == nil {
-		o.Nodes = Processes{}
-	}
-	if o.CallName == nil {
-		o.CallName = callName
-	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.NumCPU()
-	}
-}
-
-// callName names a system call as the table has it.
-func callName(nr int) string {
-	if nr >= 0 && nr < len(sys.Table) && sys.Table[nr].Name != "" {
-		return sys.Table[nr].Name
-	}
-	return fmt.Sprintf("system call %d", nr)
-}
-
-// first is the first error of two.
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

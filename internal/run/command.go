@@ -1,0 +1,82 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"ariadne/internal/sys"
+)
+
+// What the commands have in common: how each begins and ends.
+
+// begin makes the run directory and the report.
+func (y *system) begin(command string) (*Report, error) {
+	out, err := makeOut(y.opts.Out, y.spec)
+	if err != nil {
+		return nil, err
+	}
+	r := newReport(command, y.spec, out)
+	r.Next = y.opts.First
+	return r, first(r.save(), copySpec(out, y.spec))
+}
+
+// record begins the record of an execution in dir.
+func (y *system) record(execution int, dir string) (*recorder, error) {
+	h, err := y.header(execution, dir)
+	if err != nil {
+		return nil, err
+	}
+	return newRecorder(dir, y.spec, h)
+}
+
+// finish closes the report. A bug belongs into it; any other error is returned.
+func (y *system) finish(r *Report, err error) (*Report, error) {
+	var b bug
+	if errors.As(err, &b) {
+		r.Bugs = append(r.Bugs, b.Error())
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Command != "check" {
+		for i := range r.Nodes {
+			if log := filepath.Join(r.Out, logFile(r.Nodes[i].Name)); exists(log) {
+				r.Nodes[i].Log = log
+			}
+		}
+	}
+	r.judge()
+	return r, r.save()
+}
+
+// setDefaults fills in what was left open.
+func (o *Options) setDefaults() {
+	if o.Nodes == nil {
+		o.Nodes = Processes{}
+	}
+	if o.CallName == nil {
+		o.CallName = callName
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.NumCPU()
+	}
+}
+
+// callName names a system call as the table has it.
+func callName(nr int) string {
+	if nr >= 0 && nr < len(sys.Table) && sys.Table[nr].Name != "" {
+		return sys.Table[nr].Name
+	}
+	return fmt.Sprintf("system call %d", nr)
+}
+
+// first is the first error of two.
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
