@@ -55,10 +55,11 @@ type OutMsg struct {
 
 // InMsg is what one receive call asks for and gets.
 type InMsg struct {
-	Max   int // bytes wanted
-	Flags int // MSG_* asked
-	Least int // a stream waits for so many, unless no more can come
-	Got   int // bytes that this call has received before
+	Max    int  // bytes wanted
+	Flags  int  // MSG_* asked
+	NoWait bool // the caller does not wait
+	Least  int  // a stream waits for so many, unless no more can come
+	Got    int  // bytes that this call has received before
 
 	Data     []byte
 	From     []byte // nil: no address

@@ -76,7 +76,12 @@ func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
 		return unix.EADDRINUSE
 	}
 	u.bound, u.local, u.hasPort, u.portLocked = a, a, true, locked
-	ports.add(a.Port(), u)
+	// As Linux has it (sk_add_node_rcu), for who decides below and who receives.
+	if u.Domain == unix.AF_INET6 && u.Opt(unix.SOL_SOCKET, unix.SO_REUSEPORT) != 0 {
+		ports.used[a.Port()] = slices.Insert(ports.used[a.Port()], 0, inetSocket(u))
+	} else {
+		ports.add(a.Port(), u)
+	}
 	return 0
 }
 
@@ -88,15 +93,17 @@ func (u *UDP) autobind() Errno {
 	return u.takePort(netip.AddrPortFrom(unspecified(u.Domain), 0), false)
 }
 
-// conflicts reports whether another socket's claim on a excludes u's.
+// conflicts reports whether another socket's claim on a excludes u's. Like Linux
+// (udp_lib_lport_inuse) it lets the last bound socket that shares by
+// SO_REUSEPORT decide.
 func (u *UDP) conflicts(a netip.AddrPort) bool {
-	for _, s := range u.Node.Net.udp.used[a.Port()] {
+	for _, s := range slices.Backward(u.Node.Net.udp.used[a.Port()]) {
 		x := s.inetPart()
 		both := func(opt int) bool {
 			return u.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
 		}
-		if u.overlaps(a.Addr(), x) && !both(unix.SO_REUSEADDR) && !both(unix.SO_REUSEPORT) {
-			return true
+		if u.overlaps(a.Addr(), x) && !both(unix.SO_REUSEADDR) {
+			return !both(unix.SO_REUSEPORT)
 		}
 	}
 	return false
@@ -339,7 +346,7 @@ func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
 		return e
 	}
 	if len(u.queue) == 0 {
-		if u.shut&shutRead != 0 {
+		if u.shut&shutRead != 0 && !m.NoWait {
 			return 0
 		}
 		return unix.EAGAIN

@@ -276,19 +276,22 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 	if s.passesCreds() && s.addr == nil {
 		s.autobind()
 	}
-	x, e := s.receiver(t, m.To)
-	if e != 0 {
-		return 0, e
-	}
-	if len(m.Data) > s.sendBuffer()-32 {
-		return 0, unix.EMSGSIZE
-	}
-	if e := s.TakeError(); e != 0 {
-		return 0, e
-	}
 	switch {
+	case !s.isDgram() && !s.connected:
+		return 0, unix.ENOTCONN
+	case len(m.Data) > s.sendBuffer()-32:
+		return 0, unix.EMSGSIZE
+	case s.err != 0:
+		return 0, s.TakeError()
 	case s.shut&shutWrite != 0:
 		return 0, unix.EPIPE
+	case s.charged >= s.sendBuffer():
+		return 0, unix.EAGAIN
+	}
+	x, e := s.receiver(t, m.To)
+	switch {
+	case e != 0:
+		return 0, e
 	case x.dead && s.isDgram():
 		if s.peer == x {
 			s.setReceiver(nil)
@@ -298,7 +301,7 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 		return 0, unix.EPIPE
 	case s.isDgram() && x.peer != nil && x.peer != s:
 		return 0, unix.EPERM
-	case s.charged >= s.sendBuffer(), s.blockedBy(x):
+	case s.blockedBy(x):
 		return 0, unix.EAGAIN
 	}
 	s.push(t, x, m, m.Data)
@@ -374,8 +377,11 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 		s.takeStream(m)
 	case !ended:
 		return unix.EAGAIN
-	case m.Got == 0 && s.err != 0:
-		return s.TakeError()
+	case s.err != 0:
+		if e := s.TakeError(); m.Got == 0 {
+			return e
+		}
+		// After a part of MSG_WAITALL Linux forgets the error.
 	}
 	return 0
 }
@@ -472,7 +478,7 @@ func (s *Unix) recvPacket(m *InMsg) Errno {
 		return e
 	}
 	if len(s.queue) == 0 {
-		if s.shut&shutRead != 0 {
+		if s.shut&shutRead != 0 && !(s.isDgram() && m.NoWait) {
 			return 0
 		}
 		return unix.EAGAIN
@@ -536,7 +542,8 @@ func (s *Unix) Release(n *Node) {
 	n.Net.forgetUnix(s)
 	if x := s.peer; x != nil && !s.isDgram() {
 		x.shut = shutRead | shutWrite
-		if len(s.queue) > 0 {
+		// An empty record at the front does not count (Linux 6.16 and later).
+		if len(s.queue) > 1 || s.total() > 0 {
 			x.err = unix.ECONNRESET
 		}
 		x.changed.Notify(0)

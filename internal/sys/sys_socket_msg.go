@@ -263,7 +263,7 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, k
 	total := iovLen(v)
 	all := isStream(s) && flags&unix.MSG_WAITALL != 0 && flags&unix.MSG_PEEK == 0
 	for {
-		m := kernel.InMsg{Max: total - int(t.Wait.Done), Flags: flags, Got: int(t.Wait.Done)}
+		m := kernel.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done)}
 		if isStream(s) && !nonblock && !t.Wait.TimedOut && !t.Wait.Interrupted {
 			m.Least = min(total, leastBytes(s, flags))
 		}
