@@ -1,8 +1,8 @@
 package sys
 
 import (
-	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"ariadne/internal/kernel"
@@ -21,7 +21,7 @@ func isCwd(dirfd uint64) bool { return int32(dirfd) == unix.AT_FDCWD }
 
 // threadPath is the supervisor's path of a file in the thread's /proc directory.
 func threadPath(t *kernel.Thread, name string) string {
-	return fmt.Sprintf("/proc/%d/%s", t.M.RealTID(), name)
+	return "/proc/" + strconv.Itoa(t.M.RealTID()) + "/" + name
 }
 
 // readLink is readlink(2) in the supervisor, "" when it fails.
@@ -57,12 +57,12 @@ func dirPath(t *kernel.Thread, dirfd uint64) string {
 
 // fdPath is where the thread's descriptor of a host file leads now.
 func fdPath(t *kernel.Thread, fd int) string {
-	return readLink(threadPath(t, fmt.Sprintf("fd/%d", fd)))
+	return readLink(threadPath(t, "fd/"+strconv.Itoa(fd)))
 }
 
 // fdStat is the real state of the thread's descriptor of a host file.
 func fdStat(t *kernel.Thread, fd int) (st unix.Stat_t, e kernel.Errno) {
-	err := unix.Stat(threadPath(t, fmt.Sprintf("fd/%d", fd)), &st)
+	err := unix.Stat(threadPath(t, "fd/"+strconv.Itoa(fd)), &st)
 	return st, errnoOf(err)
 }
 
