@@ -61,8 +61,6 @@ func init() {
 		refused(unix.SYS_LANDLOCK_ADD_RULE, "landlock_add_rule", unix.ENOSYS, true, security),
 		refused(unix.SYS_LANDLOCK_RESTRICT_SELF, "landlock_restrict_self", unix.ENOSYS, true, security),
 
-		refused(unix.SYS_PROCESS_VM_READV, "process_vm_readv", unix.EPERM, false, memory),
-		refused(unix.SYS_PROCESS_VM_WRITEV, "process_vm_writev", unix.EPERM, false, memory),
 		refused(unix.SYS_PROCESS_MADVISE, "process_madvise", unix.ENOSYS, true, memory),
 		refused(unix.SYS_PROCESS_MRELEASE, "process_mrelease", unix.ENOSYS, true, memory),
 		refused(unix.SYS_MIGRATE_PAGES, "migrate_pages", unix.ENOSYS, true, numa),
