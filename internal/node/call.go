@@ -138,13 +138,10 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
 		return n.fault(th, sig)
 	case unix.SIGSTOP:
-		if !n.watch.expired() && n.k.HasReady() {
-			// The thread spins while others could run: it is preempted.
-			n.step.unreplayable = true
-			n.requeue(th)
-			return false
+		if n.watch.expired() {
+			return true // limits() ends the step
 		}
-		return true // limits() ends the step, or the stop came late
+		return n.preempt(th)
 	}
 	panic(toolError{fmt.Errorf("thread %d: signal %v from outside", th.k.TID, sig)})
 }

@@ -54,7 +54,7 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 		n.clock.SetNow(uint64(n.k.Now))
-		n.watch.running(th.tr.PID, th.tr.TID, n.k.HasReady())
+		n.watch.running(th.tr.PID, th.tr.TID, n.canPreempt())
 		must(th.tr.Continue(0))
 		s, err := th.tr.Wait()
 		must(err)

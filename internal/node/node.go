@@ -175,6 +175,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.fireDue(in.At)
 	}
 	n.run()
+	n.settle()
 	n.k.Net.Flush(n.k)
 	n.closeStale()
 	return n.output(), nil

@@ -25,12 +25,14 @@ type watchdog struct {
 	steps  atomic.Int64 // steps begun
 	inStep atomic.Bool
 	over   atomic.Bool // the step has used up its limit
+	spun   atomic.Bool // a thread was preempted in this step
 	done   chan struct{}
 }
 
 const (
 	tick = 50 * time.Millisecond
 	// spinLimit without a call while others wait: a spin lock, not a long computation.
+	// Where there was one, the next is not waited for as long.
 	spinLimit = 2 * time.Second
 	// wallFactor: a step that takes so many times its limit of real time hangs,
 	// although it uses no processor: it sleeps in a call that was not emulated.
@@ -84,7 +86,7 @@ func (w *watchdog) look(u *usage, now time.Time) {
 	if w.limit > 0 && (u.used > w.limit || now.Sub(u.began) > wallFactor*w.limit) {
 		w.over.Store(true)
 	}
-	if tid != 0 && (w.over.Load() || u.still >= spinLimit && w.others.Load()) {
+	if tid != 0 && (w.over.Load() || u.still >= w.patience() && w.others.Load()) {
 		u.still = 0
 		// The thread may have stopped since: it then stops once more, harmlessly.
 		_ = unix.Tgkill(int(pid), int(tid), unix.SIGSTOP)
@@ -105,7 +107,22 @@ func cpuTime(id int, thread bool) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-func (w *watchdog) begin()        { w.over.Store(false); w.steps.Add(1); w.inStep.Store(true) }
+func (w *watchdog) begin() {
+	w.over.Store(false)
+	w.spun.Store(false)
+	w.steps.Add(1)
+	w.inStep.Store(true)
+}
+
+// patience is how long a thread may compute while others wait.
+func (w *watchdog) patience() time.Duration {
+	if w.spun.Load() {
+		return tick
+	}
+	return spinLimit
+}
+
+func (w *watchdog) hurry()        { w.spun.Store(true) }
 func (w *watchdog) end()          { w.inStep.Store(false); w.tid.Store(0) }
 func (w *watchdog) stop()         { close(w.done) }
 func (w *watchdog) expired() bool { return w.over.Load() }
