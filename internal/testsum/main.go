@@ -57,7 +57,7 @@ func summarize(events io.Reader, w io.Writer) {
 			if e.Action == "output" {
 				packages = append(packages, e.Output)
 			}
-		case e.Action == "output":
+		case e.Action == "output" && !strings.HasPrefix(e.Output, "=== "): // which say that it runs
 			output[key] = append(output[key], e.Output)
 		case e.Action == "skip" && e.Test != "":
 			skips[reason(output[key])]++
