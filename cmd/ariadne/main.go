@@ -112,15 +112,20 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// isTerminal reports whether w is one.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // style says how to print to w: wide and coloured as the terminal is, if it is one.
 func style(w io.Writer) report.Style {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		return report.Style{}
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
 	if err != nil {
-		width = report.DefaultWidth
+		width = 0 // the default
 	}
 	return report.Style{Width: width, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }

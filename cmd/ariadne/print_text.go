@@ -36,7 +36,7 @@ type textPrinter struct {
 
 func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
 	p := &textPrinter{out: out, err: err, style: style(out), nodes: nodes, quiet: quiet,
-		timeline: report.NewTimeline(nodes, latency), terminal: style(err).Width > 0}
+		timeline: report.NewTimeline(nodes, latency), terminal: isTerminal(err)}
 	for _, n := range nodes {
 		p.width = max(p.width, len(n))
 	}

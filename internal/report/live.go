@@ -38,7 +38,7 @@ func ProgressLine(c Check, style Style) string {
 		parts = append(parts, fmt.Sprintf("%.0f steps/s", float64(c.Steps)/s))
 	}
 	if c.Violations > 0 {
-		parts = append(parts, style.Warn(count(c.Violations, "violation")))
+		parts = append(parts, count(c.Violations, "violation"))
 	}
 	var left []string
 	if c.Time > 0 {
@@ -50,7 +50,7 @@ func ProgressLine(c Check, style Style) string {
 	if len(left) > 0 {
 		parts = append(parts, "left: "+strings.Join(left, ", "))
 	}
-	return strings.Join(parts, "  ")
+	return cut(strings.Join(parts, "  "), style.width()-1) // a full line would wrap
 }
 
 // count prints a number with its noun.
