@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -288,6 +289,31 @@ func TestNothingLeft(t *testing.T) {
 	must(t, err)
 	if !bytes.Equal(before, after) {
 		t.Errorf("mounts before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// TestOrdinaryUser runs the other tests as nobody.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("is one already")
+	}
+	dir, err := os.MkdirTemp("", "ariadne-sandbox-test-")
+	must(t, err)
+	defer os.RemoveAll(dir)
+	must(t, os.Chmod(dir, 0o777))
+	self, err := os.ReadFile("/proc/self/exe")
+	must(t, err)
+	binary := filepath.Join(dir, "test")
+	must(t, os.WriteFile(binary, self, 0o755))
+	cmd := exec.Command(binary, "-test.run=Test(Tree|User|Join|Errors|Attributes|NothingLeft)$", "-test.v")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if bytes.Contains(out, []byte("SKIP")) {
+		t.Skipf("some skip as an ordinary user:\n%s", out)
 	}
 }
 
