@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"ariadne"
 	"ariadne/internal/doctor"
 	"ariadne/internal/run"
+	"ariadne/internal/spec"
 
 	"github.com/spf13/cobra"
 )
@@ -14,11 +20,13 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine allows, and how to mend the rest",
-		Long: `Tries what Ariadne needs of the kernel, one line each, and says how to mend what is
-missing. Exit status 3 when something is.`,
+		Long: `Tries what Ariadne needs of the kernel, and at last to run a program, one line each, and
+says how to mend what is missing. Exit status 3 when something is.`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			checks := doctor.Judge(doctor.Look())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			facts := doctor.Look()
+			facts.Program = a.tryProgram(cmd.Context())
+			checks := doctor.Judge(facts)
 			for _, c := range checks {
 				if !c.OK {
 					a.status = run.Inconclusive.ExitStatus()
@@ -40,4 +48,37 @@ missing. Exit status 3 when something is.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the checks as one JSON array")
 	return cmd
+}
+
+// tryProgram runs a system of one small program.
+func (a *app) tryProgram(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "ariadne-doctor-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "doctor.yaml")
+	if err := os.WriteFile(path, []byte("nodes: [{command: echo well | cat, client: true}]\n"), 0o644); err != nil {
+		return err
+	}
+	s, err := spec.Read(path)
+	if err != nil {
+		return err
+	}
+	said := ""
+	r, err := run.Run(ctx, s, run.Options{Out: filepath.Join(dir, "run"), Nodes: a.nodes, Version: version,
+		OnStep: func(s ariadne.Step) {
+			for _, l := range s.Output.Logs {
+				said += l.Text
+			}
+		}})
+	switch {
+	case err != nil:
+		return err
+	case r.Outcome != run.Nothing:
+		return fmt.Errorf("%v: %s", r.Outcome, strings.Join(append(r.Doubts, r.Bugs...), "; "))
+	case said != "well":
+		return fmt.Errorf("it said %q where it should have said well", said)
+	}
+	return nil
 }

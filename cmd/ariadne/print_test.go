@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -34,5 +36,41 @@ func TestNoProgress(t *testing.T) {
 		if screen.Len() > 0 {
 			t.Errorf("got %q", screen.String())
 		}
+	}
+}
+
+// The page on the output for programs shows it as it is.
+func TestJSONPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := map[string]func() any{
+		"step":      func() any { return new(stepEvent) },
+		"progress":  func() any { return new(progressEvent) },
+		"violation": func() any { return new(violationEvent) },
+		"report":    func() any { return new(reportEvent) },
+	}
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, `{"event":"`) {
+			continue
+		}
+		name, _, _ := strings.Cut(line[len(`{"event":"`):], `"`)
+		event := events[name]()
+		delete(events, name)
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(event); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var again strings.Builder
+		newEncoder(&again).Encode(event)
+		if again.String() != line {
+			t.Errorf("%s is printed as\n%s", name, again.String())
+		}
+	}
+	for name := range events {
+		t.Errorf("nothing of %s", name)
 	}
 }

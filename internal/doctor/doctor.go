@@ -39,6 +39,7 @@ type Facts struct {
 	ProcStatus   error  // of reading /proc/self/status
 	Cores        int
 	MemoryMB     uint64 // available
+	Program      error  // of running one under Ariadne, which the caller tries
 }
 
 // Judge returns the verdicts in a fixed order.
@@ -56,6 +57,7 @@ func Judge(f Facts) []Check {
 		judgeCall("/proc", f.ProcStatus, "mounted", "mount -t proc proc /proc"),
 		judgeCores(f.Cores),
 		judgeMemory(f.MemoryMB),
+		judgeCall("a program", f.Program, "runs under Ariadne", "mend what stands above first; if that is all right, report this with the output of uname -a"),
 	}
 }
 
