@@ -118,7 +118,11 @@ func observed(t *testing.T, run outcome, nodes []node) map[string]outcome {
 		}
 		out[e.Node] = o
 	}
-	if run.status != 0 {
+	status := 0
+	if nodes[0].program.spins {
+		status = 3 // a step that was preempted may go differently the next time
+	}
+	if run.status != status {
 		t.Errorf("ariadne: status %d\n%s%s", run.status, last(run.stdout, 2000), run.stderr)
 	}
 	for _, n := range nodes {

@@ -11,6 +11,7 @@
 //	guest: needs CMD      skip unless CMD is installed
 //	guest: args A B       start it with these arguments
 //	guest: stdin TEXT     give it this line on standard input
+//	guest: spins          Ariadne has to preempt it, and says so
 //
 // Read next: emulate_test.go, which runs them under Ariadne, and two_test.go, for
 // programs on two nodes.
@@ -47,6 +48,7 @@ type program struct {
 	needs  []string
 	args   []string
 	stdin  string
+	spins  bool
 }
 
 // outcome is what must be equal natively and under Ariadne.
@@ -165,6 +167,8 @@ func read(t *testing.T, name, source string) program {
 			p.static = true
 		case "root":
 			p.root = true
+		case "spins":
+			p.spins = true
 		case "needs":
 			p.needs = append(p.needs, rest)
 		case "args":

@@ -137,6 +137,9 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 		return n.fault(th, sig)
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
 		return n.fault(th, sig)
+	case unix.SIGXFSZ: // a write past RLIMIT_FSIZE
+		th.k.Send(kernel.SigInfo{Signo: int(sig), Code: kernel.SIKernel})
+		return n.deliverSignals(th)
 	case unix.SIGSTOP:
 		if n.watch.expired() {
 			return true // limits() ends the step

@@ -100,21 +100,25 @@ func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uin
 		return unix.EPERM
 	}
 	p.Rlimits[resource] = [2]uint64{soft, hard}
-	if resource == unix.RLIMIT_NOFILE && p == t.Proc {
-		limitNumbers(t, soft)
+	if enforced[resource] && p == t.Proc {
+		limitLinux(t, resource, soft)
 	}
 	return 0
 }
 
-// limitNumbers gives Linux, which hands out descriptor numbers, the same soft
-// limit. It keeps its own hard limit, so that the soft one can be raised again.
-func limitNumbers(t *kernel.Thread, soft uint64) {
+// enforced are the limits that Linux watches over: it hands out descriptor numbers
+// and memory, and writes files.
+var enforced = map[int]bool{unix.RLIMIT_NOFILE: true, unix.RLIMIT_FSIZE: true, unix.RLIMIT_AS: true, unix.RLIMIT_DATA: true}
+
+// limitLinux gives Linux the same soft limit. It keeps its own hard limit, so that
+// the soft one can be raised again.
+func limitLinux(t *kernel.Thread, resource int, soft uint64) {
 	const at = kernel.ScratchAddr
-	if t.M.Syscall(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, 0, at) != 0 {
+	if t.M.Syscall(unix.SYS_PRLIMIT64, 0, uint64(resource), 0, at) != 0 {
 		return
 	}
 	hard, e := readU64(t, at+8)
 	if e == 0 && writeU64(t, at, min(soft, hard)) == 0 {
-		t.M.Syscall(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, at, 0)
+		t.M.Syscall(unix.SYS_PRLIMIT64, 0, uint64(resource), at, 0)
 	}
 }

@@ -22,7 +22,7 @@ func init() {
 		full(unix.SYS_NANOSLEEP, "nanosleep", sysNanosleep),
 		partial(unix.SYS_CLOCK_NANOSLEEP, "clock_nanosleep", sysClockNanosleep, "sleeping on processor time uses the node's clock"),
 		full(unix.SYS_TIMES, "times", sysTimes),
-		partial(unix.SYS_GETRUSAGE, "getrusage", sysGetrusage, "processor time only"),
+		partial(unix.SYS_GETRUSAGE, "getrusage", sysGetrusage, "processor time, and the same memory for all"),
 		full(unix.SYS_ALARM, "alarm", sysAlarm),
 		partial(unix.SYS_SETITIMER, "setitimer", sysSetitimer, "ITIMER_VIRTUAL and ITIMER_PROF use the node's clock"),
 		full(unix.SYS_GETITIMER, "getitimer", sysGetitimer),
@@ -289,10 +289,13 @@ func sysGetrusage(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, t.M.WriteMem(a[1], rusage(cpu)))
 }
 
-// rusage lays out a struct rusage with user time alone.
+// rusage lays out a struct rusage with user time, and the memory that every process
+// is shown to have in use.
 func rusage(cpu ariadne.Time) []byte {
-	const size = 144
-	return append(appendTimeval(nil, cpu), make([]byte, size-16)...)
+	const size, maxRSS = 144, 32
+	b := append(appendTimeval(nil, cpu), make([]byte, size-16)...)
+	le.PutUint64(b[maxRSS:], residentPages*4)
+	return b
 }
 
 func sysAlarm(t *kernel.Thread, a Args) kernel.Result {

@@ -1,4 +1,5 @@
 // Computing goroutines that make no call still let others run.
+// guest: spins
 package main
 
 import (

@@ -1,6 +1,5 @@
-// clone with shared memory, files and a stack of its own; clone3.
+// clone with shared memory, files and a stack of its own.
 #include "guest.h"
-#include <linux/sched.h>
 
 static int value;
 
@@ -25,17 +24,6 @@ int main(void)
 	show_wait("not sharing", child);
 	SHOW(value);
 	SHOW(fcntl(fd, F_GETFD));
-	pid_t tid = -1;
-	struct clone_args a = {.flags = CLONE_PARENT_SETTID, .parent_tid = (uint64_t)&tid, .exit_signal = SIGCHLD};
-	long r = syscall(SYS_clone3, &a, sizeof a);
-	if (r == 0)
-		_exit(22);
-	if (r > 0) {
-		SURE(tid == r);
-		show_wait("clone3", r);
-	} else {
-		printf("clone3: %s\n", errname(errno));
-	}
 	// A child without an exit signal is waited for with __WALL or __WCLONE.
 	child = MUST(clone(body, stack + sizeof stack, 0, &fd));
 	int st;

@@ -40,6 +40,20 @@ int main(void)
 	SHOW(write(fd, b, 2000));
 	SHOW(write(fd, b, 1));
 	SHOW(ftruncate(fd, 1001));
+	child = fork();
+	if (child == 0) {
+		signal(SIGXFSZ, SIG_DFL);
+		write(fd, b, 1);
+		_exit(0);
+	}
+	show_wait("too long a file", child);
+	child = fork();
+	if (child == 0) {
+		struct rlimit little = {1 << 28, 1 << 28};
+		setrlimit(RLIMIT_AS, &little);
+		_exit(malloc(1 << 29) == NULL && errno == ENOMEM ? 0 : 1);
+	}
+	show_wait("too much memory", child);
 	struct rlimit s;
 	SHOW(prlimit(getpid(), RLIMIT_FSIZE, NULL, &s));
 	SHOW(s.rlim_cur);

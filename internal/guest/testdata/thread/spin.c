@@ -1,4 +1,5 @@
 // A spin lock and a spin on a flag: no call is made while waiting.
+// guest: spins
 #include "guest.h"
 
 static pthread_spinlock_t l;
