@@ -14,6 +14,7 @@ int main(int argc, char **argv)
 	while (recv(s, b, sizeof b, 0) < 0);
 	while (recv(s, b, sizeof b, 0) > 0) // answers to earlier greetings
 		;
+	memset(b, 'x', sizeof b);
 	MUST(setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &long_time, sizeof long_time));
 	for (int n = 1; n <= 1400; n += 233) {
 		SHOW(send(s, b, n, 0));
