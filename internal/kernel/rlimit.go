@@ -8,6 +8,10 @@ const RlimInfinity = ^uint64(0)
 // MaxFiles is the most that RLIMIT_NOFILE can be (/proc/sys/fs/nr_open).
 const MaxFiles = 1048576
 
+// SoftFiles is the soft limit that processes begin with, as in a login: programs
+// close all numbers below it one by one.
+const SoftFiles = 1024
+
 // NumRlimits is the number of resources that setrlimit knows.
 const NumRlimits = 16
 
@@ -16,7 +20,7 @@ var defaultRlimits = [NumRlimits][2]uint64{
 	unix.RLIMIT_STACK:      {8 << 20, RlimInfinity},
 	unix.RLIMIT_CORE:       {0, RlimInfinity},
 	unix.RLIMIT_NPROC:      {65536, 65536},
-	unix.RLIMIT_NOFILE:     {MaxFiles, MaxFiles},
+	unix.RLIMIT_NOFILE:     {SoftFiles, MaxFiles},
 	unix.RLIMIT_MEMLOCK:    {8 << 20, 8 << 20},
 	unix.RLIMIT_SIGPENDING: {65536, 65536},
 	unix.RLIMIT_MSGQUEUE:   {819200, 819200},

@@ -159,7 +159,7 @@ func (p *program) limits() {
 		what     int
 		cur, max uint64
 	}{
-		{unix.RLIMIT_NOFILE, kernel.MaxFiles, kernel.MaxFiles},
+		{unix.RLIMIT_NOFILE, kernel.SoftFiles, kernel.MaxFiles},
 		{unix.RLIMIT_MEMLOCK, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
 		{unix.RLIMIT_NPROC, unix.RLIM_INFINITY, unix.RLIM_INFINITY},
 		{unix.RLIMIT_AS, unix.RLIM_INFINITY, unix.RLIM_INFINITY},

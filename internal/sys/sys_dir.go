@@ -347,6 +347,8 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 	if fd, ok := descriptorPath(t, fromDir, old); ok && flags&unix.AT_SYMLINK_FOLLOW != 0 {
 		// How O_TMPFILE files get a name.
 		r = linkDescriptor(t, fd, toDir, to)
+	} else if _, ok := virtualPath(t, fromDir, old); ok {
+		return kernel.Fail(unix.EXDEV)
 	} else {
 		r = run(t)
 	}

@@ -45,7 +45,7 @@ func TestRlimits(t *testing.T) {
 		return d.Must(a, unix.SYS_SETRLIMIT, r, bufAt)
 	}
 	soft, hard := get(unix.RLIMIT_NOFILE)
-	want(t, "files", soft, kernel.MaxFiles)
+	want(t, "files", soft, kernel.SoftFiles)
 	want(t, "files", hard, kernel.MaxFiles)
 	soft, hard = get(unix.RLIMIT_STACK)
 	want(t, "stack", soft, 8<<20)
