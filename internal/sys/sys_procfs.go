@@ -80,6 +80,8 @@ func resolveVirtual(t *kernel.Thread, name string) (string, bool) {
 	switch {
 	case rel == "self" || rel == "thread-self":
 		return name, true
+	case first == "self" && systemFiles[rest] != nil && strings.HasPrefix(rest, "net/"):
+		return "/proc/" + rest, true
 	case first == "self" && (rest == "net" || strings.HasPrefix(rest, "net/")):
 		return "", false
 	case first == "self":

@@ -26,6 +26,10 @@ var systemFiles = map[string]func(v *view) string{
 	"stat":                   systemStatText,
 	"sys/kernel/random/uuid": uuidText,
 	"sys/kernel/ns_last_pid": func(v *view) string { return fmt.Sprintln(lastPID(v.caller.Node())) },
+	"net/tcp":                socketsText(ariadne.TCP, unix.AF_INET),
+	"net/tcp6":               socketsText(ariadne.TCP, unix.AF_INET6),
+	"net/udp":                socketsText(ariadne.UDP, unix.AF_INET),
+	"net/udp6":               socketsText(ariadne.UDP, unix.AF_INET6),
 }
 
 // processFiles are the files of a process's directory.
@@ -48,10 +52,10 @@ func init() {
 		"mounts":          treeFile("mounts"),
 		"net/dev":         treeFile("net/dev"),
 		"net/route":       treeFile("net/route"),
-		"net/tcp":         treeFile("net/tcp"),
-		"net/tcp6":        treeFile("net/tcp6"),
-		"net/udp":         treeFile("net/udp"),
-		"net/udp6":        treeFile("net/udp6"),
+		"net/tcp":         systemFiles["net/tcp"],
+		"net/tcp6":        systemFiles["net/tcp6"],
+		"net/udp":         systemFiles["net/udp"],
+		"net/udp6":        systemFiles["net/udp6"],
 		"net/unix":        treeFile("net/unix"),
 		"oom_adj":         func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj * 17 / 1000) },
 		"oom_score":       func(v *view) string { return fmt.Sprintln(666 + v.proc.OOMScoreAdj*2/3) },

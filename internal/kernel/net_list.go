@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"net/netip"
+	"slices"
+
+	"ariadne"
+)
+
+// SocketEntry is a line of /proc/net/tcp and its kin.
+type SocketEntry struct {
+	Local, Remote netip.AddrPort // zero when there is none
+	State         uint8          // Linux's number
+	// Sending and Receiving are bytes that wait; of a listener, Receiving is
+	// how many connections wait to be accepted.
+	Sending, Receiving int
+	Inode              uint64 // 0 when no descriptor refers to the socket
+}
+
+// Sockets lists the sockets of a protocol and family that have a port, by their
+// ports and then in the order of binding. Linux's order is that of its hash table.
+func (s *Net) Sockets(proto ariadne.Protocol, family int) []SocketEntry {
+	table := &s.tcp
+	if proto == ariadne.UDP {
+		table = &s.udp
+	}
+	var ports []uint16
+	for p := range table.used {
+		ports = append(ports, p)
+	}
+	slices.Sort(ports)
+	var list []SocketEntry
+	for _, p := range ports {
+		for _, x := range table.used[p] {
+			if x.inetPart().Domain == family {
+				list = append(list, entry(x))
+			}
+		}
+	}
+	return list
+}
+
+func entry(x inetSocket) SocketEntry {
+	i := x.inetPart()
+	e := SocketEntry{Local: i.local, Remote: i.remote, State: uint8(tcpClosed), Inode: i.ID}
+	switch x := x.(type) {
+	case *TCP:
+		e.State = x.info()[0]
+		e.Sending, e.Receiving = len(x.out), len(x.in)
+		if x.state == tcpListening {
+			e.Receiving = len(x.queue)
+		}
+		if x.orphan || x.listener != nil {
+			e.Inode = 0
+		}
+	case *UDP:
+		if i.remote.IsValid() {
+			e.State = uint8(tcpEstablished)
+		}
+		for _, d := range x.queue {
+			e.Receiving += len(d.data)
+		}
+	}
+	return e
+}
