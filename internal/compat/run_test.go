@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestShort holds a few targets to what the page says of all: it is the part of
+// `make compat` that continuous integration has the time for.
+func TestShort(t *testing.T) {
+	hold(t, options{runs: 5, walks: 5}, func(target *target) bool { return target.Short })
+}
+
+func TestLong(t *testing.T) {
+	if os.Getenv("ARIADNE_LONG") == "" {
+		t.Skip("long: set ARIADNE_LONG=1")
+	}
+	hold(t, options{runs: 5, walks: 20}, func(target *target) bool { return true })
+}
+
+func hold(t *testing.T, o options, chosen func(*target) bool) {
+	dir := t.TempDir()
+	o.list, o.ariadne, o.work = list, filepath.Join(dir, "ariadne"), filepath.Join(dir, "work")
+	o.patience, o.fetch = 10*time.Minute, true
+	if err := o.absolute(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", o.ariadne, "../../cmd/ariadne").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	if out, err := exec.Command(o.ariadne, "doctor").CombinedOutput(); err != nil {
+		t.Skipf("this machine cannot run Ariadne: %s", out)
+	}
+	targets, err := readTargets(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range targets {
+		if !chosen(target) {
+			continue
+		}
+		t.Run(target.name(), func(t *testing.T) {
+			r, err := o.measure(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Fetched {
+				t.Skip("its programs could not be fetched")
+			}
+			if !r.good(target) {
+				t.Errorf("%s\n%s%s\n%+v", r.verdict(target), r.RunDifference, r.ReplayDifference, r.Walks.Violations)
+			}
+		})
+	}
+}
