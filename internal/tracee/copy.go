@@ -1,0 +1,128 @@
+//go:build linux
+
+package tracee
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A live process is copied in two halves. ForkProcess copies its memory, its
+// descriptors and one thread; a Context, saved from each thread, is what the
+// processor and Linux hold of it. SpawnThread and Load put the threads back.
+//
+// Both processes go on to live: a checkpoint is a copy that is only ever copied.
+
+// Context is a stopped thread apart from its memory.
+type Context struct {
+	regs, entry unix.PtraceRegs
+	inCall      bool
+	xstate      []byte // NT_X86_XSTATE
+	mask        uint64 // blocked signals
+}
+
+// Save reads the context of a thread that stands in a call or at an instruction.
+func (t *Thread) Save() (*Context, error) {
+	c := &Context{entry: t.entry, inCall: t.pos != elsewhere}
+	if !c.inCall {
+		if err := t.loadRegs(); err != nil {
+			return nil, err
+		}
+	}
+	c.regs = t.regs
+	mask, err := t.SigMask()
+	if err != nil {
+		return nil, err
+	}
+	c.mask = mask
+	buf := make([]byte, xstateMax)
+	n, err := t.regset(unix.PTRACE_GETREGSET, buf)
+	if err != nil {
+		return nil, err
+	}
+	c.xstate = append([]byte(nil), buf[:n]...)
+	return c, nil
+}
+
+// Load gives t the context of the thread that it is a copy of. What that thread
+// stood at the entry of, t has to enter again: see Consumed.
+func (t *Thread) Load(c *Context) error {
+	t.entry, t.regs, t.pos = c.entry, c.entry, atExit
+	if !c.inCall {
+		t.regs, t.pos = c.regs, elsewhere
+	}
+	t.regs.Orig_rax = ^uint64(0)
+	if err := t.storeRegs(); err != nil {
+		return err
+	}
+	if _, err := t.regset(unix.PTRACE_SETREGSET, c.xstate); err != nil {
+		return err
+	}
+	return t.SetSigMask(c.mask)
+}
+
+const (
+	ntX86XState = 0x202
+	xstateMax   = 16 << 10 // with AVX-512 and AMX, 11 KB
+)
+
+func (t *Thread) regset(req int, b []byte) (int, error) {
+	v := unix.Iovec{Base: &b[0], Len: uint64(len(b))}
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(req), uintptr(t.TID), ntX86XState, uintptr(unsafe.Pointer(&v)), 0, 0); e != 0 {
+		return 0, fmt.Errorf("ptrace %d: extended state: %w", t.TID, e)
+	}
+	return int(v.Len), nil
+}
+
+// InCall reports whether t stands in a call, so that others can be injected.
+func (t *Thread) InCall() bool { return t.pos != elsewhere }
+
+// ForkProcess copies the process of t, which stands in a call. The copy has one
+// thread, stopped where t is; nobody is told of its end.
+func (t *Thread) ForkProcess() (*Thread, error) {
+	return t.copyInto(unix.CLONE_PARENT, false)
+}
+
+// threadFlags are those that pthread_create and Go use.
+const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD | unix.CLONE_SYSVSEM
+
+// SpawnThread adds a thread to the process of t, which stands in a call.
+// Whoever calls it loads a context before the thread runs.
+func (t *Thread) SpawnThread() (*Thread, error) {
+	return t.copyInto(threadFlags, true)
+}
+
+func (t *Thread) copyInto(flags uint64, thread bool) (*Thread, error) {
+	if t.pos == elsewhere {
+		return nil, fmt.Errorf("tracee %d: copy of a thread that stands in no call", t.TID)
+	}
+	if t.pos == atEntry {
+		if err := t.SetCall(unix.SYS_CLONE, flags, 0, 0, 0, 0); err != nil {
+			return nil, err
+		}
+	} else if err := t.SetCallAgain(unix.SYS_CLONE, flags, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	s, err := t.nextCallStop()
+	if err != nil {
+		return nil, err
+	}
+	if s.Kind != CloneEvent {
+		t.loadRegs()
+		return nil, fmt.Errorf("tracee %d: %v stop in clone, result %d", t.TID, s.Kind, t.Result())
+	}
+	c, err := Adopt(t, s.Child, thread, thread)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = t.nextCallStop(); err != nil {
+		return nil, err
+	}
+	if s.Kind != CallExit {
+		return nil, fmt.Errorf("tracee %d: %v stop at the end of clone", t.TID, s.Kind)
+	}
+	c.entry, c.pos = t.entry, atExit
+	return c, nil
+}
