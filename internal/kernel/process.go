@@ -174,6 +174,9 @@ func (n *Node) Fork(parent *Thread, a CloneArgs) *Thread {
 	}
 	t.Name, t.Nice, t.Affinity, t.seenMask = parent.Name, parent.Nice, parent.Affinity, parent.M.SigMask()
 	t.Sched = parent.Sched.inherited()
+	if a.Flags&(unix.CLONE_VM|unix.CLONE_VFORK) != unix.CLONE_VM {
+		t.AltStack = parent.AltStack
+	}
 	if a.Flags&unix.CLONE_CHILD_CLEARTID != 0 {
 		t.ClearTID = a.ChildTID
 	}
@@ -233,7 +236,7 @@ func (p *Process) releaseVfork() {
 // so a robust futex in memory shared with others stays held.
 func (p *Process) Exec(t *Thread, file string, args []string) {
 	for _, x := range append([]*Thread(nil), p.Threads...) {
-		x.ClearTID, x.RobustList = 0, 0
+		x.ClearTID, x.RobustList, x.AltStack = 0, 0, AltStack{}
 		if x != t {
 			x.Exit()
 		}

@@ -52,6 +52,7 @@ type Thread struct {
 	Wait Wait
 
 	Pending    []SigInfo // signals sent to this thread
+	AltStack   AltStack  // sigaltstack
 	ClearTID   uint64    // set_tid_address
 	RobustList uint64    // set_robust_list head
 	Nice       int
@@ -66,6 +67,9 @@ type Thread struct {
 	msg        *msgReceiver
 	piOwned    []futexKey // priority-inheriting futexes it holds while others wait
 }
+
+// AltStack is a stack_t as sigaltstack(2) takes it.
+type AltStack [24]byte
 
 // Call is a system call number and its arguments.
 type Call struct {

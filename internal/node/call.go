@@ -28,7 +28,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		n.step.sinceFired++
 		n.k.Now += kernel.CallCost
 		th.k.CPUTime += kernel.CallCost
-		n.clock.ResetReads()
+		n.home.clock.ResetReads()
 		return n.call(th)
 	case tracee.Signal:
 		return n.realSignal(th, s.Signal)

@@ -53,13 +53,13 @@ func (n *Node) runThread(th *thread) {
 			n.requeue(th)
 			return
 		}
-		n.clock.SetNow(uint64(n.k.Now))
+		n.home.clock.SetNow(uint64(n.k.Now))
 		n.watch.running(th.tr.PID, th.tr.TID, n.canPreempt())
 		must(th.tr.Continue(0))
 		s, err := th.tr.Wait()
 		must(err)
 		n.watch.stopped()
-		n.k.Now = max(n.k.Now, ariadne.Time(n.clock.Now()))
+		n.k.Now = max(n.k.Now, ariadne.Time(n.home.clock.Now()))
 		if !n.stop(th, s) {
 			return
 		}

@@ -48,11 +48,29 @@ type Node struct {
 	def     *spec.Node
 	k       *kernel.Node
 	threads map[*kernel.Thread]*thread
-	area    []byte // kernel.AreaSize bytes, shared with every process
-	clock   vdso.Clock
+	home    *home
 	step    step
 	watch   *watchdog
 	started bool
+}
+
+// home is what all copies of a node share: the namespaces with the file tree, and
+// Ariadne's pages in every process.
+type home struct {
+	area  []byte // kernel.AreaSize bytes
+	clock vdso.Clock
+	users int // live nodes and checkpoints
+}
+
+// leave gives up one use of the home; the last one unmaps the pages.
+func (h *home) leave() error {
+	h.users--
+	if h.users > 0 || h.area == nil {
+		return nil
+	}
+	area := h.area
+	h.area = nil
+	return unix.Munmap(area)
 }
 
 // step is what one Apply accumulates besides the kernel's own lists.
@@ -78,6 +96,17 @@ type thread struct {
 // toolError carries a failure of the tool itself out of a handler.
 type toolError struct{ error }
 
+// recoverTool turns a toolError into the error of the function that defers it.
+func recoverTool(n *Node, err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case toolError:
+		*err = fmt.Errorf("node %s: %w", n.def.Name, e.error)
+	default:
+		panic(e)
+	}
+}
+
 // must turns a failure that no target can cause into the end of the step.
 func must(err error) {
 	if err != nil {
@@ -97,7 +126,7 @@ func Start(cfg Config) *Node {
 	}
 	k.RealBase = realBase + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
-	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}}
+	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1}}
 }
 
 // Close ends the node's processes.
@@ -122,11 +151,8 @@ func (n *Node) Close() error {
 	n.k.Stale = append(n.k.Stale, n.k.Carried...)
 	n.k.Carried = nil
 	n.closeStale()
-	if n.area != nil {
-		if err := unix.Munmap(n.area); err != nil && first == nil {
-			first = fmt.Errorf("node %s: unmap: %w", n.def.Name, err)
-		}
-		n.area = nil
+	if err := n.home.leave(); err != nil && first == nil {
+		first = fmt.Errorf("node %s: unmap: %w", n.def.Name, err)
 	}
 	return first
 }
@@ -143,15 +169,7 @@ func (n *Node) Refusals() []ariadne.Refusal {
 
 // Apply gives the node an input and runs it until every thread waits.
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case toolError:
-			err = fmt.Errorf("node %s: %w", n.def.Name, e.error)
-		default:
-			panic(e)
-		}
-	}()
+	defer recoverTool(n, &err)
 	n.step = step{}
 	if n.watch == nil {
 		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence)

@@ -95,7 +95,7 @@ const areaPath = "/.ariadne/area"
 
 // mapArea maps Ariadne's pages of the node into the supervisor too.
 func (n *Node) mapArea(pid int) error {
-	if n.area != nil {
+	if n.home.area != nil {
 		return nil
 	}
 	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", pid, areaPath), os.O_RDWR, 0)
@@ -103,13 +103,14 @@ func (n *Node) mapArea(pid int) error {
 		return fmt.Errorf("open the clock page: %w", err)
 	}
 	defer f.Close()
-	n.area, err = unix.Mmap(int(f.Fd()), 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	area, err := unix.Mmap(int(f.Fd()), 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("map the clock page: %w", err)
 	}
-	copy(n.area[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
-	n.clock = vdso.Clock(n.area[:4096])
-	n.clock.SetBases(uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
+	n.home.area = area
+	copy(area[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
+	n.home.clock = vdso.Clock(area[:4096])
+	n.home.clock.SetBases(uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
 	return nil
 }
 

@@ -18,7 +18,6 @@ func init() {
 		passed(unix.SYS_BRK, "brk"),
 		passed(unix.SYS_MADVISE, "madvise"),
 		passed(unix.SYS_MREMAP, "mremap"),
-		passed(unix.SYS_SIGALTSTACK, "sigaltstack"),
 		passed(unix.SYS_ARCH_PRCTL, "arch_prctl"),
 		passed(unix.SYS_PKEY_MPROTECT, "pkey_mprotect"),
 	)

@@ -11,6 +11,7 @@ func init() {
 		full(unix.SYS_RT_SIGACTION, "rt_sigaction", sysSigaction),
 		full(unix.SYS_RT_SIGPROCMASK, "rt_sigprocmask", sysSigprocmask),
 		full(unix.SYS_RT_SIGPENDING, "rt_sigpending", sysSigpending),
+		full(unix.SYS_SIGALTSTACK, "sigaltstack", sysSigaltstack),
 		full(unix.SYS_RT_SIGSUSPEND, "rt_sigsuspend", sysSigsuspend),
 		full(unix.SYS_RT_SIGTIMEDWAIT, "rt_sigtimedwait", sysSigtimedwait),
 		full(unix.SYS_RT_SIGQUEUEINFO, "rt_sigqueueinfo", sysSigqueueinfo),
@@ -325,4 +326,20 @@ func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ESRCH)
 	}
 	return kernel.RetOr(0, signalProcess(t, p, info))
+}
+
+// sysSigaltstack is Linux's: it builds the frames. The supervisor keeps a copy for
+// the thread's own copies.
+func sysSigaltstack(t *kernel.Thread, a Args) kernel.Result {
+	var s kernel.AltStack
+	if a[0] != 0 {
+		if e := t.M.ReadMem(a[0], s[:]); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	r := t.M.Syscall(unix.SYS_SIGALTSTACK, a[0], a[1])
+	if r == 0 && a[0] != 0 {
+		t.AltStack = s
+	}
+	return kernel.Ret(r)
 }

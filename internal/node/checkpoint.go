@@ -1,0 +1,193 @@
+//go:build linux
+
+package node
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"ariadne/internal/kernel"
+	"ariadne/internal/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Checkpoint is a frozen copy of a quiescent node: of each process a fork that
+// never runs, of each thread its registers, of the emulated kernel its values, of
+// the files their content. All copies of a node share its namespaces and its one
+// file tree, which therefore shows the state of whichever ran last; before a copy
+// runs, the tree is set to that copy's state (internal/filetree). So at most one
+// copy of a node runs at a time, and all belong to one executor.
+type Checkpoint struct {
+	n     *Node // frozen: config and kernel values; no thread of it ever runs
+	procs []*frozen
+}
+
+// frozen is one process of a checkpoint.
+type frozen struct {
+	copy    *tracee.Thread // one thread, stopped for ever
+	threads []frozenThread // leader first
+}
+
+type frozenThread struct {
+	tid   int  // virtual
+	dead  bool // a leader that ended before the others
+	ctx   *tracee.Context
+	alt   kernel.AltStack
+	vfork int // pid of the child that the thread waits for, or 0
+}
+
+// ErrNotFreezable is wrapped in the reason why a node cannot be copied now; its
+// state is then reached by replaying its inputs.
+var ErrNotFreezable = errors.New("node cannot be frozen")
+
+// Freeze copies the node, which is between two steps, and leaves it as it is.
+func (n *Node) Freeze() (c *Checkpoint, err error) {
+	defer recoverTool(n, &err)
+	procs := n.processes()
+	for _, p := range procs {
+		if p.fork == nil {
+			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ErrNotFreezable, p.threads[0].k.Proc.PID)
+		}
+	}
+	c = &Checkpoint{n: n.shell()}
+	n.home.users++
+	for _, p := range procs {
+		f := &frozen{}
+		for _, th := range p.threads {
+			ctx, err := th.tr.Save()
+			must(err)
+			ft := frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: th.k.AltStack}
+			if th.vfork != nil {
+				ft.vfork = th.vfork.PID
+			}
+			f.threads = append(f.threads, ft)
+		}
+		f.copy, err = p.fork.tr.ForkProcess()
+		must(err)
+		c.procs = append(c.procs, f)
+	}
+	return c, nil
+}
+
+// shell returns a Node with a copy of n's emulated kernel and no processes.
+func (n *Node) shell() *Node {
+	return &Node{cfg: n.cfg, def: n.def, k: n.k.Copy(), threads: map[*kernel.Thread]*thread{},
+		home: n.home, started: n.started}
+}
+
+// process is a live process as Freeze sees it.
+type process struct {
+	threads []*thread // leader first, then by virtual id
+	fork    *thread   // one that stands in a call
+}
+
+// processes groups the node's threads, in order of virtual process ids.
+func (n *Node) processes() []*process {
+	byPID := map[*kernel.Process]*process{}
+	var list []*process
+	for _, th := range n.threads {
+		p := byPID[th.k.Proc]
+		if p == nil {
+			p = &process{}
+			byPID[th.k.Proc] = p
+			list = append(list, p)
+		}
+		p.threads = append(p.threads, th)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].threads[0].k.Proc.PID < list[j].threads[0].k.Proc.PID })
+	for _, p := range list {
+		leads := func(th *thread) bool { return th.tr.TID == th.tr.PID }
+		sort.Slice(p.threads, func(i, j int) bool {
+			a, b := p.threads[i], p.threads[j]
+			if leads(a) != leads(b) {
+				return leads(a)
+			}
+			return a.k.TID < b.k.TID
+		})
+		for _, th := range p.threads {
+			if th.tr.InCall() {
+				p.fork = th
+				break
+			}
+		}
+	}
+	return list
+}
+
+// Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
+func (c *Checkpoint) Thaw() (n *Node, err error) {
+	n = c.n.shell()
+	n.home.users++
+	defer recoverTool(n, &err)
+	byTID := map[int]*kernel.Thread{}
+	for _, k := range n.k.AllThreads() {
+		byTID[k.TID] = k
+	}
+	for _, f := range c.procs {
+		n.thawProcess(f, byTID)
+	}
+	return n, nil
+}
+
+// thawProcess forks a frozen process and rebuilds its threads.
+func (n *Node) thawProcess(f *frozen, byTID map[int]*kernel.Thread) {
+	first, err := f.copy.ForkProcess()
+	must(err)
+	trs := []*tracee.Thread{first}
+	for range f.threads[1:] {
+		tr, err := first.SpawnThread()
+		must(err)
+		trs = append(trs, tr)
+	}
+	for i, ft := range f.threads {
+		must(trs[i].Load(ft.ctx))
+		k := byTID[ft.tid]
+		if ft.dead {
+			k = &kernel.Thread{TID: ft.tid, State: kernel.Dead, Proc: byTID[f.threads[i+1].tid].Proc}
+		}
+		if k == nil {
+			must(fmt.Errorf("thread %d is not in the copied kernel", ft.tid))
+		}
+		th := n.addThread(k, trs[i])
+		if ft.vfork != 0 {
+			th.vfork = n.k.Procs[ft.vfork]
+		}
+		if i == 0 || ft.alt != (kernel.AltStack{}) {
+			n.setAltStack(th, ft.alt)
+		}
+	}
+}
+
+// setAltStack gives a rebuilt thread its alternate signal stack.
+func (n *Node) setAltStack(th *thread, s kernel.AltStack) {
+	if s == (kernel.AltStack{}) {
+		s[8] = ssDisable
+	}
+	if !th.tr.InCall() {
+		must(fmt.Errorf("%w: thread %d stands in no call", ErrNotFreezable, th.k.TID))
+	}
+	if e := th.WriteMem(kernel.ScratchAddr, s[:]); e != 0 {
+		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
+	}
+	n.inject(th, unix.SYS_SIGALTSTACK, kernel.ScratchAddr, 0)
+}
+
+const ssDisable = 2
+
+// Drop ends the frozen processes.
+func (c *Checkpoint) Drop() error {
+	var first error
+	for _, f := range c.procs {
+		if err := tracee.Kill(f.copy.PID, []int{f.copy.TID}); err != nil && first == nil {
+			first = err
+		}
+		f.copy.Release()
+	}
+	c.procs = nil
+	if err := c.n.home.leave(); err != nil && first == nil {
+		first = err
+	}
+	return first
+}
