@@ -1,0 +1,386 @@
+//go:build linux
+
+// Package filetree gives a node's own files versions. All copies of a node share
+// one real tree on a tmpfs, which shows the state of one of them at a time:
+// Capture takes a state, Restore brings one back. Both cost what has changed.
+//
+// Files keep their inodes over any number of changes, because open descriptors
+// and mappings of frozen processes refer to them: each file has a second, hidden
+// name, and a directory that a state does not have is moved aside, not removed.
+//
+// It relies on what a tmpfs does: inode numbers are not used again.
+//
+// It knows nothing of processes; who says what has changed is the caller, who sees
+// every call that changes a file.
+package filetree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const pageSize = 4096
+
+type page [pageSize]byte
+
+// Content is the bytes of one file. Pages that were never written are absent. It
+// does not change, and shares what did not change with earlier ones.
+type Content struct {
+	Size  int64
+	pages map[int64]*page // by offset / pageSize
+}
+
+// entry is one name in the tree.
+type entry struct {
+	ino      uint64
+	mode     uint32
+	uid, gid uint32
+	target   string // of a symbolic link
+}
+
+func (e entry) kind() uint32 { return e.mode & unix.S_IFMT }
+
+// State is the whole tree at one moment. It does not change.
+type State struct {
+	names map[string]entry // by path from the tree's root
+	files map[uint64]*Content
+}
+
+// Tree is the real tree of one node.
+type Tree struct {
+	base  string // path of the tree's root
+	dirs  []string
+	store string // where hidden names are, below base
+	cur   *State
+	open  map[uint64]*os.File // files that have no name in the tree, by inode
+}
+
+// New returns the tree at base, of which only dirs (paths from base) can change;
+// store is a directory of base, in none of them, for hidden names.
+func New(base string, dirs []string, store string) (*Tree, error) {
+	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{},
+		cur: &State{names: map[string]entry{}, files: map[uint64]*Content{}}}
+	if err := os.MkdirAll(t.store, 0o700); err != nil {
+		return nil, fmt.Errorf("file tree: %w", err)
+	}
+	return t, nil
+}
+
+// Close gives up what the tree holds; the files stay.
+func (t *Tree) Close() {
+	for _, f := range t.open {
+		f.Close()
+	}
+	t.open = nil
+}
+
+// Adopt follows a file that is open but has no name in the tree. The tree takes f.
+func (t *Tree) Adopt(ino uint64, f *os.File) {
+	if t.open[ino] != nil {
+		f.Close()
+		return
+	}
+	t.open[ino] = f
+}
+
+// Follows reports whether the file is known, by a name or because it was adopted.
+func (t *Tree) Follows(ino uint64) bool { return t.cur.files[ino] != nil || t.open[ino] != nil }
+
+// Capture returns the tree's state. changed says which files may have other
+// content than in the last state captured or restored. fresh are the files that got
+// a hidden name: their link count is one too high from now on.
+func (t *Tree) Capture(changed func(ino uint64) bool) (s *State, fresh []uint64, err error) {
+	s = &State{names: map[string]entry{}, files: map[uint64]*Content{}}
+	for _, d := range t.dirs {
+		if err := t.walk(s, d, changed, &fresh); err != nil {
+			return nil, nil, fmt.Errorf("file tree: %w", err)
+		}
+	}
+	for ino, f := range t.open {
+		if s.files[ino] != nil {
+			continue
+		}
+		if s.files[ino], err = t.content(ino, f, changed); err != nil {
+			return nil, nil, fmt.Errorf("file tree: %w", err)
+		}
+	}
+	t.cur = s
+	return s, fresh, nil
+}
+
+func (t *Tree) walk(s *State, dir string, changed func(uint64) bool, fresh *[]uint64) error {
+	list, err := os.ReadDir(path.Join(t.base, dir))
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		name := path.Join(dir, d.Name())
+		if err := t.capture(s, name, changed, fresh); err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if err := t.walk(s, name, changed, fresh); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// capture enters one name into s.
+func (t *Tree) capture(s *State, name string, changed func(uint64) bool, fresh *[]uint64) error {
+	full := path.Join(t.base, name)
+	var st unix.Stat_t
+	if err := unix.Lstat(full, &st); err != nil {
+		return &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	e := entry{ino: st.Ino, mode: st.Mode, uid: st.Uid, gid: st.Gid}
+	switch e.kind() {
+	case unix.S_IFLNK:
+		target, err := os.Readlink(full)
+		if err != nil {
+			return err
+		}
+		e.target = target
+	case unix.S_IFDIR:
+	default:
+		switch err := os.Link(full, t.hidden(st.Ino)); {
+		case err == nil:
+			*fresh = append(*fresh, st.Ino)
+		case !errors.Is(err, fs.ErrExist):
+			return err
+		}
+	}
+	s.names[name] = e
+	if e.kind() != unix.S_IFREG || s.files[st.Ino] != nil {
+		return nil
+	}
+	if old := t.cur.files[st.Ino]; old != nil && !changed(st.Ino) {
+		s.files[st.Ino] = old
+		return nil
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s.files[st.Ino], err = t.content(st.Ino, f, changed)
+	return err
+}
+
+func (t *Tree) hidden(ino uint64) string {
+	return path.Join(t.store, strconv.FormatUint(ino, 10))
+}
+
+// content reads what is in f, sharing pages with the content known before.
+func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Content, error) {
+	old := t.cur.files[ino]
+	if old != nil && !changed(ino) {
+		return old, nil
+	}
+	if old == nil {
+		old = &Content{}
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	c := &Content{Size: info.Size(), pages: map[int64]*page{}}
+	same := c.Size == old.Size
+	fd := int(f.Fd())
+	for at := int64(0); at < c.Size; {
+		from, err := unix.Seek(fd, at, unix.SEEK_DATA)
+		if err == unix.ENXIO {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		to, err := unix.Seek(fd, from, unix.SEEK_HOLE)
+		if err != nil {
+			return nil, err
+		}
+		for n := from / pageSize; n*pageSize < to; n++ {
+			p := new(page)
+			if _, err := unix.Pread(fd, p[:], n*pageSize); err != nil {
+				return nil, err
+			}
+			if was := old.pages[n]; was != nil && *was == *p {
+				p = was
+			} else if was != nil || *p != (page{}) {
+				same = false
+			}
+			c.pages[n] = p
+		}
+		at = to
+	}
+	if same && len(c.pages) >= len(old.pages) {
+		return old, nil
+	}
+	return c, nil
+}
+
+// Restore makes the tree what it was in s. Between the last Capture or Restore and
+// this one nothing may have changed it.
+func (t *Tree) Restore(s *State) error {
+	if s == t.cur {
+		return nil
+	}
+	for _, step := range []func(*State) error{t.remove, t.create, t.fill} {
+		if err := step(s); err != nil {
+			return fmt.Errorf("file tree: %w", err)
+		}
+	}
+	t.cur = s
+	return nil
+}
+
+// paths returns the names of a state, parents before children.
+func (s *State) paths() []string {
+	list := make([]string, 0, len(s.names))
+	for name := range s.names {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (e entry) same(o entry) bool {
+	return e.ino == o.ino && e.kind() == o.kind() && e.target == o.target
+}
+
+// remove takes away the names that s does not have, children before parents.
+func (t *Tree) remove(s *State) error {
+	list := t.cur.paths()
+	slices.Reverse(list)
+	for _, name := range list {
+		e := t.cur.names[name]
+		if o, ok := s.names[name]; ok && e.same(o) {
+			continue
+		}
+		full := path.Join(t.base, name)
+		var err error
+		if e.kind() == unix.S_IFDIR {
+			err = os.Rename(full, t.hidden(e.ino))
+		} else {
+			err = os.Remove(full)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create brings back the names that the tree does not have.
+func (t *Tree) create(s *State) error {
+	for _, name := range s.paths() {
+		e := s.names[name]
+		full := path.Join(t.base, name)
+		o, ok := t.cur.names[name]
+		if !ok || !e.same(o) {
+			if err := t.bring(full, e); err != nil {
+				return err
+			}
+		} else if e == o {
+			continue
+		}
+		if e.kind() == unix.S_IFLNK {
+			continue
+		}
+		if err := unix.Chown(full, int(e.uid), int(e.gid)); err != nil {
+			return &fs.PathError{Op: "chown", Path: name, Err: err}
+		}
+		if err := unix.Chmod(full, e.mode&0o7777); err != nil {
+			return &fs.PathError{Op: "chmod", Path: name, Err: err}
+		}
+	}
+	return nil
+}
+
+// bring gives the object of e its name again.
+func (t *Tree) bring(full string, e entry) error {
+	switch e.kind() {
+	case unix.S_IFLNK:
+		return os.Symlink(e.target, full)
+	case unix.S_IFDIR:
+		err := os.Rename(t.hidden(e.ino), full)
+		if errors.Is(err, fs.ErrNotExist) {
+			// The program itself removed it: nobody can tell the new one from it,
+			// unless it is somebody's working directory.
+			err = os.Mkdir(full, 0o700)
+		}
+		return err
+	}
+	return os.Link(t.hidden(e.ino), full)
+}
+
+// fill gives the files their content.
+func (t *Tree) fill(s *State) error {
+	for ino, c := range s.files {
+		old := t.cur.files[ino]
+		if old == c {
+			continue
+		}
+		f, err := t.file(ino)
+		if err != nil {
+			return err
+		}
+		err = rewrite(f, old, c)
+		if t.open[ino] != f {
+			f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tree) file(ino uint64) (*os.File, error) {
+	if f := t.open[ino]; f != nil {
+		return f, nil
+	}
+	return os.OpenFile(t.hidden(ino), os.O_RDWR, 0)
+}
+
+// rewrite changes a file from content old (nil: unknown) to c.
+func rewrite(f *os.File, old, c *Content) error {
+	if old == nil {
+		old = &Content{}
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	if old.Size != c.Size {
+		if err := f.Truncate(c.Size); err != nil {
+			return err
+		}
+	}
+	for n := range old.pages {
+		if c.pages[n] == nil && n*pageSize < c.Size {
+			err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, n*pageSize, pageSize)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for n, p := range c.pages {
+		was := old.pages[n]
+		if was == p {
+			continue
+		}
+		// Of the last page only what is inside the file.
+		if _, err := f.WriteAt(p[:min(pageSize, c.Size-n*pageSize)], n*pageSize); err != nil {
+			return err
+		}
+	}
+	return nil
+}

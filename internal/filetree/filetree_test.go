@@ -1,0 +1,204 @@
+//go:build linux
+
+package filetree
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func newTree(t *testing.T) (*Tree, string) {
+	t.Helper()
+	base, err := os.MkdirTemp("/dev/shm", "filetree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	if err := os.Mkdir(filepath.Join(base, "node"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := New(base, []string{"node"}, "store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tree.Close)
+	return tree, filepath.Join(base, "node")
+}
+
+// picture is everything that a program can see of the files below dir.
+func picture(t *testing.T, dir string) string {
+	t.Helper()
+	var s strings.Builder
+	err := filepath.Walk(dir, func(p string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&s, "%s %v", p, info.Mode())
+		switch {
+		case info.Mode()&os.ModeSymlink != 0:
+			target, err := os.Readlink(p)
+			fmt.Fprintf(&s, " -> %s %v", target, err)
+		case info.Mode().IsRegular():
+			b, err := os.ReadFile(p)
+			fmt.Fprintf(&s, " %d %x %v", len(b), sha256.Sum256(b), err)
+		}
+		s.WriteByte('\n')
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.String()
+}
+
+func all(uint64) bool { return true }
+
+// Random changes, each state captured, then states restored in random order.
+func TestRestoreIsExact(t *testing.T) {
+	tree, dir := newTree(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func() string {
+		p := dir
+		for range 1 + r.IntN(3) {
+			p = filepath.Join(p, string(rune('a'+r.IntN(3))))
+		}
+		return p
+	}
+	var states []*State
+	var pictures []string
+	for range 300 {
+		p := pick()
+		switch r.IntN(9) {
+		case 0:
+			os.Mkdir(p, 0o755)
+		case 1, 2:
+			os.WriteFile(p, []byte(fmt.Sprint(r.Uint64())), 0o644)
+		case 3:
+			if f, err := os.OpenFile(p, os.O_RDWR, 0); err == nil {
+				f.WriteAt([]byte("page"), int64(r.IntN(5)*3000))
+				f.Close()
+			}
+		case 4:
+			os.RemoveAll(p)
+		case 5:
+			os.Rename(p, pick())
+		case 6:
+			os.Link(p, pick())
+		case 7:
+			os.Symlink(fmt.Sprint(r.IntN(9)), p)
+		case 8:
+			os.Truncate(p, int64(r.IntN(9000)))
+			os.Chmod(p, os.FileMode(0o700|r.IntN(8)))
+		}
+		s, _, err := tree.Capture(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s)
+		pictures = append(pictures, picture(t, dir))
+	}
+	for range 300 {
+		i := r.IntN(len(states))
+		if err := tree.Restore(states[i]); err != nil {
+			t.Fatalf("state %d: %v", i, err)
+		}
+		if got := picture(t, dir); got != pictures[i] {
+			t.Fatalf("state %d:\n%s\nwas\n%s", i, got, pictures[i])
+		}
+	}
+}
+
+// A descriptor opened before a change reads, after the change was undone, what it
+// read then: the file is the same one.
+func TestInodesStay(t *testing.T) {
+	tree, dir := newTree(t)
+	name := filepath.Join(dir, "log")
+	if err := os.WriteFile(name, []byte("one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	before, fresh, err := tree.Capture(all)
+	if err != nil || len(fresh) != 1 {
+		t.Fatal(fresh, err)
+	}
+	if err := os.WriteFile(name+".new", []byte("two"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		t.Fatal(err)
+	}
+	after, _, err := tree.Capture(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Restore(before); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := f.Stat()
+	b, err := os.Stat(name)
+	if err != nil || !os.SameFile(a, b) {
+		t.Errorf("the file was replaced by a copy (%v)", err)
+	}
+	if err := tree.Restore(after); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(name); string(b) != "two" {
+		t.Errorf("content %q, want two", b)
+	}
+}
+
+// What did not change is not read again and not stored again.
+func TestUnchangedIsShared(t *testing.T) {
+	tree, dir := newTree(t)
+	big := make([]byte, 64*pageSize)
+	for i := range big {
+		big[i] = byte(i)
+	}
+	name := filepath.Join(dir, "big")
+	if err := os.WriteFile(name, big, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, _, err := tree.Capture(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteAt([]byte{1, 2, 3}, 10*pageSize)
+	f.Close()
+	b, _, err := tree.Capture(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := 0
+	for ino, c := range b.files {
+		for n, p := range c.pages {
+			if a.files[ino].pages[n] != p {
+				other++
+			}
+		}
+	}
+	if other != 1 {
+		t.Errorf("%d pages are stored anew, want 1", other)
+	}
+	c, _, err := tree.Capture(func(uint64) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ino := range b.files {
+		if c.files[ino] != b.files[ino] {
+			t.Error("an unchanged file was read again")
+		}
+	}
+}
