@@ -27,6 +27,15 @@ type Files struct {
 	// not root.
 	User int
 
+	// Hidden are the files with a second name that the node does not see, made
+	// for checkpoints: their link count is one too high.
+	Hidden map[FileKey]bool
+	// Dirty are the files changed since the last checkpoint of the tree.
+	Dirty map[FileKey]bool
+	// Mapped are the files that were mapped shared and writable: Linux does not
+	// tell when they change.
+	Mapped map[FileKey]bool
+
 	inodes map[FileKey]uint64
 	last   uint64
 	times  map[FileKey]FileTimes
@@ -43,6 +52,7 @@ func (f *Files) init() {
 	f.inodes, f.last = map[FileKey]uint64{}, firstInode-1
 	f.times = map[FileKey]FileTimes{}
 	f.owners = map[FileKey][2]int{}
+	f.Hidden, f.Dirty, f.Mapped = map[FileKey]bool{}, map[FileKey]bool{}, map[FileKey]bool{}
 }
 
 // Inode returns the number under which the node knows a file.
@@ -52,6 +62,17 @@ func (f *Files) Inode(key FileKey) uint64 {
 		f.inodes[key] = f.last
 	}
 	return f.inodes[key]
+}
+
+// Written reports whether the node has ever created or changed the file.
+func (f *Files) Written(key FileKey) bool { _, ok := f.times[key]; return ok }
+
+// Links returns a file's link count as the node sees it, of the real one.
+func (f *Files) Links(key FileKey, real uint64) uint64 {
+	if f.Hidden[key] {
+		return real - 1
+	}
+	return real
 }
 
 // Times returns a file's times.
@@ -81,6 +102,7 @@ func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
 func (n *Node) FileCreated(key FileKey) {
 	now := n.RealNow()
 	n.Files.times[key] = FileTimes{now, now, now, now}
+	n.Files.Dirty[key] = true
 }
 
 // FileModified notes a change of a file's content.
@@ -89,6 +111,7 @@ func (n *Node) FileModified(key FileKey) {
 	t.Modify = n.RealNow()
 	t.Change = t.Modify
 	n.Files.times[key] = t
+	n.Files.Dirty[key] = true
 }
 
 // FileChanged notes a change of a file's inode: owner, mode, names.
@@ -96,6 +119,7 @@ func (n *Node) FileChanged(key FileKey) {
 	t := n.Files.Times(key)
 	t.Change = n.RealNow()
 	n.Files.times[key] = t
+	n.Files.Dirty[key] = true
 }
 
 // RandomFile is /dev/random and /dev/urandom.

@@ -45,6 +45,8 @@ var ErrNotFreezable = errors.New("node cannot be frozen")
 // Freeze copies the node, which is between two steps, and leaves it as it is.
 func (n *Node) Freeze() (c *Checkpoint, err error) {
 	defer recoverTool(n, &err)
+	n.enter()
+	n.captureFiles()
 	procs := n.processes()
 	for _, p := range procs {
 		if p.fork == nil {
@@ -74,7 +76,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 // shell returns a Node with a copy of n's emulated kernel and no processes.
 func (n *Node) shell() *Node {
 	return &Node{cfg: n.cfg, def: n.def, k: n.k.Copy(), threads: map[*kernel.Thread]*thread{},
-		home: n.home, started: n.started}
+		home: n.home, files: n.files, offsets: n.offsets, started: n.started}
 }
 
 // process is a live process as Freeze sees it.

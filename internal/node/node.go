@@ -13,10 +13,12 @@ package node
 
 import (
 	"fmt"
+	"os"
 	"sort"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
@@ -49,6 +51,8 @@ type Node struct {
 	k       *kernel.Node
 	threads map[*kernel.Thread]*thread
 	home    *home
+	files   *filetree.State // as last captured; nil: never
+	offsets []offset        // of open host files, likewise
 	step    step
 	watch   *watchdog
 	started bool
@@ -60,6 +64,11 @@ type home struct {
 	area  []byte // kernel.AreaSize bytes
 	clock vdso.Clock
 	users int // live nodes and checkpoints
+
+	tree   *filetree.Tree // nil until a node is copied
+	treeFD *os.File
+	memory map[uint64]kernel.FileKey // files that the tree follows without a name
+	shows  *Node                     // whose files the tree shows; nil: those of one that is gone
 }
 
 // leave gives up one use of the home; the last one unmaps the pages.
@@ -67,6 +76,10 @@ func (h *home) leave() error {
 	h.users--
 	if h.users > 0 || h.area == nil {
 		return nil
+	}
+	if h.tree != nil {
+		h.tree.Close()
+		h.treeFD.Close()
 	}
 	area := h.area
 	h.area = nil
@@ -130,9 +143,16 @@ func Start(cfg Config) *Node {
 }
 
 // Close ends the node's processes.
-func (n *Node) Close() error {
+func (n *Node) Close() (err error) {
+	defer recoverTool(n, &err)
 	if n.watch != nil {
 		n.watch.stop()
+	}
+	if n.home.shows == n {
+		if n.home.users > 1 {
+			n.captureFiles() // the others' states are told from this one
+		}
+		n.home.shows = nil
 	}
 	procs := map[int][]int{}
 	for _, th := range n.threads {
@@ -171,6 +191,7 @@ func (n *Node) Refusals() []ariadne.Refusal {
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
 	n.step = step{}
+	n.enter()
 	if n.watch == nil {
 		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence)
 	}

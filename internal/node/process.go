@@ -90,15 +90,12 @@ func environment(def *spec.Node) []string {
 	return s
 }
 
-// areaPath is the file behind kernel.AreaBase in the node's tree.
-const areaPath = "/.ariadne/area"
-
 // mapArea maps Ariadne's pages of the node into the supervisor too.
 func (n *Node) mapArea(pid int) error {
 	if n.home.area != nil {
 		return nil
 	}
-	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", pid, areaPath), os.O_RDWR, 0)
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", pid, sandbox.AreaPath), os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("open the clock page: %w", err)
 	}
@@ -129,7 +126,7 @@ func (n *Node) setImage(th *thread) {
 	must(err)
 	// Below the stack pointer nothing is in use yet.
 	path := tr.SP() - 512
-	if e := tr.WriteMem(path, append([]byte(areaPath), 0)); e != 0 {
+	if e := tr.WriteMem(path, append([]byte(sandbox.AreaPath), 0)); e != 0 {
 		must(fmt.Errorf("thread %d: write to the new stack: %w", th.k.TID, e))
 	}
 	fd := n.inject(th, unix.SYS_OPEN, path, unix.O_RDWR, 0)
@@ -137,7 +134,7 @@ func (n *Node) setImage(th *thread) {
 		unix.MAP_SHARED|unix.MAP_FIXED, uint64(fd), 0)
 	n.inject(th, unix.SYS_MPROTECT, kernel.VDSOAddr, kernel.ScratchAddr-kernel.VDSOAddr, unix.PROT_READ|unix.PROT_EXEC)
 	n.inject(th, unix.SYS_CLOSE, uint64(fd))
-	if e := tr.WriteMem(path, make([]byte, len(areaPath)+1)); e != 0 {
+	if e := tr.WriteMem(path, make([]byte, len(sandbox.AreaPath)+1)); e != 0 {
 		must(fmt.Errorf("thread %d: clear the new stack: %w", th.k.TID, e))
 	}
 	must(restore())

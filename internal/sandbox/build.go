@@ -12,6 +12,13 @@ import (
 // host's /proc is needed no more, and nothing that a node is shown lies there.
 const stage = "/proc"
 
+// AreaPath is the file behind kernel.AreaBase in a node's tree, and TreePath the
+// root of the tmpfs on which all that is the node's own lies.
+const (
+	AreaPath = "/.ariadne/area"
+	TreePath = "/.ariadne/tree"
+)
+
 // mountAttr is struct mount_attr of mount_setattr(2).
 type mountAttr struct{ set, clr, propagation, userns uint64 }
 
@@ -40,6 +47,10 @@ func (l *layout) build(p *program, owner int) {
 		p.mount("mount "+w, stage+w, stage+w, "", unix.MS_BIND, "")
 		p.openUp(stage+w, l.find(w), owner)
 	}
+	// The one tmpfs again, without what is mounted over it: names can be moved from
+	// anywhere to anywhere in it.
+	p.mount("mount "+TreePath, stage, stage+TreePath, "", unix.MS_BIND, "")
+	p.mountAttr("make "+TreePath+" writable", stage+TreePath, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
 	for _, d := range devices {
 		p.mount("mount "+d, d, stage+d, "", unix.MS_BIND, "")
 	}

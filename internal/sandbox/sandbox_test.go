@@ -238,12 +238,12 @@ func TestAttributes(t *testing.T) {
 	if bytes.Contains(mounts, []byte(" /proc ")) {
 		t.Errorf("the host's /proc is left:\n%s", mounts)
 	}
-	area, err := os.Stat(inTree(pid, "/.ariadne/area"))
+	area, err := os.Stat(inTree(pid, AreaPath))
 	must(t, err)
 	if area.Size() != kernel.AreaSize {
 		t.Errorf("area of %d bytes", area.Size())
 	}
-	f, err := os.OpenFile(inTree(pid, "/.ariadne/area"), os.O_RDWR, 0)
+	f, err := os.OpenFile(inTree(pid, AreaPath), os.O_RDWR, 0)
 	must(t, err)
 	f.Close()
 }

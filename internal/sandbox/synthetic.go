@@ -58,6 +58,7 @@ func plan(cfg Config) (*layout, error) {
 	area.mode = 0o666
 	own := newDir(0o755)
 	own.kids["area"] = area
+	own.kids["tree"] = newDir(0o755)
 	if err := l.put("/.ariadne", own, true); err != nil {
 		return nil, err
 	}

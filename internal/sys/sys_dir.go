@@ -297,7 +297,7 @@ func unlink(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 	st, found := pathStat(t, dirfd, name, false)
 	r := run(t)
 	if r == 0 {
-		if found == 0 && st.Nlink > 1 {
+		if found == 0 && t.Node().Files.Links(keyOf(&st), st.Nlink) > 1 {
 			t.Node().FileChanged(keyOf(&st))
 		}
 		namesChanged(t, dirfd, name)

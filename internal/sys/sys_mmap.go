@@ -28,7 +28,11 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 	case h == nil || h.Mode&unix.S_IFMT == unix.S_IFDIR:
 		return kernel.Fail(unix.ENODEV)
 	}
-	// A writable shared mapping changes the file at times nobody sees.
+	// A writable shared mapping changes the file at times nobody sees; mprotect may
+	// make it writable later.
+	if a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {
+		t.Node().Files.Mapped[h.Key()] = true
+	}
 	if a[2]&unix.PROT_WRITE != 0 && a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {
 		fileModified(t, h)
 	}

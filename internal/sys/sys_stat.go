@@ -80,6 +80,7 @@ func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
 	if own {
 		st.Dev = kernel.DevNode
 	}
+	st.Nlink = files.Links(key, st.Nlink)
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
 		st.Size, st.Blocks = blockSize, blockSize/512

@@ -1,0 +1,232 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"sort"
+	"strings"
+
+	"ariadne/internal/filetree"
+	"ariadne/internal/kernel"
+	"ariadne/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// The file tree shows the state of one copy of the node at a time, home.shows.
+// Before another copy runs, what the first one changed is captured and the other's
+// state restored. A node that is never copied pays nothing.
+
+// enter makes the tree show n's files.
+func (n *Node) enter() {
+	h := n.home
+	if h.shows == n {
+		return
+	}
+	if h.shows != nil {
+		h.shows.captureFiles()
+	}
+	if n.files != nil {
+		must(h.tree.Restore(n.files))
+		n.restoreOffsets()
+	}
+	h.shows = n
+}
+
+// captureFiles notes the state of n's files, which the tree shows.
+func (n *Node) captureFiles() {
+	h := n.home
+	if h.tree == nil {
+		n.openTree()
+	}
+	files := &n.k.Files
+	if n.files == nil || len(files.Dirty) > 0 || len(files.Mapped) > 0 {
+		n.adoptNameless()
+		changed := func(ino uint64) bool {
+			key := n.treeKey(ino)
+			return files.Dirty[key] || files.Mapped[key]
+		}
+		s, fresh, err := h.tree.Capture(changed)
+		must(err)
+		for _, ino := range fresh {
+			files.Hidden[kernel.FileKey{Dev: files.Private, Ino: ino}] = true
+		}
+		n.files = s
+		clear(files.Dirty)
+	}
+	n.saveOffsets()
+}
+
+// openTree finds the directories that are the node's own.
+func (n *Node) openTree() {
+	base := fmt.Sprintf("/proc/%d/root%s", n.member(), sandbox.TreePath)
+	fd, err := os.Open(base)
+	must(err)
+	// The descriptor keeps the mount when the process is gone.
+	base = fmt.Sprintf("/proc/self/fd/%d", fd.Fd())
+	dirs := []string{"node", "tmp", "run", "dev/shm"}
+	over, err := os.ReadDir(path.Join(base, ".ariadne"))
+	must(err)
+	for _, d := range over {
+		if d.IsDir() && d.Name() != "tree" {
+			dirs = append(dirs, path.Join(".ariadne", d.Name()))
+		}
+	}
+	for _, w := range n.def.Writable {
+		w = strings.Trim(path.Clean(w), "/")
+		if info, err := os.Lstat(path.Join(base, w)); err == nil && info.IsDir() && !below(w, dirs) {
+			dirs = append(dirs, w)
+		}
+	}
+	var st unix.Stat_t
+	must(unix.Stat(base, &st))
+	n.k.Files.Private = st.Dev
+	n.home.memory = map[uint64]kernel.FileKey{}
+	n.home.treeFD = fd
+	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
+	must(err)
+}
+
+// below reports whether the path lies in one of dirs.
+func below(name string, dirs []string) bool {
+	for _, d := range dirs {
+		if name == d || strings.HasPrefix(name, d+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// place says through which thread an open host file is reached.
+type place struct {
+	th   *thread
+	fd   int
+	file *kernel.HostFile
+}
+
+// hostFiles lists the node's open host files, each open file description once.
+func (n *Node) hostFiles() []place {
+	seen := map[*kernel.OpenFile]bool{}
+	tables := map[*kernel.FDTable]bool{}
+	var list []place
+	for _, p := range n.processes() {
+		th := p.threads[0]
+		fds := th.k.Proc.FDs
+		if th.k.Proc.Dead || tables[fds] {
+			continue
+		}
+		tables[fds] = true
+		for _, fd := range fds.Numbers() {
+			of := fds.Get(fd)
+			h, ok := of.File.(*kernel.HostFile)
+			if ok && !seen[of] && of.Flags&unix.O_PATH == 0 {
+				seen[of] = true
+				list = append(list, place{th, fd, h})
+			}
+		}
+	}
+	return list
+}
+
+// adoptNameless lets the tree follow files that are open and have no name in it:
+// deleted ones, memory files.
+func (n *Node) adoptNameless() {
+	for _, p := range n.hostFiles() {
+		key := p.file.Key()
+		id := n.treeID(key)
+		if p.file.Mode&unix.S_IFMT != unix.S_IFREG || n.home.tree.Follows(id) || n.readOnly(key) {
+			continue
+		}
+		fd, e := p.th.HostFD(p.fd)
+		if e != 0 {
+			must(fmt.Errorf("descriptor %d: %w", p.fd, e))
+		}
+		var st unix.Stat_t
+		must(unix.Fstat(fd, &st))
+		if key.Dev != n.k.Files.Private || st.Nlink == 0 { // else Capture will find its name
+			// Opened anew: the program's own descriptor may be read-only, and has an
+			// offset that is the program's.
+			f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDWR, 0)
+			must(err)
+			n.home.tree.Adopt(id, f)
+			n.home.memory[id] = key
+		}
+		unix.Close(fd)
+	}
+}
+
+// treeID is how the tree knows a file: files of its own by their inode number,
+// memory files, whose numbers are their own, by one that no tmpfs gives.
+func (n *Node) treeID(key kernel.FileKey) uint64 {
+	if key.Dev == n.k.Files.Private {
+		return key.Ino
+	}
+	return key.Ino | 1<<63
+}
+
+func (n *Node) treeKey(id uint64) kernel.FileKey {
+	if key, ok := n.home.memory[id]; ok {
+		return key
+	}
+	return kernel.FileKey{Dev: n.k.Files.Private, Ino: id}
+}
+
+// readOnly reports whether a file is the host's.
+func (n *Node) readOnly(key kernel.FileKey) bool {
+	return key.Dev != n.k.Files.Private && !n.k.Files.Written(key)
+}
+
+// offset is where an open file stands, and its status flags.
+type offset struct {
+	pid, fd int
+	at      int64
+	flags   int
+}
+
+// saveOffsets notes the position of each open host file: copies share them.
+func (n *Node) saveOffsets() {
+	n.offsets = n.offsets[:0:0]
+	for _, p := range n.hostFiles() {
+		fd, e := p.th.HostFD(p.fd)
+		if e != 0 {
+			must(fmt.Errorf("descriptor %d: %w", p.fd, e))
+		}
+		at, err := unix.Seek(fd, 0, unix.SEEK_CUR)
+		if err != nil {
+			at = -1
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		unix.Close(fd)
+		must(err)
+		n.offsets = append(n.offsets, offset{p.th.k.Proc.PID, p.fd, at, flags})
+	}
+	sort.Slice(n.offsets, func(i, j int) bool {
+		a, b := n.offsets[i], n.offsets[j]
+		return a.pid < b.pid || a.pid == b.pid && a.fd < b.fd
+	})
+}
+
+// restoreOffsets brings the open host files back to where they stood.
+func (n *Node) restoreOffsets() {
+	byPID := map[int]*thread{}
+	for _, p := range n.processes() {
+		byPID[p.threads[0].k.Proc.PID] = p.threads[0]
+	}
+	for _, o := range n.offsets {
+		th := byPID[o.pid]
+		fd, e := th.HostFD(o.fd)
+		if e != 0 {
+			must(fmt.Errorf("descriptor %d: %w", o.fd, e))
+		}
+		if o.at >= 0 {
+			_, err := unix.Seek(fd, o.at, unix.SEEK_SET)
+			must(err)
+		}
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, o.flags)
+		unix.Close(fd)
+		must(err)
+	}
+}
