@@ -98,6 +98,7 @@ type Sock struct {
 	Type     int // SOCK_STREAM, ...
 	Protocol int
 	ID       uint64 // the inode number that programs see
+	UID      int    // of who made it
 
 	// Zero: none.
 	RecvTimeout, SendTimeout ariadne.Time

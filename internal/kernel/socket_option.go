@@ -30,7 +30,8 @@ type optSpec struct {
 const (
 	minSendBuffer = 4608
 	minRecvBuffer = 2304
-	maxBuffer     = 212992 // net.core.wmem_max
+	defaultBuffer = 212992  // net.core.wmem_default
+	maxBuffer     = 4194304 // net.core.wmem_max
 )
 
 // intOptions are the options that are kept as one integer. Those with a meaning
@@ -48,11 +49,12 @@ var intOptions = map[optKey]optSpec{
 	{unix.SOL_SOCKET, unix.SO_PRIORITY}:             {kind: optInt},
 	{unix.SOL_SOCKET, unix.SO_MARK}:                 {kind: optInt},
 	{unix.SOL_SOCKET, unix.SO_BUSY_POLL}:            {kind: optInt},
+	{unix.SOL_SOCKET, unix.SO_INCOMING_NAPI_ID}:     {kind: optReadOnly},
 	{unix.SOL_SOCKET, unix.SO_INCOMING_CPU}:         {kind: optInt},
 	{unix.SOL_SOCKET, unix.SO_PASSCRED}:             {kind: optBool},
 	{unix.SOL_SOCKET, unix.SO_PASSSEC}:              {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_SNDBUF}:               {kind: optBuffer, dflt: maxBuffer},
-	{unix.SOL_SOCKET, unix.SO_RCVBUF}:               {kind: optBuffer, dflt: maxBuffer},
+	{unix.SOL_SOCKET, unix.SO_SNDBUF}:               {kind: optBuffer, dflt: defaultBuffer},
+	{unix.SOL_SOCKET, unix.SO_RCVBUF}:               {kind: optBuffer, dflt: defaultBuffer},
 	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:             {kind: optInt, dflt: 1},
 	{unix.SOL_SOCKET, unix.SO_SNDLOWAT}:             {kind: optReadOnly, dflt: 1},
 	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:            {kind: optBool, tcp: true},
@@ -166,5 +168,5 @@ func (s *Sock) KeptOption(level, name int) ([]byte, bool) {
 func (s *Sock) inherit(from *Sock) {
 	s.opts, s.others = maps.Clone(from.opts), maps.Clone(from.others)
 	s.RecvTimeout, s.SendTimeout = from.RecvTimeout, from.SendTimeout
-	s.Linger, s.LingerOn = from.Linger, from.LingerOn
+	s.Linger, s.LingerOn, s.UID = from.Linger, from.LingerOn, from.UID
 }

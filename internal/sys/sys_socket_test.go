@@ -3,6 +3,7 @@ package sys_test
 import (
 	"encoding/binary"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"ariadne"
@@ -416,5 +417,34 @@ func TestTCPConnectTimesOut(t *testing.T) {
 	}
 	if len(w.sent) != 7 || w.sent[6].Seq != 7 {
 		t.Errorf("sent %d SYNs", len(w.sent))
+	}
+}
+
+func TestNetTables(t *testing.T) {
+	w := newNetwork(t, 2)
+	a, b := w.user(0), w.user(1)
+	pair(a, b, "10.0.0.2:80")
+	b.bind(b.socket(unix.AF_INET6, unix.SOCK_DGRAM), "[fd00::2]:53")
+	b.unixSocket(unix.SOCK_STREAM, "@abstract")
+	for name, want := range map[string][]string{
+		"tcp":  {" 0200000A:0050 00000000:0000 0A ", " 0200000A:0050 0100000A:8000 01 "},
+		"tcp6": nil,
+		"udp6": {"   53: 000000FD000000000000000002000000:0035 00000000000000000000000000000000:0000 07 "},
+		"unix": {" 00000000 0001 01 "},
+	} {
+		got, _ := b.d.Node.NetTable(name)
+		lines := strings.Split(strings.TrimSpace(got), "\n")[1:]
+		if len(lines) != len(want) {
+			t.Errorf("%s has %d lines:\n%s", name, len(lines), got)
+			continue
+		}
+		for i, l := range lines {
+			if !strings.Contains(l, want[i]) {
+				t.Errorf("%s, line %d: %q lacks %q", name, i, l, want[i])
+			}
+		}
+	}
+	if got, _ := b.d.Node.NetTable("unix"); !strings.HasSuffix(got, " @abstract\n") {
+		t.Errorf("unix: %q", got)
 	}
 }
