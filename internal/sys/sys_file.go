@@ -196,7 +196,7 @@ func openFIFO(t *kernel.Thread, r *openRequest, key kernel.FileKey) kernel.Resul
 }
 
 func newHostFile(t *kernel.Thread, fd int, st *unix.Stat_t) *kernel.HostFile {
-	return &kernel.HostFile{Path: fdPath(t, fd), Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
+	return &kernel.HostFile{Path: shownPath(t, keyOf(st), fdPath(t, fd)), Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
 }
 
 // largeFile is O_LARGEFILE, which Linux adds on 64-bit systems.

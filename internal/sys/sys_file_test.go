@@ -136,9 +136,9 @@ func TestStatx(t *testing.T) {
 	st := f.stat(unix.SYS_STAT, "b", f.data())
 	want(t, "statx", f.call(unix.SYS_STATX, int(unix.AT_FDCWD), "b", 0, unix.STATX_ALL, f.data()), 0)
 	b := f.m.Bytes(f.data(), statxSize)
-	x := parseStatx(b)
-	if x.Ino != st.Ino || x.Dev != st.Dev || x.Size != 5 || x.Mode != st.Mode {
-		t.Errorf("statx %+v, stat %+v", x, st)
+	dev := unix.Mkdev(le.Uint32(b[136:]), le.Uint32(b[140:]))
+	if le.Uint64(b[32:]) != st.Ino || dev != st.Dev || le.Uint64(b[40:]) != 5 || uint32(le.Uint16(b[28:])) != st.Mode {
+		t.Errorf("statx %x, stat %+v", b, st)
 	}
 	if got := int64(le.Uint64(b[112:])); got != kernel.FileEpoch/1e9 {
 		t.Errorf("mtime %d", got)
@@ -148,6 +148,31 @@ func TestStatx(t *testing.T) {
 	if again := f.m.Bytes(f.data(), statxSize); string(again) != string(b) {
 		t.Errorf("by descriptor:\n%x\n%x", again, b)
 	}
+}
+
+// A user with fewer rights than Ariadne looks for itself.
+func TestStatAsTheNodesUser(t *testing.T) {
+	f := newFiles(t)
+	f.write("a", "x")
+	outside := f.stat(unix.SYS_STAT, "a", f.data())
+	f.d.Node.Files.User = 5
+	if inside := f.stat(unix.SYS_STAT, "a", f.data()); asRoot && inside != outside {
+		t.Errorf("%+v\n%+v", inside, outside)
+	}
+	for _, c := range []struct {
+		dirfd int
+		name  string
+		want  kernel.Errno
+	}{{unix.AT_FDCWD, "absent", unix.ENOENT}, {unix.AT_FDCWD, "a/b", unix.ENOTDIR}, {unix.AT_FDCWD, "", unix.ENOENT}} {
+		for _, user := range []int{0, 5} {
+			f.d.Node.Files.User = user
+			want(t, c.name, f.call(unix.SYS_NEWFSTATAT, c.dirfd, c.name, f.data(), 0), errno(c.want))
+		}
+	}
+	fd := f.open("a", unix.O_RDONLY)
+	rel := f.m.Text(0x8000, "x")
+	want(t, "below a file", f.call(unix.SYS_NEWFSTATAT, fd, rel, f.data(), 0), errno(unix.ENOTDIR))
+	want(t, "below nothing", f.call(unix.SYS_NEWFSTATAT, 999, rel, f.data(), 0), errno(unix.EBADF))
 }
 
 func TestTimes(t *testing.T) {
@@ -525,7 +550,44 @@ func TestNames(t *testing.T) {
 func TestTmpfileGetsAName(t *testing.T) {
 	f := newFiles(t)
 	fd := f.open(".", unix.O_TMPFILE|unix.O_RDWR)
+	ino := f.stat(unix.SYS_FSTAT, fd, f.data()).Ino
+	if got := f.readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); got != fmt.Sprintf("%s/#%d (deleted)", f.dir, ino) {
+		t.Errorf("inode %d is shown as %s", ino, got)
+	}
 	r := f.call(unix.SYS_LINKAT, int(unix.AT_FDCWD), fmt.Sprintf("/proc/self/fd/%d", fd), int(unix.AT_FDCWD), "named", unix.AT_SYMLINK_FOLLOW)
 	want(t, "linkat", r, 0)
 	f.stat(unix.SYS_STAT, "named", f.data())
+}
+
+func BenchmarkSupervisorStat(b *testing.B) {
+	d := kerneltest.NewDriver(b, Handle)
+	_, th := d.Node.NewProcess(nil)
+	th.M = kerneltest.NewHostMachine(b)
+	file, err := os.Open("/etc/passwd")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	fd := int(file.Fd())
+	b.Run("fdStat", func(b *testing.B) {
+		for b.Loop() {
+			fdStat(th, fd)
+		}
+	})
+	b.Run("fdPath", func(b *testing.B) {
+		for b.Loop() {
+			fdPath(th, fd)
+		}
+	})
+	b.Run("pathStat", func(b *testing.B) {
+		for b.Loop() {
+			pathStat(th, atCwd, "/etc/passwd", true)
+		}
+	})
+	b.Run("fstat", func(b *testing.B) {
+		var st unix.Stat_t
+		for b.Loop() {
+			unix.Fstat(fd, &st)
+		}
+	})
 }

@@ -55,6 +55,16 @@ func dirPath(t *kernel.Thread, dirfd uint64) string {
 	return fdPath(t, fdOf(dirfd))
 }
 
+// shownPath hides the real inode number in the name of a file without one
+// ("/tmp/#524 (deleted)", O_TMPFILE).
+func shownPath(t *kernel.Thread, key kernel.FileKey, name string) string {
+	i := strings.LastIndex(name, "/#")
+	if i < 0 || name[i+2:] != strconv.FormatUint(key.Ino, 10)+" (deleted)" {
+		return name
+	}
+	return name[:i+2] + strconv.FormatUint(t.Node().Files.Inode(key), 10) + " (deleted)"
+}
+
 // fdPath is where the thread's descriptor of a host file leads now.
 func fdPath(t *kernel.Thread, fd int) string {
 	return readLink(threadPath(t, "fd/"+strconv.Itoa(fd)))
@@ -66,8 +76,12 @@ func fdStat(t *kernel.Thread, fd int) (st unix.Stat_t, e kernel.Errno) {
 	return st, errnoOf(err)
 }
 
-// pathStat is the real state of what a path of the thread leads to.
+// pathStat is the real state of what a path of the thread leads to, looked at
+// with Ariadne's rights.
 func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.Stat_t, e kernel.Errno) {
+	if name == "" {
+		return st, unix.ENOENT
+	}
 	root, err := unix.Open(threadPath(t, "root"), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return st, errnoOf(err)
@@ -84,6 +98,40 @@ func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix
 	defer unix.Close(fd)
 	err = unix.Fstat(fd, &st)
 	return st, errnoOf(err)
+}
+
+// lookUp is what the thread's own stat of a path finds, before show. A look from
+// outside finds the same unless Ariadne has more rights than the node.
+func lookUp(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.Stat_t, inside bool, e kernel.Errno) {
+	if !path.IsAbs(name) && !isCwd(dirfd) {
+		of := t.FDs().Get(fdOf(dirfd))
+		if of == nil {
+			return st, false, unix.EBADF
+		}
+		if h, ok := of.File.(*kernel.HostFile); !ok || h.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return st, false, unix.ENOTDIR
+		}
+	}
+	if !asRoot || t.Node().Files.User == 0 {
+		st, e = pathStat(t, dirfd, name, follow)
+		return st, false, e
+	}
+	const buf = kernel.ScratchAddr + unix.PathMax
+	if e := putScratch(t, name); e != 0 {
+		return st, true, e
+	}
+	flags := uint64(0)
+	if !follow {
+		flags = unix.AT_SYMLINK_NOFOLLOW
+	}
+	if r := t.M.Syscall(unix.SYS_NEWFSTATAT, dirfd, kernel.ScratchAddr, buf, flags); r != 0 {
+		return st, true, kernel.Errno(-r)
+	}
+	b, e := readBytes(t, buf, statSize)
+	if e == 0 {
+		st = parseStat(b)
+	}
+	return st, true, e
 }
 
 func keyOf(st *unix.Stat_t) kernel.FileKey { return kernel.FileKey{Dev: st.Dev, Ino: st.Ino} }

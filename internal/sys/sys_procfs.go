@@ -381,7 +381,7 @@ func describeFD(t *kernel.Thread, fd int) string {
 	f := t.FDs().Get(fd).File
 	if h, ok := f.(*kernel.HostFile); ok && !h.Synthetic {
 		if s := fdPath(t, fd); s != "" {
-			return s
+			return shownPath(t, h.Key(), s)
 		}
 	}
 	if d, ok := f.(kernel.Describer); ok {

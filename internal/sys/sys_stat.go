@@ -35,9 +35,12 @@ const (
 // asRoot: Ariadne's own user sees all ids as they are.
 var asRoot = os.Geteuid() == 0
 
+// statSize is the size of struct stat.
+const statSize = 144
+
 // statBuffer is struct stat of x86-64 for st.
 func statBuffer(st *unix.Stat_t) []byte {
-	b := make([]byte, 144)
+	b := make([]byte, statSize)
 	le.PutUint64(b, st.Dev)
 	le.PutUint64(b[8:], st.Ino)
 	le.PutUint64(b[16:], st.Nlink)
@@ -164,29 +167,30 @@ func emptyPath(t *kernel.Thread, addr, flags uint64) (bool, kernel.Errno) {
 	return b[0] == 0, e
 }
 
-// statPath lets Linux fill the buffer, then changes what it must not show.
 func statPath(t *kernel.Thread, dirfd, addr, buf uint64, follow bool) kernel.Result {
+	st, _, e := statName(t, dirfd, addr, follow)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(&st)))
+}
+
+// statName is the state of what a path names, as the node sees it.
+func statName(t *kernel.Thread, dirfd, addr uint64, follow bool) (st unix.Stat_t, birth int64, e kernel.Errno) {
 	name, e := readPath(t, addr)
 	if e != 0 {
-		return kernel.Fail(e)
+		return st, 0, e
 	}
 	if v, ok := virtualPath(t, dirfd, name); ok {
-		st, e := statVirtual(t, v, follow)
-		if e != 0 {
-			return kernel.Fail(e)
-		}
-		return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(&st)))
+		st, e = statVirtual(t, v, follow)
+		return st, kernel.FileEpoch, e
 	}
-	if r := run(t); r != 0 {
-		return kernel.Ret(r)
-	}
-	b, e := readBytes(t, buf, 144)
+	st, inside, e := lookUp(t, dirfd, name, follow)
 	if e != 0 {
-		return kernel.Fail(e)
+		return st, 0, e
 	}
-	st := parseStat(b)
-	show(t, &st, true)
-	return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(&st)))
+	birth = show(t, &st, inside)
+	return st, birth, 0
 }
 
 // statFD returns the state of an open file as the node sees it.
@@ -287,33 +291,7 @@ func statxTarget(t *kernel.Thread, a Args) (st unix.Stat_t, birth int64, e kerne
 	if empty && !isCwd(a[0]) {
 		return statFD(t, a[0])
 	}
-	name, e := readPath(t, a[1])
-	if e != 0 {
-		return st, 0, e
-	}
-	if v, ok := virtualPath(t, a[0], name); ok {
-		st, e = statVirtual(t, v, a[2]&unix.AT_SYMLINK_NOFOLLOW == 0)
-		return st, kernel.FileEpoch, e
-	}
-	if r := run(t); r != 0 {
-		return st, 0, kernel.Errno(-r)
-	}
-	b, e := readBytes(t, a[4], statxSize)
-	if e != 0 {
-		return st, 0, e
-	}
-	st = parseStatx(b)
-	birth = show(t, &st, true)
-	return st, birth, 0
-}
-
-func parseStatx(b []byte) (st unix.Stat_t) {
-	st.Nlink, st.Uid, st.Gid = uint64(le.Uint32(b[16:])), le.Uint32(b[20:]), le.Uint32(b[24:])
-	st.Mode, st.Ino, st.Size = uint32(le.Uint16(b[28:])), le.Uint64(b[32:]), int64(le.Uint64(b[40:]))
-	st.Blocks = int64(le.Uint64(b[48:]))
-	st.Rdev = unix.Mkdev(le.Uint32(b[128:]), le.Uint32(b[132:]))
-	st.Dev = unix.Mkdev(le.Uint32(b[136:]), le.Uint32(b[140:]))
-	return st
+	return statName(t, a[0], a[1], a[2]&unix.AT_SYMLINK_NOFOLLOW == 0)
 }
 
 func statxBuffer(st *unix.Stat_t, birth int64) []byte {
