@@ -1,6 +1,11 @@
 # make demo    builds Ariadne, checks examples/raftkv and finds the bug planted there
 # make test    runs all tests; installs what they need when it can (root or sudo)
-# The others: build, test-long (random walks and replays over all examples), bench, compat.
+# The others:
+#   build      bin/ariadne
+#   test-long  the tests with the race detector, then every fuzz test for a minute
+#   bench      what things cost on this machine; writes bench.json
+#   compat     runs the real programs of examples/; writes docs/compatibility.md
+#   generate   renews the generated pages in docs/
 
 GO ?= go
 
@@ -17,7 +22,8 @@ test: packages
 	$(GO) run ./internal/testsum -timeout 15m ./...
 
 test-long: packages
-	ARIADNE_LONG=1 $(GO) run ./internal/testsum -timeout 3h ./...
+	$(GO) run ./internal/testsum -race -timeout 1h ./...
+	scripts/fuzz 60s
 
 bench: build
 	$(GO) run ./internal/bench
