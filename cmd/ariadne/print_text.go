@@ -27,7 +27,8 @@ type textPrinter struct {
 	width    int // of the longest node's name
 	quiet    bool
 	timeline *report.Timeline
-	rows     []report.Row // the last ones
+	lines    []string     // the last ones of it
+	earlier  int          // how many there were before
 	check    report.Check // the limits
 	terminal bool         // err is one
 	dirty    bool         // a progress line stands on it
@@ -36,7 +37,8 @@ type textPrinter struct {
 
 func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
 	p := &textPrinter{out: out, err: err, style: style(out), nodes: nodes, quiet: quiet,
-		timeline: report.NewTimeline(nodes, latency), terminal: isTerminal(err)}
+		terminal: isTerminal(err)}
+	p.timeline = report.NewTimeline(nodes, latency, p.style)
 	for _, n := range nodes {
 		p.width = max(p.width, len(n))
 	}
@@ -62,7 +64,16 @@ func (p *textPrinter) step(s ariadne.Step) {
 	for _, l := range s.Output.Logs {
 		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
 	}
-	p.rows = append(p.rows, p.timeline.Rows(s)...)
+	p.remember(p.timeline.Step(s))
+}
+
+// remember keeps the last lines of the timeline.
+func (p *textPrinter) remember(lines []string) {
+	p.lines = append(p.lines, lines...)
+	if n := len(p.lines) - shown; n > 0 {
+		p.lines = append(p.lines[:0], p.lines[n:]...)
+		p.earlier += n
+	}
 }
 
 func (p *textPrinter) limits(o run.Options) {
@@ -98,9 +109,10 @@ func (p *textPrinter) headline(v run.Violation) string {
 
 func (p *textPrinter) report(r *run.Report) {
 	p.clear()
-	if len(p.rows) > 0 {
+	p.remember(p.timeline.End())
+	if len(p.lines) > 0 {
 		p.printf("\n")
-		p.timeline.Write(p.out, p.rows, shown, p.style)
+		p.printTimeline(p.lines, p.earlier, r.Out)
 	}
 	for _, v := range r.Violations {
 		p.reportViolation(r, v)
@@ -115,7 +127,7 @@ func (p *textPrinter) report(r *run.Report) {
 func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 	p.printf("\n%s\n", p.headline(v))
 	if r.Command == "check" && !p.quiet {
-		p.printTail(filepath.Join(v.Dir, report.TimelineFile))
+		p.printTail(v.Dir)
 	}
 	if v.Count > 1 {
 		p.printf("  seen in    %s\n", plural(v.Count, "execution"))
@@ -127,18 +139,22 @@ func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
 }
 
-// printTail prints the last lines of the timeline at path, if it is there.
-func (p *textPrinter) printTail(path string) {
-	data, err := os.ReadFile(path)
+// printTail prints the last lines of the timeline in dir, if it is there.
+func (p *textPrinter) printTail(dir string) {
+	data, err := os.ReadFile(filepath.Join(dir, report.TimelineFile))
 	if err != nil {
 		return
 	}
-	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-	p.printf("%s\n", p.style.Head(lines[0]))
-	lines = lines[1:]
-	if n := len(lines) - shown; n > 0 {
-		p.printf("%12s %5s  %d earlier lines in %s\n", "…", "", n, path)
-		lines = lines[n:]
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")[1:]
+	earlier := max(len(lines)-shown, 0)
+	p.printTimeline(lines[earlier:], earlier, dir)
+}
+
+// printTimeline prints lines of the timeline whose whole is in dir.
+func (p *textPrinter) printTimeline(lines []string, earlier int, dir string) {
+	p.printf("%s\n", p.timeline.Head())
+	if earlier > 0 {
+		p.printf("%s\n", p.timeline.Earlier(earlier, " in "+filepath.Join(dir, report.TimelineFile)))
 	}
 	p.printf("%s\n", strings.Join(lines, "\n"))
 }

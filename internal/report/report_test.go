@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"net/netip"
 	"os"
 	"strings"
@@ -63,30 +64,47 @@ func scenario() []ariadne.Step {
 func TestTimeline(t *testing.T) {
 	var out bytes.Buffer
 	for _, style := range []Style{{}, {Width: 80}, {Width: 200, Colour: true}} {
-		tl := NewTimeline([]string{"n1", "client-one"}, time.Millisecond)
-		var rows []Row
+		tl := NewTimeline([]string{"n1", "client-one"}, time.Millisecond, style)
+		lines := []string{tl.Head(), tl.Earlier(7, " in a file")}
 		for _, s := range scenario() {
-			rows = append(rows, tl.Rows(s)...)
+			lines = append(lines, tl.Step(s)...)
 		}
-		if err := tl.Write(&out, rows, 0, style); err != nil {
-			t.Fatal(err)
-		}
-		out.WriteString("\n")
-		if err := tl.Write(&out, rows, 3, style); err != nil {
-			t.Fatal(err)
-		}
-		out.WriteString("\n")
+		lines = append(lines, tl.End()...)
+		out.WriteString(strings.Join(lines, "\n") + "\n\n")
 	}
 	golden(t, "testdata/timeline.golden", out.Bytes())
 }
 
-// No row is wider than it may be, whatever the programs write.
+// Of a stretch of quiet steps the first and the last show; none is lost.
+func TestQuietStretches(t *testing.T) {
+	for n := range 9 {
+		tl := NewTimeline([]string{"n1"}, 0, Style{})
+		var lines []string
+		for i := range n {
+			lines = append(lines, tl.Step(ariadne.Step{Index: i + 1, Action: ariadne.Action{Kind: ariadne.ActFire}})...)
+		}
+		lines = append(lines, tl.End()...)
+		lines = append(lines, tl.End()...)
+		want := n
+		if n > 3 {
+			want = 3
+			if middle := fmt.Sprintf("%d more", n-2); !strings.Contains(lines[1], middle) {
+				t.Errorf("%d steps: %q", n, lines)
+			}
+		}
+		if len(lines) != want {
+			t.Errorf("%d steps: %d lines", n, len(lines))
+		}
+	}
+}
+
+// No line is wider than it may be, whatever the programs write.
 func FuzzTimelineWidth(f *testing.F) {
 	f.Add("text", []byte("payload"), 80)
 	f.Add("wide ✓ \x00\x1b[2J\u0085", []byte("\xff\xfe\n"), 1000)
 	f.Fuzz(func(t *testing.T, text string, data []byte, width int) {
 		style := Style{Width: width}
-		tl := NewTimeline([]string{text, "n2"}, 0)
+		tl := NewTimeline([]string{text, "n2"}, 0, style)
 		m := ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:65535", "[fd00::1]:65535"), Seq: 1, Data: data, Flags: 31}
 		steps := []ariadne.Step{
 			{Index: 1 << 20, Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: ariadne.Output{Messages: []ariadne.Message{m}}},
@@ -94,8 +112,7 @@ func FuzzTimelineWidth(f *testing.F) {
 				Output: ariadne.Output{Logs: []ariadne.LogLine{{Text: text}}, Diverged: text}},
 		}
 		for _, s := range steps {
-			for _, r := range tl.Rows(s) {
-				line := tl.Format(r, style)
+			for _, line := range append(tl.Step(s), tl.End()...) {
 				if n := utf8.RuneCountInString(line); n > style.width() {
 					t.Fatalf("%d columns: %q", n, line)
 				}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,34 +12,16 @@ import (
 // TimelineFile is the name of an execution's timeline, beside its trace.
 const TimelineFile = "timeline.txt"
 
-// Row is one line of a timeline.
-type Row struct {
-	Step  int
-	At    ariadne.Time
-	Node  ariadne.NodeID // where it happened
-	From  ariadne.NodeID // of a delivered message, else NoNode
-	Kind  RowKind
-	Text  string
-	Quiet bool // nothing came of it: no message, no line, no exit
-}
-
-// RowKind says what a row shows.
-type RowKind uint8
-
-const (
-	Input RowKind = iota // the step's action
-	Log                  // a line that the node wrote
-	Alarm                // a process ended badly, a step did not end, a call was fatal
-	Note                 // what else is worth knowing of the step
-)
-
-// Timeline makes rows of steps. It remembers what was sent, so as to show at its
-// delivery what a message carries.
+// Timeline makes lines of steps. It remembers what was sent, so as to show at its
+// delivery what a message carries, and holds back steps of which nothing came:
+// of a long stretch of these only the first and the last are shown.
 type Timeline struct {
 	nodes   []string
 	latency time.Duration
+	style   Style
 	sent    map[messageKey]ariadne.Message
 	timers  map[ariadne.NodeID]string // what each node's pending timer is
+	quiet   stretch
 }
 
 type messageKey struct {
@@ -49,52 +30,126 @@ type messageKey struct {
 	seq  int
 }
 
+// stretch is a number of quiet steps in a row.
+type stretch struct {
+	first [maxQuiet]row
+	last  row
+	n     int
+}
+
+// maxQuiet is how many quiet steps in a row are all shown.
+const maxQuiet = 3
+
+// row is a line before it is laid out.
+type row struct {
+	step int
+	at   ariadne.Time
+	node ariadne.NodeID // where it happened
+	from ariadne.NodeID // of a delivered message, else NoNode
+	kind rowKind
+	text string
+}
+
+// rowKind says what a row shows.
+type rowKind uint8
+
+const (
+	inputRow rowKind = iota // the step's action
+	logRow                  // a line that the node wrote
+	alarmRow                // a process ended badly, a step did not end, a call was fatal
+	noteRow                 // what else is worth knowing of the step
+)
+
 // NewTimeline returns a timeline of nodes with these names, whose messages
 // arrive after latency unless they are delayed.
-func NewTimeline(nodes []string, latency time.Duration) *Timeline {
-	return &Timeline{nodes: nodes, latency: latency,
+func NewTimeline(nodes []string, latency time.Duration, style Style) *Timeline {
+	return &Timeline{nodes: nodes, latency: latency, style: style,
 		sent: map[messageKey]ariadne.Message{}, timers: map[ariadne.NodeID]string{}}
 }
 
-// Rows returns the rows of the next step.
-func (t *Timeline) Rows(s ariadne.Step) []Row {
-	o := &s.Output
-	input := Row{Step: s.Index, At: s.At, Node: s.Action.Node, From: ariadne.NoNode, Kind: Input}
-	input.Quiet = len(o.Messages) == 0 && len(o.Logs) == 0 && len(o.Exits) == 0 && o.Diverged == "" && o.Fatal == ""
+// Head is the line above the others.
+func (t *Timeline) Head() string {
+	return t.style.Head(fmt.Sprintf("%12s %5s  %-*s  %s", "time", "step", t.placeWidth(), "node", "what"))
+}
+
+// Earlier is the line that stands for n lines which are not shown.
+func (t *Timeline) Earlier(n int, where string) string {
+	return t.gap(fmt.Sprintf("%d earlier lines%s", n, where))
+}
+
+func (t *Timeline) gap(text string) string {
+	return t.style.paint(faint, fmt.Sprintf("%12s %5s  %s", "…", "", text))
+}
+
+// Step returns the lines that the next step adds.
+func (t *Timeline) Step(s ariadne.Step) []string {
+	input := row{step: s.Index, at: s.At, node: s.Action.Node, from: ariadne.NoNode, kind: inputRow}
 	switch s.Action.Kind {
 	case ariadne.ActStart:
-		input.Text = "start"
+		input.text = "start"
 	case ariadne.ActFire:
-		input.Text = strings.TrimSpace("timer " + t.timers[s.Action.Node])
+		input.text = strings.TrimSpace("timer " + t.timers[s.Action.Node])
 	case ariadne.ActDeliver:
 		t.deliver(&input, s)
 	default:
-		input.Text = s.Name
+		input.text = s.Name
 	}
-	rows := append([]Row{input}, t.outputRows(s)...)
+	o := &s.Output
 	for _, m := range o.Messages {
 		t.sent[messageKey{m.Flow, m.To, m.Seq}] = m
 	}
 	t.timers[s.Action.Node] = o.Timer
-	return rows
+	outputs := outputRows(s)
+	if len(outputs) == 0 && len(o.Messages) == 0 {
+		t.quiet.add(input)
+		return nil
+	}
+	lines := append(t.End(), t.format(input, false))
+	for _, r := range outputs {
+		lines = append(lines, t.format(r, false))
+	}
+	return lines
+}
+
+func (q *stretch) add(r row) {
+	if q.n < maxQuiet {
+		q.first[q.n] = r
+	}
+	q.last = r
+	q.n++
+}
+
+// End returns the lines held back.
+func (t *Timeline) End() []string {
+	q := t.quiet
+	t.quiet = stretch{}
+	var lines []string
+	if q.n > maxQuiet {
+		return append(lines, t.format(q.first[0], true),
+			t.gap(fmt.Sprintf("%d more in which nothing was sent or written", q.n-2)), t.format(q.last, true))
+	}
+	for _, r := range q.first[:q.n] {
+		lines = append(lines, t.format(r, true))
+	}
+	return lines
 }
 
 // deliver says what the delivered message carries, and how late it is.
-func (t *Timeline) deliver(row *Row, s ariadne.Step) {
+func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	a := s.Action
 	key := messageKey{a.Flow, a.Node, a.Seq}
 	m, known := t.sent[key]
 	if !known {
-		row.Text = s.Name
+		r.text = s.Name
 		return
 	}
 	delete(t.sent, key)
-	row.From = m.From
+	r.from = m.From
 	late := ""
 	if d := time.Duration(s.At - m.Sent.Add(t.latency)); d > 0 {
 		late = " (" + d.Round(time.Microsecond).String() + " late)"
 	}
-	row.Text = describe(m, late)
+	r.text = describe(m, late)
 }
 
 // describe says what a message is: its ports, flags and data.
@@ -114,67 +169,68 @@ func describe(m ariadne.Message, late string) string {
 	return b.String()
 }
 
-func (t *Timeline) outputRows(s ariadne.Step) []Row {
-	var rows []Row
-	add := func(at ariadne.Time, kind RowKind, format string, args ...any) {
-		rows = append(rows, Row{Step: s.Index, At: at, Node: s.Action.Node, From: ariadne.NoNode, Kind: kind, Text: fmt.Sprintf(format, args...)})
+// outputRows say what came of a step, but for messages, which show at their delivery.
+func outputRows(s ariadne.Step) []row {
+	var rows []row
+	add := func(at ariadne.Time, kind rowKind, format string, args ...any) {
+		rows = append(rows, row{at: at, node: s.Action.Node, from: ariadne.NoNode, kind: kind, text: fmt.Sprintf(format, args...)})
 	}
 	o := &s.Output
 	for _, l := range o.Logs {
-		add(l.At, Log, "%s", l.Text)
+		add(l.At, logRow, "%s", l.Text)
 	}
 	for _, e := range o.Exits {
 		switch {
 		case e.Signal != 0:
-			add(e.At, Alarm, "command %d: killed by signal %d", e.Command+1, e.Signal)
+			add(e.At, alarmRow, "command %d: killed by signal %d", e.Command+1, e.Signal)
 		case e.Status != 0:
-			add(e.At, Alarm, "command %d: exit status %d", e.Command+1, e.Status)
+			add(e.At, alarmRow, "command %d: exit status %d", e.Command+1, e.Status)
 		default:
-			add(e.At, Note, "command %d: exit status 0", e.Command+1)
+			add(e.At, noteRow, "command %d: exit status 0", e.Command+1)
 		}
 	}
 	if o.Diverged != "" {
-		add(o.Clock, Alarm, "diverged: %s", o.Diverged)
+		add(o.Clock, alarmRow, "diverged: %s", o.Diverged)
 	}
 	if o.Fatal != "" {
-		add(o.Clock, Alarm, "cannot go on without %s", o.Fatal)
+		add(o.Clock, alarmRow, "cannot go on without %s", o.Fatal)
 	}
 	if o.Unreplayable {
-		add(o.Clock, Note, "a thread that made no call was preempted: this step may not replay")
+		add(o.Clock, noteRow, "a thread that made no call was preempted: this step may not replay")
 	}
 	return rows
 }
 
-// Format returns the row as a line of the style's width.
-func (t *Timeline) Format(r Row, style Style) string {
+// format lays a row out.
+func (t *Timeline) format(r row, quiet bool) string {
 	place := t.place(r)
-	head := fmt.Sprintf("%12s ", r.At)
-	if r.Kind == Input {
-		head += fmt.Sprintf("%5d  ", r.Step)
+	head := fmt.Sprintf("%12s ", r.at)
+	if r.kind == inputRow {
+		head += fmt.Sprintf("%5d  ", r.step)
 	} else {
 		head += "       "
 	}
 	gap := strings.Repeat(" ", max(t.placeWidth()-utf8.RuneCountInString(place), 0)+2)
-	text := printable(r.Text)
-	if r.Kind == Log {
+	text := printable(r.text)
+	if r.kind == logRow {
 		text = "| " + text
 	}
-	text = cut(text, style.width()-utf8.RuneCountInString(head+place+gap))
+	text = cut(text, t.style.width()-utf8.RuneCountInString(head+place+gap))
 	switch {
-	case r.Kind == Alarm:
-		text = style.Warn(text)
-	case r.Kind == Note || r.Quiet:
-		text = style.paint(faint, text)
+	case r.kind == alarmRow:
+		text = t.style.Warn(text)
+	case r.kind == noteRow || quiet:
+		text = t.style.paint(faint, text)
 	}
-	return strings.TrimRight(head+style.node(int(r.Node), place)+gap+text, " ")
+	return strings.TrimRight(head+t.style.node(int(r.node), place)+gap+text, " ")
 }
 
 // place says where a row happened: "n2" or "n1 -> n2".
-func (t *Timeline) place(r Row) string {
-	if r.From == ariadne.NoNode {
-		return t.name(r.Node)
+func (t *Timeline) place(r row) string {
+	if r.from == ariadne.NoNode {
+		return t.name(r.node)
 	}
-	return t.name(r.From) + " -> " + t.name(r.Node)
+	return t.name(r.from) + " -> " + t.name(r.node)
 }
 
 func (t *Timeline) name(id ariadne.NodeID) string {
@@ -191,41 +247,4 @@ func (t *Timeline) placeWidth() int {
 		longest = max(longest, utf8.RuneCountInString(t.name(ariadne.NodeID(i))))
 	}
 	return 2*longest + len(" -> ")
-}
-
-// Write prints the rows, under a headline. At most last of them are printed
-// when last is not 0; those that stand before are counted, and so are quiet
-// steps in between, of which only the first and the last of a stretch show.
-func (t *Timeline) Write(w io.Writer, rows []Row, last int, style Style) error {
-	var b strings.Builder
-	head := fmt.Sprintf("%12s %5s  %-*s  %s", "time", "step", t.placeWidth(), "node", "what")
-	b.WriteString(style.Head(head) + "\n")
-	lines := t.lines(rows, style)
-	if last > 0 && len(lines) > last {
-		fmt.Fprintf(&b, "%12s %5s  %d earlier lines\n", "…", "", len(lines)-last)
-		lines = lines[len(lines)-last:]
-	}
-	for _, l := range lines {
-		b.WriteString(l + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// lines formats rows; of a stretch of more than three quiet steps it counts the inner ones.
-func (t *Timeline) lines(rows []Row, style Style) []string {
-	var out []string
-	for i := 0; i < len(rows); i++ {
-		n := 0
-		for i+n < len(rows) && rows[i+n].Quiet {
-			n++
-		}
-		if n > 3 {
-			out = append(out, t.Format(rows[i], style),
-				style.paint(faint, fmt.Sprintf("%12s %5s  %d more in which nothing was sent or written", "…", "", n-2)))
-			i += n - 1
-		}
-		out = append(out, t.Format(rows[i], style))
-	}
-	return out
 }

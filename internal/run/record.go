@@ -24,7 +24,7 @@ type recorder struct {
 	calls    *trace.CallWriter
 	logs     []*os.File // by node; nil until it writes
 	timeline *report.Timeline
-	rows     []report.Row
+	lines    *os.File // of the timeline
 	err      error
 }
 
@@ -34,14 +34,16 @@ func newRecorder(dir string, s *spec.Spec, h trace.Header) (*recorder, error) {
 		return nil, err
 	}
 	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes))}
-	r.timeline = report.NewTimeline(r.nodes, s.Latency)
+	r.timeline = report.NewTimeline(r.nodes, s.Latency, report.Style{})
 	r.trace = r.create(traceFile)
 	r.steps = r.create(stepsFile)
 	r.callFile = r.create(traceFile + trace.CallsSuffix)
+	r.lines = r.create(report.TimelineFile)
 	if r.err == nil {
 		r.calls, r.err = trace.NewCallWriter(r.callFile)
 	}
 	r.write(r.trace, trace.AppendHeader(nil, &h))
+	r.writeLines(r.timeline.Head())
 	if r.err != nil {
 		return nil, r.close()
 	}
@@ -87,7 +89,13 @@ func (r *recorder) step(s ariadne.Step) {
 	for _, l := range s.Output.Logs {
 		r.log(s.Action.Node, l)
 	}
-	r.rows = append(r.rows, r.timeline.Rows(s)...)
+	r.writeLines(r.timeline.Step(s)...)
+}
+
+func (r *recorder) writeLines(lines ...string) {
+	for _, l := range lines {
+		r.write(r.lines, []byte(l+"\n"))
+	}
 }
 
 func (r *recorder) log(id ariadne.NodeID, l ariadne.LogLine) {
@@ -114,24 +122,15 @@ func (r *recorder) close() error {
 	if r.calls != nil {
 		r.fail(r.calls.Close())
 	}
-	if r.err == nil {
-		r.writeTimeline()
+	if r.lines != nil {
+		r.writeLines(r.timeline.End()...)
 	}
-	for _, f := range append([]*os.File{r.trace, r.steps, r.callFile}, r.logs...) {
+	for _, f := range append([]*os.File{r.trace, r.steps, r.callFile, r.lines}, r.logs...) {
 		if f != nil {
 			r.fail(f.Close())
 		}
 	}
 	return r.err
-}
-
-func (r *recorder) writeTimeline() {
-	f := r.create(report.TimelineFile)
-	if r.err != nil {
-		return
-	}
-	r.fail(r.timeline.Write(f, r.rows, 0, report.Style{}))
-	r.fail(f.Close())
 }
 
 // jsonStep is a line of steps.jsonl.
