@@ -588,8 +588,8 @@ func TestTimeBudget(t *testing.T) {
 	if r.Stopped != "time" || r.Outcome != run.Nothing || r.RealTime > 10*time.Second {
 		t.Errorf("report %+v", r)
 	}
-	slow := &fakes{programs: pingPong, applying: func(ariadne.Input) error { time.Sleep(20 * time.Millisecond); return nil }}
-	r = check(t, s, slow, run.Options{Time: 10 * time.Millisecond})
+	slow := &fakes{programs: pingPong, applying: func(ariadne.Input) error { time.Sleep(300 * time.Millisecond); return nil }}
+	r = check(t, s, slow, run.Options{Time: 200 * time.Millisecond})
 	if r.Outcome != run.Inconclusive || r.Executions != 0 {
 		t.Errorf("report %+v", r)
 	}
