@@ -17,7 +17,7 @@ import (
 // with all that they may import. They start no goroutine and look at no clock.
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/hex", "fmt", "net/netip", "time"},
-	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "slices", "strconv", "strings", "time"},
+	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne"},
 	"internal/search":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/world", "regexp", "time"},

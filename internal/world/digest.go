@@ -9,15 +9,15 @@ import (
 	"ariadne"
 )
 
-// succeed names the local state that a node reaches from the state named parent
+// Succeed names the local state that a node reaches from the state named parent
 // by an input. A node is a function of its inputs, so the name determines the
 // state.
-func succeed(parent ariadne.Digest, in ariadne.Input) ariadne.Digest {
+func Succeed(parent ariadne.Digest, in Input) ariadne.Digest {
 	e := encoder(parent[:])
 	e.int(int64(in.Kind))
 	e.int(int64(in.At))
-	if in.Message != nil {
-		e.message(in.Message)
+	if in.Packet != nil {
+		e.message(&in.Packet.Message)
 	}
 	return sha256.Sum256(e)
 }
@@ -34,7 +34,7 @@ func (s *State) Digest() ariadne.Digest {
 	}
 	flight := slices.Clone(s.Flight)
 	slices.SortFunc(flight, func(a, b Flying) int {
-		return cmp.Or(compareFlows(a.Flow, b.Flow), cmp.Compare(a.To, b.To), cmp.Compare(a.Seq, b.Seq))
+		return cmp.Or(compareFlows(&a.Flow, &b.Flow), cmp.Compare(a.To, b.To), cmp.Compare(a.Seq, b.Seq))
 	})
 	e.int(int64(len(flight)))
 	for _, f := range flight {
@@ -67,13 +67,17 @@ func (e *encoder) bytes(b []byte) {
 func (e *encoder) message(m *ariadne.Message) {
 	e.int(int64(m.From))
 	e.int(int64(m.To))
-	e.int(int64(m.Flow.Proto))
-	e.bytes([]byte(m.Flow.Src.String()))
-	e.bytes([]byte(m.Flow.Dst.String()))
-	e.int(int64(m.Flow.Epoch))
+	e.flow(&m.Flow)
 	e.int(int64(m.Seq))
 	e.int(int64(m.Flags))
 	e.int(int64(m.Window))
 	e.bytes(m.Data)
 	e.int(int64(m.Sent))
+}
+
+func (e *encoder) flow(f *ariadne.Flow) {
+	e.int(int64(f.Proto))
+	e.bytes([]byte(f.Src.String()))
+	e.bytes([]byte(f.Dst.String()))
+	e.int(int64(f.Epoch))
 }

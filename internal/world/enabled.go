@@ -2,122 +2,113 @@ package world
 
 import (
 	"cmp"
-	"slices"
 
 	"ariadne"
 )
 
-// event is an enabled action with what applying it needs.
-type event struct {
-	at     ariadne.Time
-	action ariadne.Action
+// Event is an enabled action with what applying it needs. It is of the state in
+// which it is enabled.
+type Event struct {
+	At     ariadne.Time
+	Packet *Packet // of a delivery
+	Node   ariadne.NodeID
+	Kind   ariadne.ActionKind
 	flight int // index in State.Flight, of a delivery
 }
 
-// Enabled returns what may happen next, in order of time; at the same time
-// starts before deliveries before timers, then by node, then by flow. The first
-// one is the natural one. Empty: nothing will ever happen again.
-func (w *World) Enabled() []ariadne.Action {
-	actions := make([]ariadne.Action, 0, len(w.enabled()))
-	for _, e := range w.enabled() {
-		actions = append(actions, e.action)
+// Action is the event without its time.
+func (e *Event) Action() ariadne.Action {
+	a := ariadne.Action{Kind: e.Kind, Node: e.Node}
+	if e.Packet != nil {
+		a.Flow, a.Seq = e.Packet.Flow, e.Packet.Seq
 	}
-	return actions
+	return a
 }
 
-// Next is the time of the natural action, or Never.
-func (w *World) Next() ariadne.Time {
-	if e := w.enabled(); len(e) > 0 {
-		return e[0].at
+// SameAction reports whether both are the same action: e.Action() == f.Action().
+func (e *Event) SameAction(f *Event) bool {
+	if e.Kind != f.Kind || e.Node != f.Node || (e.Packet == nil) != (f.Packet == nil) {
+		return false
 	}
-	return ariadne.Never
+	return e.Packet == f.Packet || e.Packet.Seq == f.Packet.Seq && e.Packet.sameFlow(f.Packet)
 }
 
-func (w *World) find(a ariadne.Action) (event, bool) {
-	for _, e := range w.enabled() {
-		if e.action == a {
-			return e, true
+// Enabled appends to events what may happen next in s, in order of time; at the
+// same time starts before deliveries before timers, then by node, then by flow.
+func (y *System) Enabled(s *State, events []Event) []Event {
+	first := s.firstDeadline()
+	horizon := first.Add(y.rules.ClockError)
+	on := ariadne.Never // the time of the next start
+	for i := range y.nodes {
+		if start := y.nodes[i].Start; !s.Nodes[i].Started {
+			on = min(on, start)
+			// Messages need not wait for a start: nothing but its own messages
+			// depends on it.
+			if start <= first {
+				events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
+			}
 		}
 	}
-	return event{}, false
-}
-
-func (w *World) enabled() []event {
-	if w.events != nil {
-		return w.events
-	}
-	first := w.firstDeadline()
-	events := w.starts(first)
-	horizon := first.Add(w.rules.ClockError)
-	on := w.nextStart()
-	for i := range w.state.Nodes {
-		at := w.deadline(i)
-		if at != ariadne.Never && at <= horizon && at < on && w.delayCost(at) <= w.state.Delays {
-			events = append(events, event{at: at, action: ariadne.Action{Kind: ariadne.ActFire, Node: ariadne.NodeID(i)}})
+	for i := range s.Nodes {
+		at := s.deadline(i)
+		if at != ariadne.Never && at <= horizon && at < on && s.delayCost(at) <= s.Delays {
+			events = insert(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
 		}
 	}
-	for i, f := range w.state.Flight {
-		if f.Head && f.Arrival <= horizon && w.state.Nodes[f.To].Started {
-			a := ariadne.Action{Kind: ariadne.ActDeliver, Node: f.To, Flow: f.Flow, Seq: f.Seq}
-			events = append(events, event{at: f.Arrival, action: a, flight: i})
-		}
-	}
-	slices.SortFunc(events, compareEvents)
-	w.events = events
-	return events
-}
-
-// starts are the nodes to be switched on before the first deadline. Messages
-// need not wait for them: nothing but its own messages depends on a start.
-func (w *World) starts(before ariadne.Time) []event {
-	events := []event{}
-	for i, n := range w.nodes {
-		if !w.state.Nodes[i].Started && n.Start <= before {
-			events = append(events, event{at: n.Start, action: ariadne.Action{Kind: ariadne.ActStart, Node: ariadne.NodeID(i)}})
+	for i := range s.Flight {
+		f := &s.Flight[i]
+		if f.Head && f.Arrival <= horizon && s.Nodes[f.To].Started {
+			events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: i})
 		}
 	}
 	return events
 }
 
-// nextStart is the time of the next start, or Never.
-func (w *World) nextStart() ariadne.Time {
-	t := ariadne.Never
-	for i, n := range w.nodes {
-		if !w.state.Nodes[i].Started {
-			t = min(t, n.Start)
-		}
+// insert keeps events in order. There are few.
+func insert(events []Event, e Event) []Event {
+	events = append(events, e)
+	i := len(events) - 1
+	for ; i > 0 && compareEvents(&e, &events[i-1]) < 0; i-- {
+		events[i] = events[i-1]
 	}
-	return t
+	events[i] = e
+	return events
 }
 
 // deadline is node i's earliest timer that counts, or Never.
-func (w *World) deadline(i int) ariadne.Time {
-	n := &w.state.Nodes[i]
+func (s *State) deadline(i int) ariadne.Time {
+	n := &s.Nodes[i]
 	if !n.Started || n.Done {
 		return ariadne.Never
 	}
 	return n.Deadline
 }
 
-func (w *World) firstDeadline() ariadne.Time {
+func (s *State) firstDeadline() ariadne.Time {
 	t := ariadne.Never
-	for i := range w.state.Nodes {
-		t = min(t, w.deadline(i))
+	for i := range s.Nodes {
+		t = min(t, s.deadline(i))
 	}
 	return t
 }
 
-func compareEvents(a, b event) int {
-	return cmp.Or(
-		cmp.Compare(a.at, b.at),
-		cmp.Compare(a.action.Kind, b.action.Kind),
-		cmp.Compare(a.action.Node, b.action.Node),
-		compareFlows(a.action.Flow, b.action.Flow),
-		cmp.Compare(a.action.Seq, b.action.Seq),
-	)
+func compareEvents(a, b *Event) int {
+	if c := cmp.Compare(a.At, b.At); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Kind, b.Kind); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Node, b.Node); c != 0 || a.Packet == nil {
+		return c
+	}
+	if c := compareFlows(&a.Packet.Flow, &b.Packet.Flow); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Packet.Seq, b.Packet.Seq)
 }
 
-func compareFlows(a, b ariadne.Flow) int {
+func compareFlows(a, b *ariadne.Flow) int {
 	return cmp.Or(
 		cmp.Compare(a.Proto, b.Proto),
 		a.Src.Compare(b.Src),

@@ -1,0 +1,90 @@
+package world
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+
+	"ariadne"
+)
+
+// Hash stands for a value in a search in memory: 128 bits, computed fast. Two
+// different states of a search have the same one with a probability of about
+// n²/2^129 among n states; a Digest is what names them for good.
+type Hash struct{ Hi, Lo uint64 }
+
+// Hash stands for the global state, as Digest does. It is kept up to date step by
+// step and costs nothing.
+func (s *State) Hash() Hash {
+	h := mix(uint64(s.Delays), 1, 2)
+	h.add(s.sum)
+	return h
+}
+
+// add and sub count modulo 2^64 in each half, so that what was added can be taken
+// out again in any order.
+func (h *Hash) add(g Hash) { h.Hi, h.Lo = h.Hi+g.Hi, h.Lo+g.Lo }
+func (h *Hash) sub(g Hash) { h.Hi, h.Lo = h.Hi-g.Hi, h.Lo-g.Lo }
+
+// Plus is the hash of a pair whose halves are never exchanged.
+func (h Hash) Plus(g Hash) Hash { return mix(h.Hi, h.Lo, g.Hi^bits.RotateLeft64(g.Lo, 32)) }
+
+// HashOf hashes three numbers.
+func HashOf(a, b, c uint64) Hash { return mix(a, b, c) }
+
+// mix hashes three numbers: two folded products, as wyhash has them, with
+// different keys for the two halves.
+func mix(a, b, c uint64) Hash {
+	return Hash{
+		Hi: fold(fold(a^0xa0761d6478bd642f, b^0xe7037ed1a0b428db), c^0x8ebc6af09c88c6e3),
+		Lo: fold(fold(a^0x589965cc75374cc3, b^0x1d8e4e27c47d124f), c^0x9e3779b97f4a7c15),
+	}
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
+
+// localHash is a node's part of a global state's hash.
+func localHash(id ariadne.NodeID, d *ariadne.Digest) Hash {
+	return mix(binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:]), uint64(id))
+}
+
+// Packet is a message with what hashes and comparisons need of it.
+type Packet struct {
+	ariadne.Message
+	content Hash   // of all of it
+	flow    uint64 // of Flow
+}
+
+// NewPacket hashes a message.
+func NewPacket(m *ariadne.Message) *Packet {
+	var e encoder
+	e.message(m)
+	d := sha256.Sum256(e)
+	e = e[:0]
+	e.flow(&m.Flow)
+	f := sha256.Sum256(e)
+	return &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
+		content: Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}}
+}
+
+func (p *Packet) sameFlow(q *Packet) bool { return p.flow == q.flow && p.Flow == q.Flow }
+
+// hash is the message's part of a global state's hash.
+func (f *Flying) hash() Hash {
+	late := uint64(0)
+	if f.Delayed {
+		late = 1
+	}
+	return mix(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1|late)
+}
+
+// Key stands for an input among all inputs.
+func (in Input) Key() Hash {
+	if in.Packet == nil {
+		return mix(uint64(in.Kind), uint64(in.At), 0)
+	}
+	return mix(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
+}

@@ -1,0 +1,237 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+
+	"ariadne"
+)
+
+// System is what all executions have in common, and the rules: functions of a
+// State. It does not change.
+type System struct {
+	nodes []Node
+	rules Rules
+	names Names
+}
+
+// NewSystem returns the system of these nodes.
+func NewSystem(r Rules, nodes []Node) *System {
+	return &System{nodes: nodes, rules: r, names: newNames(nodes)}
+}
+
+// Nodes are the system's nodes, by NodeID; not to be changed.
+func (y *System) Nodes() []Node { return y.nodes }
+
+// Rules are the system's.
+func (y *System) Rules() Rules { return y.rules }
+
+// Names translates between actions and their stable names.
+func (y *System) Names() Names { return y.names }
+
+// State is the global state: plain data, without the automata.
+type State struct {
+	Nodes  []NodeState // by NodeID
+	Flight []Flying    // in the order in which they were sent
+	Delays int         // what is left of the budget
+	Steps  int         // actions applied
+	Now    ariadne.Time
+
+	// sum is the sum of the hashes of the nodes' local states and of Flight.
+	sum Hash
+}
+
+// NodeState is what the world knows of one node.
+type NodeState struct {
+	Started  bool
+	Done     bool // no process is left
+	Clock    ariadne.Time
+	Deadline ariadne.Time   // earliest pending timer, or Never
+	Digest   ariadne.Digest // the name of its local state (digest.go)
+}
+
+// Flying is a message in flight.
+type Flying struct {
+	*Packet
+	Arrival ariadne.Time
+	Delayed bool // a timer has passed it
+	Head    bool // no earlier message of its TCP direction is in flight
+}
+
+// First is the state in which nothing is switched on yet.
+func (y *System) First() State {
+	s := State{Delays: y.rules.Delays}
+	for i, n := range y.nodes {
+		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Digest: n.Initial})
+		s.sum.add(localHash(ariadne.NodeID(i), &n.Initial))
+	}
+	return s
+}
+
+// CopyFrom makes s a copy of another state, in the memory that it has.
+func (s *State) CopyFrom(t *State) {
+	nodes, flight := append(s.Nodes[:0], t.Nodes...), append(s.Flight[:0], t.Flight...)
+	*s = *t
+	s.Nodes, s.Flight = nodes, flight
+}
+
+// ClientsDone reports whether there are clients and all of them are done.
+func (y *System) ClientsDone(s *State) bool {
+	clients := false
+	for i := range y.nodes {
+		if y.nodes[i].Client {
+			clients = true
+			if !s.Nodes[i].Done {
+				return false
+			}
+		}
+	}
+	return clients
+}
+
+// Input is an input with the packet that it delivers.
+type Input struct {
+	Kind   ariadne.InputKind
+	At     ariadne.Time
+	Packet *Packet // with Deliver
+}
+
+// Input is what the node is given.
+func (in Input) Input() ariadne.Input {
+	i := ariadne.Input{Kind: in.Kind, At: in.At}
+	if in.Packet != nil {
+		m := in.Packet.Message
+		i.Message = &m
+	}
+	return i
+}
+
+// Take turns an enabled event into the input that it means and takes that input
+// out of what is pending.
+func (y *System) Take(s *State, e Event) Input {
+	in := Input{At: e.At}
+	switch e.Kind {
+	case ariadne.ActStart:
+		in.Kind = ariadne.Start
+		s.Nodes[e.Node].Started = true
+	case ariadne.ActDeliver:
+		in.Kind, in.Packet = ariadne.Deliver, e.Packet
+		s.land(e.flight)
+	case ariadne.ActFire:
+		in.Kind = ariadne.Fire
+		s.delayUntil(e.At)
+	}
+	s.Steps++
+	s.Now = max(s.Now, in.At)
+	return in
+}
+
+// land takes a message out of flight; the next of its connection is the head.
+func (s *State) land(i int) {
+	f := &s.Flight[i]
+	s.sum.sub(f.hash())
+	p := f.Packet
+	s.Flight = slices.Delete(s.Flight, i, i+1)
+	for j := range s.Flight {
+		if f := &s.Flight[j]; !f.Head && f.sameFlow(p) {
+			f.Head = true
+			break
+		}
+	}
+}
+
+// delayUntil holds back all that should have arrived by now.
+func (s *State) delayUntil(t ariadne.Time) {
+	s.Delays -= s.delayCost(t)
+	for i := range s.Flight {
+		if f := &s.Flight[i]; f.Arrival <= t && s.Nodes[f.To].Started {
+			s.sum.sub(f.hash())
+			f.Arrival, f.Delayed = t, true
+			s.sum.add(f.hash())
+		}
+	}
+}
+
+// delayCost is what it costs to fire a timer at t: the messages that would be
+// delayed for the first time and do not stand behind another.
+func (s *State) delayCost(t ariadne.Time) int {
+	cost := 0
+	for i := range s.Flight {
+		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.Nodes[f.To].Started {
+			cost++
+		}
+	}
+	return cost
+}
+
+// Effect is what a node did in a step, as the world sees it. It is a function of
+// the node's local state and the input.
+type Effect struct {
+	Clock, Deadline ariadne.Time
+	Done            bool
+	Packets         []*Packet
+}
+
+// Effect checks that a node, whose clock stood at clock, may have done what it
+// did.
+func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done}
+	if out.Clock < clock || out.Clock < in.At {
+		return e, fmt.Errorf("its clock ran backwards: %v at the end of a step at %v, which found it at %v", out.Clock, in.At, clock)
+	}
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		switch {
+		case m.From != id:
+			return e, fmt.Errorf("it sent a message as node %d: %s", m.From, describe(m))
+		case m.To == id || m.To < 0 || int(m.To) >= len(y.nodes):
+			return e, fmt.Errorf("it sent a message to node %d: %s", m.To, describe(m))
+		case m.Sent < in.At || m.Sent > out.Clock:
+			return e, fmt.Errorf("it sent a message at %v, outside its step from %v to %v: %s", m.Sent, in.At, out.Clock, describe(m))
+		}
+		e.Packets = append(e.Packets, NewPacket(m))
+	}
+	return e, nil
+}
+
+// Absorb enters into the state what a node did, and the name of the local state
+// that it reached by it.
+func (y *System) Absorb(s *State, id ariadne.NodeID, name ariadne.Digest, e *Effect) error {
+	for _, p := range e.Packets {
+		if err := y.send(s, p); err != nil {
+			return err
+		}
+	}
+	n := &s.Nodes[id]
+	s.sum.sub(localHash(id, &n.Digest))
+	s.sum.add(localHash(id, &name))
+	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
+	return nil
+}
+
+// send puts a message into flight.
+func (y *System) send(s *State, p *Packet) error {
+	f := Flying{Packet: p, Arrival: p.Sent.Add(y.rules.Latency), Head: true}
+	if f.Arrival < y.nodes[p.To].Start {
+		return nil
+	}
+	for i := range s.Flight {
+		e := &s.Flight[i]
+		if !e.sameFlow(p) || e.To != p.To {
+			continue
+		}
+		if e.Seq >= p.Seq {
+			return fmt.Errorf("it sent number %d after number %d: %s", p.Seq, e.Seq, describe(&p.Message))
+		}
+		if p.Flow.Proto == ariadne.TCP {
+			f.Arrival, f.Head = max(f.Arrival, e.Arrival), false
+		}
+	}
+	s.Flight = append(s.Flight, f)
+	s.sum.add(f.hash())
+	return nil
+}
+
+func describe(m *ariadne.Message) string {
+	return fmt.Sprintf("%s %s>%s #%d %s, %d bytes", m.Flow.Proto, m.Flow.Src, m.Flow.Dst, m.Seq, m.Flags, len(m.Data))
+}
