@@ -2,7 +2,7 @@
 # make test    runs all tests; installs what they need when it can (root or sudo)
 # The others:
 #   build      bin/ariadne
-#   test-long  the tests with the race detector, then every fuzz test for a minute
+#   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   bench      what things cost on this machine; writes bench.json
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   generate   renews the generated pages in docs/
@@ -22,6 +22,7 @@ test: packages
 	$(GO) run ./internal/testsum -timeout 15m ./...
 
 test-long: packages
+	ARIADNE_LONG=1 $(GO) run ./internal/testsum -timeout 12h ./...
 	$(GO) run ./internal/testsum -race -timeout 1h ./...
 	scripts/fuzz 60s
 
