@@ -39,11 +39,19 @@ const chownNote = "an owner that does not really exist in the node is remembered
 
 func noXattr(*kernel.Thread, Args) kernel.Result { return kernel.Fail(unix.EOPNOTSUPP) }
 
-func sysChmod(t *kernel.Thread, a Args) kernel.Result { return chmodPath(t, atCwd, a[0], true) }
+func sysChmod(t *kernel.Thread, _ Args) kernel.Result {
+	if e := redirect(t, -1, 0); e != 0 {
+		return kernel.Fail(e)
+	}
+	return chmodPath(t, atCwd, t.Call.Args[0], true)
+}
 
 func sysFchmodat(t *kernel.Thread, a Args) kernel.Result {
 	nofollow := t.Call.NR == unix.SYS_FCHMODAT2 && a[3]&unix.AT_SYMLINK_NOFOLLOW != 0
-	return chmodPath(t, a[0], a[1], !nofollow)
+	if e := redirect(t, 0, 1); e != 0 {
+		return kernel.Fail(e)
+	}
+	return chmodPath(t, t.Call.Args[0], t.Call.Args[1], !nofollow)
 }
 
 func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result {
@@ -51,27 +59,11 @@ func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result 
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if fd, ok := descriptorPath(t, dirfd, name); ok {
-		// How libcs change the mode of a link, or of an O_PATH descriptor.
-		e := putScratch(t, fdPath(t, fd))
-		if e != 0 {
-			return kernel.Fail(e)
-		}
-		return fchmod(t, uint64(fd), t.M.Syscall(unix.SYS_FCHMODAT, atCwd, kernel.ScratchAddr, modeArg(t)))
-	}
 	r := run(t)
 	if r == 0 {
 		inodeChanged(t, dirfd, name, follow)
 	}
 	return kernel.Ret(r)
-}
-
-// modeArg is the mode that the current call of the chmod family sets.
-func modeArg(t *kernel.Thread) uint64 {
-	if t.Call.NR == unix.SYS_CHMOD {
-		return t.Call.Args[1]
-	}
-	return t.Call.Args[2]
 }
 
 func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
@@ -82,19 +74,18 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 	case h == nil: // a socket's mode means nothing
 		return kernel.Ret(0)
 	}
-	return fchmod(t, a[0], run(t))
-}
-
-// fchmod ends a change of an open file's mode with Linux's result r.
-func fchmod(t *kernel.Thread, fd uint64, r int64) kernel.Result {
-	if h, ok := t.FDs().Get(fdOf(fd)).File.(*kernel.HostFile); ok && r == 0 {
+	r := run(t)
+	if r == 0 {
 		t.Node().FileChanged(h.Key())
 	}
 	return kernel.Ret(r)
 }
 
 func sysChown(t *kernel.Thread, a Args) kernel.Result {
-	return chownPath(t, atCwd, a[0], a[1], a[2], true)
+	if e := redirect(t, -1, 0); e != 0 {
+		return kernel.Fail(e)
+	}
+	return chownPath(t, atCwd, t.Call.Args[0], a[1], a[2], true)
 }
 
 func sysLchown(t *kernel.Thread, a Args) kernel.Result {
@@ -107,7 +98,13 @@ func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
 	} else if empty && !isCwd(a[0]) {
 		return sysFchown(t, Args{a[0], a[2], a[3]})
 	}
-	return chownPath(t, a[0], a[1], a[2], a[3], a[4]&unix.AT_SYMLINK_NOFOLLOW == 0)
+	follow := a[4]&unix.AT_SYMLINK_NOFOLLOW == 0
+	if follow {
+		if e := redirect(t, 0, 1); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return chownPath(t, t.Call.Args[0], t.Call.Args[1], a[2], a[3], follow)
 }
 
 func chownPath(t *kernel.Thread, dirfd, addr, uid, gid uint64, follow bool) kernel.Result {

@@ -297,8 +297,8 @@ func unlink(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 	st, found := pathStat(t, dirfd, name, false)
 	r := run(t)
 	if r == 0 {
-		if found == 0 && t.Node().Files.Links(keyOf(&st), st.Nlink) > 1 {
-			t.Node().FileChanged(keyOf(&st))
+		if found == 0 {
+			t.Node().FileChanged(keyOf(&st)) // it may have other names, or be open
 		}
 		namesChanged(t, dirfd, name)
 	}
@@ -319,8 +319,12 @@ func rename(t *kernel.Thread, fromDir, from, toDir, to uint64) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	replaced, found := pathStat(t, toDir, name, false)
 	r := run(t)
 	if r == 0 {
+		if found == 0 {
+			t.Node().FileChanged(keyOf(&replaced))
+		}
 		inodeChanged(t, toDir, name, false)
 		namesChanged(t, fromDir, old)
 		namesChanged(t, toDir, name)
@@ -390,6 +394,12 @@ func readlink(t *kernel.Thread, dirfd, addr, buf uint64, size int) kernel.Result
 	target, e := virtualLink(t, v)
 	if e != 0 {
 		return kernel.Fail(e)
+	}
+	if o, _ := lookupVirtual(t, v); o.kind == throughLink {
+		if e := putScratch(t, o.path); e != 0 {
+			return kernel.Fail(e)
+		}
+		return kernel.Ret(t.M.Syscall(unix.SYS_READLINK, kernel.ScratchAddr, buf, uint64(size)))
 	}
 	target = target[:min(len(target), size)]
 	return kernel.RetOr(len(target), t.M.WriteMem(buf, []byte(target)))

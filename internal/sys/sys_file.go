@@ -230,10 +230,13 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Native
 }
 
-func sysTruncate(t *kernel.Thread, a Args) kernel.Result {
+func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
+	if e := redirect(t, -1, 0); e != 0 {
+		return kernel.Fail(e)
+	}
 	r := run(t)
 	if r == 0 {
-		if name, e := readPath(t, a[0]); e == 0 {
+		if name, e := readPath(t, t.Call.Args[0]); e == 0 {
 			if st, e := pathStat(t, atCwd, name, true); e == 0 {
 				t.Node().FileModified(keyOf(&st))
 			}

@@ -172,6 +172,7 @@ func TestStatAsTheNodesUser(t *testing.T) {
 	fd := f.open("a", unix.O_RDONLY)
 	rel := f.m.Text(0x8000, "x")
 	want(t, "below a file", f.call(unix.SYS_NEWFSTATAT, fd, rel, f.data(), 0), errno(unix.ENOTDIR))
+	want(t, "nothing below a file", f.call(unix.SYS_NEWFSTATAT, fd, "", f.data(), 0), errno(unix.ENOENT))
 	want(t, "below nothing", f.call(unix.SYS_NEWFSTATAT, 999, rel, f.data(), 0), errno(unix.EBADF))
 }
 
@@ -474,6 +475,54 @@ func TestProcDescriptors(t *testing.T) {
 		t.Errorf("fdinfo: %q", got)
 	}
 	f.call(unix.SYS_CLOSE, dir)
+}
+
+// Paths may lead through the links of a process, for any call.
+func TestThroughProc(t *testing.T) {
+	f := newFiles(t)
+	f.write("a", "content")
+	want(t, "chdir", f.call(unix.SYS_CHDIR, f.dir), 0)
+	defer os.Chdir("/")
+	if got := f.read("/proc/self/cwd/a"); got != "content" {
+		t.Errorf("through cwd: %q", got)
+	}
+	if got := f.read("/proc/self/root" + f.dir + "/a"); got != "content" {
+		t.Errorf("through root: %q", got)
+	}
+	dir := f.open(".", unix.O_RDONLY|unix.O_DIRECTORY)
+	through := fmt.Sprintf("/proc/self/fd/%d/a", dir)
+	a, b := f.stat(unix.SYS_STAT, through, f.data()), f.stat(unix.SYS_STAT, "a", f.data())
+	if a != b {
+		t.Errorf("through a descriptor:\n%+v\n%+v", a, b)
+	}
+	fd := f.open("a", unix.O_RDWR)
+	link := fmt.Sprintf("/proc/self/fd/%d", fd)
+	want(t, "truncate", f.call(unix.SYS_TRUNCATE, link, 3), 0)
+	want(t, "chmod", f.call(unix.SYS_CHMOD, link, 0o604), 0)
+	want(t, "fchmodat", f.call(unix.SYS_FCHMODAT, int(unix.AT_FDCWD), through, 0o600), 0)
+	want(t, "chown", f.call(unix.SYS_CHOWN, link, 7, 8), 0)
+	want(t, "utimensat", f.call(unix.SYS_UTIMENSAT, int(unix.AT_FDCWD), link, 0, 0), 0)
+	if st := f.stat(unix.SYS_STAT, "a", f.data()); st.Size != 3 || st.Mode != unix.S_IFREG|0o600 || st.Uid != 7 || st.Mtim.Sec != f.d.Node.RealNow()/1e9 {
+		t.Errorf("%+v", st)
+	}
+	want(t, "chmod of a file of /proc", f.call(unix.SYS_CHMOD, "/proc/self/stat", 0o600), errno(unix.EACCES))
+}
+
+// A file that is gone but open has changed too.
+func TestTimesOfRemovedFiles(t *testing.T) {
+	f := newFiles(t)
+	f.write("a", "")
+	f.write("b", "")
+	fa, fb := f.open("a", unix.O_RDONLY), f.open("b", unix.O_RDONLY)
+	now := f.at(50)
+	want(t, "unlink", f.call(unix.SYS_UNLINK, "a"), 0)
+	f.write("c", "")
+	want(t, "rename", f.call(unix.SYS_RENAME, "c", "b"), 0)
+	for _, fd := range []uint64{fa, fb} {
+		if st := f.stat(unix.SYS_FSTAT, fd, f.data()); st.Ctim.Sec != now || st.Nlink != 0 {
+			t.Errorf("%+v", st)
+		}
+	}
 }
 
 func TestProcAttributes(t *testing.T) {

@@ -19,7 +19,7 @@ func init() {
 func fileModified(t *kernel.Thread, f *kernel.HostFile) { t.Node().FileModified(f.Key()) }
 
 func sysUtime(t *kernel.Thread, a Args) kernel.Result {
-	return setTimes(t, atCwd, a[0], true, func() (v [2]unix.Timespec, e kernel.Errno) {
+	return setTimes(t, -1, 0, true, func() (v [2]unix.Timespec, e kernel.Errno) {
 		if a[1] == 0 {
 			return bothNow, 0
 		}
@@ -35,16 +35,16 @@ func sysUtime(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysUtimes(t *kernel.Thread, a Args) kernel.Result {
-	return setTimes(t, atCwd, a[0], true, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[1], 1000) })
+	return setTimes(t, -1, 0, true, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[1], 1000) })
 }
 
 func sysFutimesat(t *kernel.Thread, a Args) kernel.Result {
-	return setTimes(t, a[0], a[1], true, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1000) })
+	return setTimes(t, 0, 1, true, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1000) })
 }
 
 func sysUtimensat(t *kernel.Thread, a Args) kernel.Result {
 	follow := a[3]&unix.AT_SYMLINK_NOFOLLOW == 0
-	return setTimes(t, a[0], a[1], follow, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1) })
+	return setTimes(t, 0, 1, follow, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1) })
 }
 
 var bothNow = [2]unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
@@ -65,10 +65,20 @@ func readTimes(t *kernel.Thread, addr uint64, unit int64) (v [2]unix.Timespec, e
 	return v, 0
 }
 
-// setTimes lets Linux check and do the call, then notes the times it set. path 0
-// means the descriptor dirfd itself.
-func setTimes(t *kernel.Thread, dirfd, path uint64, follow bool, times func() ([2]unix.Timespec, kernel.Errno)) kernel.Result {
-	key, e := timesTarget(t, dirfd, path, follow)
+// setTimes lets Linux check and do the call, then notes the times it set. dirAt
+// and at are the arguments with directory (or -1) and path; no path means the descriptor
+// in the place of the directory.
+func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]unix.Timespec, kernel.Errno)) kernel.Result {
+	if follow {
+		if e := redirect(t, dirAt, at); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	dirfd := atCwd
+	if dirAt >= 0 {
+		dirfd = t.Call.Args[dirAt]
+	}
+	key, e := timesTarget(t, dirfd, t.Call.Args[at], follow)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -111,6 +121,9 @@ func timesTarget(t *kernel.Thread, dirfd, path uint64, follow bool) (kernel.File
 	name, e := readPath(t, path)
 	if e != 0 {
 		return kernel.FileKey{}, e
+	}
+	if name == "" && t.Call.NR == unix.SYS_UTIMENSAT && t.Call.Args[3]&unix.AT_EMPTY_PATH != 0 && !isCwd(dirfd) {
+		return timesTarget(t, dirfd, 0, follow)
 	}
 	st, e := pathStat(t, dirfd, name, follow)
 	return keyOf(&st), e

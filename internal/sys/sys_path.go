@@ -103,6 +103,9 @@ func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix
 // lookUp is what the thread's own stat of a path finds, before show. A look from
 // outside finds the same unless Ariadne has more rights than the node.
 func lookUp(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.Stat_t, inside bool, e kernel.Errno) {
+	if name == "" {
+		return st, false, unix.ENOENT
+	}
 	if !path.IsAbs(name) && !isCwd(dirfd) {
 		of := t.FDs().Get(fdOf(dirfd))
 		if of == nil {

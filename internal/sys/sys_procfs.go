@@ -124,10 +124,11 @@ const (
 	textFile objectKind = iota
 	attrFile            // can be written
 	plainDir
-	pathLink // to a path
-	selfLink // /proc/self, /proc/thread-self
-	fdLink   // to an open file
-	terminal // /dev/tty
+	pathLink    // to a path
+	selfLink    // /proc/self, /proc/thread-self
+	fdLink      // to an open file
+	terminal    // /dev/tty
+	throughLink // a real path that begins with a link of a process's directory
 )
 
 // object is what a virtual path names.
@@ -137,6 +138,7 @@ type object struct {
 	thread *kernel.Thread  // or nil, when the process is dead
 	name   string          // last component
 	fd     int             // of fdLink
+	path   string          // of throughLink
 	text   func(v *view) string
 }
 
@@ -228,6 +230,9 @@ func (o object) below(rest string) (object, kernel.Errno) {
 	case rest == "exe" || rest == "cwd" || rest == "root":
 		o.kind = pathLink
 		return o, 0
+	case nested && (dir == "cwd" || dir == "root"):
+		o.kind, o.path = throughLink, linkTarget(o.proc, o.thread, dir)+"/"+file
+		return o, 0
 	case nested && dir == "fd", nested && dir == "fdinfo":
 		return o.descriptor(dir, file)
 	case nested && dir == "ns":
@@ -248,11 +253,19 @@ func (o object) below(rest string) (object, kernel.Errno) {
 }
 
 func (o object) descriptor(dir, file string) (object, kernel.Errno) {
+	file, rest, through := strings.Cut(file, "/")
 	fd, err := strconv.Atoi(file)
 	if err != nil || o.proc.FDs == nil || o.proc.Dead || o.proc.FDs.Get(fd) == nil {
 		return o, unix.ENOENT
 	}
 	o.fd = fd
+	if _, host := o.proc.FDs.Get(fd).File.(*kernel.HostFile); through {
+		if !host || dir != "fd" {
+			return o, unix.ENOTDIR
+		}
+		o.kind, o.path = throughLink, fdPath(o.thread, fd)+"/"+rest
+		return o, 0
+	}
 	if dir == "fdinfo" {
 		o.kind, o.text = textFile, func(v *view) string { return fdInfo(v, fd) }
 	} else {
@@ -307,11 +320,9 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 		if e != 0 {
 			return st, e
 		}
-		st, e = pathStat(t, atCwd, target, true)
-		if e == 0 {
-			show(t, &st, false)
-		}
-		return st, e
+		return statReal(t, target, true)
+	case o.kind == throughLink:
+		return statReal(t, o.path, follow)
 	}
 	ts := fileTime(kernel.FileEpoch)
 	st = unix.Stat_t{Dev: kernel.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
@@ -322,6 +333,14 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 		st.Uid, st.Gid = uint32(o.proc.UID), uint32(o.proc.GID)
 	}
 	return st, 0
+}
+
+// statReal is stat of a path that a virtual one leads to.
+func statReal(t *kernel.Thread, name string, follow bool) (st unix.Stat_t, e kernel.Errno) {
+	if st, e = pathStat(t, atCwd, name, follow); e == 0 {
+		show(t, &st, false)
+	}
+	return st, e
 }
 
 // statOther is stat of an open file of another process.
@@ -346,20 +365,27 @@ func virtualLink(t *kernel.Thread, v string) (string, kernel.Errno) {
 		return selfTarget(t, v), 0
 	case o.kind == fdLink:
 		return describeFD(o.thread, o.fd), 0
+	case o.kind == throughLink:
+		return o.path, 0
 	case o.kind != pathLink:
 		return "", unix.EINVAL
 	case o.thread == nil:
 		return "", unix.ENOENT
 	}
-	switch o.name {
+	return linkTarget(o.proc, o.thread, o.name), 0
+}
+
+// linkTarget is where a link of a process's directory leads.
+func linkTarget(p *kernel.Process, th *kernel.Thread, name string) string {
+	switch name {
 	case "exe":
-		return o.proc.Exe, 0
+		return p.Exe
 	case "cwd":
-		return readLink(threadPath(o.thread, "cwd")), 0
+		return readLink(threadPath(th, "cwd"))
 	case "root":
-		return "/", 0
+		return "/"
 	}
-	return o.name + ":[" + strconv.Itoa(namespaceInodes[o.name]) + "]", 0
+	return name + ":[" + strconv.Itoa(namespaceInodes[name]) + "]"
 }
 
 // selfTarget is where /proc/self or /proc/thread-self leads.
@@ -490,7 +516,7 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		return openVirtual(t, r, "/proc/"+selfTarget(t, v))
 	case o.kind == fdLink:
 		return reopen(t, &r, o)
-	case o.kind == pathLink:
+	case o.kind == pathLink || o.kind == throughLink:
 		return openLink(t, &r, v)
 	case o.kind == plainDir && writes:
 		return kernel.Fail(unix.EISDIR)
@@ -589,6 +615,37 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		cmd = unix.F_DUPFD_CLOEXEC
 	}
 	return mirrorDup(t, of, cloexec, t.M.Syscall(unix.SYS_FCNTL, uint64(o.fd), cmd, 0))
+}
+
+// redirect makes the current call, which names a file by the path in argument at,
+// name the real file that a virtual path leads to. dirAt is the argument with the directory,
+// or -1.
+func redirect(t *kernel.Thread, dirAt, at int) kernel.Errno {
+	a := &t.Call.Args
+	dirfd := atCwd
+	if dirAt >= 0 {
+		dirfd = a[dirAt]
+	}
+	if a[at] == 0 {
+		return 0
+	}
+	name, e := readPath(t, a[at])
+	if e != 0 {
+		return e
+	}
+	v, ok := virtualPath(t, dirfd, name)
+	if !ok {
+		return 0
+	}
+	target, e := virtualLink(t, v)
+	if e != 0 {
+		return unix.EACCES // a file of /proc
+	}
+	if dirAt >= 0 {
+		a[dirAt] = atCwd
+	}
+	a[at] = kernel.ScratchAddr
+	return putScratch(t, target)
 }
 
 // realProgram makes an exec that names its program by a virtual path
