@@ -46,6 +46,39 @@ func TestGraphKeepsItsShape(t *testing.T) {
 	}
 }
 
+type inner struct{ v *int }
+
+type outer struct {
+	inner // at the same address as outer
+	q     inner
+	at    *inner
+	mid   *inner
+	tail  []*inner
+	part  []inner
+}
+
+// A pointer into an object points into its copy, whichever is met first.
+func TestInteriorPointers(t *testing.T) {
+	o := &outer{}
+	o.part = make([]inner, 3, 4)
+	o.at, o.mid, o.tail = &o.inner, &o.q, []*inner{&o.part[1], &o.q}
+	for range 2 {
+		c := Of(&struct {
+			first *inner
+			all   *outer
+			last  []inner
+		}{&o.q, o, o.part[1:]}, nil, nil)
+		a := c.all
+		if a == o || a.at != &a.inner || a.mid != &a.q || c.first != &a.q || a.tail[0] != &a.part[1] || a.tail[1] != &a.q || &c.last[0] != &a.part[1] {
+			t.Fatalf("the copy has another shape: %+v", c)
+		}
+	}
+	m := Of(&outer{inner: inner{}, at: nil}, nil, nil)
+	if m.at != nil || m.tail != nil {
+		t.Error("nil was not kept")
+	}
+}
+
 func TestWithoutBecomesNil(t *testing.T) {
 	h := &holder{s: holder{}}
 	if c := Of(h, []reflect.Type{reflect.TypeFor[self]()}, nil); c.s != nil {
