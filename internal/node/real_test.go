@@ -1,0 +1,104 @@
+//go:build linux
+
+package node_test
+
+import (
+	"os"
+	"runtime"
+	"testing"
+
+	"ariadne"
+	"ariadne/internal/node"
+	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
+	"ariadne/internal/world"
+)
+
+// renewed is a node that is frozen after each step and goes on as a copy of its
+// checkpoint.
+type renewed struct {
+	*node.Node
+	t     *testing.T
+	renew bool
+}
+
+func (r *renewed) Apply(in ariadne.Input) (ariadne.Output, error) {
+	out, err := r.Node.Apply(in)
+	if err != nil || !r.renew || out.Done {
+		return out, err
+	}
+	c, err := r.Freeze()
+	if err != nil {
+		return out, err
+	}
+	n, err := c.Thaw()
+	if err != nil {
+		return out, err
+	}
+	if err := r.Close(); err != nil {
+		return out, err
+	}
+	r.Node = n
+	return out, c.Drop()
+}
+
+// natural runs a system along its natural schedule and returns each step's name
+// and digest.
+func natural(t *testing.T, s *spec.Spec, renew bool) []string {
+	t.Helper()
+	var members []world.Node
+	for i := range s.Nodes {
+		d := &s.Nodes[i]
+		r := &renewed{node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1}), t, renew}
+		defer func() {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start), Automaton: r})
+	}
+	w := world.New(world.Rules{Latency: s.Latency}, members)
+	var steps []string
+	for !w.ClientsDone() {
+		enabled := w.Enabled()
+		if len(enabled) == 0 {
+			t.Fatal("nothing is enabled")
+		}
+		st, err := w.Apply(enabled[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Output.Diverged != "" {
+			t.Fatalf("%s: %s", st.Name, st.Output.Diverged)
+		}
+		steps = append(steps, st.Name+" "+st.Output.Digest.String())
+	}
+	return steps
+}
+
+// A real system whose nodes are frozen, thawed and replaced by the copy after every
+// single step does, call by call, what it does undisturbed.
+func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
+	for _, example := range []string{"raftkv/raftkv", "redis/replication", "etcd/etcd-3.5", "craft/craft"} {
+		t.Run(example, func(t *testing.T) {
+			s, err := spec.Read("../../examples/" + example + ".yaml")
+			if err != nil {
+				t.Skipf("not fetched: %v", err)
+			}
+			if testing.Short() && os.Getenv("CI") == "" {
+				t.Skip("long")
+			}
+			runtime.LockOSThread()
+			if err := tracee.Pin(0); err != nil {
+				t.Fatal(err)
+			}
+			want, got := natural(t, s, false), natural(t, s, true)
+			for i := range want {
+				if i >= len(got) || got[i] != want[i] {
+					t.Fatalf("step %d of %d: want %s, got %s", i+1, len(want), want[i], append(got, "nothing")[min(i, len(got))])
+				}
+			}
+			t.Logf("%d steps", len(want))
+		})
+	}
+}
