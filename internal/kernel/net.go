@@ -259,7 +259,7 @@ func (i *inet) reachable(t *Thread, dst netip.Addr) (netip.Addr, Errno) {
 	if !src.IsValid() || src.IsUnspecified() {
 		src = n.sourceFor(dst)
 	}
-	if !src.IsValid() || src.IsLoopback() && !n.isOwn(dst) {
+	if !src.IsValid() || src.Is4() != dst.Is4() || src.IsLoopback() && !n.isOwn(dst) {
 		return src, unix.EINVAL
 	}
 	return src, 0

@@ -14,12 +14,14 @@ type SocketEntry struct {
 	// Sending and Receiving are bytes that wait; of a listener, Receiving is
 	// how many connections wait to be accepted.
 	Sending, Receiving int
+	UID                int
 	Inode              uint64 // 0 when no descriptor refers to the socket
 }
 
 // Sockets lists the sockets of a protocol and family that have a port, by their
 // ports and then in the order of binding. Linux's order is that of its hash table.
-func (s *Net) Sockets(proto ariadne.Protocol, family int) []SocketEntry {
+func (s *Net) Sockets(n *Node, proto ariadne.Protocol, family int) []SocketEntry {
+	s.expire(n)
 	table := &s.tcp
 	if proto == ariadne.UDP {
 		table = &s.udp
@@ -32,17 +34,23 @@ func (s *Net) Sockets(proto ariadne.Protocol, family int) []SocketEntry {
 	var list []SocketEntry
 	for _, p := range ports {
 		for _, x := range table.used[p] {
-			if x.inetPart().Domain == family {
-				list = append(list, entry(x))
+			if e := entry(x); x.inetPart().Domain == family && (proto == ariadne.UDP || e.listed()) {
+				list = append(list, e)
 			}
 		}
 	}
 	return list
 }
 
+// listed reports whether Linux's table has a TCP socket in the entry's state: one
+// that is only bound stands in none, a half-open one is no socket yet.
+func (e SocketEntry) listed() bool {
+	return e.State != uint8(tcpClosed) && e.State != uint8(tcpSynRcvd)
+}
+
 func entry(x inetSocket) SocketEntry {
 	i := x.inetPart()
-	e := SocketEntry{Local: i.local, Remote: i.remote, State: uint8(tcpClosed), Inode: i.ID}
+	e := SocketEntry{Local: i.local, Remote: i.remote, State: uint8(tcpClosed), UID: i.UID, Inode: i.ID}
 	switch x := x.(type) {
 	case *TCP:
 		e.State = x.info()[0]

@@ -80,7 +80,7 @@ func resolveVirtual(t *kernel.Thread, name string) (string, bool) {
 	switch {
 	case rel == "self" || rel == "thread-self":
 		return name, true
-	case first == "self" && systemFiles[rest] != nil && strings.HasPrefix(rest, "net/"):
+	case first == "self" && strings.HasPrefix(rest, "net/") && systemFiles[rest] != nil:
 		return "/proc/" + rest, true
 	case first == "self" && (rest == "net" || strings.HasPrefix(rest, "net/")):
 		return "", false

@@ -30,6 +30,9 @@ var systemFiles = map[string]func(v *view) string{
 	"net/tcp6":               socketsText(ariadne.TCP, unix.AF_INET6),
 	"net/udp":                socketsText(ariadne.UDP, unix.AF_INET),
 	"net/udp6":               socketsText(ariadne.UDP, unix.AF_INET6),
+	"net/unix":               func(v *view) string { return v.caller.Node().UnixTable() },
+	"net/route":              func(v *view) string { return v.caller.Node().RouteTable() },
+	"net/if_inet6":           func(v *view) string { return v.caller.Node().Inet6Table() },
 }
 
 // processFiles are the files of a process's directory.
@@ -51,12 +54,13 @@ func init() {
 		"mountinfo":       treeFile("mountinfo"),
 		"mounts":          treeFile("mounts"),
 		"net/dev":         treeFile("net/dev"),
-		"net/route":       treeFile("net/route"),
+		"net/route":       systemFiles["net/route"],
 		"net/tcp":         systemFiles["net/tcp"],
 		"net/tcp6":        systemFiles["net/tcp6"],
 		"net/udp":         systemFiles["net/udp"],
 		"net/udp6":        systemFiles["net/udp6"],
-		"net/unix":        treeFile("net/unix"),
+		"net/unix":        systemFiles["net/unix"],
+		"net/if_inet6":    systemFiles["net/if_inet6"],
 		"oom_adj":         func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj * 17 / 1000) },
 		"oom_score":       func(v *view) string { return fmt.Sprintln(666 + v.proc.OOMScoreAdj*2/3) },
 		"oom_score_adj":   func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj) },
