@@ -1,6 +1,9 @@
 package sys
 
 import (
+	"strconv"
+	"strings"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -300,11 +303,33 @@ func pidFile(t *kernel.Thread, fd uint64) (*kernel.Process, *kernel.OpenFile, ke
 	return f.Proc, of, 0
 }
 
+// signalled is the process that a descriptor stands for: a pidfd or, older than
+// these, the directory /proc/<pid>.
+func signalled(t *kernel.Thread, fd uint64) (*kernel.Process, kernel.Errno) {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil {
+		return nil, unix.EBADF
+	}
+	dir, ok := of.File.(*kernel.VirtualDir)
+	if !ok {
+		p, _, e := pidFile(t, fd)
+		return p, e
+	}
+	pid, err := strconv.Atoi(strings.TrimPrefix(dir.Path, "/proc/"))
+	if err != nil {
+		return nil, unix.EBADF
+	}
+	if p := t.Node().Procs[pid]; p != nil { // ids are not given twice
+		return p, 0
+	}
+	return nil, unix.ESRCH
+}
+
 func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 	if a[3] != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	p, _, e := pidFile(t, a[0])
+	p, e := signalled(t, a[0])
 	if e != 0 {
 		return kernel.Fail(e)
 	}

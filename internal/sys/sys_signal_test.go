@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"fmt"
 	"testing"
 
 	"ariadne/internal/kernel"
@@ -414,6 +415,13 @@ func TestPidfd(t *testing.T) {
 	if !b.PendingSignals().Has(10) {
 		t.Error("not sent")
 	}
+	dir := func(path string) uint64 {
+		fd, _ := a.NewFD(&kernel.VirtualDir{Path: path}, 0)
+		return uint64(fd)
+	}
+	own := fmt.Sprintf("/proc/%d", b.TID)
+	want(t, "by its directory", d.Must(a, unix.SYS_PIDFD_SEND_SIGNAL, dir(own), 0, 0, 0), 0)
+	want(t, "another directory", d.Must(a, unix.SYS_PIDFD_SEND_SIGNAL, dir(own+"/fd"), 0, 0, 0), errno(unix.EBADF))
 	want(t, "not a pidfd", d.Must(a, unix.SYS_PIDFD_SEND_SIGNAL, 77, 10, 0, 0), errno(unix.EBADF))
 	putPoll(a, uint64(fd), unix.POLLIN)
 	d.Waits(a, unix.SYS_POLL, setAt, 1, ^uint64(0))
