@@ -46,6 +46,7 @@ type Node struct {
 	Rand     Rand         // the node's random bytes
 
 	Procs   map[int]*Process // by pid; zombies included
+	Init    *Thread          // of process 1
 	nextPID int
 	nextMM  int       // last number of an address space
 	ready   []*Thread // runnable, first is next
@@ -83,6 +84,7 @@ type Host struct {
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, Rand: NewRand(seed),
 		Procs: map[int]*Process{}, Shm: map[int]*Shm{}, Refusals: map[string]*ariadne.Refusal{}}
+	n.Init = n.newInit()
 	n.Net.init(n)
 	n.Futexes.init()
 	n.Sems.init()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// initPID is the process that adopts orphans. It runs nothing and is in no
-// table; the spec's commands are its children.
+// initPID is the process that adopts orphans. It runs nothing and is not among
+// Node.Procs; the spec's commands are its children.
 const initPID = 1
 
 // DefaultTimerSlack is PR_GET_TIMERSLACK's first answer, in ns.
@@ -86,6 +86,16 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
 	p.Threads = []*Thread{t}
 	return p, t
+}
+
+// newInit returns process 1: it is asked about, and that is all.
+func (n *Node) newInit() *Thread {
+	p := &Process{PID: initPID, PGID: initPID, SID: initPID, Node: n, Command: -1, Exe: "/sbin/init", Cwd: "/",
+		Actions: &Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+	p.SetUser(0, 0)
+	t := &Thread{TID: initPID, Proc: p, State: Blocked, Name: "init", Affinity: ^uint64(0)}
+	p.Threads = []*Thread{t}
+	return t
 }
 
 // NewThread adds a thread to p.

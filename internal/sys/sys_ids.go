@@ -43,8 +43,11 @@ const virtualIDs = "remembered and shown; access to files is that of the node's 
 // peer finds the process of the calls on process groups and sessions; 0 is the
 // caller.
 func peer(t *kernel.Thread, pid int) *kernel.Process {
-	if pid == 0 {
+	switch pid {
+	case 0:
 		return t.Proc
+	case t.Node().Init.TID:
+		return t.Node().Init.Proc
 	}
 	return processByID(t, pid)
 }

@@ -339,6 +339,7 @@ func TestGroupsAndSessions(t *testing.T) {
 	want(t, "getsid", d.Must(a, unix.SYS_GETSID, id(c)), int64(c.TID))
 	want(t, "other session", d.Must(a, unix.SYS_SETPGID, id(c), id(b)), errno(unix.EPERM))
 	want(t, "getsid", d.Must(a, unix.SYS_GETSID, 4000), errno(unix.ESRCH))
+	want(t, "of init", d.Must(a, unix.SYS_GETSID, 1), 1)
 }
 
 func TestPrctl(t *testing.T) {

@@ -44,16 +44,25 @@ func sysSchedYield(t *kernel.Thread, a Args) kernel.Result {
 // threadByID finds a live thread; 0 is the caller.
 func threadByID(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 	id := int(int32(tid))
-	if id == 0 {
+	switch id {
+	case 0:
 		return t, 0
-	}
-	if id < 0 {
-		return nil, unix.EINVAL
+	case t.Node().Init.TID:
+		return t.Node().Init, 0
 	}
 	if x := t.Node().Thread(id); x != nil {
 		return x, 0
 	}
 	return nil, unix.ESRCH
+}
+
+// schedOf is threadByID for the calls on policies, to which negative ids are
+// not even possible.
+func schedOf(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
+	if int32(tid) < 0 {
+		return nil, unix.EINVAL
+	}
+	return threadByID(t, tid)
 }
 
 // The flag that sched_setscheduler takes with the policy.
@@ -107,7 +116,7 @@ func schedParam(t *kernel.Thread, tid, addr uint64, set func(*kernel.Thread, int
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	x, e := threadByID(t, tid)
+	x, e := schedOf(t, tid)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -115,7 +124,7 @@ func schedParam(t *kernel.Thread, tid, addr uint64, set func(*kernel.Thread, int
 }
 
 func sysSchedGetscheduler(t *kernel.Thread, a Args) kernel.Result {
-	x, e := threadByID(t, a[0])
+	x, e := schedOf(t, a[0])
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -127,7 +136,7 @@ func sysSchedGetscheduler(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysSchedGetparam(t *kernel.Thread, a Args) kernel.Result {
-	x, e := threadByID(t, a[0])
+	x, e := schedOf(t, a[0])
 	if e == 0 && a[1] == 0 {
 		e = unix.EINVAL
 	}
@@ -141,7 +150,7 @@ func sysSchedGetparam(t *kernel.Thread, a Args) kernel.Result {
 const schedAttrSize = 48
 
 func sysSchedSetattr(t *kernel.Thread, a Args) kernel.Result {
-	x, e := threadByID(t, a[0])
+	x, e := schedOf(t, a[0])
 	if e == 0 && (a[1] == 0 || a[2] != 0) {
 		e = unix.EINVAL
 	}
@@ -167,7 +176,7 @@ func sysSchedSetattr(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysSchedGetattr(t *kernel.Thread, a Args) kernel.Result {
-	x, e := threadByID(t, a[0])
+	x, e := schedOf(t, a[0])
 	if e == 0 && (a[1] == 0 || a[2] < schedAttrSize || a[2] > 4096 || a[3] != 0) {
 		e = unix.EINVAL
 	}
@@ -198,7 +207,7 @@ func priorityBound(a Args, bound int64) kernel.Result {
 }
 
 func sysRRInterval(t *kernel.Thread, a Args) kernel.Result {
-	x, e := threadByID(t, a[0])
+	x, e := schedOf(t, a[0])
 	if e != 0 {
 		return kernel.Fail(e)
 	}

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -171,8 +172,8 @@ func sysKill(t *kernel.Thread, a Args) kernel.Result {
 	info := sender(t, sig, kernel.SIUser)
 	switch {
 	case pid > 0:
-		if pid == t.Proc.ParentPID() && t.Proc.Parent == nil {
-			return kernel.Fail(unix.EPERM) // init
+		if pid == t.Node().Init.TID {
+			return signalInit(t, sig)
 		}
 		if p := processByID(t, pid); p != nil {
 			return kernel.RetOr(0, signalProcess(t, p, info))
@@ -190,6 +191,15 @@ func sysKill(t *kernel.Thread, a Args) kernel.Result {
 		return signalAll(t, others, info)
 	}
 	return signalAll(t, t.Node().Group(-pid), info)
+}
+
+// signalInit: process 1 can be seen, but not told anything.
+func signalInit(t *kernel.Thread, sig int) kernel.Result {
+	if e := maySignal(t, t.Node().Init.Proc, sig); e != 0 || sig == 0 {
+		return kernel.RetOr(0, e)
+	}
+	t.Node().Refuse(t, "kill init", fmt.Sprintf("signal %d", sig), false)
+	return kernel.Fail(unix.EPERM)
 }
 
 // signalAll succeeds when one could be signalled.
