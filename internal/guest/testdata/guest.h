@@ -9,6 +9,7 @@
 #ifndef GUEST_H
 #define GUEST_H
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -86,6 +87,35 @@ static inline void nap(int ms)
 		;
 }
 
+// rest waits until the threads of a process sleep (0: this process, the caller
+// excepted): who was to wait for something waits by then.
+static inline void rest(pid_t pid)
+{
+	char path[300], b[256];
+	for (int quiet = 0; quiet < 2; quiet++) {
+		snprintf(path, sizeof path, "/proc/%d/task", pid ? pid : getpid());
+		DIR *d = opendir(path);
+		struct dirent *e;
+		while (d && (e = readdir(d))) {
+			if (*e->d_name == '.' || (!pid && atoi(e->d_name) == gettid()))
+				continue;
+			snprintf(path, sizeof path, "/proc/%d/task/%s/stat", pid ? pid : getpid(), e->d_name);
+			int fd = open(path, O_RDONLY);
+			ssize_t n = fd < 0 ? 0 : read(fd, b, sizeof b - 1);
+			close(fd);
+			if (n <= 0)
+				continue;
+			b[n] = 0;
+			char *p = strrchr(b, ')');
+			if (p && strchr("RD", p[2]))
+				quiet = -1;
+		}
+		if (d)
+			closedir(d);
+		nap(1);
+	}
+}
+
 // now_ms reads the monotonic clock.
 static inline long now_ms(void)
 {
@@ -124,6 +154,14 @@ static inline void on(int sig, void (*f)(int), int flags)
 {
 	struct sigaction sa = {.sa_handler = f, .sa_flags = flags};
 	MUST(sigaction(sig, &sa, NULL));
+}
+
+// ring sends SIGALRM again and again, so that one of them surely meets the call
+// that it is to meet.
+static inline void ring(int ms)
+{
+	struct itimerval it = {{0, ms * 1000}, {0, ms * 1000}};
+	MUST(setitimer(ITIMER_REAL, &it, NULL));
 }
 
 // nothing is a handler that does nothing.

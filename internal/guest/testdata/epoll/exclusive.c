@@ -24,9 +24,9 @@ int main(void)
 	for (int i = 0; i < n; i++)
 		t[i] = start(waiter, NULL);
 	for (int i = 0; i < n; i++) {
-		nap(50);
+		rest(0);
 		MUST(eventfd_write(fd, 1));
-		nap(50);
+		rest(0);
 		SHOW(woken);
 	}
 	for (int i = 0; i < n; i++)

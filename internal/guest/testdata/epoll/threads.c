@@ -16,15 +16,15 @@ int main(void)
 	MUST(pipe(q));
 	names[p[0]] = "added later", names[q[1]] = "changed later";
 	pthread_t t = start(waiter, NULL);
-	nap(30);
+	rest(0);
 	MUST(ctl(ep, EPOLL_CTL_ADD, p[0], EPOLLIN));
-	nap(10);
+	rest(0);
 	MUST(write(p[1], "x", 1));
 	pthread_join(t, NULL);
 	MUST(ctl(ep, EPOLL_CTL_DEL, p[0], 0));
 	MUST(ctl(ep, EPOLL_CTL_ADD, q[1], EPOLLIN));
 	t = start(waiter, NULL);
-	nap(30);
+	rest(0);
 	MUST(ctl(ep, EPOLL_CTL_MOD, q[1], EPOLLOUT));
 	pthread_join(t, NULL);
 }

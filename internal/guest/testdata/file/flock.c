@@ -20,7 +20,7 @@ int main(void)
 			_exit(1);
 		_exit(flock(c, LOCK_EX) == 0 ? 0 : 2);
 	}
-	nap(30);
+	rest(child);
 	close(a);
 	SHOW(flock(d, LOCK_UN));
 	show_wait("child", child);
@@ -29,9 +29,8 @@ int main(void)
 	SHOW(flock(b, LOCK_EX | LOCK_NB));
 	SHOW(flock(b, 0));
 	SHOW(flock(999, LOCK_SH));
-	struct itimerval it = {{0, 0}, {0, 30000}};
 	on(SIGALRM, nothing, 0);
-	setitimer(ITIMER_REAL, &it, NULL);
+	ring(20);
 	int c = MUST(open("f", O_RDWR));
 	SHOW(flock(c, LOCK_SH));
 }

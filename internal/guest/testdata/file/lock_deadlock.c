@@ -20,7 +20,7 @@ int main(void)
 		_exit(lock(fd, F_SETLKW, F_WRLCK, 0) == 0 ? 0 : 1);
 	}
 	MUST(read(p[0], &b, 1));
-	nap(30);
+	rest(child);
 	SHOW(lock(fd, F_SETLKW, F_WRLCK, 1));
 	SHOW(lock(fd, F_SETLK, F_UNLCK, 0));
 	show_wait("child", child);

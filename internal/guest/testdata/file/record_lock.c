@@ -46,10 +46,10 @@ int main(void)
 		_exit(0);
 	}
 	MUST(read(p[0], &b, 1));
-	nap(30);
+	rest(child);
 	// Closing any descriptor of the file gives all locks up.
 	close(MUST(open("f", O_RDONLY)));
-	nap(30);
+	rest(child);
 	SHOW(lock(fd, F_SETLK, F_WRLCK, 4, 1));
 	SHOW(lock(fd, F_SETLK, F_WRLCK, 5, 1));
 	MUST(write(q[1], "x", 1));

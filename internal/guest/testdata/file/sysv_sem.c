@@ -45,7 +45,7 @@ int main(void)
 	child = fork();
 	if (child == 0)
 		_exit(op(id, 0, 0, 0) < 0 && errno == EIDRM ? 0 : 1);
-	nap(30);
+	rest(child);
 	SHOW(semctl(id, 0, GETZCNT));
 	SHOW(semctl(id, 0, IPC_RMID));
 	show_wait("waiter", child);

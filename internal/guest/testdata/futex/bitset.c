@@ -13,7 +13,7 @@ int main(void)
 {
 	void *bits;
 	pthread_t a = start(waiter, (void *)1), b = start(waiter, (void *)2);
-	nap(30);
+	rest(0);
 	SHOW(futex(&word, FUTEX_WAKE_BITSET_PRIVATE, 10, NULL, NULL, 4));
 	SHOW(futex(&word, FUTEX_WAKE_BITSET_PRIVATE, 10, NULL, NULL, 2));
 	pthread_join(b, &bits);

@@ -3,15 +3,10 @@
 
 static int word;
 
-static void again(int ms)
-{
-	struct itimerval it = {{0, 0}, {0, ms * 1000}};
-	MUST(setitimer(ITIMER_REAL, &it, NULL));
-}
-
 static void *waker(void *x)
 {
 	nap(80);
+	rest(0);
 	MUST(futex(&word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
 	return x;
 }
@@ -20,13 +15,11 @@ int main(void)
 {
 	struct timespec some = {5, 0};
 	on(SIGALRM, nothing, 0);
-	again(20);
+	ring(20);
 	SHOW(futex(&word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0));
-	again(20);
 	SHOW(futex(&word, FUTEX_WAIT_PRIVATE, 0, &some, NULL, 0));
 	on(SIGALRM, nothing, SA_RESTART);
 	pthread_t t = start(waker, NULL);
-	again(20);
 	SHOW(futex(&word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0));
 	pthread_join(t, NULL);
 }

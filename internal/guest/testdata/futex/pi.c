@@ -2,13 +2,14 @@
 #include "futex.h"
 
 static int word;
-static volatile int owned;
+static volatile int owned, go;
 
 static void *owner(void *x)
 {
 	MUST(futex(&word, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0));
 	owned = 1;
-	nap(60);
+	while (!go)
+		nap(1);
 	MUST(futex(&word, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0));
 	return x;
 }
@@ -27,6 +28,7 @@ int main(void)
 	SHOW(futex(&word, FUTEX_TRYLOCK_PI_PRIVATE, 0, NULL, NULL, 0));
 	struct timespec at = ms_from_now(CLOCK_REALTIME, 10);
 	SHOW(futex(&word, FUTEX_LOCK_PI_PRIVATE, 0, &at, NULL, 0));
+	go = 1;
 	SHOW(futex(&word, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0));
 	SURE((word & FUTEX_TID_MASK) == gettid());
 	pthread_join(t, NULL);

@@ -15,13 +15,13 @@ int main(void)
 	pthread_t t[4];
 	for (int i = 0; i < 4; i++)
 		t[i] = start(waiter, NULL);
-	nap(40);
+	rest(0);
 	SHOW(futex(&one, FUTEX_CMP_REQUEUE_PRIVATE, 1, (void *)2, &two, 7));
 	SHOW(futex(&one, FUTEX_CMP_REQUEUE_PRIVATE, 1, (void *)2, &two, 0));
-	nap(20);
+	rest(0);
 	SHOW(done);
 	SHOW(futex(&two, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
-	nap(20);
+	rest(0);
 	SHOW(done);
 	SHOW(futex(&one, FUTEX_WAKE_PRIVATE, 10, NULL, NULL, 0));
 	SHOW(futex(&two, FUTEX_WAKE_PRIVATE, 10, NULL, NULL, 0));

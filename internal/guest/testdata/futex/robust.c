@@ -17,7 +17,7 @@ static void *owner(void *x)
 	head.futex_offset = offsetof(struct node, word);
 	MUST(syscall(SYS_set_robust_list, &head, sizeof head));
 	n->word = gettid() | FUTEX_WAITERS;
-	nap(50);
+	rest(0);
 	syscall(SYS_exit, 0);
 	return x;
 }

@@ -14,11 +14,11 @@ int main(void)
 			futex(anon, FUTEX_WAIT, 0, NULL, NULL, 0);
 		_exit(*anon);
 	}
-	nap(50);
+	rest(child);
 	SHOW(futex(&a[1024], FUTEX_WAKE, 1, NULL, NULL, 0));
 	SHOW(futex(&b[1], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
 	SHOW(futex(&b[1], FUTEX_WAKE, 1, NULL, NULL, 0));
-	nap(20);
+	rest(child);
 	__atomic_store_n(anon, 5, __ATOMIC_SEQ_CST);
 	futex(anon, FUTEX_WAKE, 1, NULL, NULL, 0);
 	show_wait("child", child);

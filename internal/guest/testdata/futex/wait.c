@@ -5,7 +5,7 @@ static int word;
 
 static void *waker(void *x)
 {
-	nap(30);
+	rest(0);
 	word = 1;
 	*(long *)x = futex(&word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	return NULL;

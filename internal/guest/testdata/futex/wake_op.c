@@ -13,7 +13,7 @@ static void *waiter(void *x)
 int main(void)
 {
 	pthread_t a = start(waiter, &one), b = start(waiter, &two);
-	nap(30);
+	rest(0);
 	SHOW(futex(&one, FUTEX_WAKE_OP_PRIVATE, 1, (void *)1, &two, FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_EQ, 4)));
 	pthread_join(a, NULL);
 	SHOW(two);

@@ -17,12 +17,12 @@ int main(void)
 	pthread_t t[n];
 	for (long i = 0; i < n; i++) {
 		t[i] = start(waiter, (void *)i);
-		nap(20);
+		rest(0);
 	}
 	SHOW(futex(&word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
-	nap(20);
+	rest(0);
 	SHOW(futex(&word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
-	nap(20);
+	rest(0);
 	printf("%s\n", order);
 	SHOW(futex(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0));
 	for (int i = 0; i < n; i++)

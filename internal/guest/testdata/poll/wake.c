@@ -25,7 +25,7 @@ int main(void)
 		MUST(pipe(p[i]));
 	for (long i = 0; i < n; i++)
 		t[i] = start(waiter, (void *)i);
-	nap(30);
+	rest(0);
 	for (int i = 0, k = 0; i < n; i++, k = (k + 2) % n) {
 		MUST(write(p[k][1], "x", 1));
 		pthread_join(t[k], NULL);

@@ -3,7 +3,9 @@
 
 int main(void)
 {
-	int st = 0;
+	int st = 0, p[2];
+	char go;
+	MUST(pipe(p));
 	SHOW(wait(&st));
 	SHOW(waitpid(-1, &st, WNOHANG));
 	pid_t a = fork();
@@ -11,13 +13,14 @@ int main(void)
 		_exit(1);
 	pid_t b = fork();
 	if (b == 0) {
-		nap(40);
+		MUST(read(p[0], &go, 1));
 		_exit(2);
 	}
 	SURE(waitpid(a, &st, 0) == a);
 	show_status("a", st);
 	SHOW(waitpid(b, &st, WNOHANG));
 	SHOW(waitpid(a, &st, 0));
+	MUST(write(p[1], "x", 1));
 	SURE(wait(&st) == b);
 	show_status("b", st);
 	SHOW(wait(&st));

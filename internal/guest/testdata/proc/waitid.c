@@ -4,6 +4,9 @@
 int main(void)
 {
 	siginfo_t si = {0};
+	int q[2];
+	char go;
+	MUST(pipe(q));
 	pid_t a = fork();
 	if (a == 0)
 		_exit(5);
@@ -31,13 +34,14 @@ int main(void)
 	SURE(si.si_code == CLD_KILLED && si.si_status == SIGINT);
 	a = fork();
 	if (a == 0) {
-		nap(20);
+		MUST(read(q[0], &go, 1));
 		_exit(3);
 	}
 	int fd = syscall(SYS_pidfd_open, a, 0);
 	SURE(fd >= 0);
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	SHOW(poll(&p, 1, 0));
+	MUST(write(q[1], "x", 1));
 	SHOW(poll(&p, 1, 5000));
 	SHOW(waitid(3 /* P_PIDFD */, fd, &si, WEXITED));
 	SHOW(si.si_status);

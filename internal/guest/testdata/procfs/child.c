@@ -23,7 +23,7 @@ int main(void)
 	close(p[0]);
 	for (int i = 0; i < 500 && strncmp(of(child, "comm"), "cat", 3); i++)
 		nap(2);
-	nap(30);
+	rest(child);
 	printf("comm %s", of(child, "comm"));
 	char *c = of(child, "cmdline");
 	printf("cmdline %s %s\n", c, c + strlen(c) + 1);

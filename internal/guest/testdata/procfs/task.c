@@ -1,6 +1,5 @@
 // /proc/self/task: one directory per thread.
 #include "proc.h"
-#include <dirent.h>
 
 static int tasks(void)
 {
@@ -38,12 +37,13 @@ int main(void)
 	printf("%s", slurp(p));
 	sprintf(p, "/proc/self/task/%d/status", tid[0]);
 	SURE(atoi(field(slurp(p), "Pid")) == tid[0]);
-	nap(10);
+	rest(0);
 	sprintf(p, "/proc/self/task/%d/stat", tid[0]);
 	printf("state %c\n", strrchr(slurp(p), ')')[2]);
 	pthread_barrier_wait(&b);
 	for (int i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
-	nap(10);
+	for (int i = 0; i < 1000 && tasks() > 1; i++) // a joined thread may still be leaving
+		nap(1);
 	SHOW(tasks());
 }

@@ -13,7 +13,7 @@ kill -USR1 $$
 trap 'echo leaving' EXIT
 diff <(printf 'a\nb\n') <(printf 'a\nc\n')
 cat < <(echo substituted)
-for i in 3 1 2; do (sleep 0.0$((i * 3)); echo "job $i") & done
+for i in 3 1 2; do (sleep 0.$((i * 2)); echo "job $i") & done
 wait
 coproc tr a-z A-Z
 echo shout >&${COPROC[1]}

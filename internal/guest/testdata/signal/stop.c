@@ -24,7 +24,8 @@ int main(void)
 	SHOW(kill(child, SIGCONT));
 	SURE(waitpid(child, &st, WCONTINUED) == child);
 	show_status("child", st);
-	nap(40);
+	for (int i = 0; i < 1000 && *tick == before; i++)
+		nap(5);
 	SURE(*tick > before);
 	kill(child, SIGTSTP);
 	siginfo_t si = {0};

@@ -16,9 +16,8 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &usr, NULL);
 	pid_t child = fork();
 	if (child == 0) {
-		nap(20);
+		rest(getppid());
 		kill(getppid(), SIGUSR2);
-		nap(20);
 		kill(getppid(), SIGUSR1);
 		_exit(0);
 	}

@@ -35,12 +35,12 @@ int main(void)
 	sigaddset(&s, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &s, NULL);
 	taker = start(take, NULL);
-	nap(30);
+	rest(0);
 	kill(getpid(), SIGUSR1);
-	nap(30);
+	rest(0);
 	printf("process-wide: taker %d, main %d\n", by_taker, by_main);
 	SHOWE(pthread_kill(taker, SIGUSR2));
-	nap(30);
+	rest(0);
 	printf("to the taker: taker %d, main %d\n", by_taker, by_main);
 	SHOWE(pthread_kill(main_thread, SIGUSR2));
 	printf("to main: taker %d, main %d\n", by_taker, by_main);

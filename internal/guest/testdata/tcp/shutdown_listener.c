@@ -15,7 +15,7 @@ int main(void)
 	int e = -1;
 	l = listener(&a);
 	pthread_t t = start(wait_accept, &e);
-	nap(50);
+	rest(0);
 	SHOW(shutdown(l, SHUT_RDWR));
 	pthread_join(t, NULL);
 	printf("the waiting accept: %s\n", errname(e));

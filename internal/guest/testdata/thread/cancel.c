@@ -41,7 +41,7 @@ static void run(void *(*f)(void *), int cancelled)
 {
 	void *r;
 	pthread_t t = start(f, NULL);
-	nap(30);
+	rest(0);
 	SHOWE(pthread_cancel(t));
 	if (!cancelled)
 		MUST(write(p[1], "x", 1));

@@ -2,12 +2,19 @@
 #include "guest.h"
 
 static void *quick(void *x) { return x; }
-static void *slow(void *x) { nap(60); return x; }
+static int p[2];
+static void *slow(void *x)
+{
+	char go;
+	MUST(read(p[0], &go, 1));
+	return x;
+}
 static void *exits(void *x) { pthread_exit((char *)x + 1); }
 
 int main(void)
 {
 	void *r;
+	MUST(pipe(p));
 	pthread_t t = start(quick, (void *)11);
 	SHOWE(pthread_join(t, &r));
 	SHOW(r);
@@ -20,6 +27,7 @@ int main(void)
 	struct timespec at;
 	clock_gettime(CLOCK_REALTIME, &at);
 	SHOWE(pthread_timedjoin_np(t, &r, &at));
+	MUST(write(p[1], "x", 1));
 	SHOWE(pthread_join(t, &r));
 	pthread_attr_t a;
 	pthread_attr_init(&a);

@@ -19,6 +19,9 @@ static void life(pthread_mutex_t *m)
 int main(void)
 {
 	pthread_mutex_t *m = shared(4096);
+	int p[2];
+	char locked;
+	MUST(pipe(p));
 	pthread_mutexattr_t a;
 	pthread_mutexattr_init(&a);
 	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
@@ -29,10 +32,11 @@ int main(void)
 	pid_t child = fork();
 	if (child == 0) {
 		pthread_mutex_lock(m);
-		nap(30);
+		MUST(write(p[1], "x", 1));
+		rest(getppid());
 		_exit(0);
 	}
-	nap(15);
+	MUST(read(p[0], &locked, 1));
 	life(m);
 	show_wait("child", child);
 	pthread_join(start(die, m), NULL);

@@ -1,12 +1,6 @@
 // Sleeping: not too short, interrupted with the rest told, refused.
 #include "guest.h"
 
-static void alarm_in(int ms)
-{
-	struct itimerval it = {{0, 0}, {0, ms * 1000}};
-	MUST(setitimer(ITIMER_REAL, &it, NULL));
-}
-
 int main(void)
 {
 	struct timespec some = {0, 20000000}, bad = {0, 1000000000}, neg = {-1, 0}, rest = {9, 9}, longer = {5, 0};
@@ -18,11 +12,10 @@ int main(void)
 	SHOW(nanosleep(&neg, NULL));
 	SHOW(nanosleep(NULL, NULL));
 	on(SIGALRM, nothing, SA_RESTART);
-	alarm_in(20);
+	ring(20);
 	SHOW(nanosleep(&longer, &rest));
 	SURE(rest.tv_sec == 4 && rest.tv_nsec > 0);
 	signal(SIGALRM, SIG_IGN);
-	alarm_in(10);
 	SHOW(nanosleep(&some, NULL));
 	SHOW(usleep(1000));
 	SHOW(sleep(0));

@@ -2,12 +2,12 @@
 #include "guest.h"
 
 static volatile sig_atomic_t rings;
-static void ring(int sig) { rings++; }
+static void rang(int sig) { rings++; }
 
 int main(void)
 {
 	struct itimerval it = {{0, 10000}, {0, 20000}}, old, bad = {{0, 0}, {0, 1000000}}, zero = {0};
-	on(SIGALRM, ring, 0);
+	on(SIGALRM, rang, 0);
 	SHOW(setitimer(ITIMER_REAL, &it, NULL));
 	while (rings < 4)
 		pause();
