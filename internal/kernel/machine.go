@@ -1,6 +1,10 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+
+	"ariadne"
+)
 
 // What every node says of its machine: uname, sysinfo, /proc and /sys agree.
 const (
@@ -27,7 +31,7 @@ func MemInfo() string {
 		kb("VmallocTotal", 1<<45) + kb("VmallocUsed", 0) + "HugePages_Total:       0\nHugePages_Free:        0\n" + kb("Hugepagesize", 2<<20)
 }
 
-// EthernetAddr is the hardware address of eth0 of the node with the given index.
-func EthernetAddr(id int) string {
-	return fmt.Sprintf("02:00:0a:00:%02x:%02x", id>>8&0xff, id&0xff)
+// EthernetAddr is the hardware address of a node's eth0.
+func EthernetAddr(id ariadne.NodeID) [6]byte {
+	return [6]byte{0x02, 0, 0, 0, byte((id + 1) >> 8), byte(id + 1)}
 }

@@ -30,7 +30,7 @@ func (n *Node) links() []link {
 	lo := link{index: indexLo, name: "lo", kind: unix.ARPHRD_LOOPBACK, flags: up | unix.IFF_LOOPBACK, mtu: 65536,
 		addrs: []netip.Prefix{netip.PrefixFrom(loopback4, 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}}
 	eth := link{index: indexEth0, name: "eth0", kind: unix.ARPHRD_ETHER, flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
-		mtu: 1500, mac: [6]byte{0x02, 0, 0, 0, byte((n.ID + 1) >> 8), byte(n.ID + 1)}}
+		mtu: 1500, mac: EthernetAddr(n.ID)}
 	for _, a := range n.Addrs {
 		bits := 64
 		if a.Is4() {

@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"path"
 	"strings"
 	"sync"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 )
 
@@ -128,7 +130,7 @@ func (l *layout) addMachine(cfg Config) error {
 		"/sys/devices/system/node/node0/cpumap":  fmt.Sprintf("%x\n", uint64(1)<<cpus-1),
 		"/sys/devices/system/node/node0/meminfo": fmt.Sprintf("Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\n", kernel.MemTotal/1024, kernel.MemFree/1024),
 		"/sys/fs/cgroup/cpuset.cpus.effective":   online,
-		"/sys/class/net/eth0/address":            kernel.EthernetAddr(int(cfg.ID)) + "\n",
+		"/sys/class/net/eth0/address":            macAddr(cfg.ID) + "\n",
 	}
 	for i := range cpus {
 		dir := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", i)
@@ -225,6 +227,11 @@ func hostsFile(cfg Config) string {
 		}
 	}
 	return s
+}
+
+func macAddr(id ariadne.NodeID) string {
+	a := kernel.EthernetAddr(id)
+	return net.HardwareAddr(a[:]).String()
 }
 
 func uuid(b []byte) string {
