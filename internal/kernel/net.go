@@ -218,7 +218,7 @@ func (i *inet) bindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
 		!i.Node.isOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0 {
 		return a, unix.EADDRNOTAVAIL
 	}
-	if a.Port() != 0 && a.Port() < 1024 && t.Proc.UID != 0 {
+	if a.Port() != 0 && a.Port() < 1024 && !t.Proc.Capable(unix.CAP_NET_BIND_SERVICE) {
 		return a, unix.EACCES
 	}
 	if i.hasPort {

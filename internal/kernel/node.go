@@ -65,7 +65,8 @@ type Node struct {
 
 	// Carried are the supervisor's descriptors of host files that are on their
 	// way between processes; Stale those that the node layer is to close.
-	Carried, Stale []int
+	Carried []*Carried
+	Stale   []int
 
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message

@@ -75,8 +75,8 @@ type Right struct {
 	File *OpenFile
 	FD   int // the sender's number
 	// Host is, for a host file in flight, the supervisor's own descriptor of it:
-	// the sender may close its own before the receiver has one. Else -1.
-	Host int
+	// the sender may close its own before the receiver has one. Else nil.
+	Host *Carried
 }
 
 // Control is one control message (cmsg(3)).
@@ -88,8 +88,14 @@ type Control struct {
 // Creds are a process's credentials as a peer sees them (struct ucred).
 type Creds struct{ PID, UID, GID int }
 
-// CredsOf returns t's credentials.
-func CredsOf(t *Thread) Creds { return Creds{t.Proc.PID, t.Proc.UID, t.Proc.GID} }
+// peerCreds are t's credentials as SO_PEERCRED shows them to who connects:
+// effective ids.
+func peerCreds(t *Thread) Creds { return Creds{t.Proc.PID, t.Proc.UID, t.Proc.GID} }
+
+// senderCreds are those that go with a message: real ids.
+func senderCreds(t *Thread) Creds {
+	return Creds{t.Proc.PID, t.Proc.Cred.UID.Real, t.Proc.Cred.GID.Real}
+}
 
 // Sock is what the sockets of all families have in common.
 type Sock struct {

@@ -2,14 +2,18 @@ package kernel
 
 import "slices"
 
+// Carried is a descriptor of the supervisor's that stands for a host file on its
+// way between processes. A copy of the node needs one of its own (Node.Carried).
+type Carried struct{ FD int }
+
 // carry takes a reference to a file that t sends to another process.
 func (t *Thread) carry(r Right) Right {
 	r.File.Hold()
-	r.Host = -1
+	r.Host = nil
 	if _, ok := r.File.File.(*HostFile); ok {
 		if fd, e := t.M.HostFD(r.FD); e == 0 {
-			r.Host = fd
-			t.Node().Carried = append(t.Node().Carried, fd)
+			r.Host = &Carried{fd}
+			t.Node().Carried = append(t.Node().Carried, r.Host)
 		}
 	}
 	return r
@@ -17,10 +21,10 @@ func (t *Thread) carry(r Right) Right {
 
 // Receive gives t a descriptor for a file that another process sent.
 func (t *Thread) Receive(r Right, cloexec bool) (int, Errno) {
-	if r.Host < 0 {
+	if r.Host == nil {
 		return t.InstallFD(r.File, cloexec)
 	}
-	fd, e := t.M.Adopt(r.Host, cloexec)
+	fd, e := t.M.Adopt(r.Host.FD, cloexec)
 	if e == 0 {
 		t.FDs().Set(fd, r.File, cloexec)
 	}
@@ -32,6 +36,6 @@ func (n *Node) DropRight(r Right, peeked bool) {
 	r.File.Drop(n)
 	if i := slices.Index(n.Carried, r.Host); i >= 0 && !peeked {
 		n.Carried = slices.Delete(n.Carried, i, i+1)
-		n.Stale = append(n.Stale, r.Host)
+		n.Stale = append(n.Stale, r.Host.FD)
 	}
 }

@@ -50,7 +50,7 @@ var noPeer = Creds{0, -1, -1}
 
 // NewUnix returns a fresh AF_UNIX socket that t makes.
 func (n *Node) NewUnix(t *Thread, typ int) *Unix {
-	return &Unix{Sock: newSock(n, unix.AF_UNIX, typ, 0), creds: CredsOf(t), peerCreds: noPeer, backlog: maxUnixQueue}
+	return &Unix{Sock: newSock(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxUnixQueue}
 }
 
 // UnixPair is socketpair(2).
@@ -137,7 +137,7 @@ func (s *Unix) Listen(t *Thread, backlog int) Errno {
 	if backlog < 0 || backlog > maxBacklog {
 		backlog = maxBacklog
 	}
-	s.listening, s.backlog, s.creds = true, backlog, CredsOf(t)
+	s.listening, s.backlog, s.creds = true, backlog, peerCreds(t)
 	s.roomMade()
 	return 0
 }
@@ -202,7 +202,7 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 		x.waitFor(s)
 		return unix.EAGAIN
 	}
-	s.creds = CredsOf(t)
+	s.creds = peerCreds(t)
 	end := s.Node.NewUnix(t, s.Type)
 	end.creds, end.addr = x.creds, x.addr
 	s.join(end)
@@ -330,7 +330,7 @@ func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
 	case m.Creds != nil:
 		msg.creds = *m.Creds
 	case s.passesCreds() || x.passesCreds():
-		msg.creds = CredsOf(t)
+		msg.creds = senderCreds(t)
 	}
 	for i := range msg.rights {
 		msg.rights[i] = t.carry(msg.rights[i])

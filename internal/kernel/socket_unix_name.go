@@ -32,8 +32,11 @@ func checkUnixAddr(b []byte) Errno {
 	return 0
 }
 
-// unixPath is the path of an address, or "" when its name is abstract.
-func unixPath(b []byte) string {
+// UnixPath is the path of an address, or "" when its name is abstract.
+func UnixPath(b []byte) string {
+	if len(b) < 2 {
+		return ""
+	}
 	path, _, _ := bytes.Cut(b[2:], []byte{0})
 	return string(path)
 }
@@ -49,7 +52,7 @@ func (s *Unix) Bind(t *Thread, b []byte) Errno {
 	if e := checkUnixAddr(b); e != 0 {
 		return e
 	}
-	if path := unixPath(b); path != "" {
+	if path := UnixPath(b); path != "" {
 		return s.bindPath(t, path)
 	}
 	if s.addr != nil {
@@ -117,7 +120,7 @@ func (n *Net) forgetUnix(s *Unix) {
 // find returns the socket of s's type that is bound to an address.
 func (s *Unix) find(t *Thread, b []byte) (*Unix, Errno) {
 	key := unixKey{abstract: string(b[2:])}
-	if path := unixPath(b); path != "" {
+	if path := UnixPath(b); path != "" {
 		var e Errno
 		if key, e = socketFile(t, path); e != 0 {
 			return nil, e

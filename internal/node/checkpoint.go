@@ -75,7 +75,13 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 
 // shell returns a Node with a copy of n's emulated kernel and no processes.
 func (n *Node) shell() *Node {
-	return &Node{cfg: n.cfg, def: n.def, k: n.k.Copy(), threads: map[*kernel.Thread]*thread{},
+	k := n.k.Copy()
+	for _, c := range k.Carried {
+		fd, err := unix.FcntlInt(uintptr(c.FD), unix.F_DUPFD_CLOEXEC, 0)
+		must(err)
+		c.FD = fd
+	}
+	return &Node{cfg: n.cfg, def: n.def, k: k, threads: map[*kernel.Thread]*thread{},
 		home: n.home, files: n.files, offsets: n.offsets, started: n.started}
 }
 
@@ -188,6 +194,7 @@ func (c *Checkpoint) Drop() error {
 		f.copy.Release()
 	}
 	c.procs = nil
+	c.n.closeCarried()
 	if err := c.n.home.leave(); err != nil && first == nil {
 		first = err
 	}

@@ -168,9 +168,7 @@ func (n *Node) Close() (err error) {
 		th.tr.Release()
 	}
 	n.threads = nil
-	n.k.Stale = append(n.k.Stale, n.k.Carried...)
-	n.k.Carried = nil
-	n.closeStale()
+	n.closeCarried()
 	if err := n.home.leave(); err != nil && first == nil {
 		first = fmt.Errorf("node %s: unmap: %w", n.def.Name, err)
 	}
@@ -218,6 +216,15 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.k.Net.Flush(n.k)
 	n.closeStale()
 	return n.output(), nil
+}
+
+// closeCarried closes our descriptors of files that no process will receive.
+func (n *Node) closeCarried() {
+	for _, c := range n.k.Carried {
+		n.k.Stale = append(n.k.Stale, c.FD)
+	}
+	n.k.Carried = nil
+	n.closeStale()
 }
 
 // closeStale closes descriptors of ours that stood for files on their way from

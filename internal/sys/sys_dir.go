@@ -265,12 +265,17 @@ func create(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 		return kernel.Ret(r)
 	}
 	if name, e := readPath(t, addr); e == 0 {
-		if st, e := pathStat(t, dirfd, name, false); e == 0 {
-			fileCreated(t, &st)
-		}
-		namesChanged(t, dirfd, name)
+		madeName(t, dirfd, name)
 	}
 	return kernel.Ret(0)
+}
+
+// madeName notes that there is a new file.
+func madeName(t *kernel.Thread, dirfd uint64, name string) {
+	if st, e := pathStat(t, dirfd, name, false); e == 0 {
+		fileCreated(t, &st)
+	}
+	namesChanged(t, dirfd, name)
 }
 
 func sysMknod(t *kernel.Thread, a Args) kernel.Result { return mknod(t, atCwd, a[0], a[1]) }

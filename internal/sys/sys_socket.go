@@ -222,7 +222,11 @@ func sysBind(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	return kernel.RetOr(0, s.Bind(t, addr))
+	e = s.Bind(t, addr)
+	if path := kernel.UnixPath(addr); e == 0 && s.Base().Domain == unix.AF_UNIX && path != "" {
+		madeName(t, atCwd, path) // a socket file
+	}
+	return kernel.RetOr(0, e)
 }
 
 // sysListen implements listen(2).

@@ -75,13 +75,21 @@ func readRights(t *kernel.Thread, b []byte, m *kernel.OutMsg) kernel.Errno {
 	return 0
 }
 
-// readCreds reads SCM_CREDENTIALS: only root may lie (unix(7)).
+// isOneOf reports whether a process may call an id its own.
+func isOneOf(id int, ids kernel.IDs) bool {
+	return id == ids.Real || id == ids.Effective || id == ids.Saved
+}
+
+// readCreds reads SCM_CREDENTIALS: only the privileged may lie (unix(7)).
 func readCreds(t *kernel.Thread, b []byte, m *kernel.OutMsg) kernel.Errno {
 	if len(b) < sizeofUcred {
 		return unix.EINVAL
 	}
 	c := kernel.Creds{PID: int(int32(le.Uint32(b))), UID: int(le.Uint32(b[4:])), GID: int(le.Uint32(b[8:]))}
-	if t.Proc.UID != 0 && c != kernel.CredsOf(t) {
+	p, cred := t.Proc, &t.Proc.Cred
+	if c.PID != p.PID && !p.Capable(unix.CAP_SYS_ADMIN) ||
+		!isOneOf(c.UID, cred.UID) && !p.Capable(unix.CAP_SETUID) ||
+		!isOneOf(c.GID, cred.GID) && !p.Capable(unix.CAP_SETGID) {
 		return unix.EPERM
 	}
 	if t.Node().Procs[c.PID] == nil {

@@ -441,3 +441,24 @@ func TestNetTables(t *testing.T) {
 		t.Errorf("if_inet6: %q", got)
 	}
 }
+
+func TestCopyHasItsOwnConnections(t *testing.T) {
+	w := newNetwork(t, 2)
+	a, b := w.user(0), w.user(1)
+	c, s, _ := pair(a, b, "10.0.0.2:80")
+	a.write(c, "x")
+	w.collect()
+	m := w.flight[0]
+	twin := b.d.Node.Copy()
+	twin.Net.Deliver(twin, &m)
+	of := twin.Procs[b.t.Proc.PID].FDs.Get(int(s))
+	if ev := of.File.Ready(); ev != readable_|writable_ {
+		t.Errorf("the copy's socket has events %#x", ev)
+	}
+	b.wantReady(s, writable_)
+	of.Drop(twin)
+	twin.Net.Flush(twin)
+	if len(twin.Out) != 1 || twin.Out[0].Flags != ariadne.RST || len(b.d.Node.Out) != 0 {
+		t.Errorf("the copy sent %v, the original %v", twin.Out, b.d.Node.Out)
+	}
+}
