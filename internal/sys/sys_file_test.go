@@ -436,6 +436,12 @@ func TestProcFiles(t *testing.T) {
 	if again := f.stat(unix.SYS_FSTAT, fd, f.data()); st.Mode != unix.S_IFREG|0o444 || again.Mode != st.Mode || again.Size != 0 {
 		t.Errorf("%+v\n%+v", st, again)
 	}
+	if link, dir := f.stat(unix.SYS_LSTAT, "/proc/self", f.data()), f.stat(unix.SYS_LSTAT, "/proc/self/", f.data()); link.Mode&unix.S_IFMT != unix.S_IFLNK || dir.Mode&unix.S_IFMT != unix.S_IFDIR {
+		t.Errorf("/proc/self: %o, with a slash %o", link.Mode, dir.Mode)
+	}
+	if got := f.readlink("/proc/self"); got != "2" {
+		t.Errorf("/proc/self leads to %s", got)
+	}
 	if got := f.readlink("/proc/self/exe"); got != "/bin/prog" {
 		t.Errorf("exe: %s", got)
 	}

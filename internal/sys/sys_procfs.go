@@ -32,7 +32,11 @@ func virtualPath(t *kernel.Thread, dirfd uint64, name string) (v string, ok bool
 		}
 		name = dir + "/" + name
 	}
-	return resolveVirtual(t, path.Clean(name))
+	clean := path.Clean(name)
+	if strings.HasSuffix(name, "/") && (clean == "/proc/self" || clean == "/proc/thread-self") {
+		return "/proc/" + selfTarget(t, clean), true
+	}
+	return resolveVirtual(t, clean)
 }
 
 // virtualDir returns the directory that a relative path begins at, when the path
