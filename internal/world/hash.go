@@ -21,6 +21,16 @@ func (s *State) Hash() Hash {
 	return h
 }
 
+// Trace stands for the order in which each node got its inputs, and nothing else:
+// two executions with the same one are the same partial order of events.
+func (s *State) Trace() Hash {
+	h := Hash{}
+	for i := range s.Nodes {
+		h.add(localHash(ariadne.NodeID(i), &s.Nodes[i].Digest))
+	}
+	return h
+}
+
 // add and sub count modulo 2^64 in each half, so that what was added can be taken
 // out again in any order.
 func (h *Hash) add(g Hash) { h.Hi, h.Lo = h.Hi+g.Hi, h.Lo+g.Lo }
@@ -28,6 +38,9 @@ func (h *Hash) sub(g Hash) { h.Hi, h.Lo = h.Hi-g.Hi, h.Lo-g.Lo }
 
 // Plus is the hash of a pair whose halves are never exchanged.
 func (h Hash) Plus(g Hash) Hash { return mix(h.Hi, h.Lo, g.Hi^bits.RotateLeft64(g.Lo, 32)) }
+
+// Less orders hashes.
+func (h Hash) Less(g Hash) bool { return h.Hi < g.Hi || h.Hi == g.Hi && h.Lo < g.Lo }
 
 // HashOf hashes three numbers.
 func HashOf(a, b, c uint64) Hash { return mix(a, b, c) }

@@ -1,0 +1,332 @@
+package memo
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// Machine is a living node at one local state. Any number of machines and
+// checkpoints of a node may exist; at most one of them runs at a time.
+type Machine interface {
+	ariadne.Automaton
+	// Freeze makes a checkpoint and leaves the machine as it is. An error that
+	// wraps ErrNotFreezable says that it cannot be made in this state.
+	Freeze() (Frozen, error)
+	Close() error
+}
+
+// Frozen is a checkpoint: a machine that stands still.
+type Frozen interface {
+	Thaw() (Machine, error) // a machine that goes on from here; the checkpoint stays
+	Drop() error
+	Bytes() int64 // about how much memory it holds
+}
+
+// Boot makes a machine that is not switched on yet.
+type Boot func() (Machine, error)
+
+// ErrNotFreezable is wrapped in the reason why a machine cannot be frozen now. Its
+// state is then reached by replaying its inputs.
+var ErrNotFreezable = errors.New("node cannot be frozen")
+
+// Limits of an Executor.
+type Limits struct {
+	Checkpoints int   // at most so many; 0: none at all
+	Bytes       int64 // that they hold together; 0: no bound
+	// Audit is the share of new transitions, from 0 to 1, that are executed a
+	// second time, by another machine, and compared. The choice depends on the
+	// transition alone.
+	Audit float64
+	// Now reads a clock, for the counters' times; nil: they stay 0.
+	Now func() time.Duration
+}
+
+// Counts of an Executor.
+type Counts struct {
+	Remembered int // looked up
+	Executed   int // made by a living node, for the first time
+	Replayed   int // executed again only to reach a local state
+	Boots      int
+	Thaws      int
+	Freezes    int
+	Unfrozen   int // states that could not be frozen
+	Evictions  int
+	Audited    int
+	Mismatches int
+
+	// Real time in living nodes.
+	Stepping, Freezing, Thawing, Booting time.Duration
+}
+
+// Add adds up the counts of several executors.
+func (c *Counts) Add(d Counts) {
+	c.Remembered += d.Remembered
+	c.Executed += d.Executed
+	c.Replayed += d.Replayed
+	c.Boots += d.Boots
+	c.Thaws += d.Thaws
+	c.Freezes += d.Freezes
+	c.Unfrozen += d.Unfrozen
+	c.Evictions += d.Evictions
+	c.Audited += d.Audited
+	c.Mismatches += d.Mismatches
+	c.Stepping += d.Stepping
+	c.Freezing += d.Freezing
+	c.Thawing += d.Thawing
+	c.Booting += d.Booting
+}
+
+// Executor makes transitions: it looks them up, and executes what is missing.
+// Machines and checkpoints are its own.
+type Executor struct {
+	memo   *Memo
+	boot   []Boot // by node
+	limits Limits
+	live   []living
+	kept   *checkpoints
+	counts Counts
+	// OnMismatch, when not nil, is told the mismatches of audits and replays; the
+	// executor then goes on with the first execution. When it is nil they are errors.
+	OnMismatch func(*Mismatch)
+}
+
+// living is a node's machine, and the state in which it stands.
+type living struct {
+	machine Machine // or nil
+	at      ariadne.Digest
+}
+
+// NewExecutor returns an executor whose machines come from boot, by node. Close
+// must follow.
+func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
+	if l.Now == nil {
+		l.Now = func() time.Duration { return 0 }
+	}
+	return &Executor{memo: m, boot: boot, limits: l, live: make([]living, len(boot)),
+		kept: &checkpoints{count: l.Checkpoints, bytes: l.Bytes, at: map[ariadne.Digest]*checkpoint{}}}
+}
+
+// Counts tells what was done so far.
+func (x *Executor) Counts() Counts {
+	c := x.counts
+	c.Evictions = x.kept.evictions
+	return c
+}
+
+// Transition looks up what an input does in a local state, or executes it.
+func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
+	t, err := x.memo.Lookup(l, in)
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
+		x.counts.Remembered++
+		return t, nil
+	}
+	return x.execute(l, in)
+}
+
+func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
+	if err := x.reach(l); err != nil {
+		return nil, err
+	}
+	if err := x.freeze(l); err != nil {
+		return nil, err
+	}
+	out, err := x.step(l, in)
+	if err != nil {
+		return nil, err
+	}
+	x.counts.Executed++
+	if x.audits(l, in) {
+		if err := x.audit(l, in, &out); err != nil {
+			return nil, err
+		}
+	}
+	t, err := x.memo.Add(l, in, &out)
+	var m *Mismatch
+	if errors.As(err, &m) {
+		x.abandon(l.Node) // it is where the other was not
+		return t, x.mismatch(m)
+	}
+	return t, err
+}
+
+// step gives an input to the node's machine, which is at l.
+func (x *Executor) step(l *Local, in world.Input) (ariadne.Output, error) {
+	v := &x.live[l.Node]
+	began := x.limits.Now()
+	out, err := v.machine.Apply(in.Input())
+	x.counts.Stepping += x.limits.Now() - began
+	if err != nil {
+		return out, errors.Join(err, x.abandon(l.Node))
+	}
+	v.at = world.Succeed(l.Name, in)
+	return out, nil
+}
+
+// abandon gives up the node's machine.
+func (x *Executor) abandon(id ariadne.NodeID) error {
+	v := &x.live[id]
+	if v.machine == nil {
+		return nil
+	}
+	m := v.machine
+	v.machine = nil
+	return m.Close()
+}
+
+// reach brings the node's machine to l: it is there, or it is thawed from the
+// nearest kept ancestor, or booted, and given the inputs in between.
+func (x *Executor) reach(l *Local) error {
+	if v := &x.live[l.Node]; v.machine != nil && v.at == l.Name {
+		return nil
+	}
+	if err := x.abandon(l.Node); err != nil {
+		return err
+	}
+	m, from, err := x.clone(l)
+	if err != nil {
+		return err
+	}
+	x.live[l.Node] = living{m, from.Name}
+	for _, s := range between(from, l) {
+		out, err := x.step(s.Parent, s.Input)
+		if err != nil {
+			return err
+		}
+		x.counts.Replayed++
+		if out.Digest != s.Did && !out.Unreplayable {
+			return x.astray(s, out)
+		}
+	}
+	return nil
+}
+
+// astray reports that a replay did not do what the first execution did. The state
+// is not reached, so there is no going on.
+func (x *Executor) astray(s *Local, out ariadne.Output) error {
+	first := ariadne.Output{Digest: s.Did}
+	if t, err := x.memo.Lookup(s.Parent, s.Input); err == nil && t != nil {
+		first = t.Output
+	}
+	m := &Mismatch{State: s.Parent, Input: s.Input, First: first, Second: out}
+	x.counts.Mismatches++
+	if x.OnMismatch != nil {
+		x.OnMismatch(m)
+	}
+	return errors.Join(m, x.abandon(s.Node))
+}
+
+// between are the states after from up to l, which it leads to.
+func between(from, l *Local) []*Local {
+	path := make([]*Local, l.Depth-from.Depth)
+	for i := len(path) - 1; i >= 0; i-- {
+		path[i] = l
+		l = l.Parent
+	}
+	return path
+}
+
+// clone makes a new machine at l or the nearest ancestor where one can be had.
+func (x *Executor) clone(l *Local) (Machine, *Local, error) {
+	began := x.limits.Now()
+	for a := l; a != nil; a = a.Parent {
+		c := x.kept.at[a.Name]
+		if c == nil {
+			if a.Parent != nil {
+				continue
+			}
+			m, err := x.boot[l.Node]()
+			x.counts.Boots++
+			x.counts.Booting += x.limits.Now() - began
+			return m, a, err
+		}
+		x.kept.use(c)
+		m, err := c.frozen.Thaw()
+		x.counts.Thaws++
+		x.counts.Thawing += x.limits.Now() - began
+		return m, a, err
+	}
+	panic("a local state without a root")
+}
+
+// freeze keeps a checkpoint of l, where the node's machine stands: who needs one
+// new transition of a state often needs another.
+func (x *Executor) freeze(l *Local) error {
+	if x.limits.Checkpoints == 0 || l.Parent == nil {
+		return nil // a node that is not switched on is as quickly booted
+	}
+	if x.kept.at[l.Name] != nil {
+		return nil
+	}
+	began := x.limits.Now()
+	f, err := x.live[l.Node].machine.Freeze()
+	x.counts.Freezing += x.limits.Now() - began
+	if errors.Is(err, ErrNotFreezable) {
+		x.counts.Unfrozen++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.counts.Freezes++
+	return x.kept.keep(l, f)
+}
+
+// audits decides by the transition whether it is audited.
+func (x *Executor) audits(l *Local, in world.Input) bool {
+	if x.limits.Audit <= 0 {
+		return false
+	}
+	h := world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), in.Key().Hi, in.Key().Lo)
+	return float64(h.Lo>>11)/(1<<53) < x.limits.Audit
+}
+
+// audit executes a transition a second time, on another machine, and compares.
+func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error {
+	x.counts.Audited++
+	m, from, err := x.clone(l)
+	if err != nil {
+		return err
+	}
+	for _, s := range between(from, l) {
+		x.counts.Replayed++
+		if _, err := m.Apply(s.Input.Input()); err != nil {
+			return errors.Join(err, m.Close())
+		}
+	}
+	second, err := m.Apply(in.Input())
+	if err = errors.Join(err, m.Close()); err != nil {
+		return err
+	}
+	if second.Digest == first.Digest || first.Unreplayable || second.Unreplayable {
+		return nil
+	}
+	return x.mismatch(&Mismatch{State: l, Input: in, First: *first, Second: second})
+}
+
+func (x *Executor) mismatch(m *Mismatch) error {
+	x.counts.Mismatches++
+	if x.OnMismatch == nil {
+		return m
+	}
+	x.OnMismatch(m)
+	return nil
+}
+
+// Close ends all machines and drops all checkpoints.
+func (x *Executor) Close() error {
+	var errs []error
+	for i := range x.live {
+		if err := x.abandon(ariadne.NodeID(i)); err != nil {
+			errs = append(errs, fmt.Errorf("node %d: %w", i, err))
+		}
+	}
+	return errors.Join(append(errs, x.kept.drop())...)
+}

@@ -1,0 +1,310 @@
+// Package memo remembers what nodes do: the function (local state, input) ->
+// (local state, output), of which each value is computed once, by a living node,
+// and looked up from then on.
+//
+// A Local is a node's local state; its name is a digest over the state before and
+// the input between, so the local states of a node form a tree whose root is the
+// node before it is switched on, and every state knows how it was reached. The
+// Memo holds the transitions that are known, within a bound on memory; beyond it
+// they are in a store on disk (store.go), and a check that begins with the store
+// of an earlier one starts warm. The Executor (executor.go) makes missing
+// transitions, with living nodes and checkpoints of them.
+//
+// A Memo is for any number of goroutines; an Executor is for one, that is locked to
+// its thread.
+//
+// Invariants: a transition that was remembered is never executed again, as long as
+// it is in memory or in the store; two executions of a transition that do not do the
+// same are reported, never papered over; what is forgotten costs time, never results.
+//
+// Read next: executor.go, then internal/space.
+package memo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// Local is a local state of a node.
+type Local struct {
+	Name   ariadne.Digest
+	Node   ariadne.NodeID
+	Clock  ariadne.Time
+	Parent *Local      // the state before, or nil
+	Input  world.Input // what led from there to here
+	Did    ariadne.Digest
+	// Did is the digest of what the node did on its way from Parent to here.
+	Depth int // inputs from the root
+
+	// known are the transitions in memory. A reader needs no lock: a writer
+	// replaces the whole.
+	known  atomic.Pointer[[]*Transition]
+	used   atomic.Uint32 // when it was last looked at, in ticks of the Memo
+	loaded atomic.Bool   // what the store has of it is in known
+}
+
+// Transition is one value of the function.
+type Transition struct {
+	From, To *Local
+	Input    world.Input
+	Output   ariadne.Output // without its CallTrace
+	Effect   world.Effect
+	// Fine: who judges steps one by one has found nothing wrong with this one.
+	Fine atomic.Bool
+
+	key world.Hash // of Input
+}
+
+// Memo remembers transitions.
+type Memo struct {
+	system *world.System
+	max    int64
+	off    bool
+	tick   atomic.Uint32
+
+	mu       sync.Mutex
+	store    *store // or nil
+	bytes    int64
+	withRows []*Local // that have known transitions
+	count    Counters
+}
+
+// Options of a Memo.
+type Options struct {
+	// Bytes is about how much memory may be used for transitions; 0: no bound.
+	Bytes int64
+	// Path is the file of the store; "": what does not fit into memory is
+	// forgotten, and so is everything in the end.
+	Path string
+	// Key is over all that the transitions depend on besides the names of the local
+	// states: programs, spec, Ariadne's version. A store with another key is emptied.
+	Key ariadne.Digest
+	// Off remembers nothing: every transition is executed whenever it is needed.
+	Off bool
+}
+
+// Counters of a Memo.
+type Counters struct {
+	Transitions int   // entered since it was opened
+	Loaded      int   // read from the store
+	Forgotten   int   // taken out of memory
+	Bytes       int64 // in memory now, about
+}
+
+// Open returns a memo of the system's nodes. Close must follow.
+func Open(y *world.System, o Options) (*Memo, error) {
+	m := &Memo{system: y, max: o.Bytes, off: o.Off}
+	if o.Path == "" || o.Off {
+		return m, nil
+	}
+	s, err := openStore(o.Path, o.Key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Path, err)
+	}
+	m.store = s
+	return m, nil
+}
+
+// Root is a node before it is switched on.
+func (m *Memo) Root(id ariadne.NodeID) *Local {
+	return &Local{Name: m.system.Nodes()[id].Initial, Node: id}
+}
+
+// Lookup returns what is known of an input in a local state, or nil.
+func (m *Memo) Lookup(l *Local, in world.Input) (*Transition, error) {
+	if m.off {
+		return nil, nil
+	}
+	key := in.Key()
+	if now := m.tick.Load(); l.used.Load() != now {
+		l.used.Store(now)
+	}
+	if t := l.find(key); t != nil || m.store == nil || l.loaded.Load() {
+		return t, nil
+	}
+	if err := m.load(l); err != nil {
+		return nil, err
+	}
+	return l.find(key), nil
+}
+
+func (l *Local) find(key world.Hash) *Transition {
+	rows := l.known.Load()
+	if rows == nil {
+		return nil
+	}
+	for _, t := range *rows {
+		if t.key == key {
+			return t
+		}
+	}
+	return nil
+}
+
+// A Mismatch is a transition that was executed twice and was not the same: the
+// node is not a function of its inputs.
+type Mismatch struct {
+	State         *Local
+	Input         world.Input
+	First, Second ariadne.Output
+}
+
+func (m *Mismatch) Error() string {
+	return fmt.Sprintf("two executions of the same input in local state %v of node %d differ: digests %v and %v, %d and %d calls",
+		m.State.Name, m.State.Node, m.First.Digest, m.Second.Digest, m.First.Calls, m.Second.Calls)
+}
+
+// Add enters a transition that was executed. When another executor was faster, its
+// is returned; when that one did something else, the error is a *Mismatch.
+func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, error) {
+	t, err := m.transition(l, in, *out)
+	if err != nil || m.off {
+		return t, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := l.find(t.key); known != nil {
+		if known.Output.Digest != out.Digest && !known.Output.Unreplayable {
+			return known, &Mismatch{State: l, Input: in, First: known.Output, Second: *out}
+		}
+		return known, nil
+	}
+	m.enter(l, t)
+	m.count.Transitions++
+	if m.store != nil {
+		if err := m.store.put(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, m.shrink()
+}
+
+// transition makes the value; it must keep to the world's contract.
+func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
+	effect, err := m.system.Effect(l.Node, l.Clock, in, &out)
+	if err != nil {
+		return nil, fmt.Errorf("node %s broke its contract: %w", m.system.Nodes()[l.Node].Name, err)
+	}
+	out.CallTrace = nil
+	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
+		Parent: l, Input: in, Did: out.Digest, Depth: l.Depth + 1}
+	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, key: in.Key()}, nil
+}
+
+// enter makes t known in memory. m.mu is held.
+func (m *Memo) enter(l *Local, t *Transition) {
+	var rows []*Transition
+	if known := l.known.Load(); known != nil {
+		rows = *known
+	} else {
+		m.withRows = append(m.withRows, l)
+	}
+	rows = append(slices.Clone(rows), t)
+	l.known.Store(&rows)
+	l.used.Store(m.tick.Load())
+	m.bytes += t.bytes()
+}
+
+// bytes is about what a transition costs in memory.
+func (t *Transition) bytes() int64 {
+	n := int64(700) // the structs and their places in tables
+	for i := range t.Output.Messages {
+		n += 500 + int64(len(t.Output.Messages[i].Data)) // with its packet, which shares the data
+	}
+	for i := range t.Output.Logs {
+		n += 48 + int64(len(t.Output.Logs[i].Text))
+	}
+	return n + 40*int64(len(t.Output.Exits))
+}
+
+// load takes into memory what the store has of a state.
+func (m *Memo) load(l *Local) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.loaded.Load() {
+		return nil
+	}
+	rows, err := m.store.get(l.Name)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		t, err := m.transition(l, rows[i].in, rows[i].out)
+		if err != nil {
+			return fmt.Errorf("the store of transitions: %w", err)
+		}
+		if l.find(t.key) == nil {
+			m.enter(l, t)
+			m.count.Loaded++
+		}
+	}
+	l.loaded.Store(true)
+	return m.shrink()
+}
+
+// shrink forgets the transitions of the states that were not looked at for the
+// longest, down to three quarters of the bound. m.mu is held.
+func (m *Memo) shrink() error {
+	if m.max == 0 || m.bytes <= m.max {
+		return nil
+	}
+	if m.store != nil {
+		if err := m.store.flush(); err != nil {
+			return err
+		}
+	}
+	age := map[*Local]uint32{} // as it is now: others go on looking
+	for _, l := range m.withRows {
+		age[l] = l.used.Load()
+	}
+	slices.SortStableFunc(m.withRows, func(a, b *Local) int { return cmp.Compare(age[a], age[b]) })
+	n := 0
+	for ; n < len(m.withRows) && m.bytes > m.max/4*3; n++ {
+		l := m.withRows[n]
+		for _, t := range *l.known.Load() {
+			m.bytes -= t.bytes()
+			m.count.Forgotten++
+		}
+		l.loaded.Store(false)
+		l.known.Store(nil)
+	}
+	m.withRows = slices.Delete(m.withRows, 0, n)
+	m.tick.Add(1)
+	return nil
+}
+
+// Counters tells how much is remembered.
+func (m *Memo) Counters() Counters {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.count
+	c.Bytes = m.bytes
+	return c
+}
+
+// Save brings to the store what is not there yet, so that it outlives this
+// process.
+func (m *Memo) Save() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.store == nil {
+		return nil
+	}
+	return m.store.flush()
+}
+
+// Close saves and gives up the store.
+func (m *Memo) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.store == nil {
+		return nil
+	}
+	return m.store.close()
+}

@@ -1,0 +1,395 @@
+package memo_test
+
+import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// chaos is a system in which the nodes do what a hash of their inputs says.
+func chaos() []worldtest.Program {
+	return []worldtest.Program{&worldtest.Chaos{Nodes: 2, Seed: 1}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
+}
+
+func system(programs func() []worldtest.Program) *world.System {
+	return world.NewSystem(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(programs()...))
+}
+
+func open(t *testing.T, o memo.Options) *memo.Memo {
+	t.Helper()
+	m, err := memo.Open(system(chaos), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// bench is an executor with its memo and machines.
+type bench struct {
+	t        *testing.T
+	memo     *memo.Memo
+	machines *memotest.Machines
+	executor *memo.Executor
+}
+
+func newBench(t *testing.T, o memo.Options, l memo.Limits) *bench {
+	b := &bench{t: t, memo: open(t, o), machines: &memotest.Machines{Programs: chaos}}
+	b.executor = memo.NewExecutor(b.memo, b.machines.Boot(), l)
+	t.Cleanup(b.close)
+	return b
+}
+
+func (b *bench) close() {
+	if err := b.executor.Close(); err != nil {
+		b.t.Error(err)
+	}
+	if b.machines.Alive != 0 || b.machines.Frozen != 0 {
+		b.t.Errorf("%d machines and %d checkpoints are left", b.machines.Alive, b.machines.Frozen)
+	}
+}
+
+// input number i of a node: its start, and then messages of which each is different.
+func input(i int) world.Input {
+	if i == 0 {
+		return world.Input{Kind: ariadne.Start}
+	}
+	at := ariadne.Time(i) * 1e6
+	return world.Input{Kind: ariadne.Deliver, At: at, Packet: world.NewPacket(&ariadne.Message{From: 1, Seq: i, Data: []byte{byte(i)}})}
+}
+
+// walk gives node 0 inputs one after the other and returns the states.
+func (b *bench) walk(inputs ...int) []*memo.Local {
+	b.t.Helper()
+	states := []*memo.Local{b.memo.Root(0)}
+	for _, i := range inputs {
+		tr, err := b.executor.Transition(states[len(states)-1], input(i))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		states = append(states, tr.To)
+	}
+	return states
+}
+
+func TestRemembered(t *testing.T) {
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100})
+	root := b.memo.Root(0)
+	for range 3 {
+		l := root
+		for i := range 5 {
+			tr, err := b.executor.Transition(l, input(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l = tr.To
+		}
+	}
+	c := b.executor.Counts()
+	if c.Executed != 5 || c.Remembered != 10 || b.machines.Steps != 5 || c.Replayed != 0 {
+		t.Errorf("%+v, %d steps", c, b.machines.Steps)
+	}
+}
+
+func TestOffRemembersNothing(t *testing.T) {
+	b := newBench(t, memo.Options{Off: true}, memo.Limits{})
+	for range 3 {
+		b.walk(0, 1, 2)
+	}
+	if c := b.executor.Counts(); c.Executed != 9 || c.Boots != 3 || c.Freezes != 0 || c.Thaws != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestBranchesAreThawed(t *testing.T) {
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100})
+	states := b.walk(0, 1, 2, 3, 4, 5)
+	for _, l := range states[1:5] {
+		if _, err := b.executor.Transition(l, input(9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := b.executor.Counts(); c.Thaws != 4 || c.Replayed != 0 || c.Boots != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestSameWithoutCheckpoints: where a machine comes from changes nothing but the
+// counters.
+func TestSameWithoutCheckpoints(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"),
+			Bytes: int64(rapid.SampledFrom([]int{0, 1500, 4000}).Draw(rt, "bytes")), Audit: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(rt, "audit")}
+		machines := &memotest.Machines{Programs: chaos}
+		if m := rapid.IntRange(0, 3).Draw(rt, "unfreezable"); m > 0 {
+			machines.Unfreezable = func(steps int) bool { return steps%m == 0 }
+		}
+		m, err := memo.Open(system(chaos), memo.Options{Off: rapid.Bool().Draw(rt, "off"), Bytes: int64(rapid.SampledFrom([]int{0, 5000}).Draw(rt, "memory"))})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		x := memo.NewExecutor(m, machines.Boot(), limits)
+		states := []*memo.Local{m.Root(0)}
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			l := states[rapid.IntRange(0, len(states)-1).Draw(rt, "state")]
+			i := 0
+			if l.Depth > 0 {
+				i = l.Depth*3 + rapid.IntRange(0, 2).Draw(rt, "input")
+			}
+			tr, err := x.Transition(l, input(i))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if want := direct(rt, tr.To); tr.Output.Digest != want {
+				rt.Fatalf("digest %v, want %v", tr.Output.Digest, want)
+			}
+			states = append(states, tr.To)
+		}
+		if machines.Frozen > limits.Checkpoints {
+			rt.Fatalf("%d checkpoints", machines.Frozen)
+		}
+		if err := x.Close(); err != nil || machines.Alive+machines.Frozen > 0 {
+			rt.Fatalf("%v; %+v", err, machines)
+		}
+		if c := x.Counts(); c.Mismatches > 0 || limits.Audit == 1 && c.Audited != c.Executed {
+			rt.Fatalf("%+v", c)
+		}
+	})
+}
+
+// direct runs the inputs that lead to l on a fresh automaton; the digest of its
+// last output.
+func direct(t *rapid.T, l *memo.Local) ariadne.Digest {
+	var inputs []world.Input
+	for s := l; s.Parent != nil; s = s.Parent {
+		inputs = append(inputs, s.Input)
+	}
+	slices.Reverse(inputs)
+	a := worldtest.NewAutomaton(0, chaos()[0])
+	var d ariadne.Digest
+	for _, in := range inputs {
+		out, err := a.Apply(in.Input())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = out.Digest
+	}
+	return d
+}
+
+func TestLeastUsefulCheckpointGoesFirst(t *testing.T) {
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 3})
+	states := b.walk(0, 1, 2, 3, 4, 5, 6, 7, 8)
+	if c := b.executor.Counts(); c.Evictions != c.Freezes-3 || b.machines.Frozen != 3 {
+		t.Fatalf("%+v", c)
+	}
+	// Whatever was evicted, no state is as far away as from the root.
+	for i, l := range states[2:] {
+		before := b.executor.Counts().Replayed
+		if _, err := b.executor.Transition(l, input(20+i)); err != nil {
+			t.Fatal(err)
+		}
+		if n := b.executor.Counts().Replayed - before; n > 5 {
+			t.Errorf("%d inputs replayed to depth %d", n, l.Depth)
+		}
+	}
+}
+
+// leaky is a node that is not a function of its inputs.
+type leaky struct {
+	worldtest.Idle
+	count *int
+}
+
+func (l leaky) Receive(c *worldtest.Ctx, _ ariadne.Message) {
+	*l.count++
+	c.Log("%d", *l.count)
+}
+
+func leakyBench(t *testing.T, l memo.Limits) *memo.Executor {
+	count := 0
+	machines := &memotest.Machines{Programs: func() []worldtest.Program {
+		return []worldtest.Program{leaky{count: &count}, leaky{count: &count}}
+	}}
+	machines.Unfreezable = func(int) bool { return true } // a copy would copy the counter
+	x := memo.NewExecutor(open(t, memo.Options{}), machines.Boot(), l)
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func TestAuditFindsLeaks(t *testing.T) {
+	x := leakyBench(t, memo.Limits{Audit: 1})
+	root, err := x.Transition(open(t, memo.Options{}).Root(0), input(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = x.Transition(root.To, input(1))
+	var m *memo.Mismatch
+	if !errors.As(err, &m) || m.First.Logs[0].Text != "1" || m.Second.Logs[0].Text != "2" {
+		t.Errorf("err = %v", err)
+	}
+	var seen []*memo.Mismatch
+	x.OnMismatch = func(m *memo.Mismatch) { seen = append(seen, m) }
+	if _, err = x.Transition(root.To, input(2)); err != nil || len(seen) != 1 {
+		t.Errorf("err = %v, %d mismatches", err, len(seen))
+	}
+}
+
+func TestReplaysFindLeaks(t *testing.T) {
+	x := leakyBench(t, memo.Limits{})
+	l := open(t, memo.Options{}).Root(0)
+	for i := range 2 {
+		tr, err := x.Transition(l, input(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = tr.To
+	}
+	if _, err := x.Transition(l, input(2)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := x.Transition(l, input(3)) // has to go back
+	var m *memo.Mismatch
+	if !errors.As(err, &m) || m.First.Logs[0].Text != "1" {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestStoreOutlivesTheMemo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memo.db")
+	o := memo.Options{Path: path, Key: ariadne.Digest{1}}
+	run := func(o memo.Options) memo.Counts {
+		m, err := memo.Open(system(chaos), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bench{t: t, memo: m, machines: &memotest.Machines{Programs: chaos}}
+		b.executor = memo.NewExecutor(m, b.machines.Boot(), memo.Limits{Checkpoints: 3})
+		b.walk(0, 1, 2, 3)
+		b.walk(0, 1, 5, 3)
+		b.close()
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.executor.Counts()
+	}
+	if c := run(o); c.Executed != 6 {
+		t.Fatalf("first: %+v", c)
+	}
+	if c := run(o); c.Executed != 0 || c.Remembered != 8 {
+		t.Errorf("second: %+v", c)
+	}
+	o.Key = ariadne.Digest{2}
+	if c := run(o); c.Executed != 6 {
+		t.Errorf("with another key: %+v", c)
+	}
+}
+
+func TestStoreInUse(t *testing.T) {
+	o := memo.Options{Path: filepath.Join(t.TempDir(), "memo.db")}
+	open(t, o)
+	_, err := memo.Open(system(chaos), o)
+	if err == nil || !strings.Contains(err.Error(), "memo.db: in use by another check") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	const bound = 20000
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "memo.db")} {
+		b := newBench(t, memo.Options{Bytes: bound, Path: path}, memo.Limits{Checkpoints: 4})
+		inputs := []int{0}
+		for i := range 100 {
+			inputs = append(inputs, i+1)
+		}
+		for range 2 {
+			b.walk(inputs...)
+			if n := b.memo.Counters().Bytes; n > bound {
+				t.Errorf("%d bytes", n)
+			}
+		}
+		c := b.executor.Counts()
+		if again := c.Executed > len(inputs); again != (path == "") {
+			t.Errorf("store %q: %d executed", path, c.Executed)
+		}
+	}
+}
+
+// TestTransitionsSurviveTheStore fills every field, so that none is forgotten.
+func TestTransitionsSurviveTheStore(t *testing.T) {
+	var out ariadne.Output
+	fill(reflect.ValueOf(&out).Elem(), new(int64))
+	out.CallTrace = nil
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		m.From, m.To, m.Sent = 0, 1, 1
+	}
+	out.Logs = append(out.Logs, ariadne.LogLine{Text: "not \xff UTF-8"})
+	out.Clock, out.Deadline = 2e6, ariadne.Never
+	path := filepath.Join(t.TempDir(), "memo.db")
+	for i := range 2 {
+		m, err := memo.Open(system(chaos), memo.Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := m.Root(0)
+		if i == 0 {
+			if _, err := m.Add(l, input(0), &out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := m.Lookup(l, input(0))
+		if err != nil || got == nil || !reflect.DeepEqual(got.Output, out) {
+			t.Errorf("opened %d times: %v\n%+v\n%+v", i+1, err, got, out)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fill sets all that is in v to something other than zero.
+func fill(v reflect.Value, n *int64) {
+	*n++
+	switch v.Kind() {
+	case reflect.Struct:
+		if a, ok := v.Addr().Interface().(interface{ UnmarshalText([]byte) error }); ok {
+			if a.UnmarshalText([]byte("10.0.0.1:80")) == nil {
+				return
+			}
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*n)
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(uint64(*n % 100))
+	default:
+		panic(v.Kind())
+	}
+}

@@ -1,0 +1,98 @@
+// Package memotest has machines of a few lines of Go (internal/world/worldtest),
+// which can be frozen and count what is done with them, so that memo, space and
+// search are tested without Linux.
+package memotest
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+
+	"ariadne"
+	"ariadne/internal/deepcopy"
+	"ariadne/internal/memo"
+	"ariadne/internal/world/worldtest"
+)
+
+// Machines makes the machines of a system.
+type Machines struct {
+	// Programs returns the system's programs, in their first state.
+	Programs func() []worldtest.Program
+	// Unfreezable, when not nil, says which steps of a node (0: not switched on)
+	// leave it in a state that cannot be frozen.
+	Unfreezable func(steps int) bool
+
+	Alive  int // machines that are not closed
+	Frozen int // checkpoints that are not dropped
+	Steps  int // inputs given
+	Boots  int
+}
+
+// Boot returns the way to make each node.
+func (m *Machines) Boot() []memo.Boot {
+	var boots []memo.Boot
+	for i := range m.Programs() {
+		boots = append(boots, func() (memo.Machine, error) {
+			m.Alive++
+			m.Boots++
+			return &machine{owner: m, automaton: worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])}, nil
+		})
+	}
+	return boots
+}
+
+type machine struct {
+	owner     *Machines
+	automaton *worldtest.Automaton
+	steps     int
+	closed    bool
+}
+
+func (m *machine) Apply(in ariadne.Input) (ariadne.Output, error) {
+	if m.closed {
+		return ariadne.Output{}, fmt.Errorf("a closed machine is used")
+	}
+	m.steps++
+	m.owner.Steps++
+	return m.automaton.Apply(in)
+}
+
+func (m *machine) Freeze() (memo.Frozen, error) {
+	if f := m.owner.Unfreezable; f != nil && f(m.steps) {
+		return nil, fmt.Errorf("%w: after %d steps", memo.ErrNotFreezable, m.steps)
+	}
+	m.owner.Frozen++
+	return &frozen{owner: m.owner, automaton: copyOf(m.automaton), steps: m.steps}, nil
+}
+
+func (m *machine) Close() error {
+	if m.closed {
+		return fmt.Errorf("a machine is closed twice")
+	}
+	m.closed = true
+	m.owner.Alive--
+	return nil
+}
+
+type frozen struct {
+	owner     *Machines
+	automaton *worldtest.Automaton
+	steps     int
+}
+
+func (f *frozen) Thaw() (memo.Machine, error) {
+	f.owner.Alive++
+	return &machine{owner: f.owner, automaton: copyOf(f.automaton), steps: f.steps}, nil
+}
+
+func (f *frozen) Drop() error {
+	f.owner.Frozen--
+	return nil
+}
+
+// Bytes is a round number, so that tests can count.
+func (f *frozen) Bytes() int64 { return 1000 }
+
+func copyOf(a *worldtest.Automaton) *worldtest.Automaton {
+	return deepcopy.Of(a, nil, []reflect.Type{reflect.TypeFor[netip.AddrPort]()})
+}

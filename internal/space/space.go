@@ -1,0 +1,71 @@
+// Package space is the world in memory: a global state is a few hundred bytes that
+// can be copied, and what a node does with an input is looked up when anybody has
+// seen it before. The rules are those of internal/world; what is not known yet is
+// executed by a Source, which is internal/memo's Executor.
+//
+// Invariant: the same choices lead to the same states as in a world.World with
+// living nodes.
+//
+// Read next: path.go, set.go; then internal/search/strategy.
+package space
+
+import (
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/world"
+)
+
+// Source knows or finds out what nodes do.
+type Source interface {
+	Transition(*memo.Local, world.Input) (*memo.Transition, error)
+}
+
+// Space is a system with what is known of its nodes.
+type Space struct {
+	System *world.System
+	Source Source
+	roots  []*memo.Local
+}
+
+// State is a global state.
+type State struct {
+	world.State
+	Locals []*memo.Local // by node; what State.Nodes' digests name
+}
+
+// New returns the space of a system.
+func New(y *world.System, m *memo.Memo, s Source) *Space {
+	p := &Space{System: y, Source: s}
+	for i := range y.Nodes() {
+		p.roots = append(p.roots, m.Root(ariadne.NodeID(i)))
+	}
+	return p
+}
+
+// First makes s the state in which nothing is switched on yet.
+func (p *Space) First(s *State) {
+	s.State = p.System.First()
+	s.Locals = append(s.Locals[:0], p.roots...)
+}
+
+// CopyFrom makes s a copy of t, in the memory that it has.
+func (s *State) CopyFrom(t *State) {
+	s.State.CopyFrom(&t.State)
+	s.Locals = append(s.Locals[:0], t.Locals...)
+}
+
+// Step makes an event of System.Enabled happen. After an error s is of no use.
+func (p *Space) Step(s *State, e world.Event) (*memo.Transition, error) {
+	in := p.System.Take(&s.State, e)
+	t, err := p.Source.Transition(s.Locals[e.Node], in)
+	if err == nil {
+		err = p.System.Absorb(&s.State, e.Node, t.To.Name, &t.Effect)
+	}
+	if err != nil {
+		return t, fmt.Errorf("step %d (%s): %w", s.Steps, p.System.Names().Action(e.Action()), err)
+	}
+	s.Locals[e.Node] = t.To
+	return t, nil
+}
