@@ -18,6 +18,7 @@ import (
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/hex", "fmt", "net/netip", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
+	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne"},
 	"internal/search":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/world", "regexp", "time"},

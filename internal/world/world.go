@@ -47,7 +47,7 @@ type Node struct {
 	Addrs     []netip.Addr // the first one stands for the name in actions' names
 	Start     ariadne.Time
 	Client    bool              // when all clients are done, so is the execution
-	Initial   ariadne.Digest    // over all that its behaviour depends on besides its inputs
+	Initial   ariadne.Digest    // over all that its behaviour depends on besides its inputs, and which node it is
 	Automaton ariadne.Automaton // nil in a System whose nodes are looked up
 }
 

@@ -47,6 +47,7 @@ func Nodes(programs ...Program) []world.Node {
 		id := ariadne.NodeID(i)
 		nodes = append(nodes, world.Node{
 			Name: fmt.Sprintf("n%d", i+1), Addrs: []netip.Addr{Addr(id)},
+			Initial:   ariadne.Digest{byte(i + 1)},
 			Automaton: NewAutomaton(id, p),
 		})
 	}

@@ -1,0 +1,256 @@
+package space_test
+
+import (
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
+// newSpace returns the space of programs, and nodes for a world of the same.
+func newSpace(t failer, r world.Rules, starts []int, limits memo.Limits, o memo.Options, programs func() []worldtest.Program) (*space.Space, *memo.Executor) {
+	t.Helper()
+	y := world.NewSystem(r, nodes(starts, programs))
+	m, err := memo.Open(y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), limits)
+	return space.New(y, m, x), x
+}
+
+func nodes(starts []int, programs func() []worldtest.Program) []world.Node {
+	n := worldtest.Nodes(programs()...)
+	for i := range starts {
+		n[i].Start = ariadne.Time(starts[i]) * 1e6
+	}
+	return n
+}
+
+// TestAgreesWithTheWorld: on any path, also when it goes back and on elsewhere, the
+// world in memory is the same as one with living nodes.
+func TestAgreesWithTheWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := world.Rules{
+			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
+			ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
+			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
+		}
+		n := rapid.IntRange(2, 4).Draw(t, "nodes")
+		seed := rapid.Uint64().Draw(t, "seed")
+		starts := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "starts ms")
+		programs := func() []worldtest.Program {
+			var p []worldtest.Program
+			for range n {
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed})
+			}
+			return p
+		}
+		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 5).Draw(t, "checkpoints")}
+		p, x := newSpace(t, r, starts, limits, memo.Options{Bytes: 30000}, programs)
+		defer x.Close()
+		path := space.NewPath(p, space.Bounds{})
+		for range rapid.IntRange(1, 4).Draw(t, "paths") {
+			path.Cut(rapid.IntRange(0, path.Len()).Draw(t, "keep"))
+			for _, c := range rapid.SliceOfN(rapid.IntRange(0, 10), 0, 40).Draw(t, "choices") {
+				if k := len(path.Last().Enabled); k == 0 {
+					break
+				} else if err := path.Push(c % k); err != nil {
+					t.Fatal(err)
+				}
+			}
+			compare(t, path, world.New(r, nodes(starts, programs)))
+		}
+	})
+}
+
+// compare drives w along the path.
+func compare(t *rapid.T, path *space.Path, w *world.World) {
+	for i := 0; ; i++ {
+		f := path.Frame(i)
+		s := w.State()
+		if f.State.Digest() != s.Digest() || f.State.Hash() != s.Hash() || f.State.Now != s.Now || f.State.Steps != s.Steps {
+			t.Fatalf("after %d steps:\n%+v\n%+v", i, f.State.State, s)
+		}
+		enabled := w.Enabled()
+		if len(enabled) != len(f.Enabled) {
+			t.Fatalf("%d events, %d actions", len(f.Enabled), len(enabled))
+		}
+		for j := range enabled {
+			if enabled[j] != f.Enabled[j].Action() {
+				t.Fatalf("%v, %v", enabled[j], f.Enabled[j])
+			}
+		}
+		if i == path.Len() {
+			return
+		}
+		want, err := w.Apply(path.Event(i + 1).Action())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := path.Step(i + 1); got.Name != want.Name || got.At != want.At || got.Output.Digest != want.Output.Digest {
+			t.Fatalf("%+v, %+v", got, want)
+		}
+	}
+}
+
+// TestHashesStandForDigests: two states have the same hash when they have the same
+// digest, and only then.
+func TestHashesStandForDigests(t *testing.T) {
+	p, x := newSpace(t, world.Rules{Latency: time.Millisecond, Delays: 1}, nil, memo.Limits{Checkpoints: 50}, memo.Options{}, worldtest.LostUpdate)
+	defer x.Close()
+	path := space.NewPath(p, space.Bounds{})
+	digests, hashes := map[ariadne.Digest]world.Hash{}, map[world.Hash]ariadne.Digest{}
+	steps := 0
+	var visit func()
+	visit = func() {
+		f := path.Last()
+		d, h := f.State.Digest(), f.State.Hash()
+		if before, ok := digests[d]; ok && before != h {
+			t.Fatal("one digest, two hashes")
+		}
+		if before, ok := hashes[h]; ok && before != d {
+			t.Fatal("one hash, two digests")
+		}
+		if _, ok := digests[d]; ok {
+			return
+		}
+		digests[d], hashes[h] = h, d
+		n := path.Len()
+		for i := range len(f.Enabled) {
+			path.Cut(n)
+			if err := path.Push(i); err != nil {
+				t.Fatal(err)
+			}
+			steps++
+			visit()
+		}
+	}
+	visit()
+	if len(digests) < 100 || steps < len(digests) {
+		t.Errorf("%d states, %d steps", len(digests), steps)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		bounds space.Bounds
+		want   func(p *space.Path) bool
+	}{
+		{"depth", space.Bounds{Depth: 5}, func(p *space.Path) bool { return p.Len() == 5 }},
+		{"deviations", space.Bounds{Deviations: space.AtMost(2)}, func(p *space.Path) bool {
+			n := 0
+			for i := range p.Len() {
+				if p.Frame(i).Taken > 0 {
+					n++
+				}
+			}
+			return n == 2
+		}},
+		{"kinds", space.Bounds{Kinds: [4]space.Bound{ariadne.ActFire: space.AtMost(0)}}, func(p *space.Path) bool {
+			for i := range p.Len() {
+				if p.Event(i+1).Kind == ariadne.ActFire {
+					return false
+				}
+			}
+			return true
+		}},
+	} {
+		p, x := newSpace(t, world.Rules{Latency: time.Millisecond, Delays: 9}, nil, memo.Limits{}, memo.Options{}, worldtest.TwoPhaseCommit)
+		defer x.Close()
+		path := space.NewPath(p, c.bounds)
+		bounded := false
+		for len(path.Last().Enabled) > 0 {
+			if err := path.Push(len(path.Last().Enabled) - 1); err != nil {
+				t.Fatal(err)
+			}
+			bounded = bounded || path.Last().Bounded
+		}
+		if !c.want(path) || !bounded {
+			t.Errorf("%s: %d steps, bounded %v", c.name, path.Len(), bounded)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s space.Set
+		want := map[world.Hash]int{}
+		for range rapid.IntRange(0, 5000).Draw(t, "n") {
+			h := world.HashOf(uint64(rapid.IntRange(0, 3000).Draw(t, "v")), 0, 0)
+			depth := rapid.IntRange(0, 5).Draw(t, "depth")
+			old, ok := want[h]
+			if fresh, nearer := s.Add(h, depth); fresh == ok || nearer != (!ok || depth < old) {
+				t.Fatalf("fresh %v, nearer %v", fresh, nearer)
+			}
+			if !ok || depth < old {
+				want[h] = depth
+			}
+		}
+		n := 0
+		s.All(func(h world.Hash) {
+			n++
+			if _, ok := want[h]; !ok {
+				t.Fatal("a hash that was never added")
+			}
+		})
+		if n != len(want) || s.Len() != n || s.Has(world.HashOf(7, 7, 7)) {
+			t.Fatalf("%d, %d, want %d", n, s.Len(), len(want))
+		}
+	})
+}
+
+// BenchmarkRemembered is a depth-first search of a small system of which every
+// transition is known: copy, enabled events, look-up, hash and visited set.
+func BenchmarkRemembered(b *testing.B) {
+	p, x := newSpace(b, world.Rules{Latency: time.Millisecond, Delays: 2}, nil, memo.Limits{Checkpoints: 50}, memo.Options{}, worldtest.LostUpdate)
+	defer x.Close()
+	path := space.NewPath(p, space.Bounds{})
+	var seen space.Set
+	steps := 0
+	var visit func()
+	visit = func() {
+		n := path.Len()
+		if fresh, _ := seen.Add(path.Hash(path.Last()), n); !fresh {
+			return
+		}
+		for i := 0; i < len(path.Frame(n).Enabled); i++ {
+			path.Cut(n)
+			if path.Push(i) != nil {
+				b.Fatal("a step failed")
+			}
+			steps++
+			visit()
+		}
+	}
+	search := func() {
+		seen = space.Set{}
+		path.Cut(0)
+		visit()
+	}
+	search() // saturates the memo
+	executed := x.Counts().Executed
+	steps = 0
+	b.ReportAllocs()
+	for b.Loop() {
+		search()
+	}
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "transitions/s")
+	b.ReportMetric(float64(steps)/float64(b.N), "transitions/op")
+	if x.Counts().Executed != executed {
+		b.Error("something was executed")
+	}
+}
