@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ioctl implements Ioctler.
+func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+	n := 0
+	switch cmd {
+	case unix.SIOCINQ:
+		if c.state == tcpListening {
+			return 0, unix.EINVAL
+		}
+		n = c.Buffered()
+	case unix.SIOCOUTQ:
+		if c.state == tcpListening {
+			return 0, unix.EINVAL
+		}
+		n = len(c.out)
+	case unix.SIOCATMARK:
+	default:
+		return c.Sock.Ioctl(t, cmd, arg)
+	}
+	return 0, writeInt(t, arg, n)
+}
+
+// tcpInfoSize is the size of struct tcp_info up to what is filled in here.
+const tcpInfoSize = 104
+
+// info is TCP_INFO: the state is meant, the measurements are those of a quiet line.
+func (c *TCP) info() []byte {
+	b := make([]byte, tcpInfoSize)
+	b[0] = byte(c.state)
+	if c.state == tcpFinWait && c.Node.Now < c.finAt+delayedAck {
+		b[0] = tcpFinWait1
+	}
+	for _, f := range []struct{ at, v int }{
+		{8, 200_000}, // rto, us
+		{12, 40_000}, // ato, us
+		{16, 1448},   // snd_mss
+		{20, 1448},   // rcv_mss
+		{24, len(c.queue)},
+		{28, c.backlog},
+		{60, 1500}, // pmtu
+		{68, 1000}, // rtt, us
+		{72, 500},  // rttvar, us
+		{80, 10},   // snd_cwnd
+		{84, 1448}, // advmss
+	} {
+		binary.LittleEndian.PutUint32(b[f.at:], uint32(f.v))
+	}
+	if c.state != tcpListening {
+		clear(b[24:32])
+	}
+	return b
+}
+
+// GetOption implements Socket.
+func (c *TCP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+	if level != unix.IPPROTO_TCP {
+		return c.inet.GetOption(level, name)
+	}
+	switch name {
+	case unix.TCP_INFO:
+		return c.info(), 0
+	case unix.TCP_CONGESTION:
+		return append([]byte("cubic"), make([]byte, 11)...), 0
+	}
+	return nil, unix.ENOPROTOOPT
+}
+
+// SetOption implements Socket.
+func (c *TCP) SetOption(_ *Thread, level, name int, v []byte) Errno {
+	if level == unix.IPPROTO_TCP && name == unix.TCP_CONGESTION {
+		if s := strings.TrimRight(string(v), "\x00"); s != "cubic" && s != "reno" {
+			return unix.ENOENT
+		}
+		return 0
+	}
+	return c.inet.SetOption(level, name, v)
+}
