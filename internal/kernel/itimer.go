@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+
 	"ariadne"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +35,14 @@ const (
 )
 
 var itimerSignal = [3]unix.Signal{unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF}
+
+// String names the timer: its id or its signal, and the process.
+func (it *IntervalTimer) String() string {
+	if it.ID >= 0 {
+		return fmt.Sprintf("timer %d/%d", it.ID, it.Proc.PID)
+	}
+	return fmt.Sprintf("%s/%d", unix.SignalName(unix.Signal(it.Signo)), it.Proc.PID)
+}
 
 // ITimer returns p's interval timer of that kind, made when first used.
 func (p *Process) ITimer(which int) *IntervalTimer {

@@ -294,6 +294,8 @@ func timerName(t *kernel.Timer) string {
 	switch e := t.Exp.(type) {
 	case *kernel.Thread:
 		return fmt.Sprintf("%s/%d", callName(e.Call.NR), e.TID)
+	case fmt.Stringer:
+		return e.String()
 	default:
 		return fmt.Sprintf("%T", e)[len("*kernel."):]
 	}
