@@ -68,6 +68,10 @@ type Node struct {
 	Carried []*Carried
 	Stale   []int
 
+	// SharesMemory: some process has mapped memory that is neither its own nor a
+	// file's.
+	SharesMemory bool
+
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message
 	Logs     []ariadne.LogLine

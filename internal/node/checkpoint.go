@@ -82,7 +82,7 @@ func (n *Node) shell() *Node {
 		c.FD = fd
 	}
 	return &Node{cfg: n.cfg, def: n.def, k: k, threads: map[*kernel.Thread]*thread{},
-		home: n.home, files: n.files, offsets: n.offsets, started: n.started}
+		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started}
 }
 
 // process is a live process as Freeze sees it.
@@ -126,9 +126,9 @@ func (n *Node) processes() []*process {
 
 // Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
 func (c *Checkpoint) Thaw() (n *Node, err error) {
+	defer recoverTool(c.n, &err)
 	n = c.n.shell()
 	n.home.users++
-	defer recoverTool(n, &err)
 	byTID := map[int]*kernel.Thread{}
 	for _, k := range n.k.AllThreads() {
 		byTID[k.TID] = k

@@ -31,6 +31,7 @@ func (n *Node) enter() {
 	}
 	if n.files != nil {
 		must(h.tree.Restore(n.files))
+		n.restoreShared()
 		n.restoreOffsets()
 	}
 	h.shows = n
@@ -57,6 +58,7 @@ func (n *Node) captureFiles() {
 		n.files = s
 		clear(files.Dirty)
 	}
+	n.captureShared()
 	n.saveOffsets()
 }
 

@@ -53,6 +53,7 @@ type Node struct {
 	home    *home
 	files   *filetree.State // as last captured; nil: never
 	offsets []offset        // of open host files, likewise
+	shared  sharedMemory    // likewise
 	step    step
 	watch   *watchdog
 	started bool

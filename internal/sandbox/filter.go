@@ -59,9 +59,10 @@ func filterProgram(table []sys.Row) []bpf.Instruction {
 		}
 	}
 	return append(p,
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 3},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: dataArg3, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.MAP_ANONYMOUS, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.MAP_ANONYMOUS, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_SHARED, SkipTrue: 1},
 		allow,
 		bpf.LoadAbsolute{Off: dataArg5, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: InjectMagic & 0xffffffff, SkipTrue: 3},

@@ -16,9 +16,11 @@ func init() {
 	)
 }
 
-// sysMmap sees the mappings of files; the filter lets the others pass.
+// sysMmap sees the mappings of files and of shared memory; the filter lets the
+// others pass.
 func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 	if a[3]&unix.MAP_ANONYMOUS != 0 {
+		t.Node().SharesMemory = t.Node().SharesMemory || a[3]&unix.MAP_SHARED != 0
 		return kernel.Native
 	}
 	h, of, e := hostFile(t, a[4])

@@ -30,6 +30,7 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 	addr := t.M.Syscall(unix.SYS_SHMAT, a[0], a[1], a[2])
 	if addr >= 0 {
 		t.UsedShm(int(int32(a[0])))
+		t.Node().SharesMemory = true
 	}
 	return kernel.Ret(addr)
 }

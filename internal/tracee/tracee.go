@@ -297,6 +297,9 @@ func (t *Thread) WriteMem(addr uint64, b []byte) unix.Errno {
 	return unix.EFAULT
 }
 
+// Peek fills b from addr even where the program may not read.
+func (t *Thread) Peek(addr uint64, b []byte) unix.Errno { return t.fileIO(addr, b, false) }
+
 // Poke writes b at addr even where the program may only read (its code).
 func (t *Thread) Poke(addr uint64, b []byte) unix.Errno { return t.fileIO(addr, b, true) }
 

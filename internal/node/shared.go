@@ -1,0 +1,145 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// Memory that processes share without a file is shared by the copies of a node
+// too. Like the file tree it shows the state of one of them at a time.
+
+const pageSize = 4096
+
+type page [pageSize]byte
+
+// segment names memory by what it is mapped from (proc(5)).
+type segment struct{ dev, inode uint64 }
+
+// sharedMemory is what segments hold, by page number; absent pages are zero. Maps
+// and pages are not changed once made.
+type sharedMemory map[segment]map[uint64]*page
+
+// view is one mapping of a segment in one process.
+type view struct {
+	mapping
+	th *thread
+}
+
+func (v view) segment() segment { return segment{v.dev, v.inode} }
+
+// sharedViews lists the writable mappings of shared memory, by process and address.
+func (n *Node) sharedViews() []view {
+	var list []view
+	for _, p := range n.processes() {
+		th := p.fork
+		if th == nil {
+			continue
+		}
+		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.PID))
+		must(err)
+		for _, line := range bytes.Split(maps, []byte{'\n'}) {
+			m, ok := parseMapping(line)
+			// A file has a name that is a path; these have none, or say what they are.
+			named := bytes.Contains(line, []byte(" /")) && !bytes.Contains(line, []byte(" /dev/zero (deleted)")) &&
+				!bytes.Contains(line, []byte(" /SYSV"))
+			if ok && m.shared && !named {
+				list = append(list, view{m, th})
+			}
+		}
+	}
+	return list
+}
+
+// captureShared notes what shared memory holds.
+func (n *Node) captureShared() {
+	if !n.k.SharesMemory {
+		return
+	}
+	now := sharedMemory{}
+	for _, v := range n.sharedViews() {
+		old := n.shared[v.segment()]
+		pages := now[v.segment()]
+		if pages == nil {
+			pages = map[uint64]*page{}
+			now[v.segment()] = pages
+		}
+		for _, addr := range n.resident(v) {
+			no := (addr - v.start + v.offset) / pageSize
+			if pages[no] != nil {
+				continue
+			}
+			p := new(page)
+			if e := v.th.tr.Peek(addr, p[:]); e != 0 {
+				must(fmt.Errorf("shared memory at %#x: %w", addr, e))
+			}
+			if was := old[no]; was != nil && *was == *p {
+				p = was
+			}
+			pages[no] = p
+		}
+	}
+	n.shared = now
+}
+
+// resident lists the pages of a mapping that have content.
+func (n *Node) resident(v view) []uint64 {
+	const chunk = kernel.ScratchSize
+	var list []uint64
+	for at := v.start; at < v.end; at += chunk * pageSize {
+		end := min(v.end, at+chunk*pageSize)
+		n.inject(v.th, unix.SYS_MINCORE, at, end-at, kernel.ScratchAddr)
+		b := make([]byte, (end-at+pageSize-1)/pageSize)
+		if e := v.th.ReadMem(kernel.ScratchAddr, b); e != 0 {
+			must(fmt.Errorf("scratch memory: %w", e))
+		}
+		for i, in := range b {
+			if in&1 != 0 {
+				list = append(list, at+uint64(i)*pageSize)
+			}
+		}
+	}
+	return list
+}
+
+// restoreShared brings shared memory to what n knows of it. What it holds now is
+// not known: whoever changed it last may have ended.
+func (n *Node) restoreShared() {
+	if !n.k.SharesMemory {
+		return
+	}
+	for _, v := range n.sharedViews() {
+		want := n.shared[v.segment()]
+		resident := map[uint64]bool{}
+		for _, addr := range n.resident(v) {
+			no := (addr - v.start + v.offset) / pageSize
+			resident[no] = true
+			p := want[no]
+			if p == nil {
+				p = new(page)
+			}
+			var have page
+			if e := v.th.tr.Peek(addr, have[:]); e == 0 && have != *p {
+				n.putPage(v, addr, p)
+			}
+		}
+		for no, p := range want {
+			addr := v.start + no*pageSize - v.offset
+			if !resident[no] && no*pageSize >= v.offset && addr < v.end {
+				n.putPage(v, addr, p)
+			}
+		}
+	}
+}
+
+func (n *Node) putPage(v view, addr uint64, p *page) {
+	if e := v.th.tr.Poke(addr, p[:]); e != 0 {
+		must(fmt.Errorf("shared memory at %#x: %w", addr, e))
+	}
+}
