@@ -27,8 +27,9 @@ type Process struct {
 	Cwd            string    // kept by chdir and fchdir, as the node sees it
 	Threads        []*Thread // alive, leader first while it lives
 	FDs            *FDTable
-	MM             int // address space: shared with CLONE_VM; key of private futexes
-	UID, GID       int // effective; SetUser and Cred keep them
+	Shm            ShmMap // attached segments
+	MM             int    // address space: shared with CLONE_VM; key of private futexes
+	UID, GID       int    // effective; SetUser and Cred keep them
 	Cred           Cred
 	Umask          int
 
@@ -80,7 +81,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
 		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &Actions{},
-		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+		Shm: ShmMap{}, Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
@@ -216,6 +217,8 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	}
 	if a.Flags&unix.CLONE_VM != 0 {
 		c.MM = p.MM
+	} else {
+		c.Shm = p.Shm.fork()
 	}
 	if a.Flags&unix.CLONE_SIGHAND != 0 {
 		c.Actions = p.Actions
@@ -256,6 +259,7 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
 	p.Actions = p.Actions.exec()
 	p.dropTimers()
+	p.leaveShm()
 	if p.FDs.Shared() {
 		old := p.FDs
 		p.FDs = old.Fork()
@@ -331,6 +335,7 @@ func (p *Process) Exit(status, signal int, core bool) {
 		p.FDs.Leave(n)
 	}
 	n.Sems.exit(p)
+	p.leaveShm()
 	p.releaseVfork()
 	p.leaveFamily()
 	if p.Command >= 0 {

@@ -205,6 +205,7 @@ func TestSharedMemoryShowsTheNode(t *testing.T) {
 		for i := range junk {
 			junk[i] = 0xee
 		}
+		a.M.WriteMem(args[2], junk)
 		b.M.WriteMem(args[2], junk)
 		return 0
 	}
@@ -218,4 +219,16 @@ func TestSharedMemoryShowsTheNode(t *testing.T) {
 	want(t, "creator", int64(le.Uint32(s[80:])), int64(a.TID))
 	want(t, "last", int64(le.Uint32(s[84:])), int64(b.TID))
 	want(t, "attachments are Linux's", int64(s[88]), 0xee)
+
+	want(t, "shmat", d.Must(a, unix.SYS_SHMAT, 3, 0, 0), 0x7000)
+	c, _ := child(d, a)
+	want(t, "shmctl", d.Must(a, unix.SYS_SHMCTL, 3, ipcStat, bufAt), 0)
+	a.M.ReadMem(bufAt, s)
+	want(t, "last to attach", int64(le.Uint32(s[84:])), int64(a.TID))
+	d.Node.Now = 2e9
+	c.Proc.Exit(0, 0, false)
+	want(t, "shmctl", d.Must(a, unix.SYS_SHMCTL, 3, ipcStat, bufAt), 0)
+	a.M.ReadMem(bufAt, s)
+	want(t, "last to detach", int64(le.Uint32(s[84:])), int64(c.TID))
+	want(t, "detached", int64(le.Uint64(s[64:])), 9)
 }

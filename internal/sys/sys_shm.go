@@ -10,8 +10,8 @@ func init() {
 	register(
 		full(unix.SYS_SHMGET, "shmget", sysShmget),
 		full(unix.SYS_SHMAT, "shmat", sysShmat),
-		passed(unix.SYS_SHMDT, "shmdt"),
-		partial(unix.SYS_SHMCTL, "shmctl", sysShmctl, "the time of the last detach is not kept"),
+		full(unix.SYS_SHMDT, "shmdt", sysShmdt),
+		partial(unix.SYS_SHMCTL, "shmctl", sysShmctl, "not SHM_INFO and SHM_STAT, which list all segments"),
 	)
 }
 
@@ -29,10 +29,18 @@ func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 	addr := t.M.Syscall(unix.SYS_SHMAT, a[0], a[1], a[2])
 	if addr >= 0 {
-		t.UsedShm(int(int32(a[0])))
+		t.AttachedShm(int(int32(a[0])), uint64(addr))
 		t.Node().SharesMemory = true
 	}
 	return kernel.Ret(addr)
+}
+
+func sysShmdt(t *kernel.Thread, a Args) kernel.Result {
+	r := t.M.Syscall(unix.SYS_SHMDT, a[0])
+	if r == 0 {
+		t.DetachedShm(a[0])
+	}
+	return kernel.Ret(r)
 }
 
 func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
@@ -65,7 +73,7 @@ func patchShm(t *kernel.Thread, addr uint64, s *kernel.Shm) kernel.Errno {
 	for i, v := range []int{s.UID, s.GID, s.CUID, s.CGID} {
 		le.PutUint32(b[4+4*i:], uint32(v))
 	}
-	for i, v := range []int64{s.Attached, 0, s.Changed} {
+	for i, v := range []int64{s.Attached, s.Detached, s.Changed} {
 		le.PutUint64(b[56+8*i:], uint64(v))
 	}
 	le.PutUint32(b[80:], uint32(s.Creator))
