@@ -38,6 +38,10 @@ var ErrNotFreezable = errors.New("node cannot be frozen")
 type Limits struct {
 	Checkpoints int   // at most so many; 0: none at all
 	Bytes       int64 // that they hold together; 0: no bound
+	// Every is how many inputs apart checkpoints are on a path that is gone for the
+	// first time; 0: 8. A state that is come back to always gets one of its own: who
+	// needs a second new transition of it often needs a third.
+	Every int
 	// Audit is the share of new transitions, from 0 to 1, that are executed a
 	// second time, by another machine, and compared. The choice depends on the
 	// transition alone.
@@ -104,6 +108,9 @@ type living struct {
 // NewExecutor returns an executor whose machines come from boot, by node. Close
 // must follow.
 func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
+	if l.Every == 0 {
+		l.Every = 8
+	}
 	if l.Now == nil {
 		l.Now = func() time.Duration { return 0 }
 	}
@@ -132,11 +139,14 @@ func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
 }
 
 func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
+	again := !x.stands(l)
 	if err := x.reach(l); err != nil {
 		return nil, err
 	}
-	if err := x.freeze(l); err != nil {
-		return nil, err
+	if again || x.distance(l) >= x.limits.Every {
+		if err := x.freeze(l); err != nil {
+			return nil, err
+		}
 	}
 	out, err := x.step(l, in)
 	if err != nil {
@@ -184,7 +194,7 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 // reach brings the node's machine to l: it is there, or it is thawed from the
 // nearest kept ancestor, or booted, and given the inputs in between.
 func (x *Executor) reach(l *Local) error {
-	if v := &x.live[l.Node]; v.machine != nil && v.at == l.Name {
+	if x.stands(l) {
 		return nil
 	}
 	if err := x.abandon(l.Node); err != nil {
@@ -256,8 +266,22 @@ func (x *Executor) clone(l *Local) (Machine, *Local, error) {
 	panic("a local state without a root")
 }
 
-// freeze keeps a checkpoint of l, where the node's machine stands: who needs one
-// new transition of a state often needs another.
+// stands reports whether the node's machine is at l.
+func (x *Executor) stands(l *Local) bool {
+	v := &x.live[l.Node]
+	return v.machine != nil && v.at == l.Name
+}
+
+// distance is the number of inputs from the nearest checkpoint to l.
+func (x *Executor) distance(l *Local) int {
+	n := 0
+	for a := l; a != nil && n < x.limits.Every && x.kept.at[a.Name] == nil; a = a.Parent {
+		n++
+	}
+	return n
+}
+
+// freeze keeps a checkpoint of l, where the node's machine stands.
 func (x *Executor) freeze(l *Local) error {
 	if x.limits.Checkpoints == 0 || l.Parent == nil {
 		return nil // a node that is not switched on is as quickly booted

@@ -114,7 +114,7 @@ func TestOffRemembersNothing(t *testing.T) {
 }
 
 func TestBranchesAreThawed(t *testing.T) {
-	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100})
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100, Every: 1})
 	states := b.walk(0, 1, 2, 3, 4, 5)
 	for _, l := range states[1:5] {
 		if _, err := b.executor.Transition(l, input(9)); err != nil {
@@ -126,11 +126,29 @@ func TestBranchesAreThawed(t *testing.T) {
 	}
 }
 
+// TestCheckpointsAreApart: a path that is gone once costs few of them; one that is
+// come back to has one more.
+func TestCheckpointsAreApart(t *testing.T) {
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100, Every: 3})
+	states := b.walk(0, 1, 2, 3, 4, 5, 6, 7, 8)
+	if c := b.executor.Counts(); c.Freezes != 3 || c.Thaws+c.Replayed != 0 {
+		t.Errorf("on the way: %+v", c)
+	}
+	for i := range 3 {
+		if _, err := b.executor.Transition(states[4], input(20+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := b.executor.Counts(); c.Freezes != 4 || c.Thaws != 3 || c.Replayed >= 3 {
+		t.Errorf("coming back: %+v", c)
+	}
+}
+
 // TestSameWithoutCheckpoints: where a machine comes from changes nothing but the
 // counters.
 func TestSameWithoutCheckpoints(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"),
+		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"), Every: rapid.IntRange(0, 3).Draw(rt, "every"),
 			Bytes: int64(rapid.SampledFrom([]int{0, 1500, 4000}).Draw(rt, "bytes")), Audit: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(rt, "audit")}
 		machines := &memotest.Machines{Programs: chaos}
 		if m := rapid.IntRange(0, 3).Draw(rt, "unfreezable"); m > 0 {
@@ -190,7 +208,7 @@ func direct(t *rapid.T, l *memo.Local) ariadne.Digest {
 }
 
 func TestLeastUsefulCheckpointGoesFirst(t *testing.T) {
-	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 3})
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 3, Every: 1})
 	states := b.walk(0, 1, 2, 3, 4, 5, 6, 7, 8)
 	if c := b.executor.Counts(); c.Evictions != c.Freezes-3 || b.machines.Frozen != 3 {
 		t.Fatalf("%+v", c)

@@ -5,6 +5,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sort"
 
 	"ariadne/internal/kernel"
@@ -22,6 +23,7 @@ import (
 type Checkpoint struct {
 	n     *Node // frozen: config and kernel values; no thread of it ever runs
 	procs []*frozen
+	bytes int64
 }
 
 // frozen is one process of a checkpoint.
@@ -69,8 +71,25 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		f.copy, err = p.fork.tr.ForkProcess()
 		must(err)
 		c.procs = append(c.procs, f)
+		c.bytes += checkpointBase + resident(f.copy.PID)/checkpointShare
 	}
 	return c, nil
+}
+
+const (
+	checkpointBase  = 256 << 10 // page tables, kernel objects, registers
+	checkpointShare = 8         // one part in so many is taken to be the copy's alone
+)
+
+// resident is how much of a process is in memory, in bytes.
+func resident(pid int) int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	fmt.Sscan(string(b), &size, &pages)
+	return pages * pageSize
 }
 
 // shell returns a Node with a copy of n's emulated kernel and no processes.
@@ -200,3 +219,8 @@ func (c *Checkpoint) Drop() error {
 	}
 	return first
 }
+
+// Bytes is about how much memory the checkpoint holds: what its processes do not
+// share with the others is known only to Linux, and to ask costs more than a
+// freeze, so this is a share of what they have in memory.
+func (c *Checkpoint) Bytes() int64 { return c.bytes }

@@ -1,0 +1,49 @@
+//go:build linux
+
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"ariadne/internal/memo"
+	"ariadne/internal/node"
+	"ariadne/internal/spec"
+)
+
+// Machine returns the boot function of a node of s for an executor that is the
+// goroutine which calls it: real processes that can be frozen.
+func (p Processes) Machine(s *spec.Spec, i, worker int) memo.Boot {
+	return func() (memo.Machine, error) {
+		n, err := p.Start(NodeConfig{Spec: s, Node: &s.Nodes[i], Worker: worker})
+		if err != nil {
+			return nil, err
+		}
+		return machine{n.(*node.Node)}, nil
+	}
+}
+
+// machine is a node as internal/memo has it.
+type machine struct{ *node.Node }
+
+func (m machine) Freeze() (memo.Frozen, error) {
+	c, err := m.Node.Freeze()
+	if errors.Is(err, node.ErrNotFreezable) {
+		return nil, fmt.Errorf("%w: %w", memo.ErrNotFreezable, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return frozen{c}, nil
+}
+
+// frozen is a checkpoint as internal/memo has it.
+type frozen struct{ *node.Checkpoint }
+
+func (f frozen) Thaw() (memo.Machine, error) {
+	n, err := f.Checkpoint.Thaw()
+	if err != nil {
+		return nil, err
+	}
+	return machine{n}, nil
+}
