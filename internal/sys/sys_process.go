@@ -13,7 +13,7 @@ func init() {
 		full(unix.SYS_FORK, "fork", sysFork),
 		full(unix.SYS_VFORK, "vfork", sysVfork),
 		partial(unix.SYS_CLONE, "clone", sysClone, "no namespaces; working directory and umask are shared by threads alone"),
-		refused(unix.SYS_CLONE3, "clone3", unix.ENOSYS, true, "libc and language runtimes fall back to clone"),
+		partial(unix.SYS_CLONE3, "clone3", sysClone3, "without new namespaces, chosen ids, CLONE_CLEAR_SIGHAND, CLONE_INTO_CGROUP; a pidfd only without CLONE_PARENT_SETTID"),
 		full(unix.SYS_EXECVE, "execve", sysExec),
 		full(unix.SYS_EXECVEAT, "execveat", sysExec),
 		full(unix.SYS_EXIT, "exit", sysExit),
@@ -47,7 +47,47 @@ func sysVfork(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysClone(t *kernel.Thread, a Args) kernel.Result {
-	c := kernel.CloneArgs{Flags: a[0] & 0xffffffff, Stack: a[1], ParentTID: a[2], ChildTID: a[3], TLS: a[4]}
+	return cloneAs(t, kernel.CloneArgs{Flags: a[0] & 0xffffffff, Stack: a[1], ParentTID: a[2], ChildTID: a[3], TLS: a[4]})
+}
+
+// sysClone3 takes struct clone_args (clone(2)) of any size that Linux has known.
+func sysClone3(t *kernel.Thread, a Args) kernel.Result {
+	const first, last, most = 64, 88, 4096
+	switch {
+	case a[1] < first:
+		return kernel.Fail(unix.EINVAL)
+	case a[1] > most:
+		return kernel.Fail(unix.E2BIG)
+	}
+	b, e := readBytes(t, a[0], int(a[1]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	for i := last; i < len(b); i++ {
+		if b[i] != 0 {
+			return kernel.Fail(unix.E2BIG)
+		}
+	}
+	b = append(b, make([]byte, last)...)
+	word := func(i int) uint64 { return le.Uint64(b[8*i:]) }
+	flags, pidfd, exitSignal, stack, size := word(0), word(1), word(4), word(5), word(6)
+	switch {
+	case flags>>32 != 0 || word(9) != 0 || flags&unix.CLONE_PIDFD != 0 && flags&unix.CLONE_PARENT_SETTID != 0:
+		t.Node().Refuse(t, "clone3 of an unusual kind", fmt.Sprintf("flags %#x, %d ids", flags, word(9)), true)
+		return kernel.Fail(unix.ENOSYS) // libc then calls clone
+	case flags&0xff != 0 || exitSignal > 64 || (stack == 0) != (size == 0),
+		flags&(unix.CLONE_THREAD|unix.CLONE_PARENT) != 0 && exitSignal != 0:
+		return kernel.Fail(unix.EINVAL)
+	}
+	c := kernel.CloneArgs{Flags: flags | exitSignal, Stack: stack + size, ParentTID: word(3), ChildTID: word(2), TLS: word(7)}
+	if flags&unix.CLONE_PIDFD != 0 {
+		c.ParentTID = pidfd
+	}
+	return cloneAs(t, c)
+}
+
+// cloneAs checks the flags of clone and clone3.
+func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 	has := func(f uint64) bool { return c.Flags&f != 0 }
 	switch {
 	case has(unix.CLONE_THREAD) && !has(unix.CLONE_SIGHAND),

@@ -212,7 +212,27 @@ func TestClone(t *testing.T) {
 	}
 	want(t, "thread without memory", result(unix.CLONE_THREAD|unix.CLONE_SIGHAND).Value, errno(unix.EINVAL))
 	want(t, "namespace", result(unix.CLONE_NEWNET).Value, errno(unix.EPERM))
-	want(t, "clone3", d.Must(a, unix.SYS_CLONE3), errno(unix.ENOSYS))
+	want(t, "clone3 of nothing", d.Must(a, unix.SYS_CLONE3), errno(unix.EINVAL))
+	words := []uint64{flags, 0, 3, 2, 0, 0x1000, 0x500, 4, 0, 0, 0}
+	clone3 := func() kernel.Result {
+		var b []byte
+		for _, w := range words {
+			b = le.AppendUint64(b, w)
+		}
+		if e := m.WriteMem(kerneltest.Base, b); e != 0 {
+			t.Fatal(e)
+		}
+		r, _ := d.Call(a, unix.SYS_CLONE3, kerneltest.Base, uint64(len(b)))
+		return r
+	}
+	r = clone3()
+	if r.Op != kernel.OpClone || r.Clone != (kernel.CloneArgs{Flags: flags, Stack: 0x1500, ParentTID: 2, ChildTID: 3, TLS: 4}) {
+		t.Errorf("clone3: %+v", r)
+	}
+	words = append(words, 1)
+	want(t, "clone3 of the future", clone3().Value, errno(unix.E2BIG))
+	words[11], words[0] = 0, 1<<32
+	want(t, "clone3 with CLONE_CLEAR_SIGHAND", clone3().Value, errno(unix.ENOSYS))
 	if n := len(d.Node.Refusals); n != 2 {
 		t.Errorf("%d refusals", n)
 	}
