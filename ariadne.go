@@ -157,7 +157,8 @@ type Refusal struct {
 }
 
 // CallRecord is one emulated system call: who made it, which, what it was
-// answered, and a hash over its arguments and the memory it read and wrote.
+// answered, and a hash over what its emulation read and wrote of the program's
+// memory.
 type CallRecord struct {
 	TID, NR int
 	Result  int64

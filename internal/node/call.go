@@ -120,7 +120,7 @@ const nativeResult = 1 << 62
 func (n *Node) record(th *thread, v int64) {
 	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
 	if n.cfg.TraceCalls {
-		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v})
+		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
 	}
 }
 

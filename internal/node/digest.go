@@ -24,6 +24,30 @@ func (s *stream) call(tid, nr int, v int64) {
 	s.mix(uint64(v))
 }
 
+// memoryHash is a digest of what the handlers of one call read and wrote of the
+// program's memory (FNV-1a), for CallRecord. It is computed only when calls are
+// recorded.
+type memoryHash struct {
+	on  bool
+	sum uint64
+}
+
+func (m *memoryHash) note(b []byte) {
+	if !m.on {
+		return
+	}
+	for _, x := range b {
+		m.sum = (m.sum ^ uint64(x)) * 0x100000001b3
+	}
+}
+
+// take returns the hash of the call that ends.
+func (m *memoryHash) take() uint64 {
+	h := m.sum
+	m.sum = 0
+	return h
+}
+
 func (s *stream) message(m *ariadne.Message) {
 	h := sha256.New()
 	hashMessage(h, m)

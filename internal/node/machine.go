@@ -13,8 +13,18 @@ import (
 
 // thread implements kernel.Machine.
 
-func (th *thread) ReadMem(addr uint64, b []byte) kernel.Errno  { return th.tr.ReadMem(addr, b) }
-func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno { return th.tr.WriteMem(addr, b) }
+func (th *thread) ReadMem(addr uint64, b []byte) kernel.Errno {
+	e := th.tr.ReadMem(addr, b)
+	if e == 0 {
+		th.n.step.memory.note(b)
+	}
+	return e
+}
+
+func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno {
+	th.n.step.memory.note(b)
+	return th.tr.WriteMem(addr, b)
+}
 
 func (th *thread) Syscall(nr int, args ...uint64) int64 {
 	v, err := th.tr.Inject(nr, args...)

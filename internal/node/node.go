@@ -93,6 +93,7 @@ type step struct {
 	sinceFired   int // calls since due timers were last looked at
 	stream       stream
 	trace        []ariadne.CallRecord
+	memory       memoryHash
 	unreplayable bool
 	diverged     string
 }
@@ -189,7 +190,7 @@ func (n *Node) Refusals() []ariadne.Refusal {
 // Apply gives the node an input and runs it until every thread waits.
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
-	n.step = step{}
+	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}}
 	n.enter()
 	if n.watch == nil {
 		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence)
