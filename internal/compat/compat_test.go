@@ -79,7 +79,7 @@ func TestPage(t *testing.T) {
 		Natural: natural{Ready: true, Steps: 12, Calls: 3456, VirtualTime: 2e9, RealTime: time.Second},
 		Runs:    20, EqualRuns: 19, RunDifference: "step 3: a, then b",
 		Replays: 20, EqualReplays: 20,
-		Walks: walks{Executions: 100, Violations: []violation{
+		Walks: walks{Executions: 100, Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []violation{
 			{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
 			{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
 		}},
@@ -95,6 +95,7 @@ func TestPage(t *testing.T) {
 		"- Runs differ: step 3: a, then b",
 		"- Refused: `bpf` (kv, 2 times): bpf(0)",
 		"- Answered as a kernel may that lacks it: `io_uring_setup` (kv, 1 times).",
+		"- Walks that did not come to the client's end: 2: time limit.",
 		"- 2 walks: exit at n1: exit status 1. Real.",
 		"- 1 walks: deadlock: nothing is enabled. **not explained yet**",
 	} {

@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"ariadne/internal/search"
 )
 
 // row is a target with its result, nil when it was never measured.
@@ -93,6 +97,18 @@ func (w *walks) violated() int {
 	return n
 }
 
+// cut counts the walks that ended neither with the clients nor in a violation, by
+// why they ended.
+func (w *walks) cut() string {
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(w.Ends)) {
+		if why != search.EndClients && why != search.EndViolation {
+			parts = append(parts, fmt.Sprintf("%d: %s", w.Ends[why], why))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // section says what there is to say beyond the numbers.
 func (r row) section(b *strings.Builder) {
 	var lines []string
@@ -112,6 +128,9 @@ func (r row) section(b *strings.Builder) {
 		lines = append(lines, "- A replay differs: "+oneLine(r.ReplayDifference))
 	}
 	lines = append(lines, r.refused()...)
+	if cut := r.Walks.cut(); cut != "" {
+		lines = append(lines, "- Walks that did not come to the client's end: "+cut+".")
+	}
 	for _, v := range r.Walks.Violations {
 		lines = append(lines, r.explained(v))
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -82,12 +83,28 @@ func (f *files) open(name string, flags int) uint64 {
 func (f *files) stat(nr int, args ...any) unix.Stat_t {
 	f.Helper()
 	want(f, "stat", f.call(nr, args...), 0)
-	b := f.m.Bytes(f.data(), 144)
-	st := parseStat(b)
-	for i, ts := range []*unix.Timespec{&st.Atim, &st.Mtim, &st.Ctim} {
-		*ts = unix.Timespec{Sec: int64(le.Uint64(b[72+16*i:])), Nsec: int64(le.Uint64(b[80+16*i:]))}
+	return parseStat(f.m.Bytes(f.data(), statSize))
+}
+
+// A file of the host keeps its time of modification when that came with a package.
+func TestTimeOfHostFile(t *testing.T) {
+	f := newFiles(t)
+	f.d.Node.Files.Private = ^uint64(0)
+	f.write("packed", "x")
+	f.write("built", "x")
+	packed, built := time.Unix(1234567890, 0), time.Unix(1234567890, 1)
+	for name, at := range map[string]time.Time{"packed": packed, "built": built} {
+		if err := os.Chtimes(filepath.Join(f.dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return st
+	epoch := kernel.FileEpoch / 1e9
+	if st := f.stat(unix.SYS_STAT, "packed", f.data()); st.Mtim.Sec != packed.Unix() || st.Atim.Sec != epoch || st.Ctim.Sec != epoch {
+		t.Errorf("a file of whole seconds: %+v", st)
+	}
+	if st := f.stat(unix.SYS_STAT, "built", f.data()); st.Mtim.Sec != epoch {
+		t.Errorf("a file made here: %+v", st)
+	}
 }
 
 func (f *files) write(name, content string) {

@@ -58,12 +58,15 @@ func statBuffer(st *unix.Stat_t) []byte {
 	return b
 }
 
-// parseStat is the inverse of statBuffer, but for the times.
+// parseStat is the inverse of statBuffer.
 func parseStat(b []byte) (st unix.Stat_t) {
 	st.Dev, st.Ino, st.Nlink = le.Uint64(b), le.Uint64(b[8:]), le.Uint64(b[16:])
 	st.Mode, st.Uid, st.Gid = le.Uint32(b[24:]), le.Uint32(b[28:]), le.Uint32(b[32:])
 	st.Rdev, st.Size = le.Uint64(b[40:]), int64(le.Uint64(b[48:]))
 	st.Blksize, st.Blocks = int64(le.Uint64(b[56:])), int64(le.Uint64(b[64:]))
+	for i, ts := range []*unix.Timespec{&st.Atim, &st.Mtim, &st.Ctim} {
+		*ts = unix.Timespec{Sec: int64(le.Uint64(b[72+16*i:])), Nsec: int64(le.Uint64(b[80+16*i:]))}
+	}
 	return st
 }
 
@@ -98,8 +101,19 @@ func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
 		st.Blocks = 0
 	}
 	ft := files.Times(key)
+	if !own && !files.Written(key) && fromArchive(st) {
+		ft.Modify = st.Mtim.Nano()
+	}
 	st.Atim, st.Mtim, st.Ctim = fileTime(ft.Access), fileTime(ft.Modify), fileTime(ft.Change)
 	return ft.Birth
+}
+
+// fromArchive reports whether a file of the host came out of a package, which keeps
+// whole seconds: its time of modification is then the same on every machine that
+// has the package, and may be shown. Python and the JVM compare such times to learn
+// whether what they compiled beforehand is still good.
+func fromArchive(st *unix.Stat_t) bool {
+	return st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mtim.Nsec == 0
 }
 
 func fileTime(ns int64) unix.Timespec { return unix.Timespec{Sec: ns / 1e9, Nsec: ns % 1e9} }
