@@ -4,6 +4,8 @@ package node_test
 
 import (
 	"os"
+	"os/exec"
+	"path"
 	"runtime"
 	"testing"
 
@@ -79,14 +81,20 @@ func natural(t *testing.T, s *spec.Spec, renew bool) []string {
 // A real system whose nodes are frozen, thawed and replaced by the copy after every
 // single step does, call by call, what it does undisturbed.
 func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
-	for _, example := range []string{"raftkv/raftkv", "redis/replication", "etcd/etcd-3.5", "craft/craft"} {
+	examples := []string{"raftkv/raftkv", "redis/replication"}
+	if os.Getenv("ARIADNE_LONG") != "" {
+		examples = append(examples, "etcd/etcd-3.4", "etcd/etcd-3.5", "craft/craft", "nats/nats", "serf/serf", "consul/consul",
+			"pysyncobj/pysyncobj", "postgres/postgres", "zookeeper/zookeeper")
+	}
+	for _, example := range examples {
 		t.Run(example, func(t *testing.T) {
+			dir, _ := path.Split(example)
+			if out, err := exec.Command("../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
+				t.Skipf("not fetched: %v\n%s", err, out)
+			}
 			s, err := spec.Read("../../examples/" + example + ".yaml")
 			if err != nil {
-				t.Skipf("not fetched: %v", err)
-			}
-			if testing.Short() && os.Getenv("CI") == "" {
-				t.Skip("long")
+				t.Fatal(err)
 			}
 			runtime.LockOSThread()
 			if err := tracee.Pin(0); err != nil {
