@@ -25,6 +25,8 @@ type Frame struct {
 	Bounded bool
 	// Taken is the index in Enabled of the event that leads to the next frame.
 	Taken int
+	// Seen: who searches was in this state before.
+	Seen bool
 	// By is the transition that led here; nil in the first frame.
 	By *memo.Transition
 	// Deviations is the number of steps before that were not the natural ones.
@@ -62,10 +64,8 @@ func NewPath(p *Space, b Bounds) *Path {
 // System is the one whose executions these are.
 func (p *Path) System() *world.System { return p.space.System }
 
-// Transition looks up, or finds out, what an input does in a local state.
-func (p *Path) Transition(l *memo.Local, in world.Input) (*memo.Transition, error) {
-	return p.space.Source.Transition(l, in)
-}
+// Space is what the path goes through.
+func (p *Path) Space() *Space { return p.space }
 
 // Len is the number of steps.
 func (p *Path) Len() int { return p.n - 1 }

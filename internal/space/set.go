@@ -2,48 +2,39 @@ package space
 
 import "ariadne/internal/world"
 
-// Set is a set of hashes, each with the least depth at which it was met.
+// Set is a set of hashes. That of a state needs no depth beside it: local states
+// are named by all that led to them, so the number of steps is part of the state.
 type Set struct {
-	slots []slot // a power of two of them, at most three quarters full
+	slots []world.Hash // a power of two of them, at most three quarters full; zero: free
 	n     int
-}
-
-type slot struct {
-	hash  world.Hash
-	depth uint32 // plus 1; 0: the slot is free
 }
 
 // Len is the number of different hashes.
 func (s *Set) Len() int { return s.n }
 
-// Add enters a hash. fresh: it was not there; nearer: it was not there or only
-// deeper.
-func (s *Set) Add(h world.Hash, depth int) (fresh, nearer bool) {
+// Add enters a hash; fresh when it was not there. The hash that is zero, which is as
+// likely as any other, is never there.
+func (s *Set) Add(h world.Hash) (fresh bool) {
 	if s.n*4 >= len(s.slots)*3 {
 		s.grow()
 	}
-	d := uint32(depth) + 1
 	e := s.find(h)
-	switch {
-	case e.depth == 0:
-		*e = slot{h, d}
-		s.n++
-		return true, true
-	case d < e.depth:
-		e.depth = d
-		return false, true
+	if *e == h {
+		return h == world.Hash{}
 	}
-	return false, false
+	*e = h
+	s.n++
+	return true
 }
 
 // Has reports whether a hash is there.
-func (s *Set) Has(h world.Hash) bool { return s.n > 0 && s.find(h).depth != 0 }
+func (s *Set) Has(h world.Hash) bool { return s.n > 0 && h != world.Hash{} && *s.find(h) == h }
 
 // find returns the slot of h, or the free one where it belongs.
-func (s *Set) find(h world.Hash) *slot {
+func (s *Set) find(h world.Hash) *world.Hash {
 	mask := uint64(len(s.slots) - 1)
 	for i := h.Lo & mask; ; i = (i + 1) & mask {
-		if e := &s.slots[i]; e.depth == 0 || e.hash == h {
+		if e := &s.slots[i]; *e == h || *e == (world.Hash{}) {
 			return e
 		}
 	}
@@ -51,10 +42,10 @@ func (s *Set) find(h world.Hash) *slot {
 
 func (s *Set) grow() {
 	old := s.slots
-	s.slots = make([]slot, max(1024, 2*len(old)))
-	for _, e := range old {
-		if e.depth != 0 {
-			*s.find(e.hash) = e
+	s.slots = make([]world.Hash, max(1024, 2*len(old)))
+	for _, h := range old {
+		if h != (world.Hash{}) {
+			*s.find(h) = h
 		}
 	}
 }
@@ -62,9 +53,9 @@ func (s *Set) grow() {
 // All calls f for each hash, in no order that means anything but always the same
 // for the same hashes entered in the same order.
 func (s *Set) All(f func(world.Hash)) {
-	for _, e := range s.slots {
-		if e.depth != 0 {
-			f(e.hash)
+	for _, h := range s.slots {
+		if h != (world.Hash{}) {
+			f(h)
 		}
 	}
 }

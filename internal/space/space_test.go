@@ -188,22 +188,18 @@ func TestBounds(t *testing.T) {
 func TestSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s space.Set
-		want := map[world.Hash]int{}
+		want := map[world.Hash]bool{}
 		for range rapid.IntRange(0, 5000).Draw(t, "n") {
 			h := world.HashOf(uint64(rapid.IntRange(0, 3000).Draw(t, "v")), 0, 0)
-			depth := rapid.IntRange(0, 5).Draw(t, "depth")
-			old, ok := want[h]
-			if fresh, nearer := s.Add(h, depth); fresh == ok || nearer != (!ok || depth < old) {
-				t.Fatalf("fresh %v, nearer %v", fresh, nearer)
+			if s.Add(h) == want[h] {
+				t.Fatal("fresh twice")
 			}
-			if !ok || depth < old {
-				want[h] = depth
-			}
+			want[h] = true
 		}
 		n := 0
 		s.All(func(h world.Hash) {
 			n++
-			if _, ok := want[h]; !ok {
+			if !want[h] {
 				t.Fatal("a hash that was never added")
 			}
 		})
@@ -224,7 +220,7 @@ func BenchmarkRemembered(b *testing.B) {
 	var visit func()
 	visit = func() {
 		n := path.Len()
-		if fresh, _ := seen.Add(path.Hash(path.Last()), n); !fresh {
+		if !seen.Add(path.Hash(path.Last())) {
 			return
 		}
 		for i := 0; i < len(path.Frame(n).Enabled); i++ {

@@ -30,7 +30,7 @@ func (e *Event) SameAction(f *Event) bool {
 	if e.Kind != f.Kind || e.Node != f.Node || (e.Packet == nil) != (f.Packet == nil) {
 		return false
 	}
-	return e.Packet == f.Packet || e.Packet.Seq == f.Packet.Seq && e.Packet.sameFlow(f.Packet)
+	return e.Packet == f.Packet || e.Packet.Seq == f.Packet.Seq && e.Packet.SameFlow(f.Packet)
 }
 
 // Enabled appends to events what may happen next in s, in order of time; at the

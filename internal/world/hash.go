@@ -83,7 +83,8 @@ func NewPacket(m *ariadne.Message) *Packet {
 		content: Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}}
 }
 
-func (p *Packet) sameFlow(q *Packet) bool { return p.flow == q.flow && p.Flow == q.Flow }
+// SameFlow reports whether both are of one direction of one connection.
+func (p *Packet) SameFlow(q *Packet) bool { return p.flow == q.flow && p.Flow == q.Flow }
 
 // hash is the message's part of a global state's hash.
 func (f *Flying) hash() Hash {
@@ -101,3 +102,6 @@ func (in Input) Key() Hash {
 	}
 	return mix(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
 }
+
+// SameDelivery reports whether the delivery of both to one node is the same action.
+func (p *Packet) SameDelivery(q *Packet) bool { return p.Seq == q.Seq && p.SameFlow(q) }

@@ -133,7 +133,7 @@ func (s *State) land(i int) {
 	p := f.Packet
 	s.Flight = slices.Delete(s.Flight, i, i+1)
 	for j := range s.Flight {
-		if f := &s.Flight[j]; !f.Head && f.sameFlow(p) {
+		if f := &s.Flight[j]; !f.Head && f.SameFlow(p) {
 			f.Head = true
 			break
 		}
@@ -217,7 +217,7 @@ func (y *System) send(s *State, p *Packet) error {
 	}
 	for i := range s.Flight {
 		e := &s.Flight[i]
-		if !e.sameFlow(p) || e.To != p.To {
+		if !e.SameFlow(p) || e.To != p.To {
 			continue
 		}
 		if e.Seq >= p.Seq {

@@ -230,8 +230,11 @@ type deaf struct{ Idle }
 type Chaos struct {
 	Nodes int
 	Seed  uint64
-	state uint64
-	steps int
+	Acts  int // inputs that it takes notice of; 0: 20
+	// NoTimers: it sets none.
+	NoTimers bool
+	state    uint64
+	steps    int
 }
 
 func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
@@ -241,7 +244,10 @@ func (x *Chaos) Receive(c *Ctx, m ariadne.Message) {
 }
 
 func (x *Chaos) act(c *Ctx, input string) {
-	if x.steps++; x.steps > 20 {
+	if x.Acts == 0 {
+		x.Acts = 20
+	}
+	if x.steps++; x.steps > x.Acts {
 		return
 	}
 	x.mix(fmt.Sprint(x.Seed, c.ID(), input))
@@ -257,6 +263,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 				c.SendDatagram(to, fmt.Sprint("u", x.steps))
 			}
 		case 3:
+			if x.NoTimers {
+				continue
+			}
 			c.SetTimer(time.Duration(x.below(5)) * time.Millisecond)
 		case 4:
 			c.Log("step %d at %v", x.steps, c.Now())

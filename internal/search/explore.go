@@ -1,0 +1,217 @@
+package search
+
+import (
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/property"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// Exploration is a search in memory, to be driven by Run: an explorer chooses path
+// after path through a space; states, steps and ends are judged and counted.
+//
+// Checks are made anew for whatever they judge. They judge each transition alone,
+// once, when a path first takes it, and each path that ends because nothing more
+// happens or the clients are done, from its first step to its last. A check that
+// looks at the history of an execution is therefore sure to see complete paths
+// only, and explorers that do not go on from known states take few of them.
+type Exploration struct {
+	Space    *space.Space
+	Explorer strategy.Explorer
+	Bounds   space.Bounds
+	// Checks returns the checks of one execution.
+	Checks func() []property.Check
+	// Time ends a path before an action later than this, in virtual time; 0: never.
+	Time ariadne.Time
+	// Stopped, when not nil, is asked now and then whether to end the search.
+	Stopped func() bool
+	// Watch, when not nil, is told each frame as a path gets to it.
+	Watch func(p *space.Path)
+	// Ended, when not nil, is told how each path ended, and its violation or nil. The
+	// search goes on unless it returns false.
+	Ended func(p *space.Path, end string, v *ariadne.Violation) bool
+
+	Seen     space.Set // the states
+	Traces   space.Set // the partial orders of the paths that ended by themselves
+	Coverage Coverage
+}
+
+// Coverage is how much of the space was seen.
+type Coverage struct {
+	Paths  int // that ended by themselves, cut by a violation or the bounds included
+	Steps  int // taken, in memory
+	States int
+	Traces int
+	// Bounded counts the states in which the bounds left less than the rules.
+	Bounded int
+	Ends    map[string]int
+}
+
+// EndSeen is the end of a path that came to a known state.
+const EndSeen = "known state"
+
+// How the search as a whole ended.
+const (
+	SearchStopped = "stopped"
+	// SearchExhausted: there is no path left within the bounds.
+	SearchExhausted = "exhausted"
+	// SearchDone: the explorer has made all paths it was to make.
+	SearchDone = "done"
+)
+
+// Run searches. An error is the tool's fault.
+func (x *Exploration) Run() (string, error) {
+	p := space.NewPath(x.Space, x.Bounds)
+	x.Coverage.Ends = map[string]int{}
+	x.arrive(p)
+	for {
+		keep, ok := x.Explorer.Begin(p)
+		if !ok {
+			return x.whole(), nil
+		}
+		p.Cut(keep)
+		if done, err := x.path(p); err != nil || done {
+			return SearchStopped, err
+		}
+	}
+}
+
+// whole says whether all was explored.
+func (x *Exploration) whole() string {
+	if e, ok := x.Explorer.(strategy.Exhaustive); ok && e.Missed() == "" {
+		return SearchExhausted
+	}
+	return SearchDone
+}
+
+// path takes one path to its end; done when the search is over.
+func (x *Exploration) path(p *space.Path) (done bool, err error) {
+	for {
+		if x.Stopped != nil && x.Stopped() {
+			return true, nil
+		}
+		end, v := x.over(p)
+		if end == "" {
+			i, ok := x.Explorer.Next(p)
+			if ok {
+				if err := p.Push(i); err != nil {
+					return true, err
+				}
+				x.Coverage.Steps++
+				x.arrive(p)
+				continue
+			}
+			end = EndStrategy
+			if p.Last().Seen {
+				end = EndSeen
+			}
+		}
+		return x.end(p, end, v)
+	}
+}
+
+// arrive enters the state at the end of the path.
+func (x *Exploration) arrive(p *space.Path) {
+	f := p.Last()
+	f.Seen = !x.Seen.Add(p.Hash(f))
+	if !f.Seen {
+		x.Coverage.States++
+		if f.Bounded {
+			x.Coverage.Bounded++
+		}
+	}
+	if x.Watch != nil {
+		x.Watch(p)
+	}
+}
+
+// over says why the path cannot go on, or "".
+func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
+	f := p.Last()
+	if f.By != nil && !f.By.Fine.Load() {
+		if v := x.judge(p.Step(p.Len())); v != nil {
+			return EndViolation, v
+		}
+		if f.By.Output.Fatal != "" {
+			return EndFatal, nil
+		}
+		f.By.Fine.Store(true)
+	}
+	switch {
+	case x.Space.System.ClientsDone(&f.State.State):
+		return EndClients, nil
+	case len(f.Enabled) == 0 && f.Bounded:
+		return EndSteps, nil
+	case len(f.Enabled) == 0:
+		return EndQuiet, nil
+	case x.Time > 0 && f.Enabled[0].At > x.Time:
+		return EndTime, nil
+	}
+	return "", nil
+}
+
+// judge lets fresh checks look at a step alone.
+func (x *Exploration) judge(s ariadne.Step) *ariadne.Violation {
+	for _, c := range x.Checks() {
+		if v := c.Step(s); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// judgePath lets fresh checks look at all of a path.
+func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
+	checks := x.Checks()
+	at := ariadne.Time(0)
+	for i := 1; i <= p.Len(); i++ {
+		s := p.Step(i)
+		at = max(at, s.At)
+		for _, c := range checks {
+			if v := c.Step(s); v != nil {
+				return v
+			}
+		}
+	}
+	for _, c := range checks {
+		if v := c.End(property.End{Quiet: end == EndQuiet, Step: p.Len(), At: at}); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
+	how := strategy.Given
+	switch end {
+	case EndQuiet, EndClients:
+		how = strategy.Complete
+		if v = x.judgePath(p, end); v != nil {
+			end = EndViolation
+		}
+		if end == EndClients {
+			how = strategy.Cut
+		}
+	case EndSteps, EndTime:
+		how = strategy.Complete
+	case EndViolation, EndFatal:
+		how = strategy.Cut
+	}
+	if how != strategy.Given {
+		x.Coverage.Paths++
+		if x.Traces.Add(x.trace(p)) {
+			x.Coverage.Traces++
+		}
+	}
+	x.Coverage.Ends[end]++
+	if err := x.Explorer.End(p, how); err != nil {
+		return true, fmt.Errorf("after %d paths: %w", x.Coverage.Paths, err)
+	}
+	return x.Ended != nil && !x.Ended(p, end, v), nil
+}
+
+// trace stands for the partial order of a path.
+func (x *Exploration) trace(p *space.Path) world.Hash { return p.Last().State.Trace() }

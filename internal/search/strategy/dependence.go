@@ -1,0 +1,120 @@
+package strategy
+
+import (
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// act is an event that happened, with what of it tells whether it may change
+// places with another.
+type act struct {
+	event world.Event
+	by    *memo.Transition
+	// The node's earliest deadline that counts, before and after.
+	before, after ariadne.Time
+	// ends: the path ended with it, whatever else could have happened.
+	ends bool
+}
+
+// newAct is what an event does in a state whose node it finds in from.
+func newAct(e *world.Event, n *world.NodeState, by *memo.Transition) act {
+	a := act{event: *e, by: by, before: ariadne.Never, after: ariadne.Never}
+	if n.Started && !n.Done {
+		a.before = n.Deadline
+	}
+	if !by.Effect.Done {
+		a.after = by.Effect.Deadline
+	}
+	return a
+}
+
+// actOf is step i of the path, from 1.
+func actOf(p *space.Path, i int) act {
+	e := p.Event(i)
+	return newAct(e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
+}
+
+// relation tells which events depend on each other. Two that do not can change
+// places when they follow each other: both orders are possible or none, and they
+// lead to the same state. It looks at the events alone, so it holds wherever they
+// occur.
+type relation struct{ rules world.Rules }
+
+// dependent reports whether the order of two events may matter.
+//
+// Events of one node always depend on each other, and so do a message's sending and
+// its delivery. Between nodes there is more, because they share the clock and the
+// budget of delays (package world): a timer waits for others that are earlier, a
+// timer that fires delays what should have arrived, and a pending start holds up
+// timers. What ends a path keeps all else from happening.
+func (r relation) dependent(a, b *act) bool {
+	return a.event.Node == b.event.Node || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
+		r.holds(a, b) || r.holds(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
+}
+
+// needs: b delivers what a sent.
+func (relation) needs(a, b *act) bool {
+	if b.event.Kind != ariadne.ActDeliver {
+		return false
+	}
+	for _, p := range a.by.Effect.Packets {
+		if p == b.event.Packet || p.To == b.event.Node && p.SameDelivery(b.event.Packet) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds: before a or after it, its node's deadline keeps b from happening.
+func (r relation) holds(a, b *act) bool {
+	e := r.rules.ClockError
+	if b.event.Kind == ariadne.ActStart {
+		e = 0
+	}
+	if a.before.Add(e) < b.event.At || a.after.Add(e) < b.event.At {
+		return true
+	}
+	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActFire && b.event.At >= a.event.At
+}
+
+// blocks: after a, b may have to wait for something else: for the node's new timer
+// to fire; or, when b is a timer, for the delivery of what a sent or of what stood
+// on its connection behind what a delivers.
+func (r relation) blocks(a, b *act) bool {
+	e := r.rules.ClockError
+	if b.event.Kind == ariadne.ActStart {
+		e = 0
+	}
+	return a.after.Add(e) < b.event.At || r.delays(b, a)
+}
+
+// delays: a is a timer, and b a delivery that it would delay, or the sending of a
+// message that it would.
+func (r relation) delays(a, b *act) bool {
+	if a.event.Kind != ariadne.ActFire {
+		return false
+	}
+	if b.event.Kind == ariadne.ActDeliver && b.event.At <= a.event.At {
+		return true
+	}
+	return r.sendsUntil(b, a.event.At, nil)
+}
+
+// queues: b sends on the connection whose message a delivers, and would send what
+// arrives no earlier than that.
+func (r relation) queues(a, b *act) bool {
+	return a.event.Kind == ariadne.ActDeliver && r.sendsUntil(b, a.event.At, a.event.Packet)
+}
+
+// sendsUntil: a sends a message that arrives until t, on the connection of flow if
+// that is not nil.
+func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
+	for _, p := range a.by.Effect.Packets {
+		if p.Sent.Add(r.rules.Latency) <= t && (flow == nil || p.SameFlow(flow)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package strategy
+
+import (
+	"testing"
+	"time"
+
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// TestIndependentEventsCommute executes both orders of each pair of enabled events
+// that are said to be independent, in the states of random walks: each must leave
+// the other possible, at the same time and with the same outcome, and both orders
+// must lead to the same state.
+func TestIndependentEventsCommute(t *testing.T) {
+	pairs, dependent := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		r := world.Rules{
+			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
+			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
+			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
+		}
+		n := rapid.IntRange(2, 4).Draw(t, "nodes")
+		seed := rapid.Uint64().Draw(t, "seed")
+		programs := func() []worldtest.Program {
+			var p []worldtest.Program
+			for range n {
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed})
+			}
+			return p
+		}
+		y := world.NewSystem(r, worldtest.Nodes(programs()...))
+		m, err := memo.Open(y, memo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
+		defer x.Close()
+		path := space.NewPath(space.New(y, m, x), space.Bounds{})
+		rel := relation{r}
+		for _, c := range rapid.SliceOfN(rapid.IntRange(0, 10), 0, 40).Draw(t, "choices") {
+			f := path.Last()
+			if len(f.Enabled) == 0 {
+				break
+			}
+			for i := range f.Enabled {
+				for j := range i {
+					a, b := outcome(t, path, f, i), outcome(t, path, f, j)
+					if rel.dependent(&a, &b) != rel.dependent(&b, &a) {
+						t.Fatal("dependence is not symmetric")
+					}
+					if pairs++; rel.dependent(&a, &b) {
+						dependent++
+						continue
+					}
+					commute(t, path, f, &a, &b)
+				}
+			}
+			if err := path.Push(c % len(f.Enabled)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if t.Logf("%d of %d pairs are dependent", dependent, pairs); dependent == 0 || dependent == pairs {
+		t.Error("nothing was compared")
+	}
+}
+
+func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) act {
+	var s space.State
+	s.CopyFrom(&f.State)
+	by, err := p.Space().Step(&s, f.Enabled[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newAct(&f.Enabled[i], &f.State.Nodes[f.Enabled[i].Node], by)
+}
+
+func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
+	var ends [2]world.Hash
+	for i, order := range [][2]*act{{a, b}, {b, a}} {
+		var s space.State
+		s.CopyFrom(&f.State)
+		for _, x := range order {
+			found := false
+			for _, e := range p.System().Enabled(&s.State, nil) {
+				if !e.SameAction(&x.event) {
+					continue
+				}
+				found = true
+				if by, err := p.Space().Step(&s, e); err != nil || by.To.Name != x.by.To.Name {
+					t.Fatalf("%v: another outcome, %v", e.Action(), err)
+				}
+				break
+			}
+			if !found {
+				t.Fatalf("%v is not possible after %v", x.event.Action(), order[0].event.Action())
+			}
+		}
+		ends[i] = s.Hash()
+	}
+	if ends[0] != ends[1] {
+		t.Fatalf("%v and %v lead to different states", a.event.Action(), b.event.Action())
+	}
+}

@@ -1,0 +1,52 @@
+package strategy
+
+import "ariadne/internal/space"
+
+// Explorer chooses the paths of a search in memory. Like a Strategy it chooses and
+// never applies; unlike one it chooses path after path, and a path may begin like
+// the one before.
+type Explorer interface {
+	// Begin is asked when a path has ended. The next one begins with the first keep
+	// steps of it. Not ok: there is nothing left to explore.
+	Begin(p *space.Path) (keep int, ok bool)
+	// Next chooses one of the events in p.Last().Enabled, of which there is at least
+	// one. Not ok: the path ends here.
+	Next(p *space.Path) (event int, ok bool)
+	// End tells that a path has ended, and how.
+	End(p *space.Path, e End) error
+}
+
+// End is how a path ended.
+type End uint8
+
+const (
+	// Complete: nothing more can happen within the bounds.
+	Complete End = iota
+	// Cut: the last step ended it, whatever else could have happened: a violation,
+	// the last client's exit.
+	Cut
+	// Given: the explorer had enough.
+	Given
+)
+
+// Exhaustive explorers know whether they have missed anything, besides what the
+// bounds of the paths took away.
+type Exhaustive interface {
+	Explorer
+	// Missed says what was left out, or "".
+	Missed() string
+}
+
+// draw is a source of random numbers: SplitMix64.
+type draw struct{ state uint64 }
+
+func (d *draw) next() uint64 {
+	d.state += 0x9e3779b97f4a7c15
+	z := d.state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// below returns a number from 0 to n-1.
+func (d *draw) below(n int) int { return int(d.next() % uint64(n)) }
