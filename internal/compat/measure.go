@@ -201,6 +201,9 @@ func (o *options) command(out, cwd, verb string, args ...string) (*run.Report, i
 	args = append([]string{verb}, append(args, "--quiet", "--out", out)...)
 	cmd := exec.CommandContext(ctx, o.ariadne, args...)
 	cmd.Dir = cwd
+	// Interrupted, it ends with what it has found so far.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
 	said, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
