@@ -105,3 +105,6 @@ func (in Input) Key() Hash {
 
 // SameDelivery reports whether the delivery of both to one node is the same action.
 func (p *Packet) SameDelivery(q *Packet) bool { return p.Seq == q.Seq && p.SameFlow(q) }
+
+// Chain stands for the direction of the connection that the message is of.
+func (p *Packet) Chain() uint64 { return p.flow }

@@ -1,0 +1,90 @@
+package strategy
+
+import (
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// Priorities are random walks in which the choice is not made step by step: every
+// connection's direction, every node's datagrams and every node's timer gets a random
+// priority, the event of the highest one is taken, and at a few random steps the one
+// that was taken last falls below all others (PCT by Burckhardt et al., 2010, and
+// for messages Ozkan et al., 2018). A bug that needs the order of d events is found
+// with a probability that depends on d and on the length, not on the number of
+// orders; a message can be kept waiting for long, which step by step is unlikely.
+type Priorities struct {
+	Seed    uint64
+	Changes int // steps at which a priority changes; 0: 2
+	Length  int // expected steps of a path; 0: that of the longest so far
+	Index   int // of the next walk
+
+	draw    draw
+	salt    uint64 // of the priorities of the walk
+	longest int
+	at      []int             // steps of the changes
+	low     map[uint64]uint64 // by chain: what its priority fell to
+}
+
+// Begin implements Explorer.
+func (w *Priorities) Begin(*space.Path) (keep int, ok bool) {
+	w.draw = newDraw(w.Seed, w.Index)
+	w.Index++
+	n, changes := w.Length, w.Changes
+	if n == 0 {
+		n = max(w.longest, 10)
+	}
+	if changes == 0 {
+		changes = 2
+	}
+	w.at, w.low = w.at[:0], map[uint64]uint64{}
+	for range changes {
+		w.at = append(w.at, w.draw.below(n))
+	}
+	w.salt = w.draw.next()
+	return 0, true
+}
+
+// Next implements Explorer.
+func (w *Priorities) Next(p *space.Path) (event int, ok bool) {
+	f := p.Last()
+	if slices.Contains(w.at, p.Len()) {
+		// Those that fell later lie lower.
+		w.low[chain(&f.Enabled[w.highest(f)])] = uint64(len(w.at)+1) - uint64(len(w.low))
+	}
+	return w.highest(f), true
+}
+
+func (w *Priorities) highest(f *space.Frame) int {
+	best, most := 0, uint64(0)
+	for i := range f.Enabled {
+		if v := w.priority(chain(&f.Enabled[i])); v > most {
+			best, most = i, v
+		}
+	}
+	return best
+}
+
+// priority of a chain: random, and far above what it may fall to.
+func (w *Priorities) priority(chain uint64) uint64 {
+	if v, ok := w.low[chain]; ok {
+		return v
+	}
+	return world.HashOf(w.salt, chain, 0).Lo | 1<<63
+}
+
+// chain names what an event is ordered with anyway.
+func chain(e *world.Event) uint64 {
+	if e.Kind == ariadne.ActDeliver {
+		return e.Packet.Chain()
+	}
+	return uint64(e.Node)*4 + uint64(e.Kind)
+}
+
+// End implements Explorer.
+func (w *Priorities) End(p *space.Path, _ End) error {
+	w.longest = max(w.longest, p.Len())
+	return nil
+}

@@ -1,0 +1,77 @@
+package strategy
+
+import (
+	"ariadne"
+	"ariadne/internal/space"
+)
+
+// Weights say how likely random choices take an event, by its kind. Zero is 1.
+type Weights [ariadne.ActFire + 1]int
+
+// pick draws one of a frame's events; every event when among is nil.
+func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
+	n := len(among)
+	if among == nil {
+		n = len(f.Enabled)
+	}
+	at := func(i int) int {
+		if among == nil {
+			return i
+		}
+		return among[i]
+	}
+	if *w == (Weights{}) {
+		return at(d.below(n))
+	}
+	sum := 0
+	for i := range n {
+		sum += w.of(f, at(i))
+	}
+	r := d.below(sum)
+	for i := range n {
+		if r -= w.of(f, at(i)); r < 0 {
+			return at(i)
+		}
+	}
+	panic("weights do not add up")
+}
+
+func (w *Weights) of(f *space.Frame, i int) int { return max(w[f.Enabled[i].Kind], 1) }
+
+// Walks are random walks from the first state to the end, one after the other. Some
+// choose freely at each step; others mostly follow the natural schedule and deviate
+// now and then, because in long executions many a bug needs a system that has got
+// somewhere first.
+type Walks struct {
+	Seed    uint64
+	Weights Weights
+	Index   int // of the next walk
+
+	draw draw
+	calm int // at one step of 2^calm it chooses freely
+}
+
+// Begin implements Explorer.
+func (w *Walks) Begin(*space.Path) (keep int, ok bool) {
+	w.draw = newDraw(w.Seed, w.Index)
+	w.calm = w.Index % calms
+	w.Index++
+	return 0, true
+}
+
+// Next implements Explorer.
+func (w *Walks) Next(p *space.Path) (event int, ok bool) {
+	if w.draw.next()>>(64-calms) >= 1<<(calms-w.calm) {
+		return 0, true
+	}
+	return w.Weights.pick(&w.draw, p.Last(), nil), true
+}
+
+// End implements Explorer.
+func (*Walks) End(*space.Path, End) error { return nil }
+
+// newDraw is the source of random numbers of one path of a seed.
+func newDraw(seed uint64, index int) draw {
+	d := draw{seed}
+	return draw{d.next() + uint64(index)*0xd1342543de82ef95}
+}
