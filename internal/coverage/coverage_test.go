@@ -1,0 +1,99 @@
+package coverage_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/coverage"
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+)
+
+// counter logs how many messages it got, and from whom the last one came.
+type counter struct {
+	worldtest.Idle
+	count int
+}
+
+func (c *counter) Receive(x *worldtest.Ctx, m ariadne.Message) {
+	c.count++
+	x.Log("count %d from %d", c.count, m.From)
+}
+
+type shout struct{ worldtest.Idle }
+
+func (shout) Start(c *worldtest.Ctx) { c.Send(0, "x") }
+
+func programs() []worldtest.Program {
+	return []worldtest.Program{&counter{}, shout{}, shout{}}
+}
+
+func TestMeter(t *testing.T) {
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(programs()...))
+	m, err := memo.Open(y, memo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
+	defer x.Close()
+	meter := coverage.NewMeter(3, []*regexp.Regexp{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)})
+	e := &search.Exploration{Space: space.New(y, m, x), Explorer: &strategy.DepthFirst{All: true}, Watch: meter.Watch,
+		Checks: func() []property.Check { return nil }}
+	e.Ended = func(*space.Path, string, *ariadne.Violation) bool {
+		meter.Path(coverage.Sample{Elapsed: time.Second, Traces: e.Coverage.Traces, Executed: x.Counts().Executed, Known: x.Counts().Remembered})
+		return true
+	}
+	if _, err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	// n1 has 1 state started and 2 with one message and 2 with both; n2 and n3 one each.
+	if got := fmt.Sprint(meter.Locals()); got != "[5 1 1]" {
+		t.Errorf("local states %s", got)
+	}
+	// (1, from 1), (1, from 2), (2, from 1), (2, from 2).
+	s := meter.Now()
+	if s.Protocol != 4 || s.Global != 4 || s.Traces != 2 || s.Executed != 7 || s.Paths != e.Coverage.Paths || s.Paths < 10 {
+		t.Errorf("%+v", s)
+	}
+	var b strings.Builder
+	samples := meter.End(coverage.Sample{Elapsed: 2 * time.Second, Traces: 2, Executed: 7})
+	if err := coverage.WriteCSV(&b, samples); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if strings.Count(lines[0], ",") != strings.Count(coverage.Header, ",") || !strings.HasPrefix(lines[len(lines)-1], "2.000,") {
+		t.Errorf("%q", lines)
+	}
+	b.Reset()
+	plot := coverage.Growth("a <small> system", samples)
+	if err := plot.WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"a &lt;small&gt; system", "partial-order traces: 2", "protocol states: 4"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in the plot", want)
+		}
+	}
+	if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+		t.Error("a value that cannot be drawn")
+	}
+}
