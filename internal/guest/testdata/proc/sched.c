@@ -21,7 +21,6 @@ int main(void)
 	SHOW(sched_rr_get_interval(0, &t));
 	SHOW(sched_yield());
 	errno = 0;
-	SHOW(getpriority(PRIO_PROCESS, 0));
 	SHOW(setpriority(PRIO_PROCESS, 0, 5));
 	SHOW(getpriority(PRIO_PROCESS, 0));
 	SHOW(nice(3));

@@ -9,7 +9,7 @@ basename /a/b.c .c; dirname /a/b.c
 echo hello | tee copy | rev 2>/dev/null || echo olleh
 cat copy
 sleep 0.01; echo slept
-nice -n 3 nice
+echo $(($(nice -n 3 nice) - $(nice)))
 nohup true >/dev/null 2>&1; echo $?
 xargs -n 2 echo < /dev/null; seq 4 | xargs -n 2 echo
 sh -c 'kill -s TERM $$'; echo $?
