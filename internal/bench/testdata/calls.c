@@ -32,6 +32,8 @@ int main(int argc, char **argv) {
 		} else if (strcmp(kind, "epoll_wait") == 0) {
 			if (epoll_wait(set, events, 4, 0) != 0)
 				return 1;
+		} else if (strcmp(kind, "clock_gettime_stop") == 0) {
+			syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
 		} else if (strcmp(kind, "clock_read") == 0) {
 			clock_gettime(CLOCK_MONOTONIC, &now);
 		} else {
