@@ -1,0 +1,3 @@
+module paxos
+
+go 1.26.0
