@@ -77,6 +77,10 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 		if proto == 0 || proto == unix.IPPROTO_TCP {
 			return t.Node().NewTCP(domain), 0
 		}
+		if proto == unix.IPPROTO_MPTCP {
+			// As a kernel built without it answers Go, which asks for it first.
+			return nil, unix.EPROTONOSUPPORT
+		}
 	case unix.SOCK_DGRAM:
 		switch proto {
 		case 0, unix.IPPROTO_UDP:
