@@ -132,6 +132,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 		if length, aux := th.tr.TrappedTSC(); length > 0 {
 			n.k.Now += kernel.ClockCost
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
+			n.keepAction(th)
 			return true
 		}
 		return n.fault(th, sig)

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"ariadne/internal/kernel"
@@ -144,6 +145,9 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, f
 	case s.Kind == tracee.Signal && s.Signal == unix.SIGTRAP:
 	case s.Kind == tracee.Signal && s.Signal == unix.SIGSEGV:
 		// No room for the frame on the (alternate) stack.
+		return n.fault(th, unix.SIGSEGV)
+	case s.Kind == tracee.Exited && s.Signal == unix.SIGSEGV:
+		// Nor for the frame of SIGSEGV itself: Linux has ended the process.
 		n.endProcess(th.k.Proc, 0, int(unix.SIGSEGV), true)
 		return false
 	default:
@@ -155,11 +159,12 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, f
 	return true
 }
 
-// fault handles a signal that an instruction of th caused.
+// fault handles a signal that an instruction of th caused. When th blocks it Linux
+// has taken the handler away (force_sig in kernel/signal.c), and the process ends.
 func (n *Node) fault(th *thread, sig unix.Signal) bool {
 	p := th.k.Proc
 	act := p.Actions[int(sig)]
-	if act.Handler <= kernel.SigIgn || th.SigMask().Has(int(sig)) {
+	if act.Handler <= kernel.SigIgn || !th.catches(sig) {
 		n.endProcess(p, 0, int(sig), true)
 		return false
 	}
@@ -167,6 +172,32 @@ func (n *Node) fault(th *thread, sig unix.Signal) bool {
 		return false
 	}
 	return n.deliverSignals(th)
+}
+
+// catches reports whether Linux has a handler for sig.
+func (th *thread) catches(sig unix.Signal) bool {
+	m, err := th.tr.Caught()
+	must(err)
+	return kernel.SigSet(m).Has(int(sig))
+}
+
+// keepAction undoes what a trapped instruction has done to a thread that blocks
+// SIGSEGV: Linux took the handler away, and SIGSEGV out of the mask.
+func (n *Node) keepAction(th *thread) {
+	act := th.k.Proc.Actions[unix.SIGSEGV]
+	if act.Handler <= kernel.SigIgn || th.catches(unix.SIGSEGV) {
+		return
+	}
+	restore, err := th.tr.BorrowCode()
+	must(err)
+	b := binary.LittleEndian.AppendUint64(nil, act.Handler)
+	for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	th.WriteMem(kernel.ScratchAddr, b)
+	n.inject(th, unix.SYS_RT_SIGACTION, uint64(unix.SIGSEGV), kernel.ScratchAddr, 0, 8)
+	must(restore())
+	th.SetSigMask(th.SigMask() | kernel.Sig(int(unix.SIGSEGV)))
 }
 
 const siTimer = -2

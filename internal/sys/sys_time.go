@@ -176,10 +176,10 @@ func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
 	}
 	const size = 208
 	b := make([]byte, size)
-	le.PutUint64(b[48:], 1)        // precision, µs
-	le.PutUint64(b[56:], 32768000) // tolerance
-	copy(b[64:], appendTimeval(nil, ariadne.Time(t.Node().RealBase)+t.Node().Now))
-	le.PutUint64(b[80:], 10000) // µs between ticks
+	le.PutUint64(b[56:], 1)        // precision, µs
+	le.PutUint64(b[64:], 32768000) // tolerance
+	copy(b[72:], appendTimeval(nil, ariadne.Time(t.Node().RealBase)+t.Node().Now))
+	le.PutUint64(b[88:], 10000) // µs between ticks
 	return kernel.RetOr(unix.TIME_OK, t.M.WriteMem(a[0], b))
 }
 

@@ -20,6 +20,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -344,6 +346,22 @@ func (t *Thread) SetSigMask(m uint64) error {
 		return fmt.Errorf("ptrace %d: set signal mask: %w", t.TID, e)
 	}
 	return nil
+}
+
+// Caught are the signals for which Linux has a handler of the process.
+func (t *Thread) Caught() (uint64, error) {
+	const name = "\nSigCgt:\t"
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.TID))
+	if err != nil {
+		return 0, fmt.Errorf("tracee %d: %w", t.TID, err)
+	}
+	_, rest, _ := strings.Cut(string(b), name)
+	line, _, _ := strings.Cut(rest, "\n")
+	m, err := strconv.ParseUint(line, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("tracee %d: signals with a handler: %w", t.TID, err)
+	}
+	return m, nil
 }
 
 // SigInfo is siginfo_t as Linux has it on this processor.
