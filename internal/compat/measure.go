@@ -61,6 +61,8 @@ type walks struct {
 	Steps      int
 	RealTime   time.Duration
 	Ends       map[string]int
+	// Stopped says why there were fewer walks than wanted, or "".
+	Stopped    string
 	Violations []violation
 }
 
@@ -184,6 +186,9 @@ func (o *options) walk(r *result, spec, dir string) error {
 		return err
 	}
 	r.Walks = walks{Status: status, Executions: report.Executions, Steps: report.Steps, RealTime: report.RealTime, Ends: report.Ends}
+	if report.Executions < o.walks {
+		r.Walks.Stopped = report.Stopped
+	}
 	for _, v := range report.Violations {
 		r.Walks.Violations = append(r.Walks.Violations, violation{string(v.Kind), v.NodeName, v.Message, v.Suspect, v.Count})
 	}

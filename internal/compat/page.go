@@ -85,7 +85,11 @@ func (r row) walked() string {
 	if r.Walks.Executions == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%d, %d violations", r.Walks.Executions, r.Walks.violated())
+	text := fmt.Sprintf("%d, %d violations", r.Walks.Executions, r.Walks.violated())
+	if r.Walks.Stopped != "" {
+		text += " (" + r.Walks.Stopped + ")"
+	}
+	return text
 }
 
 // violated counts the walks that ended in a violation.
