@@ -58,6 +58,7 @@ type OpenFile struct {
 	Owner int // F_SETOWN
 	Sig   int // F_SETSIG
 
+	async    *asyncFile // with O_ASYNC, or nil
 	watchers []CloseWatcher
 }
 
@@ -88,6 +89,9 @@ func (f *OpenFile) Drop(n *Node) {
 			w.FileClosed(f)
 		}
 		n.Locks.fileClosed(f)
+		if f.async != nil {
+			f.SetAsync(n, 0, false)
+		}
 		if f.File != nil {
 			f.File.Release(n)
 		}

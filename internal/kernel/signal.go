@@ -44,6 +44,8 @@ const (
 	SIAsync  = -4
 	SITkill  = -6
 
+	lastPoll = 6 // POLL_HUP, the last si_code of SIGIO
+
 	CLDExited    = 1
 	CLDKilled    = 2
 	CLDDumped    = 3
@@ -140,6 +142,8 @@ func (i SigInfo) layout() infoLayout {
 		return layoutPoll
 	case synchronous.Has(i.Signo):
 		return layoutFault
+	case i.Code <= lastPoll: // F_SETSIG
+		return layoutPoll
 	}
 	return layoutSender
 }

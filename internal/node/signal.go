@@ -128,7 +128,8 @@ func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet
 			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) where signal %d was to come", th.k.TID, s.Kind, s.Signal, info.Signo)})
 		}
 	}
-	must(th.tr.SetSigInfo(rawSigInfo(info)))
+	raw := tracee.SigInfo(info.Encode())
+	must(th.tr.SetSigInfo(&raw))
 	return n.enterHandler(th, sig, act, frameMask)
 }
 
@@ -198,32 +199,4 @@ func (n *Node) keepAction(th *thread) {
 	n.inject(th, unix.SYS_RT_SIGACTION, uint64(unix.SIGSEGV), kernel.ScratchAddr, 0, 8)
 	must(restore())
 	th.SetSigMask(th.SigMask() | kernel.Sig(int(unix.SIGSEGV)))
-}
-
-const siTimer = -2
-
-// rawSigInfo is info as siginfo_t (sigaction(2)).
-func rawSigInfo(i kernel.SigInfo) *tracee.SigInfo {
-	s := new(tracee.SigInfo)
-	s.PutInt32(0, int32(i.Signo))
-	s.PutInt32(4, int32(i.Errno))
-	s.PutInt32(8, int32(i.Code))
-	switch {
-	case unix.Signal(i.Signo) == unix.SIGCHLD && i.Code > 0:
-		s.PutInt32(16, int32(i.PID))
-		s.PutInt32(20, int32(i.UID))
-		s.PutInt32(24, int32(i.Status))
-	case i.Code == siTimer:
-		s.PutInt32(16, int32(i.TimerID))
-		s.PutInt32(20, int32(i.Overrun))
-		s.PutUint64(24, i.Value)
-	case unix.Signal(i.Signo) == unix.SIGIO && i.Code > 0:
-		s.PutUint64(16, uint64(i.Band))
-		s.PutInt32(24, int32(i.FD))
-	default:
-		s.PutInt32(16, int32(i.PID))
-		s.PutInt32(20, int32(i.UID))
-		s.PutUint64(24, i.Value)
-	}
-	return s
 }

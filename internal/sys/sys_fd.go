@@ -15,7 +15,7 @@ func init() {
 		full(unix.SYS_DUP, "dup", sysDup),
 		full(unix.SYS_DUP2, "dup2", sysDup2),
 		full(unix.SYS_DUP3, "dup3", sysDup3),
-		partial(unix.SYS_FCNTL, "fcntl", sysFcntl, "no SIGIO, leases or directory notification"),
+		partial(unix.SYS_FCNTL, "fcntl", sysFcntl, "no leases or directory notification"),
 		partial(unix.SYS_IOCTL, "ioctl", sysIoctl, "the common ones"),
 	)
 }
@@ -178,7 +178,7 @@ func setOwner(t *kernel.Thread, of *kernel.OpenFile, who int) kernel.Result {
 }
 
 // ownerEx implements F_SETOWN_EX and F_GETOWN_EX on a struct f_owner_ex: type
-// and id. A thread is taken for a process: no signal is ever sent.
+// and id. A thread is taken for its process.
 func ownerEx(t *kernel.Thread, of *kernel.OpenFile, cmd int, addr uint64) kernel.Result {
 	if cmd == fGetOwnEx {
 		typ, who := uint32(ownerPID), of.Owner
@@ -204,10 +204,6 @@ func ownerEx(t *kernel.Thread, of *kernel.OpenFile, cmd int, addr uint64) kernel
 // setStatusFlags implements F_SETFL.
 func setStatusFlags(t *kernel.Thread, of *kernel.OpenFile, flags int) kernel.Result {
 	const settable = unix.O_APPEND | unix.O_NONBLOCK | unix.O_DIRECT | unix.O_NOATIME | unix.O_ASYNC
-	if flags&unix.O_ASYNC != 0 {
-		t.Node().Refuse(t, "fcntl F_SETFL O_ASYNC", fmt.Sprintf("%#x", flags), false)
-		flags &^= unix.O_ASYNC
-	}
 	if isHost(of) {
 		r := t.M.Syscall(unix.SYS_FCNTL, t.Call.Args[0], unix.F_SETFL, uint64(flags))
 		if r < 0 {
@@ -223,6 +219,7 @@ func setStatusFlags(t *kernel.Thread, of *kernel.OpenFile, flags int) kernel.Res
 	if end, ok := of.File.(*kernel.PipeEnd); ok && flags&unix.O_DIRECT == 0 {
 		end.Packets = false
 	}
+	of.SetAsync(t.Node(), fdOf(t.Call.Args[0]), flags&unix.O_ASYNC != 0)
 	of.Flags = of.Flags&^settable | flags&settable
 	return kernel.Ret(0)
 }
@@ -264,11 +261,7 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 	case fionbio:
 		return setNonBlocking(t, of, arg)
 	case fioasync:
-		if v, e := readU32(t, arg); e != 0 || v == 0 {
-			return kernel.RetOr(0, e)
-		}
-		t.Node().Refuse(t, "ioctl FIOASYNC", formatArgs(a), false)
-		return kernel.Ret(0)
+		return setAsync(t, of, fdOf(a[0]), arg)
 	}
 	if isHost(of) {
 		return hostIoctl(t, cmd, a)
@@ -279,6 +272,18 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	return unknownIoctl(t, cmd, a)
+}
+
+// setAsync implements FIOASYNC.
+func setAsync(t *kernel.Thread, of *kernel.OpenFile, fd int, addr uint64) kernel.Result {
+	on, e := readU32(t, addr)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if (on != 0) != of.Async() && !of.SetAsync(t.Node(), fd, on != 0) {
+		return kernel.Fail(unix.ENOTTY)
+	}
+	return kernel.Ret(0)
 }
 
 func setNonBlocking(t *kernel.Thread, of *kernel.OpenFile, addr uint64) kernel.Result {

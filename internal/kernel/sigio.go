@@ -1,0 +1,82 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// asyncFile sends signals about a file with O_ASYNC (fcntl(2), "Managing
+// signals"). It stands in the file's queue like an epoll item.
+type asyncFile struct {
+	node *Node
+	file *OpenFile
+	fd   int // by which it was switched on
+}
+
+// Reasons of SIGIO, as si_code.
+const (
+	pollIn  = 1
+	pollOut = 2
+)
+
+// Async reports whether the file signals.
+func (f *OpenFile) Async() bool { return f.async != nil }
+
+// SetAsync switches the signals of a file on or off; false: it has none. fd is
+// what si_fd says.
+func (f *OpenFile) SetAsync(n *Node, fd int, on bool) bool {
+	switch f.File.(type) {
+	case Socket, *PipeEnd:
+	default:
+		return false
+	}
+	switch {
+	case on && f.async == nil:
+		f.async = &asyncFile{n, f, fd}
+		f.File.Changed().AddWatcher(f.async, false)
+		f.Flags |= unix.O_ASYNC
+	case !on && f.async != nil:
+		f.File.Changed().Remove(f.async)
+		f.async = nil
+		f.Flags &^= unix.O_ASYNC
+	}
+	return true
+}
+
+// Notify implements Waiter.
+func (a *asyncFile) Notify(ev Events) {
+	if ev == 0 {
+		ev = a.file.File.Ready()
+	}
+	switch {
+	case ev&(In|Hup|Err) != 0:
+		a.signal(pollIn, In|RdNorm)
+	case ev&Out != 0:
+		a.signal(pollOut, Out|WrNorm|WrBand)
+	}
+}
+
+// signal tells the owner. Only a signal chosen by F_SETSIG says what for.
+func (a *asyncFile) signal(reason int, band Events) {
+	info := SigInfo{Signo: int(unix.SIGIO), Code: SIKernel}
+	if a.file.Sig != 0 {
+		info = SigInfo{Signo: a.file.Sig, Code: reason, Band: int(band), FD: a.fd}
+	}
+	for _, p := range a.owners() {
+		if a.node.Kill(p, info) != 0 { // too many are queued: the plain one at least
+			a.node.Kill(p, SigInfo{Signo: int(unix.SIGIO), Code: SIKernel})
+		}
+	}
+}
+
+// owners are the processes that F_SETOWN named and that are still there.
+func (a *asyncFile) owners() []*Process {
+	switch who := a.file.Owner; {
+	case who < 0:
+		return a.node.Group(-who)
+	case a.node.Procs[who] != nil:
+		return []*Process{a.node.Procs[who]}
+	default:
+		if t := a.node.Thread(who); t != nil {
+			return []*Process{t.Proc}
+		}
+	}
+	return nil
+}
