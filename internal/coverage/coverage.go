@@ -12,8 +12,10 @@ package coverage
 import (
 	"encoding/binary"
 	"regexp"
+	"sync"
 	"time"
 
+	"ariadne/internal/memo"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -32,21 +34,26 @@ type Sample struct {
 	Known    int // transitions that were looked up
 }
 
-// Meter measures one search.
-type Meter struct {
-	// Rules say what of the log lines is part of a node's protocol state: for each, the
-	// last text that it matched, or that its groups did. Without rules there are no
-	// protocol states.
-	rules    []*regexp.Regexp
+// Totals are what all workers of a search have seen together.
+type Totals struct {
+	mu       sync.Mutex
 	now      Sample
 	samples  []Sample
 	next     int // paths at the next sample
 	locals   []int
+	states   space.Set
+	traces   space.Set
 	seen     space.Set // local states
 	tuples   space.Set // protocol states of nodes
 	combined space.Set // of all nodes
-	frames   [][]node  // by step of the path
-	fresh    bool      // the last frame's combination was new
+}
+
+// Meter looks at the paths of one worker.
+type Meter struct {
+	totals *Totals
+	rules  []*regexp.Regexp
+	frames [][]node // by step of the path
+	fresh  bool     // the last frame's combination was new
 }
 
 // node is a node's protocol state.
@@ -55,37 +62,46 @@ type node struct {
 	hash  world.Hash
 }
 
-// NewMeter returns a meter of a search of so many nodes.
-func NewMeter(nodes int, rules []*regexp.Regexp) *Meter {
-	first := make([]node, nodes)
+// NewTotals begins to count, for so many nodes.
+func NewTotals(nodes int) *Totals { return &Totals{locals: make([]int, nodes)} }
+
+// Meter returns the meter of a worker. The rules say what of the log lines is part of
+// a node's protocol state: for each, the last text that it matched, or that its groups
+// did. Without rules there are no protocol states.
+func (t *Totals) Meter(rules []*regexp.Regexp) *Meter {
+	first := make([]node, len(t.locals))
 	for i := range first {
 		first[i].texts = make([]uint64, len(rules))
 	}
-	return &Meter{rules: rules, locals: make([]int, nodes), frames: [][]node{first}}
+	return &Meter{totals: t, rules: rules, frames: [][]node{first}}
 }
 
 // Watch looks at the frame to which a path has come.
 func (m *Meter) Watch(p *space.Path) {
 	n, f := p.Len(), p.Last()
-	if !f.Seen {
-		m.now.States++
+	t := m.totals
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.states.Add(f.State.Hash()) {
+		t.now.States++
 	}
 	if n == 0 {
 		return
 	}
-	m.now.Steps++
+	t.now.Steps++
 	id := p.Event(n).Node
 	name := &f.By.To.Name
-	if m.seen.Add(world.HashOf(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))) {
-		m.locals[id]++
-		m.now.Locals++
+	if t.seen.Add(world.HashOf(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))) {
+		t.locals[id]++
+		t.now.Locals++
 	}
 	if len(m.rules) > 0 {
 		m.protocol(p, n, int(id))
 	}
 }
 
-// protocol computes the protocol states at a frame from those at the one before.
+// protocol computes the protocol states at a frame from those at the one before. The
+// totals are locked.
 func (m *Meter) protocol(p *space.Path, n, id int) {
 	if n == len(m.frames) {
 		m.frames = append(m.frames, nil)
@@ -108,18 +124,19 @@ func (m *Meter) protocol(p *space.Path, n, id int) {
 		return
 	}
 	v.hash = world.HashOf(0, 0, 0)
-	for i, t := range v.texts {
-		v.hash = v.hash.Plus(world.HashOf(t, uint64(i), 0))
+	for i, text := range v.texts {
+		v.hash = v.hash.Plus(world.HashOf(text, uint64(i), 0))
 	}
-	if m.tuples.Add(v.hash) {
-		m.now.Protocol++
+	t := m.totals
+	if t.tuples.Add(v.hash) {
+		t.now.Protocol++
 	}
 	all := world.HashOf(0, 0, 1)
 	for i := range m.frames[n] {
 		all = all.Plus(m.frames[n][i].hash)
 	}
-	if m.fresh = m.combined.Add(all); m.fresh {
-		m.now.Global++
+	if m.fresh = t.combined.Add(all); m.fresh {
+		t.now.Global++
 	}
 }
 
@@ -148,32 +165,35 @@ func match(r *regexp.Regexp, line string) (uint64, bool) {
 func (m *Meter) Fresh() bool { return m.fresh }
 
 // Path enters that a path has ended by itself, and takes a sample when it is time for
-// one: each is a hundredth more paths than the one before.
-func (m *Meter) Path(s Sample) {
-	m.now.Paths++
-	m.fill(s)
-	if m.now.Paths > m.next {
-		m.samples = append(m.samples, m.now)
-		m.next = m.now.Paths + m.now.Paths/100
+// one: each is a hundredth more paths than the one before. It returns those that were
+// taken.
+func (t *Totals) Path(p *space.Path, elapsed time.Duration, c memo.Counts) []Sample {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now.Paths++
+	if t.traces.Add(p.Last().State.Trace()) {
+		t.now.Traces++
 	}
+	if t.now.Paths <= t.next {
+		return nil
+	}
+	t.next = t.now.Paths + t.now.Paths/100
+	return t.sample(elapsed, c)
 }
 
-// fill takes over what others count.
-func (m *Meter) fill(s Sample) {
-	m.now.Elapsed, m.now.Traces, m.now.Executed, m.now.Known = s.Elapsed, s.Traces, s.Executed, s.Known
+func (t *Totals) sample(elapsed time.Duration, c memo.Counts) []Sample {
+	t.now.Elapsed, t.now.Executed, t.now.Known = elapsed, c.Executed, c.Remembered
+	t.samples = append(t.samples, t.now)
+	return t.samples[len(t.samples)-1:]
 }
 
 // End takes the last sample and returns all.
-func (m *Meter) End(s Sample) []Sample {
-	m.fill(s)
-	if n := len(m.samples); n == 0 || m.samples[n-1] != m.now {
-		m.samples = append(m.samples, m.now)
-	}
-	return m.samples
+func (t *Totals) End(elapsed time.Duration, c memo.Counts) []Sample {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sample(elapsed, c)
+	return t.samples
 }
 
-// Now is how much was seen so far.
-func (m *Meter) Now() Sample { return m.now }
-
 // Locals are the numbers of different local states by node.
-func (m *Meter) Locals() []int { return m.locals }
+func (t *Totals) Locals() []int { return t.locals }

@@ -48,27 +48,28 @@ func TestMeter(t *testing.T) {
 	}
 	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
 	defer x.Close()
-	meter := coverage.NewMeter(3, []*regexp.Regexp{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)})
+	totals := coverage.NewTotals(3)
+	meter := totals.Meter([]*regexp.Regexp{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)})
 	e := &search.Exploration{Space: space.New(y, m, x), Explorer: &strategy.DepthFirst{All: true}, Watch: meter.Watch,
 		Checks: func() []property.Check { return nil }}
-	e.Ended = func(*space.Path, string, *ariadne.Violation) bool {
-		meter.Path(coverage.Sample{Elapsed: time.Second, Traces: e.Coverage.Traces, Executed: x.Counts().Executed, Known: x.Counts().Remembered})
+	e.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+		totals.Path(p, time.Second, x.Counts())
 		return true
 	}
 	if _, err := e.Run(); err != nil {
 		t.Fatal(err)
 	}
 	// n1 has 1 state started and 2 with one message and 2 with both; n2 and n3 one each.
-	if got := fmt.Sprint(meter.Locals()); got != "[5 1 1]" {
+	if got := fmt.Sprint(totals.Locals()); got != "[5 1 1]" {
 		t.Errorf("local states %s", got)
 	}
 	// (1, from 1), (1, from 2), (2, from 1), (2, from 2).
-	s := meter.Now()
-	if s.Protocol != 4 || s.Global != 4 || s.Traces != 2 || s.Executed != 7 || s.Paths != e.Coverage.Paths || s.Paths < 10 {
+	samples := totals.End(2*time.Second, x.Counts())
+	s := samples[len(samples)-1]
+	if s.Protocol != 4 || s.Global != 4 || s.Traces != 2 || s.Executed != 7 || s.Paths != e.Coverage.Paths || s.States != e.Coverage.States || s.Steps != e.Coverage.Steps || s.Paths < 10 {
 		t.Errorf("%+v", s)
 	}
 	var b strings.Builder
-	samples := meter.End(coverage.Sample{Elapsed: 2 * time.Second, Traces: 2, Executed: 7})
 	if err := coverage.WriteCSV(&b, samples); err != nil {
 		t.Fatal(err)
 	}

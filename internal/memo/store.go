@@ -23,6 +23,9 @@ type store struct {
 
 type row struct{ key, value []byte }
 
+// ErrInUse is wrapped in Open's error when another process has the store.
+var ErrInUse = errors.New("in use by another check")
+
 // batch is how many transitions are written at once.
 const batch = 256
 
@@ -38,7 +41,7 @@ var (
 func openStore(path string, key ariadne.Digest) (*store, error) {
 	db, err := bbolt.Open(path, 0o666, &bbolt.Options{Timeout: time.Second, NoSync: true, NoFreelistSync: true})
 	if errors.Is(err, bbolt.ErrTimeout) {
-		return nil, errors.New("in use by another check")
+		return nil, ErrInUse
 	}
 	if err != nil {
 		return nil, err

@@ -43,7 +43,14 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.work()
+	if o.InMemory.Strategy != "" {
+		err = c.work(c.search)
+	} else {
+		err = c.work(c.executions)
+	}
+	if err != nil {
+		return nil, err
+	}
 	return y.finish(c.report, c.close())
 }
 
@@ -118,17 +125,25 @@ func (c *check) newPlan(first, executions int) {
 	}, func() time.Duration { return time.Since(c.began) })
 }
 
-// work runs executions until the plan has no more.
-func (c *check) work() {
+// work does the work of the check, and tells of its progress.
+func (c *check) work(f func() error) error {
 	done := make(chan struct{})
-	var teller, workers sync.WaitGroup
+	var teller sync.WaitGroup
 	teller.Go(func() { c.tellNowAndThen(done) })
+	err := f()
+	close(done)
+	teller.Wait()
+	return err
+}
+
+// executions runs executions until the plan has no more.
+func (c *check) executions() error {
+	var workers sync.WaitGroup
 	for i := range c.opts.Workers {
 		workers.Go(func() { onThread(func() { c.worker(i) }) })
 	}
 	workers.Wait()
-	close(done)
-	teller.Wait()
+	return nil
 }
 
 func (c *check) worker(id int) {

@@ -30,7 +30,15 @@ import (
 // The directory of a check has such a record of its first execution in
 // execution-0/ (the natural schedule, unless it was asked to begin elsewhere), of
 // each violation in violation-N/ and of what did not happen again in
-// unconfirmed-N/. Files are replaced in one go or appended to line by line, so
+// unconfirmed-N/. A search in memory adds
+//
+//	coverage.csv     how much was seen, as it grew
+//	coverage.svg     the same as a plot
+//	memo.db          what the nodes did, so that the next check in this directory
+//	                 starts warm; without a directory of its own, a check has it in
+//	                 NAME.memo.db beside its run directory
+//
+// Files are replaced in one go or appended to line by line, so
 // that an end at any moment leaves what was there.
 const (
 	specFile     = "spec.yaml"
@@ -44,7 +52,7 @@ const (
 )
 
 // ours are the patterns of all that a run directory is emptied of.
-var ours = []string{reportFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
+var ours = []string{reportFile, coverageFile, plotFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
 // makeOut makes the run directory and returns its path. A directory that holds

@@ -53,6 +53,9 @@ type Options struct {
 	First      int           // index of the first execution, to run one walk again
 	Resume     bool          // go on where the check in Out was interrupted
 
+	// InMemory searches in memory when it names a strategy; Nodes must be Machines.
+	InMemory
+
 	// Force replays although programs or spec differ from the trace's.
 	Force bool
 }
@@ -148,6 +151,8 @@ type Report struct {
 
 	Nodes      []NodeReport
 	Violations []Violation
+	// Coverage is there when a check searched in memory.
+	Coverage *Coverage `json:",omitempty"`
 	// Doubts say what makes the run inconclusive, one line each.
 	Doubts []string
 	// Bugs say where Ariadne contradicted itself, one text each.

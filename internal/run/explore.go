@@ -1,0 +1,451 @@
+package run
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/coverage"
+	"ariadne/internal/memo"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+)
+
+// Machines is a NodeFactory whose nodes can be frozen and thawed. A search in memory
+// needs one. A machine may also have Node's Refusals.
+type Machines interface {
+	NodeFactory
+	// Machine returns the way to make node i of s, on the goroutine that asks for it.
+	Machine(s *spec.Spec, i, worker int) memo.Boot
+}
+
+// InMemory are the options of a search in memory.
+type InMemory struct {
+	// Strategy is one of Strategies(); "": no search in memory.
+	Strategy string
+	// Bounds of a path besides Options.Depth.
+	Deviations space.Bound
+	Timers     space.Bound
+	Backtracks int // of a round of DPOR, or of all of it; 0: the strategy's own
+
+	Audit         float64 // share of new transitions to execute twice
+	NoMemo        bool    // execute every transition whenever it is needed
+	NoCheckpoints bool    // reach every local state from the node's start
+	MemoBytes     int64   // memory for transitions; 0: 1 GiB
+	Checkpoints   int     // of each worker; 0: 200
+	// States are the rules of protocol states (coverage.Totals.Meter).
+	States []*regexp.Regexp
+}
+
+// searches are the strategies in memory: how each is made, and whether several
+// workers may each have one, with seeds of their own.
+var searches = map[string]struct {
+	alone bool
+	make  func(o *Options, seed uint64, from int, m *coverage.Meter) strategy.Explorer
+}{
+	"default": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
+		return strategy.Default(seed, defaultDeviations)
+	}},
+	"depth-first": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.DepthFirst{} }},
+	"all-paths":   {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.DepthFirst{All: true} }},
+	"breadth-first": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer {
+		return &strategy.BreadthFirst{}
+	}},
+	"deviations": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer {
+		return &strategy.FewestDeviations{}
+	}},
+	"sleep-sets": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.SleepSets{} }},
+	"dpor": {true, func(o *Options, _ uint64, _ int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.DPOR{Backtracks: o.Backtracks}
+	}},
+	"rounds": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.Rounds{Seed: seed, Backtracks: o.Backtracks, Index: from}
+	}},
+	"walks": {false, func(_ *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.Walks{Seed: seed, Index: from}
+	}},
+	"priorities": {false, func(_ *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.Priorities{Seed: seed, Index: from}
+	}},
+	"periphery": {true, func(_ *Options, seed uint64, _ int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.Periphery{Seed: seed, Depth: peripheryDepth, Walks: 10}
+	}},
+	"novelty": {false, func(_ *Options, seed uint64, _ int, m *coverage.Meter) strategy.Explorer {
+		return &strategy.Novelty{Seed: seed, New: func(*space.Path) bool { return m.Fresh() }}
+	}},
+}
+
+const (
+	// defaultDeviations is how many paths the default strategy takes close to the
+	// natural schedule.
+	defaultDeviations = 2000
+	peripheryDepth    = 12
+)
+
+// Strategies are the names of the strategies in memory, sorted.
+func Strategies() []string {
+	var names []string
+	for name := range searches {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Coverage is what a search in memory has seen and done.
+type Coverage struct {
+	Strategy string
+	coverage.Sample
+	LocalStates []int // by node
+	Bounded     int   // states in which the bounds left less than the rules
+	// Exhausted: all paths within the bounds were explored.
+	Exhausted bool
+	Missed    string // what the strategy left out, when it has come to its end
+	Memo      memo.Counters
+	Nodes     memo.Counts
+}
+
+// StopExplored is why a check stops that has no path left within its bounds.
+const StopExplored = "all explored within the bounds"
+
+// Files of a search in memory in the run directory.
+const (
+	coverageFile = "coverage.csv"
+	plotFile     = "coverage.svg"
+	memoFile     = "memo.db"
+)
+
+// explorer is a check that searches in memory.
+type explorer struct {
+	*check
+	machines Machines
+	system   *world.System
+	memo     *memo.Memo
+	totals   *coverage.Totals
+	csv      *os.File
+	from     int // paths that were taken before the check was interrupted
+
+	mu     sync.Mutex // of all below
+	counts []memo.Counts
+	steps  []int // of each worker, that its paths were charged with
+	cover  *Coverage
+	leaks  int
+}
+
+// search explores in memory until the plan has no more.
+func (c *check) search() error {
+	m, ok := c.opts.Nodes.(Machines)
+	if !ok {
+		return errors.New("these nodes cannot be frozen, which a search in memory needs")
+	}
+	kind, ok := searches[c.opts.InMemory.Strategy]
+	if !ok {
+		return fmt.Errorf("unknown strategy %q: %s", c.opts.InMemory.Strategy, strings.Join(Strategies(), ", "))
+	}
+	workers := c.opts.Workers
+	if kind.alone {
+		workers = 1
+	}
+	x := &explorer{check: c, machines: m, system: c.worldSystem(), totals: coverage.NewTotals(len(c.spec.Nodes)), from: c.report.Next,
+		counts: make([]memo.Counts, workers), steps: make([]int, workers), cover: &Coverage{Strategy: c.opts.InMemory.Strategy}}
+	c.report.Coverage = x.cover
+	if err := x.open(); err != nil {
+		return err
+	}
+	var group sync.WaitGroup
+	for i := range workers {
+		group.Go(func() { onThread(func() { c.fail(x.worker(i, kind.make)) }) })
+	}
+	group.Wait()
+	return x.close()
+}
+
+// worldSystem is the system without its nodes.
+func (y *system) worldSystem() *world.System {
+	var nodes []world.Node
+	for i := range y.spec.Nodes {
+		def := &y.spec.Nodes[i]
+		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
+			Client: def.Client, Initial: y.initial(i)})
+	}
+	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays}, nodes)
+}
+
+func (x *explorer) open() (err error) {
+	o := memo.Options{Bytes: x.opts.InMemory.MemoBytes, Off: x.opts.InMemory.NoMemo}
+	if o.Bytes == 0 {
+		o.Bytes = 1 << 30
+	}
+	if !o.Off {
+		o.Path = filepath.Join(x.report.Out, memoFile)
+		if x.opts.Out == "" {
+			o.Path = filepath.Join(filepath.Dir(x.report.Out), fileName(x.spec.Name)+"."+memoFile)
+		}
+		if o.Key, err = x.memoKey(); err != nil {
+			return err
+		}
+	}
+	if x.memo, err = memo.Open(x.system, o); errors.Is(err, memo.ErrInUse) && x.opts.Out == "" {
+		o.Path = filepath.Join(x.report.Out, memoFile)
+		x.memo, err = memo.Open(x.system, o)
+	}
+	if err != nil {
+		return err
+	}
+	if x.csv, err = os.Create(filepath.Join(x.report.Out, coverageFile)); err != nil {
+		return err
+	}
+	_, err = x.csv.WriteString(coverage.Header)
+	return err
+}
+
+// memoKey is over what transitions depend on besides the local states' names, in
+// which programs, spec and seed are already: Ariadne itself.
+func (x *explorer) memoKey() (ariadne.Digest, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return ariadne.Digest{}, err
+	}
+	d, err := fileDigest(self)
+	return sha256.Sum256(append(d[:], x.opts.Version...)), err
+}
+
+// worker explores with an explorer and an executor of its own.
+func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *coverage.Meter) strategy.Explorer) (err error) {
+	meter := x.totals.Meter(x.opts.InMemory.States)
+	var boots []memo.Boot
+	for i := range x.spec.Nodes {
+		boots = append(boots, x.counted(i, x.machines.Machine(x.spec, i, id)))
+	}
+	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Audit: x.opts.InMemory.Audit,
+		Now: func() time.Duration { return time.Since(x.began) }}
+	if limits.Checkpoints == 0 {
+		limits.Checkpoints = 200
+	}
+	if x.opts.InMemory.NoCheckpoints {
+		limits.Checkpoints = 0
+	}
+	executor := memo.NewExecutor(x.memo, boots, limits)
+	executor.OnMismatch = x.leak
+	defer func() {
+		x.mu.Lock()
+		x.counts[id] = executor.Counts()
+		x.mu.Unlock()
+		if e := executor.Close(); err == nil && e != nil {
+			err = bug{e}
+		}
+	}()
+	seed := x.spec.Seed + uint64(id)*0x9e3779b97f4a7c15
+	e := &search.Exploration{
+		Space: space.New(x.system, x.memo, executor), Explorer: newExplorer(&x.opts, seed, x.from, meter),
+		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() }, Time: x.limits().Time, Watch: meter.Watch,
+	}
+	asked := 0
+	e.Stopped = func() bool {
+		// Asking costs more than a step does.
+		asked++
+		return asked%64 == 1 && x.stopped()
+	}
+	e.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
+		x.mu.Lock()
+		x.counts[id] = executor.Counts()
+		x.mu.Unlock()
+		if err = x.ended(id, p, e, end, v); err != nil {
+			return false
+		}
+		return !x.stopped()
+	}
+	how, e2 := e.Run()
+	x.done(e, how)
+	return first(err, asBug(e2))
+}
+
+// bounds of a path.
+func (x *explorer) bounds() space.Bounds {
+	b := space.Bounds{Depth: x.limits().Steps, Deviations: x.opts.InMemory.Deviations}
+	b.Kinds[ariadne.ActFire] = x.opts.InMemory.Timers
+	return b
+}
+
+// done enters how a worker's search has ended.
+func (x *explorer) done(e *search.Exploration, how string) {
+	x.mu.Lock()
+	x.cover.Bounded += e.Coverage.Bounded
+	x.cover.Exhausted = x.cover.Exhausted || how == search.SearchExhausted
+	if m, ok := e.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
+		x.cover.Missed = m.Missed()
+	}
+	x.mu.Unlock()
+	x.check.mu.Lock()
+	defer x.check.mu.Unlock()
+	switch how {
+	case search.SearchExhausted:
+		x.plan.Stop(StopExplored)
+	case search.SearchDone:
+		x.plan.Stop("the strategy has no more paths")
+	}
+}
+
+// ended enters a path. Those that came to known states are no executions.
+func (x *explorer) ended(worker int, p *space.Path, e *search.Exploration, end string, v *ariadne.Violation) error {
+	if end == search.EndSeen || end == search.EndStrategy {
+		return nil
+	}
+	if err := x.sample(p); err != nil {
+		return err
+	}
+	x.check.mu.Lock()
+	index, ok := x.plan.Next()
+	x.check.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	a := x.attempt(p, end, v)
+	x.mu.Lock()
+	a.Steps, x.steps[worker] = e.Coverage.Steps-x.steps[worker], e.Coverage.Steps
+	x.mu.Unlock()
+	x.check.steps.Add(int64(a.Steps))
+	x.check.mu.Lock()
+	known := v == nil || !x.plan.IsNew(*v)
+	x.check.mu.Unlock()
+	if known {
+		return x.enter(index, a, true)
+	}
+	tape := newTape()
+	for i := range p.Len() {
+		tape.steps = append(tape.steps, trace.NewStep(p.Step(i+1)))
+	}
+	return x.found(worker, index, a, tape)
+}
+
+// attempt is what a path came to.
+func (x *explorer) attempt(p *space.Path, end string, v *ariadne.Violation) *attempt {
+	f := p.Last()
+	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}}
+	if end == search.EndFatal {
+		a.Fatal, a.FatalNode = f.By.Output.Fatal, p.Event(p.Len()).Node
+	}
+	for i := range p.Len() {
+		a.Unreplayable = a.Unreplayable || p.Frame(i+1).By.Output.Unreplayable
+	}
+	return a
+}
+
+// sample writes how much was seen, now and then.
+func (x *explorer) sample(p *space.Path) error {
+	for _, s := range x.totals.Path(p, time.Since(x.began), x.sum()) {
+		if err := coverage.WriteCSV(x.csv, []coverage.Sample{s}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *explorer) sum() (sum memo.Counts) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range x.counts {
+		sum.Add(c)
+	}
+	return sum
+}
+
+// leak enters that a transition was not the same the second time.
+func (x *explorer) leak(m *memo.Mismatch) {
+	x.check.mu.Lock()
+	defer x.check.mu.Unlock()
+	if x.leaks++; x.leaks <= maxBugs {
+		x.report.Bugs = append(x.report.Bugs, fmt.Sprintf("node %s, after %d inputs: %v", x.spec.Nodes[m.State.Node].Name, m.State.Depth, m))
+	}
+}
+
+// close saves what is known and writes the last of the coverage.
+func (x *explorer) close() error {
+	samples := x.totals.End(time.Since(x.began), x.sum())
+	c := x.cover
+	c.Sample, c.LocalStates, c.Memo, c.Nodes = samples[len(samples)-1], x.totals.Locals(), x.memo.Counters(), x.sum()
+	err := coverage.WriteCSV(x.csv, samples[len(samples)-1:])
+	plot := coverage.Growth(x.spec.Name+": "+c.Strategy, samples)
+	var b strings.Builder
+	err = errors.Join(err, plot.WriteSVG(&b), x.csv.Close(), writeFile(filepath.Join(x.report.Out, plotFile), []byte(b.String())))
+	return errors.Join(err, x.memo.Close())
+}
+
+// counted is a boot whose machines' refusals are entered into the report when they
+// are closed. One machine's is a part of what its descendants report, so they are
+// not added up.
+func (x *explorer) counted(id int, boot memo.Boot) memo.Boot {
+	return func() (memo.Machine, error) {
+		m, err := boot()
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", x.spec.Nodes[id].Name, err)
+		}
+		return refusing{m, x, id}, nil
+	}
+}
+
+type refusing struct {
+	memo.Machine
+	x  *explorer
+	id int
+}
+
+func (m refusing) Freeze() (memo.Frozen, error) {
+	f, err := m.Machine.Freeze()
+	if err != nil {
+		return nil, err
+	}
+	return refusingFrozen{f, m}, nil
+}
+
+func (m refusing) Close() error {
+	if r, ok := m.Machine.(interface{ Refusals() []ariadne.Refusal }); ok {
+		m.x.refused(m.id, r.Refusals())
+	}
+	return m.Machine.Close()
+}
+
+type refusingFrozen struct {
+	memo.Frozen
+	of refusing
+}
+
+func (f refusingFrozen) Thaw() (memo.Machine, error) {
+	m, err := f.Frozen.Thaw()
+	if err != nil {
+		return nil, err
+	}
+	return refusing{m, f.of.x, f.of.id}, nil
+}
+
+// refused enters what one machine met: a doubt when it matters, and the count when
+// it is the greatest so far.
+func (x *explorer) refused(id int, refusals []ariadne.Refusal) {
+	x.check.mu.Lock()
+	defer x.check.mu.Unlock()
+	n := &x.report.Nodes[id]
+	for _, f := range refusals {
+		i := slices.IndexFunc(n.Refusals, func(g ariadne.Refusal) bool { return g.Name == f.Name && g.Program == f.Program })
+		if i < 0 {
+			n.refused(f)
+		} else {
+			n.Refusals[i].Count = max(n.Refusals[i].Count, f.Count)
+		}
+	}
+	all := make([][]ariadne.Refusal, id+1)
+	all[id] = refusals
+	x.report.doubt(doubts(&attempt{refusals: all}, x.report.names())...)
+}

@@ -1,0 +1,140 @@
+package run_test
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/run"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+	"ariadne/internal/world/worldtest"
+)
+
+// freezable are fakes that can be frozen.
+type freezable struct{ *fakes }
+
+func (f freezable) Machine(_ *spec.Spec, i, _ int) memo.Boot {
+	return (&memotest.Machines{Programs: f.programs}).Boot()[i]
+}
+
+// inMemory runs a check in memory.
+func inMemory(t *testing.T, s *spec.Spec, programs func() []worldtest.Program, o run.Options) *run.Report {
+	t.Helper()
+	f := &fakes{programs: programs}
+	o.Nodes, o.CallName, o.Version = freezable{f}, worldtest.CallName, "test"
+	r, err := run.Check(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.made > 0 { // to confirm a violation
+		closed(t, f)
+	}
+	return r
+}
+
+func TestEveryStrategyFindsAndConfirms(t *testing.T) {
+	for _, name := range run.Strategies() {
+		t.Run(name, func(t *testing.T) {
+			s := system(t, 3, 2, 1, 2)
+			r := inMemory(t, s, worldtest.LostUpdate, run.Options{Executions: 1000, InMemory: run.InMemory{Strategy: name}})
+			if r.Outcome != run.Violated || len(r.Violations) != 1 || r.Stopped != search.StopViolation {
+				t.Fatalf("%v, %d violations, stopped: %s, doubts %q, bugs %q", r.Outcome, len(r.Violations), r.Stopped, r.Doubts, r.Bugs)
+			}
+			v := r.Violations[0]
+			if !strings.Contains(v.Message, "update lost") {
+				t.Error(v.Message)
+			}
+			if !strings.Contains(read(t, v.Dir, "trace.txt"), "violation") {
+				t.Error("no violation in the trace")
+			}
+		})
+	}
+}
+
+func TestExhausted(t *testing.T) {
+	s := system(t, 3, 2, 0)
+	for _, name := range []string{"default", "depth-first", "breadth-first", "deviations", "sleep-sets"} {
+		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: 1, InMemory: run.InMemory{Strategy: name}})
+		c := r.Coverage
+		if r.Stopped != run.StopExplored || !c.Exhausted || c.States != 1027 || r.Outcome != run.Violated {
+			t.Errorf("%s: %v, stopped: %s, %+v", name, r.Outcome, r.Stopped, c)
+		}
+	}
+}
+
+func TestWarmStartAndCoverageFiles(t *testing.T) {
+	s := system(t, 3, 1)
+	o := run.Options{Out: filepath.Join(s.Dir, "out"), InMemory: run.InMemory{Strategy: "depth-first", Audit: 1,
+		States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}}
+	first := inMemory(t, s, worldtest.TwoPhaseCommit, with(o, func(o *run.Options) { o.KeepGoing = true }))
+	second := inMemory(t, s, worldtest.TwoPhaseCommit, with(o, func(o *run.Options) { o.KeepGoing = true }))
+	a, b := first.Coverage, second.Coverage
+	if a.Nodes.Executed == 0 || a.Nodes.Audited != a.Nodes.Executed || a.Nodes.Mismatches != 0 {
+		t.Errorf("first: %+v", a.Nodes)
+	}
+	if b.Nodes.Executed != 0 || b.States != a.States || b.Traces != a.Traces {
+		t.Errorf("second: %+v", b)
+	}
+	if a.Protocol != 2 {
+		t.Errorf("%d protocol states", a.Protocol)
+	}
+	lines := strings.Split(strings.TrimSpace(read(t, o.Out, "coverage.csv")), "\n")
+	if len(lines) < 3 || !strings.HasPrefix(lines[0], "seconds,paths") {
+		t.Errorf("%q", lines)
+	}
+	if err := xml.Unmarshal([]byte(read(t, o.Out, "coverage.svg")), new(struct{})); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Out, "memo.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+func with(o run.Options, f func(*run.Options)) run.Options {
+	f(&o)
+	return o
+}
+
+// TestSlowModeSeesTheSame: without memo and checkpoints the same states are found,
+// with more executions.
+func TestSlowModeSeesTheSame(t *testing.T) {
+	s := system(t, 3, 1)
+	o := run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first"}}
+	fast := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
+	o.NoMemo, o.NoCheckpoints = true, true
+	slow := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
+	if slow.States != fast.States || slow.Nodes.Thaws != 0 || slow.Nodes.Executed < 3*fast.Nodes.Executed {
+		t.Errorf("fast %+v, slow %+v", fast, slow)
+	}
+}
+
+func TestSearchInMemoryKeepsToItsTime(t *testing.T) {
+	s := system(t, 3, 50)
+	began := time.Now()
+	chaos := func() []worldtest.Program {
+		return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}}
+	}
+	r := inMemory(t, s, chaos, run.Options{Time: 300 * time.Millisecond, KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: "default"}})
+	if d := time.Since(began); r.Stopped != search.StopTime || d > 20*time.Second || len(r.Bugs) > 0 || r.Executions == 0 {
+		t.Errorf("stopped: %s after %v, %d executions, bugs %q", r.Stopped, d, r.Executions, r.Bugs)
+	}
+}
+
+func TestUnknownStrategy(t *testing.T) {
+	s := system(t, 3, 1)
+	_, err := run.Check(t.Context(), s, run.Options{Nodes: freezable{&fakes{programs: worldtest.Race}}, InMemory: run.InMemory{Strategy: "best"}})
+	if err == nil || !strings.Contains(err.Error(), `unknown strategy "best": all-paths, breadth-first, default`) {
+		t.Errorf("err = %v", err)
+	}
+	_, err = run.Check(t.Context(), s, run.Options{Nodes: &fakes{programs: worldtest.Race}, InMemory: run.InMemory{Strategy: "dpor"}})
+	if err == nil || !strings.Contains(err.Error(), "cannot be frozen") {
+		t.Errorf("err = %v", err)
+	}
+}
