@@ -90,7 +90,8 @@ func (h *home) leave() error {
 // step is what one Apply accumulates besides the kernel's own lists.
 type step struct {
 	calls        int
-	sinceFired   int // calls since due timers were last looked at
+	sinceFired   int          // calls since due timers were last looked at
+	spun         ariadne.Time // computed without a call, not yet on the clock
 	stream       stream
 	trace        []ariadne.CallRecord
 	memory       memoryHash

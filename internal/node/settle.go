@@ -37,10 +37,11 @@ func (n *Node) settle() {
 // fire. It reports whether th goes on. How long "long" is depends on the real
 // machine, so the step is marked.
 func (n *Node) preempt(th *thread) bool {
-	now := n.k.Now + ariadne.Time(n.watch.patience())
-	if t := n.k.NextTimer(true); t != nil && t.When <= now {
-		n.k.Now = now
-		n.fireDue(now)
+	n.step.spun += ariadne.Time(n.watch.patience())
+	if t := n.k.NextTimer(true); t != nil && t.When <= n.k.Now+n.step.spun {
+		n.k.Now += n.step.spun
+		n.step.spun = 0
+		n.fireDue(n.k.Now)
 	}
 	if !n.k.HasReady() {
 		return true
@@ -51,8 +52,5 @@ func (n *Node) preempt(th *thread) bool {
 	return false
 }
 
-// canPreempt reports whether preempt would find somebody to run.
-func (n *Node) canPreempt() bool {
-	t := n.k.NextTimer(true)
-	return n.k.HasReady() || t != nil && t.When <= n.k.Now+ariadne.Time(n.watch.patience())
-}
+// canPreempt reports whether preempt may find somebody to run.
+func (n *Node) canPreempt() bool { return n.k.HasReady() || n.k.NextTimer(true) != nil }
