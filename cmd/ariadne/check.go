@@ -1,13 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"ariadne/internal/run"
+	"ariadne/internal/space"
 	"ariadne/internal/spec"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // defaultCheck is how long a check lasts that is given neither a time nor a
@@ -26,6 +33,23 @@ func (a *app) checkCommand() *cobra.Command {
 messages that can arrive and the timers that can fire is drawn at random. A violation
 is the unexpected death of a node, a step that does not end, or a deadlock: nothing can
 happen and the clients are not done. Each is confirmed by a replay before it is reported.
+
+With --strategy naming one of the searches in memory, what a node does with an input
+is executed once and remembered; states are searched in memory, and nodes are frozen
+where paths branch. Such a check says what it has seen (coverage.csv and coverage.svg
+in the run directory) and whether that was all within its bounds:
+
+  default        few deviations from the natural schedule first, then rounds
+  deviations     all paths, those with the fewest deviations first
+  depth-first, breadth-first
+                 all states
+  dpor           one path of each partial order of events; with timers not quite all
+  sleep-sets     the same, and all with timers; gives up some paths
+  rounds         DPOR around random paths, --backtracks each
+  walks, priorities, novelty
+                 random paths: free, by random priorities, towards new --state
+  periphery      depth-first at the beginning, random from there
+  all-paths      every path, also those to known states
 
 It stops at the first violation, unless --keep-going, and when --time or --executions is
 used up (one minute when neither is given). An interrupt ends it with what it found.`,
@@ -63,9 +87,64 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions at the same time (default: one per processor)")
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
-	f.StringVar(&strategy, "strategy", "random", "`how` to choose among what can happen: natural or random")
+	f.StringVar(&strategy, "strategy", "random", "`how` to choose among what can happen: natural, random, or one of the above")
+	addInMemory(f, &opts.InMemory)
 	return cmd
 }
+
+// addInMemory adds the flags of searches in memory.
+func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
+	f.Var((*bound)(&o.Deviations), "deviations", "in memory: at most `n` steps of a path are not the natural ones")
+	f.Var((*bound)(&o.Timers), "timers", "in memory: at most `n` timers fire in a path")
+	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: 100 in rounds)")
+	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
+	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare")
+	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each worker keeps `n` frozen nodes (default: 200)")
+	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
+	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
+}
+
+// bound is a flag with an upper bound; without the flag there is none.
+type bound space.Bound
+
+func (b *bound) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*b) - 1)
+}
+
+func (b *bound) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return errors.New("not a number from 0 on")
+	}
+	*b = bound(space.AtMost(n))
+	return nil
+}
+
+func (*bound) Type() string { return "n" }
+
+// patterns is a flag with a regular expression that may be repeated.
+type patterns []*regexp.Regexp
+
+func (p *patterns) String() string {
+	var all []string
+	for _, r := range *p {
+		all = append(all, r.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func (p *patterns) Set(s string) error {
+	r, err := regexp.Compile(s)
+	if err == nil {
+		*p = append(*p, r)
+	}
+	return err
+}
+
+func (*patterns) Type() string { return "regexp" }
 
 // chooseStrategy turns the name of a strategy into options.
 func chooseStrategy(name string, o *run.Options) error {
@@ -74,7 +153,10 @@ func chooseStrategy(name string, o *run.Options) error {
 	case "natural":
 		o.First, o.Executions = 0, 1
 	default:
-		return usageError{fmt.Errorf("unknown strategy %q: natural or random", name)}
+		if !slices.Contains(run.Strategies(), name) {
+			return usageError{fmt.Errorf("unknown strategy %q: natural, random, %s", name, strings.Join(run.Strategies(), ", "))}
+		}
+		o.InMemory.Strategy = name
 	}
 	return nil
 }

@@ -99,6 +99,42 @@ type reportEvent struct {
 	Doubts      []string         `json:"doubts,omitempty"`
 	Bugs        []string         `json:"bugs,omitempty"`
 	Mismatch    *mismatch        `json:"mismatch,omitempty"`
+	Coverage    *coverage        `json:"coverage,omitempty"` // of a search in memory
+}
+
+type coverage struct {
+	Strategy    string `json:"strategy"`
+	Exhausted   bool   `json:"exhausted"` // all paths within the bounds were explored
+	Bounded     int    `json:"bounded"`   // states in which the bounds cut something off
+	Missed      string `json:"missed,omitempty"`
+	Paths       int    `json:"paths"`
+	Traces      int    `json:"traces"` // different partial orders of events
+	States      int    `json:"states"`
+	LocalStates []int  `json:"local_states"` // by node
+	Protocol    int    `json:"protocol_states"`
+	Combined    int    `json:"protocol_combinations"`
+	Executed    int    `json:"executed"` // transitions
+	Remembered  int    `json:"remembered"`
+	Replayed    int    `json:"replayed"`
+	Boots       int    `json:"boots"`
+	Thaws       int    `json:"thaws"`
+	Freezes     int    `json:"freezes"`
+	Evictions   int    `json:"evictions"`
+	Audited     int    `json:"audited"`
+	Mismatches  int    `json:"mismatches"`
+}
+
+func newCoverage(c *run.Coverage) *coverage {
+	if c == nil {
+		return nil
+	}
+	n := c.Nodes
+	return &coverage{
+		Strategy: c.Strategy, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed,
+		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
+		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
+		Freezes: n.Freezes, Evictions: n.Evictions, Audited: n.Audited, Mismatches: n.Mismatches,
+	}
 }
 
 type refusal struct {
@@ -162,6 +198,7 @@ func (p *jsonPrinter) report(r *run.Report) {
 	e := reportEvent{
 		Event: "report", Command: r.Command, Name: r.Name, Spec: r.Spec, Out: r.Out, Trace: r.Trace,
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
+		Coverage:   newCoverage(r.Coverage),
 		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
 		Doubts: r.Doubts, Bugs: r.Bugs,

@@ -223,7 +223,35 @@ func (p *textPrinter) summary(r *run.Report) {
 	}
 	p.printf("%s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
 		r.VirtualTime, r.RealTime.Seconds())
+	if c := r.Coverage; c != nil && !p.quiet {
+		p.coverage(c)
+	}
 	if r.Out != "" && !p.quiet {
 		p.printf("run directory: %s\n", r.Out)
+	}
+}
+
+// coverage tells what a search in memory has seen, and whether that was all.
+func (p *textPrinter) coverage(c *run.Coverage) {
+	all := "not exhausted"
+	switch {
+	case c.Exhausted && c.Bounded > 0:
+		all = fmt.Sprintf("exhausted within its bounds, which cut off something in %s", plural(c.Bounded, "state"))
+	case c.Exhausted:
+		all = "exhausted"
+	case c.Missed != "":
+		all += ": " + c.Missed
+	}
+	p.printf("search %s: %s\n", c.Strategy, all)
+	p.printf("  seen       %s, %s, %s, %s (%s)\n", plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
+		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
+	if c.Protocol > 0 {
+		p.printf("  protocol   %s, %s\n", plural(c.Protocol, "state"), plural(c.Global, "combination"))
+	}
+	n := c.Nodes
+	p.printf("  nodes      %s executed, %d remembered, %d replayed; %s, %s, %s, %s\n", plural(n.Executed, "transition"), n.Remembered,
+		n.Replayed, plural(n.Boots, "boot"), plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction"))
+	if n.Audited > 0 {
+		p.printf("  audited    %s, %s\n", plural(n.Audited, "transition"), fmt.Sprintf("%d different", n.Mismatches))
 	}
 }

@@ -47,6 +47,10 @@ var ErrNotFreezable = errors.New("node cannot be frozen")
 // Freeze copies the node, which is between two steps, and leaves it as it is.
 func (n *Node) Freeze() (c *Checkpoint, err error) {
 	defer recoverTool(n, &err)
+	if n.home.tree == nil && len(n.threads) == 0 {
+		// There is no process through which its files could be reached.
+		return nil, fmt.Errorf("%w: no process is left", ErrNotFreezable)
+	}
 	n.enter()
 	n.captureFiles()
 	procs := n.processes()

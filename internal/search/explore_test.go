@@ -164,6 +164,7 @@ func TestKnownCounts(t *testing.T) {
 func drawSmall(t *rapid.T, timers bool) small {
 	n := rapid.IntRange(2, 3).Draw(t, "nodes")
 	seed := rapid.Uint64().Draw(t, "seed")
+	exits := rapid.SampledFrom([]int{3, 40}).Draw(t, "exits")
 	acts := rapid.IntRange(1, 4).Draw(t, "acts")
 	s := small{rules: world.Rules{Latency: time.Millisecond}}
 	if timers {
@@ -174,13 +175,13 @@ func drawSmall(t *rapid.T, timers bool) small {
 		}
 		s.starts = rapid.SliceOfN(rapid.IntRange(0, 3), n, n).Draw(t, "starts ms")
 	}
-	if rapid.IntRange(0, 3).Draw(t, "client") == 0 {
-		s.clients = []int{0}
+	if rapid.IntRange(0, 2).Draw(t, "clients") == 0 {
+		s.clients = []int{0, 1}[:rapid.IntRange(1, 2).Draw(t, "how many")]
 	}
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits})
 		}
 		return p
 	}
@@ -222,7 +223,7 @@ func TestDPORAgreesWithBruteForce(t *testing.T) {
 		d := &strategy.DPOR{}
 		got := explore(t, s.exploration(t, d), 0)
 		same(t, got, want)
-		if got.coverage.Paths != len(got.traces) || s.clients == nil && d.Blocked > 0 {
+		if s.clients == nil && (got.coverage.Paths != len(got.traces) || d.Blocked > 0) {
 			t.Fatalf("%d paths and %d given up for %d traces", got.coverage.Paths, d.Blocked, len(got.traces))
 		}
 	})

@@ -14,13 +14,15 @@ type act struct {
 	by    *memo.Transition
 	// The node's earliest deadline that counts, before and after.
 	before, after ariadne.Time
-	// ends: the path ended with it, whatever else could have happened.
+	// ends: the path ended with it, whatever else could have happened; or it may, when
+	// others have happened before: a client is done.
 	ends bool
 }
 
-// newAct is what an event does in a state whose node it finds in from.
-func newAct(e *world.Event, n *world.NodeState, by *memo.Transition) act {
+// newAct is what an event does with a node.
+func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) act {
 	a := act{event: *e, by: by, before: ariadne.Never, after: ariadne.Never}
+	a.ends = by.Effect.Done && !n.Done && p.System().Nodes()[e.Node].Client
 	if n.Started && !n.Done {
 		a.before = n.Deadline
 	}
@@ -33,7 +35,7 @@ func newAct(e *world.Event, n *world.NodeState, by *memo.Transition) act {
 // actOf is step i of the path, from 1.
 func actOf(p *space.Path, i int) act {
 	e := p.Event(i)
-	return newAct(e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
+	return newAct(p, e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
 }
 
 // relation tells which events depend on each other. Two that do not can change

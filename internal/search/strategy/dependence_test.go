@@ -78,7 +78,7 @@ func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) act {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newAct(&f.Enabled[i], &f.State.Nodes[f.Enabled[i].Node], by)
+	return newAct(p, &f.Enabled[i], &f.State.Nodes[f.Enabled[i].Node], by)
 }
 
 func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {

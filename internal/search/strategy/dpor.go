@@ -146,7 +146,7 @@ func (d *DPOR) End(p *space.Path, e End) error {
 	if n > 0 && n == len(d.levels) {
 		a := &d.levels[n-1].tree[0].act
 		*a = actOf(p, n)
-		a.ends = e == Cut
+		a.ends = a.ends || e == Cut
 	}
 	if e == Given {
 		return nil
@@ -206,7 +206,7 @@ func (d *DPOR) order(p *space.Path, cut bool) {
 	}
 	for j := d.known + 1; j <= n; j++ {
 		d.acts = append(d.acts, actOf(p, j))
-		d.acts[j-1].ends = cut && j == n
+		d.acts[j-1].ends = d.acts[j-1].ends || cut && j == n
 		d.timers = d.timers || d.acts[j-1].after != ariadne.Never
 		clear(d.clocks[j])
 		var first []int
@@ -299,8 +299,8 @@ func (d *DPOR) reverse(p *space.Path, i, j int) error {
 	if err != nil || !ok {
 		return err // not possible before i: no race
 	}
-	b := newAct(&e, &n, by)
-	b.ends = d.acts[j-1].ends
+	b := newAct(p, &e, &n, by)
+	b.ends = b.ends || d.acts[j-1].ends
 	d.enter(l, append(v, b))
 	return nil
 }
@@ -339,8 +339,8 @@ func (d *DPOR) advance(p *space.Path, r reversal) (done bool, err error) {
 				return false, err
 			}
 			if ok {
-				a := newAct(&e, &n, by)
-				a.ends = b.ends && !r.timer
+				a := newAct(p, &e, &n, by)
+				a.ends = a.ends || b.ends && !r.timer
 				if d.rel.dependent(&d.acts[r.first-1], &a) {
 					d.enter(&d.levels[r.first-1], append(v, a))
 				}
@@ -399,7 +399,7 @@ func (d *DPOR) others(p *space.Path) error {
 			if err != nil {
 				return err
 			}
-			if a := newAct(&e, &f.State.Nodes[e.Node], by); d.rel.dependent(&d.acts[m-1], &a) {
+			if a := newAct(p, &e, &f.State.Nodes[e.Node], by); d.rel.dependent(&d.acts[m-1], &a) {
 				d.enter(&d.levels[m-1], []act{a})
 			}
 		}

@@ -81,7 +81,7 @@ func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 func (s *SleepSets) End(p *space.Path, e End) error {
 	if n := p.Len(); n > 0 && n == len(s.levels) {
 		s.levels[n-1].act = actOf(p, n)
-		s.levels[n-1].act.ends = e == Cut
+		s.levels[n-1].act.ends = s.levels[n-1].act.ends || e == Cut
 	}
 	return nil
 }

@@ -231,6 +231,7 @@ type Chaos struct {
 	Nodes int
 	Seed  uint64
 	Acts  int // inputs that it takes notice of; 0: 20
+	Exits int // it exits at one input in so many; 0: 40
 	// NoTimers: it sets none.
 	NoTimers bool
 	state    uint64
@@ -246,6 +247,9 @@ func (x *Chaos) Receive(c *Ctx, m ariadne.Message) {
 func (x *Chaos) act(c *Ctx, input string) {
 	if x.Acts == 0 {
 		x.Acts = 20
+	}
+	if x.Exits == 0 {
+		x.Exits = 40
 	}
 	if x.steps++; x.steps > x.Acts {
 		return
@@ -271,7 +275,7 @@ func (x *Chaos) act(c *Ctx, input string) {
 			c.Log("step %d at %v", x.steps, c.Now())
 		}
 	}
-	if x.below(40) == 0 {
+	if x.below(x.Exits) == 0 {
 		c.Exit(0)
 	}
 }
