@@ -167,7 +167,11 @@ func (c *check) search() error {
 	}
 	var group sync.WaitGroup
 	for i := range workers {
-		group.Go(func() { onThread(func() { c.fail(x.worker(i, kind.make)) }) })
+		newExplorer := kind.make
+		if i > 0 && c.opts.InMemory.Strategy == "default" {
+			newExplorer = searches["rounds"].make // the first part is for one alone
+		}
+		group.Go(func() { onThread(func() { c.fail(x.worker(i, newExplorer)) }) })
 	}
 	group.Wait()
 	return x.close()

@@ -6,10 +6,13 @@
 // Invariant: an execution is a function of the world's first state and the
 // strategy, so that its index and the seed are enough to make it again.
 //
-// What it is not: exhaustive. Random walks may miss any bug; nothing found is no
-// proof.
+// Explorations search in memory (explore.go): path after path through states that are
+// looked up, judged and counted.
 //
-// Read next: internal/search/strategy, internal/property, internal/replay.
+// What it is not: a proof. Random walks may miss any bug; an exploration says whether
+// it has seen all within its bounds.
+//
+// Read next: explore.go, internal/search/strategy, internal/property, internal/replay.
 package search
 
 import (
