@@ -76,6 +76,18 @@ func fdStat(t *kernel.Thread, fd int) (st unix.Stat_t, e kernel.Errno) {
 	return st, errnoOf(err)
 }
 
+// openBeneath is openat2(2), made again for as long as Linux says EAGAIN: it does so
+// when any name or mount of the whole machine changed while it followed "..", which
+// no node may notice.
+func openBeneath(dirfd int, name string, how *unix.OpenHow) (int, error) {
+	for {
+		fd, err := unix.Openat2(dirfd, name, how)
+		if err != unix.EAGAIN && err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
 // pathStat is the real state of what a path of the thread leads to, looked at
 // with Ariadne's rights.
 func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.Stat_t, e kernel.Errno) {
@@ -91,7 +103,7 @@ func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix
 	if !follow {
 		how.Flags |= unix.O_NOFOLLOW
 	}
-	fd, err := unix.Openat2(root, absolute(t, dirfd, name), &how)
+	fd, err := openBeneath(root, absolute(t, dirfd, name), &how)
 	if err != nil {
 		return st, errnoOf(err)
 	}
