@@ -72,7 +72,7 @@ build_module() {
 		cd "$work"
 		go mod init fetch 2>/dev/null
 		go get "$1"
-		CGO_ENABLED=0 go build -mod=mod -o "../../bin/$3" "$2"
+		CGO_ENABLED=0 go build -trimpath -mod=mod -o "../../bin/$3" "$2"
 	)
 	echo "$1" >".fetch/$3.version"
 }
