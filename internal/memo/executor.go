@@ -53,6 +53,7 @@ type Limits struct {
 // Counts of an Executor.
 type Counts struct {
 	Remembered int // looked up
+	Shared     int // not looked up, but another worker waited for the same already
 	Executed   int // made by a living node, for the first time
 	Replayed   int // executed again only to reach a local state
 	Boots      int
@@ -70,6 +71,7 @@ type Counts struct {
 // Add adds up the counts of several executors.
 func (c *Counts) Add(d Counts) {
 	c.Remembered += d.Remembered
+	c.Shared += d.Shared
 	c.Executed += d.Executed
 	c.Replayed += d.Replayed
 	c.Boots += d.Boots
@@ -86,7 +88,7 @@ func (c *Counts) Add(d Counts) {
 }
 
 // Executor makes transitions: it looks them up, and executes what is missing.
-// Machines and checkpoints are its own.
+// Machines and checkpoints are its own, and belong to its thread. A Pool has several.
 type Executor struct {
 	memo   *Memo
 	boot   []Boot // by node
@@ -139,8 +141,8 @@ func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
 }
 
 func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
-	again := !x.stands(l)
-	if err := x.reach(l); err != nil {
+	again, err := x.reach(l)
+	if err != nil {
 		return nil, err
 	}
 	if again || x.distance(l) >= x.limits.Every {
@@ -191,31 +193,32 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 	return m.Close()
 }
 
-// reach brings the node's machine to l: it is there, or it is thawed from the
-// nearest kept ancestor, or booted, and given the inputs in between.
-func (x *Executor) reach(l *Local) error {
-	if x.stands(l) {
-		return nil
+// reach brings the node's machine to l: it is there or on the way, or it is thawed
+// from the nearest kept ancestor, or booted, and given the inputs in between. again:
+// it had gone elsewhere.
+func (x *Executor) reach(l *Local) (again bool, err error) {
+	from, there := x.nearest(l)
+	if !there {
+		if err := x.abandon(l.Node); err != nil {
+			return true, err
+		}
+		m, a, err := x.clone(l)
+		if err != nil {
+			return true, err
+		}
+		x.live[l.Node], from = living{m, a.Name}, a
 	}
-	if err := x.abandon(l.Node); err != nil {
-		return err
-	}
-	m, from, err := x.clone(l)
-	if err != nil {
-		return err
-	}
-	x.live[l.Node] = living{m, from.Name}
 	for _, s := range between(from, l) {
 		out, err := x.step(s.Parent, s.Input)
 		if err != nil {
-			return err
+			return !there, err
 		}
 		x.counts.Replayed++
 		if out.Digest != s.Did && !out.Unreplayable {
-			return x.astray(s, out)
+			return !there, x.astray(s, out)
 		}
 	}
-	return nil
+	return !there, nil
 }
 
 // astray reports that a replay did not do what the first execution did. The state
@@ -231,6 +234,33 @@ func (x *Executor) astray(s *Local, out ariadne.Output) error {
 		x.OnMismatch(m)
 	}
 	return errors.Join(m, x.abandon(s.Node))
+}
+
+// nearest is the last state on the way to l where there is a checkpoint or the
+// node's machine; there when it is the machine. Without any it is the root.
+func (x *Executor) nearest(l *Local) (at *Local, there bool) {
+	for {
+		if x.stands(l) {
+			return l, true
+		}
+		if l.Parent == nil || x.kept.at[l.Name] != nil {
+			return l, false
+		}
+		l = l.Parent
+	}
+}
+
+// cost is about what it takes to bring the node's machine to l, in inputs.
+func (x *Executor) cost(l *Local) int {
+	from, there := x.nearest(l)
+	c := l.Depth - from.Depth
+	switch {
+	case there:
+		return c
+	case from.Parent == nil:
+		return c + bootCost
+	}
+	return c + 1
 }
 
 // between are the states after from up to l, which it leads to.

@@ -8,10 +8,11 @@
 // Memo holds the transitions that are known, within a bound on memory; beyond it
 // they are in a store on disk (store.go), and a check that begins with the store
 // of an earlier one starts warm. The Executor (executor.go) makes missing
-// transitions, with living nodes and checkpoints of them.
+// transitions, with living nodes and checkpoints of them; a Pool (pool.go) is
+// several executors that work for the workers of a search.
 //
-// A Memo is for any number of goroutines; an Executor is for one, that is locked to
-// its thread.
+// A Memo and a Pool are for any number of goroutines; an Executor is for one, that is
+// locked to its thread.
 //
 // Invariants: a transition that was remembered is never executed again, as long as
 // it is in memory or in the store; two executions of a transition that do not do the
@@ -175,6 +176,7 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 		}
 		return known, nil
 	}
+	t.To.loaded.Store(true) // what leads there is not in the store: nothing from there is either
 	m.enter(l, t)
 	m.count.Transitions++
 	if m.store != nil {
@@ -253,11 +255,6 @@ func (m *Memo) load(l *Local) error {
 func (m *Memo) shrink() error {
 	if m.max == 0 || m.bytes <= m.max {
 		return nil
-	}
-	if m.store != nil {
-		if err := m.store.flush(); err != nil {
-			return err
-		}
 	}
 	age := map[*Local]uint32{} // as it is now: others go on looking
 	for _, l := range m.withRows {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"ariadne"
@@ -13,21 +14,39 @@ import (
 )
 
 // store keeps transitions in a file: a B+ tree from (local state, input) to what
-// the node did. What is put is written in batches; a process that is killed loses
-// the last one and nothing else. It does not wait for the disk, so a machine that
-// loses power may lose the file; it is a cache, and the next check makes it anew.
+// the node did. What is put is written in batches, by a goroutine of the store's; a
+// process that is killed loses what is younger than writeEvery and nothing else. It
+// does not wait for the disk, so a machine that loses power may lose the file; it is a
+// cache, and the next check makes it anew.
 type store struct {
-	db      *bbolt.DB
-	pending []row
+	db   *bbolt.DB
+	wake chan struct{} // a batch is full, or closed: no more will come
+	ends sync.WaitGroup
+
+	mu      sync.Mutex // of all below
+	written sync.Cond  // what was in writing is in the file
+	pending rows
+	writing rows
+	n       int   // in pending
+	err     error // the first
 }
+
+// rows are transitions as they are stored, by the state where they begin.
+type rows map[ariadne.Digest][]row
 
 type row struct{ key, value []byte }
 
 // ErrInUse is wrapped in Open's error when another process has the store.
 var ErrInUse = errors.New("in use by another check")
 
-// batch is how many transitions are written at once.
-const batch = 256
+const (
+	// batch is how many transitions are written at once when they come fast, and
+	// writeEvery how long they wait for each other when they do not.
+	batch      = 1024
+	writeEvery = 200 * time.Millisecond
+	// behind is how many may wait to be written before those who put more wait too.
+	behind = 64 * batch
+)
 
 // format is part of the key: another encoding has another number.
 const format = 1
@@ -46,11 +65,13 @@ func openStore(path string, key ariadne.Digest) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{db: db}
+	s := &store{db: db, wake: make(chan struct{}, 1), pending: rows{}}
+	s.written.L = &s.mu
 	if err := db.Update(func(tx *bbolt.Tx) error { return prepare(tx, append(key[:], format)) }); err != nil {
 		db.Close()
 		return nil, err
 	}
+	s.ends.Go(s.write)
 	return s, nil
 }
 
@@ -71,7 +92,7 @@ func prepare(tx *bbolt.Tx, key []byte) error {
 	return b.Put(keyName, key)
 }
 
-// put keeps t from the next flush on.
+// put keeps t, which get finds at once.
 func (s *store) put(t *Transition) error {
 	var e encoder
 	e.bytes = append(e.bytes, t.From.Name[:]...)
@@ -80,28 +101,76 @@ func (s *store) put(t *Transition) error {
 	var v encoder
 	v.input(&t.Input)
 	v.output(&t.Output)
-	s.pending = append(s.pending, row{e.bytes, v.bytes})
-	if len(s.pending) < batch {
-		return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.n >= behind && s.err == nil {
+		s.written.Wait()
 	}
-	return s.flush()
+	s.pending[t.From.Name] = append(s.pending[t.From.Name], row{e.bytes, v.bytes})
+	if s.n++; s.n%batch == 0 {
+		s.hurry()
+	}
+	return s.err
 }
 
-func (s *store) flush() error {
-	if len(s.pending) == 0 {
+// hurry tells the writer not to wait any longer.
+func (s *store) hurry() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write is the writer.
+func (s *store) write() {
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	for open := true; open; {
+		select {
+		case _, open = <-s.wake:
+		case <-tick.C:
+		}
+		s.mu.Lock()
+		s.writing, s.pending, s.n = s.pending, rows{}, 0
+		writing := s.writing
+		s.mu.Unlock()
+		err := s.save(writing)
+		s.mu.Lock()
+		s.writing = nil
+		if s.err == nil {
+			s.err = err
+		}
+		s.written.Broadcast()
+		s.mu.Unlock()
+	}
+}
+
+func (s *store) save(all rows) error {
+	if len(all) == 0 {
 		return nil
 	}
-	err := s.db.Update(func(tx *bbolt.Tx) error {
+	return s.db.Update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(transitions)
-		for _, r := range s.pending {
-			if err := b.Put(r.key, r.value); err != nil {
-				return err
+		for _, of := range all {
+			for _, r := range of {
+				if err := b.Put(r.key, r.value); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
-	s.pending = s.pending[:0]
-	return err
+}
+
+// flush waits until all that was put is in the file.
+func (s *store) flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.n+len(s.writing) > 0 && s.err == nil {
+		s.hurry()
+		s.written.Wait()
+	}
+	return s.err
 }
 
 // stored is a transition as it is read.
@@ -121,13 +190,12 @@ func (s *store) get(state ariadne.Digest) (rows []stored, err error) {
 		rows = append(rows, r)
 		return nil
 	}
-	for _, r := range s.pending {
-		if bytes.HasPrefix(r.key, state[:]) {
-			if err := add(r.value); err != nil {
-				return nil, err
-			}
+	for _, value := range s.unwritten(state) {
+		if err := add(value); err != nil {
+			return nil, err
 		}
 	}
+	// What was written meanwhile comes twice, which does no harm.
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(transitions).Cursor()
 		for k, v := c.Seek(state[:]); bytes.HasPrefix(k, state[:]); k, v = c.Next() {
@@ -140,13 +208,21 @@ func (s *store) get(state ariadne.Digest) (rows []stored, err error) {
 	return rows, err
 }
 
+// unwritten are the transitions of a state that are not in the file yet.
+func (s *store) unwritten(state ariadne.Digest) (values [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, of := range [][]row{s.pending[state], s.writing[state]} {
+		for _, r := range of {
+			values = append(values, r.value)
+		}
+	}
+	return values
+}
+
 func (s *store) close() error {
 	err := s.flush()
-	if e := s.db.Sync(); err == nil {
-		err = e
-	}
-	if e := s.db.Close(); err == nil {
-		err = e
-	}
-	return err
+	close(s.wake)
+	s.ends.Wait()
+	return errors.Join(err, s.db.Sync(), s.db.Close())
 }
