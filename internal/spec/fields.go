@@ -48,6 +48,11 @@ var specFields = []field[specText]{
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 0.", 0, maxInt, func(s *specText) *int { return &s.Delays }),
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
+	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
+		func(r *reader, s *specText, v *yaml.Node) {
+			s.Explore.Line = v.Line
+			readFields(r, exploreFields, &s.explore, v)
+		}},
 }
 
 var limitFields = []field[Limits]{
@@ -85,7 +90,8 @@ var nodeFields = []field[nodeText]{
 // specText is a spec whose nodes are as written.
 type specText struct {
 	*Spec
-	nodes []nodeText
+	nodes   []nodeText
+	explore exploreText
 }
 
 const maxInt = 1<<31 - 1

@@ -63,14 +63,17 @@ func Parse(path string, data []byte) (*Spec, error) {
 	s.Path, s.Dir, s.Digest = path, dir, sha256.Sum256(data)
 	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 
-	var nodes []nodeText
+	var written specText
 	if isColumns(path, data) {
-		nodes = r.columns(data)
+		written.nodes = r.columns(data)
 	} else {
-		nodes = r.document(&s, data)
+		written = r.document(&s, data)
 	}
 	if len(r.errs) == 0 { // else what follows would complain of what is missing
-		s.Nodes = r.build(nodes)
+		s.Nodes = r.build(written.nodes)
+	}
+	if len(r.errs) == 0 {
+		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 	}
 	if len(r.errs) > 0 {
 		slices.SortStableFunc(r.errs, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })

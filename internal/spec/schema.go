@@ -10,7 +10,8 @@ func Schema() []byte {
 	root["required"] = []string{"nodes"}
 	node := object(nodeFields)
 	node["required"] = []string{"command"}
-	root["$defs"] = schema{"node": node, "limits": object(limitFields)}
+	root["$defs"] = schema{"node": node, "limits": object(limitFields),
+		"explore": object(exploreFields), "weights": object(weightFields), "bounds": object(boundFields)}
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(err) // the rows are constants

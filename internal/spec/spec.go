@@ -21,7 +21,7 @@ import (
 type Spec struct {
 	Path   string         // of the file, as given
 	Dir    string         // absolute directory of the file; nodes see it, read-only, as /spec
-	Digest ariadne.Digest // over the file's bytes
+	Digest ariadne.Digest // over the file's bytes but for the section explore
 
 	Name       string
 	Nodes      []Node
@@ -30,6 +30,7 @@ type Spec struct {
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
 	Delays     int           // budget: how many messages may be delayed past a timer in one execution
 	Limits     Limits
+	Explore    Explore
 }
 
 // Limits end an execution.

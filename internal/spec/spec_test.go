@@ -212,7 +212,7 @@ func TestProgramOutOfSight(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, got, want Spec) {
+func compare[T any](t *testing.T, got, want T) {
 	t.Helper()
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := range g.NumField() {

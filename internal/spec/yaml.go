@@ -2,39 +2,74 @@ package spec
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"ariadne"
+
 	"go.yaml.in/yaml/v3"
 )
 
-// document reads a YAML spec into s and returns its nodes as written.
-func (r *reader) document(s *Spec, data []byte) []nodeText {
+// document reads a YAML spec into s and returns it as written.
+func (r *reader) document(s *Spec, data []byte) specText {
 	var doc, more yaml.Node
+	st := specText{Spec: s, explore: exploreText{Explore: &s.Explore}}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	switch err := dec.Decode(&doc); {
 	case err == io.EOF:
 		r.fail(0, "is empty: a list of nodes is needed")
-		return nil
+		return st
 	case err != nil:
 		r.failYAML(err)
-		return nil
+		return st
 	}
 	if err := dec.Decode(&more); err == nil {
 		r.fail(more.Line, "a second document begins here: a spec is one document")
 	} else if err != io.EOF {
 		r.failYAML(err)
 	}
-	st := specText{Spec: s}
 	readFields(r, specFields, &st, doc.Content[0])
+	s.Digest = digest(data, doc.Content[0])
 	if len(st.nodes) == 0 && len(r.errs) == 0 {
 		r.fail(doc.Content[0].Line, "no nodes: a list under nodes: is needed")
 	}
-	return st.nodes
+	return st
+}
+
+// digest is over the spec's bytes without the section explore, which may change
+// without anything else changing. It is over all of them when the section cannot be
+// told from the rest by its lines, or when the rest may refer to what stands in it.
+func digest(data []byte, doc *yaml.Node) ariadne.Digest {
+	all := ariadne.Digest(sha256.Sum256(data))
+	if doc.Kind != yaml.MappingNode || doc.Style&yaml.FlowStyle != 0 {
+		return all
+	}
+	lines := slices.Collect(bytes.Lines(data))
+	for i := 0; i < len(doc.Content); i += 2 {
+		if doc.Content[i].Value != "explore" {
+			continue
+		}
+		from, to := doc.Content[i].Line-1, len(lines)
+		if i+2 < len(doc.Content) {
+			to = doc.Content[i+2].Line - 1
+		}
+		if from >= to || anchored(doc.Content[i+1]) {
+			return all
+		}
+		return sha256.Sum256(bytes.Join(slices.Delete(lines, from, to), nil))
+	}
+	return all
+}
+
+// anchored reports whether an alias elsewhere may stand for a part of v.
+func anchored(v *yaml.Node) bool {
+	return v.Anchor != "" || slices.ContainsFunc(v.Content, anchored)
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)

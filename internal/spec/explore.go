@@ -1,0 +1,250 @@
+package spec
+
+import (
+	"net/netip"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ariadne"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Explore is how a check searches, unless the command line says otherwise. It
+// changes nothing of what the system can do, so Spec.Digest does not cover it.
+type Explore struct {
+	Line         int    // of the section; 0: there is none
+	Strategy     string // "": not said; package run knows the names
+	StrategyLine int
+	Script       string // absolute path of a file in Starlark, or ""
+	ScriptLine   int
+	// Symmetric are groups of interchangeable nodes. No node is in two of them.
+	Symmetric [][]ariadne.NodeID
+	// Weights say how likely random choices take an event, by ariadne.ActionKind;
+	// 0: not said.
+	Weights    [ariadne.ActFire + 1]int
+	Bounds     Bounds
+	Backtracks int              // of a round of DPOR, or of all of it; 0: not said
+	States     []*regexp.Regexp // that tell a node's protocol state from its lines
+}
+
+// Bounds keep a search small. nil: not said.
+type Bounds struct {
+	Depth      *int // steps of a path
+	Deviations *int // steps of a path that are not the natural ones
+	Deliveries *int // messages that arrive on a path
+	Timers     *int // that fire on a path
+	Delays     *int // messages delayed on a path; more than Spec.Delays is no more
+}
+
+// exploreText is an Explore with its symmetric groups as written.
+type exploreText struct {
+	*Explore
+	symmetric [][]text
+}
+
+var exploreFields = []field[exploreText]{
+	{"strategy", "How to choose among what can happen: natural, random, or one of the searches in memory (ariadne check --help).", schema{"type": "string"},
+		func(r *reader, e *exploreText, v *yaml.Node) { e.Strategy, e.StrategyLine = r.text(v).string, v.Line }},
+	{"script", "A file in Starlark beside the spec, with what the search asks: explore, independent, same (docs/explore.md).", schema{"type": "string"}, setScript},
+	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only in who of a group is who count as one.",
+		schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
+	{"weights", "How likely random choices take an event of each kind, in proportion; default 1 each.", schema{"$ref": "#/$defs/weights"},
+		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, weightFields, &e.Weights, v) }},
+	{"bounds", "What keeps the search small; default: nothing but the limits.", schema{"$ref": "#/$defs/bounds"},
+		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
+	countField("backtracks", "How often a round of DPOR, or all of it, goes back; default 100 in rounds.", 1, maxInt, func(e *exploreText) *int { return &e.Backtracks }),
+	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
+}
+
+var weightFields = []field[[ariadne.ActFire + 1]int]{
+	weightField(ariadne.ActStart, "Of switching a node on."),
+	weightField(ariadne.ActDeliver, "Of a message's arrival."),
+	weightField(ariadne.ActFire, "Of a timer that fires."),
+}
+
+// MaxWeight is the greatest weight.
+const MaxWeight = 1000
+
+func weightField(k ariadne.ActionKind, doc string) field[[ariadne.ActFire + 1]int] {
+	return countField(KindName(k), doc, 1, MaxWeight, func(w *[ariadne.ActFire + 1]int) *int { return &w[k] })
+}
+
+// KindName is the name of a kind of action in specs, flags and scripts, as in the
+// action's own name.
+func KindName(k ariadne.ActionKind) string {
+	return [...]string{ariadne.ActStart: "start", ariadne.ActDeliver: "deliver", ariadne.ActFire: "timer"}[k]
+}
+
+var boundFields = []field[Bounds]{
+	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
+	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),
+	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int { return &b.Deliveries }),
+	boundField("timers", "Timers that fire on a path, at most.", 0, func(b *Bounds) **int { return &b.Timers }),
+	boundField("delays", "Messages delayed past a timer on a path, at most; the spec's own delays are the most there can be.", 0, func(b *Bounds) **int { return &b.Delays }),
+}
+
+func boundField(name, doc string, low int, at func(*Bounds) **int) field[Bounds] {
+	return field[Bounds]{name, doc, schema{"type": "integer", "minimum": low, "maximum": maxInt}, func(r *reader, b *Bounds, v *yaml.Node) {
+		n := r.count(v, low, maxInt)
+		*at(b) = &n
+	}}
+}
+
+func setScript(r *reader, e *exploreText, v *yaml.Node) {
+	t := r.text(v)
+	e.Script, e.ScriptLine = r.absolute(t.string), t.line
+	switch info, err := os.Stat(e.Script); {
+	case os.IsNotExist(err):
+		r.fail(t.line, "no such script %q", t.string)
+	case err != nil:
+		r.fail(t.line, "script %q: %s", t.string, cause(err))
+	case !info.Mode().IsRegular():
+		r.fail(t.line, "script %q is not a regular file", t.string)
+	}
+}
+
+func setStates(r *reader, e *exploreText, v *yaml.Node) {
+	for _, t := range r.texts(v) {
+		x, err := regexp.Compile(t.string)
+		if err != nil {
+			r.fail(t.line, "states: %s", err)
+			continue
+		}
+		e.States = append(e.States, x)
+	}
+}
+
+func setSymmetric(r *reader, e *exploreText, v *yaml.Node) {
+	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
+		r.fail(v.Line, "symmetric: a list of groups is needed here, as in [[n1, n2, n3]]")
+		return
+	}
+	for _, g := range v.Content {
+		if g = dereference(g); g.Kind != yaml.SequenceNode || len(g.Content) < 2 {
+			r.fail(g.Line, "symmetric: a group is a list of two nodes or more, as in [[n1, n2, n3]]")
+			continue
+		}
+		e.symmetric = append(e.symmetric, r.texts(g))
+	}
+}
+
+// MaxPermutations is the greatest number of ways to exchange nodes, that of five in
+// one group: each costs time and memory at every step.
+const MaxPermutations = 120
+
+// symmetric resolves the groups of interchangeable nodes, and sees that they look it.
+func (r *reader) symmetric(groups [][]text, nodes []Node) [][]ariadne.NodeID {
+	var out [][]ariadne.NodeID
+	in := map[ariadne.NodeID]bool{}
+	ways := 1
+	for _, g := range groups {
+		var ids []ariadne.NodeID
+		for i, t := range g {
+			ways = min(ways*(i+1), MaxPermutations+1)
+			id := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == t.string })
+			switch {
+			case id < 0:
+				r.fail(t.line, "symmetric: no node %q", t.string)
+				continue
+			case in[ariadne.NodeID(id)]:
+				r.fail(t.line, "symmetric: node %s is named twice", t.string)
+				continue
+			}
+			in[ariadne.NodeID(id)] = true
+			ids = append(ids, ariadne.NodeID(id))
+		}
+		out = append(out, ids)
+	}
+	if ways > MaxPermutations {
+		r.fail(groups[0][0].line, "symmetric: more than %d ways to exchange these nodes", MaxPermutations)
+	}
+	if len(r.errs) > 0 {
+		return nil
+	}
+	for i, ids := range out {
+		for _, id := range ids[1:] {
+			if what := differ(nodes, ids, ids[0], id); what != "" {
+				r.fail(groups[i][0].line, "symmetric: nodes %s and %s are not interchangeable: %s", nodes[ids[0]].Name, nodes[id].Name, what)
+			}
+		}
+	}
+	return out
+}
+
+// differ says in what two nodes of a group differ besides their names, addresses
+// and numbers, or "". Copies of one description do not.
+func differ(nodes []Node, group []ariadne.NodeID, a, b ariadne.NodeID) string {
+	m, n := &nodes[a], &nodes[b]
+	alike := func(s, t string) bool { return s == t || general(nodes, group, a, s) == general(nodes, group, b, t) }
+	switch {
+	case m.Line == n.Line:
+		return ""
+	case len(m.Commands) != len(n.Commands):
+		return "one has more commands"
+	case !alike(m.Dir, n.Dir):
+		return "dir"
+	case !slices.Equal(m.Writable, n.Writable):
+		return "writable"
+	case m.Stdin != n.Stdin || m.StdinOpen != n.StdinOpen:
+		return "stdin"
+	case m.User != n.User:
+		return "user"
+	case m.CPUs != n.CPUs:
+		return "cpus"
+	case m.MayFail != n.MayFail:
+		return "may_fail"
+	case m.Client != n.Client:
+		return "client"
+	case m.Start != n.Start:
+		return "start"
+	case len(m.Addrs) != len(n.Addrs):
+		return "one has more addresses"
+	case len(m.Env) != len(n.Env):
+		return "env"
+	}
+	for k, v := range m.Env {
+		if w, ok := n.Env[k]; !ok || !alike(v, w) {
+			return "env"
+		}
+	}
+	for i := range m.Commands {
+		x, y := m.Commands[i].Args, n.Commands[i].Args
+		if len(x) != len(y) {
+			return "one has more arguments"
+		}
+		for j := range x {
+			if !alike(x[j], y[j]) {
+				return strconv.Quote(x[j]) + " and " + strconv.Quote(y[j]) + " in their commands"
+			}
+		}
+	}
+	return ""
+}
+
+// word is what may be a name, an IPv4 address or end in a number.
+var word = regexp.MustCompile(`[A-Za-z0-9._-]*[A-Za-z0-9]`)
+
+// general is a text of a node with names and addresses of its group, and its own
+// number at the end of a word, replaced by what is the same for all of the group.
+func general(nodes []Node, group []ariadne.NodeID, id ariadne.NodeID, s string) string {
+	number := strings.TrimPrefix(nodes[id].Name, strings.TrimRight(nodes[id].Name, "0123456789"))
+	if number == "" {
+		number = strconv.Itoa(int(id) + 1)
+	}
+	return word.ReplaceAllStringFunc(s, func(w string) string {
+		for _, g := range group {
+			n := &nodes[g]
+			if w == n.Name || slices.ContainsFunc(n.Addrs, func(a netip.Addr) bool { return w == a.String() }) {
+				return "{node}"
+			}
+		}
+		if rest, ok := strings.CutSuffix(w, number); ok {
+			return rest + "{i}"
+		}
+		return w
+	})
+}
