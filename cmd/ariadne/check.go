@@ -1,16 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"ariadne/internal/run"
-	"ariadne/internal/space"
 	"ariadne/internal/spec"
 
 	"github.com/spf13/cobra"
@@ -51,6 +46,9 @@ in the run directory) and whether that was all within its bounds:
   periphery      depth-first at the beginning, random from there
   all-paths      every path, also those to known states
 
+What of this is not said here is taken from the section explore of the spec; a bound
+that stands there is lifted with none.
+
 It stops at the first violation, unless --keep-going, and when --time or --executions is
 used up (one minute when neither is given). An interrupt ends it with what it found.`,
 		Example: `  ariadne check spec.yaml
@@ -62,6 +60,9 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 				return err
 			}
 			s, err := spec.Read(args[0])
+			if err == nil {
+				err = steer(s, strategy != "", &opts)
+			}
 			if err != nil {
 				return err
 			}
@@ -87,7 +88,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions at the same time (default: one per processor)")
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
-	f.StringVar(&strategy, "strategy", "random", "`how` to choose among what can happen: natural, random, or one of the above")
+	f.StringVar(&strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or random)")
 	addInMemory(f, &opts.InMemory)
 	return cmd
 }
@@ -96,6 +97,9 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.Var((*bound)(&o.Deviations), "deviations", "in memory: at most `n` steps of a path are not the natural ones")
 	f.Var((*bound)(&o.Timers), "timers", "in memory: at most `n` timers fire in a path")
+	f.Var((*bound)(&o.Deliveries), "deliveries", "in memory: at most `n` messages arrive in a path")
+	f.Var((*bound)(&o.Delays), "delays", "in memory: at most `n` messages are delayed in a path, when the spec allows more")
+	f.Var((*weights)(&o.Weights), "weights", "in memory: random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
 	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: 100 in rounds)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare")
@@ -103,27 +107,6 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
 }
-
-// bound is a flag with an upper bound; without the flag there is none.
-type bound space.Bound
-
-func (b *bound) String() string {
-	if *b == 0 {
-		return ""
-	}
-	return strconv.Itoa(int(*b) - 1)
-}
-
-func (b *bound) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return errors.New("not a number from 0 on")
-	}
-	*b = bound(space.AtMost(n))
-	return nil
-}
-
-func (*bound) Type() string { return "n" }
 
 // patterns is a flag with a regular expression that may be repeated.
 type patterns []*regexp.Regexp
@@ -145,18 +128,3 @@ func (p *patterns) Set(s string) error {
 }
 
 func (*patterns) Type() string { return "regexp" }
-
-// chooseStrategy turns the name of a strategy into options.
-func chooseStrategy(name string, o *run.Options) error {
-	switch name {
-	case "random": // the natural schedule comes first anyway
-	case "natural":
-		o.First, o.Executions = 0, 1
-	default:
-		if !slices.Contains(run.Strategies(), name) {
-			return usageError{fmt.Errorf("unknown strategy %q: natural, random, %s", name, strings.Join(run.Strategies(), ", "))}
-		}
-		o.InMemory.Strategy = name
-	}
-	return nil
-}

@@ -39,6 +39,9 @@ type InMemory struct {
 	// Bounds of a path besides Options.Depth.
 	Deviations space.Bound
 	Timers     space.Bound
+	Deliveries space.Bound
+	Delays     space.Bound // when it is less than the spec's
+	Weights    strategy.Weights
 	Backtracks int // of a round of DPOR, or of all of it; 0: the strategy's own
 
 	Audit         float64 // share of new transitions to execute twice
@@ -57,7 +60,7 @@ var searches = map[string]struct {
 	make  func(o *Options, seed uint64, from int, m *coverage.Meter) strategy.Explorer
 }{
 	"default": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return strategy.Default(seed, defaultDeviations)
+		return strategy.Default(seed, o.Weights, defaultDeviations)
 	}},
 	"depth-first": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.DepthFirst{} }},
 	"all-paths":   {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.DepthFirst{All: true} }},
@@ -72,19 +75,19 @@ var searches = map[string]struct {
 		return &strategy.DPOR{Backtracks: o.Backtracks}
 	}},
 	"rounds": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Rounds{Seed: seed, Backtracks: o.Backtracks, Index: from}
+		return &strategy.Rounds{Seed: seed, Weights: o.Weights, Backtracks: o.Backtracks, Index: from}
 	}},
-	"walks": {false, func(_ *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Walks{Seed: seed, Index: from}
+	"walks": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.Walks{Seed: seed, Weights: o.Weights, Index: from}
 	}},
 	"priorities": {false, func(_ *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
 		return &strategy.Priorities{Seed: seed, Index: from}
 	}},
-	"periphery": {true, func(_ *Options, seed uint64, _ int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Periphery{Seed: seed, Depth: peripheryDepth, Walks: 10}
+	"periphery": {true, func(o *Options, seed uint64, _ int, _ *coverage.Meter) strategy.Explorer {
+		return &strategy.Periphery{Seed: seed, Weights: o.Weights, Depth: peripheryDepth, Walks: 10}
 	}},
-	"novelty": {false, func(_ *Options, seed uint64, _ int, m *coverage.Meter) strategy.Explorer {
-		return &strategy.Novelty{Seed: seed, New: func(*space.Path) bool { return m.Fresh() }}
+	"novelty": {false, func(o *Options, seed uint64, _ int, m *coverage.Meter) strategy.Explorer {
+		return &strategy.Novelty{Seed: seed, Weights: o.Weights, New: func(*space.Path) bool { return m.Fresh() }}
 	}},
 }
 
@@ -185,7 +188,8 @@ func (y *system) worldSystem() *world.System {
 		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
 			Client: def.Client, Initial: y.initial(i)})
 	}
-	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays}, nodes)
+	delays := y.opts.InMemory.Delays.Min(y.spec.Delays)
+	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: delays}, nodes)
 }
 
 func (x *explorer) open() (err error) {
@@ -281,6 +285,7 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 func (x *explorer) bounds() space.Bounds {
 	b := space.Bounds{Depth: x.limits().Steps, Deviations: x.opts.InMemory.Deviations}
 	b.Kinds[ariadne.ActFire] = x.opts.InMemory.Timers
+	b.Kinds[ariadne.ActDeliver] = x.opts.InMemory.Deliveries
 	return b
 }
 

@@ -44,11 +44,22 @@ type Bounds struct {
 	Kinds [ariadne.ActFire + 1]Bound
 }
 
-// Bound is an upper bound plus 1; 0: none.
+// Bound is an upper bound plus 1; 0 or less: none.
 type Bound int
 
 // AtMost is the bound n.
 func AtMost(n int) Bound { return Bound(n + 1) }
+
+// Unbounded is no bound, said aloud: nothing else takes its place.
+const Unbounded = Bound(-1)
+
+// Min is the bound, or n when that is less.
+func (b Bound) Min(n int) int {
+	if b <= 0 {
+		return n
+	}
+	return min(int(b)-1, n)
+}
 
 func (b Bound) reached(n int) bool { return b > 0 && n >= int(b)-1 }
 

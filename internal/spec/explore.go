@@ -36,7 +36,7 @@ type Bounds struct {
 	Depth      *int // steps of a path
 	Deviations *int // steps of a path that are not the natural ones
 	Deliveries *int // messages that arrive on a path
-	Timers     *int // that fire on a path
+	Timers     *int // that fire on a path although something else comes first in time
 	Delays     *int // messages delayed on a path; more than Spec.Delays is no more
 }
 
@@ -83,7 +83,7 @@ var boundFields = []field[Bounds]{
 	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
 	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),
 	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int { return &b.Deliveries }),
-	boundField("timers", "Timers that fire on a path, at most.", 0, func(b *Bounds) **int { return &b.Timers }),
+	boundField("timers", "Timers that fire on a path although something else comes first in time, at most.", 0, func(b *Bounds) **int { return &b.Timers }),
 	boundField("delays", "Messages delayed past a timer on a path, at most; the spec's own delays are the most there can be.", 0, func(b *Bounds) **int { return &b.Delays }),
 }
 

@@ -17,10 +17,10 @@ type Part struct {
 // Default does well without being told: it takes the natural schedule and what
 // deviates little from it, the fewest deviations first, for so many paths, and then
 // rounds of DPOR around random paths. A small space it exhausts in its first part.
-func Default(seed uint64, paths int) Explorer {
+func Default(seed uint64, w Weights, paths int) Explorer {
 	return &Series{Parts: []Part{
 		{Explorer: &FewestDeviations{}, Paths: paths},
-		{Explorer: &Rounds{Seed: seed}},
+		{Explorer: &Rounds{Seed: seed, Weights: w}},
 	}}
 }
 

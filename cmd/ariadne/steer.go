@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/run"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+)
+
+// steer completes the options of a check by what its spec says of the search. chosen:
+// the command line has named a strategy.
+func steer(s *spec.Spec, chosen bool, o *run.Options) error {
+	e := &s.Explore
+	o.Steer(e)
+	if chosen {
+		return nil
+	}
+	if err := chooseStrategy(e.Strategy, o); err != nil {
+		return spec.Errors{{Path: s.Path, Line: e.StrategyLine, Text: err.Error()}}
+	}
+	return nil
+}
+
+// chooseStrategy turns the name of a strategy into options.
+func chooseStrategy(name string, o *run.Options) error {
+	switch name {
+	case "", "random": // the natural schedule comes first anyway
+	case "natural":
+		o.First, o.Executions = 0, 1
+	default:
+		if !slices.Contains(run.Strategies(), name) {
+			return usageError{fmt.Errorf("unknown strategy %q: natural, random, %s", name, strings.Join(run.Strategies(), ", "))}
+		}
+		o.InMemory.Strategy = name
+	}
+	return nil
+}
+
+// bound is a flag with an upper bound; without the flag there is none.
+type bound space.Bound
+
+func (b *bound) String() string {
+	switch {
+	case *b == 0:
+		return ""
+	case *b < 0:
+		return "none"
+	}
+	return strconv.Itoa(int(*b) - 1)
+}
+
+func (b *bound) Set(s string) error {
+	if s == "none" {
+		*b = bound(space.Unbounded)
+		return nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return errors.New("neither a number from 0 on nor none")
+	}
+	*b = bound(space.AtMost(n))
+	return nil
+}
+
+func (*bound) Type() string { return "n" }
+
+// weights is a flag with a weight for each kind of action.
+type weights strategy.Weights
+
+func (w *weights) String() string {
+	var all []string
+	for k, n := range w {
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s=%d", spec.KindName(ariadne.ActionKind(k)), n))
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+func (w *weights) Set(s string) error {
+	for one := range strings.SplitSeq(s, ",") {
+		name, value, _ := strings.Cut(one, "=")
+		k := slices.IndexFunc(kinds, func(k ariadne.ActionKind) bool { return spec.KindName(k) == name })
+		if k < 0 {
+			return fmt.Errorf("%q is not KIND=N, of start, deliver and timer", one)
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > spec.MaxWeight {
+			return fmt.Errorf("bad weight %q: a whole number from 1 to %d is needed", value, spec.MaxWeight)
+		}
+		w[kinds[k]] = n
+	}
+	return nil
+}
+
+func (*weights) Type() string { return "kind=n" }
+
+var kinds = []ariadne.ActionKind{ariadne.ActStart, ariadne.ActDeliver, ariadne.ActFire}
