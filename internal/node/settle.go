@@ -34,8 +34,8 @@ func (n *Node) settle() {
 
 // preempt takes the processor from th, which the watchdog found computing for long
 // without a call: others have their turn, and timers that its time has made due
-// fire. It reports whether th goes on. How long "long" is depends on the real
-// machine, so the step is marked.
+// fire, whose signals may be for th itself. It reports whether th goes on. How long
+// "long" is depends on the real machine, so the step is marked.
 func (n *Node) preempt(th *thread) bool {
 	n.step.spun += ariadne.Time(n.watch.patience())
 	if t := n.k.NextTimer(true); t != nil && t.When <= n.k.Now+n.step.spun {
@@ -43,13 +43,17 @@ func (n *Node) preempt(th *thread) bool {
 		n.step.spun = 0
 		n.fireDue(n.k.Now)
 	}
-	if !n.k.HasReady() {
+	others := n.k.HasReady()
+	if !others && !th.k.HasSignal() {
 		return true
 	}
 	n.step.unreplayable = true
 	n.watch.hurry()
-	n.requeue(th)
-	return false
+	if others {
+		n.requeue(th)
+		return false
+	}
+	return n.deliverSignals(th)
 }
 
 // canPreempt reports whether preempt may find somebody to run.
