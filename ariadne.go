@@ -187,6 +187,9 @@ type Output struct {
 	Diverged string
 	// Fatal is what the node could not go on without (see Refusal), or "".
 	Fatal string
+	// Refusals are what its programs asked for in this step and did not get, by
+	// name and program.
+	Refusals []Refusal
 }
 
 // Automaton is a node: a function from inputs to outputs, with its local state

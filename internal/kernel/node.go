@@ -76,7 +76,7 @@ type Node struct {
 	Out      []ariadne.Message
 	Logs     []ariadne.LogLine
 	Exits    []ariadne.Exit
-	Refusals map[string]*ariadne.Refusal
+	Refusals []ariadne.Refusal // one for each name and program
 }
 
 // Host is a name and its addresses, as in /etc/hosts.
@@ -88,7 +88,7 @@ type Host struct {
 // NewNode returns a machine that has just been switched on.
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, Rand: NewRand(seed),
-		Procs: map[int]*Process{}, Shm: map[int]*Shm{}, Refusals: map[string]*ariadne.Refusal{}}
+		Procs: map[int]*Process{}, Shm: map[int]*Shm{}}
 	n.Init = n.newInit()
 	n.Net.init(n)
 	n.Futexes.init()
@@ -106,15 +106,18 @@ func (n *Node) Sequence() uint64 { n.seq++; return n.seq }
 // Refuse counts a use of something that is not modelled (invariant I6).
 // harmless: the answer given is one that real kernels give too.
 func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
-	r := n.Refusals[name]
-	if r == nil {
-		r = &ariadne.Refusal{Name: name, Detail: detail, Harmless: harmless}
-		if t != nil {
-			r.Program = t.Proc.Exe
-		}
-		n.Refusals[name] = r
+	program := ""
+	if t != nil {
+		program = t.Proc.Exe
 	}
-	r.Count++
+	for i := range n.Refusals {
+		if r := &n.Refusals[i]; r.Name == name && r.Program == program {
+			r.Count++
+			r.Harmless = r.Harmless && harmless
+			return
+		}
+	}
+	n.Refusals = append(n.Refusals, ariadne.Refusal{Name: name, Detail: detail, Program: program, Count: 1, Harmless: harmless})
 }
 
 // Rand is a SplitMix64 generator: small, copyable, the same everywhere.

@@ -84,6 +84,14 @@ func (e *encoder) output(o *ariadne.Output) {
 	e.flag(o.Unreplayable)
 	e.text(o.Diverged)
 	e.text(o.Fatal)
+	e.int(len(o.Refusals))
+	for _, r := range o.Refusals {
+		e.text(r.Name)
+		e.text(r.Detail)
+		e.text(r.Program)
+		e.int(r.Count)
+		e.flag(r.Harmless)
+	}
 }
 
 // decoder is the inverse. After a failure it returns zeros.
@@ -181,5 +189,8 @@ func (d *decoder) output() (o ariadne.Output) {
 	o.Done, o.Calls = d.flag(), d.int()
 	copy(o.Digest[:], d.take(len(o.Digest)))
 	o.Unreplayable, o.Diverged, o.Fatal = d.flag(), d.text(), d.text()
+	for range d.list() {
+		o.Refusals = append(o.Refusals, ariadne.Refusal{Name: d.text(), Detail: d.text(), Program: d.text(), Count: d.int(), Harmless: d.flag()})
+	}
 	return o
 }

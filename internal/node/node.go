@@ -12,9 +12,10 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"os"
-	"sort"
+	"slices"
 	"time"
 
 	"ariadne"
@@ -178,16 +179,6 @@ func (n *Node) Close() (err error) {
 	return first
 }
 
-// Refusals lists, by name, what the node's programs asked for in vain.
-func (n *Node) Refusals() []ariadne.Refusal {
-	s := make([]ariadne.Refusal, 0, len(n.k.Refusals))
-	for _, r := range n.k.Refusals {
-		s = append(s, *r)
-	}
-	sort.Slice(s, func(i, j int) bool { return s[i].Name < s[j].Name })
-	return s
-}
-
 // Apply gives the node an input and runs it until every thread waits.
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
@@ -271,8 +262,12 @@ func (n *Node) output() ariadne.Output {
 		CallTrace:    n.step.trace,
 		Unreplayable: n.step.unreplayable,
 		Diverged:     n.step.diverged,
+		Refusals:     k.Refusals,
 	}
-	k.Out, k.Logs, k.Exits = nil, nil, nil
+	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
+	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
+	})
 	if t := k.NextTimer(false); t != nil {
 		out.Deadline = t.When
 		out.Timer = timerName(t)

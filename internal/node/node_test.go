@@ -40,6 +40,9 @@ func runAlone(t *testing.T, steps int, args ...string) (logs []string, last aria
 		for _, c := range out.CallTrace {
 			t.Logf("%d %s = %d", c.TID, callName(c.NR), c.Result)
 		}
+		for _, r := range out.Refusals {
+			t.Logf("refused %d x %s %s by %s", r.Count, r.Name, r.Detail, r.Program)
+		}
 		for _, l := range out.Logs {
 			logs = append(logs, l.Text)
 		}
@@ -48,9 +51,6 @@ func runAlone(t *testing.T, steps int, args ...string) (logs []string, last aria
 			break
 		}
 		in = ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}
-	}
-	for _, r := range n.Refusals() {
-		t.Logf("refused %d x %s %s by %s", r.Count, r.Name, r.Detail, r.Program)
 	}
 	return logs, last
 }

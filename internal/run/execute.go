@@ -31,7 +31,19 @@ func asBug(err error) error {
 // attempt is what one execution came to.
 type attempt struct {
 	search.Result
-	refusals [][]ariadne.Refusal // by node
+	refusals map[ariadne.NodeID][]ariadne.Refusal
+	counted  bool // the refusals are in the report already
+}
+
+// refused adds what a step met that is not modelled.
+func (a *attempt) refused(id ariadne.NodeID, step []ariadne.Refusal) {
+	if len(step) == 0 {
+		return
+	}
+	if a.refusals == nil {
+		a.refusals = map[ariadne.NodeID][]ariadne.Refusal{}
+	}
+	a.refusals[id] = addRefusals(a.refusals[id], step)
 }
 
 // explore executes the system once.
@@ -39,11 +51,14 @@ func (y *system) explore(worker int, st strategy.Strategy, watch func(ariadne.St
 	err = y.with(worker, func(in *instance) error {
 		e := search.Execution{
 			World: in.world, Strategy: st, Checks: y.checks(), Limits: y.limits(), Stopped: stopped,
-			Watch: func(s ariadne.Step) bool { watch(s); return true },
+			Watch: func(s ariadne.Step) bool {
+				a.refused(s.Action.Node, s.Output.Refusals)
+				watch(s)
+				return true
+			},
 		}
 		var err error
 		a.Result, err = e.Run()
-		a.refusals = in.refusals()
 		return asBug(err)
 	})
 	return a, err
@@ -54,11 +69,16 @@ func (y *system) follow(worker int, t *trace.Trace, calls *trace.CallReader, wat
 	err = y.with(worker, func(in *instance) error {
 		r := replay.Replay{
 			World: in.world, Trace: t, Checks: y.checks(), Calls: calls, CallName: y.opts.CallName,
-			Watch: watch, Stopped: stopped,
+			Stopped: stopped,
+			Watch: func(s ariadne.Step) {
+				a.refused(s.Action.Node, s.Output.Refusals)
+				if watch != nil {
+					watch(s)
+				}
+			},
 		}
 		var err error
 		a.Result, m, err = r.Run()
-		a.refusals = in.refusals()
 		return asBug(err)
 	})
 	return a, m, err

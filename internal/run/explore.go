@@ -25,7 +25,7 @@ import (
 )
 
 // Machines is a NodeFactory whose nodes can be frozen and thawed. A search in memory
-// needs one. A machine may also have Node's Refusals.
+// needs one.
 type Machines interface {
 	NodeFactory
 	// Machine returns the way to make node i of s, on the goroutine that asks for it.
@@ -236,7 +236,14 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 	meter := x.totals.Meter(x.opts.InMemory.States)
 	var boots []memo.Boot
 	for i := range x.spec.Nodes {
-		boots = append(boots, x.counted(i, x.machines.Machine(x.spec, i, id)))
+		boot := x.machines.Machine(x.spec, i, id)
+		boots = append(boots, func() (memo.Machine, error) {
+			m, err := boot()
+			if err != nil {
+				return nil, fmt.Errorf("node %s: %w", x.spec.Nodes[i].Name, err)
+			}
+			return m, nil
+		})
 	}
 	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Audit: x.opts.InMemory.Audit,
 		Now: func() time.Duration { return time.Since(x.began) }}
@@ -259,7 +266,8 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 	seed := x.spec.Seed + uint64(id)*0x9e3779b97f4a7c15
 	e := &search.Exploration{
 		Space: space.New(x.system, x.memo, executor), Explorer: newExplorer(&x.opts, seed, x.from, meter),
-		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() }, Time: x.limits().Time, Watch: meter.Watch,
+		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() }, Time: x.limits().Time,
+		Watch: func(p *space.Path) { meter.Watch(p); x.watch(p) },
 	}
 	asked := 0
 	e.Stopped = func() bool {
@@ -343,12 +351,16 @@ func (x *explorer) ended(worker int, p *space.Path, e *search.Exploration, end s
 // attempt is what a path came to.
 func (x *explorer) attempt(p *space.Path, end string, v *ariadne.Violation) *attempt {
 	f := p.Last()
-	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}}
+	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, counted: true}
 	if end == search.EndFatal {
 		a.Fatal, a.FatalNode = f.By.Output.Fatal, p.Event(p.Len()).Node
 	}
 	for i := range p.Len() {
-		a.Unreplayable = a.Unreplayable || p.Frame(i+1).By.Output.Unreplayable
+		o := &p.Frame(i + 1).By.Output
+		a.Unreplayable = a.Unreplayable || o.Unreplayable
+		if v != nil { // is it Ariadne's doing?
+			a.refused(p.Event(i+1).Node, o.Refusals)
+		}
 	}
 	return a
 }
@@ -393,68 +405,14 @@ func (x *explorer) close() error {
 	return errors.Join(err, x.memo.Close())
 }
 
-// counted is a boot whose machines' refusals are entered into the report when they
-// are closed. One machine's is a part of what its descendants report, so they are
-// not added up.
-func (x *explorer) counted(id int, boot memo.Boot) memo.Boot {
-	return func() (memo.Machine, error) {
-		m, err := boot()
-		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", x.spec.Nodes[id].Name, err)
-		}
-		return refusing{m, x, id}, nil
+// watch enters what a transition met that is not modelled, when a path first takes
+// it. Paths that end in known states count too.
+func (x *explorer) watch(p *space.Path) {
+	by := p.Last().By
+	if by == nil || len(by.Output.Refusals) == 0 || by.Fine.Load() {
+		return
 	}
-}
-
-type refusing struct {
-	memo.Machine
-	x  *explorer
-	id int
-}
-
-func (m refusing) Freeze() (memo.Frozen, error) {
-	f, err := m.Machine.Freeze()
-	if err != nil {
-		return nil, err
-	}
-	return refusingFrozen{f, m}, nil
-}
-
-func (m refusing) Close() error {
-	if r, ok := m.Machine.(interface{ Refusals() []ariadne.Refusal }); ok {
-		m.x.refused(m.id, r.Refusals())
-	}
-	return m.Machine.Close()
-}
-
-type refusingFrozen struct {
-	memo.Frozen
-	of refusing
-}
-
-func (f refusingFrozen) Thaw() (memo.Machine, error) {
-	m, err := f.Frozen.Thaw()
-	if err != nil {
-		return nil, err
-	}
-	return refusing{m, f.of.x, f.of.id}, nil
-}
-
-// refused enters what one machine met: a doubt when it matters, and the count when
-// it is the greatest so far.
-func (x *explorer) refused(id int, refusals []ariadne.Refusal) {
 	x.check.mu.Lock()
 	defer x.check.mu.Unlock()
-	n := &x.report.Nodes[id]
-	for _, f := range refusals {
-		i := slices.IndexFunc(n.Refusals, func(g ariadne.Refusal) bool { return g.Name == f.Name && g.Program == f.Program })
-		if i < 0 {
-			n.refused(f)
-		} else {
-			n.Refusals[i].Count = max(n.Refusals[i].Count, f.Count)
-		}
-	}
-	all := make([][]ariadne.Refusal, id+1)
-	all[id] = refusals
-	x.report.doubt(doubts(&attempt{refusals: all}, x.report.names())...)
+	x.report.refused(by.From.Node, by.Output.Refusals)
 }

@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/run"
@@ -125,6 +127,40 @@ func TestSearchInMemoryKeepsToItsTime(t *testing.T) {
 	if d := time.Since(began); r.Stopped != search.StopTime || d > 20*time.Second || len(r.Bugs) > 0 || r.Executions == 0 {
 		t.Errorf("stopped: %s after %v, %d executions, bugs %q", r.Stopped, d, r.Executions, r.Bugs)
 	}
+}
+
+// What is not modelled makes a search inconclusive, also one that remembers all and
+// executes nothing, and one that meets it on the way to a known state only.
+func TestRefusalsAreRemembered(t *testing.T) {
+	s := system(t, 3, 1)
+	refusing := func() []worldtest.Program {
+		programs := worldtest.TwoPhaseCommit()
+		return append(programs[:2], refuser{programs[2]})
+	}
+	o := run.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first"}}
+	want := "node n3: /bin/p asks for bpf, which is not modelled"
+	for _, kind := range []string{"first", "warm"} {
+		r := inMemory(t, s, refusing, o)
+		if !slices.Contains(r.Doubts, want) || len(r.Nodes[2].Refusals) != 1 || r.Nodes[2].Refusals[0].Count < 2 {
+			t.Errorf("%s: doubts %q, refusals %+v", kind, r.Doubts, r.Nodes[2].Refusals)
+		}
+		for _, v := range r.Violations {
+			if !strings.Contains(v.Suspect, want) {
+				t.Errorf("%s: %s is suspect: %q", kind, v.Message, v.Suspect)
+			}
+		}
+		if kind == "warm" && r.Coverage.Nodes.Executed > 0 {
+			t.Errorf("%d transitions executed", r.Coverage.Nodes.Executed)
+		}
+	}
+}
+
+// refuser asks for what is not modelled whenever it gets a message.
+type refuser struct{ worldtest.Program }
+
+func (p refuser) Receive(c *worldtest.Ctx, m ariadne.Message) {
+	c.Output().Refusals = []ariadne.Refusal{{Name: "bpf", Program: "/bin/p", Count: 1}}
+	p.Program.Receive(c, m)
 }
 
 func TestUnknownStrategy(t *testing.T) {

@@ -82,8 +82,6 @@ type NodeConfig struct {
 // Node is one node of one execution.
 type Node interface {
 	ariadne.Automaton
-	// Refusals returns what it met that is not modelled, in a fixed order.
-	Refusals() []ariadne.Refusal
 	// Close ends its processes and gives back all that it holds.
 	Close() error
 }
@@ -177,7 +175,8 @@ func rate(n int, d time.Duration) float64 {
 type NodeReport struct {
 	Name string
 	Log  string // path of its log, or ""
-	// Refusals, with counts summed over all executions.
+	// Refusals, with counts summed over all executions, or in a search in memory over
+	// all transitions that it came by.
 	Refusals []ariadne.Refusal
 }
 

@@ -72,10 +72,12 @@ func (n *fake) Apply(in ariadne.Input) (ariadne.Output, error) {
 			return ariadne.Output{}, err
 		}
 	}
-	return n.Automaton.Apply(in)
+	out, err := n.Automaton.Apply(in)
+	if in.Kind == ariadne.Start {
+		out.Refusals = n.refusals
+	}
+	return out, err
 }
-
-func (n *fake) Refusals() []ariadne.Refusal { return n.refusals }
 
 func (n *fake) Close() error {
 	n.f.mu.Lock()

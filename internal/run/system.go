@@ -142,15 +142,6 @@ func (in *instance) close() error {
 	return first
 }
 
-// refusals are what each node met that is not modelled.
-func (in *instance) refusals() [][]ariadne.Refusal {
-	var all [][]ariadne.Refusal
-	for _, n := range in.nodes {
-		all = append(all, n.Refusals())
-	}
-	return all
-}
-
 // programsOf are the files behind the commands, with their digests.
 func programsOf(s *spec.Spec) ([]trace.Program, error) {
 	var programs []trace.Program

@@ -27,12 +27,26 @@ func (r *Report) count(a *attempt) {
 	r.Calls += a.Calls
 	r.Messages += a.Messages
 	r.VirtualTime += a.Time
-	for i, refusals := range a.refusals {
-		for _, f := range refusals {
-			r.Nodes[i].refused(f)
+	for i := range r.Nodes {
+		if id := ariadne.NodeID(i); !a.counted {
+			r.refused(id, a.refusals[id])
 		}
 	}
 	r.doubt(doubts(a, r.names())...)
+}
+
+// refused enters what a node met that is not modelled.
+func (r *Report) refused(id ariadne.NodeID, refusals []ariadne.Refusal) {
+	n := &r.Nodes[id]
+	n.Refusals = addRefusals(n.Refusals, refusals)
+	slices.SortFunc(n.Refusals, func(a, b ariadne.Refusal) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
+	})
+	for _, f := range refusals {
+		if !f.Harmless {
+			r.doubt(notModelled(n.Name, f))
+		}
+	}
 }
 
 func (r *Report) names() []string {
@@ -43,19 +57,22 @@ func (r *Report) names() []string {
 	return names
 }
 
-// refused adds a refusal to those of the same thing and program.
-func (n *NodeReport) refused(f ariadne.Refusal) {
-	for i := range n.Refusals {
-		if g := &n.Refusals[i]; g.Name == f.Name && g.Program == f.Program {
-			g.Count += f.Count
-			g.Harmless = g.Harmless && f.Harmless
-			return
+// addRefusals adds up the refusals of the same thing and program.
+func addRefusals(all, more []ariadne.Refusal) []ariadne.Refusal {
+	for _, f := range more {
+		i := slices.IndexFunc(all, func(g ariadne.Refusal) bool { return g.Name == f.Name && g.Program == f.Program })
+		if i < 0 {
+			all = append(all, f)
+			continue
 		}
+		all[i].Count += f.Count
+		all[i].Harmless = all[i].Harmless && f.Harmless
 	}
-	n.Refusals = append(n.Refusals, f)
-	slices.SortFunc(n.Refusals, func(a, b ariadne.Refusal) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
-	})
+	return all
+}
+
+func notModelled(node string, f ariadne.Refusal) string {
+	return fmt.Sprintf("node %s: %s asks for %s, which is not modelled", node, f.Program, f.Name)
 }
 
 // doubt enters what makes the report inconclusive, each thing once.
@@ -72,10 +89,10 @@ const mayNotReplay = "a thread ran for long without a system call and was preemp
 // doubts are what makes one execution inconclusive.
 func doubts(a *attempt, nodes []string) []string {
 	var d []string
-	for i, refusals := range a.refusals {
-		for _, f := range refusals {
+	for i, node := range nodes {
+		for _, f := range a.refusals[ariadne.NodeID(i)] {
 			if !f.Harmless {
-				d = append(d, fmt.Sprintf("node %s: %s asks for %s, which is not modelled", nodes[i], f.Program, f.Name))
+				d = append(d, notModelled(node, f))
 			}
 		}
 	}

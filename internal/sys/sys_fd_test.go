@@ -32,7 +32,7 @@ func TestFcntl(t *testing.T) {
 	want(t, "F_SETOWN of nobody", fcntl(r, unix.F_SETOWN, 5555), errno(unix.ESRCH))
 	want(t, "closed", fcntl(99, unix.F_GETFD, 0), errno(unix.EBADF))
 	want(t, "unknown", fcntl(r, 12345, 0), errno(unix.EINVAL))
-	if d.Node.Refusals["fcntl 12345"] == nil {
+	if d.Refused("fcntl 12345") == nil {
 		t.Error("the unknown command was not reported")
 	}
 }
@@ -53,7 +53,7 @@ func TestIoctl(t *testing.T) {
 		t.Errorf("refusals: %v", d.Node.Refusals)
 	}
 	want(t, "unknown", ioctl(r, 0x12345), errno(unix.ENOTTY))
-	if d.Node.Refusals["ioctl 0x12345"] == nil {
+	if d.Refused("ioctl 0x12345") == nil {
 		t.Error("the unknown request was not reported")
 	}
 }

@@ -385,7 +385,7 @@ func TestPrctl(t *testing.T) {
 		want(t, "after", prctl(c.get), int64(c.v))
 	}
 	want(t, "unknown", prctl(12345), errno(unix.EINVAL))
-	if d.Node.Refusals["prctl 12345"] == nil {
+	if d.Refused("prctl 12345") == nil {
 		t.Error("not reported")
 	}
 }

@@ -491,7 +491,7 @@ func TestTCPOptions(t *testing.T) {
 		}
 	}
 	u.set(s, unix.SOL_SOCKET, 9999, 5)
-	if r := u.d.Node.Refusals["setsockopt SOL_SOCKET 9999"]; r == nil || !r.Harmless {
+	if r := u.d.Refused("setsockopt SOL_SOCKET 9999"); r == nil || !r.Harmless {
 		t.Errorf("refusals %v", u.d.Node.Refusals)
 	}
 	u.fails(unix.ENOTSOCK, unix.SYS_LISTEN, u.pipe(), 1)
@@ -652,9 +652,9 @@ func TestRefusalNamesAreStable(t *testing.T) {
 	w := newNetwork(t, 1)
 	u := w.user(0)
 	u.fails(unix.EAFNOSUPPORT, unix.SYS_SOCKET, unix.AF_ALG, unix.SOCK_STREAM, 0)
-	for name := range u.d.Node.Refusals {
-		if strings.Contains(name, "0x") {
-			t.Errorf("refusal %q", name)
+	for _, r := range u.d.Node.Refusals {
+		if strings.Contains(r.Name, "0x") {
+			t.Errorf("refusal %q", r.Name)
 		}
 	}
 }

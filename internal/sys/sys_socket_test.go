@@ -377,7 +377,7 @@ func TestTCPRefused(t *testing.T) {
 	a.fails(unix.ECONNREFUSED, unix.SYS_CONNECT, c, at, n)
 	at, n = a.sockaddr("10.9.9.9:81")
 	a.fails(unix.ENETUNREACH, unix.SYS_CONNECT, c, at, n)
-	if r := a.d.Node.Refusals["connect to an unknown address"]; r == nil || !r.Harmless {
+	if r := a.d.Refused("connect to an unknown address"); r == nil || !r.Harmless {
 		t.Errorf("refusal %v", r)
 	}
 }

@@ -116,7 +116,7 @@ func TestUDPBroadcastAndMulticast(t *testing.T) {
 	u.call(0, unix.SYS_SETSOCKOPT, s, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, valueAt, 8)
 	at, n := u.sockaddr("224.0.0.1:9")
 	u.fails(unix.ENETUNREACH, unix.SYS_SENDTO, s, dataAt, 1, 0, at, n)
-	if r := u.d.Node.Refusals["send to a multicast address"]; r == nil || r.Harmless {
+	if r := u.d.Refused("send to a multicast address"); r == nil || r.Harmless {
 		t.Errorf("refusal %v", r)
 	}
 	w.settle()

@@ -7,6 +7,7 @@ package kerneltest
 import (
 	"testing"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -215,6 +216,16 @@ type Driver struct {
 func NewDriver(tb testing.TB, handle func(*kernel.Thread) kernel.Result) *Driver {
 	return &Driver{T: tb, Node: kernel.NewNode(0, "n0", 1), Handle: handle,
 		results: map[*kernel.Thread]kernel.Result{}}
+}
+
+// Refused returns what the node has refused of that name, or nil.
+func (d *Driver) Refused(name string) *ariadne.Refusal {
+	for i := range d.Node.Refusals {
+		if r := &d.Node.Refusals[i]; r.Name == name {
+			return r
+		}
+	}
+	return nil
 }
 
 // Process adds a process with a fake machine and an empty descriptor table.
