@@ -6,7 +6,9 @@
 //
 // Files keep their inodes over any number of changes, because open descriptors
 // and mappings of frozen processes refer to them: each file has a second, hidden
-// name, and a directory that a state does not have is moved aside, not removed.
+// name, and a directory that a state does not have is moved aside, not removed. Only
+// a directory that the program itself removed must be made anew; it goes on under
+// the number of the old one (Recreated).
 //
 // It relies on what a tmpfs does: inode numbers are not used again.
 //
@@ -39,7 +41,7 @@ type Content struct {
 
 // entry is one name in the tree.
 type entry struct {
-	ino      uint64
+	ino      uint64 // of a directory that was made anew: of the first one
 	mode     uint32
 	uid, gid uint32
 	target   string // of a symbolic link
@@ -60,13 +62,14 @@ type Tree struct {
 	store string // where hidden names are, below base
 	cur   *State
 	open  map[uint64]*os.File // files that have no name in the tree, by inode
+	again map[uint64]uint64   // Recreated
 }
 
 // New returns the tree at base, of which only dirs (paths from base) can change;
 // store is a directory of base, in none of them, for hidden names.
 func New(base string, dirs []string, store string) (*Tree, error) {
 	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{},
-		cur: &State{names: map[string]entry{}, files: map[uint64]*Content{}}}
+		again: map[uint64]uint64{}, cur: &State{names: map[string]entry{}, files: map[uint64]*Content{}}}
 	if err := os.MkdirAll(t.store, 0o700); err != nil {
 		return nil, fmt.Errorf("file tree: %w", err)
 	}
@@ -92,6 +95,11 @@ func (t *Tree) Adopt(ino uint64, f *os.File) {
 
 // Follows reports whether the file is known, by a name or because it was adopted.
 func (t *Tree) Follows(ino uint64) bool { return t.cur.files[ino] != nil || t.open[ino] != nil }
+
+// Recreated says which directories stand for one that the program removed and an
+// earlier state has: the inode number of the first by that of the new one. It grows
+// with Restore.
+func (t *Tree) Recreated() map[uint64]uint64 { return t.again }
 
 // Capture returns the tree's state. changed says which files may have other
 // content than in the last state captured or restored. fresh are the files that got
@@ -142,15 +150,18 @@ func (t *Tree) capture(s *State, name string, changed func(uint64) bool, fresh *
 		return &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	e := entry{ino: st.Ino, mode: st.Mode, uid: st.Uid, gid: st.Gid}
-	switch e.kind() {
-	case unix.S_IFLNK:
+	if e.kind() == unix.S_IFLNK {
 		target, err := os.Readlink(full)
 		if err != nil {
 			return err
 		}
 		e.target = target
-	case unix.S_IFDIR:
-	default:
+	}
+	if e.kind() == unix.S_IFDIR {
+		if ino, ok := t.again[e.ino]; ok {
+			e.ino = ino
+		}
+	} else {
 		switch err := os.Link(full, t.hidden(st.Ino)); {
 		case err == nil:
 			*fresh = append(*fresh, st.Ino)
@@ -233,10 +244,15 @@ func (t *Tree) Restore(s *State) error {
 	if s == t.cur {
 		return nil
 	}
-	for _, step := range []func(*State) error{t.remove, t.create, t.fill} {
-		if err := step(s); err != nil {
-			return fmt.Errorf("file tree: %w", err)
-		}
+	stays := t.stays(s)
+	if err := t.remove(stays); err != nil {
+		return fmt.Errorf("file tree: %w", err)
+	}
+	if err := t.create(s, stays); err != nil {
+		return fmt.Errorf("file tree: %w", err)
+	}
+	if err := t.fill(s); err != nil {
+		return fmt.Errorf("file tree: %w", err)
 	}
 	t.cur = s
 	return nil
@@ -252,19 +268,33 @@ func (s *State) paths() []string {
 	return list
 }
 
-func (e entry) same(o entry) bool {
-	return e.ino == o.ino && e.kind() == o.kind() && e.target == o.target
+func (e entry) same(o entry) bool { return e.ino == o.ino && e.kind() == o.kind() }
+
+// stays returns the names that mean the same in s as now: all directories on the way
+// are the same ones too.
+func (t *Tree) stays(s *State) map[string]bool {
+	stays := map[string]bool{}
+	for _, name := range s.paths() {
+		parent := path.Dir(name)
+		if _, inside := s.names[parent]; inside && !stays[parent] {
+			continue
+		}
+		if e, ok := t.cur.names[name]; ok && e.same(s.names[name]) {
+			stays[name] = true
+		}
+	}
+	return stays
 }
 
-// remove takes away the names that s does not have, children before parents.
-func (t *Tree) remove(s *State) error {
+// remove takes away the names that do not stay, children before parents.
+func (t *Tree) remove(stays map[string]bool) error {
 	list := t.cur.paths()
 	slices.Reverse(list)
 	for _, name := range list {
-		e := t.cur.names[name]
-		if o, ok := s.names[name]; ok && e.same(o) {
+		if stays[name] {
 			continue
 		}
+		e := t.cur.names[name]
 		full := path.Join(t.base, name)
 		var err error
 		if e.kind() == unix.S_IFDIR {
@@ -280,23 +310,22 @@ func (t *Tree) remove(s *State) error {
 }
 
 // create brings back the names that the tree does not have.
-func (t *Tree) create(s *State) error {
+func (t *Tree) create(s *State, stays map[string]bool) error {
 	for _, name := range s.paths() {
 		e := s.names[name]
 		full := path.Join(t.base, name)
-		o, ok := t.cur.names[name]
-		if !ok || !e.same(o) {
+		if !stays[name] {
 			if err := t.bring(full, e); err != nil {
 				return err
 			}
-		} else if e == o {
+		} else if e == t.cur.names[name] {
 			continue
+		}
+		if err := unix.Lchown(full, int(e.uid), int(e.gid)); err != nil {
+			return &fs.PathError{Op: "chown", Path: name, Err: err}
 		}
 		if e.kind() == unix.S_IFLNK {
 			continue
-		}
-		if err := unix.Chown(full, int(e.uid), int(e.gid)); err != nil {
-			return &fs.PathError{Op: "chown", Path: name, Err: err}
 		}
 		if err := unix.Chmod(full, e.mode&0o7777); err != nil {
 			return &fs.PathError{Op: "chmod", Path: name, Err: err}
@@ -307,19 +336,24 @@ func (t *Tree) create(s *State) error {
 
 // bring gives the object of e its name again.
 func (t *Tree) bring(full string, e entry) error {
-	switch e.kind() {
-	case unix.S_IFLNK:
-		return os.Symlink(e.target, full)
-	case unix.S_IFDIR:
-		err := os.Rename(t.hidden(e.ino), full)
-		if errors.Is(err, fs.ErrNotExist) {
-			// The program itself removed it: nobody can tell the new one from it,
-			// unless it is somebody's working directory.
-			err = os.Mkdir(full, 0o700)
-		}
+	if e.kind() != unix.S_IFDIR {
+		return os.Link(t.hidden(e.ino), full)
+	}
+	err := os.Rename(t.hidden(e.ino), full)
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Link(t.hidden(e.ino), full)
+	// The program itself removed it: nobody can tell the new one from it, unless it
+	// is somebody's working directory.
+	if err := os.Mkdir(full, 0o700); err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(full, &st); err != nil {
+		return &fs.PathError{Op: "lstat", Path: full, Err: err}
+	}
+	t.again[st.Ino] = e.ino
+	return nil
 }
 
 // fill gives the files their content.

@@ -5,6 +5,7 @@ package filetree
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -58,10 +59,17 @@ func picture(t *testing.T, dir string) string {
 
 func all(uint64) bool { return true }
 
-// Random changes, each state captured, then states restored in random order.
+// Random changes, each state captured, with restores of random states in between:
+// every state shows what it showed, and its files are the same ones as far as the
+// tree tells.
 func TestRestoreIsExact(t *testing.T) {
+	for seed := range uint64(5) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { restoreIsExact(t, rand.New(rand.NewPCG(seed, 2))) })
+	}
+}
+
+func restoreIsExact(t *testing.T, r *rand.Rand) {
 	tree, dir := newTree(t)
-	r := rand.New(rand.NewPCG(1, 2))
 	pick := func() string {
 		p := dir
 		for range 1 + r.IntN(3) {
@@ -71,7 +79,33 @@ func TestRestoreIsExact(t *testing.T) {
 	}
 	var states []*State
 	var pictures []string
-	for range 300 {
+	capture := func() {
+		s, _, err := tree.Capture(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s)
+		pictures = append(pictures, picture(t, dir))
+	}
+	capture()
+	for range 1000 {
+		if r.IntN(2) == 0 {
+			i := r.IntN(len(states))
+			if err := tree.Restore(states[i]); err != nil {
+				t.Fatalf("state %d: %v", i, err)
+			}
+			if got := picture(t, dir); got != pictures[i] {
+				t.Fatalf("state %d:\n%s\nwas\n%s", i, got, pictures[i])
+			}
+			again, _, err := tree.Capture(all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(again.names, states[i].names) {
+				t.Fatalf("state %d: the names are %v, were %v", i, again.names, states[i].names)
+			}
+			continue
+		}
 		p := pick()
 		switch r.IntN(9) {
 		case 0:
@@ -95,21 +129,7 @@ func TestRestoreIsExact(t *testing.T) {
 			os.Truncate(p, int64(r.IntN(9000)))
 			os.Chmod(p, os.FileMode(0o700|r.IntN(8)))
 		}
-		s, _, err := tree.Capture(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		states = append(states, s)
-		pictures = append(pictures, picture(t, dir))
-	}
-	for range 300 {
-		i := r.IntN(len(states))
-		if err := tree.Restore(states[i]); err != nil {
-			t.Fatalf("state %d: %v", i, err)
-		}
-		if got := picture(t, dir); got != pictures[i] {
-			t.Fatalf("state %d:\n%s\nwas\n%s", i, got, pictures[i])
-		}
+		capture()
 	}
 }
 

@@ -30,6 +30,9 @@ type Files struct {
 	// Hidden are the files with a second name that the node does not see, made
 	// for checkpoints: their link count is one too high.
 	Hidden map[FileKey]bool
+	// Recreated are directories that were made anew when an earlier state was brought
+	// back: the inode number of the first one, under which all is known, by the new.
+	Recreated map[uint64]uint64
 	// Dirty are the files changed since the last checkpoint of the tree.
 	Dirty map[FileKey]bool
 	// Mapped are the files that were mapped shared and writable: Linux does not
@@ -57,6 +60,7 @@ func (f *Files) init() {
 
 // Inode returns the number under which the node knows a file.
 func (f *Files) Inode(key FileKey) uint64 {
+	key = f.first(key)
 	if f.inodes[key] == 0 {
 		f.last++
 		f.inodes[key] = f.last
@@ -64,8 +68,16 @@ func (f *Files) Inode(key FileKey) uint64 {
 	return f.inodes[key]
 }
 
+// first is the key under which a file is known.
+func (f *Files) first(key FileKey) FileKey {
+	if ino, ok := f.Recreated[key.Ino]; ok && key.Dev == f.Private {
+		key.Ino = ino
+	}
+	return key
+}
+
 // Written reports whether the node has ever created or changed the file.
-func (f *Files) Written(key FileKey) bool { _, ok := f.times[key]; return ok }
+func (f *Files) Written(key FileKey) bool { _, ok := f.times[f.first(key)]; return ok }
 
 // Links returns a file's link count as the node sees it, of the real one.
 func (f *Files) Links(key FileKey, real uint64) uint64 {
@@ -77,23 +89,23 @@ func (f *Files) Links(key FileKey, real uint64) uint64 {
 
 // Times returns a file's times.
 func (f *Files) Times(key FileKey) FileTimes {
-	if t, ok := f.times[key]; ok {
+	if t, ok := f.times[f.first(key)]; ok {
 		return t
 	}
 	return FileTimes{FileEpoch, FileEpoch, FileEpoch, FileEpoch}
 }
 
 // SetTimes changes a file's times.
-func (f *Files) SetTimes(key FileKey, t FileTimes) { f.times[key] = t }
+func (f *Files) SetTimes(key FileKey, t FileTimes) { f.times[f.first(key)] = t }
 
 // Owner returns who the node made the file's owner, when it did.
 func (f *Files) Owner(key FileKey) (uid, gid int, ok bool) {
-	o, ok := f.owners[key]
+	o, ok := f.owners[f.first(key)]
 	return o[0], o[1], ok
 }
 
 // SetOwner makes the file belong to uid and gid.
-func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[key] = [2]int{uid, gid} }
+func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[f.first(key)] = [2]int{uid, gid} }
 
 // RealNow is the node's CLOCK_REALTIME in ns.
 func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
@@ -101,7 +113,7 @@ func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
 // FileCreated gives a new file its times.
 func (n *Node) FileCreated(key FileKey) {
 	now := n.RealNow()
-	n.Files.times[key] = FileTimes{now, now, now, now}
+	n.Files.times[n.Files.first(key)] = FileTimes{now, now, now, now}
 	n.Files.Dirty[key] = true
 }
 
@@ -110,7 +122,7 @@ func (n *Node) FileModified(key FileKey) {
 	t := n.Files.Times(key)
 	t.Modify = n.RealNow()
 	t.Change = t.Modify
-	n.Files.times[key] = t
+	n.Files.times[n.Files.first(key)] = t
 	n.Files.Dirty[key] = true
 }
 
@@ -118,7 +130,7 @@ func (n *Node) FileModified(key FileKey) {
 func (n *Node) FileChanged(key FileKey) {
 	t := n.Files.Times(key)
 	t.Change = n.RealNow()
-	n.Files.times[key] = t
+	n.Files.times[n.Files.first(key)] = t
 	n.Files.Dirty[key] = true
 }
 

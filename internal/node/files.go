@@ -31,6 +31,7 @@ func (n *Node) enter() {
 	}
 	if n.files != nil {
 		must(h.tree.Restore(n.files))
+		n.k.Files.Recreated = h.tree.Recreated()
 		n.restoreShared()
 		n.restoreOffsets()
 	}
