@@ -34,7 +34,11 @@ type Exploration struct {
 	// search goes on unless it returns false.
 	Ended func(p *space.Path, end string, v *ariadne.Violation) bool
 
-	Seen     space.Set // the states
+	// Classes are further hashes of the state at the end of a path: states that have
+	// one of them in common count as the same one.
+	Classes []func(*space.Path) world.Hash
+
+	Seen     space.Set // the states, and their classes
 	Traces   space.Set // the partial orders of the paths that ended by themselves
 	Coverage Coverage
 }
@@ -45,6 +49,9 @@ type Coverage struct {
 	Steps  int // taken, in memory
 	States int
 	Traces int
+	// Merged counts how often a state that was not seen before counted as known
+	// because one of its class was.
+	Merged int
 	// Bounded counts the states in which the bounds left less than the rules.
 	Bounded int
 	Ends    map[string]int
@@ -116,7 +123,7 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 // arrive enters the state at the end of the path.
 func (x *Exploration) arrive(p *space.Path) {
 	f := p.Last()
-	f.Seen = !x.Seen.Add(p.Hash(f))
+	f.Seen = !x.fresh(p)
 	if !f.Seen {
 		x.Coverage.States++
 		if f.Bounded {
@@ -126,6 +133,22 @@ func (x *Exploration) arrive(p *space.Path) {
 	if x.Watch != nil {
 		x.Watch(p)
 	}
+}
+
+// fresh enters the state at the end of the path. It is known when it was entered
+// before, or one of its class. What is known is not entered into further classes: who
+// enters a class first goes on from there, and all others may rely on that.
+func (x *Exploration) fresh(p *space.Path) bool {
+	if !x.Seen.Add(p.Hash(p.Last())) {
+		return false
+	}
+	for _, class := range x.Classes {
+		if !x.Seen.Add(class(p)) {
+			x.Coverage.Merged++
+			return false
+		}
+	}
+	return true
 }
 
 // over says why the path cannot go on, or "".

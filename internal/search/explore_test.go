@@ -26,6 +26,7 @@ type small struct {
 	clients  []int
 	starts   []int // ms
 	bounds   space.Bounds
+	instant  bool // nothing that a node does takes time
 }
 
 type failer interface {
@@ -49,7 +50,7 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20})
+	x := memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs, Instant: s.instant}).Boot(), memo.Limits{Checkpoints: 20})
 	var checked []property.Node
 	for _, n := range nodes {
 		checked = append(checked, property.Node{Name: n.Name, Commands: []string{"program"}, Client: n.Client})

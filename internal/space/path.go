@@ -32,6 +32,7 @@ type Frame struct {
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
 	kinds      [ariadne.ActFire + 1]int // steps before, by kind
+	origins    origins                  // with Space.Symmetry
 }
 
 // Bounds keep a search small. The zero value bounds nothing.
@@ -68,6 +69,9 @@ func NewPath(p *Space, b Bounds) *Path {
 	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1}
 	f := &path.frames[0]
 	p.First(&f.State)
+	if p.Symmetry != nil {
+		p.Symmetry.begin(f)
+	}
 	path.open(f)
 	return path
 }
@@ -115,6 +119,9 @@ func (p *Path) Push(i int) error {
 		to.Deviations++
 	}
 	p.n++
+	if y := p.space.Symmetry; y != nil {
+		y.follow(p, p.n-1, &from.Enabled[i])
+	}
 	p.open(to)
 	return nil
 }
@@ -141,7 +148,24 @@ func (p *Path) open(f *Frame) {
 // Hash stands for a frame's state and for what of the bounds is used up, so that
 // of two frames with the same hash the same paths lead on.
 func (p *Path) Hash(f *Frame) world.Hash {
-	h := f.State.Hash()
+	return p.used(f, f.State.Hash())
+}
+
+// Class stands for the state at the end of the path up to symmetry, as Hash does for
+// the state itself. There must be a Space.Symmetry.
+func (p *Path) Class() world.Hash {
+	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5))
+}
+
+// Abstract stands for whatever a user's rule takes the state at the end of the path
+// for, given a hash of that, as Hash does for the state itself.
+func (p *Path) Abstract(h world.Hash) world.Hash {
+	f := p.Last()
+	return p.used(f, h.Plus(world.HashOf(uint64(f.State.Delays), 0, 6)))
+}
+
+// used adds to a hash what of the bounds is used up in a frame.
+func (p *Path) used(f *Frame, h world.Hash) world.Hash {
 	if p.bounds.Deviations > 0 {
 		h = h.Plus(world.HashOf(uint64(f.Deviations), 0, 1))
 	}

@@ -26,7 +26,9 @@ type Source interface {
 type Space struct {
 	System *world.System
 	Source Source
-	roots  []*memo.Local
+	// Symmetry, when not nil, makes paths know the class of their last state.
+	Symmetry *Symmetry
+	roots    []*memo.Local
 }
 
 // State is a global state.

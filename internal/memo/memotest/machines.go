@@ -21,6 +21,8 @@ type Machines struct {
 	// Unfreezable, when not nil, says which steps of a node (0: not switched on)
 	// leave it in a state that cannot be frozen.
 	Unfreezable func(steps int) bool
+	// Instant: the programs' actions take no time.
+	Instant bool
 
 	Alive  int // machines that are not closed
 	Frozen int // checkpoints that are not dropped
@@ -35,7 +37,9 @@ func (m *Machines) Boot() []memo.Boot {
 		boots = append(boots, func() (memo.Machine, error) {
 			m.Alive++
 			m.Boots++
-			return &machine{owner: m, automaton: worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])}, nil
+			a := worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])
+			a.Instant = m.Instant
+			return &machine{owner: m, automaton: a}, nil
 		})
 	}
 	return boots

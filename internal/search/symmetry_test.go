@@ -1,0 +1,246 @@
+package search_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// kin is a node of a group in which all do the same, but for who they are, and the
+// server beside them, which is node 0. What it does depends on its history without
+// the names in it; each message holds all of the sender's history, with the names.
+type kin struct {
+	nodes   int
+	seed    uint64
+	acts    int
+	timers  bool
+	panics  int // at one input in so many; 0: never
+	history string
+	inputs  int
+}
+
+var (
+	name     = regexp.MustCompile(`<\d>`)
+	nameless = regexp.MustCompile(`<\d>|@\d+`)
+)
+
+func (k *kin) Start(c *worldtest.Ctx)                      { k.act(c, "s", c.ID()) }
+func (k *kin) Fire(c *worldtest.Ctx)                       { k.act(c, "f", c.ID()) }
+func (k *kin) Receive(c *worldtest.Ctx, m ariadne.Message) { k.act(c, "d("+string(m.Data)+")", m.From) }
+
+func (k *kin) act(c *worldtest.Ctx, input string, from ariadne.NodeID) {
+	k.history += fmt.Sprintf("@%d%s", c.Now(), input)
+	if k.inputs++; k.inputs > k.acts {
+		return
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, k.seed, c.ID() == 0, nameless.ReplaceAllString(k.history, ""))
+	draw := h.Sum64()
+	below := func(n uint64) uint64 {
+		draw ^= draw >> 33
+		draw *= 0xff51afd7ed558ccd
+		draw ^= draw >> 29
+		return draw % n
+	}
+	text := fmt.Sprintf("<%d>%s", c.ID(), k.history)
+	for i := range below(3) {
+		switch below(4) {
+		case 0:
+			if c.ID() != 0 {
+				c.Send(0, fmt.Sprint(text, "!", i))
+			}
+		case 1:
+			for to := 1; to < k.nodes; to++ {
+				if ariadne.NodeID(to) != c.ID() {
+					c.Send(ariadne.NodeID(to), fmt.Sprint(text, "!", i))
+				}
+			}
+		case 2:
+			if from != c.ID() {
+				c.SendDatagram(from, fmt.Sprint(text, "!", i))
+			}
+		case 3:
+			if k.timers {
+				c.SetTimer(time.Duration(below(3)) * time.Millisecond)
+			}
+		}
+	}
+	if k.panics > 0 && below(uint64(k.panics)) == 0 {
+		c.Panic("enough")
+	}
+}
+
+// described writes out the state at the end of a path, with the times in it or without.
+func described(p *space.Path, times bool) (nodes, flight []string) {
+	n := p.Last()
+	nodes = make([]string, len(n.State.Nodes))
+	for i := 1; i <= p.Len(); i++ {
+		s := p.Step(i)
+		nodes[s.Action.Node] += fmt.Sprintf(" %d", s.Action.Kind)
+		if times {
+			nodes[s.Action.Node] += fmt.Sprintf("@%d", s.At)
+		}
+		if in := p.Frame(i).By.Input; in.Packet != nil {
+			nodes[s.Action.Node] += string(in.Packet.Data)
+		}
+	}
+	for _, f := range n.State.Flight {
+		d := fmt.Sprintf("<%d>%d#%d:%s", f.To, f.Flow.Proto, f.Seq, f.Data)
+		if times {
+			d = fmt.Sprintf("%d %v ", f.Arrival, f.Delayed) + d
+		}
+		flight = append(flight, d)
+	}
+	return nodes, flight
+}
+
+var times = regexp.MustCompile(`@\d+`)
+
+// orbit is the least of what a state's description is with nodes but the first
+// exchanged in all ways.
+func orbit(p *space.Path, withTimes bool) string {
+	nodes, flight := described(p, withTimes)
+	least := ""
+	for _, to := range permutations(len(nodes) - 1) {
+		rename := func(s string) string {
+			if !withTimes {
+				s = times.ReplaceAllString(s, "")
+			}
+			return name.ReplaceAllStringFunc(s, func(s string) string {
+				if s == "<0>" {
+					return s
+				}
+				return fmt.Sprintf("<%d>", to[s[1]-'1']+1)
+			})
+		}
+		exchanged := make([]string, len(nodes))
+		exchanged[0] = rename(nodes[0])
+		for i, n := range nodes[1:] {
+			exchanged[to[i]+1] = rename(n)
+		}
+		var flying []string
+		for _, f := range flight {
+			flying = append(flying, rename(f))
+		}
+		slices.Sort(flying)
+		s := strings.Join(exchanged, "\n") + "\n\n" + strings.Join(flying, "\n") + fmt.Sprint(p.Last().State.Delays)
+		if least == "" || s < least {
+			least = s
+		}
+	}
+	return least
+}
+
+// permutations of n, by a way of its own.
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, p := range permutations(n - 1) {
+		for i := range n {
+			all = append(all, slices.Insert(slices.Clone(p), i, n-1))
+		}
+	}
+	return all
+}
+
+// TestSymmetry: of the states that differ in who of a group is who exactly one is
+// gone on from, each orbit is found, and so is a bug if there is one.
+func TestSymmetry(t *testing.T) {
+	orbits, gone, states, bugs := 0, 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		timers := rapid.Bool().Draw(t, "timers")
+		n := rapid.IntRange(3, 4).Draw(t, "nodes")
+		k := kin{nodes: n, timers: timers, seed: rapid.Uint64().Draw(t, "seed"), acts: rapid.IntRange(1, 3).Draw(t, "acts"),
+			panics: rapid.SampledFrom([]int{0, 7}).Draw(t, "panics")}
+		s := small{rules: world.Rules{Latency: time.Millisecond}, instant: timers}
+		if timers {
+			s.rules = world.Rules{
+				Latency:    time.Duration(rapid.IntRange(0, 3).Draw(t, "latency ms")) * time.Millisecond,
+				ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
+				Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
+			}
+			late := rapid.IntRange(0, 2).Draw(t, "start ms")
+			s.starts = []int{0, late, late, late}[:n]
+		}
+		s.programs = func() []worldtest.Program {
+			var p []worldtest.Program
+			for range n {
+				node := k
+				p = append(p, &node)
+			}
+			return p
+		}
+		want := map[string]bool{}
+		all := orbitsOf(t, s, nil, timers, want)
+		if all.how != search.SearchExhausted {
+			t.SkipNow()
+		}
+		var group []ariadne.NodeID
+		for i := 1; i < n; i++ {
+			group = append(group, ariadne.NodeID(i))
+		}
+		got := map[string]bool{}
+		found := orbitsOf(t, s, [][]ariadne.NodeID{group}, timers, got)
+		// Two timers of one time may both have held up a message: who came first is
+		// not a part of the state, but of where it comes from.
+		exact := s.rules.Delays == 0
+		if found.how != search.SearchExhausted || !maps.Equal(got, want) || exact && found.coverage.States != len(want) {
+			t.Fatalf("%s: %d states in %d orbits, want %d", found.how, found.coverage.States, len(got), len(want))
+		}
+		gone += found.coverage.States
+		if (len(found.violations) > 0) != (len(all.violations) > 0) {
+			t.Fatalf("%d violations of %d", len(found.violations), len(all.violations))
+		}
+		orbits, states, bugs = orbits+len(want), states+all.coverage.States, bugs+min(1, len(all.violations))
+	})
+	t.Logf("%d orbits of %d states, gone on from %d; %d systems with a bug", orbits, states, gone, bugs)
+	if states < orbits*3/2 || gone > orbits+orbits/10 || bugs == 0 {
+		t.Error("not as many were left out as should be")
+	}
+}
+
+// orbitsOf searches a system and collects the orbits of the states that are gone on
+// from.
+func orbitsOf(t failer, s small, groups [][]ariadne.NodeID, times bool, into map[string]bool) found {
+	x := s.exploration(t, &strategy.DepthFirst{})
+	if groups != nil {
+		x.Space.Symmetry = space.NewSymmetry(len(x.Space.System.Nodes()), groups)
+		x.Classes = append(x.Classes, (*space.Path).Class)
+	}
+	x.Watch = func(p *space.Path) {
+		if !p.Last().Seen {
+			into[orbit(p, times)] = true
+		}
+	}
+	return explore(t, x, 1000)
+}
+
+func TestPermutationsOfGroups(t *testing.T) {
+	for _, c := range []struct {
+		groups [][]ariadne.NodeID
+		want   int
+	}{
+		{nil, 1}, {[][]ariadne.NodeID{{1, 3}}, 2}, {[][]ariadne.NodeID{{0, 2, 4}}, 6}, {[][]ariadne.NodeID{{0, 1, 2, 3, 4}}, 120},
+		{[][]ariadne.NodeID{{0, 2, 4}, {3, 1}}, 12},
+	} {
+		if got := space.NewSymmetry(5, c.groups).Ways(); got != c.want {
+			t.Errorf("%v: %d ways, want %d", c.groups, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package space
+
+import (
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// Symmetry are the ways to exchange interchangeable nodes. Two states are the same up
+// to symmetry when one is the other with nodes exchanged.
+//
+// A state's contents cannot be renamed: messages and local states have the nodes'
+// names baked in. What can be is where things come from. Each step of a path is
+// determined by its node, by the node's step before, and by what it was given: a
+// delivery by the step that sent the message, by the message's place among what that
+// step sent there, and by the timer that held it up, if any. So each step has a hash
+// for every way to exchange nodes, made of those of the steps that it comes from, and
+// each state has one, made of those of its nodes' last steps and of the messages in
+// flight. Its class is the least of them.
+//
+// Interchangeable means that with nodes exchanged everything else is exchanged: who
+// does what, and what is due before what. The former is the user's word; the latter
+// is looked at: states are of one class only if what is pending in them is due in
+// the same order. How much time lies between is not looked at, so that it may matter
+// by microseconds in which order a node sends to the others.
+type Symmetry struct {
+	// ways are permutations: by node, who takes its place. The first exchanges nothing.
+	ways [][]ariadne.NodeID
+}
+
+// NewSymmetry returns the ways to exchange nodes within groups, of a system of n.
+func NewSymmetry(n int, groups [][]ariadne.NodeID) *Symmetry {
+	same := make([]ariadne.NodeID, n)
+	for i := range same {
+		same[i] = ariadne.NodeID(i)
+	}
+	y := &Symmetry{ways: [][]ariadne.NodeID{same}}
+	for _, g := range groups {
+		for k := 1; k < len(g); k++ {
+			// Every way so far, with the k-th node exchanged with each before it.
+			for _, w := range slices.Clone(y.ways) {
+				for i := range k {
+					v := slices.Clone(w)
+					v[g[k]], v[g[i]] = w[g[i]], w[g[k]]
+					y.ways = append(y.ways, v)
+				}
+			}
+		}
+	}
+	return y
+}
+
+// Ways is the number of ways to exchange nodes, that of exchanging none included.
+func (y *Symmetry) Ways() int { return len(y.ways) }
+
+// origins are where the things of a frame come from. Steps are named by their frame's
+// index; 0 is no step.
+type origins struct {
+	step   []world.Hash // of the step that led here, by way
+	last   []int32      // by node, its last step
+	flight []origin     // of State.Flight
+}
+
+// origin is where a message in flight comes from.
+type origin struct {
+	step int32 // that sent it
+	nth  int32 // among what that step sent to the same node
+	held int32 // the timer that it arrives with, because that held it up
+}
+
+// hash of step i of the path; of a node that has taken none it is who the node is.
+func (y *Symmetry) hash(p *Path, i int32, node ariadne.NodeID, way int) world.Hash {
+	if i == 0 {
+		return world.HashOf(uint64(y.ways[way][node]), 0, 0)
+	}
+	return p.frames[i].origins.step[way]
+}
+
+// message is a hash of where a message comes from.
+func (y *Symmetry) message(p *Path, o *origin, way int) world.Hash {
+	from := p.frames[o.step].origins.step[way]
+	h := world.HashOf(from.Hi, from.Lo, uint64(o.nth))
+	if o.held > 0 {
+		h = h.Plus(p.frames[o.held].origins.step[way])
+	}
+	return h
+}
+
+// begin makes the origins of the first frame.
+func (y *Symmetry) begin(f *Frame) {
+	f.origins.last = make([]int32, len(f.State.Nodes))
+}
+
+// follow makes the origins of frame n, to which event e of the frame before has led.
+func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
+	from, to := &p.frames[n-1], &p.frames[n]
+	a, b := &from.origins, &to.origins
+	b.step = b.step[:0]
+	var given *origin
+	for i := range from.State.Flight {
+		if e.Kind == ariadne.ActDeliver && from.State.Flight[i].Packet == e.Packet {
+			given = &a.flight[i]
+		}
+	}
+	for way := range y.ways {
+		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), 0, 1))
+		if given != nil {
+			h = h.Plus(y.message(p, given, way))
+		}
+		b.step = append(b.step, h)
+	}
+	b.last = append(b.last[:0], a.last...)
+	b.last[e.Node] = int32(n)
+	y.fly(p, n)
+}
+
+// fly makes the origins of the messages in flight: those that stay, in their order,
+// and behind them those that were sent.
+func (y *Symmetry) fly(p *Path, n int) {
+	from, to := &p.frames[n-1], &p.frames[n]
+	b := &to.origins
+	b.flight = b.flight[:0]
+	k := 0
+	for i := range to.State.Flight {
+		f := &to.State.Flight[i]
+		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet {
+			k++
+		}
+		if k == len(from.State.Flight) {
+			b.flight = append(b.flight, y.sent(p, n, i))
+			continue
+		}
+		o := from.origins.flight[k]
+		if f.Arrival > from.State.Flight[k].Arrival {
+			o.held = int32(n)
+		}
+		b.flight = append(b.flight, o)
+		k++
+	}
+}
+
+// sent is the origin of the message at place i in flight, which step n has sent.
+func (y *Symmetry) sent(p *Path, n, i int) origin {
+	to := &p.frames[n]
+	f := &to.State.Flight[i]
+	o := origin{step: int32(n)}
+	for _, q := range to.By.Effect.Packets {
+		if q == f.Packet {
+			break
+		}
+		if q.To == f.To {
+			o.nth++
+		}
+	}
+	if f.Arrival == f.Sent.Add(p.System().Rules().Latency) {
+		return o
+	}
+	// It waits for what is before it on its connection.
+	for j := range i {
+		if g := &to.State.Flight[j]; g.SameFlow(f.Packet) && g.To == f.To && g.Arrival == f.Arrival {
+			o.held = to.origins.flight[j].held
+		}
+	}
+	return o
+}
+
+// class is the hash of the state at the end of the path up to symmetry.
+func (y *Symmetry) class(p *Path) world.Hash {
+	f := p.Last()
+	s := &f.State
+	d := p.pending(s)
+	var least world.Hash
+	for way, to := range y.ways {
+		var sum world.Hash
+		add := func(h world.Hash) { sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo }
+		for i := range s.Nodes {
+			h := y.hash(p, f.origins.last[i], ariadne.NodeID(i), way)
+			add(h.Plus(world.HashOf(uint64(to[i]), d.rank(deadline(&s.Nodes[i])), 0)))
+		}
+		for i := range s.Flight {
+			g := &s.Flight[i]
+			late := uint64(0)
+			if g.Delayed {
+				late = 1
+			}
+			add(y.message(p, &f.origins.flight[i], way).Plus(world.HashOf(uint64(to[g.To]), d.rank(g.Arrival), 1+late)))
+		}
+		if way == 0 || sum.Less(least) {
+			least = sum
+		}
+	}
+	return least.Plus(world.HashOf(uint64(s.Delays), 0, 4))
+}
+
+// due are the times by which the rules decide what is possible: the nodes' deadlines,
+// the end of the time within which timers may fire, and the starts to come; in order.
+type due []ariadne.Time
+
+func (p *Path) pending(s *State) due {
+	var d due
+	first := ariadne.Never
+	for i := range s.Nodes {
+		if t := deadline(&s.Nodes[i]); t != ariadne.Never {
+			d, first = append(d, t), min(first, t)
+		}
+		if !s.Nodes[i].Started {
+			d = append(d, p.System().Nodes()[i].Start)
+		}
+	}
+	if first != ariadne.Never {
+		d = append(d, first.Add(p.System().Rules().ClockError))
+	}
+	slices.Sort(d)
+	return d
+}
+
+// rank is a time's place: how many are earlier, and how many are not later.
+func (d due) rank(t ariadne.Time) uint64 {
+	if t == ariadne.Never {
+		return 1<<64 - 1
+	}
+	earlier, _ := slices.BinarySearch(d, t)
+	until, _ := slices.BinarySearch(d, t+1)
+	return uint64(earlier)<<32 | uint64(until)
+}
+
+// deadline is the node's earliest timer that counts, or Never.
+func deadline(n *world.NodeState) ariadne.Time {
+	if !n.Started || n.Done {
+		return ariadne.Never
+	}
+	return n.Deadline
+}
