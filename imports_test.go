@@ -18,7 +18,7 @@ import (
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/hex", "fmt", "net/netip", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
-	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt"},
+	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "slices"},
 	"internal/coverage":        {"ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "encoding/binary", "fmt", "io", "math", "regexp", "strings", "sync", "time"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "fmt", "slices"},
