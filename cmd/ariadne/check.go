@@ -46,6 +46,11 @@ in the run directory) and whether that was all within its bounds:
   periphery      depth-first at the beginning, random from there
   all-paths      every path, also those to known states
 
+A long execution has more orders than can be tried. --from, --depth, --timers and
+--deviations keep a search to a part of them: the natural schedule up to a step, from
+there so many steps, of which so many timers, or so many steps of any kind, are not
+what comes first in time.
+
 What of this is not said here is taken from the section explore of the spec; a bound
 that stands there is lifted with none.
 
@@ -53,7 +58,8 @@ It stops at the first violation, unless --keep-going, and when --time or --execu
 used up (one minute when neither is given). An interrupt ends it with what it found.`,
 		Example: `  ariadne check spec.yaml
   ariadne check spec.yaml --time 10m --keep-going
-  ariadne check spec.yaml --executions 100 --seed 3 --json`,
+  ariadne check spec.yaml --executions 100 --seed 3 --json
+  ariadne check spec.yaml --strategy dpor --from '/became leader/' --depth 40 --timers 2`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := chooseStrategy(strategy, &opts); err != nil {
@@ -83,7 +89,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f := cmd.Flags()
 	f.DurationVar(&opts.Time, "time", 0, "stop after this `duration` of real time")
 	f.IntVar(&opts.Executions, "executions", 0, "stop after `n` executions")
-	f.IntVar(&opts.Depth, "depth", 0, "end each execution after `n` steps (default: the spec's limit)")
+	f.IntVar(&opts.Depth, "depth", 0, "end each execution after `n` steps, with --from after it (default: the spec's limit)")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
 	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions at the same time (default: one per processor)")
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
@@ -96,7 +102,8 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 // addInMemory adds the flags of searches in memory.
 func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.Var((*bound)(&o.Deviations), "deviations", "in memory: at most `n` steps of a path are not the natural ones")
-	f.Var((*bound)(&o.Timers), "timers", "in memory: at most `n` timers fire in a path")
+	f.Var((*from)(&o.From), "from", "in memory: follow the natural schedule up to this `step`, a number or /regexp/ on the log lines, and explore from there")
+	f.Var((*bound)(&o.Timers), "timers", "in memory: at most `n` timers of a path fire although something else comes first in time")
 	f.Var((*bound)(&o.Deliveries), "deliveries", "in memory: at most `n` messages arrive in a path")
 	f.Var((*bound)(&o.Delays), "delays", "in memory: at most `n` messages are delayed in a path, when the spec allows more")
 	f.Var((*weights)(&o.Weights), "weights", "in memory: random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")

@@ -104,8 +104,9 @@ type reportEvent struct {
 
 type coverage struct {
 	Strategy    string `json:"strategy"`
-	Exhausted   bool   `json:"exhausted"` // all paths within the bounds were explored
-	Bounded     int    `json:"bounded"`   // states in which the bounds cut something off
+	Exhausted   bool   `json:"exhausted"`     // all paths within the bounds were explored
+	Bounded     int    `json:"bounded"`       // states in which the bounds cut something off
+	Digest      string `json:"states_digest"` // of the set of states: the same set has the same one
 	Missed      string `json:"missed,omitempty"`
 	Paths       int    `json:"paths"`
 	Traces      int    `json:"traces"` // different partial orders of events
@@ -122,6 +123,13 @@ type coverage struct {
 	Evictions   int    `json:"evictions"`
 	Audited     int    `json:"audited"`
 	Mismatches  int    `json:"mismatches"`
+
+	// Real time in living nodes, seconds, added up over the workers.
+	Stepping  float64 `json:"stepping"`
+	Freezing  float64 `json:"freezing"`
+	Thawing   float64 `json:"thawing"`
+	Booting   float64 `json:"booting"`
+	Replaying float64 `json:"replaying"`
 }
 
 func newCoverage(c *run.Coverage) *coverage {
@@ -130,10 +138,12 @@ func newCoverage(c *run.Coverage) *coverage {
 	}
 	n := c.Nodes
 	return &coverage{
-		Strategy: c.Strategy, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Audited: n.Audited, Mismatches: n.Mismatches,
+		Stepping: n.Stepping.Seconds(), Freezing: n.Freezing.Seconds(), Thawing: n.Thawing.Seconds(),
+		Booting: n.Booting.Seconds(), Replaying: n.Replaying.Seconds(),
 	}
 }
 

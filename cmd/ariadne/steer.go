@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,3 +104,27 @@ func (w *weights) Set(s string) error {
 func (*weights) Type() string { return "kind=n" }
 
 var kinds = []ariadne.ActionKind{ariadne.ActStart, ariadne.ActDeliver, ariadne.ActFire}
+
+// from is a flag with a step of the natural schedule: its number, or a pattern that
+// a log line written in it matches.
+type from func(ariadne.Step) bool
+
+func (*from) String() string { return "" }
+
+func (f *from) Set(s string) error {
+	if n := len(s); n > 2 && s[0] == '/' && s[n-1] == '/' {
+		r, err := regexp.Compile(s[1 : n-1])
+		*f = func(s ariadne.Step) bool {
+			return slices.ContainsFunc(s.Output.Logs, func(l ariadne.LogLine) bool { return r.MatchString(l.Text) })
+		}
+		return err
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return errors.New("neither the number of a step nor /regexp/")
+	}
+	*f = func(s ariadne.Step) bool { return s.Index >= n }
+	return nil
+}
+
+func (*from) Type() string { return "step" }

@@ -11,6 +11,7 @@ package coverage
 
 import (
 	"encoding/binary"
+	"fmt"
 	"regexp"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ type Totals struct {
 	next     int // paths at the next sample
 	locals   []int
 	states   space.Set
+	digest   world.Hash // the sum of the states' hashes
 	traces   space.Set
 	seen     space.Set // local states
 	tuples   space.Set // protocol states of nodes
@@ -78,18 +80,19 @@ func (t *Totals) Meter(rules []*regexp.Regexp) *Meter {
 
 // Watch looks at the frame to which a path has come.
 func (m *Meter) Watch(p *space.Path) {
-	n, f := p.Len(), p.Last()
+	n, f := p.Steps(), p.Last()
 	t := m.totals
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.states.Add(f.State.Hash()) {
+	if h := f.State.Hash(); t.states.Add(h) {
 		t.now.States++
+		t.digest.Hi, t.digest.Lo = t.digest.Hi+h.Hi, t.digest.Lo+h.Lo
 	}
 	if n == 0 {
 		return
 	}
 	t.now.Steps++
-	id := p.Event(n).Node
+	id := f.By.From.Node
 	name := &f.By.To.Name
 	if t.seen.Add(world.HashOf(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))) {
 		t.locals[id]++
@@ -193,6 +196,14 @@ func (t *Totals) End(elapsed time.Duration, c memo.Counts) []Sample {
 	defer t.mu.Unlock()
 	t.sample(elapsed, c)
 	return t.samples
+}
+
+// StatesDigest stands for the set of global states, in whatever order they were
+// found: two searches with the same one have seen the same states.
+func (t *Totals) StatesDigest() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return fmt.Sprintf("%016x%016x", t.digest.Hi, t.digest.Lo)
 }
 
 // Locals are the numbers of different local states by node.

@@ -64,8 +64,9 @@ type Counts struct {
 	Audited    int
 	Mismatches int
 
-	// Real time in living nodes.
-	Stepping, Freezing, Thawing, Booting time.Duration
+	// Real time in living nodes; Replaying is that of steps that only lead to a local
+	// state.
+	Stepping, Replaying, Freezing, Thawing, Booting time.Duration
 }
 
 // Add adds up the counts of several executors.
@@ -82,6 +83,7 @@ func (c *Counts) Add(d Counts) {
 	c.Audited += d.Audited
 	c.Mismatches += d.Mismatches
 	c.Stepping += d.Stepping
+	c.Replaying += d.Replaying
 	c.Freezing += d.Freezing
 	c.Thawing += d.Thawing
 	c.Booting += d.Booting
@@ -150,7 +152,7 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 			return nil, err
 		}
 	}
-	out, err := x.step(l, in)
+	out, err := x.step(l, in, &x.counts.Stepping)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +171,12 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 	return t, err
 }
 
-// step gives an input to the node's machine, which is at l.
-func (x *Executor) step(l *Local, in world.Input) (ariadne.Output, error) {
+// step gives an input to the node's machine, which is at l; it takes time.
+func (x *Executor) step(l *Local, in world.Input, time *time.Duration) (ariadne.Output, error) {
 	v := &x.live[l.Node]
 	began := x.limits.Now()
 	out, err := v.machine.Apply(in.Input())
-	x.counts.Stepping += x.limits.Now() - began
+	*time += x.limits.Now() - began
 	if err != nil {
 		return out, errors.Join(err, x.abandon(l.Node))
 	}
@@ -209,7 +211,7 @@ func (x *Executor) reach(l *Local) (again bool, err error) {
 		x.live[l.Node], from = living{m, a.Name}, a
 	}
 	for _, s := range between(from, l) {
-		out, err := x.step(s.Parent, s.Input)
+		out, err := x.step(s.Parent, s.Input, &x.counts.Replaying)
 		if err != nil {
 			return !there, err
 		}

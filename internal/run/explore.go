@@ -36,7 +36,8 @@ type Machines interface {
 type InMemory struct {
 	// Strategy is one of Strategies(); "": no search in memory.
 	Strategy string
-	// Bounds of a path besides Options.Depth.
+	// Bounds of a path besides Options.Depth, which with From counts from there.
+	From       func(ariadne.Step) bool
 	Deviations space.Bound
 	Timers     space.Bound
 	Deliveries space.Bound
@@ -116,13 +117,19 @@ type Coverage struct {
 	Bounded     int   // states in which the bounds left less than the rules
 	// Exhausted: all paths within the bounds were explored.
 	Exhausted bool
-	Missed    string // what the strategy left out, when it has come to its end
-	Memo      memo.Counters
-	Nodes     memo.Counts
+	// StatesDigest stands for the set of global states that were seen.
+	StatesDigest string
+	Missed       string // what the strategy left out, when it has come to its end
+	Memo         memo.Counters
+	Nodes        memo.Counts
 }
 
-// StopExplored is why a check stops that has no path left within its bounds.
-const StopExplored = "all explored within the bounds"
+const (
+	// StopExplored is why a check stops that has no path left within its bounds.
+	StopExplored = "all explored within the bounds"
+	// StopNowhere is why a check stops that never came to where its paths begin.
+	StopNowhere = "the natural schedule ended too early"
+)
 
 // Files of a search in memory in the run directory.
 const (
@@ -291,9 +298,9 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 
 // bounds of a path.
 func (x *explorer) bounds() space.Bounds {
-	b := space.Bounds{Depth: x.limits().Steps, Deviations: x.opts.InMemory.Deviations}
-	b.Kinds[ariadne.ActFire] = x.opts.InMemory.Timers
-	b.Kinds[ariadne.ActDeliver] = x.opts.InMemory.Deliveries
+	o := &x.opts.InMemory
+	b := space.Bounds{From: o.From, Depth: x.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
+	b.Kinds[ariadne.ActDeliver] = o.Deliveries
 	return b
 }
 
@@ -313,6 +320,9 @@ func (x *explorer) done(e *search.Exploration, how string) {
 		x.plan.Stop(StopExplored)
 	case search.SearchDone:
 		x.plan.Stop("the strategy has no more paths")
+	case search.SearchNowhere:
+		x.plan.Stop(StopNowhere)
+		x.report.doubt("the natural schedule ended before the step from which to explore: nothing was explored")
 	}
 }
 
@@ -342,7 +352,7 @@ func (x *explorer) ended(worker int, p *space.Path, e *search.Exploration, end s
 		return x.enter(index, a, true)
 	}
 	tape := newTape()
-	for i := range p.Len() {
+	for i := range p.Steps() {
 		tape.steps = append(tape.steps, trace.NewStep(p.Step(i+1)))
 	}
 	return x.found(worker, index, a, tape)
@@ -353,13 +363,13 @@ func (x *explorer) attempt(p *space.Path, end string, v *ariadne.Violation) *att
 	f := p.Last()
 	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, counted: true}
 	if end == search.EndFatal {
-		a.Fatal, a.FatalNode = f.By.Output.Fatal, p.Event(p.Len()).Node
+		a.Fatal, a.FatalNode = f.By.Output.Fatal, f.By.From.Node
 	}
-	for i := range p.Len() {
-		o := &p.Frame(i + 1).By.Output
-		a.Unreplayable = a.Unreplayable || o.Unreplayable
+	for i := range p.Steps() {
+		t := p.Transition(i + 1)
+		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable
 		if v != nil { // is it Ariadne's doing?
-			a.refused(p.Event(i+1).Node, o.Refusals)
+			a.refused(t.From.Node, t.Output.Refusals)
 		}
 	}
 	return a
@@ -398,6 +408,7 @@ func (x *explorer) close() error {
 	samples := x.totals.End(time.Since(x.began), x.sum())
 	c := x.cover
 	c.Sample, c.LocalStates, c.Memo, c.Nodes = samples[len(samples)-1], x.totals.Locals(), x.memo.Counters(), x.sum()
+	c.StatesDigest = x.totals.StatesDigest()
 	err := coverage.WriteCSV(x.csv, samples[len(samples)-1:])
 	plot := coverage.Growth(x.spec.Name+": "+c.Strategy, samples)
 	var b strings.Builder

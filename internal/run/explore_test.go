@@ -112,7 +112,7 @@ func TestSlowModeSeesTheSame(t *testing.T) {
 	fast := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	o.NoMemo, o.NoCheckpoints = true, true
 	slow := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
-	if slow.States != fast.States || slow.Nodes.Thaws != 0 || slow.Nodes.Executed < 3*fast.Nodes.Executed {
+	if slow.States != fast.States || slow.StatesDigest != fast.StatesDigest || slow.Nodes.Thaws != 0 || slow.Nodes.Executed < 3*fast.Nodes.Executed {
 		t.Errorf("fast %+v, slow %+v", fast, slow)
 	}
 }
@@ -161,6 +161,23 @@ type refuser struct{ worldtest.Program }
 func (p refuser) Receive(c *worldtest.Ctx, m ariadne.Message) {
 	c.Output().Refusals = []ariadne.Refusal{{Name: "bpf", Program: "/bin/p", Count: 1}}
 	p.Program.Receive(c, m)
+}
+
+// TestFrom: what is found beyond the natural schedule's beginning replays from the
+// start; when the schedule never comes there, the check does not claim anything.
+func TestFrom(t *testing.T) {
+	s := system(t, 3, 2, 1, 2)
+	at := func(n int) func(ariadne.Step) bool { return func(s ariadne.Step) bool { return s.Index == n } }
+	for _, name := range run.Strategies() {
+		r := inMemory(t, s, worldtest.LostUpdate, run.Options{Executions: 1000, InMemory: run.InMemory{Strategy: name, From: at(4)}})
+		if r.Outcome != run.Violated || len(r.Violations) != 1 || len(r.Bugs) > 0 {
+			t.Errorf("%s: %v, %d violations, bugs %q", name, r.Outcome, len(r.Violations), r.Bugs)
+		}
+	}
+	r := inMemory(t, s, worldtest.LostUpdate, run.Options{InMemory: run.InMemory{Strategy: "depth-first", From: at(1000)}})
+	if r.Outcome != run.Inconclusive || r.Stopped != run.StopNowhere || r.Coverage.Exhausted || r.Executions != 1 || len(r.Doubts) != 1 {
+		t.Errorf("%v, stopped: %s, %d executions, doubts %q", r.Outcome, r.Stopped, r.Executions, r.Doubts)
+	}
 }
 
 func TestUnknownStrategy(t *testing.T) {

@@ -67,6 +67,8 @@ const (
 	SearchExhausted = "exhausted"
 	// SearchDone: the explorer has made all paths it was to make.
 	SearchDone = "done"
+	// SearchNowhere: the natural schedule ended before Bounds.From was met.
+	SearchNowhere = "nowhere"
 )
 
 // Run searches. An error is the tool's fault.
@@ -74,6 +76,9 @@ func (x *Exploration) Run() (string, error) {
 	p := space.NewPath(x.Space, x.Bounds)
 	x.Coverage.Ends = map[string]int{}
 	x.arrive(p)
+	if how, err := x.approach(p); how != "" || err != nil {
+		return how, err
+	}
 	for {
 		keep, ok := x.Explorer.Begin(p)
 		if !ok {
@@ -84,6 +89,37 @@ func (x *Exploration) Run() (string, error) {
 			return SearchStopped, err
 		}
 	}
+}
+
+// approach takes the natural schedule to where the paths begin; it says how the
+// search ended when it gets no further, or "".
+func (x *Exploration) approach(p *space.Path) (string, error) {
+	for p.Approaching() {
+		if x.Stopped != nil && x.Stopped() {
+			return SearchStopped, nil
+		}
+		if end, v := x.over(p); end != "" {
+			x.judgeEnd(p, &end, &v)
+			if x.Ended != nil && !x.Ended(p, end, v) {
+				return SearchStopped, nil
+			}
+			return SearchNowhere, nil
+		}
+		if err := x.push(p, 0); err != nil {
+			return SearchStopped, err
+		}
+	}
+	return "", nil
+}
+
+// push takes a step.
+func (x *Exploration) push(p *space.Path, event int) error {
+	if err := p.Push(event); err != nil {
+		return err
+	}
+	x.Coverage.Steps++
+	x.arrive(p)
+	return nil
 }
 
 // whole says whether all was explored.
@@ -104,11 +140,9 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 		if end == "" {
 			i, ok := x.Explorer.Next(p)
 			if ok {
-				if err := p.Push(i); err != nil {
+				if err := x.push(p, i); err != nil {
 					return true, err
 				}
-				x.Coverage.Steps++
-				x.arrive(p)
 				continue
 			}
 			end = EndStrategy
@@ -155,7 +189,7 @@ func (x *Exploration) fresh(p *space.Path) bool {
 func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 	f := p.Last()
 	if f.By != nil && !f.By.Fine.Load() {
-		if v := x.judge(p.Step(p.Len())); v != nil {
+		if v := x.judge(p.Step(p.Steps())); v != nil {
 			return EndViolation, v
 		}
 		if f.By.Output.Fatal != "" {
@@ -190,7 +224,7 @@ func (x *Exploration) judge(s ariadne.Step) *ariadne.Violation {
 func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 	checks := x.Checks()
 	at := ariadne.Time(0)
-	for i := 1; i <= p.Len(); i++ {
+	for i := 1; i <= p.Steps(); i++ {
 		s := p.Step(i)
 		at = max(at, s.At)
 		for _, c := range checks {
@@ -200,7 +234,7 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 		}
 	}
 	for _, c := range checks {
-		if v := c.End(property.End{Quiet: end == EndQuiet, Step: p.Len(), At: at}); v != nil {
+		if v := c.End(property.End{Quiet: end == EndQuiet, Step: p.Steps(), At: at}); v != nil {
 			return v
 		}
 	}
@@ -208,15 +242,24 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 }
 
 func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
+	how := x.judgeEnd(p, &end, &v)
+	if err := x.Explorer.End(p, how); err != nil {
+		return true, fmt.Errorf("after %d paths: %w", x.Coverage.Paths, err)
+	}
+	return x.Ended != nil && !x.Ended(p, end, v), nil
+}
+
+// judgeEnd judges the path when it is complete, and counts how it ended.
+func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation) strategy.End {
 	how := strategy.Given
-	switch end {
+	switch *end {
 	case EndQuiet, EndClients:
 		how = strategy.Complete
-		if v = x.judgePath(p, end); v != nil {
-			end = EndViolation
-		}
-		if end == EndClients {
+		if *end == EndClients {
 			how = strategy.Cut
+		}
+		if *v = x.judgePath(p, *end); *v != nil {
+			*end = EndViolation
 		}
 	case EndSteps, EndTime:
 		how = strategy.Complete
@@ -229,11 +272,8 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 			x.Coverage.Traces++
 		}
 	}
-	x.Coverage.Ends[end]++
-	if err := x.Explorer.End(p, how); err != nil {
-		return true, fmt.Errorf("after %d paths: %w", x.Coverage.Paths, err)
-	}
-	return x.Ended != nil && !x.Ended(p, end, v), nil
+	x.Coverage.Ends[*end]++
+	return how
 }
 
 // trace stands for the partial order of a path.

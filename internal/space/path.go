@@ -8,11 +8,18 @@ import (
 
 // Path is an execution in memory: the first state, and after each step the next.
 // Frames are used again when the path is cut and grows anew.
+//
+// With Bounds.From the steps up to there are the approach: they belong to the
+// execution, but the path begins behind them. While it is under way, the path has
+// the natural events only.
 type Path struct {
 	space  *Space
 	bounds Bounds
 	frames []Frame
 	n      int // frames in use; the first is that of the first state
+	root   int // steps of the approach
+	// approaching: Bounds.From has not been met yet.
+	approaching bool
 }
 
 // Frame is a state on a path.
@@ -31,16 +38,24 @@ type Frame struct {
 	By *memo.Transition
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
+	timers     int                      // timers before that were among these
 	kinds      [ariadne.ActFire + 1]int // steps before, by kind
 	origins    origins                  // with Space.Symmetry
 }
 
 // Bounds keep a search small. The zero value bounds nothing.
 type Bounds struct {
+	// From, when not nil, is asked of each step of the natural schedule: the path
+	// begins behind the first one of which it is true. What the other bounds count
+	// begins there.
+	From func(ariadne.Step) bool
 	// Depth is the greatest number of steps of a path.
 	Depth int
 	// Deviations is the greatest number of steps that are not the natural ones.
 	Deviations Bound
+	// Timers is the greatest number of timers among these: that fire although
+	// something else comes first in time. Natural timers are free.
+	Timers Bound
 	// Kinds is the greatest number of steps of a kind.
 	Kinds [ariadne.ActFire + 1]Bound
 }
@@ -64,9 +79,10 @@ func (b Bound) Min(n int) int {
 
 func (b Bound) reached(n int) bool { return b > 0 && n >= int(b)-1 }
 
-// NewPath returns the path without steps.
+// NewPath returns the path without steps. With Bounds.From it is Approaching, and
+// whoever made it pushes natural steps until it no longer is.
 func NewPath(p *Space, b Bounds) *Path {
-	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1}
+	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil}
 	f := &path.frames[0]
 	p.First(&f.State)
 	if p.Symmetry != nil {
@@ -82,24 +98,29 @@ func (p *Path) System() *world.System { return p.space.System }
 // Space is what the path goes through.
 func (p *Path) Space() *Space { return p.space }
 
+// Approaching: the path has not come to where it begins.
+func (p *Path) Approaching() bool { return p.approaching }
+
 // Len is the number of steps.
-func (p *Path) Len() int { return p.n - 1 }
+func (p *Path) Len() int { return p.n - 1 - p.root }
 
 // Frame is the state after the first i steps. It is good until the path is cut
 // before it.
-func (p *Path) Frame(i int) *Frame { return &p.frames[i] }
+func (p *Path) Frame(i int) *Frame { return &p.frames[p.root+i] }
 
 // Last is the state at the end.
 func (p *Path) Last() *Frame { return &p.frames[p.n-1] }
 
 // Event is the event of step i, from 1.
-func (p *Path) Event(i int) *world.Event {
+func (p *Path) Event(i int) *world.Event { return p.event(p.root + i) }
+
+func (p *Path) event(i int) *world.Event {
 	f := &p.frames[i-1]
 	return &f.Enabled[f.Taken]
 }
 
 // Cut keeps the first n steps.
-func (p *Path) Cut(n int) { p.n = n + 1 }
+func (p *Path) Cut(n int) { p.n = p.root + n + 1 }
 
 // Push appends the step that event i of the last frame's Enabled means.
 func (p *Path) Push(i int) error {
@@ -113,14 +134,22 @@ func (p *Path) Push(i int) error {
 	if err != nil {
 		return err
 	}
-	to.By, to.kinds, to.Deviations = t, from.kinds, from.Deviations
-	to.kinds[from.Enabled[i].Kind]++
+	kind := from.Enabled[i].Kind
+	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
+	to.kinds[kind]++
 	if i > 0 {
 		to.Deviations++
+		if kind == ariadne.ActFire {
+			to.timers++
+		}
 	}
 	p.n++
 	if y := p.space.Symmetry; y != nil {
 		y.follow(p, p.n-1, &from.Enabled[i])
+	}
+	if p.approaching && p.bounds.From(p.Step(p.Steps())) {
+		p.approaching, p.root = false, p.n-1
+		to.kinds = [len(to.kinds)]int{}
 	}
 	p.open(to)
 	return nil
@@ -128,21 +157,29 @@ func (p *Path) Push(i int) error {
 
 // open computes among what there is a choice in a frame.
 func (p *Path) open(f *Frame) {
-	f.Enabled = p.space.System.Enabled(&f.State.State, f.Enabled[:0])
-	all := len(f.Enabled)
-	if p.bounds.Deviations.reached(f.Deviations) && all > 1 {
-		f.Enabled = f.Enabled[:1]
-	}
-	kept := f.Enabled[:0]
-	for _, e := range f.Enabled {
-		if !p.bounds.Kinds[e.Kind].reached(f.kinds[e.Kind]) {
+	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
+	kept := all[:0]
+	for i, e := range all {
+		if p.allows(f, i, e.Kind) {
 			kept = append(kept, e)
 		}
 	}
-	if p.bounds.Depth > 0 && f.State.Steps >= p.bounds.Depth {
-		kept = kept[:0]
+	f.Enabled, f.Bounded = kept, len(kept) < len(all)
+}
+
+// allows reports whether the bounds leave the event of a frame that is the i-th in
+// time.
+func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
+	b := &p.bounds
+	switch {
+	case p.approaching:
+		return i == 0
+	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].reached(f.kinds[kind]):
+		return false
+	case i == 0:
+		return true
 	}
-	f.Enabled, f.Bounded = kept, len(kept) < all
+	return !b.Deviations.reached(f.Deviations) && !(kind == ariadne.ActFire && b.Timers.reached(f.timers))
 }
 
 // Hash stands for a frame's state and for what of the bounds is used up, so that
@@ -174,12 +211,22 @@ func (p *Path) used(f *Frame, h world.Hash) world.Hash {
 			h = h.Plus(world.HashOf(uint64(f.kinds[k]), uint64(k), 2))
 		}
 	}
+	if p.bounds.Timers > 0 {
+		h = h.Plus(world.HashOf(uint64(f.timers), 0, 3))
+	}
 	return h
 }
 
-// Step is step i of the path, from 1, as those who watch see it.
+// Steps is the number of steps of the execution: those of the path and of the
+// approach to it.
+func (p *Path) Steps() int { return p.n - 1 }
+
+// Transition is what step i of the execution, from 1, came to.
+func (p *Path) Transition(i int) *memo.Transition { return p.frames[i].By }
+
+// Step is step i of the execution, from 1, as those who watch see it.
 func (p *Path) Step(i int) ariadne.Step {
-	e := p.Event(i)
+	e := p.event(i)
 	a := e.Action()
 	return ariadne.Step{Index: i, Action: a, Name: p.space.System.Names().Action(a), At: e.At, Output: p.frames[i].By.Output}
 }

@@ -168,8 +168,24 @@ func TestBounds(t *testing.T) {
 			}
 			return true
 		}},
+		{"timers", space.Bounds{Timers: space.AtMost(1)}, func(p *space.Path) bool {
+			n, natural := 0, 0
+			for i := range p.Len() {
+				switch {
+				case p.Event(i+1).Kind != ariadne.ActFire:
+				case p.Frame(i).Taken == 0:
+					natural++
+				default:
+					n++
+				}
+			}
+			return n == 1 && natural > 0
+		}},
 	} {
-		p, x := newSpace(t, world.Rules{Latency: time.Millisecond, Delays: 9}, nil, memo.Limits{}, memo.Options{}, worldtest.TwoPhaseCommit)
+		chaos := func() []worldtest.Program {
+			return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}}
+		}
+		p, x := newSpace(t, world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 9}, nil, memo.Limits{}, memo.Options{}, chaos)
 		defer x.Close()
 		path := space.NewPath(p, c.bounds)
 		bounded := false
@@ -207,6 +223,51 @@ func TestSet(t *testing.T) {
 			t.Fatalf("%d, %d, want %d", n, s.Len(), len(want))
 		}
 	})
+}
+
+// TestFrom: the path begins behind the natural steps up to the one asked for, and the
+// bounds count from there.
+func TestFrom(t *testing.T) {
+	rules := world.Rules{Latency: time.Millisecond, Delays: 9}
+	p, x := newSpace(t, rules, nil, memo.Limits{}, memo.Options{}, worldtest.TwoPhaseCommit)
+	defer x.Close()
+	const from, depth = 6, 4
+	path := space.NewPath(p, space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }, Depth: depth, Deviations: space.AtMost(1)})
+	w := world.New(rules, worldtest.Nodes(worldtest.TwoPhaseCommit()...))
+	push := func(i int) {
+		t.Helper()
+		if err := path.Push(i); err != nil {
+			t.Fatal(err)
+		}
+		s := path.Step(path.Steps())
+		if want, err := w.Apply(s.Action); err != nil || s.Name != want.Name || s.Index != want.Index {
+			t.Fatalf("%+v, want %+v, %v", s, want, err)
+		}
+	}
+	for n := 0; path.Approaching(); n++ {
+		if path.Len() != n || len(path.Last().Enabled) != 1 || !path.Last().Bounded && len(w.Enabled()) > 1 {
+			t.Fatalf("on the approach: %d steps, %d events", path.Len(), len(path.Last().Enabled))
+		}
+		push(0)
+	}
+	if path.Len() != 0 || path.Steps() != from || len(path.Last().Enabled) < 2 || path.Frame(0) != path.Last() {
+		t.Fatalf("the path begins with %d steps and %d events, after %d", path.Len(), len(path.Last().Enabled), path.Steps())
+	}
+	first := path.Hash(path.Last())
+	push(1)
+	for len(path.Last().Enabled) > 0 {
+		if len(path.Last().Enabled) != 1 {
+			t.Fatal("a second deviation")
+		}
+		push(0)
+	}
+	if path.Len() != depth || path.Steps() != from+depth || path.Event(1).Action() != path.Step(from+1).Action || path.Transition(from).Output.Digest != path.Step(from).Output.Digest {
+		t.Fatalf("%d steps, %d in all", path.Len(), path.Steps())
+	}
+	path.Cut(0)
+	if path.Steps() != from || path.Hash(path.Last()) != first {
+		t.Fatal("a cut goes into the approach")
+	}
 }
 
 // BenchmarkRemembered is a depth-first search of a small system of which every
