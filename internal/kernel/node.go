@@ -57,7 +57,7 @@ type Node struct {
 	Futexes   Futexes
 	Sems      Sems
 	MsgQueues MsgQueues
-	Shm       map[int]*Shm // by id
+	Shms      Shms
 	Locks     Locks
 	AIO       AIO
 	Files     Files
@@ -88,12 +88,13 @@ type Host struct {
 // NewNode returns a machine that has just been switched on.
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, Rand: NewRand(seed),
-		Procs: map[int]*Process{}, Shm: map[int]*Shm{}}
+		Procs: map[int]*Process{}}
 	n.Init = n.newInit()
 	n.Net.init(n)
 	n.Futexes.init()
 	n.Sems.init()
 	n.MsgQueues.init()
+	n.Shms.ipcTable = newIPCTable[*Shm]()
 	n.Locks.init()
 	n.AIO.init()
 	n.Files.init()

@@ -193,42 +193,62 @@ func TestMessageQueue(t *testing.T) {
 	want(t, "removed", d.Done(b), errno(unix.EIDRM))
 }
 
-func TestSharedMemoryShowsTheNode(t *testing.T) {
+// TestSharedMemoryIsTheNodes: what Linux's segments are called, and who else has them
+// attached, does not show.
+func TestSharedMemoryIsTheNodes(t *testing.T) {
 	d, a, m := newProcess(t)
 	d.Node.RealBase = 7e9
 	b, _ := child(d, a)
 	b.Proc.SetUser(1000, 1000)
-	m.Answer[unix.SYS_SHMGET] = func([]uint64) int64 { return 3 }
-	m.Answer[unix.SYS_SHMAT] = func([]uint64) int64 { return 0x7000 }
-	m.Answer[unix.SYS_SHMCTL] = func(args []uint64) int64 {
-		junk := make([]byte, 112)
-		for i := range junk {
-			junk[i] = 0xee
-		}
-		a.M.WriteMem(args[2], junk)
-		b.M.WriteMem(args[2], junk)
-		return 0
+	real := int64(40)
+	m.Answer[unix.SYS_SHMGET] = func(args []uint64) int64 {
+		want(t, "key", int64(args[0]), unix.IPC_PRIVATE)
+		real++
+		return real
 	}
-	want(t, "shmget", d.Must(a, unix.SYS_SHMGET, 9, 4096, 0o600), 3)
-	want(t, "shmat", d.Must(b, unix.SYS_SHMAT, 3, 0, 0), 0x7000)
-	want(t, "shmctl", d.Must(b, unix.SYS_SHMCTL, 3, ipcStat, bufAt), 0)
-	s := make([]byte, 112)
-	b.M.ReadMem(bufAt, s)
+	at := uint64(0)
+	m.Answer[unix.SYS_SHMAT] = func(args []uint64) int64 { at = args[0]; return 0x7000 }
+	m.Answer[unix.SYS_SHMDT] = func([]uint64) int64 { return 0 }
+	stat := func() []byte {
+		t.Helper()
+		want(t, "shmctl", d.Must(a, unix.SYS_SHMCTL, 1, ipcStat, bufAt), 0)
+		s := make([]byte, 112)
+		a.M.ReadMem(bufAt, s)
+		return s
+	}
+	want(t, "first", d.Must(a, unix.SYS_SHMGET, 8, 4096, 0o1600), 0)
+	want(t, "second", d.Must(a, unix.SYS_SHMGET, 9, 4096, 0o1666), 1)
+	want(t, "again", d.Must(a, unix.SYS_SHMGET, 9, 0, 0), 1)
+	want(t, "error", d.Must(a, unix.SYS_SHMGET, 9, 4096, 0o3666), errno(unix.EEXIST))
+	want(t, "error", d.Must(a, unix.SYS_SHMGET, 9, 8192, 0), errno(unix.EINVAL))
+	want(t, "error", d.Must(a, unix.SYS_SHMGET, 10, 0, 0o1666), errno(unix.EINVAL))
+	want(t, "error", d.Must(a, unix.SYS_SHMGET, 10, 4096, 0), errno(unix.ENOENT))
+	want(t, "shmat", d.Must(b, unix.SYS_SHMAT, 1, 0, 0), 0x7000)
+	want(t, "Linux's id", int64(at), 42)
+	want(t, "error", d.Must(b, unix.SYS_SHMAT, 0, 0, 0), errno(unix.EACCES))
+	s := stat()
 	want(t, "owner", int64(le.Uint32(s[4:])), 0)
+	want(t, "size", int64(le.Uint64(s[48:])), 4096)
 	want(t, "attached", int64(le.Uint64(s[56:])), 7)
 	want(t, "creator", int64(le.Uint32(s[80:])), int64(a.TID))
 	want(t, "last", int64(le.Uint32(s[84:])), int64(b.TID))
-	want(t, "attachments are Linux's", int64(s[88]), 0xee)
+	want(t, "attachments", int64(le.Uint64(s[88:])), 1)
 
-	want(t, "shmat", d.Must(a, unix.SYS_SHMAT, 3, 0, 0), 0x7000)
+	want(t, "shmat", d.Must(a, unix.SYS_SHMAT, 1, 0, 0), 0x7000)
 	c, _ := child(d, a)
-	want(t, "shmctl", d.Must(a, unix.SYS_SHMCTL, 3, ipcStat, bufAt), 0)
-	a.M.ReadMem(bufAt, s)
+	s = stat()
 	want(t, "last to attach", int64(le.Uint32(s[84:])), int64(a.TID))
+	want(t, "a child inherits", int64(le.Uint64(s[88:])), 3)
 	d.Node.Now = 2e9
 	c.Proc.Exit(0, 0, false)
-	want(t, "shmctl", d.Must(a, unix.SYS_SHMCTL, 3, ipcStat, bufAt), 0)
-	a.M.ReadMem(bufAt, s)
+	s = stat()
 	want(t, "last to detach", int64(le.Uint32(s[84:])), int64(c.TID))
 	want(t, "detached", int64(le.Uint64(s[64:])), 9)
+
+	want(t, "remove", d.Must(a, unix.SYS_SHMCTL, 1, ipcRmid, 0), 0)
+	want(t, "error", d.Must(a, unix.SYS_SHMGET, 9, 0, 0), errno(unix.ENOENT))
+	want(t, "to be destroyed", int64(le.Uint32(stat()[20:])), 0o1666)
+	want(t, "detach", d.Must(a, unix.SYS_SHMDT, 0x7000), 0)
+	b.Proc.Exit(0, 0, false)
+	want(t, "error", d.Must(a, unix.SYS_SHMCTL, 1, ipcStat, bufAt), errno(unix.EINVAL))
 }

@@ -15,22 +15,45 @@ func init() {
 	)
 }
 
-// Linux keeps shared memory segments, in the node's own IPC namespace, where
-// their ids are the same in every run. Users, processes and times are the node's.
+// Flags and modes of segments (shmget(2), shmat(2), shmctl(2)).
+const (
+	shmRdonly = 0o10000
+	shmDest   = 0o1000
+)
+
+// Linux makes the memory, each time a segment of its own, for its ids and keys are
+// shared by all copies of the node.
 
 func sysShmget(t *kernel.Thread, a Args) kernel.Result {
-	id := t.M.Syscall(unix.SYS_SHMGET, a[0], a[1], a[2])
-	if id >= 0 {
-		t.MadeShm(int(id))
+	s, e := t.Node().Shms.Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
+		const flags = 0o777 | kernel.IPCCreat | kernel.IPCExcl
+		id := t.M.Syscall(unix.SYS_SHMGET, unix.IPC_PRIVATE, a[1], a[2]&^flags|0o600)
+		if id < 0 {
+			return 0, kernel.Errno(-id)
+		}
+		return int(id), 0
+	})
+	if e != 0 {
+		return kernel.Fail(e)
 	}
-	return kernel.Ret(id)
+	return kernel.Ret(int64(s.ID))
 }
 
 func sysShmat(t *kernel.Thread, a Args) kernel.Result {
-	addr := t.M.Syscall(unix.SYS_SHMAT, a[0], a[1], a[2])
+	s := t.Node().Shms.Get(int(int32(a[0])))
+	if s == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	rights := uint32(kernel.IPCRead | kernel.IPCWrite)
+	if a[2]&shmRdonly != 0 {
+		rights = kernel.IPCRead
+	}
+	if !s.Allows(t, rights) {
+		return kernel.Fail(unix.EACCES)
+	}
+	addr := t.M.Syscall(unix.SYS_SHMAT, uint64(s.Real), a[1], a[2])
 	if addr >= 0 {
-		t.AttachedShm(int(int32(a[0])), uint64(addr))
-		t.Node().SharesMemory = true
+		t.AttachShm(s, uint64(addr))
 	}
 	return kernel.Ret(addr)
 }
@@ -38,60 +61,49 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 func sysShmdt(t *kernel.Thread, a Args) kernel.Result {
 	r := t.M.Syscall(unix.SYS_SHMDT, a[0])
 	if r == 0 {
-		t.DetachedShm(a[0])
+		t.DetachShm(a[0])
 	}
 	return kernel.Ret(r)
 }
 
 func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 	const lock, unlock = 11, 12
-	id, cmd := int(int32(a[0])), a[1]&0xffffffff
-	switch cmd {
-	case ipcRmid, ipcStat:
-	case ipcSet:
-		return setShm(t, id, a[2])
-	case lock, unlock:
-		return kernel.Ret(0) // nothing is ever swapped out
-	default:
-		return unknownIPC(t, "shmctl", cmd, a)
-	}
-	r := t.M.Syscall(unix.SYS_SHMCTL, a[0], a[1], a[2])
-	s := t.Node().Shm[id]
-	if r != 0 || cmd != ipcStat || s == nil {
-		return kernel.Ret(r)
-	}
-	return kernel.RetOr(0, patchShm(t, a[2], s))
-}
-
-// patchShm replaces what Linux wrote of the real world in a struct shmid64_ds.
-func patchShm(t *kernel.Thread, addr uint64, s *kernel.Shm) kernel.Errno {
-	const size = 112
-	b, e := readBytes(t, addr, size)
-	if e != 0 {
-		return e
-	}
-	for i, v := range []int{s.UID, s.GID, s.CUID, s.CGID} {
-		le.PutUint32(b[4+4*i:], uint32(v))
-	}
-	for i, v := range []int64{s.Attached, s.Detached, s.Changed} {
-		le.PutUint64(b[56+8*i:], uint64(v))
-	}
-	le.PutUint32(b[80:], uint32(s.Creator))
-	le.PutUint32(b[84:], uint32(s.Last))
-	return t.M.WriteMem(addr, b)
-}
-
-// setShm changes the owner that is shown; the real one, and with it access by
-// real processes, stays.
-func setShm(t *kernel.Thread, id int, addr uint64) kernel.Result {
-	s := t.Node().Shm[id]
+	s, cmd := t.Node().Shms.Get(int(int32(a[0]))), a[1]&0xffffffff
 	if s == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
-	b, e := readBytes(t, addr, 48)
-	if e != 0 {
-		return kernel.Fail(e)
+	switch cmd {
+	case ipcRmid:
+		if !s.Owned(t) {
+			return kernel.Fail(unix.EPERM)
+		}
+		t.Node().Shms.Remove(t.Node(), s)
+		return kernel.Ret(0)
+	case ipcSet:
+		return kernel.RetOr(0, setIPC(t, &s.IPCPerm, a[2]))
+	case ipcStat:
+		if !s.Allows(t, kernel.IPCRead) {
+			return kernel.Fail(unix.EACCES)
+		}
+		return kernel.RetOr(0, t.M.WriteMem(a[2], statShm(t.Node(), s)))
+	case lock, unlock:
+		return kernel.Ret(0) // nothing is ever swapped out
 	}
-	s.UID, s.GID = int(int32(le.Uint32(b[4:]))), int(int32(le.Uint32(b[8:])))
-	return kernel.Ret(0)
+	return unknownIPC(t, "shmctl", cmd, a)
+}
+
+// statShm lays out a struct shmid64_ds.
+func statShm(n *kernel.Node, s *kernel.Shm) []byte {
+	p := s.IPCPerm
+	if s.Removed {
+		p.Mode |= shmDest
+	}
+	b := ipc64(&p)
+	for _, v := range []uint64{s.Size, seconds(s.Attached), seconds(s.Detached), seconds(s.Changed)} {
+		b = le.AppendUint64(b, v)
+	}
+	b = le.AppendUint32(b, uint32(s.Creator))
+	b = le.AppendUint32(b, uint32(s.Last))
+	b = le.AppendUint64(b, uint64(s.Attachments(n)))
+	return append(b, make([]byte, 16)...)
 }
