@@ -21,6 +21,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var seed seedFlag
 	var opts run.Options
 	var strategy string
+	var symmetric groups
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Explore the system's executions and look for violations",
@@ -67,7 +68,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			}
 			s, err := spec.Read(args[0])
 			if err == nil {
-				err = steer(s, strategy != "", &opts)
+				err = steer(s, strategy != "", symmetric, &opts)
 			}
 			if err != nil {
 				return err
@@ -95,6 +96,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
 	f.StringVar(&strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or random)")
+	f.Var(&symmetric, "symmetric", "in memory: these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
 	addInMemory(f, &opts.InMemory)
 	return cmd
 }

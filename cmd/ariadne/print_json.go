@@ -103,26 +103,30 @@ type reportEvent struct {
 }
 
 type coverage struct {
-	Strategy    string `json:"strategy"`
-	Exhausted   bool   `json:"exhausted"`     // all paths within the bounds were explored
-	Bounded     int    `json:"bounded"`       // states in which the bounds cut something off
-	Digest      string `json:"states_digest"` // of the set of states: the same set has the same one
-	Missed      string `json:"missed,omitempty"`
-	Paths       int    `json:"paths"`
-	Traces      int    `json:"traces"` // different partial orders of events
-	States      int    `json:"states"`
-	LocalStates []int  `json:"local_states"` // by node
-	Protocol    int    `json:"protocol_states"`
-	Combined    int    `json:"protocol_combinations"`
-	Executed    int    `json:"executed"` // transitions
-	Remembered  int    `json:"remembered"`
-	Replayed    int    `json:"replayed"`
-	Boots       int    `json:"boots"`
-	Thaws       int    `json:"thaws"`
-	Freezes     int    `json:"freezes"`
-	Evictions   int    `json:"evictions"`
-	Audited     int    `json:"audited"`
-	Mismatches  int    `json:"mismatches"`
+	Strategy  string `json:"strategy"`
+	Exhausted bool   `json:"exhausted"`     // all paths within the bounds were explored
+	Bounded   int    `json:"bounded"`       // states in which the bounds cut something off
+	Digest    string `json:"states_digest"` // of the set of states: the same set has the same one
+	Missed    string `json:"missed,omitempty"`
+	// Under is what the result rests on of what the user said; merged counts states
+	// that are like known ones by that.
+	Under       []string `json:"under,omitempty"`
+	Merged      int      `json:"merged,omitempty"`
+	Paths       int      `json:"paths"`
+	Traces      int      `json:"traces"` // different partial orders of events
+	States      int      `json:"states"`
+	LocalStates []int    `json:"local_states"` // by node
+	Protocol    int      `json:"protocol_states"`
+	Combined    int      `json:"protocol_combinations"`
+	Executed    int      `json:"executed"` // transitions
+	Remembered  int      `json:"remembered"`
+	Replayed    int      `json:"replayed"`
+	Boots       int      `json:"boots"`
+	Thaws       int      `json:"thaws"`
+	Freezes     int      `json:"freezes"`
+	Evictions   int      `json:"evictions"`
+	Audited     int      `json:"audited"`
+	Mismatches  int      `json:"mismatches"`
 
 	// Real time in living nodes, seconds, added up over the workers.
 	Stepping  float64 `json:"stepping"`
@@ -138,7 +142,7 @@ func newCoverage(c *run.Coverage) *coverage {
 	}
 	n := c.Nodes
 	return &coverage{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Audited: n.Audited, Mismatches: n.Mismatches,

@@ -245,6 +245,12 @@ func (p *textPrinter) coverage(c *run.Coverage) {
 	p.printf("search %s: %s\n", c.Strategy, all)
 	p.printf("  seen       %s, %s, %s, %s (%s)\n", plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
 		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
+	for _, u := range c.Under {
+		p.printf("  under      %s\n", u)
+	}
+	if len(c.Under) > 0 {
+		p.printf("  merged     %s like known ones by that\n", plural(c.Merged, "state"))
+	}
 	if c.Protocol > 0 {
 		p.printf("  protocol   %s, %s\n", plural(c.Protocol, "state"), plural(c.Global, "combination"))
 	}

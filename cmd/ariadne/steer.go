@@ -17,9 +17,20 @@ import (
 
 // steer completes the options of a check by what its spec says of the search. chosen:
 // the command line has named a strategy.
-func steer(s *spec.Spec, chosen bool, o *run.Options) error {
+func steer(s *spec.Spec, chosen bool, sym groups, o *run.Options) error {
 	e := &s.Explore
 	o.Steer(e)
+	if o.From == nil && e.Bounds.From != "" {
+		if err := (*from)(&o.From).Set(e.Bounds.From); err != nil {
+			return err // the spec has looked at it
+		}
+	}
+	if sym != nil {
+		var err error
+		if o.InMemory.Symmetric, err = s.Interchangeable(sym); err != nil {
+			return err
+		}
+	}
 	if chosen {
 		return nil
 	}
@@ -71,6 +82,26 @@ func (b *bound) Set(s string) error {
 }
 
 func (*bound) Type() string { return "n" }
+
+// groups is a flag with a group of nodes that may be repeated, or none.
+type groups [][]string
+
+func (g *groups) String() string { return "" }
+
+func (g *groups) Set(s string) error {
+	if s == "none" {
+		*g = groups{}
+		return nil
+	}
+	names := strings.Split(s, ",")
+	if len(names) < 2 {
+		return errors.New("neither none nor two nodes or more, as in n1,n2,n3")
+	}
+	*g = append(*g, names)
+	return nil
+}
+
+func (*groups) Type() string { return "nodes" }
 
 // weights is a flag with a weight for each kind of action.
 type weights strategy.Weights

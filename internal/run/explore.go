@@ -43,6 +43,8 @@ type InMemory struct {
 	Deliveries space.Bound
 	Delays     space.Bound // when it is less than the spec's
 	Weights    strategy.Weights
+	// Symmetric are groups of interchangeable nodes; nil: those of the spec.
+	Symmetric  [][]ariadne.NodeID
 	Backtracks int // of a round of DPOR, or of all of it; 0: the strategy's own
 
 	Audit         float64 // share of new transitions to execute twice
@@ -120,8 +122,12 @@ type Coverage struct {
 	// StatesDigest stands for the set of global states that were seen.
 	StatesDigest string
 	Missed       string // what the strategy left out, when it has come to its end
-	Memo         memo.Counters
-	Nodes        memo.Counts
+	// Merged counts how often a new state counted as known, by the user's word alone.
+	Merged int
+	// Under is what the user has said and the result rests on, one line each.
+	Under []string
+	Memo  memo.Counters
+	Nodes memo.Counts
 }
 
 const (
@@ -172,6 +178,7 @@ func (c *check) search() error {
 	x := &explorer{check: c, machines: m, system: c.worldSystem(), totals: coverage.NewTotals(len(c.spec.Nodes)), from: c.report.Next,
 		counts: make([]memo.Counts, workers), steps: make([]int, workers), cover: &Coverage{Strategy: c.opts.InMemory.Strategy}}
 	c.report.Coverage = x.cover
+	x.cover.Under = x.under()
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -276,6 +283,7 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() }, Time: x.limits().Time,
 		Watch: func(p *space.Path) { meter.Watch(p); x.watch(p) },
 	}
+	x.merge(e)
 	asked := 0
 	e.Stopped = func() bool {
 		// Asking costs more than a step does.
@@ -308,6 +316,7 @@ func (x *explorer) bounds() space.Bounds {
 func (x *explorer) done(e *search.Exploration, how string) {
 	x.mu.Lock()
 	x.cover.Bounded += e.Coverage.Bounded
+	x.cover.Merged += e.Coverage.Merged
 	x.cover.Exhausted = x.cover.Exhausted || how == search.SearchExhausted
 	if m, ok := e.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
 		x.cover.Missed = m.Missed()

@@ -33,6 +33,7 @@ type Explore struct {
 
 // Bounds keep a search small. nil: not said.
 type Bounds struct {
+	From       string // step up to which the natural schedule is followed: a number, or /regexp/ on log lines; "": not said
 	Depth      *int // steps of a path
 	Deviations *int // steps of a path that are not the natural ones
 	Deliveries *int // messages that arrive on a path
@@ -80,6 +81,8 @@ func KindName(k ariadne.ActionKind) string {
 }
 
 var boundFields = []field[Bounds]{
+	{"from", "Follow the natural schedule up to this step, and explore from there: its number, or /regexp/ on the log lines.",
+		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^/.+/$"}}}, setFrom},
 	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
 	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),
 	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int { return &b.Deliveries }),
@@ -92,6 +95,18 @@ func boundField(name, doc string, low int, at func(*Bounds) **int) field[Bounds]
 		n := r.count(v, low, maxInt)
 		*at(b) = &n
 	}}
+}
+
+func setFrom(r *reader, b *Bounds, v *yaml.Node) {
+	t := r.text(v)
+	if n := len(t.string); n > 2 && t.string[0] == '/' && t.string[n-1] == '/' {
+		if _, err := regexp.Compile(t.string[1 : n-1]); err != nil {
+			r.fail(t.line, "from: %s", err)
+		}
+	} else if n, err := strconv.Atoi(t.string); err != nil || n < 1 {
+		r.fail(t.line, "from: %q is neither the number of a step nor /regexp/", t.string)
+	}
+	b.From = t.string
 }
 
 func setScript(r *reader, e *exploreText, v *yaml.Node) {
@@ -173,6 +188,25 @@ func (r *reader) symmetric(groups [][]text, nodes []Node) [][]ariadne.NodeID {
 		}
 	}
 	return out
+}
+
+// Interchangeable resolves groups of interchangeable nodes that the command line
+// names. Its error is an Errors.
+func (s *Spec) Interchangeable(groups [][]string) ([][]ariadne.NodeID, error) {
+	r := &reader{path: s.Path, dir: s.Dir}
+	var written [][]text
+	for _, g := range groups {
+		var ts []text
+		for _, name := range g {
+			ts = append(ts, text{string: name})
+		}
+		written = append(written, ts)
+	}
+	ids := r.symmetric(written, s.Nodes)
+	if len(r.errs) > 0 {
+		return nil, r.errs
+	}
+	return ids, nil
 }
 
 // differ says in what two nodes of a group differ besides their names, addresses

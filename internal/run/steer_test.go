@@ -1,0 +1,66 @@
+package run_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ariadne"
+	"ariadne/internal/run"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+	"ariadne/internal/world/worldtest"
+)
+
+// pings are a server and two clients that do the same.
+func pings() []worldtest.Program {
+	return []worldtest.Program{&worldtest.Pong{}, &worldtest.Ping{Count: 3}, &worldtest.Ping{Count: 3}}
+}
+
+func TestSymmetricNodes(t *testing.T) {
+	s := system(t, 3, 0, 1, 2)
+	o := run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first"}}
+	all := inMemory(t, s, pings, o).Coverage
+	o.Symmetric = [][]ariadne.NodeID{{1, 2}}
+	half := inMemory(t, s, pings, o).Coverage
+	if !all.Exhausted || !half.Exhausted || half.Merged == 0 || half.States > all.States*2/3 {
+		t.Errorf("%d states, %d when two nodes are interchangeable, of which %d merged", all.States, half.States, half.Merged)
+	}
+	if want := []string{"nodes n2, n3 are interchangeable"}; !slices.Equal(half.Under, want) || all.Under != nil {
+		t.Errorf("%q", half.Under)
+	}
+	o.Deviations = space.AtMost(3)
+	if u := inMemory(t, s, pings, o).Coverage.Under; len(u) != 1 || !strings.Contains(u[0], "natural") {
+		t.Errorf("%q", u)
+	}
+	o.Strategy = "sleep-sets"
+	if c := inMemory(t, s, pings, o).Coverage; c.Under != nil || c.Merged != 0 {
+		t.Errorf("%q, %d merged", c.Under, c.Merged)
+	}
+}
+
+func TestSteer(t *testing.T) {
+	n := func(n int) *int { return &n }
+	e := spec.Explore{Weights: [4]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5}, Backtracks: 7, Symmetric: [][]ariadne.NodeID{{0, 1}},
+		Bounds: spec.Bounds{Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)}}
+	o := run.Options{InMemory: run.InMemory{Timers: space.Unbounded, Delays: space.AtMost(3)}}
+	o.Weights[ariadne.ActFire] = 9
+	o.Steer(&e)
+	m := o.InMemory
+	if o.Depth != 40 || m.Deviations != space.AtMost(0) || m.Deliveries != space.AtMost(30) || m.Timers != space.Unbounded ||
+		m.Delays != space.AtMost(3) || m.Backtracks != 7 || m.Weights != [4]int{0, 0, 2, 9} || len(m.Symmetric) != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestDelaysAreBounded: fewer delays than the spec allows leave fewer states.
+func TestDelaysAreBounded(t *testing.T) {
+	s := system(t, 3, 2)
+	states := func(b space.Bound) int {
+		o := run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first", Delays: b}}
+		return inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage.States
+	}
+	if none, one, two, more := states(space.AtMost(0)), states(space.AtMost(1)), states(0), states(space.AtMost(5)); none >= one || one >= two || two != more {
+		t.Errorf("%d, %d, %d, %d states", none, one, two, more)
+	}
+}
