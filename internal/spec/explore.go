@@ -34,11 +34,11 @@ type Explore struct {
 // Bounds keep a search small. nil: not said.
 type Bounds struct {
 	From       string // step up to which the natural schedule is followed: a number, or /regexp/ on log lines; "": not said
-	Depth      *int // steps of a path
-	Deviations *int // steps of a path that are not the natural ones
-	Deliveries *int // messages that arrive on a path
-	Timers     *int // that fire on a path although something else comes first in time
-	Delays     *int // messages delayed on a path; more than Spec.Delays is no more
+	Depth      *int   // steps of a path
+	Deviations *int   // steps of a path that are not the natural ones
+	Deliveries *int   // messages that arrive on a path
+	Timers     *int   // that fire on a path although something else comes first in time
+	Delays     *int   // messages delayed on a path; more than Spec.Delays is no more
 }
 
 // exploreText is an Explore with its symmetric groups as written.
