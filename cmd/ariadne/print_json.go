@@ -125,8 +125,12 @@ type coverage struct {
 	Thaws       int      `json:"thaws"`
 	Freezes     int      `json:"freezes"`
 	Evictions   int      `json:"evictions"`
-	Audited     int      `json:"audited"`
+	Unfrozen    int      `json:"unfrozen"` // states that could not be frozen
 	Mismatches  int      `json:"mismatches"`
+
+	Unreplayable int `json:"unreplayable"` // of executed: a thread was preempted
+	Audited      int `json:"audited"`
+	Incomparable int `json:"incomparable"` // of audited
 
 	// Real time in living nodes, seconds, added up over the workers.
 	Stepping  float64 `json:"stepping"`
@@ -145,7 +149,8 @@ func newCoverage(c *run.Coverage) *coverage {
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
-		Freezes: n.Freezes, Evictions: n.Evictions, Audited: n.Audited, Mismatches: n.Mismatches,
+		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
+		Audited: n.Audited, Incomparable: n.Incomparable, Mismatches: n.Mismatches,
 		Stepping: n.Stepping.Seconds(), Freezing: n.Freezing.Seconds(), Thawing: n.Thawing.Seconds(),
 		Booting: n.Booting.Seconds(), Replaying: n.Replaying.Seconds(),
 	}

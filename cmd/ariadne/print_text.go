@@ -258,6 +258,10 @@ func (p *textPrinter) coverage(c *run.Coverage) {
 	p.printf("  nodes      %s executed, %d remembered, %d replayed; %s, %s, %s, %s\n", plural(n.Executed, "transition"), n.Remembered,
 		n.Replayed, plural(n.Boots, "boot"), plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction"))
 	if n.Audited > 0 {
-		p.printf("  audited    %s, %s\n", plural(n.Audited, "transition"), fmt.Sprintf("%d different", n.Mismatches))
+		incomparable := ""
+		if n.Incomparable > 0 {
+			incomparable = fmt.Sprintf(", %d not comparable as a thread was preempted", n.Incomparable)
+		}
+		p.printf("  audited    %s, %d different%s\n", plural(n.Audited, "transition"), n.Mismatches, incomparable)
 	}
 }

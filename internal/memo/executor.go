@@ -1,7 +1,6 @@
 package memo
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -17,6 +16,8 @@ type Machine interface {
 	// Freeze makes a checkpoint and leaves the machine as it is. An error that
 	// wraps ErrNotFreezable says that it cannot be made in this state.
 	Freeze() (Frozen, error)
+	// RecordCalls says whether outputs have their CallTrace from now on.
+	RecordCalls(on bool)
 	Close() error
 }
 
@@ -61,8 +62,12 @@ type Counts struct {
 	Freezes    int
 	Unfrozen   int // states that could not be frozen
 	Evictions  int
+	Mismatches int // executions that did not do what another one did
 	Audited    int
-	Mismatches int
+	// Incomparable are the audits of which nothing can be said: a thread was preempted
+	// in the step or on the way to it, so another execution may do something else.
+	Incomparable int
+	Unreplayable int // of Executed, those in which a thread was preempted
 
 	// Real time in living nodes; Replaying is that of steps that only lead to a local
 	// state.
@@ -80,8 +85,10 @@ func (c *Counts) Add(d Counts) {
 	c.Freezes += d.Freezes
 	c.Unfrozen += d.Unfrozen
 	c.Evictions += d.Evictions
-	c.Audited += d.Audited
 	c.Mismatches += d.Mismatches
+	c.Audited += d.Audited
+	c.Incomparable += d.Incomparable
+	c.Unreplayable += d.Unreplayable
 	c.Stepping += d.Stepping
 	c.Replaying += d.Replaying
 	c.Freezing += d.Freezing
@@ -152,12 +159,20 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 			return nil, err
 		}
 	}
+	audited := x.audits(l, in)
+	if audited {
+		x.live[l.Node].machine.RecordCalls(true)
+	}
 	out, err := x.step(l, in, &x.counts.Stepping)
 	if err != nil {
 		return nil, err
 	}
 	x.counts.Executed++
-	if x.audits(l, in) {
+	if out.Unreplayable {
+		x.counts.Unreplayable++
+	}
+	if audited {
+		x.live[l.Node].machine.RecordCalls(false)
 		if err := x.audit(l, in, &out); err != nil {
 			return nil, err
 		}
@@ -166,6 +181,9 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 	var m *Mismatch
 	if errors.As(err, &m) {
 		x.abandon(l.Node) // it is where the other was not
+		if err := x.explain(m); err != nil {
+			return t, err
+		}
 		return t, x.mismatch(m)
 	}
 	return t, err
@@ -231,11 +249,12 @@ func (x *Executor) astray(s *Local, out ariadne.Output) error {
 		first = t.Output
 	}
 	m := &Mismatch{State: s.Parent, Input: s.Input, First: first, Second: out}
+	err := errors.Join(x.abandon(s.Node), x.explain(m))
 	x.counts.Mismatches++
 	if x.OnMismatch != nil {
 		x.OnMismatch(m)
 	}
-	return errors.Join(m, x.abandon(s.Node))
+	return errors.Join(m, err)
 }
 
 // nearest is the last state on the way to l where there is a checkpoint or the
@@ -333,47 +352,6 @@ func (x *Executor) freeze(l *Local) error {
 	}
 	x.counts.Freezes++
 	return x.kept.keep(l, f)
-}
-
-// audits decides by the transition whether it is audited.
-func (x *Executor) audits(l *Local, in world.Input) bool {
-	if x.limits.Audit <= 0 {
-		return false
-	}
-	h := world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), in.Key().Hi, in.Key().Lo)
-	return float64(h.Lo>>11)/(1<<53) < x.limits.Audit
-}
-
-// audit executes a transition a second time, on another machine, and compares.
-func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error {
-	x.counts.Audited++
-	m, from, err := x.clone(l)
-	if err != nil {
-		return err
-	}
-	for _, s := range between(from, l) {
-		x.counts.Replayed++
-		if _, err := m.Apply(s.Input.Input()); err != nil {
-			return errors.Join(err, m.Close())
-		}
-	}
-	second, err := m.Apply(in.Input())
-	if err = errors.Join(err, m.Close()); err != nil {
-		return err
-	}
-	if second.Digest == first.Digest || first.Unreplayable || second.Unreplayable {
-		return nil
-	}
-	return x.mismatch(&Mismatch{State: l, Input: in, First: *first, Second: second})
-}
-
-func (x *Executor) mismatch(m *Mismatch) error {
-	x.counts.Mismatches++
-	if x.OnMismatch == nil {
-		return m
-	}
-	x.OnMismatch(m)
-	return nil
 }
 
 // Close ends all machines and drops all checkpoints.

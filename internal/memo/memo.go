@@ -148,19 +148,6 @@ func (l *Local) find(key world.Hash) *Transition {
 	return nil
 }
 
-// A Mismatch is a transition that was executed twice and was not the same: the
-// node is not a function of its inputs.
-type Mismatch struct {
-	State         *Local
-	Input         world.Input
-	First, Second ariadne.Output
-}
-
-func (m *Mismatch) Error() string {
-	return fmt.Sprintf("two executions of the same input in local state %v of node %d differ: digests %v and %v, %d and %d calls",
-		m.State.Name, m.State.Node, m.First.Digest, m.Second.Digest, m.First.Calls, m.Second.Calls)
-}
-
 // Add enters a transition that was executed. When another executor was faster, its
 // is returned; when that one did something else, the error is a *Mismatch.
 func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, error) {

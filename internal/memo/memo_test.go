@@ -256,7 +256,10 @@ func TestAuditFindsLeaks(t *testing.T) {
 	_, err = x.Transition(root.To, input(1))
 	var m *memo.Mismatch
 	if !errors.As(err, &m) || m.First.Logs[0].Text != "1" || m.Second.Logs[0].Text != "2" {
-		t.Errorf("err = %v", err)
+		t.Fatalf("err = %v", err)
+	}
+	if len(m.Calls[0]) == 0 || slices.Equal(m.Calls[0], m.Calls[1]) {
+		t.Errorf("calls %v and %v", m.Calls[0], m.Calls[1])
 	}
 	var seen []*memo.Mismatch
 	x.OnMismatch = func(m *memo.Mismatch) { seen = append(seen, m) }
@@ -281,7 +284,10 @@ func TestReplaysFindLeaks(t *testing.T) {
 	_, err := x.Transition(l, input(3)) // has to go back
 	var m *memo.Mismatch
 	if !errors.As(err, &m) || m.First.Logs[0].Text != "1" {
-		t.Errorf("err = %v", err)
+		t.Fatalf("err = %v", err)
+	}
+	if len(m.Calls[0]) == 0 || slices.Equal(m.Calls[0], m.Calls[1]) {
+		t.Errorf("calls %v and %v", m.Calls[0], m.Calls[1])
 	}
 }
 

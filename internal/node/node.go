@@ -146,6 +146,10 @@ func Start(cfg Config) *Node {
 	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1}}
 }
 
+// RecordCalls says whether outputs have their CallTrace from now on, this node's
+// and its copies'.
+func (n *Node) RecordCalls(on bool) { n.cfg.TraceCalls = on }
+
 // Close ends the node's processes.
 func (n *Node) Close() (err error) {
 	defer recoverTool(n, &err)

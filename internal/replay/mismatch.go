@@ -31,6 +31,14 @@ type CallDiff struct {
 	DifferentHashOnly bool // same thread, call and result: arguments or memory differ
 }
 
+func (c *CallDiff) String() string {
+	text := fmt.Sprintf("first different system call, number %d of the step:\n    expected %s\n    got      %s", c.Index, c.ExpectedS, c.GotS)
+	if c.DifferentHashOnly {
+		text += "\n    same result, but its arguments or the memory it read or wrote differ"
+	}
+	return text
+}
+
 func (m *Mismatch) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "step %d", m.Step)
@@ -42,10 +50,7 @@ func (m *Mismatch) String() string {
 	}
 	fmt.Fprintf(&b, ": %s", m.What)
 	if c := m.Call; c != nil {
-		fmt.Fprintf(&b, "\n  first different system call, number %d of the step:\n    expected %s\n    got      %s", c.Index, c.ExpectedS, c.GotS)
-		if c.DifferentHashOnly {
-			b.WriteString("\n    same result, but its arguments or the memory it read or wrote differ")
-		}
+		fmt.Fprintf(&b, "\n  %s", c)
 	}
 	if m.Excused {
 		b.WriteString("\n  a step before went differently because a thread ran for long without a system call and was preempted")
@@ -65,7 +70,7 @@ func (r *Replay) compare(want trace.Step, s ariadne.Step, calls []ariadne.CallRe
 	}
 	m := &Mismatch{Step: s.Index, Action: s.Name, Node: r.World.Names().Node(s.Action.Node)}
 	if calls != nil && (s.Output.CallTrace != nil || s.Output.Calls == 0) {
-		m.Call = r.firstDifference(calls, s.Output.CallTrace)
+		m.Call = FirstDifference(calls, s.Output.CallTrace, r.CallName)
 	}
 	m.What = "it does something else: " + differences(want, got)
 	if calls != nil && m.Call == nil {
@@ -93,13 +98,15 @@ func differences(want, got trace.Step) string {
 
 var marks = [...]string{trace.Exact: "none", trace.Unreplayable: "unreplayable", trace.Diverged: "diverged"}
 
-func (r *Replay) firstDifference(want, got []ariadne.CallRecord) *CallDiff {
+// FirstDifference returns the first system call in which two executions of a step
+// differ, or nil. name may be nil.
+func FirstDifference(want, got []ariadne.CallRecord, name func(nr int) string) *CallDiff {
 	for i := 0; i < len(want) || i < len(got); i++ {
 		w, g := at(want, i), at(got, i)
 		if w != nil && g != nil && *w == *g {
 			continue
 		}
-		d := &CallDiff{Index: i + 1, Expected: w, Got: g, ExpectedS: r.describe(w), GotS: r.describe(g)}
+		d := &CallDiff{Index: i + 1, Expected: w, Got: g, ExpectedS: describe(w, name), GotS: describe(g, name)}
 		d.DifferentHashOnly = d.ExpectedS == d.GotS
 		return d
 	}
@@ -113,15 +120,15 @@ func at(calls []ariadne.CallRecord, i int) *ariadne.CallRecord {
 	return nil
 }
 
-func (r *Replay) describe(c *ariadne.CallRecord) string {
+func describe(c *ariadne.CallRecord, name func(nr int) string) string {
 	if c == nil {
 		return "no further call"
 	}
-	name := fmt.Sprintf("system call %d", c.NR)
-	if r.CallName != nil {
-		name = r.CallName(c.NR)
+	call := fmt.Sprintf("system call %d", c.NR)
+	if name != nil {
+		call = name(c.NR)
 	}
-	return fmt.Sprintf("%s = %d in thread %d", name, c.Result, c.TID)
+	return fmt.Sprintf("%s = %d in thread %d", call, c.Result, c.TID)
 }
 
 func (r *Replay) notEnabled(want trace.Step, enabled []ariadne.Action, err error) *Mismatch {

@@ -16,6 +16,7 @@ import (
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
+	"ariadne/internal/replay"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -408,7 +409,11 @@ func (x *explorer) leak(m *memo.Mismatch) {
 	x.check.mu.Lock()
 	defer x.check.mu.Unlock()
 	if x.leaks++; x.leaks <= maxBugs {
-		x.report.Bugs = append(x.report.Bugs, fmt.Sprintf("node %s, after %d inputs: %v", x.spec.Nodes[m.State.Node].Name, m.State.Depth, m))
+		text := fmt.Sprintf("node %s, after %d inputs: %v", x.spec.Nodes[m.State.Node].Name, m.State.Depth, m)
+		if d := replay.FirstDifference(m.Calls[0], m.Calls[1], x.opts.CallName); d != nil {
+			text += "; " + d.String()
+		}
+		x.report.Bugs = append(x.report.Bugs, text)
 	}
 }
 

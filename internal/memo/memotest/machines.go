@@ -69,6 +69,8 @@ func (m *machine) Freeze() (memo.Frozen, error) {
 	return &frozen{owner: m.owner, automaton: copyOf(m.automaton), steps: m.steps}, nil
 }
 
+func (m *machine) RecordCalls(on bool) { m.automaton.Calls = on }
+
 func (m *machine) Close() error {
 	if m.closed {
 		return fmt.Errorf("a machine is closed twice")
