@@ -39,7 +39,7 @@ in the run directory) and whether that was all within its bounds:
   deviations     all paths, those with the fewest deviations first
   depth-first, breadth-first
                  all states
-  dpor           one path of each partial order of events; with timers not quite all
+  dpor           one path of each partial order of events
   sleep-sets     the same, and all with timers; gives up some paths
   rounds         DPOR around random paths, --backtracks each
   walks, priorities, novelty

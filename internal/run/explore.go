@@ -281,7 +281,7 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 	seed := x.spec.Seed + uint64(id)*0x9e3779b97f4a7c15
 	e := &search.Exploration{
 		Space: space.New(x.system, x.memo, executor), Explorer: newExplorer(&x.opts, seed, x.from, meter),
-		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() }, Time: x.limits().Time,
+		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() },
 		Watch: func(p *space.Path) { meter.Watch(p); x.watch(p) },
 	}
 	x.merge(e)
@@ -308,7 +308,7 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 // bounds of a path.
 func (x *explorer) bounds() space.Bounds {
 	o := &x.opts.InMemory
-	b := space.Bounds{From: o.From, Depth: x.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
+	b := space.Bounds{From: o.From, Time: x.limits().Time, Depth: x.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
 	b.Kinds[ariadne.ActDeliver] = o.Deliveries
 	return b
 }

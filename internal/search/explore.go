@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -24,8 +25,6 @@ type Exploration struct {
 	Bounds   space.Bounds
 	// Checks returns the checks of one execution.
 	Checks func() []property.Check
-	// Time ends a path before an action later than this, in virtual time; 0: never.
-	Time ariadne.Time
 	// Stopped, when not nil, is asked now and then whether to end the search.
 	Stopped func() bool
 	// Watch, when not nil, is told each frame as a path gets to it.
@@ -74,6 +73,10 @@ const (
 // Run searches. An error is the tool's fault.
 func (x *Exploration) Run() (string, error) {
 	p := space.NewPath(x.Space, x.Bounds)
+	p.Ends = func(e *world.Event, by *memo.Transition) bool {
+		end, _ := x.fault(p, e, by)
+		return end != ""
+	}
 	x.Coverage.Ends = map[string]int{}
 	x.arrive(p)
 	if how, err := x.approach(p); how != "" || err != nil {
@@ -188,25 +191,36 @@ func (x *Exploration) fresh(p *space.Path) bool {
 // over says why the path cannot go on, or "".
 func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 	f := p.Last()
-	if f.By != nil && !f.By.Fine.Load() {
-		if v := x.judge(p.Step(p.Steps())); v != nil {
-			return EndViolation, v
+	if f.By != nil {
+		if end, v := x.fault(p, p.Event(p.Len()), f.By); end != "" {
+			return end, v
 		}
-		if f.By.Output.Fatal != "" {
-			return EndFatal, nil
-		}
-		f.By.Fine.Store(true)
 	}
 	switch {
 	case x.Space.System.ClientsDone(&f.State.State):
 		return EndClients, nil
 	case len(f.Enabled) == 0 && f.Bounded:
 		return EndSteps, nil
+	case len(f.Enabled) == 0 && f.Late:
+		return EndTime, nil
 	case len(f.Enabled) == 0:
 		return EndQuiet, nil
-	case x.Time > 0 && f.Enabled[0].At > x.Time:
-		return EndTime, nil
 	}
+	return "", nil
+}
+
+// fault says why paths end with a transition, whatever else could happen, or "".
+func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) (string, *ariadne.Violation) {
+	if by.Fine.Load() {
+		return "", nil
+	}
+	if v := x.judge(p.StepOf(p.Steps(), e, by)); v != nil {
+		return EndViolation, v
+	}
+	if by.Output.Fatal != "" {
+		return EndFatal, nil
+	}
+	by.Fine.Store(true)
 	return "", nil
 }
 

@@ -13,6 +13,10 @@ import (
 // execution, but the path begins behind them. While it is under way, the path has
 // the natural events only.
 type Path struct {
+	// Ends, when not nil, reports whether every path ends with a transition, whatever
+	// else could happen: it is a violation.
+	Ends func(e *world.Event, by *memo.Transition) bool
+
 	space  *Space
 	bounds Bounds
 	frames []Frame
@@ -30,6 +34,8 @@ type Frame struct {
 	Enabled []world.Event
 	// Bounded: the bounds have taken events away.
 	Bounded bool
+	// Late: there were events later than the bound on time.
+	Late bool
 	// Taken is the index in Enabled of the event that leads to the next frame.
 	Taken int
 	// Seen: who searches was in this state before.
@@ -49,6 +55,9 @@ type Bounds struct {
 	// begins behind the first one of which it is true. What the other bounds count
 	// begins there.
 	From func(ariadne.Step) bool
+	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
+	// rule rather than a bound that cuts paths off: what is later never happens.
+	Time ariadne.Time
 	// Depth is the greatest number of steps of a path.
 	Depth int
 	// Deviations is the greatest number of steps that are not the natural ones.
@@ -91,6 +100,9 @@ func NewPath(p *Space, b Bounds) *Path {
 	path.open(f)
 	return path
 }
+
+// Bounds are the path's.
+func (p *Path) Bounds() Bounds { return p.bounds }
 
 // System is the one whose executions these are.
 func (p *Path) System() *world.System { return p.space.System }
@@ -158,6 +170,10 @@ func (p *Path) Push(i int) error {
 // open computes among what there is a choice in a frame.
 func (p *Path) open(f *Frame) {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
+	f.Late = false
+	for n := len(all); p.bounds.Time > 0 && n > 0 && all[n-1].At > p.bounds.Time; n-- {
+		all, f.Late = all[:n-1], true
+	}
 	kept := all[:0]
 	for i, e := range all {
 		if p.allows(f, i, e.Kind) {
@@ -227,6 +243,11 @@ func (p *Path) Transition(i int) *memo.Transition { return p.frames[i].By }
 // Step is step i of the execution, from 1, as those who watch see it.
 func (p *Path) Step(i int) ariadne.Step {
 	e := p.event(i)
+	return p.StepOf(i, e, p.frames[i].By)
+}
+
+// StepOf is a transition, as step i of a path.
+func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) ariadne.Step {
 	a := e.Action()
-	return ariadne.Step{Index: i, Action: a, Name: p.space.System.Names().Action(a), At: e.At, Output: p.frames[i].By.Output}
+	return ariadne.Step{Index: i, Action: a, Name: p.space.System.Names().Action(a), At: e.At, Output: by.Output}
 }

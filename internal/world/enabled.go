@@ -116,3 +116,23 @@ func compareFlows(a, b *ariadne.Flow) int {
 		cmp.Compare(a.Epoch, b.Epoch),
 	)
 }
+
+// Pending finds in s the event that e is an action of: its time and what Take needs.
+// Whether the rules let it happen now, Enabled says.
+func (y *System) Pending(s *State, e *Event) bool {
+	switch e.Kind {
+	case ariadne.ActStart:
+		e.At = y.nodes[e.Node].Start
+		return !s.Nodes[e.Node].Started
+	case ariadne.ActFire:
+		e.At = s.deadline(int(e.Node))
+		return e.At != ariadne.Never
+	}
+	for i := range s.Flight {
+		if f := &s.Flight[i]; f.Head && f.To == e.Node && (f.Packet == e.Packet || f.SameDelivery(e.Packet)) {
+			e.At, e.Packet, e.flight = f.Arrival, f.Packet, i
+			return true
+		}
+	}
+	return false
+}

@@ -14,26 +14,33 @@ type act struct {
 	by    *memo.Transition
 	// The node's earliest deadline that counts, before and after.
 	before, after ariadne.Time
-	// ends: the path ended with it, whatever else could have happened; or it may, when
+	// ends: a path ends with it, whatever else could have happened; or it may, when
 	// others have happened before: a client is done.
 	ends bool
+	// disables: relation.disables said so.
+	disables bool
 }
 
 // newAct is what an event does with a node.
-func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) act {
-	a := act{event: *e, by: by, before: ariadne.Never, after: ariadne.Never}
-	a.ends = by.Effect.Done && !n.Done && p.System().Nodes()[e.Node].Client
-	if n.Started && !n.Done {
-		a.before = n.Deadline
-	}
+func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
+	a := &act{event: *e, by: by, before: deadline(n), after: ariadne.Never}
+	a.ends = by.Effect.Done && !n.Done && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
 	return a
 }
 
+// deadline is a node's earliest timer that counts, or Never.
+func deadline(n *world.NodeState) ariadne.Time {
+	if !n.Started || n.Done {
+		return ariadne.Never
+	}
+	return n.Deadline
+}
+
 // actOf is step i of the path, from 1.
-func actOf(p *space.Path, i int) act {
+func actOf(p *space.Path, i int) *act {
 	e := p.Event(i)
 	return newAct(p, e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
 }
@@ -81,17 +88,6 @@ func (r relation) holds(a, b *act) bool {
 	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActFire && b.event.At >= a.event.At
 }
 
-// blocks: after a, b may have to wait for something else: for the node's new timer
-// to fire; or, when b is a timer, for the delivery of what a sent or of what stood
-// on its connection behind what a delivers.
-func (r relation) blocks(a, b *act) bool {
-	e := r.rules.ClockError
-	if b.event.Kind == ariadne.ActStart {
-		e = 0
-	}
-	return a.after.Add(e) < b.event.At || r.delays(b, a)
-}
-
 // delays: a is a timer, and b a delivery that it would delay, or the sending of a
 // message that it would.
 func (r relation) delays(a, b *act) bool {
@@ -119,4 +115,18 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 		}
 	}
 	return false
+}
+
+// enables: b follows a at once, and could not have come before it.
+func (r relation) enables(a, b *act) bool {
+	switch {
+	case r.needs(a, b):
+		return true
+	case a.event.Node == b.event.Node && a.event.Kind == ariadne.ActStart:
+		return true
+	case a.event.Node == b.event.Node && b.event.Kind == ariadne.ActFire:
+		return a.before == ariadne.Never
+	}
+	return a.event.Packet != nil && b.event.Packet != nil && b.event.Packet.Flow.Proto == ariadne.TCP &&
+		a.event.Packet.SameFlow(b.event.Packet)
 }

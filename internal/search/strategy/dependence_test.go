@@ -51,14 +51,14 @@ func TestIndependentEventsCommute(t *testing.T) {
 			for i := range f.Enabled {
 				for j := range i {
 					a, b := outcome(t, path, f, i), outcome(t, path, f, j)
-					if rel.dependent(&a, &b) != rel.dependent(&b, &a) {
+					if rel.dependent(a, b) != rel.dependent(b, a) {
 						t.Fatal("dependence is not symmetric")
 					}
-					if pairs++; rel.dependent(&a, &b) {
+					if pairs++; rel.dependent(a, b) {
 						dependent++
 						continue
 					}
-					commute(t, path, f, &a, &b)
+					commute(t, path, f, a, b)
 				}
 			}
 			if err := path.Push(c % len(f.Enabled)); err != nil {
@@ -71,7 +71,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 	}
 }
 
-func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) act {
+func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) *act {
 	var s space.State
 	s.CopyFrom(&f.State)
 	by, err := p.Space().Step(&s, f.Enabled[i])

@@ -19,13 +19,16 @@ type SleepSets struct {
 	rel    relation
 	levels []sleeper // by depth
 	began  bool
+	// bounded: bounds besides that on the depth, under which all orders of a path's
+	// events are of the same length, have taken something away.
+	bounded bool
 }
 
 // sleeper is a state on the path.
 type sleeper struct {
-	sleep []act
-	now   int // the event that is being tried
-	act   act // what it came to
+	sleep []*act
+	now   int  // the event that is being tried
+	act   *act // what it came to
 }
 
 // Begin implements Explorer.
@@ -62,11 +65,12 @@ func (s *SleepSets) wake(f *space.Frame, l *sleeper) bool {
 func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 	n := p.Len()
 	if n == len(s.levels) {
+		s.bounded = s.bounded || p.Last().Bounded
 		l := sleeper{}
 		if n > 0 {
 			before := &s.levels[n-1]
 			before.act = actOf(p, n)
-			l.sleep = s.rel.awakened(before.sleep, &before.act)
+			l.sleep = s.rel.awakened(nil, before.sleep, before.act)
 		}
 		if !s.wake(p.Last(), &l) {
 			s.Blocked++
@@ -81,25 +85,32 @@ func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 func (s *SleepSets) End(p *space.Path, e End) error {
 	if n := p.Len(); n > 0 && n == len(s.levels) {
 		s.levels[n-1].act = actOf(p, n)
-		s.levels[n-1].act.ends = s.levels[n-1].act.ends || e == Cut
 	}
 	return nil
 }
 
 // Missed implements Exhaustive.
-func (*SleepSets) Missed() string { return "" }
-
-// asleep reports whether an event is among those that sleep.
-func asleep(sleep []act, e *world.Event) bool {
-	return slices.ContainsFunc(sleep, func(a act) bool { return a.event.SameAction(e) })
+func (s *SleepSets) Missed() string {
+	if s.bounded {
+		return missedByBounds
+	}
+	return ""
 }
 
-// awakened is what still sleeps after an event.
-func (r relation) awakened(sleep []act, by *act) []act {
-	var left []act
-	for i := range sleep {
-		if !r.dependent(&sleep[i], by) {
-			left = append(left, sleep[i])
+// missedByBounds: what a bound allows depends on all that has happened, so with it
+// events depend on each other of which the relation says that they do not.
+const missedByBounds = "the bounds have cut off orders that this strategy takes for known ones"
+
+// asleep reports whether an event is among those that sleep.
+func asleep(sleep []*act, e *world.Event) bool {
+	return slices.ContainsFunc(sleep, func(a *act) bool { return a.event.SameAction(e) })
+}
+
+// awakened appends to left what still sleeps after an event.
+func (r relation) awakened(left, sleep []*act, by *act) []*act {
+	for _, a := range sleep {
+		if !r.dependent(a, by) {
+			left = append(left, a)
 		}
 	}
 	return left

@@ -1,0 +1,160 @@
+package strategy
+
+import (
+	"ariadne"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// ahead is what was seen of the clock in a state and in all that was explored after
+// it. What an event may have kept from happening is told by it: the local states and
+// messages that it would have needed have been there, with the event or without.
+type ahead struct {
+	// By node: the latest deadline (Never: there was a time with none), and the latest
+	// at which it could fire, or 0.
+	deadline, fire []ariadne.Time
+	arrival        ariadne.Time // the latest of a message
+	limit          ariadne.Time // what is later never happens
+}
+
+// reset begins with the state of a frame.
+func (h *ahead) reset(p *space.Path) {
+	f := p.Last()
+	h.deadline, h.fire, h.arrival, h.limit = h.deadline[:0], h.fire[:0], 0, p.Bounds().Time
+	if h.limit == 0 {
+		h.limit = ariadne.Never - 1
+	}
+	for i := range f.State.Nodes {
+		h.deadline, h.fire = append(h.deadline, 0), append(h.fire, 0)
+		h.set(i, deadline(&f.State.Nodes[i]))
+	}
+	for i := range f.State.Flight {
+		h.arrival = max(h.arrival, f.State.Flight[i].Arrival)
+	}
+}
+
+func (h *ahead) set(node int, t ariadne.Time) {
+	h.deadline[node] = max(h.deadline[node], t)
+	if t <= h.limit {
+		h.fire[node] = max(h.fire[node], t)
+	}
+}
+
+// add enters what an act has done.
+func (h *ahead) add(p *space.Path, a *act) {
+	h.set(int(a.event.Node), a.after)
+	if a.event.Kind == ariadne.ActFire {
+		h.arrival = max(h.arrival, a.event.At) // of what it has delayed
+	}
+	for _, m := range a.by.Effect.Packets {
+		h.arrival = max(h.arrival, m.Sent.Add(p.System().Rules().Latency))
+	}
+}
+
+func (h *ahead) merge(g *ahead) {
+	for i := range h.deadline {
+		h.deadline[i], h.fire[i] = max(h.deadline[i], g.deadline[i]), max(h.fire[i], g.fire[i])
+	}
+	h.arrival = max(h.arrival, g.arrival)
+}
+
+// lastFire is the latest deadline of the nodes besides one.
+func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
+	t := ariadne.Time(0)
+	for i := range h.fire {
+		if i != int(but) {
+			t = max(t, h.fire[i])
+		}
+	}
+	return t
+}
+
+// disables reports whether an event that could happen in the state of f, or after
+// others that do not depend on a, can no more, or only later, when a has happened in
+// that state. When it says no, none can.
+func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
+	if a.ends {
+		return true
+	}
+	var flying *world.Flying // what a delivers
+	for i := range f.State.Flight {
+		if g := &f.State.Flight[i]; a.event.Packet != nil && g.To == a.event.Node && g.SameDelivery(a.event.Packet) {
+			flying = g
+			break
+		}
+	}
+	// Without budget no timer can pass a message that is not late yet.
+	passes := flying == nil || flying.Delayed || f.State.Delays > 0
+	return passes && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes && r.burdens(a, h, flying) || r.makesLate(f, a)
+}
+
+// stops: a's node had a timer that could have fired.
+func (r relation) stops(a *act, h *ahead) bool {
+	if a.event.Kind == ariadne.ActFire || a.before > h.limit || a.before == a.after {
+		return false
+	}
+	for i, t := range h.deadline {
+		if i != int(a.event.Node) && t.Add(r.rules.ClockError) < a.before {
+			return false
+		}
+	}
+	return true
+}
+
+// shortens: the node's deadline is earlier than before, and others' events that it
+// was no matter to have to wait for it now. passes: timers may fire before a.
+func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, passes bool) bool {
+	until := a.after.Add(r.rules.ClockError)
+	if a.after >= a.before || until >= h.limit {
+		return false
+	}
+	// While a node is not switched on, no timer fires that is later than that.
+	if passes && a.event.Kind != ariadne.ActStart && h.lastFire(a.event.Node) > until || h.arrival > until {
+		return true
+	}
+	for i := range f.State.Nodes {
+		if !f.State.Nodes[i].Started && ariadne.NodeID(i) != a.event.Node && p.System().Nodes()[i].Start > a.after {
+			return true
+		}
+	}
+	return false
+}
+
+// burdens: after a there are more messages that a timer would have to delay.
+func (r relation) burdens(a *act, h *ahead, flying *world.Flying) bool {
+	if a.event.Kind == ariadne.ActStart {
+		return false
+	}
+	last := h.lastFire(a.event.Node)
+	if a.before == a.after && a.after <= h.limit {
+		last = max(last, a.after)
+	}
+	more := 0
+	for _, m := range a.by.Effect.Packets {
+		if m.Sent.Add(r.rules.Latency) <= last {
+			more++
+		}
+	}
+	if flying != nil && last > 0 {
+		if flying.Flow.Proto == ariadne.TCP {
+			more++ // what stands behind it
+		}
+		if !flying.Delayed {
+			more--
+		}
+	}
+	return more > 0
+}
+
+// makesLate: a is a timer and delays a message that could have come before.
+func (relation) makesLate(f *space.Frame, a *act) bool {
+	if a.event.Kind != ariadne.ActFire {
+		return false
+	}
+	for i := range f.State.Flight {
+		if g := &f.State.Flight[i]; f.State.Nodes[g.To].Started && (g.Arrival < a.event.At || g.Arrival == a.event.At && !g.Delayed) {
+			return true
+		}
+	}
+	return false
+}
