@@ -56,6 +56,7 @@ type Transition struct {
 	Input    world.Input
 	Output   ariadne.Output // without its CallTrace
 	Effect   world.Effect
+	Action   string // the name of what happened
 	// Fine: who judges steps one by one has found nothing wrong with this one.
 	Fine atomic.Bool
 
@@ -183,7 +184,7 @@ func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transi
 	out.CallTrace = nil
 	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, Did: out.Digest, Depth: l.Depth + 1}
-	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, key: in.Key()}, nil
+	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: m.system.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
 }
 
 // enter makes t known in memory. m.mu is held.

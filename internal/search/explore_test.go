@@ -342,3 +342,30 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkDPOR explores a space of which every transition is known.
+func BenchmarkDPOR(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		s    small
+	}{
+		{"messages", small{rules: world.Rules{Latency: time.Millisecond}, programs: fan(4, 3)}},
+		{"timers", small{rules: world.Rules{Latency: time.Millisecond, Delays: 1}, programs: worldtest.TwoPhaseCommit}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			warm := c.s.exploration(b, &strategy.DPOR{})
+			explore(b, warm, 0)
+			paths, steps := 0, 0
+			for b.Loop() {
+				x := &search.Exploration{Space: warm.Space, Explorer: &strategy.DPOR{}, Checks: warm.Checks}
+				if _, err := x.Run(); err != nil {
+					b.Fatal(err)
+				}
+				paths, steps = paths+x.Coverage.Paths, steps+x.Coverage.Steps
+			}
+			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+			b.ReportMetric(float64(paths)/b.Elapsed().Seconds(), "paths/s")
+			b.ReportMetric(float64(steps)/float64(paths), "steps/path")
+		})
+	}
+}

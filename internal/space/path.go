@@ -248,6 +248,5 @@ func (p *Path) Step(i int) ariadne.Step {
 
 // StepOf is a transition, as step i of a path.
 func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) ariadne.Step {
-	a := e.Action()
-	return ariadne.Step{Index: i, Action: a, Name: p.space.System.Names().Action(a), At: e.At, Output: by.Output}
+	return ariadne.Step{Index: i, Action: e.Action(), Name: by.Action, At: e.At, Output: by.Output}
 }

@@ -106,6 +106,18 @@ func (in Input) Input() ariadne.Input {
 	return i
 }
 
+// Action is what happens to a node with the input.
+func (in Input) Action(id ariadne.NodeID) ariadne.Action {
+	a := ariadne.Action{Kind: ariadne.ActStart, Node: id}
+	switch in.Kind {
+	case ariadne.Fire:
+		a.Kind = ariadne.ActFire
+	case ariadne.Deliver:
+		a.Kind, a.Flow, a.Seq = ariadne.ActDeliver, in.Packet.Flow, in.Packet.Seq
+	}
+	return a
+}
+
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
 func (y *System) Take(s *State, e Event) Input {
