@@ -185,6 +185,12 @@ type Output struct {
 	Unreplayable bool
 	// Diverged: the step did not reach quiescence within its limit; says why.
 	Diverged string
+	// Polling: the node waits for nothing but asks again and again whether something
+	// has come; says by which calls. Deadline is then when it asks again, or Never when
+	// it has asked so often that nothing but a message or a timer will stop it.
+	Polling string
+	// Unheeded: with Polling, most calls found something ready that it did not take.
+	Unheeded bool
 	// Fatal is what the node could not go on without (see Refusal), or "".
 	Fatal string
 	// Refusals are what its programs asked for in this step and did not get, by

@@ -59,6 +59,7 @@ type Thread struct {
 	Sched      Sched
 	Affinity   uint64
 	CPUTime    ariadne.Time // virtual processor time used
+	Vain       int          // calls since one last waited or got what it asked for (internal/node)
 
 	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)
 	seenMask   SigSet // its mask when the kernel last looked
@@ -93,6 +94,8 @@ type Wait struct {
 	SavedMask   *SigSet   // mask to restore after ppoll, sigsuspend, ...
 	// Uninterruptible: only a fatal signal ends it (vfork).
 	Uninterruptible bool
+	// Preempted: others had their turn at the entry of the call.
+	Preempted bool
 
 	queues []*Queue
 	timer  *Timer
@@ -302,9 +305,12 @@ func (n *Node) NextReady() *Thread {
 }
 
 // HasReady reports whether NextReady would find a thread.
-func (n *Node) HasReady() bool {
+func (n *Node) HasReady() bool { return n.AnyReady(func(*Thread) bool { return true }) }
+
+// AnyReady reports whether NextReady would find a thread for which f holds.
+func (n *Node) AnyReady(f func(*Thread) bool) bool {
 	for _, t := range n.ready {
-		if t.State == Runnable && !t.Proc.Stopped {
+		if t.State == Runnable && !t.Proc.Stopped && f(t) {
 			return true
 		}
 	}

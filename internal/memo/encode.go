@@ -83,6 +83,8 @@ func (e *encoder) output(o *ariadne.Output) {
 	e.bytes = append(e.bytes, o.Digest[:]...)
 	e.flag(o.Unreplayable)
 	e.text(o.Diverged)
+	e.text(o.Polling)
+	e.flag(o.Unheeded)
 	e.text(o.Fatal)
 	e.int(len(o.Refusals))
 	for _, r := range o.Refusals {
@@ -188,7 +190,7 @@ func (d *decoder) output() (o ariadne.Output) {
 	o.Clock, o.Deadline, o.Timer = d.time(), d.time(), d.text()
 	o.Done, o.Calls = d.flag(), d.int()
 	copy(o.Digest[:], d.take(len(o.Digest)))
-	o.Unreplayable, o.Diverged, o.Fatal = d.flag(), d.text(), d.text()
+	o.Unreplayable, o.Diverged, o.Polling, o.Unheeded, o.Fatal = d.flag(), d.text(), d.text(), d.flag(), d.text()
 	for range d.list() {
 		o.Refusals = append(o.Refusals, ariadne.Refusal{Name: d.text(), Detail: d.text(), Program: d.text(), Count: d.int(), Harmless: d.flag()})
 	}

@@ -25,11 +25,13 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 			th.k.Call.NR = -1
 		}
 		n.step.calls++
+		n.step.made.add(th.k.Call.NR)
 		n.step.sinceFired++
 		n.k.Now += kernel.CallCost
 		th.k.CPUTime += kernel.CallCost
+		n.step.readClock = n.step.readClock || n.home.clock.Reads() > 0 || readsClock(th.k.Call.NR)
 		n.home.clock.ResetReads()
-		return n.call(th)
+		return !n.turnEnds(th) && n.call(th)
 	case tracee.Signal:
 		return n.realSignal(th, s.Signal)
 	case tracee.Exited:
@@ -78,6 +80,7 @@ func (n *Node) call(th *thread) bool {
 // finish ends the call with result v, then delivers what signals are pending.
 func (n *Node) finish(th *thread, v int64) bool {
 	n.record(th, v)
+	n.asked(th.k, v)
 	must(th.tr.Return(v))
 	return n.leaveCall(th)
 }
@@ -98,8 +101,9 @@ func (n *Node) leaveCall(th *thread) bool {
 // native lets Linux run the call as it stands.
 func (n *Node) native(th *thread) bool {
 	k := th.k
-	if th.tr.Consumed() {
-		// The handler used up the call's own entry for another call.
+	if th.tr.Consumed() || k.Wait.Preempted {
+		// The handler used up the call's own entry for another call. A thread that was
+		// preempted there may be a copy, which has none and must do the same.
 		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
 		must(err)
 		return n.finish(th, v)
@@ -131,6 +135,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	case unix.SIGSEGV:
 		if length, aux := th.tr.TrappedTSC(); length > 0 {
 			n.k.Now += kernel.ClockCost
+			n.step.readClock = true
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 			n.keepAction(th)
 			return true

@@ -51,6 +51,11 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		// There is no process through which its files could be reached.
 		return nil, fmt.Errorf("%w: no process is left", ErrNotFreezable)
 	}
+	for _, th := range n.threads {
+		if th.k.State == kernel.Runnable && !th.k.Call.InCall && th.vfork == nil && th.tr.InCall() {
+			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ErrNotFreezable, th.k.TID)
+		}
+	}
 	n.enter()
 	n.captureFiles()
 	procs := n.processes()
@@ -105,7 +110,7 @@ func (n *Node) shell() *Node {
 		c.FD = fd
 	}
 	return &Node{cfg: n.cfg, def: n.def, k: k, threads: map[*kernel.Thread]*thread{},
-		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started}
+		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, polled: n.polled}
 }
 
 // process is a live process as Freeze sees it.

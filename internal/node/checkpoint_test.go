@@ -22,6 +22,8 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=mmap.mmap(-1,40960)\nif os.fork()==0:\n  for i in range(4):\n    time.sleep(1);m[i*9000]=m[i*9000+1]+70;m[0]=m[0]+1\n  os._exit(0)\ntime.sleep(.5)\nfor i in range(5):\n  time.sleep(1);print([m[j*9000] for j in range(4)]);m[1]=m[1]+1\n"},
 		{"/usr/bin/python3", "-c", "import ctypes,time\nl=ctypes.CDLL(None);l.shmat.restype=ctypes.c_void_p\nfor i in range(3):\n  time.sleep(1);id=l.shmget(77,4096,0o3600);a=ctypes.c_void_p(l.shmat(id,None,0));s=ctypes.cast(a,ctypes.POINTER(ctypes.c_int));print(id,s[0]);s[0]=i+1;time.sleep(1);print(l.shmget(77,0,0),s[0]);print(l.shmctl(id,0,None),l.shmdt(a))\n"},
 		{"/usr/bin/python3", "-c", "import threading,time\nfor i in range(3):\n  threading.Timer(i+0.5,print,(i,)).start()\n"},
+		// It never waits in a call; what it asks for last is a file's.
+		{"/usr/bin/python3", "-c", "import select,socket,time\ns=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.bind(('',7));s.setblocking(False);f=open('/etc/hostname','rb',0)\np=select.poll();p.register(s,1)\nend=time.monotonic()+.01\nn=0\nwhile time.monotonic()<end:\n  n+=len(p.poll(0))+len(f.read(9))\n  f.seek(0)\n  try: s.recv(9)\n  except BlockingIOError: pass\nprint(n>1000)\n"},
 	} {
 		freezeAndThaw(t, args)
 	}

@@ -14,9 +14,10 @@ import (
 const slice = 4096
 
 // run lets the runnable threads run, one at a time, in the order in which they
-// became runnable, until all of them wait: the node is quiescent.
+// became runnable, until all of them wait, or do nothing but poll: the node is
+// quiescent.
 func (n *Node) run() {
-	for n.step.diverged == "" {
+	for n.step.diverged == "" && !n.step.polling {
 		if n.step.sinceFired >= slice {
 			n.step.sinceFired = 0
 			n.fireDue(n.k.Now)
@@ -48,8 +49,8 @@ func (n *Node) runThread(th *thread) {
 	case !n.deliverSignals(th):
 		return
 	}
-	for used := 0; !n.limits(); used++ {
-		if used >= slice {
+	for th.used = 0; !n.limits(); th.used++ {
+		if th.overdue(slice) {
 			n.requeue(th)
 			return
 		}
@@ -78,9 +79,12 @@ func (n *Node) limits() bool {
 		return true
 	}
 	if limit := n.cfg.Spec.Limits.Calls; limit > 0 && n.step.calls >= limit {
-		n.step.diverged = fmt.Sprintf("%d system calls in one step without coming to rest", n.step.calls)
+		n.step.diverged = fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", n.step.calls, n.step.made.names())
 	} else if n.watch.expired() {
 		n.step.diverged = fmt.Sprintf("no rest after %v of processor time in one step", n.cfg.Spec.Limits.Divergence)
+		if n.step.calls > slice {
+			n.step.diverged += fmt.Sprintf(" and %d system calls, most of them %s", n.step.calls, n.step.made.names())
+		}
 	}
 	return n.step.diverged != ""
 }

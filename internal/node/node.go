@@ -55,6 +55,7 @@ type Node struct {
 	files   *filetree.State // as last captured; nil: never
 	offsets []offset        // of open host files, likewise
 	shared  sharedMemory    // likewise
+	polled  polling         // the steps just before in which it did nothing else
 	step    step
 	watch   *watchdog
 	started bool
@@ -98,6 +99,14 @@ type step struct {
 	memory       memoryHash
 	unreplayable bool
 	diverged     string
+
+	made      callCounts
+	vain      callCounts // that asked in vain
+	ready     int        // of them, those by which something was ready
+	answered  bool       // a thread that had asked in vain got something, or waited
+	readClock bool       // some thread has read the clock
+	met       bool       // it was switched on, got a message, or a timer fired
+	polling   bool       // it ended because all that could run only polled
 }
 
 // thread joins a kernel thread and its real one.
@@ -108,6 +117,7 @@ type thread struct {
 	// vfork is the child whose exec or end this thread waits for; clone then
 	// returns its pid.
 	vfork *kernel.Process
+	used  int // calls in its turn
 }
 
 // toolError carries a failure of the tool itself out of a handler.
@@ -193,6 +203,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	n.watch.begin()
 	defer n.watch.end()
+	n.step.met = in.Kind != ariadne.Fire
 	switch in.Kind {
 	case ariadne.Start:
 		n.k.Now = max(n.k.Now, in.At)
@@ -209,8 +220,10 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.k.Now = max(n.k.Now, in.At)
 		n.fireDue(in.At)
 	}
+	began := n.k.Now
 	n.run()
 	n.settle()
+	n.polled.count(&n.step, began)
 	n.k.Net.Flush(n.k)
 	n.closeStale()
 	return n.output(), nil
@@ -235,9 +248,10 @@ func (n *Node) closeStale() {
 }
 
 // catchUp runs the timers that merely keep runtimes alive up to time at: no
-// other node can tell when they ran.
+// other node can tell when they ran. A node that polls goes on with the input, and
+// they have their turn in its midst.
 func (n *Node) catchUp(at ariadne.Time) {
-	for n.step.diverged == "" {
+	for n.step.diverged == "" && !n.k.HasReady() {
 		t := n.k.NextTimer(true)
 		if t == nil || t.When >= at || !t.Silent {
 			return
@@ -251,6 +265,7 @@ func (n *Node) catchUp(at ariadne.Time) {
 // fireDue expires every timer due at time at, in order.
 func (n *Node) fireDue(at ariadne.Time) {
 	for t := n.k.NextTimer(true); t != nil && t.When <= at; t = n.k.NextTimer(true) {
+		n.step.met = n.step.met || !t.Silent
 		n.k.FireTimer(t)
 	}
 }
@@ -275,6 +290,12 @@ func (n *Node) output() ariadne.Output {
 	if t := k.NextTimer(false); t != nil {
 		out.Deadline = t.When
 		out.Timer = timerName(t)
+	}
+	if n.step.polling {
+		out.Polling, out.Unheeded = n.polled.String(), n.polled.unheeded()
+		if at := n.polled.next(k.Now, n.cfg.Spec.Limits.Calls); at < out.Deadline {
+			out.Deadline, out.Timer = at, "polling"
+		}
 	}
 	out.Digest = n.step.stream.digest(&out)
 	return out

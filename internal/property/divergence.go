@@ -1,18 +1,50 @@
 package property
 
-import "ariadne"
+import (
+	"fmt"
 
-// Divergence finds steps in which a node never came to rest: it ran on, or made
-// calls without end.
-type Divergence struct{}
+	"ariadne"
+)
+
+// Divergence finds nodes that never come to rest: steps in which one ran on or made
+// calls without end, and executions in which nothing can ever happen again but that
+// a node asks and asks. A server that polls for requests does so too, and is at rest:
+// it asks for what is not there, and is no client.
+type Divergence struct {
+	Nodes []Node
+	polls map[ariadne.NodeID]*ariadne.Output
+}
 
 // Step implements Check.
-func (Divergence) Step(s ariadne.Step) *ariadne.Violation {
-	if s.Output.Diverged == "" {
-		return nil
+func (d *Divergence) Step(s ariadne.Step) *ariadne.Violation {
+	if s.Output.Diverged != "" {
+		return &ariadne.Violation{Kind: "divergence", Node: s.Action.Node, Step: s.Index, At: s.At, Message: s.Output.Diverged}
 	}
-	return &ariadne.Violation{Kind: "divergence", Node: s.Action.Node, Step: s.Index, At: s.At, Message: s.Output.Diverged}
+	if d.polls == nil {
+		d.polls = map[ariadne.NodeID]*ariadne.Output{}
+	}
+	d.polls[s.Action.Node] = &s.Output
+	return nil
 }
 
 // End implements Check.
-func (Divergence) End(End) *ariadne.Violation { return nil }
+func (d *Divergence) End(e End) *ariadne.Violation {
+	if !e.Quiet {
+		return nil
+	}
+	for i, n := range d.Nodes {
+		id := ariadne.NodeID(i)
+		if o := d.polls[id]; o != nil && o.Polling != "" && (n.Client || o.Unheeded) {
+			return &ariadne.Violation{Kind: "divergence", Node: id, Step: e.Step, At: e.At, Message: fmt.Sprintf(
+				"nothing can happen any more, and it goes on calling %s %s", o.Polling, howItPolls(o))}
+		}
+	}
+	return nil
+}
+
+func howItPolls(o *ariadne.Output) string {
+	if o.Unheeded {
+		return "and does not take what it finds ready"
+	}
+	return "in vain"
+}

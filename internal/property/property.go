@@ -35,5 +35,5 @@ type Node struct {
 
 // Generic returns the checks that every system gets, for one execution.
 func Generic(nodes []Node) []Check {
-	return []Check{&Death{Nodes: nodes}, Divergence{}, &Deadlock{Nodes: nodes}}
+	return []Check{&Death{Nodes: nodes}, &Divergence{Nodes: nodes}, &Deadlock{Nodes: nodes}}
 }

@@ -45,7 +45,7 @@ func TestChecks(t *testing.T) {
 	secondCommand := exit(3, 0)
 	secondCommand.Exits[0].Command = 1
 	death := func() property.Check { return &property.Death{Nodes: nodes} }
-	divergence := func() property.Check { return property.Divergence{} }
+	divergence := func() property.Check { return &property.Divergence{Nodes: nodes} }
 	deadlock := func() property.Check { return &property.Deadlock{Nodes: nodes} }
 	quiet := property.End{Quiet: true}
 	for _, c := range []struct {
@@ -67,6 +67,14 @@ func TestChecks(t *testing.T) {
 
 		{"diverged", divergence, quiet, []ariadne.Step{step(0, ariadne.Output{Diverged: "5000000 calls"})}, "5000000 calls"},
 		{"at rest", divergence, quiet, []ariadne.Step{step(0, ariadne.Output{})}, ""},
+
+		{"client polls", divergence, quiet, []ariadne.Step{step(2, ariadne.Output{Polling: "poll (9 calls)"})},
+			"nothing can happen any more, and it goes on calling poll (9 calls) in vain"},
+		{"server polls", divergence, quiet, []ariadne.Step{step(0, ariadne.Output{Polling: "accept4 (9 calls)"})}, ""},
+		{"server does not look", divergence, quiet, []ariadne.Step{step(0, ariadne.Output{Polling: "poll (9 calls)", Unheeded: true})},
+			"nothing can happen any more, and it goes on calling poll (9 calls) and does not take what it finds ready"},
+		{"client polled", divergence, quiet, []ariadne.Step{step(2, ariadne.Output{Polling: "poll (9 calls)"}), step(2, ariadne.Output{})}, ""},
+		{"client polls on", divergence, property.End{}, []ariadne.Step{step(2, ariadne.Output{Polling: "poll (9 calls)"})}, ""},
 
 		{"client waits", deadlock, quiet, []ariadne.Step{step(2, ariadne.Output{})}, "no message is in flight and no timer is set, but client has not ended"},
 		{"client never ran", deadlock, quiet, nil, "no message is in flight and no timer is set, but client has not ended"},
