@@ -2,8 +2,15 @@ package deepcopy
 
 import (
 	"reflect"
+	"runtime"
 	"testing"
+
+	"pgregory.net/rapid"
 )
+
+func copyOf[T any](p *T, without, shared []reflect.Type) *T {
+	return New[T](without, shared).Image(p).Copy()
+}
 
 type link struct {
 	next  *link
@@ -31,7 +38,7 @@ func TestGraphKeepsItsShape(t *testing.T) {
 	a.names = map[string]*link{"a": a, "b": b}
 	a.any = b
 	a.pair = [2]*link{a, b}
-	c := Of(a, nil, []reflect.Type{reflect.TypeFor[opaque]()})
+	c := copyOf(a, nil, []reflect.Type{reflect.TypeFor[opaque]()})
 	d := c.next
 	if c == a || d == b || d.next != c || c.names["a"] != c || c.names["b"] != d || c.any != d || c.pair != [2]*link{c, d} {
 		t.Fatalf("the copy has another shape: %+v", c)
@@ -63,7 +70,7 @@ func TestInteriorPointers(t *testing.T) {
 	o.part = make([]inner, 3, 4)
 	o.at, o.mid, o.tail = &o.inner, &o.q, []*inner{&o.part[1], &o.q}
 	for range 2 {
-		c := Of(&struct {
+		c := copyOf(&struct {
 			first *inner
 			all   *outer
 			last  []inner
@@ -73,7 +80,7 @@ func TestInteriorPointers(t *testing.T) {
 			t.Fatalf("the copy has another shape: %+v", c)
 		}
 	}
-	m := Of(&outer{inner: inner{}, at: nil}, nil, nil)
+	m := copyOf(&outer{inner: inner{}, at: nil}, nil, nil)
 	if m.at != nil || m.tail != nil {
 		t.Error("nil was not kept")
 	}
@@ -81,7 +88,7 @@ func TestInteriorPointers(t *testing.T) {
 
 func TestWithoutBecomesNil(t *testing.T) {
 	h := &holder{s: holder{}}
-	if c := Of(h, []reflect.Type{reflect.TypeFor[self]()}, nil); c.s != nil {
+	if c := copyOf(h, []reflect.Type{reflect.TypeFor[self]()}, nil); c.s != nil {
 		t.Errorf("left %v", c.s)
 	}
 }
@@ -92,5 +99,192 @@ func TestFunctionPanics(t *testing.T) {
 			t.Error("a function was copied")
 		}
 	}()
-	Of(&struct{ f func() }{func() {}}, nil, nil)
+	copyOf(&struct{ f func() }{func() {}}, nil, nil)
+}
+
+// An image stays as it is, whatever becomes of the original and of other copies.
+func TestImageStays(t *testing.T) {
+	a := &link{names: map[string]*link{}, bytes: []byte("x")}
+	a.names["a"] = a
+	i := New[link](nil, []reflect.Type{reflect.TypeFor[opaque]()}).Image(a)
+	a.bytes[0] = 'y'
+	a.names["b"] = &link{}
+	for range 2 {
+		c := i.Copy()
+		if string(c.bytes) != "x" || len(c.names) != 1 || c.names["a"] != c {
+			t.Fatalf("%+v", c)
+		}
+		c.bytes[0] = 'z'
+		clear(c.names)
+	}
+}
+
+type boxes struct {
+	small, text, box, pointer, list, one any
+	null                                 *int
+	empty                                []int
+	array                                [2]map[string]struct{}
+	nested                               map[string]map[int]*int
+	same                                 map[int]*int // also in nested
+}
+
+type boxed struct{ p *int }   // as large as a pointer
+type pair struct{ a, b *int } // stands behind one
+
+func TestInterfacesAndMaps(t *testing.T) {
+	v := new(int)
+	*v = 7
+	b := &boxes{small: 3, text: "text", box: boxed{v}, pointer: v, list: []*int{v, nil}, one: pair{v, v},
+		empty: make([]int, 0), array: [2]map[string]struct{}{nil, {"k": {}}}, same: map[int]*int{1: v}}
+	b.nested = map[string]map[int]*int{"same": b.same, "nil": nil, "empty": {}}
+	c := copyOf(b, nil, nil)
+	w := c.pointer.(*int)
+	if w == v || *w != 7 {
+		t.Fatal("the pointer was not copied")
+	}
+	if c.small != 3 || c.text != "text" || c.box != (boxed{w}) || c.one != (pair{w, w}) || c.list.([]*int)[0] != w || c.list.([]*int)[1] != nil {
+		t.Errorf("%+v", c)
+	}
+	if c.null != nil || c.empty == nil || len(c.empty) != 0 || c.array[0] != nil || len(c.array[1]) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if len(c.nested) != 3 || c.nested["nil"] != nil || c.nested["empty"] == nil || c.same[1] != w {
+		t.Errorf("%+v", c)
+	}
+	c.same[2] = w
+	if c.nested["same"][2] != w || len(b.same) != 1 {
+		t.Error("one map became two, or two one")
+	}
+}
+
+// knot is a node of a random graph.
+type knot struct {
+	id    int
+	left  *knot
+	all   []*knot
+	mid   *int // of some knot's field
+	row   []knot
+	any   any
+	named map[int]*knot
+}
+
+// Random graphs keep their shape: what is reached on two ways is one thing in the
+// copy exactly if it is in the original.
+func TestRandomGraphs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		row := make([]knot, rapid.IntRange(1, 6).Draw(t, "row"))
+		var knots []*knot
+		for i := range row {
+			knots = append(knots, &row[i])
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "alone") {
+			knots = append(knots, &knot{})
+		}
+		draw := func() *knot { return append(knots, nil)[rapid.IntRange(0, len(knots)).Draw(t, "knot")] }
+		for i, k := range knots {
+			k.id, k.left, k.all = i, draw(), []*knot{draw(), draw()}
+			k.mid = &knots[rapid.IntRange(0, len(knots)-1).Draw(t, "mid")].id
+			k.row = row[rapid.IntRange(0, len(row)-1).Draw(t, "from"):]
+			if o := draw(); o != nil {
+				k.any = []any{o, o.id, []*knot{o}, boxed{&o.id}}[rapid.IntRange(0, 3).Draw(t, "kind")]
+				k.named = map[int]*knot{1: o, 2: draw()}
+			}
+		}
+		root := knots[rapid.IntRange(0, len(knots)-1).Draw(t, "root")]
+		i := New[knot](nil, nil).Image(root)
+		for range 2 {
+			c := i.Copy()
+			runtime.GC()
+			s := same{t, map[any]any{}, map[any]any{}}
+			s.knot(root, c)
+		}
+	})
+}
+
+// same follows two graphs at once.
+type same struct {
+	t        *rapid.T
+	to, from map[any]any
+}
+
+// pair enters that b is the copy of a; met when that is known.
+func (s *same) pair(a, b any) (met bool) {
+	x, ok := s.to[a]
+	y, back := s.from[b]
+	if ok != back || ok && (x != b || y != a) {
+		s.t.Fatal("another shape")
+	}
+	s.to[a], s.from[b] = b, a
+	return ok
+}
+
+func (s *same) knot(a, b *knot) {
+	if a == nil || b == nil {
+		if a != b {
+			s.t.Fatal("nil on one side only")
+		}
+		return
+	}
+	if a == b {
+		s.t.Fatal("not a copy")
+	}
+	if s.pair(a, b) {
+		return
+	}
+	if a.id != b.id || *a.mid != *b.mid || len(a.all) != len(b.all) || len(a.row) != len(b.row) || len(a.named) != len(b.named) || reflect.TypeOf(a.any) != reflect.TypeOf(b.any) {
+		s.t.Fatalf("%+v, %+v", a, b)
+	}
+	s.knot(a.left, b.left)
+	s.pair(a.mid, b.mid)
+	s.pair(&a.id, &b.id)
+	for i := range a.all {
+		s.knot(a.all[i], b.all[i])
+	}
+	for i := range a.row {
+		s.knot(&a.row[i], &b.row[i])
+	}
+	for i := range a.named {
+		s.knot(a.named[i], b.named[i])
+	}
+	switch v := a.any.(type) {
+	case *knot:
+		s.knot(v, b.any.(*knot))
+	case int:
+		if v != b.any.(int) {
+			s.t.Fatal("another number")
+		}
+	case []*knot:
+		s.knot(v[0], b.any.([]*knot)[0])
+	case boxed:
+		s.pair(v.p, b.any.(boxed).p)
+	}
+}
+
+func BenchmarkImage(b *testing.B) {
+	root := graph()
+	c := New[knot](nil, nil)
+	for b.Loop() {
+		c.Image(root)
+	}
+}
+
+func BenchmarkCopy(b *testing.B) {
+	i := New[knot](nil, nil).Image(graph())
+	for b.Loop() {
+		i.Copy()
+	}
+}
+
+// graph has a few thousand things, as a node's kernel has.
+func graph() *knot {
+	root := &knot{named: map[int]*knot{}}
+	for i := range 1000 {
+		k := &knot{id: i, left: root}
+		k.mid, k.all = &k.id, []*knot{k, root}
+		root.all = append(root.all, k)
+		if i%10 == 0 {
+			root.named[i] = k
+		}
+	}
+	return root
 }

@@ -7,13 +7,16 @@ import (
 	"ariadne/internal/deepcopy"
 )
 
-// Copy returns a copy of the node's whole state. Its threads have no Machine:
+// Image is a copy of a node's whole state at rest. Its threads have no Machine:
 // whoever copied their processes gives them theirs.
-func (n *Node) Copy() *Node {
-	return deepcopy.Of(n,
-		[]reflect.Type{reflect.TypeFor[Machine]()},
-		[]reflect.Type{reflect.TypeFor[netip.Addr]()}) // holds an interned pointer
-}
+type Image = deepcopy.Image[Node]
+
+var images = deepcopy.New[Node](
+	[]reflect.Type{reflect.TypeFor[Machine]()},
+	[]reflect.Type{reflect.TypeFor[netip.Addr]()}) // holds an interned pointer
+
+// Image takes an image of the node.
+func (n *Node) Image() *Image { return images.Image(n) }
 
 // AllThreads returns the live threads in order of process and creation.
 func (n *Node) AllThreads() []*Thread {

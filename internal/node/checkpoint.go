@@ -21,9 +21,11 @@ import (
 // runs, the tree is set to that copy's state (internal/filetree). So at most one
 // copy of a node runs at a time, and all belong to one executor.
 type Checkpoint struct {
-	n     *Node // frozen: config and kernel values; no thread of it ever runs
-	procs []*frozen
-	bytes int64
+	n       *Node // the node's configuration and files; it has no threads and no kernel
+	kernel  *kernel.Image
+	carried []int // the checkpoint's own descriptors of what the kernel carries
+	procs   []*frozen
+	bytes   int64
 }
 
 // frozen is one process of a checkpoint.
@@ -64,7 +66,11 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ErrNotFreezable, p.threads[0].k.Proc.PID)
 		}
 	}
-	c = &Checkpoint{n: n.shell()}
+	c = &Checkpoint{n: n.shell(nil), kernel: n.k.Image()}
+	for _, carried := range n.k.Carried {
+		c.carried = append(c.carried, duplicate(carried.FD))
+	}
+	c.bytes = c.kernel.Bytes()
 	n.home.users++
 	for _, p := range procs {
 		f := &frozen{}
@@ -101,16 +107,16 @@ func resident(pid int) int64 {
 	return pages * pageSize
 }
 
-// shell returns a Node with a copy of n's emulated kernel and no processes.
-func (n *Node) shell() *Node {
-	k := n.k.Copy()
-	for _, c := range k.Carried {
-		fd, err := unix.FcntlInt(uintptr(c.FD), unix.F_DUPFD_CLOEXEC, 0)
-		must(err)
-		c.FD = fd
-	}
+// shell returns a Node with an emulated kernel of its own and no processes.
+func (n *Node) shell(k *kernel.Node) *Node {
 	return &Node{cfg: n.cfg, def: n.def, k: k, threads: map[*kernel.Thread]*thread{},
 		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, polled: n.polled}
+}
+
+func duplicate(fd int) int {
+	fd, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	must(err)
+	return fd
 }
 
 // process is a live process as Freeze sees it.
@@ -155,7 +161,10 @@ func (n *Node) processes() []*process {
 // Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
 func (c *Checkpoint) Thaw() (n *Node, err error) {
 	defer recoverTool(c.n, &err)
-	n = c.n.shell()
+	n = c.n.shell(c.kernel.Copy())
+	for i, fd := range c.carried {
+		n.k.Carried[i].FD = duplicate(fd)
+	}
 	n.home.users++
 	byTID := map[int]*kernel.Thread{}
 	for _, k := range n.k.AllThreads() {
@@ -222,7 +231,12 @@ func (c *Checkpoint) Drop() error {
 		f.copy.Release()
 	}
 	c.procs = nil
-	c.n.closeCarried()
+	for _, fd := range c.carried {
+		if err := unix.Close(fd); err != nil && first == nil {
+			first = err
+		}
+	}
+	c.carried = nil
 	if err := c.n.home.leave(); err != nil && first == nil {
 		first = err
 	}

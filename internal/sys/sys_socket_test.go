@@ -449,7 +449,7 @@ func TestCopyHasItsOwnConnections(t *testing.T) {
 	a.write(c, "x")
 	w.collect()
 	m := w.flight[0]
-	twin := b.d.Node.Copy()
+	twin := b.d.Node.Image().Copy()
 	twin.Net.Deliver(twin, &m)
 	of := twin.Procs[b.t.Proc.PID].FDs.Get(int(s))
 	if ev := of.File.Ready(); ev != readable_|writable_ {

@@ -66,7 +66,7 @@ func (m *machine) Freeze() (memo.Frozen, error) {
 		return nil, fmt.Errorf("%w: after %d steps", memo.ErrNotFreezable, m.steps)
 	}
 	m.owner.Frozen++
-	return &frozen{owner: m.owner, automaton: copyOf(m.automaton), steps: m.steps}, nil
+	return &frozen{owner: m.owner, automaton: images.Image(m.automaton), steps: m.steps}, nil
 }
 
 func (m *machine) RecordCalls(on bool) { m.automaton.Calls = on }
@@ -82,13 +82,13 @@ func (m *machine) Close() error {
 
 type frozen struct {
 	owner     *Machines
-	automaton *worldtest.Automaton
+	automaton *deepcopy.Image[worldtest.Automaton]
 	steps     int
 }
 
 func (f *frozen) Thaw() (memo.Machine, error) {
 	f.owner.Alive++
-	return &machine{owner: f.owner, automaton: copyOf(f.automaton), steps: f.steps}, nil
+	return &machine{owner: f.owner, automaton: f.automaton.Copy(), steps: f.steps}, nil
 }
 
 func (f *frozen) Drop() error {
@@ -99,6 +99,4 @@ func (f *frozen) Drop() error {
 // Bytes is a round number, so that tests can count.
 func (f *frozen) Bytes() int64 { return 1000 }
 
-func copyOf(a *worldtest.Automaton) *worldtest.Automaton {
-	return deepcopy.Of(a, nil, []reflect.Type{reflect.TypeFor[netip.AddrPort]()})
-}
+var images = deepcopy.New[worldtest.Automaton](nil, []reflect.Type{reflect.TypeFor[netip.AddrPort]()})

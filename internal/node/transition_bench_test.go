@@ -1,0 +1,128 @@
+//go:build linux
+
+package node_test
+
+import (
+	"os/exec"
+	"path"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/node"
+	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
+	"ariadne/internal/world"
+)
+
+// BenchmarkTransition is what a new transition of a real node costs: a copy is thawed
+// from a checkpoint, given its next input and frozen. The states are those in the
+// middle of the natural schedule, of the node that has most inputs. Medians of the
+// parts are reported apart, in µs.
+func BenchmarkTransition(b *testing.B) {
+	for _, example := range []string{"memcached/memcached", "redis/replication", "raftkv/raftkv", "etcd/etcd-3.5"} {
+		b.Run(path.Base(example), func(b *testing.B) {
+			dir, _ := path.Split(example)
+			if out, err := exec.Command("../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
+				b.Skipf("not fetched: %v\n%s", err, out)
+			}
+			s, err := spec.Read("../../examples/" + example + ".yaml")
+			if err != nil {
+				b.Fatal(err)
+			}
+			runtime.LockOSThread()
+			if err := tracee.Pin(0); err != nil {
+				b.Fatal(err)
+			}
+			transition(b, s)
+		})
+	}
+}
+
+// taped is a node that notes its inputs.
+type taped struct {
+	*node.Node
+	inputs []ariadne.Input
+}
+
+func (n *taped) Apply(in ariadne.Input) (ariadne.Output, error) {
+	n.inputs = append(n.inputs, in)
+	return n.Node.Apply(in)
+}
+
+// inputs are those of the node that has most, not counting clients, on the natural
+// schedule.
+func inputs(b *testing.B, s *spec.Spec) (index int, list []ariadne.Input) {
+	var members []world.Node
+	var nodes []*taped
+	for i := range s.Nodes {
+		d := &s.Nodes[i]
+		n := &taped{Node: node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1})}
+		defer n.Close()
+		nodes = append(nodes, n)
+		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start), Automaton: n})
+	}
+	w := world.New(world.Rules{Latency: s.Latency}, members)
+	for !w.ClientsDone() {
+		if _, err := w.Apply(w.Enabled()[0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i, n := range nodes {
+		if !s.Nodes[i].Client && len(n.inputs) > len(list) {
+			index, list = i, n.inputs
+		}
+	}
+	return index, list
+}
+
+func transition(b *testing.B, s *spec.Spec) {
+	check := func(err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	index, list := inputs(b, s)
+	n := node.Start(node.Config{Spec: s, Index: index, Seed: uint64(index) + 1})
+	defer func() { check(n.Close()) }()
+	const states = 8
+	from := len(list) / 2
+	var points []*node.Checkpoint
+	for i, in := range list[:min(from+states, len(list)-1)] {
+		_, err := n.Apply(in)
+		check(err)
+		if i >= from {
+			c, err := n.Freeze()
+			check(err)
+			points = append(points, c)
+		}
+	}
+	var thaw, step, freeze, end []time.Duration
+	for i := 0; b.Loop(); i++ {
+		p := i * 5 % len(points)
+		began := time.Now()
+		m, err := points[p].Thaw()
+		check(err)
+		thawed := time.Now()
+		_, err = m.Apply(list[from+p+1])
+		check(err)
+		stepped := time.Now()
+		c, err := m.Freeze()
+		check(err)
+		frozen := time.Now()
+		check(c.Drop())
+		check(m.Close())
+		thaw, step, freeze = append(thaw, thawed.Sub(began)), append(step, stepped.Sub(thawed)), append(freeze, frozen.Sub(stepped))
+		end = append(end, time.Since(frozen))
+	}
+	for _, c := range points {
+		check(c.Drop())
+	}
+	for name, d := range map[string][]time.Duration{"thaw": thaw, "step": step, "freeze": freeze, "end": end} {
+		slices.Sort(d)
+		b.ReportMetric(float64(d[len(d)/2].Nanoseconds())/1e3, name+"-µs")
+	}
+}
