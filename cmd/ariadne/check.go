@@ -39,8 +39,8 @@ in the run directory) and whether that was all within its bounds:
   deviations     all paths, those with the fewest deviations first
   depth-first, breadth-first
                  all states
-  dpor           one path of each partial order of events
-  sleep-sets     the same, and all with timers; gives up some paths
+  dpor           one path of each partial order of events; bounded by --branch, --backtracks
+  sleep-sets     the same, by trying everything; gives up many paths
   rounds         DPOR around random paths, --backtracks each
   walks, priorities, novelty
                  random paths: free, by random priorities, towards new --state
@@ -109,6 +109,7 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.Var((*bound)(&o.Deliveries), "deliveries", "in memory: at most `n` messages arrive in a path")
 	f.Var((*bound)(&o.Delays), "delays", "in memory: at most `n` messages are delayed in a path, when the spec allows more")
 	f.Var((*weights)(&o.Weights), "weights", "in memory: random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
+	f.IntVar(&o.Branch, "branch", 0, "in memory: DPOR tries other orders of a path's first `n` steps only (default: of all)")
 	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: 100 in rounds)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare")

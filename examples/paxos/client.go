@@ -18,15 +18,22 @@ const patience = 2 * time.Second // then the client asks again
 //
 // Each node is given the values in another order, so that two leaders would
 // not choose the same by chance.
-func check(listen string, nodes, values []string) error {
+func check(listen string, nodes, values []string, apart bool, tries int) error {
 	conn, err := net.ListenPacket("udp", listen+clientPort)
 	if err != nil {
 		return err
 	}
 	said := map[string]string{} // by number of the node
-	for len(said) < len(nodes) {
-		if err := propose(conn, nodes, values); err != nil {
+	for i := 1; len(said) < len(nodes); i++ {
+		if err := propose(conn, nodes, values, apart); err != nil {
 			return err
+		}
+		if len(values) > 0 && i != tries {
+			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+				return err
+			}
+		} else {
+			conn.SetReadDeadline(time.Time{})
 		}
 		if err := hear(conn, said, len(nodes)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
@@ -46,22 +53,28 @@ func check(listen string, nodes, values []string) error {
 	return nil
 }
 
-func propose(conn net.PacketConn, nodes, values []string) error {
-	if len(values) == 0 {
-		return nil
-	}
+// propose sends the values to each node: all in one packet, or apart.
+func propose(conn net.PacketConn, nodes, values []string, apart bool) error {
 	for i, node := range nodes {
+		if len(values) == 0 {
+			break
+		}
 		addr, err := net.ResolveUDPAddr("udp", node+clientPort)
 		if err != nil {
 			return err
 		}
 		k := i % len(values)
-		order := slices.Concat(values[k:], values[:k])
-		if _, err := conn.WriteTo([]byte(strings.Join(order, " ")), addr); err != nil {
-			return err
+		packets := slices.Concat(values[k:], values[:k])
+		if !apart {
+			packets = []string{strings.Join(packets, " ")}
+		}
+		for _, p := range packets {
+			if _, err := conn.WriteTo([]byte(p), addr); err != nil {
+				return err
+			}
 		}
 	}
-	return conn.SetReadDeadline(time.Now().Add(patience))
+	return nil
 }
 
 // hear collects reports until all nodes have said something, or nothing comes.

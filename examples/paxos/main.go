@@ -52,10 +52,12 @@ func main() {
 		flags.IntVar(&c.retries, "retries", 0, "how often a refused proposer tries again at once")
 		flags.StringVar(&c.client, "client", "", "address of a client that is told of the decrees without having asked")
 		flags.StringVar(&c.bug, "bug", "", "plant a bug: "+strings.Join(bugs, " or "))
-		propose := flags.String("propose", "", "numbers of the nodes that want to lead from the start, with values of their own")
+		lead := flags.String("lead", "", "numbers of the nodes that want to lead from the start")
+		propose := flags.String("propose", "", "the same, with values of their own to propose")
 		flags.Parse(os.Args[2:])
 		c.nodes = list(*nodes)
 		c.propose = slices.Contains(list(*propose), strconv.Itoa(c.id))
+		c.lead = c.propose || slices.Contains(list(*lead), strconv.Itoa(c.id))
 		if c.bug != "" && !slices.Contains(bugs, c.bug) {
 			fail(2, "no such bug: %s", c.bug)
 		}
@@ -66,8 +68,10 @@ func main() {
 	case "client":
 		listen := flags.String("listen", "client", "this client's address")
 		values := flags.String("values", "", "values to propose; none: only wait for what the nodes say")
+		apart := flags.Bool("apart", false, "send each value in a packet of its own")
+		tries := flags.Int("tries", 0, "how often to propose the values while nothing is heard; 0: without end")
 		flags.Parse(os.Args[2:])
-		err = check(*listen, list(*nodes), list(*values))
+		err = check(*listen, list(*nodes), list(*values), *apart, *tries)
 	default:
 		usage()
 	}

@@ -17,7 +17,8 @@ type config struct {
 	decrees     int
 	election    time.Duration
 	retries     int
-	propose     bool
+	lead        bool // from the start
+	propose     bool // with values of its own
 	client, bug string
 }
 
@@ -86,6 +87,8 @@ func (n *node) start() {
 		for i := range n.decrees {
 			n.commands = append(n.commands, fmt.Sprintf("n%d-%d", n.id, i+1))
 		}
+	}
+	if n.lead {
 		n.campaign()
 	}
 	n.arm()
@@ -287,7 +290,7 @@ func (n *node) refused(promised ballot) {
 		return
 	}
 	n.follow(promised)
-	if n.propose && n.retries > 0 {
+	if n.lead && n.retries > 0 {
 		n.retries--
 		n.campaign()
 	}

@@ -47,6 +47,7 @@ type InMemory struct {
 	// Symmetric are groups of interchangeable nodes; nil: those of the spec.
 	Symmetric  [][]ariadne.NodeID
 	Backtracks int // of a round of DPOR, or of all of it; 0: the strategy's own
+	Branch     int // steps among which DPOR tries other orders; 0: all
 
 	Audit         float64 // share of new transitions to execute twice
 	NoMemo        bool    // execute every transition whenever it is needed
@@ -76,10 +77,10 @@ var searches = map[string]struct {
 	}},
 	"sleep-sets": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.SleepSets{} }},
 	"dpor": {true, func(o *Options, _ uint64, _ int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.DPOR{Backtracks: o.Backtracks}
+		return &strategy.DPOR{Backtracks: o.Backtracks, Branch: o.Branch}
 	}},
 	"rounds": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Rounds{Seed: seed, Weights: o.Weights, Backtracks: o.Backtracks, Index: from}
+		return &strategy.Rounds{Seed: seed, Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Index: from}
 	}},
 	"walks": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
 		return &strategy.Walks{Seed: seed, Weights: o.Weights, Index: from}

@@ -275,6 +275,26 @@ func TestBoundsThatCutOrdersOff(t *testing.T) {
 	}
 }
 
+// TestBranch: bounded to so many steps, DPOR tries other orders of these alone, and
+// says that it has left some out.
+func TestBranch(t *testing.T) {
+	s := small{rules: world.Rules{Latency: time.Millisecond}, programs: fan(3, 2)}
+	for _, c := range []struct {
+		branch, traces int
+		how            string
+	}{
+		{3, 1, search.SearchDone}, // the three starts
+		{4, 2, search.SearchDone},
+		{5, 3, search.SearchDone},      // of four: the fourth is reached by way of others beyond
+		{6, 6, search.SearchExhausted}, // the last message has no choice
+	} {
+		got := explore(t, s.exploration(t, &strategy.DPOR{Branch: c.branch}), 0)
+		if got.how != c.how || got.coverage.Paths != c.traces || len(got.traces) != c.traces {
+			t.Errorf("%d steps: %s with %d paths, %d traces", c.branch, got.how, got.coverage.Paths, len(got.traces))
+		}
+	}
+}
+
 // waiting is a node that two others send to and that waits for a while; they also
 // wait, each for longer.
 func waiting() []worldtest.Program {

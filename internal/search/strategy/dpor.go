@@ -25,6 +25,9 @@ import (
 type DPOR struct {
 	// Backtracks is the greatest number of paths after the first; 0: no bound.
 	Backtracks int
+	// Branch is the number of steps among which other orders are tried; what comes
+	// after them in a path is left as it is. 0: no bound.
+	Branch int
 	// Choose chooses freely among the events that are not asleep, by their indices
 	// in Enabled. nil: the first, the most natural one.
 	Choose func(p *space.Path, awake []int) int
@@ -47,6 +50,7 @@ type DPOR struct {
 	count  int  // paths after the first
 	// bounded: the bounds have taken something away.
 	bounded bool
+	skipped int // races and states that are beyond Branch
 
 	// Scratch memory.
 	sequence []*act
@@ -110,6 +114,10 @@ func (d *DPOR) explored(p *space.Path, n int) {
 			l.wide = l.wide || a.disables
 		}
 		if !l.wide {
+			return
+		}
+		if d.beyond(n) {
+			d.skipped++
 			return
 		}
 		d.Widened++
@@ -263,9 +271,16 @@ func (d *DPOR) racing(p *space.Path) []race {
 // before reports whether step i happens before step j, i <= j.
 func (d *DPOR) before(i, j int) bool { return d.clocks[j][d.acts[i-1].event.Node] >= i }
 
+// beyond: no other event is to be tried in the state after n steps.
+func (d *DPOR) beyond(n int) bool { return d.Branch > 0 && n >= d.Branch }
+
 // reverse enters what reverses a race into the wake-up tree of the state before it:
 // all later steps that do not come after the race's first, and then its second.
 func (d *DPOR) reverse(p *space.Path, r race) error {
+	if d.beyond(r.first - 1) {
+		d.skipped++
+		return nil
+	}
 	v := d.sequence[:0]
 	for k := r.first + 1; k <= p.Len(); k++ {
 		if !d.before(r.first, k) {
@@ -325,6 +340,8 @@ func (d *DPOR) Missed() string {
 	switch {
 	case d.Backtracks > 0 && d.count >= d.Backtracks && len(d.levels) > 0:
 		return fmt.Sprintf("it was ended after %d backtracks", d.count)
+	case d.skipped > 0:
+		return fmt.Sprintf("other orders of what comes after %d steps", d.Branch)
 	case d.Impossible > 0:
 		return fmt.Sprintf("%d reversals were not possible", d.Impossible)
 	case d.bounded:

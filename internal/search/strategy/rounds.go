@@ -9,6 +9,7 @@ type Rounds struct {
 	Seed       uint64
 	Weights    Weights
 	Backtracks int // of one round; 0: 100
+	Branch     int // of one round, as DPOR's
 	Index      int // of the next round
 
 	dpor *DPOR
@@ -24,7 +25,7 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	}
 	r.draw = newDraw(r.Seed, r.Index)
 	r.Index++
-	r.dpor = &DPOR{Backtracks: r.Backtracks, Choose: func(p *space.Path, awake []int) int {
+	r.dpor = &DPOR{Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, awake []int) int {
 		return r.Weights.pick(&r.draw, p.Last(), awake)
 	}}
 	if r.Backtracks == 0 {
