@@ -173,6 +173,10 @@ type Output struct {
 	Clock    Time   // the node's clock at the end of the step
 	Deadline Time   // its earliest pending timer, or Never
 	Timer    string // what that timer is, a stable name: "epoll_wait/3"
+	// Calm is not 0 when all its timers are such by which a language's runtime looks
+	// after itself: the time at which, if it has done nothing else till then, nothing
+	// more will come of it.
+	Calm Time
 	// Idle: the node waits for nothing at all: no process is left.
 	Done   bool
 	Calls  int    // emulated system calls in this step

@@ -61,6 +61,7 @@ type Thread struct {
 	CPUTime    ariadne.Time // virtual processor time used
 	Vain       int          // calls since one last waited or got what it asked for (internal/node)
 
+	naps       bool   // it has kept a Go runtime alive
 	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)
 	seenMask   SigSet // its mask when the kernel last looked
 	futex      *futexWaiter
@@ -321,6 +322,31 @@ func (n *Node) AnyReady(f func(*Thread) bool) bool {
 // language runtime ticking: Go's sysmon naps with the nanosleep call that glibc
 // has not used since 2.31; HotSpot names its ticker.
 func (t *Thread) keepsRuntimeAlive() bool {
+	t.naps = t.naps || t.Call.NR == unix.SYS_NANOSLEEP && t.TID != t.Proc.PID
 	return t.Call.NR == unix.SYS_NANOSLEEP && t.TID != t.Proc.PID ||
 		t.Name == "VM Periodic Tas"
+}
+
+// housekeeping returns how long a language runtime may look after itself, when the
+// thread waits for a time at which it does so, before nothing more can come of it; 0:
+// it waits for something else.
+//
+// Go's sysmon sleeps up to a minute when all else sleeps, and forces a collection
+// every two: three of them, and the first may come a minute late. HotSpot's threads go by
+// their names; the slowest wakes every minute.
+func (t *Thread) housekeeping() ariadne.Time {
+	switch {
+	case t.naps && t.Call.NR == unix.SYS_FUTEX:
+		return 430e9
+	case hotspot[t.Name]:
+		return 130e9
+	}
+	return 0
+}
+
+// hotspot are the names, as far as Linux keeps them, of the virtual machine's own
+// threads that wait with a deadline.
+var hotspot = map[string]bool{
+	"VM Thread": true, "Monitor Deflati": true, "Sweeper thread": true, "Common-Cleaner": true,
+	"C1 CompilerThre": true, "C2 CompilerThre": true, "G1 Service": true,
 }

@@ -17,7 +17,10 @@ type Timer struct {
 	// Silent: it merely keeps a language runtime alive (Go's sysmon). It is run
 	// through when the node next runs and is never a choice of the search.
 	Silent bool
-	index  int // in the heap, -1 when not pending
+	// Housekeeping is not 0 when a language runtime looks after itself by it: how long
+	// it may do so and nothing else before nothing more can come of it.
+	Housekeeping ariadne.Time
+	index        int // in the heap, -1 when not pending
 }
 
 type timerHeap []*Timer
@@ -40,7 +43,7 @@ func (h *timerHeap) Pop() any {
 func (n *Node) AddTimer(when ariadne.Time, e Expirer) *Timer {
 	t := &Timer{When: when, Seq: n.Sequence(), Exp: e}
 	if th, ok := e.(*Thread); ok {
-		t.Silent = th.keepsRuntimeAlive()
+		t.Silent, t.Housekeeping = th.keepsRuntimeAlive(), th.housekeeping()
 	}
 	heap.Push(&n.timers, t)
 	return t
@@ -69,6 +72,22 @@ func (n *Node) NextTimer(silent bool) *Timer {
 		}
 	}
 	return best
+}
+
+// Housekeeping returns the greatest Timer.Housekeeping; 0 when there is a timer that is
+// neither that nor silent, or none at all.
+func (n *Node) Housekeeping() ariadne.Time {
+	longest := ariadne.Time(0)
+	for _, t := range n.timers {
+		if t.Silent {
+			continue
+		}
+		if t.Housekeeping == 0 {
+			return 0
+		}
+		longest = max(longest, t.Housekeeping)
+	}
+	return longest
 }
 
 // FireTimer takes t off and expires it.

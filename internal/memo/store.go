@@ -49,7 +49,7 @@ const (
 )
 
 // format is part of the key: another encoding has another number.
-const format = 3
+const format = 5
 
 var (
 	transitions = []byte("transitions")

@@ -56,6 +56,8 @@ type Node struct {
 	offsets []offset        // of open host files, likewise
 	shared  sharedMemory    // likewise
 	polled  polling         // the steps just before in which it did nothing else
+	calm    ariadne.Time    // Output.Calm of the last step
+	house   ariadne.Time    // how long after its beginning that is
 	step    step
 	watch   *watchdog
 	started bool
@@ -226,7 +228,25 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.polled.count(&n.step, began)
 	n.k.Net.Flush(n.k)
 	n.closeStale()
+	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil
+}
+
+// calmsDown returns Output.Calm of the step that ends. Timers that housekeeping has
+// set, and of which nothing has come yet, are taken for housekeeping until the end of
+// its time: a collection of Go's sets some.
+func (n *Node) calmsDown(fired bool) ariadne.Time {
+	k := n.k
+	house := k.Housekeeping()
+	undisturbed := n.calm != 0 && fired && len(k.Out)+len(k.Logs)+len(k.Exits) == 0
+	switch {
+	case n.step.polling || house == 0 && !(undisturbed && k.Now < n.calm):
+		return 0
+	case undisturbed && house <= n.house:
+		return n.calm
+	}
+	n.house = house
+	return k.Now + house
 }
 
 // closeCarried closes our descriptors of files that no process will receive.
@@ -281,6 +301,7 @@ func (n *Node) output() ariadne.Output {
 		CallTrace:    n.step.trace,
 		Unreplayable: n.step.unreplayable,
 		Diverged:     n.step.diverged,
+		Calm:         n.calm,
 		Refusals:     k.Refusals,
 	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil

@@ -191,3 +191,53 @@ func TestUnknownStrategy(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+// housekeeper is a runtime with nothing to do but to wake every minute. What it finds at
+// the third time, if anything, it tells the client.
+type housekeeper struct {
+	worldtest.Idle
+	tells bool
+	calm  ariadne.Time
+	wakes int
+}
+
+func (p *housekeeper) Start(c *worldtest.Ctx) {
+	p.calm = c.Now() + 430e9
+	p.rest(c)
+}
+
+func (p *housekeeper) Fire(c *worldtest.Ctx) {
+	if p.wakes++; p.tells && p.wakes == 3 {
+		c.Send(1, "closed")
+	}
+	p.rest(c)
+}
+
+func (p *housekeeper) rest(c *worldtest.Ctx) {
+	c.SetTimer(time.Minute)
+	c.Output().Calm = p.calm
+}
+
+// waiter is a client that waits for a message.
+type waiter struct{ worldtest.Idle }
+
+func (waiter) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Exit(0) }
+
+// Housekeeping hides no deadlock, and is not taken for one when something comes of it.
+func TestDeadlockBehindHousekeeping(t *testing.T) {
+	for _, name := range append(run.Strategies(), "") {
+		for _, tells := range []bool{false, true} {
+			s := system(t, 2, 0, 1)
+			programs := func() []worldtest.Program { return []worldtest.Program{&housekeeper{tells: tells}, waiter{}} }
+			r := inMemory(t, s, programs, run.Options{Executions: 3, InMemory: run.InMemory{Strategy: name}})
+			switch {
+			case len(r.Bugs)+len(r.Doubts) > 0:
+				t.Errorf("%q: bugs %q, doubts %q", name, r.Bugs, r.Doubts)
+			case tells && len(r.Violations) > 0:
+				t.Errorf("%q: %s", name, r.Violations[0].Message)
+			case !tells && (len(r.Violations) != 1 || r.Violations[0].Kind != "deadlock" || r.Violations[0].At < 430e9-60e9):
+				t.Errorf("%q: no deadlock: %+v", name, r.Violations)
+			}
+		}
+	}
+}

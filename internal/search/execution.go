@@ -37,7 +37,7 @@ const (
 // Limits end an execution.
 type Limits struct {
 	Steps int          // 0: none
-	Time  ariadne.Time // virtual; 0: none
+	Time  ariadne.Time // virtual; 0: none. Housekeeping may go on (world.System.Idle)
 }
 
 // Execution is one way through the world, to be driven by Run.
@@ -100,11 +100,23 @@ func (e *Execution) over(r *Result) string {
 	case e.Limits.Steps > 0 && r.Steps >= e.Limits.Steps:
 		return EndSteps
 	case e.Limits.Time > 0 && e.World.Next() > e.Limits.Time:
-		return EndTime
+		return e.late()
 	case e.Stopped != nil && e.Stopped():
 		return EndStopped
 	}
 	return ""
+}
+
+// late says why there is no next step within the time, or "": what a client waits for
+// may still come of housekeeping, or it never will.
+func (e *Execution) late() string {
+	switch {
+	case e.World.Calm():
+		return EndQuiet
+	case e.World.Idle():
+		return ""
+	}
+	return EndTime
 }
 
 func (e *Execution) count(r *Result, s ariadne.Step) {

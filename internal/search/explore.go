@@ -102,6 +102,9 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 			return SearchStopped, nil
 		}
 		if end, v := x.over(p); end != "" {
+			if err := x.outlast(p, &end); err != nil {
+				return SearchStopped, err
+			}
 			x.judgeEnd(p, &end, &v)
 			if x.Ended != nil && !x.Ended(p, end, v) {
 				return SearchStopped, nil
@@ -256,11 +259,45 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 }
 
 func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
+	steps := p.Len()
+	if err := x.outlast(p, &end); err != nil {
+		return true, err
+	}
 	how := x.judgeEnd(p, &end, &v)
+	if x.Ended != nil && !x.Ended(p, end, v) {
+		return true, nil
+	}
+	if p.Len() > steps {
+		p.Withdraw(steps)
+	}
 	if err := x.Explorer.End(p, how); err != nil {
 		return true, fmt.Errorf("after %d paths: %w", x.Coverage.Paths, err)
 	}
-	return x.Ended != nil && !x.Ended(p, end, v), nil
+	return false, nil
+}
+
+// outlast lets the housekeeping of a path that the time limit has ended go on, as an
+// Execution does, until something comes of it or nothing can. The explorer does not
+// see these steps, among which there is no choice that matters.
+func (x *Exploration) outlast(p *space.Path, end *string) error {
+	steps, y := p.Len(), x.Space.System
+	for *end == EndTime && y.Idle(&p.Last().State.State) {
+		if y.Calm(&p.Last().State.State) {
+			*end = EndQuiet
+			return nil
+		}
+		if x.Bounds.Depth > 0 && p.Steps() >= x.Bounds.Depth {
+			break
+		}
+		if err := p.Outlast(); err != nil {
+			return err
+		}
+		x.Coverage.Steps++
+	}
+	if p.Len() > steps {
+		p.Withdraw(steps)
+	}
+	return nil
 }
 
 // judgeEnd judges the path when it is complete, and counts how it ended.

@@ -167,6 +167,19 @@ func (p *Path) Push(i int) error {
 	return nil
 }
 
+// Outlast appends the natural step, whatever the bounds are.
+func (p *Path) Outlast() error {
+	f := p.Last()
+	f.Enabled = p.space.System.Enabled(&f.State.State, f.Enabled[:0])
+	return p.Push(0)
+}
+
+// Withdraw takes off what Outlast has appended to the first n steps.
+func (p *Path) Withdraw(n int) {
+	p.Cut(n)
+	p.open(p.Last())
+}
+
 // open computes among what there is a choice in a frame.
 func (p *Path) open(f *Frame) {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])

@@ -48,6 +48,7 @@ type NodeState struct {
 	Clock    ariadne.Time
 	Deadline ariadne.Time   // earliest pending timer, or Never
 	Digest   ariadne.Digest // the name of its local state (digest.go)
+	Calm     ariadne.Time   // as in ariadne.Output
 }
 
 // Flying is a message in flight.
@@ -181,13 +182,14 @@ func (s *State) delayCost(t ariadne.Time) int {
 type Effect struct {
 	Clock, Deadline ariadne.Time
 	Done            bool
+	Calm            ariadne.Time
 	Packets         []*Packet
 }
 
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Calm: out.Calm}
 	if out.Clock < clock || out.Clock < in.At {
 		return e, fmt.Errorf("its clock ran backwards: %v at the end of a step at %v, which found it at %v", out.Clock, in.At, clock)
 	}
@@ -218,6 +220,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, name ariadne.Digest, e *Eff
 	s.sum.sub(localHash(id, &n.Digest))
 	s.sum.add(localHash(id, &name))
 	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
+	n.Calm = e.Calm
 	return nil
 }
 

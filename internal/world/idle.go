@@ -1,0 +1,41 @@
+package world
+
+import "ariadne"
+
+// A system in which a client waits for ever may never fall silent, because the runtimes
+// of some languages wake now and then to look after themselves. What they do may matter:
+// a collection of garbage closes connections that nobody holds any more. So such a
+// system goes on until the housekeeping has had its time, and only when nothing has
+// come of it counts nothing as left to happen.
+
+// Idle reports whether a client waits and nothing can happen but housekeeping.
+func (y *System) Idle(s *State) bool {
+	if len(s.Flight) > 0 {
+		return false
+	}
+	waits, wakes := false, false
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		at := s.deadline(i)
+		if !n.Started || at != ariadne.Never && n.Calm == 0 {
+			return false
+		}
+		waits = waits || y.nodes[i].Client && !n.Done
+		wakes = wakes || at != ariadne.Never
+	}
+	return waits && wakes
+}
+
+// Calm reports whether the system is idle and nothing more will come of it.
+func (y *System) Calm(s *State) bool {
+	if !y.Idle(s) {
+		return false
+	}
+	calm := ariadne.Time(0)
+	for i := range s.Nodes {
+		if s.deadline(i) != ariadne.Never {
+			calm = max(calm, s.Nodes[i].Calm)
+		}
+	}
+	return s.firstDeadline() > calm
+}
