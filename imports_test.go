@@ -21,7 +21,7 @@ var pure = map[string][]string{
 	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "slices"},
 	"internal/coverage":        {"ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "encoding/binary", "fmt", "io", "math", "regexp", "strings", "sync", "time"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
-	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "fmt", "slices"},
+	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "container/heap", "fmt", "slices"},
 	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "fmt", "regexp", "time"},
 	"internal/report":          {"ariadne", "fmt", "io", "strings", "time", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "compress/flate", "encoding/binary", "encoding/hex", "errors", "fmt", "io", "strconv", "strings", "time"},

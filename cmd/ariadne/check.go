@@ -20,8 +20,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var o outputFlags
 	var seed seedFlag
 	var opts run.Options
-	var strategy string
-	var symmetric groups
+	var steer steering
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Explore the system's executions and look for violations",
@@ -46,6 +45,7 @@ in the run directory) and whether that was all within its bounds:
                  random paths: free, by random priorities, towards new --state
   periphery      depth-first at the beginning, random from there
   all-paths      every path, also those to known states
+  script         what explore() of a --script names, by its priorities
 
 A long execution has more orders than can be tried. --from, --depth, --timers and
 --deviations keep a search to a part of them: the natural schedule up to a step, from
@@ -63,12 +63,12 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
   ariadne check spec.yaml --strategy dpor --from '/became leader/' --depth 40 --timers 2`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := chooseStrategy(strategy, &opts); err != nil {
+			if err := chooseStrategy(steer.strategy, &opts); err != nil {
 				return err
 			}
 			s, err := spec.Read(args[0])
 			if err == nil {
-				err = steer(s, strategy != "", symmetric, &opts)
+				err = steer.apply(s, &opts)
 			}
 			if err != nil {
 				return err
@@ -80,7 +80,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			p := a.printer(o, s)
 			p.limits(opts)
 			opts.Out, opts.Nodes, opts.Version = o.out, a.nodes, version
-			opts.OnProgress, opts.OnViolation = p.progress, p.violation
+			opts.OnProgress, opts.OnViolation, opts.OnPrint = p.progress, p.violation, p.said
 			r, err := run.Check(cmd.Context(), s, opts)
 			return a.finish(p, r, err)
 		},
@@ -95,8 +95,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions at the same time (default: one per processor)")
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
-	f.StringVar(&strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or random)")
-	f.Var(&symmetric, "symmetric", "in memory: these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
+	steer.add(f)
 	addInMemory(f, &opts.InMemory)
 	return cmd
 }
@@ -112,7 +111,7 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.IntVar(&o.Branch, "branch", 0, "in memory: DPOR tries other orders of a path's first `n` steps only (default: of all)")
 	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: 100 in rounds)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
-	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare")
+	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
 	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each worker keeps `n` frozen nodes (default: 200)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")

@@ -14,6 +14,7 @@ type printer interface {
 	limits(run.Options)
 	progress(run.Progress)
 	violation(run.Violation)
+	said(line string) // by a script
 	report(*run.Report)
 }
 

@@ -62,6 +62,11 @@ type progressEvent struct {
 	Violations int     `json:"violations"`
 }
 
+type scriptEvent struct {
+	Event string `json:"event"` // "script"
+	Line  string `json:"line"`
+}
+
 type violationEvent struct {
 	Event     string  `json:"event"` // "violation"
 	Kind      string  `json:"kind"`
@@ -110,23 +115,24 @@ type coverage struct {
 	Missed    string `json:"missed,omitempty"`
 	// Under is what the result rests on of what the user said; merged counts states
 	// that are like known ones by that.
-	Under       []string `json:"under,omitempty"`
-	Merged      int      `json:"merged,omitempty"`
-	Paths       int      `json:"paths"`
-	Traces      int      `json:"traces"` // different partial orders of events
-	States      int      `json:"states"`
-	LocalStates []int    `json:"local_states"` // by node
-	Protocol    int      `json:"protocol_states"`
-	Combined    int      `json:"protocol_combinations"`
-	Executed    int      `json:"executed"` // transitions
-	Remembered  int      `json:"remembered"`
-	Replayed    int      `json:"replayed"`
-	Boots       int      `json:"boots"`
-	Thaws       int      `json:"thaws"`
-	Freezes     int      `json:"freezes"`
-	Evictions   int      `json:"evictions"`
-	Unfrozen    int      `json:"unfrozen"` // states that could not be frozen
-	Mismatches  int      `json:"mismatches"`
+	Under        []string `json:"under,omitempty"`
+	Merged       int      `json:"merged,omitempty"`
+	RulesAudited int      `json:"rules_audited,omitempty"` // answers of a script that were looked at
+	Paths        int      `json:"paths"`
+	Traces       int      `json:"traces"` // different partial orders of events
+	States       int      `json:"states"`
+	LocalStates  []int    `json:"local_states"` // by node
+	Protocol     int      `json:"protocol_states"`
+	Combined     int      `json:"protocol_combinations"`
+	Executed     int      `json:"executed"` // transitions
+	Remembered   int      `json:"remembered"`
+	Replayed     int      `json:"replayed"`
+	Boots        int      `json:"boots"`
+	Thaws        int      `json:"thaws"`
+	Freezes      int      `json:"freezes"`
+	Evictions    int      `json:"evictions"`
+	Unfrozen     int      `json:"unfrozen"` // states that could not be frozen
+	Mismatches   int      `json:"mismatches"`
 
 	Unreplayable int `json:"unreplayable"` // of executed: a thread was preempted
 	Audited      int `json:"audited"`
@@ -146,7 +152,7 @@ func newCoverage(c *run.Coverage) *coverage {
 	}
 	n := c.Nodes
 	return &coverage{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, RulesAudited: c.RulesAudited,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
@@ -199,6 +205,12 @@ func (p *jsonPrinter) limits(run.Options) {}
 func (p *jsonPrinter) progress(g run.Progress) {
 	if !p.quiet {
 		p.print(progressEvent{"progress", g.Elapsed.Seconds(), g.Executions, g.Steps, g.Violations})
+	}
+}
+
+func (p *jsonPrinter) said(line string) {
+	if !p.quiet {
+		p.print(scriptEvent{"script", line})
 	}
 }
 

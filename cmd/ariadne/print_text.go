@@ -90,6 +90,14 @@ func (p *textPrinter) progress(g run.Progress) {
 	p.dirty = true
 }
 
+// said shows a line of a script.
+func (p *textPrinter) said(line string) {
+	if !p.quiet {
+		p.clear()
+		fmt.Fprintf(p.err, "script: %s\n", line)
+	}
+}
+
 // violation shows a violation at once when the report will not follow at once.
 func (p *textPrinter) violation(v run.Violation) {
 	if p.goesOn && !p.quiet {
@@ -257,6 +265,9 @@ func (p *textPrinter) coverage(c *run.Coverage) {
 	n := c.Nodes
 	p.printf("  nodes      %s executed, %d remembered, %d replayed; %s, %s, %s, %s\n", plural(n.Executed, "transition"), n.Remembered,
 		n.Replayed, plural(n.Boots, "boot"), plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction"))
+	if c.RulesAudited > 0 {
+		p.printf("  audited    %s of the script\n", plural(c.RulesAudited, "answer"))
+	}
 	if n.Audited > 0 {
 		incomparable := ""
 		if n.Incomparable > 0 {

@@ -10,14 +10,30 @@ import (
 
 	"ariadne"
 	"ariadne/internal/run"
+	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
+
+	"github.com/spf13/pflag"
 )
 
-// steer completes the options of a check by what its spec says of the search. chosen:
-// the command line has named a strategy.
-func steer(s *spec.Spec, chosen bool, sym groups, o *run.Options) error {
+// steering is what flags say of a search that needs the spec to be understood.
+type steering struct {
+	strategy  string
+	symmetric groups
+	script    string
+}
+
+func (g *steering) add(f *pflag.FlagSet) {
+	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or random)")
+	f.Var(&g.symmetric, "symmetric", "in memory: these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
+	f.StringVar(&g.script, "script", "", "in memory: rules of your own in this `file` of Starlark; none: not even the spec's (see docs/explore.md)")
+}
+
+// apply completes the options of a check by these flags, and by what its spec says
+// where no flag does.
+func (g *steering) apply(s *spec.Spec, o *run.Options) error {
 	e := &s.Explore
 	o.Steer(e)
 	if o.From == nil && e.Bounds.From != "" {
@@ -25,17 +41,42 @@ func steer(s *spec.Spec, chosen bool, sym groups, o *run.Options) error {
 			return err // the spec has looked at it
 		}
 	}
-	if sym != nil {
+	if g.symmetric != nil {
 		var err error
-		if o.InMemory.Symmetric, err = s.Interchangeable(sym); err != nil {
+		if o.InMemory.Symmetric, err = s.Interchangeable(g.symmetric); err != nil {
 			return err
 		}
 	}
-	if chosen {
+	if g.strategy == "" {
+		if err := chooseStrategy(e.Strategy, o); err != nil {
+			return spec.Errors{{Path: s.Path, Line: e.StrategyLine, Text: err.Error()}}
+		}
+	}
+	return g.load(e, o)
+}
+
+// load reads the script, whose rules matter to searches in memory only: without a
+// strategy it chooses one.
+func (g *steering) load(e *spec.Explore, o *run.Options) error {
+	path := g.script
+	if path == "" {
+		path = e.Script
+	}
+	if path == "" || path == "none" {
 		return nil
 	}
-	if err := chooseStrategy(e.Strategy, o); err != nil {
-		return spec.Errors{{Path: s.Path, Line: e.StrategyLine, Text: err.Error()}}
+	rules, err := script.Load(path)
+	if err != nil {
+		return err
+	}
+	o.InMemory.Script = rules
+	switch {
+	case g.strategy == "" && (e.Strategy == "" || g.script != "") && rules.Explores():
+		o.InMemory.Strategy = "script"
+	case g.strategy == "" && e.Strategy == "":
+		o.InMemory.Strategy = "default"
+	case o.InMemory.Strategy == "" && g.script != "":
+		return usageError{errors.New("--script is for the searches in memory: choose another --strategy")}
 	}
 	return nil
 }

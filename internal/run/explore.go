@@ -17,6 +17,7 @@ import (
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/replay"
+	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -45,7 +46,9 @@ type InMemory struct {
 	Delays     space.Bound // when it is less than the spec's
 	Weights    strategy.Weights
 	// Symmetric are groups of interchangeable nodes; nil: those of the spec.
-	Symmetric  [][]ariadne.NodeID
+	Symmetric [][]ariadne.NodeID
+	// Script, when not nil, has rules of the user's own.
+	Script     *script.Script
 	Backtracks int // of a round of DPOR, or of all of it; 0: the strategy's own
 	Branch     int // steps among which DPOR tries other orders; 0: all
 
@@ -91,6 +94,7 @@ var searches = map[string]struct {
 	"periphery": {true, func(o *Options, seed uint64, _ int, _ *coverage.Meter) strategy.Explorer {
 		return &strategy.Periphery{Seed: seed, Weights: o.Weights, Depth: peripheryDepth, Walks: 10}
 	}},
+	"script": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.Scripted{} }},
 	"novelty": {false, func(o *Options, seed uint64, _ int, m *coverage.Meter) strategy.Explorer {
 		return &strategy.Novelty{Seed: seed, Weights: o.Weights, New: func(*space.Path) bool { return m.Fresh() }}
 	}},
@@ -126,6 +130,8 @@ type Coverage struct {
 	Missed       string // what the strategy left out, when it has come to its end
 	// Merged counts how often a new state counted as known, by the user's word alone.
 	Merged int
+	// RulesAudited counts what of the user's rules was looked at.
+	RulesAudited int
 	// Under is what the user has said and the result rests on, one line each.
 	Under []string
 	Memo  memo.Counters
@@ -173,6 +179,10 @@ func (c *check) search() error {
 	if !ok {
 		return fmt.Errorf("unknown strategy %q: %s", c.opts.InMemory.Strategy, strings.Join(Strategies(), ", "))
 	}
+	if s := c.opts.InMemory.Script; c.opts.InMemory.Strategy == "script" && (s == nil || !s.Explores()) {
+		return errors.New("strategy script needs a script that has explore(path, state, enabled)")
+	}
+	c.listen()
 	workers := c.opts.Workers
 	if kind.alone {
 		workers = 1
@@ -285,12 +295,12 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() },
 		Watch: func(p *space.Path) { meter.Watch(p); x.watch(p) },
 	}
-	x.merge(e)
+	rules := x.rules(e)
 	asked := 0
 	e.Stopped = func() bool {
 		// Asking costs more than a step does.
 		asked++
-		return asked%64 == 1 && x.stopped()
+		return asked%64 == 1 && x.stopped() || rules.Err() != nil
 	}
 	e.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
 		x.mu.Lock()
@@ -303,6 +313,10 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 	}
 	how, e2 := e.Run()
 	x.done(e, how)
+	x.ruled(rules)
+	if err == nil && rules.Err() != nil {
+		err = rules.Err()
+	}
 	return first(err, asBug(e2))
 }
 

@@ -30,6 +30,9 @@ func (f freezable) Machine(_ *spec.Spec, i, _ int) memo.Boot {
 func inMemory(t *testing.T, s *spec.Spec, programs func() []worldtest.Program, o run.Options) *run.Report {
 	t.Helper()
 	f := &fakes{programs: programs}
+	if o.InMemory.Strategy == "script" && o.Script == nil {
+		o.Script = loadScript(t, s.Dir, "def explore(path, state, enabled):\n    return [(a, state.deviations + a.index) for a in enabled]\n")
+	}
 	o.Nodes, o.CallName, o.Version = freezable{f}, worldtest.CallName, "test"
 	r, err := run.Check(t.Context(), s, o)
 	if err != nil {

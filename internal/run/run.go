@@ -42,6 +42,9 @@ type Options struct {
 	OnProgress func(Progress)
 	// OnViolation, when not nil, is told each new, confirmed violation.
 	OnViolation func(Violation)
+	// OnPrint, when not nil, is told the lines that the script prints. Calls do not
+	// overlap with each other or with those of OnProgress.
+	OnPrint func(line string)
 
 	// The rest is for Check, but for Force.
 

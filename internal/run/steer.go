@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"ariadne/internal/script"
 	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
 )
@@ -43,22 +45,73 @@ func (o *Options) Steer(e *spec.Explore) {
 	}
 }
 
-// statewise are the strategies that go on from states and not from paths, and so need
-// not go on from one that is like another.
-var statewise = []string{"default", "depth-first", "breadth-first", "deviations", "periphery"}
+// What of the user's word matters depends on the strategy: some go on from states and
+// not from paths, and so need not go on from one that is like another; others take one
+// path of those that differ in the order of what is independent.
+var (
+	statewise = []string{"default", "depth-first", "breadth-first", "deviations", "periphery", "script"}
+	orderwise = []string{"default", "dpor", "sleep-sets", "rounds"}
+)
 
-// symmetric reports whether interchangeable nodes matter to the search.
 func (x *explorer) symmetric() bool {
 	m := &x.opts.InMemory
 	return len(m.Symmetric) > 0 && slices.Contains(statewise, m.Strategy)
 }
 
-// merge makes a search take states for the same one when the user says that they are.
-func (x *explorer) merge(e *search.Exploration) {
+func (x *explorer) likens() bool {
+	m := &x.opts.InMemory
+	return m.Script != nil && m.Script.Likens() && slices.Contains(statewise, m.Strategy)
+}
+
+func (x *explorer) relates() bool {
+	m := &x.opts.InMemory
+	return m.Script != nil && m.Script.Relates() && slices.Contains(orderwise, m.Strategy)
+}
+
+// rules makes a worker's search obey the user, and returns the script's rules.
+func (x *explorer) rules(e *search.Exploration) *script.Rules {
 	if x.symmetric() {
 		e.Space.Symmetry = space.NewSymmetry(len(x.spec.Nodes), x.opts.InMemory.Symmetric)
 		e.Classes = append(e.Classes, (*space.Path).Class)
 	}
+	if x.opts.InMemory.Script == nil {
+		return &script.Rules{}
+	}
+	r := x.opts.InMemory.Script.Rules(x.system)
+	r.Audit(e.Space.Source, x.opts.InMemory.Audit)
+	if s, ok := e.Explorer.(*strategy.Scripted); ok {
+		s.Ask = r.Explore
+	}
+	if x.relates() {
+		e.Space.Independent = r.Independent
+	}
+	if x.likens() {
+		e.Classes = append(e.Classes, r.Class)
+	}
+	return r
+}
+
+// listen passes on what the script prints, and has printed as it was read.
+func (c *check) listen() {
+	s := c.opts.InMemory.Script
+	if s == nil || c.opts.OnPrint == nil {
+		return
+	}
+	s.Print = func(line string) {
+		c.telling.Lock()
+		defer c.telling.Unlock()
+		c.opts.OnPrint(line)
+	}
+	for _, line := range s.Printed {
+		s.Print(line)
+	}
+}
+
+// ruled enters what came of a worker's rules.
+func (x *explorer) ruled(r *script.Rules) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cover.RulesAudited += r.Audited
 }
 
 // under says what of the user's word the result rests on.
@@ -77,6 +130,12 @@ func (x *explorer) under() []string {
 			}
 			lines = append(lines, line)
 		}
+	}
+	if x.likens() {
+		lines = append(lines, fmt.Sprintf("states are alike when same() of %s says so", m.Script.Name))
+	}
+	if x.relates() {
+		lines = append(lines, fmt.Sprintf("steps of one node may change places when independent() of %s says so", m.Script.Name))
 	}
 	return lines
 }

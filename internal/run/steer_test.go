@@ -1,12 +1,14 @@
 package run_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ariadne"
 	"ariadne/internal/run"
+	"ariadne/internal/script"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
 	"ariadne/internal/world/worldtest"
@@ -15,6 +17,55 @@ import (
 // pings are a server and two clients that do the same.
 func pings() []worldtest.Program {
 	return []worldtest.Program{&worldtest.Pong{}, &worldtest.Ping{Count: 3}, &worldtest.Ping{Count: 3}}
+}
+
+func loadScript(t *testing.T, dir, text string) *script.Script {
+	t.Helper()
+	write(t, filepath.Join(dir, "rules.star"), text)
+	s, err := script.Load(filepath.Join(dir, "rules.star"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestScript: what a script leaves out is said, as is what of its word counts; its
+// mistakes are errors, and no bugs of ours.
+func TestScript(t *testing.T) {
+	s := system(t, 3, 0)
+	const leaving = "print('read')\ndef explore(path, state, enabled):\n    return enabled[:1]\n"
+	const rules = "def same(state):\n    return state.steps\ndef independent(a, b):\n    return True\n"
+	check := func(strategy, text string) (*run.Report, []string, error) {
+		var lines []string
+		o := run.Options{KeepGoing: true, Nodes: freezable{&fakes{programs: worldtest.TwoPhaseCommit}}, CallName: worldtest.CallName,
+			OnPrint:  func(line string) { lines = append(lines, line) },
+			InMemory: run.InMemory{Strategy: strategy, Script: loadScript(t, s.Dir, text)}}
+		r, err := run.Check(t.Context(), s, o)
+		return r, lines, err
+	}
+	r, lines, err := check("script", leaving)
+	if err != nil || r.Coverage.Exhausted || !strings.HasPrefix(r.Coverage.Missed, "explore() left out ") || !slices.Equal(lines, []string{"read"}) {
+		t.Errorf("%+v, %q, %v", r, lines, err)
+	}
+	for strategy, want := range map[string]string{
+		"depth-first": "states are alike when same() of rules.star says so",
+		"sleep-sets":  "steps of one node may change places when independent() of rules.star says so",
+	} {
+		r, _, err := check(strategy, rules)
+		if err != nil || strings.Join(r.Coverage.Under, "; ") != want {
+			t.Errorf("%s: %v, %v", strategy, r.Coverage.Under, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"def explore(path, state, enabled):\n    return [1 // len(path)]\n": "rules.star:2:15: floored division by zero\nTraceback",
+		"def explore(path, state, enabled):\n    return [77]\n":             "rules.star:1:1: explore() returned action 77, and there are 0 to 2",
+		rules: "strategy script needs a script that has explore(path, state, enabled)",
+	} {
+		r, _, err := check("script", text)
+		if err == nil || r != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
 }
 
 func TestSymmetricNodes(t *testing.T) {

@@ -28,7 +28,10 @@ type Space struct {
 	Source Source
 	// Symmetry, when not nil, makes paths know the class of their last state.
 	Symmetry *Symmetry
-	roots    []*memo.Local
+	// Independent, when not nil, is the user's word that two steps of one node may
+	// change places wherever they follow each other.
+	Independent func(a, b *memo.Transition) bool
+	roots       []*memo.Local
 }
 
 // State is a global state.

@@ -3,6 +3,7 @@ package spec
 import (
 	"net/netip"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ type Explore struct {
 	Line         int    // of the section; 0: there is none
 	Strategy     string // "": not said; package run knows the names
 	StrategyLine int
-	Script       string // absolute path of a file in Starlark, or ""
+	Script       string // path of a file in Starlark, or ""
 	ScriptLine   int
 	// Symmetric are groups of interchangeable nodes. No node is in two of them.
 	Symmetric [][]ariadne.NodeID
@@ -111,7 +112,9 @@ func setFrom(r *reader, b *Bounds, v *yaml.Node) {
 
 func setScript(r *reader, e *exploreText, v *yaml.Node) {
 	t := r.text(v)
-	e.Script, e.ScriptLine = r.absolute(t.string), t.line
+	if e.Script, e.ScriptLine = t.string, t.line; !filepath.IsAbs(t.string) {
+		e.Script = filepath.Join(filepath.Dir(r.path), t.string)
+	}
 	switch info, err := os.Stat(e.Script); {
 	case os.IsNotExist(err):
 		r.fail(t.line, "no such script %q", t.string)

@@ -15,14 +15,13 @@ func TestReadExplore(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := s.Explore
-	dir, _ := filepath.Abs("testdata/good")
 	if len(e.States) != 2 || e.States[0].String() != `leader (\w+)` {
 		t.Errorf("states: %v", e.States)
 	}
 	e.States = nil
 	n := func(n int) *int { return &n }
 	compare(t, e, Explore{
-		Line: 9, Strategy: "deviations", StrategyLine: 9, Script: filepath.Join(dir, "server"), ScriptLine: 10,
+		Line: 9, Strategy: "deviations", StrategyLine: 9, Script: filepath.Join("testdata", "good", "server"), ScriptLine: 10,
 		Symmetric:  [][]ariadne.NodeID{{2, 3, 4}, {1, 0}},
 		Weights:    [4]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5},
 		Bounds:     Bounds{From: "/became leader/", Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)},

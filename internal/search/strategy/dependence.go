@@ -49,18 +49,43 @@ func actOf(p *space.Path, i int) *act {
 // places when they follow each other: both orders are possible or none, and they
 // lead to the same state. It looks at the events alone, so it holds wherever they
 // occur.
-type relation struct{ rules world.Rules }
+type relation struct {
+	rules world.Rules
+	// apart, when not nil, is the user's word on which steps of one node may change
+	// places.
+	apart func(a, b *memo.Transition) bool
+}
+
+// relationOf is the relation in the space of a path.
+func relationOf(p *space.Path) relation {
+	return relation{rules: p.System().Rules(), apart: p.Space().Independent}
+}
 
 // dependent reports whether the order of two events may matter.
 //
-// Events of one node always depend on each other, and so do a message's sending and
-// its delivery. Between nodes there is more, because they share the clock and the
+// Events of one node depend on each other, unless the user says that they do not, and so
+// do a message's sending and its delivery. Between nodes there is more, because they share the clock and the
 // budget of delays (package world): a timer waits for others that are earlier, a
 // timer that fires delays what should have arrived, and a pending start holds up
 // timers. What ends a path keeps all else from happening.
 func (r relation) dependent(a, b *act) bool {
-	return a.event.Node == b.event.Node || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
+	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
 		r.holds(a, b) || r.holds(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
+}
+
+// exchangeable: the user says that these events of one node may change places, and
+// there are two orders of them: a node is switched on first, its earliest timer is one
+// at a time, and a connection keeps its order.
+func (r relation) exchangeable(a, b *act) bool {
+	switch {
+	case r.apart == nil || a.event.Kind == ariadne.ActStart || b.event.Kind == ariadne.ActStart,
+		a.event.Kind == ariadne.ActFire && b.event.Kind == ariadne.ActFire:
+		return false
+	case a.event.Packet != nil && b.event.Packet != nil && a.event.Packet.SameFlow(b.event.Packet) &&
+		(a.event.Packet.Flow.Proto == ariadne.TCP || a.event.Packet.Seq == b.event.Packet.Seq):
+		return false
+	}
+	return r.apart(a.by, b.by)
 }
 
 // needs: b delivers what a sent.

@@ -42,7 +42,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
 		defer x.Close()
 		path := space.NewPath(space.New(y, m, x), space.Bounds{})
-		rel := relation{r}
+		rel := relation{rules: r}
 		for _, c := range rapid.SliceOfN(rapid.IntRange(0, 10), 0, 40).Draw(t, "choices") {
 			f := path.Last()
 			if len(f.Enabled) == 0 {

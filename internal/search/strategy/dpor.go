@@ -42,7 +42,7 @@ type DPOR struct {
 	rel    relation
 	levels []level // by depth: the states of the path at which a choice was made
 	acts   []*act  // the path's steps
-	clocks [][]int // by step, by node: the last step of the node that happens before it or is it
+	clocks [][]int // by step, by lane: the last step of the lane that happens before it or is it
 	races  []race  // of the path's steps, by the second
 	known  int     // steps of the path that are in clocks and races
 	began  bool
@@ -74,7 +74,7 @@ type race struct{ first, second int }
 func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
 	if !d.began {
 		d.began = true
-		d.rel = relation{p.System().Rules()}
+		d.rel = relationOf(p)
 		return 0, true
 	}
 	if d.Backtracks > 0 && d.count >= d.Backtracks {
@@ -237,7 +237,7 @@ func (d *DPOR) End(p *space.Path, e End) error {
 func (d *DPOR) racing(p *space.Path) []race {
 	n := p.Len()
 	for len(d.clocks) <= n {
-		d.clocks = append(d.clocks, make([]int, len(p.Last().State.Nodes)))
+		d.clocks = append(d.clocks, make([]int, d.lanes(p, len(d.clocks))))
 	}
 	kept := len(d.races)
 	for kept > 0 && d.races[kept-1].second > d.known {
@@ -249,7 +249,7 @@ func (d *DPOR) racing(p *space.Path) []race {
 		clear(clock)
 		for i := j - 1; i >= 1; i-- {
 			a := d.acts[i-1]
-			if clock[a.event.Node] >= i || !d.rel.dependent(a, b) {
+			if clock[d.lane(i)] >= i || !d.rel.dependent(a, b) {
 				continue
 			}
 			for k, t := range d.clocks[i] {
@@ -259,7 +259,7 @@ func (d *DPOR) racing(p *space.Path) []race {
 				d.races = append(d.races, race{i, j})
 			}
 		}
-		clock[b.event.Node] = j
+		clock[d.lane(j)] = j
 	}
 	d.known = n
 	if d.bound {
@@ -269,7 +269,25 @@ func (d *DPOR) racing(p *space.Path) []race {
 }
 
 // before reports whether step i happens before step j, i <= j.
-func (d *DPOR) before(i, j int) bool { return d.clocks[j][d.acts[i-1].event.Node] >= i }
+func (d *DPOR) before(i, j int) bool { return d.clocks[j][d.lane(i)] >= i }
+
+// lane of step i: the steps of a lane happen one after the other. They are those of a
+// node, unless the user says that some of these may change places; then each step is a
+// lane of its own.
+func (d *DPOR) lane(i int) int {
+	if d.rel.apart != nil {
+		return i - 1
+	}
+	return int(d.acts[i-1].event.Node)
+}
+
+// lanes of the first n steps.
+func (d *DPOR) lanes(p *space.Path, n int) int {
+	if d.rel.apart != nil {
+		return n
+	}
+	return len(p.Last().State.Nodes)
+}
 
 // beyond: no other event is to be tried in the state after n steps.
 func (d *DPOR) beyond(n int) bool { return d.Branch > 0 && n >= d.Branch }

@@ -35,7 +35,7 @@ type sleeper struct {
 func (s *SleepSets) Begin(p *space.Path) (keep int, ok bool) {
 	if !s.began {
 		s.began = true
-		s.rel = relation{p.System().Rules()}
+		s.rel = relationOf(p)
 		return 0, true
 	}
 	for n := len(s.levels) - 1; n >= 0; n-- {

@@ -1,0 +1,366 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+	"ariadne/internal/world"
+
+	"go.starlark.net/starlark"
+)
+
+// What scripts see are views of the search's own values: nothing is copied until it
+// is asked for. A view is good during the call that it is given to; no script can
+// keep one, because its globals are frozen.
+
+// view is what all views have in common.
+type view struct{}
+
+func (view) Freeze()               {}
+func (view) Truth() starlark.Bool  { return true }
+func (view) Hash() (uint32, error) { return 0, errors.New("unhashable: take what of it matters") }
+
+// attribute is one of a view of type T.
+type attribute[T any] struct {
+	name string
+	get  func(T) starlark.Value
+}
+
+func attr[T any](attributes []attribute[T], v T, name string) (starlark.Value, error) {
+	for _, a := range attributes {
+		if a.name == name {
+			return a.get(v), nil
+		}
+	}
+	return nil, nil // the interpreter knows what to say
+}
+
+func attrNames[T any](attributes []attribute[T]) []string {
+	var names []string
+	for _, a := range attributes {
+		names = append(names, a.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// action is a step of the path, or one that could be the next.
+type action struct {
+	view
+	r      *Rules
+	kind   ariadne.ActionKind
+	node   ariadne.NodeID
+	at     ariadne.Time
+	packet *world.Packet    // of a delivery
+	by     *memo.Transition // what it came to; nil: it has not happened
+	index  int              // in the list that it is of
+}
+
+func (a *action) String() string                           { return a.name() }
+func (a *action) Type() string                             { return "action" }
+func (a *action) AttrNames() []string                      { return attrNames(actionAttrs) }
+func (a *action) Attr(name string) (starlark.Value, error) { return attr(actionAttrs, a, name) }
+
+func (a *action) name() string {
+	x := ariadne.Action{Kind: a.kind, Node: a.node}
+	if a.packet != nil {
+		x.Flow, x.Seq = a.packet.Flow, a.packet.Seq
+	}
+	return a.r.names.Action(x)
+}
+
+var actionAttrs = []attribute[*action]{
+	{"index", func(a *action) starlark.Value { return starlark.MakeInt(a.index) }},
+	{"kind", func(a *action) starlark.Value { return starlark.String(spec.KindName(a.kind)) }},
+	{"name", func(a *action) starlark.Value { return starlark.String(a.name()) }},
+	{"node", func(a *action) starlark.Value { return a.r.node(a.node) }},
+	{"time", func(a *action) starlark.Value { return seconds(a.at) }},
+	{"sender", func(a *action) starlark.Value {
+		if a.packet == nil {
+			return starlark.None
+		}
+		return a.r.node(a.packet.From)
+	}},
+	{"text", func(a *action) starlark.Value {
+		if a.packet == nil {
+			return starlark.String("")
+		}
+		return starlark.String(a.packet.Data)
+	}},
+	{"size", func(a *action) starlark.Value {
+		if a.packet == nil {
+			return starlark.MakeInt(0)
+		}
+		return starlark.MakeInt(len(a.packet.Data))
+	}},
+	{"port", func(a *action) starlark.Value {
+		if a.packet == nil {
+			return starlark.None
+		}
+		return starlark.MakeInt(int(a.packet.Flow.Dst.Port()))
+	}},
+	{"flags", func(a *action) starlark.Value {
+		if a.packet == nil {
+			return starlark.String("")
+		}
+		return starlark.String(a.packet.Flags.String())
+	}},
+	{"logs", func(a *action) starlark.Value {
+		if a.by == nil {
+			return empty
+		}
+		logs := a.by.Output.Logs
+		return &sequence{n: len(logs), at: func(i int) starlark.Value { return starlark.String(logs[i].Text) }}
+	}},
+	{"sent", func(a *action) starlark.Value {
+		if a.by == nil {
+			return empty
+		}
+		packets := a.by.Effect.Packets
+		return &sequence{n: len(packets), at: func(i int) starlark.Value { return &message{r: a.r, packet: packets[i], arrival: ariadne.Never} }}
+	}},
+}
+
+// message is one that was sent.
+type message struct {
+	view
+	r       *Rules
+	packet  *world.Packet
+	arrival ariadne.Time // or Never: not known
+	delayed bool
+}
+
+func (m *message) String() string {
+	return m.r.names.Action(ariadne.Action{Kind: ariadne.ActDeliver, Node: m.packet.To, Flow: m.packet.Flow, Seq: m.packet.Seq})
+}
+func (m *message) Type() string                             { return "message" }
+func (m *message) AttrNames() []string                      { return attrNames(messageAttrs) }
+func (m *message) Attr(name string) (starlark.Value, error) { return attr(messageAttrs, m, name) }
+
+var messageAttrs = []attribute[*message]{
+	{"sender", func(m *message) starlark.Value { return m.r.node(m.packet.From) }},
+	{"receiver", func(m *message) starlark.Value { return m.r.node(m.packet.To) }},
+	{"text", func(m *message) starlark.Value { return starlark.String(m.packet.Data) }},
+	{"size", func(m *message) starlark.Value { return starlark.MakeInt(len(m.packet.Data)) }},
+	{"port", func(m *message) starlark.Value { return starlark.MakeInt(int(m.packet.Flow.Dst.Port())) }},
+	{"flags", func(m *message) starlark.Value { return starlark.String(m.packet.Flags.String()) }},
+	{"sent", func(m *message) starlark.Value { return seconds(m.packet.Sent) }},
+	{"time", func(m *message) starlark.Value { return seconds(m.arrival) }},
+	{"delayed", func(m *message) starlark.Value { return starlark.Bool(m.delayed) }},
+}
+
+// state is the state at the end of a path.
+type state struct {
+	r *Rules
+	p *space.Path
+}
+
+func (*state) Freeze()                                    {}
+func (*state) Truth() starlark.Bool                       { return true }
+func (*state) Hash() (uint32, error)                      { return view{}.Hash() }
+func (s *state) String() string                           { return fmt.Sprintf("state after %d steps", s.p.Steps()) }
+func (*state) Type() string                               { return "state" }
+func (*state) AttrNames() []string                        { return attrNames(stateAttrs) }
+func (s *state) Attr(name string) (starlark.Value, error) { return attr(stateAttrs, s, name) }
+
+var stateAttrs = []attribute[*state]{
+	{"time", func(s *state) starlark.Value { return seconds(s.p.Last().State.Now) }},
+	{"steps", func(s *state) starlark.Value { return starlark.MakeInt(s.p.Steps()) }},
+	{"delays", func(s *state) starlark.Value { return starlark.MakeInt(s.p.Last().State.Delays) }},
+	{"deviations", func(s *state) starlark.Value { return starlark.MakeInt(s.p.Last().Deviations) }},
+	{"nodes", func(s *state) starlark.Value {
+		return &sequence{n: len(s.p.Last().State.Nodes), at: func(i int) starlark.Value { return &node{s: s, id: ariadne.NodeID(i)} }}
+	}},
+	{"node", func(s *state) starlark.Value {
+		return starlark.NewBuiltin("node", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			var name string
+			if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &name); err != nil {
+				return nil, err
+			}
+			for i := range s.p.Last().State.Nodes {
+				if s.r.names.Node(ariadne.NodeID(i)) == name {
+					return &node{s: s, id: ariadne.NodeID(i)}, nil
+				}
+			}
+			return nil, fmt.Errorf("node: there is no node %q", name)
+		})
+	}},
+	{"messages", func(s *state) starlark.Value {
+		flight := s.p.Last().State.Flight
+		return &sequence{n: len(flight), at: func(i int) starlark.Value {
+			return &message{r: s.r, packet: flight[i].Packet, arrival: flight[i].Arrival, delayed: flight[i].Delayed}
+		}}
+	}},
+}
+
+// node is a node in a state.
+type node struct {
+	view
+	s  *state
+	id ariadne.NodeID
+}
+
+func (n *node) String() string                           { return n.s.r.names.Node(n.id) }
+func (*node) Type() string                               { return "node" }
+func (*node) AttrNames() []string                        { return attrNames(nodeAttrs) }
+func (n *node) Attr(name string) (starlark.Value, error) { return attr(nodeAttrs, n, name) }
+
+func (n *node) now() *world.NodeState { return &n.s.p.Last().State.Nodes[n.id] }
+
+// eachLog calls f with the node's lines, the last one first, until it returns false.
+func (n *node) eachLog(f func(text string) bool) {
+	for i := n.s.p.Steps(); i >= 1; i-- {
+		t := n.s.p.Transition(i)
+		if t.From.Node != n.id {
+			continue
+		}
+		for j := len(t.Output.Logs) - 1; j >= 0; j-- {
+			if !f(t.Output.Logs[j].Text) {
+				return
+			}
+		}
+	}
+}
+
+var nodeAttrs = []attribute[*node]{
+	{"name", func(n *node) starlark.Value { return starlark.String(n.String()) }},
+	{"started", func(n *node) starlark.Value { return starlark.Bool(n.now().Started) }},
+	{"ended", func(n *node) starlark.Value { return starlark.Bool(n.now().Done) }},
+	{"clock", func(n *node) starlark.Value { return seconds(n.now().Clock) }},
+	{"timer", func(n *node) starlark.Value {
+		if !n.now().Started || n.now().Done {
+			return starlark.None
+		}
+		return seconds(n.now().Deadline)
+	}},
+	{"logs", func(n *node) starlark.Value {
+		var lines []starlark.Value
+		n.eachLog(func(text string) bool {
+			lines = append(lines, starlark.String(text))
+			return true
+		})
+		slices.Reverse(lines)
+		return &sequence{n: len(lines), at: func(i int) starlark.Value { return lines[i] }}
+	}},
+	{"last", func(n *node) starlark.Value {
+		v := starlark.Value(starlark.None)
+		n.eachLog(func(text string) bool {
+			v = starlark.String(text)
+			return false
+		})
+		return v
+	}},
+}
+
+// sequence is a list that is made item by item.
+type sequence struct {
+	view
+	n  int
+	at func(i int) starlark.Value
+}
+
+var empty = &sequence{}
+
+func (s *sequence) String() string             { return starlark.NewList(s.all()).String() }
+func (*sequence) Type() string                 { return "sequence" }
+func (s *sequence) Truth() starlark.Bool       { return s.n > 0 }
+func (s *sequence) Len() int                   { return s.n }
+func (s *sequence) Index(i int) starlark.Value { return s.at(i) }
+func (s *sequence) Iterate() starlark.Iterator { return &iterator{s, 0} }
+func (s *sequence) Slice(start, end, step int) starlark.Value {
+	n := 0
+	if step > 0 && end > start {
+		n = (end - start + step - 1) / step
+	} else if step < 0 && end < start {
+		n = (start - end - step - 1) / -step
+	}
+	return &sequence{n: n, at: func(i int) starlark.Value { return s.at(start + i*step) }}
+}
+
+func (s *sequence) all() []starlark.Value {
+	var items []starlark.Value
+	for i := range s.n {
+		items = append(items, s.at(i))
+	}
+	return items
+}
+
+type iterator struct {
+	s *sequence
+	i int
+}
+
+func (it *iterator) Next(v *starlark.Value) bool {
+	if it.i >= it.s.n {
+		return false
+	}
+	*v = it.s.at(it.i)
+	it.i++
+	return true
+}
+
+func (*iterator) Done() {}
+
+// path is a list of the steps of the execution.
+func (r *Rules) path(p *space.Path) starlark.Value {
+	return &sequence{n: p.Steps(), at: func(i int) starlark.Value { return r.done(p.Transition(i+1), i) }}
+}
+
+// done is a step that was taken.
+func (r *Rules) done(t *memo.Transition, index int) *action {
+	return &action{r: r, kind: ariadne.ActionKind(t.Input.Kind), node: t.From.Node, at: t.Input.At, packet: t.Input.Packet, by: t, index: index}
+}
+
+// enabled is a list of what can be done next.
+func (r *Rules) enabled(p *space.Path) starlark.Value {
+	events := p.Last().Enabled
+	return &sequence{n: len(events), at: func(i int) starlark.Value {
+		e := &events[i]
+		return &action{r: r, kind: e.Kind, node: e.Node, at: e.At, packet: e.Packet, index: i}
+	}}
+}
+
+func (r *Rules) node(id ariadne.NodeID) starlark.Value { return starlark.String(r.names.Node(id)) }
+
+// seconds of virtual time; None for never.
+func seconds(t ariadne.Time) starlark.Value {
+	if t == ariadne.Never {
+		return starlark.None
+	}
+	return starlark.Float(float64(t) / 1e9)
+}
+
+var patterns sync.Map // compiled, by text
+
+// match(pattern, text) is None, or what the pattern finds in the text: a tuple of all
+// of it and its groups.
+func match(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var pattern, text string
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 2, &pattern, &text); err != nil {
+		return nil, err
+	}
+	x, ok := patterns.Load(pattern)
+	if !ok {
+		compiled, err := regexp.Compile(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("match: %w", err)
+		}
+		x, _ = patterns.LoadOrStore(pattern, compiled)
+	}
+	found := x.(*regexp.Regexp).FindStringSubmatch(text)
+	if found == nil {
+		return starlark.None, nil
+	}
+	var groups starlark.Tuple
+	for _, s := range found {
+		groups = append(groups, starlark.String(s))
+	}
+	return groups, nil
+}
