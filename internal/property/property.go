@@ -2,8 +2,14 @@
 // misbehaved: one file per kind of check. A check sees steps and how the
 // execution ended, never the world, and finds values, never errors.
 //
-// Invariant: a check's verdict is a function of the steps it was shown, so that
-// a replay comes to the same one.
+// Invariants: a check's verdict is a function of the steps it was shown, so that a
+// replay comes to the same one. What it says of a step depends on that step alone, and
+// what it says of the end on what each node has done, not on how the steps of different
+// nodes lay between each other. Searches in memory rely on that: they show each
+// transition once, and do not go on from a state that another path has reached (its
+// nodes have done the same). A check that looks at the order of events of different
+// nodes would have to be a part of the state, as the automaton of a temporal property
+// is in SPIN.
 //
 // Read next: death.go; internal/search, which shows them the steps.
 package property

@@ -16,9 +16,10 @@ import (
 //
 // Checks are made anew for whatever they judge. They judge each transition alone,
 // once, when a path first takes it, and each path that ends because nothing more
-// happens or the clients are done, from its first step to its last. A check that
-// looks at the history of an execution is therefore sure to see complete paths
-// only, and explorers that do not go on from known states take few of them.
+// happens or the clients are done, from its first step to its last. Nothing is missed by
+// not going on from known states: what a check says depends on what each node has done
+// (package property), and that is what names a state. It is for who merges states
+// into classes to see that this holds of a class too.
 type Exploration struct {
 	Space    *space.Space
 	Explorer strategy.Explorer
