@@ -26,8 +26,10 @@ type DPOR struct {
 	// Backtracks is the greatest number of paths after the first; 0: no bound.
 	Backtracks int
 	// Branch is the number of steps among which other orders are tried; what comes
-	// after them in a path is left as it is. 0: no bound.
+	// before and after them in a path is left as it is. 0: no bound.
 	Branch int
+	// First is the number of steps before them.
+	First int
 	// Choose chooses freely among the events that are not asleep, by their indices
 	// in Enabled. nil: the first, the most natural one.
 	Choose func(p *space.Path, awake []int) int
@@ -50,7 +52,7 @@ type DPOR struct {
 	count  int  // paths after the first
 	// bounded: the bounds have taken something away.
 	bounded bool
-	skipped int // races and states that are beyond Branch
+	skipped int // races and states outside of First and Branch
 
 	// Scratch memory.
 	sequence []*act
@@ -116,7 +118,7 @@ func (d *DPOR) explored(p *space.Path, n int) {
 		if !l.wide {
 			return
 		}
-		if d.beyond(n) {
+		if d.leaves(n) {
 			d.skipped++
 			return
 		}
@@ -289,13 +291,13 @@ func (d *DPOR) lanes(p *space.Path, n int) int {
 	return len(p.Last().State.Nodes)
 }
 
-// beyond: no other event is to be tried in the state after n steps.
-func (d *DPOR) beyond(n int) bool { return d.Branch > 0 && n >= d.Branch }
+// leaves: no other event is to be tried in the state after n steps.
+func (d *DPOR) leaves(n int) bool { return d.Branch > 0 && (n < d.First || n >= d.First+d.Branch) }
 
 // reverse enters what reverses a race into the wake-up tree of the state before it:
 // all later steps that do not come after the race's first, and then its second.
 func (d *DPOR) reverse(p *space.Path, r race) error {
-	if d.beyond(r.first - 1) {
+	if d.leaves(r.first - 1) {
 		d.skipped++
 		return nil
 	}
@@ -359,7 +361,7 @@ func (d *DPOR) Missed() string {
 	case d.Backtracks > 0 && d.count >= d.Backtracks && len(d.levels) > 0:
 		return fmt.Sprintf("it was ended after %d backtracks", d.count)
 	case d.skipped > 0:
-		return fmt.Sprintf("other orders of what comes after %d steps", d.Branch)
+		return fmt.Sprintf("other orders of what comes before or after %d steps", d.Branch)
 	case d.Impossible > 0:
 		return fmt.Sprintf("%d reversals were not possible", d.Impossible)
 	case d.bounded:

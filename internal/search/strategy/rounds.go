@@ -4,16 +4,19 @@ import "ariadne/internal/space"
 
 // Rounds are rounds of bounded DPOR, each around a random path (MODIST, section 4.5):
 // the balance of random walks, which go anywhere, and the thoroughness of DPOR, which
-// tries what lies close to a path.
+// tries what lies close to a path. DPOR tries the end of a path first and would, with
+// few backtracks, try nothing else; so each round has some consecutive steps of its
+// path, drawn at random, among which it tries other orders.
 type Rounds struct {
 	Seed       uint64
 	Weights    Weights
 	Backtracks int // of one round; 0: 100
-	Branch     int // of one round, as DPOR's
+	Branch     int // steps among which one round tries other orders; 0: 32
 	Index      int // of the next round
 
-	dpor *DPOR
-	draw draw
+	dpor  *DPOR
+	draw  draw
+	ended bool // the first path of the round has
 }
 
 // Begin implements Explorer.
@@ -31,6 +34,10 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	if r.Backtracks == 0 {
 		r.dpor.Backtracks = 100
 	}
+	if r.Branch == 0 {
+		r.dpor.Branch = 32
+	}
+	r.ended = false
 	return r.dpor.Begin(p)
 }
 
@@ -38,4 +45,10 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 func (r *Rounds) Next(p *space.Path) (event int, ok bool) { return r.dpor.Next(p) }
 
 // End implements Explorer.
-func (r *Rounds) End(p *space.Path, e End) error { return r.dpor.End(p, e) }
+func (r *Rounds) End(p *space.Path, e End) error {
+	if !r.ended {
+		r.ended = true
+		r.dpor.First = r.draw.below(max(1, p.Len()-r.dpor.Branch+1))
+	}
+	return r.dpor.End(p, e)
+}
