@@ -5,11 +5,12 @@
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   bench      what things cost on this machine; writes bench.json
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
+#   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long bench compat packages generate clean
+.PHONY: build demo test test-long bench compat results packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -31,6 +32,9 @@ bench: build
 
 compat: build
 	$(GO) run ./internal/compat
+
+results: build
+	$(GO) run ./internal/results
 
 packages:
 	@scripts/packages

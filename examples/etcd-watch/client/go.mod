@@ -1,0 +1,3 @@
+module watchclient
+
+go 1.26.0

@@ -1,0 +1,126 @@
+// Command results lets each strategy look for known bugs in real programs, and
+// writes docs/results.md: which strategy finds which bug, after how long and after how
+// much work, and that nothing is found where the bug is mended; then how much of a
+// system without a known bug is seen in a given time.
+//
+//	go run ./internal/results [flags] [bug...]
+//
+// Bugs are given by name; without any, all are looked for. What came of a search is
+// kept, so the page always has all: those not run now as they were last. Like
+// internal/compat it knows no more of Ariadne than its command line and its reports.
+// Exit status 1: the default strategy misses a bug, or something is found where
+// nothing is wrong.
+//
+// Read next: search.go, then page.go.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// bug is a known bug in a program.
+type bug struct {
+	name   string
+	what   string // a sentence for the page
+	spec   string // below examples/
+	mended string // the same system without the bug
+}
+
+var bugs = []bug{
+	{"raftkv", "planted: a write is acknowledged before a majority has it", "raftkv/raftkv-bug.yaml", "raftkv/raftkv.yaml"},
+	{"paxos", "planted: a leader adopts the value of the last promise, not that of the highest ballot", "paxos/paxos-bug.yaml", "paxos/paxos.yaml"},
+	{"etcd-watch", "etcd 3.5.15: a watch from the compacted revision misses its delete (etcd#18089; mended in 3.5.16)",
+		"etcd-watch/etcd-3.5.15.yaml", "etcd-watch/etcd-3.5.18.yaml"},
+	{"hashicorp-raft", "hashicorp/raft 1.7.0: a follower refuses the pre-vote of the node that it takes for the leader (raft#606; mended in 1.7.1)",
+		"hashicorp-raft/raft-1.7.0.yaml", "hashicorp-raft/raft-1.7.1.yaml"},
+}
+
+// strategies are tried in this order. The first ones also search where the bug is
+// mended, and for coverage.
+var strategies = []string{"default", "random", "priorities", "walks", "rounds", "deviations", "novelty", "periphery",
+	"dpor", "sleep-sets", "breadth-first", "depth-first"}
+
+const careful = 3 // strategies that also search where nothing should be found
+
+// systems are searched for coverage only.
+var systems = []string{"redis/replication.yaml", "etcd/etcd-3.5.yaml", "raftkv/raftkv.yaml"}
+
+type options struct {
+	ariadne, work string
+	seeds         int
+	budget        time.Duration
+	spans         []time.Duration // of searches for coverage
+	fetch         bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.StringVar(&o.work, "work", "ariadne-runs/results", "directory of runs and results")
+	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy that finds the bug with the first seed")
+	flag.DurationVar(&o.budget, "budget", 2*time.Minute, "real time of one search for a bug")
+	coverage := flag.String("coverage", "10s,1m", "real times of searches for coverage; empty: none")
+	only := flag.String("strategies", strings.Join(strategies, ","), "strategies to try")
+	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
+	page := flag.String("page", "docs/results.md", "the page to write")
+	flag.Parse()
+	ok, err := results(o, *coverage, strings.Split(*only, ","), *page, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "results:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// results searches, and writes the page of all that is known. It says whether that is
+// as it should be.
+func results(o options, coverage string, only []string, page string, wanted []string) (bool, error) {
+	for _, name := range wanted {
+		if !slices.ContainsFunc(bugs, func(b bug) bool { return b.name == name }) {
+			return false, fmt.Errorf("no bug %q is known", name)
+		}
+	}
+	for _, s := range strings.Split(coverage, ",") {
+		if s == "" {
+			continue
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return false, err
+		}
+		o.spans = append(o.spans, d)
+	}
+	for _, p := range []*string{&o.ariadne, &o.work} {
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return false, err
+		}
+		*p = abs
+	}
+	for _, b := range bugs {
+		if len(wanted) > 0 && !slices.Contains(wanted, b.name) {
+			continue
+		}
+		if err := o.look(b, only); err != nil {
+			return false, fmt.Errorf("%s: %w", b.name, err)
+		}
+	}
+	if len(wanted) == 0 {
+		if err := o.cover(only); err != nil {
+			return false, err
+		}
+	}
+	all, err := o.load()
+	if err != nil {
+		return false, err
+	}
+	return good(all), os.WriteFile(page, writePage(all), 0o644)
+}

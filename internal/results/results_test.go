@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func found(strategy string, seed int, after time.Duration, executed int) outcome {
+	return outcome{Spec: bugs[0].spec, Strategy: strategy, Seed: seed, Budget: 2 * time.Minute, Found: true, RealTime: after,
+		Executions: 3, Steps: 900, Memory: strategy != "random", Executed: executed, Remembered: 7}
+}
+
+func TestPage(t *testing.T) {
+	all := map[string]set{
+		"bug": {found("default", 0, 3*time.Second, 10), found("default", 1, time.Second, 30), found("default", 2, 2*time.Second, 20),
+			found("random", 0, time.Second, 0), {Spec: bugs[0].spec, Strategy: "dpor", Memory: true, RealTime: 2 * time.Minute, Exhausted: true}},
+		"mended": {{Spec: bugs[0].mended, Strategy: "default", Budget: time.Minute, Executions: 5}},
+		"coverage": {{Spec: systems[0], Strategy: "random", Budget: time.Minute, Executions: 4, Steps: 400},
+			{Spec: systems[0], Strategy: "default", Budget: 10 * time.Second, Memory: true, Executions: 8, Traces: 7, States: 6}},
+	}
+	page := string(writePage(all))
+	for _, want := range []string{
+		"--time 2m`",
+		"| `default` | 3 of 3 | 2.0 s | 3 | 20 | 7 |\n| `random` | 1 of 1 | 1.0 s | 3 | 900 |  |\n",
+		"| `dpor` | 0 of 1, all explored within the bounds | 120.0 s | 0 | 0 | 0 |\n",
+		"Without the bug (`examples/raftkv/raftkv.yaml`) nothing was found in 1m each by `default` (5 executions).\n",
+		"| 10s | `default` | 8 | 7 | 6 | 0 | 0 |\n| `redis/replication.yaml` | 1m | `random` | 4 | | | 400 | |\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in the page:\n%s", want, page)
+		}
+	}
+}
+
+func TestGood(t *testing.T) {
+	fine := func() map[string]set {
+		return map[string]set{"bug": {found("default", 0, 1, 1), {Strategy: "dpor"}}, "mended": {{Strategy: "default"}}, "coverage": {{}}}
+	}
+	if !good(fine()) {
+		t.Error("that is as it should be")
+	}
+	for what, change := range map[string]func(map[string]set){
+		"missed by the default":   func(all map[string]set) { all["bug"][0].Found = false },
+		"found without the bug":   func(all map[string]set) { all["mended"][0].Found = true },
+		"found in a system":       func(all map[string]set) { all["coverage"][0].Found = true },
+		"ariadne contradicts":     func(all map[string]set) { all["bug"][1].Wrong = "bug in ariadne" },
+		"inconclusive without it": func(all map[string]set) { all["mended"][0].Wrong = "inconclusive" },
+	} {
+		all := fine()
+		if change(all); good(all) {
+			t.Errorf("%s: that is not as it should be", what)
+		}
+	}
+}
+
+// Every search names examples that are there.
+func TestSpecsExist(t *testing.T) {
+	specs := append([]string{}, systems...)
+	for _, b := range bugs {
+		specs = append(specs, b.spec, b.mended)
+	}
+	for _, s := range specs {
+		for _, f := range []string{s, filepath.Join(filepath.Dir(s), "fetch")} {
+			if _, err := os.Stat(filepath.Join("../../examples", f)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
