@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ariadne/internal/memo"
@@ -37,17 +38,18 @@ type Sample struct {
 
 // Totals are what all workers of a search have seen together.
 type Totals struct {
-	mu       sync.Mutex
-	now      Sample
-	samples  []Sample
-	next     int // paths at the next sample
-	locals   []int
 	states   space.Set
-	digest   world.Hash // the sum of the states' hashes
 	traces   space.Set
 	seen     space.Set // local states
 	tuples   space.Set // protocol states of nodes
 	combined space.Set // of all nodes
+	locals   []atomic.Int64
+	paths    atomic.Int64
+	next     atomic.Int64 // paths at the next sample
+
+	mu      sync.Mutex // of all below
+	meters  []*Meter
+	samples []Sample
 }
 
 // Meter looks at the paths of one worker.
@@ -56,6 +58,8 @@ type Meter struct {
 	rules  []*regexp.Regexp
 	frames [][]node // by step of the path
 	fresh  bool     // the last frame's combination was new
+	met    bool     // the last frame's local state was new
+	steps  atomic.Int64
 }
 
 // node is a node's protocol state.
@@ -64,8 +68,20 @@ type node struct {
 	hash  world.Hash
 }
 
-// NewTotals begins to count, for so many nodes.
-func NewTotals(nodes int) *Totals { return &Totals{locals: make([]int, nodes)} }
+// NewTotals begins to count, for so many nodes. The sets of what was seen take about
+// so much memory at most (0: no bound); what does not fit is not counted.
+func NewTotals(nodes int, bytes int64) *Totals {
+	t := &Totals{locals: make([]atomic.Int64, nodes)}
+	// There are more states than anything else, and then traces.
+	t.states.Bytes, t.traces.Bytes = bytes*5/10, bytes*3/10
+	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes = bytes/10, bytes/20, bytes/20
+	return t
+}
+
+// Full reports whether there was more than could be counted.
+func (t *Totals) Full() bool {
+	return t.states.Full() || t.traces.Full() || t.seen.Full() || t.tuples.Full() || t.combined.Full()
+}
 
 // Meter returns the meter of a worker. The rules say what of the log lines is part of
 // a node's protocol state: for each, the last text that it matched, or that its groups
@@ -75,36 +91,36 @@ func (t *Totals) Meter(rules []*regexp.Regexp) *Meter {
 	for i := range first {
 		first[i].texts = make([]uint64, len(rules))
 	}
-	return &Meter{totals: t, rules: rules, frames: [][]node{first}}
+	m := &Meter{totals: t, rules: rules, frames: [][]node{first}}
+	t.mu.Lock()
+	t.meters = append(t.meters, m)
+	t.mu.Unlock()
+	return m
 }
 
 // Watch looks at the frame to which a path has come.
 func (m *Meter) Watch(p *space.Path) {
 	n, f := p.Steps(), p.Last()
 	t := m.totals
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if h := f.State.Hash(); t.states.Add(h) {
-		t.now.States++
-		t.digest.Hi, t.digest.Lo = t.digest.Hi+h.Hi, t.digest.Lo+h.Lo
+	if !f.Again {
+		t.states.Add(f.State.Hash())
 	}
-	if n == 0 {
+	if m.met = false; n == 0 {
 		return
 	}
-	t.now.Steps++
-	id := f.By.From.Node
-	name := &f.By.To.Name
-	if t.seen.Add(world.HashOf(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))) {
-		t.locals[id]++
-		t.now.Locals++
+	m.steps.Store(m.steps.Load() + 1)
+	if l := f.By.To; !l.Met.Load() {
+		if m.met = t.seen.Add(world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), binary.LittleEndian.Uint64(l.Name[8:]), uint64(l.Node))); m.met {
+			t.locals[l.Node].Add(1)
+		}
+		l.Met.Store(true)
 	}
 	if len(m.rules) > 0 {
-		m.protocol(p, n, int(id))
+		m.protocol(p, n, int(f.By.From.Node))
 	}
 }
 
-// protocol computes the protocol states at a frame from those at the one before. The
-// totals are locked.
+// protocol computes the protocol states at a frame from those at the one before.
 func (m *Meter) protocol(p *space.Path, n, id int) {
 	if n == len(m.frames) {
 		m.frames = append(m.frames, nil)
@@ -131,16 +147,12 @@ func (m *Meter) protocol(p *space.Path, n, id int) {
 		v.hash = v.hash.Plus(world.HashOf(text, uint64(i), 0))
 	}
 	t := m.totals
-	if t.tuples.Add(v.hash) {
-		t.now.Protocol++
-	}
+	t.tuples.Add(v.hash)
 	all := world.HashOf(0, 0, 1)
 	for i := range m.frames[n] {
 		all = all.Plus(m.frames[n][i].hash)
 	}
-	if m.fresh = t.combined.Add(all); m.fresh {
-		t.now.Global++
-	}
+	m.fresh = t.combined.Add(all)
 }
 
 // match is a hash of what a rule finds in a line: its groups, or all of the match
@@ -167,44 +179,50 @@ func match(r *regexp.Regexp, line string) (uint64, bool) {
 // protocol states that was not seen before.
 func (m *Meter) Fresh() bool { return m.fresh }
 
-// Path enters that a path has ended by itself, and takes a sample when it is time for
-// one: each is a hundredth more paths than the one before. It returns those that were
-// taken.
-func (t *Totals) Path(p *space.Path, elapsed time.Duration, c memo.Counts) []Sample {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.now.Paths++
-	if t.traces.Add(p.Last().State.Trace()) {
-		t.now.Traces++
-	}
-	if t.now.Paths <= t.next {
-		return nil
-	}
-	t.next = t.now.Paths + t.now.Paths/100
-	return t.sample(elapsed, c)
+// Met reports whether the local state of the frame that was watched last was not
+// met before, by any worker.
+func (m *Meter) Met() bool { return m.met }
+
+// Path enters that a path has ended by itself; due when it is time for a sample: each
+// is a hundredth more paths than the one before.
+func (t *Totals) Path(p *space.Path) (due bool) {
+	t.traces.Add(p.Last().State.Trace())
+	n, next := t.paths.Add(1), t.next.Load()
+	return n > next && t.next.CompareAndSwap(next, n+n/100)
 }
 
-func (t *Totals) sample(elapsed time.Duration, c memo.Counts) []Sample {
-	t.now.Elapsed, t.now.Executed, t.now.Known = elapsed, c.Executed, c.Remembered
-	t.samples = append(t.samples, t.now)
-	return t.samples[len(t.samples)-1:]
-}
-
-// End takes the last sample and returns all.
-func (t *Totals) End(elapsed time.Duration, c memo.Counts) []Sample {
+// Sample takes a sample.
+func (t *Totals) Sample(elapsed time.Duration, c memo.Counts) Sample {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.sample(elapsed, c)
+	s := Sample{Elapsed: elapsed, Paths: int(t.paths.Load()), Traces: t.traces.Len(), States: t.states.Len(), Locals: t.seen.Len(),
+		Protocol: t.tuples.Len(), Global: t.combined.Len(), Executed: c.Executed, Known: c.Remembered}
+	for _, m := range t.meters {
+		s.Steps += int(m.steps.Load())
+	}
+	t.samples = append(t.samples, s)
+	return s
+}
+
+// Samples are those that were taken.
+func (t *Totals) Samples() []Sample {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return t.samples
 }
 
 // StatesDigest stands for the set of global states, in whatever order they were
 // found: two searches with the same one have seen the same states.
 func (t *Totals) StatesDigest() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return fmt.Sprintf("%016x%016x", t.digest.Hi, t.digest.Lo)
+	d := t.states.Digest()
+	return fmt.Sprintf("%016x%016x", d.Hi, d.Lo)
 }
 
 // Locals are the numbers of different local states by node.
-func (t *Totals) Locals() []int { return t.locals }
+func (t *Totals) Locals() []int {
+	n := make([]int, len(t.locals))
+	for i := range n {
+		n[i] = int(t.locals[i].Load())
+	}
+	return n
+}

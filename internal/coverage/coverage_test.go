@@ -48,12 +48,14 @@ func TestMeter(t *testing.T) {
 	}
 	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
 	defer x.Close()
-	totals := coverage.NewTotals(3)
+	totals := coverage.NewTotals(3, 0)
 	meter := totals.Meter([]*regexp.Regexp{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)})
 	e := &search.Exploration{Space: space.New(y, m, x), Explorer: &strategy.DepthFirst{All: true}, Watch: meter.Watch,
 		Checks: func() []property.Check { return nil }}
 	e.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
-		totals.Path(p, time.Second, x.Counts())
+		if totals.Path(p) {
+			totals.Sample(time.Second, x.Counts())
+		}
 		return true
 	}
 	if _, err := e.Run(); err != nil {
@@ -64,8 +66,8 @@ func TestMeter(t *testing.T) {
 		t.Errorf("local states %s", got)
 	}
 	// (1, from 1), (1, from 2), (2, from 1), (2, from 2).
-	samples := totals.End(2*time.Second, x.Counts())
-	s := samples[len(samples)-1]
+	s := totals.Sample(2*time.Second, x.Counts())
+	samples := totals.Samples()
 	if s.Protocol != 4 || s.Global != 4 || s.Traces != 2 || s.Executed != 7 || s.Paths != e.Coverage.Paths || s.States != e.Coverage.States || s.Steps != e.Coverage.Steps || s.Paths < 10 {
 		t.Errorf("%+v", s)
 	}

@@ -48,6 +48,9 @@ type Local struct {
 	known  atomic.Pointer[[]*Transition]
 	used   atomic.Uint32 // when it was last looked at, in ticks of the Memo
 	loaded atomic.Bool   // what the store has of it is in known
+
+	// Met is for those who count: they have counted it.
+	Met atomic.Bool
 }
 
 // Transition is one value of the function.
@@ -68,6 +71,7 @@ type Memo struct {
 	system *world.System
 	max    int64
 	off    bool
+	roots  []*Local
 	tick   atomic.Uint32
 
 	mu       sync.Mutex
@@ -102,6 +106,9 @@ type Counters struct {
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
 	m := &Memo{system: y, max: o.Bytes, off: o.Off}
+	for i, n := range y.Nodes() {
+		m.roots = append(m.roots, &Local{Name: n.Initial, Node: ariadne.NodeID(i)})
+	}
 	if o.Path == "" || o.Off {
 		return m, nil
 	}
@@ -114,9 +121,7 @@ func Open(y *world.System, o Options) (*Memo, error) {
 }
 
 // Root is a node before it is switched on.
-func (m *Memo) Root(id ariadne.NodeID) *Local {
-	return &Local{Name: m.system.Nodes()[id].Initial, Node: id}
-}
+func (m *Memo) Root(id ariadne.NodeID) *Local { return m.roots[id] }
 
 // Lookup returns what is known of an input in a local state, or nil.
 func (m *Memo) Lookup(l *Local, in world.Input) (*Transition, error) {

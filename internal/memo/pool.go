@@ -2,6 +2,7 @@ package memo
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -26,7 +27,7 @@ type Pool struct {
 	ends sync.WaitGroup
 
 	mu       sync.Mutex // of all below
-	some     sync.Cond  // there is something in the queue, or it is the end
+	idle     []*hand    // executors without work; there is none while something is in the queue
 	queue    []*request // that nobody has taken yet, in the order in which they came
 	pending  map[asked]*request
 	closing  bool
@@ -53,6 +54,13 @@ type request struct {
 	err    error
 }
 
+// hand is an executor in a pool.
+type hand struct {
+	x    *Executor
+	next *request      // what it is to do; nil: it is to end
+	wake chan struct{} // next was set
+}
+
 // patience is how often others may be taken before the oldest request.
 const patience = 32
 
@@ -60,7 +68,6 @@ const patience = 32
 // will be used and closed. Close must follow.
 func NewPool(m *Memo, n int, newExecutor func(i int) *Executor) *Pool {
 	p := &Pool{memo: m, pending: map[asked]*request{}, counts: make([]Counts, n)}
-	p.some.L = &p.mu
 	for i := range n {
 		p.ends.Go(func() {
 			runtime.LockOSThread() // for good: the thread ends with the goroutine
@@ -109,8 +116,7 @@ func (p *Pool) execute(l *Local, in world.Input) (*Transition, error) {
 		if !p.memo.off {
 			p.pending[name] = r
 		}
-		p.queue = append(p.queue, r)
-		p.some.Signal()
+		p.submit(r)
 	} else {
 		p.shared++
 	}
@@ -119,17 +125,34 @@ func (p *Pool) execute(l *Local, in world.Input) (*Transition, error) {
 	return r.result, r.err
 }
 
+// submit gives a request to the idle executor for which it is cheapest, or to the
+// queue. p.mu is held.
+func (p *Pool) submit(r *request) {
+	if len(p.idle) == 0 {
+		p.queue = append(p.queue, r)
+		return
+	}
+	best, least := 0, math.MaxInt
+	for i, h := range p.idle {
+		if c := h.x.cost(r.from); c < least {
+			best, least = i, c
+		}
+	}
+	h := p.idle[best]
+	p.idle = slices.Delete(p.idle, best, best+1)
+	h.next = r
+	h.wake <- struct{}{}
+}
+
 // run is the life of an executor.
 func (p *Pool) run(i int, x *Executor) {
+	h := &hand{x: x, wake: make(chan struct{}, 1)}
 	p.mu.Lock()
 	for {
-		for len(p.queue) == 0 && !p.closing {
-			p.some.Wait()
-		}
-		if len(p.queue) == 0 {
+		r := p.take(h)
+		if r == nil {
 			break
 		}
-		r := p.next(x)
 		p.mu.Unlock()
 		// Another executor may have made it before it was asked for again.
 		if r.result, r.err = p.memo.Lookup(r.from, r.input); r.result == nil && r.err == nil {
@@ -146,6 +169,22 @@ func (p *Pool) run(i int, x *Executor) {
 	p.counts[i] = x.Counts()
 	p.closeErr = errors.Join(p.closeErr, err)
 	p.mu.Unlock()
+}
+
+// take waits for something to do; nil: it is the end. p.mu is held.
+func (p *Pool) take(h *hand) *request {
+	if len(p.queue) > 0 {
+		return p.next(h.x)
+	}
+	if p.closing {
+		return nil
+	}
+	h.next = nil
+	p.idle = append(p.idle, h)
+	p.mu.Unlock()
+	<-h.wake
+	p.mu.Lock()
+	return h.next
 }
 
 // next takes out of the queue what x should do. p.mu is held.
@@ -186,7 +225,10 @@ func (p *Pool) Counts() Counts {
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closing = true
-	p.some.Broadcast()
+	for _, h := range p.idle {
+		h.wake <- struct{}{}
+	}
+	p.idle = nil
 	p.mu.Unlock()
 	p.ends.Wait()
 	return p.closeErr

@@ -20,6 +20,10 @@ import (
 // not going on from known states: what a check says depends on what each node has done
 // (package property), and that is what names a state. It is for who merges states
 // into classes to see that this holds of a class too.
+//
+// A search by several workers is an Exploration for each, on a goroutine of its own,
+// with explorers of which each does a part (strategy.Divisible) and with the same
+// Seen.
 type Exploration struct {
 	Space    *space.Space
 	Explorer strategy.Explorer
@@ -38,21 +42,23 @@ type Exploration struct {
 	// one of them in common count as the same one.
 	Classes []func(*space.Path) world.Hash
 
-	Seen     space.Set // the states, and their classes
-	Traces   space.Set // the partial orders of the paths that ended by themselves
+	// Seen are the states that were arrived at, each with what of the bounds was used
+	// up (space.Path.Hash), and their classes. nil: a set of its own.
+	Seen     *space.Set
 	Coverage Coverage
 }
 
-// Coverage is how much of the space was seen.
+// Coverage is how much was done.
 type Coverage struct {
-	Paths  int // that ended by themselves, cut by a violation or the bounds included
-	Steps  int // taken, in memory
-	States int
-	Traces int
+	Paths    int // that ended by themselves, cut by a violation or the bounds included
+	Steps    int // taken, in memory
+	Calls    int // system calls in them
+	Messages int // sent in them
+	States   int // first arrived at here, known ones of their class not counted
 	// Merged counts how often a state that was not seen before counted as known
 	// because one of its class was.
 	Merged int
-	// Bounded counts the states in which the bounds left less than the rules.
+	// Bounded counts those of them in which the bounds left less than the rules.
 	Bounded int
 	Ends    map[string]int
 }
@@ -73,6 +79,10 @@ const (
 
 // Run searches. An error is the tool's fault.
 func (x *Exploration) Run() (string, error) {
+	defer strategy.Leave(x.Explorer)
+	if x.Seen == nil {
+		x.Seen = &space.Set{}
+	}
 	p := space.NewPath(x.Space, x.Bounds)
 	p.Ends = func(e *world.Event, by *memo.Transition) bool {
 		end, _ := x.fault(p, e, by)
@@ -124,7 +134,10 @@ func (x *Exploration) push(p *space.Path, event int) error {
 	if err := p.Push(event); err != nil {
 		return err
 	}
+	out := &p.Last().By.Output
 	x.Coverage.Steps++
+	x.Coverage.Calls += out.Calls
+	x.Coverage.Messages += len(out.Messages)
 	x.arrive(p)
 	return nil
 }
@@ -180,7 +193,8 @@ func (x *Exploration) arrive(p *space.Path) {
 // before, or one of its class. What is known is not entered into further classes: who
 // enters a class first goes on from there, and all others may rely on that.
 func (x *Exploration) fresh(p *space.Path) bool {
-	if !x.Seen.Add(p.Hash(p.Last())) {
+	f := p.Last()
+	if f.Again = !x.Seen.Add(p.Hash(f)); f.Again {
 		return false
 	}
 	for _, class := range x.Classes {
@@ -320,13 +334,7 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 	}
 	if how != strategy.Given {
 		x.Coverage.Paths++
-		if x.Traces.Add(x.trace(p)) {
-			x.Coverage.Traces++
-		}
 	}
 	x.Coverage.Ends[*end]++
 	return how
 }
-
-// trace stands for the partial order of a path.
-func (x *Exploration) trace(p *space.Path) world.Hash { return p.Last().State.Trace() }

@@ -67,15 +67,28 @@ type found struct {
 	how                        string
 }
 
+func newFound() found {
+	return found{traces: map[world.Hash]bool{}, states: map[world.Hash]bool{}, violations: map[world.Hash]bool{}}
+}
+
+// ended enters how a path ended.
+func (f *found) ended(p *space.Path, end string, v *ariadne.Violation) {
+	trace := p.Last().State.Trace()
+	if v != nil {
+		f.violations[trace] = true
+	}
+	if end != search.EndSeen && end != search.EndStrategy {
+		f.traces[trace] = true
+	}
+}
+
 // explore runs a search; it is given up after so many paths (0: never).
 func explore(t failer, x *search.Exploration, paths int) found {
 	t.Helper()
-	f := found{traces: map[world.Hash]bool{}, states: map[world.Hash]bool{}, violations: map[world.Hash]bool{}}
+	f := newFound()
 	n := 0
 	x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
-		if v != nil {
-			f.violations[p.Last().State.Trace()] = true
-		}
+		f.ended(p, end, v)
 		n++
 		return paths == 0 || n < paths
 	}
@@ -83,7 +96,6 @@ func explore(t failer, x *search.Exploration, paths int) found {
 	if f.how, err = x.Run(); err != nil {
 		t.Fatal(err)
 	}
-	x.Traces.All(func(h world.Hash) { f.traces[h] = true })
 	x.Seen.All(func(h world.Hash) { f.states[h] = true })
 	f.coverage = x.Coverage
 	return f

@@ -26,7 +26,7 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 		"periphery":      &strategy.Periphery{Seed: seed, Depth: 5, Walks: 100},
 		"priorities":     &strategy.Priorities{Seed: seed},
 		"novelty":        &strategy.Novelty{Seed: seed, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }},
-		"default":        strategy.Default(seed, strategy.Weights{}, 20),
+		"default":        strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
 	}
 }
 
@@ -71,7 +71,7 @@ func TestSamplingTakesRealPaths(t *testing.T) {
 				}
 			}
 		}
-		x := s.exploration(t, strategy.Default(1, strategy.Weights{}, 0))
+		x := s.exploration(t, strategy.Default{Rounds: strategy.Rounds{Seed: 1}}.Explorers()[0])
 		if got := explore(t, x, 0); got.how != search.SearchExhausted || !maps.Equal(got.states, want.states) {
 			t.Fatalf("default: %s with %d states of %d", got.how, len(got.states), len(want.states))
 		}

@@ -38,8 +38,9 @@ type Frame struct {
 	Late bool
 	// Taken is the index in Enabled of the event that leads to the next frame.
 	Taken int
-	// Seen: who searches was in this state before.
-	Seen bool
+	// Seen: who searches was in this state before, or in one that counts as the same.
+	// Again: it was this very state.
+	Seen, Again bool
 	// By is the transition that led here; nil in the first frame.
 	By *memo.Transition
 	// Deviations is the number of steps before that were not the natural ones.

@@ -1,61 +1,137 @@
 package space
 
-import "ariadne/internal/world"
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
 
-// Set is a set of hashes. That of a state needs no depth beside it: local states
-// are named by all that led to them, so the number of steps is part of the state.
+	"ariadne/internal/world"
+)
+
+// Set is a set of hashes, for any number of goroutines. That of a state needs no
+// depth beside it: local states are named by all that led to them, so the number of
+// steps is part of the state.
 type Set struct {
-	slots []world.Hash // a power of two of them, at most three quarters full; zero: free
-	n     int
+	// Bytes is about how much memory it may take; 0: no bound. It is not to be
+	// changed once something was added. A set of 1 byte keeps nothing.
+	Bytes int64
+
+	full    atomic.Bool
+	stripes [stripes]stripe
 }
 
+// stripes is how many parts have locks of their own.
+const stripes = 64
+
+type stripe struct {
+	mu    sync.Mutex
+	slots []world.Hash // at most three quarters full; zero: free
+	n     int
+	sum   world.Hash
+	_     [64]byte // nobody else's cache line
+}
+
+// hashBytes is what a hash takes.
+const hashBytes = 16
+
 // Len is the number of different hashes.
-func (s *Set) Len() int { return s.n }
+func (s *Set) Len() int {
+	n := 0
+	for i := range s.stripes {
+		p := &s.stripes[i]
+		p.mu.Lock()
+		n += p.n
+		p.mu.Unlock()
+	}
+	return n
+}
+
+// Digest stands for what is in the set, in whatever order it was entered.
+func (s *Set) Digest() world.Hash {
+	var sum world.Hash
+	for i := range s.stripes {
+		p := &s.stripes[i]
+		p.mu.Lock()
+		sum.Hi, sum.Lo = sum.Hi+p.sum.Hi, sum.Lo+p.sum.Lo
+		p.mu.Unlock()
+	}
+	return sum
+}
+
+// Full reports whether a hash could not be entered for lack of memory.
+func (s *Set) Full() bool { return s.full.Load() }
 
 // Add enters a hash; fresh when it was not there. The hash that is zero, which is as
-// likely as any other, is never there.
+// likely as any other, is never there; nor is one for which there was no room.
 func (s *Set) Add(h world.Hash) (fresh bool) {
-	if s.n*4 >= len(s.slots)*3 {
-		s.grow()
+	p := &s.stripes[h.Hi>>(64-6)]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n*4 >= len(p.slots)*3 && !p.grow(s.Bytes) {
+		s.full.Store(true)
+		return len(p.slots) == 0 || *p.find(h) != h
 	}
-	e := s.find(h)
+	e := p.find(h)
 	if *e == h {
 		return h == world.Hash{}
 	}
 	*e = h
-	s.n++
+	p.n++
+	p.sum.Hi, p.sum.Lo = p.sum.Hi+h.Hi, p.sum.Lo+h.Lo
 	return true
 }
 
 // Has reports whether a hash is there.
-func (s *Set) Has(h world.Hash) bool { return s.n > 0 && h != world.Hash{} && *s.find(h) == h }
+func (s *Set) Has(h world.Hash) bool {
+	p := &s.stripes[h.Hi>>(64-6)]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.n > 0 && h != world.Hash{} && *p.find(h) == h
+}
 
 // find returns the slot of h, or the free one where it belongs.
-func (s *Set) find(h world.Hash) *world.Hash {
-	mask := uint64(len(s.slots) - 1)
-	for i := h.Lo & mask; ; i = (i + 1) & mask {
-		if e := &s.slots[i]; *e == h || *e == (world.Hash{}) {
+func (p *stripe) find(h world.Hash) *world.Hash {
+	at, _ := bits.Mul64(h.Lo, uint64(len(p.slots)))
+	for i := int(at); ; i++ {
+		if i == len(p.slots) {
+			i = 0
+		}
+		if e := &p.slots[i]; *e == h || *e == (world.Hash{}) {
 			return e
 		}
 	}
 }
 
-func (s *Set) grow() {
-	old := s.slots
-	s.slots = make([]world.Hash, max(1024, 2*len(old)))
-	for _, h := range old {
-		if h != (world.Hash{}) {
-			*s.find(h) = h
+// grow makes room, if the set may take so much memory (0: no bound). While it moves,
+// the old slots are there too, which is allowed for.
+func (p *stripe) grow(bytes int64) bool {
+	n := max(32, 2*len(p.slots))
+	if most := int(bytes / stripes / hashBytes); bytes > 0 && n+len(p.slots) > most {
+		if n = most - len(p.slots); n < len(p.slots)+len(p.slots)/4 || n < 8 {
+			return false
 		}
 	}
+	old := p.slots
+	p.slots = make([]world.Hash, n)
+	for _, h := range old {
+		if h != (world.Hash{}) {
+			*p.find(h) = h
+		}
+	}
+	return true
 }
 
 // All calls f for each hash, in no order that means anything but always the same
 // for the same hashes entered in the same order.
 func (s *Set) All(f func(world.Hash)) {
-	for _, h := range s.slots {
-		if h != (world.Hash{}) {
-			f(h)
+	for i := range s.stripes {
+		p := &s.stripes[i]
+		p.mu.Lock()
+		for _, h := range p.slots {
+			if h != (world.Hash{}) {
+				f(h)
+			}
 		}
+		p.mu.Unlock()
 	}
 }

@@ -5,45 +5,105 @@ import "ariadne/internal/space"
 // DepthFirst takes the first event of every state, and goes back for the others to
 // the deepest state that has any left. It does not go on from a state in which it
 // was before, and so reaches every state within the bounds once.
+//
+// Several of them give each other what they have not tried in the shallowest state.
 type DepthFirst struct {
 	// All goes on from states in which it was before: every path is taken, also
 	// those that lead to the same states.
 	All bool
 
-	next  []int // by depth, the next event to try
+	share *share[branch] // nil: it works alone
+	since int            // steps since something was given away
+	follow
+	next  []int // by depth, from the end of the prefix on: the next event to try
 	began bool
+}
+
+// branch is what is left to try in the state at the end of a prefix: its events
+// from one on.
+type branch struct {
+	prefix []int32
+	next   int
+}
+
+// Divide implements Divisible.
+func (d *DepthFirst) Divide(n int) []Explorer {
+	s := newShare(n, branch{})
+	var all []Explorer
+	for range n {
+		all = append(all, &DepthFirst{All: d.All, share: s, began: true})
+	}
+	return all
 }
 
 // Begin implements Explorer.
 func (d *DepthFirst) Begin(p *space.Path) (keep int, ok bool) {
 	if !d.began {
 		d.began = true
+		d.next = append(d.next, 0)
 		return 0, true
 	}
-	for n := len(d.next) - 1; n >= 0; n-- {
-		if d.next[n] < len(p.Frame(n).Enabled) {
-			d.next = d.next[:n+1]
+	for i := len(d.next) - 1; i >= 0; i-- {
+		if n := len(d.prefix) + i; d.next[i] < len(p.Frame(n).Enabled) {
+			d.next = d.next[:i+1]
 			return n, true
 		}
 	}
-	return 0, false
+	d.next = d.next[:0]
+	if d.share == nil {
+		return 0, false
+	}
+	b, ok := d.share.take()
+	d.prefix, d.next = b.prefix, append(d.next, b.next)
+	return d.begin(p), ok
 }
 
 // Next implements Explorer.
 func (d *DepthFirst) Next(p *space.Path) (event int, ok bool) {
-	n := p.Len()
-	if n == len(d.next) {
+	if event, ok = d.follow.next(p); ok {
+		return event, true
+	}
+	i := p.Len() - len(d.prefix)
+	if i == len(d.next) {
 		if p.Last().Seen && !d.All {
 			return 0, false
 		}
 		d.next = append(d.next, 0)
 	}
-	d.next[n]++
-	return d.next[n] - 1, true
+	event = d.next[i]
+	d.next[i]++
+	if d.since++; d.share != nil && d.since >= giveEvery && d.share.wanted() {
+		d.give(p)
+	}
+	return event, true
+}
+
+// give gives away what is left in the shallowest state that has anything left.
+func (d *DepthFirst) give(p *space.Path) {
+	for i, next := range d.next {
+		n := len(d.prefix) + i
+		if enabled := len(p.Frame(n).Enabled); next < enabled {
+			d.share.give(branch{taken(p, n), next})
+			d.next[i], d.since = enabled, 0
+			return
+		}
+	}
 }
 
 // End implements Explorer.
 func (*DepthFirst) End(*space.Path, End) error { return nil }
 
+// Leave implements Leaver.
+func (d *DepthFirst) Leave() {
+	if d.share != nil {
+		d.share.leave()
+	}
+}
+
 // Missed implements Exhaustive.
-func (*DepthFirst) Missed() string { return "" }
+func (d *DepthFirst) Missed() string {
+	if d.share == nil {
+		return ""
+	}
+	return d.share.missed()
+}

@@ -7,28 +7,22 @@ import "ariadne/internal/space"
 // from a state in which it was before, and so reaches every state in the end, with
 // the fewest deviations.
 type FewestDeviations struct {
-	tree   tree
-	levels [][]int32 // by the number of deviations, prefixes to try, each ending in a deviation
-	now    int32
-	follow
-	began bool
+	Bytes int64 // about how much memory the paths to be tried may take; 0: no bound
+	frontal
+}
+
+// Divide implements Divisible.
+func (d *FewestDeviations) Divide(n int) []Explorer {
+	f := newFrontier(n, d.Bytes)
+	var all []Explorer
+	for range n {
+		all = append(all, &FewestDeviations{frontal: frontal{frontier: f}})
+	}
+	return all
 }
 
 // Begin implements Explorer.
-func (d *FewestDeviations) Begin(p *space.Path) (keep int, ok bool) {
-	if !d.began {
-		d.began = true
-		return 0, true
-	}
-	for i, level := range d.levels {
-		if len(level) > 0 {
-			d.now, d.levels[i] = level[0], level[1:]
-			d.prefix = d.tree.events(d.now, d.prefix[:0])
-			return d.begin(p), true
-		}
-	}
-	return 0, false
-}
+func (d *FewestDeviations) Begin(p *space.Path) (keep int, ok bool) { return d.begin(p, d.Bytes) }
 
 // Next implements Explorer.
 func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
@@ -36,22 +30,12 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 		return event, true
 	}
 	f := p.Last()
-	if f.Seen {
+	if f.Seen && p.Len() > 0 {
 		return 0, false
 	}
-	for len(d.levels) < f.Deviations+2 {
-		d.levels = append(d.levels, nil)
-	}
-	for i := 1; i < len(f.Enabled); i++ {
-		d.levels[f.Deviations+1] = append(d.levels[f.Deviations+1], d.tree.add(d.now, i))
-	}
-	d.now = d.tree.add(d.now, 0)
+	// A prefix ends in a deviation; what follows is natural.
+	d.frontier.add(f.Deviations+1, d.now, 1, len(f.Enabled))
+	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)
 	return 0, true
 }
-
-// End implements Explorer.
-func (*FewestDeviations) End(*space.Path, End) error { return nil }
-
-// Missed implements Exhaustive.
-func (*FewestDeviations) Missed() string { return "" }

@@ -17,7 +17,11 @@ type SleepSets struct {
 	Blocked int
 
 	rel    relation
-	levels []sleeper // by depth
+	share  *share[sleepers] // nil: it works alone
+	since  int              // steps since something was given away
+	follow                  // to where the levels begin
+	first  []*act           // what sleeps there
+	levels []sleeper        // by depth, from the end of the prefix on
 	began  bool
 	// bounded: bounds besides that on the depth, under which all orders of a path's
 	// events are of the same length, have taken something away.
@@ -29,25 +33,51 @@ type sleeper struct {
 	sleep []*act
 	now   int  // the event that is being tried
 	act   *act // what it came to
+	given bool // somebody else tries the others
+}
+
+// sleepers is what is left to try in the state at the end of a prefix: all that does
+// not sleep.
+type sleepers struct {
+	prefix []int32
+	sleep  []*act
+}
+
+// Divide implements Divisible.
+func (*SleepSets) Divide(n int) []Explorer {
+	share := newShare(n, sleepers{})
+	var all []Explorer
+	for range n {
+		all = append(all, &SleepSets{share: share})
+	}
+	return all
 }
 
 // Begin implements Explorer.
 func (s *SleepSets) Begin(p *space.Path) (keep int, ok bool) {
-	if !s.began {
+	s.rel = relationOf(p)
+	if s.share == nil && !s.began {
 		s.began = true
-		s.rel = relationOf(p)
 		return 0, true
 	}
-	for n := len(s.levels) - 1; n >= 0; n-- {
-		l := &s.levels[n]
+	for i := len(s.levels) - 1; i >= 0; i-- {
+		l, n := &s.levels[i], len(s.prefix)+i
+		if l.given {
+			continue
+		}
 		l.sleep = append(l.sleep, l.act)
 		if s.wake(p.Frame(n), l) {
-			s.levels = s.levels[:n+1]
+			s.levels = s.levels[:i+1]
 			return n, true
 		}
 	}
 	s.levels = nil
-	return 0, false
+	if s.share == nil {
+		return 0, false
+	}
+	piece, ok := s.share.take()
+	s.prefix, s.first = piece.prefix, piece.sleep
+	return s.begin(p), ok
 }
 
 // wake chooses the first event that does not sleep.
@@ -63,13 +93,16 @@ func (s *SleepSets) wake(f *space.Frame, l *sleeper) bool {
 
 // Next implements Explorer.
 func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
-	n := p.Len()
-	if n == len(s.levels) {
+	if event, ok = s.next(p); ok {
+		return event, true
+	}
+	i := p.Len() - len(s.prefix)
+	if i == len(s.levels) {
 		s.bounded = s.bounded || p.Last().Bounded
-		l := sleeper{}
-		if n > 0 {
-			before := &s.levels[n-1]
-			before.act = actOf(p, n)
+		l := sleeper{sleep: s.first}
+		if i > 0 {
+			before := &s.levels[i-1]
+			before.act = actOf(p, p.Len())
 			l.sleep = s.rel.awakened(nil, before.sleep, before.act)
 		}
 		if !s.wake(p.Last(), &l) {
@@ -78,23 +111,53 @@ func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 		}
 		s.levels = append(s.levels, l)
 	}
-	return s.levels[n].now, true
+	if s.since++; s.share != nil && s.since >= giveEvery && s.share.wanted() {
+		s.give(p)
+	}
+	return s.levels[i].now, true
+}
+
+// give gives away what is left in the shallowest state that has anything left. What
+// is being tried there sleeps for who takes it.
+func (s *SleepSets) give(p *space.Path) {
+	for i := range len(s.levels) - 1 {
+		l, n := &s.levels[i], len(s.prefix)+i
+		if l.given {
+			continue
+		}
+		rest := sleeper{sleep: append(slices.Clone(l.sleep), l.act)}
+		if s.wake(p.Frame(n), &rest) {
+			s.share.give(sleepers{taken(p, n), rest.sleep})
+			l.given, s.since = true, 0
+			return
+		}
+	}
 }
 
 // End implements Explorer.
 func (s *SleepSets) End(p *space.Path, e End) error {
-	if n := p.Len(); n > 0 && n == len(s.levels) {
-		s.levels[n-1].act = actOf(p, n)
+	if i := p.Len() - len(s.prefix); i > 0 && i == len(s.levels) {
+		s.levels[i-1].act = actOf(p, p.Len())
 	}
 	return nil
 }
 
+// Leave implements Leaver.
+func (s *SleepSets) Leave() {
+	if s.share != nil {
+		s.share.leave()
+	}
+}
+
 // Missed implements Exhaustive.
 func (s *SleepSets) Missed() string {
-	if s.bounded {
+	switch {
+	case s.bounded:
 		return missedByBounds
+	case s.share == nil:
+		return ""
 	}
-	return ""
+	return s.share.missed()
 }
 
 // missedByBounds: what a bound allows depends on all that has happened, so with it

@@ -8,11 +8,10 @@ type tree struct{ nodes []treeNode }
 
 type treeNode struct{ parent, event int32 }
 
+func newTree() tree { return tree{[]treeNode{{-1, 0}}} }
+
 // add returns the place of the prefix that goes on from another by an event.
 func (t *tree) add(parent int32, event int) int32 {
-	if len(t.nodes) == 0 {
-		t.nodes = append(t.nodes, treeNode{-1, 0})
-	}
 	t.nodes = append(t.nodes, treeNode{parent, int32(event)})
 	return int32(len(t.nodes) - 1)
 }
@@ -47,4 +46,13 @@ func (f *follow) next(p *space.Path) (event int, ok bool) {
 		return int(f.prefix[n]), true
 	}
 	return 0, false
+}
+
+// taken are the first n events of a path.
+func taken(p *space.Path, n int) []int32 {
+	events := make([]int32, n)
+	for i := range events {
+		events[i] = int32(p.Frame(i).Taken)
+	}
+	return events
 }

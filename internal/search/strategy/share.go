@@ -1,0 +1,246 @@
+package strategy
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Divisible explorers can be several that work on one search, each for a worker of
+// its own. The workers must share the set of known states. What they explore
+// together is the same for any number of them; only the order is not.
+type Divisible interface {
+	Explorer
+	// Divide returns n explorers that do together what this one, which has not begun,
+	// would do alone.
+	Divide(n int) []Explorer
+}
+
+// Leaver is an explorer that others may wait for.
+type Leaver interface {
+	Explorer
+	// Leave tells that the explorer will not be used any more. It may have work left,
+	// which is then missed.
+	Leave()
+}
+
+// Leave leaves a search, if others may be waiting.
+func Leave(e Explorer) {
+	if l, ok := e.(Leaver); ok {
+		l.Leave()
+	}
+}
+
+// crew are the workers of one search: who has nothing to do waits until there is
+// something, or until all of them have nothing to do.
+type crew struct {
+	mu      sync.Mutex
+	some    sync.Cond // there may be something to do, or it is over
+	workers int       // that have not left
+	waiting int
+	over    bool // all was done
+	left    bool // somebody has left before
+}
+
+func (c *crew) begin(workers int) { c.workers, c.some.L = workers, &c.mu }
+
+// await waits for work. Not ok: there is none any more, and nobody from whom some
+// might come. mu is held.
+func (c *crew) await(has func() bool) (ok bool) {
+	if has() {
+		return true
+	}
+	c.waiting++
+	c.settle()
+	for !c.over && !has() {
+		c.some.Wait()
+	}
+	c.waiting--
+	return !c.over
+}
+
+// settle ends it when nobody is at work. mu is held.
+func (c *crew) settle() {
+	if c.waiting >= c.workers {
+		c.over = true
+		c.some.Broadcast()
+	}
+}
+
+// leave is for a worker that does not wait.
+func (c *crew) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.over {
+		c.workers--
+		c.left = true
+		c.settle()
+	}
+}
+
+// missed says what nobody did.
+func (c *crew) missed() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left || !c.over {
+		return "it ended before all was explored"
+	}
+	return ""
+}
+
+// share is for depth-first searches: who has more than one thing to do gives some
+// away when others have none.
+type share[T any] struct {
+	crew
+	pieces []T
+	hungry atomic.Int32 // workers that wait and have not got anything yet
+}
+
+func newShare[T any](workers int, first T) *share[T] {
+	s := &share[T]{pieces: []T{first}}
+	s.begin(workers)
+	return s
+}
+
+// take waits for a piece of work.
+func (s *share[T]) take() (piece T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hungry.Add(1)
+	defer s.hungry.Add(-1)
+	if !s.await(func() bool { return len(s.pieces) > 0 }) {
+		return piece, false
+	}
+	piece = s.pieces[0]
+	s.pieces = slices.Delete(s.pieces, 0, 1)
+	return piece, true
+}
+
+// wanted reports whether somebody would take a piece now.
+func (s *share[T]) wanted() bool {
+	if s.hungry.Load() == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int(s.hungry.Load()) > len(s.pieces)
+}
+
+func (s *share[T]) give(piece T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pieces = append(s.pieces, piece)
+	s.some.Signal()
+}
+
+// giveEvery is how many steps a worker takes at least before it gives something
+// away again: small pieces cost more than they are worth.
+const giveEvery = 16
+
+// frontier is for searches that have an order: prefixes of paths that are to be
+// explored, in levels of which the lowest comes first.
+type frontier struct {
+	crew
+	tree   tree
+	levels [][]int32
+	most   int  // prefixes in the tree; 0: no bound
+	full   bool // something was left out
+}
+
+// prefixBytes is about what a prefix takes, in the tree, which at times is twice as
+// large as what is in it, and in a level.
+const prefixBytes = 24
+
+// newFrontier returns that of a search by so many workers, with the path without
+// steps in it. It takes about so much memory at most; 0: no bound.
+func newFrontier(workers int, bytes int64) *frontier {
+	f := &frontier{tree: newTree(), levels: [][]int32{{0}}, most: math.MaxInt32}
+	if bytes > 0 {
+		f.most = int(min(bytes/prefixBytes, math.MaxInt32))
+	}
+	f.begin(workers)
+	return f
+}
+
+// take appends to batch some prefixes of the lowest level, of which there is at
+// least one, in their order; with several workers so many that neighbours, which
+// begin alike, mostly go to the same one.
+func (f *frontier) take(batch []int32) (_ []int32, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.await(func() bool { return f.lowest() >= 0 }) {
+		return nil, false
+	}
+	i := f.lowest()
+	n := 1
+	if f.workers > 1 {
+		n = min(max(len(f.levels[i])/(2*f.workers), 1), 64)
+	}
+	batch = append(batch, f.levels[i][:n]...)
+	f.levels[i] = f.levels[i][n:]
+	return batch, true
+}
+
+func (f *frontier) lowest() int {
+	return slices.IndexFunc(f.levels, func(l []int32) bool { return len(l) > 0 })
+}
+
+// add enters the prefixes that go on from another by the events from first to
+// before.
+func (f *frontier) add(level int, parent int32, first, before int) {
+	if first >= before {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.levels) <= level {
+		f.levels = append(f.levels, nil)
+	}
+	for i := first; i < before; i++ {
+		if place := f.child(parent, i); place != nowhere {
+			f.levels[level] = append(f.levels[level], place)
+		}
+	}
+	if f.waiting > 0 {
+		f.some.Broadcast()
+	}
+}
+
+// own returns the place of a prefix that nobody else is to take.
+func (f *frontier) own(parent int32, event int) int32 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.child(parent, event)
+}
+
+// child enters a prefix into the tree, if there is room. mu is held.
+func (f *frontier) child(parent int32, event int) int32 {
+	if parent == nowhere || len(f.tree.nodes) >= f.most {
+		f.full = true
+		return nowhere
+	}
+	return f.tree.add(parent, event)
+}
+
+// nowhere is the place of a prefix for which there was no room.
+const nowhere = -1
+
+// events appends the events of a prefix to the given ones.
+func (f *frontier) events(place int32, to []int32) []int32 {
+	f.mu.Lock()
+	t := f.tree // what is in it does not change
+	f.mu.Unlock()
+	return t.events(place, to)
+}
+
+// missed says what nobody did.
+func (f *frontier) missed() string {
+	f.mu.Lock()
+	full := f.full
+	f.mu.Unlock()
+	if full {
+		return "the memory for paths that are to be tried was full"
+	}
+	return f.crew.missed()
+}

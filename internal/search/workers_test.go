@@ -1,0 +1,191 @@
+package search_test
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// together runs explorers at the same time, with a pool of two executors. stopped,
+// when not nil, is asked by each worker after each path.
+func (s small) together(t failer, explorers []strategy.Explorer, stopped func(worker int) bool) found {
+	t.Helper()
+	x := s.exploration(t, nil) // for what it is made of
+	m, err := memo.Open(x.Space.System, memo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := memo.NewPool(m, 2, func(int) *memo.Executor {
+		return memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20})
+	})
+	all := newFound()
+	all.coverage.Ends = map[string]int{}
+	hows := map[string]bool{}
+	seen := &space.Set{}
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for i, e := range explorers {
+		workers.Go(func() {
+			part := newFound()
+			w := &search.Exploration{Space: space.New(x.Space.System, m, pool.Worker()), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: seen}
+			w.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
+				part.ended(p, end, v)
+				return stopped == nil || !stopped(i)
+			}
+			how, err := w.Run()
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				how = err.Error()
+			}
+			hows[how] = true
+			maps.Copy(all.traces, part.traces)
+			maps.Copy(all.violations, part.violations)
+			all.coverage.Paths += w.Coverage.Paths
+			all.coverage.Bounded += w.Coverage.Bounded
+			for end, n := range w.Coverage.Ends {
+				all.coverage.Ends[end] += n
+			}
+		})
+	}
+	workers.Wait()
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	seen.All(func(h world.Hash) { all.states[h] = true })
+	for how := range hows {
+		all.how = how
+	}
+	if len(hows) != 1 {
+		all.how = fmt.Sprint(hows)
+	}
+	return all
+}
+
+// divisible are fresh explorers that work for several.
+func divisible() map[string]strategy.Divisible {
+	return map[string]strategy.Divisible{
+		"depth first": &strategy.DepthFirst{}, "all paths": &strategy.DepthFirst{All: true}, "breadth first": &strategy.BreadthFirst{},
+		"fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{},
+	}
+}
+
+// TestWorkersFindTheSame: any number of workers explores the same, no more and no less.
+func TestWorkersFindTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSmall(t, rapid.Bool().Draw(t, "timers"))
+		s.bounds.Deviations = space.Bound(rapid.IntRange(0, 4).Draw(t, "deviations"))
+		s.bounds.Depth = rapid.SampledFrom([]int{0, 0, 9}).Draw(t, "depth")
+		brute(t, s)
+		for name := range divisible() {
+			want := s.together(t, divisible()[name].Divide(1), nil)
+			alone := explore(t, s.exploration(t, divisible()[name]), 0)
+			if name != "sleep sets" && !maps.Equal(alone.states, want.states) || !maps.Equal(alone.traces, want.traces) || alone.coverage.Paths != want.coverage.Paths {
+				t.Fatalf("%s: one of several is not like one alone", name)
+			}
+			for _, n := range []int{2, 5} {
+				got := s.together(t, divisible()[name].Divide(n), nil)
+				if got.how != search.SearchExhausted {
+					t.Fatalf("%s, %d workers: %s", name, n, got.how)
+				}
+				if !maps.Equal(got.states, want.states) {
+					t.Fatalf("%s, %d workers: %d states, want %d", name, n, len(got.states), len(want.states))
+				}
+				if !maps.Equal(got.traces, want.traces) || !maps.Equal(got.violations, want.violations) {
+					t.Fatalf("%s, %d workers: %d traces, want %d; %d violations, want %d", name, n, len(got.traces), len(want.traces),
+						len(got.violations), len(want.violations))
+				}
+				if got.coverage.Paths != want.coverage.Paths || got.coverage.Bounded != want.coverage.Bounded || !maps.Equal(got.coverage.Ends, want.coverage.Ends) {
+					t.Fatalf("%s, %d workers: %+v, want %+v", name, n, got.coverage, want.coverage)
+				}
+			}
+		}
+	})
+}
+
+// larger is a system with some thousand states.
+func larger() small {
+	return small{rules: world.Rules{Latency: time.Millisecond, Delays: 2}, programs: worldtest.TwoPhaseCommit}
+}
+
+// TestWorkersShareALargerSearch: long enough that work is given away.
+func TestWorkersShareALargerSearch(t *testing.T) {
+	s := larger()
+	want := explore(t, s.exploration(t, &strategy.DepthFirst{}), 0)
+	for name, d := range divisible() {
+		if name == "all paths" || name == "sleep sets" {
+			continue // too many paths
+		}
+		got := s.together(t, d.Divide(5), nil)
+		if got.how != search.SearchExhausted || !maps.Equal(got.states, want.states) {
+			t.Errorf("%s: %s with %d states, want %d", name, got.how, len(got.states), len(want.states))
+		}
+		if len(got.traces) != len(want.traces) || len(got.violations) != len(want.violations) {
+			t.Errorf("%s: %d traces and %d violations, want %d and %d", name, len(got.traces), len(got.violations), len(want.traces), len(want.violations))
+		}
+	}
+	if len(want.states) < 1000 {
+		t.Errorf("only %d states", len(want.states))
+	}
+}
+
+// TestWhoLeavesHoldsUpNobody: when a worker ends early the others go on, and nobody
+// says that all was explored.
+func TestWhoLeavesHoldsUpNobody(t *testing.T) {
+	for _, name := range []string{"depth first", "breadth first", "fewest deviations"} {
+		got := larger().together(t, divisible()[name].Divide(3), func(worker int) bool { return worker == 0 })
+		if got.how == search.SearchExhausted {
+			t.Errorf("%s: %s with %d states", name, got.how, len(got.states))
+		}
+	}
+}
+
+func TestDefaultForSeveral(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSmall(t, true)
+		want := brute(t, s)
+		e := strategy.Default{Workers: 3, Rounds: strategy.Rounds{Seed: 1}}.Explorers()
+		if len(e) != 3 {
+			t.Fatal(len(e))
+		}
+		// The third makes rounds without end.
+		got := s.together(t, e[:2], nil)
+		if got.how != search.SearchExhausted || !maps.Equal(got.states, want.states) {
+			t.Fatalf("%s with %d states of %d", got.how, len(got.states), len(want.states))
+		}
+	})
+}
+
+// TestFullIsSaid: without memory for more states or paths the exhaustive part ends
+// and says why.
+func TestFullIsSaid(t *testing.T) {
+	s := larger()
+	x := s.exploration(t, nil)
+	x.Seen = &space.Set{Bytes: 20000}
+	series := &strategy.Series{Full: x.Seen.Full, Parts: []strategy.Part{{Explorer: &strategy.DepthFirst{}}, {Explorer: &strategy.Walks{}, Paths: 50}}}
+	x.Explorer = series
+	got := explore(t, x, 0)
+	if got.how != search.SearchDone || series.Cut() != "the memory for known states was full" || x.Seen.Len() > 20000/16 || got.coverage.Paths < 50 {
+		t.Errorf("%s after %d paths, cut %q, %d states", got.how, got.coverage.Paths, series.Cut(), x.Seen.Len())
+	}
+	for _, e := range []strategy.Explorer{&strategy.BreadthFirst{Bytes: 2000}, &strategy.FewestDeviations{Bytes: 2000}} {
+		series = &strategy.Series{Parts: []strategy.Part{{Explorer: e}, {Explorer: &strategy.Walks{}, Paths: 50}}}
+		got = explore(t, s.exploration(t, series), 0)
+		if got.how != search.SearchDone || series.Cut() != "the memory for paths that are to be tried was full" {
+			t.Errorf("%T: %s after %d paths, cut %q", e, got.how, got.coverage.Paths, series.Cut())
+		}
+	}
+}
