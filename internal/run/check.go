@@ -99,7 +99,13 @@ func (c *check) resume() error {
 		return fmt.Errorf("%s: the spec has changed since the check in %s", c.spec.Path, c.opts.Out)
 	case r.Seed != c.spec.Seed:
 		return fmt.Errorf("the check in %s has seed %d, not %d", c.opts.Out, r.Seed, c.spec.Seed)
-	case r.Ends == nil:
+	case (r.Coverage == nil) != (c.opts.InMemory.Strategy == "") || r.Coverage != nil && r.Coverage.Strategy != c.opts.InMemory.Strategy:
+		return fmt.Errorf("the check in %s searched in another way", c.opts.Out)
+	}
+	if r.Coverage != nil && r.Coverage.Again {
+		r.forget(c.opts.First)
+	}
+	if r.Ends == nil {
 		r.Ends = map[string]int{}
 	}
 	r.Out, r.Stopped = c.opts.Out, ""
@@ -231,14 +237,20 @@ func (c *check) enter(index int, a *attempt, ended bool) error {
 	r.Executions++
 	r.Ends[a.End]++
 	c.plan.Ended(index, a.Violation)
-	r.Next = c.plan.Resume()
-	for i, f := range c.plan.Findings() {
-		r.Violations[i].Count = f.Count
-	}
+	c.recount()
 	if time.Since(c.saved) < saveEvery {
 		return nil
 	}
 	return c.save()
+}
+
+// recount takes from the plan how often what was found. c.mu is held.
+func (c *check) recount() {
+	c.report.Next = c.plan.Resume()
+	for i, f := range c.plan.Findings() {
+		// A check that walks all again has not come there again yet when it is 0.
+		c.report.Violations[i].Count = max(f.Count, 1)
+	}
 }
 
 // save writes the report as it stands. c.mu is held.

@@ -7,22 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ariadne"
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
-	"ariadne/internal/property"
 	"ariadne/internal/replay"
 	"ariadne/internal/script"
-	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
-	"ariadne/internal/trace"
 	"ariadne/internal/world"
 )
 
@@ -55,66 +53,12 @@ type InMemory struct {
 	Audit         float64 // share of new transitions to execute twice
 	NoMemo        bool    // execute every transition whenever it is needed
 	NoCheckpoints bool    // reach every local state from the node's start
-	MemoBytes     int64   // memory for transitions; 0: 1 GiB
-	Checkpoints   int     // of each worker; 0: 200
+	Checkpoints   int     // of each executor; 0: 200
+	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
+	// the machine has.
+	Memory int64
 	// States are the rules of protocol states (coverage.Totals.Meter).
 	States []*regexp.Regexp
-}
-
-// searches are the strategies in memory: how each is made, and whether several
-// workers may each have one, with seeds of their own.
-var searches = map[string]struct {
-	alone bool
-	make  func(o *Options, seed uint64, from int, m *coverage.Meter) strategy.Explorer
-}{
-	"default": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return strategy.Default(seed, o.Weights, defaultDeviations)
-	}},
-	"depth-first": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.DepthFirst{} }},
-	"all-paths":   {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.DepthFirst{All: true} }},
-	"breadth-first": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer {
-		return &strategy.BreadthFirst{}
-	}},
-	"deviations": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer {
-		return &strategy.FewestDeviations{}
-	}},
-	"sleep-sets": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.SleepSets{} }},
-	"dpor": {true, func(o *Options, _ uint64, _ int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.DPOR{Backtracks: o.Backtracks, Branch: o.Branch}
-	}},
-	"rounds": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Rounds{Seed: seed, Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Index: from}
-	}},
-	"walks": {false, func(o *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Walks{Seed: seed, Weights: o.Weights, Index: from}
-	}},
-	"priorities": {false, func(_ *Options, seed uint64, from int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Priorities{Seed: seed, Index: from}
-	}},
-	"periphery": {true, func(o *Options, seed uint64, _ int, _ *coverage.Meter) strategy.Explorer {
-		return &strategy.Periphery{Seed: seed, Weights: o.Weights, Depth: peripheryDepth, Walks: 10}
-	}},
-	"script": {true, func(*Options, uint64, int, *coverage.Meter) strategy.Explorer { return &strategy.Scripted{} }},
-	"novelty": {false, func(o *Options, seed uint64, _ int, m *coverage.Meter) strategy.Explorer {
-		return &strategy.Novelty{Seed: seed, Weights: o.Weights, New: func(*space.Path) bool { return m.Fresh() }}
-	}},
-}
-
-const (
-	// defaultDeviations is how many paths the default strategy takes close to the
-	// natural schedule.
-	defaultDeviations = 2000
-	peripheryDepth    = 12
-)
-
-// Strategies are the names of the strategies in memory, sorted.
-func Strategies() []string {
-	var names []string
-	for name := range searches {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Coverage is what a search in memory has seen and done.
@@ -128,6 +72,13 @@ type Coverage struct {
 	// StatesDigest stands for the set of global states that were seen.
 	StatesDigest string
 	Missed       string // what the strategy left out, when it has come to its end
+	// Full: there was no memory to count all; the numbers are lower bounds.
+	Full bool
+	// Earlier is how many paths were taken before the check was resumed, of which
+	// nothing is counted here; those that are walked again are.
+	Earlier int
+	// Again: a check that goes on with this one walks all of it again.
+	Again bool
 	// Merged counts how often a new state counted as known, by the user's word alone.
 	Merged int
 	// RulesAudited counts what of the user's rules was looked at.
@@ -155,17 +106,24 @@ const (
 // explorer is a check that searches in memory.
 type explorer struct {
 	*check
+	kind     kind
 	machines Machines
 	system   *world.System
+	shares   shares
 	memo     *memo.Memo
+	pool     *memo.Pool
 	totals   *coverage.Totals
-	csv      *os.File
-	from     int // paths that were taken before the check was interrupted
+	seen     *space.Set // by searches that go on from states
+	none     *space.Set // for those that do not: it keeps nothing
+	over     atomic.Bool
+	left     atomic.Int64 // paths that may still be taken, when they are limited
 
-	mu     sync.Mutex // of all below
-	counts []memo.Counts
-	steps  []int // of each worker, that its paths were charged with
+	writing sync.Mutex // of the CSV
+	csv     *os.File
+
+	// The check's mu is also that of all below.
 	cover  *Coverage
+	nearby int // workers in parts that a resumed check walks again
 	leaks  int
 }
 
@@ -177,33 +135,56 @@ func (c *check) search() error {
 	}
 	kind, ok := searches[c.opts.InMemory.Strategy]
 	if !ok {
-		return fmt.Errorf("unknown strategy %q: %s", c.opts.InMemory.Strategy, strings.Join(Strategies(), ", "))
+		return unknownStrategy(c.opts.InMemory.Strategy)
 	}
 	if s := c.opts.InMemory.Script; c.opts.InMemory.Strategy == "script" && (s == nil || !s.Explores()) {
 		return errors.New("strategy script needs a script that has explore(path, state, enabled)")
 	}
 	c.listen()
-	workers := c.opts.Workers
-	if kind.alone {
-		workers = 1
-	}
-	x := &explorer{check: c, machines: m, system: c.worldSystem(), totals: coverage.NewTotals(len(c.spec.Nodes)), from: c.report.Next,
-		counts: make([]memo.Counts, workers), steps: make([]int, workers), cover: &Coverage{Strategy: c.opts.InMemory.Strategy}}
-	c.report.Coverage = x.cover
+	x := &explorer{check: c, kind: kind, machines: m, system: c.worldSystem(), shares: share(c.opts.InMemory.Memory),
+		none: &space.Set{Bytes: 1}, cover: &Coverage{Strategy: c.opts.InMemory.Strategy, Earlier: max(c.report.Next-c.opts.First, 0)}}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(x.shares.heap))
+	x.totals, x.seen = coverage.NewTotals(len(c.spec.Nodes), x.shares.counted), &space.Set{Bytes: x.shares.seen}
+	x.left.Store(int64(c.plan.Left()))
+	x.cover.Again = kind.again || x.cover.Strategy == "default" && x.cover.Earlier == 0
 	x.cover.Under = x.under()
+	c.report.Coverage = x.cover
 	if err := x.open(); err != nil {
 		return err
 	}
+	executors, workers := c.opts.Workers, c.opts.Workers*workersPerExecutor
+	if kind.alone || executors == 1 {
+		executors, workers = 1, 1
+	}
+	x.pool = memo.NewPool(x.memo, executors, func(i int) *memo.Executor { return x.executor(i, executors) })
+	x.explore(workers)
+	err := x.pool.Close()
+	return errors.Join(asBug(err), x.close())
+}
+
+// workersPerExecutor: a worker that waits for an executor leaves the processor to
+// the others, and executors choose among what is asked of them.
+const workersPerExecutor = 4
+
+// explore lets so many workers explore until all of them have ended.
+func (x *explorer) explore(workers int) {
+	b := &builder{Options: &x.opts, seed: x.spec.Seed, from: x.cover.Earlier, full: x.seen.Full, bytes: x.shares.paths}
+	for range workers {
+		b.meters = append(b.meters, x.totals.Meter(x.opts.InMemory.States))
+	}
+	var all []*worker
+	for i, e := range x.kind.make(b) {
+		all = append(all, x.newWorker(i, e, b.meters[i]))
+	}
 	var group sync.WaitGroup
-	for i := range workers {
-		newExplorer := kind.make
-		if i > 0 && c.opts.InMemory.Strategy == "default" {
-			newExplorer = searches["rounds"].make // the first part is for one alone
-		}
-		group.Go(func() { onThread(func() { c.fail(x.worker(i, newExplorer)) }) })
+	for _, w := range all {
+		group.Go(func() { x.fail(w.run()) })
 	}
 	group.Wait()
-	return x.close()
+}
+
+func unknownStrategy(name string) error {
+	return fmt.Errorf("unknown strategy %q: %s", name, strings.Join(Strategies(), ", "))
 }
 
 // worldSystem is the system without its nodes.
@@ -219,10 +200,7 @@ func (y *system) worldSystem() *world.System {
 }
 
 func (x *explorer) open() (err error) {
-	o := memo.Options{Bytes: x.opts.InMemory.MemoBytes, Off: x.opts.InMemory.NoMemo}
-	if o.Bytes == 0 {
-		o.Bytes = 1 << 30
-	}
+	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo}
 	if !o.Off {
 		o.Path = filepath.Join(x.report.Out, memoFile)
 		if x.opts.Out == "" {
@@ -257,21 +235,20 @@ func (x *explorer) memoKey() (ariadne.Digest, error) {
 	return sha256.Sum256(append(d[:], x.opts.Version...)), err
 }
 
-// worker explores with an explorer and an executor of its own.
-func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *coverage.Meter) strategy.Explorer) (err error) {
-	meter := x.totals.Meter(x.opts.InMemory.States)
+// executor returns one of so many executors.
+func (x *explorer) executor(i, of int) *memo.Executor {
 	var boots []memo.Boot
-	for i := range x.spec.Nodes {
-		boot := x.machines.Machine(x.spec, i, id)
+	for n := range x.spec.Nodes {
+		boot := x.machines.Machine(x.spec, n, i)
 		boots = append(boots, func() (memo.Machine, error) {
 			m, err := boot()
 			if err != nil {
-				return nil, fmt.Errorf("node %s: %w", x.spec.Nodes[i].Name, err)
+				return nil, fmt.Errorf("node %s: %w", x.spec.Nodes[n].Name, err)
 			}
 			return m, nil
 		})
 	}
-	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Audit: x.opts.InMemory.Audit,
+	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Bytes: x.shares.checkpoints / int64(of), Audit: x.opts.InMemory.Audit,
 		Now: func() time.Duration { return time.Since(x.began) }}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 200
@@ -279,45 +256,9 @@ func (x *explorer) worker(id int, newExplorer func(*Options, uint64, int, *cover
 	if x.opts.InMemory.NoCheckpoints {
 		limits.Checkpoints = 0
 	}
-	executor := memo.NewExecutor(x.memo, boots, limits)
-	executor.OnMismatch = x.leak
-	defer func() {
-		x.mu.Lock()
-		x.counts[id] = executor.Counts()
-		x.mu.Unlock()
-		if e := executor.Close(); err == nil && e != nil {
-			err = bug{e}
-		}
-	}()
-	seed := x.spec.Seed + uint64(id)*0x9e3779b97f4a7c15
-	e := &search.Exploration{
-		Space: space.New(x.system, x.memo, executor), Explorer: newExplorer(&x.opts, seed, x.from, meter),
-		Bounds: x.bounds(), Checks: func() []property.Check { return x.checks() },
-		Watch: func(p *space.Path) { meter.Watch(p); x.watch(p) },
-	}
-	rules := x.rules(e)
-	asked := 0
-	e.Stopped = func() bool {
-		// Asking costs more than a step does.
-		asked++
-		return asked%64 == 1 && x.stopped() || rules.Err() != nil
-	}
-	e.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
-		x.mu.Lock()
-		x.counts[id] = executor.Counts()
-		x.mu.Unlock()
-		if err = x.ended(id, p, e, end, v); err != nil {
-			return false
-		}
-		return !x.stopped()
-	}
-	how, e2 := e.Run()
-	x.done(e, how)
-	x.ruled(rules)
-	if err == nil && rules.Err() != nil {
-		err = rules.Err()
-	}
-	return first(err, asBug(e2))
+	e := memo.NewExecutor(x.memo, boots, limits)
+	e.OnMismatch = x.leak
+	return e
 }
 
 // bounds of a path.
@@ -328,95 +269,30 @@ func (x *explorer) bounds() space.Bounds {
 	return b
 }
 
-// done enters how a worker's search has ended.
-func (x *explorer) done(e *search.Exploration, how string) {
-	x.mu.Lock()
-	x.cover.Bounded += e.Coverage.Bounded
-	x.cover.Merged += e.Coverage.Merged
-	x.cover.Exhausted = x.cover.Exhausted || how == search.SearchExhausted
-	if m, ok := e.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
-		x.cover.Missed = m.Missed()
+// take takes one of the paths that may still be taken.
+func (x *explorer) take() bool {
+	if x.opts.Executions > 0 && x.left.Add(-1) < 0 {
+		x.over.Store(true)
 	}
-	x.mu.Unlock()
-	x.check.mu.Lock()
-	defer x.check.mu.Unlock()
-	switch how {
-	case search.SearchExhausted:
-		x.plan.Stop(StopExplored)
-	case search.SearchDone:
-		x.plan.Stop("the strategy has no more paths")
-	case search.SearchNowhere:
-		x.plan.Stop(StopNowhere)
-		x.report.doubt("the natural schedule ended before the step from which to explore: nothing was explored")
-	}
+	return !x.over.Load()
 }
 
-// ended enters a path. Those that came to known states are no executions.
-func (x *explorer) ended(worker int, p *space.Path, e *search.Exploration, end string, v *ariadne.Violation) error {
-	if end == search.EndSeen || end == search.EndStrategy {
-		return nil
-	}
-	if err := x.sample(p); err != nil {
-		return err
-	}
-	x.check.mu.Lock()
-	index, ok := x.plan.Next()
-	x.check.mu.Unlock()
-	if !ok {
-		return nil
-	}
-	a := x.attempt(p, end, v)
-	x.mu.Lock()
-	a.Steps, x.steps[worker] = e.Coverage.Steps-x.steps[worker], e.Coverage.Steps
-	x.mu.Unlock()
-	x.check.steps.Add(int64(a.Steps))
-	x.check.mu.Lock()
-	known := v == nil || !x.plan.IsNew(*v)
-	x.check.mu.Unlock()
-	if known {
-		return x.enter(index, a, true)
-	}
-	tape := newTape()
-	for i := range p.Steps() {
-		tape.steps = append(tape.steps, trace.NewStep(p.Step(i+1)))
-	}
-	return x.found(worker, index, a, tape)
+// sample writes how much was seen.
+func (x *explorer) sample() error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	return coverage.WriteCSV(x.csv, []coverage.Sample{x.totals.Sample(time.Since(x.began), x.pool.Counts())})
 }
 
-// attempt is what a path came to.
-func (x *explorer) attempt(p *space.Path, end string, v *ariadne.Violation) *attempt {
-	f := p.Last()
-	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, counted: true}
-	if end == search.EndFatal {
-		a.Fatal, a.FatalNode = f.By.Output.Fatal, f.By.From.Node
+// measure enters into the report how much was seen. The check's mu is held.
+func (x *explorer) measure() {
+	samples := x.totals.Samples()
+	if len(samples) == 0 {
+		return
 	}
-	for i := range p.Steps() {
-		t := p.Transition(i + 1)
-		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable
-		if v != nil { // is it Ariadne's doing?
-			a.refused(t.From.Node, t.Output.Refusals)
-		}
-	}
-	return a
-}
-
-// sample writes how much was seen, now and then.
-func (x *explorer) sample(p *space.Path) error {
-	for _, s := range x.totals.Path(p, time.Since(x.began), x.sum()) {
-		if err := coverage.WriteCSV(x.csv, []coverage.Sample{s}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *explorer) sum() (sum memo.Counts) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, c := range x.counts {
-		sum.Add(c)
-	}
-	return sum
+	c := x.cover
+	c.Sample, c.LocalStates, c.Memo, c.Nodes = samples[len(samples)-1], x.totals.Locals(), x.memo.Counters(), x.pool.Counts()
+	c.StatesDigest, c.Full = x.totals.StatesDigest(), x.totals.Full()
 }
 
 // leak enters that a transition was not the same the second time.
@@ -434,25 +310,12 @@ func (x *explorer) leak(m *memo.Mismatch) {
 
 // close saves what is known and writes the last of the coverage.
 func (x *explorer) close() error {
-	samples := x.totals.End(time.Since(x.began), x.sum())
-	c := x.cover
-	c.Sample, c.LocalStates, c.Memo, c.Nodes = samples[len(samples)-1], x.totals.Locals(), x.memo.Counters(), x.sum()
-	c.StatesDigest = x.totals.StatesDigest()
-	err := coverage.WriteCSV(x.csv, samples[len(samples)-1:])
-	plot := coverage.Growth(x.spec.Name+": "+c.Strategy, samples)
+	err := x.sample()
+	x.check.mu.Lock()
+	x.measure()
+	x.check.mu.Unlock()
+	plot := coverage.Growth(x.spec.Name+": "+x.cover.Strategy, x.totals.Samples())
 	var b strings.Builder
 	err = errors.Join(err, plot.WriteSVG(&b), x.csv.Close(), writeFile(filepath.Join(x.report.Out, plotFile), []byte(b.String())))
 	return errors.Join(err, x.memo.Close())
-}
-
-// watch enters what a transition met that is not modelled, when a path first takes
-// it. Paths that end in known states count too.
-func (x *explorer) watch(p *space.Path) {
-	by := p.Last().By
-	if by == nil || len(by.Output.Refusals) == 0 || by.Fine.Load() {
-		return
-	}
-	x.check.mu.Lock()
-	defer x.check.mu.Unlock()
-	x.report.refused(by.From.Node, by.Output.Refusals)
 }

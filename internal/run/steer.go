@@ -109,8 +109,8 @@ func (c *check) listen() {
 
 // ruled enters what came of a worker's rules.
 func (x *explorer) ruled(r *script.Rules) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.check.mu.Lock()
+	defer x.check.mu.Unlock()
 	x.cover.RulesAudited += r.Audited
 }
 

@@ -49,6 +49,19 @@ func (r *Report) refused(id ariadne.NodeID, refusals []ariadne.Refusal) {
 	}
 }
 
+// forget forgets all that is counted, for a check that walks all again and so counts
+// it again; the index of its first execution is first. What was found stays.
+func (r *Report) forget(first int) {
+	r.Steps, r.Calls, r.Messages, r.VirtualTime, r.Executions = 0, 0, 0, 0, 0
+	r.Ends, r.Next = nil, first
+	for i := range r.Nodes {
+		r.Nodes[i].Refusals = nil
+	}
+	for i := range r.Violations {
+		r.Violations[i].Count = 0
+	}
+}
+
 func (r *Report) names() []string {
 	var names []string
 	for _, n := range r.Nodes {

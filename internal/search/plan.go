@@ -82,6 +82,34 @@ func (p *Plan) Ended(index int, v *ariadne.Violation) {
 	}
 }
 
+// Count enters that n more executions were run and have ended.
+func (p *Plan) Count(n int) {
+	if p.resume == p.next {
+		p.next, p.resume = p.next+n, p.resume+n
+		return
+	}
+	for range n {
+		p.ended[p.next] = true
+		p.next++
+	}
+}
+
+// Repeat enters that n of those that were counted ended in a violation that is known.
+func (p *Plan) Repeat(v ariadne.Violation, n int) {
+	if n == 0 {
+		return
+	}
+	if f := p.find(v); f != nil {
+		f.Count += n
+	}
+	if !p.budget.KeepGoing {
+		p.Stop(StopViolation)
+	}
+}
+
+// Left is how many executions may still be run, if they are limited.
+func (p *Plan) Left() int { return max(p.budget.Executions-(p.next-p.budget.First), 0) }
+
 // Know enters a finding of an earlier part of the same check.
 func (p *Plan) Know(f Finding) { p.findings = append(p.findings, &f) }
 

@@ -98,8 +98,11 @@ func TestWorkersFindTheSame(t *testing.T) {
 			}
 			for _, n := range []int{2, 5} {
 				got := s.together(t, divisible()[name].Divide(n), nil)
-				if got.how != search.SearchExhausted {
-					t.Fatalf("%s, %d workers: %s", name, n, got.how)
+				if got.how != want.how || want.how != search.SearchExhausted && name != "sleep sets" {
+					t.Fatalf("%s, %d workers: %s, want %s", name, n, got.how, want.how)
+				}
+				if name == "sleep sets" && want.how != search.SearchExhausted {
+					continue // under bounds it depends on the order what it takes for known
 				}
 				if !maps.Equal(got.states, want.states) {
 					t.Fatalf("%s, %d workers: %d states, want %d", name, n, len(got.states), len(want.states))
@@ -107,6 +110,11 @@ func TestWorkersFindTheSame(t *testing.T) {
 				if !maps.Equal(got.traces, want.traces) || !maps.Equal(got.violations, want.violations) {
 					t.Fatalf("%s, %d workers: %d traces, want %d; %d violations, want %d", name, n, len(got.traces), len(want.traces),
 						len(got.violations), len(want.violations))
+				}
+				for _, c := range []*search.Coverage{&got.coverage, &want.coverage} {
+					// Whether a path that is given up leads to a known state depends on the order.
+					delete(c.Ends, search.EndSeen)
+					delete(c.Ends, search.EndStrategy)
 				}
 				if got.coverage.Paths != want.coverage.Paths || got.coverage.Bounded != want.coverage.Bounded || !maps.Equal(got.coverage.Ends, want.coverage.Ends) {
 					t.Fatalf("%s, %d workers: %+v, want %+v", name, n, got.coverage, want.coverage)

@@ -13,7 +13,7 @@ type Novelty struct {
 	New func(p *space.Path) bool
 
 	pool  []beginning
-	index int
+	Index int // of the next walk
 	draw  draw
 	now   follow
 	began bool
@@ -26,8 +26,8 @@ type beginning struct {
 
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
-	w.draw = newDraw(w.Seed, w.index)
-	w.index++
+	w.draw = newDraw(w.Seed, w.Index)
+	w.Index++
 	w.now.prefix = nil
 	if !w.began || len(w.pool) == 0 || w.draw.below(2) == 0 {
 		w.began = true

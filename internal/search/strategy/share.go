@@ -39,8 +39,9 @@ type crew struct {
 	some    sync.Cond // there may be something to do, or it is over
 	workers int       // that have not left
 	waiting int
-	over    bool // all was done
-	left    bool // somebody has left before
+	over    bool   // all was done
+	left    bool   // somebody has left before
+	why     string // what the strategy misses
 }
 
 func (c *crew) begin(workers int) { c.workers, c.some.L = workers, &c.mu }
@@ -79,10 +80,20 @@ func (c *crew) leave() {
 	}
 }
 
+// miss enters that the strategy misses something, and why.
+func (c *crew) miss(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.why = why
+}
+
 // missed says what nobody did.
 func (c *crew) missed() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.why != "" {
+		return c.why
+	}
 	if c.left || !c.over {
 		return "it ended before all was explored"
 	}
@@ -155,7 +166,7 @@ const prefixBytes = 24
 // newFrontier returns that of a search by so many workers, with the path without
 // steps in it. It takes about so much memory at most; 0: no bound.
 func newFrontier(workers int, bytes int64) *frontier {
-	f := &frontier{tree: newTree(), levels: [][]int32{{0}}, most: math.MaxInt32}
+	f := &frontier{levels: [][]int32{{0}}, most: math.MaxInt32}
 	if bytes > 0 {
 		f.most = int(min(bytes/prefixBytes, math.MaxInt32))
 	}

@@ -98,7 +98,12 @@ func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 	}
 	i := p.Len() - len(s.prefix)
 	if i == len(s.levels) {
-		s.bounded = s.bounded || p.Last().Bounded
+		if p.Last().Bounded && !s.bounded {
+			s.bounded = true
+			if s.share != nil {
+				s.share.miss(missedByBounds)
+			}
+		}
 		l := sleeper{sleep: s.first}
 		if i > 0 {
 			before := &s.levels[i-1]

@@ -8,10 +8,11 @@ type tree struct{ nodes []treeNode }
 
 type treeNode struct{ parent, event int32 }
 
-func newTree() tree { return tree{[]treeNode{{-1, 0}}} }
-
 // add returns the place of the prefix that goes on from another by an event.
 func (t *tree) add(parent int32, event int) int32 {
+	if len(t.nodes) == 0 {
+		t.nodes = append(t.nodes, treeNode{-1, 0})
+	}
 	t.nodes = append(t.nodes, treeNode{parent, int32(event)})
 	return int32(len(t.nodes) - 1)
 }

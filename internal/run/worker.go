@@ -1,0 +1,247 @@
+package run
+
+import (
+	"time"
+
+	"ariadne"
+	"ariadne/internal/coverage"
+	"ariadne/internal/memo"
+	"ariadne/internal/property"
+	"ariadne/internal/script"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/trace"
+)
+
+// worker explores in memory, on a goroutine of its own. What it counts it enters into
+// the report now and then: paths may end by the hundred thousand in a second.
+type worker struct {
+	*explorer
+	id     int
+	search *search.Exploration
+	meter  *coverage.Meter
+	script *script.Rules
+	asked  int // how often it was asked whether to stop
+
+	entered  search.Coverage             // of search.Coverage, what is in the report
+	virtual  ariadne.Time                // of paths that are not in the report yet
+	paths    int                         // likewise
+	ends     map[string]int              // likewise
+	repeated map[violationName]*repeated // that are entered together
+	last     time.Duration               // when it last entered anything
+	near     bool                        // it is in a part that a resumed check walks again
+	err      error
+}
+
+// violationName names a violation, but for where on its path it is.
+type violationName struct {
+	kind, message string
+	node          ariadne.NodeID
+}
+
+func nameOf(v *ariadne.Violation) violationName { return violationName{v.Kind, v.Message, v.Node} }
+
+// repeated is a violation that was found before.
+type repeated struct {
+	violation ariadne.Violation
+	count     int // of paths that are not in the report yet
+}
+
+// enterEvery is how often a worker enters what it counted.
+const enterEvery = 20 * time.Millisecond
+
+func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter) *worker {
+	w := &worker{explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
+	w.search = &search.Exploration{
+		Space: space.New(x.system, x.memo, x.pool.Worker()), Explorer: e, Bounds: x.bounds(), Seen: x.none,
+		Checks: func() []property.Check { return x.checks() }, Watch: w.watch, Stopped: w.isStopped, Ended: w.ended,
+	}
+	switch e.(type) {
+	case *strategy.Series, *strategy.Periphery, *strategy.Scripted:
+		w.search.Seen = x.seen
+		w.near = true
+		x.nearby++
+	}
+	w.script = x.rules(w.search)
+	return w
+}
+
+// run explores until there is nothing left or the check is over.
+func (w *worker) run() error {
+	how, err := w.search.Run()
+	w.err = first(w.err, w.enter())
+	w.done(how)
+	w.ruled(w.script)
+	return first(first(w.err, w.script.Err()), asBug(err))
+}
+
+// watch looks at the frame to which a path has come.
+func (w *worker) watch(p *space.Path) {
+	w.meter.Watch(p)
+	if by := p.Last().By; by != nil && w.meter.Met() {
+		w.met(by)
+	}
+}
+
+// met enters what a transition met that cannot be modelled, once.
+func (x *explorer) met(by *memo.Transition) {
+	if len(by.Output.Refusals) == 0 && !by.Output.Unreplayable {
+		return
+	}
+	x.check.mu.Lock()
+	defer x.check.mu.Unlock()
+	x.report.refused(by.From.Node, by.Output.Refusals)
+	if by.Output.Unreplayable {
+		x.report.doubt(mayNotReplay)
+	}
+}
+
+// isStopped is asked before each step. To find out costs more than a step does.
+func (w *worker) isStopped() bool {
+	w.asked++
+	if w.asked%64 == 1 && w.stopped() {
+		w.over.Store(true)
+	}
+	return w.over.Load() || w.script.Err() != nil
+}
+
+// ended enters a path. Those that came to known states are no executions.
+func (w *worker) ended(p *space.Path, end string, v *ariadne.Violation) bool {
+	if end == search.EndSeen || end == search.EndStrategy {
+		return !w.over.Load()
+	}
+	if p.Approaching() && w.id > 0 {
+		return false // all workers come to the same end, which counts once
+	}
+	if !w.take() {
+		return false
+	}
+	if w.totals.Path(p) {
+		if w.err = w.sample(); w.err != nil {
+			return false
+		}
+	}
+	if v == nil && end != search.EndFatal || v != nil && w.again(v) {
+		w.paths++
+		w.ends[end]++
+		w.virtual += p.Last().State.Now
+		if now := time.Since(w.began); now-w.last > enterEvery {
+			w.last = now
+			w.err = w.enter()
+			w.asked = 0
+		}
+		return w.err == nil && !w.over.Load()
+	}
+	if w.err = w.enter(); w.err == nil {
+		w.err = w.enterAlone(p, end, v)
+	}
+	return w.err == nil && !w.stopped()
+}
+
+// again counts a violation that this worker has met before.
+func (w *worker) again(v *ariadne.Violation) bool {
+	r := w.repeated[nameOf(v)]
+	if r != nil {
+		r.count++
+	}
+	return r != nil
+}
+
+// enter enters what was counted.
+func (w *worker) enter() error {
+	c, e := &w.search.Coverage, &w.entered
+	a := &attempt{Result: search.Result{Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Time: w.virtual}, counted: true}
+	w.check.steps.Add(int64(a.Steps))
+	series, ok := w.search.Explorer.(*strategy.Series)
+	w.check.mu.Lock()
+	defer w.check.mu.Unlock()
+	w.report.count(a)
+	w.report.Executions += w.paths
+	for end, n := range w.ends {
+		w.report.Ends[end] += n
+	}
+	w.cover.Bounded += c.Bounded - e.Bounded
+	w.cover.Merged += c.Merged - e.Merged
+	w.plan.Count(w.paths)
+	for _, r := range w.repeated {
+		w.plan.Repeat(r.violation, r.count)
+		r.count = 0
+	}
+	w.recount()
+	if w.near && ok && len(series.Parts) == 1 {
+		w.near = false
+		w.nearby--
+		w.cover.Again = w.kind.again || w.nearby > 0
+	}
+	w.entered, w.paths, w.virtual = *c, 0, 0
+	clear(w.ends)
+	if time.Since(w.saved) < saveEvery {
+		return nil
+	}
+	w.measure()
+	return w.save()
+}
+
+// enterAlone enters a path that is more than one of many.
+func (w *worker) enterAlone(p *space.Path, end string, v *ariadne.Violation) error {
+	a := w.attempt(p, end, v)
+	w.check.mu.Lock()
+	index, ok := w.plan.Next()
+	known := v == nil || !w.plan.IsNew(*v)
+	w.check.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if known {
+		if v != nil {
+			w.repeated[nameOf(v)] = &repeated{violation: *v}
+		}
+		return w.check.enter(index, a, true)
+	}
+	tape := newTape()
+	for i := range p.Steps() {
+		tape.steps = append(tape.steps, trace.NewStep(p.Step(i+1)))
+	}
+	var err error
+	onThread(func() { err = w.found(w.id, index, a, tape) })
+	return err
+}
+
+// attempt is what a path came to. Its steps are counted elsewhere.
+func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *attempt {
+	f := p.Last()
+	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, counted: true}
+	if end == search.EndFatal {
+		a.Fatal, a.FatalNode = f.By.Output.Fatal, f.By.From.Node
+	}
+	for i := range p.Steps() {
+		t := p.Transition(i + 1)
+		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable
+		if v != nil { // is it Ariadne's doing?
+			a.refused(t.From.Node, t.Output.Refusals)
+		}
+	}
+	return a
+}
+
+// done enters how the worker's search has ended.
+func (w *worker) done(how string) {
+	w.check.mu.Lock()
+	defer w.check.mu.Unlock()
+	w.cover.Exhausted = w.cover.Exhausted || how == search.SearchExhausted
+	if s, ok := w.search.Explorer.(interface{ Cut() string }); ok && s.Cut() != "" {
+		w.cover.Missed = s.Cut()
+	} else if m, ok := w.search.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
+		w.cover.Missed = m.Missed()
+	}
+	switch how {
+	case search.SearchExhausted:
+		w.plan.Stop(StopExplored)
+	case search.SearchDone:
+		w.plan.Stop("the strategy has no more paths")
+	case search.SearchNowhere:
+		w.plan.Stop(StopNowhere)
+		w.report.doubt("the natural schedule ended before the step from which to explore: nothing was explored")
+	}
+}
