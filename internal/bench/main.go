@@ -7,7 +7,7 @@
 // It knows no more of Ariadne than its command line. What this machine cannot
 // measure is named and left out.
 //
-// Read next: calls.go, then systems.go.
+// Read next: calls.go, then systems.go, audits.go.
 package main
 
 import (
@@ -33,6 +33,7 @@ type bench struct {
 	dir     string // for what is built and run
 	repeat  int
 	budget  time.Duration // of one check
+	audit   int           // transitions of each system to execute, some of them twice
 	results map[string]result
 	missing []string // what could not be measured, and why
 }
@@ -42,6 +43,7 @@ func main() {
 	flag.StringVar(&b.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
+	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
 	out := flag.String("out", "bench.json", "the file to write")
 	flag.Parse()
 	if err := b.run(*out); err != nil {
@@ -61,6 +63,9 @@ func (b *bench) run(out string) error {
 		return err
 	}
 	if err := b.measureSystems(); err != nil {
+		return err
+	}
+	if err := b.measureAudits(); err != nil {
 		return err
 	}
 	b.print()
