@@ -112,7 +112,7 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: 100 in rounds)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
-	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each worker keeps `n` frozen nodes (default: 200)")
+	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each executor keeps `n` frozen nodes (default: 2000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
 }

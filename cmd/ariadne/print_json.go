@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/run"
@@ -144,6 +145,12 @@ type coverage struct {
 	Thawing   float64 `json:"thawing"`
 	Booting   float64 `json:"booting"`
 	Replaying float64 `json:"replaying"`
+	Ending    float64 `json:"ending"`
+
+	// Medians of new transitions, milliseconds.
+	Thaw   float64 `json:"thaw_ms"`
+	Step   float64 `json:"step_ms"`
+	Freeze float64 `json:"freeze_ms"`
 }
 
 func newCoverage(c *run.Coverage) *coverage {
@@ -158,7 +165,8 @@ func newCoverage(c *run.Coverage) *coverage {
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
 		Audited: n.Audited, Incomparable: n.Incomparable, Mismatches: n.Mismatches,
 		Stepping: n.Stepping.Seconds(), Freezing: n.Freezing.Seconds(), Thawing: n.Thawing.Seconds(),
-		Booting: n.Booting.Seconds(), Replaying: n.Replaying.Seconds(),
+		Booting: n.Booting.Seconds(), Replaying: n.Replaying.Seconds(), Ending: n.Ending.Seconds(),
+		Thaw: milliseconds(n.Thaw.Median()), Step: milliseconds(n.Step.Median()), Freeze: milliseconds(n.Freeze.Median()),
 	}
 }
 
@@ -177,6 +185,8 @@ type mismatch struct {
 	Node    string `json:"node,omitempty"`
 	Message string `json:"message"`
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 func seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
 

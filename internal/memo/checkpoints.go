@@ -1,6 +1,7 @@
 package memo
 
 import (
+	"container/heap"
 	"errors"
 
 	"ariadne"
@@ -12,12 +13,17 @@ import (
 // above it; and because what was not used for long will likely not be used again,
 // it is counted from where the least use stood when the checkpoint was last used
 // (Cao and Irani's GreedyDual).
+//
+// The use grows when the checkpoint is used and when one above it goes. So the heap
+// holds what the use was when the checkpoint was last looked at, which is never too
+// much but for checkpoints above it that came later, and the one on top is looked at
+// again before it goes.
 type checkpoints struct {
 	count     int
 	bytes     int64 // 0: no bound
 	held      int64
 	at        map[ariadne.Digest]*checkpoint
-	list      []*checkpoint
+	heap      checkpointHeap
 	floor     int // the use of what was evicted last
 	evictions int
 }
@@ -26,19 +32,35 @@ type checkpoint struct {
 	local  *Local
 	frozen Frozen
 	since  int // floor when it was last used
-	place  int // in list
+	value  int // since and its use, when last looked at
 }
 
-// keep enters a checkpoint and makes room for it.
+// checkpointHeap has the checkpoint of the least value on top (container/heap).
+type checkpointHeap []*checkpoint
+
+func (h checkpointHeap) Len() int           { return len(h) }
+func (h checkpointHeap) Less(i, j int) bool { return h[i].value < h[j].value }
+func (h checkpointHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *checkpointHeap) Push(c any)        { *h = append(*h, c.(*checkpoint)) }
+func (h *checkpointHeap) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return c
+}
+
+// keep makes room for a checkpoint and enters it.
 func (k *checkpoints) keep(l *Local, f Frozen) error {
-	c := &checkpoint{local: l, frozen: f, since: k.floor, place: len(k.list)}
-	k.at[l.Name] = c
-	k.list = append(k.list, c)
-	k.held += f.Bytes()
 	var errs []error
-	for len(k.list) > k.count || k.bytes > 0 && k.held > k.bytes && len(k.list) > 1 {
-		errs = append(errs, k.evict(c))
+	for len(k.heap) > 0 && (len(k.heap) >= k.count || k.bytes > 0 && k.held+f.Bytes() > k.bytes) {
+		errs = append(errs, k.evict())
 	}
+	c := &checkpoint{local: l, frozen: f, since: k.floor}
+	c.value = k.value(c)
+	k.at[l.Name] = c
+	heap.Push(&k.heap, c)
+	k.held += f.Bytes()
 	return errors.Join(errs...)
 }
 
@@ -61,35 +83,31 @@ func (k *checkpoints) value(c *checkpoint) int {
 // bootCost is what booting a node costs, in inputs.
 const bootCost = 4
 
-// evict drops the least useful checkpoint, but not the newest.
-func (k *checkpoints) evict(newest *checkpoint) error {
-	var victim *checkpoint
-	least := 0
-	for _, c := range k.list {
-		if c == newest && len(k.list) > 1 {
+// evict drops the least useful checkpoint.
+func (k *checkpoints) evict() error {
+	for {
+		c := k.heap[0]
+		if v := k.value(c); v > c.value {
+			c.value = v
+			heap.Fix(&k.heap, 0)
 			continue
 		}
-		if v := k.value(c); victim == nil || v < least {
-			victim, least = c, v
-		}
+		heap.Pop(&k.heap)
+		k.floor = max(k.floor, c.value)
+		k.evictions++
+		delete(k.at, c.local.Name)
+		k.held -= c.frozen.Bytes()
+		return c.frozen.Drop()
 	}
-	k.floor = max(k.floor, least)
-	k.evictions++
-	last := k.list[len(k.list)-1]
-	k.list[victim.place], last.place = last, victim.place
-	k.list = k.list[:len(k.list)-1]
-	delete(k.at, victim.local.Name)
-	k.held -= victim.frozen.Bytes()
-	return victim.frozen.Drop()
 }
 
 // drop drops all.
 func (k *checkpoints) drop() error {
 	var errs []error
-	for _, c := range k.list {
+	for _, c := range k.heap {
 		errs = append(errs, c.frozen.Drop())
 	}
-	k.list, k.held = nil, 0
+	k.heap, k.held = nil, 0
 	clear(k.at)
 	return errors.Join(errs...)
 }

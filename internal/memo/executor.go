@@ -3,6 +3,7 @@ package memo
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"ariadne"
@@ -40,7 +41,7 @@ type Limits struct {
 	Checkpoints int   // at most so many; 0: none at all
 	Bytes       int64 // that they hold together; 0: no bound
 	// Every is how many inputs apart checkpoints are on a path that is gone for the
-	// first time; 0: 8. A state that is come back to always gets one of its own: who
+	// first time; 0: the more, the less often the search comes back (spacing). A state that is come back to always gets one of its own: who
 	// needs a second new transition of it often needs a third.
 	Every int
 	// Audit is the share of new transitions, from 0 to 1, that are executed a
@@ -70,8 +71,10 @@ type Counts struct {
 	Unreplayable int // of Executed, those in which a thread was preempted
 
 	// Real time in living nodes; Replaying is that of steps that only lead to a local
-	// state.
-	Stepping, Replaying, Freezing, Thawing, Booting time.Duration
+	// state, Ending that of giving up machines and checkpoints.
+	Stepping, Replaying, Freezing, Thawing, Booting, Ending time.Duration
+	// Of new transitions, how long each thaw, step and freeze took.
+	Thaw, Step, Freeze Times `json:"-"`
 }
 
 // Add adds up the counts of several executors.
@@ -94,6 +97,10 @@ func (c *Counts) Add(d Counts) {
 	c.Freezing += d.Freezing
 	c.Thawing += d.Thawing
 	c.Booting += d.Booting
+	c.Ending += d.Ending
+	c.Thaw.add(&d.Thaw)
+	c.Step.add(&d.Step)
+	c.Freeze.add(&d.Freeze)
 }
 
 // Executor makes transitions: it looks them up, and executes what is missing.
@@ -105,6 +112,9 @@ type Executor struct {
 	live   []living
 	kept   *checkpoints
 	counts Counts
+	// returns is the share of the last transitions that began in a state from which
+	// the node's machine had gone elsewhere.
+	returns float64
 	// OnMismatch, when not nil, is told the mismatches of audits and replays; the
 	// executor then goes on with the first execution. When it is nil they are errors.
 	OnMismatch func(*Mismatch)
@@ -119,9 +129,6 @@ type living struct {
 // NewExecutor returns an executor whose machines come from boot, by node. Close
 // must follow.
 func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
-	if l.Every == 0 {
-		l.Every = 8
-	}
 	if l.Now == nil {
 		l.Now = func() time.Duration { return 0 }
 	}
@@ -154,7 +161,12 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if again || x.distance(l) >= x.limits.Every {
+	if again {
+		x.returns += (1 - x.returns) / returnsOver
+	} else {
+		x.returns -= x.returns / returnsOver
+	}
+	if every := x.spacing(); again || x.distance(l, every) >= every {
 		if err := x.freeze(l); err != nil {
 			return nil, err
 		}
@@ -163,10 +175,12 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 	if audited {
 		x.live[l.Node].machine.RecordCalls(true)
 	}
-	out, err := x.step(l, in, &x.counts.Stepping)
+	out, took, err := x.step(l, in)
 	if err != nil {
 		return nil, err
 	}
+	x.counts.Stepping += took
+	x.counts.Step.enter(took)
 	x.counts.Executed++
 	if out.Unreplayable {
 		x.counts.Unreplayable++
@@ -189,17 +203,18 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 	return t, err
 }
 
-// step gives an input to the node's machine, which is at l; it takes time.
-func (x *Executor) step(l *Local, in world.Input, time *time.Duration) (ariadne.Output, error) {
+// step gives an input to the node's machine, which is at l, and says how long it
+// took.
+func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time.Duration, err error) {
 	v := &x.live[l.Node]
 	began := x.limits.Now()
-	out, err := v.machine.Apply(in.Input())
-	*time += x.limits.Now() - began
+	out, err = v.machine.Apply(in.Input())
+	took = x.limits.Now() - began
 	if err != nil {
-		return out, errors.Join(err, x.abandon(l.Node))
+		return out, took, errors.Join(err, x.abandon(l.Node))
 	}
 	v.at = world.Succeed(l.Name, in)
-	return out, nil
+	return out, took, nil
 }
 
 // abandon gives up the node's machine.
@@ -210,7 +225,10 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 	}
 	m := v.machine
 	v.machine = nil
-	return m.Close()
+	began := x.limits.Now()
+	err := m.Close()
+	x.counts.Ending += x.limits.Now() - began
+	return err
 }
 
 // reach brings the node's machine to l: it is there or on the way, or it is thawed
@@ -229,10 +247,11 @@ func (x *Executor) reach(l *Local) (again bool, err error) {
 		x.live[l.Node], from = living{m, a.Name}, a
 	}
 	for _, s := range between(from, l) {
-		out, err := x.step(s.Parent, s.Input, &x.counts.Replaying)
+		out, took, err := x.step(s.Parent, s.Input)
 		if err != nil {
 			return !there, err
 		}
+		x.counts.Replaying += took
 		x.counts.Replayed++
 		if out.Digest != s.Did && !out.Unreplayable {
 			return !there, x.astray(s, out)
@@ -310,8 +329,10 @@ func (x *Executor) clone(l *Local) (Machine, *Local, error) {
 		}
 		x.kept.use(c)
 		m, err := c.frozen.Thaw()
+		took := x.limits.Now() - began
 		x.counts.Thaws++
-		x.counts.Thawing += x.limits.Now() - began
+		x.counts.Thawing += took
+		x.counts.Thaw.enter(took)
 		return m, a, err
 	}
 	panic("a local state without a root")
@@ -323,10 +344,26 @@ func (x *Executor) stands(l *Local) bool {
 	return v.machine != nil && v.at == l.Name
 }
 
-// distance is the number of inputs from the nearest checkpoint to l.
-func (x *Executor) distance(l *Local) int {
+const (
+	returnsOver = 64 // transitions
+	maxSpacing  = 8
+)
+
+// spacing is how many inputs apart checkpoints are on a new path. With checkpoints k
+// apart each input costs a k-th of a freeze, and each return (k-1)/2 replays. A freeze
+// takes about as long as a replay, so with r returns for each input the sum is least
+// at the square root of 2/r.
+func (x *Executor) spacing() int {
+	if x.limits.Every > 0 {
+		return x.limits.Every
+	}
+	return max(1, int(math.Round(math.Sqrt(2/max(x.returns, 2.0/(maxSpacing*maxSpacing))))))
+}
+
+// distance is the number of inputs from the nearest checkpoint to l, or most.
+func (x *Executor) distance(l *Local, most int) int {
 	n := 0
-	for a := l; a != nil && n < x.limits.Every && x.kept.at[a.Name] == nil; a = a.Parent {
+	for a := l; a != nil && n < most && x.kept.at[a.Name] == nil; a = a.Parent {
 		n++
 	}
 	return n
@@ -342,7 +379,8 @@ func (x *Executor) freeze(l *Local) error {
 	}
 	began := x.limits.Now()
 	f, err := x.live[l.Node].machine.Freeze()
-	x.counts.Freezing += x.limits.Now() - began
+	took := x.limits.Now() - began
+	x.counts.Freezing += took
 	if errors.Is(err, ErrNotFreezable) {
 		x.counts.Unfrozen++
 		return nil
@@ -351,7 +389,11 @@ func (x *Executor) freeze(l *Local) error {
 		return err
 	}
 	x.counts.Freezes++
-	return x.kept.keep(l, f)
+	x.counts.Freeze.enter(took)
+	began = x.limits.Now()
+	err = x.kept.keep(l, f)
+	x.counts.Ending += x.limits.Now() - began
+	return err
 }
 
 // Close ends all machines and drops all checkpoints.

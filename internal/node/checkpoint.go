@@ -92,8 +92,8 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 }
 
 const (
-	checkpointBase  = 256 << 10 // page tables, kernel objects, registers
-	checkpointShare = 8         // one part in so many is taken to be the copy's alone
+	checkpointBase  = 384 << 10 // page tables, pages written in a step, Linux's own objects
+	checkpointShare = 64        // one part in so many is taken to be the copy's alone
 )
 
 // resident is how much of a process is in memory, in bytes.
@@ -246,5 +246,6 @@ func (c *Checkpoint) Drop() error {
 
 // Bytes is about how much memory the checkpoint holds: what its processes do not
 // share with the others is known only to Linux, and to ask costs more than a
-// freeze, so this is a share of what they have in memory.
+// freeze, so this is a share of what they have in memory. Measured were 400 to 550 KB
+// for memcached, Redis and an etcd node, of which the copy of the kernel is 60.
 func (c *Checkpoint) Bytes() int64 { return c.bytes }

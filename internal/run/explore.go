@@ -53,7 +53,7 @@ type InMemory struct {
 	Audit         float64 // share of new transitions to execute twice
 	NoMemo        bool    // execute every transition whenever it is needed
 	NoCheckpoints bool    // reach every local state from the node's start
-	Checkpoints   int     // of each executor; 0: 200
+	Checkpoints   int     // of each executor; 0: 2000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
 	// the machine has.
 	Memory int64
@@ -251,7 +251,7 @@ func (x *explorer) executor(i, of int) *memo.Executor {
 	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Bytes: x.shares.checkpoints / int64(of), Audit: x.opts.InMemory.Audit,
 		Now: func() time.Duration { return time.Since(x.began) }}
 	if limits.Checkpoints == 0 {
-		limits.Checkpoints = 200
+		limits.Checkpoints = 2000
 	}
 	if x.opts.InMemory.NoCheckpoints {
 		limits.Checkpoints = 0
