@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 
 func TestGood(t *testing.T) {
 	fine := func() map[string]set {
-		return map[string]set{"bug": {found("default", 0, 1, 1), {Strategy: "dpor"}}, "mended": {{Strategy: "default"}}, "coverage": {{}}}
+		return map[string]set{"bug": {found("default", 0, 1, 1), {Strategy: "dpor", Wrong: "inconclusive"}}, "mended": {{Strategy: "default"}}, "coverage": {{}}}
 	}
 	if !good(fine()) {
 		t.Error("that is as it should be")
