@@ -35,6 +35,9 @@ func (o *Options) Steer(e *spec.Explore) {
 	if m.Backtracks == 0 {
 		m.Backtracks = e.Backtracks
 	}
+	if m.Branch == 0 {
+		m.Branch = e.Branch
+	}
 	if len(m.States) == 0 {
 		m.States = e.States
 	}
@@ -68,16 +71,36 @@ func (x *explorer) relates() bool {
 	return m.Script != nil && m.Script.Relates() && slices.Contains(orderwise, m.Strategy)
 }
 
-// rules makes a worker's search obey the user, and returns the script's rules.
-func (x *explorer) rules(e *search.Exploration) *script.Rules {
+// word is what the user has said, as a worker's search takes it.
+type word struct {
+	symmetry *space.Symmetry // or nil
+	rules    *script.Rules   // or nil
+}
+
+// Err says what speaks against it, or is wrong with it; or nil. It is the user's to mend.
+func (w word) Err() error {
+	if w.symmetry != nil && w.symmetry.Err() != nil {
+		return w.symmetry.Err()
+	}
+	if w.rules != nil {
+		return w.rules.Err()
+	}
+	return nil
+}
+
+// obey makes a worker's search obey the user.
+func (x *explorer) obey(e *search.Exploration) (w word) {
 	if x.symmetric() {
-		e.Space.Symmetry = space.NewSymmetry(len(x.spec.Nodes), x.opts.InMemory.Symmetric)
+		w.symmetry = space.NewSymmetry(len(x.spec.Nodes), x.opts.InMemory.Symmetric)
+		w.symmetry.Audit = x.opts.InMemory.Audit
+		e.Space.Symmetry = w.symmetry
 		e.Classes = append(e.Classes, (*space.Path).Class)
 	}
 	if x.opts.InMemory.Script == nil {
-		return &script.Rules{}
+		return w
 	}
 	r := x.opts.InMemory.Script.Rules(x.system)
+	w.rules = r
 	r.Audit(e.Space.Source, x.opts.InMemory.Audit)
 	if s, ok := e.Explorer.(*strategy.Scripted); ok {
 		s.Ask = r.Explore
@@ -88,7 +111,7 @@ func (x *explorer) rules(e *search.Exploration) *script.Rules {
 	if x.likens() {
 		e.Classes = append(e.Classes, r.Class)
 	}
-	return r
+	return w
 }
 
 // listen passes on what the script prints, and has printed as it was read.
@@ -107,11 +130,13 @@ func (c *check) listen() {
 	}
 }
 
-// ruled enters what came of a worker's rules.
-func (x *explorer) ruled(r *script.Rules) {
-	x.check.mu.Lock()
-	defer x.check.mu.Unlock()
-	x.cover.RulesAudited += r.Audited
+// obeyed enters what came of the user's word in a worker's search.
+func (x *explorer) obeyed(w word) {
+	if w.rules != nil {
+		x.check.mu.Lock()
+		x.cover.RulesAudited += w.rules.Audited
+		x.check.mu.Unlock()
+	}
 }
 
 // under says what of the user's word the result rests on.

@@ -7,7 +7,6 @@ import (
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
-	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -21,8 +20,8 @@ type worker struct {
 	id     int
 	search *search.Exploration
 	meter  *coverage.Meter
-	script *script.Rules
-	asked  int // how often it was asked whether to stop
+	word   word // the user's
+	asked  int  // how often it was asked whether to stop
 
 	entered  search.Coverage             // of search.Coverage, what is in the report
 	virtual  ariadne.Time                // of paths that are not in the report yet
@@ -63,7 +62,7 @@ func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter) *wo
 		w.near = true
 		x.nearby++
 	}
-	w.script = x.rules(w.search)
+	w.word = x.obey(w.search)
 	return w
 }
 
@@ -72,8 +71,8 @@ func (w *worker) run() error {
 	how, err := w.search.Run()
 	w.err = first(w.err, w.enter())
 	w.done(how)
-	w.ruled(w.script)
-	return first(first(w.err, w.script.Err()), asBug(err))
+	w.obeyed(w.word)
+	return first(first(w.err, w.word.Err()), asBug(err))
 }
 
 // watch looks at the frame to which a path has come.
@@ -103,7 +102,7 @@ func (w *worker) isStopped() bool {
 	if w.asked%64 == 1 && w.stopped() {
 		w.over.Store(true)
 	}
-	return w.over.Load() || w.script.Err() != nil
+	return w.over.Load() || w.word.Err() != nil
 }
 
 // ended enters a path. Those that came to known states are no executions.

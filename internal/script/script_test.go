@@ -96,6 +96,19 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestExamples: the scripts of the examples load.
+func TestExamples(t *testing.T) {
+	files, _ := filepath.Glob("../../examples/*/*.star")
+	if len(files) == 0 {
+		t.Error("there are none")
+	}
+	for _, path := range files {
+		if _, err := Load(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestLoadFindsMistakes(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"def same(state):\n    return 1\n", ""},

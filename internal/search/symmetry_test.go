@@ -228,7 +228,53 @@ func orbitsOf(t failer, s small, groups [][]ariadne.NodeID, times bool, into map
 			into[orbit(p, times)] = true
 		}
 	}
-	return explore(t, x, 1000)
+	return explore(t, x, 600)
+}
+
+// favoured answers all but one node twice.
+type favoured struct{ worldtest.Idle }
+
+func (favoured) Receive(c *worldtest.Ctx, m ariadne.Message) {
+	c.Send(m.From, "yes")
+	if m.From != 1 {
+		c.Send(m.From, "indeed")
+	}
+}
+
+// TestNotInterchangeable: what shows that nodes are not what they were said to be is
+// told, and nothing speaks against nodes that are.
+func TestNotInterchangeable(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		programs func() []worldtest.Program
+		audit    float64
+		want     string
+	}{
+		{"alike", func() []worldtest.Program {
+			return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Count: 2}, &worldtest.Ping{Count: 2}}
+		}, 0.5, ""},
+		{"longer", func() []worldtest.Program {
+			return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Count: 2}, &worldtest.Ping{Count: 3}}
+		}, 1, "has sent 1 message of 4 bytes and waits for messages alone; in the same place"},
+		{"treated otherwise", func() []worldtest.Program {
+			return []worldtest.Program{favoured{}, sender{count: 2}, sender{count: 2}}
+		}, 0, "node n1 has sent 2 messages of 9 bytes and waits for messages alone; in the same place node n1 has sent 1 message of 3 bytes"},
+	} {
+		s := small{rules: world.Rules{Latency: time.Millisecond}, programs: c.programs}
+		x := s.exploration(t, &strategy.DepthFirst{})
+		y := space.NewSymmetry(3, [][]ariadne.NodeID{{1, 2}})
+		y.Audit = c.audit
+		x.Space.Symmetry = y
+		x.Classes = append(x.Classes, (*space.Path).Class)
+		got := explore(t, x, 0)
+		err := y.Err()
+		switch {
+		case c.want == "" && (err != nil || got.coverage.Merged == 0):
+			t.Errorf("%s: %v, %+v", c.name, err, got.coverage)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
 }
 
 func TestPermutationsOfGroups(t *testing.T) {

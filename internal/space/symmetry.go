@@ -1,9 +1,11 @@
 package space
 
 import (
+	"fmt"
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/world"
 )
 
@@ -20,13 +22,34 @@ import (
 // flight. Its class is the least of them.
 //
 // Interchangeable means that with nodes exchanged everything else is exchanged: who
-// does what, and what is due before what. The former is the user's word; the latter
-// is looked at: states are of one class only if what is pending in them is due in
-// the same order. How much time lies between is not looked at, so that it may matter
-// by microseconds in which order a node sends to the others.
+// does what, and what is due before what. The former is the user's word, of which is
+// looked at what shows: two steps that are the same with nodes exchanged must send as
+// many messages to as many nodes (Err). The latter is looked at: states are of one class
+// only if what is pending in them is due in the same order. How much time lies between
+// is not looked at, so that it does not matter by microseconds in which order a node
+// sends to the others.
+//
+// A Symmetry is for one path.
 type Symmetry struct {
+	// Audit is the share of states, from 0 to 1, that are of no class but their own, so
+	// that what comes of them is compared too. With any, the sizes of messages must be
+	// the same as well.
+	Audit float64
+
 	// ways are permutations: by node, who takes its place. The first exchanges nothing.
-	ways [][]ariadne.NodeID
+	ways  [][]ariadne.NodeID
+	shown map[world.Hash]shown // by the least hash of a step
+	err   error
+}
+
+// shown is what of a step must be the same with nodes exchanged.
+type shown struct {
+	hash     world.Hash
+	node     ariadne.NodeID // whose step it was
+	messages int
+	bytes    int
+	done     bool
+	timer    bool
 }
 
 // NewSymmetry returns the ways to exchange nodes within groups, of a system of n.
@@ -35,7 +58,7 @@ func NewSymmetry(n int, groups [][]ariadne.NodeID) *Symmetry {
 	for i := range same {
 		same[i] = ariadne.NodeID(i)
 	}
-	y := &Symmetry{ways: [][]ariadne.NodeID{same}}
+	y := &Symmetry{ways: [][]ariadne.NodeID{same}, shown: map[world.Hash]shown{}}
 	for _, g := range groups {
 		for k := 1; k < len(g); k++ {
 			// Every way so far, with the k-th node exchanged with each before it.
@@ -110,10 +133,81 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 		}
 		b.step = append(b.step, h)
 	}
+	y.compare(p, n)
 	b.last = append(b.last[:0], a.last...)
 	b.last[e.Node] = int32(n)
 	y.fly(p, n)
 }
+
+// compare compares what step n showed with those that are the same with nodes
+// exchanged.
+func (y *Symmetry) compare(p *Path, n int) {
+	f := &p.frames[n]
+	var least, now world.Hash
+	for way, h := range f.origins.step {
+		if way > 0 && least.Less(h) {
+			continue
+		}
+		g := y.show(f.By, way)
+		if way == 0 || h.Less(least) || h == least && g.Less(now) {
+			least, now = h, g
+		}
+	}
+	s := shown{hash: now, node: f.By.From.Node, messages: len(f.By.Effect.Packets), done: f.By.Effect.Done, timer: f.By.Effect.Deadline != ariadne.Never}
+	for _, q := range f.By.Effect.Packets {
+		s.bytes += len(q.Data)
+	}
+	before, known := y.shown[least]
+	switch {
+	case !known && len(y.shown) < maxShown:
+		y.shown[least] = s
+	case known && before.hash != now && y.err == nil:
+		names := p.System().Names()
+		y.err = fmt.Errorf("the nodes are not interchangeable: at step %d (%s) node %s %s; in the same place node %s %s",
+			n, names.Action(p.event(n).Action()), names.Node(s.node), s, names.Node(before.node), before)
+	}
+}
+
+func (s shown) String() string {
+	waits := "waits for messages alone"
+	switch {
+	case s.done:
+		waits = "has ended"
+	case s.timer:
+		waits = "has a timer"
+	}
+	plural := "s"
+	if s.messages == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("has sent %d message%s of %d bytes and %s", s.messages, plural, s.bytes, waits)
+}
+
+// maxShown bounds what is kept for comparison.
+const maxShown = 1 << 20
+
+// show is a hash of what a transition shows with nodes exchanged.
+func (y *Symmetry) show(t *memo.Transition, way int) world.Hash {
+	kind := uint64(0)
+	if t.Effect.Done {
+		kind = 1
+	} else if t.Effect.Deadline == ariadne.Never {
+		kind = 2
+	}
+	sum := world.HashOf(kind, 0, 0)
+	for _, q := range t.Effect.Packets {
+		size := uint64(0)
+		if y.Audit > 0 {
+			size = uint64(len(q.Data))
+		}
+		h := world.HashOf(uint64(y.ways[way][q.To]), size, uint64(q.Flags))
+		sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo
+	}
+	return sum
+}
+
+// Err is what speaks against the user's word, or nil.
+func (y *Symmetry) Err() error { return y.err }
 
 // fly makes the origins of the messages in flight: those that stay, in their order,
 // and behind them those that were sent.
@@ -169,6 +263,9 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 func (y *Symmetry) class(p *Path) world.Hash {
 	f := p.Last()
 	s := &f.State
+	if own := s.Hash(); float64(own.Hi>>11)/(1<<53) < y.Audit {
+		return own
+	}
 	d := p.pending(s)
 	var least world.Hash
 	for way, to := range y.ways {

@@ -29,6 +29,7 @@ type Explore struct {
 	Weights    [ariadne.ActFire + 1]int
 	Bounds     Bounds
 	Backtracks int              // of a round of DPOR, or of all of it; 0: not said
+	Branch     int              // steps among which DPOR tries other orders; 0: not said
 	States     []*regexp.Regexp // that tell a node's protocol state from its lines
 }
 
@@ -59,6 +60,7 @@ var exploreFields = []field[exploreText]{
 	{"bounds", "What keeps the search small; default: nothing but the limits.", schema{"$ref": "#/$defs/bounds"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
 	countField("backtracks", "How often a round of DPOR, or all of it, goes back; default 100 in rounds.", 1, maxInt, func(e *exploreText) *int { return &e.Backtracks }),
+	countField("branch", "DPOR tries other orders of a path's first so many steps only; default of all.", 1, maxInt, func(e *exploreText) *int { return &e.Branch }),
 	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
 }
 
