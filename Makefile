@@ -4,13 +4,14 @@
 #   build      bin/ariadne
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   bench      what things cost on this machine; writes bench.json
+#   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long bench compat results packages generate clean
+.PHONY: build demo test test-long bench figures compat results packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -29,6 +30,10 @@ test-long: packages
 
 bench: build
 	$(GO) run ./internal/bench
+
+figures: build
+	examples/paxos/fetch
+	$(GO) run ./internal/figures
 
 compat: build
 	$(GO) run ./internal/compat

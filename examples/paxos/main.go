@@ -51,6 +51,7 @@ func main() {
 		flags.DurationVar(&c.election, "election", 0, "a node that hears no leader for once to twice this time wants to lead; 0: never")
 		flags.IntVar(&c.retries, "retries", 0, "how often a refused proposer tries again at once")
 		flags.StringVar(&c.client, "client", "", "address of a client that is told of the decrees without having asked")
+		flags.BoolVar(&c.mute, "mute", false, "tell clients nothing")
 		flags.StringVar(&c.bug, "bug", "", "plant a bug: "+strings.Join(bugs, " or "))
 		lead := flags.String("lead", "", "numbers of the nodes that want to lead from the start")
 		propose := flags.String("propose", "", "the same, with values of their own to propose")

@@ -19,6 +19,7 @@ type config struct {
 	retries     int
 	lead        bool // from the start
 	propose     bool // with values of its own
+	mute        bool
 	client, bug string
 }
 
@@ -349,7 +350,7 @@ func (n *node) hearClient(e event) {
 
 // report tells the client "ID VALUE ...", all that was chosen.
 func (n *node) report() {
-	if n.client != nil {
+	if n.client != nil && !n.mute {
 		n.udp.WriteTo(fmt.Appendf(nil, "%d %s", n.id, strings.Join(n.chosen[1:], " ")), n.client)
 	}
 }

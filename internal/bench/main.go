@@ -7,7 +7,7 @@
 // It knows no more of Ariadne than its command line. What this machine cannot
 // measure is named and left out.
 //
-// Read next: calls.go, then systems.go, audits.go.
+// Read next: calls.go, then systems.go, audits.go, dpor.go.
 package main
 
 import (
@@ -66,6 +66,9 @@ func (b *bench) run(out string) error {
 		return err
 	}
 	if err := b.measureAudits(); err != nil {
+		return err
+	}
+	if err := b.measureDPOR(); err != nil {
 		return err
 	}
 	b.print()

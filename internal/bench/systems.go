@@ -96,7 +96,12 @@ type report struct {
 	Steps       int     `json:"steps"`
 	VirtualTime float64 `json:"virtual_time"`
 	RealTime    float64 `json:"real_time"`
-	memoryMB    float64 // largest resident size of ariadne alone
+	Coverage    struct {
+		Exhausted bool `json:"exhausted"`
+		Paths     int  `json:"paths"`
+		Traces    int  `json:"traces"`
+	} `json:"coverage"` // of a search in memory
+	memoryMB float64 // largest resident size of ariadne alone
 }
 
 // report runs ariadne and returns its report. Whatever it found is fine.

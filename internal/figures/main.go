@@ -1,0 +1,216 @@
+// Command figures redoes figures 9 and 10 of the MODIST paper on examples/paxos with
+// the ariadne binary, as a user would: what strategies have seen against the paths
+// they took, as unique partial-order traces and as protocol states, in a small space
+// and in a large one. It writes the plots, their numbers as CSV, and a table of how
+// each search ended.
+//
+//	go run ./internal/figures [flags]
+//
+// All searches of a space share what they remember of the nodes, in the order in
+// which they are listed; -cold says what one costs that remembers nothing.
+//
+// It knows no more of Ariadne than its command line, its reports and its CSV.
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ariadne/internal/coverage"
+)
+
+// strategies are the lines of the figures, with the flags of each.
+var strategies = []struct {
+	name  string
+	flags []string
+}{
+	{"DPOR", []string{"--strategy", "dpor"}},
+	{"bounded DPOR", []string{"--strategy", "dpor", "--branch", "18"}},
+	{"random + bounded DPOR", []string{"--strategy", "rounds", "--backtracks", "100"}},
+	{"random", []string{"--strategy", "walks"}},
+	{"DFS", []string{"--strategy", "all-paths"}},
+}
+
+// spaces are the systems that are searched.
+var spaces = []struct {
+	name, title, spec string
+	paths             int
+}{
+	{"small", "two nodes, one decree, two values each", "paxos-small.yaml", 200_000},
+	{"large", "three nodes, elections by timeouts, two decrees", "paxos.yaml", 50_000},
+}
+
+// protocol is what of a node's log is its protocol state.
+const protocol = `state=(\S+) ballot=(\S+) decree=(\d+)`
+
+// figures carries the options.
+type figures struct {
+	ariadne, examples, out, work string
+	paths                        int
+	time, cold                   time.Duration
+	table                        strings.Builder
+}
+
+func main() {
+	var f figures
+	flag.StringVar(&f.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.StringVar(&f.examples, "examples", "examples/paxos", "where the specs are, with their programs in bin")
+	flag.StringVar(&f.out, "out", "docs/figures", "directory of the figures")
+	flag.StringVar(&f.work, "work", "ariadne-runs/figures", "directory of the runs")
+	flag.IntVar(&f.paths, "paths", 0, "paths of each search; 0: as many as the paper has")
+	flag.DurationVar(&f.time, "time", time.Hour, "real time of each search")
+	flag.DurationVar(&f.cold, "cold", time.Minute, "real time of the searches that remember nothing; 0: none")
+	only := flag.String("only", "", "this space alone: small or large")
+	flag.Parse()
+	if err := f.run(*only); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func (f *figures) run(only string) error {
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if only != "" && only != s.name {
+			continue
+		}
+		f.table.Reset()
+		f.table.WriteString(tableHeader)
+		paths := s.paths
+		if f.paths > 0 {
+			paths = f.paths
+		}
+		if err := f.space(s.name, s.title, s.spec, paths); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(f.out, s.name+"-searches.csv"), []byte(f.table.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// space searches a space with each strategy and draws what they have seen.
+func (f *figures) space(name, title, spec string, paths int) error {
+	traces := coverage.Plot{Title: title, XName: "paths", YName: "unique partial-order traces"}
+	states := coverage.Plot{Title: title, XName: "paths", YName: "protocol states"}
+	numbers := "strategy," + coverage.Header
+	out := filepath.Join(f.work, name)
+	for _, s := range strategies {
+		flags := append(slices.Clone(s.flags), "--executions", strconv.Itoa(paths), "--time", f.time.String(), "--state", protocol)
+		if err := f.search(s.name, spec, out, flags); err != nil {
+			return err
+		}
+		rows, err := readCSV(filepath.Join(out, "coverage.csv"))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			numbers += s.name + "," + strings.Join(r, ",") + "\n"
+		}
+		traces.Series = append(traces.Series, series(s.name, rows, column("traces")))
+		states.Series = append(states.Series, series(s.name, rows, column("protocol_combinations")))
+	}
+	again := []string{"--strategy", "dpor", "--executions", strconv.Itoa(paths), "--time", f.time.String()}
+	if err := f.search("DPOR with all remembered", spec, out, again); err != nil {
+		return err
+	}
+	if f.cold > 0 {
+		flags := []string{"--strategy", "dpor", "--no-memo", "--no-checkpoints", "--time", f.cold.String()}
+		if err := f.search("DPOR without memo and checkpoints", spec, out, flags); err != nil {
+			return err
+		}
+	}
+	return errors.Join(write(filepath.Join(f.out, name+"-traces.svg"), &traces), write(filepath.Join(f.out, name+"-states.svg"), &states),
+		os.WriteFile(filepath.Join(f.out, name+".csv"), []byte(numbers), 0o644))
+}
+
+// report is what of a check's report goes into the table.
+type report struct {
+	Outcome  string  `json:"outcome"`
+	Stopped  string  `json:"stopped"`
+	Steps    int     `json:"steps"`
+	RealTime float64 `json:"real_time"`
+	Coverage struct {
+		Exhausted bool `json:"exhausted"`
+		Paths     int  `json:"paths"`
+		Traces    int  `json:"traces"`
+		States    int  `json:"states"`
+		Combined  int  `json:"protocol_combinations"`
+		Executed  int  `json:"executed"`
+	} `json:"coverage"`
+}
+
+const tableHeader = "search,paths,traces,global_states,protocol_states,exhausted,seconds,transitions_executed,paths_per_second\n"
+
+// search runs one check and enters it into the table.
+func (f *figures) search(name, spec, out string, flags []string) error {
+	args := append([]string{"check", filepath.Join(f.examples, spec), "--jobs", "1", "--keep-going", "--quiet", "--json", "--out", out}, flags...)
+	fmt.Fprintln(os.Stderr, f.ariadne, strings.Join(args, " "))
+	cmd := exec.Command(f.ariadne, args...)
+	cmd.Stderr = os.Stderr
+	data, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, data)
+	}
+	var r report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	c := r.Coverage
+	fmt.Fprintf(&f.table, "%s,%d,%d,%d,%d,%v,%.1f,%d,%.0f\n", name, c.Paths, c.Traces, c.States, c.Combined, c.Exhausted,
+		r.RealTime, c.Executed, float64(c.Paths)/r.RealTime)
+	return nil
+}
+
+// readCSV returns the lines after the header.
+func readCSV(path string) ([][]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(rows) < 2 {
+		return nil, fmt.Errorf("%s: nothing was measured: %w", path, err)
+	}
+	return rows[1:], nil
+}
+
+// column is the index of a column of the CSV.
+func column(name string) int {
+	return slices.Index(strings.Split(strings.TrimSpace(coverage.Header), ","), name)
+}
+
+// series is a column against the paths.
+func series(name string, rows [][]string, of int) coverage.Series {
+	s := coverage.Series{Name: name}
+	for _, r := range rows {
+		x, _ := strconv.ParseFloat(r[column("paths")], 64)
+		y, _ := strconv.ParseFloat(r[of], 64)
+		if x > 0 && y > 0 {
+			s.X, s.Y = append(s.X, x), append(s.Y, y)
+		}
+	}
+	return s
+}
+
+func write(path string, p *coverage.Plot) error {
+	var b strings.Builder
+	if err := p.WriteSVG(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o644)
+}
