@@ -46,7 +46,7 @@ var spaces = []struct {
 	name, title, spec string
 	paths             int
 }{
-	{"small", "two nodes, one decree, two values each", "paxos-small.yaml", 200_000},
+	{"small", "two nodes, one decree, a client with two values", "paxos-small.yaml", 200_000},
 	{"large", "three nodes, elections by timeouts, two decrees", "paxos.yaml", 50_000},
 }
 
