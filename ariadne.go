@@ -200,6 +200,16 @@ type Output struct {
 	// Refusals are what its programs asked for in this step and did not get, by
 	// name and program.
 	Refusals []Refusal
+	// Files are the host's files that the node has used, by path, each told once: in
+	// the step in which it first opened it or ran its code. The digest does not cover
+	// them.
+	Files []File
+}
+
+// File is a file of the host, as nodes see it: /spec is the spec's directory.
+type File struct {
+	Path string
+	Code bool // its code was run, or it was copied into the node; not only opened
 }
 
 // Automaton is a node: a function from inputs to outputs, with its local state

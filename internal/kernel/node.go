@@ -18,6 +18,7 @@ package kernel
 
 import (
 	"net/netip"
+	"slices"
 
 	"ariadne"
 
@@ -77,6 +78,7 @@ type Node struct {
 	Logs     []ariadne.LogLine
 	Exits    []ariadne.Exit
 	Refusals []ariadne.Refusal // one for each name and program
+	Used     []UsedFile        // each once
 }
 
 // Host is a name and its addresses, as in /etc/hosts.
@@ -119,6 +121,21 @@ func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
 		}
 	}
 	n.Refusals = append(n.Refusals, ariadne.Refusal{Name: name, Detail: detail, Program: program, Count: 1, Harmless: harmless})
+}
+
+// UsedFile is a file without a place in the node's own tree, perhaps, that was opened or
+// whose code is run.
+type UsedFile struct {
+	Path string // as the node sees it
+	Key  FileKey
+	Code bool
+}
+
+// Use notes that a file was used.
+func (n *Node) Use(f UsedFile) {
+	if !slices.Contains(n.Used, f) {
+		n.Used = append(n.Used, f)
+	}
 }
 
 // Rand is a SplitMix64 generator: small, copyable, the same everywhere.

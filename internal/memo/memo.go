@@ -57,7 +57,7 @@ type Local struct {
 type Transition struct {
 	From, To *Local
 	Input    world.Input
-	Output   ariadne.Output // without its CallTrace
+	Output   ariadne.Output // without its CallTrace and Files
 	Effect   world.Effect
 	Action   string // the name of what happened
 	// Fine: who judges steps one by one has found nothing wrong with this one.
@@ -91,6 +91,9 @@ type Options struct {
 	// Key is over all that the transitions depend on besides the names of the local
 	// states: programs, spec, Ariadne's version. A store with another key is emptied.
 	Key ariadne.Digest
+	// File returns the digest of a file that nodes have used (ariadne.Output). A store
+	// in which one is remembered with another digest is emptied. nil: files do not matter.
+	File func(path string) (ariadne.Digest, error)
 	// Off remembers nothing: every transition is executed whenever it is needed.
 	Off bool
 }
@@ -112,7 +115,7 @@ func Open(y *world.System, o Options) (*Memo, error) {
 	if o.Path == "" || o.Off {
 		return m, nil
 	}
-	s, err := openStore(o.Path, o.Key)
+	s, err := openStore(o.Path, o.Key, o.File)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	}
@@ -163,6 +166,11 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.store != nil {
+		if err := m.store.depend(out.Files); err != nil {
+			return nil, err
+		}
+	}
 	if known := l.find(t.key); known != nil {
 		if known.Output.Digest != out.Digest && !known.Output.Unreplayable {
 			return known, &Mismatch{State: l, Input: in, First: known.Output, Second: *out}
@@ -186,7 +194,7 @@ func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transi
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", m.system.Nodes()[l.Node].Name, err)
 	}
-	out.CallTrace = nil
+	out.CallTrace, out.Files = nil, nil
 	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, Did: out.Digest, Depth: l.Depth + 1}
 	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: m.system.Names().Action(in.Action(l.Node)), key: in.Key()}, nil

@@ -355,7 +355,7 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestTransitionsSurviveTheStore(t *testing.T) {
 	var out ariadne.Output
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
-	out.CallTrace = nil
+	out.CallTrace, out.Files = nil, nil
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		m.From, m.To, m.Sent = 0, 1, 1

@@ -20,7 +20,8 @@ import (
 // cache, and the next check makes it anew.
 type store struct {
 	db   *bbolt.DB
-	wake chan struct{} // a batch is full, or closed: no more will come
+	file func(path string) (ariadne.Digest, error) // Options.File
+	wake chan struct{}                             // a batch is full, or closed: no more will come
 	ends sync.WaitGroup
 
 	mu      sync.Mutex // of all below
@@ -53,11 +54,12 @@ const format = 5
 
 var (
 	transitions = []byte("transitions")
+	files       = []byte("files") // that they depend on: path to digest
 	about       = []byte("about")
 	keyName     = []byte("key")
 )
 
-func openStore(path string, key ariadne.Digest) (*store, error) {
+func openStore(path string, key ariadne.Digest, file func(string) (ariadne.Digest, error)) (*store, error) {
 	db, err := bbolt.Open(path, 0o666, &bbolt.Options{Timeout: time.Second, NoSync: true, NoFreelistSync: true})
 	if errors.Is(err, bbolt.ErrTimeout) {
 		return nil, ErrInUse
@@ -65,9 +67,9 @@ func openStore(path string, key ariadne.Digest) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{db: db, wake: make(chan struct{}, 1), pending: rows{}}
+	s := &store{db: db, file: file, wake: make(chan struct{}, 1), pending: rows{}}
 	s.written.L = &s.mu
-	if err := db.Update(func(tx *bbolt.Tx) error { return prepare(tx, append(key[:], format)) }); err != nil {
+	if err := db.Update(func(tx *bbolt.Tx) error { return prepare(tx, append(key[:], format), file) }); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -75,21 +77,59 @@ func openStore(path string, key ariadne.Digest) (*store, error) {
 	return s, nil
 }
 
-// prepare empties a store of another key.
-func prepare(tx *bbolt.Tx, key []byte) error {
+// prepare empties a store of another key, or of files that have changed.
+func prepare(tx *bbolt.Tx, key []byte, file func(string) (ariadne.Digest, error)) error {
 	b, err := tx.CreateBucketIfNotExists(about)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(b.Get(keyName), key) && tx.Bucket(transitions) != nil {
-		if err := tx.DeleteBucket(transitions); err != nil {
+	stale := !bytes.Equal(b.Get(keyName), key) || changed(tx.Bucket(files), file)
+	for _, name := range [][]byte{transitions, files} {
+		if stale && tx.Bucket(name) != nil {
+			if err := tx.DeleteBucket(name); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.CreateBucketIfNotExists(transitions); err != nil {
-		return err
-	}
 	return b.Put(keyName, key)
+}
+
+// changed reports whether a file is not what it was.
+func changed(b *bbolt.Bucket, file func(string) (ariadne.Digest, error)) bool {
+	if b == nil || file == nil {
+		return false
+	}
+	c := b.Cursor()
+	for path, was := c.First(); path != nil; path, was = c.Next() {
+		if d, err := file(string(path)); err != nil || !bytes.Equal(d[:], was) {
+			return true
+		}
+	}
+	return false
+}
+
+// depend enters files that the transitions to come depend on, before they are put.
+func (s *store) depend(on []ariadne.File) error {
+	if len(on) == 0 || s.file == nil {
+		return nil
+	}
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(files)
+		for _, f := range on {
+			if b.Get([]byte(f.Path)) != nil {
+				continue
+			}
+			// One that is gone by now has no digest, and makes the store stale.
+			d, _ := s.file(f.Path)
+			if err := b.Put([]byte(f.Path), d[:]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // put keeps t, which get finds at once.

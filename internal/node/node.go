@@ -70,6 +70,9 @@ type home struct {
 	clock vdso.Clock
 	users int // live nodes and checkpoints
 
+	told   map[ariadne.File]bool // files that some step has told of
+	copied bool                  // and those of the node's directory
+
 	tree   *filetree.Tree // nil until a node is copied
 	treeFD *os.File
 	memory map[uint64]kernel.FileKey // files that the tree follows without a name
@@ -155,7 +158,7 @@ func Start(cfg Config) *Node {
 	}
 	k.RealBase = realBase + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
-	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1}}
+	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 }
 
 // RecordCalls says whether outputs have their CallTrace from now on, this node's
@@ -303,6 +306,7 @@ func (n *Node) output() ariadne.Output {
 		Diverged:     n.step.diverged,
 		Calm:         n.calm,
 		Refusals:     k.Refusals,
+		Files:        n.usedFiles(),
 	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {

@@ -49,6 +49,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	n.standardFiles(p)
 	th := n.addThread(t, tr)
 	p.Exec(t, exePath(tr), c.Args)
+	n.useProgram(th, c.Args[0])
 	n.setImage(th)
 	n.k.MakeReady(t)
 	return nil
@@ -265,7 +266,7 @@ func (n *Node) endVfork(th *thread) bool {
 // exec runs execve or execveat.
 func (n *Node) exec(th *thread) bool {
 	k := th.k
-	args := execArgs(k)
+	args, program := execArgs(k), n.programOf(th)
 	a := k.Call.Args
 	if th.tr.Consumed() {
 		must(th.tr.SetCallAgain(k.Call.NR, a[:]...))
@@ -288,6 +289,7 @@ func (n *Node) exec(th *thread) bool {
 	k.EndWait()
 	k.Call.InCall = false
 	k.Proc.Exec(k, exePath(th.tr), args)
+	n.useProgram(th, program)
 	n.setImage(th)
 	return n.deliverSignals(th)
 }

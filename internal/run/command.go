@@ -28,7 +28,7 @@ func (y *system) record(execution int, dir string) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRecorder(dir, y.spec, h)
+	return newRecorder(dir, y.spec, h, y.digests)
 }
 
 // finish closes the report. A bug belongs into it; any other error is returned.

@@ -116,12 +116,13 @@ func onThread(f func()) {
 // tape keeps what a replay of an execution needs, in memory.
 type tape struct {
 	steps []trace.Step
+	used  used
 	file  bytes.Buffer
 	calls *trace.CallWriter
 }
 
 func newTape() *tape {
-	t := &tape{}
+	t := &tape{used: used{}}
 	// Writing to a buffer does not fail.
 	t.calls, _ = trace.NewCallWriter(&t.file)
 	return t
@@ -130,12 +131,13 @@ func newTape() *tape {
 func (t *tape) step(s ariadne.Step) {
 	t.steps = append(t.steps, trace.NewStep(s))
 	t.calls.Step(s.Output.CallTrace)
+	t.used.step(s)
 }
 
 // end returns the trace and the file of its calls.
-func (t *tape) end(h trace.Header, r *search.Result, nodes []string) (*trace.Trace, []byte) {
+func (t *tape) end(h trace.Header, r *search.Result, nodes []string, d *digests) (*trace.Trace, []byte) {
 	t.calls.Close()
-	return &trace.Trace{Header: h, Steps: t.steps, End: r.End, Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
+	return &trace.Trace{Header: h, Steps: t.steps, Files: t.used.files(d), End: r.End, Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
 }
 
 // saveTrace writes them to a directory and returns the trace's path.

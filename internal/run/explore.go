@@ -200,7 +200,7 @@ func (y *system) worldSystem() *world.System {
 }
 
 func (x *explorer) open() (err error) {
-	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo}
+	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo, File: x.digests.of}
 	if !o.Off {
 		o.Path = filepath.Join(x.report.Out, memoFile)
 		if x.opts.Out == "" {

@@ -244,3 +244,40 @@ func TestDeadlockBehindHousekeeping(t *testing.T) {
 		}
 	}
 }
+
+// loader is a node that runs code of two files.
+type loader struct{ worldtest.Program }
+
+func (p loader) Start(c *worldtest.Ctx) {
+	c.Output().Files = []ariadne.File{{Path: "/spec/data"}, {Path: "/spec/lib.so", Code: true}}
+	p.Program.Start(c)
+}
+
+func loading() []worldtest.Program {
+	programs := worldtest.LostUpdate()
+	return append([]worldtest.Program{loader{programs[0]}}, programs[1:]...)
+}
+
+// What nodes used, and not only what the spec names, must be as it was.
+func TestChangedFilesAreNoticed(t *testing.T) {
+	s := system(t, 3, 2, 1, 2)
+	for _, file := range []string{"data", "lib.so"} {
+		write(t, filepath.Join(s.Dir, "data"), "1")
+		write(t, filepath.Join(s.Dir, "lib.so"), "1")
+		o := run.Options{Out: filepath.Join(s.Dir, file+"-out"), InMemory: run.InMemory{Strategy: "depth-first"}}
+		first := inMemory(t, s, loading, o)
+		again := inMemory(t, s, loading, o)
+		if len(first.Violations) != 1 || first.Coverage.Nodes.Executed == 0 || again.Coverage.Nodes.Executed != 0 {
+			t.Fatalf("%+v, then %+v", first, again)
+		}
+		write(t, filepath.Join(s.Dir, file), "22")
+		f := freezable{&fakes{programs: loading}}
+		_, err := run.Replay(t.Context(), s, first.Violations[0].Trace, run.Options{Nodes: f, CallName: worldtest.CallName, Version: "test"})
+		if err == nil || !strings.Contains(err.Error(), "file /spec/"+file+" has changed") {
+			t.Errorf("replay: %v", err)
+		}
+		if r := inMemory(t, s, loading, o); r.Coverage.Nodes.Executed != first.Coverage.Nodes.Executed {
+			t.Errorf("%s has changed, and %d transitions are executed", file, r.Coverage.Nodes.Executed)
+		}
+	}
+}

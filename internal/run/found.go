@@ -36,11 +36,11 @@ func (c *check) found(worker, index int, a *attempt, tape *tape) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	rec, err := newRecorder(dir, c.spec, h)
+	rec, err := newRecorder(dir, c.spec, h, c.digests)
 	if err != nil {
 		return err
 	}
-	t, calls := tape.end(h, &a.Result, nodeNames(c.spec))
+	t, calls := tape.end(h, &a.Result, nodeNames(c.spec), c.digests)
 	again, m, err := c.confirm(worker, t, calls, rec.step, func() bool { return c.ctx.Err() != nil })
 	err = first(err, rec.end(&again.Result))
 	switch {

@@ -62,7 +62,7 @@ func (y *system) run(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	t, calls := tape.end(h, &a.Result, r.names())
+	t, calls := tape.end(h, &a.Result, r.names(), y.digests)
 	again, m, err := y.confirm(0, t, calls, nil, stopped)
 	switch {
 	case err != nil:

@@ -23,17 +23,19 @@ type recorder struct {
 	callFile *os.File
 	calls    *trace.CallWriter
 	logs     []*os.File // by node; nil until it writes
+	digests  *digests
+	used     used
 	timeline *report.Timeline
 	lines    *os.File // of the timeline
 	err      error
 }
 
 // newRecorder begins the record of an execution.
-func newRecorder(dir string, s *spec.Spec, h trace.Header) (*recorder, error) {
+func newRecorder(dir string, s *spec.Spec, h trace.Header, d *digests) (*recorder, error) {
 	if err := os.MkdirAll(filepath.Join(dir, nodesDir), 0o777); err != nil {
 		return nil, err
 	}
-	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes))}
+	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes)), digests: d, used: used{}}
 	r.timeline = report.NewTimeline(r.nodes, s.Latency, report.Style{})
 	r.trace = r.create(traceFile)
 	r.steps = r.create(stepsFile)
@@ -86,6 +88,7 @@ func (r *recorder) step(s ariadne.Step) {
 	if r.err == nil {
 		r.err = r.calls.Step(s.Output.CallTrace)
 	}
+	r.used.step(s)
 	for _, l := range s.Output.Logs {
 		r.log(s.Action.Node, l)
 	}
@@ -113,6 +116,7 @@ func logFile(node string) string { return filepath.Join(nodesDir, fileName(node)
 
 // end completes the record.
 func (r *recorder) end(result *search.Result) error {
+	r.write(r.trace, trace.AppendFiles(nil, r.used.files(r.digests)))
 	r.write(r.trace, trace.AppendEnd(nil, result.End, namedViolation(result.Violation, r.nodes)))
 	return r.close()
 }

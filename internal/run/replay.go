@@ -37,7 +37,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	changes := y.changes(&t.Header)
+	changes := y.changes(t)
 	if len(changes) > 0 && !o.Force {
 		return nil, fmt.Errorf("%s cannot be replayed as it was:\n  %s", path, strings.Join(changes, "\n  "))
 	}
@@ -67,8 +67,9 @@ func SpecOf(path string, t *trace.Trace) string {
 }
 
 // changes says what is not as it was when the trace was made, one line each.
-func (y *system) changes(h *trace.Header) []string {
+func (y *system) changes(t *trace.Trace) []string {
 	var lines []string
+	h := &t.Header
 	if y.spec.Digest != h.SpecDigest {
 		lines = append(lines, fmt.Sprintf("spec %s has changed", y.spec.Path))
 	}
@@ -84,6 +85,18 @@ func (y *system) changes(h *trace.Header) []string {
 	}
 	if len(y.programs) > len(h.Programs) {
 		lines = append(lines, fmt.Sprintf("there are %d commands, in the trace %d", len(y.programs), len(h.Programs)))
+	}
+	for _, f := range t.Files {
+		if slices.ContainsFunc(h.Programs, func(p trace.Program) bool { return p.Path == f.Path }) {
+			continue // told above
+		}
+		d, err := y.digests.of(f.Path)
+		switch {
+		case err != nil:
+			lines = append(lines, fmt.Sprintf("file %s is gone: %v", f.Path, err))
+		case d != f.Digest:
+			lines = append(lines, fmt.Sprintf("file %s has changed (digest %s, in the trace %s)", f.Path, d, f.Digest))
+		}
 	}
 	return lines
 }

@@ -21,14 +21,16 @@ type system struct {
 	spec     *spec.Spec
 	opts     Options
 	programs []trace.Program
+	digests  *digests
 }
 
 func newSystem(s *spec.Spec, o Options) (*system, error) {
-	programs, err := programsOf(s)
+	d := newDigests(s)
+	programs, err := programsOf(s, d)
 	if err != nil {
 		return nil, err
 	}
-	return &system{spec: s, opts: o, programs: programs}, nil
+	return &system{spec: s, opts: o, programs: programs, digests: d}, nil
 }
 
 // limits of one execution.
@@ -143,20 +145,15 @@ func (in *instance) close() error {
 }
 
 // programsOf are the files behind the commands, with their digests.
-func programsOf(s *spec.Spec) ([]trace.Program, error) {
+func programsOf(s *spec.Spec, digests *digests) ([]trace.Program, error) {
 	var programs []trace.Program
-	known := map[string]ariadne.Digest{}
 	for _, n := range s.Nodes {
 		for i, c := range n.Commands {
-			path := c.Args[0]
-			if _, ok := known[path]; !ok {
-				d, err := fileDigest(hostPath(s, path))
-				if err != nil {
-					return nil, fmt.Errorf("%s:%d: node %s: %w", s.Path, c.Line, n.Name, err)
-				}
-				known[path] = d
+			d, err := digests.of(c.Args[0])
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: node %s: %w", s.Path, c.Line, n.Name, err)
 			}
-			programs = append(programs, trace.Program{Node: n.Name, Command: i, Path: path, Digest: known[path]})
+			programs = append(programs, trace.Program{Node: n.Name, Command: i, Path: c.Args[0], Digest: d})
 		}
 	}
 	return programs, nil

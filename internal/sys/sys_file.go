@@ -98,7 +98,11 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	if res, special := openSpecial(t, &r, fd, &st); special {
 		return res
 	}
-	t.FDs().Set(int(fd), &kernel.OpenFile{File: newHostFile(t, int(fd), &st), Flags: statusFlags(int(r.how.Flags))}, r.has(unix.O_CLOEXEC))
+	h := newHostFile(t, int(fd), &st)
+	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: statusFlags(int(r.how.Flags))}, r.has(unix.O_CLOEXEC))
+	if st.Mode&unix.S_IFMT == unix.S_IFREG && !r.has(unix.O_PATH) {
+		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key()})
+	}
 	switch {
 	case r.has(unix.O_PATH):
 	case r.has(unix.O_TMPFILE):

@@ -30,6 +30,9 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 	case h == nil || h.Mode&unix.S_IFMT == unix.S_IFDIR:
 		return kernel.Fail(unix.ENODEV)
 	}
+	if a[2]&unix.PROT_EXEC != 0 {
+		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Code: true})
+	}
 	// A writable shared mapping changes the file at times nobody sees; mprotect may
 	// make it writable later.
 	if a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {

@@ -17,6 +17,7 @@ func Format(t *Trace) []byte {
 	for _, s := range t.Steps {
 		b = AppendStep(b, s)
 	}
+	b = AppendFiles(b, t.Files)
 	return AppendEnd(b, t.End, t.Violation)
 }
 
@@ -48,6 +49,14 @@ func AppendHeader(b []byte, h *Header) []byte {
 func AppendStep(b []byte, s Step) []byte {
 	return fmt.Appendf(b, "%7d %s  %016x  %8d %5d %5d %c %s\n",
 		s.Index, formatTime(s.At), s.Digest, s.Calls, s.Messages, s.Lines, marks[s.Mark], s.Action)
+}
+
+// AppendFiles appends the files that were used, after the last step.
+func AppendFiles(b []byte, files []File) []byte {
+	for _, f := range files {
+		b = fmt.Appendf(b, "file %s %x\n", quote(f.Path), f.Digest[:])
+	}
+	return b
 }
 
 // AppendEnd appends why the execution ended; nothing when end is "".
@@ -201,6 +210,14 @@ func (p *parser) parseStepLine(line string) error {
 			return fmt.Errorf("end without a reason")
 		}
 		return f.end()
+	}
+	if strings.HasPrefix(line, "file ") {
+		f.word()
+		p.t.Files = append(p.t.Files, File{f.word(), f.digest()})
+		return f.end()
+	}
+	if len(p.t.Files) > 0 {
+		return fmt.Errorf("a step after the files")
 	}
 	s := Step{Index: f.int(), At: f.time(), Digest: f.hex64(), Calls: f.int(), Messages: f.int(), Lines: f.int(), Mark: f.mark()}
 	s.Action = strings.TrimPrefix(f.rest, " ")

@@ -24,6 +24,9 @@ const Magic = "ariadne trace 1"
 type Trace struct {
 	Header
 	Steps []Step
+	// Files are the host's files that the execution has used. A trace that was cut
+	// short has none.
+	Files []File
 	// End says why the execution ended; "" when the trace was cut short.
 	End       string
 	Violation *Violation
@@ -52,6 +55,12 @@ type Program struct {
 	Command int // index in the node's commands
 	Path    string
 	Digest  ariadne.Digest
+}
+
+// File is a file of the host, as the nodes saw it.
+type File struct {
+	Path   string
+	Digest ariadne.Digest
 }
 
 // Mark says why a step's digest cannot be compared.

@@ -33,6 +33,8 @@ max-calls 5000000
 #  step          time            digest     calls  msgs lines   action
       1     0.000000000  00000000000000ff       512     1     3 . start n1
       2     1.002003400  0123456789abcdef         7     0     0 U deliver udp n1:5353>n2:5353 #3
+file "/spec/a b.conf" 0000000000000000000000000000000000000000000000000000000000000000
+file /usr/lib/libc.so.6 0200000000000000000000000000000000000000000000000000000000000000
 end violation
 violation death n2 2 1.002003400 "raftkv exited with status 2: panic: \"x\""
 `
@@ -48,6 +50,7 @@ func exampleTrace() *trace.Trace {
 			{Index: 1, Digest: 0xff, Calls: 512, Messages: 1, Lines: 3, Action: "start n1"},
 			{Index: 2, At: 1002003400, Digest: 0x0123456789abcdef, Calls: 7, Mark: trace.Unreplayable, Action: "deliver udp n1:5353>n2:5353 #3"},
 		},
+		Files:     []trace.File{{Path: "/spec/a b.conf"}, {Path: "/usr/lib/libc.so.6", Digest: ariadne.Digest{2}}},
 		End:       "violation",
 		Violation: &trace.Violation{Kind: "death", Node: "n2", Step: 2, At: 1002003400, Message: `raftkv exited with status 2: panic: "x"`},
 	}

@@ -1,0 +1,120 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+	"ariadne/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a node does depends on files of the host: programs, their interpreters and
+// libraries, and what they read. They do not change while it runs, but a trace and
+// remembered transitions outlive that, so each step tells which it used.
+
+// programOf is the path of the program that th is about to execute, "" when it is not
+// named by a path. It may be a script, which its interpreter only reads.
+func (n *Node) programOf(th *thread) string {
+	if th.k.Call.NR != unix.SYS_EXECVE {
+		return ""
+	}
+	var b []byte
+	for at := th.k.Call.Args[0]; len(b) < unix.PathMax && bytes.IndexByte(b, 0) < 0; at = th.k.Call.Args[0] + uint64(len(b)) {
+		more := make([]byte, min(64, pageSize-at%pageSize)) // behind the page there may be nothing
+		if th.tr.ReadMem(at, more) != 0 {
+			return ""
+		}
+		b = append(b, more...)
+	}
+	name, _, _ := strings.Cut(string(b), "\x00")
+	if name == "" || path.IsAbs(name) {
+		return name
+	}
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", th.tr.TID))
+	if err != nil {
+		return ""
+	}
+	return path.Join(cwd, name)
+}
+
+// useProgram notes the program that th has begun to execute, which was named so, and
+// what Linux has mapped of code for it: the program itself or a script's interpreter,
+// and the loader.
+func (n *Node) useProgram(th *thread, name string) {
+	paths := []string{name}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
+	must(err)
+	for line := range strings.Lines(string(maps)) {
+		// 7f0000000000-7f0000001000 r-xp 00000000 fe:00 1234    /usr/bin/true
+		f := strings.SplitN(strings.TrimSpace(line), " ", 6)
+		if len(f) == 6 && strings.Contains(f[1], "x") {
+			paths = append(paths, strings.TrimSpace(f[5]))
+		}
+	}
+	for _, p := range paths {
+		var st unix.Stat_t
+		if !path.IsAbs(p) || p == sandbox.AreaPath || unix.Stat(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, p), &st) != nil {
+			continue
+		}
+		n.k.Use(kernel.UsedFile{Path: p, Key: kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, Code: true})
+	}
+}
+
+// usedFiles takes the files that the step has used, as far as they are the host's and
+// were not told before.
+func (n *Node) usedFiles() []ariadne.File {
+	var files []ariadne.File
+	for _, u := range n.k.Used {
+		f := ariadne.File{Path: u.Path, Code: u.Code}
+		if n.home.told[f] {
+			continue
+		}
+		n.home.told[f] = true
+		host := u.Path
+		if rel, ok := strings.CutPrefix(host, "/spec/"); ok {
+			host = filepath.Join(n.cfg.Spec.Dir, rel)
+		}
+		var st unix.Stat_t
+		if unix.Stat(host, &st) == nil && u.Key == (kernel.FileKey{Dev: st.Dev, Ino: st.Ino}) {
+			files = append(files, f)
+		}
+	}
+	n.k.Used = nil
+	if !n.home.copied && n.started {
+		n.home.copied = true
+		files = append(files, n.copiedFiles()...)
+	}
+	slices.SortFunc(files, func(a, b ariadne.File) int { return cmp.Compare(a.Path, b.Path) })
+	return files
+}
+
+// copiedFiles are those of the directory that the node had a copy of at its start.
+func (n *Node) copiedFiles() (files []ariadne.File) {
+	if n.def.Dir == "" {
+		return nil
+	}
+	// A file that cannot be read was not copied either.
+	_ = filepath.WalkDir(n.def.Dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if rel, err := filepath.Rel(n.cfg.Spec.Dir, p); err == nil && filepath.IsLocal(rel) {
+			p = "/spec/" + rel
+		}
+		files = append(files, ariadne.File{Path: p, Code: true})
+		return nil
+	})
+	return files
+}
