@@ -14,14 +14,14 @@ import (
 
 // Pool makes transitions for any number of workers with a few executors, each on a
 // goroutine and thread of its own. What is remembered a worker looks up by itself;
-// for what is missing it waits, and other workers go on meanwhile: so there should
-// be more workers than executors. A transition that several of them wait for is
-// executed once.
+// for what is missing it waits, and other workers go on meanwhile. A transition that
+// several of them wait for is executed once.
 //
-// An executor takes next what is cheapest for it: what begins where a machine of it
-// stands, or at a checkpoint or soon after one. So inputs of one local state are
-// tried one after the other by the same executor, as long as nobody else has waited
-// for too long.
+// A transition goes to the idle executor for which it is cheapest, and an executor
+// takes next of what waits what is cheapest for it: what begins where a machine of it
+// stands, or at a checkpoint or soon after one. So a worker mostly keeps its executor,
+// and inputs of one local state are tried one after the other by the same one, as
+// long as nobody else has waited for too long.
 type Pool struct {
 	memo *Memo
 	ends sync.WaitGroup

@@ -152,19 +152,18 @@ func (c *check) search() error {
 	if err := x.open(); err != nil {
 		return err
 	}
-	executors, workers := c.opts.Workers, c.opts.Workers*workersPerExecutor
-	if kind.alone || executors == 1 {
-		executors, workers = 1, 1
+	// As many workers as executors: while a worker waits, an executor has the
+	// processor. More workers have been tried. They keep taking executors away from
+	// where they stand for others, and twice as much is thawed and replayed.
+	workers := c.opts.Workers
+	if kind.alone {
+		workers = 1
 	}
-	x.pool = memo.NewPool(x.memo, executors, func(i int) *memo.Executor { return x.executor(i, executors) })
+	x.pool = memo.NewPool(x.memo, workers, func(i int) *memo.Executor { return x.executor(i, workers) })
 	x.explore(workers)
 	err := x.pool.Close()
 	return errors.Join(asBug(err), x.close())
 }
-
-// workersPerExecutor: a worker that waits for an executor leaves the processor to
-// the others, and executors choose among what is asked of them.
-const workersPerExecutor = 4
 
 // explore lets so many workers explore until all of them have ended.
 func (x *explorer) explore(workers int) {
