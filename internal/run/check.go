@@ -99,7 +99,7 @@ func (c *check) resume() error {
 		return fmt.Errorf("%s: the spec has changed since the check in %s", c.spec.Path, c.opts.Out)
 	case r.Seed != c.spec.Seed:
 		return fmt.Errorf("the check in %s has seed %d, not %d", c.opts.Out, r.Seed, c.spec.Seed)
-	case (r.Coverage == nil) != (c.opts.InMemory.Strategy == "") || r.Coverage != nil && r.Coverage.Strategy != c.opts.InMemory.Strategy:
+	case r.searched() != c.opts.InMemory.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s searched in another way", c.opts.Out)
 	}
 	if r.Coverage != nil && r.Coverage.Again {

@@ -216,7 +216,12 @@ func (x *explorer) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if x.csv, err = os.Create(filepath.Join(x.report.Out, coverageFile)); err != nil {
+	path := filepath.Join(x.report.Out, coverageFile)
+	if x.cover.Earlier > 0 {
+		x.csv, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		return err
+	}
+	if x.csv, err = os.Create(path); err != nil {
 		return err
 	}
 	_, err = x.csv.WriteString(coverage.Header)
@@ -280,7 +285,7 @@ func (x *explorer) take() bool {
 func (x *explorer) sample() error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	return coverage.WriteCSV(x.csv, []coverage.Sample{x.totals.Sample(time.Since(x.began), x.pool.Counts())})
+	return coverage.WriteCSV(x.csv, []coverage.Sample{x.totals.Sample(x.earlier+time.Since(x.began), x.pool.Counts())})
 }
 
 // measure enters into the report how much was seen. The check's mu is held.

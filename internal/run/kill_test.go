@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(killedCheck); dir != "" {
 		checkUntilKilled(dir)
 	}
+	if what := os.Getenv(killedSearch); what != "" {
+		searchUntilKilled(what)
+	}
 	os.Exit(m.Run())
 }
 

@@ -49,6 +49,14 @@ func (r *Report) refused(id ariadne.NodeID, refusals []ariadne.Refusal) {
 	}
 }
 
+// searched is the strategy of a search in memory, or "".
+func (r *Report) searched() string {
+	if r.Coverage == nil {
+		return ""
+	}
+	return r.Coverage.Strategy
+}
+
 // forget forgets all that is counted, for a check that walks all again and so counts
 // it again; the index of its first execution is first. What was found stays.
 func (r *Report) forget(first int) {

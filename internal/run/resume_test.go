@@ -1,0 +1,188 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/run"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+	"ariadne/internal/world/worldtest"
+)
+
+// killedSearch in the environment makes this program a search in memory, which goes
+// on where an earlier one was killed: "STRATEGY DIRECTORY SPEC", where the spec "-" is
+// the small system of slow nodes.
+const killedSearch = "ARIADNE_TEST_KILLED_SEARCH"
+
+// searched returns the system and the options of such a search.
+func searched(strategy, dir, path string) (*spec.Spec, run.Options, error) {
+	o := run.Options{Version: "test", KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: strategy}}
+	if strategy == "default" {
+		o.Workers = 1 // a second one makes random rounds meanwhile, as many as it can
+	}
+	if path == "-" {
+		f := &fakes{programs: worldtest.TwoPhaseCommit}
+		o.Nodes, o.CallName = slow{freezable{f}}, worldtest.CallName
+		return specIn(dir, 3, 2, 0), o, nil
+	}
+	s, err := spec.Read(path)
+	o.Depth, o.InMemory.Deviations, o.InMemory.Timers = 40, space.AtMost(2), space.AtMost(1)
+	return s, o, err
+}
+
+// slow are nodes whose steps take a while.
+type slow struct{ freezable }
+
+func (f slow) Machine(s *spec.Spec, i, worker int) memo.Boot {
+	boot := f.freezable.Machine(s, i, worker)
+	return func() (memo.Machine, error) {
+		m, err := boot()
+		return slowMachine{m}, err
+	}
+}
+
+type slowMachine struct{ memo.Machine }
+
+func (m slowMachine) Apply(in ariadne.Input) (ariadne.Output, error) {
+	time.Sleep(time.Millisecond)
+	return m.Machine.Apply(in)
+}
+
+func (m slowMachine) Freeze() (memo.Frozen, error) {
+	f, err := m.Machine.Freeze()
+	return slowFrozen{f}, err
+}
+
+type slowFrozen struct{ memo.Frozen }
+
+func (f slowFrozen) Thaw() (memo.Machine, error) {
+	m, err := f.Frozen.Thaw()
+	return slowMachine{m}, err
+}
+
+func searchUntilKilled(what string) {
+	f := strings.Fields(what)
+	out := filepath.Join(f[1], "out")
+	s, o, err := searched(f[0], f[1], f[2])
+	if err == nil {
+		o.Out, o.Resume = out, exists("out/report.json")
+		_, err = run.Check(context.Background(), s, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// TestSearchResumesAfterAnyKill: a search that is killed at any moment, and resumed,
+// any number of times, comes to what an undisturbed one comes to.
+func TestSearchResumesAfterAnyKill(t *testing.T) {
+	t.Run("small", func(t *testing.T) {
+		s := system(t, 3, 2, 0)
+		for _, strategy := range []string{"deviations", "depth-first", "default"} {
+			killAndResume(t, strategy, s.Dir, "-")
+		}
+	})
+	t.Run("raftkv", func(t *testing.T) {
+		example, err := filepath.Abs("../../examples/raftkv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(filepath.Join(example, "fetch")).CombinedOutput(); err != nil {
+			t.Skipf("not fetched: %v\n%s", err, out)
+		}
+		dir := t.TempDir()
+		t.Chdir(dir)
+		killAndResume(t, "deviations", dir, filepath.Join(example, "raftkv.yaml"))
+	})
+}
+
+func killAndResume(t *testing.T, strategy, dir, path string) {
+	t.Helper()
+	kills := 3
+	if os.Getenv("ARIADNE_LONG") != "" {
+		kills = 50
+	}
+	for _, d := range []string{"out", "whole"} {
+		if err := os.RemoveAll(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, o, err := searched(strategy, dir, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Out = "whole"
+	began := time.Now()
+	whole, err := run.Check(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	if !whole.Coverage.Exhausted || len(whole.Bugs) > 0 {
+		t.Fatalf("%s: stopped: %s, %q", strategy, whole.Stopped, whole.Bugs)
+	}
+
+	ended, next := 0, 0
+	for range kills {
+		p := exec.Command(os.Args[0])
+		p.Dir = dir
+		p.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", killedSearch, strategy, dir, path))
+		var complaints strings.Builder
+		p.Stderr = &complaints
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.Int64N(int64(took) + 1)))
+		if err := p.Process.Kill(); err != nil && err != os.ErrProcessDone {
+			t.Fatal(err)
+		}
+		if err := p.Wait(); err == nil {
+			ended++ // it had come to its end
+		} else if complaints.Len() > 0 {
+			t.Fatalf("%s: %s", strategy, complaints.String())
+		}
+		if exists("out/report.json") {
+			next = loadReport(t).Next
+		} else if err := os.RemoveAll("out"); err != nil { // killed as it began
+			t.Fatal(err)
+		}
+	}
+	o.Out, o.Resume = "out", exists("out/report.json")
+	began = time.Now()
+	last, err := run.Check(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := whole.Coverage, last.Coverage
+	t.Logf("%s: %v; %d kills, %d too late; then %v, %d of %d transitions executed; %d paths before, %d in all",
+		strategy, took, kills-ended, ended, time.Since(began), b.Nodes.Executed, a.Nodes.Executed, next, last.Executions)
+	if b.StatesDigest != a.StatesDigest || b.States != a.States || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || !b.Exhausted {
+		t.Errorf("%s: %+v, want %+v", strategy, b, a)
+	}
+	if last.Executions != whole.Executions || last.Outcome != whole.Outcome || !maps.Equal(last.Ends, whole.Ends) || len(last.Violations) != len(whole.Violations) || len(last.Bugs) > 0 {
+		t.Errorf("%s: %d executions, %v, ends %v, %d violations, want %d, %v, %v, %d; bugs %q", strategy, last.Executions, last.Outcome, last.Ends, len(last.Violations),
+			whole.Executions, whole.Outcome, whole.Ends, len(whole.Violations), last.Bugs)
+	}
+	counts := map[string]int{}
+	for _, v := range whole.Violations {
+		counts[v.Message] += v.Count
+	}
+	for _, v := range last.Violations {
+		if counts[v.Message] -= v.Count; counts[v.Message] != 0 {
+			t.Errorf("%s: %s: %d times, %+d", strategy, v.Message, v.Count, -counts[v.Message])
+		}
+	}
+}
