@@ -104,20 +104,20 @@ func (r relation) stops(a *act, h *ahead) bool {
 // shortens: the node's deadline is earlier than before, and others' events that it
 // was no matter to have to wait for it now. passes: timers may fire before a.
 func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, passes bool) bool {
-	until := a.after.Add(r.rules.ClockError)
-	if a.after >= a.before || until >= h.limit {
+	if a.after >= a.before {
 		return false
-	}
-	// While a node is not switched on, no timer fires that is later than that.
-	if passes && a.event.Kind != ariadne.ActStart && h.lastFire(a.event.Node) > until || h.arrival > until {
-		return true
 	}
 	for i := range f.State.Nodes {
 		if !f.State.Nodes[i].Started && ariadne.NodeID(i) != a.event.Node && p.System().Nodes()[i].Start > a.after {
 			return true
 		}
 	}
-	return false
+	until := a.after.Add(r.rules.ClockError)
+	if until >= h.limit {
+		return false
+	}
+	// While a node is not switched on, no timer fires that is later than that.
+	return passes && a.event.Kind != ariadne.ActStart && h.lastFire(a.event.Node) > until || h.arrival > until
 }
 
 // burdens: after a there are more messages that a timer would have to delay.
