@@ -80,6 +80,10 @@ func TestSymmetricNodes(t *testing.T) {
 	if want := []string{"nodes n2, n3 are interchangeable"}; !slices.Equal(half.Under, want) || all.Under != nil {
 		t.Errorf("%q", half.Under)
 	}
+	o.Workers = 4
+	if c := inMemory(t, s, pings, o).Coverage; !c.Exhausted || c.Merged == 0 || c.States > all.States*2/3 {
+		t.Errorf("several workers: %d states, %d merged", c.States, c.Merged)
+	}
 	o.Deviations = space.AtMost(3)
 	if u := inMemory(t, s, pings, o).Coverage.Under; len(u) != 1 || !strings.Contains(u[0], "natural") {
 		t.Errorf("%q", u)
