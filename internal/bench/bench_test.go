@@ -30,3 +30,22 @@ func TestResidentMB(t *testing.T) {
 		t.Errorf("got %v MB of no process", got)
 	}
 }
+
+func TestParseBenchmarks(t *testing.T) {
+	got, err := parseBenchmarks("goos: linux\nBenchmarkTransition/etcd-3.5-2         \t    1500\t   4265564 ns/op\t       661.2 end-µs\t       568.4 freeze-µs\nPASS\n")
+	if err != nil || len(got) != 1 || got["BenchmarkTransition/etcd-3.5"]["freeze-µs"] != 568.4 || got["BenchmarkTransition/etcd-3.5"]["ns/op"] != 4265564 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := parseBenchmarks("PASS\n"); err == nil {
+		t.Error("no benchmark is no error")
+	}
+}
+
+// What a slow and a fast search did is kept, and what is not in nodes is in memory.
+func TestSearch(t *testing.T) {
+	b := &bench{results: map[string]result{}}
+	b.search("fast.x", []*report{{RealTime: 10, Coverage: search{Executed: 4, Replayed: 2, Stepping: 1, Replaying: 2, Thawing: 3}}})
+	if b.results["fast.x.in_memory"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
+		t.Errorf("%v", b.results)
+	}
+}

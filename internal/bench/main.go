@@ -1,13 +1,14 @@
 // Command bench measures Ariadne on this machine: what a system call costs, how
 // many executions a check gets through, how much faster virtual time is than real
-// time. It prints a table and writes bench.json, a map from name to value, unit
-// and spread (the largest minus the smallest of the repetitions; values are
-// medians). All that is compared is measured in the same run.
+// time, what transitions cost and how much is saved by remembering them. It prints
+// a table and writes bench.json, a map from name to value, unit and spread (the
+// largest minus the smallest of the repetitions; values are medians). All that is
+// compared is measured in the same run.
 //
-// It knows no more of Ariadne than its command line. What this machine cannot
-// measure is named and left out.
+// It knows no more of Ariadne than its command line and the Go benchmarks of its
+// packages. What this machine cannot measure is named and left out.
 //
-// Read next: calls.go, then systems.go, audits.go, dpor.go.
+// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,31 +47,59 @@ func main() {
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
 	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
 	out := flag.String("out", "bench.json", "the file to write")
+	only := flag.String("only", "", "measure these alone: "+strings.Join(names(), ", "))
 	flag.Parse()
-	if err := b.run(*out); err != nil {
+	if err := b.all(*out, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func (b *bench) run(out string) error {
+// parts are what is measured, in order.
+var parts = []struct {
+	name    string
+	measure func(*bench) error
+}{
+	{"calls", (*bench).measureCalls},
+	{"systems", (*bench).measureSystems},
+	{"audits", (*bench).measureAudits},
+	{"dpor", (*bench).measureDPOR},
+	{"transitions", (*bench).measureTransitions},
+	{"remembered", (*bench).measureRemembered},
+	{"windows", (*bench).measureWindows},
+}
+
+func names() (list []string) {
+	for _, p := range parts {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+// all measures all parts, or some, named with commas between.
+func (b *bench) all(out, only string) error {
+	chosen := names()
+	if only != "" {
+		chosen = strings.Split(only, ",")
+	}
+	for _, name := range chosen {
+		if !slices.Contains(names(), name) {
+			return fmt.Errorf("nothing to measure is called %q: %s", name, strings.Join(names(), ", "))
+		}
+	}
 	dir, err := os.MkdirTemp("", "ariadne-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
-	if err := b.measureCalls(); err != nil {
-		return err
-	}
-	if err := b.measureSystems(); err != nil {
-		return err
-	}
-	if err := b.measureAudits(); err != nil {
-		return err
-	}
-	if err := b.measureDPOR(); err != nil {
-		return err
+	for _, p := range parts {
+		if !slices.Contains(chosen, p.name) {
+			continue
+		}
+		if err := p.measure(b); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
 	}
 	b.print()
 	data, err := json.MarshalIndent(b.results, "", "  ")

@@ -96,17 +96,49 @@ type report struct {
 	Steps       int     `json:"steps"`
 	VirtualTime float64 `json:"virtual_time"`
 	RealTime    float64 `json:"real_time"`
-	Coverage    struct {
-		Exhausted bool `json:"exhausted"`
-		Paths     int  `json:"paths"`
-		Traces    int  `json:"traces"`
-	} `json:"coverage"` // of a search in memory
-	memoryMB float64 // largest resident size of ariadne alone
+	Stopped     string  `json:"stopped"`
+	Coverage    search  `json:"coverage"` // of a search in memory
+	memoryMB    float64 // largest resident size of ariadne alone
+}
+
+// search is what a search in memory has seen and done; times are seconds.
+type search struct {
+	Exhausted  bool    `json:"exhausted"`
+	Digest     string  `json:"states_digest"`
+	States     int     `json:"states"`
+	Paths      int     `json:"paths"`
+	Traces     int     `json:"traces"`
+	Executed   int     `json:"executed"`
+	Remembered int     `json:"remembered"`
+	Replayed   int     `json:"replayed"`
+	Boots      int     `json:"boots"`
+	Thaws      int     `json:"thaws"`
+	Freezes    int     `json:"freezes"`
+	Stepping   float64 `json:"stepping"`
+	Replaying  float64 `json:"replaying"`
+	Booting    float64 `json:"booting"`
+	Thawing    float64 `json:"thawing"`
+	Freezing   float64 `json:"freezing"`
+	Ending     float64 `json:"ending"`
 }
 
 // report runs ariadne and returns its report. Whatever it found is fine.
 func (b *bench) report(args ...string) (*report, error) {
-	args = append(args, "--json", "--quiet", "--out", filepath.Join(b.dir, "run"))
+	return b.run(append(args, "--out", filepath.Join(b.dir, "run"))...)
+}
+
+// cold is report for a command that must not find what an earlier one remembered.
+func (b *bench) cold(command string, args ...string) (*report, error) {
+	out := filepath.Join(b.dir, "cold")
+	if err := os.RemoveAll(out); err != nil {
+		return nil, err
+	}
+	return b.run(append([]string{command, "--out", out}, args...)...)
+}
+
+// run is report for a command that says where to write.
+func (b *bench) run(args ...string) (*report, error) {
+	args = append(args, "--json", "--quiet")
 	cmd := exec.Command(b.ariadne, args...)
 	var out, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &complaints
