@@ -12,7 +12,12 @@ import (
 // it asks for what is not there, and is no client.
 type Divergence struct {
 	Nodes []Node
-	polls map[ariadne.NodeID]*ariadne.Output
+	polls map[ariadne.NodeID]poll // what each asked for at the end of its last step
+}
+
+type poll struct {
+	call     string // or ""
+	unheeded bool
 }
 
 // Step implements Check.
@@ -21,9 +26,9 @@ func (d *Divergence) Step(s ariadne.Step) *ariadne.Violation {
 		return &ariadne.Violation{Kind: "divergence", Node: s.Action.Node, Step: s.Index, At: s.At, Message: s.Output.Diverged}
 	}
 	if d.polls == nil {
-		d.polls = map[ariadne.NodeID]*ariadne.Output{}
+		d.polls = map[ariadne.NodeID]poll{}
 	}
-	d.polls[s.Action.Node] = &s.Output
+	d.polls[s.Action.Node] = poll{s.Output.Polling, s.Output.Unheeded}
 	return nil
 }
 
@@ -34,16 +39,16 @@ func (d *Divergence) End(e End) *ariadne.Violation {
 	}
 	for i, n := range d.Nodes {
 		id := ariadne.NodeID(i)
-		if o := d.polls[id]; o != nil && o.Polling != "" && (n.Client || o.Unheeded) {
+		if o := d.polls[id]; o.call != "" && (n.Client || o.unheeded) {
 			return &ariadne.Violation{Kind: "divergence", Node: id, Step: e.Step, At: e.At, Message: fmt.Sprintf(
-				"nothing can happen any more, and it goes on calling %s %s", o.Polling, howItPolls(o))}
+				"nothing can happen any more, and it goes on calling %s %s", o.call, o.how())}
 		}
 	}
 	return nil
 }
 
-func howItPolls(o *ariadne.Output) string {
-	if o.Unheeded {
+func (p poll) how() string {
+	if p.unheeded {
 		return "and does not take what it finds ready"
 	}
 	return "in vain"

@@ -22,6 +22,7 @@ type system struct {
 	opts     Options
 	programs []trace.Program
 	digests  *digests
+	checked  []property.Node // what checks know of the nodes
 }
 
 func newSystem(s *spec.Spec, o Options) (*system, error) {
@@ -30,7 +31,7 @@ func newSystem(s *spec.Spec, o Options) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &system{spec: s, opts: o, programs: programs, digests: d}, nil
+	return &system{spec: s, opts: o, programs: programs, digests: d, checked: checkedNodes(s)}, nil
 }
 
 // limits of one execution.
@@ -68,16 +69,18 @@ func relative(dir, path string) (string, error) {
 }
 
 // checks are what watches one execution.
-func (y *system) checks() []property.Check {
+func (y *system) checks() []property.Check { return property.Generic(y.checked) }
+
+func checkedNodes(s *spec.Spec) []property.Node {
 	var nodes []property.Node
-	for _, n := range y.spec.Nodes {
+	for _, n := range s.Nodes {
 		p := property.Node{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
 		for _, c := range n.Commands {
 			p.Commands = append(p.Commands, commandName(c))
 		}
 		nodes = append(nodes, p)
 	}
-	return property.Generic(nodes)
+	return nodes
 }
 
 // commandName is a command as messages have it: short, and a shell's line without
