@@ -226,6 +226,14 @@ type SetupError struct{ Err error }
 func (e *SetupError) Error() string { return e.Err.Error() }
 func (e *SetupError) Unwrap() error { return e.Err }
 
+// KilledError is an automaton's error when one of its processes was killed by nobody
+// in the system. Most often that is Linux, for want of memory. It is neither the
+// target's doing nor a bug of the tool.
+type KilledError struct{ Err error }
+
+func (e *KilledError) Error() string { return e.Err.Error() }
+func (e *KilledError) Unwrap() error { return e.Err }
+
 // ActionKind is what the explorer can choose.
 type ActionKind uint8
 

@@ -161,7 +161,7 @@ func (n *Node) processes() []*process {
 
 // Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
 func (c *Checkpoint) Thaw() (n *Node, err error) {
-	defer recoverTool(c.n, &err)
+	defer c.recoverTool(&err)
 	n = c.n.shell(c.kernel.Copy())
 	for i, fd := range c.carried {
 		n.k.Carried[i].FD = duplicate(fd)
@@ -175,6 +175,21 @@ func (c *Checkpoint) Thaw() (n *Node, err error) {
 		n.thawProcess(f, byTID)
 	}
 	return n, nil
+}
+
+// recoverTool is the node's for Thaw, which finds the frozen processes.
+func (c *Checkpoint) recoverTool(err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case toolError:
+		var tids []int
+		for _, f := range c.procs {
+			tids = append(tids, f.copy.TID)
+		}
+		*err = fmt.Errorf("node %s: %w", c.n.def.Name, killed(e.error, tids))
+	default:
+		panic(e)
+	}
 }
 
 // thawProcess forks a frozen process and rebuilds its threads.

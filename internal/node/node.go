@@ -133,7 +133,13 @@ func recoverTool(n *Node, err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case toolError:
-		*err = fmt.Errorf("node %s: %w", n.def.Name, e.error)
+		var tids []int
+		for _, th := range n.threads {
+			if th.k.State != kernel.Dead { // a leader that ended before the others
+				tids = append(tids, th.tr.TID)
+			}
+		}
+		*err = fmt.Errorf("node %s: %w", n.def.Name, killed(e.error, tids))
 	default:
 		panic(e)
 	}
@@ -148,6 +154,7 @@ func must(err error) {
 
 // Start makes a node that is not yet switched on; the input Start does that.
 func Start(cfg Config) *Node {
+	oomKillsBefore()
 	def := &cfg.Spec.Nodes[cfg.Index]
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed)
 	k.CPUs = max(def.CPUs, 1)

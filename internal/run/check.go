@@ -17,6 +17,9 @@ import (
 // stopBug is why a check stops after a bug of Ariadne's.
 const stopBug = "bug in ariadne"
 
+// stopKilled is why a check stops when a process was killed from outside.
+const stopKilled = "the host killed a process"
+
 // maxBugs is how many bugs of Ariadne's a check takes.
 const maxBugs = 10
 
@@ -173,7 +176,11 @@ func (c *check) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b bug
+	var killed *ariadne.KilledError
 	if !errors.As(err, &b) {
+		if errors.As(err, &killed) {
+			c.plan.Stop(stopKilled)
+		}
 		c.err = first(c.err, err)
 		c.plan.Stop(stopBug)
 		return

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"ariadne"
 	"ariadne/internal/sys"
 )
 
@@ -36,6 +37,11 @@ func (y *system) finish(r *Report, err error) (*Report, error) {
 	var b bug
 	if errors.As(err, &b) {
 		r.Bugs = append(r.Bugs, b.Error())
+		err = nil
+	}
+	var killed *ariadne.KilledError
+	if errors.As(err, &killed) {
+		r.doubt(err.Error())
 		err = nil
 	}
 	if err != nil {

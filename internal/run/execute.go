@@ -22,7 +22,8 @@ type bug struct{ error }
 // asBug makes err a bug, unless it is the machine's.
 func asBug(err error) error {
 	var setup *ariadne.SetupError
-	if err == nil || errors.As(err, &setup) {
+	var killed *ariadne.KilledError
+	if err == nil || errors.As(err, &setup) || errors.As(err, &killed) {
 		return err
 	}
 	return bug{err}

@@ -435,6 +435,19 @@ func TestErrorsOfNodes(t *testing.T) {
 		}
 		closed(t, f)
 	})
+	t.Run("of the host", func(t *testing.T) {
+		killed := func(ariadne.Input) error { return &ariadne.KilledError{Err: wrong} }
+		f := &fakes{programs: pingPong, applying: killed}
+		r, err := run.Run(t.Context(), system(t, 2, 0, 0), run.Options{Nodes: f})
+		if err != nil || r.Outcome != run.Inconclusive || len(r.Doubts) != 1 || !strings.Contains(r.Doubts[0], "what is wrong") {
+			t.Errorf("report %+v, %v", r, err)
+		}
+		closed(t, f)
+		r = check(t, system(t, 2, 0, 0), &fakes{programs: pingPong, applying: killed}, run.Options{Executions: 3})
+		if r.Outcome != run.Inconclusive || r.Stopped != "the host killed a process" || len(r.Doubts) != 1 {
+			t.Errorf("report %+v", r)
+		}
+	})
 	t.Run("of ours", func(t *testing.T) {
 		f := &fakes{programs: pingPong, applying: func(ariadne.Input) error { return wrong }}
 		r := check(t, system(t, 2, 0, 0), f, run.Options{Executions: 3, Workers: 1})

@@ -1,0 +1,70 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ariadne"
+)
+
+// A process of a node ends when the node layer ends it. One that is gone otherwise was
+// killed from outside, and what it was asked to do failed for no reason of its own.
+
+// killed returns err, or why it is none of the tool's when one of the processes, given
+// by their threads' real ids, was killed from outside.
+func killed(err error, tids []int) error {
+	for _, tid := range tids {
+		if !gone(tid) {
+			continue
+		}
+		why := "by whom is not known; the host may have run out of memory"
+		if oomKills() > oomKillsBefore() {
+			why = "the host has run out of memory"
+		}
+		return &ariadne.KilledError{Err: fmt.Errorf("a process was killed from outside: %s (%w)", why, err)}
+	}
+	return err
+}
+
+// gone reports whether a traced thread has ended. One that was just killed may still
+// be about to.
+func gone(tid int) bool {
+	for range 10 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", tid))
+		if err != nil {
+			return true
+		}
+		_, rest, _ := bytes.Cut(stat, []byte(") ")) // a name may hold anything, and then what follows is no state
+		switch rest = append(rest, '?'); rest[0] {
+		case 'Z', 'X':
+			return true
+		case 't', 'T':
+			return false // it stands where it was stopped
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// oomKills is how many processes Linux has killed for want of memory since it was
+// booted.
+func oomKills() int {
+	b, err := os.ReadFile("/proc/vmstat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), "\noom_kill ")
+	count, _, _ := strings.Cut(rest, "\n")
+	n, _ := strconv.Atoi(count)
+	return n
+}
+
+// oomKillsBefore is the same as of when the first node was made.
+var oomKillsBefore = sync.OnceValue(oomKills)
