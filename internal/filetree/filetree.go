@@ -101,6 +101,16 @@ func (t *Tree) Follows(ino uint64) bool { return t.cur.files[ino] != nil || t.op
 // with Restore.
 func (t *Tree) Recreated() map[uint64]uint64 { return t.again }
 
+// Name returns a name of the file in s, by its inode number.
+func (s *State) Name(ino uint64) (name string, ok bool) {
+	for name, e := range s.names {
+		if e.ino == ino {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 // Capture returns the tree's state. changed says which files may have other
 // content than in the last state captured or restored. fresh are the files that got
 // a hidden name: their link count is one too high from now on.

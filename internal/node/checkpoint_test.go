@@ -18,6 +18,7 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 	for _, args := range [][]string{
 		{"/bin/sh", "-c", "for i in 1 2 3; do sleep $i; echo $i | tr 1-3 a-c; done; exit 3"},
 		{"/bin/sh", "-c", "exec 3>log; for i in 1 2 3 4; do sleep 1; echo $i >>log; echo line $i >&3; mkdir -p d$((i%2)); mv d0 e$i 2>/dev/null; echo $i >d1/f; rm -f x$((i-1)); echo >x$i; cat log d1/f; ls; done"},
+		{"/bin/sh", "-c", "mkdir d e; echo x >d/f; ln -s d l; cd e; sleep 1; stat -c '%i %h %Y' ../d ../l .; ls ../d ../l/; echo 1 >g; sleep 1; ls; cd ..; rm -r d e l; sleep 1; mkdir d; sleep 1; ls -id d"},
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nf=open('a','w+b');os.unlink('a');f.write(b'0'*9000);f.flush();m=mmap.mmap(f.fileno(),9000)\nfor i in range(5):\n  time.sleep(1);m[i]=65+i;f.seek(0);print(f.read(8));f.seek(4);f.write(b'z%d'%i);f.flush();print(os.fstat(f.fileno()).st_nlink)\n"},
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=mmap.mmap(-1,40960)\nif os.fork()==0:\n  for i in range(4):\n    time.sleep(1);m[i*9000]=m[i*9000+1]+70;m[0]=m[0]+1\n  os._exit(0)\ntime.sleep(.5)\nfor i in range(5):\n  time.sleep(1);print([m[j*9000] for j in range(4)]);m[1]=m[1]+1\n"},
 		{"/usr/bin/python3", "-c", "import ctypes,time\nl=ctypes.CDLL(None);l.shmat.restype=ctypes.c_void_p\nfor i in range(3):\n  time.sleep(1);id=l.shmget(77,4096,0o3600);a=ctypes.c_void_p(l.shmat(id,None,0));s=ctypes.cast(a,ctypes.POINTER(ctypes.c_int));print(id,s[0]);s[0]=i+1;time.sleep(1);print(l.shmget(77,0,0),s[0]);print(l.shmctl(id,0,None),l.shmdt(a))\n"},

@@ -31,11 +31,46 @@ func (n *Node) enter() {
 	}
 	if n.files != nil {
 		must(h.tree.Restore(n.files))
-		n.k.Files.Recreated = h.tree.Recreated()
+		n.enterRecreated()
 		n.restoreShared()
 		n.restoreOffsets()
 	}
 	h.shows = n
+}
+
+// enterRecreated brings n's processes into the directories that were made anew, for
+// those that the program removed after n was frozen.
+func (n *Node) enterRecreated() {
+	n.k.Files.Recreated = n.home.tree.Recreated()
+	if len(n.k.Files.Recreated) == 0 {
+		return
+	}
+	gone := map[uint64]string{} // what the removed ones are called in this state
+	for _, ino := range n.k.Files.Recreated {
+		if name, ok := n.files.Name(ino); ok {
+			gone[ino] = "/" + name
+		}
+	}
+	for _, p := range n.processes() {
+		var st unix.Stat_t
+		must(unix.Stat(fmt.Sprintf("/proc/%d/cwd", p.threads[0].tr.TID), &st))
+		name := gone[st.Ino]
+		if name == "" || st.Dev != n.k.Files.Private {
+			continue
+		}
+		if p.fork == nil {
+			must(fmt.Errorf("%s was removed while a process that stands in no call works there, and cannot be brought back", name))
+		}
+		if e := p.fork.tr.WriteMem(kernel.ScratchAddr, append([]byte(name), 0)); e != 0 {
+			must(fmt.Errorf("scratch memory: %w", e))
+		}
+		n.inject(p.fork, unix.SYS_CHDIR, kernel.ScratchAddr)
+	}
+	for _, p := range n.hostFiles() {
+		if name := gone[p.file.Ino]; name != "" && p.file.Dev == n.k.Files.Private {
+			must(fmt.Errorf("%s was removed while it is open here, and cannot be brought back", name))
+		}
+	}
 }
 
 // captureFiles notes the state of n's files, which the tree shows.
