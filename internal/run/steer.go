@@ -102,8 +102,10 @@ func (x *explorer) obey(e *search.Exploration) (w word) {
 	r := x.opts.InMemory.Script.Rules(x.system)
 	w.rules = r
 	r.Audit(e.Space.Source, x.opts.InMemory.Audit)
-	if s, ok := e.Explorer.(*strategy.Scripted); ok {
-		s.Ask = r.Explore
+	if series, ok := e.Explorer.(*strategy.Series); ok {
+		if s, ok := series.Parts[0].Explorer.(*strategy.Scripted); ok {
+			s.Ask = r.Explore
+		}
 	}
 	if x.relates() {
 		e.Space.Independent = r.Independent

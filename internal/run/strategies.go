@@ -48,7 +48,9 @@ var searches = map[string]kind{
 	"periphery": {alone: true, again: true, make: func(b *builder) []strategy.Explorer {
 		return []strategy.Explorer{&strategy.Periphery{Seed: b.seed, Weights: b.Weights, Depth: peripheryDepth, Walks: 10}}
 	}},
-	"script": {alone: true, again: true, make: func(*builder) []strategy.Explorer { return []strategy.Explorer{&strategy.Scripted{}} }},
+	"script": {alone: true, again: true, make: func(b *builder) []strategy.Explorer {
+		return []strategy.Explorer{&strategy.Series{Full: b.full, Parts: []strategy.Part{{Explorer: &strategy.Scripted{Bytes: b.bytes}}}}}
+	}},
 	"rounds": {make: func(b *builder) []strategy.Explorer {
 		return b.each(func(seed uint64, _ *coverage.Meter) strategy.Explorer { return b.rounds(seed) })
 	}},

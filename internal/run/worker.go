@@ -57,7 +57,7 @@ func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter) *wo
 		Checks: func() []property.Check { return x.checks() }, Watch: w.watch, Stopped: w.isStopped, Ended: w.ended,
 	}
 	switch e.(type) {
-	case *strategy.Series, *strategy.Periphery, *strategy.Scripted:
+	case *strategy.Series, *strategy.Periphery:
 		w.search.Seen = x.seen
 		w.near = true
 		x.nearby++

@@ -206,6 +206,9 @@ func TestExplore(t *testing.T) {
 	if n >= all || missed != "explore() left out 3 actions" {
 		t.Errorf("%d states of %d, %s", n, all, missed)
 	}
+	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all || !strings.Contains(missed, " found no room in memory") {
+		t.Errorf("with little memory: %d states of %d, %s", n, all, missed)
+	}
 	first := ""
 	s := mustLoad(t, head+"[(a, -1 - len(path) if a.node == 'n3' else len(path)) for a in enabled]")
 	x, r := newSearch(t, s, &strategy.Scripted{}, worldtest.Race)

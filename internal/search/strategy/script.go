@@ -14,12 +14,16 @@ type Scripted struct {
 	// Ask names events of the last state of a path, none of them twice. What it does
 	// not name is left out.
 	Ask func(p *space.Path) []Choice
+	// Bytes is about how much memory the paths to be tried may take; 0: no bound. What
+	// finds no room is left out.
+	Bytes int64
 
 	tree  tree
 	queue choices
 	named int
 	now   int32 // the prefix that is being tried
-	left  int   // events left out
+	left  int   // events left out by who was asked
+	lost  int   // events left out for lack of memory
 	follow
 	began bool
 }
@@ -55,6 +59,10 @@ func (s *Scripted) Next(p *space.Path) (event int, ok bool) {
 	asked := s.Ask(p)
 	s.left += len(p.Last().Enabled) - len(asked)
 	for _, c := range asked {
+		if s.Bytes > 0 && int64(len(s.tree.nodes)+1)*choiceBytes > s.Bytes {
+			s.lost++
+			continue
+		}
 		s.named++
 		heap.Push(&s.queue, queued{c.Priority, s.named, s.tree.add(s.now, c.Event)})
 	}
@@ -68,18 +76,33 @@ func (s *Scripted) Next(p *space.Path) (event int, ok bool) {
 	return event, true
 }
 
+// choiceBytes is about what a choice takes: its place in the tree, and in the queue,
+// both of which are moved when they grow.
+const choiceBytes = 2 * (8 + 24)
+
 // End implements Explorer.
 func (*Scripted) End(*space.Path, End) error { return nil }
 
 // Missed implements Exhaustive.
 func (s *Scripted) Missed() string {
-	switch s.left {
-	case 0:
-		return ""
-	case 1:
-		return "explore() left out 1 action"
+	why := ""
+	if s.left > 0 {
+		why = fmt.Sprintf("explore() left out %d action%s", s.left, plural(s.left))
 	}
-	return fmt.Sprintf("explore() left out %d actions", s.left)
+	if s.lost > 0 {
+		if why != "" {
+			why += "; "
+		}
+		why += fmt.Sprintf("%d action%s found no room in memory", s.lost, plural(s.lost))
+	}
+	return why
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // queued is a prefix that is to be tried.
