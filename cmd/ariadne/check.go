@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -24,17 +25,17 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Explore the system's executions and look for violations",
-		Long: `Explores: the natural schedule first, then executions in which each choice among the
-messages that can arrive and the timers that can fire is drawn at random. A violation
-is the unexpected death of a node, a step that does not end, or a deadlock: nothing can
-happen and the clients are not done. Each is confirmed by a replay before it is reported.
+		Long: `Explores what can happen: messages in any order, timers that fire late or early within
+the clock error, delays. A violation is the unexpected death of a node, a step that does
+not end, or a deadlock: nothing can happen and the clients are not done. Each is confirmed
+by a replay before it is reported.
 
-With --strategy naming one of the searches in memory, what a node does with an input
-is executed once and remembered; states are searched in memory, and nodes are frozen
-where paths branch. Such a check says what it has seen (coverage.csv and coverage.svg
-in the run directory) and whether that was all within its bounds:
+What a node does with an input is executed once and remembered, for the next check too;
+states are searched in memory, and nodes are frozen where paths branch. The check says
+what it has seen (coverage.csv and coverage.svg in the run directory) and whether that
+was all within its bounds. --strategy chooses among
 
-  default        few deviations from the natural schedule first, then rounds
+  default        the natural schedule, what deviates little from it, then rounds
   deviations     all paths, those with the fewest deviations first
   depth-first, breadth-first
                  all states
@@ -46,6 +47,9 @@ in the run directory) and whether that was all within its bounds:
   periphery      depth-first at the beginning, random from there
   all-paths      every path, also those to known states
   script         what explore() of a --script names, by its priorities
+  random         random walks, each with fresh nodes from start to end; nothing is
+                 frozen or remembered
+  natural        the natural schedule alone
 
 A long execution has more orders than can be tried. --from, --depth, --timers and
 --deviations keep a search to a part of them: the natural schedule up to a step, from
@@ -63,7 +67,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
   ariadne check spec.yaml --strategy dpor --from '/became leader/' --depth 40 --timers 2`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := chooseStrategy(steer.strategy, &opts); err != nil {
+			if err := chooseStrategy(cmp.Or(steer.strategy, "default"), &opts); err != nil {
 				return err
 			}
 			s, err := spec.Read(args[0])

@@ -26,7 +26,7 @@ type steering struct {
 }
 
 func (g *steering) add(f *pflag.FlagSet) {
-	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or random)")
+	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or default)")
 	f.Var(&g.symmetric, "symmetric", "in memory: these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
 	f.StringVar(&g.script, "script", "", "in memory: rules of your own in this `file` of Starlark; none: not even the spec's (see docs/explore.md)")
 }
@@ -47,7 +47,7 @@ func (g *steering) apply(s *spec.Spec, o *run.Options) error {
 			return err
 		}
 	}
-	if g.strategy == "" {
+	if g.strategy == "" && e.Strategy != "" {
 		if err := chooseStrategy(e.Strategy, o); err != nil {
 			return spec.Errors{{Path: s.Path, Line: e.StrategyLine, Text: err.Error()}}
 		}
@@ -73,8 +73,6 @@ func (g *steering) load(e *spec.Explore, o *run.Options) error {
 	switch {
 	case g.strategy == "" && (e.Strategy == "" || g.script != "") && rules.Explores():
 		o.InMemory.Strategy = "script"
-	case g.strategy == "" && e.Strategy == "":
-		o.InMemory.Strategy = "default"
 	case o.InMemory.Strategy == "" && g.script != "":
 		return usageError{errors.New("--script is for the searches in memory: choose another --strategy")}
 	}
@@ -83,8 +81,9 @@ func (g *steering) load(e *spec.Explore, o *run.Options) error {
 
 // chooseStrategy turns the name of a strategy into options.
 func chooseStrategy(name string, o *run.Options) error {
+	o.InMemory.Strategy = ""
 	switch name {
-	case "", "random": // the natural schedule comes first anyway
+	case "random": // the natural schedule comes first anyway
 	case "natural":
 		o.First, o.Executions = 0, 1
 	default:

@@ -35,7 +35,7 @@ func (b *bench) measureSystems() error {
 		}
 		var executions, events, memory []float64
 		for range b.repeat {
-			r, err := b.report("check", s.spec, "--time", b.budget.String(), "--keep-going")
+			r, err := b.report("check", s.spec, "--strategy", "random", "--time", b.budget.String(), "--keep-going")
 			if err != nil {
 				return err
 			}

@@ -147,7 +147,7 @@ func (o *options) repeat(r *result, spec, dir, first string) error {
 // replay takes one random walk and replays it; each replay verifies every step.
 func (o *options) replay(r *result, spec, dir string) error {
 	walk := filepath.Join(dir, "walk")
-	if _, _, err := o.command(walk, o.work, "check", spec, "--first", "1", "--executions", "1", "--keep-going"); err != nil {
+	if _, _, err := o.command(walk, o.work, "check", spec, "--strategy", "random", "--first", "1", "--executions", "1", "--keep-going"); err != nil {
 		return err
 	}
 	found, err := filepath.Glob(filepath.Join(walk, "*", traceFile))
@@ -181,7 +181,7 @@ func (o *options) walk(r *result, spec, dir string) error {
 		return nil
 	}
 	report, status, err := o.command(filepath.Join(dir, "walks"), o.work,
-		"check", spec, "--first", "1", "--executions", strconv.Itoa(o.walks), "--keep-going")
+		"check", spec, "--strategy", "random", "--first", "1", "--executions", strconv.Itoa(o.walks), "--keep-going")
 	if err != nil {
 		return err
 	}
