@@ -1,0 +1,87 @@
+package search_test
+
+import (
+	"encoding/binary"
+	"maps"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// TestUsersIndependence: one node takes all that it is given without a word, and the
+// user says so. Then a path stands for all that differ in the order of what that node
+// is given: all of those are found, by one path each.
+func TestUsersIndependence(t *testing.T) {
+	saved, paths := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 4).Draw(t, "nodes")
+		seed := rapid.Uint64().Draw(t, "seed")
+		acts := rapid.IntRange(1, 3).Draw(t, "acts")
+		s := small{rules: world.Rules{Latency: time.Millisecond}}
+		s.programs = func() []worldtest.Program {
+			p := []worldtest.Program{quietNode{}}
+			for range n - 1 {
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: true})
+			}
+			return p
+		}
+		want := map[world.Hash]bool{}
+		all := s.exploration(t, &strategy.DepthFirst{All: true})
+		if f := exploreLoose(t, all, want, 3000); f.how != search.SearchExhausted {
+			t.SkipNow()
+		}
+		for name, e := range map[string]strategy.Explorer{"sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{}} {
+			x := s.exploration(t, e)
+			x.Space.Independent = func(a, b *memo.Transition) bool { return a.From.Node == 0 }
+			got := map[world.Hash]bool{}
+			f := exploreLoose(t, x, got, 0)
+			if f.how != search.SearchExhausted || !maps.Equal(got, want) || f.coverage.Paths != len(want) {
+				t.Fatalf("%s: %s after %d paths to %d, want %d", name, f.how, f.coverage.Paths, len(got), len(want))
+			}
+			saved, paths = saved+all.Coverage.Paths-f.coverage.Paths, paths+f.coverage.Paths
+		}
+	})
+	t.Logf("%d paths instead of %d", paths, paths+saved)
+	if saved == 0 {
+		t.Error("nothing was saved")
+	}
+}
+
+// exploreLoose runs a search and collects what its complete paths are but for the order
+// of what node 0 was given.
+func exploreLoose(t failer, x *search.Exploration, into map[world.Hash]bool, most int) found {
+	f := newFound()
+	n := 0
+	x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
+		if end == search.EndQuiet {
+			var h world.Hash
+			add := func(g world.Hash) { h.Hi, h.Lo = h.Hi+g.Hi, h.Lo+g.Lo }
+			for i := 1; i <= p.Len(); i++ {
+				if in := p.Transition(i).Input; p.Event(i).Node == 0 {
+					add(in.Key())
+				}
+			}
+			for i, s := range p.Last().State.Nodes[1:] {
+				add(world.HashOf(binary.LittleEndian.Uint64(s.Digest[:]), binary.LittleEndian.Uint64(s.Digest[8:]), uint64(i)))
+			}
+			into[h] = true
+		}
+		n++
+		return most == 0 || n < most
+	}
+	var err error
+	if f.how, err = x.Run(); err != nil {
+		t.Fatal(err)
+	}
+	f.coverage = x.Coverage
+	return f
+}
