@@ -41,11 +41,11 @@ func TestParseBenchmarks(t *testing.T) {
 	}
 }
 
-// What a slow and a fast search did is kept, and what is not in nodes is in memory.
+// What a slow and a fast search did is kept, and what was not in nodes is the rest.
 func TestSearch(t *testing.T) {
 	b := &bench{results: map[string]result{}}
 	b.search("fast.x", []*report{{RealTime: 10, Coverage: search{Executed: 4, Replayed: 2, Stepping: 1, Replaying: 2, Thawing: 3}}})
-	if b.results["fast.x.in_memory"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
+	if b.results["fast.x.rest"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
 		t.Errorf("%v", b.results)
 	}
 }

@@ -23,7 +23,7 @@ type window struct {
 // mode. Each begins with a client's write and has all orders of messages, and up to
 // two timers out of turn.
 var windows = []window{
-	{"raftkv", "examples/raftkv/raftkv.yaml", "/wrote and read x=5/", 10},
+	{"raftkv", "examples/raftkv/raftkv.yaml", "/wrote and read x=5/", 12},
 	{"etcd", "examples/etcd/one-write.yaml", "/^writing/", 17},
 }
 
@@ -90,7 +90,7 @@ func (b *bench) search(name string, reports []*report) {
 		{"thawing", "s", func(r *report) float64 { return r.Coverage.Thawing }},
 		{"freezing", "s", func(r *report) float64 { return r.Coverage.Freezing }},
 		{"ending", "s", func(r *report) float64 { return r.Coverage.Ending }},
-		{"in_memory", "s", func(r *report) float64 {
+		{"rest", "s", func(r *report) float64 {
 			c := r.Coverage
 			return r.RealTime - c.Stepping - c.Replaying - c.Booting - c.Thawing - c.Freezing - c.Ending
 		}},

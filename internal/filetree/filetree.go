@@ -63,12 +63,14 @@ type Tree struct {
 	cur   *State
 	open  map[uint64]*os.File // files that have no name in the tree, by inode
 	again map[uint64]uint64   // Recreated
+	// linked are the files that have a hidden name, by inode; it is never taken away.
+	linked map[uint64]bool
 }
 
 // New returns the tree at base, of which only dirs (paths from base) can change;
 // store is a directory of base, in none of them, for hidden names.
 func New(base string, dirs []string, store string) (*Tree, error) {
-	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{},
+	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{}, linked: map[uint64]bool{},
 		again: map[uint64]uint64{}, cur: &State{names: map[string]entry{}, files: map[uint64]*Content{}}}
 	if err := os.MkdirAll(t.store, 0o700); err != nil {
 		return nil, fmt.Errorf("file tree: %w", err)
@@ -171,13 +173,14 @@ func (t *Tree) capture(s *State, name string, changed func(uint64) bool, fresh *
 		if ino, ok := t.again[e.ino]; ok {
 			e.ino = ino
 		}
-	} else {
+	} else if !t.linked[st.Ino] {
 		switch err := os.Link(full, t.hidden(st.Ino)); {
 		case err == nil:
 			*fresh = append(*fresh, st.Ino)
 		case !errors.Is(err, fs.ErrExist):
 			return err
 		}
+		t.linked[st.Ino] = true
 	}
 	s.names[name] = e
 	if e.kind() != unix.S_IFREG || s.files[st.Ino] != nil {
