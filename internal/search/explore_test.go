@@ -3,7 +3,7 @@ package search_test
 import (
 	"fmt"
 	"maps"
-
+	"os"
 	"testing"
 	"time"
 
@@ -175,11 +175,15 @@ func TestKnownCounts(t *testing.T) {
 }
 
 // drawSmall draws a system whose paths can all be taken.
-func drawSmall(t *rapid.T, timers bool) small {
-	n := rapid.IntRange(2, 3).Draw(t, "nodes")
+func drawSmall(t *rapid.T, timers bool) small { return drawSystem(t, 3, 4, timers) }
+
+// drawSystem draws a system of up to so many nodes, each of which takes notice of up
+// to so many inputs.
+func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
+	n := rapid.IntRange(2, nodes).Draw(t, "nodes")
 	seed := rapid.Uint64().Draw(t, "seed")
 	exits := rapid.SampledFrom([]int{3, 40}).Draw(t, "exits")
-	acts := rapid.IntRange(1, 4).Draw(t, "acts")
+	acts := rapid.IntRange(1, inputs).Draw(t, "acts")
 	s := small{rules: world.Rules{Latency: time.Millisecond}}
 	if timers {
 		s.rules = world.Rules{
@@ -325,6 +329,30 @@ func (a *alarm) Start(c *worldtest.Ctx) {
 	if a.send {
 		c.Send(0, "m")
 	}
+}
+
+// TestDPORAgreesWithSleepSets: in systems too large for brute force as well.
+func TestDPORAgreesWithSleepSets(t *testing.T) {
+	if os.Getenv("ARIADNE_LONG") == "" {
+		t.Skip("long: set ARIADNE_LONG=1")
+	}
+	paths, blocked, tried := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSystem(t, 4, 6, rapid.Bool().Draw(t, "timers"))
+		e := &strategy.SleepSets{}
+		want := explore(t, s.exploration(t, e), 30000)
+		if want.how != search.SearchExhausted {
+			t.SkipNow()
+		}
+		d := &strategy.DPOR{}
+		got := explore(t, s.exploration(t, d), 0)
+		same(t, got, want)
+		if got.coverage.Paths != want.coverage.Paths {
+			t.Fatalf("%d paths, sleep sets take %d", got.coverage.Paths, want.coverage.Paths)
+		}
+		paths, blocked, tried = paths+got.coverage.Paths, blocked+d.Blocked, tried+e.Blocked
+	})
+	t.Logf("%d paths; %d given up by DPOR, %d by sleep sets", paths, blocked, tried)
 }
 
 // same fails when a search has not found what another has.
