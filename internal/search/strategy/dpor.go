@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/space"
@@ -70,7 +71,10 @@ type level struct {
 }
 
 // race is a pair of steps of the path that depend on each other with none between.
-type race struct{ first, second int }
+type race struct {
+	first, second int
+	settled       bool // no other end of the path needs a look at it
+}
 
 // Begin implements Explorer.
 func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
@@ -192,7 +196,7 @@ func (d *DPOR) arrive(p *space.Path) {
 }
 
 // looked notes whether an act has set a timer or ended a path. When it is the first to
-// do so, races of the states on the path were looked at as if there were none.
+// do so, races of the states on the path may have been settled as if there were none.
 func (d *DPOR) looked(a *act) {
 	if d.bound || a.after == ariadne.Never && !a.ends {
 		return
@@ -224,19 +228,22 @@ func (d *DPOR) End(p *space.Path, e End) error {
 	if p.Len() > 0 {
 		d.step(p)
 	}
-	for _, r := range d.racing(p) {
-		if err := d.reverse(p, r); err != nil {
+	d.order(p)
+	for i := range d.races {
+		r := &d.races[i]
+		if r.settled && !d.bound {
+			continue
+		}
+		var err error
+		if r.settled, err = d.reverse(p, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// racing computes what happens before what on the path, and returns the races that
-// are to be reversed: those of its new steps. With timers and ends it is all of them:
-// an event that has changed places may set a timer that holds up others, or end the
-// path, and so depend on steps of which it was independent before.
-func (d *DPOR) racing(p *space.Path) []race {
+// order computes what happens before what on the path, and its races.
+func (d *DPOR) order(p *space.Path) {
 	n := p.Len()
 	for len(d.clocks) <= n {
 		d.clocks = append(d.clocks, make([]int, d.lanes(p, len(d.clocks))))
@@ -258,16 +265,12 @@ func (d *DPOR) racing(p *space.Path) []race {
 				clock[k] = max(clock[k], t)
 			}
 			if !d.rel.enables(a, b) {
-				d.races = append(d.races, race{i, j})
+				d.races = append(d.races, race{first: i, second: j})
 			}
 		}
 		clock[d.lane(j)] = j
 	}
 	d.known = n
-	if d.bound {
-		return d.races
-	}
-	return d.races[kept:]
 }
 
 // before reports whether step i happens before step j, i <= j.
@@ -295,32 +298,48 @@ func (d *DPOR) lanes(p *space.Path, n int) int {
 func (d *DPOR) leaves(n int) bool { return d.Branch > 0 && (n < d.First || n >= d.First+d.Branch) }
 
 // reverse enters what reverses a race into the wake-up tree of the state before it:
-// all later steps that do not come after the race's first, and then its second.
-func (d *DPOR) reverse(p *space.Path, r race) error {
+// all later steps that do not come after the race's first, and its second. Settled:
+// with whatever steps the path had gone on after the race, there would be no more to do.
+func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 	if d.leaves(r.first - 1) {
 		d.skipped++
-		return nil
+		return true, nil
 	}
 	v := d.sequence[:0]
+	between := 0
 	for k := r.first + 1; k <= p.Len(); k++ {
 		if !d.before(r.first, k) {
 			v = append(v, d.acts[k-1])
+			if k < r.second {
+				between++
+			}
 		}
 	}
-	b, err := d.after(p, p.Frame(r.first-1), v, d.acts[r.second-1])
-	if err != nil || b == nil {
-		return err // not possible before the first: no race
+	d.sequence = v
+	// Without timers and ends, the second has nothing to do with what comes later and
+	// does not come after the first.
+	at := between
+	if d.bound {
+		at = len(v)
 	}
-	v = append(v, b)
+	b, err := d.after(p, p.Frame(r.first-1), v[:at], d.acts[r.second-1])
+	if err != nil || b == nil {
+		return true, err // not possible before the first: no race
+	}
+	v = slices.Insert(v, at, b)
 	d.sequence = v
 	l := &d.levels[r.first-1]
+	explored := false
 	for _, a := range l.sleep {
-		if _, ok := d.rel.without(v, a); ok {
-			return nil // it was explored
+		if i, ok := d.rel.initial(v, a); ok {
+			explored = true
+			settled = settled || 0 <= i && i <= between
 		}
 	}
-	d.rel.insert(&l.tree, v)
-	return nil
+	if explored {
+		return settled, nil
+	}
+	return d.rel.insert(&l.tree, v, between+1), nil
 }
 
 // after is what the event of a comes to after the sequence v from the state of f; nil

@@ -1,5 +1,7 @@
 package strategy
 
+import "slices"
+
 // wakeup is a node of a wake-up tree (Abdulla, Aronis, Jonsson, Sagonas: Optimal
 // dynamic partial order reduction, POPL 2014): sequences of events that are to be
 // explored from a state, none of which leads to the same trace as another.
@@ -9,34 +11,49 @@ type wakeup struct {
 }
 
 // insert adds the sequence v to a tree unless a sequence that is in it can be
-// continued to the same traces.
-func (r relation) insert(tree *[]*wakeup, v []*act) {
+// continued to the same traces. Settled: that depends on the first n events of v at
+// most, whatever follows them.
+func (r relation) insert(tree *[]*wakeup, v []*act, n int) (settled bool) {
 	for _, w := range *tree {
-		if rest, ok := r.without(v, w.act); ok {
-			if len(w.then) > 0 && len(rest) > 0 {
-				r.insert(&w.then, rest)
-			}
-			return
+		i, ok := r.initial(v, w.act)
+		if !ok {
+			continue
 		}
+		settled = n == 0 || 0 <= i && i < n
+		if settled {
+			n = max(n-1, 0)
+		}
+		if rest := without(v, i); len(w.then) > 0 && len(rest) > 0 {
+			return r.insert(&w.then, rest, n) && settled
+		}
+		return settled
 	}
 	for i := range v {
 		w := &wakeup{act: v[i]}
 		*tree = append(*tree, w)
 		tree = &w.then
 	}
+	return true
 }
 
-// without returns v without a, when a can be the first event of a trace of v: a is
-// in v and depends on nothing before it, or it does not depend on anything in v.
-func (r relation) without(v []*act, a *act) (rest []*act, ok bool) {
+// initial reports whether a can be the first event of a trace of v: it is v[i] and
+// depends on nothing before it, or it does not depend on anything in v and i is -1.
+func (r relation) initial(v []*act, a *act) (i int, ok bool) {
 	for i := range v {
 		if v[i].event.SameAction(&a.event) {
-			rest = append(rest, v[:i]...)
-			return append(rest, v[i+1:]...), true
+			return i, true
 		}
 		if r.dependent(v[i], a) {
-			return nil, false
+			return 0, false
 		}
 	}
-	return v, true
+	return -1, true
+}
+
+// without returns v without v[i], and v when i is -1.
+func without(v []*act, i int) []*act {
+	if i < 0 {
+		return v
+	}
+	return slices.Concat(v[:i], v[i+1:])
 }
