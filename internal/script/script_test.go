@@ -325,3 +325,31 @@ def same(state):
 		t.Error(err, r.Err())
 	}
 }
+
+// BenchmarkExplore is a call of explore, with what a script usually looks at.
+func BenchmarkExplore(b *testing.B) {
+	s, err := load("rules.star", "def explore(path, state, enabled):\n    return [(a, state.deviations + a.index) for a in enabled if a.node != 'n9']\n")
+	if err != nil {
+		b.Fatal(err)
+	}
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(worldtest.TwoPhaseCommit()...))
+	m, err := memo.Open(y, memo.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := memo.NewExecutor(m, (&memotest.Machines{Programs: worldtest.TwoPhaseCommit}).Boot(), memo.Limits{})
+	defer x.Close()
+	p := space.NewPath(space.New(y, m, x), space.Bounds{})
+	for range 3 {
+		if err := p.Push(0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r := s.Rules(y)
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(r.Explore(p)) != len(p.Last().Enabled) {
+			b.Fatal(r.Err())
+		}
+	}
+}
