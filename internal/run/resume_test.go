@@ -135,8 +135,8 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 		t.Fatalf("%s: stopped: %s, %q", strategy, whole.Stopped, whole.Bugs)
 	}
 
-	ended, next := 0, 0
-	for range kills {
+	killed, ended, next := 0, 0, 0
+	for killed < kills && ended < 2*kills {
 		p := exec.Command(os.Args[0])
 		p.Dir = dir
 		p.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", killedSearch, strategy, dir, path))
@@ -149,15 +149,23 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 		if err := p.Process.Kill(); err != nil && err != os.ErrProcessDone {
 			t.Fatal(err)
 		}
-		if err := p.Wait(); err == nil {
-			ended++ // it had come to its end
-		} else if complaints.Len() > 0 {
+		switch err := p.Wait(); {
+		case complaints.Len() > 0:
 			t.Fatalf("%s: %s", strategy, complaints.String())
-		}
-		if exists("out/report.json") {
+		case err == nil: // it had come to its end
+			ended++
+			sameSearch(t, loadReport(t), whole)
+			if err := os.RemoveAll("out"); err != nil {
+				t.Fatal(err)
+			}
+		case exists("out/report.json"):
+			killed++
 			next = loadReport(t).Next
-		} else if err := os.RemoveAll("out"); err != nil { // killed as it began
-			t.Fatal(err)
+		default: // killed as it began
+			killed++
+			if err := os.RemoveAll("out"); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	o.Out, o.Resume = "out", exists("out/report.json")
@@ -166,14 +174,20 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%s: %v; killed %d times, at its end %d times before; then %v, %d of %d transitions executed; %d paths before, %d in all",
+		strategy, took, killed, ended, time.Since(began), last.Coverage.Nodes.Executed, whole.Coverage.Nodes.Executed, next, last.Executions)
+	sameSearch(t, last, whole)
+}
+
+// sameSearch: nothing is lost and nothing counted twice.
+func sameSearch(t *testing.T, last, whole *run.Report) {
+	t.Helper()
 	a, b := whole.Coverage, last.Coverage
-	t.Logf("%s: %v; %d kills, %d too late; then %v, %d of %d transitions executed; %d paths before, %d in all",
-		strategy, took, kills-ended, ended, time.Since(began), b.Nodes.Executed, a.Nodes.Executed, next, last.Executions)
 	if b.StatesDigest != a.StatesDigest || b.States != a.States || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || !b.Exhausted {
-		t.Errorf("%s: %+v, want %+v", strategy, b, a)
+		t.Errorf("%s: %+v, want %+v", a.Strategy, b, a)
 	}
 	if last.Executions != whole.Executions || last.Outcome != whole.Outcome || !maps.Equal(last.Ends, whole.Ends) || len(last.Violations) != len(whole.Violations) || len(last.Bugs) > 0 {
-		t.Errorf("%s: %d executions, %v, ends %v, %d violations, want %d, %v, %v, %d; bugs %q", strategy, last.Executions, last.Outcome, last.Ends, len(last.Violations),
+		t.Errorf("%s: %d executions, %v, ends %v, %d violations, want %d, %v, %v, %d; bugs %q", a.Strategy, last.Executions, last.Outcome, last.Ends, len(last.Violations),
 			whole.Executions, whole.Outcome, whole.Ends, len(whole.Violations), last.Bugs)
 	}
 	counts := map[string]int{}
@@ -182,7 +196,7 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 	}
 	for _, v := range last.Violations {
 		if counts[v.Message] -= v.Count; counts[v.Message] != 0 {
-			t.Errorf("%s: %s: %d times, %+d", strategy, v.Message, v.Count, -counts[v.Message])
+			t.Errorf("%s: %s: %d times, %+d", a.Strategy, v.Message, v.Count, -counts[v.Message])
 		}
 	}
 }
