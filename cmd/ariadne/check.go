@@ -2,7 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,10 +119,38 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: 100 in rounds)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
+	f.Var((*size)(&o.Memory), "memory", "in memory: Ariadne and its nodes use `size` at most, about, as in 500M or 4G (default: half of what the machine has)")
 	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each executor keeps `n` frozen nodes (default: 2000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
 }
+
+// size is a flag with a number of bytes.
+type size int64
+
+func (s *size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*s), 10)
+}
+
+func (s *size) Set(text string) error {
+	number, unit := text, int64(1)
+	for i, suffix := range []string{"K", "M", "G"} {
+		if n, ok := strings.CutSuffix(text, suffix); ok {
+			number, unit = n, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return errors.New("not a size as in 500M or 4G")
+	}
+	*s = size(n * unit)
+	return nil
+}
+
+func (*size) Type() string { return "size" }
 
 // patterns is a flag with a regular expression that may be repeated.
 type patterns []*regexp.Regexp

@@ -1,0 +1,97 @@
+//go:build linux
+
+package run_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne/internal/run"
+	"ariadne/internal/spec"
+)
+
+// TestMemoryStaysWithinItsBudget: Ariadne with all its nodes, living and frozen. The
+// longer it runs, the fuller is all that may fill up.
+func TestMemoryStaysWithinItsBudget(t *testing.T) {
+	length, budget := 15*time.Second, int64(400<<20)
+	if os.Getenv("ARIADNE_LONG") != "" {
+		length = 30 * time.Minute
+	}
+	if out, err := exec.Command("../../examples/raftkv/fetch").CombinedOutput(); err != nil {
+		t.Skipf("not fetched: %v\n%s", err, out)
+	}
+	s, err := spec.Read("../../examples/raftkv/raftkv.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	debug.FreeOSMemory() // what earlier tests left
+	done := make(chan struct{})
+	most, processes := make(chan int64), 0
+	go func() {
+		var max int64
+		for {
+			now, n := memoryOfAll()
+			max, processes = maxOf(max, now), maxOf(processes, n)
+			select {
+			case <-done:
+				most <- max
+				return
+			case <-time.After(time.Second):
+			}
+		}
+	}()
+	r, err := run.Check(t.Context(), s, run.Options{Out: filepath.Join(t.TempDir(), "out"), Time: length, KeepGoing: true, Version: "test",
+		InMemory: run.InMemory{Strategy: "default", Memory: budget}})
+	close(done)
+	max := <-most
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Coverage
+	t.Logf("%d MB at most, %d processes; %d paths, %d states, %d transitions executed, %d forgotten, %d checkpoints made, %d evicted; full: %v",
+		max>>20, processes, c.Paths, c.States, c.Nodes.Executed, c.Memo.Forgotten, c.Nodes.Freezes, c.Nodes.Evictions, c.Full)
+	if max > budget {
+		t.Errorf("%d MB, the budget is %d", max>>20, budget>>20)
+	}
+	if len(r.Bugs) > 0 || c.Nodes.Executed == 0 || processes < 8 {
+		t.Errorf("%d processes, %d executed, bugs %q", processes, c.Nodes.Executed, r.Bugs)
+	}
+}
+
+func maxOf[T int | int64](a, b T) T { return max(a, b) }
+
+// memoryOfAll is what this process and those that it traces have in memory, in bytes,
+// what they share counted once, and how many these are.
+func memoryOfAll() (bytes int64, processes int) {
+	bytes = resident("self")
+	statuses, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, path := range statuses {
+		status, _ := os.ReadFile(path)
+		_, after, _ := strings.Cut(string(status), "\nTracerPid:\t")
+		tracer, _, _ := strings.Cut(after, "\n")
+		if _, err := os.Stat("/proc/self/task/" + tracer); tracer != "" && err == nil {
+			bytes += resident(filepath.Base(filepath.Dir(path)))
+			processes++
+		}
+	}
+	return bytes, processes
+}
+
+// resident is a process's proportional share of memory in bytes; 0 when it is gone.
+func resident(pid string) int64 {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%s/smaps_rollup", pid))
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "Pss:" {
+			kb, _ := strconv.ParseInt(f[1], 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
