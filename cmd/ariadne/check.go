@@ -99,7 +99,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.IntVar(&opts.Executions, "executions", 0, "stop after `n` executions")
 	f.IntVar(&opts.Depth, "depth", 0, "end each execution after `n` steps, with --from after it (default: the spec's limit)")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
-	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions at the same time (default: one per processor)")
+	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions, or workers of a search in memory, at the same time (default: one per processor)")
 	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
 	steer.add(f)

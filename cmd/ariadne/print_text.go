@@ -251,8 +251,15 @@ func (p *textPrinter) coverage(c *run.Coverage) {
 		all += ": " + c.Missed
 	}
 	p.printf("search %s: %s\n", c.Strategy, all)
-	p.printf("  seen       %s, %s, %s, %s (%s)\n", plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
+	least := ""
+	if c.Full {
+		least = "at least " // there was no memory to count more
+	}
+	p.printf("  seen       %s%s, %s, %s, %s (%s)\n", least, plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
 		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
+	if c.Earlier > 0 {
+		p.printf("  before     %s, of which what they have seen is not counted\n", plural(c.Earlier, "path"))
+	}
 	for _, u := range c.Under {
 		p.printf("  under      %s\n", u)
 	}

@@ -101,6 +101,9 @@ func (b *bench) all(out, only string) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
+	if err := b.measureParallel(); err != nil {
+		return err
+	}
 	b.print()
 	data, err := json.MarshalIndent(b.results, "", "  ")
 	if err != nil {

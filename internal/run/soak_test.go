@@ -35,13 +35,13 @@ func TestMemoryStaysWithinItsBudget(t *testing.T) {
 	done := make(chan struct{})
 	most, processes := make(chan int64), 0
 	go func() {
-		var max int64
+		var peak int64
 		for {
 			now, n := memoryOfAll()
-			max, processes = maxOf(max, now), maxOf(processes, n)
+			peak, processes = max(peak, now), max(processes, n)
 			select {
 			case <-done:
-				most <- max
+				most <- peak
 				return
 			case <-time.After(time.Second):
 			}
@@ -50,22 +50,20 @@ func TestMemoryStaysWithinItsBudget(t *testing.T) {
 	r, err := run.Check(t.Context(), s, run.Options{Out: filepath.Join(t.TempDir(), "out"), Time: length, KeepGoing: true, Version: "test",
 		InMemory: run.InMemory{Strategy: "default", Memory: budget}})
 	close(done)
-	max := <-most
+	peak := <-most
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := r.Coverage
 	t.Logf("%d MB at most, %d processes; %d paths, %d states, %d transitions executed, %d forgotten, %d checkpoints made, %d evicted; full: %v",
-		max>>20, processes, c.Paths, c.States, c.Nodes.Executed, c.Memo.Forgotten, c.Nodes.Freezes, c.Nodes.Evictions, c.Full)
-	if max > budget {
-		t.Errorf("%d MB, the budget is %d", max>>20, budget>>20)
+		peak>>20, processes, c.Paths, c.States, c.Nodes.Executed, c.Memo.Forgotten, c.Nodes.Freezes, c.Nodes.Evictions, c.Full)
+	if peak > budget {
+		t.Errorf("%d MB, the budget is %d", peak>>20, budget>>20)
 	}
 	if len(r.Bugs) > 0 || c.Nodes.Executed == 0 || processes < 8 {
 		t.Errorf("%d processes, %d executed, bugs %q", processes, c.Nodes.Executed, r.Bugs)
 	}
 }
-
-func maxOf[T int | int64](a, b T) T { return max(a, b) }
 
 // memoryOfAll is what this process and those that it traces have in memory, in bytes,
 // what they share counted once, and how many these are.
