@@ -64,6 +64,7 @@ var parts = []struct {
 	{"systems", (*bench).measureSystems},
 	{"audits", (*bench).measureAudits},
 	{"dpor", (*bench).measureDPOR},
+	{"parallel", (*bench).measureParallel},
 	{"transitions", (*bench).measureTransitions},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
