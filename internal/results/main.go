@@ -66,14 +66,23 @@ func main() {
 	var o options
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&o.work, "work", "ariadne-runs/results", "directory of runs and results")
-	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy that finds the bug with the first seed")
+	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy, as long as it finds the bug")
 	flag.DurationVar(&o.budget, "budget", 2*time.Minute, "real time of one search for a bug")
 	coverage := flag.String("coverage", "10s,1m", "real times of searches for coverage; empty: none")
 	only := flag.String("strategies", strings.Join(strategies, ","), "strategies to try")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
+	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
 	page := flag.String("page", "docs/results.md", "the page to write")
 	flag.Parse()
-	ok, err := results(o, *coverage, strings.Split(*only, ","), *page, flag.Args())
+	wanted := flag.Args()
+	var err error
+	if *search {
+		err = o.searchAll(*coverage, strings.Split(*only, ","), wanted)
+	}
+	ok := false
+	if err == nil {
+		ok, err = o.write(*page)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "results:", err)
 		os.Exit(2)
@@ -83,12 +92,11 @@ func main() {
 	}
 }
 
-// results searches, and writes the page of all that is known. It says whether that is
-// as it should be.
-func results(o options, coverage string, only []string, page string, wanted []string) (bool, error) {
+// searchAll makes the searches that are wanted.
+func (o *options) searchAll(coverage string, only, wanted []string) error {
 	for _, name := range wanted {
 		if name != coverageName && !slices.ContainsFunc(bugs, func(b bug) bool { return b.name == name }) {
-			return false, fmt.Errorf("no bug %q is known", name)
+			return fmt.Errorf("no bug %q is known", name)
 		}
 	}
 	for _, s := range strings.Split(coverage, ",") {
@@ -97,14 +105,14 @@ func results(o options, coverage string, only []string, page string, wanted []st
 		}
 		d, err := time.ParseDuration(s)
 		if err != nil {
-			return false, err
+			return err
 		}
 		o.spans = append(o.spans, d)
 	}
 	for _, p := range []*string{&o.ariadne, &o.work} {
 		abs, err := filepath.Abs(*p)
 		if err != nil {
-			return false, err
+			return err
 		}
 		*p = abs
 	}
@@ -113,14 +121,17 @@ func results(o options, coverage string, only []string, page string, wanted []st
 			continue
 		}
 		if err := o.look(b, only); err != nil {
-			return false, fmt.Errorf("%s: %w", b.name, err)
+			return fmt.Errorf("%s: %w", b.name, err)
 		}
 	}
 	if len(wanted) == 0 || slices.Contains(wanted, coverageName) {
-		if err := o.cover(only); err != nil {
-			return false, err
-		}
+		return o.cover(only)
 	}
+	return nil
+}
+
+// write writes the page of all that is known. It says whether that is as it should be.
+func (o *options) write(page string) (bool, error) {
 	all, err := o.load()
 	if err != nil {
 		return false, err
