@@ -1,6 +1,11 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // EndOfFile is the end of a record lock without an end.
 const EndOfFile = int64(1<<63 - 1)
@@ -98,13 +103,21 @@ func (l *Locks) Lock(key FileKey, x RecordLock) Errno {
 func (l *Locks) Unlock(key FileKey, x RecordLock) { l.replace(key, x, false) }
 
 // replace cuts the range of x out of its owner's locks and, with add, sets x
-// there, joined with what it touches.
+// there, joined with what it touches. As in Linux the locks of an owner stay together,
+// sorted, where the first of them came to stand: Conflict shows their order.
 func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
 	f := l.on(key)
-	var keep []RecordLock
+	var keep []RecordLock // the owner's
+	var others []RecordLock
+	place := -1 // of keep among the others
 	for _, r := range f.records {
+		if r.Owner == x.Owner && place < 0 {
+			place = len(others)
+		}
 		switch {
-		case r.Owner != x.Owner || r.End < x.Start-1 || x.End != EndOfFile && r.Start > x.End+1:
+		case r.Owner != x.Owner:
+			others = append(others, r)
+		case r.End < x.Start-1 || x.End != EndOfFile && r.Start > x.End+1:
 			keep = append(keep, r)
 		case add && r.Write == x.Write: // overlaps or touches: join
 			x.Start, x.End = min(x.Start, r.Start), max(x.End, r.End)
@@ -123,7 +136,11 @@ func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
 	if add {
 		keep = append(keep, x)
 	}
-	f.records = keep
+	slices.SortFunc(keep, func(a, b RecordLock) int { return cmp.Compare(a.Start, b.Start) })
+	if place < 0 {
+		place = len(others)
+	}
+	f.records = slices.Insert(others, place, keep...)
 	f.changed.Notify(0)
 	l.tidy(key)
 }

@@ -21,8 +21,8 @@ const (
 type optSpec struct {
 	kind optKind
 	dflt int32
-	// inet: only AF_INET and AF_INET6 sockets have it; tcp: only TCP.
-	inet, tcp bool
+	// inet: only AF_INET and AF_INET6 sockets have it; tcp, udp: only those of TCP, UDP.
+	inet, tcp, udp bool
 	// low and high bound what may be set, unless both are 0.
 	low, high int
 }
@@ -57,6 +57,7 @@ var intOptions = map[optKey]optSpec{
 	{unix.SOL_SOCKET, unix.SO_RCVBUF}:               {kind: optBuffer, dflt: defaultBuffer},
 	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:             {kind: optInt, dflt: 1},
 	{unix.SOL_SOCKET, unix.SO_SNDLOWAT}:             {kind: optReadOnly, dflt: 1},
+	{unix.IPPROTO_UDP, udpCork}:                     {kind: optBool, udp: true},
 	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:            {kind: optBool, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_CORK}:               {kind: optBool, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_QUICKACK}:           {kind: optBool, dflt: 1, tcp: true},
@@ -102,7 +103,7 @@ var intOptions = map[optKey]optSpec{
 // has reports whether the socket is of the families that have the option.
 func (o optSpec) has(s *Sock) bool {
 	isInet := s.Domain == unix.AF_INET || s.Domain == unix.AF_INET6
-	return (!o.inet || isInet) && (!o.tcp || isInet && s.Type == unix.SOCK_STREAM)
+	return (!o.inet || isInet) && (!o.tcp || isInet && s.Type == unix.SOCK_STREAM) && (!o.udp || isInet && s.Type == unix.SOCK_DGRAM)
 }
 
 // Opt returns the value of an integer option.

@@ -22,6 +22,8 @@ type UDP struct {
 	shut  uint8
 	queue []datagram
 	size  int // what queue takes of SO_RCVBUF
+	// held is a datagram that grows, by MSG_MORE or UDP_CORK, until it is sent.
+	held *datagram
 }
 
 // datagram is one that waits to be received.
@@ -205,33 +207,63 @@ func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
 	if m.Flags&unix.MSG_OOB != 0 {
 		return 0, unix.EOPNOTSUPP
 	}
+	d := u.held
+	if d == nil {
+		var e Errno
+		if d, e = u.address(t, m); e != 0 {
+			return 0, e
+		}
+	}
+	if len(d.data)+len(m.Data) > limit {
+		return 0, unix.EMSGSIZE
+	}
+	d.data = append(d.data, m.Data...)
+	u.held = d
+	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, udpCork) == 0 {
+		u.push()
+	}
+	return len(m.Data), 0
+}
+
+// udpCork is UDP_CORK.
+const udpCork = 1
+
+// push sends the datagram that was held back.
+func (u *UDP) push() {
+	if d := u.held; d != nil {
+		u.held = nil
+		u.transmit(d.from, d.to, d.data)
+	}
+}
+
+// address makes the datagram that a message begins, without its data.
+func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	dst, src := u.remote, u.local.Addr()
 	if m.To != nil {
 		var e Errno
 		if dst, src, e = u.route(t, m.To); e != 0 {
-			return 0, e
+			return nil, e
 		}
 		if dst.Port() == 0 {
-			return 0, unix.EINVAL
+			return nil, unix.EINVAL
 		}
 	}
 	if !dst.IsValid() {
-		return 0, unix.EDESTADDRREQ
+		return nil, unix.EDESTADDRREQ
 	}
 	if e := u.sourceControl(t, m.Controls, &src); e != 0 {
-		return 0, e
+		return nil, e
 	}
 	if e := u.TakeError(); e != 0 {
-		return 0, e
+		return nil, e
 	}
 	if u.shut&shutWrite != 0 {
-		return 0, unix.EPIPE
+		return nil, unix.EPIPE
 	}
 	if e := u.autobind(); e != 0 {
-		return 0, e
+		return nil, e
 	}
-	u.transmit(netip.AddrPortFrom(src, u.local.Port()), dst, m.Data)
-	return len(m.Data), 0
+	return &datagram{from: netip.AddrPortFrom(src, u.local.Port()), to: dst}, 0
 }
 
 // sourceControl takes the source address from IP_PKTINFO.
@@ -449,5 +481,8 @@ func (u *UDP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
 }
 
 func (u *UDP) SetOption(_ *Thread, level, name int, v []byte) Errno {
+	if level == unix.IPPROTO_UDP && name == udpCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
+		u.push()
+	}
 	return u.inet.SetOption(level, name, v)
 }

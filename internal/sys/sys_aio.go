@@ -33,7 +33,7 @@ func sysIoSetup(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
-	case id != 0 || max == 0:
+	case id != 0 || max == 0 || max > 1<<22: // twice as many events would not fit into 256 MiB
 		return kernel.Fail(unix.EINVAL)
 	case max > 1<<20:
 		return kernel.Fail(unix.EAGAIN)

@@ -289,6 +289,9 @@ func sysAdvise(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(unix.ESPIPE)
 		}
 	}
+	if t.Call.NR == unix.SYS_FADVISE64 && (int64(a[2]) < 0 || uint32(a[3]) > unix.FADV_NOREUSE) {
+		return kernel.Fail(unix.EINVAL)
+	}
 	return kernel.Ret(0)
 }
 

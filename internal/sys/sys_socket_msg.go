@@ -259,6 +259,9 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, k
 	if e != 0 {
 		return kernel.InMsg{}, kernel.Fail(e)
 	}
+	if d := s.Base().Domain; flags&unix.MSG_ERRQUEUE != 0 && (d == unix.AF_INET || d == unix.AF_INET6) {
+		return kernel.InMsg{}, kernel.Fail(unix.EAGAIN) // nothing is ever in the queue of errors
+	}
 	nonblock := of.NonBlocking() || flags&unix.MSG_DONTWAIT != 0
 	total := iovLen(v)
 	all := isStream(s) && flags&unix.MSG_WAITALL != 0 && flags&unix.MSG_PEEK == 0

@@ -208,8 +208,27 @@ func getOption(t *kernel.Thread, s kernel.Socket, o option) ([]byte, kernel.Errn
 	if v, ok := s.Base().KeptOption(o.level, o.name); ok {
 		return v, 0
 	}
+	if !hasLevel(s.Base(), o.level) {
+		return nil, unix.EOPNOTSUPP
+	}
 	t.Node().Refuse(t, optionName("getsockopt", o), "", true)
 	return nil, unix.ENOPROTOOPT
+}
+
+// hasLevel reports whether a socket has options of a level.
+func hasLevel(b *kernel.Sock, level int) bool {
+	inet := b.Domain == unix.AF_INET || b.Domain == unix.AF_INET6
+	switch level {
+	case unix.SOL_SOCKET:
+		return true
+	case unix.IPPROTO_IP:
+		return inet
+	case unix.IPPROTO_IPV6:
+		return b.Domain == unix.AF_INET6
+	case unix.IPPROTO_TCP, unix.IPPROTO_UDP:
+		return inet && b.Protocol == level
+	}
+	return b.Domain != unix.AF_UNIX && !inet // NETLINK and others have levels of their own
 }
 
 func intBytes(n int) []byte { return le.AppendUint32(nil, uint32(n)) }
