@@ -117,6 +117,7 @@ func (l *layout) addMachine(cfg Config) error {
 		"/proc/meminfo":                          kernel.MemInfo(),
 		"/proc/version":                          kernel.VersionLine() + "\n",
 		"/proc/sys/kernel/osrelease":             kernel.OSRelease + "\n",
+		"/proc/sys/kernel/tainted":               "0\n",
 		"/proc/sys/kernel/version":               kernel.OSVersion + "\n",
 		"/proc/sys/kernel/hostname":              cfg.hostName() + "\n",
 		"/proc/sys/kernel/domainname":            "(none)\n",

@@ -16,7 +16,7 @@ func init() {
 	)
 }
 
-const rlimitNote = "RLIMIT_NOFILE and RLIMIT_SIGPENDING are enforced, the others remembered and shown"
+const rlimitNote = "RLIMIT_NOFILE, FSIZE, AS, DATA and SIGPENDING are enforced, the others remembered and shown"
 
 func sysUname(t *kernel.Thread, a Args) kernel.Result {
 	const field = 65

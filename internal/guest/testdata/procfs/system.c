@@ -27,6 +27,7 @@ int main(void)
 	number("/proc/uptime");
 	number("/proc/loadavg");
 	number("/proc/sys/kernel/pid_max");
+	number("/proc/sys/kernel/tainted");
 	number("/proc/sys/net/core/somaxconn");
 	number("/proc/sys/kernel/random/entropy_avail");
 	number("/proc/sys/vm/overcommit_memory");
