@@ -45,9 +45,9 @@ func TestListIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Specs with a planted bug are meant to fail.
-		planted := strings.HasSuffix(rel, "-bug.yaml")
-		if slices.Contains(folders, filepath.Dir(rel)) && !planted && !slices.Contains(listed, rel) {
+		// Specs with a planted bug are meant to fail; this one is a part of another.
+		apart := strings.HasSuffix(rel, "-bug.yaml") || rel == "etcd/one-write.yaml"
+		if slices.Contains(folders, filepath.Dir(rel)) && !apart && !slices.Contains(listed, rel) {
 			t.Errorf("%s is not in %s", rel, list)
 		}
 	}
