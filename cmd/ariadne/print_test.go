@@ -50,6 +50,7 @@ func TestJSONPage(t *testing.T) {
 		"progress":  func() any { return new(progressEvent) },
 		"violation": func() any { return new(violationEvent) },
 		"report":    func() any { return new(reportEvent) },
+		"script":    func() any { return new(scriptEvent) },
 	}
 	for line := range strings.Lines(string(page)) {
 		if !strings.HasPrefix(line, `{"event":"`) {
