@@ -35,19 +35,24 @@ var strategies = []struct {
 	flags []string
 }{
 	{"DPOR", []string{"--strategy", "dpor"}},
-	{"bounded DPOR", []string{"--strategy", "dpor", "--branch", "18"}},
+	{bounded, []string{"--strategy", "dpor"}},
 	{"random + bounded DPOR", []string{"--strategy", "rounds", "--backtracks", "100"}},
 	{"random", []string{"--strategy", "walks"}},
 	{"DFS", []string{"--strategy", "all-paths"}},
 }
 
-// spaces are the systems that are searched.
-var spaces = []struct {
+const bounded = "bounded DPOR"
+
+// space is a system that is searched.
+type space struct {
 	name, title, spec string
-	paths             int
-}{
-	{"small", "two nodes, one decree, a client with two values", "paxos-small.yaml", 200_000},
-	{"large", "three nodes, elections by timeouts, two decrees", "paxos.yaml", 50_000},
+	paths             int // of each search
+	branch            int // steps among which bounded DPOR tries other orders: about half of a path
+}
+
+var spaces = []space{
+	{"small", "two nodes, one decree, a client with two values", "paxos-small.yaml", 200_000, 9},
+	{"large", "three nodes, elections by timeouts, two decrees", "paxos.yaml", 50_000, 18},
 }
 
 // protocol is what of a node's log is its protocol state.
@@ -88,11 +93,10 @@ func (f *figures) run(only string) error {
 		}
 		f.table.Reset()
 		f.table.WriteString(tableHeader)
-		paths := s.paths
 		if f.paths > 0 {
-			paths = f.paths
+			s.paths = f.paths
 		}
-		if err := f.space(s.name, s.title, s.spec, paths); err != nil {
+		if err := f.space(&s); err != nil {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(f.out, s.name+"-searches.csv"), []byte(f.table.String()), 0o644); err != nil {
@@ -103,14 +107,18 @@ func (f *figures) run(only string) error {
 }
 
 // space searches a space with each strategy and draws what they have seen.
-func (f *figures) space(name, title, spec string, paths int) error {
-	traces := coverage.Plot{Title: title, XName: "paths", YName: "unique partial-order traces"}
-	states := coverage.Plot{Title: title, XName: "paths", YName: "protocol states"}
+func (f *figures) space(s *space) error {
+	traces := coverage.Plot{Title: s.title, XName: "paths", YName: "unique partial-order traces"}
+	states := coverage.Plot{Title: s.title, XName: "paths", YName: "protocol states"}
 	numbers := "strategy," + coverage.Header
-	out := filepath.Join(f.work, name)
-	for _, s := range strategies {
-		flags := append(slices.Clone(s.flags), "--executions", strconv.Itoa(paths), "--time", f.time.String(), "--state", protocol)
-		if err := f.search(s.name, spec, out, flags); err != nil {
+	out := filepath.Join(f.work, s.name)
+	limits := []string{"--executions", strconv.Itoa(s.paths), "--time", f.time.String()}
+	for _, line := range strategies {
+		flags := slices.Concat(line.flags, limits, []string{"--state", protocol})
+		if line.name == bounded {
+			flags = append(flags, "--branch", strconv.Itoa(s.branch))
+		}
+		if err := f.search(line.name, s.spec, out, flags); err != nil {
 			return err
 		}
 		rows, err := readCSV(filepath.Join(out, "coverage.csv"))
@@ -118,23 +126,22 @@ func (f *figures) space(name, title, spec string, paths int) error {
 			return err
 		}
 		for _, r := range rows {
-			numbers += s.name + "," + strings.Join(r, ",") + "\n"
+			numbers += line.name + "," + strings.Join(r, ",") + "\n"
 		}
-		traces.Series = append(traces.Series, series(s.name, rows, column("traces")))
-		states.Series = append(states.Series, series(s.name, rows, column("protocol_combinations")))
+		traces.Series = append(traces.Series, series(line.name, rows, column("traces")))
+		states.Series = append(states.Series, series(line.name, rows, column("protocol_combinations")))
 	}
-	again := []string{"--strategy", "dpor", "--executions", strconv.Itoa(paths), "--time", f.time.String()}
-	if err := f.search("DPOR with all remembered", spec, out, again); err != nil {
+	if err := f.search("DPOR with all remembered", s.spec, out, append(limits, "--strategy", "dpor")); err != nil {
 		return err
 	}
 	if f.cold > 0 {
 		flags := []string{"--strategy", "dpor", "--no-memo", "--no-checkpoints", "--time", f.cold.String()}
-		if err := f.search("DPOR without memo and checkpoints", spec, out, flags); err != nil {
+		if err := f.search("DPOR without memo and checkpoints", s.spec, out, flags); err != nil {
 			return err
 		}
 	}
-	return errors.Join(write(filepath.Join(f.out, name+"-traces.svg"), &traces), write(filepath.Join(f.out, name+"-states.svg"), &states),
-		os.WriteFile(filepath.Join(f.out, name+".csv"), []byte(numbers), 0o644))
+	return errors.Join(write(filepath.Join(f.out, s.name+"-traces.svg"), &traces), write(filepath.Join(f.out, s.name+"-states.svg"), &states),
+		os.WriteFile(filepath.Join(f.out, s.name+".csv"), []byte(numbers), 0o644))
 }
 
 // report is what of a check's report goes into the table.
