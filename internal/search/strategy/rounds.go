@@ -6,17 +6,18 @@ import "ariadne/internal/space"
 // the balance of random walks, which go anywhere, and the thoroughness of DPOR, which
 // tries what lies close to a path. DPOR tries the end of a path first and would, with
 // few backtracks, try nothing else; so each round has some consecutive steps of its
-// path, drawn at random, among which it tries other orders.
+// path, drawn at random, among which it tries other orders. The first rounds are short:
+// as long as little is known of a system, another path tells more than its like.
 type Rounds struct {
 	Seed       uint64
 	Weights    Weights
-	Backtracks int // of one round; 0: 100
+	Backtracks int // of one round; 0: one in the first, one more in each, up to 100
 	Branch     int // steps among which one round tries other orders; 0: 32
 	Index      int // of the next round
 
-	dpor  *DPOR
-	draw  draw
-	ended bool // the first path of the round has
+	dpor   *DPOR
+	temper temper
+	ended  bool // the first path of the round has
 }
 
 // Begin implements Explorer.
@@ -26,13 +27,13 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 			return keep, true
 		}
 	}
-	r.draw = newDraw(r.Seed, r.Index)
-	r.Index++
+	r.temper = newTemper(r.Seed, r.Index)
 	r.dpor = &DPOR{Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, awake []int) int {
-		return r.Weights.pick(&r.draw, p.Last(), awake)
+		return r.temper.pick(&r.Weights, p.Last(), awake)
 	}}
+	r.Index++
 	if r.Backtracks == 0 {
-		r.dpor.Backtracks = 100
+		r.dpor.Backtracks = min(r.Index, 100)
 	}
 	if r.Branch == 0 {
 		r.dpor.Branch = 32
@@ -48,7 +49,7 @@ func (r *Rounds) Next(p *space.Path) (event int, ok bool) { return r.dpor.Next(p
 func (r *Rounds) End(p *space.Path, e End) error {
 	if !r.ended {
 		r.ended = true
-		r.dpor.First = r.draw.below(max(1, p.Len()-r.dpor.Branch+1))
+		r.dpor.First = r.temper.draw.below(max(1, p.Len()-r.dpor.Branch+1))
 	}
 	return r.dpor.End(p, e)
 }

@@ -38,33 +38,48 @@ func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
 
 func (w *Weights) of(f *space.Frame, i int) int { return max(w[f.Enabled[i].Kind], 1) }
 
-// Walks are random walks from the first state to the end, one after the other. Some
-// choose freely at each step; others mostly follow the natural schedule and deviate
-// now and then, because in long executions many a bug needs a system that has got
-// somewhere first.
+// temper is how one of many random paths chooses. Some choose freely at each step;
+// others mostly follow the natural schedule and deviate now and then, because in long
+// executions many a bug needs a system that has got somewhere first.
+type temper struct {
+	draw draw
+	calm int // at one step of 2^calm it chooses freely
+}
+
+// newTemper is that of a path of a seed.
+func newTemper(seed uint64, index int) temper { return temper{newDraw(seed, index), index % calms} }
+
+// pick chooses one of a frame's events, or of those given.
+func (t *temper) pick(w *Weights, f *space.Frame, among []int) int {
+	if t.draw.next()>>(64-calms) < 1<<(calms-t.calm) {
+		return w.pick(&t.draw, f, among)
+	}
+	if among != nil {
+		return among[0]
+	}
+	return 0
+}
+
+// Walks are random walks from the first state to the end, one after the other, of
+// different tempers.
 type Walks struct {
 	Seed    uint64
 	Weights Weights
 	Index   int // of the next walk
 
-	draw draw
-	calm int // at one step of 2^calm it chooses freely
+	temper temper
 }
 
 // Begin implements Explorer.
 func (w *Walks) Begin(*space.Path) (keep int, ok bool) {
-	w.draw = newDraw(w.Seed, w.Index)
-	w.calm = w.Index % calms
+	w.temper = newTemper(w.Seed, w.Index)
 	w.Index++
 	return 0, true
 }
 
 // Next implements Explorer.
 func (w *Walks) Next(p *space.Path) (event int, ok bool) {
-	if w.draw.next()>>(64-calms) >= 1<<(calms-w.calm) {
-		return 0, true
-	}
-	return w.Weights.pick(&w.draw, p.Last(), nil), true
+	return w.temper.pick(&w.Weights, p.Last(), nil), true
 }
 
 // End implements Explorer.
