@@ -13,6 +13,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -68,6 +69,7 @@ var parts = []struct {
 	{"transitions", (*bench).measureTransitions},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
+	{"parallel", (*bench).measureParallel},
 }
 
 func names() (list []string) {
@@ -94,23 +96,22 @@ func (b *bench) all(out, only string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
+	var failed []error
 	for _, p := range parts {
 		if !slices.Contains(chosen, p.name) {
 			continue
 		}
+		// What fails keeps nothing else from being measured.
 		if err := p.measure(b); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
 		}
-	}
-	if err := b.measureParallel(); err != nil {
-		return err
 	}
 	b.print()
 	data, err := json.MarshalIndent(b.results, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, append(data, '\n'), 0o644)
+	return errors.Join(append(failed, os.WriteFile(out, append(data, '\n'), 0o644))...)
 }
 
 func (b *bench) print() {
