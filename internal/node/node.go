@@ -233,6 +233,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.fireDue(in.At)
 	}
 	began := n.k.Now
+	n.step.polling = false // so it may have been while catching up, before the input came
 	n.run()
 	n.settle()
 	n.polled.count(&n.step, began)
