@@ -231,6 +231,10 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 	return err
 }
 
+// replaysApart is how many inputs apart checkpoints are made on the way of a replay.
+// Where one state had to be replayed, its neighbours will have to be.
+const replaysApart = 4
+
 // reach brings the node's machine to l: it is there or on the way, or it is thawed
 // from the nearest kept ancestor, or booted, and given the inputs in between. again:
 // it had gone elsewhere.
@@ -246,7 +250,12 @@ func (x *Executor) reach(l *Local) (again bool, err error) {
 		}
 		x.live[l.Node], from = living{m, a.Name}, a
 	}
-	for _, s := range between(from, l) {
+	for i, s := range between(from, l) {
+		if i > 0 && i%replaysApart == 0 {
+			if err := x.freeze(s.Parent); err != nil {
+				return !there, err
+			}
+		}
 		out, took, err := x.step(s.Parent, s.Input)
 		if err != nil {
 			return !there, err
