@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,6 +100,30 @@ func TestWarmStartAndCoverageFiles(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(o.Out, "memo.db")); err != nil {
 		t.Error(err)
+	}
+}
+
+// drifting says at each start how many there were.
+type drifting struct{ worldtest.Idle }
+
+var starts atomic.Int64
+
+func (drifting) Start(c *worldtest.Ctx) {
+	c.Log("node is on")
+	c.Log("start %d", starts.Add(1))
+}
+
+// TestAuditNamesTheCall: a node that is no function is a bug, and the report says
+// where it went astray.
+func TestAuditNamesTheCall(t *testing.T) {
+	s := system(t, 1, 0)
+	r := inMemory(t, s, func() []worldtest.Program { return []worldtest.Program{drifting{}} },
+		run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first", Audit: 1}})
+	if r.Outcome != run.ToolBug || len(r.Bugs) != 1 || r.Coverage.Nodes.Mismatches != 1 {
+		t.Fatalf("%v, bugs %q, %+v", r.Outcome, r.Bugs, r.Coverage.Nodes)
+	}
+	if want := "first different system call, number 2 of the step:\n    expected log"; !strings.Contains(r.Bugs[0], want) {
+		t.Errorf("%q is not in %q", want, r.Bugs[0])
 	}
 }
 
