@@ -69,7 +69,6 @@ var parts = []struct {
 	{"transitions", (*bench).measureTransitions},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
-	{"parallel", (*bench).measureParallel},
 }
 
 func names() (list []string) {
