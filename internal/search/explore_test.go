@@ -355,6 +355,38 @@ func TestDPORAgreesWithSleepSets(t *testing.T) {
 	t.Logf("%d paths; %d given up by DPOR, %d by sleep sets", paths, blocked, tried)
 }
 
+// TestDPORInHardSystems: systems in which a race, looked at once, shows nothing, and
+// shows what is missing with another end of the path or after the first timer.
+func TestDPORInHardSystems(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		s     small
+		nodes int
+		chaos worldtest.Chaos
+	}{
+		{"another end", small{rules: world.Rules{Latency: time.Millisecond}}, 4, worldtest.Chaos{Seed: 0x15ba, Acts: 3, Exits: 40, NoTimers: true}},
+		{"a timer", small{rules: world.Rules{Latency: 4 * time.Microsecond}, clients: []int{0}}, 2, worldtest.Chaos{Seed: 0x840, Acts: 4, Exits: 3}},
+		{"context", small{rules: world.Rules{Latency: 2007 * time.Microsecond, Delays: 1}, clients: []int{0}, starts: []int{0, 0, 2}}, 3,
+			worldtest.Chaos{Seed: 0x5a72, Acts: 3, Exits: 40}},
+	} {
+		c.s.programs = func() []worldtest.Program {
+			var p []worldtest.Program
+			for range c.nodes {
+				x := c.chaos
+				x.Nodes = c.nodes
+				p = append(p, &x)
+			}
+			return p
+		}
+		got := explore(t, c.s.exploration(t, &strategy.DPOR{}), 0)
+		want := explore(t, c.s.exploration(t, &strategy.SleepSets{}), 0)
+		t.Logf("%s: %s, %d paths, %d traces", c.name, got.how, got.coverage.Paths, len(got.traces))
+		if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) || got.coverage.Paths != want.coverage.Paths {
+			t.Errorf("%s: %s, %d paths and %d traces, want %d and %d", c.name, got.how, got.coverage.Paths, len(got.traces), want.coverage.Paths, len(want.traces))
+		}
+	}
+}
+
 // same fails when a search has not found what another has.
 func same(t *rapid.T, got, want found) {
 	if got.how != search.SearchExhausted {

@@ -323,6 +323,10 @@ func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 		at = len(v)
 	}
 	b, err := d.after(p, p.Frame(r.first-1), v[:at], d.acts[r.second-1])
+	if err == nil && d.bound && at < len(v) { // since now
+		at = len(v)
+		b, err = d.after(p, p.Frame(r.first-1), v, d.acts[r.second-1])
+	}
 	if err != nil || b == nil {
 		return true, err // not possible before the first: no race
 	}
