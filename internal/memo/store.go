@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/world"
 
 	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
 )
 
 // store keeps transitions in a file: a B+ tree from (local state, input) to what
@@ -45,6 +46,9 @@ const (
 	// writeEvery how long they wait for each other when they do not.
 	batch      = 1024
 	writeEvery = 200 * time.Millisecond
+	// releaseEvery is how often the pages of the file that were looked at are given
+	// back.
+	releaseEvery = 2 * time.Second
 	// behind is how many may wait to be written before those who put more wait too.
 	behind = 64 * batch
 )
@@ -165,6 +169,7 @@ func (s *store) hurry() {
 func (s *store) write() {
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
+	released := time.Now()
 	for open := true; open; {
 		select {
 		case _, open = <-s.wake:
@@ -175,6 +180,10 @@ func (s *store) write() {
 		writing := s.writing
 		s.mu.Unlock()
 		err := s.save(writing)
+		if now := time.Now(); now.Sub(released) > releaseEvery {
+			err = errors.Join(err, s.release())
+			released = now
+		}
 		s.mu.Lock()
 		s.writing = nil
 		if s.err == nil {
@@ -197,6 +206,19 @@ func (s *store) save(all rows) error {
 					return err
 				}
 			}
+		}
+		return nil
+	})
+}
+
+// release takes the file's pages out of this process's memory, where all of it would
+// be in the end. They stay in Linux's cache as long as there is room, and come back
+// when they are looked at.
+func (s *store) release() error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		_, _, errno := unix.Syscall(unix.SYS_MADVISE, s.db.Info().Data, uintptr(tx.Size()), unix.MADV_DONTNEED)
+		if errno != 0 {
+			return fmt.Errorf("madvise: %w", errno)
 		}
 		return nil
 	})
