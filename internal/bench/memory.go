@@ -24,7 +24,7 @@ type window struct {
 // two timers out of turn.
 var windows = []window{
 	{"raftkv", "examples/raftkv/raftkv.yaml", "/wrote and read x=5/", 12},
-	{"etcd", "examples/etcd/one-write.yaml", "/^writing/", 19},
+	{"etcd", "examples/etcd/one-write.yaml", "/^writing/", 18},
 }
 
 // measureWindows measures how much longer it takes to see the same states when
