@@ -190,7 +190,10 @@ func (t *Tree) capture(s *State, name string, changed func(uint64) bool, fresh *
 		s.files[st.Ino] = old
 		return nil
 	}
-	f, err := os.Open(full)
+	f, err := os.OpenFile(full, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		f, err = os.Open(full)
+	}
 	if err != nil {
 		return err
 	}
@@ -203,7 +206,9 @@ func (t *Tree) hidden(ino uint64) string {
 	return path.Join(t.store, strconv.FormatUint(ino, 10))
 }
 
-// content reads what is in f, sharing pages with the content known before.
+// content reads what is in f, sharing pages with the content known before. What was
+// reserved and never written is given back: programs reserve space by the 64 MB,
+// and a file that only some states have keeps what it has got.
 func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Content, error) {
 	old := t.cur.files[ino]
 	if old != nil && !changed(ino) {
@@ -222,11 +227,13 @@ func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Cont
 	for at := int64(0); at < c.Size; {
 		from, err := unix.Seek(fd, at, unix.SEEK_DATA)
 		if err == unix.ENXIO {
+			release(fd, at, c.Size)
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
+		release(fd, at, from)
 		to, err := unix.Seek(fd, from, unix.SEEK_HOLE)
 		if err != nil {
 			return nil, err
@@ -249,6 +256,14 @@ func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Cont
 		return old, nil
 	}
 	return c, nil
+}
+
+// release gives back the memory of a part of a file in which nothing was written.
+// When that cannot be, for want of the right to write, it is only not saved.
+func release(fd int, from, to int64) {
+	if from < to {
+		unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
+	}
 }
 
 // Restore makes the tree what it was in s. Between the last Capture or Restore and

@@ -94,9 +94,8 @@ func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
 			st.Nlink = 1 // not every file system counts subdirectories
 		}
 	case unix.S_IFREG:
-		if !own {
-			st.Blocks = (st.Size + blockSize - 1) / blockSize * (blockSize / 512)
-		}
+		// What is really allocated differs from copy to copy of a node.
+		st.Blocks = (st.Size + blockSize - 1) / blockSize * (blockSize / 512)
 	default:
 		st.Blocks = 0
 	}
