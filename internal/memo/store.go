@@ -46,9 +46,6 @@ const (
 	// writeEvery how long they wait for each other when they do not.
 	batch      = 1024
 	writeEvery = 200 * time.Millisecond
-	// releaseEvery is how often the pages of the file that were looked at are given
-	// back.
-	releaseEvery = 2 * time.Second
 	// behind is how many may wait to be written before those who put more wait too.
 	behind = 64 * batch
 )
@@ -169,7 +166,6 @@ func (s *store) hurry() {
 func (s *store) write() {
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
-	released := time.Now()
 	for open := true; open; {
 		select {
 		case _, open = <-s.wake:
@@ -179,11 +175,7 @@ func (s *store) write() {
 		s.writing, s.pending, s.n = s.pending, rows{}, 0
 		writing := s.writing
 		s.mu.Unlock()
-		err := s.save(writing)
-		if now := time.Now(); now.Sub(released) > releaseEvery {
-			err = errors.Join(err, s.release())
-			released = now
-		}
+		err := errors.Join(s.save(writing), s.release())
 		s.mu.Lock()
 		s.writing = nil
 		if s.err == nil {
