@@ -190,8 +190,11 @@ func readCSV(path string) ([][]string, error) {
 	}
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil || len(rows) < 2 {
-		return nil, fmt.Errorf("%s: nothing was measured: %w", path, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(rows) < 2 {
+		return nil, fmt.Errorf("%s: nothing was measured", path)
 	}
 	return rows[1:], nil
 }

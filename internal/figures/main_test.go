@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"ariadne/internal/coverage"
+)
+
+// TestSeries: what a search has written is drawn, its first samples, before any path
+// has ended, left out.
+func TestSeries(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "coverage.csv")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.WriteString(coverage.Header)
+	if err := coverage.WriteCSV(file, []coverage.Sample{
+		{Steps: 3},
+		{Elapsed: time.Second, Paths: 1, Traces: 1, Global: 4},
+		{Elapsed: 2 * time.Second, Paths: 5, Traces: 2, Global: 7},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	rows, err := readCSV(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]float64{"traces": {1, 2}, "protocol_combinations": {4, 7}} {
+		if s := series("x", rows, column(name)); !slices.Equal(s.X, []float64{1, 5}) || !slices.Equal(s.Y, want) {
+			t.Errorf("%s: %v", name, s)
+		}
+	}
+	if _, err := readCSV(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a file that is not there is read")
+	}
+}
