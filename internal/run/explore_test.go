@@ -151,7 +151,7 @@ func TestSearchInMemoryKeepsToItsTime(t *testing.T) {
 	chaos := func() []worldtest.Program {
 		return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}}
 	}
-	r := inMemory(t, s, chaos, run.Options{Time: 300 * time.Millisecond, KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: "default"}})
+	r := inMemory(t, s, chaos, run.Options{Time: time.Second, KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: "default"}})
 	if d := time.Since(began); r.Stopped != search.StopTime || d > 20*time.Second || len(r.Bugs) > 0 || r.Executions == 0 {
 		t.Errorf("stopped: %s after %v, %d executions, bugs %q", r.Stopped, d, r.Executions, r.Bugs)
 	}
