@@ -10,8 +10,7 @@ import (
 // SleepSets tries every event in every state, but for those that sleep: an event that
 // was tried in a state is not tried again after others that it does not depend on
 // (Godefroid, 1996). So it takes one path of each trace, as DPOR does, and gives up
-// those that turn out to lead to a known one; of these there may be many. Unlike DPOR
-// it is exact with timers too.
+// those that turn out to lead to a known one; of these there may be many.
 type SleepSets struct {
 	// Blocked counts the paths that were given up.
 	Blocked int
