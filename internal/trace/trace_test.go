@@ -110,9 +110,9 @@ func TestErrors(t *testing.T) {
 		{"00000000000000ff", "ff", `line 16: bad digest "ff": want 16 hexadecimal digits`},
 		{" U deliver", " X deliver", `line 17: bad mark "X": want one of ".UD"`},
 		{" . start n1", " .", `line 16: step 1 has no action`},
-		{"end violation", "end", `line 18: bad number "end"`},
-		{"end violation", `end ""`, `line 18: end without a reason`},
-		{"violation death", "more death", `line 19: "more" after the end`},
+		{"end violation", "end", `line 20: a step after the files`},
+		{"end violation", `end ""`, `line 20: end without a reason`},
+		{"violation death", "more death", `line 21: "more" after the end`},
 	} {
 		bad := strings.Replace(example, c.old, c.new, 1)
 		if bad == example {
