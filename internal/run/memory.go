@@ -12,14 +12,14 @@ type shares struct {
 	heap        int64 // Ariadne's own, of all kinds
 }
 
-// share divides so many bytes; 0: half of what the machine has. Garbage, living nodes,
+// share divides so many bytes; 0: half of what the machine has. Garbage, living nodes, pages of the store,
 // programs and what is small get what is left.
 func share(bytes int64) shares {
 	if bytes == 0 {
 		bytes = machineMemory() / 2
 	}
 	part := func(percent int64) int64 { return bytes / 100 * percent }
-	return shares{memo: part(12), checkpoints: part(30), seen: part(8), counted: part(8), paths: part(4), heap: part(45)}
+	return shares{memo: part(11), checkpoints: part(27), seen: part(7), counted: part(7), paths: part(4), heap: part(40)}
 }
 
 // machineMemory is what the machine has, or a modest guess.
