@@ -24,6 +24,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -224,16 +225,19 @@ func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Cont
 	c := &Content{Size: info.Size(), pages: map[int64]*page{}}
 	same := c.Size == old.Size
 	fd := int(f.Fd())
+	var holes [][2]int64
 	for at := int64(0); at < c.Size; {
 		from, err := unix.Seek(fd, at, unix.SEEK_DATA)
 		if err == unix.ENXIO {
-			release(fd, at, c.Size)
+			holes = append(holes, [2]int64{at, c.Size})
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		release(fd, at, from)
+		if from > at {
+			holes = append(holes, [2]int64{at, from})
+		}
 		to, err := unix.Seek(fd, from, unix.SEEK_HOLE)
 		if err != nil {
 			return nil, err
@@ -252,17 +256,21 @@ func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Cont
 		}
 		at = to
 	}
+	if held := info.Sys().(*syscall.Stat_t).Blocks * 512; held > int64(len(c.pages))*pageSize {
+		release(fd, holes)
+	}
 	if same && len(c.pages) >= len(old.pages) {
 		return old, nil
 	}
 	return c, nil
 }
 
-// release gives back the memory of a part of a file in which nothing was written.
-// When that cannot be, for want of the right to write, it is only not saved.
-func release(fd int, from, to int64) {
-	if from < to {
-		unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
+// release gives back the memory of parts of a file in which nothing was written. That
+// costs as much as there are mappings of the file, in all frozen copies together.
+// When it cannot be, for want of the right to write, it is only not saved.
+func release(fd int, holes [][2]int64) {
+	for _, h := range holes {
+		unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, h[0], h[1]-h[0])
 	}
 }
 

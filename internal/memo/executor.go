@@ -299,19 +299,6 @@ func (x *Executor) nearest(l *Local) (at *Local, there bool) {
 	}
 }
 
-// cost is about what it takes to bring the node's machine to l, in inputs.
-func (x *Executor) cost(l *Local) int {
-	from, there := x.nearest(l)
-	c := l.Depth - from.Depth
-	switch {
-	case there:
-		return c
-	case from.Parent == nil:
-		return c + bootCost
-	}
-	return c + 1
-}
-
 // between are the states after from up to l, which it leads to.
 func between(from, l *Local) []*Local {
 	path := make([]*Local, l.Depth-from.Depth)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -152,17 +153,13 @@ func (c *check) search() error {
 	if err := x.open(); err != nil {
 		return err
 	}
-	// As many workers as executors: while a worker waits, an executor has the
-	// processor. More workers have been tried. They keep taking executors away from
-	// where they stand for others, and twice as much is thawed and replayed.
 	workers := c.opts.Workers
 	if kind.alone {
 		workers = 1
 	}
-	x.pool = memo.NewPool(x.memo, workers, func(i int) *memo.Executor { return x.executor(i, workers) })
+	x.pool = memo.NewPool(x.memo)
 	x.explore(workers)
-	err := x.pool.Close()
-	return errors.Join(asBug(err), x.close())
+	return x.close()
 }
 
 // explore lets so many workers explore until all of them have ended.
@@ -173,11 +170,17 @@ func (x *explorer) explore(workers int) {
 	}
 	var all []*worker
 	for i, e := range x.kind.make(b) {
-		all = append(all, x.newWorker(i, e, b.meters[i]))
+		all = append(all, x.newWorker(i, e, b.meters[i], x.pool.Worker(x.executor(i, workers))))
 	}
 	var group sync.WaitGroup
 	for _, w := range all {
-		group.Go(func() { x.fail(w.run()) })
+		group.Go(func() {
+			// Living nodes belong to the thread that has started them, which is pinned to a
+			// processor then: it ends with the goroutine.
+			runtime.LockOSThread()
+			x.fail(w.run())
+			x.fail(asBug(w.nodes.Close()))
+		})
 	}
 	group.Wait()
 }

@@ -19,6 +19,7 @@ type worker struct {
 	*explorer
 	id     int
 	search *search.Exploration
+	nodes  *memo.Worker
 	meter  *coverage.Meter
 	word   word // the user's
 	asked  int  // how often it was asked whether to stop
@@ -50,10 +51,10 @@ type repeated struct {
 // enterEvery is how often a worker enters what it counted.
 const enterEvery = 20 * time.Millisecond
 
-func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter) *worker {
-	w := &worker{explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
+func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter, nodes *memo.Worker) *worker {
+	w := &worker{explorer: x, id: id, nodes: nodes, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
 	w.search = &search.Exploration{
-		Space: space.New(x.system, x.memo, x.pool.Worker()), Explorer: e, Bounds: x.bounds(), Seen: x.none,
+		Space: space.New(x.system, x.memo, nodes), Explorer: e, Bounds: x.bounds(), Seen: x.none,
 		Checks: func() []property.Check { return x.checks() }, Watch: w.watch, Stopped: w.isStopped, Ended: w.ended,
 	}
 	switch e.(type) {

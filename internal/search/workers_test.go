@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -19,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// together runs explorers at the same time, with a pool of two executors. stopped,
+// together runs explorers at the same time, with an executor each. stopped,
 // when not nil, is asked by each worker after each path.
 func (s small) together(t failer, explorers []strategy.Explorer, stopped func(worker int) bool) found {
 	t.Helper()
@@ -28,9 +29,7 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := memo.NewPool(m, 2, func(int) *memo.Executor {
-		return memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20})
-	})
+	pool := memo.NewPool(m)
 	all := newFound()
 	all.coverage.Ends = map[string]int{}
 	hows := map[string]bool{}
@@ -40,12 +39,14 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 	for i, e := range explorers {
 		workers.Go(func() {
 			part := newFound()
-			w := &search.Exploration{Space: space.New(x.Space.System, m, pool.Worker()), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: seen}
+			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20}))
+			w := &search.Exploration{Space: space.New(x.Space.System, m, nodes), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: seen}
 			w.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
 				part.ended(p, end, v)
 				return stopped == nil || !stopped(i)
 			}
 			how, err := w.Run()
+			err = errors.Join(err, nodes.Close())
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -62,9 +63,6 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 		})
 	}
 	workers.Wait()
-	if err := pool.Close(); err != nil {
-		t.Fatal(err)
-	}
 	seen.All(func(h world.Hash) { all.states[h] = true })
 	for how := range hows {
 		all.how = how
