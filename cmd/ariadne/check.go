@@ -120,7 +120,7 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
 	f.Var((*size)(&o.Memory), "memory", "in memory: Ariadne and its nodes use `size` at most, about, as in 500M or 4G (default: half of what the machine has)")
-	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each executor keeps `n` frozen nodes (default: 2000)")
+	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each executor keeps `n` frozen nodes (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
 }

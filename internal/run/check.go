@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,6 +137,10 @@ func (c *check) newPlan(first, executions int) {
 
 // work does the work of the check, and tells of its progress.
 func (c *check) work(f func() error) error {
+	// A thread with living nodes mostly waits in the kernel for them. Go takes it to be
+	// working for some time, and what else there is to do, or the thread when it
+	// comes back, waits: a third of the time, without one place more for each worker.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), runtime.NumCPU()+c.opts.Workers)))
 	done := make(chan struct{})
 	var teller sync.WaitGroup
 	teller.Go(func() { c.tellNowAndThen(done) })

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -54,7 +53,7 @@ type InMemory struct {
 	Audit         float64 // share of new transitions to execute twice
 	NoMemo        bool    // execute every transition whenever it is needed
 	NoCheckpoints bool    // reach every local state from the node's start
-	Checkpoints   int     // of each executor; 0: 2000
+	Checkpoints   int     // of each executor; 0: 1000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
 	// the machine has.
 	Memory int64
@@ -175,11 +174,7 @@ func (x *explorer) explore(workers int) {
 	var group sync.WaitGroup
 	for _, w := range all {
 		group.Go(func() {
-			// Living nodes belong to the thread that has started them, which is pinned to a
-			// processor then: it ends with the goroutine.
-			runtime.LockOSThread()
-			x.fail(w.run())
-			x.fail(asBug(w.nodes.Close()))
+			onThread(func() { x.fail(errors.Join(w.run(), asBug(w.nodes.Close()))) })
 		})
 	}
 	group.Wait()
@@ -258,7 +253,7 @@ func (x *explorer) executor(i, of int) *memo.Executor {
 	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Bytes: x.shares.checkpoints / int64(of), Audit: x.opts.InMemory.Audit,
 		Now: func() time.Duration { return time.Since(x.began) }}
 	if limits.Checkpoints == 0 {
-		limits.Checkpoints = 2000
+		limits.Checkpoints = 1000
 	}
 	if x.opts.InMemory.NoCheckpoints {
 		limits.Checkpoints = 0

@@ -176,7 +176,7 @@ func newFrontier(workers int, bytes int64) *frontier {
 
 // take appends to batch some prefixes of the lowest level, of which there is at
 // least one, in their order; with several workers so many that neighbours, which
-// begin alike, mostly go to the same one.
+// begin alike, mostly go to the same one, where the way to them is not far.
 func (f *frontier) take(batch []int32) (_ []int32, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +186,7 @@ func (f *frontier) take(batch []int32) (_ []int32, ok bool) {
 	i := f.lowest()
 	n := 1
 	if f.workers > 1 {
-		n = min(max(len(f.levels[i])/(2*f.workers), 1), 64)
+		n = min(max(len(f.levels[i])/(2*f.workers), 1), 1024)
 	}
 	batch = append(batch, f.levels[i][:n]...)
 	f.levels[i] = f.levels[i][n:]
