@@ -1,15 +1,19 @@
+//go:build linux
+
 package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
+
+	"golang.org/x/sys/unix"
 )
 
-// measureParallel measures how much faster a search that executes real nodes is with
-// an executor on each of two processors than with one: the same exhaustive search of
-// raftkv, from nothing, to the same set of global states.
+// measureParallel measures how much faster a search that executes real nodes is on
+// two processors than on one: the same exhaustive search of raftkv, from nothing, to
+// the same set of global states, with as many workers as there are processors. And
+// how much faster it is with two workers than with one when there are two processors
+// both times; one worker leaves the second one to Go's collector and the store.
 func (b *bench) measureParallel() error {
 	const spec, name = "examples/raftkv/raftkv.yaml", "parallel_speedup"
 	if runtime.NumCPU() < 2 {
@@ -19,28 +23,69 @@ func (b *bench) measureParallel() error {
 	if !b.fetch(spec) {
 		return nil
 	}
-	speedups, err := b.repeated(func() (float64, error) {
-		var times [2]float64
-		digest := ""
-		for i := range times {
-			if err := os.RemoveAll(filepath.Join(b.dir, "run")); err != nil { // with what is remembered
-				return 0, err
-			}
-			r, err := b.report("check", spec, "--strategy", "deviations", "--deviations", "2", "--timers", "1", "--depth", "70",
-				"--keep-going", "--time", "10m", "--jobs", fmt.Sprint(i+1))
-			if err != nil {
-				return 0, err
-			}
-			c := r.Coverage
-			if !c.Exhausted || i > 0 && c.Digest != digest {
-				return 0, fmt.Errorf("%s: a search with %d executors is not like one with 1: %+v", spec, i+1, c)
-			}
-			digest, times[i] = c.Digest, r.RealTime
+	var one, two, worker []float64 // seconds
+	digest := ""
+	measure := func(processors, workers int) (float64, error) {
+		r, err := onProcessors(processors, func() (*report, error) {
+			return b.cold("check", spec, "--strategy", "deviations", "--deviations", "3", "--timers", "1", "--depth", "70",
+				"--keep-going", "--time", "10m", "--jobs", fmt.Sprint(workers))
+		})
+		if err != nil {
+			return 0, err
 		}
-		return times[0] / times[1], nil
-	})
-	if err == nil {
-		b.keep(name, "", speedups)
+		c := r.Coverage
+		if !c.Exhausted || digest != "" && c.Digest != digest {
+			return 0, fmt.Errorf("%s: a search by %d workers is not like another one: %+v", spec, workers, c)
+		}
+		digest = c.Digest
+		return r.RealTime, nil
 	}
-	return err
+	for range b.repeat {
+		for _, m := range []struct {
+			processors, workers int
+			times               *[]float64
+		}{{1, 1, &one}, {2, 2, &two}, {2, 1, &worker}} {
+			t, err := measure(m.processors, m.workers)
+			if err != nil {
+				return err
+			}
+			*m.times = append(*m.times, t)
+		}
+	}
+	b.keep(name, "", ratios(one, two))
+	b.keep(name+".workers_alone", "", ratios(worker, two))
+	return nil
+}
+
+// ratios divides each of a by that of b.
+func ratios(a, b []float64) []float64 {
+	var r []float64
+	for i := range a {
+		r = append(r, a[i]/b[i])
+	}
+	return r
+}
+
+// onProcessors calls f on a thread that, with the processes it starts, may use the
+// first n processors of this one alone.
+func onProcessors(n int, f func() (*report, error)) (r *report, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // it ends with the goroutine
+		var all, set unix.CPUSet
+		if err = unix.SchedGetaffinity(0, &all); err != nil {
+			return
+		}
+		for i := 0; set.Count() < n; i++ {
+			if all.IsSet(i) {
+				set.Set(i)
+			}
+		}
+		if err = unix.SchedSetaffinity(0, &set); err == nil {
+			r, err = f()
+		}
+	}()
+	<-done
+	return r, err
 }

@@ -171,7 +171,7 @@ func watchMemory(pid int) (largest func() float64) {
 			select {
 			case <-done:
 				return
-			case <-time.After(20 * time.Millisecond):
+			case <-time.After(100 * time.Millisecond):
 			}
 		}
 	})
