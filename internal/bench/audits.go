@@ -51,7 +51,7 @@ func (b *bench) measureAudits() error {
 		for _, bug := range a.bugs {
 			fmt.Printf("  %s\n", bug)
 		}
-		b.keep("audited_transitions."+s.name, "", []float64{float64(a.Executed)})
+		b.keep("audited_transitions."+s.name, "", []float64{float64(a.Audited)})
 		different += float64(a.Mismatches)
 		b.keep("audit_mismatches", "", []float64{different})
 	}

@@ -41,8 +41,9 @@ type Limits struct {
 	Checkpoints int   // at most so many; 0: none at all
 	Bytes       int64 // that they hold together; 0: no bound
 	// Every is how many inputs apart checkpoints are on a path that is gone for the
-	// first time; 0: the more, the less often the search comes back (spacing). A state that is come back to always gets one of its own: who
-	// needs a second new transition of it often needs a third.
+	// first time; 0: the more, the less often the search comes back (spacing). A
+	// state that is come back to always gets one of its own: who needs a second new
+	// transition of it often needs a third.
 	Every int
 	// Audit is the share of new transitions, from 0 to 1, that are executed a
 	// second time, by another machine, and compared. The choice depends on the

@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/world"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,7 +63,7 @@ var (
 
 func openStore(path string, key ariadne.Digest, file func(string) (ariadne.Digest, error)) (*store, error) {
 	db, err := bbolt.Open(path, 0o666, &bbolt.Options{Timeout: time.Second, NoSync: true, NoFreelistSync: true})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return nil, ErrInUse
 	}
 	if err != nil {

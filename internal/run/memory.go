@@ -12,8 +12,8 @@ type shares struct {
 	heap        int64 // Ariadne's own, of all kinds
 }
 
-// share divides so many bytes; 0: half of what the machine has. Garbage, living nodes, pages of the store,
-// programs and what is small get what is left.
+// share divides so many bytes; 0: half of what the machine has. Garbage, living
+// nodes, pages of the store, programs and what is small get what is left.
 func share(bytes int64) shares {
 	if bytes == 0 {
 		bytes = machineMemory() / 2

@@ -273,7 +273,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 		add := func(h world.Hash) { sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo }
 		for i := range s.Nodes {
 			h := y.hash(p, f.origins.last[i], ariadne.NodeID(i), way)
-			add(h.Plus(world.HashOf(uint64(to[i]), d.rank(deadline(&s.Nodes[i])), 0)))
+			add(h.Plus(world.HashOf(uint64(to[i]), d.rank(s.Nodes[i].Timer()), 0)))
 		}
 		for i := range s.Flight {
 			g := &s.Flight[i]
@@ -298,7 +298,7 @@ func (p *Path) pending(s *State) due {
 	var d due
 	first := ariadne.Never
 	for i := range s.Nodes {
-		if t := deadline(&s.Nodes[i]); t != ariadne.Never {
+		if t := s.Nodes[i].Timer(); t != ariadne.Never {
 			d, first = append(d, t), min(first, t)
 		}
 		if !s.Nodes[i].Started {
@@ -320,12 +320,4 @@ func (d due) rank(t ariadne.Time) uint64 {
 	earlier, _ := slices.BinarySearch(d, t)
 	until, _ := slices.BinarySearch(d, t+1)
 	return uint64(earlier)<<32 | uint64(until)
-}
-
-// deadline is the node's earliest timer that counts, or Never.
-func deadline(n *world.NodeState) ariadne.Time {
-	if !n.Started || n.Done {
-		return ariadne.Never
-	}
-	return n.Deadline
 }

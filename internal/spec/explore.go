@@ -59,8 +59,8 @@ var exploreFields = []field[exploreText]{
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, weightFields, &e.Weights, v) }},
 	{"bounds", "What keeps the search small; default: nothing but the limits.", schema{"$ref": "#/$defs/bounds"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
-	countField("backtracks", "How often a round of DPOR, or all of it, goes back; default 100 in rounds.", 1, maxInt, func(e *exploreText) *int { return &e.Backtracks }),
-	countField("branch", "DPOR tries other orders of a path's first so many steps only; default of all.", 1, maxInt, func(e *exploreText) *int { return &e.Branch }),
+	countField("backtracks", "How often a round of DPOR, or all of it, goes back; default in rounds once, then more and more, up to 100.", 1, maxInt, func(e *exploreText) *int { return &e.Backtracks }),
+	countField("branch", "DPOR tries other orders of a path's first so many steps only; default of all, in rounds of 32 anywhere in it.", 1, maxInt, func(e *exploreText) *int { return &e.Branch }),
 	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
 }
 

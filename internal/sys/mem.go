@@ -99,22 +99,6 @@ func readIovecs(t *kernel.Thread, addr uint64, n uint64) ([]iovec, kernel.Errno)
 	return v, 0
 }
 
-// gather reads what the iovecs point at.
-func gather(t *kernel.Thread, v []iovec) ([]byte, kernel.Errno) {
-	var out []byte
-	for _, x := range v {
-		b, e := readBytes(t, x.base, int(x.len))
-		if e != 0 {
-			if len(out) > 0 {
-				return out, 0
-			}
-			return nil, e
-		}
-		out = append(out, b...)
-	}
-	return out, 0
-}
-
 // scatter writes b over the iovecs.
 func scatter(t *kernel.Thread, v []iovec, b []byte) kernel.Errno {
 	for _, x := range v {

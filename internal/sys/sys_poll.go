@@ -18,13 +18,6 @@ func init() {
 	)
 }
 
-// pollFD is a struct pollfd.
-type pollFD struct {
-	fd      int
-	events  kernel.Events
-	revents kernel.Events
-}
-
 func sysPoll(t *kernel.Thread, a Args) kernel.Result {
 	if ms := int64(int32(a[2])); ms >= 0 {
 		setTimeout(t, ariadne.Time(ms*1e6))

@@ -42,13 +42,12 @@ func TestSocketsAnswerAsLinux(t *testing.T) {
 // duel is the same two sockets here and in Linux.
 type duel struct {
 	*user
-	r       *rand.Rand
-	inet    bool
-	linger0 bool
-	ours    [2]uint64
-	real    [2]int
-	open    [2]bool
-	log     []string
+	r    *rand.Rand
+	inet bool
+	ours [2]uint64
+	real [2]int
+	open [2]bool
+	log  []string
 }
 
 func newDuel(t *testing.T, seed uint64) *duel {

@@ -50,7 +50,7 @@ func (y *System) Enabled(s *State, events []Event) []Event {
 		}
 	}
 	for i := range s.Nodes {
-		at := s.deadline(i)
+		at := s.Nodes[i].Timer()
 		if at != ariadne.Never && at <= horizon && at < on && s.delayCost(at) <= s.Delays {
 			events = insert(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
 		}
@@ -75,9 +75,8 @@ func insert(events []Event, e Event) []Event {
 	return events
 }
 
-// deadline is node i's earliest timer that counts, or Never.
-func (s *State) deadline(i int) ariadne.Time {
-	n := &s.Nodes[i]
+// Timer is the node's earliest deadline, if timers of it can fire, or Never.
+func (n *NodeState) Timer() ariadne.Time {
 	if !n.Started || n.Done {
 		return ariadne.Never
 	}
@@ -87,7 +86,7 @@ func (s *State) deadline(i int) ariadne.Time {
 func (s *State) firstDeadline() ariadne.Time {
 	t := ariadne.Never
 	for i := range s.Nodes {
-		t = min(t, s.deadline(i))
+		t = min(t, s.Nodes[i].Timer())
 	}
 	return t
 }
@@ -125,7 +124,7 @@ func (y *System) Pending(s *State, e *Event) bool {
 		e.At = y.nodes[e.Node].Start
 		return !s.Nodes[e.Node].Started
 	case ariadne.ActFire:
-		e.At = s.deadline(int(e.Node))
+		e.At = s.Nodes[e.Node].Timer()
 		return e.At != ariadne.Never
 	}
 	for i := range s.Flight {

@@ -16,7 +16,7 @@ func (y *System) Idle(s *State) bool {
 	waits, wakes := false, false
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		at := s.deadline(i)
+		at := s.Nodes[i].Timer()
 		if !n.Started || at != ariadne.Never && n.Calm == 0 {
 			return false
 		}
@@ -33,7 +33,7 @@ func (y *System) Calm(s *State) bool {
 	}
 	calm := ariadne.Time(0)
 	for i := range s.Nodes {
-		if s.deadline(i) != ariadne.Never {
+		if s.Nodes[i].Timer() != ariadne.Never {
 			calm = max(calm, s.Nodes[i].Calm)
 		}
 	}

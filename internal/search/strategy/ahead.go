@@ -26,7 +26,7 @@ func (h *ahead) reset(p *space.Path) {
 	}
 	for i := range f.State.Nodes {
 		h.deadline, h.fire = append(h.deadline, 0), append(h.fire, 0)
-		h.set(i, deadline(&f.State.Nodes[i]))
+		h.set(i, f.State.Nodes[i].Timer())
 	}
 	for i := range f.State.Flight {
 		h.arrival = max(h.arrival, f.State.Flight[i].Arrival)

@@ -23,20 +23,12 @@ type act struct {
 
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, before: deadline(n), after: ariadne.Never}
+	a := &act{event: *e, by: by, before: n.Timer(), after: ariadne.Never}
 	a.ends = by.Effect.Done && !n.Done && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
 	return a
-}
-
-// deadline is a node's earliest timer that counts, or Never.
-func deadline(n *world.NodeState) ariadne.Time {
-	if !n.Started || n.Done {
-		return ariadne.Never
-	}
-	return n.Deadline
 }
 
 // actOf is step i of the path, from 1.
