@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,6 +96,11 @@ func (c *check) resume() error {
 		return errors.New("which check is to be resumed? name its run directory")
 	}
 	r, err := loadReport(c.opts.Out)
+	if errors.Is(err, fs.ErrNotExist) {
+		if begun, err := isBegun(c.opts.Out); err == nil && !begun {
+			return c.start()
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -105,6 +113,10 @@ func (c *check) resume() error {
 		return fmt.Errorf("the check in %s has seed %d, not %d", c.opts.Out, r.Seed, c.spec.Seed)
 	case r.searched() != c.opts.InMemory.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s searched in another way", c.opts.Out)
+	}
+	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool { return d == noneEnded || strings.HasPrefix(d, interruptedAfter) })
+	if r.untouched() {
+		return c.start()
 	}
 	if r.Coverage != nil && r.Coverage.Again {
 		r.forget(c.opts.First)
@@ -308,10 +320,16 @@ func (c *check) close() error {
 	r.Stopped = c.plan.Stopped()
 	if r.Stopped == "" && c.ctx.Err() != nil {
 		r.Stopped = interrupted
-		r.doubt(fmt.Sprintf("it was interrupted after %d executions", r.Executions))
+		r.doubt(fmt.Sprintf("%s%d executions", interruptedAfter, r.Executions))
 	}
 	if r.Stopped == search.StopTime && r.Executions == 0 {
-		r.doubt("not even one execution ended in the time given")
+		r.doubt(noneEnded)
 	}
 	return c.err
 }
+
+// Doubts that are none any more when the check is resumed.
+const (
+	interruptedAfter = "it was interrupted after "
+	noneEnded        = "not even one execution ended in the time given"
+)

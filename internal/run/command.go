@@ -12,7 +12,9 @@ import (
 
 // What the commands have in common: how each begins and ends.
 
-// begin makes the run directory and the report.
+// begin makes the run directory and the report. The report comes before anything else
+// is written or removed: whenever this ends, the directory is one of a command that
+// has not done anything yet.
 func (y *system) begin(command string) (*Report, error) {
 	out, err := makeOut(y.opts.Out, y.spec)
 	if err != nil {
@@ -20,7 +22,10 @@ func (y *system) begin(command string) (*Report, error) {
 	}
 	r := newReport(command, y.spec, out)
 	r.Next = y.opts.First
-	return r, first(r.save(), copySpec(out, y.spec))
+	if err := r.save(); err != nil {
+		return nil, err
+	}
+	return r, first(empty(out), copySpec(out, y.spec))
 }
 
 // record begins the record of an execution in dir.

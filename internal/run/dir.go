@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ariadne/internal/report"
@@ -39,7 +40,8 @@ import (
 //	                 NAME.memo.db beside its run directory
 //
 // Files are replaced in one go or appended to line by line, so
-// that an end at any moment leaves what was there.
+// that an end at any moment leaves what was there. The report comes first: a
+// directory without one is empty, but for a report that was being written.
 const (
 	specFile     = "spec.yaml"
 	reportFile   = "report.json"
@@ -51,13 +53,12 @@ const (
 	unconfirmed  = "unconfirmed" // -N
 )
 
-// ours are the patterns of all that a run directory is emptied of.
-var ours = []string{reportFile, coverageFile, plotFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
+// ours are the patterns of all that a run directory is emptied of. Its report is replaced.
+var ours = []string{coverageFile, plotFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
-// makeOut makes the run directory and returns its path. A directory that holds
-// an earlier run, which is one that has its report, is emptied of it; anything
-// else that holds files is refused.
+// makeOut makes the run directory and returns its path. It may hold an earlier run,
+// which is one that has its report; anything else that holds files is refused.
 func makeOut(out string, s *spec.Spec) (string, error) {
 	if out == "" {
 		return newOut(filepath.Join("ariadne-runs", fileName(s.Name)))
@@ -65,25 +66,37 @@ func makeOut(out string, s *spec.Spec) (string, error) {
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return "", err
 	}
-	entries, err := os.ReadDir(out)
+	begun, err := isBegun(out)
 	if err != nil {
 		return "", err
 	}
-	if len(entries) > 0 && !exists(filepath.Join(out, reportFile)) {
+	if begun && !exists(filepath.Join(out, reportFile)) {
 		return "", fmt.Errorf("%s: not empty and not a run directory", out)
 	}
+	return out, nil
+}
+
+// isBegun reports whether there is more in a directory than what is left by a command
+// that was ended before it had written its first report.
+func isBegun(out string) (bool, error) {
+	entries, err := os.ReadDir(out)
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != reportFile+newSuffix }), err
+}
+
+// empty removes from a run directory what an earlier run left there.
+func empty(out string) error {
 	for _, pattern := range ours {
 		matches, err := filepath.Glob(filepath.Join(globEscape(out), pattern))
 		if err != nil {
-			return "", err
+			return err
 		}
 		for _, m := range matches {
 			if err := os.RemoveAll(m); err != nil {
-				return "", err
+				return err
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // newOut makes the first of prefix-1, prefix-2, ... that is not there.
@@ -124,9 +137,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// newSuffix is that of a file which is to replace another one.
+const newSuffix = ".new"
+
 // writeFile replaces a file in one go.
 func writeFile(path string, data []byte) error {
-	tmp := path + ".new"
+	tmp := path + newSuffix
 	if err := os.WriteFile(tmp, data, 0o666); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package run_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +23,9 @@ import (
 // which goes on until somebody kills it.
 const killedCheck = "ARIADNE_TEST_KILLED_CHECK"
 
+// killedAnew beside it: the check begins anew whatever the directory holds.
+const killedAnew = "ARIADNE_TEST_KILLED_ANEW"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(killedCheck); dir != "" {
 		checkUntilKilled(dir)
@@ -37,9 +42,8 @@ func checkUntilKilled(dir string) {
 		return nil
 	}}
 	out := filepath.Join(dir, "out")
-	_, err := os.Stat(filepath.Join(out, "report.json"))
-	_, err = run.Check(context.Background(), specIn(dir, 3, 2, 1, 2), run.Options{
-		Nodes: slow, Out: out, Resume: err == nil, KeepGoing: true, Workers: 2, Executions: 1_000_000})
+	_, err := run.Check(context.Background(), specIn(dir, 3, 2, 1, 2), run.Options{
+		Nodes: slow, Out: out, Resume: os.Getenv(killedAnew) == "" && exists(out), KeepGoing: true, Workers: 2, Executions: 1_000_000})
 	panic(fmt.Sprint("it came to an end: ", err))
 }
 
@@ -84,6 +88,114 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	rest := check(t, s, &fakes{programs: worldtest.LostUpdate}, run.Options{Out: "out", Resume: true, KeepGoing: true, Executions: 100_000, Time: 300 * time.Millisecond})
 	if rest.Next <= next || len(rest.Violations) != 1 || rest.Stopped != "time" {
 		t.Errorf("rest: %+v", rest)
+	}
+}
+
+// TestKilledAsItBegins: a check that is killed at once, in a new directory or in one
+// with an earlier run, can be begun anew and resumed, and takes nothing over from
+// that run.
+func TestKilledAsItBegins(t *testing.T) {
+	rounds := 6
+	if os.Getenv("ARIADNE_LONG") != "" {
+		rounds = 200
+	}
+	s := system(t, 3, 2, 1, 2)
+	fresh := func() *fakes { return &fakes{programs: worldtest.LostUpdate} }
+	after := 0 // rounds in which the kill came after the first report
+	for round := range rounds {
+		if err := os.RemoveAll("out"); err != nil {
+			t.Fatal(err)
+		}
+		touched := "out"
+		if round%2 == 1 { // the directory has an earlier run
+			check(t, s, fresh(), run.Options{Out: "out", KeepGoing: true, Executions: 20})
+			write(t, "out/unconfirmed-9", "of the earlier run")
+			touched = "out/report.json.new"
+		}
+		p := exec.Command(os.Args[0])
+		p.Env = append(os.Environ(), killedCheck+"="+s.Dir, killedAnew+"=1")
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for !exists(touched) && (touched == "out" || exists("out/unconfirmed-9")) {
+			time.Sleep(10 * time.Microsecond)
+		}
+		if rand.IntN(2) == 0 {
+			time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
+		}
+		if err := p.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		p.Wait()
+		resume := round%4 < 2
+		if exists("out/report.json") {
+			after++
+			if loadReport(t).Executions == 20 && exists("out/unconfirmed-9") {
+				resume = false // it is still that of the earlier run
+			}
+		}
+		r := check(t, s, fresh(), run.Options{Out: "out", Resume: resume, KeepGoing: true, Executions: 30, Workers: 1})
+		if r.Executions != 30 || r.Next != 30 || len(r.Violations) != 1 || exists("out/unconfirmed-9") {
+			t.Fatalf("round %d: %+v", round, r)
+		}
+		noLitter(t)
+	}
+	t.Logf("%d of %d kills were after the first report", after, rounds)
+}
+
+// TestBegunAnew: in whatever order the files of a run directory came to be, what a kill
+// can leave of them is resumed, and what it cannot is refused.
+func TestBegunAnew(t *testing.T) {
+	s := system(t, 3, 2, 1, 2)
+	begin := func(resume bool) (*run.Report, error) {
+		return run.Check(t.Context(), s, run.Options{Nodes: &fakes{programs: worldtest.LostUpdate}, Out: "out", Resume: resume, KeepGoing: true, Executions: 20, Workers: 1})
+	}
+	if _, err := begin(true); err == nil || !strings.Contains(err.Error(), "nothing to resume") {
+		t.Errorf("without a directory: %v", err)
+	}
+	whole, err := begin(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &run.Report{Command: "check", Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed, Out: "out"}
+	text, err := json.Marshal(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		ours  bool
+	}{
+		{"nothing", nil, true},
+		{"half a report", map[string]string{"report.json.new": `{"Comm`}, true},
+		{"a first report", map[string]string{"report.json": string(text)}, true},
+		{"a first report, and an earlier run", map[string]string{"report.json": string(text), "spec.yaml": "name: x\n", "coverage.csv": "1", "unconfirmed-1": "x"}, true},
+		{"something else", map[string]string{"report.json.new": `{"Comm`, "notes.txt": "mine"}, false},
+	} {
+		for _, resume := range []bool{true, false} {
+			if err := errors.Join(os.RemoveAll("out"), os.Mkdir("out", 0o777)); err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range c.files {
+				write(t, filepath.Join("out", name), text)
+			}
+			r, err := begin(resume)
+			if !c.ours {
+				if err == nil || !exists("out/notes.txt") {
+					t.Errorf("%s, resume %v: %v", c.name, resume, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s, resume %v: %v", c.name, resume, err)
+				continue
+			}
+			if r.Executions != 20 || len(r.Violations) != len(whole.Violations) || exists("out/unconfirmed-1") || !exists("out/spec.yaml") {
+				t.Errorf("%s, resume %v: %+v", c.name, resume, r)
+			}
+			noLitter(t)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func searchUntilKilled(what string) {
 	out := filepath.Join(f[1], "out")
 	s, o, err := searched(f[0], f[1], f[2])
 	if err == nil {
-		o.Out, o.Resume = out, exists("out/report.json")
+		o.Out, o.Resume = out, exists("out")
 		_, err = run.Check(context.Background(), s, o)
 	}
 	if err != nil {
@@ -158,17 +158,13 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 			if err := os.RemoveAll("out"); err != nil {
 				t.Fatal(err)
 			}
-		case exists("out/report.json"):
-			killed++
-			next = loadReport(t).Next
-		default: // killed as it began
-			killed++
-			if err := os.RemoveAll("out"); err != nil {
-				t.Fatal(err)
+		default:
+			if killed++; exists("out/report.json") {
+				next = loadReport(t).Next
 			}
 		}
 	}
-	o.Out, o.Resume = "out", exists("out/report.json")
+	o.Out, o.Resume = "out", exists("out")
 	began = time.Now()
 	last, err := run.Check(t.Context(), s, o)
 	if err != nil {

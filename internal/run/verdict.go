@@ -57,6 +57,12 @@ func (r *Report) searched() string {
 	return r.Coverage.Strategy
 }
 
+// untouched reports whether a check has come to nothing that is to be kept. What lies
+// in its directory may then still be that of an earlier run.
+func (r *Report) untouched() bool {
+	return r.Executions == 0 && len(r.Violations)+len(r.Bugs)+len(r.Doubts) == 0
+}
+
 // forget forgets all that is counted, for a check that walks all again and so counts
 // it again; the index of its first execution is first. What was found stays.
 func (r *Report) forget(first int) {
