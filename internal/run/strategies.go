@@ -45,11 +45,15 @@ var searches = map[string]kind{
 	"dpor": {alone: true, again: true, make: func(b *builder) []strategy.Explorer {
 		return []strategy.Explorer{&strategy.DPOR{Backtracks: b.Backtracks, Branch: b.Branch}}
 	}},
-	"periphery": {alone: true, again: true, make: func(b *builder) []strategy.Explorer {
-		return []strategy.Explorer{&strategy.Periphery{Seed: b.seed, Weights: b.Weights, Depth: peripheryDepth, Walks: 10}}
+	"periphery": {again: true, make: func(b *builder) []strategy.Explorer {
+		return (&strategy.Periphery{Seed: b.seed, Weights: b.Weights, Depth: peripheryDepth, Walks: 10}).Divide(len(b.meters))
 	}},
-	"script": {alone: true, again: true, make: func(b *builder) []strategy.Explorer {
-		return []strategy.Explorer{&strategy.Series{Full: b.full, Parts: []strategy.Part{{Explorer: &strategy.Scripted{Bytes: b.bytes}}}}}
+	"script": {again: true, make: func(b *builder) []strategy.Explorer {
+		all := (&strategy.Scripted{Bytes: b.bytes}).Divide(len(b.meters))
+		for i, e := range all {
+			all[i] = &strategy.Series{Full: b.full, Parts: []strategy.Part{{Explorer: e}}}
+		}
+		return all
 	}},
 	"rounds": {make: func(b *builder) []strategy.Explorer {
 		return b.each(func(seed uint64, _ *coverage.Meter) strategy.Explorer { return b.rounds(seed) })

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,6 +164,11 @@ func TestRulesFindMistakes(t *testing.T) {
 		{head + "state.node('n9')", "rules.star:2:22: node: there is no node \"n9\""},
 		{head + "[x for x in range(1 << 30)]", "rules.star:2:15: Starlark computation cancelled: too many steps"},
 		{"seen = []\ndef explore(path, state, enabled):\n    seen.append(1)\n    return enabled", "rules.star:3:16: append: cannot append to frozen list"},
+		{"seen = {}\ndef explore(path, state, enabled):\n    seen[len(path)] = 1\n    return enabled", "rules.star:3:9: cannot insert into frozen hash table"},
+		{"def keeper():\n    seen = []\n    return lambda n: seen.append(n)\nkeep = keeper()\ndef explore(path, state, enabled):\n    keep(len(path))\n    return enabled",
+			"rules.star:3:33: append: cannot append to frozen list"},
+		{"def keep(n, seen=set()):\n    seen.add(n)\ndef explore(path, state, enabled):\n    keep(len(path))\n    return enabled",
+			"rules.star:2:13: add: cannot insert into frozen hash table"},
 		{"def same(state):\n    return state.nodes", "rules.star:1:1: same() returned what cannot stand for a state: unhashable: take what of it matters"},
 		{"def same(state):\n    return [1]", "rules.star:1:1: same() returned what cannot stand for a state: unhashable type: list"},
 		{"def independent(a, b):\n    return 1", "rules.star:1:1: independent() returned int: True or False is needed"},
@@ -206,7 +213,7 @@ func TestExplore(t *testing.T) {
 	if n >= all || missed != "explore() left out 3 actions" {
 		t.Errorf("%d states of %d, %s", n, all, missed)
 	}
-	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all || !strings.Contains(missed, " found no room in memory") {
+	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all || missed != "the memory for paths that are to be tried was full" {
 		t.Errorf("with little memory: %d states of %d, %s", n, all, missed)
 	}
 	first := ""
@@ -218,6 +225,59 @@ func TestExplore(t *testing.T) {
 	}
 	if _, err := x.Run(); err != nil || r.Err() != nil || first != "start n3" {
 		t.Errorf("%s first, %v, %v", first, err, r.Err())
+	}
+}
+
+// remembering is a script that looks at all kinds of globals, and at all it is given.
+const remembering = `
+costs = {"start": 0, "deliver": 1, "timer": 2}
+servers = set(["n1", "n2"])
+def keeper():
+    kept = [1, 2, 3]
+    return lambda i: kept[i % len(kept)]
+kept = keeper()
+def cost(a, weights=[1, 2]):
+    return costs[a.kind] * weights[a.index % 2] + (kept(a.index) if a.node in servers else 0)
+def explore(path, state, enabled):
+    if len(path) == 3:
+        print(str(state))
+    lines = [l for n in state.nodes for l in n.logs] + [m.text for m in state.messages] + [a.name for a in path]
+    return [(a, cost(a) + len([l for l in lines if match("w[o0]rd", l)])) for a in enabled]
+`
+
+// TestWorkersShareAScript: several workers call a script at the same time, and come to
+// the same states.
+func TestWorkersShareAScript(t *testing.T) {
+	s := mustLoad(t, remembering)
+	var printed atomic.Int64
+	s.Print = func(string) { printed.Add(1) }
+	alone, r := newSearch(t, s, &strategy.Scripted{}, counting(4, false))
+	if how, err := alone.Run(); err != nil || r.Err() != nil || how != search.SearchExhausted {
+		t.Fatal(how, err, r.Err())
+	}
+	asked := printed.Swap(0)
+	first, _ := newSearch(t, s, nil, counting(4, false)) // for what it is made of
+	m, err := memo.Open(first.Space.System, memo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, seen := memo.NewPool(m), &space.Set{}
+	var workers sync.WaitGroup
+	for _, e := range (&strategy.Scripted{}).Divide(5) {
+		nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Machines{Programs: counting(4, false)}).Boot(), memo.Limits{Checkpoints: 20}))
+		workers.Go(func() {
+			r := s.Rules(first.Space.System)
+			e.(*strategy.Scripted).Ask = r.Explore
+			x := &search.Exploration{Space: space.New(first.Space.System, m, nodes), Explorer: e, Checks: first.Checks, Seen: seen}
+			how, err := x.Run()
+			if err := errors.Join(err, r.Err(), nodes.Close()); err != nil || how != search.SearchExhausted {
+				t.Error(how, err)
+			}
+		})
+	}
+	workers.Wait()
+	if seen.Len() != alone.Seen.Len() || printed.Load() != asked || asked == 0 {
+		t.Errorf("%d states, want %d; %d lines printed, want %d", seen.Len(), alone.Seen.Len(), printed.Load(), asked)
 	}
 }
 

@@ -226,6 +226,7 @@ func TestExhaustiveExplorersAgreeWithBruteForce(t *testing.T) {
 		want := brute(t, s)
 		for name, e := range map[string]strategy.Explorer{
 			"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{},
+			"scripted": &strategy.Scripted{Ask: askAll},
 		} {
 			got := explore(t, s.exploration(t, e), 0)
 			if got.how != search.SearchExhausted || !maps.Equal(got.states, want.states) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,8 +78,17 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 func divisible() map[string]strategy.Divisible {
 	return map[string]strategy.Divisible{
 		"depth first": &strategy.DepthFirst{}, "all paths": &strategy.DepthFirst{All: true}, "breadth first": &strategy.BreadthFirst{},
-		"fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{},
+		"fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{}, "scripted": &strategy.Scripted{Ask: askAll},
 	}
+}
+
+// askAll names all that is enabled, with priorities that make a search go to and fro.
+func askAll(p *space.Path) []strategy.Choice {
+	var choices []strategy.Choice
+	for i := range p.Last().Enabled {
+		choices = append(choices, strategy.Choice{Event: i, Priority: float64((p.Len()*5 + i*3) % 7)})
+	}
+	return choices
 }
 
 // TestWorkersFindTheSame: any number of workers explores the same, no more and no less.
@@ -146,16 +156,91 @@ func TestWorkersShareALargerSearch(t *testing.T) {
 	if len(want.states) < 1000 {
 		t.Errorf("only %d states", len(want.states))
 	}
+	e := strategy.Periphery{Seed: 3, Depth: 10, Walks: 20}
+	several := e.Divide(5)
+	want = explore(t, s.exploration(t, &e), 0)
+	got := s.together(t, several, nil)
+	if !maps.Equal(got.states, want.states) || !maps.Equal(got.traces, want.traces) || got.coverage.Paths != want.coverage.Paths || want.coverage.Paths < 500 {
+		t.Errorf("periphery: %d states, %d traces and %d paths, want %d, %d and %d", len(got.states), len(got.traces), got.coverage.Paths,
+			len(want.states), len(want.traces), want.coverage.Paths)
+	}
+}
+
+// TestWorkersMakeTheSameWalks: from the periphery, any number of workers makes the same
+// walks.
+func TestWorkersMakeTheSameWalks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSmall(t, rapid.Bool().Draw(t, "timers"))
+		s.bounds.Deviations = space.Bound(rapid.IntRange(0, 4).Draw(t, "deviations"))
+		e := strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 8).Draw(t, "depth"), Walks: rapid.IntRange(0, 3).Draw(t, "walks")}
+		alone := e
+		want := explore(t, s.exploration(t, &alone), 0)
+		for _, n := range []int{1, 2, 5} {
+			got := s.together(t, e.Divide(n), nil)
+			delete(got.coverage.Ends, search.EndSeen)
+			delete(want.coverage.Ends, search.EndSeen)
+			if got.how != search.SearchDone || got.coverage.Paths != want.coverage.Paths || !maps.Equal(got.coverage.Ends, want.coverage.Ends) {
+				t.Fatalf("%d workers: %s, %+v, want %+v", n, got.how, got.coverage, want.coverage)
+			}
+			if !maps.Equal(got.states, want.states) || !maps.Equal(got.traces, want.traces) || !maps.Equal(got.violations, want.violations) {
+				t.Fatalf("%d workers: %d states, %d traces, %d violations, want %d, %d, %d", n, len(got.states), len(got.traces), len(got.violations),
+					len(want.states), len(want.traces), len(want.violations))
+			}
+		}
+	})
+}
+
+// TestWorkersLeaveOutTheSame: each state is asked about once, whoever comes there, and
+// what the answers leave out is counted together.
+func TestWorkersLeaveOutTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSmall(t, rapid.Bool().Draw(t, "timers"))
+		brute(t, s)
+		salt := rapid.Uint64().Draw(t, "salt")
+		run := func(n int) (found, int64, string) {
+			var asked atomic.Int64
+			some := func(p *space.Path) []strategy.Choice {
+				asked.Add(1)
+				choices := askAll(p)
+				if h := p.Last().State.Hash(); (h.Lo^salt)%3 == 0 {
+					choices = choices[:len(choices)/2]
+				}
+				return choices
+			}
+			explorers := (&strategy.Scripted{Ask: some}).Divide(n)
+			got := s.together(t, explorers, nil)
+			return got, asked.Load(), explorers[0].(strategy.Exhaustive).Missed()
+		}
+		want, asked, missed := run(1)
+		for _, n := range []int{2, 5} {
+			got, a, m := run(n)
+			if got.how != want.how || m != missed || a != asked || !maps.Equal(got.states, want.states) || got.coverage.Paths != want.coverage.Paths {
+				t.Fatalf("%d workers: %s, %q, asked %d times, %d states, %d paths; want %s, %q, %d, %d, %d", n, got.how, m, a, len(got.states), got.coverage.Paths,
+					want.how, missed, asked, len(want.states), want.coverage.Paths)
+			}
+		}
+	})
 }
 
 // TestWhoLeavesHoldsUpNobody: when a worker ends early the others go on, and nobody
 // says that all was explored.
 func TestWhoLeavesHoldsUpNobody(t *testing.T) {
-	for _, name := range []string{"depth first", "breadth first", "fewest deviations"} {
-		got := larger().together(t, divisible()[name].Divide(3), func(worker int) bool { return worker == 0 })
+	for _, name := range []string{"depth first", "breadth first", "fewest deviations", "scripted"} {
+		var left atomic.Bool
+		got := larger().together(t, divisible()[name].Divide(3), func(worker int) bool {
+			if worker == 0 {
+				left.Store(true)
+			} else if !left.Load() {
+				time.Sleep(time.Millisecond) // so that there is something left for it to leave
+			}
+			return worker == 0
+		})
 		if got.how == search.SearchExhausted {
 			t.Errorf("%s: %s with %d states", name, got.how, len(got.states))
 		}
+	}
+	if got := larger().together(t, (&strategy.Periphery{Depth: 6}).Divide(3), func(worker int) bool { return worker == 0 }); got.coverage.Paths == 0 {
+		t.Errorf("periphery: %s after no path", got.how)
 	}
 }
 
@@ -187,7 +272,7 @@ func TestFullIsSaid(t *testing.T) {
 	if got.how != search.SearchDone || series.Cut() != "the memory for known states was full" || x.Seen.Len() > 20000/16 || got.coverage.Paths < 50 {
 		t.Errorf("%s after %d paths, cut %q, %d states", got.how, got.coverage.Paths, series.Cut(), x.Seen.Len())
 	}
-	for _, e := range []strategy.Explorer{&strategy.BreadthFirst{Bytes: 2000}, &strategy.FewestDeviations{Bytes: 2000}} {
+	for _, e := range []strategy.Explorer{&strategy.BreadthFirst{Bytes: 2000}, &strategy.FewestDeviations{Bytes: 2000}, &strategy.Scripted{Ask: askAll, Bytes: 2000}} {
 		series = &strategy.Series{Parts: []strategy.Part{{Explorer: e}, {Explorer: &strategy.Walks{}, Paths: 50}}}
 		got = explore(t, s.exploration(t, series), 0)
 		if got.how != search.SearchDone || series.Cut() != "the memory for paths that are to be tried was full" {

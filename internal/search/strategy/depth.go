@@ -72,10 +72,15 @@ func (d *DepthFirst) Next(p *space.Path) (event int, ok bool) {
 	}
 	event = d.next[i]
 	d.next[i]++
+	d.step(p)
+	return event, true
+}
+
+// step counts a step of the path, and gives something away if it is time to.
+func (d *DepthFirst) step(p *space.Path) {
 	if d.since++; d.share != nil && d.since >= giveEvery && d.share.wanted() {
 		d.give(p)
 	}
-	return event, true
 }
 
 // give gives away what is left in the shallowest state that has anything left.

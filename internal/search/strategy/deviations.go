@@ -13,16 +13,16 @@ type FewestDeviations struct {
 
 // Divide implements Divisible.
 func (d *FewestDeviations) Divide(n int) []Explorer {
-	f := newFrontier(n, d.Bytes)
-	var all []Explorer
-	for range n {
-		all = append(all, &FewestDeviations{frontal: frontal{frontier: f}})
-	}
-	return all
+	return divided(n, newFrontier(n, &levels{}, d.Bytes), func(f frontal) Explorer { return &FewestDeviations{frontal: f} })
 }
 
 // Begin implements Explorer.
-func (d *FewestDeviations) Begin(p *space.Path) (keep int, ok bool) { return d.begin(p, d.Bytes) }
+func (d *FewestDeviations) Begin(p *space.Path) (keep int, ok bool) {
+	if d.frontier == nil {
+		d.frontier = newFrontier(1, &levels{}, d.Bytes)
+	}
+	return d.begin(p)
+}
 
 // Next implements Explorer.
 func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
@@ -34,7 +34,7 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 		return 0, false
 	}
 	// A prefix ends in a deviation; what follows is natural.
-	d.frontier.add(f.Deviations+1, d.now, 1, len(f.Enabled))
+	d.frontier.add(float64(f.Deviations+1), d.now, 1, len(f.Enabled))
 	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)
 	return 0, true

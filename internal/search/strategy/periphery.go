@@ -4,25 +4,36 @@ import "ariadne/internal/space"
 
 // Periphery is depth-first search down to a depth, and from each state there random
 // walks to the end: all of the beginning, and samples of what comes of it.
+//
+// Several of them divide the search, and who comes to a state first walks from there.
+// A walk depends on the state from which it goes, and on its number among those from
+// there, and not on who makes it: any number of workers makes the same walks, unless
+// it depends on the order which of some states stands for all (Exploration.Classes).
 type Periphery struct {
 	Seed    uint64
 	Weights Weights
-	Depth   int
+	Depth   int // at least 1
 	Walks   int // from each state; 0: 1
 
 	search DepthFirst
-	left   int  // walks still to be made from the state where the search is
-	again  bool // this is not the first of them
-	index  int
+	left   int // walks still to be made from the state where the search is
 	draw   draw
+}
+
+// Divide implements Divisible.
+func (w *Periphery) Divide(n int) []Explorer {
+	var all []Explorer
+	for _, search := range w.search.Divide(n) {
+		one := *w
+		one.search = *search.(*DepthFirst)
+		all = append(all, &one)
+	}
+	return all
 }
 
 // Begin implements Explorer.
 func (w *Periphery) Begin(p *space.Path) (keep int, ok bool) {
-	w.draw = newDraw(w.Seed, w.index)
-	w.index++
-	if w.again = w.left > 0; w.again {
-		w.left--
+	if w.left > 0 {
 		return w.Depth, true
 	}
 	return w.search.Begin(p)
@@ -33,16 +44,22 @@ func (w *Periphery) Next(p *space.Path) (event int, ok bool) {
 	if p.Len() < w.Depth {
 		return w.search.Next(p)
 	}
-	if p.Len() == w.Depth && !w.again {
-		if p.Last().Seen {
-			return 0, false
+	if f := p.Last(); p.Len() == w.Depth {
+		if w.left == 0 {
+			if f.Seen {
+				return 0, false
+			}
+			w.left = max(w.Walks, 1)
 		}
-		w.left = max(w.Walks, 1) - 1
+		w.left--
+		w.draw = newDraw(w.Seed^p.Hash(f).Lo, w.left)
 	}
+	w.search.step(p)
 	return w.Weights.pick(&w.draw, p.Last(), nil), true
 }
 
 // End implements Explorer.
-func (w *Periphery) End(p *space.Path, e End) error {
-	return w.search.End(p, e)
-}
+func (w *Periphery) End(p *space.Path, e End) error { return w.search.End(p, e) }
+
+// Leave implements Leaver.
+func (w *Periphery) Leave() { w.search.Leave() }

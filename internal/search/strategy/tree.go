@@ -8,6 +8,9 @@ type tree struct{ nodes []treeNode }
 
 type treeNode struct{ parent, event int32 }
 
+// treeBytes is about what a prefix takes in a tree, which is moved when it grows.
+const treeBytes = 2 * 8
+
 // add returns the place of the prefix that goes on from another by an event.
 func (t *tree) add(parent int32, event int) int32 {
 	if len(t.nodes) == 0 {
