@@ -66,11 +66,13 @@ func TestEveryStrategyFindsAndConfirms(t *testing.T) {
 
 func TestExhausted(t *testing.T) {
 	s := system(t, 3, 2, 0)
-	for _, name := range []string{"default", "depth-first", "breadth-first", "deviations", "sleep-sets"} {
-		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: 1, InMemory: run.InMemory{Strategy: name}})
-		c := r.Coverage
-		if r.Stopped != run.StopExplored || !c.Exhausted || c.States != 1027 || r.Outcome != run.Violated {
-			t.Errorf("%s: %v, stopped: %s, %+v", name, r.Outcome, r.Stopped, c)
+	for _, name := range []string{"default", "depth-first", "breadth-first", "deviations", "sleep-sets", "script"} {
+		for _, workers := range []int{1, 3} {
+			r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: workers, InMemory: run.InMemory{Strategy: name}})
+			c := r.Coverage
+			if r.Stopped != run.StopExplored || !c.Exhausted || c.States != 1027 || r.Outcome != run.Violated {
+				t.Errorf("%s, %d workers: %v, stopped: %s, %+v", name, workers, r.Outcome, r.Stopped, c)
+			}
 		}
 	}
 }

@@ -7,7 +7,8 @@
 // changed once it is loaded, and what a function is given it may only look at: so
 // a rule is a function of its arguments. Each call may take MaxSteps steps.
 //
-// A Script is for any number of goroutines, a Rules for one. The first error of a
+// A Script is for any number of goroutines at the same time, because nothing of it can
+// change, and a Rules, which has a thread of Starlark, for one. The first error of a
 // rule stays, and the search is to end by it.
 //
 // Read next: values.go, which has what the functions see.
