@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -52,8 +53,18 @@ func (e entry) kind() uint32 { return e.mode & unix.S_IFMT }
 
 // State is the whole tree at one moment. It does not change.
 type State struct {
-	names map[string]entry // by path from the tree's root
+	names *names // shared with the states before it when they are the same
 	files map[uint64]*Content
+}
+
+// names are what is in the tree.
+type names struct {
+	entries map[string]entry // by path from the tree's root
+	sorted  []string         // parents before children
+}
+
+func newNames(entries map[string]entry) *names {
+	return &names{entries, slices.Sorted(maps.Keys(entries))}
 }
 
 // Tree is the real tree of one node.
@@ -72,7 +83,7 @@ type Tree struct {
 // store is a directory of base, in none of them, for hidden names.
 func New(base string, dirs []string, store string) (*Tree, error) {
 	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{}, linked: map[uint64]bool{},
-		again: map[uint64]uint64{}, cur: &State{names: map[string]entry{}, files: map[uint64]*Content{}}}
+		again: map[uint64]uint64{}, cur: &State{names: newNames(nil), files: map[uint64]*Content{}}}
 	if err := os.MkdirAll(t.store, 0o700); err != nil {
 		return nil, fmt.Errorf("file tree: %w", err)
 	}
@@ -106,7 +117,7 @@ func (t *Tree) Recreated() map[uint64]uint64 { return t.again }
 
 // Name returns a name of the file in s, by its inode number.
 func (s *State) Name(ino uint64) (name string, ok bool) {
-	for name, e := range s.names {
+	for name, e := range s.names.entries {
 		if e.ino == ino {
 			return name, true
 		}
@@ -114,40 +125,100 @@ func (s *State) Name(ino uint64) (name string, ok bool) {
 	return "", false
 }
 
-// Capture returns the tree's state. changed says which files may have other
-// content than in the last state captured or restored. fresh are the files that got
-// a hidden name: their link count is one too high from now on.
-func (t *Tree) Capture(changed func(ino uint64) bool) (s *State, fresh []uint64, err error) {
-	s = &State{names: map[string]entry{}, files: map[uint64]*Content{}}
-	for _, d := range t.dirs {
-		if err := t.walk(s, d, changed, &fresh); err != nil {
-			return nil, nil, fmt.Errorf("file tree: %w", err)
-		}
+// Capture returns the tree's state. changed are the files and directories that may
+// be other than in the last state captured or restored, by inode number; nil: all.
+// fresh are the files that got a hidden name: their link count is one too high from
+// now on.
+func (t *Tree) Capture(changed map[uint64]bool) (s *State, fresh []uint64, err error) {
+	s = &State{files: map[uint64]*Content{}}
+	if t.namesStay(changed) {
+		err = t.review(s, changed)
+	} else {
+		fresh, err = t.explore(s, changed)
 	}
 	for ino, f := range t.open {
-		if s.files[ino] != nil {
-			continue
+		if err == nil && s.files[ino] == nil {
+			s.files[ino], err = t.content(ino, f, changed)
 		}
-		if s.files[ino], err = t.content(ino, f, changed); err != nil {
-			return nil, nil, fmt.Errorf("file tree: %w", err)
-		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("file tree: %w", err)
 	}
 	t.cur = s
 	return s, fresh, nil
 }
 
-func (t *Tree) walk(s *State, dir string, changed func(uint64) bool, fresh *[]uint64) error {
+// namesStay reports whether all names mean what they meant. What makes or takes a
+// name changes a directory, and what was made is not known.
+func (t *Tree) namesStay(changed map[uint64]bool) bool {
+	if changed == nil {
+		return false
+	}
+	for ino := range changed {
+		if t.cur.files[ino] == nil && t.open[ino] == nil {
+			return false
+		}
+	}
+	return len(t.cur.names.entries) > 0
+}
+
+// review enters the files, of which the changed ones are looked at.
+func (t *Tree) review(s *State, changed map[uint64]bool) error {
+	s.names, s.files = t.cur.names, maps.Clone(t.cur.files)
+	seen := map[uint64]bool{}
+	for name, was := range t.cur.names.entries {
+		if was.kind() != unix.S_IFREG || !changed[was.ino] {
+			continue
+		}
+		e, err := t.look(name)
+		if err != nil {
+			return err
+		}
+		if e != was {
+			if s.names == t.cur.names {
+				s.names = &names{maps.Clone(t.cur.names.entries), t.cur.names.sorted}
+			}
+			s.names.entries[name] = e
+		}
+		if !seen[e.ino] {
+			seen[e.ino] = true
+			if s.files[e.ino], err = t.read(name, e.ino, changed); err != nil {
+				return err
+			}
+		}
+	}
+	for ino := range t.open {
+		if changed[ino] && !seen[ino] {
+			delete(s.files, ino) // Capture reads it
+		}
+	}
+	return nil
+}
+
+// explore enters what is found in the tree.
+func (t *Tree) explore(s *State, changed map[uint64]bool) (fresh []uint64, err error) {
+	entries := map[string]entry{}
+	for _, d := range t.dirs {
+		if err := t.walk(s, entries, d, changed, &fresh); err != nil {
+			return nil, err
+		}
+	}
+	s.names = newNames(entries)
+	return fresh, nil
+}
+
+func (t *Tree) walk(s *State, entries map[string]entry, dir string, changed map[uint64]bool, fresh *[]uint64) error {
 	list, err := os.ReadDir(path.Join(t.base, dir))
 	if err != nil {
 		return err
 	}
 	for _, d := range list {
 		name := path.Join(dir, d.Name())
-		if err := t.capture(s, name, changed, fresh); err != nil {
+		if err := t.capture(s, entries, name, changed, fresh); err != nil {
 			return err
 		}
 		if d.IsDir() {
-			if err := t.walk(s, name, changed, fresh); err != nil {
+			if err := t.walk(s, entries, name, changed, fresh); err != nil {
 				return err
 			}
 		}
@@ -155,52 +226,66 @@ func (t *Tree) walk(s *State, dir string, changed func(uint64) bool, fresh *[]ui
 	return nil
 }
 
-// capture enters one name into s.
-func (t *Tree) capture(s *State, name string, changed func(uint64) bool, fresh *[]uint64) error {
-	full := path.Join(t.base, name)
-	var st unix.Stat_t
-	if err := unix.Lstat(full, &st); err != nil {
-		return &fs.PathError{Op: "lstat", Path: name, Err: err}
+// capture enters one name.
+func (t *Tree) capture(s *State, entries map[string]entry, name string, changed map[uint64]bool, fresh *[]uint64) error {
+	e, err := t.look(name)
+	if err != nil {
+		return err
 	}
-	e := entry{ino: st.Ino, mode: st.Mode, uid: st.Uid, gid: st.Gid}
-	if e.kind() == unix.S_IFLNK {
-		target, err := os.Readlink(full)
-		if err != nil {
-			return err
-		}
-		e.target = target
-	}
-	if e.kind() == unix.S_IFDIR {
-		if ino, ok := t.again[e.ino]; ok {
-			e.ino = ino
-		}
-	} else if !t.linked[st.Ino] {
-		switch err := os.Link(full, t.hidden(st.Ino)); {
+	entries[name] = e
+	if e.kind() != unix.S_IFDIR && !t.linked[e.ino] {
+		switch err := os.Link(path.Join(t.base, name), t.hidden(e.ino)); {
 		case err == nil:
-			*fresh = append(*fresh, st.Ino)
+			*fresh = append(*fresh, e.ino)
 		case !errors.Is(err, fs.ErrExist):
 			return err
 		}
-		t.linked[st.Ino] = true
+		t.linked[e.ino] = true
 	}
-	s.names[name] = e
-	if e.kind() != unix.S_IFREG || s.files[st.Ino] != nil {
-		return nil
+	if e.kind() == unix.S_IFREG && s.files[e.ino] == nil {
+		s.files[e.ino], err = t.read(name, e.ino, changed)
 	}
-	if old := t.cur.files[st.Ino]; old != nil && !changed(st.Ino) {
-		s.files[st.Ino] = old
-		return nil
+	return err
+}
+
+// look returns what a name stands for.
+func (t *Tree) look(name string) (entry, error) {
+	full := path.Join(t.base, name)
+	var st unix.Stat_t
+	if err := unix.Lstat(full, &st); err != nil {
+		return entry{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
+	e := entry{ino: st.Ino, mode: st.Mode, uid: st.Uid, gid: st.Gid}
+	switch e.kind() {
+	case unix.S_IFLNK:
+		target, err := os.Readlink(full)
+		if err != nil {
+			return entry{}, err
+		}
+		e.target = target
+	case unix.S_IFDIR:
+		if ino, ok := t.again[e.ino]; ok {
+			e.ino = ino
+		}
+	}
+	return e, nil
+}
+
+// read returns the content of the file of a name.
+func (t *Tree) read(name string, ino uint64, changed map[uint64]bool) (*Content, error) {
+	if old := t.cur.files[ino]; old != nil && changed != nil && !changed[ino] {
+		return old, nil
+	}
+	full := path.Join(t.base, name)
 	f, err := os.OpenFile(full, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		f, err = os.Open(full)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	s.files[st.Ino], err = t.content(st.Ino, f, changed)
-	return err
+	return t.content(ino, f, changed)
 }
 
 func (t *Tree) hidden(ino uint64) string {
@@ -210,9 +295,9 @@ func (t *Tree) hidden(ino uint64) string {
 // content reads what is in f, sharing pages with the content known before. What was
 // reserved and never written is given back: programs reserve space by the 64 MB,
 // and a file that only some states have keeps what it has got.
-func (t *Tree) content(ino uint64, f *os.File, changed func(uint64) bool) (*Content, error) {
+func (t *Tree) content(ino uint64, f *os.File, changed map[uint64]bool) (*Content, error) {
 	old := t.cur.files[ino]
-	if old != nil && !changed(ino) {
+	if old != nil && changed != nil && !changed[ino] {
 		return old, nil
 	}
 	if old == nil {
@@ -280,12 +365,14 @@ func (t *Tree) Restore(s *State) error {
 	if s == t.cur {
 		return nil
 	}
-	stays := t.stays(s)
-	if err := t.remove(stays); err != nil {
-		return fmt.Errorf("file tree: %w", err)
-	}
-	if err := t.create(s, stays); err != nil {
-		return fmt.Errorf("file tree: %w", err)
+	if s.names != t.cur.names {
+		stays := t.stays(s)
+		if err := t.remove(stays); err != nil {
+			return fmt.Errorf("file tree: %w", err)
+		}
+		if err := t.create(s, stays); err != nil {
+			return fmt.Errorf("file tree: %w", err)
+		}
 	}
 	if err := t.fill(s); err != nil {
 		return fmt.Errorf("file tree: %w", err)
@@ -294,28 +381,18 @@ func (t *Tree) Restore(s *State) error {
 	return nil
 }
 
-// paths returns the names of a state, parents before children.
-func (s *State) paths() []string {
-	list := make([]string, 0, len(s.names))
-	for name := range s.names {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
-}
-
 func (e entry) same(o entry) bool { return e.ino == o.ino && e.kind() == o.kind() }
 
 // stays returns the names that mean the same in s as now: all directories on the way
 // are the same ones too.
 func (t *Tree) stays(s *State) map[string]bool {
 	stays := map[string]bool{}
-	for _, name := range s.paths() {
+	for _, name := range s.names.sorted {
 		parent := path.Dir(name)
-		if _, inside := s.names[parent]; inside && !stays[parent] {
+		if _, inside := s.names.entries[parent]; inside && !stays[parent] {
 			continue
 		}
-		if e, ok := t.cur.names[name]; ok && e.same(s.names[name]) {
+		if e, ok := t.cur.names.entries[name]; ok && e.same(s.names.entries[name]) {
 			stays[name] = true
 		}
 	}
@@ -324,13 +401,11 @@ func (t *Tree) stays(s *State) map[string]bool {
 
 // remove takes away the names that do not stay, children before parents.
 func (t *Tree) remove(stays map[string]bool) error {
-	list := t.cur.paths()
-	slices.Reverse(list)
-	for _, name := range list {
+	for _, name := range slices.Backward(t.cur.names.sorted) {
 		if stays[name] {
 			continue
 		}
-		e := t.cur.names[name]
+		e := t.cur.names.entries[name]
 		full := path.Join(t.base, name)
 		var err error
 		if e.kind() == unix.S_IFDIR {
@@ -347,14 +422,14 @@ func (t *Tree) remove(stays map[string]bool) error {
 
 // create brings back the names that the tree does not have.
 func (t *Tree) create(s *State, stays map[string]bool) error {
-	for _, name := range s.paths() {
-		e := s.names[name]
+	for _, name := range s.names.sorted {
+		e := s.names.entries[name]
 		full := path.Join(t.base, name)
 		if !stays[name] {
 			if err := t.bring(full, e); err != nil {
 				return err
 			}
-		} else if e == t.cur.names[name] {
+		} else if e == t.cur.names.entries[name] {
 			continue
 		}
 		if err := unix.Lchown(full, int(e.uid), int(e.gid)); err != nil {

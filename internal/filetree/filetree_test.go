@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func newTree(t *testing.T) (*Tree, string) {
@@ -57,8 +59,6 @@ func picture(t *testing.T, dir string) string {
 	return s.String()
 }
 
-func all(uint64) bool { return true }
-
 // Random changes, each state captured, with restores of random states in between:
 // every state shows what it showed, and its files are the same ones as far as the
 // tree tells.
@@ -79,15 +79,24 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 	}
 	var states []*State
 	var pictures []string
-	capture := func() {
-		s, _, err := tree.Capture(all)
+	capture := func(changed map[uint64]bool) {
+		s, _, err := tree.Capture(changed)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if changed != nil { // as if all had been looked at
+			full, _, err := tree.Capture(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(s.names.entries, full.names.entries) || !maps.Equal(s.files, full.files) {
+				t.Fatalf("with %v changed, %v and %v, but really %v and %v", changed, s.names.entries, s.files, full.names.entries, full.files)
+			}
 		}
 		states = append(states, s)
 		pictures = append(pictures, picture(t, dir))
 	}
-	capture()
+	capture(nil)
 	for range 1000 {
 		if r.IntN(2) == 0 {
 			i := r.IntN(len(states))
@@ -97,16 +106,21 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 			if got := picture(t, dir); got != pictures[i] {
 				t.Fatalf("state %d:\n%s\nwas\n%s", i, got, pictures[i])
 			}
-			again, _, err := tree.Capture(all)
+			again, _, err := tree.Capture(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !maps.Equal(again.names, states[i].names) {
-				t.Fatalf("state %d: the names are %v, were %v", i, again.names, states[i].names)
+			if !maps.Equal(again.names.entries, states[i].names.entries) {
+				t.Fatalf("state %d: the names are %v, were %v", i, again.names.entries, states[i].names.entries)
 			}
 			continue
 		}
 		p := pick()
+		var changed map[uint64]bool // nil: names, too
+		var st unix.Stat_t
+		if unix.Stat(p, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+			changed = map[uint64]bool{st.Ino: true}
+		}
 		switch r.IntN(9) {
 		case 0:
 			os.Mkdir(p, 0o755)
@@ -119,17 +133,21 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 			}
 		case 4:
 			os.RemoveAll(p)
+			changed = nil
 		case 5:
 			os.Rename(p, pick())
+			changed = nil
 		case 6:
 			os.Link(p, pick())
+			changed = nil
 		case 7:
 			os.Symlink(fmt.Sprint(r.IntN(9)), p)
+			changed = nil
 		case 8:
 			os.Truncate(p, int64(r.IntN(9000)))
 			os.Chmod(p, os.FileMode(0o700|r.IntN(8)))
 		}
-		capture()
+		capture(changed)
 	}
 }
 
@@ -146,7 +164,7 @@ func TestInodesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	before, fresh, err := tree.Capture(all)
+	before, fresh, err := tree.Capture(nil)
 	if err != nil || len(fresh) != 1 {
 		t.Fatal(fresh, err)
 	}
@@ -156,7 +174,7 @@ func TestInodesStay(t *testing.T) {
 	if err := os.Rename(name+".new", name); err != nil {
 		t.Fatal(err)
 	}
-	after, _, err := tree.Capture(all)
+	after, _, err := tree.Capture(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +205,7 @@ func TestUnchangedIsShared(t *testing.T) {
 	if err := os.WriteFile(name, big, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, _, err := tree.Capture(all)
+	a, _, err := tree.Capture(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +215,7 @@ func TestUnchangedIsShared(t *testing.T) {
 	}
 	f.WriteAt([]byte{1, 2, 3}, 10*pageSize)
 	f.Close()
-	b, _, err := tree.Capture(all)
+	b, _, err := tree.Capture(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +230,7 @@ func TestUnchangedIsShared(t *testing.T) {
 	if other != 1 {
 		t.Errorf("%d pages are stored anew, want 1", other)
 	}
-	c, _, err := tree.Capture(func(uint64) bool { return false })
+	c, _, err := tree.Capture(map[uint64]bool{})
 	if err != nil {
 		t.Fatal(err)
 	}

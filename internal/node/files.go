@@ -82,9 +82,14 @@ func (n *Node) captureFiles() {
 	files := &n.k.Files
 	if n.files == nil || len(files.Dirty) > 0 || len(files.Mapped) > 0 {
 		n.adoptNameless()
-		changed := func(ino uint64) bool {
-			key := n.treeKey(ino)
-			return files.Dirty[key] || files.Mapped[key]
+		var changed map[uint64]bool
+		if n.files != nil {
+			changed = map[uint64]bool{}
+			for _, set := range []map[kernel.FileKey]bool{files.Dirty, files.Mapped} {
+				for key := range set {
+					changed[n.treeID(key)] = true
+				}
+			}
 		}
 		s, fresh, err := h.tree.Capture(changed)
 		must(err)
@@ -122,7 +127,6 @@ func (n *Node) openTree() {
 	var st unix.Stat_t
 	must(unix.Stat(base, &st))
 	n.k.Files.Private = st.Dev
-	n.home.memory = map[uint64]kernel.FileKey{}
 	n.home.treeFD = fd
 	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
 	must(err)
@@ -190,7 +194,6 @@ func (n *Node) adoptNameless() {
 			f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDWR, 0)
 			must(err)
 			n.home.tree.Adopt(id, f)
-			n.home.memory[id] = key
 		}
 		unix.Close(fd)
 	}
@@ -203,13 +206,6 @@ func (n *Node) treeID(key kernel.FileKey) uint64 {
 		return key.Ino
 	}
 	return key.Ino | 1<<63
-}
-
-func (n *Node) treeKey(id uint64) kernel.FileKey {
-	if key, ok := n.home.memory[id]; ok {
-		return key
-	}
-	return kernel.FileKey{Dev: n.k.Files.Private, Ino: id}
 }
 
 // readOnly reports whether a file is the host's.

@@ -75,8 +75,7 @@ type home struct {
 
 	tree   *filetree.Tree // nil until a node is copied
 	treeFD *os.File
-	memory map[uint64]kernel.FileKey // files that the tree follows without a name
-	shows  *Node                     // whose files the tree shows; nil: those of one that is gone
+	shows  *Node // whose files the tree shows; nil: those of one that is gone
 }
 
 // leave gives up one use of the home; the last one unmaps the pages.
