@@ -8,11 +8,11 @@
 // Memo holds the transitions that are known, within a bound on memory; beyond it
 // they are in a store on disk (store.go), and a check that begins with the store
 // of an earlier one starts warm. The Executor (executor.go) makes missing
-// transitions, with living nodes and checkpoints of them; a Pool (pool.go) is
-// several executors that work for the workers of a search.
+// transitions, with living nodes and checkpoints of them; a Pool (pool.go) is what
+// the workers of a search, who have an executor each, have in common.
 //
-// A Memo and a Pool are for any number of goroutines; an Executor is for one, that is
-// locked to its thread.
+// A Memo and a Pool are for any number of goroutines; an Executor and a Worker are for
+// one, that is locked to its thread.
 //
 // Invariants: a transition that was remembered is never executed again, as long as
 // it is in memory or in the store; two executions of a transition that do not do the
