@@ -20,7 +20,7 @@ var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/hex", "fmt", "net/netip", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
 	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic"},
-	"internal/coverage":        {"ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "encoding/binary", "fmt", "io", "math", "regexp", "strings", "sync", "sync/atomic", "time"},
+	"internal/coverage":        {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "container/heap", "fmt", "math", "slices", "sync", "sync/atomic"},
 	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "fmt", "regexp", "time"},

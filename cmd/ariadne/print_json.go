@@ -121,6 +121,7 @@ type coverage struct {
 	RulesAudited int      `json:"rules_audited,omitempty"` // answers of a script that were looked at
 	Full         bool     `json:"full,omitempty"`          // the numbers below are lower bounds: there was no memory to count more
 	Earlier      int      `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
+	Lost         string   `json:"lost,omitempty"`          // why they are not
 	Paths        int      `json:"paths"`
 	Traces       int      `json:"traces"` // different partial orders of events
 	States       int      `json:"states"`
@@ -162,7 +163,7 @@ func newCoverage(c *run.Coverage) *coverage {
 	n := c.Nodes
 	return &coverage{
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, RulesAudited: c.RulesAudited,
-		Full: c.Full, Earlier: c.Earlier,
+		Full: c.Full, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,

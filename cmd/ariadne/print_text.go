@@ -258,7 +258,7 @@ func (p *textPrinter) coverage(c *run.Coverage) {
 	p.printf("  seen       %s%s, %s, %s, %s (%s)\n", least, plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
 		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
 	if c.Earlier > 0 {
-		p.printf("  before     %s, of which what they have seen is not counted\n", plural(c.Earlier, "path"))
+		p.printf("  before     %s, of which what they had seen is lost and not counted: %s\n", plural(c.Earlier, "path"), c.Lost)
 	}
 	for _, u := range c.Under {
 		p.printf("  under      %s\n", u)

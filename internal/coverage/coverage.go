@@ -1,7 +1,8 @@
 // Package coverage measures how much of a system's behaviour a search in memory has
 // seen, as it grows: partial-order traces, global states, local states of each node,
 // and protocol states, which are what the user's regular expressions find in the
-// nodes' logs. It writes the growth as CSV (csv.go) and as a plot (svg.go).
+// nodes' logs. It writes the growth as CSV (csv.go) and as a plot (svg.go), and what was
+// seen to a file, so that a search that was ended goes on counting (log.go).
 //
 // It watches and never chooses. It reads no clock; who asks for a sample says what
 // time it is.
@@ -43,9 +44,13 @@ type Totals struct {
 	seen     space.Set // local states
 	tuples   space.Set // protocol states of nodes
 	combined space.Set // of all nodes
-	locals   []atomic.Int64
-	paths    atomic.Int64
-	next     atomic.Int64 // paths at the next sample
+	reported space.Set // local states, as Report was told
+	// recent are the combinations that were seen since a log was read; nil: combined.
+	recent *space.Set
+	locals []atomic.Int64
+	paths  atomic.Int64
+	next   atomic.Int64 // paths at the next sample
+	before int          // steps that were taken before a log was read
 
 	mu      sync.Mutex // of all below
 	meters  []*Meter
@@ -58,7 +63,7 @@ type Meter struct {
 	rules  []*regexp.Regexp
 	frames [][]node // by step of the path
 	fresh  bool     // the last frame's combination was new
-	met    bool     // the last frame's local state was new
+	met    bool     // the last frame's local state may be new
 	steps  atomic.Int64
 }
 
@@ -74,8 +79,13 @@ func NewTotals(nodes int, bytes int64) *Totals {
 	t := &Totals{locals: make([]atomic.Int64, nodes)}
 	// There are more states than anything else, and then traces.
 	t.states.Bytes, t.traces.Bytes = bytes*5/10, bytes*3/10
-	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes = bytes/10, bytes/20, bytes/20
+	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes, t.reported.Bytes = bytes/10, bytes/40, bytes/40, bytes/40
 	return t
+}
+
+// sets are all of them. The order is that of the kinds of blocks in a Log.
+func (t *Totals) sets() []*space.Set {
+	return []*space.Set{&t.states, &t.traces, &t.seen, &t.tuples, &t.combined, &t.reported}
 }
 
 // Full reports whether there was more than could be counted.
@@ -110,15 +120,41 @@ func (m *Meter) Watch(p *space.Path) {
 	}
 	m.steps.Store(m.steps.Load() + 1)
 	if l := f.By.To; !l.Met.Load() {
-		if m.met = t.seen.Add(world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), binary.LittleEndian.Uint64(l.Name[8:]), uint64(l.Node))); m.met {
-			t.locals[l.Node].Add(1)
+		if h := nameOf(l); t.seen.Add(h) {
+			t.enterLocal(h)
 		}
 		l.Met.Store(true)
+		m.met = true
 	}
 	if len(m.rules) > 0 {
 		m.protocol(p, n, int(f.By.From.Node))
 	}
 }
+
+// nameOf names a local state. Its last bits say which node's it is, so that they can be
+// counted by node when only this is known of them.
+func nameOf(l *memo.Local) world.Hash {
+	h := world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), binary.LittleEndian.Uint64(l.Name[8:]), uint64(l.Node))
+	h.Lo = h.Lo&^nodeMask | uint64(l.Node)
+	return h
+}
+
+const nodeMask = 1<<16 - 1
+
+// enterLocal counts a local state for its node; false when there is no such node.
+func (t *Totals) enterLocal(h world.Hash) bool {
+	n := h.Lo & nodeMask
+	if n >= uint64(len(t.locals)) {
+		return false
+	}
+	t.locals[n].Add(1)
+	return true
+}
+
+// Report enters that what led to a local state is being reported, and returns whether
+// it is the first time. Who reports holds the lock of the report, with which this is
+// saved (Log.Account).
+func (t *Totals) Report(l *memo.Local) bool { return t.reported.Add(nameOf(l)) }
 
 // protocol computes the protocol states at a frame from those at the one before.
 func (m *Meter) protocol(p *space.Path, n, id int) {
@@ -152,7 +188,9 @@ func (m *Meter) protocol(p *space.Path, n, id int) {
 	for i := range m.frames[n] {
 		all = all.Plus(m.frames[n][i].hash)
 	}
-	m.fresh = t.combined.Add(all)
+	if m.fresh = t.combined.Add(all); t.recent != nil {
+		m.fresh = t.recent.Add(all)
+	}
 }
 
 // match is a hash of what a rule finds in a line: its groups, or all of the match
@@ -176,32 +214,57 @@ func match(r *regexp.Regexp, line string) (uint64, bool) {
 }
 
 // Fresh reports whether the frame that was watched last shows a combination of
-// protocol states that was not seen before.
+// protocol states that was not seen before; or not since a log was read, because the
+// paths that led to earlier ones are not known any more.
 func (m *Meter) Fresh() bool { return m.fresh }
 
-// Met reports whether the local state of the frame that was watched last was not
-// met before, by any worker.
+// Met reports whether the local state of the frame that was watched last may not have
+// been met before. It does at least once for each.
 func (m *Meter) Met() bool { return m.met }
 
 // Path enters that a path has ended by itself; due when it is time for a sample: each
 // is a hundredth more paths than the one before.
 func (t *Totals) Path(p *space.Path) (due bool) {
-	t.traces.Add(p.Last().State.Trace())
 	n, next := t.paths.Add(1), t.next.Load()
+	t.traces.Add(p.Last().State.Trace())
 	return n > next && t.next.CompareAndSwap(next, n+n/100)
 }
 
-// Sample takes a sample.
+// Now is how much was seen by now.
+func (t *Totals) Now(elapsed time.Duration, c memo.Counts) Sample {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now(elapsed, c)
+}
+
+// Sample is Now, kept as one of the Samples.
 func (t *Totals) Sample(elapsed time.Duration, c memo.Counts) Sample {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := Sample{Elapsed: elapsed, Paths: int(t.paths.Load()), Traces: t.traces.Len(), States: t.states.Len(), Locals: t.seen.Len(),
+	s := t.now(elapsed, c)
+	t.samples = append(t.samples, s)
+	return s
+}
+
+func (t *Totals) now(elapsed time.Duration, c memo.Counts) Sample {
+	s := Sample{Elapsed: elapsed, Traces: t.traces.Len(), States: t.states.Len(), Locals: t.seen.Len(),
 		Protocol: t.tuples.Len(), Global: t.combined.Len(), Executed: c.Executed, Known: c.Remembered}
+	// After the traces: there is none without its path.
+	s.Paths, s.Steps = int(t.paths.Load()), t.before
 	for _, m := range t.meters {
 		s.Steps += int(m.steps.Load())
 	}
-	t.samples = append(t.samples, s)
 	return s
+}
+
+// restore enters what a record of a log says.
+func (t *Totals) restore(c *record) {
+	t.paths.Store(int64(c.Paths))
+	t.before = c.Steps
+	if t.samples = append(t.samples, c.Samples...); len(t.samples) > 0 {
+		n := int64(t.samples[len(t.samples)-1].Paths)
+		t.next.Store(n + n/100)
+	}
 }
 
 // Samples are those that were taken.

@@ -68,9 +68,13 @@ type check struct {
 	began   time.Time
 	earlier time.Duration // real time of the parts before it was resumed
 	steps   atomic.Int64  // for the progress
+	// complete, when not nil, completes the report as it is about to be saved, with mu
+	// held, and returns what is to be written before it, without; or nil.
+	complete func() (write func() error)
 
 	confirming sync.Mutex // one violation at a time
 	telling    sync.Mutex // of the callbacks
+	saving     sync.Mutex // one report after the other
 
 	mu     sync.Mutex // of all below
 	plan   *search.Plan
@@ -252,20 +256,18 @@ func (c *check) execute(worker, index int) error {
 // enter counts an execution. One that was given up is not ended.
 func (c *check) enter(index int, a *attempt, ended bool) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	r := c.report
-	r.count(a)
+	c.report.count(a)
+	if ended {
+		c.report.Executions++
+		c.report.Ends[a.End]++
+		c.plan.Ended(index, a.Violation)
+		c.recount()
+	}
+	c.mu.Unlock()
 	if !ended {
 		return nil
 	}
-	r.Executions++
-	r.Ends[a.End]++
-	c.plan.Ended(index, a.Violation)
-	c.recount()
-	if time.Since(c.saved) < saveEvery {
-		return nil
-	}
-	return c.save()
+	return c.saveNowAndThen()
 }
 
 // recount takes from the plan how often what was found. c.mu is held.
@@ -277,12 +279,41 @@ func (c *check) recount() {
 	}
 }
 
-// save writes the report as it stands. c.mu is held.
+// saveNowAndThen saves the report when it is time to.
+func (c *check) saveNowAndThen() error {
+	c.mu.Lock()
+	due := time.Since(c.saved) >= saveEvery
+	if due {
+		c.saved = time.Now() // others need not
+	}
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return c.save()
+}
+
+// save writes the report as it stands. Who works meanwhile does not wait for the disk.
 func (c *check) save() error {
+	c.saving.Lock()
+	defer c.saving.Unlock()
+	c.mu.Lock()
 	c.saved = time.Now()
 	c.report.RealTime = c.earlier + time.Since(c.began)
 	c.report.judge()
-	return c.report.save()
+	var write func() error
+	if c.complete != nil {
+		write = c.complete()
+	}
+	data, err := c.report.encode()
+	c.mu.Unlock()
+	if err == nil && write != nil {
+		err = write()
+	}
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(c.report.Out, reportFile), data)
 }
 
 // tellNowAndThen tells of the progress until done.

@@ -35,6 +35,8 @@ import (
 //
 //	coverage.csv     how much was seen, as it grew
 //	coverage.svg     the same as a plot
+//	coverage.seen    what was seen, so that a resumed check goes on counting; of random
+//	                 searches, which do not walk again (coverage.Log)
 //	memo.db          what the nodes did, so that the next check in this directory
 //	                 starts warm; without a directory of its own, a check has it in
 //	                 NAME.memo.db beside its run directory
@@ -54,7 +56,7 @@ const (
 )
 
 // ours are the patterns of all that a run directory is emptied of. Its report is replaced.
-var ours = []string{coverageFile, plotFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
+var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
 // makeOut makes the run directory and returns its path. It may hold an earlier run,
@@ -158,12 +160,18 @@ func copySpec(out string, s *spec.Spec) error {
 	return writeFile(filepath.Join(out, specFile), data)
 }
 
-func (r *Report) save() error {
+// encode is the report as the run directory has it.
+func (r *Report) encode() ([]byte, error) {
 	data, err := json.MarshalIndent(r, "", "  ")
+	return append(data, '\n'), err
+}
+
+func (r *Report) save() error {
+	data, err := r.encode()
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(r.Out, reportFile), append(data, '\n'))
+	return writeFile(filepath.Join(r.Out, reportFile), data)
 }
 
 // loadReport reads the report of an interrupted check.

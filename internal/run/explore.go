@@ -74,9 +74,12 @@ type Coverage struct {
 	Missed       string // what the strategy left out, when it has come to its end
 	// Full: there was no memory to count all; the numbers are lower bounds.
 	Full bool
-	// Earlier is how many paths were taken before the check was resumed, of which
-	// nothing is counted here; those that are walked again are.
-	Earlier int
+	// Earlier is how many paths were taken before the check was resumed of which
+	// nothing is counted here, because what they had seen was lost; Lost says how.
+	Earlier int    `json:",omitempty"`
+	Lost    string `json:",omitempty"`
+	// Record is the record of coverage.seen up to which this was seen; 0: none.
+	Record int `json:",omitempty"`
 	// Again: a check that goes on with this one walks all of it again.
 	Again bool
 	// Merged counts how often a new state counted as known, by the user's word alone.
@@ -100,6 +103,7 @@ const (
 const (
 	coverageFile = "coverage.csv"
 	plotFile     = "coverage.svg"
+	seenFile     = "coverage.seen"
 	memoFile     = "memo.db"
 )
 
@@ -113,6 +117,9 @@ type explorer struct {
 	memo     *memo.Memo
 	pool     *memo.Pool
 	totals   *coverage.Totals
+	kept     *seenLog   // nil: all of it is walked again
+	from     int        // paths that were taken before the check was resumed
+	before   Coverage   // what they came to, as far as it is known
 	seen     *space.Set // by searches that go on from states
 	none     *space.Set // for those that do not: it keeps nothing
 	over     atomic.Bool
@@ -142,28 +149,30 @@ func (c *check) search() error {
 	}
 	c.listen()
 	x := &explorer{check: c, kind: kind, machines: m, system: c.worldSystem(), shares: share(c.opts.InMemory.Memory),
-		none: &space.Set{Bytes: 1}, cover: &Coverage{Strategy: c.opts.InMemory.Strategy, Earlier: max(c.report.Next-c.opts.First, 0)}}
+		none: &space.Set{Bytes: 1}, cover: &Coverage{Strategy: c.opts.InMemory.Strategy}, from: max(c.report.Next-c.opts.First, 0)}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(x.shares.heap))
-	x.totals, x.seen = coverage.NewTotals(len(c.spec.Nodes), x.shares.counted), &space.Set{Bytes: x.shares.seen}
+	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
 	x.left.Store(int64(c.plan.Left()))
-	x.cover.Again = kind.again || x.cover.Strategy == "default" && x.cover.Earlier == 0
+	x.cover.Again = kind.again || x.cover.Strategy == "default" && x.from == 0
 	x.cover.Under = x.under()
-	c.report.Coverage = x.cover
 	if err := x.open(); err != nil {
 		return err
 	}
+	x.pool = memo.NewPool(x.memo)
+	c.mu.Lock()
+	c.report.Coverage, c.complete = x.cover, x.account
+	c.mu.Unlock()
 	workers := c.opts.Workers
 	if kind.alone {
 		workers = 1
 	}
-	x.pool = memo.NewPool(x.memo)
 	x.explore(workers)
 	return x.close()
 }
 
 // explore lets so many workers explore until all of them have ended.
 func (x *explorer) explore(workers int) {
-	b := &builder{Options: &x.opts, seed: x.spec.Seed, from: x.cover.Earlier, full: x.seen.Full, bytes: x.shares.paths}
+	b := &builder{Options: &x.opts, seed: x.spec.Seed, from: x.from, full: x.seen.Full, bytes: x.shares.paths}
 	for range workers {
 		b.meters = append(b.meters, x.totals.Meter(x.opts.InMemory.States))
 	}
@@ -196,15 +205,16 @@ func (y *system) worldSystem() *world.System {
 	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: delays}, nodes)
 }
 
-func (x *explorer) open() (err error) {
-	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo, File: x.digests.of}
+func (x *explorer) open() error {
+	version, err := x.versionDigest()
+	if err != nil {
+		return err
+	}
+	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo, File: x.digests.of, Key: version}
 	if !o.Off {
 		o.Path = filepath.Join(x.report.Out, memoFile)
 		if x.opts.Out == "" {
 			o.Path = filepath.Join(filepath.Dir(x.report.Out), fileName(x.spec.Name)+"."+memoFile)
-		}
-		if o.Key, err = x.memoKey(); err != nil {
-			return err
 		}
 	}
 	if x.memo, err = memo.Open(x.system, o); errors.Is(err, memo.ErrInUse) && x.opts.Out == "" {
@@ -214,21 +224,21 @@ func (x *explorer) open() (err error) {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(x.report.Out, coverageFile)
-	if x.cover.Earlier > 0 {
-		x.csv, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if !x.kind.again {
+		x.recall(version)
+	}
+	if x.csv, err = os.Create(filepath.Join(x.report.Out, coverageFile)); err != nil {
 		return err
 	}
-	if x.csv, err = os.Create(path); err != nil {
+	if _, err = x.csv.WriteString(coverage.Header); err != nil {
 		return err
 	}
-	_, err = x.csv.WriteString(coverage.Header)
-	return err
+	return coverage.WriteCSV(x.csv, x.totals.Samples())
 }
 
-// memoKey is over what transitions depend on besides the local states' names, in
+// versionDigest is over what transitions depend on besides the local states' names, in
 // which programs, spec and seed are already: Ariadne itself.
-func (x *explorer) memoKey() (ariadne.Digest, error) {
+func (x *explorer) versionDigest() (ariadne.Digest, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return ariadne.Digest{}, err
@@ -273,28 +283,43 @@ func (x *explorer) bounds() space.Bounds {
 
 // take takes one of the paths that may still be taken.
 func (x *explorer) take() bool {
-	if x.opts.Executions > 0 && x.left.Add(-1) < 0 {
+	if x.opts.Executions == 0 {
+		return !x.over.Load()
+	}
+	left := x.left.Add(-1)
+	if left <= 0 {
 		x.over.Store(true)
 	}
-	return !x.over.Load()
+	return left >= 0
+}
+
+// counts tells what all workers did, and those before the check was resumed.
+func (x *explorer) counts() memo.Counts {
+	c := x.before.Nodes
+	c.Add(x.pool.Counts())
+	return c
 }
 
 // sample writes how much was seen.
 func (x *explorer) sample() error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	return coverage.WriteCSV(x.csv, []coverage.Sample{x.totals.Sample(x.earlier+time.Since(x.began), x.pool.Counts())})
+	return coverage.WriteCSV(x.csv, []coverage.Sample{x.totals.Sample(x.earlier+time.Since(x.began), x.counts())})
 }
 
-// measure enters into the report how much was seen. The check's mu is held.
-func (x *explorer) measure() {
-	samples := x.totals.Samples()
-	if len(samples) == 0 {
-		return
-	}
+// account enters into the report how much was seen, and returns how to write down what
+// that was, unless it will be seen again. The check's mu is held.
+func (x *explorer) account() func() error {
 	c := x.cover
-	c.Sample, c.LocalStates, c.Memo, c.Nodes = samples[len(samples)-1], x.totals.Locals(), x.memo.Counters(), x.pool.Counts()
-	c.StatesDigest, c.Full = x.totals.StatesDigest(), x.totals.Full()
+	c.Memo, c.Nodes = x.memo.Counters(), x.counts()
+	c.Sample, c.LocalStates = x.totals.Now(x.earlier+time.Since(x.began), c.Nodes), x.totals.Locals()
+	c.StatesDigest, c.Full = x.totals.StatesDigest(), x.before.Full || x.totals.Full()
+	if c.Again || x.kept == nil {
+		return nil
+	}
+	a := x.kept.log.Account()
+	c.Record = a.Record
+	return func() error { return x.kept.write(a) }
 }
 
 // leak enters that a transition was not the same the second time.
@@ -312,12 +337,12 @@ func (x *explorer) leak(m *memo.Mismatch) {
 
 // close saves what is known and writes the last of the coverage.
 func (x *explorer) close() error {
-	err := x.sample()
-	x.check.mu.Lock()
-	x.measure()
-	x.check.mu.Unlock()
+	err := errors.Join(x.sample(), x.save())
 	plot := coverage.Growth(x.spec.Name+": "+x.cover.Strategy, x.totals.Samples())
 	var b strings.Builder
 	err = errors.Join(err, plot.WriteSVG(&b), x.csv.Close(), writeFile(filepath.Join(x.report.Out, plotFile), []byte(b.String())))
+	if x.kept != nil {
+		err = errors.Join(err, x.kept.close())
+	}
 	return errors.Join(err, x.memo.Close())
 }

@@ -8,11 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
 	"ariadne/internal/run"
 	"ariadne/internal/space"
@@ -30,6 +34,12 @@ func searched(strategy, dir, path string) (*spec.Spec, run.Options, error) {
 	o := run.Options{Version: "test", KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: strategy}}
 	if strategy == "default" {
 		o.Workers = 1 // a second one makes random rounds meanwhile, as many as it can
+	}
+	if strategy == "walks" {
+		o.Workers, o.Executions = 1, 50_000 // the same ones each time
+		if os.Getenv("ARIADNE_LONG") != "" {
+			o.Executions *= 6
+		}
 	}
 	if path == "-" {
 		f := &fakes{programs: worldtest.TwoPhaseCommit}
@@ -91,7 +101,7 @@ func searchUntilKilled(what string) {
 func TestSearchResumesAfterAnyKill(t *testing.T) {
 	t.Run("small", func(t *testing.T) {
 		s := system(t, 3, 2, 0)
-		for _, strategy := range []string{"deviations", "depth-first", "default"} {
+		for _, strategy := range []string{"deviations", "depth-first", "default", "walks"} {
 			killAndResume(t, strategy, s.Dir, "-")
 		}
 	})
@@ -131,7 +141,7 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
-	if !whole.Coverage.Exhausted || len(whole.Bugs) > 0 {
+	if whole.Coverage.Exhausted != (strategy != "walks") || len(whole.Bugs) > 0 {
 		t.Fatalf("%s: stopped: %s, %q", strategy, whole.Stopped, whole.Bugs)
 	}
 
@@ -173,13 +183,15 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 	t.Logf("%s: %v; killed %d times, at its end %d times before; then %v, %d of %d transitions executed; %d paths before, %d in all",
 		strategy, took, killed, ended, time.Since(began), last.Coverage.Nodes.Executed, whole.Coverage.Nodes.Executed, next, last.Executions)
 	sameSearch(t, last, whole)
+	grows(t, "out")
 }
 
 // sameSearch: nothing is lost and nothing counted twice.
 func sameSearch(t *testing.T, last, whole *run.Report) {
 	t.Helper()
 	a, b := whole.Coverage, last.Coverage
-	if b.StatesDigest != a.StatesDigest || b.States != a.States || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || !b.Exhausted {
+	if b.StatesDigest != a.StatesDigest || b.States != a.States || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || b.Exhausted != a.Exhausted ||
+		b.Paths != a.Paths || b.Earlier > 0 {
 		t.Errorf("%s: %+v, want %+v", a.Strategy, b, a)
 	}
 	if last.Executions != whole.Executions || last.Outcome != whole.Outcome || !maps.Equal(last.Ends, whole.Ends) || len(last.Violations) != len(whole.Violations) || len(last.Bugs) > 0 {
@@ -194,5 +206,96 @@ func sameSearch(t *testing.T, last, whole *run.Report) {
 		if counts[v.Message] -= v.Count; counts[v.Message] != 0 {
 			t.Errorf("%s: %s: %d times, %+d", a.Strategy, v.Message, v.Count, -counts[v.Message])
 		}
+	}
+}
+
+// grows: no counter in the coverage of a run directory goes back.
+func grows(t *testing.T, out string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(read(t, out, "coverage.csv")), "\n")
+	if lines[0]+"\n" != coverage.Header {
+		t.Errorf("%q", lines[0])
+	}
+	last := make([]float64, strings.Count(lines[0], ",")+1)
+	for _, line := range lines[1:] {
+		for i, field := range strings.Split(line, ",") {
+			n, err := strconv.ParseFloat(field, 64)
+			if err != nil || n < last[i] {
+				t.Fatalf("%s goes back from %v to %s (%v)", strings.Split(lines[0], ",")[i], last[i], field, err)
+			}
+			last[i] = n
+		}
+	}
+}
+
+// TestRandomSearchesGoOnCounting: what a search has seen before it was interrupted is
+// counted with what it sees afterwards, as one set.
+func TestRandomSearchesGoOnCounting(t *testing.T) {
+	s := system(t, 3, 2, 0)
+	search := func(strategy, out string, executions int, resume bool) *run.Coverage {
+		t.Helper()
+		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{Out: out, Resume: resume, KeepGoing: true, Workers: 1, Executions: executions,
+			InMemory: run.InMemory{Strategy: strategy, States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}})
+		c := r.Coverage
+		if r.Executions != executions || c.Paths+c.Earlier != executions || len(r.Bugs) > 0 {
+			t.Errorf("%s: %d executions, %d paths, bugs %q", strategy, r.Executions, c.Paths, r.Bugs)
+		}
+		return c
+	}
+	digest := func(c *run.Coverage) string {
+		return fmt.Sprint(c.States, c.StatesDigest, c.Traces, c.LocalStates, c.Protocol, c.Global, c.Paths)
+	}
+	for _, strategy := range []string{"walks", "priorities", "novelty", "rounds"} {
+		c := search(strategy, strategy, 20, false)
+		for _, executions := range []int{20, 70, 150, 150} {
+			was := c
+			c = search(strategy, strategy, executions, true)
+			if c.States < was.States || c.Traces < was.Traces || c.Locals < was.Locals || c.Protocol < was.Protocol || c.Steps < was.Steps ||
+				c.Nodes.Executed < was.Nodes.Executed || c.Earlier > 0 || c.Lost != "" {
+				t.Errorf("%s: %+v, then %+v", strategy, was, c)
+			}
+			if was.Paths == executions && digest(c) != digest(was) {
+				t.Errorf("%s: nothing was done, and there is %s after %s", strategy, digest(c), digest(was))
+			}
+		}
+		grows(t, strategy)
+		if strategy == "walks" {
+			if whole := search(strategy, "whole", 150, false); digest(c) != digest(whole) || c.Steps != whole.Steps {
+				t.Errorf("in parts %s, in one go %s", digest(c), digest(whole))
+			}
+		}
+	}
+
+	// What was lost is said, as long as the check goes on.
+	file := filepath.Join("walks", "coverage.seen")
+	text := []byte(read(t, file))
+	text[len(text)/2] ^= 1
+	write(t, file, string(text))
+	for _, executions := range []int{160, 180} {
+		c := search("walks", "walks", executions, true)
+		if c.Earlier != 150 || c.Lost != file+": it is damaged" || c.Paths != executions-150 || c.States == 0 {
+			t.Errorf("%+v", c)
+		}
+		grows(t, "walks")
+	}
+}
+
+// TestResumedSearchDoesNotForgetRefusals: what was not modelled before an interruption
+// is in the report, and counted once.
+func TestResumedSearchDoesNotForgetRefusals(t *testing.T) {
+	s := system(t, 3, 1)
+	refusing := func() []worldtest.Program {
+		programs := worldtest.TwoPhaseCommit()
+		return append(programs[:2], refuser{programs[2]})
+	}
+	o := run.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 500, InMemory: run.InMemory{Strategy: "walks"}}
+	whole := inMemory(t, s, refusing, o)
+	o.Out, o.Executions = "parts", 100
+	inMemory(t, s, refusing, o)
+	o.Resume, o.Executions = true, 500
+	parts := inMemory(t, s, refusing, o)
+	a, b := whole.Nodes[2].Refusals, parts.Nodes[2].Refusals
+	if len(a) != 1 || len(b) != 1 || a[0].Count != b[0].Count || !slices.Equal(whole.Doubts, parts.Doubts) {
+		t.Errorf("%+v %q, in parts %+v %q", a, whole.Doubts, b, parts.Doubts)
 	}
 }

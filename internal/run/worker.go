@@ -91,6 +91,9 @@ func (x *explorer) met(by *memo.Transition) {
 	}
 	x.check.mu.Lock()
 	defer x.check.mu.Unlock()
+	if !x.totals.Report(by.To) {
+		return
+	}
 	x.report.refused(by.From.Node, by.Output.Refusals)
 	if by.Output.Unreplayable {
 		x.report.doubt(mayNotReplay)
@@ -148,8 +151,14 @@ func (w *worker) again(v *ariadne.Violation) bool {
 	return r != nil
 }
 
-// enter enters what was counted.
+// enter enters what was counted, and saves the report now and then.
 func (w *worker) enter() error {
+	w.add()
+	return w.saveNowAndThen()
+}
+
+// add adds to the report what was counted.
+func (w *worker) add() {
 	c, e := &w.search.Coverage, &w.entered
 	a := &attempt{Result: search.Result{Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Time: w.virtual}, counted: true}
 	w.check.steps.Add(int64(a.Steps))
@@ -176,11 +185,6 @@ func (w *worker) enter() error {
 	}
 	w.entered, w.paths, w.virtual = *c, 0, 0
 	clear(w.ends)
-	if time.Since(w.saved) < saveEvery {
-		return nil
-	}
-	w.measure()
-	return w.save()
 }
 
 // enterAlone enters a path that is more than one of many.

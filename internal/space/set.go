@@ -26,6 +26,7 @@ const stripes = 64
 type stripe struct {
 	mu    sync.Mutex
 	slots []world.Hash // at most three quarters full; zero: free
+	noted []uint64     // a bit for each slot: New has yet to tell of it; nil without Note
 	n     int
 	sum   world.Hash
 	_     [64]byte // nobody else's cache line
@@ -69,13 +70,16 @@ func (s *Set) Add(h world.Hash) (fresh bool) {
 	defer p.mu.Unlock()
 	if p.n*4 >= len(p.slots)*3 && !p.grow(s.Bytes) {
 		s.full.Store(true)
-		return len(p.slots) == 0 || *p.find(h) != h
+		return len(p.slots) == 0 || p.slots[p.find(h)] != h
 	}
-	e := p.find(h)
-	if *e == h {
+	i := p.find(h)
+	if p.slots[i] == h {
 		return h == world.Hash{}
 	}
-	*e = h
+	p.slots[i] = h
+	if p.noted != nil {
+		p.noted[i/64] |= 1 << (i % 64)
+	}
 	p.n++
 	p.sum.Hi, p.sum.Lo = p.sum.Hi+h.Hi, p.sum.Lo+h.Lo
 	return true
@@ -86,18 +90,18 @@ func (s *Set) Has(h world.Hash) bool {
 	p := &s.stripes[h.Hi>>(64-6)]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.n > 0 && h != world.Hash{} && *p.find(h) == h
+	return p.n > 0 && h != world.Hash{} && p.slots[p.find(h)] == h
 }
 
-// find returns the slot of h, or the free one where it belongs.
-func (p *stripe) find(h world.Hash) *world.Hash {
+// find returns the index of h, or of the free slot where it belongs.
+func (p *stripe) find(h world.Hash) int {
 	at, _ := bits.Mul64(h.Lo, uint64(len(p.slots)))
 	for i := int(at); ; i++ {
 		if i == len(p.slots) {
 			i = 0
 		}
 		if e := &p.slots[i]; *e == h || *e == (world.Hash{}) {
-			return e
+			return i
 		}
 	}
 }
@@ -111,14 +115,74 @@ func (p *stripe) grow(bytes int64) bool {
 			return false
 		}
 	}
-	old := p.slots
+	old, noted := p.slots, p.noted
 	p.slots = make([]world.Hash, n)
-	for _, h := range old {
-		if h != (world.Hash{}) {
-			*p.find(h) = h
+	if noted != nil {
+		p.noted = make([]uint64, (n+63)/64)
+	}
+	for i, h := range old {
+		if h == (world.Hash{}) {
+			continue
+		}
+		at := p.find(h)
+		p.slots[at] = h
+		if noted != nil {
+			p.noted[at/64] |= noted[i/64] >> (i % 64) & 1 << (at % 64)
 		}
 	}
 	return true
+}
+
+// Note lets New tell of what is entered from now on. It is called before the set is
+// shared.
+func (s *Set) Note() {
+	for i := range s.stripes {
+		p := &s.stripes[i]
+		p.noted = make([]uint64, (len(p.slots)+63)/64)
+	}
+}
+
+// newAtOnce is how many hashes New tells of at once, at most.
+const newAtOnce = 4096
+
+// New tells f of all that was entered after Note, before New, and that no earlier
+// call has told of; and of some that is entered meanwhile. Others can use the set
+// while f runs. Calls may not overlap. After an error of f's, which ends it, nothing is
+// certain about what was told.
+func (s *Set) New(f func([]world.Hash) error) error {
+	all := make([]world.Hash, 0, newAtOnce)
+	tell := func() error {
+		if len(all) == 0 {
+			return nil
+		}
+		err := f(all)
+		all = all[:0]
+		return err
+	}
+	for i := range s.stripes {
+		p := &s.stripes[i]
+		for word, size := 0, 0; ; {
+			p.mu.Lock()
+			if len(p.slots) != size { // all of it lies elsewhere now
+				word, size = 0, len(p.slots)
+			}
+			for ; word < len(p.noted) && len(all) <= newAtOnce-64; word++ {
+				for w := p.noted[word]; w != 0; w &= w - 1 {
+					all = append(all, p.slots[word*64+bits.TrailingZeros64(w)])
+				}
+				p.noted[word] = 0
+			}
+			done := word == len(p.noted)
+			p.mu.Unlock()
+			if done {
+				break
+			}
+			if err := tell(); err != nil {
+				return err
+			}
+		}
+	}
+	return tell()
 }
 
 // All calls f for each hash, in no order that means anything but always the same

@@ -1,6 +1,7 @@
 package space_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -309,5 +310,57 @@ func BenchmarkRemembered(b *testing.B) {
 	b.ReportMetric(float64(steps)/float64(b.N), "transitions/op")
 	if x.Counts().Executed != executed {
 		b.Error("something was executed")
+	}
+}
+
+// TestSetTellsWhatIsNew: New tells of each hash once, also while others enter more and
+// the set grows.
+func TestSetTellsWhatIsNew(t *testing.T) {
+	s := &space.Set{}
+	at := func(i int) world.Hash { return world.HashOf(uint64(i), 0, 0) }
+	for i := range 1000 {
+		s.Add(at(i))
+	}
+	s.Note()
+	told := map[world.Hash]int{}
+	tell := func() {
+		if err := s.New(func(all []world.Hash) error {
+			for _, h := range all {
+				told[h]++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 60_000
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range n {
+			s.Add(at(i / 2)) // each twice
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		tell()
+	}
+	if len(told) != n/2-1000 {
+		t.Errorf("told of %d, want %d", len(told), n/2-1000)
+	}
+	for i := range n / 2 {
+		if want := min(max(i-999, 0), 1); told[at(i)] != want {
+			t.Fatalf("told %d times of the one numbered %d", told[at(i)], i)
+		}
+	}
+	tell()
+	failed := errors.New("full")
+	s.Add(at(n))
+	if err := s.New(func([]world.Hash) error { return failed }); err != failed || len(told) != n/2-1000 {
+		t.Errorf("err = %v, told of %d", err, len(told))
 	}
 }
