@@ -77,7 +77,7 @@ var searches = map[string]kind{
 
 const (
 	// defaultDeviations is how many paths the default strategy takes close to the
-	// natural schedule.
+	// natural schedule before it goes on with rounds alone.
 	defaultDeviations = 2000
 	peripheryDepth    = 12
 )

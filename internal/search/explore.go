@@ -46,6 +46,8 @@ type Exploration struct {
 	// up (space.Path.Hash), and their classes. nil: a set of its own.
 	Seen     *space.Set
 	Coverage Coverage
+
+	aside bool // the path is (strategy.Sider)
 }
 
 // Coverage is how much was done.
@@ -99,6 +101,7 @@ func (x *Exploration) Run() (string, error) {
 			return x.whole(), nil
 		}
 		p.Cut(keep)
+		x.aside = strategy.Aside(x.Explorer)
 		if done, err := x.path(p); err != nil || done {
 			return SearchStopped, err
 		}
@@ -177,7 +180,9 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 // arrive enters the state at the end of the path.
 func (x *Exploration) arrive(p *space.Path) {
 	f := p.Last()
-	f.Seen = !x.fresh(p)
+	if f.Seen, f.Again = false, false; !x.aside {
+		f.Seen = !x.fresh(p)
+	}
 	if !f.Seen {
 		x.Coverage.States++
 		if f.Bounded {

@@ -130,3 +130,38 @@ func TestPeripheryWalks(t *testing.T) {
 		t.Errorf("%d states at the depth", len(from))
 	}
 }
+
+// counted counts the paths of an explorer.
+type counted struct {
+	strategy.FewestDeviations
+	paths int
+}
+
+func (c *counted) Begin(p *space.Path) (keep int, ok bool) {
+	c.paths++
+	return c.FewestDeviations.Begin(p)
+}
+
+// TestTurns: rounds get as many paths as what they take turns with, and do not keep it
+// from finding all states.
+func TestTurns(t *testing.T) {
+	want := explore(t, larger().exploration(t, &strategy.DepthFirst{}), 0)
+	near := &counted{}
+	x := larger().exploration(t, &strategy.Turns{Explorer: near, First: 10, Rounds: &strategy.Rounds{Seed: 1}})
+	all, most := 0, 0
+	x.Ended = func(*space.Path, string, *ariadne.Violation) bool {
+		all++
+		if all <= 10 && near.paths != all {
+			t.Errorf("a round after %d paths", near.paths)
+		}
+		most = max(most, near.paths-10-(all-near.paths), (all-near.paths)-(near.paths-10))
+		return true
+	}
+	how, err := x.Run()
+	if err != nil || how != search.SearchExhausted || x.Seen.Len() != len(want.states) {
+		t.Errorf("%s with %d states of %d, %v", how, x.Seen.Len(), len(want.states), err)
+	}
+	if all-near.paths < 100 || most > 101 { // the paths of a round
+		t.Errorf("%d paths and %d in rounds, up to %d more on one side", near.paths, all-near.paths, most)
+	}
+}

@@ -37,6 +37,20 @@ type Exhaustive interface {
 	Missed() string
 }
 
+// Sider is an explorer that makes some paths aside: no state on them counts as known,
+// nor becomes known by them.
+type Sider interface {
+	Explorer
+	// Aside reports whether the path that has begun last is such a one.
+	Aside() bool
+}
+
+// Aside reports whether an explorer makes its path aside.
+func Aside(e Explorer) bool {
+	s, ok := e.(Sider)
+	return ok && s.Aside()
+}
+
 // draw is a source of random numbers: SplitMix64.
 type draw struct{ state uint64 }
 

@@ -22,10 +22,8 @@ type Rounds struct {
 
 // Begin implements Explorer.
 func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
-	if r.dpor != nil {
-		if keep, ok = r.dpor.Begin(p); ok {
-			return keep, true
-		}
+	if keep, ok = r.goOn(p); ok {
+		return keep, true
 	}
 	r.temper = newTemper(r.Seed, r.Index)
 	r.dpor = &DPOR{Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, awake []int) int {
@@ -40,6 +38,16 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	}
 	r.ended = false
 	return r.dpor.Begin(p)
+}
+
+// goOn goes on with the round, whose path p is. Not ok: there is none, or it is over.
+func (r *Rounds) goOn(p *space.Path) (keep int, ok bool) {
+	if r.dpor != nil {
+		if keep, ok = r.dpor.Begin(p); !ok {
+			r.dpor = nil
+		}
+	}
+	return keep, ok
 }
 
 // Next implements Explorer.

@@ -21,17 +21,22 @@ type Part struct {
 
 // Default does well without being told: it takes the natural schedule and what
 // deviates little from it, the fewest deviations first, and then rounds of DPOR
-// around random paths. A small space it exhausts in its first part. Of several
-// workers half begin with the rounds, each with a seed of its own, because there is no
-// telling which finds more.
+// around random paths. A small space it exhausts in its first part. There is no telling
+// which finds more, and so one worker goes on with both in turn, and of several half
+// begin with the rounds, each with a seed of its own.
 type Default struct {
-	Paths   int    // in the first part
+	Paths   int    // close to the natural schedule, in the first part; 0: as many as there are
 	Bytes   int64  // FewestDeviations.Bytes
 	Rounds  Rounds // the second part
 	Skip    bool   // the first part was made before
 	Workers int    // 0: 1
 	Full    func() bool
 }
+
+// firstPaths is how many paths one worker takes close to the natural schedule before
+// its first round. Some bugs need so little that they show there; with ten times as
+// many, those that do not are found that much later.
+const firstPaths = 10
 
 // Explorers returns one for each worker.
 func (d Default) Explorers() []Explorer {
@@ -41,19 +46,31 @@ func (d Default) Explorers() []Explorer {
 		near = 0
 	}
 	var all []Explorer
-	for _, first := range (&FewestDeviations{Bytes: d.Bytes}).Divide(near) {
-		all = append(all, &Series{Full: d.Full, Parts: []Part{{Explorer: first, Paths: (d.Paths + near - 1) / near}, {}}})
-	}
+	deviations := (&FewestDeviations{Bytes: d.Bytes}).Divide(near)
 	for i := range n {
 		r := d.Rounds
 		r.Seed = SeedOf(r.Seed, i)
-		if i < near {
-			all[i].(*Series).Parts[1].Explorer = &r
-		} else {
+		if i >= near {
 			all = append(all, &r)
+			continue
 		}
+		first := Part{deviations[i], (d.Paths + near - 1) / near}
+		if n == 1 {
+			first = d.turns(deviations[i].(Exhaustive), &r)
+		}
+		all = append(all, &Series{Full: d.Full, Parts: []Part{first, {Explorer: &r}}})
 	}
 	return all
+}
+
+// turns is the first part of one worker: an explorer, which makes the part's paths, and
+// rounds, which make about as many.
+func (d Default) turns(e Exhaustive, r *Rounds) Part {
+	first := firstPaths
+	if d.Paths > 0 {
+		first = min(first, d.Paths)
+	}
+	return Part{&Turns{Explorer: e, First: first, Rounds: r}, max(2*d.Paths-first, 0)}
 }
 
 // SeedOf is the seed of a worker's own random numbers.
@@ -96,6 +113,13 @@ func (s *Series) Next(p *space.Path) (event int, ok bool) { return s.Parts[0].Ex
 
 // End implements Explorer.
 func (s *Series) End(p *space.Path, e End) error { return s.Parts[0].Explorer.End(p, e) }
+
+// Aside implements Sider: others may still rely on the known states when this one is in a
+// part that does not.
+func (s *Series) Aside() bool {
+	_, exhaustive := s.Parts[0].Explorer.(Exhaustive)
+	return !exhaustive || Aside(s.Parts[0].Explorer)
+}
 
 // Leave implements Leaver.
 func (s *Series) Leave() { Leave(s.Parts[0].Explorer) }
