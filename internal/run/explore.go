@@ -162,11 +162,7 @@ func (c *check) search() error {
 	c.mu.Lock()
 	c.report.Coverage, c.complete = x.cover, x.account
 	c.mu.Unlock()
-	workers := c.opts.Workers
-	if kind.alone {
-		workers = 1
-	}
-	x.explore(workers)
+	x.explore(c.opts.Workers)
 	return x.close()
 }
 

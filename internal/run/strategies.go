@@ -12,8 +12,6 @@ import (
 type kind struct {
 	// make returns an explorer for each worker.
 	make func(b *builder) []strategy.Explorer
-	// alone: only one worker can do it.
-	alone bool
 	// again: a check that is resumed walks all of it again from the beginning, at the
 	// speed of memory, and counts anew. Others go on with new random numbers.
 	again bool
@@ -42,8 +40,8 @@ var searches = map[string]kind{
 		return (&strategy.DepthFirst{All: true}).Divide(len(b.meters))
 	}},
 	"sleep-sets": {again: true, make: func(b *builder) []strategy.Explorer { return (&strategy.SleepSets{}).Divide(len(b.meters)) }},
-	"dpor": {alone: true, again: true, make: func(b *builder) []strategy.Explorer {
-		return []strategy.Explorer{&strategy.DPOR{Backtracks: b.Backtracks, Branch: b.Branch}}
+	"dpor": {again: true, make: func(b *builder) []strategy.Explorer {
+		return (&strategy.DPOR{Backtracks: b.Backtracks, Branch: b.Branch}).Divide(len(b.meters))
 	}},
 	"periphery": {again: true, make: func(b *builder) []strategy.Explorer {
 		return (&strategy.Periphery{Seed: b.seed, Weights: b.Weights, Depth: peripheryDepth, Walks: 10}).Divide(len(b.meters))

@@ -28,6 +28,7 @@ type small struct {
 	starts   []int // ms
 	bounds   space.Bounds
 	instant  bool // nothing that a node does takes time
+	uneven   int  // when workers are several, each is held up before one step in so many; 0: never
 }
 
 type failer interface {

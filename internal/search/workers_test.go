@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,6 +44,9 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 			part := newFound()
 			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20}))
 			w := &search.Exploration{Space: space.New(x.Space.System, m, nodes), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: seen}
+			if s.uneven > 0 {
+				w.Stopped = pauses(s.uneven, uint64(i))
+			}
 			w.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
 				part.ended(p, end, v)
 				return stopped == nil || !stopped(i)
@@ -74,11 +79,27 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 	return all
 }
 
+// pauses returns what never stops a search but holds it up before one step in n or so,
+// so that workers meet each other at ever other places.
+func pauses(n int, seed uint64) func() bool {
+	r := rand.New(rand.NewPCG(uint64(n), seed))
+	return func() bool {
+		switch r.IntN(n) {
+		case 0:
+			time.Sleep(time.Duration(r.IntN(200)) * time.Microsecond)
+		case 1:
+			runtime.Gosched()
+		}
+		return false
+	}
+}
+
 // divisible are fresh explorers that work for several.
 func divisible() map[string]strategy.Divisible {
 	return map[string]strategy.Divisible{
 		"depth first": &strategy.DepthFirst{}, "all paths": &strategy.DepthFirst{All: true}, "breadth first": &strategy.BreadthFirst{},
 		"fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{}, "scripted": &strategy.Scripted{Ask: askAll},
+		"DPOR": &strategy.DPOR{},
 	}
 }
 
@@ -101,18 +122,20 @@ func TestWorkersFindTheSame(t *testing.T) {
 		for name := range divisible() {
 			want := s.together(t, divisible()[name].Divide(1), nil)
 			alone := explore(t, s.exploration(t, divisible()[name]), 0)
-			if name != "sleep sets" && !maps.Equal(alone.states, want.states) || !maps.Equal(alone.traces, want.traces) || alone.coverage.Paths != want.coverage.Paths {
+			paths := name == "sleep sets" || name == "DPOR" // one of each trace
+			if !paths && !maps.Equal(alone.states, want.states) || !maps.Equal(alone.traces, want.traces) || alone.coverage.Paths != want.coverage.Paths {
 				t.Fatalf("%s: one of several is not like one alone", name)
 			}
 			for _, n := range []int{2, 5} {
 				got := s.together(t, divisible()[name].Divide(n), nil)
-				if got.how != want.how || want.how != search.SearchExhausted && name != "sleep sets" {
+				if got.how != want.how || want.how != search.SearchExhausted && !paths {
 					t.Fatalf("%s, %d workers: %s, want %s", name, n, got.how, want.how)
 				}
-				if name == "sleep sets" && want.how != search.SearchExhausted {
+				if paths && want.how != search.SearchExhausted {
 					continue // under bounds it depends on the order what it takes for known
 				}
-				if !maps.Equal(got.states, want.states) {
+				// Which order of independent events DPOR takes depends on the order of its paths.
+				if name != "DPOR" && !maps.Equal(got.states, want.states) {
 					t.Fatalf("%s, %d workers: %d states, want %d", name, n, len(got.states), len(want.states))
 				}
 				if !maps.Equal(got.traces, want.traces) || !maps.Equal(got.violations, want.violations) {
@@ -132,6 +155,48 @@ func TestWorkersFindTheSame(t *testing.T) {
 	})
 }
 
+// TestWorkersShareDPOR: any number of workers takes one path of each trace, or, with
+// timers, as many as sleep sets take.
+func TestWorkersShareDPOR(t *testing.T) {
+	for _, timers := range []bool{false, true} {
+		t.Run(fmt.Sprint("timers ", timers), func(t *testing.T) {
+			paths, alone, blocked, widened := 0, 0, 0, 0
+			rapid.Check(t, func(t *rapid.T) {
+				s := drawSystem(t, 4, 5, timers)
+				s.uneven = rapid.SampledFrom([]int{0, 2, 5, 30}).Draw(t, "uneven")
+				kept := rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "kept")
+				d := &strategy.DPOR{}
+				want := explore(t, s.exploration(t, d), 2000)
+				if want.how != search.SearchExhausted {
+					t.SkipNow()
+				}
+				for _, n := range []int{1, 2, 5} {
+					explorers := (&strategy.DPOR{Kept: kept}).Divide(n)
+					got := s.together(t, explorers, nil)
+					same(t, got, want)
+					if got.coverage.Paths != want.coverage.Paths {
+						t.Fatalf("%d workers take %d paths, one takes %d", n, got.coverage.Paths, want.coverage.Paths)
+					}
+					up := 0
+					for _, e := range explorers {
+						w := e.(*strategy.DPOR)
+						up += w.Blocked
+						widened += w.Widened
+						if w.Impossible > 0 {
+							t.Fatalf("%d reversals were not possible", w.Impossible)
+						}
+					}
+					if !timers && s.clients == nil && up > 0 || n == 1 && up != d.Blocked {
+						t.Fatalf("%d workers give up %d paths, one gives up %d", n, up, d.Blocked)
+					}
+					paths, alone, blocked = paths+got.coverage.Paths, alone+d.Blocked, blocked+up
+				}
+			})
+			t.Logf("%d paths and %d given up, %d by a worker alone; %d states were widened", paths, blocked, alone, widened)
+		})
+	}
+}
+
 // larger is a system with some thousand states.
 func larger() small {
 	return small{rules: world.Rules{Latency: time.Millisecond, Delays: 2}, programs: worldtest.TwoPhaseCommit}
@@ -142,8 +207,8 @@ func TestWorkersShareALargerSearch(t *testing.T) {
 	s := larger()
 	want := explore(t, s.exploration(t, &strategy.DepthFirst{}), 0)
 	for name, d := range divisible() {
-		if name == "all paths" || name == "sleep sets" {
-			continue // too many paths
+		if name == "all paths" || name == "sleep sets" || name == "DPOR" {
+			continue // too many paths, or not all states
 		}
 		got := s.together(t, d.Divide(5), nil)
 		if got.how != search.SearchExhausted || !maps.Equal(got.states, want.states) {
@@ -225,7 +290,7 @@ func TestWorkersLeaveOutTheSame(t *testing.T) {
 // TestWhoLeavesHoldsUpNobody: when a worker ends early the others go on, and nobody
 // says that all was explored.
 func TestWhoLeavesHoldsUpNobody(t *testing.T) {
-	for _, name := range []string{"depth first", "breadth first", "fewest deviations", "scripted"} {
+	for _, name := range []string{"depth first", "breadth first", "fewest deviations", "scripted", "DPOR"} {
 		var left atomic.Bool
 		got := larger().together(t, divisible()[name].Divide(3), func(worker int) bool {
 			if worker == 0 {

@@ -17,8 +17,9 @@ type act struct {
 	// ends: a path ends with it, whatever else could have happened; or it may, when
 	// others have happened before: a client is done.
 	ends bool
-	// disables: relation.disables said so.
-	disables bool
+	// What DPOR knows of it, once it has begun to explore it in a state.
+	disables bool // relation.disables said so
+	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
 }
 
 // newAct is what an event does with a node.

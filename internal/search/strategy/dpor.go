@@ -22,7 +22,13 @@ import (
 // race. So a state in which such an event was taken is widened: all others that are
 // awake are tried there too, as SleepSets does everywhere. No trace is missed, and none
 // is taken twice; but some paths of a widened state may turn out to lead to known
-// traces and are given up (Blocked).
+// traces and are given up (Blocked). With timers it takes as many paths as SleepSets
+// does, which may be more than there are traces by State.Trace: orders that differ only
+// in what the shared clock held back count as one there.
+//
+// Several of them share the tree of paths (execTree). They take as many paths as one
+// alone, of the same traces; which order of independent events stands for a trace depends
+// on who comes first. Only what the bounds Backtracks and Branch leave may differ.
 type DPOR struct {
 	// Backtracks is the greatest number of paths after the first; 0: no bound.
 	Backtracks int
@@ -35,6 +41,10 @@ type DPOR struct {
 	// in Enabled. nil: the first, the most natural one.
 	Choose func(p *space.Path, awake []int) int
 
+	// Kept is how many states of the execution tree that are done may be kept, before all
+	// workers explore where the first of them can be forgotten; 0: a million.
+	Kept int
+
 	// Blocked counts paths that were given up because all that was left was asleep.
 	Blocked int
 	// Widened counts the states at which all that was awake was tried.
@@ -43,31 +53,27 @@ type DPOR struct {
 	Impossible int
 
 	rel    relation
-	levels []level // by depth: the states of the path at which a choice was made
+	tree   *execTree
+	path   []level // by depth: the states of the path at which a choice was made
 	acts   []*act  // the path's steps
 	clocks [][]int // by step, by lane: the last step of the lane that happens before it or is it
 	races  []race  // of the path's steps, by the second
 	known  int     // steps of the path that are in clocks and races
-	began  bool
-	bound  bool // an event has set a timer or ended a path
-	count  int  // paths after the first
-	// bounded: the bounds have taken something away.
-	bounded bool
-	skipped int // races and states outside of First and Branch
 
 	// Scratch memory.
+	free     []*vertex
 	sequence []*act
 	state    space.State
 	events   []world.Event
-	awake    []int
+	choices  []int
 }
 
-// level is what is known of a state on the path.
+// level is a state on the path.
 type level struct {
-	sleep []*act
-	tree  []*wakeup // the first is the one that is being explored
-	wide  bool
-	ahead ahead
+	at    *vertex
+	id    uint64  // of at
+	via   *wakeup // what the path takes; nil: that was not possible
+	sleep []*act  // what sleeps after it, unless it depends on it
 }
 
 // race is a pair of steps of the path that depend on each other with none between.
@@ -76,147 +82,264 @@ type race struct {
 	settled       bool // no other end of the path needs a look at it
 }
 
-// Begin implements Explorer.
-func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
-	if !d.began {
-		d.began = true
-		d.rel = relationOf(p)
-		return 0, true
+// Divide implements Divisible. Choose may be asked by several at the same time.
+func (d *DPOR) Divide(n int) []Explorer {
+	t := newExecTree(n)
+	var all []Explorer
+	for range n {
+		e := *d
+		e.tree = t
+		all = append(all, &e)
 	}
-	if d.Backtracks > 0 && d.count >= d.Backtracks {
-		return 0, false
-	}
-	for n := len(d.levels) - 1; n >= 0; n-- {
-		l := &d.levels[n]
-		d.explored(p, n)
-		if len(l.tree) > 0 {
-			d.levels = d.levels[:n+1]
-			d.count++
-			d.known = min(d.known, n)
-			return n, true
-		}
-		if n > 0 {
-			d.levels[n-1].ahead.merge(&l.ahead)
-		}
-	}
-	d.levels = d.levels[:0]
-	return 0, false
+	return all
 }
 
-// explored puts to sleep what has been explored in the state after n steps. When
-// nothing else is to be, but the state must be widened, the next event that is awake is.
-func (d *DPOR) explored(p *space.Path, n int) {
-	l := &d.levels[n]
-	f := p.Frame(n)
-	a := l.tree[0].act
-	a.disables = d.rel.disables(p, f, a, &l.ahead)
-	l.sleep = append(l.sleep, a)
-	l.tree = l.tree[1:]
-	if len(l.tree) > 0 {
-		return
+// Begin implements Explorer: it goes on from the deepest state of its path that has
+// anything left, or helps others.
+func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
+	if d.tree == nil {
+		d.tree = newExecTree(1)
 	}
-	if !l.wide {
-		for _, a := range l.sleep {
-			l.wide = l.wide || a.disables
+	t := d.tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d.rel = relationOf(p)
+	if !t.began {
+		t.began = true
+		if d.Kept > 0 {
+			t.most = d.Kept
 		}
-		if !l.wide {
-			return
-		}
-		if d.leaves(n) {
-			d.skipped++
-			return
-		}
-		d.Widened++
+		return 0, true
 	}
-	for i := range f.Enabled {
-		if !asleep(l.sleep, &f.Enabled[i]) {
-			l.tree = append(l.tree, &wakeup{act: &act{event: f.Enabled[i]}})
-			return
+	v := d.back(p)
+	if t.done > t.most {
+		v = t.next(true)
+	}
+	if v == nil {
+		if !t.await(func() bool { return t.cut || t.offers > 0 }) {
+			return 0, false
+		}
+		v = t.next(t.done > t.most)
+	}
+	if d.Backtracks > 0 && t.count >= d.Backtracks {
+		t.cut = true
+		t.some.Broadcast()
+		return 0, false
+	}
+	t.count++
+	return d.take(v), true
+}
+
+// back goes back on a path that has ended: what is over on it is closed. It returns the
+// deepest state in which anything is left to begin, or nil.
+func (d *DPOR) back(p *space.Path) *vertex {
+	i := len(d.path) - 1
+	for ; i >= 0; i-- {
+		v, w := d.path[i].at, d.path[i].via
+		if w != nil {
+			w.act.disables = w.act.disables || d.rel.disables(p, p.Frame(i), w.act, &v.ahead)
+			d.over(v, w)
+		}
+		if v.live > 0 || len(v.tree) > 0 || d.widen(p.Frame(i), v) {
+			break
+		}
+		d.tree.finished(v, p.Frame(i))
+	}
+	for ; i >= 0; i-- {
+		if d.path[i].at.offered {
+			return d.path[i].at
 		}
 	}
+	return nil
+}
+
+// widen has the next event that is awake in a state, of which f is the frame, tried when
+// the state must be widened.
+func (d *DPOR) widen(f *space.Frame, v *vertex) bool {
+	for i := 0; i < len(v.sleep) && !v.wide; i++ {
+		v.wide = v.sleep[i].disables
+	}
+	if !v.wide {
+		return false
+	}
+	w := v.awake(f)
+	if w == nil {
+		return false
+	}
+	if d.leaves(v.depth) {
+		d.tree.skipped.Store(true)
+		return false
+	}
+	d.widened(v)
+	v.tree = append(v.tree, w)
+	d.tree.offer(v)
+	return true
+}
+
+// take begins the next branch of a vertex. The path stays as it is as far as it leads there.
+func (d *DPOR) take(v *vertex) (keep int) {
+	w := d.tree.pop(v)
+	old := len(d.path)
+	for len(d.path) <= v.depth {
+		d.path = append(d.path, level{})
+	}
+	d.path = d.path[:v.depth+1]
+	for u := v; ; u = u.parent {
+		l := &d.path[u.depth]
+		common := u.depth < old && l.at == u && l.id == u.id
+		*l = level{at: u, id: u.id, via: w, sleep: u.sleep}
+		if u != v {
+			l.sleep = u.sleep[:u.inherited+w.at]
+		}
+		if common || u.parent == nil {
+			keep = u.depth
+			break
+		}
+		w = u.via
+	}
+	d.acts = d.acts[:min(keep, len(d.acts))]
+	for i := keep; i < v.depth; i++ {
+		d.acts = append(d.acts, d.path[i].via.act)
+	}
+	d.known = min(d.known, keep)
+	return keep
 }
 
 // Next implements Explorer.
 func (d *DPOR) Next(p *space.Path) (event int, ok bool) {
 	n := p.Len()
-	f := p.Last()
-	if n == len(d.levels) {
-		d.arrive(p)
+	if n == len(d.path) && !d.arrive(p) {
+		return d.choose(p)
 	}
-	l := &d.levels[n]
-	if len(l.tree) == 0 {
-		d.awake = d.awake[:0]
-		for i := range f.Enabled {
-			if !asleep(l.sleep, &f.Enabled[i]) {
-				d.awake = append(d.awake, i)
-			}
-		}
-		if len(d.awake) == 0 {
-			d.Blocked++
-			d.levels = d.levels[:n]
-			return 0, false
-		}
-		event = d.awake[0]
-		if d.Choose != nil {
-			event = d.Choose(p, d.awake)
-		}
-		l.tree = append(l.tree, &wakeup{act: &act{event: f.Enabled[event]}})
-		return event, true
-	}
+	f, w := p.Last(), d.path[n].via
 	for i := range f.Enabled {
-		if f.Enabled[i].SameAction(&l.tree[0].act.event) {
+		if f.Enabled[i].SameAction(&w.act.event) {
 			return i, true
 		}
 	}
-	d.Impossible++
-	d.levels = d.levels[:n]
+	if n < len(d.path)-1 {
+		panic("a path cannot be taken again")
+	}
+	d.impossible()
+	v, t := d.path[n].at, d.tree
+	d.path[n].via = nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v.busy = nil
+	v.live--
+	t.offer(v)
 	return 0, false
 }
 
-// arrive enters the state that the path has come to: what sleeps in the state before
-// and does not depend on the step between sleeps on, and the sequences of the wake-up
-// tree that begin with the step go on here.
-func (d *DPOR) arrive(p *space.Path) {
-	n := p.Len()
-	d.bounded = d.bounded || p.Last().Bounded
-	if n < cap(d.levels) {
-		d.levels = d.levels[:n+1]
-	} else {
-		d.levels = append(d.levels, level{})
-	}
-	l := &d.levels[n]
-	l.sleep, l.tree, l.wide = l.sleep[:0], nil, false
-	l.ahead.reset(p)
+// arrive enters the state that the path has come to into the tree: what sleeps in the
+// state before and does not depend on the step between sleeps on, and the sequences of
+// the wake-up tree that begin with the step go on here. Not ok: there are none.
+func (d *DPOR) arrive(p *space.Path) (ok bool) {
+	n, t := p.Len(), d.tree
+	v := d.vertex()
+	v.ahead.reset(p)
 	if n > 0 {
 		a := d.step(p)
-		before := &d.levels[n-1]
-		l.sleep = d.rel.awakened(l.sleep, before.sleep, a)
-		l.tree, before.tree[0].then = before.tree[0].then, nil
+		v.sleep = d.rel.awakened(v.sleep, d.path[n-1].sleep, a)
+		v.inherited = len(v.sleep)
+		d.looked(a)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bounded = t.bounded || p.Last().Bounded
+	if n > 0 {
+		d.enterStep(p, v)
+	} else {
+		t.root = v
+	}
+	d.path = append(d.path, level{at: v, id: v.id, sleep: v.sleep})
+	if len(v.tree) > 0 {
+		d.path[n].via = t.pop(v)
+		return true
+	}
+	v.busy = &wakeup{act: &act{}}
+	v.live = 1
+	d.path[n].via = v.busy
+	return false
 }
 
-// looked notes whether an act has set a timer or ended a path. When it is the first to
-// do so, races of the states on the path may have been settled as if there were none.
-func (d *DPOR) looked(a *act) {
-	if d.bound || a.after == ariadne.Never && !a.ends {
-		return
+// vertex returns an empty one.
+func (d *DPOR) vertex() *vertex {
+	n := len(d.free)
+	if n == 0 {
+		return &vertex{}
 	}
-	d.bound = true
-	for i := range d.levels {
-		d.levels[i].wide = d.levels[i].wide || d.count > 0
-	}
+	v := d.free[n-1]
+	d.free = d.free[:n-1]
+	clear(v.begun)
+	*v = vertex{sleep: v.sleep[:0], begun: v.begun[:0], ahead: v.ahead}
+	return v
 }
 
-// step enters what the path's last step came to.
+// choose chooses freely among the events that are awake in the state to which the path
+// has come.
+func (d *DPOR) choose(p *space.Path) (event int, ok bool) {
+	n, f := p.Len(), p.Last()
+	l := &d.path[n]
+	d.choices = d.choices[:0]
+	for i := range f.Enabled {
+		if !asleep(l.sleep, &f.Enabled[i]) {
+			d.choices = append(d.choices, i)
+		}
+	}
+	if len(d.choices) == 0 {
+		d.Blocked++
+		d.tree.mu.Lock()
+		defer d.tree.mu.Unlock()
+		d.path[n-1].via.to = nil
+		d.free = append(d.free, l.at)
+		d.path = d.path[:n]
+		return 0, false
+	}
+	event = d.choices[0]
+	if d.Choose != nil {
+		event = d.Choose(p, d.choices)
+	}
+	// Nobody looks at it before it is known what it comes to.
+	l.via.act.event = f.Enabled[event]
+	return event, true
+}
+
+// step enters the path's last step.
 func (d *DPOR) step(p *space.Path) *act {
 	n := p.Len()
 	a := actOf(p, n)
 	d.acts = append(d.acts[:n-1], a)
-	d.looked(a)
-	before := &d.levels[n-1]
-	before.tree[0].act = a
-	before.ahead.add(p, a)
 	return a
+}
+
+// enterStep enters the path's last step into the tree, and the vertex that it has led to
+// unless the path has ended.
+func (d *DPOR) enterStep(p *space.Path, to *vertex) {
+	n := p.Len()
+	l, a := &d.path[n-1], d.acts[n-1]
+	l.at.ahead.add(p, a)
+	d.tree.known(l.at, a, to)
+}
+
+// looked notes whether an act has set a timer or ended a path. When it is the first to
+// do so, races may have been settled as if there were none.
+func (d *DPOR) looked(a *act) {
+	t := d.tree
+	if a.after == ariadne.Never && !a.ends || t.bound.Load() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.bound.Swap(true) && t.count > 0 {
+		d.widenAll(t.root)
+	}
+}
+
+// impossible notes that what should have been possible was not.
+func (d *DPOR) impossible() {
+	d.Impossible++
+	d.tree.impossible.Store(true)
 }
 
 // End implements Explorer: it looks for the races of the path's new steps.
@@ -224,14 +347,11 @@ func (d *DPOR) End(p *space.Path, e End) error {
 	if e == Given {
 		return nil
 	}
-	d.bounded = d.bounded || p.Last().Bounded
-	if p.Len() > 0 {
-		d.step(p)
-	}
+	d.ended(p)
 	d.order(p)
 	for i := range d.races {
 		r := &d.races[i]
-		if r.settled && !d.bound {
+		if r.settled && !d.tree.bound.Load() {
 			continue
 		}
 		var err error
@@ -240,6 +360,19 @@ func (d *DPOR) End(p *space.Path, e End) error {
 		}
 	}
 	return nil
+}
+
+// ended enters the last step of a path.
+func (d *DPOR) ended(p *space.Path) {
+	if p.Len() > 0 {
+		d.looked(d.step(p))
+	}
+	d.tree.mu.Lock()
+	defer d.tree.mu.Unlock()
+	d.tree.bounded = d.tree.bounded || p.Last().Bounded
+	if p.Len() > 0 {
+		d.enterStep(p, nil)
+	}
 }
 
 // order computes what happens before what on the path, and its races.
@@ -302,7 +435,7 @@ func (d *DPOR) leaves(n int) bool { return d.Branch > 0 && (n < d.First || n >= 
 // with whatever steps the path had gone on after the race, there would be no more to do.
 func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 	if d.leaves(r.first - 1) {
-		d.skipped++
+		d.tree.skipped.Store(true)
 		return true, nil
 	}
 	v := d.sequence[:0]
@@ -318,12 +451,12 @@ func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 	d.sequence = v
 	// Without timers and ends, the second has nothing to do with what comes later and
 	// does not come after the first.
-	at := between
-	if d.bound {
+	at, bound := between, &d.tree.bound
+	if bound.Load() {
 		at = len(v)
 	}
 	b, err := d.after(p, p.Frame(r.first-1), v[:at], d.acts[r.second-1])
-	if err == nil && d.bound && at < len(v) { // since now
+	if err == nil && bound.Load() && at < len(v) { // since now
 		at = len(v)
 		b, err = d.after(p, p.Frame(r.first-1), v, d.acts[r.second-1])
 	}
@@ -332,7 +465,7 @@ func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 	}
 	v = slices.Insert(v, at, b)
 	d.sequence = v
-	l := &d.levels[r.first-1]
+	l := &d.path[r.first-1]
 	explored := false
 	for _, a := range l.sleep {
 		if i, ok := d.rel.initial(v, a); ok {
@@ -343,7 +476,9 @@ func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 	if explored {
 		return settled, nil
 	}
-	return d.rel.insert(&l.tree, v, between+1), nil
+	d.tree.mu.Lock()
+	defer d.tree.mu.Unlock()
+	return d.enter(l.at, len(l.sleep), l.via.act, v, between+1), nil
 }
 
 // after is what the event of a comes to after the sequence v from the state of f; nil
@@ -354,7 +489,7 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 	for _, b := range v {
 		e := b.event
 		if !p.System().Pending(&s.State, &e) {
-			d.Impossible++
+			d.impossible()
 			return nil, nil
 		}
 		if _, err := p.Space().Step(s, e); err != nil {
@@ -378,17 +513,28 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 	return nil, nil
 }
 
+// Leave implements Leaver.
+func (d *DPOR) Leave() {
+	if d.tree != nil {
+		d.tree.leave()
+	}
+}
+
 // Missed implements Exhaustive.
 func (d *DPOR) Missed() string {
+	t := d.tree
+	t.mu.Lock()
+	cut, bounded, count := t.cut, t.bounded, t.count
+	t.mu.Unlock()
 	switch {
-	case d.Backtracks > 0 && d.count >= d.Backtracks && len(d.levels) > 0:
-		return fmt.Sprintf("it was ended after %d backtracks", d.count)
-	case d.skipped > 0:
+	case cut:
+		return fmt.Sprintf("it was ended after %d backtracks", count)
+	case t.skipped.Load():
 		return fmt.Sprintf("other orders of what comes before or after %d steps", d.Branch)
-	case d.Impossible > 0:
-		return fmt.Sprintf("%d reversals were not possible", d.Impossible)
-	case d.bounded:
+	case t.impossible.Load():
+		return "some reversals were not possible"
+	case bounded:
 		return missedByBounds
 	}
-	return ""
+	return t.missed()
 }

@@ -8,6 +8,10 @@ import "slices"
 type wakeup struct {
 	act  *act
 	then []*wakeup // in the order in which they are to be explored
+	// What it is in the execution tree, once it was begun.
+	at   int     // index in vertex.begun
+	to   *vertex // where it leads, as long as that is kept
+	over bool    // nothing is left to be explored below
 }
 
 // insert adds the sequence v to a tree unless a sequence that is in it can be
@@ -15,18 +19,9 @@ type wakeup struct {
 // most, whatever follows them.
 func (r relation) insert(tree *[]*wakeup, v []*act, n int) (settled bool) {
 	for _, w := range *tree {
-		i, ok := r.initial(v, w.act)
-		if !ok {
-			continue
+		if settled, ok := r.insertBelow(w, v, n); ok {
+			return settled
 		}
-		settled = n == 0 || 0 <= i && i < n
-		if settled {
-			n = max(n-1, 0)
-		}
-		if rest := without(v, i); len(w.then) > 0 && len(rest) > 0 {
-			return r.insert(&w.then, rest, n) && settled
-		}
-		return settled
 	}
 	for i := range v {
 		w := &wakeup{act: v[i]}
@@ -34,6 +29,29 @@ func (r relation) insert(tree *[]*wakeup, v []*act, n int) (settled bool) {
 		tree = &w.then
 	}
 	return true
+}
+
+// insertBelow does what insert does when the event of w can be the first of v; not ok
+// when it cannot.
+func (r relation) insertBelow(w *wakeup, v []*act, n int) (settled, ok bool) {
+	i, ok := r.initial(v, w.act)
+	if !ok {
+		return false, false
+	}
+	settled, n = decided(i, n)
+	if rest := without(v, i); len(w.then) > 0 && len(rest) > 0 {
+		settled = r.insert(&w.then, rest, n) && settled
+	}
+	return settled, true
+}
+
+// decided: that an event can be the first of a sequence, in which it is the i-th, is
+// told by the first n of the sequence. Of these, left are in what comes after it.
+func decided(i, n int) (settled bool, left int) {
+	if n == 0 || 0 <= i && i < n {
+		return true, max(n-1, 0)
+	}
+	return false, n
 }
 
 // initial reports whether a can be the first event of a trace of v: it is v[i] and
