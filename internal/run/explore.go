@@ -116,6 +116,7 @@ type explorer struct {
 	shares   shares
 	memo     *memo.Memo
 	pool     *memo.Pool
+	rules    []*script.Rules // by worker; nil: there is no script
 	totals   *coverage.Totals
 	kept     *seenLog   // nil: all of it is walked again
 	from     int        // paths that were taken before the check was resumed
@@ -171,6 +172,9 @@ func (x *explorer) explore(workers int) {
 	b := &builder{Options: &x.opts, seed: x.spec.Seed, from: x.from, full: x.seen.Full, bytes: x.shares.paths}
 	for range workers {
 		b.meters = append(b.meters, x.totals.Meter(x.opts.InMemory.States))
+	}
+	if s := x.opts.InMemory.Script; s != nil {
+		x.rules = s.Rules(x.system, workers)
 	}
 	var all []*worker
 	for i, e := range x.kind.make(b) {

@@ -88,18 +88,18 @@ func (w word) Err() error {
 	return nil
 }
 
-// obey makes a worker's search obey the user.
-func (x *explorer) obey(e *search.Exploration) (w word) {
+// obey makes the search of worker id obey the user.
+func (x *explorer) obey(id int, e *search.Exploration) (w word) {
 	if x.symmetric() {
 		w.symmetry = space.NewSymmetry(len(x.spec.Nodes), x.opts.InMemory.Symmetric)
 		w.symmetry.Audit = x.opts.InMemory.Audit
 		e.Space.Symmetry = w.symmetry
 		e.Classes = append(e.Classes, (*space.Path).Class)
 	}
-	if x.opts.InMemory.Script == nil {
+	if x.rules == nil {
 		return w
 	}
-	r := x.opts.InMemory.Script.Rules(x.system)
+	r := x.rules[id]
 	w.rules = r
 	r.Audit(e.Space.Source, x.opts.InMemory.Audit)
 	if series, ok := e.Explorer.(*strategy.Series); ok {

@@ -63,7 +63,7 @@ func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter, nod
 		w.near = true
 		x.nearby++
 	}
-	w.word = x.obey(w.search)
+	w.word = x.obey(id, w.search)
 	return w
 }
 

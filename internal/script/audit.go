@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"sync"
 
 	"ariadne"
 	"ariadne/internal/memo"
@@ -114,6 +115,22 @@ func besides(a, b []string) string {
 	return "it " + strings.Join(only, "; ")
 }
 
+// offers are what states offer, by what same said of them, for all workers of a search.
+type offers struct {
+	mu    sync.Mutex
+	known map[world.Hash]world.Hash
+}
+
+// of returns what the first state of a class offered; not known: this is the first.
+func (o *offers) of(class, offer world.Hash) (before world.Hash, known bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if before, known = o.known[class]; !known && len(o.known) < knownMax {
+		o.known[class] = offer
+	}
+	return before, known
+}
+
 // auditSame compares what a state offers with what those like it did.
 func (r *Rules) auditSame(p *space.Path, class world.Hash) {
 	var offer world.Hash
@@ -127,14 +144,8 @@ func (r *Rules) auditSame(p *space.Path, class world.Hash) {
 		g := world.HashOf(uint64(e.Kind), uint64(e.Node), h.Sum64())
 		offer.Hi, offer.Lo = offer.Hi+g.Hi, offer.Lo+g.Lo
 	}
-	if r.offers == nil {
-		r.offers = map[world.Hash]world.Hash{}
-	}
-	before, known := r.offers[class]
+	before, known := r.offers.of(class, offer)
 	if !known {
-		if len(r.offers) < knownMax {
-			r.offers[class] = offer
-		}
 		return
 	}
 	r.Audited++

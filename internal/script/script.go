@@ -172,12 +172,17 @@ type Rules struct {
 	Audited int
 	source  space.Source
 	share   float64
-	offers  map[world.Hash]world.Hash // by what same said of a state: what it offers
+	offers  *offers
 }
 
-// Rules returns the rules for a worker's search of a system.
-func (s *Script) Rules(y *world.System) *Rules {
-	return &Rules{script: s, names: y.Names(), thread: s.thread(), known: map[[2]world.Hash]bool{}}
+// Rules returns the rules for each of the workers of a search of a system.
+func (s *Script) Rules(y *world.System, workers int) []*Rules {
+	o := &offers{known: map[world.Hash]world.Hash{}}
+	var all []*Rules
+	for range workers {
+		all = append(all, &Rules{script: s, names: y.Names(), thread: s.thread(), known: map[[2]world.Hash]bool{}, offers: o})
+	}
+	return all
 }
 
 // Err is the first error of a rule, or nil; an *Error when it is the user's. After one the rules answer

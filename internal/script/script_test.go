@@ -42,7 +42,7 @@ func newSearch(t *testing.T, s *Script, e strategy.Explorer, programs func() []w
 	}
 	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
 	t.Cleanup(func() { x.Close() })
-	r := s.Rules(y)
+	r := s.Rules(y, 1)[0]
 	p := space.New(y, m, x)
 	if s.Relates() {
 		p.Independent = r.Independent
@@ -263,10 +263,11 @@ func TestWorkersShareAScript(t *testing.T) {
 	}
 	pool, seen := memo.NewPool(m), &space.Set{}
 	var workers sync.WaitGroup
-	for _, e := range (&strategy.Scripted{}).Divide(5) {
+	rules := s.Rules(first.Space.System, 5)
+	for i, e := range (&strategy.Scripted{}).Divide(5) {
 		nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Machines{Programs: counting(4, false)}).Boot(), memo.Limits{Checkpoints: 20}))
 		workers.Go(func() {
-			r := s.Rules(first.Space.System)
+			r := rules[i]
 			e.(*strategy.Scripted).Ask = r.Explore
 			x := &search.Exploration{Space: space.New(first.Space.System, m, nodes), Explorer: e, Checks: first.Checks, Seen: seen}
 			how, err := x.Run()
@@ -386,6 +387,27 @@ def same(state):
 	}
 }
 
+// TestAuditSameAmongWorkers: it takes one worker to come to a state, and another to come to
+// one that is taken for it and is not like it.
+func TestAuditSameAmongWorkers(t *testing.T) {
+	s := mustLoad(t, "def same(state):\n    return 1\n")
+	x, _ := newSearch(t, s, &strategy.DepthFirst{}, counting(3, false))
+	rules := s.Rules(x.Space.System, 2)
+	p := space.NewPath(x.Space, space.Bounds{})
+	for _, r := range rules {
+		r.Audit(x.Space.Source, 1)
+		r.Class(p)
+		if r.Err() == nil {
+			if err := p.Push(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if rules[0].Err() != nil || rules[1].Err() == nil || rules[0].Audited != 0 || rules[1].Audited != 1 {
+		t.Error(rules[0].Err(), rules[1].Err())
+	}
+}
+
 // BenchmarkExplore is a call of explore, with what a script usually looks at.
 func BenchmarkExplore(b *testing.B) {
 	s, err := load("rules.star", "def explore(path, state, enabled):\n    return [(a, state.deviations + a.index) for a in enabled if a.node != 'n9']\n")
@@ -405,7 +427,7 @@ func BenchmarkExplore(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	r := s.Rules(y)
+	r := s.Rules(y, 1)[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		if len(r.Explore(p)) != len(p.Last().Enabled) {
