@@ -149,6 +149,10 @@ const newAtOnce = 4096
 // call has told of; and of some that is entered meanwhile. Others can use the set
 // while f runs. Calls may not overlap. After an error of f's, which ends it, nothing is
 // certain about what was told.
+//
+// The hashes come from all over the table. Who enters them into another set in the
+// order of their slots fills that from one end, and looks through all of what is there
+// for each.
 func (s *Set) New(f func([]world.Hash) error) error {
 	all := make([]world.Hash, 0, newAtOnce)
 	tell := func() error {
@@ -161,18 +165,19 @@ func (s *Set) New(f func([]world.Hash) error) error {
 	}
 	for i := range s.stripes {
 		p := &s.stripes[i]
-		for word, size := 0, 0; ; {
+		for size, words, stride := 0, 0, 0; ; {
 			p.mu.Lock()
 			if len(p.slots) != size { // all of it lies elsewhere now
-				word, size = 0, len(p.slots)
+				size, words, stride = len(p.slots), 0, strideOf(len(p.noted))
 			}
-			for ; word < len(p.noted) && len(all) <= newAtOnce-64; word++ {
-				for w := p.noted[word]; w != 0; w &= w - 1 {
-					all = append(all, p.slots[word*64+bits.TrailingZeros64(w)])
+			for ; words < len(p.noted) && len(all) <= newAtOnce-64; words++ {
+				at := words * stride % len(p.noted)
+				for w := p.noted[at]; w != 0; w &= w - 1 {
+					all = append(all, p.slots[at*64+bits.TrailingZeros64(w)])
 				}
-				p.noted[word] = 0
+				p.noted[at] = 0
 			}
-			done := word == len(p.noted)
+			done := words == len(p.noted)
 			p.mu.Unlock()
 			if done {
 				break
@@ -183,6 +188,21 @@ func (s *Set) New(f func([]world.Hash) error) error {
 		}
 	}
 	return tell()
+}
+
+// strideOf is a step by which one comes to each of n places, and soon everywhere.
+func strideOf(n int) int {
+	gcd := func(a, b int) int {
+		for b != 0 {
+			a, b = b, a%b
+		}
+		return a
+	}
+	stride := n*5/8 + 1
+	for gcd(stride, n) > 1 {
+		stride++
+	}
+	return stride
 }
 
 // All calls f for each hash, in no order that means anything but always the same
