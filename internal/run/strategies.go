@@ -68,7 +68,8 @@ var searches = map[string]kind{
 	}},
 	"novelty": {make: func(b *builder) []strategy.Explorer {
 		return b.each(func(seed uint64, m *coverage.Meter) strategy.Explorer {
-			return &strategy.Novelty{Seed: seed, Weights: b.Weights, Index: b.from, New: func(*space.Path) bool { return m.Fresh() }}
+			return &strategy.Novelty{Seed: seed, Weights: b.Weights, Index: b.from, Bytes: b.bytes / int64(len(b.meters)),
+				New: func(*space.Path) bool { return m.Fresh() }}
 		})
 	}},
 }

@@ -11,9 +11,13 @@ type Novelty struct {
 	// New reports whether the last state of a path shows something that was not seen
 	// before, and remembers it.
 	New func(p *space.Path) bool
+	// Bytes is about how much memory the beginnings may take; 0: no bound. When there are
+	// more, those are forgotten that have led on often.
+	Bytes int64
+	Index int // of the next walk
 
 	pool  []beginning
-	Index int // of the next walk
+	bytes int64 // of the pool
 	draw  draw
 	now   follow
 	began bool
@@ -23,6 +27,9 @@ type beginning struct {
 	events []int32
 	used   int
 }
+
+// bytes is about what it takes, in a pool that is moved when it grows.
+func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 2*32 }
 
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
@@ -34,15 +41,33 @@ func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
 		return 0, true
 	}
 	// The least used of a few, so that what is new is soon used, and all is now and then.
-	best := &w.pool[w.draw.below(len(w.pool))]
-	for range 3 {
-		if b := &w.pool[w.draw.below(len(w.pool))]; b.used < best.used {
-			best = b
-		}
-	}
+	best := &w.pool[w.few(func(a, b *beginning) bool { return a.used < b.used })]
 	best.used++
 	w.now.prefix = best.events
 	return w.now.begin(p), true
+}
+
+// few draws some of the pool and returns the first of them in an order.
+func (w *Novelty) few(less func(a, b *beginning) bool) int {
+	first := w.draw.below(len(w.pool))
+	for range 3 {
+		if i := w.draw.below(len(w.pool)); less(&w.pool[i], &w.pool[first]) {
+			first = i
+		}
+	}
+	return first
+}
+
+// remember enters the path into the pool.
+func (w *Novelty) remember(p *space.Path) {
+	b := beginning{events: taken(p, p.Len())}
+	w.pool, w.bytes = append(w.pool, b), w.bytes+b.bytes()
+	for w.Bytes > 0 && w.bytes > w.Bytes {
+		i, last := w.few(func(a, b *beginning) bool { return a.used > b.used }), len(w.pool)-1
+		w.bytes -= w.pool[i].bytes()
+		w.pool[i], w.pool[last] = w.pool[last], beginning{}
+		w.pool = w.pool[:last]
+	}
 }
 
 // Next implements Explorer.
@@ -51,11 +76,7 @@ func (w *Novelty) Next(p *space.Path) (event int, ok bool) {
 		return event, true
 	}
 	if p.Len() > len(w.now.prefix) && w.New(p) {
-		var events []int32
-		for i := range p.Len() {
-			events = append(events, int32(p.Frame(i).Taken))
-		}
-		w.pool = append(w.pool, beginning{events: events})
+		w.remember(p)
 	}
 	return w.Weights.pick(&w.draw, p.Last(), nil), true
 }

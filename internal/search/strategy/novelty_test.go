@@ -1,0 +1,51 @@
+package strategy
+
+import (
+	"testing"
+	"time"
+
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+)
+
+// TestNoveltyForgets: what has led on often is forgotten when there is no room, and walks
+// go on from the rest.
+func TestNoveltyForgets(t *testing.T) {
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 2}, worldtest.Nodes(worldtest.LostUpdate()...))
+	m, err := memo.Open(y, memo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := memo.NewExecutor(m, (&memotest.Machines{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
+	defer x.Close()
+	p := space.NewPath(space.New(y, m, x), space.Bounds{})
+	w := &Novelty{New: func(*space.Path) bool { return true }, Bytes: 5000}
+	most, forgot, pooled := 0, false, 0
+	for range 300 {
+		keep, _ := w.Begin(p)
+		if p.Cut(keep); len(w.now.prefix) > 0 {
+			pooled++
+		}
+		for len(p.Last().Enabled) > 0 {
+			before := len(w.pool)
+			event, _ := w.Next(p)
+			if err := p.Push(event); err != nil {
+				t.Fatal(err)
+			}
+			sum := int64(0)
+			for i := range w.pool {
+				sum += w.pool[i].bytes()
+			}
+			if sum != w.bytes || sum > w.Bytes {
+				t.Fatalf("%d bytes, %d counted", sum, w.bytes)
+			}
+			most, forgot = max(most, len(w.pool)), forgot || before > 0 && len(w.pool) <= before
+		}
+	}
+	if most < 20 || !forgot || pooled < 100 {
+		t.Errorf("up to %d beginnings, %d walks from them", most, pooled)
+	}
+}
