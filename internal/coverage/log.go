@@ -156,18 +156,25 @@ func (l *Log) block(r io.Reader) (kind byte, payload []byte, err error) {
 // Account is what goes into a record besides what was seen by then.
 type Account struct {
 	Record   int // its number
+	now      Sample
 	samples  []Sample
 	reported []world.Hash
 }
 
-// Account begins a record. Whoever keeps an account of paths and of what was reported
-// (Totals.Report) takes this together with it, under the lock that guards it. Write
-// must follow, before the next one.
-func (l *Log) Account() *Account {
-	a := &Account{Record: l.record + 1}
+// Account begins a record. Whoever keeps an account of paths, of which there are so
+// many in it, and of what was reported (Totals.Report) takes this together with it,
+// under the lock that guards it. Paths that have ended and are not in it do not count:
+// a search that goes on from there takes them again, or others. Write must follow,
+// before the next Account.
+func (l *Log) Account(paths int) *Account {
+	a := &Account{Record: l.record + 1, now: l.totals.Now(0, memo.Counts{})}
+	a.now.Paths = paths
 	l.totals.mu.Lock()
 	a.samples = l.totals.samples[l.samples:]
 	l.totals.mu.Unlock()
+	for len(a.samples) > 0 && a.samples[len(a.samples)-1].Paths > paths {
+		a.samples = a.samples[:len(a.samples)-1]
+	}
 	l.totals.reported.New(func(all []world.Hash) error {
 		a.reported = append(a.reported, all...)
 		return nil
@@ -200,9 +207,7 @@ func (l *Log) Write(w io.Writer, a *Account) error {
 			return err
 		}
 	}
-	// The counters are read after the sets: there is no trace without its path.
-	now := t.Now(0, memo.Counts{})
-	r, err := json.Marshal(record{Number: a.Record, Paths: now.Paths, Steps: now.Steps, Samples: a.samples})
+	r, err := json.Marshal(record{Number: a.Record, Paths: a.now.Paths, Steps: a.now.Steps, Samples: a.samples})
 	if err != nil {
 		return err
 	}

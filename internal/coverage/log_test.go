@@ -57,9 +57,9 @@ func seen(t *coverage.Totals) []any {
 	return []any{s, t.StatesDigest(), t.Locals(), len(t.Samples())}
 }
 
-func write(t *testing.T, l *coverage.Log, to io.Writer) int {
+func write(t *testing.T, totals *coverage.Totals, l *coverage.Log, to io.Writer) int {
 	t.Helper()
-	a := l.Account()
+	a := l.Account(totals.Now(0, memo.Counts{}).Paths)
 	if err := l.Write(to, a); err != nil {
 		t.Fatal(err)
 	}
@@ -77,12 +77,12 @@ func TestLog(t *testing.T) {
 	first := coverage.NewTotals(3, 0)
 	l := coverage.NewLog(first, key, 0)
 	walk(t, first, 0, 10)
-	write(t, l, &file)
+	write(t, first, l, &file)
 	walk(t, first, 10, 30)
-	number := write(t, l, &file)
+	number := write(t, first, l, &file)
 	then := seen(first)
 	walk(t, first, 30, 50) // which comes to nothing
-	write(t, l, &file)
+	write(t, first, l, &file)
 	for part := range 3 {
 		totals := coverage.NewTotals(3, 0)
 		l, end, err := coverage.ReadLog(totals, key, bytes.NewReader(file.Bytes()), number)
@@ -94,7 +94,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("part %d: read %v, want %v", part, got, then)
 		}
 		walk(t, totals, 30+20*part, 50+20*part)
-		number = write(t, l, &file)
+		number = write(t, totals, l, &file)
 		then = seen(totals)
 		if part < 2 {
 			continue
@@ -102,9 +102,25 @@ func TestLog(t *testing.T) {
 		if got, want := then[:3], seen(whole)[:3]; !reflect.DeepEqual(got, want) {
 			t.Errorf("in parts %v, in one go %v", got, want)
 		}
-		before, samples := file.Len(), len(totals.Samples())
+		// The paths of who keeps the account count, and samples up to there.
+		samples := len(totals.Samples())
 		walk(t, totals, 0, 90)
-		write(t, l, &file)
+		a := l.Account(95)
+		if err := l.Write(&file, a); err != nil {
+			t.Fatal(err)
+		}
+		read := coverage.NewTotals(3, 0)
+		if _, _, err := coverage.ReadLog(read, key, bytes.NewReader(file.Bytes()), a.Record); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(read.Samples()); read.Now(0, memo.Counts{}).Paths != 95 || n <= samples || read.Samples()[n-1].Paths > 95 {
+			t.Errorf("%v, %d samples", read.Now(0, memo.Counts{}), n)
+		}
+		write(t, totals, l, &file)
+		before := file.Len()
+		samples = len(totals.Samples())
+		walk(t, totals, 0, 90)
+		write(t, totals, l, &file)
 		if grown := file.Len() - before; grown > 100+200*(len(totals.Samples())-samples) {
 			t.Errorf("nothing new was seen, and %d bytes were written", grown)
 		}
@@ -118,12 +134,12 @@ func TestLogIsDamaged(t *testing.T) {
 	totals := coverage.NewTotals(3, 0)
 	l := coverage.NewLog(totals, key, 7)
 	walk(t, totals, 0, 3)
-	if n := write(t, l, &file); n != 8 {
+	if n := write(t, totals, l, &file); n != 8 {
 		t.Errorf("record %d", n)
 	}
 	want, end := seen(totals), file.Len()
 	walk(t, totals, 3, 6)
-	write(t, l, &file)
+	write(t, totals, l, &file)
 	good := file.Bytes()
 	read := func(b []byte, key ariadne.Digest, number int) ([]any, error) {
 		totals := coverage.NewTotals(3, 0)

@@ -74,7 +74,7 @@ type Coverage struct {
 	Missed       string // what the strategy left out, when it has come to its end
 	// Full: there was no memory to count all; the numbers are lower bounds.
 	Full bool
-	// Earlier is how many paths were taken before the check was resumed of which
+	// Earlier is how many executions ended before the check was resumed of which
 	// nothing is counted here, because what they had seen was lost; Lost says how.
 	Earlier int    `json:",omitempty"`
 	Lost    string `json:",omitempty"`
@@ -317,7 +317,7 @@ func (x *explorer) account() func() error {
 	if c.Again || x.kept == nil {
 		return nil
 	}
-	a := x.kept.log.Account()
+	a := x.kept.log.Account(x.report.Executions - c.Earlier)
 	c.Record = a.Record
 	return func() error { return x.kept.write(a) }
 }

@@ -76,7 +76,7 @@ func (x *explorer) recall(version ariadne.Digest) {
 			x.cover.Earlier, x.cover.Lost, x.cover.Record = was.Earlier, was.Lost, was.Record
 			return
 		}
-		x.cover.Earlier, x.cover.Lost, x.cover.Record = x.from, err.Error(), was.Record
+		x.cover.Earlier, x.cover.Lost, x.cover.Record = x.report.Executions, err.Error(), was.Record
 		x.totals = x.newTotals()
 		record = was.Record
 	}
