@@ -136,9 +136,8 @@ func (w *worker) ended(p *space.Path, end string, v *ariadne.Violation) bool {
 		}
 		return w.err == nil && !w.over.Load()
 	}
-	if w.err = w.enter(); w.err == nil {
-		w.err = w.enterAlone(p, end, v)
-	}
+	w.add() // enterAlone saves: before it the path is seen and not counted
+	w.err = w.enterAlone(p, end, v)
 	return w.err == nil && !w.stopped()
 }
 
