@@ -40,6 +40,7 @@ type Node struct {
 	Name     string       // host name
 	Addrs    []netip.Addr // own addresses, without loopback
 	Hosts    []Host       // every node of the system, for name resolution
+	Hidden   []string     // paths that no directory lists
 	CPUs     int          // processors the node sees
 	RealBase int64        // CLOCK_REALTIME at time 0, ns since the epoch
 	MonoBase int64        // CLOCK_MONOTONIC at time 0, ns

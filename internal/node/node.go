@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -161,6 +162,11 @@ func Start(cfg Config) *Node {
 	k.Addrs = def.Addrs
 	for _, o := range cfg.Spec.Nodes {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
+	}
+	for _, h := range cfg.Spec.Hidden {
+		if rel, err := filepath.Rel(cfg.Spec.Dir, h); err == nil {
+			k.Hidden = append(k.Hidden, filepath.Join("/spec", rel))
+		}
 	}
 	k.RealBase = realBase + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)

@@ -107,6 +107,9 @@ func (n *Node) copiedFiles() (files []ariadne.File) {
 	}
 	// A file that cannot be read was not copied either.
 	_ = filepath.WalkDir(n.def.Dir, func(p string, d fs.DirEntry, err error) error {
+		if slices.Contains(n.cfg.Spec.Hidden, p) && d.IsDir() {
+			return fs.SkipDir
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}

@@ -128,6 +128,9 @@ func (c *check) resume() error {
 	if r.Ends == nil {
 		r.Ends = map[string]int{}
 	}
+	if err := c.hide(c.opts.Out); err != nil {
+		return err
+	}
 	r.Out, r.Stopped = c.opts.Out, ""
 	c.report, c.earlier = r, r.RealTime
 	c.steps.Store(int64(r.Steps))

@@ -14,8 +14,8 @@ import (
 
 // begin makes the run directory and the report. The report comes before anything else
 // is written or removed: whenever this ends, the directory is one of a command that
-// has not done anything yet.
-func (y *system) begin(command string) (*Report, error) {
+// has not done anything yet. It and further run directories are hidden from the nodes.
+func (y *system) begin(command string, hidden ...string) (*Report, error) {
 	out, err := makeOut(y.opts.Out, y.spec)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (y *system) begin(command string) (*Report, error) {
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	return r, first(empty(out), copySpec(out, y.spec))
+	return r, first(y.hide(append(hidden, out)...), first(empty(out), copySpec(out, y.spec)))
 }
 
 // record begins the record of an execution in dir.

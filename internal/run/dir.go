@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"ariadne"
 	"ariadne/internal/report"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
@@ -45,6 +46,7 @@ import (
 // that an end at any moment leaves what was there. The report comes first: a
 // directory without one is empty, but for a report that was being written.
 const (
+	runsDir      = "ariadne-runs" // where run directories lie by default
 	specFile     = "spec.yaml"
 	reportFile   = "report.json"
 	traceFile    = "trace.txt"
@@ -63,7 +65,7 @@ var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + tra
 // which is one that has its report; anything else that holds files is refused.
 func makeOut(out string, s *spec.Spec) (string, error) {
 	if out == "" {
-		return newOut(filepath.Join("ariadne-runs", fileName(s.Name)))
+		return newOut(filepath.Join(runsDir, fileName(s.Name)))
 	}
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return "", err
@@ -83,6 +85,12 @@ func makeOut(out string, s *spec.Spec) (string, error) {
 func isBegun(out string) (bool, error) {
 	entries, err := os.ReadDir(out)
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != reportFile+newSuffix }), err
+}
+
+// isRun reports whether a directory is a run directory.
+func isRun(dir string) bool {
+	r, err := loadReport(dir)
+	return err == nil && r.Command != "" && r.SpecDigest != ariadne.Digest{}
 }
 
 // empty removes from a run directory what an earlier run left there.

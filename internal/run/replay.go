@@ -44,12 +44,23 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if inside(o.Out, path) {
 		return nil, fmt.Errorf("%s: the trace lies in the run directory %s, which would be emptied", path, o.Out)
 	}
-	r, err := y.begin("replay")
+	r, err := y.begin("replay", runsOf(path)...)
 	if err != nil {
 		return nil, err
 	}
 	onThread(func() { err = y.replay(ctx, r, path, t, changes) })
 	return y.finish(r, err)
+}
+
+// runsOf are the run directories in which a trace lies.
+func runsOf(path string) (runs []string) {
+	dir := filepath.Dir(path)
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if isRun(d) {
+			runs = append(runs, d)
+		}
+	}
+	return runs
 }
 
 // inside reports whether path lies in the directory dir, if there is one.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ariadne"
@@ -31,7 +32,44 @@ func newSystem(s *spec.Spec, o Options) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &system{spec: s, opts: o, programs: programs, digests: d, checked: checkedNodes(s)}, nil
+	own := *s
+	return &system{spec: &own, opts: o, programs: programs, digests: d, checked: checkedNodes(s)}, nil
+}
+
+// hide hides from the nodes what Ariadne writes: these run directories, those that the
+// spec's directory holds already, and where they come to lie by default. What a node
+// finds when it lists that directory, or has a copy of, is then the same each time.
+func (y *system) hide(runs ...string) error {
+	dir, err := filepath.EvalSymlinks(y.spec.Dir)
+	if err != nil {
+		return err
+	}
+	runs = append(runs, runsDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if p := filepath.Join(dir, e.Name()); e.IsDir() && (e.Name() == runsDir || isRun(p)) {
+			runs = append(runs, p)
+		}
+	}
+	y.spec.Hidden = nil
+	for _, p := range runs {
+		p, err := filepath.Abs(p)
+		if err != nil {
+			return err
+		}
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		if rel, err := filepath.Rel(dir, p); err == nil && rel != "." && filepath.IsLocal(rel) {
+			y.spec.Hidden = append(y.spec.Hidden, filepath.Join(y.spec.Dir, rel))
+		}
+	}
+	slices.Sort(y.spec.Hidden)
+	y.spec.Hidden = slices.Compact(y.spec.Hidden)
+	return nil
 }
 
 // limits of one execution.

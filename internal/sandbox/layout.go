@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -86,9 +87,10 @@ func bindsIn(name string) (*entry, error) {
 	return d, nil
 }
 
-// copyOf returns a private copy of the host's file or directory name. Times and
+// copyOf returns a private copy of the host's file or directory name, without what is
+// hidden in it. Times and
 // owners are the node's own.
-func copyOf(name string) (*entry, error) {
+func copyOf(name string, hidden []string) (*entry, error) {
 	st, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -102,7 +104,11 @@ func copyOf(name string) (*entry, error) {
 		}
 		d := newDir(perm)
 		for _, x := range list {
-			e, err := copyOf(filepath.Join(name, x.Name()))
+			inner := filepath.Join(name, x.Name())
+			if slices.Contains(hidden, inner) {
+				continue
+			}
+			e, err := copyOf(inner, hidden)
 			if err != nil {
 				return nil, err
 			}

@@ -36,10 +36,11 @@ import (
 // Config says what to start. Paths are the node's unless said otherwise.
 type Config struct {
 	ID       ariadne.NodeID
-	Name     string // of the node
-	HostName string // default Name
-	SpecDir  string // host directory shown as /spec, or ""
-	WorkDir  string // host directory copied to /node, or ""
+	Name     string   // of the node
+	HostName string   // default Name
+	SpecDir  string   // host directory shown as /spec, or ""
+	WorkDir  string   // host directory copied to /node, or ""
+	Hidden   []string // host paths in WorkDir that are not copied
 	Writable []string
 	Hosts    []kernel.Host
 	CPUs     int // default 1

@@ -180,7 +180,7 @@ func (l *layout) addEtc(cfg Config) error {
 func (l *layout) addOwn(cfg Config) error {
 	node := newDir(0o755)
 	if cfg.WorkDir != "" {
-		e, err := copyOf(cfg.WorkDir)
+		e, err := copyOf(cfg.WorkDir, cfg.Hidden)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (l *layout) addOwn(cfg Config) error {
 		e    *entry
 	}{{"/node", node}, {"/tmp", newDir(0o1777)}, {"/run", run}, {"/var/tmp", newDir(0o1777)}, {"/dev/shm", newDir(0o1777)}}
 	for _, w := range cfg.Writable {
-		e, err := copyOf(w)
+		e, err := copyOf(w, nil)
 		if os.IsNotExist(err) {
 			e, err = newDir(0o755), nil
 		}

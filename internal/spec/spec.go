@@ -22,6 +22,9 @@ type Spec struct {
 	Path   string         // of the file, as given
 	Dir    string         // absolute directory of the file; nodes see it, read-only, as /spec
 	Digest ariadne.Digest // over the file's bytes but for the section explore
+	// Hidden are absolute paths below Dir that nodes find in no directory. They are not
+	// in the file: whoever writes there enters them.
+	Hidden []string
 
 	Name       string
 	Nodes      []Node

@@ -3,6 +3,7 @@ package sys
 import (
 	"bytes"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -179,6 +180,9 @@ func shownEntries(t *kernel.Thread, where string, dev uint64, list []kernel.Dire
 	var shown []kernel.Dirent
 	for _, d := range list {
 		if where == "/" && d.Name == ownDir || where == "/proc" && d.Name == "self" {
+			continue
+		}
+		if hidden := t.Node().Hidden; len(hidden) > 0 && slices.Contains(hidden, path.Join(where, d.Name)) {
 			continue
 		}
 		shown = append(shown, d)
