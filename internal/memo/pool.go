@@ -88,7 +88,10 @@ func (w *Worker) execute(l *Local, in world.Input) (*Transition, error) {
 	}
 	p.mu.Unlock()
 	// Another worker may have made it since it was looked up.
-	if r.result, r.err = p.memo.Lookup(l, in); r.result == nil && r.err == nil {
+	switch r.result, r.err = p.memo.Lookup(l, in); {
+	case r.result != nil:
+		w.remembered.Store(w.remembered.Load() + 1)
+	case r.err == nil:
 		r.result, r.err = w.executor.execute(l, in)
 	}
 	p.mu.Lock()
