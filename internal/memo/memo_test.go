@@ -2,6 +2,7 @@ package memo_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -415,5 +416,33 @@ func fill(v reflect.Value, n *int64) {
 		v.SetUint(uint64(*n % 100))
 	default:
 		panic(v.Kind())
+	}
+}
+
+// TestStoreThatWasBarelyBegun: a store whose maker was killed while it wrote the first
+// pages is made anew.
+func TestStoreThatWasBarelyBegun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	begin := func() error {
+		m, err := memo.Open(system(chaos), memo.Options{Path: path})
+		if err != nil {
+			return err
+		}
+		return m.Close()
+	}
+	if err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pages := range 4 {
+		if err := os.WriteFile(path, good[:pages*os.Getpagesize()], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := begin(); err != nil {
+			t.Errorf("%d pages: %v", pages, err)
+		}
 	}
 }

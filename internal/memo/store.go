@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 	"time"
 
@@ -62,6 +64,9 @@ var (
 )
 
 func openStore(path string, key ariadne.Digest, file func(string) (ariadne.Digest, error)) (*store, error) {
+	if err := mend(path); err != nil {
+		return nil, err
+	}
 	db, err := bbolt.Open(path, 0o666, &bbolt.Options{Timeout: time.Second, NoSync: true, NoFreelistSync: true})
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return nil, ErrInUse
@@ -77,6 +82,27 @@ func openStore(path string, key ariadne.Digest, file func(string) (ariadne.Diges
 	}
 	s.ends.Go(s.write)
 	return s, nil
+}
+
+// mend empties a file that a killed process has only begun to make: bbolt writes four
+// pages at first, and would read beyond the end of a file that has fewer.
+func mend(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return nil // somebody has it, and may be making it
+	}
+	st, err := f.Stat()
+	if err == nil && st.Size() < 4*int64(os.Getpagesize()) {
+		err = f.Truncate(0)
+	}
+	return err
 }
 
 // prepare empties a store of another key, or of files that have changed.
