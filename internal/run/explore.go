@@ -317,7 +317,9 @@ func (x *explorer) account() func() error {
 	if c.Again || x.kept == nil {
 		return nil
 	}
-	a := x.kept.log.Account(x.report.Executions - c.Earlier)
+	// Paths that a worker has not entered yet are none for who goes on with this report.
+	c.Paths = x.report.Executions - c.Earlier
+	a := x.kept.log.Account(c.Paths)
 	c.Record = a.Record
 	return func() error { return x.kept.write(a) }
 }
