@@ -66,6 +66,7 @@ type DPOR struct {
 	state    space.State
 	events   []world.Event
 	choices  []int
+	chosen   act // freely; of it the event alone is known
 }
 
 // level is a state on the path.
@@ -257,7 +258,7 @@ func (d *DPOR) arrive(p *space.Path) (ok bool) {
 		d.path[n].via = t.pop(v)
 		return true
 	}
-	v.busy = &wakeup{act: &act{}}
+	v.busy = &wakeup{act: &d.chosen}
 	v.live = 1
 	d.path[n].via = v.busy
 	return false
@@ -300,8 +301,8 @@ func (d *DPOR) choose(p *space.Path) (event int, ok bool) {
 	if d.Choose != nil {
 		event = d.Choose(p, d.choices)
 	}
-	// Nobody looks at it before it is known what it comes to.
-	l.via.act.event = f.Enabled[event]
+	// Nobody else looks at it before it is known what it comes to.
+	d.chosen.event = f.Enabled[event]
 	return event, true
 }
 
