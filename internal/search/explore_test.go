@@ -3,6 +3,7 @@ package search_test
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -357,6 +358,42 @@ func TestDPORAgreesWithSleepSets(t *testing.T) {
 	t.Logf("%d paths; %d given up by DPOR, %d by sleep sets", paths, blocked, tried)
 }
 
+// TestDPORMayChooseFreely: it finds the same whichever path it takes first.
+func TestDPORMayChooseFreely(t *testing.T) {
+	paths, blocked := 0, 0
+	check := func(t failer, s small, want found) {
+		for seed := range uint64(10) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			d := &strategy.DPOR{Choose: func(_ *space.Path, awake []int) int { return awake[r.IntN(len(awake))] }}
+			got := explore(t, s.exploration(t, d), 0)
+			same(t, got, want)
+			if got.coverage.Paths != want.coverage.Paths || d.Impossible > 0 {
+				t.Fatalf("order %d: %d paths, sleep sets take %d; %d reversals were not possible", seed, got.coverage.Paths, want.coverage.Paths, d.Impossible)
+			}
+			paths, blocked = paths+got.coverage.Paths, blocked+d.Blocked
+		}
+	}
+	// Without a budget of delays, a timer and a message that is due later.
+	late := small{rules: world.Rules{ClockError: 3 * time.Millisecond}, starts: []int{3, 0, 0, 0}, bounds: space.Bounds{Time: 9e6}}
+	late.programs = func() []worldtest.Program {
+		var p []worldtest.Program
+		for range 4 {
+			p = append(p, &worldtest.Chaos{Nodes: 4, Seed: 0x9658342, Acts: 2, Exits: 40})
+		}
+		return p
+	}
+	check(t, late, explore(t, late.exploration(t, &strategy.SleepSets{}), 0))
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSystem(t, 4, 4, rapid.IntRange(0, 3).Draw(t, "timers") > 0)
+		want := explore(t, s.exploration(t, &strategy.SleepSets{}), 1000)
+		if want.how != search.SearchExhausted {
+			t.SkipNow()
+		}
+		check(t, s, want)
+	})
+	t.Logf("%d paths and %d given up", paths, blocked)
+}
+
 // TestDPORInHardSystems: systems in which a race, looked at once, shows nothing, and
 // shows what is missing with another end of the path or after the first timer.
 func TestDPORInHardSystems(t *testing.T) {
@@ -390,9 +427,10 @@ func TestDPORInHardSystems(t *testing.T) {
 }
 
 // same fails when a search has not found what another has.
-func same(t *rapid.T, got, want found) {
+func same(t failer, got, want found) {
+	t.Helper()
 	if got.how != search.SearchExhausted {
-		t.Fatal(got.how)
+		t.Fatalf("%s", got.how)
 	}
 	if !maps.Equal(got.traces, want.traces) {
 		t.Fatalf("%d traces, want %d", len(got.traces), len(want.traces))

@@ -86,7 +86,7 @@ func pauses(n int, seed uint64) func() bool {
 	return func() bool {
 		switch r.IntN(n) {
 		case 0:
-			time.Sleep(time.Duration(r.IntN(200)) * time.Microsecond)
+			time.Sleep(time.Duration(r.IntN(50)) * time.Microsecond)
 		case 1:
 			runtime.Gosched()
 		}
@@ -194,6 +194,31 @@ func TestWorkersShareDPOR(t *testing.T) {
 			})
 			t.Logf("%d paths and %d given up, %d by a worker alone; %d states were widened", paths, blocked, alone, widened)
 		})
+	}
+}
+
+// TestWorkersShareBoundedDPOR: together they take as many paths as the bound allows, and
+// none twice.
+func TestWorkersShareBoundedDPOR(t *testing.T) {
+	s := small{rules: world.Rules{Latency: time.Millisecond}, programs: fan(4, 2)} // 90 traces
+	for _, c := range []struct {
+		d      strategy.DPOR
+		paths  int // 0: some
+		missed string
+	}{
+		{strategy.DPOR{Backtracks: 9}, 10, "it was ended after 9 backtracks"},
+		{strategy.DPOR{Backtracks: 89}, 90, ""},
+		{strategy.DPOR{Branch: 6}, 0, "other orders of what comes before or after 6 steps"},
+	} {
+		for _, n := range []int{1, 2, 5} {
+			d := c.d
+			explorers := d.Divide(n)
+			got := s.together(t, explorers, nil)
+			missed := explorers[0].(strategy.Exhaustive).Missed()
+			if got.coverage.Paths != len(got.traces) || c.paths > 0 && got.coverage.Paths != c.paths || got.coverage.Paths >= 90 && c.missed != "" || missed != c.missed {
+				t.Errorf("%+v, %d workers: %d paths, %d traces, %q", c.d, n, got.coverage.Paths, len(got.traces), missed)
+			}
+		}
 	}
 }
 

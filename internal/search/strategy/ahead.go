@@ -83,9 +83,13 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 			break
 		}
 	}
-	// Without budget no timer can pass a message that is not late yet.
-	passes := flying == nil || flying.Delayed || f.State.Delays > 0
-	return passes && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes && r.burdens(a, h, flying) || r.makesLate(f, a)
+	// Without budget no timer can pass a message that is not late yet: only those fire
+	// before a that are due before the message.
+	passes := ariadne.Never
+	if flying != nil && !flying.Delayed && f.State.Delays == 0 {
+		passes = flying.Arrival
+	}
+	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(a, h, flying) || r.makesLate(f, a)
 }
 
 // stops: a's node had a timer that could have fired.
@@ -102,8 +106,9 @@ func (r relation) stops(a *act, h *ahead) bool {
 }
 
 // shortens: the node's deadline is earlier than before, and others' events that it
-// was no matter to have to wait for it now. passes: timers may fire before a.
-func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, passes bool) bool {
+// was no matter to have to wait for it now. passes: timers that are due before that may
+// fire before a.
+func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, passes ariadne.Time) bool {
 	if a.after >= a.before {
 		return false
 	}
@@ -117,7 +122,7 @@ func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, pass
 		return false
 	}
 	// While a node is not switched on, no timer fires that is later than that.
-	return passes && a.event.Kind != ariadne.ActStart && h.lastFire(a.event.Node) > until || h.arrival > until
+	return passes > until && a.event.Kind != ariadne.ActStart && h.lastFire(a.event.Node) > until || h.arrival > until
 }
 
 // burdens: after a there are more messages that a timer would have to delay.

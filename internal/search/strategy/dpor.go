@@ -42,7 +42,7 @@ type DPOR struct {
 	Choose func(p *space.Path, awake []int) int
 
 	// Kept is how many states of the execution tree that are done may be kept, before all
-	// workers explore where the first of them can be forgotten; 0: a million.
+	// workers explore where the first of them can be forgotten; 0: 65,536.
 	Kept int
 
 	// Blocked counts paths that were given up because all that was left was asleep.

@@ -42,8 +42,8 @@ type execTree struct {
 	impossible atomic.Bool // the rules did not allow a reversal
 }
 
-// keptDone is how many vertices are kept that are done: some hundred MB.
-const keptDone = 1 << 20
+// keptDone is how many vertices are kept that are done: less than a hundred MB.
+const keptDone = 1 << 16
 
 func newExecTree(workers int) *execTree {
 	t := &execTree{most: keptDone}
@@ -180,6 +180,9 @@ func (t *execTree) finished(v *vertex, f *space.Frame) {
 	v.done = true
 	t.done++
 	if v.parent == nil {
+		if t.done > 1 {
+			panic("something in the execution tree was not closed")
+		}
 		return
 	}
 	v.parent.ahead.merge(&v.ahead)
@@ -195,9 +198,21 @@ func (d *DPOR) over(v *vertex, w *wakeup) {
 	d.tidy(v, w)
 }
 
-// tidy closes a branch if it is over and nothing is open that sleeps where it leads to.
+// tidy closes a branch if it is over and nothing is open that sleeps where it leads to,
+// and before that all branches below, which may open it again.
 func (d *DPOR) tidy(v *vertex, w *wakeup) {
-	if w.act.open && w.over && (w.to == nil || !w.to.waits()) {
+	if !w.act.open || !w.over {
+		return
+	}
+	if w.to != nil {
+		if w.to.waits() {
+			return
+		}
+		for _, u := range w.to.begun {
+			d.tidy(w.to, u)
+		}
+	}
+	if w.over {
 		d.close(v, w)
 	}
 }
