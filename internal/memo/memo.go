@@ -227,27 +227,34 @@ func (t *Transition) bytes() int64 {
 }
 
 // load takes into memory what the store has of a state.
+// Others may do the same at the same time: to read costs more than to enter.
 func (m *Memo) load(l *Local) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if l.loaded.Load() {
-		return nil
-	}
+	tick := m.tick.Load()
 	rows, err := m.store.get(l.Name)
 	if err != nil {
 		return err
 	}
+	var all []*Transition
 	for i := range rows {
 		t, err := m.transition(l, rows[i].in, rows[i].out)
 		if err != nil {
 			return fmt.Errorf("the store of transitions: %w", err)
 		}
+		all = append(all, t)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.loaded.Load() {
+		return nil
+	}
+	for _, t := range all {
 		if l.find(t.key) == nil {
 			m.enter(l, t)
 			m.count.Loaded++
 		}
 	}
-	l.loaded.Store(true)
+	// What was added since it was read may have been forgotten since.
+	l.loaded.Store(m.tick.Load() == tick)
 	return m.shrink()
 }
 
