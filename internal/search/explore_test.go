@@ -334,7 +334,8 @@ func (a *alarm) Start(c *worldtest.Ctx) {
 	}
 }
 
-// TestDPORAgreesWithSleepSets: in systems too large for brute force as well.
+// TestDPORAgreesWithSleepSets: in systems too large for brute force as well, by one worker
+// and by three.
 func TestDPORAgreesWithSleepSets(t *testing.T) {
 	if os.Getenv("ARIADNE_LONG") == "" {
 		t.Skip("long: set ARIADNE_LONG=1")
@@ -352,6 +353,11 @@ func TestDPORAgreesWithSleepSets(t *testing.T) {
 		same(t, got, want)
 		if got.coverage.Paths != want.coverage.Paths {
 			t.Fatalf("%d paths, sleep sets take %d", got.coverage.Paths, want.coverage.Paths)
+		}
+		several := s.together(t, (&strategy.DPOR{}).Divide(3), nil)
+		same(t, several, want)
+		if several.coverage.Paths != want.coverage.Paths {
+			t.Fatalf("three workers take %d paths, sleep sets take %d", several.coverage.Paths, want.coverage.Paths)
 		}
 		paths, blocked, tried = paths+got.coverage.Paths, blocked+d.Blocked, tried+e.Blocked
 	})
@@ -383,14 +389,18 @@ func TestDPORMayChooseFreely(t *testing.T) {
 		return p
 	}
 	check(t, late, explore(t, late.exploration(t, &strategy.SleepSets{}), 0))
-	rapid.Check(t, func(t *rapid.T) {
+	random := func(t *rapid.T) {
 		s := drawSystem(t, 4, 4, rapid.IntRange(0, 3).Draw(t, "timers") > 0)
 		want := explore(t, s.exploration(t, &strategy.SleepSets{}), 1000)
 		if want.how != search.SearchExhausted {
 			t.SkipNow()
 		}
 		check(t, s, want)
-	})
+	}
+	rapid.Check(t, random)
+	for i := 1; i < 100 && os.Getenv("ARIADNE_LONG") != ""; i++ {
+		rapid.Check(t, random)
+	}
 	t.Logf("%d paths and %d given up", paths, blocked)
 }
 

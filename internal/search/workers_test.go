@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -161,7 +162,7 @@ func TestWorkersShareDPOR(t *testing.T) {
 	for _, timers := range []bool{false, true} {
 		t.Run(fmt.Sprint("timers ", timers), func(t *testing.T) {
 			paths, alone, blocked, widened := 0, 0, 0, 0
-			rapid.Check(t, func(t *rapid.T) {
+			check := func(t *rapid.T) {
 				s := drawSystem(t, 4, 5, timers)
 				s.uneven = rapid.SampledFrom([]int{0, 2, 5, 30}).Draw(t, "uneven")
 				kept := rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "kept")
@@ -191,7 +192,11 @@ func TestWorkersShareDPOR(t *testing.T) {
 					}
 					paths, alone, blocked = paths+got.coverage.Paths, alone+d.Blocked, blocked+up
 				}
-			})
+			}
+			rapid.Check(t, check)
+			for i := 1; i < 20 && os.Getenv("ARIADNE_LONG") != ""; i++ {
+				rapid.Check(t, check)
+			}
 			t.Logf("%d paths and %d given up, %d by a worker alone; %d states were widened", paths, blocked, alone, widened)
 		})
 	}
