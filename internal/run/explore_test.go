@@ -77,6 +77,22 @@ func TestExhausted(t *testing.T) {
 	}
 }
 
+// TestDPORBySeveral: any number of workers takes one path of each trace.
+func TestDPORBySeveral(t *testing.T) {
+	s := system(t, 3, 2, 0)
+	var alone *run.Coverage
+	for _, workers := range []int{1, 2, 5} {
+		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: workers, InMemory: run.InMemory{Strategy: "dpor"}})
+		c := r.Coverage
+		if alone == nil {
+			alone = c
+		}
+		if r.Stopped != run.StopExplored || !c.Exhausted || c.Paths == 0 || c.Paths != alone.Paths || c.Traces != alone.Traces || c.Locals != alone.Locals || r.Outcome != run.Violated {
+			t.Errorf("%d workers: %v, stopped: %s, %+v, want %+v", workers, r.Outcome, r.Stopped, c, alone)
+		}
+	}
+}
+
 func TestWarmStartAndCoverageFiles(t *testing.T) {
 	s := system(t, 3, 1)
 	o := run.Options{Out: filepath.Join(s.Dir, "out"), InMemory: run.InMemory{Strategy: "depth-first", Audit: 1,

@@ -101,7 +101,7 @@ func searchUntilKilled(what string) {
 func TestSearchResumesAfterAnyKill(t *testing.T) {
 	t.Run("small", func(t *testing.T) {
 		s := system(t, 3, 2, 0)
-		for _, strategy := range []string{"deviations", "depth-first", "default", "walks"} {
+		for _, strategy := range []string{"deviations", "depth-first", "dpor", "default", "walks"} {
 			killAndResume(t, strategy, s.Dir, "-")
 		}
 	})
@@ -190,7 +190,8 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 func sameSearch(t *testing.T, last, whole *run.Report) {
 	t.Helper()
 	a, b := whole.Coverage, last.Coverage
-	if b.StatesDigest != a.StatesDigest || b.States != a.States || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || b.Exhausted != a.Exhausted ||
+	// Through which states two workers lead the paths of DPOR depends on who comes first.
+	if a.Strategy != "dpor" && (b.StatesDigest != a.StatesDigest || b.States != a.States) || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || b.Exhausted != a.Exhausted ||
 		b.Paths != a.Paths || b.Earlier > 0 {
 		t.Errorf("%s: %+v, want %+v", a.Strategy, b, a)
 	}
