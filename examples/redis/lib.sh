@@ -1,15 +1,10 @@
 # Functions of the clients.
 set -u
 
-# retry COMMAND...: runs it until it succeeds, for at most 30 seconds.
+# retry COMMAND...: runs it until it succeeds. It does not give up: a message that is
+# delayed may come later than anybody's patience, and that is nobody's mistake.
 retry() {
-	tries=150
 	until "$@"; do
-		tries=$((tries - 1))
-		if [ $tries = 0 ]; then
-			echo "gave up: $*" >&2
-			exit 1
-		fi
 		sleep 0.2
 	done
 }
