@@ -14,7 +14,7 @@ import (
 //
 // A worker executes what is missing itself, on the thread of its executor. To ask
 // another thread costs two switches, which on idle processors of a virtual machine
-// takes as long as a thaw.
+// takes half as long as a thaw.
 type Pool struct {
 	memo *Memo
 
