@@ -32,6 +32,8 @@ type Process struct {
 	UID, GID       int    // effective; SetUser and Cred keep them
 	Cred           Cred
 	Umask          int
+	// AdvisedFork: some of its memory may not be copied to children as it is.
+	AdvisedFork bool
 
 	Actions *Actions  // dispositions; shared with CLONE_SIGHAND
 	Pending []SigInfo // signals sent to the process
@@ -207,6 +209,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Umask
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
+	c.AdvisedFork = p.AdvisedFork
 	c.OOMScoreAdj, c.CoreFilter = p.OOMScoreAdj, p.CoreFilter
 	for r, l := range p.Rlimits {
 		c.Rlimits[r] = l
@@ -266,7 +269,7 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 		old.Leave(p.Node)
 	}
 	p.FDs.Exec(p.Node)
-	p.Dumpable, p.KeepCaps, p.HasExeced = 1, false, true
+	p.Dumpable, p.KeepCaps, p.HasExeced, p.AdvisedFork = 1, false, true, false
 	p.releaseVfork()
 }
 

@@ -226,6 +226,9 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 	must(th.tr.ToExit())
 	_, err = th.tr.Wait()
 	must(err)
+	if th.k.Proc.AdvisedFork && flags&unix.CLONE_VM == 0 {
+		must(n.heedForkAdvice(ctr))
+	}
 	must(ctr.StartChild(th.tr))
 
 	ck := n.k.Fork(th.k, a)

@@ -13,6 +13,7 @@ import (
 const (
 	dataNR   = 0
 	dataArch = 4
+	dataArg2 = 16 + 2*8
 	dataArg3 = 16 + 3*8
 	dataArg5 = 16 + 5*8
 )
@@ -33,8 +34,8 @@ var filter = sync.OnceValue(func() *unix.SockFprog {
 	return &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 })
 
-// filterProgram lets the calls of level Passed run, and those that the tracer injects
-// and anonymous mmap; all others stop. The rows come first: Linux remembers numbers that
+// filterProgram lets the calls of level Passed run, and those that the tracer injects,
+// anonymous private mmap, and madvise but for sys.StopsAdvice; all others stop. The rows come first: Linux remembers numbers that
 // are always allowed and skips the program for them.
 //
 // Calls of 32-bit and x32 programs fail: their numbers mean other calls.
@@ -58,11 +59,20 @@ func filterProgram(table []sys.Row) []bpf.Instruction {
 			p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(nr), SkipTrue: 1}, allow)
 		}
 	}
+	n := uint8(len(sys.StopsAdvice))
+	p = append(p,
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MADVISE, SkipTrue: n + 2},
+		bpf.LoadAbsolute{Off: dataArg2, Size: 4})
+	for i, advice := range sys.StopsAdvice {
+		p = append(p, bpf.JumpIf{Cond: bpf.JumpEqual, Val: advice, SkipTrue: n - uint8(i)})
+	}
 	return append(p,
+		allow,
+		bpf.LoadAbsolute{Off: dataNR, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: dataArg3, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.MAP_ANONYMOUS, SkipTrue: 2},
-		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_SHARED, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_SHARED | sys.MapDroppable, SkipTrue: 1},
 		allow,
 		bpf.LoadAbsolute{Off: dataArg5, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: InjectMagic & 0xffffffff, SkipTrue: 3},

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"ariadne/internal/sys"
@@ -36,7 +37,7 @@ func TestFilter(t *testing.T) {
 		switch {
 		case nr == unix.SYS_RSEQ:
 			want = errno(unix.ENOSYS)
-		case row.Level == sys.Passed:
+		case row.Level == sys.Passed, nr == unix.SYS_MADVISE && !slices.Contains(sys.StopsAdvice, 0):
 			want = unix.SECCOMP_RET_ALLOW
 		}
 		if got := decide(t, vm, arch, uint32(nr), [6]uint64{}); got != want {
@@ -53,6 +54,13 @@ func TestFilter(t *testing.T) {
 		{"half the magic", arch, unix.SYS_OPENAT, [6]uint64{5: InjectMagic & 0xffffffff}, unix.SECCOMP_RET_TRACE},
 		{"the other half", arch, unix.SYS_OPENAT, [6]uint64{5: InjectMagic &^ 0xffffffff}, unix.SECCOMP_RET_TRACE},
 		{"anonymous mapping", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_PRIVATE | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_ALLOW},
+		{"anonymous mapping, shared", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_SHARED | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_TRACE},
+		{"droppable mapping", arch, unix.SYS_MMAP, [6]uint64{3: sys.MapDroppable | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_TRACE},
+		{"memory not needed", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_DONTNEED}, unix.SECCOMP_RET_ALLOW},
+		{"memory not for children", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_DONTFORK}, unix.SECCOMP_RET_TRACE},
+		{"memory wiped in children", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_WIPEONFORK}, unix.SECCOMP_RET_TRACE},
+		{"the last advice that stops", arch, unix.SYS_MADVISE, [6]uint64{2: uint64(sys.StopsAdvice[len(sys.StopsAdvice)-1])}, unix.SECCOMP_RET_TRACE},
+		{"advice that stops, injected", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_DONTFORK, 5: InjectMagic}, unix.SECCOMP_RET_ALLOW},
 		{"mapping of a file", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_PRIVATE}, unix.SECCOMP_RET_TRACE},
 		{"unknown number", arch, 5000, [6]uint64{}, unix.SECCOMP_RET_TRACE},
 		{"x32", arch, x32Bit | unix.SYS_GETPID, [6]uint64{}, errno(unix.ENOSYS)},

@@ -16,9 +16,16 @@ func init() {
 	)
 }
 
+// MapDroppable is MAP_DROPPABLE of Linux 6.11, whose pages are wiped in children and
+// may vanish: earlier kernels do not know it.
+const MapDroppable = 0x8
+
 // sysMmap sees the mappings of files and of shared memory; the filter lets the
 // others pass.
 func sysMmap(t *kernel.Thread, a Args) kernel.Result {
+	if a[3]&MapDroppable != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
 	if a[3]&unix.MAP_ANONYMOUS != 0 {
 		t.Node().SharesMemory = t.Node().SharesMemory || a[3]&unix.MAP_SHARED != 0
 		return kernel.Native

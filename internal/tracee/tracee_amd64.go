@@ -175,6 +175,10 @@ func (t *Thread) BorrowCode() (restore func() error, err error) {
 	}, nil
 }
 
+// StandAtExit says that a new child stands at the exit of clone, so that calls can be
+// injected before it starts.
+func (t *Thread) StandAtExit() { t.entry, t.pos = t.regs, atExit }
+
 // StartChild gives a new child the registers that its parent had, with result 0
 // and the stack pointer that Linux gave it.
 func (t *Thread) StartChild(parent *Thread) error {
