@@ -15,16 +15,22 @@ import (
 
 func (th *thread) ReadMem(addr uint64, b []byte) kernel.Errno {
 	e := th.tr.ReadMem(addr, b)
-	if e == 0 {
+	if e == 0 && !isScratch(addr) {
 		th.n.step.memory.note(b)
 	}
 	return e
 }
 
 func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno {
-	th.n.step.memory.note(b)
+	if !isScratch(addr) {
+		th.n.step.memory.note(b)
+	}
 	return th.tr.WriteMem(addr, b)
 }
+
+// isScratch reports whether memory is Ariadne's, not the program's: it holds what Linux
+// was asked and has answered as it is on the host, such as device and inode numbers.
+func isScratch(addr uint64) bool { return addr-kernel.ScratchAddr < kernel.ScratchSize }
 
 func (th *thread) Syscall(nr int, args ...uint64) int64 {
 	v, err := th.tr.Inject(nr, args...)
