@@ -140,8 +140,6 @@ func writeSteps(w io.Writer, t *trace.Trace, sty report.Style) {
 // traceEnd says how the execution ended.
 func traceEnd(t *trace.Trace, sty report.Style) string {
 	switch v := t.Violation; {
-	case t.End == "":
-		return "then the trace was cut short"
 	case v == nil:
 		return "end: " + t.End
 	case v.Node == "":

@@ -84,7 +84,7 @@ func (r *Replay) Next(_, enabled []ariadne.Action) (ariadne.Action, bool) {
 
 // cutShort reports whether the trace stops before the execution had ended.
 func (r *Replay) cutShort() bool {
-	return r.Trace.End == "" || r.Trace.End == search.EndStopped || r.Trace.End == search.EndStrategy
+	return r.Trace.End == search.EndStopped || r.Trace.End == search.EndStrategy
 }
 
 // verify compares a step with the trace's; false at the first difference.
@@ -103,7 +103,7 @@ func (r *Replay) verify(s ariadne.Step) bool {
 }
 
 // nextCalls reads the calls of the next step. A file that ends early has none
-// for the rest: the execution was killed while it was written.
+// for the rest: it only serves to say more of a difference.
 func (r *Replay) nextCalls() (calls []ariadne.CallRecord, ok bool) {
 	if r.Calls == nil {
 		return nil, true

@@ -103,9 +103,9 @@ func TestWhateverHappenedCanBeReplayed(t *testing.T) {
 	}
 }
 
-func TestTraceCutShortIsFollowedToItsEnd(t *testing.T) {
+func TestTraceOfAStoppedExecutionIsFollowedToItsEnd(t *testing.T) {
 	tr, file := record(t, worldtest.TwoPhaseCommit(), 0)
-	tr.Steps, tr.End = tr.Steps[:4], ""
+	tr.Steps, tr.End = tr.Steps[:4], search.EndStopped
 	result, m := follow(t, worldtest.TwoPhaseCommit(), tr, file)
 	if m != nil || result.Steps != 4 {
 		t.Errorf("%d steps, %v", result.Steps, m)

@@ -19,11 +19,11 @@ import (
 // bug is an error that is Ariadne's own fault.
 type bug struct{ error }
 
-// asBug makes err a bug, unless it is the machine's.
+// asBug makes err a bug, unless it is the machine's or that of a file.
 func asBug(err error) error {
 	var setup *ariadne.SetupError
 	var killed *ariadne.KilledError
-	if err == nil || errors.As(err, &setup) || errors.As(err, &killed) {
+	if err == nil || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
 		return err
 	}
 	return bug{err}

@@ -18,7 +18,8 @@ import (
 type recorder struct {
 	dir      string
 	nodes    []string
-	trace    *os.File
+	trace    *trace.Writer
+	traceTo  *os.File
 	steps    *os.File
 	callFile *os.File
 	calls    *trace.CallWriter
@@ -37,14 +38,17 @@ func newRecorder(dir string, s *spec.Spec, h trace.Header, d *digests) (*recorde
 	}
 	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes)), digests: d, used: used{}}
 	r.timeline = report.NewTimeline(r.nodes, s.Latency, report.Style{})
-	r.trace = r.create(traceFile)
+	r.traceTo = r.create(traceFile)
+	r.trace = trace.NewWriter(r.traceTo)
 	r.steps = r.create(stepsFile)
 	r.callFile = r.create(traceFile + trace.CallsSuffix)
 	r.lines = r.create(report.TimelineFile)
 	if r.err == nil {
 		r.calls, r.err = trace.NewCallWriter(r.callFile)
 	}
-	r.write(r.trace, trace.AppendHeader(nil, &h))
+	if r.err == nil {
+		r.err = r.trace.Header(&h)
+	}
 	r.writeLines(r.timeline.Head())
 	if r.err != nil {
 		return nil, r.close()
@@ -83,7 +87,9 @@ func (r *recorder) path() string { return filepath.Join(r.dir, traceFile) }
 
 // step keeps a step.
 func (r *recorder) step(s ariadne.Step) {
-	r.write(r.trace, trace.AppendStep(nil, trace.NewStep(s)))
+	if r.err == nil {
+		r.err = r.trace.Step(trace.NewStep(s))
+	}
 	r.write(r.steps, stepLine(s, r.nodes))
 	if r.err == nil {
 		r.err = r.calls.Step(s.Output.CallTrace)
@@ -116,8 +122,9 @@ func logFile(node string) string { return filepath.Join(nodesDir, fileName(node)
 
 // end completes the record.
 func (r *recorder) end(result *search.Result) error {
-	r.write(r.trace, trace.AppendFiles(nil, r.used.files(r.digests)))
-	r.write(r.trace, trace.AppendEnd(nil, result.End, namedViolation(result.Violation, r.nodes)))
+	if r.err == nil && result.End != "" {
+		r.err = r.trace.End(r.used.files(r.digests), namedViolation(result.Violation, r.nodes), result.End)
+	}
 	return r.close()
 }
 
@@ -129,7 +136,7 @@ func (r *recorder) close() error {
 	if r.lines != nil {
 		r.writeLines(r.timeline.End()...)
 	}
-	for _, f := range append([]*os.File{r.trace, r.steps, r.callFile, r.lines}, r.logs...) {
+	for _, f := range append([]*os.File{r.traceTo, r.steps, r.callFile, r.lines}, r.logs...) {
 		if f != nil {
 			r.fail(f.Close())
 		}

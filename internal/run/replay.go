@@ -146,6 +146,8 @@ func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Tr
 		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
 	case a.Violation != nil:
 		r.violation(&a, t.Execution, r.Out, path)
+	case t.End == search.EndStopped:
+		r.doubt(fmt.Sprintf("the trace is that of an execution which was interrupted after step %d", a.Steps))
 	}
 	return nil
 }

@@ -54,6 +54,9 @@ func (c *CallWriter) Close() error { return c.z.Close() }
 // CallReader reads what a CallWriter wrote.
 type CallReader struct{ r *bufio.Reader }
 
+// ErrDamagedCalls is the error of what is no longer as a CallWriter wrote it.
+var ErrDamagedCalls = errors.New("the file of system calls is damaged")
+
 // NewCallReader reads from r.
 func NewCallReader(r io.Reader) (*CallReader, error) {
 	magic := make([]byte, len(callsMagic))
@@ -77,7 +80,7 @@ func (c *CallReader) Step() ([]ariadne.CallRecord, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the file of system calls is damaged: %w", noEOF(err))
+		return nil, fmt.Errorf("%w: %w", ErrDamagedCalls, noEOF(err))
 	}
 	return calls, nil
 }

@@ -1,9 +1,13 @@
 package trace
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -13,20 +17,62 @@ import (
 
 // Format prints t.
 func Format(t *Trace) []byte {
-	b := AppendHeader(nil, &t.Header)
+	var b bytes.Buffer
+	w := NewWriter(&b)
+	// Writing to a buffer does not fail.
+	w.Header(&t.Header)
 	for _, s := range t.Steps {
-		b = AppendStep(b, s)
+		w.Step(s)
 	}
-	b = AppendFiles(b, t.Files)
-	return AppendEnd(b, t.End, t.Violation)
+	w.End(t.Files, t.Violation, t.End)
+	return b.Bytes()
 }
+
+// Writer prints a trace while the execution goes on. What it has written is no trace
+// before its End.
+type Writer struct {
+	w     io.Writer
+	sum   hash.Hash // of all that was written
+	steps int
+}
+
+// NewWriter returns the writer of one trace.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w, sum: sha256.New()} }
+
+// Header prints what precedes the steps.
+func (w *Writer) Header(h *Header) error { return w.write(appendHeader(nil, h)) }
+
+// Step prints one step.
+func (w *Writer) Step(s Step) error {
+	w.steps++
+	return w.write(appendStep(nil, s))
+}
+
+// End prints the files that were used, the violation if v is not nil, and why the
+// execution ended.
+func (w *Writer) End(files []File, v *Violation, end string) error {
+	if err := w.write(appendViolation(appendFiles(nil, files), v)); err != nil {
+		return err
+	}
+	if err := w.write(fmt.Appendf(nil, "end %s steps %d digest ", quote(end), w.steps)); err != nil {
+		return err
+	}
+	return w.write([]byte(sumOf(w.sum) + "\n"))
+}
+
+func (w *Writer) write(b []byte) error {
+	w.sum.Write(b)
+	_, err := w.w.Write(b)
+	return err
+}
+
+// sumOf is how the last word of a trace names all that precedes it.
+func sumOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:8]) }
 
 // columns stands above the steps; the parser wants it as it is.
 const columns = "#  step          time            digest     calls  msgs lines   action"
 
-// AppendHeader appends what precedes the steps. With AppendStep and AppendEnd a
-// trace is written while the execution goes on.
-func AppendHeader(b []byte, h *Header) []byte {
+func appendHeader(b []byte, h *Header) []byte {
 	b = fmt.Appendf(b, "%s\n", Magic)
 	b = fmt.Appendf(b, "version %s\n", quote(h.Version))
 	b = fmt.Appendf(b, "name %s\n", quote(h.Name))
@@ -45,31 +91,24 @@ func AppendHeader(b []byte, h *Header) []byte {
 	return fmt.Appendf(b, "%s\n", columns)
 }
 
-// AppendStep appends one step's line.
-func AppendStep(b []byte, s Step) []byte {
+func appendStep(b []byte, s Step) []byte {
 	return fmt.Appendf(b, "%7d %s  %016x  %8d %5d %5d %c %s\n",
 		s.Index, formatTime(s.At), s.Digest, s.Calls, s.Messages, s.Lines, marks[s.Mark], s.Action)
 }
 
-// AppendFiles appends the files that were used, after the last step.
-func AppendFiles(b []byte, files []File) []byte {
+func appendFiles(b []byte, files []File) []byte {
 	for _, f := range files {
 		b = fmt.Appendf(b, "file %s %x\n", quote(f.Path), f.Digest[:])
 	}
 	return b
 }
 
-// AppendEnd appends why the execution ended; nothing when end is "".
-func AppendEnd(b []byte, end string, v *Violation) []byte {
-	if end == "" {
+func appendViolation(b []byte, v *Violation) []byte {
+	if v == nil {
 		return b
 	}
-	b = fmt.Appendf(b, "end %s\n", quote(end))
-	if v != nil {
-		b = fmt.Appendf(b, "violation %s %s %d %s %s\n",
-			quote(v.Kind), quote(v.Node), v.Step, strings.TrimSpace(formatTime(v.At)), strconv.Quote(v.Message))
-	}
-	return b
+	return fmt.Appendf(b, "violation %s %s %d %s %s\n",
+		quote(v.Kind), quote(v.Node), v.Step, strings.TrimSpace(formatTime(v.At)), strconv.Quote(v.Message))
 }
 
 // marks are the letters of Mark's values.
@@ -100,24 +139,27 @@ func NewViolation(v *ariadne.Violation, name func(ariadne.NodeID) string) *Viola
 // Short is as much of a digest as a trace keeps.
 func Short(d ariadne.Digest) uint64 { return binary.BigEndian.Uint64(d[:8]) }
 
-// Parse reads what Format or the Append functions wrote. A trace that ends
-// after any whole line of its steps is one that was cut short (End is "").
-// Errors name the line.
+// Parse reads what Format or a Writer wrote. A trace that was cut short, or changed
+// in any place, is none. Errors name the line.
 func Parse(b []byte) (*Trace, error) {
-	p := &parser{}
+	p := &parser{sum: sha256.New()}
 	for text := string(b); text != ""; {
 		line, rest, whole := strings.Cut(text, "\n")
 		p.line++
 		if !whole {
-			return nil, fmt.Errorf("line %d: cut short: %q", p.line, line)
+			return nil, fmt.Errorf("line %d: the trace is cut short in the middle of a line", p.line)
 		}
 		if err := p.parseLine(line); err != nil {
 			return nil, fmt.Errorf("line %d: %w", p.line, err)
 		}
+		p.sum.Write([]byte(line + "\n"))
 		text = rest
 	}
-	if !p.inSteps {
-		return nil, fmt.Errorf("line %d: the header is cut short: want %q", p.line+1, p.want())
+	switch {
+	case p.part < inSteps:
+		return nil, fmt.Errorf("line %d: the trace is cut short in its header: want %q", p.line+1, p.want())
+	case p.part < ended:
+		return nil, fmt.Errorf("line %d: the trace is cut short after step %d: its last line, which begins with end, is missing", p.line+1, len(p.t.Steps))
 	}
 	return &p.t, nil
 }
@@ -144,11 +186,21 @@ var headerLines = []struct {
 	{"max-calls", func(h *Header, f *fields) { h.MaxCalls = f.int() }},
 }
 
+// Parts of a trace, in their order.
+const (
+	inHeader = iota
+	inSteps
+	inFiles
+	inViolation
+	ended
+)
+
 type parser struct {
-	t       Trace
-	line    int
-	next    int // index in headerLines
-	inSteps bool
+	t    Trace
+	sum  hash.Hash // of the lines above
+	line int
+	next int // index in headerLines
+	part int
 }
 
 // want is the line that the header needs next.
@@ -165,20 +217,31 @@ func (p *parser) want() string {
 func (p *parser) parseLine(line string) error {
 	switch {
 	case p.line == 1:
-		if line != Magic {
-			return fmt.Errorf("not a trace of this version: want %q, got %q", Magic, line)
-		}
-		return nil
-	case p.inSteps:
+		return magic(line)
+	case p.part == ended:
+		return fmt.Errorf("%q after the end", line)
+	case p.part > inHeader:
 		return p.parseStepLine(line)
 	case p.next == len(headerLines):
 		if line != columns {
 			return fmt.Errorf("want %q, got %q", columns, line)
 		}
-		p.inSteps = true
+		p.part = inSteps
 		return nil
 	}
 	return p.parseHeaderLine(line)
+}
+
+// magic says why a first line is not that of a trace.
+func magic(line string) error {
+	version, ok := strings.CutPrefix(line, magicWords)
+	switch {
+	case line == Magic:
+		return nil
+	case ok && len(version) < 8:
+		return fmt.Errorf("a trace of format %s, and this version of Ariadne reads format %s: make it again", version, formatVersion)
+	}
+	return fmt.Errorf("not a trace: its first line should be %q", Magic)
 }
 
 func (p *parser) parseHeaderLine(line string) error {
@@ -198,45 +261,65 @@ func (p *parser) parseHeaderLine(line string) error {
 	return f.end()
 }
 
+// parseStepLine reads a line below the header.
 func (p *parser) parseStepLine(line string) error {
 	f := &fields{rest: line}
-	if p.t.End != "" {
-		return p.parseViolation(f)
-	}
-	if strings.HasPrefix(line, "end ") {
-		f.word()
-		p.t.End = f.word()
-		if f.err == nil && p.t.End == "" {
-			return fmt.Errorf("end without a reason")
-		}
-		return f.end()
-	}
-	if strings.HasPrefix(line, "file ") {
+	word, _, _ := strings.Cut(line, " ")
+	part := inSteps
+	switch word {
+	case "file":
+		part = inFiles
 		f.word()
 		p.t.Files = append(p.t.Files, File{f.word(), f.digest()})
-		return f.end()
+	case "violation":
+		part = inViolation
+		f.word()
+		p.t.Violation = &Violation{Kind: f.word(), Node: f.word(), Step: f.int(), At: f.time(), Message: f.word()}
+	case "end":
+		part = ended
+		f.word()
+		p.parseEnd(line, f)
+	default:
+		p.parseStep(f)
 	}
-	if len(p.t.Files) > 0 {
-		return fmt.Errorf("a step after the files")
+	switch {
+	case f.err == nil && (part < p.part || part == p.part && part == inViolation):
+		return fmt.Errorf("this line cannot stand here: steps, files, a violation and the end follow each other")
+	case part != inSteps:
+		f.end()
 	}
-	s := Step{Index: f.int(), At: f.time(), Digest: f.hex64(), Calls: f.int(), Messages: f.int(), Lines: f.int(), Mark: f.mark()}
-	s.Action = strings.TrimPrefix(f.rest, " ")
-	if f.err == nil && s.Index != len(p.t.Steps)+1 {
-		return fmt.Errorf("step %d where %d was expected", s.Index, len(p.t.Steps)+1)
-	}
-	if f.err == nil && s.Action == "" {
-		return fmt.Errorf("step %d has no action", s.Index)
-	}
-	p.t.Steps = append(p.t.Steps, s)
+	p.part = part
 	return f.err
 }
 
-func (p *parser) parseViolation(f *fields) error {
-	if w := f.word(); w != "violation" || p.t.Violation != nil {
-		return fmt.Errorf("%q after the end", w)
+func (p *parser) parseStep(f *fields) {
+	s := Step{Index: f.int(), At: f.time(), Digest: f.hex64(), Calls: f.int(), Messages: f.int(), Lines: f.int(), Mark: f.mark()}
+	s.Action = strings.TrimPrefix(f.rest, " ")
+	if s.Index != len(p.t.Steps)+1 {
+		f.fail("step %d where %d was expected", s.Index, len(p.t.Steps)+1)
 	}
-	p.t.Violation = &Violation{Kind: f.word(), Node: f.word(), Step: f.int(), At: f.time(), Message: f.word()}
-	return f.end()
+	if s.Action == "" {
+		f.fail("step %d has no action", s.Index)
+	}
+	p.t.Steps = append(p.t.Steps, s)
+}
+
+// parseEnd reads how the execution ended, and sees that all of the trace is there as it
+// was written.
+func (p *parser) parseEnd(line string, f *fields) {
+	p.t.End = f.word()
+	if p.t.End == "" {
+		f.fail("end without a reason")
+	}
+	f.literal("steps")
+	if n := f.int(); n != len(p.t.Steps) {
+		f.fail("the trace has %d steps, but its end says %d", len(p.t.Steps), n)
+	}
+	f.literal("digest")
+	p.sum.Write([]byte(line[:len(line)-len(f.rest)] + " "))
+	if w := f.word(); w != sumOf(p.sum) {
+		f.fail("the trace was changed after it was written: it says that its digest is %s, but it is %s", w, sumOf(p.sum))
+	}
 }
 
 // fields takes a line apart; the first error stays.
@@ -277,6 +360,12 @@ func (f *fields) word() string {
 	}
 	f.rest = f.rest[len(w):]
 	return w
+}
+
+func (f *fields) literal(want string) {
+	if w := f.word(); w != want {
+		f.fail("want %q, got %q", want, w)
+	}
 }
 
 func (f *fields) end() error {

@@ -6,7 +6,7 @@
 //
 // It reads no files and knows neither worlds nor Linux. Invariants: Parse(Format(t))
 // equals t for every t that Format takes, and Format(Parse(b)) equals b for
-// every b that Format wrote.
+// every b that Format wrote; what is not all of what was written does not parse.
 //
 // Read next: internal/replay.
 package trace
@@ -18,18 +18,20 @@ import (
 )
 
 // Magic is the first line of each trace; the number is the format's version.
-const Magic = "ariadne trace 1"
+const Magic = magicWords + formatVersion
+
+const (
+	magicWords    = "ariadne trace "
+	formatVersion = "2"
+)
 
 // Trace is one execution.
 type Trace struct {
 	Header
-	Steps []Step
-	// Files are the host's files that the execution has used. A trace that was cut
-	// short has none.
-	Files []File
-	// End says why the execution ended; "" when the trace was cut short.
-	End       string
+	Steps     []Step
+	Files     []File // the host's that the execution has used
 	Violation *Violation
+	End       string // why the execution ended
 }
 
 // Header is all that an execution depends on, besides its choices.

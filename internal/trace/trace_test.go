@@ -2,7 +2,9 @@ package trace_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -16,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const example = `ariadne trace 1
+const example = `ariadne trace 2
 version 0.1.0
 name raftkv
 spec ../raftkv.yaml 0000000000000000000000000000000000000000000000000000000000000000
@@ -35,8 +37,8 @@ max-calls 5000000
       2     1.002003400  0123456789abcdef         7     0     0 U deliver udp n1:5353>n2:5353 #3
 file "/spec/a b.conf" 0000000000000000000000000000000000000000000000000000000000000000
 file /usr/lib/libc.so.6 0200000000000000000000000000000000000000000000000000000000000000
-end violation
 violation death n2 2 1.002003400 "raftkv exited with status 2: panic: \"x\""
+end violation steps 2 digest 562a821f0cc6d8fc
 `
 
 func exampleTrace() *trace.Trace {
@@ -69,33 +71,48 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestCutShort: a trace that was cut between two lines of its steps is one; else
-// the error says where.
+// A trace that was cut anywhere is none, and the error says where.
 func TestCutShort(t *testing.T) {
-	lines := strings.SplitAfter(example, "\n")
-	for n := range lines {
-		cut := strings.Join(lines[:n], "")
-		got, err := trace.Parse([]byte(cut))
-		switch steps := n - 15; {
-		case steps < 0 && err == nil:
-			t.Errorf("a header of %d lines was accepted", n)
-		case steps >= 0 && err != nil:
-			t.Errorf("%d lines: %v", n, err)
-		case steps >= 0 && len(got.Steps) != min(steps, 2):
-			t.Errorf("%d lines: %d steps", n, len(got.Steps))
+	for n := range len(example) {
+		cut := example[:n]
+		want := "cut short"
+		if n < len(trace.Magic) {
+			want = ""
 		}
-		if n > 0 {
-			want := "cut short"
-			if _, err := trace.Parse([]byte(cut[:len(cut)-1])); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%d lines without the last byte: %v", n, err)
-			}
+		if _, err := trace.Parse([]byte(cut)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("the first %d bytes: %v", n, err)
+		}
+	}
+	lines := strings.SplitAfter(example, "\n")
+	cut := strings.Join(lines[:17], "")
+	want := "line 18: the trace is cut short after step 2: its last line, which begins with end, is missing"
+	if _, err := trace.Parse([]byte(cut)); err == nil || err.Error() != want {
+		t.Errorf("without the end: %v", err)
+	}
+}
+
+// No byte of a trace can change, and no line go, without notice.
+func TestChanged(t *testing.T) {
+	for i := range len(example) {
+		bad := []byte(example)
+		bad[i] ^= 1
+		if _, err := trace.Parse(bad); err == nil {
+			t.Fatalf("byte %d may be %q: %s", i, bad[i], bad)
+		}
+	}
+	lines := strings.SplitAfter(example, "\n")
+	for i := range len(lines) - 1 {
+		bad := strings.Join(slices.Concat(lines[:i], lines[i+1:]), "")
+		if _, err := trace.Parse([]byte(bad)); err == nil {
+			t.Errorf("line %d may be missing", i+1)
 		}
 	}
 }
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"ariadne trace 1", "ariadne trace 9", `line 1: not a trace of this version: want "ariadne trace 1", got "ariadne trace 9"`},
+		{"ariadne trace 2", "ariadne trace 1", `line 1: a trace of format 1, and this version of Ariadne reads format 2: make it again`},
+		{"ariadne trace 2", "ariadne", `line 1: not a trace: its first line should be "ariadne trace 2"`},
 		{"seed 42\n", "", `line 7: want "seed", got "execution"`},
 		{"seed 42\n", "seed 42\nseed 43\n", `line 8: want "execution", got "seed"`},
 		{"seed 42", "seed -1", `line 7: bad number "-1"`},
@@ -110,9 +127,12 @@ func TestErrors(t *testing.T) {
 		{"00000000000000ff", "ff", `line 16: bad digest "ff": want 16 hexadecimal digits`},
 		{" U deliver", " X deliver", `line 17: bad mark "X": want one of ".UD"`},
 		{" . start n1", " .", `line 16: step 1 has no action`},
-		{"end violation", "end", `line 20: a step after the files`},
-		{"end violation", `end ""`, `line 20: end without a reason`},
-		{"violation death", "more death", `line 21: "more" after the end`},
+		{"end violation", `end ""`, `line 21: end without a reason`},
+		{"steps 2", "steps 3", `line 21: the trace has 2 steps, but its end says 3`},
+		{"name raftkv", "name raftkw", `line 21: the trace was changed after it was written: it says that its digest is `},
+		{"end violation", "ending violation", `line 21: bad number "ending"`},
+		{"end violation", "violation death n2 2 1.002003400 x\nend violation", `line 21: this line cannot stand here`},
+		{"violation death", "      3     1.002003400  0123456789abcdef         7     0     0 U x\nviolation death", `line 20: this line cannot stand here`},
 	} {
 		bad := strings.Replace(example, c.old, c.new, 1)
 		if bad == example {
@@ -125,16 +145,23 @@ func TestErrors(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(example))
-	f.Add([]byte(strings.Replace(example, "1.002003400", "never", 1)))
+	body, _, _ := strings.Cut(example, "end violation")
+	f.Add([]byte(body))
+	f.Add([]byte(strings.Replace(body, "1.002003400", "never", 1)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		first, err := trace.Parse(b)
-		if err != nil {
-			return
-		}
-		again, err := trace.Parse(trace.Format(first))
-		if err != nil || !reflect.DeepEqual(first, again) {
-			t.Errorf("%+v\nbecomes %+v, %v", first, again, err)
+		trace.Parse(b)
+		// With an end that fits, what is above it is looked at on its own.
+		for steps := range 4 {
+			whole := fmt.Appendf(bytes.Clone(b), "end x steps %d digest ", steps)
+			sum := sha256.Sum256(whole)
+			first, err := trace.Parse(fmt.Appendf(whole, "%x\n", sum[:8]))
+			if err != nil {
+				continue
+			}
+			again, err := trace.Parse(trace.Format(first))
+			if err != nil || !reflect.DeepEqual(first, again) {
+				t.Errorf("%+v\nbecomes %+v, %v", first, again, err)
+			}
 		}
 	})
 }
@@ -161,8 +188,8 @@ func TestAnyTracePrintsAndParses(t *testing.T) {
 				Mark: trace.Mark(rapid.IntRange(0, 2).Draw(t, "mark")), Action: rapid.StringMatching(`[!-~][ -~]{0,20}`).Draw(t, "action"),
 			})
 		}
-		if rapid.Bool().Draw(t, "ended") {
-			want.End = "x" + text.Draw(t, "end")
+		want.End = "x" + text.Draw(t, "end")
+		if rapid.Bool().Draw(t, "violated") {
 			want.Violation = &trace.Violation{Kind: text.Draw(t, "kind"), Node: text.Draw(t, "node"), Step: count.Draw(t, "step"), At: at.Draw(t, "at"), Message: text.Draw(t, "message")}
 		}
 		got, err := trace.Parse(trace.Format(want))
