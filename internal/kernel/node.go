@@ -52,7 +52,8 @@ type Node struct {
 	nextPID int
 	nextMM  int       // last number of an address space
 	ready   []*Thread // runnable, first is next
-	timers  timerHeap
+	timers  timerHeap // but silent ones
+	silent  timerHeap
 	seq     uint64 // order of creation, for ties
 
 	Net       Net

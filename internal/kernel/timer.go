@@ -23,14 +23,23 @@ type Timer struct {
 	index        int // in the heap, -1 when not pending
 }
 
+// before reports whether t expires before u.
+func (t *Timer) before(u *Timer) bool { return t.When < u.When || t.When == u.When && t.Seq < u.Seq }
+
 type timerHeap []*Timer
 
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	return h[i].When < h[j].When || h[i].When == h[j].When && h[i].Seq < h[j].Seq
+// first is the earliest, or nil.
+func (h timerHeap) first() *Timer {
+	if len(h) == 0 {
+		return nil
+	}
+	return h[0]
 }
-func (h timerHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i]; h[i].index, h[j].index = i, j }
-func (h *timerHeap) Push(x any)   { t := x.(*Timer); t.index = len(*h); *h = append(*h, t) }
+
+func (h timerHeap) Len() int           { return len(h) }
+func (h timerHeap) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h timerHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].index, h[j].index = i, j }
+func (h *timerHeap) Push(x any)        { t := x.(*Timer); t.index = len(*h); *h = append(*h, t) }
 func (h *timerHeap) Pop() any {
 	old := *h
 	t := old[len(old)-1]
@@ -45,43 +54,43 @@ func (n *Node) AddTimer(when ariadne.Time, e Expirer) *Timer {
 	if th, ok := e.(*Thread); ok {
 		t.Silent, t.Housekeeping = th.keepsRuntimeAlive(), th.housekeeping()
 	}
-	heap.Push(&n.timers, t)
+	heap.Push(n.timersLike(t), t)
 	return t
 }
 
 // StopTimer cancels t; it may have expired already.
 func (n *Node) StopTimer(t *Timer) {
 	if t.index >= 0 {
-		heap.Remove(&n.timers, t.index)
+		heap.Remove(n.timersLike(t), t.index)
 	}
+}
+
+// timersLike is the heap in which t is.
+func (n *Node) timersLike(t *Timer) *timerHeap {
+	if t.Silent {
+		return &n.silent
+	}
+	return &n.timers
 }
 
 // NextTimer returns the earliest pending timer, or nil. With silent false it
 // passes over the silent ones.
 func (n *Node) NextTimer(silent bool) *Timer {
-	if silent {
-		if len(n.timers) == 0 {
-			return nil
-		}
-		return n.timers[0]
+	t, s := n.timers.first(), n.silent.first()
+	if silent && s != nil && (t == nil || s.before(t)) {
+		return s
 	}
-	var best *Timer
-	for _, t := range n.timers {
-		if !t.Silent && (best == nil || t.When < best.When || t.When == best.When && t.Seq < best.Seq) {
-			best = t
-		}
-	}
-	return best
+	return t
 }
+
+// NextSilent returns the earliest pending silent timer, or nil.
+func (n *Node) NextSilent() *Timer { return n.silent.first() }
 
 // Housekeeping returns the greatest Timer.Housekeeping; 0 when there is a timer that is
 // neither that nor silent, or none at all.
 func (n *Node) Housekeeping() ariadne.Time {
 	longest := ariadne.Time(0)
 	for _, t := range n.timers {
-		if t.Silent {
-			continue
-		}
 		if t.Housekeeping == 0 {
 			return 0
 		}

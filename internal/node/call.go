@@ -26,11 +26,12 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		}
 		n.step.calls++
 		n.step.made.add(th.k.Call.NR)
-		n.step.sinceFired++
-		n.k.Now += kernel.CallCost
+		n.pass(th, kernel.CallCost)
 		th.k.CPUTime += kernel.CallCost
-		n.step.readClock = n.step.readClock || n.home.clock.Reads() > 0 || readsClock(th.k.Call.NR)
-		n.home.clock.ResetReads()
+		n.step.readClock = n.step.readClock || readsClock(th.k.Call.NR)
+		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
+			n.home.clock.ResetReads()
+		}
 		return !n.turnEnds(th) && n.call(th)
 	case tracee.Signal:
 		return n.realSignal(th, s.Signal)
@@ -91,6 +92,7 @@ func (n *Node) leaveCall(th *thread) bool {
 	saved := k.Wait.SavedMask
 	k.EndWait()
 	k.Call.InCall = false
+	n.expire(th) // it may have set a timer for a time that is past
 	if saved != nil {
 		// It was not interrupted: what only its own mask let through goes on waiting.
 		k.M.SetSigMask(*saved)
@@ -109,6 +111,12 @@ func (n *Node) native(th *thread) bool {
 		return n.finish(th, v)
 	}
 	n.record(th, nativeResult)
+	if k.HasSignal() && k.Call.NR != unix.SYS_RT_SIGRETURN { // of a timer that has expired
+		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
+		must(err)
+		must(th.tr.Return(v))
+		return n.leaveCall(th)
+	}
 	k.EndWait()
 	k.Call.InCall = false
 	if k.Call.NR == unix.SYS_RT_SIGRETURN && k.PendingSignals() != 0 {
@@ -134,11 +142,11 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGSEGV:
 		if length, aux := th.tr.TrappedTSC(); length > 0 {
-			n.k.Now += kernel.ClockCost
+			n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
 			n.step.readClock = true
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 			n.keepAction(th)
-			return true
+			return n.deliverSignals(th)
 		}
 		return n.fault(th, sig)
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:

@@ -5,12 +5,11 @@ package node
 import (
 	"fmt"
 
-	"ariadne"
 	"ariadne/internal/kernel"
 )
 
-// slice is how many calls a thread makes before others get their turn and due
-// timers fire; so two threads that poll for each other, or for a timer, end.
+// slice is how many calls a thread makes before others get their turn; so two threads
+// that poll for each other end.
 const slice = 4096
 
 // run lets the runnable threads run, one at a time, in the order in which they
@@ -18,10 +17,6 @@ const slice = 4096
 // quiescent.
 func (n *Node) run() {
 	for n.step.diverged == "" && !n.step.polling {
-		if n.step.sinceFired >= slice {
-			n.step.sinceFired = 0
-			n.fireDue(n.k.Now)
-		}
 		t := n.k.NextReady()
 		if t == nil {
 			return
@@ -37,6 +32,7 @@ func (n *Node) run() {
 // runThread runs th until it waits, ends or has used its slice.
 func (n *Node) runThread(th *thread) {
 	k := th.k
+	th.used, th.began = 0, n.k.Now
 	switch {
 	case th.vfork != nil:
 		if !n.endVfork(th) {
@@ -49,19 +45,24 @@ func (n *Node) runThread(th *thread) {
 	case !n.deliverSignals(th):
 		return
 	}
-	for th.used = 0; !n.limits(); th.used++ {
+	for ; !n.limits(); th.used++ {
 		if th.overdue(slice) {
 			n.requeue(th)
 			return
 		}
-		n.home.clock.SetNow(uint64(n.k.Now))
+		n.lendClock(th)
 		n.watch.running(th.tr.PID, th.tr.TID, n.canPreempt())
 		must(th.tr.Continue(0))
 		s, err := th.tr.Wait()
 		must(err)
 		n.watch.stopped()
-		n.k.Now = max(n.k.Now, ariadne.Time(n.home.clock.Now()))
+		n.takeClock(th)
+		asked := n.home.clock.Asked()
 		if !n.stop(th, s) {
+			return
+		}
+		if asked && n.k.HasReady() {
+			n.requeue(th)
 			return
 		}
 	}

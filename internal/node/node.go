@@ -97,7 +97,9 @@ func (h *home) leave() error {
 // step is what one Apply accumulates besides the kernel's own lists.
 type step struct {
 	calls        int
-	sinceFired   int          // calls since due timers were last looked at
+	below        ariadne.Time // the deadline at which the clock last came to stand
+	stood        int          // calls and reads for which it has
+	lent         int          // reads for which it may, while a thread runs
 	spun         ariadne.Time // computed without a call, not yet on the clock
 	stream       stream
 	trace        []ariadne.CallRecord
@@ -122,7 +124,8 @@ type thread struct {
 	// vfork is the child whose exec or end this thread waits for; clone then
 	// returns its pid.
 	vfork *kernel.Process
-	used  int // calls in its turn
+	used  int          // calls in its turn
+	began ariadne.Time // of its turn
 }
 
 // toolError carries a failure of the tool itself out of a handler.
@@ -237,10 +240,18 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.k.Now = max(n.k.Now, in.At)
 		n.fireDue(in.At)
 	}
+	if n.home.clock != nil {
+		n.home.clock.ResetReads()
+	}
 	began := n.k.Now
 	n.step.polling = false // so it may have been while catching up, before the input came
 	n.run()
 	n.settle()
+	for n.step.diverged == "" && !n.step.polling && n.due() {
+		n.fireDue(n.k.Now)
+		n.run()
+		n.settle()
+	}
 	n.polled.count(&n.step, began)
 	n.k.Net.Flush(n.k)
 	n.closeStale()

@@ -19,7 +19,7 @@ import (
 var Image []byte
 
 // Clock is the page that the image reads: struct clock in vdso.c. All values in
-// nanoseconds but Reads.
+// nanoseconds but counts.
 type Clock []byte
 
 func (c Clock) Now() uint64     { return binary.LittleEndian.Uint64(c) }
@@ -33,3 +33,28 @@ func (c Clock) SetBases(mono, real, cost uint64) {
 // Reads is the number of clock reads since ResetReads.
 func (c Clock) Reads() uint64 { return binary.LittleEndian.Uint64(c[32:]) }
 func (c Clock) ResetReads()   { binary.LittleEndian.PutUint64(c[32:], 0) }
+
+// trapped is for how many reads one counts that has to be trapped, and takes as long.
+const trapped = 256
+
+// Trapped counts a read of the time stamp counter, and returns by how much it is to be
+// hurried on, as a power of 2 (tick in vdso.c).
+func (c Clock) Trapped() int {
+	n := c.Reads() + trapped
+	binary.LittleEndian.PutUint64(c[32:], n)
+	return int(min(n>>20, 14))
+}
+
+// SetLimit says which time no read may reach, and how many reads may stand just below it
+// before the next one makes a call instead.
+func (c Clock) SetLimit(limit uint64, room int) {
+	binary.LittleEndian.PutUint64(c[40:], limit)
+	binary.LittleEndian.PutUint64(c[48:], uint64(room))
+	binary.LittleEndian.PutUint64(c[56:], 0)
+}
+
+// Room is what is left of SetLimit's.
+func (c Clock) Room() int { return int(binary.LittleEndian.Uint64(c[48:])) }
+
+// Asked reports whether a read made a call because of the limit, since SetLimit.
+func (c Clock) Asked() bool { return binary.LittleEndian.Uint64(c[56:]) != 0 }

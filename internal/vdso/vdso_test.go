@@ -70,6 +70,14 @@ func TestClockPage(t *testing.T) {
 	if c.Now() != 42 || c.Reads() != 7 || c[8] != 1 || c[16] != 2 || c[24] != 3 {
 		t.Errorf("clock page is %v", []byte(c))
 	}
+	c.SetLimit(50, 4)
+	if c[40] != 50 || c[48] != 4 || c.Room() != 4 || c.Asked() {
+		t.Errorf("clock page is %v", []byte(c))
+	}
+	c[56] = 1
+	if !c.Asked() {
+		t.Error("the page says that a read made a call")
+	}
 	if c.ResetReads(); c.Reads() != 0 {
 		t.Error("reads not reset")
 	}

@@ -1,0 +1,171 @@
+// Who only reads the clock sees that timers have expired which its time has passed.
+#include "guest.h"
+#include <sys/timerfd.h>
+#include <x86intrin.h>
+
+static volatile sig_atomic_t rung;
+static void ring_once(int sig) { (void)sig; rung++; }
+
+static long vdso(void) { return now_ms(); }
+static long call(void)
+{
+	struct timespec t;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+static long day(void)
+{
+	struct timeval t;
+	gettimeofday(&t, NULL);
+	return t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+static void until(long (*ms)(void), int after)
+{
+	for (long end = ms() + after; ms() < end;)
+		;
+}
+
+static void arm(int which, int ms)
+{
+	struct itimerval it = {{0, 0}, {0, ms * 1000}};
+	rung = 0;
+	MUST(setitimer(which, &it, NULL));
+}
+
+static void interval_timers(void)
+{
+	on(SIGALRM, ring_once, 0);
+	on(SIGVTALRM, ring_once, 0);
+	on(SIGPROF, ring_once, 0);
+	arm(ITIMER_REAL, 5);
+	until(vdso, 20);
+	SURE(rung == 1);
+	arm(ITIMER_REAL, 5);
+	until(call, 20);
+	SURE(rung == 1);
+	arm(ITIMER_REAL, 5);
+	until(day, 20);
+	SURE(rung == 1);
+	arm(ITIMER_VIRTUAL, 5);
+	until(vdso, 100);
+	SURE(rung == 1);
+	arm(ITIMER_PROF, 5);
+	until(vdso, 100);
+	SURE(rung == 1);
+	arm(ITIMER_REAL, 5);
+	struct itimerval left;
+	until(vdso, 20);
+	MUST(getitimer(ITIMER_REAL, &left));
+	SURE(left.it_value.tv_sec == 0 && left.it_value.tv_usec == 0);
+	SURE(rung == 1);
+
+	// A signal that is blocked waits, and comes with the call that lets it in.
+	sigset_t s;
+	sigemptyset(&s);
+	sigaddset(&s, SIGALRM);
+	sigprocmask(SIG_BLOCK, &s, NULL);
+	arm(ITIMER_REAL, 5);
+	until(vdso, 20);
+	SURE(rung == 0);
+	sigset_t p;
+	sigpending(&p);
+	SURE(sigismember(&p, SIGALRM));
+	sigprocmask(SIG_UNBLOCK, &s, NULL);
+	SURE(rung == 1);
+}
+
+static void posix_timers(void)
+{
+	timer_t id;
+	struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	MUST(timer_create(CLOCK_MONOTONIC, &e, &id));
+	struct itimerspec it = {{0, 0}, {0, 5000000}};
+	rung = 0;
+	MUST(timer_settime(id, 0, &it, NULL));
+	until(vdso, 20);
+	SURE(rung == 1);
+	// A time that is past: the signal is there when the call returns.
+	rung = 0;
+	it.it_value.tv_sec = 0;
+	it.it_value.tv_nsec = 1;
+	MUST(timer_settime(id, TIMER_ABSTIME, &it, NULL));
+	until(vdso, 5);
+	SURE(rung == 1);
+	// A periodic one comes again and again.
+	rung = 0;
+	it.it_value.tv_nsec = it.it_interval.tv_nsec = 5000000;
+	MUST(timer_settime(id, 0, &it, NULL));
+	until(vdso, 60);
+	SURE(rung >= 5);
+	MUST(timer_delete(id));
+}
+
+static void timer_descriptors(void)
+{
+	uint64_t n = 0;
+	int fd = MUST(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK));
+	struct itimerspec it = {{0, 0}, {0, 5000000}};
+	MUST(timerfd_settime(fd, 0, &it, NULL));
+	until(vdso, 20);
+	SHOW(read(fd, &n, 8));
+	SHOW(n);
+	MUST(timerfd_settime(fd, 0, &it, NULL));
+	until(vdso, 20);
+	struct pollfd p = {fd, POLLIN, 0};
+	SHOW(poll(&p, 1, 0));
+	struct itimerspec left;
+	MUST(timerfd_gettime(fd, &left));
+	SURE(left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0);
+	SHOW(read(fd, &n, 8));
+	it.it_interval.tv_nsec = 5000000;
+	MUST(timerfd_settime(fd, 0, &it, NULL));
+	until(vdso, 23);
+	SHOW(read(fd, &n, 8));
+	SURE(n >= 4);
+}
+
+// Whenever a timer says that nothing is left it has expired, however the clock was
+// brought there.
+static void never_late(void)
+{
+	uint64_t n;
+	int fd = MUST(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK)), late = 0;
+	for (int us = 20; us < 3000; us += 97) {
+		struct timespec start, t;
+		clock_gettime(CLOCK_MONOTONIC, &start);
+		struct itimerspec it = {{0, 0}, start}, left;
+		it.it_value.tv_nsec += us * 1000;
+		it.it_value.tv_sec += it.it_value.tv_nsec / 1000000000;
+		it.it_value.tv_nsec %= 1000000000;
+		MUST(timerfd_settime(fd, TFD_TIMER_ABSTIME, &it, NULL));
+		do {
+			MUST(timerfd_gettime(fd, &left));
+			clock_gettime(us % 2 ? CLOCK_MONOTONIC : CLOCK_BOOTTIME, &t);
+			getppid();
+		} while (left.it_value.tv_sec || left.it_value.tv_nsec);
+		late += read(fd, &n, 8) != 8;
+	}
+	SHOW(late);
+}
+
+// The counter of the processor is a clock too.
+static void counter(void)
+{
+	uint64_t a = __rdtsc();
+	until(vdso, 10);
+	uint64_t ms = (__rdtsc() - a) / 10;
+	arm(ITIMER_REAL, 5);
+	for (a = __rdtsc(); __rdtsc() - a < 20 * ms;)
+		;
+	SURE(rung == 1);
+}
+
+int main(void)
+{
+	interval_timers();
+	posix_timers();
+	timer_descriptors();
+	never_late();
+	counter();
+}
