@@ -177,8 +177,10 @@ type Output struct {
 	// after itself: the time at which, if it has done nothing else till then, nothing
 	// more will come of it.
 	Calm Time
-	// Idle: the node waits for nothing at all: no process is left.
-	Done   bool
+	// Done: the node waits for nothing at all: no process is left.
+	Done bool
+	// Ended: its commands have ended. What they started may still run.
+	Ended  bool
 	Calls  int    // emulated system calls in this step
 	Digest Digest // over everything above and the stream of calls
 	// CallTrace is the stream of calls that Digest covers; nil unless the

@@ -75,6 +75,9 @@ type Node struct {
 	// file's.
 	SharesMemory bool
 
+	// CommandsEnded counts the spec's commands that have ended.
+	CommandsEnded int
+
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message
 	Logs     []ariadne.LogLine

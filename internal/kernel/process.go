@@ -347,6 +347,7 @@ func (p *Process) Exit(status, signal int, core bool) {
 			e.Status = -1
 		}
 		n.Exits = append(n.Exits, e)
+		n.CommandsEnded++
 	}
 	p.notifyExit()
 }

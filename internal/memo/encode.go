@@ -80,6 +80,7 @@ func (e *encoder) output(o *ariadne.Output) {
 	e.text(o.Timer)
 	e.time(o.Calm)
 	e.flag(o.Done)
+	e.flag(o.Ended)
 	e.int(o.Calls)
 	e.bytes = append(e.bytes, o.Digest[:]...)
 	e.flag(o.Unreplayable)
@@ -189,7 +190,7 @@ func (d *decoder) output() (o ariadne.Output) {
 		o.Exits = append(o.Exits, ariadne.Exit{At: d.time(), Command: d.int(), Status: d.int(), Signal: d.int()})
 	}
 	o.Clock, o.Deadline, o.Timer = d.time(), d.time(), d.text()
-	o.Calm, o.Done, o.Calls = d.time(), d.flag(), d.int()
+	o.Calm, o.Done, o.Ended, o.Calls = d.time(), d.flag(), d.flag(), d.int()
 	copy(o.Digest[:], d.take(len(o.Digest)))
 	o.Unreplayable, o.Diverged, o.Polling, o.Unheeded, o.Fatal = d.flag(), d.text(), d.text(), d.flag(), d.text()
 	for range d.list() {

@@ -54,7 +54,7 @@ const (
 )
 
 // format is part of the key: another encoding has another number.
-const format = 5
+const format = 6
 
 var (
 	transitions = []byte("transitions")

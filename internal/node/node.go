@@ -324,6 +324,7 @@ func (n *Node) output() ariadne.Output {
 		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
 		Clock: k.Now, Deadline: ariadne.Never,
 		Done:         n.started && n.alive() == 0,
+		Ended:        n.started && k.CommandsEnded == len(n.def.Commands),
 		Calls:        n.step.calls,
 		CallTrace:    n.step.trace,
 		Unreplayable: n.step.unreplayable,

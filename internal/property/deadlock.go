@@ -10,15 +10,15 @@ import (
 // client still waits. A system without clients may fall silent.
 type Deadlock struct {
 	Nodes []Node
-	done  map[ariadne.NodeID]bool
+	ended map[ariadne.NodeID]bool
 }
 
 // Step implements Check.
 func (d *Deadlock) Step(s ariadne.Step) *ariadne.Violation {
-	if d.done == nil {
-		d.done = map[ariadne.NodeID]bool{}
+	if d.ended == nil {
+		d.ended = map[ariadne.NodeID]bool{}
 	}
-	d.done[s.Action.Node] = s.Output.Done
+	d.ended[s.Action.Node] = s.Output.Ended
 	return nil
 }
 
@@ -30,7 +30,7 @@ func (d *Deadlock) End(e End) *ariadne.Violation {
 	var waiting []string
 	first := ariadne.NoNode
 	for i, n := range d.Nodes {
-		if id := ariadne.NodeID(i); n.Client && !d.done[id] {
+		if id := ariadne.NodeID(i); n.Client && !d.ended[id] {
 			if waiting == nil {
 				first = id
 			}

@@ -170,6 +170,7 @@ func (y *system) initial(i int) ariadne.Digest {
 	for _, p := range y.programs {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}
+	fmt.Fprintf(h, " %q", y.spec.Nodes[i].Links)
 	return ariadne.Digest(h.Sum(nil))
 }
 

@@ -40,6 +40,7 @@ type Config struct {
 	HostName string   // default Name
 	SpecDir  string   // host directory shown as /spec, or ""
 	WorkDir  string   // host directory copied to /node, or ""
+	Links    []string // paths below SpecDir: links to them are made at the same place in /node
 	Hidden   []string // host paths in WorkDir that are not copied
 	Writable []string
 	Hosts    []kernel.Host

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -186,6 +187,11 @@ func (l *layout) addOwn(cfg Config) error {
 		}
 		node = e
 	}
+	for _, name := range cfg.Links {
+		if !slices.Contains(cfg.Hidden, path.Join(cfg.SpecDir, name)) {
+			addLink(node, name, path.Join("/spec", name))
+		}
+	}
 	if cfg.SpecDir != "" {
 		l.root.kids["spec"] = &entry{kind: bindEntry, data: cfg.SpecDir, isDir: true}
 	}
@@ -217,6 +223,25 @@ func (l *layout) addOwn(cfg Config) error {
 		}
 	}
 	return nil
+}
+
+// addLink adds a link at a path below a directory, unless something is there.
+func addLink(dir *entry, name, target string) {
+	for {
+		first, rest, more := strings.Cut(name, "/")
+		kid := dir.kids[first]
+		switch {
+		case !more && kid == nil:
+			dir.kids[first] = newLink(target)
+			return
+		case !more || kid != nil && kid.kind != dirEntry:
+			return
+		case kid == nil:
+			kid = newDir(0o755)
+			dir.kids[first] = kid
+		}
+		dir, name = kid, rest
+	}
 }
 
 func hostsFile(cfg Config) string {

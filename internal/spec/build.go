@@ -90,6 +90,7 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	for _, c := range w.commands {
 		n.Commands = append(n.Commands, r.command(c))
 	}
+	n.Links = r.links(w.commands)
 	n.Dir = r.workingDir(w.dir)
 	n.Writable = r.writable(w.writable)
 	n.Env = map[string]string{}

@@ -66,7 +66,7 @@ var nodeFields = []field[nodeText]{
 	{"name", "Host name of the node, which the others resolve; default n1, n2, ... With count, {i} stands for the number of the copy and is appended when missing.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
 	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
-	{"command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c.",
+	{"command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.commands = r.texts(v) }},
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},

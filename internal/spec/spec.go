@@ -51,6 +51,7 @@ type Node struct {
 	Line      int // in the file, for messages
 	Commands  []Command
 	Dir       string            // absolute template of its working directory, or "" for an empty one
+	Links     []string          // paths below Dir of the spec that its commands name: links at the same place in /node
 	Writable  []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
 	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC
 	Stdin     string            // bytes of standard input

@@ -20,7 +20,7 @@ func (y *System) Idle(s *State) bool {
 		if !n.Started || at != ariadne.Never && n.Calm == 0 {
 			return false
 		}
-		waits = waits || y.nodes[i].Client && !n.Done
+		waits = waits || y.nodes[i].Client && !n.Ended
 		wakes = wakes || at != ariadne.Never
 	}
 	return waits && wakes

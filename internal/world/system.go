@@ -45,6 +45,7 @@ type State struct {
 type NodeState struct {
 	Started  bool
 	Done     bool // no process is left
+	Ended    bool // none of its commands is left
 	Clock    ariadne.Time
 	Deadline ariadne.Time   // earliest pending timer, or Never
 	Digest   ariadne.Digest // the name of its local state (digest.go)
@@ -76,13 +77,13 @@ func (s *State) CopyFrom(t *State) {
 	s.Nodes, s.Flight = nodes, flight
 }
 
-// ClientsDone reports whether there are clients and all of them are done.
+// ClientsDone reports whether there are clients and the commands of all of them have ended.
 func (y *System) ClientsDone(s *State) bool {
 	clients := false
 	for i := range y.nodes {
 		if y.nodes[i].Client {
 			clients = true
-			if !s.Nodes[i].Done {
+			if !s.Nodes[i].Ended {
 				return false
 			}
 		}
@@ -181,7 +182,7 @@ func (s *State) delayCost(t ariadne.Time) int {
 // the node's local state and the input.
 type Effect struct {
 	Clock, Deadline ariadne.Time
-	Done            bool
+	Done, Ended     bool
 	Calm            ariadne.Time
 	Packets         []*Packet
 }
@@ -189,7 +190,7 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Calm: out.Calm}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Calm: out.Calm}
 	if out.Clock < clock || out.Clock < in.At {
 		return e, fmt.Errorf("its clock ran backwards: %v at the end of a step at %v, which found it at %v", out.Clock, in.At, clock)
 	}
@@ -220,7 +221,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, name ariadne.Digest, e *Eff
 	s.sum.sub(localHash(id, &n.Digest))
 	s.sum.add(localHash(id, &name))
 	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
-	n.Calm = e.Calm
+	n.Ended, n.Calm = e.Ended, e.Calm
 	return nil
 }
 

@@ -86,7 +86,7 @@ func (w *World) State() State {
 // Now is the latest time of an input so far.
 func (w *World) Now() ariadne.Time { return w.state.Now }
 
-// ClientsDone reports whether there are clients and all of them are done.
+// ClientsDone reports whether there are clients and the commands of all of them have ended.
 func (w *World) ClientsDone() bool { return w.system.ClientsDone(&w.state) }
 
 // Enabled returns what may happen next, in order of time; at the same time

@@ -74,7 +74,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 		a.timer = ariadne.Never
 		a.Program.Fire(c)
 	}
-	c.out.Clock, c.out.Deadline, c.out.Done = a.clock, a.timer, a.done
+	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done
 	c.out.Calls = len(c.calls)
 	c.out.Digest = digest(&c.out, c.calls)
 	if a.Calls {
