@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 }
 
 // Each file below testdata/script is a session on the command line. Those that
-// execute something use testdata/race, which stands as $RACE.
+// execute something use testdata/race, which stands as $RACE,
+// or its source, $RACE_C.
 func TestScripts(t *testing.T) {
 	race := buildRace(t)
 	testscript.Run(t, testscript.Params{
@@ -40,7 +41,9 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("RACE", race)
-			return nil
+			source, err := filepath.Abs("testdata/race/race.c")
+			env.Setenv("RACE_C", source)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines, "waitfor": waitFor},
 	})

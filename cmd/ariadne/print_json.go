@@ -106,6 +106,34 @@ type reportEvent struct {
 	Bugs        []string         `json:"bugs,omitempty"`
 	Mismatch    *mismatch        `json:"mismatch,omitempty"`
 	Coverage    *coverage        `json:"coverage,omitempty"` // of a search in memory
+	Loose       *loose           `json:"loose,omitempty"`    // of a loose replay
+}
+
+type loose struct {
+	Came    run.Came   `json:"came"`
+	Steps   int        `json:"steps"` // of the trace
+	Taken   int        `json:"taken"` // of these
+	Left    *departure `json:"left,omitempty"`
+	Changed []string   `json:"changed,omitempty"`
+}
+
+type departure struct {
+	Step      int    `json:"step"`
+	TraceStep int    `json:"trace_step"`
+	Wanted    string `json:"wanted"`
+	Possible  string `json:"possible"`
+	Taken     string `json:"taken"`
+}
+
+func newLoose(l *run.Loose) *loose {
+	if l == nil {
+		return nil
+	}
+	e := &loose{Came: l.Came, Steps: l.Steps, Taken: l.Taken, Changed: l.Changed}
+	if d := l.Left; d != nil {
+		e.Left = &departure{d.Step, d.TraceStep, d.Wanted, d.Enabled, d.Took}
+	}
+	return e
 }
 
 type coverage struct {
@@ -243,7 +271,7 @@ func (p *jsonPrinter) report(r *run.Report) {
 	e := reportEvent{
 		Event: "report", Command: r.Command, Name: r.Name, Spec: r.Spec, Out: r.Out, Trace: r.Trace,
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
-		Coverage:   newCoverage(r.Coverage),
+		Coverage: newCoverage(r.Coverage), Loose: newLoose(r.Loose),
 		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
 		Doubts: r.Doubts, Bugs: r.Bugs,

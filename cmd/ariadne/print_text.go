@@ -118,6 +118,7 @@ func (p *textPrinter) headline(v run.Violation) string {
 func (p *textPrinter) report(r *run.Report) {
 	p.clear()
 	p.remember(p.timeline.End())
+	p.loose(r.Loose)
 	if len(p.lines) > 0 {
 		p.printf("\n")
 		p.printTimeline(p.lines, p.earlier, r.Out)
@@ -129,6 +130,22 @@ func (p *textPrinter) report(r *run.Report) {
 	p.reportAll("inconclusive: ", r.Doubts)
 	p.reportAll("bug in ariadne: ", r.Bugs)
 	p.summary(r)
+}
+
+// loose says what came of a loose replay.
+func (p *textPrinter) loose(l *run.Loose) {
+	if l == nil {
+		return
+	}
+	p.printf("%s\n", p.style.Head("loose replay: "+l.String()))
+	if d := l.Left; d != nil {
+		p.printf("  left       at step %d: the trace has %s there (step %d)\n", d.Step, d.Wanted, d.TraceStep)
+		p.printf("  possible   %s\n", d.Enabled)
+		p.printf("  taken      %s\n", d.Took)
+	}
+	for _, c := range l.Changed {
+		p.printf("  changed    %s\n", c)
+	}
 }
 
 // reportViolation prints what there is to know of one violation.

@@ -10,22 +10,30 @@ import (
 func (a *app) replayCommand() *cobra.Command {
 	var o outputFlags
 	var path string
-	var force bool
+	var force, loose bool
 	cmd := &cobra.Command{
 		Use:   "replay TRACE",
 		Short: "Follow a trace and verify each step",
 		Long: `Runs the system along a trace and compares each step with what the trace says. At the
 first difference it stops and names the node, the system call, and what was expected.
-The exit status is that of the execution: 1 when the trace ends in a violation.`,
-		Example: `  ariadne replay ariadne-runs/raftkv-1/trace.txt`,
-		Args:    exactly("TRACE"),
+The exit status is that of the execution: 1 when the trace ends in a violation.
+
+With --loose nothing is compared, and spec and programs may have changed: print more, or
+try a fix, and see whether the violation still comes. Of what is possible, what comes first
+in the rest of the trace is taken; what the trace does not have happens when it is due.
+A message is late only when it is late in the trace. Connections are the same when a node
+opens them to the same port in the same order. It goes on to an end, and says whether the
+violation came (exit status 1 when one came) and where it left the trace.`,
+		Example: `  ariadne replay ariadne-runs/raftkv-1/violation-1/trace.txt
+  ariadne replay --loose ariadne-runs/raftkv-1/violation-1/trace.txt   # with a print more`,
+		Args: exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.tracedSpec(args[0], path)
 			if err != nil {
 				return err
 			}
 			p := a.printer(o, s)
-			opts := run.Options{Out: o.out, Nodes: a.nodes, Version: version, Force: force, OnStep: p.step}
+			opts := run.Options{Out: o.out, Nodes: a.nodes, Version: version, Force: force, Loose: loose, OnStep: p.step}
 			r, err := run.Replay(cmd.Context(), s, args[0], opts)
 			return a.finish(p, r, err)
 		},
@@ -33,6 +41,8 @@ The exit status is that of the execution: 1 when the trace ends in a violation.`
 	o.add(cmd)
 	cmd.Flags().StringVar(&path, "spec", "", "read the spec from this `file` instead of where the trace says")
 	cmd.Flags().BoolVar(&force, "force", false, "replay although spec or programs have changed")
+	cmd.Flags().BoolVar(&loose, "loose", false, "follow the choices of the trace as long as they exist, and compare nothing")
+	cmd.MarkFlagsMutuallyExclusive("force", "loose")
 	return cmd
 }
 

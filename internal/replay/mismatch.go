@@ -7,6 +7,7 @@ import (
 	"ariadne"
 	"ariadne/internal/search"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // Mismatch is where a replay left its trace.
@@ -137,26 +138,26 @@ func (r *Replay) notEnabled(want trace.Step, enabled []ariadne.Action, err error
 		m.What = err.Error()
 		return m
 	}
-	m.What = "it is not enabled; enabled are: " + r.list(enabled)
+	m.What = "it is not enabled; enabled are: " + list(r.World.Names(), enabled)
 	return m
 }
 
 func (r *Replay) tooLong(enabled []ariadne.Action) *Mismatch {
 	return &Mismatch{Step: len(r.Trace.Steps) + 1,
-		What: fmt.Sprintf("the trace ends here (%s), but there is more to happen: %s", r.Trace.End, r.list(enabled))}
+		What: fmt.Sprintf("the trace ends here (%s), but there is more to happen: %s", r.Trace.End, list(r.World.Names(), enabled))}
 }
 
 // listed is how many actions a message lists.
 const listed = 8
 
-func (r *Replay) list(actions []ariadne.Action) string {
+func list(n world.Names, actions []ariadne.Action) string {
 	var names []string
 	for i, a := range actions {
 		if i == listed {
 			names = append(names, fmt.Sprintf("and %d more", len(actions)-listed))
 			break
 		}
-		names = append(names, r.World.Names().Action(a))
+		names = append(names, n.Action(a))
 	}
 	return strings.Join(names, ", ")
 }

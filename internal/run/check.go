@@ -237,7 +237,8 @@ func (c *check) execute(worker, index int) error {
 		}
 		watch = func(s ariadne.Step) { c.steps.Add(1); tape.step(s); rec.step(s) }
 	}
-	a, err := c.explore(worker, c.plan.Strategy(index), watch, c.stopped)
+	by := func(*instance) driver { return driver{Strategy: c.plan.Strategy(index)} }
+	a, err := c.explore(worker, by, watch, c.stopped)
 	if rec != nil {
 		err = first(err, rec.end(&a.Result))
 	}

@@ -12,7 +12,6 @@ import (
 	"ariadne"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
-	"ariadne/internal/search/strategy"
 	"ariadne/internal/trace"
 )
 
@@ -48,12 +47,16 @@ func (a *attempt) refused(id ariadne.NodeID, step []ariadne.Refusal) {
 }
 
 // explore executes the system once.
-func (y *system) explore(worker int, st strategy.Strategy, watch func(ariadne.Step), stopped func() bool) (a attempt, err error) {
+func (y *system) explore(worker int, by func(*instance) driver, watch func(ariadne.Step), stopped func() bool) (a attempt, err error) {
 	err = y.with(worker, func(in *instance) error {
+		d := by(in)
 		e := search.Execution{
-			World: in.world, Strategy: st, Checks: y.checks(), Limits: y.limits(), Stopped: stopped,
+			World: in.world, Strategy: d, Checks: y.checks(), Limits: y.limits(), Stopped: stopped,
 			Watch: func(s ariadne.Step) bool {
 				a.refused(s.Action.Node, s.Output.Refusals)
+				if d.watch != nil {
+					d.watch(s)
+				}
 				watch(s)
 				return true
 			},

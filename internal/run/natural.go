@@ -25,11 +25,21 @@ func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	onThread(func() { err = y.run(ctx, r) })
+	onThread(func() {
+		err = y.once(ctx, r, func(*instance) driver { return driver{Strategy: strategy.Natural{}} })
+	})
 	return y.finish(r, err)
 }
 
-func (y *system) run(ctx context.Context, r *Report) error {
+// driver chooses the actions of one execution, and is told each step, when watch is
+// not nil.
+type driver struct {
+	strategy.Strategy
+	watch func(ariadne.Step)
+}
+
+// once executes the system once, and records it. A violation is confirmed by a replay.
+func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver) error {
 	began := time.Now()
 	rec, err := y.record(0, r.Out)
 	if err != nil {
@@ -37,7 +47,7 @@ func (y *system) run(ctx context.Context, r *Report) error {
 	}
 	tape := newTape()
 	stopped := func() bool { return ctx.Err() != nil }
-	a, err := y.explore(0, strategy.Natural{}, func(s ariadne.Step) {
+	a, err := y.explore(0, by, func(s ariadne.Step) {
 		tape.step(s)
 		rec.step(s)
 		if y.opts.OnStep != nil {
@@ -46,7 +56,10 @@ func (y *system) run(ctx context.Context, r *Report) error {
 	}, stopped)
 	err = first(err, rec.end(&a.Result))
 	r.RealTime = time.Since(began)
-	r.Trace, r.End, r.Executions = rec.path(), a.End, 1
+	r.End, r.Executions = a.End, 1
+	if r.Trace == "" {
+		r.Trace = rec.path()
+	}
 	r.count(&a)
 	if err != nil {
 		return err
@@ -73,7 +86,7 @@ func (y *system) run(ctx context.Context, r *Report) error {
 		r.Stopped = interrupted
 		r.doubt("it was interrupted while a violation was being confirmed")
 	default:
-		v := r.violation(&a, 0, r.Out, r.Trace)
+		v := r.violation(&a, 0, r.Out, rec.path())
 		if y.opts.OnViolation != nil {
 			y.opts.OnViolation(v)
 		}

@@ -17,7 +17,7 @@ import (
 	"ariadne/internal/trace"
 )
 
-// Replay follows the trace at path, verifying each step. s may be nil: the spec
+// Replay follows the trace at path, verifying each step unless it is to be loose. s may be nil: the spec
 // is then read from where the trace says.
 func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report, error) {
 	o.setDefaults()
@@ -30,6 +30,9 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 			return nil, err
 		}
 	}
+	if o.Loose {
+		return replayLoosely(ctx, s, path, t, o)
+	}
 	asTraced := *s
 	asTraced.Seed, asTraced.Latency, asTraced.ClockError, asTraced.Delays = t.Seed, t.Latency, t.ClockError, t.Delays
 	asTraced.Limits.Steps, asTraced.Limits.Time, asTraced.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
@@ -39,17 +42,22 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	}
 	changes := y.changes(t)
 	if len(changes) > 0 && !o.Force {
-		return nil, fmt.Errorf("%s cannot be replayed as it was:\n  %s", path, strings.Join(changes, "\n  "))
+		return nil, fmt.Errorf("%s cannot be replayed as it was, but perhaps with --loose:\n  %s", path, strings.Join(changes, "\n  "))
 	}
-	if inside(o.Out, path) {
-		return nil, fmt.Errorf("%s: the trace lies in the run directory %s, which would be emptied", path, o.Out)
-	}
-	r, err := y.begin("replay", runsOf(path)...)
+	r, err := y.beginReplay(path)
 	if err != nil {
 		return nil, err
 	}
 	onThread(func() { err = y.replay(ctx, r, path, t, changes) })
 	return y.finish(r, err)
+}
+
+// beginReplay begins the report of a replay of the trace at path.
+func (y *system) beginReplay(path string) (*Report, error) {
+	if inside(y.opts.Out, path) {
+		return nil, fmt.Errorf("%s: the trace lies in the run directory %s, which would be emptied", path, y.opts.Out)
+	}
+	return y.begin("replay", runsOf(path)...)
 }
 
 // runsOf are the run directories in which a trace lies.

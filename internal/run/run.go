@@ -61,6 +61,8 @@ type Options struct {
 
 	// Force replays although programs or spec differ from the trace's.
 	Force bool
+	// Loose replays by the choices of the trace alone, as long as they exist.
+	Loose bool
 }
 
 // NodeFactory starts nodes. internal/node does, with real processes; tests do,
@@ -160,6 +162,8 @@ type Report struct {
 	Bugs []string
 	// Mismatch is where a replay left its trace, or nil.
 	Mismatch *Mismatch
+	// Loose says what came of a loose replay; else nil.
+	Loose *Loose `json:",omitempty"`
 }
 
 // ExecutionsPerSecond and StepsPerSecond are rates in real time.

@@ -34,7 +34,7 @@ func (s *State) Digest() ariadne.Digest {
 	}
 	flight := slices.Clone(s.Flight)
 	slices.SortFunc(flight, func(a, b Flying) int {
-		return cmp.Or(compareFlows(&a.Flow, &b.Flow), cmp.Compare(a.To, b.To), cmp.Compare(a.Seq, b.Seq))
+		return cmp.Or(CompareFlows(&a.Flow, &b.Flow), cmp.Compare(a.To, b.To), cmp.Compare(a.Seq, b.Seq))
 	})
 	e.int(int64(len(flight)))
 	for _, f := range flight {

@@ -101,13 +101,14 @@ func compareEvents(a, b *Event) int {
 	if c := cmp.Compare(a.Node, b.Node); c != 0 || a.Packet == nil {
 		return c
 	}
-	if c := compareFlows(&a.Packet.Flow, &b.Packet.Flow); c != 0 {
+	if c := CompareFlows(&a.Packet.Flow, &b.Packet.Flow); c != 0 {
 		return c
 	}
 	return cmp.Compare(a.Packet.Seq, b.Packet.Seq)
 }
 
-func compareFlows(a, b *ariadne.Flow) int {
+// CompareFlows orders flows as Enabled does.
+func CompareFlows(a, b *ariadne.Flow) int {
 	return cmp.Or(
 		cmp.Compare(a.Proto, b.Proto),
 		a.Src.Compare(b.Src),

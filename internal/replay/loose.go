@@ -1,0 +1,207 @@
+package replay
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+)
+
+// Loose follows the choices of a trace as long as they exist, and compares nothing: for
+// programs or a spec that have changed since. It is a strategy that needs to be told
+// each step (Watch).
+//
+// Of what is possible it takes the action that comes first in the rest of the trace.
+// What the trace does not have happens when it is due. A timer passes a message only
+// when the trace has that message late too, or sends it and never delivers it. A
+// system that has not changed thus goes exactly as the trace says.
+//
+// Connections are matched by their names while nothing new was seen, and then by their
+// order: the second one that a node opens to the same port is the same as in the trace.
+type Loose struct {
+	world *world.World
+	trace *trace.Trace
+	want  []wanted
+	// byNode are the indices in want of what a node is given, without deliveries, and
+	// at says up to where in want each node has come.
+	byNode   map[ariadne.NodeID][]int
+	at       map[ariadne.NodeID]int
+	delivery map[ariadne.Action]int // index in want
+	talks    talks
+
+	next  int // the first of want that was not taken
+	last  ariadne.Time
+	after int // index in trace.Steps of the step that was taken last, or -1
+	// sent are messages that the trace does not deliver: true when it sends them.
+	sent  map[ariadne.Action]bool
+	taken int
+	left  *Departure
+}
+
+// wanted is a step of the trace.
+type wanted struct {
+	step   trace.Step
+	action ariadne.Action
+	known  bool // its nodes exist
+	late   bool // something that was due after it came first
+	taken  bool
+}
+
+// Departure is where an execution first left the trace that it follows.
+type Departure struct {
+	Step      int    // of the execution
+	TraceStep int    // of the trace
+	Wanted    string // the action of that step
+	Enabled   string // what was possible instead
+	Took      string
+}
+
+// NewLoose returns a strategy that follows t in w, which is in its first state.
+func NewLoose(w *world.World, t *trace.Trace) *Loose {
+	l := &Loose{world: w, trace: t, after: -1, last: -1,
+		byNode: map[ariadne.NodeID][]int{}, at: map[ariadne.NodeID]int{},
+		delivery: map[ariadne.Action]int{}, sent: map[ariadne.Action]bool{}, talks: newTalks()}
+	var latest wanted
+	for i, s := range t.Steps {
+		a, err := w.Names().Parse(s.Action)
+		e := wanted{step: s, action: a, known: err == nil}
+		if e.known {
+			e.late = i > 0 && e.before(&latest)
+			if !e.late {
+				latest = e
+			}
+			if a.Kind == ariadne.ActDeliver {
+				l.delivery[a] = i
+				l.talks.traced(a.Flow)
+			} else {
+				l.byNode[a.Node] = append(l.byNode[a.Node], i)
+			}
+		}
+		l.want = append(l.want, e)
+		l.last = max(l.last, s.At)
+	}
+	return l
+}
+
+// before reports whether e is due before f.
+func (e *wanted) before(f *wanted) bool {
+	a, b := e.action, f.action
+	c := cmp.Or(cmp.Compare(e.step.At, f.step.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node))
+	if c == 0 && a.Kind == ariadne.ActDeliver {
+		c = cmp.Or(world.CompareFlows(&a.Flow, &b.Flow), cmp.Compare(a.Seq, b.Seq))
+	}
+	return c < 0
+}
+
+// unknown is the position in the trace of an action that the trace does not have.
+const unknown = math.MaxInt
+
+// position is the index in want of what a is in the trace, or unknown.
+func (l *Loose) position(a ariadne.Action) int {
+	if a.Kind == ariadne.ActDeliver {
+		flow, ok := l.talks.inTrace(a.Flow)
+		if !ok {
+			return unknown
+		}
+		a.Flow = flow
+		if i, ok := l.delivery[a]; ok && !l.want[i].taken {
+			return i
+		}
+		return unknown
+	}
+	for _, i := range l.byNode[a.Node] {
+		if i >= l.at[a.Node] && l.want[i].action == a && !l.want[i].taken {
+			return i
+		}
+	}
+	return unknown
+}
+
+// Next implements strategy.Strategy.
+func (l *Loose) Next(path, enabled []ariadne.Action) (ariadne.Action, bool) {
+	for l.next < len(l.want) && l.want[l.next].taken {
+		l.next++
+	}
+	choice, position := l.choose(enabled)
+	l.after = -1
+	if position != unknown {
+		w := &l.want[position]
+		w.taken = true
+		l.after = position
+		l.taken++
+		l.at[w.action.Node] = position
+	}
+	if position != l.next && l.next < len(l.want) && l.left == nil {
+		names := l.world.Names()
+		l.left = &Departure{Step: len(path) + 1, TraceStep: l.want[l.next].step.Index, Wanted: l.want[l.next].step.Action,
+			Enabled: list(names, enabled), Took: names.Action(choice)}
+	}
+	return choice, true
+}
+
+// choose returns what to do and where in the trace that is.
+func (l *Loose) choose(enabled []ariadne.Action) (ariadne.Action, int) {
+	positions := make([]int, len(enabled))
+	best, pass := -1, true // whether a timer may pass all that is due before it
+	for i, a := range enabled {
+		p := l.position(a)
+		positions[i] = p
+		if p != unknown && (best < 0 || p < positions[best]) && (pass || a.Kind != ariadne.ActFire) {
+			best = i
+		}
+		pass = pass && l.yields(a, p)
+	}
+	switch {
+	case best >= 0 && (best == 0 || positions[0] != unknown || l.yields(enabled[0], unknown)):
+		return enabled[best], positions[best]
+	case positions[0] == unknown && l.held(enabled[0]):
+		for i, a := range enabled {
+			if !l.held(a) && (a.Kind != ariadne.ActFire || pass) {
+				return a, positions[i]
+			}
+		}
+	}
+	return enabled[0], positions[0]
+}
+
+// yields reports whether what was due after a, which is at position p in the trace,
+// may come before it.
+func (l *Loose) yields(a ariadne.Action, p int) bool {
+	if p != unknown {
+		return l.want[p].late
+	}
+	return a.Kind == ariadne.ActFire || l.held(a)
+}
+
+// held reports whether a is possible in the trace too and, as far as that goes, never
+// happens: a message that it sends, the start of a node that it has.
+func (l *Loose) held(a ariadne.Action) bool {
+	over := l.next == len(l.want) || l.world.Next() > l.last
+	switch a.Kind {
+	case ariadne.ActDeliver:
+		return !over && l.sent[a]
+	case ariadne.ActStart:
+		name := l.world.Names().Node(a.Node)
+		return !over && slices.ContainsFunc(l.trace.Programs, func(p trace.Program) bool { return p.Node == name })
+	}
+	return false
+}
+
+// Watch is told each step.
+func (l *Loose) Watch(s ariadne.Step) {
+	same := l.after >= 0 && l.trace.Steps[l.after].Messages == len(s.Output.Messages)
+	for _, m := range s.Output.Messages {
+		l.talks.seen(m.Flow, same)
+		a := ariadne.Action{Kind: ariadne.ActDeliver, Node: m.To, Flow: m.Flow, Seq: m.Seq}
+		l.sent[a] = same
+	}
+}
+
+// Left is where the execution first left the trace, or nil.
+func (l *Loose) Left() *Departure { return l.left }
+
+// Taken is how many of the trace's steps were taken.
+func (l *Loose) Taken() int { return l.taken }
