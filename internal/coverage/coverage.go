@@ -64,6 +64,7 @@ type Meter struct {
 	frames [][]node // by step of the path
 	fresh  bool     // the last frame's combination was new
 	met    bool     // the last frame's local state may be new
+	local  bool     // it is
 	steps  atomic.Int64
 }
 
@@ -115,13 +116,14 @@ func (m *Meter) Watch(p *space.Path) {
 	if !f.Again {
 		t.states.Add(f.State.Hash())
 	}
-	if m.met = false; n == 0 {
+	if m.met, m.local = false, false; n == 0 {
 		return
 	}
 	m.steps.Store(m.steps.Load() + 1)
 	if l := f.By.To; !l.Met.Load() {
 		if h := nameOf(l); t.seen.Add(h) {
 			t.enterLocal(h)
+			m.local = true
 		}
 		l.Met.Store(true)
 		m.met = true
@@ -221,6 +223,10 @@ func (m *Meter) Fresh() bool { return m.fresh }
 // Met reports whether the local state of the frame that was watched last may not have
 // been met before. It does at least once for each.
 func (m *Meter) Met() bool { return m.met }
+
+// NewLocal reports whether the local state of the frame that was watched last was not
+// met before.
+func (m *Meter) NewLocal() bool { return m.local }
 
 // Path enters that a path has ended by itself; due when it is time for a sample: each
 // is a hundredth more paths than the one before.

@@ -30,8 +30,8 @@ type builder struct {
 // searches are the strategies in memory.
 var searches = map[string]kind{
 	"default": {make: func(b *builder) []strategy.Explorer {
-		return strategy.Default{Paths: defaultDeviations, Bytes: b.bytes, Rounds: *b.rounds(b.seed), Skip: b.from > 0,
-			Workers: len(b.meters), Full: b.full}.Explorers()
+		return strategy.Default{Paths: defaultPaths, Bytes: b.bytes, Rounds: *b.rounds(b.seed), Skip: b.from > 0,
+			Workers: len(b.meters), Full: b.full, New: func(worker int) func() bool { return b.meters[worker].NewLocal }}.Explorers()
 	}},
 	"depth-first":   {again: true, make: func(b *builder) []strategy.Explorer { return b.states(&strategy.DepthFirst{}) }},
 	"breadth-first": {again: true, make: func(b *builder) []strategy.Explorer { return b.states(&strategy.BreadthFirst{Bytes: b.bytes}) }},
@@ -75,10 +75,10 @@ var searches = map[string]kind{
 }
 
 const (
-	// defaultDeviations is how many paths the default strategy takes close to the
-	// natural schedule before it goes on with rounds alone.
-	defaultDeviations = 2000
-	peripheryDepth    = 12
+	// defaultPaths is how many paths the default strategy takes before it gives up to try
+	// all there are, and what is resumed need not be walked again.
+	defaultPaths   = 6000
+	peripheryDepth = 12
 )
 
 // Strategies are the names of the strategies in memory, sorted.

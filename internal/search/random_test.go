@@ -131,37 +131,109 @@ func TestPeripheryWalks(t *testing.T) {
 	}
 }
 
-// counted counts the paths of an explorer.
+// counted counts the steps and beginnings of an explorer.
 type counted struct {
-	strategy.FewestDeviations
-	paths int
+	strategy.Explorer
+	steps int
 }
 
 func (c *counted) Begin(p *space.Path) (keep int, ok bool) {
-	c.paths++
-	return c.FewestDeviations.Begin(p)
+	c.steps++
+	return c.Explorer.Begin(p)
 }
 
-// TestTurns: rounds get as many paths as what they take turns with, and do not keep it
-// from finding all states.
-func TestTurns(t *testing.T) {
+func (c *counted) Next(p *space.Path) (event int, ok bool) {
+	if event, ok = c.Explorer.Next(p); ok {
+		c.steps++
+	}
+	return event, ok
+}
+
+// thorough is a counted one that is exhaustive.
+type thorough struct{ counted }
+
+func (t *thorough) Missed() string { return t.Explorer.(strategy.Exhaustive).Missed() }
+
+// TestPortfolio: each gets its share of the steps, and the others do not keep the
+// exhaustive one from finding all states.
+func TestPortfolio(t *testing.T) {
 	want := explore(t, larger().exploration(t, &strategy.DepthFirst{}), 0)
-	near := &counted{}
-	x := larger().exploration(t, &strategy.Turns{Explorer: near, First: 10, Rounds: &strategy.Rounds{Seed: 1}})
-	all, most := 0, 0
-	x.Ended = func(*space.Path, string, *ariadne.Violation) bool {
-		all++
-		if all <= 10 && near.paths != all {
-			t.Errorf("a round after %d paths", near.paths)
+	near := &thorough{counted{Explorer: &strategy.FewestDeviations{}}}
+	walks, late := &counted{Explorer: &strategy.Walks{}}, &counted{Explorer: &strategy.Priorities{}}
+	x := larger().exploration(t, &strategy.Thorough{Portfolio: strategy.Portfolio{
+		Members: []*strategy.Member{{Explorer: near}, {Explorer: walks}, {Explorer: late, Share: 2}}}})
+	paths, longest := 0, 0 // a path's steps
+	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+		paths, longest = paths+1, max(longest, p.Len())
+		if d := near.steps - walks.steps; max(d, -d) > 2*longest {
+			t.Errorf("%d and %d steps after %d paths", near.steps, walks.steps, paths)
 		}
-		most = max(most, near.paths-10-(all-near.paths), (all-near.paths)-(near.paths-10))
-		return true
+		if d := late.steps - 2*walks.steps; max(d, -d) > 4*longest {
+			t.Errorf("%d and %d steps after %d paths, of a double share and one", late.steps, walks.steps, paths)
+		}
+		return !t.Failed()
 	}
 	how, err := x.Run()
 	if err != nil || how != search.SearchExhausted || x.Seen.Len() != len(want.states) {
 		t.Errorf("%s with %d states of %d, %v", how, x.Seen.Len(), len(want.states), err)
 	}
-	if all-near.paths < 100 || most > 101 { // the paths of a round
-		t.Errorf("%d paths and %d in rounds, up to %d more on one side", near.paths, all-near.paths, most)
+}
+
+// TestPortfolioWhole: the paths of a turn stay together.
+func TestPortfolioWhole(t *testing.T) {
+	x := larger().exploration(t, &strategy.Portfolio{Members: []*strategy.Member{
+		{Explorer: &strategy.Rounds{Seed: 1, Backtracks: 5}}, {Explorer: &strategy.Walks{}}}})
+	rounds := &strategy.Rounds{Seed: 1, Backtracks: 5}
+	alone := map[world.Hash]bool{}
+	y := larger().exploration(t, rounds)
+	n := 0
+	y.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+		alone[p.Last().State.Trace()] = true
+		n++
+		return n < 300
+	}
+	if _, err := y.Run(); err != nil {
+		t.Fatal(err)
+	}
+	both := map[world.Hash]bool{}
+	n = 0
+	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+		both[p.Last().State.Trace()] = true
+		n++
+		return n < 1500
+	}
+	if _, err := x.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for h := range alone {
+		if !both[h] {
+			t.Fatal("a path of the rounds alone is not among those of the portfolio")
+		}
 	}
 }
+
+// TestPortfolioCountsWhatIsNew: who comes by much that is new makes fewer paths.
+func TestPortfolioCountsWhatIsNew(t *testing.T) {
+	same, other := &counted{Explorer: natural{}}, &counted{Explorer: &strategy.Walks{}}
+	var seen space.Set
+	f := &strategy.Portfolio{Members: []*strategy.Member{{Explorer: same}, {Explorer: other}}}
+	x := larger().exploration(t, f)
+	fresh := false
+	f.New = func() bool { return fresh }
+	x.Watch = func(p *space.Path) { fresh = p.Len() > 0 && seen.Add(p.Last().State.Hash()) }
+	n := 0
+	x.Ended = func(*space.Path, string, *ariadne.Violation) bool { n++; return n < 2000 }
+	if _, err := x.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if same.steps < 10*other.steps {
+		t.Errorf("%d steps where nothing is new, %d elsewhere", same.steps, other.steps)
+	}
+}
+
+// natural takes the natural path again and again.
+type natural struct{}
+
+func (natural) Begin(*space.Path) (int, bool)       { return 0, true }
+func (natural) Next(*space.Path) (int, bool)        { return 0, true }
+func (natural) End(*space.Path, strategy.End) error { return nil }

@@ -19,24 +19,23 @@ type Part struct {
 	Paths    int
 }
 
-// Default does well without being told: it takes the natural schedule and what
-// deviates little from it, the fewest deviations first, and then rounds of DPOR
-// around random paths. A small space it exhausts in its first part. There is no telling
-// which finds more, and so one worker goes on with both in turn, and of several half
-// begin with the rounds, each with a seed of its own.
+// Default does well without being told. It takes the natural schedule, and then gives
+// shares of the work to what finds different bugs (Portfolio): to paths that deviate
+// little from the natural schedule, the fewest deviations first; to random priorities,
+// which keep a message waiting for long; to rounds of DPOR around random paths. A small
+// space it exhausts. After so many paths it goes on with what is random. Of several
+// workers half do this, and the others what is random from the first, each with a seed of
+// its own.
 type Default struct {
-	Paths   int    // close to the natural schedule, in the first part; 0: as many as there are
+	Paths   int    // in the part that may exhaust the space; 0: as many as there are
 	Bytes   int64  // FewestDeviations.Bytes
-	Rounds  Rounds // the second part
+	Rounds  Rounds // with the seed of the first worker, and the index to begin with
 	Skip    bool   // the first part was made before
 	Workers int    // 0: 1
 	Full    func() bool
+	// New returns Portfolio.New of a worker; or nil.
+	New func(worker int) func() bool
 }
-
-// firstPaths is how many paths one worker takes close to the natural schedule before
-// its first round. Some bugs need so little that they show there; with ten times as
-// many, those that do not are found that much later.
-const firstPaths = 10
 
 // Explorers returns one for each worker.
 func (d Default) Explorers() []Explorer {
@@ -48,29 +47,28 @@ func (d Default) Explorers() []Explorer {
 	var all []Explorer
 	deviations := (&FewestDeviations{Bytes: d.Bytes}).Divide(near)
 	for i := range n {
-		r := d.Rounds
-		r.Seed = SeedOf(r.Seed, i)
-		if i >= near {
-			all = append(all, &r)
-			continue
+		all = append(all, d.random(i))
+		if i < near {
+			rest := all[i].(*Portfolio)
+			first := &Thorough{Portfolio{New: rest.New, Members: []*Member{{Explorer: deviations[i]}}}}
+			for _, m := range rest.Members {
+				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share})
+			}
+			all[i] = &Series{Full: d.Full, Parts: []Part{{first, (d.Paths + near - 1) / near}, {Explorer: rest}}}
 		}
-		first := Part{deviations[i], (d.Paths + near - 1) / near}
-		if n == 1 {
-			first = d.turns(deviations[i].(Exhaustive), &r)
-		}
-		all = append(all, &Series{Full: d.Full, Parts: []Part{first, {Explorer: &r}}})
 	}
 	return all
 }
 
-// turns is the first part of one worker: an explorer, which makes the part's paths, and
-// rounds, which make about as many.
-func (d Default) turns(e Exhaustive, r *Rounds) Part {
-	first := firstPaths
-	if d.Paths > 0 {
-		first = min(first, d.Paths)
+// random is what a worker draws at random.
+func (d Default) random(worker int) *Portfolio {
+	r := d.Rounds
+	r.Seed = SeedOf(r.Seed, worker)
+	f := &Portfolio{Members: []*Member{{Explorer: &Priorities{Seed: r.Seed, Index: r.Index}}, {Explorer: &r}}}
+	if d.New != nil {
+		f.New = d.New(worker)
 	}
-	return Part{&Turns{Explorer: e, First: first, Rounds: r}, max(2*d.Paths-first, 0)}
+	return f
 }
 
 // SeedOf is the seed of a worker's own random numbers.
