@@ -45,7 +45,7 @@ var specFields = []field[specText]{
 		func(r *reader, s *specText, v *yaml.Node) { s.Seed = r.seed(v) }},
 	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
-	countField("delays", "How many messages may be delayed past a timer in one execution; default 0.", 0, maxInt, func(s *specText) *int { return &s.Delays }),
+	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, maxInt, func(s *specText) *int { return &s.Delays }),
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},

@@ -31,7 +31,7 @@ type Spec struct {
 	Seed       uint64        // of random bytes, clock offsets and random walks
 	Latency    time.Duration // of every message; default 1 ms
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
-	Delays     int           // budget: how many messages may be delayed past a timer in one execution
+	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
 	Limits     Limits
 	Explore    Explore
 }
@@ -77,6 +77,7 @@ const MaxNodes = 250
 func defaults() Spec {
 	return Spec{
 		Latency: time.Millisecond,
+		Delays:  3,
 		Limits: Limits{
 			Steps:      10_000,
 			Time:       60 * time.Second,
