@@ -340,6 +340,9 @@ func (n *Node) output() ariadne.Output {
 	if t := k.NextTimer(false); t != nil {
 		out.Deadline = t.When
 		out.Timer = timerName(t)
+		if t.When <= k.Now && n.step.diverged == "" {
+			panic(toolError{fmt.Errorf("the clock is at %v, and the timer of %v (%s) has not fired", k.Now, t.When, out.Timer)})
+		}
 	}
 	if n.step.polling {
 		out.Polling, out.Unheeded = n.polled.String(), n.polled.unheeded()

@@ -262,5 +262,5 @@ func (p *Path) Step(i int) ariadne.Step {
 
 // StepOf is a transition, as step i of a path.
 func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) ariadne.Step {
-	return ariadne.Step{Index: i, Action: e.Action(), Name: by.Action, At: e.At, Output: by.Output}
+	return ariadne.Step{Index: i, Action: e.Action(), Name: by.Action, At: by.Input.At, Output: by.Output}
 }

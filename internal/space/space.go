@@ -66,7 +66,7 @@ func (p *Space) Step(s *State, e world.Event) (*memo.Transition, error) {
 	in := p.System.Take(&s.State, e)
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
 	if err == nil {
-		err = p.System.Absorb(&s.State, e.Node, t.To.Name, &t.Effect)
+		err = p.System.Absorb(&s.State, e.Node, e.At, t.To.Name, &t.Effect)
 	}
 	if err != nil {
 		return t, fmt.Errorf("step %d (%s): %w", s.Steps, p.System.Names().Action(e.Action()), err)

@@ -247,7 +247,7 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 			o.nth++
 		}
 	}
-	if f.Arrival == f.Sent.Add(p.System().Rules().Latency) {
+	if f.Arrival == p.System().Rules().Arrival(f.Packet, p.event(n).At) {
 		return o
 	}
 	// It waits for what is before it on its connection.

@@ -9,8 +9,8 @@ import (
 // Event is an enabled action with what applying it needs. It is of the state in
 // which it is enabled.
 type Event struct {
-	At     ariadne.Time
-	Packet *Packet // of a delivery
+	At     ariadne.Time // of a delivery: when the message arrives, whatever the node's clock shows (Take)
+	Packet *Packet      // of a delivery
 	Node   ariadne.NodeID
 	Kind   ariadne.ActionKind
 	flight int // index in State.Flight, of a delivery

@@ -129,7 +129,7 @@ func (y *System) Take(s *State, e Event) Input {
 		in.Kind = ariadne.Start
 		s.Nodes[e.Node].Started = true
 	case ariadne.ActDeliver:
-		in.Kind, in.Packet = ariadne.Deliver, e.Packet
+		in.Kind, in.Packet, in.At = ariadne.Deliver, e.Packet, s.Nodes[e.Node].before(e.At)
 		s.land(e.flight)
 	case ariadne.ActFire:
 		in.Kind = ariadne.Fire
@@ -138,6 +138,16 @@ func (y *System) Take(s *State, e Event) Input {
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in
+}
+
+// before is what the node's clock shows when a message arrives at t, before its next
+// timer has fired. If that is due by then the clock is slow, as it may be: it has not
+// come to the deadline.
+func (n *NodeState) before(t ariadne.Time) ariadne.Time {
+	if d := n.Timer(); d <= t {
+		return max(n.Clock, d-1)
+	}
+	return t
 }
 
 // land takes a message out of flight; the next of its connection is the head.
@@ -209,11 +219,11 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 	return e, nil
 }
 
-// Absorb enters into the state what a node did, and the name of the local state
-// that it reached by it.
-func (y *System) Absorb(s *State, id ariadne.NodeID, name ariadne.Digest, e *Effect) error {
+// Absorb enters into the state what a node did in an event at time at, and the name of
+// the local state that it reached by it.
+func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, name ariadne.Digest, e *Effect) error {
 	for _, p := range e.Packets {
-		if err := y.send(s, p); err != nil {
+		if err := y.send(s, p, at); err != nil {
 			return err
 		}
 	}
@@ -225,9 +235,15 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, name ariadne.Digest, e *Eff
 	return nil
 }
 
-// send puts a message into flight.
-func (y *System) send(s *State, p *Packet) error {
-	f := Flying{Packet: p, Arrival: p.Sent.Add(y.rules.Latency), Head: true}
+// Arrival is when a message arrives that was sent in an event at time at, if nothing
+// keeps it. The sender's clock may be slow, and what it does has its cause all the same.
+func (r Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
+	return max(p.Sent, at).Add(r.Latency)
+}
+
+// send puts a message into flight that was sent in an event at time at.
+func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
+	f := Flying{Packet: p, Arrival: y.rules.Arrival(p, at), Head: true}
 	if f.Arrival < y.nodes[p.To].Start {
 		return nil
 	}

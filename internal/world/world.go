@@ -15,6 +15,9 @@
 //     [T, T+ClockError] may fire; so a clock is never off by more than that.
 //   - What arrives until T+ClockError may be delivered, in any order: reordering
 //     between connections is free.
+//   - A node whose own timer is due when a message arrives gets it with its clock just
+//     below that deadline: the clock is slow. What it sends then arrives no earlier for
+//     it. So no node ever sees a timer of its own that is due and has not fired.
 //   - When a timer fires while messages with an earlier arrival are in flight,
 //     these have been delayed: they now arrive at the timer's deadline. Delaying
 //     a message costs one of the budget, once; those behind it on the same
@@ -143,7 +146,7 @@ func (w *World) Apply(a ariadne.Action) (ariadne.Step, error) {
 	out, err := w.system.nodes[a.Node].Automaton.Apply(in.Input())
 	if err == nil {
 		step.Output = out
-		if err = w.absorb(a.Node, before, in, &out); err != nil {
+		if err = w.absorb(a.Node, before, e.At, in, &out); err != nil {
 			err = fmt.Errorf("node %s broke its contract: %w", w.system.nodes[a.Node].Name, err)
 		}
 	}
@@ -153,10 +156,10 @@ func (w *World) Apply(a ariadne.Action) (ariadne.Step, error) {
 	return step, nil
 }
 
-func (w *World) absorb(id ariadne.NodeID, before NodeState, in Input, out *ariadne.Output) error {
+func (w *World) absorb(id ariadne.NodeID, before NodeState, at ariadne.Time, in Input, out *ariadne.Output) error {
 	effect, err := w.system.Effect(id, before.Clock, in, out)
 	if err != nil {
 		return err
 	}
-	return w.system.Absorb(&w.state, id, Succeed(before.Digest, in), &effect)
+	return w.system.Absorb(&w.state, id, at, Succeed(before.Digest, in), &effect)
 }

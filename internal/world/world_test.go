@@ -167,6 +167,51 @@ func TestDelays(t *testing.T) {
 	})
 }
 
+// TestTimerOrMessage: within the clock error, a message may come before a timer of the
+// node's that was due before it. The clock then has not come to the deadline, however
+// many messages there are, and answers arrive no earlier for it.
+func TestTimerOrMessage(t *testing.T) {
+	w := world.New(world.Rules{Latency: 5 * time.Millisecond, ClockError: 3 * time.Millisecond},
+		worldtest.Nodes(&waits{after: 10 * time.Millisecond}, &waits{after: 7 * time.Millisecond, send: 2}))
+	do(t, w, "start n1", "start n2", "timer n2")
+	before := w.State()
+	if before.Flight[0].Arrival <= before.Nodes[0].Deadline {
+		t.Fatalf("the messages arrive at %v, before the deadline at %v", before.Flight[0].Arrival, before.Nodes[0].Deadline)
+	}
+	for i := range 2 {
+		name := fmt.Sprintf("deliver n2:1000>n1:1001 #%d", i+1)
+		a, err := w.Names().Parse(name)
+		if err != nil || !slices.Contains(w.Enabled(), a) || !slices.Contains(enabled(w), "timer n1") {
+			t.Fatalf("%s: %v; enabled are %q", name, err, enabled(w))
+		}
+		if s := apply(t, w, a); s.At != before.Nodes[0].Deadline-1 || s.Output.Clock != s.At || w.Now() >= before.Nodes[0].Deadline {
+			t.Errorf("%s at %v, and the clock is at %v; the deadline is %v", s.Name, s.At, s.Output.Clock, before.Nodes[0].Deadline)
+		}
+	}
+	for _, f := range w.State().Flight {
+		if f.From == 0 && f.Arrival < before.Flight[0].Arrival.Add(5*time.Millisecond) {
+			t.Errorf("an answer arrives at %v to what arrived at %v", f.Arrival, before.Flight[0].Arrival)
+		}
+	}
+	do(t, w, "timer n1")
+}
+
+// waits sets a timer at its start, and sends so many messages to the other node when
+// it fires. It answers what it gets.
+type waits struct {
+	worldtest.Idle
+	after time.Duration
+	send  int
+}
+
+func (w *waits) Start(c *worldtest.Ctx)                      { c.SetTimer(w.after) }
+func (w *waits) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Send(1-c.ID(), "answer") }
+func (w *waits) Fire(c *worldtest.Ctx) {
+	for range w.send {
+		c.Send(1-c.ID(), "message")
+	}
+}
+
 func TestStartTimes(t *testing.T) {
 	on := ariadne.Time(100 * time.Millisecond)
 	nodes := scripts(
@@ -368,8 +413,23 @@ func (m *monitor) deliver(before world.State, s ariadne.Step) {
 		return f.Flow == s.Action.Flow && f.Seq == s.Action.Seq && f.To == s.Action.Node
 	})
 	f := before.Flight[i]
-	if s.At < f.Sent.Add(m.rules.Latency) {
-		m.t.Fatalf("%s at %v, sent at %v", s.Name, s.At, f.Sent)
+	if f.Arrival < f.Sent.Add(m.rules.Latency) {
+		m.t.Fatalf("%s arrives at %v, sent at %v", s.Name, f.Arrival, f.Sent)
+	}
+	n := before.Nodes[s.Action.Node]
+	due := n.Timer()
+	switch {
+	case s.At >= due:
+		m.t.Fatalf("%s at %v, and the node's own timer of %v has not fired", s.Name, s.At, due)
+	case s.At != f.Arrival && (due > f.Arrival || s.At != max(n.Clock, due-1)):
+		m.t.Fatalf("%s at %v, it arrives at %v, the node's timer is due at %v", s.Name, s.At, f.Arrival, due)
+	case f.Arrival-s.At > ariadne.Time(m.rules.ClockError)+1:
+		m.t.Fatalf("%s at %v, it arrives at %v", s.Name, s.At, f.Arrival)
+	}
+	for _, g := range m.w.State().Flight {
+		if g.From == s.Action.Node && !slices.ContainsFunc(before.Flight, func(h world.Flying) bool { return h.Packet == g.Packet }) && g.Arrival < f.Arrival.Add(m.rules.Latency) {
+			m.t.Fatalf("%s at %v, which arrived at %v, sends what arrives at %v", s.Name, s.At, f.Arrival, g.Arrival)
+		}
 	}
 	if s.Action.Flow.Proto == ariadne.TCP {
 		if f.Seq <= m.delivered[f.Flow] {

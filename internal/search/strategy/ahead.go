@@ -47,7 +47,7 @@ func (h *ahead) add(p *space.Path, a *act) {
 		h.arrival = max(h.arrival, a.event.At) // of what it has delayed
 	}
 	for _, m := range a.by.Effect.Packets {
-		h.arrival = max(h.arrival, m.Sent.Add(p.System().Rules().Latency))
+		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
 	}
 }
 
@@ -136,7 +136,7 @@ func (r relation) burdens(a *act, h *ahead, flying *world.Flying) bool {
 	}
 	more := 0
 	for _, m := range a.by.Effect.Packets {
-		if m.Sent.Add(r.rules.Latency) <= last {
+		if r.rules.Arrival(m, a.event.At) <= last {
 			more++
 		}
 	}

@@ -128,7 +128,7 @@ func (r relation) queues(a, b *act) bool {
 // that is not nil.
 func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 	for _, p := range a.by.Effect.Packets {
-		if p.Sent.Add(r.rules.Latency) <= t && (flow == nil || p.SameFlow(flow)) {
+		if r.rules.Arrival(p, a.event.At) <= t && (flow == nil || p.SameFlow(flow)) {
 			return true
 		}
 	}

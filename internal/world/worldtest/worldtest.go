@@ -108,8 +108,8 @@ const (
 func CallName(nr int) string { return [...]string{"?", "send", "log", "timer", "exit"}[nr] }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
-	if !c.a.Instant {
-		c.a.clock += Cost
+	if !c.a.Instant { // it ends before the timer fires
+		c.a.clock = max(c.a.clock, min(c.a.clock+Cost, c.a.timer-1))
 	}
 	h := sha256.Sum256(fmt.Append(nil, what...))
 	c.calls = append(c.calls, ariadne.CallRecord{TID: 1, NR: nr, Result: result, Hash: binary.BigEndian.Uint64(h[:])})
@@ -147,8 +147,9 @@ func (c *Ctx) log(stream int, text string) {
 
 // SetTimer sets the node's only timer.
 func (c *Ctx) SetTimer(after time.Duration) {
+	c.a.timer = ariadne.Never
 	c.call(CallTimer, 0, after)
-	c.a.timer = c.a.clock.Add(after)
+	c.a.timer = c.a.clock.Add(max(after, 1))
 }
 
 // StopTimer clears it.
