@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -31,13 +33,19 @@ ariadne.yaml). A file that exists stays as it is.`,
 			if len(args) == 1 {
 				path = args[0]
 			}
-			if err := writeNew(path, template); err != nil {
+			if err := writeNew(path, newSpec(time.Now())); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "wrote %s; next: ariadne run %s\n", path, path)
 			return nil
 		},
 	}
+}
+
+// newSpec is the spec to begin with. Its nodes' clocks begin on the day it is written:
+// what is made for it on that day, such as certificates, is valid.
+func newSpec(now time.Time) []byte {
+	return bytes.Replace(template, []byte("DATE      "), []byte(now.UTC().Format(time.DateOnly)), 1)
 }
 
 // writeNew writes a file that must not exist yet.

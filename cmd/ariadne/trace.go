@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"ariadne/internal/report"
 	"ariadne/internal/run"
@@ -58,6 +59,7 @@ type traceObject struct {
 	SpecDigest string           `json:"spec_digest"`
 	Seed       uint64           `json:"seed"`
 	Execution  int              `json:"execution"`
+	Date       string           `json:"date"`
 	Latency    float64          `json:"latency"`
 	ClockError float64          `json:"clock_error"`
 	Delays     int              `json:"delays"`
@@ -95,7 +97,7 @@ func printTraceJSON(w io.Writer, t *trace.Trace) error {
 	h := &t.Header
 	o := traceObject{
 		Name: h.Name, Version: h.Version, Spec: h.Spec, SpecDigest: fmt.Sprintf("%x", h.SpecDigest[:]),
-		Seed: h.Seed, Execution: h.Execution, Latency: h.Latency.Seconds(), ClockError: h.ClockError.Seconds(),
+		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency.Seconds(), ClockError: h.ClockError.Seconds(),
 		Delays: h.Delays, End: t.End, Programs: []programObject{}, Steps: []stepObject{},
 	}
 	for _, p := range h.Programs {
@@ -118,6 +120,7 @@ func showTrace(w io.Writer, path string, t *trace.Trace, steps bool) error {
 	for _, p := range h.Programs {
 		fmt.Fprintf(w, "program  %s: %s (%x)\n", p.Node, p.Path, p.Digest[:4])
 	}
+	fmt.Fprintf(w, "date     %s\n", h.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "network  latency %v, clock error %v, up to %d delays\n\n", h.Latency, h.ClockError, h.Delays)
 
 	timeline, err := os.ReadFile(filepath.Join(filepath.Dir(path), report.TimelineFile))

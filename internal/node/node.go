@@ -41,7 +41,6 @@ type Config struct {
 // Clock offsets: real machines were not switched on at the same moment, and
 // programs that derive identities from the time must not get equal ones.
 const (
-	realBase  = int64(1_700_000_000 * time.Second) // 2023-11-14
 	bootSpan  = uint64(24 * time.Hour)
 	clockSkew = uint64(20 * time.Millisecond)
 )
@@ -171,7 +170,10 @@ func Start(cfg Config) *Node {
 			k.Hidden = append(k.Hidden, filepath.Join("/spec", rel))
 		}
 	}
-	k.RealBase = realBase + int64(k.Rand.Uint64()%clockSkew)
+	if cfg.Spec.Date.IsZero() {
+		cfg.Spec.Date = spec.DefaultDate
+	}
+	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
 	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 }

@@ -34,7 +34,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 		return replayLoosely(ctx, s, path, t, o)
 	}
 	asTraced := *s
-	asTraced.Seed, asTraced.Latency, asTraced.ClockError, asTraced.Delays = t.Seed, t.Latency, t.ClockError, t.Delays
+	asTraced.Seed, asTraced.Date, asTraced.Latency, asTraced.ClockError, asTraced.Delays = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays
 	asTraced.Limits.Steps, asTraced.Limits.Time, asTraced.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
 	y, err := newSystem(&asTraced, o)
 	if err != nil {

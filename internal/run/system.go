@@ -89,7 +89,7 @@ func (y *system) header(execution int, dir string) (trace.Header, error) {
 		Version: y.opts.Version, Name: y.spec.Name, Spec: path, SpecDigest: y.spec.Digest,
 		Programs: y.programs, Seed: y.spec.Seed, Execution: execution,
 		Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays,
-		MaxSteps: limits.Steps, MaxTime: y.spec.Limits.Time, MaxCalls: y.spec.Limits.Calls,
+		MaxSteps: limits.Steps, MaxTime: y.spec.Limits.Time, MaxCalls: y.spec.Limits.Calls, Date: y.spec.Date,
 	}, err
 }
 
@@ -166,7 +166,7 @@ func (y *system) open(worker int) (*instance, error) {
 // initial names the state in which node i is before its start.
 func (y *system) initial(i int) ariadne.Digest {
 	h := sha256.New()
-	fmt.Fprintf(h, "%x %d %d", y.spec.Digest, y.spec.Seed, i)
+	fmt.Fprintf(h, "%x %d %d %d", y.spec.Digest, y.spec.Seed, y.spec.Date.UnixNano(), i)
 	for _, p := range y.programs {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}

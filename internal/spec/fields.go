@@ -43,6 +43,8 @@ var specFields = []field[specText]{
 	{"nodes", "The machines of the system.", schema{"type": "array", "minItems": 1, "items": schema{"$ref": "#/$defs/node"}}, setNodes},
 	{"seed", "Seed of random bytes, clock offsets and random walks; default 0.", schema{"type": "integer", "minimum": 0},
 		func(r *reader, s *specText, v *yaml.Node) { s.Seed = r.seed(v) }},
+	{"date", "What the nodes' real-time clocks show at first, as 2026-11-21 (ten minutes before that day ends in UTC, so that what was made on it is valid) or 2026-11-21T09:30:00Z; default 2023-11-14T22:13:20Z.",
+		schema{"type": "string"}, func(r *reader, s *specText, v *yaml.Node) { s.Date = r.date(v) }},
 	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, maxInt, func(s *specText) *int { return &s.Delays }),

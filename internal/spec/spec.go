@@ -29,6 +29,7 @@ type Spec struct {
 	Name       string
 	Nodes      []Node
 	Seed       uint64        // of random bytes, clock offsets and random walks
+	Date       time.Time     // of the real-time clocks at virtual time 0
 	Latency    time.Duration // of every message; default 1 ms
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
 	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
@@ -74,8 +75,12 @@ type Command struct {
 // MaxNodes is how many nodes a spec may have: one default IPv4 address each.
 const MaxNodes = 250
 
+// DefaultDate is the date of a spec that gives none.
+var DefaultDate = time.Date(2023, time.November, 14, 22, 13, 20, 0, time.UTC)
+
 func defaults() Spec {
 	return Spec{
+		Date:    DefaultDate,
 		Latency: time.Millisecond,
 		Delays:  3,
 		Limits: Limits{

@@ -21,35 +21,35 @@ func TestRead(t *testing.T) {
 	dir, _ := filepath.Abs("testdata/good")
 	want := Spec{
 		Path: "testdata/good/full.yaml", Dir: dir, Digest: s.Digest,
-		Name: "everything", Seed: 7, Latency: 2 * time.Millisecond, ClockError: 50 * time.Microsecond, Delays: 3,
+		Name: "everything", Seed: 7, Date: time.Date(2026, 11, 21, 23, 50, 0, 0, time.UTC), Latency: 2 * time.Millisecond, ClockError: 50 * time.Microsecond, Delays: 3,
 		Limits: Limits{Steps: 500, Time: 90 * time.Second, Divergence: time.Minute, Calls: 1000},
 		Nodes: []Node{
 			{
-				ID: 0, Name: "store1", Line: 13,
-				Commands: []Command{{Args: []string{"/spec/server", "-id", "1", "-name", "store1", "two words"}, Line: 15}},
+				ID: 0, Name: "store1", Line: 14,
+				Commands: []Command{{Args: []string{"/spec/server", "-id", "1", "-name", "store1", "two words"}, Line: 16}},
 				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
 				Env: map[string]string{"WHO": "store1", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
 				User: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.1"),
 			},
 			{
-				ID: 1, Name: "store2", Line: 13,
-				Commands: []Command{{Args: []string{"/spec/server", "-id", "2", "-name", "store2", "two words"}, Line: 15}},
+				ID: 1, Name: "store2", Line: 14,
+				Commands: []Command{{Args: []string{"/spec/server", "-id", "2", "-name", "store2", "two words"}, Line: 16}},
 				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
 				Env: map[string]string{"WHO": "store2", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
 				User: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.2"),
 			},
 			{
-				ID: 2, Name: "client", Line: 28,
+				ID: 2, Name: "client", Line: 29,
 				Commands: []Command{
-					{Args: []string{"/bin/sh", "-c", "echo put | cat >log; exit 0"}, Line: 30},
-					{Args: []string{"/spec/server", "a;b", "$x"}, Line: 31},
+					{Args: []string{"/bin/sh", "-c", "echo put | cat >log; exit 0"}, Line: 31},
+					{Args: []string{"/spec/server", "a;b", "$x"}, Line: 32},
 				},
 				Env: map[string]string{}, StdinOpen: true, Client: true, CPUs: 1,
 				Addrs: addrs("10.1.0.9", "fd01::9"), Start: 1500 * time.Millisecond,
 			},
 			{
-				ID: 3, Name: "n4", Line: 36,
-				Commands: []Command{{Args: []string{"/bin/sh"}, Line: 36}},
+				ID: 3, Name: "n4", Line: 37,
+				Commands: []Command{{Args: []string{"/bin/sh"}, Line: 37}},
 				Env:      map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.4"),
 			},
 		},

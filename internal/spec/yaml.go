@@ -234,6 +234,25 @@ func (r *reader) count(v *yaml.Node, low, high int) int {
 	return n
 }
 
+// date reads what clocks show at first.
+func (r *reader) date(v *yaml.Node) time.Time {
+	t, ok := r.scalar(v)
+	if !ok {
+		return DefaultDate
+	}
+	d, err := time.Parse(time.DateOnly, t.string)
+	if err == nil {
+		d = d.Add(24*time.Hour - 10*time.Minute)
+	} else if d, err = time.Parse(time.RFC3339, t.string); err != nil {
+		r.fail(t.line, "bad date %q: write 2026-11-21 or 2026-11-21T09:30:00Z", t.string)
+	}
+	// Files that come from the host are of the beginning of 2020, and clocks count nanoseconds in 63 bits.
+	if err == nil && (d.Year() < 2020 || d.Year() > 2200) {
+		r.fail(t.line, "bad date %q: from 2020 to 2200", t.string)
+	}
+	return d.UTC()
+}
+
 // seed reads a number of 64 bits.
 func (r *reader) seed(v *yaml.Node) uint64 {
 	t, ok := r.scalar(v)
@@ -246,7 +265,6 @@ func (r *reader) seed(v *yaml.Node) uint64 {
 	}
 	return n
 }
-
 func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
 	t, ok := r.scalar(v)
 	if !ok {

@@ -88,6 +88,7 @@ func appendHeader(b []byte, h *Header) []byte {
 	b = fmt.Appendf(b, "max-steps %d\n", h.MaxSteps)
 	b = fmt.Appendf(b, "max-time %s\n", h.MaxTime)
 	b = fmt.Appendf(b, "max-calls %d\n", h.MaxCalls)
+	b = fmt.Appendf(b, "date %s\n", h.Date.Format(time.RFC3339Nano))
 	return fmt.Appendf(b, "%s\n", columns)
 }
 
@@ -184,6 +185,7 @@ var headerLines = []struct {
 	{"max-steps", func(h *Header, f *fields) { h.MaxSteps = f.int() }},
 	{"max-time", func(h *Header, f *fields) { h.MaxTime = f.duration() }},
 	{"max-calls", func(h *Header, f *fields) { h.MaxCalls = f.int() }},
+	{"date", func(h *Header, f *fields) { h.Date = f.date() }},
 }
 
 // Parts of a trace, in their order.
@@ -360,6 +362,15 @@ func (f *fields) word() string {
 	}
 	f.rest = f.rest[len(w):]
 	return w
+}
+
+func (f *fields) date() time.Time {
+	w := f.word()
+	d, err := time.Parse(time.RFC3339Nano, w)
+	if err != nil {
+		f.fail("bad date %q", w)
+	}
+	return d.UTC()
 }
 
 func (f *fields) literal(want string) {

@@ -22,7 +22,7 @@ const Magic = magicWords + formatVersion
 
 const (
 	magicWords    = "ariadne trace "
-	formatVersion = "2"
+	formatVersion = "3"
 )
 
 // Trace is one execution.
@@ -49,6 +49,7 @@ type Header struct {
 	MaxSteps   int           // of one execution
 	MaxTime    time.Duration // virtual time of one execution
 	MaxCalls   int           // system calls of one step
+	Date       time.Time     // of the real-time clocks at virtual time 0
 }
 
 // Program is the file behind one command of one node.

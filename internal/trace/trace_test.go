@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const example = `ariadne trace 2
+const example = `ariadne trace 3
 version 0.1.0
 name raftkv
 spec ../raftkv.yaml 0000000000000000000000000000000000000000000000000000000000000000
@@ -32,13 +32,14 @@ delays 2
 max-steps 10000
 max-time 1m0s
 max-calls 5000000
+date 2026-11-21T23:50:00Z
 #  step          time            digest     calls  msgs lines   action
       1     0.000000000  00000000000000ff       512     1     3 . start n1
       2     1.002003400  0123456789abcdef         7     0     0 U deliver udp n1:5353>n2:5353 #3
 file "/spec/a b.conf" 0000000000000000000000000000000000000000000000000000000000000000
 file /usr/lib/libc.so.6 0200000000000000000000000000000000000000000000000000000000000000
 violation death n2 2 1.002003400 "raftkv exited with status 2: panic: \"x\""
-end violation steps 2 digest 562a821f0cc6d8fc
+end violation steps 2 digest 9fa77841bd5bcc5d
 `
 
 func exampleTrace() *trace.Trace {
@@ -47,6 +48,7 @@ func exampleTrace() *trace.Trace {
 			Version: "0.1.0", Name: "raftkv", Spec: "../raftkv.yaml", Seed: 42, Execution: 17,
 			Programs: []trace.Program{{Node: "n1", Command: 0, Path: "/spec/raftkv", Digest: ariadne.Digest{1}}, {Node: "n1", Command: 1, Path: "/spec/a b"}},
 			Latency:  time.Millisecond, Delays: 2, MaxSteps: 10000, MaxTime: time.Minute, MaxCalls: 5000000,
+			Date: time.Date(2026, 11, 21, 23, 50, 0, 0, time.UTC),
 		},
 		Steps: []trace.Step{
 			{Index: 1, Digest: 0xff, Calls: 512, Messages: 1, Lines: 3, Action: "start n1"},
@@ -84,8 +86,8 @@ func TestCutShort(t *testing.T) {
 		}
 	}
 	lines := strings.SplitAfter(example, "\n")
-	cut := strings.Join(lines[:17], "")
-	want := "line 18: the trace is cut short after step 2: its last line, which begins with end, is missing"
+	cut := strings.Join(lines[:18], "")
+	want := "line 19: the trace is cut short after step 2: its last line, which begins with end, is missing"
 	if _, err := trace.Parse([]byte(cut)); err == nil || err.Error() != want {
 		t.Errorf("without the end: %v", err)
 	}
@@ -111,28 +113,29 @@ func TestChanged(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"ariadne trace 2", "ariadne trace 1", `line 1: a trace of format 1, and this version of Ariadne reads format 2: make it again`},
-		{"ariadne trace 2", "ariadne", `line 1: not a trace: its first line should be "ariadne trace 2"`},
+		{"ariadne trace 3", "ariadne trace 1", `line 1: a trace of format 1, and this version of Ariadne reads format 3: make it again`},
+		{"ariadne trace 3", "ariadne", `line 1: not a trace: its first line should be "ariadne trace 3"`},
 		{"seed 42\n", "", `line 7: want "seed", got "execution"`},
 		{"seed 42\n", "seed 42\nseed 43\n", `line 8: want "execution", got "seed"`},
 		{"seed 42", "seed -1", `line 7: bad number "-1"`},
 		{"seed 42", "seed 42 43", `line 7: unexpected "43"`},
 		{"delays 2", "delays", `line 11: too few fields`},
+		{"date 2026", "date 26", `line 15: bad date "26-11-21T23:50:00Z"`},
 		{"latency 1ms", "latency 1", `line 9: bad duration "1"`},
 		{"/spec/raftkv 01", "/spec/raftkv 0x", `line 5: bad digest "0x`},
 		{`"/spec/a b"`, `"/spec/a b`, `line 6: bad quoted string: "/spec/a b 00`},
-		{"#  step", "# step", `line 15: want "#  step`},
-		{"      2     1.0", "      3     1.0", `line 17: step 3 where 2 was expected`},
-		{"1.002003400  01", "1.0020034  01", `line 17: bad time "1.0020034": want seconds with nine digits`},
-		{"00000000000000ff", "ff", `line 16: bad digest "ff": want 16 hexadecimal digits`},
-		{" U deliver", " X deliver", `line 17: bad mark "X": want one of ".UD"`},
-		{" . start n1", " .", `line 16: step 1 has no action`},
-		{"end violation", `end ""`, `line 21: end without a reason`},
-		{"steps 2", "steps 3", `line 21: the trace has 2 steps, but its end says 3`},
-		{"name raftkv", "name raftkw", `line 21: the trace was changed after it was written: it says that its digest is `},
-		{"end violation", "ending violation", `line 21: bad number "ending"`},
-		{"end violation", "violation death n2 2 1.002003400 x\nend violation", `line 21: this line cannot stand here`},
-		{"violation death", "      3     1.002003400  0123456789abcdef         7     0     0 U x\nviolation death", `line 20: this line cannot stand here`},
+		{"#  step", "# step", `line 16: want "#  step`},
+		{"      2     1.0", "      3     1.0", `line 18: step 3 where 2 was expected`},
+		{"1.002003400  01", "1.0020034  01", `line 18: bad time "1.0020034": want seconds with nine digits`},
+		{"00000000000000ff", "ff", `line 17: bad digest "ff": want 16 hexadecimal digits`},
+		{" U deliver", " X deliver", `line 18: bad mark "X": want one of ".UD"`},
+		{" . start n1", " .", `line 17: step 1 has no action`},
+		{"end violation", `end ""`, `line 22: end without a reason`},
+		{"steps 2", "steps 3", `line 22: the trace has 2 steps, but its end says 3`},
+		{"name raftkv", "name raftkw", `line 22: the trace was changed after it was written: it says that its digest is `},
+		{"end violation", "ending violation", `line 22: bad number "ending"`},
+		{"end violation", "violation death n2 2 1.002003400 x\nend violation", `line 22: this line cannot stand here`},
+		{"violation death", "      3     1.002003400  0123456789abcdef         7     0     0 U x\nviolation death", `line 21: this line cannot stand here`},
 	} {
 		bad := strings.Replace(example, c.old, c.new, 1)
 		if bad == example {
@@ -177,6 +180,7 @@ func TestAnyTracePrintsAndParses(t *testing.T) {
 			Seed: rapid.Uint64().Draw(t, "seed"), Execution: count.Draw(t, "execution"),
 			Latency: duration.Draw(t, "latency"), ClockError: duration.Draw(t, "E"), Delays: count.Draw(t, "delays"),
 			MaxSteps: count.Draw(t, "steps"), MaxTime: duration.Draw(t, "time"), MaxCalls: count.Draw(t, "calls"),
+			Date: time.Unix(0, int64(at.Draw(t, "date"))).UTC(),
 		}}
 		for range rapid.IntRange(0, 3).Draw(t, "programs") {
 			want.Programs = append(want.Programs, trace.Program{Node: text.Draw(t, "node"), Command: count.Draw(t, "command"), Path: text.Draw(t, "path")})
