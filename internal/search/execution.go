@@ -36,8 +36,10 @@ const (
 
 // Limits end an execution.
 type Limits struct {
-	Steps int          // 0: none
-	Time  ariadne.Time // virtual; 0: none. Housekeeping may go on (world.System.Idle)
+	Steps int // 0: none
+	// Time is the latest at which anything happens, in virtual time; 0: none.
+	// Housekeeping may go on (world.System.Idle).
+	Time ariadne.Time
 }
 
 // Execution is one way through the world, to be driven by Run.
@@ -73,7 +75,7 @@ func (e *Execution) Run() (Result, error) {
 		if r.End = e.over(&r); r.End != "" {
 			break
 		}
-		a, ok := e.Strategy.Next(path, e.World.Enabled())
+		a, ok := e.Strategy.Next(path, e.enabled())
 		if !ok {
 			r.End = EndStrategy
 			break
@@ -105,6 +107,16 @@ func (e *Execution) over(r *Result) string {
 		return EndStopped
 	}
 	return ""
+}
+
+// enabled is what can happen within the time. What is later never happens, so that no
+// timer of an hour's overtakes a message and ends the execution; when nothing else is
+// left, over has ended it.
+func (e *Execution) enabled() []ariadne.Action {
+	if e.Limits.Time == 0 || e.World.Next() > e.Limits.Time { // housekeeping goes on
+		return e.World.Enabled()
+	}
+	return e.World.EnabledUntil(e.Limits.Time)
 }
 
 // late says why there is no next step within the time, or "": what a client waits for

@@ -10,6 +10,7 @@ import (
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 )
@@ -172,4 +173,53 @@ type disobedient struct{}
 
 func (disobedient) Next(_, _ []ariadne.Action) (ariadne.Action, bool) {
 	return ariadne.Action{Kind: ariadne.ActFire}, true
+}
+
+// hourly is a server with a timer of an hour that answers what it gets.
+type hourly struct{ worldtest.Pong }
+
+func (hourly) Start(c *worldtest.Ctx) { c.SetTimer(time.Hour) }
+func (hourly) Fire(c *worldtest.Ctx)  { c.SetTimer(time.Hour) }
+
+// TestNothingBeyondTheTimeLimitIsChosen: what lies beyond the limit overtakes nothing and
+// ends no execution as long as anything else can happen, whoever chooses.
+func TestNothingBeyondTheTimeLimitIsChosen(t *testing.T) {
+	s := system{programs: func() []worldtest.Program {
+		return []worldtest.Program{&worldtest.Ping{Peer: 1, Count: 3}, hourly{}}
+	}, clients: []int{0}, delays: 3}
+	limit := ariadne.Time(time.Minute)
+	late := 0
+	for i := range 100 {
+		e := s.execution(strategy.NewRandom(7, i+1))
+		if r := run(t, e); r.Time > limit {
+			late++ // without a limit
+		}
+		e = s.execution(strategy.NewRandom(7, i+1))
+		e.Limits.Time = limit
+		if r := run(t, e); r.End != search.EndClients || r.Time > limit {
+			t.Fatalf("walk %d: %s at %v", i+1, r.End, r.Time)
+		}
+	}
+	if late == 0 {
+		t.Error("no walk draws the timer without a limit")
+	}
+	small := s.small()
+	small.bounds.Time = limit
+	explorers := sampling(1)
+	explorers["depth first"] = &strategy.DepthFirst{}
+	explorers["DPOR"] = &strategy.DPOR{}
+	for name, e := range explorers {
+		x := small.exploration(t, e)
+		paths := 0
+		x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
+			if end == search.EndTime || p.Last().State.Now > limit {
+				t.Errorf("%s: %s at %v", name, end, p.Last().State.Now)
+			}
+			paths++
+			return paths < 100
+		}
+		if _, err := x.Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

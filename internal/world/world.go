@@ -39,6 +39,7 @@ package world
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"ariadne"
@@ -101,6 +102,16 @@ func (w *World) Enabled() []ariadne.Action {
 		actions = append(actions, e.Action())
 	}
 	return actions
+}
+
+// EnabledUntil returns those of Enabled that happen at t or before.
+func (w *World) EnabledUntil(t ariadne.Time) []ariadne.Action {
+	all := w.Enabled()
+	n := slices.IndexFunc(w.enabled(), func(e Event) bool { return e.At > t })
+	if n < 0 {
+		return all
+	}
+	return all[:n]
 }
 
 // Next is the time of the natural action, or Never.
