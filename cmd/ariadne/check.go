@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,11 +17,18 @@ import (
 // number of executions.
 const defaultCheck = time.Minute
 
+// What more would be of no use.
+const (
+	maxJobs        = 1000
+	maxCheckpoints = 1_000_000
+)
+
 func (a *app) checkCommand() *cobra.Command {
 	var o outputFlags
 	var seed seedFlag
 	var opts run.Options
 	var steer steering
+	var lifted struct{ time, executions, depth bool } // by none
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Explore the system's executions and look for violations",
@@ -59,8 +63,9 @@ A long execution has more orders than can be tried. --from, --depth, --timers an
 there so many steps, of which so many timers, or so many steps of any kind, are not
 what comes first in time.
 
-What of this is not said here is taken from the section explore of the spec; a bound
-that stands there is lifted with none.
+What of this is not said here is taken from the section explore of the spec. A bound of 0
+allows none of what it bounds; without the flag, or with none in the place of the number,
+there is no bound, whatever the spec says.
 
 It stops at the first violation, unless --keep-going, and when --time or --executions is
 used up (one minute when neither is given). An interrupt ends it with what it found.`,
@@ -75,13 +80,16 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			}
 			s, err := spec.Read(args[0])
 			if err == nil {
+				if lifted.depth {
+					s.Explore.Bounds.Depth = nil
+				}
 				err = steer.apply(s, &opts)
 			}
 			if err != nil {
 				return err
 			}
 			seed.apply(s)
-			if opts.Time == 0 && opts.Executions == 0 {
+			if opts.Time == 0 && opts.Executions == 0 && !lifted.time {
 				opts.Time = defaultCheck
 			}
 			p := a.printer(o, s)
@@ -95,12 +103,12 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	o.add(cmd)
 	seed.add(cmd)
 	f := cmd.Flags()
-	f.DurationVar(&opts.Time, "time", 0, "stop after this `duration` of real time")
-	f.IntVar(&opts.Executions, "executions", 0, "stop after `n` executions")
-	f.IntVar(&opts.Depth, "depth", 0, "end each execution after `n` steps, with --from after it (default: the spec's limit)")
+	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none (default: one minute, without --executions)")
+	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
+	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
-	f.IntVar(&opts.Workers, "jobs", 0, "`n` executions, or workers of a search in memory, at the same time (default: one per processor)")
-	f.IntVar(&opts.First, "first", 0, "begin with the execution of index `n`")
+	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "`n` executions, or workers of a search in memory, at the same time (default: one per processor)")
+	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
 	steer.add(f)
 	addInMemory(f, &opts.InMemory)
@@ -115,42 +123,15 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.Var((*bound)(&o.Deliveries), "deliveries", "in memory: at most `n` messages arrive in a path")
 	f.Var((*bound)(&o.Delays), "delays", "in memory: at most `n` messages are delayed in a path, when the spec allows more")
 	f.Var((*weights)(&o.Weights), "weights", "in memory: random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
-	f.IntVar(&o.Branch, "branch", 0, "in memory: DPOR tries other orders of a path's first `n` steps only (default: of all; in rounds of 32 anywhere in it)")
-	f.IntVar(&o.Backtracks, "backtracks", 0, "in memory: a round of DPOR, or all of it, goes back `n` times (default: in rounds once, then more and more, up to 100)")
+	f.Var((*bound)(&o.Branch), "branch", "in memory: DPOR tries other orders of a path's first `n` steps only, or none: of all (default: of all; in rounds of 32 anywhere in it)")
+	f.Var((*bound)(&o.Backtracks), "backtracks", "in memory: a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
-	f.Float64Var(&o.Audit, "audit", 0, "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
+	f.Var((*share)(&o.Audit), "audit", "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
 	f.Var((*size)(&o.Memory), "memory", "in memory: Ariadne and its nodes use `size` at most, about, as in 500M or 4G (default: half of what the machine has)")
-	f.IntVar(&o.Checkpoints, "checkpoints", 0, "in memory: each executor keeps `n` frozen nodes (default: 1000)")
+	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "in memory: each executor keeps `n` frozen nodes (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
 }
-
-// size is a flag with a number of bytes.
-type size int64
-
-func (s *size) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(*s), 10)
-}
-
-func (s *size) Set(text string) error {
-	number, unit := text, int64(1)
-	for i, suffix := range []string{"K", "M", "G"} {
-		if n, ok := strings.CutSuffix(text, suffix); ok {
-			number, unit = n, 1<<(10*(i+1))
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > math.MaxInt64/unit {
-		return errors.New("not a size as in 500M or 4G")
-	}
-	*s = size(n * unit)
-	return nil
-}
-
-func (*size) Type() string { return "size" }
 
 // patterns is a flag with a regular expression that may be repeated.
 type patterns []*regexp.Regexp

@@ -12,7 +12,6 @@ import (
 	"ariadne/internal/run"
 	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
-	"ariadne/internal/space"
 	"ariadne/internal/spec"
 
 	"github.com/spf13/pflag"
@@ -62,7 +61,7 @@ func (g *steering) load(e *spec.Explore, o *run.Options) error {
 	if path == "" {
 		path = e.Script
 	}
-	if path == "" || path == "none" {
+	if path == "" || path == none {
 		return nil
 	}
 	rules, err := script.Load(path)
@@ -95,41 +94,13 @@ func chooseStrategy(name string, o *run.Options) error {
 	return nil
 }
 
-// bound is a flag with an upper bound; without the flag there is none.
-type bound space.Bound
-
-func (b *bound) String() string {
-	switch {
-	case *b == 0:
-		return ""
-	case *b < 0:
-		return "none"
-	}
-	return strconv.Itoa(int(*b) - 1)
-}
-
-func (b *bound) Set(s string) error {
-	if s == "none" {
-		*b = bound(space.Unbounded)
-		return nil
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return errors.New("neither a number from 0 on nor none")
-	}
-	*b = bound(space.AtMost(n))
-	return nil
-}
-
-func (*bound) Type() string { return "n" }
-
 // groups is a flag with a group of nodes that may be repeated, or none.
 type groups [][]string
 
 func (g *groups) String() string { return "" }
 
 func (g *groups) Set(s string) error {
-	if s == "none" {
+	if s == none {
 		*g = groups{}
 		return nil
 	}

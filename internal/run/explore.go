@@ -47,8 +47,8 @@ type InMemory struct {
 	Symmetric [][]ariadne.NodeID
 	// Script, when not nil, has rules of the user's own.
 	Script     *script.Script
-	Backtracks int // of a round of DPOR, or of all of it; 0: the strategy's own
-	Branch     int // steps among which DPOR tries other orders; 0: all
+	Backtracks space.Bound // of a round of DPOR, or of all of it; 0: the strategy's own
+	Branch     space.Bound // steps among which DPOR tries other orders; 0: the strategy's own
 
 	Audit         float64 // share of new transitions to execute twice
 	NoMemo        bool    // execute every transition whenever it is needed

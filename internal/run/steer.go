@@ -21,6 +21,7 @@ func (o *Options) Steer(e *spec.Explore) {
 	}{
 		{&m.Deviations, e.Bounds.Deviations}, {&m.Deliveries, e.Bounds.Deliveries},
 		{&m.Timers, e.Bounds.Timers}, {&m.Delays, e.Bounds.Delays},
+		{&m.Backtracks, e.Backtracks}, {&m.Branch, e.Branch},
 	} {
 		if *b.to == 0 && b.from != nil {
 			*b.to = space.AtMost(*b.from)
@@ -31,12 +32,6 @@ func (o *Options) Steer(e *spec.Explore) {
 	}
 	if m.Symmetric == nil {
 		m.Symmetric = e.Symmetric
-	}
-	if m.Backtracks == 0 {
-		m.Backtracks = e.Backtracks
-	}
-	if m.Branch == 0 {
-		m.Branch = e.Branch
 	}
 	if len(m.States) == 0 {
 		m.States = e.States

@@ -302,12 +302,13 @@ func TestBranch(t *testing.T) {
 		branch, traces int
 		how            string
 	}{
+		{0, 1, search.SearchDone},
 		{3, 1, search.SearchDone}, // the three starts
 		{4, 2, search.SearchDone},
 		{5, 3, search.SearchDone},      // of four: the fourth is reached by way of others beyond
 		{6, 6, search.SearchExhausted}, // the last message has no choice
 	} {
-		got := explore(t, s.exploration(t, &strategy.DPOR{Branch: c.branch}), 0)
+		got := explore(t, s.exploration(t, &strategy.DPOR{Branch: space.AtMost(c.branch)}), 0)
 		if got.how != c.how || got.coverage.Paths != c.traces || len(got.traces) != c.traces {
 			t.Errorf("%d steps: %s with %d paths, %d traces", c.branch, got.how, got.coverage.Paths, len(got.traces))
 		}

@@ -22,7 +22,7 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 	return map[string]strategy.Explorer{
 		"walks":          &strategy.Walks{Seed: seed},
 		"weighted walks": &strategy.Walks{Seed: seed, Weights: strategy.Weights{ariadne.ActFire: 3}},
-		"rounds":         &strategy.Rounds{Seed: seed, Backtracks: 10},
+		"rounds":         &strategy.Rounds{Seed: seed, Backtracks: space.AtMost(10)},
 		"periphery":      &strategy.Periphery{Seed: seed, Depth: 5, Walks: 100},
 		"priorities":     &strategy.Priorities{Seed: seed},
 		"novelty":        &strategy.Novelty{Seed: seed, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }},

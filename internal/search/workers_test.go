@@ -211,9 +211,12 @@ func TestWorkersShareBoundedDPOR(t *testing.T) {
 		paths  int // 0: some
 		missed string
 	}{
-		{strategy.DPOR{Backtracks: 9}, 10, "it was ended after 9 backtracks"},
-		{strategy.DPOR{Backtracks: 89}, 90, ""},
-		{strategy.DPOR{Branch: 6}, 0, "other orders of what comes before or after 6 steps"},
+		{strategy.DPOR{Backtracks: space.AtMost(9)}, 10, "it was ended after 9 backtracks"},
+		{strategy.DPOR{Backtracks: space.AtMost(89)}, 90, ""},
+		{strategy.DPOR{Branch: space.AtMost(6)}, 0, "other orders of what comes before or after 6 steps"},
+		{strategy.DPOR{Backtracks: space.AtMost(0)}, 1, "it was ended after 0 backtracks"},
+		{strategy.DPOR{Branch: space.AtMost(0)}, 1, "other orders of what comes before or after 0 steps"},
+		{strategy.DPOR{Backtracks: space.Unbounded, Branch: space.Unbounded}, 90, ""},
 	} {
 		for _, n := range []int{1, 2, 5} {
 			d := c.d

@@ -30,8 +30,11 @@ type Path struct {
 type Frame struct {
 	State State
 	// Enabled are the events among which there is a choice: those that the bounds
-	// leave, of which the first is the natural one.
+	// leave, in order of time.
 	Enabled []world.Event
+	// Unnatural: the bounds have taken away the natural event, that which comes first in
+	// time. All that they leave deviates from it.
+	Unnatural bool
 	// Bounded: the bounds have taken events away.
 	Bounded bool
 	// Late: there were events later than the bound on time.
@@ -49,6 +52,9 @@ type Frame struct {
 	kinds      [ariadne.ActFire + 1]int // steps before, by kind
 	origins    origins                  // with Space.Symmetry
 }
+
+// Deviates reports whether event i of Enabled is not the natural one.
+func (f *Frame) Deviates(i int) bool { return i > 0 || f.Unnatural }
 
 // Bounds keep a search small. The zero value bounds nothing.
 type Bounds struct {
@@ -70,7 +76,8 @@ type Bounds struct {
 	Kinds [ariadne.ActFire + 1]Bound
 }
 
-// Bound is an upper bound plus 1; 0 or less: none.
+// Bound is an upper bound plus 1; 0 or less: none. The zero value is that of a bound of
+// which nothing was said.
 type Bound int
 
 // AtMost is the bound n.
@@ -78,6 +85,9 @@ func AtMost(n int) Bound { return Bound(n + 1) }
 
 // Unbounded is no bound, said aloud: nothing else takes its place.
 const Unbounded = Bound(-1)
+
+// N is how many it allows; not ok: as many as there are.
+func (b Bound) N() (n int, ok bool) { return int(b) - 1, b > 0 }
 
 // Min is the bound, or n when that is less.
 func (b Bound) Min(n int) int {
@@ -87,7 +97,8 @@ func (b Bound) Min(n int) int {
 	return min(int(b)-1, n)
 }
 
-func (b Bound) reached(n int) bool { return b > 0 && n >= int(b)-1 }
+// Reached reports whether n is as much as the bound allows.
+func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
 
 // NewPath returns the path without steps. With Bounds.From it is Approaching, and
 // whoever made it pushes natural steps until it no longer is.
@@ -150,7 +161,7 @@ func (p *Path) Push(i int) error {
 	kind := from.Enabled[i].Kind
 	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
 	to.kinds[kind]++
-	if i > 0 {
+	if from.Deviates(i) {
 		to.Deviations++
 		if kind == ariadne.ActFire {
 			to.timers++
@@ -171,7 +182,7 @@ func (p *Path) Push(i int) error {
 // Outlast appends the natural step, whatever the bounds are.
 func (p *Path) Outlast() error {
 	f := p.Last()
-	f.Enabled = p.space.System.Enabled(&f.State.State, f.Enabled[:0])
+	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
 	return p.Push(0)
 }
 
@@ -189,9 +200,12 @@ func (p *Path) open(f *Frame) {
 		all, f.Late = all[:n-1], true
 	}
 	kept := all[:0]
+	f.Unnatural = false
 	for i, e := range all {
 		if p.allows(f, i, e.Kind) {
 			kept = append(kept, e)
+		} else if i == 0 {
+			f.Unnatural = true
 		}
 	}
 	f.Enabled, f.Bounded = kept, len(kept) < len(all)
@@ -204,12 +218,12 @@ func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
 	switch {
 	case p.approaching:
 		return i == 0
-	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].reached(f.kinds[kind]):
+	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].Reached(f.kinds[kind]):
 		return false
 	case i == 0:
 		return true
 	}
-	return !b.Deviations.reached(f.Deviations) && !(kind == ariadne.ActFire && b.Timers.reached(f.timers))
+	return !b.Deviations.Reached(f.Deviations) && !(kind == ariadne.ActFire && b.Timers.Reached(f.timers))
 }
 
 // Hash stands for a frame's state and for what of the bounds is used up, so that

@@ -28,8 +28,8 @@ type Explore struct {
 	// 0: not said.
 	Weights    [ariadne.ActFire + 1]int
 	Bounds     Bounds
-	Backtracks int              // of a round of DPOR, or of all of it; 0: not said
-	Branch     int              // steps among which DPOR tries other orders; 0: not said
+	Backtracks *int             // of a round of DPOR, or of all of it; nil: not said
+	Branch     *int             // steps among which DPOR tries other orders; nil: not said
 	States     []*regexp.Regexp // that tell a node's protocol state from its lines
 }
 
@@ -59,8 +59,8 @@ var exploreFields = []field[exploreText]{
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, weightFields, &e.Weights, v) }},
 	{"bounds", "What keeps the search small; default: nothing but the limits.", schema{"$ref": "#/$defs/bounds"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
-	countField("backtracks", "How often a round of DPOR, or all of it, goes back; default in rounds once, then more and more, up to 100.", 1, maxInt, func(e *exploreText) *int { return &e.Backtracks }),
-	countField("branch", "DPOR tries other orders of a path's first so many steps only; default of all, in rounds of 32 anywhere in it.", 1, maxInt, func(e *exploreText) *int { return &e.Branch }),
+	boundField("backtracks", "How often a round of DPOR, or all of it, goes back; default in rounds once, then more and more, up to 100.", 0, func(e *exploreText) **int { return &e.Backtracks }),
+	boundField("branch", "DPOR tries other orders of a path's first so many steps only; default of all, in rounds of 32 anywhere in it.", 0, func(e *exploreText) **int { return &e.Branch }),
 	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
 }
 
@@ -93,10 +93,11 @@ var boundFields = []field[Bounds]{
 	boundField("delays", "Messages delayed past a timer on a path, at most; the spec's own delays are the most there can be.", 0, func(b *Bounds) **int { return &b.Delays }),
 }
 
-func boundField(name, doc string, low int, at func(*Bounds) **int) field[Bounds] {
-	return field[Bounds]{name, doc, schema{"type": "integer", "minimum": low, "maximum": maxInt}, func(r *reader, b *Bounds, v *yaml.Node) {
-		n := r.count(v, low, maxInt)
-		*at(b) = &n
+// boundField is a field with an upper bound, of which none is said without it.
+func boundField[T any](name, doc string, low int, at func(*T) **int) field[T] {
+	return field[T]{name, doc, schema{"type": "integer", "minimum": low, "maximum": MaxInt}, func(r *reader, into *T, v *yaml.Node) {
+		n := r.count(v, low, MaxInt)
+		*at(into) = &n
 	}}
 }
 

@@ -25,7 +25,7 @@ func TestReadExplore(t *testing.T) {
 		Symmetric:  [][]ariadne.NodeID{{2, 3, 4}, {1, 0}},
 		Weights:    [4]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5},
 		Bounds:     Bounds{From: "/became leader/", Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)},
-		Backtracks: 7, Branch: 9,
+		Backtracks: n(7), Branch: n(9),
 	})
 }
 

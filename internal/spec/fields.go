@@ -47,7 +47,7 @@ var specFields = []field[specText]{
 		schema{"type": "string"}, func(r *reader, s *specText, v *yaml.Node) { s.Date = r.date(v) }},
 	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
-	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, maxInt, func(s *specText) *int { return &s.Delays }),
+	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
@@ -58,10 +58,10 @@ var specFields = []field[specText]{
 }
 
 var limitFields = []field[Limits]{
-	countField("steps", "Actions in one execution; default 10000.", 1, maxInt, func(l *Limits) *int { return &l.Steps }),
+	countField("steps", "Actions in one execution; default 10000.", 1, MaxInt, func(l *Limits) *int { return &l.Steps }),
 	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration { return &l.Time }),
 	durationField("divergence", "Real time that one step may take; default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
-	countField("calls", "System calls in one step; default 5000000.", 1, maxInt, func(l *Limits) *int { return &l.Calls }),
+	countField("calls", "System calls in one step; default 5000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
 }
 
 var nodeFields = []field[nodeText]{
@@ -96,7 +96,8 @@ type specText struct {
 	explore exploreText
 }
 
-const maxInt = 1<<31 - 1
+// MaxInt is the greatest number that a field takes, unless there is a reason for less.
+const MaxInt = 1<<31 - 1
 
 var textsSchema = schema{"anyOf": []schema{
 	{"type": "string"},

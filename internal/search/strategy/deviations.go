@@ -34,6 +34,10 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 		return 0, false
 	}
 	// A prefix ends in a deviation; what follows is natural.
+	if f.Unnatural {
+		d.frontier.add(float64(f.Deviations+1), d.now, 0, len(f.Enabled))
+		return 0, false
+	}
 	d.frontier.add(float64(f.Deviations+1), d.now, 1, len(f.Enabled))
 	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)

@@ -30,11 +30,11 @@ import (
 // alone, of the same traces; which order of independent events stands for a trace depends
 // on who comes first. Only what the bounds Backtracks and Branch leave may differ.
 type DPOR struct {
-	// Backtracks is the greatest number of paths after the first; 0: no bound.
-	Backtracks int
+	// Backtracks is the greatest number of paths after the first.
+	Backtracks space.Bound
 	// Branch is the number of steps among which other orders are tried; what comes
-	// before and after them in a path is left as it is. 0: no bound.
-	Branch int
+	// before and after them in a path is left as it is.
+	Branch space.Bound
 	// First is the number of steps before them.
 	First int
 	// Choose chooses freely among the events that are not asleep, by their indices
@@ -122,7 +122,7 @@ func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
 		}
 		v = t.next(t.done > t.most)
 	}
-	if d.Backtracks > 0 && t.count >= d.Backtracks {
+	if d.Backtracks.Reached(t.count) {
 		t.cut = true
 		t.some.Broadcast()
 		return 0, false
@@ -429,7 +429,10 @@ func (d *DPOR) lanes(p *space.Path, n int) int {
 }
 
 // leaves: no other event is to be tried in the state after n steps.
-func (d *DPOR) leaves(n int) bool { return d.Branch > 0 && (n < d.First || n >= d.First+d.Branch) }
+func (d *DPOR) leaves(n int) bool {
+	most, ok := d.Branch.N()
+	return ok && (n < d.First || n >= d.First+most)
+}
 
 // reverse enters what reverses a race into the wake-up tree of the state before it:
 // all later steps that do not come after the race's first, and its second. Settled:
@@ -531,7 +534,8 @@ func (d *DPOR) Missed() string {
 	case cut:
 		return fmt.Sprintf("it was ended after %d backtracks", count)
 	case t.skipped.Load():
-		return fmt.Sprintf("other orders of what comes before or after %d steps", d.Branch)
+		n, _ := d.Branch.N()
+		return fmt.Sprintf("other orders of what comes before or after %d steps", n)
 	case t.impossible.Load():
 		return "some reversals were not possible"
 	case bounded:

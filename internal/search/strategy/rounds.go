@@ -11,9 +11,9 @@ import "ariadne/internal/space"
 type Rounds struct {
 	Seed       uint64
 	Weights    Weights
-	Backtracks int // of one round; 0: one in the first, one more in each, up to 100
-	Branch     int // steps among which one round tries other orders; 0: 32
-	Index      int // of the next round
+	Backtracks space.Bound // of one round; 0: one in the first, one more in each, up to 100
+	Branch     space.Bound // steps among which one round tries other orders; 0: 32
+	Index      int         // of the next round
 
 	dpor   *DPOR
 	temper temper
@@ -31,10 +31,10 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	}}
 	r.Index++
 	if r.Backtracks == 0 {
-		r.dpor.Backtracks = min(r.Index, 100)
+		r.dpor.Backtracks = space.AtMost(min(r.Index, 100))
 	}
 	if r.Branch == 0 {
-		r.dpor.Branch = 32
+		r.dpor.Branch = space.AtMost(32)
 	}
 	r.ended = false
 	return r.dpor.Begin(p)
@@ -57,7 +57,9 @@ func (r *Rounds) Next(p *space.Path) (event int, ok bool) { return r.dpor.Next(p
 func (r *Rounds) End(p *space.Path, e End) error {
 	if !r.ended {
 		r.ended = true
-		r.dpor.First = r.temper.draw.below(max(1, p.Len()-r.dpor.Branch+1))
+		if n, ok := r.dpor.Branch.N(); ok {
+			r.dpor.First = r.temper.draw.below(max(1, p.Len()-n+1))
+		}
 	}
 	return r.dpor.End(p, e)
 }
