@@ -24,7 +24,7 @@ var pure = map[string][]string{
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "container/heap", "fmt", "math", "slices", "sync", "sync/atomic"},
 	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "fmt", "regexp", "time"},
-	"internal/report":          {"ariadne", "fmt", "io", "strings", "time", "unicode/utf8"},
+	"internal/report":          {"ariadne", "cmp", "fmt", "io", "maps", "slices", "strings", "time", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
 	"internal/replay":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search", "ariadne/internal/trace", "ariadne/internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
 }

@@ -15,7 +15,7 @@ import (
 	"ariadne/internal/run"
 )
 
-// shown is how many lines of a timeline are printed; the run directory has all.
+// shown is how many of the last lines of a timeline are printed; the run directory has all.
 const shown = 30
 
 // textPrinter prints for people. The progress of a check stands on one line of
@@ -27,17 +27,17 @@ type textPrinter struct {
 	width    int // of the longest node's name
 	quiet    bool
 	timeline *report.Timeline
-	lines    []string     // the last ones of it
-	earlier  int          // how many there were before
+	excerpt  report.Excerpt
 	check    report.Check // the limits
 	terminal bool         // err is one
+	stepped  bool         // the timeline has something
 	dirty    bool         // a progress line stands on it
 	goesOn   bool         // after a violation
 }
 
 func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
 	p := &textPrinter{out: out, err: err, style: style(out), nodes: nodes, quiet: quiet,
-		terminal: isTerminal(err)}
+		terminal: isTerminal(err), excerpt: report.Excerpt{Tail: shown}}
 	p.timeline = report.NewTimeline(nodes, latency, p.style)
 	for _, n := range nodes {
 		p.width = max(p.width, len(n))
@@ -64,16 +64,8 @@ func (p *textPrinter) step(s ariadne.Step) {
 	for _, l := range s.Output.Logs {
 		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
 	}
-	p.remember(p.timeline.Step(s))
-}
-
-// remember keeps the last lines of the timeline.
-func (p *textPrinter) remember(lines []string) {
-	p.lines = append(p.lines, lines...)
-	if n := len(p.lines) - shown; n > 0 {
-		p.lines = append(p.lines[:0], p.lines[n:]...)
-		p.earlier += n
-	}
+	p.excerpt.Add(p.timeline.Step(s)...)
+	p.stepped = true
 }
 
 func (p *textPrinter) limits(o run.Options) {
@@ -117,11 +109,12 @@ func (p *textPrinter) headline(v run.Violation) string {
 
 func (p *textPrinter) report(r *run.Report) {
 	p.clear()
-	p.remember(p.timeline.End())
 	p.loose(r.Loose)
-	if len(p.lines) > 0 {
+	if p.stepped {
+		p.excerpt.Add(p.timeline.End()...)
+		p.excerpt.Add(p.timeline.Undelivered()...)
 		p.printf("\n")
-		p.printTimeline(p.lines, p.earlier, r.Out)
+		p.printTimeline(&p.excerpt, r.Out)
 	}
 	for _, v := range r.Violations {
 		p.reportViolation(r, v)
@@ -164,24 +157,20 @@ func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
 }
 
-// printTail prints the last lines of the timeline in dir, if it is there.
+// printTail prints the end of the timeline in dir, if it is there.
 func (p *textPrinter) printTail(dir string) {
 	data, err := os.ReadFile(filepath.Join(dir, report.TimelineFile))
 	if err != nil {
 		return
 	}
-	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")[1:]
-	earlier := max(len(lines)-shown, 0)
-	p.printTimeline(lines[earlier:], earlier, dir)
+	e := report.Excerpt{Tail: shown}
+	e.Add(strings.Split(strings.TrimRight(string(data), "\n"), "\n")[1:]...)
+	p.printTimeline(&e, dir)
 }
 
-// printTimeline prints lines of the timeline whose whole is in dir.
-func (p *textPrinter) printTimeline(lines []string, earlier int, dir string) {
-	p.printf("%s\n", p.timeline.Head())
-	if earlier > 0 {
-		p.printf("%s\n", p.timeline.Earlier(earlier, " in "+filepath.Join(dir, report.TimelineFile)))
-	}
-	p.printf("%s\n", strings.Join(lines, "\n"))
+// printTimeline prints of a timeline whose whole is in dir.
+func (p *textPrinter) printTimeline(e *report.Excerpt, dir string) {
+	p.printf("%s\n%s\n", p.timeline.Head(), strings.Join(e.Lines(p.timeline, filepath.Join(dir, report.TimelineFile)), "\n"))
 }
 
 // reportAll prints texts under their common head; only some of them when they are many.

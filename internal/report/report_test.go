@@ -57,6 +57,7 @@ func scenario() []ariadne.Step {
 		}})
 	for i := range steps {
 		steps[i].Index = i + 1
+		steps[i].Output.Deadline = ariadne.Never
 	}
 	return steps
 }
@@ -65,7 +66,7 @@ func TestTimeline(t *testing.T) {
 	var out bytes.Buffer
 	for _, style := range []Style{{}, {Width: 80}, {Width: 200, Colour: true}} {
 		tl := NewTimeline([]string{"n1", "client-one"}, time.Millisecond, style)
-		lines := []string{tl.Head(), tl.Earlier(7, " in a file")}
+		lines := []string{tl.Head()}
 		for _, s := range scenario() {
 			lines = append(lines, tl.Step(s)...)
 		}
@@ -112,7 +113,7 @@ func FuzzTimelineWidth(f *testing.F) {
 				Output: ariadne.Output{Logs: []ariadne.LogLine{{Text: text}}, Diverged: text}},
 		}
 		for _, s := range steps {
-			for _, line := range append(tl.Step(s), tl.End()...) {
+			for _, line := range append(append(tl.Step(s), tl.End()...), tl.Undelivered()...) {
 				if n := utf8.RuneCountInString(line); n > style.width() {
 					t.Fatalf("%d columns: %q", n, line)
 				}

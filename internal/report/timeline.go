@@ -1,7 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,14 +17,24 @@ const TimelineFile = "timeline.txt"
 
 // Timeline makes lines of steps. It remembers what was sent, so as to show at its
 // delivery what a message carries, and holds back steps of which nothing came:
-// of a long stretch of these only the first and the last are shown.
+// of a long stretch of these only the first and the last are shown. Steps that do not
+// follow the natural schedule are marked, and never held back.
 type Timeline struct {
 	nodes   []string
 	latency time.Duration
 	style   Style
 	sent    map[messageKey]ariadne.Message
-	timers  map[ariadne.NodeID]string // what each node's pending timer is
+	timers  map[ariadne.NodeID]timer // each node's pending one
+	started map[ariadne.NodeID]ariadne.Time
+	arrived map[ariadne.Flow]ariadne.Time // the last message of each connection
+	latest  ariadne.Time                  // of all inputs
 	quiet   stretch
+}
+
+// timer is a node's earliest.
+type timer struct {
+	name string
+	at   ariadne.Time
 }
 
 type messageKey struct {
@@ -47,6 +60,7 @@ type row struct {
 	node ariadne.NodeID // where it happened
 	from ariadne.NodeID // of a delivered message, else NoNode
 	kind rowKind
+	mark rune // how it left the natural schedule, or 0
 	text string
 }
 
@@ -54,27 +68,24 @@ type row struct {
 type rowKind uint8
 
 const (
-	inputRow rowKind = iota // the step's action
-	logRow                  // a line that the node wrote
-	alarmRow                // a process ended badly, a step did not end, a call was fatal
-	noteRow                 // what else is worth knowing of the step
+	inputRow   rowKind = iota // the step's action
+	logRow                    // a line that the node wrote
+	alarmRow                  // a process ended badly, a step did not end, a call was fatal
+	noteRow                   // what else is worth knowing of the step
+	pendingRow                // a message that has not arrived
 )
 
 // NewTimeline returns a timeline of nodes with these names, whose messages
 // arrive after latency unless they are delayed.
 func NewTimeline(nodes []string, latency time.Duration, style Style) *Timeline {
 	return &Timeline{nodes: nodes, latency: latency, style: style,
-		sent: map[messageKey]ariadne.Message{}, timers: map[ariadne.NodeID]string{}}
+		sent: map[messageKey]ariadne.Message{}, timers: map[ariadne.NodeID]timer{},
+		started: map[ariadne.NodeID]ariadne.Time{}, arrived: map[ariadne.Flow]ariadne.Time{}}
 }
 
 // Head is the line above the others.
 func (t *Timeline) Head() string {
 	return t.style.Head(fmt.Sprintf("%12s %5s  %-*s  %s", "time", "step", t.placeWidth(), "node", "what"))
-}
-
-// Earlier is the line that stands for n lines which are not shown.
-func (t *Timeline) Earlier(n int, where string) string {
-	return t.gap(fmt.Sprintf("%d earlier lines%s", n, where))
 }
 
 func (t *Timeline) gap(text string) string {
@@ -87,8 +98,9 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 	switch s.Action.Kind {
 	case ariadne.ActStart:
 		input.text = "start"
+		t.started[s.Action.Node] = s.At
 	case ariadne.ActFire:
-		input.text = strings.TrimSpace("timer " + t.timers[s.Action.Node])
+		t.fire(&input)
 	case ariadne.ActDeliver:
 		t.deliver(&input, s)
 	default:
@@ -98,9 +110,16 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 	for _, m := range o.Messages {
 		t.sent[messageKey{m.Flow, m.To, m.Seq}] = m
 	}
-	t.timers[s.Action.Node] = o.Timer
+	t.timers[s.Action.Node] = timer{o.Timer, o.Deadline}
+	if o.Done {
+		delete(t.timers, s.Action.Node)
+	}
+	if s.At < t.latest && input.mark == 0 {
+		input.mark = markOvertaken
+	}
+	t.latest = max(t.latest, s.At)
 	outputs := outputRows(s)
-	if len(outputs) == 0 && len(o.Messages) == 0 {
+	if len(outputs) == 0 && len(o.Messages) == 0 && input.mark == 0 {
 		t.quiet.add(input)
 		return nil
 	}
@@ -134,6 +153,47 @@ func (t *Timeline) End() []string {
 	return lines
 }
 
+// fire says what timer fires, and how early.
+func (t *Timeline) fire(r *row) {
+	r.text = strings.TrimSpace("timer " + t.timers[r.node].name)
+	due := r.at
+	for id, other := range t.timers {
+		if id != r.node {
+			due = min(due, other.at)
+		}
+	}
+	if due < r.at {
+		r.mark = markLate
+		r.text += fmt.Sprintf(" (%v early)", round(r.at-due))
+	}
+}
+
+// Undelivered returns a line for each message that should have arrived by the end of
+// the execution and has not.
+func (t *Timeline) Undelivered() []string {
+	first := map[ariadne.Flow]ariadne.Message{}
+	for _, m := range t.sent {
+		start, on := t.started[m.To]
+		due := m.Sent.Add(t.latency)
+		if f, ok := first[m.Flow]; on && due >= start && due < t.latest && (!ok || m.Seq < f.Seq) {
+			first[m.Flow] = m
+		}
+	}
+	late := slices.SortedFunc(maps.Values(first), func(a, b ariadne.Message) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.From, b.From), strings.Compare(a.Flow.Src.String(), b.Flow.Src.String()),
+			strings.Compare(a.Flow.Dst.String(), b.Flow.Dst.String()), cmp.Compare(a.Flow.Epoch, b.Flow.Epoch))
+	})
+	var lines []string
+	for _, m := range late {
+		due := m.Sent.Add(t.latency)
+		lines = append(lines, t.format(row{at: t.latest, node: m.To, from: m.From, kind: pendingRow, mark: markLate,
+			text: describe(m, fmt.Sprintf(" (not delivered, due at %v)", due))}, false))
+	}
+	return lines
+}
+
+func round(d ariadne.Time) time.Duration { return time.Duration(d).Round(time.Microsecond) }
+
 // deliver says what the delivered message carries, and how late it is.
 func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	a := s.Action
@@ -146,9 +206,13 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	delete(t.sent, key)
 	r.from = m.From
 	late := ""
-	if d := time.Duration(s.At - m.Sent.Add(t.latency)); d > 0 {
-		late = " (" + d.Round(time.Microsecond).String() + " late)"
+	if d := s.At - m.Sent.Add(t.latency); d > 0 {
+		late = fmt.Sprintf(" (%v late)", round(d))
+		if s.At > t.arrived[a.Flow] { // else it waited behind another one
+			r.mark = markLate
+		}
 	}
+	t.arrived[a.Flow] = s.At
 	r.text = describe(m, late)
 }
 
@@ -205,10 +269,14 @@ func outputRows(s ariadne.Step) []row {
 func (t *Timeline) format(r row, quiet bool) string {
 	place := t.place(r)
 	head := fmt.Sprintf("%12s ", r.at)
+	mark := " "
+	if r.mark != 0 {
+		mark = string(r.mark)
+	}
 	if r.kind == inputRow {
-		head += fmt.Sprintf("%5d  ", r.step)
+		head += fmt.Sprintf("%5d%s ", r.step, mark)
 	} else {
-		head += "       "
+		head += fmt.Sprintf("%5s%s ", "", mark)
 	}
 	gap := strings.Repeat(" ", max(t.placeWidth()-utf8.RuneCountInString(place), 0)+2)
 	text := printable(r.text)

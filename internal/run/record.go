@@ -135,6 +135,7 @@ func (r *recorder) close() error {
 	}
 	if r.lines != nil {
 		r.writeLines(r.timeline.End()...)
+		r.writeLines(r.timeline.Undelivered()...)
 	}
 	for _, f := range append([]*os.File{r.traceTo, r.steps, r.callFile, r.lines}, r.logs...) {
 		if f != nil {
