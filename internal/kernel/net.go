@@ -163,7 +163,6 @@ type inet struct {
 	// bound is what bind(2) asked for; local is where the socket is now, remote
 	// its peer. Zero when there is none.
 	bound, local, remote netip.AddrPort
-	hasPort              bool // stands in the port table under local's port
 	portLocked           bool // bind(2) chose the port: it outlives a connection
 }
 

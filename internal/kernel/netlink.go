@@ -85,7 +85,7 @@ func (s *Netlink) autobind(t *Thread) {
 // Listen and Accept implement Socket.
 func (s *Netlink) Listen(*Thread, int) Errno { return unix.EOPNOTSUPP }
 
-func (s *Netlink) Accept(*Thread) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
+func (s *Netlink) Accept(*Thread, bool) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
 
 // Connect implements Socket.
 func (s *Netlink) Connect(t *Thread, addr []byte) Errno {

@@ -37,6 +37,7 @@ type pipeBuf struct {
 	off    int
 	data   []byte
 	packet bool // O_DIRECT: one read takes it, whole or cut
+	fixed  bool // a page of another file's: nothing is appended to it
 }
 
 // NewPipe returns an anonymous pipe's two ends.
@@ -192,6 +193,19 @@ func (e *PipeEnd) Write(_ *Thread, b []byte) (int, Errno) {
 	return n, 0
 }
 
+// Splice adds pages of another file, as splice does: one slot for each, never joined.
+// The first begins at offset off of its page. It adds what there is room for.
+func (e *PipeEnd) Splice(b []byte, off int) int {
+	p, n := e.Pipe, 0
+	for n < len(b) && !p.full() {
+		k := min(len(b)-n, pageSize-off%pageSize)
+		p.bufs = append(p.bufs, pipeBuf{off: off % pageSize, data: append([]byte(nil), b[n:n+k]...), fixed: true})
+		n, off = n+k, 0
+	}
+	p.notifyReaders(In | RdNorm)
+	return n
+}
+
 // merge appends the part of b that is no whole page to the last used page, if
 // there is room for all of it, and returns how much that is.
 func (p *Pipe) merge(b []byte) int {
@@ -200,7 +214,7 @@ func (p *Pipe) merge(b []byte) int {
 		return 0
 	}
 	last := &p.bufs[len(p.bufs)-1]
-	if last.packet || last.off+len(last.data)+k > pageSize {
+	if last.packet || last.fixed || last.off+len(last.data)+k > pageSize {
 		return 0
 	}
 	last.data = append(last.data, b[:k]...)

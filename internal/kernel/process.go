@@ -26,6 +26,7 @@ type Process struct {
 	Args           []string
 	Cwd            string    // kept by chdir and fchdir, as the node sees it
 	Threads        []*Thread // alive, leader first while it lives
+	Leader         *Thread   // the thread with the process's id, dead or alive
 	FDs            *FDTable
 	Shm            ShmMap // attached segments
 	MM             int    // address space: shared with CLONE_VM; key of private futexes
@@ -87,7 +88,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
-	p.Threads = []*Thread{t}
+	p.Threads, p.Leader = []*Thread{t}, t
 	return p, t
 }
 
@@ -97,7 +98,7 @@ func (n *Node) newInit() *Thread {
 		Actions: &Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	t := &Thread{TID: initPID, Proc: p, State: Blocked, Name: "init", Affinity: ^uint64(0)}
-	p.Threads = []*Thread{t}
+	p.Threads, p.Leader = []*Thread{t}, t
 	return t
 }
 
@@ -173,6 +174,27 @@ func (n *Node) Thread(tid int) *Thread {
 		}
 	}
 	return nil
+}
+
+// Task finds a thread by its id, or nil: a live one, or a dead one that led its process
+// while that is not yet reaped. A zombie has a priority, a policy and more that can be
+// asked for, and can be signalled in vain.
+func (n *Node) Task(tid int) *Thread {
+	if t := n.Thread(tid); t != nil {
+		return t
+	}
+	if p := n.Procs[tid]; p != nil {
+		return p.Leader
+	}
+	return nil
+}
+
+// Tasks returns p's threads; of a dead process, its leader.
+func (p *Process) Tasks() []*Thread {
+	if len(p.Threads) == 0 {
+		return []*Thread{p.Leader}
+	}
+	return p.Threads
 }
 
 // Fork returns the new thread of clone, fork or vfork with its kernel state:
@@ -258,6 +280,7 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 		}
 	}
 	t.releaseFutexes()
+	p.Leader = t
 	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
 	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
 	p.Actions = p.Actions.exec()
@@ -325,7 +348,7 @@ func (p *Process) Exit(status, signal int, core bool) {
 	}
 	n := p.Node
 	p.Dead, p.Stopped = true, false
-	p.ExitStatus, p.ExitSignal, p.Core = status, signal, core
+	p.ExitStatus, p.ExitSignal, p.Core = status, signal, core && p.mayDump()
 	for _, t := range append([]*Thread(nil), p.Threads...) {
 		t.Exit()
 	}
@@ -350,6 +373,13 @@ func (p *Process) Exit(status, signal int, core bool) {
 		n.CommandsEnded++
 	}
 	p.notifyExit()
+}
+
+// mayDump reports whether Linux would write a core file.
+func (p *Process) mayDump() bool {
+	const least = 4096 // below it a core file is not begun
+	limit, _ := p.Rlimit(unix.RLIMIT_CORE)
+	return limit >= least && p.Dumpable == 1
 }
 
 // leaveFamily gives the children a new parent and hangs up the process groups

@@ -124,12 +124,27 @@ func (t *Thread) HasSignal() bool {
 		return false
 	}
 	m := t.M.SigMask()
-	if t.seenMask&^m != 0 {
+	if opened := t.seenMask &^ m; opened != 0 {
 		t.sigPending = true
+		t.dropIgnored(opened)
 	}
 	t.seenMask = m
 	t.sigPending = t.sigPending && t.deliverable(m)
 	return t.sigPending
+}
+
+// dropIgnored takes the signals of set that are ignored off the queues: while they were
+// blocked they were kept, now t would take them and do nothing.
+func (t *Thread) dropIgnored(set SigSet) {
+	set &= t.PendingSignals()
+	for s := 1; set != 0; s++ {
+		if set.Has(s) && t.Proc.Ignores(s) {
+			for _, q := range []*[]SigInfo{&t.Pending, &t.Proc.Pending} {
+				*q = dropSignals(*q, Sig(s))
+			}
+		}
+		set &^= Sig(s)
+	}
 }
 
 // deliverable reports whether a signal outside mask is pending for t that is

@@ -23,8 +23,8 @@ type Socket interface {
 	// EINPROGRESS or EALREADY while it waits for the peer, EAGAIN while it
 	// waits for room in the peer's backlog.
 	Connect(t *Thread, addr []byte) Errno
-	// Accept also returns the peer's address.
-	Accept(t *Thread) (Socket, []byte, Errno)
+	// Accept also returns the peer's address. nonblock: the caller does not wait.
+	Accept(t *Thread, nonblock bool) (Socket, []byte, Errno)
 	Send(t *Thread, m *OutMsg) (int, Errno)
 	Recv(t *Thread, m *InMsg) Errno
 	Shutdown(how int) Errno
@@ -60,11 +60,14 @@ type InMsg struct {
 	NoWait bool // the caller does not wait
 	Least  int  // a stream waits for so many, unless no more can come
 	Got    int  // bytes that this call has received before
+	// Sender is who sent those, when the call tells; a stream joins only his bytes to them.
+	Sender *Creds
 
 	Data     []byte
 	From     []byte // nil: no address
 	Len      int    // true length, with MSG_TRUNC in OutFlags
 	OutFlags int    // MSG_* answered
+	Last     bool   // nothing may be joined to Data (MSG_WAITALL)
 	Rights   []Right
 	Creds    *Creds
 	Controls []Control
@@ -116,13 +119,18 @@ type Sock struct {
 	changed Queue
 	opts    map[optKey]int32
 	others  map[optKey][]byte // options without effect
+	hasPort bool              // of TCP and UDP: stands in the port table under local's port
 }
 
 type optKey struct{ level, name int }
 
 func newSock(n *Node, domain, typ, proto int) Sock {
+	opts := map[optKey]int32{}
+	if domain == unix.AF_INET6 {
+		opts[optKey{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}] = 0 // set only for IPv4's own
+	}
 	return Sock{Node: n, Domain: domain, Type: typ, Protocol: proto, ID: n.Sequence(),
-		opts: map[optKey]int32{}, others: map[optKey][]byte{}}
+		opts: opts, others: map[optKey][]byte{}}
 }
 
 // Base implements Socket.

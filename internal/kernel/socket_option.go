@@ -13,6 +13,7 @@ type optKind uint8
 const (
 	optInt optKind = iota
 	optBool
+	optFlag     // like optBool, but other values than 0 and 1 are refused
 	optBuffer   // SO_SNDBUF, SO_RCVBUF: kept doubled, as Linux does
 	optReadOnly // setting it fails
 )
@@ -21,10 +22,15 @@ const (
 type optSpec struct {
 	kind optKind
 	dflt int32
-	// inet: only AF_INET and AF_INET6 sockets have it; tcp, udp: only those of TCP, UDP.
-	inet, tcp, udp bool
+	// inet: only AF_INET and AF_INET6 sockets have it, inet6: AF_INET6 alone; tcp, udp:
+	// only those of TCP, UDP.
+	inet, inet6, tcp, udp bool
 	// low and high bound what may be set, unless both are 0.
 	low, high int
+	// short: fewer bytes than an int are taken for 0. full: no bytes are not (IPPROTO_IP).
+	short, full bool
+	// fit says what a value is kept as, and which are refused for another reason.
+	fit func(s *Sock, v int) (int, Errno)
 }
 
 const (
@@ -32,6 +38,7 @@ const (
 	minRecvBuffer = 2304
 	defaultBuffer = 212992  // net.core.wmem_default
 	maxBuffer     = 4194304 // net.core.wmem_max
+	maxTCPBuffer  = 6291456 // net.ipv4.tcp_rmem
 )
 
 // intOptions are the options that are kept as one integer. Those with a meaning
@@ -40,7 +47,7 @@ const (
 var intOptions = map[optKey]optSpec{
 	{unix.SOL_SOCKET, unix.SO_DEBUG}:                {kind: optBool},
 	{unix.SOL_SOCKET, unix.SO_REUSEADDR}:            {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_REUSEPORT}:            {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_REUSEPORT}:            {kind: optBool, fit: fitReusePort},
 	{unix.SOL_SOCKET, unix.SO_KEEPALIVE}:            {kind: optBool},
 	{unix.SOL_SOCKET, unix.SO_DONTROUTE}:            {kind: optBool},
 	{unix.SOL_SOCKET, unix.SO_BROADCAST}:            {kind: optBool},
@@ -51,11 +58,11 @@ var intOptions = map[optKey]optSpec{
 	{unix.SOL_SOCKET, unix.SO_BUSY_POLL}:            {kind: optInt},
 	{unix.SOL_SOCKET, unix.SO_INCOMING_NAPI_ID}:     {kind: optReadOnly},
 	{unix.SOL_SOCKET, unix.SO_INCOMING_CPU}:         {kind: optInt},
-	{unix.SOL_SOCKET, unix.SO_PASSCRED}:             {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_PASSSEC}:              {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_PASSCRED}:             {kind: optBool, fit: fitPass},
+	{unix.SOL_SOCKET, unix.SO_PASSSEC}:              {kind: optBool, fit: fitPass},
 	{unix.SOL_SOCKET, unix.SO_SNDBUF}:               {kind: optBuffer, dflt: defaultBuffer},
 	{unix.SOL_SOCKET, unix.SO_RCVBUF}:               {kind: optBuffer, dflt: defaultBuffer},
-	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:             {kind: optInt, dflt: 1},
+	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:             {kind: optInt, dflt: 1, fit: fitLowWater},
 	{unix.SOL_SOCKET, unix.SO_SNDLOWAT}:             {kind: optReadOnly, dflt: 1},
 	{unix.IPPROTO_UDP, udpCork}:                     {kind: optBool, udp: true},
 	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:            {kind: optBool, tcp: true},
@@ -65,45 +72,45 @@ var intOptions = map[optKey]optSpec{
 	{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}:          {kind: optInt, dflt: 75, tcp: true, low: 1, high: 32767},
 	{unix.IPPROTO_TCP, unix.TCP_KEEPCNT}:            {kind: optInt, dflt: 9, tcp: true, low: 1, high: 127},
 	{unix.IPPROTO_TCP, unix.TCP_SYNCNT}:             {kind: optInt, dflt: 6, tcp: true, low: 1, high: 127},
-	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:            {kind: optInt, dflt: 60, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:       {kind: optInt, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:            {kind: optInt, dflt: 60, tcp: true, fit: fitLinger2},
+	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:       {kind: optInt, tcp: true, fit: fitDeferAccept},
 	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:       {kind: optInt, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:             {kind: optInt, dflt: 1448, tcp: true, low: 88, high: 32767},
 	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:       {kind: optInt, tcp: true, low: 0, high: math.MaxInt32},
 	{unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT}:      {kind: optInt, tcp: true},
-	{unix.IPPROTO_IP, unix.IP_TOS}:                  {kind: optInt, inet: true},
-	{unix.IPPROTO_IP, unix.IP_TTL}:                  {kind: optInt, dflt: 64, inet: true, low: -1, high: 255},
-	{unix.IPPROTO_IP, unix.IP_FREEBIND}:             {kind: optBool, inet: true},
+	{unix.IPPROTO_IP, unix.IP_TOS}:                  {kind: optInt, inet: true, fit: fitTOS},
+	{unix.IPPROTO_IP, unix.IP_TTL}:                  {kind: optInt, dflt: 64, inet: true, full: true, low: -1, high: 255, fit: fitTTL},
+	{unix.IPPROTO_IP, unix.IP_FREEBIND}:             {kind: optBool, inet: true, full: true},
 	{unix.IPPROTO_IP, unix.IP_TRANSPARENT}:          {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}:         {kind: optInt, dflt: 1, inet: true, low: 0, high: 5},
 	{unix.IPPROTO_IP, unix.IP_RECVERR}:              {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_PKTINFO}:              {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_RECVTTL}:              {kind: optBool, inet: true},
 	{unix.IPPROTO_IP, unix.IP_RECVTOS}:              {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL}:        {kind: optInt, dflt: 1, inet: true, low: -1, high: 255},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP}:       {kind: optBool, dflt: 1, inet: true},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}:        {kind: optBool, dflt: 1, inet: true},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL}:        {kind: optInt, dflt: 1, inet: true, full: true, low: -1, high: 255, fit: fitMulticastTTL},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP}:       {kind: optBool, dflt: 1, inet: true, full: true},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}:        {kind: optFlag, dflt: 1, inet: true, full: true},
 	{unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT}: {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}:           {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_TCLASS}:           {kind: optInt, inet: true, low: -1, high: 255},
-	{unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS}:     {kind: optInt, dflt: 64, inet: true, low: -1, high: 255},
-	{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}:     {kind: optInt, dflt: 1, inet: true, low: 0, high: 5},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVERR}:          {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}:      {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}:     {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}:       {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:   {kind: optInt, dflt: 1, inet: true, low: -1, high: 255},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:   {kind: optBool, dflt: 1, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:     {kind: optInt, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_AUTOFLOWLABEL}:    {kind: optBool, dflt: 1, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}:         {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_FREEBIND}:         {kind: optBool, inet: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}:           {kind: optBool, inet6: true, fit: fitV6Only},
+	{unix.IPPROTO_IPV6, unix.IPV6_TCLASS}:           {kind: optInt, inet6: true, low: -1, high: 255, fit: fitClass},
+	{unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS}:     {kind: optInt, dflt: 64, inet6: true, low: -1, high: 255, fit: fitHops},
+	{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}:     {kind: optInt, dflt: 1, inet6: true, low: 0, high: 5},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVERR}:          {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}:      {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}:     {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}:       {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:   {kind: optInt, dflt: 1, inet6: true, low: -1, high: 255, fit: fitMulticastTTL},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:   {kind: optFlag, dflt: 1, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:     {kind: optInt, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_AUTOFLOWLABEL}:    {kind: optBool, dflt: 1, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}:         {kind: optBool, inet6: true, short: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_FREEBIND}:         {kind: optBool, inet6: true},
 }
 
 // has reports whether the socket is of the families that have the option.
 func (o optSpec) has(s *Sock) bool {
 	isInet := s.Domain == unix.AF_INET || s.Domain == unix.AF_INET6
-	return (!o.inet || isInet) && (!o.tcp || isInet && s.Type == unix.SOCK_STREAM) && (!o.udp || isInet && s.Type == unix.SOCK_DGRAM)
+	return (!o.inet || isInet) && (!o.inet6 || s.Domain == unix.AF_INET6) && (!o.tcp || isInet && s.Type == unix.SOCK_STREAM) && (!o.udp || isInet && s.Type == unix.SOCK_DGRAM)
 }
 
 // Opt returns the value of an integer option.
@@ -121,10 +128,21 @@ func (s *Sock) HasIntOption(level, name int) bool {
 	return ok && spec.has(s)
 }
 
+// TakesShort reports whether n bytes, fewer than an int has, set the option to 0.
+func (s *Sock) TakesShort(level, name, n int) bool {
+	spec := intOptions[optKey{level, name}]
+	return spec.short || level == unix.IPPROTO_IP && n == 0 && !spec.full
+}
+
 // IntOption is getsockopt(2) for the options kept as integers.
 func (s *Sock) IntOption(level, name int) (int, Errno) {
 	if !s.HasIntOption(level, name) {
 		return 0, unix.ENOPROTOOPT
+	}
+	if level == unix.SOL_SOCKET && (name == unix.SO_PASSCRED || name == unix.SO_PASSSEC) {
+		if _, e := fitPass(s, 0); e != 0 {
+			return 0, e
+		}
 	}
 	return s.Opt(level, name), 0
 }
@@ -139,7 +157,17 @@ func (s *Sock) SetIntOption(level, name, v int) Errno {
 	if (spec.low != 0 || spec.high != 0) && (v < spec.low || v > spec.high) {
 		return unix.EINVAL
 	}
+	if spec.fit != nil {
+		var e Errno
+		if v, e = spec.fit(s, v); e != 0 {
+			return e
+		}
+	}
 	switch spec.kind {
+	case optFlag:
+		if v != 0 && v != 1 {
+			return unix.EINVAL
+		}
 	case optBool:
 		if v != 0 {
 			v = 1
@@ -153,6 +181,102 @@ func (s *Sock) SetIntOption(level, name, v int) Errno {
 	}
 	s.opts[k] = int32(v)
 	return 0
+}
+
+// fitLowWater: none is one byte, and a negative number is a great one; for TCP it is no
+// more than half of the buffer.
+func fitLowWater(s *Sock, v int) (int, Errno) {
+	if v < 0 {
+		v = math.MaxInt32
+	}
+	if s.Protocol == unix.IPPROTO_TCP {
+		v = min(v, maxTCPBuffer/2)
+	}
+	return max(1, v), 0
+}
+
+// fitReusePort: only internet sockets share ports (Linux 6.13 and later).
+func fitReusePort(s *Sock, v int) (int, Errno) {
+	if v != 0 && s.Domain != unix.AF_INET && s.Domain != unix.AF_INET6 {
+		return 0, unix.EOPNOTSUPP
+	}
+	return v, 0
+}
+
+// fitPass: only these families have something to pass (Linux 6.16 and later).
+func fitPass(s *Sock, v int) (int, Errno) {
+	if s.Domain != unix.AF_UNIX && s.Domain != unix.AF_NETLINK {
+		return 0, unix.EOPNOTSUPP
+	}
+	return v, 0
+}
+
+// fitTOS: a byte, of which TCP keeps the two bits for itself that tell of congestion.
+func fitTOS(s *Sock, v int) (int, Errno) {
+	if s.Type == unix.SOCK_STREAM {
+		v &^= 3
+	}
+	return v & 0xff, 0
+}
+
+// fitClass: as fitTOS, and -1 is the default.
+func fitClass(s *Sock, v int) (int, Errno) { return fitTOS(s, max(0, v)) }
+
+// fitTTL and fitHops: -1 is the default.
+func fitTTL(s *Sock, v int) (int, Errno) {
+	if v == 0 {
+		return 0, unix.EINVAL
+	}
+	return fitHops(s, v)
+}
+
+func fitHops(_ *Sock, v int) (int, Errno) {
+	if v == -1 {
+		v = 64
+	}
+	return v, 0
+}
+
+func fitMulticastTTL(s *Sock, v int) (int, Errno) {
+	if s.Type == unix.SOCK_STREAM {
+		return 0, unix.EINVAL
+	}
+	if v == -1 {
+		v = 1
+	}
+	return v, 0
+}
+
+// fitLinger2: 0 is the default, and nobody waits longer than two minutes.
+func fitLinger2(_ *Sock, v int) (int, Errno) {
+	switch {
+	case v < 0:
+		return -1, 0
+	case v == 0:
+		return 60, 0
+	}
+	return min(v, 120), 0
+}
+
+// fitDeferAccept: the time in which so many SYNs would be sent again.
+func fitDeferAccept(_ *Sock, v int) (int, Errno) {
+	if v <= 0 {
+		return 0, 0
+	}
+	timeout, period := 1, 1
+	for v > period {
+		timeout = min(2*timeout, 120)
+		period += timeout
+	}
+	return period, 0
+}
+
+// fitV6Only: a socket cannot change what it is bound to.
+func fitV6Only(s *Sock, v int) (int, Errno) {
+	if s.hasPort {
+		return 0, unix.EINVAL
+	}
+	return v, 0
 }
 
 // KeepOption remembers an option that has no effect; KeptOption returns it.

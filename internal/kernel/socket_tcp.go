@@ -226,7 +226,7 @@ func (c *TCP) Listen(_ *Thread, backlog int) Errno {
 func (c *TCP) Listening() bool { return c.state == tcpListening }
 
 // Accept implements Socket.
-func (c *TCP) Accept(*Thread) (Socket, []byte, Errno) {
+func (c *TCP) Accept(*Thread, bool) (Socket, []byte, Errno) {
 	if c.state != tcpListening {
 		return nil, nil, unix.EINVAL
 	}
@@ -535,7 +535,8 @@ func (c *TCP) disconnect() {
 		c.freePort()
 		c.bound = netip.AddrPortFrom(c.bound.Addr(), 0)
 	}
-	c.local, c.remote = c.bound, netip.AddrPort{}
+	// The number of a port that is no longer its own is still shown.
+	c.local, c.remote = netip.AddrPortFrom(c.bound.Addr(), c.local.Port()), netip.AddrPort{}
 }
 
 // leave takes the socket out of the connections; the socket is closed.

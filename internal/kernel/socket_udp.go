@@ -92,7 +92,11 @@ func (u *UDP) autobind() Errno {
 	if u.hasPort {
 		return 0
 	}
-	return u.takePort(netip.AddrPortFrom(unspecified(u.Domain), 0), false)
+	a := u.bound.Addr()
+	if !a.IsValid() {
+		a = unspecified(u.Domain)
+	}
+	return u.takePort(netip.AddrPortFrom(a, 0), false)
 }
 
 // conflicts reports whether another socket's claim on a excludes u's. Like Linux
@@ -114,7 +118,7 @@ func (u *UDP) conflicts(a netip.AddrPort) bool {
 // Listen and Accept implement Socket.
 func (u *UDP) Listen(*Thread, int) Errno { return unix.EOPNOTSUPP }
 
-func (u *UDP) Accept(*Thread) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
+func (u *UDP) Accept(*Thread, bool) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
 
 // Connect implements Socket: it only names the peer.
 func (u *UDP) Connect(t *Thread, addr []byte) Errno {
@@ -125,11 +129,11 @@ func (u *UDP) Connect(t *Thread, addr []byte) Errno {
 		u.disconnect()
 		return 0
 	}
+	if e := u.autobind(); e != 0 {
+		return unix.EAGAIN
+	}
 	dst, src, e := u.route(t, addr)
 	if e != 0 {
-		return e
-	}
-	if e := u.autobind(); e != 0 {
 		return e
 	}
 	u.remote = dst
@@ -141,9 +145,10 @@ func (u *UDP) Connect(t *Thread, addr []byte) Errno {
 
 func (u *UDP) disconnect() {
 	u.remote, u.local = netip.AddrPort{}, u.bound
-	if !u.portLocked && u.bound.Addr().IsUnspecified() {
+	if !u.portLocked {
 		u.freePort()
-		u.bound, u.local = netip.AddrPort{}, netip.AddrPort{}
+		u.bound = netip.AddrPortFrom(u.bound.Addr(), 0)
+		u.local = u.bound
 	}
 }
 
@@ -200,6 +205,9 @@ func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
 	limit := maxUDP4
 	if u.Domain == unix.AF_INET6 {
 		limit = maxUDP6
+	}
+	if e := u.autobind(); e != 0 { // first of all, whatever becomes of the datagram
+		return 0, unix.EAGAIN
 	}
 	if len(m.Data) > limit {
 		return 0, unix.EMSGSIZE
@@ -259,9 +267,6 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	}
 	if u.shut&shutWrite != 0 {
 		return nil, unix.EPIPE
-	}
-	if e := u.autobind(); e != 0 {
-		return nil, e
 	}
 	return &datagram{from: netip.AddrPortFrom(src, u.local.Port()), to: dst}, 0
 }

@@ -138,16 +138,19 @@ func (s *Unix) Listen(t *Thread, backlog int) Errno {
 		backlog = maxBacklog
 	}
 	s.listening, s.backlog, s.creds = true, backlog, peerCreds(t)
+	s.peerCreds = s.creds
 	s.roomMade()
 	return 0
 }
 
 // Accept implements Socket.
-func (s *Unix) Accept(*Thread) (Socket, []byte, Errno) {
+func (s *Unix) Accept(_ *Thread, nonblock bool) (Socket, []byte, Errno) {
 	switch {
 	case s.isDgram():
 		return nil, nil, unix.EOPNOTSUPP
-	case !s.listening || s.shut&shutRead != 0:
+	case !s.listening:
+		return nil, nil, unix.EINVAL
+	case len(s.pending) == 0 && s.shut&shutRead != 0 && !nonblock:
 		return nil, nil, unix.EINVAL
 	case len(s.pending) == 0:
 		return nil, nil, unix.EAGAIN
@@ -194,13 +197,13 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 	switch {
 	case !x.listening || x.shut&shutRead != 0:
 		return unix.ECONNREFUSED
+	case len(x.pending) > x.backlog:
+		x.waitFor(s)
+		return unix.EAGAIN
 	case s.connected:
 		return unix.EISCONN
 	case s.listening:
 		return unix.EINVAL
-	case len(x.pending) > x.backlog:
-		x.waitFor(s)
-		return unix.EAGAIN
 	}
 	s.creds = peerCreds(t)
 	end := s.Node.NewUnix(t, s.Type)
@@ -357,8 +360,8 @@ func trueSize(n int) int {
 // Recv implements Socket.
 func (s *Unix) Recv(_ *Thread, m *InMsg) Errno {
 	switch {
-	case m.Flags&unix.MSG_ERRQUEUE != 0:
-		return unix.EAGAIN
+	case m.Flags&unix.MSG_OOB != 0 && s.isStream():
+		return unix.EINVAL // no urgent data
 	case m.Flags&unix.MSG_OOB != 0:
 		return unix.EOPNOTSUPP
 	case s.isStream():
@@ -372,8 +375,8 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 		return unix.EINVAL
 	}
 	ended := s.err != 0 || s.shut&shutRead != 0
-	switch have := s.Buffered(); {
-	case have >= max(1, m.Least) || have > 0 && ended:
+	switch have, bounded := s.joined(m); {
+	case bounded || have >= max(1, m.Least) || have > 0 && ended:
 		s.takeStream(m)
 	case !ended:
 		return unix.EAGAIN
@@ -384,6 +387,29 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 		// After a part of MSG_WAITALL Linux forgets the error.
 	}
 	return 0
+}
+
+// joined returns how many bytes of a stream one call may take as one, and whether what
+// comes later could not be joined to them: they came with rights, or the next are
+// another's while the receiver asks whose they are.
+func (s *Unix) joined(m *InMsg) (n int, bounded bool) {
+	sender := m.Sender
+	for i := range s.queue {
+		msg := &s.queue[i]
+		if s.passesCreds() {
+			if sender == nil {
+				sender = &msg.creds
+			}
+			if msg.creds != *sender {
+				return n, true
+			}
+		}
+		n += len(msg.data)
+		if msg.rights != nil {
+			return n, true
+		}
+	}
+	return n, false
 }
 
 // Buffered implements Sized.
@@ -408,12 +434,16 @@ func (s *Unix) takeStream(m *InMsg) {
 	first := s.queue[0]
 	m.From = first.from.senderName()
 	if s.passesCreds() {
-		m.Creds = &first.creds
+		m.Creds = m.Sender
+		if m.Creds == nil {
+			m.Creds = &first.creds
+		}
 	}
 	peek := m.Flags&unix.MSG_PEEK != 0
 	for i := 0; i < len(s.queue) && len(m.Data) < m.Max; {
 		msg := &s.queue[i]
 		if m.Creds != nil && msg.creds != *m.Creds {
+			m.Last = true
 			break
 		}
 		n := min(len(msg.data), m.Max-len(m.Data))
@@ -429,6 +459,7 @@ func (s *Unix) takeStream(m *InMsg) {
 			s.pop()
 		}
 		if rights != nil {
+			m.Last = true
 			break
 		}
 	}

@@ -15,6 +15,7 @@ const maxSockaddrUn = 110 // sizeof(struct sockaddr_un)
 // a path name leads to.
 type unixKey struct {
 	abstract string // with its leading NUL
+	typ      int    // of an abstract name: each type of socket has names of its own
 	dev, ino uint64
 }
 
@@ -85,7 +86,7 @@ func (s *Unix) bindPath(t *Thread, path string) Errno {
 }
 
 func (s *Unix) bindName(name string) Errno {
-	key := unixKey{abstract: name}
+	key := unixKey{abstract: name, typ: s.Type}
 	if s.Node.Net.unix[key] != nil {
 		return unix.EADDRINUSE
 	}
@@ -119,7 +120,7 @@ func (n *Net) forgetUnix(s *Unix) {
 
 // find returns the socket of s's type that is bound to an address.
 func (s *Unix) find(t *Thread, b []byte) (*Unix, Errno) {
-	key := unixKey{abstract: string(b[2:])}
+	key := unixKey{abstract: string(b[2:]), typ: s.Type}
 	if path := UnixPath(b); path != "" {
 		var e Errno
 		if key, e = socketFile(t, path); e != 0 {

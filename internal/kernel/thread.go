@@ -93,6 +93,8 @@ type Wait struct {
 	Done        int64     // progress, as the handler likes (bytes moved)
 	Aux         [2]uint64 // anything else, as the handler likes
 	SavedMask   *SigSet   // mask to restore after ppoll, sigsuspend, ...
+	// Sender is who sent the bytes that a receive has joined so far.
+	Sender *Creds
 	// Uninterruptible: only a fatal signal ends it (vfork).
 	Uninterruptible bool
 	// Preempted: others had their turn at the entry of the call.

@@ -50,6 +50,9 @@ func (p *Process) Wait(w WaitFor) (Change, Errno) {
 		if !w.selects(c) {
 			continue
 		}
+		if c.Dead && w.Options&unix.WEXITED == 0 {
+			continue // nothing else will come of it
+		}
 		any = true
 		ch, ok := c.change(w.Options)
 		if !ok {

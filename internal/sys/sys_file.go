@@ -219,10 +219,13 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if uint32(a[2]) > unix.SEEK_HOLE {
+		return kernel.Fail(unix.EINVAL)
+	}
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, a)
-	case *kernel.RandomFile:
+	case *kernel.RandomFile, *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
 		return kernel.Ret(0)
 	}
 	if h == nil {

@@ -190,6 +190,9 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
+	if _, socket := of.File.(kernel.Socket); socket && iovLen(v) == 0 {
+		return kernel.Ret(0) // recv(2) would take an empty part of a datagram
+	}
 	size := min(iovLen(v), maxChunk)
 	if s, ok := r.(kernel.Sized); ok {
 		size = min(size, max(1, s.Buffered()))

@@ -45,6 +45,7 @@ func TestWaitForExit(t *testing.T) {
 func TestZombieStaysUntilReaped(t *testing.T) {
 	d, a, m := newProcess(t)
 	b, _ := child(d, a)
+	b.Proc.Rlimits[unix.RLIMIT_CORE] = [2]uint64{kernel.RlimInfinity, kernel.RlimInfinity}
 	b.Proc.Exit(0, int(unix.SIGSEGV), true)
 	want(t, "zombie", d.Must(a, unix.SYS_KILL, uint64(b.TID), 9), 0)
 	for range 2 {

@@ -41,7 +41,7 @@ func sysSchedYield(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Result{Op: kernel.OpYield}
 }
 
-// threadByID finds a live thread; 0 is the caller.
+// threadByID finds a thread, of a zombie too; 0 is the caller.
 func threadByID(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 	id := int(int32(tid))
 	switch id {
@@ -50,7 +50,7 @@ func threadByID(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 	case t.Node().Init.TID:
 		return t.Node().Init, 0
 	}
-	if x := t.Node().Thread(id); x != nil {
+	if x := t.Node().Task(id); x != nil {
 		return x, 0
 	}
 	return nil, unix.ESRCH
@@ -290,7 +290,7 @@ func selectThreads(t *kernel.Thread, which, who int) ([]*kernel.Thread, kernel.E
 			who = t.Proc.PGID
 		}
 		for _, p := range t.Node().Group(who) {
-			out = append(out, p.Threads...)
+			out = append(out, p.Tasks()...)
 		}
 	case whichUser:
 		if who == 0 {
@@ -298,7 +298,7 @@ func selectThreads(t *kernel.Thread, which, who int) ([]*kernel.Thread, kernel.E
 		}
 		for _, pid := range t.Node().PIDs() {
 			if p := t.Node().Procs[pid]; p.Cred.UID.Real == who {
-				out = append(out, p.Threads...)
+				out = append(out, p.Tasks()...)
 			}
 		}
 	default:

@@ -235,7 +235,7 @@ func signalThread(t *kernel.Thread, tgid, tid int, info kernel.SigInfo) kernel.R
 	if tid <= 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	x := t.Node().Thread(tid)
+	x := t.Node().Task(tid)
 	if x == nil || tgid >= 0 && x.Proc.PID != tgid {
 		return kernel.Fail(unix.ESRCH)
 	}

@@ -258,7 +258,7 @@ func accept(t *kernel.Thread, a Args, flags int) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	c, peer, e := s.Accept(t)
+	c, peer, e := s.Accept(t, of.NonBlocking())
 	if e == unix.EAGAIN && !of.NonBlocking() {
 		return waitSocket(t, s, s.Base().RecvTimeout, unix.EAGAIN)
 	}

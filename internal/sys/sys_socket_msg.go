@@ -266,13 +266,14 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, k
 	total := iovLen(v)
 	all := isStream(s) && flags&unix.MSG_WAITALL != 0 && flags&unix.MSG_PEEK == 0
 	for {
-		m := kernel.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done)}
+		m := kernel.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done), Sender: t.Wait.Sender}
 		if isStream(s) && !nonblock && !t.Wait.TimedOut && !t.Wait.Interrupted {
 			m.Least = min(total, leastBytes(s, flags))
 		}
 		e := s.Recv(t, &m)
 		switch {
 		case e == unix.EAGAIN && t.Wait.Done > 0 && (nonblock || t.Wait.TimedOut || t.Wait.Interrupted):
+			m.Creds = t.Wait.Sender
 			return m, kernel.Ret(t.Wait.Done)
 		case e == unix.EAGAIN && !nonblock && !t.Wait.TimedOut:
 			return m, waitSocket(t, s, s.Base().RecvTimeout, unix.EAGAIN)
@@ -293,7 +294,8 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, k
 			return m, kernel.Ret(int64(n))
 		}
 		t.Wait.Done += int64(n)
-		if n == 0 || t.Wait.Done >= int64(total) {
+		t.Wait.Sender = m.Creds
+		if n == 0 || m.Last || t.Wait.Done >= int64(total) {
 			return m, kernel.Ret(t.Wait.Done)
 		}
 	}

@@ -81,7 +81,10 @@ func sysSetsockopt(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Errno {
-	if readOnly[o] {
+	switch {
+	case o.level == unix.SOL_SOCKET && len(v) < 4 && o.name != unix.SO_BINDTODEVICE:
+		return unix.EINVAL
+	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} && s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o], !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
 		return unix.ENOPROTOOPT
 	}
 	if e := impossible[o]; e != 0 {
@@ -97,7 +100,10 @@ func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Err
 		return e
 	}
 	if s.Base().HasIntOption(o.level, o.name) {
-		n, e := intValue(v, o.level != unix.SOL_SOCKET)
+		n, e := intValue(v, o.level == unix.IPPROTO_IP)
+		if e != 0 && s.Base().TakesShort(o.level, o.name, len(v)) {
+			n, e = 0, 0
+		}
 		if e != 0 {
 			return e
 		}
@@ -186,6 +192,9 @@ func sysGetsockopt(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if int(int32(a[1])) == unix.IPPROTO_IP && size > 0 && size < 4 && len(v) == 4 && v[1]|v[2]|v[3] == 0 {
+		size = 1 // ip(7) gives what fits into a byte as one
+	}
 	v = v[:min(len(v), int(size))]
 	if e := t.M.WriteMem(a[3], v); e != 0 {
 		return kernel.Fail(e)
@@ -199,6 +208,12 @@ func getOption(t *kernel.Thread, s kernel.Socket, o option) ([]byte, kernel.Errn
 			return v, 0
 		}
 	}
+	if !hasLevel(s.Base(), o.level) {
+		if s.Base().Domain == unix.AF_INET6 {
+			return nil, unix.ENOPROTOOPT
+		}
+		return nil, unix.EOPNOTSUPP
+	}
 	if v, e := s.GetOption(t, o.level, o.name); e != unix.ENOPROTOOPT {
 		return v, e
 	}
@@ -207,9 +222,6 @@ func getOption(t *kernel.Thread, s kernel.Socket, o option) ([]byte, kernel.Errn
 	}
 	if v, ok := s.Base().KeptOption(o.level, o.name); ok {
 		return v, 0
-	}
-	if !hasLevel(s.Base(), o.level) {
-		return nil, unix.EOPNOTSUPP
 	}
 	t.Node().Refuse(t, optionName("getsockopt", o), "", true)
 	return nil, unix.ENOPROTOOPT

@@ -31,6 +31,9 @@ func openedAs(t *kernel.Thread, fd uint64, wrongMode int) (*kernel.OpenFile, ker
 
 func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	in, e := openedAs(t, a[1], unix.O_WRONLY)
+	if e == 0 && a[2] != 0 {
+		e = sendfileOffset(t, in, a[2])
+	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -39,10 +42,16 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if !isHost(in) {
-		return kernel.Fail(unix.EINVAL)
+		return sendfileFrom(t, in, out, a)
 	}
 	if isHost(out) {
 		return writeHost(t, out)
+	}
+	if _, pipe := out.File.(*kernel.PipeEnd); pipe {
+		if a[3] == 0 {
+			return kernel.Ret(0)
+		}
+		return spliceIn(t, in, out, Args{a[1], a[2]}, int(min(a[3], maxChunk)), out.NonBlocking())
 	}
 	src, e := hostEnd(t, a[1], a[2])
 	if e != 0 {
@@ -59,6 +68,33 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	return r
+}
+
+// sendfileOffset checks the position from which sendfile is to read.
+func sendfileOffset(t *kernel.Thread, in *kernel.OpenFile, addr uint64) kernel.Errno {
+	pos, e := readU64(t, addr)
+	switch _, seeks := in.File.(*kernel.HostFile); {
+	case e != 0:
+		return e
+	case !seeks:
+		return unix.ESPIPE
+	case int64(pos) < 0:
+		return unix.EINVAL
+	}
+	return 0
+}
+
+// sendfileFrom is sendfile from what cannot seek: into a pipe from a socket.
+func sendfileFrom(t *kernel.Thread, in, out *kernel.OpenFile, a Args) kernel.Result {
+	_, socket := in.File.(kernel.Socket)
+	_, pipe := out.File.(*kernel.PipeEnd)
+	switch {
+	case !socket || !pipe:
+		return kernel.Fail(unix.EINVAL)
+	case a[3] == 0:
+		return kernel.Ret(0)
+	}
+	return spliceIn(t, in, out, Args{}, int(min(a[3], maxChunk)), out.NonBlocking())
 }
 
 // hostSide is a host file that takes part in a copy: at its own position, or at
@@ -114,13 +150,10 @@ func (s *hostSide) moveTo(pos int64) kernel.Errno {
 	return errnoOf(err)
 }
 
-// Read implements kernel.Reader.
+// Read implements kernel.Reader; it leaves the position where it is.
 func (s *hostSide) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	n, err := unix.Pread(s.fd, b, s.pos)
-	if err != nil {
-		return 0, errnoOf(err)
-	}
-	return n, s.moveTo(s.pos + int64(n))
+	return max(0, n), errnoOf(err)
 }
 
 // Write implements kernel.Writer.
@@ -177,9 +210,10 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 		return blockUnless(t, nonblock || out.NonBlocking(), out)
 	}
 	var r kernel.Reader
+	var side *hostSide
 	if isHost(in) {
-		side, e := hostEnd(t, a[0], a[1])
-		if e != 0 {
+		var e kernel.Errno
+		if side, e = hostEnd(t, a[0], a[1]); e != 0 {
 			return kernel.Fail(e)
 		}
 		defer side.close()
@@ -198,7 +232,12 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 	if e != 0 || n == 0 {
 		return kernel.RetOr(0, e)
 	}
-	return kernel.RetOr(to.Write(t, b[:n]))
+	if side == nil {
+		return kernel.RetOr(to.Write(t, b[:n]))
+	}
+	const page = 4096
+	n = to.Splice(b[:n], int(side.pos%page))
+	return kernel.RetOr(n, side.moveTo(side.pos+int64(n)))
 }
 
 // spliceOut empties a pipe.
