@@ -7,6 +7,7 @@
 // a comment mark say how it is built and run:
 //
 //	guest: static         link statically
+//	guest: gcc OPTION     compile with this option; skip unless gcc can
 //	guest: root           skip unless we are root
 //	guest: needs CMD      skip unless CMD is installed
 //	guest: args A B       start it with these arguments
@@ -36,7 +37,7 @@ const patience = 30 * time.Second
 // environment is all that a program sees, natively too.
 var environment = []string{
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-	"HOME=/root", "LANG=C.UTF-8", "TZ=UTC",
+	"HOME=/root", "LANG=C.UTF-8", "TZ=UTC", "LSAN_OPTIONS=detect_leaks=0",
 }
 
 // program is one guest program.
@@ -44,6 +45,7 @@ type program struct {
 	name   string // "tcp/echo"
 	source string
 	static bool
+	gcc    []string
 	root   bool
 	needs  []string
 	args   []string
@@ -165,6 +167,8 @@ func read(t *testing.T, name, source string) program {
 		switch key {
 		case "static":
 			p.static = true
+		case "gcc":
+			p.gcc = append(p.gcc, rest)
 		case "root":
 			p.root = true
 		case "spins":
@@ -195,6 +199,14 @@ func (p program) skip(t *testing.T) {
 	case ".py":
 		needs = append(needs, "python3")
 	}
+	if len(p.gcc) > 0 {
+		args := append([]string{"-x", "c", "-o", "/dev/null", "-"}, p.gcc...)
+		cmd := exec.Command("gcc", args...)
+		cmd.Stdin = strings.NewReader("int main(void) { return 0; }")
+		if err := cmd.Run(); err != nil {
+			t.Skip("needs gcc " + strings.Join(p.gcc, " "))
+		}
+	}
 	for _, c := range needs {
 		if _, err := exec.LookPath(c); err != nil {
 			t.Skip("needs " + c)
@@ -214,6 +226,7 @@ func (p program) build(t *testing.T, dir string) string {
 		if p.static {
 			args = append(args, "-static")
 		}
+		args = append(args, p.gcc...)
 		cmd = exec.Command("gcc", args...)
 	case ".go":
 		cmd = exec.Command("go", "build", "-o", out, p.source)

@@ -4,8 +4,13 @@ package kernel
 // The first page is the clock (virtual time, read by the vDSO image without a
 // stop), then the vDSO image, then scratch memory for injected calls. Clock and
 // scratch are shared by the node's processes: only one thread runs at a time.
+//
+// It lies between the stack, which grows to 8 MiB, and the 128 MiB below its top from
+// which Linux puts mappings downwards. Nobody else can want that place: sanitizers,
+// Valgrind, Go's race detector and the collectors of the JVM keep large parts of the
+// address space for themselves, but libraries and the stack have to lie here.
 const (
-	AreaBase    = 0x6f0000000000
+	AreaBase    = 0x7ffffa000000
 	ClockAddr   = AreaBase
 	VDSOAddr    = AreaBase + 0x1000
 	ScratchAddr = AreaBase + 0x3000

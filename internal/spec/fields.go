@@ -74,7 +74,7 @@ var nodeFields = []field[nodeText]{
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
 	{"writable", "Further absolute directories that the node may write, each a private copy of the host's.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.writable = r.texts(v) }},
-	{"env", "Environment besides PATH, HOME, LANG and TZ.",
+	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",
 		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
 	{"stdin", "Standard input: none (the default: end of file), open (never ends, never says anything), or the text itself.",
 		schema{"type": "string"}, setStdin},

@@ -54,7 +54,7 @@ type Node struct {
 	Dir       string            // absolute template of its working directory, or "" for an empty one
 	Links     []string          // paths below Dir of the spec that its commands name: links at the same place in /node
 	Writable  []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
-	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC
+	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
 	Stdin     string            // bytes of standard input
 	StdinOpen bool              // standard input never ends (default: end of file)
 	User      int               // uid and gid inside the node; default 0
