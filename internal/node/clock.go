@@ -3,6 +3,7 @@
 package node
 
 import (
+	"fmt"
 	"time"
 
 	"ariadne"
@@ -77,15 +78,24 @@ func (n *Node) lendClock(th *thread) {
 		limit, room = max(th.began+turn, n.k.Now+1), 0
 	}
 	n.step.lent = room
-	n.home.clock.SetNow(uint64(n.k.Now))
+	n.home.clock.Set(uint64(n.k.Now), uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
 	n.home.clock.SetLimit(uint64(limit), room)
 }
 
-// takeClock takes the clock back from th.
+// farthest is how far one stretch without a stop can take the clock.
+const farthest = 1 << 60
+
+// takeClock takes the clock back from th. A program may have written to the page where
+// it read: what cannot have come from reading means nothing.
 func (n *Node) takeClock(th *thread) {
-	n.k.Now = max(n.k.Now, ariadne.Time(n.home.clock.Now()))
-	n.step.stood += n.step.lent - n.home.clock.Room()
-	n.step.lent = n.home.clock.Room()
+	now, room := n.home.clock.Now(), n.home.clock.Room()
+	if now > min(uint64(n.k.Now)+farthest, uint64(ariadne.Never)) || room < 0 || room > n.step.lent {
+		n.k.Refuse(th.k, "writing into Ariadne's pages", fmt.Sprintf("clock of %#x", now), false)
+		return
+	}
+	n.k.Now = max(n.k.Now, ariadne.Time(now))
+	n.step.stood += n.step.lent - room
+	n.step.lent = room
 	if n.home.clock.Reads() > 0 {
 		n.step.readClock = true
 	}

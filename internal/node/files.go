@@ -11,7 +11,6 @@ import (
 
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
-	"ariadne/internal/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -105,11 +104,8 @@ func (n *Node) captureFiles() {
 
 // openTree finds the directories that are the node's own.
 func (n *Node) openTree() {
-	base := fmt.Sprintf("/proc/%d/root%s", n.member(), sandbox.TreePath)
-	fd, err := os.Open(base)
-	must(err)
-	// The descriptor keeps the mount when the process is gone.
-	base = fmt.Sprintf("/proc/self/fd/%d", fd.Fd())
+	// The descriptor keeps the mount when the processes are gone.
+	base := fmt.Sprintf("/proc/self/fd/%d", n.home.treeFD.Fd())
 	dirs := []string{"node", "tmp", "run", "dev/shm"}
 	over, err := os.ReadDir(path.Join(base, ".ariadne"))
 	must(err)
@@ -127,7 +123,6 @@ func (n *Node) openTree() {
 	var st unix.Stat_t
 	must(unix.Stat(base, &st))
 	n.k.Files.Private = st.Dev
-	n.home.treeFD = fd
 	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
 	must(err)
 }

@@ -39,33 +39,18 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 }
 
 func (th *thread) HostFD(fd int) (int, kernel.Errno) {
-	pidfd, err := unix.PidfdOpen(th.tr.PID, 0)
-	if err != nil {
-		panic(toolError{fmt.Errorf("pidfd_open: %w", err)})
+	got, err := th.tr.HostFD(fd)
+	if e, ok := err.(kernel.Errno); ok {
+		return -1, e
 	}
-	defer unix.Close(pidfd)
-	got, err := unix.PidfdGetfd(pidfd, fd, 0)
-	if err != nil {
-		return -1, err.(kernel.Errno)
-	}
+	must(err)
 	return got, 0
 }
 
 // Adopt has the thread receive the descriptor over a real socket pair of its own
 // whose other end we hold: the one way that needs no rights over anybody.
 func (th *thread) Adopt(host int, cloexec bool) (int, kernel.Errno) {
-	const pairAt = kernel.ScratchAddr
-	if r := th.Syscall(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_DGRAM, 0, pairAt); r < 0 {
-		return -1, kernel.Errno(-r)
-	}
-	var pair [8]byte
-	if e := th.ReadMem(pairAt, pair[:]); e != 0 {
-		return -1, e
-	}
-	a, b := uint64(binary.LittleEndian.Uint32(pair[:])), uint64(binary.LittleEndian.Uint32(pair[4:]))
-	got, e := th.receiveOver(a, b, host)
-	th.Syscall(unix.SYS_CLOSE, a)
-	th.Syscall(unix.SYS_CLOSE, b)
+	got, e := th.receive(host, kernel.ScratchAddr)
 	if e != 0 {
 		return -1, e
 	}
@@ -81,9 +66,29 @@ func (th *thread) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 	return int(fd), 0
 }
 
+// receiveSize is how much memory receive needs.
+const receiveSize = 128
+
+// receive gives the thread some descriptor of the open file behind host. It uses the
+// thread's memory at scratch.
+func (th *thread) receive(host int, scratch uint64) (uint64, kernel.Errno) {
+	if r := th.Syscall(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_DGRAM, 0, scratch); r < 0 {
+		return 0, kernel.Errno(-r)
+	}
+	var pair [8]byte
+	if e := th.ReadMem(scratch, pair[:]); e != 0 {
+		return 0, e
+	}
+	a, b := uint64(binary.LittleEndian.Uint32(pair[:])), uint64(binary.LittleEndian.Uint32(pair[4:]))
+	got, e := th.receiveOver(a, b, host, scratch)
+	th.Syscall(unix.SYS_CLOSE, a)
+	th.Syscall(unix.SYS_CLOSE, b)
+	return got, e
+}
+
 // receiveOver sends host over our copy of the thread's descriptor b, and has the
 // thread receive it from a. It returns the thread's new descriptor.
-func (th *thread) receiveOver(a, b uint64, host int) (uint64, kernel.Errno) {
+func (th *thread) receiveOver(a, b uint64, host int, scratch uint64) (uint64, kernel.Errno) {
 	ours, e := th.HostFD(int(b))
 	if e != 0 {
 		return 0, e
@@ -92,16 +97,16 @@ func (th *thread) receiveOver(a, b uint64, host int) (uint64, kernel.Errno) {
 	if err := unix.Sendmsg(ours, []byte{0}, unix.UnixRights(host), nil, 0); err != nil {
 		panic(toolError{fmt.Errorf("send a descriptor: %w", err)})
 	}
-	const msgAt, iovAt, byteAt, ctrlAt = kernel.ScratchAddr, kernel.ScratchAddr + 64, kernel.ScratchAddr + 80, kernel.ScratchAddr + 96
+	iovAt, byteAt, ctrlAt := scratch+64, scratch+80, scratch+96
 	space := uint64(unix.CmsgSpace(4))
 	var msg []byte
 	for _, v := range []uint64{0, 0, iovAt, 1, ctrlAt, space, 0, 0, byteAt, 1} { // struct msghdr, then the iovec
 		msg = binary.LittleEndian.AppendUint64(msg, v)
 	}
-	if e := th.WriteMem(msgAt, msg); e != 0 {
+	if e := th.WriteMem(scratch, msg); e != 0 {
 		return 0, e
 	}
-	if r := th.Syscall(unix.SYS_RECVMSG, a, msgAt, unix.MSG_DONTWAIT); r < 0 {
+	if r := th.Syscall(unix.SYS_RECVMSG, a, scratch, unix.MSG_DONTWAIT); r < 0 {
 		return 0, kernel.Errno(-r)
 	}
 	var ctrl [24]byte

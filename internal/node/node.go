@@ -66,30 +66,37 @@ type Node struct {
 // home is what all copies of a node share: the namespaces with the file tree, and
 // Ariadne's pages in every process.
 type home struct {
-	area  []byte // kernel.AreaSize bytes
-	clock vdso.Clock
-	users int // live nodes and checkpoints
+	area   []byte // kernel.AreaSize bytes
+	areaFD *os.File
+	clock  vdso.Clock
+	users  int // live nodes and checkpoints
 
 	told   map[ariadne.File]bool // files that some step has told of
 	copied bool                  // and those of the node's directory
 
-	tree   *filetree.Tree // nil until a node is copied
 	treeFD *os.File
-	shows  *Node // whose files the tree shows; nil: those of one that is gone
+	tree   *filetree.Tree // nil until a node is copied
+	shows  *Node          // whose files the tree shows; nil: those of one that is gone
 }
 
 // leave gives up one use of the home; the last one unmaps the pages.
 func (h *home) leave() error {
 	h.users--
-	if h.users > 0 || h.area == nil {
+	if h.users > 0 {
 		return nil
 	}
 	if h.tree != nil {
 		h.tree.Close()
-		h.treeFD.Close()
+	}
+	for _, f := range []*os.File{h.treeFD, h.areaFD} {
+		if f != nil {
+			f.Close()
+		}
 	}
 	area := h.area
-	h.area = nil
+	if h.area = nil; area == nil {
+		return nil
+	}
 	return unix.Munmap(area)
 }
 

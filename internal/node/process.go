@@ -12,7 +12,6 @@ import (
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
-	"ariadne/internal/vdso"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,7 +37,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := n.mapArea(pid); err != nil {
+	if err := n.mapArea(); err != nil {
 		return err
 	}
 	p, t := n.k.NewProcess(nil)
@@ -49,9 +48,11 @@ func (n *Node) launch(i int, c spec.Command) error {
 	n.standardFiles(p)
 	th := n.addThread(t, tr)
 	p.Exec(t, exePath(tr), c.Args)
-	n.useProgram(th, c.Args[0])
-	n.setImage(th)
-	n.k.MakeReady(t)
+	maps := th.maps()
+	n.useProgram(th, c.Args[0], maps)
+	if n.setImage(th, maps) {
+		n.k.MakeReady(t)
+	}
 	return nil
 }
 
@@ -93,55 +94,11 @@ func environment(def *spec.Node) []string {
 	return s
 }
 
-// mapArea maps Ariadne's pages of the node into the supervisor too.
-func (n *Node) mapArea(pid int) error {
-	if n.home.area != nil {
-		return nil
-	}
-	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root%s", pid, sandbox.AreaPath), os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("open the clock page: %w", err)
-	}
-	defer f.Close()
-	area, err := unix.Mmap(int(f.Fd()), 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return fmt.Errorf("map the clock page: %w", err)
-	}
-	n.home.area = area
-	copy(area[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
-	n.home.clock = vdso.Clock(area[:4096])
-	n.home.clock.SetBases(uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
-	return nil
-}
-
 func (n *Node) addThread(k *kernel.Thread, tr *tracee.Thread) *thread {
 	th := &thread{n: n, k: k, tr: tr}
 	k.M = th
 	n.threads[k] = th
 	return th
-}
-
-// setImage prepares a program that has not run an instruction: Ariadne's pages,
-// the vDSO, the random bytes that libc and Go take from the auxiliary vector.
-func (n *Node) setImage(th *thread) {
-	tr := th.tr
-	restore, err := tr.BorrowCode()
-	must(err)
-	// Below the stack pointer nothing is in use yet.
-	path := tr.SP() - 512
-	if e := tr.WriteMem(path, append([]byte(sandbox.AreaPath), 0)); e != 0 {
-		must(fmt.Errorf("thread %d: write to the new stack: %w", th.k.TID, e))
-	}
-	fd := n.inject(th, unix.SYS_OPEN, path, unix.O_RDWR, 0)
-	n.inject(th, unix.SYS_MMAP, kernel.AreaBase, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_SHARED|unix.MAP_FIXED, uint64(fd), 0)
-	n.inject(th, unix.SYS_MPROTECT, kernel.VDSOAddr, kernel.ScratchAddr-kernel.VDSOAddr, unix.PROT_READ|unix.PROT_EXEC)
-	n.inject(th, unix.SYS_CLOSE, uint64(fd))
-	if e := tr.WriteMem(path, make([]byte, len(sandbox.AreaPath)+1)); e != 0 {
-		must(fmt.Errorf("thread %d: clear the new stack: %w", th.k.TID, e))
-	}
-	must(restore())
-	n.patchAuxv(th)
 }
 
 // inject runs a call that cannot fail unless the tool is wrong.
@@ -151,45 +108,6 @@ func (n *Node) inject(th *thread, nr int, args ...uint64) int64 {
 		must(fmt.Errorf("thread %d: injected %s: %w", th.k.TID, callName(nr), unix.Errno(-v)))
 	}
 	return v
-}
-
-// Entries of the auxiliary vector (getauxval(3)).
-const (
-	atNull        = 0
-	atRandom      = 25
-	atSysinfoEHDR = 33
-)
-
-// patchAuxv changes what Linux told the new program: where the vDSO is, and the
-// random bytes.
-func (n *Node) patchAuxv(th *thread) {
-	tr := th.tr
-	word := func(addr uint64) uint64 {
-		var b [8]byte
-		if e := tr.ReadMem(addr, b[:]); e != 0 {
-			must(fmt.Errorf("thread %d: read the initial stack: %w", th.k.TID, e))
-		}
-		return binary.LittleEndian.Uint64(b[:])
-	}
-	write := func(addr uint64, b []byte) {
-		if e := tr.WriteMem(addr, b); e != 0 {
-			must(fmt.Errorf("thread %d: write the initial stack: %w", th.k.TID, e))
-		}
-	}
-	at := tr.SP() + 8 + 8*(word(tr.SP())+1) // argc, argv, NULL
-	for word(at) != 0 {                     // environment
-		at += 8
-	}
-	for at += 8; word(at) != atNull; at += 16 {
-		switch word(at) {
-		case atRandom:
-			b := make([]byte, 16)
-			n.k.Rand.Fill(b)
-			write(word(at+8), b)
-		case atSysinfoEHDR:
-			write(at+8, binary.LittleEndian.AppendUint64(nil, kernel.VDSOAddr))
-		}
-	}
 }
 
 // exePath is the program's path as the node sees it.
@@ -210,9 +128,6 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 		flags |= unix.CLONE_PARENT
 	}
 	must(th.tr.SetCall(unix.SYS_CLONE, flags, a.Stack, 0, 0, a.TLS))
-	if th.tr.Consumed() {
-		must(fmt.Errorf("thread %d: clone after an injected call", th.k.TID))
-	}
 	must(th.tr.ToExit())
 	s, err := th.tr.Wait()
 	must(err)
@@ -273,11 +188,7 @@ func (n *Node) exec(th *thread) bool {
 	k := th.k
 	args, program := execArgs(k), n.programOf(th)
 	a := k.Call.Args
-	if th.tr.Consumed() {
-		must(th.tr.SetCallAgain(k.Call.NR, a[:]...))
-	} else {
-		must(th.tr.SetCall(k.Call.NR, a[:]...))
-	}
+	must(th.tr.SetCall(k.Call.NR, a[:]...))
 	s := n.runExec(th)
 	if s.Kind == tracee.CallExit {
 		must(th.tr.Refresh())
@@ -294,9 +205,9 @@ func (n *Node) exec(th *thread) bool {
 	k.EndWait()
 	k.Call.InCall = false
 	k.Proc.Exec(k, exePath(th.tr), args)
-	n.useProgram(th, program)
-	n.setImage(th)
-	return n.deliverSignals(th)
+	maps := th.maps()
+	n.useProgram(th, program, maps)
+	return n.setImage(th, maps) && n.deliverSignals(th)
 }
 
 // runExec resumes th in execve until it has a new image or has failed. The other
@@ -373,7 +284,7 @@ func (n *Node) endThread(th *thread, status int) {
 	}
 	delete(n.threads, th.k)
 	if th.tr.Consumed() {
-		must(th.tr.SetCallAgain(unix.SYS_EXIT, 0))
+		must(th.tr.SetCall(unix.SYS_EXIT, 0))
 	}
 	must(th.tr.Continue(0))
 	tracee.Reap(th.tr.TID)

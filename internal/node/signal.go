@@ -189,8 +189,7 @@ func (n *Node) keepAction(th *thread) {
 	if act.Handler <= kernel.SigIgn || th.catches(unix.SIGSEGV) {
 		return
 	}
-	restore, err := th.tr.BorrowCode()
-	must(err)
+	restore := th.tr.BorrowCode(areaSyscall)
 	b := binary.LittleEndian.AppendUint64(nil, act.Handler)
 	for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
 		b = binary.LittleEndian.AppendUint64(b, v)

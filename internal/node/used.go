@@ -15,7 +15,6 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
-	"ariadne/internal/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,13 +49,11 @@ func (n *Node) programOf(th *thread) string {
 }
 
 // useProgram notes the program that th has begun to execute, which was named so, and
-// what Linux has mapped of code for it: the program itself or a script's interpreter,
-// and the loader.
-func (n *Node) useProgram(th *thread, name string) {
+// what Linux has mapped of code for it, from /proc/<pid>/maps: the program itself or a
+// script's interpreter, and the loader.
+func (n *Node) useProgram(th *thread, name, maps string) {
 	paths := []string{name}
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
-	must(err)
-	for line := range strings.Lines(string(maps)) {
+	for line := range strings.Lines(maps) {
 		// 7f0000000000-7f0000001000 r-xp 00000000 fe:00 1234    /usr/bin/true
 		f := strings.SplitN(strings.TrimSpace(line), " ", 6)
 		if len(f) == 6 && strings.Contains(f[1], "x") {
@@ -65,7 +62,7 @@ func (n *Node) useProgram(th *thread, name string) {
 	}
 	for _, p := range paths {
 		var st unix.Stat_t
-		if !path.IsAbs(p) || p == sandbox.AreaPath || unix.Stat(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, p), &st) != nil {
+		if !path.IsAbs(p) || unix.Stat(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, p), &st) != nil {
 			continue
 		}
 		n.k.Use(kernel.UsedFile{Path: p, Key: kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, Code: true})

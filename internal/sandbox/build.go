@@ -12,12 +12,14 @@ import (
 // host's /proc is needed no more, and nothing that a node is shown lies there.
 const stage = "/proc"
 
-// AreaPath is the file behind kernel.AreaBase in a node's tree, and TreePath the
-// root of the tmpfs on which all that is the node's own lies.
-const (
-	AreaPath = "/.ariadne/area"
-	TreePath = "/.ariadne/tree"
-)
+// treePath is the root of the tmpfs on which all that is the node's own lies, until
+// the node's first process has opened it.
+const treePath = "/.ariadne/tree"
+
+// TreeFD is the descriptor of that root in the process that Start returns. Ariadne takes
+// a copy of it and closes it before the program runs: with it names can be moved from
+// anywhere to anywhere in the node's files, and nothing in the node leads there.
+const TreeFD = 3
 
 // mountAttr is struct mount_attr of mount_setattr(2).
 type mountAttr struct{ set, clr, propagation, userns uint64 }
@@ -29,7 +31,7 @@ func (l *layout) build(p *program, owner int) {
 	p.mount("make mounts private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	p.mount("mount the root tmpfs", "ariadne", stage, "tmpfs", unix.MS_NOSUID, "mode=0755")
 	for i := range l.over {
-		l.root.kids[".ariadne"].kids[fmt.Sprint(i)] = l.over[i].entry
+		l.root.kids[ownDir[1:]].kids[fmt.Sprint(i)] = l.over[i].entry
 	}
 	for _, name := range sortedNames(l.root.kids) {
 		p.create(stage+"/"+name, l.root.kids[name])
@@ -49,8 +51,8 @@ func (l *layout) build(p *program, owner int) {
 	}
 	// The one tmpfs again, without what is mounted over it: names can be moved from
 	// anywhere to anywhere in it.
-	p.mount("mount "+TreePath, stage, stage+TreePath, "", unix.MS_BIND, "")
-	p.mountAttr("make "+TreePath+" writable", stage+TreePath, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
+	p.mount("mount "+treePath, stage, stage+treePath, "", unix.MS_BIND, "")
+	p.mountAttr("make "+treePath+" writable", stage+treePath, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
 	for _, d := range devices {
 		p.mount("mount "+d, d, stage+d, "", unix.MS_BIND, "")
 	}
@@ -59,6 +61,14 @@ func (l *layout) build(p *program, owner int) {
 	p.add("pivot_root", 0, unix.SYS_PIVOT_ROOT, dot, dot)
 	p.add("detach the host's root", 0, unix.SYS_UMOUNT2, dot, unix.MNT_DETACH)
 	p.add("chdir /", 0, unix.SYS_CHDIR, p.str("/"))
+}
+
+// hideTree leaves of Ariadne's own directory an open descriptor, TreeFD.
+func (p *program) hideTree() {
+	// The last argument is what must come of it, and nothing to Linux.
+	p.add("open "+treePath, whole, unix.SYS_OPEN, p.str(treePath), unix.O_PATH|unix.O_DIRECTORY, TreeFD)
+	p.add("detach "+treePath, 0, unix.SYS_UMOUNT2, p.str(treePath), unix.MNT_DETACH)
+	p.mount("hide "+ownDir, treePath, ownDir, "", unix.MS_BIND, "")
 }
 
 // find returns the entry of the tmpfs at a path without links.

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"encoding/binary"
 	"sync"
 
+	"ariadne/internal/kernel"
 	"ariadne/internal/sys"
 
 	"golang.org/x/net/bpf"
@@ -13,36 +15,101 @@ import (
 const (
 	dataNR   = 0
 	dataArch = 4
-	dataArg2 = 16 + 2*8
-	dataArg3 = 16 + 3*8
-	dataArg5 = 16 + 5*8
+	dataArgs = 16
 )
+
+// argument and argumentHigh load one half of a call's argument.
+func argument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: dataArgs + 8*i, Size: 4} }
+func argumentHigh(i uint32) bpf.Instruction {
+	return bpf.LoadAbsolute{Off: dataArgs + 8*i + 4, Size: 4}
+}
 
 // x32Bit marks the calls of the x32 ABI.
 const x32Bit = 0x40000000
 
-// filter returns the system-call filter, assembled from the table once.
-var filter = sync.OnceValue(func() *unix.SockFprog {
+// filter is the system-call filter, assembled from the table once.
+var filter = sync.OnceValue(func() []bpf.RawInstruction {
 	raw, err := bpf.Assemble(filterProgram(sys.Table[:]))
 	if err != nil {
 		panic("sandbox: " + err.Error())
 	}
-	f := make([]unix.SockFilter, len(raw))
-	for i, r := range raw {
-		f[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
-	}
-	return &unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	return raw
 })
 
-// filterProgram lets the calls of level Passed run, and those that the tracer injects,
-// anonymous private mmap, and madvise but for sys.StopsAdvice; all others stop. The rows come first: Linux remembers numbers that
-// are always allowed and skips the program for them.
+// Filter is the system-call filter as seccomp(2) takes it, at address addr: a struct
+// sock_fprog and what it points at.
+//
+// It is for the process that Start or Join returned, before its first instruction:
+// Start itself cannot put it in force, for then the exec would need a way through it,
+// which programs would find too.
+func Filter(addr uint64) []byte {
+	raw := filter()
+	le := binary.LittleEndian
+	const header = 16
+	b := le.AppendUint64(le.AppendUint64(nil, uint64(len(raw))), addr+header)
+	for _, r := range raw {
+		b = le.AppendUint32(append(le.AppendUint16(b, r.Op), r.Jt, r.Jf), r.K)
+	}
+	return b
+}
+
+var (
+	allow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+	trace = bpf.RetConstant{Val: unix.SECCOMP_RET_TRACE}
+	nosys = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
+)
+
+// elsewhere lets a call pass whose first two arguments, address and length, name memory
+// that is surely none of Ariadne's. It looks at the upper halves alone: at some others
+// it stops, and the handler looks again.
+var elsewhere = []bpf.Instruction{
+	argumentHigh(0),
+	bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: kernel.AreaBase >> 32, SkipTrue: 3},
+	bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: kernel.AreaBase>>32 - 1, SkipTrue: 3},
+	argumentHigh(1),
+	bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
+	allow,
+	trace,
+}
+
+// stopIf stops at a call when the word just loaded is so.
+func stopIf(cond bpf.JumpTest, val uint32) []bpf.Instruction {
+	return []bpf.Instruction{bpf.JumpIf{Cond: cond, Val: val, SkipFalse: 1}, trace}
+}
+
+// sometimes are the calls that run without a stop when their arguments say so.
+func sometimes() map[int][]bpf.Instruction {
+	advice := []bpf.Instruction{argument(2)}
+	for _, a := range sys.StopsAdvice {
+		advice = append(advice, stopIf(bpf.JumpEqual, a)...)
+	}
+	// Anonymous private memory where there is none yet.
+	mmap := []bpf.Instruction{argument(3)}
+	mmap = append(mmap, stopIf(bpf.JumpBitsNotSet, unix.MAP_ANONYMOUS)...)
+	mmap = append(mmap, stopIf(bpf.JumpBitsSet, unix.MAP_SHARED|sys.MapDroppable)...)
+	mmap = append(mmap, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_FIXED, SkipTrue: 1}, allow)
+	// Where it moves to is looked at by the handler.
+	mremap := append([]bpf.Instruction{argument(3)}, stopIf(bpf.JumpBitsSet, unix.MREMAP_FIXED)...)
+	base := []bpf.Instruction{argument(0)} // of a segment, set or get
+	base = append(base, stopIf(bpf.JumpLessThan, sys.ArchSetGS)...)
+	base = append(base, stopIf(bpf.JumpGreaterThan, sys.ArchGetGS)...)
+	return map[int][]bpf.Instruction{
+		unix.SYS_MUNMAP:        elsewhere,
+		unix.SYS_MPROTECT:      elsewhere,
+		unix.SYS_PKEY_MPROTECT: elsewhere,
+		unix.SYS_MREMAP:        append(mremap, elsewhere...),
+		unix.SYS_MADVISE:       append(advice, elsewhere...),
+		unix.SYS_MMAP:          append(mmap, elsewhere...),
+		unix.SYS_ARCH_PRCTL:    append(base, allow),
+	}
+}
+
+// filterProgram lets the calls of level Passed run, and some others when their
+// arguments are harmless; all others stop. The rows come first: Linux remembers
+// numbers that are always allowed and skips the program for them.
 //
 // Calls of 32-bit and x32 programs fail: their numbers mean other calls.
 func filterProgram(table []sys.Row) []bpf.Instruction {
-	ret := func(action uint32) bpf.Instruction { return bpf.RetConstant{Val: action} }
-	allow := ret(unix.SECCOMP_RET_ALLOW)
-	nosys := ret(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS))
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: dataArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AUDIT_ARCH_X86_64, SkipTrue: 1},
@@ -59,25 +126,12 @@ func filterProgram(table []sys.Row) []bpf.Instruction {
 			p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(nr), SkipTrue: 1}, allow)
 		}
 	}
-	n := uint8(len(sys.StopsAdvice))
-	p = append(p,
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MADVISE, SkipTrue: n + 2},
-		bpf.LoadAbsolute{Off: dataArg2, Size: 4})
-	for i, advice := range sys.StopsAdvice {
-		p = append(p, bpf.JumpIf{Cond: bpf.JumpEqual, Val: advice, SkipTrue: n - uint8(i)})
+	some := sometimes()
+	for nr := range table {
+		if body := some[nr]; body != nil {
+			p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(nr), SkipTrue: uint8(len(body))})
+			p = append(p, body...)
+		}
 	}
-	return append(p,
-		allow,
-		bpf.LoadAbsolute{Off: dataNR, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 4},
-		bpf.LoadAbsolute{Off: dataArg3, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.MAP_ANONYMOUS, SkipTrue: 2},
-		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_SHARED | sys.MapDroppable, SkipTrue: 1},
-		allow,
-		bpf.LoadAbsolute{Off: dataArg5, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: InjectMagic & 0xffffffff, SkipTrue: 3},
-		bpf.LoadAbsolute{Off: dataArg5 + 4, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: InjectMagic >> 32, SkipTrue: 1},
-		allow,
-		ret(unix.SECCOMP_RET_TRACE))
+	return append(p, trace)
 }

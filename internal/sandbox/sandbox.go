@@ -1,5 +1,5 @@
 // Package sandbox starts the programs of a node: in namespaces of their own, in
-// a file tree of their own, under the system-call filter, traced.
+// a file tree of their own, traced, for the system-call filter that is made here.
 //
 // A node sees the host's files read-only; /node, /tmp, /run, /dev/shm, /var/tmp
 // and what the spec names are its own, on a tmpfs that belongs to the node's mount
@@ -54,7 +54,7 @@ type Config struct {
 
 // Start starts the first program of a node and builds the node's file tree. The process
 // is returned stopped by the SIGTRAP of its exec (no ptrace options are set, the
-// stop has been waited for). The calling goroutine must be locked to its thread,
+// stop has been waited for). It has TreeFD open and no Filter yet. The calling goroutine must be locked to its thread,
 // which becomes the tracer; when that thread ends, so does the process.
 func Start(cfg Config) (pid int, err error) {
 	ns, err := namespacesFor(cfg.User)
@@ -72,6 +72,8 @@ func Start(cfg Config) (pid int, err error) {
 	p.add("new namespaces", 0, unix.SYS_UNSHARE, unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
 	l.build(p, cfg.User)
 	p.add("sethostname", 0, unix.SYS_SETHOSTNAME, p.content(cfg.hostName()), uintptr(len(cfg.hostName())))
+	p.common(cfg)
+	p.hideTree()
 	return p.finish(cfg)
 }
 
@@ -96,6 +98,7 @@ func Join(member int, cfg Config) (pid int, err error) {
 		defer unix.Close(fd)
 		p.enter(fd, k.flag, k.name)
 	}
+	p.common(cfg)
 	return p.finish(cfg)
 }
 
@@ -110,18 +113,24 @@ func (p *program) enter(fd int, kind uintptr, name string) {
 	p.add("enter the "+name+" namespace", 0, unix.SYS_SETNS, uintptr(fd), kind)
 }
 
-// finish adds what all programs of a node begin with, and runs the program.
+func (c *Config) dir() string {
+	if c.Dir != "" {
+		return c.Dir
+	}
+	return "/node"
+}
+
+// common adds what all programs of a node begin with.
+func (p *program) common(cfg Config) {
+	p.add("directory "+cfg.dir(), 0, unix.SYS_CHDIR, p.str(cfg.dir()))
+	p.attributes()
+}
+
+// finish gives up all rights and runs the program.
 func (p *program) finish(cfg Config) (int, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if cfg.Dir == "" {
-		cfg.Dir = "/node"
-	}
-	p.add("directory "+cfg.Dir, 0, unix.SYS_CHDIR, p.str(cfg.Dir))
-	p.attributes()
 	p.credentials(cfg.User)
-	p.add("seccomp", 0, unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-		hold(p, filter()))
 	if err := p.exec(cfg); err != nil {
 		return 0, err
 	}
@@ -199,15 +208,14 @@ func (p *program) credentials(user int) {
 	p.add("be traced", 0, unix.SYS_PTRACE, unix.PTRACE_TRACEME, 0, 0, 0)
 }
 
-// exec adds one execve for each place where Args[0] may be. The filter is in force
-// by then, so they carry the magic.
+// exec adds one execve for each place where Args[0] may be.
 func (p *program) exec(cfg Config) error {
 	if len(cfg.Args) == 0 {
 		return fmt.Errorf("node %s: a command without a program", cfg.Name)
 	}
 	argv, envp := p.strs(cfg.Args), p.strs(cfg.Env)
 	for _, file := range candidates(cfg) {
-		p.add("exec "+file, mayFail, unix.SYS_EXECVE, p.str(file), argv, envp, 0, 0, InjectMagic)
+		p.add("exec "+file, mayFail, unix.SYS_EXECVE, p.str(file), argv, envp)
 	}
 	return nil
 }
@@ -217,7 +225,7 @@ func candidates(cfg Config) []string {
 	name := cfg.Args[0]
 	if strings.Contains(name, "/") {
 		if !path.IsAbs(name) {
-			name = path.Join(cfg.Dir, name)
+			name = path.Join(cfg.dir(), name)
 		}
 		return []string{name}
 	}
@@ -230,7 +238,7 @@ func candidates(cfg Config) []string {
 	var files []string
 	for _, d := range filepath.SplitList(dirs) {
 		if !path.IsAbs(d) {
-			d = path.Join(cfg.Dir, d)
+			d = path.Join(cfg.dir(), d)
 		}
 		files = append(files, path.Join(d, name))
 	}

@@ -8,12 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InjectMagic is the sixth argument of system calls that the tracer injects: the
-// filter lets them run without a stop.
-const InjectMagic = 0x41726961646e6521
-
-var injectMagic uint64 = InjectMagic
-
 // call is one system call that the child of spawn makes. Its layout is known to
 // spawn_amd64.s.
 type call struct {

@@ -47,6 +47,9 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 var hidden = map[string]bool{"proc": true, "sys": true, "dev": true, "run": true, "tmp": true,
 	"node": true, "spec": true, ".ariadne": true, "lost+found": true}
 
+// ownDir is Ariadne's own directory, empty and not listed when programs run.
+const ownDir = "/.ariadne"
+
 // plan lays out a node's tree.
 func plan(cfg Config) (*layout, error) {
 	root, err := bindsIn("/")
@@ -57,12 +60,9 @@ func plan(cfg Config) (*layout, error) {
 		delete(root.kids, name)
 	}
 	l := &layout{root: root}
-	area := newFile(string(make([]byte, kernel.AreaSize)))
-	area.mode = 0o666
 	own := newDir(0o755)
-	own.kids["area"] = area
 	own.kids["tree"] = newDir(0o755)
-	if err := l.put("/.ariadne", own, true); err != nil {
+	if err := l.put(ownDir, own, false); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(Config) error{l.addStatic, l.addMachine, l.addEtc, l.addOwn} {

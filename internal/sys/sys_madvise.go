@@ -36,6 +36,10 @@ var StopsAdvice = []uint32{unix.MADV_NORMAL, unix.MADV_RANDOM, unix.MADV_SEQUENT
 	unix.MADV_DONTDUMP, unix.MADV_DODUMP, unix.MADV_WIPEONFORK, unix.MADV_KEEPONFORK}
 
 func sysMadvise(t *kernel.Thread, a Args) kernel.Result {
+	if hitsArea(a[0], a[1]) {
+		return refuseArea(t)
+	}
+	a[2] &= 0xffffffff // an int, to Linux
 	switch a[2] {
 	case unix.MADV_DONTFORK, unix.MADV_WIPEONFORK:
 		t.Proc.AdvisedFork = true

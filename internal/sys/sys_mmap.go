@@ -26,6 +26,9 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 	if a[3]&MapDroppable != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
+	if a[3]&unix.MAP_FIXED != 0 && hitsArea(a[0], a[1]) {
+		return refuseArea(t)
+	}
 	if a[3]&unix.MAP_ANONYMOUS != 0 {
 		t.Node().SharesMemory = t.Node().SharesMemory || a[3]&unix.MAP_SHARED != 0
 		return kernel.Native

@@ -13,12 +13,7 @@ import (
 // too when it maps no file, and madvise when it is not about forks.
 func init() {
 	register(
-		passed(unix.SYS_MUNMAP, "munmap"),
-		passed(unix.SYS_MPROTECT, "mprotect"),
 		passed(unix.SYS_BRK, "brk"),
-		passed(unix.SYS_MREMAP, "mremap"),
-		passed(unix.SYS_ARCH_PRCTL, "arch_prctl"),
-		passed(unix.SYS_PKEY_MPROTECT, "pkey_mprotect"),
 	)
 	register(
 		partial(unix.SYS_MINCORE, "mincore", sysMincore, "all mapped pages are in memory"),

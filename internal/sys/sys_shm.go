@@ -18,6 +18,7 @@ func init() {
 // Flags and modes of segments (shmget(2), shmat(2), shmctl(2)).
 const (
 	shmRdonly = 0o10000
+	shmRemap  = 0o40000
 	shmDest   = 0o1000
 )
 
@@ -50,6 +51,9 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if !s.Allows(t, rights) {
 		return kernel.Fail(unix.EACCES)
+	}
+	if a[2]&shmRemap != 0 && hitsArea(a[1], s.Size) {
+		return refuseArea(t)
 	}
 	addr := t.M.Syscall(unix.SYS_SHMAT, uint64(s.Real), a[1], a[2])
 	if addr >= 0 {

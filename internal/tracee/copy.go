@@ -98,14 +98,10 @@ func (t *Thread) copyInto(flags uint64, thread bool) (*Thread, error) {
 	if t.pos == elsewhere {
 		return nil, fmt.Errorf("tracee %d: copy of a thread that stands in no call", t.TID)
 	}
-	if t.pos == atEntry {
-		if err := t.SetCall(unix.SYS_CLONE, flags, 0, 0, 0, 0); err != nil {
-			return nil, err
-		}
-	} else if err := t.SetCallAgain(unix.SYS_CLONE, flags, 0, 0, 0); err != nil {
+	if err := t.SetCall(unix.SYS_CLONE, flags, 0, 0, 0, 0); err != nil {
 		return nil, err
 	}
-	s, err := t.nextCallStop()
+	s, err := t.nextStop(unix.PTRACE_SYSCALL)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +113,7 @@ func (t *Thread) copyInto(flags uint64, thread bool) (*Thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err = t.nextCallStop(); err != nil {
+	if s, err = t.nextStop(unix.PTRACE_SYSCALL); err != nil {
 		return nil, err
 	}
 	if s.Kind != CallExit {

@@ -71,6 +71,8 @@ type Thread struct {
 	entry unix.PtraceRegs
 	pos   position
 	mem   *Memory
+	// filtered: the seccomp filter is in force. Only a new process is without.
+	filtered bool
 }
 
 // Memory is an address space, shared by the threads of a process.
@@ -116,6 +118,32 @@ func Attach(pid int) (*Thread, error) {
 	return t, t.loadRegs()
 }
 
+// Filter puts the seccomp filter in force, for the thread's process and all that it
+// will ever make. prog is at addr in its memory: a struct sock_fprog (seccomp(2)). The
+// thread has borrowed code.
+func (t *Thread) Filter(addr uint64) error {
+	r, err := t.Inject(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW, addr)
+	if err == nil && r != 0 {
+		err = fmt.Errorf("tracee %d: seccomp: %w", t.TID, unix.Errno(-r))
+	}
+	t.filtered = err == nil
+	return err
+}
+
+// Filtered reports whether the filter is in force.
+func (t *Thread) Filtered() bool { return t.filtered }
+
+// HostFD returns a duplicate, for the supervisor to use and close, of the process's
+// descriptor fd.
+func (t *Thread) HostFD(fd int) (int, error) {
+	pidfd, err := unix.PidfdOpen(t.PID, 0)
+	if err != nil {
+		return -1, fmt.Errorf("pidfd_open %d: %w", t.PID, err)
+	}
+	defer unix.Close(pidfd)
+	return unix.PidfdGetfd(pidfd, fd, 0)
+}
+
 // AfterExec runs from the exec event to the end of execve, where registers are
 // those of the new program.
 func (t *Thread) AfterExec() error {
@@ -137,7 +165,7 @@ func (t *Thread) AfterExec() error {
 // Adopt takes a new child of a traced thread, reported by a CloneEvent: it waits
 // for the child's first stop. shareMemory: it runs in parent's address space.
 func Adopt(parent *Thread, tid int, thread, shareMemory bool) (*Thread, error) {
-	t := &Thread{TID: tid, PID: tid}
+	t := &Thread{TID: tid, PID: tid, filtered: true}
 	if thread {
 		t.PID = parent.PID
 	}

@@ -3,7 +3,9 @@
 package tracee
 
 import (
+	"bytes"
 	"fmt"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,59 +49,70 @@ func (t *Thread) Restart() error {
 	return t.storeRegs()
 }
 
-// SetCall replaces the call that the thread stands at the entry of.
+// SetCall makes the thread stand at the entry of another call than its program made:
+// in place of that one, or when that is consumed, of one more.
 func (t *Thread) SetCall(nr int, args ...uint64) error {
-	t.setCall(nr, args)
-	return t.storeRegs()
-}
-
-func (t *Thread) setCall(nr int, args []uint64) {
 	t.regs = t.entry
 	r := &t.regs
 	for i, p := range []*uint64{&r.Rdi, &r.Rsi, &r.Rdx, &r.R10, &r.R8, &r.R9} {
-		switch {
-		case i < len(args):
+		*p = 0
+		if i < len(args) {
 			*p = args[i]
-		case i == 5:
-			*p = InjectMagic
-		default:
-			*p = 0
 		}
 	}
-	if t.pos == atEntry {
-		r.Orig_rax = uint64(nr)
-		r.Rax = negENOSYS
-	} else {
-		r.Rip -= syscallLen
-		r.Rax = uint64(nr)
-		r.Orig_rax = ^uint64(0)
+	if t.pos != atEntry {
+		return t.reenter(nr)
 	}
+	r.Orig_rax = uint64(nr)
+	r.Rax = negENOSYS
+	return t.storeRegs()
 }
 
 const negENOSYS = ^uint64(unix.ENOSYS) + 1
 
-// SetCallAgain makes a thread whose call is consumed enter another call; it stops
-// at that call's entry no more.
-func (t *Thread) SetCallAgain(nr int, args ...uint64) error {
-	t.setCall(nr, args)
-	if len(args) < 6 {
-		t.regs.R9 = InjectMagic
-	}
+// Gate is a call at which the filter always stops. Injected calls enter Linux as this
+// one: Linux looks at the filter once more after such a stop, and lets a call pass that
+// it would stop at, whatever the tracer has made of it (seccomp(2)). So nothing in the
+// registers of a call opens the filter, and there is nothing that a program could forge.
+const Gate = unix.SYS_GETPID
+
+// origRax is the offset of Orig_rax in struct user (ptrace(2)).
+const origRax = unsafe.Offsetof(unix.PtraceRegs{}.Orig_rax)
+
+// reenter brings a thread whose call is over to the entry of call nr with the
+// arguments that its registers hold.
+func (t *Thread) reenter(nr int) error {
+	t.regs.Rip -= syscallLen
+	t.regs.Rax = Gate
+	t.regs.Orig_rax = ^uint64(0)
 	if err := t.storeRegs(); err != nil {
 		return err
 	}
-	s, err := t.nextCallStop()
-	if err == nil && s.Kind != CallExit {
-		err = fmt.Errorf("tracee %d: %v stop entering call %d", t.TID, s.Kind, nr)
+	how, want := unix.PTRACE_CONT, Call
+	if !t.filtered {
+		how, want = unix.PTRACE_SYSCALL, CallExit // every entry and exit is a stop
 	}
-	return err
+	s, err := t.nextStop(how)
+	if err == nil && s.Kind != want {
+		err = fmt.Errorf("tracee %d: %v stop (%v) entering call %d", t.TID, s.Kind, s.Signal, nr)
+	}
+	if err != nil {
+		return err
+	}
+	t.pos = atEntry
+	t.regs.Rip += syscallLen
+	t.regs.Rax, t.regs.Orig_rax = negENOSYS, uint64(nr)
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_POKEUSR, uintptr(t.TID), origRax, uintptr(nr), 0, 0); e != 0 {
+		return fmt.Errorf("ptrace %d: number of the call: %w", t.TID, e)
+	}
+	return nil
 }
 
-// nextCallStop resumes up to the next entry or exit of a call. A SIGSTOP on the
-// way is a watchdog's that came late: it means nothing any more.
-func (t *Thread) nextCallStop() (Stop, error) {
+// nextStop resumes up to the next stop. A SIGSTOP on the way is a watchdog's that came
+// late: it means nothing any more.
+func (t *Thread) nextStop(how int) (Stop, error) {
 	for {
-		if err := t.resume(unix.PTRACE_SYSCALL, 0); err != nil {
+		if err := t.resume(how, 0); err != nil {
 			return Stop{}, err
 		}
 		s, err := t.Wait()
@@ -112,68 +125,44 @@ func (t *Thread) nextCallStop() (Stop, error) {
 // Result is what a call that ran to its exit returned; after Refresh.
 func (t *Thread) Result() int64 { return int64(t.regs.Rax) }
 
-// InjectMagic in the sixth argument lets a call pass the seccomp filter without
-// a stop: an injected call should not stop twice.
-const InjectMagic = 0x41726961646e6521 // "Ariadne!"
-
 // Inject runs a real call in the thread and returns its result (-errno on
 // failure). The thread stands in a call; Entry is not touched, so Return and
 // Restart still speak of the original one.
 func (t *Thread) Inject(nr int, args ...uint64) (int64, error) {
-	t.setCall(nr, args)
-	if err := t.storeRegs(); err != nil {
+	if err := t.SetCall(nr, args...); err != nil {
 		return 0, err
 	}
-	wasEntry := t.pos == atEntry
-	for {
-		s, err := t.nextCallStop()
-		if err != nil {
-			return 0, err
-		}
-		switch s.Kind {
-		case Call: // the filter stopped an injected call with six arguments
-			t.pos = atExit
-		case CallExit:
-			// From an exit, the call stops at its entry first.
-			if !wasEntry {
-				wasEntry = true
-				continue
-			}
-			if err := t.loadRegs(); err != nil {
-				return 0, err
-			}
-			return int64(t.regs.Rax), nil
-		default:
-			return 0, fmt.Errorf("tracee %d: %v stop (%v) during injected call %d", t.TID, s.Kind, s.Signal, nr)
-		}
+	s, err := t.nextStop(unix.PTRACE_SYSCALL)
+	if err != nil {
+		return 0, err
 	}
+	if s.Kind != CallExit {
+		return 0, fmt.Errorf("tracee %d: %v stop (%v) during injected call %d", t.TID, s.Kind, s.Signal, nr)
+	}
+	if err := t.loadRegs(); err != nil {
+		return 0, err
+	}
+	return int64(t.regs.Rax), nil
 }
 
 // BorrowCode lets calls be injected in a thread that stands at an arbitrary
-// instruction: it writes a syscall instruction there and returns the function
-// that puts everything back.
-func (t *Thread) BorrowCode() (restore func() error, err error) {
+// instruction: it goes to the syscall instruction at addr for them, and the function
+// that it returns brings it back.
+func (t *Thread) BorrowCode(addr uint64) (restore func() error) {
 	saved := t.regs
-	var old [syscallLen]byte
-	if e := t.fileIO(saved.Rip, old[:], false); e != 0 {
-		return nil, fmt.Errorf("tracee %d: read code at %#x: %w", t.TID, saved.Rip, e)
-	}
-	if e := t.Poke(saved.Rip, []byte{0x0f, 0x05}); e != 0 {
-		return nil, fmt.Errorf("tracee %d: write code at %#x: %w", t.TID, saved.Rip, e)
-	}
 	t.entry = saved
-	t.entry.Rip += syscallLen
+	t.entry.Rip = addr + syscallLen
 	t.pos = atExit
 	return func() error {
-		if e := t.Poke(saved.Rip, old[:]); e != 0 {
-			return fmt.Errorf("tracee %d: restore code: %w", t.TID, e)
-		}
 		t.regs = saved
 		t.regs.Orig_rax = ^uint64(0)
 		t.pos = elsewhere
 		return t.storeRegs()
-	}, nil
+	}
 }
+
+// SyscallIn returns the offset of a syscall instruction in code, or -1.
+func SyscallIn(code []byte) int { return bytes.Index(code, []byte{0x0f, 0x05}) }
 
 // StandAtExit says that a new child stands at the exit of clone, so that calls can be
 // injected before it starts.

@@ -22,12 +22,14 @@ var Image []byte
 // nanoseconds but counts.
 type Clock []byte
 
-func (c Clock) Now() uint64     { return binary.LittleEndian.Uint64(c) }
-func (c Clock) SetNow(v uint64) { binary.LittleEndian.PutUint64(c, v) }
-func (c Clock) SetBases(mono, real, cost uint64) {
-	binary.LittleEndian.PutUint64(c[8:], mono)
-	binary.LittleEndian.PutUint64(c[16:], real)
-	binary.LittleEndian.PutUint64(c[24:], cost)
+func (c Clock) Now() uint64 { return binary.LittleEndian.Uint64(c) }
+
+// Set writes all but Reads: the page lies in the program's memory, which may have
+// written there itself.
+func (c Clock) Set(now, mono, real, cost uint64) {
+	for i, v := range [...]uint64{now, mono, real, cost} {
+		binary.LittleEndian.PutUint64(c[8*i:], v)
+	}
 }
 
 // Reads is the number of clock reads since ResetReads.

@@ -64,8 +64,7 @@ func TestImageIsFlat(t *testing.T) {
 
 func TestClockPage(t *testing.T) {
 	c := Clock(make([]byte, 64))
-	c.SetBases(1, 2, 3)
-	c.SetNow(42)
+	c.Set(42, 1, 2, 3)
 	c[32] = 7
 	if c.Now() != 42 || c.Reads() != 7 || c[8] != 1 || c[16] != 2 || c[24] != 3 {
 		t.Errorf("clock page is %v", []byte(c))

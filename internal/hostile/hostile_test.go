@@ -1,0 +1,185 @@
+// Package hostile holds programs that try to get out of their node, to stop Ariadne
+// or to confuse it. They are run as root and as an ordinary user, in Ariadne, with
+// bounded memory, time and files.
+package hostile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is the real time that one program may take.
+const patience = time.Minute
+
+var built string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "hostile")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	built = dir
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// ariadne builds Ariadne's command once.
+var ariadne = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(built, "ariadne")
+	out, err := exec.Command("go", "build", "-o", path, "ariadne/cmd/ariadne").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building ariadne: %v\n%s", err, out)
+	}
+	return path, nil
+})
+
+// node is a program of testdata that is to run as the only one of a node.
+type node struct {
+	source string   // without .c
+	args   []string // besides the real time, which is always the first
+	spec   string   // further lines of the spec
+	user   int      // of Ariadne
+	flags  []string // of ariadne run
+	limits string   // shell commands in front of Ariadne
+}
+
+// outcome is how Ariadne ended.
+type outcome struct {
+	status int // or 128 + signal
+	out    string
+	took   time.Duration
+	dir    string // of the spec
+}
+
+// run compiles the program and runs it in Ariadne.
+func (n node) run(t *testing.T) outcome {
+	t.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("no gcc")
+	}
+	command, err := ariadne()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(built, n.source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, n.source)
+	if out, err := exec.Command(gcc, "-O1", "-w", "-pthread", "-o", program, filepath.Join("testdata", n.source+".c")).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	args := append([]string{fmt.Sprint(time.Now().Unix())}, n.args...)
+	spec := fmt.Sprintf("name: hostile\n%snodes:\n  - {name: n1, command: %q, client: true, may_fail: true}\n", n.spec, "./"+n.source+" "+strings.Join(args, " "))
+	if err := os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte(spec), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.MkdirTemp(built, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{dir, out} {
+		if err := errors.Join(os.Chmod(d, 0o755), os.Chown(d, n.user, -1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := listing(t, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	line := append([]string{"-c", n.limits + "\nexec \"$@\"", "sh", command, "run", "--out", filepath.Join(out, "run")}, n.flags...)
+	cmd := exec.CommandContext(ctx, "/bin/sh", append(line, filepath.Join(dir, "spec.yaml"))...)
+	cmd.Dir, cmd.Env = out, append(os.Environ(), "TMPDIR="+out, "HOME="+out)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if n.user != 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(n.user), Gid: uint32(n.user)}
+	}
+	began := time.Now()
+	text, err := cmd.CombinedOutput()
+	o := outcome{out: string(text), took: time.Since(began), dir: dir}
+	if ctx.Err() != nil {
+		t.Errorf("%s: Ariadne still runs after %v:\n%s", n.source, patience, last(o.out))
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		ws := exit.Sys().(syscall.WaitStatus)
+		if o.status = ws.ExitStatus(); ws.Signaled() {
+			o.status = 128 + int(ws.Signal())
+		}
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if after := listing(t, dir); before != after {
+		t.Errorf("%s: the spec's directory is now\n%s\nand was\n%s", n.source, after, before)
+	}
+	if n.user != 0 && strings.Contains(o.out, "user namespace") && o.status == 2 {
+		t.Skip("ordinary users may not make user namespaces here: ", last(o.out))
+	}
+	return o
+}
+
+// listing tells of each file in a directory what nobody may change.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var s strings.Builder
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		st := info.Sys().(*syscall.Stat_t)
+		fmt.Fprintln(&s, path, info.Mode(), info.Size(), info.ModTime().UnixNano(), st.Ctim, st.Ino, st.Uid, st.Nlink)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.String()
+}
+
+func last(s string) string {
+	const most = 3000
+	if len(s) > most {
+		return "..." + s[len(s)-most:]
+	}
+	return s
+}
+
+// users are those whom a program is tried as.
+func users() []int {
+	if os.Getuid() == 0 {
+		return []int{0, 65534}
+	}
+	return []int{os.Getuid()}
+}
+
+// TestEscapes runs the programs that try to get out.
+func TestEscapes(t *testing.T) {
+	for _, source := range []string{"forged", "pages"} {
+		for _, user := range users() {
+			t.Run(fmt.Sprintf("%s/%d", source, user), func(t *testing.T) {
+				t.Parallel()
+				o := node{source: source, user: user}.run(t)
+				if strings.Contains(o.out, "escaped") || strings.Contains(o.out, "broken") || !strings.Contains(o.out, "done\n") {
+					t.Error(last(o.out))
+				}
+				if o.status != 0 && o.status != 3 {
+					t.Errorf("status %d:\n%s", o.status, last(o.out))
+				}
+			})
+		}
+	}
+}

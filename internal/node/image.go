@@ -1,0 +1,257 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"ariadne/internal/kernel"
+	"ariadne/internal/sandbox"
+	"ariadne/internal/tracee"
+	"ariadne/internal/vdso"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapArea makes Ariadne's pages of the node. They are memory of the supervisor's that
+// has no name, so that programs reach it nowhere but where it is mapped.
+func (n *Node) mapArea() error {
+	if n.home.area != nil {
+		return nil
+	}
+	fd, err := unix.MemfdCreate("ariadne", unix.MFD_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("make the clock page: %w", err)
+	}
+	n.home.areaFD = os.NewFile(uintptr(fd), "clock page")
+	if err := unix.Ftruncate(fd, kernel.AreaSize); err != nil {
+		return fmt.Errorf("make the clock page: %w", err)
+	}
+	area, err := unix.Mmap(fd, 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("map the clock page: %w", err)
+	}
+	n.home.area = area
+	copy(area[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
+	n.home.clock = vdso.Clock(area[:4096])
+	return nil
+}
+
+// maps is what Linux says of the memory of the thread (proc(5)).
+func (th *thread) maps() string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
+	must(err)
+	return string(b)
+}
+
+// setImage prepares a program that has not run an instruction: the filter, Ariadne's
+// pages and vDSO in place of Linux's, which shows the real time, and the random bytes
+// that libc and Go take from the auxiliary vector. It reports whether the program can run.
+func (n *Node) setImage(th *thread, maps string) bool {
+	own := n.patchAuxv(th)
+	if own == 0 {
+		must(errors.New("Linux shows programs no vDSO: it was booted with vdso=0"))
+	}
+	restore := th.tr.BorrowCode(own + uint64(linuxSyscall(th, own)))
+	if !th.tr.Filtered() {
+		n.confine(th)
+	}
+	why := n.attachArea(th)
+	if why == "" {
+		must(restore())
+		restore = th.tr.BorrowCode(areaSyscall)
+		for _, v := range linuxPages(maps) {
+			n.inject(th, unix.SYS_MUNMAP, v[0], v[1]-v[0])
+		}
+	}
+	must(restore())
+	if why != "" {
+		n.k.Refuse(th.k, "exec of "+th.k.Proc.Exe, why, false)
+		n.endProcess(th.k.Proc, 0, int(unix.SIGKILL), false)
+	}
+	return why == ""
+}
+
+// belowStack is memory of a new program that it does not use yet.
+func belowStack(th *thread, size int) uint64 { return (th.tr.SP() - 256 - uint64(size)) &^ 63 }
+
+// confine puts the filter in force and takes the descriptor with which the first
+// process was started. All other processes come from those that were confined.
+func (n *Node) confine(th *thread) {
+	at := belowStack(th, len(sandbox.Filter(0)))
+	prog := sandbox.Filter(at)
+	if e := th.tr.WriteMem(at, prog); e != 0 {
+		must(fmt.Errorf("thread %d: write to the new stack: %w", th.k.TID, e))
+	}
+	must(th.tr.Filter(at))
+	th.tr.WriteMem(at, make([]byte, len(prog)))
+	if n.home.treeFD == nil {
+		fd, err := th.tr.HostFD(sandbox.TreeFD)
+		must(err)
+		n.home.treeFD = os.NewFile(uintptr(fd), "file tree")
+		n.inject(th, unix.SYS_CLOSE, sandbox.TreeFD)
+	}
+}
+
+// attachArea maps Ariadne's pages, or says why the program cannot have them.
+func (n *Node) attachArea(th *thread) string {
+	e := n.tryArea(th)
+	if e == unix.EMFILE || e == unix.ENOMEM {
+		// The program's own limits are not for what it does not ask for.
+		defer liftLimits(th.tr.PID)()
+		e = n.tryArea(th)
+	}
+	switch e {
+	case 0:
+		return ""
+	case unix.EEXIST:
+		return fmt.Sprintf("it is linked at %#x, where Ariadne has its own pages", uint64(kernel.AreaBase))
+	}
+	must(fmt.Errorf("thread %d: map Ariadne's pages: %w", th.k.TID, e))
+	return ""
+}
+
+func (n *Node) tryArea(th *thread) kernel.Errno {
+	scratch := belowStack(th, receiveSize)
+	fd, e := th.receive(int(n.home.areaFD.Fd()), scratch)
+	th.tr.WriteMem(scratch, make([]byte, receiveSize))
+	if e != 0 {
+		return e
+	}
+	r := th.Syscall(unix.SYS_MMAP, kernel.AreaBase, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE, fd, 0)
+	n.inject(th, unix.SYS_CLOSE, fd)
+	if r < 0 {
+		return kernel.Errno(-r)
+	}
+	n.inject(th, unix.SYS_MPROTECT, kernel.VDSOAddr, kernel.ScratchAddr-kernel.VDSOAddr, unix.PROT_READ|unix.PROT_EXEC)
+	return 0
+}
+
+// liftLimits raises the limits of a process that Linux watches over as far as they go;
+// the function that it returns sets them back.
+func liftLimits(pid int) (restore func()) {
+	var old [3]unix.Rlimit
+	limits := []int{unix.RLIMIT_NOFILE, unix.RLIMIT_AS, unix.RLIMIT_DATA}
+	for i, what := range limits {
+		must(unix.Prlimit(pid, what, nil, &old[i]))
+		must(unix.Prlimit(pid, what, &unix.Rlimit{Cur: old[i].Max, Max: old[i].Max}, nil))
+	}
+	return func() {
+		for i, what := range limits {
+			must(unix.Prlimit(pid, what, &old[i], nil))
+		}
+	}
+}
+
+// areaSyscall is the address of a syscall instruction in Ariadne's pages.
+var areaSyscall = kernel.VDSOAddr + uint64(tracee.SyscallIn(vdso.Image))
+
+// linuxVDSO is where Linux's own vDSO has a syscall instruction: the same for all
+// programs.
+var linuxVDSO struct {
+	sync.Mutex
+	offset int
+}
+
+func linuxSyscall(th *thread, vdso uint64) int {
+	linuxVDSO.Lock()
+	defer linuxVDSO.Unlock()
+	if linuxVDSO.offset == 0 {
+		const most = 4 * pageSize
+		var code []byte
+		for len(code) < most {
+			p := make([]byte, pageSize)
+			if th.tr.ReadMem(vdso+uint64(len(code)), p) != 0 {
+				break
+			}
+			code = append(code, p...)
+		}
+		if linuxVDSO.offset = tracee.SyscallIn(code); linuxVDSO.offset <= 0 {
+			must(errors.New("no syscall instruction in Linux's vDSO"))
+		}
+	}
+	return linuxVDSO.offset
+}
+
+// linuxPages are the mappings of Linux's vDSO and its data.
+func linuxPages(maps string) (list [][2]uint64) {
+	for line := range strings.Lines(maps) {
+		if !strings.HasSuffix(line, "[vdso]\n") && !strings.HasSuffix(line, "[vvar]\n") && !strings.HasSuffix(line, "[vvar_vclock]\n") {
+			continue
+		}
+		m, ok := parseMapping([]byte(line))
+		switch last := len(list) - 1; {
+		case !ok:
+		case last >= 0 && list[last][1] == m.start:
+			list[last][1] = m.end
+		default:
+			list = append(list, [2]uint64{m.start, m.end})
+		}
+	}
+	return list
+}
+
+// Entries of the auxiliary vector (getauxval(3)).
+const (
+	atNull        = 0
+	atRandom      = 25
+	atSysinfoEHDR = 33
+)
+
+// patchAuxv changes what Linux told the new program: where the vDSO is, and the
+// random bytes. It returns where Linux's own vDSO is.
+func (n *Node) patchAuxv(th *thread) (vdso uint64) {
+	write := func(addr uint64, b []byte) {
+		if e := th.tr.WriteMem(addr, b); e != 0 {
+			must(fmt.Errorf("thread %d: write the initial stack: %w", th.k.TID, e))
+		}
+	}
+	stack := words{th: th, at: th.tr.SP()}
+	for range stack.next() + 1 { // the arguments and NULL
+		stack.next()
+	}
+	for stack.next() != 0 { // the environment
+	}
+	for {
+		kind, value := stack.next(), stack.next()
+		switch kind {
+		case atNull:
+			return vdso
+		case atRandom:
+			b := make([]byte, 16)
+			n.k.Rand.Fill(b)
+			write(value, b)
+		case atSysinfoEHDR:
+			vdso = value
+			write(stack.at-8, binary.LittleEndian.AppendUint64(nil, kernel.VDSOAddr))
+		}
+	}
+}
+
+// words reads memory word by word, a page at a time.
+type words struct {
+	th   *thread
+	at   uint64 // of what next returns
+	page bytes.Reader
+}
+
+func (w *words) next() uint64 {
+	if w.page.Len() == 0 {
+		b := make([]byte, pageSize-w.at%pageSize)
+		if e := w.th.tr.ReadMem(w.at, b); e != 0 {
+			must(fmt.Errorf("thread %d: read the initial stack: %w", w.th.k.TID, e))
+		}
+		w.page.Reset(b)
+	}
+	var b [8]byte
+	w.page.Read(b[:])
+	w.at += 8
+	return binary.LittleEndian.Uint64(b[:])
+}

@@ -1,0 +1,77 @@
+package sys
+
+import (
+	"fmt"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ariadne's pages lie in the memory of every process (kernel.AreaBase), and programs
+// may not take them away or change what they are. The filter lets these calls pass
+// without a stop when they surely name other memory (internal/sandbox).
+func init() {
+	register(
+		full(unix.SYS_MUNMAP, "munmap", sysOwnMemory),
+		full(unix.SYS_MPROTECT, "mprotect", sysOwnMemory),
+		full(unix.SYS_PKEY_MPROTECT, "pkey_mprotect", sysOwnMemory),
+		full(unix.SYS_MREMAP, "mremap", sysMremap),
+		partial(unix.SYS_ARCH_PRCTL, "arch_prctl", sysArchPrctl, "segment bases and extended state; no shadow stacks, no second vDSO"),
+	)
+}
+
+func sysOwnMemory(t *kernel.Thread, a Args) kernel.Result {
+	if hitsArea(a[0], a[1]) {
+		return refuseArea(t)
+	}
+	return kernel.Native
+}
+
+func sysMremap(t *kernel.Thread, a Args) kernel.Result {
+	if hitsArea(a[0], a[1]) || a[3]&unix.MREMAP_FIXED != 0 && hitsArea(a[4], a[2]) {
+		return refuseArea(t)
+	}
+	return kernel.Native
+}
+
+// hitsArea reports whether memory is, in part, Ariadne's.
+func hitsArea(addr, length uint64) bool {
+	last := addr + max(length, 1) - 1
+	if last < addr {
+		last = ^uint64(0)
+	}
+	return addr < kernel.AreaBase+kernel.AreaSize && last >= kernel.AreaBase
+}
+
+// refuseArea answers as Linux does for memory that is sealed.
+func refuseArea(t *kernel.Thread) kernel.Result {
+	t.Node().Refuse(t, Name(t.Call.NR)+" of Ariadne's pages", formatArgs(t.Call.Args), false)
+	return kernel.Fail(unix.EPERM)
+}
+
+// Operations of arch_prctl(2).
+const (
+	ArchSetGS = 0x1001
+	ArchSetFS = 0x1002
+	ArchGetGS = 0x1004
+
+	archGetCPUID  = 0x1011
+	archXcomp     = 0x1021 // and the following four
+	archXcompLast = 0x1025
+	archCETStatus = 0x3001
+)
+
+// sysArchPrctl sees what is not about segment bases. Linux's own vDSO is not mapped
+// again: it shows the real time.
+func sysArchPrctl(t *kernel.Thread, a Args) kernel.Result {
+	switch op := uint32(a[0]); {
+	case op >= ArchSetGS && op <= ArchGetGS, op >= archXcomp && op <= archXcompLast:
+		return kernel.Native
+	case op == archGetCPUID:
+		return kernel.Ret(1)
+	case op != archCETStatus: // libc asks on every start
+		t.Node().Refuse(t, fmt.Sprintf("arch_prctl %#x", op), formatArgs(a), true)
+	}
+	return kernel.Fail(unix.EINVAL)
+}
