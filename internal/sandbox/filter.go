@@ -60,16 +60,35 @@ var (
 )
 
 // elsewhere lets a call pass whose first two arguments, address and length, name memory
-// that is surely none of Ariadne's. It looks at the upper halves alone: at some others
-// it stops, and the handler looks again.
-var elsewhere = []bpf.Instruction{
-	argumentHigh(0),
-	bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: kernel.AreaBase >> 32, SkipTrue: 3},
-	bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: kernel.AreaBase>>32 - 1, SkipTrue: 3},
-	argumentHigh(1),
-	bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
-	allow,
-	trace,
+// that is surely none of Ariadne's. At some others it stops, and the handler looks again.
+func elsewhere() []bpf.Instruction {
+	const (
+		high = kernel.AreaBase >> 32
+		low  = kernel.AreaBase & 0xffffffff
+		end  = low + kernel.AreaSize
+	)
+	return []bpf.Instruction{
+		argumentHigh(0),
+		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: high, SkipTrue: 15}, // allow
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: high, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: high - 1, SkipTrue: 14}, // trace
+		argumentHigh(1),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 12}, // trace
+		allow,
+		// The upper halves are equal: the lower ones decide.
+		argumentHigh(1),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 9}, // trace
+		argument(0),
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: end, SkipTrue: 6}, // allow
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: low, SkipTrue: 6}, // trace
+		bpf.TAX{},
+		argument(1),
+		bpf.ALUOpX{Op: bpf.ALUOpAdd},
+		bpf.JumpIfX{Cond: bpf.JumpLessThan, SkipTrue: 2},             // an overflow: trace
+		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: low, SkipTrue: 1}, // trace
+		allow,
+		trace,
+	}
 }
 
 // stopIf stops at a call when the word just loaded is so.
@@ -94,12 +113,12 @@ func sometimes() map[int][]bpf.Instruction {
 	base = append(base, stopIf(bpf.JumpLessThan, sys.ArchSetGS)...)
 	base = append(base, stopIf(bpf.JumpGreaterThan, sys.ArchGetGS)...)
 	return map[int][]bpf.Instruction{
-		unix.SYS_MUNMAP:        elsewhere,
-		unix.SYS_MPROTECT:      elsewhere,
-		unix.SYS_PKEY_MPROTECT: elsewhere,
-		unix.SYS_MREMAP:        append(mremap, elsewhere...),
-		unix.SYS_MADVISE:       append(advice, elsewhere...),
-		unix.SYS_MMAP:          append(mmap, elsewhere...),
+		unix.SYS_MUNMAP:        elsewhere(),
+		unix.SYS_MPROTECT:      elsewhere(),
+		unix.SYS_PKEY_MPROTECT: elsewhere(),
+		unix.SYS_MREMAP:        append(mremap, elsewhere()...),
+		unix.SYS_MADVISE:       append(advice, elsewhere()...),
+		unix.SYS_MMAP:          append(mmap, elsewhere()...),
 		unix.SYS_ARCH_PRCTL:    append(base, allow),
 	}
 }
