@@ -22,8 +22,8 @@ func (d *Death) Step(s ariadne.Step) *ariadne.Violation {
 		if e.Status == 0 && e.Signal == 0 {
 			continue
 		}
-		msg := command(node, e.Command) + " " + howItEnded(e)
-		if last := lastWords(s.Output.Logs); last != "" {
+		msg := command(node, e.Command) + " " + HowItEnded(e)
+		if last := LastWords(s.Output.Logs); last != "" {
 			msg += ": " + last
 		}
 		return &ariadne.Violation{Kind: "death", Node: s.Action.Node, Step: s.Index, At: e.At, Message: msg}
@@ -41,7 +41,8 @@ func command(n *Node, i int) string {
 	return n.Commands[i]
 }
 
-func howItEnded(e ariadne.Exit) string {
+// HowItEnded says it of a command, as in "exited with status 3".
+func HowItEnded(e ariadne.Exit) string {
 	if e.Signal == 0 {
 		return fmt.Sprintf("exited with status %d", e.Status)
 	}
@@ -57,10 +58,10 @@ var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP"
 	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
 	"SIGIO", "SIGPWR", "SIGSYS"}
 
-// lastWords is the line that tells best why a program died: the first that
+// LastWords is the line that tells best why a program died: the first that
 // sounds like it, of those it wrote in its last step to standard error or else
 // to standard output; else the last line of standard error.
-func lastWords(logs []ariadne.LogLine) string {
+func LastWords(logs []ariadne.LogLine) string {
 	last := ""
 	for _, stream := range []int{2, 1} {
 		for _, l := range logs {

@@ -41,7 +41,7 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &check{system: y, ctx: ctx, began: time.Now()}
+	c := &check{system: y, ctx: ctx, began: time.Now(), kept: map[string]bool{}}
 	if o.Resume {
 		err = c.resume()
 	} else {
@@ -80,6 +80,7 @@ type check struct {
 	plan   *search.Plan
 	report *Report
 	saved  time.Time
+	kept   map[string]bool // ways to end of which a trace is kept
 	err    error
 }
 
@@ -254,7 +255,29 @@ func (c *check) execute(worker, index int) error {
 	case a.Violation != nil:
 		return c.found(worker, index, &a, tape)
 	}
-	return c.enter(index, &a, true)
+	return first(c.keep(index, &a, tape), c.enter(index, &a, true))
+}
+
+// keep keeps the trace of the first execution that ended in this way, besides the one
+// that is recorded anyway.
+func (c *check) keep(index int, a *attempt, tape *tape) error {
+	c.mu.Lock()
+	known := c.kept[a.End] || index == c.opts.First
+	if !known {
+		c.kept[a.End] = true
+	}
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
+	dir := filepath.Join(c.report.Out, fmt.Sprintf("%s%d", executionDir, index))
+	h, err := c.header(index, dir)
+	if err != nil {
+		return err
+	}
+	t, calls := tape.end(h, &a.Result, nodeNames(c.spec), c.digests)
+	_, err = saveTrace(dir, t, calls)
+	return err
 }
 
 // enter counts an execution. One that was given up is not ended.

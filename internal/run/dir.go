@@ -32,7 +32,8 @@ import (
 // The directory of a check has such a record of its first execution in
 // execution-0/ (the natural schedule, unless it was asked to begin elsewhere), of
 // each violation in violation-N/ and of what did not happen again in
-// unconfirmed-N/. A search in memory adds
+// unconfirmed-N/. Of random walks it has the trace of the first that ended in each
+// way, in execution-N/. A search in memory adds
 //
 //	coverage.csv     how much was seen, as it grew
 //	coverage.svg     the same as a plot

@@ -19,12 +19,12 @@ func (p Processes) Machine(s *spec.Spec, i, worker int) memo.Boot {
 		if err != nil {
 			return nil, err
 		}
-		return machine{n.(*node.Node)}, nil
+		return machine{n.(starting)}, nil
 	}
 }
 
 // machine is a node as internal/memo has it.
-type machine struct{ *node.Node }
+type machine struct{ starting }
 
 func (m machine) Freeze() (memo.Frozen, error) {
 	c, err := m.Node.Freeze()
@@ -34,16 +34,19 @@ func (m machine) Freeze() (memo.Frozen, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frozen{c}, nil
+	return frozen{c, m.starting}, nil
 }
 
 // frozen is a checkpoint as internal/memo has it.
-type frozen struct{ *node.Checkpoint }
+type frozen struct {
+	*node.Checkpoint
+	of starting
+}
 
 func (f frozen) Thaw() (memo.Machine, error) {
 	n, err := f.Checkpoint.Thaw()
 	if err != nil {
 		return nil, err
 	}
-	return machine{n}, nil
+	return machine{starting{n, f.of.spec, f.of.def}}, nil
 }

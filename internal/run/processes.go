@@ -25,9 +25,10 @@ func (Processes) Start(c NodeConfig) (Node, error) {
 	if err := tracee.Pin(cpus[c.Worker%len(cpus)]); err != nil {
 		return nil, err
 	}
-	return node.Start(node.Config{
+	n := node.Start(node.Config{
 		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls,
-	}), nil
+	})
+	return starting{n, c.Spec, c.Node}, nil
 }
 
 // nodeSeed gives each node a seed of its own: equal ones make elections drag.

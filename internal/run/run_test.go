@@ -284,6 +284,39 @@ func TestCheckFindsNothing(t *testing.T) {
 	}
 }
 
+// TestCheckKeepsWalks: of each way to end there is a trace that can be replayed.
+func TestCheckKeepsWalks(t *testing.T) {
+	s := system(t, 3, 2, 1, 2)
+	s.Limits.Steps = 9
+	f := &fakes{programs: worldtest.LostUpdate}
+	r := check(t, s, f, run.Options{Executions: 60, KeepGoing: true, Workers: 1, Out: "out"})
+	kept := map[string]int{}
+	paths, err := filepath.Glob("out/execution-*/trace.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		tr, err := run.LoadTrace(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := replay(t, s, f, path); again.End != tr.End || again.Outcome != run.Nothing {
+			t.Errorf("%s ended with %s, not %s: %v", path, again.End, tr.End, again.Bugs)
+		}
+		if tr.Execution > 0 {
+			kept[tr.End]++
+		}
+	}
+	for end := range r.Ends {
+		if end != "violation" && kept[end] != 1 {
+			t.Errorf("%d traces of walks that ended with %s; ends %v", kept[end], end, r.Ends)
+		}
+	}
+	if len(kept) == 0 {
+		t.Errorf("ends %v", r.Ends)
+	}
+}
+
 func TestRefusalsMakeTheRunInconclusive(t *testing.T) {
 	refusal := ariadne.Refusal{Name: "io_uring_setup", Program: "/spec/program", Count: 2}
 	t.Run("harmless", func(t *testing.T) {

@@ -90,15 +90,23 @@ func split(line string) (words []string, shell bool, err error) {
 func (r *reader) program(t text) string {
 	if !strings.Contains(t.string, "/") {
 		for _, dir := range filepath.SplitList(Path) {
-			if p := filepath.Join(dir, t.string); runnable(p) == nil {
+			p := filepath.Join(dir, t.string)
+			switch err := runnable(p); {
+			case err == nil:
 				return p
+			case !errors.Is(err, errMissing):
+				r.fail(t.line, "program %q: %s: %s", t.string, p, err)
+				return t.string
 			}
 		}
-		r.fail(t.line, "no program %q in %s", t.string, Path)
+		r.fail(t.line, "no program %q in %s%s", t.string, Path, r.beside(t.string))
 		return t.string
 	}
 	p := r.absolute(t.string)
-	if err := runnable(p); err != nil {
+	switch err := runnable(p); {
+	case errors.Is(err, errMissing):
+		r.fail(t.line, "program %q: there is no %s (names with a slash start at the spec's directory)", t.string, p)
+	case err != nil:
 		r.fail(t.line, "program %q: %s", t.string, err)
 	}
 	if rel, err := filepath.Rel(r.dir, p); err == nil && filepath.IsLocal(rel) {
@@ -110,12 +118,22 @@ func (r *reader) program(t text) string {
 	return p
 }
 
+// beside advises when the program is there after all, beside the spec.
+func (r *reader) beside(name string) string {
+	if runnable(filepath.Join(r.dir, name)) != nil {
+		return ""
+	}
+	return "; the one beside the spec is ./" + name
+}
+
+var errMissing = errors.New("no such file")
+
 // runnable says why the file at p is not a program that a node can run.
 func runnable(p string) error {
 	info, err := os.Stat(p)
 	switch {
 	case os.IsNotExist(err):
-		return errors.New("no such file (names with a slash start at the spec's directory)")
+		return errMissing
 	case err != nil:
 		return errors.New(cause(err))
 	case info.IsDir():

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -26,13 +27,13 @@ func (r *reader) document(s *Spec, data []byte) specText {
 		r.fail(0, "is empty: a list of nodes is needed")
 		return st
 	case err != nil:
-		r.failYAML(err)
+		r.failYAML(err, data)
 		return st
 	}
 	if err := dec.Decode(&more); err == nil {
 		r.fail(more.Line, "a second document begins here: a spec is one document")
 	} else if err != io.EOF {
-		r.failYAML(err)
+		r.failYAML(err, data)
 	}
 	readFields(r, specFields, &st, doc.Content[0])
 	s.Digest = digest(data, doc.Content[0])
@@ -74,8 +75,8 @@ func anchored(v *yaml.Node) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// failYAML records an error of the YAML library, which has its line in its text.
-func (r *reader) failYAML(err error) {
+// failYAML records an error of the YAML library in data.
+func (r *reader) failYAML(err error, data []byte) {
 	text := err.Error()
 	var types *yaml.TypeError
 	if errors.As(err, &types) {
@@ -86,7 +87,36 @@ func (r *reader) failYAML(err error) {
 		line, _ = strconv.Atoi(m[1])
 		text = m[2]
 	}
+	// The library names the line before, or that on which the list began, unless a key
+	// stands alone: more of the text is YAML then.
+	if !strings.Contains(text, "could not find expected ':'") {
+		line = cmp.Or(firstBad(data), line)
+	}
 	r.fail(line, "not YAML: %s", text)
+}
+
+// maxSearched is how long a text is searched line by line for what is wrong with it.
+const maxSearched = 64 << 10
+
+// firstBad is the line from which on data is no YAML, whatever follows; 0 when it is
+// not searched.
+func firstBad(data []byte) int {
+	if len(data) > maxSearched {
+		return 0
+	}
+	lines := slices.Collect(bytes.Lines(data))
+	for n := len(lines); n > 0; n-- {
+		var doc yaml.Node
+		dec := yaml.NewDecoder(bytes.NewReader(bytes.Join(lines[:n-1], nil)))
+		err := dec.Decode(&doc)
+		for err == nil {
+			err = dec.Decode(&doc)
+		}
+		if err == io.EOF {
+			return n
+		}
+	}
+	return 0
 }
 
 // nodeText reads the i-th node, counted from 0.
