@@ -39,6 +39,10 @@ type Files struct {
 	// tell when they change.
 	Mapped map[FileKey]bool
 
+	// SetID are the set-id bits of files that have some, as far as the node has seen:
+	// Linux takes them away when the node's root, who is not the machine's, writes.
+	SetID map[FileKey]uint32
+
 	inodes map[FileKey]uint64
 	last   uint64
 	times  map[FileKey]FileTimes
@@ -55,6 +59,7 @@ func (f *Files) init() {
 	f.inodes, f.last = map[FileKey]uint64{}, firstInode-1
 	f.times = map[FileKey]FileTimes{}
 	f.owners = map[FileKey][2]int{}
+	f.SetID = map[FileKey]uint32{}
 	f.Hidden, f.Dirty, f.Mapped = map[FileKey]bool{}, map[FileKey]bool{}, map[FileKey]bool{}
 }
 
@@ -106,6 +111,19 @@ func (f *Files) Owner(key FileKey) (uid, gid int, ok bool) {
 
 // SetOwner makes the file belong to uid and gid.
 func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[f.first(key)] = [2]int{uid, gid} }
+
+// NoteMode notes the set-id bits of a regular file's mode.
+func (f *Files) NoteMode(key FileKey, mode uint32) {
+	key = f.first(key)
+	if bits := mode & (unix.S_ISUID | unix.S_ISGID); bits != 0 && mode&unix.S_IFMT == unix.S_IFREG {
+		f.SetID[key] = bits
+	} else {
+		delete(f.SetID, key)
+	}
+}
+
+// SetIDBits returns what NoteMode noted.
+func (f *Files) SetIDBits(key FileKey) uint32 { return f.SetID[f.first(key)] }
 
 // RealNow is the node's CLOCK_REALTIME in ns.
 func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }

@@ -73,6 +73,13 @@ func (p *Pipe) end(reads, writes bool) *PipeEnd {
 	return &PipeEnd{Pipe: p, Reads: reads, Writes: writes, writersSeen: -1}
 }
 
+// Name says which named pipe p is, if it is one.
+func (p *Pipe) Name() (FileKey, bool) { return p.fifo, p.fifo != FileKey{} }
+
+// Open adds an end to a pipe that is open already, as opening /proc/self/fd/N does. It
+// does not wait for the other side.
+func (p *Pipe) Open(reads, writes bool) *PipeEnd { return p.end(reads, writes) }
+
 func (p *Pipe) full() bool { return len(p.bufs) >= p.slots }
 
 // Buffered returns the number of bytes to read.

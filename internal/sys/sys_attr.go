@@ -77,6 +77,9 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 	r := run(t)
 	if r == 0 {
 		t.Node().FileChanged(h.Key())
+		if st, e := fdStat(t, fdOf(a[0])); e == 0 {
+			t.Node().Files.NoteMode(h.Key(), st.Mode)
+		}
 	}
 	return kernel.Ret(r)
 }
@@ -156,5 +159,6 @@ func chown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Result {
 		n.Files.SetOwner(key, int(u), int(g))
 	}
 	n.FileChanged(key)
+	delete(n.Files.SetID, key) // Linux has taken the bits away, even for root
 	return kernel.Ret(0)
 }

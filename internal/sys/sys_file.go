@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"strconv"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -86,6 +88,11 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	if v, ok := virtualPath(t, r.dirfd, name); ok {
 		return openVirtual(t, r, v)
 	}
+	if r.has(unix.O_TRUNC) {
+		if st, e := pathStat(t, r.dirfd, r.name, !r.has(unix.O_NOFOLLOW)); e == 0 {
+			t.Node().Files.NoteMode(keyOf(&st), st.Mode)
+		}
+	}
 	isNew := r.has(unix.O_CREAT) && !r.has(unix.O_PATH) && !exists(t, &r)
 	fd := openNative(t, &r)
 	if fd < 0 {
@@ -112,6 +119,11 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 		namesChanged(t, r.dirfd, name)
 	case r.has(unix.O_TRUNC):
 		t.Node().FileModified(keyOf(&st))
+		keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(int(fd))))
+		return kernel.Ret(fd)
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFREG {
+		t.Node().Files.NoteMode(h.Key(), st.Mode)
 	}
 	return kernel.Ret(fd)
 }
@@ -241,15 +253,29 @@ func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
 	if e := redirect(t, -1, 0); e != 0 {
 		return kernel.Fail(e)
 	}
+	name, e := readPath(t, t.Call.Args[0])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	st, e := pathStat(t, atCwd, name, true)
+	if e == 0 {
+		t.Node().Files.NoteMode(keyOf(&st), st.Mode)
+	}
 	r := run(t)
-	if r == 0 {
-		if name, e := readPath(t, t.Call.Args[0]); e == 0 {
-			if st, e := pathStat(t, atCwd, name, true); e == 0 {
-				t.Node().FileModified(keyOf(&st))
-			}
+	if r == 0 && e == 0 {
+		t.Node().FileModified(keyOf(&st))
+		if t.Node().Files.SetIDBits(keyOf(&st)) != 0 {
+			restoreSetID(t, t.Call.Args[0], st.Mode)
 		}
 	}
 	return kernel.Ret(r)
+}
+
+// restoreSetID is keepSetID for a file that the caller names by the path at addr.
+func restoreSetID(t *kernel.Thread, addr uint64, mode uint32) {
+	if t.Proc.Capable(unix.CAP_FSETID) {
+		t.M.Syscall(unix.SYS_CHMOD, addr, uint64(mode&0o7777))
+	}
 }
 
 func sysFtruncate(t *kernel.Thread, a Args) kernel.Result {
@@ -260,23 +286,130 @@ func sysFtruncate(t *kernel.Thread, a Args) kernel.Result {
 	case h == nil || of.Flags&unix.O_ACCMODE == unix.O_RDONLY:
 		return kernel.Fail(unix.EINVAL)
 	}
-	fileModified(t, h)
-	return kernel.Native
+	return writeHost(t, of, a[0])
 }
 
+// rangeModes are fallocate's ways other than to reserve.
+const rangeModes = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_COLLAPSE_RANGE | unix.FALLOC_FL_ZERO_RANGE |
+	unix.FALLOC_FL_INSERT_RANGE | unix.FALLOC_FL_UNSHARE_RANGE
+
+// sysFallocate checks in Linux's order. What a tmpfs cannot do, and an ext4 can, is done here.
 func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 	h, of, e := hostFile(t, a[0])
+	mode, off, size := int(int32(a[1])), int64(a[2]), int64(a[3])
+	way, keep := mode&rangeModes, mode&unix.FALLOC_FL_KEEP_SIZE != 0
 	switch {
-	case e != 0 || of.Flags&unix.O_ACCMODE == unix.O_RDONLY:
+	case e != 0:
+		return kernel.Fail(unix.EBADF)
+	case off < 0 || size <= 0:
+		return kernel.Fail(unix.EINVAL)
+	case mode&^(rangeModes|unix.FALLOC_FL_KEEP_SIZE) != 0, way&(way-1) != 0, way == unix.FALLOC_FL_PUNCH_HOLE && !keep,
+		(way == unix.FALLOC_FL_COLLAPSE_RANGE || way == unix.FALLOC_FL_INSERT_RANGE) && keep:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	case of.Flags&unix.O_ACCMODE == unix.O_RDONLY:
 		return kernel.Fail(unix.EBADF)
 	case h == nil:
 		if _, pipe := of.File.(*kernel.PipeEnd); pipe {
 			return kernel.Fail(unix.ESPIPE)
 		}
 		return kernel.Fail(unix.ENODEV)
+	case h.Mode&unix.S_IFMT != unix.S_IFREG:
+		return kernel.Fail(unix.ENODEV)
+	case off+size < 0:
+		return kernel.Fail(unix.EFBIG)
+	case way == unix.FALLOC_FL_UNSHARE_RANGE:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	case way == 0 || way == unix.FALLOC_FL_PUNCH_HOLE:
+		return writeHost(t, of, a[0])
 	}
 	fileModified(t, h)
-	return kernel.Native
+	host, e := t.M.HostFD(fdOf(a[0]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	defer unix.Close(host)
+	e = changeRange(host, way, off, size, keep)
+	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(a[0]))))
+	return kernel.RetOr(0, e)
+}
+
+// changeRange is fallocate's ZERO_RANGE, COLLAPSE_RANGE and INSERT_RANGE as ext4 has them.
+func changeRange(fd, way int, off, size int64, keep bool) kernel.Errno {
+	const block, most = 4096, 1 << 44 // ext4's
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return errnoOf(err)
+	}
+	if way == unix.FALLOC_FL_ZERO_RANGE {
+		const hole = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+		err := unix.Fallocate(fd, hole, off, size)
+		if err == nil && !keep && off+size > st.Size {
+			err = unix.Ftruncate(fd, off+size)
+		}
+		return errnoOf(err)
+	}
+	switch {
+	case off%block != 0 || size%block != 0:
+		return unix.EINVAL
+	case way == unix.FALLOC_FL_COLLAPSE_RANGE && off+size >= st.Size, off >= st.Size:
+		return unix.EINVAL
+	case st.Size+size > most:
+		return unix.EFBIG
+	}
+	if way == unix.FALLOC_FL_COLLAPSE_RANGE {
+		e := moveBytes(fd, off+size, off, st.Size-off-size)
+		if e == 0 {
+			e = errnoOf(unix.Ftruncate(fd, st.Size-size))
+		}
+		return e
+	}
+	e := errnoOf(unix.Ftruncate(fd, st.Size+size))
+	if e == 0 {
+		e = moveBytes(fd, off, off+size, st.Size-off)
+	}
+	if e == 0 {
+		e = errnoOf(unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, size))
+	}
+	return e
+}
+
+// moveBytes moves n bytes of a file; holes stay holes. It goes towards the end that the
+// bytes come from, so that none is overwritten before it has been moved.
+func moveBytes(fd int, from, to, n int64) kernel.Errno {
+	const piece = 1 << 20
+	b := make([]byte, min(n, piece))
+	move := func(at, k int64) error {
+		b := b[:k]
+		if _, err := unix.Pread(fd, b, from+at); err != nil {
+			return err
+		}
+		if isZero(b) {
+			return unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, to+at, k)
+		}
+		_, err := unix.Pwrite(fd, b, to+at)
+		return err
+	}
+	for done := int64(0); done < n; {
+		k := min(piece, n-done)
+		at := done
+		if to > from {
+			at = n - done - k
+		}
+		if err := move(at, k); err != nil {
+			return errnoOf(err)
+		}
+		done += k
+	}
+	return 0
+}
+
+func isZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // sysAdvise is for calls that only speed things up.

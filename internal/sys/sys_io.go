@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"strconv"
+
 	"ariadne"
 	"ariadne/internal/kernel"
 
@@ -63,7 +65,7 @@ func sysWrite(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return writeHost(t, of)
+		return writeHost(t, of, a[0])
 	}
 	return writeFile(t, of, []iovec{{a[1], min(a[2], maxIO)}}, of.NonBlocking())
 }
@@ -89,7 +91,7 @@ func sysWritev(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return writeHost(t, of)
+		return writeHost(t, of, a[0])
 	}
 	v, e := readIovecs(t, a[1], a[2])
 	if e != 0 || iovLen(v) == 0 {
@@ -120,7 +122,7 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case isHost(of):
-		return writeHost(t, of)
+		return writeHost(t, of, a[0])
 	}
 	return kernel.Fail(unix.ESPIPE)
 }
@@ -149,7 +151,7 @@ func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return writeHost(t, of)
+		return writeHost(t, of, a[0])
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {
@@ -178,10 +180,32 @@ func isHost(of *kernel.OpenFile) bool {
 	return ok
 }
 
-// writeHost lets Linux write to a host file.
-func writeHost(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
-	fileModified(t, of.File.(*kernel.HostFile))
-	return kernel.Native
+// writeHost lets Linux write to the host file of descriptor fd.
+func writeHost(t *kernel.Thread, of *kernel.OpenFile, fd uint64) kernel.Result {
+	h := of.File.(*kernel.HostFile)
+	fileModified(t, h)
+	if t.Node().Files.SetIDBits(h.Key()) == 0 {
+		return kernel.Native
+	}
+	r := run(t)
+	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(fd))))
+	return kernel.Ret(r)
+}
+
+// keepSetID is called after a change of a file's content, by which Linux has taken
+// the set-id bits away. The node's root has the privilege (CAP_FSETID) to keep them, but not
+// on the machine: for him they are put back. name is the file's, to the supervisor.
+func keepSetID(t *kernel.Thread, key kernel.FileKey, name string) {
+	files := &t.Node().Files
+	bits := files.SetIDBits(key)
+	var st unix.Stat_t
+	if bits == 0 || unix.Stat(name, &st) != nil || keyOf(&st) != key {
+		return
+	}
+	if t.Proc.Capable(unix.CAP_FSETID) && st.Mode&bits != bits && unix.Chmod(name, (st.Mode|bits)&0o7777) == nil {
+		st.Mode |= bits
+	}
+	files.NoteMode(key, st.Mode)
 }
 
 // readFile reads from an emulated file into v.

@@ -174,6 +174,7 @@ func namesChanged(t *kernel.Thread, dirfd uint64, name string) {
 func inodeChanged(t *kernel.Thread, dirfd uint64, name string, follow bool) {
 	if st, e := pathStat(t, dirfd, name, follow); e == 0 {
 		t.Node().FileChanged(keyOf(&st))
+		t.Node().Files.NoteMode(keyOf(&st), st.Mode)
 	}
 }
 

@@ -3,6 +3,7 @@ package sys
 import (
 	"hash/fnv"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -605,6 +606,15 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		if st, e := pathStat(t, atCwd, name, false); e == 0 && keyOf(&st) == h.Key() {
 			return openOther(t, *r, name)
 		}
+		return reopenNameless(t, r, o, h)
+	}
+	switch f := of.File.(type) {
+	case *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+		return kernel.Fail(unix.ENXIO)
+	case *kernel.PipeEnd:
+		return reopenPipe(t, r, f.Pipe)
+	case *kernel.VirtualDir:
+		return openVirtual(t, *r, f.Path)
 	}
 	if f, ok := of.File.(kernel.Moder); ok && f.StatMode()&unix.S_IFMT == unix.S_IFSOCK {
 		return kernel.Fail(unix.ENXIO)
@@ -619,6 +629,73 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		cmd = unix.F_DUPFD_CLOEXEC
 	}
 	return mirrorDup(t, of, cloexec, t.M.Syscall(unix.SYS_FCNTL, uint64(o.fd), cmd, 0))
+}
+
+// reopenPipe opens a pipe that a descriptor refers to: a new end of it, of any kind.
+func reopenPipe(t *kernel.Thread, r *openRequest, p *kernel.Pipe) kernel.Result {
+	if key, named := p.Name(); named {
+		return openFIFO(t, r, key)
+	}
+	flags := int(r.how.Flags)
+	if flags&unix.O_PATH != 0 {
+		t.Node().Refuse(t, "open of a pipe's descriptor with O_PATH", r.name, false)
+		return kernel.Fail(unix.EACCES)
+	}
+	mode := flags & unix.O_ACCMODE
+	end := p.Open(mode != unix.O_WRONLY, mode != unix.O_RDONLY)
+	fd, e := t.NewFD(end, statusFlags(flags)|flags&unix.O_CLOEXEC)
+	return kernel.RetOr(fd, e)
+}
+
+// reopenNameless opens a host file that a descriptor refers to and that has no name: one
+// that was removed, a memory file. The supervisor opens it and hands it over.
+func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFile) kernel.Result {
+	flags := int(r.how.Flags)
+	st, e := fdStat(o.thread, o.fd)
+	if e == 0 && flags&unix.O_PATH == 0 {
+		e = mayOpen(t, &st, flags)
+	}
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	host, err := unix.Open(threadPath(o.thread, "fd/"+strconv.Itoa(o.fd)), flags&^unix.O_CREAT|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return kernel.Fail(errnoOf(err))
+	}
+	defer unix.Close(host)
+	fd, e := t.M.Adopt(host, r.has(unix.O_CLOEXEC))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	same := &kernel.HostFile{Path: h.Path, Dev: h.Dev, Ino: h.Ino, Mode: h.Mode}
+	t.FDs().Set(fd, &kernel.OpenFile{File: same, Flags: statusFlags(flags)}, r.has(unix.O_CLOEXEC))
+	if r.has(unix.O_TRUNC) && !r.has(unix.O_PATH) {
+		fileModified(t, same)
+	}
+	return kernel.Ret(int64(fd))
+}
+
+// mayOpen checks a file's mode as open(2) does.
+func mayOpen(t *kernel.Thread, st *unix.Stat_t, flags int) kernel.Errno {
+	if t.Proc.Capable(unix.CAP_DAC_OVERRIDE) {
+		return 0
+	}
+	want := map[int]uint32{unix.O_RDONLY: 4, unix.O_WRONLY: 2}[flags&unix.O_ACCMODE]
+	if want == 0 {
+		want = 6
+	}
+	uid, gid := owner(&t.Node().Files, keyOf(st), st, false)
+	shift := 0
+	switch cred := &t.Proc.Cred; {
+	case int(uid) == cred.UID.FS:
+		shift = 6
+	case int(gid) == cred.GID.FS || slices.Contains(cred.Groups, int(gid)):
+		shift = 3
+	}
+	if st.Mode>>shift&want != want {
+		return unix.EACCES
+	}
+	return 0
 }
 
 // redirect makes the current call, which names a file by the path in argument at,

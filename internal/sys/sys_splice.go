@@ -45,7 +45,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 		return sendfileFrom(t, in, out, a)
 	}
 	if isHost(out) {
-		return writeHost(t, out)
+		return writeHost(t, out, a[0])
 	}
 	if _, pipe := out.File.(*kernel.PipeEnd); pipe {
 		if a[3] == 0 {
@@ -357,5 +357,5 @@ func sysCopyFileRange(t *kernel.Thread, a Args) kernel.Result {
 	if a[5] != 0 || !isHost(in) || !isHost(out) {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return writeHost(t, out)
+	return writeHost(t, out, a[2])
 }
