@@ -187,9 +187,16 @@ type Output struct {
 	// automaton was asked to record it. It is there to find the first call in
 	// which two executions differ.
 	CallTrace []CallRecord
-	// Unreplayable: a thread that made no call for long was preempted.
+	// Unreplayable: a thread that made no call for long was preempted, or the step was cut
+	// off (Cut), or the node had come to its state by such a step: it may do something
+	// else the next time.
 	Unreplayable bool
-	// Diverged: the step did not reach quiescence within its limit; says why.
+	// Cut: the step was ended because it took too long by real time; says what was too long.
+	// The node is in the midst of it, so nothing can be said of it, and it can be given
+	// no further input.
+	Cut string
+	// Diverged: the step did not reach quiescence within so many calls; says why. It
+	// does not depend on real time.
 	Diverged string
 	// Polling: the node waits for nothing but asks again and again whether something
 	// has come; says by which calls. Deadline is then when it asks again, or Never when

@@ -125,6 +125,9 @@ type Executor struct {
 type living struct {
 	machine Machine // or nil
 	at      ariadne.Digest
+	// astray: a step on the way there was marked as one that may go differently, and
+	// did. So may all that come after it.
+	astray bool
 }
 
 // NewExecutor returns an executor whose machines come from boot, by node. Close
@@ -158,9 +161,12 @@ func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
 }
 
 func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
-	again, err := x.reach(l)
+	again, cut, err := x.reach(l)
 	if err != nil {
 		return nil, err
+	}
+	if cut != "" {
+		return x.memo.transition(l, in, ariadne.Output{Clock: max(l.Clock, in.At), Deadline: ariadne.Never, Cut: cut, Unreplayable: true})
 	}
 	if again {
 		x.returns += (1 - x.returns) / returnsOver
@@ -201,6 +207,9 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 		}
 		return t, x.mismatch(m)
 	}
+	if err == nil && (t.Output.Digest != out.Digest || out.Cut != "") {
+		err = x.abandon(l.Node) // likewise, and one of them may go differently; or it is in the midst of a step
+	}
 	return t, err
 }
 
@@ -215,6 +224,7 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 		return out, took, errors.Join(err, x.abandon(l.Node))
 	}
 	v.at = world.Succeed(l.Name, in)
+	out.Unreplayable = out.Unreplayable || v.astray
 	return out, took, nil
 }
 
@@ -225,7 +235,7 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 		return nil
 	}
 	m := v.machine
-	v.machine = nil
+	v.machine, v.astray = nil, false
 	began := x.limits.Now()
 	err := m.Close()
 	x.counts.Ending += x.limits.Now() - began
@@ -238,36 +248,44 @@ const replaysApart = 4
 
 // reach brings the node's machine to l: it is there or on the way, or it is thawed
 // from the nearest kept ancestor, or booted, and given the inputs in between. again:
-// it had gone elsewhere.
-func (x *Executor) reach(l *Local) (again bool, err error) {
+// it had gone elsewhere. cut: one of them took too long this time, and it is not there.
+func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 	from, there := x.nearest(l)
 	if !there {
 		if err := x.abandon(l.Node); err != nil {
-			return true, err
+			return true, "", err
 		}
 		m, a, err := x.clone(l)
 		if err != nil {
-			return true, err
+			return true, "", err
 		}
-		x.live[l.Node], from = living{m, a.Name}, a
+		x.live[l.Node], from = living{machine: m, at: a.Name}, a
 	}
 	for i, s := range between(from, l) {
 		if i > 0 && i%replaysApart == 0 {
 			if err := x.freeze(s.Parent); err != nil {
-				return !there, err
+				return !there, "", err
 			}
 		}
 		out, took, err := x.step(s.Parent, s.Input)
 		if err != nil {
-			return !there, err
+			return !there, "", err
 		}
 		x.counts.Replaying += took
 		x.counts.Replayed++
-		if out.Digest != s.Did && !out.Unreplayable {
-			return !there, x.astray(s, out)
+		switch {
+		case out.Digest == s.Did:
+			continue
+		case out.Cut != "":
+			return !there, out.Cut, x.abandon(l.Node)
+		case out.Unreplayable:
+			x.live[l.Node].astray = true
+			continue
+		default:
+			return !there, "", x.astray(s, out)
 		}
 	}
-	return !there, nil
+	return !there, "", nil
 }
 
 // astray reports that a replay did not do what the first execution did. The state
@@ -368,7 +386,7 @@ func (x *Executor) distance(l *Local, most int) int {
 
 // freeze keeps a checkpoint of l, where the node's machine stands.
 func (x *Executor) freeze(l *Local) error {
-	if x.limits.Checkpoints == 0 || l.Parent == nil {
+	if x.limits.Checkpoints == 0 || l.Parent == nil || x.live[l.Node].astray {
 		return nil // a node that is not switched on is as quickly booted
 	}
 	if x.kept.at[l.Name] != nil {

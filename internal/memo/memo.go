@@ -172,7 +172,7 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 		}
 	}
 	if known := l.find(t.key); known != nil {
-		if known.Output.Digest != out.Digest && !known.Output.Unreplayable {
+		if known.Output.Digest != out.Digest && !known.Output.Unreplayable && !out.Unreplayable {
 			return known, &Mismatch{State: l, Input: in, First: known.Output, Second: *out}
 		}
 		return known, nil
@@ -180,7 +180,7 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	t.To.loaded.Store(true) // what leads there is not in the store: nothing from there is either
 	m.enter(l, t)
 	m.count.Transitions++
-	if m.store != nil {
+	if m.store != nil && out.Cut == "" { // the next check may have more time
 		if err := m.store.put(t); err != nil {
 			return nil, err
 		}

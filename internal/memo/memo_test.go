@@ -352,11 +352,72 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestReplaysThatTakeLong: a machine whose way to a state went differently, because real
+// time came into it, says so of all that it does from there; what was cut off on the
+// way gets nowhere. Neither is a mismatch.
+func TestReplaysThatTakeLong(t *testing.T) {
+	for name, c := range map[string]struct {
+		cut  string
+		want ariadne.Output
+	}{
+		"preempted": {"", ariadne.Output{Unreplayable: true}},
+		"cut off":   {"too long", ariadne.Output{Unreplayable: true, Cut: "too long"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, memo.Options{}, memo.Limits{})
+			b.executor.OnMismatch = func(m *memo.Mismatch) { t.Error(m) }
+			b.machines.Amend = func(boots, steps int, out *ariadne.Output) {
+				if boots == 2 && steps == 2 {
+					out.Digest[0]++
+					out.Unreplayable, out.Cut = true, c.cut
+				}
+			}
+			states := b.walk(0, 1, 2)
+			first, err := b.executor.Transition(states[2], input(3)) // from a second machine
+			if err != nil || first.Output.Unreplayable != c.want.Unreplayable || first.Output.Cut != c.want.Cut {
+				t.Errorf("%v, %+v", err, first.Output)
+			}
+			if b.machines.Boots != 2 {
+				t.Errorf("%d boots", b.machines.Boots)
+			}
+			if c.cut != "" { // nothing was learnt of that transition
+				b.walk(0, 1, 3)
+				if again, err := b.executor.Transition(states[2], input(3)); err != nil || again.Output.Unreplayable {
+					t.Errorf("%v, %+v", err, again.Output)
+				}
+			}
+		})
+	}
+}
+
+// TestCutStepsAreNotKept: they are known for as long as the check lasts, and not stored.
+func TestCutStepsAreNotKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memo.db")
+	for range 2 {
+		m, err := memo.Open(system(chaos), memo.Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known, err := m.Lookup(m.Root(0), input(0)); err != nil || known != nil {
+			t.Errorf("%v, %v", known, err)
+		}
+		if _, err := m.Add(m.Root(0), input(0), &ariadne.Output{Clock: 1, Deadline: ariadne.Never, Cut: "too long", Unreplayable: true}); err != nil {
+			t.Fatal(err)
+		}
+		if known, err := m.Lookup(m.Root(0), input(0)); err != nil || known == nil || known.Output.Cut == "" {
+			t.Errorf("%v, %v", known, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestTransitionsSurviveTheStore fills every field, so that none is forgotten.
 func TestTransitionsSurviveTheStore(t *testing.T) {
 	var out ariadne.Output
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
-	out.CallTrace, out.Files = nil, nil
+	out.CallTrace, out.Files, out.Cut = nil, nil, "" // what is cut off is not kept
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		m.From, m.To, m.Sent = 0, 1, 1

@@ -25,6 +25,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 			th.k.Call.NR = -1
 		}
 		n.step.calls++
+		n.watch.called()
 		n.step.made.add(th.k.Call.NR)
 		n.pass(th, kernel.CallCost)
 		th.k.CPUTime += kernel.CallCost

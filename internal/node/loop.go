@@ -16,7 +16,7 @@ const slice = 4096
 // became runnable, until all of them wait, or do nothing but poll: the node is
 // quiescent.
 func (n *Node) run() {
-	for n.step.diverged == "" && !n.step.polling {
+	for !n.step.over() && !n.step.polling {
 		t := n.k.NextReady()
 		if t == nil {
 			return
@@ -74,18 +74,28 @@ func (n *Node) requeue(th *thread) {
 	n.k.MakeReady(th.k)
 }
 
-// limits reports whether the step has used up what one step may.
+// wholeStep is how many times Limits.Calls a step may make at all.
+const wholeStep = 10
+
+// limits reports whether the step has used up what one step may. A loop is told from long
+// work by calls: whoever opens a file or runs code that is new to the step gets on, and
+// may make as many calls again. What is cut off by real time depends on the machine, and
+// is no verdict.
 func (n *Node) limits() bool {
-	if n.step.diverged != "" {
-		return true
+	s := &n.step
+	if used := len(n.k.Used); used != s.files {
+		s.files, s.gotOn = used, s.calls
 	}
-	if limit := n.cfg.Spec.Limits.Calls; limit > 0 && n.step.calls >= limit {
-		n.step.diverged = fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", n.step.calls, n.step.made.names())
-	} else if n.watch.expired() {
-		n.step.diverged = fmt.Sprintf("no rest after %v of processor time in one step", n.cfg.Spec.Limits.Divergence)
-		if n.step.calls > slice {
-			n.step.diverged += fmt.Sprintf(" and %d system calls, most of them %s", n.step.calls, n.step.made.names())
-		}
+	limit := n.cfg.Spec.Limits.Calls
+	switch {
+	case s.over():
+	case limit > 0 && (s.calls-s.gotOn >= limit || s.calls >= wholeStep*limit):
+		s.diverged = fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", s.calls, s.made.names())
+	case n.watch.expired():
+		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call", n.cfg.Spec.Limits.Divergence, perCall)
 	}
-	return n.step.diverged != ""
+	return s.over()
 }
+
+// over reports whether the step has ended without coming to rest.
+func (s *step) over() bool { return s.diverged != "" || s.cut != "" }

@@ -112,6 +112,9 @@ type step struct {
 	memory       memoryHash
 	unreplayable bool
 	diverged     string
+	cut          string
+	files        int // used so far
+	gotOn        int // calls made when it last used a further one
 
 	made      callCounts
 	vain      callCounts // that asked in vain
@@ -256,7 +259,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.step.polling = false // so it may have been while catching up, before the input came
 	n.run()
 	n.settle()
-	for n.step.diverged == "" && !n.step.polling && n.due() {
+	for !n.step.over() && !n.step.polling && n.due() {
 		n.fireDue(n.k.Now)
 		n.run()
 		n.settle()
@@ -307,7 +310,7 @@ func (n *Node) closeStale() {
 // other node can tell when they ran. A node that polls goes on with the input, and
 // they have their turn in its midst.
 func (n *Node) catchUp(at ariadne.Time) {
-	for n.step.diverged == "" && !n.k.HasReady() {
+	for !n.step.over() && !n.k.HasReady() {
 		t := n.k.NextTimer(true)
 		if t == nil || t.When >= at || !t.Silent {
 			return
@@ -336,7 +339,8 @@ func (n *Node) output() ariadne.Output {
 		Ended:        n.started && k.CommandsEnded == len(n.def.Commands),
 		Calls:        n.step.calls,
 		CallTrace:    n.step.trace,
-		Unreplayable: n.step.unreplayable,
+		Unreplayable: n.step.unreplayable || n.step.cut != "",
+		Cut:          n.step.cut,
 		Diverged:     n.step.diverged,
 		Calm:         n.calm,
 		Refusals:     k.Refusals,
@@ -349,7 +353,7 @@ func (n *Node) output() ariadne.Output {
 	if t := k.NextTimer(false); t != nil {
 		out.Deadline = t.When
 		out.Timer = timerName(t)
-		if t.When <= k.Now && n.step.diverged == "" {
+		if t.When <= k.Now && !n.step.over() {
 			panic(toolError{fmt.Errorf("the clock is at %v, and the timer of %v (%s) has not fired", k.Now, t.When, out.Timer)})
 		}
 	}

@@ -17,7 +17,7 @@ const (
 // it has done so the node is not at rest.
 func (n *Node) settle() {
 	end := n.k.Now + settleTime
-	for idle := 0; idle < settleTicks && n.step.diverged == "" && !n.step.polling; {
+	for idle := 0; idle < settleTicks && !n.step.over() && !n.step.polling; {
 		t := n.k.NextTimer(true)
 		if t == nil || !t.Silent || t.When > end {
 			return

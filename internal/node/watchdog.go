@@ -13,7 +13,8 @@ import (
 // one that spins while others could run, and any that runs past the step's limit.
 // It is the only place where the real machine's speed matters, and what it does is
 // marked. It counts processor time, of the executor and of what it runs, so
-// that a busy machine does not look like a program that hangs.
+// that a busy machine does not look like a program that hangs; and since it is Ariadne
+// that makes calls slow, each call adds to the limit.
 type watchdog struct {
 	limit    time.Duration
 	executor int // thread id of the executor
@@ -23,6 +24,7 @@ type watchdog struct {
 	others atomic.Bool  // another thread could run instead
 	beats  atomic.Int64 // stops so far
 	steps  atomic.Int64 // steps begun
+	calls  atomic.Int64 // of the step
 	inStep atomic.Bool
 	over   atomic.Bool // the step has used up its limit
 	spun   atomic.Bool // a thread was preempted in this step
@@ -37,6 +39,8 @@ const (
 	// wallFactor: a step that takes so many times its limit of real time hangs,
 	// although it uses no processor: it sleeps in a call that was not emulated.
 	wallFactor = 20
+	// perCall is what each call of a step adds to its limit.
+	perCall = 50 * time.Microsecond
 )
 
 func startWatchdog(limit time.Duration) *watchdog {
@@ -83,7 +87,8 @@ func (w *watchdog) look(u *usage, now time.Time) {
 		u.still = 0
 	}
 	u.beats, u.pid, u.cpu = beats, pid, cpu
-	if w.limit > 0 && (u.used > w.limit || now.Sub(u.began) > wallFactor*w.limit) {
+	limit := w.limit + time.Duration(w.calls.Load())*perCall
+	if w.limit > 0 && (u.used > limit || now.Sub(u.began) > wallFactor*limit) {
 		w.over.Store(true)
 	}
 	if tid != 0 && (w.over.Load() || u.still >= w.patience() && w.others.Load()) {
@@ -110,6 +115,7 @@ func cpuTime(id int, thread bool) time.Duration {
 func (w *watchdog) begin() {
 	w.over.Store(false)
 	w.spun.Store(false)
+	w.calls.Store(0)
 	w.steps.Add(1)
 	w.inStep.Store(true)
 }
@@ -126,6 +132,7 @@ func (w *watchdog) hurry()        { w.spun.Store(true) }
 func (w *watchdog) end()          { w.inStep.Store(false); w.tid.Store(0) }
 func (w *watchdog) stop()         { close(w.done) }
 func (w *watchdog) expired() bool { return w.over.Load() }
+func (w *watchdog) called()       { w.calls.Add(1) }
 
 func (w *watchdog) running(pid, tid int, others bool) {
 	w.pid.Store(int64(pid))

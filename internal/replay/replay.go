@@ -85,7 +85,7 @@ func (r *Replay) Next(_, enabled []ariadne.Action) (ariadne.Action, bool) {
 
 // cutShort reports whether the trace stops before the execution had ended.
 func (r *Replay) cutShort() bool {
-	return r.Trace.End == search.EndStopped || r.Trace.End == search.EndStrategy
+	return r.Trace.End == search.EndStopped || r.Trace.End == search.EndCut || r.Trace.End == search.EndStrategy
 }
 
 // verify compares a step with the trace's; false at the first difference.

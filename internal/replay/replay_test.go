@@ -169,7 +169,7 @@ func TestMismatches(t *testing.T) {
 		{name: "another end", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.End = "step limit" }, want: []string{
 			"the execution ends otherwise: expected step limit, got clients done"}},
 		{name: "unreplayable", programs: pingPong(&otherPong{}), change: func(tr *trace.Trace) { tr.Steps[4].Mark = trace.Unreplayable }, want: []string{
-			"step 6 (deliver n1:1001>n2:1000 #2)", "a step before went differently because a thread"}},
+			"step 6 (deliver n1:1001>n2:1000 #2)", "a step before went differently because it took long"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr, file := natural(t)
@@ -201,25 +201,62 @@ func TestAnotherViolation(t *testing.T) {
 	}
 }
 
-// spin diverges in its first step, and says how long it took.
+// long does something else each time, in a step that is cut off.
+type long struct {
+	worldtest.Idle
+	did string
+	cut bool
+}
+
+func (l long) Start(c *worldtest.Ctx) {
+	c.Log("%s", l.did)
+	if l.cut {
+		c.Output().Cut = "no rest within 10s"
+	}
+}
+
+// TestCutStepsAreNotCompared: what real time has cut off is no violation, and says
+// nothing about a replay that differs.
+func TestCutStepsAreNotCompared(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		recorded, again long
+		excused         bool // there is a mismatch, which is excused
+	}{
+		{"both", long{did: "1", cut: true}, long{did: "2", cut: true}, false},
+		{"not again", long{did: "1", cut: true}, long{did: "1 2"}, false},
+		{"only now", long{did: "1 2"}, long{did: "1", cut: true}, true},
+	} {
+		tr, file := record(t, []worldtest.Program{c.recorded}, 0)
+		if (tr.End == search.EndCut) != c.recorded.cut || tr.Violation != nil {
+			t.Errorf("%s: recorded %s, %v", c.name, tr.End, tr.Violation)
+		}
+		result, m := follow(t, []worldtest.Program{c.again}, tr, file)
+		if result.Violation != nil || (m != nil) != c.excused || m != nil && !m.Excused {
+			t.Errorf("%s: %+v, %v", c.name, result, m)
+		}
+	}
+}
+
+// spin diverges in its first step.
 type spin struct {
 	worldtest.Idle
-	took string
+	what string
 }
 
 func (s spin) Start(c *worldtest.Ctx) {
 	c.Diverge()
-	c.Output().Diverged += s.took
-	c.Log("%s", s.took)
+	c.Log("%s", s.what)
 }
 
-func TestDivergenceIsNotComparedInDetail(t *testing.T) {
-	tr, file := record(t, []worldtest.Program{spin{took: "1"}}, 0)
-	if result, m := follow(t, []worldtest.Program{spin{took: "2"}}, tr, file); m != nil || result.Violation == nil {
+// TestDivergenceIsCompared: it is counted in calls, and so the same each time.
+func TestDivergenceIsCompared(t *testing.T) {
+	tr, file := record(t, []worldtest.Program{spin{what: "1"}}, 0)
+	if result, m := follow(t, []worldtest.Program{spin{what: "1"}}, tr, file); m != nil || result.Violation == nil {
 		t.Errorf("violation %v, %v", result.Violation, m)
 	}
-	if _, m := follow(t, []worldtest.Program{worldtest.Pong{}}, tr, file); m == nil {
-		t.Error("a step that comes to rest is no divergence")
+	if _, m := follow(t, []worldtest.Program{spin{what: "2"}}, tr, file); m == nil {
+		t.Error("a step that did something else is the same")
 	}
 }
 

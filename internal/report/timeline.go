@@ -253,13 +253,16 @@ func outputRows(s ariadne.Step) []row {
 			add(e.At, noteRow, "command %d: exit status 0", e.Command+1)
 		}
 	}
+	if o.Cut != "" {
+		add(o.Clock, alarmRow, "cut off after %d system calls: %s", o.Calls, o.Cut)
+	}
 	if o.Diverged != "" {
 		add(o.Clock, alarmRow, "diverged: %s", o.Diverged)
 	}
 	if o.Fatal != "" {
 		add(o.Clock, alarmRow, "cannot go on without %s", o.Fatal)
 	}
-	if o.Unreplayable {
+	if o.Unreplayable && o.Cut == "" {
 		add(o.Clock, noteRow, "a thread that made no call was preempted: this step may not replay")
 	}
 	return rows

@@ -61,7 +61,7 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, t *trace.Trac
 func came(r *Report, want *trace.Violation) Came {
 	switch {
 	case len(r.Violations) > 0:
-	case r.End == search.EndStopped || r.End == search.EndFatal || len(r.Bugs) > 0:
+	case r.End == search.EndStopped || r.End == search.EndFatal || r.End == search.EndCut || len(r.Bugs) > 0:
 		return CameUnknown
 	default:
 		return CameNone

@@ -161,6 +161,7 @@ type jsonStep struct {
 	Exits        []ariadne.Exit `json:"exits,omitempty"`
 	Done         bool           `json:"done,omitempty"`
 	Unreplayable bool           `json:"unreplayable,omitempty"`
+	Cut          string         `json:"cut,omitempty"`
 	Diverged     string         `json:"diverged,omitempty"`
 	Polling      string         `json:"polling,omitempty"`
 	Fatal        string         `json:"fatal,omitempty"`
@@ -183,7 +184,7 @@ func stepLine(s ariadne.Step, nodes []string) []byte {
 	o := &s.Output
 	j := jsonStep{Step: s.Index, At: s.At, Node: nodes[s.Action.Node], Action: s.Name, Digest: o.Digest.String(),
 		Clock: o.Clock, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done,
-		Unreplayable: o.Unreplayable, Diverged: o.Diverged, Polling: o.Polling, Fatal: o.Fatal}
+		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Fatal: o.Fatal}
 	if o.Deadline != ariadne.Never {
 		j.Deadline = &o.Deadline
 	}

@@ -86,7 +86,8 @@ func (w *worker) watch(p *space.Path) {
 
 // met enters what a transition met that cannot be modelled, once.
 func (x *explorer) met(by *memo.Transition) {
-	if len(by.Output.Refusals) == 0 && !by.Output.Unreplayable {
+	preempted := by.Output.Unreplayable && by.Output.Cut == ""
+	if len(by.Output.Refusals) == 0 && !preempted {
 		return
 	}
 	x.check.mu.Lock()
@@ -95,7 +96,7 @@ func (x *explorer) met(by *memo.Transition) {
 		return
 	}
 	x.report.refused(by.From.Node, by.Output.Refusals)
-	if by.Output.Unreplayable {
+	if preempted {
 		x.report.doubt(mayNotReplay)
 	}
 }
@@ -125,7 +126,7 @@ func (w *worker) ended(p *space.Path, end string, v *ariadne.Violation) bool {
 			return false
 		}
 	}
-	if v == nil && end != search.EndFatal || v != nil && w.again(v) {
+	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.again(v) {
 		w.paths++
 		w.ends[end]++
 		w.virtual += p.Last().State.Now
@@ -215,12 +216,15 @@ func (w *worker) enterAlone(p *space.Path, end string, v *ariadne.Violation) err
 func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *attempt {
 	f := p.Last()
 	a := &attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, counted: true}
-	if end == search.EndFatal {
+	switch end {
+	case search.EndFatal:
 		a.Fatal, a.FatalNode = f.By.Output.Fatal, f.By.From.Node
+	case search.EndCut:
+		a.Cut, a.CutNode = f.By.Output.Cut, f.By.From.Node
 	}
 	for i := range p.Steps() {
 		t := p.Transition(i + 1)
-		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable
+		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable && t.Output.Cut == ""
 		if v != nil { // is it Ariadne's doing?
 			a.refused(t.From.Node, t.Output.Refusals)
 		}

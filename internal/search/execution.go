@@ -30,6 +30,7 @@ const (
 	EndTime      = "time limit"
 	EndViolation = "violation"
 	EndFatal     = "a node cannot go on" // it needs what is not modelled
+	EndCut       = "a step was cut off"  // by real time
 	EndStrategy  = "end of the path"     // the strategy had enough
 	EndStopped   = "stopped"             // from outside
 )
@@ -63,6 +64,8 @@ type Result struct {
 	Violation              *ariadne.Violation
 	Fatal                  string         // with EndFatal: what the node said
 	FatalNode              ariadne.NodeID // with EndFatal
+	Cut                    string         // with EndCut: what was too long
+	CutNode                ariadne.NodeID // with EndCut
 	Unreplayable           bool           // some step may go differently the next time
 }
 
@@ -136,13 +139,17 @@ func (e *Execution) count(r *Result, s ariadne.Step) {
 	r.Calls += s.Output.Calls
 	r.Messages += len(s.Output.Messages)
 	r.Time = max(r.Time, s.At)
-	r.Unreplayable = r.Unreplayable || s.Output.Unreplayable
+	r.Unreplayable = r.Unreplayable || s.Output.Unreplayable && s.Output.Cut == ""
 }
 
 // look shows a step to those who watch and says why it ends the execution, or "".
 func (e *Execution) look(r *Result, s ariadne.Step) string {
 	if e.Watch != nil && !e.Watch(s) {
 		return EndStopped
+	}
+	if s.Output.Cut != "" {
+		r.Cut, r.CutNode = s.Output.Cut, s.Action.Node
+		return EndCut
 	}
 	if s.Output.Fatal != "" {
 		r.Fatal, r.FatalNode = s.Output.Fatal, s.Action.Node
@@ -158,7 +165,7 @@ func (e *Execution) look(r *Result, s ariadne.Step) string {
 
 // lookAtEnd lets the checks judge how a natural end came about.
 func (e *Execution) lookAtEnd(r *Result) {
-	if r.Violation != nil || r.End == EndStrategy || r.End == EndStopped || r.End == EndFatal {
+	if r.Violation != nil || r.End == EndStrategy || r.End == EndStopped || r.End == EndFatal || r.End == EndCut {
 		return
 	}
 	for _, c := range e.Checks {

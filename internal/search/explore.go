@@ -237,6 +237,9 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	if by.Fine.Load() {
 		return "", nil
 	}
+	if by.Output.Cut != "" {
+		return EndCut, nil
+	}
 	if v := x.judge(p.StepOf(p.Steps(), e, by)); v != nil {
 		return EndViolation, v
 	}
@@ -334,7 +337,7 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 		}
 	case EndSteps, EndTime:
 		how = strategy.Complete
-	case EndViolation, EndFatal:
+	case EndViolation, EndFatal, EndCut:
 		how = strategy.Cut
 	}
 	if how != strategy.Given {

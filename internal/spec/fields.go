@@ -60,8 +60,8 @@ var specFields = []field[specText]{
 var limitFields = []field[Limits]{
 	countField("steps", "Actions in one execution; default 10000.", 1, MaxInt, func(l *Limits) *int { return &l.Steps }),
 	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration { return &l.Time }),
-	durationField("divergence", "Real time that one step may take; default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
-	countField("calls", "System calls in one step; default 5000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
+	durationField("divergence", "Processor time that one step may take, besides 50µs for each system call; what takes longer is cut off, and the result inconclusive. Default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
+	countField("calls", "System calls in one step since it last opened or ran a file that is new to it, or ten times as many in all: that is a violation. Default 2000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
 }
 
 var nodeFields = []field[nodeText]{

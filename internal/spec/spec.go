@@ -41,8 +41,8 @@ type Spec struct {
 type Limits struct {
 	Steps      int           // actions in one execution; default 10000
 	Time       time.Duration // virtual time; default 60 s
-	Divergence time.Duration // real time that one step may take; default 10 s
-	Calls      int           // system calls in one step; default 5,000,000
+	Divergence time.Duration // processor time that one step may take, besides some for each call; default 10 s
+	Calls      int           // system calls in one step without getting on; default 2,000,000
 }
 
 // Node is one machine of the system.
@@ -87,7 +87,7 @@ func defaults() Spec {
 			Steps:      10_000,
 			Time:       60 * time.Second,
 			Divergence: 10 * time.Second,
-			Calls:      5_000_000,
+			Calls:      2_000_000,
 		},
 	}
 }

@@ -113,7 +113,7 @@ func appendViolation(b []byte, v *Violation) []byte {
 }
 
 // marks are the letters of Mark's values.
-const marks = ".UD"
+const marks = ".UC"
 
 // NewStep is the line of a step as it was executed.
 func NewStep(s ariadne.Step) Step {
@@ -121,8 +121,8 @@ func NewStep(s ariadne.Step) Step {
 	t := Step{Index: s.Index, At: s.At, Digest: Short(o.Digest), Calls: o.Calls,
 		Messages: len(o.Messages), Lines: len(o.Logs), Action: s.Name}
 	switch {
-	case o.Diverged != "":
-		t.Mark = Diverged
+	case o.Cut != "":
+		t.Mark = Cut
 	case o.Unreplayable:
 		t.Mark = Unreplayable
 	}

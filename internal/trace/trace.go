@@ -72,7 +72,7 @@ type Mark uint8
 const (
 	Exact        Mark = iota
 	Unreplayable      // a thread was preempted
-	Diverged          // cut off by real time
+	Cut               // cut off by real time
 )
 
 // Step is one line of the trace.

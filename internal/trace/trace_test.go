@@ -128,7 +128,7 @@ func TestErrors(t *testing.T) {
 		{"      2     1.0", "      3     1.0", `line 18: step 3 where 2 was expected`},
 		{"1.002003400  01", "1.0020034  01", `line 18: bad time "1.0020034": want seconds with nine digits`},
 		{"00000000000000ff", "ff", `line 17: bad digest "ff": want 16 hexadecimal digits`},
-		{" U deliver", " X deliver", `line 18: bad mark "X": want one of ".UD"`},
+		{" U deliver", " X deliver", `line 18: bad mark "X": want one of ".UC"`},
 		{" . start n1", " .", `line 17: step 1 has no action`},
 		{"end violation", `end ""`, `line 22: end without a reason`},
 		{"steps 2", "steps 3", `line 22: the trace has 2 steps, but its end says 3`},

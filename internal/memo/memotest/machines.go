@@ -24,6 +24,10 @@ type Machines struct {
 	// Instant: the programs' actions take no time.
 	Instant bool
 
+	// Amend, when not nil, may change the output of a step. boots counts the machines
+	// that were booted so far.
+	Amend func(boots, steps int, out *ariadne.Output)
+
 	Alive  int // machines that are not closed
 	Frozen int // checkpoints that are not dropped
 	Steps  int // inputs given
@@ -58,7 +62,11 @@ func (m *machine) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	m.steps++
 	m.owner.Steps++
-	return m.automaton.Apply(in)
+	out, err := m.automaton.Apply(in)
+	if f := m.owner.Amend; f != nil {
+		f(m.owner.Boots, m.steps, &out)
+	}
+	return out, err
 }
 
 func (m *machine) Freeze() (memo.Frozen, error) {

@@ -171,7 +171,7 @@ func (c *Ctx) Panic(format string, args ...any) {
 }
 
 // Diverge says that the step never came to rest.
-func (c *Ctx) Diverge() { c.out.Diverged = "no rest after 10 s" }
+func (c *Ctx) Diverge() { c.out.Diverged = "9 system calls in one step" }
 
 // Output gives a test the rest of what a node can say.
 func (c *Ctx) Output() *ariadne.Output { return &c.out }
