@@ -9,6 +9,9 @@ import (
 // maxLine is the longest line of a log; a longer one is cut there.
 const maxLine = 1 << 16
 
+// consoles are pipes too: of numbers that no other has.
+const consoles = 3
+
 // Console is a node's standard input, output or error. It looks like a pipe:
 // not a terminal. Whole lines that are written become Node.Logs.
 type Console struct {

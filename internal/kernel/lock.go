@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"cmp"
+	"hash/fnv"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,6 +61,44 @@ type blockedLock struct {
 
 // Key identifies the file among the node's.
 func (h *HostFile) Key() FileKey { return FileKey{h.Dev, h.Ino} }
+
+// emulatedKey marks keys of what is no file of the file tree.
+const emulatedKey = 1 << 63
+
+// LockKey identifies what an open file is of, as far as locks go: Linux locks inodes,
+// of which a pipe has one for both ends, and all epoll sets and their kin one together.
+func LockKey(f File) FileKey {
+	switch x := f.(type) {
+	case *HostFile:
+		return x.Key()
+	case *RandomFile:
+		return FileKey{DevHost | emulatedKey, uint64(x.Minor)}
+	case *VirtualDir:
+		h := fnv.New64a()
+		h.Write([]byte(x.Path))
+		return FileKey{DevProc | emulatedKey, h.Sum64()}
+	case Describer:
+		name := x.Describe()
+		if n := DescribedInode(name); n != 0 && name[0] == 's' {
+			return FileKey{DevSock | emulatedKey, n}
+		} else if n != 0 {
+			return FileKey{DevPipe | emulatedKey, n}
+		}
+	}
+	return FileKey{DevAnon | emulatedKey, 1}
+}
+
+// DescribedInode is the number in "socket:[7]", or 0.
+func DescribedInode(s string) (n uint64) {
+	_, s, _ = strings.Cut(s, "[")
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n
+}
 
 func (l *Locks) on(key FileKey) *fileLocks {
 	f := l.files[key]
@@ -232,15 +272,21 @@ func (l *Locks) Funlock(key FileKey, of *OpenFile) {
 // descriptorClosed drops a descriptor table's POSIX locks on a file: closing
 // any descriptor of it does (fcntl(2)).
 func (l *Locks) descriptorClosed(table *FDTable, of *OpenFile) {
-	if h, ok := of.File.(*HostFile); ok && l.files[h.Key()] != nil {
-		l.Unlock(h.Key(), RecordLock{Owner: LockOwner{Table: table}, End: EndOfFile})
+	if len(l.files) == 0 {
+		return
+	}
+	if key := LockKey(of.File); l.files[key] != nil {
+		l.Unlock(key, RecordLock{Owner: LockOwner{Table: table}, End: EndOfFile})
 	}
 }
 
 // fileClosed drops what a closed open file description held.
 func (l *Locks) fileClosed(of *OpenFile) {
-	if h, ok := of.File.(*HostFile); ok && l.files[h.Key()] != nil {
-		l.Funlock(h.Key(), of)
-		l.Unlock(h.Key(), RecordLock{Owner: LockOwner{File: of}, End: EndOfFile})
+	if len(l.files) == 0 {
+		return
+	}
+	if key := LockKey(of.File); l.files[key] != nil {
+		l.Funlock(key, of)
+		l.Unlock(key, RecordLock{Owner: LockOwner{File: of}, End: EndOfFile})
 	}
 }

@@ -94,7 +94,7 @@ type Host struct {
 
 // NewNode returns a machine that has just been switched on.
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
-	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, Rand: NewRand(seed),
+	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, seq: consoles, Rand: NewRand(seed),
 		Procs: map[int]*Process{}}
 	n.Init = n.newInit()
 	n.Net.init(n)

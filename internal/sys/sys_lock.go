@@ -23,15 +23,12 @@ func sysFlock(t *kernel.Thread, a Args) kernel.Result {
 	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
-	h, ok := of.File.(*kernel.HostFile)
-	if !ok {
-		return refuseLock(t, "flock", a)
-	}
+	key := kernel.LockKey(of.File)
 	if op&^unix.LOCK_NB == unix.LOCK_UN {
-		t.Node().Locks.Funlock(h.Key(), of)
+		t.Node().Locks.Funlock(key, of)
 		return kernel.Ret(0)
 	}
-	wait := t.Node().Locks.Flock(h.Key(), of, op&unix.LOCK_EX != 0)
+	wait := t.Node().Locks.Flock(key, of, op&unix.LOCK_EX != 0)
 	switch {
 	case wait == nil:
 		return kernel.Ret(0)
@@ -41,25 +38,15 @@ func sysFlock(t *kernel.Thread, a Args) kernel.Result {
 	return t.Block(kernel.RestartSA, wait)
 }
 
-// refuseLock answers for locks on what is no file of the file tree.
-func refuseLock(t *kernel.Thread, name string, a Args) kernel.Result {
-	t.Node().Refuse(t, name+" of an emulated file", formatArgs(a), false)
-	return kernel.Fail(unix.EINVAL)
-}
-
 // fcntlLock is F_GETLK, F_SETLK, F_SETLKW and their F_OFD kin.
 func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
-	h, onDisk := of.File.(*kernel.HostFile)
 	cmd := int(int32(a[1]))
 	asks := cmd == unix.F_GETLK || cmd == unix.F_OFD_GETLK
-	if !onDisk && !asks {
-		return refuseLock(t, "fcntl lock", a)
-	}
 	b, e := readBytes(t, a[2], flockSize)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	x, typ, e := recordLock(t, fdOf(a[0]), b)
+	x, typ, e := recordLock(t, of, fdOf(a[0]), b)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -74,9 +61,9 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 		if typ == unix.F_UNLCK {
 			return kernel.Fail(unix.EINVAL)
 		}
-		return storeConflict(t, h, x, a[2], b)
+		return storeConflict(t, kernel.LockKey(of.File), x, a[2], b)
 	}
-	return setLock(t, of, h, x, typ, cmd == unix.F_SETLKW || cmd == unix.F_OFD_SETLKW)
+	return setLock(t, of, x, typ, cmd == unix.F_SETLKW || cmd == unix.F_OFD_SETLKW)
 }
 
 // flockSize is the size of struct flock: type and whence (16 bits each), start
@@ -84,13 +71,13 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 const flockSize = 32
 
 // recordLock decodes a struct flock.
-func recordLock(t *kernel.Thread, fd int, b []byte) (x kernel.RecordLock, typ int16, e kernel.Errno) {
+func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x kernel.RecordLock, typ int16, e kernel.Errno) {
 	typ, whence := int16(le.Uint16(b)), int16(le.Uint16(b[2:]))
 	start, length := int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:]))
 	if typ != unix.F_RDLCK && typ != unix.F_WRLCK && typ != unix.F_UNLCK {
 		return x, 0, unix.EINVAL
 	}
-	base, e := whenceBase(t, fd, whence)
+	base, e := whenceBase(t, of, fd, whence)
 	if e != 0 {
 		return x, 0, e
 	}
@@ -117,13 +104,16 @@ func recordLock(t *kernel.Thread, fd int, b []byte) (x kernel.RecordLock, typ in
 }
 
 // whenceBase is the offset to which l_whence refers.
-func whenceBase(t *kernel.Thread, fd int, whence int16) (int64, kernel.Errno) {
+func whenceBase(t *kernel.Thread, of *kernel.OpenFile, fd int, whence int16) (int64, kernel.Errno) {
 	switch whence {
 	case unix.SEEK_SET:
 		return 0, 0
 	case unix.SEEK_CUR, unix.SEEK_END:
 	default:
 		return 0, unix.EINVAL
+	}
+	if _, ok := of.File.(*kernel.HostFile); !ok {
+		return 0, 0 // it has neither a position nor a size
 	}
 	host, e := t.M.HostFD(fd)
 	if e != 0 {
@@ -147,33 +137,29 @@ func errnoOf(err error) kernel.Errno {
 	return 0
 }
 
-func setLock(t *kernel.Thread, of *kernel.OpenFile, h *kernel.HostFile, x kernel.RecordLock, typ int16, wait bool) kernel.Result {
-	mode, locks := of.Flags&unix.O_ACCMODE, &t.Node().Locks
+func setLock(t *kernel.Thread, of *kernel.OpenFile, x kernel.RecordLock, typ int16, wait bool) kernel.Result {
+	mode, locks, key := of.Flags&unix.O_ACCMODE, &t.Node().Locks, kernel.LockKey(of.File)
 	switch {
 	case typ == unix.F_UNLCK:
-		locks.Unlock(h.Key(), x)
+		locks.Unlock(key, x)
 		return kernel.Ret(0)
 	case typ == unix.F_RDLCK && mode == unix.O_WRONLY, typ == unix.F_WRLCK && mode == unix.O_RDONLY:
 		return kernel.Fail(unix.EBADF)
 	}
-	e := locks.Lock(h.Key(), x)
+	e := locks.Lock(key, x)
 	if e != unix.EAGAIN || !wait {
 		return kernel.RetOr(0, e)
 	}
-	q, e := locks.Await(t, h.Key(), x)
+	q, e := locks.Await(t, key, x)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
 	return t.Block(kernel.RestartSA, q)
 }
 
-// storeConflict answers F_GETLK: the lock in the way, or F_UNLCK. What is no file
-// of the file tree (h is nil) cannot be locked, so nothing is in the way.
-func storeConflict(t *kernel.Thread, h *kernel.HostFile, x kernel.RecordLock, addr uint64, b []byte) kernel.Result {
-	r, ok := kernel.RecordLock{}, false
-	if h != nil {
-		r, ok = t.Node().Locks.Conflict(h.Key(), x)
-	}
+// storeConflict answers F_GETLK: the lock in the way, or F_UNLCK.
+func storeConflict(t *kernel.Thread, key kernel.FileKey, x kernel.RecordLock, addr uint64, b []byte) kernel.Result {
+	r, ok := t.Node().Locks.Conflict(key, x)
 	if !ok {
 		le.PutUint16(b, unix.F_UNLCK)
 		return kernel.RetOr(0, t.M.WriteMem(addr, b))

@@ -509,7 +509,7 @@ func fdInfo(v *view, fd int) string {
 		}
 		ino = v.caller.Node().Files.Inode(h.Key())
 	} else if d, ok := of.File.(kernel.Describer); ok {
-		ino = max(describedInode(d.Describe()), 1)
+		ino = max(kernel.DescribedInode(d.Describe()), 1)
 	}
 	return fmt.Sprintf("pos:\t%s\nflags:\t0%o\nmnt_id:\t20\nino:\t%d\n", pos, flags, ino)
 }

@@ -434,7 +434,7 @@ func TestNetTables(t *testing.T) {
 		t.Errorf("tcp: %q", got)
 	}
 	b.unixSocket(unix.SOCK_STREAM, "@abstract")
-	if got := b.d.Node.UnixTable(); !strings.HasSuffix(got, "00000000 0001 01     4 @abstract\n") {
+	if got := b.d.Node.UnixTable(); !strings.HasSuffix(got, "00000000 0001 01     7 @abstract\n") {
 		t.Errorf("unix: %q", got)
 	}
 	if got, want := b.d.Node.Inet6Table(), "fd000000000000000000000000000002 02 40 00 80     eth0\n"; !strings.HasSuffix(got, want) {

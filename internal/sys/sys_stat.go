@@ -252,7 +252,7 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 		st.Dev, st.Nlink = kernel.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)
 	case kernel.Describer:
-		if n := describedInode(x.Describe()); n != 0 {
+		if n := kernel.DescribedInode(x.Describe()); n != 0 {
 			st.Ino = n
 		}
 	}
@@ -260,18 +260,6 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 	ft := fileTime(kernel.FileEpoch)
 	st.Atim, st.Mtim, st.Ctim = ft, ft, ft
 	return st
-}
-
-// describedInode is the number in "socket:[7]", or 0.
-func describedInode(s string) (n uint64) {
-	_, s, _ = strings.Cut(s, "[")
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			break
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	return n
 }
 
 // statxSize is the size of struct statx.
