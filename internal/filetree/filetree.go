@@ -77,12 +77,13 @@ type Tree struct {
 	again map[uint64]uint64   // Recreated
 	// linked are the files that have a hidden name, by inode; it is never taken away.
 	linked map[uint64]bool
+	lent   map[string]uint32 // true modes of directories to which in has access
 }
 
 // New returns the tree at base, of which only dirs (paths from base) can change;
 // store is a directory of base, in none of them, for hidden names.
 func New(base string, dirs []string, store string) (*Tree, error) {
-	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{}, linked: map[uint64]bool{},
+	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{}, linked: map[uint64]bool{}, lent: map[string]uint32{},
 		again: map[uint64]uint64{}, cur: &State{names: newNames(nil), files: map[uint64]*Content{}}}
 	if err := os.MkdirAll(t.store, 0o700); err != nil {
 		return nil, fmt.Errorf("file tree: %w", err)
@@ -131,6 +132,7 @@ func (s *State) Name(ino uint64) (name string, ok bool) {
 // now on.
 func (t *Tree) Capture(changed map[uint64]bool) (s *State, fresh []uint64, err error) {
 	s = &State{files: map[uint64]*Content{}}
+	defer func() { err = errors.Join(err, t.giveBack()) }()
 	if t.namesStay(changed) {
 		err = t.review(s, changed)
 	} else {
@@ -208,7 +210,9 @@ func (t *Tree) explore(s *State, changed map[uint64]bool) (fresh []uint64, err e
 }
 
 func (t *Tree) walk(s *State, entries map[string]entry, dir string, changed map[uint64]bool, fresh *[]uint64) error {
-	list, err := os.ReadDir(path.Join(t.base, dir))
+	full := path.Join(t.base, dir)
+	var list []os.DirEntry
+	err := t.in(func() (err error) { list, err = os.ReadDir(full); return err }, full)
 	if err != nil {
 		return err
 	}
@@ -234,7 +238,8 @@ func (t *Tree) capture(s *State, entries map[string]entry, name string, changed 
 	}
 	entries[name] = e
 	if e.kind() != unix.S_IFDIR && !t.linked[e.ino] {
-		switch err := os.Link(path.Join(t.base, name), t.hidden(e.ino)); {
+		full := path.Join(t.base, name)
+		switch err := t.in(func() error { return os.Link(full, t.hidden(e.ino)) }, path.Dir(full)); {
 		case err == nil:
 			*fresh = append(*fresh, e.ino)
 		case !errors.Is(err, fs.ErrExist):
@@ -252,7 +257,7 @@ func (t *Tree) capture(s *State, entries map[string]entry, name string, changed 
 func (t *Tree) look(name string) (entry, error) {
 	full := path.Join(t.base, name)
 	var st unix.Stat_t
-	if err := unix.Lstat(full, &st); err != nil {
+	if err := t.in(func() error { return unix.Lstat(full, &st) }, path.Dir(full)); err != nil {
 		return entry{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	e := entry{ino: st.Ino, mode: st.Mode, uid: st.Uid, gid: st.Gid}
@@ -277,10 +282,8 @@ func (t *Tree) read(name string, ino uint64, changed map[uint64]bool) (*Content,
 		return old, nil
 	}
 	full := path.Join(t.base, name)
-	f, err := os.OpenFile(full, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrPermission) {
-		f, err = os.Open(full)
-	}
+	var f *os.File
+	err := t.in(func() (err error) { f, err = Open(full); return err }, path.Dir(full))
 	if err != nil {
 		return nil, err
 	}
@@ -361,10 +364,11 @@ func release(fd int, holes [][2]int64) {
 
 // Restore makes the tree what it was in s. Between the last Capture or Restore and
 // this one nothing may have changed it.
-func (t *Tree) Restore(s *State) error {
+func (t *Tree) Restore(s *State) (err error) {
 	if s == t.cur {
 		return nil
 	}
+	defer func() { err = errors.Join(err, t.giveBack()) }()
 	if s.names != t.cur.names {
 		stays := t.stays(s)
 		if err := t.remove(stays); err != nil {
@@ -409,9 +413,9 @@ func (t *Tree) remove(stays map[string]bool) error {
 		full := path.Join(t.base, name)
 		var err error
 		if e.kind() == unix.S_IFDIR {
-			err = os.Rename(full, t.hidden(e.ino))
+			err = t.in(func() error { return os.Rename(full, t.hidden(e.ino)) }, full)
 		} else {
-			err = os.Remove(full)
+			err = t.in(func() error { return os.Remove(full) }, path.Dir(full))
 		}
 		if err != nil {
 			return err
@@ -432,15 +436,16 @@ func (t *Tree) create(s *State, stays map[string]bool) error {
 		} else if e == t.cur.names.entries[name] {
 			continue
 		}
-		if err := unix.Lchown(full, int(e.uid), int(e.gid)); err != nil {
+		if err := t.in(func() error { return unix.Lchown(full, int(e.uid), int(e.gid)) }, path.Dir(full)); err != nil {
 			return &fs.PathError{Op: "chown", Path: name, Err: err}
 		}
 		if e.kind() == unix.S_IFLNK {
 			continue
 		}
-		if err := unix.Chmod(full, e.mode&0o7777); err != nil {
+		if err := t.in(func() error { return unix.Chmod(full, e.mode&0o7777) }, path.Dir(full)); err != nil {
 			return &fs.PathError{Op: "chmod", Path: name, Err: err}
 		}
+		delete(t.lent, full)
 	}
 	return nil
 }
@@ -448,15 +453,15 @@ func (t *Tree) create(s *State, stays map[string]bool) error {
 // bring gives the object of e its name again.
 func (t *Tree) bring(full string, e entry) error {
 	if e.kind() != unix.S_IFDIR {
-		return os.Link(t.hidden(e.ino), full)
+		return t.in(func() error { return os.Link(t.hidden(e.ino), full) }, path.Dir(full))
 	}
-	err := os.Rename(t.hidden(e.ino), full)
+	err := t.in(func() error { return os.Rename(t.hidden(e.ino), full) }, t.hidden(e.ino), path.Dir(full))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	// The program itself removed it: nobody can tell the new one from it, unless it
 	// is somebody's working directory.
-	if err := os.Mkdir(full, 0o700); err != nil {
+	if err := t.in(func() error { return os.Mkdir(full, 0o700) }, path.Dir(full)); err != nil {
 		return err
 	}
 	var st unix.Stat_t
@@ -493,7 +498,7 @@ func (t *Tree) file(ino uint64) (*os.File, error) {
 	if f := t.open[ino]; f != nil {
 		return f, nil
 	}
-	return os.OpenFile(t.hidden(ino), os.O_RDWR, 0)
+	return Open(t.hidden(ino))
 }
 
 // rewrite changes a file from content old (nil: unknown) to c.

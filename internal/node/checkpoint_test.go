@@ -3,7 +3,11 @@
 package node
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +26,8 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nf=open('a','w+b');os.unlink('a');f.write(b'0'*9000);f.flush();m=mmap.mmap(f.fileno(),9000)\nfor i in range(5):\n  time.sleep(1);m[i]=65+i;f.seek(0);print(f.read(8));f.seek(4);f.write(b'z%d'%i);f.flush();print(os.fstat(f.fileno()).st_nlink)\n"},
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=mmap.mmap(-1,40960)\nif os.fork()==0:\n  for i in range(4):\n    time.sleep(1);m[i*9000]=m[i*9000+1]+70;m[0]=m[0]+1\n  os._exit(0)\ntime.sleep(.5)\nfor i in range(5):\n  time.sleep(1);print([m[j*9000] for j in range(4)]);m[1]=m[1]+1\n"},
 		{"/usr/bin/python3", "-c", "import ctypes,time\nl=ctypes.CDLL(None);l.shmat.restype=ctypes.c_void_p\nfor i in range(3):\n  time.sleep(1);id=l.shmget(77,4096,0o3600);a=ctypes.c_void_p(l.shmat(id,None,0));s=ctypes.cast(a,ctypes.POINTER(ctypes.c_int));print(id,s[0]);s[0]=i+1;time.sleep(1);print(l.shmget(77,0,0),s[0]);print(l.shmctl(id,0,None),l.shmdt(a))\n"},
+		// Modes that deny the owner: they bind an ordinary user's Ariadne, not the node's root.
+		{"/bin/sh", "-c", "umask 0; exec 3>a; chmod 444 a; exec 4<>b; chmod 0 b; rm b; mkdir d; echo x >d/f; chmod 555 d; for i in 1 2 3; do sleep 1; echo $i >&3; echo $i >&4; cat a d/f; echo $i >d/g$i; rm -f d/g$((i-1)); mkdir -m 0 d/e$i; ls -l d; rmdir d/e$i; cat /proc/self/fd/4; chmod 1$((i+3))0 d; done; ls -ld d"},
 		// What its own children do not get or find wiped, its copies have.
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=[mmap.mmap(-1,8192,34) for i in '123']\nfor x in m: x[0]=65\nm[0].madvise(mmap.MADV_DONTFORK);m[1].madvise(18)\nfor i in range(3):\n  time.sleep(1);print([x[0] for x in m])\n  if os.fork()==0: time.sleep(1);print(m[1][0],m[2][0]);os._exit(0)\n  m[0][0]=m[1][0]=m[0][0]+1;os.wait()\n"},
 		{"/usr/bin/python3", "-c", "import threading,time\nfor i in range(3):\n  threading.Timer(i+0.5,print,(i,)).start()\n"},
@@ -29,6 +35,31 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import select,socket,time\ns=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.bind(('',7));s.setblocking(False);f=open('/etc/hostname','rb',0)\np=select.poll();p.register(s,1)\nend=time.monotonic()+.01\nn=0\nwhile time.monotonic()<end:\n  n+=len(p.poll(0))+len(f.read(9))\n  f.seek(0)\n  try: s.recv(9)\n  except BlockingIOError: pass\nprint(n>1000)\n"},
 	} {
 		freezeAndThaw(t, args)
+	}
+}
+
+// TestOrdinaryUser runs the test above as nobody.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to become nobody")
+	}
+	f, err := os.CreateTemp("", "node.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(f.Name())
+	self, err := os.ReadFile("/proc/self/exe")
+	if err == nil {
+		_, err = f.Write(self)
+	}
+	if err := errors.Join(err, f.Chmod(0o755), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(f.Name(), "-test.run", "^TestFreezeAndThawAtEveryStep$")
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

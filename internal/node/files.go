@@ -186,7 +186,7 @@ func (n *Node) adoptNameless() {
 		if key.Dev != n.k.Files.Private || st.Nlink == 0 { // else Capture will find its name
 			// Opened anew: the program's own descriptor may be read-only, and has an
 			// offset that is the program's.
-			f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDWR, 0)
+			f, err := filetree.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
 			must(err)
 			n.home.tree.Adopt(id, f)
 		}
