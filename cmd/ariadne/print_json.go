@@ -146,6 +146,8 @@ type coverage struct {
 	// that are like known ones by that.
 	Under        []string `json:"under,omitempty"`
 	Merged       int      `json:"merged,omitempty"`
+	Known        int      `json:"known"`                   // paths that came to known states and went no further
+	Given        int      `json:"given_up"`                // paths that the strategy gave up
 	RulesAudited int      `json:"rules_audited,omitempty"` // answers of a script that were looked at
 	Full         bool     `json:"full,omitempty"`          // the numbers below are lower bounds: there was no memory to count more
 	Earlier      int      `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
@@ -190,7 +192,7 @@ func newCoverage(c *run.Coverage) *coverage {
 	}
 	n := c.Nodes
 	return &coverage{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, RulesAudited: c.RulesAudited,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
 		Full: c.Full, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -237,12 +238,25 @@ func (p *textPrinter) summary(r *run.Report) {
 	}
 	p.printf("%s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
 		r.VirtualTime, r.RealTime.Seconds())
+	if len(r.Ends) > 0 && !p.quiet {
+		p.printf("ended by: %s\n", ends(r.Ends))
+	}
 	if c := r.Coverage; c != nil && !p.quiet {
 		p.coverage(c)
 	}
 	if r.Out != "" && !p.quiet {
 		p.printf("run directory: %s\n", r.Out)
 	}
+}
+
+// ends says how many executions ended how, the most frequent first.
+func ends(by map[string]int) string {
+	most := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	var parts []string
+	for _, end := range most {
+		parts = append(parts, fmt.Sprintf("%s %d", end, by[end]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // coverage tells what a search in memory has seen, and whether that was all.
@@ -263,6 +277,9 @@ func (p *textPrinter) coverage(c *run.Coverage) {
 	}
 	p.printf("  seen       %s%s, %s, %s, %s (%s)\n", least, plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
 		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
+	if c.Known+c.Given > 0 {
+		p.printf("  further    %s came to known states, %d the strategy gave up\n", plural(c.Known, "path"), c.Given)
+	}
 	if c.Earlier > 0 {
 		p.printf("  before     %s, of which what they had seen is lost and not counted: %s\n", plural(c.Earlier, "path"), c.Lost)
 	}

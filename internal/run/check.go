@@ -119,7 +119,9 @@ func (c *check) resume() error {
 	case r.searched() != c.opts.InMemory.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s searched in another way", c.opts.Out)
 	}
-	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool { return d == noneEnded || strings.HasPrefix(d, interruptedAfter) })
+	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
+		return d == noneEnded || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
+	})
 	if r.untouched() {
 		return c.start()
 	}
@@ -286,7 +288,7 @@ func (c *check) enter(index int, a *attempt, ended bool) error {
 	c.report.count(a)
 	if ended {
 		c.report.Executions++
-		c.report.Ends[a.End]++
+		c.report.Ends[c.endOf(a)]++
 		c.plan.Ended(index, a.Violation)
 		c.recount()
 	}
@@ -295,6 +297,14 @@ func (c *check) enter(index int, a *attempt, ended bool) error {
 		return nil
 	}
 	return c.saveNowAndThen()
+}
+
+// endOf says why an execution ended. The number of steps that the user gave is a bound.
+func (c *check) endOf(a *attempt) string {
+	if a.End == search.EndSteps && c.opts.Depth > 0 && c.opts.Depth < c.spec.Limits.Steps {
+		return search.EndBounds
+	}
+	return a.End
 }
 
 // recount takes from the plan how often what was found. c.mu is held.
@@ -382,6 +392,9 @@ func (c *check) close() error {
 	}
 	if r.Stopped == search.StopTime && r.Executions == 0 {
 		r.doubt(noneEnded)
+	}
+	if d := unendedDoubt(c.spec, r.Ends); d != "" {
+		r.doubt(d)
 	}
 	return c.err
 }

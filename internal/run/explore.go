@@ -82,6 +82,9 @@ type Coverage struct {
 	Record int `json:",omitempty"`
 	// Again: a check that goes on with this one walks all of it again.
 	Again bool
+	// Known counts the paths that came to known states and went no further, Given those
+	// that the strategy gave up; neither are executions.
+	Known, Given int
 	// Merged counts how often a new state counted as known, by the user's word alone.
 	Merged int
 	// RulesAudited counts what of the user's rules was looked at.

@@ -274,6 +274,7 @@ func TestDeadlockBehindHousekeeping(t *testing.T) {
 	for _, name := range append(run.Strategies(), "") {
 		for _, tells := range []bool{false, true} {
 			s := system(t, 2, 0, 1)
+			s.EndsByTime = tells
 			programs := func() []worldtest.Program { return []worldtest.Program{&housekeeper{tells: tells}, waiter{}} }
 			r := inMemory(t, s, programs, run.Options{Executions: 3, InMemory: run.InMemory{Strategy: name}})
 			switch {

@@ -68,6 +68,9 @@ func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver)
 		r.Stopped = interrupted
 		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
 	}
+	if d := unendedDoubt(y.spec, map[string]int{a.End: 1}); d != "" {
+		r.doubt(d)
+	}
 	if a.Violation == nil {
 		return nil
 	}

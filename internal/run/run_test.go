@@ -16,6 +16,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/run"
+	"ariadne/internal/search"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
 	"ariadne/internal/world/worldtest"
@@ -653,7 +654,7 @@ func TestTimeBudget(t *testing.T) {
 func TestDepth(t *testing.T) {
 	s := system(t, 2, 0, 0)
 	r := check(t, s, &fakes{programs: pingPong}, run.Options{Executions: 2, Depth: 5})
-	if r.Ends["step limit"] != 2 || r.Steps != 10 {
+	if r.Ends[search.EndBounds] != 2 || r.Steps != 10 || r.Outcome != run.Nothing {
 		t.Errorf("report %+v", r)
 	}
 }

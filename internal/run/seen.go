@@ -73,6 +73,7 @@ func (x *explorer) recall(version ariadne.Digest) {
 		if x.kept, err = openSeen(path, x.totals, key, was.Record); err == nil {
 			x.before = *was
 			x.cover.Bounded, x.cover.Merged, x.cover.RulesAudited = was.Bounded, was.Merged, was.RulesAudited
+			x.cover.Known, x.cover.Given = was.Known, was.Given
 			x.cover.Earlier, x.cover.Lost, x.cover.Record = was.Earlier, was.Lost, was.Record
 			return
 		}

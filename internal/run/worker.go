@@ -27,6 +27,8 @@ type worker struct {
 	entered  search.Coverage             // of search.Coverage, what is in the report
 	virtual  ariadne.Time                // of paths that are not in the report yet
 	paths    int                         // likewise
+	known    int                         // likewise, those that came to known states
+	given    int                         // likewise, those that the strategy gave up
 	ends     map[string]int              // likewise
 	repeated map[violationName]*repeated // that are entered together
 	last     time.Duration               // when it last entered anything
@@ -54,7 +56,7 @@ const enterEvery = 20 * time.Millisecond
 func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter, nodes *memo.Worker) *worker {
 	w := &worker{explorer: x, id: id, nodes: nodes, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
 	w.search = &search.Exploration{
-		Space: space.New(x.system, x.memo, nodes), Explorer: e, Bounds: x.bounds(), Seen: x.none,
+		Space: space.New(x.system, x.memo, nodes), Explorer: e, Bounds: x.bounds(), Limit: x.spec.Limits.Steps, Seen: x.none,
 		Checks: func() []property.Check { return x.checks() }, Watch: w.watch, Stopped: w.isStopped, Ended: w.ended,
 	}
 	switch e.(type) {
@@ -113,6 +115,11 @@ func (w *worker) isStopped() bool {
 // ended enters a path. Those that came to known states are no executions.
 func (w *worker) ended(p *space.Path, end string, v *ariadne.Violation) bool {
 	if end == search.EndSeen || end == search.EndStrategy {
+		if end == search.EndSeen {
+			w.known++
+		} else {
+			w.given++
+		}
 		return !w.over.Load()
 	}
 	if p.Approaching() && w.id > 0 {
@@ -172,6 +179,7 @@ func (w *worker) add() {
 	}
 	w.cover.Bounded += c.Bounded - e.Bounded
 	w.cover.Merged += c.Merged - e.Merged
+	w.cover.Known, w.cover.Given = w.cover.Known+w.known, w.cover.Given+w.given
 	w.plan.Count(w.paths)
 	for _, r := range w.repeated {
 		w.plan.Repeat(r.violation, r.count)
@@ -183,7 +191,7 @@ func (w *worker) add() {
 		w.nearby--
 		w.cover.Again = w.kind.again || w.nearby > 0
 	}
-	w.entered, w.paths, w.virtual = *c, 0, 0
+	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
 	clear(w.ends)
 }
 

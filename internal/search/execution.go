@@ -28,6 +28,7 @@ const (
 	EndQuiet     = "nothing left to happen"
 	EndSteps     = "step limit"
 	EndTime      = "time limit"
+	EndBounds    = "bounds of the search" // and of the path, not the limits
 	EndViolation = "violation"
 	EndFatal     = "a node cannot go on" // it needs what is not modelled
 	EndCut       = "a step was cut off"  // by real time
@@ -126,7 +127,7 @@ func (e *Execution) enabled() []ariadne.Action {
 // may still come of housekeeping, or it never will.
 func (e *Execution) late() string {
 	switch {
-	case e.World.Calm():
+	case e.World.Calm(), e.World.Rests():
 		return EndQuiet
 	case e.World.Idle():
 		return ""

@@ -28,6 +28,9 @@ type Exploration struct {
 	Space    *space.Space
 	Explorer strategy.Explorer
 	Bounds   space.Bounds
+	// Limit is the number of steps after which a path that has not ended is ended by the
+	// step limit, and not by Bounds.Depth, which is no more than that; 0: none.
+	Limit int
 	// Checks returns the checks of one execution.
 	Checks func() []property.Check
 	// Stopped, when not nil, is asked now and then whether to end the search.
@@ -222,9 +225,11 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 	switch {
 	case x.Space.System.ClientsDone(&f.State.State):
 		return EndClients, nil
-	case len(f.Enabled) == 0 && f.Bounded:
+	case len(f.Enabled) == 0 && f.Bounded && x.Limit > 0 && p.Len() >= x.Limit:
 		return EndSteps, nil
-	case len(f.Enabled) == 0 && f.Late:
+	case len(f.Enabled) == 0 && f.Bounded:
+		return EndBounds, nil
+	case len(f.Enabled) == 0 && f.Late && !x.Space.System.Rests(&f.State.State):
 		return EndTime, nil
 	case len(f.Enabled) == 0:
 		return EndQuiet, nil
@@ -335,7 +340,7 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 		if *v = x.judgePath(p, *end); *v != nil {
 			*end = EndViolation
 		}
-	case EndSteps, EndTime:
+	case EndSteps, EndTime, EndBounds:
 		how = strategy.Complete
 	case EndViolation, EndFatal, EndCut:
 		how = strategy.Cut

@@ -50,6 +50,8 @@ var specFields = []field[specText]{
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
+	{"ends", "How executions are meant to end: clients (the default) when the clients are done or nothing is left to happen, time also at limits.time. A check whose executions are nearly all cut off by a limit is inconclusive.",
+		schema{"enum": []string{"clients", "time"}}, setEnds},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
 		func(r *reader, s *specText, v *yaml.Node) {
 			s.Explore.Line = v.Line
@@ -131,6 +133,14 @@ func durationField[T any](name, doc string, low time.Duration, at func(*T) *time
 	return field[T]{name, doc, durationSchema, func(r *reader, into *T, v *yaml.Node) {
 		*at(into) = r.duration(v, low)
 	}}
+}
+
+func setEnds(r *reader, s *specText, v *yaml.Node) {
+	t := r.text(v)
+	s.EndsByTime = t.string == "time"
+	if !s.EndsByTime && t.string != "clients" {
+		r.fail(t.line, "ends: %q is neither clients nor time", t.string)
+	}
 }
 
 func setNodes(r *reader, s *specText, v *yaml.Node) {

@@ -66,6 +66,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 	var written specText
 	if isColumns(path, data) {
 		written.nodes = r.columns(data)
+		s.EndsByTime = true // this form cannot say who is a client
 	} else {
 		written = r.document(&s, data)
 	}

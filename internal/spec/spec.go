@@ -34,6 +34,7 @@ type Spec struct {
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
 	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
 	Limits     Limits
+	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore
 }
 

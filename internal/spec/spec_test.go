@@ -68,6 +68,7 @@ func TestReadColumns(t *testing.T) {
 		dir, _ := filepath.Abs("testdata/good")
 		want := defaults()
 		want.Path, want.Dir, want.Digest, want.Name = path, dir, s.Digest, "figure2"
+		want.EndsByTime = true
 		want.Nodes = []Node{
 			{ID: 0, Name: "n1", Line: 2, Commands: []Command{{Args: []string{"/spec/server", "-id", "1"}, Line: 2}},
 				Dir: filepath.Join(dir, "data"), Env: map[string]string{}, MayFail: true, CPUs: 1, Addrs: addrs("10.0.0.1")},

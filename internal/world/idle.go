@@ -10,20 +10,33 @@ import "ariadne"
 
 // Idle reports whether a client waits and nothing can happen but housekeeping.
 func (y *System) Idle(s *State) bool {
+	waits, wakes := y.housekeeping(s)
+	return waits && wakes
+}
+
+// Rests reports whether no client waits and nothing can happen but housekeeping: what is
+// left of such an execution is of no interest to anybody.
+func (y *System) Rests(s *State) bool {
+	waits, wakes := y.housekeeping(s)
+	return !waits && wakes
+}
+
+// housekeeping reports whether a client waits, and whether there is housekeeping that can
+// happen and nothing else.
+func (y *System) housekeeping(s *State) (waits, wakes bool) {
 	if len(s.Flight) > 0 {
-		return false
+		return false, false
 	}
-	waits, wakes := false, false
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		at := s.Nodes[i].Timer()
 		if !n.Started || at != ariadne.Never && n.Calm == 0 {
-			return false
+			return false, false
 		}
 		waits = waits || y.nodes[i].Client && !n.Ended
 		wakes = wakes || at != ariadne.Never
 	}
-	return waits && wakes
+	return waits, wakes
 }
 
 // Calm reports whether the system is idle and nothing more will come of it.

@@ -122,9 +122,10 @@ func (w *World) Next() ariadne.Time {
 	return ariadne.Never
 }
 
-// Idle and Calm are System's.
-func (w *World) Idle() bool { return w.system.Idle(&w.state) }
-func (w *World) Calm() bool { return w.system.Calm(&w.state) }
+// Idle, Rests and Calm are System's.
+func (w *World) Idle() bool  { return w.system.Idle(&w.state) }
+func (w *World) Rests() bool { return w.system.Rests(&w.state) }
+func (w *World) Calm() bool  { return w.system.Calm(&w.state) }
 
 func (w *World) enabled() []Event {
 	if w.events == nil {
