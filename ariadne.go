@@ -209,16 +209,33 @@ type Output struct {
 	// Refusals are what its programs asked for in this step and did not get, by
 	// name and program.
 	Refusals []Refusal
-	// Files are the host's files that the node has used, by path, each told once: in
-	// the step in which it first opened it or ran its code. The digest does not cover
-	// them.
+	// Files are what the node has learnt of the host's files, by path, each told once: in
+	// the step in which it first asked. The digest does not cover them.
 	Files []File
 }
 
-// File is a file of the host, as nodes see it: /spec is the spec's directory.
+// File is something that a node has learnt of a file of the host. The path is as nodes
+// see it: /spec is the spec's directory. There may be no such file: that is an answer
+// too.
 type File struct {
 	Path string
-	Code bool // its code was run, or it was copied into the node; not only opened
+	Use  FileUse
+}
+
+// FileUse says what of a file was learnt.
+type FileUse uint8
+
+const (
+	FileRead FileUse = iota // its content: it was opened
+	FileCode                // its content: its code was run, or it was copied into the node
+	FileName                // what the name stands for: nothing, or a file of which kind, mode and owner; where a link leads
+	FileStat                // FileName, and the size and the number of links of a file
+	FileList                // the names in a directory, and of which kind each is
+	FileKind                // FileName without mode and owner, which differ from copy to copy of a directory
+)
+
+func (u FileUse) String() string {
+	return [...]string{"read", "code", "name", "stat", "list", "kind"}[u]
 }
 
 // Automaton is a node: a function from inputs to outputs, with its local state

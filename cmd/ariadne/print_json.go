@@ -102,6 +102,7 @@ type reportEvent struct {
 	Ends        map[string]int   `json:"ends,omitempty"`
 	Violations  []violationEvent `json:"violations,omitempty"`
 	Refusals    []refusal        `json:"refusals,omitempty"`
+	Notes       []string         `json:"notes,omitempty"`
 	Doubts      []string         `json:"doubts,omitempty"`
 	Bugs        []string         `json:"bugs,omitempty"`
 	Mismatch    *mismatch        `json:"mismatch,omitempty"`
@@ -276,7 +277,7 @@ func (p *jsonPrinter) report(r *run.Report) {
 		Coverage: newCoverage(r.Coverage), Loose: newLoose(r.Loose),
 		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
-		Doubts: r.Doubts, Bugs: r.Bugs,
+		Notes: r.Notes, Doubts: r.Doubts, Bugs: r.Bugs,
 	}
 	if m := r.Mismatch; m != nil {
 		e.Mismatch = &mismatch{m.Step, m.Action, m.Node, m.Message}

@@ -121,6 +121,7 @@ func (p *textPrinter) report(r *run.Report) {
 		p.reportViolation(r, v)
 	}
 	p.reportRefusals(r)
+	p.reportAll("note: ", r.Notes)
 	p.reportAll("inconclusive: ", r.Doubts)
 	p.reportAll("bug in ariadne: ", r.Bugs)
 	p.summary(r)

@@ -18,7 +18,6 @@ package kernel
 
 import (
 	"net/netip"
-	"slices"
 
 	"ariadne"
 
@@ -83,7 +82,8 @@ type Node struct {
 	Logs     []ariadne.LogLine
 	Exits    []ariadne.Exit
 	Refusals []ariadne.Refusal // one for each name and program
-	Used     []UsedFile        // each once
+	Used     []UsedFile        // of the last call
+	Asked    []string          // paths that the last call has looked up besides its arguments
 }
 
 // Host is a name and its addresses, as in /etc/hosts.
@@ -128,20 +128,19 @@ func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
 	n.Refusals = append(n.Refusals, ariadne.Refusal{Name: name, Detail: detail, Program: program, Count: 1, Harmless: harmless})
 }
 
-// UsedFile is a file without a place in the node's own tree, perhaps, that was opened or
-// whose code is run.
+// UsedFile is a file without a place in the node's own tree, perhaps, of which something
+// was learnt.
 type UsedFile struct {
-	Path string // as the node sees it
+	Path string // as the node sees it, without symbolic links
 	Key  FileKey
-	Code bool
+	Use  ariadne.FileUse
 }
 
-// Use notes that a file was used.
-func (n *Node) Use(f UsedFile) {
-	if !slices.Contains(n.Used, f) {
-		n.Used = append(n.Used, f)
-	}
-}
+// Use notes that something was learnt of a file. The node layer takes it after each call.
+func (n *Node) Use(f UsedFile) { n.Used = append(n.Used, f) }
+
+// Ask notes that a path was looked up which is no argument of the call.
+func (n *Node) Ask(path string) { n.Asked = append(n.Asked, path) }
 
 // Rand is a SplitMix64 generator: small, copyable, the same everywhere.
 type Rand struct{ state uint64 }

@@ -67,6 +67,7 @@ func (s *Unix) bindPath(t *Thread, path string) Errno {
 	if s.addr != nil {
 		return unix.EINVAL
 	}
+	askSocket(t, path)
 	at, e := pathArg(t, path)
 	if e != 0 {
 		return e
@@ -123,6 +124,7 @@ func (s *Unix) find(t *Thread, b []byte) (*Unix, Errno) {
 	key := unixKey{abstract: string(b[2:]), typ: s.Type}
 	if path := UnixPath(b); path != "" {
 		var e Errno
+		askSocket(t, path)
 		if key, e = socketFile(t, path); e != 0 {
 			return nil, e
 		}
@@ -142,6 +144,14 @@ const atFDCWD = uint64(1<<64 - 100) // AT_FDCWD
 // pathArg puts a path into scratch memory for an injected call.
 func pathArg(t *Thread, path string) (uint64, Errno) {
 	return ScratchAddr, t.M.WriteMem(ScratchAddr, append([]byte(path), 0))
+}
+
+// askSocket notes that a socket file is looked up.
+func askSocket(t *Thread, name string) {
+	if name[0] != '/' {
+		name = t.Proc.Cwd + "/" + name
+	}
+	t.Node().Ask(name)
 }
 
 // socketFile finds the socket file at a path, as the thread sees it; the thread

@@ -19,6 +19,8 @@ type Mismatch struct {
 	// Calls are the system calls of two executions that differ: the two of an audit;
 	// otherwise two more, if they differed as well. Else they are nil.
 	Calls [2][]ariadne.CallRecord
+	// Stored: the first one was in an earlier check, and others now do all the same.
+	Stored bool
 }
 
 func (m *Mismatch) Error() string {
@@ -65,7 +67,7 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 	defer func() { err = errors.Join(err, m.Close()) }()
 	preempted := false
 	for _, s := range between(from, l) {
-		out, err = m.Apply(s.Input.Input())
+		out, err = x.apply(m, s.Input)
 		x.counts.Replayed++
 		if err != nil {
 			return out, false, err
@@ -79,7 +81,7 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 		}
 	}
 	m.RecordCalls(true)
-	out, err = m.Apply(in.Input())
+	out, err = x.apply(m, in)
 	return out, !preempted && !out.Unreplayable, err
 }
 
@@ -95,7 +97,10 @@ func (x *Executor) explain(m *Mismatch) error {
 	}
 	if a.Digest != b.Digest {
 		m.Calls = [2][]ariadne.CallRecord{a.CallTrace, b.CallTrace}
+		return nil
 	}
+	t := m.State.find(m.Input.Key())
+	m.Stored = t != nil && t.stored && a.Digest != m.First.Digest && a.Digest == m.Second.Digest
 	return nil
 }
 

@@ -218,7 +218,7 @@ func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
 func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time.Duration, err error) {
 	v := &x.live[l.Node]
 	began := x.limits.Now()
-	out, err = v.machine.Apply(in.Input())
+	out, err = x.apply(v.machine, in)
 	took = x.limits.Now() - began
 	if err != nil {
 		return out, took, errors.Join(err, x.abandon(l.Node))
@@ -226,6 +226,16 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 	v.at = world.Succeed(l.Name, in)
 	out.Unreplayable = out.Unreplayable || v.astray
 	return out, took, nil
+}
+
+// apply gives an input to a machine. What it learns of files is noted before anything that
+// rests on it is.
+func (x *Executor) apply(m Machine, in world.Input) (ariadne.Output, error) {
+	out, err := m.Apply(in.Input())
+	if err == nil && len(out.Files) > 0 {
+		err = x.memo.Depend(out.Files)
+	}
+	return out, err
 }
 
 // abandon gives up the node's machine.

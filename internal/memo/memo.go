@@ -23,7 +23,9 @@ package memo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -60,6 +62,7 @@ type Transition struct {
 	Output   ariadne.Output // without its CallTrace and Files
 	Effect   world.Effect
 	Action   string // the name of what happened
+	stored   bool   // it was read from the store
 	// Fine: who judges steps one by one has found nothing wrong with this one.
 	Fine atomic.Bool
 
@@ -73,6 +76,10 @@ type Memo struct {
 	off    bool
 	roots  []*Local
 	tick   atomic.Uint32
+
+	depends dependencies
+	stale   []Dependency // see Stale
+	forget  atomic.Bool
 
 	mu       sync.Mutex
 	store    *store // or nil
@@ -91,9 +98,9 @@ type Options struct {
 	// Key is over all that the transitions depend on besides the names of the local
 	// states: programs, spec, Ariadne's version. A store with another key is emptied.
 	Key ariadne.Digest
-	// File returns the digest of a file that nodes have used (ariadne.Output). A store
+	// File returns the digest of what nodes have learnt of a file (ariadne.Output). A store
 	// in which one is remembered with another digest is emptied. nil: files do not matter.
-	File func(path string) (ariadne.Digest, error)
+	File func(ariadne.File) (ariadne.Digest, error)
 	// Off remembers nothing: every transition is executed whenever it is needed.
 	Off bool
 }
@@ -108,14 +115,14 @@ type Counters struct {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
 	for i, n := range y.Nodes() {
 		m.roots = append(m.roots, &Local{Name: n.Initial, Node: ariadne.NodeID(i)})
 	}
 	if o.Path == "" || o.Off {
 		return m, nil
 	}
-	s, err := openStore(o.Path, o.Key, o.File)
+	s, err := openStore(o.Path, o.Key, m)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	}
@@ -166,11 +173,6 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.store != nil {
-		if err := m.store.depend(out.Files); err != nil {
-			return nil, err
-		}
-	}
 	if known := l.find(t.key); known != nil {
 		if known.Output.Digest != out.Digest && !known.Output.Unreplayable && !out.Unreplayable {
 			return known, &Mismatch{State: l, Input: in, First: known.Output, Second: *out}
@@ -240,6 +242,7 @@ func (m *Memo) load(l *Local) error {
 		if err != nil {
 			return fmt.Errorf("the store of transitions: %w", err)
 		}
+		t.stored = true
 		all = append(all, t)
 	}
 	m.mu.Lock()
@@ -311,5 +314,12 @@ func (m *Memo) Close() error {
 	if m.store == nil {
 		return nil
 	}
-	return m.store.close()
+	err := m.store.close()
+	if m.forget.Load() {
+		err = errors.Join(err, os.Remove(m.store.path))
+	}
+	return err
 }
+
+// Forget has the store removed when the memo is closed.
+func (m *Memo) Forget() { m.forget.Store(true) }

@@ -23,9 +23,9 @@ import (
 // does not wait for the disk, so a machine that loses power may lose the file; it is a
 // cache, and the next check makes it anew.
 type store struct {
+	path string
 	db   *bbolt.DB
-	file func(path string) (ariadne.Digest, error) // Options.File
-	wake chan struct{}                             // a batch is full, or closed: no more will come
+	wake chan struct{} // a batch is full, or closed: no more will come
 	ends sync.WaitGroup
 
 	mu      sync.Mutex // of all below
@@ -54,16 +54,17 @@ const (
 )
 
 // format is part of the key: another encoding has another number.
-const format = 6
+const format = 7
 
 var (
 	transitions = []byte("transitions")
-	files       = []byte("files") // that they depend on: path to digest
+	files       = []byte("files") // that they depend on: use and path to digest
 	about       = []byte("about")
 	keyName     = []byte("key")
 )
 
-func openStore(path string, key ariadne.Digest, file func(string) (ariadne.Digest, error)) (*store, error) {
+// openStore opens the store of m, whose dependencies it reads.
+func openStore(path string, key ariadne.Digest, m *Memo) (*store, error) {
 	if err := mend(path); err != nil {
 		return nil, err
 	}
@@ -74,9 +75,9 @@ func openStore(path string, key ariadne.Digest, file func(string) (ariadne.Diges
 	if err != nil {
 		return nil, err
 	}
-	s := &store{db: db, file: file, wake: make(chan struct{}, 1), pending: rows{}}
+	s := &store{path: path, db: db, wake: make(chan struct{}, 1), pending: rows{}}
 	s.written.L = &s.mu
-	if err := db.Update(func(tx *bbolt.Tx) error { return prepare(tx, append(key[:], format), file) }); err != nil {
+	if err := db.Update(func(tx *bbolt.Tx) error { return m.prepare(tx, append(key[:], format)) }); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -106,12 +107,20 @@ func mend(path string) error {
 }
 
 // prepare empties a store of another key, or of files that have changed.
-func prepare(tx *bbolt.Tx, key []byte, file func(string) (ariadne.Digest, error)) error {
+func (m *Memo) prepare(tx *bbolt.Tx, key []byte) error {
 	b, err := tx.CreateBucketIfNotExists(about)
 	if err != nil {
 		return err
 	}
-	stale := !bytes.Equal(b.Get(keyName), key) || changed(tx.Bucket(files), file)
+	stale := !bytes.Equal(b.Get(keyName), key)
+	if !stale {
+		m.recall(tx.Bucket(files))
+		m.stale = m.Changed()
+		stale = len(m.stale) > 0
+	}
+	if stale {
+		clear(m.depends.known)
+	}
 	for _, name := range [][]byte{transitions, files} {
 		if stale && tx.Bucket(name) != nil {
 			if err := tx.DeleteBucket(name); err != nil {
@@ -125,34 +134,27 @@ func prepare(tx *bbolt.Tx, key []byte, file func(string) (ariadne.Digest, error)
 	return b.Put(keyName, key)
 }
 
-// changed reports whether a file is not what it was.
-func changed(b *bbolt.Bucket, file func(string) (ariadne.Digest, error)) bool {
-	if b == nil || file == nil {
-		return false
+// recall reads the dependencies of what is in the store.
+func (m *Memo) recall(b *bbolt.Bucket) {
+	if b == nil {
+		return
 	}
 	c := b.Cursor()
-	for path, was := c.First(); path != nil; path, was = c.Next() {
-		if d, err := file(string(path)); err != nil || !bytes.Equal(d[:], was) {
-			return true
+	for k, was := c.First(); len(k) > 0; k, was = c.Next() {
+		f := ariadne.File{Use: ariadne.FileUse(k[0]), Path: string(k[1:])}
+		m.depends.known[f] = ariadne.Digest{}
+		if len(was) == len(ariadne.Digest{}) {
+			m.depends.known[f] = ariadne.Digest(was)
 		}
 	}
-	return false
 }
 
 // depend enters files that the transitions to come depend on, before they are put.
-func (s *store) depend(on []ariadne.File) error {
-	if len(on) == 0 || s.file == nil {
-		return nil
-	}
+func (s *store) depend(on []Dependency) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(files)
 		for _, f := range on {
-			if b.Get([]byte(f.Path)) != nil {
-				continue
-			}
-			// One that is gone by now has no digest, and makes the store stale.
-			d, _ := s.file(f.Path)
-			if err := b.Put([]byte(f.Path), d[:]); err != nil {
+			if err := b.Put(append([]byte{byte(f.Use)}, f.Path...), f.Digest[:]); err != nil {
 				return err
 			}
 		}

@@ -46,7 +46,11 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 // again, and reports whether th goes on running.
 func (n *Node) call(th *thread) bool {
 	k := th.k
+	n.askCall(th)
 	r := sys.Handle(k)
+	if len(n.k.Used)+len(n.k.Asked) > 0 {
+		n.takeUsed()
+	}
 	switch r.Op {
 	case kernel.OpReturn:
 		return n.finish(th, r.Value)

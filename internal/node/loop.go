@@ -83,8 +83,8 @@ const wholeStep = 10
 // is no verdict.
 func (n *Node) limits() bool {
 	s := &n.step
-	if used := len(n.k.Used); used != s.files {
-		s.files, s.gotOn = used, s.calls
+	if used := len(s.opened); used != s.lastOpened {
+		s.lastOpened, s.gotOn = used, s.calls
 	}
 	limit := n.cfg.Spec.Limits.Calls
 	switch {

@@ -71,8 +71,8 @@ type home struct {
 	clock  vdso.Clock
 	users  int // live nodes and checkpoints
 
-	told   map[ariadne.File]bool // files that some step has told of
-	copied bool                  // and those of the node's directory
+	told map[ariadne.File]bool // what some step has told of the host's files
+	view *hostView             // nil until a process has built the file tree
 
 	treeFD *os.File
 	tree   *filetree.Tree // nil until a node is copied
@@ -84,6 +84,10 @@ func (h *home) leave() error {
 	h.users--
 	if h.users > 0 {
 		return nil
+	}
+	if h.view != nil {
+		h.view.close()
+		h.view = nil
 	}
 	if h.tree != nil {
 		h.tree.Close()
@@ -113,8 +117,10 @@ type step struct {
 	unreplayable bool
 	diverged     string
 	cut          string
-	files        int // used so far
-	gotOn        int // calls made when it last used a further one
+	files        []ariadne.File           // what it has learnt of the host's
+	opened       map[kernel.UsedFile]bool // files that it has opened or run so far
+	lastOpened   int                      // how many those were when it last opened a further one
+	gotOn        int                      // calls made by then
 
 	made      callCounts
 	vain      callCounts // that asked in vain

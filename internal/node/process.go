@@ -40,6 +40,9 @@ func (n *Node) launch(i int, c spec.Command) error {
 	if err := n.mapArea(); err != nil {
 		return err
 	}
+	if err := n.openView(pid); err != nil {
+		return err
+	}
 	p, t := n.k.NewProcess(nil)
 	p.Command = i
 	p.SetUser(n.def.User, n.def.User)
@@ -48,6 +51,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	n.standardFiles(p)
 	th := n.addThread(t, tr)
 	p.Exec(t, exePath(tr), c.Args)
+	n.askProgram(c.Args[0])
 	maps := th.maps()
 	n.useProgram(th, c.Args[0], maps)
 	if n.setImage(th, maps) {

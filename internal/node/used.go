@@ -6,10 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -65,56 +63,16 @@ func (n *Node) useProgram(th *thread, name, maps string) {
 		if !path.IsAbs(p) || unix.Stat(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, p), &st) != nil {
 			continue
 		}
-		n.k.Use(kernel.UsedFile{Path: p, Key: kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, Code: true})
+		n.k.Use(kernel.UsedFile{Path: p, Key: kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, Use: ariadne.FileCode})
 	}
+	n.takeUsed()
 }
 
-// usedFiles takes the files that the step has used, as far as they are the host's and
-// were not told before.
+// usedFiles takes what the step has learnt of the host's files and was not told before.
 func (n *Node) usedFiles() []ariadne.File {
-	var files []ariadne.File
-	for _, u := range n.k.Used {
-		f := ariadne.File{Path: u.Path, Code: u.Code}
-		if n.home.told[f] {
-			continue
-		}
-		n.home.told[f] = true
-		host := u.Path
-		if rel, ok := strings.CutPrefix(host, "/spec/"); ok {
-			host = filepath.Join(n.cfg.Spec.Dir, rel)
-		}
-		var st unix.Stat_t
-		if unix.Stat(host, &st) == nil && u.Key == (kernel.FileKey{Dev: st.Dev, Ino: st.Ino}) {
-			files = append(files, f)
-		}
-	}
-	n.k.Used = nil
-	if !n.home.copied && n.started {
-		n.home.copied = true
-		files = append(files, n.copiedFiles()...)
-	}
-	slices.SortFunc(files, func(a, b ariadne.File) int { return cmp.Compare(a.Path, b.Path) })
-	return files
-}
-
-// copiedFiles are those of the directory that the node had a copy of at its start.
-func (n *Node) copiedFiles() (files []ariadne.File) {
-	if n.def.Dir == "" {
-		return nil
-	}
-	// A file that cannot be read was not copied either.
-	_ = filepath.WalkDir(n.def.Dir, func(p string, d fs.DirEntry, err error) error {
-		if slices.Contains(n.cfg.Spec.Hidden, p) && d.IsDir() {
-			return fs.SkipDir
-		}
-		if err != nil || !d.Type().IsRegular() {
-			return nil
-		}
-		if rel, err := filepath.Rel(n.cfg.Spec.Dir, p); err == nil && filepath.IsLocal(rel) {
-			p = "/spec/" + rel
-		}
-		files = append(files, ariadne.File{Path: p, Code: true})
-		return nil
+	files := n.step.files
+	slices.SortFunc(files, func(a, b ariadne.File) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Use, b.Use))
 	})
 	return files
 }

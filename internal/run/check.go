@@ -72,6 +72,7 @@ type check struct {
 	// held, and returns what is to be written before it, without; or nil.
 	complete func() (write func() error)
 
+	explorer   *explorer  // of a search in memory, or nil
 	confirming sync.Mutex // one violation at a time
 	telling    sync.Mutex // of the callbacks
 	saving     sync.Mutex // one report after the other
@@ -200,10 +201,19 @@ func (c *check) fail(err error) {
 	if err == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var b bug
 	var killed *ariadne.KilledError
+	if errors.As(err, &b) {
+		if doubts := c.hostDoubts(err, nil); len(doubts) > 0 {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.report.doubt(doubts...)
+			c.plan.Stop(stopHost)
+			return
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !errors.As(err, &b) {
 		if errors.As(err, &killed) {
 			c.plan.Stop(stopKilled)
@@ -230,7 +240,7 @@ func (c *check) stopped() bool {
 
 // execute runs one execution to its end and enters what came of it.
 func (c *check) execute(worker, index int) error {
-	tape := newTape()
+	tape := newTape(c.digests)
 	watch := func(s ariadne.Step) { c.steps.Add(1); tape.step(s) }
 	var rec *recorder
 	if index == c.opts.First {
@@ -277,8 +287,8 @@ func (c *check) keep(index int, a *attempt, tape *tape) error {
 	if err != nil {
 		return err
 	}
-	t, calls := tape.end(h, &a.Result, nodeNames(c.spec), c.digests)
-	_, err = saveTrace(dir, t, calls)
+	t, calls := tape.end(h, &a.Result, nodeNames(c.spec))
+	_, err = saveTrace(dir, t, calls, tape.used.host())
 	return err
 }
 

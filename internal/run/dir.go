@@ -25,6 +25,7 @@ import (
 //
 //	trace.txt        what a replay follows
 //	trace.txt.calls  the system calls of each step
+//	trace.txt.host   what of the host the trace does not hold for, but may explain it
 //	steps.jsonl      each step with its messages
 //	timeline.txt     the same for people
 //	nodes/NAME.log   what each node wrote
@@ -59,7 +60,7 @@ const (
 )
 
 // ours are the patterns of all that a run directory is emptied of. Its report is replaced.
-var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + trace.CallsSuffix, stepsFile, report.TimelineFile,
+var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + trace.CallsSuffix, traceFile + trace.HostSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
 // makeOut makes the run directory and returns its path. It may hold an earlier run,

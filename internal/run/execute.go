@@ -125,8 +125,8 @@ type tape struct {
 	calls *trace.CallWriter
 }
 
-func newTape() *tape {
-	t := &tape{used: used{}}
+func newTape(d *digests) *tape {
+	t := &tape{used: newUsed(d)}
 	// Writing to a buffer does not fail.
 	t.calls, _ = trace.NewCallWriter(&t.file)
 	return t
@@ -139,18 +139,22 @@ func (t *tape) step(s ariadne.Step) {
 }
 
 // end returns the trace and the file of its calls.
-func (t *tape) end(h trace.Header, r *search.Result, nodes []string, d *digests) (*trace.Trace, []byte) {
+func (t *tape) end(h trace.Header, r *search.Result, nodes []string) (*trace.Trace, []byte) {
 	t.calls.Close()
-	return &trace.Trace{Header: h, Steps: t.steps, Files: t.used.files(d), End: r.End, Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
+	return &trace.Trace{Header: h, Steps: t.steps, Files: t.used.binding(), End: r.End, Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
 }
 
-// saveTrace writes them to a directory and returns the trace's path.
-func saveTrace(dir string, t *trace.Trace, calls []byte) (string, error) {
+// saveTrace writes them to a directory, with what was learnt of the host, and returns the
+// trace's path.
+func saveTrace(dir string, t *trace.Trace, calls, host []byte) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, traceFile)
 	if err := writeFile(path+trace.CallsSuffix, calls); err != nil {
+		return "", err
+	}
+	if err := writeFile(path+trace.HostSuffix, host); err != nil {
 		return "", err
 	}
 	return path, writeFile(path, trace.Format(t))

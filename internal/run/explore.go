@@ -154,6 +154,7 @@ func (c *check) search() error {
 	c.listen()
 	x := &explorer{check: c, kind: kind, machines: m, system: c.worldSystem(), shares: share(c.opts.InMemory.Memory),
 		none: &space.Set{Bytes: 1}, cover: &Coverage{Strategy: c.opts.InMemory.Strategy}, from: max(c.report.Next-c.opts.First, 0)}
+	c.explorer = x
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(x.shares.heap))
 	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
 	x.left.Store(int64(c.plan.Left()))
@@ -227,6 +228,7 @@ func (x *explorer) open() error {
 	if err != nil {
 		return err
 	}
+	x.stale(o.Path, x.from > 0)
 	if !x.kind.again {
 		x.recall(version)
 	}
@@ -240,14 +242,14 @@ func (x *explorer) open() error {
 }
 
 // versionDigest is over what transitions depend on besides the local states' names, in
-// which programs, spec and seed are already: Ariadne itself.
+// which programs, spec and seed are already: Ariadne itself and the machine.
 func (x *explorer) versionDigest() (ariadne.Digest, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return ariadne.Digest{}, err
 	}
 	d, err := fileDigest(self)
-	return sha256.Sum256(append(d[:], x.opts.Version...)), err
+	return sha256.Sum256(fmt.Append(d[:], x.opts.Version, thisMachine())), err
 }
 
 // executor returns one of so many executors.
@@ -329,19 +331,39 @@ func (x *explorer) account() func() error {
 
 // leak enters that a transition was not the same the second time.
 func (x *explorer) leak(m *memo.Mismatch) {
+	doubts := x.hostDoubts(m, nil)
 	x.check.mu.Lock()
 	defer x.check.mu.Unlock()
-	if x.leaks++; x.leaks <= maxBugs {
-		text := fmt.Sprintf("node %s, after %d inputs: %v", x.spec.Nodes[m.State.Node].Name, m.State.Depth, m)
-		if d := replay.FirstDifference(m.Calls[0], m.Calls[1], x.opts.CallName); d != nil {
-			text += "; " + d.String()
-		}
-		x.report.Bugs = append(x.report.Bugs, text)
+	if len(doubts) > 0 {
+		x.report.doubt(doubts...)
+		x.plan.Stop(stopHost)
+		return
 	}
+	if x.leaks++; x.leaks <= maxBugs {
+		x.report.Bugs = append(x.report.Bugs, x.leakText(m))
+	}
+}
+
+// leakText says which node did not do the same twice, at which step and call, and what to
+// do about it.
+func (x *explorer) leakText(m *memo.Mismatch) string {
+	name := x.spec.Nodes[m.State.Node].Name
+	text := fmt.Sprintf("node %s, step %d of its own (%s, at %v): executed twice, it did not do the same (%d and %d system calls, digests %v and %v)",
+		name, m.State.Depth+1, x.system.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Calls, m.Second.Calls, m.First.Digest, m.Second.Digest)
+	if d := replay.FirstDifference(m.Calls[0], m.Calls[1], x.opts.CallName); d != nil {
+		text += "\n  " + d.String()
+	}
+	return text + "\n  if the program of " + name + " uses what cannot be controlled (random numbers or the model of the processor: docs/limits.md), " +
+		"that is why; if not, please report it"
 }
 
 // close saves what is known and writes the last of the coverage.
 func (x *explorer) close() error {
+	if changed := x.memo.Changed(); len(changed) > 0 {
+		x.check.mu.Lock()
+		x.report.doubt(listed(whileRunning, x.digests.described(changed)))
+		x.check.mu.Unlock()
+	}
 	err := errors.Join(x.sample(), x.save())
 	plot := coverage.Growth(x.spec.Name+": "+x.cover.Strategy, x.totals.Samples())
 	var b strings.Builder

@@ -293,7 +293,7 @@ func TestDeadlockBehindHousekeeping(t *testing.T) {
 type loader struct{ worldtest.Program }
 
 func (p loader) Start(c *worldtest.Ctx) {
-	c.Output().Files = []ariadne.File{{Path: "/spec/data"}, {Path: "/spec/lib.so", Code: true}}
+	c.Output().Files = []ariadne.File{{Path: "/spec/data"}, {Path: "/spec/lib.so", Use: ariadne.FileCode}}
 	p.Program.Start(c)
 }
 

@@ -40,14 +40,14 @@ func (c *check) found(worker, index int, a *attempt, tape *tape) error {
 	if err != nil {
 		return err
 	}
-	t, calls := tape.end(h, &a.Result, nodeNames(c.spec), c.digests)
+	t, calls := tape.end(h, &a.Result, nodeNames(c.spec))
 	again, m, err := c.confirm(worker, t, calls, rec.step, func() bool { return c.ctx.Err() != nil })
 	err = first(err, rec.end(&again.Result))
 	switch {
 	case err != nil:
 		return err
 	case m != nil:
-		return first(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls))
+		return first(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls, tape.used))
 	case again.End == search.EndStopped:
 		return first(os.RemoveAll(dir), c.enter(index, a, false))
 	}
@@ -76,7 +76,7 @@ func (y *system) confirm(worker int, t *trace.Trace, calls []byte, watch func(ar
 // unconfirmed enters a violation that did not happen again. It is none, but a
 // bug of Ariadne's, whose trace is kept; or, when a step was marked unreplayable,
 // a doubt, of which one is enough.
-func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.Trace, calls []byte) error {
+func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.Trace, calls []byte, u used) error {
 	none := *a
 	none.Violation, none.End = nil, endUnconfirmed
 	c.mu.Lock()
@@ -89,11 +89,18 @@ func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.
 	if err != nil {
 		return err
 	}
-	path, err := saveTrace(dir, t, calls)
+	path, err := saveTrace(dir, t, calls, u.host())
 	if err != nil {
 		return err
 	}
 	text := unconfirmedText(t, m) + "\nreplay: ariadne replay " + shellWord(path)
+	if doubts := c.hostDoubts(nil, u.changed()); len(doubts) > 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.report.doubt(append(doubts, text)...)
+		c.plan.Stop(stopHost)
+		return nil
+	}
 	if !m.Excused {
 		return bug{errors.New(text)}
 	}

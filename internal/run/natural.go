@@ -45,7 +45,7 @@ func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver)
 	if err != nil {
 		return err
 	}
-	tape := newTape()
+	tape := newTape(y.digests)
 	stopped := func() bool { return ctx.Err() != nil }
 	a, err := y.explore(0, by, func(s ariadne.Step) {
 		tape.step(s)
@@ -78,13 +78,17 @@ func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver)
 	if err != nil {
 		return err
 	}
-	t, calls := tape.end(h, &a.Result, r.names(), y.digests)
+	t, calls := tape.end(h, &a.Result, r.names())
 	again, m, err := y.confirm(0, t, calls, nil, stopped)
 	switch {
 	case err != nil:
 		return err
 	case m != nil:
-		r.mismatch(m, false, unconfirmedText(t, m))
+		changed, text := tape.used.changed(), unconfirmedText(t, m)
+		if len(changed) > 0 {
+			text += "\n" + listed("files that nodes have used changed meanwhile", changed)
+		}
+		r.mismatch(m, len(changed) > 0, text)
 	case again.End == search.EndStopped:
 		r.Stopped = interrupted
 		r.doubt("it was interrupted while a violation was being confirmed")

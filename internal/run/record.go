@@ -24,7 +24,6 @@ type recorder struct {
 	callFile *os.File
 	calls    *trace.CallWriter
 	logs     []*os.File // by node; nil until it writes
-	digests  *digests
 	used     used
 	timeline *report.Timeline
 	lines    *os.File // of the timeline
@@ -36,7 +35,7 @@ func newRecorder(dir string, s *spec.Spec, h trace.Header, d *digests) (*recorde
 	if err := os.MkdirAll(filepath.Join(dir, nodesDir), 0o777); err != nil {
 		return nil, err
 	}
-	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes)), digests: d, used: used{}}
+	r := &recorder{dir: dir, nodes: nodeNames(s), logs: make([]*os.File, len(s.Nodes)), used: newUsed(d)}
 	r.timeline = report.NewTimeline(r.nodes, s.Latency, report.Style{})
 	r.traceTo = r.create(traceFile)
 	r.trace = trace.NewWriter(r.traceTo)
@@ -123,7 +122,10 @@ func logFile(node string) string { return filepath.Join(nodesDir, fileName(node)
 // end completes the record.
 func (r *recorder) end(result *search.Result) error {
 	if r.err == nil && result.End != "" {
-		r.err = r.trace.End(r.used.files(r.digests), namedViolation(result.Violation, r.nodes), result.End)
+		r.err = r.trace.End(r.used.binding(), namedViolation(result.Violation, r.nodes), result.End)
+	}
+	if r.err == nil {
+		r.err = writeFile(r.path()+trace.HostSuffix, r.used.host())
 	}
 	return r.close()
 }

@@ -40,6 +40,13 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
+	runs := runsOf(path)
+	if o.Out != "" {
+		runs = append(runs, o.Out)
+	}
+	if err := y.hide(runs...); err != nil { // before directories are compared
+		return nil, err
+	}
 	changes := y.changes(t)
 	if len(changes) > 0 && !o.Force {
 		return nil, fmt.Errorf("%s cannot be replayed as it was, but perhaps with --loose:\n  %s", path, strings.Join(changes, "\n  "))
@@ -105,19 +112,10 @@ func (y *system) changes(t *trace.Trace) []string {
 	if len(y.programs) > len(h.Programs) {
 		lines = append(lines, fmt.Sprintf("there are %d commands, in the trace %d", len(y.programs), len(h.Programs)))
 	}
-	for _, f := range t.Files {
-		if slices.ContainsFunc(h.Programs, func(p trace.Program) bool { return p.Path == f.Path }) {
-			continue // told above
-		}
-		d, err := y.digests.of(f.Path)
-		switch {
-		case err != nil:
-			lines = append(lines, fmt.Sprintf("file %s is gone: %v", f.Path, err))
-		case d != f.Digest:
-			lines = append(lines, fmt.Sprintf("file %s has changed (digest %s, in the trace %s)", f.Path, d, f.Digest))
-		}
-	}
-	return lines
+	files := slices.DeleteFunc(slices.Clone(t.Files), func(f trace.File) bool {
+		return slices.ContainsFunc(h.Programs, func(p trace.Program) bool { return p.Path == f.Path }) // told above
+	})
+	return append(lines, y.digests.changed(files)...)
 }
 
 func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Trace, changes []string) error {
@@ -148,7 +146,12 @@ func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Tr
 	switch {
 	case m != nil:
 		r.Mismatch = &Mismatch{Step: m.Step, Action: m.Action, Node: m.Node, Message: m.String()}
-		r.mismatch(m, len(changes) > 0, strings.Join(append([]string{"the replay left its trace"}, changes...), "\n")+"\n"+m.String())
+		changes = append(changes, y.hostChanges(path)...)
+		text := "the replay left its trace at " + m.String()
+		if len(changes) > 0 {
+			text += "\n" + listed("not as it was when the trace was made", changes)
+		}
+		r.mismatch(m, len(changes) > 0, text+"\n"+whatToTry(path))
 	case ctx.Err() != nil && a.End == search.EndStopped:
 		r.Stopped = interrupted
 		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
@@ -174,4 +177,9 @@ func openCalls(path string) (calls *trace.CallReader, closer func() error, err e
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return calls, f.Close, nil
+}
+
+// whatToTry says how to go on from a replay that left its trace.
+func whatToTry(path string) string {
+	return "to follow its choices and compare nothing: ariadne replay --loose " + shellWord(path)
 }

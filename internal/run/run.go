@@ -156,6 +156,8 @@ type Report struct {
 	Violations []Violation
 	// Coverage is there when a check searched in memory.
 	Coverage *Coverage `json:",omitempty"`
+	// Notes are what is to be known besides, one line each.
+	Notes []string `json:",omitempty"`
 	// Doubts say what makes the run inconclusive, one line each.
 	Doubts []string
 	// Bugs say where Ariadne contradicted itself, one text each.

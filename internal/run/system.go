@@ -27,12 +27,12 @@ type system struct {
 }
 
 func newSystem(s *spec.Spec, o Options) (*system, error) {
-	d := newDigests(s)
+	own := *s
+	d := newDigests(&own)
 	programs, err := programsOf(s, d)
 	if err != nil {
 		return nil, err
 	}
-	own := *s
 	return &system{spec: &own, opts: o, programs: programs, digests: d, checked: checkedNodes(s)}, nil
 }
 
@@ -191,7 +191,7 @@ func programsOf(s *spec.Spec, digests *digests) ([]trace.Program, error) {
 	var programs []trace.Program
 	for _, n := range s.Nodes {
 		for i, c := range n.Commands {
-			d, err := digests.of(c.Args[0])
+			d, err := digests.content(hostPath(s, c.Args[0]))
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: node %s: %w", s.Path, c.Line, n.Name, err)
 			}
@@ -203,7 +203,7 @@ func programsOf(s *spec.Spec, digests *digests) ([]trace.Program, error) {
 
 // hostPath is where a program lies that nodes see at path.
 func hostPath(s *spec.Spec, path string) string {
-	if rel, ok := strings.CutPrefix(path, "/spec/"); ok {
+	if rel, ok := strings.CutPrefix(path, "/spec"); ok && besideSpec(path) {
 		return filepath.Join(s.Dir, rel)
 	}
 	return path

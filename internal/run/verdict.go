@@ -111,6 +111,13 @@ func (r *Report) doubt(texts ...string) {
 	}
 }
 
+// note enters what is to be known besides, once.
+func (r *Report) note(text string) {
+	if !slices.Contains(r.Notes, text) {
+		r.Notes = append(r.Notes, text)
+	}
+}
+
 const mayNotReplay = "a thread ran for long without a system call and was preempted: such a step may go differently the next time"
 
 // doubts are what makes one execution inconclusive.

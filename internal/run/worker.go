@@ -211,7 +211,7 @@ func (w *worker) enterAlone(p *space.Path, end string, v *ariadne.Violation) err
 		}
 		return w.check.enter(index, a, true)
 	}
-	tape := newTape()
+	tape := newTape(w.digests)
 	for i := range p.Steps() {
 		tape.steps = append(tape.steps, trace.NewStep(p.Step(i+1)))
 	}

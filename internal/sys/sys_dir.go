@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -67,6 +68,7 @@ func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, o
 				return kernel.Fail(e)
 			}
 			*s = &kernel.DirStream{Entries: list}
+			t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileList})
 		}
 	}
 	return fillDirents(t, *s, a[1], int(uint32(a[2])), encode)

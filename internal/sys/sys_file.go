@@ -3,6 +3,7 @@ package sys
 import (
 	"strconv"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -108,7 +109,7 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	h := newHostFile(t, int(fd), &st)
 	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: statusFlags(int(r.how.Flags))}, r.has(unix.O_CLOEXEC))
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && !r.has(unix.O_PATH) {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key()})
+		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileRead})
 	}
 	switch {
 	case r.has(unix.O_PATH):

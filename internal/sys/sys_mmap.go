@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -41,7 +42,7 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENODEV)
 	}
 	if a[2]&unix.PROT_EXEC != 0 {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Code: true})
+		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileCode})
 	}
 	// A writable shared mapping changes the file at times nobody sees; mprotect may
 	// make it writable later.

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -219,6 +220,9 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 	st, e = fdStat(t, fdOf(fd))
 	if e != 0 {
 		return st, 0, e
+	}
+	if st.Dev != t.Node().Files.Private && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileStat})
 	}
 	birth = show(t, &st, false)
 	switch {

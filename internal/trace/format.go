@@ -99,7 +99,7 @@ func appendStep(b []byte, s Step) []byte {
 
 func appendFiles(b []byte, files []File) []byte {
 	for _, f := range files {
-		b = fmt.Appendf(b, "file %s %x\n", quote(f.Path), f.Digest[:])
+		b = fmt.Appendf(b, "file %s %s %x\n", f.Use, quote(f.Path), f.Digest[:])
 	}
 	return b
 }
@@ -272,7 +272,7 @@ func (p *parser) parseStepLine(line string) error {
 	case "file":
 		part = inFiles
 		f.word()
-		p.t.Files = append(p.t.Files, File{f.word(), f.digest()})
+		p.t.Files = append(p.t.Files, f.file())
 	case "violation":
 		part = inViolation
 		f.word()

@@ -60,10 +60,10 @@ type Program struct {
 	Digest  ariadne.Digest
 }
 
-// File is a file of the host, as the nodes saw it.
+// File is what was learnt of a file of the host.
 type File struct {
-	Path   string
-	Digest ariadne.Digest
+	ariadne.File
+	Digest ariadne.Digest // of that
 }
 
 // Mark says why a step's digest cannot be compared.

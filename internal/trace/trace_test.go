@@ -36,10 +36,10 @@ date 2026-11-21T23:50:00Z
 #  step          time            digest     calls  msgs lines   action
       1     0.000000000  00000000000000ff       512     1     3 . start n1
       2     1.002003400  0123456789abcdef         7     0     0 U deliver udp n1:5353>n2:5353 #3
-file "/spec/a b.conf" 0000000000000000000000000000000000000000000000000000000000000000
-file /usr/lib/libc.so.6 0200000000000000000000000000000000000000000000000000000000000000
+file kind "/spec/a b.conf" 0000000000000000000000000000000000000000000000000000000000000000
+file code /usr/lib/libc.so.6 0200000000000000000000000000000000000000000000000000000000000000
 violation death n2 2 1.002003400 "raftkv exited with status 2: panic: \"x\""
-end violation steps 2 digest 9fa77841bd5bcc5d
+end violation steps 2 digest 6b0716cc4d5b895b
 `
 
 func exampleTrace() *trace.Trace {
@@ -54,7 +54,7 @@ func exampleTrace() *trace.Trace {
 			{Index: 1, Digest: 0xff, Calls: 512, Messages: 1, Lines: 3, Action: "start n1"},
 			{Index: 2, At: 1002003400, Digest: 0x0123456789abcdef, Calls: 7, Mark: trace.Unreplayable, Action: "deliver udp n1:5353>n2:5353 #3"},
 		},
-		Files:     []trace.File{{Path: "/spec/a b.conf"}, {Path: "/usr/lib/libc.so.6", Digest: ariadne.Digest{2}}},
+		Files:     []trace.File{{File: ariadne.File{Path: "/spec/a b.conf", Use: ariadne.FileKind}}, {File: ariadne.File{Path: "/usr/lib/libc.so.6", Use: ariadne.FileCode}, Digest: ariadne.Digest{2}}},
 		End:       "violation",
 		Violation: &trace.Violation{Kind: "death", Node: "n2", Step: 2, At: 1002003400, Message: `raftkv exited with status 2: panic: "x"`},
 	}

@@ -1,0 +1,338 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/kernel"
+	"ariadne/internal/sys"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a node does depends not only on the files that it opens: that there is none of a
+// name, where a link leads and what a directory holds are answers of the host too. So
+// each path that a call names is followed here component by component, as Linux does,
+// and each step on the way is told once. That costs nothing when the path was followed
+// before, because what a node cannot write does not change under it.
+
+// hostView is what the copies of a node know of their file tree in common.
+type hostView struct {
+	root    int    // the node's root directory
+	private uint64 // the device of its own files
+	own     []string
+	// links: there may be symbolic links among its own files, which lead to the host's.
+	links bool
+	names map[string]named   // what the node cannot write, by path without links
+	asked map[askedPath]bool // paths that were followed and go nowhere else
+	needs map[string]string  // programs to the interpreter that they name, or ""
+}
+
+// maxAsked bounds hostView.asked: programs may make up names.
+const maxAsked = 1 << 17
+
+type askedPath struct {
+	name string
+	stat bool
+}
+
+// named is what a name stands for.
+type named struct {
+	mode   uint32 // 0: nothing
+	dev    uint64
+	target string // of a link
+	own    bool
+}
+
+// ownDirs are the directories of every node that tell nothing of the host's.
+var ownDirs = []string{"/node", "/tmp", "/run", "/var/tmp", "/dev", "/proc", "/sys", "/.ariadne"}
+
+// openView looks at the tree that the process pid has built.
+func (n *Node) openView(pid int) error {
+	if n.home.view != nil {
+		return nil
+	}
+	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open the root directory: %w", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(root, &st); err != nil {
+		unix.Close(root)
+		return fmt.Errorf("look at the root directory: %w", err)
+	}
+	v := &hostView{root: root, private: st.Dev, names: map[string]named{}, asked: map[askedPath]bool{}, needs: map[string]string{}}
+	n.home.view = v
+	v.own = slices.Concat(ownDirs, n.def.Writable)
+	for i, dir := range v.own {
+		v.own[i] = path.Clean(dir)
+	}
+	for _, dir := range v.own {
+		if at, _, _ := n.follow(dir); at != dir { // by links on the way
+			v.own = append(v.own, at)
+		}
+	}
+	n.copied()
+	return nil
+}
+
+func (v *hostView) close() { unix.Close(v.root) }
+
+// isOwn reports whether a path without links lies in what the node may write, or is made
+// by Ariadne.
+func (v *hostView) isOwn(name string) bool {
+	for _, dir := range v.own {
+		if strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// ask notes what the node learns by looking up a path. stat: of its size and links too.
+func (n *Node) ask(name string, stat bool) {
+	v := n.home.view
+	key := askedPath{name, stat}
+	if v.asked[key] || !v.links && v.isOwn(name) && !strings.Contains(name, "..") {
+		return
+	}
+	at, e, fixed := n.follow(name)
+	if fixed {
+		if len(v.asked) > maxAsked {
+			clear(v.asked)
+		}
+		v.asked[key] = true
+	}
+	if stat && e.mode != 0 && !e.own && !(e.dev == v.private && e.mode&unix.S_IFMT == unix.S_IFREG) {
+		n.tell(ariadne.File{Path: at, Use: ariadne.FileStat})
+	}
+}
+
+// follow tells of each name on the way of a path, and returns where it ends, without
+// links, or what is missing. fixed: the node cannot change that.
+func (n *Node) follow(name string) (at string, e named, fixed bool) {
+	at, e, fixed = "/", named{mode: unix.S_IFDIR, dev: n.home.view.private}, true
+	for links := 0; ; {
+		name = strings.TrimLeft(name, "/")
+		if name == "" {
+			return at, e, fixed
+		}
+		part, rest, _ := strings.Cut(name, "/")
+		name = rest
+		switch part {
+		case ".":
+			continue
+		case "..":
+			at = path.Dir(at)
+			continue
+		}
+		next := at + "/" + part
+		if at == "/" {
+			next = "/" + part
+		}
+		e = n.lookAt(next)
+		fixed = fixed && !e.own
+		switch {
+		case e.mode == 0:
+			return next, e, fixed
+		case e.mode&unix.S_IFMT == unix.S_IFLNK:
+			if links++; links > 40 {
+				return next, e, fixed
+			}
+			if path.IsAbs(e.target) {
+				at = "/"
+			}
+			name = e.target + "/" + name
+			continue
+		}
+		at = next
+	}
+}
+
+// lookAt looks at a name whose directory is given without links.
+func (n *Node) lookAt(name string) named {
+	v := n.home.view
+	e, known := v.names[name]
+	if known {
+		return e
+	}
+	var st unix.Stat_t
+	e.own = v.isOwn(name)
+	if unix.Fstatat(v.root, name[1:], &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		e.mode, e.dev = st.Mode, st.Dev
+	}
+	if e.mode&unix.S_IFMT == unix.S_IFLNK {
+		var b [unix.PathMax]byte
+		if l, err := unix.Readlinkat(v.root, name[1:], b[:]); err == nil {
+			e.target = string(b[:l])
+		}
+	}
+	if !e.own {
+		v.names[name] = e
+		n.tell(ariadne.File{Path: name, Use: ariadne.FileName})
+	}
+	return e
+}
+
+// tell enters something of the host's files into the step's output, once.
+func (n *Node) tell(f ariadne.File) {
+	if len(n.home.told) > maxAsked {
+		clear(n.home.told) // what is told twice does no harm
+	}
+	if !n.home.told[f] {
+		n.home.told[f] = true
+		n.step.files = append(n.step.files, f)
+	}
+}
+
+// askCall notes what the call that th stands in is about to look up.
+func (n *Node) askCall(th *thread) {
+	nr := th.k.Call.NR
+	if !sys.NamesFiles(nr) {
+		return
+	}
+	switch nr {
+	case unix.SYS_SYMLINK, unix.SYS_SYMLINKAT:
+		n.home.view.links = true
+	case unix.SYS_EXECVE, unix.SYS_EXECVEAT:
+		sys.Paths(th.k, func(name string, _ bool) { n.askProgram(name) })
+		return
+	}
+	sys.Paths(th.k, n.ask)
+}
+
+// askProgram notes what Linux looks up to execute a program: its interpreter, and what
+// that one needs.
+func (n *Node) askProgram(name string) {
+	v := n.home.view
+	for range 5 { // as many as Linux follows
+		at, e, _ := n.follow(name)
+		if e.mode&unix.S_IFMT != unix.S_IFREG {
+			return
+		}
+		needs, known := v.needs[at]
+		if !known {
+			needs = n.interpreter(at)
+			if !e.own {
+				v.needs[at] = needs
+				n.tell(ariadne.File{Path: at, Use: ariadne.FileRead})
+			}
+		}
+		if needs == "" {
+			return
+		}
+		name = needs
+	}
+}
+
+// interpreter is the program by which Linux runs another one, if there is any: that of a
+// script, or the loader.
+func (n *Node) interpreter(name string) string {
+	fd, err := unix.Openat(n.home.view.root, name[1:], unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	head := make([]byte, 256) // as much as Linux looks at
+	k, _ := f.ReadAt(head, 0)
+	if line, ok := bytes.CutPrefix(head[:k], []byte("#!")); ok {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		if words := strings.Fields(string(line)); len(words) > 0 && path.IsAbs(words[0]) {
+			return words[0]
+		}
+		return ""
+	}
+	p, err := elf.NewFile(f)
+	if err != nil {
+		return ""
+	}
+	for _, s := range p.Progs {
+		if s.Type == elf.PT_INTERP && s.Filesz < unix.PathMax {
+			b := make([]byte, s.Filesz)
+			if _, err := s.ReadAt(b, 0); err == nil {
+				return string(bytes.TrimRight(b, "\x00"))
+			}
+		}
+	}
+	return ""
+}
+
+// copied tells of all that the node was given a copy of: its directory, and what it may
+// write besides.
+func (n *Node) copied() {
+	if n.def.Dir != "" {
+		n.copiedFrom(n.def.Dir)
+	}
+	for _, w := range n.def.Writable {
+		n.copiedFrom(w)
+	}
+}
+
+func (n *Node) copiedFrom(dir string) {
+	// What cannot be read was not copied either.
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		shown := p
+		if rel, err := filepath.Rel(n.cfg.Spec.Dir, p); err == nil && filepath.IsLocal(rel) {
+			shown = path.Join("/spec", rel)
+		}
+		if slices.Contains(n.cfg.Spec.Hidden, p) && d != nil && d.IsDir() {
+			return filepath.SkipDir
+		}
+		n.tell(ariadne.File{Path: shown, Use: ariadne.FileName})
+		switch {
+		case d == nil:
+		case d.IsDir():
+			n.tell(ariadne.File{Path: shown, Use: ariadne.FileList})
+		case d.Type().IsRegular():
+			n.tell(ariadne.File{Path: shown, Use: ariadne.FileCode})
+		case d.Type()&os.ModeSymlink != 0:
+			n.home.view.links = true
+		}
+		return nil
+	})
+}
+
+// takeUsed takes what the handler of a call has used and asked, as far as it is the
+// host's.
+func (n *Node) takeUsed() {
+	v, k := n.home.view, n.k
+	for _, name := range k.Asked {
+		n.ask(name, false)
+	}
+	for _, u := range k.Used {
+		if u.Use == ariadne.FileRead || u.Use == ariadne.FileCode {
+			if n.step.opened == nil {
+				n.step.opened = map[kernel.UsedFile]bool{}
+			}
+			n.step.opened[u] = true
+		}
+		f := ariadne.File{Path: u.Path, Use: u.Use}
+		if n.home.told[f] || !path.IsAbs(u.Path) || v.isOwn(u.Path) {
+			continue
+		}
+		var st unix.Stat_t
+		// A directory that is shown entry by entry is listed as the host's all the same.
+		if u.Use == ariadne.FileList || unix.Stat(n.hostPath(u.Path), &st) == nil && u.Key.Dev == st.Dev && u.Key.Ino == st.Ino {
+			n.tell(f)
+		}
+	}
+	k.Used, k.Asked = k.Used[:0], k.Asked[:0]
+}
+
+// hostPath is where a file lies that the node sees at name.
+func (n *Node) hostPath(name string) string {
+	if rel, ok := strings.CutPrefix(name, "/spec"); ok && (rel == "" || rel[0] == '/') {
+		return filepath.Join(n.cfg.Spec.Dir, rel)
+	}
+	return name
+}
