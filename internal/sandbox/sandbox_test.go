@@ -162,6 +162,24 @@ status 0
 	}
 }
 
+// TestDevices: the devices in a node's tree are the host's, which are not to be changed.
+func TestDevices(t *testing.T) {
+	for _, d := range devices {
+		var before, after unix.Stat_t
+		must(t, unix.Stat(d, &before))
+		got := sh(t, Config{Name: "n1"}, fmt.Sprintf("for c in 'chmod 606 %[1]s' 'chown 1:1 %[1]s'; do $c 2>&1 | sed 's/.*: //'; done; exec 3<>%[1]s", d))
+		if want := strings.Repeat("Read-only file system\n", 2) + "status 0\n"; got != want {
+			t.Errorf("%s: got:\n%s\nwant:\n%s", d, got, want)
+		}
+		must(t, unix.Stat(d, &after))
+		if before.Mode != after.Mode || before.Uid != after.Uid || before.Gid != after.Gid || before.Mtim != after.Mtim {
+			t.Errorf("%s was %+v and is %+v", d, before, after)
+			unix.Chmod(d, before.Mode&0o7777)
+			unix.Chown(d, int(before.Uid), int(before.Gid))
+		}
+	}
+}
+
 func TestUser(t *testing.T) {
 	work := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(work, "conf"), nil, 0o600))
