@@ -11,9 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"ariadne/internal/report"
 	"ariadne/internal/run"
@@ -39,12 +38,22 @@ type app struct {
 const statusUsage = 2
 
 func (a *app) main(args []string) int {
-	root := a.root()
-	root.SetArgs(args)
 	ctx, stop := gracefully()
 	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := &output{Writer: a.out, failed: cancel}
+	a.out = out
+	root := a.root()
+	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
+	if out.err != nil {
+		fmt.Fprintf(a.err, "ariadne: standard output: %v\n", reason(out.err))
+		if (err == nil || errors.Is(err, out.err)) && a.status == 0 {
+			return statusUsage
+		}
+	}
+	if err == nil || out.err != nil && errors.Is(err, out.err) {
 		return a.status
 	}
 	var bad spec.Errors
@@ -60,12 +69,13 @@ func (a *app) main(args []string) int {
 	return statusUsage
 }
 
-// gracefully returns a context that ends at the first interrupt. The second one
-// kills, as always.
-func gracefully() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+// reason is the last part of an error of writing: what without where.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 // usageError is a command line that cannot be understood.
@@ -114,8 +124,17 @@ func exactly(names ...string) cobra.PositionalArgs {
 
 // isTerminal reports whether w is one.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fileOf returns the file that w writes to, if it does.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if o, ok := w.(*output); ok {
+		w = o.Unwrap()
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
 
 // style says how to print to w: wide and coloured as the terminal is, if it is one.
@@ -123,7 +142,8 @@ func style(w io.Writer) report.Style {
 	if !isTerminal(w) {
 		return report.Style{}
 	}
-	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	f, _ := fileOf(w)
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		width = 0 // the default
 	}
