@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/readfile"
 	"ariadne/internal/report"
 	"ariadne/internal/run"
 )
@@ -161,7 +162,7 @@ func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 
 // printTail prints the end of the timeline in dir, if it is there.
 func (p *textPrinter) printTail(dir string) {
-	data, err := os.ReadFile(filepath.Join(dir, report.TimelineFile))
+	data, err := readfile.AtMost(filepath.Join(dir, report.TimelineFile), readfile.Record)
 	if err != nil {
 		return
 	}

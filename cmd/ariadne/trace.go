@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
+	"ariadne/internal/readfile"
 	"ariadne/internal/report"
 	"ariadne/internal/run"
 	"ariadne/internal/trace"
@@ -123,7 +123,7 @@ func showTrace(w io.Writer, path string, t *trace.Trace, steps bool) error {
 	fmt.Fprintf(w, "date     %s\n", h.Date.Format(time.RFC3339))
 	fmt.Fprintf(w, "network  latency %v, clock error %v, up to %d delays\n\n", h.Latency, h.ClockError, h.Delays)
 
-	timeline, err := os.ReadFile(filepath.Join(filepath.Dir(path), report.TimelineFile))
+	timeline, err := readfile.AtMost(filepath.Join(filepath.Dir(path), report.TimelineFile), readfile.Record)
 	if err != nil || steps {
 		writeSteps(w, t, sty)
 	} else if _, err := w.Write(timeline); err != nil {

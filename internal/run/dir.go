@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/readfile"
 	"ariadne/internal/report"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
@@ -163,7 +164,7 @@ func writeFile(path string, data []byte) error {
 
 // copySpec keeps what was run. A spec without a file has nothing to keep.
 func copySpec(out string, s *spec.Spec) error {
-	data, err := os.ReadFile(s.Path)
+	data, err := readfile.AtMost(s.Path, readfile.Spec)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (r *Report) save() error {
 // loadReport reads the report of an interrupted check.
 func loadReport(out string) (*Report, error) {
 	path := filepath.Join(out, reportFile)
-	data, err := os.ReadFile(path)
+	data, err := readfile.AtMost(path, readfile.Record)
 	if err != nil {
 		return nil, fmt.Errorf("nothing to resume: %w", err)
 	}

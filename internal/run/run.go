@@ -13,10 +13,10 @@ package run
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/readfile"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
 )
@@ -223,7 +223,7 @@ type Progress struct {
 
 // LoadTrace reads a trace; the error names file and line.
 func LoadTrace(path string) (*trace.Trace, error) {
-	b, err := os.ReadFile(path)
+	b, err := readfile.AtMost(path, readfile.Record)
 	if err != nil {
 		return nil, err
 	}

@@ -215,6 +215,9 @@ func fileDigest(path string) (d ariadne.Digest, err error) {
 		return d, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return d, fmt.Errorf("%s is not a regular file", path)
+	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return d, err

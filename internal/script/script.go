@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"ariadne/internal/memo"
+	"ariadne/internal/readfile"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
@@ -69,9 +70,15 @@ var options = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
 
 // Load reads the script in the file at path and looks at what it has. Its error is
 // an *Error.
-func Load(path string) (*Script, error) { return load(path, nil) }
+func Load(path string) (*Script, error) {
+	src, err := readfile.AtMost(path, readfile.Spec)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	return load(path, src)
+}
 
-// load takes the text from src when that is not nil.
+// load takes the text from src.
 func load(path string, src any) (*Script, error) {
 	s := &Script{Name: filepath.Base(path)}
 	thread := s.thread()

@@ -16,6 +16,13 @@ import (
 // build makes nodes of what was written: templates expanded, names, programs,
 // directories and addresses resolved.
 func (r *reader) build(written []nodeText) []Node {
+	all := 0
+	for _, w := range written {
+		if all += max(w.count, 1); all > MaxNodes {
+			r.fail(w.line, "more than %d nodes", MaxNodes)
+			return nil
+		}
+	}
 	var nodes []Node
 	for _, w := range written {
 		for _, copy := range w.copies(len(nodes)) {
@@ -23,10 +30,6 @@ func (r *reader) build(written []nodeText) []Node {
 		}
 	}
 	r.node = ""
-	if len(nodes) > MaxNodes {
-		r.fail(nodes[MaxNodes].Line, "more than %d nodes", MaxNodes)
-		return nil
-	}
 	r.checkUnique(nodes)
 	return nodes
 }

@@ -148,6 +148,10 @@ func setNodes(r *reader, s *specText, v *yaml.Node) {
 		r.fail(v.Line, "nodes: a list of nodes is needed here, each beginning with a dash")
 		return
 	}
+	if len(v.Content) > MaxNodes {
+		r.fail(v.Content[MaxNodes].Line, "more than %d nodes", MaxNodes)
+		return
+	}
 	for i, item := range v.Content {
 		s.nodes = append(s.nodes, r.nodeText(i, item))
 	}

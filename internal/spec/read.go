@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ariadne/internal/readfile"
 )
 
 // Error is one thing wrong with a spec.
@@ -44,7 +45,7 @@ func (es Errors) Error() string {
 
 // Read reads and validates the spec in the file at path. Its error is an Errors.
 func Read(path string) (*Spec, error) {
-	data, err := os.ReadFile(path)
+	data, err := readfile.AtMost(path, readfile.Spec)
 	if err != nil {
 		return nil, Errors{{Path: path, Text: "cannot be read: " + cause(err)}}
 	}

@@ -96,7 +96,10 @@ func (r *reader) failYAML(err error, data []byte) {
 }
 
 // maxSearched is how long a text is searched line by line for what is wrong with it.
-const maxSearched = 64 << 10
+const (
+	maxSearched = 64 << 10
+	maxLines    = 1000
+)
 
 // firstBad is the line from which on data is no YAML, whatever follows; 0 when it is
 // not searched.
@@ -105,6 +108,9 @@ func firstBad(data []byte) int {
 		return 0
 	}
 	lines := slices.Collect(bytes.Lines(data))
+	if len(lines) > maxLines {
+		return 0
+	}
 	for n := len(lines); n > 0; n-- {
 		var doc yaml.Node
 		dec := yaml.NewDecoder(bytes.NewReader(bytes.Join(lines[:n-1], nil)))
@@ -214,6 +220,9 @@ func (r *reader) text(v *yaml.Node) text {
 	return t
 }
 
+// maxTexts is how long a list may be.
+const maxTexts = 1000
+
 // texts reads one text or a list of them.
 func (r *reader) texts(v *yaml.Node) []text {
 	if v.Kind != yaml.SequenceNode {
@@ -221,6 +230,10 @@ func (r *reader) texts(v *yaml.Node) []text {
 	}
 	if len(v.Content) == 0 {
 		r.fail(v.Line, "the list is empty")
+	}
+	if len(v.Content) > maxTexts {
+		r.fail(v.Line, "the list is longer than %d", maxTexts)
+		return nil
 	}
 	var ts []text
 	for _, item := range v.Content {
