@@ -15,6 +15,7 @@ import (
 
 	"ariadne/internal/doctor"
 	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -34,8 +35,11 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Condition: func(name string) (bool, error) {
-			if name == "execute" {
+			switch name {
+			case "execute":
 				return race != "" && canExecute(), nil
+			case "cpuid":
+				return tracee.CanTrapCPUID(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"unsafe"
 
+	"ariadne/internal/tracee"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -29,6 +31,7 @@ func Look() Facts {
 		AppArmorNS:   sysctl("kernel/apparmor_restrict_unprivileged_userns"),
 		Seccomp:      seccompTrace(),
 		TSC:          getTSC(),
+		CPUID:        tracee.CanTrapCPUID(),
 		PidfdGetfd:   call(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
 		MountSetattr: call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
 		Filesystems:  read("/proc/filesystems"),

@@ -153,6 +153,11 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			n.keepAction(th)
 			return n.deliverSignals(th)
 		}
+		if tracee.CanTrapCPUID() && th.tr.TrappedCPUID() {
+			must(th.tr.SkipCPUID())
+			n.keepAction(th)
+			return true
+		}
 		return n.fault(th, sig)
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
 		return n.fault(th, sig)

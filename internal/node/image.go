@@ -69,6 +69,9 @@ func (n *Node) setImage(th *thread, maps string) bool {
 		for _, v := range linuxPages(maps) {
 			n.inject(th, unix.SYS_MUNMAP, v[0], v[1]-v[0])
 		}
+		if tracee.CanTrapCPUID() {
+			must(th.tr.TrapCPUID())
+		}
 	}
 	must(restore())
 	if why != "" {

@@ -92,6 +92,7 @@ func (m *Memory) Close() {
 func Pin(cpu int) error {
 	runtime.LockOSThread()
 	defaultSIGCHLD()
+	trapOwnCPUID()
 	var set unix.CPUSet
 	set.Set(cpu)
 	return unix.SchedSetaffinity(0, &set)
