@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"ariadne"
-	"ariadne/internal/kernel"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -312,9 +311,9 @@ func (n *Node) takeUsed() {
 	for _, u := range k.Used {
 		if u.Use == ariadne.FileRead || u.Use == ariadne.FileCode {
 			if n.step.opened == nil {
-				n.step.opened = map[kernel.UsedFile]bool{}
+				n.step.opened = map[string]bool{}
 			}
-			n.step.opened[u] = true
+			n.step.opened[u.Path] = true
 		}
 		f := ariadne.File{Path: u.Path, Use: u.Use}
 		if n.home.told[f] || !path.IsAbs(u.Path) || v.isOwn(u.Path) {

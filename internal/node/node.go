@@ -117,10 +117,10 @@ type step struct {
 	unreplayable bool
 	diverged     string
 	cut          string
-	files        []ariadne.File           // what it has learnt of the host's
-	opened       map[kernel.UsedFile]bool // files that it has opened or run so far
-	lastOpened   int                      // how many those were when it last opened a further one
-	gotOn        int                      // calls made by then
+	files        []ariadne.File  // what it has learnt of the host's
+	opened       map[string]bool // files, by path, that it has opened or run so far
+	lastOpened   int             // how many those were when it last opened a further one
+	gotOn        int             // calls made by then
 
 	made      callCounts
 	vain      callCounts // that asked in vain
