@@ -80,6 +80,7 @@ type Memo struct {
 	depends dependencies
 	stale   []Dependency // see Stale
 	forget  atomic.Bool
+	damaged atomic.Pointer[damage] // of the store's file: the first
 
 	mu       sync.Mutex
 	store    *store // or nil
@@ -319,6 +320,18 @@ func (m *Memo) Close() error {
 		err = errors.Join(err, os.Remove(m.store.path))
 	}
 	return err
+}
+
+// damage notes that the file of the store is damaged. It is made again: by Open, or after
+// this process.
+func (m *Memo) damage(d *damage) { m.damaged.CompareAndSwap(nil, d) }
+
+// Damaged says what was wrong with the file of the store, or "".
+func (m *Memo) Damaged() string {
+	if d := m.damaged.Load(); d != nil {
+		return d.what
+	}
+	return ""
 }
 
 // Forget has the store removed when the memo is closed.

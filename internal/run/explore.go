@@ -118,6 +118,7 @@ type explorer struct {
 	system   *world.System
 	shares   shares
 	memo     *memo.Memo
+	stored   string // path of what it remembers
 	pool     *memo.Pool
 	rules    []*script.Rules // by worker; nil: there is no script
 	totals   *coverage.Totals
@@ -228,6 +229,7 @@ func (x *explorer) open() error {
 	if err != nil {
 		return err
 	}
+	x.stored = o.Path
 	x.stale(o.Path, x.from > 0)
 	if !x.kind.again {
 		x.recall(version)
@@ -362,6 +364,11 @@ func (x *explorer) close() error {
 	if changed := x.memo.Changed(); len(changed) > 0 {
 		x.check.mu.Lock()
 		x.report.doubt(listed(whileRunning, x.digests.described(changed)))
+		x.check.mu.Unlock()
+	}
+	if what := x.memo.Damaged(); what != "" {
+		x.check.mu.Lock()
+		x.report.note(fmt.Sprintf("%s was damaged (%s): what it did not give was executed again, and the file is made again", x.stored, what))
 		x.check.mu.Unlock()
 	}
 	err := errors.Join(x.sample(), x.save())
