@@ -65,6 +65,7 @@ type Meter struct {
 	fresh  bool     // the last frame's combination was new
 	met    bool     // the last frame's local state may be new
 	local  bool     // it is
+	state  bool     // the last frame's global state is new
 	steps  atomic.Int64
 }
 
@@ -113,9 +114,7 @@ func (t *Totals) Meter(rules []*regexp.Regexp) *Meter {
 func (m *Meter) Watch(p *space.Path) {
 	n, f := p.Steps(), p.Last()
 	t := m.totals
-	if !f.Again {
-		t.states.Add(f.State.Hash())
-	}
+	m.state = !f.Again && t.states.Add(f.State.Hash())
 	if m.met, m.local = false, false; n == 0 {
 		return
 	}
@@ -224,9 +223,9 @@ func (m *Meter) Fresh() bool { return m.fresh }
 // been met before. It does at least once for each.
 func (m *Meter) Met() bool { return m.met }
 
-// NewLocal reports whether the local state of the frame that was watched last was not
-// met before.
-func (m *Meter) NewLocal() bool { return m.local }
+// New reports whether the local state to which the step led that was watched last, and the
+// global state, were not met before.
+func (m *Meter) New() (local, state bool) { return m.local, m.state }
 
 // Path enters that a path has ended by itself; due when it is time for a sample: each
 // is a hundredth more paths than the one before.

@@ -31,7 +31,7 @@ type builder struct {
 var searches = map[string]kind{
 	"default": {make: func(b *builder) []strategy.Explorer {
 		return strategy.Default{Paths: defaultPaths, Bytes: b.bytes, Rounds: *b.rounds(b.seed), Skip: b.from > 0,
-			Workers: len(b.meters), Full: b.full, New: func(worker int) func() bool { return b.meters[worker].NewLocal }}.Explorers()
+			Workers: len(b.meters), Full: b.full, News: func(worker int) func() strategy.News { return func() strategy.News { return news(b.meters[worker]) } }}.Explorers()
 	}},
 	"depth-first":   {again: true, make: func(b *builder) []strategy.Explorer { return b.states(&strategy.DepthFirst{}) }},
 	"breadth-first": {again: true, make: func(b *builder) []strategy.Explorer { return b.states(&strategy.BreadthFirst{Bytes: b.bytes}) }},
@@ -66,6 +66,11 @@ var searches = map[string]kind{
 			return &strategy.Priorities{Seed: seed, Index: b.from}
 		})
 	}},
+	"slow": {make: func(b *builder) []strategy.Explorer {
+		return b.each(func(seed uint64, _ *coverage.Meter) strategy.Explorer {
+			return &strategy.Slow{Seed: seed, Index: b.from}
+		})
+	}},
 	"novelty": {make: func(b *builder) []strategy.Explorer {
 		return b.each(func(seed uint64, m *coverage.Meter) strategy.Explorer {
 			return &strategy.Novelty{Seed: seed, Weights: b.Weights, Index: b.from, Bytes: b.bytes / int64(len(b.meters)),
@@ -80,6 +85,18 @@ const (
 	defaultPaths   = 6000
 	peripheryDepth = 12
 )
+
+// news is what a worker's last step showed.
+func news(m *coverage.Meter) strategy.News {
+	local, state := m.New()
+	switch {
+	case local:
+		return strategy.NewLocal
+	case state:
+		return strategy.NewState
+	}
+	return strategy.NothingNew
+}
 
 // Strategies are the names of the strategies in memory, sorted.
 func Strategies() []string {

@@ -218,9 +218,13 @@ func TestPortfolioCountsWhatIsNew(t *testing.T) {
 	var seen space.Set
 	f := &strategy.Portfolio{Members: []*strategy.Member{{Explorer: same}, {Explorer: other}}}
 	x := larger().exploration(t, f)
-	fresh := false
-	f.New = func() bool { return fresh }
-	x.Watch = func(p *space.Path) { fresh = p.Len() > 0 && seen.Add(p.Last().State.Hash()) }
+	news := strategy.NothingNew
+	f.News = func() strategy.News { return news }
+	x.Watch = func(p *space.Path) {
+		if news = strategy.NothingNew; seen.Add(p.Last().State.Hash()) {
+			news = strategy.NewLocal
+		}
+	}
 	n := 0
 	x.Ended = func(*space.Path, string, *ariadne.Violation) bool { n++; return n < 2000 }
 	if _, err := x.Run(); err != nil {

@@ -15,33 +15,33 @@ import (
 // for messages Ozkan et al., 2018). A bug that needs the order of d events is found
 // with a probability that depends on d and on the length, not on the number of
 // orders; a message can be kept waiting for long, which step by step is unlikely.
+//
+// The first path is natural, and says how long they are. One that is twice as long goes on
+// naturally: with a timer that fires again and again, what waits would wait up to the limit
+// of time, and not much would be seen in a thousand steps.
 type Priorities struct {
 	Seed    uint64
 	Changes int // steps at which a priority changes; 0: 2
-	Length  int // expected steps of a path; 0: that of the longest so far
 	Index   int // of the next walk
 
-	draw    draw
-	salt    uint64 // of the priorities of the walk
-	longest int
-	at      []int             // steps of the changes
-	low     map[uint64]uint64 // by chain: what its priority fell to
+	draw   draw
+	salt   uint64            // of the priorities of the walk
+	length int               // of the natural path; 0: it is the first
+	at     []int             // steps of the changes
+	low    map[uint64]uint64 // by chain: what its priority fell to
 }
 
 // Begin implements Explorer.
 func (w *Priorities) Begin(*space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
 	w.Index++
-	n, changes := w.Length, w.Changes
-	if n == 0 {
-		n = max(w.longest, 10)
-	}
+	changes := w.Changes
 	if changes == 0 {
 		changes = 2
 	}
 	w.at, w.low = w.at[:0], map[uint64]uint64{}
 	for range changes {
-		w.at = append(w.at, w.draw.below(n))
+		w.at = append(w.at, w.draw.below(max(w.length, 1)))
 	}
 	w.salt = w.draw.next()
 	return 0, true
@@ -50,6 +50,9 @@ func (w *Priorities) Begin(*space.Path) (keep int, ok bool) {
 // Next implements Explorer.
 func (w *Priorities) Next(p *space.Path) (event int, ok bool) {
 	f := p.Last()
+	if p.Len() >= 2*w.length {
+		return 0, true
+	}
 	if slices.Contains(w.at, p.Len()) {
 		// Those that fell later lie lower.
 		w.low[chain(&f.Enabled[w.highest(f)])] = uint64(len(w.at)+1) - uint64(len(w.low))
@@ -85,6 +88,8 @@ func chain(e *world.Event) uint64 {
 
 // End implements Explorer.
 func (w *Priorities) End(p *space.Path, _ End) error {
-	w.longest = max(w.longest, p.Len())
+	if w.length == 0 {
+		w.length = max(p.Len(), 10)
+	}
 	return nil
 }

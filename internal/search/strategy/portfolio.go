@@ -7,18 +7,29 @@ import "ariadne/internal/space"
 // them finds at once is found after as many times the work as there are shares.
 //
 // What is shared is the cost, not the number of paths: a transition that a living node has
-// to make takes a thousand times as long as one that is remembered, and some explorers
-// come by many more of these than others.
+// to make takes hundreds of times as long as one that is remembered, and some explorers come
+// by many more of these than others. Who shows nothing new turn after turn pays more for
+// each, up to ten times as much: it may have seen all that it can.
 type Portfolio struct {
 	Members []*Member
-	// New, when not nil, reports whether the last step of a path led to a local state that
-	// the search had not come to before. nil: what steps cost is not known, and so all
-	// cost the same.
-	New func() bool
+	// News, when not nil, says what was new about the last step of the path. nil: that is
+	// not known, and all steps cost the same.
+	News func() News
 
 	now    *Member
+	turns  int
 	pushed bool // a step was chosen that is not paid for
 }
+
+// News is what a search had not come to before, in a step.
+type News uint8
+
+// Each includes those before it.
+const (
+	NothingNew News = iota
+	NewState        // a global one
+	NewLocal        // a local one: a living node had to make the transition
+)
 
 // Member is an explorer of a portfolio.
 type Member struct {
@@ -26,12 +37,15 @@ type Member struct {
 	Share    float64 // of the cost, in proportion to the others; 0: 1
 
 	spent float64 // by its share
+	dull  int     // turns since one that showed anything new, up to mostDull
+	news  bool    // this turn did
 }
 
-// What the steps of a path cost.
+// What a step costs; and how many dull turns make it dearer.
 const (
 	rememberedCost = 1
 	newCost        = 500
+	mostDull       = 9
 )
 
 // turns are explorers whose turn is more than one path: each path but the first of a turn
@@ -44,21 +58,22 @@ type turns interface {
 
 // Begin implements Explorer.
 func (f *Portfolio) Begin(p *space.Path) (keep int, ok bool) {
-	if f.now != nil {
-		if t, several := f.now.Explorer.(turns); several {
+	before := f.now
+	if before != nil {
+		if t, several := before.Explorer.(turns); several {
 			if keep, ok = t.goOn(p); ok {
 				return keep, true
 			}
 		}
+		before.end(f.News != nil)
 	}
-	before := f.now
 	f.now = f.next()
+	f.turns++
 	keep, ok = f.now.Explorer.Begin(p)
 	if before != f.now {
 		keep = 0 // that was not a path of its own, whatever is alike
 	}
-	// So that explorers without a choice, whose paths cost nothing, come to an end too.
-	f.now.pay(rememberedCost)
+	f.pay(rememberedCost) // paths without steps cost something too
 	return keep, ok
 }
 
@@ -73,11 +88,26 @@ func (f *Portfolio) next() *Member {
 	return least
 }
 
-func (m *Member) pay(cost float64) {
+// end ends a turn. Who is exhaustive is never dull: it shows what is left, however little.
+func (m *Member) end(known bool) {
+	m.dull = min(m.dull+1, mostDull)
+	if _, whole := m.Explorer.(Exhaustive); whole || m.news || !known {
+		m.dull = 0
+	}
+	m.news = false
+}
+
+// pay has the member whose turn it is pay. The first turn is for all: it is the natural path,
+// on which the others go too.
+func (f *Portfolio) pay(cost float64) {
+	m := f.now
+	if f.turns == 1 {
+		return
+	}
 	if m.Share > 0 {
 		cost /= m.Share
 	}
-	m.spent += cost
+	m.spent += cost * float64(1+m.dull)
 }
 
 // Next implements Explorer.
@@ -94,11 +124,16 @@ func (f *Portfolio) charge() {
 		return
 	}
 	f.pushed = false
-	if f.New != nil && f.New() {
-		f.now.pay(newCost)
-		return
+	news := NothingNew
+	if f.News != nil {
+		news = f.News()
 	}
-	f.now.pay(rememberedCost)
+	f.now.news = f.now.news || news > NothingNew
+	if news == NewLocal {
+		f.pay(newCost)
+	} else {
+		f.pay(rememberedCost)
+	}
 }
 
 // End implements Explorer.

@@ -21,9 +21,9 @@ type Part struct {
 
 // Default does well without being told. It takes the natural schedule, and then gives
 // shares of the work to what finds different bugs (Portfolio): to paths that deviate
-// little from the natural schedule, the fewest deviations first; to random priorities,
-// which keep a message waiting for long; to rounds of DPOR around random paths. A small
-// space it exhausts. After so many paths it goes on with what is random. Of several
+// little from the natural schedule, the fewest deviations first; to natural paths on which
+// something is slow for a while; to random priorities; to rounds of DPOR around random
+// paths. A small space it exhausts. After so many paths it goes on with what is random. Of several
 // workers half do this, and the others what is random from the first, each with a seed of
 // its own.
 type Default struct {
@@ -33,8 +33,8 @@ type Default struct {
 	Skip    bool   // the first part was made before
 	Workers int    // 0: 1
 	Full    func() bool
-	// New returns Portfolio.New of a worker; or nil.
-	New func(worker int) func() bool
+	// News returns Portfolio.News of a worker; nil: it is not known.
+	News func(worker int) func() News
 }
 
 // Explorers returns one for each worker.
@@ -50,7 +50,7 @@ func (d Default) Explorers() []Explorer {
 		all = append(all, d.random(i))
 		if i < near {
 			rest := all[i].(*Portfolio)
-			first := &Thorough{Portfolio{New: rest.New, Members: []*Member{{Explorer: deviations[i]}}}}
+			first := &Thorough{Portfolio{News: rest.News, Members: []*Member{{Explorer: deviations[i]}}}}
 			for _, m := range rest.Members {
 				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share})
 			}
@@ -64,9 +64,10 @@ func (d Default) Explorers() []Explorer {
 func (d Default) random(worker int) *Portfolio {
 	r := d.Rounds
 	r.Seed = SeedOf(r.Seed, worker)
-	f := &Portfolio{Members: []*Member{{Explorer: &Priorities{Seed: r.Seed, Index: r.Index}}, {Explorer: &r}}}
-	if d.New != nil {
-		f.New = d.New(worker)
+	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index}},
+		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index}}, {Explorer: &r}}}
+	if d.News != nil {
+		f.News = d.News(worker)
 	}
 	return f
 }
