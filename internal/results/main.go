@@ -3,15 +3,16 @@
 // much work, and that nothing is found where the bug is mended; then how much of a
 // system without a known bug is seen in a given time.
 //
-//	go run ./internal/results [flags] [bug...] [coverage]
+//	go run ./internal/results [flags] [bug...] [planted] [coverage]
 //
-// Bugs are given by name; without any, all are looked for, and coverage is measured. What came of a search is
+// Bugs are given by name, those planted in examples/planted together; without any, all are
+// looked for, and coverage is measured. What came of a search is
 // kept, so the page always has all: those not run now as they were last. Like
 // internal/compat it knows no more of Ariadne than its command line and its reports.
 // Exit status 1: the default strategy misses a bug, or something is found where
 // nothing is wrong.
 //
-// Read next: search.go, then page.go.
+// Read next: search.go, then planted.go and page.go.
 package main
 
 import (
@@ -43,7 +44,7 @@ var bugs = []bug{
 
 // strategies are tried in this order. The first ones also search where the bug is
 // mended, and for coverage.
-var strategies = []string{"default", "random", "priorities", "walks", "rounds", "deviations", "novelty", "periphery",
+var strategies = []string{"default", "random", "priorities", "slow", "walks", "rounds", "deviations", "novelty", "periphery",
 	"dpor", "sleep-sets", "breadth-first", "depth-first"}
 
 const careful = 3 // strategies that also search where nothing should be found
@@ -60,6 +61,8 @@ type options struct {
 	budget        time.Duration
 	spans         []time.Duration // of searches for coverage
 	fetch         bool
+	plantedSeeds  int
+	plantedBudget time.Duration
 }
 
 func main() {
@@ -68,6 +71,8 @@ func main() {
 	flag.StringVar(&o.work, "work", "ariadne-runs/results", "directory of runs and results")
 	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy, as long as it finds the bug")
 	flag.DurationVar(&o.budget, "budget", 2*time.Minute, "real time of one search for a bug")
+	flag.IntVar(&o.plantedSeeds, "planted-seeds", 10, "searches for each planted bug by each strategy")
+	flag.DurationVar(&o.plantedBudget, "planted-budget", 20*time.Second, "real time of one search for a planted bug")
 	coverage := flag.String("coverage", "10s,1m", "real times of searches for coverage; empty: none")
 	only := flag.String("strategies", strings.Join(strategies, ","), "strategies to try")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
@@ -95,7 +100,7 @@ func main() {
 // searchAll makes the searches that are wanted.
 func (o *options) searchAll(coverage string, only, wanted []string) error {
 	for _, name := range wanted {
-		if name != coverageName && !slices.ContainsFunc(bugs, func(b bug) bool { return b.name == name }) {
+		if name != coverageName && name != plantedName && !slices.ContainsFunc(bugs, func(b bug) bool { return b.name == name }) {
 			return fmt.Errorf("no bug %q is known", name)
 		}
 	}
@@ -122,6 +127,11 @@ func (o *options) searchAll(coverage string, only, wanted []string) error {
 		}
 		if err := o.look(b, only); err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
+		}
+	}
+	if len(wanted) == 0 || slices.Contains(wanted, plantedName) {
+		if err := o.plant(only); err != nil {
+			return err
 		}
 	}
 	if len(wanted) == 0 || slices.Contains(wanted, coverageName) {

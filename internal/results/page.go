@@ -40,6 +40,7 @@ func writePage(all map[string]set) []byte {
 		}
 		b.WriteString(all["mended"].of(bug.mended).mended(bug.mended))
 	}
+	writePlanted(&b, all)
 	writeCoverage(&b, all["coverage"])
 	return []byte(b.String())
 }
@@ -157,7 +158,7 @@ func good(all map[string]set) bool {
 			return false
 		}
 	}
-	for _, kind := range []string{"mended", "coverage"} {
+	for _, kind := range []string{"mended", "fixed", "coverage"} {
 		if slices.ContainsFunc(all[kind], func(r outcome) bool { return r.Found || r.Wrong != "" }) {
 			return false
 		}

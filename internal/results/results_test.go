@@ -21,11 +21,24 @@ func TestPage(t *testing.T) {
 		"coverage": {{Spec: systems[0], Strategy: "random", Budget: time.Minute, Executions: 4, Steps: 400},
 			{Spec: systems[0], Strategy: "default", Budget: 10 * time.Second, Memory: true, Executions: 8, Traces: 7, States: 6}},
 	}
+	lease := plantedBugs[0].spec()
+	all["planted"] = set{
+		{Spec: lease, Strategy: "default", Workers: 1, Budget: 20 * time.Second, Found: true, RealTime: 2 * time.Second},
+		{Spec: lease, Strategy: "default", Workers: 1, Seed: 1, Budget: 20 * time.Second, RealTime: 20100 * time.Millisecond},
+		{Spec: lease, Strategy: "default", Workers: 1, Seed: 2, Budget: 20 * time.Second, Found: true, RealTime: 3 * time.Second},
+		{Spec: lease, Strategy: "default", Workers: 2, Budget: 20 * time.Second, Found: true, RealTime: time.Second},
+		{Spec: plantedBugs[1].spec(), Strategy: "default", Workers: 1, Budget: 20 * time.Second},
+	}
+	all["fixed"] = set{{Spec: plantedBugs[0].fixed(), Strategy: "default", Workers: 2, Budget: 20 * time.Second, Executions: 9}}
 	page := string(writePage(all))
 	for _, want := range []string{
 		"--time 2m`",
 		"| `default` | 3 of 3 | 2.0 s | 3 | 20 | 7 |\n| `random` | 1 of 1 | 1.0 s | 3 | 900 |  |\n",
 		"| `dpor` | 0 of 1, all explored within the bounds | 120.0 s | 0 | 0 | 0 |\n",
+		"| bug | half | `default` | `default`, 2 workers |\n",
+		"(Python, TCP) | tuning | 2 of 3, 3.0 s | 1 of 1, 1.0 s |\n",
+		"| **sum of the mean times** | tuning | 8.3 s | 1.0 s |\n| **sum of the mean times** | testing | 20.0 s | 0.0 s |\n",
+		"found nothing in any of 1 in 20s each (9 executions).\n",
 		"Without the bug (`examples/raftkv/raftkv.yaml`) nothing was found in 1m each by `default` (5 executions).\n",
 		"| 10s | `default` | 8 | 7 | 6 | 0 | 0 |\n| `redis/replication.yaml` | 1m | `random` | 4 | | | 400 | |\n",
 	} {
@@ -61,6 +74,16 @@ func TestSpecsExist(t *testing.T) {
 	specs := append([]string{}, systems...)
 	for _, b := range bugs {
 		specs = append(specs, b.spec, b.mended)
+	}
+	training := 0
+	for i := range plantedBugs {
+		specs = append(specs, plantedBugs[i].spec(), plantedBugs[i].fixed())
+		if plantedBugs[i].training {
+			training++
+		}
+	}
+	if training != len(plantedBugs)/2 {
+		t.Errorf("%d of %d are for tuning", training, len(plantedBugs))
 	}
 	for _, s := range specs {
 		for _, f := range []string{s, filepath.Join(filepath.Dir(s), "fetch")} {

@@ -19,6 +19,7 @@ import (
 type outcome struct {
 	Spec, Strategy string
 	Seed           int
+	Workers        int `json:",omitempty"` // 0: one per processor
 	Budget         time.Duration
 	Found          bool   // a violation
 	Wrong          string // anything but "nothing found" and the violation: "bug in ariadne", ...
@@ -42,7 +43,7 @@ func (o *options) look(b bug, only []string) error {
 	}
 	for _, s := range only {
 		for seed := range o.seeds {
-			r, err := o.search("bug", b.spec, s, seed, o.budget)
+			r, err := o.search("bug", b.spec, s, seed, 0, o.budget)
 			if err != nil {
 				return err
 			}
@@ -52,7 +53,7 @@ func (o *options) look(b bug, only []string) error {
 		}
 	}
 	for _, s := range only[:min(careful, len(only))] {
-		if _, err := o.search("mended", b.mended, s, 0, o.budget); err != nil {
+		if _, err := o.search("mended", b.mended, s, 0, 0, o.budget); err != nil {
 			return err
 		}
 	}
@@ -70,7 +71,7 @@ func (o *options) cover(only []string) error {
 		}
 		for _, span := range o.spans {
 			for _, s := range only[:min(careful, len(only))] {
-				if _, err := o.search("coverage", spec, s, 0, span, "--keep-going"); err != nil {
+				if _, err := o.search("coverage", spec, s, 0, 0, span, "--keep-going"); err != nil {
 					return err
 				}
 			}
@@ -91,9 +92,13 @@ func (o *options) bring(spec string) error {
 	return nil
 }
 
-// search runs a check and keeps what came of it.
-func (o *options) search(kind, spec, strategy string, seed int, budget time.Duration, more ...string) (*outcome, error) {
+// search runs a check, by so many workers (0: one per processor), and keeps what came of it.
+func (o *options) search(kind, spec, strategy string, seed, workers int, budget time.Duration, more ...string) (*outcome, error) {
 	name := strings.Join([]string{kind, strings.TrimSuffix(strings.ReplaceAll(spec, "/", "-"), ".yaml"), strategy, strconv.Itoa(seed), budget.String()}, "_")
+	if workers > 0 {
+		name += "_" + strconv.Itoa(workers)
+		more = append(more, "--jobs", strconv.Itoa(workers))
+	}
 	dir := filepath.Join(o.work, name)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(o.work, 0o755)); err != nil {
 		return nil, err
@@ -114,7 +119,7 @@ func (o *options) search(kind, spec, strategy string, seed int, budget time.Dura
 		return nil, err
 	}
 	r := newOutcome(&report)
-	r.Spec, r.Strategy, r.Seed, r.Budget = spec, strategy, seed, budget
+	r.Spec, r.Strategy, r.Seed, r.Workers, r.Budget = spec, strategy, seed, workers, budget
 	fmt.Printf("%-32s %-14s seed %d  %s\n", spec, strategy, seed, r)
 	if b, err = json.MarshalIndent(r, "", "\t"); err != nil {
 		return nil, err
