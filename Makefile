@@ -29,7 +29,8 @@ test-long: packages
 	scripts/fuzz 60s
 
 bench: build
-	$(GO) run ./internal/bench
+	$(GO) build -o bin/bench ./internal/bench
+	bin/bench
 
 figures: build
 	examples/paxos/fetch

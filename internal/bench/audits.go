@@ -43,7 +43,7 @@ func (b *bench) measureAudits() error {
 		if !b.fetch(s.spec) {
 			continue
 		}
-		a, err := auditSystem(b.ariadne, s.spec, b.dir, b.audit, 0.1, b.budget)
+		a, err := auditSystem(b.command, b.ariadne, s.spec, b.dir, b.audit, 0.1, b.budget)
 		if err != nil {
 			return err
 		}
@@ -60,14 +60,14 @@ func (b *bench) measureAudits() error {
 
 // auditSystem executes at least so many transitions of a system, and a share of them
 // twice. One seed after the other is searched for a time.
-func auditSystem(ariadne, spec, dir string, transitions int, share float64, each time.Duration) (*audit, error) {
+func auditSystem(command func(name string, args ...string) *exec.Cmd, ariadne, spec, dir string, transitions int, share float64, each time.Duration) (*audit, error) {
 	var sum audit
 	for seed := 0; sum.Executed < transitions; seed++ {
 		out := filepath.Join(dir, "audit")
 		if err := os.RemoveAll(out); err != nil {
 			return nil, err
 		}
-		cmd := exec.Command(ariadne, "check", spec, "--strategy", "default", "--seed", fmt.Sprint(seed), "--audit", fmt.Sprint(share),
+		cmd := command(ariadne, "check", spec, "--strategy", "default", "--seed", fmt.Sprint(seed), "--audit", fmt.Sprint(share),
 			"--time", each.String(), "--keep-going", "--json", "--quiet", "--out", out)
 		var said, complaints strings.Builder
 		cmd.Stdout, cmd.Stderr = &said, &complaints

@@ -39,7 +39,7 @@ func audits(t *testing.T, transitions int, share float64, each time.Duration, na
 			if out, err := exec.Command(filepath.Join(filepath.Dir(spec), "fetch")).CombinedOutput(); err != nil {
 				t.Skipf("not fetched: %v\n%s", err, out)
 			}
-			a, err := auditSystem(ariadne, spec, t.TempDir(), transitions, share, each)
+			a, err := auditSystem(exec.Command, ariadne, spec, t.TempDir(), transitions, share, each)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ func (b *bench) measureCalls() error {
 		return err
 	}
 	program := filepath.Join(b.dir, "calls")
-	if out, err := exec.Command("gcc", "-O2", "-o", program, source).CombinedOutput(); err != nil {
+	if out, err := b.command("gcc", "-O2", "-o", program, source).CombinedOutput(); err != nil {
 		b.missing = append(b.missing, fmt.Sprintf("calls: gcc: %v %s", err, out))
 		return nil
 	}
@@ -38,7 +38,7 @@ func (b *bench) measureCalls() error {
 		}
 		b.keep("emulated_call_us."+kind, "µs", us)
 		ours = append(ours, median(us))
-		us, err = b.perCall(native, under(program, kind))
+		us, err = b.perCall(native, b.under(program, kind))
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (b *bench) measureCalls() error {
 		if _, err := exec.LookPath("strace"); err != nil {
 			continue
 		}
-		us, err = b.perCall(traced, under("strace", "-f", "-o", "/dev/null", program, kind))
+		us, err = b.perCall(traced, b.under("strace", "-f", "-o", "/dev/null", program, kind))
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (b *bench) measureCalls() error {
 		return err
 	}
 	b.keep("clock_read_us", "µs", clock)
-	nativeClock, err := b.perCall(native, under(program, "clock_read"))
+	nativeClock, err := b.perCall(native, b.under(program, "clock_read"))
 	if err == nil {
 		b.keep("native_clock_read_us", "µs", nativeClock)
 	}
@@ -91,9 +91,9 @@ func (b *bench) perCall(count int, run timed) ([]float64, error) {
 }
 
 // under runs a command whose last argument is the count.
-func under(args ...string) timed {
+func (b *bench) under(args ...string) timed {
 	return func(count int) (time.Duration, error) {
-		cmd := exec.Command(args[0], append(args[1:], strconv.Itoa(count))...)
+		cmd := b.command(args[0], append(args[1:], strconv.Itoa(count))...)
 		begin := time.Now()
 		out, err := cmd.CombinedOutput()
 		if err != nil {

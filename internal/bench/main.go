@@ -12,6 +12,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -21,6 +22,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ariadne/internal/child"
 )
 
 // result is what was measured under one name.
@@ -32,17 +35,21 @@ type result struct {
 
 // bench carries the options and the results so far.
 type bench struct {
-	ariadne string
-	dir     string // for what is built and run
-	repeat  int
-	budget  time.Duration // of one check
-	audit   int           // transitions of each system to execute, some of them twice
-	results map[string]result
-	missing []string // what could not be measured, and why
+	ctx      context.Context
+	progress progress
+	ariadne  string
+	dir      string // for what is built and run
+	repeat   int
+	budget   time.Duration // of one check
+	audit    int           // transitions of each system to execute, some of them twice
+	results  map[string]result
+	missing  []string // what could not be measured, and why
 }
 
 func main() {
-	b := &bench{results: map[string]result{}}
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	b := &bench{ctx: ctx, results: map[string]result{}}
 	flag.StringVar(&b.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
@@ -50,6 +57,10 @@ func main() {
 	out := flag.String("out", "bench.json", "the file to write")
 	only := flag.String("only", "", "measure these alone: "+strings.Join(names(), ", "))
 	flag.Parse()
+	if b.repeat < 1 || b.budget <= 0 || b.audit < 1 || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "bench: repeat, budget and audit are above 0, and there are no other arguments")
+		os.Exit(2)
+	}
 	if err := b.all(*out, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -95,14 +106,19 @@ func (b *bench) all(out, only string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
+	b.progress.start(b.ctx)
 	var failed []error
 	for _, p := range parts {
 		if !slices.Contains(chosen, p.name) {
 			continue
 		}
-		// What fails keeps nothing else from being measured.
+		b.progress.begin(p.name)
+		// What fails keeps nothing else from being measured, unless we are asked to end.
 		if err := p.measure(b); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
+		}
+		if b.ctx.Err() != nil {
+			return errors.New("interrupted: " + out + " is as it was")
 		}
 	}
 	b.print()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -108,7 +107,7 @@ func (b *bench) search(name string, reports []*report) {
 // of which all is known.
 func (b *bench) measureRemembered() error {
 	perS, err := b.repeated(func() (float64, error) {
-		lines, err := goBenchmark("./internal/space", "BenchmarkRemembered", "1s")
+		lines, err := b.goBenchmark("./internal/space", "BenchmarkRemembered", "1s")
 		if err != nil {
 			return 0, err
 		}
@@ -161,7 +160,7 @@ func (b *bench) measureTransitions() error {
 		}
 		parts := map[string][]float64{}
 		for range b.repeat {
-			lines, err := goBenchmark("./internal/node", "BenchmarkTransition/"+n.benchmark+"$", "500x")
+			lines, err := b.goBenchmark("./internal/node", "BenchmarkTransition/"+n.benchmark+"$", "500x")
 			if err != nil {
 				return err
 			}
@@ -187,9 +186,18 @@ func (b *bench) measureTransitions() error {
 // benchmarkLine is a line of a Go benchmark's output; figures come as value and unit.
 var benchmarkLine = regexp.MustCompile(`(?m)^(Benchmark\S*?)(?:-\d+)?[ \t]+\d+\t(.*)$`)
 
-// goBenchmark runs Go benchmarks; figures are by benchmark and unit.
-func goBenchmark(pkg, pattern, time string) (map[string]map[string]float64, error) {
-	cmd := exec.Command("go", "test", pkg, "-run", "^$", "-bench", pattern, "-benchtime", time)
+// goBenchmark runs Go benchmarks; figures are by benchmark and unit. The test binary is
+// a child of ours and not of the go command's, and ends with us.
+func (b *bench) goBenchmark(pkg, pattern, time string) (map[string]map[string]float64, error) {
+	binary, err := filepath.Abs(filepath.Join(b.dir, filepath.Base(pkg)+".test"))
+	if err != nil {
+		return nil, err
+	}
+	if out, err := b.command("go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", pkg, err, out)
+	}
+	cmd := b.command(binary, "-test.run", "^$", "-test.bench", pattern, "-test.benchtime", time)
+	cmd.Dir = pkg
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

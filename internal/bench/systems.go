@@ -81,7 +81,7 @@ func (b *bench) measureIdle() error {
 // fetch brings the programs of an example.
 func (b *bench) fetch(spec string) bool {
 	script := filepath.Join(filepath.Dir(spec), "fetch")
-	if out, err := exec.Command(script).CombinedOutput(); err != nil {
+	if out, err := b.command(script).CombinedOutput(); err != nil {
 		b.missing = append(b.missing, fmt.Sprintf("%s: %s: %v\n%s", spec, script, err, out))
 		return false
 	}
@@ -139,7 +139,7 @@ func (b *bench) cold(command string, args ...string) (*report, error) {
 // run is report for a command that says where to write.
 func (b *bench) run(args ...string) (*report, error) {
 	args = append(args, "--json", "--quiet")
-	cmd := exec.Command(b.ariadne, args...)
+	cmd := b.command(b.ariadne, args...)
 	var out, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Start(); err != nil {
