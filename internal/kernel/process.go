@@ -25,6 +25,7 @@ type Process struct {
 	Exe            string // path of the program, as the node sees it
 	Args           []string
 	Cwd            string    // kept by chdir and fchdir, as the node sees it
+	Root           string    // what chroot made the root directory, as the node sees it; "": the node's
 	Threads        []*Thread // alive, leader first while it lives
 	Leader         *Thread   // the thread with the process's id, dead or alive
 	FDs            *FDTable
@@ -228,7 +229,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Umask
+	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
 	c.AdvisedFork = p.AdvisedFork

@@ -150,6 +150,8 @@ func pathArg(t *Thread, path string) (uint64, Errno) {
 func askSocket(t *Thread, name string) {
 	if name[0] != '/' {
 		name = t.Proc.Cwd + "/" + name
+	} else {
+		name = t.Proc.Root + name
 	}
 	t.Node().Ask(name)
 }

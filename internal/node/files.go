@@ -54,6 +54,10 @@ func (n *Node) enterRecreated() {
 		var st unix.Stat_t
 		must(unix.Stat(fmt.Sprintf("/proc/%d/cwd", p.threads[0].tr.TID), &st))
 		name := gone[st.Ino]
+		if root := p.threads[0].k.Proc.Root; root != "" {
+			must(n.sameRoot(p.threads[0], gone))
+			name = strings.TrimPrefix(name, root)
+		}
 		if name == "" || st.Dev != n.k.Files.Private {
 			continue
 		}
@@ -70,6 +74,18 @@ func (n *Node) enterRecreated() {
 			must(fmt.Errorf("%s was removed while it is open here, and cannot be brought back", name))
 		}
 	}
+}
+
+// sameRoot sees that the root directory of a process is none of those that were removed.
+func (n *Node) sameRoot(th *thread, gone map[uint64]string) error {
+	var st unix.Stat_t
+	if err := unix.Stat(fmt.Sprintf("/proc/%d/root", th.tr.TID), &st); err != nil {
+		return err
+	}
+	if name := gone[st.Ino]; name != "" && st.Dev == n.k.Files.Private {
+		return fmt.Errorf("%s was removed while it is the root directory of a process, and cannot be brought back", name)
+	}
+	return nil
 }
 
 // captureFiles notes the state of n's files, which the tree shows.

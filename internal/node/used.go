@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,8 +37,10 @@ func (n *Node) programOf(th *thread) string {
 		b = append(b, more...)
 	}
 	name, _, _ := strings.Cut(string(b), "\x00")
-	if name == "" || path.IsAbs(name) {
+	if name == "" {
 		return name
+	} else if path.IsAbs(name) {
+		return th.k.Proc.Root + name
 	}
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", th.tr.TID))
 	if err != nil {
@@ -50,7 +53,10 @@ func (n *Node) programOf(th *thread) string {
 // what Linux has mapped of code for it, from /proc/<pid>/maps: the program itself or a
 // script's interpreter, and the loader.
 func (n *Node) useProgram(th *thread, name, maps string) {
-	paths := []string{name}
+	paths, up := []string{name}, ""
+	if th.k.Proc.Root != "" {
+		up = sys.ToNodeRoot
+	}
 	for line := range strings.Lines(maps) {
 		// 7f0000000000-7f0000001000 r-xp 00000000 fe:00 1234    /usr/bin/true
 		f := strings.SplitN(strings.TrimSpace(line), " ", 6)
@@ -60,7 +66,7 @@ func (n *Node) useProgram(th *thread, name, maps string) {
 	}
 	for _, p := range paths {
 		var st unix.Stat_t
-		if !path.IsAbs(p) || unix.Stat(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, p), &st) != nil {
+		if !path.IsAbs(p) || unix.Stat(fmt.Sprintf("/proc/%d/root%s%s", th.tr.TID, up, p), &st) != nil {
 			continue
 		}
 		n.k.Use(kernel.UsedFile{Path: p, Key: kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, Use: ariadne.FileCode})

@@ -38,7 +38,7 @@ func init() {
 		partial(unix.SYS_MKNOD, "mknod", sysMknod, "no devices"),
 		partial(unix.SYS_MKNODAT, "mknodat", sysMknodat, "no devices"),
 	)
-	register(refused(unix.SYS_CHROOT, "chroot", unix.EPERM, false, "a node has one root directory"))
+	register(partial(unix.SYS_CHROOT, "chroot", sysChroot, "not into /proc, /sys or /dev"))
 }
 
 func sysGetdents(t *kernel.Thread, a Args) kernel.Result   { return getdents(t, a, appendDirent) }

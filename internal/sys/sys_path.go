@@ -34,12 +34,37 @@ func readLink(name string) string {
 	return string(b[:n])
 }
 
-// absolute makes the path of a call absolute.
+// absolute makes the path of a call absolute, from the node's root directory.
 func absolute(t *kernel.Thread, dirfd uint64, name string) string {
 	if path.IsAbs(name) {
+		if t.Proc.Root != "" {
+			return t.Proc.Root + path.Clean(name)
+		}
 		return name
 	}
 	return dirPath(t, dirfd) + "/" + name
+}
+
+// ToNodeRoot leads from any root directory of a process to the node's.
+var ToNodeRoot = strings.Repeat("/..", 64)
+
+// fromRoot is a root directory, in the supervisor's view, and the path of a call from
+// there. That root is the process's own, unless chroot has left the path's beginning
+// outside.
+func fromRoot(t *kernel.Thread, dirfd uint64, name string) (root, from string) {
+	root = threadPath(t, "root")
+	switch rest, inside := "", false; {
+	case t.Proc.Root == "":
+		return root, absolute(t, dirfd, name)
+	case path.IsAbs(name):
+		return root, name
+	default:
+		name = dirPath(t, dirfd) + "/" + name
+		if rest, inside = strings.CutPrefix(name, t.Proc.Root+"/"); inside {
+			return root, "/" + rest
+		}
+		return root + ToNodeRoot, name
+	}
 }
 
 // dirPath is the path of the directory that a relative path begins at.
@@ -94,7 +119,8 @@ func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix
 	if name == "" {
 		return st, unix.ENOENT
 	}
-	root, err := unix.Open(threadPath(t, "root"), unix.O_PATH|unix.O_CLOEXEC, 0)
+	dir, from := fromRoot(t, dirfd, name)
+	root, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return st, errnoOf(err)
 	}
@@ -103,7 +129,7 @@ func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix
 	if !follow {
 		how.Flags |= unix.O_NOFOLLOW
 	}
-	fd, err := openBeneath(root, absolute(t, dirfd, name), &how)
+	fd, err := openBeneath(root, from, &how)
 	if err != nil {
 		return st, errnoOf(err)
 	}

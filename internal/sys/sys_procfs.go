@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"cmp"
 	"hash/fnv"
 	"path"
 	"slices"
@@ -21,6 +22,9 @@ import (
 // virtualPath reports whether a call's path names something virtual; v is its
 // path, with /proc/self and links like /dev/stdin resolved.
 func virtualPath(t *kernel.Thread, dirfd uint64, name string) (v string, ok bool) {
+	if t.Proc.Root != "" {
+		return "", inJail(t, dirfd, name)
+	}
 	switch {
 	case path.IsAbs(name):
 		if !strings.HasPrefix(name, "/proc") && !strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "//") {
@@ -38,6 +42,17 @@ func virtualPath(t *kernel.Thread, dirfd uint64, name string) (v string, ok bool
 		return "/proc/" + selfTarget(t, clean), true
 	}
 	return resolveVirtual(t, clean)
+}
+
+// inJail is virtualPath where chroot has changed the root directory: below it there is
+// no /proc. A way to it from a directory outside is not modelled.
+func inJail(t *kernel.Thread, dirfd uint64, name string) bool {
+	if dir, isVirtual := virtualDir(t, dirfd); isVirtual && !path.IsAbs(name) {
+		if _, ok := resolveVirtual(t, path.Join(dir, name)); ok {
+			t.Node().Refuse(t, "/proc from outside the root directory", name, false)
+		}
+	}
+	return false
 }
 
 // virtualDir returns the directory that a relative path begins at, when the path
@@ -388,7 +403,7 @@ func linkTarget(p *kernel.Process, th *kernel.Thread, name string) string {
 	case "cwd":
 		return readLink(threadPath(th, "cwd"))
 	case "root":
-		return "/"
+		return cmp.Or(p.Root, "/")
 	}
 	return name + ":[" + strconv.Itoa(namespaceInodes[name]) + "]"
 }
