@@ -42,13 +42,15 @@ states are searched in memory, and nodes are frozen where paths branch. The chec
 what it has seen (coverage.csv and coverage.svg in the run directory) and whether that
 was all within its bounds. --strategy chooses among
 
-  default        the natural schedule, what deviates little from it, then rounds
+  default        the natural schedule, then shares of the time for deviations, slow,
+                 priorities and rounds
   deviations     all paths, those with the fewest deviations first
   depth-first, breadth-first
                  all states
   dpor           one path of each partial order of events; bounded by --branch, --backtracks
   sleep-sets     the same, by trying everything; gives up many paths
   rounds         DPOR around random paths, --backtracks each
+  slow           natural paths on which something is slow for a while
   walks, priorities, novelty
                  random paths: free, by random priorities, towards new --state
   periphery      depth-first at the beginning, random from there
