@@ -39,6 +39,10 @@ type Files struct {
 	// tell when they change.
 	Mapped map[FileKey]bool
 
+	// Own are the directories that are the node's own; Disk is how full they are.
+	Own  []string
+	Disk Disk
+
 	// SetID are the set-id bits of files that have some, as far as the node has seen:
 	// Linux takes them away when the node's root, who is not the machine's, writes.
 	SetID map[FileKey]uint32

@@ -12,7 +12,6 @@ const (
 	OSVersion = "#1 SMP PREEMPT_DYNAMIC Ariadne"
 
 	MemTotal = 8 << 30 // bytes
-	MemFree  = 4 << 30
 	PIDMax   = 32768
 )
 
@@ -21,8 +20,19 @@ func VersionLine() string {
 	return "Linux version " + OSRelease + " (ariadne@localhost) (gcc 12.2.0) " + OSVersion
 }
 
-// MemInfo is the content of /proc/meminfo.
-func MemInfo() string {
+// MemTotal is how much memory the node has, MemFree how much of it is shown to be free.
+func (n *Node) MemTotal() int64 {
+	if n.Memory > 0 {
+		return n.Memory
+	}
+	return MemTotal
+}
+
+func (n *Node) MemFree() int64 { return n.MemTotal() / 2 }
+
+// MemInfo is the content of /proc/meminfo of a machine with so much memory.
+func MemInfo(memory int64) string {
+	MemTotal, MemFree := int(memory), int(memory)/2
 	kb := func(name string, bytes int) string { return fmt.Sprintf("%-16s%8d kB\n", name+":", bytes/1024) }
 	return kb("MemTotal", MemTotal) + kb("MemFree", MemFree) + kb("MemAvailable", MemFree+MemFree/2) +
 		kb("Buffers", 0) + kb("Cached", MemFree/2) + kb("SwapCached", 0) + kb("Active", MemFree/4) + kb("Inactive", MemFree/4) +

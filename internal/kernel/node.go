@@ -41,6 +41,7 @@ type Node struct {
 	Hosts    []Host       // every node of the system, for name resolution
 	Hidden   []string     // paths that no directory lists
 	CPUs     int          // processors the node sees
+	Memory   int64        // bytes that it has; 0: MemTotal
 	RealBase int64        // CLOCK_REALTIME at time 0, ns since the epoch
 	MonoBase int64        // CLOCK_MONOTONIC at time 0, ns
 	Now      ariadne.Time // the node's clock

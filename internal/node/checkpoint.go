@@ -186,7 +186,7 @@ func (c *Checkpoint) recoverTool(err *error) {
 		for _, f := range c.procs {
 			tids = append(tids, f.copy.TID)
 		}
-		*err = fmt.Errorf("node %s: %w", c.n.def.Name, killed(e.error, tids))
+		*err = fmt.Errorf("node %s: %w", c.n.def.Name, c.n.killed(e.error, tids))
 	default:
 		panic(e)
 	}

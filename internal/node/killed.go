@@ -4,6 +4,7 @@ package node
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -16,6 +17,16 @@ import (
 
 // A process of a node ends when the node layer ends it. One that is gone otherwise was
 // killed from outside, and what it was asked to do failed for no reason of its own.
+
+// killed is killed, but for a process of n that used too much memory.
+func (n *Node) killed(err error, tids []int) error {
+	if n.watch != nil {
+		if why := n.watch.swollen.Load(); why != nil {
+			return &ariadne.KilledError{Err: errors.New(*why)}
+		}
+	}
+	return killed(err, tids)
+}
 
 // killed returns err, or why it is none of the tool's when one of the processes, given
 // by their threads' real ids, was killed from outside.

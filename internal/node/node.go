@@ -157,7 +157,7 @@ func recoverTool(n *Node, err *error) {
 				tids = append(tids, th.tr.TID)
 			}
 		}
-		*err = fmt.Errorf("node %s: %w", n.def.Name, killed(e.error, tids))
+		*err = fmt.Errorf("node %s: %w", n.def.Name, n.killed(e.error, tids))
 	default:
 		panic(e)
 	}
@@ -176,7 +176,10 @@ func Start(cfg Config) *Node {
 	def := &cfg.Spec.Nodes[cfg.Index]
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed)
 	k.CPUs = max(def.CPUs, 1)
+	k.Memory = def.Memory
 	k.Files.User = def.User
+	k.Files.Own = append([]string{"/node", "/tmp", "/var/tmp", "/run", "/dev/shm"}, def.Writable...)
+	k.Files.Disk = kernel.Disk{Limit: cmp.Or(def.Disk, kernel.DefaultDisk), Given: def.Disk > 0}
 	k.Addrs = def.Addrs
 	for _, o := range cfg.Spec.Nodes {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
@@ -237,7 +240,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}}
 	n.enter()
 	if n.watch == nil {
-		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence)
+		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence, n.k.MemTotal())
 	}
 	n.watch.begin()
 	defer n.watch.end()

@@ -21,7 +21,7 @@ import (
 func (n *Node) launch(i int, c spec.Command) error {
 	cfg := sandbox.Config{
 		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: n.def.Links, Hidden: n.cfg.Spec.Hidden, Writable: n.def.Writable,
-		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Args: c.Args, Env: environment(n.def), User: n.def.User,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Memory: n.k.Memory, Args: c.Args, Env: environment(n.def), User: n.def.User,
 	}
 	var pid int
 	var err error

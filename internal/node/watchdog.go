@@ -29,6 +29,9 @@ type watchdog struct {
 	over   atomic.Bool // the step has used up its limit
 	spun   atomic.Bool // a thread was preempted in this step
 	done   chan struct{}
+
+	memory  int64                  // that the node has
+	swollen atomic.Pointer[string] // why a process that used too much was killed
 }
 
 const (
@@ -43,8 +46,8 @@ const (
 	perCall = 50 * time.Microsecond
 )
 
-func startWatchdog(limit time.Duration) *watchdog {
-	w := &watchdog{limit: limit, executor: unix.Gettid(), done: make(chan struct{})}
+func startWatchdog(limit time.Duration, memory int64) *watchdog {
+	w := &watchdog{limit: limit, memory: memory, executor: unix.Gettid(), done: make(chan struct{})}
 	go w.watch()
 	return w
 }
@@ -60,8 +63,9 @@ type usage struct {
 }
 
 func (w *watchdog) watch() {
-	t := time.NewTicker(tick)
+	t, m := time.NewTicker(tick), time.NewTicker(memoryTick)
 	defer t.Stop()
+	defer m.Stop()
 	var u usage
 	for {
 		select {
@@ -69,6 +73,8 @@ func (w *watchdog) watch() {
 			return
 		case now := <-t.C:
 			w.look(&u, now)
+		case <-m.C:
+			w.weigh()
 		}
 	}
 }

@@ -106,6 +106,12 @@ func sometimes() map[int][]bpf.Instruction {
 	mmap := []bpf.Instruction{argument(3)}
 	mmap = append(mmap, stopIf(bpf.JumpBitsNotSet, unix.MAP_ANONYMOUS)...)
 	mmap = append(mmap, stopIf(bpf.JumpBitsSet, unix.MAP_SHARED|sys.MapDroppable)...)
+	// So much of it at once may be more than the node has.
+	mmap = append(mmap, argumentHigh(1))
+	mmap = append(mmap, stopIf(bpf.JumpNotEqual, 0)...)
+	mmap = append(mmap, argument(1))
+	mmap = append(mmap, stopIf(bpf.JumpGreaterThan, sys.LargeMapping)...)
+	mmap = append(mmap, argument(3))
 	mmap = append(mmap, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_FIXED, SkipTrue: 1}, allow)
 	// Where it moves to is looked at by the handler.
 	mremap := append([]bpf.Instruction{argument(3)}, stopIf(bpf.JumpBitsSet, unix.MREMAP_FIXED)...)

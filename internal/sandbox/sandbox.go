@@ -20,6 +20,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -44,13 +45,16 @@ type Config struct {
 	Hidden   []string // host paths in WorkDir that are not copied
 	Writable []string
 	Hosts    []kernel.Host
-	CPUs     int // default 1
+	CPUs     int   // default 1
+	Memory   int64 // bytes that it is shown to have; default kernel.MemTotal
 
 	Args []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
 	Env  []string
 	User int    // user and group id
 	Dir  string // default /node
 }
+
+func (c *Config) memory() int64 { return cmp.Or(c.Memory, kernel.MemTotal) }
 
 // Start starts the first program of a node and builds the node's file tree. The process
 // is returned stopped by the SIGTRAP of its exec (no ptrace options are set, the

@@ -115,7 +115,7 @@ func (l *layout) addMachine(cfg Config) error {
 	files := map[string]string{
 		"/proc/cpuinfo":                          cpuinfo(cpus),
 		"/proc/stat":                             procStat(cpus),
-		"/proc/meminfo":                          kernel.MemInfo(),
+		"/proc/meminfo":                          kernel.MemInfo(cfg.memory()),
 		"/proc/version":                          kernel.VersionLine() + "\n",
 		"/proc/sys/kernel/osrelease":             kernel.OSRelease + "\n",
 		"/proc/sys/kernel/tainted":               "0\n",
@@ -130,7 +130,7 @@ func (l *layout) addMachine(cfg Config) error {
 		"/sys/devices/system/cpu/kernel_max":     "8191\n",
 		"/sys/devices/system/node/node0/cpulist": online,
 		"/sys/devices/system/node/node0/cpumap":  fmt.Sprintf("%x\n", uint64(1)<<cpus-1),
-		"/sys/devices/system/node/node0/meminfo": fmt.Sprintf("Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\n", kernel.MemTotal/1024, kernel.MemFree/1024),
+		"/sys/devices/system/node/node0/meminfo": fmt.Sprintf("Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\n", cfg.memory()/1024, cfg.memory()/2/1024),
 		"/sys/fs/cgroup/cpuset.cpus.effective":   online,
 		"/sys/class/net/eth0/address":            macAddr(cfg.ID) + "\n",
 	}

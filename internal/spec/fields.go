@@ -87,6 +87,8 @@ var nodeFields = []field[nodeText]{
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
 	{"addresses", "The same as address.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
+	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM; a check whose node touches more of it is inconclusive.", func(n *nodeText) *int64 { return &n.Memory }),
+	sizeField("disk", "Room for the node's own files, as in 64M; default 2G. Beyond it the node's programs see ENOSPC, which makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
 	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
 	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
 }
@@ -141,6 +143,11 @@ func setEnds(r *reader, s *specText, v *yaml.Node) {
 	if !s.EndsByTime && t.string != "clients" {
 		r.fail(t.line, "ends: %q is neither clients nor time", t.string)
 	}
+}
+
+func sizeField[T any](name, doc string, at func(*T) *int64) field[T] {
+	s := schema{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?[KMGT]$`}
+	return field[T]{name, doc, s, func(r *reader, into *T, v *yaml.Node) { *at(into) = r.size(v) }}
 }
 
 func setNodes(r *reader, s *specText, v *yaml.Node) {

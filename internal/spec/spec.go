@@ -63,6 +63,8 @@ type Node struct {
 	Client    bool              // when all clients have ended, so has the execution
 	CPUs      int               // processors it sees; default 1
 	Addrs     []netip.Addr      // default 10.0.0.(index+1)
+	Disk      int64             // bytes that its own files may hold; 0: the default
+	Memory    int64             // bytes that it has; 0: the default
 	Start     time.Duration     // virtual time at which it is switched on; default 0
 }
 

@@ -308,6 +308,34 @@ func (r *reader) seed(v *yaml.Node) uint64 {
 	}
 	return n
 }
+
+// minSize is the least that a size may be.
+const minSize = 1 << 20
+
+func (r *reader) size(v *yaml.Node) int64 {
+	t, ok := r.scalar(v)
+	if !ok {
+		return 0
+	}
+	n, ok := parseSize(t.string)
+	if !ok || n < minSize || n > 1<<50 {
+		r.fail(t.line, "bad size %q: a number with its unit is needed, as in 64M or 4G, and 1M at least", t.string)
+	}
+	return n
+}
+
+func parseSize(s string) (int64, bool) {
+	if s == "" {
+		return 0, false
+	}
+	shift := 10 * (1 + strings.IndexByte("KMGT", s[len(s)-1]))
+	n, err := strconv.ParseFloat(s[:len(s)-1], 64)
+	if err != nil || shift == 0 || !(n > 0 && n < 1<<20) {
+		return 0, false
+	}
+	return int64(n * float64(int64(1)<<shift)), true
+}
+
 func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
 	t, ok := r.scalar(v)
 	if !ok {

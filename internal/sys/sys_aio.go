@@ -196,6 +196,16 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 			return 0, unix.EINVAL
 		}
 		if writes {
+			n := int64(min(c.nbytes, maxIO))
+			if c.op == iocbPwritev {
+				n = 0
+				if v, e := readIovecs(t, c.buf, c.nbytes); e == 0 {
+					n = int64(iovLen(v))
+				}
+			}
+			if takeRoom(t, h, of, uint64(c.fd), c.offset, n) < n {
+				return -int64(unix.ENOSPC), 0
+			}
 			fileModified(t, h)
 		}
 		return performRW(t, c, writes), 0

@@ -320,6 +320,8 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EFBIG)
 	case way == unix.FALLOC_FL_UNSHARE_RANGE:
 		return kernel.Fail(unix.EOPNOTSUPP)
+	case (way == 0 || way == unix.FALLOC_FL_ZERO_RANGE) && !keepRoom(t, h, off+size, keep):
+		return kernel.Fail(unix.ENOSPC)
 	case way == 0 || way == unix.FALLOC_FL_PUNCH_HOLE:
 		return writeHost(t, of, a[0])
 	}

@@ -36,8 +36,8 @@ func sysSysinfo(t *kernel.Thread, a Args) kernel.Result {
 	}
 	b := le.AppendUint64(nil, uint64(uptime/1e9))
 	b = append(b, make([]byte, loads*8)...)
-	b = le.AppendUint64(b, kernel.MemTotal)
-	b = le.AppendUint64(b, kernel.MemFree)
+	b = le.AppendUint64(b, uint64(t.Node().MemTotal()))
+	b = le.AppendUint64(b, uint64(t.Node().MemFree()))
 	b = append(b, make([]byte, 4*8)...) // shared, buffers, total and free swap
 	b = le.AppendUint16(b, uint16(threads))
 	b = append(b, make([]byte, size-len(b))...)

@@ -65,7 +65,7 @@ func sysWrite(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return writeHost(t, of, a[0])
+		return writeRoom(t, of, a[0], -1, int64(min(a[2], maxIO)), 2)
 	}
 	return writeFile(t, of, []iovec{{a[1], min(a[2], maxIO)}}, of.NonBlocking())
 }
@@ -91,7 +91,7 @@ func sysWritev(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return writeHost(t, of, a[0])
+		return writeVector(t, of, a, -1)
 	}
 	v, e := readIovecs(t, a[1], a[2])
 	if e != 0 || iovLen(v) == 0 {
@@ -121,10 +121,12 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	case e != 0:
 		return kernel.Fail(e)
-	case isHost(of):
-		return writeHost(t, of, a[0])
+	case !isHost(of):
+		return kernel.Fail(unix.ESPIPE)
+	case t.Call.NR == unix.SYS_PWRITEV:
+		return writeVector(t, of, a, int64(a[3]))
 	}
-	return kernel.Fail(unix.ESPIPE)
+	return writeRoom(t, of, a[0], int64(a[3]), int64(min(a[2], maxIO)), 2)
 }
 
 // rwfKnown are the flags of preadv2 and pwritev2.
@@ -151,7 +153,7 @@ func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return writeHost(t, of, a[0])
+		return writeVector(t, of, a, int64(a[3]))
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {

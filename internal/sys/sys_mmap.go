@@ -21,6 +21,13 @@ func init() {
 // may vanish: earlier kernels do not know it.
 const MapDroppable = 0x8
 
+// LargeMapping is the largest anonymous mapping at which the filter does not stop.
+const LargeMapping = 64 << 20
+
+// overcommits reports whether a mapping is refused as Linux's heuristic refuses it: alone
+// it is more than all the memory there is (proc_sys_vm(5), overcommit_memory 0).
+func overcommits(t *kernel.Thread, size uint64) bool { return size > uint64(t.Node().MemTotal()) }
+
 // sysMmap sees the mappings of files and of shared memory; the filter lets the
 // others pass.
 func sysMmap(t *kernel.Thread, a Args) kernel.Result {
@@ -29,6 +36,11 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if a[3]&unix.MAP_FIXED != 0 && hitsArea(a[0], a[1]) {
 		return refuseArea(t)
+	}
+	private := a[3]&unix.MAP_TYPE == unix.MAP_PRIVATE
+	counts := private && a[2]&unix.PROT_WRITE != 0 || !private && a[3]&unix.MAP_ANONYMOUS != 0
+	if counts && a[3]&unix.MAP_NORESERVE == 0 && overcommits(t, a[1]) {
+		return kernel.Fail(unix.ENOMEM)
 	}
 	if a[3]&unix.MAP_ANONYMOUS != 0 {
 		t.Node().SharesMemory = t.Node().SharesMemory || a[3]&unix.MAP_SHARED != 0

@@ -26,6 +26,10 @@ const (
 // shared by all copies of the node.
 
 func sysShmget(t *kernel.Thread, a Args) kernel.Result {
+	const shmNoReserve = 0o10000
+	if a[2]&shmNoReserve == 0 && a[1] <= kernel.ShmMax && overcommits(t, a[1]) {
+		return kernel.Fail(unix.ENOMEM)
+	}
 	s, e := t.Node().Shms.Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
 		const flags = 0o777 | kernel.IPCCreat | kernel.IPCExcl
 		id := t.M.Syscall(unix.SYS_SHMGET, unix.IPC_PRIVATE, a[1], a[2]&^flags|0o600)

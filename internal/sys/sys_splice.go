@@ -45,7 +45,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 		return sendfileFrom(t, in, out, a)
 	}
 	if isHost(out) {
-		return writeHost(t, out, a[0])
+		return copyRoom(t, out, a[0], 3)
 	}
 	if _, pipe := out.File.(*kernel.PipeEnd); pipe {
 		if a[3] == 0 {
@@ -260,6 +260,11 @@ func spliceOut(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, non
 			return kernel.Fail(e)
 		}
 		defer side.close()
+		if n := takeRoom(t, h, out, a[2], side.pos, int64(len(b))); n < int64(len(b)) {
+			if b = b[:n]; n == 0 {
+				return kernel.Fail(unix.ENOSPC)
+			}
+		}
 		fileModified(t, h)
 		w = side
 	} else if w, ok = out.File.(kernel.Writer); !ok {
@@ -357,5 +362,5 @@ func sysCopyFileRange(t *kernel.Thread, a Args) kernel.Result {
 	if a[5] != 0 || !isHost(in) || !isHost(out) {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return writeHost(t, out, a[2])
+	return copyRoom(t, out, a[2], 4)
 }

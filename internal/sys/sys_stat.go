@@ -381,7 +381,7 @@ func sysStatfs(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Ret(r)
 		}
 	}
-	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsBuffer(absolute(t, atCwd, name))))
+	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsOf(t, absolute(t, atCwd, name))))
 }
 
 func sysFstatfs(t *kernel.Thread, a Args) kernel.Result {
@@ -396,7 +396,19 @@ func sysFstatfs(t *kernel.Thread, a Args) kernel.Result {
 	case *kernel.VirtualDir:
 		name = f.Path
 	}
-	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsBuffer(name)))
+	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsOf(t, name)))
+}
+
+// statfsOf is statfsBuffer with the room that the spec gives the node.
+func statfsOf(t *kernel.Thread, name string) []byte {
+	b, d := statfsBuffer(name), &t.Node().Files.Disk
+	if d.Given && le.Uint64(b[16:]) > 0 {
+		settleDisk(t)
+		for i, v := range []int64{d.Limit, d.Left(), d.Left()} {
+			le.PutUint64(b[16+8*i:], uint64(v)/blockSize)
+		}
+	}
+	return b
 }
 
 // statfsBuffer is struct statfs for the file system that a path lies on: an ext4

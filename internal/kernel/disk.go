@@ -1,0 +1,78 @@
+package kernel
+
+// DefaultDisk is how much the node's own files may hold when its spec does not say.
+const DefaultDisk = 2 << 30
+
+// Disk says how much room the node's own files take. All lie in memory. What Linux
+// has allocated for them depends on the checkpoints that were made; what is counted
+// here depends on the node's own calls alone: of each file what was written to it and
+// reserved for it, whatever was written twice. When that comes to the limit, files that
+// are gone are taken off, and of the others what they are too small to hold (Settle).
+type Disk struct {
+	Limit int64
+	Given bool // by the spec: the node is meant to see its end
+
+	used int64
+	file map[FileKey]diskUse
+}
+
+type diskUse struct {
+	written int64 // bytes
+	kept    int64 // reserved up to here, also beyond the end
+}
+
+const diskBlock = 4096
+
+func (u diskUse) room() int64 { return (u.written + diskBlock - 1) / diskBlock * diskBlock }
+
+// Left is how much there is room for.
+func (d *Disk) Left() int64 { return max(d.Limit-d.used, 0) }
+
+// Used is what the files take, or less.
+func (d *Disk) Used() int64 { return d.used }
+
+// Fits reports whether n bytes more of a file certainly fit.
+func (d *Disk) Fits(n int64) bool { return n+diskBlock <= d.Left() }
+
+// Write enters that n bytes of a file are written.
+func (d *Disk) Write(key FileKey, n int64) {
+	u := d.file[key]
+	d.set(key, diskUse{u.written + n, u.kept})
+}
+
+// Missing is how much a file lacks to hold all of its first size bytes.
+func (d *Disk) Missing(key FileKey, size int64) int64 {
+	return max(diskUse{written: size}.room()-d.file[key].room(), 0)
+}
+
+// Keep enters that a file holds its first size bytes, or also those beyond its end.
+func (d *Disk) Keep(key FileKey, size int64, beyond bool) {
+	u := d.file[key]
+	u.written = max(u.written, size)
+	if beyond {
+		u.kept = max(u.kept, size)
+	}
+	d.set(key, u)
+}
+
+func (d *Disk) set(key FileKey, u diskUse) {
+	if d.file == nil {
+		d.file = map[FileKey]diskUse{}
+	}
+	d.used += u.room() - d.file[key].room()
+	d.file[key] = u
+}
+
+// Settle takes off what files cannot hold. size says how large a file is, or that it
+// is gone.
+func (d *Disk) Settle(size func(FileKey) (int64, bool)) {
+	for key, u := range d.file {
+		switch n, ok := size(key); {
+		case !ok:
+			d.used -= u.room()
+			delete(d.file, key)
+		case u.written > max(n, u.kept):
+			d.set(key, diskUse{max(n, u.kept), u.kept})
+		}
+	}
+}
