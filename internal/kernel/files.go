@@ -39,8 +39,9 @@ type Files struct {
 	// tell when they change.
 	Mapped map[FileKey]bool
 
-	// Own are the directories that are the node's own; Disk is how full they are.
-	Own  []string
+	// Tree is the supervisor's descriptor of the root of the node's own files, or 0; Disk
+	// is how full they are.
+	Tree int
 	Disk Disk
 
 	// SetID are the set-id bits of files that have some, as far as the node has seen:

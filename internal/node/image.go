@@ -98,6 +98,7 @@ func (n *Node) confine(th *thread) {
 		fd, err := th.tr.HostFD(sandbox.TreeFD)
 		must(err)
 		n.home.treeFD = os.NewFile(uintptr(fd), "file tree")
+		n.k.Files.Tree = fd
 		n.inject(th, unix.SYS_CLOSE, sandbox.TreeFD)
 	}
 }

@@ -178,7 +178,6 @@ func Start(cfg Config) *Node {
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
 	k.Files.User = def.User
-	k.Files.Own = append([]string{"/node", "/tmp", "/var/tmp", "/run", "/dev/shm"}, def.Writable...)
 	k.Files.Disk = kernel.Disk{Limit: cmp.Or(def.Disk, kernel.DefaultDisk), Given: def.Disk > 0}
 	k.Addrs = def.Addrs
 	for _, o := range cfg.Spec.Nodes {

@@ -158,21 +158,27 @@ func fileEnd(t *kernel.Thread, fd uint64) (size, pos int64) {
 	return st.Size, pos
 }
 
+// hiddenNames is where files have second names for the sake of checkpoints, which stay
+// when the node's own are gone.
+const hiddenNames = ".ariadne/hidden"
+
 // settleDisk looks which files there still are, and how large they are.
 func settleDisk(t *kernel.Thread) {
 	sizes := map[kernel.FileKey]int64{}
-	for _, dir := range t.Node().Files.Own {
-		filepath.WalkDir(threadPath(t, "root"+dir), func(_ string, e fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // not ours to read: what is in it is found open or not at all
-			}
-			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-				st := info.Sys().(*syscall.Stat_t)
-				sizes[kernel.FileKey{Dev: st.Dev, Ino: st.Ino}] = st.Size
-			}
-			return nil
-		})
-	}
+	base := "/proc/self/fd/" + strconv.Itoa(t.Node().Files.Tree) + "/"
+	filepath.WalkDir(base, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // not ours to read: what is in it is found open or not at all
+		case e.IsDir() && name == base+hiddenNames:
+			return fs.SkipDir
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			st := info.Sys().(*syscall.Stat_t)
+			sizes[kernel.FileKey{Dev: st.Dev, Ino: st.Ino}] = st.Size
+		}
+		return nil
+	})
 	open := map[kernel.FileKey]bool{}
 	for _, p := range t.Node().Procs {
 		if p.FDs == nil {
