@@ -46,7 +46,10 @@ func hitsArea(addr, length uint64) bool {
 
 // refuseArea answers as Linux does for memory that is sealed.
 func refuseArea(t *kernel.Thread) kernel.Result {
-	t.Node().Refuse(t, Name(t.Call.NR)+" of Ariadne's pages", formatArgs(t.Call.Args), false)
+	// The vDSO is sealed in recent kernels too: Valgrind, which has no use for it, goes on.
+	start, end := t.Call.Args[0], t.Call.Args[0]+t.Call.Args[1]
+	vdso := start >= kernel.VDSOAddr && end <= kernel.ScratchAddr && end > start
+	t.Node().Refuse(t, Name(t.Call.NR)+" of Ariadne's pages", formatArgs(t.Call.Args), vdso)
 	return kernel.Fail(unix.EPERM)
 }
 
