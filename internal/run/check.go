@@ -41,6 +41,7 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer y.unlock()
 	c := &check{system: y, ctx: ctx, began: time.Now(), kept: map[string]bool{}}
 	if o.Resume {
 		err = c.resume()
@@ -101,14 +102,18 @@ func (c *check) resume() error {
 	if c.opts.Out == "" {
 		return errors.New("which check is to be resumed? name its run directory")
 	}
+	if err := c.lock(c.opts.Out); err != nil {
+		return fmt.Errorf("nothing to resume: %w", err)
+	}
 	r, err := loadReport(c.opts.Out)
 	if errors.Is(err, fs.ErrNotExist) {
 		if begun, err := isBegun(c.opts.Out); err == nil && !begun {
 			return c.start()
 		}
+		return fmt.Errorf("nothing to resume: %w", err)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; so there is nothing to resume", err)
 	}
 	switch {
 	case r.Command != "check":

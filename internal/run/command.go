@@ -16,7 +16,7 @@ import (
 // is written or removed: whenever this ends, the directory is one of a command that
 // has not done anything yet. It and further run directories are hidden from the nodes.
 func (y *system) begin(command string, hidden ...string) (*Report, error) {
-	out, err := makeOut(y.opts.Out, y.spec)
+	out, err := y.makeOut(command)
 	if err != nil {
 		return nil, err
 	}

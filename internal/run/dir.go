@@ -1,6 +1,9 @@
 package run
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,21 +67,29 @@ const (
 var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + trace.CallsSuffix, traceFile + trace.HostSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
-// makeOut makes the run directory and returns its path. It may hold an earlier run,
-// which is one that has its report; anything else that holds files is refused.
-func makeOut(out string, s *spec.Spec) (string, error) {
-	if out == "" {
-		return newOut(filepath.Join(runsDir, fileName(s.Name)))
+// makeOut makes the run directory and returns its path. It may hold an earlier run of the
+// same command, which is one that has its report, and whose place this one takes. Anything
+// else that holds files is refused.
+func (y *system) makeOut(command string) (out string, err error) {
+	if out = y.opts.Out; out == "" {
+		out, err = newOut(filepath.Join(runsDir, fileName(y.spec.Name)))
+		return out, first(err, y.lock(out))
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
+	if err := first(os.MkdirAll(out, 0o777), y.lock(out)); err != nil {
 		return "", err
 	}
 	begun, err := isBegun(out)
-	if err != nil {
-		return "", err
+	if err != nil || !begun {
+		return out, err
 	}
-	if begun && !exists(filepath.Join(out, reportFile)) {
+	r, err := loadReport(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s: not empty and not a run directory", out)
+	case err != nil:
+		return "", fmt.Errorf("%w; remove %s, or choose another directory with --out", err, out)
+	case r.Command != command && !r.untouched():
+		return "", fmt.Errorf("%s holds a %s, which a %s does not replace; remove it, or choose another directory with --out", out, r.Command, command)
 	}
 	return out, nil
 }
@@ -92,7 +103,7 @@ func isBegun(out string) (bool, error) {
 
 // isRun reports whether a directory is a run directory.
 func isRun(dir string) bool {
-	r, err := loadReport(dir)
+	r, _, err := readReport(dir)
 	return err == nil && r.Command != "" && r.SpecDigest != ariadne.Digest{}
 }
 
@@ -173,8 +184,33 @@ func copySpec(out string, s *spec.Spec) error {
 
 // encode is the report as the run directory has it.
 func (r *Report) encode() ([]byte, error) {
+	r.Checksum = noSum
 	data, err := json.MarshalIndent(r, "", "  ")
-	return append(data, '\n'), err
+	data = append(data, '\n')
+	at := sumAt(data)
+	if err != nil || at < 0 {
+		return data, err
+	}
+	copy(data[at:], reportSum(data))
+	return data, nil
+}
+
+// noSum stands in the place of a report's checksum when that is computed.
+const noSum = "0000000000000000"
+
+// sumAt is where the checksum stands in a report, or less than 0.
+func sumAt(data []byte) int {
+	const key = "\"Checksum\": \""
+	at := bytes.LastIndex(data, []byte(key))
+	if at < 0 || at+len(key)+len(noSum) > len(data) {
+		return -1
+	}
+	return at + len(key)
+}
+
+func reportSum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:len(noSum)/2])
 }
 
 func (r *Report) save() error {
@@ -185,16 +221,32 @@ func (r *Report) save() error {
 	return writeFile(filepath.Join(r.Out, reportFile), data)
 }
 
-// loadReport reads the report of an interrupted check.
+// loadReport reads the report of an earlier command, as it was written.
 func loadReport(out string) (*Report, error) {
+	r, data, err := readReport(out)
+	if err != nil {
+		return nil, err
+	}
+	at := sumAt(data)
+	if at >= 0 {
+		copy(data[at:], noSum)
+	}
+	if at < 0 || reportSum(data) != r.Checksum {
+		return nil, fmt.Errorf("%s was changed after it was written", filepath.Join(out, reportFile))
+	}
+	return r, nil
+}
+
+// readReport reads a report, whether or not it is as it was written.
+func readReport(out string) (*Report, []byte, error) {
 	path := filepath.Join(out, reportFile)
 	data, err := readfile.AtMost(path, readfile.Record)
 	if err != nil {
-		return nil, fmt.Errorf("nothing to resume: %w", err)
+		return nil, nil, err
 	}
 	r := &Report{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s is damaged: %w", path, err)
 	}
-	return r, nil
+	return r, data, nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"ariadne/internal/memo"
+	"ariadne/internal/readfile"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
 
@@ -54,7 +55,7 @@ func (u used) host() []byte {
 // trace does not hold for.
 func (y *system) hostChanges(path string) []string {
 	path += trace.HostSuffix
-	b, err := os.ReadFile(path)
+	b, err := readfile.AtMost(path, readfile.Record)
 	if errors.Is(err, fs.ErrNotExist) {
 		return []string{path + " is missing, so what else has changed on the host cannot be told"}
 	}

@@ -40,6 +40,7 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, t *trace.Trac
 	if err != nil {
 		return nil, err
 	}
+	defer y.unlock()
 	r, err := y.beginReplay(path)
 	if err != nil {
 		return nil, err

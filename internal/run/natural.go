@@ -21,6 +21,7 @@ func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer y.unlock()
 	r, err := y.begin("run")
 	if err != nil {
 		return nil, err

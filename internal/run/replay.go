@@ -40,6 +40,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
+	defer y.unlock()
 	runs := runsOf(path)
 	if o.Out != "" {
 		runs = append(runs, o.Out)

@@ -164,6 +164,8 @@ type Report struct {
 	Bugs []string
 	// Mismatch is where a replay left its trace, or nil.
 	Mismatch *Mismatch
+	// Checksum is over all of the file, with zeros in its place.
+	Checksum string
 	// Loose says what came of a loose replay; else nil.
 	Loose *Loose `json:",omitempty"`
 }

@@ -23,6 +23,7 @@ type system struct {
 	opts     Options
 	programs []trace.Program
 	digests  *digests
+	locked   *os.File        // the run directory; nil until it is in use
 	checked  []property.Node // what checks know of the nodes
 }
 
