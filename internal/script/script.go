@@ -19,6 +19,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,6 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 
-	"go.starlark.net/lib/json"
 	starmath "go.starlark.net/lib/math"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -83,7 +83,7 @@ func load(path string, src any) (*Script, error) {
 	s := &Script{Name: filepath.Base(path)}
 	thread := s.thread()
 	thread.Print = func(_ *starlark.Thread, line string) { s.Printed = append(s.Printed, line) }
-	globals, err := starlark.ExecFileOptions(options, thread, path, src, predeclared)
+	globals, err := exec(thread, path, src)
 	if err != nil {
 		return nil, located(path, err)
 	}
@@ -117,17 +117,39 @@ func load(path string, src any) (*Script, error) {
 	return s, nil
 }
 
-var predeclared = starlark.StringDict{
-	"json":  json.Module,
-	"math":  starmath.Module,
-	"match": starlark.NewBuiltin("match", match),
+// exec executes a script with all that may take much memory guarded.
+func exec(thread *starlark.Thread, path string, src any) (starlark.StringDict, error) {
+	f, err := options.Parse(path, src, 0)
+	if err != nil {
+		return nil, err
+	}
+	var g guarded
+	if g.stmts(f.Stmts); g.err != nil {
+		return nil, g.err
+	}
+	program, err := starlark.FileProgram(f, predeclared.Has)
+	if err != nil {
+		return nil, err
+	}
+	return program.Init(thread, predeclared)
 }
+
+var predeclared = func() starlark.StringDict {
+	all := guards()
+	maps.Copy(all, watch())
+	all["math"] = starmath.Module
+	all["match"] = starlark.NewBuiltin("match", match)
+	return all
+}()
 
 // located makes an error of the interpreter one that says where.
 func located(path string, err error) *Error {
 	var e *starlark.EvalError
 	var se syntax.Error
+	var own *Error
 	switch {
+	case errors.As(err, &own):
+		return own
 	case errors.As(err, &e):
 		pos := path
 		for i := range e.CallStack { // the innermost one that is not built in
@@ -155,6 +177,7 @@ func (s *Script) thread() *starlark.Thread {
 		}
 	}}
 	t.SetMaxExecutionSteps(MaxSteps)
+	t.SetLocal(budgetKey, &budget{left: memory})
 	return t
 }
 
@@ -202,6 +225,7 @@ func (r *Rules) call(f *starlark.Function, args ...starlark.Value) (v starlark.V
 		return nil, false
 	}
 	r.thread.Steps = 0
+	r.thread.Local(budgetKey).(*budget).left = memory
 	v, err := starlark.Call(r.thread, f, args, nil)
 	if err != nil {
 		r.err = located(f.Position().Filename(), err)
@@ -335,6 +359,10 @@ func (r *Rules) Same(p *space.Path) (h world.Hash, ok bool) {
 	f := r.script.same
 	v, ok := r.call(f, &state{r, p})
 	if !ok || v == starlark.None {
+		return h, false
+	}
+	if n, err := printed(v, maxPrinted, 0); err != nil || n > maxPrinted {
+		r.fail(f, "returned what is too large to stand for a state")
 		return h, false
 	}
 	if _, err := v.Hash(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"ariadne"
 	"ariadne/internal/memo"
@@ -337,7 +338,13 @@ func seconds(t ariadne.Time) starlark.Value {
 	return starlark.Float(float64(t) / 1e9)
 }
 
-var patterns sync.Map // compiled, by text
+// patterns are compiled, by text; so many are kept.
+var (
+	patterns     sync.Map
+	patternsKept atomic.Int32
+)
+
+const maxPatterns = 1000
 
 // match(pattern, text) is None, or what the pattern finds in the text: a tuple of all
 // of it and its groups.
@@ -352,7 +359,9 @@ func match(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs 
 		if err != nil {
 			return nil, fmt.Errorf("match: %w", err)
 		}
-		x, _ = patterns.LoadOrStore(pattern, compiled)
+		if x = compiled; patternsKept.Add(1) <= maxPatterns {
+			x, _ = patterns.LoadOrStore(pattern, compiled)
+		}
 	}
 	found := x.(*regexp.Regexp).FindStringSubmatch(text)
 	if found == nil {
