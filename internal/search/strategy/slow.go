@@ -1,16 +1,16 @@
 package strategy
 
 import (
-	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
 
-// Slow are paths that follow the natural schedule, except that a few times something is
-// slow for a while: one direction of a connection, one message, or all that comes to a
-// node. What is natural goes on meanwhile. That is what most often goes wrong in a network, and
-// step by step it takes a deviation for each event that goes first (compare Emmi et al.,
-// Delay-bounded scheduling, 2011). The first path is natural, and says how long they are.
+// Slow are paths that follow the natural schedule, except that a few times some messages are
+// slow for a while: those of one direction of a connection, one message alone, all between two
+// nodes, or all to a node. What is natural goes on meanwhile. That is what most often goes
+// wrong in a network, and step by step it takes a deviation for each event that goes first
+// (compare Emmi et al., Delay-bounded scheduling, 2011). The first path is natural, and says
+// how long they are.
 type Slow struct {
 	Seed  uint64
 	Index int // of the next path
@@ -23,8 +23,17 @@ type Slow struct {
 // hold is what is slow, and from which step on for how many.
 type hold struct {
 	from, steps int
-	what        uint64 // what identify says of it
-	by          func(e *world.Event) uint64
+	by          func(p *world.Packet) uint64
+	what        uint64 // what by says of it; 0: nothing
+}
+
+// holders name what a message belongs to. A direction of a connection is twice as likely.
+var holders = []func(p *world.Packet) uint64{
+	(*world.Packet).Chain,
+	(*world.Packet).Chain,
+	func(p *world.Packet) uint64 { return world.HashOf(p.Chain(), uint64(p.Seq), 0).Lo },
+	func(p *world.Packet) uint64 { return uint64(min(p.From, p.To))<<32 | uint64(max(p.From, p.To)) + 1 },
+	func(p *world.Packet) uint64 { return uint64(p.To) + 1 },
 }
 
 // Begin implements Explorer.
@@ -36,14 +45,8 @@ func (s *Slow) Begin(*space.Path) (keep int, ok bool) {
 		return 0, true
 	}
 	for range 1 + s.draw.below(3) {
-		h := hold{from: s.draw.below(s.length), steps: 1 << s.draw.below(7), by: chain}
+		h := hold{from: s.draw.below(s.length), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
 		h.steps += s.draw.below(h.steps)
-		switch s.draw.below(4) {
-		case 0:
-			h.by = single
-		case 1:
-			h.by = receiver
-		}
 		s.holds = append(s.holds, h)
 	}
 	return 0, true
@@ -54,7 +57,9 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	f := p.Last()
 	for i := range s.holds {
 		if h := &s.holds[i]; h.from == p.Len() {
-			h.what = h.by(&f.Enabled[s.draw.below(len(f.Enabled))])
+			if e := s.message(f); e != nil {
+				h.what = h.by(e.Packet)
+			}
 		}
 	}
 	for i := range f.Enabled {
@@ -65,25 +70,31 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	return 0, true
 }
 
+// message draws one of the messages that may arrive next, or nil.
+func (s *Slow) message(f *space.Frame) *world.Event {
+	var drawn *world.Event
+	n := 0
+	for i := range f.Enabled {
+		if e := &f.Enabled[i]; e.Packet != nil {
+			if n++; s.draw.below(n) == 0 {
+				drawn = e
+			}
+		}
+	}
+	return drawn
+}
+
 func (s *Slow) held(step int, e *world.Event) bool {
+	if e.Packet == nil {
+		return false
+	}
 	for i := range s.holds {
-		if h := &s.holds[i]; h.from <= step && step < h.from+h.steps && h.by(e) == h.what {
+		if h := &s.holds[i]; h.what != 0 && h.from <= step && step < h.from+h.steps && h.by(e.Packet) == h.what {
 			return true
 		}
 	}
 	return false
 }
-
-// single names a message.
-func single(e *world.Event) uint64 {
-	if e.Kind == ariadne.ActDeliver {
-		return world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0).Lo
-	}
-	return chain(e)
-}
-
-// receiver names where an event happens.
-func receiver(e *world.Event) uint64 { return uint64(e.Node) }
 
 // End implements Explorer.
 func (s *Slow) End(p *space.Path, _ End) error {
