@@ -9,8 +9,8 @@ import (
 // SigSet is a set of signals; bit s-1 is signal s.
 type SigSet uint64
 
-// Has reports whether signal s is in the set.
-func (m SigSet) Has(s int) bool { return m>>(s-1)&1 != 0 }
+// Has reports whether signal s is in the set; programs may ask with any number.
+func (m SigSet) Has(s int) bool { return s > 0 && s <= NumSignals && m>>(s-1)&1 != 0 }
 
 // Sig returns the set of some signals.
 func Sig(signals ...int) SigSet {

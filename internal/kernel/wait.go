@@ -141,6 +141,9 @@ func (c *Process) notifyExit() {
 			send = 0
 		}
 	}
+	if send > NumSignals {
+		send = 0 // clone(2) takes any number up to 255
+	}
 	if send != 0 {
 		e := c.ending()
 		p.Node.Kill(p, SigInfo{Signo: send, Code: e.Code, PID: c.PID, UID: c.Cred.UID.Real, Status: e.Status})
