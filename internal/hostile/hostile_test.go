@@ -4,6 +4,7 @@
 package hostile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,12 +50,14 @@ var ariadne = sync.OnceValues(func() (string, error) {
 
 // node is a program of testdata that is to run as the only one of a node.
 type node struct {
-	source string   // without .c
-	args   []string // besides the real time, which is always the first
-	spec   string   // further lines of the spec
-	user   int      // of Ariadne
-	flags  []string // of ariadne run
-	limits string   // shell commands in front of Ariadne
+	source string        // without .c
+	args   []string      // besides the real time, which is always the first
+	spec   string        // further lines of the spec
+	of     string        // further fields of the node
+	wait   time.Duration // for Ariadne's end, when it is not patience
+	user   int           // of Ariadne
+	flags  []string      // of ariadne run
+	limits string        // shell commands in front of Ariadne
 }
 
 // outcome is how Ariadne ended.
@@ -85,7 +88,9 @@ func (n node) run(t *testing.T) outcome {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	args := append([]string{fmt.Sprint(time.Now().Unix())}, n.args...)
-	spec := fmt.Sprintf("name: hostile\n%snodes:\n  - {name: n1, command: %q, client: true, may_fail: true}\n", n.spec, "./"+n.source+" "+strings.Join(args, " "))
+	mark := filepath.Base(dir)
+	spec := fmt.Sprintf("name: hostile\n%snodes:\n  - {name: n1, command: %q, client: true, may_fail: true, env: {MARK: %s}%s}\n",
+		n.spec, "./"+n.source+" "+strings.Join(args, " "), mark, n.of)
 	if err := os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte(spec), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +104,11 @@ func (n node) run(t *testing.T) outcome {
 		}
 	}
 	before := listing(t, dir)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	wait := patience
+	if n.wait != 0 {
+		wait = n.wait
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	line := append([]string{"-c", n.limits + "\nexec \"$@\"", "sh", command, "run", "--out", filepath.Join(out, "run")}, n.flags...)
 	cmd := exec.CommandContext(ctx, "/bin/sh", append(line, filepath.Join(dir, "spec.yaml"))...)
@@ -112,7 +121,7 @@ func (n node) run(t *testing.T) outcome {
 	text, err := cmd.CombinedOutput()
 	o := outcome{out: string(text), took: time.Since(began), dir: dir}
 	if ctx.Err() != nil {
-		t.Errorf("%s: Ariadne still runs after %v:\n%s", n.source, patience, last(o.out))
+		t.Errorf("%s: Ariadne still runs after %v:\n%s", n.source, wait, last(o.out))
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -125,6 +134,9 @@ func (n node) run(t *testing.T) outcome {
 	}
 	if after := listing(t, dir); before != after {
 		t.Errorf("%s: the spec's directory is now\n%s\nand was\n%s", n.source, after, before)
+	}
+	if left := processes(mark); len(left) > 0 {
+		t.Errorf("%s: processes are left: %v", n.source, left)
 	}
 	if n.user != 0 && strings.Contains(o.out, "user namespace") && o.status == 2 {
 		t.Skip("ordinary users may not make user namespaces here: ", last(o.out))
@@ -147,7 +159,24 @@ func listing(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Devices are the host's own in a node too.
+	for _, d := range []string{"null", "zero", "full", "random", "urandom"} {
+		if info, err := os.Stat("/dev/" + d); err == nil {
+			fmt.Fprintln(&s, d, info.Mode(), info.Sys().(*syscall.Stat_t).Uid)
+		}
+	}
 	return s.String()
+}
+
+// processes are those whose environment names mark.
+func processes(mark string) (left []string) {
+	list, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range list {
+		if b, err := os.ReadFile(name); err == nil && bytes.Contains(b, []byte("MARK="+mark+"\x00")) {
+			left = append(left, name)
+		}
+	}
+	return left
 }
 
 func last(s string) string {
@@ -178,6 +207,29 @@ func TestEscapes(t *testing.T) {
 				}
 				if o.status != 0 && o.status != 3 {
 					t.Errorf("status %d:\n%s", o.status, last(o.out))
+				}
+			})
+		}
+	}
+}
+
+// TestFuzz makes system calls at random: no panic, no hang, nothing of the host's
+// changed. ARIADNE_LONG makes it millions.
+func TestFuzz(t *testing.T) {
+	calls, seeds := 15_000, 1
+	if os.Getenv("ARIADNE_LONG") != "" {
+		calls, seeds = 500_000, 4
+	}
+	for seed := 1; seed <= seeds; seed++ {
+		for _, numbers := range [][]string{nil, {"0", "1000"}} {
+			args := append([]string{fmt.Sprint(seed), fmt.Sprint(calls)}, numbers...)
+			user := users()[seed%len(users())]
+			t.Run(strings.Join(args, "-"), func(t *testing.T) {
+				t.Parallel()
+				o := node{source: "fuzz", args: args, user: user, wait: 10 * time.Minute, limits: "ulimit -v 16000000",
+					spec: "limits: {steps: 100000000, time: 10000000s, calls: 100000000, divergence: 60s}\n"}.run(t)
+				if o.status != 0 && o.status != 1 && o.status != 3 || !strings.Contains(o.out, "batches, done") {
+					t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))
 				}
 			})
 		}

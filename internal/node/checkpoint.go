@@ -182,11 +182,11 @@ func (c *Checkpoint) recoverTool(err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case toolError:
-		var tids []int
+		var threads []*tracee.Thread
 		for _, f := range c.procs {
-			tids = append(tids, f.copy.TID)
+			threads = append(threads, f.copy)
 		}
-		*err = fmt.Errorf("node %s: %w", c.n.def.Name, c.n.killed(e.error, tids))
+		*err = fmt.Errorf("node %s: %w", c.n.def.Name, c.n.killed(e.error, threads))
 	default:
 		panic(e)
 	}
@@ -241,7 +241,7 @@ const ssDisable = 2
 func (c *Checkpoint) Drop() error {
 	var first error
 	for _, f := range c.procs {
-		if err := tracee.Kill(f.copy.PID, []int{f.copy.TID}); err != nil && first == nil {
+		if err := tracee.Kill([]*tracee.Thread{f.copy}); err != nil && first == nil {
 			first = err
 		}
 		f.copy.Release()

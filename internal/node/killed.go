@@ -3,36 +3,35 @@
 package node
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"ariadne"
+	"ariadne/internal/tracee"
 )
 
 // A process of a node ends when the node layer ends it. One that is gone otherwise was
 // killed from outside, and what it was asked to do failed for no reason of its own.
 
 // killed is killed, but for a process of n that used too much memory.
-func (n *Node) killed(err error, tids []int) error {
+func (n *Node) killed(err error, threads []*tracee.Thread) error {
 	if n.watch != nil {
 		if why := n.watch.swollen.Load(); why != nil {
 			return &ariadne.KilledError{Err: errors.New(*why)}
 		}
 	}
-	return killed(err, tids)
+	return killed(err, threads)
 }
 
-// killed returns err, or why it is none of the tool's when one of the processes, given
-// by their threads' real ids, was killed from outside.
-func killed(err error, tids []int) error {
-	for _, tid := range tids {
-		if !gone(tid) {
+// killed returns err, or why it is none of the tool's when one of the threads was killed
+// from outside.
+func killed(err error, threads []*tracee.Thread) error {
+	for _, t := range threads {
+		if !t.Gone() {
 			continue
 		}
 		why := "by whom is not known; the host may have run out of memory"
@@ -42,26 +41,6 @@ func killed(err error, tids []int) error {
 		return &ariadne.KilledError{Err: fmt.Errorf("a process was killed from outside: %s (%w)", why, err)}
 	}
 	return err
-}
-
-// gone reports whether a traced thread has ended. One that was just killed may still
-// be about to.
-func gone(tid int) bool {
-	for range 10 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", tid))
-		if err != nil {
-			return true
-		}
-		_, rest, _ := bytes.Cut(stat, []byte(") ")) // a name may hold anything, and then what follows is no state
-		switch rest = append(rest, '?'); rest[0] {
-		case 'Z', 'X':
-			return true
-		case 't', 'T':
-			return false // it stands where it was stopped
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return false
 }
 
 // oomKills is how many processes Linux has killed for want of memory since it was

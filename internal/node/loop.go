@@ -51,7 +51,7 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 		n.lendClock(th)
-		n.watch.running(th.tr.PID, th.tr.TID, n.canPreempt())
+		must(n.watch.running(th.tr.Process(), n.canPreempt()))
 		must(th.tr.Continue(0))
 		s, err := th.tr.Wait()
 		must(err)

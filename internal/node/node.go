@@ -151,13 +151,13 @@ func recoverTool(n *Node, err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case toolError:
-		var tids []int
+		var threads []*tracee.Thread
 		for _, th := range n.threads {
 			if th.k.State != kernel.Dead { // a leader that ended before the others
-				tids = append(tids, th.tr.TID)
+				threads = append(threads, th.tr)
 			}
 		}
-		*err = fmt.Errorf("node %s: %w", n.def.Name, n.killed(e.error, tids))
+		*err = fmt.Errorf("node %s: %w", n.def.Name, n.killed(e.error, threads))
 	default:
 		panic(e)
 	}
@@ -212,13 +212,13 @@ func (n *Node) Close() (err error) {
 		}
 		n.home.shows = nil
 	}
-	procs := map[int][]int{}
+	procs := map[*tracee.Process][]*tracee.Thread{}
 	for _, th := range n.threads {
-		procs[th.tr.PID] = append(procs[th.tr.PID], th.tr.TID)
+		procs[th.tr.Process()] = append(procs[th.tr.Process()], th.tr)
 	}
 	var first error
-	for pid, tids := range procs {
-		if err := tracee.Kill(pid, tids); err != nil && first == nil {
+	for _, threads := range procs {
+		if err := tracee.Kill(threads); err != nil && first == nil {
 			first = err
 		}
 	}

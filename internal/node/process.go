@@ -199,6 +199,14 @@ func (n *Node) exec(th *thread) bool {
 		return n.finish(th, th.tr.Result())
 	}
 	n.record(th, 0)
+	if s.Kind == tracee.Exited {
+		if s.Signal != unix.SIGSEGV {
+			panic(toolError{fmt.Errorf("process %d was ended from outside (signal %d)", k.Proc.PID, s.Signal)})
+		}
+		// The old image was gone already when Linux found the new one to be bad.
+		n.endProcess(k.Proc, 0, int(s.Signal), true)
+		return false
+	}
 	for _, o := range append([]*kernel.Thread(nil), k.Proc.Threads...) {
 		if o != k {
 			delete(n.threads, o)
@@ -218,10 +226,10 @@ func (n *Node) exec(th *thread) bool {
 // threads of the process end on the way.
 func (n *Node) runExec(th *thread) tracee.Stop {
 	must(th.tr.ToExit())
-	var others []int
+	var others []*tracee.Thread
 	for _, o := range th.k.Proc.Threads {
-		if tid := n.threads[o].tr.TID; o != th.k && tid != th.tr.PID {
-			others = append(others, tid)
+		if tr := n.threads[o].tr; o != th.k && tr.TID != tr.PID {
+			others = append(others, tr)
 		}
 	}
 	if len(others) == 0 && th.tr.TID == th.tr.PID {
@@ -229,19 +237,9 @@ func (n *Node) runExec(th *thread) tracee.Stop {
 		must(err)
 		return s
 	}
-	for {
-		s, err := th.tr.WaitGroup()
-		must(err)
-		switch s.Kind {
-		case tracee.ExecEvent:
-			return s
-		case tracee.CallExit:
-			if s.TID == th.tr.TID {
-				return s
-			}
-		case tracee.Exited:
-		}
-	}
+	s, err := th.tr.WaitExec(others)
+	must(err)
+	return s
 }
 
 // execArgs reads the argument list that execve is given, for /proc/self/cmdline.
@@ -291,21 +289,19 @@ func (n *Node) endThread(th *thread, status int) {
 		must(th.tr.SetCall(unix.SYS_EXIT, 0))
 	}
 	must(th.tr.Continue(0))
-	tracee.Reap(th.tr.TID)
+	th.tr.Reap()
 }
 
 // endProcess ends p: by exit status or by a signal.
 func (n *Node) endProcess(p *kernel.Process, status, signal int, core bool) {
-	var tids []int
-	pid := 0
+	var threads []*tracee.Thread
 	for k, th := range n.threads {
 		if k.Proc == p {
-			tids = append(tids, th.tr.TID)
-			pid = th.tr.PID
+			threads = append(threads, th.tr)
 		}
 	}
 	p.Exit(status, signal, core)
-	must(tracee.Kill(pid, tids))
+	must(tracee.Kill(threads))
 	for k, th := range n.threads {
 		if k.Proc == p {
 			th.tr.Release()

@@ -3,8 +3,11 @@
 package node
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,8 +22,10 @@ type watchdog struct {
 	limit    time.Duration
 	executor int // thread id of the executor
 
-	pid    atomic.Int64
-	tid    atomic.Int64 // running now, or 0
+	mu   sync.Mutex
+	last *tracee.Process // that ran
+	runs bool            // it runs now
+
 	others atomic.Bool  // another thread could run instead
 	beats  atomic.Int64 // stops so far
 	steps  atomic.Int64 // steps begun
@@ -55,7 +60,7 @@ func startWatchdog(limit time.Duration, memory int64) *watchdog {
 // usage is what a watchdog has counted of one step.
 type usage struct {
 	step, beats int64
-	pid         int64
+	pid         int
 	cpu         time.Duration // clock of executor and pid when last read
 	used        time.Duration // by the step
 	still       time.Duration // since the last stop
@@ -80,8 +85,14 @@ func (w *watchdog) watch() {
 }
 
 func (w *watchdog) look(u *usage, now time.Time) {
-	step, beats, pid, tid := w.steps.Load(), w.beats.Load(), w.pid.Load(), w.tid.Load()
-	cpu := cpuTime(w.executor, true) + cpuTime(int(pid), false)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	step, beats, pid := w.steps.Load(), w.beats.Load(), 0
+	cpu := cpuTime(w.executor, true)
+	if w.last != nil {
+		pid = w.last.PID()
+		cpu += cpuTime(pid, false)
+	}
 	switch {
 	case !w.inStep.Load() || step != u.step:
 		*u = usage{step: step, began: now}
@@ -97,10 +108,10 @@ func (w *watchdog) look(u *usage, now time.Time) {
 	if w.limit > 0 && (u.used > limit || now.Sub(u.began) > wallFactor*limit) {
 		w.over.Store(true)
 	}
-	if tid != 0 && (w.over.Load() || u.still >= w.patience() && w.others.Load()) {
+	if w.runs && (w.over.Load() || u.still >= w.patience() && w.others.Load()) {
 		u.still = 0
 		// The thread may have stopped since: it then stops once more, harmlessly.
-		_ = unix.Tgkill(int(pid), int(tid), unix.SIGSTOP)
+		_ = w.last.Signal(unix.SIGSTOP)
 	}
 }
 
@@ -135,16 +146,23 @@ func (w *watchdog) patience() time.Duration {
 }
 
 func (w *watchdog) hurry()        { w.spun.Store(true) }
-func (w *watchdog) end()          { w.inStep.Store(false); w.tid.Store(0) }
+func (w *watchdog) end()          { w.inStep.Store(false); w.stopped() }
 func (w *watchdog) stop()         { close(w.done) }
 func (w *watchdog) expired() bool { return w.over.Load() }
 func (w *watchdog) called()       { w.calls.Add(1) }
 
-func (w *watchdog) running(pid, tid int, others bool) {
-	w.pid.Store(int64(pid))
+func (w *watchdog) running(p *tracee.Process, others bool) error {
+	_, err := p.Open()
 	w.others.Store(others)
 	w.beats.Add(1)
-	w.tid.Store(int64(tid))
+	w.mu.Lock()
+	w.last, w.runs = p, err == nil
+	w.mu.Unlock()
+	return err
 }
 
-func (w *watchdog) stopped() { w.tid.Store(0) }
+func (w *watchdog) stopped() {
+	w.mu.Lock()
+	w.runs = false
+	w.mu.Unlock()
+}

@@ -28,13 +28,15 @@ const (
 
 // weigh kills the process that runs when it uses too much memory.
 func (w *watchdog) weigh() {
-	pid := w.pid.Load()
-	if w.tid.Load() == 0 || pid == 0 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.runs {
 		return
 	}
-	used := resident(int(pid))
+	pid := w.last.PID()
+	used := resident(pid)
 	if used > small {
-		used = ownMemory(int(pid))
+		used = ownMemory(pid)
 	}
 	why := ""
 	switch {
@@ -45,17 +47,8 @@ func (w *watchdog) weigh() {
 	default:
 		return
 	}
-	fd, err := unix.PidfdOpen(int(pid), 0)
-	if err != nil {
-		return // it is gone
-	}
-	defer unix.Close(fd)
-	// While it runs nobody has waited for it: the descriptor is its own.
-	if w.tid.Load() == 0 || w.pid.Load() != pid {
-		return
-	}
 	w.swollen.Store(&why)
-	_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	_ = w.last.Signal(unix.SIGKILL)
 }
 
 // ownMemory is how much memory a process has touched that is no file of the host's, in

@@ -44,7 +44,8 @@ func namespacesFor(user int) (namespaces, error) {
 // is stopped by ptrace before its first instruction, so what it is does not matter.
 // The calling goroutine must be locked to its thread.
 func newNamespaces(user int) (ns namespaces, err error) {
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, Ptrace: true, Pdeathsig: syscall.SIGKILL}
+	pidfd := -1
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, Ptrace: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
 	if attr.UidMappings, err = idMap("/proc/self/uid_map", user, os.Getuid()); err != nil {
 		return ns, err
 	}
@@ -57,7 +58,8 @@ func newNamespaces(user int) (ns namespaces, err error) {
 		return ns, fmt.Errorf("new user namespace: %w", err)
 	}
 	defer func() {
-		unix.Kill(pid, unix.SIGKILL)
+		unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0)
+		unix.Close(pidfd)
 		unix.Wait4(pid, nil, unix.WALL, nil)
 	}()
 	var ws unix.WaitStatus

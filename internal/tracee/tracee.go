@@ -16,7 +16,6 @@ package tracee
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -71,6 +70,8 @@ type Thread struct {
 	entry unix.PtraceRegs
 	pos   position
 	mem   *Memory
+	proc  *Process
+	gone  bool // it has ended and was waited for
 	// filtered: the seccomp filter is in force. Only a new process is without.
 	filtered bool
 }
@@ -112,7 +113,7 @@ const options = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACESECCOMP | unix.PTRAC
 // Attach takes a child of this thread that asked to be traced and stands at the
 // SIGTRAP of its exec, before its program's first instruction.
 func Attach(pid int) (*Thread, error) {
-	t := &Thread{TID: pid, PID: pid, mem: &Memory{}}
+	t := &Thread{TID: pid, PID: pid, mem: &Memory{}, proc: newProcess(pid)}
 	if err := unix.PtraceSetOptions(pid, options); err != nil {
 		return nil, fmt.Errorf("ptrace %d: set options: %w", pid, err)
 	}
@@ -133,17 +134,6 @@ func (t *Thread) Filter(addr uint64) error {
 
 // Filtered reports whether the filter is in force.
 func (t *Thread) Filtered() bool { return t.filtered }
-
-// HostFD returns a duplicate, for the supervisor to use and close, of the process's
-// descriptor fd.
-func (t *Thread) HostFD(fd int) (int, error) {
-	pidfd, err := unix.PidfdOpen(t.PID, 0)
-	if err != nil {
-		return -1, fmt.Errorf("pidfd_open %d: %w", t.PID, err)
-	}
-	defer unix.Close(pidfd)
-	return unix.PidfdGetfd(pidfd, fd, 0)
-}
 
 // AfterExec runs from the exec event to the end of execve, where registers are
 // those of the new program.
@@ -168,7 +158,9 @@ func (t *Thread) AfterExec() error {
 func Adopt(parent *Thread, tid int, thread, shareMemory bool) (*Thread, error) {
 	t := &Thread{TID: tid, PID: tid, filtered: true}
 	if thread {
-		t.PID = parent.PID
+		t.PID, t.proc = parent.PID, parent.proc
+	} else {
+		t.proc = newProcess(tid)
 	}
 	if shareMemory {
 		t.mem = parent.mem
@@ -211,25 +203,23 @@ func (t *Thread) resume(req int, sig int) error {
 
 // Wait waits until t stops.
 func (t *Thread) Wait() (Stop, error) {
-	return t.wait(t.TID)
+	var ws unix.WaitStatus
+	if _, err := wait4(t.TID, &ws); err != nil {
+		return Stop{}, fmt.Errorf("wait for tracee %d: %w", t.TID, err)
+	}
+	return t.stopped(t.TID, ws)
 }
 
-// WaitGroup waits until any thread that this executor runs stops; it is used while
-// several can (an exec ends a process's other threads).
-func (t *Thread) WaitGroup() (Stop, error) { return t.wait(-1) }
-
-func (t *Thread) wait(which int) (Stop, error) {
-	var ws unix.WaitStatus
-	tid, err := wait4(which, &ws)
-	if err != nil {
-		return Stop{}, fmt.Errorf("wait for tracee %d: %w", which, err)
-	}
+// stopped says what a wait status of the thread means, which is then called tid.
+func (t *Thread) stopped(tid int, ws unix.WaitStatus) (Stop, error) {
 	s := Stop{TID: tid}
 	switch {
 	case ws.Exited():
 		s.Kind, s.Status = Exited, ws.ExitStatus()
+		t.ended()
 	case ws.Signaled():
 		s.Kind, s.Status, s.Signal = Exited, -1, ws.Signal()
+		t.ended()
 	case ws.StopSignal() == unix.SIGTRAP|0x80:
 		s.Kind = CallExit
 		t.pos = atExit
@@ -417,36 +407,9 @@ func (t *Thread) SigInfoOf() (*SigInfo, error) {
 	return s, nil
 }
 
-// Queue sends sig to the thread itself; the thread stops with it when it runs.
+// Queue sends sig to the thread itself; the thread stops with it when it runs. It was
+// not waited for, so its number is nobody else's.
 func (t *Thread) Queue(sig unix.Signal) error { return unix.Tgkill(t.PID, t.TID, sig) }
-
-// Kill ends a process and waits until its threads, given by their real ids, are
-// gone.
-func Kill(pid int, tids []int) error {
-	if err := unix.Kill(pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("kill %d: %w", pid, err)
-	}
-	for _, tid := range tids {
-		if tid != pid {
-			reap(tid)
-		}
-	}
-	reap(pid) // the leader is reported last
-	return nil
-}
-
-// reap waits for the end of a thread that is about to end.
-func reap(tid int) {
-	for {
-		var ws unix.WaitStatus
-		if _, err := wait4(tid, &ws); err != nil || ws.Exited() || ws.Signaled() {
-			return // an error is ECHILD: reported already
-		}
-	}
-}
-
-// Reap waits for the end of a thread that an exec of its process ended.
-func Reap(tid int) { reap(tid) }
 
 // Consumed reports whether the call that the thread entered can no longer be run
 // by resuming it: another one was injected in its place.
