@@ -122,6 +122,7 @@ func TestSameSeedSameExecution(t *testing.T) {
 func TestWhyAnExecutionEnds(t *testing.T) {
 	ping := systems[0]
 	fatal := func() []worldtest.Program { return []worldtest.Program{cannotGoOn{}} }
+	cut := func() []worldtest.Program { return []worldtest.Program{tooLong{}} }
 	for _, c := range []struct {
 		name   string
 		system system
@@ -135,6 +136,7 @@ func TestWhyAnExecutionEnds(t *testing.T) {
 		{"time", ping, func(e *search.Execution) { e.Limits.Time = 2e6 }, search.EndTime, 3},
 		{"violation", systems[6], func(*search.Execution) {}, search.EndViolation, 3},
 		{"fatal", system{programs: fatal}, func(*search.Execution) {}, search.EndFatal, 1},
+		{"cut", system{programs: cut}, func(*search.Execution) {}, search.EndCut, 1},
 		{"stopped", ping, func(e *search.Execution) { e.Stopped = func() bool { return e.World.State().Steps == 4 } }, search.EndStopped, 4},
 		{"watch", ping, func(e *search.Execution) { e.Watch = func(s ariadne.Step) bool { return s.Index < 5 } }, search.EndStopped, 5},
 		{"strategy", ping, func(e *search.Execution) { e.Strategy = tired{} }, search.EndStrategy, 2},
@@ -148,6 +150,36 @@ func TestWhyAnExecutionEnds(t *testing.T) {
 		if (c.end == search.EndFatal) != (r.Fatal != "") {
 			t.Errorf("%s: fatal %q", c.name, r.Fatal)
 		}
+		if (c.end == search.EndCut) != (r.Cut != "") {
+			t.Errorf("%s: cut %q", c.name, r.Cut)
+		}
+	}
+}
+
+// tooLong dies in a step that is cut off, before or after that: who knows.
+type tooLong struct{ worldtest.Idle }
+
+func (tooLong) Start(c *worldtest.Ctx) {
+	c.Output().Cut = "too long"
+	c.Exit(1)
+}
+
+// TestCutStepsAreNoViolation: nor does a search in memory judge what real time has cut off.
+func TestCutStepsAreNoViolation(t *testing.T) {
+	s := system{programs: func() []worldtest.Program { return []worldtest.Program{tooLong{}, worldtest.Pong{}} }}
+	got := map[string]int{}
+	x := s.small().exploration(t, &strategy.DepthFirst{})
+	x.Ended = func(_ *space.Path, end string, v *ariadne.Violation) bool {
+		if got[end]++; v != nil {
+			t.Errorf("%v", v)
+		}
+		return true
+	}
+	if _, err := x.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got[search.EndCut] == 0 || got[search.EndViolation]+got[search.EndClients]+got[search.EndQuiet] > 0 {
+		t.Errorf("ends: %v", got)
 	}
 }
 
