@@ -243,6 +243,9 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	n.watch.begin()
 	defer n.watch.end()
+	if n.home.clock != nil {
+		n.home.clock.ResetReads()
+	}
 	n.step.met = in.Kind != ariadne.Fire
 	switch in.Kind {
 	case ariadne.Start:
@@ -259,9 +262,6 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.fireDue(in.At)
-	}
-	if n.home.clock != nil {
-		n.home.clock.ResetReads()
 	}
 	began := n.k.Now
 	n.step.polling = false // so it may have been while catching up, before the input came
