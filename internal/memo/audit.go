@@ -72,7 +72,7 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 		if err != nil {
 			return out, false, err
 		}
-		preempted = preempted || out.Unreplayable
+		preempted = preempted || out.Unreplayable || s.Unreplayable
 		if out.Digest != s.Did {
 			if !preempted {
 				err = x.mismatch(&Mismatch{State: s.Parent, Input: s.Input, First: ariadne.Output{Digest: s.Did}, Second: out})

@@ -288,7 +288,7 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 			continue
 		case out.Cut != "":
 			return !there, out.Cut, x.abandon(l.Node)
-		case out.Unreplayable:
+		case out.Unreplayable || s.Unreplayable:
 			x.live[l.Node].astray = true
 			continue
 		default:

@@ -42,8 +42,10 @@ type Local struct {
 	Parent *Local      // the state before, or nil
 	Input  world.Input // what led from there to here
 	Did    ariadne.Digest
-	// Did is the digest of what the node did on its way from Parent to here.
-	Depth int // inputs from the root
+	// Did is the digest of what the node did on its way from Parent to here; Unreplayable:
+	// it may do something else there the next time (ariadne.Output).
+	Unreplayable bool
+	Depth        int // inputs from the root
 
 	// known are the transitions in memory. A reader needs no lock: a writer
 	// replaces the whole.
@@ -199,7 +201,7 @@ func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transi
 	}
 	out.CallTrace, out.Files = nil, nil
 	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
-		Parent: l, Input: in, Did: out.Digest, Depth: l.Depth + 1}
+		Parent: l, Input: in, Did: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
 	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: m.system.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
 }
 

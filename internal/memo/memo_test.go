@@ -359,15 +359,17 @@ func TestReplaysThatTakeLong(t *testing.T) {
 	for name, c := range map[string]struct {
 		cut  string
 		want ariadne.Output
+		boot int // whose second step is that
 	}{
-		"preempted": {"", ariadne.Output{Unreplayable: true}},
-		"cut off":   {"too long", ariadne.Output{Unreplayable: true, Cut: "too long"}},
+		"preempted":          {"", ariadne.Output{Unreplayable: true}, 2},
+		"preempted at first": {"", ariadne.Output{Unreplayable: true}, 1},
+		"cut off":            {"too long", ariadne.Output{Unreplayable: true, Cut: "too long"}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, memo.Options{}, memo.Limits{})
 			b.executor.OnMismatch = func(m *memo.Mismatch) { t.Error(m) }
 			b.machines.Amend = func(boots, steps int, out *ariadne.Output) {
-				if boots == 2 && steps == 2 {
+				if boots == c.boot && steps == 2 {
 					out.Digest[0]++
 					out.Unreplayable, out.Cut = true, c.cut
 				}
