@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
 )
@@ -227,7 +228,10 @@ func (c *check) fail(err error) {
 		c.plan.Stop(stopBug)
 		return
 	}
-	c.report.Bugs = append(c.report.Bugs, b.Error())
+	var m *memo.Mismatch
+	if !errors.As(err, &m) { // of those the explorer has told already
+		c.report.Bugs = append(c.report.Bugs, b.Error())
+	}
 	if !c.opts.KeepGoing || len(c.report.Bugs) >= maxBugs {
 		c.plan.Stop(stopBug)
 	}

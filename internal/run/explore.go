@@ -350,10 +350,16 @@ func (x *explorer) leak(m *memo.Mismatch) {
 // do about it.
 func (x *explorer) leakText(m *memo.Mismatch) string {
 	name := x.spec.Nodes[m.State.Node].Name
-	text := fmt.Sprintf("node %s, step %d of its own (%s, at %v): executed twice, it did not do the same (%d and %d system calls, digests %v and %v)",
-		name, m.State.Depth+1, x.system.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Calls, m.Second.Calls, m.First.Digest, m.Second.Digest)
+	text := fmt.Sprintf("node %s, step %d of its own (%s, at %v): executed twice, it did not do the same (digests %v and %v",
+		name, m.State.Depth+1, x.system.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Digest, m.Second.Digest)
+	if m.First.Calls != m.Second.Calls && m.First.Calls > 0 {
+		text += fmt.Sprintf(", %d and %d system calls", m.First.Calls, m.Second.Calls)
+	}
+	text += ")"
 	if d := replay.FirstDifference(m.Calls[0], m.Calls[1], x.opts.CallName); d != nil {
 		text += "\n  " + d.String()
+	} else {
+		text += "\n  two further executions did the same as each other, so the call that differs is not known; --audit 1 looks at each step"
 	}
 	return text + "\n  if the program of " + name + " uses what cannot be controlled (random numbers or the model of the processor: docs/limits.md), " +
 		"that is why; if not, please report it"

@@ -175,3 +175,32 @@ func TestHostChangesDuringACheck(t *testing.T) {
 		}
 	}
 }
+
+// fickle is a node that does something else each time.
+type fickle struct {
+	worldtest.Idle
+	count *int
+}
+
+func (p fickle) Start(c *worldtest.Ctx) {
+	*p.count++
+	c.Log("%d", *p.count)
+}
+
+// Who does not do the same twice is named, with the step and what to do.
+func TestMismatchSaysWhere(t *testing.T) {
+	s := system(t, 2, 1)
+	count := 0
+	programs := func() []worldtest.Program {
+		return []worldtest.Program{worldtest.Idle{}, fickle{count: &count}}
+	}
+	r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 3, InMemory: run.InMemory{Strategy: "depth-first", Audit: 1}})
+	if r.Outcome != run.ToolBug || len(r.Bugs) == 0 {
+		t.Fatalf("%v: %q", r.Outcome, r.Bugs)
+	}
+	for _, want := range []string{"node n2, step 1 of its own (start n2, at ", "executed twice, it did not do the same", "first different system call, number 1", "docs/limits.md"} {
+		if !strings.Contains(r.Bugs[0], want) {
+			t.Errorf("%q is not in %s", want, r.Bugs[0])
+		}
+	}
+}
