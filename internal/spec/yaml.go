@@ -336,6 +336,9 @@ func parseSize(s string) (int64, bool) {
 	return int64(n * float64(int64(1)<<shift)), true
 }
 
+// maxDuration is far from where virtual time ends, also when some are added up.
+const maxDuration = 10 * 365 * 24 * time.Hour
+
 func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
 	t, ok := r.scalar(v)
 	if !ok {
@@ -349,6 +352,8 @@ func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
 		r.fail(t.line, "bad duration %q: time runs forwards", t.string)
 	case d < low:
 		r.fail(t.line, "bad duration %q: more than 0 is needed", t.string)
+	case d > maxDuration:
+		r.fail(t.line, "bad duration %q: %v at most", t.string, maxDuration)
 	}
 	return d
 }
