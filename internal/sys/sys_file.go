@@ -322,8 +322,10 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EOPNOTSUPP)
 	case (way == 0 || way == unix.FALLOC_FL_ZERO_RANGE) && !keepRoom(t, h, off+size, keep):
 		return kernel.Fail(unix.ENOSPC)
-	case way == 0 || way == unix.FALLOC_FL_PUNCH_HOLE:
+	case way == unix.FALLOC_FL_PUNCH_HOLE:
 		return writeHost(t, of, a[0])
+	case way == 0:
+		return reserveRange(t, h, a, off+size, keep)
 	}
 	fileModified(t, h)
 	host, e := t.M.HostFD(fdOf(a[0]))
@@ -334,6 +336,18 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 	e = changeRange(host, way, off, size, keep)
 	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(a[0]))))
 	return kernel.RetOr(0, e)
+}
+
+// reserveRange is plain fallocate. The room is counted, so that Linux need not hold
+// memory for it: programs reserve space by the 64 MB and write little of it.
+func reserveRange(t *kernel.Thread, h *kernel.HostFile, a Args, end int64, keep bool) kernel.Result {
+	fileModified(t, h)
+	r := int64(0)
+	if size, _ := fileEnd(t, a[0]); end > size && !keep {
+		r = t.M.Syscall(unix.SYS_FTRUNCATE, a[0], uint64(end))
+	}
+	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(a[0]))))
+	return kernel.Ret(r)
 }
 
 // changeRange is fallocate's ZERO_RANGE, COLLAPSE_RANGE and INSERT_RANGE as ext4 has them.
