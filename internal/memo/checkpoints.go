@@ -21,6 +21,7 @@ import (
 type checkpoints struct {
 	count     int
 	bytes     int64 // 0: no bound
+	room      func(held int64) int64
 	held      int64
 	at        map[ariadne.Digest]*checkpoint
 	heap      checkpointHeap
@@ -52,6 +53,9 @@ func (h *checkpointHeap) Pop() any {
 
 // keep makes room for a checkpoint and enters it.
 func (k *checkpoints) keep(l *Local, f Frozen) error {
+	if k.room != nil {
+		k.bytes = k.room(k.held)
+	}
 	var errs []error
 	for len(k.heap) > 0 && (len(k.heap) >= k.count || k.bytes > 0 && k.held+f.Bytes() > k.bytes) {
 		errs = append(errs, k.evict())

@@ -40,6 +40,8 @@ var ErrNotFreezable = errors.New("node cannot be frozen")
 type Limits struct {
 	Checkpoints int   // at most so many; 0: none at all
 	Bytes       int64 // that they hold together; 0: no bound
+	// Room, when not nil, is told what checkpoints hold, and asked for Bytes, each time.
+	Room func(held int64) int64
 	// Every is how many inputs apart checkpoints are on a path that is gone for the
 	// first time; 0: the more, the less often the search comes back (spacing). A
 	// state that is come back to always gets one of its own: who needs a second new
@@ -137,7 +139,7 @@ func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
 		l.Now = func() time.Duration { return 0 }
 	}
 	return &Executor{memo: m, boot: boot, limits: l, live: make([]living, len(boot)),
-		kept: &checkpoints{count: l.Checkpoints, bytes: l.Bytes, at: map[ariadne.Digest]*checkpoint{}}}
+		kept: &checkpoints{count: l.Checkpoints, bytes: l.Bytes, room: l.Room, at: map[ariadne.Digest]*checkpoint{}}}
 }
 
 // Counts tells what was done so far.

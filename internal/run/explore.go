@@ -112,6 +112,7 @@ const (
 
 // explorer is a check that searches in memory.
 type explorer struct {
+	governor governor
 	*check
 	kind     kind
 	machines Machines
@@ -168,7 +169,10 @@ func (c *check) search() error {
 	c.mu.Lock()
 	c.report.Coverage, c.complete = x.cover, x.account
 	c.mu.Unlock()
+	x.governor.held = make([]atomic.Int64, c.opts.Workers)
+	stop := x.governor.start(x.shares)
 	x.explore(c.opts.Workers)
+	stop()
 	return x.close()
 }
 
@@ -267,7 +271,7 @@ func (x *explorer) executor(i, of int) *memo.Executor {
 			return m, nil
 		})
 	}
-	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Bytes: x.shares.checkpoints / int64(of), Audit: x.opts.InMemory.Audit,
+	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Room: x.governor.of(i, of), Audit: x.opts.InMemory.Audit,
 		Now: func() time.Duration { return time.Since(x.began) }}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
