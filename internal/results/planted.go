@@ -99,7 +99,11 @@ func (o *options) plant(only []string) error {
 		if err != nil {
 			return err
 		}
-		_, err = o.search(t.kind, t.spec, t.strategy, t.seed, 2, o.plantedBudget)
+		budget := o.plantedBudget
+		if t.kind == "fixed" {
+			budget /= 2
+		}
+		_, err = o.search(t.kind, t.spec, t.strategy, t.seed, 2, budget)
 	}
 	return err
 }
@@ -165,7 +169,7 @@ miss counts as %s. The default strategy was tuned on one half of the bugs; the o
 		}
 		if !slices.ContainsFunc(fixed, func(r outcome) bool { return r.Found || r.Wrong != "" }) {
 			fmt.Fprintf(b, "\nWithout their bugs, `default` with two workers found nothing in any of %d in %s each (%d executions).\n",
-				len(fixed), short(budget), executions)
+				len(fixed), short(fixed[0].Budget), executions)
 		}
 	}
 }
