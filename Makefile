@@ -3,6 +3,7 @@
 # The others:
 #   build      bin/ariadne
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
+#   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
 #   bench      what things cost on this machine; writes bench.json
 #   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
@@ -11,7 +12,7 @@
 
 GO ?= go
 
-.PHONY: build demo test test-long bench figures compat results packages generate clean
+.PHONY: build demo test test-long fuzz-kernel bench figures compat results packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -27,6 +28,10 @@ test-long: packages
 	ARIADNE_LONG=1 $(GO) run ./internal/testsum -timeout 12h ./...
 	$(GO) run ./internal/testsum -race -timeout 1h ./...
 	scripts/fuzz 60s
+
+CALLS ?= 100000
+fuzz-kernel: build
+	$(GO) run ./internal/kernelfuzz -calls $(CALLS)
 
 bench: build
 	$(GO) build -o bin/bench ./internal/bench

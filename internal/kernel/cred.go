@@ -30,6 +30,7 @@ func (p *Process) SetUser(uid, gid int) {
 // "Effect of user ID changes on capabilities").
 func (p *Process) SetUIDs(ids IDs) {
 	c := &p.Cred
+	defer p.credChanged(*c)
 	old := c.UID
 	c.UID, p.UID = ids, ids.Effective
 	root := func(i IDs) bool { return i.Real == 0 || i.Effective == 0 || i.Saved == 0 }
@@ -52,6 +53,7 @@ const fileCaps = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_
 // SetFSUID changes the user id for files alone.
 func (p *Process) SetFSUID(id int) {
 	c := &p.Cred
+	defer p.credChanged(*c)
 	switch {
 	case c.UID.FS == 0 && id != 0:
 		c.EffectiveCaps &^= fileCaps
@@ -62,7 +64,19 @@ func (p *Process) SetFSUID(id int) {
 }
 
 // SetGIDs changes the group ids.
-func (p *Process) SetGIDs(ids IDs) { p.Cred.GID, p.GID = ids, ids.Effective }
+func (p *Process) SetGIDs(ids IDs) {
+	defer p.credChanged(p.Cred)
+	p.Cred.GID, p.GID = ids, ids.Effective
+}
+
+// credChanged is called after a change of ids: who acts as another may have secrets in
+// memory, and no parent is to signal him by his own choice (commit_creds).
+func (p *Process) credChanged(old Cred) {
+	c := &p.Cred
+	if c.UID.Effective != old.UID.Effective || c.UID.FS != old.UID.FS || c.GID.Effective != old.GID.Effective || c.GID.FS != old.GID.FS {
+		p.Dumpable, p.PDeathSig = 0, 0
+	}
+}
 
 // Capable reports whether p has a capability (CAP_*).
 func (p *Process) Capable(capability int) bool { return p.Cred.EffectiveCaps>>capability&1 != 0 }

@@ -55,7 +55,7 @@ func (f *EventFD) Read(_ *Thread, b []byte) (int, Errno) {
 
 // Write implements Writer.
 func (f *EventFD) Write(_ *Thread, b []byte) (int, Errno) {
-	if len(b) < 8 {
+	if len(b) != 8 {
 		return 0, unix.EINVAL
 	}
 	v := binary.LittleEndian.Uint64(b)

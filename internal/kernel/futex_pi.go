@@ -51,6 +51,7 @@ func (f *Futexes) tryPI(t *Thread, k futexKey, addr uint64) (took bool, e Errno)
 	}
 	o := t.Node().Thread(int(owner))
 	if o == nil {
+		t.setWord(addr, v|FutexWaiters) // Linux marks it before it looks for the owner
 		return false, esrch
 	}
 	if old := f.owners[k]; old != nil && old != o {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -247,9 +248,17 @@ func (u *UDP) push() {
 // address makes the datagram that a message begins, without its data.
 func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	dst, src := u.remote, u.local.Addr()
-	if m.To != nil {
+	to := m.To
+	if len(to) >= 2 && sockaddrFamily(to) == unix.AF_UNSPEC {
+		if u.Domain == unix.AF_INET6 {
+			to = nil // as if there were no address
+		} else {
+			to = append(binary.LittleEndian.AppendUint16(nil, unix.AF_INET), to[2:]...)
+		}
+	}
+	if to != nil {
 		var e Errno
-		if dst, src, e = u.route(t, m.To); e != 0 {
+		if dst, src, e = u.route(t, to); e != 0 {
 			return nil, e
 		}
 		if dst.Port() == 0 {
@@ -316,7 +325,7 @@ func (s *Net) datagram(n *Node, m *ariadne.Message) {
 	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
 	switch {
 	case m.Flags&ariadne.RST != 0:
-		if u != nil && u.remote == m.Flow.Src {
+		if u != nil && u.hears(m.Flow.Src) && u.remote.IsValid() {
 			u.err = unix.ECONNREFUSED
 			u.changed.Notify(Err)
 		}
@@ -340,7 +349,7 @@ func (s *Net) udpFor(dst, src netip.AddrPort) *UDP {
 	for _, x := range s.udp.used[dst.Port()] {
 		u := x.(*UDP)
 		score := u.score(dst.Addr())
-		if score == 0 || u.remote.IsValid() && u.remote != src {
+		if score == 0 || !u.hears(src) {
 			continue
 		}
 		if u.remote.IsValid() {
@@ -361,6 +370,12 @@ func (s *Net) udpFor(dst, src netip.AddrPort) *UDP {
 		return best[int(src.Port())%len(best)]
 	}
 	return last
+}
+
+// hears reports whether a socket takes datagrams from src: a connected one only those of
+// its peer, whose port may be 0, which is any.
+func (u *UDP) hears(src netip.AddrPort) bool {
+	return !u.remote.IsValid() || u.remote == src || u.remote.Port() == 0 && u.remote.Addr() == src.Addr()
 }
 
 // receive queues a datagram; without room it is lost, as on Linux.

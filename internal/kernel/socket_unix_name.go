@@ -64,9 +64,6 @@ func (s *Unix) Bind(t *Thread, b []byte) Errno {
 
 // bindPath makes a socket file: a real one, in the node's own tree.
 func (s *Unix) bindPath(t *Thread, path string) Errno {
-	if s.addr != nil {
-		return unix.EINVAL
-	}
 	askSocket(t, path)
 	at, e := pathArg(t, path)
 	if e != 0 {
@@ -77,6 +74,10 @@ func (s *Unix) bindPath(t *Thread, path string) Errno {
 			return unix.EADDRINUSE
 		}
 		return Errno(-r)
+	}
+	if s.addr != nil { // Linux makes the file before it looks
+		t.M.Syscall(unix.SYS_UNLINKAT, atFDCWD, at, 0)
+		return unix.EINVAL
 	}
 	key, e := socketFile(t, path)
 	if e != 0 {

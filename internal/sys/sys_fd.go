@@ -2,6 +2,7 @@ package sys
 
 import (
 	"fmt"
+	"strings"
 
 	"ariadne/internal/kernel"
 
@@ -155,10 +156,13 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 	case unix.F_SETPIPE_SZ, unix.F_GETPIPE_SZ:
 		return pipeSize(t, of, cmd, arg)
 	case unix.F_ADD_SEALS, unix.F_GET_SEALS:
-		if isHost(of) {
+		if h, ok := of.File.(*kernel.HostFile); ok && strings.HasPrefix(h.Path, "/memfd:") {
 			return kernel.Native
 		}
-		return kernel.Fail(unix.EINVAL)
+		if cmd == unix.F_ADD_SEALS && of.Flags&unix.O_ACCMODE == unix.O_RDONLY {
+			return kernel.Fail(unix.EPERM)
+		}
+		return kernel.Fail(unix.EINVAL) // as on ext4
 	}
 	if cmd >= fGetRWHint && cmd <= fSetFileHint && isHost(of) {
 		return kernel.Native

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"strconv"
+	"strings"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -282,6 +283,8 @@ func restoreSetID(t *kernel.Thread, addr uint64, mode uint32) {
 func sysFtruncate(t *kernel.Thread, a Args) kernel.Result {
 	h, of, e := hostFile(t, a[0])
 	switch {
+	case int64(a[1]) < 0:
+		return kernel.Fail(unix.EINVAL)
 	case e != 0:
 		return kernel.Fail(e)
 	case h == nil || of.Flags&unix.O_ACCMODE == unix.O_RDONLY:
@@ -318,7 +321,7 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENODEV)
 	case off+size < 0:
 		return kernel.Fail(unix.EFBIG)
-	case way == unix.FALLOC_FL_UNSHARE_RANGE:
+	case way == unix.FALLOC_FL_UNSHARE_RANGE, way&^unix.FALLOC_FL_PUNCH_HOLE != 0 && strings.HasPrefix(h.Path, "/memfd:"):
 		return kernel.Fail(unix.EOPNOTSUPP)
 	case (way == 0 || way == unix.FALLOC_FL_ZERO_RANGE) && !keepRoom(t, h, off+size, keep):
 		return kernel.Fail(unix.ENOSPC)

@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"slices"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -211,7 +213,9 @@ func sysSetfsuid(t *kernel.Thread, a Args) kernel.Result {
 func sysSetfsgid(t *kernel.Thread, a Args) kernel.Result {
 	ids, id := t.Proc.Cred.GID, idArg(a[0])
 	if maySetFS(ids, id, t.Proc.Capable(unix.CAP_SETGID)) {
-		t.Proc.Cred.GID.FS = id
+		ids := t.Proc.Cred.GID
+		ids.FS = id
+		t.Proc.SetGIDs(ids)
 	}
 	return kernel.Ret(int64(ids.FS))
 }
@@ -264,8 +268,11 @@ func sysSetgroups(t *kernel.Thread, a Args) kernel.Result {
 	}
 	g := make([]int, n)
 	for i := range g {
-		g[i] = int(int32(le.Uint32(b[i*4:])))
+		if g[i] = int(int32(le.Uint32(b[i*4:]))); g[i] == -1 {
+			return kernel.Fail(unix.EINVAL)
+		}
 	}
+	slices.Sort(g)
 	t.Proc.Cred.Groups = g
 	return kernel.Ret(0)
 }

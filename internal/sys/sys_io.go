@@ -106,6 +106,8 @@ func sysPread(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case int64(a[3]) < 0:
 		return kernel.Fail(unix.EINVAL)
+	case e != 0 && seekless(t, a[0]):
+		return kernel.Fail(unix.ESPIPE)
 	case e != 0:
 		return kernel.Fail(e)
 	case isHost(of):
@@ -119,6 +121,8 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case int64(a[3]) < 0:
 		return kernel.Fail(unix.EINVAL)
+	case e != 0 && seekless(t, a[0]):
+		return kernel.Fail(unix.ESPIPE)
 	case e != 0:
 		return kernel.Fail(e)
 	case !isHost(of):
@@ -127,6 +131,12 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 		return writeVector(t, of, a, int64(a[3]))
 	}
 	return writeRoom(t, of, a[0], int64(a[3]), int64(min(a[2], maxIO)), 2)
+}
+
+// seekless reports whether fd is open and has no offset, however it is open.
+func seekless(t *kernel.Thread, fd uint64) bool {
+	of := t.FDs().Get(fdOf(fd))
+	return of != nil && of.Flags&unix.O_PATH == 0 && !isHost(of)
 }
 
 // rwfKnown are the flags of preadv2 and pwritev2.

@@ -68,6 +68,10 @@ func unknownIPC(t *kernel.Thread, call string, cmd uint64, a Args) kernel.Result
 func seconds(ns int64) uint64 { return uint64(ns / 1e9) }
 
 func sysSemget(t *kernel.Thread, a Args) kernel.Result {
+	const most = 32000 // semaphores in a set
+	if n := int32(a[1]); n < 0 || n > most {
+		return kernel.Fail(unix.EINVAL)
+	}
 	s, e := t.Node().Sems.Open(t, int(int32(a[0])), int(int32(a[1])), uint32(a[2]))
 	if e != 0 {
 		return kernel.Fail(e)

@@ -41,6 +41,9 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if isNull(in) {
+		return kernel.Fail(unix.EINVAL)
+	}
 	if !isHost(in) {
 		return sendfileFrom(t, in, out, a)
 	}
@@ -168,11 +171,11 @@ func (s *hostSide) Write(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 // sysSplice moves bytes between a pipe and another file, or two pipes. Like
 // Linux it returns after one round: what the pipe held, or what it had room for.
 func sysSplice(t *kernel.Thread, a Args) kernel.Result {
-	if a[5]&^spliceFlags != 0 {
-		return kernel.Fail(unix.EINVAL)
-	}
 	if a[4] == 0 {
 		return kernel.Ret(0)
+	}
+	if a[5]&^spliceFlags != 0 {
+		return kernel.Fail(unix.EINVAL)
 	}
 	in, e := openedAs(t, a[0], unix.O_WRONLY)
 	if e != 0 {
@@ -199,6 +202,12 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 	return spliceOut(t, in, out, a, size, nonblock)
 }
 
+// isNull reports whether a file is /dev/null, which can only be spliced to.
+func isNull(of *kernel.OpenFile) bool {
+	h, ok := of.File.(*kernel.HostFile)
+	return ok && h.Path == "/dev/null"
+}
+
 // spliceIn fills a pipe.
 func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
 	to := out.File.(*kernel.PipeEnd)
@@ -211,6 +220,9 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 	}
 	var r kernel.Reader
 	var side *hostSide
+	if isNull(in) {
+		return kernel.Fail(unix.EINVAL)
+	}
 	if isHost(in) {
 		var e kernel.Errno
 		if side, e = hostEnd(t, a[0], a[1]); e != 0 {
@@ -227,7 +239,10 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 	b := make([]byte, size)
 	n, e := r.Read(t, b)
 	if e == unix.EAGAIN {
-		return blockUnless(t, nonblock || in.NonBlocking(), in)
+		// Of the sockets only Unix streams heed SPLICE_F_NONBLOCK.
+		s, socket := in.File.(kernel.Socket)
+		heeds := !socket || s.Base().Domain == unix.AF_UNIX && isStream(s)
+		return blockUnless(t, nonblock && heeds || in.NonBlocking(), in)
 	}
 	if e != 0 || n == 0 {
 		return kernel.RetOr(0, e)
@@ -295,6 +310,9 @@ func sysTee(t *kernel.Thread, a Args) kernel.Result {
 	if a[3]&^spliceFlags != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
+	if a[2] == 0 {
+		return kernel.Ret(0)
+	}
 	in, e := openedAs(t, a[0], unix.O_WRONLY)
 	if e != 0 {
 		return kernel.Fail(e)
@@ -350,17 +368,36 @@ func sysVmsplice(t *kernel.Thread, a Args) kernel.Result {
 	return writeFile(t, of, v, true) // what there is room for
 }
 
+// sysCopyFileRange looks at what the files are before how they are open.
 func sysCopyFileRange(t *kernel.Thread, a Args) kernel.Result {
-	in, e := openedAs(t, a[0], unix.O_WRONLY)
+	in, _, e := hostFile(t, a[0])
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	out, e := openedAs(t, a[2], unix.O_RDONLY)
+	out, _, e := hostFile(t, a[2])
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if a[5] != 0 || !isHost(in) || !isHost(out) {
-		return kernel.Fail(unix.EINVAL)
+	const dir, regular = unix.S_IFDIR, unix.S_IFREG
+	for _, kind := range []uint32{dir, 0} {
+		for _, h := range []*kernel.HostFile{in, out} {
+			switch {
+			case kind == dir && a[5] == 0 && h != nil && h.Mode&unix.S_IFMT == dir:
+				return kernel.Fail(unix.EISDIR)
+			case kind != dir && (a[5] != 0 || h == nil || h.Mode&unix.S_IFMT != regular):
+				return kernel.Fail(unix.EINVAL)
+			}
+		}
 	}
-	return copyRoom(t, out, a[2], 4)
+	if _, e := openedAs(t, a[0], unix.O_WRONLY); e != 0 {
+		return kernel.Fail(e)
+	}
+	to, e := openedAs(t, a[2], unix.O_RDONLY)
+	if e == 0 && to.Flags&unix.O_APPEND != 0 {
+		e = unix.EBADF
+	}
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return copyRoom(t, to, a[2], 4)
 }

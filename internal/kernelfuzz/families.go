@@ -1,0 +1,173 @@
+package main
+
+// A callFamily is calls that belong together.
+type callFamily struct {
+	name  string
+	begin []string // made first
+	calls []string // templates; several calls are parted by "; "
+	with  []string // families that are mixed in
+	forks bool
+}
+
+// choices are the values of the templates' names. Descriptor variables are divided: 0 to 2 files,
+// 3 to 5 pipes, 6 to 8 events, 9 to 13 sockets, 14 and 15 ids of System V.
+var choices = map[string][]string{
+	"file": {"$0", "$1", "$2"},
+	"pipe": {"$3", "$4", "$5"},
+	"ev":   {"$6", "$7", "$8"},
+	"sock": {"$9", "$10", "$11", "$12", "$13"},
+	"fd":   {"$0", "$1", "$3", "$4", "$6", "$7", "$9", "$10", "$11", "99", "-1", "1"},
+
+	"n":    {"0", "1", "2", "3", "5", "8", "10", "64", "100", "1000", "4096", "5000", "65536", "100000"},
+	"few":  {"0", "1", "2", "3", "5", "8", "10", "64", "100", "1000"},
+	"off":  {"0", "0", "1", "5", "100", "4095", "4096", "8192", "-1", "-5"},
+	"path": {"a", "a", "b", "b", "d", "d/a", "d/b", "l", "a/x", "d/..", ".", "", "no/a", "d/d", "a/"},
+	"mode": {"0644", "0600", "0777", "0", "0400", "04755", "02755", "01777"},
+	"open": {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_RDWR|O_CREAT", "O_RDWR|O_CREAT", "O_WRONLY|O_CREAT|O_EXCL", "O_RDWR|O_TRUNC", "O_RDWR|O_APPEND|O_CREAT", "O_PATH", "O_RDONLY|O_DIRECTORY", "O_RDONLY|O_NOFOLLOW", "O_RDWR|O_CREAT|O_CLOEXEC", "O_RDWR|O_CREAT|O_TRUNC|O_APPEND", "O_PATH|O_NOFOLLOW", "O_RDWR|O_DIRECTORY", "O_WRONLY|O_TRUNC|O_CREAT"},
+	"from": {"SEEK_SET", "SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE", "9"},
+	"falloc": {"0", "0", "FALLOC_FL_KEEP_SIZE", "FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE", "FALLOC_FL_ZERO_RANGE", "FALLOC_FL_COLLAPSE_RANGE",
+		"FALLOC_FL_INSERT_RANGE", "FALLOC_FL_ZERO_RANGE|FALLOC_FL_KEEP_SIZE", "FALLOC_FL_PUNCH_HOLE", "0x1000"},
+	"access":  {"F_OK", "R_OK", "W_OK", "X_OK", "8"},
+	"utime":   {"0", "5", "1000", "UTIME_NOW", "UTIME_OMIT"},
+	"fcntl":   {"F_GETFD 0", "F_SETFD FD_CLOEXEC", "F_SETFD 0", "F_GETFL 0", "F_SETFL O_NONBLOCK", "F_SETFL 0", "F_SETFL O_APPEND", "F_GETOWN 0", "F_GETSIG 0", "F_GETPIPE_SZ 0", "F_SETPIPE_SZ 4096", "F_SETPIPE_SZ 8192", "F_SETPIPE_SZ 0", "F_SETPIPE_SZ 1", "F_GET_SEALS 0", "F_ADD_SEALS F_SEAL_WRITE", "F_ADD_SEALS F_SEAL_SHRINK", "F_ADD_SEALS F_SEAL_GROW|F_SEAL_SEAL", "F_SETFL O_NONBLOCK|O_APPEND", "F_SETFL O_DIRECT"},
+	"nonblk":  {"0", "O_NONBLOCK", "O_NONBLOCK", "O_CLOEXEC", "O_NONBLOCK|O_CLOEXEC"},
+	"pflags":  {"0", "O_NONBLOCK", "O_NONBLOCK", "O_CLOEXEC", "O_NONBLOCK|O_CLOEXEC", "O_DIRECT", "O_DIRECT|O_NONBLOCK"},
+	"splice":  {"0", "SPLICE_F_NONBLOCK", "SPLICE_F_MOVE", "SPLICE_F_MORE|SPLICE_F_NONBLOCK", "64"},
+	"clock":   {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "99"},
+	"events":  {"EPOLLIN", "EPOLLOUT", "EPOLLIN|EPOLLOUT", "EPOLLIN|EPOLLET", "EPOLLIN|EPOLLOUT|EPOLLET", "EPOLLIN|EPOLLONESHOT", "EPOLLIN|EPOLLRDHUP", "0", "EPOLLIN|EPOLLEXCLUSIVE", "EPOLLOUT|EPOLLONESHOT|EPOLLET"},
+	"poll":    {"POLLIN", "POLLOUT", "POLLIN|POLLOUT", "POLLIN|POLLRDHUP", "0", "POLLIN|POLLOUT|POLLPRI|POLLRDHUP"},
+	"ctl":     {"EPOLL_CTL_ADD", "EPOLL_CTL_ADD", "EPOLL_CTL_MOD", "EPOLL_CTL_DEL", "9"},
+	"utype":   {"SOCK_STREAM", "SOCK_STREAM", "SOCK_DGRAM", "SOCK_SEQPACKET", "SOCK_STREAM|SOCK_NONBLOCK", "SOCK_DGRAM|SOCK_NONBLOCK", "SOCK_SEQPACKET|SOCK_NONBLOCK", "SOCK_RAW"},
+	"uaddr":   {"u:s", "u:s", "u:t", "@x", "@x", "@y", "u:", "none", "u:no/s", "u:a"},
+	"iaddr":   {"i:1", "i:1", "i:2", "i:0", "a:1", "a:0", "a:2", "none"},
+	"6addr":   {"6:1", "6:1", "6:3", "6:0", "6:2", "i:1", "none"},
+	"idom":    {"AF_INET", "AF_INET", "AF_INET6"},
+	"send":    {"MSG_NOSIGNAL", "MSG_NOSIGNAL", "MSG_NOSIGNAL|MSG_DONTWAIT", "MSG_NOSIGNAL|MSG_MORE", "MSG_NOSIGNAL|MSG_EOR", "0"},
+	"usend":   {"MSG_NOSIGNAL", "MSG_NOSIGNAL", "MSG_NOSIGNAL|MSG_DONTWAIT", "MSG_NOSIGNAL|MSG_EOR", "0"},
+	"recv":    {"0", "MSG_DONTWAIT", "MSG_DONTWAIT", "MSG_PEEK", "MSG_PEEK|MSG_DONTWAIT", "MSG_TRUNC", "MSG_WAITALL", "MSG_TRUNC|MSG_PEEK", "MSG_WAITALL|MSG_PEEK|MSG_DONTWAIT", "MSG_ERRQUEUE|MSG_DONTWAIT"},
+	"how":     {"SHUT_RD", "SHUT_WR", "SHUT_RDWR", "3"},
+	"backlog": {"0", "1", "5", "-1"},
+	"opt":     {"SOL_SOCKET SO_TYPE", "SOL_SOCKET SO_ERROR", "SOL_SOCKET SO_ERROR", "SOL_SOCKET SO_ACCEPTCONN", "SOL_SOCKET SO_REUSEADDR", "SOL_SOCKET SO_RCVLOWAT", "SOL_SOCKET SO_DOMAIN", "SOL_SOCKET SO_PROTOCOL", "SOL_SOCKET SO_LINGER", "IPPROTO_TCP TCP_NODELAY", "IPPROTO_IPV6 IPV6_V6ONLY", "IPPROTO_IP IP_TTL"},
+	"setopt":  {"SOL_SOCKET SO_REUSEADDR 1", "SOL_SOCKET SO_REUSEADDR 0", "SOL_SOCKET SO_RCVLOWAT 5", "SOL_SOCKET SO_RCVLOWAT 0", "SOL_SOCKET SO_LINGER 1 0", "SOL_SOCKET SO_TYPE 1", "IPPROTO_TCP TCP_NODELAY 1", "IPPROTO_TCP TCP_CORK 1", "IPPROTO_IPV6 IPV6_V6ONLY 1", "SOL_SOCKET SO_KEEPALIVE 1", "IPPROTO_UDP UDP_CORK 1", "IPPROTO_UDP UDP_CORK 0"},
+
+	"sig":    {"SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH", "SIGRT0", "SIGRT1", "SIGHUP", "SIGPIPE", "SIGIO", "0", "65", "SIGINT"},
+	"stop":   {"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGCONT", "SIGCONT", "SIGKILL"},
+	"action": {"DFL", "IGN", "HANDLER", "HANDLER", "HANDLER"},
+	"sa":     {"0", "SA_RESTART", "SA_NODEFER", "SA_RESETHAND", "SA_NOCLDSTOP", "SA_NOCLDWAIT", "SA_RESTART|SA_NODEFER"},
+	"mask":   {"SIG_BLOCK", "SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK", "9"},
+	"wait":   {"WNOHANG", "WNOHANG", "WNOHANG|WUNTRACED", "WNOHANG|WCONTINUED", "WNOHANG|WUNTRACED|WCONTINUED", "0", "WUNTRACED"},
+	"waitid": {"WNOHANG|WEXITED", "WNOHANG|WSTOPPED", "WNOHANG|WCONTINUED", "WNOHANG|WEXITED|WNOWAIT", "WNOHANG|WEXITED|WSTOPPED|WCONTINUED", "WEXITED", "WNOHANG", "WSTOPPED|WNOWAIT|WNOHANG"},
+	"who":    {"%0", "%1", "%2", "0", "-1", "99999"},
+	"itimer": {"ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF", "9"},
+
+	"flock": {"LOCK_SH|LOCK_NB", "LOCK_EX|LOCK_NB", "LOCK_UN", "LOCK_SH", "LOCK_EX", "LOCK_NB", "LOCK_SH|LOCK_EX"},
+	"lkcmd": {"F_SETLK", "F_SETLK", "F_GETLK", "F_OFD_SETLK", "F_OFD_GETLK", "F_SETLKW"},
+	"lktyp": {"F_RDLCK", "F_WRLCK", "F_UNLCK", "F_WRLCK", "9"},
+	"small": {"0", "0", "1", "2", "5", "10", "-1", "-3"},
+
+	"futex":  {"FUTEX_WAIT", "FUTEX_WAKE", "FUTEX_WAIT|FUTEX_PRIVATE_FLAG", "FUTEX_WAKE|FUTEX_PRIVATE_FLAG", "FUTEX_LOCK_PI", "FUTEX_UNLOCK_PI", "FUTEX_TRYLOCK_PI", "FUTEX_CMP_REQUEUE", "FUTEX_REQUEUE", "FUTEX_WAKE_OP", "99"},
+	"region": {"0", "1", "2"},
+	"len":    {"0", "1", "4096", "8192", "12288", "5000"},
+	"at":     {"0", "0", "4096", "8192", "1", "-4096"},
+	"spot":   {"0", "1", "4095", "4096", "8191", "8192", "12288"},
+	"prot":   {"PROT_NONE", "PROT_READ", "PROT_READ|PROT_WRITE", "PROT_READ|PROT_WRITE", "PROT_READ|PROT_EXEC"},
+	"map":    {"MAP_PRIVATE|MAP_ANONYMOUS", "MAP_SHARED|MAP_ANONYMOUS", "MAP_PRIVATE", "MAP_SHARED", "MAP_SHARED_VALIDATE", "0"},
+	"madv":   {"MADV_DONTNEED", "MADV_WILLNEED", "MADV_NORMAL", "MADV_FREE", "99"},
+
+	"prctl": {"PR_SET_NAME abc", "PR_GET_NAME 0", "PR_GET_PDEATHSIG 0", "PR_SET_PDEATHSIG 10", "PR_SET_PDEATHSIG 99", "PR_GET_DUMPABLE 0", "PR_SET_DUMPABLE 0", "PR_SET_DUMPABLE 1", "PR_SET_DUMPABLE 2", "PR_GET_NO_NEW_PRIVS 0", "PR_SET_NO_NEW_PRIVS 1", "PR_SET_NO_NEW_PRIVS 0", "PR_GET_KEEPCAPS 0", "PR_SET_KEEPCAPS 1", "PR_SET_KEEPCAPS 2", "PR_SET_CHILD_SUBREAPER 1", "PR_SET_CHILD_SUBREAPER 0", "PR_GET_CHILD_SUBREAPER 0"},
+	"prio":  {"PRIO_PROCESS", "PRIO_PGRP", "PRIO_USER", "9"},
+	"nice":  {"0", "5", "19", "30", "1"},
+	"sched": {"SCHED_OTHER 0", "SCHED_BATCH 0", "SCHED_IDLE 0", "SCHED_OTHER 1", "SCHED_FIFO 0", "99 0", "SCHED_BATCH -1"},
+	"limit": {"RLIMIT_NOFILE", "RLIMIT_CORE", "RLIMIT_CPU", "RLIMIT_FSIZE", "99"},
+
+	"key":   {"1", "2", "IPC_PRIVATE"},
+	"iflag": {"IPC_CREAT|0600", "IPC_CREAT|0644", "IPC_CREAT|IPC_EXCL|0600", "0", "0600"},
+	"nsems": {"1", "3", "0", "-1"},
+	"semn":  {"0", "1", "2", "5"},
+	"semd":  {"1", "-1", "0", "2", "-2"},
+	"ipcf":  {"IPC_NOWAIT", "IPC_NOWAIT", "0", "IPC_NOWAIT|SEM_UNDO", "SEM_UNDO"},
+	"msgt":  {"0", "1", "2", "-1", "-2", "5"},
+	"msgf":  {"IPC_NOWAIT", "IPC_NOWAIT", "IPC_NOWAIT|MSG_NOERROR", "0", "IPC_NOWAIT|MSG_EXCEPT"},
+	"uid":   {"0", "1", "1000", "1001", "-1", "65534"},
+}
+
+// polling is what other families use of events.
+var polling = []string{
+	"epoll $8 0", "epoll_ctl $8 {ctl} {fd} {events} 1", "epoll_ctl $8 EPOLL_CTL_ADD {fd} {events} 2", "epoll_wait $8 {few} 0", "epoll_wait $8 4 0",
+	"poll {fd} {poll}", "poll {fd} {poll} {fd} {poll}", "select {fd}",
+}
+
+var families = []*callFamily{
+	{name: "file", begin: []string{"open $0 a O_RDWR|O_CREAT 0644", "write $0 {n}"}, with: []string{"descriptor", "dir"}, forks: true, calls: []string{
+		"open {file} {path} {open} {mode}", "open {file} {path} {open} {mode}", "close {file}", "read {file} {n}", "write {file} {n}", "write {file} {n}", "pread {file} {n} {off}",
+		"pwrite {file} {n} {off}", "readv {file} {few} {few}", "writev {file} {few} {few}", "lseek {file} {off} {from}", "ftruncate {file} {off}",
+		"truncate {path} {off}", "fallocate {file} {falloc} {off} {n}", "fstat {file}", "stat {path}", "chmod {path} {mode}", "fchmod {file} {mode}",
+		"sendfile {file} {file} {off} {few}", "sendfile {file} {file} -2 {few}", "copyrange {file} {file} {few} 0", "memfd {file} m MFD_ALLOW_SEALING", "memfd {file} m 0",
+		"fsync {file}", "fdatasync {file}", "fadvise {file} 0 0 POSIX_FADV_DONTNEED", "reopen {file} {file} O_RDWR", "reopen {file} {file} O_RDONLY", "unlink {path}", "ioctl {file} FIONREAD 0", "open {file} . O_TMPFILE|O_RDWR 0600",
+		"lseek {file} 0 SEEK_CUR",
+	}},
+	{name: "dir", begin: []string{"mkdir d 0755", "open $0 a O_RDWR|O_CREAT 0644", "symlink a l"}, with: []string{"file"}, forks: true, calls: []string{
+		"mkdir {path} {mode}", "rmdir {path}", "unlink {path}", "rename {path} {path}", "rename {path} {path}", "renameat2 {path} {path} RENAME_NOREPLACE", "renameat2 {path} {path} RENAME_EXCHANGE",
+		"link {path} {path}", "linkat {path} {path} AT_SYMLINK_FOLLOW", "symlink {path} {path}", "readlink {path} {few}", "chmod {path} {mode}", "access {path} {access}", "mknod {path} S_IFIFO|0644", "mknod {path} S_IFREG|0644",
+		"stat {path}", "lstat {path}", "list {path}", "list .", "utimens {path} {utime} {utime} 0", "utimens {path} {utime} {utime} AT_SYMLINK_NOFOLLOW", "chdir {path}", "getcwd", "umask {mode}",
+		"open {file} {path} {open} {mode}", "openat {file} {file} {path} {open} {mode}", "unlinkat {file} {path} 0", "unlinkat AT_FDCWD {path} AT_REMOVEDIR", "fchdir {file}", "fstat {file}", "close {file}", "write {file} {few}",
+	}},
+	{name: "descriptor", begin: []string{"open $0 a O_RDWR|O_CREAT 0644", "pipe $3 $4 {pflags}"}, with: []string{"file", "pipe"}, forks: true, calls: []string{
+		"dup {file} {fd}", "dup2 {pipe} {fd} 10", "dup2 {file} {fd} 11", "dup3 {file} {fd} 12 O_CLOEXEC", "dup3 {file} {fd} 12 0", "dup2 {file} {fd} -1", "fcntldup {file} {fd} F_DUPFD 20", "fcntldup {file} {fd} F_DUPFD_CLOEXEC 7",
+		"fcntldup {file} {fd} F_DUPFD -1", "fcntl {fd} {fcntl}", "fcntl {fd} {fcntl}", "close {fd}", "lseek {fd} {off} {from}", "fstat {fd}", "ioctl {fd} FIONREAD 0", "ioctl {fd} FIONBIO 1", "ioctl {fd} FIONBIO 0", "ioctl {fd} FIOCLEX 0",
+		"read {fd} {few}", "write {fd} {few}", "pread {fd} {few} {off}", "pwrite {fd} {few} {off}", "ftruncate {fd} {few}", "fsync {fd}", "fchmod {fd} 0600", "fallocate {fd} 0 0 10", "fadvise {fd} 0 0 0", "flock {fd} LOCK_EX|LOCK_NB", "lock {fd} F_SETLK F_RDLCK SEEK_SET 0 0",
+		"eventfd $6 0 0", "epoll $7 0", "timerfd $8 CLOCK_MONOTONIC 0", "socketpair $9 $10 AF_UNIX {utype} 0", "sendfile {fd} {fd} -2 5", "splice {fd} -1 {fd} -1 5 SPLICE_F_NONBLOCK", "copyrange {fd} {fd} 5 0", "shutdown {fd} SHUT_WR", "recv {fd} 5 MSG_DONTWAIT", "getsockname {fd}",
+		"reopen {file} {fd} O_RDONLY", "readv {fd} 0 0", "writev {fd} 0 0", "fchdir {fd}", "poll {fd} {poll}", "epoll_ctl $7 EPOLL_CTL_ADD {fd} EPOLLIN 1", "mmap {region} 4096 PROT_READ MAP_SHARED {fd} 0",
+	}},
+	{name: "pipe", begin: []string{"pipe $3 $4 {pflags}"}, with: []string{"poll"}, forks: true, calls: []string{
+		"pipe $3 $4 {pflags}", "pipe $4 $5 {pflags}", "read {pipe} {n}", "read {pipe} {n}", "write {pipe} {n}", "write {pipe} {n}", "write {pipe} {n}", "close {pipe}", "dup {pipe} {pipe}", "fcntl {pipe} {fcntl}", "readv {pipe} {few} {few}",
+		"writev {pipe} {few} {few}", "splice {pipe} -1 {pipe} -1 {n} {splice}", "tee {pipe} {pipe} {n} {splice}", "ioctl {pipe} FIONREAD 0", "poll {pipe} {poll}", "open $0 a O_RDWR|O_CREAT 0600; write $0 {n}; sendfile {pipe} $0 0 {n}",
+		"splice $0 {off} {pipe} -1 {n} {splice}", "splice {pipe} -1 $0 {off} {n} {splice}", "mknod f S_IFIFO|0600; open $5 f O_RDWR|O_NONBLOCK 0; open $4 f O_RDONLY|O_NONBLOCK 0", "open $3 f O_WRONLY|O_NONBLOCK 0", "sigaction SIGPIPE IGN 0 0", "reopen {pipe} {pipe} O_RDWR",
+		"fcntl {pipe} F_GETPIPE_SZ 0", "select {pipe}",
+	}},
+	{name: "poll", begin: []string{"pipe $3 $4 O_NONBLOCK", "eventfd $6 0 EFD_NONBLOCK", "socketpair $9 $10 AF_UNIX {utype} 0", "epoll $8 0"}, with: []string{"unix", "pipe"}, calls: append([]string{
+		"eventfd {ev} {few} {nonblk}", "eventfd $6 3 EFD_SEMAPHORE|EFD_NONBLOCK", "signal_eventfd {ev} {few}", "signal_eventfd {ev} -1", "signal_eventfd {ev} -2", "read_eventfd {ev} 1000", "read_eventfd {ev} 4", "write {ev} 3",
+		"timerfd $7 {clock} TFD_NONBLOCK", "timerfd_settime {ev} 0 {few} {few} 0", "timerfd_settime {ev} 0 0 0 1", "timerfd_settime {ev} TFD_TIMER_ABSTIME 1 0 0", "timerfd_gettime {ev}", "read {ev} {few}", "signalfd $7 new {set} SFD_NONBLOCK", "signalfd $7 $7 {set} 0", "read_signalfd {ev}", "sigprocmask SIG_BLOCK {set}", "raise {sig}",
+		"epoll $7 0", "epoll_ctl $7 {ctl} {ev} {events} 3", "epoll_ctl $8 {ctl} {ev} {events} 4", "epoll_wait {ev} 3 0", "close {fd}", "dup $5 {fd}", "write {pipe} {few}", "read {pipe} {few}", "send {sock} {few} MSG_NOSIGNAL|MSG_DONTWAIT", "recv {sock} {few} MSG_DONTWAIT", "shutdown {sock} {how}", "fcntl {ev} {fcntl}", "sigaction {sig} HANDLER 0 0", "lseek {ev} 0 SEEK_SET",
+	}, polling...)},
+	{name: "unix", begin: []string{"socketpair $9 $10 AF_UNIX {utype} 0"}, with: []string{"poll", "descriptor"}, forks: true, calls: []string{
+		"socketpair $9 $10 AF_UNIX {utype} 0", "socketpair $12 $13 AF_UNIX {utype} 0", "socket {sock} AF_UNIX {utype} 0", "socket {sock} AF_UNIX {utype} 0", "bind {sock} {uaddr}", "bind {sock} {uaddr}", "connect {sock} {uaddr}", "connect {sock} {uaddr}", "listen {sock} {backlog}", "listen {sock} 5",
+		"accept {sock} {sock} SOCK_NONBLOCK", "accept {sock} {sock} 0", "getsockname {sock}", "getpeername {sock}", "shutdown {sock} {how}", "send {sock} {few} {usend}", "send {sock} {n} {usend}", "sendto {sock} {few} {usend} {uaddr}", "sendmsg {sock} {few} {usend} {fd}", "sendmsg {sock} {few} {usend} -", "recv {sock} {n} {recv}", "recv {sock} {n} {recv}", "recvfrom {sock} {n} {recv}",
+		"recvmsg {sock} {n} {recv} 1", "recvmsg {sock} {n} {recv} 1", "recvmsg {sock} {few} {recv} 0", "read {sock} {few}", "write {sock} {few}", "close {sock}", "dup {sock} {sock}", "fcntl {sock} F_SETFL O_NONBLOCK", "fcntl {sock} F_SETFL 0", "setsockopt {sock} SOL_SOCKET SO_PASSCRED 1", "getsockopt {sock} {opt}", "setsockopt {sock} {setopt}",
+		"poll {sock} {poll}", "ioctl {sock} FIONREAD 0", "peercred {sock}", "unlink s", "sigaction SIGPIPE IGN 0 0", "socket {sock} AF_UNIX SOCK_STREAM 0; bind {sock} u:s; listen {sock} 3", "socket $11 AF_UNIX SOCK_STREAM 0; connect $11 u:s", "readv {sock} {few} {few}", "writev {sock} {few} {few}", "select {sock}", "pipe $3 $4 O_NONBLOCK; splice {sock} -1 $4 -1 {few} SPLICE_F_NONBLOCK", "sendfile $4 {sock} -2 {few}",
+	}},
+	{name: "tcp", begin: []string{"socket $9 AF_INET SOCK_STREAM 0", "bind $9 {iaddr}", "listen $9 3"}, with: []string{"poll"}, forks: true, calls: []string{
+		"socket {sock} {idom} SOCK_STREAM 0", "socket {sock} {idom} SOCK_STREAM|SOCK_NONBLOCK 0", "bind {sock} {iaddr}", "bind {sock} {6addr}", "connect {sock} {iaddr}", "connect {sock} {6addr}", "socket $11 AF_INET SOCK_STREAM 0; connect $11 i:1; accept $12 $9 0", "socket $10 AF_INET SOCK_STREAM 0; setsockopt $10 SOL_SOCKET SO_REUSEADDR 1; bind $10 i:1; listen $10 {backlog}",
+		"listen {sock} {backlog}", "accept {sock} {sock} SOCK_NONBLOCK", "accept {sock} {sock} 0", "getsockname {sock}", "getpeername {sock}", "shutdown {sock} {how}", "send {sock} {few} {send}", "send {sock} {few} {send}", "sendto {sock} {few} {send} {iaddr}", "recv {sock} {n} {recv}", "recv {sock} {few} {recv}", "recvfrom {sock} {few} {recv}", "recvmsg {sock} {few} {recv} 1",
+		"read {sock} {few}", "write {sock} {few}", "close {sock}", "close {sock}", "fcntl {sock} F_SETFL O_NONBLOCK", "fcntl {sock} F_SETFL 0", "getsockopt {sock} {opt}", "setsockopt {sock} {setopt}", "poll {sock} {poll}", "ioctl {sock} FIONREAD 0", "sigaction SIGPIPE IGN 0 0", "select {sock}", "dup {sock} {sock}",
+	}},
+	{name: "udp", begin: []string{"socket $9 AF_INET SOCK_DGRAM 0", "bind $9 {iaddr}", "socket $10 AF_INET SOCK_DGRAM 0"}, with: []string{"poll"}, forks: true, calls: []string{
+		"socket {sock} {idom} SOCK_DGRAM 0", "socket {sock} {idom} SOCK_DGRAM|SOCK_NONBLOCK 0", "bind {sock} {iaddr}", "bind {sock} {6addr}", "connect {sock} {iaddr}", "connect {sock} {6addr}", "listen {sock} 1", "accept {sock} {sock} 0", "getsockname {sock}", "getpeername {sock}", "shutdown {sock} {how}",
+		"send {sock} {few} {send}", "sendto {sock} {few} {send} {iaddr}", "sendto {sock} {few} {send} i:1", "sendto {sock} {few} {send} {6addr}", "sendmsg {sock} {few} {send} - {iaddr}", "recv {sock} {few} {recv}", "recv {sock} {n} {recv}", "recvfrom {sock} {few} {recv}", "recvmsg {sock} {few} {recv} 1", "read {sock} {few}", "write {sock} {few}", "close {sock}", "fcntl {sock} F_SETFL O_NONBLOCK", "getsockopt {sock} {opt}", "setsockopt {sock} {setopt}", "poll {sock} {poll}", "ioctl {sock} FIONREAD 0", "select {sock}",
+	}},
+	{name: "signal", forks: true, with: []string{"process", "pipe"}, calls: []string{
+		"sigaction {sig} {action} {sa} {set}", "sigaction {sig} {action} {sa} 0", "sigaction SIGCHLD {action} {sa} 0", "sigaction SIGUSR1 HANDLER {sa} 0", "sigprocmask {mask} {set}", "sigprocmask SIG_SETMASK 0", "sigprocmask SIG_BLOCK 0x400000a00", "sigpending", "kill {proc} {sig}", "kill {proc} {sig}", "kill %0 {sig}", "tgkill {proc} {sig}", "sigqueue {proc} {sig} {few}", "sigqueue {proc} SIGRT0 {few}", "raise {sig}", "raise {sig}",
+		"kill {proc} {stop}", "kill -{proc} {sig}", "kill 99999 0", "sigtimedwait {set}", "sigtimedwait 0xffffffffff", "sigsuspend {set}", "sigsuspend 0", "pause", "alarm {few}", "alarm 0", "setitimer {itimer} {few} {few}", "getitimer {itimer}", "signalfd $7 new {set} SFD_NONBLOCK; read_signalfd $7", "wait4 -1 {wait}", "pipe $3 $4 0; read $3 5", "exit 3",
+	}},
+	{name: "process", forks: true, with: []string{"signal"}, calls: []string{
+		"wait4 {who} {wait}", "wait4 -1 {wait}", "wait4 {proc} {wait}", "waitid P_ALL 0 {waitid}", "waitid P_PID {proc} {waitid}", "waitid P_PGID {who} {waitid}", "waitid 9 0 {waitid}", "getpgid {who}", "getsid {who}", "setpgid {proc} {proc}", "setpgid 0 0", "setpgid {who} {who}", "setsid", "getppid", "getpriority {prio} {who}", "setpriority {prio} {proc} {nice}", "sched_get {who}", "sched_get {proc}", "sched_set {proc} {sched}", "sched_getparam {who}",
+		"getrlimit {proc} {limit}", "setrlimit {proc} RLIMIT_NOFILE 50", "setrlimit {proc} RLIMIT_NOFILE 8", "setrlimit {proc} RLIMIT_CORE 0", "getrlimit {who} RLIMIT_CPU 1", "prctl {prctl}", "prctl {prctl}", "exit {few}", "kill {proc} {sig}", "kill {proc} SIGKILL", "kill {proc} {stop}", "kill {proc} 0", "tgkill {proc} 0", "sigaction SIGCHLD {action} {sa} 0",
+	}},
+	{name: "lock", begin: []string{"open $0 a O_RDWR|O_CREAT 0600", "open $1 a O_RDWR 0", "write $0 100"}, forks: true, with: []string{"process"}, calls: []string{
+		"lock {file} {lkcmd} {lktyp} SEEK_SET {small} {small}", "lock {file} {lkcmd} {lktyp} SEEK_SET {small} {small}", "lock {file} {lkcmd} {lktyp} {from} {small} {small}", "flock {file} {flock}", "flock {file} {flock}", "close {file}", "open {file} a O_RDWR 0", "open {file} a O_RDONLY 0", "open {file} b O_WRONLY|O_CREAT 0600", "dup {file} {file}", "lseek {file} {few} SEEK_SET", "exit 0",
+	}},
+	{name: "futex", forks: true, calls: []string{
+		"futex {semn} {futex} {few} {semn} {semn} {few}", "futex {semn} {futex} 0 0 1 0", "futex 0 FUTEX_LOCK_PI 0 0 0 0", "futex 0 FUTEX_UNLOCK_PI 0 0 0 0", "futex 0 FUTEX_TRYLOCK_PI 0 0 0 0", "set_word {semn} 0x3ffffff0", "set_word {semn} 0", "exit 0",
+	}},
+	{name: "memory", begin: []string{"open $0 a O_RDWR|O_CREAT 0600", "write $0 {n}", "mmap 0 8192 PROT_READ|PROT_WRITE {map} $0 0"}, forks: true, with: []string{"file"}, calls: []string{
+		"mmap {region} {len} {prot} {map} {file} 0", "mmap {region} {len} {prot} {map} - 0", "mmap {region} 12288 PROT_READ|PROT_WRITE MAP_SHARED $0 0", "mmap {region} {len} {prot} {map} {file} 4096", "munmap {region} {at} {len}", "mprotect {region} {at} {len} {prot}", "msync {region} {at} {len} MS_SYNC", "msync {region} {at} {len} MS_SYNC|MS_ASYNC", "madvise {region} {at} {len} {madv}", "mremap {region} {len} 0",
+		"peek {region} {spot}", "peek {region} {spot}", "poke {region} {spot}", "poke {region} {spot}", "ftruncate $0 {n}", "pread $0 100 {off}", "pwrite $0 {few} {off}", "write_from $0 {region} {spot} 100", "read_into $0 {region} {spot} 100", "lseek $0 0 SEEK_SET",
+	}},
+	{name: "sysv", forks: true, with: []string{"process"}, begin: []string{"msgget $14 1 IPC_CREAT|0600", "semget $15 1 3 IPC_CREAT|0600"}, calls: []string{
+		"msgget $14 {key} {iflag}", "msgsnd $14 {msgt} {few} {ipcf}", "msgsnd $14 {msgt} {few} IPC_NOWAIT", "msgrcv $14 {msgt} {few} {msgf}", "msgrcv $14 {msgt} 64 {msgf}", "msgstat $14", "msgrm $14", "semget $15 {key} {nsems} {iflag}", "semop $15 {semn} {semd} {ipcf}", "semop $15 {semn} {semd} {ipcf} {semn} {semd}", "semctl $15 {semn} GETVAL 0", "semctl $15 {semn} SETVAL {few}", "semctl $15 0 GETALL 0",
+		"semctl $15 {semn} GETPID 0", "semctl $15 {semn} GETNCNT 0", "semrm $15", "shmget $13 {key} {n} {iflag}", "shmget $13 3 4096 IPC_CREAT|0600; shmat 1 $13 0", "shmat {region} $13 SHM_RDONLY", "shmdt {region}", "shmstat $13", "shmrm $13", "peek 1 0", "poke 1 0", "exit 0",
+	}},
+	{name: "ids", calls: []string{
+		"setresuid {uid} {uid} {uid}", "setresgid {uid} {uid} {uid}", "setreuid {uid} {uid}", "setregid {uid} {uid}", "setuid {uid}", "setgid {uid}", "setfsuid {uid}", "setfsgid {uid}", "setgroups 3 {uid} {uid} {uid}", "setgroups 0 0", "ids", "ids", "prctl PR_SET_KEEPCAPS 1", "prctl PR_GET_DUMPABLE 0", "prctl PR_GET_KEEPCAPS 0",
+	}},
+}

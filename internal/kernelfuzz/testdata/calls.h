@@ -1,0 +1,645 @@
+// The calls that interp.c knows. Each prints its result, and what it gave.
+
+static void result(long r)
+{
+	if (r < 0)
+		out(" = %s", strerrorname_np(errno));
+	else
+		out(" = %ld", r);
+}
+
+// keep stores a descriptor in the variable named by an argument.
+static void keep(const char *var, long fd)
+{
+	result(fd);
+	if (fd >= 0 && *var == '$')
+		vars[atoi(var + 1) % VARS] = fd;
+}
+
+#define F(name) static void f_##name(long *a, char **s)
+#define U (void)a, (void)s
+
+// Files.
+F(open) { keep(s[0], open(s[1], a[2], a[3])); }
+F(openat) { keep(s[0], openat(a[1], s[2], a[3], a[4])); }
+F(reopen)
+{
+	char name[40];
+	snprintf(name, sizeof name, "/proc/self/fd/%ld", a[1]);
+	keep(s[0], open(name, a[2] | O_NONBLOCK));
+}
+F(close) { result(close(a[0])); }
+F(read) { long n = read(a[0], buf, limit(a[1])); result(n); show_bytes(buf, n); }
+F(write) { result(write(a[0], pattern(a[1]), limit(a[1]))); }
+F(pread) { long n = pread(a[0], buf, limit(a[1]), a[2]); result(n); show_bytes(buf, n); }
+F(pwrite) { result(pwrite(a[0], pattern(a[1]), limit(a[1]), a[2])); }
+F(readv)
+{
+	memset(buf, 0, 4096);
+	struct iovec v[2] = {{buf, limit(a[1]) / 2}, {buf + limit(a[1]) / 2, limit(a[2]) / 2}};
+	long n = readv(a[0], v, 2);
+	result(n);
+	show_bytes(buf, n);
+}
+F(writev)
+{
+	char *b = pattern(a[1] + a[2]);
+	struct iovec v[2] = {{b, limit(a[1]) / 2}, {b + limit(a[1]) / 2, limit(a[2]) / 2}};
+	result(writev(a[0], v, 2));
+}
+F(lseek) { result(lseek(a[0], a[1], a[2])); }
+F(dup) { keep(s[0], dup(a[1])); }
+F(dup2) { keep(s[0], dup2(a[1], a[2])); }
+F(dup3) { keep(s[0], dup3(a[1], a[2], a[3])); }
+F(fcntl)
+{
+	// The value of O_LARGEFILE and the like is the same everywhere.
+	result(fcntl(a[0], a[1], a[2]));
+}
+F(fcntldup) { keep(s[0], fcntl(a[1], a[2], a[3])); }
+F(ftruncate) { result(ftruncate(a[0], a[1])); }
+F(truncate) { result(truncate(s[0], a[1])); }
+F(fallocate) { result(fallocate(a[0], a[1], a[2], a[3])); }
+F(stat) { U; struct stat st; int r = stat(s[0], &st); result(r); if (!r) show_stat(&st); }
+F(lstat) { U; struct stat st; int r = lstat(s[0], &st); result(r); if (!r) show_stat(&st); }
+F(fstat)
+{
+	struct stat st;
+	int r = fstat(a[0], &st);
+	result(r);
+	if (!r)
+		S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? show_stat(&st) : out(" mode %o", st.st_mode);
+}
+F(mkdir) { result(mkdir(s[0], a[1])); }
+F(rmdir) { U; result(rmdir(s[0])); }
+F(unlink) { U; result(unlink(s[0])); }
+F(unlinkat) { result(unlinkat(a[0], s[1], a[2])); }
+F(rename) { U; result(rename(s[0], s[1])); }
+F(renameat2) { result(renameat2(AT_FDCWD, s[0], AT_FDCWD, s[1], a[2])); }
+F(link) { U; result(link(s[0], s[1])); }
+F(linkat) { result(linkat(AT_FDCWD, s[0], AT_FDCWD, s[1], a[2])); }
+F(symlink) { U; result(symlink(s[0], s[1])); }
+F(readlink) { long n = readlink(s[0], buf, a[1] > 0 ? a[1] : 0); result(n); show_bytes(buf, n); }
+F(chmod) { result(chmod(s[0], a[1])); }
+F(fchmod) { result(fchmod(a[0], a[1])); }
+F(access) { result(access(s[0], a[1])); }
+F(mknod) { result(mknod(s[0], a[1], 0)); }
+F(umask) { result(umask(a[0])); }
+F(chdir) { U; result(chdir(s[0])); }
+F(fchdir) { result(fchdir(a[0])); }
+F(getcwd)
+{
+	U;
+	char *p = getcwd(buf, sizeof buf), *q = p ? strrchr(p, '/') : NULL;
+	out(" %s", !p ? strerrorname_np(errno) : *p == '(' ? "unreachable" : q[1] == 'c' && q[2] >= '0' && q[2] <= '9' ? "top" : q + 1);
+}
+F(list)
+{
+	char *names[64];
+	int n = 0;
+	DIR *d = opendir(s[0]);
+	result(d ? 0 : -1);
+	for (struct dirent *e; d && (e = readdir(d)) && n < 64;)
+		if (asprintf(&names[n], "%s:%d", e->d_name, e->d_type) > 0)
+			n++;
+	qsort(names, n, sizeof *names, by_name);
+	for (int i = 0; i < n; i++)
+		out(" %s", names[i]), free(names[i]);
+	if (d)
+		closedir(d);
+	U;
+}
+F(utimens)
+{
+	struct timespec t[2] = {{a[1], a[1] < 1000000 ? a[1] : 0}, {a[2], a[2] * 3}};
+	if (a[1] == UTIME_NOW || a[1] == UTIME_OMIT)
+		t[0].tv_nsec = a[1];
+	if (a[2] == UTIME_NOW || a[2] == UTIME_OMIT)
+		t[1].tv_nsec = a[2];
+	result(utimensat(AT_FDCWD, s[0], t, a[3]));
+}
+F(flock) { result(flock(a[0], a[1])); }
+F(lock)
+{
+	struct flock l = {.l_type = a[2], .l_whence = a[3], .l_start = a[4], .l_len = a[5]};
+	long r = fcntl(a[0], a[1], &l);
+	result(r);
+	if (!r && (a[1] == F_GETLK || a[1] == F_OFD_GETLK)) {
+		out(" type %d", l.l_type);
+		if (l.l_type != F_UNLCK) {
+			out(" %ld+%ld by ", (long)l.l_start, (long)l.l_len);
+			l.l_pid == -1 ? out("-1") : show_pid(l.l_pid);
+		}
+	}
+}
+F(sendfile)
+{
+	off_t o = a[2];
+	result(sendfile(a[0], a[1], a[2] < -1 ? NULL : &o, a[3]));
+	if (a[2] >= -1)
+		out(" at %ld", (long)o);
+}
+F(splice)
+{
+	loff_t i = a[1], o = a[3];
+	result(splice(a[0], a[1] < 0 ? NULL : &i, a[2], a[3] < 0 ? NULL : &o, a[4], a[5]));
+	out(" %ld %ld", (long)i, (long)o);
+}
+F(tee) { result(tee(a[0], a[1], a[2], a[3])); }
+F(copyrange) { result(copy_file_range(a[0], NULL, a[1], NULL, a[2], a[3])); }
+F(memfd) { keep(s[0], memfd_create(s[1], a[2])); }
+F(fsync) { result(fsync(a[0])); }
+F(fdatasync) { result(fdatasync(a[0])); }
+F(fadvise) { out(" %s", strerrorname_np(posix_fadvise(a[0], a[1], a[2], a[3]))); }
+F(ioctl)
+{
+	int n = a[2];
+	long r = ioctl(a[0], a[1], &n);
+	result(r);
+	if (!r && a[1] == FIONREAD)
+		out(" %d", n);
+}
+
+// Pipes, events, polling.
+F(pipe)
+{
+	int p[2];
+	long r = pipe2(p, a[2]);
+	result(r);
+	if (!r) {
+		vars[atoi(s[0] + 1) % VARS] = p[0], vars[atoi(s[1] + 1) % VARS] = p[1];
+		out(" %d %d", p[0], p[1]);
+	}
+}
+F(eventfd) { keep(s[0], eventfd(a[1], a[2])); }
+F(signal_eventfd) { uint64_t v = a[1]; result(write(a[0], &v, 8)); }
+F(read_eventfd) { uint64_t v = 0; long n = read(a[0], &v, a[1] > 100 ? 8 : a[1]); result(n); if (n == 8) out(" %ld", (long)v); }
+F(timerfd) { keep(s[0], timerfd_create(a[1], a[2])); }
+F(timerfd_settime)
+{
+	struct itimerspec t = {{a[3], 0}, {a[2], a[4]}}, old = {{0}};
+	long r = timerfd_settime(a[0], a[1], &t, &old);
+	result(r);
+	if (!r)
+		out(" %ld+%d", (long)old.it_interval.tv_sec, old.it_value.tv_sec > 0);
+}
+F(timerfd_gettime)
+{
+	struct itimerspec t;
+	long r = timerfd_gettime(a[0], &t);
+	result(r);
+	if (!r)
+		out(" %ld+%d", (long)t.it_interval.tv_sec, t.it_value.tv_sec > 0);
+}
+F(signalfd) { sigset_t m = set_of(a[2]); keep(s[0], signalfd(*s[1] == '$' ? (int)a[1] : -1, &m, a[3])); }
+F(read_signalfd)
+{
+	struct signalfd_siginfo si[2];
+	long n = read(a[0], si, sizeof si);
+	result(n);
+	for (int i = 0; i < n / (int)sizeof *si; i++) {
+		out(" %d code %d by ", si[i].ssi_signo, si[i].ssi_code);
+		show_pid(si[i].ssi_pid);
+		out(" value %d", si[i].ssi_int);
+	}
+}
+F(epoll) { keep(s[0], epoll_create1(a[1])); }
+F(epoll_ctl)
+{
+	struct epoll_event e = {.events = a[3], .data.u64 = a[4]};
+	result(epoll_ctl(a[0], a[1], a[2], &e));
+}
+static int by_data(const void *x, const void *y)
+{
+	const struct epoll_event *a = x, *b = y;
+	return a->data.u64 < b->data.u64 ? -1 : a->data.u64 > b->data.u64;
+}
+F(epoll_wait)
+{
+	struct epoll_event e[8];
+	long n = epoll_wait(a[0], e, a[1] > 8 ? 8 : a[1], a[2]);
+	result(n);
+	if (n > 0)
+		qsort(e, n, sizeof *e, by_data);
+	for (int i = 0; i < n; i++)
+		out(" %ld:%x", (long)e[i].data.u64, e[i].events);
+}
+F(poll)
+{
+	struct pollfd p[3] = {{a[0], a[1], 0}, {a[2], a[3], 0}, {-1, 0, 0}};
+	result(poll(p, *s[2] ? 2 : 1, 0));
+	out(" %x %x", p[0].revents, p[1].revents);
+}
+F(select)
+{
+	fd_set r, w2, x;
+	FD_ZERO(&r);
+	FD_ZERO(&w2);
+	FD_ZERO(&x);
+	if (a[0] < 0 || a[0] > 1000)
+		return;
+	FD_SET(a[0], &r);
+	FD_SET(a[0], &w2);
+	FD_SET(a[0], &x);
+	struct timeval t = {0, 0};
+	result(select(a[0] + 1, &r, &w2, &x, &t));
+	out(" %d%d%d", !!FD_ISSET(a[0], &r), !!FD_ISSET(a[0], &w2), !!FD_ISSET(a[0], &x));
+}
+
+// Sockets.
+F(socketpair)
+{
+	int p[2];
+	long r = socketpair(a[2], a[3], a[4], p);
+	result(r);
+	if (!r) {
+		vars[atoi(s[0] + 1) % VARS] = p[0], vars[atoi(s[1] + 1) % VARS] = p[1];
+		out(" %d %d", p[0], p[1]);
+	}
+}
+F(socket) { keep(s[0], socket(a[1], a[2], a[3])); }
+F(bind) { struct sockaddr_storage x; socklen_t n = address(s[1], &x); result(bind(a[0], (void *)&x, n)); }
+F(connect) { struct sockaddr_storage x; socklen_t n = address(s[1], &x); result(connect(a[0], (void *)&x, n)); }
+F(listen) { result(listen(a[0], a[1])); }
+F(accept)
+{
+	struct sockaddr_storage x = {0};
+	socklen_t n = sizeof x;
+	long r = accept4(a[1], (void *)&x, &n, a[2]);
+	keep(s[0], r);
+	if (r >= 0)
+		show_address(&x, n);
+}
+F(getsockname) { struct sockaddr_storage x = {0}; socklen_t n = sizeof x; long r = getsockname(a[0], (void *)&x, &n); result(r); if (!r) show_address(&x, n); U; }
+F(getpeername) { struct sockaddr_storage x = {0}; socklen_t n = sizeof x; long r = getpeername(a[0], (void *)&x, &n); result(r); if (!r) show_address(&x, n); U; }
+F(shutdown) { result(shutdown(a[0], a[1])); }
+F(send) { result(send(a[0], pattern(a[1]), limit(a[1]), a[2])); }
+F(sendto) { struct sockaddr_storage x; socklen_t n = address(s[3], &x); result(sendto(a[0], pattern(a[1]), limit(a[1]), a[2], (void *)&x, n)); }
+F(recv) { long n = recv(a[0], buf, limit(a[1]), a[2]); result(n); show_bytes(buf, n < limit(a[1]) ? n : (long)limit(a[1])); }
+F(recvfrom)
+{
+	struct sockaddr_storage x = {0};
+	socklen_t l = sizeof x;
+	long n = recvfrom(a[0], buf, limit(a[1]), a[2], (void *)&x, &l);
+	result(n);
+	show_bytes(buf, n < limit(a[1]) ? n : (long)limit(a[1]));
+	if (n >= 0)
+		show_address(&x, l);
+}
+F(sendmsg)
+{
+	char ctl[CMSG_SPACE(8)] = {0};
+	struct sockaddr_storage x;
+	struct iovec v = {pattern(a[1]), limit(a[1])};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+	if (*s[3] == '$') {
+		m.msg_control = ctl;
+		m.msg_controllen = CMSG_SPACE(4);
+		struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+		*h = (struct cmsghdr){CMSG_LEN(4), SOL_SOCKET, SCM_RIGHTS};
+		*(int *)CMSG_DATA(h) = a[3];
+	}
+	if (*s[4]) {
+		m.msg_name = &x;
+		m.msg_namelen = address(s[4], &x);
+	}
+	result(sendmsg(a[0], &m, a[2]));
+}
+F(recvmsg)
+{
+	char ctl[200] = {0};
+	struct sockaddr_storage x = {0};
+	struct iovec v[2] = {{buf, limit(a[1]) / 2}, {buf + limit(a[1]) / 2, limit(a[1]) - limit(a[1]) / 2}};
+	struct msghdr m = {.msg_iov = v, .msg_iovlen = 2, .msg_control = ctl, .msg_controllen = a[3] ? sizeof ctl : 0, .msg_name = &x, .msg_namelen = sizeof x};
+	long n = recvmsg(a[0], &m, a[2]);
+	result(n);
+	if (n < 0)
+		return;
+	show_bytes(buf, n < limit(a[1]) ? n : (long)limit(a[1]));
+	show_address(&x, m.msg_namelen);
+	out(" flags %x", m.msg_flags & ~MSG_CMSG_CLOEXEC);
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
+		out(" control %d:%d:%d", h->cmsg_level, h->cmsg_type, (int)h->cmsg_len);
+		if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS) {
+			int fd = *(int *)CMSG_DATA(h);
+			out(" fd %d", fd);
+			*s[4] == '$' ? (void)(vars[atoi(s[4] + 1) % VARS] = fd) : (void)close(fd);
+		} else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS) {
+			struct ucred *c = (void *)CMSG_DATA(h);
+			out(" by ");
+			show_pid(c->pid);
+			out(" %d.%d", (int)c->uid, (int)c->gid);
+		}
+	}
+}
+F(setsockopt) { int v[2] = {a[3], a[4]}; result(setsockopt(a[0], a[1], a[2], v, *s[4] ? 8 : 4)); }
+F(getsockopt)
+{
+	int v[2] = {0};
+	socklen_t n = sizeof v;
+	long r = getsockopt(a[0], a[1], a[2], v, &n);
+	result(r);
+	if (!r)
+		out(" %d:%d", (int)n, v[0]);
+}
+F(peercred)
+{
+	struct ucred c = {0};
+	socklen_t n = sizeof c;
+	long r = getsockopt(a[0], SOL_SOCKET, SO_PEERCRED, &c, &n);
+	result(r);
+	if (!r) {
+		show_pid(c.pid);
+		out(" %d.%d", (int)c.uid, (int)c.gid);
+	}
+	U;
+}
+
+// Signals.
+F(sigaction)
+{
+	struct sigaction sa = {.sa_flags = a[2] | (a[1] > 1 ? SA_SIGINFO : 0)}, old = {0};
+	sa.sa_mask = set_of(a[3]);
+	if (a[1] > 1)
+		sa.sa_sigaction = handler;
+	else
+		sa.sa_handler = a[1] ? SIG_IGN : SIG_DFL;
+	long r = sigaction(a[0], &sa, &old);
+	result(r);
+	if (!r)
+		out(" old %d flags %x", old.sa_handler == SIG_DFL ? 0 : old.sa_handler == SIG_IGN ? 1 : 2, (unsigned)old.sa_flags & ~0x4000000);
+}
+F(sigprocmask) { sigset_t m = set_of(a[1]), old; result(sigprocmask(a[0], &m, &old)); show_set(&old); }
+F(sigpending) { U; sigset_t m; sigemptyset(&m); result(sigpending(&m)); show_set(&m); }
+F(kill) { result(kill(a[0], a[1])); }
+F(tgkill) { result(syscall(SYS_tgkill, a[0], a[0], a[1])); }
+F(sigqueue) { union sigval v = {.sival_int = a[2]}; result(sigqueue(a[0], a[1], v)); }
+F(raise) { result(raise(a[0])); U; }
+F(sigtimedwait)
+{
+	sigset_t m = set_of(a[0]);
+	siginfo_t si = {0};
+	struct timespec t = {0, 0};
+	long r = sigtimedwait(&m, &si, &t);
+	result(r);
+	if (r > 0) {
+		out(" code %d by ", si.si_code);
+		show_pid(si.si_pid);
+	}
+	U;
+}
+F(sigsuspend) { sigset_t m = set_of(a[0]); result(sigsuspend(&m)); U; }
+F(pause) { U; result(pause()); }
+F(alarm) { result(alarm(a[0])); U; }
+F(setitimer)
+{
+	struct itimerval t = {{a[2], 0}, {a[1], 0}}, old = {{0}};
+	long r = setitimer(a[0], &t, &old);
+	result(r);
+	if (!r)
+		out(" %ld+%d", (long)old.it_interval.tv_sec, old.it_value.tv_sec > 0);
+}
+F(getitimer)
+{
+	struct itimerval t = {{0}};
+	long r = getitimer(a[0], &t);
+	result(r);
+	if (!r)
+		out(" %ld+%d", (long)t.it_interval.tv_sec, t.it_value.tv_sec > 0);
+	U;
+}
+
+// Futexes.
+F(futex)
+{
+	// A wait has a limit of nothing, so that it does not wait.
+	struct timespec none = {0, 1};
+	int cmd = a[1] & 127;
+	int waits = cmd == FUTEX_WAIT || cmd == FUTEX_LOCK_PI;
+	long r = syscall(SYS_futex, &w->word[a[0] & 7], (int)a[1], (int)a[2], waits ? &none : (void *)a[3], &w->word[a[4] & 7], (int)a[5]);
+	result(r);
+	uint32_t v = w->word[a[0] & 7];
+	out(" word %x", v & 0xc0000000);
+	if (v & 0x3fffffff) {
+		out("+");
+		show_pid(v & 0x3fffffff);
+	}
+}
+F(set_word) { w->word[a[0] & 7] = a[1]; U; }
+
+// Memory.
+F(mmap)
+{
+	int k = a[0] & 3;
+	char *p = mmap(room(k), a[1], a[2], a[3], *s[4] == '$' ? (int)a[4] : -1, a[5]);
+	result(p == MAP_FAILED ? -1 : 0);
+	regions[k] = p == MAP_FAILED ? NULL : p;
+	region_size[k] = p == MAP_FAILED ? 0 : a[1];
+}
+F(munmap) { int k = a[0] & 3; if (!regions[k]) return; result(munmap(regions[k] + a[1], a[2])); U; }
+F(mprotect) { int k = a[0] & 3; if (!regions[k]) return; result(mprotect(regions[k] + a[1], a[2], a[3])); U; }
+F(msync) { int k = a[0] & 3; if (!regions[k]) return; result(msync(regions[k] + a[1], a[2], a[3])); U; }
+F(madvise) { int k = a[0] & 3; if (!regions[k]) return; result(madvise(regions[k] + a[1], a[2], a[3])); U; }
+F(mlock) { int k = a[0] & 3; if (!regions[k]) return; result(mlock(regions[k] + a[1], a[2])); U; }
+F(mremap)
+{
+	int k = a[0] & 3;
+	if (!regions[k])
+		return;
+	char *p = mremap(regions[k], region_size[k], a[1], a[2]);
+	result(p == MAP_FAILED ? -1 : 0);
+	if (p != MAP_FAILED)
+		regions[k] = p, region_size[k] = a[1];
+	U;
+}
+F(peek)
+{
+	int k = a[0] & 3, sig;
+	if (!regions[k])
+		return;
+	if (!(sig = sigsetjmp(faulted, 1))) {
+		entered = 1;
+		out(" %d", *(volatile char *)(regions[k] + a[1]));
+		entered = 0;
+	} else
+		out(" signal %d", sig);
+	U;
+}
+F(poke)
+{
+	int k = a[0] & 3, sig;
+	if (!regions[k])
+		return;
+	if (!(sig = sigsetjmp(faulted, 1))) {
+		entered = 1;
+		*(volatile char *)(regions[k] + a[1]) = 'A' + now_line % 26;
+		entered = 0;
+		out(" done");
+	} else
+		out(" signal %d", sig);
+	U;
+}
+F(write_from) { int k = a[1] & 3; if (!regions[k]) return; result(write(a[0], regions[k] + a[2], a[3])); U; }
+F(read_into) { int k = a[1] & 3; if (!regions[k]) return; result(read(a[0], regions[k] + a[2], a[3])); U; }
+
+// Processes.
+F(fork)
+{
+	int k = *s[0] == '%' ? atoi(s[0] + 1) % PROCS : 1;
+	if (w->pid[k]) {
+		out(" is there");
+		return;
+	}
+	fflush(stdout);
+	sigset_t all, old;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old); // the child's timer must be there before it is known
+	pid_t p = fork();
+	if (!p) {
+		me = k;
+		new_guard();
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		worker(now_line + 1);
+	}
+	w->pid[k] = p > 0 ? p : 0;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	out(p > 0 ? " made" : " failed");
+	U;
+}
+F(exit) { out(" ends\n"); _exit(a[0]); U; }
+F(wait4)
+{
+	int st = 0;
+	pid_t p = wait4(a[0], &st, a[1], NULL);
+	if (p <= 0)
+		result(p);
+	else {
+		out(" = ");
+		show_pid(p);
+		show_status(st);
+	}
+}
+F(waitid)
+{
+	siginfo_t si = {0};
+	long r = waitid(a[0], a[1], &si, a[2]);
+	result(r);
+	if (!r) {
+		out(" signo %d code %d status %d pid ", si.si_signo, si.si_code, si.si_status);
+		show_pid(si.si_pid);
+	}
+}
+F(getpgid) { pid_t p = getpgid(a[0]); p < 0 ? result(p) : show_pid(p); U; }
+F(getsid) { pid_t p = getsid(a[0]); p < 0 ? result(p) : show_pid(p); U; }
+F(setpgid) { result(setpgid(a[0], a[1])); }
+F(setsid) { U; pid_t p = setsid(); p < 0 ? result(p) : show_pid(p); }
+F(getppid) { U; out(" "); show_pid(getppid()); }
+F(getpriority) { errno = 0; long r = getpriority(a[0], a[1]); errno ? result(-1) : out(" %ld", r); }
+F(setpriority) { result(setpriority(a[0], a[1], a[2])); }
+F(sched_get) { result(sched_getscheduler(a[0])); U; }
+F(sched_set) { struct sched_param p = {a[2]}; result(sched_setscheduler(a[0], a[1], &p)); }
+F(sched_getparam) { struct sched_param p = {0}; long r = sched_getparam(a[0], &p); result(r); if (!r) out(" %d", p.sched_priority); U; }
+F(getrlimit)
+{
+	struct rlimit l = {0};
+	long r = prlimit(a[0], a[1], NULL, &l);
+	result(r);
+	if (!r && a[2])
+		out(" %ld", (long)l.rlim_cur);
+}
+F(setrlimit) { struct rlimit l = {0}; prlimit(0, a[1], NULL, &l); l.rlim_cur = a[2]; result(prlimit(a[0], a[1], &l, NULL)); U; }
+F(prctl)
+{
+	memset(buf, 0, 64);
+	long v = a[1];
+	if (a[0] == PR_SET_NAME)
+		v = (long)s[1];
+	else if (a[0] == PR_GET_NAME || a[0] == PR_GET_PDEATHSIG || a[0] == PR_GET_CHILD_SUBREAPER)
+		v = (long)buf;
+	long r = prctl(a[0], v, 0, 0, 0);
+	result(r);
+	if (!r && v == (long)buf)
+		a[0] == PR_GET_NAME ? out(" %s", buf) : out(" %d", *(int *)buf);
+}
+
+// System V IPC.
+struct letter { long type; char text[64]; };
+F(msgget) { long r = msgget(a[1], a[2]); if (r >= 0) vars[atoi(s[0] + 1) % VARS] = r, out(" = id %d", number(2, r + 1000000)); else result(r); }
+F(msgsnd) { struct letter m = {a[1], {0}}; memcpy(m.text, pattern(64), 64); result(msgsnd(a[0], &m, a[2] > 64 ? 64 : a[2], a[3])); }
+F(msgrcv) { struct letter m = {0}; long r = msgrcv(a[0], &m, a[2] > 64 ? 64 : a[2], a[1], a[3]); result(r); if (r >= 0) { out(" type %ld", m.type); show_bytes(m.text, r); } }
+F(msgstat) { struct msqid_ds d; long r = msgctl(a[0], IPC_STAT, &d); result(r); if (!r) out(" %ld messages, mode %o", (long)d.msg_qnum, d.msg_perm.mode); U; }
+F(msgrm) { result(msgctl(a[0], IPC_RMID, NULL)); U; }
+F(semget) { long r = semget(a[1], a[2], a[3]); if (r >= 0) vars[atoi(s[0] + 1) % VARS] = r, out(" = id %d", number(2, r + 2000000)); else result(r); }
+F(semop) { struct sembuf b[2] = {{a[1], a[2], a[3]}, {a[4], a[5], a[3]}}; result(semop(a[0], b, *s[4] ? 2 : 1)); }
+F(semctl)
+{
+	unsigned short all[64] = {0};
+	union { int v; void *p; } arg = {.v = a[3]};
+	if (a[2] == GETALL)
+		arg.p = all;
+	long r = semctl(a[0], a[1], a[2], arg);
+	if (r > 0 && a[2] == GETPID)
+		out(" = "), show_pid(r);
+	else
+		result(r);
+	if (a[2] == GETALL)
+		out(" %d %d %d", all[0], all[1], all[2]);
+}
+F(semrm) { result(semctl(a[0], 0, IPC_RMID)); U; }
+F(shmget) { long r = shmget(a[1], a[2], a[3]); if (r >= 0) vars[atoi(s[0] + 1) % VARS] = r, out(" = id %d", number(2, r + 3000000)); else result(r); }
+F(shmat)
+{
+	int k = a[0] & 3;
+	if (regions[k])
+		return;
+	char *p = shmat(a[1], room(k), a[2]);
+	result(p == (char *)-1 ? -1 : 0);
+	if (p != (char *)-1)
+		regions[k] = p, region_size[k] = 4096;
+	U;
+}
+F(shmdt) { int k = a[0] & 3; result(shmdt(regions[k])); if (errno == 0) regions[k] = NULL; U; }
+F(shmstat) { struct shmid_ds d; long r = shmctl(a[0], IPC_STAT, &d); result(r); if (!r) out(" %ld bytes, %d attached, mode %o", (long)d.shm_segsz, (int)d.shm_nattch, d.shm_perm.mode); U; }
+F(shmrm) { result(shmctl(a[0], IPC_RMID, NULL)); U; }
+
+// Ids.
+F(setresuid) { result(syscall(SYS_setresuid, (int)a[0], (int)a[1], (int)a[2])); U; }
+F(setresgid) { result(syscall(SYS_setresgid, (int)a[0], (int)a[1], (int)a[2])); U; }
+F(setreuid) { result(syscall(SYS_setreuid, (int)a[0], (int)a[1])); U; }
+F(setregid) { result(syscall(SYS_setregid, (int)a[0], (int)a[1])); U; }
+F(setuid) { result(syscall(SYS_setuid, (int)a[0])); U; }
+F(setgid) { result(syscall(SYS_setgid, (int)a[0])); U; }
+F(setfsuid) { result(syscall(SYS_setfsuid, (int)a[0])); U; }
+F(setfsgid) { result(syscall(SYS_setfsgid, (int)a[0])); U; }
+F(setgroups) { gid_t g[3] = {a[1], a[2], a[3]}; result(syscall(SYS_setgroups, a[0], g)); U; }
+F(ids)
+{
+	U;
+	unsigned r, e, v;
+	syscall(SYS_getresuid, &r, &e, &v);
+	out(" %d %d %d", r, e, v);
+	syscall(SYS_getresgid, &r, &e, &v);
+	out(" %d %d %d", r, e, v);
+	gid_t g[8];
+	int n = syscall(SYS_getgroups, 8, g);
+	for (int i = 0; i < n; i++)
+		out(" +%d", (int)g[i]);
+}
+
+static const struct { const char *name; void (*f)(long *, char **); } calls[] = {
+#define N(name) {#name, f_##name}
+	N(open), N(openat), N(reopen), N(close), N(read), N(write), N(pread), N(pwrite), N(readv), N(writev), N(lseek), N(dup), N(dup2), N(dup3),
+	N(fcntl), N(fcntldup), N(ftruncate), N(truncate), N(fallocate), N(stat), N(lstat), N(fstat), N(mkdir), N(rmdir), N(unlink),
+	N(unlinkat), N(rename), N(renameat2), N(link), N(linkat), N(symlink), N(readlink), N(chmod), N(fchmod), N(access), N(mknod), N(umask),
+	N(chdir), N(fchdir), N(getcwd), N(list), N(utimens), N(flock), N(lock), N(sendfile), N(splice), N(tee), N(copyrange), N(memfd), N(fsync),
+	N(fdatasync), N(fadvise), N(ioctl), N(pipe), N(eventfd), N(signal_eventfd), N(read_eventfd), N(timerfd), N(timerfd_settime),
+	N(timerfd_gettime), N(signalfd), N(read_signalfd), N(epoll), N(epoll_ctl), N(epoll_wait), N(poll), N(select), N(socketpair), N(socket),
+	N(bind), N(connect), N(listen), N(accept), N(getsockname), N(getpeername), N(shutdown), N(send), N(sendto), N(recv), N(recvfrom),
+	N(sendmsg), N(recvmsg), N(setsockopt), N(getsockopt), N(peercred), N(sigaction), N(sigprocmask), N(sigpending), N(kill), N(tgkill),
+	N(sigqueue), N(raise), N(sigtimedwait), N(sigsuspend), N(pause), N(alarm), N(setitimer), N(getitimer), N(futex), N(set_word), N(mmap),
+	N(munmap), N(mprotect), N(msync), N(madvise), N(mlock), N(mremap), N(peek), N(poke), N(write_from), N(read_into), N(fork), N(exit), N(wait4),
+	N(waitid), N(getpgid), N(getsid), N(setpgid), N(setsid), N(getppid), N(getpriority), N(setpriority), N(sched_get), N(sched_set),
+	N(sched_getparam), N(getrlimit), N(setrlimit), N(prctl), N(msgget), N(msgsnd), N(msgrcv), N(msgstat), N(msgrm), N(semget), N(semop),
+	N(semctl), N(semrm), N(shmget), N(shmat), N(shmdt), N(shmstat), N(shmrm), N(setresuid), N(setresgid), N(setreuid), N(setregid), N(setuid),
+	N(setgid), N(setfsuid), N(setfsgid), N(setgroups), N(ids),
+};
