@@ -141,6 +141,12 @@ func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Tr
 	r.RealTime = time.Since(began)
 	r.End, r.Executions = a.End, 1
 	r.count(&a)
+	var setup *ariadne.SetupError
+	if errors.As(err, &setup) { // which it did not when the trace was made
+		if changes = append(changes, y.hostChanges(path)...); len(changes) > 0 {
+			err = errors.New(err.Error() + "\n" + listed("not as it was when the trace was made", changes))
+		}
+	}
 	if err != nil {
 		return err
 	}
