@@ -13,6 +13,7 @@ const (
 	DevProc = 20        // /proc
 	DevMem  = 1         // memory files
 	DevSock = 8         // sockets
+	DevPts  = 21        // /dev/pts
 	DevPipe = 13        // pipes
 	DevAnon = 14        // epoll sets and the like
 )

@@ -64,7 +64,8 @@ type Node struct {
 	Locks     Locks
 	AIO       AIO
 	Files     Files
-	fifos     []*Pipe // named pipes that are open, in order of opening
+	Terminals map[int]*Terminal // by number, as long as the master is open
+	fifos     []*Pipe           // named pipes that are open, in order of opening
 
 	// Carried are the supervisor's descriptors of host files that are on their
 	// way between processes; Stale those that the node layer is to close.

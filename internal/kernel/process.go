@@ -364,6 +364,7 @@ func (p *Process) Exit(status, signal int, core bool) {
 	n.Sems.exit(p)
 	p.leaveShm()
 	p.releaseVfork()
+	p.leaderEnds()
 	p.leaveFamily()
 	if p.Command >= 0 {
 		e := ariadne.Exit{At: n.Now, Command: p.Command, Status: status, Signal: signal}

@@ -29,6 +29,7 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		// Modes that deny the owner: they bind an ordinary user's Ariadne, not the node's root.
 		{"/bin/sh", "-c", "umask 0; exec 3>a; chmod 444 a; exec 4<>b; chmod 0 b; rm b; mkdir d; echo x >d/f; chmod 555 d; for i in 1 2 3; do sleep 1; echo $i >&3; echo $i >&4; cat a d/f; echo $i >d/g$i; rm -f d/g$((i-1)); mkdir -m 0 d/e$i; ls -l d; rmdir d/e$i; cat /proc/self/fd/4; chmod 1$((i+3))0 d; done; ls -ld d"},
 		{"/usr/bin/python3", "-c", "import os,time\nos.mkdir('j');os.mkdir('j/d')\nos.chroot('j');os.chdir('/d')\nfor i in range(3):\n  time.sleep(1);open('/f','a').write(str(i));print(open('../f').read(),os.getcwd(),os.listdir('/'));os.rename('/f','/g%d'%i);os.link('/g%d'%i,'/f')\n"},
+		{"/usr/bin/python3", "-c", "import os,pty,time\npid,fd=pty.fork()\nif pid==0:\n  for i in range(3): print(input(),os.ttyname(0),flush=True)\n  os._exit(0)\nfor i in range(3):\n  time.sleep(1);os.write(fd,b'ab\\x7fc%d'%i);time.sleep(1);os.write(fd,b'\\n');time.sleep(1);print(os.read(fd,99))\n"},
 		// What its own children do not get or find wiped, its copies have.
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=[mmap.mmap(-1,8192,34) for i in '123']\nfor x in m: x[0]=65\nm[0].madvise(mmap.MADV_DONTFORK);m[1].madvise(18)\nfor i in range(3):\n  time.sleep(1);print([x[0] for x in m])\n  if os.fork()==0: time.sleep(1);print(m[1][0],m[2][0]);os._exit(0)\n  m[0][0]=m[1][0]=m[0][0]+1;os.wait()\n"},
 		{"/usr/bin/python3", "-c", "import threading,time\nfor i in range(3):\n  threading.Timer(i+0.5,print,(i,)).start()\n"},

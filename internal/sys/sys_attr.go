@@ -39,7 +39,10 @@ const chownNote = "an owner that does not really exist in the node is remembered
 
 func noXattr(*kernel.Thread, Args) kernel.Result { return kernel.Fail(unix.EOPNOTSUPP) }
 
-func sysChmod(t *kernel.Thread, _ Args) kernel.Result {
+func sysChmod(t *kernel.Thread, a Args) kernel.Result {
+	if x := terminalNamed(t, atCwd, a[0]); x != nil {
+		return chmodTerminal(t, x, a[1])
+	}
 	if e := redirect(t, -1, 0); e != 0 {
 		return kernel.Fail(e)
 	}
@@ -48,6 +51,9 @@ func sysChmod(t *kernel.Thread, _ Args) kernel.Result {
 
 func sysFchmodat(t *kernel.Thread, a Args) kernel.Result {
 	nofollow := t.Call.NR == unix.SYS_FCHMODAT2 && a[3]&unix.AT_SYMLINK_NOFOLLOW != 0
+	if x := terminalNamed(t, a[0], a[1]); x != nil {
+		return chmodTerminal(t, x, a[2])
+	}
 	if e := redirect(t, 0, 1); e != 0 {
 		return kernel.Fail(e)
 	}
@@ -67,7 +73,12 @@ func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result 
 }
 
 func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
-	h, _, e := hostFile(t, a[0])
+	h, of, e := hostFile(t, a[0])
+	if e == 0 {
+		if s, ok := of.File.(*kernel.PtySlave); ok {
+			return chmodTerminal(t, s.Terminal, a[1])
+		}
+	}
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
@@ -85,6 +96,9 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysChown(t *kernel.Thread, a Args) kernel.Result {
+	if x := terminalNamed(t, atCwd, a[0]); x != nil {
+		return chownTerminal(t, x, a[1], a[2])
+	}
 	if e := redirect(t, -1, 0); e != 0 {
 		return kernel.Fail(e)
 	}
@@ -100,6 +114,9 @@ func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	} else if empty && !isCwd(a[0]) {
 		return sysFchown(t, Args{a[0], a[2], a[3]})
+	}
+	if x := terminalNamed(t, a[0], a[1]); x != nil {
+		return chownTerminal(t, x, a[2], a[3])
 	}
 	follow := a[4]&unix.AT_SYMLINK_NOFOLLOW == 0
 	if follow {

@@ -271,7 +271,10 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 		return hostIoctl(t, cmd, a)
 	}
 	if x, ok := of.File.(kernel.Ioctler); ok {
-		if v, e := x.Ioctl(t, cmd, arg); e != unix.ENOTTY {
+		v, e := x.Ioctl(t, cmd, arg)
+		if _, ok := of.File.(*kernel.PtySlave); ok && e == unix.EAGAIN { // from the background
+			return t.Block(kernel.RestartSA, of.File.Changed())
+		} else if e != unix.ENOTTY {
 			return kernel.RetOr(int(v), e)
 		}
 	}

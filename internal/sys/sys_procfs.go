@@ -86,7 +86,12 @@ func resolveVirtual(t *kernel.Thread, name string) (string, bool) {
 		return self + "/fd/1", true
 	case "/dev/stderr":
 		return self + "/fd/2", true
-	case "/dev/tty":
+	case "/dev/tty", "/dev/ptmx":
+		return name, true
+	case "/dev/pts/ptmx":
+		return "/dev/ptmx", true
+	}
+	if number, ok := strings.CutPrefix(name, "/dev/pts/"); ok && isNumber(number) {
 		return name, true
 	}
 	if rest, ok := strings.CutPrefix(name, "/dev/fd/"); ok {
@@ -147,7 +152,7 @@ const (
 	pathLink    // to a path
 	selfLink    // /proc/self, /proc/thread-self
 	fdLink      // to an open file
-	terminal    // /dev/tty
+	terminal    // /dev/tty, /dev/ptmx, /dev/pts/N
 	throughLink // a real path that begins with a link of a process's directory
 )
 
@@ -159,6 +164,7 @@ type object struct {
 	name   string          // last component
 	fd     int             // of fdLink
 	path   string          // of throughLink
+	tty    *kernel.Terminal
 	text   func(v *view) string
 }
 
@@ -175,10 +181,17 @@ var processDirs = map[string]bool{"": true, "task": true, "fd": true, "fdinfo": 
 // lookupVirtual finds what a virtual path names.
 func lookupVirtual(t *kernel.Thread, v string) (object, kernel.Errno) {
 	switch v {
-	case "/dev/tty":
+	case "/dev/tty", "/dev/ptmx":
 		return object{kind: terminal}, 0
 	case "/proc/self", "/proc/thread-self":
 		return object{kind: selfLink}, 0
+	}
+	if strings.HasPrefix(v, "/dev/pts/") {
+		x := terminalAt(t, v)
+		if x == nil {
+			return object{}, unix.ENOENT
+		}
+		return object{kind: terminal, tty: x}, 0
 	}
 	rel := strings.TrimPrefix(v, "/proc/")
 	if f := systemFiles[rel]; f != nil {
@@ -306,6 +319,9 @@ func (o object) mode() uint32 {
 	case pathLink, fdLink, selfLink:
 		return unix.S_IFLNK | 0o777
 	case terminal:
+		if o.tty != nil {
+			return unix.S_IFCHR | o.tty.Mode
+		}
 		return unix.S_IFCHR | 0o666
 	}
 	if o.name == "environ" || o.name == "auxv" {
@@ -347,7 +363,7 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 	ts := fileTime(kernel.FileEpoch)
 	st = unix.Stat_t{Dev: kernel.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
 	if o.kind == terminal {
-		st.Dev, st.Rdev = kernel.DevHost, unix.Mkdev(5, 0)
+		statTerminal(t, &st, v, o.tty)
 	}
 	if o.proc != nil {
 		st.Uid, st.Gid = uint32(o.proc.UID), uint32(o.proc.GID)
@@ -529,7 +545,7 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 	case flags&unix.O_CREAT != 0 && flags&unix.O_EXCL != 0:
 		return kernel.Fail(unix.EEXIST)
 	case o.kind == terminal:
-		return kernel.Fail(unix.ENXIO)
+		return openTerminal(t, flags, v)
 	case o.mode()&unix.S_IFMT == unix.S_IFLNK && flags&unix.O_NOFOLLOW != 0:
 		return kernel.Fail(unix.ELOOP)
 	case o.kind == selfLink:

@@ -255,6 +255,11 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 	case *kernel.VirtualDir:
 		st.Dev, st.Nlink = kernel.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)
+	case *kernel.PtyMaster:
+		statTerminal(t, &st, "/dev/ptmx", nil)
+	case *kernel.PtySlave:
+		statTerminal(t, &st, x.Path(), x.Terminal)
+		return st
 	case kernel.Describer:
 		if n := kernel.DescribedInode(x.Describe()); n != 0 {
 			st.Ino = n
