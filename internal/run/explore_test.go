@@ -121,6 +121,21 @@ func TestWarmStartAndCoverageFiles(t *testing.T) {
 	}
 }
 
+// TestDefaultIsTheSameAgain: with one worker, whether transitions are remembered from
+// before changes nothing about which paths are taken.
+func TestDefaultIsTheSameAgain(t *testing.T) {
+	s := system(t, 3, 2, 0)
+	o := run.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Workers: 1, Executions: 300, InMemory: run.InMemory{Strategy: "default"}}
+	cold := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
+	warm := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
+	if cold.Nodes.Executed == 0 || warm.Nodes.Executed != 0 {
+		t.Errorf("%d and %d transitions executed", cold.Nodes.Executed, warm.Nodes.Executed)
+	}
+	if cold.Paths == 0 || cold.StatesDigest != warm.StatesDigest || cold.Paths != warm.Paths || cold.Steps != warm.Steps {
+		t.Errorf("%d paths, %d steps, states %s; then %d, %d, %s", cold.Paths, cold.Steps, cold.StatesDigest, warm.Paths, warm.Steps, warm.StatesDigest)
+	}
+}
+
 // drifting says at each start how many there were.
 type drifting struct{ worldtest.Idle }
 

@@ -25,6 +25,7 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 		"rounds":         &strategy.Rounds{Seed: seed, Backtracks: space.AtMost(10)},
 		"periphery":      &strategy.Periphery{Seed: seed, Depth: 5, Walks: 100},
 		"priorities":     &strategy.Priorities{Seed: seed},
+		"slow":           &strategy.Slow{Seed: seed},
 		"novelty":        &strategy.Novelty{Seed: seed, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }},
 		"default":        strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
 	}
@@ -241,3 +242,39 @@ type natural struct{}
 func (natural) Begin(*space.Path) (int, bool)       { return 0, true }
 func (natural) Next(*space.Path) (int, bool)        { return 0, true }
 func (natural) End(*space.Path, strategy.End) error { return nil }
+
+// pendulum has a timer that fires again and again.
+type pendulum struct{ worldtest.Idle }
+
+func (pendulum) Start(c *worldtest.Ctx) { c.SetTimer(10 * time.Millisecond) }
+func (pendulum) Fire(c *worldtest.Ctx)  { c.SetTimer(10 * time.Millisecond) }
+
+// TestWhatWaitsComes: a timer that fires again and again does not keep a message waiting up
+// to the limit of time.
+func TestWhatWaitsComes(t *testing.T) {
+	programs := func() []worldtest.Program {
+		return []worldtest.Program{&worldtest.Ping{Peer: 1, Count: 20}, worldtest.Pong{}, pendulum{}}
+	}
+	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 2}, programs: programs, clients: []int{0}}
+	for name, e := range map[string]strategy.Explorer{"priorities": &strategy.Priorities{Seed: 1}, "slow": &strategy.Slow{Seed: 1}} {
+		x := s.exploration(t, e)
+		x.Bounds.Time = ariadne.Time(time.Minute)
+		natural, longest, late, n := 0, 0, 0, 0
+		x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+			if n++; n == 1 {
+				natural = p.Len()
+			}
+			if longest = max(longest, p.Len()); p.Last().State.Delays < 2 {
+				late++
+			}
+			return n < 300
+		}
+		if _, err := x.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if longest > 2*natural+300 || late == 0 {
+			t.Errorf("%s: paths of up to %d steps, the natural one has %d; %d of %d have late messages", name, longest, natural, late, n)
+		}
+		t.Logf("%s: %d steps, up to %d, %d of %d with late messages", name, natural, longest, late, n)
+	}
+}
