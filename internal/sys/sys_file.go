@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"path"
 	"strconv"
 	"strings"
 
@@ -97,6 +98,11 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	}
 	isNew := r.has(unix.O_CREAT) && !r.has(unix.O_PATH) && !exists(t, &r)
 	fd := openNative(t, &r)
+	if fd == -int64(unix.EROFS) && r.has(unix.O_TRUNC) && replaceLink(t, &r) {
+		isNew = true
+		r.how.Flags |= unix.O_CREAT
+		fd = openNative(t, &r)
+	}
 	if fd < 0 {
 		return openFailed(t, &r, kernel.Errno(-fd))
 	}
@@ -128,6 +134,26 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 		t.Node().Files.NoteMode(h.Key(), st.Mode)
 	}
 	return kernel.Ret(fd)
+}
+
+// replaceLink takes away a link in /node that leads beside the spec (spec.Node.Links), for
+// a program that writes a file of that name from its beginning: an output file of an
+// earlier run, say. The new one is the node's own.
+func replaceLink(t *kernel.Thread, r *openRequest) bool {
+	at := path.Clean(absolute(t, r.dirfd, r.name))
+	st, e := pathStat(t, r.dirfd, r.name, false)
+	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFLNK || !strings.HasPrefix(at, "/node/") {
+		return false
+	}
+	target := readLink(threadPath(t, "root") + ToNodeRoot + at)
+	if target != "/spec"+strings.TrimPrefix(at, "/node") || t.M.Syscall(unix.SYS_UNLINKAT, r.dirfd, r.path, 0) != 0 {
+		return false
+	}
+	namesChanged(t, r.dirfd, r.name)
+	if r.how.Mode == 0 {
+		r.how.Mode = 0o644
+	}
+	return true
 }
 
 // openNative lets Linux open the file. It must not wait for the other end of a
