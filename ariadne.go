@@ -15,6 +15,7 @@ package ariadne
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -259,6 +260,10 @@ type KilledError struct{ Err error }
 
 func (e *KilledError) Error() string { return e.Err.Error() }
 func (e *KilledError) Unwrap() error { return e.Err }
+
+// ErrInterrupted is an automaton's error when the user has ended what it was part of in
+// the midst of a step.
+var ErrInterrupted = errors.New("interrupted")
 
 // ActionKind is what the explorer can choose.
 type ActionKind uint8

@@ -17,13 +17,13 @@ import (
 // with all that they may import. They start no goroutine and look at no clock; those
 // that several workers use at once have locks.
 var pure = map[string][]string{
-	".":                        {"crypto/sha256", "encoding/hex", "fmt", "net/netip", "time"},
+	".":                        {"crypto/sha256", "encoding/hex", "errors", "fmt", "net/netip", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
 	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic"},
 	"internal/coverage":        {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "container/heap", "fmt", "math", "slices", "sync", "sync/atomic"},
-	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "fmt", "regexp", "time"},
+	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "errors", "fmt", "regexp", "time"},
 	"internal/report":          {"ariadne", "cmp", "fmt", "io", "maps", "slices", "strings", "time", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
 	"internal/replay":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search", "ariadne/internal/trace", "ariadne/internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},

@@ -66,6 +66,7 @@ type outcome struct {
 	out    string
 	took   time.Duration
 	dir    string // of the spec
+	peak   int64  // of memory, in KiB
 }
 
 // run compiles the program and runs it in Ariadne.
@@ -120,6 +121,7 @@ func (n node) run(t *testing.T) outcome {
 	began := time.Now()
 	text, err := cmd.CombinedOutput()
 	o := outcome{out: string(text), took: time.Since(began), dir: dir}
+	o.peak = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 	if ctx.Err() != nil {
 		t.Errorf("%s: Ariadne still runs after %v:\n%s", n.source, wait, last(o.out))
 	}
@@ -210,6 +212,37 @@ func TestEscapes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestInterrupt: one step that does not end by itself ends at once on a Ctrl-C.
+func TestInterrupt(t *testing.T) {
+	const limits = "limits: {divergence: 60s, calls: 1000000000}\n"
+	for _, how := range []string{"loop", "spin"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			o := node{source: "swell", args: []string{how}, spec: limits, limits: "set -- timeout -s INT 3 \"$@\""}.run(t)
+			if o.took > 10*time.Second || strings.Contains(o.out, "bug in") || !strings.Contains(o.out, "inconclusive (stopped)") {
+				t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))
+			}
+		})
+	}
+}
+
+// TestSwell: what one call asks for does not fill the memory, nor take long.
+func TestSwell(t *testing.T) {
+	for _, c := range []struct{ how, want string }{
+		{"out", "output beyond 32 MiB"},
+		{"exec", "exec: Argument list too long"},
+		{"datagram", "send: Message too long"},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			o := node{source: "swell", args: []string{c.how}, limits: "ulimit -v 16000000"}.run(t)
+			if o.status != 0 || !strings.Contains(o.out, c.want) || o.peak > 1<<20 {
+				t.Errorf("status %d after %v, %d KiB of memory:\n%s", o.status, o.took, o.peak, last(o.out))
+			}
+		})
 	}
 }
 

@@ -6,8 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLine is the longest line of a log; a longer one is cut there.
-const maxLine = 1 << 16
+const (
+	// maxLine is the longest line of a log; a longer one is cut there.
+	maxLine = 1 << 16
+	// maxLogs is how much of what a node writes is kept in one execution; lineCost is
+	// what a line takes besides its text.
+	maxLogs  = 32 << 20
+	lineCost = 64
+)
 
 // consoles are pipes too: of numbers that no other has.
 const consoles = 3
@@ -66,6 +72,10 @@ func (c *Console) Read(_ *Thread, b []byte) (int, Errno) {
 // Write implements Writer.
 func (c *Console) Write(t *Thread, b []byte) (int, Errno) {
 	for _, x := range b {
+		if t.Node().logged > maxLogs {
+			c.line = nil
+			break
+		}
 		if len(c.line) == 0 {
 			c.pid = t.Proc.PID
 		}
@@ -86,7 +96,22 @@ func (c *Console) Flush(n *Node) {
 	}
 }
 
+// Full reports whether what is written is no longer kept. The first write that finds
+// it so is reported.
+func (c *Console) Full(t *Thread) bool {
+	n := t.Node()
+	if c.Stream == 0 || n.logged <= maxLogs {
+		return false
+	}
+	if !n.logsCut {
+		n.logsCut = true
+		n.Refuse(t, "output beyond 32 MiB", "what the node writes from here on is not kept", true)
+	}
+	return true
+}
+
 func (c *Console) log(n *Node) {
+	n.logged += len(c.line) + lineCost
 	n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: c.Stream, PID: c.pid, Text: string(c.line)})
 	c.line = nil
 }

@@ -86,6 +86,9 @@ type Node struct {
 	Refusals []ariadne.Refusal // one for each name and program
 	Used     []UsedFile        // of the last call
 	Asked    []string          // paths that the last call has looked up besides its arguments
+
+	logged  int  // of its output, by size
+	logsCut bool // more was written
 }
 
 // Host is a name and its addresses, as in /etc/hosts.

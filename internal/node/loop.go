@@ -5,6 +5,7 @@ package node
 import (
 	"fmt"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 )
 
@@ -82,6 +83,9 @@ const wholeStep = 10
 // may make as many calls again. What is cut off by real time depends on the machine, and
 // is no verdict.
 func (n *Node) limits() bool {
+	if n.interrupted() {
+		panic(toolError{ariadne.ErrInterrupted})
+	}
 	s := &n.step
 	if used := len(s.opened); used != s.lastOpened {
 		s.lastOpened, s.gotOn = used, s.calls

@@ -36,6 +36,8 @@ type Config struct {
 	Seed  uint64 // of the node's randomness and clock offsets
 	// TraceCalls fills Output.CallTrace.
 	TraceCalls bool
+	// Interrupt, when it is closed, ends the step where it is.
+	Interrupt <-chan struct{}
 }
 
 // Clock offsets: real machines were not switched on at the same moment, and
@@ -163,6 +165,16 @@ func recoverTool(n *Node, err *error) {
 	}
 }
 
+// interrupted reports whether the user has ended what the step is part of.
+func (n *Node) interrupted() bool {
+	select {
+	case <-n.cfg.Interrupt:
+		return true
+	default:
+		return false
+	}
+}
+
 // must turns a failure that no target can cause into the end of the step.
 func must(err error) {
 	if err != nil {
@@ -238,8 +250,11 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
 	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}}
 	n.enter()
+	if n.interrupted() {
+		return out, ariadne.ErrInterrupted
+	}
 	if n.watch == nil {
-		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence, n.k.MemTotal())
+		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
 	}
 	n.watch.begin()
 	defer n.watch.end()

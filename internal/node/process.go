@@ -3,6 +3,7 @@
 package node
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -242,6 +243,9 @@ func (n *Node) runExec(th *thread) tracee.Stop {
 	return s
 }
 
+// maxArgs is more than Linux takes of arguments and environment (execve(2)).
+const maxArgs = 6 << 20
+
 // execArgs reads the argument list that execve is given, for /proc/self/cmdline.
 func execArgs(k *kernel.Thread) []string {
 	at := k.Call.Args[1]
@@ -249,7 +253,7 @@ func execArgs(k *kernel.Thread) []string {
 		at = k.Call.Args[2]
 	}
 	var args []string
-	for ; len(args) < 1<<16; at += 8 {
+	for size := 0; size < maxArgs; at += 8 {
 		var b [8]byte
 		if k.M.ReadMem(at, b[:]) != 0 {
 			break
@@ -258,16 +262,27 @@ func execArgs(k *kernel.Thread) []string {
 		if p == 0 {
 			break
 		}
-		args = append(args, readString(k, p))
+		s := readString(k, p)
+		size += len(s) + 1
+		args = append(args, s)
 	}
 	return args
 }
 
+// readString reads a string of at most 128 KiB, as one argument may have.
 func readString(k *kernel.Thread, at uint64) string {
 	var s []byte
-	var b [1]byte
-	for ; len(s) < 1<<17 && k.M.ReadMem(at, b[:]) == 0 && b[0] != 0; at++ {
-		s = append(s, b[0])
+	for len(s) < 1<<17 {
+		// Up to the end of a page: the next one may not be there.
+		b := make([]byte, min(256, pageSize-at%pageSize))
+		if k.M.ReadMem(at, b) != 0 {
+			break
+		}
+		if i := bytes.IndexByte(b, 0); i >= 0 {
+			return string(append(s, b[:i]...))
+		}
+		s = append(s, b...)
+		at += uint64(len(b))
 	}
 	return string(s)
 }

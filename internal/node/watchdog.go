@@ -32,6 +32,7 @@ type watchdog struct {
 	calls  atomic.Int64 // of the step
 	inStep atomic.Bool
 	over   atomic.Bool // the step has used up its limit
+	ended  atomic.Bool // nobody waits for the step any more
 	spun   atomic.Bool // a thread was preempted in this step
 	done   chan struct{}
 
@@ -51,9 +52,9 @@ const (
 	perCall = 50 * time.Microsecond
 )
 
-func startWatchdog(limit time.Duration, memory int64) *watchdog {
+func startWatchdog(limit time.Duration, memory int64, interrupt <-chan struct{}) *watchdog {
 	w := &watchdog{limit: limit, memory: memory, executor: unix.Gettid(), done: make(chan struct{})}
-	go w.watch()
+	go w.watch(interrupt)
 	return w
 }
 
@@ -67,7 +68,7 @@ type usage struct {
 	began       time.Time
 }
 
-func (w *watchdog) watch() {
+func (w *watchdog) watch(interrupt <-chan struct{}) {
 	t, m := time.NewTicker(tick), time.NewTicker(memoryTick)
 	defer t.Stop()
 	defer m.Stop()
@@ -76,6 +77,9 @@ func (w *watchdog) watch() {
 		select {
 		case <-w.done:
 			return
+		case <-interrupt:
+			w.ended.Store(true)
+			interrupt = nil
 		case now := <-t.C:
 			w.look(&u, now)
 		case <-m.C:
@@ -108,7 +112,7 @@ func (w *watchdog) look(u *usage, now time.Time) {
 	if w.limit > 0 && (u.used > limit || now.Sub(u.began) > wallFactor*limit) {
 		w.over.Store(true)
 	}
-	if w.runs && (w.over.Load() || u.still >= w.patience() && w.others.Load()) {
+	if w.runs && (w.over.Load() || w.ended.Load() || u.still >= w.patience() && w.others.Load()) {
 		u.still = 0
 		// The thread may have stopped since: it then stops once more, harmlessly.
 		_ = w.last.Signal(unix.SIGSTOP)
@@ -148,7 +152,7 @@ func (w *watchdog) patience() time.Duration {
 func (w *watchdog) hurry()        { w.spun.Store(true) }
 func (w *watchdog) end()          { w.inStep.Store(false); w.stopped() }
 func (w *watchdog) stop()         { close(w.done) }
-func (w *watchdog) expired() bool { return w.over.Load() }
+func (w *watchdog) expired() bool { return w.over.Load() || w.ended.Load() }
 func (w *watchdog) called()       { w.calls.Add(1) }
 
 func (w *watchdog) running(p *tracee.Process, others bool) error {

@@ -38,6 +38,7 @@ const (
 // it stops and reports what it has.
 func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	o.setDefaults()
+	o.Nodes = o.interruptible(ctx)
 	y, err := newSystem(s, o)
 	if err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (c *check) worker(id int) {
 
 // fail ends the check, or enters the bug and ends it unless it is to keep going.
 func (c *check) fail(err error) {
-	if err == nil {
+	if err == nil || errors.Is(err, ariadne.ErrInterrupted) {
 		return
 	}
 	var b bug

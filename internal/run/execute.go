@@ -22,7 +22,7 @@ type bug struct{ error }
 func asBug(err error) error {
 	var setup *ariadne.SetupError
 	var killed *ariadne.KilledError
-	if err == nil || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
+	if err == nil || errors.Is(err, ariadne.ErrInterrupted) || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
 		return err
 	}
 	return bug{err}

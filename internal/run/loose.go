@@ -36,6 +36,7 @@ const (
 func replayLoosely(ctx context.Context, s *spec.Spec, path string, t *trace.Trace, o Options) (*Report, error) {
 	now := *s
 	now.Seed, now.Delays = t.Seed, max(s.Delays, t.Delays)
+	o.Nodes = o.interruptible(ctx)
 	y, err := newSystem(&now, o)
 	if err != nil {
 		return nil, err

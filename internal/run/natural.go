@@ -17,6 +17,7 @@ const interrupted = "interrupted"
 // timer on time.
 func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	o.setDefaults()
+	o.Nodes = o.interruptible(ctx)
 	y, err := newSystem(s, o)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"context"
 	"sync"
 
 	"ariadne/internal/node"
@@ -14,10 +15,21 @@ import (
 // Processes is the NodeFactory of real processes. The goroutine that calls Start
 // becomes an executor: locked to its thread and, with all that it starts, pinned to
 // one processor.
-type Processes struct{}
+type Processes struct {
+	interrupt <-chan struct{} // closed: steps end where they are
+}
+
+// interruptible returns the factory of the options with steps that end with ctx.
+func (o *Options) interruptible(ctx context.Context) NodeFactory {
+	switch o.Nodes.(type) {
+	case nil, Processes:
+		return Processes{interrupt: ctx.Done()}
+	}
+	return o.Nodes
+}
 
 // Start implements NodeFactory.
-func (Processes) Start(c NodeConfig) (Node, error) {
+func (p Processes) Start(c NodeConfig) (Node, error) {
 	cpus, err := processors()
 	if err != nil {
 		return nil, err
@@ -26,7 +38,7 @@ func (Processes) Start(c NodeConfig) (Node, error) {
 		return nil, err
 	}
 	n := node.Start(node.Config{
-		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls,
+		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: p.interrupt,
 	})
 	return starting{n, c.Spec, c.Node}, nil
 }

@@ -36,6 +36,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	asTraced := *s
 	asTraced.Seed, asTraced.Date, asTraced.Latency, asTraced.ClockError, asTraced.Delays = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays
 	asTraced.Limits.Steps, asTraced.Limits.Time, asTraced.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
+	o.Nodes = o.interruptible(ctx)
 	y, err := newSystem(&asTraced, o)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,8 @@
 package search
 
 import (
+	"errors"
+
 	"ariadne"
 	"ariadne/internal/property"
 	"ariadne/internal/search/strategy"
@@ -85,6 +87,10 @@ func (e *Execution) Run() (Result, error) {
 			break
 		}
 		step, err := e.World.Apply(a)
+		if errors.Is(err, ariadne.ErrInterrupted) {
+			r.End = EndStopped
+			break
+		}
 		if err != nil {
 			return r, err
 		}

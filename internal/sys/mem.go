@@ -21,10 +21,17 @@ func formatArgs(a Args) string {
 	return fmt.Sprintf("(%#x, %#x, %#x, %#x, %#x, %#x)", a[0], a[1], a[2], a[3], a[4], a[5])
 }
 
-// readBytes reads n bytes of the caller's memory.
+// readBytes reads n bytes of the caller's memory, piece by piece: it may have less.
 func readBytes(t *kernel.Thread, addr uint64, n int) ([]byte, kernel.Errno) {
-	b := make([]byte, n)
-	return b, t.M.ReadMem(addr, b)
+	const piece = 1 << 18
+	b := make([]byte, min(n, piece))
+	e := t.M.ReadMem(addr, b)
+	for len(b) < n && e == 0 {
+		more := make([]byte, min(n-len(b), piece))
+		e = t.M.ReadMem(addr+uint64(len(b)), more)
+		b = append(b, more...)
+	}
+	return b, e
 }
 
 // readString reads a NUL-terminated string of at most max bytes, NUL excluded;

@@ -123,7 +123,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 	for {
 		chunk := maxChunk
 		if !isStream(s) {
-			chunk = total
+			chunk = min(total, 4*maxChunk) // more than any takes
 		}
 		n := 0
 		m.Data, e = gatherFrom(t, h.v, int(t.Wait.Done), chunk)
