@@ -4,6 +4,7 @@
 #   build      bin/ariadne
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
+#   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here
 #   bench      what things cost on this machine; writes bench.json
 #   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
@@ -12,7 +13,7 @@
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel bench figures compat results packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat results packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -32,6 +33,9 @@ test-long: packages
 CALLS ?= 100000
 fuzz-kernel: build
 	$(GO) run ./internal/kernelfuzz -calls $(CALLS)
+
+suites: build
+	$(GO) run ./internal/suites $(SUITEFLAGS) $(DIR)
 
 bench: build
 	$(GO) build -o bin/bench ./internal/bench

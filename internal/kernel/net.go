@@ -258,6 +258,9 @@ func (i *inet) reachable(t *Thread, dst netip.Addr) (netip.Addr, Errno) {
 	if !src.IsValid() || src.IsUnspecified() {
 		src = n.sourceFor(dst)
 	}
+	if i.Domain == unix.AF_INET6 && src.IsValid() && src.Is4() && dst.Is6() {
+		return src, unix.EAFNOSUPPORT
+	}
 	if !src.IsValid() || src.Is4() != dst.Is4() || src.IsLoopback() && !n.isOwn(dst) {
 		return src, unix.EINVAL
 	}

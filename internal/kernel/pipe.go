@@ -252,16 +252,32 @@ func (p *Pipe) Resize(bytes uint64, privileged bool) (int, Errno) {
 }
 
 // Peek returns a copy of at most max bytes from the front, without taking them
-// (splice, tee). Of packets it returns one.
+// (splice, tee); to them packets are nothing special.
 func (p *Pipe) Peek(max int) []byte {
 	var out []byte
 	for _, s := range p.bufs {
 		out = append(out, s.data[:min(len(s.data), max-len(out))]...)
-		if s.packet || len(out) == max {
+		if len(out) == max {
 			break
 		}
 	}
 	return out
+}
+
+// Take takes n bytes from the front that Peek returned.
+func (p *Pipe) Take(n int) {
+	wasFull := p.full()
+	for n > 0 {
+		s := &p.bufs[0]
+		k := min(n, len(s.data))
+		s.off, s.data = s.off+k, s.data[k:]
+		if n -= k; len(s.data) == 0 {
+			p.bufs = p.bufs[1:]
+		}
+	}
+	if wasFull && !p.full() {
+		p.notifyWriters(Out | WrNorm)
+	}
 }
 
 // Room returns how many bytes of whole pages can be written now.

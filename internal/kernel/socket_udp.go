@@ -258,6 +258,12 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	}
 	if to != nil {
 		var e Errno
+		connected4 := u.Domain == unix.AF_INET6 && u.remote.IsValid() && u.local.Addr().Is4()
+		if connected4 && sockaddrFamily(to) == unix.AF_INET6 {
+			if a, e := inetAddr(to); e == 0 && a.Addr().Is6() {
+				return nil, unix.EAFNOSUPPORT
+			}
+		}
 		if dst, src, e = u.route(t, to); e != 0 {
 			return nil, e
 		}

@@ -221,8 +221,9 @@ func (s *Unix) setReceiver(x *Unix) {
 	if old == nil || old == x {
 		return
 	}
+	lost := len(s.queue) > 0
 	s.discard()
-	if old.peer == s {
+	if lost && old.peer == s {
 		old.err = unix.ECONNRESET
 		old.changed.Notify(Err)
 	}
@@ -385,6 +386,9 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 			return e
 		}
 		// After a part of MSG_WAITALL Linux forgets the error.
+	}
+	if m.Data == nil && m.Got == 0 && s.passesCreds() {
+		m.Creds = &Creds{} // of nobody, at the end
 	}
 	return 0
 }

@@ -16,7 +16,7 @@ var choices = map[string][]string{
 	"pipe": {"$3", "$4", "$5"},
 	"ev":   {"$6", "$7", "$8"},
 	"sock": {"$9", "$10", "$11", "$12", "$13"},
-	"fd":   {"$0", "$1", "$3", "$4", "$6", "$7", "$9", "$10", "$11", "99", "-1", "1"},
+	"fd":   {"$0", "$1", "$3", "$4", "$6", "$7", "$9", "$10", "$11", "99", "-1"},
 
 	"n":    {"0", "1", "2", "3", "5", "8", "10", "64", "100", "1000", "4096", "5000", "65536", "100000"},
 	"few":  {"0", "1", "2", "3", "5", "8", "10", "64", "100", "1000"},
@@ -61,7 +61,7 @@ var choices = map[string][]string{
 	"itimer": {"ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF", "9"},
 
 	"flock": {"LOCK_SH|LOCK_NB", "LOCK_EX|LOCK_NB", "LOCK_UN", "LOCK_SH", "LOCK_EX", "LOCK_NB", "LOCK_SH|LOCK_EX"},
-	"lkcmd": {"F_SETLK", "F_SETLK", "F_GETLK", "F_OFD_SETLK", "F_OFD_GETLK", "F_SETLKW"},
+	"lkcmd": {"F_SETLK", "F_SETLK", "F_GETLK", "F_OFD_SETLK", "F_SETLKW"},
 	"lktyp": {"F_RDLCK", "F_WRLCK", "F_UNLCK", "F_WRLCK", "9"},
 	"small": {"0", "0", "1", "2", "5", "10", "-1", "-3"},
 
@@ -75,7 +75,7 @@ var choices = map[string][]string{
 	"madv":   {"MADV_DONTNEED", "MADV_WILLNEED", "MADV_NORMAL", "MADV_FREE", "99"},
 
 	"prctl": {"PR_SET_NAME abc", "PR_GET_NAME 0", "PR_GET_PDEATHSIG 0", "PR_SET_PDEATHSIG 10", "PR_SET_PDEATHSIG 99", "PR_GET_DUMPABLE 0", "PR_SET_DUMPABLE 0", "PR_SET_DUMPABLE 1", "PR_SET_DUMPABLE 2", "PR_GET_NO_NEW_PRIVS 0", "PR_SET_NO_NEW_PRIVS 1", "PR_SET_NO_NEW_PRIVS 0", "PR_GET_KEEPCAPS 0", "PR_SET_KEEPCAPS 1", "PR_SET_KEEPCAPS 2", "PR_SET_CHILD_SUBREAPER 1", "PR_SET_CHILD_SUBREAPER 0", "PR_GET_CHILD_SUBREAPER 0"},
-	"prio":  {"PRIO_PROCESS", "PRIO_PGRP", "PRIO_USER", "9"},
+	"prio":  {"PRIO_PROCESS", "PRIO_PGRP", "9"},
 	"nice":  {"0", "5", "19", "30", "1"},
 	"sched": {"SCHED_OTHER 0", "SCHED_BATCH 0", "SCHED_IDLE 0", "SCHED_OTHER 1", "SCHED_FIFO 0", "99 0", "SCHED_BATCH -1"},
 	"limit": {"RLIMIT_NOFILE", "RLIMIT_CORE", "RLIMIT_CPU", "RLIMIT_FSIZE", "99"},
@@ -93,7 +93,7 @@ var choices = map[string][]string{
 
 // polling is what other families use of events.
 var polling = []string{
-	"epoll $8 0", "epoll_ctl $8 {ctl} {fd} {events} 1", "epoll_ctl $8 EPOLL_CTL_ADD {fd} {events} 2", "epoll_wait $8 {few} 0", "epoll_wait $8 4 0",
+	"epoll $8 0", "epoll_ctl $8 {ctl} {fd} {events} 1", "epoll_ctl $8 EPOLL_CTL_ADD {fd} {events} 2", "epoll_wait $8 2 0", "epoll_wait $8 4 0",
 	"poll {fd} {poll}", "poll {fd} {poll} {fd} {poll}", "select {fd}",
 }
 
@@ -115,7 +115,7 @@ var families = []*callFamily{
 	{name: "descriptor", begin: []string{"open $0 a O_RDWR|O_CREAT 0644", "pipe $3 $4 {pflags}"}, with: []string{"file", "pipe"}, forks: true, calls: []string{
 		"dup {file} {fd}", "dup2 {pipe} {fd} 10", "dup2 {file} {fd} 11", "dup3 {file} {fd} 12 O_CLOEXEC", "dup3 {file} {fd} 12 0", "dup2 {file} {fd} -1", "fcntldup {file} {fd} F_DUPFD 20", "fcntldup {file} {fd} F_DUPFD_CLOEXEC 7",
 		"fcntldup {file} {fd} F_DUPFD -1", "fcntl {fd} {fcntl}", "fcntl {fd} {fcntl}", "close {fd}", "lseek {fd} {off} {from}", "fstat {fd}", "ioctl {fd} FIONREAD 0", "ioctl {fd} FIONBIO 1", "ioctl {fd} FIONBIO 0", "ioctl {fd} FIOCLEX 0",
-		"read {fd} {few}", "write {fd} {few}", "pread {fd} {few} {off}", "pwrite {fd} {few} {off}", "ftruncate {fd} {few}", "fsync {fd}", "fchmod {fd} 0600", "fallocate {fd} 0 0 10", "fadvise {fd} 0 0 0", "flock {fd} LOCK_EX|LOCK_NB", "lock {fd} F_SETLK F_RDLCK SEEK_SET 0 0",
+		"read {fd} {few}", "write {fd} {few}", "pread {fd} {few} {off}", "pwrite {fd} {few} {off}", "ftruncate {fd} {few}", "fsync {fd}", "fallocate {fd} 0 0 10", "fadvise {fd} 0 0 0", "flock {fd} LOCK_EX|LOCK_NB", "lock {fd} F_SETLK F_RDLCK SEEK_SET 0 0",
 		"eventfd $6 0 0", "epoll $7 0", "timerfd $8 CLOCK_MONOTONIC 0", "socketpair $9 $10 AF_UNIX {utype} 0", "sendfile {fd} {fd} -2 5", "splice {fd} -1 {fd} -1 5 SPLICE_F_NONBLOCK", "copyrange {fd} {fd} 5 0", "shutdown {fd} SHUT_WR", "recv {fd} 5 MSG_DONTWAIT", "getsockname {fd}",
 		"reopen {file} {fd} O_RDONLY", "readv {fd} 0 0", "writev {fd} 0 0", "fchdir {fd}", "poll {fd} {poll}", "epoll_ctl $7 EPOLL_CTL_ADD {fd} EPOLLIN 1", "mmap {region} 4096 PROT_READ MAP_SHARED {fd} 0",
 	}},
@@ -154,7 +154,7 @@ var families = []*callFamily{
 		"getrlimit {proc} {limit}", "setrlimit {proc} RLIMIT_NOFILE 50", "setrlimit {proc} RLIMIT_NOFILE 8", "setrlimit {proc} RLIMIT_CORE 0", "getrlimit {who} RLIMIT_CPU 1", "prctl {prctl}", "prctl {prctl}", "exit {few}", "kill {proc} {sig}", "kill {proc} SIGKILL", "kill {proc} {stop}", "kill {proc} 0", "tgkill {proc} 0", "sigaction SIGCHLD {action} {sa} 0",
 	}},
 	{name: "lock", begin: []string{"open $0 a O_RDWR|O_CREAT 0600", "open $1 a O_RDWR 0", "write $0 100"}, forks: true, with: []string{"process"}, calls: []string{
-		"lock {file} {lkcmd} {lktyp} SEEK_SET {small} {small}", "lock {file} {lkcmd} {lktyp} SEEK_SET {small} {small}", "lock {file} {lkcmd} {lktyp} {from} {small} {small}", "flock {file} {flock}", "flock {file} {flock}", "close {file}", "open {file} a O_RDWR 0", "open {file} a O_RDONLY 0", "open {file} b O_WRONLY|O_CREAT 0600", "dup {file} {file}", "lseek {file} {few} SEEK_SET", "exit 0",
+		"lock {file} {lkcmd} {lktyp} SEEK_SET {small} {small}", "lock {file} {lkcmd} {lktyp} SEEK_SET {small} {small}", "lock {file} {lkcmd} {lktyp} {from} {small} {small}", "lock {file} F_OFD_GETLK F_WRLCK SEEK_SET {small} {small}", "flock {file} {flock}", "flock {file} {flock}", "close {file}", "open {file} a O_RDWR 0", "open {file} a O_RDONLY 0", "open {file} b O_WRONLY|O_CREAT 0600", "dup {file} {file}", "lseek {file} {few} SEEK_SET", "exit 0",
 	}},
 	{name: "futex", forks: true, calls: []string{
 		"futex {semn} {futex} {few} {semn} {semn} {few}", "futex {semn} {futex} 0 0 1 0", "futex 0 FUTEX_LOCK_PI 0 0 0 0", "futex 0 FUTEX_UNLOCK_PI 0 0 0 0", "futex 0 FUTEX_TRYLOCK_PI 0 0 0 0", "set_word {semn} 0x3ffffff0", "set_word {semn} 0", "exit 0",

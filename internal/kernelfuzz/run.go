@@ -78,7 +78,7 @@ func (b *Bench) Native(cases []Case) (Outcome, error) {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return nil, err
 	}
-	cmd := b.native(filepath.Join(dir, "interp"), file)
+	cmd := b.native(filepath.Join(dir, "interp"), file, "native")
 	cmd.Dir = work
 	out, errs, err := finish(cmd)
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *Bench) Ariadne(cases []Case) (Outcome, []string, error) {
 	for {
 		var e struct {
 			Logs     []struct{ Text string }
-			Refusals []struct{ What string }
+			Refusals []struct{ Name string }
 		}
 		if err := dec.Decode(&e); err == io.EOF {
 			break
@@ -132,7 +132,7 @@ func (b *Bench) Ariadne(cases []Case) (Outcome, []string, error) {
 			text.WriteString(l.Text + "\n")
 		}
 		for _, r := range e.Refusals {
-			refused = append(refused, r.What)
+			refused = append(refused, r.Name)
 		}
 	}
 	return observe(text.String()), refused, nil

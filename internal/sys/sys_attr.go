@@ -82,8 +82,12 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
-	case h == nil: // a socket's mode means nothing
-		return kernel.Ret(0)
+	case h == nil:
+		switch t.FDs().Get(fdOf(a[0])).File.(type) {
+		case *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
+		}
+		return kernel.Ret(0) // a socket's mode means nothing
 	}
 	r := run(t)
 	if r == 0 {

@@ -101,13 +101,13 @@ func sysEpollPwait2(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func epollWait(t *kernel.Thread, a Args) kernel.Result {
-	most := int64(int32(a[2]))
-	if most <= 0 || most > math.MaxInt32/epollEventSize {
-		return kernel.Fail(unix.EINVAL)
-	}
 	of := t.Target(fdOf(a[0]))
 	if of == nil {
 		return kernel.Fail(unix.EBADF)
+	}
+	most := int64(int32(a[2]))
+	if most <= 0 || most > math.MaxInt32/epollEventSize {
+		return kernel.Fail(unix.EINVAL)
 	}
 	ep, ok := of.File.(*kernel.Epoll)
 	if !ok {

@@ -70,7 +70,7 @@ func sysGetsid(t *kernel.Thread, a Args) kernel.Result {
 
 func sysSetpgid(t *kernel.Thread, a Args) kernel.Result {
 	pid, pgid := int(int32(a[0])), int(int32(a[1]))
-	if pgid < 0 {
+	if pgid < 0 || pgid == 0 && pid < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
 	p := t.Proc

@@ -79,7 +79,7 @@ func sysReadv(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Native
 	}
 	v, e := readIovecs(t, a[1], a[2])
-	if e != 0 || iovLen(v) == 0 {
+	if _, able := of.File.(kernel.Reader); e != 0 || able && iovLen(v) == 0 {
 		return kernel.RetOr(0, e)
 	}
 	return readFile(t, of, v, of.NonBlocking())
@@ -94,7 +94,7 @@ func sysWritev(t *kernel.Thread, a Args) kernel.Result {
 		return writeVector(t, of, a, -1)
 	}
 	v, e := readIovecs(t, a[1], a[2])
-	if e != 0 || iovLen(v) == 0 {
+	if _, able := of.File.(kernel.Writer); e != 0 || able && iovLen(v) == 0 {
 		return kernel.RetOr(0, e)
 	}
 	return writeFile(t, of, v, of.NonBlocking())
@@ -226,8 +226,8 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
-	if _, socket := of.File.(kernel.Socket); socket && iovLen(v) == 0 {
-		return kernel.Ret(0) // recv(2) would take an empty part of a datagram
+	if _, socket := of.File.(kernel.Socket); socket {
+		return readSocket(t, v, nonblock)
 	}
 	size := min(iovLen(v), maxChunk)
 	if s, ok := r.(kernel.Sized); ok {
@@ -245,6 +245,21 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 		}
 	}
 	return kernel.RetOr(n, e)
+}
+
+// readSocket is recv(2) but for reads of no bytes, by which recv would take an empty part of
+// a datagram.
+func readSocket(t *kernel.Thread, v []iovec, nonblock bool) kernel.Result {
+	if iovLen(v) == 0 {
+		return kernel.Ret(0)
+	}
+	flags := 0
+	if nonblock {
+		flags = unix.MSG_DONTWAIT
+	}
+	m, r := receive(t, t.Call.Args[0], v, flags)
+	dropRights(t, m.Rights, 0) // there is no room for them
+	return r
 }
 
 // unread gives back what could not be stored, to a file that takes it.

@@ -194,7 +194,7 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 		!inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
 		return kernel.Fail(unix.ESPIPE)
 	}
-	nonblock := a[5]&unix.SPLICE_F_NONBLOCK != 0
+	nonblock := a[5]&unix.SPLICE_F_NONBLOCK != 0 || outPipe && (out.NonBlocking() || inPipe && in.NonBlocking())
 	size := int(min(a[4], maxChunk))
 	if outPipe {
 		return spliceIn(t, in, out, a, size, nonblock)
@@ -294,7 +294,7 @@ func spliceOut(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, non
 	case e != 0:
 		return kernel.Fail(e)
 	}
-	from.Read(t, b[:n])
+	from.Pipe.Take(n)
 	return kernel.Ret(int64(n))
 }
 
@@ -326,7 +326,7 @@ func sysTee(t *kernel.Thread, a Args) kernel.Result {
 	if !ok1 || !ok2 || from.Pipe == to.Pipe {
 		return kernel.Fail(unix.EINVAL)
 	}
-	nonblock := a[3]&unix.SPLICE_F_NONBLOCK != 0
+	nonblock := a[3]&unix.SPLICE_F_NONBLOCK != 0 || in.NonBlocking() || out.NonBlocking()
 	if to.Ready()&kernel.Err != 0 {
 		return brokenPipe(t, out)
 	}

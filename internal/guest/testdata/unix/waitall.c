@@ -2,7 +2,7 @@
 // them carried, nor the bytes of two senders when the receiver asks for them.
 #include "net.h"
 
-static void send_with(int s, const char *text, int fd)
+static ssize_t send_with(int s, const char *text, int fd)
 {
 	char ctl[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec v = {(char *)text, strlen(text)};
@@ -14,7 +14,7 @@ static void send_with(int s, const char *text, int fd)
 		*h = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
 		memcpy(CMSG_DATA(h), &fd, sizeof fd);
 	}
-	SHOW(sendmsg(s, &m, 0));
+	return sendmsg(s, &m, 0);
 }
 
 static void take(int s, int size, int flags)
@@ -39,14 +39,14 @@ int main(void)
 {
 	int p[2], on = 1;
 	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, p));
-	send_with(p[0], "ab", -1);
-	send_with(p[0], "cd", 1);
-	send_with(p[0], "ef", -1);
-	send_with(p[0], "gh", 2);
+	SHOW(send_with(p[0], "ab", -1));
+	SHOW(send_with(p[0], "cd", 1));
+	SHOW(send_with(p[0], "ef", -1));
+	SHOW(send_with(p[0], "gh", 2));
 	take(p[1], 8, MSG_WAITALL);
 	take(p[1], 8, MSG_WAITALL);
-	send_with(p[0], "ijkl", 1);
-	send_with(p[0], "mn", -1);
+	SHOW(send_with(p[0], "ijkl", 1));
+	SHOW(send_with(p[0], "mn", -1));
 	take(p[1], 2, MSG_WAITALL);
 	take(p[1], 2, MSG_WAITALL);
 	take(p[1], 2, MSG_WAITALL);

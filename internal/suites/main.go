@@ -1,0 +1,123 @@
+// Command suites runs a suite of system-call tests that was built elsewhere: each program of a
+// directory natively and as a node of one program, and compares what came of it.
+//
+//	go run ./internal/suites [flags] DIR
+//
+// A program has passed when it ends with status 0 and prints no failure; it passes here too
+// when it does so with at least as many checks as natively. The markers of LTP, of rr's tests and of
+// Google Test are known. Natively a program runs in namespaces of its own (processes,
+// mounts, network, IPC), in an empty directory.
+//
+// Exit status 0 whatever the rate: it is measured, not judged.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+)
+
+type options struct {
+	ariadne string
+	limit   time.Duration
+	args    []string // of each program
+	env     []string // NAME=VALUE, beside PATH and HOME
+	jobs    int
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.DurationVar(&o.limit, "limit", time.Minute, "real time that one program may take")
+	flag.IntVar(&o.jobs, "jobs", 2, "programs at once")
+	match := flag.String("match", "", "only programs whose name matches")
+	args := flag.String("args", "", "arguments of each program")
+	env := flag.String("env", "", "environment of each program: NAME=VALUE NAME=VALUE")
+	flag.Parse()
+	o.args, o.env = strings.Fields(*args), strings.Fields(*env)
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "suites: one directory is wanted: make suites DIR=/path/to/programs")
+		os.Exit(2)
+	}
+	if err := suites(o, flag.Arg(0), *match); err != nil {
+		fmt.Fprintln(os.Stderr, "suites:", err)
+		os.Exit(2)
+	}
+}
+
+func suites(o options, dir, match string) error {
+	only, err := regexp.Compile(match)
+	if err != nil {
+		return err
+	}
+	if o.ariadne, err = filepath.Abs(o.ariadne); err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	names, err := programs(dir, only)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s has no programs", dir)
+	}
+	o.env = append(o.env, "PATH="+dir+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8")
+	results := make([]result, len(names))
+	slots := make(chan struct{}, max(1, o.jobs))
+	done := make(chan int)
+	for i, name := range names {
+		go func() {
+			slots <- struct{}{}
+			results[i] = o.both(filepath.Join(dir, name))
+			<-slots
+			done <- i
+		}()
+	}
+	for range names {
+		r := results[<-done]
+		if r.verdict != passes && r.verdict != failsNatively {
+			fmt.Println(r)
+		}
+	}
+	fmt.Print(summary(results))
+	return nil
+}
+
+// programs lists the executable files of a directory.
+func programs(dir string, only *regexp.Regexp) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && only.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+// summary is the rate, as docs/guests.md shows it.
+func summary(results []result) string {
+	count := map[verdict]int{}
+	for _, r := range results {
+		count[r.verdict]++
+	}
+	native := len(results) - count[failsNatively]
+	rate := 0
+	if native > 0 {
+		rate = 100 * count[passes] / native
+	}
+	return fmt.Sprintf("%d programs; %d pass natively; %d of these pass here too (%d %%), %d are refused loudly, %d differ, %d do not end\n",
+		len(results), native, count[passes], rate, count[refused], count[differs], count[endless])
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// outcome is what came of one program.
+type outcome struct {
+	status  int // exit status, 128 + signal, or -1 when it did not end
+	passed  int // checks
+	failed  int
+	skipped int
+	refused []string // calls that Ariadne refused and that matter
+	err     error
+}
+
+func (o outcome) good() bool { return o.status == 0 && o.failed == 0 && o.err == nil }
+
+func (o outcome) String() string {
+	s := fmt.Sprintf("status %d, %d passed, %d failed, %d skipped", o.status, o.passed, o.failed, o.skipped)
+	if o.status < 0 {
+		s = "did not end"
+	}
+	if o.err != nil {
+		s += ": " + o.err.Error()
+	}
+	return s
+}
+
+type verdict int
+
+const (
+	passes verdict = iota
+	failsNatively
+	refused
+	differs
+	endless
+)
+
+func (v verdict) String() string {
+	return [...]string{"passes", "fails natively", "refused", "differs", "does not end"}[v]
+}
+
+// result is one program's two outcomes.
+type result struct {
+	name         string
+	native, here outcome
+	verdict      verdict
+}
+
+func (r result) String() string {
+	s := fmt.Sprintf("%-24s %s: natively %v; here %v", r.name, r.verdict, r.native, r.here)
+	if len(r.here.refused) > 0 {
+		s += "; refused: " + strings.Join(r.here.refused, ", ")
+	}
+	return s
+}
+
+// judge says what the two outcomes mean.
+func judge(native, here outcome) verdict {
+	switch {
+	case !native.good():
+		return failsNatively
+	case here.good() && here.passed >= native.passed:
+		return passes
+	case here.status < 0:
+		return endless
+	case len(here.refused) > 0:
+		return refused
+	}
+	return differs
+}
+
+// both runs a program natively and, when it passes there, under Ariadne.
+func (o options) both(program string) result {
+	r := result{name: filepath.Base(program)}
+	dir, err := os.MkdirTemp("", "suites")
+	if err != nil {
+		r.native.err, r.verdict = err, failsNatively
+		return r
+	}
+	defer os.RemoveAll(dir)
+	r.native = o.native(program, dir)
+	if r.native.good() {
+		r.here = o.emulated(program, dir)
+	}
+	r.verdict = judge(r.native, r.here)
+	return r
+}
+
+func (o options) native(program, dir string) outcome {
+	work := filepath.Join(dir, "native")
+	if err := os.Mkdir(work, 0o755); err != nil {
+		return outcome{err: err}
+	}
+	args := append([]string{"--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child", program}, o.args...)
+	if os.Getuid() != 0 {
+		args = append([]string{"--map-root-user"}, args...)
+	}
+	cmd := exec.Command("unshare", args...)
+	cmd.Dir, cmd.Env = work, append(o.env, "TMPDIR="+work)
+	out, err := o.finish(cmd)
+	got := checks(out)
+	got.status, got.err = statusOf(cmd, err)
+	return got
+}
+
+func (o options) emulated(program, dir string) outcome {
+	command := strings.Join(append([]string{program}, o.args...), " ")
+	env, err := json.Marshal(environment(append(o.env, "TMPDIR=/tmp")))
+	if err != nil {
+		return outcome{err: err}
+	}
+	spec := fmt.Sprintf("name: suite\nnodes:\n  - name: test\n    command: %q\n    client: true\n    may_fail: true\n    env: %s\n", command, env)
+	file := filepath.Join(dir, "spec.yaml")
+	if err := os.WriteFile(file, []byte(spec), 0o644); err != nil {
+		return outcome{err: err}
+	}
+	cmd := exec.Command(o.ariadne, "run", "--json", "--out", filepath.Join(dir, "run"), file)
+	out, err := o.finish(cmd)
+	if _, e := statusOf(cmd, err); e != nil {
+		return outcome{status: -1, err: e}
+	}
+	got := outcome{status: -1}
+	var text strings.Builder
+	for dec := json.NewDecoder(strings.NewReader(out)); dec.More(); {
+		var e struct {
+			Logs     []struct{ Text string }
+			Exits    []struct{ Status, Signal int }
+			Refusals []struct {
+				Name     string
+				Harmless bool
+			}
+		}
+		if err := dec.Decode(&e); err != nil {
+			got.err = err
+			break
+		}
+		for _, l := range e.Logs {
+			text.WriteString(l.Text + "\n")
+		}
+		for _, x := range e.Exits {
+			if got.status = x.Status; x.Signal != 0 {
+				got.status = 128 + x.Signal
+			}
+		}
+		for _, r := range e.Refusals {
+			if !r.Harmless {
+				got.refused = append(got.refused, r.Name)
+			}
+		}
+	}
+	c := checks(text.String())
+	got.passed, got.failed, got.skipped = c.passed, c.failed, c.skipped
+	return got
+}
+
+// environment is NAME=VALUE as a map.
+func environment(list []string) map[string]string {
+	m := map[string]string{}
+	for _, s := range list {
+		name, value, _ := strings.Cut(s, "=")
+		m[name] = value
+	}
+	return m
+}
+
+// The markers of checks: LTP's, rr's, Google Test's.
+var (
+	passMark = regexp.MustCompile(`(?m)\bTPASS\b|EXIT-SUCCESS|^\[ +OK \]`)
+	failMark = regexp.MustCompile(`(?m)\bTFAIL\b|\bTBROK\b|FAILED: errno|^\[  FAILED  \] \w+\.\w+ \(`)
+	skipMark = regexp.MustCompile(`(?m)\bTCONF\b|^\[  SKIPPED \]`)
+)
+
+func checks(text string) outcome {
+	count := func(r *regexp.Regexp) int { return len(r.FindAllStringIndex(text, -1)) }
+	return outcome{passed: count(passMark), failed: count(failMark), skipped: count(skipMark)}
+}
+
+// finish runs cmd to its end, for as long as it may take, and returns all that it printed.
+func (o options) finish(cmd *exec.Cmd) (string, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if cmd.Args[0] == o.ariadne {
+		cmd.Stderr = nil
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), o.limit)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) })
+	kill := time.AfterFunc(o.limit+5*time.Second, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	defer kill.Stop()
+	err := cmd.Wait()
+	if !stop() {
+		err = context.DeadlineExceeded
+	}
+	return out.String(), err
+}
+
+// statusOf says how a command ended.
+func statusOf(cmd *exec.Cmd, err error) (int, error) {
+	if err == context.DeadlineExceeded || cmd.ProcessState == nil {
+		return -1, err
+	}
+	ws := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	return ws.ExitStatus(), nil
+}
