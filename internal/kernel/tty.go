@@ -47,7 +47,7 @@ type Terminal struct {
 
 	slaves int  // open file descriptions
 	opened bool // the slave has ever been open
-	hungUp bool // the slave's ends are dead
+	gone   bool // the master is: the slave's ends are dead
 
 	lines   []ttyInput // what can be read
 	edit    []byte     // the line that is being typed
@@ -73,7 +73,6 @@ type PtyMaster struct{ *Terminal }
 type PtySlave struct {
 	*Terminal
 	path string
-	dead bool // hung up while it was open
 }
 
 // OpenPty makes a terminal and returns its master end.
@@ -105,7 +104,7 @@ func (p *Process) TerminalOf() *Terminal {
 // OpenSlave opens the other end. control: it becomes the controlling terminal of a
 // session leader who has none.
 func (x *Terminal) OpenSlave(p *Process, path string, control bool) (*PtySlave, Errno) {
-	if x.Locked || x.hungUp {
+	if x.Locked || x.gone {
 		return nil, unix.EIO
 	}
 	x.slaves++
@@ -132,20 +131,18 @@ func (s *PtySlave) Changed() *Queue  { return &s.slaveChanged }
 
 // Release of the master hangs up the slave.
 func (m *PtyMaster) Release(n *Node) {
+	m.gone = true
 	m.hangUp(n)
 	delete(n.Terminals, m.N)
 }
 
 func (s *PtySlave) Release(n *Node) {
-	if !s.hungUp {
-		s.slaves--
-		s.masterChanged.Notify(0)
-	}
+	s.slaves--
+	s.masterChanged.Notify(0)
 }
 
 // hangUp ends the session's use of the terminal.
 func (x *Terminal) hangUp(n *Node) {
-	x.hungUp, x.slaves = true, 0
 	sid, group := x.Session, x.Group
 	x.Session, x.Group = 0, 0
 	if leader := n.Procs[sid]; sid != 0 && leader != nil {
@@ -157,13 +154,16 @@ func (x *Terminal) hangUp(n *Node) {
 	x.slaveChanged.Notify(0)
 }
 
-// leaderEnds does what the end of a session's leader means for its terminal.
+// leaderEnds does what the end of a session's leader means for its terminal: it is
+// nobody's then, and goes on.
 func (p *Process) leaderEnds() {
 	if p.SID != p.PID {
 		return
 	}
 	if x := p.TerminalOf(); x != nil {
-		x.hangUp(p.Node)
+		group := x.Group
+		x.Session, x.Group = 0, 0
+		p.Node.signalGroup(group, unix.SIGHUP)
 	}
 }
 
@@ -192,7 +192,7 @@ func (m *PtyMaster) Ready() (ev Events) {
 
 // Ready implements File.
 func (s *PtySlave) Ready() (ev Events) {
-	if s.hungUp {
+	if s.gone {
 		return In | RdNorm | Out | WrNorm | Err | Hup
 	}
 	if s.canRead(ttyLine) {
@@ -265,7 +265,7 @@ func (m *PtyMaster) Write(t *Thread, b []byte) (int, Errno) {
 
 // Read implements Reader.
 func (s *PtySlave) Read(t *Thread, b []byte) (int, Errno) {
-	if s.hungUp {
+	if s.gone {
 		return 0, 0
 	}
 	if e := s.foreground(t, unix.SIGTTIN); e != 0 {
@@ -310,7 +310,7 @@ func (s *PtySlave) Read(t *Thread, b []byte) (int, Errno) {
 
 // Write implements Writer.
 func (s *PtySlave) Write(t *Thread, b []byte) (int, Errno) {
-	if s.hungUp {
+	if s.gone {
 		return 0, unix.EIO
 	}
 	if s.Lflag&unix.TOSTOP != 0 {
@@ -452,9 +452,9 @@ func (m *PtyMaster) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 func (s *PtySlave) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	p := t.Proc
 	switch {
-	case s.hungUp && cmd == unix.TIOCSPGRP:
+	case s.gone && cmd == unix.TIOCSPGRP:
 		return 0, unix.ENOTTY
-	case s.hungUp:
+	case s.gone:
 		return 0, unix.EIO
 	}
 	switch cmd {

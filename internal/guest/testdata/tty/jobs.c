@@ -120,6 +120,33 @@ int main(void)
 		;
 	printf("master: %s\n", errname(errno));
 
+	// A terminal outlives the leader of its session.
+	master = MUST(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK));
+	MUST(unlockpt(master));
+	MUST(ptsname_r(master, name, sizeof name));
+	int slave = MUST(open(name, O_RDWR | O_NOCTTY | O_NONBLOCK));
+	if ((pid = fork()) == 0) {
+		setsid();
+		MUST(ioctl(slave, TIOCSCTTY, 0));
+		MUST(write(slave, "last words", 10));
+		_exit(0);
+	}
+	show_wait("leader", pid);
+	nap(30);
+	struct pollfd p[2] = {{master, POLLIN | POLLOUT}, {slave, POLLIN | POLLOUT}};
+	poll(p, 2, 0);
+	printf("master %s, slave %s\n", events(p[0].revents), events(p[1].revents));
+	SHOW(write(slave, "x", 1));
+	SHOW(read(slave, b, sizeof b));
+	SHOW(write(master, "x", 1));
+	nap(60);
+	SHOW(read(master, b, sizeof b));
+	SHOW(read(master, b, sizeof b));
+	int again = open(name, O_RDWR | O_NOCTTY) >= 0;
+	SURE(again);
+	SHOW(write(slave, "x", 1));
+	close(slave);
+
 	// The master's end hangs up the session.
 	master = MUST(posix_openpt(O_RDWR | O_NOCTTY));
 	MUST(unlockpt(master));
