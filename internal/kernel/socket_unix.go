@@ -444,7 +444,8 @@ func (s *Unix) takeStream(m *InMsg) {
 		}
 	}
 	peek := m.Flags&unix.MSG_PEEK != 0
-	for i := 0; i < len(s.queue) && len(m.Data) < m.Max; {
+	// Rights of the first bytes come even when none of these are asked for.
+	for i, begun := 0, false; i < len(s.queue) && (!begun || len(m.Data) < m.Max); begun = true {
 		msg := &s.queue[i]
 		if m.Creds != nil && msg.creds != *m.Creds {
 			m.Last = true

@@ -48,7 +48,7 @@ var choices = map[string][]string{
 	"how":     {"SHUT_RD", "SHUT_WR", "SHUT_RDWR", "3"},
 	"backlog": {"0", "1", "5", "-1"},
 	"opt":     {"SOL_SOCKET SO_TYPE", "SOL_SOCKET SO_ERROR", "SOL_SOCKET SO_ERROR", "SOL_SOCKET SO_ACCEPTCONN", "SOL_SOCKET SO_REUSEADDR", "SOL_SOCKET SO_RCVLOWAT", "SOL_SOCKET SO_DOMAIN", "SOL_SOCKET SO_PROTOCOL", "SOL_SOCKET SO_LINGER", "IPPROTO_TCP TCP_NODELAY", "IPPROTO_IPV6 IPV6_V6ONLY", "IPPROTO_IP IP_TTL"},
-	"setopt":  {"SOL_SOCKET SO_REUSEADDR 1", "SOL_SOCKET SO_REUSEADDR 0", "SOL_SOCKET SO_RCVLOWAT 5", "SOL_SOCKET SO_RCVLOWAT 0", "SOL_SOCKET SO_LINGER 1 0", "SOL_SOCKET SO_TYPE 1", "IPPROTO_TCP TCP_NODELAY 1", "IPPROTO_TCP TCP_CORK 1", "IPPROTO_IPV6 IPV6_V6ONLY 1", "SOL_SOCKET SO_KEEPALIVE 1", "IPPROTO_UDP UDP_CORK 1", "IPPROTO_UDP UDP_CORK 0"},
+	"setopt":  {"SOL_SOCKET SO_REUSEADDR 1", "SOL_SOCKET SO_REUSEADDR 0", "SOL_SOCKET SO_RCVLOWAT 5", "SOL_SOCKET SO_RCVLOWAT 0", "SOL_SOCKET SO_LINGER 1 0", "SOL_SOCKET SO_TYPE 1", "IPPROTO_TCP TCP_NODELAY 1", "IPPROTO_IPV6 IPV6_V6ONLY 1", "SOL_SOCKET SO_KEEPALIVE 1", "IPPROTO_UDP UDP_CORK 1", "IPPROTO_UDP UDP_CORK 0"},
 
 	"sig":    {"SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH", "SIGRT0", "SIGRT1", "SIGHUP", "SIGPIPE", "SIGIO", "0", "65", "SIGINT"},
 	"stop":   {"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGCONT", "SIGCONT", "SIGKILL"},
@@ -114,7 +114,7 @@ var families = []*callFamily{
 	}},
 	{name: "descriptor", begin: []string{"open $0 a O_RDWR|O_CREAT 0644", "pipe $3 $4 {pflags}"}, with: []string{"file", "pipe"}, forks: true, calls: []string{
 		"dup {file} {fd}", "dup2 {pipe} {fd} 10", "dup2 {file} {fd} 11", "dup3 {file} {fd} 12 O_CLOEXEC", "dup3 {file} {fd} 12 0", "dup2 {file} {fd} -1", "fcntldup {file} {fd} F_DUPFD 20", "fcntldup {file} {fd} F_DUPFD_CLOEXEC 7",
-		"fcntldup {file} {fd} F_DUPFD -1", "fcntl {fd} {fcntl}", "fcntl {fd} {fcntl}", "close {fd}", "lseek {fd} {off} {from}", "fstat {fd}", "ioctl {fd} FIONREAD 0", "ioctl {fd} FIONBIO 1", "ioctl {fd} FIONBIO 0", "ioctl {fd} FIOCLEX 0",
+		"fcntldup {file} {fd} F_DUPFD -1", "fcntl {fd} {fcntl}", "fcntl {fd} {fcntl}", "close {fd}", "lseek {fd} {off} {from}", "fstat {fd}", "ioctl {pipe} FIONREAD 0", "ioctl {fd} FIONBIO 1", "ioctl {fd} FIONBIO 0", "ioctl {fd} FIOCLEX 0",
 		"read {fd} {few}", "write {fd} {few}", "pread {fd} {few} {off}", "pwrite {fd} {few} {off}", "ftruncate {fd} {few}", "fsync {fd}", "fallocate {fd} 0 0 10", "fadvise {fd} 0 0 0", "flock {fd} LOCK_EX|LOCK_NB", "lock {fd} F_SETLK F_RDLCK SEEK_SET 0 0",
 		"eventfd $6 0 0", "epoll $7 0", "timerfd $8 CLOCK_MONOTONIC 0", "socketpair $9 $10 AF_UNIX {utype} 0", "sendfile {fd} {fd} -2 5", "splice {fd} -1 {fd} -1 5 SPLICE_F_NONBLOCK", "copyrange {fd} {fd} 5 0", "shutdown {fd} SHUT_WR", "recv {fd} 5 MSG_DONTWAIT", "getsockname {fd}",
 		"reopen {file} {fd} O_RDONLY", "readv {fd} 0 0", "writev {fd} 0 0", "fchdir {fd}", "poll {fd} {poll}", "epoll_ctl $7 EPOLL_CTL_ADD {fd} EPOLLIN 1", "mmap {region} 4096 PROT_READ MAP_SHARED {fd} 0",
@@ -138,7 +138,7 @@ var families = []*callFamily{
 	}},
 	{name: "tcp", begin: []string{"socket $9 AF_INET SOCK_STREAM 0", "bind $9 {iaddr}", "listen $9 3"}, with: []string{"poll"}, forks: true, calls: []string{
 		"socket {sock} {idom} SOCK_STREAM 0", "socket {sock} {idom} SOCK_STREAM|SOCK_NONBLOCK 0", "bind {sock} {iaddr}", "bind {sock} {6addr}", "connect {sock} {iaddr}", "connect {sock} {6addr}", "socket $11 AF_INET SOCK_STREAM 0; connect $11 i:1; accept $12 $9 0", "socket $10 AF_INET SOCK_STREAM 0; setsockopt $10 SOL_SOCKET SO_REUSEADDR 1; bind $10 i:1; listen $10 {backlog}",
-		"listen {sock} {backlog}", "accept {sock} {sock} SOCK_NONBLOCK", "accept {sock} {sock} 0", "getsockname {sock}", "getpeername {sock}", "shutdown {sock} {how}", "send {sock} {few} {send}", "send {sock} {few} {send}", "sendto {sock} {few} {send} {iaddr}", "recv {sock} {n} {recv}", "recv {sock} {few} {recv}", "recvfrom {sock} {few} {recv}", "recvmsg {sock} {few} {recv} 1",
+		"listen {sock} {backlog}", "accept {sock} {sock} SOCK_NONBLOCK", "accept {sock} {sock} 0", "getsockname {sock}", "getpeername {sock}", "shutdown {sock} {how}", "send {sock} {few} {usend}", "send {sock} {few} {usend}", "sendto {sock} {few} {usend} {iaddr}", "recv {sock} {n} {recv}", "recv {sock} {few} {recv}", "recvfrom {sock} {few} {recv}", "recvmsg {sock} {few} {recv} 1",
 		"read {sock} {few}", "write {sock} {few}", "close {sock}", "close {sock}", "fcntl {sock} F_SETFL O_NONBLOCK", "fcntl {sock} F_SETFL 0", "getsockopt {sock} {opt}", "setsockopt {sock} {setopt}", "poll {sock} {poll}", "ioctl {sock} FIONREAD 0", "sigaction SIGPIPE IGN 0 0", "select {sock}", "dup {sock} {sock}",
 	}},
 	{name: "udp", begin: []string{"socket $9 AF_INET SOCK_DGRAM 0", "bind $9 {iaddr}", "socket $10 AF_INET SOCK_DGRAM 0"}, with: []string{"poll"}, forks: true, calls: []string{

@@ -270,6 +270,9 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(of) {
 		return hostIoctl(t, cmd, a)
 	}
+	if _, ok := of.File.(*kernel.Epoll); ok {
+		return kernel.Fail(unix.EINVAL) // it has ioctls of its own, and answers all others so
+	}
 	if x, ok := of.File.(kernel.Ioctler); ok {
 		v, e := x.Ioctl(t, cmd, arg)
 		if _, ok := of.File.(*kernel.PtySlave); ok && e == unix.EAGAIN { // from the background

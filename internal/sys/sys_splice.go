@@ -194,6 +194,9 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 		!inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
 		return kernel.Fail(unix.ESPIPE)
 	}
+	if noSplice(in.File) || noSplice(out.File) {
+		return kernel.Fail(unix.EINVAL)
+	}
 	nonblock := a[5]&unix.SPLICE_F_NONBLOCK != 0 || outPipe && (out.NonBlocking() || inPipe && in.NonBlocking())
 	size := int(min(a[4], maxChunk))
 	if outPipe {
@@ -206,6 +209,15 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 func isNull(of *kernel.OpenFile) bool {
 	h, ok := of.File.(*kernel.HostFile)
 	return ok && h.Path == "/dev/null"
+}
+
+// noSplice reports whether a file can be read or written, but not spliced.
+func noSplice(f kernel.File) bool {
+	switch f.(type) {
+	case *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+		return true
+	}
+	return false
 }
 
 // spliceIn fills a pipe.
