@@ -127,7 +127,7 @@ var families = []*callFamily{
 	}},
 	{name: "poll", begin: []string{"pipe $3 $4 O_NONBLOCK", "eventfd $6 0 EFD_NONBLOCK", "socketpair $9 $10 AF_UNIX {utype} 0", "epoll $8 0"}, with: []string{"unix", "pipe"}, calls: append([]string{
 		"eventfd {ev} {few} {nonblk}", "eventfd $6 3 EFD_SEMAPHORE|EFD_NONBLOCK", "signal_eventfd {ev} {few}", "signal_eventfd {ev} -1", "signal_eventfd {ev} -2", "read_eventfd {ev} 1000", "read_eventfd {ev} 4", "write {ev} 3",
-		"timerfd $7 {clock} TFD_NONBLOCK", "timerfd_settime {ev} 0 {few} {few} 0", "timerfd_settime {ev} 0 0 0 1", "timerfd_settime {ev} TFD_TIMER_ABSTIME 1 0 0", "timerfd_gettime {ev}", "read {ev} {few}", "signalfd $7 new {set} SFD_NONBLOCK", "signalfd $7 $7 {set} 0", "read_signalfd {ev}", "sigprocmask SIG_BLOCK {set}", "raise {sig}",
+		"timerfd $7 {clock} TFD_NONBLOCK", "timerfd_settime {ev} 0 {few} {few} 0", "timerfd_settime {ev} TFD_TIMER_ABSTIME 1 0 0", "timerfd_gettime {ev}", "read {ev} {few}", "signalfd $7 new {set} SFD_NONBLOCK", "signalfd $7 $7 {set} 0", "read_signalfd {ev}", "sigprocmask SIG_BLOCK {set}", "raise {sig}",
 		"epoll $7 0", "epoll_ctl $7 {ctl} {ev} {events} 3", "epoll_ctl $8 {ctl} {ev} {events} 4", "epoll_wait {ev} 3 0", "close {fd}", "dup $5 {fd}", "write {pipe} {few}", "read {pipe} {few}", "send {sock} {few} MSG_NOSIGNAL|MSG_DONTWAIT", "recv {sock} {few} MSG_DONTWAIT", "shutdown {sock} {how}", "fcntl {ev} {fcntl}", "sigaction {sig} HANDLER 0 0", "lseek {ev} 0 SEEK_SET",
 	}, polling...)},
 	{name: "unix", begin: []string{"socketpair $9 $10 AF_UNIX {utype} 0"}, with: []string{"poll", "descriptor"}, forks: true, calls: []string{

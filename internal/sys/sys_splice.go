@@ -41,7 +41,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if isNull(in) {
+	if isNull(in) || noSplice(out.File) {
 		return kernel.Fail(unix.EINVAL)
 	}
 	if !isHost(in) {
@@ -177,6 +177,15 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 	if a[5]&^spliceFlags != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
+	for at := 0; at < 4; at += 2 { // before how they are open
+		of := t.FDs().Get(fdOf(a[at]))
+		if of == nil || of.Flags&unix.O_PATH != 0 {
+			return kernel.Fail(unix.EBADF)
+		}
+		if _, pipe := of.File.(*kernel.PipeEnd); pipe && a[at+1] != 0 {
+			return kernel.Fail(unix.ESPIPE)
+		}
+	}
 	in, e := openedAs(t, a[0], unix.O_WRONLY)
 	if e != 0 {
 		return kernel.Fail(e)
@@ -190,8 +199,7 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case !inPipe && !outPipe, inPipe && outPipe && from.Pipe == to.Pipe:
 		return kernel.Fail(unix.EINVAL)
-	case inPipe && a[1] != 0, outPipe && a[3] != 0,
-		!inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
+	case !inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
 		return kernel.Fail(unix.ESPIPE)
 	}
 	if noSplice(in.File) || noSplice(out.File) {
