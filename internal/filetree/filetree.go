@@ -108,6 +108,25 @@ func (t *Tree) Adopt(ino uint64, f *os.File) {
 	t.open[ino] = f
 }
 
+// Adopted reports whether the tree follows a file by no name.
+func (t *Tree) Adopted(ino uint64) bool { return t.open[ino] != nil }
+
+// AdoptUnlinked follows a file on that has lost its last name, if the tree knew one.
+func (t *Tree) AdoptUnlinked(ino uint64) error {
+	var st unix.Stat_t
+	if t.open[ino] != nil || !t.linked[ino] {
+		return nil
+	}
+	if err := unix.Lstat(t.hidden(ino), &st); err != nil || st.Nlink > 1 {
+		return err
+	}
+	f, err := Open(t.hidden(ino))
+	if err == nil {
+		t.open[ino] = f
+	}
+	return err
+}
+
 // Follows reports whether the file is known, by a name or because it was adopted.
 func (t *Tree) Follows(ino uint64) bool { return t.cur.files[ino] != nil || t.open[ino] != nil }
 
@@ -306,6 +325,11 @@ func (t *Tree) content(ino uint64, f *os.File, changed map[uint64]bool) (*Conten
 	if old == nil {
 		old = &Content{}
 	}
+	return readContent(f, old)
+}
+
+// readContent is what f holds; pages that are as in old are shared with it.
+func readContent(f *os.File, old *Content) (*Content, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -314,6 +338,7 @@ func (t *Tree) content(ino uint64, f *os.File, changed map[uint64]bool) (*Conten
 	same := c.Size == old.Size
 	fd := int(f.Fd())
 	var holes [][2]int64
+	var now page
 	for at := int64(0); at < c.Size; {
 		from, err := unix.Seek(fd, at, unix.SEEK_DATA)
 		if err == unix.ENXIO {
@@ -331,14 +356,16 @@ func (t *Tree) content(ino uint64, f *os.File, changed map[uint64]bool) (*Conten
 			return nil, err
 		}
 		for n := from / pageSize; n*pageSize < to; n++ {
-			p := new(page)
-			if _, err := unix.Pread(fd, p[:], n*pageSize); err != nil {
+			read, err := unix.Pread(fd, now[:], n*pageSize)
+			if err != nil {
 				return nil, err
 			}
-			if was := old.pages[n]; was != nil && *was == *p {
-				p = was
-			} else if was != nil || *p != (page{}) {
-				same = false
+			clear(now[max(read, 0):])
+			p := old.pages[n]
+			if p == nil || *p != now {
+				same = same && p == nil && now == page{}
+				p = new(page)
+				*p = now
 			}
 			c.pages[n] = p
 		}
@@ -483,7 +510,14 @@ func (t *Tree) fill(s *State) error {
 		if err != nil {
 			return err
 		}
-		err = rewrite(f, old, c)
+		if old == nil {
+			// What it holds is not known. To empty it first would take from frozen processes
+			// what they have changed in private mappings of it.
+			old, err = readContent(f, c)
+		}
+		if err == nil {
+			err = rewrite(f, old, c)
+		}
 		if t.open[ino] != f {
 			f.Close()
 		}
@@ -501,14 +535,8 @@ func (t *Tree) file(ino uint64) (*os.File, error) {
 	return Open(t.hidden(ino))
 }
 
-// rewrite changes a file from content old (nil: unknown) to c.
+// rewrite changes a file from content old to c.
 func rewrite(f *os.File, old, c *Content) error {
-	if old == nil {
-		old = &Content{}
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-	}
 	if old.Size != c.Size {
 		if err := f.Truncate(c.Size); err != nil {
 			return err

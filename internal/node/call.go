@@ -108,6 +108,7 @@ func (n *Node) leaveCall(th *thread) bool {
 // native lets Linux run the call as it stands.
 func (n *Node) native(th *thread) bool {
 	k := th.k
+	n.holdMapped(th)
 	if th.tr.Consumed() || k.Wait.Preempted {
 		// The handler used up the call's own entry for another call. A thread that was
 		// preempted there may be a copy, which has none and must do the same.

@@ -32,6 +32,12 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import os,pty,time\npid,fd=pty.fork()\nif pid==0:\n  for i in range(3): print(input(),os.ttyname(0),flush=True)\n  os._exit(0)\nfor i in range(3):\n  time.sleep(1);os.write(fd,b'ab\\x7fc%d'%i);time.sleep(1);os.write(fd,b'\\n');time.sleep(1);print(os.read(fd,99))\n"},
 		// What its own children do not get or find wiped, its copies have.
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=[mmap.mmap(-1,8192,34) for i in '123']\nfor x in m: x[0]=65\nm[0].madvise(mmap.MADV_DONTFORK);m[1].madvise(18)\nfor i in range(3):\n  time.sleep(1);print([x[0] for x in m])\n  if os.fork()==0: time.sleep(1);print(m[1][0],m[2][0]);os._exit(0)\n  m[0][0]=m[1][0]=m[0][0]+1;os.wait()\n"},
+		// Only mappings lead to these: a memory file, and one that loses its name when checkpoints exist.
+		{"/usr/bin/python3", "-c", mapOnly + "fd=l.memfd_create(b'm',0);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
+		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(5):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n  if i==1: os.unlink('a')\n"},
+		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd);os.unlink('a')\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
+		// What a copy has changed in a private mapping is its own, whatever becomes of the file.
+		{"/usr/bin/python3", "-c", mapOnly + "time.sleep(1);open('a','wb').write(b'x'*40960);fd=os.open('a',os.O_RDWR);m=mapped(fd,2);os.close(fd)\nfor i in range(4):\n  print(m[0],m[9000],m[20000]);m[0]=i+1;m[9000]=i+5;time.sleep(1)\n"},
 		{"/usr/bin/python3", "-c", "import threading,time\nfor i in range(3):\n  threading.Timer(i+0.5,print,(i,)).start()\n"},
 		// It never waits in a call; what it asks for last is a file's.
 		{"/usr/bin/python3", "-c", "import select,socket,time\ns=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.bind(('',7));s.setblocking(False);f=open('/etc/hostname','rb',0)\np=select.poll();p.register(s,1)\nend=time.monotonic()+.01\nn=0\nwhile time.monotonic()<end:\n  n+=len(p.poll(0))+len(f.read(9))\n  f.seek(0)\n  try: s.recv(9)\n  except BlockingIOError: pass\nprint(n>1000)\n"},
@@ -39,6 +45,13 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		freezeAndThaw(t, args)
 	}
 }
+
+// mapOnly is a function that maps a file without a further descriptor of it, as Python's
+// own does.
+const mapOnly = `import ctypes,os,time
+l=ctypes.CDLL(None);l.mmap.restype=ctypes.c_void_p;l.mmap.argtypes=[ctypes.c_void_p,ctypes.c_size_t,ctypes.c_int,ctypes.c_int,ctypes.c_int,ctypes.c_long]
+def mapped(fd,flags): return (ctypes.c_ubyte*40960).from_address(l.mmap(None,40960,3,flags,fd,0))
+`
 
 // TestOrdinaryUser runs the test above as nobody.
 func TestOrdinaryUser(t *testing.T) {
@@ -100,7 +113,11 @@ func freezeAndThaw(t *testing.T, args []string) {
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
-	for i := len(points) - 1; i >= 0; i-- {
+	for k := range points { // last, first, last but one, second, ...: far back and far on
+		i := k / 2
+		if k%2 == 0 {
+			i = len(points) - 1 - i
+		}
 		m, err := points[i].Thaw()
 		if err != nil {
 			t.Fatal(err)

@@ -97,6 +97,7 @@ func (n *Node) captureFiles() {
 	files := &n.k.Files
 	if n.files == nil || len(files.Dirty) > 0 || len(files.Mapped) > 0 {
 		n.adoptNameless()
+		n.adoptMapped()
 		var changed map[uint64]bool
 		if n.files != nil {
 			changed = map[uint64]bool{}
@@ -200,9 +201,7 @@ func (n *Node) adoptNameless() {
 		var st unix.Stat_t
 		must(unix.Fstat(fd, &st))
 		if key.Dev != n.k.Files.Private || st.Nlink == 0 { // else Capture will find its name
-			// Opened anew: the program's own descriptor may be read-only, and has an
-			// offset that is the program's.
-			f, err := filetree.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+			f, err := openAgain(fd)
 			must(err)
 			n.home.tree.Adopt(id, f)
 		}
@@ -221,7 +220,7 @@ func (n *Node) treeID(key kernel.FileKey) uint64 {
 
 // readOnly reports whether a file is the host's.
 func (n *Node) readOnly(key kernel.FileKey) bool {
-	return key.Dev != n.k.Files.Private && !n.k.Files.Written(key)
+	return key.Dev != n.k.Files.Private && !n.k.Files.Written(key) && !n.k.Files.Mapped[key]
 }
 
 // offset is where an open file stands, and its status flags.

@@ -49,20 +49,22 @@ const (
 
 // Node is one running machine.
 type Node struct {
-	cfg     Config
-	def     *spec.Node
-	k       *kernel.Node
-	threads map[*kernel.Thread]*thread
-	home    *home
-	files   *filetree.State // as last captured; nil: never
-	offsets []offset        // of open host files, likewise
-	shared  sharedMemory    // likewise
-	polled  polling         // the steps just before in which it did nothing else
-	calm    ariadne.Time    // Output.Calm of the last step
-	house   ariadne.Time    // how long after its beginning that is
-	step    step
-	watch   *watchdog
-	started bool
+	cfg      Config
+	def      *spec.Node
+	k        *kernel.Node
+	threads  map[*kernel.Thread]*thread
+	home     *home
+	files    *filetree.State             // as last captured; nil: never
+	offsets  []offset                    // of open host files, likewise
+	shared   sharedMemory                // likewise
+	held     map[kernel.FileKey]*os.File // files mapped since then (holdMapped)
+	heldMost int
+	polled   polling      // the steps just before in which it did nothing else
+	calm     ariadne.Time // Output.Calm of the last step
+	house    ariadne.Time // how long after its beginning that is
+	step     step
+	watch    *watchdog
+	started  bool
 }
 
 // home is what all copies of a node share: the namespaces with the file tree, and
@@ -218,6 +220,7 @@ func (n *Node) Close() (err error) {
 	if n.watch != nil {
 		n.watch.stop()
 	}
+	n.letGo(nil)
 	if n.home.shows == n {
 		if n.home.users > 1 {
 			n.captureFiles() // the others' states are told from this one

@@ -3,6 +3,7 @@
 package node_test
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path"
@@ -44,24 +45,33 @@ func (r *renewed) Apply(in ariadne.Input) (ariadne.Output, error) {
 	return out, c.Drop()
 }
 
-// natural runs a system along its natural schedule and returns each step's name
-// and digest.
-func natural(t *testing.T, s *spec.Spec, renew bool) []string {
+// member is a node, or stands for one.
+type member interface {
+	ariadne.Automaton
+	Close() error
+}
+
+// natural runs a system along its natural schedule, no more than most steps, and returns
+// each step's name and digest. wrap makes its members, which are closed when the test ends.
+func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.Node) member) (steps []string) {
 	t.Helper()
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
 	var members []world.Node
 	for i := range s.Nodes {
 		d := &s.Nodes[i]
-		r := &renewed{node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1}), t, renew}
-		defer func() {
-			if err := r.Close(); err != nil {
+		m := wrap(node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1, TraceCalls: calls}))
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-		}()
-		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start), Automaton: r})
+		})
+		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start), Automaton: m})
 	}
 	w := world.New(world.Rules{Latency: s.Latency}, members)
-	var steps []string
-	for !w.ClientsDone() {
+	for len(steps) < most && !w.ClientsDone() {
 		enabled := w.Enabled()
 		if len(enabled) == 0 {
 			t.Fatal("nothing is enabled")
@@ -78,6 +88,20 @@ func natural(t *testing.T, s *spec.Spec, renew bool) []string {
 	return steps
 }
 
+// realSystem fetches and reads an example.
+func realSystem(t *testing.T, example string) *spec.Spec {
+	t.Helper()
+	dir, _ := path.Split(example)
+	if out, err := exec.Command("../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
+		t.Skipf("not fetched: %v\n%s", err, out)
+	}
+	s, err := spec.Read("../../examples/" + example + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // A real system whose nodes are frozen, thawed and replaced by the copy after every
 // single step does, call by call, what it does undisturbed.
 func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
@@ -88,19 +112,14 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 	}
 	for _, example := range examples {
 		t.Run(example, func(t *testing.T) {
-			dir, _ := path.Split(example)
-			if out, err := exec.Command("../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
-				t.Skipf("not fetched: %v\n%s", err, out)
+			s := realSystem(t, example)
+			run := func(name string, renew bool) (steps []string) {
+				t.Run(name, func(t *testing.T) {
+					steps = natural(t, s, math.MaxInt, false, func(n *node.Node) member { return &renewed{n, t, renew} })
+				})
+				return steps
 			}
-			s, err := spec.Read("../../examples/" + example + ".yaml")
-			if err != nil {
-				t.Fatal(err)
-			}
-			runtime.LockOSThread()
-			if err := tracee.Pin(0); err != nil {
-				t.Fatal(err)
-			}
-			want, got := natural(t, s, false), natural(t, s, true)
+			want, got := run("undisturbed", false), run("renewed", true)
 			for i := range want {
 				if i >= len(got) || got[i] != want[i] {
 					t.Fatalf("step %d of %d: want %s, got %s", i+1, len(want), want[i], append(got, "nothing")[min(i, len(got))])
