@@ -261,6 +261,14 @@ type KilledError struct{ Err error }
 func (e *KilledError) Error() string { return e.Err.Error() }
 func (e *KilledError) Unwrap() error { return e.Err }
 
+// LimitError is an error for want of something that the host gives no more of: processes,
+// open files, room on a disk. It says which limit that is and what to do. It is
+// neither the target's doing nor a bug of the tool.
+type LimitError struct{ Err error }
+
+func (e *LimitError) Error() string { return e.Err.Error() }
+func (e *LimitError) Unwrap() error { return e.Err }
+
 // ErrInterrupted is an automaton's error when the user has ended what it was part of in
 // the midst of a step.
 var ErrInterrupted = errors.New("interrupted")

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 
+	"ariadne"
 	"ariadne/internal/report"
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
@@ -60,6 +61,11 @@ func (a *app) main(args []string) int {
 	if errors.As(err, &bad) { // each line says already where it belongs
 		fmt.Fprintln(a.err, bad)
 		return statusUsage
+	}
+	var limit *ariadne.LimitError
+	if err = run.AsLimit(err); errors.As(err, &limit) {
+		fmt.Fprintf(a.err, "inconclusive: %v\n", err)
+		return run.Inconclusive.ExitStatus()
 	}
 	fmt.Fprintf(a.err, "ariadne: %v\n", err)
 	var u usageError

@@ -1,7 +1,8 @@
 //go:build linux
 
 // Package machine says how much memory there is to use: the machine's, or what the
-// control groups that Ariadne runs in leave of it. It knows nothing else of Ariadne.
+// control groups that Ariadne runs in leave of it; and which limit of the host an error
+// comes from. It knows nothing else of Ariadne.
 package machine
 
 import (
@@ -24,8 +25,8 @@ func Memory() int64 { return groups().memory() }
 // number when that is not known.
 func Available() int64 { return groups().available() }
 
-// groups are the control groups of this process, found once.
-var groups = sync.OnceValue(func() *finder { return find("/") })
+// groups are the control groups of this process that limit memory, found once.
+var groups = sync.OnceValue(func() *finder { return find("/", "memory") })
 
 // finder knows where limits are read.
 type finder struct {
@@ -39,13 +40,14 @@ type group struct {
 	v1  bool
 }
 
-// find finds the control groups of this process and all their parents (cgroups(7)).
-func find(root string) *finder {
+// find finds the control groups of this process that a controller may limit, and all
+// their parents (cgroups(7)).
+func find(root, controller string) *finder {
 	f := &finder{root: root}
 	self, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	mounts, _ := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
-	for _, m := range parseMounts(mounts) {
-		path, ok := groupPath(self, m.v1)
+	for _, m := range parseMounts(mounts, controller) {
+		path, ok := groupPath(self, m.v1, controller)
 		if !ok {
 			continue
 		}
@@ -66,21 +68,21 @@ func find(root string) *finder {
 	return f
 }
 
-// mount is one of the file systems that show control groups with their memory.
+// mount is one of the file systems that show control groups.
 type mount struct {
 	root, point string
 	v1          bool
 }
 
 // parseMounts reads mountinfo (proc(5)).
-func parseMounts(info []byte) (mounts []mount) {
+func parseMounts(info []byte, controller string) (mounts []mount) {
 	for line := range bytes.Lines(info) {
 		left, right, ok := strings.Cut(string(line), " - ")
 		l, r := strings.Fields(left), strings.Fields(right)
 		if !ok || len(l) < 5 || len(r) < 3 {
 			continue
 		}
-		v1 := r[0] == "cgroup" && slices.Contains(strings.Split(r[2], ","), "memory")
+		v1 := r[0] == "cgroup" && slices.Contains(strings.Split(r[2], ","), controller)
 		if v1 || r[0] == "cgroup2" {
 			mounts = append(mounts, mount{l[3], l[4], v1})
 		}
@@ -89,10 +91,10 @@ func parseMounts(info []byte) (mounts []mount) {
 }
 
 // groupPath is the path of this process's control group in its hierarchy.
-func groupPath(self []byte, v1 bool) (string, bool) {
+func groupPath(self []byte, v1 bool, controller string) (string, bool) {
 	for line := range bytes.Lines(self) {
 		f := strings.SplitN(strings.TrimSpace(string(line)), ":", 3)
-		if len(f) == 3 && (v1 && slices.Contains(strings.Split(f[1], ","), "memory") || !v1 && f[0] == "0") {
+		if len(f) == 3 && (v1 && slices.Contains(strings.Split(f[1], ","), controller) || !v1 && f[0] == "0") {
 			return f[2], true
 		}
 	}

@@ -49,7 +49,7 @@ func TestMemory(t *testing.T) {
 		{"seen from inside", map[string]string{"proc/meminfo": meminfo, "proc/self/mountinfo": sub, "proc/self/cgroup": "0::/docker/x\n",
 			"sys/fs/cgroup/memory.max": "204800\n"}, 200, 200},
 	} {
-		f := find(tree(t, c.files))
+		f := find(tree(t, c.files), "memory")
 		if m, a := f.memory()>>10, f.available()>>10; m != c.memory || a != c.available {
 			t.Errorf("%s: %d KiB, %d available, want %d, %d", c.name, m, a, c.memory, c.available)
 		}

@@ -87,6 +87,9 @@ func (n *Node) call(th *thread) bool {
 func (n *Node) finish(th *thread, v int64) bool {
 	n.record(th, v)
 	n.asked(th.k, v)
+	if e := kernel.Errno(-v); e == unix.ENFILE || e == unix.EMFILE {
+		n.blameHost(th, e)
+	}
 	must(th.tr.Return(v))
 	return n.leaveCall(th)
 }

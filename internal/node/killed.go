@@ -11,7 +11,10 @@ import (
 	"sync"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 	"ariadne/internal/tracee"
+
+	"golang.org/x/sys/unix"
 )
 
 // A process of a node ends when the node layer ends it. One that is gone otherwise was
@@ -41,6 +44,19 @@ func killed(err error, threads []*tracee.Thread) error {
 		return &ariadne.KilledError{Err: fmt.Errorf("a process was killed from outside: %s (%w)", why, err)}
 	}
 	return err
+}
+
+// blameHost ends the step when a program is to be told that it has too many files open,
+// and has not as many as it was told that it may have.
+func (n *Node) blameHost(th *thread, e kernel.Errno) {
+	if e == unix.EMFILE {
+		var real unix.Rlimit
+		must(unix.Prlimit(th.tr.PID, unix.RLIMIT_NOFILE, nil, &real))
+		if told, _ := th.k.Proc.Rlimit(unix.RLIMIT_NOFILE); real.Cur >= told {
+			return
+		}
+	}
+	must(fmt.Errorf("process %d: %s: %w", th.k.Proc.PID, callName(th.k.Call.NR), e))
 }
 
 // oomKills is how many processes Linux has killed for want of memory since it was

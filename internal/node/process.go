@@ -138,7 +138,12 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 	must(err)
 	if s.Kind == tracee.CallExit {
 		must(th.tr.Refresh())
-		return n.finish(th, th.tr.Result())
+		v := th.tr.Result()
+		if e := unix.Errno(-v); e == unix.EAGAIN || e == unix.ENOMEM {
+			// A node has no limit of processes that it could have come to.
+			must(fmt.Errorf("thread %d: %s: %w", th.k.TID, callName(th.k.Call.NR), e))
+		}
+		return n.finish(th, v)
 	}
 	if s.Kind != tracee.CloneEvent {
 		must(fmt.Errorf("thread %d: %v stop in clone", th.k.TID, s.Kind))

@@ -22,6 +22,9 @@ import (
 // stopBug is why a check stops after a bug of Ariadne's.
 const stopBug = "bug in ariadne"
 
+// stopLimit is why a check stops for which the host has not enough.
+const stopLimit = "a limit of the host's"
+
 // stopKilled is why a check stops when a process was killed from outside.
 const stopKilled = "the host killed a process"
 
@@ -210,6 +213,7 @@ func (c *check) fail(err error) {
 	}
 	var b bug
 	var killed *ariadne.KilledError
+	var limit *ariadne.LimitError
 	if errors.As(err, &b) {
 		if doubts := c.hostDoubts(err, nil); len(doubts) > 0 {
 			c.mu.Lock()
@@ -222,8 +226,11 @@ func (c *check) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !errors.As(err, &b) {
-		if errors.As(err, &killed) {
+		switch {
+		case errors.As(err, &killed):
 			c.plan.Stop(stopKilled)
+		case errors.As(AsLimit(err), &limit):
+			c.plan.Stop(stopLimit)
 		}
 		c.err = first(c.err, err)
 		c.plan.Stop(stopBug)

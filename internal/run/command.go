@@ -16,16 +16,19 @@ import (
 // is written or removed: whenever this ends, the directory is one of a command that
 // has not done anything yet. It and further run directories are hidden from the nodes.
 func (y *system) begin(command string, hidden ...string) (*Report, error) {
+	if err := enoughTasks(); err != nil {
+		return nil, err
+	}
 	out, err := y.makeOut(command)
 	if err != nil {
-		return nil, err
+		return nil, AsLimit(err)
 	}
 	r := newReport(command, y.spec, out)
 	r.Next = y.opts.First
 	if err := r.save(); err != nil {
-		return nil, err
+		return nil, AsLimit(err)
 	}
-	return r, first(y.hide(append(hidden, out)...), first(empty(out), copySpec(out, y.spec)))
+	return r, AsLimit(first(y.hide(append(hidden, out)...), first(empty(out), copySpec(out, y.spec))))
 }
 
 // record begins the record of an execution in dir.
@@ -40,12 +43,13 @@ func (y *system) record(execution int, dir string) (*recorder, error) {
 // finish closes the report. A bug belongs into it; any other error is returned.
 func (y *system) finish(r *Report, err error) (*Report, error) {
 	var b bug
-	if errors.As(err, &b) {
+	if err = AsLimit(err); errors.As(err, &b) {
 		r.Bugs = append(r.Bugs, b.Error())
 		err = nil
 	}
 	var killed *ariadne.KilledError
-	if errors.As(err, &killed) {
+	var limit *ariadne.LimitError
+	if errors.As(err, &killed) || errors.As(err, &limit) {
 		r.doubt(err.Error())
 		err = nil
 	}
@@ -60,7 +64,7 @@ func (y *system) finish(r *Report, err error) (*Report, error) {
 		}
 	}
 	r.judge()
-	return r, r.save()
+	return r, AsLimit(r.save())
 }
 
 // setDefaults fills in what was left open.

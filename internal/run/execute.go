@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"ariadne"
+	host "ariadne/internal/machine"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
 	"ariadne/internal/trace"
@@ -18,14 +20,31 @@ import (
 // bug is an error that is Ariadne's own fault.
 type bug struct{ error }
 
-// asBug makes err a bug, unless it is the machine's or that of a file.
+// asBug makes err a bug, unless it is the host's or that of a file.
 func asBug(err error) error {
 	var setup *ariadne.SetupError
 	var killed *ariadne.KilledError
-	if err == nil || errors.Is(err, ariadne.ErrInterrupted) || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
+	if err != nil && !errors.As(err, &killed) {
+		err = AsLimit(err)
+	}
+	var limit *ariadne.LimitError
+	if err == nil || errors.As(err, &limit) || errors.Is(err, ariadne.ErrInterrupted) || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
 		return err
 	}
 	return bug{err}
+}
+
+// AsLimit makes err a LimitError when it comes from a limit of the host's.
+func AsLimit(err error) error {
+	var limit *ariadne.LimitError
+	if err == nil || errors.As(err, &limit) {
+		return err
+	}
+	if why := host.Limited(err); why != "" {
+		what, _, _ := strings.Cut(err.Error(), "\n") // one is enough when there are several
+		return &ariadne.LimitError{Err: fmt.Errorf("%s: %s", what, why)}
+	}
+	return err
 }
 
 // attempt is what one execution came to.
@@ -99,7 +118,7 @@ func (y *system) with(worker int, f func(*instance) error) (err error) {
 			err = bug{fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 		if e := in.close(); err == nil && e != nil {
-			err = bug{e}
+			err = asBug(e)
 		}
 	}()
 	return f(in)

@@ -107,6 +107,9 @@ func (t *Thread) copyInto(flags uint64, thread bool) (*Thread, error) {
 	}
 	if s.Kind != CloneEvent {
 		t.loadRegs()
+		if s.Kind == CallExit && t.Result() < 0 {
+			return nil, fmt.Errorf("tracee %d: copy it: %w", t.TID, unix.Errno(-t.Result()))
+		}
 		return nil, fmt.Errorf("tracee %d: %v stop in clone, result %d", t.TID, s.Kind, t.Result())
 	}
 	c, err := Adopt(t, s.Child, thread, thread)
