@@ -18,9 +18,10 @@ import (
 // ordinary user, who owns them, and for whom modes count: it grants itself what is
 // missing for a moment.
 
-// Open opens a node's file for reading and writing.
+// Open opens a node's file for reading and writing, or, if it is being executed and so
+// cannot change, for reading.
 func Open(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	f, err := openFile(name)
 	if !errors.Is(err, fs.ErrPermission) {
 		return f, err
 	}
@@ -28,8 +29,16 @@ func Open(name string) (*os.File, error) {
 	if unix.Stat(name, &st) != nil || unix.Chmod(name, st.Mode&0o7777|0o600) != nil {
 		return nil, err
 	}
-	f, err = os.OpenFile(name, os.O_RDWR, 0)
+	f, err = openFile(name)
 	return f, errors.Join(err, unix.Chmod(name, st.Mode&0o7777))
+}
+
+func openFile(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, unix.ETXTBSY) {
+		return os.OpenFile(name, os.O_RDONLY, 0)
+	}
+	return f, err
 }
 
 // in does something to names of the tree, if need be with access to the directories

@@ -85,6 +85,9 @@ func (n *Node) call(th *thread) bool {
 
 // finish ends the call with result v, then delivers what signals are pending.
 func (n *Node) finish(th *thread, v int64) bool {
+	if v == -int64(unix.ETXTBSY) {
+		n.checkBusy(th)
+	}
 	n.record(th, v)
 	n.asked(th.k, v)
 	if e := kernel.Errno(-v); e == unix.ENFILE || e == unix.EMFILE {
@@ -112,6 +115,9 @@ func (n *Node) leaveCall(th *thread) bool {
 func (n *Node) native(th *thread) bool {
 	k := th.k
 	n.holdMapped(th)
+	if n.sealsFrozen(th) {
+		return n.finish(th, -int64(unix.EBUSY))
+	}
 	if th.tr.Consumed() || k.Wait.Preempted {
 		// The handler used up the call's own entry for another call. A thread that was
 		// preempted there may be a copy, which has none and must do the same.

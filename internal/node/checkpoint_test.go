@@ -32,6 +32,7 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import os,pty,time\npid,fd=pty.fork()\nif pid==0:\n  for i in range(3): print(input(),os.ttyname(0),flush=True)\n  os._exit(0)\nfor i in range(3):\n  time.sleep(1);os.write(fd,b'ab\\x7fc%d'%i);time.sleep(1);os.write(fd,b'\\n');time.sleep(1);print(os.read(fd,99))\n"},
 		// What its own children do not get or find wiped, its copies have.
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=[mmap.mmap(-1,8192,34) for i in '123']\nfor x in m: x[0]=65\nm[0].madvise(mmap.MADV_DONTFORK);m[1].madvise(18)\nfor i in range(3):\n  time.sleep(1);print([x[0] for x in m])\n  if os.fork()==0: time.sleep(1);print(m[1][0],m[2][0]);os._exit(0)\n  m[0][0]=m[1][0]=m[0][0]+1;os.wait()\n"},
+		{"/bin/sh", "-c", "cp /bin/sleep p; ./p 1; ./p 1; sleep 1; rm p; ls"},
 		// Only mappings lead to these: a memory file, and one that loses its name when checkpoints exist.
 		{"/usr/bin/python3", "-c", mapOnly + "fd=l.memfd_create(b'm',0);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
 		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(5):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n  if i==1: os.unlink('a')\n"},
@@ -43,6 +44,63 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import select,socket,time\ns=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.bind(('',7));s.setblocking(False);f=open('/etc/hostname','rb',0)\np=select.poll();p.register(s,1)\nend=time.monotonic()+.01\nn=0\nwhile time.monotonic()<end:\n  n+=len(p.poll(0))+len(f.read(9))\n  f.seek(0)\n  try: s.recv(9)\n  except BlockingIOError: pass\nprint(n>1000)\n"},
 	} {
 		freezeAndThaw(t, args)
+	}
+}
+
+// Frozen processes have files open and mapped. Where Linux refuses something because of them,
+// that is counted, and the step marked; a node without copies is not touched.
+func TestCheckpointInTheWay(t *testing.T) {
+	for _, c := range []struct {
+		refused string
+		args    []string
+	}{
+		{"execve of a busy file", []string{"/bin/sh", "-c", "exec 3>p; cat /bin/sleep >&3; sleep 1; exec 3>&-; chmod +x p; ./p 1"}},
+		{"", []string{"/bin/sh", "-c", "exec 3>p; cat /bin/sleep >&3; sleep 1; chmod +x p; ./p 1"}},
+		{"openat of a busy file", []string{"/bin/sh", "-c", "cp /bin/sleep p; ./p 1; echo x >p"}},
+		{"", []string{"/bin/sh", "-c", "cp /bin/sleep p; ./p 2 & sleep 1; echo x >p"}},
+		{"fcntl F_ADD_SEALS", []string{"/usr/bin/python3", "-c", mapOnly + "fd=l.memfd_create(b'm',2);os.ftruncate(fd,40960);m=mapped(fd,1);m[0]=7;time.sleep(1)\nl.munmap.argtypes=[ctypes.c_void_p,ctypes.c_size_t];l.munmap(ctypes.addressof(m),40960);del m\nl.fcntl(fd,1033,8)\n"}},
+		{"", []string{"/usr/bin/python3", "-c", mapOnly + "fd=l.memfd_create(b'm',2);os.ftruncate(fd,40960);l.fcntl(fd,1033,8);time.sleep(1);os._exit(l.fcntl(fd,1034,0)-8)"}},
+	} {
+		for _, freeze := range []bool{false, true} {
+			runtime.LockOSThread()
+			if err := tracee.Pin(0); err != nil {
+				t.Fatal(err)
+			}
+			s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+				Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: c.args}}}}}
+			n := Start(Config{Spec: s, Seed: 1})
+			in, refused, marked := ariadne.Input{Kind: ariadne.Start}, "", false
+			for {
+				out, err := n.Apply(in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range out.Refusals {
+					refused, marked = r.Name, out.Unreplayable && !r.Harmless
+				}
+				if out.Done || out.Deadline == ariadne.Never {
+					break
+				}
+				if freeze {
+					p, err := n.Freeze()
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer p.Drop()
+				}
+				in = ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}
+			}
+			want := c.refused
+			if !freeze {
+				want = ""
+			}
+			if refused != want || marked != (want != "") {
+				t.Errorf("%v, frozen %v: refused %q, marked %v, want %q", c.args, freeze, refused, marked, want)
+			}
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
@@ -86,8 +144,6 @@ func freezeAndThaw(t *testing.T, args []string) {
 	}
 	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
-	n := Start(Config{Spec: s, Seed: 1})
-	var outs []ariadne.Output
 	var points []*Checkpoint
 	apply := func(n *Node, in ariadne.Input) (ariadne.Output, ariadne.Input) {
 		out, err := n.Apply(in)
@@ -97,21 +153,34 @@ func freezeAndThaw(t *testing.T, args []string) {
 		return out, ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}
 	}
 	more := func(o ariadne.Output) bool { return !o.Done && o.Deadline != ariadne.Never && o.Diverged == "" }
-	out, in := apply(n, ariadne.Input{Kind: ariadne.Start})
-	for {
-		outs = append(outs, out)
-		if !more(out) {
+	whole := func(freeze bool) (outs []ariadne.Output) {
+		n := Start(Config{Spec: s, Seed: 1})
+		out, in := apply(n, ariadne.Input{Kind: ariadne.Start})
+		for {
+			outs = append(outs, out)
+			if !more(out) {
+				break
+			}
+			if freeze {
+				c, err := n.Freeze()
+				if err != nil {
+					t.Fatal(err)
+				}
+				points = append(points, c)
+			}
+			out, in = apply(n, in)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		return outs
+	}
+	outs, frozen := whole(false), whole(true)
+	for i := range outs {
+		if i >= len(frozen) || frozen[i].Digest != outs[i].Digest {
+			t.Errorf("%v: frozen after each step, step %d is %+v, was %+v", args, i, append(frozen, ariadne.Output{})[min(i, len(frozen))], outs[i])
 			break
 		}
-		c, err := n.Freeze()
-		if err != nil {
-			t.Fatal(err)
-		}
-		points = append(points, c)
-		out, in = apply(n, in)
-	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
 	}
 	for k := range points { // last, first, last but one, second, ...: far back and far on
 		i := k / 2

@@ -156,9 +156,10 @@ func below(name string, dirs []string) bool {
 
 // place says through which thread an open host file is reached.
 type place struct {
-	th   *thread
-	fd   int
-	file *kernel.HostFile
+	th    *thread
+	fd    int
+	file  *kernel.HostFile
+	flags int // of the open file
 }
 
 // hostFiles lists the node's open host files, each open file description once.
@@ -178,7 +179,7 @@ func (n *Node) hostFiles() []place {
 			h, ok := of.File.(*kernel.HostFile)
 			if ok && !seen[of] && of.Flags&unix.O_PATH == 0 {
 				seen[of] = true
-				list = append(list, place{th, fd, h})
+				list = append(list, place{th, fd, h, of.Flags})
 			}
 		}
 	}
