@@ -202,6 +202,47 @@ func TestWorkersShareDPOR(t *testing.T) {
 	}
 }
 
+// TestWorkersShareDPORInHardSystems: systems in which races told late of what belongs below
+// branches of which nobody knew yet what they come to.
+func TestWorkersShareDPORInHardSystems(t *testing.T) {
+	timers := func(e time.Duration) world.Rules {
+		return world.Rules{Latency: 3 * time.Millisecond, ClockError: e * time.Millisecond, Delays: 1}
+	}
+	for _, c := range []struct {
+		s     small
+		chaos worldtest.Chaos
+	}{
+		{small{rules: timers(1), starts: []int{2, 0, 1, 2}}, worldtest.Chaos{Nodes: 4, Seed: 0x29b7, Acts: 3, Exits: 40}},
+		{small{rules: timers(0), starts: []int{2, 0, 1}}, worldtest.Chaos{Nodes: 3, Seed: 0x2915, Acts: 3, Exits: 40}},
+		{small{rules: timers(1), starts: []int{2, 0, 1}}, worldtest.Chaos{Nodes: 3, Seed: 0x2d5a, Acts: 3, Exits: 40}},
+		{small{rules: timers(1), starts: []int{2, 0, 1, 2}}, worldtest.Chaos{Nodes: 4, Seed: 0x2f17, Acts: 3, Exits: 40}},
+		{small{rules: timers(1), starts: []int{2, 0, 1, 2}}, worldtest.Chaos{Nodes: 4, Seed: 0x2f9e, Acts: 3, Exits: 40}},
+		{small{rules: world.Rules{Latency: 774 * time.Microsecond, ClockError: time.Millisecond, Delays: 2}, starts: []int{0, 3, 1, 0}, clients: []int{0}},
+			worldtest.Chaos{Nodes: 4, Seed: 0, Acts: 4, Exits: 3}},
+		{small{rules: world.Rules{Latency: time.Millisecond}, clients: []int{0}}, worldtest.Chaos{Nodes: 4, Seed: 0x5b0, Acts: 5, Exits: 40, NoTimers: true}},
+	} {
+		c.s.programs = func() []worldtest.Program {
+			var p []worldtest.Program
+			for range c.chaos.Nodes {
+				x := c.chaos
+				p = append(p, &x)
+			}
+			return p
+		}
+		want := explore(t, c.s.exploration(t, &strategy.SleepSets{}), 0)
+		for i, n := range []int{1, 2, 2, 5} {
+			for _, kept := range []int{0, 1} {
+				c.s.uneven = []int{0, 30, 2}[i%3]
+				got := c.s.together(t, (&strategy.DPOR{Kept: kept}).Divide(n), nil)
+				if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) || got.coverage.Paths != want.coverage.Paths {
+					t.Errorf("%+v, %d workers, %d kept: %s with %d traces and %d paths, want %d and %d", c.chaos, n, kept, got.how, len(got.traces), got.coverage.Paths,
+						len(want.traces), want.coverage.Paths)
+				}
+			}
+		}
+	}
+}
+
 // TestWorkersShareBoundedDPOR: together they take as many paths as the bound allows, and
 // none twice.
 func TestWorkersShareBoundedDPOR(t *testing.T) {

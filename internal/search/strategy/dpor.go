@@ -228,6 +228,7 @@ func (d *DPOR) Next(p *space.Path) (event int, ok bool) {
 	defer t.mu.Unlock()
 	v.busy = nil
 	v.live--
+	d.enterLate(v, len(v.sleep))
 	t.offer(v)
 	return 0, false
 }
@@ -292,6 +293,9 @@ func (d *DPOR) choose(p *space.Path) (event int, ok bool) {
 		d.Blocked++
 		d.tree.mu.Lock()
 		defer d.tree.mu.Unlock()
+		if len(l.at.late) > 0 {
+			d.impossible()
+		}
 		d.path[n-1].via.to = nil
 		d.free = append(d.free, l.at)
 		d.path = d.path[:n]
@@ -321,6 +325,7 @@ func (d *DPOR) enterStep(p *space.Path, to *vertex) {
 	l, a := &d.path[n-1], d.acts[n-1]
 	l.at.ahead.add(p, a)
 	d.tree.known(l.at, a, to)
+	d.enterLate(l.at, len(l.at.sleep)-1)
 }
 
 // looked notes whether an act has set a timer or ended a path. When it is the first to

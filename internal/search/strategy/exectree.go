@@ -63,6 +63,7 @@ type vertex struct {
 	inherited int
 	begun     []*wakeup
 	busy      *wakeup   // begun, but what it comes to is not known yet; nothing else is begun meanwhile
+	late      []late    // told while busy was an event that was chosen freely
 	tree      []*wakeup // to be begun
 	live      int       // of begun and busy, those that are not over
 	done      bool      // nothing is left
@@ -71,6 +72,14 @@ type vertex struct {
 	widened   bool      // it was begun to
 	spare     *wakeup   // when it is done: what is awake, if anything is
 	ahead     ahead
+}
+
+// late is a sequence that is entered once it is known what the branch comes to that is
+// busy: it may belong below that branch.
+type late struct {
+	source   *act
+	sequence []*act
+	n        int // as in DPOR.enter
 }
 
 // inherits reports whether an event slept from the beginning.
@@ -319,7 +328,7 @@ func (d *DPOR) enter(v *vertex, since int, source *act, s []*act, n int) (settle
 	}
 	if w := v.busy; w != nil {
 		if w.act.by == nil {
-			v.wide = true // it cannot be told whether s belongs below
+			v.late = append(v.late, late{source, slices.Clone(s), n})
 			return false
 		}
 		if settled, ok := d.rel.insertBelow(w, s, n); ok {
@@ -327,9 +336,21 @@ func (d *DPOR) enter(v *vertex, since int, source *act, s []*act, n int) (settle
 		}
 	}
 	if len(v.tree) > 0 && v.tree[0].act.by == nil {
-		return false // all that is awake will be tried
+		// It stands for all that is awake, which will be tried anyway, but not for s: what
+		// is explored after it would tell nothing of the events that sleep on there.
+		v.tree = nil
 	}
 	settled = d.rel.insert(&v.tree, s, n)
 	d.tree.reopen(v)
 	return settled
+}
+
+// enterLate enters what was told of v while nobody knew what its branch that was busy
+// would come to. Branches of v that were begun before since have been looked at.
+func (d *DPOR) enterLate(v *vertex, since int) {
+	all := v.late
+	v.late = nil
+	for _, l := range all {
+		d.enter(v, since, l.source, l.sequence, l.n)
+	}
 }
