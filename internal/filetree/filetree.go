@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +34,11 @@ import (
 const pageSize = 4096
 
 type page [pageSize]byte
+
+// pages are read at once.
+type pages [32]page
+
+func (p *pages) bytes() []byte { return unsafe.Slice(&p[0][0], len(p)*pageSize) }
 
 // Content is the bytes of one file. Pages that were never written are absent. It
 // does not change, and shares what did not change with earlier ones.
@@ -334,11 +340,11 @@ func readContent(f *os.File, old *Content) (*Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Content{Size: info.Size(), pages: map[int64]*page{}}
+	c := &Content{Size: info.Size(), pages: make(map[int64]*page, len(old.pages))}
 	same := c.Size == old.Size
 	fd := int(f.Fd())
 	var holes [][2]int64
-	var now page
+	var buf pages
 	for at := int64(0); at < c.Size; {
 		from, err := unix.Seek(fd, at, unix.SEEK_DATA)
 		if err == unix.ENXIO {
@@ -355,19 +361,21 @@ func readContent(f *os.File, old *Content) (*Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		for n := from / pageSize; n*pageSize < to; n++ {
-			read, err := unix.Pread(fd, now[:], n*pageSize)
+		for n := from / pageSize; n*pageSize < to; n += int64(len(buf)) {
+			read, err := unix.Pread(fd, buf.bytes(), n*pageSize)
 			if err != nil {
 				return nil, err
 			}
-			clear(now[max(read, 0):])
-			p := old.pages[n]
-			if p == nil || *p != now {
-				same = same && p == nil && now == page{}
-				p = new(page)
-				*p = now
+			clear(buf.bytes()[read:])
+			for i := range min(int64(len(buf)), (to-n*pageSize+pageSize-1)/pageSize) {
+				now, p := &buf[i], old.pages[n+i]
+				if p == nil || *p != *now {
+					same = same && p == nil && *now == page{}
+					p = new(page)
+					*p = *now
+				}
+				c.pages[n+i] = p
 			}
-			c.pages[n] = p
 		}
 		at = to
 	}
