@@ -92,6 +92,9 @@ func (f *OpenFile) Drop(n *Node) {
 		if f.async != nil {
 			f.SetAsync(n, 0, false)
 		}
+		if h, ok := f.File.(*HostFile); ok {
+			n.notifyClosed(h, f.Flags)
+		}
 		if f.File != nil {
 			f.File.Release(n)
 		}
@@ -107,6 +110,11 @@ type HostFile struct {
 	Mode uint32 // st_mode
 	// Synthetic: the content of a file of /proc, made when it was opened.
 	Synthetic bool
+	// Entry is where it has its name, as far as that is known: it is while something is
+	// watched (Node.Watched).
+	Entry *Entry
+	// Mapped: it has been mapped by a descriptor.
+	Mapped bool
 	// Dir is the state of getdents64: entries not yet returned, sorted by name.
 	Dir *DirStream
 }

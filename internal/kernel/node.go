@@ -64,6 +64,7 @@ type Node struct {
 	Locks     Locks
 	AIO       AIO
 	Files     Files
+	Notify    Notify
 	Terminals map[int]*Terminal // by number, as long as the master is open
 	fifos     []*Pipe           // named pipes that are open, in order of opening
 

@@ -32,6 +32,7 @@ var pathArgs = func() (calls [512][]pathArg) {
 	calls[unix.SYS_RENAMEAT] = []pathArg{{0, 1}, {2, 3}}
 	calls[unix.SYS_RENAMEAT2] = calls[unix.SYS_RENAMEAT]
 	calls[unix.SYS_LINKAT] = calls[unix.SYS_RENAMEAT]
+	calls[unix.SYS_INOTIFY_ADD_WATCH] = []pathArg{{-1, 1}}
 	calls[unix.SYS_SYMLINK] = []pathArg{{-1, 1}}
 	calls[unix.SYS_SYMLINKAT] = []pathArg{{1, 2}}
 	return calls

@@ -208,7 +208,14 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 			}
 			fileModified(t, h)
 		}
-		return performRW(t, c, writes), 0
+		r := performRW(t, c, writes)
+		if mask := uint32(unix.IN_ACCESS); r > 0 {
+			if writes {
+				mask = unix.IN_MODIFY
+			}
+			notifyFile(t, h, mask)
+		}
+		return r, 0
 	}
 	t.Node().Refuse(t, fmt.Sprintf("io_submit opcode %d", c.op), fmt.Sprintf("descriptor %d", c.fd), false)
 	return 0, unix.EINVAL

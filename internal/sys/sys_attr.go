@@ -68,6 +68,7 @@ func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result 
 	r := run(t)
 	if r == 0 {
 		inodeChanged(t, dirfd, name, follow)
+		notifyPath(t, dirfd, name, follow, unix.IN_ATTRIB)
 	}
 	return kernel.Ret(r)
 }
@@ -84,7 +85,7 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case h == nil:
 		switch t.FDs().Get(fdOf(a[0])).File.(type) {
-		case *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+		case *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
 			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
 		}
 		return kernel.Ret(0) // a socket's mode means nothing
@@ -95,6 +96,7 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 		if st, e := fdStat(t, fdOf(a[0])); e == 0 {
 			t.Node().Files.NoteMode(h.Key(), st.Mode)
 		}
+		notifyFile(t, h, unix.IN_ATTRIB)
 	}
 	return kernel.Ret(r)
 }
@@ -140,7 +142,11 @@ func chownPath(t *kernel.Thread, dirfd, addr, uid, gid uint64, follow bool) kern
 	if e != 0 {
 		return kernel.Ret(run(t))
 	}
-	return chown(t, &st, uid, gid)
+	r := chown(t, &st, uid, gid)
+	if r.Value == 0 && (int32(uid) != -1 || int32(gid) != -1) {
+		notifyPath(t, dirfd, name, follow, unix.IN_ATTRIB)
+	}
+	return r
 }
 
 func sysFchown(t *kernel.Thread, a Args) kernel.Result {
@@ -155,7 +161,11 @@ func sysFchown(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	return chown(t, &st, a[1], a[2])
+	r := chown(t, &st, a[1], a[2])
+	if r.Value == 0 && (int32(a[1]) != -1 || int32(a[2]) != -1) {
+		notifyFile(t, h, unix.IN_ATTRIB)
+	}
+	return r
 }
 
 // chown lets Linux change the owner. An id that is not mapped into the node's

@@ -71,6 +71,9 @@ func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, o
 			t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileList})
 		}
 	}
+	if h != nil {
+		notifyFile(t, h, unix.IN_ACCESS)
+	}
 	return fillDirents(t, *s, a[1], int(uint32(a[2])), encode)
 }
 
@@ -280,6 +283,7 @@ func create(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 func madeName(t *kernel.Thread, dirfd uint64, name string) {
 	if st, e := pathStat(t, dirfd, name, false); e == 0 {
 		fileCreated(t, &st)
+		notifyCreated(t, dirfd, name, st.Mode)
 	}
 	namesChanged(t, dirfd, name)
 }
@@ -306,10 +310,12 @@ func unlink(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 		return kernel.Fail(e)
 	}
 	st, found := pathStat(t, dirfd, name, false)
+	at := nameToMove(t, dirfd, name).at
 	r := run(t)
 	if r == 0 {
 		if found == 0 {
 			t.Node().FileChanged(keyOf(&st)) // it may have other names, or be open
+			notifyRemoved(t, at, &st)
 		}
 		namesChanged(t, dirfd, name)
 	}
@@ -331,6 +337,7 @@ func rename(t *kernel.Thread, fromDir, from, toDir, to uint64) kernel.Result {
 		return kernel.Fail(e)
 	}
 	replaced, found := pathStat(t, toDir, name, false)
+	a, b := nameToMove(t, fromDir, old), nameToMove(t, toDir, name)
 	r := run(t)
 	if r == 0 {
 		if found == 0 {
@@ -339,6 +346,11 @@ func rename(t *kernel.Thread, fromDir, from, toDir, to uint64) kernel.Result {
 		inodeChanged(t, toDir, name, false)
 		namesChanged(t, fromDir, old)
 		namesChanged(t, toDir, name)
+		flags := uint64(0)
+		if t.Call.NR == unix.SYS_RENAMEAT2 {
+			flags = t.Call.Args[4]
+		}
+		notifyRenamed(t, a, b, flags)
 	}
 	return kernel.Ret(r)
 }
@@ -370,6 +382,13 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 	if r == 0 {
 		inodeChanged(t, toDir, name, false)
 		namesChanged(t, toDir, name)
+		if t.Node().Watched() {
+			if st, e := pathStat(t, toDir, name, false); e == 0 {
+				t.Node().NotifyRelinked(keyOf(&st))
+				t.Node().NotifyInode(keyOf(&st), unix.IN_ATTRIB)
+			}
+			notifyCreated(t, toDir, name, 0)
+		}
 	}
 	return kernel.Ret(r)
 }

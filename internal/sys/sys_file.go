@@ -118,6 +118,9 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && !r.has(unix.O_PATH) {
 		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileRead})
 	}
+	if !r.has(unix.O_PATH) {
+		notifyOpened(t, h, isNew && !r.has(unix.O_TMPFILE))
+	}
 	switch {
 	case r.has(unix.O_PATH):
 	case r.has(unix.O_TMPFILE):
@@ -128,6 +131,9 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	case r.has(unix.O_TRUNC):
 		t.Node().FileModified(keyOf(&st))
 		keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(int(fd))))
+		if st.Mode&unix.S_IFMT == unix.S_IFREG {
+			notifyFile(t, h, unix.IN_MODIFY)
+		}
 		return kernel.Ret(fd)
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {
@@ -228,6 +234,7 @@ func openDevice(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (re
 }
 
 func openFIFO(t *kernel.Thread, r *openRequest, key kernel.FileKey) kernel.Result {
+	refuseFIFONotify(t, r.dirfd, r.name)
 	end, wait, e := t.Node().OpenFIFO(t, key, int(r.how.Flags))
 	if e != 0 {
 		return kernel.Fail(e)
@@ -265,7 +272,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, a)
-	case *kernel.RandomFile, *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+	case *kernel.RandomFile, *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
 		return kernel.Ret(0)
 	}
 	if h == nil {
@@ -295,6 +302,7 @@ func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
 		if t.Node().Files.SetIDBits(keyOf(&st)) != 0 {
 			restoreSetID(t, t.Call.Args[0], st.Mode)
 		}
+		notifyPath(t, atCwd, name, true, unix.IN_MODIFY)
 	}
 	return kernel.Ret(r)
 }
@@ -364,6 +372,9 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 	defer unix.Close(host)
 	e = changeRange(host, way, off, size, keep)
 	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(a[0]))))
+	if e == 0 {
+		notifyFile(t, h, unix.IN_MODIFY)
+	}
 	return kernel.RetOr(0, e)
 }
 
@@ -376,6 +387,9 @@ func reserveRange(t *kernel.Thread, h *kernel.HostFile, a Args, end int64, keep 
 		r = t.M.Syscall(unix.SYS_FTRUNCATE, a[0], uint64(end))
 	}
 	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(a[0]))))
+	if r == 0 {
+		notifyFile(t, h, unix.IN_MODIFY)
+	}
 	return kernel.Ret(r)
 }
 

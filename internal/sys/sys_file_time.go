@@ -106,7 +106,30 @@ func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]uni
 	}
 	ft.Change = now
 	n.Files.SetTimes(key, ft)
+	notifyTimes(t, dirfd, t.Call.Args[at], follow, v)
 	return kernel.Ret(0)
+}
+
+// notifyTimes tells of times that were set: one alone passes for a read or a write.
+func notifyTimes(t *kernel.Thread, dirfd, path uint64, follow bool, v [2]unix.Timespec) {
+	if !t.Node().Watched() {
+		return
+	}
+	mask := uint32(unix.IN_ATTRIB)
+	if v[0].Nsec == unix.UTIME_OMIT {
+		mask = unix.IN_MODIFY
+	} else if v[1].Nsec == unix.UTIME_OMIT {
+		mask = unix.IN_ACCESS
+	}
+	name := ""
+	if path != 0 {
+		name, _ = readPath(t, path)
+	}
+	if name != "" {
+		notifyPath(t, dirfd, name, follow, mask)
+	} else if h, _, e := hostFile(t, dirfd); e == 0 && h != nil {
+		notifyFile(t, h, mask)
+	}
 }
 
 func timesTarget(t *kernel.Thread, dirfd, path uint64, follow bool) (kernel.FileKey, kernel.Errno) {

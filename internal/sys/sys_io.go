@@ -54,7 +54,7 @@ func sysRead(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return kernel.Native
+		return readHost(t, of)
 	}
 	return readFile(t, of, []iovec{{a[1], min(a[2], maxIO)}}, of.NonBlocking())
 }
@@ -76,7 +76,7 @@ func sysReadv(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return kernel.Native
+		return readHost(t, of)
 	}
 	v, e := readIovecs(t, a[1], a[2])
 	if _, able := of.File.(kernel.Reader); e != 0 || able && iovLen(v) == 0 {
@@ -111,7 +111,7 @@ func sysPread(t *kernel.Thread, a Args) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case isHost(of):
-		return kernel.Native
+		return readHost(t, of)
 	}
 	return kernel.Fail(unix.ESPIPE)
 }
@@ -148,7 +148,7 @@ func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isHost(of) {
-		return kernel.Native
+		return readHost(t, of)
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {
@@ -196,12 +196,39 @@ func isHost(of *kernel.OpenFile) bool {
 func writeHost(t *kernel.Thread, of *kernel.OpenFile, fd uint64) kernel.Result {
 	h := of.File.(*kernel.HostFile)
 	fileModified(t, h)
-	if t.Node().Files.SetIDBits(h.Key()) == 0 {
+	src := copySource(t)
+	if t.Node().Files.SetIDBits(h.Key()) == 0 && !t.Node().WantsOpen(h, unix.IN_MODIFY) &&
+		(src == nil || !t.Node().WantsOpen(src, unix.IN_ACCESS)) {
 		return kernel.Native
 	}
 	r := run(t)
 	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(fd))))
+	notifyWritten(t, h, r)
 	return kernel.Ret(r)
+}
+
+// notifyWritten tells of what a call has written. Those that do not say how much answer 0.
+func notifyWritten(t *kernel.Thread, h *kernel.HostFile, r int64) {
+	if nr := t.Call.NR; r > 0 || r == 0 && (nr == unix.SYS_FTRUNCATE || nr == unix.SYS_FALLOCATE) {
+		if src := copySource(t); src != nil {
+			notifyFile(t, src, unix.IN_ACCESS)
+		}
+		notifyFile(t, h, unix.IN_MODIFY)
+	}
+}
+
+// copySource is the host file that the call copies from, if it is one that copies.
+func copySource(t *kernel.Thread) *kernel.HostFile {
+	fd := t.Call.Args[0]
+	switch t.Call.NR {
+	case unix.SYS_SENDFILE:
+		fd = t.Call.Args[1]
+	case unix.SYS_COPY_FILE_RANGE:
+	default:
+		return nil
+	}
+	h, _, _ := hostFile(t, fd)
+	return h
 }
 
 // keepSetID is called after a change of a file's content, by which Linux has taken

@@ -9,10 +9,6 @@ import (
 func init() {
 	register(
 		full(unix.SYS_MEMFD_CREATE, "memfd_create", sysMemfdCreate),
-		refused(unix.SYS_INOTIFY_INIT, "inotify_init", 0, true, "programs poll instead"),
-		refused(unix.SYS_INOTIFY_INIT1, "inotify_init1", 0, true, "programs poll instead"),
-		refused(unix.SYS_INOTIFY_ADD_WATCH, "inotify_add_watch", 0, true, "there is no descriptor to add to"),
-		refused(unix.SYS_INOTIFY_RM_WATCH, "inotify_rm_watch", 0, true, "there is no descriptor to remove from"),
 	)
 }
 
@@ -38,7 +34,7 @@ func sysMemfdCreate(t *kernel.Thread, a Args) kernel.Result {
 	if err := unix.Fstat(host, &st); err != nil {
 		return kernel.Fail(errnoOf(err))
 	}
-	h := &kernel.HostFile{Path: "/memfd:" + name + " (deleted)", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
+	h := &kernel.HostFile{Path: "/memfd:" + name + " (deleted)", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode, Entry: &kernel.Entry{}}
 	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: unix.O_RDWR | largeFile}, a[1]&unix.MFD_CLOEXEC != 0)
 	return kernel.Ret(fd)
 }

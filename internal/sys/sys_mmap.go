@@ -60,6 +60,7 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 	case h == nil || h.Mode&unix.S_IFMT == unix.S_IFDIR:
 		return kernel.Fail(unix.ENODEV)
 	}
+	h.Mapped = true
 	if a[2]&unix.PROT_EXEC != 0 {
 		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileCode})
 	}

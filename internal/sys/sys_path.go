@@ -116,13 +116,24 @@ func openBeneath(dirfd int, name string, how *unix.OpenHow) (int, error) {
 // pathStat is the real state of what a path of the thread leads to, looked at
 // with Ariadne's rights.
 func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.Stat_t, e kernel.Errno) {
+	fd, e := openPath(t, dirfd, name, follow)
+	if e != 0 {
+		return st, e
+	}
+	defer unix.Close(fd)
+	err := unix.Fstat(fd, &st)
+	return st, errnoOf(err)
+}
+
+// openPath opens what a path of the thread leads to as a place (O_PATH), in the supervisor.
+func openPath(t *kernel.Thread, dirfd uint64, name string, follow bool) (int, kernel.Errno) {
 	if name == "" {
-		return st, unix.ENOENT
+		return -1, unix.ENOENT
 	}
 	dir, from := fromRoot(t, dirfd, name)
 	root, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return st, errnoOf(err)
+		return -1, errnoOf(err)
 	}
 	defer unix.Close(root)
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
@@ -130,12 +141,7 @@ func pathStat(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix
 		how.Flags |= unix.O_NOFOLLOW
 	}
 	fd, err := openBeneath(root, from, &how)
-	if err != nil {
-		return st, errnoOf(err)
-	}
-	defer unix.Close(fd)
-	err = unix.Fstat(fd, &st)
-	return st, errnoOf(err)
+	return fd, errnoOf(err)
 }
 
 // lookUp is what the thread's own stat of a path finds, before show. A look from

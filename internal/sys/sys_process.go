@@ -108,6 +108,7 @@ func sysExec(t *kernel.Thread, a Args) kernel.Result {
 	if e := realProgram(t); e != 0 {
 		return kernel.Fail(e)
 	}
+	refuseExecNotify(t)
 	return kernel.Result{Op: kernel.OpExec}
 }
 

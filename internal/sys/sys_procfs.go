@@ -601,7 +601,7 @@ func openText(t *kernel.Thread, flags int, v string, o object) kernel.Result {
 	if err := unix.Fstat(host, &st); err != nil {
 		return kernel.Fail(errnoOf(err))
 	}
-	h := &kernel.HostFile{Path: v, Dev: st.Dev, Ino: st.Ino, Mode: o.mode(), Synthetic: true}
+	h := &kernel.HostFile{Path: v, Dev: st.Dev, Ino: st.Ino, Mode: o.mode(), Synthetic: true, Entry: &kernel.Entry{}}
 	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: statusFlags(flags)}, flags&unix.O_CLOEXEC != 0)
 	return kernel.Ret(fd)
 }
@@ -700,8 +700,16 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 	}
 	same := &kernel.HostFile{Path: h.Path, Dev: h.Dev, Ino: h.Ino, Mode: h.Mode}
 	t.FDs().Set(fd, &kernel.OpenFile{File: same, Flags: statusFlags(flags)}, r.has(unix.O_CLOEXEC))
-	if r.has(unix.O_TRUNC) && !r.has(unix.O_PATH) {
+	if r.has(unix.O_PATH) {
+		return kernel.Ret(int64(fd))
+	}
+	if t.Node().Watched() {
+		same.Entry = h.Entry
+		t.Node().NotifyOpen(same, unix.IN_OPEN)
+	}
+	if r.has(unix.O_TRUNC) {
 		fileModified(t, same)
+		notifyFile(t, same, unix.IN_MODIFY)
 	}
 	return kernel.Ret(int64(fd))
 }

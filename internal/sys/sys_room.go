@@ -110,6 +110,7 @@ func writeShort(t *kernel.Thread, h *kernel.HostFile, fd uint64, a Args) kernel.
 	fileModified(t, h)
 	r := t.M.Syscall(t.Call.NR, a[:]...)
 	keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(fdOf(fd))))
+	notifyWritten(t, h, r)
 	return kernel.Ret(r)
 }
 

@@ -66,6 +66,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	}
 	r := writeFrom(t, out, int64(min(a[3], maxIO)), out.NonBlocking(), src.readAt)
 	if r.Op == kernel.OpReturn && r.Value > 0 {
+		notifyCopied(t, in.File, nil)
 		if e := src.moveTo(src.pos + r.Value); e != 0 {
 			return kernel.Fail(e)
 		}
@@ -222,7 +223,7 @@ func isNull(of *kernel.OpenFile) bool {
 // noSplice reports whether a file can be read or written, but not spliced.
 func noSplice(f kernel.File) bool {
 	switch f.(type) {
-	case *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+	case *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
 		return true
 	}
 	return false
@@ -272,6 +273,9 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 	}
 	const page = 4096
 	n = to.Splice(b[:n], int(side.pos%page))
+	if n > 0 {
+		notifyCopied(t, in.File, nil)
+	}
 	return kernel.RetOr(n, side.moveTo(side.pos+int64(n)))
 }
 
@@ -315,6 +319,9 @@ func spliceOut(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, non
 		return kernel.Fail(e)
 	}
 	from.Pipe.Take(n)
+	if n > 0 {
+		notifyCopied(t, nil, out.File)
+	}
 	return kernel.Ret(int64(n))
 }
 
