@@ -46,6 +46,9 @@ func (t *FDTable) Close(n *Node, fd int) bool {
 	}
 	delete(t.fds, fd)
 	n.Locks.descriptorClosed(t, e.file)
+	if d, ok := e.file.File.(*MQDesc); ok {
+		n.flushMQ(t, d)
+	}
 	e.file.Drop(n)
 	return true
 }

@@ -65,6 +65,7 @@ type Node struct {
 	AIO       AIO
 	Files     Files
 	Notify    Notify
+	MQueues   MQueues
 	Terminals map[int]*Terminal // by number, as long as the master is open
 	fifos     []*Pipe           // named pipes that are open, in order of opening
 

@@ -67,6 +67,7 @@ type Thread struct {
 	futex      *futexWaiter
 	sem        *semWait
 	msg        *msgReceiver
+	mq         *mqWait
 	piOwned    []futexKey // priority-inheriting futexes it holds while others wait
 }
 
@@ -232,6 +233,7 @@ func (t *Thread) EndWait() {
 	t.Node().Futexes.Leave(t)
 	t.leaveSem()
 	t.leaveMsg()
+	t.leaveMQ()
 	target, held := t.Wait.target, t.Wait.held
 	t.Wait = Wait{}
 	if held {

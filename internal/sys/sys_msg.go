@@ -13,12 +13,6 @@ func init() {
 		partial(unix.SYS_MSGRCV, "msgrcv", sysMsgrcv, "not MSG_COPY"),
 		partial(unix.SYS_MSGCTL, "msgctl", sysMsgctl, "not MSG_INFO and MSG_STAT, which list all queues"),
 	)
-	for nr, name := range map[int]string{
-		unix.SYS_MQ_OPEN: "mq_open", unix.SYS_MQ_UNLINK: "mq_unlink", unix.SYS_MQ_TIMEDSEND: "mq_timedsend",
-		unix.SYS_MQ_TIMEDRECEIVE: "mq_timedreceive", unix.SYS_MQ_NOTIFY: "mq_notify", unix.SYS_MQ_GETSETATTR: "mq_getsetattr",
-	} {
-		register(refused(nr, name, unix.ENOSYS, false, "POSIX message queues are not modelled"))
-	}
 }
 
 func sysMsgget(t *kernel.Thread, a Args) kernel.Result {

@@ -1,0 +1,382 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of POSIX message queues (mq_overview(7)).
+const (
+	MQPrioMax = 32768
+
+	mqMaxQueues  = 256 // but for the privileged
+	mqMaxMsgs    = 10
+	mqMaxSize    = 8192
+	mqHardMsgs   = 65536
+	mqHardSize   = 16 << 20
+	mqPerMessage = 96 // what Linux counts for one besides its bytes
+)
+
+// MQueues are the node's POSIX message queues that have a name.
+type MQueues struct {
+	queues []*MQueue
+	bytes  map[int]int // counted against RLIMIT_MSGQUEUE, by user
+}
+
+// MQueue is one queue. It lasts as long as it has a name or is open.
+type MQueue struct {
+	Name             string
+	MaxMsgs, MsgSize int
+	IPCPerm
+	msgs               []mqMsg // in the order in which they are received
+	opens              int
+	named              bool
+	senders, receivers []*mqWait // in order of arrival
+	notify             MQNotify
+	notified           *Process // whom notify is for, or nil
+	changed            Queue
+}
+
+type mqMsg struct {
+	prio uint32
+	data []byte
+}
+
+// mqWait is a thread that waits to send msg, or to receive one.
+type mqWait struct {
+	t     *Thread
+	queue *MQueue
+	msg   mqMsg
+}
+
+// MQNotify says how mq_notify(3) tells of a message.
+type MQNotify struct {
+	Kind   int // SIGEV_*
+	Signo  int
+	Value  uint64
+	Cookie []byte   // SIGEV_THREAD: what goes to
+	Socket *Netlink // which libc reads
+}
+
+// Kinds of MQNotify, and what the end of a cookie says.
+const (
+	SigevSignal, SigevNone, SigevThread = 0, 1, 2
+	MQCookie                            = 32
+	mqWokenUp, mqRemoved                = 1, 2
+	siMesgQ                             = -3
+)
+
+// MQDesc is an open queue.
+type MQDesc struct {
+	Queue *MQueue
+	pos   int
+}
+
+// Open is mq_open(2). size is what mq_maxmsg and mq_msgsize are to be, or nil.
+func (s *MQueues) Open(t *Thread, name string, flags int, mode uint32, size *[2]int64) (*MQDesc, Errno) {
+	acc := flags & unix.O_ACCMODE
+	for _, q := range s.queues {
+		if q.Name != name {
+			continue
+		}
+		rights := map[int]uint32{unix.O_RDONLY: 4, unix.O_WRONLY: 2, unix.O_RDWR: 6}[acc]
+		switch {
+		case flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
+			return nil, unix.EEXIST
+		case rights == 0:
+			return nil, unix.EINVAL
+		case !q.permits(t, rights):
+			return nil, unix.EACCES
+		}
+		q.opens++
+		return &MQDesc{Queue: q}, 0
+	}
+	if flags&unix.O_CREAT == 0 {
+		return nil, unix.ENOENT
+	}
+	q, e := s.create(t, name, mode, size)
+	if e != 0 {
+		return nil, e
+	}
+	q.opens++
+	return &MQDesc{Queue: q}, 0
+}
+
+// permits checks the mode as that of a file.
+func (q *MQueue) permits(t *Thread, rights uint32) bool {
+	c, granted := &t.Proc.Cred, q.Mode
+	if c.UID.FS == q.UID {
+		granted >>= 6
+	} else if c.GID.FS == q.GID || slices.Contains(c.Groups, q.GID) {
+		granted >>= 3
+	}
+	return rights&^granted&7 == 0 || t.Proc.Capable(unix.CAP_DAC_OVERRIDE)
+}
+
+func (s *MQueues) create(t *Thread, name string, mode uint32, size *[2]int64) (*MQueue, Errno) {
+	privileged := t.Proc.Capable(unix.CAP_SYS_RESOURCE)
+	if len(s.queues) >= mqMaxQueues && !privileged {
+		return nil, unix.ENOSPC
+	}
+	msgs, bytes := int64(mqMaxMsgs), int64(mqMaxSize)
+	if size != nil {
+		msgs, bytes = size[0], size[1]
+		mostMsgs, mostBytes := int64(mqMaxMsgs), int64(mqMaxSize)
+		if privileged {
+			mostMsgs, mostBytes = mqHardMsgs, mqHardSize
+		}
+		if msgs <= 0 || bytes <= 0 || msgs > mostMsgs || bytes > mostBytes {
+			return nil, unix.EINVAL
+		}
+	}
+	q := &MQueue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, IPCPerm: newPerm(t, 0, mode&^uint32(t.Proc.Umask))}
+	q.UID, q.GID = t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
+	if s.bytes == nil {
+		s.bytes = map[int]int{}
+	}
+	if soft, _ := t.Proc.Rlimit(unix.RLIMIT_MSGQUEUE); uint64(s.bytes[q.UID]+q.counted()) > soft {
+		return nil, unix.EMFILE
+	}
+	s.bytes[q.UID] += q.counted()
+	s.queues = append(s.queues, q)
+	return q, 0
+}
+
+// counted is what the queue takes of RLIMIT_MSGQUEUE.
+func (q *MQueue) counted() int {
+	const tree = mqPerMessage / 2
+	return q.MaxMsgs*(tree+q.MsgSize) + min(q.MaxMsgs, MQPrioMax)*tree
+}
+
+// Unlink is mq_unlink(2).
+func (s *MQueues) Unlink(t *Thread, name string) Errno {
+	for i, q := range s.queues {
+		if q.Name != name {
+			continue
+		}
+		if uid := t.Proc.Cred.UID.FS; uid != q.UID && uid != 0 && !t.Proc.Capable(unix.CAP_FOWNER) {
+			return unix.EPERM
+		}
+		s.queues = slices.Delete(s.queues, i, i+1)
+		q.named = false
+		s.forget(q)
+		return 0
+	}
+	return unix.ENOENT
+}
+
+func (s *MQueues) forget(q *MQueue) {
+	if !q.named && q.opens == 0 {
+		s.bytes[q.UID] -= q.counted()
+	}
+}
+
+// Ready implements File.
+func (d *MQDesc) Ready() Events {
+	var ev Events
+	if len(d.Queue.msgs) > 0 {
+		ev = In | RdNorm
+	}
+	if len(d.Queue.msgs) < d.Queue.MaxMsgs {
+		ev |= Out | WrNorm
+	}
+	return ev
+}
+
+// Changed implements File.
+func (d *MQDesc) Changed() *Queue { return &d.Queue.changed }
+
+// Release implements File.
+func (d *MQDesc) Release(n *Node) {
+	d.Queue.opens--
+	n.MQueues.forget(d.Queue)
+}
+
+// Describe implements Describer; StatMode Moder.
+func (d *MQDesc) Describe() string {
+	if !d.Queue.named {
+		return "/dev/mqueue/" + d.Queue.Name + " (deleted)"
+	}
+	return "/dev/mqueue/" + d.Queue.Name
+}
+func (d *MQDesc) StatMode() uint32 { return unix.S_IFREG | d.Queue.Mode }
+
+// Read implements Reader: what /dev/mqueue shows of the queue.
+func (d *MQDesc) Read(_ *Thread, b []byte) (int, Errno) {
+	q, bytes, pid, kind, signo := d.Queue, 0, 0, 0, 0
+	for _, m := range q.msgs {
+		bytes += len(m.data)
+	}
+	if q.notified != nil {
+		pid, kind = q.notified.PID, q.notify.Kind
+		if kind == SigevSignal {
+			signo = q.notify.Signo
+		}
+	}
+	text := fmt.Sprintf("QSIZE:%-10d NOTIFY:%-5d SIGNO:%-5d NOTIFY_PID:%-6d\n", bytes, kind, signo, pid)
+	n := copy(b, text[min(d.pos, len(text)):])
+	d.pos += n
+	return n, 0
+}
+
+// Attr is struct mq_attr, but for the flags.
+func (q *MQueue) Attr() (maxMsgs, msgSize, messages int) { return q.MaxMsgs, q.MsgSize, len(q.msgs) }
+
+// Full and Empty say that a sender or a receiver has to wait.
+func (q *MQueue) Full() bool  { return len(q.msgs) == q.MaxMsgs }
+func (q *MQueue) Empty() bool { return len(q.msgs) == 0 }
+
+// insert puts a message behind those of its priority.
+func (q *MQueue) insert(m mqMsg) {
+	at := len(q.msgs)
+	for at > 0 && q.msgs[at-1].prio < m.prio {
+		at--
+	}
+	q.msgs = slices.Insert(q.msgs, at, m)
+}
+
+// Send gives a message to the receiver that has waited longest, or appends it. There is room.
+func (q *MQueue) Send(t *Thread, prio uint32, data []byte) {
+	m := mqMsg{prio, data}
+	if len(q.receivers) > 0 {
+		w := q.receivers[0]
+		q.receivers = q.receivers[1:]
+		w.msg = m
+		w.wake()
+		return
+	}
+	q.insert(m)
+	q.tell(t)
+	q.changed.Notify(In)
+}
+
+// Receive takes the oldest message of the highest priority, and lets the sender that has
+// waited longest go on. There is one.
+func (q *MQueue) Receive(t *Thread) (prio uint32, data []byte) {
+	m := q.msgs[0]
+	q.msgs = q.msgs[1:]
+	if len(q.senders) > 0 {
+		w := q.senders[0]
+		q.senders = q.senders[1:]
+		q.insert(w.msg)
+		w.wake()
+		q.tell(w.t) // not if there are others
+	}
+	q.changed.Notify(Out)
+	return m.prio, m.data
+}
+
+func (w *mqWait) wake() {
+	w.t.Wait.Woken = true
+	w.t.Unpark()
+}
+
+// WaitToSend and WaitToReceive enter t as one who waits. Once it is woken its message
+// has gone, or MQReceived returns the one it got.
+func (q *MQueue) WaitToSend(t *Thread, prio uint32, data []byte) {
+	t.mq = &mqWait{t, q, mqMsg{prio, data}}
+	q.senders = append(q.senders, t.mq)
+}
+
+func (q *MQueue) WaitToReceive(t *Thread) {
+	t.mq = &mqWait{t: t, queue: q}
+	q.receivers = append(q.receivers, t.mq)
+}
+
+// WaitsForMQ reports whether t is entered.
+func (t *Thread) WaitsForMQ() bool { return t.mq != nil }
+
+// MQReceived is the message that a woken receiver got.
+func (t *Thread) MQReceived() (prio uint32, data []byte) { return t.mq.msg.prio, t.mq.msg.data }
+
+// leaveMQ ends t's wait.
+func (t *Thread) leaveMQ() {
+	if t.mq == nil {
+		return
+	}
+	other := func(w *mqWait) bool { return w == t.mq }
+	q := t.mq.queue
+	q.senders, q.receivers = slices.DeleteFunc(q.senders, other), slices.DeleteFunc(q.receivers, other)
+	t.mq = nil
+}
+
+// Notify is mq_notify(2): p is told of the next message that comes to the empty queue.
+func (q *MQueue) Notify(p *Process, how MQNotify) Errno {
+	if q.notified != nil {
+		return unix.EBUSY
+	}
+	q.notified, q.notify = p, how
+	return 0
+}
+
+// Unnotify takes p's wish back.
+func (q *MQueue) Unnotify(p *Process) {
+	if q.notified == p {
+		q.notify.wake(mqRemoved)
+		q.notified, q.notify = nil, MQNotify{}
+	}
+}
+
+// tell tells who wants to know that the queue is empty no longer. t sent.
+func (q *MQueue) tell(t *Thread) {
+	if q.notified == nil || len(q.msgs) != 1 {
+		return
+	}
+	p, how := q.notified, q.notify
+	q.notified, q.notify = nil, MQNotify{}
+	switch how.Kind {
+	case SigevSignal:
+		if how.Signo != 0 {
+			t.Node().Kill(p, SigInfo{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, Value: how.Value})
+		}
+	case SigevThread:
+		how.wake(mqWokenUp)
+	}
+}
+
+// wake sends the cookie of SIGEV_THREAD, with the reason as its last byte.
+func (how *MQNotify) wake(reason byte) {
+	if how.Kind == SigevThread && how.Socket != nil {
+		c := slices.Clone(how.Cookie)
+		c[MQCookie-1] = reason
+		how.Socket.push(c)
+	}
+}
+
+// flushMQ is called when a process closes a descriptor: its wish to be told is gone.
+func (n *Node) flushMQ(table *FDTable, d *MQDesc) {
+	if p := d.Queue.notified; p != nil && p.FDs == table {
+		d.Queue.Unnotify(p)
+	}
+}
+
+// ValidMQName is what Linux says of a name without its leading slash.
+func ValidMQName(name string) Errno {
+	switch {
+	case name == "":
+		return unix.ENOENT
+	case len(name) > 255:
+		return unix.ENAMETOOLONG
+	case name == "." || name == ".." || strings.Contains(name, "/"):
+		return unix.EACCES
+	}
+	return 0
+}
+
+// mqAttr is struct mq_attr.
+func mqWords(v ...int) []byte {
+	b := make([]byte, 0, 64)
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, uint64(x))
+	}
+	return append(b, make([]byte, 64-len(b))...)
+}
+
+// EncodeAttr lays the queue's attributes out as struct mq_attr.
+func (q *MQueue) EncodeAttr(flags int) []byte {
+	return mqWords(flags, q.MaxMsgs, q.MsgSize, len(q.msgs))
+}
