@@ -50,14 +50,15 @@ var ariadne = sync.OnceValues(func() (string, error) {
 
 // node is a program of testdata that is to run as the only one of a node.
 type node struct {
-	source string        // without .c
-	args   []string      // besides the real time, which is always the first
-	spec   string        // further lines of the spec
-	of     string        // further fields of the node
-	wait   time.Duration // for Ariadne's end, when it is not patience
-	user   int           // of Ariadne
-	flags  []string      // of ariadne run
-	limits string        // shell commands in front of Ariadne
+	source string                         // without .c
+	args   []string                       // besides the real time, which is always the first
+	spec   string                         // further lines of the spec
+	of     string                         // further fields of the node
+	wait   time.Duration                  // for Ariadne's end, when it is not patience
+	user   int                            // of Ariadne
+	flags  []string                       // of ariadne run
+	limits string                         // shell commands in front of Ariadne
+	files  func(t *testing.T, dir string) // makes more files beside the spec
 }
 
 // outcome is how Ariadne ended.
@@ -103,6 +104,9 @@ func (n node) run(t *testing.T) outcome {
 		if err := errors.Join(os.Chmod(d, 0o755), os.Chown(d, n.user, -1)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if n.files != nil {
+		n.files(t, dir)
 	}
 	before := listing(t, dir)
 	wait := patience

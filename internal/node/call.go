@@ -160,16 +160,21 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
 			n.step.readClock = true
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
-			n.keepAction(th)
+			n.keepAction(th, sig)
 			return n.deliverSignals(th)
 		}
 		if tracee.CanTrapCPUID() && th.tr.TrappedCPUID() {
 			must(th.tr.SkipCPUID())
-			n.keepAction(th)
+			n.keepAction(th, sig)
 			return true
 		}
 		return n.fault(th, sig)
-	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
+	case unix.SIGSYS:
+		if nr, arch, ok := th.tr.DeniedCall(); ok {
+			return n.otherABI(th, nr, arch)
+		}
+		return n.fault(th, sig)
+	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP:
 		return n.fault(th, sig)
 	case unix.SIGXFSZ: // a write past RLIMIT_FSIZE
 		th.k.Send(kernel.SigInfo{Signo: int(sig), Code: kernel.SIKernel})
@@ -181,4 +186,21 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 		return n.preempt(th)
 	}
 	panic(toolError{fmt.Errorf("thread %d: signal %v from outside", th.k.TID, sig)})
+}
+
+// otherABI refuses a call of a 32-bit or an x32 program. Linux may be built without the
+// latter, and most are.
+func (n *Node) otherABI(th *thread, nr int, arch uint32) bool {
+	name, harmless := "calls of 32-bit programs", false
+	if arch == unix.AUDIT_ARCH_X86_64 {
+		name, harmless = "calls of x32 programs", true
+	}
+	n.step.calls++
+	n.watch.called()
+	n.pass(th, kernel.CallCost)
+	n.step.stream.call(th.k.TID, nr, -int64(unix.ENOSYS))
+	n.k.Refuse(th.k, name, fmt.Sprintf("number %#x", nr), harmless)
+	must(th.tr.Deny(unix.ENOSYS))
+	n.keepAction(th, unix.SIGSYS)
+	return n.deliverSignals(th)
 }

@@ -182,11 +182,11 @@ func (th *thread) catches(sig unix.Signal) bool {
 	return kernel.SigSet(m).Has(int(sig))
 }
 
-// keepAction undoes what a trapped instruction has done to a thread that blocks
-// SIGSEGV: Linux took the handler away, and SIGSEGV out of the mask.
-func (n *Node) keepAction(th *thread) {
-	act := th.k.Proc.Actions[unix.SIGSEGV]
-	if act.Handler <= kernel.SigIgn || th.catches(unix.SIGSEGV) {
+// keepAction undoes what a trapped instruction or call has done to a thread that blocks
+// the signal: Linux took the handler away, and the signal out of the mask.
+func (n *Node) keepAction(th *thread, sig unix.Signal) {
+	act := th.k.Proc.Actions[sig]
+	if act.Handler <= kernel.SigIgn || th.catches(sig) {
 		return
 	}
 	restore := th.tr.BorrowCode(areaSyscall)
@@ -195,7 +195,7 @@ func (n *Node) keepAction(th *thread) {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	th.WriteMem(kernel.ScratchAddr, b)
-	n.inject(th, unix.SYS_RT_SIGACTION, uint64(unix.SIGSEGV), kernel.ScratchAddr, 0, 8)
+	n.inject(th, unix.SYS_RT_SIGACTION, uint64(sig), kernel.ScratchAddr, 0, 8)
 	must(restore())
-	th.SetSigMask(th.SigMask() | kernel.Sig(int(unix.SIGSEGV)))
+	th.SetSigMask(th.SigMask() | kernel.Sig(int(sig)))
 }

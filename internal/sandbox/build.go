@@ -37,7 +37,7 @@ func (l *layout) build(p *program, owner int) {
 		p.create(stage+"/"+name, l.root.kids[name])
 	}
 	p.mountAttr("make the root read-only", stage, unix.AT_RECURSIVE,
-		mountAttr{set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID})
+		mountAttr{set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV})
 	for i, o := range l.over {
 		src := fmt.Sprintf("%s/.ariadne/%d", stage, i)
 		p.mount("mount over "+o.path, src, stage+o.path, "", unix.MS_BIND, "")

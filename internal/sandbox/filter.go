@@ -56,6 +56,7 @@ func Filter(addr uint64) []byte {
 var (
 	allow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	trace = bpf.RetConstant{Val: unix.SECCOMP_RET_TRACE}
+	trap  = bpf.RetConstant{Val: unix.SECCOMP_RET_TRAP}
 	nosys = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
 )
 
@@ -133,15 +134,16 @@ func sometimes() map[int][]bpf.Instruction {
 // arguments are harmless; all others stop. The rows come first: Linux remembers
 // numbers that are always allowed and skips the program for them.
 //
-// Calls of 32-bit and x32 programs fail: their numbers mean other calls.
+// Calls of 32-bit and x32 programs raise SIGSYS, at which they are refused: their numbers
+// mean other calls, and a stop does not tell of which kind a call is.
 func filterProgram(table []sys.Row) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: dataArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AUDIT_ARCH_X86_64, SkipTrue: 1},
-		nosys,
+		trap,
 		bpf.LoadAbsolute{Off: dataNR, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: x32Bit, SkipTrue: 1},
-		nosys,
+		trap,
 		// rseq fails once per thread of every program, and nobody minds.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_RSEQ, SkipTrue: 1},
 		nosys,

@@ -91,8 +91,8 @@ func TestFilter(t *testing.T) {
 		{"Linux's own vDSO", arch, unix.SYS_ARCH_PRCTL, [6]uint64{0: 0x2003}, unix.SECCOMP_RET_TRACE},
 		{"mapping of a file", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_PRIVATE}, unix.SECCOMP_RET_TRACE},
 		{"unknown number", arch, 5000, [6]uint64{}, unix.SECCOMP_RET_TRACE},
-		{"x32", arch, x32Bit | unix.SYS_GETPID, [6]uint64{}, errno(unix.ENOSYS)},
-		{"32 bits", unix.AUDIT_ARCH_I386, unix.SYS_GETPID, [6]uint64{}, errno(unix.ENOSYS)},
+		{"x32", arch, x32Bit | unix.SYS_GETPID, [6]uint64{}, unix.SECCOMP_RET_TRAP},
+		{"32 bits", unix.AUDIT_ARCH_I386, unix.SYS_GETPID, [6]uint64{}, unix.SECCOMP_RET_TRAP},
 	} {
 		if got := decide(t, vm, c.arch, c.nr, c.args); got != c.want {
 			t.Errorf("%s: %#x, want %#x", c.what, got, c.want)

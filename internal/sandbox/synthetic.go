@@ -70,7 +70,7 @@ func plan(cfg Config) (*layout, error) {
 			return nil, err
 		}
 	}
-	return l, nil
+	return l, l.hideKernels(cfg)
 }
 
 // addStatic adds what is the same on every node.

@@ -96,6 +96,9 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 			t.Node().Files.NoteMode(keyOf(&st), st.Mode)
 		}
 	}
+	if res, done := openUnseen(t, &r); done {
+		return res
+	}
 	isNew := r.has(unix.O_CREAT) && !r.has(unix.O_PATH) && !exists(t, &r)
 	fd := openNative(t, &r)
 	if fd == -int64(unix.EROFS) && r.has(unix.O_TRUNC) && replaceLink(t, &r) {
@@ -189,11 +192,6 @@ func exists(t *kernel.Thread, r *openRequest) bool {
 // openFailed is the way out when Linux could not open the file.
 func openFailed(t *kernel.Thread, r *openRequest, e kernel.Errno) kernel.Result {
 	switch e {
-	case unix.ENXIO: // a named pipe without a reader, or a socket
-		st, se := pathStat(t, r.dirfd, r.name, true)
-		if se == 0 && st.Mode&unix.S_IFMT == unix.S_IFIFO {
-			return openFIFO(t, r, keyOf(&st))
-		}
 	case unix.EROFS:
 		if isSystemPath(absolute(t, r.dirfd, r.name)) {
 			return kernel.Fail(unix.EACCES)
@@ -208,29 +206,14 @@ func openSpecial(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (r
 		return res, false
 	}
 	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFIFO:
-		t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
-		return openFIFO(t, r, keyOf(st)), true
-	case unix.S_IFCHR:
-		return openDevice(t, r, fd, st)
+	case unix.S_IFCHR: // /dev/null, zero and full are Linux's own
+		if minor := unix.Minor(st.Rdev); unix.Major(st.Rdev) == memDevices && (minor == devRandom || minor == devUrandom) {
+			t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
+			n, e := t.NewFD(&kernel.RandomFile{Minor: int(minor)}, statusFlags(int(r.how.Flags))|int(r.how.Flags)&unix.O_CLOEXEC)
+			return kernel.RetOr(n, e), true
+		}
 	}
 	return res, false
-}
-
-// openDevice: /dev/null, zero and full are Linux's own.
-func openDevice(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (res kernel.Result, special bool) {
-	const mem, null, zero, full, random, urandom = 1, 3, 5, 7, 8, 9
-	major, minor := unix.Major(st.Rdev), unix.Minor(st.Rdev)
-	if major == mem && (minor == null || minor == zero || minor == full) {
-		return res, false
-	}
-	t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
-	if major == mem && (minor == random || minor == urandom) {
-		n, e := t.NewFD(&kernel.RandomFile{Minor: int(minor)}, statusFlags(int(r.how.Flags))|int(r.how.Flags)&unix.O_CLOEXEC)
-		return kernel.RetOr(n, e), true
-	}
-	t.Node().Refuse(t, "open "+r.name, "a device", false)
-	return kernel.Fail(unix.ENXIO), true
 }
 
 func openFIFO(t *kernel.Thread, r *openRequest, key kernel.FileKey) kernel.Result {
