@@ -225,7 +225,7 @@ func TestInterrupt(t *testing.T) {
 	for _, how := range []string{"loop", "spin"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			o := node{source: "swell", args: []string{how}, spec: limits, limits: "set -- timeout -s INT 3 \"$@\""}.run(t)
+			o := node{source: "swell", args: []string{how}, spec: limits, limits: "set -- timeout --foreground -s INT 3 \"$@\""}.run(t)
 			if o.took > 10*time.Second || strings.Contains(o.out, "bug in") || !strings.Contains(o.out, "inconclusive (stopped)") {
 				t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))
 			}
