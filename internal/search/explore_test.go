@@ -201,10 +201,11 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	if rapid.IntRange(0, 2).Draw(t, "clients") == 0 {
 		s.clients = []int{0, 1}[:rapid.IntRange(1, 2).Draw(t, "how many")]
 	}
+	lingers := s.clients != nil && rapid.Bool().Draw(t, "lingers")
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers})
 		}
 		return p
 	}

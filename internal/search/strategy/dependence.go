@@ -15,7 +15,7 @@ type act struct {
 	// The node's earliest deadline that counts, before and after.
 	before, after ariadne.Time
 	// ends: a path ends with it, whatever else could have happened; or it may, when
-	// others have happened before: a client is done.
+	// others have happened before: the commands of a client have ended.
 	ends bool
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
@@ -25,7 +25,7 @@ type act struct {
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, before: n.Timer(), after: ariadne.Never}
-	a.ends = by.Effect.Done && !n.Done && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
+	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}

@@ -234,8 +234,10 @@ type Chaos struct {
 	Exits int // it exits at one input in so many; 0: 40
 	// NoTimers: it sets none.
 	NoTimers bool
-	state    uint64
-	steps    int
+	// Lingers: its command ends where it would exit, and what that has started goes on.
+	Lingers bool
+	state   uint64
+	steps   int
 }
 
 func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
@@ -276,7 +278,11 @@ func (x *Chaos) act(c *Ctx, input string) {
 		}
 	}
 	if x.below(x.Exits) == 0 {
-		c.Exit(0)
+		if x.Lingers {
+			c.End()
+		} else {
+			c.Exit(0)
+		}
 	}
 }
 

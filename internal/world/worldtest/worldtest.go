@@ -36,6 +36,7 @@ type Automaton struct {
 	seqs  map[ariadne.Flow]int
 	timer ariadne.Time
 	done  bool
+	ended bool
 }
 
 // Addr is the address of a node in these systems.
@@ -74,7 +75,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 		a.timer = ariadne.Never
 		a.Program.Fire(c)
 	}
-	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done
+	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done || a.ended
 	c.out.Calls = len(c.calls)
 	c.out.Digest = digest(&c.out, c.calls)
 	if a.Calls {
@@ -160,6 +161,12 @@ func (c *Ctx) Exit(status int) {
 	c.call(CallExit, int64(status), status)
 	c.out.Exits = append(c.out.Exits, ariadne.Exit{At: c.a.clock, Status: status})
 	c.a.done = true
+}
+
+// End ends the node's command; what it has started runs on.
+func (c *Ctx) End() {
+	c.call(CallExit, 0, "command")
+	c.a.ended = true
 }
 
 // Panic ends it as a failed assertion would: with a line on standard error and
