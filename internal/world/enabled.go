@@ -40,13 +40,15 @@ func (y *System) Enabled(s *State, events []Event) []Event {
 	horizon := first.Add(y.rules.ClockError)
 	on := ariadne.Never // the time of the next start
 	for i := range y.nodes {
-		if start := y.nodes[i].Start; !s.Nodes[i].Started {
-			on = min(on, start)
-			// Messages need not wait for a start: nothing but its own messages
-			// depends on it.
-			if start <= first {
-				events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
-			}
+		if !s.Nodes[i].Started {
+			on = min(on, y.nodes[i].Start)
+		}
+	}
+	for i := range y.nodes {
+		// Messages need not wait for a start: nothing but its own messages depends
+		// on it. Another start does, as it would for a timer.
+		if start := y.nodes[i].Start; !s.Nodes[i].Started && start <= first && start <= on.Add(y.rules.ClockError) {
+			events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
 		}
 	}
 	for i := range s.Nodes {

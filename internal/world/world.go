@@ -6,8 +6,9 @@
 // Time (docs/architecture.md). Each node has its own clock, which only its own
 // inputs advance. The world orders them like this:
 //
-//   - A node is switched on at its start time. What would arrive at its machine
-//     before that is lost.
+//   - A node is switched on at its start time, or within ClockError of an earlier
+//     start that has not happened yet. What would arrive at its machine before that
+//     is lost.
 //   - A message arrives at Sent + Latency, and never before an earlier one of
 //     the same TCP connection. Of each TCP direction only the oldest message can
 //     be delivered; of datagrams each one.

@@ -103,7 +103,12 @@ func (r relation) holds(a, b *act) bool {
 	if a.before.Add(e) < b.event.At || a.after.Add(e) < b.event.At {
 		return true
 	}
-	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActFire && b.event.At >= a.event.At
+	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActFire && b.event.At >= a.event.At || r.precedes(a, b)
+}
+
+// precedes: both are starts, and b has to wait for a.
+func (r relation) precedes(a, b *act) bool {
+	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActStart && a.event.At.Add(r.rules.ClockError) < b.event.At
 }
 
 // delays: a is a timer, and b a delivery that it would delay, or the sending of a
@@ -138,7 +143,7 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b):
+	case r.needs(a, b), r.precedes(a, b):
 		return true
 	case a.event.Node == b.event.Node && a.event.Kind == ariadne.ActStart:
 		return true
