@@ -9,6 +9,7 @@ import (
 	"os"
 	"sort"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
@@ -122,11 +123,18 @@ func exePath(tr *tracee.Thread) string {
 	return s
 }
 
+// maxTasks bounds what a node's processes and threads take of the host's memory, and of its
+// time: Linux looks for who has stopped among all of them.
+const maxTasks = 4096
+
 // clone makes a thread or a process. Linux makes it with the supervisor's flags:
 // no exit signal, no waiting for a vfork child, no real ids written to memory.
 func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 	const emulated = 0xff | unix.CLONE_VFORK | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_SETTID |
 		unix.CLONE_CHILD_CLEARTID | unix.CLONE_PTRACE | unix.CLONE_UNTRACED | unix.CLONE_DETACHED | unix.CLONE_PIDFD
+	if len(n.threads) >= maxTasks {
+		must(&ariadne.LimitError{Err: fmt.Errorf("a node has %d processes and threads, and Ariadne gives it no more", maxTasks)})
+	}
 	flags := a.Flags &^ emulated
 	if flags&unix.CLONE_THREAD == 0 {
 		// A child of Ariadne: whoever dies first, no real parent gets a signal.
