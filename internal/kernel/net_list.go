@@ -21,6 +21,13 @@ type SocketEntry struct {
 // Sockets lists the sockets of a protocol and family that have a port, by their
 // ports and then in the order of binding. Linux's order is that of its hash table.
 func (s *Net) Sockets(n *Node, proto ariadne.Protocol, family int) []SocketEntry {
+	var list []SocketEntry
+	s.eachListed(n, proto, family, func(_ inetSocket, e SocketEntry) { list = append(list, e) })
+	return list
+}
+
+// eachListed calls f with the sockets that Sockets lists.
+func (s *Net) eachListed(n *Node, proto ariadne.Protocol, family int, f func(inetSocket, SocketEntry)) {
 	s.expire(n)
 	table := &s.tcp
 	if proto == ariadne.UDP {
@@ -31,15 +38,13 @@ func (s *Net) Sockets(n *Node, proto ariadne.Protocol, family int) []SocketEntry
 		ports = append(ports, p)
 	}
 	slices.Sort(ports)
-	var list []SocketEntry
 	for _, p := range ports {
 		for _, x := range table.used[p] {
 			if e := entry(x); x.inetPart().Domain == family && (proto == ariadne.UDP || e.listed()) {
-				list = append(list, e)
+				f(x, e)
 			}
 		}
 	}
-	return list
 }
 
 // listed reports whether Linux's table has a TCP socket in the entry's state: one

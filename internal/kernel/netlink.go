@@ -15,9 +15,10 @@ const (
 	linkOperationalUp = 6    // IF_OPER_UP
 )
 
-// Netlink is an AF_NETLINK socket of NETLINK_ROUTE: it answers the questions
+// Netlink is an AF_NETLINK socket. One of NETLINK_ROUTE answers the questions
 // that programs ask about interfaces, addresses, routes and neighbours. Nothing
-// of that ever changes, so there are no notifications.
+// of that ever changes, so there are no notifications. One of NETLINK_SOCK_DIAG
+// lists sockets.
 type Netlink struct {
 	Sock
 	port  uint32 // nl_pid; 0 until bound
@@ -25,9 +26,9 @@ type Netlink struct {
 	queue [][]byte
 }
 
-// NewNetlink returns a fresh NETLINK_ROUTE socket.
-func (n *Node) NewNetlink(typ int) *Netlink {
-	return &Netlink{Sock: newSock(n, unix.AF_NETLINK, typ, unix.NETLINK_ROUTE)}
+// NewNetlink returns a fresh socket of NETLINK_ROUTE or NETLINK_SOCK_DIAG.
+func (n *Node) NewNetlink(typ, protocol int) *Netlink {
+	return &Netlink{Sock: newSock(n, unix.AF_NETLINK, typ, protocol)}
 }
 
 // Ready implements File.
@@ -140,6 +141,10 @@ func (s *Netlink) request(t *Thread, b []byte) {
 	}
 	if len(b) == sizeofNlHdr {
 		s.acknowledge(b, unix.EINVAL)
+		return
+	}
+	if s.Protocol == unix.NETLINK_SOCK_DIAG {
+		s.diag(t, b)
 		return
 	}
 	if flags&unix.NLM_F_DUMP != unix.NLM_F_DUMP {

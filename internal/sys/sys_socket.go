@@ -151,17 +151,17 @@ func sysSocketpair(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // absentNetlink are the families of netlink that a kernel may be built without.
-var absentNetlink = map[int]bool{unix.NETLINK_SOCK_DIAG: true, unix.NETLINK_NETFILTER: true, unix.NETLINK_AUDIT: true,
+var absentNetlink = map[int]bool{unix.NETLINK_NETFILTER: true, unix.NETLINK_AUDIT: true,
 	unix.NETLINK_KOBJECT_UEVENT: true, unix.NETLINK_SELINUX: true, unix.NETLINK_XFRM: true}
 
 func newNetlinkSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.Errno) {
 	if typ != unix.SOCK_RAW && typ != unix.SOCK_DGRAM {
 		return nil, unix.ESOCKTNOSUPPORT
 	}
-	if proto != unix.NETLINK_ROUTE {
+	if proto != unix.NETLINK_ROUTE && proto != unix.NETLINK_SOCK_DIAG {
 		return refuseSocket(t, fmt.Sprintf("netlink socket of protocol %d", proto), unix.EPROTONOSUPPORT, absentNetlink[proto])
 	}
-	return t.Node().NewNetlink(typ), 0
+	return t.Node().NewNetlink(typ, proto), 0
 }
 
 // socketOf returns the socket behind fd.
