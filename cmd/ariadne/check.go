@@ -129,7 +129,7 @@ func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
 	f.Var((*bound)(&o.Backtracks), "backtracks", "in memory: a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
 	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Var((*share)(&o.Audit), "audit", "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
-	f.Var((*size)(&o.Memory), "memory", "in memory: Ariadne and its nodes use `size` at most, about, as in 500M or 4G (default: half of what the machine, or a control group, has, and no more than is left)")
+	f.Var((*memory)(&o.Memory), "memory", "in memory: Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "in memory: each executor keeps `n` frozen nodes (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")

@@ -159,3 +159,26 @@ func (s *size) Set(text string) error {
 }
 
 func (*size) Type() string { return "size" }
+
+// memory is the size with which Ariadne is to do.
+type memory int64
+
+// leastMemory is about what Ariadne takes before it has executed anything, and something
+// to work with.
+const leastMemory = 64 << 20
+
+func (m *memory) String() string { return (*size)(m).String() }
+
+func (m *memory) Set(text string) error {
+	var s size
+	if err := s.Set(text); err != nil {
+		return err
+	}
+	if s < leastMemory {
+		return errors.New("too little: at least 64M are needed")
+	}
+	*m = memory(s)
+	return nil
+}
+
+func (*memory) Type() string { return "size" }

@@ -23,7 +23,10 @@ type diskUse struct {
 
 const diskBlock = 4096
 
-func (u diskUse) room() int64 { return (u.written + diskBlock - 1) / diskBlock * diskBlock }
+func (u diskUse) room() int64 { return DiskRoom(u.written) }
+
+// DiskRoom is the room that a file of so many bytes takes.
+func DiskRoom(size int64) int64 { return (size + diskBlock - 1) / diskBlock * diskBlock }
 
 // Left is how much there is room for.
 func (d *Disk) Left() int64 { return max(d.Limit-d.used, 0) }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"sort"
 	"strings"
+	"syscall"
 
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
@@ -121,9 +123,42 @@ func (n *Node) captureFiles() {
 
 // openTree finds the directories that are the node's own.
 func (n *Node) openTree() {
+	base, dirs := n.ownFiles()
+	var st unix.Stat_t
+	must(unix.Stat(base, &st))
+	n.k.Files.Private = st.Dev
+	var err error
+	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
+	must(err)
+}
+
+// countCopies enters what the node was given copies of as used room on its disk.
+func (n *Node) countCopies() {
+	if n.def.Dir == "" && len(n.def.Writable) == 0 {
+		return
+	}
+	base, dirs := n.ownFiles()
+	for _, dir := range dirs {
+		must(filepath.WalkDir(path.Join(base, dir), func(_ string, e os.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil {
+				st := info.Sys().(*syscall.Stat_t)
+				n.k.Files.Disk.Keep(kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, st.Size, false)
+			}
+			return err
+		}))
+	}
+}
+
+// ownFiles returns the root of the node's own files and the directories below it that
+// the node may write.
+func (n *Node) ownFiles() (base string, dirs []string) {
 	// The descriptor keeps the mount when the processes are gone.
-	base := fmt.Sprintf("/proc/self/fd/%d", n.home.treeFD.Fd())
-	dirs := []string{"node", "tmp", "run", "dev/shm"}
+	base = fmt.Sprintf("/proc/self/fd/%d", n.home.treeFD.Fd())
+	dirs = []string{"node", "tmp", "run", "dev/shm"}
 	over, err := os.ReadDir(path.Join(base, ".ariadne"))
 	must(err)
 	for _, d := range over {
@@ -137,11 +172,7 @@ func (n *Node) openTree() {
 			dirs = append(dirs, w)
 		}
 	}
-	var st unix.Stat_t
-	must(unix.Stat(base, &st))
-	n.k.Files.Private = st.Dev
-	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
-	must(err)
+	return base, dirs
 }
 
 // below reports whether the path lies in one of dirs.

@@ -100,6 +100,7 @@ func (n *Node) confine(th *thread) {
 		n.home.treeFD = os.NewFile(uintptr(fd), "file tree")
 		n.k.Files.Tree = fd
 		n.inject(th, unix.SYS_CLOSE, sandbox.TreeFD)
+		n.countCopies()
 	}
 }
 

@@ -142,7 +142,7 @@ func (c *check) resume() error {
 	if r.Ends == nil {
 		r.Ends = map[string]int{}
 	}
-	if err := c.hide(c.opts.Out); err != nil {
+	if err := first(c.hide(c.opts.Out), c.fits("check")); err != nil {
 		return err
 	}
 	r.Out, r.Stopped = c.opts.Out, ""

@@ -28,7 +28,7 @@ func (y *system) begin(command string, hidden ...string) (*Report, error) {
 	if err := r.save(); err != nil {
 		return nil, AsLimit(err)
 	}
-	return r, AsLimit(first(y.hide(append(hidden, out)...), first(empty(out), copySpec(out, y.spec))))
+	return r, AsLimit(first(y.hide(append(hidden, out)...), first(y.fits(command), first(empty(out), copySpec(out, y.spec)))))
 }
 
 // record begins the record of an execution in dir.

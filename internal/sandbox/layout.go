@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,7 @@ type layout struct {
 	root     *entry
 	over     []overmount
 	writable []string // directories and files of the tmpfs that the node may write
+	mapped   [][]byte // what large files that are copied hold; release unmaps it
 }
 
 type entryKind uint8
@@ -87,10 +89,40 @@ func bindsIn(name string) (*entry, error) {
 	return d, nil
 }
 
+// mapFrom is the size from which on a file is mapped to be copied: what it holds never
+// lies in Ariadne's own memory.
+const mapFrom = 64 << 10
+
+// content returns what a file holds, which stays valid until release.
+func (l *layout) content(name string, size int64) (string, error) {
+	if size < mapFrom {
+		b, err := os.ReadFile(name)
+		return string(b), err
+	}
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer unix.Close(fd)
+	b, err := unix.Mmap(fd, 0, int(size), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return "", &os.PathError{Op: "map", Path: name, Err: err}
+	}
+	l.mapped = append(l.mapped, b)
+	return unsafe.String(&b[0], len(b)), nil
+}
+
+// release gives up what was mapped to be copied.
+func (l *layout) release() {
+	for _, b := range l.mapped {
+		unix.Munmap(b)
+	}
+	l.mapped = nil
+}
+
 // copyOf returns a private copy of the host's file or directory name, without what is
-// hidden in it. Times and
-// owners are the node's own.
-func copyOf(name string, hidden []string) (*entry, error) {
+// hidden in it. Times and owners are the node's own.
+func (l *layout) copyOf(name string, hidden []string) (*entry, error) {
 	st, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -108,7 +140,7 @@ func copyOf(name string, hidden []string) (*entry, error) {
 			if slices.Contains(hidden, inner) {
 				continue
 			}
-			e, err := copyOf(inner, hidden)
+			e, err := l.copyOf(inner, hidden)
 			if err != nil {
 				return nil, err
 			}
@@ -118,8 +150,8 @@ func copyOf(name string, hidden []string) (*entry, error) {
 		}
 		return d, nil
 	case 0:
-		b, err := os.ReadFile(name)
-		return &entry{kind: fileEntry, data: string(b), mode: perm}, err
+		data, err := l.content(name, st.Size())
+		return &entry{kind: fileEntry, data: data, mode: perm}, err
 	case os.ModeSymlink:
 		target, err := os.Readlink(name)
 		return newLink(target), err

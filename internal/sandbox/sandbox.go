@@ -69,6 +69,7 @@ func Start(cfg Config) (pid int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("node %s: %w", cfg.Name, err)
 	}
+	defer l.release()
 	p := &program{}
 	p.limits()
 	p.enter(ns.user, unix.CLONE_NEWUSER, "user")

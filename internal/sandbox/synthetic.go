@@ -50,8 +50,8 @@ var hidden = map[string]bool{"proc": true, "sys": true, "dev": true, "run": true
 // ownDir is Ariadne's own directory, empty and not listed when programs run.
 const ownDir = "/.ariadne"
 
-// plan lays out a node's tree.
-func plan(cfg Config) (*layout, error) {
+// plan lays out a node's tree. Release must follow.
+func plan(cfg Config) (_ *layout, err error) {
 	root, err := bindsIn("/")
 	if err != nil {
 		return nil, err
@@ -60,6 +60,11 @@ func plan(cfg Config) (*layout, error) {
 		delete(root.kids, name)
 	}
 	l := &layout{root: root}
+	defer func() {
+		if err != nil {
+			l.release()
+		}
+	}()
 	own := newDir(0o755)
 	own.kids["tree"] = newDir(0o755)
 	if err := l.put(ownDir, own, false); err != nil {
@@ -181,7 +186,7 @@ func (l *layout) addEtc(cfg Config) error {
 func (l *layout) addOwn(cfg Config) error {
 	node := newDir(0o755)
 	if cfg.WorkDir != "" {
-		e, err := copyOf(cfg.WorkDir, cfg.Hidden)
+		e, err := l.copyOf(original(cfg.WorkDir), cfg.Hidden)
 		if err != nil {
 			return err
 		}
@@ -202,7 +207,7 @@ func (l *layout) addOwn(cfg Config) error {
 		e    *entry
 	}{{"/node", node}, {"/tmp", newDir(0o1777)}, {"/run", run}, {"/var/tmp", newDir(0o1777)}, {"/dev/shm", newDir(0o1777)}}
 	for _, w := range cfg.Writable {
-		e, err := copyOf(w, nil)
+		e, err := l.copyOf(original(w), nil)
 		if os.IsNotExist(err) {
 			e, err = newDir(0o755), nil
 		}

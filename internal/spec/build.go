@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"net/netip"
 	"os"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"ariadne"
 )
@@ -146,12 +148,34 @@ func (r *reader) writable(ts []text) []string {
 			r.fail(t.line, "writable %q: this directory cannot be made writable", t.string)
 		case slices.ContainsFunc(private, func(dir string) bool { return below(dir, p) }):
 			r.fail(t.line, "writable %q: the node has a writable one of its own already", t.string)
-		case !isDir(p):
-			r.fail(t.line, "writable: no such directory %q", t.string)
+		default:
+			r.checkDirectory(t, p)
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// checkDirectory sees that p is a directory of the host's, or can be one of the node's
+// own: an empty one, when it or directories above it are missing.
+func (r *reader) checkDirectory(t text, p string) {
+	for dir := p; ; dir = path.Dir(dir) {
+		info, err := os.Stat(dir)
+		_, there := os.Lstat(dir)
+		switch {
+		case err == nil && info.IsDir():
+			return
+		case err == nil && dir == p:
+			r.fail(t.line, "writable %q: this is not a directory", t.string)
+			return
+		case err == nil || there == nil && os.IsNotExist(err):
+			r.fail(t.line, "writable %q: %s is not a directory; one can be made below a directory only", t.string, dir)
+			return
+		case !os.IsNotExist(err) && !errors.Is(err, syscall.ENOTDIR):
+			r.fail(t.line, "writable %q: %s", t.string, cause(err))
+			return
+		}
+	}
 }
 
 func isDir(p string) bool {

@@ -74,7 +74,7 @@ var nodeFields = []field[nodeText]{
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.commands = r.texts(v) }},
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
-	{"writable", "Further absolute directories that the node may write, each a private copy of the host's.",
+	{"writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.writable = r.texts(v) }},
 	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",
 		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
@@ -88,7 +88,7 @@ var nodeFields = []field[nodeText]{
 	{"addresses", "The same as address.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
 	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM; a check whose node touches more of it is inconclusive.", func(n *nodeText) *int64 { return &n.Memory }),
-	sizeField("disk", "Room for the node's own files, as in 64M; default 2G. Beyond it the node's programs see ENOSPC, which makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
+	sizeField("disk", "Room for the node's own files, copies of dir and writable among them, as in 64M; default 2G. Beyond it the node's programs see ENOSPC, which makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
 	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
 	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
 }
