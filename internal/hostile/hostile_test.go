@@ -56,6 +56,7 @@ type node struct {
 	of     string                         // further fields of the node
 	wait   time.Duration                  // for Ariadne's end, when it is not patience
 	user   int                            // of Ariadne
+	check  bool                           // not run
 	flags  []string                       // of ariadne run
 	limits string                         // shell commands in front of Ariadne
 	files  func(t *testing.T, dir string) // makes more files beside the spec
@@ -115,7 +116,11 @@ func (n node) run(t *testing.T) outcome {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	line := append([]string{"-c", n.limits + "\nexec \"$@\"", "sh", command, "run", "--out", filepath.Join(out, "run")}, n.flags...)
+	how := "run"
+	if n.check {
+		how = "check"
+	}
+	line := append([]string{"-c", n.limits + "\nexec \"$@\"", "sh", command, how, "--out", filepath.Join(out, "run")}, n.flags...)
 	cmd := exec.CommandContext(ctx, "/bin/sh", append(line, filepath.Join(dir, "spec.yaml"))...)
 	cmd.Dir, cmd.Env = out, append(os.Environ(), "TMPDIR="+out, "HOME="+out)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -281,5 +286,14 @@ func TestFuzz(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFuzzChecked: copies of a process that made calls at random do the same as it does.
+func TestFuzzChecked(t *testing.T) {
+	o := node{source: "fuzz", args: []string{"11", "8000"}, check: true, flags: []string{"--strategy", "depth-first", "--audit", "1", "--time", "30s"},
+		limits: "ulimit -v 16000000", spec: "limits: {steps: 100000000, time: 10000000s, calls: 100000000, divergence: 60s}\n"}.run(t)
+	if o.status != 0 && o.status != 3 || !strings.Contains(o.out, " 0 different") {
+		t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))
 	}
 }

@@ -371,6 +371,12 @@ func sysSigaltstack(t *kernel.Thread, a Args) kernel.Result {
 		if e := t.M.ReadMem(a[0], s[:]); e != 0 {
 			return kernel.Fail(e)
 		}
+		if s == (kernel.AltStack{}) && t.AltStack == s {
+			// A stack without size: newer kernels take it for what a thread that never had one
+			// has already, but not for what one has whose stack was disabled; and a copy of a
+			// thread can only be given the latter.
+			return kernel.Fail(unix.ENOMEM)
+		}
 	}
 	r := t.M.Syscall(unix.SYS_SIGALTSTACK, a[0], a[1])
 	if r == 0 && a[0] != 0 {
