@@ -150,6 +150,11 @@ func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
 	if r.Command == "check" && !p.quiet {
 		p.printTail(v.Dir)
 	}
+	if len(v.Said) > 1 { // else the headline has it
+		for i, line := range v.Said {
+			p.printf("  %-10s %s\n", []string{"wrote", ""}[min(i, 1)], line)
+		}
+	}
 	if v.Count > 1 {
 		p.printf("  seen in    %s\n", plural(v.Count, "execution"))
 	}

@@ -28,6 +28,9 @@ const stopLimit = "a limit of the host's"
 // stopKilled is why a check stops when a process was killed from outside.
 const stopKilled = "the host killed a process"
 
+// stopStart is why a check stops when a command died of its start.
+const stopStart = "a node did not start"
+
 // maxBugs is how many bugs of Ariadne's a check takes.
 const maxBugs = 10
 
@@ -226,7 +229,10 @@ func (c *check) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !errors.As(err, &b) {
+		var dead *notStarted
 		switch {
+		case errors.As(err, &dead):
+			c.plan.Stop(stopStart)
 		case errors.As(err, &killed):
 			c.plan.Stop(stopKilled)
 		case errors.As(AsLimit(err), &limit):

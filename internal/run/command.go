@@ -53,6 +53,17 @@ func (y *system) finish(r *Report, err error) (*Report, error) {
 		r.doubt(err.Error())
 		err = nil
 	}
+	var dead *notStarted
+	if errors.As(err, &dead) {
+		if e := dead.keep(r); e != nil {
+			return nil, AsLimit(e)
+		}
+		if dead.suspect() {
+			r.refused(dead.node, dead.refusals)
+			r.doubt(dead.Error())
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -110,11 +110,16 @@ func (r *recorder) log(id ariadne.NodeID, l ariadne.LogLine) {
 	if r.logs[id] == nil {
 		r.logs[id] = r.create(logFile(r.nodes[id]))
 	}
+	r.write(r.logs[id], appendLog(nil, l))
+}
+
+// appendLog appends a line as a node's log has it.
+func appendLog(b []byte, l ariadne.LogLine) []byte {
 	stream := "out"
 	if l.Stream == 2 {
 		stream = "err"
 	}
-	r.write(r.logs[id], fmt.Appendf(nil, "%v %s %d %s\n", l.At, stream, l.PID, l.Text))
+	return fmt.Appendf(b, "%v %s %d %s\n", l.At, stream, l.PID, l.Text)
 }
 
 func logFile(node string) string { return filepath.Join(nodesDir, fileName(node)+".log") }

@@ -203,6 +203,8 @@ type Violation struct {
 	// Suspect says why this may be Ariadne's doing and not the target's, or "":
 	// a node was refused something before.
 	Suspect string
+	// Said are the last lines that a node wrote which died.
+	Said []string `json:",omitempty"`
 }
 
 // Mismatch is where a replay left its trace.

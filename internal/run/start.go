@@ -4,12 +4,16 @@ package run
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"ariadne"
 	"ariadne/internal/node"
 	"ariadne/internal/property"
+	"ariadne/internal/readfile"
 	"ariadne/internal/spec"
 )
 
@@ -43,9 +47,8 @@ func (n starting) died(out *ariadne.Output) error {
 		}
 		c := n.def.Commands[e.Command]
 		text := fmt.Sprintf("%s did not start: it %s in its first step, before anything could reach it", commandName(c), property.HowItEnded(e))
-		if said := lastLines(out.Logs); said != "" {
-			text += ": " + said
-		}
+		said, hint := lastLines(out.Logs)
+		text += said
 		if e.Status == 126 || e.Status == 127 { // a shell's
 			path := spec.Path
 			if p, ok := n.def.Env["PATH"]; ok {
@@ -53,17 +56,27 @@ func (n starting) died(out *ariadne.Output) error {
 			}
 			text += " (names without a slash are looked for in " + path + ", others from /node)"
 		}
-		return &ariadne.SetupError{Err: spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}}
+		text += hint
+		if len(out.Refusals) > 0 {
+			text += "; it was refused: " + strings.Join(refusedNames(out.Refusals), ", ")
+		}
+		err := spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}
+		return &ariadne.SetupError{Err: &notStarted{err, n.def.ID, out.Logs, out.Refusals}}
 	}
 	return nil
 }
 
-// maxSaid is how many of the last lines that a node wrote a message repeats.
-const maxSaid = 3
+// maxSaid is how many of the last lines that a node wrote a message repeats; up to
+// maxInLine stand in its first line.
+const (
+	maxSaid   = 10
+	maxInLine = 3
+)
 
-// lastLines are the last lines of standard error, or else of standard output, in one;
-// before them the one that tells best why a program died.
-func lastLines(logs []ariadne.LogLine) string {
+// lastLines are the last lines of standard error, or else of standard output, as the end
+// of a message; before them the one that tells best why a program died. hint is what they
+// may come of, or "".
+func lastLines(logs []ariadne.LogLine) (said, hint string) {
 	var lines []string
 	for _, stream := range []int{2, 1} {
 		for _, l := range logs {
@@ -76,8 +89,86 @@ func lastLines(logs []ariadne.LogLine) string {
 		}
 	}
 	last := lines[max(len(lines)-maxSaid, 0):]
-	if best := property.LastWords(logs); best != "" && !slices.Contains(last, best) {
+	best := property.LastWords(logs)
+	if slices.ContainsFunc(append(slices.Clone(last), best), missingInRun.MatchString) {
+		hint = " (/run is empty in a node: let the command make what it needs there first, with mkdir -p)"
+	}
+	switch {
+	case len(last) > maxInLine:
+		return ": " + best + hint + "; its last lines:\n  | " + strings.Join(last, "\n  | ") + "\n  ", ""
+	case best != "" && !slices.Contains(last, best):
 		last = append([]string{best}, last...)
 	}
-	return strings.Join(last, " | ")
+	if len(last) > 0 {
+		said = ": " + strings.Join(last, " | ")
+	}
+	return said, hint
+}
+
+// missingInRun matches a line that complains of a missing file below /run.
+var missingInRun = regexp.MustCompile(`(?i)(^|[^\w/])(/var)?/run/.*(no such|not exist|not found)|(no such|not exist|not found).*[^\w/](/var)?/run/`)
+
+func refusedNames(refusals []ariadne.Refusal) []string {
+	var names []string
+	for _, f := range refusals {
+		if !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// notStarted says that a command died of its start.
+type notStarted struct {
+	spec.Errors
+	node     ariadne.NodeID
+	logs     []ariadne.LogLine
+	refusals []ariadne.Refusal
+}
+
+func (e *notStarted) Unwrap() error { return e.Errors }
+
+// suspect reports whether the command may have died of what Ariadne refused it.
+func (e *notStarted) suspect() bool { return len(e.refusals) > 0 }
+
+// keep writes what the node wrote to its log in the run directory and names that in the
+// message.
+func (e *notStarted) keep(r *Report) error {
+	if len(e.logs) == 0 {
+		return nil
+	}
+	name := filepath.Join(r.Out, logFile(r.Nodes[e.node].Name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	var all []byte
+	for _, l := range e.logs {
+		all = appendLog(all, l)
+	}
+	e.Errors[0].Text = strings.TrimRight(e.Errors[0].Text, "\n ") + "\n  log: " + name
+	r.Nodes[e.node].Log = name
+	return writeFile(name, all)
+}
+
+// maxSaidAtDeath is how many of the last lines of a command that died a report shows.
+const maxSaidAtDeath = 3
+
+// saidLast are the last lines of standard error in a node's log, or else of standard output.
+func saidLast(log string) []string {
+	data, err := readfile.AtMost(log, readfile.Record)
+	if err != nil {
+		return nil
+	}
+	said := map[string][]string{}
+	for line := range strings.Lines(string(data)) {
+		// As appendLog has it: time, stream, process, text.
+		if f := strings.SplitN(strings.TrimRight(line, "\n"), " ", 4); len(f) == 4 && strings.TrimSpace(f[3]) != "" {
+			said[f[1]] = append(said[f[1]], f[3])
+		}
+	}
+	lines := said["err"]
+	if len(lines) == 0 {
+		lines = said["out"]
+	}
+	return lines[max(len(lines)-maxSaidAtDeath, 0):]
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,6 +151,9 @@ func (r *Report) violation(a *attempt, execution int, dir, tracePath string) Vio
 	}
 	if d := doubts(a, r.names()); len(d) > 0 {
 		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")
+	}
+	if v.Kind == "death" {
+		v.Said = saidLast(filepath.Join(dir, logFile(v.NodeName)))
 	}
 	r.Violations = append(r.Violations, v)
 	return v
