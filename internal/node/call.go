@@ -146,6 +146,9 @@ const nativeResult = 1 << 62
 // record adds the finished call to the step's stream.
 func (n *Node) record(th *thread, v int64) {
 	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
+	if v > 0 && transfers(th.k.Call.NR) {
+		n.step.moved++
+	}
 	if n.cfg.TraceCalls {
 		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
 	}

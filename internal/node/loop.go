@@ -78,10 +78,15 @@ func (n *Node) requeue(th *thread) {
 // wholeStep is how many times Limits.Calls a step may make at all.
 const wholeStep = 10
 
+// movesData: a step of which one call in so many has read or written something is not
+// known to be a loop.
+const movesData = 50
+
 // limits reports whether the step has used up what one step may. A loop is told from long
 // work by calls: whoever opens a file or runs code that is new to the step gets on, and
 // may make as many calls again. What is cut off by real time depends on the machine, and
-// is no verdict.
+// is no verdict; nor is it when the calls go on moving data, as those of a program do that
+// reads byte by byte.
 func (n *Node) limits() bool {
 	if n.interrupted() {
 		panic(toolError{ariadne.ErrInterrupted})
@@ -94,9 +99,14 @@ func (n *Node) limits() bool {
 	switch {
 	case s.over():
 	case limit > 0 && (s.calls-s.gotOn >= limit || s.calls >= wholeStep*limit):
-		s.diverged = fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", s.calls, s.made.names())
+		why := fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", s.calls, s.made.names())
+		if s.moved >= s.calls/movesData {
+			s.cut = why + ", which still move data; unless it is a loop, raise limits.calls"
+			break
+		}
+		s.diverged = why
 	case n.watch.expired():
-		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call", n.cfg.Spec.Limits.Divergence, perCall)
+		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence", n.cfg.Spec.Limits.Divergence, perCall)
 	}
 	return s.over()
 }

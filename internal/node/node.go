@@ -126,6 +126,7 @@ type step struct {
 	lastOpened   int             // how many those were when it last opened a further one
 	gotOn        int             // calls made by then
 
+	moved     int // calls that have read or written something
 	made      callCounts
 	vain      callCounts // that asked in vain
 	ready     int        // of them, those by which something was ready

@@ -161,6 +161,18 @@ func readsClock(nr int) bool {
 	return false
 }
 
+// transfers reports whether a call returns how much it has read or written.
+func transfers(nr int) bool {
+	switch nr {
+	case unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREADV,
+		unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_SENDTO, unix.SYS_RECVFROM, unix.SYS_SENDMSG, unix.SYS_RECVMSG,
+		unix.SYS_SENDMMSG, unix.SYS_RECVMMSG, unix.SYS_SENDFILE, unix.SYS_SPLICE, unix.SYS_TEE, unix.SYS_VMSPLICE,
+		unix.SYS_COPY_FILE_RANGE, unix.SYS_GETDENTS64, unix.SYS_MSGRCV:
+		return true
+	}
+	return false
+}
+
 // callCounts counts calls by their number.
 type callCounts [len(sys.Table)]int32
 

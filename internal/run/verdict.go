@@ -135,7 +135,7 @@ func doubts(a *attempt, nodes []string) []string {
 		d = append(d, fmt.Sprintf("node %s cannot go on without %s", nodeName(a.FatalNode, nodes), a.Fatal))
 	}
 	if a.End == search.EndCut {
-		d = append(d, fmt.Sprintf("node %s: a step was cut off: %s; unless it is a loop, raise limits.divergence", nodeName(a.CutNode, nodes), a.Cut))
+		d = append(d, fmt.Sprintf("node %s: a step was cut off: %s", nodeName(a.CutNode, nodes), a.Cut))
 	}
 	if a.Unreplayable {
 		d = append(d, mayNotReplay)
