@@ -44,8 +44,11 @@ func (y *system) fits(command string) error {
 		why += " and their checkpoints"
 	}
 	if room := share(y.opts.Memory).all; total > room/times {
-		largest.Text = fmt.Sprintf("%s, and all nodes' copies%s take %s of memory, more than the %s that there are: name less, or give Ariadne more with --memory",
+		largest.Text = fmt.Sprintf("%s, and all nodes' copies%s take %s of memory, more than the %s that there are: name less",
 			largest.Text, why, bytesText(total*times), bytesText(room))
+		if y.opts.InMemory.Strategy != "" {
+			largest.Text += ", or raise --memory"
+		}
 		return spec.Errors{largest}
 	}
 	return nil

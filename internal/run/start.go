@@ -48,6 +48,9 @@ func (n starting) died(out *ariadne.Output) error {
 		c := n.def.Commands[e.Command]
 		text := fmt.Sprintf("%s did not start: it %s in its first step, before anything could reach it", commandName(c), property.HowItEnded(e))
 		said, hint := lastLines(out.Logs)
+		if said == "" {
+			said = ", and wrote nothing"
+		}
 		text += said
 		if e.Status == 126 || e.Status == 127 { // a shell's
 			path := spec.Path
