@@ -13,7 +13,10 @@ type Image = deepcopy.Image[Node]
 
 var images = deepcopy.New[Node](
 	[]reflect.Type{reflect.TypeFor[Machine]()},
-	[]reflect.Type{reflect.TypeFor[netip.Addr]()}) // holds an interned pointer
+	[]reflect.Type{
+		reflect.TypeFor[netip.Addr](), // holds an interned pointer
+		reflect.TypeFor[Shown](),
+	})
 
 // Image takes an image of the node.
 func (n *Node) Image() *Image { return images.Image(n) }

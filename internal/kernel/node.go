@@ -33,13 +33,17 @@ const (
 	ClockCost = ariadne.Time(50)  // one clock read without a stop
 )
 
+// Shown returns which names of a directory a node finds in it. It is called before the
+// directory is read.
+type Shown func(dir string) func(name string) bool
+
 // Node is the kernel state of one machine.
 type Node struct {
 	ID       ariadne.NodeID
 	Name     string       // host name
 	Addrs    []netip.Addr // own addresses, without loopback
 	Hosts    []Host       // every node of the system, for name resolution
-	Hidden   []string     // paths that no directory lists
+	Shown    Shown        // which names it finds in directories; nil: all
 	CPUs     int          // processors the node sees
 	Memory   int64        // bytes that it has; 0: MemTotal
 	RealBase int64        // CLOCK_REALTIME at time 0, ns since the epoch

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/kernel"
+	"ariadne/internal/spec"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -284,8 +286,11 @@ func (n *Node) copiedFrom(dir string) {
 		if rel, err := filepath.Rel(n.cfg.Spec.Dir, p); err == nil && filepath.IsLocal(rel) {
 			shown = path.Join("/spec", rel)
 		}
-		if slices.Contains(n.cfg.Spec.Hidden, p) && d != nil && d.IsDir() {
-			return filepath.SkipDir
+		if p != dir && !n.cfg.Spec.Shown(filepath.Dir(p))(filepath.Base(p)) {
+			if d != nil && d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
 		}
 		n.tell(ariadne.File{Path: shown, Use: ariadne.FileName})
 		switch {
@@ -326,6 +331,23 @@ func (n *Node) takeUsed() {
 		}
 	}
 	k.Used, k.Asked = k.Used[:0], k.Asked[:0]
+}
+
+// shown returns what the node finds in its directories: what lies beside the spec is as
+// the spec says. What it may write holds what it makes there.
+func shown(s *spec.Spec, def *spec.Node) kernel.Shown {
+	return func(dir string) func(string) bool {
+		rel, ok := strings.CutPrefix(dir, "/spec")
+		ok = ok && (rel == "" || rel[0] == '/')
+		for _, w := range def.Writable {
+			w = path.Clean(w)
+			ok = ok && dir != w && !strings.HasPrefix(dir, w+"/")
+		}
+		if !ok {
+			return func(string) bool { return true }
+		}
+		return s.Shown(filepath.Join(s.Dir, rel))
+	}
 }
 
 // hostPath is where a file lies that the node sees at name.

@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -198,11 +197,7 @@ func Start(cfg Config) *Node {
 	for _, o := range cfg.Spec.Nodes {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
 	}
-	for _, h := range cfg.Spec.Hidden {
-		if rel, err := filepath.Rel(cfg.Spec.Dir, h); err == nil {
-			k.Hidden = append(k.Hidden, filepath.Join("/spec", rel))
-		}
-	}
+	k.Shown = shown(cfg.Spec, def)
 	if cfg.Spec.Date.IsZero() {
 		cfg.Spec.Date = spec.DefaultDate
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"sort"
 
 	"ariadne"
@@ -21,8 +23,11 @@ import (
 // launch starts the i-th command of the node: the first builds the sandbox, the
 // others join it.
 func (n *Node) launch(i int, c spec.Command) error {
+	links := slices.DeleteFunc(slices.Clone(n.def.Links), func(name string) bool {
+		return slices.Contains(n.cfg.Spec.Hidden, path.Join(n.cfg.Spec.Dir, name))
+	})
 	cfg := sandbox.Config{
-		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: n.def.Links, Hidden: n.cfg.Spec.Hidden, Writable: n.def.Writable,
+		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Shown, Writable: n.def.Writable,
 		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Memory: n.k.Memory, Args: c.Args, Env: environment(n.def), User: n.def.User,
 	}
 	var pid int

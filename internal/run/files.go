@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +29,7 @@ type digests struct {
 	spec  *spec.Spec
 	mu    sync.Mutex
 	known map[string]digested
+	lists map[ariadne.Digest][]trace.Entry // what directories held that have these digests
 }
 
 type digested struct {
@@ -39,7 +39,13 @@ type digested struct {
 	digest ariadne.Digest
 }
 
-func newDigests(s *spec.Spec) *digests { return &digests{spec: s, known: map[string]digested{}} }
+func newDigests(s *spec.Spec) *digests {
+	return &digests{spec: s, known: map[string]digested{}, lists: map[ariadne.Digest][]trace.Entry{}}
+}
+
+// errNewer: a name leads to a file that does not show in the listing of its directory,
+// because it came later. What nodes see then is neither of before nor of now.
+var errNewer = errors.New("it is newer than what nodes see in its directory")
 
 // of returns the digest of what a node learns of a file. That there is none is an error
 // when its content or list is asked for, and else an answer.
@@ -49,7 +55,14 @@ func (d *digests) of(f ariadne.File) (ariadne.Digest, error) {
 	case ariadne.FileRead, ariadne.FileCode:
 		return d.content(host)
 	case ariadne.FileList:
-		return d.list(host)
+		entries, err := d.entries(f.Path)
+		if err != nil {
+			return ariadne.Digest{}, err
+		}
+		return d.list(entries), nil
+	}
+	if besideSpec(f.Path) && d.spec.Newer(host) {
+		return ariadne.Digest{}, errNewer
 	}
 	return nameDigest(host, f.Use), nil
 }
@@ -79,21 +92,6 @@ func (d *digests) content(host string) (ariadne.Digest, error) {
 		d.mu.Unlock()
 	}
 	return now.digest, err
-}
-
-// list is over the names in a directory, as far as they are shown, and their kinds.
-func (d *digests) list(host string) (ariadne.Digest, error) {
-	entries, err := os.ReadDir(host)
-	if err != nil {
-		return ariadne.Digest{}, err
-	}
-	h := sha256.New()
-	for _, e := range entries { // sorted
-		if !slices.Contains(d.spec.Hidden, filepath.Join(host, e.Name())) {
-			fmt.Fprintf(h, "%q %v\n", e.Name(), e.Type())
-		}
-	}
-	return ariadne.Digest(h.Sum(nil)), nil
 }
 
 // nameDigest is over what a name stands for.
@@ -221,10 +219,12 @@ func (d *digests) describe(f ariadne.File, err error, now, was ariadne.Digest) s
 	switch {
 	case errors.Is(missing, fs.ErrNotExist):
 		return fmt.Sprintf("file %s is gone", f.Path)
+	case errors.Is(err, errNewer):
+		return fmt.Sprintf("file %s is new, and a node asks for it by its name", f.Path)
 	case err != nil:
 		return fmt.Sprintf("file %s cannot be read: %v", f.Path, err)
 	case f.Use == ariadne.FileList:
-		return fmt.Sprintf("directory %s has other files in it", f.Path)
+		return fmt.Sprintf("directory %s has other files in it", f.Path) + d.difference(was, now)
 	case (f.Use == ariadne.FileName || f.Use == ariadne.FileKind) && was == nothing:
 		return fmt.Sprintf("file %s is there now, and was not before", f.Path)
 	case f.Use == ariadne.FileName:

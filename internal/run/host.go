@@ -48,7 +48,7 @@ func facts(s *spec.Spec) []trace.Fact {
 
 // host is what an execution learnt of the machine besides what its trace holds for.
 func (u used) host() []byte {
-	return trace.FormatHost(&trace.Host{Facts: facts(u.digests.spec), Files: u.others()})
+	return trace.FormatHost(&trace.Host{Facts: facts(u.digests.spec), Files: u.others(), Lists: u.lists()})
 }
 
 // hostChanges says what is not as it was when the trace at path was made, of what the

@@ -204,3 +204,40 @@ func TestMismatchSaysWhere(t *testing.T) {
 		}
 	}
 }
+
+// lister is a node that lists the spec's directory, into which a file comes before it does
+// so again. It may ask for that one by its name.
+type lister struct {
+	worldtest.Idle
+	dir    string
+	asks   bool
+	starts *int
+}
+
+func (p lister) Start(c *worldtest.Ctx) {
+	c.Output().Files = []ariadne.File{{Path: "/spec", Use: ariadne.FileList}}
+	if *p.starts++; *p.starts == 1 {
+		return
+	}
+	os.WriteFile(filepath.Join(p.dir, "new"), nil, 0o666)
+	if p.asks {
+		c.Output().Files = append(c.Output().Files, ariadne.File{Path: "/spec/new", Use: ariadne.FileName})
+	}
+}
+
+// A file that comes while a check is running, and that no node asks for by its name, is
+// in no listing and changes nothing.
+func TestFileComesDuringACheck(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		s := system(t, 2, 1)
+		starts := 0
+		programs := func() []worldtest.Program {
+			return []worldtest.Program{lister{dir: s.Dir, asks: asks, starts: &starts}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
+		}
+		r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 5, InMemory: run.InMemory{Strategy: "walks", NoMemo: true}})
+		doubts := strings.Join(r.Doubts, "\n")
+		if asks != strings.Contains(doubts, "file /spec/new is new, and a node asks for it by its name") || !asks && len(r.Doubts) > 0 || len(r.Bugs) > 0 || starts < 2 {
+			t.Errorf("asks for it by name: %v: %d starts, doubts %q, bugs %q", asks, starts, r.Doubts, r.Bugs)
+		}
+	}
+}

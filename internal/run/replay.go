@@ -49,6 +49,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if err := y.hide(runs...); err != nil { // before directories are compared
 		return nil, err
 	}
+	y.recallLists(path, t)
 	changes := y.changes(t)
 	if len(changes) > 0 && !o.Force {
 		return nil, fmt.Errorf("%s cannot be replayed as it was, but perhaps with --loose:\n  %s", path, strings.Join(changes, "\n  "))

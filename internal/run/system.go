@@ -29,6 +29,7 @@ type system struct {
 
 func newSystem(s *spec.Spec, o Options) (*system, error) {
 	own := *s
+	own.Listings = &spec.Listings{}
 	d := newDigests(&own)
 	programs, err := programsOf(s, d)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 	"unsafe"
@@ -122,7 +121,7 @@ func (l *layout) release() {
 
 // copyOf returns a private copy of the host's file or directory name, without what is
 // hidden in it. Times and owners are the node's own.
-func (l *layout) copyOf(name string, hidden []string) (*entry, error) {
+func (l *layout) copyOf(name string, shown func(dir string) func(name string) bool) (*entry, error) {
 	st, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -130,17 +129,20 @@ func (l *layout) copyOf(name string, hidden []string) (*entry, error) {
 	perm := uint32(st.Mode().Perm())
 	switch st.Mode().Type() {
 	case os.ModeDir:
+		here := func(string) bool { return true }
+		if shown != nil {
+			here = shown(name)
+		}
 		list, err := os.ReadDir(name)
 		if err != nil {
 			return nil, err
 		}
 		d := newDir(perm)
 		for _, x := range list {
-			inner := filepath.Join(name, x.Name())
-			if slices.Contains(hidden, inner) {
+			if !here(x.Name()) {
 				continue
 			}
-			e, err := l.copyOf(inner, hidden)
+			e, err := l.copyOf(filepath.Join(name, x.Name()), shown)
 			if err != nil {
 				return nil, err
 			}

@@ -37,12 +37,12 @@ import (
 // Config says what to start. Paths are the node's unless said otherwise.
 type Config struct {
 	ID       ariadne.NodeID
-	Name     string   // of the node
-	HostName string   // default Name
-	SpecDir  string   // host directory shown as /spec, or ""
-	WorkDir  string   // host directory copied to /node, or ""
-	Links    []string // paths below SpecDir: links to them are made at the same place in /node
-	Hidden   []string // host paths in WorkDir that are not copied
+	Name     string                                  // of the node
+	HostName string                                  // default Name
+	SpecDir  string                                  // host directory shown as /spec, or ""
+	WorkDir  string                                  // host directory copied to /node, or ""
+	Links    []string                                // paths below SpecDir: links to them are made at the same place in /node
+	Shown    func(dir string) func(name string) bool // which names of a host directory are copied; nil: all
 	Writable []string
 	Hosts    []kernel.Host
 	CPUs     int   // default 1

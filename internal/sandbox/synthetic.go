@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -186,16 +185,14 @@ func (l *layout) addEtc(cfg Config) error {
 func (l *layout) addOwn(cfg Config) error {
 	node := newDir(0o755)
 	if cfg.WorkDir != "" {
-		e, err := l.copyOf(original(cfg.WorkDir), cfg.Hidden)
+		e, err := l.copyOf(original(cfg.WorkDir), cfg.Shown)
 		if err != nil {
 			return err
 		}
 		node = e
 	}
 	for _, name := range cfg.Links {
-		if !slices.Contains(cfg.Hidden, path.Join(cfg.SpecDir, name)) {
-			addLink(node, name, path.Join("/spec", name))
-		}
+		addLink(node, name, path.Join("/spec", name))
 	}
 	if cfg.SpecDir != "" {
 		l.root.kids["spec"] = &entry{kind: bindEntry, data: cfg.SpecDir, isDir: true}
@@ -207,7 +204,7 @@ func (l *layout) addOwn(cfg Config) error {
 		e    *entry
 	}{{"/node", node}, {"/tmp", newDir(0o1777)}, {"/run", run}, {"/var/tmp", newDir(0o1777)}, {"/dev/shm", newDir(0o1777)}}
 	for _, w := range cfg.Writable {
-		e, err := l.copyOf(original(w), nil)
+		e, err := l.copyOf(original(w), cfg.Shown)
 		if os.IsNotExist(err) {
 			e, err = newDir(0o755), nil
 		}

@@ -25,6 +25,8 @@ type Spec struct {
 	// Hidden are absolute paths below Dir that nodes find in no directory. They are not
 	// in the file: whoever writes there enters them.
 	Hidden []string
+	// Listings, when there are any, hold what nodes find in directories below Dir.
+	Listings *Listings
 
 	Name       string
 	Nodes      []Node

@@ -155,6 +155,11 @@ const ownDir = ".ariadne"
 
 // readDir reads a directory that the thread has open.
 func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
+	where := fdPath(t, fd)
+	shown := func(string) bool { return true }
+	if s := t.Node().Shown; s != nil {
+		shown = s(where)
+	}
 	dir, err := unix.Open(threadPath(t, "fd/"+strconv.Itoa(fd)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, errnoOf(err)
@@ -176,7 +181,8 @@ func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
 		}
 		list = parseDirents(list, buf[:n])
 	}
-	return shownEntries(t, fdPath(t, fd), st.Dev, list), 0
+	list = slices.DeleteFunc(list, func(d kernel.Dirent) bool { return !shown(d.Name) })
+	return shownEntries(t, where, st.Dev, list), 0
 }
 
 // shownEntries are the entries of the directory at where, on device dev, as the
@@ -185,9 +191,6 @@ func shownEntries(t *kernel.Thread, where string, dev uint64, list []kernel.Dire
 	var shown []kernel.Dirent
 	for _, d := range list {
 		if where == "/" && d.Name == ownDir || where == "/proc" && d.Name == "self" {
-			continue
-		}
-		if hidden := t.Node().Hidden; len(hidden) > 0 && slices.Contains(hidden, path.Join(where, d.Name)) {
 			continue
 		}
 		shown = append(shown, d)

@@ -15,7 +15,17 @@ import (
 type Host struct {
 	Facts []Fact // of the machine as a whole
 	Files []File
+	Lists []List // of directories for whose listings the trace holds
 }
+
+// List is what a directory held, sorted by name.
+type List struct {
+	Path    string
+	Entries []Entry
+}
+
+// Entry is a name in a directory. Kind is that of its file, as fs.FileMode prints it.
+type Entry struct{ Name, Kind string }
 
 // Fact is something known by name.
 type Fact struct{ Name, Value string }
@@ -33,6 +43,13 @@ func FormatHost(h *Host) []byte {
 		b = fmt.Appendf(b, "fact %s %s\n", quote(f.Name), quote(f.Value))
 	}
 	b = appendFiles(b, h.Files)
+	for _, l := range h.Lists {
+		b = fmt.Appendf(b, "list %s %d", quote(l.Path), len(l.Entries))
+		for _, e := range l.Entries {
+			b = fmt.Appendf(b, " %s %s", quote(e.Name), quote(e.Kind))
+		}
+		b = append(b, '\n')
+	}
 	return fmt.Appendf(b, "end %s\n", hostSum(b))
 }
 
@@ -65,6 +82,16 @@ func ParseHost(b []byte) (*Host, error) {
 		case word == "file":
 			f.word()
 			h.Files = append(h.Files, f.file())
+		case word == "list":
+			f.word()
+			l := List{Path: f.word()}
+			for range f.int() {
+				if f.err != nil {
+					break
+				}
+				l.Entries = append(l.Entries, Entry{f.word(), f.word()})
+			}
+			h.Lists = append(h.Lists, l)
 		case word == "end" && len(more) == 0:
 			f.word()
 			if f.word() != hostSum(b[:len(b)-len(rest)]) {
