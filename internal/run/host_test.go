@@ -54,7 +54,7 @@ func TestAnswersOfTheHost(t *testing.T) {
 				copied = "    dir: dir\n"
 			}
 			path := filepath.Join(dir, "s.yaml")
-			write(t, path, fmt.Sprintf("nodes:\n  - name: a\n    client: true\n%s    command: |\n      %s; exit 0\n", copied, c.asks))
+			write(t, path, fmt.Sprintf("nodes:\n  - name: a\n    client: true\n%s    command: |\n      sleep 1; %s; exit 0\n", copied, c.asks))
 			check := func(out string) (violated bool, executed int) {
 				s, err := spec.Read(path)
 				if err != nil {
