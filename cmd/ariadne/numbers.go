@@ -158,8 +158,6 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-func (*size) Type() string { return "size" }
-
 // memory is the size with which Ariadne is to do.
 type memory int64
 
