@@ -134,6 +134,10 @@ int main(void)
 	SHOW(mq_send(q, "b", 2, 0));
 	SHOW(mq_notify(q, &se));
 	get(q), get(q);
+	sigset_t usr1; // held back until the child, which shows its calls too, has ended
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
 	if (fork() == 0) {
 		struct sigevent none = {.sigev_notify = SIGEV_NONE};
 		SHOW(mq_notify(q, &none));
@@ -142,6 +146,7 @@ int main(void)
 		_exit(0);
 	}
 	wait(NULL);
+	sigprocmask(SIG_UNBLOCK, &usr1, NULL);
 	get(q);
 	SHOW(mq_notify(q, &se));
 	SHOW(mq_notify(q, NULL));
