@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,56 +59,116 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for wanted, n := range map[string]int{"etcd": 2, "etcd/etcd-3.5.yaml": 1, "redis/cluster": 1} {
-		chosen, err := choose(targets, []string{wanted})
-		if err != nil || len(chosen) != n {
-			t.Errorf("choose %s: %d targets, %v; want %d", wanted, len(chosen), err, n)
+	for wanted, n := range map[string]int{"": len(targets), "^etcd/": 2, "etcd-3.5": 1, "redis/cluster|^etcd/": 3, "etcetera": 0} {
+		if chosen := choose(targets, regexp.MustCompile(wanted)); len(chosen) != n {
+			t.Errorf("choose %q: %d targets; want %d", wanted, len(chosen), n)
 		}
-	}
-	if _, err := choose(targets, []string{"etcetera"}); err == nil {
-		t.Error("an unknown target was chosen")
 	}
 }
 
-func TestPage(t *testing.T) {
-	known := &target{Spec: "kv/kv.yaml", Program: "kv", Ready: "done", Triage: []triage{{Violation: "^exit status 1", Because: "Real."}}}
-	if err := known.compile(); err != nil {
-		t.Fatal(err)
-	}
-	r := &result{
+// shown is a result of a target in which something is amiss.
+func shown() *result {
+	return &result{
+		User: "root", Root: true, When: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ariadne: "0.1.0",
 		Version: "1.0", Fetched: true,
 		Natural: natural{Ready: true, Steps: 12, Calls: 3456, VirtualTime: 2e9, RealTime: time.Second},
-		Runs:    20, EqualRuns: 19, RunDifference: "step 3: a, then b",
-		Replays: 20, EqualReplays: 20,
-		Walks: walks{Executions: 100, Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []violation{
+		Runs:    10, EqualRuns: 9, RunDifference: "step 3: a, then b",
+		Replays: 10, EqualReplays: 10,
+		Walks: walks{Wanted: 100, Executions: 100, Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []violation{
 			{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
 			{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
 		}},
+		Check: check{Wanted: time.Minute, Executions: 7, Transitions: 89, RealTime: time.Minute, Stopped: "time"},
 		Refusals: []ariadne.Refusal{
 			{Name: "io_uring_setup", Program: "kv", Count: 1, Harmless: true},
 			{Name: "bpf", Program: "kv", Count: 2, Detail: "bpf(0)"},
 		},
 	}
-	page := string(writePage([]row{{known, r}, {&target{Spec: "x/x.yaml", Program: "x"}, nil}}))
+}
+
+func known(t *testing.T) *target {
+	k := &target{Spec: "kv/kv.yaml", Program: "kv", Ready: "done", Triage: []triage{{Violation: "^exit status 1", Because: "Real."}}}
+	if err := k.compile(); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestPage(t *testing.T) {
+	second := shown()
+	second.User, second.Root, second.Ariadne = "nobody", false, "0.2.0"
+	second.Walks = walks{Wanted: 100, Executions: 40, Stopped: "time", Doubts: []string{"one thing"}}
+	second.Check = check{}
+	kv, x := known(t), &target{Spec: "x/x.yaml", Program: "x"}
+	page := string(writePage([]row{{kv, []*result{shown(), second}}, {x, nil}}))
+	const numbers = "12 | 3456 | 2.0 s | 1.0 s |"
 	for _, want := range []string{
-		"| kv 1.0 | `kv/kv.yaml` | yes | 19 of 20 | 20 of 20 | 100, 3 violations | 12 | 3456 | 2.0 s | 1.0 s |",
-		"| x | `x/x.yaml` | not run |",
-		"- Runs differ: step 3: a, then b",
-		"- Refused: `bpf` (kv, 2 times): bpf(0)",
-		"- Answered as a kernel may that lacks it: `io_uring_setup` (kv, 1 times).",
-		"- Walks that did not come to the client's end: 2: time limit.",
-		"- 2 walks: exit at n1: exit status 1. Real.",
-		"- 1 walks: deadlock: nothing is enabled. **not explained yet**",
+		"| kv 1.0 | `kv/kv.yaml` | root | yes | 9 of 10 | 10 of 10 | 100 of 100, 3 violations | " +
+			"nothing found in 60 s: 7 executions, 89 transitions | " + numbers + " 2026-11-20, 0.1.0 |\n",
+		"| kv 1.0 | `kv/kv.yaml` | nobody | yes | 9 of 10 | 10 of 10 | 40 of 100, 0 violations, time's up | - | " + numbers + " 2026-11-20, 0.2.0 |\n",
+		"| x | `x/x.yaml` | | not run | | | | | | | | | |\n",
+		"- Runs differ: step 3: a, then b\n",
+		"- Refused: `bpf` (kv, 2 times): bpf(0)\n",
+		"- Answered as a kernel may that lacks it: `io_uring_setup` (kv).\n",
+		"- Walks that did not come to the client's end: 2: time limit.\n",
+		"- 2 walks: exit at n1: exit status 1. Real.\n",
+		"- 1 walks: deadlock: nothing is enabled. **not explained yet**\n",
+		"- As nobody: one thing\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no line %q in\n%s", want, page)
 		}
 	}
-	if r.good(known) {
-		t.Error("a result with an unequal run and an unexplained violation is good")
+	if n := strings.Count(page, "Runs differ"); n != 1 {
+		t.Errorf("what both users saw stands there %d times", n)
 	}
-	r.EqualRuns, r.Walks.Violations = 20, r.Walks.Violations[:1]
-	if !r.good(known) {
+	if page := string(writePage([]row{{kv, []*result{shown()}}})); !strings.Contains(page, "\nMeasured: 2026-11-20, 0.1.0.\n") || strings.Contains(page, "| measured |") {
+		t.Errorf("what was measured alike has a column for that:\n%s", page)
+	}
+}
+
+func TestGood(t *testing.T) {
+	good := func() *result {
+		r := shown()
+		r.EqualRuns, r.Walks.Violations = 10, r.Walks.Violations[:1]
+		return r
+	}
+	if !good().good(known(t)) {
 		t.Error("a result whose violations are explained is not good")
+	}
+	for name, spoil := range map[string]func(*result){
+		"unequal runs":              func(r *result) { r.EqualRuns = 9 },
+		"unequal replays":           func(r *result) { r.EqualReplays = 9 },
+		"an unexplained walk":       func(r *result) { r.Walks.Violations[0].Message = "what" },
+		"an unexplained execution":  func(r *result) { r.Check.Violations = []violation{{Message: "what"}} },
+		"interrupted walks":         func(r *result) { r.Walks.Executions, r.Walks.Stopped = 99, "time" },
+		"a doubt of the check":      func(r *result) { r.Check.Doubts = []string{"what"} },
+		"a client that is not done": func(r *result) { r.Natural.Ready = false },
+	} {
+		r := good()
+		if spoil(r); r.good(known(t)) {
+			t.Errorf("a result with %s is good", name)
+		}
+	}
+}
+
+// TestKept holds what is kept of a target to the order of the page: root first.
+func TestKept(t *testing.T) {
+	o, kv := options{work: t.TempDir()}, known(t)
+	for _, r := range []*result{{User: "a"}, {User: "root", Root: true}} {
+		dir := filepath.Join(o.dir(kv), r.User)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.save(filepath.Join(dir, resultFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := o.kept(kv)
+	if err != nil || len(kept) != 2 || kept[0].User != "root" || kept[1].User != "a" {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	if kept, err := o.kept(&target{Spec: "x/x.yaml"}); err != nil || kept != nil {
+		t.Errorf("of a target that was not measured: %v, %v", kept, err)
 	}
 }

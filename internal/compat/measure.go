@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"ariadne"
@@ -16,20 +20,30 @@ import (
 	"ariadne/internal/trace"
 )
 
-// traceFile is the name of a trace in its run directory.
-const traceFile = "trace.txt"
+const (
+	traceFile  = "trace.txt"   // in a run directory
+	resultFile = "result.json" // in the directory of a target and a user
+)
 
 // options are how targets are measured.
 type options struct {
 	list, ariadne, work string
 	runs, walks         int
+	walkTime, check     time.Duration
 	patience            time.Duration
 	fetch               bool
+	// users are those who run Ariadne, first the one who measures.
+	users   []*user.User
+	version string // of Ariadne
 }
 
-// result is what one target showed.
+// result is what one target showed to one user.
 type result struct {
-	Version string
+	User    string
+	Root    bool
+	When    time.Time
+	Ariadne string // version
+	Version string // of the target
 	Fetched bool
 	Natural natural
 	// Runs and replays whose steps were all equal to the first's, and the first
@@ -39,6 +53,7 @@ type result struct {
 	Replays, EqualReplays int
 	ReplayDifference      string
 	Walks                 walks
+	Check                 check
 	Refusals              []ariadne.Refusal
 }
 
@@ -54,8 +69,9 @@ type natural struct {
 	RealTime    time.Duration
 }
 
-// walks are the executions of one check.
+// walks are the executions of one check by random walks.
 type walks struct {
+	Wanted     int
 	Status     int
 	Executions int
 	Steps      int
@@ -64,6 +80,19 @@ type walks struct {
 	// Stopped says why there were fewer walks than wanted, or "".
 	Stopped    string
 	Violations []violation
+	Doubts     []string
+}
+
+// check is a check by the default strategy.
+type check struct {
+	Wanted      time.Duration
+	Outcome     run.Outcome
+	Executions  int
+	Transitions int // made by living processes
+	RealTime    time.Duration
+	Stopped     string
+	Violations  []violation
+	Doubts      []string
 }
 
 type violation struct {
@@ -71,29 +100,82 @@ type violation struct {
 	Count                        int
 }
 
-// measure runs everything that the page says of a target. An error is one of the
-// machine; what goes wrong with the target is in the result.
-func (o *options) measure(t *target) (*result, error) {
+// measure runs everything that the page says of a target, and keeps it. An error is
+// one of the machine; what goes wrong with the target is in the results.
+func (o *options) measure(t *target) ([]*result, error) {
 	spec := filepath.Join(filepath.Dir(o.list), t.Spec)
-	dir := filepath.Join(o.work, filepath.FromSlash(t.name()))
+	fetched := true
+	if o.fetch {
+		log := filepath.Join(o.dir(t), "fetch.log")
+		if err := os.MkdirAll(o.dir(t), 0o755); err != nil {
+			return nil, err
+		}
+		fetched = o.runFetch(filepath.Join(filepath.Dir(spec), "fetch"), log) == nil
+	}
+	var all []*result
+	for _, u := range o.users {
+		dir := filepath.Join(o.dir(t), u.Username)
+		if err := own(dir, u); err != nil {
+			return nil, err
+		}
+		r := &result{User: u.Username, Root: u.Uid == "0", When: time.Now(), Ariadne: o.version, Fetched: fetched}
+		if fetched {
+			r.Version = t.version()
+			p := pass{o, u, dir, spec}
+			if err := p.measure(t, r); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.save(filepath.Join(dir, resultFile)); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// own makes an empty directory of the user's.
+func own(dir string, u *user.User) error {
 	if err := os.RemoveAll(dir); err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+		return err
 	}
-	r := &result{}
-	if o.fetch {
-		if err := o.runFetch(filepath.Join(filepath.Dir(spec), "fetch"), filepath.Join(dir, "fetch.log")); err != nil {
-			return r, nil
-		}
-	}
-	r.Fetched, r.Version = true, t.version()
-
-	first := filepath.Join(dir, "run-1")
-	report, status, err := o.command(first, o.work, "run", spec)
+	uid, gid, err := ids(u)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	return os.Chown(dir, int(uid), int(gid))
+}
+
+func ids(u *user.User) (uid, gid uint32, err error) {
+	for _, id := range []struct {
+		text string
+		to   *uint32
+	}{{u.Uid, &uid}, {u.Gid, &gid}} {
+		n, err := strconv.ParseUint(id.text, 10, 32)
+		if err != nil {
+			return 0, 0, err
+		}
+		*id.to = uint32(n)
+	}
+	return uid, gid, nil
+}
+
+// pass is one target being measured by one user.
+type pass struct {
+	*options
+	user *user.User
+	dir  string // the user's
+	spec string
+}
+
+func (o *pass) measure(t *target, r *result) error {
+	first := filepath.Join(o.dir, "run-1")
+	report, status, err := o.command(first, o.work, "run", o.spec)
+	if err != nil {
+		return err
 	}
 	r.Natural = natural{
 		Ready: logged(report, t), Status: status, End: report.End, Doubts: append(report.Doubts, report.Bugs...),
@@ -101,29 +183,32 @@ func (o *options) measure(t *target) (*result, error) {
 	}
 	r.Refusals = refusals(report)
 	if !r.Natural.Ready {
-		return r, nil
+		return nil
 	}
-	if err := o.repeat(r, spec, dir, filepath.Join(first, traceFile)); err != nil {
-		return nil, err
+	if err := o.repeat(r, filepath.Join(first, traceFile)); err != nil {
+		return err
 	}
-	if err := o.replay(r, spec, dir); err != nil {
-		return nil, err
+	if err := o.replay(r); err != nil {
+		return err
 	}
-	return r, o.walk(r, spec, dir)
+	if err := o.walk(r); err != nil {
+		return err
+	}
+	return o.explore(r)
 }
 
 // repeat runs the natural schedule again and compares. Every second run has a busy
 // neighbour and another working directory.
-func (o *options) repeat(r *result, spec, dir, first string) error {
+func (o *pass) repeat(r *result, first string) error {
 	r.Runs, r.EqualRuns = 1, 1
 	for i := 2; i <= o.runs; i++ {
-		out := filepath.Join(dir, "run-"+strconv.Itoa(i))
+		out := filepath.Join(o.dir, "run-"+strconv.Itoa(i))
 		cwd := o.work
 		calm := func() {}
 		if i%2 == 0 {
 			cwd, calm = os.TempDir(), busy()
 		}
-		_, _, err := o.command(out, cwd, "run", spec)
+		_, _, err := o.command(out, cwd, "run", o.spec)
 		calm()
 		if err != nil {
 			return err
@@ -145,9 +230,9 @@ func (o *options) repeat(r *result, spec, dir, first string) error {
 }
 
 // replay takes one random walk and replays it; each replay verifies every step.
-func (o *options) replay(r *result, spec, dir string) error {
-	walk := filepath.Join(dir, "walk")
-	if _, _, err := o.command(walk, o.work, "check", spec, "--strategy", "random", "--first", "1", "--executions", "1", "--keep-going"); err != nil {
+func (o *pass) replay(r *result) error {
+	walk := filepath.Join(o.dir, "walk")
+	if _, _, err := o.command(walk, o.work, "check", o.spec, "--strategy", "random", "--first", "1", "--executions", "1", "--keep-going"); err != nil {
 		return err
 	}
 	found, err := filepath.Glob(filepath.Join(walk, "*", traceFile))
@@ -160,7 +245,7 @@ func (o *options) replay(r *result, spec, dir string) error {
 		if i%2 == 0 {
 			cwd, calm = os.TempDir(), busy()
 		}
-		report, _, err := o.command(filepath.Join(dir, "replay"), cwd, "replay", found[0])
+		report, _, err := o.command(filepath.Join(o.dir, "replay"), cwd, "replay", found[0])
 		calm()
 		if err != nil {
 			return err
@@ -176,28 +261,63 @@ func (o *options) replay(r *result, spec, dir string) error {
 	return nil
 }
 
-func (o *options) walk(r *result, spec, dir string) error {
+func (o *pass) walk(r *result) error {
 	if o.walks == 0 {
 		return nil
 	}
-	report, status, err := o.command(filepath.Join(dir, "walks"), o.work,
-		"check", spec, "--strategy", "random", "--first", "1", "--executions", strconv.Itoa(o.walks), "--keep-going")
+	args := []string{o.spec, "--strategy", "random", "--first", "1", "--executions", strconv.Itoa(o.walks), "--keep-going"}
+	if o.walkTime > 0 {
+		args = append(args, "--time", o.walkTime.String())
+	}
+	report, status, err := o.command(filepath.Join(o.dir, "walks"), o.work, "check", args...)
 	if err != nil {
 		return err
 	}
-	r.Walks = walks{Status: status, Executions: report.Executions, Steps: report.Steps, RealTime: report.RealTime, Ends: report.Ends}
+	r.Walks = walks{
+		Wanted: o.walks, Status: status, Executions: report.Executions, Steps: report.Steps, RealTime: report.RealTime,
+		Ends: report.Ends, Violations: violations(report), Doubts: append(report.Doubts, report.Bugs...),
+	}
 	if report.Executions < o.walks {
 		r.Walks.Stopped = report.Stopped
-	}
-	for _, v := range report.Violations {
-		r.Walks.Violations = append(r.Walks.Violations, violation{string(v.Kind), v.NodeName, v.Message, v.Suspect, v.Count})
 	}
 	r.Refusals = merge(r.Refusals, refusals(report))
 	return nil
 }
 
-// command runs ariadne in cwd and returns the report that it left in out.
-func (o *options) command(out, cwd, verb string, args ...string) (*run.Report, int, error) {
+// explore checks by the default strategy. It goes on after a violation, to see all.
+func (o *pass) explore(r *result) error {
+	if o.check == 0 {
+		return nil
+	}
+	out := filepath.Join(o.dir, "check")
+	report, _, err := o.command(out, o.work, "check", o.spec, "--time", o.check.String(), "--keep-going")
+	if err != nil {
+		return err
+	}
+	r.Check = check{
+		Wanted: o.check, Outcome: report.Outcome, Executions: report.Executions, RealTime: report.RealTime,
+		Stopped: report.Stopped, Violations: violations(report), Doubts: append(report.Doubts, report.Bugs...),
+	}
+	if report.Coverage != nil {
+		r.Check.Transitions = report.Coverage.Executed
+	}
+	r.Refusals = merge(r.Refusals, refusals(report))
+	if report.Outcome == run.Nothing {
+		return os.RemoveAll(out) // with all that the nodes did, which is large
+	}
+	return nil
+}
+
+func violations(report *run.Report) []violation {
+	var all []violation
+	for _, v := range report.Violations {
+		all = append(all, violation{string(v.Kind), v.NodeName, v.Message, v.Suspect, v.Count})
+	}
+	return all
+}
+
+// command runs ariadne in cwd, as the user, and returns the report that it left in out.
+func (o *pass) command(out, cwd, verb string, args ...string) (*run.Report, int, error) {
 	if err := os.RemoveAll(out); err != nil {
 		return nil, 0, err
 	}
@@ -206,6 +326,14 @@ func (o *options) command(out, cwd, verb string, args ...string) (*run.Report, i
 	args = append([]string{verb}, append(args, "--quiet", "--out", out)...)
 	cmd := exec.CommandContext(ctx, o.ariadne, args...)
 	cmd.Dir = cwd
+	if o.user != o.users[0] {
+		uid, gid, err := ids(o.user)
+		if err != nil {
+			return nil, 0, err
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+		cmd.Env = append(os.Environ(), "HOME="+o.dir, "USER="+o.user.Username, "LOGNAME="+o.user.Username)
+	}
 	// Interrupted, it ends with what it has found so far.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
@@ -311,8 +439,18 @@ next:
 	return all
 }
 
-func (o *options) resultPath(t *target) string {
-	return filepath.Join(o.work, filepath.FromSlash(t.name()), "result.json")
+// ask returns the version of the binary.
+func (o *options) ask() (string, error) {
+	said, err := exec.Command(o.ariadne, "version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s version: %w", o.ariadne, err)
+	}
+	version, _, _ := strings.Cut(strings.TrimPrefix(string(said), "ariadne "), " go")
+	return version, nil
+}
+
+func (o *options) dir(t *target) string {
+	return filepath.Join(o.work, filepath.FromSlash(t.name()))
 }
 
 func (r *result) save(path string) error {
@@ -323,18 +461,32 @@ func (r *result) save(path string) error {
 	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
-// loadResult returns nil when the target has never been measured.
-func loadResult(path string) (*result, error) {
-	b, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
+// kept returns what the target has shown last to each user, to root first.
+func (o *options) kept(t *target) ([]*result, error) {
+	files, err := filepath.Glob(filepath.Join(o.dir(t), "*", resultFile))
 	if err != nil {
 		return nil, err
 	}
-	var r result
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	var all []*result
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		r := new(result)
+		if err := json.Unmarshal(b, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", f, err)
+		}
+		all = append(all, r)
 	}
-	return &r, nil
+	slices.SortStableFunc(all, func(a, b *result) int {
+		switch {
+		case a.Root == b.Root:
+			return 0
+		case a.Root:
+			return -1
+		}
+		return 1
+	})
+	return all, nil
 }

@@ -25,14 +25,14 @@ func hold(t *testing.T, o options, chosen func(*target) bool) {
 	dir := t.TempDir()
 	o.list, o.ariadne, o.work = list, filepath.Join(dir, "ariadne"), filepath.Join(dir, "work")
 	o.patience, o.fetch = 10*time.Minute, true
-	if err := o.absolute(); err != nil {
-		t.Fatal(err)
-	}
 	if out, err := exec.Command("go", "build", "-o", o.ariadne, "../../cmd/ariadne").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	if out, err := exec.Command(o.ariadne, "doctor").CombinedOutput(); err != nil {
 		t.Skipf("this machine cannot run Ariadne: %s", out)
+	}
+	if err := o.prepare(); err != nil {
+		t.Fatal(err)
 	}
 	targets, err := readTargets(list)
 	if err != nil {
@@ -43,10 +43,11 @@ func hold(t *testing.T, o options, chosen func(*target) bool) {
 			continue
 		}
 		t.Run(target.name(), func(t *testing.T) {
-			r, err := o.measure(target)
+			results, err := o.measure(target)
 			if err != nil {
 				t.Fatal(err)
 			}
+			r := results[0]
 			if !r.Fetched {
 				t.Skip("its programs could not be fetched")
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -92,23 +91,13 @@ func (t *target) version() string {
 	return string(out)
 }
 
-// choose returns the wanted targets, or all.
-func choose(all []*target, wanted []string) ([]*target, error) {
-	if len(wanted) == 0 {
-		return all, nil
-	}
+// choose returns the targets whose spec matches.
+func choose(all []*target, wanted *regexp.Regexp) []*target {
 	var out []*target
-	for _, w := range wanted {
-		found := false
-		for _, t := range all {
-			if w == t.Spec || w == t.name() || w == filepath.Dir(t.Spec) {
-				out = append(out, t)
-				found = true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("no target %q", w)
+	for _, t := range all {
+		if wanted.MatchString(t.Spec) {
+			out = append(out, t)
 		}
 	}
-	return out, nil
+	return out
 }
