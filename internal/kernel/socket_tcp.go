@@ -374,8 +374,8 @@ func (c *TCP) Expire(*Timer) {
 
 // Send implements Socket.
 func (c *TCP) Send(t *Thread, m *OutMsg) (int, Errno) {
-	if m.Flags&(unix.MSG_OOB|unix.MSG_FASTOPEN) != 0 {
-		c.Node.Refuse(t, "send with MSG_OOB or MSG_FASTOPEN on TCP", "", false)
+	if m.Flags&unix.MSG_OOB != 0 {
+		c.Node.Refuse(t, "send with MSG_OOB on TCP", "", false)
 		return 0, unix.EOPNOTSUPP
 	}
 	switch {

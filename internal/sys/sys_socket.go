@@ -290,20 +290,29 @@ func sysConnect(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	e, wait := connect(t, s, addr, of.NonBlocking())
+	if wait {
+		return waitSocket(t, s, s.Base().SendTimeout, e)
+	}
+	return kernel.RetOr(0, e)
+}
+
+// connect connects a socket. With wait the call waits and fails with e when it has waited too long.
+func connect(t *kernel.Thread, s kernel.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
 	e = s.Connect(t, addr)
-	if of.NonBlocking() {
-		return kernel.RetOr(0, e)
+	if nonBlocking {
+		return e, false
 	}
 	if e == unix.EINPROGRESS {
 		e = s.Connect(t, addr) // it may be done already, inside the node
 	}
 	switch e {
 	case unix.EALREADY:
-		return waitSocket(t, s, s.Base().SendTimeout, unix.EINPROGRESS)
+		return unix.EINPROGRESS, true
 	case unix.EAGAIN:
-		return waitSocket(t, s, s.Base().SendTimeout, unix.EAGAIN)
+		return unix.EAGAIN, true
 	}
-	return kernel.RetOr(0, e)
+	return e, false
 }
 
 // sysShutdown implements shutdown(2).
