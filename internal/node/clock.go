@@ -67,6 +67,9 @@ func (n *Node) due() bool {
 
 // lendClock sets the page from which th reads the clock until it stops again.
 func (n *Node) lendClock(th *thread) {
+	if n.home.used {
+		n.home.clearScratch()
+	}
 	limit, room := ariadne.Never, 0
 	if t := n.k.NextTimer(false); t != nil {
 		limit, room = t.When, n.room(t)

@@ -66,7 +66,7 @@ func (n *Node) enterRecreated() {
 		if p.fork == nil {
 			must(fmt.Errorf("%s was removed while a process that stands in no call works there, and cannot be brought back", name))
 		}
-		if e := p.fork.tr.WriteMem(kernel.ScratchAddr, append([]byte(name), 0)); e != 0 {
+		if e := p.fork.WriteMem(kernel.ScratchAddr, append([]byte(name), 0)); e != 0 {
 			must(fmt.Errorf("scratch memory: %w", e))
 		}
 		n.inject(p.fork, unix.SYS_CHDIR, kernel.ScratchAddr)

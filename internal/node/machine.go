@@ -22,7 +22,9 @@ func (th *thread) ReadMem(addr uint64, b []byte) kernel.Errno {
 }
 
 func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno {
-	if !isScratch(addr) {
+	if isScratch(addr) {
+		th.n.home.used = true
+	} else {
 		th.n.step.memory.note(b)
 	}
 	return th.tr.WriteMem(addr, b)
@@ -33,6 +35,9 @@ func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno {
 func isScratch(addr uint64) bool { return addr-kernel.ScratchAddr < kernel.ScratchSize }
 
 func (th *thread) Syscall(nr int, args ...uint64) int64 {
+	for _, a := range args {
+		th.n.home.used = th.n.home.used || isScratch(a)
+	}
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v

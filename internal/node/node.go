@@ -72,6 +72,7 @@ type home struct {
 	area   []byte // kernel.AreaSize bytes
 	areaFD *os.File
 	clock  vdso.Clock
+	used   bool // the scratch memory, by Ariadne, since it was last cleared
 	users  int // live nodes and checkpoints
 
 	told map[ariadne.File]bool // what some step has told of the host's files
@@ -80,6 +81,21 @@ type home struct {
 	treeFD *os.File
 	tree   *filetree.Tree // nil until a node is copied
 	shows  *Node          // whose files the tree shows; nil: those of one that is gone
+}
+
+// clearArea takes out of Ariadne's pages what other copies have left there: programs can
+// read and write them.
+func (h *home) clearArea() {
+	if h.area != nil {
+		clear(h.area[:kernel.VDSOAddr-kernel.AreaBase])
+		h.clearScratch()
+	}
+}
+
+// clearScratch takes out of the scratch memory what the host has answered Ariadne.
+func (h *home) clearScratch() {
+	clear(h.area[kernel.ScratchAddr-kernel.AreaBase:])
+	h.used = false
 }
 
 // leave gives up one use of the home; the last one unmaps the pages.
@@ -257,9 +273,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	n.watch.begin()
 	defer n.watch.end()
-	if n.home.clock != nil {
-		n.home.clock.ResetReads()
-	}
+	n.home.clearArea()
 	n.step.met = in.Kind != ariadne.Fire
 	switch in.Kind {
 	case ariadne.Start:
