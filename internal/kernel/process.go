@@ -275,7 +275,7 @@ func (p *Process) releaseVfork() {
 // so a robust futex in memory shared with others stays held.
 func (p *Process) Exec(t *Thread, file string, args []string) {
 	for _, x := range append([]*Thread(nil), p.Threads...) {
-		x.ClearTID, x.RobustList, x.AltStack = 0, 0, AltStack{}
+		x.ClearTID, x.RobustList, x.AltStack, x.AskAltStack = 0, 0, AltStack{}, false
 		if x != t {
 			x.Exit()
 		}

@@ -51,15 +51,19 @@ type Thread struct {
 	Call Call
 	Wait Wait
 
-	Pending    []SigInfo // signals sent to this thread
-	AltStack   AltStack  // sigaltstack
-	ClearTID   uint64    // set_tid_address
-	RobustList uint64    // set_robust_list head
-	Nice       int
-	Sched      Sched
-	Affinity   uint64
-	CPUTime    ariadne.Time // virtual processor time used
-	Vain       int          // calls since one last waited or got what it asked for (internal/node)
+	Pending  []SigInfo // signals sent to this thread
+	AltStack AltStack  // sigaltstack
+	Handled  bool      // it has entered a signal handler
+	// AskAltStack: the alternate stack may be another than AltStack. Linux brings back the one
+	// that there was when a handler was entered, and takes one away that disarms itself.
+	AskAltStack bool
+	ClearTID    uint64 // set_tid_address
+	RobustList  uint64 // set_robust_list head
+	Nice        int
+	Sched       Sched
+	Affinity    uint64
+	CPUTime     ariadne.Time // virtual processor time used
+	Vain        int          // calls since one last waited or got what it asked for (internal/node)
 
 	naps       bool   // it has kept a Go runtime alive
 	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)

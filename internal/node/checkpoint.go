@@ -77,7 +77,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		for _, th := range p.threads {
 			ctx, err := th.tr.Save()
 			must(err)
-			ft := frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: th.k.AltStack}
+			ft := frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)}
 			if th.vfork != nil {
 				ft.vfork = th.vfork.PID
 			}
@@ -232,10 +232,39 @@ func (n *Node) setAltStack(th *thread, s kernel.AltStack) {
 	if e := th.WriteMem(kernel.ScratchAddr, s[:]); e != 0 {
 		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
 	}
-	n.inject(th, unix.SYS_SIGALTSTACK, kernel.ScratchAddr, 0)
+	// Nobody's stack is changed who stands on it, and the thread has that of the one from
+	// which its process was forked.
+	v, err := th.tr.InjectOffStack(unix.SYS_SIGALTSTACK, kernel.ScratchAddr, 0)
+	must(err)
+	if v < 0 {
+		must(fmt.Errorf("thread %d: alternate signal stack: %w", th.k.TID, unix.Errno(-v)))
+	}
 }
 
-const ssDisable = 2
+// altStack is the alternate signal stack of a thread. Where Linux may have changed it on
+// the way into handlers and out of them, Linux is asked.
+func (n *Node) altStack(th *thread) kernel.AltStack {
+	if !th.k.AskAltStack {
+		return th.k.AltStack
+	}
+	if !th.tr.InCall() {
+		restore := th.tr.BorrowCode(areaSyscall)
+		defer func() { must(restore()) }()
+	}
+	n.inject(th, unix.SYS_SIGALTSTACK, 0, kernel.ScratchAddr)
+	var s kernel.AltStack
+	if e := th.ReadMem(kernel.ScratchAddr, s[:]); e != 0 {
+		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
+	}
+	s[8] &^= ssOnStack
+	return s
+}
+
+// Flags of a stack_t, in its byte 8.
+const (
+	ssOnStack = 1
+	ssDisable = 2
+)
 
 // Drop ends the frozen processes.
 func (c *Checkpoint) Drop() error {

@@ -73,7 +73,7 @@ type home struct {
 	areaFD *os.File
 	clock  vdso.Clock
 	used   bool // the scratch memory, by Ariadne, since it was last cleared
-	users  int // live nodes and checkpoints
+	users  int  // live nodes and checkpoints
 
 	told map[ariadne.File]bool // what some step has told of the host's files
 	view *hostView             // nil until a process has built the file tree

@@ -138,6 +138,7 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, f
 	if act.Flags&kernel.SAResetHand != 0 {
 		th.k.Proc.Actions[int(sig)].Handler = kernel.SigDfl
 	}
+	th.k.Handled = true
 	n.step.stream.call(th.k.TID, -int(sig), 0)
 	must(th.tr.Step(sig))
 	s, err := th.tr.Wait()

@@ -116,6 +116,9 @@ func sysLchown(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
+	if uint32(a[4])&^(unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH) != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
 	if empty, e := emptyPath(t, a[1], a[4]); e != 0 {
 		return kernel.Fail(e)
 	} else if empty && !isCwd(a[0]) {

@@ -363,6 +363,8 @@ func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, signalProcess(t, p, info))
 }
 
+const ssAutodisarm = 1 << 31 // SS_AUTODISARM of sigaltstack(2)
+
 // sysSigaltstack is Linux's: it builds the frames. The supervisor keeps a copy for
 // the thread's own copies.
 func sysSigaltstack(t *kernel.Thread, a Args) kernel.Result {
@@ -381,6 +383,7 @@ func sysSigaltstack(t *kernel.Thread, a Args) kernel.Result {
 	r := t.M.Syscall(unix.SYS_SIGALTSTACK, a[0], a[1])
 	if r == 0 && a[0] != 0 {
 		t.AltStack = s
+		t.AskAltStack = t.AskAltStack || t.Handled || le.Uint32(s[8:])&ssAutodisarm != 0
 	}
 	return kernel.Ret(r)
 }

@@ -145,6 +145,16 @@ func (t *Thread) Inject(nr int, args ...uint64) (int64, error) {
 	return int64(t.regs.Rax), nil
 }
 
+// InjectOffStack is Inject with no stack: there are calls that depend on which one the
+// thread stands on (sigaltstack).
+func (t *Thread) InjectOffStack(nr int, args ...uint64) (int64, error) {
+	sp := t.entry.Rsp
+	t.entry.Rsp = 0
+	v, err := t.Inject(nr, args...)
+	t.entry.Rsp, t.regs.Rsp = sp, sp
+	return v, err
+}
+
 // BorrowCode lets calls be injected in a thread that stands at an arbitrary
 // instruction: it goes to the syscall instruction at addr for them, and the function
 // that it returns brings it back.

@@ -38,4 +38,8 @@ int main(void)
 	SHOW(chown("f", -1, -1));
 	SHOW(fchown(fd, getuid(), getgid()));
 	SHOW(lchown("missing", 0, 0));
+	SHOW(fchownat(AT_FDCWD, "f", 12345, 12345, 1));
+	struct stat st;
+	MUST(stat("f", &st));
+	SHOW(st.st_uid == getuid());
 }
