@@ -76,3 +76,20 @@ build_module() {
 	)
 	echo "$1" >".fetch/$3.version"
 }
+
+# build_copy MODULE@VERSION PACKAGE PROGRAM: builds ./PACKAGE in a copy of the module, with the
+# versions and replacements that its own go.mod names.
+build_copy() {
+	[ -x "bin/$3" ] && [ "$(cat ".fetch/$3.version" 2>/dev/null)" = "$1" ] && return 0
+	work=.fetch/${1%@*}
+	if [ ! -e "$work/$1" ]; then
+		rm -rf "$work"
+		mkdir -p "$work/$1"
+		dir=$(cd "$work" && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+		cp -r "$dir/." "$work/$1"
+		chmod -R u+w "$work"
+	fi
+	out=$PWD/bin/$3
+	(cd "$work/$1" && go build -trimpath -buildvcs=false -mod=mod -o "$out" "./$2")
+	echo "$1" >".fetch/$3.version"
+}
