@@ -1,11 +1,14 @@
 package ariadne_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,11 +22,13 @@ import (
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/hex", "errors", "fmt", "net/netip", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
+	"internal/memo":            {"ariadne", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
 	"internal/space":           {"ariadne", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic"},
 	"internal/coverage":        {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "container/heap", "fmt", "math", "slices", "sync", "sync/atomic"},
 	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "errors", "fmt", "regexp", "time"},
+	"internal/script":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/readfile", "ariadne/internal/search", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/spec", "ariadne/internal/world", "crypto/sha256", "encoding/binary", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "hash/fnv", "maps", "math", "path/filepath", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/report":          {"ariadne", "cmp", "fmt", "io", "maps", "slices", "strings", "time", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
 	"internal/replay":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search", "ariadne/internal/trace", "ariadne/internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
@@ -31,6 +36,18 @@ var pure = map[string][]string{
 
 // impure are the names of package time that look at the real clock.
 var impure = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+// linux are the packages that know of Linux or of files that are mapped. Nothing that a
+// pure package depends on may import one, unless it is in portable. "…" stands for all
+// below.
+var linux = []string{
+	"ariadne/internal/filetree", "ariadne/internal/kernel/…", "ariadne/internal/memo/bolt", "ariadne/internal/node/…",
+	"ariadne/internal/sandbox/…", "ariadne/internal/sys/…", "ariadne/internal/tracee/…", "ariadne/internal/vdso/…",
+	"go.etcd.io/bbolt/…", "golang.org/x/sys/…",
+}
+
+// portable are packages that may: they have something else for systems without it.
+var portable = []string{"go.starlark.net/starlark"}
 
 func TestPurePackages(t *testing.T) {
 	for dir, allowed := range pure {
@@ -40,6 +57,83 @@ func TestPurePackages(t *testing.T) {
 			}
 		}
 	}
+	for _, os := range []string{"linux", "darwin", "windows"} {
+		for _, p := range dependencies(t, os) {
+			if p.Standard || slices.Contains(portable, p.ImportPath) {
+				continue
+			}
+			for _, i := range p.Imports {
+				if slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, i) }) {
+					t.Errorf("%s, on which a pure package depends, imports %s (on %s)", p.ImportPath, i, os)
+				}
+			}
+			if p.Module.Main && len(p.IgnoredGoFiles) > 0 {
+				t.Errorf("%s, on which a pure package depends, has files that are not for %s: %v", p.ImportPath, os, p.IgnoredGoFiles)
+			}
+		}
+	}
+}
+
+func matches(pattern, path string) bool {
+	tree, ok := strings.CutSuffix(pattern, "/…")
+	return path == tree || ok && strings.HasPrefix(path, tree+"/")
+}
+
+// TestPureElsewhere builds the pure packages and their tests for systems that have
+// nothing of Linux. Once Go's own packages are built for these, that takes seconds.
+func TestPureElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds Go's own packages for other systems")
+	}
+	commands := [][]string{{"build"}, {"vet"}}
+	if os.Getenv("ARIADNE_LONG") != "" {
+		commands = append(commands, []string{"test", "-c", "-o", os.DevNull})
+	}
+	for _, system := range []string{"darwin", "windows"} {
+		for _, c := range commands {
+			run(t, system, c...)
+		}
+	}
+}
+
+type dependency struct {
+	ImportPath     string
+	Standard       bool // of Go itself
+	Module         *struct{ Main bool }
+	Imports        []string
+	IgnoredGoFiles []string
+}
+
+// dependencies are the pure packages and all that they depend on, on a system.
+func dependencies(t *testing.T, system string) (all []dependency) {
+	d := json.NewDecoder(bytes.NewReader(run(t, system, "list", "-deps", "-json=ImportPath,Standard,Module,Imports,IgnoredGoFiles")))
+	for d.More() {
+		var p dependency
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < len(pure) {
+		t.Fatalf("%d dependencies of %d packages", len(all), len(pure))
+	}
+	return all
+}
+
+// run runs a command of the go tool on all pure packages, for a system.
+func run(t *testing.T, system string, args ...string) []byte {
+	for dir := range pure {
+		args = append(args, "./"+dir)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("GOOS=%s %s: %v\n%s", system, cmd, err, &stderr)
+	}
+	return out
 }
 
 // sources are the files of a package, without its tests.

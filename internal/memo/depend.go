@@ -65,7 +65,7 @@ func (m *Memo) Depend(files []ariadne.File) error {
 	if len(more) == 0 || m.store == nil {
 		return nil
 	}
-	return m.store.depend(more)
+	return m.store.Depend(more)
 }
 
 // Changed are the files of the host that are not as they were when nodes learnt of them.

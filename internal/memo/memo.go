@@ -6,7 +6,7 @@
 // the input between, so the local states of a node form a tree whose root is the
 // node before it is switched on, and every state knows how it was reached. The
 // Memo holds the transitions that are known, within a bound on memory; beyond it
-// they are in a store on disk (store.go), and a check that begins with the store
+// they are in a store (store.go, bolt), and a check that begins with the store
 // of an earlier one starts warm. The Executor (executor.go) makes missing
 // transitions, with living nodes and checkpoints of them; a Pool (pool.go) is what
 // the workers of a search, who have an executor each, have in common.
@@ -23,9 +23,7 @@ package memo
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -82,10 +80,9 @@ type Memo struct {
 	depends dependencies
 	stale   []Dependency // see Stale
 	forget  atomic.Bool
-	damaged atomic.Pointer[damage] // of the store's file: the first
+	store   Store // or nil
 
 	mu       sync.Mutex
-	store    *store // or nil
 	bytes    int64
 	withRows []*Local // that have known transitions
 	count    Counters
@@ -95,9 +92,9 @@ type Memo struct {
 type Options struct {
 	// Bytes is about how much memory may be used for transitions; 0: no bound.
 	Bytes int64
-	// Path is the file of the store; "": what does not fit into memory is
-	// forgotten, and so is everything in the end.
-	Path string
+	// Store opens the store; nil: what does not fit into memory is forgotten, and so
+	// is everything in the end.
+	Store OpenStore
 	// Key is over all that the transitions depend on besides the names of the local
 	// states: programs, spec, Ariadne's version. A store with another key is emptied.
 	Key ariadne.Digest
@@ -122,14 +119,12 @@ func Open(y *world.System, o Options) (*Memo, error) {
 	for i, n := range y.Nodes() {
 		m.roots = append(m.roots, &Local{Name: n.Initial, Node: ariadne.NodeID(i)})
 	}
-	if o.Path == "" || o.Off {
+	if o.Store == nil || o.Off {
 		return m, nil
 	}
-	s, err := openStore(o.Path, o.Key, m)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Path, err)
+	if err := m.openStore(o); err != nil {
+		return nil, err
 	}
-	m.store = s
 	return m, nil
 }
 
@@ -186,7 +181,7 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	m.enter(l, t)
 	m.count.Transitions++
 	if m.store != nil && out.Cut == "" { // the next check may have more time
-		if err := m.store.put(t); err != nil {
+		if err := m.put(t); err != nil {
 			return nil, err
 		}
 	}
@@ -235,18 +230,9 @@ func (t *Transition) bytes() int64 {
 // Others may do the same at the same time: to read costs more than to enter.
 func (m *Memo) load(l *Local) error {
 	tick := m.tick.Load()
-	rows, err := m.store.get(l.Name)
+	all, err := m.read(l)
 	if err != nil {
-		return err
-	}
-	var all []*Transition
-	for i := range rows {
-		t, err := m.transition(l, rows[i].in, rows[i].out)
-		if err != nil {
-			return fmt.Errorf("the store of transitions: %w", err)
-		}
-		t.stored = true
-		all = append(all, t)
+		return fmt.Errorf("the store of transitions: %w", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -302,39 +288,27 @@ func (m *Memo) Counters() Counters {
 // Save brings to the store what is not there yet, so that it outlives this
 // process.
 func (m *Memo) Save() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.store == nil {
 		return nil
 	}
-	return m.store.flush()
+	return m.store.Flush()
 }
 
 // Close saves and gives up the store.
 func (m *Memo) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.store == nil {
 		return nil
 	}
-	err := m.store.close()
-	if m.forget.Load() {
-		err = errors.Join(err, os.Remove(m.store.path))
-	}
-	return err
+	return m.store.Close(m.forget.Load())
 }
 
-// damage notes that the file of the store is damaged. It is made again: by Open, or after
-// this process.
-func (m *Memo) damage(d *damage) { m.damaged.CompareAndSwap(nil, d) }
-
-// Damaged says what was wrong with the file of the store, or "".
+// Damaged says what was wrong with the store, or "".
 func (m *Memo) Damaged() string {
-	if d := m.damaged.Load(); d != nil {
-		return d.what
+	if m.store == nil {
+		return ""
 	}
-	return ""
+	return m.store.Damaged()
 }
 
-// Forget has the store removed when the memo is closed.
+// Forget has all that the store has lost when the memo is closed.
 func (m *Memo) Forget() { m.forget.Store(true) }

@@ -2,11 +2,8 @@ package memo_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -293,8 +290,7 @@ func TestReplaysFindLeaks(t *testing.T) {
 }
 
 func TestStoreOutlivesTheMemo(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "memo.db")
-	o := memo.Options{Path: path, Key: ariadne.Digest{1}}
+	o := memo.Options{Store: new(memotest.Shelf).Open, Key: ariadne.Digest{1}}
 	run := func(o memo.Options) memo.Counts {
 		m, err := memo.Open(system(chaos), o)
 		if err != nil {
@@ -322,19 +318,10 @@ func TestStoreOutlivesTheMemo(t *testing.T) {
 	}
 }
 
-func TestStoreInUse(t *testing.T) {
-	o := memo.Options{Path: filepath.Join(t.TempDir(), "memo.db")}
-	open(t, o)
-	_, err := memo.Open(system(chaos), o)
-	if err == nil || !strings.Contains(err.Error(), "memo.db: in use by another check") {
-		t.Errorf("err = %v", err)
-	}
-}
-
 func TestMemoryIsBounded(t *testing.T) {
 	const bound = 20000
-	for _, path := range []string{"", filepath.Join(t.TempDir(), "memo.db")} {
-		b := newBench(t, memo.Options{Bytes: bound, Path: path}, memo.Limits{Checkpoints: 4})
+	for _, store := range []memo.OpenStore{nil, new(memotest.Shelf).Open} {
+		b := newBench(t, memo.Options{Bytes: bound, Store: store}, memo.Limits{Checkpoints: 4})
 		inputs := []int{0}
 		for i := range 100 {
 			inputs = append(inputs, i+1)
@@ -346,8 +333,8 @@ func TestMemoryIsBounded(t *testing.T) {
 			}
 		}
 		c := b.executor.Counts()
-		if again := c.Executed > len(inputs); again != (path == "") {
-			t.Errorf("store %q: %d executed", path, c.Executed)
+		if again := c.Executed > len(inputs); again != (store == nil) {
+			t.Errorf("a store: %v, %d executed", store != nil, c.Executed)
 		}
 	}
 }
@@ -394,9 +381,9 @@ func TestReplaysThatTakeLong(t *testing.T) {
 
 // TestCutStepsAreNotKept: they are known for as long as the check lasts, and not stored.
 func TestCutStepsAreNotKept(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "memo.db")
+	store := new(memotest.Shelf).Open
 	for range 2 {
-		m, err := memo.Open(system(chaos), memo.Options{Path: path})
+		m, err := memo.Open(system(chaos), memo.Options{Store: store})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,9 +413,9 @@ func TestTransitionsSurviveTheStore(t *testing.T) {
 	}
 	out.Logs = append(out.Logs, ariadne.LogLine{Text: "not \xff UTF-8"})
 	out.Clock, out.Deadline = 2e6, ariadne.Never
-	path := filepath.Join(t.TempDir(), "memo.db")
+	store := new(memotest.Shelf).Open
 	for i := range 2 {
-		m, err := memo.Open(system(chaos), memo.Options{Path: path})
+		m, err := memo.Open(system(chaos), memo.Options{Store: store})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -479,33 +466,5 @@ func fill(v reflect.Value, n *int64) {
 		v.SetUint(uint64(*n % 100))
 	default:
 		panic(v.Kind())
-	}
-}
-
-// TestStoreThatWasBarelyBegun: a store whose maker was killed while it wrote the first
-// pages is made anew.
-func TestStoreThatWasBarelyBegun(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store")
-	begin := func() error {
-		m, err := memo.Open(system(chaos), memo.Options{Path: path})
-		if err != nil {
-			return err
-		}
-		return m.Close()
-	}
-	if err := begin(); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pages := range 4 {
-		if err := os.WriteFile(path, good[:pages*os.Getpagesize()], 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := begin(); err != nil {
-			t.Errorf("%d pages: %v", pages, err)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"ariadne"
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
+	"ariadne/internal/memo/bolt"
 	"ariadne/internal/replay"
 	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
@@ -220,21 +221,20 @@ func (x *explorer) open() error {
 		return err
 	}
 	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo, File: x.digests.of, Key: version}
-	if !o.Off {
-		o.Path = filepath.Join(x.report.Out, memoFile)
-		if x.opts.Out == "" {
-			o.Path = filepath.Join(filepath.Dir(x.report.Out), fileName(x.spec.Name)+"."+memoFile)
-		}
+	x.stored = filepath.Join(x.report.Out, memoFile)
+	if x.opts.Out == "" {
+		x.stored = filepath.Join(filepath.Dir(x.report.Out), fileName(x.spec.Name)+"."+memoFile)
 	}
-	if x.memo, err = memo.Open(x.system, o); errors.Is(err, memo.ErrInUse) && x.opts.Out == "" {
-		o.Path = filepath.Join(x.report.Out, memoFile)
+	o.Store = bolt.At(x.stored)
+	if x.memo, err = memo.Open(x.system, o); errors.Is(err, bolt.ErrInUse) && x.opts.Out == "" {
+		x.stored = filepath.Join(x.report.Out, memoFile)
+		o.Store = bolt.At(x.stored)
 		x.memo, err = memo.Open(x.system, o)
 	}
 	if err != nil {
 		return err
 	}
-	x.stored = o.Path
-	x.stale(o.Path, x.from > 0)
+	x.stale(x.stored, x.from > 0)
 	if !x.kind.again {
 		x.recall(version)
 	}

@@ -1,14 +1,17 @@
-package memo_test
+//go:build linux
+
+package bolt_test
 
 import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ariadne"
 	"ariadne/internal/memo"
-	"ariadne/internal/memo/memotest"
+	"ariadne/internal/memo/bolt"
 )
 
 // A store is a cache: whatever happens to its file, what is looked up is right, and the
@@ -16,40 +19,35 @@ import (
 func TestDamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good")
-	var inputs []int
-	for i := range 400 {
-		inputs = append(inputs, i)
+	const all = 400
+	m, err := memo.Open(system(), memo.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	file := func(f ariadne.File) (ariadne.Digest, error) {
-		return ariadne.Digest{byte(f.Use), byte(len(f.Path))}, nil
-	}
+	right, _ := walk(t, m, all)
 	// open executes what is missing, compares all, and returns how much was executed.
-	open := func(path string, inputs []int) (executed int, damaged string) {
+	open := func(path string, messages int) (executed int, damaged string) {
 		t.Helper()
-		m, err := memo.Open(system(chaos), memo.Options{Path: path, Key: ariadne.Digest{1}, File: file})
+		m, err := memo.Open(system(), memo.Options{Store: bolt.At(path), Key: ariadne.Digest{1}, File: digestOf})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := m.Depend([]ariadne.File{{Path: "/a"}, {Path: "/spec/b", Use: ariadne.FileList}}); err != nil {
 			t.Fatal(err)
 		}
-		b := &bench{t: t, memo: m, machines: &memotest.Machines{Programs: chaos}}
-		b.executor = memo.NewExecutor(m, b.machines.Boot(), memo.Limits{})
-		for i, l := range b.walk(inputs...) {
-			if i > 0 && l.Did != digests(t)[i-1] {
-				t.Fatalf("state %d: digest %v", i, l.Did)
-			}
+		did, executed := walk(t, m, messages)
+		if !slices.Equal(did, right[:messages]) {
+			t.Fatal("the nodes did something else")
 		}
-		b.close()
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return b.executor.Counts().Executed, m.Damaged()
+		return executed, m.Damaged()
 	}
-	if n, d := open(good, inputs); n != len(inputs) || d != "" {
+	if n, d := open(good, all); n != all || d != "" {
 		t.Fatalf("%d executed, %s", n, d)
 	}
-	if n, d := open(good, inputs); n != 0 || d != "" {
+	if n, d := open(good, all); n != 0 || d != "" {
 		t.Fatalf("as it was: %d executed, %s", n, d)
 	}
 	data, err := os.ReadFile(good)
@@ -63,12 +61,12 @@ func TestDamagedStore(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, d := open(path, inputs[:40]); d != "" {
+		if _, d := open(path, 40); d != "" {
 			found++
 			t.Logf("%s: %s", name, d)
 		}
-		open(path, inputs[:40])
-		if n, d := open(path, inputs[:40]); n != 0 || d != "" {
+		open(path, 40)
+		if n, d := open(path, 40); n != 0 || d != "" {
 			t.Fatalf("%s: after two checks %d are executed again, %s", name, n, d)
 		}
 	}
@@ -108,21 +106,3 @@ func TestDamagedStore(t *testing.T) {
 		t.Errorf("of %d damaged files %d were noticed", times, found)
 	}
 }
-
-// digests of a walk over the inputs 0, 1, 2 ...
-var digests = func() func(t *testing.T) []ariadne.Digest {
-	var all []ariadne.Digest
-	return func(t *testing.T) []ariadne.Digest {
-		if all == nil {
-			b := newBench(t, memo.Options{}, memo.Limits{})
-			var inputs []int
-			for i := range 400 {
-				inputs = append(inputs, i)
-			}
-			for _, l := range b.walk(inputs...)[1:] {
-				all = append(all, l.Did)
-			}
-		}
-		return all
-	}
-}()

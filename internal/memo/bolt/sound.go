@@ -1,4 +1,6 @@
-package memo
+//go:build linux
+
+package bolt
 
 import (
 	"bytes"

@@ -1,0 +1,154 @@
+//go:build linux
+
+package bolt_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/memo/bolt"
+	"ariadne/internal/memo/memotest"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+)
+
+func programs() []worldtest.Program {
+	return []worldtest.Program{&worldtest.Chaos{Nodes: 2, Seed: 1}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
+}
+
+func system() *world.System {
+	return world.NewSystem(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(programs()...))
+}
+
+// walk switches node 0 on and gives it messages, and returns the digests of what it did
+// and how much of that was executed.
+func walk(t *testing.T, m *memo.Memo, messages int) (did []ariadne.Digest, executed int) {
+	t.Helper()
+	machines := &memotest.Machines{Programs: programs}
+	x := memo.NewExecutor(m, machines.Boot(), memo.Limits{})
+	l := m.Root(0)
+	for i := range messages {
+		in := world.Input{Kind: ariadne.Start}
+		if i > 0 {
+			in = world.Input{Kind: ariadne.Deliver, At: ariadne.Time(i) * 1e6,
+				Packet: world.NewPacket(&ariadne.Message{From: 1, Seq: i, Data: []byte{byte(i)}})}
+		}
+		tr, err := x.Transition(l, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = tr.To
+		did = append(did, l.Did)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return did, x.Counts().Executed
+}
+
+func TestStoreOutlivesTheMemo(t *testing.T) {
+	o := memo.Options{Store: bolt.At(filepath.Join(t.TempDir(), "memo.db")), File: digestOf}
+	for i, c := range []struct {
+		key      byte
+		executed int
+		forget   bool
+	}{{1, 40, false}, {1, 0, false}, {2, 40, false}, {2, 0, true}, {2, 40, false}} {
+		o.Key = ariadne.Digest{c.key}
+		m, err := memo.Open(system(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Depend([]ariadne.File{{Path: "/a"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, n := walk(t, m, 40); n != c.executed {
+			t.Errorf("%d: %d executed, want %d", i, n, c.executed)
+		}
+		if c.forget {
+			m.Forget()
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func digestOf(f ariadne.File) (ariadne.Digest, error) {
+	return ariadne.Digest{byte(f.Use), byte(len(f.Path))}, nil
+}
+
+// What nodes have learnt of a file that has changed since is forgotten with all that rests
+// on it.
+func TestStoreOfOtherFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memo.db")
+	content := byte(1)
+	o := memo.Options{Store: bolt.At(path), File: func(ariadne.File) (ariadne.Digest, error) { return ariadne.Digest{content}, nil }}
+	for i, executed := range []int{40, 0, 40, 0} {
+		if i == 2 {
+			content = 2
+		}
+		m, err := memo.Open(system(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stale := m.Stale(); (len(stale) > 0) != (i == 2) {
+			t.Errorf("%d: stale are %v", i, stale)
+		}
+		if err := m.Depend([]ariadne.File{{Path: "/a", Use: ariadne.FileList}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, n := walk(t, m, 40); n != executed {
+			t.Errorf("%d: %d executed, want %d", i, n, executed)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStoreInUse(t *testing.T) {
+	o := memo.Options{Store: bolt.At(filepath.Join(t.TempDir(), "memo.db"))}
+	m, err := memo.Open(system(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	_, err = memo.Open(system(), o)
+	if !errors.Is(err, bolt.ErrInUse) || !strings.Contains(err.Error(), "memo.db: in use by another check") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// TestStoreThatWasBarelyBegun: a store whose maker was killed while it wrote the first
+// pages is made again.
+func TestStoreThatWasBarelyBegun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	begin := func() error {
+		m, err := memo.Open(system(), memo.Options{Store: bolt.At(path)})
+		if err != nil {
+			return err
+		}
+		return m.Close()
+	}
+	if err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pages := range 4 {
+		if err := os.WriteFile(path, good[:pages*os.Getpagesize()], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := begin(); err != nil {
+			t.Errorf("%d pages: %v", pages, err)
+		}
+	}
+}
