@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"ariadne/internal/child"
+	"ariadne/tools/child"
 )
 
 // command says what is done now and returns the command that does it.

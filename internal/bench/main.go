@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/child"
+	"ariadne/tools/child"
 )
 
 // result is what was measured under one name.

@@ -235,7 +235,12 @@ func TestFrom(t *testing.T) {
 			t.Errorf("%s: %v, %d violations, bugs %q", name, r.Outcome, len(r.Violations), r.Bugs)
 		}
 	}
-	r := inMemory(t, s, worldtest.LostUpdate, run.Options{InMemory: run.InMemory{Strategy: "depth-first", From: at(1000)}})
+	// A depth counts from there; the execution that is replayed has the steps before it too.
+	r := inMemory(t, s, worldtest.LostUpdate, run.Options{Depth: 8, InMemory: run.InMemory{Strategy: "depth-first", From: at(4)}})
+	if r.Outcome != run.Violated || len(r.Violations) != 1 || r.Violations[0].Step <= 8 {
+		t.Errorf("%v, violations %v, bugs %q", r.Outcome, r.Violations, r.Bugs)
+	}
+	r = inMemory(t, s, worldtest.LostUpdate, run.Options{InMemory: run.InMemory{Strategy: "depth-first", From: at(1000)}})
 	if r.Outcome != run.Inconclusive || r.Stopped != run.StopNowhere || r.Coverage.Exhausted || r.Executions != 1 || len(r.Doubts) != 1 {
 		t.Errorf("%v, stopped: %s, %d executions, doubts %q", r.Outcome, r.Stopped, r.Executions, r.Doubts)
 	}

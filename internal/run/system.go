@@ -86,12 +86,15 @@ func (y *system) limits() search.Limits {
 // header is the head of the trace of an execution, for a trace in dir.
 func (y *system) header(execution int, dir string) (trace.Header, error) {
 	path, err := relative(dir, y.spec.Path)
-	limits := y.limits()
+	steps := y.limits().Steps
+	if y.opts.InMemory.From != nil {
+		steps = y.spec.Limits.Steps // a depth counts from there, not from the start
+	}
 	return trace.Header{
 		Version: y.opts.Version, Name: y.spec.Name, Spec: path, SpecDigest: y.spec.Digest,
 		Programs: y.programs, Seed: y.spec.Seed, Execution: execution,
 		Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays,
-		MaxSteps: limits.Steps, MaxTime: y.spec.Limits.Time, MaxCalls: y.spec.Limits.Calls, Date: y.spec.Date,
+		MaxSteps: steps, MaxTime: y.spec.Limits.Time, MaxCalls: y.spec.Limits.Calls, Date: y.spec.Date,
 	}, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/internal/child"
+	"ariadne/tools/child"
 )
 
 // TestMain is also who has children: it starts one, which starts another, and says who
