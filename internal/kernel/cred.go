@@ -1,18 +1,34 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // IDs are a process's user or group ids (credentials(7)).
 type IDs struct{ Real, Effective, Saved, FS int }
 
-// Cred is who a process is. It is virtual: what the program is really allowed
-// in the node's file tree is decided by the node's own user.
+// Cred is who a process is. To Linux it is always the node's own user: what it may do as
+// somebody else is decided from this (MayUse).
 type Cred struct {
 	UID, GID IDs
 	Groups   []int // replaced as a whole, never changed in place
 	// Capabilities as 64-bit sets.
-	Permitted, EffectiveCaps, Inheritable uint64
+	Permitted, EffectiveCaps, Inheritable, Bounding, Ambient uint64
+	SecureBits                                               int // SECBIT_*, but for that of Process.KeepCaps
 }
+
+// Bits of Cred.SecureBits (capabilities(7)).
+const (
+	SecNoRoot        = 1 << 0
+	SecNoSetUIDFixup = 1 << 2
+	SecKeepCaps      = 1 << 4
+	SecKeepLocked    = 1 << 5
+	SecNoAmbient     = 1 << 6
+	SecAllBits       = 0x55
+	SecAllLocks      = SecAllBits << 1
+)
 
 // AllCaps are the capabilities that root has.
 const AllCaps = 1<<41 - 1
@@ -20,7 +36,7 @@ const AllCaps = 1<<41 - 1
 // SetUser makes p belong to a user and a group altogether, as login does.
 func (p *Process) SetUser(uid, gid int) {
 	p.UID, p.GID = uid, gid
-	p.Cred = Cred{UID: IDs{uid, uid, uid, uid}, GID: IDs{gid, gid, gid, gid}, Groups: []int{gid}}
+	p.Cred = Cred{UID: IDs{uid, uid, uid, uid}, GID: IDs{gid, gid, gid, gid}, Groups: []int{gid}, Bounding: AllCaps}
 	if uid == 0 {
 		p.Cred.Permitted, p.Cred.EffectiveCaps = AllCaps, AllCaps
 	}
@@ -33,9 +49,15 @@ func (p *Process) SetUIDs(ids IDs) {
 	defer p.credChanged(*c)
 	old := c.UID
 	c.UID, p.UID = ids, ids.Effective
+	if c.SecureBits&SecNoSetUIDFixup != 0 {
+		return
+	}
 	root := func(i IDs) bool { return i.Real == 0 || i.Effective == 0 || i.Saved == 0 }
-	if root(old) && !root(ids) && !p.KeepCaps {
-		c.Permitted, c.EffectiveCaps = 0, 0
+	if root(old) && !root(ids) {
+		c.Ambient = 0
+		if !p.KeepCaps {
+			c.Permitted, c.EffectiveCaps = 0, 0
+		}
 	}
 	switch {
 	case old.Effective == 0 && ids.Effective != 0:
@@ -45,9 +67,9 @@ func (p *Process) SetUIDs(ids IDs) {
 	}
 }
 
-// fileCaps are the capabilities over files: with the user id for files goes or
+// FileCaps are the capabilities over files: with the user id for files goes or
 // comes the right to use them.
-const fileCaps = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER |
+const FileCaps = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER |
 	1<<unix.CAP_FSETID | 1<<unix.CAP_LINUX_IMMUTABLE | 1<<unix.CAP_MKNOD | 1<<unix.CAP_MAC_OVERRIDE
 
 // SetFSUID changes the user id for files alone.
@@ -55,10 +77,11 @@ func (p *Process) SetFSUID(id int) {
 	c := &p.Cred
 	defer p.credChanged(*c)
 	switch {
+	case c.SecureBits&SecNoSetUIDFixup != 0:
 	case c.UID.FS == 0 && id != 0:
-		c.EffectiveCaps &^= fileCaps
+		c.EffectiveCaps &^= FileCaps
 	case c.UID.FS != 0 && id == 0:
-		c.EffectiveCaps |= fileCaps & c.Permitted
+		c.EffectiveCaps |= FileCaps & c.Permitted
 	}
 	c.UID.FS = id
 }
@@ -80,3 +103,117 @@ func (p *Process) credChanged(old Cred) {
 
 // Capable reports whether p has a capability (CAP_*).
 func (p *Process) Capable(capability int) bool { return p.Cred.EffectiveCaps>>capability&1 != 0 }
+
+// Rights over a file, as in its mode.
+const (
+	MayExec  = 1
+	MayWrite = 2
+	MayRead  = 4
+)
+
+// MayUse reports whether who has these credentials has the rights over a file of this mode
+// and owner (generic_permission in Linux).
+func (c *Cred) MayUse(mode uint32, uid, gid int, rights uint32) bool {
+	bits := mode
+	if uid == c.UID.FS {
+		bits >>= 6
+	} else if c.FileGroup(gid) {
+		bits >>= 3
+	}
+	able := func(capability int) bool { return c.EffectiveCaps>>capability&1 != 0 }
+	switch {
+	case rights&^bits == 0:
+		return true
+	case mode&unix.S_IFMT == unix.S_IFDIR:
+		return able(unix.CAP_DAC_OVERRIDE) || rights&MayWrite == 0 && able(unix.CAP_DAC_READ_SEARCH)
+	case rights == MayRead && able(unix.CAP_DAC_READ_SEARCH):
+		return true
+	}
+	return (rights&MayExec == 0 || mode&0o111 != 0) && able(unix.CAP_DAC_OVERRIDE)
+}
+
+// FileGroup reports whether files of a group are of one of c's.
+func (c *Cred) FileGroup(gid int) bool { return c.GID.FS == gid || slices.Contains(c.Groups, gid) }
+
+// Owns reports whether c is a file's owner or stands for him.
+func (c *Cred) Owns(uid int) bool {
+	return uid == c.UID.FS || c.EffectiveCaps>>unix.CAP_FOWNER&1 != 0
+}
+
+// AsReal is who access(2) asks for.
+func (c *Cred) AsReal() Cred {
+	r := *c
+	r.UID.FS, r.GID.FS = c.UID.Real, c.GID.Real
+	if c.SecureBits&SecNoSetUIDFixup == 0 {
+		if r.EffectiveCaps = c.Permitted; c.UID.Real != 0 {
+			r.EffectiveCaps = 0
+		}
+	}
+	return r
+}
+
+// IsUser reports whether c is what SetUser makes of an ordinary user.
+func (c *Cred) IsUser(id int) bool {
+	all := IDs{id, id, id, id}
+	return c.UID == all && c.GID == all && len(c.Groups) == 1 && c.Groups[0] == id && c.EffectiveCaps|c.Permitted == 0
+}
+
+// ExecCred changes the credentials as executing a program of this mode and owner does, and
+// reports whether it must not trust who executes it (AT_SECURE). Who could not read the program is
+// not shown its memory either.
+func (p *Process) ExecCred(mode uint32, uid, gid int) (secure bool) {
+	old, c := p.Cred, &p.Cred
+	readable := c.MayUse(mode, uid, gid, MayRead)
+	if !p.NoNewPrivs {
+		if mode&unix.S_ISUID != 0 {
+			c.UID.Effective = uid
+		}
+		if mode&(unix.S_ISGID|unix.S_IXGRP) == unix.S_ISGID|unix.S_IXGRP {
+			c.GID.Effective = gid
+		}
+	}
+	gained := c.UID.Effective != old.UID.Effective || c.GID.Effective != old.GID.Effective && !old.FileGroup(c.GID.Effective)
+	c.Permitted, c.EffectiveCaps = 0, 0
+	root := c.SecureBits&SecNoRoot == 0 && (c.UID.Real == 0 || c.UID.Effective == 0)
+	if root {
+		c.Permitted = old.Inheritable | c.Bounding
+	}
+	if p.NoNewPrivs && (gained || c.Permitted&^old.Permitted != 0) {
+		c.UID.Effective, c.GID.Effective = c.UID.Real, c.GID.Real
+		c.Permitted &= old.Permitted
+	}
+	c.UID.Saved, c.UID.FS = c.UID.Effective, c.UID.Effective
+	c.GID.Saved, c.GID.FS = c.GID.Effective, c.GID.Effective
+	if gained {
+		c.Ambient = 0
+	}
+	c.Permitted |= c.Ambient
+	if c.EffectiveCaps = c.Ambient; root && c.UID.Effective == 0 {
+		c.EffectiveCaps = c.Permitted
+	}
+	p.UID, p.GID = c.UID.Effective, c.GID.Effective
+	if !readable || c.UID.Effective != c.UID.Real || c.GID.Effective != c.GID.Real {
+		p.Dumpable = 0
+	}
+	p.credChanged(old)
+	secure = gained || c.UID.Effective != old.UID.Real || c.GID.Effective != old.GID.Real || c.UID.Real != 0 && (c.UID.Effective == 0 && root || c.Permitted&^c.Ambient != 0)
+	if secure {
+		p.PDeathSig = 0
+	}
+	return secure
+}
+
+// MayTrace reports whether p may look into q: its memory, descriptors and environment
+// (ptrace_may_access in Linux). real: p's real ids count, not those for files.
+func (p *Process) MayTrace(q *Process, real bool) bool {
+	if p == q || p.Capable(unix.CAP_SYS_PTRACE) {
+		return true
+	}
+	c, caps := &p.Cred, p.Cred.EffectiveCaps
+	uid, gid := c.UID.FS, c.GID.FS
+	if real {
+		uid, gid, caps = c.UID.Real, c.GID.Real, c.Permitted
+	}
+	same := func(i IDs, id int) bool { return i.Real == id && i.Effective == id && i.Saved == id }
+	return same(q.Cred.UID, uid) && same(q.Cred.GID, gid) && q.Dumpable == 1 && q.Cred.Permitted&^caps == 0
+}

@@ -118,6 +118,9 @@ func (f *Files) Owner(key FileKey) (uid, gid int, ok bool) {
 // SetOwner makes the file belong to uid and gid.
 func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[f.first(key)] = [2]int{uid, gid} }
 
+// Owned reports whether any file has an owner of the node's making.
+func (f *Files) Owned() bool { return len(f.owners) > 0 }
+
 // NoteMode notes the set-id bits of a regular file's mode.
 func (f *Files) NoteMode(key FileKey, mode uint32) {
 	key = f.first(key)

@@ -13,6 +13,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/sandbox"
+	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
 
@@ -54,7 +55,7 @@ func (th *thread) maps() string {
 // pages and vDSO in place of Linux's, which shows the real time, and the random bytes
 // that libc and Go take from the auxiliary vector. It reports whether the program can run.
 func (n *Node) setImage(th *thread, maps string) bool {
-	own := n.patchAuxv(th)
+	own := n.patchAuxv(th, sys.ExecCred(th.k))
 	if own == 0 {
 		must(errors.New("Linux shows programs no vDSO: it was booted with vdso=0"))
 	}
@@ -206,13 +207,23 @@ func linuxPages(maps string) (list [][2]uint64) {
 // Entries of the auxiliary vector (getauxval(3)).
 const (
 	atNull        = 0
+	atUID         = 11
+	atEUID        = 12
+	atGID         = 13
+	atEGID        = 14
+	atSecure      = 23
 	atRandom      = 25
 	atSysinfoEHDR = 33
 )
 
 // patchAuxv changes what Linux told the new program: where the vDSO is, and the
-// random bytes. It returns where Linux's own vDSO is.
-func (n *Node) patchAuxv(th *thread) (vdso uint64) {
+// random bytes, and whom it runs as. It returns where Linux's own vDSO is.
+func (n *Node) patchAuxv(th *thread, secure bool) (vdso uint64) {
+	c := &th.k.Proc.Cred
+	ids := map[uint64]int{atUID: c.UID.Real, atEUID: c.UID.Effective, atGID: c.GID.Real, atEGID: c.GID.Effective, atSecure: 0}
+	if secure {
+		ids[atSecure] = 1
+	}
 	write := func(addr uint64, b []byte) {
 		if e := th.tr.WriteMem(addr, b); e != 0 {
 			must(fmt.Errorf("thread %d: write the initial stack: %w", th.k.TID, e))
@@ -236,6 +247,10 @@ func (n *Node) patchAuxv(th *thread) (vdso uint64) {
 		case atSysinfoEHDR:
 			vdso = value
 			write(stack.at-8, binary.LittleEndian.AppendUint64(nil, kernel.VDSOAddr))
+		default:
+			if id, known := ids[kind]; known && value != uint64(id) {
+				write(stack.at-8, binary.LittleEndian.AppendUint64(nil, uint64(id)))
+			}
 		}
 	}
 }

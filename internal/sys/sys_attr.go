@@ -12,10 +12,10 @@ func init() {
 		full(unix.SYS_FCHMOD, "fchmod", sysFchmod),
 		full(unix.SYS_FCHMODAT, "fchmodat", sysFchmodat),
 		full(unix.SYS_FCHMODAT2, "fchmodat2", sysFchmodat),
-		partial(unix.SYS_CHOWN, "chown", sysChown, chownNote),
-		partial(unix.SYS_LCHOWN, "lchown", sysLchown, chownNote),
-		partial(unix.SYS_FCHOWN, "fchown", sysFchown, chownNote),
-		partial(unix.SYS_FCHOWNAT, "fchownat", sysFchownat, chownNote),
+		full(unix.SYS_CHOWN, "chown", sysChown),
+		full(unix.SYS_LCHOWN, "lchown", sysLchown),
+		full(unix.SYS_FCHOWN, "fchown", sysFchown),
+		full(unix.SYS_FCHOWNAT, "fchownat", sysFchownat),
 	)
 	const why = "the file systems have no extended attributes"
 	for _, x := range []struct {
@@ -34,8 +34,6 @@ func init() {
 		partial(unix.SYS_FLISTXATTR, "flistxattr", succeeds, why),
 	)
 }
-
-const chownNote = "an owner that does not really exist in the node is remembered and shown, and grants nothing"
 
 func noXattr(*kernel.Thread, Args) kernel.Result { return kernel.Fail(unix.EOPNOTSUPP) }
 
@@ -65,6 +63,17 @@ func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result 
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if !isNodeUser(t) {
+		mode := &t.Call.Args[1]
+		if t.Call.NR != unix.SYS_CHMOD {
+			mode = &t.Call.Args[2]
+		}
+		if st, e := pathStat(t, dirfd, name, follow); e == 0 && st.Mode&unix.S_IFMT != unix.S_IFLNK {
+			if e := mayChmod(t, &st, mode); e != 0 {
+				return kernel.Fail(e)
+			}
+		}
+	}
 	r := run(t)
 	if r == 0 {
 		inodeChanged(t, dirfd, name, follow)
@@ -89,6 +98,15 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
 		}
 		return kernel.Ret(0) // a socket's mode means nothing
+	}
+	if !isNodeUser(t) {
+		st, e := fdStat(t, fdOf(a[0]))
+		if e == 0 {
+			e = mayChmod(t, &st, &t.Call.Args[1])
+		}
+		if e != 0 {
+			return kernel.Fail(e)
+		}
 	}
 	r := run(t)
 	if r == 0 {
@@ -171,15 +189,36 @@ func sysFchown(t *kernel.Thread, a Args) kernel.Result {
 	return r
 }
 
+// ownerArg is which argument of a call is the new owner; the group comes after it.
+func ownerArg(nr int) int {
+	if nr == unix.SYS_FCHOWNAT {
+		return 2
+	}
+	return 1
+}
+
 // chown lets Linux change the owner. An id that is not mapped into the node's
 // user namespace (EINVAL), or that only the virtual root may give (EPERM), is remembered.
 func chown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Result {
+	if e := mayChown(t, st, uid, gid); e != 0 {
+		return kernel.Fail(e)
+	}
 	r := run(t)
 	n := t.Node()
 	key := keyOf(st)
 	virtual := r == -int64(unix.EINVAL) || r == -int64(unix.EPERM)
-	if r != 0 && !(virtual && t.Proc.Capable(unix.CAP_CHOWN)) {
+	if r != 0 && !(virtual && (t.Proc.Capable(unix.CAP_CHOWN) || !isNodeUser(t))) {
 		return kernel.Ret(r)
+	}
+	if virtual {
+		// As it is, but for the set-id bits, which a new owner takes away.
+		call := t.Call.Args
+		for i := ownerArg(t.Call.NR); i <= ownerArg(t.Call.NR)+1; i++ {
+			call[i] = ^uint64(0)
+		}
+		if r := t.M.Syscall(t.Call.NR, call[:]...); r != 0 {
+			return kernel.Ret(r)
+		}
 	}
 	_, _, known := n.Files.Owner(key)
 	if virtual || known {

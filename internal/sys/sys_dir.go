@@ -239,8 +239,18 @@ func sysFchdir(t *kernel.Thread, a Args) kernel.Result {
 	if d, ok := of.File.(*kernel.VirtualDir); ok {
 		return changeToVirtual(t, d.Path)
 	}
-	if _, ok := of.File.(*kernel.HostFile); !ok {
+	h, ok := of.File.(*kernel.HostFile)
+	if !ok {
 		return kernel.Fail(unix.ENOTDIR)
+	}
+	if !isNodeUser(t) && h.Mode&unix.S_IFMT == unix.S_IFDIR {
+		st, e := fdStat(t, fdOf(a[0]))
+		if e == 0 {
+			e = askerOf(t).permits(&st, kernel.MayExec)
+		}
+		if e != 0 {
+			return kernel.Fail(e)
+		}
 	}
 	return changedDir(t, run(t))
 }
@@ -284,11 +294,11 @@ func create(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 
 // madeName notes that there is a new file.
 func madeName(t *kernel.Thread, dirfd uint64, name string) {
+	dir := namesChanged(t, dirfd, name)
 	if st, e := pathStat(t, dirfd, name, false); e == 0 {
-		fileCreated(t, &st)
+		fileCreated(t, &st, &dir)
 		notifyCreated(t, dirfd, name, st.Mode)
 	}
-	namesChanged(t, dirfd, name)
 }
 
 func sysMknod(t *kernel.Thread, a Args) kernel.Result { return mknod(t, atCwd, a[0], a[1]) }

@@ -45,7 +45,8 @@ type openRequest struct {
 	dirfd, path uint64
 	name        string // what is at path
 	how         unix.OpenHow
-	at2         bool // openat2: has resolve flags, checks strictly
+	at2         bool  // openat2: has resolve flags, checks strictly
+	route       route // how the path is followed, when not from its beginning
 }
 
 func sysOpen(t *kernel.Thread, a Args) kernel.Result {
@@ -91,6 +92,9 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	if v, ok := virtualPath(t, r.dirfd, name); ok {
 		return openVirtual(t, r, v)
 	}
+	if e := mayOpen(t, &r); e != 0 {
+		return kernel.Fail(e)
+	}
 	if r.has(unix.O_TRUNC) {
 		if st, e := pathStat(t, r.dirfd, r.name, !r.has(unix.O_NOFOLLOW)); e == 0 {
 			t.Node().Files.NoteMode(keyOf(&st), st.Mode)
@@ -127,10 +131,11 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	switch {
 	case r.has(unix.O_PATH):
 	case r.has(unix.O_TMPFILE):
-		fileCreated(t, &st)
+		dir, _ := pathStat(t, r.dirfd, r.name, true)
+		fileCreated(t, &st, &dir)
 	case isNew:
-		fileCreated(t, &st)
-		namesChanged(t, r.dirfd, name)
+		dir := namesChanged(t, r.dirfd, name)
+		fileCreated(t, &st, &dir)
 	case r.has(unix.O_TRUNC):
 		t.Node().FileModified(keyOf(&st))
 		keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(int(fd))))
@@ -292,9 +297,10 @@ func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
 
 // restoreSetID is keepSetID for a file that the caller names by the path at addr.
 func restoreSetID(t *kernel.Thread, addr uint64, mode uint32) {
-	if t.Proc.Capable(unix.CAP_FSETID) {
-		t.M.Syscall(unix.SYS_CHMOD, addr, uint64(mode&0o7777))
+	if !t.Proc.Capable(unix.CAP_FSETID) {
+		mode = withoutSetID(mode)
 	}
+	t.M.Syscall(unix.SYS_CHMOD, addr, uint64(mode&0o7777))
 }
 
 func sysFtruncate(t *kernel.Thread, a Args) kernel.Result {

@@ -173,6 +173,7 @@ func TestStatAsTheNodesUser(t *testing.T) {
 	f.write("a", "x")
 	outside := f.stat(unix.SYS_STAT, "a", f.data())
 	f.d.Node.Files.User = 5
+	f.th.Proc.SetUser(5, 5)
 	if inside := f.stat(unix.SYS_STAT, "a", f.data()); asRoot && inside != outside {
 		t.Errorf("%+v\n%+v", inside, outside)
 	}
@@ -183,6 +184,7 @@ func TestStatAsTheNodesUser(t *testing.T) {
 	}{{unix.AT_FDCWD, "absent", unix.ENOENT}, {unix.AT_FDCWD, "a/b", unix.ENOTDIR}, {unix.AT_FDCWD, "", unix.ENOENT}} {
 		for _, user := range []int{0, 5} {
 			f.d.Node.Files.User = user
+			f.th.Proc.SetUser(user, user)
 			want(t, c.name, f.call(unix.SYS_NEWFSTATAT, c.dirfd, c.name, f.data(), 0), errno(c.want))
 		}
 	}
@@ -592,6 +594,7 @@ func TestOwners(t *testing.T) {
 	}
 	// A virtual user's new files are its own.
 	f.th.Proc.SetUser(26, 27)
+	f.th.Proc.Cred.EffectiveCaps = 1 << unix.CAP_DAC_OVERRIDE // the directory is another's
 	fd := f.open("b", unix.O_CREAT|unix.O_WRONLY)
 	if st := f.stat(unix.SYS_FSTAT, fd, f.data()); st.Uid != 26 || st.Gid != 27 {
 		t.Errorf("owner %d %d", st.Uid, st.Gid)

@@ -81,16 +81,20 @@ func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]uni
 	if dirAt >= 0 {
 		dirfd = t.Call.Args[dirAt]
 	}
-	key, e := timesTarget(t, dirfd, t.Call.Args[at], follow)
+	st, e := timesTarget(t, dirfd, t.Call.Args[at], follow)
 	if e != 0 {
 		return kernel.Fail(e)
-	}
-	if r := run(t); r != 0 {
-		return kernel.Ret(r)
 	}
 	v, e := times()
 	if e != 0 {
 		return kernel.Fail(e)
+	}
+	if e := maySetTimes(t, &st, v == bothNow); e != 0 {
+		return kernel.Fail(e)
+	}
+	key := keyOf(&st)
+	if r := run(t); r != 0 {
+		return kernel.Ret(r)
 	}
 	n := t.Node()
 	now := n.RealNow()
@@ -132,25 +136,23 @@ func notifyTimes(t *kernel.Thread, dirfd, path uint64, follow bool, v [2]unix.Ti
 	}
 }
 
-func timesTarget(t *kernel.Thread, dirfd, path uint64, follow bool) (kernel.FileKey, kernel.Errno) {
+func timesTarget(t *kernel.Thread, dirfd, path uint64, follow bool) (st unix.Stat_t, e kernel.Errno) {
 	if path == 0 {
 		of := t.FDs().Get(fdOf(dirfd))
 		if of == nil {
-			return kernel.FileKey{}, unix.EBADF
+			return st, unix.EBADF
 		}
-		h, ok := of.File.(*kernel.HostFile)
-		if !ok {
-			return kernel.FileKey{}, unix.EACCES
+		if _, ok := of.File.(*kernel.HostFile); !ok {
+			return st, unix.EACCES
 		}
-		return h.Key(), 0
+		return fdStat(t, fdOf(dirfd))
 	}
 	name, e := readPath(t, path)
 	if e != 0 {
-		return kernel.FileKey{}, e
+		return st, e
 	}
 	if name == "" && t.Call.NR == unix.SYS_UTIMENSAT && t.Call.Args[3]&unix.AT_EMPTY_PATH != 0 && !isCwd(dirfd) {
 		return timesTarget(t, dirfd, 0, follow)
 	}
-	st, e := pathStat(t, dirfd, name, follow)
-	return keyOf(&st), e
+	return pathStat(t, dirfd, name, follow)
 }

@@ -23,24 +23,24 @@ func init() {
 		full(unix.SYS_GETGID, "getgid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.Cred.GID.Real)) }),
 		full(unix.SYS_GETEUID, "geteuid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.UID)) }),
 		full(unix.SYS_GETEGID, "getegid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.GID)) }),
-		partial(unix.SYS_SETUID, "setuid", sysSetuid, virtualIDs),
-		partial(unix.SYS_SETGID, "setgid", sysSetgid, virtualIDs),
-		partial(unix.SYS_SETREUID, "setreuid", sysSetreuid, virtualIDs),
-		partial(unix.SYS_SETREGID, "setregid", sysSetregid, virtualIDs),
-		partial(unix.SYS_SETRESUID, "setresuid", sysSetresuid, virtualIDs),
-		partial(unix.SYS_SETRESGID, "setresgid", sysSetresgid, virtualIDs),
-		partial(unix.SYS_SETFSUID, "setfsuid", sysSetfsuid, virtualIDs),
-		partial(unix.SYS_SETFSGID, "setfsgid", sysSetfsgid, virtualIDs),
+		partial(unix.SYS_SETUID, "setuid", sysSetuid, wholeProcess),
+		partial(unix.SYS_SETGID, "setgid", sysSetgid, wholeProcess),
+		partial(unix.SYS_SETREUID, "setreuid", sysSetreuid, wholeProcess),
+		partial(unix.SYS_SETREGID, "setregid", sysSetregid, wholeProcess),
+		partial(unix.SYS_SETRESUID, "setresuid", sysSetresuid, wholeProcess),
+		partial(unix.SYS_SETRESGID, "setresgid", sysSetresgid, wholeProcess),
+		partial(unix.SYS_SETFSUID, "setfsuid", sysSetfsuid, wholeProcess),
+		partial(unix.SYS_SETFSGID, "setfsgid", sysSetfsgid, wholeProcess),
 		full(unix.SYS_GETRESUID, "getresuid", func(t *kernel.Thread, a Args) kernel.Result { return storeIDs(t, a, t.Proc.Cred.UID) }),
 		full(unix.SYS_GETRESGID, "getresgid", func(t *kernel.Thread, a Args) kernel.Result { return storeIDs(t, a, t.Proc.Cred.GID) }),
 		full(unix.SYS_GETGROUPS, "getgroups", sysGetgroups),
-		partial(unix.SYS_SETGROUPS, "setgroups", sysSetgroups, virtualIDs),
+		partial(unix.SYS_SETGROUPS, "setgroups", sysSetgroups, wholeProcess),
 		full(unix.SYS_CAPGET, "capget", sysCapget),
-		partial(unix.SYS_CAPSET, "capset", sysCapset, virtualIDs),
+		partial(unix.SYS_CAPSET, "capset", sysCapset, wholeProcess),
 	)
 }
 
-const virtualIDs = "remembered and shown; access to files is that of the node's user"
+const wholeProcess = "for all threads of the process, as libc does it"
 
 // peer finds the process of the calls on process groups and sessions; 0 is the
 // caller.
@@ -348,9 +348,17 @@ func sysCapset(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	c := &p.Cred
-	if sets[1]&^c.Permitted != 0 || sets[0]&^sets[1] != 0 || sets[2]&^(c.Inheritable|c.Permitted) != 0 {
+	for i := range sets {
+		sets[i] &= kernel.AllCaps
+	}
+	mayInherit := c.Inheritable | c.Permitted
+	if p.Capable(unix.CAP_SETPCAP) {
+		mayInherit = c.Inheritable | c.Bounding
+	}
+	if sets[1]&^c.Permitted != 0 || sets[0]&^sets[1] != 0 || sets[2]&^(mayInherit&(c.Inheritable|c.Bounding)) != 0 {
 		return kernel.Fail(unix.EPERM)
 	}
 	c.EffectiveCaps, c.Permitted, c.Inheritable = sets[0], sets[1], sets[2]
+	c.Ambient &= c.Permitted & c.Inheritable
 	return kernel.Ret(0)
 }

@@ -241,10 +241,23 @@ func keepSetID(t *kernel.Thread, key kernel.FileKey, name string) {
 	if bits == 0 || unix.Stat(name, &st) != nil || keyOf(&st) != key {
 		return
 	}
-	if t.Proc.Capable(unix.CAP_FSETID) && st.Mode&bits != bits && unix.Chmod(name, (st.Mode|bits)&0o7777) == nil {
-		st.Mode |= bits
+	mode := st.Mode | bits
+	if !t.Proc.Capable(unix.CAP_FSETID) {
+		mode = withoutSetID(st.Mode)
+	}
+	if mode != st.Mode && unix.Chmod(name, mode&0o7777) == nil {
+		st.Mode = mode
 	}
 	files.NoteMode(key, st.Mode)
+}
+
+// withoutSetID is what is left of a mode when somebody writes to the file who may not keep
+// its set-id bits. Without execution by the group the bit means something else.
+func withoutSetID(mode uint32) uint32 {
+	if mode&unix.S_IXGRP != 0 {
+		mode &^= unix.S_ISGID
+	}
+	return mode &^ unix.S_ISUID
 }
 
 // readFile reads from an emulated file into v.

@@ -48,23 +48,28 @@ func absolute(t *kernel.Thread, dirfd uint64, name string) string {
 // ToNodeRoot leads from any root directory of a process to the node's.
 var ToNodeRoot = strings.Repeat("/..", 64)
 
-// fromRoot is a root directory, in the supervisor's view, and the path of a call from
-// there. That root is the process's own, unless chroot has left the path's beginning
+// beginning is a root directory, in the supervisor's view, and where from there the path
+// of a call begins. That root is the process's own, unless chroot has left the beginning
 // outside.
-func fromRoot(t *kernel.Thread, dirfd uint64, name string) (root, from string) {
+func beginning(t *kernel.Thread, dirfd uint64, name string) (root, dir string) {
 	root = threadPath(t, "root")
-	switch rest, inside := "", false; {
-	case t.Proc.Root == "":
-		return root, absolute(t, dirfd, name)
-	case path.IsAbs(name):
-		return root, name
-	default:
-		name = dirPath(t, dirfd) + "/" + name
-		if rest, inside = strings.CutPrefix(name, t.Proc.Root+"/"); inside {
-			return root, "/" + rest
-		}
-		return root + ToNodeRoot, name
+	if path.IsAbs(name) {
+		return root, "/"
 	}
+	dir = dirPath(t, dirfd)
+	if t.Proc.Root == "" {
+		return root, dir
+	}
+	if rest, inside := strings.CutPrefix(dir+"/", t.Proc.Root+"/"); inside {
+		return root, "/" + rest
+	}
+	return root + ToNodeRoot, dir
+}
+
+// fromRoot is the same with the whole path.
+func fromRoot(t *kernel.Thread, dirfd uint64, name string) (root, from string) {
+	root, from = beginning(t, dirfd, name)
+	return root, from + "/" + name
 }
 
 // dirPath is the path of the directory that a relative path begins at.
@@ -195,11 +200,14 @@ func parentOf(name string) string {
 	return "."
 }
 
-// namesChanged notes that the directory of a path got or lost a name.
-func namesChanged(t *kernel.Thread, dirfd uint64, name string) {
-	if st, e := pathStat(t, dirfd, parentOf(name), true); e == 0 {
-		t.Node().FileModified(keyOf(&st))
+// namesChanged notes that the directory of a path got or lost a name, and returns what is
+// known of that directory.
+func namesChanged(t *kernel.Thread, dirfd uint64, name string) (dir unix.Stat_t) {
+	dir, e := pathStat(t, dirfd, parentOf(name), true)
+	if e == 0 {
+		t.Node().FileModified(keyOf(&dir))
 	}
+	return dir
 }
 
 // inodeChanged notes a change of the owner, mode or names of what a path names.
@@ -235,12 +243,16 @@ func putScratch(t *kernel.Thread, name string) kernel.Errno {
 }
 
 // fileCreated gives a new file its times, and its owner when the process is
-// another user than it really is.
-func fileCreated(t *kernel.Thread, st *unix.Stat_t) {
+// another user than it really is. The group is that of the directory when it hands it on.
+func fileCreated(t *kernel.Thread, st, dir *unix.Stat_t) {
 	n, key := t.Node(), keyOf(st)
 	n.FileCreated(key)
 	uid, gid := owner(&n.Files, key, st, false)
 	fsuid, fsgid := t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
+	if dir.Mode&unix.S_ISGID != 0 {
+		_, g := owner(&n.Files, keyOf(dir), dir, false)
+		fsgid = int(g)
+	}
 	if int(uid) != fsuid || int(gid) != fsgid {
 		n.Files.SetOwner(key, fsuid, fsgid)
 	}

@@ -163,9 +163,10 @@ type object struct {
 	thread *kernel.Thread  // or nil, when the process is dead
 	name   string          // last component
 	fd     int             // of fdLink
-	path   string          // of throughLink
-	tty    *kernel.Terminal
-	text   func(v *view) string
+	// path of throughLink, and base, its beginning, where the link leads
+	path, base string
+	tty        *kernel.Terminal
+	text       func(v *view) string
 }
 
 // view is what a virtual file is made from: the process it is about, the thread of it,
@@ -264,7 +265,8 @@ func (o object) below(rest string) (object, kernel.Errno) {
 		o.kind = pathLink
 		return o, 0
 	case nested && (dir == "cwd" || dir == "root"):
-		o.kind, o.path = throughLink, linkTarget(o.proc, o.thread, dir)+"/"+file
+		o.kind, o.base = throughLink, linkTarget(o.proc, o.thread, dir)
+		o.path = o.base + "/" + file
 		return o, 0
 	case nested && dir == "fd", nested && dir == "fdinfo":
 		return o.descriptor(dir, file)
@@ -296,7 +298,8 @@ func (o object) descriptor(dir, file string) (object, kernel.Errno) {
 		if !host || dir != "fd" {
 			return o, unix.ENOTDIR
 		}
-		o.kind, o.path = throughLink, fdPath(o.thread, fd)+"/"+rest
+		o.kind, o.base = throughLink, fdPath(o.thread, fd)
+		o.path = o.base + "/" + rest
 		return o, 0
 	}
 	if dir == "fdinfo" {
@@ -365,8 +368,8 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 	if o.kind == terminal {
 		statTerminal(t, &st, v, o.tty)
 	}
-	if o.proc != nil {
-		st.Uid, st.Gid = uint32(o.proc.UID), uint32(o.proc.GID)
+	if p := o.proc; p != nil && (p.Dumpable == 1 || o.kind == plainDir && o.mode()&0o005 != 0) {
+		st.Uid, st.Gid = uint32(p.UID), uint32(p.GID)
 	}
 	return st, 0
 }
@@ -399,6 +402,8 @@ func virtualLink(t *kernel.Thread, v string) (string, kernel.Errno) {
 		return "", e
 	case o.kind == selfLink:
 		return selfTarget(t, v), 0
+	case !o.shownTo(t):
+		return "", unix.EACCES
 	case o.kind == fdLink:
 		return describeFD(o.thread, o.fd), 0
 	case o.kind == throughLink:
@@ -422,6 +427,41 @@ func linkTarget(p *kernel.Process, th *kernel.Thread, name string) string {
 		return cmp.Or(p.Root, "/")
 	}
 	return name + ":[" + strconv.Itoa(namespaceInodes[name]) + "]"
+}
+
+// memoryFiles are the files of a process that show its memory.
+var memoryFiles = []string{"environ", "auxv", "maps", "smaps", "smaps_rollup", "io", "personality", "syscall"}
+
+// shownTo reports whether t may open the object, or go where it leads, as far as that is
+// for those who may look into the process.
+func (o object) shownTo(t *kernel.Thread) bool {
+	switch {
+	case o.proc == nil || o.proc == t.Proc:
+		return true
+	case o.kind == plainDir && (o.name == "fd" || o.name == "fdinfo"), o.kind == pathLink, o.kind == fdLink, o.kind == throughLink,
+		slices.Contains(memoryFiles, o.name):
+		return t.Proc.MayTrace(o.proc, false)
+	}
+	return true
+}
+
+// mayOpenVirtual checks the mode of a file of /proc, and whom it is shown to.
+func mayOpenVirtual(t *kernel.Thread, v string, o object, flags int) kernel.Errno {
+	if !o.shownTo(t) {
+		return unix.EACCES
+	}
+	if isNodeUser(t) || o.kind != textFile && o.kind != attrFile || flags&unix.O_PATH != 0 {
+		return 0
+	}
+	st, e := statVirtual(t, v, false)
+	if e != 0 {
+		return e
+	}
+	rights := [...]uint32{kernel.MayRead, kernel.MayWrite, kernel.MayRead | kernel.MayWrite, 0}[flags&unix.O_ACCMODE]
+	if !t.Proc.Cred.MayUse(st.Mode, int(st.Uid), int(st.Gid), rights) {
+		return unix.EACCES
+	}
+	return 0
 }
 
 // selfTarget is where /proc/self or /proc/thread-self leads.
@@ -550,9 +590,15 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		return kernel.Fail(unix.ELOOP)
 	case o.kind == selfLink:
 		return openVirtual(t, r, "/proc/"+selfTarget(t, v))
+	}
+	if e := mayOpenVirtual(t, v, o, flags); e != 0 {
+		return kernel.Fail(e)
+	}
+	switch {
 	case o.kind == fdLink:
 		return reopen(t, &r, o)
 	case o.kind == pathLink || o.kind == throughLink:
+		r.route, _ = routeOf(t, r.dirfd, r.name)
 		return openLink(t, &r, v)
 	case o.kind == plainDir && writes:
 		return kernel.Fail(unix.EISDIR)
@@ -635,6 +681,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 	if h, ok := of.File.(*kernel.HostFile); ok && !h.Synthetic {
 		name := fdPath(o.thread, o.fd)
 		if st, e := pathStat(t, atCwd, name, false); e == 0 && keyOf(&st) == h.Key() {
+			r.route = route{root: threadPath(t, "root"), dir: "/", name: name, free: true}
 			return openOther(t, *r, name)
 		}
 		return reopenNameless(t, r, o, h)
@@ -684,7 +731,7 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 	flags := int(r.how.Flags)
 	st, e := fdStat(o.thread, o.fd)
 	if e == 0 && flags&unix.O_PATH == 0 {
-		e = mayOpen(t, &st, flags)
+		e = askerOf(t).mayOpenFile(&st, flags)
 	}
 	if e != 0 {
 		return kernel.Fail(e)
@@ -712,29 +759,6 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 		notifyFile(t, same, unix.IN_MODIFY)
 	}
 	return kernel.Ret(int64(fd))
-}
-
-// mayOpen checks a file's mode as open(2) does.
-func mayOpen(t *kernel.Thread, st *unix.Stat_t, flags int) kernel.Errno {
-	if t.Proc.Capable(unix.CAP_DAC_OVERRIDE) {
-		return 0
-	}
-	want := map[int]uint32{unix.O_RDONLY: 4, unix.O_WRONLY: 2}[flags&unix.O_ACCMODE]
-	if want == 0 {
-		want = 6
-	}
-	uid, gid := owner(&t.Node().Files, keyOf(st), st, false)
-	shift := 0
-	switch cred := &t.Proc.Cred; {
-	case int(uid) == cred.UID.FS:
-		shift = 6
-	case int(gid) == cred.GID.FS || slices.Contains(cred.Groups, int(gid)):
-		shift = 3
-	}
-	if st.Mode>>shift&want != want {
-		return unix.EACCES
-	}
-	return 0
 }
 
 // redirect makes the current call, which names a file by the path in argument at,

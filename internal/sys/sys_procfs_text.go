@@ -415,8 +415,8 @@ func statusText(v *view) string {
 	line("CapInh", "%016x", c.Inheritable)
 	line("CapPrm", "%016x", c.Permitted)
 	line("CapEff", "%016x", c.EffectiveCaps)
-	line("CapBnd", "%016x", uint64(kernel.AllCaps))
-	line("CapAmb", "%016x", 0)
+	line("CapBnd", "%016x", c.Bounding)
+	line("CapAmb", "%016x", c.Ambient)
 	noNew := 0
 	if p.NoNewPrivs {
 		noNew = 1

@@ -65,6 +65,12 @@ func schedOf(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 	return threadByID(t, tid)
 }
 
+// mayNice reports whether t may change how x is scheduled, if not to its advantage.
+func mayNice(t, x *kernel.Thread) bool {
+	me, him := t.Proc.Cred.UID.Effective, x.Proc.Cred.UID
+	return me == him.Real || me == him.Effective || t.Proc.Capable(unix.CAP_SYS_NICE)
+}
+
 // The flag that sched_setscheduler takes with the policy.
 const schedResetOnFork = 0x40000000
 
@@ -84,7 +90,7 @@ func setSched(t, x *kernel.Thread, policy, priority int, reset bool) kernel.Errn
 	switch {
 	case !knownPolicy(policy), realTime(policy) != (priority > 0), priority < 0 || priority > 99:
 		return unix.EINVAL
-	case !t.Proc.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset):
+	case !mayNice(t, x), !t.Proc.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset):
 		return unix.EPERM
 	}
 	x.Sched.Policy, x.Sched.Priority, x.Sched.ResetOnFork = policy, priority, reset
@@ -237,7 +243,10 @@ func sysSetaffinity(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	mask := le.Uint64(append(b, make([]byte, maskSize)...)) & allCPUs(t)
-	if mask == 0 {
+	switch {
+	case !mayNice(t, x):
+		return kernel.Fail(unix.EPERM)
+	case mask == 0:
 		return kernel.Fail(unix.EINVAL)
 	}
 	x.Affinity = mask
@@ -334,6 +343,9 @@ func sysSetpriority(t *kernel.Thread, a Args) kernel.Result {
 
 func setNice(t, x *kernel.Thread, nice int) kernel.Errno {
 	nice = max(-20, min(19, nice))
+	if !mayNice(t, x) {
+		return unix.EPERM
+	}
 	if nice < x.Nice && !t.Proc.Capable(unix.CAP_SYS_NICE) {
 		return unix.EACCES
 	}
@@ -349,12 +361,21 @@ func sysIoprioGet(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(int64(threads[0].Sched.IOPrio))
 }
 
+// ioprioRealTime is IOPRIO_CLASS_RT.
+const ioprioRealTime = 1
+
 func sysIoprioSet(t *kernel.Thread, a Args) kernel.Result {
 	if class := a[2] >> 13; class > 3 {
 		return kernel.Fail(unix.EINVAL)
 	}
 	threads, e := selectThreads(t, int(int32(a[0]))-1, int(int32(a[1])))
+	if class := a[2] >> 13; class == ioprioRealTime && !t.Proc.Capable(unix.CAP_SYS_ADMIN) && !t.Proc.Capable(unix.CAP_SYS_NICE) {
+		return kernel.Fail(unix.EPERM)
+	}
 	for _, x := range threads {
+		if me := t.Proc.Cred.UID; x.Proc.Cred.UID.Real != me.Effective && x.Proc.Cred.UID.Real != me.Real && !t.Proc.Capable(unix.CAP_SYS_NICE) {
+			return kernel.Fail(unix.EPERM)
+		}
 		x.Sched.IOPrio = int(a[2])
 	}
 	return kernel.RetOr(0, e)

@@ -226,8 +226,15 @@ func sysBind(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	path := ""
+	if s.Base().Domain == unix.AF_UNIX {
+		path = kernel.UnixPath(addr)
+	}
+	if e := mayReachSocket(t, path, true); e != 0 {
+		return kernel.Fail(e)
+	}
 	e = s.Bind(t, addr)
-	if path := kernel.UnixPath(addr); e == 0 && s.Base().Domain == unix.AF_UNIX && path != "" {
+	if e == 0 && path != "" {
 		madeName(t, atCwd, path) // a socket file
 	}
 	return kernel.RetOr(0, e)
@@ -299,6 +306,11 @@ func sysConnect(t *kernel.Thread, a Args) kernel.Result {
 
 // connect connects a socket. With wait the call waits and fails with e when it has waited too long.
 func connect(t *kernel.Thread, s kernel.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
+	if s.Base().Domain == unix.AF_UNIX {
+		if e := mayReachSocket(t, kernel.UnixPath(addr), false); e != 0 {
+			return e, false
+		}
+	}
 	e = s.Connect(t, addr)
 	if nonBlocking {
 		return e, false

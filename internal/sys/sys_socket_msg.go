@@ -113,6 +113,11 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 			return kernel.Fail(e)
 		}
 	}
+	if s.Base().Domain == unix.AF_UNIX && !isStream(s) {
+		if e := mayReachSocket(t, kernel.UnixPath(m.To), false); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
 	if e := readControls(t, h, &m); e != 0 {
 		return kernel.Fail(e)
 	}

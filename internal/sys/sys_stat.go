@@ -124,6 +124,11 @@ func owner(files *kernel.Files, key kernel.FileKey, st *unix.Stat_t, inside bool
 	if u, g, ok := files.Owner(key); ok {
 		return uint32(u), uint32(g)
 	}
+	return realOwner(files, st, inside)
+}
+
+// realOwner is owner without what the node has changed.
+func realOwner(files *kernel.Files, st *unix.Stat_t, inside bool) (uid, gid uint32) {
 	if asRoot {
 		return st.Uid, st.Gid
 	}
@@ -339,26 +344,41 @@ func mountOf(dev uint64) uint64 {
 }
 
 func sysAccess(t *kernel.Thread, a Args) kernel.Result {
-	return access(t, atCwd, a[0], uint32(a[1]))
+	return access(t, atCwd, a[0], uint32(a[1]), 0)
 }
 
 func sysFaccessat(t *kernel.Thread, a Args) kernel.Result {
-	return access(t, a[0], a[1], uint32(a[2]))
+	return access(t, a[0], a[1], uint32(a[2]), 0)
 }
 
 func sysFaccessat2(t *kernel.Thread, a Args) kernel.Result {
 	if empty, e := emptyPath(t, a[1], a[3]); e != 0 {
 		return kernel.Fail(e)
 	} else if empty {
-		return kernel.Native
+		return accessFD(t, a)
 	}
-	return access(t, a[0], a[1], uint32(a[2]))
+	return access(t, a[0], a[1], uint32(a[2]), a[3])
 }
 
-func access(t *kernel.Thread, dirfd, addr uint64, mode uint32) kernel.Result {
+func accessFD(t *kernel.Thread, a Args) kernel.Result {
+	st, e := fdStat(t, fdOf(a[0]))
+	if !isNodeUser(t) && e == 0 && a[2]&^7 == 0 && a[2] != 0 {
+		if e := accessor(t, a[3]).permits(&st, uint32(a[2])); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return kernel.Native
+}
+
+func access(t *kernel.Thread, dirfd, addr uint64, mode uint32, flags uint64) kernel.Result {
 	name, e := readPath(t, addr)
 	if e != 0 {
 		return kernel.Fail(e)
+	}
+	if mode&^7 == 0 {
+		if e := mayAccess(t, dirfd, name, mode, flags); e != 0 {
+			return kernel.Fail(e)
+		}
 	}
 	v, ok := virtualPath(t, dirfd, name)
 	if !ok {

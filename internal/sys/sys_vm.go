@@ -47,7 +47,7 @@ func vmTarget(t *kernel.Thread, pid int) (*kernel.Thread, kernel.Errno) {
 	if th == nil {
 		return nil, unix.ESRCH
 	}
-	if th.Proc != t.Proc && th.Proc.UID != t.Proc.UID && !t.Proc.Capable(unix.CAP_SYS_PTRACE) {
+	if !t.Proc.MayTrace(th.Proc, true) {
 		return nil, unix.EPERM
 	}
 	return th, 0

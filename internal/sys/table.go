@@ -81,6 +81,9 @@ func Handle(t *kernel.Thread) kernel.Result {
 		}
 		return kernel.Fail(unix.ENOSYS)
 	}
+	if e := mayFollow(t); e != 0 {
+		return kernel.Fail(e)
+	}
 	if r.Handler == nil {
 		return kernel.Native
 	}
