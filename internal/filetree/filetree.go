@@ -537,10 +537,21 @@ func (t *Tree) fill(s *State) error {
 }
 
 func (t *Tree) file(ino uint64) (*os.File, error) {
-	if f := t.open[ino]; f != nil {
-		return f, nil
+	f := t.open[ino]
+	if f == nil {
+		return Open(t.hidden(ino))
 	}
-	return Open(t.hidden(ino))
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE == unix.O_RDWR {
+		return f, err
+	}
+	// It was being executed when it was opened, and may be no more.
+	again, err := Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if err == nil {
+		f.Close()
+		t.open[ino] = again
+	}
+	return again, err
 }
 
 // rewrite changes a file from content old to c.

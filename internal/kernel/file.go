@@ -76,6 +76,18 @@ func (f *OpenFile) UnwatchClose(w CloseWatcher) {
 	}
 }
 
+// Reads and Writes report whether it was opened for that; with access mode 3 it is for
+// neither (open(2)).
+func (f *OpenFile) Reads() bool {
+	mode := f.Flags & unix.O_ACCMODE
+	return mode == unix.O_RDONLY || mode == unix.O_RDWR
+}
+
+func (f *OpenFile) Writes() bool {
+	mode := f.Flags & unix.O_ACCMODE
+	return mode == unix.O_WRONLY || mode == unix.O_RDWR
+}
+
 // NonBlocking reports O_NONBLOCK.
 func (f *OpenFile) NonBlocking() bool { return f.Flags&unix.O_NONBLOCK != 0 }
 

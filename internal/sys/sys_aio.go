@@ -174,7 +174,6 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 		t.Node().Refuse(t, "io_submit on an emulated file", fmt.Sprintf("opcode %d on descriptor %d", c.op, c.fd), false)
 		return 0, unix.EINVAL
 	}
-	mode := of.Flags & unix.O_ACCMODE
 	writes := c.op == iocbPwrite || c.op == iocbPwritev
 	switch c.op {
 	case iocbFsync, iocbFdsync:
@@ -188,7 +187,7 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 		return t.M.Syscall(nr, uint64(c.fd)), 0
 	case iocbPread, iocbPreadv, iocbPwrite, iocbPwritev:
 		switch {
-		case writes && mode == unix.O_RDONLY, !writes && mode == unix.O_WRONLY:
+		case writes && !of.Writes(), !writes && !of.Reads():
 			return 0, unix.EBADF
 		case c.rwFlags&^rwfKnown != 0:
 			return 0, unix.EOPNOTSUPP

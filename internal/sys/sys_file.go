@@ -310,7 +310,7 @@ func sysFtruncate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	case e != 0:
 		return kernel.Fail(e)
-	case h == nil || of.Flags&unix.O_ACCMODE == unix.O_RDONLY:
+	case h == nil || !of.Writes():
 		return kernel.Fail(unix.EINVAL)
 	}
 	return writeHost(t, of, a[0])
@@ -333,7 +333,7 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 	case mode&^(rangeModes|unix.FALLOC_FL_KEEP_SIZE) != 0, way&(way-1) != 0, way == unix.FALLOC_FL_PUNCH_HOLE && !keep,
 		(way == unix.FALLOC_FL_COLLAPSE_RANGE || way == unix.FALLOC_FL_INSERT_RANGE) && keep:
 		return kernel.Fail(unix.EOPNOTSUPP)
-	case of.Flags&unix.O_ACCMODE == unix.O_RDONLY:
+	case !of.Writes():
 		return kernel.Fail(unix.EBADF)
 	case h == nil:
 		if _, pipe := of.File.(*kernel.PipeEnd); pipe {

@@ -33,16 +33,16 @@ func fdOf(a uint64) int { return int(int32(a)) }
 // readable and writable return the open file that descriptor fd reads or
 // writes; EBADF when there is none or it is not open that way.
 func readable(t *kernel.Thread, fd uint64) (*kernel.OpenFile, kernel.Errno) {
-	return opened(t, fd, unix.O_WRONLY)
+	return opened(t, fd, (*kernel.OpenFile).Reads)
 }
 
 func writable(t *kernel.Thread, fd uint64) (*kernel.OpenFile, kernel.Errno) {
-	return opened(t, fd, unix.O_RDONLY)
+	return opened(t, fd, (*kernel.OpenFile).Writes)
 }
 
-func opened(t *kernel.Thread, fd uint64, wrongMode int) (*kernel.OpenFile, kernel.Errno) {
+func opened(t *kernel.Thread, fd uint64, may func(*kernel.OpenFile) bool) (*kernel.OpenFile, kernel.Errno) {
 	of := t.Target(fdOf(fd))
-	if of == nil || of.Flags&unix.O_PATH != 0 || of.Flags&unix.O_ACCMODE == wrongMode {
+	if of == nil || of.Flags&unix.O_PATH != 0 || !may(of) {
 		return nil, unix.EBADF
 	}
 	return of, 0

@@ -55,7 +55,7 @@ func sysMmap(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case a[1] == 0 || a[3]&unix.MAP_TYPE == 0 || a[3]&unix.MAP_TYPE > unix.MAP_SHARED_VALIDATE:
 		return kernel.Fail(unix.EINVAL)
-	case of.Flags&unix.O_ACCMODE == unix.O_WRONLY, shared && a[2]&unix.PROT_WRITE != 0 && of.Flags&unix.O_ACCMODE != unix.O_RDWR:
+	case !of.Reads(), shared && a[2]&unix.PROT_WRITE != 0 && of.Flags&unix.O_ACCMODE != unix.O_RDWR:
 		return kernel.Fail(unix.EACCES)
 	case h == nil || h.Mode&unix.S_IFMT == unix.S_IFDIR:
 		return kernel.Fail(unix.ENODEV)

@@ -100,6 +100,21 @@ func fdPath(t *kernel.Thread, fd int) string {
 	return readLink(threadPath(t, "fd/"+strconv.Itoa(fd)))
 }
 
+// fdName is fdPath of the file h as the node has it. A name that was taken away for another
+// copy of the node and has come back is not the one that was opened, to Linux.
+func fdName(t *kernel.Thread, h *kernel.HostFile, fd int) string {
+	name := fdPath(t, fd)
+	was, gone := strings.CutSuffix(name, " (deleted)")
+	if gone && h.Dev == t.Node().Files.Private && t.Proc.Root == "" {
+		for _, back := range []string{was, h.Path} {
+			if st, e := pathStat(t, atCwd, back, false); e == 0 && keyOf(&st) == h.Key() {
+				return back
+			}
+		}
+	}
+	return name
+}
+
 // fdStat is the real state of the thread's descriptor of a host file.
 func fdStat(t *kernel.Thread, fd int) (st unix.Stat_t, e kernel.Errno) {
 	err := unix.Stat(threadPath(t, "fd/"+strconv.Itoa(fd)), &st)

@@ -482,7 +482,7 @@ var namespaceInodes = map[string]int{"cgroup": 4026531835, "ipc": 4026531839, "m
 func describeFD(t *kernel.Thread, fd int) string {
 	f := t.FDs().Get(fd).File
 	if h, ok := f.(*kernel.HostFile); ok && !h.Synthetic {
-		if s := fdPath(t, fd); s != "" {
+		if s := fdName(t, h, fd); s != "" {
 			return shownPath(t, h.Key(), s)
 		}
 	}
@@ -679,7 +679,7 @@ func openOther(t *kernel.Thread, r openRequest, name string) kernel.Result {
 func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 	of := o.proc.FDs.Get(o.fd)
 	if h, ok := of.File.(*kernel.HostFile); ok && !h.Synthetic {
-		name := fdPath(o.thread, o.fd)
+		name := fdName(o.thread, h, o.fd)
 		if st, e := pathStat(t, atCwd, name, false); e == 0 && keyOf(&st) == h.Key() {
 			r.route = route{root: threadPath(t, "root"), dir: "/", name: name, free: true}
 			return openOther(t, *r, name)

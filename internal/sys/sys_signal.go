@@ -363,7 +363,17 @@ func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, signalProcess(t, p, info))
 }
 
-const ssAutodisarm = 1 << 31 // SS_AUTODISARM of sigaltstack(2)
+// Flags of a stack_t (sigaltstack(2)).
+const (
+	ssOnStack    = 1
+	ssDisable    = 2
+	ssAutodisarm = 1 << 31
+)
+
+// noStack reports whether s, which Linux has taken or may take, is none.
+func noStack(s kernel.AltStack) bool {
+	return le.Uint32(s[8:])&ssDisable != 0 || le.Uint64(s[16:]) == 0
+}
 
 // sysSigaltstack is Linux's: it builds the frames. The supervisor keeps a copy for
 // the thread's own copies.
@@ -373,7 +383,7 @@ func sysSigaltstack(t *kernel.Thread, a Args) kernel.Result {
 		if e := t.M.ReadMem(a[0], s[:]); e != 0 {
 			return kernel.Fail(e)
 		}
-		if s == (kernel.AltStack{}) && t.AltStack == s {
+		if noStack(s) && noStack(t.AltStack) && le.Uint32(s[8:])&^(ssOnStack|ssAutodisarm) == 0 {
 			// A stack without size: newer kernels take it for what a thread that never had one
 			// has already, but not for what one has whose stack was disabled; and a copy of a
 			// thread can only be given the latter.

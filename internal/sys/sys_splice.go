@@ -18,26 +18,25 @@ func init() {
 
 const spliceFlags = unix.SPLICE_F_MOVE | unix.SPLICE_F_NONBLOCK | unix.SPLICE_F_MORE | unix.SPLICE_F_GIFT
 
-// openedAs returns the open file behind fd; wrongMode is the access mode with
-// which the call cannot use it. Unlike opened it does not choose what the call
+// openedAs returns the open file behind fd, if it may be used for what the call does. Unlike opened it does not choose what the call
 // waits on: these calls have two files.
-func openedAs(t *kernel.Thread, fd uint64, wrongMode int) (*kernel.OpenFile, kernel.Errno) {
+func openedAs(t *kernel.Thread, fd uint64, may func(*kernel.OpenFile) bool) (*kernel.OpenFile, kernel.Errno) {
 	of := t.FDs().Get(fdOf(fd))
-	if of == nil || of.Flags&unix.O_PATH != 0 || of.Flags&unix.O_ACCMODE == wrongMode {
+	if of == nil || of.Flags&unix.O_PATH != 0 || !may(of) {
 		return nil, unix.EBADF
 	}
 	return of, 0
 }
 
 func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
-	in, e := openedAs(t, a[1], unix.O_WRONLY)
+	in, e := openedAs(t, a[1], (*kernel.OpenFile).Reads)
 	if e == 0 && a[2] != 0 {
 		e = sendfileOffset(t, in, a[2])
 	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	out, e := openedAs(t, a[0], unix.O_RDONLY)
+	out, e := openedAs(t, a[0], (*kernel.OpenFile).Writes)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -187,11 +186,11 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(unix.ESPIPE)
 		}
 	}
-	in, e := openedAs(t, a[0], unix.O_WRONLY)
+	in, e := openedAs(t, a[0], (*kernel.OpenFile).Reads)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	out, e := openedAs(t, a[2], unix.O_RDONLY)
+	out, e := openedAs(t, a[2], (*kernel.OpenFile).Writes)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -340,11 +339,11 @@ func sysTee(t *kernel.Thread, a Args) kernel.Result {
 	if a[2] == 0 {
 		return kernel.Ret(0)
 	}
-	in, e := openedAs(t, a[0], unix.O_WRONLY)
+	in, e := openedAs(t, a[0], (*kernel.OpenFile).Reads)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	out, e := openedAs(t, a[1], unix.O_RDONLY)
+	out, e := openedAs(t, a[1], (*kernel.OpenFile).Writes)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -416,10 +415,10 @@ func sysCopyFileRange(t *kernel.Thread, a Args) kernel.Result {
 			}
 		}
 	}
-	if _, e := openedAs(t, a[0], unix.O_WRONLY); e != 0 {
+	if _, e := openedAs(t, a[0], (*kernel.OpenFile).Reads); e != 0 {
 		return kernel.Fail(e)
 	}
-	to, e := openedAs(t, a[2], unix.O_RDONLY)
+	to, e := openedAs(t, a[2], (*kernel.OpenFile).Writes)
 	if e == 0 && to.Flags&unix.O_APPEND != 0 {
 		e = unix.EBADF
 	}

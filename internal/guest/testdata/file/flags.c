@@ -1,5 +1,6 @@
 // F_GETFL and F_SETFL: which flags are seen, which can change.
 #include "guest.h"
+#include <sys/mman.h>
 
 static void flags(const char *what, int fd)
 {
@@ -17,6 +18,17 @@ int main(void)
 	flags("file", fd);
 	SHOW(fcntl(fd, F_SETFL, 0));
 	flags("file", fd);
+	struct stat before, after;
+	MUST(fstat(fd, &before));
+	int neither = MUST(open("f", 3)); // may be used for ioctl alone
+	flags("neither", neither);
+	SHOW(write(neither, "x", 1));
+	SHOW(read(neither, &p, 1));
+	SHOW(ftruncate(neither, 9));
+	SHOW(fallocate(neither, 0, 0, 9));
+	SHOW(mmap(0, 1, PROT_READ, MAP_PRIVATE, neither, 0) == MAP_FAILED ? -1 : 0);
+	MUST(fstat(fd, &after));
+	SHOW(after.st_mtim.tv_nsec == before.st_mtim.tv_nsec && after.st_size == before.st_size);
 	MUST(pipe(p));
 	flags("read end", p[0]);
 	flags("write end", p[1]);
