@@ -1,0 +1,1 @@
+<%! int n; %>page <%= ++n %> of <%= request.getRequestURI() %>

@@ -1,0 +1,2 @@
+vcl 4.1;
+backend default { .host = "web"; .port = "80"; }
