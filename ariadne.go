@@ -1,6 +1,6 @@
 // Package ariadne holds the nouns that every part shares: nodes, virtual time,
-// messages, inputs and outputs, actions, steps, digests. Types only: no
-// behaviour beyond printing, nothing of Linux.
+// messages, inputs and outputs, actions, steps, digests. Types only: no behaviour
+// beyond printing and their canonical encoding (encode.go), nothing of Linux.
 //
 // The one idea (docs/architecture.md): a node is a function
 //
@@ -183,7 +183,7 @@ type Output struct {
 	// Ended: its commands have ended. What they started may still run.
 	Ended  bool
 	Calls  int    // emulated system calls in this step
-	Digest Digest // over everything above and the stream of calls
+	Digest Digest // over all that the node did, and the stream of calls (Sum)
 	// CallTrace is the stream of calls that Digest covers; nil unless the
 	// automaton was asked to record it. It is there to find the first call in
 	// which two executions differ.

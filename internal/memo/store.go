@@ -1,6 +1,9 @@
 package memo
 
 import (
+	"encoding/binary"
+	"errors"
+
 	"ariadne"
 	"ariadne/internal/world"
 )
@@ -30,7 +33,7 @@ type Store interface {
 type OpenStore func(key []byte, recall func([]Dependency) (keep bool)) (Store, error)
 
 // format is part of a store's key: another encoding has another number.
-const format = 9
+const format = 10
 
 // openStore opens the memo's store, and remembers what it depends on.
 func (m *Memo) openStore(o Options) (err error) {
@@ -47,22 +50,36 @@ func (m *Memo) openStore(o Options) (err error) {
 	return err
 }
 
-// put brings t to the store.
+// put brings t to the store: the encodings of what the node was given and of what it did,
+// the first with its length before it.
 func (m *Memo) put(t *Transition) error {
-	var e encoder
-	e.input(&t.Input)
-	e.output(&t.Output)
-	return m.store.Put(t.From.Name, t.key, e.bytes)
+	in, _ := t.Input.AppendBinary(nil) // never fails
+	b := append(binary.AppendUvarint(nil, uint64(len(in))), in...)
+	b, _ = t.Output.AppendBinary(b)
+	return m.store.Put(t.From.Name, t.key, b)
+}
+
+// decode reads what put has written.
+func decode(b []byte) (in ariadne.Input, out ariadne.Output, err error) {
+	length, n := binary.Uvarint(b)
+	if n <= 0 || length > uint64(len(b)-n) {
+		return in, out, errors.New("it ends too early")
+	}
+	given, did := b[n:n+int(length)], b[n+int(length):]
+	return in, out, errors.Join(in.UnmarshalBinary(given), out.UnmarshalBinary(did))
 }
 
 // read takes from the store all transitions of a state.
 func (m *Memo) read(l *Local) (all []*Transition, err error) {
 	var broken error
 	err = m.store.Get(l.Name, func(b []byte) bool {
-		d := decoder{bytes: b}
-		in, out := d.input(), d.output()
-		if d.failed || len(d.bytes) > 0 {
+		given, out, err := decode(b)
+		if err != nil {
 			return false
+		}
+		in := world.Input{Kind: given.Kind, At: given.At}
+		if given.Message != nil {
+			in.Packet = world.NewPacket(given.Message)
 		}
 		t, err := m.transition(l, in, out)
 		if err != nil {

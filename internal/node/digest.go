@@ -5,13 +5,11 @@ package node
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 
 	"ariadne"
 )
 
-// stream is a running digest of a step: calls, signals, and at the end outputs.
-// Calls are mixed into one word, because there are thousands.
+// stream is a running hash of a step: the message that arrived, calls, signals. They are mixed into one word, because there are thousands.
 type stream struct{ sum uint64 }
 
 func (s *stream) mix(v uint64) {
@@ -49,41 +47,7 @@ func (m *memoryHash) take() uint64 {
 }
 
 func (s *stream) message(m *ariadne.Message) {
-	h := sha256.New()
-	hashMessage(h, m)
-	s.mix(binary.LittleEndian.Uint64(h.Sum(nil)))
-}
-
-func hashMessage(h hash.Hash, m *ariadne.Message) {
-	put(h, uint64(m.From), uint64(m.To), uint64(m.Flow.Proto), uint64(m.Flow.Epoch), uint64(m.Seq),
-		uint64(m.Flags), uint64(m.Window), uint64(m.Sent), uint64(len(m.Data)))
-	h.Write([]byte(m.Flow.Src.String()))
-	h.Write([]byte(m.Flow.Dst.String()))
-	h.Write(m.Data)
-}
-
-func put(h hash.Hash, vs ...uint64) {
-	var b [8]byte
-	for _, v := range vs {
-		binary.LittleEndian.PutUint64(b[:], v)
-		h.Write(b[:])
-	}
-}
-
-// digest is over the outputs and the call stream.
-func (s *stream) digest(o *ariadne.Output) (d ariadne.Digest) {
-	h := sha256.New()
-	put(h, s.sum, uint64(o.Clock), uint64(o.Deadline), uint64(o.Calls), uint64(len(o.Messages)), uint64(len(o.Logs)), uint64(len(o.Exits)))
-	for i := range o.Messages {
-		hashMessage(h, &o.Messages[i])
-	}
-	for _, l := range o.Logs {
-		put(h, uint64(l.At), uint64(l.Stream), uint64(l.PID), uint64(len(l.Text)))
-		h.Write([]byte(l.Text))
-	}
-	for _, e := range o.Exits {
-		put(h, uint64(e.At), uint64(e.Command), uint64(e.Status), uint64(e.Signal))
-	}
-	h.Sum(d[:0])
-	return d
+	b, _ := m.AppendBinary(nil) // never fails
+	d := sha256.Sum256(b)
+	s.mix(binary.LittleEndian.Uint64(d[:]))
 }

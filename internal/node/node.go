@@ -399,7 +399,7 @@ func (n *Node) output() ariadne.Output {
 			out.Deadline, out.Timer = at, "polling"
 		}
 	}
-	out.Digest = n.step.stream.digest(&out)
+	out.Digest = out.Sum(n.step.stream.sum)
 	return out
 }
 

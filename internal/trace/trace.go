@@ -22,7 +22,7 @@ const Magic = magicWords + formatVersion
 
 const (
 	magicWords    = "ariadne trace "
-	formatVersion = "3"
+	formatVersion = "4"
 )
 
 // Trace is one execution.

@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-const example = `ariadne trace 3
+const example = `ariadne trace 4
 version 0.1.0
 name raftkv
 spec ../raftkv.yaml 0000000000000000000000000000000000000000000000000000000000000000
@@ -39,7 +39,7 @@ date 2026-11-21T23:50:00Z
 file kind "/spec/a b.conf" 0000000000000000000000000000000000000000000000000000000000000000
 file code /usr/lib/libc.so.6 0200000000000000000000000000000000000000000000000000000000000000
 violation death n2 2 1.002003400 "raftkv exited with status 2: panic: \"x\""
-end violation steps 2 digest 6b0716cc4d5b895b
+end violation steps 2 digest dd01cfad70755139
 `
 
 func exampleTrace() *trace.Trace {
@@ -113,8 +113,8 @@ func TestChanged(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"ariadne trace 3", "ariadne trace 1", `line 1: a trace of format 1, and this version of Ariadne reads format 3: make it again`},
-		{"ariadne trace 3", "ariadne", `line 1: not a trace: its first line should be "ariadne trace 3"`},
+		{"ariadne trace 4", "ariadne trace 1", `line 1: a trace of format 1, and this version of Ariadne reads format 4: make it again`},
+		{"ariadne trace 4", "ariadne", `line 1: not a trace: its first line should be "ariadne trace 4"`},
 		{"seed 42\n", "", `line 7: want "seed", got "execution"`},
 		{"seed 42\n", "seed 42\nseed 43\n", `line 8: want "execution", got "seed"`},
 		{"seed 42", "seed -1", `line 7: bad number "-1"`},

@@ -73,12 +73,10 @@ type Packet struct {
 
 // NewPacket hashes a message.
 func NewPacket(m *ariadne.Message) *Packet {
-	var e encoder
-	e.message(m)
-	d := sha256.Sum256(e)
-	e = e[:0]
-	e.flow(&m.Flow)
-	f := sha256.Sum256(e)
+	b, _ := m.AppendBinary(nil) // never fails
+	d := sha256.Sum256(b)
+	b, _ = m.Flow.AppendBinary(b[:0])
+	f := sha256.Sum256(b)
 	return &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
 		content: Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}}
 }

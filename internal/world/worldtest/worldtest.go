@@ -77,17 +77,21 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done || a.ended
 	c.out.Calls = len(c.calls)
-	c.out.Digest = digest(&c.out, c.calls)
+	c.out.Digest = c.out.Sum(sum(c.calls))
 	if a.Calls {
 		c.out.CallTrace = c.calls
 	}
 	return c.out, nil
 }
 
-func digest(o *ariadne.Output, calls []ariadne.CallRecord) ariadne.Digest {
+// sum is over the stream of calls.
+func sum(calls []ariadne.CallRecord) uint64 {
 	h := sha256.New()
-	fmt.Fprint(h, o.Messages, o.Logs, o.Exits, o.Clock, o.Deadline, o.Done, calls)
-	return ariadne.Digest(h.Sum(nil))
+	binary.Write(h, binary.LittleEndian, int64(len(calls)))
+	for _, c := range calls {
+		binary.Write(h, binary.LittleEndian, []int64{int64(c.TID), int64(c.NR), c.Result, int64(c.Hash)})
+	}
+	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
 // Ctx is what a program can do in one step.

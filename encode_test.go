@@ -1,0 +1,248 @@
+package ariadne_test
+
+import (
+	"bytes"
+	"encoding"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ariadne"
+
+	"pgregory.net/rapid"
+)
+
+// value is what all that has a canonical encoding can do.
+type value interface {
+	encoding.BinaryAppender
+	encoding.BinaryUnmarshaler
+}
+
+// encoded returns a new zero value of each type.
+func encoded() []value {
+	return []value{new(ariadne.Input), new(ariadne.Message), new(ariadne.Flow), new(ariadne.Output), new(ariadne.Step)}
+}
+
+func encode(t failer, v value) []byte {
+	b, err := v.AppendBinary(nil)
+	if err != nil {
+		t.Fatalf("%+v: %v", v, err)
+	}
+	return b
+}
+
+type failer interface{ Fatalf(string, ...any) }
+
+// addrs are addresses of all kinds.
+var addrs = []netip.AddrPort{
+	{}, netip.AddrPortFrom(netip.Addr{}, 80), netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("[::ffff:10.0.0.1]:80"),
+	netip.MustParseAddrPort("[fd00::1]:65535"), netip.MustParseAddrPort("[fe80::1%eth0]:1"),
+	netip.MustParseAddrPort("[fe80::1%" + strings.Repeat("x", 300) + "]:1"),
+}
+
+// draw makes a value of any type of which the nouns are made. Lists are nil or not empty.
+func draw(t *rapid.T, v reflect.Value) {
+	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {
+		*a = rapid.SampledFrom(addrs).Draw(t, "address")
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			draw(t, v.Field(i))
+		}
+	case reflect.Pointer:
+		if rapid.Bool().Draw(t, "there") {
+			v.Set(reflect.New(v.Type().Elem()))
+			draw(t, v.Elem())
+		}
+	case reflect.Slice:
+		for range rapid.IntRange(0, 3).Draw(t, "length") {
+			e := reflect.New(v.Type().Elem()).Elem()
+			draw(t, e)
+			v.Set(reflect.Append(v, e))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			draw(t, v.Index(i))
+		}
+	case reflect.String:
+		v.SetString(rapid.String().Draw(t, "text"))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rapid.Int64().Draw(t, "number"))
+	case reflect.Uint8:
+		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
+	case reflect.Uint64:
+		v.SetUint(rapid.Uint64().Draw(t, "number"))
+	default:
+		t.Fatalf("no way to draw a %v", v.Type())
+	}
+}
+
+func TestEncodingRoundTrips(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for i, v := range encoded() {
+			draw(t, reflect.ValueOf(v).Elem())
+			b := encode(t, v)
+			got := encoded()[i]
+			if err := got.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(got, v) {
+				t.Fatalf("%v\nput %+v\ngot %+v", err, v, got)
+			}
+			if again, _ := got.AppendBinary([]byte("before")); string(again) != "before"+string(b) {
+				t.Fatalf("the second time it is %x, and it was %x", again, b)
+			}
+			if n := rapid.IntRange(0, len(b)-1).Draw(t, "cut"); encoded()[i].UnmarshalBinary(b[:n]) == nil {
+				t.Fatalf("%T: %d bytes of %d are enough", v, n, len(b))
+			}
+			if encoded()[i].UnmarshalBinary(append(slices.Clone(b), 0)) == nil {
+				t.Fatalf("%T: a byte too many is taken", v)
+			}
+		}
+	})
+}
+
+// What can be decoded at all is encoded to the same bytes.
+func FuzzDecode(f *testing.F) {
+	for _, v := range encoded() {
+		fill(reflect.ValueOf(v).Elem(), new(int64))
+		f.Add(encode(f, v))
+	}
+	for _, v := range encoded() {
+		f.Add(encode(f, v))
+	}
+	f.Add([]byte{0x80, 0x00})                      // a number that is too long
+	f.Add(bytes.Repeat([]byte{0xff}, 20))          // and one that is too large
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 1}) // a list longer than what follows
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, v := range encoded() {
+			was := bytes.Clone(b)
+			if err := v.UnmarshalBinary(b); err != nil {
+				if !strings.HasPrefix(err.Error(), "not an encoded ") {
+					t.Errorf("%T: %v", v, err)
+				}
+			} else if again := encode(t, v); !bytes.Equal(again, b) {
+				t.Errorf("%x is %+v, which is %x", b, v, again)
+			}
+			if !bytes.Equal(b, was) {
+				t.Fatalf("%T: what is read is changed", v)
+			}
+		}
+	})
+}
+
+// TestSumCoversOutput changes each field of an output, to the last one of its parts. What
+// does not change its sum is here, for the reasons at Output.Sum.
+func TestSumCoversOutput(t *testing.T) {
+	left := []string{"Digest[*]", "CallTrace[*].TID", "CallTrace[*].NR", "CallTrace[*].Result", "CallTrace[*].Hash",
+		"Unreplayable", "Cut", "Refusals[*].Detail", "Files[*].Path", "Files[*].Use"}
+	var o ariadne.Output
+	fill(reflect.ValueOf(&o).Elem(), new(int64))
+	before := o.Sum(7)
+	if before == o.Sum(8) {
+		t.Error("the stream of calls is not covered")
+	}
+	var same []string
+	fields := 0
+	each(reflect.ValueOf(&o).Elem(), "", func(name string) {
+		fields++
+		if o.Sum(7) == before && !slices.Contains(same, name) {
+			same = append(same, name)
+		}
+	})
+	if !slices.Equal(same, left) {
+		t.Errorf("not covered are\n%q, and should be\n%q", same, left)
+	}
+	if o.Sum(7) != before || fields < 50 {
+		t.Errorf("%d fields were changed, and changed back: %v", fields, o.Sum(7) == before)
+	}
+	for _, shorter := range []func(*ariadne.Output){
+		func(o *ariadne.Output) { o.Messages = o.Messages[:1] },
+		func(o *ariadne.Output) { o.Logs = o.Logs[:1] },
+		func(o *ariadne.Output) { o.Exits = o.Exits[:1] },
+		func(o *ariadne.Output) { o.Refusals = o.Refusals[:1] },
+	} {
+		p := o
+		if shorter(&p); p.Sum(7) == before {
+			t.Errorf("it is the same without %+v", p)
+		}
+	}
+}
+
+// fill sets all that is in v to something other than zero. Lists have two elements.
+func fill(v reflect.Value, n *int64) {
+	*n++
+	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {
+		*a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(*n)}), 80)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.String:
+		v.SetString(fmt.Sprint("text ", *n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*n)
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(uint64(*n % 100))
+	default:
+		panic(v.Kind())
+	}
+}
+
+// each changes each single part of v, calls f with its name, and changes it back.
+func each(v reflect.Value, name string, f func(name string)) {
+	was := reflect.New(v.Type()).Elem()
+	was.Set(v)
+	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {
+		for _, other := range []netip.AddrPort{netip.AddrPortFrom(a.Addr(), a.Port()+1), netip.AddrPortFrom(a.Addr().Next(), a.Port())} {
+			v.Set(reflect.ValueOf(other))
+			f(name)
+			v.Set(was)
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			each(v.Field(i), strings.TrimPrefix(name+"."+v.Type().Field(i).Name, "."), f)
+		}
+		return
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			each(v.Index(i), name+"[*]", f)
+		}
+		return
+	case reflect.String:
+		v.SetString(v.String() + "!")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(v.Uint() ^ 1)
+	default:
+		panic(v.Kind())
+	}
+	f(name)
+	v.Set(was)
+}
