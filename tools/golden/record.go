@@ -103,7 +103,7 @@ func (g *golden) natural(r *harness.Run) error {
 	}
 	slices.Sort(programs)
 	g.uses = digest(strings.Join(slices.Compact(programs), "\n"))
-	steps, err := r.Steps()
+	steps, err := r.ReadSteps()
 	if err != nil {
 		return err
 	}
