@@ -138,11 +138,9 @@ type Message struct {
 	Data  []byte `json:"data"`
 }
 
-// Steps reads the steps of a run or a replay.
-func (r *Run) Steps() ([]Step, error) { return ReadSteps(filepath.Join(r.Out, "steps.jsonl")) }
-
-// ReadSteps reads a file of steps.
-func ReadSteps(path string) ([]Step, error) {
+// ReadSteps reads the steps of a run or a replay.
+func (r *Run) ReadSteps() ([]Step, error) {
+	path := filepath.Join(r.Out, "steps.jsonl")
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
