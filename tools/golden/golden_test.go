@@ -64,7 +64,7 @@ func TestFile(t *testing.T) {
 
 // TestRecorded holds this version to what earlier ones did: systems in C and Go, over TCP and UDP.
 // After a change that is meant to change what they do: `go run ./tools/golden -write
-// tools/golden/testdata raftkv paxos planted`.
+// tools/golden/testdata raftkv/raftkv.yaml paxos planted`.
 func TestRecorded(t *testing.T) {
 	dir := t.TempDir()
 	o := &options{examples: "../../examples", work: dir}

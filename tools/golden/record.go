@@ -129,16 +129,16 @@ func stepLine(s harness.Step) string {
 		deadline = fmt.Sprint(*s.Deadline)
 	}
 	rest := []string{fmt.Sprint(s.Clock), deadline, string(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
-	return fmt.Sprintf("%d %d.%09d calls %d messages %s lines %s rest %s %s", s.Step, s.At/1e9, s.At%1e9, s.Calls,
-		several(messages), several(s.Logs), digest(strings.Join(rest, "\x00")), s.Action)
+	return fmt.Sprintf("%d %d.%09d calls %d%s%s rest %s %s", s.Step, s.At/1e9, s.At%1e9, s.Calls,
+		several("msgs", messages), several("lines", s.Logs), digest(strings.Join(rest, "\x00")), s.Action)
 }
 
-// several is how many there are and, when there are any, which.
-func several(list []string) string {
+// several is how many there are, if any, and which.
+func several(what string, list []string) string {
 	if len(list) == 0 {
-		return "0"
+		return ""
 	}
-	return fmt.Sprintf("%d=%s", len(list), digest(strings.Join(list, "\x00")))
+	return fmt.Sprintf(" %s %d=%s", what, len(list), digest(strings.Join(list, "\x00")))
 }
 
 // counted is what a search has counted; searches that depend on real time say so.
