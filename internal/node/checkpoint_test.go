@@ -47,6 +47,7 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import ctypes,os,time\nm=(ctypes.c_ubyte*0x6000).from_address(0x7ffffa000000)\nfor i in range(5):\n  print([(k,m[k]) for k in [*range(64,0x1000),*range(0x3000,0x6000)] if m[k]])\n  m[0xff0]=m[0x3ff0]=m[0x5ff0]=i+1;os.stat('/etc/passwd');time.sleep(1)\n  ctypes.CDLL(None).write(1,ctypes.c_void_p(0x7ffffa003000),16)\n"},
 		// A name that is gone and comes back leads to the file that is open, one that was opened for nothing writes none.
 		{"/bin/sh", "-c", "exec 3>f 4>g; for i in 1 2; do sleep 1; readlink /proc/$$/fd/3 /proc/$$/fd/4; done; rm f; sleep 1; readlink /proc/$$/fd/3; mv g h; sleep 1; readlink /proc/$$/fd/4; rm h; sleep 1; readlink /proc/$$/fd/4"},
+		{"/usr/bin/python3", "-c", "import mmap,os,time\nf=open('f','w+b');f.write(b'x');f.flush();m=mmap.mmap(f.fileno(),1)\nfor i in range(4):\n  time.sleep(1);print([l.split(None,5)[5] for l in open('/proc/self/maps') if '/f' in l])\n  if i==2: os.unlink('f')\n"},
 		{"/usr/bin/python3", "-c", "import os,time\nf=os.open('/etc/hostname',3)\nfor i in range(3):\n  time.sleep(1)\n  try: os.write(f,b'x')\n  except OSError as e: print(e)\n"},
 		{"/usr/bin/python3", "-c", "import threading,time\nfor i in range(3):\n  threading.Timer(i+0.5,print,(i,)).start()\n"},
 		// It never waits in a call; what it asks for last is a file's.

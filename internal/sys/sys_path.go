@@ -100,14 +100,19 @@ func fdPath(t *kernel.Thread, fd int) string {
 	return readLink(threadPath(t, "fd/"+strconv.Itoa(fd)))
 }
 
-// fdName is fdPath of the file h as the node has it. A name that was taken away for another
-// copy of the node and has come back is not the one that was opened, to Linux.
+// fdName is fdPath of the file h as the node has it.
 func fdName(t *kernel.Thread, h *kernel.HostFile, fd int) string {
-	name := fdPath(t, fd)
+	return nameAgain(t, h.Key(), fdPath(t, fd), h.Path)
+}
+
+// nameAgain is what Linux calls an open or mapped file, as the node has it. A name that was
+// taken away for another copy of the node and has come back is not the one that was opened,
+// to Linux. others are further names that the file may have.
+func nameAgain(t *kernel.Thread, key kernel.FileKey, name string, others ...string) string {
 	was, gone := strings.CutSuffix(name, " (deleted)")
-	if gone && h.Dev == t.Node().Files.Private && t.Proc.Root == "" {
-		for _, back := range []string{was, h.Path} {
-			if st, e := pathStat(t, atCwd, back, false); e == 0 && keyOf(&st) == h.Key() {
+	if gone && key.Dev == t.Node().Files.Private && t.Proc.Root == "" {
+		for _, back := range append([]string{was}, others...) {
+			if st, e := pathStat(t, atCwd, back, false); e == 0 && keyOf(&st) == key {
 				return back
 			}
 		}

@@ -197,7 +197,7 @@ func (v *view) mappings() []mapping {
 		}
 		if m.inode != 0 {
 			st := unix.Stat_t{Dev: m.dev, Ino: m.inode}
-			m.name = shownPath(v.caller, keyOf(&st), m.name)
+			m.name = shownPath(v.caller, keyOf(&st), nameAgain(v.caller, keyOf(&st), m.name))
 			show(v.caller, &st, false)
 			m.dev, m.inode = st.Dev, st.Ino
 		}
