@@ -88,6 +88,8 @@ var choices = map[string][]string{
 	"ipcf":  {"IPC_NOWAIT", "IPC_NOWAIT", "0", "IPC_NOWAIT|SEM_UNDO", "SEM_UNDO"},
 	"msgt":  {"0", "1", "2", "-1", "-2", "5"},
 	"msgf":  {"IPC_NOWAIT", "IPC_NOWAIT", "IPC_NOWAIT|MSG_NOERROR", "0", "IPC_NOWAIT|MSG_EXCEPT"},
+	"cpath": {"a", "d", "d/a", "d/b", "e/b", "e/c", "e", "d/e", "d/e/f", "l", ".", "d/../a", "e/"},
+	"dmode": {"0755", "0700", "01777", "02775", "0711", "0770", "0744", "03777"},
 	"uid":   {"0", "1", "1000", "1001", "-1", "65534"},
 }
 
@@ -169,5 +171,14 @@ var families = []*callFamily{
 	}},
 	{name: "ids", calls: []string{
 		"setresuid {uid} {uid} {uid}", "setresgid {uid} {uid} {uid}", "setreuid {uid} {uid}", "setregid {uid} {uid}", "setuid {uid}", "setgid {uid}", "setfsuid {uid}", "setfsgid {uid}", "setgroups 3 {uid} {uid} {uid}", "setgroups 0 0", "ids", "ids", "prctl PR_SET_KEEPCAPS 1", "prctl PR_GET_DUMPABLE 0", "prctl PR_GET_KEEPCAPS 0",
+	}},
+	// No link: whether a file of somebody else's may get one is a setting of the machine.
+	{name: "credentials", forks: true, begin: []string{"umask 0", "mkdir d {dmode}", "mkdir e {dmode}", "open $0 a O_RDWR|O_CREAT {mode}", "open $1 d/a O_RDWR|O_CREAT {mode}", "open $2 e/b O_RDWR|O_CREAT 0666",
+		"chown a {uid} {uid}", "chown d {uid} {uid}", "chown d/a {uid} {uid}", "chown e {uid} {uid}", "chmod . {dmode}", "fork %1", "setresuid {uid} {uid} 0"}, calls: []string{
+		"setresuid {uid} {uid} {uid}", "setresuid -1 {uid} 0", "setresuid -1 0 -1", "setresgid {uid} {uid} {uid}", "setreuid {uid} {uid}", "setuid {uid}", "setfsuid {uid}", "setfsgid {uid}", "setgroups 2 {uid} {uid}", "prctl PR_SET_KEEPCAPS 1",
+		"open {file} {cpath} {open} {mode}", "open {file} {cpath} {open} {mode}", "open {file} {cpath} O_RDWR|O_CREAT {mode}", "open {file} {cpath} O_TMPFILE|O_RDWR 0600", "close {file}", "write {file} 5", "ftruncate {file} 3", "truncate {cpath} 3", "stat {cpath}", "stat {cpath}", "lstat {cpath}", "fstat {file}",
+		"access {cpath} {access}", "eaccess {cpath} {access}", "mkdir {cpath} {dmode}", "rmdir {cpath}", "unlink {cpath}", "rename {cpath} {cpath}", "rename {cpath} {cpath}", "renameat2 {cpath} {cpath} RENAME_EXCHANGE", "symlink {cpath} {cpath}", "readlink {cpath} 10", "mknod {cpath} S_IFIFO|0644", "mknod {cpath} S_IFREG|02755",
+		"chmod {cpath} {mode}", "chmod {cpath} {dmode}", "fchmod {file} {mode}", "chown {cpath} {uid} {uid}", "lchown {cpath} {uid} -1", "chown {cpath} -1 {uid}", "fchown {file} {uid} {uid}", "utimens {cpath} {utime} {utime} 0", "list {cpath}", "chdir {cpath}",
+		"kill {proc} 0", "kill {proc} SIGCONT", "kill %0 0", "setpriority PRIO_PROCESS {proc} {nice}", "sched_set {proc} {sched}", "socket $9 AF_UNIX SOCK_STREAM 0; bind $9 u:{cpath}; listen $9 5", "socket $10 AF_UNIX SOCK_STREAM 0; connect $10 u:{cpath}",
 	}},
 }

@@ -72,6 +72,8 @@ type place struct {
 	parent, st unix.Stat_t
 	found      bool   // st is what is there
 	last       string // its name in parent; "" after "/", "." and ".."
+	path       string // without links
+	slash      bool   // the path says that it is a directory
 	lost       bool   // it leads nowhere, and how the call itself finds
 }
 
@@ -142,7 +144,7 @@ func (a *asker) follow(w route, links bool) (p place, e kernel.Errno) {
 			if strings.Trim(rest, "/") != "" {
 				return lost, 0
 			}
-			return place{parent: p.st, last: part}, 0
+			return place{parent: p.st, last: part, path: next, slash: more}, 0
 		}
 		if st.Mode&unix.S_IFMT == unix.S_IFLNK && (more || links) {
 			var b [unix.PathMax]byte
@@ -162,7 +164,10 @@ func (a *asker) follow(w route, links bool) (p place, e kernel.Errno) {
 			}
 			continue
 		}
-		p, at = place{parent: p.st, st: st, found: true, last: part}, next
+		if more && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return lost, 0
+		}
+		p, at = place{parent: p.st, st: st, found: true, last: part, path: next, slash: more}, next
 	}
 }
 
@@ -281,6 +286,9 @@ func (a *asker) mayUse(places *[2]place) kernel.Errno {
 		}
 		return a.mayCreate(&places[1])
 	case unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_UNLINKAT:
+		if nr := a.t.Call.NR; p.slash && (nr == unix.SYS_UNLINK || nr == unix.SYS_UNLINKAT && a.t.Call.Args[2]&unix.AT_REMOVEDIR == 0) {
+			return 0 // EISDIR
+		}
 		return a.mayDelete(p)
 	case unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
 		return a.mayRename(p, &places[1])
@@ -324,7 +332,9 @@ func (a *asker) mayRename(from, to *place) kernel.Errno {
 	}
 	exchange := flags&unix.RENAME_EXCHANGE != 0
 	switch {
-	case !from.found, from.last == "", to.last == "", from.st.Dev != to.parent.Dev,
+	case !from.found, from.last == "", to.last == "", from.parent.Dev != to.parent.Dev,
+		to.slash && from.st.Mode&unix.S_IFMT != unix.S_IFDIR,
+		strings.HasPrefix(to.path, from.path+"/"), strings.HasPrefix(from.path, to.path+"/"),
 		to.found && flags&unix.RENAME_NOREPLACE != 0, !to.found && exchange,
 		to.found && keyOf(&from.st) == keyOf(&to.st):
 		return 0
@@ -377,6 +387,8 @@ func mayOpen(t *kernel.Thread, r *openRequest) kernel.Errno {
 			a.stripGroupID(&p.parent, &r.how.Mode)
 			return a.mayCreate(&p)
 		}
+		return 0
+	case r.has(unix.O_DIRECTORY) && p.st.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return 0
 	case r.has(unix.O_TMPFILE):
 		return a.permits(&p.st, kernel.MayWrite|kernel.MayExec)
@@ -494,7 +506,7 @@ func mayReachSocket(t *kernel.Thread, name string, make bool) kernel.Errno {
 		return e
 	case make:
 		return a.mayCreate(&p)
-	case p.found && p.st.Mode&unix.S_IFMT == unix.S_IFSOCK:
+	case p.found:
 		return a.permits(&p.st, kernel.MayWrite)
 	}
 	return 0

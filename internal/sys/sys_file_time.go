@@ -89,7 +89,7 @@ func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]uni
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if e := maySetTimes(t, &st, v == bothNow); e != 0 {
+	if e := maySetTimes(t, &st, v[0].Nsec == unix.UTIME_NOW && v[1].Nsec == unix.UTIME_NOW); e != 0 {
 		return kernel.Fail(e)
 	}
 	key := keyOf(&st)

@@ -197,6 +197,9 @@ func setRESID(old kernel.IDs, a Args, able bool) (kernel.IDs, kernel.Errno) {
 			return old, unix.EPERM
 		}
 	}
+	if idArg(a[1]) == keep && ids == old {
+		return old, 0 // even the id for files stays
+	}
 	ids.FS = ids.Effective
 	return ids, 0
 }

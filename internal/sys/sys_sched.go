@@ -67,8 +67,9 @@ func schedOf(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 
 // mayNice reports whether t may change how x is scheduled, if not to its advantage.
 func mayNice(t, x *kernel.Thread) bool {
-	me, him := t.Proc.Cred.UID.Effective, x.Proc.Cred.UID
-	return me == him.Real || me == him.Effective || t.Proc.Capable(unix.CAP_SYS_NICE)
+	c, him := &t.Proc.Cred, &x.Proc.Cred
+	me := c.UID.Effective
+	return (me == him.UID.Real || me == him.UID.Effective) && him.Permitted&^c.Permitted == 0 || t.Proc.Capable(unix.CAP_SYS_NICE)
 }
 
 // The flag that sched_setscheduler takes with the policy.

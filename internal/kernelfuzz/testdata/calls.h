@@ -83,6 +83,10 @@ F(readlink) { long n = readlink(s[0], buf, a[1] > 0 ? a[1] : 0); result(n); show
 F(chmod) { result(chmod(s[0], a[1])); }
 F(fchmod) { result(fchmod(a[0], a[1])); }
 F(access) { result(access(s[0], a[1])); }
+F(eaccess) { result(syscall(SYS_faccessat2, AT_FDCWD, s[0], a[1], AT_EACCESS)); }
+F(chown) { result(chown(s[0], a[1], a[2])); }
+F(lchown) { result(lchown(s[0], a[1], a[2])); }
+F(fchown) { result(fchown(a[0], a[1], a[2])); }
 F(mknod) { result(mknod(s[0], a[1], 0)); }
 F(umask) { result(umask(a[0])); }
 F(chdir) { U; result(chdir(s[0])); }
@@ -630,7 +634,7 @@ static const struct { const char *name; void (*f)(long *, char **); } calls[] = 
 #define N(name) {#name, f_##name}
 	N(open), N(openat), N(reopen), N(close), N(read), N(write), N(pread), N(pwrite), N(readv), N(writev), N(lseek), N(dup), N(dup2), N(dup3),
 	N(fcntl), N(fcntldup), N(ftruncate), N(truncate), N(fallocate), N(stat), N(lstat), N(fstat), N(mkdir), N(rmdir), N(unlink),
-	N(unlinkat), N(rename), N(renameat2), N(link), N(linkat), N(symlink), N(readlink), N(chmod), N(fchmod), N(access), N(mknod), N(umask),
+	N(unlinkat), N(rename), N(renameat2), N(link), N(linkat), N(symlink), N(readlink), N(chmod), N(fchmod), N(access), N(eaccess), N(chown), N(lchown), N(fchown), N(mknod), N(umask),
 	N(chdir), N(fchdir), N(getcwd), N(list), N(utimens), N(flock), N(lock), N(sendfile), N(splice), N(tee), N(copyrange), N(memfd), N(fsync),
 	N(fdatasync), N(fadvise), N(ioctl), N(pipe), N(eventfd), N(signal_eventfd), N(read_eventfd), N(timerfd), N(timerfd_settime),
 	N(timerfd_gettime), N(signalfd), N(read_signalfd), N(epoll), N(epoll_ctl), N(epoll_wait), N(poll), N(select), N(socketpair), N(socket),
