@@ -17,7 +17,7 @@ const maxLockChain = 10
 
 // Locks are the node's file locks: flock(2), and fcntl(2)'s record locks, owned
 // by a descriptor table (POSIX locks) or by an open file description (OFD
-// locks).
+// locks); and leases.
 type Locks struct {
 	files   map[FileKey]*fileLocks
 	blocked []blockedLock
@@ -29,6 +29,7 @@ func (l *Locks) init() { l.files = map[FileKey]*fileLocks{} }
 type fileLocks struct {
 	records []RecordLock
 	flocks  []flockLock
+	leases  []lease
 	changed Queue // a lock went away
 }
 
@@ -112,7 +113,7 @@ func (l *Locks) on(key FileKey) *fileLocks {
 // tidy forgets the file when nothing locks it or waits for it.
 func (l *Locks) tidy(key FileKey) {
 	f := l.files[key]
-	if f != nil && len(f.records) == 0 && len(f.flocks) == 0 && f.changed.Empty() {
+	if f != nil && len(f.records) == 0 && len(f.flocks) == 0 && len(f.leases) == 0 && f.changed.Empty() {
 		delete(l.files, key)
 	}
 }
@@ -288,5 +289,6 @@ func (l *Locks) fileClosed(of *OpenFile) {
 	if key := LockKey(of.File); l.files[key] != nil {
 		l.Funlock(key, of)
 		l.Unlock(key, RecordLock{Owner: LockOwner{File: of}, End: EndOfFile})
+		l.Unlease(key, of)
 	}
 }

@@ -14,7 +14,11 @@ type asyncFile struct {
 const (
 	pollIn  = 1
 	pollOut = 2
+	pollMsg = 3
 )
+
+// pollMsgBand is EPOLLMSG, which stands in the band of a broken lease alone.
+const pollMsgBand = Events(0x400)
 
 // Async reports whether the file signals.
 func (f *OpenFile) Async() bool { return f.async != nil }
@@ -47,34 +51,34 @@ func (a *asyncFile) Notify(ev Events) {
 	}
 	switch {
 	case ev&(In|Hup|Err) != 0:
-		a.signal(pollIn, In|RdNorm)
+		a.file.signal(a.node, a.fd, pollIn, In|RdNorm)
 	case ev&Out != 0:
-		a.signal(pollOut, Out|WrNorm|WrBand)
+		a.file.signal(a.node, a.fd, pollOut, Out|WrNorm|WrBand)
 	}
 }
 
-// signal tells the owner. Only a signal chosen by F_SETSIG says what for.
-func (a *asyncFile) signal(reason int, band Events) {
+// signal tells the owner of the file. Only a signal chosen by F_SETSIG says what for.
+func (f *OpenFile) signal(n *Node, fd, reason int, band Events) {
 	info := SigInfo{Signo: int(unix.SIGIO), Code: SIKernel}
-	if a.file.Sig != 0 {
-		info = SigInfo{Signo: a.file.Sig, Code: reason, Band: int(band), FD: a.fd}
+	if f.Sig != 0 {
+		info = SigInfo{Signo: f.Sig, Code: reason, Band: int(band), FD: fd}
 	}
-	for _, p := range a.owners() {
-		if a.node.Kill(p, info) != 0 { // too many are queued: the plain one at least
-			a.node.Kill(p, SigInfo{Signo: int(unix.SIGIO), Code: SIKernel})
+	for _, p := range f.owners(n) {
+		if n.Kill(p, info) != 0 { // too many are queued: the plain one at least
+			n.Kill(p, SigInfo{Signo: int(unix.SIGIO), Code: SIKernel})
 		}
 	}
 }
 
 // owners are the processes that F_SETOWN named and that are still there.
-func (a *asyncFile) owners() []*Process {
-	switch who := a.file.Owner; {
+func (f *OpenFile) owners(n *Node) []*Process {
+	switch who := f.Owner; {
 	case who < 0:
-		return a.node.Group(-who)
-	case a.node.Procs[who] != nil:
-		return []*Process{a.node.Procs[who]}
+		return n.Group(-who)
+	case n.Procs[who] != nil:
+		return []*Process{n.Procs[who]}
 	default:
-		if t := a.node.Thread(who); t != nil {
+		if t := n.Thread(who); t != nil {
 			return []*Process{t.Proc}
 		}
 	}

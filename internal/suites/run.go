@@ -103,7 +103,10 @@ func (o options) native(program, dir string) outcome {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return outcome{err: err}
 	}
-	args := append([]string{"--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child", program}, o.args...)
+	// The first process of a namespace gets no signal that it does not handle, and children without
+	// parents: the program is not that one.
+	args := append([]string{"--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child",
+		"sh", "-c", `"$@"; exit $?`, "sh", program}, o.args...)
 	if os.Getuid() != 0 {
 		args = append([]string{"--map-root-user"}, args...)
 	}

@@ -57,7 +57,7 @@ func TestSuites(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, text := range map[string]string{
-		"passes": "echo TPASS", "fails": "echo TFAIL; exit 1", "notices": `test "$(uname -n)" != test && echo TPASS`, "none": "",
+		"passes": `test $$ != 1 && echo TPASS`, "fails": "echo TFAIL; exit 1", "notices": `test "$(uname -n)" != test && echo TPASS`, "none": "",
 	} {
 		mode := os.FileMode(0o755)
 		if name == "none" {

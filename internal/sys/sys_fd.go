@@ -16,7 +16,7 @@ func init() {
 		full(unix.SYS_DUP, "dup", sysDup),
 		full(unix.SYS_DUP2, "dup2", sysDup2),
 		full(unix.SYS_DUP3, "dup3", sysDup3),
-		partial(unix.SYS_FCNTL, "fcntl", sysFcntl, "no leases or directory notification"),
+		partial(unix.SYS_FCNTL, "fcntl", sysFcntl, "no directory notification; leases do not look at files that are only mapped or in flight"),
 		partial(unix.SYS_IOCTL, "ioctl", sysIoctl, "the common ones"),
 	)
 }
@@ -153,6 +153,10 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(0)
 	case fGetSig:
 		return kernel.Ret(int64(of.Sig))
+	case unix.F_GETLEASE:
+		return kernel.Ret(int64(t.Node().Locks.Lease(t.Node(), of)))
+	case unix.F_SETLEASE:
+		return setLease(t, of, fdOf(a[0]), int(int32(arg)))
 	case unix.F_SETPIPE_SZ, unix.F_GETPIPE_SZ:
 		return pipeSize(t, of, cmd, arg)
 	case unix.F_ADD_SEALS, unix.F_GET_SEALS:

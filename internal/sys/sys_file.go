@@ -103,6 +103,12 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	if res, done := openUnseen(t, &r); done {
 		return res
 	}
+	if !r.has(unix.O_PATH) && !r.has(unix.O_CREAT|unix.O_EXCL) {
+		write := r.how.Flags&(unix.O_ACCMODE|unix.O_TRUNC) != 0
+		if res, done := breakLeases(t, r.dirfd, r.name, !r.has(unix.O_NOFOLLOW), write, !r.has(unix.O_NONBLOCK)); done {
+			return res
+		}
+	}
 	isNew := r.has(unix.O_CREAT) && !r.has(unix.O_PATH) && !exists(t, &r)
 	fd := openNative(t, &r)
 	if fd == -int64(unix.EROFS) && r.has(unix.O_TRUNC) && replaceLink(t, &r) {
@@ -279,6 +285,9 @@ func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
 	name, e := readPath(t, t.Call.Args[0])
 	if e != 0 {
 		return kernel.Fail(e)
+	}
+	if res, done := breakLeases(t, atCwd, name, true, true, true); done {
+		return res
 	}
 	st, e := pathStat(t, atCwd, name, true)
 	if e == 0 {

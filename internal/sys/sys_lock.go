@@ -178,3 +178,51 @@ func storeConflict(t *kernel.Thread, key kernel.FileKey, x kernel.RecordLock, ad
 	le.PutUint32(b[24:], uint32(r.PID))
 	return kernel.RetOr(0, t.M.WriteMem(addr, b))
 }
+
+// setLease implements F_SETLEASE.
+func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result {
+	locks, key := &t.Node().Locks, kernel.LockKey(of.File)
+	if typ == unix.F_UNLCK {
+		return kernel.RetOr(0, locks.Unlease(key, of))
+	}
+	if typ != unix.F_RDLCK && typ != unix.F_WRLCK {
+		return kernel.Fail(unix.EINVAL)
+	}
+	h, ok := of.File.(*kernel.HostFile)
+	if ok {
+		st, e := fdStat(t, fd)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		uid, _ := owner(&t.Node().Files, key, &st, false)
+		if int(uid) != t.Proc.Cred.UID.FS && !t.Proc.Capable(unix.CAP_LEASE) {
+			return kernel.Fail(unix.EACCES)
+		}
+	}
+	if !ok || h.Mode&unix.S_IFMT != unix.S_IFREG || h.Synthetic {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, locks.SetLease(t, of, fd, typ))
+}
+
+// breakLeases makes the caller wait for the leases on the file that a path leads to, when it is
+// about to open or truncate it; done says that the call goes no further.
+func breakLeases(t *kernel.Thread, dirfd uint64, name string, follow, write, wait bool) (res kernel.Result, done bool) {
+	n := t.Node()
+	if !n.Locks.HasLeases() {
+		return res, false
+	}
+	st, e := pathStat(t, dirfd, name, follow)
+	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return res, false
+	}
+	q, deadline := n.Locks.BreakLeases(n, keyOf(&st), write)
+	switch {
+	case q == nil:
+		return res, false
+	case !wait:
+		return kernel.Fail(unix.EAGAIN), true
+	}
+	t.SetDeadline(deadline)
+	return t.Block(kernel.RestartSA, q), true
+}
