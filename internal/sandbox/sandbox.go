@@ -185,11 +185,15 @@ func (p *program) limits() {
 		{unix.RLIMIT_CORE, 0, 0},
 		{unix.RLIMIT_STACK, 8 << 20, 8 << 20},
 	} {
-		// An ordinary user raises the soft limit as far as the hard one goes.
+		// Who may not raise the hard limit raises the soft one as far as that goes. That is not
+		// known beforehand: root has no CAP_SYS_RESOURCE in many a container.
 		var old unix.Rlimit
-		if unix.Getrlimit(r.what, &old) == nil && os.Geteuid() != 0 {
-			r.max = min(r.max, old.Max)
-			r.cur = min(r.cur, r.max)
+		if unix.Getrlimit(r.what, &old) == nil && old.Max < r.max {
+			l := unix.Rlimit{Cur: min(r.cur, old.Max), Max: old.Max}
+			p.add("prlimit", mayFail, unix.SYS_PRLIMIT64, 0, uintptr(r.what), hold(p, &l), 0)
+			if os.Geteuid() != 0 {
+				continue
+			}
 		}
 		l := unix.Rlimit{Cur: r.cur, Max: r.max}
 		p.add("prlimit", mayFail, unix.SYS_PRLIMIT64, 0, uintptr(r.what), hold(p, &l), 0)
