@@ -60,6 +60,7 @@ const (
 	ArchGetGS = 0x1004
 
 	archGetCPUID  = 0x1011
+	archSetCPUID  = 0x1012
 	archXcomp     = 0x1021 // and the following four
 	archXcompLast = 0x1025
 	archCETStatus = 0x3001
@@ -73,6 +74,8 @@ func sysArchPrctl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Native
 	case op == archGetCPUID:
 		return kernel.Ret(1)
+	case op == archSetCPUID: // as on a processor that cannot trap cpuid
+		return kernel.Fail(unix.ENODEV)
 	case op != archCETStatus: // libc asks on every start
 		t.Node().Refuse(t, fmt.Sprintf("arch_prctl %#x", op), formatArgs(a), true)
 	}

@@ -155,6 +155,9 @@ func openPath(t *kernel.Thread, dirfd uint64, name string, follow bool) (int, ke
 	if name == "" {
 		return -1, unix.ENOENT
 	}
+	if !path.IsAbs(name) && !isCwd(dirfd) && t.FDs().Get(fdOf(dirfd)) == nil {
+		return -1, unix.EBADF
+	}
 	dir, from := fromRoot(t, dirfd, name)
 	root, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

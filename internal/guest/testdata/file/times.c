@@ -21,6 +21,7 @@ int main(void)
 	printf("%ld %ld\n", (long)st.st_atim.tv_sec, (long)st.st_mtim.tv_sec);
 	SHOW(utimensat(AT_FDCWD, "f", bad, 0));
 	SHOW(utimensat(AT_FDCWD, "none", t, 0));
+	SHOW(utimensat(1000, "f", t, 0)); // no descriptor
 	MUST(write(fd, "x", 1));
 	SURE(mtime("f") > 1000000000L * 1000000000L);
 	long a = mtime("f");
