@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
 
 	"ariadne/internal/run"
+	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 
 	"github.com/spf13/cobra"
@@ -42,24 +44,7 @@ states are searched in memory, and nodes are frozen where paths branch. The chec
 what it has seen (coverage.csv and coverage.svg in the run directory) and whether that
 was all within its bounds. --strategy chooses among
 
-  default        the natural schedule, then shares of the time for deviations, slow,
-                 priorities and rounds
-  deviations     all paths, those with the fewest deviations first
-  depth-first, breadth-first
-                 all states
-  dpor           one path of each partial order of events; bounded by --branch, --backtracks
-  sleep-sets     the same, by trying everything; gives up many paths
-  rounds         DPOR around random paths, --backtracks each
-  slow           natural paths on which something is slow for a while
-  walks, priorities, novelty
-                 random paths: free, by random priorities, towards new --state
-  periphery      depth-first at the beginning, random from there
-  all-paths      every path, also those to known states
-  script         what explore() of a --script names, by its priorities
-  random         random walks, each with fresh nodes from start to end; nothing is
-                 frozen or remembered
-  natural        the natural schedule alone
-
+` + strategies() + `
 A long execution has more orders than can be tried. --from, --depth, --timers and
 --deviations keep a search to a part of them: the natural schedule up to a step, from
 there so many steps, of which so many timers, or so many steps of any kind, are not
@@ -77,7 +62,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
   ariadne check spec.yaml --strategy dpor --from '/became leader/' --depth 40 --timers 2`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := chooseStrategy(cmp.Or(steer.strategy, "default"), &opts); err != nil {
+			if err := chooseStrategy(cmp.Or(steer.strategy, strategy.DefaultName), &opts); err != nil {
 				return err
 			}
 			s, err := spec.Read(args[0])
@@ -109,30 +94,49 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
-	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "`n` executions, or workers of a search in memory, at the same time (default: one per processor)")
+	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "`n` workers at the same time (default: one per processor)")
 	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of index `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
 	steer.add(f)
-	addInMemory(f, &opts.InMemory)
+	addSearch(f, &opts.Search)
 	return cmd
 }
 
-// addInMemory adds the flags of searches in memory.
-func addInMemory(f *pflag.FlagSet, o *run.InMemory) {
-	f.Var((*bound)(&o.Deviations), "deviations", "in memory: at most `n` steps of a path are not the natural ones")
-	f.Var((*from)(&o.From), "from", "in memory: follow the natural schedule up to this `step`, a number or /regexp/ on the log lines, and explore from there")
-	f.Var((*bound)(&o.Timers), "timers", "in memory: at most `n` timers of a path fire although something else comes first in time")
-	f.Var((*bound)(&o.Deliveries), "deliveries", "in memory: at most `n` messages arrive in a path")
-	f.Var((*bound)(&o.Delays), "delays", "in memory: at most `n` messages are delayed in a path, when the spec allows more")
-	f.Var((*weights)(&o.Weights), "weights", "in memory: random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
-	f.Var((*bound)(&o.Branch), "branch", "in memory: DPOR tries other orders of a path's first `n` steps only, or none: of all (default: of all; in rounds of 32 anywhere in it)")
-	f.Var((*bound)(&o.Backtracks), "backtracks", "in memory: a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
-	f.Var((*patterns)(&o.States), "state", "in memory: `regexp` on log lines that tells a node's protocol state; may be repeated")
-	f.Var((*share)(&o.Audit), "audit", "in memory: execute this `share` of new transitions twice and compare; look at this share of a script's answers")
-	f.Var((*memory)(&o.Memory), "memory", "in memory: Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")
-	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "in memory: each executor keeps `n` frozen nodes (default: 1000)")
-	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "in memory: freeze nothing; reach each state from the node's start")
-	f.BoolVar(&o.NoMemo, "no-memo", false, "in memory: remember nothing; execute each transition whenever it is needed")
+// strategies lists them with what they do, as the help has it.
+func strategies() string {
+	var b strings.Builder
+	for _, r := range strategy.Rows() {
+		line := fmt.Sprintf("  %-14s", r.Name)
+		for word := range strings.FieldsSeq(r.Doc) {
+			if len(line)+1+len(word) > helpWidth {
+				b.WriteString(line + "\n")
+				line = strings.Repeat(" ", 16)
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+const helpWidth = 90
+
+// addSearch adds the flags of how to search.
+func addSearch(f *pflag.FlagSet, o *run.Search) {
+	f.Var((*bound)(&o.Deviations), "deviations", "at most `n` steps of a path are not the natural ones")
+	f.Var((*from)(&o.From), "from", "follow the natural schedule up to this `step`, a number or /regexp/ on the log lines, and explore from there")
+	f.Var((*bound)(&o.Timers), "timers", "at most `n` timers of a path fire although something else comes first in time")
+	f.Var((*bound)(&o.Deliveries), "deliveries", "at most `n` messages arrive in a path")
+	f.Var((*bound)(&o.Delays), "delays", "at most `n` messages are delayed in a path, when the spec allows more")
+	f.Var((*weights)(&o.Weights), "weights", "random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
+	f.Var((*bound)(&o.Branch), "branch", "DPOR tries other orders of a path's first `n` steps only, or none: of all (default: of all; in rounds of 32 anywhere in it)")
+	f.Var((*bound)(&o.Backtracks), "backtracks", "a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
+	f.Var((*patterns)(&o.States), "state", "`regexp` on log lines that tells a node's protocol state; may be repeated")
+	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare; look at this share of a script's answers")
+	f.Var((*memory)(&o.Memory), "memory", "Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")
+	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "each executor keeps `n` frozen nodes (default: 1000)")
+	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze nothing; reach each state from the node's start")
+	f.BoolVar(&o.NoMemo, "no-memo", false, "remember nothing; execute each transition whenever it is needed")
 }
 
 // patterns is a flag with a regular expression that may be repeated.

@@ -106,7 +106,7 @@ type reportEvent struct {
 	Doubts      []string         `json:"doubts,omitempty"`
 	Bugs        []string         `json:"bugs,omitempty"`
 	Mismatch    *mismatch        `json:"mismatch,omitempty"`
-	Coverage    *coverage        `json:"coverage,omitempty"` // of a search in memory
+	Coverage    *coverage        `json:"coverage,omitempty"` // of a check
 	Loose       *loose           `json:"loose,omitempty"`    // of a loose replay
 }
 

@@ -266,7 +266,7 @@ func ends(by map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// coverage tells what a search in memory has seen, and whether that was all.
+// coverage tells what a check has seen, and whether that was all.
 func (p *textPrinter) coverage(c *run.Coverage) {
 	all := "not exhausted"
 	switch {

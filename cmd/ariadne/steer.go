@@ -25,9 +25,9 @@ type steering struct {
 }
 
 func (g *steering) add(f *pflag.FlagSet) {
-	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen: natural, random, or one of the above (default: the spec's, or default)")
-	f.Var(&g.symmetric, "symmetric", "in memory: these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
-	f.StringVar(&g.script, "script", "", "in memory: rules of your own in this `file` of Starlark; none: not even the spec's (see docs/explore.md)")
+	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen, one of the above (default: the spec's, or default)")
+	f.Var(&g.symmetric, "symmetric", "these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
+	f.StringVar(&g.script, "script", "", "rules of your own in this `file` of Starlark; none: not even the spec's (see docs/explore.md)")
 }
 
 // apply completes the options of a check by these flags, and by what its spec says
@@ -42,7 +42,7 @@ func (g *steering) apply(s *spec.Spec, o *run.Options) error {
 	}
 	if g.symmetric != nil {
 		var err error
-		if o.InMemory.Symmetric, err = s.Interchangeable(g.symmetric); err != nil {
+		if o.Search.Symmetric, err = s.Interchangeable(g.symmetric); err != nil {
 			return err
 		}
 	}
@@ -51,10 +51,13 @@ func (g *steering) apply(s *spec.Spec, o *run.Options) error {
 			return spec.Errors{{Path: s.Path, Line: e.StrategyLine, Text: err.Error()}}
 		}
 	}
+	if lives(o) && o.Audit > 0 {
+		return usageError{fmt.Errorf("--audit is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}
+	}
 	return g.load(e, o)
 }
 
-// load reads the script, whose rules matter to searches in memory only: without a
+// load reads the script, whose rules matter only where something is remembered: without a
 // strategy it chooses one.
 func (g *steering) load(e *spec.Explore, o *run.Options) error {
 	path := g.script
@@ -68,30 +71,37 @@ func (g *steering) load(e *spec.Explore, o *run.Options) error {
 	if err != nil {
 		return err
 	}
-	o.InMemory.Script = rules
+	o.Search.Script = rules
 	switch {
 	case g.strategy == "" && (e.Strategy == "" || g.script != "") && rules.Explores():
-		o.InMemory.Strategy = "script"
-	case o.InMemory.Strategy == "" && g.script != "":
-		return usageError{errors.New("--script is for the searches in memory: choose another --strategy")}
+		o.Search.Strategy = "script"
+	case lives(o) && g.script != "":
+		return usageError{fmt.Errorf("--script is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}
 	}
 	return nil
 }
 
 // chooseStrategy turns the name of a strategy into options.
 func chooseStrategy(name string, o *run.Options) error {
-	o.InMemory.Strategy = ""
-	switch name {
-	case "random": // the natural schedule comes first anyway
-	case "natural":
-		o.First, o.Executions = 0, 1
-	default:
-		if !slices.Contains(run.Strategies(), name) {
-			return usageError{fmt.Errorf("unknown strategy %q: natural, random, %s", name, strings.Join(run.Strategies(), ", "))}
+	row, ok := strategy.Named(name)
+	if !ok {
+		var names []string
+		for _, r := range strategy.Rows() {
+			names = append(names, r.Name)
 		}
-		o.InMemory.Strategy = name
+		return usageError{fmt.Errorf("unknown strategy %q: %s", name, strings.Join(names, ", "))}
+	}
+	o.Search.Strategy = name
+	if row.Once {
+		o.First, o.Executions = 0, 1
 	}
 	return nil
+}
+
+// lives reports whether the strategy remembers nothing.
+func lives(o *run.Options) bool {
+	row, _ := strategy.Named(o.Search.Strategy)
+	return row.Lives
 }
 
 // groups is a flag with a group of nodes that may be repeated, or none.

@@ -13,13 +13,12 @@ import (
 // Machine is a living node at one local state. Any number of machines and
 // checkpoints of a node may exist; at most one of them runs at a time.
 type Machine interface {
-	ariadne.Automaton
+	Node
 	// Freeze makes a checkpoint and leaves the machine as it is. An error that
 	// wraps ErrNotFreezable says that it cannot be made in this state.
 	Freeze() (Frozen, error)
 	// RecordCalls says whether outputs have their CallTrace from now on.
 	RecordCalls(on bool)
-	Close() error
 }
 
 // Frozen is a checkpoint: a machine that stands still.

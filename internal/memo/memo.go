@@ -59,7 +59,7 @@ type Local struct {
 type Transition struct {
 	From, To *Local
 	Input    world.Input
-	Output   ariadne.Output // without its CallTrace and Files
+	Output   ariadne.Output // without its CallTrace and Files, unless it comes from a Living
 	Effect   world.Effect
 	Action   string // the name of what happened
 	stored   bool   // it was read from the store
@@ -115,10 +115,7 @@ type Counters struct {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off, depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
-	for i, n := range y.Nodes() {
-		m.roots = append(m.roots, &Local{Name: n.Initial, Node: ariadne.NodeID(i)})
-	}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
 	if o.Store == nil || o.Off {
 		return m, nil
 	}
@@ -126,6 +123,13 @@ func Open(y *world.System, o Options) (*Memo, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+func rootsOf(y *world.System) (roots []*Local) {
+	for i, n := range y.Nodes() {
+		roots = append(roots, &Local{Name: n.Initial, Node: ariadne.NodeID(i)})
+	}
+	return roots
 }
 
 // Root is a node before it is switched on.
@@ -188,16 +192,21 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	return t, m.shrink()
 }
 
-// transition makes the value; it must keep to the world's contract.
+// transition is the value as it is remembered.
 func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
-	effect, err := m.system.Effect(l.Node, l.Clock, in, &out)
-	if err != nil {
-		return nil, fmt.Errorf("node %s broke its contract: %w", m.system.Nodes()[l.Node].Name, err)
-	}
 	out.CallTrace, out.Files = nil, nil
+	return transition(m.system, l, in, out)
+}
+
+// transition makes the value; it must keep to the world's contract.
+func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
+	effect, err := y.Effect(l.Node, l.Clock, in, &out)
+	if err != nil {
+		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
+	}
 	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, Did: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
-	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: m.system.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
+	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
 }
 
 // enter makes t known in memory. m.mu is held.

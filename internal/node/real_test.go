@@ -15,6 +15,7 @@ import (
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
 )
 
 // renewed is a node that is frozen after each step and goes on as a copy of its
@@ -60,6 +61,7 @@ func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.N
 		t.Fatal(err)
 	}
 	var members []world.Node
+	var automata []ariadne.Automaton
 	for i := range s.Nodes {
 		d := &s.Nodes[i]
 		m := wrap(node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1, TraceCalls: calls}))
@@ -68,9 +70,10 @@ func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.N
 				t.Error(err)
 			}
 		})
-		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start), Automaton: m})
+		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
+		automata = append(automata, m)
 	}
-	w := world.New(world.Rules{Latency: s.Latency}, members)
+	w := worldtest.New(world.Rules{Latency: s.Latency}, members, automata)
 	for len(steps) < most && !w.ClientsDone() {
 		enabled := w.Enabled()
 		if len(enabled) == 0 {

@@ -15,6 +15,7 @@ import (
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
 )
 
 // BenchmarkTransition is what a new transition of a real node costs: a copy is thawed
@@ -56,15 +57,17 @@ func (n *taped) Apply(in ariadne.Input) (ariadne.Output, error) {
 // schedule.
 func inputs(b *testing.B, s *spec.Spec) (index int, list []ariadne.Input) {
 	var members []world.Node
+	var automata []ariadne.Automaton
 	var nodes []*taped
 	for i := range s.Nodes {
 		d := &s.Nodes[i]
 		n := &taped{Node: node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1})}
 		defer n.Close()
 		nodes = append(nodes, n)
-		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start), Automaton: n})
+		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
+		automata = append(automata, n)
 	}
-	w := world.New(world.Rules{Latency: s.Latency}, members)
+	w := worldtest.New(world.Rules{Latency: s.Latency}, members, automata)
 	for !w.ClientsDone() {
 		if _, err := w.Apply(w.Enabled()[0]); err != nil {
 			b.Fatal(err)

@@ -6,13 +6,15 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
 	"ariadne/internal/trace"
 	"ariadne/internal/world"
 )
 
 // Loose follows the choices of a trace as long as they exist, and compares nothing: for
-// programs or a spec that have changed since. It is a strategy that needs to be told
-// each step (Watch).
+// programs or a spec that have changed since. It is an explorer of one path that needs to
+// be told each step (Watch).
 //
 // Of what is possible it takes the action that comes first in the rest of the trace.
 // What the trace does not have happens when it is due. A timer passes a message only
@@ -22,8 +24,9 @@ import (
 // Connections are matched by their names while nothing new was seen, and then by their
 // order: the second one that a node opens to the same port is the same as in the trace.
 type Loose struct {
-	world *world.World
+	names world.Names
 	trace *trace.Trace
+	began bool
 	want  []wanted
 	// byNode are the indices in want of what a node is given, without deliveries, and
 	// at says up to where in want each node has come.
@@ -34,7 +37,8 @@ type Loose struct {
 
 	next  int // the first of want that was not taken
 	last  ariadne.Time
-	after int // index in trace.Steps of the step that was taken last, or -1
+	over  bool // all that the trace has was taken or is past
+	after int  // index in trace.Steps of the step that was taken last, or -1
 	// sent are messages that the trace does not deliver: true when it sends them.
 	sent  map[ariadne.Action]bool
 	taken int
@@ -59,14 +63,14 @@ type Departure struct {
 	Took      string
 }
 
-// NewLoose returns a strategy that follows t in w, which is in its first state.
-func NewLoose(w *world.World, t *trace.Trace) *Loose {
-	l := &Loose{world: w, trace: t, after: -1, last: -1,
+// NewLoose returns an explorer that follows t.
+func NewLoose(y *world.System, t *trace.Trace) *Loose {
+	l := &Loose{names: y.Names(), trace: t, after: -1, last: -1,
 		byNode: map[ariadne.NodeID][]int{}, at: map[ariadne.NodeID]int{},
 		delivery: map[ariadne.Action]int{}, sent: map[ariadne.Action]bool{}, talks: newTalks()}
 	var latest wanted
 	for i, s := range t.Steps {
-		a, err := w.Names().Parse(s.Action)
+		a, err := l.names.Parse(s.Action)
 		e := wanted{step: s, action: a, known: err == nil}
 		if e.known {
 			e.late = i > 0 && e.before(&latest)
@@ -120,11 +124,18 @@ func (l *Loose) position(a ariadne.Action) int {
 	return unknown
 }
 
-// Next implements strategy.Strategy.
-func (l *Loose) Next(path, enabled []ariadne.Action) (ariadne.Action, bool) {
+// Begin implements strategy.Explorer.
+func (l *Loose) Begin(*space.Path) (keep int, ok bool) {
+	ok, l.began = !l.began, true
+	return 0, ok
+}
+
+// Next implements strategy.Explorer.
+func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 	for l.next < len(l.want) && l.want[l.next].taken {
 		l.next++
 	}
+	enabled := p.Last().Enabled
 	choice, position := l.choose(enabled)
 	l.after = -1
 	if position != unknown {
@@ -135,15 +146,22 @@ func (l *Loose) Next(path, enabled []ariadne.Action) (ariadne.Action, bool) {
 		l.at[w.action.Node] = position
 	}
 	if position != l.next && l.next < len(l.want) && l.left == nil {
-		names := l.world.Names()
-		l.left = &Departure{Step: len(path) + 1, TraceStep: l.want[l.next].step.Index, Wanted: l.want[l.next].step.Action,
-			Enabled: list(names, enabled), Took: names.Action(choice)}
+		l.left = &Departure{Step: p.Len() + 1, TraceStep: l.want[l.next].step.Index, Wanted: l.want[l.next].step.Action,
+			Enabled: list(l.names, enabled), Took: l.names.Action(enabled[choice].Action())}
 	}
 	return choice, true
 }
 
+// End implements strategy.Explorer.
+func (*Loose) End(*space.Path, strategy.End) error { return nil }
+
 // choose returns what to do and where in the trace that is.
-func (l *Loose) choose(enabled []ariadne.Action) (ariadne.Action, int) {
+func (l *Loose) choose(events []world.Event) (event, position int) {
+	var enabled []ariadne.Action
+	for i := range events {
+		enabled = append(enabled, events[i].Action())
+	}
+	l.over = l.next == len(l.want) || events[0].At > l.last
 	positions := make([]int, len(enabled))
 	best, pass := -1, true // whether a timer may pass all that is due before it
 	for i, a := range enabled {
@@ -156,15 +174,15 @@ func (l *Loose) choose(enabled []ariadne.Action) (ariadne.Action, int) {
 	}
 	switch {
 	case best >= 0 && (best == 0 || positions[0] != unknown || l.yields(enabled[0], unknown)):
-		return enabled[best], positions[best]
+		return best, positions[best]
 	case positions[0] == unknown && l.held(enabled[0]):
 		for i, a := range enabled {
 			if !l.held(a) && (a.Kind != ariadne.ActFire || pass) {
-				return a, positions[i]
+				return i, positions[i]
 			}
 		}
 	}
-	return enabled[0], positions[0]
+	return 0, positions[0]
 }
 
 // yields reports whether what was due after a, which is at position p in the trace,
@@ -179,13 +197,12 @@ func (l *Loose) yields(a ariadne.Action, p int) bool {
 // held reports whether a is possible in the trace too and, as far as that goes, never
 // happens: a message that it sends, the start of a node that it has.
 func (l *Loose) held(a ariadne.Action) bool {
-	over := l.next == len(l.want) || l.world.Next() > l.last
 	switch a.Kind {
 	case ariadne.ActDeliver:
-		return !over && l.sent[a]
+		return !l.over && l.sent[a]
 	case ariadne.ActStart:
-		name := l.world.Names().Node(a.Node)
-		return !over && slices.ContainsFunc(l.trace.Programs, func(p trace.Program) bool { return p.Node == name })
+		name := l.names.Node(a.Node)
+		return !l.over && slices.ContainsFunc(l.trace.Programs, func(p trace.Program) bool { return p.Node == name })
 	}
 	return false
 }

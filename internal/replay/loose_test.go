@@ -3,23 +3,21 @@ package replay_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"ariadne"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
 	"ariadne/internal/trace"
-	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 )
 
 // followLoosely returns the names of the actions taken, and the result.
 func followLoosely(t *testing.T, programs []worldtest.Program, tr *trace.Trace) ([]string, search.Result, *replay.Loose) {
 	t.Helper()
-	w, checks := newWorld(programs)
-	l := replay.NewLoose(w, tr)
+	s, checks := newSpace(programs)
+	l := replay.NewLoose(s.System, tr)
 	var names []string
-	e := search.Execution{World: w, Checks: checks, Strategy: l, Limits: search.Limits{Steps: maxSteps},
+	e := search.Execution{Space: s, Checks: checks, Explorer: l, Limits: search.Limits{Steps: maxSteps},
 		Watch: func(s ariadne.Step) bool {
 			names = append(names, s.Name)
 			l.Watch(s)
@@ -104,9 +102,9 @@ func TestLooseGoesOnToAnEnd(t *testing.T) {
 	if d := l.Left(); d != nil {
 		t.Errorf("left at %v", d)
 	}
-	w := world.New(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(pingPong(worldtest.Pong{})...))
+	s, _ := newSpace(pingPong(worldtest.Pong{}))
 	tr.Steps[0].Action = "start nobody"
-	if l := replay.NewLoose(w, tr); l.Taken() != 0 {
+	if l := replay.NewLoose(s.System, tr); l.Taken() != 0 {
 		t.Error("taken before it began")
 	}
 }

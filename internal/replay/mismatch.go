@@ -69,7 +69,7 @@ func (r *Replay) compare(want trace.Step, s ariadne.Step, calls []ariadne.CallRe
 		r.doubtful = true
 		return nil
 	}
-	m := &Mismatch{Step: s.Index, Action: s.Name, Node: r.World.Names().Node(s.Action.Node)}
+	m := &Mismatch{Step: s.Index, Action: s.Name, Node: r.names().Node(s.Action.Node)}
 	if calls != nil && (s.Output.CallTrace != nil || s.Output.Calls == 0) {
 		m.Call = FirstDifference(calls, s.Output.CallTrace, r.CallName)
 	}
@@ -132,32 +132,32 @@ func describe(c *ariadne.CallRecord, name func(nr int) string) string {
 	return fmt.Sprintf("%s = %d in thread %d", call, c.Result, c.TID)
 }
 
-func (r *Replay) notEnabled(want trace.Step, enabled []ariadne.Action, err error) *Mismatch {
+func (r *Replay) notEnabled(want trace.Step, enabled []world.Event, err error) *Mismatch {
 	m := &Mismatch{Step: want.Index, Action: want.Action}
 	if err != nil {
 		m.What = err.Error()
 		return m
 	}
-	m.What = "it is not enabled; enabled are: " + list(r.World.Names(), enabled)
+	m.What = "it is not enabled; enabled are: " + list(r.names(), enabled)
 	return m
 }
 
-func (r *Replay) tooLong(enabled []ariadne.Action) *Mismatch {
+func (r *Replay) tooLong(enabled []world.Event) *Mismatch {
 	return &Mismatch{Step: len(r.Trace.Steps) + 1,
-		What: fmt.Sprintf("the trace ends here (%s), but there is more to happen: %s", r.Trace.End, list(r.World.Names(), enabled))}
+		What: fmt.Sprintf("the trace ends here (%s), but there is more to happen: %s", r.Trace.End, list(r.names(), enabled))}
 }
 
 // listed is how many actions a message lists.
 const listed = 8
 
-func list(n world.Names, actions []ariadne.Action) string {
+func list(n world.Names, events []world.Event) string {
 	var names []string
-	for i, a := range actions {
+	for i := range events {
 		if i == listed {
-			names = append(names, fmt.Sprintf("and %d more", len(actions)-listed))
+			names = append(names, fmt.Sprintf("and %d more", len(events)-listed))
 			break
 		}
-		names = append(names, n.Action(a))
+		names = append(names, n.Action(events[i].Action()))
 	}
 	return strings.Join(names, ", ")
 }
@@ -193,7 +193,7 @@ func (r *Replay) end(got *search.Result) string {
 
 // violation is v as a trace has it.
 func (r *Replay) violation(v *ariadne.Violation) *trace.Violation {
-	return trace.NewViolation(v, r.World.Names().Node)
+	return trace.NewViolation(v, r.names().Node)
 }
 
 func (r *Replay) sameViolation(got *ariadne.Violation, want *trace.Violation) bool {

@@ -1,4 +1,4 @@
-// Package replay drives a world along a trace and verifies each step: the action
+// Package replay takes a system along a trace and verifies each step: the action
 // is enabled, happens at the same virtual time and does the same, and the
 // execution ends in the same way. Steps that are marked unreplayable are not
 // compared. Where something differs, it says how: which node, and the first
@@ -18,15 +18,17 @@ import (
 	"ariadne"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
 	"ariadne/internal/trace"
 	"ariadne/internal/world"
 )
 
 // Replay is what is needed to follow a trace.
 type Replay struct {
-	World  *world.World // in its first state
+	Space  *space.Space // of nodes that live
 	Trace  *trace.Trace
-	Checks []property.Check
+	Checks func() []property.Check
 	// Calls are the system calls of the trace's steps, or nil.
 	Calls *trace.CallReader
 	// CallName names a system call.
@@ -47,7 +49,7 @@ type Replay struct {
 // damaged file of calls.
 func (r *Replay) Run() (search.Result, *Mismatch, error) {
 	e := search.Execution{
-		World: r.World, Strategy: r, Checks: r.Checks, Watch: r.verify, Stopped: r.Stopped,
+		Space: r.Space, Explorer: r, Checks: r.Checks, Watch: r.verify, Stopped: r.Stopped,
 		Limits: search.Limits{Steps: r.Trace.MaxSteps, Time: ariadne.Time(r.Trace.MaxTime)},
 	}
 	result, err := e.Run()
@@ -64,24 +66,33 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 	return result, r.mismatch, err
 }
 
-// Next implements strategy.Strategy: the trace chooses.
-func (r *Replay) Next(_, enabled []ariadne.Action) (ariadne.Action, bool) {
+// Begin implements strategy.Explorer.
+func (r *Replay) Begin(*space.Path) (keep int, ok bool) { return 0, r.next == 0 }
+
+// Next implements strategy.Explorer: the trace chooses.
+func (r *Replay) Next(p *space.Path) (event int, ok bool) {
+	enabled := p.Last().Enabled
 	if r.next == len(r.Trace.Steps) {
 		if !r.cutShort() {
 			r.mismatch = r.tooLong(enabled)
 		}
-		return ariadne.Action{}, false
+		return 0, false
 	}
 	want := r.Trace.Steps[r.next]
-	a, err := r.World.Names().Parse(want.Action)
-	for _, e := range enabled {
-		if err == nil && e == a {
-			return a, true
+	a, err := r.names().Parse(want.Action)
+	for i := range enabled {
+		if err == nil && enabled[i].Action() == a {
+			return i, true
 		}
 	}
 	r.mismatch = r.notEnabled(want, enabled, err)
-	return ariadne.Action{}, false
+	return 0, false
 }
+
+// End implements strategy.Explorer.
+func (*Replay) End(*space.Path, strategy.End) error { return nil }
+
+func (r *Replay) names() world.Names { return r.Space.System.Names() }
 
 // cutShort reports whether the trace stops before the execution had ended.
 func (r *Replay) cutShort() bool {

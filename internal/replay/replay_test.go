@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
 	"ariadne/internal/trace"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
@@ -18,27 +20,38 @@ import (
 
 const maxSteps = 500
 
-func newWorld(programs []worldtest.Program) (*world.World, []property.Check) {
+func newSpace(programs []worldtest.Program) (*space.Space, func() []property.Check) {
 	nodes := worldtest.Nodes(programs...)
 	var checked []property.Node
 	for i := range nodes {
 		nodes[i].Client = i > 0
 		checked = append(checked, property.Node{Name: nodes[i].Name, Commands: []string{"program"}, Client: i > 0})
 	}
-	return world.New(world.Rules{Latency: time.Millisecond, Delays: 2}, nodes), property.Generic(checked)
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 2}, nodes)
+	return space.Live(y, memotest.Living(y, func() []worldtest.Program { return programs })),
+		func() []property.Check { return property.Generic(checked) }
+}
+
+// walk is the execution of an index.
+func walk(index int) *strategy.Random {
+	drawn := false
+	return &strategy.Random{Seed: 1, Draw: func() (int, bool) {
+		defer func() { drawn = true }()
+		return index, !drawn
+	}}
 }
 
 // record runs walk index and returns its trace and the file of its calls.
 func record(t *testing.T, programs []worldtest.Program, index int) (*trace.Trace, *bytes.Buffer) {
 	t.Helper()
-	w, checks := newWorld(programs)
+	s, checks := newSpace(programs)
 	tr := &trace.Trace{Header: trace.Header{MaxSteps: maxSteps}}
 	var file bytes.Buffer
 	calls, err := trace.NewCallWriter(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := search.Execution{World: w, Checks: checks, Strategy: strategy.ForExecution(1, index),
+	e := search.Execution{Space: s, Checks: checks, Explorer: walk(index),
 		Limits: search.Limits{Steps: maxSteps},
 		Watch: func(s ariadne.Step) bool {
 			tr.Steps = append(tr.Steps, trace.NewStep(s))
@@ -52,14 +65,14 @@ func record(t *testing.T, programs []worldtest.Program, index int) (*trace.Trace
 		t.Fatal(err)
 	}
 	tr.End = r.End
-	tr.Violation = trace.NewViolation(r.Violation, w.Names().Node)
+	tr.Violation = trace.NewViolation(r.Violation, s.System.Names().Node)
 	return tr, &file
 }
 
 func follow(t *testing.T, programs []worldtest.Program, tr *trace.Trace, file *bytes.Buffer) (search.Result, *replay.Mismatch) {
 	t.Helper()
-	w, checks := newWorld(programs)
-	r := replay.Replay{World: w, Trace: tr, Checks: checks, CallName: worldtest.CallName}
+	s, checks := newSpace(programs)
+	r := replay.Replay{Space: s, Trace: tr, Checks: checks, CallName: worldtest.CallName}
 	if file != nil {
 		var err error
 		if r.Calls, err = trace.NewCallReader(bytes.NewReader(file.Bytes())); err != nil {
@@ -265,7 +278,7 @@ func TestDamagedCallsAreAnError(t *testing.T) {
 	damaged := file.Bytes()
 	damaged[len("ariadne calls 1\n")] = 0x07 // no such kind of block
 	r := replay.Replay{Trace: tr}
-	r.World, r.Checks = newWorld(worldtest.Race())
+	r.Space, r.Checks = newSpace(worldtest.Race())
 	var err error
 	if r.Calls, err = trace.NewCallReader(bytes.NewReader(damaged)); err != nil {
 		t.Fatal(err)

@@ -59,12 +59,7 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.InMemory.Strategy != "" {
-		err = c.work(c.search)
-	} else {
-		err = c.work(c.executions)
-	}
-	if err != nil {
+	if err := c.work(c.search); err != nil {
 		return nil, err
 	}
 	return y.finish(c.report, c.close())
@@ -81,7 +76,7 @@ type check struct {
 	// held, and returns what is to be written before it, without; or nil.
 	complete func() (write func() error)
 
-	explorer   *explorer  // of a search in memory, or nil
+	explorer   *explorer  // nil until it searches
 	confirming sync.Mutex // one violation at a time
 	telling    sync.Mutex // of the callbacks
 	saving     sync.Mutex // one report after the other
@@ -130,7 +125,7 @@ func (c *check) resume() error {
 		return fmt.Errorf("%s: the spec has changed since the check in %s", c.spec.Path, c.opts.Out)
 	case r.Seed != c.spec.Seed:
 		return fmt.Errorf("the check in %s has seed %d, not %d", c.opts.Out, r.Seed, c.spec.Seed)
-	case r.searched() != c.opts.InMemory.Strategy && r.Executions > 0:
+	case r.searched() != c.opts.Search.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s searched in another way", c.opts.Out)
 	}
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
@@ -166,7 +161,7 @@ func (c *check) resume() error {
 }
 
 func (c *check) newPlan(first, executions int) {
-	c.plan = search.NewPlan(c.spec.Seed, search.Budget{
+	c.plan = search.NewPlan(search.Budget{
 		First: first, Executions: executions, Time: c.opts.Time, KeepGoing: c.opts.KeepGoing,
 	}, func() time.Duration { return time.Since(c.began) })
 }
@@ -184,29 +179,6 @@ func (c *check) work(f func() error) error {
 	close(done)
 	teller.Wait()
 	return err
-}
-
-// executions runs executions until the plan has no more.
-func (c *check) executions() error {
-	var workers sync.WaitGroup
-	for i := range c.opts.Workers {
-		workers.Go(func() { onThread(func() { c.worker(i) }) })
-	}
-	workers.Wait()
-	return nil
-}
-
-func (c *check) worker(id int) {
-	for {
-		c.mu.Lock()
-		index, ok := c.plan.Next()
-		ok = ok && c.ctx.Err() == nil
-		c.mu.Unlock()
-		if !ok {
-			return
-		}
-		c.fail(c.execute(id, index))
-	}
 }
 
 // fail ends the check, or enters the bug and ends it unless it is to keep going.
@@ -259,38 +231,6 @@ func (c *check) stopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.plan.Stopped() != ""
-}
-
-// execute runs one execution to its end and enters what came of it.
-func (c *check) execute(worker, index int) error {
-	tape := newTape(c.digests)
-	watch := func(s ariadne.Step) { c.steps.Add(1); tape.step(s) }
-	var rec *recorder
-	if index == c.opts.First {
-		var err error
-		if rec, err = c.record(index, filepath.Join(c.report.Out, fmt.Sprintf("%s%d", executionDir, index))); err != nil {
-			return err
-		}
-		watch = func(s ariadne.Step) { c.steps.Add(1); tape.step(s); rec.step(s) }
-	}
-	by := func(*instance) driver { return driver{Strategy: c.plan.Strategy(index)} }
-	a, err := c.explore(worker, by, watch, c.stopped)
-	if rec != nil {
-		err = first(err, rec.end(&a.Result))
-	}
-	var b bug
-	switch {
-	case errors.As(err, &b):
-		c.enter(index, &a, false)
-		return bug{fmt.Errorf("execution %d: %w", index, err)}
-	case err != nil:
-		return err
-	case a.End == search.EndStopped:
-		return c.enter(index, &a, false)
-	case a.Violation != nil:
-		return c.found(worker, index, &a, tape)
-	}
-	return first(c.keep(index, &a, tape), c.enter(index, &a, true))
 }
 
 // keep keeps the trace of the first execution that ended in this way, besides the one

@@ -86,6 +86,9 @@ func (o *Options) setDefaults() {
 	if o.CallName == nil {
 		o.CallName = callName
 	}
+	if o.Search.Strategy == "" {
+		o.Search.Strategy = "random"
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.NumCPU()
 	}

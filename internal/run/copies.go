@@ -9,6 +9,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/sandbox"
+	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 )
 
@@ -39,14 +40,16 @@ func (y *system) fits(command string) error {
 		times = int64(y.opts.Workers)
 		why = fmt.Sprintf(" for %d workers (--jobs)", y.opts.Workers)
 	}
-	if y.opts.InMemory.Strategy != "" && !y.opts.NoCheckpoints {
+	row, _ := strategy.Named(y.opts.Strategy)
+	remembers := command == "check" && !row.Lives
+	if remembers && !y.opts.NoCheckpoints {
 		times *= 2
 		why += " and their checkpoints"
 	}
 	if room := share(y.opts.Memory).all; total > room/times {
 		largest.Text = fmt.Sprintf("%s, and all nodes' copies%s take %s of memory, more than the %s that there are: name less",
 			largest.Text, why, bytesText(total*times), bytesText(room))
-		if y.opts.InMemory.Strategy != "" {
+		if remembers {
 			largest.Text += ", or raise --memory"
 		}
 		return spec.Errors{largest}

@@ -38,10 +38,10 @@ func (p *patient) Receive(c *worldtest.Ctx, _ ariadne.Message) {
 // TestRestIsAnEnd: without a client that waits, housekeeping beyond the time limit leaves
 // nothing to happen that anybody would look at.
 func TestRestIsAnEnd(t *testing.T) {
-	for _, strategy := range append(run.Strategies(), "") {
+	for _, strategy := range append(strategies(), "random") {
 		s := system(t, 2, 0)
 		programs := func() []worldtest.Program { return []worldtest.Program{&housekeeper{}, waiter{}} }
-		r := inMemory(t, s, programs, run.Options{Executions: 3, InMemory: run.InMemory{Strategy: strategy}})
+		r := inMemory(t, s, programs, run.Options{Executions: 3, Search: run.Search{Strategy: strategy}})
 		if r.Outcome != run.Nothing || r.Executions == 0 || r.Ends[search.EndQuiet] != r.Executions {
 			t.Errorf("%q: %v, %d executions, ends %v, doubts %q", strategy, r.Outcome, r.Executions, r.Ends, r.Doubts)
 		}
@@ -90,7 +90,7 @@ func TestAllCutOffIsNoVerdict(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else {
-				r = inMemory(t, s, programs, run.Options{Executions: 8, Depth: c.depth, InMemory: run.InMemory{Strategy: strategy}})
+				r = inMemory(t, s, programs, run.Options{Executions: 8, Depth: c.depth, Search: run.Search{Strategy: strategy}})
 				if r.Ends[c.end] == 0 {
 					t.Errorf("%s, %q: ends %v, want %s", c.name, strategy, r.Ends, c.end)
 				}

@@ -14,6 +14,8 @@ import (
 	host "ariadne/internal/machine"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
 	"ariadne/internal/trace"
 )
 
@@ -65,33 +67,37 @@ func (a *attempt) refused(id ariadne.NodeID, step []ariadne.Refusal) {
 	a.refusals[id] = addRefusals(a.refusals[id], step)
 }
 
-// explore executes the system once.
-func (y *system) explore(worker int, by func(*instance) driver, watch func(ariadne.Step), stopped func() bool) (a attempt, err error) {
-	err = y.with(worker, func(in *instance) error {
-		d := by(in)
-		e := search.Execution{
-			World: in.world, Strategy: d, Checks: y.checks(), Limits: y.limits(), Stopped: stopped,
+// execution is one way through the system, from its start to an end.
+type execution struct {
+	explorer strategy.Explorer
+	watch    func(ariadne.Step) // or nil
+	stopped  func() bool
+}
+
+// execute executes the system once, on the thread of the goroutine.
+func (y *system) execute(e execution) (a attempt, err error) {
+	err = y.live(func(s *space.Space) error {
+		x := search.Execution{
+			Space: s, Explorer: e.explorer, Checks: y.checks, Limits: y.limits(), Stopped: e.stopped,
 			Watch: func(s ariadne.Step) bool {
 				a.refused(s.Action.Node, s.Output.Refusals)
-				if d.watch != nil {
-					d.watch(s)
+				if e.watch != nil {
+					e.watch(s)
 				}
-				watch(s)
 				return true
 			},
 		}
-		var err error
-		a.Result, err = e.Run()
+		a.Result, err = x.Run()
 		return asBug(err)
 	})
 	return a, err
 }
 
 // follow executes the system along a trace. calls may be nil.
-func (y *system) follow(worker int, t *trace.Trace, calls *trace.CallReader, watch func(ariadne.Step), stopped func() bool) (a attempt, m *replay.Mismatch, err error) {
-	err = y.with(worker, func(in *instance) error {
+func (y *system) follow(t *trace.Trace, calls *trace.CallReader, watch func(ariadne.Step), stopped func() bool) (a attempt, m *replay.Mismatch, err error) {
+	err = y.live(func(s *space.Space) error {
 		r := replay.Replay{
-			World: in.world, Trace: t, Checks: y.checks(), Calls: calls, CallName: y.opts.CallName,
+			Space: s, Trace: t, Checks: y.checks, Calls: calls, CallName: y.opts.CallName,
 			Stopped: stopped,
 			Watch: func(s ariadne.Step) {
 				a.refused(s.Action.Node, s.Output.Refusals)
@@ -100,40 +106,42 @@ func (y *system) follow(worker int, t *trace.Trace, calls *trace.CallReader, wat
 				}
 			},
 		}
-		var err error
 		a.Result, m, err = r.Run()
 		return asBug(err)
 	})
 	return a, m, err
 }
 
-// with lends f living nodes. A panic is an error that says where.
-func (y *system) with(worker int, f func(*instance) error) (err error) {
-	in, err := y.open(worker)
-	if err != nil {
-		return err
-	}
+// live lends f the space of living nodes. A panic is an error that says where.
+func (y *system) live(f func(*space.Space) error) (err error) {
+	nodes := y.living(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			err = bug{fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
-		if e := in.close(); err == nil && e != nil {
+		if e := nodes.Close(); err == nil && e != nil {
 			err = asBug(e)
 		}
 	}()
-	return f(in)
+	return f(space.Live(y.world(), nodes))
 }
 
 // onThread runs f on a goroutine and thread of its own, which end with it: the
-// nodes belong to the thread that makes them.
-func onThread(f func()) {
+// nodes belong to the thread that makes them. It is the place of worker i.
+func (y *system) onThread(i int, f func() error) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		f()
+		if p, ok := y.opts.Nodes.(Places); ok {
+			if err = p.Enter(i); err != nil {
+				return
+			}
+		}
+		err = f()
 	}()
 	<-done
+	return err
 }
 
 // tape keeps what a replay of an execution needs, in memory.

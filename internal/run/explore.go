@@ -21,21 +21,12 @@ import (
 	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
-	"ariadne/internal/spec"
 	"ariadne/internal/world"
 )
 
-// Machines is a NodeFactory whose nodes can be frozen and thawed. A search in memory
-// needs one.
-type Machines interface {
-	NodeFactory
-	// Machine returns the way to make node i of s, on the goroutine that asks for it.
-	Machine(s *spec.Spec, i, worker int) memo.Boot
-}
-
-// InMemory are the options of a search in memory.
-type InMemory struct {
-	// Strategy is one of Strategies(); "": no search in memory.
+// Search are the options of how to search.
+type Search struct {
+	// Strategy is the name of a strategy.Row; "": random.
 	Strategy string
 	// Bounds of a path besides Options.Depth, which with From counts from there.
 	From       func(ariadne.Step) bool
@@ -62,7 +53,7 @@ type InMemory struct {
 	States []*regexp.Regexp
 }
 
-// Coverage is what a search in memory has seen and done.
+// Coverage is what a search has seen and done.
 type Coverage struct {
 	Strategy string
 	coverage.Sample
@@ -103,7 +94,7 @@ const (
 	StopNowhere = "the natural schedule ended too early"
 )
 
-// Files of a search in memory in the run directory.
+// Files of a search in the run directory.
 const (
 	coverageFile = "coverage.csv"
 	plotFile     = "coverage.svg"
@@ -111,26 +102,26 @@ const (
 	memoFile     = "memo.db"
 )
 
-// explorer is a check that searches in memory.
+// explorer is a check that searches.
 type explorer struct {
 	governor governor
 	*check
-	kind     kind
-	machines Machines
-	system   *world.System
-	shares   shares
-	memo     *memo.Memo
-	stored   string // path of what it remembers
-	pool     *memo.Pool
-	rules    []*script.Rules // by worker; nil: there is no script
-	totals   *coverage.Totals
-	kept     *seenLog   // nil: all of it is walked again
-	from     int        // paths that were taken before the check was resumed
-	before   Coverage   // what they came to, as far as it is known
-	seen     *space.Set // by searches that go on from states
-	none     *space.Set // for those that do not: it keeps nothing
-	over     atomic.Bool
-	left     atomic.Int64 // paths that may still be taken, when they are limited
+	row    strategy.Row
+	system *world.System
+	shares shares
+	memo   *memo.Memo
+	stored string         // path of what it remembers
+	living []*memo.Living // where nodes live, by worker
+	pool   *memo.Pool
+	rules  []*script.Rules // by worker; nil: there is no script
+	totals *coverage.Totals
+	kept   *seenLog   // nil: all of it is walked again
+	from   int        // paths that were taken before the check was resumed
+	before Coverage   // what they came to, as far as it is known
+	seen   *space.Set // by searches that go on from states
+	none   *space.Set // for those that do not: it keeps nothing
+	over   atomic.Bool
+	left   atomic.Int64 // paths that may still be taken, when they are limited
 
 	writing sync.Mutex // of the CSV
 	csv     *os.File
@@ -141,27 +132,24 @@ type explorer struct {
 	leaks  int
 }
 
-// search explores in memory until the plan has no more.
+// search explores until the plan has no more.
 func (c *check) search() error {
-	m, ok := c.opts.Nodes.(Machines)
+	name := c.opts.Search.Strategy
+	row, ok := strategy.Named(name)
 	if !ok {
-		return errors.New("these nodes cannot be frozen, which a search in memory needs")
+		return unknownStrategy(name)
 	}
-	kind, ok := searches[c.opts.InMemory.Strategy]
-	if !ok {
-		return unknownStrategy(c.opts.InMemory.Strategy)
-	}
-	if s := c.opts.InMemory.Script; c.opts.InMemory.Strategy == "script" && (s == nil || !s.Explores()) {
-		return errors.New("strategy script needs a script that has explore(path, state, enabled)")
+	if s := c.opts.Script; row.Asks && (s == nil || !s.Explores()) {
+		return fmt.Errorf("strategy %s needs a script that has explore(path, state, enabled)", name)
 	}
 	c.listen()
-	x := &explorer{check: c, kind: kind, machines: m, system: c.worldSystem(), shares: share(c.opts.InMemory.Memory),
-		none: &space.Set{Bytes: 1}, cover: &Coverage{Strategy: c.opts.InMemory.Strategy}, from: max(c.report.Next-c.opts.First, 0)}
+	x := &explorer{check: c, row: row, system: c.world(), shares: share(c.opts.Memory),
+		none: &space.Set{Bytes: 1}, cover: &Coverage{Strategy: name}, from: max(c.report.Next-c.opts.First, 0)}
 	c.explorer = x
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(x.shares.heap))
 	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
 	x.left.Store(int64(c.plan.Left()))
-	x.cover.Again = kind.again || x.cover.Strategy == "default" && x.from == 0
+	x.cover.Again = row.Again || row.AgainAtFirst && x.from == 0
 	x.cover.Under = x.under()
 	if err := x.open(); err != nil {
 		return err
@@ -179,40 +167,56 @@ func (c *check) search() error {
 
 // explore lets so many workers explore until all of them have ended.
 func (x *explorer) explore(workers int) {
-	b := &builder{Options: &x.opts, seed: x.spec.Seed, from: x.from, full: x.seen.Full, bytes: x.shares.paths}
+	var meters []*coverage.Meter
 	for range workers {
-		b.meters = append(b.meters, x.totals.Meter(x.opts.InMemory.States))
+		meters = append(meters, x.totals.Meter(x.opts.States))
 	}
-	if s := x.opts.InMemory.Script; s != nil {
+	if s := x.opts.Script; s != nil {
 		x.rules = s.Rules(x.system, workers)
 	}
+	b := &strategy.Builder{Seed: x.spec.Seed, Workers: workers, From: x.from, Bytes: x.shares.paths,
+		Weights: x.opts.Weights, Backtracks: x.opts.Backtracks, Branch: x.opts.Branch, Full: x.seen.Full,
+		News:     func(i int) func() strategy.News { return func() strategy.News { return news(meters[i]) } },
+		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
+		Next:     x.nextExecution}
 	var all []*worker
-	for i, e := range x.kind.make(b) {
-		all = append(all, x.newWorker(i, e, b.meters[i], x.pool.Worker(x.executor(i, workers))))
+	for i, e := range x.row.Make(b) {
+		all = append(all, x.newWorker(i, e, meters[i], workers))
 	}
 	var group sync.WaitGroup
 	for _, w := range all {
 		group.Go(func() {
-			onThread(func() { x.fail(errors.Join(w.run(), asBug(w.nodes.Close()))) })
+			x.fail(x.onThread(w.id, func() error { return errors.Join(w.run(), asBug(w.nodes.Close())) }))
 		})
 	}
 	group.Wait()
 }
 
-func unknownStrategy(name string) error {
-	return fmt.Errorf("unknown strategy %q: %s", name, strings.Join(Strategies(), ", "))
+// nextExecution is the index of an execution that is to be made now.
+func (x *explorer) nextExecution() (index int, ok bool) {
+	x.check.mu.Lock()
+	defer x.check.mu.Unlock()
+	return x.plan.Next()
 }
 
-// worldSystem is the system without its nodes.
-func (y *system) worldSystem() *world.System {
-	var nodes []world.Node
-	for i := range y.spec.Nodes {
-		def := &y.spec.Nodes[i]
-		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
-			Client: def.Client, Initial: y.initial(i)})
+// news is what a worker's last step showed.
+func news(m *coverage.Meter) strategy.News {
+	local, state := m.New()
+	switch {
+	case local:
+		return strategy.NewLocal
+	case state:
+		return strategy.NewState
 	}
-	delays := y.opts.InMemory.Delays.Min(y.spec.Delays)
-	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: delays}, nodes)
+	return strategy.NothingNew
+}
+
+func unknownStrategy(name string) error {
+	var names []string
+	for _, r := range strategy.Rows() {
+		names = append(names, r.Name)
+	}
+	return fmt.Errorf("unknown strategy %q: %s", name, strings.Join(names, ", "))
 }
 
 func (x *explorer) open() error {
@@ -220,7 +224,7 @@ func (x *explorer) open() error {
 	if err != nil {
 		return err
 	}
-	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.InMemory.NoMemo, File: x.digests.of, Key: version}
+	o := memo.Options{Bytes: x.shares.memo, Off: x.opts.NoMemo || x.row.Lives, File: x.digests.of, Key: version}
 	x.stored = filepath.Join(x.report.Out, memoFile)
 	if x.opts.Out == "" {
 		x.stored = filepath.Join(filepath.Dir(x.report.Out), fileName(x.spec.Name)+"."+memoFile)
@@ -235,7 +239,7 @@ func (x *explorer) open() error {
 		return err
 	}
 	x.stale(x.stored, x.from > 0)
-	if !x.kind.again {
+	if !x.row.Again {
 		x.recall(version)
 	}
 	if x.csv, err = os.Create(filepath.Join(x.report.Out, coverageFile)); err != nil {
@@ -260,33 +264,24 @@ func (x *explorer) versionDigest() (ariadne.Digest, error) {
 
 // executor returns one of so many executors.
 func (x *explorer) executor(i, of int) *memo.Executor {
-	var boots []memo.Boot
-	for n := range x.spec.Nodes {
-		boot := x.machines.Machine(x.spec, n, i)
-		boots = append(boots, func() (memo.Machine, error) {
-			m, err := boot()
-			if err != nil {
-				return nil, fmt.Errorf("node %s: %w", x.spec.Nodes[n].Name, err)
-			}
-			return m, nil
-		})
-	}
-	limits := memo.Limits{Checkpoints: x.opts.InMemory.Checkpoints, Room: x.governor.of(i, of), Audit: x.opts.InMemory.Audit,
-		Now: func() time.Duration { return time.Since(x.began) }}
+	limits := memo.Limits{Checkpoints: x.opts.Checkpoints, Room: x.governor.of(i, of), Audit: x.opts.Audit,
+		Now: x.now}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}
-	if x.opts.InMemory.NoCheckpoints {
+	if x.opts.NoCheckpoints {
 		limits.Checkpoints = 0
 	}
-	e := memo.NewExecutor(x.memo, boots, limits)
+	e := memo.NewExecutor(x.memo, x.boots(), limits)
 	e.OnMismatch = x.leak
 	return e
 }
 
+func (x *explorer) now() time.Duration { return time.Since(x.began) }
+
 // bounds of a path.
 func (x *explorer) bounds() space.Bounds {
-	o := &x.opts.InMemory
+	o := &x.opts.Search
 	b := space.Bounds{From: o.From, Time: x.limits().Time, Depth: x.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
 	b.Kinds[ariadne.ActDeliver] = o.Deliveries
 	return b
@@ -308,6 +303,9 @@ func (x *explorer) take() bool {
 func (x *explorer) counts() memo.Counts {
 	c := x.before.Nodes
 	c.Add(x.pool.Counts())
+	for _, l := range x.living {
+		c.Add(l.Counts())
+	}
 	return c
 }
 

@@ -16,22 +16,26 @@ import (
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/run"
 	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 	"ariadne/internal/world/worldtest"
 )
 
-// freezable are fakes that can be frozen.
+// freezable are fakes that can be frozen, but for those whose calls are recorded.
 type freezable struct{ *fakes }
 
-func (f freezable) Machine(_ *spec.Spec, i, _ int) memo.Boot {
-	return (&memotest.Machines{Programs: f.programs}).Boot()[i]
+func (f freezable) Start(c run.NodeConfig) (memo.Node, error) {
+	if c.Calls {
+		return f.fakes.Start(c)
+	}
+	return (&memotest.Machines{Programs: f.programs}).Boot()[c.Node.ID]()
 }
 
 // inMemory runs a check in memory.
 func inMemory(t *testing.T, s *spec.Spec, programs func() []worldtest.Program, o run.Options) *run.Report {
 	t.Helper()
 	f := &fakes{programs: programs}
-	if o.InMemory.Strategy == "script" && o.Script == nil {
+	if o.Search.Strategy == "script" && o.Script == nil {
 		o.Script = loadScript(t, s.Dir, "def explore(path, state, enabled):\n    return [(a, state.deviations + a.index) for a in enabled]\n")
 	}
 	o.Nodes, o.CallName, o.Version = freezable{f}, worldtest.CallName, "test"
@@ -45,11 +49,21 @@ func inMemory(t *testing.T, s *spec.Spec, programs func() []worldtest.Program, o
 	return r
 }
 
+// strategies are those that remember.
+func strategies() (names []string) {
+	for _, r := range strategy.Rows() {
+		if !r.Lives {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 func TestEveryStrategyFindsAndConfirms(t *testing.T) {
-	for _, name := range run.Strategies() {
+	for _, name := range strategies() {
 		t.Run(name, func(t *testing.T) {
 			s := system(t, 3, 2, 1, 2)
-			r := inMemory(t, s, worldtest.LostUpdate, run.Options{Executions: 1000, InMemory: run.InMemory{Strategy: name}})
+			r := inMemory(t, s, worldtest.LostUpdate, run.Options{Executions: 1000, Search: run.Search{Strategy: name}})
 			if r.Outcome != run.Violated || len(r.Violations) != 1 || r.Stopped != search.StopViolation {
 				t.Fatalf("%v, %d violations, stopped: %s, doubts %q, bugs %q", r.Outcome, len(r.Violations), r.Stopped, r.Doubts, r.Bugs)
 			}
@@ -68,7 +82,7 @@ func TestExhausted(t *testing.T) {
 	s := system(t, 3, 2, 0)
 	for _, name := range []string{"default", "depth-first", "breadth-first", "deviations", "sleep-sets", "script"} {
 		for _, workers := range []int{1, 3} {
-			r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: workers, InMemory: run.InMemory{Strategy: name}})
+			r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: workers, Search: run.Search{Strategy: name}})
 			c := r.Coverage
 			if r.Stopped != run.StopExplored || !c.Exhausted || c.States != 1027 || r.Outcome != run.Violated {
 				t.Errorf("%s, %d workers: %v, stopped: %s, %+v", name, workers, r.Outcome, r.Stopped, c)
@@ -82,7 +96,7 @@ func TestDPORBySeveral(t *testing.T) {
 	s := system(t, 3, 2, 0)
 	var alone *run.Coverage
 	for _, workers := range []int{1, 2, 5} {
-		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: workers, InMemory: run.InMemory{Strategy: "dpor"}})
+		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{KeepGoing: true, Workers: workers, Search: run.Search{Strategy: "dpor"}})
 		c := r.Coverage
 		if alone == nil {
 			alone = c
@@ -95,7 +109,7 @@ func TestDPORBySeveral(t *testing.T) {
 
 func TestWarmStartAndCoverageFiles(t *testing.T) {
 	s := system(t, 3, 1)
-	o := run.Options{Out: filepath.Join(s.Dir, "out"), InMemory: run.InMemory{Strategy: "depth-first", Audit: 1,
+	o := run.Options{Out: filepath.Join(s.Dir, "out"), Search: run.Search{Strategy: "depth-first", Audit: 1,
 		States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}}
 	first := inMemory(t, s, worldtest.TwoPhaseCommit, with(o, func(o *run.Options) { o.KeepGoing = true }))
 	second := inMemory(t, s, worldtest.TwoPhaseCommit, with(o, func(o *run.Options) { o.KeepGoing = true }))
@@ -125,7 +139,7 @@ func TestWarmStartAndCoverageFiles(t *testing.T) {
 // before changes nothing about which paths are taken.
 func TestDefaultIsTheSameAgain(t *testing.T) {
 	s := system(t, 3, 2, 0)
-	o := run.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Workers: 1, Executions: 300, InMemory: run.InMemory{Strategy: "default"}}
+	o := run.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Workers: 1, Executions: 300, Search: run.Search{Strategy: "default"}}
 	cold := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	warm := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	if cold.Nodes.Executed == 0 || warm.Nodes.Executed != 0 {
@@ -151,7 +165,7 @@ func (drifting) Start(c *worldtest.Ctx) {
 func TestAuditNamesTheCall(t *testing.T) {
 	s := system(t, 1, 0)
 	r := inMemory(t, s, func() []worldtest.Program { return []worldtest.Program{drifting{}} },
-		run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first", Audit: 1}})
+		run.Options{KeepGoing: true, Search: run.Search{Strategy: "depth-first", Audit: 1}})
 	if r.Outcome != run.ToolBug || len(r.Bugs) != 1 || r.Coverage.Nodes.Mismatches != 1 {
 		t.Fatalf("%v, bugs %q, %+v", r.Outcome, r.Bugs, r.Coverage.Nodes)
 	}
@@ -169,7 +183,7 @@ func with(o run.Options, f func(*run.Options)) run.Options {
 // with more executions.
 func TestSlowModeSeesTheSame(t *testing.T) {
 	s := system(t, 3, 1)
-	o := run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first"}}
+	o := run.Options{KeepGoing: true, Search: run.Search{Strategy: "depth-first"}}
 	fast := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	o.NoMemo, o.NoCheckpoints = true, true
 	slow := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
@@ -184,7 +198,7 @@ func TestSearchInMemoryKeepsToItsTime(t *testing.T) {
 	chaos := func() []worldtest.Program {
 		return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}}
 	}
-	r := inMemory(t, s, chaos, run.Options{Time: time.Second, KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: "default"}})
+	r := inMemory(t, s, chaos, run.Options{Time: time.Second, KeepGoing: true, Workers: 2, Search: run.Search{Strategy: "default"}})
 	if d := time.Since(began); r.Stopped != search.StopTime || d > 20*time.Second || len(r.Bugs) > 0 || r.Executions == 0 {
 		t.Errorf("stopped: %s after %v, %d executions, bugs %q", r.Stopped, d, r.Executions, r.Bugs)
 	}
@@ -198,7 +212,7 @@ func TestRefusalsAreRemembered(t *testing.T) {
 		programs := worldtest.TwoPhaseCommit()
 		return append(programs[:2], refuser{programs[2]})
 	}
-	o := run.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first"}}
+	o := run.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Search: run.Search{Strategy: "depth-first"}}
 	want := "node n3: /bin/p asks for bpf, which is not modelled"
 	for _, kind := range []string{"first", "warm"} {
 		r := inMemory(t, s, refusing, o)
@@ -229,18 +243,18 @@ func (p refuser) Receive(c *worldtest.Ctx, m ariadne.Message) {
 func TestFrom(t *testing.T) {
 	s := system(t, 3, 2, 1, 2)
 	at := func(n int) func(ariadne.Step) bool { return func(s ariadne.Step) bool { return s.Index == n } }
-	for _, name := range run.Strategies() {
-		r := inMemory(t, s, worldtest.LostUpdate, run.Options{Executions: 1000, InMemory: run.InMemory{Strategy: name, From: at(4)}})
+	for _, name := range strategies() {
+		r := inMemory(t, s, worldtest.LostUpdate, run.Options{Executions: 1000, Search: run.Search{Strategy: name, From: at(4)}})
 		if r.Outcome != run.Violated || len(r.Violations) != 1 || len(r.Bugs) > 0 {
 			t.Errorf("%s: %v, %d violations, bugs %q", name, r.Outcome, len(r.Violations), r.Bugs)
 		}
 	}
 	// A depth counts from there; the execution that is replayed has the steps before it too.
-	r := inMemory(t, s, worldtest.LostUpdate, run.Options{Depth: 8, InMemory: run.InMemory{Strategy: "depth-first", From: at(4)}})
+	r := inMemory(t, s, worldtest.LostUpdate, run.Options{Depth: 8, Search: run.Search{Strategy: "depth-first", From: at(4)}})
 	if r.Outcome != run.Violated || len(r.Violations) != 1 || r.Violations[0].Step <= 8 {
 		t.Errorf("%v, violations %v, bugs %q", r.Outcome, r.Violations, r.Bugs)
 	}
-	r = inMemory(t, s, worldtest.LostUpdate, run.Options{InMemory: run.InMemory{Strategy: "depth-first", From: at(1000)}})
+	r = inMemory(t, s, worldtest.LostUpdate, run.Options{Search: run.Search{Strategy: "depth-first", From: at(1000)}})
 	if r.Outcome != run.Inconclusive || r.Stopped != run.StopNowhere || r.Coverage.Exhausted || r.Executions != 1 || len(r.Doubts) != 1 {
 		t.Errorf("%v, stopped: %s, %d executions, doubts %q", r.Outcome, r.Stopped, r.Executions, r.Doubts)
 	}
@@ -248,11 +262,11 @@ func TestFrom(t *testing.T) {
 
 func TestUnknownStrategy(t *testing.T) {
 	s := system(t, 3, 1)
-	_, err := run.Check(t.Context(), s, run.Options{Nodes: freezable{&fakes{programs: worldtest.Race}}, InMemory: run.InMemory{Strategy: "best"}})
-	if err == nil || !strings.Contains(err.Error(), `unknown strategy "best": all-paths, breadth-first, default`) {
+	_, err := run.Check(t.Context(), s, run.Options{Nodes: freezable{&fakes{programs: worldtest.Race}}, Search: run.Search{Strategy: "best"}})
+	if err == nil || !strings.Contains(err.Error(), `unknown strategy "best": default, all-paths, breadth-first`) {
 		t.Errorf("err = %v", err)
 	}
-	_, err = run.Check(t.Context(), s, run.Options{Nodes: &fakes{programs: worldtest.Race}, InMemory: run.InMemory{Strategy: "dpor"}})
+	_, err = run.Check(t.Context(), s, run.Options{Nodes: &fakes{programs: worldtest.Race}, Search: run.Search{Strategy: "dpor"}})
 	if err == nil || !strings.Contains(err.Error(), "cannot be frozen") {
 		t.Errorf("err = %v", err)
 	}
@@ -291,12 +305,12 @@ func (waiter) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Exit(0) }
 
 // Housekeeping hides no deadlock, and is not taken for one when something comes of it.
 func TestDeadlockBehindHousekeeping(t *testing.T) {
-	for _, name := range append(run.Strategies(), "") {
+	for _, name := range append(strategies(), "random") {
 		for _, tells := range []bool{false, true} {
 			s := system(t, 2, 0, 1)
 			s.EndsByTime = tells
 			programs := func() []worldtest.Program { return []worldtest.Program{&housekeeper{tells: tells}, waiter{}} }
-			r := inMemory(t, s, programs, run.Options{Executions: 3, InMemory: run.InMemory{Strategy: name}})
+			r := inMemory(t, s, programs, run.Options{Executions: 3, Search: run.Search{Strategy: name}})
 			switch {
 			case len(r.Bugs)+len(r.Doubts) > 0:
 				t.Errorf("%q: bugs %q, doubts %q", name, r.Bugs, r.Doubts)
@@ -328,7 +342,7 @@ func TestChangedFilesAreNoticed(t *testing.T) {
 	for _, file := range []string{"data", "lib.so"} {
 		write(t, filepath.Join(s.Dir, "data"), "1")
 		write(t, filepath.Join(s.Dir, "lib.so"), "1")
-		o := run.Options{Out: filepath.Join(s.Dir, file+"-out"), KeepGoing: true, Workers: 1, InMemory: run.InMemory{Strategy: "depth-first"}}
+		o := run.Options{Out: filepath.Join(s.Dir, file+"-out"), KeepGoing: true, Workers: 1, Search: run.Search{Strategy: "depth-first"}}
 		first := inMemory(t, s, loading, o)
 		again := inMemory(t, s, loading, o)
 		if len(first.Violations) == 0 || first.Coverage.Nodes.Executed == 0 || again.Coverage.Nodes.Executed != 0 {

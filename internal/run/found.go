@@ -16,7 +16,7 @@ import (
 
 // found confirms the violation that an execution ended in, unless it is known,
 // and enters it. Its record is that of the replay which confirmed it.
-func (c *check) found(worker, index int, a *attempt, tape *tape) error {
+func (c *check) found(index int, a *attempt, tape *tape) error {
 	c.confirming.Lock()
 	defer c.confirming.Unlock()
 	c.mu.Lock()
@@ -41,7 +41,7 @@ func (c *check) found(worker, index int, a *attempt, tape *tape) error {
 		return err
 	}
 	t, calls := tape.end(h, &a.Result, nodeNames(c.spec))
-	again, m, err := c.confirm(worker, t, calls, rec.step, func() bool { return c.ctx.Err() != nil })
+	again, m, err := c.confirm(t, calls, rec.step, func() bool { return c.ctx.Err() != nil })
 	err = first(err, rec.end(&again.Result))
 	switch {
 	case err != nil:
@@ -65,12 +65,12 @@ func (c *check) found(worker, index int, a *attempt, tape *tape) error {
 }
 
 // confirm replays a violation that was just found.
-func (y *system) confirm(worker int, t *trace.Trace, calls []byte, watch func(ariadne.Step), stopped func() bool) (attempt, *replay.Mismatch, error) {
+func (y *system) confirm(t *trace.Trace, calls []byte, watch func(ariadne.Step), stopped func() bool) (attempt, *replay.Mismatch, error) {
 	reader, err := trace.NewCallReader(bytes.NewReader(calls))
 	if err != nil {
 		return attempt{}, nil, bug{err}
 	}
-	return y.follow(worker, t, reader, watch, stopped)
+	return y.follow(t, reader, watch, stopped)
 }
 
 // unconfirmed enters a violation that did not happen again. It is none, but a

@@ -105,7 +105,7 @@ func distinct(lines []string) (d []string) {
 // changed says what is not as it was when the execution learnt of it.
 func (u used) changed() []string { return u.digests.changed(append(u.binding(), u.others()...)) }
 
-// described says what is not as a search in memory has learnt it.
+// described says what is not as a search has learnt it.
 func (d *digests) described(changed []memo.Dependency) []string {
 	var files []trace.File
 	for _, c := range changed {

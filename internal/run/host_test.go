@@ -61,7 +61,7 @@ func TestAnswersOfTheHost(t *testing.T) {
 					t.Fatal(err)
 				}
 				r, err := run.Check(t.Context(), s, run.Options{Out: filepath.Join(dir, out), Executions: 1, Workers: 1, Time: time.Minute, Version: "test",
-					InMemory: run.InMemory{Strategy: "depth-first"}})
+					Search: run.Search{Strategy: "depth-first"}})
 				var setup *ariadne.SetupError
 				if errors.As(err, &setup) {
 					t.Skip(err)
@@ -169,7 +169,7 @@ func TestHostChangesDuringACheck(t *testing.T) {
 		programs := func() []worldtest.Program {
 			return []worldtest.Program{changer{reader{path: path}}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
 		}
-		r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 20, InMemory: run.InMemory{Strategy: strategy, Audit: 1, NoMemo: true}})
+		r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 20, Search: run.Search{Strategy: strategy, Audit: 1, NoMemo: true}})
 		if r.Outcome != run.Inconclusive || len(r.Bugs) > 0 || !strings.Contains(strings.Join(r.Doubts, "\n"), "file "+path+" has changed") {
 			t.Errorf("%s: %v, doubts %q, bugs %q", strategy, r.Outcome, r.Doubts, r.Bugs)
 		}
@@ -194,7 +194,7 @@ func TestMismatchSaysWhere(t *testing.T) {
 	programs := func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Idle{}, fickle{count: &count}}
 	}
-	r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 3, InMemory: run.InMemory{Strategy: "depth-first", Audit: 1}})
+	r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 3, Search: run.Search{Strategy: "depth-first", Audit: 1}})
 	if r.Outcome != run.ToolBug || len(r.Bugs) == 0 {
 		t.Fatalf("%v: %q", r.Outcome, r.Bugs)
 	}
@@ -234,7 +234,7 @@ func TestFileComesDuringACheck(t *testing.T) {
 		programs := func() []worldtest.Program {
 			return []worldtest.Program{lister{dir: s.Dir, asks: asks, starts: &starts}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
 		}
-		r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 5, InMemory: run.InMemory{Strategy: "walks", NoMemo: true}})
+		r := inMemory(t, s, programs, run.Options{Workers: 1, Executions: 5, Search: run.Search{Strategy: "walks", NoMemo: true}})
 		doubts := strings.Join(r.Doubts, "\n")
 		if asks != strings.Contains(doubts, "file /spec/new is new, and a node asks for it by its name") || !asks && len(r.Doubts) > 0 || len(r.Bugs) > 0 || starts < 2 {
 			t.Errorf("asks for it by name: %v: %d starts, doubts %q, bugs %q", asks, starts, r.Doubts, r.Bugs)

@@ -47,14 +47,9 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, t *trace.Trac
 		return nil, err
 	}
 	r.Trace = path
-	var l *replay.Loose
-	onThread(func() {
-		err = y.once(ctx, r, func(in *instance) driver {
-			l = replay.NewLoose(in.world, t)
-			return driver{l, l.Watch}
-		})
-	})
-	if err == nil && l != nil {
+	l := replay.NewLoose(y.world(), t)
+	err = y.onThread(0, func() error { return y.once(ctx, r, l, l.Watch) })
+	if err == nil {
 		r.Loose = &Loose{Came: came(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(), Changed: y.changes(t), Wanted: t.Violation}
 	}
 	return y.finish(r, err)

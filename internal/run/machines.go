@@ -8,20 +8,7 @@ import (
 
 	"ariadne/internal/memo"
 	"ariadne/internal/node"
-	"ariadne/internal/spec"
 )
-
-// Machine returns the boot function of a node of s for an executor that is the
-// goroutine which calls it: real processes that can be frozen.
-func (p Processes) Machine(s *spec.Spec, i, worker int) memo.Boot {
-	return func() (memo.Machine, error) {
-		n, err := p.Start(NodeConfig{Spec: s, Node: &s.Nodes[i], Worker: worker})
-		if err != nil {
-			return nil, err
-		}
-		return machine{n.(starting)}, nil
-	}
-}
 
 // machine is a node as internal/memo has it.
 type machine struct{ starting }

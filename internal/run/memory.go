@@ -2,7 +2,7 @@ package run
 
 import host "ariadne/internal/machine"
 
-// shares are how a search in memory divides the memory that it may use, in bytes.
+// shares are how a search divides the memory that it may use, in bytes.
 type shares struct {
 	all         int64
 	memo        int64 // transitions

@@ -27,21 +27,12 @@ func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	onThread(func() {
-		err = y.once(ctx, r, func(*instance) driver { return driver{Strategy: strategy.Natural{}} })
-	})
-	return y.finish(r, err)
-}
-
-// driver chooses the actions of one execution, and is told each step, when watch is
-// not nil.
-type driver struct {
-	strategy.Strategy
-	watch func(ariadne.Step)
+	return y.finish(r, y.onThread(0, func() error { return y.once(ctx, r, &strategy.Natural{}, nil) }))
 }
 
 // once executes the system once, and records it. A violation is confirmed by a replay.
-func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver) error {
+// watch, when not nil, is told each step.
+func (y *system) once(ctx context.Context, r *Report, by strategy.Explorer, watch func(ariadne.Step)) error {
 	began := time.Now()
 	rec, err := y.record(0, r.Out)
 	if err != nil {
@@ -49,13 +40,16 @@ func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver)
 	}
 	tape := newTape(y.digests)
 	stopped := func() bool { return ctx.Err() != nil }
-	a, err := y.explore(0, by, func(s ariadne.Step) {
+	a, err := y.execute(execution{explorer: by, stopped: stopped, watch: func(s ariadne.Step) {
+		if watch != nil {
+			watch(s)
+		}
 		tape.step(s)
 		rec.step(s)
 		if y.opts.OnStep != nil {
 			y.opts.OnStep(s)
 		}
-	}, stopped)
+	}})
 	err = first(err, rec.end(&a.Result))
 	r.RealTime = time.Since(began)
 	r.End, r.Executions = a.End, 1
@@ -81,7 +75,7 @@ func (y *system) once(ctx context.Context, r *Report, by func(*instance) driver)
 		return err
 	}
 	t, calls := tape.end(h, &a.Result, r.names())
-	again, m, err := y.confirm(0, t, calls, nil, stopped)
+	again, m, err := y.confirm(t, calls, nil, stopped)
 	switch {
 	case err != nil:
 		return err

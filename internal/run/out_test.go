@@ -121,7 +121,7 @@ func TestDamagedRunDirectory(t *testing.T) {
 	}
 	for _, strategy := range []string{"walks", "depth-first", ""} {
 		out := "out-" + strategy
-		o := run.Options{Out: out, Version: "test", KeepGoing: true, Executions: 10, Workers: 1, InMemory: run.InMemory{Strategy: strategy}}
+		o := run.Options{Out: out, Version: "test", KeepGoing: true, Executions: 10, Workers: 1, Search: run.Search{Strategy: strategy}}
 		check := func(executions int, resume bool) (*run.Report, error) {
 			o := o
 			o.Nodes, o.Executions, o.Resume, o.CallName = freezable{&fakes{programs: worldtest.LostUpdate}}, executions, resume, worldtest.CallName

@@ -71,7 +71,7 @@ func checkPlanted(t *testing.T, name string, executions int) *run.Report {
 		t.Fatal(err)
 	}
 	r, err := run.Check(t.Context(), s, run.Options{Out: filepath.Join(t.TempDir(), "out"), Executions: executions, Workers: 1, Version: "test",
-		InMemory: run.InMemory{Strategy: "default"}})
+		Search: run.Search{Strategy: "default"}})
 	if err != nil {
 		t.Fatal(err)
 	}

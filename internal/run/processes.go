@@ -6,15 +6,15 @@ import (
 	"context"
 	"sync"
 
+	"ariadne/internal/memo"
 	"ariadne/internal/node"
 	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
 )
 
-// Processes is the NodeFactory of real processes. The goroutine that calls Start
-// becomes an executor: locked to its thread and, with all that it starts, pinned to
-// one processor.
+// Processes is the NodeFactory of real processes. All that is started by a thread is
+// pinned to one processor (Enter).
 type Processes struct {
 	interrupt <-chan struct{} // closed: steps end where they are
 }
@@ -28,19 +28,21 @@ func (o *Options) interruptible(ctx context.Context) NodeFactory {
 	return o.Nodes
 }
 
-// Start implements NodeFactory.
-func (p Processes) Start(c NodeConfig) (Node, error) {
+// Enter implements Places.
+func (Processes) Enter(i int) error {
 	cpus, err := processors()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := tracee.Pin(cpus[c.Worker%len(cpus)]); err != nil {
-		return nil, err
-	}
+	return tracee.Pin(cpus[i%len(cpus)])
+}
+
+// Start implements NodeFactory.
+func (p Processes) Start(c NodeConfig) (memo.Node, error) {
 	n := node.Start(node.Config{
 		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: p.interrupt,
 	})
-	return starting{n, c.Spec, c.Node}, nil
+	return machine{starting{n, c.Spec, c.Node}}, nil
 }
 
 // nodeSeed gives each node a seed of its own: equal ones make elections drag.

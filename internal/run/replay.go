@@ -58,8 +58,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	onThread(func() { err = y.replay(ctx, r, path, t, changes) })
-	return y.finish(r, err)
+	return y.finish(r, y.onThread(0, func() error { return y.replay(ctx, r, path, t, changes) }))
 }
 
 // beginReplay begins the report of a replay of the trace at path.
@@ -133,7 +132,7 @@ func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Tr
 	if err != nil {
 		return err
 	}
-	a, m, err := y.follow(0, t, calls, func(s ariadne.Step) {
+	a, m, err := y.follow(t, calls, func(s ariadne.Step) {
 		rec.step(s)
 		if y.opts.OnStep != nil {
 			y.opts.OnStep(s)

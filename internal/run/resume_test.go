@@ -31,7 +31,7 @@ const killedSearch = "ARIADNE_TEST_KILLED_SEARCH"
 
 // searched returns the system and the options of such a search.
 func searched(strategy, dir, path string) (*spec.Spec, run.Options, error) {
-	o := run.Options{Version: "test", KeepGoing: true, Workers: 2, InMemory: run.InMemory{Strategy: strategy}}
+	o := run.Options{Version: "test", KeepGoing: true, Workers: 2, Search: run.Search{Strategy: strategy}}
 	if strategy == "default" {
 		o.Workers = 1 // a second one makes random rounds meanwhile, as many as it can
 	}
@@ -47,19 +47,19 @@ func searched(strategy, dir, path string) (*spec.Spec, run.Options, error) {
 		return specIn(dir, 3, 2, 0), o, nil
 	}
 	s, err := spec.Read(path)
-	o.Depth, o.InMemory.Deviations, o.InMemory.Timers = 40, space.AtMost(2), space.AtMost(1)
+	o.Depth, o.Search.Deviations, o.Search.Timers = 40, space.AtMost(2), space.AtMost(1)
 	return s, o, err
 }
 
 // slow are nodes whose steps take a while.
 type slow struct{ freezable }
 
-func (f slow) Machine(s *spec.Spec, i, worker int) memo.Boot {
-	boot := f.freezable.Machine(s, i, worker)
-	return func() (memo.Machine, error) {
-		m, err := boot()
-		return slowMachine{m}, err
+func (f slow) Start(c run.NodeConfig) (memo.Node, error) {
+	n, err := f.freezable.Start(c)
+	if m, ok := n.(memo.Machine); ok {
+		n = slowMachine{m}
 	}
+	return n, err
 }
 
 type slowMachine struct{ memo.Machine }
@@ -243,7 +243,7 @@ func TestRandomSearchesGoOnCounting(t *testing.T) {
 	search := func(strategy, out string, executions int, resume bool) *run.Coverage {
 		t.Helper()
 		r := inMemory(t, s, worldtest.TwoPhaseCommit, run.Options{Out: out, Resume: resume, KeepGoing: true, Workers: 1, Executions: executions,
-			InMemory: run.InMemory{Strategy: strategy, States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}})
+			Search: run.Search{Strategy: strategy, States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}})
 		c := r.Coverage
 		if r.Executions != executions || c.Paths+c.Earlier != executions || len(r.Bugs) > 0 {
 			t.Errorf("%s: %d executions, %d paths, bugs %q", strategy, r.Executions, c.Paths, r.Bugs)
@@ -296,7 +296,7 @@ func TestResumedSearchDoesNotForgetRefusals(t *testing.T) {
 		programs := worldtest.TwoPhaseCommit()
 		return append(programs[:2], refuser{programs[2]})
 	}
-	o := run.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 500, InMemory: run.InMemory{Strategy: "walks"}}
+	o := run.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 500, Search: run.Search{Strategy: "walks"}}
 	whole := inMemory(t, s, refusing, o)
 	o.Out, o.Executions = "parts", 100
 	inMemory(t, s, refusing, o)

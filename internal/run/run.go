@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/readfile"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
@@ -56,8 +57,8 @@ type Options struct {
 	First      int           // index of the first execution, to run one walk again
 	Resume     bool          // go on where the check in Out was interrupted
 
-	// InMemory searches in memory when it names a strategy; Nodes must be Machines.
-	InMemory
+	// Search says how to search.
+	Search
 
 	// Force replays although programs or spec differ from the trace's.
 	Force bool
@@ -69,8 +70,15 @@ type Options struct {
 // with automata of a few lines.
 type NodeFactory interface {
 	// Start returns a node that has not been switched on yet. It is called, and
-	// the node used and closed, on one goroutine that is locked to its thread.
-	Start(NodeConfig) (Node, error)
+	// the node used and closed, on one goroutine that is locked to its thread. Strategies
+	// that remember need nodes that are memo.Machines.
+	Start(NodeConfig) (memo.Node, error)
+}
+
+// Places is a NodeFactory that cares where its nodes run.
+type Places interface {
+	// Enter makes the thread that calls it the place of worker number i's nodes.
+	Enter(i int) error
 }
 
 // NodeConfig is what a node needs to know.
@@ -79,16 +87,6 @@ type NodeConfig struct {
 	Node *spec.Node // of Spec.Nodes
 	// Calls asks for Output.CallTrace.
 	Calls bool
-	// Worker is the number of the goroutine, from 0: nodes of one worker share
-	// a processor.
-	Worker int
-}
-
-// Node is one node of one execution.
-type Node interface {
-	ariadne.Automaton
-	// Close ends its processes and gives back all that it holds.
-	Close() error
 }
 
 // Outcome says how a run ended.
@@ -154,7 +152,7 @@ type Report struct {
 
 	Nodes      []NodeReport
 	Violations []Violation
-	// Coverage is there when a check searched in memory.
+	// Coverage is there of a check.
 	Coverage *Coverage `json:",omitempty"`
 	// Notes are what is to be known besides, one line each.
 	Notes []string `json:",omitempty"`
@@ -186,8 +184,7 @@ func rate(n int, d time.Duration) float64 {
 type NodeReport struct {
 	Name string
 	Log  string // path of its log, or ""
-	// Refusals, with counts summed over all executions, or in a search in memory over
-	// all transitions that it came by.
+	// Refusals, with counts summed over all steps that were not taken before.
 	Refusals []ariadne.Refusal
 }
 

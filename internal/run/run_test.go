@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/run"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
@@ -33,28 +34,29 @@ type fakes struct {
 	made   int
 	open   int
 	worker map[int]bool
-	// batch are the programs of the execution that is being opened, by worker.
-	batch map[int][]worldtest.Program
 }
 
-func (f *fakes) Start(c run.NodeConfig) (run.Node, error) {
+func (f *fakes) Enter(worker int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id := int(c.Node.ID)
-	if f.batch == nil {
-		f.batch, f.worker = map[int][]worldtest.Program{}, map[int]bool{}
+	if f.worker == nil {
+		f.worker = map[int]bool{}
 	}
-	if id == 0 {
-		f.batch[c.Worker] = f.programs()
-	}
-	last := id == len(f.batch[c.Worker])-1
+	f.worker[worker] = true
+	return nil
+}
+
+func (f *fakes) Start(c run.NodeConfig) (memo.Node, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id, programs := int(c.Node.ID), f.programs()
+	last := id == len(programs)-1
 	if last && f.failing != nil {
 		return nil, f.failing
 	}
 	f.made++
 	f.open++
-	f.worker[c.Worker] = true
-	n := &fake{Automaton: worldtest.NewAutomaton(c.Node.ID, f.batch[c.Worker][id]), f: f}
+	n := &fake{Automaton: worldtest.NewAutomaton(c.Node.ID, programs[id]), f: f}
 	if last {
 		n.refusals = f.refusals
 	}
@@ -460,7 +462,7 @@ func TestErrorsOfNodes(t *testing.T) {
 	t.Run("at the start", func(t *testing.T) {
 		f := &fakes{programs: pingPong, failing: wrong}
 		_, err := run.Check(t.Context(), system(t, 2, 0, 0), run.Options{Nodes: f, Executions: 1})
-		if !errors.Is(err, wrong) || !strings.HasPrefix(err.Error(), "node n2: ") {
+		if !errors.Is(err, wrong) || !strings.Contains(err.Error(), "node n2: ") {
 			t.Errorf("err = %v", err)
 		}
 		closed(t, f)
@@ -640,7 +642,7 @@ func TestInterruptedRun(t *testing.T) {
 
 func TestTimeBudget(t *testing.T) {
 	s := system(t, 2, 0, 0)
-	r := check(t, s, &fakes{programs: pingPong}, run.Options{Time: 50 * time.Millisecond})
+	r := check(t, s, &fakes{programs: pingPong}, run.Options{Time: 500 * time.Millisecond})
 	if r.Stopped != "time" || r.Outcome != run.Nothing || r.RealTime > 10*time.Second {
 		t.Errorf("report %+v", r)
 	}

@@ -92,7 +92,7 @@ func (x *explorer) seenKey(version ariadne.Digest) ariadne.Digest {
 	for _, n := range x.system.Nodes() {
 		h.Write(n.Initial[:])
 	}
-	for _, r := range x.opts.InMemory.States {
+	for _, r := range x.opts.Search.States {
 		fmt.Fprintf(h, "%q", r)
 	}
 	return ariadne.Digest(h.Sum(nil))

@@ -49,7 +49,7 @@ func TestMemoryStaysWithinItsBudget(t *testing.T) {
 		}
 	})
 	r, err := run.Check(t.Context(), s, run.Options{Out: filepath.Join(t.TempDir(), "out"), Time: length, KeepGoing: true, Version: "test",
-		InMemory: run.InMemory{Strategy: "default", Memory: budget}})
+		Search: run.Search{Strategy: "default", Memory: budget}})
 	close(done)
 	watcher.Wait()
 	if err != nil {

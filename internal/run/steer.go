@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"ariadne/internal/script"
@@ -14,7 +13,7 @@ import (
 
 // Steer enters what a spec says of how to search, where the options do not say it.
 func (o *Options) Steer(e *spec.Explore) {
-	m := &o.InMemory
+	m := &o.Search
 	for _, b := range []struct {
 		to   *space.Bound
 		from *int
@@ -43,27 +42,16 @@ func (o *Options) Steer(e *spec.Explore) {
 	}
 }
 
-// What of the user's word matters depends on the strategy: some go on from states and
-// not from paths, and so need not go on from one that is like another; others take one
-// path of those that differ in the order of what is independent.
-var (
-	statewise = []string{"default", "depth-first", "breadth-first", "deviations", "periphery", "script"}
-	orderwise = []string{"default", "dpor", "sleep-sets", "rounds"}
-)
+// What of the user's word matters depends on the strategy.
 
-func (x *explorer) symmetric() bool {
-	m := &x.opts.InMemory
-	return len(m.Symmetric) > 0 && slices.Contains(statewise, m.Strategy)
-}
+func (x *explorer) symmetric() bool { return x.row.States && len(x.opts.Symmetric) > 0 }
 
 func (x *explorer) likens() bool {
-	m := &x.opts.InMemory
-	return m.Script != nil && m.Script.Likens() && slices.Contains(statewise, m.Strategy)
+	return x.row.States && x.opts.Script != nil && x.opts.Script.Likens()
 }
 
 func (x *explorer) relates() bool {
-	m := &x.opts.InMemory
-	return m.Script != nil && m.Script.Relates() && slices.Contains(orderwise, m.Strategy)
+	return x.row.Orders && x.opts.Script != nil && x.opts.Script.Relates()
 }
 
 // word is what the user has said, as a worker's search takes it.
@@ -86,8 +74,8 @@ func (w word) Err() error {
 // obey makes the search of worker id obey the user.
 func (x *explorer) obey(id int, e *search.Exploration) (w word) {
 	if x.symmetric() {
-		w.symmetry = space.NewSymmetry(len(x.spec.Nodes), x.opts.InMemory.Symmetric)
-		w.symmetry.Audit = x.opts.InMemory.Audit
+		w.symmetry = space.NewSymmetry(len(x.spec.Nodes), x.opts.Symmetric)
+		w.symmetry.Audit = x.opts.Audit
 		e.Space.Symmetry = w.symmetry
 		e.Classes = append(e.Classes, (*space.Path).Class)
 	}
@@ -96,7 +84,7 @@ func (x *explorer) obey(id int, e *search.Exploration) (w word) {
 	}
 	r := x.rules[id]
 	w.rules = r
-	r.Audit(e.Space.Source, x.opts.InMemory.Audit)
+	r.Audit(e.Space.Source, x.opts.Audit)
 	if series, ok := e.Explorer.(*strategy.Series); ok {
 		if s, ok := series.Parts[0].Explorer.(*strategy.Scripted); ok {
 			s.Ask = r.Explore
@@ -113,7 +101,7 @@ func (x *explorer) obey(id int, e *search.Exploration) (w word) {
 
 // listen passes on what the script prints, and has printed as it was read.
 func (c *check) listen() {
-	s := c.opts.InMemory.Script
+	s := c.opts.Search.Script
 	if s == nil || c.opts.OnPrint == nil {
 		return
 	}
@@ -139,7 +127,7 @@ func (x *explorer) obeyed(w word) {
 // under says what of the user's word the result rests on.
 func (x *explorer) under() []string {
 	var lines []string
-	m := &x.opts.InMemory
+	m := &x.opts.Search
 	if x.symmetric() {
 		for _, group := range m.Symmetric {
 			var names []string

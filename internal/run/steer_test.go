@@ -38,8 +38,8 @@ func TestScript(t *testing.T) {
 	check := func(strategy, text string) (*run.Report, []string, error) {
 		var lines []string
 		o := run.Options{KeepGoing: true, Nodes: freezable{&fakes{programs: worldtest.TwoPhaseCommit}}, CallName: worldtest.CallName,
-			OnPrint:  func(line string) { lines = append(lines, line) },
-			InMemory: run.InMemory{Strategy: strategy, Script: loadScript(t, s.Dir, text)}}
+			OnPrint: func(line string) { lines = append(lines, line) },
+			Search:  run.Search{Strategy: strategy, Script: loadScript(t, s.Dir, text)}}
 		r, err := run.Check(t.Context(), s, o)
 		return r, lines, err
 	}
@@ -70,7 +70,7 @@ func TestScript(t *testing.T) {
 
 func TestSymmetricNodes(t *testing.T) {
 	s := system(t, 3, 0, 1, 2)
-	o := run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first"}}
+	o := run.Options{KeepGoing: true, Search: run.Search{Strategy: "depth-first"}}
 	all := inMemory(t, s, pings, o).Coverage
 	o.Symmetric = [][]ariadne.NodeID{{1, 2}}
 	half := inMemory(t, s, pings, o).Coverage
@@ -98,10 +98,10 @@ func TestSteer(t *testing.T) {
 	n := func(n int) *int { return &n }
 	e := spec.Explore{Weights: [4]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5}, Backtracks: n(7), Symmetric: [][]ariadne.NodeID{{0, 1}},
 		Bounds: spec.Bounds{Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)}}
-	o := run.Options{InMemory: run.InMemory{Timers: space.Unbounded, Delays: space.AtMost(3)}}
+	o := run.Options{Search: run.Search{Timers: space.Unbounded, Delays: space.AtMost(3)}}
 	o.Weights[ariadne.ActFire] = 9
 	o.Steer(&e)
-	m := o.InMemory
+	m := o.Search
 	if o.Depth != 40 || m.Deviations != space.AtMost(0) || m.Deliveries != space.AtMost(30) || m.Timers != space.Unbounded ||
 		m.Delays != space.AtMost(3) || m.Backtracks != space.AtMost(7) || m.Weights != [4]int{0, 0, 2, 9} || len(m.Symmetric) != 1 {
 		t.Errorf("%+v", o)
@@ -112,7 +112,7 @@ func TestSteer(t *testing.T) {
 func TestDelaysAreBounded(t *testing.T) {
 	s := system(t, 3, 2)
 	states := func(b space.Bound) int {
-		o := run.Options{KeepGoing: true, InMemory: run.InMemory{Strategy: "depth-first", Delays: b}}
+		o := run.Options{KeepGoing: true, Search: run.Search{Strategy: "depth-first", Delays: b}}
 		return inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage.States
 	}
 	if none, one, two, more := states(space.AtMost(0)), states(space.AtMost(1)), states(0), states(space.AtMost(5)); none >= one || one >= two || two != more {

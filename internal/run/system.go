@@ -2,14 +2,17 @@ package run
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
@@ -87,7 +90,7 @@ func (y *system) limits() search.Limits {
 func (y *system) header(execution int, dir string) (trace.Header, error) {
 	path, err := relative(dir, y.spec.Path)
 	steps := y.limits().Steps
-	if y.opts.InMemory.From != nil {
+	if y.opts.From != nil {
 		steps = y.spec.Limits.Steps // a depth counts from there, not from the start
 	}
 	return trace.Header{
@@ -142,31 +145,57 @@ func commandName(c spec.Command) string {
 
 const maxCommandName = 40
 
-// instance is the system's nodes, living, and the world around them.
-type instance struct {
-	world *world.World
-	nodes []Node
-	names []string
-}
-
-// open makes the nodes of an execution. Close must follow.
-func (y *system) open(worker int) (*instance, error) {
-	in := &instance{names: nodeNames(y.spec)}
+// world is the system without its nodes.
+func (y *system) world() *world.System {
 	var nodes []world.Node
 	for i := range y.spec.Nodes {
 		def := &y.spec.Nodes[i]
-		n, err := y.opts.Nodes.Start(NodeConfig{Spec: y.spec, Node: def, Calls: true, Worker: worker})
-		if err != nil {
-			in.close()
-			return nil, fmt.Errorf("node %s: %w", def.Name, err)
-		}
-		in.nodes = append(in.nodes, n)
 		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
-			Client: def.Client, Initial: y.initial(i), Automaton: n})
+			Client: def.Client, Initial: y.initial(i)})
 	}
-	in.world = world.New(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays}, nodes)
-	return in, nil
+	delays := y.opts.Search.Delays.Min(y.spec.Delays)
+	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: delays}, nodes)
 }
+
+// start starts node i. calls: with Output.CallTrace.
+func (y *system) start(i int, calls bool) (memo.Node, error) {
+	def := &y.spec.Nodes[i]
+	n, err := y.opts.Nodes.Start(NodeConfig{Spec: y.spec, Node: def, Calls: calls})
+	if err != nil {
+		return nil, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", def.Name, err)}
+	}
+	return n, nil
+}
+
+// living returns the system with nodes that live.
+func (y *system) living(now func() time.Duration) *memo.Living {
+	var start []func() (memo.Node, error)
+	for i := range y.spec.Nodes {
+		start = append(start, func() (memo.Node, error) { return y.start(i, true) })
+	}
+	return memo.NewLiving(y.world(), start, now)
+}
+
+// boots are the ways to make the nodes of an executor.
+func (y *system) boots() []memo.Boot {
+	var boots []memo.Boot
+	for i := range y.spec.Nodes {
+		boots = append(boots, func() (memo.Machine, error) {
+			n, err := y.start(i, false)
+			if err != nil {
+				return nil, err
+			}
+			m, ok := n.(memo.Machine)
+			if !ok {
+				return nil, errors.Join(errNotFrozen, n.Close())
+			}
+			return m, nil
+		})
+	}
+	return boots
+}
+
+var errNotFrozen error = &ariadne.SetupError{Err: errors.New("these nodes cannot be frozen, which a strategy that remembers needs")}
 
 // initial names the state in which node i is before its start.
 func (y *system) initial(i int) ariadne.Digest {
@@ -177,18 +206,6 @@ func (y *system) initial(i int) ariadne.Digest {
 	}
 	fmt.Fprintf(h, " %q", y.spec.Nodes[i].Links)
 	return ariadne.Digest(h.Sum(nil))
-}
-
-// close ends the nodes and returns the first error.
-func (in *instance) close() error {
-	var first error
-	for i, n := range in.nodes {
-		if err := n.Close(); err != nil && first == nil {
-			first = fmt.Errorf("node %s: close: %w", in.names[i], err)
-		}
-	}
-	in.nodes = nil
-	return first
 }
 
 // programsOf are the files behind the commands, with their digests.

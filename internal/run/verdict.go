@@ -50,7 +50,7 @@ func (r *Report) refused(id ariadne.NodeID, refusals []ariadne.Refusal) {
 	}
 }
 
-// searched is the strategy of a search in memory, or "".
+// searched is the strategy of a check, or "".
 func (r *Report) searched() string {
 	if r.Coverage == nil {
 		return ""

@@ -1,25 +1,30 @@
 package run
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
 	"time"
 
 	"ariadne"
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
-	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/trace"
 )
 
-// worker explores in memory, on a goroutine of its own. What it counts it enters into
-// the report now and then: paths may end by the hundred thousand in a second.
+// worker explores, on a goroutine of its own. What it counts it enters into
+// the report now and then: paths may end by the hundred thousand in a second. Where nodes
+// live each path is an execution with an index, and is entered by itself.
 type worker struct {
 	*explorer
 	id     int
 	search *search.Exploration
-	nodes  *memo.Worker
+	nodes  io.Closer
+	living *living // where nodes live, else nil
 	meter  *coverage.Meter
 	word   word // the user's
 	asked  int  // how often it was asked whether to stop
@@ -53,14 +58,23 @@ type repeated struct {
 // enterEvery is how often a worker enters what it counted.
 const enterEvery = 20 * time.Millisecond
 
-func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter, nodes *memo.Worker) *worker {
-	w := &worker{explorer: x, id: id, nodes: nodes, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
-	w.search = &search.Exploration{
-		Space: space.New(x.system, x.memo, nodes), Explorer: e, Bounds: x.bounds(), Limit: x.spec.Limits.Steps, Seen: x.none,
-		Checks: func() []property.Check { return x.checks() }, Watch: w.watch, Stopped: w.isStopped, Ended: w.ended,
+// newWorker returns worker id of so many.
+func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
+	w := &worker{explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
+	var s *space.Space
+	if x.row.Lives {
+		nodes := x.check.living(x.now)
+		x.living = append(x.living, nodes)
+		s, w.nodes, w.living = space.Live(x.system, nodes), nodes, &living{worker: w, nodes: nodes}
+	} else {
+		nodes := x.pool.Worker(x.executor(id, of))
+		s, w.nodes = space.New(x.system, x.memo, nodes), nodes
 	}
-	switch e.(type) {
-	case *strategy.Series, *strategy.Periphery:
+	w.search = &search.Exploration{
+		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.spec.Limits.Steps, Seen: x.none,
+		Checks: x.checks, Watch: w.watch, Stopped: w.isStopped, Ended: w.ended,
+	}
+	if strategy.Knows(e) {
 		w.search.Seen = x.seen
 		w.near = true
 		x.nearby++
@@ -69,19 +83,57 @@ func (x *explorer) newWorker(id int, e strategy.Explorer, m *coverage.Meter, nod
 	return w
 }
 
-// run explores until there is nothing left or the check is over.
+// run explores until there is nothing left or the check is over. Where nodes live, an
+// execution that fails by Ariadne's fault is not the last one, if the check is to keep going.
 func (w *worker) run() error {
-	how, err := w.search.Run()
-	w.err = first(w.err, w.enter())
+	how, err := w.explore()
+	for b := (bug{}); w.living != nil && errors.As(err, &b); {
+		w.fail(err)
+		if err = nil; w.stopped() {
+			break
+		}
+		if err = asBug(w.living.nodes.Restart()); err == nil {
+			how, err = w.explore()
+		}
+	}
+	w.err = first(err, w.enter())
 	w.done(how)
 	w.obeyed(w.word)
-	return first(first(w.err, w.word.Err()), asBug(err))
+	return first(w.err, w.word.Err())
+}
+
+// explore explores until something is wrong, too. A panic is an error that says where.
+func (w *worker) explore() (how string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = w.told(bug{fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
+		}
+	}()
+	how, err = w.search.Run()
+	err = first(w.err, w.told(asBug(err)))
+	w.err = nil
+	if w.living != nil {
+		err = first(err, w.living.stopped(err))
+	}
+	return how, err
+}
+
+// told says of a bug in which execution it was met, where they can be told apart.
+func (w *worker) told(err error) error {
+	var b bug
+	if w.living != nil && errors.As(err, &b) {
+		return bug{fmt.Errorf("execution %d: %w", w.living.index(), b.error)}
+	}
+	return err
 }
 
 // watch looks at the frame to which a path has come.
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
-	if by := p.Last().By; by != nil && w.meter.Met() {
+	switch by := p.Last().By; {
+	case w.living != nil:
+		w.living.watch(p)
+	case by != nil && w.meter.Met():
 		w.met(by)
 	}
 }
@@ -106,7 +158,7 @@ func (x *explorer) met(by *memo.Transition) {
 // isStopped is asked before each step. To find out costs more than a step does.
 func (w *worker) isStopped() bool {
 	w.asked++
-	if w.asked%64 == 1 && w.stopped() {
+	if (w.asked%64 == 1 || w.living != nil) && w.stopped() {
 		w.over.Store(true)
 	}
 	return w.over.Load() || w.word.Err() != nil
@@ -125,13 +177,18 @@ func (w *worker) ended(p *space.Path, end string, v *ariadne.Violation) bool {
 	if p.Approaching() && w.id > 0 {
 		return false // all workers come to the same end, which counts once
 	}
-	if !w.take() {
+	if w.living == nil && !w.take() {
 		return false
 	}
 	if w.totals.Path(p) {
 		if w.err = w.sample(); w.err != nil {
 			return false
 		}
+	}
+	if w.living != nil {
+		w.add()
+		w.err = w.living.ended(p, end, v)
+		return w.err == nil && !w.stopped()
 	}
 	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.again(v) {
 		w.paths++
@@ -168,8 +225,9 @@ func (w *worker) enter() error {
 func (w *worker) add() {
 	c, e := &w.search.Coverage, &w.entered
 	a := &attempt{Result: search.Result{Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Time: w.virtual}, counted: true}
-	w.check.steps.Add(int64(a.Steps))
-	series, ok := w.search.Explorer.(*strategy.Series)
+	if w.living == nil { // which counts as it goes
+		w.check.steps.Add(int64(a.Steps))
+	}
 	w.check.mu.Lock()
 	defer w.check.mu.Unlock()
 	w.report.count(a)
@@ -186,10 +244,10 @@ func (w *worker) add() {
 		r.count = 0
 	}
 	w.recount()
-	if w.near && ok && len(series.Parts) == 1 {
+	if w.near && !strategy.Knows(w.search.Explorer) {
 		w.near = false
 		w.nearby--
-		w.cover.Again = w.kind.again || w.nearby > 0
+		w.cover.Again = w.row.Again || w.nearby > 0
 	}
 	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
 	clear(w.ends)
@@ -215,9 +273,7 @@ func (w *worker) enterAlone(p *space.Path, end string, v *ariadne.Violation) err
 	for i := range p.Steps() {
 		tape.steps = append(tape.steps, trace.NewStep(p.Step(i+1)))
 	}
-	var err error
-	onThread(func() { err = w.found(w.id, index, a, tape) })
-	return err
+	return w.onThread(w.id, func() error { return w.found(index, a, tape) })
 }
 
 // attempt is what a path came to. Its steps are counted elsewhere.
@@ -254,7 +310,9 @@ func (w *worker) done(how string) {
 	case search.SearchExhausted:
 		w.plan.Stop(StopExplored)
 	case search.SearchDone:
-		w.plan.Stop("the strategy has no more paths")
+		if w.living == nil { // there others may still be at work on the last of them
+			w.plan.Stop("the strategy has no more paths")
+		}
 	case search.SearchNowhere:
 		w.plan.Stop(StopNowhere)
 		w.report.doubt("the natural schedule ended before the step from which to explore: nothing was explored")

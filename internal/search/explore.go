@@ -1,3 +1,15 @@
+// Package search decides what is executed: an Exploration (explore.go) lets an explorer
+// choose path after path, and judges and counts them; a Plan (plan.go) holds what a
+// check has found and when it is enough. It starts no goroutine and reads no clock;
+// internal/run lends it both.
+//
+// Invariant: which paths an exploration takes is a function of the space, the explorer and
+// the bounds.
+//
+// What it is not: a proof. Random walks may miss any bug; an exploration says whether
+// it has seen all within its bounds.
+//
+// Read next: internal/search/strategy, internal/property, internal/replay.
 package search
 
 import (
@@ -11,8 +23,10 @@ import (
 	"ariadne/internal/world"
 )
 
-// Exploration is a search in memory, to be driven by Run: an explorer chooses path
-// after path through a space; states, steps and ends are judged and counted.
+// Exploration is a search, to be driven by Run: an explorer chooses path after path
+// through a space; states, steps and ends are judged and counted. A single run, a replay
+// and random walks with fresh nodes are searches of a space whose nodes live
+// (space.Live): there each path is a whole execution, from the first state on.
 //
 // Checks are made anew for whatever they judge. They judge each transition alone,
 // once, when a path first takes it, and each path that ends because nothing more
@@ -35,7 +49,8 @@ type Exploration struct {
 	Checks func() []property.Check
 	// Stopped, when not nil, is asked now and then whether to end the search.
 	Stopped func() bool
-	// Watch, when not nil, is told each frame as a path gets to it.
+	// Watch, when not nil, is told each frame as a path gets to it. Of the housekeeping by
+	// which a path is outlasted it is told only where nodes live.
 	Watch func(p *space.Path)
 	// Ended, when not nil, is told how each path ended, and its violation or nil. The
 	// search goes on unless it returns false.
@@ -51,6 +66,9 @@ type Exploration struct {
 	Coverage Coverage
 
 	aside bool // the path is (strategy.Sider)
+	// checks are those of the path, which see each step as it comes, where nodes live;
+	// else nil.
+	checks []property.Check
 }
 
 // Coverage is how much was done.
@@ -67,9 +85,6 @@ type Coverage struct {
 	Bounded int
 	Ends    map[string]int
 }
-
-// EndSeen is the end of a path that came to a known state.
-const EndSeen = "known state"
 
 // How the search as a whole ended.
 const (
@@ -88,13 +103,11 @@ func (x *Exploration) Run() (string, error) {
 	if x.Seen == nil {
 		x.Seen = &space.Set{}
 	}
-	p := space.NewPath(x.Space, x.Bounds)
-	p.Ends = func(e *world.Event, by *memo.Transition) bool {
-		end, _ := x.fault(p, e, by)
-		return end != ""
-	}
 	x.Coverage.Ends = map[string]int{}
-	x.arrive(p)
+	if x.Space.Restart != nil {
+		return x.executions()
+	}
+	p := x.begin()
 	if how, err := x.approach(p); how != "" || err != nil {
 		return how, err
 	}
@@ -111,6 +124,43 @@ func (x *Exploration) Run() (string, error) {
 	}
 }
 
+// executions searches where nodes live: each path begins at the first state.
+func (x *Exploration) executions() (string, error) {
+	for n := 0; ; n++ {
+		if x.Stopped != nil && x.Stopped() {
+			return SearchStopped, nil
+		}
+		p := space.NewPath(x.Space, x.Bounds)
+		if _, ok := x.Explorer.Begin(p); !ok {
+			return x.whole(), nil
+		}
+		if n > 0 {
+			if err := x.Space.Restart(); err != nil {
+				return SearchStopped, err
+			}
+		}
+		x.checks = x.Checks()
+		x.arrive(p)
+		if how, err := x.approach(p); how != "" || err != nil {
+			return how, err
+		}
+		if done, err := x.path(p); err != nil || done {
+			return SearchStopped, err
+		}
+	}
+}
+
+// begin returns the path without steps.
+func (x *Exploration) begin() *space.Path {
+	p := space.NewPath(x.Space, x.Bounds)
+	p.Ends = func(e *world.Event, by *memo.Transition) bool {
+		end, _ := x.fault(p, e, by)
+		return end != ""
+	}
+	x.arrive(p)
+	return p
+}
+
 // approach takes the natural schedule to where the paths begin; it says how the
 // search ended when it gets no further, or "".
 func (x *Exploration) approach(p *space.Path) (string, error) {
@@ -119,7 +169,7 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 			return SearchStopped, nil
 		}
 		if end, v := x.over(p); end != "" {
-			if err := x.outlast(p, &end); err != nil {
+			if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
 				return SearchStopped, err
 			}
 			x.judgeEnd(p, &end, &v)
@@ -140,12 +190,16 @@ func (x *Exploration) push(p *space.Path, event int) error {
 	if err := p.Push(event); err != nil {
 		return err
 	}
+	x.count(p)
+	x.arrive(p)
+	return nil
+}
+
+func (x *Exploration) count(p *space.Path) {
 	out := &p.Last().By.Output
 	x.Coverage.Steps++
 	x.Coverage.Calls += out.Calls
 	x.Coverage.Messages += len(out.Messages)
-	x.arrive(p)
-	return nil
 }
 
 // whole says whether all was explored.
@@ -245,19 +299,23 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	if by.Output.Cut != "" {
 		return EndCut, nil
 	}
+	if by.Output.Fatal != "" { // what else it did in this step, it may have done for that
+		return EndFatal, nil
+	}
 	if v := x.judge(p.StepOf(p.Steps(), e, by)); v != nil {
 		return EndViolation, v
-	}
-	if by.Output.Fatal != "" {
-		return EndFatal, nil
 	}
 	by.Fine.Store(true)
 	return "", nil
 }
 
-// judge lets fresh checks look at a step alone.
+// judge lets fresh checks look at a step alone, or those of the path.
 func (x *Exploration) judge(s ariadne.Step) *ariadne.Violation {
-	for _, c := range x.Checks() {
+	checks := x.checks
+	if checks == nil {
+		checks = x.Checks()
+	}
+	for _, c := range checks {
 		if v := c.Step(s); v != nil {
 			return v
 		}
@@ -265,21 +323,22 @@ func (x *Exploration) judge(s ariadne.Step) *ariadne.Violation {
 	return nil
 }
 
-// judgePath lets fresh checks look at all of a path.
+// judgePath lets fresh checks look at all of a path, or those of the path at its end.
 func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
-	checks := x.Checks()
-	at := ariadne.Time(0)
-	for i := 1; i <= p.Steps(); i++ {
-		s := p.Step(i)
-		at = max(at, s.At)
-		for _, c := range checks {
-			if v := c.Step(s); v != nil {
-				return v
+	checks := x.checks
+	if checks == nil {
+		checks = x.Checks()
+		for i := 1; i <= p.Steps(); i++ {
+			s := p.Step(i)
+			for _, c := range checks {
+				if v := c.Step(s); v != nil {
+					return v
+				}
 			}
 		}
 	}
 	for _, c := range checks {
-		if v := c.End(property.End{Quiet: end == EndQuiet, Step: p.Steps(), At: at}); v != nil {
+		if v := c.End(property.End{Quiet: end == EndQuiet, Step: p.Steps(), At: p.Last().State.Now}); v != nil {
 			return v
 		}
 	}
@@ -288,14 +347,14 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 
 func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
 	steps := p.Len()
-	if err := x.outlast(p, &end); err != nil {
+	if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
 		return true, err
 	}
 	how := x.judgeEnd(p, &end, &v)
 	if x.Ended != nil && !x.Ended(p, end, v) {
 		return true, nil
 	}
-	if p.Len() > steps {
+	if p.Len() > steps && x.Space.Restart == nil {
 		p.Withdraw(steps)
 	}
 	if err := x.Explorer.End(p, how); err != nil {
@@ -304,28 +363,48 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 	return false, nil
 }
 
-// outlast lets the housekeeping of a path that the time limit has ended go on, as an
-// Execution does, until something comes of it or nothing can. The explorer does not
-// see these steps, among which there is no choice that matters.
-func (x *Exploration) outlast(p *space.Path, end *string) error {
+// outlast lets the housekeeping of a path that the time limit has ended go on, until
+// something comes of it or nothing can. The explorer does not see these steps, among
+// which there is no choice that matters.
+func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation) (stopped bool, err error) {
 	steps, y := p.Len(), x.Space.System
 	for *end == EndTime && y.Idle(&p.Last().State.State) {
 		if y.Calm(&p.Last().State.State) {
 			*end = EndQuiet
-			return nil
+			return false, nil
 		}
 		if x.Bounds.Depth > 0 && p.Steps() >= x.Bounds.Depth {
 			break
 		}
-		if err := p.Outlast(); err != nil {
-			return err
+		if x.Stopped != nil && x.Stopped() {
+			return true, nil
 		}
-		x.Coverage.Steps++
+		if err := p.Outlast(); err != nil {
+			return false, err
+		}
+		x.count(p)
+		if x.Space.Restart != nil && x.Watch != nil {
+			x.Watch(p)
+		}
+		if why, w := x.fault(p, p.Event(p.Len()), p.Last().By); why != "" {
+			*end, *v = why, w
+			return false, nil
+		}
 	}
-	if p.Len() > steps {
+	switch f := &p.Last().State.State; {
+	case p.Len() == steps:
+		return false, nil
+	case y.ClientsDone(f):
+		*end = EndClients
+		return false, nil
+	case len(y.Enabled(f, nil)) == 0:
+		*end = EndQuiet
+		return false, nil
+	}
+	if x.Space.Restart == nil {
 		p.Withdraw(steps)
 	}
-	return nil
+	return false, nil
 }
 
 // judgeEnd judges the path when it is complete, and counts how it ended.

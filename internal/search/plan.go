@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ariadne"
-	"ariadne/internal/search/strategy"
 )
 
 // Budget ends a check.
@@ -19,7 +18,6 @@ type Budget struct {
 // Plan hands out the executions of a check by their index and collects what came
 // of them. Executions may overlap and end in any order; calls to the plan may not.
 type Plan struct {
-	seed   uint64
 	budget Budget
 	clock  func() time.Duration // since the check began
 
@@ -45,8 +43,8 @@ const (
 )
 
 // NewPlan returns the plan of a check that begins now.
-func NewPlan(seed uint64, b Budget, clock func() time.Duration) *Plan {
-	return &Plan{seed: seed, budget: b, clock: clock, next: b.First, resume: b.First, ended: map[int]bool{}}
+func NewPlan(b Budget, clock func() time.Duration) *Plan {
+	return &Plan{budget: b, clock: clock, next: b.First, resume: b.First, ended: map[int]bool{}}
 }
 
 // Next returns the index of an execution that is to be run now; not ok when
@@ -58,9 +56,6 @@ func (p *Plan) Next() (index int, ok bool) {
 	p.next++
 	return p.next - 1, true
 }
-
-// Strategy is the one of an execution.
-func (p *Plan) Strategy(index int) strategy.Strategy { return strategy.ForExecution(p.seed, index) }
 
 // Ended enters that an execution has ended, with its violation or nil.
 func (p *Plan) Ended(index int, v *ariadne.Violation) {

@@ -25,7 +25,7 @@ func take(p *search.Plan, n int) []int {
 }
 
 func TestPlanKeepsToItsExecutions(t *testing.T) {
-	p := search.NewPlan(1, search.Budget{First: 5, Executions: 3}, still)
+	p := search.NewPlan(search.Budget{First: 5, Executions: 3}, still)
 	if got := take(p, 10); !slices.Equal(got, []int{5, 6, 7}) {
 		t.Fatalf("got %v", got)
 	}
@@ -43,7 +43,7 @@ func TestPlanKeepsToItsExecutions(t *testing.T) {
 
 func TestPlanKeepsToItsTime(t *testing.T) {
 	now := time.Duration(0)
-	p := search.NewPlan(1, search.Budget{Time: time.Second}, func() time.Duration { return now })
+	p := search.NewPlan(search.Budget{Time: time.Second}, func() time.Duration { return now })
 	if len(take(p, 2)) != 2 {
 		t.Fatal("stopped too early")
 	}
@@ -54,7 +54,7 @@ func TestPlanKeepsToItsTime(t *testing.T) {
 }
 
 func TestPlanStopsAtTheFirstViolation(t *testing.T) {
-	p := search.NewPlan(1, search.Budget{}, still)
+	p := search.NewPlan(search.Budget{}, still)
 	take(p, 3)
 	p.Ended(1, &ariadne.Violation{Kind: "death"})
 	if p.Stopped() != search.StopViolation || len(take(p, 1)) != 0 {
@@ -67,7 +67,7 @@ func TestPlanStopsAtTheFirstViolation(t *testing.T) {
 }
 
 func TestPlanKeepsGoingAndCountsAlike(t *testing.T) {
-	p := search.NewPlan(1, search.Budget{KeepGoing: true}, still)
+	p := search.NewPlan(search.Budget{KeepGoing: true}, still)
 	p.Know(search.Finding{Violation: ariadne.Violation{Kind: "deadlock"}, Execution: 2, Count: 4})
 	take(p, 5)
 	for i, v := range []ariadne.Violation{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
@@ -41,7 +42,7 @@ func pingPong() []worldtest.Program {
 }
 
 // execution returns a fresh execution of the system.
-func (s system) execution(st strategy.Strategy) *search.Execution {
+func (s system) execution(e strategy.Explorer) *search.Execution {
 	nodes := worldtest.Nodes(s.programs()...)
 	for _, i := range s.clients {
 		nodes[i].Client = true
@@ -50,10 +51,20 @@ func (s system) execution(st strategy.Strategy) *search.Execution {
 	for _, n := range nodes {
 		checked = append(checked, property.Node{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
 	}
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: s.delays}, nodes)
 	return &search.Execution{
-		World:    world.New(world.Rules{Latency: time.Millisecond, Delays: s.delays}, nodes),
-		Strategy: st, Checks: property.Generic(checked), Limits: search.Limits{Steps: 1000},
+		Space: space.Live(y, memotest.Living(y, s.programs)), Explorer: e, Limits: search.Limits{Steps: 1000},
+		Checks: func() []property.Check { return property.Generic(checked) },
 	}
+}
+
+// walk is the execution of an index.
+func walk(seed uint64, index int) *strategy.Random {
+	drawn := false
+	return &strategy.Random{Seed: seed, Draw: func() (int, bool) {
+		defer func() { drawn = true }()
+		return index, !drawn
+	}}
 }
 
 func run(t *testing.T, e *search.Execution) search.Result {
@@ -67,7 +78,7 @@ func run(t *testing.T, e *search.Execution) search.Result {
 
 func TestNaturalScheduleShowsNoPlantedBug(t *testing.T) {
 	for _, s := range systems {
-		r := run(t, s.execution(strategy.Natural{}))
+		r := run(t, s.execution(&strategy.Natural{}))
 		if got := r.Violation != nil; got != s.natural {
 			t.Errorf("%s: violation %v, ended: %s", s.name, r.Violation, r.End)
 		}
@@ -80,7 +91,7 @@ func TestRandomWalksFindPlantedBugs(t *testing.T) {
 			walks := max(s.walks, 200)
 			found := 0
 			for i := 1; i <= walks && found == 0; i++ {
-				v := run(t, s.execution(strategy.ForExecution(1, i))).Violation
+				v := run(t, s.execution(walk(1, i))).Violation
 				if v == nil {
 					continue
 				}
@@ -104,15 +115,15 @@ func trail(t *testing.T, e *search.Execution) string {
 		return true
 	}
 	r := run(t, e)
-	fmt.Fprintln(&b, r.End, e.World.Digest())
+	fmt.Fprintln(&b, r.End)
 	return b.String()
 }
 
 func TestSameSeedSameExecution(t *testing.T) {
 	for _, s := range systems {
 		for i := range 20 {
-			first := trail(t, s.execution(strategy.ForExecution(5, i)))
-			if again := trail(t, s.execution(strategy.ForExecution(5, i))); again != first {
+			first := trail(t, s.execution(walk(5, i)))
+			if again := trail(t, s.execution(walk(5, i))); again != first {
 				t.Errorf("%s, execution %d:\n%s\nand then:\n%s", s.name, i, first, again)
 			}
 		}
@@ -137,11 +148,15 @@ func TestWhyAnExecutionEnds(t *testing.T) {
 		{"violation", systems[6], func(*search.Execution) {}, search.EndViolation, 3},
 		{"fatal", system{programs: fatal}, func(*search.Execution) {}, search.EndFatal, 1},
 		{"cut", system{programs: cut}, func(*search.Execution) {}, search.EndCut, 1},
-		{"stopped", ping, func(e *search.Execution) { e.Stopped = func() bool { return e.World.State().Steps == 4 } }, search.EndStopped, 4},
+		{"stopped", ping, func(e *search.Execution) {
+			steps := 0
+			e.Watch = func(ariadne.Step) bool { steps++; return true }
+			e.Stopped = func() bool { return steps == 4 }
+		}, search.EndStopped, 4},
 		{"watch", ping, func(e *search.Execution) { e.Watch = func(s ariadne.Step) bool { return s.Index < 5 } }, search.EndStopped, 5},
-		{"strategy", ping, func(e *search.Execution) { e.Strategy = tired{} }, search.EndStrategy, 2},
+		{"strategy", ping, func(e *search.Execution) { e.Explorer = &tired{} }, search.EndStrategy, 2},
 	} {
-		e := c.system.execution(strategy.Natural{})
+		e := c.system.execution(&strategy.Natural{})
 		c.change(e)
 		r := run(t, e)
 		if r.End != c.end || r.Steps != c.steps {
@@ -187,24 +202,22 @@ type cannotGoOn struct{ worldtest.Idle }
 
 func (cannotGoOn) Start(c *worldtest.Ctx) { c.Output().Fatal = "io_uring" }
 
-type tired struct{}
+type tired struct{ strategy.Natural }
 
-func (tired) Next(path, enabled []ariadne.Action) (ariadne.Action, bool) {
-	return enabled[0], len(path) < 2
+func (*tired) Next(p *space.Path) (int, bool) { return 0, p.Len() < 2 }
+
+// backwards breaks the contract of a node.
+type backwards struct{ worldtest.Idle }
+
+func (backwards) Start(c *worldtest.Ctx) {
+	c.Output().Messages = []ariadne.Message{{From: 1, To: 7}}
 }
 
 func TestToolBugStopsAnExecution(t *testing.T) {
-	e := systems[0].execution(strategy.Natural{})
-	e.Strategy = disobedient{}
-	if _, err := e.Run(); err == nil || !strings.Contains(err.Error(), "is not enabled") {
-		t.Errorf("err = %v", err)
+	s := system{programs: func() []worldtest.Program { return []worldtest.Program{worldtest.Pong{}, backwards{}} }}
+	if r, err := s.execution(&strategy.Natural{}).Run(); err == nil || !strings.Contains(err.Error(), "broke its contract") || r.Steps != 1 {
+		t.Errorf("%d steps, err = %v", r.Steps, err)
 	}
-}
-
-type disobedient struct{}
-
-func (disobedient) Next(_, _ []ariadne.Action) (ariadne.Action, bool) {
-	return ariadne.Action{Kind: ariadne.ActFire}, true
 }
 
 // hourly is a server with a timer of an hour that answers what it gets.
@@ -222,11 +235,11 @@ func TestNothingBeyondTheTimeLimitIsChosen(t *testing.T) {
 	limit := ariadne.Time(time.Minute)
 	late := 0
 	for i := range 100 {
-		e := s.execution(strategy.NewRandom(7, i+1))
+		e := s.execution(walk(7, i+1))
 		if r := run(t, e); r.Time > limit {
 			late++ // without a limit
 		}
-		e = s.execution(strategy.NewRandom(7, i+1))
+		e = s.execution(walk(7, i+1))
 		e.Limits.Time = limit
 		if r := run(t, e); r.End != search.EndClients || r.Time > limit {
 			t.Fatalf("walk %d: %s at %v", i+1, r.End, r.Time)

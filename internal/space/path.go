@@ -6,8 +6,9 @@ import (
 	"ariadne/internal/world"
 )
 
-// Path is an execution in memory: the first state, and after each step the next.
-// Frames are used again when the path is cut and grows anew.
+// Path is an execution: the first state, and after each step the next. Frames are used
+// again when the path is cut and grows again. Of nodes that live (Space.Restart) it keeps
+// the last two frames.
 //
 // With Bounds.From the steps up to there are the approach: they belong to the
 // execution, but the path begins behind them. While it is under way, the path has
@@ -20,7 +21,8 @@ type Path struct {
 	space  *Space
 	bounds Bounds
 	frames []Frame
-	n      int // frames in use; the first is that of the first state
+	n      int // frames in use; the first is that of the first state, unless some are gone
+	gone   int // frames that are not kept
 	root   int // steps of the approach
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
@@ -126,11 +128,11 @@ func (p *Path) Space() *Space { return p.space }
 func (p *Path) Approaching() bool { return p.approaching }
 
 // Len is the number of steps.
-func (p *Path) Len() int { return p.n - 1 - p.root }
+func (p *Path) Len() int { return p.Steps() - p.root }
 
 // Frame is the state after the first i steps. It is good until the path is cut
 // before it.
-func (p *Path) Frame(i int) *Frame { return &p.frames[p.root+i] }
+func (p *Path) Frame(i int) *Frame { return &p.frames[p.root+i-p.gone] }
 
 // Last is the state at the end.
 func (p *Path) Last() *Frame { return &p.frames[p.n-1] }
@@ -139,15 +141,19 @@ func (p *Path) Last() *Frame { return &p.frames[p.n-1] }
 func (p *Path) Event(i int) *world.Event { return p.event(p.root + i) }
 
 func (p *Path) event(i int) *world.Event {
-	f := &p.frames[i-1]
+	f := &p.frames[i-1-p.gone]
 	return &f.Enabled[f.Taken]
 }
 
 // Cut keeps the first n steps.
-func (p *Path) Cut(n int) { p.n = p.root + n + 1 }
+func (p *Path) Cut(n int) { p.n = p.root + n + 1 - p.gone }
 
 // Push appends the step that event i of the last frame's Enabled means.
 func (p *Path) Push(i int) error {
+	if p.n == 2 && p.space.Restart != nil {
+		p.frames[0], p.frames[1] = p.frames[1], p.frames[0]
+		p.n, p.gone = 1, p.gone+1
+	}
 	if p.n == len(p.frames) {
 		p.frames = append(p.frames, Frame{})
 	}
@@ -172,7 +178,7 @@ func (p *Path) Push(i int) error {
 		y.follow(p, p.n-1, &from.Enabled[i])
 	}
 	if p.approaching && p.bounds.From(p.Step(p.Steps())) {
-		p.approaching, p.root = false, p.n-1
+		p.approaching, p.root = false, p.Steps()
 		to.kinds = [len(to.kinds)]int{}
 	}
 	p.open(to)
@@ -263,15 +269,15 @@ func (p *Path) used(f *Frame, h world.Hash) world.Hash {
 
 // Steps is the number of steps of the execution: those of the path and of the
 // approach to it.
-func (p *Path) Steps() int { return p.n - 1 }
+func (p *Path) Steps() int { return p.n - 1 + p.gone }
 
 // Transition is what step i of the execution, from 1, came to.
-func (p *Path) Transition(i int) *memo.Transition { return p.frames[i].By }
+func (p *Path) Transition(i int) *memo.Transition { return p.frames[i-p.gone].By }
 
 // Step is step i of the execution, from 1, as those who watch see it.
 func (p *Path) Step(i int) ariadne.Step {
 	e := p.event(i)
-	return p.StepOf(i, e, p.frames[i].By)
+	return p.StepOf(i, e, p.Transition(i))
 }
 
 // StepOf is a transition, as step i of a path.

@@ -1,10 +1,10 @@
 // Package space is the world in memory: a global state is a few hundred bytes that
 // can be copied, and what a node does with an input is looked up when anybody has
 // seen it before. The rules are those of internal/world; what is not known yet is
-// executed by a Source, which is internal/memo's Executor.
+// executed by a Source: internal/memo's Executor, which can go back to any state, or its
+// Living, which goes one way to the end.
 //
-// Invariant: the same choices lead to the same states as in a world.World with
-// living nodes.
+// Invariant: the same choices lead to the same states, whatever the source.
 //
 // Read next: path.go, set.go; then internal/search/strategy.
 package space
@@ -22,6 +22,11 @@ type Source interface {
 	Transition(*memo.Local, world.Input) (*memo.Transition, error)
 }
 
+// Roots says in which states nodes begin.
+type Roots interface {
+	Root(ariadne.NodeID) *memo.Local
+}
+
 // Space is a system with what is known of its nodes.
 type Space struct {
 	System *world.System
@@ -31,7 +36,11 @@ type Space struct {
 	// Independent, when not nil, is the user's word that two steps of one node may
 	// change places wherever they follow each other.
 	Independent func(a, b *memo.Transition) bool
-	roots       []*memo.Local
+	// Restart, when not nil, has the nodes begin again: they live, and what they have left
+	// cannot be gone back to. A path then keeps its last two states only, is never cut,
+	// and each path begins with Restart.
+	Restart func() error
+	roots   []*memo.Local
 }
 
 // State is a global state.
@@ -41,11 +50,18 @@ type State struct {
 }
 
 // New returns the space of a system.
-func New(y *world.System, m *memo.Memo, s Source) *Space {
+func New(y *world.System, r Roots, s Source) *Space {
 	p := &Space{System: y, Source: s}
 	for i := range y.Nodes() {
-		p.roots = append(p.roots, m.Root(ariadne.NodeID(i)))
+		p.roots = append(p.roots, r.Root(ariadne.NodeID(i)))
 	}
+	return p
+}
+
+// Live returns the space of a system whose nodes live, one path at a time.
+func Live(y *world.System, l *memo.Living) *Space {
+	p := New(y, l, l)
+	p.Restart = l.Restart
 	return p
 }
 

@@ -72,13 +72,13 @@ func TestAgreesWithTheWorld(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			compare(t, path, world.New(r, nodes(starts, programs)))
+			compare(t, path, worldtest.New(r, nodes(starts, programs), worldtest.Automata(programs()...)))
 		}
 	})
 }
 
 // compare drives w along the path.
-func compare(t *rapid.T, path *space.Path, w *world.World) {
+func compare(t *rapid.T, path *space.Path, w *worldtest.World) {
 	for i := 0; ; i++ {
 		f := path.Frame(i)
 		s := w.State()
@@ -234,7 +234,7 @@ func TestFrom(t *testing.T) {
 	defer x.Close()
 	const from, depth = 6, 4
 	path := space.NewPath(p, space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }, Depth: depth, Deviations: space.AtMost(1)})
-	w := world.New(rules, worldtest.Nodes(worldtest.TwoPhaseCommit()...))
+	w := worldtest.Of(rules, worldtest.TwoPhaseCommit()...)
 	push := func(i int) {
 		t.Helper()
 		if err := path.Push(i); err != nil {

@@ -50,7 +50,7 @@ type exploreText struct {
 }
 
 var exploreFields = []field[exploreText]{
-	{"strategy", "How to choose among what can happen: natural, random, or one of the searches in memory (ariadne check --help).", schema{"type": "string"},
+	{"strategy", "How to choose among what can happen (ariadne check --help).", schema{"type": "string"},
 		func(r *reader, e *exploreText, v *yaml.Node) { e.Strategy, e.StrategyLine = r.text(v).string, v.Line }},
 	{"script", "A file in Starlark beside the spec, with what the search asks: explore, independent, same (docs/explore.md).", schema{"type": "string"}, setScript},
 	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only in who of a group is who count as one.",

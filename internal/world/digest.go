@@ -28,9 +28,6 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 
 // Digest names the global state: the nodes' local states, the messages in
 // flight, the budget. It does not depend on the order of independent actions.
-func (w *World) Digest() ariadne.Digest { return w.state.Digest() }
-
-// Digest names the global state.
 func (s *State) Digest() ariadne.Digest {
 	var b []byte
 	for _, n := range s.Nodes {

@@ -9,7 +9,7 @@ import (
 )
 
 func names() world.Names {
-	return world.New(world.Rules{}, []world.Node{
+	return world.NewSystem(world.Rules{}, []world.Node{
 		{Name: "n1", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("fd00::1")}},
 		{Name: "n2", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("fd00::2")}},
 	}).Names()

@@ -17,7 +17,7 @@ import (
 var rules = world.Rules{Latency: time.Millisecond}
 
 // natural drives w along its natural schedule and returns the actions' names.
-func natural(t *testing.T, w *world.World) []string {
+func natural(t *testing.T, w *worldtest.World) []string {
 	t.Helper()
 	var names []string
 	for len(names) < 1000 && len(w.Enabled()) > 0 && !w.ClientsDone() {
@@ -26,7 +26,7 @@ func natural(t *testing.T, w *world.World) []string {
 	return names
 }
 
-func apply(t *testing.T, w *world.World, a ariadne.Action) ariadne.Step {
+func apply(t *testing.T, w *worldtest.World, a ariadne.Action) ariadne.Step {
 	t.Helper()
 	s, err := w.Apply(a)
 	if err != nil {
@@ -36,7 +36,7 @@ func apply(t *testing.T, w *world.World, a ariadne.Action) ariadne.Step {
 }
 
 // enabled returns the names of what is enabled.
-func enabled(w *world.World) []string {
+func enabled(w *worldtest.World) []string {
 	var names []string
 	for _, a := range w.Enabled() {
 		names = append(names, w.Names().Action(a))
@@ -45,7 +45,7 @@ func enabled(w *world.World) []string {
 }
 
 // do applies actions by their names.
-func do(t *testing.T, w *world.World, names ...string) {
+func do(t *testing.T, w *worldtest.World, names ...string) {
 	t.Helper()
 	for _, n := range names {
 		a, err := w.Names().Parse(n)
@@ -64,9 +64,10 @@ func expect(t *testing.T, got []string, want ...string) {
 }
 
 func TestNaturalPingPong(t *testing.T) {
-	nodes := worldtest.Nodes(&worldtest.Ping{Peer: 1, Count: 2}, worldtest.Pong{})
+	programs := []worldtest.Program{&worldtest.Ping{Peer: 1, Count: 2}, worldtest.Pong{}}
+	nodes := worldtest.Nodes(programs...)
 	nodes[0].Client = true
-	w := world.New(rules, nodes)
+	w := worldtest.New(rules, nodes, worldtest.Automata(programs...))
 	expect(t, natural(t, w),
 		"start n1", "start n2",
 		"deliver n1:1001>n2:1000 #1", "deliver n2:1000>n1:1001 #1",
@@ -84,12 +85,20 @@ type script struct {
 
 func (s script) Start(c *worldtest.Ctx) { s.start(c) }
 
-func scripts(starts ...func(*worldtest.Ctx)) []world.Node {
-	var programs []worldtest.Program
+func scripts(starts ...func(*worldtest.Ctx)) (programs []worldtest.Program) {
 	for _, s := range starts {
 		programs = append(programs, script{start: s})
 	}
-	return worldtest.Nodes(programs...)
+	return programs
+}
+
+// at is the world of programs on nodes that are switched on at some times.
+func at(starts []ariadne.Time, programs []worldtest.Program) *worldtest.World {
+	nodes := worldtest.Nodes(programs...)
+	for i := range nodes {
+		nodes[i].Start = starts[i]
+	}
+	return worldtest.New(rules, nodes, worldtest.Automata(programs...))
 }
 
 func nothing(*worldtest.Ctx) {}
@@ -99,12 +108,12 @@ func timer(after time.Duration) func(*worldtest.Ctx) {
 }
 
 func TestTCPKeepsItsOrderAndDatagramsDoNot(t *testing.T) {
-	w := world.New(rules, scripts(func(c *worldtest.Ctx) {
+	w := worldtest.Of(rules, scripts(func(c *worldtest.Ctx) {
 		c.Send(1, "a")
 		c.Send(1, "b")
 		c.SendDatagram(1, "c")
 		c.SendDatagram(1, "d")
-	}, nothing))
+	}, nothing)...)
 	do(t, w, "start n1", "start n2")
 	expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #2")
 	do(t, w, "deliver udp n1:1001>n2:1000 #2", "deliver n1:1001>n2:1000 #1")
@@ -112,9 +121,7 @@ func TestTCPKeepsItsOrderAndDatagramsDoNot(t *testing.T) {
 }
 
 func TestTimersWithinTheClockErrorMayFire(t *testing.T) {
-	nodes := func() []world.Node {
-		return scripts(timer(10*time.Millisecond), timer(12*time.Millisecond), timer(13*time.Millisecond))
-	}
+	programs := scripts(timer(10*time.Millisecond), timer(12*time.Millisecond), timer(13*time.Millisecond))
 	for _, c := range []struct {
 		e    time.Duration
 		want []string
@@ -123,18 +130,18 @@ func TestTimersWithinTheClockErrorMayFire(t *testing.T) {
 		{2 * time.Millisecond, []string{"timer n1", "timer n2"}},
 		{3 * time.Millisecond, []string{"timer n1", "timer n2", "timer n3"}},
 	} {
-		w := world.New(world.Rules{Latency: time.Millisecond, ClockError: c.e}, nodes())
+		w := worldtest.Of(world.Rules{Latency: time.Millisecond, ClockError: c.e}, programs...)
 		do(t, w, "start n1", "start n2", "start n3")
 		expect(t, enabled(w), c.want...)
 	}
 }
 
 func TestDelays(t *testing.T) {
-	start := func(delays int) *world.World {
-		w := world.New(world.Rules{Latency: 5 * time.Millisecond, Delays: delays}, scripts(
+	start := func(delays int) *worldtest.World {
+		w := worldtest.Of(world.Rules{Latency: 5 * time.Millisecond, Delays: delays}, scripts(
 			func(c *worldtest.Ctx) { c.Send(1, "a"); c.Send(1, "b"); c.SetTimer(10 * time.Millisecond) },
 			func(c *worldtest.Ctx) { c.Send(2, "c"); c.SetTimer(20 * time.Millisecond) },
-			nothing))
+			nothing)...)
 		do(t, w, "start n1", "start n2", "start n3")
 		return w
 	}
@@ -171,8 +178,8 @@ func TestDelays(t *testing.T) {
 // node's that was due before it. The clock then has not come to the deadline, however
 // many messages there are, and answers arrive no earlier for it.
 func TestTimerOrMessage(t *testing.T) {
-	w := world.New(world.Rules{Latency: 5 * time.Millisecond, ClockError: 3 * time.Millisecond},
-		worldtest.Nodes(&waits{after: 10 * time.Millisecond}, &waits{after: 7 * time.Millisecond, send: 2}))
+	w := worldtest.Of(world.Rules{Latency: 5 * time.Millisecond, ClockError: 3 * time.Millisecond},
+		&waits{after: 10 * time.Millisecond}, &waits{after: 7 * time.Millisecond, send: 2})
 	do(t, w, "start n1", "start n2", "timer n2")
 	before := w.State()
 	if before.Flight[0].Arrival <= before.Nodes[0].Deadline {
@@ -214,12 +221,10 @@ func (w *waits) Fire(c *worldtest.Ctx) {
 
 func TestStartTimes(t *testing.T) {
 	on := ariadne.Time(100 * time.Millisecond)
-	nodes := scripts(
+	w := at([]ariadne.Time{0, on, on}, scripts(
 		func(c *worldtest.Ctx) { c.Send(1, "lost"); c.SetTimer(time.Second) },
 		nothing,
-		func(c *worldtest.Ctx) { c.Send(1, "in time") })
-	nodes[1].Start, nodes[2].Start = on, on
-	w := world.New(rules, nodes)
+		func(c *worldtest.Ctx) { c.Send(1, "in time") }))
 	expect(t, enabled(w), "start n1") // the others are later
 	do(t, w, "start n1")
 	expect(t, enabled(w), "start n2", "start n3") // no timer before them, and the message is lost
@@ -230,23 +235,21 @@ func TestStartTimes(t *testing.T) {
 }
 
 func TestStartAfterTimer(t *testing.T) {
-	nodes := scripts(timer(time.Millisecond), nothing)
-	nodes[1].Start = ariadne.Time(time.Second)
-	w := world.New(rules, nodes)
+	w := at([]ariadne.Time{0, ariadne.Time(time.Second)}, scripts(timer(time.Millisecond), nothing))
 	do(t, w, "start n1")
 	expect(t, enabled(w), "timer n1")
 }
 
 func TestDoneNodeHasNoTimerButHearsMessages(t *testing.T) {
-	w := world.New(rules, scripts(
+	w := worldtest.Of(rules, scripts(
 		func(c *worldtest.Ctx) { c.SetTimer(time.Second); c.Exit(0) },
-		func(c *worldtest.Ctx) { c.Send(0, "are you there?") }))
+		func(c *worldtest.Ctx) { c.Send(0, "are you there?") })...)
 	do(t, w, "start n1", "start n2")
 	expect(t, enabled(w), "deliver n2:1000>n1:1001 #1")
 }
 
 func TestNotEnabled(t *testing.T) {
-	w := world.New(rules, scripts(nothing))
+	w := worldtest.Of(rules, scripts(nothing)...)
 	before := w.Digest()
 	_, err := w.Apply(ariadne.Action{Kind: ariadne.ActFire})
 	if err == nil || !strings.Contains(err.Error(), "timer n1 is not enabled") {
@@ -277,9 +280,9 @@ func TestBrokenContracts(t *testing.T) {
 		{"same number twice", "it sent number 1 after number 1", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Seq: 1, Sent: at}, {To: 1, Seq: 1, Sent: at}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			nodes := scripts(nothing, nothing)
-			nodes[0].Automaton, nodes[0].Start, nodes[1].Start = broken{c.out}, at, at
-			_, err := world.New(rules, nodes).Apply(ariadne.Action{Kind: ariadne.ActStart})
+			nodes := worldtest.Nodes(scripts(nothing, nothing)...)
+			nodes[0].Start, nodes[1].Start = at, at
+			_, err := worldtest.New(rules, nodes, []ariadne.Automaton{broken{c.out}, nil}).Apply(ariadne.Action{Kind: ariadne.ActStart})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "step 1 (start n1): node n1 broke its contract: ") {
 				t.Errorf("err = %v, want %q", err, c.want)
 			}
@@ -289,9 +292,9 @@ func TestBrokenContracts(t *testing.T) {
 
 func TestDigestIgnoresTheOrderOfIndependentActions(t *testing.T) {
 	run := func(order ...string) ariadne.Digest {
-		w := world.New(rules, scripts(
+		w := worldtest.Of(rules, scripts(
 			func(c *worldtest.Ctx) { c.Send(1, "a") },
-			func(c *worldtest.Ctx) { c.Send(0, "b") }))
+			func(c *worldtest.Ctx) { c.Send(0, "b") })...)
 		do(t, w, order...)
 		return w.Digest()
 	}
@@ -345,7 +348,7 @@ func TestAnyWalk(t *testing.T) {
 	})
 }
 
-func chaos(r world.Rules, n int, seed uint64, starts []int) *world.World {
+func chaos(r world.Rules, n int, seed uint64, starts []int) *worldtest.World {
 	var programs []worldtest.Program
 	for range n {
 		programs = append(programs, &worldtest.Chaos{Nodes: n, Seed: seed})
@@ -354,13 +357,13 @@ func chaos(r world.Rules, n int, seed uint64, starts []int) *world.World {
 	for i := range nodes {
 		nodes[i].Start = ariadne.Time(starts[i]) * 1e6
 	}
-	return world.New(r, nodes)
+	return worldtest.New(r, nodes, worldtest.Automata(programs...))
 }
 
 // monitor watches one walk.
 type monitor struct {
 	t         *rapid.T
-	w         *world.World
+	w         *worldtest.World
 	rules     world.Rules
 	delivered map[ariadne.Flow]int // last number, of TCP
 	clocks    []ariadne.Time

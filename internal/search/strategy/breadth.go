@@ -2,6 +2,11 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: "breadth-first", Doc: "all states, those with the fewest steps first", States: true, Again: true,
+		Make: func(b *Builder) []Explorer { return b.states(&BreadthFirst{Bytes: b.Bytes}) }})
+}
+
 // BreadthFirst explores all paths of n steps before those of n+1. It does not go on
 // from a state in which it was before, and so finds the shortest way to every state.
 type BreadthFirst struct {

@@ -2,6 +2,13 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: "depth-first", Doc: "all states, depth first", States: true, Again: true,
+		Make: func(b *Builder) []Explorer { return b.states(&DepthFirst{}) }})
+	register(Row{Name: "all-paths", Doc: "every path, also those to known states", Again: true,
+		Make: func(b *Builder) []Explorer { return (&DepthFirst{All: true}).Divide(b.Workers) }})
+}
+
 // DepthFirst takes the first event of every state, and goes back for the others to
 // the deepest state that has any left. It does not go on from a state in which it
 // was before, and so reaches every state within the bounds once.

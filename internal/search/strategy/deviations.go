@@ -2,6 +2,11 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: "deviations", Doc: "all states, those with the fewest deviations from the natural schedule first", States: true, Again: true,
+		Make: func(b *Builder) []Explorer { return b.states(&FewestDeviations{Bytes: b.Bytes}) }})
+}
+
 // FewestDeviations explores the natural schedule, then all paths that deviate from it
 // once, then twice, and so on: real systems go wrong by little. It does not go on
 // from a state in which it was before, and so reaches every state in the end, with

@@ -9,6 +9,13 @@ import (
 	"ariadne/internal/world"
 )
 
+func init() {
+	register(Row{Name: "dpor", Doc: "one path of each partial order of events; bounded by --branch, --backtracks", Orders: true, Again: true,
+		Make: func(b *Builder) []Explorer {
+			return (&DPOR{Backtracks: b.Backtracks, Branch: b.Branch}).Divide(b.Workers)
+		}})
+}
+
 // DPOR is optimal dynamic partial order reduction (Abdulla et al., POPL 2014): of
 // all paths that differ only in the order of independent events it takes one. When a
 // path has ended, each pair of dependent events in it that could have come the other

@@ -1,10 +1,16 @@
+// Package strategy has the ways of choosing what happens next, one file each, each with
+// its row (row.go). An explorer chooses and never applies: it sees the path so far and what
+// is enabled, and names one. It holds no clock and no randomness but its seed's, so
+// the same explorer in the same space makes the same paths.
+//
+// Read next: natural.go, random.go, depth.go; internal/search, which does what they say.
 package strategy
 
 import "ariadne/internal/space"
 
-// Explorer chooses the paths of a search in memory. Like a Strategy it chooses and
-// never applies; unlike one it chooses path after path, and a path may begin like
-// the one before.
+// Explorer chooses the paths of a search, path after path; a path may begin like the one
+// before. Where nodes live (space.Space.Restart) every path begins at the first state,
+// whatever Begin keeps.
 type Explorer interface {
 	// Begin is asked when a path has ended. The next one begins with the first keep
 	// steps of it. Not ok: there is nothing left to explore.

@@ -2,6 +2,15 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: "novelty", Doc: "random paths towards new --state",
+		Make: func(b *Builder) []Explorer {
+			return b.each(func(seed uint64, worker int) Explorer {
+				return &Novelty{Seed: seed, Weights: b.Weights, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+			})
+		}})
+}
+
 // Novelty favours paths that reached something new: half of its walks begin like
 // one that did, up to where it did, and go on at random from there. What has led on
 // less often comes first.

@@ -8,6 +8,13 @@ import (
 	"ariadne/internal/world"
 )
 
+func init() {
+	register(Row{Name: "priorities", Doc: "random paths by random priorities",
+		Make: func(b *Builder) []Explorer {
+			return b.each(func(seed uint64, _ int) Explorer { return &Priorities{Seed: seed, Index: b.From} })
+		}})
+}
+
 // Priorities are random walks in which the choice is not made step by step: every
 // connection's direction, every node's datagrams and every node's timer gets a random
 // priority, the event of the highest one is taken, and at a few random steps the one

@@ -2,6 +2,13 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: "periphery", Doc: "depth-first at the beginning, random from there", States: true, Again: true,
+		Make: func(b *Builder) []Explorer {
+			return (&Periphery{Seed: b.Seed, Weights: b.Weights, Depth: 12, Walks: 10}).Divide(b.Workers)
+		}})
+}
+
 // Periphery is depth-first search down to a depth, and from each state there random
 // walks to the end: all of the beginning, and samples of what comes of it.
 //
@@ -63,3 +70,6 @@ func (w *Periphery) End(p *space.Path, e End) error { return w.search.End(p, e) 
 
 // Leave implements Leaver.
 func (w *Periphery) Leave() { w.search.Leave() }
+
+// Knows implements Knower.
+func (*Periphery) Knows() bool { return true }

@@ -1,40 +1,48 @@
 package strategy
 
-import "ariadne"
+import "ariadne/internal/space"
 
-// Random is a random walk. Some walks choose freely at each step; others mostly
-// follow the natural schedule and deviate now and then, because in long
-// executions many a bug needs a system that has got somewhere first.
+func init() {
+	register(Row{Name: "random", Doc: "the natural schedule, then random walks, each with fresh nodes from start to end; nothing is frozen or remembered",
+		Lives: true, Make: func(b *Builder) []Explorer {
+			var all []Explorer
+			for range b.Workers {
+				all = append(all, &Random{Seed: b.Seed, Weights: b.Weights, Draw: b.Next})
+			}
+			return all
+		}})
+}
+
+// Random are executions with an index: that of index 0 is natural, the others are random
+// walks. Each depends on the seed and its index alone, so it can be made again without the
+// others, by whichever worker.
 type Random struct {
-	state uint64
-	// calm is how rarely it deviates: at one step of 2^calm it chooses freely.
-	calm int
+	Seed    uint64
+	Weights Weights
+	Draw    func() (index int, ok bool) // of the next execution
+
+	index  int
+	temper temper
 }
 
-// calms is the number of different tempers; walks take them in turn.
-const calms = 6
+// Index is that of the path that has begun last.
+func (r *Random) Index() int { return r.index }
 
-// NewRandom returns walk number index of a seed.
-func NewRandom(seed uint64, index int) *Random {
-	r := &Random{state: seed}
-	r.state = r.next() + uint64(index)
-	r.calm = (index - 1) % calms
-	return r
-}
-
-// Next implements Strategy.
-func (r *Random) Next(_, enabled []ariadne.Action) (ariadne.Action, bool) {
-	if r.next()>>(64-calms) >= 1<<(calms-r.calm) {
-		return enabled[0], true
+// Begin implements Explorer.
+func (r *Random) Begin(*space.Path) (keep int, ok bool) {
+	if r.index, ok = r.Draw(); ok && r.index > 0 {
+		r.temper = newTemper(r.Seed, r.index-1)
 	}
-	return enabled[r.next()%uint64(len(enabled))], true
+	return 0, ok
 }
 
-// next is SplitMix64.
-func (r *Random) next() uint64 {
-	r.state += 0x9e3779b97f4a7c15
-	z := r.state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+// Next implements Explorer.
+func (r *Random) Next(p *space.Path) (event int, ok bool) {
+	if r.index == 0 {
+		return 0, true
+	}
+	return r.temper.pick(&r.Weights, p.Last(), nil), true
 }
+
+// End implements Explorer.
+func (*Random) End(*space.Path, End) error { return nil }

@@ -2,6 +2,13 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: "rounds", Doc: "DPOR around random paths, --backtracks each", Orders: true,
+		Make: func(b *Builder) []Explorer {
+			return b.each(func(seed uint64, _ int) Explorer { return b.rounds(seed) })
+		}})
+}
+
 // Rounds are rounds of bounded DPOR, each around a random path (MODIST, section 4.5):
 // the balance of random walks, which go anywhere, and the thoroughness of DPOR, which
 // tries what lies close to a path. DPOR tries the end of a path first and would, with

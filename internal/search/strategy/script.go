@@ -7,6 +7,17 @@ import (
 	"ariadne/internal/space"
 )
 
+func init() {
+	register(Row{Name: "script", Doc: "what explore() of a --script names, by its priorities", States: true, Again: true, Asks: true,
+		Make: func(b *Builder) []Explorer {
+			all := (&Scripted{Bytes: b.Bytes}).Divide(b.Workers)
+			for i, e := range all {
+				all[i] = &Series{Full: b.Full, Parts: []Part{{Explorer: e}}}
+			}
+			return all
+		}})
+}
+
 // Scripted lets somebody else choose: it asks at every new state what to try next,
 // and tries first what has the least priority anywhere, and of equals what was named
 // first. It does not go on from a state in which it was before.

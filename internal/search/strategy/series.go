@@ -2,6 +2,19 @@ package strategy
 
 import "ariadne/internal/space"
 
+func init() {
+	register(Row{Name: DefaultName, Doc: "the natural schedule, then shares of the time for deviations, slow, priorities and rounds",
+		States: true, Orders: true, AgainAtFirst: true,
+		Make: func(b *Builder) []Explorer {
+			return Default{Paths: defaultPaths, Bytes: b.Bytes, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
+				Workers: b.Workers, Full: b.Full, News: b.News}.Explorers()
+		}})
+}
+
+// defaultPaths is how many paths the default strategy takes before it gives up to try
+// all there are, and what is resumed need not be walked again.
+const defaultPaths = 6000
+
 // Series makes paths of one explorer after the other.
 type Series struct {
 	Parts []Part
@@ -119,6 +132,12 @@ func (s *Series) End(p *space.Path, e End) error { return s.Parts[0].Explorer.En
 func (s *Series) Aside() bool {
 	_, exhaustive := s.Parts[0].Explorer.(Exhaustive)
 	return !exhaustive || Aside(s.Parts[0].Explorer)
+}
+
+// Knows implements Knower.
+func (s *Series) Knows() bool {
+	_, exhaustive := s.Parts[0].Explorer.(Exhaustive)
+	return exhaustive
 }
 
 // Leave implements Leaver.

@@ -7,6 +7,11 @@ import (
 	"ariadne/internal/world"
 )
 
+func init() {
+	register(Row{Name: "sleep-sets", Doc: "the same as dpor, by trying everything; gives up many paths", Orders: true, Again: true,
+		Make: func(b *Builder) []Explorer { return (&SleepSets{}).Divide(b.Workers) }})
+}
+
 // SleepSets tries every event in every state, but for those that sleep: an event that
 // was tried in a state is not tried again after others that it does not depend on
 // (Godefroid, 1996). So it takes one path of each trace, as DPOR does, and gives up

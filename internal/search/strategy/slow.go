@@ -5,6 +5,13 @@ import (
 	"ariadne/internal/world"
 )
 
+func init() {
+	register(Row{Name: "slow", Doc: "natural paths on which something is slow for a while",
+		Make: func(b *Builder) []Explorer {
+			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Index: b.From} })
+		}})
+}
+
 // Slow are paths that follow the natural schedule, except that a few times some messages are
 // slow for a while: those of one direction of a connection, one message alone, all between two
 // nodes, or all to a node. What is natural goes on meanwhile. That is what most often goes

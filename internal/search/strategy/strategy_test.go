@@ -3,34 +3,61 @@ package strategy_test
 import (
 	"slices"
 	"testing"
+	"time"
 
-	"ariadne"
+	"ariadne/internal/memo/memotest"
 	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
 )
 
-func actions(n int) []ariadne.Action {
-	var s []ariadne.Action
-	for i := range n {
-		s = append(s, ariadne.Action{Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
+// many are ten nodes with a timer each at the same time, again and again.
+func many() (programs []worldtest.Program) {
+	for range 10 {
+		programs = append(programs, ticking{})
 	}
-	return s
+	return programs
 }
 
-// walk is what a strategy chooses of ten actions, n times.
-func walk(s strategy.Strategy, n int) []int {
-	var path []int
+type ticking struct{ worldtest.Idle }
+
+func (ticking) Start(c *worldtest.Ctx) { c.SetTimer(time.Millisecond) }
+func (ticking) Fire(c *worldtest.Ctx)  { c.SetTimer(time.Millisecond) }
+
+// walk is what the execution of an index chooses where ten events are enabled, n times.
+func walk(t *testing.T, seed uint64, index, n int) (choices []int) {
+	t.Helper()
+	y := world.NewSystem(world.Rules{ClockError: time.Hour}, worldtest.Nodes(many()...))
+	s := space.Live(y, memotest.Living(y, many))
+	p := space.NewPath(s, space.Bounds{})
+	r := &strategy.Random{Seed: seed, Draw: func() (int, bool) { return index, true }}
+	if _, ok := r.Begin(p); !ok {
+		t.Fatal("there is no execution")
+	}
+	for p.Len() < 10 { // the starts
+		if err := p.Push(0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for range n {
-		a, ok := s.Next(nil, actions(10))
+		i, ok := r.Next(p)
 		if !ok {
 			break
 		}
-		path = append(path, int(a.Node))
+		if len(p.Last().Enabled) != 10 {
+			t.Fatalf("%d events", len(p.Last().Enabled))
+		}
+		choices = append(choices, i)
+		if err := p.Push(i); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return path
+	return choices
 }
 
 func TestFirstExecutionIsNatural(t *testing.T) {
-	for _, i := range walk(strategy.ForExecution(1, 0), 100) {
+	for _, i := range walk(t, 1, 0, 100) {
 		if i != 0 {
 			t.Fatal("execution 0 deviates")
 		}
@@ -38,14 +65,14 @@ func TestFirstExecutionIsNatural(t *testing.T) {
 }
 
 func TestWalksDependOnSeedAndIndexAlone(t *testing.T) {
-	base := walk(strategy.ForExecution(7, 13), 100)
-	if !slices.Equal(base, walk(strategy.ForExecution(7, 13), 100)) {
+	base := walk(t, 7, 13, 100)
+	if !slices.Equal(base, walk(t, 7, 13, 100)) {
 		t.Error("the same walk differs")
 	}
-	if slices.Equal(base, walk(strategy.ForExecution(8, 13), 100)) {
+	if slices.Equal(base, walk(t, 8, 13, 100)) {
 		t.Error("another seed makes the same walk")
 	}
-	if slices.Equal(base, walk(strategy.ForExecution(7, 13+6), 100)) {
+	if slices.Equal(base, walk(t, 7, 13+6, 100)) {
 		t.Error("another index makes the same walk")
 	}
 }
@@ -56,7 +83,7 @@ func TestTempers(t *testing.T) {
 	const n = 20000
 	for index := 1; index <= 12; index++ {
 		deviations := 0
-		for _, i := range walk(strategy.ForExecution(3, index), n) {
+		for _, i := range walk(t, 3, index, n) {
 			if i != 0 {
 				deviations++
 			}
@@ -64,6 +91,27 @@ func TestTempers(t *testing.T) {
 		want := n * 9 / 10 >> ((index - 1) % 6)
 		if deviations < want*8/10 || deviations > want*12/10 {
 			t.Errorf("walk %d deviates %d times in %d, want about %d", index, deviations, n, want)
+		}
+	}
+}
+
+// TestRows: what users read of strategies, and what the rows say of them.
+func TestRows(t *testing.T) {
+	rows := strategy.Rows()
+	if rows[0].Name != strategy.DefaultName || !slices.IsSortedFunc(rows[1:], func(a, b strategy.Row) int {
+		return slices.Compare([]byte(a.Name), []byte(b.Name))
+	}) {
+		t.Error("they are not in order")
+	}
+	for _, r := range rows {
+		if r.Doc == "" || r.Make == nil {
+			t.Errorf("%s: incomplete", r.Name)
+		}
+		if r.Lives && (r.States || r.Orders || r.Again) {
+			t.Errorf("%s: nodes that live cannot be gone back to", r.Name)
+		}
+		if same, ok := strategy.Named(r.Name); !ok || same.Doc != r.Doc {
+			t.Errorf("%s is named twice", r.Name)
 		}
 	}
 }

@@ -5,6 +5,15 @@ import (
 	"ariadne/internal/space"
 )
 
+func init() {
+	register(Row{Name: "walks", Doc: "random walks, free or mostly natural",
+		Make: func(b *Builder) []Explorer {
+			return b.each(func(seed uint64, _ int) Explorer {
+				return &Walks{Seed: seed, Weights: b.Weights, Index: b.From}
+			})
+		}})
+}
+
 // Weights say how likely random choices take an event, by its kind. Zero is 1.
 type Weights [ariadne.ActFire + 1]int
 
@@ -37,6 +46,9 @@ func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
 }
 
 func (w *Weights) of(f *space.Frame, i int) int { return max(w[f.Enabled[i].Kind], 1) }
+
+// calms is the number of different tempers; walks take them in turn.
+const calms = 6
 
 // temper is how one of many random paths chooses. Some choose freely at each step;
 // others mostly follow the natural schedule and deviate now and then, because in long

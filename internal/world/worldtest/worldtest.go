@@ -45,15 +45,23 @@ func Addr(id ariadne.NodeID) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 
 // Nodes makes nodes named n1, n2, ... of programs.
 func Nodes(programs ...Program) []world.Node {
 	var nodes []world.Node
-	for i, p := range programs {
+	for i := range programs {
 		id := ariadne.NodeID(i)
 		nodes = append(nodes, world.Node{
 			Name: fmt.Sprintf("n%d", i+1), Addrs: []netip.Addr{Addr(id)},
-			Initial:   ariadne.Digest{byte(i + 1)},
-			Automaton: NewAutomaton(id, p),
+			Initial: ariadne.Digest{byte(i + 1)},
 		})
 	}
 	return nodes
+}
+
+// Automata makes automata of programs.
+func Automata(programs ...Program) []ariadne.Automaton {
+	var all []ariadne.Automaton
+	for i, p := range programs {
+		all = append(all, NewAutomaton(ariadne.NodeID(i), p))
+	}
+	return all
 }
 
 // NewAutomaton returns a node that has not been switched on.
