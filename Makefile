@@ -23,33 +23,33 @@ demo: build
 	@scripts/demo
 
 test: packages
-	$(GO) run ./internal/testsum -timeout 15m ./...
+	$(GO) run ./tools/testsum -timeout 15m ./...
 
 test-long: packages
-	ARIADNE_LONG=1 $(GO) run ./internal/testsum -timeout 12h ./...
-	$(GO) run ./internal/testsum -race -timeout 1h ./...
+	ARIADNE_LONG=1 $(GO) run ./tools/testsum -timeout 12h ./...
+	$(GO) run ./tools/testsum -race -timeout 1h ./...
 	scripts/fuzz 60s
 
 CALLS ?= 100000
 fuzz-kernel: build
-	$(GO) run ./internal/kernelfuzz -calls $(CALLS)
+	$(GO) run ./tools/kernelfuzz -calls $(CALLS)
 
 suites: build
-	$(GO) run ./internal/suites $(SUITEFLAGS) $(DIR)
+	$(GO) run ./tools/suites $(SUITEFLAGS) $(DIR)
 
 bench: build
-	$(GO) build -o bin/bench ./internal/bench
+	$(GO) build -o bin/bench ./tools/bench
 	bin/bench
 
 figures: build
 	examples/paxos/fetch
-	$(GO) run ./internal/figures
+	$(GO) run ./tools/figures
 
 compat: build
-	$(GO) run ./internal/compat
+	$(GO) run ./tools/compat
 
 results: build
-	$(GO) run ./internal/results
+	$(GO) run ./tools/results
 
 packages:
 	@scripts/packages

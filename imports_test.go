@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,6 +178,30 @@ func complaints(t *testing.T, file string, allowed []string) []string {
 		return true
 	})
 	return found
+}
+
+// TestToolsAreOutside: what Ariadne is made of does not need the tools that measure it.
+func TestToolsAreOutside(t *testing.T) {
+	for _, root := range []string{"cmd", "internal"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			for _, i := range file.Imports {
+				if strings.Contains(i.Path.Value, `"ariadne/tools/`) {
+					t.Errorf("%s imports %s", path, i.Path.Value)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestComplaints(t *testing.T) {

@@ -44,7 +44,7 @@ func fuzz(calls int, seed uint64, only, ariadne string, batch int, file string) 
 	if err != nil {
 		return err
 	}
-	b, err := NewBench("internal/kernelfuzz/testdata", ariadne)
+	b, err := NewBench("tools/kernelfuzz/testdata", ariadne)
 	if err != nil {
 		return err
 	}

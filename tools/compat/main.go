@@ -3,7 +3,7 @@
 // whether each becomes ready, whether its runs and replays are equal step by step,
 // what random walks and a check find, which calls were refused.
 //
-//	go run ./internal/compat [flags]
+//	go run ./tools/compat [flags]
 //
 // Run by root, it measures each target twice: as root and as an ordinary user. What
 // a target showed is kept below the work directory, so the page always has all

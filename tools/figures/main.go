@@ -4,7 +4,7 @@
 // and in a large one. It writes the plots, their numbers as CSV, and a table of how
 // each search ended.
 //
-//	go run ./internal/figures [flags]
+//	go run ./tools/figures [flags]
 //
 // All searches of a space share what they remember of the nodes, in the order in
 // which they are listed; -cold says what one costs that remembers nothing.

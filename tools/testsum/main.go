@@ -2,7 +2,7 @@
 // test that cannot run on a machine must not pass for one that did. Its last lines
 // are go test's own, one per package.
 //
-//	go run ./internal/testsum [go test's arguments]
+//	go run ./tools/testsum [go test's arguments]
 package main
 
 import (

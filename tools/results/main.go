@@ -3,12 +3,12 @@
 // much work, and that nothing is found where the bug is mended; then how much of a
 // system without a known bug is seen in a given time.
 //
-//	go run ./internal/results [flags] [bug...] [planted] [coverage]
+//	go run ./tools/results [flags] [bug...] [planted] [coverage]
 //
 // Bugs are given by name, those planted in examples/planted together; without any, all are
 // looked for, and coverage is measured. What came of a search is
 // kept, so the page always has all: those not run now as they were last. Like
-// internal/compat it knows no more of Ariadne than its command line and its reports.
+// tools/compat it knows no more of Ariadne than its command line and its reports.
 // Exit status 1: the default strategy misses a bug, or something is found where
 // nothing is wrong.
 //

@@ -1,7 +1,7 @@
 // Command suites runs a suite of system-call tests that was built elsewhere: each program of a
 // directory natively and as a node of one program, and compares what came of it.
 //
-//	go run ./internal/suites [flags] DIR
+//	go run ./tools/suites [flags] DIR
 //
 // A program has passed when it ends with status 0 and prints no failure; it passes here too
 // when it does so with at least as many checks as natively. The markers of LTP, of rr's tests and of
