@@ -259,7 +259,7 @@ func (x *explorer) versionDigest() (ariadne.Digest, error) {
 		return ariadne.Digest{}, err
 	}
 	d, err := fileDigest(self)
-	return sha256.Sum256(fmt.Append(d[:], x.opts.Version, thisMachine())), err
+	return sha256.Sum256(fmt.Appendf(d[:], "%s %q", x.opts.Version, machineFacts())), err
 }
 
 // executor returns one of so many executors.

@@ -127,6 +127,14 @@ func TestReplayTellsWhatChangedOnTheHost(t *testing.T) {
 	if err != nil || len(r.Bugs)+len(r.Doubts) > 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
+	host, err := os.ReadFile(r.Trace + ".host")
+	user := "fact user root\n"
+	if os.Geteuid() != 0 {
+		user = fmt.Sprintf("fact user \"%d, group %d of ", os.Geteuid(), os.Getegid())
+	}
+	if err != nil || !strings.Contains(string(host), user) || !strings.Contains(string(host), "fs/protected_hardlinks=") {
+		t.Errorf("%v, %q is not in\n%s", err, user, host)
+	}
 	again := func() *run.Report {
 		o.Out = ""
 		p, err := run.Replay(t.Context(), s, r.Trace, o)

@@ -204,7 +204,7 @@ func (y *system) initial(i int) ariadne.Digest {
 	for _, p := range y.programs {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}
-	fmt.Fprintf(h, " %q", y.spec.Nodes[i].Links)
+	fmt.Fprintf(h, " %q %q", y.spec.Nodes[i].Links, machineFacts())
 	return ariadne.Digest(h.Sum(nil))
 }
 
