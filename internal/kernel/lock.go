@@ -130,6 +130,18 @@ func (l *Locks) Conflict(key FileKey, x RecordLock) (RecordLock, bool) {
 	return RecordLock{}, false
 }
 
+// Own returns the first lock that the owner of x has within it.
+func (l *Locks) Own(key FileKey, x RecordLock) (RecordLock, bool) {
+	if f := l.files[key]; f != nil {
+		for _, r := range f.records {
+			if r.Owner == x.Owner && r.Start <= x.End && x.Start <= r.End {
+				return r, true
+			}
+		}
+	}
+	return RecordLock{}, false
+}
+
 // Lock sets x, in place of what its owner holds on that range; EAGAIN when
 // another owner stands in the way.
 func (l *Locks) Lock(key FileKey, x RecordLock) Errno {

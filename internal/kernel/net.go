@@ -64,12 +64,20 @@ func (s *Net) Deliver(n *Node, m *ariadne.Message) {
 // node is quiescent.
 func (s *Net) Flush(n *Node) {
 	for _, c := range s.dirty {
-		c.dirty = false
-		m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
-		c.outFlags, c.outWindow, c.out = 0, 0, nil
-		s.emit(n, c.flow, m)
+		s.flush(n, c)
 	}
 	s.dirty = nil
+}
+
+// flush sends what one connection left to send.
+func (s *Net) flush(n *Node, c *TCP) {
+	if !c.dirty {
+		return // it was flushed before, as it lost its addresses
+	}
+	c.dirty = false
+	m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
+	c.outFlags, c.outWindow, c.out = 0, 0, nil
+	s.emit(n, c.flow, m)
 }
 
 // emit hands a message for another node to the node layer.
@@ -213,17 +221,26 @@ func (i *inet) bindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
 	if i.v6only() && a.Addr().Is4() {
 		return a, unix.EINVAL
 	}
-	if !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != broadcast &&
-		!i.Node.isOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0 {
+	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != broadcast &&
+		!i.Node.isOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
+	switch {
+	case foreign && i.Domain == unix.AF_INET:
+		return a, unix.EADDRNOTAVAIL
+	case a.Port() != 0 && a.Port() < 1024 && !t.Proc.Capable(unix.CAP_NET_BIND_SERVICE):
+		return a, unix.EACCES
+	case i.hasPort:
+		return a, unix.EINVAL
+	case foreign: // IPv6 asks this last
 		return a, unix.EADDRNOTAVAIL
 	}
-	if a.Port() != 0 && a.Port() < 1024 && !t.Proc.Capable(unix.CAP_NET_BIND_SERVICE) {
-		return a, unix.EACCES
-	}
-	if i.hasPort {
-		return a, unix.EINVAL
-	}
 	return a, 0
+}
+
+// nowBound closes a socket to IPv4 that was bound to an address of IPv6.
+func (i *inet) nowBound() {
+	if a := i.bound.Addr(); a.Is6() && !a.IsUnspecified() {
+		i.opts[optKey{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}] = 1
+	}
 }
 
 // target checks the destination of connect(2) or sendto(2). The wildcard means
@@ -245,8 +262,8 @@ func (i *inet) target(b []byte) (netip.AddrPort, Errno) {
 }
 
 // reachable says whether there is a way from the socket to dst, and the source
-// address to use.
-func (i *inet) reachable(t *Thread, dst netip.Addr) (netip.Addr, Errno) {
+// address to use: src unless that is the wildcard.
+func (i *inet) reachable(t *Thread, src, dst netip.Addr) (netip.Addr, Errno) {
 	n := i.Node
 	if !n.isOwn(dst) {
 		if _, ok := n.owner(dst); !ok {
@@ -254,7 +271,6 @@ func (i *inet) reachable(t *Thread, dst netip.Addr) (netip.Addr, Errno) {
 			return netip.Addr{}, unix.ENETUNREACH
 		}
 	}
-	src := i.bound.Addr()
 	if !src.IsValid() || src.IsUnspecified() {
 		src = n.sourceFor(dst)
 	}

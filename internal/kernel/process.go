@@ -41,6 +41,9 @@ type Process struct {
 	Pending []SigInfo // signals sent to the process
 	Signals Queue     // notified when a signal is queued (signalfd, sigtimedwait)
 	Stopped bool      // by SIGSTOP and its kind
+	// fatal is the signal that ends the process, once a thread was found for it: as in Linux no
+	// thread makes another step of its own then.
+	fatal SigInfo
 
 	// Command is the index of the spec's command that this process runs, or -1.
 	Command int
@@ -400,14 +403,13 @@ func (p *Process) leaveFamily() {
 		}
 		if c.Dead {
 			c.notifyExit()
-		} else {
-			p.hangUp(c.PGID, nil, p)
 		}
+		c.hangUp(c.PGID, nil, p)
 	}
 }
 
-// hangUp continues and hangs up a process group that has become an orphan by
-// the end of p and has stopped members. parent: across whom the link ran.
+// hangUp continues and hangs up a process group of p's that has become an orphan and has stopped
+// members. parent: across whom the link ran.
 func (p *Process) hangUp(pgid int, leaving, parent *Process) {
 	if parent == nil || parent.SID != p.SID || parent.PGID == pgid || !p.Node.orphaned(pgid, leaving) {
 		return

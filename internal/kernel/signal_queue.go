@@ -34,7 +34,9 @@ func (p *Process) send(t *Thread, queue *[]SigInfo, info SigInfo, only bool) Err
 		return unix.EAGAIN
 	}
 	*queue = append(*queue, info)
-	p.complete(t, s, only)
+	if p.complete(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == SigDfl && Default(s) == ActTerminate {
+		p.fatal = SigInfo{Signo: s}
+	}
 	p.Signals.Notify(In)
 	return 0
 }
@@ -64,24 +66,23 @@ func (p *Process) queued() int {
 }
 
 // complete finds a thread for signal s and wakes it: t if it wants the signal,
-// otherwise (unless it is for t only) the first that does.
-func (p *Process) complete(t *Thread, s int, only bool) {
+// otherwise (unless it is for t only) the first that does. It is false when none wants it.
+func (p *Process) complete(t *Thread, s int, only bool) bool {
 	for _, x := range p.Threads {
 		x.seenMask = x.M.SigMask()
 	}
-	if t.wants(s) {
-		t.signalled()
-		return
-	}
+	takers := p.Threads
 	if only {
-		return
+		takers = nil
 	}
-	for _, x := range p.Threads {
-		if x.wants(s) {
-			x.signalled()
-			return
+	for _, x := range append([]*Thread{t}, takers...) {
+		if !x.wants(s) {
+			continue
 		}
+		x.signalled()
+		return true
 	}
+	return false
 }
 
 // wants reports whether t can be asked to take s: a thread that already has a
@@ -119,6 +120,9 @@ func (t *Thread) hasFatal() bool {
 // HasSignal reports whether t is to take a signal before it goes on: one was
 // sent to it or chose it, or it opened its mask for one that waits.
 func (t *Thread) HasSignal() bool {
+	if t.Proc.fatal.Signo != 0 {
+		return true
+	}
 	if len(t.Pending) == 0 && len(t.Proc.Pending) == 0 {
 		t.sigPending = false
 		return false
@@ -165,6 +169,9 @@ func (t *Thread) deliverable(mask SigSet) bool {
 // ignored ones are dropped on the way. SIGKILL is first, then the thread's own
 // before the process's, synchronous ones before others, low numbers before high.
 func (t *Thread) NextSignal() (SigInfo, bool) {
+	if t.Proc.fatal.Signo != 0 {
+		return t.Proc.fatal, true
+	}
 	for {
 		mask := t.M.SigMask() &^ unblockable
 		info, ok := t.TakeSignal(Sig(int(unix.SIGKILL)))

@@ -151,6 +151,7 @@ func (c *TCP) Bind(t *Thread, addr []byte) Errno {
 	}
 	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
 		c.bound, c.local = a, a
+		c.nowBound()
 		return 0
 	}
 	return c.takePort(a)
@@ -172,6 +173,7 @@ func (c *TCP) takePort(a netip.AddrPort) Errno {
 		a = netip.AddrPortFrom(a.Addr(), port)
 	}
 	c.bound, c.local, c.hasPort = a, a, true
+	c.nowBound()
 	ports.add(a.Port(), c)
 	return 0
 }
@@ -267,7 +269,7 @@ func (c *TCP) Connect(t *Thread, addr []byte) Errno {
 	if e != 0 {
 		return e
 	}
-	src, e := c.reachable(t, dst.Addr())
+	src, e := c.reachable(t, c.bound.Addr(), dst.Addr())
 	if e != 0 {
 		return e
 	}
@@ -530,6 +532,7 @@ func (c *TCP) disconnect() {
 		c.err = unix.ECONNRESET
 	}
 	c.leave()
+	c.net().flush(c.Node, c)
 	c.connecting, c.connected, c.gotFIN, c.in, c.shut = false, false, false, nil, 0
 	if !c.portLocked {
 		c.freePort()

@@ -59,6 +59,13 @@ func (c *TCP) info() []byte {
 	return b
 }
 
+// LowWaterChanged is called when SO_RCVLOWAT was set: what is enough now is news to epoll.
+func (c *TCP) LowWaterChanged() {
+	if c.gotFIN || len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
+		c.changed.Notify(In | RdNorm)
+	}
+}
+
 // GetOption implements Socket.
 func (c *TCP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
 	if level != unix.IPPROTO_TCP {

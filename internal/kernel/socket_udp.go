@@ -79,6 +79,7 @@ func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
 		return unix.EADDRINUSE
 	}
 	u.bound, u.local, u.hasPort, u.portLocked = a, a, true, locked
+	u.nowBound()
 	// As Linux has it (sk_add_node_rcu), for who decides below and who receives.
 	if u.Domain == unix.AF_INET6 && u.Opt(unix.SOL_SOCKET, unix.SO_REUSEPORT) != 0 {
 		ports.used[a.Port()] = slices.Insert(ports.used[a.Port()], 0, inetSocket(u))
@@ -133,12 +134,18 @@ func (u *UDP) Connect(t *Thread, addr []byte) Errno {
 	if e := u.autobind(); e != 0 {
 		return unix.EAGAIN
 	}
+	if u.v6only() && sockaddrFamily(addr) == unix.AF_INET {
+		return unix.EAFNOSUPPORT
+	}
 	dst, src, e := u.route(t, addr)
 	if e != 0 {
 		return e
 	}
 	u.remote = dst
-	if u.bound.Addr().IsUnspecified() {
+	if u.held != nil && dst.Addr().Is4() && u.held.to.Addr().Is4() {
+		u.held.from, u.held.to = netip.AddrPortFrom(src, u.local.Port()), dst // Linux has one place for both
+	}
+	if u.local.Addr().IsUnspecified() {
 		u.local = netip.AddrPortFrom(src, u.local.Port())
 	}
 	return 0
@@ -181,7 +188,11 @@ func (u *UDP) route(t *Thread, addr []byte) (dst netip.AddrPort, src netip.Addr,
 		u.Node.Refuse(t, "send to a multicast address", dst.String(), false)
 		return dst, src, unix.ENETUNREACH
 	}
-	src, e = u.reachable(t, dst.Addr())
+	src = u.local.Addr() // also of an earlier connect(2)
+	if u.Domain == unix.AF_INET6 && src.Is6() && dst.Addr().Is4() {
+		src = netip.Addr{} // that was to IPv6: it sends, but hears no answer
+	}
+	src, e = u.reachable(t, src, dst.Addr())
 	return dst, src, e
 }
 
@@ -273,6 +284,9 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	}
 	if !dst.IsValid() {
 		return nil, unix.EDESTADDRREQ
+	}
+	if src.Is4() != dst.Addr().Is4() {
+		src = u.Node.sourceFor(dst.Addr())
 	}
 	if e := u.sourceControl(t, m.Controls, &src); e != 0 {
 		return nil, e

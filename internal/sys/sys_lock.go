@@ -58,10 +58,15 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 		x.PID, x.Owner = -1, kernel.LockOwner{File: of}
 	}
 	if asks {
-		if typ == unix.F_UNLCK {
+		if typ == unix.F_UNLCK && cmd == unix.F_GETLK {
 			return kernel.Fail(unix.EINVAL)
 		}
-		return storeConflict(t, kernel.LockKey(of.File), x, a[2], b)
+		find := t.Node().Locks.Conflict
+		if typ == unix.F_UNLCK {
+			find = t.Node().Locks.Own
+		}
+		r, found := find(kernel.LockKey(of.File), x)
+		return storeLock(t, r, found, a[2], b)
 	}
 	return setLock(t, of, x, typ, cmd == unix.F_SETLKW || cmd == unix.F_OFD_SETLKW)
 }
@@ -157,10 +162,9 @@ func setLock(t *kernel.Thread, of *kernel.OpenFile, x kernel.RecordLock, typ int
 	return t.Block(kernel.RestartSA, q)
 }
 
-// storeConflict answers F_GETLK: the lock in the way, or F_UNLCK.
-func storeConflict(t *kernel.Thread, key kernel.FileKey, x kernel.RecordLock, addr uint64, b []byte) kernel.Result {
-	r, ok := t.Node().Locks.Conflict(key, x)
-	if !ok {
+// storeLock answers F_GETLK: the lock that was found, or F_UNLCK.
+func storeLock(t *kernel.Thread, r kernel.RecordLock, found bool, addr uint64, b []byte) kernel.Result {
+	if !found {
 		le.PutUint16(b, unix.F_UNLCK)
 		return kernel.RetOr(0, t.M.WriteMem(addr, b))
 	}

@@ -107,7 +107,11 @@ func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Err
 		if e != 0 {
 			return e
 		}
-		return s.Base().SetIntOption(o.level, o.name, n)
+		e = s.Base().SetIntOption(o.level, o.name, n)
+		if c, ok := s.(*kernel.TCP); ok && e == 0 && o.level == unix.SOL_SOCKET && o.name == unix.SO_RCVLOWAT {
+			c.LowWaterChanged()
+		}
+		return e
 	}
 	t.Node().Refuse(t, optionName("setsockopt", o), fmt.Sprintf("%x", v), true)
 	s.Base().KeepOption(o.level, o.name, v)

@@ -379,8 +379,9 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 		case sigevNone:
 			signo = 0
 		case sigevSignal | sigevThreadID:
-			target, e = threadByID(t, uint64(le.Uint32(b[16:])))
-			if e != 0 || target.Proc != t.Proc {
+			id := le.Uint32(b[16:])
+			target, e = threadByID(t, uint64(id))
+			if id == 0 || e != 0 || target.Proc != t.Proc {
 				return kernel.Fail(unix.EINVAL)
 			}
 			fallthrough
