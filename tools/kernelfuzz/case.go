@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,11 @@ import (
 type Case struct {
 	Name  string
 	Lines []string
+}
+
+// two says whether the case needs two machines: processes from 3 on are those of the second.
+func (c Case) two() bool {
+	return slices.ContainsFunc(c.Lines, func(l string) bool { return l[0] >= '3' && l[0] <= '5' })
 }
 
 // write writes cases as the interpreter reads them.

@@ -14,12 +14,27 @@ func Generate(seed uint64) Case {
 	g.family = f
 	c := Case{Name: fmt.Sprintf("%s-%d", f.name, seed)}
 	procs := 1
+	add := func(t string) {
+		for _, line := range strings.Split(g.expand(t), "; ") {
+			if line[0] < '0' || line[0] > '9' {
+				line = fmt.Sprintf("%d %s", g.process(procs), line)
+			}
+			c.Lines = append(c.Lines, line)
+		}
+	}
 	for _, t := range f.begin {
-		c.Lines = append(c.Lines, "0 "+g.expand(t))
+		add(t)
 	}
 	for range 10 + g.IntN(30) {
 		if f.forks && procs < 3 && g.IntN(8) == 0 {
-			c.Lines = append(c.Lines, fmt.Sprintf("%d fork %%%d", g.IntN(procs), procs))
+			how := "fork"
+			if f.threads && g.IntN(3) > 0 {
+				how = "thread"
+			}
+			add(fmt.Sprintf("%d %s %%%d", g.IntN(procs), how, procs))
+			if f.two {
+				add(fmt.Sprintf("3 fork %%%d", 3+procs))
+			}
 			procs++
 			continue
 		}
@@ -27,10 +42,7 @@ func Generate(seed uint64) Case {
 		if g.IntN(10) == 0 && len(f.with) > 0 {
 			from = family(f.with[g.IntN(len(f.with))])
 		}
-		t := from.calls[g.IntN(len(from.calls))]
-		for _, line := range strings.Split(t, "; ") {
-			c.Lines = append(c.Lines, fmt.Sprintf("%d %s", g.IntN(procs), g.expand(line)))
-		}
+		add(from.calls[g.IntN(len(from.calls))])
 	}
 	return c
 }
@@ -38,6 +50,15 @@ func Generate(seed uint64) Case {
 type generator struct {
 	*rand.Rand
 	family *callFamily
+}
+
+// process chooses who makes a call, of so many on a machine.
+func (g *generator) process(procs int) int {
+	p := g.IntN(procs)
+	if g.family.two {
+		p += 3 * g.IntN(2)
+	}
+	return p
 }
 
 // expand replaces each {name} of a template by one of its values.

@@ -24,6 +24,7 @@ func main() {
 	only := flag.String("family", "", "only cases of this family")
 	ariadne := flag.String("ariadne", "bin/ariadne", "the binary")
 	batch := flag.Int("batch", 100, "cases in one run")
+	shrink := flag.Bool("shrink", true, "shrink what differs, which takes many runs; otherwise only what comes later is left out")
 	file := flag.String("file", "", "run the cases of a file instead")
 	print := flag.Int("print", 0, "only print so many cases")
 	flag.Parse()
@@ -33,13 +34,13 @@ func main() {
 	if *print > 0 {
 		return
 	}
-	if err := fuzz(*calls, *seed, *only, *ariadne, *batch, *file); err != nil {
+	if err := fuzz(*calls, *seed, *only, *ariadne, *batch, *shrink, *file); err != nil {
 		fmt.Fprintln(os.Stderr, "kernelfuzz:", err)
 		os.Exit(1)
 	}
 }
 
-func fuzz(calls int, seed uint64, only, ariadne string, batch int, file string) error {
+func fuzz(calls int, seed uint64, only, ariadne string, batch int, shrink bool, file string) error {
 	ariadne, err := filepath.Abs(ariadne)
 	if err != nil {
 		return err
@@ -81,9 +82,12 @@ func fuzz(calls int, seed uint64, only, ariadne string, batch int, file string) 
 			if seen[f.Kind()]++; seen[f.Kind()] > 1 {
 				continue
 			}
-			small, err := b.Shrink(f)
-			if err != nil {
-				fmt.Println(err)
+			small := f
+			small.Case.Lines = f.until()
+			if shrink {
+				if small, err = b.Shrink(f); err != nil {
+					fmt.Println(err)
+				}
 			}
 			fmt.Printf("\n# natively: %s\n# ariadne:  %s\n", small.Native, small.Ariadne)
 			write(os.Stdout, []Case{small.Case})

@@ -10,13 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
 // patience is the real time that one run of the interpreter may take.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // Bench is where cases are run: a directory with the interpreter, and Ariadne.
 type Bench struct {
@@ -87,14 +88,23 @@ func (b *Bench) Native(cases []Case) (Outcome, error) {
 	return observe(out), nil
 }
 
-// spec runs the interpreter as the one program of one node.
-const spec = `name: kernelfuzz
+// spec runs the interpreter as the one program of one node, or of each of two.
+const (
+	spec = `name: kernelfuzz
+latency: 100us
 nodes:
-  - name: guest
-    command: "./interp cases"
+  - name: a
+    command: "./interp cases a"
+    address: [10.0.0.1, "fd00::1"]
     client: true
     may_fail: true
 `
+	second = `  - name: b
+    command: "./interp cases b"
+    address: [10.0.0.2, "fd00::2"]
+    may_fail: true
+`
+)
 
 // Ariadne runs cases under Ariadne, and also returns what it refused.
 func (b *Bench) Ariadne(cases []Case) (Outcome, []string, error) {
@@ -104,7 +114,11 @@ func (b *Bench) Ariadne(cases []Case) (Outcome, []string, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "spec.yaml")
-	if err := os.WriteFile(file, []byte(spec), 0o644); err != nil {
+	text := spec
+	if slices.ContainsFunc(cases, Case.two) {
+		text += second
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return nil, nil, err
 	}
 	out, errs, err := finish(exec.Command(b.ariadne, "run", "--json", "--out", filepath.Join(dir, "run"), file))
@@ -115,7 +129,7 @@ func (b *Bench) Ariadne(cases []Case) (Outcome, []string, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("ariadne: %v\n%s%s", err, tail(out), tail(errs))
 	}
-	var text strings.Builder
+	var logs strings.Builder
 	var refused []string
 	dec := json.NewDecoder(strings.NewReader(out))
 	for {
@@ -129,13 +143,13 @@ func (b *Bench) Ariadne(cases []Case) (Outcome, []string, error) {
 			return nil, nil, fmt.Errorf("ariadne: %v\n%s", err, tail(out))
 		}
 		for _, l := range e.Logs {
-			text.WriteString(l.Text + "\n")
+			logs.WriteString(l.Text + "\n")
 		}
 		for _, r := range e.Refusals {
 			refused = append(refused, r.Name)
 		}
 	}
-	return observe(text.String()), refused, nil
+	return observe(logs.String()), refused, nil
 }
 
 // prepare makes a directory with the interpreter and the cases.
@@ -214,7 +228,10 @@ func (b *Bench) Differences(cases []Case) ([]Found, error) {
 	var found []Found
 	var again []Case
 	for i, c := range cases {
-		if ariadne[c.Name] == nil && native[c.Name] != nil {
+		if native[c.Name] == nil {
+			return nil, fmt.Errorf("natively %s was not run", c.Name)
+		}
+		if ariadne[c.Name] == nil {
 			// This one ended the run: those after it have not been made.
 			more, err := b.Differences(cases[i+1:])
 			return append(append(found, Found{c, Difference{"", endsRun}}), more...), err

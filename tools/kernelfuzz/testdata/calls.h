@@ -160,7 +160,7 @@ F(ioctl)
 	int n = a[2];
 	long r = ioctl(a[0], a[1], &n);
 	result(r);
-	if (!r && a[1] == FIONREAD)
+	if (!r && (a[1] == FIONREAD || a[1] == SIOCATMARK))
 		out(" %d", n);
 }
 
@@ -279,14 +279,14 @@ F(getpeername) { struct sockaddr_storage x = {0}; socklen_t n = sizeof x; long r
 F(shutdown) { result(shutdown(a[0], a[1])); }
 F(send) { result(send(a[0], pattern(a[1]), limit(a[1]), a[2])); }
 F(sendto) { struct sockaddr_storage x; socklen_t n = address(s[3], &x); result(sendto(a[0], pattern(a[1]), limit(a[1]), a[2], (void *)&x, n)); }
-F(recv) { long n = recv(a[0], buf, limit(a[1]), a[2]); result(n); show_bytes(buf, n < limit(a[1]) ? n : (long)limit(a[1])); }
+F(recv) { long n = recv(a[0], buf, limit(a[1]), a[2]); result(n); show_bytes(buf, n < (long)limit(a[1]) ? n : (long)limit(a[1])); }
 F(recvfrom)
 {
 	struct sockaddr_storage x = {0};
 	socklen_t l = sizeof x;
 	long n = recvfrom(a[0], buf, limit(a[1]), a[2], (void *)&x, &l);
 	result(n);
-	show_bytes(buf, n < limit(a[1]) ? n : (long)limit(a[1]));
+	show_bytes(buf, n < (long)limit(a[1]) ? n : (long)limit(a[1]));
 	if (n >= 0)
 		show_address(&x, l);
 }
@@ -319,7 +319,7 @@ F(recvmsg)
 	result(n);
 	if (n < 0)
 		return;
-	show_bytes(buf, n < limit(a[1]) ? n : (long)limit(a[1]));
+	show_bytes(buf, n < (long)limit(a[1]) ? n : (long)limit(a[1]));
 	show_address(&x, m.msg_namelen);
 	out(" flags %x", m.msg_flags & ~MSG_CMSG_CLOEXEC);
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
@@ -376,7 +376,37 @@ F(sigaction)
 F(sigprocmask) { sigset_t m = set_of(a[1]), old; result(sigprocmask(a[0], &m, &old)); show_set(&old); }
 F(sigpending) { U; sigset_t m; sigemptyset(&m); result(sigpending(&m)); show_set(&m); }
 F(kill) { result(kill(a[0], a[1])); }
-F(tgkill) { result(syscall(SYS_tgkill, a[0], a[0], a[1])); }
+static pid_t group_of(pid_t pid)
+{
+	for (int i = 0; i < PROCS; i++)
+		if (pid > 0 && w->pid[i] == pid)
+			return w->group[i];
+	return pid;
+}
+F(tgkill) { result(syscall(SYS_tgkill, group_of(a[0]), a[0], a[1])); }
+F(pthread_sigqueue)
+{
+	siginfo_t si = {.si_signo = a[1], .si_code = SI_QUEUE, .si_value.sival_int = a[2]};
+	result(syscall(SYS_rt_tgsigqueueinfo, group_of(a[0]), a[0], a[1], &si));
+	U;
+}
+F(sigactions)
+{
+	U;
+	static const int some[] = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGPIPE, SIGTERM, SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGIO, 34, 35};
+	for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+		struct sigaction sa;
+		sigaction(some[i], NULL, &sa);
+		out("%c", sa.sa_handler == SIG_DFL ? '.' : sa.sa_handler == SIG_IGN ? 'i' : 'h');
+	}
+}
+F(sigaltstack)
+{
+	static char area[2][32768];
+	stack_t st = {.ss_sp = area[a[0] & 1], .ss_flags = a[1], .ss_size = a[2]}, old = {0};
+	result(sigaltstack(*s[2] ? &st : NULL, &old));
+	out(" old %d %ld", old.ss_flags, (long)old.ss_size);
+}
 F(sigqueue) { union sigval v = {.sival_int = a[2]}; result(sigqueue(a[0], a[1], v)); }
 F(raise) { result(raise(a[0])); U; }
 F(sigtimedwait)
@@ -430,6 +460,200 @@ F(futex)
 	}
 }
 F(set_word) { w->word[a[0] & 7] = a[1]; U; }
+
+F(futex_wait)
+{
+	struct timespec t = {0, 1};
+	uint32_t *p = &w->word[a[1] & 7];
+	result(syscall(SYS_futex, p, (int)a[0], (int)a[2], *s[4] ? &t : NULL, NULL, *s[3] ? (int)a[3] : -1));
+	U;
+}
+F(futex_wake) { result(syscall(SYS_futex, &w->word[a[1] & 7], (int)a[0], (int)a[2], NULL, &w->word[a[4] & 7], *s[3] ? (int)a[3] : -1)); U; }
+F(futex_requeue) { result(syscall(SYS_futex, &w->word[a[1] & 7], (int)a[0], (int)a[2], a[3], &w->word[a[4] & 7], (int)a[5])); U; }
+
+// Threads. A thread is a process of its own here, whose descriptors are its creator's.
+static void *thread_main(void *p)
+{
+	long *arg = p;
+	me = arg[0];
+	to = &w->late[me];
+	new_guard();
+	w->group[me] = getpid();
+	w->pid[me] = gettid();
+	sigset_t *mask = (void *)arg[2];
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	sem_post((sem_t *)arg[1]);
+	worker(0);
+	return NULL;
+}
+F(thread)
+{
+	int k = *s[0] == '%' ? atoi(s[0] + 1) % PROCS : 1;
+	if (w->pid[k]) {
+		out(" is there");
+		return;
+	}
+	sigset_t all, old;
+	sem_t up;
+	pthread_attr_t how;
+	pthread_t t;
+	long arg[] = {k, (long)&up, (long)&old};
+	sigfillset(&all);
+	sem_init(&up, 0, 0);
+	pthread_attr_init(&how);
+	pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&how, 1 << 20);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	w->turn[k] = w->done[k] = w->busy[k] = 0;
+	int e = pthread_create(&t, &how, thread_main, arg);
+	while (!e && sem_wait(&up) < 0)
+		;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	out(e ? " failed" : " made");
+	U;
+}
+F(thread_exit) { U; out(" ends\n"); timer_delete(guard); pthread_exit(NULL); }
+F(thread_id) { U; out(" "); show_pid(gettid()); show_pid(getpid()); }
+
+static void error_name(int e) { out(" = %s", e ? strerrorname_np(e) : "0"); }
+static struct timespec limit_of(const char *s)
+{
+	struct timespec t = {*s == 'p' ? 1 : 4000000000, 0}; // what is past, or far in the future
+	return t;
+}
+F(mutex_init)
+{
+	pthread_mutexattr_t m;
+	pthread_mutexattr_init(&m);
+	pthread_mutexattr_settype(&m, a[1]);
+	pthread_mutexattr_setpshared(&m, a[2]);
+	pthread_mutexattr_setrobust(&m, a[3]);
+	pthread_mutexattr_setprotocol(&m, a[4] ? PTHREAD_PRIO_INHERIT : PTHREAD_PRIO_NONE);
+	memset(&w->mutex[a[0] % 3], 0, sizeof *w->mutex);
+	error_name(pthread_mutex_init(&w->mutex[a[0] % 3], &m));
+	U;
+}
+F(mutex_lock) { U; error_name(pthread_mutex_lock(&w->mutex[a[0] % 3])); }
+F(mutex_trylock) { U; error_name(pthread_mutex_trylock(&w->mutex[a[0] % 3])); }
+F(mutex_timedlock) { struct timespec t = limit_of(s[1]); error_name(pthread_mutex_timedlock(&w->mutex[a[0] % 3], &t)); }
+F(mutex_unlock) { U; error_name(pthread_mutex_unlock(&w->mutex[a[0] % 3])); }
+F(mutex_consistent) { U; error_name(pthread_mutex_consistent(&w->mutex[a[0] % 3])); }
+F(cond_init)
+{
+	pthread_condattr_t c;
+	pthread_condattr_init(&c);
+	pthread_condattr_setpshared(&c, a[1]);
+	memset(&w->cond[a[0] & 1], 0, sizeof *w->cond);
+	error_name(pthread_cond_init(&w->cond[a[0] & 1], &c));
+	U;
+}
+F(cond_wait) { U; error_name(pthread_cond_wait(&w->cond[a[0] & 1], &w->mutex[a[1] % 3])); }
+F(cond_timedwait) { struct timespec t = limit_of(s[2]); error_name(pthread_cond_timedwait(&w->cond[a[0] & 1], &w->mutex[a[1] % 3], &t)); }
+F(cond_signal) { U; error_name(pthread_cond_signal(&w->cond[a[0] & 1])); }
+F(cond_broadcast) { U; error_name(pthread_cond_broadcast(&w->cond[a[0] & 1])); }
+F(rwlock_rdlock) { U; error_name(pthread_rwlock_rdlock(&w->rwlock)); }
+F(rwlock_wrlock) { U; error_name(pthread_rwlock_wrlock(&w->rwlock)); }
+F(rwlock_tryrdlock) { U; error_name(pthread_rwlock_tryrdlock(&w->rwlock)); }
+F(rwlock_trywrlock) { U; error_name(pthread_rwlock_trywrlock(&w->rwlock)); }
+F(rwlock_unlock) { U; error_name(pthread_rwlock_unlock(&w->rwlock)); }
+F(sem_init) { U; result(sem_init(&w->sem, 1, a[0])); }
+F(sem_wait) { U; result(sem_wait(&w->sem)); }
+F(sem_trywait) { U; result(sem_trywait(&w->sem)); }
+F(sem_post) { U; result(sem_post(&w->sem)); }
+
+// Timers. Times are whole seconds, or so short or long that how long calls take does not show.
+static __thread timer_t timers[TIMERS];
+static __thread int made[TIMERS];
+static struct timespec span(long v)
+{
+	// Below zero: so many hundredths of a second.
+	return v < 0 ? (struct timespec){0, -v * 10000000} : (struct timespec){v, 0};
+}
+static void show_timer(const struct itimerspec *t)
+{
+	struct timespec v = t->it_value;
+	out(" %ld+", (long)t->it_interval.tv_sec);
+	if (!v.tv_sec && !v.tv_nsec)
+		out("off");
+	else if (v.tv_sec > 100000000)
+		out("far");
+	else
+		out("%ld", (long)v.tv_sec + (v.tv_nsec > 0)); // what is left, rounded up
+}
+F(timer_create)
+{
+	int k = a[0] % TIMERS;
+	struct sigevent ev = {.sigev_notify = a[2], .sigev_signo = a[3], .sigev_value.sival_int = now_line};
+	if (a[2] & SIGEV_THREAD_ID)
+		ev._sigev_un._tid = *s[4] ? a[4] : gettid();
+	long r = timer_create(a[1], *s[2] == '-' ? NULL : &ev, &timers[k]);
+	result(r);
+	made[k] |= !r;
+}
+F(timer_settime)
+{
+	int k = a[0] % TIMERS;
+	struct itimerspec t = {span(a[3]), span(a[2])}, old = {{0}};
+	if (!made[k])
+		return;
+	long r = timer_settime(timers[k], a[1], &t, &old);
+	result(r);
+	if (!r)
+		show_timer(&old);
+	U;
+}
+F(timer_gettime)
+{
+	struct itimerspec t = {{0}};
+	if (!made[a[0] % TIMERS])
+		return;
+	long r = timer_gettime(timers[a[0] % TIMERS], &t);
+	result(r);
+	if (!r)
+		show_timer(&t);
+	U;
+}
+F(timer_getoverrun) { U; if (made[a[0] % TIMERS]) result(timer_getoverrun(timers[a[0] % TIMERS])); }
+F(timer_delete) { U; if (made[a[0] % TIMERS]) result(timer_delete(timers[a[0] % TIMERS])); }
+F(fdtimer_set)
+{
+	struct itimerspec t = {span(a[3]), span(a[2])}, old = {{0}};
+	long r = timerfd_settime(a[0], a[1], &t, &old);
+	result(r);
+	if (!r)
+		show_timer(&old);
+	U;
+}
+F(fdtimer_get)
+{
+	struct itimerspec t = {{0}};
+	long r = timerfd_gettime(a[0], &t);
+	result(r);
+	if (!r)
+		show_timer(&t);
+	U;
+}
+F(itimer_set)
+{
+	struct timespec v = span(a[1]), i = span(a[2]);
+	struct itimerval t = {{i.tv_sec, i.tv_nsec / 1000}, {v.tv_sec, v.tv_nsec / 1000}}, old = {{0}};
+	long r = setitimer(a[0], &t, &old);
+	result(r);
+	if (!r)
+		show_timer(&(struct itimerspec){{old.it_interval.tv_sec, 0}, {old.it_value.tv_sec, old.it_value.tv_usec}});
+	U;
+}
+F(sleep)
+{
+	struct timespec t = span(a[2]), left = {0};
+	int e = clock_nanosleep(a[0], a[1], &t, &left);
+	error_name(e);
+	if (e == EINTR && !a[1])
+		show_timer(&(struct itimerspec){{0}, left});
+	U;
+}
+F(nap) { U; arm(0); usleep(60000); out(" over"); } // timers of hundredths expire
+F(getres) { struct timespec t = {0}; long r = clock_getres(a[0], &t); result(r); if (!r) out(" %ld.%ld", (long)t.tv_sec, t.tv_nsec); U; }
 
 // Memory.
 F(mmap)
@@ -501,15 +725,33 @@ F(fork)
 	pid_t p = fork();
 	if (!p) {
 		me = k;
+		w->group[k] = w->pid[k] = getpid();
+		memset(made, 0, sizeof made);
 		new_guard();
 		sigprocmask(SIG_SETMASK, &old, NULL);
-		worker(now_line + 1);
+		worker(0);
 	}
-	w->pid[k] = p > 0 ? p : 0;
+	w->group[k] = p > 0 ? p : 0;
+	w->pid[k] = w->group[k];
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	out(p > 0 ? " made" : " failed");
 	U;
 }
+F(exec)
+{
+	U;
+	char p[10], line[10];
+	memcpy(w->kept.vars, vars, sizeof vars);
+	w->kept.ports = ports;
+	snprintf(p, sizeof p, "%d", me);
+	snprintf(line, sizeof line, "%d", now_line);
+	arm(0);
+	w->executes = 1;
+	execl("/proc/thread-self/exe", "interp", "again", p, line, NULL);
+	w->executes = 0;
+	result(-1);
+}
+F(exit_thread) { syscall(SYS_exit, (int)a[0]); U; }
 F(exit) { out(" ends\n"); _exit(a[0]); U; }
 F(wait4)
 {
@@ -645,5 +887,10 @@ static const struct { const char *name; void (*f)(long *, char **); } calls[] = 
 	N(waitid), N(getpgid), N(getsid), N(setpgid), N(setsid), N(getppid), N(getpriority), N(setpriority), N(sched_get), N(sched_set),
 	N(sched_getparam), N(getrlimit), N(setrlimit), N(prctl), N(msgget), N(msgsnd), N(msgrcv), N(msgstat), N(msgrm), N(semget), N(semop),
 	N(semctl), N(semrm), N(shmget), N(shmat), N(shmdt), N(shmstat), N(shmrm), N(setresuid), N(setresgid), N(setreuid), N(setregid), N(setuid),
-	N(setgid), N(setfsuid), N(setfsgid), N(setgroups), N(ids),
+	N(setgid), N(setfsuid), N(setfsgid), N(setgroups), N(ids), N(pthread_sigqueue), N(sigactions), N(sigaltstack), N(futex_wait), N(futex_wake),
+	N(futex_requeue), N(thread), N(thread_exit), N(thread_id), N(mutex_init), N(mutex_lock), N(mutex_trylock), N(mutex_timedlock), N(mutex_unlock),
+	N(mutex_consistent), N(cond_init), N(cond_wait), N(cond_timedwait), N(cond_signal), N(cond_broadcast), N(rwlock_rdlock), N(rwlock_wrlock),
+	N(rwlock_tryrdlock), N(rwlock_trywrlock), N(rwlock_unlock), N(sem_init), N(sem_wait), N(sem_trywait), N(sem_post), N(timer_create),
+	N(timer_settime), N(timer_gettime), N(timer_getoverrun), N(timer_delete), N(fdtimer_set), N(fdtimer_get), N(itimer_set), N(sleep), N(nap),
+	N(getres), N(exec), N(exit_thread),
 };
