@@ -30,7 +30,7 @@ var pure = map[string][]string{
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "cmp", "container/heap", "fmt", "math", "slices", "sync", "sync/atomic"},
 	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "errors", "fmt", "regexp", "time"},
 	"internal/script":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/readfile", "ariadne/internal/search", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/spec", "ariadne/internal/world", "crypto/sha256", "encoding/binary", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "hash/fnv", "maps", "math", "path/filepath", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/report":          {"ariadne", "cmp", "fmt", "io", "maps", "slices", "strings", "time", "unicode/utf8"},
+	"internal/report":          {"ariadne", "ariadne/internal/trace", "cmp", "encoding/json", "fmt", "io", "maps", "slices", "strings", "time", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
 	"internal/replay":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/trace", "ariadne/internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
 }

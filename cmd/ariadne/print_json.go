@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/report"
 	"ariadne/internal/run"
 )
 
 // jsonPrinter prints one object per event, each on a line of its own. Times are
-// seconds. "event" says which of the types below it is.
+// nanoseconds where the name says so, else seconds. "event" says which of the types below it is.
 type jsonPrinter struct {
 	enc   *json.Encoder
 	nodes []string
@@ -28,39 +29,13 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
-type stepEvent struct {
-	Event    string     `json:"event"` // "step"
-	Step     int        `json:"step"`
-	At       float64    `json:"at"`
-	Node     string     `json:"node"`
-	Action   string     `json:"action"`
-	Digest   string     `json:"digest"`
-	Calls    int        `json:"calls"`
-	Messages int        `json:"messages"`
-	Logs     []logLine  `json:"logs,omitempty"`
-	Exits    []exitLine `json:"exits,omitempty"`
-}
-
-type logLine struct {
-	At     float64 `json:"at"`
-	Stream int     `json:"stream"` // 1 standard output, 2 standard error
-	PID    int     `json:"pid"`
-	Text   string  `json:"text"`
-}
-
-type exitLine struct {
-	At      float64 `json:"at"`
-	Command int     `json:"command"` // from 0
-	Status  int     `json:"status"`
-	Signal  int     `json:"signal,omitempty"`
-}
-
 type progressEvent struct {
 	Event      string  `json:"event"` // "progress"
 	Elapsed    float64 `json:"elapsed"`
 	Executions int     `json:"executions"`
 	Steps      int     `json:"steps"`
 	Violations int     `json:"violations"`
+	ElapsedNS  int64   `json:"elapsed_ns"`
 }
 
 type scriptEvent struct {
@@ -80,6 +55,7 @@ type violationEvent struct {
 	Replay    string  `json:"replay"`
 	Suspect   string  `json:"suspect,omitempty"`
 	Count     int     `json:"count"`
+	AtNS      int64   `json:"at_ns"`
 }
 
 type reportEvent struct {
@@ -108,6 +84,9 @@ type reportEvent struct {
 	Mismatch    *mismatch        `json:"mismatch,omitempty"`
 	Coverage    *coverage        `json:"coverage,omitempty"` // of a check
 	Loose       *loose           `json:"loose,omitempty"`    // of a loose replay
+
+	VirtualTimeNS int64 `json:"virtual_time_ns"`
+	RealTimeNS    int64 `json:"real_time_ns"`
 }
 
 type loose struct {
@@ -185,6 +164,17 @@ type coverage struct {
 	Thaw   float64 `json:"thaw_ms"`
 	Step   float64 `json:"step_ms"`
 	Freeze float64 `json:"freeze_ms"`
+
+	// The same in nanoseconds.
+	SteppingNS  int64 `json:"stepping_ns"`
+	FreezingNS  int64 `json:"freezing_ns"`
+	ThawingNS   int64 `json:"thawing_ns"`
+	BootingNS   int64 `json:"booting_ns"`
+	ReplayingNS int64 `json:"replaying_ns"`
+	EndingNS    int64 `json:"ending_ns"`
+	ThawNS      int64 `json:"thaw_ns"`
+	StepNS      int64 `json:"step_ns"`
+	FreezeNS    int64 `json:"freeze_ns"`
 }
 
 func newCoverage(c *run.Coverage) *coverage {
@@ -202,6 +192,9 @@ func newCoverage(c *run.Coverage) *coverage {
 		Stepping: n.Stepping.Seconds(), Freezing: n.Freezing.Seconds(), Thawing: n.Thawing.Seconds(),
 		Booting: n.Booting.Seconds(), Replaying: n.Replaying.Seconds(), Ending: n.Ending.Seconds(),
 		Thaw: milliseconds(n.Thaw.Median()), Step: milliseconds(n.Step.Median()), Freeze: milliseconds(n.Freeze.Median()),
+		SteppingNS: int64(n.Stepping), FreezingNS: int64(n.Freezing), ThawingNS: int64(n.Thawing),
+		BootingNS: int64(n.Booting), ReplayingNS: int64(n.Replaying), EndingNS: int64(n.Ending),
+		ThawNS: int64(n.Thaw.Median()), StepNS: int64(n.Step.Median()), FreezeNS: int64(n.Freeze.Median()),
 	}
 }
 
@@ -223,8 +216,6 @@ type mismatch struct {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
-func seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
-
 // print writes an event. What cannot be written to a closed pipe is lost; the
 // exit status still tells the outcome.
 func (p *jsonPrinter) print(event any) { p.enc.Encode(event) }
@@ -233,23 +224,14 @@ func (p *jsonPrinter) step(s ariadne.Step) {
 	if p.quiet {
 		return
 	}
-	o := &s.Output
-	e := stepEvent{Event: "step", Step: s.Index, At: seconds(s.At), Node: p.nodes[s.Action.Node], Action: s.Name,
-		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages)}
-	for _, l := range o.Logs {
-		e.Logs = append(e.Logs, logLine{seconds(l.At), l.Stream, l.PID, l.Text})
-	}
-	for _, x := range o.Exits {
-		e.Exits = append(e.Exits, exitLine{seconds(x.At), x.Command, x.Status, x.Signal})
-	}
-	p.print(e)
+	p.print(report.NewStepEvent(s, p.nodes))
 }
 
 func (p *jsonPrinter) limits(run.Options) {}
 
 func (p *jsonPrinter) progress(g run.Progress) {
 	if !p.quiet {
-		p.print(progressEvent{"progress", g.Elapsed.Seconds(), g.Executions, g.Steps, g.Violations})
+		p.print(progressEvent{"progress", g.Elapsed.Seconds(), g.Executions, g.Steps, g.Violations, int64(g.Elapsed)})
 	}
 }
 
@@ -266,8 +248,8 @@ func (p *jsonPrinter) violation(v run.Violation) {
 }
 
 func newViolationEvent(v run.Violation) violationEvent {
-	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, seconds(v.At), v.Message,
-		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count}
+	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, report.Seconds(v.At), v.Message,
+		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At)}
 }
 
 func (p *jsonPrinter) report(r *run.Report) {
@@ -276,7 +258,8 @@ func (p *jsonPrinter) report(r *run.Report) {
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
 		Coverage: newCoverage(r.Coverage), Loose: newLoose(r.Loose),
 		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
-		VirtualTime: seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
+		VirtualTime: report.Seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
+		VirtualTimeNS: int64(r.VirtualTime), RealTimeNS: int64(r.RealTime),
 		Notes: r.Notes, Doubts: r.Doubts, Bugs: r.Bugs,
 	}
 	if m := r.Mismatch; m != nil {

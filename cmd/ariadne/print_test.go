@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ariadne/internal/report"
 	"ariadne/internal/run"
 )
 
@@ -46,7 +47,7 @@ func TestJSONPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := map[string]func() any{
-		"step":      func() any { return new(stepEvent) },
+		"step":      func() any { return new(report.StepEvent) },
 		"progress":  func() any { return new(progressEvent) },
 		"violation": func() any { return new(violationEvent) },
 		"report":    func() any { return new(reportEvent) },

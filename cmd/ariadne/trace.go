@@ -51,22 +51,26 @@ Without a timeline, or with --steps, prints the steps as the trace has them.`,
 	return cmd
 }
 
-// traceObject is a trace for programs. Times are seconds, digests hexadecimal.
+// traceObject is a trace for programs. Times are nanoseconds where
+// the name says so, else seconds; digests are hexadecimal.
 type traceObject struct {
-	Name       string           `json:"name"`
-	Version    string           `json:"version"`
-	Spec       string           `json:"spec"` // relative to the trace's directory
-	SpecDigest string           `json:"spec_digest"`
-	Seed       uint64           `json:"seed"`
-	Execution  int              `json:"execution"`
-	Date       string           `json:"date"`
-	Latency    float64          `json:"latency"`
-	ClockError float64          `json:"clock_error"`
-	Delays     int              `json:"delays"`
-	Programs   []programObject  `json:"programs"`
-	Steps      []stepObject     `json:"steps"`
-	End        string           `json:"end"`
-	Violation  *violationObject `json:"violation,omitempty"`
+	Name       string             `json:"name"`
+	Version    string             `json:"version"`
+	Spec       string             `json:"spec"` // relative to the trace's directory
+	SpecDigest string             `json:"spec_digest"`
+	Seed       uint64             `json:"seed"`
+	Execution  int                `json:"execution"`
+	Date       string             `json:"date"`
+	Latency    float64            `json:"latency"`
+	ClockError float64            `json:"clock_error"`
+	Delays     int                `json:"delays"`
+	Programs   []programObject    `json:"programs"`
+	Steps      []report.TraceStep `json:"steps"`
+	End        string             `json:"end"`
+	Violation  *violationObject   `json:"violation,omitempty"`
+
+	LatencyNS    int64 `json:"latency_ns"`
+	ClockErrorNS int64 `json:"clock_error_ns"`
 }
 
 type programObject struct {
@@ -75,22 +79,13 @@ type programObject struct {
 	Digest string `json:"digest"`
 }
 
-type stepObject struct {
-	Step     int     `json:"step"`
-	At       float64 `json:"at"`
-	Action   string  `json:"action"`
-	Digest   string  `json:"digest"`
-	Calls    int     `json:"calls"`
-	Messages int     `json:"messages"`
-	Lines    int     `json:"lines"`
-}
-
 type violationObject struct {
 	Kind    string  `json:"kind"`
 	Node    string  `json:"node,omitempty"`
 	Step    int     `json:"step"`
 	At      float64 `json:"at"`
 	Message string  `json:"message"`
+	AtNS    int64   `json:"at_ns"`
 }
 
 func printTraceJSON(w io.Writer, t *trace.Trace) error {
@@ -98,16 +93,17 @@ func printTraceJSON(w io.Writer, t *trace.Trace) error {
 	o := traceObject{
 		Name: h.Name, Version: h.Version, Spec: h.Spec, SpecDigest: fmt.Sprintf("%x", h.SpecDigest[:]),
 		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency.Seconds(), ClockError: h.ClockError.Seconds(),
-		Delays: h.Delays, End: t.End, Programs: []programObject{}, Steps: []stepObject{},
+		LatencyNS: int64(h.Latency), ClockErrorNS: int64(h.ClockError),
+		Delays: h.Delays, End: t.End, Programs: []programObject{}, Steps: []report.TraceStep{},
 	}
 	for _, p := range h.Programs {
 		o.Programs = append(o.Programs, programObject{p.Node, p.Path, fmt.Sprintf("%x", p.Digest[:])})
 	}
 	for _, s := range t.Steps {
-		o.Steps = append(o.Steps, stepObject{s.Index, seconds(s.At), s.Action, fmt.Sprintf("%016x", s.Digest), s.Calls, s.Messages, s.Lines})
+		o.Steps = append(o.Steps, report.NewTraceStep(s))
 	}
 	if v := t.Violation; v != nil {
-		o.Violation = &violationObject{v.Kind, v.Node, v.Step, seconds(v.At), v.Message}
+		o.Violation = &violationObject{v.Kind, v.Node, v.Step, report.Seconds(v.At), v.Message, int64(v.At)}
 	}
 	return newEncoder(w).Encode(o)
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,7 +88,7 @@ func (r *recorder) step(s ariadne.Step) {
 	if r.err == nil {
 		r.err = r.trace.Step(trace.NewStep(s))
 	}
-	r.write(r.steps, stepLine(s, r.nodes))
+	r.write(r.steps, report.StepLine(s, r.nodes))
 	if r.err == nil {
 		r.err = r.calls.Step(s.Output.CallTrace)
 	}
@@ -150,62 +149,4 @@ func (r *recorder) close() error {
 		}
 	}
 	return r.err
-}
-
-// jsonStep is a line of steps.jsonl.
-type jsonStep struct {
-	Step         int            `json:"step"`
-	At           ariadne.Time   `json:"at_ns"`
-	Node         string         `json:"node"`
-	Action       string         `json:"action"`
-	Digest       string         `json:"digest"`
-	Clock        ariadne.Time   `json:"clock_ns"`
-	Deadline     *ariadne.Time  `json:"deadline_ns,omitempty"`
-	Timer        string         `json:"timer,omitempty"`
-	Calls        int            `json:"calls"`
-	Messages     []jsonMessage  `json:"messages,omitempty"`
-	Logs         []string       `json:"logs,omitempty"`
-	Exits        []ariadne.Exit `json:"exits,omitempty"`
-	Done         bool           `json:"done,omitempty"`
-	Unreplayable bool           `json:"unreplayable,omitempty"`
-	Cut          string         `json:"cut,omitempty"`
-	Diverged     string         `json:"diverged,omitempty"`
-	Polling      string         `json:"polling,omitempty"`
-	Fatal        string         `json:"fatal,omitempty"`
-}
-
-type jsonMessage struct {
-	To    string       `json:"to"`
-	Proto string       `json:"proto"`
-	Src   string       `json:"src"`
-	Dst   string       `json:"dst"`
-	Epoch int          `json:"epoch,omitempty"`
-	Seq   int          `json:"seq"`
-	Flags string       `json:"flags,omitempty"`
-	Sent  ariadne.Time `json:"sent_ns"`
-	Data  []byte       `json:"data,omitempty"`
-}
-
-// stepLine is a step as a line of JSON.
-func stepLine(s ariadne.Step, nodes []string) []byte {
-	o := &s.Output
-	j := jsonStep{Step: s.Index, At: s.At, Node: nodes[s.Action.Node], Action: s.Name, Digest: o.Digest.String(),
-		Clock: o.Clock, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done,
-		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Fatal: o.Fatal}
-	if o.Deadline != ariadne.Never {
-		j.Deadline = &o.Deadline
-	}
-	for _, m := range o.Messages {
-		j.Messages = append(j.Messages, jsonMessage{To: nodes[m.To], Proto: m.Flow.Proto.String(),
-			Src: m.Flow.Src.String(), Dst: m.Flow.Dst.String(), Epoch: m.Flow.Epoch, Seq: m.Seq,
-			Flags: m.Flags.String(), Sent: m.Sent, Data: m.Data})
-	}
-	for _, l := range o.Logs {
-		j.Logs = append(j.Logs, l.Text)
-	}
-	b, err := json.Marshal(j)
-	if err != nil {
-		panic(err) // nothing in it can fail
-	}
-	return append(b, '\n')
 }

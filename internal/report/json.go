@@ -1,0 +1,140 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ariadne"
+	"ariadne/internal/trace"
+)
+
+// Steps for programs. Programs that read them should take times from the
+// fields whose names end in _ns: nanoseconds, whole numbers. The same in seconds is older.
+
+// StepEvent is a step as --json prints it.
+type StepEvent struct {
+	Event    string      `json:"event"` // "step"
+	Step     int         `json:"step"`
+	At       float64     `json:"at"`
+	Node     string      `json:"node"`
+	Action   string      `json:"action"`
+	Digest   string      `json:"digest"`
+	Calls    int         `json:"calls"`
+	Messages int         `json:"messages"`
+	Logs     []LogEvent  `json:"logs,omitempty"`
+	Exits    []ExitEvent `json:"exits,omitempty"`
+	AtNS     int64       `json:"at_ns"`
+}
+
+// LogEvent is a line that a node wrote.
+type LogEvent struct {
+	At     float64 `json:"at"`
+	Stream int     `json:"stream"` // 1 standard output, 2 standard error
+	PID    int     `json:"pid"`
+	Text   string  `json:"text"`
+	AtNS   int64   `json:"at_ns"`
+}
+
+// ExitEvent is the end of a process that the spec started.
+type ExitEvent struct {
+	At      float64 `json:"at"`
+	Command int     `json:"command"` // from 0
+	Status  int     `json:"status"`
+	Signal  int     `json:"signal,omitempty"`
+	AtNS    int64   `json:"at_ns"`
+}
+
+// NewStepEvent is the event of a step.
+func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
+	o := &s.Output
+	e := StepEvent{Event: "step", Step: s.Index, At: Seconds(s.At), AtNS: int64(s.At), Node: nodes[s.Action.Node], Action: s.Name,
+		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages)}
+	for _, l := range o.Logs {
+		e.Logs = append(e.Logs, LogEvent{Seconds(l.At), l.Stream, l.PID, l.Text, int64(l.At)})
+	}
+	for _, x := range o.Exits {
+		e.Exits = append(e.Exits, ExitEvent{Seconds(x.At), x.Command, x.Status, x.Signal, int64(x.At)})
+	}
+	return e
+}
+
+// TraceStep is a step as a trace has it.
+type TraceStep struct {
+	Step     int     `json:"step"`
+	At       float64 `json:"at"`
+	Action   string  `json:"action"`
+	Digest   string  `json:"digest"`
+	Calls    int     `json:"calls"`
+	Messages int     `json:"messages"`
+	Lines    int     `json:"lines"`
+	AtNS     int64   `json:"at_ns"`
+}
+
+// NewTraceStep is a trace's step for programs.
+func NewTraceStep(s trace.Step) TraceStep {
+	return TraceStep{s.Index, Seconds(s.At), s.Action, fmt.Sprintf("%016x", s.Digest), s.Calls, s.Messages, s.Lines, int64(s.At)}
+}
+
+// Seconds is a time as older fields have it.
+func Seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
+
+// recordedStep is a step as steps.jsonl keeps it, with the data of its messages.
+type recordedStep struct {
+	Step         int               `json:"step"`
+	At           ariadne.Time      `json:"at_ns"`
+	Node         string            `json:"node"`
+	Action       string            `json:"action"`
+	Digest       string            `json:"digest"`
+	Clock        ariadne.Time      `json:"clock_ns"`
+	Deadline     *ariadne.Time     `json:"deadline_ns,omitempty"`
+	Calm         ariadne.Time      `json:"calm_ns,omitempty"`
+	Timer        string            `json:"timer,omitempty"`
+	Calls        int               `json:"calls"`
+	Messages     []recordedMessage `json:"messages,omitempty"`
+	Logs         []string          `json:"logs,omitempty"`
+	Exits        []ariadne.Exit    `json:"exits,omitempty"`
+	Done         bool              `json:"done,omitempty"`
+	Ended        bool              `json:"ended,omitempty"`
+	Unreplayable bool              `json:"unreplayable,omitempty"`
+	Cut          string            `json:"cut,omitempty"`
+	Diverged     string            `json:"diverged,omitempty"`
+	Polling      string            `json:"polling,omitempty"`
+	Unheeded     bool              `json:"unheeded,omitempty"`
+	Fatal        string            `json:"fatal,omitempty"`
+}
+
+type recordedMessage struct {
+	To    string       `json:"to"`
+	Proto string       `json:"proto"`
+	Src   string       `json:"src"`
+	Dst   string       `json:"dst"`
+	Epoch int          `json:"epoch,omitempty"`
+	Seq   int          `json:"seq"`
+	Flags string       `json:"flags,omitempty"`
+	Sent  ariadne.Time `json:"sent_ns"`
+	Data  []byte       `json:"data,omitempty"`
+}
+
+// StepLine is a step as a line of steps.jsonl.
+func StepLine(s ariadne.Step, nodes []string) []byte {
+	o := &s.Output
+	j := recordedStep{Step: s.Index, At: s.At, Node: nodes[s.Action.Node], Action: s.Name, Digest: o.Digest.String(),
+		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done, Ended: o.Ended,
+		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal}
+	if o.Deadline != ariadne.Never {
+		j.Deadline = &o.Deadline
+	}
+	for _, m := range o.Messages {
+		j.Messages = append(j.Messages, recordedMessage{To: nodes[m.To], Proto: m.Flow.Proto.String(),
+			Src: m.Flow.Src.String(), Dst: m.Flow.Dst.String(), Epoch: m.Flow.Epoch, Seq: m.Seq,
+			Flags: m.Flags.String(), Sent: m.Sent, Data: m.Data})
+	}
+	for _, l := range o.Logs {
+		j.Logs = append(j.Logs, l.Text)
+	}
+	b, err := json.Marshal(j)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	return append(b, '\n')
+}
