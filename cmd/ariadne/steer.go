@@ -13,6 +13,7 @@ import (
 	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
+	"ariadne/internal/world"
 
 	"github.com/spf13/pflag"
 )
@@ -131,7 +132,7 @@ func (w *weights) String() string {
 	var all []string
 	for k, n := range w {
 		if n > 0 {
-			all = append(all, fmt.Sprintf("%s=%d", spec.KindName(ariadne.ActionKind(k)), n))
+			all = append(all, fmt.Sprintf("%s=%d", world.KindOf(ariadne.ActionKind(k)).Name, n))
 		}
 	}
 	return strings.Join(all, ",")
@@ -140,22 +141,20 @@ func (w *weights) String() string {
 func (w *weights) Set(s string) error {
 	for one := range strings.SplitSeq(s, ",") {
 		name, value, _ := strings.Cut(one, "=")
-		k := slices.IndexFunc(kinds, func(k ariadne.ActionKind) bool { return spec.KindName(k) == name })
-		if k < 0 {
-			return fmt.Errorf("%q is not KIND=N, of start, deliver and timer", one)
+		k, ok := world.KindNamed(name)
+		if !ok {
+			return fmt.Errorf("%q is not KIND=N, of %s", one, world.KindNames())
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > spec.MaxWeight {
 			return fmt.Errorf("bad weight %q: a whole number from 1 to %d is needed", value, spec.MaxWeight)
 		}
-		w[kinds[k]] = n
+		w[k] = n
 	}
 	return nil
 }
 
 func (*weights) Type() string { return "kind=n" }
-
-var kinds = []ariadne.ActionKind{ariadne.ActStart, ariadne.ActDeliver, ariadne.ActFire}
 
 // from is a flag with a step of the natural schedule: its number, or a pattern that
 // a log line written in it matches.

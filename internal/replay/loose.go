@@ -77,7 +77,7 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 			if !e.late {
 				latest = e
 			}
-			if a.Kind == ariadne.ActDeliver {
+			if ofMessage(a) {
 				l.delivery[a] = i
 				l.talks.traced(a.Flow)
 			} else {
@@ -94,7 +94,7 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 func (e *wanted) before(f *wanted) bool {
 	a, b := e.action, f.action
 	c := cmp.Or(cmp.Compare(e.step.At, f.step.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node))
-	if c == 0 && a.Kind == ariadne.ActDeliver {
+	if c == 0 && ofMessage(a) {
 		c = cmp.Or(world.CompareFlows(&a.Flow, &b.Flow), cmp.Compare(a.Seq, b.Seq))
 	}
 	return c < 0
@@ -105,7 +105,7 @@ const unknown = math.MaxInt
 
 // position is the index in want of what a is in the trace, or unknown.
 func (l *Loose) position(a ariadne.Action) int {
-	if a.Kind == ariadne.ActDeliver {
+	if ofMessage(a) {
 		flow, ok := l.talks.inTrace(a.Flow)
 		if !ok {
 			return unknown
@@ -167,7 +167,7 @@ func (l *Loose) choose(events []world.Event) (event, position int) {
 	for i, a := range enabled {
 		p := l.position(a)
 		positions[i] = p
-		if p != unknown && (best < 0 || p < positions[best]) && (pass || a.Kind != ariadne.ActFire) {
+		if p != unknown && (best < 0 || p < positions[best]) && (pass || !overtakes(a)) {
 			best = i
 		}
 		pass = pass && l.yields(a, p)
@@ -177,7 +177,7 @@ func (l *Loose) choose(events []world.Event) (event, position int) {
 		return best, positions[best]
 	case positions[0] == unknown && l.held(enabled[0]):
 		for i, a := range enabled {
-			if !l.held(a) && (a.Kind != ariadne.ActFire || pass) {
+			if !l.held(a) && (!overtakes(a) || pass) {
 				return i, positions[i]
 			}
 		}
@@ -191,21 +191,27 @@ func (l *Loose) yields(a ariadne.Action, p int) bool {
 	if p != unknown {
 		return l.want[p].late
 	}
-	return a.Kind == ariadne.ActFire || l.held(a)
+	return overtakes(a) || l.held(a)
 }
 
 // held reports whether a is possible in the trace too and, as far as that goes, never
 // happens: a message that it sends, the start of a node that it has.
 func (l *Loose) held(a ariadne.Action) bool {
-	switch a.Kind {
-	case ariadne.ActDeliver:
+	switch {
+	case ofMessage(a):
 		return !l.over && l.sent[a]
-	case ariadne.ActStart:
+	case !overtakes(a):
 		name := l.names.Node(a.Node)
 		return !l.over && slices.ContainsFunc(l.trace.Programs, func(p trace.Program) bool { return p.Node == name })
 	}
 	return false
 }
+
+// ofMessage reports whether an action is named by a message.
+func ofMessage(a ariadne.Action) bool { return a.Flow.Proto != 0 }
+
+// overtakes reports whether an action holds back what comes before it in time.
+func overtakes(a ariadne.Action) bool { return world.KindOf(a.Kind).Overtakes }
 
 // Watch is told each step.
 func (l *Loose) Watch(s ariadne.Step) {

@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/script"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
+	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 )
 
@@ -96,14 +97,14 @@ func TestSymmetricNodes(t *testing.T) {
 
 func TestSteer(t *testing.T) {
 	n := func(n int) *int { return &n }
-	e := spec.Explore{Weights: [4]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5}, Backtracks: n(7), Symmetric: [][]ariadne.NodeID{{0, 1}},
+	e := spec.Explore{Weights: [world.MaxKinds]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5}, Backtracks: n(7), Symmetric: [][]ariadne.NodeID{{0, 1}},
 		Bounds: spec.Bounds{Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)}}
 	o := run.Options{Search: run.Search{Timers: space.Unbounded, Delays: space.AtMost(3)}}
 	o.Weights[ariadne.ActFire] = 9
 	o.Steer(&e)
 	m := o.Search
 	if o.Depth != 40 || m.Deviations != space.AtMost(0) || m.Deliveries != space.AtMost(30) || m.Timers != space.Unbounded ||
-		m.Delays != space.AtMost(3) || m.Backtracks != space.AtMost(7) || m.Weights != [4]int{0, 0, 2, 9} || len(m.Symmetric) != 1 {
+		m.Delays != space.AtMost(3) || m.Backtracks != space.AtMost(7) || m.Weights != [world.MaxKinds]int{0, 0, 2, 9} || len(m.Symmetric) != 1 {
 		t.Errorf("%+v", o)
 	}
 }

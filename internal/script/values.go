@@ -11,7 +11,6 @@ import (
 	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
-	"ariadne/internal/spec"
 	"ariadne/internal/world"
 
 	"go.starlark.net/starlark"
@@ -79,7 +78,7 @@ func (a *action) name() string {
 
 var actionAttrs = []attribute[*action]{
 	{"index", func(a *action) starlark.Value { return starlark.MakeInt(a.index) }},
-	{"kind", func(a *action) starlark.Value { return starlark.String(spec.KindName(a.kind)) }},
+	{"kind", func(a *action) starlark.Value { return starlark.String(world.KindOf(a.kind).Name) }},
 	{"name", func(a *action) starlark.Value { return starlark.String(a.name()) }},
 	{"node", func(a *action) starlark.Value { return a.r.node(a.node) }},
 	{"time", func(a *action) starlark.Value { return seconds(a.at) }},

@@ -50,9 +50,9 @@ type Frame struct {
 	By *memo.Transition
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
-	timers     int                      // timers before that were among these
-	kinds      [ariadne.ActFire + 1]int // steps before, by kind
-	origins    origins                  // with Space.Symmetry
+	timers     int                   // timers before that were among these
+	kinds      [world.MaxKinds]int32 // steps before, by kind
+	origins    origins               // with Space.Symmetry
 }
 
 // Deviates reports whether event i of Enabled is not the natural one.
@@ -75,7 +75,7 @@ type Bounds struct {
 	// something else comes first in time. Natural timers are free.
 	Timers Bound
 	// Kinds is the greatest number of steps of a kind.
-	Kinds [ariadne.ActFire + 1]Bound
+	Kinds [world.MaxKinds]Bound
 }
 
 // Bound is an upper bound plus 1; 0 or less: none. The zero value is that of a bound of
@@ -169,7 +169,7 @@ func (p *Path) Push(i int) error {
 	to.kinds[kind]++
 	if from.Deviates(i) {
 		to.Deviations++
-		if kind == ariadne.ActFire {
+		if world.KindOf(kind).Overtakes {
 			to.timers++
 		}
 	}
@@ -179,7 +179,7 @@ func (p *Path) Push(i int) error {
 	}
 	if p.approaching && p.bounds.From(p.Step(p.Steps())) {
 		p.approaching, p.root = false, p.Steps()
-		to.kinds = [len(to.kinds)]int{}
+		to.kinds = [len(to.kinds)]int32{}
 	}
 	p.open(to)
 	return nil
@@ -224,12 +224,12 @@ func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
 	switch {
 	case p.approaching:
 		return i == 0
-	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].Reached(f.kinds[kind]):
+	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].Reached(int(f.kinds[kind])):
 		return false
 	case i == 0:
 		return true
 	}
-	return !b.Deviations.Reached(f.Deviations) && !(kind == ariadne.ActFire && b.Timers.Reached(f.timers))
+	return !b.Deviations.Reached(f.Deviations) && !(b.Timers.Reached(f.timers) && world.KindOf(kind).Overtakes)
 }
 
 // Hash stands for a frame's state and for what of the bounds is used up, so that

@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 			}
 			return n == 2
 		}},
-		{"kinds", space.Bounds{Kinds: [4]space.Bound{ariadne.ActFire: space.AtMost(0)}}, func(p *space.Path) bool {
+		{"kinds", space.Bounds{Kinds: [world.MaxKinds]space.Bound{ariadne.ActFire: space.AtMost(0)}}, func(p *space.Path) bool {
 			for i := range p.Len() {
 				if p.Event(i+1).Kind == ariadne.ActFire {
 					return false

@@ -122,7 +122,7 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 	b.step = b.step[:0]
 	var given *origin
 	for i := range from.State.Flight {
-		if e.Kind == ariadne.ActDeliver && from.State.Flight[i].Packet == e.Packet {
+		if e.Packet != nil && from.State.Flight[i].Packet == e.Packet {
 			given = &a.flight[i]
 		}
 	}

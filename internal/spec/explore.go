@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/world"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -26,7 +27,7 @@ type Explore struct {
 	Symmetric [][]ariadne.NodeID
 	// Weights say how likely random choices take an event, by ariadne.ActionKind;
 	// 0: not said.
-	Weights    [ariadne.ActFire + 1]int
+	Weights    [world.MaxKinds]int
 	Bounds     Bounds
 	Backtracks *int             // of a round of DPOR, or of all of it; nil: not said
 	Branch     *int             // steps among which DPOR tries other orders; nil: not said
@@ -64,24 +65,17 @@ var exploreFields = []field[exploreText]{
 	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
 }
 
-var weightFields = []field[[ariadne.ActFire + 1]int]{
-	weightField(ariadne.ActStart, "Of switching a node on."),
-	weightField(ariadne.ActDeliver, "Of a message's arrival."),
-	weightField(ariadne.ActFire, "Of a timer that fires."),
-}
+// weightFields are those of all kinds of events.
+var weightFields = func() (all []field[[world.MaxKinds]int]) {
+	for _, k := range world.Kinds() {
+		kind := world.KindOf(k)
+		all = append(all, countField(kind.Name, "Of "+kind.Doc+".", 1, MaxWeight, func(w *[world.MaxKinds]int) *int { return &w[k] }))
+	}
+	return all
+}()
 
 // MaxWeight is the greatest weight.
 const MaxWeight = 1000
-
-func weightField(k ariadne.ActionKind, doc string) field[[ariadne.ActFire + 1]int] {
-	return countField(KindName(k), doc, 1, MaxWeight, func(w *[ariadne.ActFire + 1]int) *int { return &w[k] })
-}
-
-// KindName is the name of a kind of action in specs, flags and scripts, as in the
-// action's own name.
-func KindName(k ariadne.ActionKind) string {
-	return [...]string{ariadne.ActStart: "start", ariadne.ActDeliver: "deliver", ariadne.ActFire: "timer"}[k]
-}
 
 var boundFields = []field[Bounds]{
 	{"from", "Follow the natural schedule up to this step, and explore from there: its number, or /regexp/ on the log lines.",

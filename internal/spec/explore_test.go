@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/world"
 )
 
 func TestReadExplore(t *testing.T) {
@@ -23,7 +24,7 @@ func TestReadExplore(t *testing.T) {
 	compare(t, e, Explore{
 		Line: 9, Strategy: "deviations", StrategyLine: 9, Script: filepath.Join("testdata", "good", "server"), ScriptLine: 10,
 		Symmetric:  [][]ariadne.NodeID{{2, 3, 4}, {1, 0}},
-		Weights:    [4]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5},
+		Weights:    [world.MaxKinds]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5},
 		Bounds:     Bounds{From: "/became leader/", Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)},
 		Backtracks: n(7), Branch: n(9),
 	})

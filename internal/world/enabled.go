@@ -36,31 +36,10 @@ func (e *Event) SameAction(f *Event) bool {
 // Enabled appends to events what may happen next in s, in order of time; at the
 // same time starts before deliveries before timers, then by node, then by flow.
 func (y *System) Enabled(s *State, events []Event) []Event {
-	first := s.firstDeadline()
-	horizon := first.Add(y.rules.ClockError)
-	on := ariadne.Never // the time of the next start
-	for i := range y.nodes {
-		if !s.Nodes[i].Started {
-			on = min(on, y.nodes[i].Start)
-		}
-	}
-	for i := range y.nodes {
-		// Messages need not wait for a start: nothing but its own messages depends
-		// on it. Another start does, as it would for a timer.
-		if start := y.nodes[i].Start; !s.Nodes[i].Started && start <= first && start <= on.Add(y.rules.ClockError) {
-			events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
-		}
-	}
-	for i := range s.Nodes {
-		at := s.Nodes[i].Timer()
-		if at != ariadne.Never && at <= horizon && at < on && s.delayCost(at) <= s.Delays {
-			events = insert(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
-		}
-	}
-	for i := range s.Flight {
-		f := &s.Flight[i]
-		if f.Head && f.Arrival <= horizon && s.Nodes[f.To].Started {
-			events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: i})
+	c := y.clock(s)
+	for k := range kinds {
+		if f := kinds[k].Enabled; f != nil {
+			events = f(y, s, &c, events)
 		}
 	}
 	return events
@@ -121,20 +100,4 @@ func CompareFlows(a, b *ariadne.Flow) int {
 
 // Pending finds in s the event that e is an action of: its time and what Take needs.
 // Whether the rules let it happen now, Enabled says.
-func (y *System) Pending(s *State, e *Event) bool {
-	switch e.Kind {
-	case ariadne.ActStart:
-		e.At = y.nodes[e.Node].Start
-		return !s.Nodes[e.Node].Started
-	case ariadne.ActFire:
-		e.At = s.Nodes[e.Node].Timer()
-		return e.At != ariadne.Never
-	}
-	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Head && f.To == e.Node && (f.Packet == e.Packet || f.SameDelivery(e.Packet)) {
-			e.At, e.Packet, e.flight = f.Arrival, f.Packet, i
-			return true
-		}
-	}
-	return false
-}
+func (y *System) Pending(s *State, e *Event) bool { return kinds[e.Kind].Pending(y, s, e) }

@@ -51,26 +51,8 @@ func (n Names) Node(id ariadne.NodeID) string {
 
 // Action returns a's name.
 func (n Names) Action(a ariadne.Action) string {
-	switch a.Kind {
-	case ariadne.ActStart:
-		return "start " + n.Node(a.Node)
-	case ariadne.ActFire:
-		return "timer " + n.Node(a.Node)
-	}
-	var b strings.Builder
-	b.WriteString("deliver ")
-	if a.Flow.Proto == ariadne.UDP {
-		b.WriteString("udp ")
-	}
-	b.WriteString(n.addr(a.Flow.Src) + ">" + n.addr(a.Flow.Dst))
-	if a.Flow.Epoch > 0 {
-		fmt.Fprintf(&b, "@%d", a.Flow.Epoch)
-	}
-	fmt.Fprintf(&b, " #%d", a.Seq)
-	if id, ok := n.owner[a.Flow.Dst.Addr()]; !ok || id != a.Node {
-		b.WriteString(" to " + n.Node(a.Node))
-	}
-	return b.String()
+	k := &kinds[a.Kind]
+	return k.Name + " " + k.Format(n, a)
 }
 
 func (n Names) addr(a netip.AddrPort) string {
@@ -93,16 +75,12 @@ func (n Names) Parse(name string) (ariadne.Action, error) {
 }
 
 func (n Names) parse(name string) (ariadne.Action, error) {
-	kind, rest, _ := strings.Cut(name, " ")
-	switch kind {
-	case "start":
-		return n.ofNode(ariadne.ActStart, rest)
-	case "timer":
-		return n.ofNode(ariadne.ActFire, rest)
-	case "deliver":
-		return n.parseDeliver(rest)
+	word, rest, _ := strings.Cut(name, " ")
+	kind, ok := KindNamed(word)
+	if !ok {
+		return ariadne.Action{}, fmt.Errorf("want %s", KindNames())
 	}
-	return ariadne.Action{}, fmt.Errorf("want start, deliver or timer")
+	return kinds[kind].Parse(n, rest)
 }
 
 func (n Names) ofNode(k ariadne.ActionKind, name string) (ariadne.Action, error) {
@@ -117,8 +95,8 @@ func (n Names) parseNode(name string) (ariadne.NodeID, error) {
 	return ariadne.NoNode, fmt.Errorf("no node %q", name)
 }
 
-// parseDeliver reads [udp] SRC>DST[@EPOCH] #SEQ [to NODE].
-func (n Names) parseDeliver(s string) (a ariadne.Action, err error) {
+// parseDelivery reads [udp] SRC>DST[@EPOCH] #SEQ [to NODE].
+func (n Names) parseDelivery(s string) (a ariadne.Action, err error) {
 	a = ariadne.Action{Kind: ariadne.ActDeliver, Flow: ariadne.Flow{Proto: ariadne.TCP}}
 	words := strings.Fields(s)
 	if len(words) > 0 && words[0] == "udp" {

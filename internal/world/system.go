@@ -123,18 +123,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
 func (y *System) Take(s *State, e Event) Input {
-	in := Input{At: e.At}
-	switch e.Kind {
-	case ariadne.ActStart:
-		in.Kind = ariadne.Start
-		s.Nodes[e.Node].Started = true
-	case ariadne.ActDeliver:
-		in.Kind, in.Packet, in.At = ariadne.Deliver, e.Packet, s.Nodes[e.Node].before(e.At)
-		s.land(e.flight)
-	case ariadne.ActFire:
-		in.Kind = ariadne.Fire
-		s.delayUntil(e.At)
-	}
+	in := kinds[e.Kind].Take(y, s, &e)
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in

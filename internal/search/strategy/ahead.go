@@ -43,9 +43,7 @@ func (h *ahead) set(node int, t ariadne.Time) {
 // add enters what an act has done.
 func (h *ahead) add(p *space.Path, a *act) {
 	h.set(int(a.event.Node), a.after)
-	if a.event.Kind == ariadne.ActFire {
-		h.arrival = max(h.arrival, a.event.At) // of what it has delayed
-	}
+	h.arrival = max(h.arrival, a.Delays) // of what it has delayed
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
 	}
@@ -78,7 +76,7 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	}
 	var flying *world.Flying // what a delivers
 	for i := range f.State.Flight {
-		if g := &f.State.Flight[i]; a.event.Packet != nil && g.To == a.event.Node && g.SameDelivery(a.event.Packet) {
+		if g := &f.State.Flight[i]; a.Takes != nil && g.To == a.event.Node && g.SameDelivery(a.Takes) {
 			flying = g
 			break
 		}
@@ -94,7 +92,7 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 
 // stops: a's node had a timer that could have fired.
 func (r relation) stops(a *act, h *ahead) bool {
-	if a.event.Kind == ariadne.ActFire || a.before > h.limit || a.before == a.after {
+	if a.Timer || a.before > h.limit || a.before == a.after {
 		return false
 	}
 	for i, t := range h.deadline {
@@ -122,12 +120,12 @@ func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, pass
 		return false
 	}
 	// While a node is not switched on, no timer fires that is later than that.
-	return passes > until && a.event.Kind != ariadne.ActStart && h.lastFire(a.event.Node) > until || h.arrival > until
+	return passes > until && !a.starts() && h.lastFire(a.event.Node) > until || h.arrival > until
 }
 
 // burdens: after a there are more messages that a timer would have to delay.
 func (r relation) burdens(a *act, h *ahead, flying *world.Flying) bool {
-	if a.event.Kind == ariadne.ActStart {
+	if a.starts() {
 		return false
 	}
 	last := h.lastFire(a.event.Node)
@@ -151,13 +149,13 @@ func (r relation) burdens(a *act, h *ahead, flying *world.Flying) bool {
 	return more > 0
 }
 
-// makesLate: a is a timer and delays a message that could have come before.
+// makesLate: a delays a message that could have come before.
 func (relation) makesLate(f *space.Frame, a *act) bool {
-	if a.event.Kind != ariadne.ActFire {
+	if a.Delays < 0 {
 		return false
 	}
 	for i := range f.State.Flight {
-		if g := &f.State.Flight[i]; f.State.Nodes[g.To].Started && (g.Arrival < a.event.At || g.Arrival == a.event.At && !g.Delayed) {
+		if g := &f.State.Flight[i]; f.State.Nodes[g.To].Started && (g.Arrival < a.Delays || g.Arrival == a.Delays && !g.Delayed) {
 			return true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type act struct {
 	event world.Event
 	by    *memo.Transition
+	world.Footprint
 	// The node's earliest deadline that counts, before and after.
 	before, after ariadne.Time
 	// ends: a path ends with it, whatever else could have happened; or it may, when
@@ -24,7 +25,7 @@ type act struct {
 
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, before: n.Timer(), after: ariadne.Never}
+	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
@@ -38,7 +39,7 @@ func actOf(p *space.Path, i int) *act {
 	return newAct(p, e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
 }
 
-// relation tells which events depend on each other. Two that do not can change
+// relation tells by their footprints which events depend on each other; it knows no kinds. Two that do not can change
 // places when they follow each other: both orders are possible or none, and they
 // lead to the same state. It looks at the events alone, so it holds wherever they
 // occur.
@@ -71,23 +72,25 @@ func (r relation) dependent(a, b *act) bool {
 // at a time, and a connection keeps its order.
 func (r relation) exchangeable(a, b *act) bool {
 	switch {
-	case r.apart == nil || a.event.Kind == ariadne.ActStart || b.event.Kind == ariadne.ActStart,
-		a.event.Kind == ariadne.ActFire && b.event.Kind == ariadne.ActFire:
+	case r.apart == nil || a.starts() || b.starts(), a.Timer && b.Timer:
 		return false
-	case a.event.Packet != nil && b.event.Packet != nil && a.event.Packet.SameFlow(b.event.Packet) &&
-		(a.event.Packet.Flow.Proto == ariadne.TCP || a.event.Packet.Seq == b.event.Packet.Seq):
+	case a.Takes != nil && b.Takes != nil && a.Takes.SameFlow(b.Takes) &&
+		(a.Takes.Flow.Proto == ariadne.TCP || a.Takes.Seq == b.Takes.Seq):
 		return false
 	}
 	return r.apart(a.by, b.by)
 }
 
-// needs: b delivers what a sent.
+// starts: it switches a node on.
+func (a *act) starts() bool { return a.Start != ariadne.Never }
+
+// needs: b takes what a sent.
 func (relation) needs(a, b *act) bool {
-	if b.event.Kind != ariadne.ActDeliver {
+	if b.Takes == nil {
 		return false
 	}
 	for _, p := range a.by.Effect.Packets {
-		if p == b.event.Packet || p.To == b.event.Node && p.SameDelivery(b.event.Packet) {
+		if p == b.Takes || p.To == b.event.Node && p.SameDelivery(b.Takes) {
 			return true
 		}
 	}
@@ -96,37 +99,26 @@ func (relation) needs(a, b *act) bool {
 
 // holds: before a or after it, its node's deadline keeps b from happening.
 func (r relation) holds(a, b *act) bool {
-	e := r.rules.ClockError
-	if b.event.Kind == ariadne.ActStart {
-		e = 0
-	}
-	if a.before.Add(e) < b.event.At || a.after.Add(e) < b.event.At {
-		return true
-	}
-	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActFire && b.event.At >= a.event.At || r.precedes(a, b)
+	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || a.Start.Add(b.StartSlack) < b.At
 }
 
 // precedes: both are starts, and b has to wait for a.
 func (r relation) precedes(a, b *act) bool {
-	return a.event.Kind == ariadne.ActStart && b.event.Kind == ariadne.ActStart && a.event.At.Add(r.rules.ClockError) < b.event.At
+	return b.starts() && a.Start.Add(b.StartSlack) < b.At
 }
 
-// delays: a is a timer, and b a delivery that it would delay, or the sending of a
-// message that it would.
+// delays: a holds messages back, and b takes one that it would, or sends one.
 func (r relation) delays(a, b *act) bool {
-	if a.event.Kind != ariadne.ActFire {
+	if a.Delays < 0 {
 		return false
 	}
-	if b.event.Kind == ariadne.ActDeliver && b.event.At <= a.event.At {
-		return true
-	}
-	return r.sendsUntil(b, a.event.At, nil)
+	return b.Takes != nil && b.At <= a.Delays || r.sendsUntil(b, a.Delays, nil)
 }
 
-// queues: b sends on the connection whose message a delivers, and would send what
+// queues: b sends on the connection whose message a takes, and would send what
 // arrives no earlier than that.
 func (r relation) queues(a, b *act) bool {
-	return a.event.Kind == ariadne.ActDeliver && r.sendsUntil(b, a.event.At, a.event.Packet)
+	return a.Takes != nil && r.sendsUntil(b, a.At, a.Takes)
 }
 
 // sendsUntil: a sends a message that arrives until t, on the connection of flow if
@@ -145,11 +137,10 @@ func (r relation) enables(a, b *act) bool {
 	switch {
 	case r.needs(a, b), r.precedes(a, b):
 		return true
-	case a.event.Node == b.event.Node && a.event.Kind == ariadne.ActStart:
+	case a.event.Node == b.event.Node && a.starts():
 		return true
-	case a.event.Node == b.event.Node && b.event.Kind == ariadne.ActFire:
+	case a.event.Node == b.event.Node && b.Timer:
 		return a.before == ariadne.Never
 	}
-	return a.event.Packet != nil && b.event.Packet != nil && b.event.Packet.Flow.Proto == ariadne.TCP &&
-		a.event.Packet.SameFlow(b.event.Packet)
+	return a.Takes != nil && b.Takes != nil && b.Takes.Flow.Proto == ariadne.TCP && a.Takes.SameFlow(b.Takes)
 }

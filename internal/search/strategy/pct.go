@@ -3,7 +3,6 @@ package strategy
 import (
 	"slices"
 
-	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -87,10 +86,10 @@ func (w *Priorities) priority(chain uint64) uint64 {
 
 // chain names what an event is ordered with anyway.
 func chain(e *world.Event) uint64 {
-	if e.Kind == ariadne.ActDeliver {
+	if e.Packet != nil {
 		return e.Packet.Chain()
 	}
-	return uint64(e.Node)*4 + uint64(e.Kind)
+	return uint64(e.Node)*world.MaxKinds + uint64(e.Kind)
 }
 
 // End implements Explorer.

@@ -1,8 +1,8 @@
 package strategy
 
 import (
-	"ariadne"
 	"ariadne/internal/space"
+	"ariadne/internal/world"
 )
 
 func init() {
@@ -15,7 +15,7 @@ func init() {
 }
 
 // Weights say how likely random choices take an event, by its kind. Zero is 1.
-type Weights [ariadne.ActFire + 1]int
+type Weights [world.MaxKinds]int
 
 // pick draws one of a frame's events; every event when among is nil.
 func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {

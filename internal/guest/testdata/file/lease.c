@@ -19,7 +19,8 @@ static void on_signal(int sig, siginfo_t *si, void *u)
 			calls;                      \
 			_exit(0);                   \
 		}                                   \
-		waitpid(p_, NULL, 0);               \
+		while (waitpid(p_, NULL, 0) < 0)    \
+			; /* told of a lease */     \
 	} while (0)
 
 int main(void)

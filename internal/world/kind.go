@@ -1,0 +1,125 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+)
+
+// MaxKinds is one more than the greatest ActionKind there may be.
+const MaxKinds = 8
+
+// A Kind is all that there is to know of the events of a kind. Each has a file of its own,
+// which registers it; nothing else knows kinds by name, except who gives users a choice
+// among those that there are.
+type Kind struct {
+	// Name is the first word of its events' names, and what weights are given to.
+	Name string
+	Doc  string // which events these are, as in the description of their weight
+	// Overtakes: when one of its events happens although something else comes first in
+	// time, that is held back.
+	Overtakes bool
+	// Enabled appends what may happen next in s.
+	Enabled func(y *System, s *State, c *Clock, events []Event) []Event
+	// Pending finds the event of which e has the node, and the packet if it has one: its
+	// time and what Take needs. Not ok: there is none.
+	Pending func(y *System, s *State, e *Event) bool
+	// Take makes it happen: it takes from s what the event uses up, and returns what the
+	// node is given.
+	Take func(y *System, s *State, e *Event) Input
+	// Footprint enters what it touches besides its node (Footprint).
+	Footprint func(y *System, e *Event, f *Footprint)
+	// Format is an action's name without the kind's, and Parse its inverse.
+	Format func(n Names, a ariadne.Action) string
+	Parse  func(n Names, rest string) (ariadne.Action, error)
+}
+
+// kinds are the registered ones, by ActionKind; those without a name are not there.
+var kinds [MaxKinds]Kind
+
+func register(k ariadne.ActionKind, kind Kind) {
+	if kinds[k].Name != "" {
+		panic(fmt.Sprintf("two kinds of events have number %d: %s and %s", k, kinds[k].Name, kind.Name))
+	}
+	kinds[k] = kind
+}
+
+// KindOf is what there is to know of a kind.
+func KindOf(k ariadne.ActionKind) *Kind { return &kinds[k] }
+
+// Kinds are all kinds that there are, in order.
+func Kinds() (all []ariadne.ActionKind) {
+	for k := range kinds {
+		if kinds[k].Name != "" {
+			all = append(all, ariadne.ActionKind(k))
+		}
+	}
+	return all
+}
+
+// KindNamed is the kind of a name.
+func KindNamed(name string) (ariadne.ActionKind, bool) {
+	i := slices.IndexFunc(kinds[:], func(k Kind) bool { return k.Name == name && name != "" })
+	return ariadne.ActionKind(max(i, 0)), i >= 0
+}
+
+// KindNames lists their names, as in "a, b or c".
+func KindNames() string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, kinds[k].Name)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// Clock is what all kinds look at when they say what may happen next.
+type Clock struct {
+	First ariadne.Time // the earliest deadline of a node, or Never
+	// Horizon is how late anything may happen before it: by so much clocks may be off.
+	Horizon ariadne.Time
+	Start   ariadne.Time // the earliest time at which a node is yet to be switched on, or Never
+}
+
+func (y *System) clock(s *State) Clock {
+	c := Clock{First: s.firstDeadline(), Start: ariadne.Never}
+	c.Horizon = c.First.Add(y.rules.ClockError)
+	for i := range y.nodes {
+		if !s.Nodes[i].Started {
+			c.Start = min(c.Start, y.nodes[i].Start)
+		}
+	}
+	return c
+}
+
+// Footprint is what an event reads and changes of what nodes share, so that it can be told
+// whether the order of two events matters. Its node, and what comes of the event
+// there, are not in it.
+type Footprint struct {
+	At ariadne.Time
+	// Takes is the message that it takes out of flight, or nil.
+	Takes *Packet
+	// Slack is how much later than another node's deadline it may happen.
+	Slack time.Duration
+	// StartSlack is how much later than another node's start it may happen.
+	StartSlack time.Duration
+	// Start is the time of the start that it takes out of what is pending, or Never.
+	Start ariadne.Time
+	// Delays is the time up to which it holds back what should have arrived; -1: nothing.
+	Delays ariadne.Time
+	// Timer: it is what its node's earliest deadline was for.
+	Timer bool
+}
+
+// FootprintOf is the footprint of an event.
+func (y *System) FootprintOf(e *Event) Footprint {
+	f := Footprint{At: e.At, Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Delays: -1}
+	kinds[e.Kind].Footprint(y, e, &f)
+	return f
+}
+
+// unlimited is more than any time may be off.
+const unlimited = time.Duration(1<<63 - 1)

@@ -1,0 +1,56 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"ariadne"
+)
+
+func init() {
+	register(ariadne.ActDeliver, Kind{
+		Name: "deliver", Doc: "a message's arrival",
+		Enabled: func(_ *System, s *State, c *Clock, events []Event) []Event {
+			for i := range s.Flight {
+				f := &s.Flight[i]
+				if f.Head && f.Arrival <= c.Horizon && s.Nodes[f.To].Started {
+					events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: i})
+				}
+			}
+			return events
+		},
+		Pending: func(_ *System, s *State, e *Event) bool {
+			for i := range s.Flight {
+				if f := &s.Flight[i]; f.Head && f.To == e.Node && (f.Packet == e.Packet || f.SameDelivery(e.Packet)) {
+					e.At, e.Packet, e.flight = f.Arrival, f.Packet, i
+					return true
+				}
+			}
+			return false
+		},
+		Take: func(_ *System, s *State, e *Event) Input {
+			at := s.Nodes[e.Node].before(e.At)
+			s.land(e.flight)
+			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: at}
+		},
+		Footprint: func(_ *System, e *Event, f *Footprint) { f.Takes = e.Packet },
+		Format:    formatDelivery,
+		Parse:     Names.parseDelivery,
+	})
+}
+
+func formatDelivery(n Names, a ariadne.Action) string {
+	var b strings.Builder
+	if a.Flow.Proto == ariadne.UDP {
+		b.WriteString("udp ")
+	}
+	b.WriteString(n.addr(a.Flow.Src) + ">" + n.addr(a.Flow.Dst))
+	if a.Flow.Epoch > 0 {
+		fmt.Fprintf(&b, "@%d", a.Flow.Epoch)
+	}
+	fmt.Fprintf(&b, " #%d", a.Seq)
+	if id, ok := n.owner[a.Flow.Dst.Addr()]; !ok || id != a.Node {
+		b.WriteString(" to " + n.Node(a.Node))
+	}
+	return b.String()
+}

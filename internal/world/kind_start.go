@@ -1,0 +1,32 @@
+package world
+
+import "ariadne"
+
+func init() {
+	register(ariadne.ActStart, Kind{
+		Name: "start", Doc: "switching a node on",
+		Enabled: func(y *System, s *State, c *Clock, events []Event) []Event {
+			for i := range y.nodes {
+				// Messages need not wait for a start: nothing but its own messages depends
+				// on it. Another start does, as it would for a timer.
+				if start := y.nodes[i].Start; !s.Nodes[i].Started && start <= c.First && start <= c.Start.Add(y.rules.ClockError) {
+					events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
+				}
+			}
+			return events
+		},
+		Pending: func(y *System, s *State, e *Event) bool {
+			e.At = y.nodes[e.Node].Start
+			return !s.Nodes[e.Node].Started
+		},
+		Take: func(_ *System, s *State, e *Event) Input {
+			s.Nodes[e.Node].Started = true
+			return Input{Kind: ariadne.Start, At: e.At}
+		},
+		Footprint: func(y *System, e *Event, f *Footprint) {
+			f.Start, f.Slack, f.StartSlack = e.At, 0, y.rules.ClockError
+		},
+		Format: func(n Names, a ariadne.Action) string { return n.Node(a.Node) },
+		Parse:  func(n Names, rest string) (ariadne.Action, error) { return n.ofNode(ariadne.ActStart, rest) },
+	})
+}
