@@ -5,7 +5,7 @@
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
 #   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here
-#   bench      what things cost on this machine; writes bench.json
+#   bench      what things cost on this machine; writes bench.json and the table in README.md
 #   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
@@ -39,7 +39,7 @@ suites: build
 
 bench: build
 	$(GO) build -o bin/bench ./tools/bench
-	bin/bench
+	bin/bench -document README.md
 
 figures: build
 	examples/paxos/fetch

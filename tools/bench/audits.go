@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"ariadne/tools/harness"
 )
 
 // audited are the examples whose transitions are executed twice, by name: C, Go, Go,
@@ -22,13 +20,8 @@ var audited = []struct{ name, spec string }{
 
 // audit is what came of executing transitions again.
 type audit struct {
-	Executed     int      `json:"executed"`
-	Unreplayable int      `json:"unreplayable"` // of executed: a thread was preempted
-	Unfrozen     int      `json:"unfrozen"`     // states that could not be frozen
-	Audited      int      `json:"audited"`
-	Incomparable int      `json:"incomparable"` // of audited: after a preemption
-	Mismatches   int      `json:"mismatches"`
-	bugs         []string // what the report says of them
+	harness.Coverage
+	bugs []string // what the reports say of mismatches
 }
 
 func (a *audit) String() string {
@@ -38,12 +31,11 @@ func (a *audit) String() string {
 
 // measureAudits executes a share of each system's transitions a second time.
 func (b *bench) measureAudits() error {
-	different := 0.0
 	for _, s := range audited {
 		if !b.fetch(s.spec) {
 			continue
 		}
-		a, err := auditSystem(b.command, b.ariadne, s.spec, b.dir, b.audit, 0.1, b.budget)
+		a, err := auditSystem(b.ctx, b.ariadne, s.spec, filepath.Join(b.dir, "audit"), b.audit, 0.1, b.budget)
 		if err != nil {
 			return err
 		}
@@ -51,40 +43,26 @@ func (b *bench) measureAudits() error {
 		for _, bug := range a.bugs {
 			fmt.Printf("  %s\n", bug)
 		}
-		b.keep("audited_transitions."+s.name, "", []float64{float64(a.Audited)})
-		different += float64(a.Mismatches)
-		b.keep("audit_mismatches", "", []float64{different})
+		for name, n := range map[string]int{"executed": a.Executed, "unreplayable": a.Unreplayable, "unfrozen": a.Unfrozen,
+			"again": a.Audited, "incomparable": a.Incomparable, "mismatches": a.Mismatches} {
+			b.keep("audit."+s.name+"."+name, "", []float64{float64(n)})
+		}
 	}
 	return nil
 }
 
 // auditSystem executes at least so many transitions of a system, and a share of them
 // twice. One seed after the other is searched for a time.
-func auditSystem(command func(name string, args ...string) *exec.Cmd, ariadne, spec, dir string, transitions int, share float64, each time.Duration) (*audit, error) {
+func auditSystem(ctx context.Context, ariadne *harness.Ariadne, spec, out string, transitions int, share float64, each time.Duration) (*audit, error) {
 	var sum audit
 	for seed := 0; sum.Executed < transitions; seed++ {
-		out := filepath.Join(dir, "audit")
-		if err := os.RemoveAll(out); err != nil {
+		r, err := ariadne.Cold(ctx, out, "check", spec, "--strategy", "default", "--seed", fmt.Sprint(seed), "--audit", fmt.Sprint(share),
+			"--time", each.String(), "--keep-going")
+		if err != nil {
 			return nil, err
-		}
-		cmd := command(ariadne, "check", spec, "--strategy", "default", "--seed", fmt.Sprint(seed), "--audit", fmt.Sprint(share),
-			"--time", each.String(), "--keep-going", "--json", "--quiet", "--out", out)
-		var said, complaints strings.Builder
-		cmd.Stdout, cmd.Stderr = &said, &complaints
-		err := cmd.Run()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			return nil, err
-		}
-		var r struct {
-			Coverage *audit   `json:"coverage"`
-			Bugs     []string `json:"bugs"`
-		}
-		if err := json.Unmarshal([]byte(said.String()), &r); err != nil {
-			return nil, fmt.Errorf("%s: %w: %s%s", spec, err, said.String(), complaints.String())
 		}
 		if r.Coverage == nil || r.Coverage.Executed == 0 {
-			return nil, fmt.Errorf("%s: nothing was executed: %s", spec, said.String())
+			return nil, fmt.Errorf("%s: nothing was executed: %s", spec, r.Outcome)
 		}
 		sum.Executed += r.Coverage.Executed
 		sum.Unreplayable += r.Coverage.Unreplayable

@@ -2,10 +2,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"ariadne/tools/harness"
 )
 
 // Nodes of real programs are functions: transitions that are executed again, by a
@@ -22,12 +23,12 @@ func TestAuditsLong(t *testing.T) {
 }
 
 func audits(t *testing.T, transitions int, share float64, each time.Duration, names ...string) {
-	ariadne := filepath.Join(t.TempDir(), "ariadne")
-	if out, err := exec.Command("go", "build", "-o", ariadne, "../../cmd/ariadne").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	ariadne := &harness.Ariadne{Binary: filepath.Join(t.TempDir(), "ariadne")}
+	if err := harness.Build("../..", ariadne.Binary); err != nil {
+		t.Fatal(err)
 	}
-	if out, err := exec.Command(ariadne, "doctor").CombinedOutput(); err != nil {
-		t.Skipf("this machine cannot run Ariadne: %s", out)
+	if err := ariadne.Possible(); err != nil {
+		t.Skip(err)
 	}
 	specs := map[string]string{}
 	for _, s := range audited {
@@ -36,10 +37,10 @@ func audits(t *testing.T, transitions int, share float64, each time.Duration, na
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			spec := specs[name]
-			if out, err := exec.Command(filepath.Join(filepath.Dir(spec), "fetch")).CombinedOutput(); err != nil {
-				t.Skipf("not fetched: %v\n%s", err, out)
+			if err := harness.Fetch(t.Context(), spec); err != nil {
+				t.Skip(err)
 			}
-			a, err := auditSystem(exec.Command, ariadne, spec, t.TempDir(), transitions, share, each)
+			a, err := auditSystem(t.Context(), ariadne, spec, t.TempDir(), transitions, share, each)
 			if err != nil {
 				t.Fatal(err)
 			}

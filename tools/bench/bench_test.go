@@ -1,8 +1,9 @@
 package main
 
 import (
-	"os"
 	"testing"
+
+	"ariadne/tools/harness"
 )
 
 func TestMedian(t *testing.T) {
@@ -17,17 +18,8 @@ func TestMedian(t *testing.T) {
 func TestKeep(t *testing.T) {
 	b := &bench{results: map[string]result{}}
 	b.keep("x", "µs", []float64{5, 1, 3})
-	if got, want := b.results["x"], (result{3, "µs", 4}); got != want {
+	if got, want := b.results["x"], (result{3, "µs", 4, 3}); got != want {
 		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestResidentMB(t *testing.T) {
-	if got := residentMB(os.Getpid()); got < 1 || got > 10_000 {
-		t.Errorf("got %v MB", got)
-	}
-	if got := residentMB(1 << 30); got != 0 {
-		t.Errorf("got %v MB of no process", got)
 	}
 }
 
@@ -44,7 +36,7 @@ func TestParseBenchmarks(t *testing.T) {
 // What a slow and a fast search did is kept, and what was not in nodes is the rest.
 func TestSearch(t *testing.T) {
 	b := &bench{results: map[string]result{}}
-	b.search("fast.x", []*report{{RealTime: 10, Coverage: search{Executed: 4, Replayed: 2, Stepping: 1, Replaying: 2, Thawing: 3}}})
+	b.search("fast.x", []*harness.Run{{Report: harness.Report{RealTime: 10, Coverage: &harness.Coverage{Executed: 4, Replayed: 2, Stepping: 1, Replaying: 2, Thawing: 3}}}})
 	if b.results["fast.x.rest"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
 		t.Errorf("%v", b.results)
 	}

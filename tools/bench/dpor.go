@@ -9,7 +9,7 @@ func (b *bench) measureDPOR() error {
 	if !b.fetch(spec) {
 		return nil
 	}
-	r, err := b.report("check", spec, "--strategy", "dpor")
+	r, err := b.cold("check", spec, "--strategy", "dpor")
 	if err != nil {
 		return err
 	}

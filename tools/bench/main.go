@@ -1,14 +1,15 @@
 // Command bench measures Ariadne on this machine: what a system call costs, how
 // many executions a check gets through, how much faster virtual time is than real
 // time, what transitions cost and how much is saved by remembering them. It prints
-// a table and writes bench.json, a map from name to value, unit and spread (the
-// largest minus the smallest of the repetitions; values are medians). All that is
-// compared is measured in the same run.
+// a table and writes bench.json: machine and day, and for each name value, unit, spread (the
+// largest minus the smallest of the repetitions; values are medians) and how often it was
+// measured. All that is compared is measured in the same run. With -document it writes the table
+// of costs of README.md, unless something in it cannot be.
 //
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
 // packages. What this machine cannot measure is named and left out.
 //
-// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go.
+// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, table.go.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"ariadne/tools/child"
+	"ariadne/tools/harness"
 )
 
 // result is what was measured under one name.
@@ -31,13 +33,14 @@ type result struct {
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
 	Spread float64 `json:"spread"`
+	Times  int     `json:"times"` // that it was measured
 }
 
 // bench carries the options and the results so far.
 type bench struct {
 	ctx      context.Context
 	progress progress
-	ariadne  string
+	ariadne  *harness.Ariadne
 	dir      string // for what is built and run
 	repeat   int
 	budget   time.Duration // of one check
@@ -50,18 +53,27 @@ func main() {
 	ctx, stop := child.UntilAsked()
 	defer stop()
 	b := &bench{ctx: ctx, results: map[string]result{}}
-	flag.StringVar(&b.ariadne, "ariadne", "bin/ariadne", "the binary")
+	b.ariadne = &harness.Ariadne{Limit: 2 * time.Hour, Starting: b.progress.now}
+	flag.StringVar(&b.ariadne.Binary, "ariadne", "bin/ariadne", "the binary")
 	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
 	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
 	out := flag.String("out", "bench.json", "the file to write")
-	only := flag.String("only", "", "measure these alone: "+strings.Join(names(), ", "))
+	document := flag.String("document", "", "write the table of costs in this document, from what -out has after this run; with -only none: from what it had")
+	only := flag.String("only", "", "measure these alone, or none: "+strings.Join(names(), ", "))
 	flag.Parse()
 	if b.repeat < 1 || b.budget <= 0 || b.audit < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "bench: repeat, budget and audit are above 0, and there are no other arguments")
 		os.Exit(2)
 	}
-	if err := b.all(*out, *only); err != nil {
+	err := b.all(*out, *only)
+	if err == nil && *document != "" {
+		var m *measured
+		if m, err = readMeasured(*out); err == nil {
+			err = writeTable(*document, m)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -92,7 +104,11 @@ func names() (list []string) {
 // all measures all parts, or some, named with commas between.
 func (b *bench) all(out, only string) error {
 	chosen := names()
-	if only != "" {
+	switch only {
+	case "":
+	case "none":
+		return nil
+	default:
 		chosen = strings.Split(only, ",")
 	}
 	for _, name := range chosen {
@@ -106,6 +122,10 @@ func (b *bench) all(out, only string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
+	origin, err := b.ariadne.Origin()
+	if err != nil {
+		return err
+	}
 	b.progress.start(b.ctx)
 	var failed []error
 	for _, p := range parts {
@@ -122,7 +142,7 @@ func (b *bench) all(out, only string) error {
 		}
 	}
 	b.print()
-	data, err := json.MarshalIndent(b.results, "", "  ")
+	data, err := json.MarshalIndent(measured{origin, b.results}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -142,7 +162,7 @@ func (b *bench) print() {
 
 // keep enters the median of samples.
 func (b *bench) keep(name, unit string, samples []float64) {
-	b.results[name] = result{Value: median(samples), Unit: unit, Spread: slices.Max(samples) - slices.Min(samples)}
+	b.results[name] = result{Value: median(samples), Unit: unit, Spread: slices.Max(samples) - slices.Min(samples), Times: len(samples)}
 }
 
 // repeated measures several times.

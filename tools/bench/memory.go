@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"ariadne/tools/harness"
 )
 
 // window is a part of a system's executions that is small enough to be explored
@@ -15,53 +17,54 @@ import (
 type window struct {
 	name, spec string
 	from       string
-	depth      int
+	depths     []int // the ratio grows with the depth
 }
 
 // windows are the systems on which searches in memory are compared with our own slow
 // mode. Each begins with a client's write and has all orders of messages, and up to
 // two timers out of turn.
 var windows = []window{
-	{"raftkv", "examples/raftkv/raftkv.yaml", "/wrote and read x=5/", 12},
-	{"etcd", "examples/etcd/one-write.yaml", "/^writing/", 18},
+	{"raftkv", "examples/raftkv/raftkv.yaml", "/wrote and read x=5/", []int{8, 12}},
+	{"etcd", "examples/etcd/one-write.yaml", "/^writing/", []int{12, 18}},
 }
 
 // measureWindows measures how much longer it takes to see the same states when
-// nothing is remembered and nodes are never frozen.
+// nothing is remembered and nodes are never frozen. Slow and fast searches take turns.
 func (b *bench) measureWindows() error {
 	for _, w := range windows {
 		if !b.fetch(w.spec) {
 			continue
 		}
-		slow, err := b.explore(w, "--no-checkpoints", "--no-memo")
-		if err != nil {
-			return err
-		}
-		b.search("slow."+w.name, []*report{slow})
-		var fast []*report
-		var ratios []float64
-		for range b.repeat {
-			r, err := b.explore(w)
-			if err != nil {
-				return err
+		for _, depth := range w.depths {
+			name := fmt.Sprintf("%s.%d", w.name, depth)
+			var slow, fast []*harness.Run
+			var ratios []float64
+			for range min(b.repeat, 3) {
+				s, err := b.explore(w, depth, "--no-checkpoints", "--no-memo")
+				if err != nil {
+					return err
+				}
+				f, err := b.explore(w, depth)
+				if err != nil {
+					return err
+				}
+				if f.Coverage.Digest != s.Coverage.Digest || f.Coverage.States != s.Coverage.States {
+					return fmt.Errorf("%s: %d states with memo and checkpoints, %d without, or not the same ones", w.spec, f.Coverage.States, s.Coverage.States)
+				}
+				slow, fast, ratios = append(slow, s), append(fast, f), append(ratios, s.RealTime/f.RealTime)
 			}
-			if r.Coverage.Digest != slow.Coverage.Digest || r.Coverage.States != slow.Coverage.States {
-				return fmt.Errorf("%s: %d states with memo and checkpoints, %d without, or not the same ones", w.spec, r.Coverage.States, slow.Coverage.States)
-			}
-			fast = append(fast, r)
-			ratios = append(ratios, slow.RealTime/r.RealTime)
+			b.search("slow."+name, slow)
+			b.search("fast."+name, fast)
+			b.keep("ratio_vs_stateless."+name, "", ratios)
 		}
-		b.search("fast."+w.name, fast)
-		b.keep("ratio_vs_stateless."+w.name, "", ratios)
 	}
 	return nil
 }
 
-// explore explores a window to its end, in a fresh directory, so that nothing is
-// remembered from before.
-func (b *bench) explore(w window, args ...string) (*report, error) {
-	r, err := b.cold("check", append([]string{w.spec, "--strategy", "depth-first", "--jobs", "1", "--keep-going", "--time", "1h",
-		"--from", w.from, "--timers", "2", "--depth", strconv.Itoa(w.depth)}, args...)...)
+// explore explores a window to its end, with nothing remembered from before.
+func (b *bench) explore(w window, depth int, args ...string) (*harness.Run, error) {
+	r, err := b.cold("check", w.spec, append([]string{"--strategy", "depth-first", "--jobs", "1", "--keep-going", "--time", "1h",
+		"--from", w.from, "--timers", "2", "--depth", strconv.Itoa(depth)}, args...)...)
 	if err == nil && !r.Coverage.Exhausted {
 		err = fmt.Errorf("%s: not all was explored: %s, stopped: %s", w.spec, r.Outcome, r.Stopped)
 	}
@@ -69,29 +72,28 @@ func (b *bench) explore(w window, args ...string) (*report, error) {
 }
 
 // search keeps what searches did and where their time went.
-func (b *bench) search(name string, reports []*report) {
+func (b *bench) search(name string, reports []*harness.Run) {
 	for _, column := range []struct {
 		name, unit string
-		of         func(*report) float64
+		of         func(*harness.Run) float64
 	}{
-		{"seconds", "s", func(r *report) float64 { return r.RealTime }},
-		{"states", "", func(r *report) float64 { return float64(r.Coverage.States) }},
-		{"paths", "", func(r *report) float64 { return float64(r.Coverage.Paths) }},
-		{"executed", "", func(r *report) float64 { return float64(r.Coverage.Executed) }},
-		{"replayed", "", func(r *report) float64 { return float64(r.Coverage.Replayed) }},
-		{"boots", "", func(r *report) float64 { return float64(r.Coverage.Boots) }},
-		{"thaws", "", func(r *report) float64 { return float64(r.Coverage.Thaws) }},
-		{"freezes", "", func(r *report) float64 { return float64(r.Coverage.Freezes) }},
-		{"replays_per_new", "", func(r *report) float64 { return float64(r.Coverage.Replayed) / float64(r.Coverage.Executed) }},
-		{"stepping", "s", func(r *report) float64 { return r.Coverage.Stepping }},
-		{"replaying", "s", func(r *report) float64 { return r.Coverage.Replaying }},
-		{"booting", "s", func(r *report) float64 { return r.Coverage.Booting }},
-		{"thawing", "s", func(r *report) float64 { return r.Coverage.Thawing }},
-		{"freezing", "s", func(r *report) float64 { return r.Coverage.Freezing }},
-		{"ending", "s", func(r *report) float64 { return r.Coverage.Ending }},
-		{"rest", "s", func(r *report) float64 {
-			c := r.Coverage
-			return r.RealTime - c.Stepping - c.Replaying - c.Booting - c.Thawing - c.Freezing - c.Ending
+		{"seconds", "s", func(r *harness.Run) float64 { return r.RealTime }},
+		{"states", "", func(r *harness.Run) float64 { return float64(r.Coverage.States) }},
+		{"paths", "", func(r *harness.Run) float64 { return float64(r.Coverage.Paths) }},
+		{"executed", "", func(r *harness.Run) float64 { return float64(r.Coverage.Executed) }},
+		{"replayed", "", func(r *harness.Run) float64 { return float64(r.Coverage.Replayed) }},
+		{"boots", "", func(r *harness.Run) float64 { return float64(r.Coverage.Boots) }},
+		{"thaws", "", func(r *harness.Run) float64 { return float64(r.Coverage.Thaws) }},
+		{"freezes", "", func(r *harness.Run) float64 { return float64(r.Coverage.Freezes) }},
+		{"replays_per_new", "", func(r *harness.Run) float64 { return float64(r.Coverage.Replayed) / float64(r.Coverage.Executed) }},
+		{"stepping", "s", func(r *harness.Run) float64 { return r.Coverage.Stepping }},
+		{"replaying", "s", func(r *harness.Run) float64 { return r.Coverage.Replaying }},
+		{"booting", "s", func(r *harness.Run) float64 { return r.Coverage.Booting }},
+		{"thawing", "s", func(r *harness.Run) float64 { return r.Coverage.Thawing }},
+		{"freezing", "s", func(r *harness.Run) float64 { return r.Coverage.Freezing }},
+		{"ending", "s", func(r *harness.Run) float64 { return r.Coverage.Ending }},
+		{"rest", "s", func(r *harness.Run) float64 {
+			return r.RealTime - r.Coverage.InNodes()
 		}},
 	} {
 		var samples []float64
@@ -102,44 +104,24 @@ func (b *bench) search(name string, reports []*report) {
 	}
 }
 
-// measureRemembered measures transitions that are looked up: in a small system in
-// memory alone, and at the command line, where a search takes every path of a system
-// of which all is known.
+// measureRemembered measures transitions that are looked up, by searches of systems of
+// which all is known.
 func (b *bench) measureRemembered() error {
-	perS, err := b.repeated(func() (float64, error) {
-		lines, err := b.goBenchmark("./internal/space", "BenchmarkRemembered", "1s")
+	for _, s := range systems {
+		if !b.fetch(s.spec) {
+			continue
+		}
+		known, err := b.ariadne.Know(b.ctx, filepath.Join(b.dir, "known"), s.spec)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return lines["BenchmarkRemembered"]["transitions/s"], nil
-	})
-	if err != nil {
-		return err
-	}
-	b.keep("remembered_per_s", "1/s", perS)
-	const spec = "examples/paxos/paxos-tiny.yaml"
-	if !b.fetch(spec) {
-		return nil
-	}
-	out := filepath.Join(b.dir, "paxos")
-	args := []string{"check", spec, "--strategy", "all-paths", "--jobs", "1", "--keep-going", "--time", "10m", "--out", out}
-	if _, err := b.run(args...); err != nil {
-		return err
-	}
-	perS, err = b.repeated(func() (float64, error) {
-		r, err := b.run(args...)
-		switch {
-		case err != nil:
-			return 0, err
-		case r.Coverage.Executed > 0 || r.Coverage.Remembered == 0:
-			return 0, fmt.Errorf("%s: not all was known", spec)
+		perS, err := b.repeated(func() (float64, error) { return known.Rate(b.ctx, b.budget) })
+		if err != nil {
+			return err
 		}
-		return float64(r.Coverage.Remembered) / r.RealTime, nil
-	})
-	if err == nil {
-		b.keep("remembered_per_s.all_paths", "1/s", perS)
+		b.keep("remembered_per_s."+s.name, "1/s", perS)
 	}
-	return err
+	return nil
 }
 
 // nodes are the examples whose transitions are measured, by the name of the Go
@@ -152,7 +134,8 @@ var nodes = []struct{ benchmark, name, spec string }{
 }
 
 // measureTransitions measures what it costs to make one transition that nobody has
-// seen, of a node that stands elsewhere: to thaw it, let it step and freeze it.
+// seen, of a node that stands elsewhere: to thaw it, let it step, freeze it, and end the
+// copy.
 func (b *bench) measureTransitions() error {
 	for _, n := range nodes {
 		if !b.fetch(n.spec) {
@@ -166,7 +149,7 @@ func (b *bench) measureTransitions() error {
 			}
 			m := lines["BenchmarkTransition/"+n.benchmark]
 			all := 0.0
-			for _, part := range []string{"thaw", "step", "freeze"} {
+			for _, part := range []string{"thaw", "step", "freeze", "end"} {
 				ms, ok := m[part+"-µs"]
 				if !ok {
 					return fmt.Errorf("benchmark of %s: no figure for %s", n.name, part)

@@ -7,6 +7,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"ariadne/tools/harness"
 )
 
 // measureParallel measures how much faster a search that executes real nodes is on
@@ -26,7 +28,7 @@ func (b *bench) measureParallel() error {
 	var one, two, worker []float64 // seconds
 	digest := ""
 	measure := func(processors, workers int) (float64, error) {
-		r, err := onProcessors(processors, func() (*report, error) {
+		r, err := onProcessors(processors, func() (*harness.Run, error) {
 			return b.cold("check", spec, "--strategy", "deviations", "--deviations", "3", "--timers", "1", "--depth", "70",
 				"--keep-going", "--time", "10m", "--jobs", fmt.Sprint(workers))
 		})
@@ -68,7 +70,7 @@ func ratios(a, b []float64) []float64 {
 
 // onProcessors calls f on a thread that, with the processes it starts, may use the
 // first n processors of this one alone.
-func onProcessors(n int, f func() (*report, error)) (r *report, err error) {
+func onProcessors(n int, f func() (*harness.Run, error)) (r *harness.Run, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

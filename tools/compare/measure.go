@@ -6,99 +6,62 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"ariadne/tools/harness"
 )
 
-// measure is a rate. prepare makes ready one binary, whose files are in dir, and of returns one
-// measurement.
+// measure is what is counted per second. new begins to measure a system; nothing is kept from one
+// system to the next.
 type measure struct {
-	name    string
-	prepare func(o *options, ctx context.Context, spec string) (rate, error)
+	name string
+	new  func(o *options, spec string) rate
 }
 
-// rate measures a binary once.
+// rate measures a binary once; its files go below dir.
 type rate func(ctx context.Context, a *harness.Ariadne, dir string) (float64, error)
 
 var measures = []measure{
-	{"executions", func(o *options, _ context.Context, spec string) (rate, error) {
-		return func(ctx context.Context, a *harness.Ariadne, dir string) (float64, error) {
-			r, err := o.check(ctx, a, filepath.Join(dir, "random"), spec, "--strategy", "random", "--time", o.time.String())
-			if err != nil {
-				return 0, err
-			}
-			return float64(r.Executions) / r.RealTime, nil
-		}, nil
+	{"executions", func(o *options, spec string) rate {
+		return o.cold(spec, "random", func(r *harness.Run) int { return r.Executions })
 	}},
-	{"transitions", func(o *options, _ context.Context, spec string) (rate, error) {
-		return func(ctx context.Context, a *harness.Ariadne, dir string) (float64, error) {
-			r, err := o.check(ctx, a, filepath.Join(dir, "default"), spec, "--strategy", "default", "--time", o.time.String())
-			if err != nil {
-				return 0, err
-			}
-			return float64(r.Coverage.Executed) / r.RealTime, nil
-		}, nil
+	{"transitions", func(o *options, spec string) rate {
+		return o.cold(spec, "default", func(r *harness.Run) int { return r.Coverage.Executed })
 	}},
 	{"remembered", (*options).remembered},
 }
 
-// check runs a check that remembers nothing from before.
-func (o *options) check(ctx context.Context, a *harness.Ariadne, out, spec string, flags ...string) (*harness.Run, error) {
-	if err := os.RemoveAll(out); err != nil {
-		return nil, err
-	}
-	return o.again(ctx, a, out, spec, flags...)
-}
-
-// again runs a check that finds what one in the same directory has remembered.
-func (o *options) again(ctx context.Context, a *harness.Ariadne, out, spec string, flags ...string) (*harness.Run, error) {
-	r, err := a.Run(ctx, out, "check", spec, append([]string{"--keep-going", "--jobs", o.jobs}, flags...)...)
-	if err == nil && r.Outcome == harness.ToolBug {
-		err = fmt.Errorf("%s: %q", r.Outcome, r.Bugs)
-	}
-	if err == nil && r.RealTime == 0 {
-		err = errors.New("a check took no time")
-	}
-	return r, err
-}
-
-// remembered prepares walks in a window of the executions, from a third of the natural schedule on,
-// all of whose transitions were made and remembered before.
-func (o *options) remembered(ctx context.Context, spec string) (rate, error) {
-	natural, err := o.old.Cold(ctx, filepath.Join(o.work, "natural"), "run", spec)
-	if err != nil {
-		return nil, err
-	}
-	window := []string{"--from", strconv.Itoa(max(1, natural.Steps/3)), "--depth", "14", "--timers", "1"}
+// cold is the rate of checks by a strategy that remember nothing from before.
+func (o *options) cold(spec, strategy string, count func(*harness.Run) int) rate {
 	return func(ctx context.Context, a *harness.Ariadne, dir string) (float64, error) {
-		out := filepath.Join(dir, "window")
-		if _, err := os.Stat(out); errors.Is(err, os.ErrNotExist) {
-			r, err := o.check(ctx, a, out, spec, append([]string{"--strategy", "depth-first", "--time", "10m"}, window...)...)
-			if err != nil {
-				return 0, err
-			}
-			if !r.Coverage.Exhausted {
-				return 0, fmt.Errorf("not all of %v was explored: %s", window, r.Stopped)
-			}
-		}
-		r, err := o.again(ctx, a, out, spec, append([]string{"--strategy", "walks", "--time", o.time.String()}, window...)...)
+		r, err := a.Cold(ctx, filepath.Join(dir, strategy), "check", spec, "--keep-going", "--jobs", o.jobs, "--strategy", strategy, "--time", o.time.String())
 		if err != nil {
 			return 0, err
 		}
-		if r.Coverage.Executed > 0 {
-			return 0, fmt.Errorf("%d transitions were not remembered", r.Coverage.Executed)
+		if r.Outcome == harness.ToolBug || r.RealTime == 0 {
+			return 0, fmt.Errorf("%s after %v s: %q", r.Outcome, r.RealTime, r.Bugs)
 		}
-		return float64(r.Coverage.Remembered) / r.RealTime, nil
-	}, nil
+		return float64(count(r)) / r.RealTime, nil
+	}
+}
+
+// remembered explores a window of the executions when a binary is first asked.
+func (o *options) remembered(spec string) rate {
+	known := map[*harness.Ariadne]*harness.Known{}
+	return func(ctx context.Context, a *harness.Ariadne, dir string) (float64, error) {
+		if known[a] == nil {
+			k, err := a.Know(ctx, filepath.Join(dir, "window"), spec)
+			if err != nil {
+				return 0, err
+			}
+			known[a] = k
+		}
+		return known[a].Rate(ctx, o.time)
+	}
 }
 
 // rounded measures both binaries in turns; the one that begins changes from round to round.
 func (o *options) rounded(ctx context.Context, spec string, m measure) (old, new []float64, err error) {
-	of, err := m.prepare(o, ctx, spec)
-	if err != nil {
-		return nil, nil, err
-	}
+	of := m.new(o, spec)
 	sides := []struct {
 		ariadne *harness.Ariadne
 		dir     string

@@ -140,6 +140,16 @@ func (a *Ariadne) Possible() error {
 	return nil
 }
 
+// Version is the binary's.
+func (a *Ariadne) Version() (string, error) {
+	said, err := exec.Command(a.Binary, "version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s version: %w", a.Binary, err)
+	}
+	version, _, _ := strings.Cut(strings.TrimPrefix(string(said), "ariadne "), " go")
+	return version, nil
+}
+
 // Build builds the binary from the sources of this module, for tests. root is the module's
 // directory.
 func Build(root, binary string) error {

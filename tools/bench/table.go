@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"ariadne/tools/harness"
+)
+
+// measured is what a run of bench has measured, as it is kept in a file.
+type measured struct {
+	harness.Origin
+	Results map[string]result `json:"results"`
+}
+
+func readMeasured(path string) (*measured, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// The table stands in a document between these lines.
+const (
+	tableBegin = "<!-- written by tools/bench -->\n"
+	tableEnd   = "<!-- end -->\n"
+)
+
+// writeTable puts the table in its place in a document.
+func writeTable(document string, m *measured) error {
+	table, err := m.table()
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	before, rest, begins := strings.Cut(string(b), tableBegin)
+	_, after, ends := strings.Cut(rest, tableEnd)
+	if !begins || !ends {
+		return fmt.Errorf("%s has no place for the table", document)
+	}
+	return os.WriteFile(document, []byte(before+tableBegin+table+tableEnd+after), 0o644)
+}
+
+// row is a line of the table: figures side by side, in a format for all of them.
+type row struct {
+	what   string
+	format string // of a figure; its spread has the same
+	scale  float64
+	names  []string
+}
+
+var rows = []row{
+	{"the same states without checkpoints and memo, over with them: raftkv, 8 and 12 steps; etcd, 12 and 18 steps (it grows with the depth)", "%.0f", 1,
+		[]string{"ratio_vs_stateless.raftkv.8", "ratio_vs_stateless.raftkv.12", "ratio_vs_stateless.etcd.12", "ratio_vs_stateless.etcd.18"}},
+	{"remembered steps per second of a search with one worker, in millions: raftkv, Redis, etcd", "%.2f", 1e-6,
+		[]string{"remembered_per_s.raftkv", "remembered_per_s.redis", "remembered_per_s.etcd"}},
+	{"a transition that nobody has seen (thaw, step, freeze, end of the copy), ms: memcached, Redis, raftkv, etcd", "%.1f", 1,
+		[]string{"new_transition_ms.memcached", "new_transition_ms.redis", "new_transition_ms.raftkv", "new_transition_ms.etcd"}},
+	{"the same search of raftkv on one processor, over two", "%.1f", 1, []string{"parallel_speedup"}},
+	{"DPOR: paths per trace, paxos", "%.2f", 1, []string{"dpor_paths_per_trace"}},
+	{"an emulated system call, µs", "%.1f", 1, []string{"emulated_call_us"}},
+	{"a clock read, without a stop, µs", "%.2f", 1, []string{"clock_read_us"}},
+	{"whole executions per second (`--strategy random`): raftkv, Redis, etcd", "%.0f", 1,
+		[]string{"executions_per_s.raftkv", "executions_per_s.redis", "executions_per_s.etcd"}},
+	{"virtual time over real time of three idle etcd", "%.0f", 1, []string{"virtual_over_real.etcd_idle"}},
+	{"memory of Ariadne itself in whole executions, MB: raftkv, Redis, etcd", "%.0f", 1,
+		[]string{"supervisor_mb.random.raftkv", "supervisor_mb.random.redis", "supervisor_mb.random.etcd"}},
+	{"memory of Ariadne itself in the default search, MB: raftkv, Redis, etcd", "%.0f", 1,
+		[]string{"supervisor_mb.default.raftkv", "supervisor_mb.default.redis", "supervisor_mb.default.etcd"}},
+}
+
+// table is the table of costs. It fails when a figure is missing or cannot be.
+func (m *measured) table() (string, error) {
+	if err := m.possible(); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n| | median | spread |\n| --- | --- | --- |\n", m.Origin)
+	for _, r := range rows {
+		var medians, spreads []string
+		for _, name := range r.names {
+			f := m.Results[name]
+			medians = append(medians, fmt.Sprintf(r.format, f.Value*r.scale))
+			spreads = append(spreads, fmt.Sprintf(r.format, f.Spread*r.scale))
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.what, strings.Join(medians, "; "), strings.Join(spreads, "; "))
+	}
+	a := m.audits()
+	fmt.Fprintf(&b, "| transitions executed twice: Redis, etcd, nats, ZooKeeper | %.0f, of which %.0f differed and %.0f could not be compared | |\n",
+		a["again"], a["mismatches"], a["incomparable"])
+	return b.String(), nil
+}
+
+// audits are the figures of all audited systems together.
+func (m *measured) audits() map[string]float64 {
+	sum := map[string]float64{}
+	for _, s := range audited {
+		for _, figure := range []string{"again", "mismatches", "incomparable"} {
+			sum[figure] += m.Results["audit."+s.name+"."+figure].Value
+		}
+	}
+	return sum
+}
+
+// possible says what is missing, and what of the results contradicts other ones.
+func (m *measured) possible() error {
+	var wrong []error
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if m.Machine == "" || m.When.IsZero() {
+		complain("it is not known where or when it was measured")
+	}
+	for _, r := range rows {
+		for _, name := range r.names {
+			if f, ok := m.Results[name]; !ok {
+				complain("%s was not measured", name)
+			} else if math.IsNaN(f.Value) || math.IsInf(f.Value, 0) || f.Value <= 0 || f.Times < 1 {
+				complain("%s cannot be %v", name, f.Value)
+			}
+		}
+	}
+	for _, s := range audited {
+		if _, ok := m.Results["audit."+s.name+".again"]; !ok {
+			complain("no transition of %s was executed twice", s.name)
+		}
+	}
+	if a := m.audits(); a["mismatches"]+a["incomparable"] > a["again"] {
+		complain("more transitions differ than were executed twice")
+	}
+	// less says that the first is less than the second, by what they are.
+	less := func(a, b string) {
+		x, first := m.Results[a]
+		y, second := m.Results[b]
+		if first && second && x.Value >= y.Value {
+			complain("%s is %v, which cannot be with %s at %v", a, x.Value, b, y.Value)
+		}
+	}
+	for _, s := range systems {
+		less("executions_per_s."+s.name, "events_per_s."+s.name)
+		less("events_per_s."+s.name, "remembered_per_s."+s.name)
+	}
+	for _, n := range nodes {
+		for _, part := range []string{"thaw", "step", "freeze", "end"} {
+			less("new_transition_ms."+n.name+"."+part, "new_transition_ms."+n.name)
+		}
+	}
+	less("clock_read_us", "emulated_call_us")
+	for _, w := range windows {
+		less(fmt.Sprintf("fast.%s.%d.seconds", w.name, slices.Max(w.depths)), fmt.Sprintf("slow.%s.%d.seconds", w.name, slices.Max(w.depths)))
+	}
+	return errors.Join(wrong...)
+}
