@@ -62,7 +62,8 @@ func shortDigest(s string) string { return ariadne.Digest(sha256.Sum256([]byte(s
 
 // thisUser is who Ariadne is as far as nodes can tell. Root sees the owners of files as
 // they are, and sets limits as they should be. Another user's files are the node's own
-// user's, he can read what his groups can, and his limits stay.
+// user's, he can read what his groups can, and his limits stay: that of the stack decides
+// where Linux puts mappings.
 func thisUser() string {
 	if os.Geteuid() == 0 {
 		return "root"
@@ -70,7 +71,7 @@ func thisUser() string {
 	groups, _ := os.Getgroups()
 	slices.Sort(groups)
 	user := fmt.Sprintf("%d, group %d of %v, limits", os.Geteuid(), os.Getegid(), groups)
-	for _, what := range []int{unix.RLIMIT_STACK, unix.RLIMIT_AS, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_NOFILE} {
+	for _, what := range []int{unix.RLIMIT_STACK, unix.RLIMIT_AS, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE} {
 		var l unix.Rlimit
 		unix.Getrlimit(what, &l)
 		user += fmt.Sprintf(" %d", l.Max)
