@@ -14,6 +14,7 @@ require (
 	github.com/spf13/pflag v1.0.10
 	go.etcd.io/bbolt v1.4.3
 	go.starlark.net v0.0.0-20260908191801-89a6a09411d5
+	golang.org/x/arch v0.32.0
 	golang.org/x/net v0.30.0
 	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0

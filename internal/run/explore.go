@@ -335,7 +335,7 @@ func (x *explorer) account() func() error {
 
 // leak enters that a transition was not the same the second time.
 func (x *explorer) leak(m *memo.Mismatch) {
-	doubts := x.hostDoubts(m, nil)
+	doubts, beyond := x.hostDoubts(m, nil), x.uncontrolled(m.State.Node)
 	x.check.mu.Lock()
 	defer x.check.mu.Unlock()
 	if len(doubts) > 0 {
@@ -343,13 +343,21 @@ func (x *explorer) leak(m *memo.Mismatch) {
 		x.plan.Stop(stopHost)
 		return
 	}
-	if x.leaks++; x.leaks <= maxBugs {
-		x.report.Bugs = append(x.report.Bugs, x.leakText(m))
+	x.memo.Forget() // the next check would not look at this again
+	x.leaks++
+	switch {
+	case beyond != "":
+		if x.leaks == 1 { // others say the same
+			x.report.doubt(x.leakText(m) + beyond)
+		}
+		x.plan.Stop(stopUncontrolled)
+	case x.leaks <= maxBugs:
+		x.report.Bugs = append(x.report.Bugs, x.leakText(m)+fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
+			"(random numbers or the model of the processor: docs/limits.md), that is why; if not, please report it", x.spec.Nodes[m.State.Node].Name))
 	}
 }
 
-// leakText says which node did not do the same twice, at which step and call, and what to
-// do about it.
+// leakText says which node did not do the same twice, at which step and call.
 func (x *explorer) leakText(m *memo.Mismatch) string {
 	name := x.spec.Nodes[m.State.Node].Name
 	text := fmt.Sprintf("node %s, step %d of its own (%s, at %v): executed twice, it did not do the same (digests %v and %v",
@@ -363,8 +371,7 @@ func (x *explorer) leakText(m *memo.Mismatch) string {
 	} else {
 		text += "\n  two further executions did the same as each other, so the call that differs is not known; --audit 1 looks at each step"
 	}
-	return text + "\n  if the program of " + name + " uses what cannot be controlled (random numbers or the model of the processor: docs/limits.md), " +
-		"that is why; if not, please report it"
+	return text
 }
 
 // close saves what is known and writes the last of the coverage.

@@ -101,12 +101,16 @@ func (c *check) unconfirmed(index int, a *attempt, m *replay.Mismatch, t *trace.
 		c.plan.Stop(stopHost)
 		return nil
 	}
-	if !m.Excused {
+	beyond := c.uncontrolledBy(m.Node)
+	if !m.Excused && beyond == "" {
 		return bug{errors.New(text)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.report.doubt(text)
+	c.report.doubt(text + beyond)
+	if beyond != "" {
+		c.plan.Stop(stopUncontrolled)
+	}
 	return nil
 }
 

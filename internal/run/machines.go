@@ -35,5 +35,5 @@ func (f frozen) Thaw() (memo.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine{starting{n, f.of.spec, f.of.def}}, nil
+	return machine{starting{n, f.of.spec, f.of.def, f.of.learnt}}, nil
 }

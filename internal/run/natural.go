@@ -84,7 +84,8 @@ func (y *system) once(ctx context.Context, r *Report, by strategy.Explorer, watc
 		if len(changed) > 0 {
 			text += "\n" + listed("files that nodes have used changed meanwhile", changed)
 		}
-		r.mismatch(m, len(changed) > 0, text)
+		beyond := y.uncontrolledBy(m.Node)
+		r.mismatch(m, len(changed) > 0 || beyond != "", text+beyond)
 	case again.End == search.EndStopped:
 		r.Stopped = interrupted
 		r.doubt("it was interrupted while a violation was being confirmed")

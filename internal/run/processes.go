@@ -42,7 +42,7 @@ func (p Processes) Start(c NodeConfig) (memo.Node, error) {
 	n := node.Start(node.Config{
 		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: p.interrupt,
 	})
-	return machine{starting{n, c.Spec, c.Node}}, nil
+	return machine{starting{n, c.Spec, c.Node, c.Learnt}}, nil
 }
 
 // nodeSeed gives each node a seed of its own: equal ones make elections drag.

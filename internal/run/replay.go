@@ -159,7 +159,8 @@ func (y *system) replay(ctx context.Context, r *Report, path string, t *trace.Tr
 		if len(changes) > 0 {
 			text += "\n" + listed("not as it was when the trace was made", changes)
 		}
-		r.mismatch(m, len(changes) > 0, text+"\n"+whatToTry(path))
+		beyond := y.uncontrolledBy(m.Node)
+		r.mismatch(m, len(changes) > 0 || beyond != "", text+beyond+"\n"+whatToTry(path))
 	case ctx.Err() != nil && a.End == search.EndStopped:
 		r.Stopped = interrupted
 		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))

@@ -87,6 +87,8 @@ type NodeConfig struct {
 	Node *spec.Node // of Spec.Nodes
 	// Calls asks for Output.CallTrace.
 	Calls bool
+	// Learnt, when not nil, is told the Output.Files of each step before the step is over.
+	Learnt func([]ariadne.File)
 }
 
 // Outcome says how a run ended.

@@ -21,13 +21,17 @@ import (
 // but its start dies of it in every execution: the spec is wrong, or the program.
 type starting struct {
 	*node.Node
-	spec *spec.Spec
-	def  *spec.Node
+	spec   *spec.Spec
+	def    *spec.Node
+	learnt func([]ariadne.File) // or nil
 }
 
 // Apply implements ariadne.Automaton.
 func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	out, err := n.Node.Apply(in)
+	if n.learnt != nil {
+		n.learnt(out.Files)
+	}
 	if err == nil && in.Kind == ariadne.Start && in.At == ariadne.Time(n.def.Start) {
 		err = n.died(&out)
 	}

@@ -28,6 +28,7 @@ type system struct {
 	digests  *digests
 	locked   *os.File        // the run directory; nil until it is in use
 	checked  []property.Node // what checks know of the nodes
+	ran      code
 }
 
 func newSystem(s *spec.Spec, o Options) (*system, error) {
@@ -160,7 +161,8 @@ func (y *system) world() *world.System {
 // start starts node i. calls: with Output.CallTrace.
 func (y *system) start(i int, calls bool) (memo.Node, error) {
 	def := &y.spec.Nodes[i]
-	n, err := y.opts.Nodes.Start(NodeConfig{Spec: y.spec, Node: def, Calls: calls})
+	n, err := y.opts.Nodes.Start(NodeConfig{Spec: y.spec, Node: def, Calls: calls,
+		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) }})
 	if err != nil {
 		return nil, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", def.Name, err)}
 	}

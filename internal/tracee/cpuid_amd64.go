@@ -89,6 +89,7 @@ func hide(l leaf, r [4]uint32) [4]uint32 {
 		r[c] &^= 1 << 30    // rdrand
 	case l.leaf == 7 && l.sub == 0:
 		r[b] &^= 1<<4 | 1<<11 | 1<<18 // hle, rtm, rdseed
+		r[c] &^= 1 << 22              // rdpid, which tells the core
 		r[d] &^= 1<<11 | 1<<13        // what rtm does, and does not
 	case l.leaf == 0xb, l.leaf == 0x1f:
 		r[d] = 0 // number of the core

@@ -1,0 +1,68 @@
+package insn
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Each piece of code stands between others, as in a program.
+func TestScan(t *testing.T) {
+	nops := slices.Repeat([]byte{0x90}, 40)
+	for _, c := range []struct {
+		name  string
+		code  []byte
+		found string
+		cpuid bool
+	}{
+		{"rdrand eax", []byte{0x0f, 0xc7, 0xf0}, "rdrand at 0x1028", false},
+		{"rdrand r8", []byte{0x49, 0x0f, 0xc7, 0xf0}, "rdrand at 0x1028", false},
+		{"rdrand ax", []byte{0x66, 0x0f, 0xc7, 0xf0}, "rdrand at 0x1028", false},
+		{"rdseed edx", []byte{0x0f, 0xc7, 0xfa}, "rdseed at 0x1028", false},
+		{"rdpid rdx", []byte{0xf3, 0x0f, 0xc7, 0xfa}, "rdpid at 0x1028", false},
+		{"pause, rdseed edx", []byte{0xf3, 0x90, 0x0f, 0xc7, 0xfa}, "rdseed at 0x102a", false},
+		{"senduipi rax", []byte{0xf3, 0x0f, 0xc7, 0xf0}, "", false},
+		{"cmpxchg8b (rdi)", []byte{0x0f, 0xc7, 0x0f}, "", false},
+		{"cpuid", []byte{0x0f, 0xa2}, "", true},
+		{"mov eax, imm", []byte{0xb8, 0x0f, 0xc7, 0xf0, 0x00}, "", false},
+		{"mov eax, imm", []byte{0xb8, 0x00, 0x0f, 0xa2, 0x00}, "", false},
+		{"call", []byte{0xe8, 0x00, 0x0f, 0xc7, 0xf8}, "", false},
+		{"vpshufd ymm0, [rdi+disp], imm; rdrand eax", []byte{0xc5, 0xfd, 0x70, 0x87, 0, 1, 0, 0, 0x0f, 0x0f, 0xc7, 0xf0}, "rdrand at 0x1031", false},
+		{"vpaddb ymm0, ymm1, [rdi+disp]", []byte{0xc5, 0xf5, 0xfc, 0x87, 0x0f, 0xc7, 0xf0, 0x00}, "", false},
+		{"vpxord zmm0, zmm1, [rdi+disp]", []byte{0x62, 0xf1, 0x75, 0x48, 0xef, 0x87, 0x0f, 0xc7, 0xf8, 0x00}, "", false},
+	} {
+		var f Found
+		f.scan(part{0x1000, slices.Concat(nops, c.code, nops)})
+		var names []string
+		for _, p := range f.Uncontrolled {
+			names = append(names, p.String())
+		}
+		if got := strings.Join(names, ", "); got != c.found || f.CPUID != c.cpuid {
+			t.Errorf("%s: found %q, cpuid %v", c.name, got, f.CPUID)
+		}
+	}
+}
+
+// This program is one of Go's, which ask for what there is and have no random numbers of
+// the processor's.
+func TestScanOfFiles(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Scan(self); err != nil || !f.CPUID {
+		t.Errorf("this program: %v, %v", f, err)
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("#!/bin/sh\n\x0f\xc7\xf0"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Scan(text); err != nil || f.CPUID || len(f.Uncontrolled) > 0 {
+		t.Errorf("a script: %v, %v", f, err)
+	}
+	if _, err := Scan(text + "-missing"); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
