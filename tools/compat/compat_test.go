@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne"
+	"ariadne/tools/harness"
 )
 
 const list = "../../examples/targets.yaml"
@@ -78,8 +78,8 @@ func shown() *result {
 			{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
 			{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
 		}},
-		Check: check{Wanted: time.Minute, Executions: 7, Transitions: 89, RealTime: time.Minute, Stopped: "time"},
-		Refusals: []ariadne.Refusal{
+		Check: check{Wanted: time.Minute, Outcome: harness.Nothing, Executions: 7, Transitions: 89, RealTime: time.Minute, Stopped: "time"},
+		Refusals: []harness.Refusal{
 			{Name: "io_uring_setup", Program: "kv", Count: 1, Harmless: true},
 			{Name: "bpf", Program: "kv", Count: 2, Detail: "bpf(0)"},
 		},

@@ -23,10 +23,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
 )
 
 func main() {
-	var o options
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	o := options{ctx: ctx}
 	flag.StringVar(&o.list, "list", "examples/targets.yaml", "the list of targets")
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&o.work, "work", "ariadne-runs/compat", "directory of runs and results")
@@ -129,7 +134,7 @@ func (o *options) prepare(users ...string) error {
 		}
 		o.users = append(o.users, u)
 	}
-	if o.version, err = o.ask(); err != nil {
+	if o.version, err = (&harness.Ariadne{Binary: o.ariadne}).Version(); err != nil {
 		return err
 	}
 	return os.MkdirAll(o.work, 0o755)

@@ -6,27 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/run"
-	"ariadne/internal/trace"
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
 )
 
-const (
-	traceFile  = "trace.txt"   // in a run directory
-	resultFile = "result.json" // in the directory of a target and a user
-)
+const resultFile = "result.json" // in the directory of a target and a user
 
 // options are how targets are measured.
 type options struct {
+	ctx                 context.Context
 	list, ariadne, work string
 	runs, walks         int
 	walkTime, check     time.Duration
@@ -54,7 +49,7 @@ type result struct {
 	ReplayDifference      string
 	Walks                 walks
 	Check                 check
-	Refusals              []ariadne.Refusal
+	Refusals              []harness.Refusal
 }
 
 // natural is the natural schedule, once.
@@ -65,7 +60,7 @@ type natural struct {
 	Doubts      []string
 	Steps       int
 	Calls       int
-	VirtualTime ariadne.Time
+	VirtualTime time.Duration
 	RealTime    time.Duration
 }
 
@@ -86,7 +81,7 @@ type walks struct {
 // check is a check by the default strategy.
 type check struct {
 	Wanted      time.Duration
-	Outcome     run.Outcome
+	Outcome     string
 	Executions  int
 	Transitions int // made by living processes
 	RealTime    time.Duration
@@ -172,20 +167,23 @@ type pass struct {
 }
 
 func (o *pass) measure(t *target, r *result) error {
-	first := filepath.Join(o.dir, "run-1")
-	report, status, err := o.command(first, o.work, "run", o.spec)
+	first, err := o.command("run-1", o.work, "run", o.spec)
+	if err != nil {
+		return err
+	}
+	ready, err := first.Logged(t.ready)
 	if err != nil {
 		return err
 	}
 	r.Natural = natural{
-		Ready: logged(report, t), Status: status, End: report.End, Doubts: append(report.Doubts, report.Bugs...),
-		Steps: report.Steps, Calls: report.Calls, VirtualTime: report.VirtualTime, RealTime: report.RealTime,
+		Ready: ready, Status: first.ExitStatus, End: first.End, Doubts: o.doubts(first),
+		Steps: first.Steps, Calls: first.Calls, VirtualTime: seconds(first.VirtualTime), RealTime: seconds(first.RealTime),
 	}
-	r.Refusals = refusals(report)
+	r.Refusals = merge(nil, first.Refusals)
 	if !r.Natural.Ready {
 		return nil
 	}
-	if err := o.repeat(r, filepath.Join(first, traceFile)); err != nil {
+	if err := o.repeat(r, first); err != nil {
 		return err
 	}
 	if err := o.replay(r); err != nil {
@@ -197,29 +195,41 @@ func (o *pass) measure(t *target, r *result) error {
 	return o.explore(r)
 }
 
-// repeat runs the natural schedule again and compares. Every second run has a busy
-// neighbour and another working directory.
-func (o *pass) repeat(r *result, first string) error {
+func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
+
+// doubts are what keeps a command from being good: its own, and that it did not end by itself.
+func (o *pass) doubts(r *harness.Run) []string {
+	doubts := slices.Concat(r.Doubts, r.Bugs)
+	if r.Interrupted {
+		doubts = append(doubts, fmt.Sprintf("it was interrupted after %v", o.patience))
+	}
+	return doubts
+}
+
+// disturbed is command; every second time it has a busy neighbour and another working directory.
+func (o *pass) disturbed(i int, out, verb, subject string) (*harness.Run, error) {
+	if i%2 == 1 {
+		return o.command(out, o.work, verb, subject)
+	}
+	defer busy()()
+	return o.command(out, os.TempDir(), verb, subject)
+}
+
+// repeat runs the natural schedule again and compares.
+func (o *pass) repeat(r *result, first *harness.Run) error {
 	r.Runs, r.EqualRuns = 1, 1
 	for i := 2; i <= o.runs; i++ {
-		out := filepath.Join(o.dir, "run-"+strconv.Itoa(i))
-		cwd := o.work
-		calm := func() {}
-		if i%2 == 0 {
-			cwd, calm = os.TempDir(), busy()
-		}
-		_, _, err := o.command(out, cwd, "run", o.spec)
-		calm()
+		again, err := o.disturbed(i, "run-"+strconv.Itoa(i), "run", o.spec)
 		if err != nil {
 			return err
 		}
 		r.Runs++
-		switch difference, err := compare(first, filepath.Join(out, traceFile)); {
+		switch difference, err := compare(first, again); {
 		case err != nil:
 			return err
 		case difference == "":
 			r.EqualRuns++
-			if err := os.RemoveAll(out); err != nil {
+			if err := os.RemoveAll(again.Out); err != nil {
 				return err
 			}
 		case r.RunDifference == "":
@@ -231,31 +241,25 @@ func (o *pass) repeat(r *result, first string) error {
 
 // replay takes one random walk and replays it; each replay verifies every step.
 func (o *pass) replay(r *result) error {
-	walk := filepath.Join(o.dir, "walk")
-	if _, _, err := o.command(walk, o.work, "check", o.spec, "--strategy", "random", "--first", "1", "--executions", "1", "--keep-going"); err != nil {
+	walk, err := o.command("walk", o.work, "check", o.spec, "--strategy", "random", "--first", "1", "--executions", "1", "--keep-going")
+	if err != nil {
 		return err
 	}
-	found, err := filepath.Glob(filepath.Join(walk, "*", traceFile))
+	found, err := walk.Traces()
 	if err != nil || len(found) == 0 {
-		return errors.Join(err, fmt.Errorf("no trace below %s", walk))
+		return errors.Join(err, fmt.Errorf("no trace below %s", walk.Out))
 	}
 	for i := 1; i <= o.runs; i++ {
-		cwd := o.work
-		calm := func() {}
-		if i%2 == 0 {
-			cwd, calm = os.TempDir(), busy()
-		}
-		report, _, err := o.command(filepath.Join(o.dir, "replay"), cwd, "replay", found[0])
-		calm()
+		again, err := o.disturbed(i, "replay", "replay", found[0])
 		if err != nil {
 			return err
 		}
 		r.Replays++
 		switch {
-		case report.Mismatch == nil && len(report.Bugs) == 0:
+		case again.Mismatch == nil && len(again.Bugs) == 0 && !again.Interrupted:
 			r.EqualReplays++
-		case r.ReplayDifference == "" && report.Mismatch != nil:
-			r.ReplayDifference = report.Mismatch.Message
+		case r.ReplayDifference == "" && again.Mismatch != nil:
+			r.ReplayDifference = again.Mismatch.Message
 		}
 	}
 	return nil
@@ -265,22 +269,22 @@ func (o *pass) walk(r *result) error {
 	if o.walks == 0 {
 		return nil
 	}
-	args := []string{o.spec, "--strategy", "random", "--first", "1", "--executions", strconv.Itoa(o.walks), "--keep-going"}
+	flags := []string{"--strategy", "random", "--first", "1", "--executions", strconv.Itoa(o.walks), "--keep-going"}
 	if o.walkTime > 0 {
-		args = append(args, "--time", o.walkTime.String())
+		flags = append(flags, "--time", o.walkTime.String())
 	}
-	report, status, err := o.command(filepath.Join(o.dir, "walks"), o.work, "check", args...)
+	c, err := o.command("walks", o.work, "check", o.spec, flags...)
 	if err != nil {
 		return err
 	}
 	r.Walks = walks{
-		Wanted: o.walks, Status: status, Executions: report.Executions, Steps: report.Steps, RealTime: report.RealTime,
-		Ends: report.Ends, Violations: violations(report), Doubts: append(report.Doubts, report.Bugs...),
+		Wanted: o.walks, Status: c.ExitStatus, Executions: c.Executions, Steps: c.Steps, RealTime: seconds(c.RealTime),
+		Ends: c.Ends, Violations: violations(c), Doubts: o.doubts(c),
 	}
-	if report.Executions < o.walks {
-		r.Walks.Stopped = report.Stopped
+	if c.Executions < o.walks {
+		r.Walks.Stopped = c.Stopped
 	}
-	r.Refusals = merge(r.Refusals, refusals(report))
+	r.Refusals = merge(r.Refusals, c.Refusals)
 	return nil
 }
 
@@ -289,68 +293,44 @@ func (o *pass) explore(r *result) error {
 	if o.check == 0 {
 		return nil
 	}
-	out := filepath.Join(o.dir, "check")
-	report, _, err := o.command(out, o.work, "check", o.spec, "--time", o.check.String(), "--keep-going")
+	c, err := o.command("check", o.work, "check", o.spec, "--time", o.check.String(), "--keep-going")
 	if err != nil {
 		return err
 	}
 	r.Check = check{
-		Wanted: o.check, Outcome: report.Outcome, Executions: report.Executions, RealTime: report.RealTime,
-		Stopped: report.Stopped, Violations: violations(report), Doubts: append(report.Doubts, report.Bugs...),
+		Wanted: o.check, Outcome: c.Outcome, Executions: c.Executions, RealTime: seconds(c.RealTime),
+		Stopped: c.Stopped, Violations: violations(c), Doubts: o.doubts(c),
 	}
-	if report.Coverage != nil {
-		r.Check.Transitions = report.Coverage.Executed
+	if c.Coverage != nil {
+		r.Check.Transitions = c.Coverage.Executed
 	}
-	r.Refusals = merge(r.Refusals, refusals(report))
-	if report.Outcome == run.Nothing {
-		return os.RemoveAll(out) // with all that the nodes did, which is large
+	r.Refusals = merge(r.Refusals, c.Refusals)
+	if c.Outcome == harness.Nothing {
+		return os.RemoveAll(c.Out) // with all that the nodes did, which is large
 	}
 	return nil
 }
 
-func violations(report *run.Report) []violation {
+func violations(r *harness.Run) []violation {
 	var all []violation
-	for _, v := range report.Violations {
-		all = append(all, violation{string(v.Kind), v.NodeName, v.Message, v.Suspect, v.Count})
+	for _, v := range r.Violations {
+		all = append(all, violation{v.Kind, v.Node, v.Message, v.Suspect, v.Count})
 	}
 	return all
 }
 
-// command runs ariadne in cwd, as the user, and returns the report that it left in out.
-func (o *pass) command(out, cwd, verb string, args ...string) (*run.Report, int, error) {
-	if err := os.RemoveAll(out); err != nil {
-		return nil, 0, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), o.patience)
-	defer cancel()
-	args = append([]string{verb}, append(args, "--quiet", "--out", out)...)
-	cmd := exec.CommandContext(ctx, o.ariadne, args...)
-	cmd.Dir = cwd
+// command runs ariadne in cwd, as the user, into a directory of the user's.
+func (o *pass) command(out, cwd, verb, subject string, flags ...string) (*harness.Run, error) {
+	a := harness.Ariadne{Binary: o.ariadne, Limit: o.patience, Dir: cwd}
 	if o.user != o.users[0] {
 		uid, gid, err := ids(o.user)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
-		cmd.Env = append(os.Environ(), "HOME="+o.dir, "USER="+o.user.Username, "LOGNAME="+o.user.Username)
+		a.User = &syscall.Credential{Uid: uid, Gid: gid}
+		a.Env = append(os.Environ(), "HOME="+o.dir, "USER="+o.user.Username, "LOGNAME="+o.user.Username)
 	}
-	// Interrupted, it ends with what it has found so far.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	said, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return nil, 0, err
-	}
-	b, err := os.ReadFile(filepath.Join(out, "report.json"))
-	if err != nil {
-		return nil, 0, fmt.Errorf("ariadne %v left no report: %s", args, said)
-	}
-	var report run.Report
-	if err := json.Unmarshal(b, &report); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", filepath.Join(out, "report.json"), err)
-	}
-	return &report, cmd.ProcessState.ExitCode(), nil
+	return a.Cold(o.ctx, filepath.Join(o.dir, out), verb, subject, flags...)
 }
 
 func (o *options) runFetch(script, log string) error {
@@ -359,34 +339,38 @@ func (o *options) runFetch(script, log string) error {
 		return err
 	}
 	defer f.Close()
-	cmd := exec.Command(script)
+	cmd := child.Command(o.ctx, script)
 	cmd.Stdout, cmd.Stderr = f, f
 	return cmd.Run()
 }
 
-// compare says where two traces differ first, or "".
-func compare(a, b string) (string, error) {
-	left, err := run.LoadTrace(a)
+// compare says where the steps of two runs differ first, or "".
+func compare(a, b *harness.Run) (string, error) {
+	left, err := a.ReadSteps()
 	if err != nil {
 		return "", err
 	}
-	right, err := run.LoadTrace(b)
+	right, err := b.ReadSteps()
 	if err != nil {
 		return "", err
 	}
-	for i := range min(len(left.Steps), len(right.Steps)) {
-		if l, r := left.Steps[i], right.Steps[i]; l != r {
-			return fmt.Sprintf("step %d: %s, then %s", l.Index, show(l), show(r)), nil
+	for i := range min(len(left), len(right)) {
+		if l, r := show(&left[i]), show(&right[i]); l != r {
+			return fmt.Sprintf("step %d: %s, then %s", left[i].Step, l, r), nil
 		}
 	}
-	if len(left.Steps) != len(right.Steps) {
-		return fmt.Sprintf("%d steps, then %d", len(left.Steps), len(right.Steps)), nil
+	if len(left) != len(right) {
+		return fmt.Sprintf("%d steps, then %d", len(left), len(right)), nil
 	}
 	return "", nil
 }
 
-func show(s trace.Step) string {
-	return fmt.Sprintf("%s at %s with digest %016x, %d calls", s.Action, s.At, s.Digest, s.Calls)
+func show(s *harness.Step) string {
+	text := fmt.Sprintf("%s at %v with digest %s, %d calls", s.Action, time.Duration(s.At), s.Digest, s.Calls)
+	if s.Unreplayable {
+		text += ", preempted"
+	}
+	return text + s.Cut
 }
 
 // busy keeps a processor busy until its result is called.
@@ -404,27 +388,8 @@ func busy() (calm func()) {
 	return func() { close(stop) }
 }
 
-// logged says whether a node has written the line that means ready.
-func logged(report *run.Report, t *target) bool {
-	for _, n := range report.Nodes {
-		if b, err := os.ReadFile(n.Log); err == nil && t.ready.Match(b) {
-			return true
-		}
-	}
-	return false
-}
-
-// refusals returns those of all nodes, each once.
-func refusals(report *run.Report) []ariadne.Refusal {
-	var out []ariadne.Refusal
-	for _, n := range report.Nodes {
-		out = merge(out, n.Refusals)
-	}
-	return out
-}
-
-// merge adds more to all, summing the counts of the same.
-func merge(all, more []ariadne.Refusal) []ariadne.Refusal {
+// merge adds more to all, summing the counts of the same of all nodes.
+func merge(all, more []harness.Refusal) []harness.Refusal {
 next:
 	for _, m := range more {
 		for i := range all {
@@ -437,16 +402,6 @@ next:
 		all = append(all, m)
 	}
 	return all
-}
-
-// ask returns the version of the binary.
-func (o *options) ask() (string, error) {
-	said, err := exec.Command(o.ariadne, "version").Output()
-	if err != nil {
-		return "", fmt.Errorf("%s version: %w", o.ariadne, err)
-	}
-	version, _, _ := strings.Cut(strings.TrimPrefix(string(said), "ariadne "), " go")
-	return version, nil
 }
 
 func (o *options) dir(t *target) string {

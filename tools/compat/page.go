@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/search"
+	"ariadne/tools/harness"
 )
 
 // row is a target with what it showed to each user; nothing when it was never measured.
@@ -113,7 +113,7 @@ func (r *result) walked() string {
 	text := fmt.Sprintf("%d of %d, %d violations", w.Executions, w.Wanted, count(w.Violations))
 	switch w.Stopped {
 	case "":
-	case search.StopTime:
+	case harness.StopTime:
 		text += ", time's up"
 	default:
 		text += ", " + w.Stopped
@@ -127,7 +127,7 @@ func (r *result) checked() string {
 		return "-"
 	}
 	text := fmt.Sprintf("%s in %.0f s: %d executions, %d transitions", c.Outcome, c.RealTime.Seconds(), c.Executions, c.Transitions)
-	if c.Stopped != search.StopTime {
+	if c.Stopped != harness.StopTime {
 		text += ", " + c.Stopped
 	}
 	return text
@@ -146,7 +146,7 @@ func count(all []violation) int {
 func (w *walks) cut() string {
 	var parts []string
 	for _, why := range slices.Sorted(maps.Keys(w.Ends)) {
-		if why != search.EndClients && why != search.EndViolation {
+		if why != harness.EndClients && why != harness.EndViolation {
 			parts = append(parts, fmt.Sprintf("%d: %s", w.Ends[why], why))
 		}
 	}

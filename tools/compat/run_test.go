@@ -2,10 +2,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"ariadne/tools/harness"
 )
 
 // TestShort holds a few targets to what the page says of all: it is the part of
@@ -25,11 +26,12 @@ func hold(t *testing.T, o options, chosen func(*target) bool) {
 	dir := t.TempDir()
 	o.list, o.ariadne, o.work = list, filepath.Join(dir, "ariadne"), filepath.Join(dir, "work")
 	o.patience, o.fetch = 10*time.Minute, true
-	if out, err := exec.Command("go", "build", "-o", o.ariadne, "../../cmd/ariadne").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	o.ctx = t.Context()
+	if err := harness.Build("../..", o.ariadne); err != nil {
+		t.Fatal(err)
 	}
-	if out, err := exec.Command(o.ariadne, "doctor").CombinedOutput(); err != nil {
-		t.Skipf("this machine cannot run Ariadne: %s", out)
+	if err := (&harness.Ariadne{Binary: o.ariadne}).Possible(); err != nil {
+		t.Skip(err)
 	}
 	if err := o.prepare(); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -128,7 +129,11 @@ func stepLine(s harness.Step) string {
 	if s.Deadline != nil {
 		deadline = fmt.Sprint(*s.Deadline)
 	}
-	rest := []string{fmt.Sprint(s.Clock), deadline, string(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
+	var exits []byte
+	if len(s.Exits) > 0 {
+		exits, _ = json.Marshal(s.Exits) // numbers alone, which cannot fail
+	}
+	rest := []string{fmt.Sprint(s.Clock), deadline, string(exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
 	return fmt.Sprintf("%d %d.%09d calls %d%s%s rest %s %s", s.Step, s.At/1e9, s.At%1e9, s.Calls,
 		several("msgs", messages), several("lines", s.Logs), digest(strings.Join(rest, "\x00")), s.Action)
 }

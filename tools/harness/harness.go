@@ -29,6 +29,9 @@ type Ariadne struct {
 	Limit time.Duration
 	// Dir is the working directory of commands.
 	Dir string
+	// User runs commands instead of who runs the tool, with this environment.
+	User *syscall.Credential
+	Env  []string
 	// Starting is told of each command before it runs.
 	Starting func(command string)
 }
@@ -56,7 +59,8 @@ func (a *Ariadne) Run(ctx context.Context, out, verb, subject string, flags ...s
 	// The flags go last: a later one counts.
 	args := slices.Concat([]string{verb, subject, "--json", "--quiet", "--out", out}, flags)
 	cmd := child.Command(ctx, a.Binary, args...)
-	cmd.Dir = a.Dir
+	cmd.Dir, cmd.Env = a.Dir, a.Env
+	cmd.SysProcAttr.Credential = a.User
 	var said, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &complaints
 	if a.Starting != nil {

@@ -19,6 +19,13 @@ const (
 	ToolBug      = "bug in ariadne"
 )
 
+// Ends of executions, keys of Report.Ends, and an end of a check, Report.Stopped.
+const (
+	EndClients   = "clients done"
+	EndViolation = "violation"
+	StopTime     = "time"
+)
+
 // Report is what a command says at its end (docs/json.md). Times are seconds.
 type Report struct {
 	Outcome     string         `json:"outcome"`
@@ -106,23 +113,29 @@ func (c *Coverage) InNodes() float64 {
 
 // Step is a step as steps.jsonl has it. Times are nanoseconds.
 type Step struct {
-	Step         int             `json:"step"`
-	At           int64           `json:"at_ns"`
-	Node         string          `json:"node"`
-	Action       string          `json:"action"`
-	Digest       string          `json:"digest"`
-	Clock        int64           `json:"clock_ns"`
-	Deadline     *int64          `json:"deadline_ns"` // nil: no timer
-	Calls        int             `json:"calls"`
-	Messages     []Message       `json:"messages"`
-	Logs         []string        `json:"logs"`
-	Exits        json.RawMessage `json:"exits"`
-	Done         bool            `json:"done"`
-	Unreplayable bool            `json:"unreplayable"`
-	Cut          string          `json:"cut"`
-	Diverged     string          `json:"diverged"`
-	Polling      string          `json:"polling"`
-	Fatal        string          `json:"fatal"`
+	Step         int       `json:"step"`
+	At           int64     `json:"at_ns"`
+	Node         string    `json:"node"`
+	Action       string    `json:"action"`
+	Digest       string    `json:"digest"`
+	Clock        int64     `json:"clock_ns"`
+	Deadline     *int64    `json:"deadline_ns"` // nil: no timer
+	Calls        int       `json:"calls"`
+	Messages     []Message `json:"messages"`
+	Logs         []string  `json:"logs"`
+	Exits        []Exit    `json:"exits"`
+	Done         bool      `json:"done"`
+	Unreplayable bool      `json:"unreplayable"`
+	Cut          string    `json:"cut"`
+	Diverged     string    `json:"diverged"`
+	Polling      string    `json:"polling"`
+	Fatal        string    `json:"fatal"`
+}
+
+// Exit is the end of a program.
+type Exit struct {
+	At                      int64
+	Command, Status, Signal int
 }
 
 // Message is one that a step has sent.
