@@ -2,7 +2,7 @@
 // the ariadne binary, as a user would: what strategies have seen against the paths
 // they took, as unique partial-order traces and as protocol states, in a small space
 // and in a large one. It writes the plots, their numbers as CSV, and a table of how
-// each search ended.
+// each search ended. And table 3: what 1,000 paths cost in time, of Berkeley DB too.
 //
 //	go run ./tools/figures [flags]
 //
@@ -10,16 +10,17 @@
 // which they are listed; -cold says what one costs that remembers nothing.
 //
 // It knows no more of Ariadne than its command line, its reports and its CSV.
+//
+// Read next: table3.go.
 package main
 
 import (
+	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,6 +28,8 @@ import (
 	"time"
 
 	"ariadne/internal/coverage"
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
 )
 
 // strategies are the lines of the figures, with the flags of each.
@@ -60,23 +63,32 @@ const protocol = `state=(\S+) ballot=(\S+) decree=(\d+)`
 
 // figures carries the options.
 type figures struct {
-	ariadne, examples, out, work string
-	paths                        int
-	time, cold                   time.Duration
-	table                        strings.Builder
+	ctx                   context.Context
+	ariadne               harness.Ariadne
+	examples, out, work   string
+	paths                 int
+	time, cold            time.Duration
+	tablePaths, tableRuns int
+	table                 strings.Builder
 }
 
 func main() {
-	var f figures
-	flag.StringVar(&f.ariadne, "ariadne", "bin/ariadne", "the binary")
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	f := figures{ctx: ctx}
+	f.ariadne.Starting = func(command string) { fmt.Fprintln(os.Stderr, command) }
+	flag.StringVar(&f.ariadne.Binary, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&f.examples, "examples", "examples/paxos", "where the specs are, with their programs in bin")
 	flag.StringVar(&f.out, "out", "docs/figures", "directory of the figures")
 	flag.StringVar(&f.work, "work", "ariadne-runs/figures", "directory of the runs")
 	flag.IntVar(&f.paths, "paths", 0, "paths of each search; 0: as many as the paper has")
 	flag.DurationVar(&f.time, "time", time.Hour, "real time of each search")
 	flag.DurationVar(&f.cold, "cold", time.Minute, "real time of the searches that remember nothing; 0: none")
-	only := flag.String("only", "", "this space alone: small or large")
+	only := flag.String("only", "", "this alone: small, large or table3")
+	flag.IntVar(&f.tablePaths, "table-paths", 1000, "paths of each search of table 3")
+	flag.IntVar(&f.tableRuns, "table-runs", 3, "times that each search of table 3 is made")
 	flag.Parse()
+	f.ariadne.Limit = f.time + 10*time.Minute
 	if err := f.run(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
@@ -102,6 +114,9 @@ func (f *figures) run(only string) error {
 		if err := os.WriteFile(filepath.Join(f.out, s.name+"-searches.csv"), []byte(f.table.String()), 0o644); err != nil {
 			return err
 		}
+	}
+	if only == "" || only == table3 {
+		return f.performance()
 	}
 	return nil
 }
@@ -144,37 +159,16 @@ func (f *figures) space(s *space) error {
 		os.WriteFile(filepath.Join(f.out, s.name+".csv"), []byte(numbers), 0o644))
 }
 
-// report is what of a check's report goes into the table.
-type report struct {
-	Outcome  string  `json:"outcome"`
-	Stopped  string  `json:"stopped"`
-	Steps    int     `json:"steps"`
-	RealTime float64 `json:"real_time"`
-	Coverage struct {
-		Exhausted bool `json:"exhausted"`
-		Paths     int  `json:"paths"`
-		Traces    int  `json:"traces"`
-		States    int  `json:"states"`
-		Combined  int  `json:"protocol_combinations"`
-		Executed  int  `json:"executed"`
-	} `json:"coverage"`
-}
-
 const tableHeader = "search,paths,traces,global_states,protocol_states,exhausted,seconds,transitions_executed,paths_per_second\n"
 
 // search runs one check and enters it into the table.
 func (f *figures) search(name, spec, out string, flags []string) error {
-	args := append([]string{"check", filepath.Join(f.examples, spec), "--jobs", "1", "--keep-going", "--quiet", "--json", "--out", out}, flags...)
-	fmt.Fprintln(os.Stderr, f.ariadne, strings.Join(args, " "))
-	cmd := exec.Command(f.ariadne, args...)
-	cmd.Stderr = os.Stderr
-	data, err := cmd.Output()
+	r, err := f.ariadne.Run(f.ctx, out, "check", filepath.Join(f.examples, spec), append([]string{"--jobs", "1", "--keep-going"}, flags...)...)
 	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, data)
-	}
-	var r report
-	if err := json.Unmarshal(data, &r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if r.Outcome != harness.Nothing {
+		return fmt.Errorf("%s: %s: %q", name, r.Outcome, slices.Concat(r.Doubts, r.Bugs))
 	}
 	c := r.Coverage
 	fmt.Fprintf(&f.table, "%s,%d,%d,%d,%d,%v,%.1f,%d,%.0f\n", name, c.Paths, c.Traces, c.States, c.Combined, c.Exhausted,

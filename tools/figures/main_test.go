@@ -40,3 +40,10 @@ func TestSeries(t *testing.T) {
 		t.Error("a file that is not there is read")
 	}
 }
+
+func TestPerformanceRow(t *testing.T) {
+	got := performanceRow("x", "dpor", []performance{{1000, 9, 90, 0.25}, {1000, 11, 110, 0.35}})
+	if want := "| x | dpor | 1000 | 10.0 ± 1.4 | 100 ± 14 | 10.0 ± 0.0 | 30.0 ± 7.1 |\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}

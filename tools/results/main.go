@@ -16,6 +16,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -23,6 +24,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ariadne/tools/child"
 )
 
 // bug is a known bug in a program.
@@ -56,6 +59,7 @@ var systems = []string{"redis/replication.yaml", "etcd/etcd-3.5.yaml", "raftkv/r
 const coverageName = "coverage"
 
 type options struct {
+	ctx           context.Context
 	ariadne, work string
 	seeds         int
 	budget        time.Duration
@@ -66,7 +70,9 @@ type options struct {
 }
 
 func main() {
-	var o options
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	o := options{ctx: ctx}
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&o.work, "work", "ariadne-runs/results", "directory of runs and results")
 	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy, as long as it finds the bug")
@@ -144,6 +150,9 @@ func (o *options) searchAll(coverage string, only, wanted []string) error {
 func (o *options) write(page string) (bool, error) {
 	all, err := o.load()
 	if err != nil {
+		return false, err
+	}
+	if err := possible(all["coverage"]); err != nil {
 		return false, err
 	}
 	return good(all), os.WriteFile(page, writePage(all), 0o644)

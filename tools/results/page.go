@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/run"
+	"ariadne/tools/harness"
 )
 
 const head = `# Results
@@ -26,6 +26,7 @@ func writePage(all map[string]set) []byte {
 		budget = max(budget, r.Budget)
 	}
 	fmt.Fprintf(&b, head, short(budget))
+	b.WriteString(origins(all))
 	for _, bug := range bugs {
 		found := all["bug"].of(bug.spec)
 		if len(found) == 0 {
@@ -43,6 +44,36 @@ func writePage(all map[string]set) []byte {
 	writePlanted(&b, all)
 	writeCoverage(&b, all["coverage"])
 	return []byte(b.String())
+}
+
+// origins says where and when the searches were made, as far as it was kept: each machine and day
+// once.
+func origins(all map[string]set) string {
+	var lines []string
+	for _, s := range all {
+		for _, r := range s {
+			if o := r.Origin; !o.When.IsZero() {
+				lines = append(lines, fmt.Sprintf("- %s, Ariadne %s, on %s", o.When.Format(time.DateOnly), o.Ariadne, o.Machine))
+			}
+		}
+	}
+	slices.Sort(lines)
+	if lines = slices.Compact(lines); len(lines) == 0 {
+		return ""
+	}
+	return "\nMeasured:\n\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// possible refuses what cannot be: that the same search gets through less in more time.
+func possible(s set) error {
+	for _, a := range s {
+		for _, b := range s {
+			if a.Spec == b.Spec && a.Strategy == b.Strategy && a.Seed == b.Seed && a.Budget < b.Budget && a.Executions > b.Executions {
+				return fmt.Errorf("%s, %s: %d executions in %v and %d in %v cannot be; measure again", a.Spec, a.Strategy, a.Executions, a.Budget, b.Executions, b.Budget)
+			}
+		}
+	}
+	return nil
 }
 
 // of are the outcomes for one spec.
@@ -154,7 +185,7 @@ func short(d time.Duration) string {
 // a strategy comes to no end of the system in its time is no wonder.
 func good(all map[string]set) bool {
 	for _, r := range all["bug"] {
-		if strings.HasPrefix(r.Wrong, run.ToolBug.String()) || r.Strategy == "default" && !r.Found {
+		if strings.HasPrefix(r.Wrong, harness.ToolBug) || r.Strategy == "default" && !r.Found {
 			return false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ariadne/tools/harness"
 )
 
 func found(strategy string, seed int, after time.Duration, executed int) outcome {
@@ -91,5 +93,25 @@ func TestSpecsExist(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+func TestPossible(t *testing.T) {
+	short := outcome{Spec: "x", Strategy: "random", Budget: time.Second, Executions: 10}
+	long := outcome{Spec: "x", Strategy: "random", Budget: time.Minute, Executions: 500}
+	if err := possible(set{short, long}); err != nil {
+		t.Error(err)
+	}
+	long.Executions = 9
+	if possible(set{short, long}) == nil {
+		t.Error("fewer executions in more time pass")
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	o := harness.Origin{When: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), Machine: "a machine", Ariadne: "1.0"}
+	got := origins(map[string]set{"bug": {{Origin: o}, {Origin: o}, {}}})
+	if want := "\nMeasured:\n\n- 2025-03-01, Ariadne 1.0, on a machine\n"; got != want {
+		t.Errorf("got %q", got)
 	}
 }

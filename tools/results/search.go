@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"ariadne/internal/run"
+	"ariadne/tools/harness"
 )
 
 // outcome is what came of one search.
@@ -31,6 +30,7 @@ type outcome struct {
 	Paths, Traces, States        int
 	Executed, Remembered, Audits int
 	Exhausted                    bool
+	Origin                       harness.Origin
 }
 
 // set is all outcomes that are known.
@@ -85,11 +85,7 @@ func (o *options) bring(spec string) error {
 	if !o.fetch {
 		return nil
 	}
-	script := filepath.Join("examples", filepath.Dir(spec), "fetch")
-	if said, err := exec.Command(script).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", script, err, said)
-	}
-	return nil
+	return harness.Fetch(o.ctx, filepath.Join("examples", spec))
 }
 
 // search runs a check, by so many workers (0: one per processor), and keeps what came of it.
@@ -100,43 +96,39 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 		more = append(more, "--jobs", strconv.Itoa(workers))
 	}
 	dir := filepath.Join(o.work, name)
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(o.work, 0o755)); err != nil {
+	if err := os.MkdirAll(o.work, 0o755); err != nil {
 		return nil, err
 	}
-	args := append([]string{"check", filepath.Join("examples", spec), "--strategy", strategy, "--seed", strconv.Itoa(seed),
-		"--time", budget.String(), "--quiet", "--out", dir}, more...)
-	said, err := exec.Command(o.ariadne, args...).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return nil, err
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
+	report, err := a.Cold(o.ctx, dir, "check", filepath.Join("examples", spec), append([]string{"--strategy", strategy, "--seed", strconv.Itoa(seed),
+		"--time", budget.String()}, more...)...)
 	if err != nil {
-		return nil, fmt.Errorf("ariadne %v left no report: %s", args, said)
-	}
-	var report run.Report
-	if err := json.Unmarshal(b, &report); err != nil {
 		return nil, err
 	}
-	r := newOutcome(&report)
+	r := newOutcome(&report.Report)
+	if r.Origin, err = a.Origin(); err != nil {
+		return nil, err
+	}
 	r.Spec, r.Strategy, r.Seed, r.Workers, r.Budget = spec, strategy, seed, workers, budget
 	fmt.Printf("%-32s %-14s seed %d  %s\n", spec, strategy, seed, r)
-	if b, err = json.MarshalIndent(r, "", "\t"); err != nil {
+	b, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
 		return nil, err
 	}
 	// The run directory is as large as the search was long.
 	return r, errors.Join(os.RemoveAll(dir), os.WriteFile(dir+".json", b, 0o644))
 }
 
-func newOutcome(report *run.Report) *outcome {
-	r := &outcome{Found: report.Outcome == run.Violated, RealTime: report.RealTime, Executions: report.Executions, Steps: report.Steps}
-	if report.Outcome != run.Violated && report.Outcome != run.Nothing {
-		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...), ": ")
+func newOutcome(report *harness.Report) *outcome {
+	r := &outcome{Found: report.Outcome == harness.Violated, RealTime: time.Duration(report.RealTime * 1e9), Executions: report.Executions, Steps: report.Steps}
+	if report.Outcome != harness.Violated && report.Outcome != harness.Nothing {
+		r.Wrong = strings.Join(append(append([]string{report.Outcome}, report.Bugs...), report.Doubts...), ": ")
 	}
-	if c := report.Coverage; c != nil {
+	// Whole executions remember nothing, whatever else is known of them.
+	if c := report.Coverage; c != nil && c.Strategy != "random" {
 		r.Memory, r.Exhausted = true, c.Exhausted
 		r.Paths, r.Traces, r.States = c.Paths, c.Traces, c.States
-		r.Executed, r.Remembered, r.Audits = c.Nodes.Executed, c.Nodes.Remembered, c.Nodes.Audited
+		r.Executed, r.Remembered, r.Audits = c.Executed, c.Remembered, c.Audited
 	}
 	return r
 }
