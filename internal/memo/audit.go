@@ -56,14 +56,28 @@ func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error 
 		Calls: [2][]ariadne.CallRecord{first.CallTrace, second.CallTrace}})
 }
 
-// again executes a transition on a machine of its own and returns what was done,
-// with its CallTrace. The result is not comparable when a thread was preempted on the
-// way, or when the machine already went astray there, which is reported.
+// again executes a transition on a machine of its own, as oneMore does, and on another
+// one when that is lost.
 func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
-	m, from, err := x.clone(l)
-	if err != nil {
-		return out, false, err
+	for {
+		m, from, err := x.clone(l)
+		if err != nil {
+			return out, false, err
+		}
+		out, comparable, err = x.oneMore(m, from, l, in)
+		if !errors.Is(err, ErrLost) {
+			return out, comparable, err
+		}
+		if err := x.lose(from); err != nil {
+			return out, false, err
+		}
 	}
+}
+
+// oneMore executes a transition on a machine that stands at from, which it closes, and
+// returns what was done, with its CallTrace. The result is not comparable when a thread was preempted on the
+// way, or when the machine already went astray there, which is reported.
+func (x *Executor) oneMore(m Machine, from, l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	preempted := false
 	for _, s := range between(from, l) {

@@ -3,6 +3,7 @@ package memo
 import (
 	"container/heap"
 	"errors"
+	"slices"
 
 	"ariadne"
 )
@@ -99,10 +100,26 @@ func (k *checkpoints) evict() error {
 		heap.Pop(&k.heap)
 		k.floor = max(k.floor, c.value)
 		k.evictions++
-		delete(k.at, c.local.Name)
-		k.held -= c.frozen.Bytes()
-		return c.frozen.Drop()
+		return k.forget(c)
 	}
+}
+
+// forget drops a checkpoint that is not in the heap any more.
+func (k *checkpoints) forget(c *checkpoint) error {
+	delete(k.at, c.local.Name)
+	k.held -= c.frozen.Bytes()
+	return c.frozen.Drop()
+}
+
+// lose drops the checkpoint of a state, if there is one.
+func (k *checkpoints) lose(l *Local) error {
+	i := slices.IndexFunc(k.heap, func(c *checkpoint) bool { return c.local.Name == l.Name })
+	if i < 0 {
+		return nil
+	}
+	c := k.heap[i]
+	heap.Remove(&k.heap, i)
+	return k.forget(c)
 }
 
 // drop drops all.

@@ -15,7 +15,8 @@ import (
 type Machine interface {
 	Node
 	// Freeze makes a checkpoint and leaves the machine as it is. An error that
-	// wraps ErrNotFreezable says that it cannot be made in this state.
+	// wraps ErrNotFreezable says that it cannot be made in this state. One that wraps
+	// ErrLost, from here or from Apply, says that the machine cannot go on.
 	Freeze() (Frozen, error)
 	// RecordCalls says whether outputs have their CallTrace from now on.
 	RecordCalls(on bool)
@@ -34,6 +35,11 @@ type Boot func() (Machine, error)
 // ErrNotFreezable is wrapped in the reason why a machine cannot be frozen now. Its
 // state is then reached by replaying its inputs.
 var ErrNotFreezable = errors.New("node cannot be frozen")
+
+// ErrLost is wrapped in the reason why a machine cannot go on from its state: other
+// machines of the node, that ran since, have done something that cannot be undone. Nothing
+// has happened to its state, which is reached from an earlier checkpoint or the node's start.
+var ErrLost = errors.New("state cannot be brought back")
 
 // Limits of an Executor.
 type Limits struct {
@@ -64,6 +70,7 @@ type Counts struct {
 	Thaws      int
 	Freezes    int
 	Unfrozen   int // states that could not be frozen
+	Lost       int // machines that could not go on from their states
 	Evictions  int
 	Mismatches int // executions that did not do what another one did
 	Audited    int
@@ -89,6 +96,7 @@ func (c *Counts) Add(d Counts) {
 	c.Thaws += d.Thaws
 	c.Freezes += d.Freezes
 	c.Unfrozen += d.Unfrozen
+	c.Lost += d.Lost
 	c.Evictions += d.Evictions
 	c.Mismatches += d.Mismatches
 	c.Audited += d.Audited
@@ -126,6 +134,7 @@ type Executor struct {
 type living struct {
 	machine Machine // or nil
 	at      ariadne.Digest
+	from    *Local // where it was thawed or booted
 	// astray: a step on the way there was marked as one that may go differently, and
 	// did. So may all that come after it.
 	astray bool
@@ -161,7 +170,27 @@ func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
 	return x.execute(l, in)
 }
 
-func (x *Executor) execute(l *Local, in world.Input) (*Transition, error) {
+// execute executes a transition. Each time that a machine is lost there is a checkpoint
+// less that could lead to it; one that was just booted is alone, and is not lost.
+func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) {
+	for {
+		if t, err = x.try(l, in); !errors.Is(err, ErrLost) {
+			return t, err
+		}
+		v := &x.live[l.Node]
+		if err := errors.Join(x.abandon(l.Node), x.lose(v.from)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lose gives up the checkpoint of a state from which a machine was lost.
+func (x *Executor) lose(from *Local) error {
+	x.counts.Lost++
+	return x.kept.lose(from)
+}
+
+func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	again, cut, err := x.reach(l)
 	if err != nil {
 		return nil, err
@@ -270,7 +299,7 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 		if err != nil {
 			return true, "", err
 		}
-		x.live[l.Node], from = living{machine: m, at: a.Name}, a
+		x.live[l.Node], from = living{machine: m, at: a.Name, from: a}, a
 	}
 	for i, s := range between(from, l) {
 		if i > 0 && i%replaysApart == 0 {

@@ -144,6 +144,30 @@ func TestCheckpointsAreApart(t *testing.T) {
 
 // TestSameWithoutCheckpoints: where a machine comes from changes nothing but the
 // counters.
+// Where the way back from a checkpoint is lost, the state is reached from an earlier one or
+// from the node's start, and the checkpoint is not tried again.
+func TestLostMachines(t *testing.T) {
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100, Every: 1})
+	b.machines.Lost = func(steps, furthest int) bool { return steps >= 3 && furthest >= 6 }
+	states := b.walk(0, 1, 2, 3, 4, 5)
+	if c := b.executor.Counts(); c.Lost > 0 || c.Boots != 1 {
+		t.Fatalf("on the way: %d lost, %d boots", c.Lost, c.Boots)
+	}
+	if _, err := b.executor.Transition(states[5], input(9)); err != nil {
+		t.Fatal(err)
+	}
+	if c := b.executor.Counts(); c.Lost != 3 || c.Boots != 1 || c.Replayed != 3 || c.Mismatches > 0 {
+		t.Errorf("from a checkpoint: %d lost, %d boots, %d replayed, %d mismatches", c.Lost, c.Boots, c.Replayed, c.Mismatches)
+	}
+	b.machines.Lost = func(int, int) bool { return true }
+	if _, err := b.executor.Transition(states[5], input(8)); err != nil {
+		t.Fatal(err)
+	}
+	if c := b.executor.Counts(); c.Boots != 2 || c.Mismatches > 0 {
+		t.Errorf("from the start: %d boots, %d mismatches", c.Boots, c.Mismatches)
+	}
+}
+
 func TestSameWithoutCheckpoints(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"), Every: rapid.IntRange(0, 3).Draw(rt, "every"),
@@ -151,6 +175,9 @@ func TestSameWithoutCheckpoints(t *testing.T) {
 		machines := &memotest.Machines{Programs: chaos}
 		if m := rapid.IntRange(0, 3).Draw(rt, "unfreezable"); m > 0 {
 			machines.Unfreezable = func(steps int) bool { return steps%m == 0 }
+		}
+		if n := rapid.IntRange(0, 6).Draw(rt, "lost"); n > 0 {
+			machines.Lost = func(steps, furthest int) bool { return steps < n && furthest >= n }
 		}
 		m, err := memo.Open(system(chaos), memo.Options{Off: rapid.Bool().Draw(rt, "off"), Bytes: int64(rapid.SampledFrom([]int{0, 5000}).Draw(rt, "memory"))})
 		if err != nil {

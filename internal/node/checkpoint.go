@@ -46,6 +46,11 @@ type frozenThread struct {
 // state is then reached by replaying its inputs.
 var ErrNotFreezable = errors.New("node cannot be frozen")
 
+// ErrLost is wrapped in the reason why a copy of a node cannot go on: another one has removed
+// a directory that it uses, and who uses one that is removed cannot be moved to another. The
+// other copies are as they were.
+var ErrLost = errors.New("node cannot go on")
+
 // Freeze copies the node, which is between two steps, and leaves it as it is.
 func (n *Node) Freeze() (c *Checkpoint, err error) {
 	defer recoverTool(n, &err)

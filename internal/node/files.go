@@ -29,6 +29,7 @@ func (n *Node) enter() {
 	}
 	if h.shows != nil {
 		h.shows.captureFiles()
+		h.shows = nil // should n be lost, it shows no one's
 	}
 	if n.files != nil {
 		must(h.tree.Restore(n.files))
@@ -64,7 +65,7 @@ func (n *Node) enterRecreated() {
 			continue
 		}
 		if p.fork == nil {
-			must(fmt.Errorf("%s was removed while a process that stands in no call works there, and cannot be brought back", name))
+			must(fmt.Errorf("%w: %s was removed while a process that stands in no call works there, and cannot be brought back", ErrLost, name))
 		}
 		if e := p.fork.WriteMem(kernel.ScratchAddr, append([]byte(name), 0)); e != 0 {
 			must(fmt.Errorf("scratch memory: %w", e))
@@ -73,7 +74,7 @@ func (n *Node) enterRecreated() {
 	}
 	for _, p := range n.hostFiles() {
 		if name := gone[p.file.Ino]; name != "" && p.file.Dev == n.k.Files.Private {
-			must(fmt.Errorf("%s was removed while it is open here, and cannot be brought back", name))
+			must(fmt.Errorf("%w: %s was removed while it is open here, and cannot be brought back", ErrLost, name))
 		}
 	}
 }
@@ -85,7 +86,7 @@ func (n *Node) sameRoot(th *thread, gone map[uint64]string) error {
 		return err
 	}
 	if name := gone[st.Ino]; name != "" && st.Dev == n.k.Files.Private {
-		return fmt.Errorf("%s was removed while it is the root directory of a process, and cannot be brought back", name)
+		return fmt.Errorf("%w: %s was removed while it is the root directory of a process, and cannot be brought back", ErrLost, name)
 	}
 	return nil
 }

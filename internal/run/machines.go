@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/node"
 )
@@ -13,15 +14,28 @@ import (
 // machine is a node as internal/memo has it.
 type machine struct{ starting }
 
+func (m machine) Apply(in ariadne.Input) (ariadne.Output, error) {
+	out, err := m.starting.Apply(in)
+	return out, asMemo(err)
+}
+
 func (m machine) Freeze() (memo.Frozen, error) {
 	c, err := m.Node.Freeze()
-	if errors.Is(err, node.ErrNotFreezable) {
-		return nil, fmt.Errorf("%w: %w", memo.ErrNotFreezable, err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, asMemo(err)
 	}
 	return frozen{c, m.starting}, nil
+}
+
+// asMemo makes a node's error one that internal/memo knows, if it has such.
+func asMemo(err error) error {
+	switch {
+	case errors.Is(err, node.ErrNotFreezable):
+		return fmt.Errorf("%w: %w", memo.ErrNotFreezable, err)
+	case errors.Is(err, node.ErrLost):
+		return fmt.Errorf("%w: %w", memo.ErrLost, err)
+	}
+	return err
 }
 
 // frozen is a checkpoint as internal/memo has it.

@@ -21,6 +21,9 @@ type Machines struct {
 	// Unfreezable, when not nil, says which steps of a node (0: not switched on)
 	// leave it in a state that cannot be frozen.
 	Unfreezable func(steps int) bool
+	// Lost, when not nil, says that a machine which has come so far is lost when another
+	// one from the same boot, that ran since, has come to furthest.
+	Lost func(steps, furthest int) bool
 	// Instant: the programs' actions take no time.
 	Instant bool
 
@@ -43,14 +46,21 @@ func (m *Machines) Boot() []memo.Boot {
 			m.Boots++
 			a := worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])
 			a.Instant = m.Instant
-			return &machine{owner: m, automaton: a}, nil
+			return &machine{owner: m, automaton: a, home: &home{}}, nil
 		})
 	}
 	return boots
 }
 
+// home is what all machines from the same boot have in common.
+type home struct {
+	shows    *machine // the last that ran
+	furthest int      // steps of any of them
+}
+
 type machine struct {
 	owner     *Machines
+	home      *home
 	automaton *worldtest.Automaton
 	steps     int
 	closed    bool
@@ -60,8 +70,12 @@ func (m *machine) Apply(in ariadne.Input) (ariadne.Output, error) {
 	if m.closed {
 		return ariadne.Output{}, fmt.Errorf("a closed machine is used")
 	}
+	if f := m.owner.Lost; f != nil && m.home.shows != nil && m.home.shows != m && f(m.steps, m.home.furthest) {
+		return ariadne.Output{}, fmt.Errorf("%w: after %d steps", memo.ErrLost, m.steps)
+	}
 	m.steps++
 	m.owner.Steps++
+	m.home.shows, m.home.furthest = m, max(m.home.furthest, m.steps)
 	out, err := m.automaton.Apply(in)
 	if f := m.owner.Amend; f != nil {
 		f(m.owner.Boots, m.steps, &out)
@@ -74,7 +88,7 @@ func (m *machine) Freeze() (memo.Frozen, error) {
 		return nil, fmt.Errorf("%w: after %d steps", memo.ErrNotFreezable, m.steps)
 	}
 	m.owner.Frozen++
-	return &frozen{owner: m.owner, automaton: images.Image(m.automaton), steps: m.steps}, nil
+	return &frozen{owner: m.owner, home: m.home, automaton: images.Image(m.automaton), steps: m.steps}, nil
 }
 
 func (m *machine) RecordCalls(on bool) { m.automaton.Calls = on }
@@ -90,13 +104,14 @@ func (m *machine) Close() error {
 
 type frozen struct {
 	owner     *Machines
+	home      *home
 	automaton *deepcopy.Image[worldtest.Automaton]
 	steps     int
 }
 
 func (f *frozen) Thaw() (memo.Machine, error) {
 	f.owner.Alive++
-	return &machine{owner: f.owner, automaton: f.automaton.Copy(), steps: f.steps}, nil
+	return &machine{owner: f.owner, home: f.home, automaton: f.automaton.Copy(), steps: f.steps}, nil
 }
 
 func (f *frozen) Drop() error {
