@@ -36,6 +36,13 @@ const (
 func replayLoosely(ctx context.Context, s *spec.Spec, path string, t *trace.Trace, o Options) (*Report, error) {
 	now := *s
 	now.Seed, now.Delays = t.Seed, max(s.Delays, t.Delays)
+	faults, err := faultsIn(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for k, n := range faults {
+		now.Faults[k] = max(now.Faults[k], n)
+	}
 	o.Nodes = o.interruptible(ctx)
 	y, err := newSystem(&now, o)
 	if err != nil {

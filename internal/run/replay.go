@@ -33,7 +33,12 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*Report,
 	if o.Loose {
 		return replayLoosely(ctx, s, path, t, o)
 	}
+	faults, err := faultsIn(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	asTraced := *s
+	asTraced.Faults = faults
 	asTraced.Seed, asTraced.Date, asTraced.Latency, asTraced.ClockError, asTraced.Delays = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays
 	asTraced.Limits.Steps, asTraced.Limits.Time, asTraced.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
 	o.Nodes = o.interruptible(ctx)

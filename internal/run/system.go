@@ -97,9 +97,31 @@ func (y *system) header(execution int, dir string) (trace.Header, error) {
 	return trace.Header{
 		Version: y.opts.Version, Name: y.spec.Name, Spec: path, SpecDigest: y.spec.Digest,
 		Programs: y.programs, Seed: y.spec.Seed, Execution: execution,
-		Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays,
+		Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: y.spec.Delays, Faults: faultsOf(y.spec),
 		MaxSteps: steps, MaxTime: y.spec.Limits.Time, MaxCalls: y.spec.Limits.Calls, Date: y.spec.Date,
 	}, err
+}
+
+// faultsOf are the budgets of faults as a trace has them.
+func faultsOf(s *spec.Spec) (all []trace.Fault) {
+	for _, k := range world.Kinds() {
+		if n := s.Faults[k]; n > 0 {
+			all = append(all, trace.Fault{Kind: world.KindOf(k).Name, Count: int(n)})
+		}
+	}
+	return all
+}
+
+// faultsIn are those of a trace.
+func faultsIn(t *trace.Trace) (all world.Faults, err error) {
+	for _, f := range t.Faults {
+		k, ok := world.KindNamed(f.Kind)
+		if !ok || world.KindOf(k).Fault == "" || f.Count < 0 || f.Count > world.MaxFaults {
+			return all, fmt.Errorf("the trace has %d faults of kind %q, of which this version knows nothing", f.Count, f.Kind)
+		}
+		all[k] = uint8(f.Count)
+	}
+	return all, nil
 }
 
 // relative is path as seen from dir, so that both may be moved together.
@@ -155,7 +177,7 @@ func (y *system) world() *world.System {
 			Client: def.Client, Initial: y.initial(i)})
 	}
 	delays := y.opts.Search.Delays.Min(y.spec.Delays)
-	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: delays}, nodes)
+	return world.NewSystem(world.Rules{Latency: y.spec.Latency, ClockError: y.spec.ClockError, Delays: delays, Faults: y.spec.Faults}, nodes)
 }
 
 // start starts node i. calls: with Output.CallTrace.

@@ -18,7 +18,7 @@ import (
 // reach is what a path has used up of each bound.
 type reach struct {
 	steps, deviations, timers int
-	kinds                     [ariadne.ActFire + 1]int
+	kinds                     [world.MaxKinds]int
 }
 
 // within is what the bounds mean, word by word.
@@ -63,7 +63,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 				q.kinds[e.Kind]++
 				if i > 0 {
 					q.deviations++
-					if e.Kind == ariadne.ActFire {
+					if world.KindOf(e.Kind).Overtakes {
 						q.timers++
 					}
 				}

@@ -186,9 +186,11 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	seed := rapid.Uint64().Draw(t, "seed")
 	exits := rapid.SampledFrom([]int{3, 40}).Draw(t, "exits")
 	acts := rapid.IntRange(1, inputs).Draw(t, "acts")
-	s := small{rules: world.Rules{Latency: time.Millisecond}}
+	duplicates := worldtest.Faults("duplicate", rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "duplicates"))
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates}}
 	if timers {
 		s.rules = world.Rules{
+			Faults:     duplicates,
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
@@ -251,7 +253,7 @@ func TestDPORAgreesWithBruteForce(t *testing.T) {
 				d := &strategy.DPOR{}
 				got := explore(t, s.exploration(t, d), 0)
 				same(t, got, want)
-				if timers {
+				if timers || s.rules.Faults != (world.Faults{}) {
 					// Paths with the same trace may still differ in what the clock kept
 					// from happening; the classes are those of sleep sets.
 					e := &strategy.SleepSets{}

@@ -26,7 +26,7 @@ func TestUsersIndependence(t *testing.T) {
 		n := rapid.IntRange(3, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
 		acts := rapid.IntRange(1, 3).Draw(t, "acts")
-		s := small{rules: world.Rules{Latency: time.Millisecond}}
+		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("duplicate", rapid.IntRange(0, 1).Draw(t, "duplicates"))}}
 		s.programs = func() []worldtest.Program {
 			p := []worldtest.Program{quietNode{}}
 			for range n - 1 {

@@ -168,9 +168,11 @@ func TestSymmetry(t *testing.T) {
 		n := rapid.IntRange(3, 4).Draw(t, "nodes")
 		k := kin{nodes: n, timers: timers, seed: rapid.Uint64().Draw(t, "seed"), acts: rapid.IntRange(1, 3).Draw(t, "acts"),
 			panics: rapid.SampledFrom([]int{0, 7}).Draw(t, "panics")}
-		s := small{rules: world.Rules{Latency: time.Millisecond}, instant: timers}
+		duplicates := worldtest.Faults("duplicate", rapid.IntRange(0, 1).Draw(t, "duplicates"))
+		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates}, instant: timers}
 		if timers {
 			s.rules = world.Rules{
+				Faults:     duplicates,
 				Latency:    time.Duration(rapid.IntRange(0, 3).Draw(t, "latency ms")) * time.Millisecond,
 				ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
 				Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),

@@ -248,7 +248,7 @@ func (p *Path) Class() world.Hash {
 // for, given a hash of that, as Hash does for the state itself.
 func (p *Path) Abstract(h world.Hash) world.Hash {
 	f := p.Last()
-	return p.used(f, h.Plus(world.HashOf(uint64(f.State.Delays), 0, 6)))
+	return p.used(f, h.Plus(f.State.Budget()))
 }
 
 // used adds to a hash what of the bounds is used up in a frame.
@@ -282,5 +282,9 @@ func (p *Path) Step(i int) ariadne.Step {
 
 // StepOf is a transition, as step i of a path.
 func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) ariadne.Step {
-	return ariadne.Step{Index: i, Action: e.Action(), Name: by.Action, At: by.Input.At, Output: by.Output}
+	a, name := e.Action(), by.Action
+	if world.KindOf(e.Kind).Fault != "" { // what the node is given is nothing of its own
+		name = p.space.System.Names().Action(a)
+	}
+	return ariadne.Step{Index: i, Action: a, Name: name, At: by.Input.At, Output: by.Output}
 }

@@ -45,6 +45,7 @@ func nodes(starts []int, programs func() []worldtest.Program) []world.Node {
 func TestAgreesWithTheWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := world.Rules{
+			Faults:     worldtest.Faults("duplicate", rapid.IntRange(0, 2).Draw(t, "duplicates")),
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),

@@ -287,7 +287,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 			least = sum
 		}
 	}
-	return least.Plus(world.HashOf(uint64(s.Delays), 0, 4))
+	return least.Plus(s.Budget())
 }
 
 // due are the times by which the rules decide what is possible: the nodes' deadlines,

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/world"
 )
 
 // Spec is a validated system description.
@@ -35,6 +36,7 @@ type Spec struct {
 	Latency    time.Duration // of every message; default 1 ms
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
 	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
+	Faults     world.Faults  // budgets: how many faults of a kind there may be in one execution; default none
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore

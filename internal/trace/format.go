@@ -85,6 +85,9 @@ func appendHeader(b []byte, h *Header) []byte {
 	b = fmt.Appendf(b, "latency %s\n", h.Latency)
 	b = fmt.Appendf(b, "clock-error %s\n", h.ClockError)
 	b = fmt.Appendf(b, "delays %d\n", h.Delays)
+	for _, f := range h.Faults {
+		b = fmt.Appendf(b, "fault %s %d\n", f.Kind, f.Count)
+	}
 	b = fmt.Appendf(b, "max-steps %d\n", h.MaxSteps)
 	b = fmt.Appendf(b, "max-time %s\n", h.MaxTime)
 	b = fmt.Appendf(b, "max-calls %d\n", h.MaxCalls)
@@ -165,27 +168,29 @@ func Parse(b []byte) (*Trace, error) {
 	return &p.t, nil
 }
 
-// headerLines are the lines of a header in their order. All but program must
-// stand there once.
+// headerLines are the lines of a header in their order. All must stand there once, but for
+// those of which there may be many or none.
 var headerLines = []struct {
 	word  string
+	many  bool
 	parse func(*Header, *fields)
 }{
-	{"version", func(h *Header, f *fields) { h.Version = f.word() }},
-	{"name", func(h *Header, f *fields) { h.Name = f.word() }},
-	{"spec", func(h *Header, f *fields) { h.Spec, h.SpecDigest = f.word(), f.digest() }},
-	{"program", func(h *Header, f *fields) {
+	{"version", false, func(h *Header, f *fields) { h.Version = f.word() }},
+	{"name", false, func(h *Header, f *fields) { h.Name = f.word() }},
+	{"spec", false, func(h *Header, f *fields) { h.Spec, h.SpecDigest = f.word(), f.digest() }},
+	{"program", true, func(h *Header, f *fields) {
 		h.Programs = append(h.Programs, Program{f.word(), f.int(), f.word(), f.digest()})
 	}},
-	{"seed", func(h *Header, f *fields) { h.Seed = f.uint(10) }},
-	{"execution", func(h *Header, f *fields) { h.Execution = f.int() }},
-	{"latency", func(h *Header, f *fields) { h.Latency = f.duration() }},
-	{"clock-error", func(h *Header, f *fields) { h.ClockError = f.duration() }},
-	{"delays", func(h *Header, f *fields) { h.Delays = f.int() }},
-	{"max-steps", func(h *Header, f *fields) { h.MaxSteps = f.int() }},
-	{"max-time", func(h *Header, f *fields) { h.MaxTime = f.duration() }},
-	{"max-calls", func(h *Header, f *fields) { h.MaxCalls = f.int() }},
-	{"date", func(h *Header, f *fields) { h.Date = f.date() }},
+	{"seed", false, func(h *Header, f *fields) { h.Seed = f.uint(10) }},
+	{"execution", false, func(h *Header, f *fields) { h.Execution = f.int() }},
+	{"latency", false, func(h *Header, f *fields) { h.Latency = f.duration() }},
+	{"clock-error", false, func(h *Header, f *fields) { h.ClockError = f.duration() }},
+	{"delays", false, func(h *Header, f *fields) { h.Delays = f.int() }},
+	{"fault", true, func(h *Header, f *fields) { h.Faults = append(h.Faults, Fault{f.word(), f.int()}) }},
+	{"max-steps", false, func(h *Header, f *fields) { h.MaxSteps = f.int() }},
+	{"max-time", false, func(h *Header, f *fields) { h.MaxTime = f.duration() }},
+	{"max-calls", false, func(h *Header, f *fields) { h.MaxCalls = f.int() }},
+	{"date", false, func(h *Header, f *fields) { h.Date = f.date() }},
 }
 
 // Parts of a trace, in their order.
@@ -249,7 +254,7 @@ func magic(line string) error {
 func (p *parser) parseHeaderLine(line string) error {
 	f := &fields{rest: line}
 	word := f.word()
-	if headerLines[p.next].word == "program" && word != "program" {
+	if headerLines[p.next].many && word != headerLines[p.next].word {
 		p.next++
 	}
 	l := headerLines[p.next]
@@ -257,7 +262,7 @@ func (p *parser) parseHeaderLine(line string) error {
 		return fmt.Errorf("want %q, got %q", l.word, word)
 	}
 	l.parse(&p.t.Header, f)
-	if word != "program" {
+	if !l.many {
 		p.next++
 	}
 	return f.end()

@@ -34,6 +34,12 @@ type Trace struct {
 	End       string // why the execution ended
 }
 
+// Fault is how many faults of a kind an execution may have.
+type Fault struct {
+	Kind  string
+	Count int
+}
+
 // Header is all that an execution depends on, besides its choices.
 type Header struct {
 	Version    string // Ariadne's
@@ -46,6 +52,7 @@ type Header struct {
 	Latency    time.Duration
 	ClockError time.Duration
 	Delays     int
+	Faults     []Fault       // budgets that are not 0
 	MaxSteps   int           // of one execution
 	MaxTime    time.Duration // virtual time of one execution
 	MaxCalls   int           // system calls of one step

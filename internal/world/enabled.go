@@ -38,8 +38,8 @@ func (e *Event) SameAction(f *Event) bool {
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
 	for k := range kinds {
-		if f := kinds[k].Enabled; f != nil {
-			events = f(y, s, &c, events)
+		if f := kinds[k].Enabled; f != nil && (kinds[k].Fault == "" || s.Faults[k] > 0) {
+			events = f(y, s, c, events)
 		}
 	}
 	return events

@@ -16,7 +16,7 @@ type Hash struct{ Hi, Lo uint64 }
 // Hash stands for the global state, as Digest does. It is kept up to date step by
 // step and costs nothing.
 func (s *State) Hash() Hash {
-	h := mix(uint64(s.Delays), 1, 2)
+	h := s.Budget()
 	h.add(s.sum)
 	return h
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,19 +20,22 @@ type Kind struct {
 	// Name is the first word of its events' names, and what weights are given to.
 	Name string
 	Doc  string // which events these are, as in the description of their weight
+	// Fault is what the budget of a kind of fault counts: an execution has at most so many of
+	// its events, none unless its rules say so, and none of them is natural. "": it is no fault.
+	Fault string
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
 	// Enabled appends what may happen next in s.
-	Enabled func(y *System, s *State, c *Clock, events []Event) []Event
+	Enabled func(y *System, s *State, c Clock, events []Event) []Event
 	// Pending finds the event of which e has the node, and the packet if it has one: its
 	// time and what Take needs. Not ok: there is none.
 	Pending func(y *System, s *State, e *Event) bool
-	// Take makes it happen: it takes from s what the event uses up, and returns what the
+	// Take makes it happen, but for the budget of a fault: it takes from s what the event uses up, and returns what the
 	// node is given.
-	Take func(y *System, s *State, e *Event) Input
-	// Footprint enters what it touches besides its node (Footprint).
-	Footprint func(y *System, e *Event, f *Footprint)
+	Take func(y *System, s *State, e Event) Input
+	// Footprint completes what it touches besides its node.
+	Footprint func(y *System, e *Event, f Footprint) Footprint
 	// Format is an action's name without the kind's, and Parse its inverse.
 	Format func(n Names, a ariadne.Action) string
 	Parse  func(n Names, rest string) (ariadne.Action, error)
@@ -76,6 +80,18 @@ func KindNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// Faults are budgets of faults, by kind.
+type Faults [MaxKinds]uint8
+
+// MaxFaults is the largest budget of a kind of fault.
+const MaxFaults = 255
+
+// number is a budget as a number, of which that without faults is 0.
+func (f *Faults) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
+
+// Budget stands for what is left of all budgets.
+func (s *State) Budget() Hash { return HashOf(uint64(s.Delays), s.Faults.number()+1, 2) }
+
 // Clock is what all kinds look at when they say what may happen next.
 type Clock struct {
 	First ariadne.Time // the earliest deadline of a node, or Never
@@ -100,8 +116,11 @@ func (y *System) clock(s *State) Clock {
 // there, are not in it.
 type Footprint struct {
 	At ariadne.Time
-	// Takes is the message that it takes out of flight, or nil.
-	Takes *Packet
+	// Takes is the message that it delivers, or nil. Leaves: it stays in flight all the same.
+	Takes  *Packet
+	Leaves bool
+	// Fault is the kind whose budget it takes from, or 0.
+	Fault ariadne.ActionKind
 	// Slack is how much later than another node's deadline it may happen.
 	Slack time.Duration
 	// StartSlack is how much later than another node's start it may happen.
@@ -117,8 +136,10 @@ type Footprint struct {
 // FootprintOf is the footprint of an event.
 func (y *System) FootprintOf(e *Event) Footprint {
 	f := Footprint{At: e.At, Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Delays: -1}
-	kinds[e.Kind].Footprint(y, e, &f)
-	return f
+	if kinds[e.Kind].Fault != "" {
+		f.Fault = e.Kind
+	}
+	return kinds[e.Kind].Footprint(y, e, f)
 }
 
 // unlimited is more than any time may be off.

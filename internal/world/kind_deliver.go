@@ -10,7 +10,7 @@ import (
 func init() {
 	register(ariadne.ActDeliver, Kind{
 		Name: "deliver", Doc: "a message's arrival",
-		Enabled: func(_ *System, s *State, c *Clock, events []Event) []Event {
+		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Head && f.Arrival <= c.Horizon && s.Nodes[f.To].Started {
@@ -28,14 +28,17 @@ func init() {
 			}
 			return false
 		},
-		Take: func(_ *System, s *State, e *Event) Input {
+		Take: func(_ *System, s *State, e Event) Input {
 			at := s.Nodes[e.Node].before(e.At)
 			s.land(e.flight)
 			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: at}
 		},
-		Footprint: func(_ *System, e *Event, f *Footprint) { f.Takes = e.Packet },
-		Format:    formatDelivery,
-		Parse:     Names.parseDelivery,
+		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
+			f.Takes = e.Packet
+			return f
+		},
+		Format: formatDelivery,
+		Parse:  Names.parseDelivery,
 	})
 }
 

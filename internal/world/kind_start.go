@@ -5,7 +5,7 @@ import "ariadne"
 func init() {
 	register(ariadne.ActStart, Kind{
 		Name: "start", Doc: "switching a node on",
-		Enabled: func(y *System, s *State, c *Clock, events []Event) []Event {
+		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range y.nodes {
 				// Messages need not wait for a start: nothing but its own messages depends
 				// on it. Another start does, as it would for a timer.
@@ -19,12 +19,13 @@ func init() {
 			e.At = y.nodes[e.Node].Start
 			return !s.Nodes[e.Node].Started
 		},
-		Take: func(_ *System, s *State, e *Event) Input {
+		Take: func(_ *System, s *State, e Event) Input {
 			s.Nodes[e.Node].Started = true
 			return Input{Kind: ariadne.Start, At: e.At}
 		},
-		Footprint: func(y *System, e *Event, f *Footprint) {
+		Footprint: func(y *System, e *Event, f Footprint) Footprint {
 			f.Start, f.Slack, f.StartSlack = e.At, 0, y.rules.ClockError
+			return f
 		},
 		Format: func(n Names, a ariadne.Action) string { return n.Node(a.Node) },
 		Parse:  func(n Names, rest string) (ariadne.Action, error) { return n.ofNode(ariadne.ActStart, rest) },

@@ -5,7 +5,7 @@ import "ariadne"
 func init() {
 	register(ariadne.ActFire, Kind{
 		Name: "timer", Doc: "a timer that fires", Overtakes: true,
-		Enabled: func(_ *System, s *State, c *Clock, events []Event) []Event {
+		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Nodes {
 				at := s.Nodes[i].Timer()
 				if at != ariadne.Never && at <= c.Horizon && at < c.Start && s.delayCost(at) <= s.Delays {
@@ -18,13 +18,14 @@ func init() {
 			e.At = s.Nodes[e.Node].Timer()
 			return e.At != ariadne.Never
 		},
-		Take: func(_ *System, s *State, e *Event) Input {
+		Take: func(_ *System, s *State, e Event) Input {
 			s.delayUntil(e.At)
 			return Input{Kind: ariadne.Fire, At: e.At}
 		},
-		Footprint: func(_ *System, e *Event, f *Footprint) {
+		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
 			f.Delays, f.Timer = e.At, true
 			f.StartSlack = -1 // a start at the same time comes first
+			return f
 		},
 		Format: func(n Names, a ariadne.Action) string { return n.Node(a.Node) },
 		Parse:  func(n Names, rest string) (ariadne.Action, error) { return n.ofNode(ariadne.ActFire, rest) },

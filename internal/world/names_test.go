@@ -46,8 +46,8 @@ func TestActionNames(t *testing.T) {
 
 func TestBadActionNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"":                                    "want start, deliver or timer",
-		"stop n1":                             "want start, deliver or timer",
+		"":                                    "want start, deliver, timer or duplicate",
+		"stop n1":                             "want start, deliver, timer or duplicate",
 		"start n3":                            `no node "n3"`,
 		"timer n1 ":                           `no node "n1 "`,
 		"deliver n1:1>n2:2":                   "want SOURCE>DESTINATION #NUMBER",

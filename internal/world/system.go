@@ -34,6 +34,7 @@ type State struct {
 	Nodes  []NodeState // by NodeID
 	Flight []Flying    // in the order in which they were sent
 	Delays int         // what is left of the budget
+	Faults Faults      // likewise
 	Steps  int         // actions applied
 	Now    ariadne.Time
 
@@ -62,7 +63,7 @@ type Flying struct {
 
 // First is the state in which nothing is switched on yet.
 func (y *System) First() State {
-	s := State{Delays: y.rules.Delays}
+	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
 	for i, n := range y.nodes {
 		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Digest: n.Initial})
 		s.sum.add(localHash(ariadne.NodeID(i), &n.Initial))
@@ -123,7 +124,11 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
 func (y *System) Take(s *State, e Event) Input {
-	in := kinds[e.Kind].Take(y, s, &e)
+	k := &kinds[e.Kind]
+	if k.Fault != "" {
+		s.Faults[e.Kind]--
+	}
+	in := k.Take(y, s, e)
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in

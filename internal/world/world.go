@@ -57,4 +57,5 @@ type Rules struct {
 	Latency    time.Duration
 	ClockError time.Duration
 	Delays     int // budget of delayed messages in one execution
+	Faults     Faults
 }

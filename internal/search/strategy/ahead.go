@@ -71,7 +71,10 @@ func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
 // others that do not depend on a, can no more, or only later, when a has happened in
 // that state. When it says no, none can.
 func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
-	if a.ends {
+	if a.ends || a.Fault > 0 && f.State.Faults[a.Fault] <= 1 { // the last of its kind
+		return true
+	}
+	if r.takesFrom(f, a) {
 		return true
 	}
 	var flying *world.Flying // what a delivers
@@ -88,6 +91,19 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 		passes = flying.Arrival
 	}
 	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(a, h, flying) || r.makesLate(f, a)
+}
+
+// takesFrom: a takes a message out of flight for which there is another event.
+func (relation) takesFrom(f *space.Frame, a *act) bool {
+	if a.Takes == nil || a.Leaves {
+		return false
+	}
+	for i := range f.Enabled {
+		if e := &f.Enabled[i]; e.Kind != a.event.Kind && e.Node == a.event.Node && e.Packet != nil && e.Packet.SameDelivery(a.Takes) {
+			return true
+		}
+	}
+	return false
 }
 
 // stops: a's node had a timer that could have fired.
@@ -138,7 +154,7 @@ func (r relation) burdens(a *act, h *ahead, flying *world.Flying) bool {
 			more++
 		}
 	}
-	if flying != nil && last > 0 {
+	if flying != nil && last > 0 && !a.Leaves {
 		if flying.Flow.Proto == ariadne.TCP {
 			more++ // what stands behind it
 		}

@@ -61,9 +61,9 @@ func relationOf(p *space.Path) relation {
 // do a message's sending and its delivery. Between nodes there is more, because they share the clock and the
 // budget of delays (package world): a timer waits for others that are earlier, a
 // timer that fires delays what should have arrived, and a pending start holds up
-// timers. What ends a path keeps all else from happening.
+// timers. What ends a path keeps all else from happening. Two faults of a kind share a budget.
 func (r relation) dependent(a, b *act) bool {
-	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
+	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || a.Fault > 0 && a.Fault == b.Fault || r.needs(a, b) || r.needs(b, a) ||
 		r.holds(a, b) || r.holds(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
 }
 

@@ -24,6 +24,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
+			Faults:     worldtest.Faults("duplicate", rapid.IntRange(0, 2).Draw(t, "duplicates")),
 		}
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")

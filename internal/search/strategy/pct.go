@@ -86,7 +86,14 @@ func (w *Priorities) priority(chain uint64) uint64 {
 
 // chain names what an event is ordered with anyway.
 func chain(e *world.Event) uint64 {
-	if e.Packet != nil {
+	switch {
+	case world.KindOf(e.Kind).Fault != "": // each one is a choice of its own
+		h := world.HashOf(uint64(e.Node), uint64(e.Kind), uint64(e.At))
+		if e.Packet != nil {
+			h = h.Plus(world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
+		}
+		return h.Lo
+	case e.Packet != nil:
 		return e.Packet.Chain()
 	}
 	return uint64(e.Node)*world.MaxKinds + uint64(e.Kind)
