@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
 
 	"ariadne"
 	"ariadne/internal/report"
@@ -25,11 +24,7 @@ import (
 )
 
 func main() {
-	// What is alive is small, and most of what is made is gone after a step: with Go's own
-	// setting a sixth of the processor time is the collector's. A search bounds the heap.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	tuneCollector()
 	a := &app{out: os.Stdout, err: os.Stderr}
 	os.Exit(a.main(os.Args[1:]))
 }

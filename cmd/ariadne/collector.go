@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// What is alive is mostly small, and most of what is made is gone after a step: with Go's own
+// setting a sixth of the processor time is the collector's. So it works less often as
+// long as that costs little memory.
+const (
+	smallHeap   = 64 << 20 // bytes alive
+	smallGOGC   = 400      // percent that a small heap may grow before it is collected
+	defaultGOGC = 100
+)
+
+// tuneCollector sets how often the collector works after each time that it has, unless the
+// user says it.
+func tuneCollector() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	now := smallGOGC
+	debug.SetGCPercent(now)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	var collected func(*[16]byte)
+	collected = func(*[16]byte) {
+		metrics.Read(live)
+		next := smallGOGC
+		if live[0].Value.Uint64() > smallHeap {
+			next = defaultGOGC
+		}
+		if next != now {
+			now = next
+			debug.SetGCPercent(now)
+		}
+		runtime.SetFinalizer(new([16]byte), collected)
+	}
+	runtime.SetFinalizer(new([16]byte), collected)
+}
