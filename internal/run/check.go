@@ -17,6 +17,7 @@ import (
 	"ariadne/internal/memo"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
+	"ariadne/internal/trace"
 )
 
 // stopBug is why a check stops after a bug of Ariadne's.
@@ -94,10 +95,30 @@ func (c *check) start() error {
 	if err != nil {
 		return err
 	}
-	r.Ends = map[string]int{}
+	r.Ends, r.Programs = map[string]int{}, c.programs
 	c.report = r
 	c.newPlan(c.opts.First, c.opts.Executions)
 	return nil
+}
+
+// changedSince says what is no longer as it was for a check that is to be resumed. What a
+// search remembers, it looks after itself.
+func (c *check) changedSince(r *Report) (lines []string) {
+	if r.Programs != nil {
+		lines = c.changes(&trace.Trace{Header: trace.Header{SpecDigest: r.SpecDigest, Programs: r.Programs}})
+	}
+	for _, pattern := range []string{executionDir, violationDir} {
+		paths, _ := filepath.Glob(filepath.Join(c.opts.Out, pattern+"*", traceFile)) // a good pattern
+		for _, path := range paths {
+			t, err := LoadTrace(path)
+			if err != nil {
+				continue // it was being written
+			}
+			contents := slices.DeleteFunc(t.Files, func(f trace.File) bool { return f.Use != ariadne.FileRead && f.Use != ariadne.FileCode })
+			lines = append(lines, c.digests.changed(contents)...)
+		}
+	}
+	return distinct(lines)
 }
 
 // resume goes on where the check in the run directory was interrupted.
@@ -142,6 +163,9 @@ func (c *check) resume() error {
 	}
 	if err := first(c.hide(c.opts.Out), c.fits("check")); err != nil {
 		return err
+	}
+	if lines := c.changedSince(r); len(lines) > 0 {
+		return fmt.Errorf("the check in %s cannot go on, begin another one: %s", c.opts.Out, listed("not as it was", lines))
 	}
 	r.Out, r.Stopped = c.opts.Out, ""
 	c.report, c.earlier = r, r.RealTime

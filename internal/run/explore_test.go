@@ -359,3 +359,18 @@ func TestChangedFilesAreNoticed(t *testing.T) {
 		}
 	}
 }
+
+// TestFromTheEnd: when the execution is over where the paths begin, there is one path, though
+// messages are still in flight.
+func TestFromTheEnd(t *testing.T) {
+	for _, row := range strategy.Rows() {
+		if !row.Again || row.Asks || row.Name == "periphery" {
+			continue
+		}
+		s := system(t, 3, 0, 1, 2)
+		r := inMemory(t, s, worldtest.Race, run.Options{Executions: 50, Search: run.Search{Strategy: row.Name, From: func(s ariadne.Step) bool { return s.Index == 3 }}})
+		if r.Outcome != run.Nothing || r.Executions != 1 || !r.Coverage.Exhausted {
+			t.Errorf("%s: %v after %d executions, stopped: %s", row.Name, r.Outcome, r.Executions, r.Stopped)
+		}
+	}
+}

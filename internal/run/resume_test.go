@@ -307,3 +307,19 @@ func TestResumedSearchDoesNotForgetRefusals(t *testing.T) {
 		t.Errorf("%+v %q, in parts %+v %q", a, whole.Doubts, b, parts.Doubts)
 	}
 }
+
+// TestResumeOfOtherPrograms: a verdict on one program is none on another.
+func TestResumeOfOtherPrograms(t *testing.T) {
+	for _, strategy := range []string{"random", "walks", "depth-first"} {
+		s := system(t, 3, 2, 1, 2)
+		o := run.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 20, Search: run.Search{Strategy: strategy}}
+		inMemory(t, s, worldtest.LostUpdate, o)
+		o.Resume, o.Executions = true, 25
+		inMemory(t, s, worldtest.LostUpdate, o)
+		write(t, filepath.Join(s.Dir, "program"), "#!/bin/true # another one\n")
+		o.Nodes, o.CallName = freezable{&fakes{programs: worldtest.LostUpdate}}, worldtest.CallName
+		if _, err := run.Check(t.Context(), s, o); err == nil || !strings.Contains(err.Error(), "program /spec/program has changed") {
+			t.Errorf("%s: err = %v", strategy, err)
+		}
+	}
+}

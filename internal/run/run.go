@@ -128,7 +128,9 @@ type Report struct {
 	// SpecDigest and Seed are what a resumed check must have in common with its
 	// first part.
 	SpecDigest ariadne.Digest
-	Seed       uint64
+	// Programs are those of the commands, which a resumed check must have in common too.
+	Programs []trace.Program `json:",omitempty"`
+	Seed     uint64
 
 	Name    string // of the system
 	Out     string // the run directory

@@ -102,8 +102,14 @@ func (d *DepthFirst) give(p *space.Path) {
 	}
 }
 
-// End implements Explorer.
-func (*DepthFirst) End(*space.Path, End) error { return nil }
+// End implements Explorer. A path that ends where it begins, before anything was asked, has
+// nothing left there.
+func (d *DepthFirst) End(p *space.Path, _ End) error {
+	if i := p.Len() - len(d.prefix); i >= 0 && i < len(d.next) {
+		d.next[i] = len(p.Last().Enabled)
+	}
+	return nil
+}
 
 // Leave implements Leaver.
 func (d *DepthFirst) Leave() {
