@@ -18,6 +18,9 @@
 // it is in memory or in the store; two executions of a transition that do not do the
 // same are reported, never papered over; what is forgotten costs time, never results.
 //
+// A Living (living.go) makes transitions too, of nodes that go one way and of which nothing is
+// remembered.
+//
 // Read next: executor.go, then internal/space.
 package memo
 

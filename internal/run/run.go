@@ -8,7 +8,7 @@
 // directory that cannot be made. What the target did wrong, what Ariadne cannot
 // model and what is Ariadne's own fault are all in the Report.
 //
-// Read next: natural.go, check.go, replay.go, execute.go; then internal/search.
+// Read next: natural.go, execute.go, check.go, explore.go, worker.go, living.go; then internal/search.
 package run
 
 import (

@@ -55,22 +55,19 @@ var rows []Row
 
 func register(r Row) { rows = append(rows, r) }
 
-// Rows are all strategies, the default one first and then by name. It is not to be changed.
+// Rows are all strategies, the default one first and then by name.
 func Rows() []Row {
-	slices.SortFunc(rows, func(a, b Row) int {
-		if a.Name == DefaultName || b.Name == DefaultName {
-			return cmp.Compare(b2i(b.Name == DefaultName), b2i(a.Name == DefaultName))
+	all := slices.Clone(rows) // which others may be reading
+	slices.SortFunc(all, func(a, b Row) int {
+		switch DefaultName {
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
-	return rows
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return all
 }
 
 // DefaultName is the strategy of who names none.
