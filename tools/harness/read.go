@@ -198,18 +198,23 @@ func Used(trace string) ([]string, error) {
 
 // Logged says whether a node has written a line that matches.
 func (r *Run) Logged(line *regexp.Regexp) (bool, error) {
+	text, err := r.Log()
+	return line.MatchString(text), err
+}
+
+// Log is what the nodes have written, one after the other by name.
+func (r *Run) Log() (string, error) {
 	logs, err := filepath.Glob(filepath.Join(r.Out, "nodes", "*.log"))
 	if err != nil {
-		return false, err
+		return "", err
 	}
+	var text strings.Builder
 	for _, log := range logs {
 		b, err := os.ReadFile(log)
 		if err != nil {
-			return false, err
+			return "", err
 		}
-		if line.Match(b) {
-			return true, nil
-		}
+		text.Write(b)
 	}
-	return false, nil
+	return text.String(), nil
 }

@@ -6,7 +6,8 @@
 // A program has passed when it ends with status 0 and prints no failure; it passes here too
 // when it does so with at least as many checks as natively. The markers of LTP, of rr's tests and of
 // Google Test are known. Natively a program runs in namespaces of its own (processes,
-// mounts, network, IPC), in an empty directory.
+// mounts, network, IPC, names), in an empty directory, and without the capabilities that reach the
+// machine itself. What programs have left on it all the same is told and taken back at the end.
 //
 // Exit status 0 whatever the rate: it is measured, not judged.
 package main
@@ -69,6 +70,12 @@ func suites(o options, dir, match string) error {
 		return fmt.Errorf("%s has no programs", dir)
 	}
 	o.env = append(o.env, "PATH="+dir+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8")
+	before := lookAround()
+	defer func() {
+		for _, left := range before.restore(lookAround()) {
+			fmt.Println("left on the machine:", left)
+		}
+	}()
 	results := make([]result, len(names))
 	slots := make(chan struct{}, max(1, o.jobs))
 	done := make(chan int)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ariadne/tools/harness"
 )
 
 // outcome is what came of one program.
@@ -98,19 +100,20 @@ func (o options) both(program string) result {
 	return r
 }
 
+// native runs a program in namespaces of its own, as a root that cannot change what they do not
+// keep apart. The first process of a namespace gets no signal that it does not handle, and children
+// without parents: the program is not that one.
 func (o options) native(program, dir string) outcome {
 	work := filepath.Join(dir, "native")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return outcome{err: err}
 	}
-	// The first process of a namespace gets no signal that it does not handle, and children without
-	// parents: the program is not that one.
-	args := append([]string{"--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child",
-		"sh", "-c", `"$@"; exit $?`, "sh", program}, o.args...)
+	args := []string{"--net", "--mount", "--propagation", "private", "--pid", "--ipc", "--uts", "--fork", "--mount-proc", "--kill-child"}
 	if os.Getuid() != 0 {
-		args = append([]string{"--map-root-user"}, args...)
+		args = append(args, "--map-root-user")
 	}
-	cmd := exec.Command("unshare", args...)
+	args = append(args, "setpriv", "--bounding-set", machineCaps, "sh", "-c", `"$@"; exit $?`, "sh", program)
+	cmd := exec.Command("unshare", append(args, o.args...)...)
 	cmd.Dir, cmd.Env = work, append(o.env, "TMPDIR="+work)
 	out, err := o.finish(cmd)
 	got := checks(out)
@@ -129,42 +132,30 @@ func (o options) emulated(program, dir string) outcome {
 	if err := os.WriteFile(file, []byte(spec), 0o644); err != nil {
 		return outcome{err: err}
 	}
-	cmd := exec.Command(o.ariadne, "run", "--json", "--out", filepath.Join(dir, "run"), file)
-	out, err := o.finish(cmd)
-	if _, e := statusOf(cmd, err); e != nil {
-		return outcome{status: -1, err: e}
+	a := harness.Ariadne{Binary: o.ariadne, Limit: o.limit}
+	run, err := a.Run(context.Background(), filepath.Join(dir, "run"), "run", file)
+	if err != nil {
+		return outcome{status: -1, err: err}
 	}
-	got := outcome{status: -1}
-	var text strings.Builder
-	for dec := json.NewDecoder(strings.NewReader(out)); dec.More(); {
-		var e struct {
-			Logs     []struct{ Text string }
-			Exits    []struct{ Status, Signal int }
-			Refusals []struct {
-				Name     string
-				Harmless bool
-			}
-		}
-		if err := dec.Decode(&e); err != nil {
-			got.err = err
-			break
-		}
-		for _, l := range e.Logs {
-			text.WriteString(l.Text + "\n")
-		}
-		for _, x := range e.Exits {
+	text, err := run.Log()
+	if err != nil {
+		return outcome{status: -1, err: err}
+	}
+	got := checks(text)
+	steps, err := run.ReadSteps()
+	got.status, got.err = -1, err
+	for _, s := range steps {
+		for _, x := range s.Exits {
 			if got.status = x.Status; x.Signal != 0 {
 				got.status = 128 + x.Signal
 			}
 		}
-		for _, r := range e.Refusals {
-			if !r.Harmless {
-				got.refused = append(got.refused, r.Name)
-			}
+	}
+	for _, r := range run.Refusals {
+		if !r.Harmless {
+			got.refused = append(got.refused, r.Name)
 		}
 	}
-	c := checks(text.String())
-	got.passed, got.failed, got.skipped = c.passed, c.failed, c.skipped
 	return got
 }
 
@@ -190,13 +181,10 @@ func checks(text string) outcome {
 	return outcome{passed: count(passMark), failed: count(failMark), skipped: count(skipMark)}
 }
 
-// finish runs cmd to its end, for as long as it may take, and returns all that it printed.
+// finish runs a native command to its end, for as long as it may take, and returns all that it printed.
 func (o options) finish(cmd *exec.Cmd) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if cmd.Args[0] == o.ariadne {
-		cmd.Stderr = nil
-	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {

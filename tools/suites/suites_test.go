@@ -81,3 +81,20 @@ func TestSuites(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestRestore changes a file that stands for a setting back.
+func TestRestore(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "setting")
+	if err := os.WriteFile(name, []byte("2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, now := machine{settings: map[string]string{name: "1"}}, machine{settings: map[string]string{name: "2"}}
+	left := before.restore(now)
+	if b, err := os.ReadFile(name); err != nil || string(b) != "1" || len(left) != 1 {
+		t.Errorf("%q, %v, told %q", b, err, left)
+	}
+	here := lookAround()
+	if left := here.restore(here); len(left) > 0 || len(here.settings) == 0 {
+		t.Errorf("%d settings, told %q", len(here.settings), left)
+	}
+}
