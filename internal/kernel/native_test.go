@@ -1,10 +1,12 @@
-package kernel
+package kernel_test
 
 import (
 	"bytes"
 	"fmt"
 	"reflect"
 	"testing"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,15 +17,15 @@ import (
 // rig has objects twice: here and in Linux, under the same index.
 type rig struct {
 	t    *testing.T
-	node *Node
-	rand Rand
-	ours []*OpenFile
+	node *kernel.Node
+	rand kernel.Rand
+	ours []*kernel.OpenFile
 	real []int
 	log  []string
 }
 
 func newRig(t *testing.T, seed uint64) *rig {
-	return &rig{t: t, node: NewNode(0, "n0", 1), rand: NewRand(seed)}
+	return &rig{t: t, node: kernel.NewNode(0, "n0", 1), rand: kernel.NewRand(seed)}
 }
 
 // end closes Linux's objects.
@@ -35,8 +37,8 @@ func (r *rig) end() {
 
 func (r *rig) n(max int) int { return int(r.rand.Uint64() % uint64(max)) }
 
-func (r *rig) add(f File, flags, fd int) {
-	r.ours = append(r.ours, &OpenFile{File: f, Flags: flags, Refs: 1})
+func (r *rig) add(f kernel.File, flags, fd int) {
+	r.ours = append(r.ours, &kernel.OpenFile{File: f, Flags: flags, Refs: 1})
 	r.real = append(r.real, fd)
 }
 
@@ -59,7 +61,7 @@ func (r *rig) eventfd() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.add(&EventFD{}, unix.O_RDWR, fd)
+	r.add(&kernel.EventFD{}, unix.O_RDWR, fd)
 }
 
 func (r *rig) epoll() {
@@ -67,7 +69,7 @@ func (r *rig) epoll() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.add(NewEpoll(), unix.O_RDWR, fd)
+	r.add(kernel.NewEpoll(), unix.O_RDWR, fd)
 }
 
 // same records an operation and compares its two answers.
@@ -92,7 +94,7 @@ func answer(n int, err error) string {
 
 func (r *rig) read(i, size int) {
 	a, b := make([]byte, size), make([]byte, size)
-	n, e := r.ours[i].File.(Reader).Read(nil, a)
+	n, e := r.ours[i].File.(kernel.Reader).Read(nil, a)
 	m, err := unix.Read(r.real[i], b)
 	op := fmt.Sprintf("read(%d, %d)", i, size)
 	r.same(op, answer(n, e), answer(m, err))
@@ -102,16 +104,16 @@ func (r *rig) read(i, size int) {
 }
 
 func (r *rig) write(i int, data []byte) {
-	n, e := r.ours[i].File.(Writer).Write(nil, data)
+	n, e := r.ours[i].File.(kernel.Writer).Write(nil, data)
 	m, err := unix.Write(r.real[i], data)
 	r.same(fmt.Sprintf("write(%d, %d)", i, len(data)), answer(n, e), answer(m, err))
 }
 
 func (r *rig) poll(i int) {
-	const all = In | Out | Pri | RdHup | RdNorm | WrNorm
+	const all = kernel.In | kernel.Out | kernel.Pri | kernel.RdHup | kernel.RdNorm | kernel.WrNorm
 	p := []unix.PollFd{{Fd: int32(r.real[i]), Events: int16(all)}}
 	unix.Poll(p, 0)
-	r.same(fmt.Sprintf("poll(%d)", i), r.ours[i].File.Ready(), Events(p[0].Revents))
+	r.same(fmt.Sprintf("poll(%d)", i), r.ours[i].File.Ready(), kernel.Events(p[0].Revents))
 }
 
 // close closes both and leaves the index unused.
@@ -142,14 +144,14 @@ func TestPipeAsLinux(t *testing.T) {
 				r.read(0, size)
 			case k == 17 && seed%2 == 0:
 				pages := 1 << r.n(6)
-				got, e := r.ours[0].File.(*PipeEnd).Pipe.Resize(uint64(pages*pageSize), true)
-				real, err := unix.FcntlInt(uintptr(r.real[0]), unix.F_SETPIPE_SZ, pages*pageSize)
+				got, e := r.ours[0].File.(*kernel.PipeEnd).Pipe.Resize(uint64(pages*4096), true)
+				real, err := unix.FcntlInt(uintptr(r.real[0]), unix.F_SETPIPE_SZ, pages*4096)
 				r.same(fmt.Sprintf("resize %d", pages), answer(got, e), answer(real, err))
 			}
 			r.poll(0)
 			r.poll(1)
 			real, _ := unix.IoctlGetInt(r.real[0], unix.TIOCINQ)
-			r.same("FIONREAD", r.ours[0].File.(*PipeEnd).Pipe.Buffered(), real)
+			r.same("FIONREAD", r.ours[0].File.(*kernel.PipeEnd).Pipe.Buffered(), real)
 		}
 		last := r.n(2)
 		r.close(last)
@@ -163,8 +165,8 @@ func TestPipeAsLinux(t *testing.T) {
 
 // An epoll set over everything that can be watched, another set included.
 func TestEpollAsLinux(t *testing.T) {
-	modes := []uint32{0, 0, epollET, epollOneShot, epollET | epollOneShot, epollExclusive, epollExclusive | epollET}
-	wants := []Events{In, Out, In | Out, In | RdHup, 0, In | RdNorm}
+	modes := []uint32{0, 0, unix.EPOLLET, unix.EPOLLONESHOT, unix.EPOLLET | unix.EPOLLONESHOT, unix.EPOLLEXCLUSIVE, unix.EPOLLEXCLUSIVE | unix.EPOLLET}
+	wants := []kernel.Events{kernel.In, kernel.Out, kernel.In | kernel.Out, kernel.In | kernel.RdHup, 0, kernel.In | kernel.RdNorm}
 	for seed := uint64(0); seed < 400; seed++ {
 		r := newRig(t, seed)
 		r.epoll()
@@ -179,7 +181,7 @@ func TestEpollAsLinux(t *testing.T) {
 			}
 			switch k := r.n(12); {
 			case k < 4:
-				ev := EpollEvent{uint32(wants[r.n(len(wants))]) | modes[r.n(len(modes))], uint64(step)}
+				ev := kernel.EpollEvent{uint32(wants[r.n(len(wants))]) | modes[r.n(len(modes))], uint64(step)}
 				r.ctl(set, i, 1+r.n(3), ev)
 			case k < 7:
 				r.wait(set, 1+r.n(4))
@@ -198,17 +200,17 @@ func TestEpollAsLinux(t *testing.T) {
 }
 
 func (r *rig) someRead(i int) {
-	if _, ok := r.ours[i].File.(Reader); ok && r.ours[i].Flags != unix.O_WRONLY {
+	if _, ok := r.ours[i].File.(kernel.Reader); ok && r.ours[i].Flags != unix.O_WRONLY {
 		r.read(i, []int{8, 300, 70000}[r.n(3)])
 	}
 }
 
 func (r *rig) someWrite(i int) {
-	if _, ok := r.ours[i].File.(Writer); !ok || r.ours[i].Flags == unix.O_RDONLY {
+	if _, ok := r.ours[i].File.(kernel.Writer); !ok || r.ours[i].Flags == unix.O_RDONLY {
 		return
 	}
 	size := []int{8, 300, 70000}[r.n(3)]
-	if _, ok := r.ours[i].File.(*EventFD); ok {
+	if _, ok := r.ours[i].File.(*kernel.EventFD); ok {
 		size = 8 // newer kernels insist, older ones take more
 	}
 	data := make([]byte, size)
@@ -216,12 +218,12 @@ func (r *rig) someWrite(i int) {
 	r.write(i, data)
 }
 
-func (r *rig) ctl(set, i, op int, ev EpollEvent) {
+func (r *rig) ctl(set, i, op int, ev kernel.EpollEvent) {
 	if set == i {
 		return
 	}
-	ep := r.ours[set].File.(*Epoll)
-	var e Errno
+	ep := r.ours[set].File.(*kernel.Epoll)
+	var e kernel.Errno
 	switch op {
 	case unix.EPOLL_CTL_ADD:
 		e = ep.Add(r.ours[i], r.real[i], ev)
@@ -235,15 +237,15 @@ func (r *rig) ctl(set, i, op int, ev EpollEvent) {
 }
 
 func (r *rig) wait(set, max int) {
-	ours := r.ours[set].File.(*Epoll).Collect(max)
+	ours := r.ours[set].File.(*kernel.Epoll).Collect(max)
 	buf := make([]unix.EpollEvent, max)
 	n, err := unix.EpollWait(r.real[set], buf, 0)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	var real []EpollEvent
+	var real []kernel.EpollEvent
 	for _, e := range buf[:n] {
-		real = append(real, EpollEvent{e.Events, uint64(e.Fd)})
+		real = append(real, kernel.EpollEvent{e.Events, uint64(e.Fd)})
 	}
 	r.same(fmt.Sprintf("epoll_wait(%d, %d)", set, max), ours, real)
 }
@@ -259,9 +261,9 @@ func TestEpollNesting(t *testing.T) {
 			if reverse {
 				k = 6 - i
 			}
-			r.ctl(k, k+1, unix.EPOLL_CTL_ADD, EpollEvent{uint32(In), 0})
+			r.ctl(k, k+1, unix.EPOLL_CTL_ADD, kernel.EpollEvent{uint32(kernel.In), 0})
 		}
-		r.ctl(2, 0, unix.EPOLL_CTL_ADD, EpollEvent{uint32(In), 0})
+		r.ctl(2, 0, unix.EPOLL_CTL_ADD, kernel.EpollEvent{uint32(kernel.In), 0})
 		r.end()
 	}
 }
