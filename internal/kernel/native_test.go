@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -61,7 +62,7 @@ func (r *rig) eventfd() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.add(&kernel.EventFD{}, unix.O_RDWR, fd)
+	r.add(&eventfd.File{}, unix.O_RDWR, fd)
 }
 
 func (r *rig) epoll() {
@@ -210,7 +211,7 @@ func (r *rig) someWrite(i int) {
 		return
 	}
 	size := []int{8, 300, 70000}[r.n(3)]
-	if _, ok := r.ours[i].File.(*kernel.EventFD); ok {
+	if _, ok := r.ours[i].File.(*eventfd.File); ok {
 		size = 8 // newer kernels insist, older ones take more
 	}
 	data := make([]byte, size)

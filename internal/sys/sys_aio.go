@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -142,14 +143,14 @@ func submit(t *kernel.Thread, ctx *kernel.AIOContext, at uint64) kernel.Errno {
 	if of == nil {
 		return unix.EBADF
 	}
-	var signal *kernel.EventFD
+	var signal *eventfd.File
 	if c.flags&iocbFlagResFD != 0 {
 		res := t.FDs().Get(fdOf(uint64(c.resfd)))
 		if res == nil {
 			return unix.EBADF
 		}
 		var ok bool
-		if signal, ok = res.File.(*kernel.EventFD); !ok {
+		if signal, ok = res.File.(*eventfd.File); !ok {
 			return unix.EINVAL
 		}
 	}

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -94,7 +95,7 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case h == nil:
 		switch t.FDs().Get(fdOf(a[0])).File.(type) {
-		case *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
+		case *kernel.Epoll, *eventfd.File, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
 			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
 		}
 		return kernel.Ret(0) // a socket's mode means nothing

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,6 +24,6 @@ func makeEventfd(t *kernel.Thread, count uint64, flags int) kernel.Result {
 	if flags&^(unix.EFD_SEMAPHORE|unix.EFD_CLOEXEC|unix.EFD_NONBLOCK) != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	f := &kernel.EventFD{Count: uint64(uint32(count)), Semaphore: flags&unix.EFD_SEMAPHORE != 0}
+	f := &eventfd.File{Count: uint64(uint32(count)), Semaphore: flags&unix.EFD_SEMAPHORE != 0}
 	return kernel.RetOr(t.NewFD(f, unix.O_RDWR|flags&^unix.EFD_SEMAPHORE))
 }

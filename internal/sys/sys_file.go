@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -266,7 +267,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, a)
-	case *kernel.RandomFile, *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
+	case *kernel.RandomFile, *kernel.Epoll, *eventfd.File, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
 		return kernel.Ret(0)
 	}
 	if h == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -687,7 +688,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		return reopenNameless(t, r, o, h)
 	}
 	switch f := of.File.(type) {
-	case *kernel.Epoll, *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD:
+	case *kernel.Epoll, *eventfd.File, *kernel.TimerFD, *kernel.SignalFD:
 		return kernel.Fail(unix.ENXIO)
 	case *kernel.PipeEnd:
 		return reopenPipe(t, r, f.Pipe)

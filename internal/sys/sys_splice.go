@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -222,7 +223,7 @@ func isNull(of *kernel.OpenFile) bool {
 // noSplice reports whether a file can be read or written, but not spliced.
 func noSplice(f kernel.File) bool {
 	switch f.(type) {
-	case *kernel.EventFD, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
+	case *eventfd.File, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
 		return true
 	}
 	return false

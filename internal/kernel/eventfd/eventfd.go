@@ -1,42 +1,45 @@
-package kernel
+// Package eventfd is counters with a descriptor (eventfd(2)).
+package eventfd
 
 import (
 	"encoding/binary"
 	"math"
 
+	"ariadne/internal/kernel"
+
 	"golang.org/x/sys/unix"
 )
 
-// EventFD is a counter (eventfd(2)).
-type EventFD struct {
+// File is a counter (eventfd(2)).
+type File struct {
 	Count     uint64
 	Semaphore bool
-	changed   Queue
+	changed   kernel.Queue
 }
 
 // Ready implements File.
-func (f *EventFD) Ready() Events {
-	var ev Events
+func (f *File) Ready() kernel.Events {
+	var ev kernel.Events
 	if f.Count > 0 {
-		ev |= In
+		ev |= kernel.In
 	}
 	if f.Count < math.MaxUint64-1 {
-		ev |= Out
+		ev |= kernel.Out
 	}
 	if f.Count == math.MaxUint64 {
-		ev |= Err
+		ev |= kernel.Err
 	}
 	return ev
 }
 
 // Changed implements File.
-func (f *EventFD) Changed() *Queue { return &f.changed }
+func (f *File) Changed() *kernel.Queue { return &f.changed }
 
 // Release implements File.
-func (f *EventFD) Release(*Node) {}
+func (f *File) Release(*kernel.Node) {}
 
 // Read implements Reader.
-func (f *EventFD) Read(_ *Thread, b []byte) (int, Errno) {
+func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) < 8 {
 		return 0, unix.EINVAL
 	}
@@ -49,12 +52,12 @@ func (f *EventFD) Read(_ *Thread, b []byte) (int, Errno) {
 	}
 	f.Count -= v
 	binary.LittleEndian.PutUint64(b, v)
-	f.changed.Notify(Out)
+	f.changed.Notify(kernel.Out)
 	return 8, 0
 }
 
 // Write implements Writer.
-func (f *EventFD) Write(_ *Thread, b []byte) (int, Errno) {
+func (f *File) Write(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) != 8 {
 		return 0, unix.EINVAL
 	}
@@ -66,17 +69,17 @@ func (f *EventFD) Write(_ *Thread, b []byte) (int, Errno) {
 		return 0, unix.EAGAIN
 	}
 	f.Count += v
-	f.changed.Notify(In)
+	f.changed.Notify(kernel.In)
 	return 8, 0
 }
 
 // Signal adds one without waiting, as the kernel itself does (AIO).
-func (f *EventFD) Signal() {
+func (f *File) Signal() {
 	if f.Count < math.MaxUint64 {
 		f.Count++
 	}
-	f.changed.Notify(In)
+	f.changed.Notify(kernel.In)
 }
 
 // Describe implements Describer.
-func (f *EventFD) Describe() string { return "anon_inode:[eventfd]" }
+func (f *File) Describe() string { return "anon_inode:[eventfd]" }
