@@ -53,6 +53,7 @@ type Files struct {
 	last   uint64
 	times  map[FileKey]FileTimes
 	owners map[FileKey][2]int
+	xattrs map[FileKey][]Xattr
 }
 
 // FileTimes are a file's times in ns since the epoch.
@@ -65,6 +66,7 @@ func (f *Files) init() {
 	f.inodes, f.last = map[FileKey]uint64{}, firstInode-1
 	f.times = map[FileKey]FileTimes{}
 	f.owners = map[FileKey][2]int{}
+	f.xattrs = map[FileKey][]Xattr{}
 	f.SetID = map[FileKey]uint32{}
 	f.Hidden, f.Dirty, f.Mapped = map[FileKey]bool{}, map[FileKey]bool{}, map[FileKey]bool{}
 }

@@ -18,25 +18,7 @@ func init() {
 		full(unix.SYS_FCHOWN, "fchown", sysFchown),
 		full(unix.SYS_FCHOWNAT, "fchownat", sysFchownat),
 	)
-	const why = "the file systems have no extended attributes"
-	for _, x := range []struct {
-		nr   int
-		name string
-	}{
-		{unix.SYS_SETXATTR, "setxattr"}, {unix.SYS_LSETXATTR, "lsetxattr"}, {unix.SYS_FSETXATTR, "fsetxattr"},
-		{unix.SYS_GETXATTR, "getxattr"}, {unix.SYS_LGETXATTR, "lgetxattr"}, {unix.SYS_FGETXATTR, "fgetxattr"},
-		{unix.SYS_REMOVEXATTR, "removexattr"}, {unix.SYS_LREMOVEXATTR, "lremovexattr"}, {unix.SYS_FREMOVEXATTR, "fremovexattr"},
-	} {
-		register(partial(x.nr, x.name, noXattr, why))
-	}
-	register(
-		partial(unix.SYS_LISTXATTR, "listxattr", succeeds, why),
-		partial(unix.SYS_LLISTXATTR, "llistxattr", succeeds, why),
-		partial(unix.SYS_FLISTXATTR, "flistxattr", succeeds, why),
-	)
 }
-
-func noXattr(*kernel.Thread, Args) kernel.Result { return kernel.Fail(unix.EOPNOTSUPP) }
 
 func sysChmod(t *kernel.Thread, a Args) kernel.Result {
 	if x := terminalNamed(t, atCwd, a[0]); x != nil {

@@ -619,7 +619,6 @@ func TestNames(t *testing.T) {
 	want(t, "unlink", f.call(unix.SYS_UNLINK, "d/l"), 0)
 	want(t, "rmdir", f.call(unix.SYS_RMDIR, "d"), 0)
 	want(t, "mknod", f.call(unix.SYS_MKNOD, "dev", unix.S_IFCHR|0o600, 0x103), errno(unix.EPERM))
-	want(t, "getxattr", f.call(unix.SYS_GETXATTR, "a", 0, 0, 0), errno(unix.EOPNOTSUPP))
 }
 
 func TestTmpfileGetsAName(t *testing.T) {

@@ -69,7 +69,8 @@ func suites(o options, dir, match string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no programs", dir)
 	}
-	o.env = append(o.env, "PATH="+dir+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8")
+	// What the user says comes last, and counts.
+	o.env = append([]string{"PATH=" + dir + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}, o.env...)
 	before := lookAround()
 	defer func() {
 		for _, left := range before.restore(lookAround()) {
