@@ -27,41 +27,46 @@ type AIOEvent struct {
 	Res, Res2 int64
 }
 
-func (a *AIO) init() { a.contexts = map[aioKey]*AIOContext{} }
+var aio = NewSlot[*Node, AIO]()
 
 // NewAIO makes a context for max operations under the given id; EAGAIN when
 // the node has too many.
 func (n *Node) NewAIO(p *Process, id uint64, max int) Errno {
-	n.dropDeadAIO()
+	contexts := aio.Of(n).contexts
+	dropDeadAIO(n, contexts)
 	total := max
-	for _, c := range n.AIO.contexts {
+	for _, c := range contexts {
 		total += c.Max
 	}
 	if total > maxAIO {
 		return unix.EAGAIN
 	}
-	n.AIO.contexts[aioKey{p.MM, id}] = &AIOContext{Max: max}
+	if contexts == nil {
+		contexts = map[aioKey]*AIOContext{}
+		aio.Of(n).contexts = contexts
+	}
+	contexts[aioKey{p.MM, id}] = &AIOContext{Max: max}
 	return 0
 }
 
 // dropDeadAIO forgets the contexts of address spaces that are gone.
-func (n *Node) dropDeadAIO() {
+func dropDeadAIO(n *Node, contexts map[aioKey]*AIOContext) {
 	alive := map[int]bool{}
 	for _, p := range n.Procs {
 		if !p.Dead {
 			alive[p.MM] = true
 		}
 	}
-	for k := range n.AIO.contexts {
+	for k := range contexts {
 		if !alive[k.mm] {
-			delete(n.AIO.contexts, k)
+			delete(contexts, k)
 		}
 	}
 }
 
 // AIOContext finds a context of the process, or nil.
 func (p *Process) AIOContext(id uint64) *AIOContext {
-	return p.Node.AIO.contexts[aioKey{p.MM, id}]
+	return aio.Of(p.Node).contexts[aioKey{p.MM, id}]
 }
 
 // DestroyAIO ends a context; those who wait for its events go on.
@@ -70,7 +75,7 @@ func (p *Process) DestroyAIO(id uint64) bool {
 	if c == nil {
 		return false
 	}
-	delete(p.Node.AIO.contexts, aioKey{p.MM, id})
+	delete(aio.Of(p.Node).contexts, aioKey{p.MM, id})
 	c.changed.Notify(0)
 	return true
 }

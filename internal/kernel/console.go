@@ -18,6 +18,14 @@ const (
 // consoles are pipes too: of numbers that no other has.
 const consoles = 3
 
+// logState is how much of a node's output was kept.
+type logState struct {
+	logged int  // by size
+	cut    bool // more was written
+}
+
+var consoleLog = NewSlot[*Node, logState]()
+
 // Console is a node's standard input, output or error. It looks like a pipe:
 // not a terminal. Whole lines that are written become Node.Logs.
 type Console struct {
@@ -72,7 +80,7 @@ func (c *Console) Read(_ *Thread, b []byte) (int, Errno) {
 // Write implements Writer.
 func (c *Console) Write(t *Thread, b []byte) (int, Errno) {
 	for _, x := range b {
-		if t.Node().logged > maxLogs {
+		if consoleLog.Of(t.Node()).logged > maxLogs {
 			c.line = nil
 			break
 		}
@@ -100,18 +108,19 @@ func (c *Console) Flush(n *Node) {
 // it so is reported.
 func (c *Console) Full(t *Thread) bool {
 	n := t.Node()
-	if c.Stream == 0 || n.logged <= maxLogs {
+	l := consoleLog.Of(n)
+	if c.Stream == 0 || l.logged <= maxLogs {
 		return false
 	}
-	if !n.logsCut {
-		n.logsCut = true
+	if !l.cut {
+		l.cut = true
 		n.Refuse(t, "output beyond 32 MiB", "what the node writes from here on is not kept", true)
 	}
 	return true
 }
 
 func (c *Console) log(n *Node) {
-	n.logged += len(c.line) + lineCost
+	consoleLog.Of(n).logged += len(c.line) + lineCost
 	n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: c.Stream, PID: c.pid, Text: string(c.line)})
 	c.line = nil
 }

@@ -45,9 +45,10 @@ func (t *FDTable) Close(n *Node, fd int) bool {
 		return false
 	}
 	delete(t.fds, fd)
-	n.Locks.descriptorClosed(t, e.file)
-	if d, ok := e.file.File.(*MQDesc); ok {
-		n.flushMQ(t, d)
+	for i := range hooks {
+		if h := hooks[i].DescriptorClosed; h != nil {
+			h(n, t, e.file)
+		}
 	}
 	e.file.Drop(n)
 	return true

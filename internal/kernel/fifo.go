@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // FileKey finds a file of the node's file tree: real device and inode.
 type FileKey struct{ Dev, Ino uint64 }
@@ -12,6 +16,13 @@ type fifoOpen struct {
 	end    *PipeEnd
 	opens  int // the other side's count of openings when it began to wait
 }
+
+// fifos are a node's named pipes that are open, in order of opening.
+type fifos struct{ open []*Pipe }
+
+var named = NewSlot[*Node, fifos]()
+
+func init() { Register(Hooks{ThreadExits: func(t *Thread) { t.Node().AbandonOpens(t) }}) }
 
 // OpenFIFO opens the named pipe that lies at key (fifo(7)). When wait is not
 // nil the call must block on it and come here again.
@@ -69,7 +80,7 @@ func (n *Node) abandonOpen(p *Pipe, i int) {
 
 // AbandonOpens takes back the opens in which a thread that dies waits.
 func (n *Node) AbandonOpens(t *Thread) {
-	for _, p := range append([]*Pipe(nil), n.fifos...) {
+	for _, p := range slices.Clone(named.Of(n).open) {
 		for i, o := range p.opening {
 			if o.thread == t {
 				n.abandonOpen(p, i)
@@ -81,13 +92,14 @@ func (n *Node) AbandonOpens(t *Thread) {
 
 // fifo returns the pipe of the named pipe at key, which exists while it is open.
 func (n *Node) fifo(key FileKey) *Pipe {
-	for _, p := range n.fifos {
+	for _, p := range named.Of(n).open {
 		if p.fifo == key {
 			return p
 		}
 	}
 	p := &Pipe{ID: n.Sequence(), slots: PipeSlots, fifo: key}
-	n.fifos = append(n.fifos, p)
+	all := named.Of(n)
+	all.open = append(all.open, p)
 	return p
 }
 
@@ -96,10 +108,7 @@ func (n *Node) forgetFIFO(p *Pipe) {
 	if p.readers > 0 || p.writers > 0 {
 		return
 	}
-	for i, x := range n.fifos {
-		if x == p {
-			n.fifos = append(n.fifos[:i:i], n.fifos[i+1:]...)
-			return
-		}
+	if all := named.Peek(n); all != nil {
+		all.open = slices.DeleteFunc(all.open, func(x *Pipe) bool { return x == p })
 	}
 }

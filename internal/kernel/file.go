@@ -100,12 +100,13 @@ func (f *OpenFile) Drop(n *Node) {
 		for _, w := range append([]CloseWatcher(nil), f.watchers...) {
 			w.FileClosed(f)
 		}
-		n.Locks.fileClosed(f)
+		for i := range hooks {
+			if h := hooks[i].FileClosed; h != nil {
+				h(n, f)
+			}
+		}
 		if f.async != nil {
 			f.SetAsync(n, 0, false)
-		}
-		if h, ok := f.File.(*HostFile); ok {
-			n.notifyClosed(h, f.Flags)
 		}
 		if f.File != nil {
 			f.File.Release(n)

@@ -46,10 +46,45 @@ type Futexes struct {
 	owners map[futexKey]*Thread // of priority-inheriting futexes with waiters
 }
 
-func (f *Futexes) init() {
-	f.queues = map[futexKey][]*futexWaiter{}
-	f.owners = map[futexKey]*Thread{}
+// owned are the priority-inheriting futexes that a thread holds while others wait.
+type owned struct{ keys []futexKey }
+
+var (
+	futexes = NewSlot[*Node, Futexes]()
+	piOwned = NewSlot[*Thread, owned]()
+)
+
+func init() { Register(Hooks{ThreadExits: leaveMemory, Execs: releaseFutexes}) }
+
+// FutexesOf returns the node's futexes.
+func FutexesOf(n *Node) *Futexes {
+	f := futexes.Of(n)
+	if f.queues == nil {
+		f.queues, f.owners = map[futexKey][]*futexWaiter{}, map[futexKey]*Thread{}
+	}
+	return f
 }
+
+// leaveMemory does what a thread's end means for memory it shares: robust
+// futexes, and the word that pthread_join waits on.
+func leaveMemory(t *Thread) {
+	releaseFutexes(t)
+	if t.ClearTID != 0 {
+		if t.M.WriteMem(t.ClearTID, make([]byte, 4)) == 0 {
+			FutexesOf(t.Node()).Wake(t, t.ClearTID, false, 1, FutexAny)
+		}
+		t.ClearTID = 0
+	}
+}
+
+// waiting is t's place in a futex's queue, or nil.
+func waiting(t *Thread) *futexWaiter {
+	w, _ := t.Wait.Entry.(*futexWaiter)
+	return w
+}
+
+// Leave implements WaitEntry.
+func (w *futexWaiter) Leave(t *Thread) { FutexesOf(t.Node()).leave(w) }
 
 // key returns the identity of the futex at addr in t's memory.
 func (f *Futexes) key(t *Thread, addr uint64, private bool) futexKey {
@@ -63,7 +98,7 @@ func (f *Futexes) key(t *Thread, addr uint64, private bool) futexKey {
 
 func (f *Futexes) add(w *futexWaiter) {
 	f.queues[w.key] = append(f.queues[w.key], w)
-	w.t.futex = w
+	w.t.Wait.Entry = w
 }
 
 func (f *Futexes) remove(w *futexWaiter) {
@@ -79,7 +114,7 @@ func (f *Futexes) remove(w *futexWaiter) {
 	} else {
 		f.queues[w.key] = q
 	}
-	w.t.futex = nil
+	w.t.Wait.Entry = nil
 }
 
 // wake ends w's wait.
@@ -91,8 +126,8 @@ func (f *Futexes) wake(w *futexWaiter) {
 
 // WaitsOnFutex reports whether t stands in a futex's queue; WaitsToOwn, whether
 // in that of a priority-inheriting one.
-func (t *Thread) WaitsOnFutex() bool { return t.futex != nil }
-func (t *Thread) WaitsToOwn() bool   { return t.futex != nil && t.futex.pi }
+func WaitsOnFutex(t *Thread) bool { return waiting(t) != nil }
+func WaitsToOwn(t *Thread) bool   { w := waiting(t); return w != nil && w.pi }
 
 // Enqueue lets t wait on the futex at addr for a wake-up of one of mask's bits.
 // With piAddr != 0 it is to be moved to that futex (FUTEX_WAIT_REQUEUE_PI).
@@ -100,14 +135,11 @@ func (f *Futexes) Enqueue(t *Thread, addr uint64, private bool, mask uint32, piA
 	f.add(&futexWaiter{t: t, key: f.key(t, addr, private), addr: addr, mask: mask, toPI: piAddr != 0, piAddr: piAddr})
 }
 
-// Leave takes t out of the queue it waits in, if any: it timed out or was
-// interrupted.
-func (f *Futexes) Leave(t *Thread) {
-	if w := t.futex; w != nil {
-		f.remove(w)
-		if w.pi && len(f.queues[w.key]) == 0 {
-			f.disown(w.key)
-		}
+// leave takes a waiter out of its queue: it timed out or was interrupted.
+func (f *Futexes) leave(w *futexWaiter) {
+	f.remove(w)
+	if w.pi && len(f.queues[w.key]) == 0 {
+		f.disown(w.key)
 	}
 }
 
@@ -173,12 +205,12 @@ func (f *Futexes) WakeOp(t *Thread, addr, addr2 uint64, private bool, count, cou
 }
 
 // word reads the futex word at addr.
-func (t *Thread) word(addr uint64) (uint32, Errno) {
+func word(t *Thread, addr uint64) (uint32, Errno) {
 	var b [4]byte
 	e := t.M.ReadMem(addr, b[:])
 	return binary.LittleEndian.Uint32(b[:]), e
 }
 
-func (t *Thread) setWord(addr uint64, v uint32) Errno {
+func setWord(t *Thread, addr uint64, v uint32) Errno {
 	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, v))
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 const (
 	einval = Errno(unix.EINVAL)
@@ -38,7 +42,7 @@ func (f *Futexes) LockPI(t *Thread, addr uint64, private, wait bool) (waiting bo
 
 // tryPI takes the futex if it is free; otherwise it marks the word as waited for.
 func (f *Futexes) tryPI(t *Thread, k futexKey, addr uint64) (took bool, e Errno) {
-	v, e := t.word(addr)
+	v, e := word(t, addr)
 	if e != 0 {
 		return false, e
 	}
@@ -47,18 +51,18 @@ func (f *Futexes) tryPI(t *Thread, k futexKey, addr uint64) (took bool, e Errno)
 	case owner == uint32(t.TID):
 		return false, unix.EDEADLK
 	case owner == 0 && len(f.queues[k]) == 0:
-		return true, t.setWord(addr, v&FutexOwnerDied|uint32(t.TID))
+		return true, setWord(t, addr, v&FutexOwnerDied|uint32(t.TID))
 	}
 	o := t.Node().Thread(int(owner))
 	if o == nil {
-		t.setWord(addr, v|FutexWaiters) // Linux marks it before it looks for the owner
+		setWord(t, addr, v|FutexWaiters) // Linux marks it before it looks for the owner
 		return false, esrch
 	}
 	if old := f.owners[k]; old != nil && old != o {
 		return false, einval // the word does not say what the kernel knows
 	}
 	f.own(k, o)
-	return false, t.setWord(addr, v|FutexWaiters)
+	return false, setWord(t, addr, v|FutexWaiters)
 }
 
 // deadlocks reports whether the owner of k waits, over others, for t.
@@ -68,10 +72,10 @@ func (f *Futexes) deadlocks(t *Thread, k futexKey) bool {
 		if o == t {
 			return true
 		}
-		if o == nil || o.futex == nil || !o.futex.pi {
+		if o == nil || !WaitsToOwn(o) {
 			return false
 		}
-		k = o.futex.key
+		k = waiting(o).key
 	}
 	return true
 }
@@ -83,7 +87,8 @@ func (f *Futexes) own(k futexKey, t *Thread) {
 	}
 	f.disown(k)
 	f.owners[k] = t
-	t.piOwned = append(t.piOwned, k)
+	own := piOwned.Of(t)
+	own.keys = append(own.keys, k)
 }
 
 func (f *Futexes) disown(k futexKey) {
@@ -92,18 +97,16 @@ func (f *Futexes) disown(k futexKey) {
 		return
 	}
 	delete(f.owners, k)
-	for i, x := range t.piOwned {
-		if x == k {
-			t.piOwned = append(t.piOwned[:i:i], t.piOwned[i+1:]...)
-			break
-		}
+	own := piOwned.Of(t)
+	if i := slices.Index(own.keys, k); i >= 0 {
+		own.keys = slices.Delete(own.keys, i, i+1)
 	}
 }
 
 // UnlockPI gives the futex at addr up for t: to the first waiter, or to nobody.
 // EPERM when t is not its owner.
 func (f *Futexes) UnlockPI(t *Thread, addr uint64, private bool) Errno {
-	v, e := t.word(addr)
+	v, e := word(t, addr)
 	if e != 0 {
 		return e
 	}
@@ -114,7 +117,7 @@ func (f *Futexes) UnlockPI(t *Thread, addr uint64, private bool) Errno {
 	f.disown(k)
 	q := f.queues[k]
 	if len(q) == 0 {
-		return t.setWord(addr, 0)
+		return setWord(t, addr, 0)
 	}
 	if !q[0].pi {
 		return einval
@@ -126,7 +129,7 @@ func (f *Futexes) UnlockPI(t *Thread, addr uint64, private bool) Errno {
 // handOver gives the futex to its first waiter and wakes that one.
 func (f *Futexes) handOver(k futexKey, flags uint32) {
 	w := f.queues[k][0]
-	w.t.setWord(w.addr, uint32(w.t.TID)|FutexWaiters|flags)
+	setWord(w.t, w.addr, uint32(w.t.TID)|FutexWaiters|flags)
 	f.wake(w)
 	if len(f.queues[k]) > 0 {
 		f.own(k, w.t)
@@ -163,12 +166,15 @@ func (f *Futexes) RequeuePI(t *Thread, addr, addr2 uint64, private bool, move in
 
 // releaseFutexes is what the end of t means for futexes: it leaves the queue it
 // waits in, and what it holds goes to others, marked as of a dead owner.
-func (t *Thread) releaseFutexes() {
-	f := &t.Node().Futexes
-	f.Leave(t)
-	t.walkRobustList()
-	for len(t.piOwned) > 0 {
-		k := t.piOwned[0]
+func releaseFutexes(t *Thread) {
+	f := FutexesOf(t.Node())
+	if w := waiting(t); w != nil {
+		f.leave(w)
+	}
+	walkRobustList(t)
+	own := piOwned.Peek(t)
+	for own != nil && len(own.keys) > 0 {
+		k := own.keys[0]
 		f.disown(k)
 		f.handOver(k, FutexOwnerDied)
 	}
@@ -180,15 +186,15 @@ const robustLimit = 2048
 
 // walkRobustList marks the robust futexes that t holds (set_robust_list(2) and
 // Linux's exit_robust_list). Broken lists end the walk.
-func (t *Thread) walkRobustList() {
+func walkRobustList(t *Thread) {
 	head := t.RobustList
 	t.RobustList = 0
 	if head == 0 {
 		return
 	}
-	entry, e1 := t.pointer(head)
-	offset, e2 := t.pointer(head + 8)
-	pending, e3 := t.pointer(head + 16)
+	entry, e1 := pointer(t, head)
+	offset, e2 := pointer(t, head+8)
+	pending, e3 := pointer(t, head+16)
 	if e1 != 0 || e2 != 0 || e3 != 0 {
 		return
 	}
@@ -196,8 +202,8 @@ func (t *Thread) walkRobustList() {
 		if entry&^1 == head {
 			break
 		}
-		next, e := t.pointer(entry &^ 1)
-		if entry&^1 != pending&^1 && !t.ownerDied(entry&^1+offset, entry&1 != 0, false) {
+		next, e := pointer(t, entry&^1)
+		if entry&^1 != pending&^1 && !ownerDied(t, entry&^1+offset, entry&1 != 0, false) {
 			return
 		}
 		if e != 0 {
@@ -206,18 +212,18 @@ func (t *Thread) walkRobustList() {
 		entry = next
 	}
 	if pending&^1 != 0 {
-		t.ownerDied(pending&^1+offset, pending&1 != 0, true)
+		ownerDied(t, pending&^1+offset, pending&1 != 0, true)
 	}
 }
 
 // ownerDied marks one robust futex of the dying t and wakes a waiter. pending: t
 // died between taking or giving up the lock and noting that in its list.
-func (t *Thread) ownerDied(addr uint64, pi, pending bool) bool {
-	v, e := t.word(addr)
+func ownerDied(t *Thread, addr uint64, pi, pending bool) bool {
+	v, e := word(t, addr)
 	if e != 0 || addr%4 != 0 {
 		return false
 	}
-	f := &t.Node().Futexes
+	f := FutexesOf(t.Node())
 	owner := v & FutexTIDMask
 	if pending && !pi && owner == 0 {
 		f.Wake(t, addr, false, 1, FutexAny)
@@ -226,7 +232,7 @@ func (t *Thread) ownerDied(addr uint64, pi, pending bool) bool {
 	if owner != uint32(t.TID) {
 		return true
 	}
-	if t.setWord(addr, v&FutexWaiters|FutexOwnerDied) != 0 {
+	if setWord(t, addr, v&FutexWaiters|FutexOwnerDied) != 0 {
 		return false
 	}
 	if !pi && v&FutexWaiters != 0 {
@@ -235,11 +241,11 @@ func (t *Thread) ownerDied(addr uint64, pi, pending bool) bool {
 	return true
 }
 
-func (t *Thread) pointer(addr uint64) (uint64, Errno) {
-	lo, e := t.word(addr)
+func pointer(t *Thread, addr uint64) (uint64, Errno) {
+	lo, e := word(t, addr)
 	if e != 0 {
 		return 0, e
 	}
-	hi, e := t.word(addr + 4)
+	hi, e := word(t, addr+4)
 	return uint64(hi)<<32 | uint64(lo), e
 }

@@ -25,6 +25,16 @@ type Notify struct {
 	unlinked []FileKey
 }
 
+var notify = NewSlot[*Node, Notify]()
+
+func init() {
+	Register(Hooks{FileClosed: func(n *Node, of *OpenFile) {
+		if h, ok := of.File.(*HostFile); ok {
+			n.notifyClosed(h, of.Flags)
+		}
+	}})
+}
+
 // Inotify is one instance.
 type Inotify struct {
 	node     *Node
@@ -56,15 +66,15 @@ type Entry struct {
 }
 
 // Watched reports whether anything is watched at all.
-func (n *Node) Watched() bool { return n.Notify.watches > 0 }
+func (n *Node) Watched() bool { return notify.Of(n).watches > 0 }
 
 // NewInotify makes an instance.
 func (n *Node) NewInotify() (*Inotify, Errno) {
-	if len(n.Notify.instances) == inotifyMaxInstances {
+	if len(notify.Of(n).instances) == inotifyMaxInstances {
 		return nil, unix.EMFILE
 	}
 	f := &Inotify{node: n}
-	n.Notify.instances = append(n.Notify.instances, f)
+	notify.Of(n).instances = append(notify.Of(n).instances, f)
 	return f, 0
 }
 
@@ -81,8 +91,8 @@ func (f *Inotify) Changed() *Queue { return &f.changed }
 
 // Release implements File.
 func (f *Inotify) Release(n *Node) {
-	n.Notify.watches -= len(f.watches)
-	n.Notify.instances = slices.DeleteFunc(n.Notify.instances, func(x *Inotify) bool { return x == f })
+	notify.Of(n).watches -= len(f.watches)
+	notify.Of(n).instances = slices.DeleteFunc(notify.Of(n).instances, func(x *Inotify) bool { return x == f })
 }
 
 // Describe implements Describer.
@@ -162,12 +172,12 @@ func (f *Inotify) Add(key FileKey, mask uint32) (wd int, e Errno) {
 		w.mask |= mask & kept
 		return w.wd, 0
 	}
-	if f.node.Notify.watches == inotifyMaxWatches {
+	if notify.Of(f.node).watches == inotifyMaxWatches {
 		return 0, unix.ENOSPC
 	}
 	f.lastWD++
 	f.watches = append(f.watches, &watch{f.lastWD, key, mask & kept})
-	f.node.Notify.watches++
+	notify.Of(f.node).watches++
 	return f.lastWD, 0
 }
 
@@ -184,7 +194,7 @@ func (f *Inotify) Remove(wd int) Errno {
 
 func (f *Inotify) drop(w *watch) {
 	f.watches = slices.DeleteFunc(f.watches, func(x *watch) bool { return x == w })
-	f.node.Notify.watches--
+	notify.Of(f.node).watches--
 	f.queue(notifyEvent{wd: w.wd, mask: unix.IN_IGNORED})
 }
 
@@ -229,7 +239,7 @@ func (f *Inotify) tell(key FileKey, mask, cookie uint32, name string, gone bool)
 // NotifyInode tells who watches the inode itself.
 func (n *Node) NotifyInode(key FileKey, mask uint32) {
 	key = n.Files.first(key)
-	for _, f := range n.Notify.instances {
+	for _, f := range notify.Of(n).instances {
 		f.tell(key, mask, 0, "", false)
 	}
 }
@@ -237,7 +247,7 @@ func (n *Node) NotifyInode(key FileKey, mask uint32) {
 // NotifyName tells who watches a directory of something that happened to a name in it.
 func (n *Node) NotifyName(dir FileKey, name string, mask, cookie uint32) {
 	dir = n.Files.first(dir)
-	for _, f := range n.Notify.instances {
+	for _, f := range notify.Of(n).instances {
 		f.tell(dir, mask, cookie, name, false)
 	}
 }
@@ -246,7 +256,7 @@ func (n *Node) NotifyName(dir FileKey, name string, mask, cookie uint32) {
 // it was done to an open file.
 func (n *Node) NotifyEntry(e Entry, key FileKey, mask uint32, open bool) {
 	dir, key := n.Files.first(e.Dir), n.Files.first(key)
-	for _, f := range n.Notify.instances {
+	for _, f := range notify.Of(n).instances {
 		if e.Dir != (FileKey{}) {
 			f.tell(dir, mask, 0, e.Name, open && e.Removed)
 		}
@@ -274,7 +284,7 @@ func (h *HostFile) isDir() uint32 {
 
 // WantsOpen reports whether an event of an open file would be told to anybody.
 func (n *Node) WantsOpen(h *HostFile, mask uint32) bool {
-	if n.Notify.watches == 0 {
+	if notify.Of(n).watches == 0 {
 		return false
 	}
 	if h.Entry == nil {
@@ -296,7 +306,7 @@ func (n *Node) wantedAnywhere(mask uint32) bool {
 }
 
 func (n *Node) anyWatch(f func(*watch) bool) bool {
-	for _, x := range n.Notify.instances {
+	for _, x := range notify.Of(n).instances {
 		if slices.ContainsFunc(x.watches, f) {
 			return true
 		}
@@ -311,7 +321,7 @@ func (n *Node) WatchesInode(key FileKey) bool {
 }
 
 // NotifyCookie returns a number for the two events of a rename.
-func (n *Node) NotifyCookie() uint32 { n.Notify.cookie++; return n.Notify.cookie }
+func (n *Node) NotifyCookie() uint32 { notify.Of(n).cookie++; return notify.Of(n).cookie }
 
 // NotifyUnlinked is called when a file has lost its last name. Its inode goes with the
 // last descriptor for it.
@@ -320,7 +330,7 @@ func (n *Node) NotifyUnlinked(key FileKey) {
 		return
 	}
 	if n.isOpen(key) {
-		n.Notify.unlinked = append(n.Notify.unlinked, n.Files.first(key))
+		notify.Of(n).unlinked = append(notify.Of(n).unlinked, n.Files.first(key))
 		return
 	}
 	n.inodeGone(key)
@@ -329,13 +339,13 @@ func (n *Node) NotifyUnlinked(key FileKey) {
 // NotifyRelinked is called when a file has got a name again (linkat(2) of a descriptor).
 func (n *Node) NotifyRelinked(key FileKey) {
 	key = n.Files.first(key)
-	n.Notify.unlinked = slices.DeleteFunc(n.Notify.unlinked, func(x FileKey) bool { return x == key })
+	notify.Of(n).unlinked = slices.DeleteFunc(notify.Of(n).unlinked, func(x FileKey) bool { return x == key })
 }
 
 func (n *Node) inodeGone(key FileKey) {
 	n.NotifyInode(key, unix.IN_DELETE_SELF)
 	key = n.Files.first(key)
-	for _, f := range n.Notify.instances {
+	for _, f := range notify.Of(n).instances {
 		for _, w := range slices.Clone(f.watches) {
 			if w.key == key {
 				f.drop(w)
@@ -346,7 +356,7 @@ func (n *Node) inodeGone(key FileKey) {
 
 // notifyClosed is called when the last descriptor of an open file description is gone.
 func (n *Node) notifyClosed(h *HostFile, flags int) {
-	if n.Notify.watches == 0 || flags&unix.O_PATH != 0 {
+	if notify.Of(n).watches == 0 || flags&unix.O_PATH != 0 {
 		return
 	}
 	mask := uint32(unix.IN_CLOSE_NOWRITE)
@@ -354,12 +364,12 @@ func (n *Node) notifyClosed(h *HostFile, flags int) {
 		mask = unix.IN_CLOSE_WRITE
 	}
 	switch key := n.Files.first(h.Key()); {
-	case h.Mapped && (n.WantsOpen(h, mask) || slices.Contains(n.Notify.unlinked, key)):
+	case h.Mapped && (n.WantsOpen(h, mask) || slices.Contains(notify.Of(n).unlinked, key)):
 		// Linux closes it with the last mapping, and munmap is not seen.
 		n.Refuse(nil, "inotify of a file that was mapped", h.Path, false)
 	default:
 		n.NotifyOpen(h, mask)
-		if slices.Contains(n.Notify.unlinked, key) && !n.isOpen(key) {
+		if slices.Contains(notify.Of(n).unlinked, key) && !n.isOpen(key) {
 			n.NotifyRelinked(key)
 			n.inodeGone(key)
 		}

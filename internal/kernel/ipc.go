@@ -66,13 +66,12 @@ type ipcObject interface{ perm() *IPCPerm }
 // ipcTable are the objects of one kind. Ids are given as Linux gives them: the
 // lowest free index and, above it, a number that grows when indices are reused.
 type ipcTable[T ipcObject] struct {
-	objects   map[int]T // by index
-	seq, last int
+	objects map[int]T // by index
+	seq     int
+	last    int // 1 more than the index given last
 }
 
 const ipcIndexBits = 15
-
-func newIPCTable[T ipcObject]() ipcTable[T] { return ipcTable[T]{objects: map[int]T{}, last: -1} }
 
 // add enters an object and gives it its id.
 func (t *ipcTable[T]) add(o T) {
@@ -80,10 +79,13 @@ func (t *ipcTable[T]) add(o T) {
 	for _, used := t.objects[i]; used; _, used = t.objects[i] {
 		i++
 	}
-	if i <= t.last {
+	if i < t.last {
 		t.seq++
 	}
-	t.last = i
+	t.last = i + 1
+	if t.objects == nil {
+		t.objects = map[int]T{}
+	}
 	t.objects[i] = o
 	o.perm().ID = t.seq<<ipcIndexBits | i
 }

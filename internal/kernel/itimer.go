@@ -36,6 +36,18 @@ const (
 
 var itimerSignal = [3]unix.Signal{unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF}
 
+func init() {
+	Register(Hooks{
+		Execs: func(t *Thread) { t.Proc.dropTimers() },
+		ProcessExits: func(p *Process) {
+			p.dropTimers()
+			for i := range p.ITimers {
+				p.dropITimer(i)
+			}
+		},
+	})
+}
+
 // String names the timer: its id or its signal, and the process.
 func (it *IntervalTimer) String() string {
 	if it.ID >= 0 {

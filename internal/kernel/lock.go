@@ -23,7 +23,17 @@ type Locks struct {
 	blocked []blockedLock
 }
 
-func (l *Locks) init() { l.files = map[FileKey]*fileLocks{} }
+var locks = NewSlot[*Node, Locks]()
+
+// LocksOf returns the node's locks.
+func LocksOf(n *Node) *Locks { return locks.Of(n) }
+
+func init() {
+	Register(Hooks{
+		DescriptorClosed: func(n *Node, table *FDTable, of *OpenFile) { locks.Of(n).descriptorClosed(table, of) },
+		FileClosed:       func(n *Node, of *OpenFile) { locks.Of(n).fileClosed(of) },
+	})
+}
 
 // fileLocks are the locks on one file.
 type fileLocks struct {
@@ -105,6 +115,9 @@ func (l *Locks) on(key FileKey) *fileLocks {
 	f := l.files[key]
 	if f == nil {
 		f = &fileLocks{}
+		if l.files == nil {
+			l.files = map[FileKey]*fileLocks{}
+		}
 		l.files[key] = f
 	}
 	return f

@@ -41,15 +41,15 @@ func TestRecordLocksAgainstBytes(t *testing.T) {
 				mark = 'w'
 			}
 			if n(3) == 0 {
-				node.Locks.Unlock(key, x)
+				LocksOf(node).Unlock(key, x)
 				mark, blocked = 0, false
-			} else if e := node.Locks.Lock(key, x); (e == unix.EAGAIN) != blocked {
+			} else if e := LocksOf(node).Lock(key, x); (e == unix.EAGAIN) != blocked {
 				t.Fatalf("round %d step %d: lock %+v: %v, model says blocked %v", round, step, x, e, blocked)
 			}
 			for i := x.Start; !blocked && i <= x.End; i++ {
 				model[o][i] = mark
 			}
-			checkTidy(t, node.Locks.files[key])
+			checkTidy(t, LocksOf(node).files[key])
 		}
 	}
 }
@@ -79,13 +79,13 @@ func TestLocksUntilEndOfFile(t *testing.T) {
 	node := NewNode(0, "n0", 1)
 	a, b := LockOwner{Table: NewFDTable()}, LockOwner{File: &OpenFile{}}
 	key := FileKey{1, 2}
-	node.Locks.Lock(key, RecordLock{Owner: a, Start: 0, End: EndOfFile, Write: true})
-	node.Locks.Unlock(key, RecordLock{Owner: a, Start: 10, End: 19})
+	LocksOf(node).Lock(key, RecordLock{Owner: a, Start: 0, End: EndOfFile, Write: true})
+	LocksOf(node).Unlock(key, RecordLock{Owner: a, Start: 10, End: 19})
 	for _, c := range []struct {
 		start, end int64
 		free       bool
 	}{{10, 19, true}, {9, 10, false}, {19, 20, false}, {1 << 40, EndOfFile, false}} {
-		_, conflict := node.Locks.Conflict(key, RecordLock{Owner: b, Start: c.start, End: c.end})
+		_, conflict := LocksOf(node).Conflict(key, RecordLock{Owner: b, Start: c.start, End: c.end})
 		if conflict == c.free {
 			t.Errorf("%d to %d: conflict %v", c.start, c.end, conflict)
 		}
@@ -99,7 +99,7 @@ func TestFlock(t *testing.T) {
 	a, b := file(), file()
 	set := func(what string, f *OpenFile, exclusive, ok bool) {
 		t.Helper()
-		if wait := node.Locks.Flock(key, f, exclusive); (wait == nil) != ok {
+		if wait := LocksOf(node).Flock(key, f, exclusive); (wait == nil) != ok {
 			t.Errorf("%s: got it: %v", what, wait == nil)
 		}
 	}
@@ -111,8 +111,8 @@ func TestFlock(t *testing.T) {
 	b.Drop(node)
 	set("after the other was closed", a, false, true)
 	a.Drop(node)
-	if len(node.Locks.files) != 0 {
-		t.Errorf("left: %v", node.Locks.files)
+	if len(LocksOf(node).files) != 0 {
+		t.Errorf("left: %v", LocksOf(node).files)
 	}
 }
 
@@ -127,15 +127,15 @@ func TestClosingAnyDescriptorDropsPOSIXLocks(t *testing.T) {
 	}
 	posix, ofd := LockOwner{Table: table}, LockOwner{File: open(3)}
 	open(4)
-	node.Locks.Lock(key, RecordLock{Owner: posix, End: 9, Write: true})
-	node.Locks.Lock(key, RecordLock{Owner: ofd, Start: 20, End: 29, Write: true})
+	LocksOf(node).Lock(key, RecordLock{Owner: posix, End: 9, Write: true})
+	LocksOf(node).Lock(key, RecordLock{Owner: ofd, Start: 20, End: 29, Write: true})
 	table.Close(node, 4)
 	other := RecordLock{Owner: LockOwner{Table: NewFDTable()}, End: EndOfFile}
-	if r, ok := node.Locks.Conflict(key, other); !ok || r.Owner != ofd {
+	if r, ok := LocksOf(node).Conflict(key, other); !ok || r.Owner != ofd {
 		t.Errorf("after the first close: %+v %v", r, ok)
 	}
 	table.Close(node, 3)
-	if r, ok := node.Locks.Conflict(key, other); ok {
+	if r, ok := LocksOf(node).Conflict(key, other); ok {
 		t.Errorf("after the last close: %+v", r)
 	}
 }

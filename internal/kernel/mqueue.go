@@ -27,6 +27,13 @@ type MQueues struct {
 	bytes  map[int]int // counted against RLIMIT_MSGQUEUE, by user
 }
 
+var mqueues = NewSlot[*Node, MQueues]()
+
+// MQueuesOf returns the node's queues.
+func MQueuesOf(n *Node) *MQueues { return mqueues.Of(n) }
+
+func init() { Register(Hooks{DescriptorClosed: flushMQ}) }
+
 // MQueue is one queue. It lasts as long as it has a name or is open.
 type MQueue struct {
 	Name             string
@@ -193,7 +200,7 @@ func (d *MQDesc) Changed() *Queue { return &d.Queue.changed }
 // Release implements File.
 func (d *MQDesc) Release(n *Node) {
 	d.Queue.opens--
-	n.MQueues.forget(d.Queue)
+	mqueues.Of(n).forget(d.Queue)
 }
 
 // Describe implements Describer; StatMode Moder.
@@ -278,30 +285,32 @@ func (w *mqWait) wake() {
 // WaitToSend and WaitToReceive enter t as one who waits. Once it is woken its message
 // has gone, or MQReceived returns the one it got.
 func (q *MQueue) WaitToSend(t *Thread, prio uint32, data []byte) {
-	t.mq = &mqWait{t, q, mqMsg{prio, data}}
-	q.senders = append(q.senders, t.mq)
+	w := &mqWait{t, q, mqMsg{prio, data}}
+	t.Wait.Entry = w
+	q.senders = append(q.senders, w)
 }
 
 func (q *MQueue) WaitToReceive(t *Thread) {
-	t.mq = &mqWait{t: t, queue: q}
-	q.receivers = append(q.receivers, t.mq)
+	w := &mqWait{t: t, queue: q}
+	t.Wait.Entry = w
+	q.receivers = append(q.receivers, w)
 }
 
 // WaitsForMQ reports whether t is entered.
-func (t *Thread) WaitsForMQ() bool { return t.mq != nil }
+func WaitsForMQ(t *Thread) bool { _, ok := t.Wait.Entry.(*mqWait); return ok }
 
 // MQReceived is the message that a woken receiver got.
-func (t *Thread) MQReceived() (prio uint32, data []byte) { return t.mq.msg.prio, t.mq.msg.data }
+func MQReceived(t *Thread) (prio uint32, data []byte) {
+	m := t.Wait.Entry.(*mqWait).msg
+	return m.prio, m.data
+}
 
-// leaveMQ ends t's wait.
-func (t *Thread) leaveMQ() {
-	if t.mq == nil {
-		return
-	}
-	other := func(w *mqWait) bool { return w == t.mq }
-	q := t.mq.queue
+// Leave implements WaitEntry: it ends w's wait.
+func (w *mqWait) Leave(t *Thread) {
+	other := func(x *mqWait) bool { return x == w }
+	q := w.queue
 	q.senders, q.receivers = slices.DeleteFunc(q.senders, other), slices.DeleteFunc(q.receivers, other)
-	t.mq = nil
+	t.Wait.Entry = nil
 }
 
 // Notify is mq_notify(2): p is told of the next message that comes to the empty queue.
@@ -348,7 +357,11 @@ func (how *MQNotify) wake(reason byte) {
 }
 
 // flushMQ is called when a process closes a descriptor: its wish to be told is gone.
-func (n *Node) flushMQ(table *FDTable, d *MQDesc) {
+func flushMQ(_ *Node, table *FDTable, of *OpenFile) {
+	d, ok := of.File.(*MQDesc)
+	if !ok {
+		return
+	}
 	if p := d.Queue.notified; p != nil && p.FDs == table {
 		d.Queue.Unnotify(p)
 	}

@@ -19,7 +19,10 @@ const (
 // MsgQueues are the node's System V message queues.
 type MsgQueues struct{ queues ipcTable[*MsgQueue] }
 
-func (s *MsgQueues) init() { s.queues = newIPCTable[*MsgQueue]() }
+var msgQueues = NewSlot[*Node, MsgQueues]()
+
+// MsgQueuesOf returns the node's message queues.
+func MsgQueuesOf(n *Node) *MsgQueues { return msgQueues.Of(n) }
 
 // MsgQueue is one queue.
 type MsgQueue struct {
@@ -152,14 +155,15 @@ func (q *MsgQueue) Receive(t *Thread, w MsgWant) (Msg, Errno) {
 
 // Wait enters t as a receiver.
 func (q *MsgQueue) Wait(t *Thread, w MsgWant) {
-	t.msg = &msgReceiver{t: t, queue: q, want: w}
-	q.receivers = append(q.receivers, t.msg)
+	r := &msgReceiver{t: t, queue: q, want: w}
+	t.Wait.Entry = r
+	q.receivers = append(q.receivers, r)
 }
 
 // WaitsForMsg reports whether t is entered as a receiver. Once it is woken, Got
 // returns its message, or the error of its wait.
-func (t *Thread) WaitsForMsg() bool { return t.msg != nil }
-func (t *Thread) Got() (Msg, Errno) { return t.msg.got, Errno(t.Wait.Aux[0]) }
+func WaitsForMsg(t *Thread) bool { _, ok := t.Wait.Entry.(*msgReceiver); return ok }
+func Got(t *Thread) (Msg, Errno) { return t.Wait.Entry.(*msgReceiver).got, Errno(t.Wait.Aux[0]) }
 
 // finish ends r's wait; the message or error is kept until the call ends.
 func (r *msgReceiver) finish(e Errno) {
@@ -178,10 +182,8 @@ func (r *msgReceiver) leave() {
 	}
 }
 
-// leaveMsg ends t's wait.
-func (t *Thread) leaveMsg() {
-	if t.msg != nil {
-		t.msg.leave()
-		t.msg = nil
-	}
+// Leave implements WaitEntry: it ends r's wait.
+func (r *msgReceiver) Leave(t *Thread) {
+	r.leave()
+	t.Wait.Entry = nil
 }

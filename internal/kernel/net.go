@@ -41,6 +41,17 @@ type flowKey struct {
 // flow counts what this node sent on one Flow.
 type flow struct{ epoch, seq int }
 
+var nets = NewSlot[*Node, Net]()
+
+// NetOf returns the node's network stack.
+func NetOf(n *Node) *Net {
+	s := nets.Of(n)
+	if s.conns == nil {
+		s.init(n)
+	}
+	return s
+}
+
 func (s *Net) init(n *Node) {
 	s.conns = map[connKey]*TCP{}
 	s.flows = map[flowKey]*flow{}

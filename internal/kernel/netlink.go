@@ -61,7 +61,7 @@ func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
 		s.autobind(t)
 		return 0
 	}
-	if t.Node().Net.netlink[port] != nil {
+	if NetOf(t.Node()).netlink[port] != nil {
 		return unix.EADDRINUSE
 	}
 	s.setPort(port)
@@ -70,14 +70,14 @@ func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
 
 func (s *Netlink) setPort(port uint32) {
 	s.port = port
-	s.Node.Net.netlink[port] = s
+	NetOf(s.Node).netlink[port] = s
 }
 
 // autobind gives the socket the process's id as its port, or one from above
 // when that is taken.
 func (s *Netlink) autobind(t *Thread) {
 	port := uint32(t.Proc.PID)
-	for next := ^uint32(4096); s.Node.Net.netlink[port] != nil; next-- {
+	for next := ^uint32(4096); NetOf(s.Node).netlink[port] != nil; next-- {
 		port = next
 	}
 	s.setPort(port)
@@ -436,7 +436,7 @@ func (s *Netlink) Shutdown(int) Errno { return unix.EOPNOTSUPP }
 // Release implements File.
 func (s *Netlink) Release(*Node) {
 	if s.port != 0 {
-		delete(s.Node.Net.netlink, s.port)
+		delete(NetOf(s.Node).netlink, s.port)
 	}
 }
 

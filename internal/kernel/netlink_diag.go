@@ -66,7 +66,7 @@ func (s *Netlink) diag(t *Thread, b []byte) {
 // inetDiag describes the sockets in one of the states by a struct inet_diag_msg each.
 func (n *Node) inetDiag(proto ariadne.Protocol, family int, states uint32) [][]byte {
 	var parts [][]byte
-	n.Net.eachListed(n, proto, family, func(x inetSocket, e SocketEntry) {
+	NetOf(n).eachListed(n, proto, family, func(x inetSocket, e SocketEntry) {
 		if states>>e.State&1 == 0 {
 			return
 		}

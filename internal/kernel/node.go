@@ -60,18 +60,8 @@ type Node struct {
 	silent  timerHeap
 	seq     uint64 // order of creation, for ties
 
-	Net       Net
-	Futexes   Futexes
-	Sems      Sems
-	MsgQueues MsgQueues
-	Shms      Shms
-	Locks     Locks
-	AIO       AIO
-	Files     Files
-	Notify    Notify
-	MQueues   MQueues
-	Terminals map[int]*Terminal // by number, as long as the master is open
-	fifos     []*Pipe           // named pipes that are open, in order of opening
+	Files Files
+	state slots // what packages of objects keep
 
 	// Carried are the supervisor's descriptors of host files that are on their
 	// way between processes; Stale those that the node layer is to close.
@@ -92,9 +82,6 @@ type Node struct {
 	Refusals []ariadne.Refusal // one for each name and program
 	Used     []UsedFile        // of the last call
 	Asked    []string          // paths that the last call has looked up besides its arguments
-
-	logged  int  // of its output, by size
-	logsCut bool // more was written
 }
 
 // Host is a name and its addresses, as in /etc/hosts.
@@ -108,13 +95,6 @@ func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, seq: consoles, Rand: NewRand(seed),
 		Procs: map[int]*Process{}}
 	n.Init = n.newInit()
-	n.Net.init(n)
-	n.Futexes.init()
-	n.Sems.init()
-	n.MsgQueues.init()
-	n.Shms.ipcTable = newIPCTable[*Shm]()
-	n.Locks.init()
-	n.AIO.init()
 	n.Files.init()
 	return n
 }

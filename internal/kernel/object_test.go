@@ -169,7 +169,7 @@ func TestFIFO(t *testing.T) {
 		t.Error("open for both")
 	}
 	both.Release(n)
-	if len(n.fifos) != 0 {
-		t.Errorf("%d named pipes are left", len(n.fifos))
+	if len(named.Of(n).open) != 0 {
+		t.Errorf("%d named pipes are left", len(named.Of(n).open))
 	}
 }

@@ -29,9 +29,8 @@ type Process struct {
 	Threads        []*Thread // alive, leader first while it lives
 	Leader         *Thread   // the thread with the process's id, dead or alive
 	FDs            *FDTable
-	Shm            ShmMap // attached segments
-	MM             int    // address space: shared with CLONE_VM; key of private futexes
-	UID, GID       int    // effective; SetUser and Cred keep them
+	MM             int // address space: shared with CLONE_VM; key of private futexes
+	UID, GID       int // effective; SetUser and Cred keep them
 	Cred           Cred
 	Umask          int
 	// AdvisedFork: some of its memory may not be copied to children as it is.
@@ -80,6 +79,7 @@ type Process struct {
 	ITimers               [3]*IntervalTimer      // setitimer: real, virtual, profiling
 	PTimers               map[int]*IntervalTimer // timer_create
 	nextTimer             int
+	state                 slots // what packages of objects keep
 }
 
 // NewProcess returns a process with one thread, the child of parent (or nil).
@@ -88,7 +88,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
 		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &Actions{},
-		Shm: ShmMap{}, Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
@@ -246,8 +246,11 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	}
 	if a.Flags&unix.CLONE_VM != 0 {
 		c.MM = p.MM
-	} else {
-		c.Shm = p.Shm.fork()
+	}
+	for i := range hooks {
+		if h := hooks[i].Forks; h != nil {
+			h(p, c, a.Flags)
+		}
 	}
 	if a.Flags&unix.CLONE_SIGHAND != 0 {
 		c.Actions = p.Actions
@@ -283,13 +286,15 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 			x.Exit()
 		}
 	}
-	t.releaseFutexes()
+	for i := range hooks {
+		if h := hooks[i].Execs; h != nil {
+			h(t)
+		}
+	}
 	p.Leader = t
 	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
 	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
 	p.Actions = p.Actions.exec()
-	p.dropTimers()
-	p.leaveShm()
 	if p.FDs.Shared() {
 		old := p.FDs
 		p.FDs = old.Fork()
@@ -308,18 +313,6 @@ func CommName(s string) string {
 	return s
 }
 
-// leaveMemory does what a thread's end means for memory it shares: robust
-// futexes, and the word that pthread_join waits on.
-func (t *Thread) leaveMemory() {
-	t.releaseFutexes()
-	if t.ClearTID != 0 {
-		if t.M.WriteMem(t.ClearTID, make([]byte, 4)) == 0 {
-			t.Node().Futexes.Wake(t, t.ClearTID, false, 1, FutexAny)
-		}
-		t.ClearTID = 0
-	}
-}
-
 // Exit ends the thread while its memory is still there. When it was the last,
 // the caller ends the process too.
 func (t *Thread) Exit() {
@@ -327,8 +320,11 @@ func (t *Thread) Exit() {
 		return
 	}
 	p := t.Proc
-	t.leaveMemory()
-	p.Node.AbandonOpens(t)
+	for i := range hooks {
+		if h := hooks[i].ThreadExits; h != nil {
+			h(t)
+		}
+	}
 	t.EndWait()
 	t.State = Dead
 	t.Pending = nil
@@ -357,17 +353,22 @@ func (p *Process) Exit(status, signal int, core bool) {
 		t.Exit()
 	}
 	p.Pending = nil
-	p.dropTimers()
-	for i := range p.ITimers {
-		p.dropITimer(i)
-	}
 	if p.FDs != nil {
 		p.FDs.Leave(n)
 	}
-	n.Sems.exit(p)
-	p.leaveShm()
+	for i := range hooks {
+		if h := hooks[i].ProcessExits; h != nil {
+			h(p)
+		}
+	}
 	p.releaseVfork()
-	p.leaderEnds()
+	if p.SID == p.PID {
+		for i := range hooks {
+			if h := hooks[i].SessionEnds; h != nil {
+				h(p)
+			}
+		}
+	}
 	p.leaveFamily()
 	if p.Command >= 0 {
 		e := ariadne.Exit{At: n.Now, Command: p.Command, Status: status, Signal: signal}

@@ -13,7 +13,14 @@ const (
 // Sems are the node's System V semaphore sets.
 type Sems struct{ sets ipcTable[*SemSet] }
 
-func (s *Sems) init() { s.sets = newIPCTable[*SemSet]() }
+var sems = NewSlot[*Node, Sems]()
+
+// SemsOf returns the node's semaphore sets.
+func SemsOf(n *Node) *Sems { return sems.Of(n) }
+
+func init() {
+	Register(Hooks{ProcessExits: func(p *Process) { sems.Of(p.Node).exit(p) }})
+}
 
 // SemSet is a set of semaphores.
 type SemSet struct {
@@ -111,20 +118,17 @@ func (s *SemSet) Do(t *Thread, ops []SemOp) (block SemOp, would bool, e Errno) {
 
 // Wait enters t with its operations, of which block cannot be done yet.
 func (s *SemSet) Wait(t *Thread, ops []SemOp, block SemOp) {
-	t.sem = &semWait{t, s, ops, block}
-	s.waits = append(s.waits, t.sem)
+	w := &semWait{t, s, ops, block}
+	t.Wait.Entry = w
+	s.waits = append(s.waits, w)
 }
 
 // WaitsOnSem reports whether t waits for semaphores.
-func (t *Thread) WaitsOnSem() bool { return t.sem != nil }
+func WaitsOnSem(t *Thread) bool { _, ok := t.Wait.Entry.(*semWait); return ok }
 
-// leaveSem ends t's wait without a result.
-func (t *Thread) leaveSem() {
-	w := t.sem
-	if w == nil {
-		return
-	}
-	t.sem = nil
+// Leave implements WaitEntry: it ends w's wait without a result.
+func (w *semWait) Leave(t *Thread) {
+	t.Wait.Entry = nil
 	for i, x := range w.set.waits {
 		if x == w {
 			w.set.waits = append(w.set.waits[:i:i], w.set.waits[i+1:]...)
@@ -135,7 +139,7 @@ func (t *Thread) leaveSem() {
 
 // finish ends w's wait; its call returns e.
 func (w *semWait) finish(e Errno) {
-	w.t.leaveSem()
+	w.Leave(w.t)
 	w.t.Wait.Woken, w.t.Wait.Aux[0] = true, uint64(e)
 	w.t.Unpark()
 }

@@ -1,7 +1,8 @@
 package kernel
 
 import (
-	"sort"
+	"maps"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,11 +24,39 @@ func (s *Shm) perm() *IPCPerm { return &s.IPCPerm }
 // Shms are the segments of a node.
 type Shms struct{ ipcTable[*Shm] }
 
+var (
+	shms     = NewSlot[*Node, Shms]()
+	attached = NewSlot[*Process, shmMap]()
+)
+
+// ShmsOf returns the node's segments.
+func ShmsOf(n *Node) *Shms { return shms.Of(n) }
+
+func init() {
+	Register(Hooks{
+		Forks: func(parent, child *Process, flags uint64) {
+			if m := attached.Peek(parent); m != nil && flags&unix.CLONE_VM == 0 {
+				*attached.Of(child) = maps.Clone(*m)
+			}
+		},
+		Execs:        func(t *Thread) { leaveShm(t.Proc) },
+		ProcessExits: leaveShm,
+	})
+}
+
 // ShmMax is the largest size of a segment (shmget(2)).
 const ShmMax = 1<<64 - 1 - 1<<24
 
-// ShmMap says which segment a process has attached at which address.
-type ShmMap map[uint64]*Shm
+// shmMap says which segment a process has attached at which address.
+type shmMap map[uint64]*Shm
+
+// AttachedAt returns the segment that p has attached at addr, or nil.
+func AttachedAt(p *Process, addr uint64) *Shm {
+	if m := attached.Peek(p); m != nil {
+		return (*m)[addr]
+	}
+	return nil
+}
 
 // Open is shmget: alloc makes memory of the size and returns Linux's id for it.
 func (m *Shms) Open(t *Thread, key int, size uint64, flags uint32, alloc func() (int, Errno)) (*Shm, Errno) {
@@ -73,7 +102,11 @@ func (m *Shms) leave(n *Node, s *Shm) {
 func (s *Shm) Attachments(n *Node) int {
 	count := 0
 	for _, p := range n.Procs {
-		for _, at := range p.Shm {
+		m := attached.Peek(p)
+		if m == nil {
+			continue
+		}
+		for _, at := range *m {
 			if at == s {
 				count++
 			}
@@ -84,40 +117,34 @@ func (s *Shm) Attachments(n *Node) int {
 
 // AttachShm notes that t has attached a segment at addr, DetachShm that it has
 // detached what was there.
-func (t *Thread) AttachShm(s *Shm, addr uint64) {
-	t.Proc.Shm[addr] = s
+func AttachShm(t *Thread, s *Shm, addr uint64) {
+	m := attached.Of(t.Proc)
+	if *m == nil {
+		*m = shmMap{}
+	}
+	(*m)[addr] = s
 	s.Last, s.Attached = t.Proc.PID, t.Node().realNow()
 	t.Node().SharesMemory = true
 }
-func (t *Thread) DetachShm(addr uint64) { t.Proc.detachShm(addr) }
+func DetachShm(t *Thread, addr uint64) { detachShm(t.Proc, addr) }
 
-func (p *Process) detachShm(addr uint64) {
-	s := p.Shm[addr]
+func detachShm(p *Process, addr uint64) {
+	s := AttachedAt(p, addr)
 	if s == nil {
 		return
 	}
-	delete(p.Shm, addr)
+	delete(*attached.Of(p), addr)
 	s.Last, s.Detached = p.PID, p.Node.realNow()
-	p.Node.Shms.leave(p.Node, s)
-}
-
-// fork returns a copy for a child.
-func (m ShmMap) fork() ShmMap {
-	c := ShmMap{}
-	for addr, s := range m {
-		c[addr] = s
-	}
-	return c
+	shms.Of(p.Node).leave(p.Node, s)
 }
 
 // leaveShm detaches all: the process ends or runs another program.
-func (p *Process) leaveShm() {
-	var at []uint64
-	for addr := range p.Shm {
-		at = append(at, addr)
+func leaveShm(p *Process) {
+	m := attached.Peek(p)
+	if m == nil {
+		return
 	}
-	sort.Slice(at, func(i, j int) bool { return at[i] < at[j] })
-	for _, addr := range at {
-		p.detachShm(addr)
+	for _, addr := range slices.Sorted(maps.Keys(*m)) {
+		detachShm(p, addr)
 	}
 }

@@ -73,7 +73,7 @@ func TestBrokenRobustLists(t *testing.T) {
 		th.RobustList = flatBase + r.Uint64()%64*8
 		th.Exit()
 		for i := 0; i < len(before); i += 4 {
-			old, now := word(before[i:]), word(f.mem[i:])
+			old, now := getWord(before[i:]), getWord(f.mem[i:])
 			if old != now && (old&FutexTIDMask != uint32(th.TID) || now != old&FutexWaiters|FutexOwnerDied) {
 				t.Fatalf("seed %d: word %#x became %#x", seed, old, now)
 			}
@@ -81,7 +81,7 @@ func TestBrokenRobustLists(t *testing.T) {
 	}
 }
 
-func word(b []byte) uint32 {
+func getWord(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
@@ -94,17 +94,17 @@ func TestIPCIDsAreNotReused(t *testing.T) {
 	for range 200 {
 		if len(live) > 0 && n.Rand.Uint64()%2 == 0 {
 			i := int(n.Rand.Uint64() % uint64(len(live)))
-			n.Sems.Remove(live[i])
+			SemsOf(n).Remove(live[i])
 			live = append(live[:i], live[i+1:]...)
 			continue
 		}
-		s, e := n.Sems.Open(th, 0, 1, 0)
+		s, e := SemsOf(n).Open(th, 0, 1, 0)
 		if e != 0 || seen[s.ID] {
 			t.Fatalf("id %d, %v", s.ID, e)
 		}
 		seen[s.ID] = true
 		live = append(live, s)
-		if n.Sems.Get(s.ID) != s {
+		if SemsOf(n).Get(s.ID) != s {
 			t.Fatalf("id %d leads elsewhere", s.ID)
 		}
 	}

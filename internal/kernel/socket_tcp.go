@@ -96,7 +96,7 @@ func (n *Node) NewTCP(domain int) *TCP {
 }
 
 // net returns the stack that the socket belongs to.
-func (c *TCP) net() *Net { return &c.Node.Net }
+func (c *TCP) net() *Net { return NetOf(c.Node) }
 
 func (c *TCP) key() connKey { return connKey{c.local, c.remote} }
 

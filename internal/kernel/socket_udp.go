@@ -68,7 +68,7 @@ func (u *UDP) Bind(t *Thread, addr []byte) Errno {
 // takePort binds the socket to a, with any free port when it has none. locked:
 // bind(2) asked for this port.
 func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
-	ports := &u.Node.Net.udp
+	ports := &NetOf(u.Node).udp
 	if a.Port() == 0 {
 		port := ports.ephemeral(func(p uint16) bool { return len(ports.used[p]) == 0 })
 		if port == 0 {
@@ -105,7 +105,7 @@ func (u *UDP) autobind() Errno {
 // (udp_lib_lport_inuse) it lets the last bound socket that shares by
 // SO_REUSEPORT decide.
 func (u *UDP) conflicts(a netip.AddrPort) bool {
-	for _, s := range slices.Backward(u.Node.Net.udp.used[a.Port()]) {
+	for _, s := range slices.Backward(NetOf(u.Node).udp.used[a.Port()]) {
 		x := s.inetPart()
 		both := func(opt int) bool {
 			return u.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
@@ -162,7 +162,7 @@ func (u *UDP) disconnect() {
 
 func (u *UDP) freePort() {
 	if u.hasPort {
-		u.Node.Net.udp.remove(u.local.Port(), u)
+		NetOf(u.Node).udp.remove(u.local.Port(), u)
 		u.hasPort = false
 	}
 }
@@ -334,10 +334,10 @@ func (u *UDP) transmit(src, dst netip.AddrPort, data []byte) {
 	data = append([]byte(nil), data...)
 	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: src, Dst: dst}, Data: data}
 	if n.isOwn(dst.Addr()) {
-		n.Net.datagram(n, &m)
+		NetOf(n).datagram(n, &m)
 		return
 	}
-	n.Net.emit(n, n.Net.flowFor(flowKey{ariadne.UDP, connKey{src, dst}}, 0), m)
+	NetOf(n).emit(n, NetOf(n).flowFor(flowKey{ariadne.UDP, connKey{src, dst}}, 0), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.

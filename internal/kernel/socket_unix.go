@@ -575,7 +575,7 @@ func (s *Unix) Shutdown(how int) Errno {
 // Release implements File, as unix_release_sock does.
 func (s *Unix) Release(n *Node) {
 	s.dead = true
-	n.Net.forgetUnix(s)
+	NetOf(n).forgetUnix(s)
 	if x := s.peer; x != nil && !s.isDgram() {
 		x.shut = shutRead | shutWrite
 		// An empty record at the front does not count (Linux 6.16 and later).

@@ -89,7 +89,7 @@ func (s *Unix) bindPath(t *Thread, path string) Errno {
 
 func (s *Unix) bindName(name string) Errno {
 	key := unixKey{abstract: name, typ: s.Type}
-	if s.Node.Net.unix[key] != nil {
+	if NetOf(s.Node).unix[key] != nil {
 		return unix.EADDRINUSE
 	}
 	s.enter(key, []byte(name))
@@ -98,7 +98,7 @@ func (s *Unix) bindName(name string) Errno {
 
 // autobind gives the socket an abstract name of five hexadecimal digits.
 func (s *Unix) autobind() {
-	net := &s.Node.Net
+	net := NetOf(s.Node)
 	for {
 		net.unixNames = (net.unixNames + 1) & 0xfffff
 		if s.bindName(fmt.Sprintf("\x00%05x", net.unixNames)) == 0 {
@@ -111,7 +111,7 @@ func (s *Unix) autobind() {
 // is gone may have left its number to this one.
 func (s *Unix) enter(key unixKey, addr []byte) {
 	s.key, s.addr = key, addr
-	s.Node.Net.unix[key] = s
+	NetOf(s.Node).unix[key] = s
 }
 
 func (n *Net) forgetUnix(s *Unix) {
@@ -130,7 +130,7 @@ func (s *Unix) find(t *Thread, b []byte) (*Unix, Errno) {
 			return nil, e
 		}
 	}
-	x := s.Node.Net.unix[key]
+	x := NetOf(s.Node).unix[key]
 	switch {
 	case x == nil:
 		return nil, unix.ECONNREFUSED

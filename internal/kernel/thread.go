@@ -68,11 +68,7 @@ type Thread struct {
 	naps       bool   // it has kept a Go runtime alive
 	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)
 	seenMask   SigSet // its mask when the kernel last looked
-	futex      *futexWaiter
-	sem        *semWait
-	msg        *msgReceiver
-	mq         *mqWait
-	piOwned    []futexKey // priority-inheriting futexes it holds while others wait
+	state      slots  // what packages of objects keep
 }
 
 // AltStack is a stack_t as sigaltstack(2) takes it.
@@ -104,6 +100,8 @@ type Wait struct {
 	Uninterruptible bool
 	// Preempted: others had their turn at the entry of the call.
 	Preempted bool
+	// Entry is where the thread stands among those who wait for an object, or nil.
+	Entry WaitEntry
 
 	queues []*Queue
 	timer  *Timer
@@ -234,10 +232,9 @@ func (t *Thread) EndWait() {
 	if t.Wait.timer != nil {
 		t.Node().StopTimer(t.Wait.timer)
 	}
-	t.Node().Futexes.Leave(t)
-	t.leaveSem()
-	t.leaveMsg()
-	t.leaveMQ()
+	if t.Wait.Entry != nil {
+		t.Wait.Entry.Leave(t)
+	}
 	target, held := t.Wait.target, t.Wait.held
 	t.Wait = Wait{}
 	if held {

@@ -67,6 +67,19 @@ type ttyInput struct {
 	eof  bool
 }
 
+// terminals are those of a node by number, as long as the master is open.
+type terminals struct{ open map[int]*Terminal }
+
+var ttys = NewSlot[*Node, terminals]()
+
+func init() { Register(Hooks{SessionEnds: leaderEnds}) }
+
+// TerminalOn returns a terminal by its number, or nil.
+func TerminalOn(n *Node, number int) *Terminal { return ttys.Of(n).open[number] }
+
+// AnyTerminal reports whether a node has a terminal.
+func AnyTerminal(n *Node) bool { return len(ttys.Of(n).open) > 0 }
+
 // PtyMaster and PtySlave are the ends of a terminal. Each open of the slave makes one.
 type PtyMaster struct{ *Terminal }
 
@@ -78,13 +91,14 @@ type PtySlave struct {
 // OpenPty makes a terminal and returns its master end.
 func (n *Node) OpenPty(p *Process) *PtyMaster {
 	x := &Terminal{Termios: newTermios(), Locked: true, UID: p.Cred.UID.FS, GID: ttyGroup, Mode: 0o620}
-	for n.Terminals[x.N] != nil {
+	all := ttys.Of(n)
+	for all.open[x.N] != nil {
 		x.N++
 	}
-	if n.Terminals == nil {
-		n.Terminals = map[int]*Terminal{}
+	if all.open == nil {
+		all.open = map[int]*Terminal{}
 	}
-	n.Terminals[x.N] = x
+	all.open[x.N] = x
 	return &PtyMaster{x}
 }
 
@@ -92,9 +106,9 @@ func (n *Node) OpenPty(p *Process) *PtyMaster {
 const ttyGroup = 5
 
 // TerminalOf returns the process's controlling terminal, or nil.
-func (p *Process) TerminalOf() *Terminal {
-	for i := range p.Node.Terminals {
-		if x := p.Node.Terminals[i]; x.Session == p.SID {
+func TerminalOf(p *Process) *Terminal {
+	for _, x := range ttys.Of(p.Node).open {
+		if x.Session == p.SID {
 			return x
 		}
 	}
@@ -109,7 +123,7 @@ func (x *Terminal) OpenSlave(p *Process, path string, control bool) (*PtySlave, 
 	}
 	x.slaves++
 	x.opened = true
-	if control && p.SID == p.PID && x.Session == 0 && p.TerminalOf() == nil {
+	if control && p.SID == p.PID && x.Session == 0 && TerminalOf(p) == nil {
 		x.Session, x.Group = p.SID, p.PGID
 	}
 	x.masterChanged.Notify(0)
@@ -133,7 +147,7 @@ func (s *PtySlave) Changed() *Queue  { return &s.slaveChanged }
 func (m *PtyMaster) Release(n *Node) {
 	m.gone = true
 	m.hangUp(n)
-	delete(n.Terminals, m.N)
+	delete(ttys.Of(n).open, m.N)
 }
 
 func (s *PtySlave) Release(n *Node) {
@@ -156,11 +170,8 @@ func (x *Terminal) hangUp(n *Node) {
 
 // leaderEnds does what the end of a session's leader means for its terminal: it is
 // nobody's then, and goes on.
-func (p *Process) leaderEnds() {
-	if p.SID != p.PID {
-		return
-	}
-	if x := p.TerminalOf(); x != nil {
+func leaderEnds(p *Process) {
+	if x := TerminalOf(p); x != nil {
 		group := x.Group
 		x.Session, x.Group = 0, 0
 		p.Node.signalGroup(group, unix.SIGHUP)
@@ -462,7 +473,7 @@ func (s *PtySlave) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 		switch {
 		case s.Session == p.SID && p.SID == p.PID:
 			return 0, 0
-		case p.SID != p.PID || p.TerminalOf() != nil:
+		case p.SID != p.PID || TerminalOf(p) != nil:
 			return 0, unix.EPERM
 		case s.Session != 0 && (arg != 1 || !p.Capable(unix.CAP_SYS_ADMIN)):
 			return 0, unix.EPERM

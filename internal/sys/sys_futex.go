@@ -51,7 +51,7 @@ type futexCall struct {
 
 func sysFutex(t *kernel.Thread, a Args) kernel.Result {
 	op := int(a[1]) &^ (futexPrivate | futexRealtime)
-	c := futexCall{t: t, f: &t.Node().Futexes, addr: a[0], addr2: a[4], private: a[1]&futexPrivate != 0,
+	c := futexCall{t: t, f: kernel.FutexesOf(t.Node()), addr: a[0], addr2: a[4], private: a[1]&futexPrivate != 0,
 		val: uint32(a[2]), val3: uint32(a[5]), timeout: a[3], clock: unix.CLOCK_MONOTONIC}
 	realtime := a[1]&futexRealtime != 0
 	if realtime && op != futexWaitBitset && op != futexWaitRequeuePI && op != futexLockPI2 {
@@ -132,24 +132,19 @@ func (c *futexCall) wait(mask uint32, relative bool) kernel.Result {
 	if c.t.Wait.Woken {
 		return kernel.Ret(0)
 	}
-	if !c.t.WaitsOnFutex() {
+	if !kernel.WaitsOnFutex(c.t) {
 		if e := c.expect(c.val); e != 0 {
 			return kernel.Fail(e)
 		}
 		c.f.Enqueue(c.t, c.addr, c.private, mask, 0)
 	}
 	if timedOut(c.t) {
-		return c.timeOut()
+		return kernel.Fail(unix.ETIMEDOUT)
 	}
 	if c.timeout != 0 {
 		return c.t.Block(kernel.RestartNoHand)
 	}
 	return c.t.Block(kernel.RestartSA)
-}
-
-func (c *futexCall) timeOut() kernel.Result {
-	c.f.Leave(c.t)
-	return kernel.Fail(unix.ETIMEDOUT)
 }
 
 func (c *futexCall) wake(mask uint32) kernel.Result {
@@ -253,14 +248,14 @@ func (c *futexCall) lockPI() kernel.Result {
 	if c.t.Wait.Woken {
 		return kernel.Ret(0)
 	}
-	if !c.t.WaitsOnFutex() {
+	if !kernel.WaitsOnFutex(c.t) {
 		waits, e := c.f.LockPI(c.t, c.addr, c.private, true)
 		if e != 0 || !waits {
 			return kernel.RetOr(0, e)
 		}
 	}
 	if timedOut(c.t) {
-		return c.timeOut()
+		return kernel.Fail(unix.ETIMEDOUT)
 	}
 	return c.t.Block(kernel.RestartAlways)
 }
@@ -276,16 +271,16 @@ func (c *futexCall) waitRequeuePI() kernel.Result {
 	if c.t.Wait.Woken {
 		return kernel.Ret(0)
 	}
-	if !c.t.WaitsOnFutex() {
+	if !kernel.WaitsOnFutex(c.t) {
 		if e := c.expect(c.val); e != 0 {
 			return kernel.Fail(e)
 		}
 		c.f.Enqueue(c.t, c.addr, c.private, kernel.FutexAny, c.addr2)
 	}
 	if timedOut(c.t) {
-		return c.timeOut()
+		return kernel.Fail(unix.ETIMEDOUT)
 	}
-	if c.t.Wait.Interrupted && c.t.WaitsToOwn() {
+	if c.t.Wait.Interrupted && kernel.WaitsToOwn(c.t) {
 		return kernel.Fail(unix.EAGAIN) // moved, then interrupted: Linux has the caller look again
 	}
 	return c.t.Block(kernel.RestartAlways)

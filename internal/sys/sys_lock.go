@@ -25,10 +25,10 @@ func sysFlock(t *kernel.Thread, a Args) kernel.Result {
 	}
 	key := kernel.LockKey(of.File)
 	if op&^unix.LOCK_NB == unix.LOCK_UN {
-		t.Node().Locks.Funlock(key, of)
+		kernel.LocksOf(t.Node()).Funlock(key, of)
 		return kernel.Ret(0)
 	}
-	wait := t.Node().Locks.Flock(key, of, op&unix.LOCK_EX != 0)
+	wait := kernel.LocksOf(t.Node()).Flock(key, of, op&unix.LOCK_EX != 0)
 	switch {
 	case wait == nil:
 		return kernel.Ret(0)
@@ -61,9 +61,9 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 		if typ == unix.F_UNLCK && cmd == unix.F_GETLK {
 			return kernel.Fail(unix.EINVAL)
 		}
-		find := t.Node().Locks.Conflict
+		find := kernel.LocksOf(t.Node()).Conflict
 		if typ == unix.F_UNLCK {
-			find = t.Node().Locks.Own
+			find = kernel.LocksOf(t.Node()).Own
 		}
 		r, found := find(kernel.LockKey(of.File), x)
 		return storeLock(t, r, found, a[2], b)
@@ -143,7 +143,7 @@ func errnoOf(err error) kernel.Errno {
 }
 
 func setLock(t *kernel.Thread, of *kernel.OpenFile, x kernel.RecordLock, typ int16, wait bool) kernel.Result {
-	mode, locks, key := of.Flags&unix.O_ACCMODE, &t.Node().Locks, kernel.LockKey(of.File)
+	mode, locks, key := of.Flags&unix.O_ACCMODE, kernel.LocksOf(t.Node()), kernel.LockKey(of.File)
 	switch {
 	case typ == unix.F_UNLCK:
 		locks.Unlock(key, x)
@@ -185,7 +185,7 @@ func storeLock(t *kernel.Thread, r kernel.RecordLock, found bool, addr uint64, b
 
 // setLease implements F_SETLEASE.
 func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result {
-	locks, key := &t.Node().Locks, kernel.LockKey(of.File)
+	locks, key := kernel.LocksOf(t.Node()), kernel.LockKey(of.File)
 	if typ == unix.F_UNLCK {
 		return kernel.RetOr(0, locks.Unlease(key, of))
 	}
@@ -213,14 +213,14 @@ func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result 
 // about to open or truncate it; done says that the call goes no further.
 func breakLeases(t *kernel.Thread, dirfd uint64, name string, follow, write, wait bool) (res kernel.Result, done bool) {
 	n := t.Node()
-	if !n.Locks.HasLeases() {
+	if !kernel.LocksOf(n).HasLeases() {
 		return res, false
 	}
 	st, e := pathStat(t, dirfd, name, follow)
 	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return res, false
 	}
-	q, deadline := n.Locks.BreakLeases(n, keyOf(&st), write)
+	q, deadline := kernel.LocksOf(n).BreakLeases(n, keyOf(&st), write)
 	switch {
 	case q == nil:
 		return res, false

@@ -35,7 +35,7 @@ func sysMqOpen(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	d, e := t.Node().MQueues.Open(t, name, flags, uint32(a[2])&0o7777, size)
+	d, e := kernel.MQueuesOf(t.Node()).Open(t, name, flags, uint32(a[2])&0o7777, size)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -53,7 +53,7 @@ func sysMqUnlink(t *kernel.Thread, a Args) kernel.Result {
 		e = kernel.ValidMQName(name)
 	}
 	if e == 0 {
-		e = t.Node().MQueues.Unlink(t, name)
+		e = kernel.MQueuesOf(t.Node()).Unlink(t, name)
 	}
 	return kernel.RetOr(0, e)
 }
@@ -87,7 +87,7 @@ func mqWait(t *kernel.Thread, at ariadne.Time, enter func()) kernel.Result {
 	if timedOut(t) {
 		return kernel.Fail(unix.ETIMEDOUT)
 	}
-	if !t.WaitsForMQ() {
+	if !kernel.WaitsForMQ(t) {
 		enter()
 	}
 	return t.Block(kernel.RestartSA)
@@ -115,7 +115,7 @@ func sysMqTimedsend(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
-	case !q.Full() && !t.WaitsForMQ():
+	case !q.Full() && !kernel.WaitsForMQ(t):
 		q.Send(t, uint32(a[3]), data)
 		return kernel.Ret(0)
 	case of.NonBlocking():
@@ -126,7 +126,7 @@ func sysMqTimedsend(t *kernel.Thread, a Args) kernel.Result {
 
 func sysMqTimedreceive(t *kernel.Thread, a Args) kernel.Result {
 	if t.Wait.Woken {
-		prio, data := t.MQReceived()
+		prio, data := kernel.MQReceived(t)
 		return mqStore(t, a, prio, data)
 	}
 	at, e := mqDeadline(t, a[4])

@@ -16,7 +16,7 @@ func init() {
 }
 
 func sysMsgget(t *kernel.Thread, a Args) kernel.Result {
-	q, e := t.Node().MsgQueues.Open(t, int(int32(a[0])), uint32(a[1]))
+	q, e := kernel.MsgQueuesOf(t.Node()).Open(t, int(int32(a[0])), uint32(a[1]))
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -26,7 +26,7 @@ func sysMsgget(t *kernel.Thread, a Args) kernel.Result {
 // sysMsgsnd: a waiting sender looks again, in order of arrival, when there may
 // be room or the queue is gone.
 func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
-	q := t.Node().MsgQueues.Get(int(int32(a[0])))
+	q := kernel.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
 	if q == nil && t.Wait.Runs > 0 {
 		return kernel.Fail(unix.EIDRM)
 	}
@@ -59,13 +59,13 @@ func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENOSYS)
 	}
 	if t.Wait.Woken {
-		m, e := t.Got()
+		m, e := kernel.Got(t)
 		return storeMsg(t, a, m, e)
 	}
-	if t.WaitsForMsg() {
+	if kernel.WaitsForMsg(t) {
 		return t.Block(kernel.RestartNoHand)
 	}
-	q := t.Node().MsgQueues.Get(int(int32(a[0])))
+	q := kernel.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
 	if q == nil || w.Size < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -90,7 +90,7 @@ func storeMsg(t *kernel.Thread, a Args, m kernel.Msg, e kernel.Errno) kernel.Res
 }
 
 func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
-	q := t.Node().MsgQueues.Get(int(int32(a[0])))
+	q := kernel.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
 	cmd := a[1] & 0xffffffff
 	if q == nil {
 		return kernel.Fail(unix.EINVAL)
@@ -100,7 +100,7 @@ func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
 		if !q.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		t.Node().MsgQueues.Remove(q)
+		kernel.MsgQueuesOf(t.Node()).Remove(q)
 		return kernel.Ret(0)
 	case ipcSet:
 		return setMsgQueue(t, q, a[2])

@@ -72,7 +72,7 @@ func sysSemget(t *kernel.Thread, a Args) kernel.Result {
 	if n := int32(a[1]); n < 0 || n > most {
 		return kernel.Fail(unix.EINVAL)
 	}
-	s, e := t.Node().Sems.Open(t, int(int32(a[0])), int(int32(a[1])), uint32(a[2]))
+	s, e := kernel.SemsOf(t.Node()).Open(t, int(int32(a[0])), int(int32(a[1])), uint32(a[2]))
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -94,9 +94,9 @@ func semop(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case t.Wait.Woken:
 		return kernel.RetOr(0, kernel.Errno(t.Wait.Aux[0]))
-	case t.WaitsOnSem() && timedOut(t):
+	case kernel.WaitsOnSem(t) && timedOut(t):
 		return kernel.Fail(unix.EAGAIN)
-	case t.WaitsOnSem():
+	case kernel.WaitsOnSem(t):
 		return t.Block(kernel.RestartNever)
 	}
 	set, ops, e := readSemops(t, a)
@@ -130,7 +130,7 @@ func readSemops(t *kernel.Thread, a Args) (*kernel.SemSet, []kernel.SemOp, kerne
 	if e != 0 {
 		return nil, nil, e
 	}
-	set := t.Node().Sems.Get(int(int32(a[0])))
+	set := kernel.SemsOf(t.Node()).Get(int(int32(a[0])))
 	if set == nil {
 		return nil, nil, unix.EINVAL
 	}
@@ -153,7 +153,7 @@ func readSemops(t *kernel.Thread, a Args) (*kernel.SemSet, []kernel.SemOp, kerne
 }
 
 func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
-	set := t.Node().Sems.Get(int(int32(a[0])))
+	set := kernel.SemsOf(t.Node()).Get(int(int32(a[0])))
 	num, cmd, arg := int(int32(a[1])), a[2]&0xffffffff, a[3]
 	if set == nil {
 		return kernel.Fail(unix.EINVAL)
@@ -163,7 +163,7 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 		if !set.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		t.Node().Sems.Remove(set)
+		kernel.SemsOf(t.Node()).Remove(set)
 		return kernel.Ret(0)
 	case ipcSet:
 		return kernel.RetOr(0, setIPC(t, &set.IPCPerm, arg))

@@ -30,7 +30,7 @@ func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 	if a[2]&shmNoReserve == 0 && a[1] <= kernel.ShmMax && overcommits(t, a[1]) {
 		return kernel.Fail(unix.ENOMEM)
 	}
-	s, e := t.Node().Shms.Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
+	s, e := kernel.ShmsOf(t.Node()).Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
 		const flags = 0o777 | kernel.IPCCreat | kernel.IPCExcl
 		id := t.M.Syscall(unix.SYS_SHMGET, unix.IPC_PRIVATE, a[1], a[2]&^flags|0o600)
 		if id < 0 {
@@ -45,7 +45,7 @@ func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysShmat(t *kernel.Thread, a Args) kernel.Result {
-	s := t.Node().Shms.Get(int(int32(a[0])))
+	s := kernel.ShmsOf(t.Node()).Get(int(int32(a[0])))
 	if s == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -61,7 +61,7 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 	}
 	addr := t.M.Syscall(unix.SYS_SHMAT, uint64(s.Real), a[1], a[2])
 	if addr >= 0 {
-		t.AttachShm(s, uint64(addr))
+		kernel.AttachShm(t, s, uint64(addr))
 	}
 	return kernel.Ret(addr)
 }
@@ -69,14 +69,14 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 func sysShmdt(t *kernel.Thread, a Args) kernel.Result {
 	r := t.M.Syscall(unix.SYS_SHMDT, a[0])
 	if r == 0 {
-		t.DetachShm(a[0])
+		kernel.DetachShm(t, a[0])
 	}
 	return kernel.Ret(r)
 }
 
 func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 	const lock, unlock = 11, 12
-	s, cmd := t.Node().Shms.Get(int(int32(a[0]))), a[1]&0xffffffff
+	s, cmd := kernel.ShmsOf(t.Node()).Get(int(int32(a[0]))), a[1]&0xffffffff
 	if s == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -85,7 +85,7 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 		if !s.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		t.Node().Shms.Remove(t.Node(), s)
+		kernel.ShmsOf(t.Node()).Remove(t.Node(), s)
 		return kernel.Ret(0)
 	case ipcSet:
 		return kernel.RetOr(0, setIPC(t, &s.IPCPerm, a[2]))

@@ -15,12 +15,12 @@ func terminalAt(t *kernel.Thread, v string) *kernel.Terminal {
 	if err != nil {
 		return nil
 	}
-	return t.Node().Terminals[n]
+	return kernel.TerminalOn(t.Node(), n)
 }
 
 // terminalNamed is the terminal whose slave a path of a call names, or nil.
 func terminalNamed(t *kernel.Thread, dirfd, addr uint64) *kernel.Terminal {
-	if len(t.Node().Terminals) == 0 {
+	if !kernel.AnyTerminal(t.Node()) {
 		return nil
 	}
 	name, e := readPath(t, addr)
@@ -64,7 +64,7 @@ func openTerminal(t *kernel.Thread, flags int, v string) kernel.Result {
 	}
 	path, x := "", terminalAt(t, v)
 	if v == "/dev/tty" {
-		path, x = v, t.Proc.TerminalOf()
+		path, x = v, kernel.TerminalOf(t.Proc)
 	}
 	switch {
 	case x == nil && v == "/dev/tty":

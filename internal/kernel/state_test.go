@@ -1,0 +1,30 @@
+package kernel
+
+import "testing"
+
+type kept struct {
+	n      int
+	thread *Thread
+}
+
+var (
+	ofNode   = NewSlot[*Node, kept]()
+	ofThread = NewSlot[*Thread, kept]()
+)
+
+// A copy of a node has values of its own in all slots, and they refer to the copy.
+func TestSlotsAreCopied(t *testing.T) {
+	n := NewNode(0, "n0", 1)
+	_, th := n.NewProcess(nil)
+	if ofNode.Peek(n) != nil {
+		t.Error("a value that nobody asked for")
+	}
+	ofNode.Of(n).n, ofNode.Of(n).thread = 1, th
+	ofThread.Of(th).n = 2
+	c := n.Image().Copy()
+	ofNode.Of(n).n, ofThread.Of(th).n = 3, 4
+	v := ofNode.Peek(c)
+	if v == nil || v.n != 1 || v.thread == th || v.thread.Node() != c || ofThread.Of(v.thread).n != 2 {
+		t.Errorf("the copy has %+v", v)
+	}
+}
