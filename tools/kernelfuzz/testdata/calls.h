@@ -577,8 +577,8 @@ static void show_timer(const struct itimerspec *t)
 		out("off");
 	else if (v.tv_sec > 100000000)
 		out("far");
-	else
-		out("%ld", (long)v.tv_sec + (v.tv_nsec > 0)); // what is left, rounded up
+	else // What is left, rounded up. A sleep that is interrupted at once has its slack left too.
+		out("%ld", (long)v.tv_sec + (v.tv_nsec > 1000000 || !v.tv_sec));
 }
 F(timer_create)
 {

@@ -583,7 +583,7 @@ static int interrupt(int p)
 		if (strchr("ZXT", state(p)))
 			return 1;
 		syscall(SYS_tgkill, w->group[p], w->pid[p], SIGALRM);
-		usleep(200);
+		usleep(200 + tries * tries); // a loaded machine takes long to run the process
 	}
 	flush();
 	return !w->busy[p];
