@@ -345,6 +345,9 @@ func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(e)
 		}
 	}
+	if a[0] == kernel.ITimerReal && value == 0 {
+		interval = 0 // the others keep it
+	}
 	armTimer(t, it, clampTimer(value), clampTimer(interval))
 	return kernel.Ret(0)
 }
