@@ -6,9 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FileKey finds a file of the node's file tree: real device and inode.
-type FileKey struct{ Dev, Ino uint64 }
-
 // fifoOpen is a thread that waits in open(2) for the other side. Its end counts
 // already: that is what lets the other side's open return.
 type fifoOpen struct {

@@ -18,6 +18,9 @@ const (
 	DevAnon = 14        // epoll sets and the like
 )
 
+// FileKey finds a file of the node's file tree: real device and inode.
+type FileKey struct{ Dev, Ino uint64 }
+
 // Files is what a node's files look like. Their real inode numbers, devices and
 // times differ from run to run and are never shown: numbers are given in order
 // of first sight, times are the node's.

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/futex"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,7 +42,7 @@ const (
 // futexCall is a futex call with its arguments named.
 type futexCall struct {
 	t           *kernel.Thread
-	f           *kernel.Futexes
+	f           *futex.Table
 	addr, addr2 uint64
 	private     bool
 	val, val3   uint32
@@ -51,7 +52,7 @@ type futexCall struct {
 
 func sysFutex(t *kernel.Thread, a Args) kernel.Result {
 	op := int(a[1]) &^ (futexPrivate | futexRealtime)
-	c := futexCall{t: t, f: kernel.FutexesOf(t.Node()), addr: a[0], addr2: a[4], private: a[1]&futexPrivate != 0,
+	c := futexCall{t: t, f: futex.Of(t.Node()), addr: a[0], addr2: a[4], private: a[1]&futexPrivate != 0,
 		val: uint32(a[2]), val3: uint32(a[5]), timeout: a[3], clock: unix.CLOCK_MONOTONIC}
 	realtime := a[1]&futexRealtime != 0
 	if realtime && op != futexWaitBitset && op != futexWaitRequeuePI && op != futexLockPI2 {
@@ -69,11 +70,11 @@ func sysFutex(t *kernel.Thread, a Args) kernel.Result {
 func (c *futexCall) run(op int, a Args) kernel.Result {
 	switch op {
 	case futexWait:
-		return c.wait(kernel.FutexAny, true)
+		return c.wait(futex.Any, true)
 	case futexWaitBitset:
 		return c.wait(c.val3, false)
 	case futexWake:
-		return c.wake(kernel.FutexAny)
+		return c.wake(futex.Any)
 	case futexWakeBitset:
 		return c.wake(c.val3)
 	case futexRequeue, futexCmpRequeue:
@@ -132,7 +133,7 @@ func (c *futexCall) wait(mask uint32, relative bool) kernel.Result {
 	if c.t.Wait.Woken {
 		return kernel.Ret(0)
 	}
-	if !kernel.WaitsOnFutex(c.t) {
+	if !futex.Waits(c.t) {
 		if e := c.expect(c.val); e != 0 {
 			return kernel.Fail(e)
 		}
@@ -248,7 +249,7 @@ func (c *futexCall) lockPI() kernel.Result {
 	if c.t.Wait.Woken {
 		return kernel.Ret(0)
 	}
-	if !kernel.WaitsOnFutex(c.t) {
+	if !futex.Waits(c.t) {
 		waits, e := c.f.LockPI(c.t, c.addr, c.private, true)
 		if e != 0 || !waits {
 			return kernel.RetOr(0, e)
@@ -271,16 +272,16 @@ func (c *futexCall) waitRequeuePI() kernel.Result {
 	if c.t.Wait.Woken {
 		return kernel.Ret(0)
 	}
-	if !kernel.WaitsOnFutex(c.t) {
+	if !futex.Waits(c.t) {
 		if e := c.expect(c.val); e != 0 {
 			return kernel.Fail(e)
 		}
-		c.f.Enqueue(c.t, c.addr, c.private, kernel.FutexAny, c.addr2)
+		c.f.Enqueue(c.t, c.addr, c.private, futex.Any, c.addr2)
 	}
 	if timedOut(c.t) {
 		return kernel.Fail(unix.ETIMEDOUT)
 	}
-	if c.t.Wait.Interrupted && kernel.WaitsToOwn(c.t) {
+	if c.t.Wait.Interrupted && futex.WaitsToOwn(c.t) {
 		return kernel.Fail(unix.EAGAIN) // moved, then interrupted: Linux has the caller look again
 	}
 	return c.t.Block(kernel.RestartAlways)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/futex"
 	"ariadne/internal/kernel/kerneltest"
 
 	"golang.org/x/sys/unix"
@@ -22,7 +23,7 @@ const (
 func setWord(m *kerneltest.Machine, addr uint64, v uint32) { m.Poke(addr, le.AppendUint32(nil, v)) }
 func getWord(m *kerneltest.Machine, addr uint64) int64     { return int64(le.Uint32(m.Peek(addr, 4))) }
 
-func futex(d *kerneltest.Driver, t *kernel.Thread, op int, args ...uint64) int64 {
+func callFutex(d *kerneltest.Driver, t *kernel.Thread, op int, args ...uint64) int64 {
 	d.T.Helper()
 	return d.Must(t, unix.SYS_FUTEX, append([]uint64{args[0], uint64(op)}, args[1:]...)...)
 }
@@ -46,23 +47,23 @@ func crew(t *testing.T, n int) (*kerneltest.Driver, []*kernel.Thread, *kerneltes
 func TestFutexWaitWake(t *testing.T) {
 	d, ts, m := crew(t, 4)
 	setWord(m, word1, 7)
-	want(t, "other value", futex(d, ts[1], futexWait, word1, 8), errno(unix.EAGAIN))
-	want(t, "misaligned", futex(d, ts[1], futexWait, word1+1, 7), errno(unix.EINVAL))
-	want(t, "no memory", futex(d, ts[1], futexWait, bad&^3, 7), errno(unix.EFAULT))
-	want(t, "nobody", futex(d, ts[0], futexWake, word1, 1), 0)
+	want(t, "other value", callFutex(d, ts[1], futexWait, word1, 8), errno(unix.EAGAIN))
+	want(t, "misaligned", callFutex(d, ts[1], futexWait, word1+1, 7), errno(unix.EINVAL))
+	want(t, "no memory", callFutex(d, ts[1], futexWait, bad&^3, 7), errno(unix.EFAULT))
+	want(t, "nobody", callFutex(d, ts[0], futexWake, word1, 1), 0)
 	for _, x := range ts[1:] {
 		futexWaits(d, x, futexWait|futexPrivate, word1, 7)
 	}
-	want(t, "wake shared", futex(d, ts[0], futexWake, word1, 9), 0)
-	want(t, "wake", futex(d, ts[0], futexWake|futexPrivate, word1, 1), 1)
+	want(t, "wake shared", callFutex(d, ts[0], futexWake, word1, 9), 0)
+	want(t, "wake", callFutex(d, ts[0], futexWake|futexPrivate, word1, 1), 1)
 	want(t, "first", d.Done(ts[1]), 0)
 	if _, done := d.Result(ts[2]); done {
 		t.Error("the second waiter woke up too")
 	}
-	want(t, "wake all", futex(d, ts[0], futexWake|futexPrivate, word1, 1<<31-1), 2)
+	want(t, "wake all", callFutex(d, ts[0], futexWake|futexPrivate, word1, 1<<31-1), 2)
 	want(t, "second", d.Done(ts[2]), 0)
 	want(t, "third", d.Done(ts[3]), 0)
-	want(t, "unknown", futex(d, ts[0], 99, word1), errno(unix.ENOSYS))
+	want(t, "unknown", callFutex(d, ts[0], 99, word1), errno(unix.ENOSYS))
 }
 
 func TestFutexTimeouts(t *testing.T) {
@@ -84,13 +85,13 @@ func TestFutexTimeouts(t *testing.T) {
 	timespecAt(1012, 0)
 	check("real time", futexWaitBitset|futexRealtime, 12e9, word1, 0, timeAt, 0, 1)
 	timespecAt(1, 0)
-	want(t, "past", futex(d, a, futexWaitBitset, word1, 0, timeAt, 0, 1), errno(unix.ETIMEDOUT))
-	want(t, "past, other value", futex(d, a, futexWaitBitset, word1, 1, timeAt, 0, 1), errno(unix.EAGAIN))
-	want(t, "nobody is left in the queue", futex(d, ts[1], futexWake, word1, 1), 0)
-	want(t, "no bits", futex(d, a, futexWaitBitset, word1, 0, 0, 0, 0), errno(unix.EINVAL))
-	want(t, "real time, relative", futex(d, a, futexWait|futexRealtime, word1, 0, timeAt), errno(unix.ENOSYS))
+	want(t, "past", callFutex(d, a, futexWaitBitset, word1, 0, timeAt, 0, 1), errno(unix.ETIMEDOUT))
+	want(t, "past, other value", callFutex(d, a, futexWaitBitset, word1, 1, timeAt, 0, 1), errno(unix.EAGAIN))
+	want(t, "nobody is left in the queue", callFutex(d, ts[1], futexWake, word1, 1), 0)
+	want(t, "no bits", callFutex(d, a, futexWaitBitset, word1, 0, 0, 0, 0), errno(unix.EINVAL))
+	want(t, "real time, relative", callFutex(d, a, futexWait|futexRealtime, word1, 0, timeAt), errno(unix.ENOSYS))
 	timespecAt(1, 1e9)
-	want(t, "bad time", futex(d, a, futexWait, word1, 0, timeAt), errno(unix.EINVAL))
+	want(t, "bad time", callFutex(d, a, futexWait, word1, 0, timeAt), errno(unix.EINVAL))
 	if tm := d.Node.NextTimer(true); tm != nil {
 		t.Errorf("a timer is left: %v", tm)
 	}
@@ -104,7 +105,7 @@ func TestFutexInterrupted(t *testing.T) {
 	a.Send(kernel.SigInfo{Signo: int(unix.SIGUSR1)})
 	d.Settle()
 	want(t, "interrupted", d.Done(a), errno(unix.EINTR))
-	want(t, "nobody is left in the queue", futex(d, ts[0], futexWake, word1, 1), 0)
+	want(t, "nobody is left in the queue", callFutex(d, ts[0], futexWake, word1, 1), 0)
 }
 
 func TestFutexShared(t *testing.T) {
@@ -113,14 +114,14 @@ func TestFutexShared(t *testing.T) {
 	b, bm := d.Fork(a, kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
 	bm.Shared = map[uint64]uint64{shared + 0x1000: 42}
 	futexWaits(d, b, futexWait, shared+0x1008, 0)
-	want(t, "private", futex(d, a, futexWake|futexPrivate, shared+8, 1), 0)
-	want(t, "other word", futex(d, a, futexWake, shared+12, 1), 0)
-	want(t, "same object", futex(d, a, futexWake, shared+8, 1), 1)
+	want(t, "private", callFutex(d, a, futexWake|futexPrivate, shared+8, 1), 0)
+	want(t, "other word", callFutex(d, a, futexWake, shared+12, 1), 0)
+	want(t, "same object", callFutex(d, a, futexWake, shared+8, 1), 1)
 	want(t, "woken", d.Done(b), 0)
 
 	// Memory of its own is another futex in each process, even if shared ones are meant.
 	futexWaits(d, b, futexWait, word1, 0)
-	want(t, "other process", futex(d, a, futexWake, word1, 1), 0)
+	want(t, "other process", callFutex(d, a, futexWake, word1, 1), 0)
 }
 
 func TestFutexRequeue(t *testing.T) {
@@ -129,14 +130,14 @@ func TestFutexRequeue(t *testing.T) {
 	for _, x := range ts[1:] {
 		futexWaits(d, x, futexWait, word1, 0)
 	}
-	want(t, "changed", futex(d, a, futexCmpRequeue, word1, 1, 2, word2, 9), errno(unix.EAGAIN))
-	want(t, "negative", futex(d, a, futexRequeue, word1, ^uint64(0), 2, word2), errno(unix.EINVAL))
-	want(t, "requeue", futex(d, a, futexCmpRequeue, word1, 1, 2, word2, 0), 3)
+	want(t, "changed", callFutex(d, a, futexCmpRequeue, word1, 1, 2, word2, 9), errno(unix.EAGAIN))
+	want(t, "negative", callFutex(d, a, futexRequeue, word1, ^uint64(0), 2, word2), errno(unix.EINVAL))
+	want(t, "requeue", callFutex(d, a, futexCmpRequeue, word1, 1, 2, word2, 0), 3)
 	want(t, "woken", d.Done(ts[1]), 0)
-	want(t, "wake the moved", futex(d, a, futexWake, word2, 9), 2)
+	want(t, "wake the moved", callFutex(d, a, futexWake, word2, 9), 2)
 	want(t, "moved first", d.Done(ts[2]), 0)
 	want(t, "moved second", d.Done(ts[3]), 0)
-	want(t, "wake the rest", futex(d, a, futexWake, word1, 9), 1)
+	want(t, "wake the rest", callFutex(d, a, futexWake, word1, 9), 1)
 }
 
 func TestFutexWakeOp(t *testing.T) {
@@ -145,57 +146,57 @@ func TestFutexWakeOp(t *testing.T) {
 	op := func(op, cmp, oparg, cmparg uint64) uint64 { return op<<28 | cmp<<24 | oparg<<12 | cmparg }
 	futexWaits(d, ts[1], futexWait, word1, 0)
 	futexWaits(d, ts[2], futexWait, word2, 0)
-	want(t, "fails its test", futex(d, ts[0], futexWakeOp, word1, 1, 1, word2, op(add, gt, 5, 0)), 1)
+	want(t, "fails its test", callFutex(d, ts[0], futexWakeOp, word1, 1, 1, word2, op(add, gt, 5, 0)), 1)
 	want(t, "added", getWord(m, word2), 5)
-	want(t, "passes its test", futex(d, ts[0], futexWakeOp, word1, 1, 1, word2, op(add, gt, 0xfff, 4)), 1)
+	want(t, "passes its test", callFutex(d, ts[0], futexWakeOp, word1, 1, 1, word2, op(add, gt, 0xfff, 4)), 1)
 	want(t, "added -1", getWord(m, word2), 4)
 	want(t, "woken", d.Done(ts[2]), 0)
-	want(t, "unknown", futex(d, ts[0], futexWakeOp, word1, 1, 1, word2, op(6, 0, 0, 0)), errno(unix.ENOSYS))
+	want(t, "unknown", callFutex(d, ts[0], futexWakeOp, word1, 1, 1, word2, op(6, 0, 0, 0)), errno(unix.ENOSYS))
 }
 
 func TestFutexPI(t *testing.T) {
 	d, ts, m := crew(t, 4)
 	a, b, c := ts[0], ts[1], ts[2]
-	want(t, "free", futex(d, a, futexLockPI, word1), 0)
+	want(t, "free", callFutex(d, a, futexLockPI, word1), 0)
 	want(t, "owner", getWord(m, word1), int64(a.TID))
-	want(t, "again", futex(d, a, futexLockPI, word1), errno(unix.EDEADLK))
-	want(t, "try", futex(d, b, futexTrylockPI, word1), errno(unix.EAGAIN))
-	want(t, "not mine", futex(d, b, futexUnlockPI, word1), errno(unix.EPERM))
+	want(t, "again", callFutex(d, a, futexLockPI, word1), errno(unix.EDEADLK))
+	want(t, "try", callFutex(d, b, futexTrylockPI, word1), errno(unix.EAGAIN))
+	want(t, "not mine", callFutex(d, b, futexUnlockPI, word1), errno(unix.EPERM))
 	futexWaits(d, b, futexLockPI, word1)
 	futexWaits(d, c, futexLockPI2, word1)
-	want(t, "plain wake", futex(d, a, futexWake, word1, 1), errno(unix.EINVAL))
-	want(t, "unlock", futex(d, a, futexUnlockPI, word1), 0)
+	want(t, "plain wake", callFutex(d, a, futexWake, word1, 1), errno(unix.EINVAL))
+	want(t, "unlock", callFutex(d, a, futexUnlockPI, word1), 0)
 	want(t, "handed over", d.Done(b), 0)
-	want(t, "new owner", getWord(m, word1), int64(b.TID)|kernel.FutexWaiters)
-	want(t, "unlock", futex(d, b, futexUnlockPI, word1), 0)
+	want(t, "new owner", getWord(m, word1), int64(b.TID)|futex.Waiters)
+	want(t, "unlock", callFutex(d, b, futexUnlockPI, word1), 0)
 	want(t, "handed over", d.Done(c), 0)
-	want(t, "unlock", futex(d, c, futexUnlockPI, word1), 0)
+	want(t, "unlock", callFutex(d, c, futexUnlockPI, word1), 0)
 	want(t, "free again", getWord(m, word1), 0)
 	setWord(m, word1, 4000)
-	want(t, "no such owner", futex(d, a, futexLockPI, word1), errno(unix.ESRCH))
+	want(t, "no such owner", callFutex(d, a, futexLockPI, word1), errno(unix.ESRCH))
 }
 
 func TestFutexPIDeadlock(t *testing.T) {
 	d, ts, _ := crew(t, 2)
 	a, b := ts[0], ts[1]
-	futex(d, a, futexLockPI, word1)
-	futex(d, b, futexLockPI, word2)
+	callFutex(d, a, futexLockPI, word1)
+	callFutex(d, b, futexLockPI, word2)
 	futexWaits(d, a, futexLockPI, word2)
-	want(t, "circle", futex(d, b, futexLockPI, word1), errno(unix.EDEADLK))
-	want(t, "unlock", futex(d, b, futexUnlockPI, word2), 0)
+	want(t, "circle", callFutex(d, b, futexLockPI, word1), errno(unix.EDEADLK))
+	want(t, "unlock", callFutex(d, b, futexUnlockPI, word2), 0)
 	want(t, "handed over", d.Done(a), 0)
 }
 
 func TestFutexPITimeout(t *testing.T) {
 	d, ts, m := crew(t, 2)
 	d.Node.RealBase = 1000e9
-	futex(d, ts[0], futexLockPI, word1)
+	callFutex(d, ts[0], futexLockPI, word1)
 	m.Poke(timeAt, le.AppendUint64(le.AppendUint64(nil, 1003), 0))
 	futexWaits(d, ts[1], futexLockPI, word1, 0, timeAt)
 	d.Fire()
 	want(t, "timeout", d.Done(ts[1]), errno(unix.ETIMEDOUT))
 	want(t, "clock", int64(d.Node.Now), 3e9)
-	want(t, "unlock", futex(d, ts[0], futexUnlockPI, word1), 0)
+	want(t, "unlock", callFutex(d, ts[0], futexUnlockPI, word1), 0)
 	want(t, "free", getWord(m, word1), 0)
 }
 
@@ -205,15 +206,15 @@ func TestFutexRequeuePI(t *testing.T) {
 	for _, x := range ts[1:3] {
 		futexWaits(d, x, futexWaitRequeuePI, word1, 0, 0, word2)
 	}
-	want(t, "plain wake", futex(d, a, futexWake, word1, 1), errno(unix.EINVAL))
-	want(t, "wrong target", futex(d, a, futexCmpRequeuePI, word1, 1, 9, word2+4, 0), errno(unix.EINVAL))
-	want(t, "requeue", futex(d, a, futexCmpRequeuePI, word1, 1, 9, word2, 0), 2)
+	want(t, "plain wake", callFutex(d, a, futexWake, word1, 1), errno(unix.EINVAL))
+	want(t, "wrong target", callFutex(d, a, futexCmpRequeuePI, word1, 1, 9, word2+4, 0), errno(unix.EINVAL))
+	want(t, "requeue", callFutex(d, a, futexCmpRequeuePI, word1, 1, 9, word2, 0), 2)
 	want(t, "first has the lock", d.Done(ts[1]), 0)
 	if _, done := d.Result(ts[2]); done {
 		t.Error("the second has the lock too")
 	}
-	want(t, "word", getWord(m, word2), int64(ts[1].TID)|kernel.FutexWaiters)
-	want(t, "unlock", futex(d, ts[1], futexUnlockPI, word2), 0)
+	want(t, "word", getWord(m, word2), int64(ts[1].TID)|futex.Waiters)
+	want(t, "unlock", callFutex(d, ts[1], futexUnlockPI, word2), 0)
 	want(t, "second has the lock", d.Done(ts[2]), 0)
 }
 
@@ -236,11 +237,11 @@ func TestRobustList(t *testing.T) {
 	a := ts[1]
 	entry := func(i uint64) uint64 { return robustAt + 0x100*i }
 	lock := func(i uint64) uint64 { return entry(i) + 16 }
-	setWord(m, lock(1), uint32(a.TID)|kernel.FutexWaiters)
+	setWord(m, lock(1), uint32(a.TID)|futex.Waiters)
 	setWord(m, lock(2), uint32(ts[0].TID)) // not its own
 	setWord(m, lock(3), uint32(a.TID))     // being taken or given up
 	setWord(m, lock(4), 0)
-	want(t, "lock", futex(d, a, futexLockPI, lock(4)), 0)
+	want(t, "lock", callFutex(d, a, futexLockPI, lock(4)), 0)
 	putRobust(d, a, m, entry(3), entry(1), entry(2), entry(4)|1)
 	futexWaits(d, ts[2], futexWait, lock(1), uint64(getWord(m, lock(1))))
 	futexWaits(d, ts[3], futexLockPI, lock(4))
@@ -249,12 +250,12 @@ func TestRobustList(t *testing.T) {
 	want(t, "its address", int64(le.Uint64(m.Peek(bufAt, 8))), robustAt)
 	a.Exit()
 	d.Settle()
-	want(t, "1", getWord(m, lock(1)), kernel.FutexWaiters|kernel.FutexOwnerDied)
+	want(t, "1", getWord(m, lock(1)), futex.Waiters|futex.OwnerDied)
 	want(t, "1: woken", d.Done(ts[2]), 0)
 	want(t, "2", getWord(m, lock(2)), int64(ts[0].TID))
-	want(t, "3", getWord(m, lock(3)), kernel.FutexOwnerDied)
+	want(t, "3", getWord(m, lock(3)), futex.OwnerDied)
 	want(t, "4: handed over", d.Done(ts[3]), 0)
-	want(t, "4", getWord(m, lock(4)), int64(ts[3].TID)|kernel.FutexWaiters|kernel.FutexOwnerDied)
+	want(t, "4", getWord(m, lock(4)), int64(ts[3].TID)|futex.Waiters|futex.OwnerDied)
 }
 
 func TestClearTID(t *testing.T) {
@@ -291,7 +292,7 @@ func (f *dumbFutex) wake(addr uint64, n int, mask uint32) (woken []int) {
 }
 
 func (f *dumbFutex) requeue(from, to uint64, wake, move int) (woken []int, moved int) {
-	woken = f.wake(from, wake, kernel.FutexAny)
+	woken = f.wake(from, wake, futex.Any)
 	var left, tail []dumbWait
 	for _, w := range f.waits {
 		if w.addr == from && len(tail) < move {
@@ -333,7 +334,7 @@ func TestFutexAgainstReference(t *testing.T) {
 				n := 1 + pick(3)
 				log = append(log, fmt.Sprintf("wake %d on %#x for %d", n, addr, mask))
 				woken = ref.wake(addr, n, mask)
-				got, expected = futex(d, ts[0], futexWakeBitset, addr, uint64(n), 0, 0, uint64(mask)), int64(len(woken))
+				got, expected = callFutex(d, ts[0], futexWakeBitset, addr, uint64(n), 0, 0, uint64(mask)), int64(len(woken))
 			case 3:
 				n, move, to := pick(3), pick(3), addrs[pick(3)]
 				if to == addr {
@@ -342,7 +343,7 @@ func TestFutexAgainstReference(t *testing.T) {
 				log = append(log, fmt.Sprintf("requeue %#x to %#x: wake %d, move %d", addr, to, n, move))
 				var moved int
 				woken, moved = ref.requeue(addr, to, n, move)
-				got, expected = futex(d, ts[0], futexRequeue, addr, uint64(n), uint64(move), to), int64(len(woken)+moved)
+				got, expected = callFutex(d, ts[0], futexRequeue, addr, uint64(n), uint64(move), to), int64(len(woken)+moved)
 			}
 			if got != expected {
 				t.Fatalf("seed %d: got %d, want %d after %q", seed, got, expected, log)

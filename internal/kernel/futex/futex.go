@@ -1,20 +1,30 @@
-package kernel
+// Package futex is the queues in which threads wait for words of their memory (futex(2)), with the
+// priority-inheriting and robust kinds. A word's content is the program's: this package reads and
+// changes it only where Linux does. All threads have the same priority, so queues are in order of
+// arrival.
+//
+// Read next: pi.go.
+package futex
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// FutexAny is the bitset of a wait or wake without one.
-const FutexAny = ^uint32(0)
+	"ariadne/internal/kernel"
+)
+
+// Any is the bitset of a wait or wake without one.
+const Any = ^uint32(0)
 
 // Bits of a priority-inheriting or robust futex word (futex(2)).
 const (
-	FutexWaiters   = 0x80000000
-	FutexOwnerDied = 0x40000000
-	FutexTIDMask   = 0x3fffffff
+	Waiters   = 0x80000000
+	OwnerDied = 0x40000000
+	TIDMask   = 0x3fffffff
 )
 
-// futexKey says which futex a word is: by address space and address when
+// key says which futex a word is: by address space and address when
 // private, by backing object and offset when shared memory lies behind it.
-type futexKey struct {
+type key struct {
 	mm     int
 	object [2]uint64
 	offset uint64
@@ -27,10 +37,10 @@ type Backer interface {
 	Backing(addr uint64) (object [2]uint64, offset uint64, ok bool)
 }
 
-// futexWaiter is one waiting thread.
-type futexWaiter struct {
-	t    *Thread
-	key  futexKey
+// waiter is one waiting thread.
+type waiter struct {
+	t    *kernel.Thread
+	key  key
 	addr uint64 // of the word, in t's memory
 	mask uint32
 	// pi: it waits to own the futex. toPI: it waits to be moved to one, which
@@ -39,69 +49,69 @@ type futexWaiter struct {
 	piAddr   uint64
 }
 
-// Futexes are the node's futex queues. A queue is in order of arrival, which is
+// Table are the node's futex queues. A queue is in order of arrival, which is
 // the order of wake-ups: all threads have the same priority here.
-type Futexes struct {
-	queues map[futexKey][]*futexWaiter
-	owners map[futexKey]*Thread // of priority-inheriting futexes with waiters
+type Table struct {
+	queues map[key][]*waiter
+	owners map[key]*kernel.Thread // of priority-inheriting futexes with waiters
 }
 
 // owned are the priority-inheriting futexes that a thread holds while others wait.
-type owned struct{ keys []futexKey }
+type owned struct{ keys []key }
 
 var (
-	futexes = NewSlot[*Node, Futexes]()
-	piOwned = NewSlot[*Thread, owned]()
+	tables  = kernel.NewSlot[*kernel.Node, Table]()
+	piOwned = kernel.NewSlot[*kernel.Thread, owned]()
 )
 
-func init() { Register(Hooks{ThreadExits: leaveMemory, Execs: releaseFutexes}) }
+func init() { kernel.Register(kernel.Hooks{ThreadExits: leaveMemory, Execs: release}) }
 
-// FutexesOf returns the node's futexes.
-func FutexesOf(n *Node) *Futexes {
-	f := futexes.Of(n)
+// Of returns the node's futexes.
+func Of(n *kernel.Node) *Table {
+	f := tables.Of(n)
 	if f.queues == nil {
-		f.queues, f.owners = map[futexKey][]*futexWaiter{}, map[futexKey]*Thread{}
+		f.queues, f.owners = map[key][]*waiter{}, map[key]*kernel.Thread{}
 	}
 	return f
 }
 
 // leaveMemory does what a thread's end means for memory it shares: robust
 // futexes, and the word that pthread_join waits on.
-func leaveMemory(t *Thread) {
-	releaseFutexes(t)
+func leaveMemory(t *kernel.Thread) {
+	release(t)
 	if t.ClearTID != 0 {
 		if t.M.WriteMem(t.ClearTID, make([]byte, 4)) == 0 {
-			FutexesOf(t.Node()).Wake(t, t.ClearTID, false, 1, FutexAny)
+			Of(t.Node()).Wake(t, t.ClearTID, false, 1, Any)
 		}
 		t.ClearTID = 0
 	}
 }
 
 // waiting is t's place in a futex's queue, or nil.
-func waiting(t *Thread) *futexWaiter {
-	w, _ := t.Wait.Entry.(*futexWaiter)
+func waiting(t *kernel.Thread) *waiter {
+	w, _ := t.Wait.Entry.(*waiter)
 	return w
 }
 
 // Leave implements WaitEntry.
-func (w *futexWaiter) Leave(t *Thread) { FutexesOf(t.Node()).leave(w) }
+func (w *waiter) Leave(t *kernel.Thread) { Of(t.Node()).leave(w) }
 
 // key returns the identity of the futex at addr in t's memory.
-func (f *Futexes) key(t *Thread, addr uint64, private bool) futexKey {
+func (f *Table) key(t *kernel.Thread, addr uint64, private bool) key {
 	if b, ok := t.M.(Backer); ok && !private {
 		if object, off, ok := b.Backing(addr); ok {
-			return futexKey{object: object, offset: off, shared: true}
+			return key{object: object, offset: off, shared: true}
 		}
 	}
-	return futexKey{mm: t.Proc.MM, offset: addr, shared: !private}
+	return key{mm: t.Proc.MM, offset: addr, shared: !private}
 }
 
-func (f *Futexes) add(w *futexWaiter) {
+func (f *Table) add(w *waiter) {
 	f.queues[w.key] = append(f.queues[w.key], w)
 	w.t.Wait.Entry = w
 }
 
-func (f *Futexes) remove(w *futexWaiter) {
+func (f *Table) remove(w *waiter) {
 	q := f.queues[w.key]
 	for i, x := range q {
 		if x == w {
@@ -118,25 +128,25 @@ func (f *Futexes) remove(w *futexWaiter) {
 }
 
 // wake ends w's wait.
-func (f *Futexes) wake(w *futexWaiter) {
+func (f *Table) wake(w *waiter) {
 	f.remove(w)
 	w.t.Wait.Woken = true
 	w.t.Unpark()
 }
 
-// WaitsOnFutex reports whether t stands in a futex's queue; WaitsToOwn, whether
+// Waits reports whether t stands in a futex's queue; WaitsToOwn, whether
 // in that of a priority-inheriting one.
-func WaitsOnFutex(t *Thread) bool { return waiting(t) != nil }
-func WaitsToOwn(t *Thread) bool   { w := waiting(t); return w != nil && w.pi }
+func Waits(t *kernel.Thread) bool      { return waiting(t) != nil }
+func WaitsToOwn(t *kernel.Thread) bool { w := waiting(t); return w != nil && w.pi }
 
 // Enqueue lets t wait on the futex at addr for a wake-up of one of mask's bits.
 // With piAddr != 0 it is to be moved to that futex (FUTEX_WAIT_REQUEUE_PI).
-func (f *Futexes) Enqueue(t *Thread, addr uint64, private bool, mask uint32, piAddr uint64) {
-	f.add(&futexWaiter{t: t, key: f.key(t, addr, private), addr: addr, mask: mask, toPI: piAddr != 0, piAddr: piAddr})
+func (f *Table) Enqueue(t *kernel.Thread, addr uint64, private bool, mask uint32, piAddr uint64) {
+	f.add(&waiter{t: t, key: f.key(t, addr, private), addr: addr, mask: mask, toPI: piAddr != 0, piAddr: piAddr})
 }
 
 // leave takes a waiter out of its queue: it timed out or was interrupted.
-func (f *Futexes) leave(w *futexWaiter) {
+func (f *Table) leave(w *waiter) {
 	f.remove(w)
 	if w.pi && len(f.queues[w.key]) == 0 {
 		f.disown(w.key)
@@ -145,13 +155,13 @@ func (f *Futexes) leave(w *futexWaiter) {
 
 // Wake wakes up to count waiters (at least one) whose mask meets mask. EINVAL
 // when a waiter expects more than a wake-up.
-func (f *Futexes) Wake(t *Thread, addr uint64, private bool, count int, mask uint32) (int, Errno) {
+func (f *Table) Wake(t *kernel.Thread, addr uint64, private bool, count int, mask uint32) (int, kernel.Errno) {
 	return f.wakeKey(f.key(t, addr, private), count, mask)
 }
 
-func (f *Futexes) wakeKey(k futexKey, count int, mask uint32) (int, Errno) {
+func (f *Table) wakeKey(k key, count int, mask uint32) (int, kernel.Errno) {
 	woken := 0
-	for _, w := range append([]*futexWaiter(nil), f.queues[k]...) {
+	for _, w := range append([]*waiter(nil), f.queues[k]...) {
 		if w.pi || w.toPI {
 			return woken, einval
 		}
@@ -168,10 +178,10 @@ func (f *Futexes) wakeKey(k futexKey, count int, mask uint32) (int, Errno) {
 
 // Requeue wakes up to wake waiters and moves up to move of the others to the
 // futex at addr2. It returns how many were woken or moved.
-func (f *Futexes) Requeue(t *Thread, addr, addr2 uint64, private bool, wake, move int) (int, Errno) {
+func (f *Table) Requeue(t *kernel.Thread, addr, addr2 uint64, private bool, wake, move int) (int, kernel.Errno) {
 	from, to := f.key(t, addr, private), f.key(t, addr2, private)
 	done := 0
-	for _, w := range append([]*futexWaiter(nil), f.queues[from]...) {
+	for _, w := range append([]*waiter(nil), f.queues[from]...) {
 		if done-wake >= move {
 			break
 		}
@@ -187,7 +197,7 @@ func (f *Futexes) Requeue(t *Thread, addr, addr2 uint64, private bool, wake, mov
 	return done, 0
 }
 
-func (f *Futexes) move(w *futexWaiter, to futexKey, addr uint64) {
+func (f *Table) move(w *waiter, to key, addr uint64) {
 	f.remove(w)
 	w.key, w.addr = to, addr
 	f.add(w)
@@ -195,22 +205,22 @@ func (f *Futexes) move(w *futexWaiter, to futexKey, addr uint64) {
 
 // WakeOp is FUTEX_WAKE_OP's second half: the word at addr2 has been changed, and
 // both says whether its waiters are woken too.
-func (f *Futexes) WakeOp(t *Thread, addr, addr2 uint64, private bool, count, count2 int, both bool) (int, Errno) {
-	n, e := f.Wake(t, addr, private, count, FutexAny)
+func (f *Table) WakeOp(t *kernel.Thread, addr, addr2 uint64, private bool, count, count2 int, both bool) (int, kernel.Errno) {
+	n, e := f.Wake(t, addr, private, count, Any)
 	if e != 0 || !both {
 		return n, e
 	}
-	m, e := f.Wake(t, addr2, private, count2, FutexAny)
+	m, e := f.Wake(t, addr2, private, count2, Any)
 	return n + m, e
 }
 
 // word reads the futex word at addr.
-func word(t *Thread, addr uint64) (uint32, Errno) {
+func word(t *kernel.Thread, addr uint64) (uint32, kernel.Errno) {
 	var b [4]byte
 	e := t.M.ReadMem(addr, b[:])
 	return binary.LittleEndian.Uint32(b[:]), e
 }
 
-func setWord(t *Thread, addr uint64, v uint32) Errno {
+func setWord(t *kernel.Thread, addr uint64, v uint32) kernel.Errno {
 	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, v))
 }

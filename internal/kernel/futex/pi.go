@@ -1,15 +1,17 @@
-package kernel
+package futex
 
 import (
 	"slices"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
-	einval = Errno(unix.EINVAL)
-	esrch  = Errno(unix.ESRCH)
-	eagain = Errno(unix.EAGAIN)
+	einval = kernel.Errno(unix.EINVAL)
+	esrch  = kernel.Errno(unix.ESRCH)
+	eagain = kernel.Errno(unix.EAGAIN)
 )
 
 // Priority-inheriting futexes: the kernel hands the lock on, and keeps the
@@ -18,7 +20,7 @@ const (
 
 // LockPI takes the futex at addr for t, or with wait enters t into its queue
 // (waiting is true). Errors: EDEADLK, ESRCH for a dead owner, EAGAIN without wait.
-func (f *Futexes) LockPI(t *Thread, addr uint64, private, wait bool) (waiting bool, e Errno) {
+func (f *Table) LockPI(t *kernel.Thread, addr uint64, private, wait bool) (waiting bool, e kernel.Errno) {
 	k := f.key(t, addr, private)
 	took, e := f.tryPI(t, k, addr)
 	if took || e != 0 {
@@ -36,37 +38,37 @@ func (f *Futexes) LockPI(t *Thread, addr uint64, private, wait bool) (waiting bo
 		}
 		return false, e
 	}
-	f.add(&futexWaiter{t: t, key: k, addr: addr, pi: true})
+	f.add(&waiter{t: t, key: k, addr: addr, pi: true})
 	return true, 0
 }
 
 // tryPI takes the futex if it is free; otherwise it marks the word as waited for.
-func (f *Futexes) tryPI(t *Thread, k futexKey, addr uint64) (took bool, e Errno) {
+func (f *Table) tryPI(t *kernel.Thread, k key, addr uint64) (took bool, e kernel.Errno) {
 	v, e := word(t, addr)
 	if e != 0 {
 		return false, e
 	}
-	owner := v & FutexTIDMask
+	owner := v & TIDMask
 	switch {
 	case owner == uint32(t.TID):
 		return false, unix.EDEADLK
 	case owner == 0 && len(f.queues[k]) == 0:
-		return true, setWord(t, addr, v&FutexOwnerDied|uint32(t.TID))
+		return true, setWord(t, addr, v&OwnerDied|uint32(t.TID))
 	}
 	o := t.Node().Thread(int(owner))
 	if o == nil {
-		setWord(t, addr, v|FutexWaiters) // Linux marks it before it looks for the owner
+		setWord(t, addr, v|Waiters) // Linux marks it before it looks for the owner
 		return false, esrch
 	}
 	if old := f.owners[k]; old != nil && old != o {
 		return false, einval // the word does not say what the kernel knows
 	}
 	f.own(k, o)
-	return false, setWord(t, addr, v|FutexWaiters)
+	return false, setWord(t, addr, v|Waiters)
 }
 
 // deadlocks reports whether the owner of k waits, over others, for t.
-func (f *Futexes) deadlocks(t *Thread, k futexKey) bool {
+func (f *Table) deadlocks(t *kernel.Thread, k key) bool {
 	for range len(f.owners) + 1 {
 		o := f.owners[k]
 		if o == t {
@@ -81,7 +83,7 @@ func (f *Futexes) deadlocks(t *Thread, k futexKey) bool {
 }
 
 // own records the owner of a futex with waiters.
-func (f *Futexes) own(k futexKey, t *Thread) {
+func (f *Table) own(k key, t *kernel.Thread) {
 	if f.owners[k] == t {
 		return
 	}
@@ -91,7 +93,7 @@ func (f *Futexes) own(k futexKey, t *Thread) {
 	own.keys = append(own.keys, k)
 }
 
-func (f *Futexes) disown(k futexKey) {
+func (f *Table) disown(k key) {
 	t := f.owners[k]
 	if t == nil {
 		return
@@ -105,12 +107,12 @@ func (f *Futexes) disown(k futexKey) {
 
 // UnlockPI gives the futex at addr up for t: to the first waiter, or to nobody.
 // EPERM when t is not its owner.
-func (f *Futexes) UnlockPI(t *Thread, addr uint64, private bool) Errno {
+func (f *Table) UnlockPI(t *kernel.Thread, addr uint64, private bool) kernel.Errno {
 	v, e := word(t, addr)
 	if e != 0 {
 		return e
 	}
-	if v&FutexTIDMask != uint32(t.TID) {
+	if v&TIDMask != uint32(t.TID) {
 		return unix.EPERM
 	}
 	k := f.key(t, addr, private)
@@ -127,9 +129,9 @@ func (f *Futexes) UnlockPI(t *Thread, addr uint64, private bool) Errno {
 }
 
 // handOver gives the futex to its first waiter and wakes that one.
-func (f *Futexes) handOver(k futexKey, flags uint32) {
+func (f *Table) handOver(k key, flags uint32) {
 	w := f.queues[k][0]
-	setWord(w.t, w.addr, uint32(w.t.TID)|FutexWaiters|flags)
+	setWord(w.t, w.addr, uint32(w.t.TID)|Waiters|flags)
 	f.wake(w)
 	if len(f.queues[k]) > 0 {
 		f.own(k, w.t)
@@ -139,10 +141,10 @@ func (f *Futexes) handOver(k futexKey, flags uint32) {
 // RequeuePI gives the first waiter of the futex at addr the priority-inheriting
 // one at addr2 if that is free, and moves up to move others to wait for it. It
 // returns how many were woken or moved.
-func (f *Futexes) RequeuePI(t *Thread, addr, addr2 uint64, private bool, move int) (int, Errno) {
+func (f *Table) RequeuePI(t *kernel.Thread, addr, addr2 uint64, private bool, move int) (int, kernel.Errno) {
 	from, to := f.key(t, addr, private), f.key(t, addr2, private)
 	done := 0
-	for _, w := range append([]*futexWaiter(nil), f.queues[from]...) {
+	for _, w := range append([]*waiter(nil), f.queues[from]...) {
 		if done > move {
 			break
 		}
@@ -164,10 +166,10 @@ func (f *Futexes) RequeuePI(t *Thread, addr, addr2 uint64, private bool, move in
 	return done, 0
 }
 
-// releaseFutexes is what the end of t means for futexes: it leaves the queue it
+// release is what the end of t means for futexes: it leaves the queue it
 // waits in, and what it holds goes to others, marked as of a dead owner.
-func releaseFutexes(t *Thread) {
-	f := FutexesOf(t.Node())
+func release(t *kernel.Thread) {
+	f := Of(t.Node())
 	if w := waiting(t); w != nil {
 		f.leave(w)
 	}
@@ -176,7 +178,7 @@ func releaseFutexes(t *Thread) {
 	for own != nil && len(own.keys) > 0 {
 		k := own.keys[0]
 		f.disown(k)
-		f.handOver(k, FutexOwnerDied)
+		f.handOver(k, OwnerDied)
 	}
 }
 
@@ -186,7 +188,7 @@ const robustLimit = 2048
 
 // walkRobustList marks the robust futexes that t holds (set_robust_list(2) and
 // Linux's exit_robust_list). Broken lists end the walk.
-func walkRobustList(t *Thread) {
+func walkRobustList(t *kernel.Thread) {
 	head := t.RobustList
 	t.RobustList = 0
 	if head == 0 {
@@ -218,30 +220,30 @@ func walkRobustList(t *Thread) {
 
 // ownerDied marks one robust futex of the dying t and wakes a waiter. pending: t
 // died between taking or giving up the lock and noting that in its list.
-func ownerDied(t *Thread, addr uint64, pi, pending bool) bool {
+func ownerDied(t *kernel.Thread, addr uint64, pi, pending bool) bool {
 	v, e := word(t, addr)
 	if e != 0 || addr%4 != 0 {
 		return false
 	}
-	f := FutexesOf(t.Node())
-	owner := v & FutexTIDMask
+	f := Of(t.Node())
+	owner := v & TIDMask
 	if pending && !pi && owner == 0 {
-		f.Wake(t, addr, false, 1, FutexAny)
+		f.Wake(t, addr, false, 1, Any)
 		return true
 	}
 	if owner != uint32(t.TID) {
 		return true
 	}
-	if setWord(t, addr, v&FutexWaiters|FutexOwnerDied) != 0 {
+	if setWord(t, addr, v&Waiters|OwnerDied) != 0 {
 		return false
 	}
-	if !pi && v&FutexWaiters != 0 {
-		f.Wake(t, addr, false, 1, FutexAny)
+	if !pi && v&Waiters != 0 {
+		f.Wake(t, addr, false, 1, Any)
 	}
 	return true
 }
 
-func pointer(t *Thread, addr uint64) (uint64, Errno) {
+func pointer(t *kernel.Thread, addr uint64) (uint64, kernel.Errno) {
 	lo, e := word(t, addr)
 	if e != 0 {
 		return 0, e
