@@ -130,7 +130,7 @@ func (c *Console) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	if cmd != unix.TIOCINQ {
 		return 0, unix.ENOTTY
 	}
-	return 0, storeInt(t, arg, len(c.input))
+	return 0, t.StoreInt(arg, len(c.input))
 }
 
 // Describe implements Describer.

@@ -58,11 +58,8 @@ func (ep *Epoll) find(file *OpenFile, fd int) *epollItem {
 // Pollable reports whether epoll may watch f: regular files and directories
 // have nothing to wait for.
 func Pollable(f File) bool {
-	switch f.(type) {
-	case *HostFile, *VirtualDir:
-		return false
-	}
-	return true
+	_, always := f.(AlwaysReady)
+	return !always
 }
 
 // Add implements EPOLL_CTL_ADD.

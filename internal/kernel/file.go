@@ -50,6 +50,19 @@ type Moder interface{ StatMode() uint32 }
 // Describer names a file as /proc/self/fd shows it: "socket:[7]".
 type Describer interface{ Describe() string }
 
+// IOSignaler is a File that O_ASYNC works on.
+type IOSignaler interface{ SignalsIO() }
+
+// AlwaysReady is a File that there is nothing to wait for: a regular file or a directory.
+type AlwaysReady interface{ AlwaysReady() }
+
+// Keyed is a File that knows which one it is among the node's, or those that lie in none of
+// its directories (EmulatedKey).
+type Keyed interface{ Key() FileKey }
+
+// EmulatedKey is a key that no file of the file tree has.
+func EmulatedKey(dev, ino uint64) FileKey { return FileKey{dev | 1<<63, ino} }
+
 // OpenFile is an open file description: shared by dup and fork.
 type OpenFile struct {
 	File  File
@@ -149,3 +162,7 @@ func (*HostFile) Ready() Events      { return In | Out | RdNorm | WrNorm }
 func (*HostFile) Changed() *Queue    { return nil }
 func (*HostFile) Release(n *Node)    {}
 func (h *HostFile) Describe() string { return h.Path }
+func (h *HostFile) AlwaysReady()     {}
+
+// Key implements Keyed.
+func (h *HostFile) Key() FileKey { return FileKey{h.Dev, h.Ino} }

@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"hash/fnv"
+
+	"golang.org/x/sys/unix"
+)
 
 // FileEpoch is the time of files that the node has not changed, in ns since the
 // epoch: 1 January 2020.
@@ -173,6 +177,7 @@ func (*RandomFile) Ready() Events    { return In | Out | RdNorm | WrNorm }
 func (*RandomFile) Changed() *Queue  { return nil }
 func (*RandomFile) Release(*Node)    {}
 func (*RandomFile) StatMode() uint32 { return unix.S_IFCHR | 0o666 }
+func (f *RandomFile) Key() FileKey   { return EmulatedKey(DevHost, uint64(f.Minor)) }
 func (f *RandomFile) Describe() string {
 	return map[int]string{8: "/dev/random", 9: "/dev/urandom"}[f.Minor]
 }
@@ -199,3 +204,11 @@ func (*VirtualDir) Changed() *Queue    { return nil }
 func (*VirtualDir) Release(*Node)      {}
 func (*VirtualDir) StatMode() uint32   { return unix.S_IFDIR | 0o555 }
 func (d *VirtualDir) Describe() string { return d.Path }
+func (d *VirtualDir) AlwaysReady()     {}
+
+// Key implements Keyed.
+func (d *VirtualDir) Key() FileKey {
+	h := fnv.New64a()
+	h.Write([]byte(d.Path))
+	return EmulatedKey(DevProc, h.Sum64())
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -142,9 +143,9 @@ func (it *IntervalTimer) Expire(*Timer) {
 		it.armed = false
 	}
 	p := it.Proc
-	info := SigInfo{Signo: it.Signo, Code: SIKernel}
+	info := signal.Info{Signo: it.Signo, Code: signal.SIKernel}
 	if it.ID >= 0 {
-		info = SigInfo{Signo: it.Signo, Code: SITimer, TimerID: it.ID, Value: it.Value}
+		info = signal.Info{Signo: it.Signo, Code: signal.SITimer, TimerID: it.ID, Value: it.Value}
 	}
 	if it.Target == nil {
 		p.Node.Kill(p, info)
@@ -155,7 +156,7 @@ func (it *IntervalTimer) Expire(*Timer) {
 
 // taken is told of each signal taken off p's queues: a periodic timer that sent
 // it is set for its next expiration, and reports those that it missed.
-func (p *Process) taken(info *SigInfo) {
+func (p *Process) taken(info *signal.Info) {
 	it := p.timerOf(*info)
 	if it == nil {
 		return
@@ -168,12 +169,12 @@ func (p *Process) taken(info *SigInfo) {
 }
 
 // timerOf returns the timer that sent info, or nil.
-func (p *Process) timerOf(info SigInfo) *IntervalTimer {
-	if info.Code == SITimer {
+func (p *Process) timerOf(info signal.Info) *IntervalTimer {
+	if info.Code == signal.SITimer {
 		return p.PTimers[info.TimerID]
 	}
 	for i, s := range itimerSignal {
-		if info.Signo == int(s) && info.Code == SIKernel {
+		if info.Signo == int(s) && info.Code == signal.SIKernel {
 			return p.ITimers[i]
 		}
 	}
@@ -195,9 +196,9 @@ func (it *IntervalTimer) rearm() (missed int) {
 
 // rearmIgnored sets the periodic timers anew whose signal s was ignored until now.
 func (p *Process) rearmIgnored(s int) {
-	pending := pendingSet(p.Pending)
+	pending := signal.Pending(p.Pending)
 	for _, t := range p.Threads {
-		pending |= pendingSet(t.Pending)
+		pending |= signal.Pending(t.Pending)
 	}
 	if pending.Has(s) {
 		return

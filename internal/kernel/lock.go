@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"cmp"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -70,33 +69,21 @@ type blockedLock struct {
 	lock   RecordLock
 }
 
-// Key identifies the file among the node's.
-func (h *HostFile) Key() FileKey { return FileKey{h.Dev, h.Ino} }
-
-// emulatedKey marks keys of what is no file of the file tree.
-const emulatedKey = 1 << 63
-
 // LockKey identifies what an open file is of, as far as locks go: Linux locks inodes,
 // of which a pipe has one for both ends, and all epoll sets and their kin one together.
 func LockKey(f File) FileKey {
 	switch x := f.(type) {
-	case *HostFile:
+	case Keyed:
 		return x.Key()
-	case *RandomFile:
-		return FileKey{DevHost | emulatedKey, uint64(x.Minor)}
-	case *VirtualDir:
-		h := fnv.New64a()
-		h.Write([]byte(x.Path))
-		return FileKey{DevProc | emulatedKey, h.Sum64()}
 	case Describer:
 		name := x.Describe()
 		if n := DescribedInode(name); n != 0 && name[0] == 's' {
-			return FileKey{DevSock | emulatedKey, n}
+			return EmulatedKey(DevSock, n)
 		} else if n != 0 {
-			return FileKey{DevPipe | emulatedKey, n}
+			return EmulatedKey(DevPipe, n)
 		}
 	}
-	return FileKey{DevAnon | emulatedKey, 1}
+	return EmulatedKey(DevAnon, 1)
 }
 
 // DescribedInode is the number in "socket:[7]", or 0.

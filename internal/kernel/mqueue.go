@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ariadne/internal/kernel/signal"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -340,7 +342,7 @@ func (q *MQueue) tell(t *Thread) {
 	switch how.Kind {
 	case SigevSignal:
 		if how.Signo != 0 {
-			t.Node().Kill(p, SigInfo{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, Value: how.Value})
+			t.Node().Kill(p, signal.Info{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, Value: how.Value})
 		}
 	case SigevThread:
 		how.wake(mqWokenUp)

@@ -65,9 +65,6 @@ func maskOf(p netip.Prefix) netip.Addr {
 // intBytes is a C int as memory has it.
 func intBytes(v int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
 
-// writeInt stores a C int in the caller's memory.
-func writeInt(t *Thread, addr uint64, v int) Errno { return t.M.WriteMem(addr, intBytes(v)) }
-
 const (
 	sizeofIfreq = 40
 	ifNameSize  = 16
@@ -184,5 +181,5 @@ func (s *Sock) interfaceList(t *Thread, arg uint64) Errno {
 			return e
 		}
 	}
-	return writeInt(t, arg, len(list))
+	return t.StoreInt(arg, len(list))
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -291,13 +290,11 @@ func (e *PipeEnd) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	if cmd != unix.TIOCINQ {
 		return 0, unix.ENOTTY
 	}
-	return 0, storeInt(t, arg, e.Pipe.Buffered())
+	return 0, t.StoreInt(arg, e.Pipe.Buffered())
 }
 
-// storeInt writes an int into the caller's memory.
-func storeInt(t *Thread, addr uint64, v int) Errno {
-	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, uint32(v)))
-}
+// SignalsIO implements IOSignaler.
+func (e *PipeEnd) SignalsIO() {}
 
 // Describe implements Describer.
 func (e *PipeEnd) Describe() string {

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"ariadne"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,13 +37,13 @@ type Process struct {
 	// AdvisedFork: some of its memory may not be copied to children as it is.
 	AdvisedFork bool
 
-	Actions *Actions  // dispositions; shared with CLONE_SIGHAND
-	Pending []SigInfo // signals sent to the process
-	Signals Queue     // notified when a signal is queued (signalfd, sigtimedwait)
-	Stopped bool      // by SIGSTOP and its kind
+	Actions *signal.Actions // dispositions; shared with CLONE_SIGHAND
+	Pending []signal.Info   // signals sent to the process
+	Signals Queue           // notified when a signal is queued (signalfd, sigtimedwait)
+	Stopped bool            // by SIGSTOP and its kind
 	// fatal is the signal that ends the process, once a thread was found for it: as in Linux no
 	// thread makes another step of its own then.
-	fatal SigInfo
+	fatal signal.Info
 
 	// Command is the index of the spec's command that this process runs, or -1.
 	Command int
@@ -87,7 +88,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	pid := n.nextPID
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
-		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &Actions{},
+		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
 		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
@@ -99,7 +100,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 // newInit returns process 1: it is asked about, and that is all.
 func (n *Node) newInit() *Thread {
 	p := &Process{PID: initPID, PGID: initPID, SID: initPID, Node: n, Command: -1, Exe: "/sbin/init", Cwd: "/",
-		Actions: &Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+		Actions: &signal.Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	t := &Thread{TID: initPID, Proc: p, State: Blocked, Name: "init", Affinity: ^uint64(0)}
 	p.Threads, p.Leader = []*Thread{t}, t
@@ -255,7 +256,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	if a.Flags&unix.CLONE_SIGHAND != 0 {
 		c.Actions = p.Actions
 	} else {
-		c.Actions = p.Actions.fork()
+		c.Actions = p.Actions.Fork()
 	}
 	if a.Flags&unix.CLONE_FILES != 0 {
 		c.FDs = p.FDs.Share()
@@ -294,7 +295,7 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 	p.Leader = t
 	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
 	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
-	p.Actions = p.Actions.exec()
+	p.Actions = p.Actions.Exec()
 	if p.FDs.Shared() {
 		old := p.FDs
 		p.FDs = old.Fork()
@@ -336,7 +337,7 @@ func (t *Thread) Exit() {
 		}
 	}
 	if !p.Dead {
-		t.retarget(^SigSet(0))
+		t.retarget(^signal.Set(0))
 	}
 }
 
@@ -400,7 +401,7 @@ func (p *Process) leaveFamily() {
 		c.Parent = heir
 		c.ExitSig = int(unix.SIGCHLD)
 		if c.PDeathSig != 0 && !c.Dead {
-			p.Node.Kill(c, SigInfo{Signo: c.PDeathSig, Code: SIUser, PID: p.PID, UID: p.Cred.UID.Real})
+			p.Node.Kill(c, signal.Info{Signo: c.PDeathSig, Code: signal.SIUser, PID: p.PID, UID: p.Cred.UID.Real})
 		}
 		if c.Dead {
 			c.notifyExit()
@@ -425,7 +426,7 @@ func (p *Process) hangUp(pgid int, leaving, parent *Process) {
 	}
 	for _, s := range []unix.Signal{unix.SIGHUP, unix.SIGCONT} {
 		for _, m := range members {
-			p.Node.Kill(m, SigInfo{Signo: int(s), Code: SIKernel})
+			p.Node.Kill(m, signal.Info{Signo: int(s), Code: signal.SIKernel})
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"ariadne/internal/kernel/signal"
+
+	"golang.org/x/sys/unix"
+)
 
 // asyncFile sends signals about a file with O_ASYNC (fcntl(2), "Managing
 // signals"). It stands in the file's queue like an epoll item.
@@ -26,9 +30,7 @@ func (f *OpenFile) Async() bool { return f.async != nil }
 // SetAsync switches the signals of a file on or off; false: it has none. fd is
 // what si_fd says.
 func (f *OpenFile) SetAsync(n *Node, fd int, on bool) bool {
-	switch f.File.(type) {
-	case Socket, *PipeEnd:
-	default:
+	if _, ok := f.File.(IOSignaler); !ok {
 		return false
 	}
 	switch {
@@ -59,13 +61,13 @@ func (a *asyncFile) Notify(ev Events) {
 
 // signal tells the owner of the file. Only a signal chosen by F_SETSIG says what for.
 func (f *OpenFile) signal(n *Node, fd, reason int, band Events) {
-	info := SigInfo{Signo: int(unix.SIGIO), Code: SIKernel}
+	info := signal.Info{Signo: int(unix.SIGIO), Code: signal.SIKernel}
 	if f.Sig != 0 {
-		info = SigInfo{Signo: f.Sig, Code: reason, Band: int(band), FD: fd}
+		info = signal.Info{Signo: f.Sig, Code: reason, Band: int(band), FD: fd}
 	}
 	for _, p := range f.owners(n) {
 		if n.Kill(p, info) != 0 { // too many are queued: the plain one at least
-			n.Kill(p, SigInfo{Signo: int(unix.SIGIO), Code: SIKernel})
+			n.Kill(p, signal.Info{Signo: int(unix.SIGIO), Code: signal.SIKernel})
 		}
 	}
 }

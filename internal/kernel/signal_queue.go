@@ -1,10 +1,56 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"ariadne/internal/kernel/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ignores reports whether the process's disposition of s is to do nothing.
+func (p *Process) Ignores(s int) bool {
+	switch p.Actions[s].Handler {
+	case signal.Ign:
+		return !signal.Unblockable.Has(s)
+	case signal.Dfl:
+		d := signal.Default(s)
+		return d == signal.ActIgnore || d == signal.ActContinue
+	}
+	return false
+}
+
+// Catch returns the disposition with which a handler is about to be called for
+// s, and resets it when it has SA_RESETHAND.
+func (p *Process) Catch(s int) signal.Action {
+	a := p.Actions[s]
+	if a.Flags&signal.SAResetHand != 0 {
+		p.Actions[s].Handler = signal.Dfl
+	}
+	return a
+}
+
+// SetAction changes the disposition of s. What is pending and now ignored is
+// dropped, blocked or not (POSIX 3.3.1.3; Linux's do_sigaction).
+func (p *Process) SetAction(s int, a signal.Action) {
+	a.Mask &^= signal.Unblockable
+	p.Actions[s] = a
+	if !p.Ignores(s) {
+		p.rearmIgnored(s)
+		return
+	}
+	p.flush(signal.SetOf(s))
+}
+
+// flush takes the signals of set out of all queues of the process.
+func (p *Process) flush(set signal.Set) {
+	p.Pending = signal.Drop(p.Pending, set)
+	for _, t := range p.Threads {
+		t.Pending = signal.Drop(t.Pending, set)
+	}
+}
 
 // Kill queues a signal for the process; any thread that does not block it may
 // take it, the main thread before others. EAGAIN: too many are queued already.
-func (n *Node) Kill(p *Process, info SigInfo) Errno {
+func (n *Node) Kill(p *Process, info signal.Info) Errno {
 	if p.Dead || len(p.Threads) == 0 {
 		return 0
 	}
@@ -12,7 +58,7 @@ func (n *Node) Kill(p *Process, info SigInfo) Errno {
 }
 
 // Send queues a signal for one thread.
-func (t *Thread) Send(info SigInfo) Errno {
+func (t *Thread) Send(info signal.Info) Errno {
 	if t.State == Dead || t.Proc.Dead {
 		return 0
 	}
@@ -21,21 +67,21 @@ func (t *Thread) Send(info SigInfo) Errno {
 
 // send is Linux's __send_signal_locked: t decides whether the signal is
 // ignored and is asked first to take it.
-func (p *Process) send(t *Thread, queue *[]SigInfo, info SigInfo, only bool) Errno {
+func (p *Process) send(t *Thread, queue *[]signal.Info, info signal.Info, only bool) Errno {
 	s := info.Signo
 	p.prepare(s)
 	if p.Ignores(s) && !t.M.SigMask().Has(s) {
 		return 0
 	}
-	if s < RTMin && pendingSet(*queue).Has(s) {
+	if s < signal.RTMin && signal.Pending(*queue).Has(s) {
 		return 0 // standard signals do not queue
 	}
-	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); s >= RTMin && uint64(p.queued()) >= limit {
+	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); s >= signal.RTMin && uint64(p.queued()) >= limit {
 		return unix.EAGAIN
 	}
 	*queue = append(*queue, info)
-	if p.complete(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == SigDfl && Default(s) == ActTerminate {
-		p.fatal = SigInfo{Signo: s}
+	if p.complete(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == signal.Dfl && signal.Default(s) == signal.ActTerminate {
+		p.fatal = signal.Info{Signo: s}
 	}
 	p.Signals.Notify(In)
 	return 0
@@ -45,10 +91,10 @@ func (p *Process) send(t *Thread, queue *[]SigInfo, info SigInfo, only bool) Err
 // stopping and continuing cancel each other.
 func (p *Process) prepare(s int) {
 	switch {
-	case stopSignals.Has(s):
-		p.flush(Sig(int(unix.SIGCONT)))
+	case signal.Stops.Has(s):
+		p.flush(signal.SetOf(int(unix.SIGCONT)))
 	case s == int(unix.SIGCONT):
-		p.flush(stopSignals)
+		p.flush(signal.Stops)
 		p.Continue()
 	case s == int(unix.SIGKILL) && p.Stopped:
 		p.Stopped = false
@@ -88,7 +134,7 @@ func (p *Process) complete(t *Thread, s int, only bool) bool {
 // wants reports whether t can be asked to take s: a thread that already has a
 // signal to take is passed over, as in Linux.
 func (t *Thread) wants(s int) bool {
-	if t.State == Dead || t.seenMask.Has(s) && !unblockable.Has(s) {
+	if t.State == Dead || t.seenMask.Has(s) && !signal.Unblockable.Has(s) {
 		return false
 	}
 	return s == int(unix.SIGKILL) || !t.Proc.Stopped && !t.sigPending
@@ -109,8 +155,8 @@ func (t *Thread) signalled() {
 // hasFatal reports whether a signal is pending that will end the process.
 func (t *Thread) hasFatal() bool {
 	set := t.PendingSignals()
-	for s := 1; s <= NumSignals; s++ {
-		if set.Has(s) && t.Proc.Actions[s].Handler == SigDfl && Default(s) == ActTerminate {
+	for s := 1; s <= signal.Max; s++ {
+		if set.Has(s) && t.Proc.Actions[s].Handler == signal.Dfl && signal.Default(s) == signal.ActTerminate {
 			return true
 		}
 	}
@@ -139,27 +185,27 @@ func (t *Thread) HasSignal() bool {
 
 // dropIgnored takes the signals of set that are ignored off the queues: while they were
 // blocked they were kept, now t would take them and do nothing.
-func (t *Thread) dropIgnored(set SigSet) {
+func (t *Thread) dropIgnored(set signal.Set) {
 	set &= t.PendingSignals()
 	for s := 1; set != 0; s++ {
 		if set.Has(s) && t.Proc.Ignores(s) {
-			for _, q := range []*[]SigInfo{&t.Pending, &t.Proc.Pending} {
-				*q = dropSignals(*q, Sig(s))
+			for _, q := range []*[]signal.Info{&t.Pending, &t.Proc.Pending} {
+				*q = signal.Drop(*q, signal.SetOf(s))
 			}
 		}
-		set &^= Sig(s)
+		set &^= signal.SetOf(s)
 	}
 }
 
 // deliverable reports whether a signal outside mask is pending for t that is
 // not ignored.
-func (t *Thread) deliverable(mask SigSet) bool {
-	set := (pendingSet(t.Pending) | pendingSet(t.Proc.Pending)) &^ (mask &^ unblockable)
+func (t *Thread) deliverable(mask signal.Set) bool {
+	set := (signal.Pending(t.Pending) | signal.Pending(t.Proc.Pending)) &^ (mask &^ signal.Unblockable)
 	for s := 1; set != 0; s++ {
 		if set.Has(s) && !t.Proc.Ignores(s) {
 			return true
 		}
-		set &^= Sig(s)
+		set &^= signal.SetOf(s)
 	}
 	return false
 }
@@ -168,13 +214,13 @@ func (t *Thread) deliverable(mask SigSet) bool {
 // a handler, or one whose default is to terminate or to stop the process. The
 // ignored ones are dropped on the way. SIGKILL is first, then the thread's own
 // before the process's, synchronous ones before others, low numbers before high.
-func (t *Thread) NextSignal() (SigInfo, bool) {
+func (t *Thread) NextSignal() (signal.Info, bool) {
 	if t.Proc.fatal.Signo != 0 {
 		return t.Proc.fatal, true
 	}
 	for {
-		mask := t.M.SigMask() &^ unblockable
-		info, ok := t.TakeSignal(Sig(int(unix.SIGKILL)))
+		mask := t.M.SigMask() &^ signal.Unblockable
+		info, ok := t.TakeSignal(signal.SetOf(int(unix.SIGKILL)))
 		if !ok {
 			info, ok = t.TakeSignal(^mask)
 		}
@@ -188,13 +234,13 @@ func (t *Thread) NextSignal() (SigInfo, bool) {
 // ignoresStop reports whether s would stop the process, but nobody is there
 // who could continue it: its process group is orphaned.
 func (p *Process) ignoresStop(s int) bool {
-	return stopSignals.Has(s) && s != int(unix.SIGSTOP) &&
-		p.Actions[s].Handler == SigDfl && p.Node.orphaned(p.PGID, nil)
+	return signal.Stops.Has(s) && s != int(unix.SIGSTOP) &&
+		p.Actions[s].Handler == signal.Dfl && p.Node.orphaned(p.PGID, nil)
 }
 
 // TakeSignal takes a signal of set off the queues of t and its process, without
 // regard to masks (sigtimedwait, signalfd).
-func (t *Thread) TakeSignal(set SigSet) (SigInfo, bool) {
+func (t *Thread) TakeSignal(set signal.Set) (signal.Info, bool) {
 	info, ok := take(&t.Pending, set)
 	if !ok {
 		info, ok = take(&t.Proc.Pending, set)
@@ -206,41 +252,33 @@ func (t *Thread) TakeSignal(set SigSet) (SigInfo, bool) {
 }
 
 // take removes the first queued of the signal of set that comes first.
-func take(q *[]SigInfo, set SigSet) (SigInfo, bool) {
-	here := pendingSet(*q) & set
+func take(q *[]signal.Info, set signal.Set) (signal.Info, bool) {
+	here := signal.Pending(*q) & set
 	if here == 0 {
-		return SigInfo{}, false
+		return signal.Info{}, false
 	}
-	if here&synchronous != 0 {
-		here &= synchronous
+	if here&signal.Synchronous != 0 {
+		here &= signal.Synchronous
 	}
 	for i, info := range *q {
-		if here&-here == Sig(info.Signo) {
+		if here&-here == signal.SetOf(info.Signo) {
 			*q = append((*q)[:i:i], (*q)[i+1:]...)
 			return info, true
 		}
 	}
-	return SigInfo{}, false
-}
-
-func pendingSet(q []SigInfo) SigSet {
-	var m SigSet
-	for _, i := range q {
-		m |= Sig(i.Signo)
-	}
-	return m
+	return signal.Info{}, false
 }
 
 // PendingSignals returns the signals that wait for t or its process
 // (rt_sigpending, signalfd's readiness).
-func (t *Thread) PendingSignals() SigSet {
-	return pendingSet(t.Pending) | pendingSet(t.Proc.Pending)
+func (t *Thread) PendingSignals() signal.Set {
+	return signal.Pending(t.Pending) | signal.Pending(t.Proc.Pending)
 }
 
 // SetMask changes the signals that t blocks. What it no longer takes, another
 // thread is asked to take.
-func (t *Thread) SetMask(m SigSet) {
-	m &^= unblockable
+func (t *Thread) SetMask(m signal.Set) {
+	m &^= signal.Unblockable
 	old := t.M.SigMask()
 	if m == old {
 		return
@@ -250,8 +288,8 @@ func (t *Thread) SetMask(m SigSet) {
 }
 
 // retarget asks the other threads to take the process's pending signals of set.
-func (t *Thread) retarget(set SigSet) {
-	set &= pendingSet(t.Proc.Pending)
+func (t *Thread) retarget(set signal.Set) {
+	set &= signal.Pending(t.Proc.Pending)
 	for _, x := range t.Proc.Threads {
 		if x == t || x.sigPending || set == 0 {
 			continue
@@ -266,7 +304,7 @@ func (t *Thread) retarget(set SigSet) {
 // SwapMask gives t the mask m until the call that it is in ends (rt_sigsuspend,
 // ppoll, pselect6, epoll_pwait). Whoever ends the call restores Wait.SavedMask,
 // or hands it to the handler's frame when a signal is delivered.
-func (t *Thread) SwapMask(m SigSet) {
+func (t *Thread) SwapMask(m signal.Set) {
 	if t.Wait.SavedMask != nil {
 		return
 	}
@@ -278,7 +316,7 @@ func (t *Thread) SwapMask(m SigSet) {
 // Stop stops the process by signal s and tells its parent.
 func (p *Process) Stop(s int) {
 	p.Stopped, p.StopReport, p.ContReport = true, s, 0
-	p.tellParent(CLDStopped, s)
+	p.tellParent(signal.CLDStopped, s)
 }
 
 // Continue lets a stopped process go on and tells its parent.
@@ -288,7 +326,7 @@ func (p *Process) Continue() {
 	}
 	p.Stopped, p.StopReport, p.ContReport = false, 0, int(unix.SIGCONT)
 	p.resume()
-	p.tellParent(CLDContinued, int(unix.SIGCONT))
+	p.tellParent(signal.CLDContinued, int(unix.SIGCONT))
 }
 
 // resume puts the threads that could run back into the run queue, which passed
@@ -316,8 +354,8 @@ func (p *Process) tellParent(code, status int) {
 		return
 	}
 	chld := int(unix.SIGCHLD)
-	if q.Actions[chld].Flags&SANoCldStop == 0 {
-		p.Node.Kill(q, SigInfo{Signo: chld, Code: code, PID: p.PID, UID: p.Cred.UID.Real, Status: status})
+	if q.Actions[chld].Flags&signal.SANoCldStop == 0 {
+		p.Node.Kill(q, signal.Info{Signo: chld, Code: code, PID: p.PID, UID: p.Cred.UID.Real, Status: status})
 	}
 	q.ChildChanged.Notify(In)
 }

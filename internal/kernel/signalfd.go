@@ -3,6 +3,8 @@ package kernel
 import (
 	"encoding/binary"
 
+	"ariadne/internal/kernel/signal"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -13,26 +15,26 @@ const SignalFDInfoSize = 128
 // own pending signals; poll and epoll look at those of the process that made
 // the descriptor.
 type SignalFD struct {
-	Mask SigSet
+	Mask signal.Set
 	proc *Process
 }
 
 // NewSignalFD returns a descriptor's file for the signals of mask.
-func (p *Process) NewSignalFD(mask SigSet) *SignalFD {
-	return &SignalFD{Mask: mask &^ unblockable, proc: p}
+func (p *Process) NewSignalFD(mask signal.Set) *SignalFD {
+	return &SignalFD{Mask: mask &^ signal.Unblockable, proc: p}
 }
 
 // SetMask changes which signals it reads.
-func (f *SignalFD) SetMask(mask SigSet) {
-	f.Mask = mask &^ unblockable
+func (f *SignalFD) SetMask(mask signal.Set) {
+	f.Mask = mask &^ signal.Unblockable
 	f.proc.Signals.Notify(0)
 }
 
 // Ready implements File.
 func (f *SignalFD) Ready() Events {
-	pending := pendingSet(f.proc.Pending)
+	pending := signal.Pending(f.proc.Pending)
 	for _, t := range f.proc.Threads {
-		pending |= pendingSet(t.Pending)
+		pending |= signal.Pending(t.Pending)
 	}
 	if pending&f.Mask != 0 {
 		return In
@@ -57,7 +59,7 @@ func (f *SignalFD) Read(t *Thread, b []byte) (int, Errno) {
 		if !ok {
 			break
 		}
-		info.encodeFD(b[n:])
+		encode(info, b[n:])
 		n += SignalFDInfoSize
 	}
 	if n == 0 {
@@ -66,8 +68,8 @@ func (f *SignalFD) Read(t *Thread, b []byte) (int, Errno) {
 	return n, 0
 }
 
-// encodeFD lays i out as struct signalfd_siginfo.
-func (i SigInfo) encodeFD(b []byte) {
+// encode lays i out as struct signalfd_siginfo.
+func encode(i signal.Info, b []byte) {
 	clear(b[:SignalFDInfoSize])
 	for off, v := range map[int]int{0: i.Signo, 4: i.Errno, 8: i.Code, 12: i.PID, 16: i.UID, 20: i.FD,
 		24: i.TimerID, 28: i.Band, 32: i.Overrun, 40: i.Status, 44: int(i.Value)} {

@@ -142,6 +142,9 @@ func (s *Sock) Changed() *Queue { return &s.changed }
 // Describe implements Describer.
 func (s *Sock) Describe() string { return "socket:[" + strconv.FormatUint(s.ID, 10) + "]" }
 
+// SignalsIO implements IOSignaler.
+func (s *Sock) SignalsIO() {}
+
 // StatMode is st_mode.
 func (s *Sock) StatMode() uint32 { return unix.S_IFSOCK | 0o777 }
 

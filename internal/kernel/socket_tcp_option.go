@@ -25,7 +25,7 @@ func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	default:
 		return c.Sock.Ioctl(t, cmd, arg)
 	}
-	return 0, writeInt(t, arg, n)
+	return 0, t.StoreInt(arg, n)
 }
 
 // tcpInfoSize is the size of struct tcp_info up to what is filled in here.

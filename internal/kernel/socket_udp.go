@@ -508,9 +508,9 @@ func (u *UDP) RemoteAddr() ([]byte, Errno) {
 func (u *UDP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	switch cmd {
 	case unix.SIOCINQ:
-		return 0, writeInt(t, arg, u.Buffered())
+		return 0, t.StoreInt(arg, u.Buffered())
 	case unix.SIOCOUTQ:
-		return 0, writeInt(t, arg, 0)
+		return 0, t.StoreInt(arg, 0)
 	}
 	return u.Sock.Ioctl(t, cmd, arg)
 }

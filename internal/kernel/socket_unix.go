@@ -633,7 +633,7 @@ func (s *Unix) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	default:
 		return s.Sock.Ioctl(t, cmd, arg)
 	}
-	return 0, writeInt(t, arg, n)
+	return 0, t.StoreInt(arg, n)
 }
 
 // GetOption and SetOption implement Socket.

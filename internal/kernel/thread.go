@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"encoding/binary"
+
 	"ariadne"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,8 +27,8 @@ type Machine interface {
 	// open file that the supervisor's descriptor host refers to.
 	Adopt(host int, cloexec bool) (int, Errno)
 	// SigMask returns the signals the thread blocks; SetSigMask changes them.
-	SigMask() SigSet
-	SetSigMask(SigSet)
+	SigMask() signal.Set
+	SetSigMask(signal.Set)
 	// RealTID is the thread's id in the supervisor's view (for /proc).
 	RealTID() int
 }
@@ -51,9 +54,9 @@ type Thread struct {
 	Call Call
 	Wait Wait
 
-	Pending  []SigInfo // signals sent to this thread
-	AltStack AltStack  // sigaltstack
-	Handled  bool      // it has entered a signal handler
+	Pending  []signal.Info // signals sent to this thread
+	AltStack AltStack      // sigaltstack
+	Handled  bool          // it has entered a signal handler
 	// AskAltStack: the alternate stack may be another than AltStack. Linux brings back the one
 	// that there was when a handler was entered, and takes one away that disarms itself.
 	AskAltStack bool
@@ -65,10 +68,10 @@ type Thread struct {
 	CPUTime     ariadne.Time // virtual processor time used
 	Vain        int          // calls since one last waited or got what it asked for (internal/node)
 
-	naps       bool   // it has kept a Go runtime alive
-	sigPending bool   // it was asked to take a signal (Linux's TIF_SIGPENDING)
-	seenMask   SigSet // its mask when the kernel last looked
-	state      slots  // what packages of objects keep
+	naps       bool       // it has kept a Go runtime alive
+	sigPending bool       // it was asked to take a signal (Linux's TIF_SIGPENDING)
+	seenMask   signal.Set // its mask when the kernel last looked
+	state      slots      // what packages of objects keep
 }
 
 // AltStack is a stack_t as sigaltstack(2) takes it.
@@ -88,12 +91,12 @@ type Wait struct {
 	Runs        int          // earlier runs of the handler for this call
 	Deadline    ariadne.Time // absolute; valid when HasDeadline
 	HasDeadline bool
-	TimedOut    bool      // the deadline has passed
-	Interrupted bool      // a signal is to be delivered
-	Woken       bool      // the object waited for picked this thread (futex)
-	Done        int64     // progress, as the handler likes (bytes moved)
-	Aux         [2]uint64 // anything else, as the handler likes
-	SavedMask   *SigSet   // mask to restore after ppoll, sigsuspend, ...
+	TimedOut    bool        // the deadline has passed
+	Interrupted bool        // a signal is to be delivered
+	Woken       bool        // the object waited for picked this thread (futex)
+	Done        int64       // progress, as the handler likes (bytes moved)
+	Aux         [2]uint64   // anything else, as the handler likes
+	SavedMask   *signal.Set // mask to restore after ppoll, sigsuspend, ...
 	// Sender is who sent the bytes that a receive has joined so far.
 	Sender *Creds
 	// Uninterruptible: only a fatal signal ends it (vfork).
@@ -265,7 +268,7 @@ func (t *Thread) NewFD(file File, flags int) (int, Errno) {
 	return t.InstallFD(&OpenFile{File: file, Flags: flags &^ unix.O_CLOEXEC}, flags&unix.O_CLOEXEC != 0)
 }
 
-// placeholderFlags are eventfd2's flags.
+// InstallFD is NewFD for an open file that exists.
 func (t *Thread) InstallFD(of *OpenFile, cloexec bool) (int, Errno) {
 	var fl uint64
 	if cloexec {
@@ -277,6 +280,11 @@ func (t *Thread) InstallFD(of *OpenFile, cloexec bool) (int, Errno) {
 	}
 	t.FDs().Set(int(fd), of, cloexec)
 	return int(fd), 0
+}
+
+// StoreInt writes a C int into the thread's memory.
+func (t *Thread) StoreInt(addr uint64, v int) Errno {
+	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, uint32(v)))
 }
 
 // MakeReady appends t to the run queue.

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"ariadne/internal/kernel/signal"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -160,8 +162,8 @@ func (x *Terminal) hangUp(n *Node) {
 	sid, group := x.Session, x.Group
 	x.Session, x.Group = 0, 0
 	if leader := n.Procs[sid]; sid != 0 && leader != nil {
-		n.Kill(leader, SigInfo{Signo: int(unix.SIGHUP), Code: SIKernel})
-		n.Kill(leader, SigInfo{Signo: int(unix.SIGCONT), Code: SIKernel})
+		n.Kill(leader, signal.Info{Signo: int(unix.SIGHUP), Code: signal.SIKernel})
+		n.Kill(leader, signal.Info{Signo: int(unix.SIGCONT), Code: signal.SIKernel})
 	}
 	n.signalGroup(group, unix.SIGHUP)
 	x.masterChanged.Notify(0)
@@ -183,7 +185,7 @@ func (n *Node) signalGroup(group int, s unix.Signal) {
 		return
 	}
 	for _, p := range n.Group(group) {
-		n.Kill(p, SigInfo{Signo: int(s), Code: SIKernel})
+		n.Kill(p, signal.Info{Signo: int(s), Code: signal.SIKernel})
 	}
 }
 
@@ -385,7 +387,7 @@ func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Er
 		if slave != nil && !own {
 			return 0, unix.ENOTTY
 		}
-		return 0, storeInt(t, arg, x.Group)
+		return 0, t.StoreInt(arg, x.Group)
 	case unix.TIOCSPGRP:
 		if e := x.change(t, slave); e != 0 {
 			return 0, e
@@ -395,11 +397,11 @@ func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Er
 		if slave != nil && !own || x.Session == 0 {
 			return 0, unix.ENOTTY
 		}
-		return 0, storeInt(t, arg, x.Session)
+		return 0, t.StoreInt(arg, x.Session)
 	case unix.TIOCINQ:
-		return 0, storeInt(t, arg, x.unread())
+		return 0, t.StoreInt(arg, x.unread())
 	case unix.TIOCOUTQ:
-		return 0, storeInt(t, arg, 0)
+		return 0, t.StoreInt(arg, 0)
 	case unix.TCFLSH:
 		if e := x.change(t, slave); e != 0 {
 			return 0, e
@@ -425,7 +427,7 @@ func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Er
 	case unix.TCSBRK, unix.TCSBRKP, unix.TIOCEXCL, unix.TIOCNXCL:
 		return 0, 0
 	case unix.TIOCGETD:
-		return 0, storeInt(t, arg, 0)
+		return 0, t.StoreInt(arg, 0)
 	}
 	return 0, unix.ENOTTY
 }
@@ -434,7 +436,7 @@ func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Er
 func (m *PtyMaster) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	switch cmd {
 	case unix.TIOCGPTN:
-		return 0, storeInt(t, arg, m.N)
+		return 0, t.StoreInt(arg, m.N)
 	case unix.TIOCSPTLCK:
 		var b [4]byte
 		e := t.M.ReadMem(arg, b[:])
@@ -447,7 +449,7 @@ func (m *PtyMaster) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 		if m.Locked {
 			locked = 1
 		}
-		return 0, storeInt(t, arg, locked)
+		return 0, t.StoreInt(arg, locked)
 	case unix.TIOCGPTPEER:
 		s, e := m.OpenSlave(t.Proc, "", arg&unix.O_NOCTTY == 0)
 		if e != 0 {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"ariadne"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,13 +31,13 @@ type Change struct {
 // WaitStatus is the change as wait4 tells it.
 func (c Change) WaitStatus() int {
 	switch c.Code {
-	case CLDExited:
+	case signal.CLDExited:
 		return c.Status & 0xff << 8
-	case CLDDumped:
+	case signal.CLDDumped:
 		return c.Status | 0x80
-	case CLDStopped:
+	case signal.CLDStopped:
 		return c.Status<<8 | 0x7f
-	case CLDContinued:
+	case signal.CLDContinued:
 		return 0xffff
 	}
 	return c.Status
@@ -83,9 +84,9 @@ func (c *Process) change(options int) (Change, bool) {
 	case c.Dead:
 		return c.ending(), options&unix.WEXITED != 0
 	case c.StopReport != 0 && options&unix.WSTOPPED != 0:
-		return c.changed(CLDStopped, c.StopReport), true
+		return c.changed(signal.CLDStopped, c.StopReport), true
 	case c.ContReport != 0 && options&unix.WCONTINUED != 0:
-		return c.changed(CLDContinued, c.ContReport), true
+		return c.changed(signal.CLDContinued, c.ContReport), true
 	}
 	return Change{}, false
 }
@@ -94,11 +95,11 @@ func (c *Process) change(options int) (Change, bool) {
 func (c *Process) ending() Change {
 	switch {
 	case c.ExitSignal == 0:
-		return c.changed(CLDExited, c.ExitStatus&0xff)
+		return c.changed(signal.CLDExited, c.ExitStatus&0xff)
 	case c.Core:
-		return c.changed(CLDDumped, c.ExitSignal)
+		return c.changed(signal.CLDDumped, c.ExitSignal)
 	}
-	return c.changed(CLDKilled, c.ExitSignal)
+	return c.changed(signal.CLDKilled, c.ExitSignal)
 }
 
 func (c *Process) changed(code, status int) Change {
@@ -108,9 +109,9 @@ func (c *Process) changed(code, status int) Change {
 // report marks a change as told; a dead child goes away with it.
 func (c *Process) report(ch Change) {
 	switch ch.Code {
-	case CLDStopped:
+	case signal.CLDStopped:
 		c.StopReport = 0
-	case CLDContinued:
+	case signal.CLDContinued:
 		c.ContReport = 0
 	default:
 		c.Parent.ChildCPUTime += ch.CPU
@@ -136,17 +137,17 @@ func (c *Process) notifyExit() {
 	gone, send := false, c.ExitSig
 	if chld := int(unix.SIGCHLD); c.ExitSig == chld {
 		a := p.Actions[chld]
-		gone = a.Handler == SigIgn || a.Flags&SANoCldWait != 0
-		if a.Handler == SigIgn {
+		gone = a.Handler == signal.Ign || a.Flags&signal.SANoCldWait != 0
+		if a.Handler == signal.Ign {
 			send = 0
 		}
 	}
-	if send > NumSignals {
+	if send > signal.Max {
 		send = 0 // clone(2) takes any number up to 255
 	}
 	if send != 0 {
 		e := c.ending()
-		p.Node.Kill(p, SigInfo{Signo: send, Code: e.Code, PID: c.PID, UID: c.Cred.UID.Real, Status: e.Status})
+		p.Node.Kill(p, signal.Info{Signo: send, Code: e.Code, PID: c.PID, UID: c.Cred.UID.Real, Status: e.Status})
 	}
 	if gone {
 		c.reap()

@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
 
@@ -180,7 +181,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP:
 		return n.fault(th, sig)
 	case unix.SIGXFSZ: // a write past RLIMIT_FSIZE
-		th.k.Send(kernel.SigInfo{Signo: int(sig), Code: kernel.SIKernel})
+		th.k.Send(signal.Info{Signo: int(sig), Code: signal.SIKernel})
 		return n.deliverSignals(th)
 	case unix.SIGSTOP:
 		if n.watch.expired() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -124,12 +125,12 @@ func (th *thread) receiveOver(a, b uint64, host int, scratch uint64) (uint64, ke
 	return uint64(binary.LittleEndian.Uint32(ctrl[unix.SizeofCmsghdr:])), 0
 }
 
-func (th *thread) SigMask() kernel.SigSet {
+func (th *thread) SigMask() signal.Set {
 	m, err := th.tr.SigMask()
 	must(err)
-	return kernel.SigSet(m)
+	return signal.Set(m)
 }
 
-func (th *thread) SetSigMask(m kernel.SigSet) { must(th.tr.SetSigMask(uint64(m))) }
+func (th *thread) SetSigMask(m signal.Set) { must(th.tr.SetSigMask(uint64(m))) }
 
 func (th *thread) RealTID() int { return th.tr.TID }

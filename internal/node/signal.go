@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,7 @@ func (n *Node) interrupt(th *thread, r kernel.Result) bool {
 			break
 		}
 		act := k.Proc.Actions[info.Signo]
-		if act.Handler <= kernel.SigIgn {
+		if act.Handler <= signal.Ign {
 			if !n.defaultAction(th, info) {
 				return false
 			}
@@ -37,7 +38,7 @@ func (n *Node) interrupt(th *thread, r kernel.Result) bool {
 			continue // no handler runs: the call goes on
 		}
 		n.record(th, -int64(unix.EINTR))
-		if r.Restart == kernel.RestartAlways || r.Restart == kernel.RestartSA && act.Flags&kernel.SARestart != 0 {
+		if r.Restart == kernel.RestartAlways || r.Restart == kernel.RestartSA && act.Flags&signal.SARestart != 0 {
 			must(th.tr.Restart())
 		} else {
 			must(th.tr.Return(-int64(unix.EINTR)))
@@ -52,19 +53,19 @@ func (n *Node) interrupt(th *thread, r kernel.Result) bool {
 }
 
 // defaultAction does what SIG_DFL and SIG_IGN mean; false: the process is gone.
-func (n *Node) defaultAction(th *thread, info kernel.SigInfo) bool {
+func (n *Node) defaultAction(th *thread, info signal.Info) bool {
 	p := th.k.Proc
-	if p.Actions[info.Signo].Handler == kernel.SigIgn {
+	if p.Actions[info.Signo].Handler == signal.Ign {
 		return true
 	}
-	switch kernel.Default(info.Signo) {
-	case kernel.ActTerminate:
+	switch signal.Default(info.Signo) {
+	case signal.ActTerminate:
 		n.endProcess(p, 0, info.Signo, false)
 		return false
-	case kernel.ActCore:
+	case signal.ActCore:
 		n.endProcess(p, 0, info.Signo, true)
 		return false
-	case kernel.ActStop:
+	case signal.ActStop:
 		p.Stop(info.Signo)
 	}
 	return true
@@ -110,9 +111,9 @@ func (n *Node) leaveHandler(th *thread) bool {
 
 // deliver makes th enter the handler of info, or takes the default action.
 // frameMask, when not nil, is the mask that the handler will restore.
-func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet) bool {
+func (n *Node) deliver(th *thread, info signal.Info, frameMask *signal.Set) bool {
 	act := th.k.Proc.Actions[info.Signo]
-	if act.Handler <= kernel.SigIgn {
+	if act.Handler <= signal.Ign {
 		return n.defaultAction(th, info)
 	}
 	sig := unix.Signal(info.Signo)
@@ -134,9 +135,9 @@ func (n *Node) deliver(th *thread, info kernel.SigInfo, frameMask *kernel.SigSet
 }
 
 // enterHandler runs from a signal stop to the handler's first instruction.
-func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, frameMask *kernel.SigSet) bool {
-	if act.Flags&kernel.SAResetHand != 0 {
-		th.k.Proc.Actions[int(sig)].Handler = kernel.SigDfl
+func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, frameMask *signal.Set) bool {
+	if act.Flags&signal.SAResetHand != 0 {
+		th.k.Proc.Actions[int(sig)].Handler = signal.Dfl
 	}
 	th.k.Handled = true
 	n.step.stream.call(th.k.TID, -int(sig), 0)
@@ -166,7 +167,7 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act kernel.SigAction, f
 func (n *Node) fault(th *thread, sig unix.Signal) bool {
 	p := th.k.Proc
 	act := p.Actions[int(sig)]
-	if act.Handler <= kernel.SigIgn || !th.catches(sig) {
+	if act.Handler <= signal.Ign || !th.catches(sig) {
 		n.endProcess(p, 0, int(sig), true)
 		return false
 	}
@@ -180,14 +181,14 @@ func (n *Node) fault(th *thread, sig unix.Signal) bool {
 func (th *thread) catches(sig unix.Signal) bool {
 	m, err := th.tr.Caught()
 	must(err)
-	return kernel.SigSet(m).Has(int(sig))
+	return signal.Set(m).Has(int(sig))
 }
 
 // keepAction undoes what a trapped instruction or call has done to a thread that blocks
 // the signal: Linux took the handler away, and the signal out of the mask.
 func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	act := th.k.Proc.Actions[sig]
-	if act.Handler <= kernel.SigIgn || th.catches(sig) {
+	if act.Handler <= signal.Ign || th.catches(sig) {
 		return
 	}
 	restore := th.tr.BorrowCode(areaSyscall)
@@ -198,5 +199,5 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	th.WriteMem(kernel.ScratchAddr, b)
 	n.inject(th, unix.SYS_RT_SIGACTION, uint64(sig), kernel.ScratchAddr, 0, 8)
 	must(restore())
-	th.SetSigMask(th.SigMask() | kernel.Sig(int(sig)))
+	th.SetSigMask(th.SigMask() | signal.SetOf(int(sig)))
 }

@@ -3,8 +3,8 @@ package sys
 import (
 	"testing"
 
-	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -110,7 +110,7 @@ func TestAIOContextsEndWithTheirMemory(t *testing.T) {
 
 func TestSignalFD(t *testing.T) {
 	d, a, m := newProcess(t)
-	usr1 := kernel.Sig(int(unix.SIGUSR1))
+	usr1 := signal.SetOf(int(unix.SIGUSR1))
 	m.Mask = usr1
 	m.Poke(setAt, le.AppendUint64(nil, uint64(usr1)))
 	fd := uint64(d.Must(a, unix.SYS_SIGNALFD4, ^uint64(0), setAt, 8, unix.SFD_NONBLOCK))
@@ -121,7 +121,7 @@ func TestSignalFD(t *testing.T) {
 	b, _ := d.Thread(a)
 	putPoll(a, fd, unix.POLLIN)
 	d.Waits(a, unix.SYS_POLL, setAt, 1, ^uint64(0))
-	d.Node.Kill(a.Proc, kernel.SigInfo{Signo: int(unix.SIGUSR1), PID: 42, Value: 7})
+	d.Node.Kill(a.Proc, signal.Info{Signo: int(unix.SIGUSR1), PID: 42, Value: 7})
 	d.Settle()
 	want(t, "poll", d.Done(a), 1)
 	want(t, "read", d.Must(b, unix.SYS_READ, fd, bufAt, 256), 128)

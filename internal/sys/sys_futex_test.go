@@ -8,6 +8,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/futex"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -102,7 +103,7 @@ func TestFutexInterrupted(t *testing.T) {
 	a := ts[1]
 	setHandler(a, unix.SIGUSR1)
 	futexWaits(d, a, futexWait, word1, 0)
-	a.Send(kernel.SigInfo{Signo: int(unix.SIGUSR1)})
+	a.Send(signal.Info{Signo: int(unix.SIGUSR1)})
 	d.Settle()
 	want(t, "interrupted", d.Done(a), errno(unix.EINTR))
 	want(t, "nobody is left in the queue", callFutex(d, ts[0], futexWake, word1, 1), 0)

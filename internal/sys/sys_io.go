@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -415,5 +416,5 @@ func waitIO(t *kernel.Thread, of *kernel.OpenFile, timeout ariadne.Time) kernel.
 
 // raise sends a signal to the calling thread, as a fault of its own does.
 func raise(t *kernel.Thread, sig int) {
-	t.Send(kernel.SigInfo{Signo: sig, Code: kernel.SIUser, PID: t.Proc.PID, UID: t.Proc.UID})
+	t.Send(signal.Info{Signo: sig, Code: signal.SIUser, PID: t.Proc.PID, UID: t.Proc.UID})
 }

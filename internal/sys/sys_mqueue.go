@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -193,7 +194,7 @@ func sysMqNotify(t *kernel.Thread, a Args) kernel.Result {
 		switch how.Kind {
 		case kernel.SigevNone:
 		case kernel.SigevSignal:
-			if how.Signo < 0 || how.Signo > kernel.NumSignals {
+			if how.Signo < 0 || how.Signo > signal.Max {
 				return kernel.Fail(unix.EINVAL)
 			}
 		case kernel.SigevThread:

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -139,7 +140,7 @@ func swapMask(t *kernel.Thread, addr, size uint64) kernel.Errno {
 	if e != 0 {
 		return e
 	}
-	t.SwapMask(kernel.SigSet(m))
+	t.SwapMask(signal.Set(m))
 	return 0
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,13 +60,13 @@ func TestPpollMaskAndRemaining(t *testing.T) {
 	d, a, m := newProcess(t)
 	r, w := pipeOf(d, a, 0)
 	b, _ := d.Thread(a)
-	m.Mask = kernel.Sig(10)
+	m.Mask = signal.SetOf(10)
 	m.Poke(timeAt, le.AppendUint64(le.AppendUint64(nil, 2), 500))
-	m.Poke(bufAt, le.AppendUint64(nil, uint64(kernel.Sig(12)|kernel.Sig(9))))
+	m.Poke(bufAt, le.AppendUint64(nil, uint64(signal.SetOf(12)|signal.SetOf(9))))
 	putPoll(a, r, unix.POLLIN)
 	want(t, "bad size of mask", d.Must(a, unix.SYS_PPOLL, setAt, 1, timeAt, bufAt, 4), errno(unix.EINVAL))
 	d.Waits(a, unix.SYS_PPOLL, setAt, 1, timeAt, bufAt, 8)
-	if m.Mask != kernel.Sig(12) || a.Wait.SavedMask == nil || *a.Wait.SavedMask != kernel.Sig(10) {
+	if m.Mask != signal.SetOf(12) || a.Wait.SavedMask == nil || *a.Wait.SavedMask != signal.SetOf(10) {
 		t.Errorf("mask %#x, saved %v", m.Mask, a.Wait.SavedMask)
 	}
 	d.Node.Now = 500e6

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,7 @@ func sysPrctl(t *kernel.Thread, a Args) kernel.Result {
 	case unix.PR_GET_NAME:
 		return kernel.RetOr(0, t.M.WriteMem(a[1], append([]byte(t.Name), make([]byte, 16-len(t.Name))...)))
 	case unix.PR_SET_PDEATHSIG:
-		if a[1] > kernel.NumSignals {
+		if a[1] > signal.Max {
 			return kernel.Fail(unix.EINVAL)
 		}
 		p.PDeathSig = int(a[1])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -218,9 +219,9 @@ func sysWaitid(t *kernel.Thread, a Args) kernel.Result {
 // storeWaitid writes the siginfo and usage; all zero when nothing was found.
 func storeWaitid(t *kernel.Thread, a Args, ch kernel.Change) kernel.Result {
 	if a[2] != 0 {
-		var info kernel.SigInfo
+		var info signal.Info
 		if ch.PID != 0 {
-			info = kernel.SigInfo{Signo: int(unix.SIGCHLD), Code: ch.Code, PID: ch.PID, UID: ch.UID, Status: ch.Status}
+			info = signal.Info{Signo: int(unix.SIGCHLD), Code: ch.Code, PID: ch.PID, UID: ch.UID, Status: ch.Status}
 		}
 		// Linux writes these fields alone.
 		if e := t.M.WriteMem(a[2], info.Encode()[:28]); e != 0 {

@@ -6,6 +6,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,8 +51,8 @@ func TestZombieStaysUntilReaped(t *testing.T) {
 	want(t, "zombie", d.Must(a, unix.SYS_KILL, uint64(b.TID), 9), 0)
 	for range 2 {
 		want(t, "waitid", d.Must(a, unix.SYS_WAITID, unix.P_PID, uint64(b.TID), bufAt, unix.WEXITED|unix.WNOWAIT, 0), 0)
-		i := kernel.DecodeSigInfo(m.Peek(bufAt, kernel.SigInfoSize))
-		if i.Signo != int(unix.SIGCHLD) || i.Code != kernel.CLDDumped || i.PID != b.TID || i.Status != int(unix.SIGSEGV) {
+		i := signal.DecodeInfo(m.Peek(bufAt, signal.InfoSize))
+		if i.Signo != int(unix.SIGCHLD) || i.Code != signal.CLDDumped || i.PID != b.TID || i.Status != int(unix.SIGSEGV) {
 			t.Fatalf("info %+v", i)
 		}
 	}
@@ -81,8 +82,8 @@ func TestWaitSelects(t *testing.T) {
 	b.Proc.Exit(0, 15, false)
 	d.Settle()
 	want(t, "waitid", d.Done(a), 0)
-	i := kernel.DecodeSigInfo(m.Peek(bufAt, kernel.SigInfoSize))
-	if i.Code != kernel.CLDKilled || i.Status != 15 || i.PID != b.TID {
+	i := signal.DecodeInfo(m.Peek(bufAt, signal.InfoSize))
+	if i.Code != signal.CLDKilled || i.Status != 15 || i.PID != b.TID {
 		t.Errorf("info %+v", i)
 	}
 }
@@ -90,7 +91,7 @@ func TestWaitSelects(t *testing.T) {
 func TestWaitCloneChildren(t *testing.T) {
 	d, a, _ := newProcess(t)
 	b, _ := d.Fork(a, kernel.CloneArgs{Flags: uint64(unix.SIGUSR1)})
-	a.M.SetSigMask(kernel.Sig(10))
+	a.M.SetSigMask(signal.SetOf(10))
 	b.Proc.Exit(0, 0, false)
 	if !a.PendingSignals().Has(10) {
 		t.Error("its exit signal was not sent")
@@ -121,14 +122,14 @@ func TestWaitStopContinue(t *testing.T) {
 }
 
 func TestIgnoredChildrenAreReapedAlone(t *testing.T) {
-	for _, act := range []kernel.SigAction{{Handler: kernel.SigIgn}, {Handler: handlerAt, Flags: kernel.SANoCldWait}} {
+	for _, act := range []signal.Action{{Handler: signal.Ign}, {Handler: handlerAt, Flags: signal.SANoCldWait}} {
 		d, a, _ := newProcess(t)
 		a.Proc.SetAction(int(unix.SIGCHLD), act)
 		b, _ := child(d, a)
 		d.Waits(a, unix.SYS_WAIT4, ^uint64(0), 0, 0, 0)
 		b.Proc.Exit(0, 0, false)
 		d.Settle()
-		if act.Handler == kernel.SigIgn {
+		if act.Handler == signal.Ign {
 			want(t, "wait", d.Done(a), errno(unix.ECHILD))
 		} else {
 			want(t, "signal", next(a), int64(unix.SIGCHLD))
@@ -148,7 +149,7 @@ func TestOrphans(t *testing.T) {
 	want(t, "getppid", d.Must(c, unix.SYS_GETPPID), int64(b.TID))
 	want(t, "subreaper", d.Must(a, unix.SYS_PRCTL, unix.PR_SET_CHILD_SUBREAPER, 1), 0)
 	want(t, "pdeathsig", d.Must(c, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uint64(unix.SIGUSR1)), 0)
-	c.M.SetSigMask(kernel.Sig(10))
+	c.M.SetSigMask(signal.SetOf(10))
 	b.Proc.Exit(0, 0, false)
 	want(t, "adopted", d.Must(c, unix.SYS_GETPPID), int64(a.TID))
 	if !c.PendingSignals().Has(10) {
@@ -176,11 +177,11 @@ func TestHangUpOfStoppedOrphans(t *testing.T) {
 	pid := uint64(job.TID)
 	want(t, "setpgid", d.Must(shell, unix.SYS_SETPGID, pid, pid), 0)
 	want(t, "setpgid", d.Must(job, unix.SYS_SETPGID, uint64(worker.TID), pid), 0)
-	mw.Mask, mj.Mask = kernel.Sig(1, 18), kernel.Sig(1, 18)
+	mw.Mask, mj.Mask = signal.SetOf(1, 18), signal.SetOf(1, 18)
 	worker.Proc.Stop(int(unix.SIGTSTP))
-	shell.M.SetSigMask(kernel.Sig(17))
+	shell.M.SetSigMask(signal.SetOf(17))
 	job.Proc.Exit(0, 0, false) // worker's parent is now init: no link to the session
-	if worker.Proc.Stopped || worker.PendingSignals() != kernel.Sig(1, 18) {
+	if worker.Proc.Stopped || worker.PendingSignals() != signal.SetOf(1, 18) {
 		t.Errorf("stopped %v, signals %#x", worker.Proc.Stopped, worker.PendingSignals())
 	}
 }
@@ -272,7 +273,7 @@ func TestForkInherits(t *testing.T) {
 	if len(q.PTimers) != 0 || b.PendingSignals() != 0 {
 		t.Error("timers or pending signals are inherited")
 	}
-	q.SetAction(10, kernel.SigAction{})
+	q.SetAction(10, signal.Action{})
 	if p.Actions[10].Handler == 0 {
 		t.Error("dispositions are shared")
 	}
@@ -300,7 +301,7 @@ func TestExec(t *testing.T) {
 	a, leader := ts[1], ts[0]
 	p := a.Proc
 	setHandler(a, unix.SIGUSR1)
-	p.SetAction(12, kernel.SigAction{Handler: kernel.SigIgn})
+	p.SetAction(12, signal.Action{Handler: signal.Ign})
 	p.NewTimer(unix.CLOCK_MONOTONIC, 14, nil, 0)
 	setWord(m, word1, 1)
 	a.ClearTID, a.RobustList = word1, word2
@@ -312,7 +313,7 @@ func TestExec(t *testing.T) {
 	if a.TID != pid || p.MM == mm || len(p.Threads) != 1 || leader.State != kernel.Dead || a.Name != "a-very-long-pro" {
 		t.Errorf("process %+v, thread %+v", p, a)
 	}
-	if p.Actions[10].Handler != kernel.SigDfl || p.Actions[12].Handler != kernel.SigIgn || len(p.PTimers) != 0 || a.ClearTID != 0 || a.RobustList != 0 {
+	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || len(p.PTimers) != 0 || a.ClearTID != 0 || a.RobustList != 0 {
 		t.Error("dispositions, timers or addresses are left")
 	}
 	want(t, "memory is not touched", getWord(m, word1), 1)

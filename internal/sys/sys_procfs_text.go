@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -304,22 +305,22 @@ func (v *view) state() (letter, name string) {
 }
 
 // signals are the sets that status and stat show.
-func (v *view) signals() (pending, shared, blocked, ignored, caught kernel.SigSet) {
-	for s := 1; s <= kernel.NumSignals; s++ {
+func (v *view) signals() (pending, shared, blocked, ignored, caught signal.Set) {
+	for s := 1; s <= signal.Max; s++ {
 		switch v.proc.Actions[s].Handler {
-		case kernel.SigDfl:
-		case kernel.SigIgn:
-			ignored |= kernel.Sig(s)
+		case signal.Dfl:
+		case signal.Ign:
+			ignored |= signal.SetOf(s)
 		default:
-			caught |= kernel.Sig(s)
+			caught |= signal.SetOf(s)
 		}
 	}
 	for _, i := range v.proc.Pending {
-		shared |= kernel.Sig(i.Signo)
+		shared |= signal.SetOf(i.Signo)
 	}
 	if v.thread != nil {
 		for _, i := range v.thread.Pending {
-			pending |= kernel.Sig(i.Signo)
+			pending |= signal.SetOf(i.Signo)
 		}
 		blocked = v.thread.M.SigMask()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,8 +48,8 @@ func sysSigaction(t *kernel.Thread, a Args) kernel.Result {
 	}
 	r := t.M.Syscall(unix.SYS_RT_SIGACTION, a[0], a[1], a[2], a[3])
 	if r == 0 && act != nil {
-		t.Proc.SetAction(int(a[0]), kernel.SigAction{Handler: le.Uint64(act), Flags: le.Uint64(act[8:]),
-			Restorer: le.Uint64(act[16:]), Mask: kernel.SigSet(le.Uint64(act[24:]))})
+		t.Proc.SetAction(int(a[0]), signal.Action{Handler: le.Uint64(act), Flags: le.Uint64(act[8:]),
+			Restorer: le.Uint64(act[16:]), Mask: signal.Set(le.Uint64(act[24:]))})
 	}
 	return kernel.Ret(r)
 }
@@ -63,7 +64,7 @@ func sysSigprocmask(t *kernel.Thread, a Args) kernel.Result {
 		if e != 0 {
 			return kernel.Fail(e)
 		}
-		m := kernel.SigSet(set)
+		m := signal.Set(set)
 		switch int(int32(a[0])) {
 		case unix.SIG_BLOCK:
 			m |= old
@@ -97,7 +98,7 @@ func sysSigsuspend(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	t.SwapMask(kernel.SigSet(set))
+	t.SwapMask(signal.Set(set))
 	return t.Block(kernel.RestartNoHand)
 }
 
@@ -115,7 +116,7 @@ func sysSigtimedwait(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	// SIGKILL and SIGSTOP cannot be waited for.
-	want := kernel.SigSet(set) &^ kernel.Sig(int(unix.SIGKILL), int(unix.SIGSTOP))
+	want := signal.Set(set) &^ signal.SetOf(int(unix.SIGKILL), int(unix.SIGSTOP))
 	if info, ok := t.TakeSignal(want); ok {
 		if a[1] != 0 {
 			if e := t.M.WriteMem(a[1], info.Encode()); e != 0 {
@@ -131,13 +132,13 @@ func sysSigtimedwait(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // sender is the siginfo of a signal that t sends by kill.
-func sender(t *kernel.Thread, sig, code int) kernel.SigInfo {
-	return kernel.SigInfo{Signo: sig, Code: code, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real}
+func sender(t *kernel.Thread, sig, code int) signal.Info {
+	return signal.Info{Signo: sig, Code: code, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real}
 }
 
 // maySignal checks kill(2)'s permission and the signal's number.
 func maySignal(t *kernel.Thread, p *kernel.Process, sig int) kernel.Errno {
-	if sig < 0 || sig > kernel.NumSignals {
+	if sig < 0 || sig > signal.Max {
 		return unix.EINVAL
 	}
 	me, him := t.Proc.Cred.UID, p.Cred.UID
@@ -149,7 +150,7 @@ func maySignal(t *kernel.Thread, p *kernel.Process, sig int) kernel.Errno {
 }
 
 // signalProcess sends info to p as t may; signal 0 only asks whether it might.
-func signalProcess(t *kernel.Thread, p *kernel.Process, info kernel.SigInfo) kernel.Errno {
+func signalProcess(t *kernel.Thread, p *kernel.Process, info signal.Info) kernel.Errno {
 	if e := maySignal(t, p, info.Signo); e != 0 || info.Signo == 0 {
 		return e
 	}
@@ -169,7 +170,7 @@ func processByID(t *kernel.Thread, pid int) *kernel.Process {
 
 func sysKill(t *kernel.Thread, a Args) kernel.Result {
 	pid, sig := int(int32(a[0])), int(int32(a[1]))
-	info := sender(t, sig, kernel.SIUser)
+	info := sender(t, sig, signal.SIUser)
 	switch {
 	case pid > 0:
 		if pid == t.Node().Init.TID {
@@ -203,7 +204,7 @@ func signalInit(t *kernel.Thread, sig int) kernel.Result {
 }
 
 // signalAll succeeds when one could be signalled.
-func signalAll(t *kernel.Thread, ps []*kernel.Process, info kernel.SigInfo) kernel.Result {
+func signalAll(t *kernel.Thread, ps []*kernel.Process, info signal.Info) kernel.Result {
 	failed := kernel.Errno(unix.ESRCH)
 	some := false
 	for _, p := range ps {
@@ -220,18 +221,18 @@ func signalAll(t *kernel.Thread, ps []*kernel.Process, info kernel.SigInfo) kern
 }
 
 func sysTkill(t *kernel.Thread, a Args) kernel.Result {
-	return signalThread(t, -1, int(int32(a[0])), sender(t, int(int32(a[1])), kernel.SITkill))
+	return signalThread(t, -1, int(int32(a[0])), sender(t, int(int32(a[1])), signal.SITkill))
 }
 
 func sysTgkill(t *kernel.Thread, a Args) kernel.Result {
 	if int32(a[0]) <= 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return signalThread(t, int(int32(a[0])), int(int32(a[1])), sender(t, int(int32(a[2])), kernel.SITkill))
+	return signalThread(t, int(int32(a[0])), int(int32(a[1])), sender(t, int(int32(a[2])), signal.SITkill))
 }
 
 // signalThread sends to one thread; tgid -1 matches any process.
-func signalThread(t *kernel.Thread, tgid, tid int, info kernel.SigInfo) kernel.Result {
+func signalThread(t *kernel.Thread, tgid, tid int, info signal.Info) kernel.Result {
 	if tid <= 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -247,14 +248,14 @@ func signalThread(t *kernel.Thread, tgid, tid int, info kernel.SigInfo) kernel.R
 
 // readInfo reads the siginfo that a caller sends. Only the kernel and kill have
 // codes from 0 up, and only to oneself may they be imitated.
-func readInfo(t *kernel.Thread, addr uint64, pid, sig int) (kernel.SigInfo, kernel.Errno) {
-	b, e := readBytes(t, addr, kernel.SigInfoSize)
+func readInfo(t *kernel.Thread, addr uint64, pid, sig int) (signal.Info, kernel.Errno) {
+	b, e := readBytes(t, addr, signal.InfoSize)
 	if e != 0 {
-		return kernel.SigInfo{}, e
+		return signal.Info{}, e
 	}
 	le.PutUint32(b, uint32(sig))
-	info := kernel.DecodeSigInfo(b)
-	if (info.Code >= 0 || info.Code == kernel.SITkill) && pid != t.Proc.PID {
+	info := signal.DecodeInfo(b)
+	if (info.Code >= 0 || info.Code == signal.SITkill) && pid != t.Proc.PID {
 		return info, unix.EPERM
 	}
 	return info, 0
@@ -344,7 +345,7 @@ func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	sig := int(int32(a[1]))
-	info := sender(t, sig, kernel.SIUser)
+	info := sender(t, sig, signal.SIUser)
 	if a[2] != 0 {
 		given, e := readU32(t, a[2])
 		if e == 0 && int(int32(given)) != sig {

@@ -6,6 +6,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,11 +16,11 @@ const handlerAt = 0x5000
 // setHandler gives t's process a handler for signals.
 func setHandler(t *kernel.Thread, signals ...unix.Signal) {
 	for _, s := range signals {
-		t.Proc.SetAction(int(s), kernel.SigAction{Handler: handlerAt})
+		t.Proc.SetAction(int(s), signal.Action{Handler: handlerAt})
 	}
 }
 
-func info(s unix.Signal) kernel.SigInfo { return kernel.SigInfo{Signo: int(s)} }
+func info(s unix.Signal) signal.Info { return signal.Info{Signo: int(s)} }
 
 // next takes the signal that t is to act on, or 0.
 func next(t *kernel.Thread) int64 {
@@ -33,7 +34,7 @@ func next(t *kernel.Thread) int64 {
 // sigactions lets a machine's rt_sigaction succeed, as Linux's would.
 func sigactions(m *kerneltest.Machine) {
 	m.Answer[unix.SYS_RT_SIGACTION] = func(a []uint64) int64 {
-		if a[0] == 0 || a[0] > kernel.NumSignals || a[3] != 8 {
+		if a[0] == 0 || a[0] > signal.Max || a[3] != 8 {
 			return errno(unix.EINVAL)
 		}
 		return 0
@@ -43,10 +44,10 @@ func sigactions(m *kerneltest.Machine) {
 func TestSigaction(t *testing.T) {
 	d, a, m := newProcess(t)
 	sigactions(m)
-	m.Poke(bufAt, le.AppendUint64(le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, handlerAt), kernel.SARestart), 0x77), 0xffff))
+	m.Poke(bufAt, le.AppendUint64(le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, handlerAt), signal.SARestart), 0x77), 0xffff))
 	want(t, "sigaction", d.Must(a, unix.SYS_RT_SIGACTION, uint64(unix.SIGUSR1), bufAt, 0, 8), 0)
 	got := a.Proc.Actions[unix.SIGUSR1]
-	if got != (kernel.SigAction{Handler: handlerAt, Flags: kernel.SARestart, Restorer: 0x77, Mask: 0xffff &^ kernel.Sig(9)}) {
+	if got != (signal.Action{Handler: handlerAt, Flags: signal.SARestart, Restorer: 0x77, Mask: 0xffff &^ signal.SetOf(9)}) {
 		t.Errorf("disposition %+v", got)
 	}
 	want(t, "refused by Linux", d.Must(a, unix.SYS_RT_SIGACTION, 65, bufAt, 0, 8), errno(unix.EINVAL))
@@ -55,7 +56,7 @@ func TestSigaction(t *testing.T) {
 
 func TestStandardSignalsDoNotQueueRealTimeOnesDo(t *testing.T) {
 	d, a, m := newProcess(t)
-	m.Mask = kernel.Sig(10, 34)
+	m.Mask = signal.SetOf(10, 34)
 	setHandler(a, unix.SIGUSR1, 34)
 	for range 3 {
 		d.Node.Kill(a.Proc, info(unix.SIGUSR1))
@@ -72,7 +73,7 @@ func TestStandardSignalsDoNotQueueRealTimeOnesDo(t *testing.T) {
 
 func TestSignalOrder(t *testing.T) {
 	d, a, m := newProcess(t)
-	m.Mask = ^kernel.SigSet(0)
+	m.Mask = ^signal.Set(0)
 	setHandler(a, 1, 2, 11, 12, 15, 40)
 	for _, s := range []unix.Signal{40, 15, 1} {
 		d.Node.Kill(a.Proc, info(s))
@@ -90,18 +91,18 @@ func TestIgnoredSignalsAreDropped(t *testing.T) {
 	d, a, m := newProcess(t)
 	d.Node.Kill(a.Proc, info(unix.SIGCHLD)) // ignored by default
 	want(t, "pending", int64(a.PendingSignals()), 0)
-	m.Mask = kernel.Sig(17)
+	m.Mask = signal.SetOf(17)
 	d.Node.Kill(a.Proc, info(unix.SIGCHLD)) // its disposition may change while it is blocked
-	want(t, "pending", int64(a.PendingSignals()), int64(kernel.Sig(17)))
+	want(t, "pending", int64(a.PendingSignals()), int64(signal.SetOf(17)))
 	m.Mask = 0
 	if a.HasSignal() {
 		t.Error("an ignored signal is to be delivered")
 	}
-	m.Mask = kernel.Sig(10)
+	m.Mask = signal.SetOf(10)
 	setHandler(a, unix.SIGUSR1)
 	d.Node.Kill(a.Proc, info(unix.SIGUSR1))
-	a.Proc.SetAction(10, kernel.SigAction{Handler: kernel.SigIgn})
-	want(t, "pending once ignored", int64(a.PendingSignals()&kernel.Sig(10)), 0)
+	a.Proc.SetAction(10, signal.Action{Handler: signal.Ign})
+	want(t, "pending once ignored", int64(a.PendingSignals()&signal.SetOf(10)), 0)
 }
 
 func TestMainThreadIsPreferred(t *testing.T) {
@@ -122,8 +123,8 @@ func TestMainThreadIsPreferred(t *testing.T) {
 	}
 	want(t, "taken", next(a), 10)
 
-	a.M.SetSigMask(kernel.Sig(12))
-	b.M.SetSigMask(kernel.Sig(12))
+	a.M.SetSigMask(signal.SetOf(12))
+	b.M.SetSigMask(signal.SetOf(12))
 	d.Node.Kill(a.Proc, info(unix.SIGUSR2))
 	d.Settle()
 	want(t, "the thread that does not block it", d.Done(c), errno(unix.EINTR))
@@ -136,10 +137,10 @@ func TestBlockingHandsSignalsOn(t *testing.T) {
 	setHandler(a, unix.SIGUSR1)
 	d.Waits(b, unix.SYS_PAUSE)
 	d.Node.Kill(a.Proc, info(unix.SIGUSR1)) // a is asked, but blocks it before it looks
-	m.Poke(bufAt, le.AppendUint64(nil, uint64(kernel.Sig(10, 9))))
+	m.Poke(bufAt, le.AppendUint64(nil, uint64(signal.SetOf(10, 9))))
 	want(t, "sigprocmask", d.Must(a, unix.SYS_RT_SIGPROCMASK, unix.SIG_BLOCK, bufAt, bufAt+8, 8), 0)
 	want(t, "old mask", int64(le.Uint64(m.Peek(bufAt+8, 8))), 0)
-	if m.Mask != kernel.Sig(10) {
+	if m.Mask != signal.SetOf(10) {
 		t.Errorf("mask %#x", m.Mask)
 	}
 	want(t, "the other thread", d.Done(b), errno(unix.EINTR))
@@ -149,10 +150,10 @@ func TestBlockingHandsSignalsOn(t *testing.T) {
 func TestUnblockingDelivers(t *testing.T) {
 	d, a, m := newProcess(t)
 	setHandler(a, unix.SIGUSR1)
-	m.Mask = kernel.Sig(10)
+	m.Mask = signal.SetOf(10)
 	d.Node.Kill(a.Proc, info(unix.SIGUSR1))
 	want(t, "sigpending", d.Must(a, unix.SYS_RT_SIGPENDING, bufAt, 8), 0)
-	want(t, "set", int64(le.Uint64(m.Peek(bufAt, 8))), int64(kernel.Sig(10)))
+	want(t, "set", int64(le.Uint64(m.Peek(bufAt, 8))), int64(signal.SetOf(10)))
 	if a.HasSignal() {
 		t.Fatal("blocked")
 	}
@@ -182,15 +183,15 @@ func TestSigprocmaskHow(t *testing.T) {
 func TestSigsuspend(t *testing.T) {
 	d, a, m := newProcess(t)
 	setHandler(a, unix.SIGUSR1, unix.SIGUSR2)
-	m.Mask = kernel.Sig(10)
+	m.Mask = signal.SetOf(10)
 	d.Node.Kill(a.Proc, info(unix.SIGUSR1))
-	m.Poke(bufAt, le.AppendUint64(nil, uint64(kernel.Sig(12))))
+	m.Poke(bufAt, le.AppendUint64(nil, uint64(signal.SetOf(12))))
 	a.Call = kernel.Call{NR: unix.SYS_RT_SIGSUSPEND, Args: Args{bufAt, 8}, InCall: true}
 	r := Handle(a)
 	if r.Op != kernel.OpBlock || r.Restart != kernel.RestartNoHand {
 		t.Fatalf("result %+v", r)
 	}
-	if a.Wait.SavedMask == nil || *a.Wait.SavedMask != kernel.Sig(10) || m.Mask != kernel.Sig(12) {
+	if a.Wait.SavedMask == nil || *a.Wait.SavedMask != signal.SetOf(10) || m.Mask != signal.SetOf(12) {
 		t.Errorf("mask %#x, saved %v", m.Mask, a.Wait.SavedMask)
 	}
 	if !a.HasSignal() {
@@ -201,17 +202,17 @@ func TestSigsuspend(t *testing.T) {
 func TestSigtimedwait(t *testing.T) {
 	d, a, m := newProcess(t)
 	b, _ := d.Process(nil)
-	m.Mask = kernel.Sig(10, 40)
-	m.Poke(setAt, le.AppendUint64(nil, uint64(kernel.Sig(10, 40))))
+	m.Mask = signal.SetOf(10, 40)
+	m.Poke(setAt, le.AppendUint64(nil, uint64(signal.SetOf(10, 40))))
 	d.Waits(a, unix.SYS_RT_SIGTIMEDWAIT, setAt, bufAt, 0, 8)
-	var b2 [kernel.SigInfoSize]byte
+	var b2 [signal.InfoSize]byte
 	mb := b.M.(*kerneltest.Machine)
-	copy(b2[:], kernel.SigInfo{Code: kernel.SIQueue, PID: b.Proc.PID, Value: 99}.Encode())
+	copy(b2[:], signal.Info{Code: signal.SIQueue, PID: b.Proc.PID, Value: 99}.Encode())
 	mb.Poke(bufAt, b2[:])
 	want(t, "sigqueue", d.Must(b, unix.SYS_RT_SIGQUEUEINFO, uint64(a.Proc.PID), 40, bufAt), 0)
 	want(t, "signal", d.Done(a), 40)
-	got := kernel.DecodeSigInfo(m.Peek(bufAt, kernel.SigInfoSize))
-	if got.Signo != 40 || got.Code != kernel.SIQueue || got.Value != 99 || got.PID != b.Proc.PID {
+	got := signal.DecodeInfo(m.Peek(bufAt, signal.InfoSize))
+	if got.Signo != 40 || got.Code != signal.SIQueue || got.Value != 99 || got.PID != b.Proc.PID {
 		t.Errorf("info %+v", got)
 	}
 	m.Poke(timeAt, le.AppendUint64(le.AppendUint64(nil, 1), 0))
@@ -236,9 +237,9 @@ func TestKillTargets(t *testing.T) {
 	b, mb := d.Fork(a, kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
 	c, mc := d.Process(nil)
 	for _, m := range []*kerneltest.Machine{mb, mc} {
-		m.Mask = kernel.Sig(10, 12, 15)
+		m.Mask = signal.SetOf(10, 12, 15)
 	}
-	a.M.SetSigMask(kernel.Sig(10, 12, 15))
+	a.M.SetSigMask(signal.SetOf(10, 12, 15))
 	has := func(what string, x *kernel.Thread, s int, yes bool) {
 		t.Helper()
 		if x.PendingSignals().Has(s) != yes {
@@ -278,7 +279,7 @@ func TestTgkill(t *testing.T) {
 	want(t, "bad id", d.Must(a, unix.SYS_TGKILL, pid, 0, 23), errno(unix.EINVAL))
 	want(t, "tgkill", d.Must(a, unix.SYS_TGKILL, pid, tid, 23), 0)
 	want(t, "interrupted", d.Done(b), errno(unix.EINTR))
-	if i, ok := b.NextSignal(); !ok || i.Code != kernel.SITkill || i.PID != a.Proc.PID {
+	if i, ok := b.NextSignal(); !ok || i.Code != signal.SITkill || i.PID != a.Proc.PID {
 		t.Errorf("info %+v", i)
 	}
 	d.Waits(b, unix.SYS_PAUSE)
@@ -289,8 +290,8 @@ func TestTgkill(t *testing.T) {
 func TestSigqueueinfoMayNotImitate(t *testing.T) {
 	d, a, m := newProcess(t)
 	b, _ := d.Process(nil)
-	a.M.SetSigMask(kernel.Sig(34))
-	m.Poke(bufAt, kernel.SigInfo{Code: kernel.SIUser}.Encode())
+	a.M.SetSigMask(signal.SetOf(34))
+	m.Poke(bufAt, signal.Info{Code: signal.SIUser}.Encode())
 	want(t, "to another", d.Must(a, unix.SYS_RT_SIGQUEUEINFO, uint64(b.TID), 34, bufAt), errno(unix.EPERM))
 	want(t, "to itself", d.Must(a, unix.SYS_RT_SIGQUEUEINFO, uint64(a.TID), 34, bufAt), 0)
 	want(t, "to its thread", d.Must(a, unix.SYS_RT_TGSIGQUEUEINFO, uint64(a.TID), uint64(a.TID), 34, bufAt), 0)
@@ -305,7 +306,7 @@ func TestStopAndContinue(t *testing.T) {
 	n := d.Node
 	d.Waits(b, unix.SYS_PAUSE)
 
-	mb.Mask = kernel.Sig(20)
+	mb.Mask = signal.SetOf(20)
 	n.Kill(b.Proc, info(unix.SIGTSTP)) // blocked
 	n.Kill(b.Proc, info(unix.SIGCONT))
 	if b.PendingSignals().Has(20) {
@@ -324,12 +325,12 @@ func TestStopAndContinue(t *testing.T) {
 		t.Error("not continued for the signal that came meanwhile")
 	}
 	i, _ := a.NextSignal()
-	if i.Code != kernel.CLDContinued || i.PID != b.Proc.PID {
+	if i.Code != signal.CLDContinued || i.PID != b.Proc.PID {
 		t.Errorf("SIGCHLD %+v", i)
 	}
 	want(t, "waiting signal", next(b), int64(unix.SIGTERM))
 
-	a.Proc.SetAction(int(unix.SIGCHLD), kernel.SigAction{Handler: handlerAt, Flags: kernel.SANoCldStop})
+	a.Proc.SetAction(int(unix.SIGCHLD), signal.Action{Handler: handlerAt, Flags: signal.SANoCldStop})
 	b.Proc.Stop(int(unix.SIGSTOP))
 	if a.HasSignal() {
 		t.Error("SIGCHLD in spite of SA_NOCLDSTOP")
@@ -369,24 +370,24 @@ func TestUninterruptible(t *testing.T) {
 func TestSignalQueueAgainstReference(t *testing.T) {
 	for seed := range uint64(100) {
 		d, a, m := newProcess(t)
-		m.Mask = ^kernel.SigSet(0)
+		m.Mask = ^signal.Set(0)
 		r := kernel.NewRand(seed)
 		sent := map[int][]uint64{}
 		for i := range uint64(40) {
-			s := int(1 + r.Uint64()%kernel.NumSignals)
-			if s == 9 || kernel.Default(s) == kernel.ActStop || kernel.Default(s) == kernel.ActContinue {
+			s := int(1 + r.Uint64()%signal.Max)
+			if s == 9 || signal.Default(s) == signal.ActStop || signal.Default(s) == signal.ActContinue {
 				continue
 			}
 			setHandler(a, unix.Signal(s))
-			d.Node.Kill(a.Proc, kernel.SigInfo{Signo: s, Value: i})
-			if s >= kernel.RTMin || len(sent[s]) == 0 {
+			d.Node.Kill(a.Proc, signal.Info{Signo: s, Value: i})
+			if s >= signal.RTMin || len(sent[s]) == 0 {
 				sent[s] = append(sent[s], i)
 			}
 		}
 		m.Mask = 0
 		sync := []int{4, 5, 7, 8, 11, 31} // before all others
 		order := append([]int(nil), sync...)
-		for s := 1; s <= kernel.NumSignals; s++ {
+		for s := 1; s <= signal.Max; s++ {
 			order = append(order, s)
 		}
 		for _, s := range order {
@@ -407,7 +408,7 @@ func TestSignalQueueAgainstReference(t *testing.T) {
 func TestPidfd(t *testing.T) {
 	d, a, _ := newProcess(t)
 	b, mb := d.Fork(a, kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
-	mb.Mask = kernel.Sig(10)
+	mb.Mask = signal.SetOf(10)
 	fd := d.Must(a, unix.SYS_PIDFD_OPEN, uint64(b.TID), 0)
 	want(t, "no such process", d.Must(a, unix.SYS_PIDFD_OPEN, 4000, 0), errno(unix.ESRCH))
 	want(t, "bad flags", d.Must(a, unix.SYS_PIDFD_OPEN, uint64(b.TID), 1), errno(unix.EINVAL))

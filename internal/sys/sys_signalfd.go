@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,7 +29,7 @@ func signalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
 	}
 	fd := fdOf(a[0])
 	if fd == -1 {
-		return kernel.RetOr(t.NewFD(t.Proc.NewSignalFD(kernel.SigSet(mask)), unix.O_RDWR|flags))
+		return kernel.RetOr(t.NewFD(t.Proc.NewSignalFD(signal.Set(mask)), unix.O_RDWR|flags))
 	}
 	of := t.FDs().Get(fd)
 	if of == nil {
@@ -38,6 +39,6 @@ func signalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
-	f.SetMask(kernel.SigSet(mask))
+	f.SetMask(signal.Set(mask))
 	return kernel.Ret(int64(fd))
 }

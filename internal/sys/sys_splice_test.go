@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,7 +76,7 @@ func TestSplice(t *testing.T) {
 	}
 	d.Must(a, unix.SYS_CLOSE, r)
 	want(t, "no reader", splice(r2, 0, w, 0, 2, 0), errno(unix.EPIPE))
-	if b.PendingSignals() != kernel.Sig(int(unix.SIGPIPE)) {
+	if b.PendingSignals() != signal.SetOf(int(unix.SIGPIPE)) {
 		t.Errorf("pending %#x", b.PendingSignals())
 	}
 }

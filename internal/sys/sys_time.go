@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -389,7 +390,7 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 			}
 			fallthrough
 		case sigevSignal:
-			if signo <= 0 || signo > kernel.NumSignals {
+			if signo <= 0 || signo > signal.Max {
 				return kernel.Fail(unix.EINVAL)
 			}
 		default:

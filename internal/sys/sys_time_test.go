@@ -6,6 +6,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -184,7 +185,7 @@ func TestPosixTimers(t *testing.T) {
 	want(t, "its thread", d.Done(b), errno(unix.EINTR))
 	d.Node.Now = 5e9 + 5e8 // three more went by
 	i, _ := b.NextSignal()
-	if i.Signo != 40 || i.Code != kernel.SITimer || i.Value != 77 || i.Overrun != 3 || i.TimerID != 0 {
+	if i.Signo != 40 || i.Code != signal.SITimer || i.Value != 77 || i.Overrun != 3 || i.TimerID != 0 {
 		t.Errorf("info %+v", i)
 	}
 	want(t, "timer_getoverrun", d.Must(a, unix.SYS_TIMER_GETOVERRUN, 0), 3)
@@ -218,7 +219,7 @@ func TestPosixTimers(t *testing.T) {
 func TestIgnoredPeriodicTimerRests(t *testing.T) {
 	d, a, _ := newProcess(t)
 	p := a.Proc
-	p.SetAction(int(unix.SIGUSR1), kernel.SigAction{Handler: kernel.SigIgn})
+	p.SetAction(int(unix.SIGUSR1), signal.Action{Handler: signal.Ign})
 	it := p.NewTimer(unix.CLOCK_MONOTONIC, int(unix.SIGUSR1), nil, 0)
 	it.Set(1e9, true, 1e9)
 	d.Fire()

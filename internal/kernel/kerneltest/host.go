@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,7 +16,7 @@ import (
 // process's.
 type HostMachine struct {
 	At   uint64 // of HostSize bytes
-	Mask kernel.SigSet
+	Mask signal.Set
 
 	mem []byte
 }
@@ -104,8 +105,8 @@ func (m *HostMachine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 }
 
 // SigMask and SetSigMask implement kernel.Machine.
-func (m *HostMachine) SigMask() kernel.SigSet     { return m.Mask }
-func (m *HostMachine) SetSigMask(s kernel.SigSet) { m.Mask = s }
+func (m *HostMachine) SigMask() signal.Set     { return m.Mask }
+func (m *HostMachine) SetSigMask(s signal.Set) { m.Mask = s }
 
 // RealTID implements kernel.Machine.
 func (m *HostMachine) RealTID() int { return os.Getpid() }

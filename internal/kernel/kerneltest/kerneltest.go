@@ -9,6 +9,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,7 +54,7 @@ type Native struct {
 // Machine is a fake kernel.Machine.
 type Machine struct {
 	Mem  *Memory
-	Mask kernel.SigSet
+	Mask signal.Set
 	TID  int
 	// Natives are the injected calls so far, without those for descriptors.
 	Natives []Native
@@ -177,8 +178,8 @@ func (m *Machine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 }
 
 // SigMask and SetSigMask implement kernel.Machine.
-func (m *Machine) SigMask() kernel.SigSet     { return m.Mask }
-func (m *Machine) SetSigMask(s kernel.SigSet) { m.Mask = s }
+func (m *Machine) SigMask() signal.Set     { return m.Mask }
+func (m *Machine) SetSigMask(s signal.Set) { m.Mask = s }
 
 // RealTID implements kernel.Machine.
 func (m *Machine) RealTID() int { return m.TID }

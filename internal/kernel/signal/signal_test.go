@@ -1,4 +1,4 @@
-package kernel
+package signal
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestSigInfoRoundTrip(t *testing.T) {
-	for _, i := range []SigInfo{
+	for _, i := range []Info{
 		{Signo: 10, Code: SIUser, PID: 5, UID: 1000},
 		{Signo: 40, Code: SIQueue, PID: 5, UID: 1000, Value: 1<<63 + 7},
 		{Signo: 40, Code: SITimer, TimerID: 3, Overrun: 9, Value: 8},
@@ -18,10 +18,10 @@ func TestSigInfoRoundTrip(t *testing.T) {
 		{Signo: 14, Code: SIKernel},
 	} {
 		b := i.Encode()
-		if len(b) != SigInfoSize {
+		if len(b) != InfoSize {
 			t.Fatalf("%d bytes", len(b))
 		}
-		if got := DecodeSigInfo(b); got != i {
+		if got := DecodeInfo(b); got != i {
 			t.Errorf("got %+v, want %+v", got, i)
 		}
 	}

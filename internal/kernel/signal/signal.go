@@ -1,4 +1,6 @@
-package kernel
+// Package signal is what signals are made of: sets, siginfo_t, dispositions and their defaults
+// (signal(7)). Who takes which signal when is the kernel's, which holds the queues.
+package signal
 
 import (
 	"encoding/binary"
@@ -6,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SigSet is a set of signals; bit s-1 is signal s.
-type SigSet uint64
+// Set is a set of signals; bit s-1 is signal s.
+type Set uint64
 
 // Has reports whether signal s is in the set; programs may ask with any number.
-func (m SigSet) Has(s int) bool { return s > 0 && s <= NumSignals && m>>(s-1)&1 != 0 }
+func (m Set) Has(s int) bool { return s > 0 && s <= Max && m>>(s-1)&1 != 0 }
 
-// Sig returns the set of some signals.
-func Sig(signals ...int) SigSet {
-	var m SigSet
+// SetOf returns the set of some signals.
+func SetOf(signals ...int) Set {
+	var m Set
 	for _, s := range signals {
 		m |= 1 << (s - 1)
 	}
@@ -23,15 +25,15 @@ func Sig(signals ...int) SigSet {
 
 // Numbers of signals that package unix has no names for.
 const (
-	NumSignals = 64
-	RTMin      = 32 // first real-time signal as the kernel counts them
+	Max   = 64
+	RTMin = 32 // first real-time signal as the kernel counts them
 )
 
 // Sets with a meaning of their own.
 var (
-	unblockable = Sig(int(unix.SIGKILL), int(unix.SIGSTOP))
-	stopSignals = Sig(int(unix.SIGSTOP), int(unix.SIGTSTP), int(unix.SIGTTIN), int(unix.SIGTTOU))
-	synchronous = Sig(int(unix.SIGSEGV), int(unix.SIGBUS), int(unix.SIGILL), int(unix.SIGTRAP), int(unix.SIGFPE), int(unix.SIGSYS))
+	Unblockable = SetOf(int(unix.SIGKILL), int(unix.SIGSTOP))
+	Stops       = SetOf(int(unix.SIGSTOP), int(unix.SIGTSTP), int(unix.SIGTTIN), int(unix.SIGTTOU))
+	Synchronous = SetOf(int(unix.SIGSEGV), int(unix.SIGBUS), int(unix.SIGILL), int(unix.SIGTRAP), int(unix.SIGFPE), int(unix.SIGSYS))
 )
 
 // Values of si_code (sigaction(2)).
@@ -53,8 +55,8 @@ const (
 	CLDContinued = 6
 )
 
-// SigInfo is a queued signal with the parts of siginfo_t that are meant.
-type SigInfo struct {
+// Info is a queued signal with the parts of siginfo_t that are meant.
+type Info struct {
 	Signo, Code, Errno int
 	PID, UID           int    // sender, or the child with SIGCHLD
 	Value              uint64 // sigqueue, timers
@@ -64,12 +66,12 @@ type SigInfo struct {
 	Addr               uint64 // faults
 }
 
-// SigInfoSize is the size of siginfo_t.
-const SigInfoSize = 128
+// InfoSize is the size of siginfo_t.
+const InfoSize = 128
 
 // Encode lays i out as siginfo_t.
-func (i SigInfo) Encode() []byte {
-	b := make([]byte, SigInfoSize)
+func (i Info) Encode() []byte {
+	b := make([]byte, InfoSize)
 	put32 := func(off int, v int) { binary.LittleEndian.PutUint32(b[off:], uint32(v)) }
 	put64 := func(off int, v uint64) { binary.LittleEndian.PutUint64(b[off:], v) }
 	put32(0, i.Signo)
@@ -97,11 +99,11 @@ func (i SigInfo) Encode() []byte {
 	return b
 }
 
-// DecodeSigInfo reads a siginfo_t of SigInfoSize bytes.
-func DecodeSigInfo(b []byte) SigInfo {
+// DecodeInfo reads a siginfo_t of InfoSize bytes.
+func DecodeInfo(b []byte) Info {
 	get32 := func(off int) int { return int(int32(binary.LittleEndian.Uint32(b[off:]))) }
 	get64 := func(off int) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
-	i := SigInfo{Signo: get32(0), Errno: get32(4), Code: get32(8)}
+	i := Info{Signo: get32(0), Errno: get32(4), Code: get32(8)}
 	switch i.layout() {
 	case layoutTimer:
 		i.TimerID, i.Overrun, i.Value = get32(16), get32(20), get64(24)
@@ -128,7 +130,7 @@ const (
 	layoutPoll
 )
 
-func (i SigInfo) layout() infoLayout {
+func (i Info) layout() infoLayout {
 	if i.Code == SITimer {
 		return layoutTimer
 	}
@@ -140,7 +142,7 @@ func (i SigInfo) layout() infoLayout {
 		return layoutChild
 	case i.Signo == int(unix.SIGIO):
 		return layoutPoll
-	case synchronous.Has(i.Signo):
+	case Synchronous.Has(i.Signo):
 		return layoutFault
 	case i.Code <= lastPoll: // F_SETSIG
 		return layoutPoll
@@ -148,17 +150,17 @@ func (i SigInfo) layout() infoLayout {
 	return layoutSender
 }
 
-// SigAction is a disposition as rt_sigaction(2) has it.
-type SigAction struct {
+// Action is a disposition as rt_sigaction(2) has it.
+type Action struct {
 	Handler  uint64 // SIG_DFL 0, SIG_IGN 1
 	Flags    uint64 // SA_*
 	Restorer uint64
-	Mask     SigSet
+	Mask     Set
 }
 
 const (
-	SigDfl = 0
-	SigIgn = 1
+	Dfl = 0
+	Ign = 1
 )
 
 // Flags of a disposition that package unix has no names for.
@@ -172,21 +174,21 @@ const (
 
 // Actions are the dispositions by signal number: shared by the threads of a
 // process, and between processes by CLONE_SIGHAND.
-type Actions [NumSignals + 1]SigAction
+type Actions [Max + 1]Action
 
-// exec resets what had a handler; what was ignored stays ignored.
-func (a *Actions) exec() *Actions {
+// Exec resets what had a handler; what was ignored stays ignored.
+func (a *Actions) Exec() *Actions {
 	var c Actions
 	for s := range a {
-		if a[s].Handler == SigIgn {
-			c[s].Handler = SigIgn
+		if a[s].Handler == Ign {
+			c[s].Handler = Ign
 		}
 	}
 	return &c
 }
 
-// fork returns a copy.
-func (a *Actions) fork() *Actions { c := *a; return &c }
+// Fork returns a copy.
+func (a *Actions) Fork() *Actions { c := *a; return &c }
 
 // DefaultAction is what SIG_DFL does.
 type DefaultAction uint8
@@ -215,54 +217,22 @@ func Default(s int) DefaultAction {
 	return ActTerminate
 }
 
-// Ignores reports whether the process's disposition of s is to do nothing.
-func (p *Process) Ignores(s int) bool {
-	switch p.Actions[s].Handler {
-	case SigIgn:
-		return !unblockable.Has(s)
-	case SigDfl:
-		d := Default(s)
-		return d == ActIgnore || d == ActContinue
-	}
-	return false
-}
-
-// Catch returns the disposition with which a handler is about to be called for
-// s, and resets it when it has SA_RESETHAND.
-func (p *Process) Catch(s int) SigAction {
-	a := p.Actions[s]
-	if a.Flags&SAResetHand != 0 {
-		p.Actions[s].Handler = SigDfl
-	}
-	return a
-}
-
-// SetAction changes the disposition of s. What is pending and now ignored is
-// dropped, blocked or not (POSIX 3.3.1.3; Linux's do_sigaction).
-func (p *Process) SetAction(s int, a SigAction) {
-	a.Mask &^= unblockable
-	p.Actions[s] = a
-	if !p.Ignores(s) {
-		p.rearmIgnored(s)
-		return
-	}
-	p.flush(Sig(s))
-}
-
-// flush takes the signals of set out of all queues of the process.
-func (p *Process) flush(set SigSet) {
-	p.Pending = dropSignals(p.Pending, set)
-	for _, t := range p.Threads {
-		t.Pending = dropSignals(t.Pending, set)
-	}
-}
-
-func dropSignals(q []SigInfo, set SigSet) []SigInfo {
-	var kept []SigInfo
+// Drop returns what is queued less the signals of set.
+func Drop(q []Info, set Set) []Info {
+	var kept []Info
 	for _, i := range q {
 		if !set.Has(i.Signo) {
 			kept = append(kept, i)
 		}
 	}
 	return kept
+}
+
+// Pending are the signals that are queued.
+func Pending(q []Info) Set {
+	var m Set
+	for _, i := range q {
+		m |= SetOf(i.Signo)
+	}
+	return m
 }
