@@ -9,6 +9,7 @@
 //	guest: static         link statically
 //	guest: gcc OPTION     compile with this option; skip unless gcc can
 //	guest: root           skip unless we are root
+//	guest: unshare --ipc  natively, run it with new namespaces of these kinds; skip unless we are root
 //	guest: needs CMD      skip unless CMD is installed
 //	guest: args A B       start it with these arguments
 //	guest: stdin TEXT     give it this line on standard input
@@ -25,6 +26,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +49,7 @@ type program struct {
 	static bool
 	gcc    []string
 	root   bool
+	apart  []string
 	needs  []string
 	args   []string
 	stdin  string
@@ -171,6 +174,9 @@ func read(t *testing.T, name, source string) program {
 			p.gcc = append(p.gcc, rest)
 		case "root":
 			p.root = true
+		case "unshare":
+			p.root, p.apart = true, append([]string{"unshare"}, strings.Fields(rest)...)
+			p.needs = append(p.needs, "unshare")
 		case "spins":
 			p.spins = true
 		case "needs":
@@ -245,7 +251,8 @@ func (p program) native(t *testing.T, path string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, p.args...)
+	args := append(append(slices.Clone(p.apart), path), p.args...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = environment
 	cmd.Stdin = strings.NewReader(p.stdin)

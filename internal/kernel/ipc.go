@@ -64,34 +64,52 @@ func (c *Cred) inGroup(gid int) bool {
 type ipcObject interface{ perm() *IPCPerm }
 
 // ipcTable are the objects of one kind. Ids are given as Linux gives them: the
-// lowest free index and, above it, a number that grows when indices are reused.
+// lowest free index and, above it, a number that grows when indices are reused, unless a
+// setting asks for an id.
 type ipcTable[T ipcObject] struct {
 	objects map[int]T // by index
 	seq     int
 	last    int // 1 more than the index given last
+	low     int // no index below is free
+	keys    map[int]T
 }
 
-const ipcIndexBits = 15
+const (
+	ipcIndexBits = 15
+	ipcIndexMask = 1<<ipcIndexBits - 1
+)
 
-// add enters an object and gives it its id.
-func (t *ipcTable[T]) add(o T) {
-	i := 0
+// add enters an object and gives it its id: what next says, once, if it is set.
+func (t *ipcTable[T]) add(n *Node, next *Setting, o T) {
+	i, seq := t.low, -1
+	if id := int(next.Of(n)); id >= 0 {
+		i, seq = id&ipcIndexMask, id>>ipcIndexBits
+		next.Set(n, -1)
+	}
 	for _, used := t.objects[i]; used; _, used = t.objects[i] {
 		i++
 	}
-	if i < t.last {
-		t.seq++
-	}
-	t.last = i + 1
 	if t.objects == nil {
-		t.objects = map[int]T{}
+		t.objects, t.keys = map[int]T{}, map[int]T{}
+	}
+	if i == t.low {
+		t.low++
+	}
+	if key := o.perm().Key; key != 0 {
+		t.keys[key] = o
+	}
+	if seq < 0 {
+		if i < t.last {
+			t.seq++
+		}
+		t.last, seq = i+1, t.seq
 	}
 	t.objects[i] = o
-	o.perm().ID = t.seq<<ipcIndexBits | i
+	o.perm().ID = seq<<ipcIndexBits | i
 }
 
 func (t *ipcTable[T]) get(id int) (o T, ok bool) {
-	o, ok = t.objects[id&(1<<ipcIndexBits-1)]
+	o, ok = t.objects[id&ipcIndexMask]
 	if !ok || o.perm().ID != id {
 		var none T
 		return none, false
@@ -99,10 +117,35 @@ func (t *ipcTable[T]) get(id int) (o T, ok bool) {
 	return o, true
 }
 
-func (t *ipcTable[T]) remove(o T) { delete(t.objects, o.perm().ID&(1<<ipcIndexBits-1)) }
+// At returns the object of an index, which may be part of an id.
+func (t *ipcTable[T]) At(index int) (o T, ok bool) {
+	o, ok = t.objects[index&ipcIndexMask]
+	return o, ok
+}
 
-// all returns the objects by index.
-func (t *ipcTable[T]) all() []T {
+// Last is the highest index in use; 0 when there is none.
+func (t *ipcTable[T]) Last() (last int) {
+	for i := range t.objects {
+		last = max(last, i)
+	}
+	return last
+}
+
+func (t *ipcTable[T]) remove(o T) {
+	i := o.perm().ID & ipcIndexMask
+	t.low = min(t.low, i)
+	delete(t.objects, i)
+	t.forgetKey(o)
+}
+
+// forgetKey makes an object one that has no key.
+func (t *ipcTable[T]) forgetKey(o T) {
+	delete(t.keys, o.perm().Key)
+	o.perm().Key = 0
+}
+
+// All returns the objects by index.
+func (t *ipcTable[T]) All() []T {
 	var index []int
 	for i := range t.objects {
 		index = append(index, i)
@@ -120,13 +163,11 @@ func (t *ipcTable[T]) open(th *Thread, key int, flags uint32) (o T, make bool, e
 	if key == 0 { // IPC_PRIVATE
 		return o, true, 0
 	}
-	for _, x := range t.all() {
-		p := x.perm()
+	if x, ok := t.keys[key]; ok {
 		switch {
-		case p.Key != key:
 		case flags&(IPCCreat|IPCExcl) == IPCCreat|IPCExcl:
 			return o, false, unix.EEXIST
-		case !p.Allows(th, flags&0o777):
+		case !x.perm().Allows(th, flags&0o777):
 			return o, false, unix.EACCES
 		default:
 			return x, false, 0

@@ -1,12 +1,9 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"math"
 
-// Limits of message queues (msgget(2), msgsnd(2)).
-const (
-	MsgMax      = 8192  // bytes in a message
-	msgMaxQueue = 16384 // bytes in a queue, at first
-	msgMaxSets  = 32000
+	"golang.org/x/sys/unix"
 )
 
 // Flags of msgrcv that package unix has no names for.
@@ -17,7 +14,7 @@ const (
 )
 
 // MsgQueues are the node's System V message queues.
-type MsgQueues struct{ queues ipcTable[*MsgQueue] }
+type MsgQueues struct{ ipcTable[*MsgQueue] }
 
 var msgQueues = NewSlot[*Node, MsgQueues]()
 
@@ -62,32 +59,45 @@ func (q *MsgQueue) perm() *IPCPerm { return &q.IPCPerm }
 
 // Open is msgget.
 func (s *MsgQueues) Open(t *Thread, key int, flags uint32) (*MsgQueue, Errno) {
-	q, fresh, e := s.queues.open(t, key, flags)
+	q, fresh, e := s.open(t, key, flags)
 	if e != 0 || !fresh {
 		return q, e
 	}
-	if len(s.queues.objects) == msgMaxSets {
+	if len(s.objects) >= int(msgMni.Of(t.Node())) {
 		return nil, unix.ENOSPC
 	}
-	q = &MsgQueue{IPCPerm: newPerm(t, key, flags), MaxBytes: msgMaxQueue}
-	s.queues.add(q)
+	q = &MsgQueue{IPCPerm: newPerm(t, key, flags), MaxBytes: int(msgMnb.Of(t.Node()))}
+	s.add(t.Node(), msgNxt, q)
 	return q, 0
 }
 
 // Get returns the queue with that id, or nil.
 func (s *MsgQueues) Get(id int) *MsgQueue {
-	q, _ := s.queues.get(id)
+	q, _ := s.get(id)
 	return q
 }
 
 // Remove is IPC_RMID: whoever waits fails with EIDRM.
 func (s *MsgQueues) Remove(q *MsgQueue) {
-	s.queues.remove(q)
+	s.remove(q)
 	q.Removed = true
 	for len(q.receivers) > 0 {
 		q.receivers[0].finish(unix.EIDRM)
 	}
 	q.Room.Notify(Out)
+}
+
+// The settings of message queues: bytes in a message, bytes in a queue at first, queues.
+var (
+	msgMax = NewSetting("kernel/msgmax", 0, math.MaxInt32, 8192)
+	msgMnb = NewSetting("kernel/msgmnb", 0, math.MaxInt32, 16384)
+	msgMni = NewSetting("kernel/msgmni", 0, 32768, 32000)
+	msgNxt = NewSetting("kernel/msg_next_id", 0, math.MaxInt32, -1)
+)
+
+// MsgLimits are these.
+func MsgLimits(n *Node) (message, queue, queues int) {
+	return int(msgMax.Of(n)), int(msgMnb.Of(n)), int(msgMni.Of(n))
 }
 
 // Full reports whether size more bytes have no room.
@@ -150,6 +160,21 @@ func (q *MsgQueue) Receive(t *Thread, w MsgWant) (Msg, Errno) {
 	q.Bytes -= len(m.Data)
 	q.Received, q.LastReceiver = t.Node().realNow(), t.Proc.PID
 	q.Room.Notify(Out)
+	return m, 0
+}
+
+// Copy returns the message that stands at w.Type, which stays.
+func (q *MsgQueue) Copy(w MsgWant) (Msg, Errno) {
+	if w.Type < 0 || w.Type >= int64(len(q.Msgs)) {
+		return Msg{}, unix.ENOMSG
+	}
+	m := q.Msgs[w.Type]
+	switch {
+	case w.tooBig(m):
+		return Msg{}, unix.E2BIG
+	case len(m.Data) > w.Size:
+		return Msg{}, unix.EINVAL
+	}
 	return m, 0
 }
 

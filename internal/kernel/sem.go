@@ -1,17 +1,33 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"math"
 
-// Limits of semaphores (semget(2), semop(2)).
-const (
-	SemMaxPerSet = 32000
-	SemMaxOps    = 500
-	SemMaxValue  = 32767
-	semMaxSets   = 32000
+	"golang.org/x/sys/unix"
 )
 
+// SemMaxValue is the largest value of a semaphore (semop(2)).
+const SemMaxValue = 32767
+
+// SemLimits are the settings of semaphores.
+type SemLimits struct{ PerSet, Total, Ops, Sets int }
+
+var (
+	semSetting = NewSetting("kernel/sem", math.MinInt32, math.MaxInt32, 32000, 1024000000, 500, 32000)
+	semNext    = NewSetting("kernel/sem_next_id", 0, math.MaxInt32, -1)
+)
+
+// SemLimitsOf returns them.
+func SemLimitsOf(n *Node) SemLimits {
+	v := semSetting.All(n)
+	return SemLimits{int(v[0]), int(v[1]), int(v[2]), int(v[3])}
+}
+
 // Sems are the node's System V semaphore sets.
-type Sems struct{ sets ipcTable[*SemSet] }
+type Sems struct {
+	ipcTable[*SemSet]
+	count int // semaphores in all sets
+}
 
 var sems = NewSlot[*Node, Sems]()
 
@@ -53,31 +69,37 @@ func (s *SemSet) perm() *IPCPerm { return &s.IPCPerm }
 
 // Open is semget.
 func (s *Sems) Open(t *Thread, key, count int, flags uint32) (*SemSet, Errno) {
-	set, fresh, e := s.sets.open(t, key, flags)
+	set, fresh, e := s.open(t, key, flags)
+	most := SemLimitsOf(t.Node())
 	switch {
 	case e != 0:
 		return nil, e
-	case count < 0 || count > SemMaxPerSet || fresh && count == 0 || !fresh && count > len(set.Sems):
+	case count < 0 || count > most.PerSet || fresh && count == 0 || !fresh && count > len(set.Sems):
 		return nil, unix.EINVAL
 	case !fresh:
 		return set, 0
-	case len(s.sets.objects) == semMaxSets:
+	case len(s.objects) >= most.Sets || s.count+count > most.Total:
 		return nil, unix.ENOSPC
 	}
 	set = &SemSet{IPCPerm: newPerm(t, key, flags), Sems: make([]Sem, count), undo: map[int][]int{}}
-	s.sets.add(set)
+	s.add(t.Node(), semNext, set)
+	s.count += count
 	return set, 0
 }
 
 // Get returns the set with that id, or nil.
 func (s *Sems) Get(id int) *SemSet {
-	set, _ := s.sets.get(id)
+	set, _ := s.get(id)
 	return set
 }
 
+// Count is the number of semaphores in all sets.
+func (s *Sems) Count() int { return s.count }
+
 // Remove is IPC_RMID: whoever waits fails with EIDRM.
 func (s *Sems) Remove(set *SemSet) {
-	s.sets.remove(set)
+	s.remove(set)
+	s.count -= len(set.Sems)
 	for len(set.waits) > 0 {
 		set.waits[0].finish(unix.EIDRM)
 	}
@@ -206,7 +228,7 @@ func (s *SemSet) SetValues(t *Thread, first int, values []int) Errno {
 
 // exit undoes what the ended process p asked to be undone.
 func (s *Sems) exit(p *Process) {
-	for _, set := range s.sets.all() {
+	for _, set := range s.All() {
 		undo := set.undo[p.PID]
 		if undo == nil {
 			continue

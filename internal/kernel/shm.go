@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,7 @@ type Shm struct {
 	Creator, Last      int   // processes
 	Attached, Detached int64 // ns of CLOCK_REALTIME
 	Removed            bool  // goes when nobody has it attached any more
+	Locked             bool  // SHM_LOCK
 }
 
 func (s *Shm) perm() *IPCPerm { return &s.IPCPerm }
@@ -44,8 +46,32 @@ func init() {
 	})
 }
 
-// ShmMax is the largest size of a segment (shmget(2)).
-const ShmMax = 1<<64 - 1 - 1<<24
+// shmMax is the largest size of a segment at first (shmget(2)).
+const shmMax = 1<<64 - 1 - 1<<24
+
+// The settings of segments: bytes in one, pages in all, segments.
+var (
+	shmMaxSize = NewUnsignedSetting("kernel/shmmax", shmMax)
+	shmAll     = NewUnsignedSetting("kernel/shmall", shmMax)
+	shmMni     = NewSetting("kernel/shmmni", 0, 32768, 4096)
+	shmNext    = NewSetting("kernel/shm_next_id", 0, math.MaxInt32, -1)
+)
+
+// ShmLimits are these.
+func ShmLimits(n *Node) (size, pages uint64, segments int) {
+	return uint64(shmMaxSize.Of(n)), uint64(shmAll.Of(n)), int(shmMni.Of(n))
+}
+
+// Pages is how many a segment has.
+func (s *Shm) Pages() uint64 { return (s.Size + 4095) / 4096 }
+
+// Pages is how many all segments have.
+func (m *Shms) Pages() (n uint64) {
+	for _, s := range m.objects {
+		n += s.Pages()
+	}
+	return n
+}
 
 // shmMap says which segment a process has attached at which address.
 type shmMap map[uint64]*Shm
@@ -61,20 +87,23 @@ func AttachedAt(p *Process, addr uint64) *Shm {
 // Open is shmget: alloc makes memory of the size and returns Linux's id for it.
 func (m *Shms) Open(t *Thread, key int, size uint64, flags uint32, alloc func() (int, Errno)) (*Shm, Errno) {
 	s, fresh, e := m.open(t, key, flags)
+	most, pages, segments := ShmLimits(t.Node())
 	switch {
 	case e != 0:
 		return nil, e
-	case !fresh && size > s.Size, fresh && (size == 0 || size > ShmMax):
+	case !fresh && size > s.Size, fresh && (size == 0 || size > most):
 		return nil, unix.EINVAL
 	case !fresh:
 		return s, 0
+	case m.Pages()+(size+4095)/4096 > pages || len(m.objects) >= segments:
+		return nil, unix.ENOSPC
 	}
 	real, e := alloc()
 	if e != 0 {
 		return nil, e
 	}
 	s = &Shm{IPCPerm: newPerm(t, key, flags), Real: real, Size: size, Creator: t.Proc.PID}
-	m.add(s)
+	m.add(t.Node(), shmNext, s)
 	return s, 0
 }
 
@@ -87,7 +116,8 @@ func (m *Shms) Get(id int) *Shm {
 // Remove is IPC_RMID. Linux keeps the memory, which other copies of the node may
 // still need, until the node is gone.
 func (m *Shms) Remove(n *Node, s *Shm) {
-	s.Removed, s.Key = true, 0
+	s.Removed = true
+	m.forgetKey(s)
 	m.leave(n, s)
 }
 

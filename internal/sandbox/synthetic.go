@@ -138,6 +138,9 @@ func (l *layout) addMachine(cfg Config) error {
 		"/sys/fs/cgroup/cpuset.cpus.effective":   online,
 		"/sys/class/net/eth0/address":            macAddr(cfg.ID) + "\n",
 	}
+	for _, name := range kernel.Settings() {
+		files["/proc/sys/"+name] = kernel.InitialSetting(name)
+	}
 	for i := range cpus {
 		dir := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", i)
 		files[dir+"/online"] = "1\n"

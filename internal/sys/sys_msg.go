@@ -10,8 +10,8 @@ func init() {
 	register(
 		full(unix.SYS_MSGGET, "msgget", sysMsgget),
 		full(unix.SYS_MSGSND, "msgsnd", sysMsgsnd),
-		partial(unix.SYS_MSGRCV, "msgrcv", sysMsgrcv, "not MSG_COPY"),
-		partial(unix.SYS_MSGCTL, "msgctl", sysMsgctl, "not MSG_INFO and MSG_STAT, which list all queues"),
+		full(unix.SYS_MSGRCV, "msgrcv", sysMsgrcv),
+		full(unix.SYS_MSGCTL, "msgctl", sysMsgctl),
 	)
 }
 
@@ -30,7 +30,8 @@ func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
 	if q == nil && t.Wait.Runs > 0 {
 		return kernel.Fail(unix.EIDRM)
 	}
-	if int64(a[2]) < 0 || a[2] > kernel.MsgMax || q == nil {
+	most, _, _ := kernel.MsgLimits(t.Node())
+	if int64(a[2]) < 0 || a[2] > uint64(most) || q == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
 	b, e := readBytes(t, a[1], 8+int(a[2]))
@@ -54,9 +55,9 @@ func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
 
 func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
 	w := kernel.MsgWant{Type: int64(a[3]), Size: int(a[2]), Flags: int(a[4])}
-	if w.Flags&kernel.MsgCopy != 0 {
-		t.Node().Refuse(t, "msgrcv MSG_COPY", formatArgs(a), false)
-		return kernel.Fail(unix.ENOSYS)
+	copies := w.Flags&kernel.MsgCopy != 0
+	if copies && (w.Flags&kernel.MsgExcept != 0 || w.Flags&kernel.IPCNoWait == 0) {
+		return kernel.Fail(unix.EINVAL)
 	}
 	if t.Wait.Woken {
 		m, e := kernel.Got(t)
@@ -71,6 +72,10 @@ func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if !q.Allows(t, kernel.IPCRead) {
 		return kernel.Fail(unix.EACCES)
+	}
+	if copies {
+		m, e := q.Copy(w)
+		return storeMsg(t, a, m, e)
 	}
 	m, e := q.Receive(t, w)
 	if e == unix.ENOMSG && w.Flags&kernel.IPCNoWait == 0 {
@@ -90,8 +95,22 @@ func storeMsg(t *kernel.Thread, a Args, m kernel.Msg, e kernel.Errno) kernel.Res
 }
 
 func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
-	q := kernel.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
-	cmd := a[1] & 0xffffffff
+	const stat, info, statAny = 11, 12, 13
+	n, id, cmd := t.Node(), int(int32(a[0])), int32(a[1])
+	if id < 0 || cmd < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	switch cmd {
+	case ipcInfo, info:
+		return kernel.RetOr(kernel.MsgQueuesOf(n).Last(), t.M.WriteMem(a[2], msgInfo(n, cmd == info)))
+	case stat, statAny:
+		q, ok := kernel.MsgQueuesOf(n).At(id)
+		if !ok {
+			return kernel.Fail(unix.EINVAL)
+		}
+		return statMsgQueue(t, q, a[2], cmd == statAny, q.ID)
+	}
+	q := kernel.MsgQueuesOf(n).Get(id)
 	if q == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -100,17 +119,33 @@ func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
 		if !q.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		kernel.MsgQueuesOf(t.Node()).Remove(q)
+		kernel.MsgQueuesOf(n).Remove(q)
 		return kernel.Ret(0)
 	case ipcSet:
 		return setMsgQueue(t, q, a[2])
 	case ipcStat:
-		if !q.Allows(t, kernel.IPCRead) {
-			return kernel.Fail(unix.EACCES)
-		}
-		return statMsgQueue(t, q, a[2])
+		return statMsgQueue(t, q, a[2], false, 0)
 	}
-	return unknownIPC(t, "msgctl", cmd, a)
+	return kernel.Fail(unix.EINVAL)
+}
+
+// msgInfo lays out a struct msginfo: limits or, in part, what is in use.
+func msgInfo(n *kernel.Node, used bool) []byte {
+	message, queue, queues := kernel.MsgLimits(n)
+	pool, headers, bytes := 512000, 16384, 16384 // whatever is set
+	if used {
+		list := kernel.MsgQueuesOf(n).All()
+		pool, headers, bytes = len(list), 0, 0
+		for _, q := range list {
+			headers, bytes = headers+len(q.Msgs), bytes+q.Bytes
+		}
+	}
+	const segment, segments = 16, 0xffff
+	var b []byte
+	for _, v := range []int{pool, headers, message, queue, queues, segment, bytes, segments} {
+		b = le.AppendUint32(b, uint32(v))
+	}
+	return b
 }
 
 func setMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Result {
@@ -119,7 +154,7 @@ func setMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Resul
 		return kernel.Fail(e)
 	}
 	size := int(le.Uint64(b))
-	if size > q.MaxBytes && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) {
+	if _, most, _ := kernel.MsgLimits(t.Node()); size > most && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) {
 		return kernel.Fail(unix.EPERM)
 	}
 	if e := setIPC(t, &q.IPCPerm, addr); e != 0 {
@@ -130,13 +165,16 @@ func setMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Resul
 	return kernel.Ret(0)
 }
 
-// statMsgQueue writes a struct msqid64_ds.
-func statMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Result {
+// statMsgQueue writes a struct msqid64_ds and returns ret. anyone: whoever asks.
+func statMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64, anyone bool, ret int) kernel.Result {
+	if !anyone && !q.Allows(t, kernel.IPCRead) {
+		return kernel.Fail(unix.EACCES)
+	}
 	b := ipc64(&q.IPCPerm)
 	for _, v := range []uint64{seconds(q.Sent), seconds(q.Received), seconds(q.Changed),
 		uint64(q.Bytes), uint64(len(q.Msgs)), uint64(q.MaxBytes)} {
 		b = le.AppendUint64(b, v)
 	}
 	b = le.AppendUint32(le.AppendUint32(b, uint32(q.LastSender)), uint32(q.LastReceiver))
-	return kernel.RetOr(0, t.M.WriteMem(addr, append(b, make([]byte, 16)...)))
+	return kernel.RetOr(ret, t.M.WriteMem(addr, append(b, make([]byte, 16)...)))
 }

@@ -197,7 +197,11 @@ func lookupVirtual(t *kernel.Thread, v string) (object, kernel.Errno) {
 	}
 	rel := strings.TrimPrefix(v, "/proc/")
 	if f := systemFiles[rel]; f != nil {
-		return object{kind: textFile, name: path.Base(v), text: f}, 0
+		o := object{kind: textFile, name: path.Base(v), text: f}
+		if name, ok := settingFiles[rel]; ok {
+			o.kind, o.name = attrFile, name
+		}
+		return o, 0
 	}
 	first, rest, _ := strings.Cut(rel, "/")
 	o, e := processObject(t, first)
@@ -451,7 +455,8 @@ func mayOpenVirtual(t *kernel.Thread, v string, o object, flags int) kernel.Errn
 	if !o.shownTo(t) {
 		return unix.EACCES
 	}
-	if isNodeUser(t) || o.kind != textFile && o.kind != attrFile || flags&unix.O_PATH != 0 {
+	setting := o.kind == attrFile && o.proc == nil
+	if isNodeUser(t) && !setting || o.kind != textFile && o.kind != attrFile || flags&unix.O_PATH != 0 {
 		return 0
 	}
 	st, e := statVirtual(t, v, false)
@@ -608,6 +613,10 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		return kernel.RetOr(fd, e)
 	case flags&unix.O_DIRECTORY != 0:
 		return kernel.Fail(unix.ENOTDIR)
+	case o.kind == attrFile && writes && o.proc == nil:
+		f := &kernel.SettingFile{Name: o.name, Content: o.text(o.view(t))}
+		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)
+		return kernel.RetOr(fd, e)
 	case o.kind == attrFile && writes:
 		f := &kernel.ProcAttr{Name: o.name, Proc: o.proc, Thread: o.thread, Content: o.text(o.view(t))}
 		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)

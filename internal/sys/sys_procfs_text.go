@@ -34,12 +34,22 @@ var systemFiles = map[string]func(v *view) string{
 	"net/unix":               func(v *view) string { return v.caller.Node().UnixTable() },
 	"net/route":              func(v *view) string { return v.caller.Node().RouteTable() },
 	"net/if_inet6":           func(v *view) string { return v.caller.Node().Inet6Table() },
+	"sysvipc/msg":            msgQueuesText,
+	"sysvipc/sem":            semsText,
+	"sysvipc/shm":            shmsText,
 }
+
+// settingFiles are those of systemFiles that can be written, and the names of their settings.
+var settingFiles = map[string]string{}
 
 // processFiles are the files of a process's directory.
 var processFiles map[string]func(v *view) string
 
 func init() {
+	for _, name := range kernel.Settings() {
+		systemFiles["sys/"+name] = func(v *view) string { return kernel.SettingText(v.caller.Node(), name) }
+		settingFiles["sys/"+name] = name
+	}
 	processFiles = map[string]func(v *view) string{
 		"auxv":            auxvText,
 		"cgroup":          treeFile("cgroup"),

@@ -1,8 +1,6 @@
 package sys
 
 import (
-	"fmt"
-
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -13,11 +11,11 @@ func init() {
 		full(unix.SYS_SEMGET, "semget", sysSemget),
 		full(unix.SYS_SEMOP, "semop", sysSemop),
 		full(unix.SYS_SEMTIMEDOP, "semtimedop", sysSemtimedop),
-		partial(unix.SYS_SEMCTL, "semctl", sysSemctl, "not SEM_INFO and SEM_STAT, which list all sets"),
+		full(unix.SYS_SEMCTL, "semctl", sysSemctl),
 	)
 }
 
-// Commands of semctl, msgctl and shmctl; the last three list the whole node's.
+// Commands of semctl, msgctl and shmctl.
 const (
 	ipcRmid = 0
 	ipcSet  = 1
@@ -31,6 +29,9 @@ const (
 	semGetZCnt = 15
 	semSetVal  = 16
 	semSetAll  = 17
+	semStat    = 18
+	semInfo    = 19
+	semStatAny = 20
 )
 
 // ipc64 lays out a struct ipc64_perm.
@@ -58,18 +59,11 @@ func setIPC(t *kernel.Thread, p *kernel.IPCPerm, addr uint64) kernel.Errno {
 	return 0
 }
 
-// unknownIPC refuses a command.
-func unknownIPC(t *kernel.Thread, call string, cmd uint64, a Args) kernel.Result {
-	t.Node().Refuse(t, fmt.Sprintf("%s %d", call, cmd), formatArgs(a), false)
-	return kernel.Fail(unix.EINVAL)
-}
-
 // seconds is a time of use for the ds structures: 0 for never.
 func seconds(ns int64) uint64 { return uint64(ns / 1e9) }
 
 func sysSemget(t *kernel.Thread, a Args) kernel.Result {
-	const most = 32000 // semaphores in a set
-	if n := int32(a[1]); n < 0 || n > most {
+	if n := int(int32(a[1])); n < 0 || n > kernel.SemLimitsOf(t.Node()).PerSet {
 		return kernel.Fail(unix.EINVAL)
 	}
 	s, e := kernel.SemsOf(t.Node()).Open(t, int(int32(a[0])), int(int32(a[1])), uint32(a[2]))
@@ -123,7 +117,7 @@ func readSemops(t *kernel.Thread, a Args) (*kernel.SemSet, []kernel.SemOp, kerne
 	if n == 0 || int32(a[0]) < 0 {
 		return nil, nil, unix.EINVAL
 	}
-	if n > kernel.SemMaxOps {
+	if n > uint64(kernel.SemLimitsOf(t.Node()).Ops) {
 		return nil, nil, unix.E2BIG
 	}
 	b, e := readBytes(t, a[1], int(n)*6)
@@ -153,8 +147,22 @@ func readSemops(t *kernel.Thread, a Args) (*kernel.SemSet, []kernel.SemOp, kerne
 }
 
 func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
-	set := kernel.SemsOf(t.Node()).Get(int(int32(a[0])))
-	num, cmd, arg := int(int32(a[1])), a[2]&0xffffffff, a[3]
+	n, id := t.Node(), int(int32(a[0]))
+	num, cmd, arg := int(int32(a[1])), int32(a[2]), a[3]
+	if id < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	switch cmd {
+	case ipcInfo, semInfo:
+		return kernel.RetOr(kernel.SemsOf(n).Last(), t.M.WriteMem(arg, semInfoOf(n, cmd == semInfo)))
+	case semStat, semStatAny:
+		set, ok := kernel.SemsOf(n).At(id)
+		if !ok {
+			return kernel.Fail(unix.EINVAL)
+		}
+		return statSem(t, set, arg, cmd == semStatAny, set.ID)
+	}
+	set := kernel.SemsOf(n).Get(id)
 	if set == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -167,7 +175,9 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(0)
 	case ipcSet:
 		return kernel.RetOr(0, setIPC(t, &set.IPCPerm, arg))
-	case ipcStat, semGetPID, semGetVal, semGetAll, semGetNCnt, semGetZCnt:
+	case ipcStat:
+		return statSem(t, set, arg, false, 0)
+	case semGetPID, semGetVal, semGetAll, semGetNCnt, semGetZCnt:
 		if !set.Allows(t, kernel.IPCRead) {
 			return kernel.Fail(unix.EACCES)
 		}
@@ -176,11 +186,9 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(unix.EACCES)
 		}
 	default:
-		return unknownIPC(t, "semctl", cmd, a)
+		return kernel.Fail(unix.EINVAL)
 	}
 	switch cmd {
-	case ipcStat:
-		return statSem(t, set, arg)
 	case semGetAll:
 		var b []byte
 		for _, s := range set.Sems {
@@ -219,11 +227,29 @@ func setAllSems(t *kernel.Thread, set *kernel.SemSet, addr uint64) kernel.Result
 	return kernel.RetOr(0, set.SetValues(t, 0, values))
 }
 
-// statSem writes a struct semid64_ds.
-func statSem(t *kernel.Thread, set *kernel.SemSet, addr uint64) kernel.Result {
+// semInfoOf lays out a struct seminfo: limits or, in part, what is in use.
+func semInfoOf(n *kernel.Node, used bool) []byte {
+	most := kernel.SemLimitsOf(n)
+	size, adjust := 20, kernel.SemMaxValue
+	if used {
+		size, adjust = len(kernel.SemsOf(n).All()), kernel.SemsOf(n).Count()
+	}
+	const total, undo = 1024000000, 500 // SEMMNS and SEMOPM, whatever is set
+	var b []byte
+	for _, v := range []int{total, most.Sets, most.Total, total, most.PerSet, most.Ops, undo, size, kernel.SemMaxValue, adjust} {
+		b = le.AppendUint32(b, uint32(v))
+	}
+	return b
+}
+
+// statSem writes a struct semid64_ds and returns ret. anyone: whoever asks.
+func statSem(t *kernel.Thread, set *kernel.SemSet, addr uint64, anyone bool, ret int) kernel.Result {
+	if !anyone && !set.Allows(t, kernel.IPCRead) {
+		return kernel.Fail(unix.EACCES)
+	}
 	b := ipc64(&set.IPCPerm)
 	for _, v := range []uint64{seconds(set.Used), 0, seconds(set.Changed), 0, uint64(len(set.Sems)), 0, 0} {
 		b = le.AppendUint64(b, v)
 	}
-	return kernel.RetOr(0, t.M.WriteMem(addr, b))
+	return kernel.RetOr(ret, t.M.WriteMem(addr, b))
 }

@@ -11,7 +11,7 @@ func init() {
 		full(unix.SYS_SHMGET, "shmget", sysShmget),
 		full(unix.SYS_SHMAT, "shmat", sysShmat),
 		full(unix.SYS_SHMDT, "shmdt", sysShmdt),
-		partial(unix.SYS_SHMCTL, "shmctl", sysShmctl, "not SHM_INFO and SHM_STAT, which list all segments"),
+		partial(unix.SYS_SHMCTL, "shmctl", sysShmctl, "all pages of a segment count as resident"),
 	)
 }
 
@@ -20,6 +20,7 @@ const (
 	shmRdonly = 0o10000
 	shmRemap  = 0o40000
 	shmDest   = 0o1000
+	shmLocked = 0o2000
 )
 
 // Linux makes the memory, each time a segment of its own, for its ids and keys are
@@ -27,7 +28,7 @@ const (
 
 func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 	const shmNoReserve = 0o10000
-	if a[2]&shmNoReserve == 0 && a[1] <= kernel.ShmMax && overcommits(t, a[1]) {
+	if most, _, _ := kernel.ShmLimits(t.Node()); a[2]&shmNoReserve == 0 && a[1] <= most && overcommits(t, a[1]) {
 		return kernel.Fail(unix.ENOMEM)
 	}
 	s, e := kernel.ShmsOf(t.Node()).Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
@@ -75,8 +76,27 @@ func sysShmdt(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
-	const lock, unlock = 11, 12
-	s, cmd := kernel.ShmsOf(t.Node()).Get(int(int32(a[0]))), a[1]&0xffffffff
+	const lock, unlock, stat, info, statAny = 11, 12, 13, 14, 15
+	n, id, cmd := t.Node(), int(int32(a[0])), int32(a[1])
+	if id < 0 || cmd < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	switch cmd {
+	case ipcInfo:
+		return kernel.RetOr(kernel.ShmsOf(n).Last(), t.M.WriteMem(a[2], shmLimits(n)))
+	case info:
+		return kernel.RetOr(kernel.ShmsOf(n).Last(), t.M.WriteMem(a[2], shmUsed(n)))
+	case stat, statAny:
+		s, ok := kernel.ShmsOf(n).At(id)
+		switch {
+		case !ok:
+			return kernel.Fail(unix.EINVAL)
+		case cmd == stat && !s.Allows(t, kernel.IPCRead):
+			return kernel.Fail(unix.EACCES)
+		}
+		return kernel.RetOr(s.ID, t.M.WriteMem(a[2], statShm(n, s)))
+	}
+	s := kernel.ShmsOf(n).Get(id)
 	if s == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -85,7 +105,7 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 		if !s.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		kernel.ShmsOf(t.Node()).Remove(t.Node(), s)
+		kernel.ShmsOf(n).Remove(n, s)
 		return kernel.Ret(0)
 	case ipcSet:
 		return kernel.RetOr(0, setIPC(t, &s.IPCPerm, a[2]))
@@ -93,19 +113,53 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 		if !s.Allows(t, kernel.IPCRead) {
 			return kernel.Fail(unix.EACCES)
 		}
-		return kernel.RetOr(0, t.M.WriteMem(a[2], statShm(t.Node(), s)))
-	case lock, unlock:
-		return kernel.Ret(0) // nothing is ever swapped out
+		return kernel.RetOr(0, t.M.WriteMem(a[2], statShm(n, s)))
+	case lock, unlock: // nothing is ever swapped out
+		most, _ := t.Proc.Rlimit(unix.RLIMIT_MEMLOCK)
+		uid := t.Proc.Cred.UID.Effective
+		if !t.Proc.Capable(unix.CAP_IPC_LOCK) && (uid != s.UID && uid != s.CUID || cmd == lock && most == 0) {
+			return kernel.Fail(unix.EPERM)
+		}
+		s.Locked = cmd == lock
+		return kernel.Ret(0)
 	}
-	return unknownIPC(t, "shmctl", cmd, a)
+	return kernel.Fail(unix.EINVAL)
+}
+
+// shmLimits lays out a struct shminfo64, shmUsed a struct shm_info.
+func shmLimits(n *kernel.Node) []byte {
+	size, pages, segments := kernel.ShmLimits(n)
+	var b []byte
+	for _, v := range []uint64{size, 1, uint64(segments), uint64(segments), pages, 0, 0, 0, 0} {
+		b = le.AppendUint64(b, v)
+	}
+	return b
+}
+
+func shmUsed(n *kernel.Node) []byte {
+	pages := kernel.ShmsOf(n).Pages()
+	var b []byte
+	for _, v := range []uint64{uint64(len(kernel.ShmsOf(n).All())), pages, pages, 0, 0, 0} {
+		b = le.AppendUint64(b, v)
+	}
+	return b
+}
+
+// shmFlags are what a mode says of a segment besides rights.
+func shmFlags(s *kernel.Shm) (flags uint32) {
+	if s.Removed {
+		flags |= shmDest
+	}
+	if s.Locked {
+		flags |= shmLocked
+	}
+	return flags
 }
 
 // statShm lays out a struct shmid64_ds.
 func statShm(n *kernel.Node, s *kernel.Shm) []byte {
 	p := s.IPCPerm
-	if s.Removed {
-		p.Mode |= shmDest
-	}
+	p.Mode |= shmFlags(s)
 	b := ipc64(&p)
 	for _, v := range []uint64{s.Size, seconds(s.Attached), seconds(s.Detached), seconds(s.Changed)} {
 		b = le.AppendUint64(b, v)
