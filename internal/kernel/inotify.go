@@ -136,7 +136,7 @@ func (f *Inotify) Read(_ *Thread, b []byte) (int, Errno) {
 	return n, 0
 }
 
-// Buffered is FIONREAD's answer: what all events take. It does not implement Sized, since
+// buffered is FIONREAD's answer: what all events take. It does not implement Sized, since
 // a buffer that is too small for one event is an error.
 func (f *Inotify) buffered() int {
 	n := 0

@@ -382,7 +382,7 @@ func ValidMQName(name string) Errno {
 	return 0
 }
 
-// mqAttr is struct mq_attr.
+// mqWords is a structure of longs, such as struct mq_attr.
 func mqWords(v ...int) []byte {
 	b := make([]byte, 0, 64)
 	for _, x := range v {

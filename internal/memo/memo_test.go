@@ -142,7 +142,7 @@ func TestCheckpointsAreApart(t *testing.T) {
 	}
 }
 
-// TestSameWithoutCheckpoints: where a machine comes from changes nothing but the
+// TestLostMachines: where a machine comes from changes nothing but the
 // counters.
 // Where the way back from a checkpoint is lost, the state is reached from an earlier one or
 // from the node's start, and the checkpoint is not tried again.
