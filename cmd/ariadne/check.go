@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 
-	"ariadne/internal/run"
+	"ariadne/internal/check"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 
@@ -28,7 +29,7 @@ const (
 func (a *app) checkCommand() *cobra.Command {
 	var o outputFlags
 	var seed seedFlag
-	var opts run.Options
+	var opts check.Options
 	var steer steering
 	var lifted struct{ time, executions, depth bool } // by none
 	cmd := &cobra.Command{
@@ -81,9 +82,12 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			}
 			p := a.printer(o, s)
 			p.limits(opts)
-			opts.Out, opts.Nodes, opts.Version = o.out, a.nodes, version
+			opts.Out, opts.System = o.out, a.system()
 			opts.OnProgress, opts.OnViolation, opts.OnPrint = p.progress, p.violation, p.said
-			r, err := run.Check(cmd.Context(), s, opts)
+			if err := forCheck(cmp.Or(opts.Workers, runtime.NumCPU()), opts.Search.Memory); err != nil {
+				return err
+			}
+			r, err := check.Check(cmd.Context(), s, opts)
 			return a.finish(p, r, err)
 		},
 	}
@@ -122,7 +126,7 @@ func strategies() string {
 const helpWidth = 90
 
 // addSearch adds the flags of how to search.
-func addSearch(f *pflag.FlagSet, o *run.Search) {
+func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*bound)(&o.Deviations), "deviations", "at most `n` steps of a path are not the natural ones")
 	f.Var((*from)(&o.From), "from", "follow the natural schedule up to this `step`, a number or /regexp/ on the log lines, and explore from there")
 	f.Var((*bound)(&o.Timers), "timers", "at most `n` timers of a path fire although something else comes first in time")

@@ -9,6 +9,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/doctor"
+	"ariadne/internal/record"
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
 
@@ -29,7 +30,7 @@ says how to mend what is missing. Exit status 3 when something is.`,
 			checks := doctor.Judge(facts)
 			for _, c := range checks {
 				if !c.OK {
-					a.status = run.Inconclusive.ExitStatus()
+					a.status = record.Inconclusive.ExitStatus()
 				}
 			}
 			if asJSON {
@@ -66,7 +67,10 @@ func (a *app) tryProgram(ctx context.Context) error {
 		return err
 	}
 	said := ""
-	r, err := run.Run(ctx, s, run.Options{Out: filepath.Join(dir, "run"), Nodes: a.nodes, Version: version,
+	if err := enoughTasks(); err != nil {
+		return err
+	}
+	r, err := run.Run(ctx, s, run.Options{Out: filepath.Join(dir, "run"), System: a.system(),
 		OnStep: func(s ariadne.Step) {
 			for _, l := range s.Output.Logs {
 				said += l.Text
@@ -75,7 +79,7 @@ func (a *app) tryProgram(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Outcome != run.Nothing:
+	case r.Outcome != record.Nothing:
 		return fmt.Errorf("%v: %s", r.Outcome, strings.Join(append(r.Doubts, r.Bugs...), "; "))
 	case said != "well":
 		return fmt.Errorf("it said %q where it should have said well", said)

@@ -3,7 +3,7 @@
 // print. What it prints in --json is for programs and stays stable; the rest is
 // for people.
 //
-// Read next: run.go (the subcommand), then internal/run.
+// Read next: run.go (the subcommand), process.go, then internal/system, internal/run.
 package main
 
 import (
@@ -15,9 +15,10 @@ import (
 	"os"
 
 	"ariadne"
+	"ariadne/internal/record"
 	"ariadne/internal/report"
-	"ariadne/internal/run"
 	"ariadne/internal/spec"
+	"ariadne/internal/system"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,11 +33,14 @@ func main() {
 // app is one invocation of the command line.
 type app struct {
 	out, err io.Writer
-	nodes    run.NodeFactory // nil for real processes
-	status   int             // with which it ends
+	nodes    system.Factory // nil for real processes
+	status   int            // with which it ends
 }
 
-// Exit statuses besides those of a run.Outcome.
+// system says how systems are opened.
+func (a *app) system() system.Options { return system.Options{Nodes: a.nodes, Version: version} }
+
+// Exit statuses besides those of a record.Outcome.
 const statusUsage = 2
 
 func (a *app) main(args []string) int {
@@ -64,9 +68,9 @@ func (a *app) main(args []string) int {
 		return statusUsage
 	}
 	var limit *ariadne.LimitError
-	if err = run.AsLimit(err); errors.As(err, &limit) {
+	if err = system.AsLimit(err); errors.As(err, &limit) {
 		fmt.Fprintf(a.err, "inconclusive: %v\n", err)
-		return run.Inconclusive.ExitStatus()
+		return record.Inconclusive.ExitStatus()
 	}
 	fmt.Fprintf(a.err, "ariadne: %v\n", err)
 	var u usageError

@@ -4,18 +4,19 @@ import (
 	"fmt"
 
 	"ariadne"
-	"ariadne/internal/run"
+	"ariadne/internal/check"
+	"ariadne/internal/record"
 	"ariadne/internal/spec"
 )
 
 // printer shows what happens and what came of it.
 type printer interface {
 	step(ariadne.Step)
-	limits(run.Options)
-	progress(run.Progress)
-	violation(run.Violation)
+	limits(check.Options)
+	progress(check.Progress)
+	violation(record.Violation)
 	said(line string) // by a script
-	report(*run.Report)
+	report(*record.Report)
 }
 
 // printer returns the one that the flags ask for.
@@ -31,7 +32,7 @@ func (a *app) printer(o outputFlags, s *spec.Spec) printer {
 }
 
 // finish prints the report and sets the exit status.
-func (a *app) finish(p printer, r *run.Report, err error) error {
+func (a *app) finish(p printer, r *record.Report, err error) error {
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/check"
+	"ariadne/internal/record"
 	"ariadne/internal/report"
-	"ariadne/internal/run"
 )
 
 // jsonPrinter prints one object per event, each on a line of its own. Times are
@@ -90,11 +91,11 @@ type reportEvent struct {
 }
 
 type loose struct {
-	Came    run.Came   `json:"came"`
-	Steps   int        `json:"steps"` // of the trace
-	Taken   int        `json:"taken"` // of these
-	Left    *departure `json:"left,omitempty"`
-	Changed []string   `json:"changed,omitempty"`
+	Came    record.Came `json:"came"`
+	Steps   int         `json:"steps"` // of the trace
+	Taken   int         `json:"taken"` // of these
+	Left    *departure  `json:"left,omitempty"`
+	Changed []string    `json:"changed,omitempty"`
 }
 
 type departure struct {
@@ -105,7 +106,7 @@ type departure struct {
 	Taken     string `json:"taken"`
 }
 
-func newLoose(l *run.Loose) *loose {
+func newLoose(l *record.Loose) *loose {
 	if l == nil {
 		return nil
 	}
@@ -177,7 +178,7 @@ type coverage struct {
 	FreezeNS    int64 `json:"freeze_ns"`
 }
 
-func newCoverage(c *run.Coverage) *coverage {
+func newCoverage(c *record.Coverage) *coverage {
 	if c == nil {
 		return nil
 	}
@@ -227,9 +228,9 @@ func (p *jsonPrinter) step(s ariadne.Step) {
 	p.print(report.NewStepEvent(s, p.nodes))
 }
 
-func (p *jsonPrinter) limits(run.Options) {}
+func (p *jsonPrinter) limits(check.Options) {}
 
-func (p *jsonPrinter) progress(g run.Progress) {
+func (p *jsonPrinter) progress(g check.Progress) {
 	if !p.quiet {
 		p.print(progressEvent{"progress", g.Elapsed.Seconds(), g.Executions, g.Steps, g.Violations, int64(g.Elapsed)})
 	}
@@ -241,18 +242,18 @@ func (p *jsonPrinter) said(line string) {
 	}
 }
 
-func (p *jsonPrinter) violation(v run.Violation) {
+func (p *jsonPrinter) violation(v record.Violation) {
 	if !p.quiet {
 		p.print(newViolationEvent(v))
 	}
 }
 
-func newViolationEvent(v run.Violation) violationEvent {
+func newViolationEvent(v record.Violation) violationEvent {
 	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, report.Seconds(v.At), v.Message,
 		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At)}
 }
 
-func (p *jsonPrinter) report(r *run.Report) {
+func (p *jsonPrinter) report(r *record.Report) {
 	e := reportEvent{
 		Event: "report", Command: r.Command, Name: r.Name, Spec: r.Spec, Out: r.Out, Trace: r.Trace,
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"ariadne/internal/check"
+	"ariadne/internal/record"
 	"ariadne/internal/report"
-	"ariadne/internal/run"
 )
 
 // The line of progress is gone before anything else is printed.
@@ -16,10 +17,10 @@ func TestProgressIsCleared(t *testing.T) {
 	var screen strings.Builder
 	p := newTextPrinter(&screen, &screen, []string{"n1"}, 0, false)
 	p.terminal = true
-	p.limits(run.Options{Time: time.Minute, KeepGoing: true})
-	p.progress(run.Progress{Elapsed: time.Second, Executions: 3, Steps: 40})
-	p.violation(run.Violation{NodeName: "n1"})
-	p.progress(run.Progress{Done: true})
+	p.limits(check.Options{Time: time.Minute, KeepGoing: true})
+	p.progress(check.Progress{Elapsed: time.Second, Executions: 3, Steps: 40})
+	p.violation(record.Violation{NodeName: "n1"})
+	p.progress(check.Progress{Done: true})
 	want := "\r\x1b[K   1.0s  3 executions  40 steps  40 steps/s  left: 59s" +
 		"\r\x1b[Kviolation: : node n1:  (at 0.000000s, step 0, execution 0)\n"
 	if screen.String() != want {
@@ -33,7 +34,7 @@ func TestNoProgress(t *testing.T) {
 		var screen strings.Builder
 		p := newTextPrinter(&screen, &screen, nil, 0, quiet)
 		p.terminal = quiet
-		p.progress(run.Progress{Executions: 1})
+		p.progress(check.Progress{Executions: 1})
 		if screen.Len() > 0 {
 			t.Errorf("got %q", screen.String())
 		}

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/check"
 	"ariadne/internal/readfile"
+	"ariadne/internal/record"
 	"ariadne/internal/report"
-	"ariadne/internal/run"
 )
 
 // shown is how many of the last lines of a timeline are printed; the run directory has all.
@@ -70,11 +71,11 @@ func (p *textPrinter) step(s ariadne.Step) {
 	p.stepped = true
 }
 
-func (p *textPrinter) limits(o run.Options) {
+func (p *textPrinter) limits(o check.Options) {
 	p.check.Time, p.check.Executable, p.goesOn = o.Time, o.Executions, o.KeepGoing
 }
 
-func (p *textPrinter) progress(g run.Progress) {
+func (p *textPrinter) progress(g check.Progress) {
 	if p.quiet || !p.terminal || g.Done {
 		return
 	}
@@ -93,14 +94,14 @@ func (p *textPrinter) said(line string) {
 }
 
 // violation shows a violation at once when the report will not follow at once.
-func (p *textPrinter) violation(v run.Violation) {
+func (p *textPrinter) violation(v record.Violation) {
 	if p.goesOn && !p.quiet {
 		p.printf("%s\n", p.headline(v))
 	}
 }
 
 // headline says in one line what is wrong and where.
-func (p *textPrinter) headline(v run.Violation) string {
+func (p *textPrinter) headline(v record.Violation) string {
 	where := ""
 	if v.NodeName != "" {
 		where = "node " + v.NodeName + ": "
@@ -109,7 +110,7 @@ func (p *textPrinter) headline(v run.Violation) string {
 		fmt.Sprintf(" (at %v, step %d, execution %d)", v.At, v.Step, v.Execution)
 }
 
-func (p *textPrinter) report(r *run.Report) {
+func (p *textPrinter) report(r *record.Report) {
 	p.clear()
 	p.loose(r.Loose)
 	if p.stepped {
@@ -129,7 +130,7 @@ func (p *textPrinter) report(r *run.Report) {
 }
 
 // loose says what came of a loose replay.
-func (p *textPrinter) loose(l *run.Loose) {
+func (p *textPrinter) loose(l *record.Loose) {
 	if l == nil {
 		return
 	}
@@ -145,7 +146,7 @@ func (p *textPrinter) loose(l *run.Loose) {
 }
 
 // reportViolation prints what there is to know of one violation.
-func (p *textPrinter) reportViolation(r *run.Report, v run.Violation) {
+func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	p.printf("\n%s\n", p.headline(v))
 	if r.Command == "check" && !p.quiet {
 		p.printTail(v.Dir)
@@ -194,7 +195,7 @@ func (p *textPrinter) reportAll(head string, texts []string) {
 }
 
 // reportRefusals lists what is not modelled, once for all nodes that met it.
-func (p *textPrinter) reportRefusals(r *run.Report) {
+func (p *textPrinter) reportRefusals(r *record.Report) {
 	if p.quiet {
 		return // what matters of it is among the doubts
 	}
@@ -227,9 +228,9 @@ func (p *textPrinter) reportRefusals(r *run.Report) {
 	}
 }
 
-func (p *textPrinter) summary(r *run.Report) {
+func (p *textPrinter) summary(r *record.Report) {
 	outcome := r.Outcome.String()
-	if r.Outcome != run.Nothing {
+	if r.Outcome != record.Nothing {
 		outcome = p.style.Warn(outcome)
 	}
 	why := r.End
@@ -267,7 +268,7 @@ func ends(by map[string]int) string {
 }
 
 // coverage tells what a check has seen, and whether that was all.
-func (p *textPrinter) coverage(c *run.Coverage) {
+func (p *textPrinter) coverage(c *record.Coverage) {
 	all := "not exhausted"
 	switch {
 	case c.Exhausted && c.Bounded > 0:

@@ -3,6 +3,7 @@ package main
 import (
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
+	"ariadne/internal/system"
 
 	"github.com/spf13/cobra"
 )
@@ -33,7 +34,10 @@ violation came (exit status 1 when one came) and where it left the trace.`,
 				return err
 			}
 			p := a.printer(o, s)
-			opts := run.Options{Out: o.out, Nodes: a.nodes, Version: version, Force: force, Loose: loose, OnStep: p.step}
+			opts := run.Options{Out: o.out, System: a.system(), Force: force, Loose: loose, OnStep: p.step}
+			if err := enoughTasks(); err != nil {
+				return err
+			}
 			r, err := run.Replay(cmd.Context(), s, args[0], opts)
 			return a.finish(p, r, err)
 		},
@@ -50,11 +54,11 @@ violation came (exit status 1 when one came) and where it left the trace.`,
 // the trace says it is.
 func (a *app) tracedSpec(tracePath, path string) (*spec.Spec, error) {
 	if path == "" {
-		t, err := run.LoadTrace(tracePath)
+		t, err := system.LoadTrace(tracePath)
 		if err != nil {
 			return nil, err
 		}
-		path = run.SpecOf(tracePath, t)
+		path = system.SpecOf(tracePath, t)
 	}
 	return spec.Read(path)
 }

@@ -26,7 +26,10 @@ Trace, timeline and each node's log are written to the run directory.`,
 			}
 			seed.apply(s)
 			p := a.printer(o, s)
-			opts := run.Options{Out: o.out, Nodes: a.nodes, Version: version, OnStep: p.step}
+			opts := run.Options{Out: o.out, System: a.system(), OnStep: p.step}
+			if err := enoughTasks(); err != nil {
+				return err
+			}
 			r, err := run.Run(cmd.Context(), s, opts)
 			return a.finish(p, r, err)
 		},

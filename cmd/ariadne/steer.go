@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ariadne"
-	"ariadne/internal/run"
+	"ariadne/internal/check"
 	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
@@ -33,11 +33,11 @@ func (g *steering) add(f *pflag.FlagSet) {
 
 // apply completes the options of a check by these flags, and by what its spec says
 // where no flag does.
-func (g *steering) apply(s *spec.Spec, o *run.Options) error {
+func (g *steering) apply(s *spec.Spec, o *check.Options) error {
 	e := &s.Explore
 	o.Steer(e)
-	if o.From == nil && e.Bounds.From != "" {
-		if err := (*from)(&o.From).Set(e.Bounds.From); err != nil {
+	if o.Search.From == nil && e.Bounds.From != "" {
+		if err := (*from)(&o.Search.From).Set(e.Bounds.From); err != nil {
 			return err // the spec has looked at it
 		}
 	}
@@ -52,7 +52,7 @@ func (g *steering) apply(s *spec.Spec, o *run.Options) error {
 			return spec.Errors{{Path: s.Path, Line: e.StrategyLine, Text: err.Error()}}
 		}
 	}
-	if lives(o) && o.Audit > 0 {
+	if lives(o) && o.Search.Audit > 0 {
 		return usageError{fmt.Errorf("--audit is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}
 	}
 	return g.load(e, o)
@@ -60,7 +60,7 @@ func (g *steering) apply(s *spec.Spec, o *run.Options) error {
 
 // load reads the script, whose rules matter only where something is remembered: without a
 // strategy it chooses one.
-func (g *steering) load(e *spec.Explore, o *run.Options) error {
+func (g *steering) load(e *spec.Explore, o *check.Options) error {
 	path := g.script
 	if path == "" {
 		path = e.Script
@@ -83,7 +83,7 @@ func (g *steering) load(e *spec.Explore, o *run.Options) error {
 }
 
 // chooseStrategy turns the name of a strategy into options.
-func chooseStrategy(name string, o *run.Options) error {
+func chooseStrategy(name string, o *check.Options) error {
 	row, ok := strategy.Named(name)
 	if !ok {
 		var names []string
@@ -100,7 +100,7 @@ func chooseStrategy(name string, o *run.Options) error {
 }
 
 // lives reports whether the strategy remembers nothing.
-func lives(o *run.Options) bool {
+func lives(o *check.Options) bool {
 	row, _ := strategy.Named(o.Search.Strategy)
 	return row.Lives
 }

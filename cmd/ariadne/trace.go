@@ -8,7 +8,7 @@ import (
 
 	"ariadne/internal/readfile"
 	"ariadne/internal/report"
-	"ariadne/internal/run"
+	"ariadne/internal/system"
 	"ariadne/internal/trace"
 
 	"github.com/spf13/cobra"
@@ -36,7 +36,7 @@ Without a timeline, or with --steps, prints the steps as the trace has them.`,
   ariadne trace show ariadne-runs/raftkv-1/trace.txt --json`,
 		Args: exactly("TRACE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := run.LoadTrace(args[0])
+			t, err := system.LoadTrace(args[0])
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ func showTrace(w io.Writer, path string, t *trace.Trace, steps bool) error {
 	sty := style(w)
 	h := t.Header
 	fmt.Fprintf(w, "%s, execution %d, seed %d\n", sty.Head(h.Name), h.Execution, h.Seed)
-	fmt.Fprintf(w, "spec     %s\n", run.SpecOf(path, t))
+	fmt.Fprintf(w, "spec     %s\n", system.SpecOf(path, t))
 	for _, p := range h.Programs {
 		fmt.Fprintf(w, "program  %s: %s (%x)\n", p.Node, p.Path, p.Digest[:4])
 	}

@@ -2,7 +2,7 @@
 // to run and that a tracer cannot trap: random numbers of the processor's, and the number
 // of the core. It says where they are, not whether they are executed.
 //
-// Read next: internal/run/uncontrolled.go, which asks when two executions differ.
+// Read next: internal/system/uncontrolled.go, which asks when two executions differ.
 package insn
 
 import (

@@ -174,3 +174,19 @@ func field(b []byte, name string) int64 {
 	}
 	return 0
 }
+
+// Budget is how many bytes Ariadne and its nodes may use, of whom so many were asked for; 0:
+// half of what there is, and not more than is left.
+func Budget(asked int64) int64 {
+	if asked != 0 {
+		return asked
+	}
+	all := Memory()
+	if all == 0 {
+		all = 4 << 30 // a modest guess
+	}
+	if left := Available(); left < all/2 {
+		return left / 10 * 9
+	}
+	return all / 2
+}

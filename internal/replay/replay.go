@@ -5,7 +5,7 @@
 // system call that went differently, when calls were recorded.
 //
 // A mismatch is a value. It is a leak of determinism, unless programs or spec
-// have changed, which internal/run looks at first. For these there is Loose, which
+// have changed, which internal/system looks at first (System.Changes). For these there is Loose, which
 // compares nothing and follows the trace's choices as long as they exist.
 //
 // Read next: mismatch.go, loose.go.

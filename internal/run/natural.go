@@ -1,99 +1,120 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/machine"
+	"ariadne/internal/record"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
+	"ariadne/internal/system"
 )
-
-const interrupted = "interrupted"
 
 // Run executes the natural schedule once: every message after its latency, every
 // timer on time.
-func Run(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
-	o.setDefaults()
-	o.Nodes = o.interruptible(ctx)
-	y, err := newSystem(s, o)
+func Run(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error) {
+	y, err := system.Open(ctx, s, o.System)
 	if err != nil {
 		return nil, err
 	}
-	defer y.unlock()
-	r, err := y.begin("run")
+	return recorded(y, "run", &o, nil, func(r *record.Report) error { return once(ctx, y, r, &o, &strategy.Natural{}, nil) })
+}
+
+// recorded lets f execute a system on a thread of its own, with a report in a run directory.
+// hidden are run directories that nodes must not see besides.
+func recorded(y *system.System, command string, o *Options, hidden []string, f func(*record.Report) error) (*record.Report, error) {
+	dir, err := record.Open(o.Out, y.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
-	return y.finish(r, y.onThread(0, func() error { return y.once(ctx, r, &strategy.Natural{}, nil) }))
+	defer dir.Close()
+	r, err := dir.Begin(record.Command{Name: command, System: y, Room: system.Room{Bytes: machine.Budget(0), Copies: 1}, Hidden: hidden})
+	if err != nil {
+		return nil, err
+	}
+	return dir.Finish(r, y.OnThread(0, func() error { return f(r) }))
+}
+
+// begin begins the record of an execution.
+func begin(y *system.System, execution int, r *record.Report) (*record.Recorder, error) {
+	h, err := y.Header(execution, r.Out)
+	if err != nil {
+		return nil, err
+	}
+	return record.NewRecorder(r.Out, y, h)
 }
 
 // once executes the system once, and records it. A violation is confirmed by a replay.
 // watch, when not nil, is told each step.
-func (y *system) once(ctx context.Context, r *Report, by strategy.Explorer, watch func(ariadne.Step)) error {
+func once(ctx context.Context, y *system.System, r *record.Report, o *Options, by strategy.Explorer, watch func(ariadne.Step)) error {
 	began := time.Now()
-	rec, err := y.record(0, r.Out)
+	rec, err := begin(y, 0, r)
 	if err != nil {
 		return err
 	}
-	tape := newTape(y.digests)
-	stopped := func() bool { return ctx.Err() != nil }
-	a, err := y.execute(execution{explorer: by, stopped: stopped, watch: func(s ariadne.Step) {
+	tape := record.NewTape(y.Digests)
+	a, err := execute(ctx, y, by, func(s ariadne.Step) {
 		if watch != nil {
 			watch(s)
 		}
-		tape.step(s)
-		rec.step(s)
-		if y.opts.OnStep != nil {
-			y.opts.OnStep(s)
+		tape.Step(s)
+		rec.Step(s)
+		if o.OnStep != nil {
+			o.OnStep(s)
 		}
-	}})
-	err = first(err, rec.end(&a.Result))
-	r.RealTime = time.Since(began)
-	r.End, r.Executions = a.End, 1
+	})
+	err = cmp.Or(err, rec.End(&a.Result))
 	if r.Trace == "" {
-		r.Trace = rec.path()
+		r.Trace = rec.Path()
 	}
-	r.count(&a)
+	ended(r, &a, began)
 	if err != nil {
 		return err
 	}
 	if a.End == search.EndStopped {
-		r.Stopped = interrupted
-		r.doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
+		r.Stopped = record.Interrupted
+		r.Doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
 	}
-	if d := unendedDoubt(y.spec, map[string]int{a.End: 1}); d != "" {
-		r.doubt(d)
-	}
+	r.Ended(y.Spec, map[string]int{a.End: 1})
 	if a.Violation == nil {
 		return nil
 	}
-	h, err := y.header(0, r.Out)
+	h, err := y.Header(0, r.Out)
 	if err != nil {
 		return err
 	}
-	t, calls := tape.end(h, &a.Result, r.names())
-	again, m, err := y.confirm(t, calls, nil, stopped)
+	t, calls := tape.End(h, &a.Result, y.Names())
+	again, m, err := Confirm(ctx, y, t, calls, func(ariadne.Step) {})
 	switch {
 	case err != nil:
 		return err
 	case m != nil:
-		changed, text := tape.used.changed(), unconfirmedText(t, m)
+		changed, text := tape.Used.Changed(), UnconfirmedText(t, m)
 		if len(changed) > 0 {
-			text += "\n" + listed("files that nodes have used changed meanwhile", changed)
+			text += "\n" + system.Listed("files that nodes have used changed meanwhile", changed)
 		}
-		beyond := y.uncontrolledBy(m.Node)
-		r.mismatch(m, len(changed) > 0 || beyond != "", text+beyond)
+		beyond := y.UncontrolledBy(m.Node)
+		r.Left(m, len(changed) > 0 || beyond != "", text+beyond)
 	case again.End == search.EndStopped:
-		r.Stopped = interrupted
-		r.doubt("it was interrupted while a violation was being confirmed")
+		r.Stopped = record.Interrupted
+		r.Doubt("it was interrupted while a violation was being confirmed")
 	default:
-		v := r.violation(&a, 0, r.Out, rec.path())
-		if y.opts.OnViolation != nil {
-			y.opts.OnViolation(v)
+		v := r.Found(&a, 0, r.Out, rec.Path())
+		if o.OnViolation != nil {
+			o.OnViolation(v)
 		}
 	}
 	return nil
+}
+
+// ended enters what an execution came to.
+func ended(r *record.Report, a *record.Attempt, began time.Time) {
+	r.RealTime = time.Since(began)
+	r.End, r.Executions = a.End, 1
+	r.Count(a)
 }

@@ -1,7 +1,7 @@
 // Package search decides what is executed: an Exploration (explore.go) lets an explorer
 // choose path after path, and judges and counts them; a Plan (plan.go) holds what a
 // check has found and when it is enough. It starts no goroutine and reads no clock;
-// internal/run lends it both.
+// internal/check lends it both.
 //
 // Invariant: which paths an exploration takes is a function of the space, the explorer and
 // the bounds.

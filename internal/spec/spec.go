@@ -7,7 +7,7 @@
 // A spec is YAML (fields.go has one row per field) or MODIST's form of three
 // columns (columns.go). Both become the same Spec.
 //
-// Read next: internal/run, which turns a Spec into a world.
+// Read next: internal/system, which turns a Spec into a world.
 package spec
 
 import (

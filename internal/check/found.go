@@ -1,0 +1,107 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"ariadne/internal/record"
+	"ariadne/internal/replay"
+	"ariadne/internal/run"
+	"ariadne/internal/search"
+	"ariadne/internal/system"
+	"ariadne/internal/trace"
+)
+
+// found confirms the violation that an execution ended in, unless it is known,
+// and enters it. Its record is that of the replay which confirmed it.
+func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) error {
+	c.confirming.Lock()
+	defer c.confirming.Unlock()
+	c.ledger.mu.Lock()
+	known := !c.ledger.plan.IsNew(*a.Violation)
+	over := c.ledger.plan.Stopped() == search.StopViolation
+	dir := c.dir.Violation(len(c.ledger.report.Violations) + 1)
+	c.ledger.mu.Unlock()
+	if over || known {
+		// When another worker was first, this one comes again with the next check.
+		return c.enter(index, a, known)
+	}
+	h, err := c.header(index, dir)
+	if err != nil {
+		return err
+	}
+	// A check that was killed while it confirmed a violation has left half a record.
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	rec, err := record.NewRecorder(dir, c.system, h)
+	if err != nil {
+		return err
+	}
+	t, calls := tape.End(h, &a.Result, c.system.Names())
+	again, m, err := run.Confirm(ctx, c.system, t, calls, rec.Step)
+	err = cmp.Or(err, rec.End(&again.Result))
+	switch {
+	case err != nil:
+		return err
+	case m != nil:
+		return cmp.Or(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls, tape.Used))
+	case again.End == search.EndStopped:
+		return cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
+	}
+	c.ledger.mu.Lock()
+	v := c.ledger.report.Found(a, index, dir, rec.Path())
+	c.ledger.saved = time.Time{} // what was found is kept at once
+	c.ledger.mu.Unlock()
+	err = c.enter(index, a, true)
+	if c.opts.OnViolation != nil {
+		c.telling.Lock()
+		defer c.telling.Unlock()
+		c.opts.OnViolation(v)
+	}
+	return err
+}
+
+// unconfirmed enters a violation that did not happen again. It is none, but a
+// bug of Ariadne's, whose trace is kept; or, when a step was marked unreplayable,
+// a doubt, of which one is enough.
+func (c *check) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t *trace.Trace, calls []byte, u system.Used) error {
+	none := *a
+	none.Violation, none.End = nil, endUnconfirmed
+	c.ledger.mu.Lock()
+	told := m.Excused && c.ledger.report.Ends[endUnconfirmed] > 0
+	c.ledger.mu.Unlock()
+	if err := c.enter(index, &none, true); err != nil || told {
+		return err
+	}
+	dir, err := c.dir.NewUnconfirmed()
+	if err != nil {
+		return err
+	}
+	path, err := record.SaveTrace(dir, t, calls, u.Host())
+	if err != nil {
+		return err
+	}
+	text := run.UnconfirmedText(t, m) + "\nreplay: ariadne replay " + record.ShellWord(path)
+	if doubts := c.hostDoubts(nil, u.Changed()); len(doubts) > 0 {
+		c.ledger.doubt(stopHost, append(doubts, text)...)
+		return nil
+	}
+	beyond := c.system.UncontrolledBy(m.Node)
+	if !m.Excused && beyond == "" {
+		return system.Bug{Err: errors.New(text)}
+	}
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
+	c.ledger.report.Doubt(text + beyond)
+	if beyond != "" {
+		c.ledger.plan.Stop(stopUncontrolled)
+	}
+	return nil
+}
+
+// endUnconfirmed stands in Report.Ends for a violation that did not happen again.
+const endUnconfirmed = "violation that did not happen again"

@@ -1,0 +1,77 @@
+//go:build linux
+
+package check
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// governor keeps a search within its budget by what the machine really loses. What a
+// checkpoint costs is only estimated, and what the rest takes not at all; so the room for
+// checkpoints, which are the only thing that can be given up at any time, shrinks
+// when all together take too much, and grows when they do not.
+type governor struct {
+	room atomic.Int64   // for the checkpoints of all executors, in bytes as estimated
+	held []atomic.Int64 // what those of each hold, likewise
+}
+
+const (
+	governEvery = 250 * time.Millisecond
+	// governShare: of real time, measuring takes at most one part in so many, but it
+	// comes not later than governLate when half of the budget is taken.
+	governShare = 50
+	governLate  = time.Second
+)
+
+// of returns how executor i of so many asks for its room.
+func (g *governor) of(i, executors int) func(held int64) int64 {
+	return func(held int64) int64 {
+		g.held[i].Store(held)
+		return g.room.Load() / int64(executors)
+	}
+}
+
+// start governs until the function that it returns is called.
+func (g *governor) start(s shares) (stop func()) {
+	g.room.Store(min(s.checkpoints/2, firstRoom))
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		pause := governEvery
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(pause):
+			}
+			began, held := time.Now(), int64(0)
+			for i := range g.held {
+				held += g.held[i].Load()
+			}
+			u := measure()
+			g.room.Store(govern(g.room.Load(), held, u, s.all))
+			pause = max(governEvery, governShare*time.Since(began))
+			if u.total() > s.all/2 {
+				pause = min(pause, governLate)
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// firstRoom is the room before anything is known of what checkpoints cost.
+const firstRoom = 64 << 20
+
+// govern returns the next room for checkpoints, which was room and of which they hold so
+// much, as estimated. What the nodes take is to become what the budget leaves to them; they
+// are taken to grow and shrink with their checkpoints.
+func govern(room, held int64, u usage, all int64) int64 {
+	left := max(all/100*80-u.own, 0)
+	next := room
+	if u.nodes > 0 && held > 0 {
+		next = int64(float64(held) * float64(left) / float64(u.nodes))
+	}
+	// A measurement says little of what is much more than it has seen.
+	return min(max(min(next, 4*max(held, firstRoom/4)), all/200), all/10*6)
+}

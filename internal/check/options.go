@@ -1,0 +1,107 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/machine"
+	"ariadne/internal/record"
+	"ariadne/internal/script"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/system"
+)
+
+// Options are what a user may ask of a check. The zero value is an unlimited check by
+// random walks with one worker per processor.
+type Options struct {
+	System system.Options
+	// Out is the run directory; made when it is missing. By default
+	// ariadne-runs/<name>-<n>, below the working directory.
+	Out string
+
+	// OnProgress, when not nil, is told now and then how the check goes on, and
+	// once at its end. Calls of these functions do not overlap.
+	OnProgress func(Progress)
+	// OnViolation, when not nil, is told each new, confirmed violation.
+	OnViolation func(record.Violation)
+	// OnPrint, when not nil, is told the lines that the script prints.
+	OnPrint func(line string)
+
+	KeepGoing  bool          // go on after the first violation
+	Executions int           // at most so many; 0: no limit
+	Time       time.Duration // real time, at most; 0: no limit
+	Depth      int           // steps of one execution, at most; 0: as the spec says
+	Workers    int           // executions at the same time; 0: one per processor
+	First      int           // index of the first execution, to run one walk again
+	Resume     bool          // go on where the check in Out was interrupted
+
+	Search Search // how
+}
+
+// Search are the options of how to search.
+type Search struct {
+	// Strategy is the name of a strategy.Row; "": random.
+	Strategy string
+	// Bounds of a path besides Options.Depth, which with From counts from there.
+	From       func(ariadne.Step) bool
+	Deviations space.Bound
+	Timers     space.Bound
+	Deliveries space.Bound
+	Delays     space.Bound // when it is less than the spec's
+	Weights    strategy.Weights
+	// Symmetric are groups of interchangeable nodes; nil: those of the spec.
+	Symmetric [][]ariadne.NodeID
+	// Script, when not nil, has rules of the user's own. It is of one check at a time.
+	Script     *script.Script
+	Backtracks space.Bound // of a round of DPOR, or of all of it; 0: the strategy's own
+	Branch     space.Bound // steps among which DPOR tries other orders; 0: the strategy's own
+
+	Audit         float64 // share of new transitions to execute twice
+	NoMemo        bool    // execute every transition whenever it is needed
+	NoCheckpoints bool    // reach every local state from the node's start
+	Checkpoints   int     // of each executor; 0: 1000
+	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
+	// the machine has. Measured is what the whole process and its nodes take.
+	Memory int64
+	// States are the rules of protocol states (coverage.Totals.Meter).
+	States []*regexp.Regexp
+}
+
+// setDefaults fills in what was left open.
+func (o *Options) setDefaults() {
+	if o.Search.Strategy == "" {
+		o.Search.Strategy = "random"
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.NumCPU()
+	}
+}
+
+// room is what there is for the copies of files that nodes get. In memory lie the copies of
+// each worker's nodes, and with checkpoints what these bring back.
+func (o *Options) room() system.Room {
+	r := system.Room{Bytes: machine.Budget(o.Search.Memory), Copies: int64(o.Workers), For: fmt.Sprintf(" for %d workers (--jobs)", o.Workers)}
+	if row, _ := strategy.Named(o.Search.Strategy); row.Lives {
+		return r
+	}
+	r.Raise = ", or raise --memory"
+	if !o.Search.NoCheckpoints {
+		r.Copies *= 2
+		r.For += " and their checkpoints"
+	}
+	return r
+}
+
+// Progress is how far a check has come.
+type Progress struct {
+	Elapsed    time.Duration
+	Executions int // ended
+	Steps      int
+	Violations int // different ones
+	Workers    int
+	Done       bool // the last report
+}

@@ -1,0 +1,151 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"ariadne/internal/script"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+)
+
+// Steer enters what a spec says of how to search, where the options do not say it.
+func (o *Options) Steer(e *spec.Explore) {
+	m := &o.Search
+	for _, b := range []struct {
+		to   *space.Bound
+		from *int
+	}{
+		{&m.Deviations, e.Bounds.Deviations}, {&m.Deliveries, e.Bounds.Deliveries},
+		{&m.Timers, e.Bounds.Timers}, {&m.Delays, e.Bounds.Delays},
+		{&m.Backtracks, e.Backtracks}, {&m.Branch, e.Branch},
+	} {
+		if *b.to == 0 && b.from != nil {
+			*b.to = space.AtMost(*b.from)
+		}
+	}
+	if o.Depth == 0 && e.Bounds.Depth != nil {
+		o.Depth = *e.Bounds.Depth
+	}
+	if m.Symmetric == nil {
+		m.Symmetric = e.Symmetric
+	}
+	if len(m.States) == 0 {
+		m.States = e.States
+	}
+	for k, w := range e.Weights {
+		if m.Weights[k] == 0 {
+			m.Weights[k] = w
+		}
+	}
+}
+
+// What of the user's word matters depends on the strategy.
+
+func (x *explorer) symmetric() bool { return x.row.States && len(x.check.opts.Search.Symmetric) > 0 }
+
+func (x *explorer) likens() bool {
+	return x.row.States && x.check.opts.Search.Script != nil && x.check.opts.Search.Script.Likens()
+}
+
+func (x *explorer) relates() bool {
+	return x.row.Orders && x.check.opts.Search.Script != nil && x.check.opts.Search.Script.Relates()
+}
+
+// word is what the user has said, as a worker's search takes it.
+type word struct {
+	symmetry *space.Symmetry // or nil
+	rules    *script.Rules   // or nil
+}
+
+// Err says what speaks against it, or is wrong with it; or nil. It is the user's to mend.
+func (w word) Err() error {
+	if w.symmetry != nil && w.symmetry.Err() != nil {
+		return w.symmetry.Err()
+	}
+	if w.rules != nil {
+		return w.rules.Err()
+	}
+	return nil
+}
+
+// obey makes the search of worker id obey the user.
+func (x *explorer) obey(id int, e *search.Exploration) (w word) {
+	if x.symmetric() {
+		w.symmetry = space.NewSymmetry(len(x.check.system.Spec.Nodes), x.check.opts.Search.Symmetric)
+		w.symmetry.Audit = x.check.opts.Search.Audit
+		e.Space.Symmetry = w.symmetry
+		e.Classes = append(e.Classes, (*space.Path).Class)
+	}
+	if x.rules == nil {
+		return w
+	}
+	r := x.rules[id]
+	w.rules = r
+	r.Audit(e.Space.Source, x.check.opts.Search.Audit)
+	if series, ok := e.Explorer.(*strategy.Series); ok {
+		if s, ok := series.Parts[0].Explorer.(*strategy.Scripted); ok {
+			s.Ask = r.Explore
+		}
+	}
+	if x.relates() {
+		e.Space.Independent = r.Independent
+	}
+	if x.likens() {
+		e.Classes = append(e.Classes, r.Class)
+	}
+	return w
+}
+
+// listen passes on what the script prints, and has printed as it was read.
+func (c *check) listen() {
+	s := c.opts.Search.Script
+	if s == nil || c.opts.OnPrint == nil {
+		return
+	}
+	s.Print = func(line string) {
+		c.telling.Lock()
+		defer c.telling.Unlock()
+		c.opts.OnPrint(line)
+	}
+	for _, line := range s.Printed {
+		s.Print(line)
+	}
+}
+
+// obeyed enters what came of the user's word in a worker's search.
+func (w *worker) obeyed() {
+	if w.word.rules != nil {
+		w.check.ledger.mu.Lock()
+		w.check.ledger.cover.RulesAudited += w.word.rules.Audited
+		w.check.ledger.mu.Unlock()
+	}
+}
+
+// under says what of the user's word the result rests on.
+func (x *explorer) under() []string {
+	var lines []string
+	m := &x.check.opts.Search
+	if x.symmetric() {
+		for _, group := range m.Symmetric {
+			var names []string
+			for _, id := range group {
+				names = append(names, x.check.system.Spec.Nodes[id].Name)
+			}
+			line := fmt.Sprintf("nodes %s are interchangeable", strings.Join(names, ", "))
+			if m.Deviations > 0 || m.Timers > 0 {
+				line += "; but what counts as natural is not the same for each of them, and so for the bounds on it"
+			}
+			lines = append(lines, line)
+		}
+	}
+	if x.likens() {
+		lines = append(lines, fmt.Sprintf("states are alike when same() of %s says so", m.Script.Name))
+	}
+	if x.relates() {
+		lines = append(lines, fmt.Sprintf("steps of one node may change places when independent() of %s says so", m.Script.Name))
+	}
+	return lines
+}

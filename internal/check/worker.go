@@ -1,0 +1,330 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/coverage"
+	"ariadne/internal/memo"
+	"ariadne/internal/record"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/system"
+	"ariadne/internal/trace"
+)
+
+// worker explores, on a goroutine of its own. What it counts it enters into
+// the report now and then: paths may end by the hundred thousand in a second. Where nodes
+// live each path is an execution with an index, and is entered by itself.
+type worker struct {
+	check    *check
+	explorer *explorer
+	id       int
+	search   *search.Exploration
+	nodes    io.Closer
+	living   *living // where nodes live, else nil
+	meter    *coverage.Meter
+	word     word // the user's
+	asked    int  // how often it was asked whether to stop
+
+	entered  search.Coverage             // of search.Coverage, what is in the report
+	virtual  ariadne.Time                // of paths that are not in the report yet
+	paths    int                         // likewise
+	known    int                         // likewise, those that came to known states
+	given    int                         // likewise, those that the strategy gave up
+	ends     map[string]int              // likewise
+	repeated map[violationName]*repeated // that are entered together
+	last     time.Duration               // when it last entered anything
+	near     bool                        // it is in a part that a resumed check walks again
+	err      error
+}
+
+// violationName names a violation, but for where on its path it is.
+type violationName struct {
+	kind, message string
+	node          ariadne.NodeID
+}
+
+func nameOf(v *ariadne.Violation) violationName { return violationName{v.Kind, v.Message, v.Node} }
+
+// repeated is a violation that was found before.
+type repeated struct {
+	violation ariadne.Violation
+	count     int // of paths that are not in the report yet
+}
+
+// enterEvery is how often a worker enters what it counted.
+const enterEvery = 20 * time.Millisecond
+
+// newWorker returns worker id of so many.
+func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
+	var s *space.Space
+	if x.row.Lives {
+		nodes := x.check.system.Living(x.now)
+		x.living = append(x.living, nodes)
+		s, w.nodes, w.living = space.Live(x.world, nodes), nodes, &living{worker: w, nodes: nodes}
+	} else {
+		nodes := x.pool.Worker(x.executor(id, of))
+		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
+	}
+	w.search = &search.Exploration{
+		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,
+		Checks: x.check.system.Checks, Watch: w.watch,
+		Stopped: func() bool { return w.stopped(ctx) },
+		Ended: func(p *space.Path, end string, v *ariadne.Violation) bool {
+			return w.ended(ctx, p, end, v)
+		},
+	}
+	if strategy.Knows(e) {
+		w.search.Seen = x.seen
+		w.near = true
+		x.check.ledger.nearby++
+	}
+	w.word = x.obey(id, w.search)
+	return w
+}
+
+// run explores until there is nothing left or the check is over. Where nodes live, an
+// execution that fails by Ariadne's fault is not the last one, if the check is to keep going.
+func (w *worker) run(ctx context.Context) error {
+	how, err := w.explore()
+	for b := (system.Bug{}); w.living != nil && errors.As(err, &b); {
+		w.check.fail(err)
+		if err = nil; w.check.stopped(ctx) {
+			break
+		}
+		if err = system.AsBug(w.living.nodes.Restart()); err == nil {
+			how, err = w.explore()
+		}
+	}
+	w.err = cmp.Or(err, w.enter())
+	w.done(how)
+	w.obeyed()
+	return cmp.Or(w.err, w.word.Err())
+}
+
+// explore explores until something is wrong, too. A panic is an error that says where.
+func (w *worker) explore() (how string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = w.told(system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
+		}
+	}()
+	how, err = w.search.Run()
+	err = cmp.Or(w.err, w.told(system.AsBug(err)))
+	w.err = nil
+	if w.living != nil {
+		err = cmp.Or(err, w.living.stopped(err))
+	}
+	return how, err
+}
+
+// told says of a bug in which execution it was met, where they can be told apart.
+func (w *worker) told(err error) error {
+	var b system.Bug
+	if w.living != nil && errors.As(err, &b) {
+		return system.Bug{Err: fmt.Errorf("execution %d: %w", w.living.index(), b.Err)}
+	}
+	return err
+}
+
+// watch looks at the frame to which a path has come.
+func (w *worker) watch(p *space.Path) {
+	w.meter.Watch(p)
+	switch by := p.Last().By; {
+	case w.living != nil:
+		w.living.watch(p)
+	case by != nil && w.meter.Met():
+		w.explorer.met(by)
+	}
+}
+
+// met enters what a transition met that cannot be modelled, once.
+func (x *explorer) met(by *memo.Transition) {
+	preempted := by.Output.Unreplayable && by.Output.Cut == ""
+	if len(by.Output.Refusals) == 0 && !preempted {
+		return
+	}
+	x.check.ledger.mu.Lock()
+	defer x.check.ledger.mu.Unlock()
+	if !x.totals.Report(by.To) {
+		return
+	}
+	x.check.ledger.report.Refused(by.From.Node, by.Output.Refusals)
+	if preempted {
+		x.check.ledger.report.Doubt(record.MayNotReplay)
+	}
+}
+
+// stopped is asked before each step. To find out costs more than a step does.
+func (w *worker) stopped(ctx context.Context) bool {
+	w.asked++
+	if (w.asked%64 == 1 || w.living != nil) && w.check.stopped(ctx) {
+		w.explorer.over.Store(true)
+	}
+	return w.explorer.over.Load() || w.word.Err() != nil
+}
+
+// ended enters a path. Those that came to known states are no executions.
+func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) bool {
+	if end == search.EndSeen || end == search.EndStrategy {
+		if end == search.EndSeen {
+			w.known++
+		} else {
+			w.given++
+		}
+		return !w.explorer.over.Load()
+	}
+	if p.Approaching() && w.id > 0 {
+		return false // all workers come to the same end, which counts once
+	}
+	if w.living == nil && !w.explorer.take() {
+		return false
+	}
+	if w.explorer.totals.Path(p) {
+		if w.err = w.explorer.sample(); w.err != nil {
+			return false
+		}
+	}
+	if w.living != nil {
+		w.add()
+		w.err = w.living.ended(ctx, p, end, v)
+		return w.err == nil && !w.check.stopped(ctx)
+	}
+	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.again(v) {
+		w.paths++
+		w.ends[end]++
+		w.virtual += p.Last().State.Now
+		if now := w.explorer.now(); now-w.last > enterEvery {
+			w.last = now
+			w.err = w.enter()
+			w.asked = 0
+		}
+		return w.err == nil && !w.explorer.over.Load()
+	}
+	w.add() // enterAlone saves: before it the path is seen and not counted
+	w.err = w.enterAlone(ctx, p, end, v)
+	return w.err == nil && !w.check.stopped(ctx)
+}
+
+// again counts a violation that this worker has met before.
+func (w *worker) again(v *ariadne.Violation) bool {
+	r := w.repeated[nameOf(v)]
+	if r != nil {
+		r.count++
+	}
+	return r != nil
+}
+
+// enter enters what was counted, and saves the report now and then.
+func (w *worker) enter() error {
+	w.add()
+	return w.check.saveNowAndThen()
+}
+
+// add adds to the report what was counted.
+func (w *worker) add() {
+	c, e := &w.search.Coverage, &w.entered
+	a := &record.Attempt{Result: search.Result{Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Time: w.virtual}, Counted: true}
+	if w.living == nil { // which counts as it goes
+		w.check.steps.Add(int64(a.Steps))
+	}
+	w.check.ledger.mu.Lock()
+	defer w.check.ledger.mu.Unlock()
+	w.check.ledger.report.Count(a)
+	w.check.ledger.report.Executions += w.paths
+	for end, n := range w.ends {
+		w.check.ledger.report.Ends[end] += n
+	}
+	w.check.ledger.cover.Bounded += c.Bounded - e.Bounded
+	w.check.ledger.cover.Merged += c.Merged - e.Merged
+	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
+	w.check.ledger.plan.Count(w.paths)
+	for _, r := range w.repeated {
+		w.check.ledger.plan.Repeat(r.violation, r.count)
+		r.count = 0
+	}
+	w.check.ledger.recount()
+	if w.near && !strategy.Knows(w.search.Explorer) {
+		w.near = false
+		w.check.ledger.nearby--
+		w.check.ledger.cover.Again = w.explorer.row.Again || w.check.ledger.nearby > 0
+	}
+	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
+	clear(w.ends)
+}
+
+// enterAlone enters a path that is more than one of many.
+func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
+	a := w.attempt(p, end, v)
+	w.check.ledger.mu.Lock()
+	index, ok := w.check.ledger.plan.Next()
+	known := v == nil || !w.check.ledger.plan.IsNew(*v)
+	w.check.ledger.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if known {
+		if v != nil {
+			w.repeated[nameOf(v)] = &repeated{violation: *v}
+		}
+		return w.check.enter(index, a, true)
+	}
+	var steps []trace.Step
+	for i := range p.Steps() {
+		steps = append(steps, trace.NewStep(p.Step(i+1)))
+	}
+	tape := record.TapeOf(w.check.system.Digests, steps)
+	return w.check.system.OnThread(w.id, func() error { return w.check.found(ctx, index, a, tape) })
+}
+
+// attempt is what a path came to. Its steps are counted elsewhere.
+func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *record.Attempt {
+	f := p.Last()
+	a := &record.Attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, Counted: true}
+	switch end {
+	case search.EndFatal:
+		a.Fatal, a.FatalNode = f.By.Output.Fatal, f.By.From.Node
+	case search.EndCut:
+		a.Cut, a.CutNode = f.By.Output.Cut, f.By.From.Node
+	}
+	for i := range p.Steps() {
+		t := p.Transition(i + 1)
+		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable && t.Output.Cut == ""
+		if v != nil { // is it Ariadne's doing?
+			a.Refused(t.From.Node, t.Output.Refusals)
+		}
+	}
+	return a
+}
+
+// done enters how the worker's search has ended.
+func (w *worker) done(how string) {
+	w.check.ledger.mu.Lock()
+	defer w.check.ledger.mu.Unlock()
+	w.check.ledger.cover.Exhausted = w.check.ledger.cover.Exhausted || how == search.SearchExhausted
+	if s, ok := w.search.Explorer.(interface{ Cut() string }); ok && s.Cut() != "" {
+		w.check.ledger.cover.Missed = s.Cut()
+	} else if m, ok := w.search.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
+		w.check.ledger.cover.Missed = m.Missed()
+	}
+	switch how {
+	case search.SearchExhausted:
+		w.check.ledger.plan.Stop(StopExplored)
+	case search.SearchDone:
+		if w.living == nil { // there others may still be at work on the last of them
+			w.check.ledger.plan.Stop("the strategy has no more paths")
+		}
+	case search.SearchNowhere:
+		w.check.ledger.plan.Stop(StopNowhere)
+		w.check.ledger.report.Doubt("the natural schedule ended before the step from which to explore: nothing was explored")
+	}
+}

@@ -1,0 +1,84 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+)
+
+// Doubts that are none any more when a check is resumed, or that there are again.
+const (
+	unended          = "executions do not end by themselves: "
+	interruptedAfter = "it was interrupted after "
+	noneEnded        = "not even one execution ended in the time given"
+)
+
+// GoOn takes from the report of a check what does not hold of one that goes on with it.
+func (r *Report) GoOn() {
+	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
+		return d == noneEnded || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
+	})
+}
+
+// Interrupted is why a command stops that the user ends.
+const Interrupted = "interrupted"
+
+// Stop enters why a check has stopped.
+func (r *Report) Stop(why string, s *spec.Spec) {
+	r.Stopped = why
+	switch {
+	case why == Interrupted:
+		r.Doubt(fmt.Sprintf("%s%d executions", interruptedAfter, r.Executions))
+	case why == search.StopTime && r.Executions == 0:
+		r.Doubt(noneEnded)
+	}
+	r.Ended(s, r.Ends)
+}
+
+// Ended enters what speaks against a verdict on executions that ended so, if anything does.
+func (r *Report) Ended(s *spec.Spec, ends map[string]int) {
+	if d := unendedDoubt(s, ends); d != "" {
+		r.Doubt(d)
+	}
+}
+
+// unendedDoubt says what speaks against a verdict on executions that ended so, or "".
+// A limit ends what nobody has waited for: where hardly any execution came to its end,
+// hardly anything was checked. Bounds of a search are the user's word and count as
+// neither.
+func unendedDoubt(s *spec.Spec, ends map[string]int) string {
+	late, long, all := ends[search.EndTime], ends[search.EndSteps], 0
+	for end, n := range ends {
+		if end != search.EndBounds {
+			all += n
+		}
+	}
+	if s.EndsByTime {
+		late = 0
+	}
+	natural := all - late - long
+	if natural*10 >= all {
+		return ""
+	}
+	var cut, raise []string
+	if late > 0 {
+		cut = append(cut, fmt.Sprintf("%d were cut off by the time limit of %v", late, s.Limits.Time))
+		raise = append(raise, "limits.time")
+	}
+	if long > 0 {
+		cut = append(cut, fmt.Sprintf("%d were cut off by the limit of %d steps", long, s.Limits.Steps))
+		raise = append(raise, "limits.steps")
+	}
+	clients := slices.ContainsFunc(s.Nodes, func(n spec.Node) bool { return n.Client })
+	text := fmt.Sprintf("%s%d of %d did, %s", unended, natural, all, strings.Join(cut, ", "))
+	switch {
+	case clients && late > 0:
+		return text + fmt.Sprintf(" before the clients were done: raise %s in the spec, or write ends: time if the limit is meant", strings.Join(raise, " and "))
+	case long > 0:
+		return text + fmt.Sprintf(": raise %s in the spec", strings.Join(raise, " and "))
+	}
+	return text + ", and no node is a client: write client: true for those whose end is that of an execution, or ends: time if the limit is meant"
+}

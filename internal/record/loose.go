@@ -1,0 +1,51 @@
+package record
+
+import (
+	"fmt"
+
+	"ariadne/internal/replay"
+	"ariadne/internal/trace"
+)
+
+// Loose is what came of a loose replay.
+type Loose struct {
+	Came    Came
+	Steps   int // of the trace
+	Taken   int // of these, how many were taken
+	Left    *replay.Departure
+	Changed []string         // what has changed since the trace was made
+	Wanted  *trace.Violation // the trace's, or nil
+}
+
+// Came says whether the violation of a trace came again.
+type Came string
+
+const (
+	CameSame    Came = "the same violation"
+	CameKind    Came = "the same kind of violation" // of the same node, with another message
+	CameAnother Came = "another violation"
+	CameNone    Came = "no violation"
+	CameUnknown Came = "unknown" // the replay was interrupted, or a node could not go on
+)
+
+// String says in one line what happened.
+func (l *Loose) String() string {
+	text := "whether the violation comes is not known, for it did not go on to an end"
+	switch l.Came {
+	case CameSame:
+		text = "the violation came again"
+	case CameKind:
+		text = "the same kind of violation came, with another message"
+	case CameAnother:
+		text = "another violation came than in the trace"
+		if l.Wanted == nil {
+			text = "a violation came, where the trace has none"
+		}
+	case CameNone:
+		text = "the violation did not come"
+		if l.Wanted == nil {
+			text = "no violation came, as in the trace"
+		}
+	}
+	return fmt.Sprintf("%s (%d of the %d steps of the trace were taken)", text, l.Taken, l.Steps)
+}

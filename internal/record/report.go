@@ -1,0 +1,134 @@
+package record
+
+import (
+	"fmt"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/trace"
+)
+
+// Outcome says how a run ended.
+type Outcome uint8
+
+const (
+	Nothing      Outcome = iota // nothing was found
+	Violated                    // the target misbehaved, and it can be replayed
+	Inconclusive                // something was met that Ariadne cannot model
+	ToolBug                     // Ariadne contradicted itself
+)
+
+func (o Outcome) String() string {
+	return [...]string{"nothing found", "violation", "inconclusive", "bug in ariadne"}[o]
+}
+
+// ExitStatus is the status with which the command line ends.
+func (o Outcome) ExitStatus() int { return [...]int{0, 1, 3, 4}[o] }
+
+// MarshalText and UnmarshalText are for report.json.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+func (o *Outcome) UnmarshalText(b []byte) error {
+	for *o = Nothing; *o <= ToolBug; *o++ {
+		if o.String() == string(b) {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown outcome %q", b)
+}
+
+// Report is all that there is to say about a run, a check or a replay. It is
+// also written to report.json in the run directory.
+type Report struct {
+	Command string // "run", "check", "replay"
+	Spec    string // path of the spec
+	// SpecDigest and Seed are what a resumed check must have in common with its
+	// first part.
+	SpecDigest ariadne.Digest
+	// Programs are those of the commands, which a resumed check must have in common too.
+	Programs []trace.Program `json:",omitempty"`
+	Seed     uint64
+
+	Name    string // of the system
+	Out     string // the run directory
+	Trace   string // of a run: the trace written; of a replay: the trace followed
+	Outcome Outcome
+
+	// End says why the execution ended (of a run or a replay).
+	End string
+	// Steps of all executions; VirtualTime and Calls likewise.
+	Steps       int
+	Calls       int
+	Messages    int
+	VirtualTime ariadne.Time
+	RealTime    time.Duration
+	Executions  int
+	// Ends counts the executions of a check by why they ended.
+	Ends map[string]int
+	// Next is the index of the first execution that a resumed check runs.
+	Next int
+	// Stopped says why a check stopped: "first violation", "time", "executions",
+	// "interrupted", "bug in ariadne"; "" when it was killed.
+	Stopped string
+
+	Nodes      []NodeReport
+	Violations []Violation
+	// Coverage is there of a check.
+	Coverage *Coverage `json:",omitempty"`
+	// Notes are what is to be known besides, one line each.
+	Notes []string `json:",omitempty"`
+	// Doubts say what makes the run inconclusive, one line each.
+	Doubts []string
+	// Bugs say where Ariadne contradicted itself, one text each.
+	Bugs []string
+	// Mismatch is where a replay left its trace, or nil.
+	Mismatch *Mismatch
+	// Checksum is over all of the file, with zeros in its place.
+	Checksum string
+	// Loose says what came of a loose replay; else nil.
+	Loose *Loose `json:",omitempty"`
+}
+
+// ExecutionsPerSecond and StepsPerSecond are rates in real time.
+func (r *Report) ExecutionsPerSecond() float64 { return rate(r.Executions, r.RealTime) }
+
+func (r *Report) StepsPerSecond() float64 { return rate(r.Steps, r.RealTime) }
+
+func rate(n int, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}
+
+// NodeReport is what is said of one node.
+type NodeReport struct {
+	Name string
+	Log  string // path of its log, or ""
+	// Refusals, with counts summed over all steps that were not taken before.
+	Refusals []ariadne.Refusal
+}
+
+// Violation is a violation with where it was found and how to see it again.
+type Violation struct {
+	ariadne.Violation
+	NodeName  string // or ""
+	Execution int    // index of the execution
+	Dir       string // its directory: trace, steps, logs
+	Trace     string // path of its trace
+	Replay    string // command that replays it
+	Count     int    // executions that ended in the same way
+	// Suspect says why this may be Ariadne's doing and not the target's, or "":
+	// a node was refused something before.
+	Suspect string
+	// Said are the last lines that a node wrote which died.
+	Said []string `json:",omitempty"`
+}
+
+// Mismatch is where a replay left its trace.
+type Mismatch struct {
+	Step    int
+	Action  string
+	Node    string
+	Message string // all of it, several lines
+}

@@ -1,0 +1,222 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/readfile"
+	"ariadne/internal/replay"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+)
+
+// newReport begins the report of a command.
+func newReport(command string, s *spec.Spec, out string) *Report {
+	r := &Report{Command: command, Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed, Name: s.Name, Out: out}
+	for _, n := range s.Nodes {
+		r.Nodes = append(r.Nodes, NodeReport{Name: n.Name})
+	}
+	return r
+}
+
+// Count adds up an execution, ended or not.
+func (r *Report) Count(a *Attempt) {
+	r.Steps += a.Steps
+	r.Calls += a.Calls
+	r.Messages += a.Messages
+	r.VirtualTime += a.Time
+	for i := range r.Nodes {
+		if id := ariadne.NodeID(i); !a.Counted {
+			r.Refused(id, a.Refusals[id])
+		}
+	}
+	r.Doubt(doubts(a, r.names())...)
+}
+
+// Refused enters what a node met that is not modelled.
+func (r *Report) Refused(id ariadne.NodeID, refusals []ariadne.Refusal) {
+	n := &r.Nodes[id]
+	n.Refusals = addRefusals(n.Refusals, refusals)
+	slices.SortFunc(n.Refusals, func(a, b ariadne.Refusal) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
+	})
+	for _, f := range refusals {
+		if !f.Harmless {
+			r.Doubt(notModelled(n.Name, f))
+		}
+	}
+}
+
+// Searched is the strategy of a check, or "".
+func (r *Report) Searched() string {
+	if r.Coverage == nil {
+		return ""
+	}
+	return r.Coverage.Strategy
+}
+
+// Untouched reports whether a check has come to nothing that is to be kept. What lies
+// in its directory may then still be that of an earlier run.
+func (r *Report) Untouched() bool {
+	return r.Executions == 0 && len(r.Violations)+len(r.Bugs)+len(r.Doubts) == 0
+}
+
+// Forget forgets all that is counted, for a check that walks all again and so counts
+// it again; the index of its first execution is first. What was found stays.
+func (r *Report) Forget(first int) {
+	r.Steps, r.Calls, r.Messages, r.VirtualTime, r.Executions = 0, 0, 0, 0, 0
+	r.Ends, r.Next = nil, first
+	for i := range r.Nodes {
+		r.Nodes[i].Refusals = nil
+	}
+	for i := range r.Violations {
+		r.Violations[i].Count = 0
+	}
+}
+
+func (r *Report) names() []string {
+	var names []string
+	for _, n := range r.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// addRefusals adds up the refusals of the same thing and program.
+func addRefusals(all, more []ariadne.Refusal) []ariadne.Refusal {
+	for _, f := range more {
+		i := slices.IndexFunc(all, func(g ariadne.Refusal) bool { return g.Name == f.Name && g.Program == f.Program })
+		if i < 0 {
+			all = append(all, f)
+			continue
+		}
+		all[i].Count += f.Count
+		all[i].Harmless = all[i].Harmless && f.Harmless
+	}
+	return all
+}
+
+func notModelled(node string, f ariadne.Refusal) string {
+	return fmt.Sprintf("node %s: %s asks for %s, which is not modelled", node, f.Program, f.Name)
+}
+
+// Doubt enters what makes the report inconclusive, each thing once.
+func (r *Report) Doubt(texts ...string) {
+	for _, t := range texts {
+		if !slices.Contains(r.Doubts, t) {
+			r.Doubts = append(r.Doubts, t)
+		}
+	}
+}
+
+// Note enters what is to be known besides, once.
+func (r *Report) Note(text string) {
+	if !slices.Contains(r.Notes, text) {
+		r.Notes = append(r.Notes, text)
+	}
+}
+
+// MayNotReplay is a doubt.
+const MayNotReplay = "a thread ran for long without a system call and was preempted: such a step may go differently the next time"
+
+// doubts are what makes one execution inconclusive.
+func doubts(a *Attempt, nodes []string) []string {
+	var d []string
+	for i, node := range nodes {
+		for _, f := range a.Refusals[ariadne.NodeID(i)] {
+			if !f.Harmless {
+				d = append(d, notModelled(node, f))
+			}
+		}
+	}
+	if a.End == search.EndFatal {
+		d = append(d, fmt.Sprintf("node %s cannot go on without %s", nodeName(a.FatalNode, nodes), a.Fatal))
+	}
+	if a.End == search.EndCut {
+		d = append(d, fmt.Sprintf("node %s: a step was cut off: %s", nodeName(a.CutNode, nodes), a.Cut))
+	}
+	if a.Unreplayable {
+		d = append(d, MayNotReplay)
+	}
+	return d
+}
+
+// Found enters a violation of an execution, with its record in dir.
+func (r *Report) Found(a *Attempt, execution int, dir, tracePath string) Violation {
+	v := Violation{
+		Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
+		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
+	}
+	if d := doubts(a, r.names()); len(d) > 0 {
+		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")
+	}
+	if v.Kind == "death" {
+		v.Said = saidLast(filepath.Join(dir, logFile(v.NodeName)))
+	}
+	r.Violations = append(r.Violations, v)
+	return v
+}
+
+// ShellWord is s as a shell takes it for one word.
+func ShellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:+@%=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Left enters that a replay left its trace. It is a bug, unless there is a
+// reason not to be surprised.
+func (r *Report) Left(m *replay.Mismatch, excused bool, text string) {
+	if m.Excused || excused {
+		r.Doubt(text)
+	} else {
+		r.Bugs = append(r.Bugs, text)
+	}
+}
+
+// Judge sets the outcome. A bug of Ariadne's comes first, for nothing else can be
+// trusted then; a violation that may be Ariadne's doing is none yet.
+func (r *Report) Judge() {
+	solid := slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Suspect == "" })
+	switch {
+	case len(r.Bugs) > 0:
+		r.Outcome = ToolBug
+	case solid:
+		r.Outcome = Violated
+	case len(r.Violations) > 0 || len(r.Doubts) > 0:
+		r.Outcome = Inconclusive
+	default:
+		r.Outcome = Nothing
+	}
+}
+
+// maxSaidAtDeath is how many of the last lines of a command that died a report shows.
+const maxSaidAtDeath = 3
+
+// saidLast are the last lines of standard error in a node's log, or else of standard output.
+func saidLast(log string) []string {
+	data, err := readfile.AtMost(log, readfile.Record)
+	if err != nil {
+		return nil
+	}
+	said := map[string][]string{}
+	for line := range strings.Lines(string(data)) {
+		// As appendLog has it: time, stream, process, text.
+		if f := strings.SplitN(strings.TrimRight(line, "\n"), " ", 4); len(f) == 4 && strings.TrimSpace(f[3]) != "" {
+			said[f[1]] = append(said[f[1]], f[3])
+		}
+	}
+	lines := said["err"]
+	if len(lines) == 0 {
+		lines = said["out"]
+	}
+	return lines[max(len(lines)-maxSaidAtDeath, 0):]
+}

@@ -1,0 +1,239 @@
+package system
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+
+	"golang.org/x/sys/unix"
+)
+
+// Digests computes the digests of what nodes learn of the host's files: of contents each
+// once for as long as the file looks the same.
+type Digests struct {
+	spec  *spec.Spec
+	mu    sync.Mutex
+	known map[string]digested
+	lists map[ariadne.Digest][]trace.Entry // what directories held that have these digests
+}
+
+type digested struct {
+	size   int64
+	mtime  time.Time
+	inode  uint64
+	digest ariadne.Digest
+}
+
+func newDigests(s *spec.Spec) *Digests {
+	return &Digests{spec: s, known: map[string]digested{}, lists: map[ariadne.Digest][]trace.Entry{}}
+}
+
+// errNewer: a name leads to a file that does not show in the listing of its directory,
+// because it came later. What nodes see then is neither of before nor of now.
+var errNewer = errors.New("it is newer than what nodes see in its directory")
+
+// Of returns the digest of what a node learns of a file. That there is none is an error
+// when its content or list is asked for, and else an answer.
+func (d *Digests) Of(f ariadne.File) (ariadne.Digest, error) {
+	host := hostPath(d.spec, f.Path)
+	switch f.Use {
+	case ariadne.FileRead, ariadne.FileCode:
+		return d.content(host)
+	case ariadne.FileList:
+		entries, err := d.entries(f.Path)
+		if err != nil {
+			return ariadne.Digest{}, err
+		}
+		return d.list(entries), nil
+	}
+	if besideSpec(f.Path) && d.spec.Newer(host) {
+		return ariadne.Digest{}, errNewer
+	}
+	return nameDigest(host, f.Use), nil
+}
+
+// content is over the bytes of a file.
+func (d *Digests) content(host string) (ariadne.Digest, error) {
+	st, err := os.Stat(host)
+	if err != nil {
+		return ariadne.Digest{}, err
+	}
+	if !st.Mode().IsRegular() {
+		return ariadne.Digest{}, fmt.Errorf("%s: not a regular file", host)
+	}
+	now := digested{size: st.Size(), mtime: st.ModTime()}
+	if s, ok := st.Sys().(*syscall.Stat_t); ok {
+		now.inode = s.Ino
+	}
+	d.mu.Lock()
+	k, ok := d.known[host]
+	d.mu.Unlock()
+	if ok && k.size == now.size && k.mtime.Equal(now.mtime) && k.inode == now.inode {
+		return k.digest, nil
+	}
+	if now.digest, err = FileDigest(host); err == nil {
+		d.mu.Lock()
+		d.known[host] = now
+		d.mu.Unlock()
+	}
+	return now.digest, err
+}
+
+// nameDigest is over what a name stands for.
+func nameDigest(host string, use ariadne.FileUse) ariadne.Digest {
+	h := sha256.New()
+	var st unix.Stat_t
+	switch err := unix.Lstat(host, &st); {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR):
+		io.WriteString(h, "nothing")
+	case err != nil:
+		fmt.Fprintf(h, "%v", err)
+	default:
+		writeName(h, host, &st, use)
+	}
+	return ariadne.Digest(h.Sum(nil))
+}
+
+func writeName(h hash.Hash, host string, st *unix.Stat_t, use ariadne.FileUse) {
+	kind := st.Mode & unix.S_IFMT
+	fmt.Fprintf(h, "%o", kind)
+	if kind == unix.S_IFLNK {
+		target, err := os.Readlink(host)
+		fmt.Fprintf(h, " to %q %v", target, err)
+		return
+	}
+	if use == ariadne.FileKind {
+		return
+	}
+	fmt.Fprintf(h, " %o", st.Mode)
+	if euid := os.Geteuid(); euid == 0 {
+		fmt.Fprintf(h, " %d %d", st.Uid, st.Gid)
+	} else { // nobody else is known inside (internal/sys)
+		fmt.Fprintf(h, " %v %v", st.Uid == uint32(euid), st.Gid == uint32(os.Getegid()))
+	}
+	if use != ariadne.FileStat || kind == unix.S_IFDIR {
+		return
+	}
+	fmt.Fprintf(h, " %d %d %d", st.Size, st.Nlink, st.Rdev)
+	if st.Mtim.Nsec == 0 { // only then it is shown
+		fmt.Fprintf(h, " %d", st.Mtim.Sec)
+	}
+}
+
+// Used collects what an execution learns of the host's files, with its digests from when
+// it did.
+type Used struct {
+	digests *Digests
+	files   map[ariadne.File]ariadne.Digest
+}
+
+func NewUsed(d *Digests) Used { return Used{d, map[ariadne.File]ariadne.Digest{}} }
+
+// Step notes what a step has learnt.
+func (u Used) Step(s ariadne.Step) {
+	for _, f := range s.Output.Files {
+		u.enter(f)
+		if f.Use == ariadne.FileName && besideSpec(f.Path) {
+			u.enter(ariadne.File{Path: f.Path, Use: ariadne.FileKind})
+		}
+	}
+}
+
+func (u Used) enter(f ariadne.File) {
+	if _, ok := u.files[f]; ok {
+		return
+	}
+	// What is gone by now has the digest 0, and is found to have changed.
+	u.files[f], _ = u.digests.Of(f)
+}
+
+// besideSpec reports whether nodes see a file as one that lies with the spec.
+func besideSpec(path string) bool { return path == "/spec" || strings.HasPrefix(path, "/spec/") }
+
+// binds reports whether a trace holds for no other answer: what was run, and what lies
+// with the spec. What programs merely find elsewhere, such as the host's caches and
+// tables, would tie a trace to one machine. So would modes and owners.
+func binds(f ariadne.File) bool {
+	switch f.Use {
+	case ariadne.FileCode:
+		return true
+	case ariadne.FileName, ariadne.FileStat:
+		return false
+	}
+	return besideSpec(f.Path)
+}
+
+// Binding are those that belong into a trace, and others those beside it.
+func (u Used) Binding() []trace.File { return u.those(binds) }
+func (u Used) others() []trace.File {
+	return u.those(func(f ariadne.File) bool { return !binds(f) })
+}
+
+func (u Used) those(which func(ariadne.File) bool) []trace.File {
+	var files []trace.File
+	for _, f := range slices.SortedFunc(maps.Keys(u.files), func(a, b ariadne.File) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Use, b.Use))
+	}) {
+		if which(f) {
+			files = append(files, trace.File{File: f, Digest: u.files[f]})
+		}
+	}
+	return files
+}
+
+// Changed says which files are not as they were, one line for each path.
+func (d *Digests) Changed(files []trace.File) (lines []string) {
+	last := ""
+	for _, f := range files {
+		if f.Path == last {
+			continue
+		}
+		now, err := d.Of(f.File)
+		if err == nil && now == f.Digest {
+			continue
+		}
+		last = f.Path
+		lines = append(lines, d.describe(f.File, err, now, f.Digest))
+	}
+	return lines
+}
+
+// describe says in what way a file is not as it was.
+func (d *Digests) describe(f ariadne.File, err error, now, was ariadne.Digest) string {
+	_, missing := os.Lstat(hostPath(d.spec, f.Path))
+	nothing := nameDigest("", f.Use) // of no name
+	switch {
+	case errors.Is(missing, fs.ErrNotExist):
+		return fmt.Sprintf("file %s is gone", f.Path)
+	case errors.Is(err, errNewer):
+		return fmt.Sprintf("file %s is new, and a node asks for it by its name", f.Path)
+	case err != nil:
+		return fmt.Sprintf("file %s cannot be read: %v", f.Path, err)
+	case f.Use == ariadne.FileList:
+		return fmt.Sprintf("directory %s has other files in it", f.Path) + d.difference(was, now)
+	case (f.Use == ariadne.FileName || f.Use == ariadne.FileKind) && was == nothing:
+		return fmt.Sprintf("file %s is there now, and was not before", f.Path)
+	case f.Use == ariadne.FileName:
+		return fmt.Sprintf("file %s is another: its kind, mode, owner or target", f.Path)
+	case f.Use == ariadne.FileKind:
+		return fmt.Sprintf("file %s is of another kind, or a link to elsewhere", f.Path)
+	case f.Use == ariadne.FileStat:
+		return fmt.Sprintf("file %s has another mode, owner, size, time or number of links", f.Path)
+	}
+	return fmt.Sprintf("file %s has changed (digest %s, was %s)", f.Path, now, was)
+}

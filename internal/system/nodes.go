@@ -1,0 +1,72 @@
+package system
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+)
+
+// Factory starts nodes. Processes does, with real processes; tests do, with automata of a
+// few lines.
+type Factory interface {
+	// Start returns a node that has not been switched on yet. It is called, and
+	// the node used and closed, on one goroutine that is locked to its thread. Strategies
+	// that remember need nodes that are memo.Machines.
+	Start(NodeConfig) (memo.Node, error)
+}
+
+// Places is a Factory that cares where its nodes run.
+type Places interface {
+	// Enter makes the thread that calls it the place of worker number i's nodes.
+	Enter(i int) error
+}
+
+// NodeConfig is what a node needs to know.
+type NodeConfig struct {
+	Spec *spec.Spec
+	Node *spec.Node // of Spec.Nodes
+	// Calls asks for Output.CallTrace.
+	Calls bool
+	// Learnt, when not nil, is told the Output.Files of each step before the step is over.
+	Learnt func([]ariadne.File)
+	// Interrupt, when it is closed, ends steps where they are.
+	Interrupt <-chan struct{}
+}
+
+// OnThread runs f on a goroutine and thread of its own, which end with it: the
+// nodes belong to the thread that makes them. It is the place of worker i.
+func (y *System) OnThread(i int, f func() error) (err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if p, ok := y.nodes.(Places); ok {
+			if err = p.Enter(i); err != nil {
+				return
+			}
+		}
+		err = f()
+	}()
+	<-done
+	return err
+}
+
+// Live lends f the space of living nodes, on the thread of the goroutine. A panic is a Bug
+// that says where.
+func (y *System) Live(f func(*space.Space) error) (err error) {
+	nodes := y.Living(nil)
+	defer func() {
+		if p := recover(); p != nil {
+			err = Bug{fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+		if e := nodes.Close(); err == nil && e != nil {
+			err = AsBug(e)
+		}
+	}()
+	return f(space.Live(y.World(), nodes))
+}

@@ -1,0 +1,54 @@
+//go:build linux
+
+package system
+
+import (
+	"sync"
+
+	"ariadne/internal/memo"
+	"ariadne/internal/node"
+	"ariadne/internal/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// Processes is the Factory of real processes. All that is started by a thread is
+// pinned to one processor (Enter).
+type Processes struct{}
+
+// Enter implements Places.
+func (Processes) Enter(i int) error {
+	cpus, err := processors()
+	if err != nil {
+		return err
+	}
+	return tracee.Pin(cpus[i%len(cpus)])
+}
+
+// Start implements Factory.
+func (Processes) Start(c NodeConfig) (memo.Node, error) {
+	n := node.Start(node.Config{
+		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: c.Interrupt,
+	})
+	return machine{starting{n, c.Spec, c.Node, c.Learnt}}, nil
+}
+
+// nodeSeed gives each node a seed of its own: equal ones make elections drag.
+func nodeSeed(seed uint64, index int) uint64 {
+	return (seed+1)*0x9e3779b97f4a7c15 ^ uint64(index+1)*0xc2b2ae3d27d4eb4f
+}
+
+// processors lists those that Ariadne may use, as it was started.
+var processors = sync.OnceValues(func() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, err
+	}
+	var cpus []int
+	for i := range 1024 {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus, nil
+})

@@ -1,0 +1,291 @@
+// Package system opens a system for execution: from a spec, as it is or as a trace has it
+// (Traced), it makes the world, the digests of the programs and of whatever nodes learn of
+// the host's files, and the ways to start the nodes. It says what has changed since a trace
+// was made, and what on the host may be why a node did not do the same twice.
+//
+// It executes nothing and writes nothing; it starts nodes for those who do.
+//
+// Invariants: a System is its own: what it changes of a spec it changes in a copy. What
+// local states are named by (World) covers all that a node's behaviour rests on besides its
+// inputs and the files that it asks for.
+//
+// Read next: nodes.go, traced.go, files.go; then internal/record, internal/run, internal/check.
+package system
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+	"ariadne/internal/sys"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+)
+
+// Options are how a system is to be opened.
+type Options struct {
+	// Nodes starts the nodes; nil for real processes.
+	Nodes Factory
+	// CallName names a system call in messages; nil for the support table's names.
+	CallName func(nr int) string
+	// Version is Ariadne's own, for the traces.
+	Version string
+}
+
+// System is a spec with all that its executions have in common. Any number of goroutines may
+// use it, once Spec and Rules are as they are to be.
+type System struct {
+	Spec     *spec.Spec  // a copy of its own
+	Rules    world.Rules // the spec's, unless who opened it says less
+	Programs []trace.Program
+	Digests  *Digests
+
+	nodes     Factory
+	callName  func(nr int) string
+	version   string
+	interrupt <-chan struct{}
+	checked   []property.Node // what checks know of the nodes
+	ran       code
+}
+
+// Open opens a system. When ctx ends its nodes' steps end where they are.
+func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
+	own := *s
+	own.Listings = &spec.Listings{}
+	d := newDigests(&own)
+	programs, err := programsOf(s, d)
+	if err != nil {
+		return nil, err
+	}
+	if o.Nodes == nil {
+		o.Nodes = Processes{}
+	}
+	if o.CallName == nil {
+		o.CallName = callName
+	}
+	return &System{
+		Spec: &own, Programs: programs, Digests: d,
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults},
+		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s),
+	}, nil
+}
+
+// callName names a system call as the table has it.
+func callName(nr int) string {
+	if nr >= 0 && nr < len(sys.Table) && sys.Table[nr].Name != "" {
+		return sys.Table[nr].Name
+	}
+	return fmt.Sprintf("system call %d", nr)
+}
+
+// CallName names a system call.
+func (y *System) CallName(nr int) string { return y.callName(nr) }
+
+// Names are the nodes' names.
+func (y *System) Names() (names []string) {
+	for i := range y.Spec.Nodes {
+		names = append(names, y.Spec.Nodes[i].Name)
+	}
+	return names
+}
+
+// Hide hides from the nodes what Ariadne writes: of these directories those that lie with
+// the spec. What a node finds when it lists that directory, or has a copy of, is then the
+// same each time.
+func (y *System) Hide(written ...string) error {
+	dir, err := filepath.EvalSymlinks(y.Spec.Dir)
+	if err != nil {
+		return err
+	}
+	y.Spec.Hidden = nil
+	for _, p := range written {
+		p, err := filepath.Abs(p)
+		if err != nil {
+			return err
+		}
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		if rel, err := filepath.Rel(dir, p); err == nil && rel != "." && filepath.IsLocal(rel) {
+			y.Spec.Hidden = append(y.Spec.Hidden, filepath.Join(y.Spec.Dir, rel))
+		}
+	}
+	slices.Sort(y.Spec.Hidden)
+	y.Spec.Hidden = slices.Compact(y.Spec.Hidden)
+	return nil
+}
+
+// Limits are the spec's, of one execution.
+func (y *System) Limits() search.Limits {
+	return search.Limits{Steps: y.Spec.Limits.Steps, Time: ariadne.Time(y.Spec.Limits.Time)}
+}
+
+// Header is the head of the trace of an execution within Limits, for a trace in dir.
+func (y *System) Header(execution int, dir string) (trace.Header, error) {
+	s := y.Spec
+	path, err := Relative(dir, s.Path)
+	return trace.Header{
+		Version: y.version, Name: s.Name, Spec: path, SpecDigest: s.Digest,
+		Programs: y.Programs, Seed: s.Seed, Execution: execution,
+		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: faultsOf(s),
+		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date,
+	}, err
+}
+
+// Relative is path as seen from dir, so that both may be moved together.
+func Relative(dir, path string) (string, error) {
+	d, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	p, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(d, p)
+}
+
+// Checks are what watches one execution.
+func (y *System) Checks() []property.Check { return property.Generic(y.checked) }
+
+func checkedNodes(s *spec.Spec) []property.Node {
+	var nodes []property.Node
+	for _, n := range s.Nodes {
+		p := property.Node{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
+		for _, c := range n.Commands {
+			p.Commands = append(p.Commands, commandName(c))
+		}
+		nodes = append(nodes, p)
+	}
+	return nodes
+}
+
+// commandName is a command as messages have it: short, and a shell's line without
+// the shell.
+func commandName(c spec.Command) string {
+	name := strings.Join(append([]string{filepath.Base(c.Args[0])}, c.Args[1:]...), " ")
+	if len(c.Args) == 3 && c.Args[0] == "/bin/sh" && c.Args[1] == "-c" {
+		name = c.Args[2]
+	}
+	name = strings.Join(strings.Fields(name), " ")
+	if r := []rune(name); len(r) > maxCommandName {
+		name = string(r[:maxCommandName-1]) + "…"
+	}
+	return name
+}
+
+const maxCommandName = 40
+
+// World is the system without its nodes.
+func (y *System) World() *world.System {
+	var nodes []world.Node
+	for i := range y.Spec.Nodes {
+		def := &y.Spec.Nodes[i]
+		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
+			Client: def.Client, Initial: y.initial(i)})
+	}
+	return world.NewSystem(y.Rules, nodes)
+}
+
+// start starts node i. calls: with Output.CallTrace.
+func (y *System) start(i int, calls bool) (memo.Node, error) {
+	def := &y.Spec.Nodes[i]
+	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: y.interrupt,
+		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) }})
+	if err != nil {
+		return nil, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", def.Name, err)}
+	}
+	return n, nil
+}
+
+// Living returns the system with nodes that live.
+func (y *System) Living(now func() time.Duration) *memo.Living {
+	var start []func() (memo.Node, error)
+	for i := range y.Spec.Nodes {
+		start = append(start, func() (memo.Node, error) { return y.start(i, true) })
+	}
+	return memo.NewLiving(y.World(), start, now)
+}
+
+// Boots are the ways to make the nodes of an executor.
+func (y *System) Boots() []memo.Boot {
+	var boots []memo.Boot
+	for i := range y.Spec.Nodes {
+		boots = append(boots, func() (memo.Machine, error) {
+			n, err := y.start(i, false)
+			if err != nil {
+				return nil, err
+			}
+			m, ok := n.(memo.Machine)
+			if !ok {
+				return nil, errors.Join(errNotFrozen, n.Close())
+			}
+			return m, nil
+		})
+	}
+	return boots
+}
+
+var errNotFrozen error = &ariadne.SetupError{Err: errors.New("these nodes cannot be frozen, which a strategy that remembers needs")}
+
+// initial names the state in which node i is before its start.
+func (y *System) initial(i int) ariadne.Digest {
+	h := sha256.New()
+	fmt.Fprintf(h, "%x %d %d %d", y.Spec.Digest, y.Spec.Seed, y.Spec.Date.UnixNano(), i)
+	for _, p := range y.Programs {
+		fmt.Fprintf(h, " %x", p.Digest)
+	}
+	fmt.Fprintf(h, " %q %q", y.Spec.Nodes[i].Links, MachineFacts())
+	return ariadne.Digest(h.Sum(nil))
+}
+
+// programsOf are the files behind the commands, with their digests.
+func programsOf(s *spec.Spec, digests *Digests) ([]trace.Program, error) {
+	var programs []trace.Program
+	for _, n := range s.Nodes {
+		for i, c := range n.Commands {
+			d, err := digests.content(hostPath(s, c.Args[0]))
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: node %s: %w", s.Path, c.Line, n.Name, err)
+			}
+			programs = append(programs, trace.Program{Node: n.Name, Command: i, Path: c.Args[0], Digest: d})
+		}
+	}
+	return programs, nil
+}
+
+// hostPath is where a program lies that nodes see at path.
+func hostPath(s *spec.Spec, path string) string {
+	if rel, ok := strings.CutPrefix(path, "/spec"); ok && besideSpec(path) {
+		return filepath.Join(s.Dir, rel)
+	}
+	return path
+}
+
+func FileDigest(path string) (d ariadne.Digest, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return d, fmt.Errorf("%s is not a regular file", path)
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return d, err
+	}
+	return ariadne.Digest(h.Sum(nil)), nil
+}

@@ -1,0 +1,142 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"ariadne/internal/readfile"
+	"ariadne/internal/spec"
+	"ariadne/internal/trace"
+	"ariadne/internal/world"
+)
+
+// LoadTrace reads a trace; the error names file and line.
+func LoadTrace(path string) (*trace.Trace, error) {
+	b, err := readfile.AtMost(path, readfile.Record)
+	if err != nil {
+		return nil, err
+	}
+	t, err := trace.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// SpecOf is the path of the spec of the trace at path.
+func SpecOf(path string, t *trace.Trace) string {
+	if filepath.IsAbs(t.Spec) {
+		return t.Spec
+	}
+	return filepath.Join(filepath.Dir(path), t.Spec)
+}
+
+// Traced opens a system as it was when a trace was made: what the trace holds of the rules
+// takes the place of what the spec says now.
+func Traced(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*System, error) {
+	faults, err := faultsIn(t)
+	if err != nil {
+		return nil, err
+	}
+	was := *s
+	was.Faults = faults
+	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays
+	was.Limits.Steps, was.Limits.Time, was.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
+	return Open(ctx, &was, o)
+}
+
+// Alike opens a system as it is now, in which the choices of a trace can be taken: with its
+// seed, and with budgets that are no less.
+func Alike(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*System, error) {
+	faults, err := faultsIn(t)
+	if err != nil {
+		return nil, err
+	}
+	now := *s
+	now.Seed, now.Delays = t.Seed, max(s.Delays, t.Delays)
+	for k, n := range faults {
+		now.Faults[k] = max(now.Faults[k], n)
+	}
+	return Open(ctx, &now, o)
+}
+
+// faultsOf are the budgets of faults as a trace has them.
+func faultsOf(s *spec.Spec) (all []trace.Fault) {
+	for _, k := range world.Kinds() {
+		if n := s.Faults[k]; n > 0 {
+			all = append(all, trace.Fault{Kind: world.KindOf(k).Name, Count: int(n)})
+		}
+	}
+	return all
+}
+
+// faultsIn are those of a trace.
+func faultsIn(t *trace.Trace) (all world.Faults, err error) {
+	for _, f := range t.Faults {
+		k, ok := world.KindNamed(f.Kind)
+		if !ok || world.KindOf(k).Fault == "" || f.Count < 0 || f.Count > world.MaxFaults {
+			return all, fmt.Errorf("the trace has %d faults of kind %q, of which this version knows nothing", f.Count, f.Kind)
+		}
+		all[k] = uint8(f.Count)
+	}
+	return all, nil
+}
+
+// Changes says what is not as it was when the trace was made, one line each.
+func (y *System) Changes(t *trace.Trace) []string {
+	var lines []string
+	h := &t.Header
+	if y.Spec.Digest != h.SpecDigest {
+		lines = append(lines, fmt.Sprintf("spec %s has changed", y.Spec.Path))
+	}
+	for _, p := range h.Programs {
+		i := slices.IndexFunc(y.Programs, func(q trace.Program) bool { return q.Node == p.Node && q.Command == p.Command })
+		switch {
+		case i < 0:
+			lines = append(lines, fmt.Sprintf("node %s: command %d (%s) is gone", p.Node, p.Command+1, p.Path))
+		case y.Programs[i] != p:
+			lines = append(lines, fmt.Sprintf("node %s: program %s has changed (digest %s, in the trace %s %s)",
+				p.Node, y.Programs[i].Path, y.Programs[i].Digest, p.Path, p.Digest))
+		}
+	}
+	if len(y.Programs) > len(h.Programs) {
+		lines = append(lines, fmt.Sprintf("there are %d commands, in the trace %d", len(y.Programs), len(h.Programs)))
+	}
+	files := slices.DeleteFunc(slices.Clone(t.Files), func(f trace.File) bool {
+		return slices.ContainsFunc(h.Programs, func(p trace.Program) bool { return p.Path == f.Path }) // told above
+	})
+	return append(lines, y.Digests.Changed(files)...)
+}
+
+// HostChanges says what is not as it was when the trace at path was made, of what the
+// trace does not hold for.
+func (y *System) HostChanges(path string) []string {
+	path += trace.HostSuffix
+	b, err := readfile.AtMost(path, readfile.Record)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []string{path + " is missing, so what else has changed on the host cannot be told"}
+	}
+	if err != nil {
+		return []string{err.Error()}
+	}
+	h, err := trace.ParseHost(b)
+	if err != nil {
+		return []string{fmt.Sprintf("%s: %v", path, err)}
+	}
+	var lines []string
+	now := facts(y.Spec)
+	for _, f := range h.Facts {
+		i := slices.IndexFunc(now, func(g trace.Fact) bool { return g.Name == f.Name })
+		switch {
+		case i < 0:
+			lines = append(lines, f.Name+": gone")
+		case now[i].Value != f.Value:
+			lines = append(lines, fmt.Sprintf("%s: %q, and it was %q", f.Name, now[i].Value, f.Value))
+		}
+	}
+	return append(lines, y.Digests.Changed(h.Files)...)
+}
