@@ -26,6 +26,7 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 		"periphery":      &strategy.Periphery{Seed: seed, Depth: 5, Walks: 100},
 		"priorities":     &strategy.Priorities{Seed: seed},
 		"slow":           &strategy.Slow{Seed: seed},
+		"pos":            &strategy.Sampling{Seed: seed},
 		"novelty":        &strategy.Novelty{Seed: seed, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }},
 		"default":        strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
 	}

@@ -1,0 +1,82 @@
+package strategy
+
+import (
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+func init() {
+	register(Row{Name: "pos", Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it lost a race",
+		Make: func(b *Builder) []Explorer {
+			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Index: b.From} })
+		}})
+}
+
+// Sampling are random walks in which each event has a random priority, not each connection
+// as in Priorities. The event of the highest one is taken; those that it raced with, which
+// happen at the same node, draw again, so that the order of two events does not decide on
+// the next (partial order sampling by Yuan, Yang and Gu, 2018). Orders that differ in
+// independent events only are thus not what most paths are spent on.
+//
+// As with Priorities, the first path is natural, and one that is twice as long goes on
+// naturally.
+type Sampling struct {
+	Seed  uint64
+	Index int // of the next walk
+
+	salt   uint64 // of the priorities of the walk
+	length int    // of the natural path; 0: it is the first
+	lost   map[world.Hash]uint64
+}
+
+// Begin implements Explorer.
+func (w *Sampling) Begin(*space.Path) (keep int, ok bool) {
+	d := newDraw(w.Seed, w.Index)
+	w.Index++
+	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
+	return 0, true
+}
+
+// Next implements Explorer.
+func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
+	f := p.Last()
+	if p.Len() >= 2*w.length {
+		return 0, true
+	}
+	most := uint64(0)
+	for i := range f.Enabled {
+		if v := w.priority(&f.Enabled[i]); v > most {
+			event, most = i, v
+		}
+	}
+	taken := &f.Enabled[event]
+	for i := range f.Enabled {
+		if e := &f.Enabled[i]; i != event && e.Node == taken.Node {
+			w.lost[identity(e)]++
+		}
+	}
+	return event, true
+}
+
+// priority of an event, never 0.
+func (w *Sampling) priority(e *world.Event) uint64 {
+	id := identity(e)
+	return world.HashOf(w.salt, w.lost[id], 0).Plus(id).Lo | 1
+}
+
+// identity names an event of a path as long as it is possible.
+func identity(e *world.Event) world.Hash {
+	h := world.HashOf(uint64(e.Node), uint64(e.Kind), 0)
+	if e.Packet != nil {
+		return h.Plus(world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
+	}
+	return h.Plus(world.HashOf(0, 0, uint64(e.At)))
+}
+
+// End implements Explorer.
+func (w *Sampling) End(p *space.Path, _ End) error {
+	if w.length == 0 {
+		w.length = max(p.Len(), 10)
+	}
+	return nil
+}
