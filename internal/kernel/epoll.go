@@ -122,7 +122,7 @@ func (ep *Epoll) levelsDown() int {
 
 func (ep *Epoll) levelsUp() int {
 	n := 0
-	for _, w := range ep.changed.waiters {
+	for _, w := range ep.changed.Waiters() {
 		if it, ok := w.(*epollItem); ok {
 			n = max(n, it.ep.levelsUp())
 		}

@@ -58,5 +58,8 @@ func (q *Queue) Notify(ev Events) {
 	}
 }
 
+// Waiters are those who wait, in order.
+func (q *Queue) Waiters() []Waiter { return q.waiters }
+
 // Empty reports whether nothing waits.
 func (q *Queue) Empty() bool { return len(q.waiters) == 0 }

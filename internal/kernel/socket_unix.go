@@ -347,7 +347,7 @@ func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
 // trueSize is what Linux charges for a buffer of n bytes: a power of two with
 // room for its own bookkeeping, or whole pages.
 func trueSize(n int) int {
-	const head, info = 256, 320
+	const head, info, pageSize = 256, 320, 4096
 	if n+info > pageSize {
 		return (n+pageSize-1)/pageSize*pageSize + 3*head
 	}
