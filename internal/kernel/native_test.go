@@ -8,6 +8,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,7 +53,7 @@ func (r *rig) pipe(packets bool) {
 	if err := unix.Pipe2(p[:], flags); err != nil {
 		r.t.Fatal(err)
 	}
-	a, b := r.node.NewPipe(packets)
+	a, b := pipe.New(r.node, packets)
 	r.add(a, unix.O_RDONLY, p[0])
 	r.add(b, unix.O_WRONLY, p[1])
 }
@@ -145,14 +146,14 @@ func TestPipeAsLinux(t *testing.T) {
 				r.read(0, size)
 			case k == 17 && seed%2 == 0:
 				pages := 1 << r.n(6)
-				got, e := r.ours[0].File.(*kernel.PipeEnd).Pipe.Resize(uint64(pages*4096), true)
+				got, e := r.ours[0].File.(*pipe.End).Pipe.Resize(uint64(pages*4096), true)
 				real, err := unix.FcntlInt(uintptr(r.real[0]), unix.F_SETPIPE_SZ, pages*4096)
 				r.same(fmt.Sprintf("resize %d", pages), answer(got, e), answer(real, err))
 			}
 			r.poll(0)
 			r.poll(1)
 			real, _ := unix.IoctlGetInt(r.real[0], unix.TIOCINQ)
-			r.same("FIONREAD", r.ours[0].File.(*kernel.PipeEnd).Pipe.Buffered(), real)
+			r.same("FIONREAD", r.ours[0].File.(*pipe.End).Pipe.Buffered(), real)
 		}
 		last := r.n(2)
 		r.close(last)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -218,13 +219,13 @@ func setStatusFlags(t *kernel.Thread, of *kernel.OpenFile, flags int) kernel.Res
 			return kernel.Ret(r)
 		}
 	} else if flags&unix.O_DIRECT != 0 {
-		end, ok := of.File.(*kernel.PipeEnd)
+		end, ok := of.File.(*pipe.End)
 		if !ok {
 			return kernel.Fail(unix.EINVAL)
 		}
 		end.Packets = true
 	}
-	if end, ok := of.File.(*kernel.PipeEnd); ok && flags&unix.O_DIRECT == 0 {
+	if end, ok := of.File.(*pipe.End); ok && flags&unix.O_DIRECT == 0 {
 		end.Packets = false
 	}
 	of.SetAsync(t.Node(), fdOf(t.Call.Args[0]), flags&unix.O_ASYNC != 0)
@@ -233,7 +234,7 @@ func setStatusFlags(t *kernel.Thread, of *kernel.OpenFile, flags int) kernel.Res
 }
 
 func pipeSize(t *kernel.Thread, of *kernel.OpenFile, cmd int, arg uint64) kernel.Result {
-	end, ok := of.File.(*kernel.PipeEnd)
+	end, ok := of.File.(*pipe.End)
 	if !ok {
 		return kernel.Fail(unix.EBADF)
 	}

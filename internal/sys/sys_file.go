@@ -8,6 +8,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -230,7 +231,7 @@ func openSpecial(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (r
 
 func openFIFO(t *kernel.Thread, r *openRequest, key kernel.FileKey) kernel.Result {
 	refuseFIFONotify(t, r.dirfd, r.name)
-	end, wait, e := t.Node().OpenFIFO(t, key, int(r.how.Flags))
+	end, wait, e := pipe.OpenNamed(t.Node(), t, key, int(r.how.Flags))
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -346,7 +347,7 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 	case !of.Writes():
 		return kernel.Fail(unix.EBADF)
 	case h == nil:
-		if _, pipe := of.File.(*kernel.PipeEnd); pipe {
+		if _, pipe := of.File.(*pipe.End); pipe {
 			return kernel.Fail(unix.ESPIPE)
 		}
 		return kernel.Fail(unix.ENODEV)
@@ -480,7 +481,7 @@ func sysAdvise(t *kernel.Thread, a Args) kernel.Result {
 	case h == nil && t.Call.NR == unix.SYS_READAHEAD:
 		return kernel.Fail(unix.EINVAL)
 	case h == nil:
-		if _, pipe := of.File.(*kernel.PipeEnd); pipe {
+		if _, pipe := of.File.(*pipe.End); pipe {
 			return kernel.Fail(unix.ESPIPE)
 		}
 	}

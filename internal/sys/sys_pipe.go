@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +25,7 @@ func sysPipe2(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func makePipe(t *kernel.Thread, addr uint64, flags int) kernel.Result {
-	r, w := t.Node().NewPipe(flags&unix.O_DIRECT != 0)
+	r, w := pipe.New(t.Node(), flags&unix.O_DIRECT != 0)
 	rfd, e := t.NewFD(r, flags&^unix.O_DIRECT|unix.O_RDONLY)
 	if e != 0 {
 		return kernel.Fail(e)

@@ -11,6 +11,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -699,7 +700,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.Epoll, *eventfd.File, *kernel.TimerFD, *kernel.SignalFD:
 		return kernel.Fail(unix.ENXIO)
-	case *kernel.PipeEnd:
+	case *pipe.End:
 		return reopenPipe(t, r, f.Pipe)
 	case *kernel.VirtualDir:
 		return openVirtual(t, *r, f.Path)
@@ -720,7 +721,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 }
 
 // reopenPipe opens a pipe that a descriptor refers to: a new end of it, of any kind.
-func reopenPipe(t *kernel.Thread, r *openRequest, p *kernel.Pipe) kernel.Result {
+func reopenPipe(t *kernel.Thread, r *openRequest, p *pipe.Pipe) kernel.Result {
 	if key, named := p.Name(); named {
 		return openFIFO(t, r, key)
 	}

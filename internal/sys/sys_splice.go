@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,7 +51,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(out) {
 		return copyRoom(t, out, a[0], 3)
 	}
-	if _, pipe := out.File.(*kernel.PipeEnd); pipe {
+	if _, pipe := out.File.(*pipe.End); pipe {
 		if a[3] == 0 {
 			return kernel.Ret(0)
 		}
@@ -91,7 +92,7 @@ func sendfileOffset(t *kernel.Thread, in *kernel.OpenFile, addr uint64) kernel.E
 // sendfileFrom is sendfile from what cannot seek: into a pipe from a socket.
 func sendfileFrom(t *kernel.Thread, in, out *kernel.OpenFile, a Args) kernel.Result {
 	_, socket := in.File.(kernel.Socket)
-	_, pipe := out.File.(*kernel.PipeEnd)
+	_, pipe := out.File.(*pipe.End)
 	switch {
 	case !socket || !pipe:
 		return kernel.Fail(unix.EINVAL)
@@ -183,7 +184,7 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 		if of == nil || of.Flags&unix.O_PATH != 0 {
 			return kernel.Fail(unix.EBADF)
 		}
-		if _, pipe := of.File.(*kernel.PipeEnd); pipe && a[at+1] != 0 {
+		if _, pipe := of.File.(*pipe.End); pipe && a[at+1] != 0 {
 			return kernel.Fail(unix.ESPIPE)
 		}
 	}
@@ -195,8 +196,8 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	from, inPipe := in.File.(*kernel.PipeEnd)
-	to, outPipe := out.File.(*kernel.PipeEnd)
+	from, inPipe := in.File.(*pipe.End)
+	to, outPipe := out.File.(*pipe.End)
 	switch {
 	case !inPipe && !outPipe, inPipe && outPipe && from.Pipe == to.Pipe:
 		return kernel.Fail(unix.EINVAL)
@@ -231,7 +232,7 @@ func noSplice(f kernel.File) bool {
 
 // spliceIn fills a pipe.
 func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
-	to := out.File.(*kernel.PipeEnd)
+	to := out.File.(*pipe.End)
 	if to.Ready()&kernel.Err != 0 {
 		return brokenPipe(t, out)
 	}
@@ -281,7 +282,7 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 
 // spliceOut empties a pipe.
 func spliceOut(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
-	from := in.File.(*kernel.PipeEnd)
+	from := in.File.(*pipe.End)
 	b := from.Pipe.Peek(size)
 	if len(b) == 0 {
 		if from.Ready()&kernel.Hup != 0 {
@@ -348,8 +349,8 @@ func sysTee(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	from, ok1 := in.File.(*kernel.PipeEnd)
-	to, ok2 := out.File.(*kernel.PipeEnd)
+	from, ok1 := in.File.(*pipe.End)
+	to, ok2 := out.File.(*pipe.End)
 	if !ok1 || !ok2 || from.Pipe == to.Pipe {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -377,7 +378,7 @@ func sysVmsplice(t *kernel.Thread, a Args) kernel.Result {
 	if of == nil {
 		return kernel.Fail(unix.EBADF)
 	}
-	end, ok := of.File.(*kernel.PipeEnd)
+	end, ok := of.File.(*pipe.End)
 	if !ok {
 		return kernel.Fail(unix.EBADF)
 	}

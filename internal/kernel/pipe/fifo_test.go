@@ -1,16 +1,18 @@
-package kernel
+package pipe
 
 import (
 	"testing"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 // opening drives one open of a named pipe as openat's handler does.
-func opening(n *Node, t *Thread, flags int) (*PipeEnd, Errno) {
-	end, wait, e := n.OpenFIFO(t, FileKey{1, 2}, flags)
+func opening(n *kernel.Node, t *kernel.Thread, flags int) (*End, kernel.Errno) {
+	end, wait, e := OpenNamed(n, t, kernel.FileKey{Dev: 1, Ino: 2}, flags)
 	if wait != nil {
-		t.Block(RestartSA, wait)
+		t.Block(kernel.RestartSA, wait)
 		t.Park()
 	} else {
 		t.EndWait()
@@ -19,7 +21,7 @@ func opening(n *Node, t *Thread, flags int) (*PipeEnd, Errno) {
 }
 
 func TestFIFO(t *testing.T) {
-	n := NewNode(0, "n0", 1)
+	n := kernel.NewNode(0, "n0", 1)
 	p, a := n.NewProcess(nil)
 	b := p.NewThread()
 	if _, e := opening(n, a, unix.O_WRONLY|unix.O_NONBLOCK); e != unix.ENXIO {
@@ -41,7 +43,7 @@ func TestFIFO(t *testing.T) {
 	}
 	w.Write(nil, []byte("x"))
 	w.Release(n)
-	if ev := r.Ready(); ev != In|RdNorm|Hup {
+	if ev := r.Ready(); ev != kernel.In|kernel.RdNorm|kernel.Hup {
 		t.Errorf("events %#x", ev)
 	}
 	r.Release(n)
@@ -53,20 +55,20 @@ func TestFIFO(t *testing.T) {
 	}
 	w, _ = opening(n, b, unix.O_WRONLY)
 	w.Release(n)
-	if ev := r.Ready(); ev != Hup {
+	if ev := r.Ready(); ev != kernel.Hup {
 		t.Errorf("events after the writer: %#x", ev)
 	}
 	r.Release(n)
 
 	// One that dies while it waits is no reader.
 	opening(n, a, unix.O_RDONLY)
-	a.State = Dead
-	n.AbandonOpens(a)
+	a.State = kernel.Dead
+	abandonOpens(n, a)
 	if _, e := opening(n, b, unix.O_WRONLY|unix.O_NONBLOCK); e != unix.ENXIO {
 		t.Errorf("writer after the reader died: %v", e)
 	}
 	both, _ := opening(n, b, unix.O_RDWR)
-	if both == nil || both.Ready() != Out|WrNorm {
+	if both == nil || both.Ready() != kernel.Out|kernel.WrNorm {
 		t.Error("open for both")
 	}
 	both.Release(n)

@@ -1,17 +1,22 @@
-package kernel
+// Package pipe is pipes and named pipes (pipe(7), fifo(7)).
+//
+// Read next: fifo.go.
+package pipe
 
 import (
 	"fmt"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
 	pageSize = 4096
-	// PipeSlots is how many pages a new pipe holds (pipe(7)).
-	PipeSlots = 16
-	// MaxPipeSlots is the most that F_SETPIPE_SZ gives (pipe-max-size).
-	MaxPipeSlots = 256
+	// Slots is how many pages a new pipe holds (pipe(7)).
+	Slots = 16
+	// MaxSlots is the most that F_SETPIPE_SZ gives (pipe-max-size).
+	MaxSlots = 256
 )
 
 // Pipe is the buffer between pipe ends. As in Linux it is a ring of page slots,
@@ -20,35 +25,35 @@ const (
 type Pipe struct {
 	ID    uint64 // inode number as shown
 	slots int
-	bufs  []pipeBuf
+	bufs  []buffer
 
 	readers, writers         int // open ends
 	readerOpens, writerOpens int // ends ever opened
 	// Waiters in read and write and watchers of each kind of end. Those of ends
 	// open for both stand in both.
-	read, write, both Queue
+	read, write, both kernel.Queue
 	opening           []fifoOpen
-	fifo              FileKey // of a named pipe
+	fifo              kernel.FileKey // of a named pipe
 }
 
-// pipeBuf is one used slot; data begins at off of its page.
-type pipeBuf struct {
+// buffer is one used slot; data begins at off of its page.
+type buffer struct {
 	off    int
 	data   []byte
 	packet bool // O_DIRECT: one read takes it, whole or cut
 	fixed  bool // a page of another file's: nothing is appended to it
 }
 
-// NewPipe returns an anonymous pipe's two ends.
-func (n *Node) NewPipe(packets bool) (r, w *PipeEnd) {
-	p := &Pipe{ID: n.Sequence(), slots: PipeSlots}
+// New returns an anonymous pipe's two ends.
+func New(n *kernel.Node, packets bool) (r, w *End) {
+	p := &Pipe{ID: n.Sequence(), slots: Slots}
 	r, w = p.end(true, false), p.end(false, true)
 	w.Packets = packets
 	return r, w
 }
 
-// PipeEnd is one opening of a pipe, for reading, writing or both (named pipes).
-type PipeEnd struct {
+// End is one opening of a pipe, for reading, writing or both (named pipes).
+type End struct {
 	Pipe        *Pipe
 	Reads       bool
 	Writes      bool
@@ -57,7 +62,7 @@ type PipeEnd struct {
 }
 
 // end adds an open end and wakes those who wait in open for one of its kind.
-func (p *Pipe) end(reads, writes bool) *PipeEnd {
+func (p *Pipe) end(reads, writes bool) *End {
 	if reads {
 		p.readers++
 		p.readerOpens++
@@ -69,15 +74,15 @@ func (p *Pipe) end(reads, writes bool) *PipeEnd {
 	if reads && p.readers == 1 || writes && p.writers == 1 {
 		p.notifyReaders(0)
 	}
-	return &PipeEnd{Pipe: p, Reads: reads, Writes: writes, writersSeen: -1}
+	return &End{Pipe: p, Reads: reads, Writes: writes, writersSeen: -1}
 }
 
 // Name says which named pipe p is, if it is one.
-func (p *Pipe) Name() (FileKey, bool) { return p.fifo, p.fifo != FileKey{} }
+func (p *Pipe) Name() (kernel.FileKey, bool) { return p.fifo, p.fifo != kernel.FileKey{} }
 
 // Open adds an end to a pipe that is open already, as opening /proc/self/fd/N does. It
 // does not wait for the other side.
-func (p *Pipe) Open(reads, writes bool) *PipeEnd { return p.end(reads, writes) }
+func (p *Pipe) Open(reads, writes bool) *End { return p.end(reads, writes) }
 
 func (p *Pipe) full() bool { return len(p.bufs) >= p.slots }
 
@@ -90,33 +95,33 @@ func (p *Pipe) Buffered() int {
 	return n
 }
 
-func (p *Pipe) notifyReaders(ev Events) { p.read.Notify(ev); p.both.Notify(ev) }
-func (p *Pipe) notifyWriters(ev Events) { p.write.Notify(ev); p.both.Notify(ev) }
+func (p *Pipe) notifyReaders(ev kernel.Events) { p.read.Notify(ev); p.both.Notify(ev) }
+func (p *Pipe) notifyWriters(ev kernel.Events) { p.write.Notify(ev); p.both.Notify(ev) }
 
 // Ready implements File.
-func (e *PipeEnd) Ready() Events {
-	p, ev := e.Pipe, Events(0)
+func (e *End) Ready() kernel.Events {
+	p, ev := e.Pipe, kernel.Events(0)
 	if e.Reads {
 		if len(p.bufs) > 0 {
-			ev |= In | RdNorm
+			ev |= kernel.In | kernel.RdNorm
 		}
 		if p.writers == 0 && e.writersSeen != p.writerOpens {
-			ev |= Hup
+			ev |= kernel.Hup
 		}
 	}
 	if e.Writes {
 		if !p.full() {
-			ev |= Out | WrNorm
+			ev |= kernel.Out | kernel.WrNorm
 		}
 		if p.readers == 0 {
-			ev |= Err
+			ev |= kernel.Err
 		}
 	}
 	return ev
 }
 
 // Changed implements File.
-func (e *PipeEnd) Changed() *Queue {
+func (e *End) Changed() *kernel.Queue {
 	switch {
 	case e.Reads && e.Writes:
 		return &e.Pipe.both
@@ -127,7 +132,7 @@ func (e *PipeEnd) Changed() *Queue {
 }
 
 // Release implements File.
-func (e *PipeEnd) Release(n *Node) {
+func (e *End) Release(n *kernel.Node) {
 	p := e.Pipe
 	if e.Reads {
 		p.readers--
@@ -136,14 +141,14 @@ func (e *PipeEnd) Release(n *Node) {
 		p.writers--
 	}
 	if (p.readers == 0) != (p.writers == 0) {
-		p.notifyReaders(In | RdNorm | Err | Hup)
-		p.notifyWriters(Out | WrNorm | Err | Hup)
+		p.notifyReaders(kernel.In | kernel.RdNorm | kernel.Err | kernel.Hup)
+		p.notifyWriters(kernel.Out | kernel.WrNorm | kernel.Err | kernel.Hup)
 	}
-	n.forgetFIFO(p)
+	forgetFIFO(n, p)
 }
 
 // Read implements Reader.
-func (e *PipeEnd) Read(_ *Thread, b []byte) (int, Errno) {
+func (e *End) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	p := e.Pipe
 	if len(b) == 0 {
 		return 0, 0
@@ -170,13 +175,13 @@ func (e *PipeEnd) Read(_ *Thread, b []byte) (int, Errno) {
 		}
 	}
 	if wasFull && !p.full() {
-		p.notifyWriters(Out | WrNorm)
+		p.notifyWriters(kernel.Out | kernel.WrNorm)
 	}
 	return total, 0
 }
 
 // Write implements Writer.
-func (e *PipeEnd) Write(_ *Thread, b []byte) (int, Errno) {
+func (e *End) Write(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	p := e.Pipe
 	if len(b) == 0 {
 		return 0, 0
@@ -187,12 +192,12 @@ func (e *PipeEnd) Write(_ *Thread, b []byte) (int, Errno) {
 	n := p.merge(b)
 	for n < len(b) && !p.full() {
 		k := min(len(b)-n, pageSize)
-		p.bufs = append(p.bufs, pipeBuf{data: append([]byte(nil), b[n:n+k]...), packet: e.Packets})
+		p.bufs = append(p.bufs, buffer{data: append([]byte(nil), b[n:n+k]...), packet: e.Packets})
 		n += k
 	}
 	// Linux announces data to edge-triggered watchers on every write, even on
 	// one that found no room.
-	p.notifyReaders(In | RdNorm)
+	p.notifyReaders(kernel.In | kernel.RdNorm)
 	if n == 0 {
 		return 0, unix.EAGAIN
 	}
@@ -201,14 +206,14 @@ func (e *PipeEnd) Write(_ *Thread, b []byte) (int, Errno) {
 
 // Splice adds pages of another file, as splice does: one slot for each, never joined.
 // The first begins at offset off of its page. It adds what there is room for.
-func (e *PipeEnd) Splice(b []byte, off int) int {
+func (e *End) Splice(b []byte, off int) int {
 	p, n := e.Pipe, 0
 	for n < len(b) && !p.full() {
 		k := min(len(b)-n, pageSize-off%pageSize)
-		p.bufs = append(p.bufs, pipeBuf{off: off % pageSize, data: append([]byte(nil), b[n:n+k]...), fixed: true})
+		p.bufs = append(p.bufs, buffer{off: off % pageSize, data: append([]byte(nil), b[n:n+k]...), fixed: true})
 		n, off = n+k, 0
 	}
-	p.notifyReaders(In | RdNorm)
+	p.notifyReaders(kernel.In | kernel.RdNorm)
 	return n
 }
 
@@ -231,7 +236,7 @@ func (p *Pipe) merge(b []byte) int {
 func (p *Pipe) Size() int { return p.slots * pageSize }
 
 // Resize implements F_SETPIPE_SZ.
-func (p *Pipe) Resize(bytes uint64, privileged bool) (int, Errno) {
+func (p *Pipe) Resize(bytes uint64, privileged bool) (int, kernel.Errno) {
 	if bytes > 1<<31 {
 		return 0, unix.EINVAL
 	}
@@ -239,14 +244,14 @@ func (p *Pipe) Resize(bytes uint64, privileged bool) (int, Errno) {
 	for uint64(slots*pageSize) < bytes {
 		slots *= 2
 	}
-	if slots > p.slots && slots > MaxPipeSlots && !privileged {
+	if slots > p.slots && slots > MaxSlots && !privileged {
 		return 0, unix.EPERM
 	}
 	if slots < len(p.bufs) {
 		return 0, unix.EBUSY
 	}
 	p.slots = slots
-	p.notifyWriters(Out | WrNorm)
+	p.notifyWriters(kernel.Out | kernel.WrNorm)
 	return p.Size(), 0
 }
 
@@ -275,7 +280,7 @@ func (p *Pipe) Take(n int) {
 		}
 	}
 	if wasFull && !p.full() {
-		p.notifyWriters(Out | WrNorm)
+		p.notifyWriters(kernel.Out | kernel.WrNorm)
 	}
 }
 
@@ -283,10 +288,10 @@ func (p *Pipe) Take(n int) {
 func (p *Pipe) Room() int { return (p.slots - len(p.bufs)) * pageSize }
 
 // Buffered implements Sized.
-func (e *PipeEnd) Buffered() int { return e.Pipe.Buffered() }
+func (e *End) Buffered() int { return e.Pipe.Buffered() }
 
 // Ioctl implements Ioctler.
-func (e *PipeEnd) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (e *End) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	if cmd != unix.TIOCINQ {
 		return 0, unix.ENOTTY
 	}
@@ -294,15 +299,15 @@ func (e *PipeEnd) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 }
 
 // SignalsIO implements IOSignaler.
-func (e *PipeEnd) SignalsIO() {}
+func (e *End) SignalsIO() {}
 
 // Describe implements Describer.
-func (e *PipeEnd) Describe() string {
-	if e.Pipe.fifo != (FileKey{}) {
+func (e *End) Describe() string {
+	if e.Pipe.fifo != (kernel.FileKey{}) {
 		return "fifo"
 	}
 	return fmt.Sprintf("pipe:[%d]", e.Pipe.ID)
 }
 
 // StatMode is st_mode.
-func (e *PipeEnd) StatMode() uint32 { return unix.S_IFIFO | 0o600 }
+func (e *End) StatMode() uint32 { return unix.S_IFIFO | 0o600 }

@@ -1,7 +1,9 @@
-package kernel
+package pipe
 
 import (
 	"slices"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -9,30 +11,32 @@ import (
 // fifoOpen is a thread that waits in open(2) for the other side. Its end counts
 // already: that is what lets the other side's open return.
 type fifoOpen struct {
-	thread *Thread
-	end    *PipeEnd
+	thread *kernel.Thread
+	end    *End
 	opens  int // the other side's count of openings when it began to wait
 }
 
 // fifos are a node's named pipes that are open, in order of opening.
 type fifos struct{ open []*Pipe }
 
-var named = NewSlot[*Node, fifos]()
+var named = kernel.NewSlot[*kernel.Node, fifos]()
 
-func init() { Register(Hooks{ThreadExits: func(t *Thread) { t.Node().AbandonOpens(t) }}) }
+func init() {
+	kernel.Register(kernel.Hooks{ThreadExits: func(t *kernel.Thread) { abandonOpens(t.Node(), t) }})
+}
 
-// OpenFIFO opens the named pipe that lies at key (fifo(7)). When wait is not
+// OpenNamed opens the named pipe that lies at key (fifo(7)). When wait is not
 // nil the call must block on it and come here again.
-func (n *Node) OpenFIFO(t *Thread, key FileKey, flags int) (end *PipeEnd, wait *Queue, e Errno) {
-	p := n.fifo(key)
+func OpenNamed(n *kernel.Node, t *kernel.Thread, key kernel.FileKey, flags int) (end *End, wait *kernel.Queue, e kernel.Errno) {
+	p := fifo(n, key)
 	for i, o := range p.opening {
 		if o.thread == t {
-			return n.resumeOpen(p, i)
+			return resumeOpen(n, p, i)
 		}
 	}
 	acc := flags & unix.O_ACCMODE
 	if acc == unix.O_WRONLY && flags&unix.O_NONBLOCK != 0 && p.readers == 0 {
-		n.forgetFIFO(p)
+		forgetFIFO(n, p)
 		return nil, nil, unix.ENXIO
 	}
 	end = p.end(acc != unix.O_WRONLY, acc != unix.O_RDONLY)
@@ -52,7 +56,7 @@ func (n *Node) OpenFIFO(t *Thread, key FileKey, flags int) (end *PipeEnd, wait *
 }
 
 // resumeOpen goes on with the i-th waiting open.
-func (n *Node) resumeOpen(p *Pipe, i int) (*PipeEnd, *Queue, Errno) {
+func resumeOpen(n *kernel.Node, p *Pipe, i int) (*End, *kernel.Queue, kernel.Errno) {
 	o := p.opening[i]
 	opens := p.writerOpens
 	if o.end.Writes {
@@ -63,24 +67,24 @@ func (n *Node) resumeOpen(p *Pipe, i int) (*PipeEnd, *Queue, Errno) {
 		return o.end, nil, 0
 	}
 	if o.thread.Wait.Interrupted {
-		n.abandonOpen(p, i)
+		abandonOpen(n, p, i)
 	}
 	return nil, &p.read, 0
 }
 
 // abandonOpen takes the i-th waiting open back.
-func (n *Node) abandonOpen(p *Pipe, i int) {
+func abandonOpen(n *kernel.Node, p *Pipe, i int) {
 	end := p.opening[i].end
 	p.opening = append(p.opening[:i:i], p.opening[i+1:]...)
 	end.Release(n)
 }
 
-// AbandonOpens takes back the opens in which a thread that dies waits.
-func (n *Node) AbandonOpens(t *Thread) {
+// abandonOpens takes back the opens in which a thread that dies waits.
+func abandonOpens(n *kernel.Node, t *kernel.Thread) {
 	for _, p := range slices.Clone(named.Of(n).open) {
 		for i, o := range p.opening {
 			if o.thread == t {
-				n.abandonOpen(p, i)
+				abandonOpen(n, p, i)
 				break
 			}
 		}
@@ -88,20 +92,20 @@ func (n *Node) AbandonOpens(t *Thread) {
 }
 
 // fifo returns the pipe of the named pipe at key, which exists while it is open.
-func (n *Node) fifo(key FileKey) *Pipe {
+func fifo(n *kernel.Node, key kernel.FileKey) *Pipe {
 	for _, p := range named.Of(n).open {
 		if p.fifo == key {
 			return p
 		}
 	}
-	p := &Pipe{ID: n.Sequence(), slots: PipeSlots, fifo: key}
+	p := &Pipe{ID: n.Sequence(), slots: Slots, fifo: key}
 	all := named.Of(n)
 	all.open = append(all.open, p)
 	return p
 }
 
 // forgetFIFO drops a named pipe that nobody has open, with its bytes.
-func (n *Node) forgetFIFO(p *Pipe) {
+func forgetFIFO(n *kernel.Node, p *Pipe) {
 	if p.readers > 0 || p.writers > 0 {
 		return
 	}
