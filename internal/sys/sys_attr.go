@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/timerfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,7 +78,7 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case h == nil:
 		switch t.FDs().Get(fdOf(a[0])).File.(type) {
-		case *kernel.Epoll, *eventfd.File, *kernel.TimerFD, *kernel.SignalFD, *kernel.Inotify:
+		case *kernel.Epoll, *eventfd.File, *timerfd.File, *kernel.SignalFD, *kernel.Inotify:
 			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
 		}
 		return kernel.Ret(0) // a socket's mode means nothing

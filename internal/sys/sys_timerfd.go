@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/timerfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,16 +27,16 @@ func sysTimerfdCreate(t *kernel.Thread, a Args) kernel.Result {
 	if flags&^(unix.TFD_CLOEXEC|unix.TFD_NONBLOCK) != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(t.NewFD(t.Node().NewTimerFD(clock), unix.O_RDWR|flags))
+	return kernel.RetOr(t.NewFD(timerfd.New(t.Node(), clock), unix.O_RDWR|flags))
 }
 
 // timerFD returns the timer behind a descriptor.
-func timerFD(t *kernel.Thread, fd uint64) (*kernel.TimerFD, kernel.Errno) {
+func timerFD(t *kernel.Thread, fd uint64) (*timerfd.File, kernel.Errno) {
 	of := t.FDs().Get(fdOf(fd))
 	if of == nil {
 		return nil, unix.EBADF
 	}
-	f, ok := of.File.(*kernel.TimerFD)
+	f, ok := of.File.(*timerfd.File)
 	if !ok {
 		return nil, unix.EINVAL
 	}

@@ -1,54 +1,56 @@
-package kernel
+// Package timerfd is timers with a descriptor (timerfd_create(2)).
+package timerfd
 
 import (
 	"encoding/binary"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
-// TimerFD is a timer with a descriptor (timerfd_create(2)), after Linux's
+// File is a timer with a descriptor (timerfd_create(2)), after Linux's
 // fs/timerfd.c: an interval timer that has expired is not set again until
 // someone reads it or asks for its setting; the expirations that were due
 // meanwhile are counted then.
-type TimerFD struct {
+type File struct {
 	Clock    int // CLOCK_*
-	node     *Node
+	node     *kernel.Node
 	when     ariadne.Time // of the next expiry; valid when timer is set or expired
 	interval ariadne.Time
 	ticks    uint64
 	expired  bool
-	timer    *Timer
-	changed  Queue
+	timer    *kernel.Timer
+	changed  kernel.Queue
 }
 
-// NewTimerFD returns a timer that is not set.
-func (n *Node) NewTimerFD(clock int) *TimerFD { return &TimerFD{Clock: clock, node: n} }
+// New returns a timer that is not set.
+func New(n *kernel.Node, clock int) *File { return &File{Clock: clock, node: n} }
 
 // Ready implements File.
-func (f *TimerFD) Ready() Events {
+func (f *File) Ready() kernel.Events {
 	if f.ticks > 0 {
-		return In
+		return kernel.In
 	}
 	return 0
 }
 
 // Changed implements File.
-func (f *TimerFD) Changed() *Queue { return &f.changed }
+func (f *File) Changed() *kernel.Queue { return &f.changed }
 
 // Release implements File.
-func (f *TimerFD) Release(*Node) { f.cancel() }
+func (f *File) Release(*kernel.Node) { f.cancel() }
 
 // Expire implements Expirer.
-func (f *TimerFD) Expire(*Timer) {
+func (f *File) Expire(*kernel.Timer) {
 	f.timer, f.expired = nil, true
 	f.ticks++
-	f.changed.Notify(In)
+	f.changed.Notify(kernel.In)
 }
 
 // Read implements Reader: the number of expirations since the last read.
-func (f *TimerFD) Read(_ *Thread, b []byte) (int, Errno) {
+func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) < 8 {
 		return 0, unix.EINVAL
 	}
@@ -63,7 +65,7 @@ func (f *TimerFD) Read(_ *Thread, b []byte) (int, Errno) {
 
 // catchUp counts the expirations of an interval timer since its first and sets
 // it for the next.
-func (f *TimerFD) catchUp() {
+func (f *File) catchUp() {
 	if !f.expired || f.interval == 0 {
 		return
 	}
@@ -76,7 +78,7 @@ func (f *TimerFD) catchUp() {
 
 // Get returns the time to the next expiry, 0 when there is none, and the
 // interval.
-func (f *TimerFD) Get() (left, interval ariadne.Time) {
+func (f *File) Get() (left, interval ariadne.Time) {
 	f.catchUp()
 	if f.timer != nil {
 		left = max(0, f.when-f.node.Now)
@@ -85,7 +87,7 @@ func (f *TimerFD) Get() (left, interval ariadne.Time) {
 }
 
 // Set arms the timer for the absolute node time when. With Never it is disarmed.
-func (f *TimerFD) Set(when, interval ariadne.Time) {
+func (f *File) Set(when, interval ariadne.Time) {
 	f.cancel()
 	f.ticks, f.expired = 0, false
 	f.when, f.interval = when, interval
@@ -98,7 +100,7 @@ func (f *TimerFD) Set(when, interval ariadne.Time) {
 	}
 }
 
-func (f *TimerFD) cancel() {
+func (f *File) cancel() {
 	if f.timer != nil {
 		f.node.StopTimer(f.timer)
 		f.timer = nil
@@ -106,4 +108,4 @@ func (f *TimerFD) cancel() {
 }
 
 // Describe implements Describer.
-func (f *TimerFD) Describe() string { return "anon_inode:[timerfd]" }
+func (f *File) Describe() string { return "anon_inode:[timerfd]" }

@@ -1,15 +1,16 @@
-package kernel
+package timerfd
 
 import (
 	"encoding/binary"
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
-func (f *TimerFD) read(t *testing.T) int {
+func (f *File) read(t *testing.T) int {
 	t.Helper()
 	var b [8]byte
 	if _, e := f.Read(nil, b[:]); e == unix.EAGAIN {
@@ -21,7 +22,7 @@ func (f *TimerFD) read(t *testing.T) int {
 }
 
 // at moves the node's clock and fires what is due on the way.
-func at(n *Node, when ariadne.Time) {
+func at(n *kernel.Node, when ariadne.Time) {
 	for tm := n.NextTimer(true); tm != nil && tm.When <= when; tm = n.NextTimer(true) {
 		n.Now = tm.When
 		n.FireTimer(tm)
@@ -30,8 +31,8 @@ func at(n *Node, when ariadne.Time) {
 }
 
 func TestTimerFD(t *testing.T) {
-	n := NewNode(0, "n0", 1)
-	f := n.NewTimerFD(unix.CLOCK_MONOTONIC)
+	n := kernel.NewNode(0, "n0", 1)
+	f := New(n, unix.CLOCK_MONOTONIC)
 	expect := func(what string, got, want int) {
 		t.Helper()
 		if got != want {
@@ -44,7 +45,7 @@ func TestTimerFD(t *testing.T) {
 	left, _ := f.Get()
 	expect("left", int(left), 1)
 	at(n, 100)
-	expect("events", int(f.Ready()), int(In))
+	expect("events", int(f.Ready()), int(kernel.In))
 	expect("once", f.read(t), 1)
 	expect("again", f.read(t), 0)
 
