@@ -9,6 +9,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
 
 	"golang.org/x/sys/unix"
@@ -269,7 +270,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, a)
-	case *kernel.RandomFile, *kernel.Epoll, *eventfd.File, *timerfd.File, *kernel.SignalFD, *kernel.Inotify:
+	case *kernel.RandomFile, *kernel.Epoll, *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
 		return kernel.Ret(0)
 	}
 	if h == nil {

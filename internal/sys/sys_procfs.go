@@ -12,6 +12,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
 
 	"golang.org/x/sys/unix"
@@ -699,7 +700,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		return reopenNameless(t, r, o, h)
 	}
 	switch f := of.File.(type) {
-	case *kernel.Epoll, *eventfd.File, *timerfd.File, *kernel.SignalFD:
+	case *kernel.Epoll, *eventfd.File, *timerfd.File, *signalfd.File:
 		return kernel.Fail(unix.ENXIO)
 	case *pipe.End:
 		return reopenPipe(t, r, f.Pipe)

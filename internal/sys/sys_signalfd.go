@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/signal"
+	"ariadne/internal/kernel/signalfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +17,9 @@ func init() {
 
 func sysSignalfd(t *kernel.Thread, a Args) kernel.Result { return makeSignalfd(t, a, 0) }
 
-func sysSignalfd4(t *kernel.Thread, a Args) kernel.Result { return makeSignalfd(t, a, int(int32(a[3]))) }
+func sysSignalfd4(t *kernel.Thread, a Args) kernel.Result {
+	return makeSignalfd(t, a, int(int32(a[3])))
+}
 
 // signalfd makes a new descriptor, or changes the mask of one.
 func makeSignalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
@@ -29,13 +32,13 @@ func makeSignalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
 	}
 	fd := fdOf(a[0])
 	if fd == -1 {
-		return kernel.RetOr(t.NewFD(t.Proc.NewSignalFD(signal.Set(mask)), unix.O_RDWR|flags))
+		return kernel.RetOr(t.NewFD(signalfd.New(t.Proc, signal.Set(mask)), unix.O_RDWR|flags))
 	}
 	of := t.FDs().Get(fd)
 	if of == nil {
 		return kernel.Fail(unix.EBADF)
 	}
-	f, ok := of.File.(*kernel.SignalFD)
+	f, ok := of.File.(*signalfd.File)
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}

@@ -4,6 +4,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
 
 	"golang.org/x/sys/unix"
@@ -225,7 +226,7 @@ func isNull(of *kernel.OpenFile) bool {
 // noSplice reports whether a file can be read or written, but not spliced.
 func noSplice(f kernel.File) bool {
 	switch f.(type) {
-	case *eventfd.File, *timerfd.File, *kernel.SignalFD, *kernel.Inotify:
+	case *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
 		return true
 	}
 	return false
