@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/pipe"
 
@@ -71,7 +72,7 @@ func (r *rig) epoll() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.add(kernel.NewEpoll(), unix.O_RDWR, fd)
+	r.add(epoll.New(), unix.O_RDWR, fd)
 }
 
 // same records an operation and compares its two answers.
@@ -183,7 +184,7 @@ func TestEpollAsLinux(t *testing.T) {
 			}
 			switch k := r.n(12); {
 			case k < 4:
-				ev := kernel.EpollEvent{uint32(wants[r.n(len(wants))]) | modes[r.n(len(modes))], uint64(step)}
+				ev := epoll.Event{Events: uint32(wants[r.n(len(wants))]) | modes[r.n(len(modes))], Data: uint64(step)}
 				r.ctl(set, i, 1+r.n(3), ev)
 			case k < 7:
 				r.wait(set, 1+r.n(4))
@@ -220,11 +221,11 @@ func (r *rig) someWrite(i int) {
 	r.write(i, data)
 }
 
-func (r *rig) ctl(set, i, op int, ev kernel.EpollEvent) {
+func (r *rig) ctl(set, i, op int, ev epoll.Event) {
 	if set == i {
 		return
 	}
-	ep := r.ours[set].File.(*kernel.Epoll)
+	ep := r.ours[set].File.(*epoll.Set)
 	var e kernel.Errno
 	switch op {
 	case unix.EPOLL_CTL_ADD:
@@ -239,15 +240,15 @@ func (r *rig) ctl(set, i, op int, ev kernel.EpollEvent) {
 }
 
 func (r *rig) wait(set, max int) {
-	ours := r.ours[set].File.(*kernel.Epoll).Collect(max)
+	ours := r.ours[set].File.(*epoll.Set).Collect(max)
 	buf := make([]unix.EpollEvent, max)
 	n, err := unix.EpollWait(r.real[set], buf, 0)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	var real []kernel.EpollEvent
+	var real []epoll.Event
 	for _, e := range buf[:n] {
-		real = append(real, kernel.EpollEvent{e.Events, uint64(e.Fd)})
+		real = append(real, epoll.Event{Events: e.Events, Data: uint64(e.Fd)})
 	}
 	r.same(fmt.Sprintf("epoll_wait(%d, %d)", set, max), ours, real)
 }
@@ -263,9 +264,9 @@ func TestEpollNesting(t *testing.T) {
 			if reverse {
 				k = 6 - i
 			}
-			r.ctl(k, k+1, unix.EPOLL_CTL_ADD, kernel.EpollEvent{uint32(kernel.In), 0})
+			r.ctl(k, k+1, unix.EPOLL_CTL_ADD, epoll.Event{Events: uint32(kernel.In), Data: 0})
 		}
-		r.ctl(2, 0, unix.EPOLL_CTL_ADD, kernel.EpollEvent{uint32(kernel.In), 0})
+		r.ctl(2, 0, unix.EPOLL_CTL_ADD, epoll.Event{Events: uint32(kernel.In), Data: 0})
 		r.end()
 	}
 }

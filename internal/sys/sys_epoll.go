@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/epoll"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,7 +28,7 @@ func sysEpollCreate(t *kernel.Thread, a Args) kernel.Result {
 	if int32(a[0]) <= 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(t.NewFD(kernel.NewEpoll(), unix.O_RDWR))
+	return kernel.RetOr(t.NewFD(epoll.New(), unix.O_RDWR))
 }
 
 func sysEpollCreate1(t *kernel.Thread, a Args) kernel.Result {
@@ -35,27 +36,27 @@ func sysEpollCreate1(t *kernel.Thread, a Args) kernel.Result {
 	if flags&^unix.EPOLL_CLOEXEC != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(t.NewFD(kernel.NewEpoll(), unix.O_RDWR|flags))
+	return kernel.RetOr(t.NewFD(epoll.New(), unix.O_RDWR|flags))
 }
 
 func sysEpollCtl(t *kernel.Thread, a Args) kernel.Result {
 	op, fd := int(int32(a[1])), fdOf(a[2])
-	var ev kernel.EpollEvent
+	var ev epoll.Event
 	if op != unix.EPOLL_CTL_DEL {
 		b, e := readBytes(t, a[3], epollEventSize)
 		if e != 0 {
 			return kernel.Fail(e)
 		}
-		ev = kernel.EpollEvent{Events: le.Uint32(b), Data: le.Uint64(b[4:])}
+		ev = epoll.Event{Events: le.Uint32(b), Data: le.Uint64(b[4:])}
 	}
 	set, of := t.FDs().Get(fdOf(a[0])), t.FDs().Get(fd)
 	if set == nil || of == nil || of.Flags&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
-	if !kernel.Pollable(of.File) {
+	if !epoll.Pollable(of.File) {
 		return kernel.Fail(unix.EPERM)
 	}
-	ep, ok := set.File.(*kernel.Epoll)
+	ep, ok := set.File.(*epoll.Set)
 	if !ok || set == of {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -109,7 +110,7 @@ func epollWait(t *kernel.Thread, a Args) kernel.Result {
 	if most <= 0 || most > math.MaxInt32/epollEventSize {
 		return kernel.Fail(unix.EINVAL)
 	}
-	ep, ok := of.File.(*kernel.Epoll)
+	ep, ok := of.File.(*epoll.Set)
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
@@ -275,7 +276,7 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(of) {
 		return hostIoctl(t, cmd, a)
 	}
-	if _, ok := of.File.(*kernel.Epoll); ok {
+	if _, ok := of.File.(*epoll.Set); ok {
 		return kernel.Fail(unix.EINVAL) // it has ioctls of its own, and answers all others so
 	}
 	if x, ok := of.File.(kernel.Ioctler); ok {

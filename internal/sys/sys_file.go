@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
@@ -270,7 +271,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, a)
-	case *kernel.RandomFile, *kernel.Epoll, *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
+	case *kernel.RandomFile, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
 		return kernel.Ret(0)
 	}
 	if h == nil {

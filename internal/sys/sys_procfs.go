@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
@@ -700,7 +701,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		return reopenNameless(t, r, o, h)
 	}
 	switch f := of.File.(type) {
-	case *kernel.Epoll, *eventfd.File, *timerfd.File, *signalfd.File:
+	case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File:
 		return kernel.Fail(unix.ENXIO)
 	case *pipe.End:
 		return reopenPipe(t, r, f.Pipe)

@@ -1,52 +1,57 @@
-package kernel
+// Package epoll is sets of files that are watched for events (epoll(7)).
+package epoll
 
-import "golang.org/x/sys/unix"
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
 
 // Bits of epoll_event.events that are modes, not poll events.
 const (
-	epollET        = 1 << 31
-	epollOneShot   = 1 << 30
-	epollWakeUp    = 1 << 29
-	epollExclusive = 1 << 28
-	epollModes     = epollET | epollOneShot | epollWakeUp | epollExclusive
+	edgeTriggered = 1 << 31
+	oneShot       = 1 << 30
+	wakeUp        = 1 << 29
+	exclusive     = 1 << 28
+	modes         = edgeTriggered | oneShot | wakeUp | exclusive
 )
 
-// maxEpollLevels is the longest chain of epoll sets that watch one another.
-const maxEpollLevels = 5
+// maxLevels is the longest chain of epoll sets that watch one another.
+const maxLevels = 5
 
-// EpollEvent is a struct epoll_event.
-type EpollEvent struct {
+// Event is a struct epoll_event.
+type Event struct {
 	Events uint32
 	Data   uint64
 }
 
-// Epoll is an epoll set (epoll(7)), after Linux's fs/eventpoll.c: items whose
+// Set is an epoll set (epoll(7)), after Linux's fs/eventpoll.c: items whose
 // file announced an event stand in a ready list, first come first reported;
 // whether the event still holds is asked when it is reported. A level-triggered
 // item goes back to the end of the list, so reporting is fair.
-type Epoll struct {
-	items   map[int][]*epollItem // by descriptor number
-	ready   []*epollItem
-	changed Queue
+type Set struct {
+	items   map[int][]*item // by descriptor number
+	ready   []*item
+	changed kernel.Queue
 }
 
-// epollItem is one watched (open file description, descriptor) pair.
-type epollItem struct {
-	ep     *Epoll
-	file   *OpenFile
+// item is one watched (open file description, descriptor) pair.
+type item struct {
+	ep     *Set
+	file   *kernel.OpenFile
 	fd     int
-	want   Events // with Err and Hup; 0 when a one-shot item has fired
+	want   kernel.Events // with Err and Hup; 0 when a one-shot item has fired
 	modes  uint32
 	data   uint64
-	queue  *Queue
+	queue  *kernel.Queue
 	queued bool // in ep.ready
 }
 
-// NewEpoll returns an empty set.
-func NewEpoll() *Epoll { return &Epoll{items: map[int][]*epollItem{}} }
+// New returns an empty set.
+func New() *Set { return &Set{items: map[int][]*item{}} }
 
 // find returns the item for file under the number fd, or nil.
-func (ep *Epoll) find(file *OpenFile, fd int) *epollItem {
+func (ep *Set) find(file *kernel.OpenFile, fd int) *item {
 	for _, it := range ep.items[fd] {
 		if it.file == file {
 			return it
@@ -57,28 +62,28 @@ func (ep *Epoll) find(file *OpenFile, fd int) *epollItem {
 
 // Pollable reports whether epoll may watch f: regular files and directories
 // have nothing to wait for.
-func Pollable(f File) bool {
-	_, always := f.(AlwaysReady)
+func Pollable(f kernel.File) bool {
+	_, always := f.(kernel.AlwaysReady)
 	return !always
 }
 
 // Add implements EPOLL_CTL_ADD.
-func (ep *Epoll) Add(file *OpenFile, fd int, ev EpollEvent) Errno {
-	sub, nested := file.File.(*Epoll)
-	if ev.Events&epollExclusive != 0 && (nested || !validExclusive(ev.Events)) {
+func (ep *Set) Add(file *kernel.OpenFile, fd int, ev Event) kernel.Errno {
+	sub, nested := file.File.(*Set)
+	if ev.Events&exclusive != 0 && (nested || !validExclusive(ev.Events)) {
 		return unix.EINVAL
 	}
-	if nested && (sub.reaches(ep) || ep.levelsUp()+sub.levelsDown() > maxEpollLevels) {
+	if nested && (sub.reaches(ep) || ep.levelsUp()+sub.levelsDown() > maxLevels) {
 		return unix.ELOOP
 	}
 	if ep.find(file, fd) != nil {
 		return unix.EEXIST
 	}
-	it := &epollItem{ep: ep, file: file, fd: fd, queue: file.File.Changed()}
+	it := &item{ep: ep, file: file, fd: fd, queue: file.File.Changed()}
 	it.set(ev)
 	ep.items[fd] = append(ep.items[fd], it)
 	if it.queue != nil {
-		it.queue.AddWatcher(it, ev.Events&epollExclusive != 0)
+		it.queue.AddWatcher(it, ev.Events&exclusive != 0)
 	}
 	file.WatchClose(it)
 	it.check()
@@ -87,18 +92,18 @@ func (ep *Epoll) Add(file *OpenFile, fd int, ev EpollEvent) Errno {
 
 // validExclusive says which bits may stand beside EPOLLEXCLUSIVE.
 func validExclusive(events uint32) bool {
-	const ok = uint32(In|Out|Err|Hup) | epollWakeUp | epollET | epollExclusive
+	const ok = uint32(kernel.In|kernel.Out|kernel.Err|kernel.Hup) | wakeUp | edgeTriggered | exclusive
 	return events&^ok == 0
 }
 
 // reaches reports whether ep is target or watches it, directly or not.
-func (ep *Epoll) reaches(target *Epoll) bool {
+func (ep *Set) reaches(target *Set) bool {
 	if ep == target {
 		return true
 	}
 	for _, items := range ep.items {
 		for _, it := range items {
-			if sub, ok := it.file.File.(*Epoll); ok && sub.reaches(target) {
+			if sub, ok := it.file.File.(*Set); ok && sub.reaches(target) {
 				return true
 			}
 		}
@@ -108,11 +113,11 @@ func (ep *Epoll) reaches(target *Epoll) bool {
 
 // levelsDown is the longest chain of sets from ep to those it watches;
 // levelsUp to those that watch it. Both count ep.
-func (ep *Epoll) levelsDown() int {
+func (ep *Set) levelsDown() int {
 	n := 0
 	for _, items := range ep.items {
 		for _, it := range items {
-			if sub, ok := it.file.File.(*Epoll); ok {
+			if sub, ok := it.file.File.(*Set); ok {
 				n = max(n, sub.levelsDown())
 			}
 		}
@@ -120,10 +125,10 @@ func (ep *Epoll) levelsDown() int {
 	return n + 1
 }
 
-func (ep *Epoll) levelsUp() int {
+func (ep *Set) levelsUp() int {
 	n := 0
 	for _, w := range ep.changed.Waiters() {
-		if it, ok := w.(*epollItem); ok {
+		if it, ok := w.(*item); ok {
 			n = max(n, it.ep.levelsUp())
 		}
 	}
@@ -131,15 +136,15 @@ func (ep *Epoll) levelsUp() int {
 }
 
 // Modify implements EPOLL_CTL_MOD.
-func (ep *Epoll) Modify(file *OpenFile, fd int, ev EpollEvent) Errno {
+func (ep *Set) Modify(file *kernel.OpenFile, fd int, ev Event) kernel.Errno {
 	it := ep.find(file, fd)
-	if ev.Events&epollExclusive != 0 {
+	if ev.Events&exclusive != 0 {
 		return unix.EINVAL
 	}
 	if it == nil {
 		return unix.ENOENT
 	}
-	if it.modes&epollExclusive != 0 {
+	if it.modes&exclusive != 0 {
 		return unix.EINVAL
 	}
 	it.set(ev)
@@ -148,7 +153,7 @@ func (ep *Epoll) Modify(file *OpenFile, fd int, ev EpollEvent) Errno {
 }
 
 // Delete implements EPOLL_CTL_DEL.
-func (ep *Epoll) Delete(file *OpenFile, fd int) Errno {
+func (ep *Set) Delete(file *kernel.OpenFile, fd int) kernel.Errno {
 	it := ep.find(file, fd)
 	if it == nil {
 		return unix.ENOENT
@@ -157,26 +162,26 @@ func (ep *Epoll) Delete(file *OpenFile, fd int) Errno {
 	return 0
 }
 
-func (it *epollItem) set(ev EpollEvent) {
-	it.want = Events(ev.Events&^epollModes) | Err | Hup
-	it.modes = ev.Events & epollModes
+func (it *item) set(ev Event) {
+	it.want = kernel.Events(ev.Events&^modes) | kernel.Err | kernel.Hup
+	it.modes = ev.Events & modes
 	it.data = ev.Data
 }
 
 // holds returns the wanted events that hold now.
-func (it *epollItem) holds() Events {
+func (it *item) holds() kernel.Events {
 	return it.file.File.Ready() & it.want
 }
 
 // check queues the item if a wanted event holds.
-func (it *epollItem) check() {
+func (it *item) check() {
 	if it.holds() != 0 && !it.queued {
 		it.enqueue()
-		it.ep.changed.Notify(In | RdNorm)
+		it.ep.changed.Notify(kernel.In | kernel.RdNorm)
 	}
 }
 
-func (it *epollItem) enqueue() {
+func (it *item) enqueue() {
 	if !it.queued {
 		it.queued = true
 		it.ep.ready = append(it.ep.ready, it)
@@ -185,20 +190,20 @@ func (it *epollItem) enqueue() {
 
 // Notify implements Waiter: the file announces ev (0: anything). This, not a
 // change of what holds, is the edge of EPOLLET.
-func (it *epollItem) Notify(ev Events) {
+func (it *item) Notify(ev kernel.Events) {
 	if it.want == 0 || ev != 0 && ev&it.want == 0 {
 		return
 	}
 	it.enqueue()
-	it.ep.changed.Notify(In | RdNorm)
+	it.ep.changed.Notify(kernel.In | kernel.RdNorm)
 }
 
 // FileClosed implements CloseWatcher: the last descriptor of the open file
 // description is closed.
-func (it *epollItem) FileClosed(*OpenFile) { it.remove() }
+func (it *item) FileClosed(*kernel.OpenFile) { it.remove() }
 
 // remove takes the item out of its set.
-func (it *epollItem) remove() {
+func (it *item) remove() {
 	ep := it.ep
 	if it.queue != nil {
 		it.queue.Remove(it)
@@ -214,7 +219,7 @@ func (it *epollItem) remove() {
 }
 
 // without returns s less x, in new memory.
-func without(s []*epollItem, x *epollItem) []*epollItem {
+func without(s []*item, x *item) []*item {
 	for i, y := range s {
 		if y == x {
 			return append(s[:i:i], s[i+1:]...)
@@ -224,9 +229,9 @@ func without(s []*epollItem, x *epollItem) []*epollItem {
 }
 
 // Collect takes at most max events, least recently reported first.
-func (ep *Epoll) Collect(max int) []EpollEvent {
-	var out []EpollEvent
-	var again []*epollItem
+func (ep *Set) Collect(max int) []Event {
+	var out []Event
+	var again []*item
 	rest := ep.ready
 	for len(rest) > 0 && len(out) < max {
 		it := rest[0]
@@ -236,25 +241,25 @@ func (ep *Epoll) Collect(max int) []EpollEvent {
 		if ev == 0 {
 			continue
 		}
-		out = append(out, EpollEvent{uint32(ev), it.data})
+		out = append(out, Event{uint32(ev), it.data})
 		switch {
-		case it.modes&epollOneShot != 0:
+		case it.modes&oneShot != 0:
 			it.want = 0
-		case it.modes&epollET == 0:
+		case it.modes&edgeTriggered == 0:
 			it.queued = true
 			again = append(again, it)
 		}
 	}
-	ep.ready = append(append([]*epollItem(nil), rest...), again...)
+	ep.ready = append(append([]*item(nil), rest...), again...)
 	return out
 }
 
 // Ready implements File: an epoll set is readable when an item has an event.
 // Items on the list for which nothing holds any more leave it.
-func (ep *Epoll) Ready() Events {
+func (ep *Set) Ready() kernel.Events {
 	for len(ep.ready) > 0 {
 		if ep.ready[0].holds() != 0 {
-			return In | RdNorm
+			return kernel.In | kernel.RdNorm
 		}
 		ep.ready[0].queued = false
 		ep.ready = ep.ready[1:]
@@ -263,10 +268,10 @@ func (ep *Epoll) Ready() Events {
 }
 
 // Changed implements File.
-func (ep *Epoll) Changed() *Queue { return &ep.changed }
+func (ep *Set) Changed() *kernel.Queue { return &ep.changed }
 
 // Release implements File.
-func (ep *Epoll) Release(*Node) {
+func (ep *Set) Release(*kernel.Node) {
 	for _, items := range ep.items {
 		for _, it := range items {
 			it.remove()
@@ -275,4 +280,4 @@ func (ep *Epoll) Release(*Node) {
 }
 
 // Describe implements Describer.
-func (ep *Epoll) Describe() string { return "anon_inode:[eventpoll]" }
+func (ep *Set) Describe() string { return "anon_inode:[eventpoll]" }
