@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/aio"
 	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
@@ -44,19 +45,19 @@ func sysIoSetup(t *kernel.Thread, a Args) kernel.Result {
 	if at < 0 {
 		return kernel.Ret(at)
 	}
-	e = t.Node().NewAIO(t.Proc, uint64(at), int(max))
+	e = aio.New(t.Node(), t.Proc, uint64(at), int(max))
 	if e == 0 {
 		if e = writeU64(t, a[1], uint64(at)); e == 0 {
 			return kernel.Ret(0)
 		}
-		t.Proc.DestroyAIO(uint64(at))
+		aio.Destroy(t.Proc, uint64(at))
 	}
 	t.M.Syscall(unix.SYS_MUNMAP, uint64(at), ioRingSize)
 	return kernel.Fail(e)
 }
 
 func sysIoDestroy(t *kernel.Thread, a Args) kernel.Result {
-	if !t.Proc.DestroyAIO(a[0]) {
+	if !aio.Destroy(t.Proc, a[0]) {
 		return kernel.Fail(unix.EINVAL)
 	}
 	t.M.Syscall(unix.SYS_MUNMAP, a[0], ioRingSize)
@@ -108,7 +109,7 @@ func readIocb(t *kernel.Thread, at uint64) (c iocb, e kernel.Errno) {
 }
 
 func sysIoSubmit(t *kernel.Thread, a Args) kernel.Result {
-	ctx := t.Proc.AIOContext(a[0])
+	ctx := aio.Find(t.Proc, a[0])
 	n := int64(a[1])
 	if ctx == nil || n < 0 {
 		return kernel.Fail(unix.EINVAL)
@@ -131,7 +132,7 @@ func sysIoSubmit(t *kernel.Thread, a Args) kernel.Result {
 
 // submit runs one operation to its end. The errno is why it was not accepted;
 // what became of an accepted one stands in its event.
-func submit(t *kernel.Thread, ctx *kernel.AIOContext, at uint64) kernel.Errno {
+func submit(t *kernel.Thread, ctx *aio.Context, at uint64) kernel.Errno {
 	c, e := readIocb(t, at)
 	if e != 0 {
 		return e
@@ -161,7 +162,7 @@ func submit(t *kernel.Thread, ctx *kernel.AIOContext, at uint64) kernel.Errno {
 	if e != 0 {
 		return e
 	}
-	ctx.Complete(kernel.AIOEvent{Data: c.data, Obj: at, Res: v})
+	ctx.Complete(aio.Event{Data: c.data, Obj: at, Res: v})
 	if signal != nil {
 		signal.Signal()
 	}
@@ -263,7 +264,7 @@ func getevents(t *kernel.Thread, a Args, restart kernel.Restart) kernel.Result {
 	if e := timeoutArg(t, a[4], readTimespec); e != 0 {
 		return kernel.Fail(e)
 	}
-	ctx := t.Proc.AIOContext(a[0])
+	ctx := aio.Find(t.Proc, a[0])
 	least, most := int64(a[1]), int64(a[2])
 	if ctx == nil || least < 0 || most < least {
 		return kernel.Fail(unix.EINVAL)

@@ -3,6 +3,7 @@ package sys
 import (
 	"testing"
 
+	"ariadne/internal/kernel/aio"
 	"ariadne/internal/kernel/kerneltest"
 	"ariadne/internal/kernel/signal"
 
@@ -96,14 +97,14 @@ func TestAIO(t *testing.T) {
 
 func TestAIOContextsEndWithTheirMemory(t *testing.T) {
 	d, a, _ := newProcess(t)
-	if e := d.Node.NewAIO(a.Proc, 1, 60000); e != 0 {
+	if e := aio.New(d.Node, a.Proc, 1, 60000); e != 0 {
 		t.Fatal(e)
 	}
 	b, _ := d.Process(nil)
-	want(t, "too many", errno(d.Node.NewAIO(b.Proc, 1, 60000)), errno(unix.EAGAIN))
+	want(t, "too many", errno(aio.New(d.Node, b.Proc, 1, 60000)), errno(unix.EAGAIN))
 	a.Proc.Exit(0, 0, false)
-	want(t, "after the other's exit", errno(d.Node.NewAIO(b.Proc, 1, 60000)), 0)
-	if a.Proc.AIOContext(1) != nil || b.Proc.AIOContext(1) == nil {
+	want(t, "after the other's exit", errno(aio.New(d.Node, b.Proc, 1, 60000)), 0)
+	if aio.Find(a.Proc, 1) != nil || aio.Find(b.Proc, 1) == nil {
 		t.Error("wrong context")
 	}
 }
