@@ -34,6 +34,7 @@ type Facts struct {
 	Seccomp      error  // of asking for SECCOMP_RET_TRACE
 	TSC          error  // of asking for PR_GET_TSC
 	CPUID        bool   // it can be trapped
+	Models       string // fixed processors that a spec may ask for here, given that
 	PidfdGetfd   error  // of the call with bad arguments
 	MountSetattr error  // likewise
 	Filesystems  string // /proc/filesystems
@@ -52,7 +53,7 @@ func Judge(f Facts) []Check {
 		judgeUserNS(f),
 		judgeCall("seccomp", f.Seccomp, "filters can stop a program for Ariadne", "use a kernel with CONFIG_SECCOMP_FILTER; inside a container, allow seccomp(2)"),
 		judgeCall("time stamp counter", f.TSC, "its reads can be trapped", "inside a container, allow prctl(2) with PR_SET_TSC"),
-		judgeCPUID(f.CPUID),
+		judgeCPUID(f.CPUID, f.Models),
 		judgeCall("pidfd_getfd", f.PidfdGetfd, "there", "inside a container, allow pidfd_getfd(2)"),
 		judgeCall("mount_setattr", f.MountSetattr, "there", "inside a container, allow mount_setattr(2)"),
 		judgeTmpfs(f.Filesystems),
@@ -64,11 +65,11 @@ func Judge(f Facts) []Check {
 }
 
 // judgeCPUID finds nothing wrong: most programs do not depend on it.
-func judgeCPUID(trapped bool) Check {
+func judgeCPUID(trapped bool, models string) Check {
 	if !trapped {
-		return good("cpuid", "cannot be trapped: programs that use the processor's random numbers (rdrand) differ from run to run")
+		return good("cpuid", "cannot be trapped: programs that use the processor's random numbers (rdrand) differ from run to run, and a spec can fix no processor")
 	}
-	return good("cpuid", "can be trapped: programs see no random numbers of the processor's")
+	return good("cpuid", "can be trapped: programs see no random numbers of the processor's; processors that a spec may fix: "+models)
 }
 
 func good(name, detail string) Check { return Check{Name: name, OK: true, Detail: detail} }

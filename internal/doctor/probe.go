@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"ariadne/internal/processor"
 	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +34,7 @@ func Look() Facts {
 		Seccomp:      seccompTrace(),
 		TSC:          getTSC(),
 		CPUID:        tracee.CanTrapCPUID(),
+		Models:       models(),
 		PidfdGetfd:   call(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
 		MountSetattr: call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
 		Filesystems:  read("/proc/filesystems"),
@@ -47,6 +50,17 @@ func read(path string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
+}
+
+// models are the fixed processors whose features this machine has.
+func models() string {
+	var names []string
+	for _, name := range processor.Names() {
+		if m := processor.Named(name); m != nil && len(m.Missing(tracee.Processor())) == 0 {
+			names = append(names, name)
+		}
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 func sysctl(name string) string { return read("/proc/sys/" + name) }

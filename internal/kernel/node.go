@@ -39,17 +39,18 @@ type Shown func(dir string) func(name string) bool
 
 // Node is the kernel state of one machine.
 type Node struct {
-	ID       ariadne.NodeID
-	Name     string       // host name
-	Addrs    []netip.Addr // own addresses, without loopback
-	Hosts    []Host       // every node of the system, for name resolution
-	Shown    Shown        // which names it finds in directories; nil: all
-	CPUs     int          // processors the node sees
-	Memory   int64        // bytes that it has; 0: MemTotal
-	RealBase int64        // CLOCK_REALTIME at time 0, ns since the epoch
-	MonoBase int64        // CLOCK_MONOTONIC at time 0, ns
-	Now      ariadne.Time // the node's clock
-	Rand     Rand         // the node's random bytes
+	ID        ariadne.NodeID
+	Name      string       // host name
+	Addrs     []netip.Addr // own addresses, without loopback
+	Hosts     []Host       // every node of the system, for name resolution
+	Shown     Shown        // which names it finds in directories; nil: all
+	CPUs      int          // processors the node sees
+	Processor string       // their model (internal/processor); "": the real one
+	Memory    int64        // bytes that it has; 0: MemTotal
+	RealBase  int64        // CLOCK_REALTIME at time 0, ns since the epoch
+	MonoBase  int64        // CLOCK_MONOTONIC at time 0, ns
+	Now       ariadne.Time // the node's clock
+	Rand      Rand         // the node's random bytes
 
 	Procs   map[int]*Process // by pid; zombies included
 	Init    *Thread          // of process 1

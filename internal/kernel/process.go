@@ -17,13 +17,17 @@ const initPID = 1
 // DefaultTimerSlack is PR_GET_TIMERSLACK's first answer, in ns.
 const DefaultTimerSlack = 50000
 
+// AuxValue is an entry of the auxiliary vector (getauxval(3)).
+type AuxValue struct{ Kind, Value uint64 }
+
 // Process is a thread group. PIDs are virtual: in order of creation in the node,
 // from the same numbers as TIDs.
 type Process struct {
 	PID, PGID, SID int
 	Parent         *Process // nil for those the spec started
 	Node           *Node
-	Exe            string // path of the program, as the node sees it
+	Exe            string     // path of the program, as the node sees it
+	Aux            []AuxValue // what its auxiliary vector has else than Linux's
 	Args           []string
 	Cwd            string    // kept by chdir and fchdir, as the node sees it
 	Root           string    // what chroot made the root directory, as the node sees it; "": the node's
@@ -233,6 +237,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
+	c.Aux = p.Aux
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack

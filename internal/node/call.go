@@ -168,7 +168,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			return n.deliverSignals(th)
 		}
 		if tracee.CanTrapCPUID() && th.tr.TrappedCPUID() {
-			must(th.tr.SkipCPUID())
+			must(th.tr.SkipCPUID(n.cpuid))
 			n.keepAction(th, sig)
 			return true
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/processor"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
@@ -211,25 +212,38 @@ const (
 	atEUID        = 12
 	atGID         = 13
 	atEGID        = 14
+	atHWCAP       = 16
 	atSecure      = 23
 	atRandom      = 25
+	atHWCAP2      = 26
 	atSysinfoEHDR = 33
+	atMinSigStkSz = 51
 )
 
 // patchAuxv changes what Linux told the new program: where the vDSO is, and the
-// random bytes, and whom it runs as. It returns where Linux's own vDSO is.
+// random bytes, whom it runs as, and a fixed processor's features. It returns where Linux's
+// own vDSO is.
 func (n *Node) patchAuxv(th *thread, secure bool) (vdso uint64) {
 	c := &th.k.Proc.Cred
-	ids := map[uint64]int{atUID: c.UID.Real, atEUID: c.UID.Effective, atGID: c.GID.Real, atEGID: c.GID.Effective, atSecure: 0}
+	values := map[uint64]uint64{atUID: uint64(c.UID.Real), atEUID: uint64(c.UID.Effective), atGID: uint64(c.GID.Real), atEGID: uint64(c.GID.Effective), atSecure: 0}
 	if secure {
-		ids[atSecure] = 1
+		values[atSecure] = 1
 	}
+	if m := processor.Named(n.k.Processor); m != nil {
+		values[atHWCAP], values[atHWCAP2] = m.HWCAP(n.k.CPUs)
+		values[atMinSigStkSz] = processor.SignalStack
+	}
+	th.k.Proc.Aux = nil
 	write := func(addr uint64, b []byte) {
 		if e := th.tr.WriteMem(addr, b); e != 0 {
 			must(fmt.Errorf("thread %d: write the initial stack: %w", th.k.TID, e))
 		}
 	}
 	stack := words{th: th, at: th.tr.SP()}
+	set := func(kind, value uint64) { // of the entry that was just read
+		write(stack.at-8, binary.LittleEndian.AppendUint64(nil, value))
+		th.k.Proc.Aux = append(th.k.Proc.Aux, kernel.AuxValue{Kind: kind, Value: value})
+	}
 	for range stack.next() + 1 { // the arguments and NULL
 		stack.next()
 	}
@@ -246,13 +260,21 @@ func (n *Node) patchAuxv(th *thread, secure bool) (vdso uint64) {
 			write(value, b)
 		case atSysinfoEHDR:
 			vdso = value
-			write(stack.at-8, binary.LittleEndian.AppendUint64(nil, kernel.VDSOAddr))
+			set(kind, kernel.VDSOAddr)
 		default:
-			if id, known := ids[kind]; known && value != uint64(id) {
-				write(stack.at-8, binary.LittleEndian.AppendUint64(nil, uint64(id)))
+			if v, known := values[kind]; known && value != v {
+				set(kind, v)
 			}
 		}
 	}
+}
+
+// cpuid is what a program of the node is told of the processor.
+func (n *Node) cpuid(leaf, sub uint32) processor.Regs {
+	if m := processor.Named(n.k.Processor); m != nil {
+		return m.CPUID(leaf, sub, n.k.CPUs)
+	}
+	return processor.Hide(leaf, sub, tracee.CPUID(leaf, sub))
 }
 
 // words reads memory word by word, a page at a time.

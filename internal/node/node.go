@@ -207,6 +207,7 @@ func Start(cfg Config) *Node {
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed)
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
+	k.Processor = cfg.Spec.Processor
 	k.Files.User = def.User
 	k.Files.Disk = kernel.Disk{Limit: cmp.Or(def.Disk, kernel.DefaultDisk), Given: def.Disk > 0}
 	k.Addrs = def.Addrs

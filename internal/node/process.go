@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/processor"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
@@ -28,7 +29,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	})
 	cfg := sandbox.Config{
 		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Shown, Writable: n.def.Writable,
-		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Memory: n.k.Memory, Args: c.Args, Env: environment(n.def), User: n.def.User,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: environment(n.def), User: n.def.User,
 	}
 	var pid int
 	var err error

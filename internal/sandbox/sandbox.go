@@ -30,23 +30,25 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/processor"
 
 	"golang.org/x/sys/unix"
 )
 
 // Config says what to start. Paths are the node's unless said otherwise.
 type Config struct {
-	ID       ariadne.NodeID
-	Name     string                                  // of the node
-	HostName string                                  // default Name
-	SpecDir  string                                  // host directory shown as /spec, or ""
-	WorkDir  string                                  // host directory copied to /node, or ""
-	Links    []string                                // paths below SpecDir: links to them are made at the same place in /node
-	Shown    func(dir string) func(name string) bool // which names of a host directory are copied; nil: all
-	Writable []string
-	Hosts    []kernel.Host
-	CPUs     int   // default 1
-	Memory   int64 // bytes that it is shown to have; default kernel.MemTotal
+	ID        ariadne.NodeID
+	Name      string                                  // of the node
+	HostName  string                                  // default Name
+	SpecDir   string                                  // host directory shown as /spec, or ""
+	WorkDir   string                                  // host directory copied to /node, or ""
+	Links     []string                                // paths below SpecDir: links to them are made at the same place in /node
+	Shown     func(dir string) func(name string) bool // which names of a host directory are copied; nil: all
+	Writable  []string
+	Hosts     []kernel.Host
+	CPUs      int              // default 1
+	Processor *processor.Model // that it is shown; nil: one that is the same everywhere, whatever cpuid says
+	Memory    int64            // bytes that it is shown to have; default kernel.MemTotal
 
 	Args []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
 	Env  []string

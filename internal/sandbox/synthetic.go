@@ -149,6 +149,14 @@ func (l *layout) addMachine(cfg Config) error {
 		files[dir+"/topology/thread_siblings_list"] = fmt.Sprintln(i)
 		files[dir+"/topology/core_siblings_list"] = online
 		files[dir+"/cache/index0/coherency_line_size"] = "64\n"
+		if m := cfg.Processor; m != nil {
+			for name, data := range m.Caches(i, cpus) {
+				files[dir+"/cache/"+name] = data
+			}
+		}
+	}
+	if m := cfg.Processor; m != nil {
+		files["/proc/cpuinfo"] = m.Info(cpus)
 	}
 	for name, data := range files {
 		e := newFile(data)

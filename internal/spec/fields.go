@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"ariadne/internal/processor"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -45,6 +47,8 @@ var specFields = []field[specText]{
 		func(r *reader, s *specText, v *yaml.Node) { s.Seed = r.seed(v) }},
 	{"date", "What the nodes' real-time clocks show at first, as 2026-11-21 (ten minutes before that day ends in UTC, so that what was made on it is valid) or 2026-11-21T09:30:00Z; default 2023-11-14T22:13:20Z.",
 		schema{"type": "string"}, func(r *reader, s *specText, v *yaml.Node) { s.Date = r.date(v) }},
+	{"processor", "What programs are told of the processor: host, the real one without what is random (the default), or a fixed one with the features of a level of the x86-64 psABI, the same on all machines. Needs a machine that has these features and on which cpuid can be trapped (ariadne doctor).",
+		schema{"enum": processor.Names()}, setProcessor},
 	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
@@ -144,6 +148,17 @@ func setEnds(r *reader, s *specText, v *yaml.Node) {
 	s.EndsByTime = t.string == "time"
 	if !s.EndsByTime && t.string != "clients" {
 		r.fail(t.line, "ends: %q is neither clients nor time", t.string)
+	}
+}
+
+func setProcessor(r *reader, s *specText, v *yaml.Node) {
+	t := r.text(v)
+	switch {
+	case t.string == processor.Host:
+	case processor.Named(t.string) == nil:
+		r.fail(t.line, "processor: %q is none of %s", t.string, strings.Join(processor.Names(), ", "))
+	default:
+		s.Processor = t.string
 	}
 }
 

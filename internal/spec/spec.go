@@ -33,6 +33,7 @@ type Spec struct {
 	Nodes      []Node
 	Seed       uint64        // of random bytes, clock offsets and random walks
 	Date       time.Time     // of the real-time clocks at virtual time 0
+	Processor  string        // model that programs are told of (internal/processor); "": the real one
 	Latency    time.Duration // of every message; default 1 ms
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
 	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3

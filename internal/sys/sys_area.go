@@ -70,6 +70,8 @@ const (
 // again: it shows the real time.
 func sysArchPrctl(t *kernel.Thread, a Args) kernel.Result {
 	switch op := uint32(a[0]); {
+	case op >= archXcomp && op <= archXcompLast && t.Node().Processor != "":
+		// They tell of the real processor. As on a kernel without them.
 	case op >= ArchSetGS && op <= ArchGetGS, op >= archXcomp && op <= archXcompLast:
 		return kernel.Native
 	case op == archGetCPUID:

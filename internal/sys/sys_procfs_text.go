@@ -174,8 +174,10 @@ func cmdlineText(v *view) string { return v.real("cmdline") }
 func auxvText(v *view) string {
 	b := []byte(v.real("auxv"))
 	for i := 0; i+16 <= len(b); i += 16 {
-		if le.Uint64(b[i:]) == atSysinfoEHDR {
-			le.PutUint64(b[i+8:], kernel.VDSOAddr)
+		for _, x := range v.proc.Aux {
+			if le.Uint64(b[i:]) == x.Kind {
+				le.PutUint64(b[i+8:], x.Value)
+			}
 		}
 	}
 	return string(b)
@@ -524,6 +526,3 @@ func fdInfo(v *view, fd int) string {
 	}
 	return fmt.Sprintf("pos:\t%s\nflags:\t0%o\nmnt_id:\t20\nino:\t%d\n", pos, flags, ino)
 }
-
-// atSysinfoEHDR is AT_SYSINFO_EHDR of getauxval(3): where the vDSO is.
-const atSysinfoEHDR = 33

@@ -69,6 +69,9 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := canShow(s.Processor); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
 	if o.Nodes == nil {
 		o.Nodes = Processes{}
 	}
@@ -140,7 +143,7 @@ func (y *System) Header(execution int, dir string) (trace.Header, error) {
 		Version: y.version, Name: s.Name, Spec: path, SpecDigest: s.Digest,
 		Programs: y.Programs, Seed: s.Seed, Execution: execution,
 		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: faultsOf(s),
-		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date,
+		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date, Processor: s.Processor,
 	}, err
 }
 
@@ -243,7 +246,7 @@ var errNotFrozen error = &ariadne.SetupError{Err: errors.New("these nodes cannot
 // initial names the state in which node i is before its start.
 func (y *System) initial(i int) ariadne.Digest {
 	h := sha256.New()
-	fmt.Fprintf(h, "%x %d %d %d", y.Spec.Digest, y.Spec.Seed, y.Spec.Date.UnixNano(), i)
+	fmt.Fprintf(h, "%x %d %d %q %d", y.Spec.Digest, y.Spec.Seed, y.Spec.Date.UnixNano(), y.Spec.Processor, i)
 	for _, p := range y.Programs {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}

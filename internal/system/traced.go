@@ -43,7 +43,7 @@ func Traced(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*Syst
 		return nil, err
 	}
 	was := *s
-	was.Faults = faults
+	was.Faults, was.Processor = faults, t.Processor
 	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays
 	was.Limits.Steps, was.Limits.Time, was.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
 	return Open(ctx, &was, o)

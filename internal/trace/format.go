@@ -91,6 +91,9 @@ func appendHeader(b []byte, h *Header) []byte {
 	b = fmt.Appendf(b, "max-steps %d\n", h.MaxSteps)
 	b = fmt.Appendf(b, "max-time %s\n", h.MaxTime)
 	b = fmt.Appendf(b, "max-calls %d\n", h.MaxCalls)
+	if h.Processor != "" {
+		b = fmt.Appendf(b, "processor %s\n", quote(h.Processor))
+	}
 	b = fmt.Appendf(b, "date %s\n", h.Date.Format(time.RFC3339Nano))
 	return fmt.Appendf(b, "%s\n", columns)
 }
@@ -190,6 +193,12 @@ var headerLines = []struct {
 	{"max-steps", false, func(h *Header, f *fields) { h.MaxSteps = f.int() }},
 	{"max-time", false, func(h *Header, f *fields) { h.MaxTime = f.duration() }},
 	{"max-calls", false, func(h *Header, f *fields) { h.MaxCalls = f.int() }},
+	{"processor", true, func(h *Header, f *fields) {
+		if h.Processor != "" {
+			f.fail("a second processor")
+		}
+		h.Processor = f.word()
+	}},
 	{"date", false, func(h *Header, f *fields) { h.Date = f.date() }},
 }
 

@@ -57,6 +57,7 @@ type Header struct {
 	MaxTime    time.Duration // virtual time of one execution
 	MaxCalls   int           // system calls of one step
 	Date       time.Time     // of the real-time clocks at virtual time 0
+	Processor  string        // model that programs are told of; "": the real one
 }
 
 // Program is the file behind one command of one node.

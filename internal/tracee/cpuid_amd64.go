@@ -3,9 +3,13 @@
 package tracee
 
 import (
+	"encoding/binary"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
+
+	"ariadne/internal/processor"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,7 +17,7 @@ import (
 // A processor tells each program what it can do (the instruction cpuid), also what must
 // not be used here: random numbers that differ from run to run, transactions that abort
 // when they like. And it tells on which core it is asked. Where the kernel and the
-// processor can trap the instruction, it is answered here.
+// processor can trap the instruction, it is answered as internal/processor says.
 
 // archSetCPUID is ARCH_SET_CPUID of arch_prctl(2): 0 traps.
 const archSetCPUID = 0x1012
@@ -55,46 +59,48 @@ func trapOwnCPUID() {
 
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 
+func xgetbv() (low, high uint32)
+
 type leaf struct{ leaf, sub uint32 }
 
 var (
 	leavesMu sync.Mutex
-	leaves   = map[leaf][4]uint32{}
+	leaves   = map[leaf]processor.Regs{}
 )
 
-// answer is what programs are told. To ask the processor is dear in a virtual machine,
-// and for an executor's thread impossible.
-func answer(l leaf) [4]uint32 {
+// CPUID is what the processor answers. To ask it is dear in a virtual machine, and for an
+// executor's thread impossible.
+func CPUID(l, sub uint32) processor.Regs {
 	leavesMu.Lock()
 	defer leavesMu.Unlock()
-	r, ok := leaves[l]
+	r, ok := leaves[leaf{l, sub}]
 	if !ok {
-		told := make(chan [4]uint32)
+		told := make(chan processor.Regs)
 		go func() {
-			a, b, c, d := cpuid(l.leaf, l.sub)
-			told <- [4]uint32{a, b, c, d}
+			a, b, c, d := cpuid(l, sub)
+			told <- processor.Regs{a, b, c, d}
 		}()
-		r = hide(l, <-told)
-		leaves[l] = r
+		r = <-told
+		leaves[leaf{l, sub}] = r
 	}
 	return r
 }
 
-// hide takes out of an answer what is random and what depends on the core.
-func hide(l leaf, r [4]uint32) [4]uint32 {
-	const a, b, c, d = 0, 1, 2, 3
-	switch {
-	case l.leaf == 1:
-		r[b] &^= 0xff << 24 // number of the core
-		r[c] &^= 1 << 30    // rdrand
-	case l.leaf == 7 && l.sub == 0:
-		r[b] &^= 1<<4 | 1<<11 | 1<<18 // hle, rtm, rdseed
-		r[c] &^= 1 << 22              // rdpid, which tells the core
-		r[d] &^= 1<<11 | 1<<13        // what rtm does, and does not
-	case l.leaf == 0xb, l.leaf == 0x1f:
-		r[d] = 0 // number of the core
-	case l.leaf == 0x8000001e:
-		r[a], r[b], r[c] = 0, r[b]&^0xff, r[c]&^0xff // of the core and its node
+// Processor is what is to be known of this machine's processor.
+func Processor() processor.Real {
+	r := processor.Real{CPUID: CPUID}
+	const osxsave = 1 << 27
+	if CPUID(1, 0)[2]&osxsave != 0 {
+		low, high := xgetbv()
+		r.XCR0 = uint64(low) | uint64(high)<<32
+	}
+	if b, err := os.ReadFile("/proc/self/auxv"); err == nil {
+		const atMinSigStkSz = 51
+		for ; len(b) >= 16; b = b[16:] {
+			if binary.LittleEndian.Uint64(b) == atMinSigStkSz {
+				r.SignalStack = binary.LittleEndian.Uint64(b[8:])
+			}
+		}
 	}
 	return r
 }
@@ -106,8 +112,8 @@ func (t *Thread) TrappedCPUID() bool {
 }
 
 // SkipCPUID gives the trapped instruction its result.
-func (t *Thread) SkipCPUID() error {
-	r := answer(leaf{uint32(t.regs.Rax), uint32(t.regs.Rcx)})
+func (t *Thread) SkipCPUID(answer func(leaf, sub uint32) processor.Regs) error {
+	r := answer(uint32(t.regs.Rax), uint32(t.regs.Rcx))
 	t.regs.Rip += 2
 	t.regs.Rax, t.regs.Rbx, t.regs.Rcx, t.regs.Rdx = uint64(r[0]), uint64(r[1]), uint64(r[2]), uint64(r[3])
 	return t.storeRegs()

@@ -12,6 +12,14 @@ static void who(void)
 	MUST(getresgid(&gr, &ge, &gs));
 	printf("%d %d %d, %d %d %d\n", r, e, s, gr, ge, gs);
 	printf("aux %lu %lu, %lu %lu, secure %lu\n", getauxval(AT_UID), getauxval(AT_EUID), getauxval(AT_GID), getauxval(AT_EGID), getauxval(AT_SECURE));
+	unsigned long aux[2];
+	int fd = open("/proc/self/auxv", O_RDONLY);
+	if (fd < 0)
+		perror("auxv");
+	while (fd >= 0 && read(fd, aux, sizeof aux) == sizeof aux)
+		if ((aux[0] >= AT_UID && aux[0] <= AT_EGID) || aux[0] == AT_SECURE)
+			printf("auxv %lu: %lu\n", aux[0], aux[1]);
+	close(fd);
 	printf("dumpable %d, pdeathsig %d\n", prctl(PR_GET_DUMPABLE), ({ int x; prctl(PR_GET_PDEATHSIG, &x); x; }));
 	printf("LD_LIBRARY_PATH %s\n", getenv("LD_LIBRARY_PATH") ?: "none");
 	TRY("roots", O_RDONLY);
