@@ -128,6 +128,10 @@ type Input struct {
 	// timer's deadline. The node's clock becomes max(its clock, At).
 	At      Time
 	Message *Message // with Deliver
+	// Vary is what is to be different in the step. The node comes to the places one after the
+	// other; those that it does not come to change nothing, which Output.Places shows.
+	Vary Variation
+	Draw *Draw // or nil
 }
 
 // LogLine is one line that a node wrote to standard output or standard error.
@@ -213,6 +217,10 @@ type Output struct {
 	// Files are what the node has learnt of the host's files, by path, each told once: in
 	// the step in which it first asked. The digest does not cover them.
 	Files []File
+	// Places are the visible operations of the step at which something else could have
+	// happened, in order. Nodes list them where the spec has a budget for such things: whether
+	// any of it is left does not matter.
+	Places []Place
 }
 
 // File is something that a node has learnt of a file of the host. The path is as nodes
@@ -288,6 +296,7 @@ type Action struct {
 	Node NodeID
 	Flow Flow // with ActDeliver
 	Seq  int  // with ActDeliver
+	Vary Variation
 }
 
 // Step is one applied action with what came of it.

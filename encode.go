@@ -14,7 +14,9 @@ import (
 // It is field after field, in the order of the declaration. Numbers are varints as short
 // as they can be, small enumerations one byte, what is random or a hash of fixed length,
 // texts and lists have their lengths before them, and what may be missing has a byte 0 or
-// 1. A list that is empty and one that is nil are the same.
+// 1. A list that is empty and one that is nil are the same. What has to do with variations
+// stands at the end, announced by further bits of such a byte: what goes undisturbed has the
+// encoding that it had before there were any.
 //
 // AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary
 // implements encoding.BinaryUnmarshaler; it takes exactly what AppendBinary gives, and
@@ -23,9 +25,15 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
-	b = appendBool(b, in.Message != nil)
+	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2))
 	if in.Message != nil {
 		b = in.Message.append(b)
+	}
+	if in.Vary != "" {
+		b = appendText(b, in.Vary)
+	}
+	if in.Draw != nil {
+		b = appendTexts(appendInt(b, in.Draw.Nth), in.Draw.Kinds)
 	}
 	return b, nil
 }
@@ -33,9 +41,18 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
-	if d.bool() {
+	has := d.bits(3)
+	if has&1 != 0 {
 		in.Message = new(Message)
 		in.Message.read(&d)
+	}
+	if has&2 != 0 {
+		if in.Vary = Variation(d.text()); in.Vary == "" {
+			d.fail(errCanonical)
+		}
+	}
+	if has&4 != 0 {
+		in.Draw = &Draw{d.int(), readTexts(&d)}
 	}
 	return d.end("input")
 }
@@ -114,7 +131,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = appendBool(b, o.Ended)
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -145,6 +162,16 @@ func (o *Output) append(b []byte) []byte {
 		b = appendText(b, o.Files[i].Path)
 		b = append(b, byte(o.Files[i].Use))
 	}
+	if len(o.Places) == 0 {
+		return b
+	}
+	b = appendLen(b, len(o.Places))
+	for i := range o.Places {
+		p := &o.Places[i]
+		b = appendText(b, p.Name)
+		b = appendTexts(b, p.Alternatives)
+		b = appendText(b, p.Taken)
+	}
 	return b
 }
 
@@ -155,12 +182,17 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 }
 
 func (o *Output) read(d *decoder) {
+	has := byte(0)
+	ended := func() bool {
+		has = d.bits(2)
+		return has&1 != 0
+	}
 	*o = Output{
 		Messages: readList(d, func() (m Message) { m.read(d); return m }),
 		Logs:     readList(d, func() LogLine { return LogLine{Time(d.int64()), d.int(), d.int(), string(d.text())} }),
 		Exits:    readList(d, func() Exit { return Exit{Time(d.int64()), d.int(), d.int(), d.int()} }),
 		Clock:    Time(d.int64()), Deadline: Time(d.int64()), Timer: string(d.text()),
-		Calm: Time(d.int64()), Done: d.bool(), Ended: d.bool(), Calls: d.int(),
+		Calm: Time(d.int64()), Done: d.bool(), Ended: ended(), Calls: d.int(),
 		Digest:       d.digest(),
 		CallTrace:    readList(d, func() CallRecord { return CallRecord{d.int(), d.int(), d.int64(), d.uint64()} }),
 		Unreplayable: d.bool(), Cut: string(d.text()), Diverged: string(d.text()),
@@ -170,6 +202,12 @@ func (o *Output) read(d *decoder) {
 		}),
 		Files: readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} }),
 	}
+	if has&2 != 0 {
+		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
+		if o.Places == nil {
+			d.fail(errCanonical)
+		}
+	}
 }
 
 func (s *Step) AppendBinary(b []byte) ([]byte, error) {
@@ -178,6 +216,7 @@ func (s *Step) AppendBinary(b []byte) ([]byte, error) {
 	b = appendInt(b, s.Action.Node)
 	b = s.Action.Flow.append(b)
 	b = appendInt(b, s.Action.Seq)
+	b = appendText(b, s.Action.Vary)
 	b = appendText(b, s.Name)
 	b = appendInt(b, s.At)
 	return s.Output.append(b), nil
@@ -188,7 +227,8 @@ func (s *Step) UnmarshalBinary(b []byte) error {
 	s.Index = d.int()
 	s.Action.Kind, s.Action.Node = ActionKind(d.byte()), NodeID(d.int())
 	s.Action.Flow.read(&d)
-	s.Action.Seq, s.Name, s.At = d.int(), string(d.text()), Time(d.int64())
+	s.Action.Seq, s.Action.Vary = d.int(), Variation(d.text())
+	s.Name, s.At = string(d.text()), Time(d.int64())
 	s.Output.read(&d)
 	return d.end("step")
 }
@@ -218,8 +258,24 @@ func appendInt[T ~int | ~int64](b []byte, v T) []byte { return binary.AppendVari
 
 func appendLen(b []byte, n int) []byte { return binary.AppendUvarint(b, uint64(n)) }
 
-func appendText[T string | []byte](b []byte, s T) []byte {
+func appendText[T ~string | []byte](b []byte, s T) []byte {
 	return append(appendLen(b, len(s)), s...)
+}
+
+func appendTexts(b []byte, all []string) []byte {
+	b = appendLen(b, len(all))
+	for _, s := range all {
+		b = appendText(b, s)
+	}
+	return b
+}
+
+// bit is a byte in which bit n is v.
+func bit(v bool, n int) byte {
+	if v {
+		return 1 << n
+	}
+	return 0
 }
 
 func appendBool(b []byte, v bool) []byte {
@@ -249,7 +305,7 @@ var (
 	errShort     = errors.New("it ends too early")
 	errLong      = errors.New("something follows its end")
 	errNumber    = errors.New("a number is not written as it should be")
-	errCanonical = errors.New("a byte should be 0 or 1")
+	errCanonical = errors.New("a byte has bits that mean nothing")
 	errAddr      = errors.New("bad address")
 )
 
@@ -289,12 +345,15 @@ func (d *decoder) byte() byte {
 	return 0
 }
 
-func (d *decoder) bool() bool {
+func (d *decoder) bool() bool { return d.bits(1) == 1 }
+
+// bits is a byte with n of them.
+func (d *decoder) bits(n int) byte {
 	b := d.byte()
-	if b > 1 {
+	if b >= 1<<n {
 		d.fail(errCanonical)
 	}
-	return b == 1
+	return b
 }
 
 // skip leaves behind a varint of so many bytes, as encoding/binary has read it.
@@ -352,6 +411,10 @@ func readList[T any](d *decoder, read func() T) (all []T) {
 		all = append(all, read())
 	}
 	return all
+}
+
+func readTexts(d *decoder) []string {
+	return readList(d, func() string { return string(d.text()) })
 }
 
 func (d *decoder) digest() (g Digest) {

@@ -83,6 +83,8 @@ type Call struct {
 	Args [6]uint64
 	// InCall: the thread stands in this call (else it is in user code).
 	InCall bool
+	// Passed: what else could have happened at its entry did not (internal/node).
+	Passed bool
 }
 
 // Wait is what a thread in a blocking call remembers between runs of its

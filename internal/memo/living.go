@@ -76,6 +76,8 @@ func (l *Living) Transition(from *Local, in world.Input) (*Transition, error) {
 		c.Stepping += took
 		c.Step.enter(took)
 	})
+	// A variation that was drawn, or that is of a trace of other programs, is what came of it.
+	in.Vary, in.Draw = out.Variation(), nil
 	t, err := transition(l.system, from, in, out)
 	if err != nil {
 		return nil, err

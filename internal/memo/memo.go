@@ -204,6 +204,9 @@ func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transi
 // transition makes the value; it must keep to the world's contract.
 func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
 	effect, err := y.Effect(l.Node, l.Clock, in, &out)
+	if err == nil && in.Vary != out.Variation() && !out.Unreplayable {
+		err = fmt.Errorf("its step was to be varied by %q, and was by %q", in.Vary, out.Variation())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}
@@ -234,6 +237,10 @@ func (t *Transition) bytes() int64 {
 	}
 	for i := range t.Output.Logs {
 		n += 48 + int64(len(t.Output.Logs[i].Text))
+	}
+	for i := range t.Output.Places {
+		p := &t.Output.Places[i]
+		n += 64 + int64(len(p.Name)) + 24*int64(len(p.Alternatives))
 	}
 	return n + 40*int64(len(t.Output.Exits))
 }

@@ -47,6 +47,9 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 // again, and reports whether th goes on running.
 func (n *Node) call(th *thread) bool {
 	k := th.k
+	if e := n.vary(th); e != 0 {
+		return n.failCall(th, e)
+	}
 	n.askCall(th)
 	r := sys.Handle(k)
 	if len(n.k.Used)+len(n.k.Asked) > 0 {

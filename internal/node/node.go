@@ -62,6 +62,7 @@ type Node struct {
 	calm     ariadne.Time // Output.Calm of the last step
 	house    ariadne.Time // how long after its beginning that is
 	step     step
+	failing  alternatives // what the spec lets fail
 	watch    *watchdog
 	started  bool
 }
@@ -133,6 +134,7 @@ type step struct {
 	stream       stream
 	trace        []ariadne.CallRecord
 	memory       memoryHash
+	course       ariadne.Course
 	unreplayable bool
 	diverged     string
 	cut          string
@@ -220,7 +222,7 @@ func Start(cfg Config) *Node {
 	}
 	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
-	return &Node{cfg: cfg, def: def, k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	return &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 }
 
 // RecordCalls says whether outputs have their CallTrace from now on, this node's
@@ -264,7 +266,7 @@ func (n *Node) Close() (err error) {
 // Apply gives the node an input and runs it until every thread waits.
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
-	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}}
+	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in)}
 	n.enter()
 	if n.interrupted() {
 		return out, ariadne.ErrInterrupted
@@ -382,6 +384,7 @@ func (n *Node) output() ariadne.Output {
 		Calm:         n.calm,
 		Refusals:     k.Refusals,
 		Files:        n.usedFiles(),
+		Places:       n.step.course.Places,
 	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {

@@ -17,6 +17,7 @@ import (
 // be told each step (Watch).
 //
 // Of what is possible it takes the action that comes first in the rest of the trace.
+// A step is varied as the trace says, as far as the node comes to the same places.
 // What the trace does not have happens when it is due. A timer passes a message only
 // when the trace has that message late too, or sends it and never delivers it. A
 // system that has not changed thus goes exactly as the trace says.
@@ -48,7 +49,8 @@ type Loose struct {
 // wanted is a step of the trace.
 type wanted struct {
 	step   trace.Step
-	action ariadne.Action
+	action ariadne.Action // undisturbed
+	vary   ariadne.Variation
 	known  bool // its nodes exist
 	late   bool // something that was due after it came first
 	taken  bool
@@ -71,7 +73,9 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 	var latest wanted
 	for i, s := range t.Steps {
 		a, err := l.names.Parse(s.Action)
-		e := wanted{step: s, action: a, known: err == nil}
+		e := wanted{step: s, vary: a.Vary, known: err == nil}
+		a = undisturbed(a)
+		e.action = a
 		if e.known {
 			e.late = i > 0 && e.before(&latest)
 			if !e.late {
@@ -149,6 +153,9 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 		l.left = &Departure{Step: p.Len() + 1, TraceStep: l.want[l.next].step.Index, Wanted: l.want[l.next].step.Action,
 			Enabled: list(l.names, enabled), Took: l.names.Action(enabled[choice].Action())}
 	}
+	if position != unknown && l.want[position].vary != "" {
+		choice, _ = p.Vary(choice, l.want[position].vary)
+	}
 	return choice, true
 }
 
@@ -222,6 +229,10 @@ func overtakes(a ariadne.Action) bool { return world.KindOf(a.Kind).Overtakes }
 // the execution sends another number in that step, the first so many of those on
 // connections that the trace has are taken to be the trace's.
 func (l *Loose) Watch(s ariadne.Step) {
+	if l.after >= 0 && l.left == nil && l.want[l.after].vary != s.Action.Vary {
+		w := &l.want[l.after].step
+		l.left = &Departure{Step: s.Index, TraceStep: w.Index, Wanted: w.Action, Enabled: s.Name, Took: s.Name}
+	}
 	traced := 0 // messages that the trace sends in this step
 	if l.after >= 0 {
 		traced = l.trace.Steps[l.after].Messages

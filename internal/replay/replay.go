@@ -81,12 +81,24 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	want := r.Trace.Steps[r.next]
 	a, err := r.names().Parse(want.Action)
 	for i := range enabled {
-		if err == nil && enabled[i].Action() == a {
+		if err != nil || enabled[i].Action() != undisturbed(a) {
+			continue
+		}
+		if a.Vary == "" {
 			return i, true
+		}
+		if event, ok = p.Vary(i, a.Vary); ok {
+			return event, true
 		}
 	}
 	r.mismatch = r.notEnabled(want, enabled, err)
 	return 0, false
+}
+
+// undisturbed is an action without its variation.
+func undisturbed(a ariadne.Action) ariadne.Action {
+	a.Vary = ""
+	return a
 }
 
 // End implements strategy.Explorer.

@@ -24,6 +24,20 @@ type StepEvent struct {
 	Logs     []LogEvent  `json:"logs,omitempty"`
 	Exits    []ExitEvent `json:"exits,omitempty"`
 	AtNS     int64       `json:"at_ns"`
+	Vary     []Choice    `json:"vary,omitempty"`
+}
+
+// Choice is what happened otherwise within a step.
+type Choice struct {
+	Alternative string `json:"alternative"` // "fail:EIO"
+	Place       string `json:"place"`       // "7/fsync:/node/wal#2"
+}
+
+func choices(v ariadne.Variation) (all []Choice) {
+	for _, c := range v.Choices() {
+		all = append(all, Choice(c))
+	}
+	return all
 }
 
 // LogEvent is a line that a node wrote.
@@ -48,7 +62,7 @@ type ExitEvent struct {
 func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
 	o := &s.Output
 	e := StepEvent{Event: "step", Step: s.Index, At: Seconds(s.At), AtNS: int64(s.At), Node: nodes[s.Action.Node], Action: s.Name,
-		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages)}
+		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary)}
 	for _, l := range o.Logs {
 		e.Logs = append(e.Logs, LogEvent{Seconds(l.At), l.Stream, l.PID, l.Text, int64(l.At)})
 	}
@@ -101,6 +115,7 @@ type recordedStep struct {
 	Polling      string            `json:"polling,omitempty"`
 	Unheeded     bool              `json:"unheeded,omitempty"`
 	Fatal        string            `json:"fatal,omitempty"`
+	Vary         []Choice          `json:"vary,omitempty"`
 }
 
 type recordedMessage struct {
@@ -120,7 +135,7 @@ func StepLine(s ariadne.Step, nodes []string) []byte {
 	o := &s.Output
 	j := recordedStep{Step: s.Index, At: s.At, Node: nodes[s.Action.Node], Action: s.Name, Digest: o.Digest.String(),
 		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done, Ended: o.Ended,
-		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal}
+		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal, Vary: choices(s.Action.Vary)}
 	if o.Deadline != ariadne.Never {
 		j.Deadline = &o.Deadline
 	}

@@ -233,6 +233,11 @@ func describe(m ariadne.Message, late string) string {
 	return b.String()
 }
 
+// choice says what happened otherwise, and where: "fail EIO at 7/fsync:/node/wal#2".
+func choice(c ariadne.Choice) string {
+	return strings.Replace(c.Alternative, ":", " ", 1) + " at " + c.Place
+}
+
 // outputRows say what came of a step, but for messages, which show at their delivery.
 func outputRows(s ariadne.Step) []row {
 	var rows []row
@@ -240,6 +245,9 @@ func outputRows(s ariadne.Step) []row {
 		rows = append(rows, row{at: at, node: s.Action.Node, from: ariadne.NoNode, kind: kind, text: fmt.Sprintf(format, args...)})
 	}
 	o := &s.Output
+	for _, c := range s.Action.Vary.Choices() {
+		add(s.At, alarmRow, "%s", choice(c))
+	}
 	for _, l := range o.Logs {
 		add(l.At, logRow, "%s", l.Text)
 	}

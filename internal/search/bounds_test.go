@@ -73,7 +73,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 			}
 			var next space.State
 			next.CopyFrom(at)
-			by, err := x.Space.Step(&next, e)
+			by, err := x.Space.Step(&next, &e)
 			if err != nil {
 				t.Fatal(err)
 			}

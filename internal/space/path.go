@@ -1,6 +1,8 @@
 package space
 
 import (
+	"slices"
+
 	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
@@ -26,14 +28,17 @@ type Path struct {
 	root   int // steps of the approach
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
+	err         error // why nothing can be pushed
 }
 
 // Frame is a state on a path.
 type Frame struct {
 	State State
 	// Enabled are the events among which there is a choice: those that the bounds
-	// leave, in order of time.
+	// leave. The first Plain of them are undisturbed, in order of time; then come their
+	// variations, as far as these are known (Space.Variations).
 	Enabled []world.Event
+	Plain   int
 	// Unnatural: the bounds have taken away the natural event, that which comes first in
 	// time. All that they leave deviates from it.
 	Unnatural bool
@@ -56,7 +61,10 @@ type Frame struct {
 }
 
 // Deviates reports whether event i of Enabled is not the natural one.
-func (f *Frame) Deviates(i int) bool { return i > 0 || f.Unnatural }
+func (f *Frame) Deviates(i int) bool {
+	e := &f.Enabled[i]
+	return f.Unnatural || i > 0 && (e.Vary != "" || !e.SameInput(&f.Enabled[0]))
+}
 
 // Bounds keep a search small. The zero value bounds nothing.
 type Bounds struct {
@@ -111,7 +119,7 @@ func NewPath(p *Space, b Bounds) *Path {
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
 	}
-	path.open(f)
+	path.err = path.open(f)
 	return path
 }
 
@@ -150,6 +158,9 @@ func (p *Path) Cut(n int) { p.n = p.root + n + 1 - p.gone }
 
 // Push appends the step that event i of the last frame's Enabled means.
 func (p *Path) Push(i int) error {
+	if p.err != nil {
+		return p.err
+	}
 	if p.n == 2 && p.space.Restart != nil {
 		p.frames[0], p.frames[1] = p.frames[1], p.frames[0]
 		p.n, p.gone = 1, p.gone+1
@@ -160,13 +171,18 @@ func (p *Path) Push(i int) error {
 	from, to := &p.frames[p.n-1], &p.frames[p.n]
 	from.Taken = i
 	to.State.CopyFrom(&from.State)
-	t, err := p.space.Step(&to.State, from.Enabled[i])
+	t, err := p.space.Step(&to.State, &from.Enabled[i])
 	if err != nil {
 		return err
 	}
 	kind := from.Enabled[i].Kind
 	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
 	to.kinds[kind]++
+	for k, n := range from.Enabled[i].Costs() {
+		if ariadne.ActionKind(k) != kind {
+			to.kinds[k] += int32(n)
+		}
+	}
 	if from.Deviates(i) {
 		to.Deviations++
 		if world.KindOf(kind).Overtakes {
@@ -181,25 +197,25 @@ func (p *Path) Push(i int) error {
 		p.approaching, p.root = false, p.Steps()
 		to.kinds = [len(to.kinds)]int32{}
 	}
-	p.open(to)
-	return nil
+	return p.open(to)
 }
 
 // Outlast appends the natural step, whatever the bounds are.
 func (p *Path) Outlast() error {
 	f := p.Last()
 	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
+	f.Plain = len(f.Enabled)
 	return p.Push(0)
 }
 
 // Withdraw takes off what Outlast has appended to the first n steps.
 func (p *Path) Withdraw(n int) {
 	p.Cut(n)
-	p.open(p.Last())
+	p.err = p.open(p.Last())
 }
 
 // open computes among what there is a choice in a frame.
-func (p *Path) open(f *Frame) {
+func (p *Path) open(f *Frame) error {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
 	f.Late = false
 	for n := len(all); p.bounds.Time > 0 && n > 0 && all[n-1].At > p.bounds.Time; n-- {
@@ -214,7 +230,55 @@ func (p *Path) open(f *Frame) {
 			f.Unnatural = true
 		}
 	}
-	f.Enabled, f.Bounded = kept, len(kept) < len(all)
+	f.Enabled, f.Bounded, f.Plain = kept, len(kept) < len(all), len(kept)
+	if p.approaching || !f.State.Varies() {
+		return nil
+	}
+	var err error
+	for i := 0; i < f.Plain && err == nil; i++ {
+		if p.bounds.Deviations.Reached(f.Deviations) {
+			f.Bounded = true
+			break
+		}
+		f.Enabled, err = p.space.Variations(&f.State, &f.Enabled[i], f.Enabled)
+	}
+	f.Enabled = slices.DeleteFunc(f.Enabled, func(e world.Event) bool {
+		cut := e.Vary != "" && !p.allowsCosts(f, &e)
+		f.Bounded = f.Bounded || cut
+		return cut
+	})
+	return err
+}
+
+// allowsCosts reports whether the bounds on kinds leave a variation.
+func (p *Path) allowsCosts(f *Frame, e *world.Event) bool {
+	for k, n := range e.Costs() {
+		if most, ok := p.bounds.Kinds[k].N(); ok && n > 0 && int(f.kinds[k])+int(n) > most {
+			return false
+		}
+	}
+	return true
+}
+
+// Vary appends to the last frame's Enabled its event i with a variation, and returns its
+// place there; not ok: the budgets do not allow it. It is for who knows that the node will
+// come to the places.
+func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
+	f := p.Last()
+	e, err := f.Enabled[i].With(v)
+	if err != nil || !f.State.Affords(&e) {
+		return i, false
+	}
+	f.Enabled = append(f.Enabled, e)
+	return len(f.Enabled) - 1, true
+}
+
+// Draw appends likewise event i varied at its nth alternative, which will turn out when the
+// node has come there. It is for nodes that live.
+func (p *Path) Draw(i, nth int) (event int) {
+	f := p.Last()
+	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], nth))
+	return len(f.Enabled) - 1
 }
 
 // allows reports whether the bounds leave the event of a frame that is the i-th in
@@ -283,7 +347,7 @@ func (p *Path) Step(i int) ariadne.Step {
 // StepOf is a transition, as step i of a path.
 func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) ariadne.Step {
 	a, name := e.Action(), by.Action
-	if world.KindOf(e.Kind).Fault != "" { // what the node is given is nothing of its own
+	if e.IsFault() { // what the node is given is nothing of its own
 		name = p.space.System.Names().Action(a)
 	}
 	return ariadne.Step{Index: i, Action: a, Name: name, At: by.Input.At, Output: by.Output}

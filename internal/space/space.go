@@ -41,6 +41,7 @@ type Space struct {
 	// and each path begins with Restart.
 	Restart func() error
 	roots   []*memo.Local
+	before  world.State // scratch memory of Variations
 }
 
 // State is a global state.
@@ -77,10 +78,14 @@ func (s *State) CopyFrom(t *State) {
 	s.Locals = append(s.Locals[:0], t.Locals...)
 }
 
-// Step makes an event of System.Enabled happen. After an error s is of no use.
-func (p *Space) Step(s *State, e world.Event) (*memo.Transition, error) {
-	in := p.System.Take(&s.State, e)
+// Step makes an event of System.Enabled happen, or a variation of one. Where nodes live e then
+// has the variation that came of it. After an error s is of no use.
+func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
+	in := p.System.Take(&s.State, *e)
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
+	if err == nil && p.Restart != nil {
+		err = s.Settle(e, t.Input.Vary)
+	}
 	if err == nil {
 		err = p.System.Absorb(&s.State, e.Node, e.At, t.To.Name, &t.Effect)
 	}
@@ -89,4 +94,37 @@ func (p *Space) Step(s *State, e world.Event) (*memo.Transition, error) {
 	}
 	s.Locals[e.Node] = t.To
 	return t, nil
+}
+
+// Variations appends to events those that event e of s can be varied to within the budgets, in
+// the order of their places; of each those first that it can be varied to further. What e itself does is executed
+// if it is not known yet, and with it what may be varied further: so which variations there are does not
+// depend on what was explored before. Where nodes live nobody can know them.
+func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]world.Event, error) {
+	if p.Restart != nil || !s.Varies() {
+		return events, nil
+	}
+	p.before.CopyFrom(&s.State)
+	in := p.System.Take(&p.before, *e)
+	t, err := p.Source.Transition(s.Locals[e.Node], in)
+	if err != nil || t.Output.Cut != "" {
+		return events, err
+	}
+	choices := e.Choices() + 1
+	for _, c := range t.Output.More() {
+		v, err := e.And(c)
+		if err != nil {
+			return events, err
+		}
+		if !s.Affords(&v) {
+			continue
+		}
+		events = append(events, v)
+		if choices < p.System.Rules().Together() {
+			if events, err = p.Variations(s, &v, events); err != nil {
+				return events, err
+			}
+		}
+	}
+	return events, nil
 }

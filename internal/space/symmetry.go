@@ -131,6 +131,9 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 		if given != nil {
 			h = h.Plus(y.message(p, given, way))
 		}
+		if e.Vary != "" {
+			h = h.Plus(e.VaryHash())
+		}
 		b.step = append(b.step, h)
 	}
 	y.compare(p, n)

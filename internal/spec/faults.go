@@ -8,7 +8,7 @@ import (
 )
 
 // faultFields are those of all kinds of faults.
-var faultFields = func() (all []field[world.Faults]) {
+var faultFields = func() (all []field[specText]) {
 	for _, k := range world.Kinds() {
 		if kind := world.KindOf(k); kind.Fault != "" {
 			all = append(all, faultField(k, kind))
@@ -17,7 +17,12 @@ var faultFields = func() (all []field[world.Faults]) {
 	return all
 }()
 
-func faultField(k ariadne.ActionKind, kind *world.Kind) field[world.Faults] {
-	return field[world.Faults]{kind.Name, kind.Fault + ", at most.", schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults},
-		func(r *reader, into *world.Faults, v *yaml.Node) { into[k] = uint8(r.count(v, 0, world.MaxFaults)) }}
+// faultField is a number, or that with more to say.
+func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
+	f := field[specText]{kind.Name, kind.Fault + ", at most.", schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults},
+		func(r *reader, into *specText, v *yaml.Node) { into.Faults[k] = uint8(r.count(v, 0, world.MaxFaults)) }}
+	if k == world.Fail {
+		f.schema, f.set = schema{"anyOf": []schema{f.schema, {"$ref": "#/$defs/fail"}}}, setFail
+	}
+	return f
 }

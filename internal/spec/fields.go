@@ -53,7 +53,7 @@ var specFields = []field[specText]{
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
 	{"faults", "How many faults of each kind there may be in one execution; default none.", schema{"$ref": "#/$defs/faults"},
-		func(r *reader, s *specText, v *yaml.Node) { readFields(r, faultFields, &s.Faults, v) }},
+		func(r *reader, s *specText, v *yaml.Node) { readFields(r, faultFields, s, v) }},
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
 	{"ends", "How executions are meant to end: clients (the default) when the clients are done or nothing is left to happen, time also at limits.time. A check whose executions are nearly all cut off by a limit is inconclusive.",
@@ -102,8 +102,9 @@ var nodeFields = []field[nodeText]{
 // specText is a spec whose nodes are as written.
 type specText struct {
 	*Spec
-	nodes   []nodeText
-	explore exploreText
+	nodes     []nodeText
+	explore   exploreText
+	failNodes []text
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

@@ -13,12 +13,15 @@ type Event struct {
 	Packet *Packet      // of a delivery
 	Node   ariadne.NodeID
 	Kind   ariadne.ActionKind
-	flight int // index in State.Flight, of a delivery
+	Vary   ariadne.Variation
+	Draw   *ariadne.Draw // or nil
+	costs  Faults        // of Vary
+	flight int           // index in State.Flight, of a delivery
 }
 
 // Action is the event without its time.
 func (e *Event) Action() ariadne.Action {
-	a := ariadne.Action{Kind: e.Kind, Node: e.Node}
+	a := ariadne.Action{Kind: e.Kind, Node: e.Node, Vary: e.Vary}
 	if e.Packet != nil {
 		a.Flow, a.Seq = e.Packet.Flow, e.Packet.Seq
 	}
@@ -26,14 +29,9 @@ func (e *Event) Action() ariadne.Action {
 }
 
 // SameAction reports whether both are the same action: e.Action() == f.Action().
-func (e *Event) SameAction(f *Event) bool {
-	if e.Kind != f.Kind || e.Node != f.Node || (e.Packet == nil) != (f.Packet == nil) {
-		return false
-	}
-	return e.Packet == f.Packet || e.Packet.Seq == f.Packet.Seq && e.Packet.SameFlow(f.Packet)
-}
+func (e *Event) SameAction(f *Event) bool { return e.Vary == f.Vary && e.SameInput(f) }
 
-// Enabled appends to events what may happen next in s, in order of time; at the
+// Enabled appends to events what may happen next in s undisturbed, in order of time; at the
 // same time starts before deliveries before timers, then by node, then by flow.
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)

@@ -95,10 +95,27 @@ func (f *Flying) hash() Hash {
 
 // Key stands for an input among all inputs.
 func (in Input) Key() Hash {
-	if in.Packet == nil {
-		return mix(uint64(in.Kind), uint64(in.At), 0)
+	key := mix(uint64(in.Kind), uint64(in.At), 0)
+	if in.Packet != nil {
+		key = mix(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
 	}
-	return mix(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
+	if in.Vary != "" {
+		key = key.Plus(hashOfText(string(in.Vary)))
+	}
+	return key
+}
+
+func hashOfText(s string) Hash {
+	d := sha256.Sum256([]byte(s))
+	return Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}
+}
+
+// VaryHash stands for the event's variation.
+func (e *Event) VaryHash() Hash {
+	if e.Vary == "" {
+		return Hash{}
+	}
+	return hashOfText(string(e.Vary))
 }
 
 // SameDelivery reports whether the delivery of both to one node is the same action.

@@ -23,6 +23,9 @@ type Kind struct {
 	// Fault is what the budget of a kind of fault counts: an execution has at most so many of
 	// its events, none unless its rules say so, and none of them is natural. "": it is no fault.
 	Fault string
+	// Within: it has no events of its own. It is a choice within the steps of others
+	// (ariadne.Choice), and what follows is not there.
+	Within bool
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
@@ -70,11 +73,13 @@ func KindNamed(name string) (ariadne.ActionKind, bool) {
 	return ariadne.ActionKind(max(i, 0)), i >= 0
 }
 
-// KindNames lists their names, as in "a, b or c".
+// KindNames lists the names of those that have events, as in "a, b or c".
 func KindNames() string {
 	var names []string
 	for _, k := range Kinds() {
-		names = append(names, kinds[k].Name)
+		if !kinds[k].Within {
+			names = append(names, kinds[k].Name)
+		}
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
@@ -119,8 +124,8 @@ type Footprint struct {
 	// Takes is the message that it delivers, or nil. Leaves: it stays in flight all the same.
 	Takes  *Packet
 	Leaves bool
-	// Fault is the kind whose budget it takes from, or 0.
-	Fault ariadne.ActionKind
+	// Costs is what it takes of budgets.
+	Costs Faults
 	// Slack is how much later than another node's deadline it may happen.
 	Slack time.Duration
 	// StartSlack is how much later than another node's start it may happen.
@@ -135,11 +140,33 @@ type Footprint struct {
 
 // FootprintOf is the footprint of an event.
 func (y *System) FootprintOf(e *Event) Footprint {
-	f := Footprint{At: e.At, Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Delays: -1}
-	if kinds[e.Kind].Fault != "" {
-		f.Fault = e.Kind
-	}
+	f := Footprint{At: e.At, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Delays: -1}
 	return kinds[e.Kind].Footprint(y, e, f)
+}
+
+// Shares reports whether both take of the same budget.
+func (f *Footprint) Shares(g *Footprint) bool {
+	for k, n := range f.Costs {
+		if n > 0 && g.Costs[k] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Exhausts reports whether in s, after an event with the footprint, another one may no more
+// be possible for want of budget.
+func (y *System) Exhausts(s *State, f *Footprint) bool {
+	for k, n := range f.Costs {
+		most := 1
+		if kinds[k].Within {
+			most = y.rules.Together()
+		}
+		if n > 0 && int(s.Faults[k])-int(n) < most {
+			return true
+		}
+	}
+	return false
 }
 
 // unlimited is more than any time may be off.

@@ -18,6 +18,7 @@ import (
 //	deliver udp n1:5353>n2:5353 #3       a datagram
 //	deliver udp n1:5353>10.0.0.255:5353 #3 to n2
 //	timer n3
+//	timer n3 with fail:EIO@7/fsync:/node/wal#2   varied (ariadne.Variation)
 //
 // A node's first address is printed as the node's name, others as they are.
 type Names struct {
@@ -52,8 +53,15 @@ func (n Names) Node(id ariadne.NodeID) string {
 // Action returns a's name.
 func (n Names) Action(a ariadne.Action) string {
 	k := &kinds[a.Kind]
-	return k.Name + " " + k.Format(n, a)
+	name := k.Name + " " + k.Format(n, a)
+	if a.Vary != "" {
+		name += with + string(a.Vary)
+	}
+	return name
 }
+
+// with stands before a variation.
+const with = " with "
 
 func (n Names) addr(a netip.AddrPort) string {
 	if id, ok := n.owner[a.Addr()]; ok && n.addrs[id] == a.Addr() {
@@ -75,12 +83,22 @@ func (n Names) Parse(name string) (ariadne.Action, error) {
 }
 
 func (n Names) parse(name string) (ariadne.Action, error) {
+	vary := ""
+	if i := strings.LastIndex(name, with); i >= 0 {
+		name, vary = name[:i], name[i+len(with):]
+	}
 	word, rest, _ := strings.Cut(name, " ")
 	kind, ok := KindNamed(word)
-	if !ok {
+	if !ok || kinds[kind].Within {
 		return ariadne.Action{}, fmt.Errorf("want %s", KindNames())
 	}
-	return kinds[kind].Parse(n, rest)
+	a, err := kinds[kind].Parse(n, rest)
+	if err == nil {
+		e := Event{Kind: a.Kind}
+		e, err = e.With(ariadne.Variation(vary))
+		a.Vary = e.Vary
+	}
+	return a, err
 }
 
 func (n Names) ofNode(k ariadne.ActionKind, name string) (ariadne.Action, error) {

@@ -33,6 +33,8 @@ func TestActionNames(t *testing.T) {
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1), "deliver udp n1:53>n2:53 #1"},
 		{deliver(ariadne.TCP, 0, "[fd00::2]:80", "[fd00::1]:9", 0, 1), "deliver [fd00::2]:80>[fd00::1]:9 #1"},
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.255:53", 0, 1), "deliver udp n1:53>10.0.0.255:53 #1 to n2"},
+		{ariadne.Action{Kind: ariadne.ActFire, Vary: "fail:EIO@7/fsync:/a%20with%2C#2"}, "timer n1 with fail:EIO@7/fsync:/a%20with%2C#2"},
+		{ariadne.Action{Kind: ariadne.ActStart, Vary: "fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"}, "start n1 with fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"},
 	} {
 		if got := n.Action(c.action); got != c.name {
 			t.Errorf("got %q, want %q", got, c.name)
@@ -47,6 +49,11 @@ func TestActionNames(t *testing.T) {
 func TestBadActionNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                                    "want start, deliver, timer or duplicate",
+		"timer n1 with ":                      "its name is \"timer n1\"",
+		"timer n1 with fail:EIO":              `bad variation "fail:EIO@": want KIND:WHAT@PLACE, more of them after commas`,
+		"timer n1 with fail:EIO@x y":          `bad variation "fail:EIO@x y": want KIND:WHAT@PLACE, more of them after commas`,
+		"timer n1 with duplicate:x@1":         `bad variation "duplicate:x@1": nothing in a step is of kind "duplicate"`,
+		"fail n1":                             "want start, deliver, timer or duplicate",
 		"stop n1":                             "want start, deliver, timer or duplicate",
 		"start n3":                            `no node "n3"`,
 		"timer n1 ":                           `no node "n1 "`,

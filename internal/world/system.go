@@ -97,11 +97,13 @@ type Input struct {
 	Kind   ariadne.InputKind
 	At     ariadne.Time
 	Packet *Packet // with Deliver
+	Vary   ariadne.Variation
+	Draw   *ariadne.Draw // or nil
 }
 
 // Input is what the node is given.
 func (in Input) Input() ariadne.Input {
-	i := ariadne.Input{Kind: in.Kind, At: in.At}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Vary: in.Vary, Draw: in.Draw}
 	if in.Packet != nil {
 		m := in.Packet.Message
 		i.Message = &m
@@ -111,7 +113,7 @@ func (in Input) Input() ariadne.Input {
 
 // Action is what happens to a node with the input.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
-	a := ariadne.Action{Kind: ariadne.ActStart, Node: id}
+	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, Vary: in.Vary}
 	switch in.Kind {
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
@@ -124,11 +126,9 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
 func (y *System) Take(s *State, e Event) Input {
-	k := &kinds[e.Kind]
-	if k.Fault != "" {
-		s.Faults[e.Kind]--
-	}
-	in := k.Take(y, s, e)
+	s.pay(e.Costs())
+	in := kinds[e.Kind].Take(y, s, e)
+	in.Vary, in.Draw = e.Vary, e.Draw
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in

@@ -58,4 +58,10 @@ type Rules struct {
 	ClockError time.Duration
 	Delays     int // budget of delayed messages in one execution
 	Faults     Faults
+	// Combined is the greatest number of choices by which a search of states or orders varies
+	// one step; 0: 1.
+	Combined int
 }
+
+// Together is Combined, or what it is when nothing is said.
+func (r Rules) Together() int { return max(r.Combined, 1) }

@@ -71,7 +71,7 @@ func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
 // others that do not depend on a, can no more, or only later, when a has happened in
 // that state. When it says no, none can.
 func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
-	if a.ends || a.Fault > 0 && f.State.Faults[a.Fault] <= 1 { // the last of its kind
+	if a.ends || p.System().Exhausts(&f.State.State, &a.Footprint) {
 		return true
 	}
 	if r.takesFrom(f, a) {
@@ -93,13 +93,18 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(a, h, flying) || r.makesLate(f, a)
 }
 
-// takesFrom: a takes a message out of flight for which there is another event.
-func (relation) takesFrom(f *space.Frame, a *act) bool {
-	if a.Takes == nil || a.Leaves {
-		return false
-	}
+// takesFrom: a takes a message out of flight for which there is another event, or uses up what
+// could have gone otherwise.
+func (r relation) takesFrom(f *space.Frame, a *act) bool {
 	for i := range f.Enabled {
-		if e := &f.Enabled[i]; e.Kind != a.event.Kind && e.Node == a.event.Node && e.Packet != nil && e.Packet.SameDelivery(a.Takes) {
+		e := &f.Enabled[i]
+		if e.Node != a.event.Node {
+			continue
+		}
+		if !r.undisturbed && e.Vary != a.event.Vary && e.SameInput(&a.event) && !a.Leaves {
+			return true
+		}
+		if a.Takes != nil && !a.Leaves && e.Kind != a.event.Kind && e.Packet != nil && e.Packet.SameDelivery(a.Takes) {
 			return true
 		}
 	}

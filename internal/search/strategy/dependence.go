@@ -48,6 +48,8 @@ type relation struct {
 	// apart, when not nil, is the user's word on which steps of one node may change
 	// places.
 	apart func(a, b *memo.Transition) bool
+	// undisturbed: variations are not to be branched.
+	undisturbed bool
 }
 
 // relationOf is the relation in the space of a path.
@@ -62,8 +64,9 @@ func relationOf(p *space.Path) relation {
 // budget of delays (package world): a timer waits for others that are earlier, a
 // timer that fires delays what should have arrived, and a pending start holds up
 // timers. What ends a path keeps all else from happening. Two faults of a kind share a budget.
+// Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
-	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || a.Fault > 0 && a.Fault == b.Fault || r.needs(a, b) || r.needs(b, a) ||
+	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || a.Shares(&b.Footprint) || r.needs(a, b) || r.needs(b, a) ||
 		r.holds(a, b) || r.holds(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
 }
 

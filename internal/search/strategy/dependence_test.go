@@ -75,7 +75,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) *act {
 	var s space.State
 	s.CopyFrom(&f.State)
-	by, err := p.Space().Step(&s, f.Enabled[i])
+	by, err := p.Space().Step(&s, &f.Enabled[i])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
 					continue
 				}
 				found = true
-				if by, err := p.Space().Step(&s, e); err != nil || by.To.Name != x.by.To.Name {
+				if by, err := p.Space().Step(&s, &e); err != nil || by.To.Name != x.by.To.Name {
 					t.Fatalf("%v: another outcome, %v", e.Action(), err)
 				}
 				break

@@ -48,6 +48,9 @@ type DPOR struct {
 	// in Enabled. nil: the first, the most natural one.
 	Choose func(p *space.Path, awake []int) int
 
+	// Undisturbed: no event is varied unless Choose says so.
+	Undisturbed bool
+
 	// Kept is how many states of the execution tree that are done may be kept, before all
 	// workers explore where the first of them can be forgotten; 0: 65,536.
 	Kept int
@@ -93,6 +96,7 @@ type race struct {
 // Divide implements Divisible. Choose may be asked by several at the same time.
 func (d *DPOR) Divide(n int) []Explorer {
 	t := newExecTree(n)
+	t.undisturbed = d.Undisturbed
 	var all []Explorer
 	for range n {
 		e := *d
@@ -107,11 +111,13 @@ func (d *DPOR) Divide(n int) []Explorer {
 func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
 	if d.tree == nil {
 		d.tree = newExecTree(1)
+		d.tree.undisturbed = d.Undisturbed
 	}
 	t := d.tree
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	d.rel = relationOf(p)
+	d.rel.undisturbed = d.Undisturbed
 	if !t.began {
 		t.began = true
 		if d.Kept > 0 {
@@ -170,7 +176,7 @@ func (d *DPOR) widen(f *space.Frame, v *vertex) bool {
 	if !v.wide {
 		return false
 	}
-	w := v.awake(f)
+	w := d.tree.awake(v, f)
 	if w == nil {
 		return false
 	}
@@ -508,22 +514,42 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 			d.impossible()
 			return nil, nil
 		}
-		if _, err := p.Space().Step(s, e); err != nil {
+		if _, err := p.Space().Step(s, &e); err != nil {
 			return nil, err
 		}
 	}
+	e, err := d.possible(p, s, &a.event)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	n := s.Nodes[e.Node]
+	by, err := p.Space().Step(s, e)
+	if err != nil {
+		return nil, err
+	}
+	b := newAct(p, e, &n, by)
+	d.looked(b)
+	return b, nil
+}
+
+// possible is the event of s that is the same action as another state's, or nil.
+func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*world.Event, error) {
 	d.events = p.System().Enabled(&s.State, d.events[:0])
-	limit := p.Bounds().Time
+	i := slices.IndexFunc(d.events, func(e world.Event) bool { return e.SameInput(action) })
+	if limit := p.Bounds().Time; i < 0 || limit > 0 && d.events[i].At > limit {
+		return nil, nil
+	}
+	if action.Vary == "" {
+		return &d.events[i], nil
+	}
+	plain := d.events[i]
+	var err error
+	if d.events, err = p.Space().Variations(s, &plain, d.events[:0]); err != nil {
+		return nil, err
+	}
 	for i := range d.events {
-		if e := &d.events[i]; e.SameAction(&a.event) && (limit == 0 || e.At <= limit) {
-			n := s.Nodes[e.Node]
-			by, err := p.Space().Step(s, *e)
-			if err != nil {
-				return nil, err
-			}
-			b := newAct(p, e, &n, by)
-			d.looked(b)
-			return b, nil
+		if d.events[i].SameAction(action) {
+			return &d.events[i], nil
 		}
 	}
 	return nil, nil

@@ -36,6 +36,8 @@ type execTree struct {
 	cut     bool // Backtracks has ended the search
 	bounded bool // the bounds have taken something away
 	ids     uint64
+	// undisturbed: DPOR.Undisturbed.
+	undisturbed bool
 	// These need no lock.
 	bound      atomic.Bool // an event has set a timer or ended a path
 	skipped    atomic.Bool // there were races or states outside of First and Branch
@@ -91,8 +93,12 @@ func (v *vertex) waits() bool {
 }
 
 // awake returns a branch with the first event of a frame that does not sleep, or nil.
-func (v *vertex) awake(f *space.Frame) *wakeup {
-	for i := range f.Enabled {
+func (t *execTree) awake(v *vertex, f *space.Frame) *wakeup {
+	events := f.Enabled
+	if t.undisturbed {
+		events = events[:f.Plain]
+	}
+	for i := range events {
 		if !asleep(v.sleep, &f.Enabled[i]) {
 			return &wakeup{act: &act{event: f.Enabled[i]}}
 		}
@@ -196,7 +202,7 @@ func (t *execTree) finished(v *vertex, f *space.Frame) {
 	}
 	v.parent.ahead.merge(&v.ahead)
 	if v.waits() {
-		v.spare = v.awake(f)
+		v.spare = t.awake(v, f)
 	}
 }
 

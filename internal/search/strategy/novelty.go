@@ -25,11 +25,12 @@ type Novelty struct {
 	Bytes int64
 	Index int // of the next walk
 
-	pool  []beginning
-	bytes int64 // of the pool
-	draw  draw
-	now   follow
-	began bool
+	pool   []beginning
+	bytes  int64 // of the pool
+	draw   draw
+	chance chance
+	now    follow
+	began  bool
 }
 
 type beginning struct {
@@ -42,7 +43,7 @@ func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 2*32 }
 
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
-	w.draw = newDraw(w.Seed, w.Index)
+	w.draw, w.chance = newDraw(w.Seed, w.Index), newChance(w.Seed, w.Index, &w.Weights)
 	w.Index++
 	w.now.prefix = nil
 	if !w.began || len(w.pool) == 0 || w.draw.below(2) == 0 {
@@ -87,7 +88,7 @@ func (w *Novelty) Next(p *space.Path) (event int, ok bool) {
 	if p.Len() > len(w.now.prefix) && w.New(p) {
 		w.remember(p)
 	}
-	return w.Weights.pick(&w.draw, p.Last(), nil), true
+	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil)), true
 }
 
 // End implements Explorer.

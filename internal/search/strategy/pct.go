@@ -31,6 +31,7 @@ type Priorities struct {
 	Index   int // of the next walk
 
 	draw   draw
+	chance chance
 	salt   uint64            // of the priorities of the walk
 	length int               // of the natural path; 0: it is the first
 	at     []int             // steps of the changes
@@ -39,7 +40,7 @@ type Priorities struct {
 
 // Begin implements Explorer.
 func (w *Priorities) Begin(*space.Path) (keep int, ok bool) {
-	w.draw = newDraw(w.Seed, w.Index)
+	w.draw, w.chance = newDraw(w.Seed, w.Index), newChance(w.Seed, w.Index, &Weights{})
 	w.Index++
 	changes := w.Changes
 	if changes == 0 {
@@ -63,12 +64,12 @@ func (w *Priorities) Next(p *space.Path) (event int, ok bool) {
 		// Those that fell later lie lower.
 		w.low[chain(&f.Enabled[w.highest(f)])] = uint64(len(w.at)+1) - uint64(len(w.low))
 	}
-	return w.highest(f), true
+	return w.chance.vary(p, w.highest(f)), true
 }
 
 func (w *Priorities) highest(f *space.Frame) int {
 	best, most := 0, uint64(0)
-	for i := range f.Enabled {
+	for i := range f.Plain {
 		if v := w.priority(chain(&f.Enabled[i])); v > most {
 			best, most = i, v
 		}

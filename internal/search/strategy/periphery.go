@@ -25,6 +25,7 @@ type Periphery struct {
 	search DepthFirst
 	left   int // walks still to be made from the state where the search is
 	draw   draw
+	chance chance
 }
 
 // Divide implements Divisible.
@@ -59,10 +60,11 @@ func (w *Periphery) Next(p *space.Path) (event int, ok bool) {
 			w.left = max(w.Walks, 1)
 		}
 		w.left--
-		w.draw = newDraw(w.Seed^p.Hash(f).Lo, w.left)
+		seed := w.Seed ^ p.Hash(f).Lo
+		w.draw, w.chance = newDraw(seed, w.left), newChance(seed, w.left, &w.Weights)
 	}
 	w.search.step(p)
-	return w.Weights.pick(&w.draw, p.Last(), nil), true
+	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil)), true
 }
 
 // End implements Explorer.

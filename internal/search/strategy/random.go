@@ -31,7 +31,7 @@ func (r *Random) Index() int { return r.index }
 // Begin implements Explorer.
 func (r *Random) Begin(*space.Path) (keep int, ok bool) {
 	if r.index, ok = r.Draw(); ok && r.index > 0 {
-		r.temper = newTemper(r.Seed, r.index-1)
+		r.temper = newTemper(r.Seed, r.index-1, &r.Weights)
 	}
 	return 0, ok
 }
@@ -41,7 +41,7 @@ func (r *Random) Next(p *space.Path) (event int, ok bool) {
 	if r.index == 0 {
 		return 0, true
 	}
-	return r.temper.pick(&r.Weights, p.Last(), nil), true
+	return r.temper.pick(&r.Weights, p, nil), true
 }
 
 // End implements Explorer.

@@ -69,7 +69,7 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 			}
 		}
 	}
-	for i := range f.Enabled {
+	for i := range f.Plain {
 		if !s.held(p.Len(), &f.Enabled[i]) {
 			return i, true
 		}
@@ -81,7 +81,7 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 func (s *Slow) message(f *space.Frame) *world.Event {
 	var drawn *world.Event
 	n := 0
-	for i := range f.Enabled {
+	for i := range f.Plain {
 		if e := &f.Enabled[i]; e.Packet != nil {
 			if n++; s.draw.below(n) == 0 {
 				drawn = e

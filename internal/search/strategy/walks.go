@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"slices"
+
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -17,11 +19,11 @@ func init() {
 // Weights say how likely random choices take an event, by its kind. Zero is 1.
 type Weights [world.MaxKinds]int
 
-// pick draws one of a frame's events; every event when among is nil.
+// pick draws one of a frame's events, of the undisturbed ones when among is nil.
 func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
 	n := len(among)
 	if among == nil {
-		n = len(f.Enabled)
+		n = f.Plain
 	}
 	at := func(i int) int {
 		if among == nil {
@@ -54,15 +56,35 @@ const calms = 6
 // others mostly follow the natural schedule and deviate now and then, because in long
 // executions many a bug needs a system that has got somewhere first.
 type temper struct {
-	draw draw
-	calm int // at one step of 2^calm it chooses freely
+	draw   draw
+	calm   int // at one step of 2^calm it chooses freely
+	chance chance
 }
 
 // newTemper is that of a path of a seed.
-func newTemper(seed uint64, index int) temper { return temper{newDraw(seed, index), index % calms} }
+func newTemper(seed uint64, index int, w *Weights) temper {
+	return temper{newDraw(seed, index), index % calms, newChance(seed, index, w)}
+}
 
-// pick chooses one of a frame's events, or of those given.
-func (t *temper) pick(w *Weights, f *space.Frame, among []int) int {
+// pick chooses one of the events of the path's last frame, or of those given.
+func (t *temper) pick(w *Weights, p *space.Path, among []int) int {
+	f := p.Last()
+	if among == nil {
+		return t.chance.vary(p, t.plain(w, f, nil))
+	}
+	n, _ := slices.BinarySearch(among, f.Plain)
+	if n == 0 {
+		return among[t.draw.below(len(among))] // all that is undisturbed was tried
+	}
+	i := t.plain(w, f, among[:n])
+	if j := t.chance.vary(p, i); slices.Contains(among, j) {
+		return j
+	}
+	return i
+}
+
+// plain chooses an undisturbed event.
+func (t *temper) plain(w *Weights, f *space.Frame, among []int) int {
 	if t.draw.next()>>(64-calms) < 1<<(calms-t.calm) {
 		return w.pick(&t.draw, f, among)
 	}
@@ -84,14 +106,14 @@ type Walks struct {
 
 // Begin implements Explorer.
 func (w *Walks) Begin(*space.Path) (keep int, ok bool) {
-	w.temper = newTemper(w.Seed, w.Index)
+	w.temper = newTemper(w.Seed, w.Index, &w.Weights)
 	w.Index++
 	return 0, true
 }
 
 // Next implements Explorer.
 func (w *Walks) Next(p *space.Path) (event int, ok bool) {
-	return w.temper.pick(&w.Weights, p.Last(), nil), true
+	return w.temper.pick(&w.Weights, p, nil), true
 }
 
 // End implements Explorer.

@@ -234,6 +234,8 @@ type Chaos struct {
 	Exits int // it exits at one input in so many; 0: 40
 	// NoTimers: it sets none.
 	NoTimers bool
+	// Tries: what it does otherwise at one of five acts may fail, in two ways.
+	Tries bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
 	Lingers bool
 	state   uint64
@@ -274,6 +276,10 @@ func (x *Chaos) act(c *Ctx, input string) {
 			}
 			c.SetTimer(time.Duration(x.below(5)) * time.Millisecond)
 		case 4:
+			if x.Tries {
+				x.mix(c.Try(fmt.Sprint(to), "EIO", "ENOSPC"))
+				continue
+			}
 			c.Log("step %d at %v", x.steps, c.Now())
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"ariadne"
@@ -72,7 +73,7 @@ func NewAutomaton(id ariadne.NodeID, p Program) *Automaton {
 // Apply implements ariadne.Automaton.
 func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	a.clock = max(a.clock, in.At)
-	c := &Ctx{a: a}
+	c := &Ctx{a: a, course: ariadne.NewCourse(&in)}
 	switch {
 	case a.done:
 	case in.Kind == ariadne.Start:
@@ -84,7 +85,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 		a.Program.Fire(c)
 	}
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done || a.ended
-	c.out.Calls = len(c.calls)
+	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
 	c.out.Digest = c.out.Sum(sum(c.calls))
 	if a.Calls {
 		c.out.CallTrace = c.calls
@@ -104,9 +105,10 @@ func sum(calls []ariadne.CallRecord) uint64 {
 
 // Ctx is what a program can do in one step.
 type Ctx struct {
-	a     *Automaton
-	out   ariadne.Output
-	calls []ariadne.CallRecord
+	a      *Automaton
+	out    ariadne.Output
+	calls  []ariadne.CallRecord
+	course ariadne.Course
 }
 
 // The numbers of these nodes' "system calls".
@@ -115,10 +117,11 @@ const (
 	CallLog
 	CallTimer
 	CallExit
+	CallTry
 )
 
 // CallName names them.
-func CallName(nr int) string { return [...]string{"?", "send", "log", "timer", "exit"}[nr] }
+func CallName(nr int) string { return [...]string{"?", "send", "log", "timer", "exit", "try"}[nr] }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
 	if !c.a.Instant { // it ends before the timer fires
@@ -163,6 +166,17 @@ func (c *Ctx) SetTimer(after time.Duration) {
 	c.a.timer = ariadne.Never
 	c.call(CallTimer, 0, after)
 	c.a.timer = c.a.clock.Add(max(after, 1))
+}
+
+// Try does something on an object that can fail, and returns "" or which of the errors it was.
+func (c *Ctx) Try(object string, errors ...string) string {
+	alternatives := make([]string, len(errors))
+	for i, e := range errors {
+		alternatives[i] = "fail:" + e
+	}
+	_, failed, _ := strings.Cut(c.course.At(1, "try", object, alternatives), ":")
+	c.call(CallTry, 0, object, failed)
+	return failed
 }
 
 // StopTimer clears it.

@@ -1,0 +1,71 @@
+package strategy
+
+import (
+	"ariadne"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// chance says when a random path has a step varied. Steps differ by orders of magnitude in how
+// many alternatives they have, and paths in their length, which nobody knows beforehand. So
+// how many alternatives go by before one is taken is drawn evenly over the orders of
+// magnitude: early ones are as likely as late ones. A weight makes it sooner. One path in quietOf has none.
+type chance struct {
+	draw draw
+	left int // alternatives until one is taken; 0: none is
+	// weight is how much sooner than else.
+	weight int
+	// asked is what was drawn for the last step, where nodes live.
+	asked *ariadne.Draw
+}
+
+const (
+	quietOf = 4
+	orders  = 15 // of magnitude, of 2
+)
+
+// newChance is that of a path of a seed.
+func newChance(seed uint64, index int, w *Weights) chance {
+	c := chance{draw: newDraw(^seed, index), weight: 1}
+	for _, k := range world.Kinds() {
+		if world.KindOf(k).Within {
+			c.weight = max(c.weight, w[k])
+		}
+	}
+	if c.draw.below(quietOf) > 0 {
+		c.again()
+	}
+	return c
+}
+
+func (c *chance) again() { c.left = 1 + c.draw.below(1<<c.draw.below(orders))/c.weight }
+
+// vary returns the event to take for an undisturbed one of the path's last frame: itself, or
+// what it is varied to.
+func (c *chance) vary(p *space.Path, i int) int {
+	if c.asked != nil {
+		out := &p.Last().By.Output
+		if c.left -= c.asked.Passed(out); out.Variation() != "" {
+			c.again()
+		}
+		c.asked = nil
+	}
+	f := p.Last()
+	if c.left <= 0 || !f.State.Varies() {
+		return i
+	}
+	if p.Space().Restart != nil {
+		drawn := p.Draw(i, c.left)
+		c.asked = f.Enabled[drawn].Draw
+		return drawn
+	}
+	for j := f.Plain; j < len(f.Enabled); j++ {
+		if e := &f.Enabled[j]; e.Choices() == 1 && e.SameInput(&f.Enabled[i]) {
+			if c.left--; c.left == 0 {
+				c.again()
+				return j
+			}
+		}
+	}
+	return i
+}

@@ -1,0 +1,195 @@
+package spec
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/world"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Fail says which system calls may fail, within the budget of such faults.
+type Fail struct {
+	// Errors are the names of the errors that each call may fail with, by its name; nil: those
+	// of DefaultFail.
+	Errors map[string][]string
+	// Paths are patterns for the files on which calls may fail: of the whole path when there
+	// is a slash in them, else of its last part. nil: any.
+	Paths []string
+	Nodes []ariadne.NodeID // nil: all
+	// Combined is the greatest number of calls that fail in one step; 0: 1.
+	Combined int
+}
+
+// canFail is a call that may fail without effect although nothing is wrong with it.
+type canFail struct {
+	name, family string
+	// errors are those that its manual gives for this, of which the first usual are taken
+	// unless others are named.
+	errors []string
+	usual  int
+}
+
+// failing are the calls of which it is known when they may fail (internal/sys).
+var failing = func() (all []canFail) {
+	add := func(family, calls string, usual int, errors ...string) {
+		for _, c := range strings.Fields(calls) {
+			all = append(all, canFail{c, family, errors, usual})
+		}
+	}
+	add("writes", "write writev pwrite64 pwritev pwritev2", 2, "ENOSPC", "EIO", "EDQUOT")
+	add("syncs", "fsync fdatasync", 1, "EIO", "ENOSPC", "EDQUOT")
+	add("room", "fallocate", 1, "ENOSPC", "EIO")
+	add("room", "ftruncate", 1, "EIO")
+	add("opens", "open openat creat", 1, "EMFILE", "ENFILE")
+	add("sockets", "socket", 1, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
+	add("sockets", "accept accept4", 1, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
+	add("descriptors", "pipe pipe2 epoll_create1 eventfd2", 1, "EMFILE", "ENFILE")
+	return all
+}()
+
+// defaultFamilies are those of which calls fail when the spec names none.
+var defaultFamilies = []string{"writes", "syncs"}
+
+// FailingCalls are the names of all calls that a spec may have fail.
+func FailingCalls() (all []string) {
+	for _, c := range failing {
+		all = append(all, c.name)
+	}
+	return all
+}
+
+// DefaultFail has writes to files fail, and bringing them to the disk.
+func DefaultFail() Fail {
+	f := Fail{Errors: map[string][]string{}}
+	f.allow(defaultFamilies, nil)
+	return f
+}
+
+// allow adds calls, or families of them, with the errors that are named or else the usual
+// ones. It returns what is no call and what is an error of none of them.
+func (f *Fail) allow(calls, errors []string) (unknown, unfit []string) {
+	fit := map[string]bool{}
+	for _, name := range calls {
+		known := false
+		for _, c := range failing {
+			if c.name != name && c.family != name {
+				continue
+			}
+			known = true
+			take := c.errors[:c.usual]
+			if errors != nil {
+				take = slices.DeleteFunc(slices.Clone(errors), func(e string) bool { return !slices.Contains(c.errors, e) })
+			}
+			for _, e := range take {
+				fit[e] = true
+			}
+			if len(take) > 0 {
+				f.Errors[c.name] = take
+			}
+		}
+		if !known {
+			unknown = append(unknown, name)
+		}
+	}
+	for _, e := range errors {
+		if !fit[e] {
+			unfit = append(unfit, e)
+		}
+	}
+	return unknown, unfit
+}
+
+// On reports whether calls may fail on a file, or on what has no path: "".
+func (f *Fail) On(file string) bool {
+	if f.Paths == nil {
+		return true
+	}
+	return file != "" && slices.ContainsFunc(f.Paths, func(p string) bool {
+		name := file
+		if !strings.Contains(p, "/") {
+			name = path.Base(file)
+		}
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// Of reports whether calls of a node may fail.
+func (f *Fail) Of(id ariadne.NodeID) bool { return f.Nodes == nil || slices.Contains(f.Nodes, id) }
+
+// failText is a Fail as written.
+type failText struct {
+	count                       int
+	calls, errors, paths, nodes []text
+	combined                    int
+}
+
+var failFields = []field[failText]{
+	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(f *failText) *int { return &f.count }),
+	{"calls", "Names of calls, or of families of them: writes, syncs, room, opens, sockets, descriptors; default writes and syncs.", textsSchema,
+		func(r *reader, f *failText, v *yaml.Node) { f.calls = r.texts(v) }},
+	{"errors", "The errors with which they fail, as in EIO, of those that their manuals give; default the usual ones.", textsSchema,
+		func(r *reader, f *failText, v *yaml.Node) { f.errors = r.texts(v) }},
+	{"paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", textsSchema,
+		func(r *reader, f *failText, v *yaml.Node) { f.paths = r.texts(v) }},
+	{"nodes", "Names of the nodes of which calls fail; default all.", textsSchema,
+		func(r *reader, f *failText, v *yaml.Node) { f.nodes = r.texts(v) }},
+	countField("combined", "How many fail in the same step, at most, in searches of states and orders; default 1.", 1, world.MaxFaults, func(f *failText) *int { return &f.combined }),
+}
+
+// setFail reads a number, or which calls may fail.
+func setFail(r *reader, s *specText, v *yaml.Node) {
+	w := failText{count: 1}
+	if v.Kind == yaml.MappingNode {
+		readFields(r, failFields, &w, v)
+	} else {
+		w.count = r.count(v, 0, world.MaxFaults)
+	}
+	s.Faults[world.Fail] = uint8(w.count)
+	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined}, w.nodes
+	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
+	if calls == nil {
+		calls = defaultFamilies
+	}
+	unknown, unfit := s.Fail.allow(calls, errors)
+	for _, t := range w.calls {
+		if slices.Contains(unknown, t.string) {
+			r.fail(t.line, "faults: fail: calls: %q is neither a call that can fail nor a family of them; calls are %s", t.string, strings.Join(FailingCalls(), ", "))
+		}
+	}
+	for _, t := range w.errors {
+		if len(unknown) == 0 && slices.Contains(unfit, t.string) {
+			r.fail(t.line, "faults: fail: errors: none of these calls fails with %q", t.string)
+		}
+	}
+	for _, t := range w.paths {
+		if _, err := path.Match(t.string, ""); err != nil {
+			r.fail(t.line, "faults: fail: paths: %q: %s", t.string, err)
+		}
+	}
+	s.Fail.Paths = stringsOf(w.paths)
+}
+
+// failNodes are the nodes of a Fail.
+func (r *reader) failNodes(written []text, nodes []Node) (all []ariadne.NodeID) {
+	for _, t := range written {
+		i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == t.string })
+		if i < 0 {
+			r.fail(t.line, "faults: fail: nodes: no node %q", t.string)
+			continue
+		}
+		all = append(all, nodes[i].ID)
+	}
+	return all
+}
+
+func stringsOf(ts []text) (all []string) {
+	for _, t := range ts {
+		all = append(all, t.string)
+	}
+	return all
+}

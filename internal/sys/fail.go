@@ -1,0 +1,144 @@
+package sys
+
+import (
+	"strings"
+
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// A call that fails although nothing is wrong with it (spec.Fail) fails where Linux would have
+// found its arguments good and would ask for what may be missing: room, a descriptor, a disk
+// that works. Before that it fails with what is wrong with it, and has no other alternative.
+
+// errnos are the errors by which calls may be told to fail.
+var errnos = map[string]kernel.Errno{
+	"EDQUOT": unix.EDQUOT, "EIO": unix.EIO, "EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
+	"ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC,
+}
+
+// Errno is the number of an error by its name.
+func Errno(name string) (kernel.Errno, bool) {
+	e, ok := errnos[name]
+	return e, ok
+}
+
+// couldFail says by number of a call when it gets to where it may fail, and on what: the path
+// of a file, or "".
+var couldFail = map[int]func(t *kernel.Thread, a Args) (on string, ok bool){
+	unix.SYS_WRITE:    writesBuffer,
+	unix.SYS_PWRITE64: func(t *kernel.Thread, a Args) (string, bool) { return fails(int64(a[3]) >= 0, writesBuffer, t, a) },
+	unix.SYS_WRITEV:   writesVector,
+	unix.SYS_PWRITEV:  func(t *kernel.Thread, a Args) (string, bool) { return fails(int64(a[3]) >= 0, writesVector, t, a) },
+	unix.SYS_PWRITEV2: func(t *kernel.Thread, a Args) (string, bool) {
+		return fails(int64(a[3]) >= -1 && a[5]&^rwfKnown == 0, writesVector, t, a)
+	},
+	unix.SYS_FSYNC:     synced,
+	unix.SYS_FDATASYNC: synced,
+	unix.SYS_FTRUNCATE: func(t *kernel.Thread, a Args) (string, bool) { return fails(int64(a[1]) >= 0, changedFile, t, a) },
+	unix.SYS_FALLOCATE: func(t *kernel.Thread, a Args) (string, bool) {
+		return fails(a[1] == 0 && int64(a[2]) >= 0 && int64(a[3]) > 0 && int64(a[2]+a[3]) > 0, changedFile, t, a)
+	},
+	unix.SYS_OPEN:   func(t *kernel.Thread, a Args) (string, bool) { return openedPath(t, atCwd, a[0], a[1]) },
+	unix.SYS_CREAT:  func(t *kernel.Thread, a Args) (string, bool) { return openedPath(t, atCwd, a[0], 0) },
+	unix.SYS_OPENAT: func(t *kernel.Thread, a Args) (string, bool) { return openedPath(t, a[0], a[1], a[2]) },
+	unix.SYS_SOCKET: func(_ *kernel.Thread, a Args) (string, bool) {
+		domain, typ := int(int32(a[0])), int(int32(a[1]))&^sockFlags
+		known := domain == unix.AF_INET || domain == unix.AF_INET6 || domain == unix.AF_UNIX
+		return "", known && a[2] == 0 && (typ == unix.SOCK_STREAM || typ == unix.SOCK_DGRAM)
+	},
+	unix.SYS_ACCEPT: func(t *kernel.Thread, a Args) (string, bool) { return "", t.FDs().Get(fdOf(a[0])) != nil },
+	unix.SYS_ACCEPT4: func(t *kernel.Thread, a Args) (string, bool) {
+		return "", a[3]&^sockFlags == 0 && t.FDs().Get(fdOf(a[0])) != nil
+	},
+	unix.SYS_PIPE:          func(*kernel.Thread, Args) (string, bool) { return "", true },
+	unix.SYS_PIPE2:         flags(1, unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_DIRECT),
+	unix.SYS_EPOLL_CREATE1: flags(0, unix.EPOLL_CLOEXEC),
+	unix.SYS_EVENTFD2:      flags(1, unix.EFD_SEMAPHORE|unix.EFD_CLOEXEC|unix.EFD_NONBLOCK),
+}
+
+// CouldFail reports whether the call that t stands in may fail although nothing is wrong with
+// it, and on which file.
+func CouldFail(t *kernel.Thread) (on string, ok bool) {
+	f := couldFail[t.Call.NR]
+	if f == nil {
+		return "", false
+	}
+	return f(t, t.Call.Args)
+}
+
+func fails(good bool, when func(*kernel.Thread, Args) (string, bool), t *kernel.Thread, a Args) (on string, ok bool) {
+	if !good {
+		return "", false
+	}
+	return when(t, a)
+}
+
+// changedFile: a regular file of the node's that is open for writing.
+func changedFile(t *kernel.Thread, a Args) (on string, ok bool) {
+	h, of, e := hostFile(t, a[0])
+	if e != 0 || h == nil || !of.Writes() || h.Mode&unix.S_IFMT != unix.S_IFREG || h.Synthetic || !onDisk(h.Path) {
+		return "", false
+	}
+	return h.Path, true
+}
+
+// onDisk: what is there is not in memory on machines either.
+func onDisk(path string) bool {
+	return !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/")
+}
+
+// unlimited: no limit of RLIMIT_FSIZE comes before.
+func unlimited(t *kernel.Thread) bool {
+	limit, _ := t.Proc.Rlimit(unix.RLIMIT_FSIZE)
+	return limit == unix.RLIM_INFINITY
+}
+
+func writesBuffer(t *kernel.Thread, a Args) (on string, ok bool) {
+	if a[2] == 0 || int64(a[2]) < 0 || !unlimited(t) || !readableAt(t, a[1]) {
+		return "", false
+	}
+	return changedFile(t, a)
+}
+
+func writesVector(t *kernel.Thread, a Args) (on string, ok bool) {
+	v, e := readIovecs(t, a[1], a[2])
+	if e != 0 || iovLen(v) == 0 || !unlimited(t) {
+		return "", false
+	}
+	for _, b := range v {
+		if b.len > 0 && !readableAt(t, b.base) {
+			return "", false
+		}
+	}
+	return changedFile(t, a)
+}
+
+// readableAt: what is written does not begin where there is no memory.
+func readableAt(t *kernel.Thread, at uint64) bool {
+	var b [1]byte
+	return t.M.ReadMem(at, b[:]) == 0
+}
+
+func synced(t *kernel.Thread, a Args) (on string, ok bool) {
+	h, _, e := hostFile(t, a[0])
+	if e != 0 || h == nil || h.Synthetic || !onDisk(h.Path) {
+		return "", false
+	}
+	kind := h.Mode & unix.S_IFMT
+	return h.Path, kind == unix.S_IFREG || kind == unix.S_IFDIR
+}
+
+// openedPath: a descriptor is taken before the path is looked up.
+func openedPath(t *kernel.Thread, dirfd, at, how uint64) (on string, ok bool) {
+	name, e := readPath(t, at)
+	if e != 0 || name == "" || how&unix.O_TMPFILE != 0 && how&unix.O_TMPFILE != unix.O_DIRECTORY {
+		return "", false
+	}
+	return absolute(t, dirfd, name), true
+}
+
+func flags(arg int, known uint64) func(*kernel.Thread, Args) (string, bool) {
+	return func(_ *kernel.Thread, a Args) (string, bool) { return "", uint64(uint32(a[arg]))&^known == 0 }
+}

@@ -1,0 +1,220 @@
+package ariadne
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Variation says what is different in a step from how it goes undisturbed: choices, in the
+// order in which the step comes to them, joined by commas. Its text is its stable name. ""
+// is none: the step goes undisturbed.
+type Variation string
+
+// Choice is an alternative at a place of a step. As a text it is ALTERNATIVE@PLACE, as in
+//
+//	fail:EIO@7/fsync:/node/wal#2
+type Choice struct {
+	Alternative string // KIND:WHAT; the kind is that of the budget which it costs
+	Place       string // Place.Name
+}
+
+// Place is a visible operation of a step at which something else could happen: a call that
+// could fail. Only those are listed of which the spec allows an alternative.
+type Place struct {
+	// Name is stable: the thread, the call, what it is made on if that has a name, and which
+	// of those with the same name in this step it is, from 1. It has no spaces.
+	Name         string
+	Alternatives []string // at least one
+	// Taken is the alternative that happened, or "": it went undisturbed.
+	Taken string
+}
+
+// Draw has a step varied although nobody knows its places yet: at the Nth alternative, from
+// 1, counted over all of its places in order. Fewer, and it goes undisturbed.
+type Draw struct {
+	Nth   int
+	Kinds []string // of the alternatives that count
+}
+
+func (c Choice) String() string { return c.Alternative + "@" + c.Place }
+
+// Kind is what kind of alternative it is.
+func (c Choice) Kind() string { return KindOf(c.Alternative) }
+
+// KindOf is the kind of an alternative.
+func KindOf(alternative string) string {
+	kind, _, _ := strings.Cut(alternative, ":")
+	return kind
+}
+
+// Choices takes a variation apart. What is not one has choices without a kind or a place.
+func (v Variation) Choices() (all []Choice) {
+	if v == "" {
+		return nil
+	}
+	for _, text := range strings.Split(string(v), ",") {
+		alternative, place, _ := strings.Cut(text, "@")
+		all = append(all, Choice{alternative, place})
+	}
+	return all
+}
+
+// And is the variation with one more choice, that comes after its others.
+func (v Variation) And(c Choice) Variation {
+	if v == "" {
+		return Variation(c.String())
+	}
+	return v + "," + Variation(c.String())
+}
+
+// Check says what is wrong with the text of a variation.
+func (v Variation) Check() error {
+	for _, c := range v.Choices() {
+		if kind, what, ok := strings.Cut(c.Alternative, ":"); !ok || kind == "" || what == "" || c.Place == "" || Plain(c.Place) != c.Place || Plain(c.Alternative) != c.Alternative {
+			return fmt.Errorf("bad variation %q: want KIND:WHAT@PLACE, more of them after commas", c.String())
+		}
+	}
+	return nil
+}
+
+// Plain is a text as it stands in names of places: spaces and what separates choices are
+// written %XX, as is all that does not print in ASCII. What is plain stays as it is.
+func Plain(s string) string {
+	special := func(i int) bool {
+		switch c := s[i]; {
+		case c <= ' ' || c >= 0x7f || c == ',' || c == '@' || c == '"':
+			return true
+		case c == '%':
+			return i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2])
+		}
+		return false
+	}
+	n := 0
+	for i := range len(s) {
+		if special(i) {
+			n++
+		}
+	}
+	if n == 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s)+2*n)
+	for i := range len(s) {
+		if special(i) {
+			b = fmt.Appendf(b, "%%%02X", s[i])
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' }
+
+// Variation is how the step was varied.
+func (o *Output) Variation() (v Variation) {
+	for i := range o.Places {
+		if p := &o.Places[i]; p.Taken != "" {
+			v = v.And(Choice{p.Taken, p.Name})
+		}
+	}
+	return v
+}
+
+// More are the choices that may follow those by which the step was varied: every
+// alternative at the places after the last of them, in order.
+func (o *Output) More() (all []Choice) {
+	first := 0
+	for i := range o.Places {
+		if o.Places[i].Taken != "" {
+			first = i + 1
+		}
+	}
+	for i := first; i < len(o.Places); i++ {
+		for _, a := range o.Places[i].Alternatives {
+			all = append(all, Choice{a, o.Places[i].Name})
+		}
+	}
+	return all
+}
+
+// Course is what a node knows in a step of its variation. It makes the list of places.
+type Course struct {
+	Places []Place
+
+	want  []Choice
+	draw  *Draw
+	left  int            // alternatives until the drawn one
+	count map[string]int // of places, by name
+}
+
+// NewCourse is that of a step with an input.
+func NewCourse(in *Input) Course {
+	c := Course{want: in.Vary.Choices(), draw: in.Draw}
+	if c.draw != nil {
+		c.left = c.draw.Nth
+	}
+	return c
+}
+
+// At enters a place, at which a thread makes a call on something ("" if that has no stable
+// name), and returns the alternative that is to happen there, or "".
+func (c *Course) At(thread int, call, object string, alternatives []string) string {
+	name := strconv.Itoa(thread) + "/" + call
+	if object != "" {
+		name += ":" + Plain(object)
+	}
+	if c.count == nil {
+		c.count = map[string]int{}
+	}
+	c.count[name]++
+	p := Place{Name: name + "#" + strconv.Itoa(c.count[name]), Alternatives: alternatives}
+	p.Taken = c.take(&p)
+	c.Places = append(c.Places, p)
+	return p.Taken
+}
+
+func (c *Course) take(p *Place) string {
+	if len(c.want) > 0 && c.want[0].Place == p.Name {
+		for _, a := range p.Alternatives {
+			if a == c.want[0].Alternative {
+				c.want = c.want[1:]
+				return a
+			}
+		}
+	}
+	if c.left <= 0 {
+		return ""
+	}
+	for _, a := range p.Alternatives {
+		if !c.draw.counts(a) {
+			continue
+		}
+		if c.left--; c.left == 0 {
+			return a
+		}
+	}
+	return ""
+}
+
+func (d *Draw) counts(alternative string) bool {
+	for _, k := range d.Kinds {
+		if k == KindOf(alternative) {
+			return true
+		}
+	}
+	return false
+}
+
+// Passed is how many alternatives a step had that a draw counts.
+func (d *Draw) Passed(o *Output) (n int) {
+	for i := range o.Places {
+		for _, a := range o.Places[i].Alternatives {
+			if d.counts(a) {
+				n++
+			}
+		}
+	}
+	return n
+}
