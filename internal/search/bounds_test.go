@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func (r reach) within(b space.Bounds) bool {
 }
 
 // simple takes every path of a system within its bounds, by the rules of the world
-// alone. It returns the fewest deviations with which each state is reached; not ok when
+// alone, and varies each step at every place that its own output lists. It returns the fewest deviations with which each state is reached; not ok when
 // there are too many paths.
 func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 	x := s.exploration(t, nil)
@@ -42,6 +43,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 	states = map[world.Hash]int{}
 	left := 20_000
 	var from func(at *space.State, r reach, begun bool)
+	var take func(at *space.State, r reach, begun bool, i int, e world.Event, choices int)
 	from = func(at *space.State, r reach, begun bool) {
 		if left--; left < 0 {
 			return
@@ -57,38 +59,55 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 			if !begun && i > 0 || s.bounds.Time > 0 && e.At > s.bounds.Time {
 				break
 			}
-			q := r
-			if begun {
-				q.steps++
-				q.kinds[e.Kind]++
-				if i > 0 {
-					q.deviations++
-					if world.KindOf(e.Kind).Overtakes {
-						q.timers++
+			take(at, r, begun, i, e, 0)
+		}
+	}
+	take = func(at *space.State, r reach, begun bool, i int, e world.Event, choices int) {
+		q := r
+		if begun {
+			q.steps++
+			q.kinds[e.Kind]++
+			q.kinds[world.Fail] += choices
+			if i > 0 || choices > 0 {
+				q.deviations++
+			}
+			if i > 0 && world.KindOf(e.Kind).Overtakes {
+				q.timers++
+			}
+		}
+		var next space.State
+		next.CopyFrom(at)
+		by, err := x.Space.Step(&next, &e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if begun && by.Output.Cut == "" && choices < s.rules.Together() && choices < int(at.Faults[world.Fail]) {
+			behind := choices == 0
+			for _, place := range by.Output.Places {
+				for _, other := range place.Alternatives {
+					if v, err := e.And(ariadne.Choice{Alternative: other, Place: place.Name}); err != nil {
+						t.Fatal(err)
+					} else if behind {
+						take(at, r, begun, i, v, choices+1)
 					}
 				}
+				behind = behind || place.Taken != "" && e.Vary == by.Output.Variation() && strings.HasSuffix(string(e.Vary), "@"+place.Name)
 			}
-			if !q.within(s.bounds) {
-				continue
-			}
-			var next space.State
-			next.CopyFrom(at)
-			by, err := x.Space.Step(&next, &e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			step := ariadne.Step{Index: next.Steps, Action: e.Action(), Name: by.Action, At: e.At, Output: by.Output}
-			end := by.Output.Fatal != ""
-			for _, c := range x.Checks() {
-				end = end || c.Step(step) != nil
-			}
-			if !end {
-				from(&next, q, begun || s.bounds.From(step))
-				continue
-			}
-			if n, ok := states[next.Hash()]; !ok || q.deviations < n {
-				states[next.Hash()] = q.deviations
-			}
+		}
+		if !q.within(s.bounds) {
+			return
+		}
+		step := ariadne.Step{Index: next.Steps, Action: e.Action(), Name: by.Action, At: e.At, Output: by.Output}
+		end := by.Output.Fatal != ""
+		for _, c := range x.Checks() {
+			end = end || c.Step(step) != nil
+		}
+		if !end {
+			from(&next, q, begun || s.bounds.From(step))
+			return
+		}
+		if n, ok := states[next.Hash()]; !ok || q.deviations < n {
+			states[next.Hash()] = q.deviations
 		}
 	}
 	var first space.State
@@ -109,6 +128,7 @@ func drawBounds(t *rapid.T, s *small) {
 	if rapid.IntRange(0, 3).Draw(t, "others") == 0 {
 		b.Kinds[ariadne.ActFire], b.Kinds[ariadne.ActStart] = bound("all timers", 4), bound("starts", 3)
 	}
+	b.Kinds[world.Fail] = bound("fails", 2)
 	if n := rapid.IntRange(-6, 6).Draw(t, "from"); n > 0 {
 		b.From = func(s ariadne.Step) bool { return s.Index >= n }
 	}

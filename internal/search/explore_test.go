@@ -187,10 +187,14 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	exits := rapid.SampledFrom([]int{3, 40}).Draw(t, "exits")
 	acts := rapid.IntRange(1, inputs).Draw(t, "acts")
 	duplicates := worldtest.Faults("duplicate", rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "duplicates"))
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates}}
+	fails := rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "fails")
+	combined := rapid.IntRange(0, 2).Draw(t, "combined")
+	duplicates[world.Fail] = uint8(fails)
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined}}
 	if timers {
 		s.rules = world.Rules{
 			Faults:     duplicates,
+			Combined:   combined,
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
@@ -207,7 +211,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0})
 		}
 		return p
 	}

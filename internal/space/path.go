@@ -61,9 +61,11 @@ type Frame struct {
 }
 
 // Deviates reports whether event i of Enabled is not the natural one.
-func (f *Frame) Deviates(i int) bool {
-	e := &f.Enabled[i]
-	return f.Unnatural || i > 0 && (e.Vary != "" || !e.SameInput(&f.Enabled[0]))
+func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Vary != "" }
+
+// late reports whether something else comes before it in time.
+func (f *Frame) late(i int) bool {
+	return f.Unnatural || i > 0 && !f.Enabled[i].SameInput(&f.Enabled[0])
 }
 
 // Bounds keep a search small. The zero value bounds nothing.
@@ -185,7 +187,7 @@ func (p *Path) Push(i int) error {
 	}
 	if from.Deviates(i) {
 		to.Deviations++
-		if world.KindOf(kind).Overtakes {
+		if from.late(i) && world.KindOf(kind).Overtakes {
 			to.timers++
 		}
 	}

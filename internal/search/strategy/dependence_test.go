@@ -25,13 +25,15 @@ func TestIndependentEventsCommute(t *testing.T) {
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
 			Faults:     worldtest.Faults("duplicate", rapid.IntRange(0, 2).Draw(t, "duplicates")),
+			Combined:   rapid.IntRange(1, 2).Draw(t, "combined"),
 		}
+		r.Faults[world.Fail] = uint8(rapid.IntRange(0, 2).Draw(t, "fails"))
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0})
 			}
 			return p
 		}
@@ -89,7 +91,14 @@ func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
 		s.CopyFrom(&f.State)
 		for _, x := range order {
 			found := false
-			for _, e := range p.System().Enabled(&s.State, nil) {
+			events := p.System().Enabled(&s.State, nil)
+			for i := range events {
+				var err error
+				if events, err = p.Space().Variations(&s, &events[i], events); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, e := range events {
 				if !e.SameAction(&x.event) {
 					continue
 				}
