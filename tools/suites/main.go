@@ -4,8 +4,8 @@
 //	go run ./tools/suites [flags] DIR
 //
 // A program has passed when it ends with status 0 and prints no failure; it passes here too
-// when it does so with at least as many checks as natively. The markers of LTP, of rr's tests and of
-// Google Test are known. Natively a program runs in namespaces of its own (processes,
+// when it does so with at least as many checks as natively. The markers of LTP and of rr's tests are
+// known. Of a program of Google Test each test counts on its own. Natively a program runs in namespaces of its own (processes,
 // mounts, network, IPC, names), in an empty directory, and without the capabilities that reach the
 // machine itself. What programs have left on it all the same is told and taken back at the end.
 //
@@ -77,24 +77,27 @@ func suites(o options, dir, match string) error {
 			fmt.Println("left on the machine:", left)
 		}
 	}()
-	results := make([]result, len(names))
+	var results []result
 	slots := make(chan struct{}, max(1, o.jobs))
-	done := make(chan int)
-	for i, name := range names {
+	done := make(chan []result)
+	for _, name := range names {
 		go func() {
 			slots <- struct{}{}
-			results[i] = o.both(filepath.Join(dir, name))
+			r := o.both(filepath.Join(dir, name))
 			<-slots
-			done <- i
+			done <- r
 		}()
 	}
 	for range names {
-		r := results[<-done]
-		if r.verdict != passes && r.verdict != failsNatively {
-			fmt.Println(r)
+		some := <-done
+		for _, r := range some {
+			if r.verdict != passes && r.verdict != failsNatively {
+				fmt.Println(r)
+			}
 		}
+		results = append(results, some...)
 	}
-	fmt.Print(summary(results))
+	fmt.Print(summary(len(names), results))
 	return nil
 }
 
@@ -116,7 +119,7 @@ func programs(dir string, only *regexp.Regexp) ([]string, error) {
 }
 
 // summary is the rate, as docs/guests.md shows it.
-func summary(results []result) string {
+func summary(programs int, results []result) string {
 	count := map[verdict]int{}
 	for _, r := range results {
 		count[r.verdict]++
@@ -126,6 +129,10 @@ func summary(results []result) string {
 	if native > 0 {
 		rate = 100 * count[passes] / native
 	}
-	return fmt.Sprintf("%d programs; %d pass natively; %d of these pass here too (%d %%), %d are refused loudly, %d differ, %d do not end\n",
-		len(results), native, count[passes], rate, count[refused], count[differs], count[endless])
+	what := fmt.Sprintf("%d programs", programs)
+	if len(results) > programs {
+		what = fmt.Sprintf("%d tests of %s", len(results), what)
+	}
+	return fmt.Sprintf("%s; %d pass natively; %d of these pass here too (%d %%), %d are refused loudly, %d differ, %d do not end\n",
+		what, native, count[passes], rate, count[refused], count[differs], count[endless])
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"ariadne/tools/harness"
 )
 
-// outcome is what came of one program.
+// outcome is what came of one program, or of one of its tests.
 type outcome struct {
 	status  int // exit status, 128 + signal, or -1 when it did not end
 	passed  int // checks
@@ -24,6 +25,7 @@ type outcome struct {
 	skipped int
 	refused []string // calls that Ariadne refused and that matter
 	err     error
+	tests   gtest // of a program of Google Test
 }
 
 func (o outcome) good() bool { return o.status == 0 && o.failed == 0 && o.err == nil }
@@ -53,7 +55,7 @@ func (v verdict) String() string {
 	return [...]string{"passes", "fails natively", "refused", "differs", "does not end"}[v]
 }
 
-// result is one program's two outcomes.
+// result is a program's two outcomes, or a test's.
 type result struct {
 	name         string
 	native, here outcome
@@ -83,21 +85,25 @@ func judge(native, here outcome) verdict {
 	return differs
 }
 
-// both runs a program natively and, when it passes there, under Ariadne.
-func (o options) both(program string) result {
+// both runs a program natively and, when it passes there, under Ariadne. A program of Google
+// Test has as many results as tests.
+func (o options) both(program string) []result {
 	r := result{name: filepath.Base(program)}
 	dir, err := os.MkdirTemp("", "suites")
 	if err != nil {
 		r.native.err, r.verdict = err, failsNatively
-		return r
+		return []result{r}
 	}
 	defer os.RemoveAll(dir)
 	r.native = o.native(program, dir)
+	if len(r.native.tests.names) > 0 {
+		return o.tests(program, dir, r.native.tests)
+	}
 	if r.native.good() {
 		r.here = o.emulated(program, dir)
 	}
 	r.verdict = judge(r.native, r.here)
-	return r
+	return []result{r}
 }
 
 // native runs a program in namespaces of its own, as a root that cannot change what they do not
@@ -112,28 +118,31 @@ func (o options) native(program, dir string) outcome {
 	if os.Getuid() != 0 {
 		args = append(args, "--map-root-user")
 	}
+	args = append(args, "sh", "-c", `ip link set lo up 2>/dev/null; exec "$@"`, "sh") // nodes have a loopback
 	args = append(args, "setpriv", "--bounding-set", machineCaps, "sh", "-c", `"$@"; exit $?`, "sh", program)
 	cmd := exec.Command("unshare", append(args, o.args...)...)
-	cmd.Dir, cmd.Env = work, append(o.env, "TMPDIR="+work)
+	cmd.Dir, cmd.Env = work, append(o.env, "TMPDIR="+work, "TEST_TMPDIR="+work)
 	out, err := o.finish(cmd)
 	got := checks(out)
 	got.status, got.err = statusOf(cmd, err)
+	got.tests = gtests(out, got)
 	return got
 }
 
-func (o options) emulated(program, dir string) outcome {
+// emulated runs a program under Ariadne, with more of an environment.
+func (o options) emulated(program, dir string, env ...string) outcome {
 	command := strings.Join(append([]string{program}, o.args...), " ")
-	env, err := json.Marshal(environment(append(o.env, "TMPDIR=/tmp")))
+	variables, err := json.Marshal(environment(slices.Concat(o.env, []string{"TMPDIR=/tmp", "TEST_TMPDIR=/tmp"}, env)))
 	if err != nil {
 		return outcome{err: err}
 	}
-	spec := fmt.Sprintf("name: suite\nnodes:\n  - name: test\n    command: %q\n    client: true\n    may_fail: true\n    env: %s\n", command, env)
+	spec := fmt.Sprintf("name: suite\nnodes:\n  - name: test\n    command: %q\n    client: true\n    may_fail: true\n    env: %s\n", command, variables)
 	file := filepath.Join(dir, "spec.yaml")
 	if err := os.WriteFile(file, []byte(spec), 0o644); err != nil {
 		return outcome{err: err}
 	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: o.limit}
-	run, err := a.Run(context.Background(), filepath.Join(dir, "run"), "run", file)
+	run, err := a.Cold(context.Background(), filepath.Join(dir, "run"), "run", file)
 	if err != nil {
 		return outcome{status: -1, err: err}
 	}
@@ -156,6 +165,7 @@ func (o options) emulated(program, dir string) outcome {
 			got.refused = append(got.refused, r.Name)
 		}
 	}
+	got.tests = gtests(text, got)
 	return got
 }
 
@@ -169,11 +179,11 @@ func environment(list []string) map[string]string {
 	return m
 }
 
-// The markers of checks: LTP's, rr's, Google Test's.
+// The markers of checks: LTP's and rr's.
 var (
-	passMark = regexp.MustCompile(`(?m)\bTPASS\b|EXIT-SUCCESS|^\[ +OK \]`)
-	failMark = regexp.MustCompile(`(?m)\bTFAIL\b|\bTBROK\b|FAILED: errno|^\[  FAILED  \] \w+\.\w+ \(`)
-	skipMark = regexp.MustCompile(`(?m)\bTCONF\b|^\[  SKIPPED \]`)
+	passMark = regexp.MustCompile(`\bTPASS\b|EXIT-SUCCESS`)
+	failMark = regexp.MustCompile(`\bTFAIL\b|\bTBROK\b|FAILED: errno`)
+	skipMark = regexp.MustCompile(`\bTCONF\b`)
 )
 
 func checks(text string) outcome {
