@@ -15,9 +15,6 @@ const (
 	lineCost = 64
 )
 
-// consoles are pipes too: of numbers that no other has.
-const consoles = 3
-
 // logState is how much of a node's output was kept.
 type logState struct {
 	logged int  // by size

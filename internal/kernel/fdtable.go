@@ -97,3 +97,18 @@ func (t *FDTable) Exec(n *Node) {
 		}
 	}
 }
+
+// OpenHostFiles calls f with the host files behind the descriptors of all processes.
+func (n *Node) OpenHostFiles(f func(p *Process, fd int, h *HostFile)) {
+	for _, pid := range n.PIDs() {
+		p := n.Procs[pid]
+		if p.FDs == nil {
+			continue
+		}
+		for _, fd := range p.FDs.Numbers() {
+			if h, ok := p.FDs.Get(fd).File.(*HostFile); ok {
+				f(p, fd, h)
+			}
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"strings"
+
 	"ariadne"
 
 	"golang.org/x/sys/unix"
@@ -62,6 +64,18 @@ type Keyed interface{ Key() FileKey }
 
 // EmulatedKey is a key that no file of the file tree has.
 func EmulatedKey(dev, ino uint64) FileKey { return FileKey{dev | 1<<63, ino} }
+
+// DescribedInode is the number in "socket:[7]", or 0.
+func DescribedInode(s string) (n uint64) {
+	_, s, _ = strings.Cut(s, "[")
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n
+}
 
 // OpenFile is an open file description: shared by dup and fork.
 type OpenFile struct {
@@ -143,6 +157,14 @@ type HostFile struct {
 	Mapped bool
 	// Dir is the state of getdents64: entries not yet returned, sorted by name.
 	Dir *DirStream
+}
+
+// Entry says where a file that is open, or was looked up, has its name: what happens to
+// it is also told to who watches that directory.
+type Entry struct {
+	Dir     FileKey // its directory; zero when that is not known
+	Name    string
+	Removed bool // the directory no longer has it
 }
 
 // DirStream is an open directory being listed.

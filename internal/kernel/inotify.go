@@ -57,14 +57,6 @@ type notifyEvent struct {
 	name         string
 }
 
-// Entry says where a file that is open, or was looked up, has its name: what happens to
-// it is also told to who watches that directory.
-type Entry struct {
-	Dir     FileKey // its directory; zero when that is not known
-	Name    string
-	Removed bool // the directory no longer has it
-}
-
 // Watched reports whether anything is watched at all.
 func (n *Node) Watched() bool { return notify.Of(n).watches > 0 }
 
@@ -372,26 +364,6 @@ func (n *Node) notifyClosed(h *HostFile, flags int) {
 		if slices.Contains(notify.Of(n).unlinked, key) && !n.isOpen(key) {
 			n.NotifyRelinked(key)
 			n.inodeGone(key)
-		}
-	}
-}
-
-// OpenHostFiles calls f with the host files behind the descriptors of all processes.
-func (n *Node) OpenHostFiles(f func(p *Process, fd int, h *HostFile)) {
-	pids := make([]int, 0, len(n.Procs))
-	for pid := range n.Procs {
-		pids = append(pids, pid)
-	}
-	slices.Sort(pids)
-	for _, pid := range pids {
-		p := n.Procs[pid]
-		if p.FDs == nil {
-			continue
-		}
-		for _, fd := range p.FDs.Numbers() {
-			if h, ok := p.FDs.Get(fd).File.(*HostFile); ok {
-				f(p, fd, h)
-			}
 		}
 	}
 }

@@ -182,11 +182,8 @@ func (t *ipcTable[T]) open(th *Thread, key int, flags uint32) (o T, make bool, e
 // newPerm is that of an object made by t.
 func newPerm(t *Thread, key int, flags uint32) IPCPerm {
 	u, g := t.Proc.Cred.UID.Effective, t.Proc.Cred.GID.Effective
-	return IPCPerm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().realNow()}
+	return IPCPerm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().RealNow()}
 }
 
-// realNow is CLOCK_REALTIME in ns.
-func (n *Node) realNow() int64 { return n.RealBase + int64(n.Now) }
-
 // Touch notes that the object was changed now.
-func (p *IPCPerm) Touch(n *Node) { p.Changed = n.realNow() }
+func (p *IPCPerm) Touch(n *Node) { p.Changed = n.RealNow() }

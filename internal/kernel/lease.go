@@ -13,6 +13,12 @@ import (
 // it up.
 const leaseBreakTime = ariadne.Time(45 * time.Second)
 
+// pollMsg is the reason for the signal to who holds a lease (POLL_MSG), and EPOLLMSG its band.
+const (
+	pollMsg     = 3
+	pollMsgBand = Events(0x400)
+)
+
 // A lease is held by an open file description (fcntl(2), "Leases"): who opens the file in a way
 // that conflicts waits until its holder, told by a signal, has given it up or reduced it.
 type lease struct {
@@ -111,7 +117,7 @@ func (l *Locks) BreakLeases(n *Node, key FileKey, write bool) (wait *Queue, dead
 		}
 		if !x.breaking || write && !x.ends {
 			x.breaking, x.ends, x.until = true, write, n.Now+leaseBreakTime
-			x.file.signal(n, x.fd, pollMsg, In|RdNorm|pollMsgBand)
+			x.file.Signal(n, x.fd, pollMsg, In|RdNorm|pollMsgBand)
 		}
 		if wait == nil || x.until < deadline {
 			wait, deadline = &f.changed, x.until

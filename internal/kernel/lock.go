@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -84,18 +83,6 @@ func LockKey(f File) FileKey {
 		}
 	}
 	return EmulatedKey(DevAnon, 1)
-}
-
-// DescribedInode is the number in "socket:[7]", or 0.
-func DescribedInode(s string) (n uint64) {
-	_, s, _ = strings.Cut(s, "[")
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			break
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	return n
 }
 
 func (l *Locks) on(key FileKey) *fileLocks {

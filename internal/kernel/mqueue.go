@@ -68,8 +68,11 @@ type MQNotify struct {
 	Signo  int
 	Value  uint64
 	Cookie []byte   // SIGEV_THREAD: what goes to
-	Socket *Netlink // which libc reads
+	Socket Receiver // which libc reads
 }
+
+// Receiver is a socket that is given a cookie.
+type Receiver interface{ Push(datagram []byte) }
 
 // Kinds of MQNotify, and what the end of a cookie says.
 const (
@@ -354,7 +357,7 @@ func (how *MQNotify) wake(reason byte) {
 	if how.Kind == SigevThread && how.Socket != nil {
 		c := slices.Clone(how.Cookie)
 		c[MQCookie-1] = reason
-		how.Socket.push(c)
+		how.Socket.Push(c)
 	}
 }
 

@@ -108,7 +108,7 @@ func (q *MsgQueue) Full(size int) bool {
 // Send gives the message to the receiver that has waited longest for its kind,
 // or appends it.
 func (q *MsgQueue) Send(t *Thread, m Msg) {
-	q.Sent, q.LastSender = t.Node().realNow(), t.Proc.PID
+	q.Sent, q.LastSender = t.Node().RealNow(), t.Proc.PID
 	for _, r := range append([]*msgReceiver(nil), q.receivers...) {
 		if !r.want.matches(m.Type) {
 			continue
@@ -158,7 +158,7 @@ func (q *MsgQueue) Receive(t *Thread, w MsgWant) (Msg, Errno) {
 	}
 	q.Msgs = append(q.Msgs[:best:best], q.Msgs[best+1:]...)
 	q.Bytes -= len(m.Data)
-	q.Received, q.LastReceiver = t.Node().realNow(), t.Proc.PID
+	q.Received, q.LastReceiver = t.Node().RealNow(), t.Proc.PID
 	q.Room.Notify(Out)
 	return m, 0
 }

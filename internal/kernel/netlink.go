@@ -178,7 +178,7 @@ func (s *Netlink) single(t *Thread, typ uint16, b []byte) {
 			s.acknowledge(b, unix.ENODEV)
 			return
 		}
-		s.push(s.header(b, parts[0], 0))
+		s.Push(s.header(b, parts[0], 0))
 		if binary.LittleEndian.Uint16(b[6:])&unix.NLM_F_ACK != 0 {
 			s.acknowledge(b, 0)
 		}
@@ -213,15 +213,15 @@ func (s *Netlink) dump(req []byte, parts [][]byte) {
 	for _, p := range parts {
 		p = s.header(req, p, unix.NLM_F_MULTI)
 		if len(d) > 0 && len(d)+len(p) > netlinkDatagram {
-			s.push(d)
+			s.Push(d)
 			d = nil
 		}
 		d = append(d, p...)
 	}
 	if len(d) > 0 {
-		s.push(d)
+		s.Push(d)
 	}
-	s.push(s.header(req, nlMessage(unix.NLMSG_DONE, intBytes(0)), unix.NLM_F_MULTI))
+	s.Push(s.header(req, nlMessage(unix.NLMSG_DONE, intBytes(0)), unix.NLM_F_MULTI))
 }
 
 // acknowledge queues NLMSG_ERROR.
@@ -232,10 +232,11 @@ func (s *Netlink) acknowledge(req []byte, e Errno) {
 	} else {
 		body = append(body, req...)
 	}
-	s.push(s.header(req, nlMessage(unix.NLMSG_ERROR, body), 0))
+	s.Push(s.header(req, nlMessage(unix.NLMSG_ERROR, body), 0))
 }
 
-func (s *Netlink) push(d []byte) {
+// Push queues a datagram.
+func (s *Netlink) Push(d []byte) {
 	s.queue = append(s.queue, d)
 	s.changed.Notify(In | RdNorm)
 }

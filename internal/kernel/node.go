@@ -91,6 +91,9 @@ type Host struct {
 	Addrs []netip.Addr
 }
 
+// consoles are how many pipes there are already: the consoles' numbers are those from 1.
+const consoles = 3
+
 // NewNode returns a machine that has just been switched on.
 func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, seq: consoles, Rand: NewRand(seed),

@@ -418,7 +418,7 @@ func (p *Process) leaveFamily() {
 // hangUp continues and hangs up a process group of p's that has become an orphan and has stopped
 // members. parent: across whom the link ran.
 func (p *Process) hangUp(pgid int, leaving, parent *Process) {
-	if parent == nil || parent.SID != p.SID || parent.PGID == pgid || !p.Node.orphaned(pgid, leaving) {
+	if parent == nil || parent.SID != p.SID || parent.PGID == pgid || !p.Node.Orphaned(pgid, leaving) {
 		return
 	}
 	members := p.Node.Group(pgid)
@@ -436,9 +436,9 @@ func (p *Process) hangUp(pgid int, leaving, parent *Process) {
 	}
 }
 
-// orphaned reports whether no member of the group has a parent in another group
+// Orphaned reports whether no member of the group has a parent in another group
 // of the same session. ignore is about to end.
-func (n *Node) orphaned(pgid int, ignore *Process) bool {
+func (n *Node) Orphaned(pgid int, ignore *Process) bool {
 	for _, m := range n.Group(pgid) {
 		if m == ignore || m.Dead || m.Parent == nil {
 			continue

@@ -131,7 +131,7 @@ func (s *SemSet) Do(t *Thread, ops []SemOp) (block SemOp, would bool, e Errno) {
 		}
 		x.PID = t.Proc.PID
 	}
-	s.Sems, s.Used = sems, t.Node().realNow()
+	s.Sems, s.Used = sems, t.Node().RealNow()
 	if undoes {
 		s.undo[t.Proc.PID] = undo
 	}
@@ -239,7 +239,7 @@ func (s *Sems) exit(p *Process) {
 				set.Sems[i] = Sem{max(0, min(SemMaxValue, set.Sems[i].Value+adj)), p.PID}
 			}
 		}
-		set.Used = p.Node.realNow()
+		set.Used = p.Node.RealNow()
 		set.Update()
 	}
 }

@@ -153,7 +153,7 @@ func AttachShm(t *Thread, s *Shm, addr uint64) {
 		*m = shmMap{}
 	}
 	(*m)[addr] = s
-	s.Last, s.Attached = t.Proc.PID, t.Node().realNow()
+	s.Last, s.Attached = t.Proc.PID, t.Node().RealNow()
 	t.Node().SharesMemory = true
 }
 func DetachShm(t *Thread, addr uint64) { detachShm(t.Proc, addr) }
@@ -164,7 +164,7 @@ func detachShm(p *Process, addr uint64) {
 		return
 	}
 	delete(*attached.Of(p), addr)
-	s.Last, s.Detached = p.PID, p.Node.realNow()
+	s.Last, s.Detached = p.PID, p.Node.RealNow()
 	shms.Of(p.Node).leave(p.Node, s)
 }
 

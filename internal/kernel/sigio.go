@@ -18,11 +18,7 @@ type asyncFile struct {
 const (
 	pollIn  = 1
 	pollOut = 2
-	pollMsg = 3
 )
-
-// pollMsgBand is EPOLLMSG, which stands in the band of a broken lease alone.
-const pollMsgBand = Events(0x400)
 
 // Async reports whether the file signals.
 func (f *OpenFile) Async() bool { return f.async != nil }
@@ -53,14 +49,14 @@ func (a *asyncFile) Notify(ev Events) {
 	}
 	switch {
 	case ev&(In|Hup|Err) != 0:
-		a.file.signal(a.node, a.fd, pollIn, In|RdNorm)
+		a.file.Signal(a.node, a.fd, pollIn, In|RdNorm)
 	case ev&Out != 0:
-		a.file.signal(a.node, a.fd, pollOut, Out|WrNorm|WrBand)
+		a.file.Signal(a.node, a.fd, pollOut, Out|WrNorm|WrBand)
 	}
 }
 
-// signal tells the owner of the file. Only a signal chosen by F_SETSIG says what for.
-func (f *OpenFile) signal(n *Node, fd, reason int, band Events) {
+// Signal tells the owner of the file; reason is an si_code. Only a signal chosen by F_SETSIG says what for.
+func (f *OpenFile) Signal(n *Node, fd, reason int, band Events) {
 	info := signal.Info{Signo: int(unix.SIGIO), Code: signal.SIKernel}
 	if f.Sig != 0 {
 		info = signal.Info{Signo: f.Sig, Code: reason, Band: int(band), FD: fd}

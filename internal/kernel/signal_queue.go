@@ -235,7 +235,7 @@ func (t *Thread) NextSignal() (signal.Info, bool) {
 // who could continue it: its process group is orphaned.
 func (p *Process) ignoresStop(s int) bool {
 	return signal.Stops.Has(s) && s != int(unix.SIGSTOP) &&
-		p.Actions[s].Handler == signal.Dfl && p.Node.orphaned(p.PGID, nil)
+		p.Actions[s].Handler == signal.Dfl && p.Node.Orphaned(p.PGID, nil)
 }
 
 // TakeSignal takes a signal of set off the queues of t and its process, without

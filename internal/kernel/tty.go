@@ -356,7 +356,7 @@ func (x *Terminal) foreground(t *Thread, s unix.Signal) Errno {
 		}
 		return 0
 	}
-	if p.Node.orphaned(p.PGID, nil) {
+	if p.Node.Orphaned(p.PGID, nil) {
 		return unix.EIO
 	}
 	p.Node.signalGroup(p.PGID, s)

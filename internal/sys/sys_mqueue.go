@@ -205,10 +205,11 @@ func sysMqNotify(t *kernel.Thread, a Args) kernel.Result {
 			if of == nil {
 				return kernel.Fail(unix.EBADF)
 			}
-			var ok bool
-			if how.Socket, ok = of.File.(*kernel.Netlink); !ok {
+			s, ok := of.File.(*kernel.Netlink)
+			if !ok {
 				return kernel.Fail(unix.EINVAL)
 			}
+			how.Socket = s
 		default:
 			return kernel.Fail(unix.EINVAL)
 		}
