@@ -80,7 +80,7 @@ func (f *Files) init() {
 
 // Inode returns the number under which the node knows a file.
 func (f *Files) Inode(key FileKey) uint64 {
-	key = f.first(key)
+	key = f.First(key)
 	if f.inodes[key] == 0 {
 		f.last++
 		f.inodes[key] = f.last
@@ -89,7 +89,7 @@ func (f *Files) Inode(key FileKey) uint64 {
 }
 
 // first is the key under which a file is known.
-func (f *Files) first(key FileKey) FileKey {
+func (f *Files) First(key FileKey) FileKey {
 	if ino, ok := f.Recreated[key.Ino]; ok && key.Dev == f.Private {
 		key.Ino = ino
 	}
@@ -97,7 +97,7 @@ func (f *Files) first(key FileKey) FileKey {
 }
 
 // Written reports whether the node has ever created or changed the file.
-func (f *Files) Written(key FileKey) bool { _, ok := f.times[f.first(key)]; return ok }
+func (f *Files) Written(key FileKey) bool { _, ok := f.times[f.First(key)]; return ok }
 
 // Links returns a file's link count as the node sees it, of the real one.
 func (f *Files) Links(key FileKey, real uint64) uint64 {
@@ -109,30 +109,30 @@ func (f *Files) Links(key FileKey, real uint64) uint64 {
 
 // Times returns a file's times.
 func (f *Files) Times(key FileKey) FileTimes {
-	if t, ok := f.times[f.first(key)]; ok {
+	if t, ok := f.times[f.First(key)]; ok {
 		return t
 	}
 	return FileTimes{FileEpoch, FileEpoch, FileEpoch, FileEpoch}
 }
 
 // SetTimes changes a file's times.
-func (f *Files) SetTimes(key FileKey, t FileTimes) { f.times[f.first(key)] = t }
+func (f *Files) SetTimes(key FileKey, t FileTimes) { f.times[f.First(key)] = t }
 
 // Owner returns who the node made the file's owner, when it did.
 func (f *Files) Owner(key FileKey) (uid, gid int, ok bool) {
-	o, ok := f.owners[f.first(key)]
+	o, ok := f.owners[f.First(key)]
 	return o[0], o[1], ok
 }
 
 // SetOwner makes the file belong to uid and gid.
-func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[f.first(key)] = [2]int{uid, gid} }
+func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[f.First(key)] = [2]int{uid, gid} }
 
 // Owned reports whether any file has an owner of the node's making.
 func (f *Files) Owned() bool { return len(f.owners) > 0 }
 
 // NoteMode notes the set-id bits of a regular file's mode.
 func (f *Files) NoteMode(key FileKey, mode uint32) {
-	key = f.first(key)
+	key = f.First(key)
 	if bits := mode & (unix.S_ISUID | unix.S_ISGID); bits != 0 && mode&unix.S_IFMT == unix.S_IFREG {
 		f.SetID[key] = bits
 	} else {
@@ -141,7 +141,7 @@ func (f *Files) NoteMode(key FileKey, mode uint32) {
 }
 
 // SetIDBits returns what NoteMode noted.
-func (f *Files) SetIDBits(key FileKey) uint32 { return f.SetID[f.first(key)] }
+func (f *Files) SetIDBits(key FileKey) uint32 { return f.SetID[f.First(key)] }
 
 // RealNow is the node's CLOCK_REALTIME in ns.
 func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
@@ -149,7 +149,7 @@ func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
 // FileCreated gives a new file its times.
 func (n *Node) FileCreated(key FileKey) {
 	now := n.RealNow()
-	n.Files.times[n.Files.first(key)] = FileTimes{now, now, now, now}
+	n.Files.times[n.Files.First(key)] = FileTimes{now, now, now, now}
 	n.Files.Dirty[key] = true
 }
 
@@ -158,7 +158,7 @@ func (n *Node) FileModified(key FileKey) {
 	t := n.Files.Times(key)
 	t.Modify = n.RealNow()
 	t.Change = t.Modify
-	n.Files.times[n.Files.first(key)] = t
+	n.Files.times[n.Files.First(key)] = t
 	n.Files.Dirty[key] = true
 }
 
@@ -166,7 +166,7 @@ func (n *Node) FileModified(key FileKey) {
 func (n *Node) FileChanged(key FileKey) {
 	t := n.Files.Times(key)
 	t.Change = n.RealNow()
-	n.Files.times[n.Files.first(key)] = t
+	n.Files.times[n.Files.First(key)] = t
 	n.Files.Dirty[key] = true
 }
 

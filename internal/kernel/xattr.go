@@ -10,7 +10,7 @@ import (
 type Xattr struct{ Name, Value string }
 
 // Xattrs returns a file's extended attributes in the order in which they were made.
-func (f *Files) Xattrs(key FileKey) []Xattr { return f.xattrs[f.first(key)] }
+func (f *Files) Xattrs(key FileKey) []Xattr { return f.xattrs[f.First(key)] }
 
 // Xattr returns the value of one.
 func (f *Files) Xattr(key FileKey, name string) (value string, ok bool) {
@@ -35,7 +35,7 @@ func (x Xattr) size() int {
 
 // SetXattr gives an attribute a value. create and replace say that it must not, or must, be there.
 func (f *Files) SetXattr(key FileKey, name, value string, create, replace bool) Errno {
-	key = f.first(key)
+	key = f.First(key)
 	list := slices.Clone(f.xattrs[key])
 	i := slices.IndexFunc(list, func(x Xattr) bool { return x.Name == name })
 	switch {
@@ -61,7 +61,7 @@ func (f *Files) SetXattr(key FileKey, name, value string, create, replace bool) 
 
 // RemoveXattr takes one away.
 func (f *Files) RemoveXattr(key FileKey, name string) Errno {
-	key = f.first(key)
+	key = f.First(key)
 	list := f.xattrs[key]
 	i := slices.IndexFunc(list, func(x Xattr) bool { return x.Name == name })
 	if i < 0 {

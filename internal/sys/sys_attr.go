@@ -4,6 +4,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
 
@@ -80,7 +81,7 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case h == nil:
 		switch t.FDs().Get(fdOf(a[0])).File.(type) {
-		case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
+		case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
 		}
 		return kernel.Ret(0) // a socket's mode means nothing

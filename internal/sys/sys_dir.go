@@ -10,6 +10,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inotify"
 
 	"golang.org/x/sys/unix"
 )
@@ -395,10 +396,10 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 	if r == 0 {
 		inodeChanged(t, toDir, name, false)
 		namesChanged(t, toDir, name)
-		if t.Node().Watched() {
+		if inotify.Watched(t.Node()) {
 			if st, e := pathStat(t, toDir, name, false); e == 0 {
-				t.Node().NotifyRelinked(keyOf(&st))
-				t.Node().NotifyInode(keyOf(&st), unix.IN_ATTRIB)
+				inotify.Relinked(t.Node(), keyOf(&st))
+				inotify.TellInode(t.Node(), keyOf(&st), unix.IN_ATTRIB)
 			}
 			notifyCreated(t, toDir, name, 0)
 		}

@@ -9,6 +9,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
@@ -271,7 +272,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, a)
-	case *kernel.RandomFile, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
+	case *kernel.RandomFile, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)
 	}
 	if h == nil {

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inotify"
 
 	"golang.org/x/sys/unix"
 )
@@ -116,7 +117,7 @@ func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]uni
 
 // notifyTimes tells of times that were set: one alone passes for a read or a write.
 func notifyTimes(t *kernel.Thread, dirfd, path uint64, follow bool, v [2]unix.Timespec) {
-	if !t.Node().Watched() {
+	if !inotify.Watched(t.Node()) {
 		return
 	}
 	mask := uint32(unix.IN_ATTRIB)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inotify"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +26,7 @@ func inotifyInit(t *kernel.Thread, flags int) kernel.Result {
 	if flags&^(unix.IN_CLOEXEC|unix.IN_NONBLOCK) != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	f, e := t.Node().NewInotify()
+	f, e := inotify.New(t.Node())
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -37,12 +38,12 @@ func inotifyInit(t *kernel.Thread, flags int) kernel.Result {
 }
 
 // inotifyOf returns the instance behind a descriptor.
-func inotifyOf(t *kernel.Thread, fd uint64) (*kernel.Inotify, kernel.Errno) {
+func inotifyOf(t *kernel.Thread, fd uint64) (*inotify.Instance, kernel.Errno) {
 	of := t.FDs().Get(fdOf(fd))
 	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return nil, unix.EBADF
 	}
-	f, ok := of.File.(*kernel.Inotify)
+	f, ok := of.File.(*inotify.Instance)
 	if !ok {
 		return nil, unix.EINVAL
 	}
@@ -116,7 +117,7 @@ func sysInotifyRmWatch(t *kernel.Thread, a Args) kernel.Result {
 // asked for while nothing was watched.
 func findEntries(t *kernel.Thread) {
 	t.Node().OpenHostFiles(func(p *kernel.Process, fd int, h *kernel.HostFile) {
-		if t.Node().Watched() && h.Entry != nil || len(p.Threads) == 0 {
+		if inotify.Watched(t.Node()) && h.Entry != nil || len(p.Threads) == 0 {
 			return
 		}
 		if h.Synthetic || strings.HasPrefix(h.Path, "/memfd:") {
@@ -161,39 +162,39 @@ func dirBit(mode uint32) uint32 {
 // notifyOpened tells of an open file. created: by this call.
 func notifyOpened(t *kernel.Thread, h *kernel.HostFile, created bool) {
 	n := t.Node()
-	if !n.Watched() {
+	if !inotify.Watched(n) {
 		return
 	}
 	h.Entry = entryOf(t, h.Path)
 	if created {
-		n.NotifyName(h.Entry.Dir, h.Entry.Name, unix.IN_CREATE, 0)
+		inotify.TellName(n, h.Entry.Dir, h.Entry.Name, unix.IN_CREATE, 0)
 	}
-	n.NotifyOpen(h, unix.IN_OPEN)
+	inotify.TellOpen(n, h, unix.IN_OPEN)
 }
 
 // refuseFIFONotify counts that somebody watches a named pipe that is opened.
 func refuseFIFONotify(t *kernel.Thread, dirfd uint64, name string) {
 	const events = unix.IN_OPEN | unix.IN_ACCESS | unix.IN_MODIFY | unix.IN_CLOSE
 	n := t.Node()
-	if !n.Watched() {
+	if !inotify.Watched(n) {
 		return
 	}
-	if st, e := pathStat(t, dirfd, name, true); e == 0 && n.Wants(nameEntry(t, dirfd, name), keyOf(&st), events) {
+	if st, e := pathStat(t, dirfd, name, true); e == 0 && inotify.Wants(n, nameEntry(t, dirfd, name), keyOf(&st), events) {
 		n.Refuse(t, "inotify of a named pipe", name, false)
 	}
 }
 
 // notifyCreated tells of a new name.
 func notifyCreated(t *kernel.Thread, dirfd uint64, name string, mode uint32) {
-	if t.Node().Watched() {
+	if inotify.Watched(t.Node()) {
 		at := nameEntry(t, dirfd, name)
-		t.Node().NotifyName(at.Dir, at.Name, unix.IN_CREATE|dirBit(mode), 0)
+		inotify.TellName(t.Node(), at.Dir, at.Name, unix.IN_CREATE|dirBit(mode), 0)
 	}
 }
 
 // notifyPath tells of a change of what a path leads to.
 func notifyPath(t *kernel.Thread, dirfd uint64, name string, follow bool, mask uint32) {
-	if !t.Node().Watched() {
+	if !inotify.Watched(t.Node()) {
 		return
 	}
 	fd, e := openPath(t, dirfd, name, follow)
@@ -204,14 +205,14 @@ func notifyPath(t *kernel.Thread, dirfd uint64, name string, follow bool, mask u
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) == nil {
 		at := entryOf(t, readLink("/proc/self/fd/"+strconv.Itoa(fd)))
-		t.Node().NotifyEntry(*at, keyOf(&st), mask|dirBit(st.Mode), false)
+		inotify.TellEntry(t.Node(), *at, keyOf(&st), mask|dirBit(st.Mode), false)
 	}
 }
 
 // notifyFile tells of a change of an open file.
 func notifyFile(t *kernel.Thread, h *kernel.HostFile, mask uint32) {
-	if t.Node().Watched() {
-		t.Node().NotifyOpen(h, mask)
+	if inotify.Watched(t.Node()) {
+		inotify.TellOpen(t.Node(), h, mask)
 	}
 }
 
@@ -229,22 +230,22 @@ func notifyCopied(t *kernel.Thread, in, out kernel.File) {
 // notifyRemoved tells that a name is gone. st is what it was the name of.
 func notifyRemoved(t *kernel.Thread, at kernel.Entry, st *unix.Stat_t) {
 	n := t.Node()
-	if !n.Watched() {
+	if !inotify.Watched(n) {
 		return
 	}
 	key, isDir := keyOf(st), dirBit(st.Mode)
 	if isDir == 0 {
-		n.NotifyInode(key, unix.IN_ATTRIB)
+		inotify.TellInode(n, key, unix.IN_ATTRIB)
 	}
-	n.NotifyMoved(key, at, nil)
+	inotify.Moved(n, key, at, nil)
 	lostName(t, key, isDir != 0 || n.Files.Links(key, st.Nlink) == 1)
-	n.NotifyName(at.Dir, at.Name, unix.IN_DELETE|isDir, 0)
+	inotify.TellName(n, at.Dir, at.Name, unix.IN_DELETE|isDir, 0)
 }
 
 // lostName is called when a file has lost a name, perhaps its last.
 func lostName(t *kernel.Thread, key kernel.FileKey, last bool) {
 	n := t.Node()
-	if !last || !n.WatchesInode(key) {
+	if !last || !inotify.WatchesInode(n, key) {
 		return
 	}
 	for _, p := range n.Procs {
@@ -253,7 +254,7 @@ func lostName(t *kernel.Thread, key kernel.FileKey, last bool) {
 			n.Refuse(t, "inotify of a directory that is removed while a process works there", "", false)
 		}
 	}
-	n.NotifyUnlinked(key)
+	inotify.Unlinked(n, key)
 }
 
 // moved is a name that a call of rename is about to move.
@@ -264,7 +265,7 @@ type moved struct {
 }
 
 func nameToMove(t *kernel.Thread, dirfd uint64, name string) (m moved) {
-	if t.Node().Watched() {
+	if inotify.Watched(t.Node()) {
 		m.at = nameEntry(t, dirfd, name)
 		var e kernel.Errno
 		m.st, e = pathStat(t, dirfd, name, false)
@@ -276,26 +277,26 @@ func nameToMove(t *kernel.Thread, dirfd uint64, name string) (m moved) {
 // notifyRenamed tells of a rename that has been done.
 func notifyRenamed(t *kernel.Thread, from, to moved, flags uint64) {
 	n := t.Node()
-	if !n.Watched() || !from.found || to.found && keyOf(&from.st) == keyOf(&to.st) {
+	if !inotify.Watched(n) || !from.found || to.found && keyOf(&from.st) == keyOf(&to.st) {
 		return
 	}
 	exchange := flags&unix.RENAME_EXCHANGE != 0
 	if exchange {
 		a, b := from.at, to.at
-		n.NotifyMoved(keyOf(&to.st), b, &a)
+		inotify.Moved(n, keyOf(&to.st), b, &a)
 	} else if to.found {
-		n.NotifyMoved(keyOf(&to.st), to.at, nil)
+		inotify.Moved(n, keyOf(&to.st), to.at, nil)
 	}
 	at := to.at
-	n.NotifyMoved(keyOf(&from.st), from.at, &at)
+	inotify.Moved(n, keyOf(&from.st), from.at, &at)
 	tell := func(from, to moved) {
-		cookie, isDir := n.NotifyCookie(), dirBit(from.st.Mode)
-		n.NotifyName(from.at.Dir, from.at.Name, unix.IN_MOVED_FROM|isDir, cookie)
-		n.NotifyName(to.at.Dir, to.at.Name, unix.IN_MOVED_TO|isDir, cookie)
+		cookie, isDir := inotify.Cookie(n), dirBit(from.st.Mode)
+		inotify.TellName(n, from.at.Dir, from.at.Name, unix.IN_MOVED_FROM|isDir, cookie)
+		inotify.TellName(n, to.at.Dir, to.at.Name, unix.IN_MOVED_TO|isDir, cookie)
 		if to.found && !exchange {
-			n.NotifyInode(keyOf(&to.st), unix.IN_ATTRIB|dirBit(to.st.Mode))
+			inotify.TellInode(n, keyOf(&to.st), unix.IN_ATTRIB|dirBit(to.st.Mode))
 		}
-		n.NotifyInode(keyOf(&from.st), unix.IN_MOVE_SELF)
+		inotify.TellInode(n, keyOf(&from.st), unix.IN_MOVE_SELF)
 	}
 	tell(from, to)
 	switch {
@@ -310,7 +311,7 @@ func notifyRenamed(t *kernel.Thread, from, to moved, flags uint64) {
 // readHost lets Linux read a host file.
 func readHost(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
 	h := of.File.(*kernel.HostFile)
-	if !t.Node().WantsOpen(h, unix.IN_ACCESS) {
+	if !inotify.WantsOpen(t.Node(), h, unix.IN_ACCESS) {
 		return kernel.Native
 	}
 	r := run(t)
@@ -324,14 +325,14 @@ func readHost(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
 // itself.
 func refuseExecNotify(t *kernel.Thread) {
 	n := t.Node()
-	if !n.Watched() {
+	if !inotify.Watched(n) {
 		return
 	}
 	Paths(t, func(name string, _ bool) {
 		var st unix.Stat_t
 		where := threadPath(t, "root") + ToNodeRoot + name
 		if unix.Stat(where, &st) == nil &&
-			n.Wants(*entryOf(t, name), keyOf(&st), unix.IN_OPEN|unix.IN_ACCESS|unix.IN_CLOSE_NOWRITE) {
+			inotify.Wants(n, *entryOf(t, name), keyOf(&st), unix.IN_OPEN|unix.IN_ACCESS|unix.IN_CLOSE_NOWRITE) {
 			n.Refuse(t, "inotify of a program that is executed", name, false)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -198,8 +199,8 @@ func writeHost(t *kernel.Thread, of *kernel.OpenFile, fd uint64) kernel.Result {
 	h := of.File.(*kernel.HostFile)
 	fileModified(t, h)
 	src := copySource(t)
-	if t.Node().Files.SetIDBits(h.Key()) == 0 && !t.Node().WantsOpen(h, unix.IN_MODIFY) &&
-		(src == nil || !t.Node().WantsOpen(src, unix.IN_ACCESS)) {
+	if t.Node().Files.SetIDBits(h.Key()) == 0 && !inotify.WantsOpen(t.Node(), h, unix.IN_MODIFY) &&
+		(src == nil || !inotify.WantsOpen(t.Node(), src, unix.IN_ACCESS)) {
 		return kernel.Native
 	}
 	r := run(t)

@@ -12,6 +12,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
@@ -764,9 +765,9 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 	if r.has(unix.O_PATH) {
 		return kernel.Ret(int64(fd))
 	}
-	if t.Node().Watched() {
+	if inotify.Watched(t.Node()) {
 		same.Entry = h.Entry
-		t.Node().NotifyOpen(same, unix.IN_OPEN)
+		inotify.TellOpen(t.Node(), same, unix.IN_OPEN)
 	}
 	if r.has(unix.O_TRUNC) {
 		fileModified(t, same)

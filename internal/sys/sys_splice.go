@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
@@ -226,7 +227,7 @@ func isNull(of *kernel.OpenFile) bool {
 // noSplice reports whether a file can be read or written, but not spliced.
 func noSplice(f kernel.File) bool {
 	switch f.(type) {
-	case *eventfd.File, *timerfd.File, *signalfd.File, *kernel.Inotify:
+	case *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return true
 	}
 	return false
