@@ -180,7 +180,7 @@ func (t *ipcTable[T]) open(th *Thread, key int, flags uint32) (o T, make bool, e
 }
 
 // newPerm is that of an object made by t.
-func newPerm(t *Thread, key int, flags uint32) IPCPerm {
+func NewPerm(t *Thread, key int, flags uint32) IPCPerm {
 	u, g := t.Proc.Cred.UID.Effective, t.Proc.Cred.GID.Effective
 	return IPCPerm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().RealNow()}
 }

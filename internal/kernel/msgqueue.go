@@ -66,7 +66,7 @@ func (s *MsgQueues) Open(t *Thread, key int, flags uint32) (*MsgQueue, Errno) {
 	if len(s.objects) >= int(msgMni.Of(t.Node())) {
 		return nil, unix.ENOSPC
 	}
-	q = &MsgQueue{IPCPerm: newPerm(t, key, flags), MaxBytes: int(msgMnb.Of(t.Node()))}
+	q = &MsgQueue{IPCPerm: NewPerm(t, key, flags), MaxBytes: int(msgMnb.Of(t.Node()))}
 	s.add(t.Node(), msgNxt, q)
 	return q, 0
 }

@@ -81,7 +81,7 @@ func (s *Sems) Open(t *Thread, key, count int, flags uint32) (*SemSet, Errno) {
 	case len(s.objects) >= most.Sets || s.count+count > most.Total:
 		return nil, unix.ENOSPC
 	}
-	set = &SemSet{IPCPerm: newPerm(t, key, flags), Sems: make([]Sem, count), undo: map[int][]int{}}
+	set = &SemSet{IPCPerm: NewPerm(t, key, flags), Sems: make([]Sem, count), undo: map[int][]int{}}
 	s.add(t.Node(), semNext, set)
 	s.count += count
 	return set, 0

@@ -102,7 +102,7 @@ func (m *Shms) Open(t *Thread, key int, size uint64, flags uint32, alloc func() 
 	if e != 0 {
 		return nil, e
 	}
-	s = &Shm{IPCPerm: newPerm(t, key, flags), Real: real, Size: size, Creator: t.Proc.PID}
+	s = &Shm{IPCPerm: NewPerm(t, key, flags), Real: real, Size: size, Creator: t.Proc.PID}
 	m.add(t.Node(), shmNext, s)
 	return s, 0
 }

@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/mqueue"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -31,12 +32,12 @@ func sysMqOpen(t *kernel.Thread, a Args) kernel.Result {
 	}
 	name, e := readPath(t, a[0])
 	if e == 0 {
-		e = kernel.ValidMQName(name)
+		e = mqueue.ValidName(name)
 	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	d, e := kernel.MQueuesOf(t.Node()).Open(t, name, flags, uint32(a[2])&0o7777, size)
+	d, e := mqueue.Of(t.Node()).Open(t, name, flags, uint32(a[2])&0o7777, size)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -51,21 +52,21 @@ func sysMqOpen(t *kernel.Thread, a Args) kernel.Result {
 func sysMqUnlink(t *kernel.Thread, a Args) kernel.Result {
 	name, e := readPath(t, a[0])
 	if e == 0 {
-		e = kernel.ValidMQName(name)
+		e = mqueue.ValidName(name)
 	}
 	if e == 0 {
-		e = kernel.MQueuesOf(t.Node()).Unlink(t, name)
+		e = mqueue.Of(t.Node()).Unlink(t, name)
 	}
 	return kernel.RetOr(0, e)
 }
 
 // mqueueOf returns the open queue behind a descriptor.
-func mqueueOf(t *kernel.Thread, fd uint64) (*kernel.MQueue, *kernel.OpenFile, kernel.Errno) {
+func mqueueOf(t *kernel.Thread, fd uint64) (*mqueue.Queue, *kernel.OpenFile, kernel.Errno) {
 	of := t.Target(fdOf(fd))
 	if of == nil {
 		return nil, nil, unix.EBADF
 	}
-	d, ok := of.File.(*kernel.MQDesc)
+	d, ok := of.File.(*mqueue.File)
 	if !ok {
 		return nil, nil, unix.EBADF
 	}
@@ -88,7 +89,7 @@ func mqWait(t *kernel.Thread, at ariadne.Time, enter func()) kernel.Result {
 	if timedOut(t) {
 		return kernel.Fail(unix.ETIMEDOUT)
 	}
-	if !kernel.WaitsForMQ(t) {
+	if !mqueue.Waits(t) {
 		enter()
 	}
 	return t.Block(kernel.RestartSA)
@@ -102,7 +103,7 @@ func sysMqTimedsend(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if uint32(a[3]) >= kernel.MQPrioMax {
+	if uint32(a[3]) >= mqueue.PrioMax {
 		return kernel.Fail(unix.EINVAL)
 	}
 	q, of, e := mqueueOf(t, a[0])
@@ -116,7 +117,7 @@ func sysMqTimedsend(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
-	case !q.Full() && !kernel.WaitsForMQ(t):
+	case !q.Full() && !mqueue.Waits(t):
 		q.Send(t, uint32(a[3]), data)
 		return kernel.Ret(0)
 	case of.NonBlocking():
@@ -127,7 +128,7 @@ func sysMqTimedsend(t *kernel.Thread, a Args) kernel.Result {
 
 func sysMqTimedreceive(t *kernel.Thread, a Args) kernel.Result {
 	if t.Wait.Woken {
-		prio, data := kernel.MQReceived(t)
+		prio, data := mqueue.Received(t)
 		return mqStore(t, a, prio, data)
 	}
 	at, e := mqDeadline(t, a[4])
@@ -184,21 +185,21 @@ func sysMqGetsetattr(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysMqNotify(t *kernel.Thread, a Args) kernel.Result {
-	var how kernel.MQNotify
+	var how mqueue.Notify
 	if a[1] != 0 {
 		b, e := readBytes(t, a[1], 64)
 		if e != 0 {
 			return kernel.Fail(e)
 		}
-		how = kernel.MQNotify{Value: le.Uint64(b), Signo: int(int32(le.Uint32(b[8:]))), Kind: int(int32(le.Uint32(b[12:])))}
+		how = mqueue.Notify{Value: le.Uint64(b), Signo: int(int32(le.Uint32(b[8:]))), Kind: int(int32(le.Uint32(b[12:])))}
 		switch how.Kind {
-		case kernel.SigevNone:
-		case kernel.SigevSignal:
+		case mqueue.SigevNone:
+		case mqueue.SigevSignal:
 			if how.Signo < 0 || how.Signo > signal.Max {
 				return kernel.Fail(unix.EINVAL)
 			}
-		case kernel.SigevThread:
-			if how.Cookie, e = readBytes(t, how.Value, kernel.MQCookie); e != 0 {
+		case mqueue.SigevThread:
+			if how.Cookie, e = readBytes(t, how.Value, mqueue.CookieSize); e != 0 {
 				return kernel.Fail(e)
 			}
 			of := t.FDs().Get(how.Signo)

@@ -1,4 +1,5 @@
-package kernel
+// Package mqueue is POSIX message queues (mq_overview(7)).
+package mqueue
 
 import (
 	"encoding/binary"
@@ -6,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -13,57 +15,57 @@ import (
 
 // Limits of POSIX message queues (mq_overview(7)).
 const (
-	MQPrioMax = 32768
+	PrioMax = 32768
 
-	mqMaxQueues  = 256 // but for the privileged
-	mqMaxMsgs    = 10
-	mqMaxSize    = 8192
-	mqHardMsgs   = 65536
-	mqHardSize   = 16 << 20
-	mqPerMessage = 96 // what Linux counts for one besides its bytes
+	maxQueues  = 256 // but for the privileged
+	maxMsgs    = 10
+	maxSize    = 8192
+	hardMsgs   = 65536
+	hardSize   = 16 << 20
+	perMessage = 96 // what Linux counts for one besides its bytes
 )
 
-// MQueues are the node's POSIX message queues that have a name.
-type MQueues struct {
-	queues []*MQueue
+// Queues are the node's POSIX message queues that have a name.
+type Queues struct {
+	queues []*Queue
 	bytes  map[int]int // counted against RLIMIT_MSGQUEUE, by user
 }
 
-var mqueues = NewSlot[*Node, MQueues]()
+var queuesOf = kernel.NewSlot[*kernel.Node, Queues]()
 
-// MQueuesOf returns the node's queues.
-func MQueuesOf(n *Node) *MQueues { return mqueues.Of(n) }
+// Of returns the node's queues.
+func Of(n *kernel.Node) *Queues { return queuesOf.Of(n) }
 
-func init() { Register(Hooks{DescriptorClosed: flushMQ}) }
+func init() { kernel.Register(kernel.Hooks{DescriptorClosed: flush}) }
 
-// MQueue is one queue. It lasts as long as it has a name or is open.
-type MQueue struct {
+// Queue is one queue. It lasts as long as it has a name or is open.
+type Queue struct {
 	Name             string
 	MaxMsgs, MsgSize int
-	IPCPerm
-	msgs               []mqMsg // in the order in which they are received
+	kernel.IPCPerm
+	msgs               []message // in the order in which they are received
 	opens              int
 	named              bool
-	senders, receivers []*mqWait // in order of arrival
-	notify             MQNotify
-	notified           *Process // whom notify is for, or nil
-	changed            Queue
+	senders, receivers []*waiter // in order of arrival
+	notify             Notify
+	notified           *kernel.Process // whom notify is for, or nil
+	changed            kernel.Queue
 }
 
-type mqMsg struct {
+type message struct {
 	prio uint32
 	data []byte
 }
 
-// mqWait is a thread that waits to send msg, or to receive one.
-type mqWait struct {
-	t     *Thread
-	queue *MQueue
-	msg   mqMsg
+// waiter is a thread that waits to send msg, or to receive one.
+type waiter struct {
+	t     *kernel.Thread
+	queue *Queue
+	msg   message
 }
 
-// MQNotify says how mq_notify(3) tells of a message.
-type MQNotify struct {
+// Notify says how mq_notify(3) tells of a message.
+type Notify struct {
 	Kind   int // SIGEV_*
 	Signo  int
 	Value  uint64
@@ -74,22 +76,22 @@ type MQNotify struct {
 // Receiver is a socket that is given a cookie.
 type Receiver interface{ Push(datagram []byte) }
 
-// Kinds of MQNotify, and what the end of a cookie says.
+// Kinds of Notify, and what the end of a cookie says.
 const (
 	SigevSignal, SigevNone, SigevThread = 0, 1, 2
-	MQCookie                            = 32
-	mqWokenUp, mqRemoved                = 1, 2
+	CookieSize                          = 32
+	wokenUp, removed                    = 1, 2
 	siMesgQ                             = -3
 )
 
-// MQDesc is an open queue.
-type MQDesc struct {
-	Queue *MQueue
+// File is an open queue.
+type File struct {
+	Queue *Queue
 	pos   int
 }
 
 // Open is mq_open(2). size is what mq_maxmsg and mq_msgsize are to be, or nil.
-func (s *MQueues) Open(t *Thread, name string, flags int, mode uint32, size *[2]int64) (*MQDesc, Errno) {
+func (s *Queues) Open(t *kernel.Thread, name string, flags int, mode uint32, size *[2]int64) (*File, kernel.Errno) {
 	acc := flags & unix.O_ACCMODE
 	for _, q := range s.queues {
 		if q.Name != name {
@@ -105,7 +107,7 @@ func (s *MQueues) Open(t *Thread, name string, flags int, mode uint32, size *[2]
 			return nil, unix.EACCES
 		}
 		q.opens++
-		return &MQDesc{Queue: q}, 0
+		return &File{Queue: q}, 0
 	}
 	if flags&unix.O_CREAT == 0 {
 		return nil, unix.ENOENT
@@ -115,11 +117,11 @@ func (s *MQueues) Open(t *Thread, name string, flags int, mode uint32, size *[2]
 		return nil, e
 	}
 	q.opens++
-	return &MQDesc{Queue: q}, 0
+	return &File{Queue: q}, 0
 }
 
 // permits checks the mode as that of a file.
-func (q *MQueue) permits(t *Thread, rights uint32) bool {
+func (q *Queue) permits(t *kernel.Thread, rights uint32) bool {
 	c, granted := &t.Proc.Cred, q.Mode
 	if c.UID.FS == q.UID {
 		granted >>= 6
@@ -129,23 +131,23 @@ func (q *MQueue) permits(t *Thread, rights uint32) bool {
 	return rights&^granted&7 == 0 || t.Proc.Capable(unix.CAP_DAC_OVERRIDE)
 }
 
-func (s *MQueues) create(t *Thread, name string, mode uint32, size *[2]int64) (*MQueue, Errno) {
+func (s *Queues) create(t *kernel.Thread, name string, mode uint32, size *[2]int64) (*Queue, kernel.Errno) {
 	privileged := t.Proc.Capable(unix.CAP_SYS_RESOURCE)
-	if len(s.queues) >= mqMaxQueues && !privileged {
+	if len(s.queues) >= maxQueues && !privileged {
 		return nil, unix.ENOSPC
 	}
-	msgs, bytes := int64(mqMaxMsgs), int64(mqMaxSize)
+	msgs, bytes := int64(maxMsgs), int64(maxSize)
 	if size != nil {
 		msgs, bytes = size[0], size[1]
-		mostMsgs, mostBytes := int64(mqMaxMsgs), int64(mqMaxSize)
+		mostMsgs, mostBytes := int64(maxMsgs), int64(maxSize)
 		if privileged {
-			mostMsgs, mostBytes = mqHardMsgs, mqHardSize
+			mostMsgs, mostBytes = hardMsgs, hardSize
 		}
 		if msgs <= 0 || bytes <= 0 || msgs > mostMsgs || bytes > mostBytes {
 			return nil, unix.EINVAL
 		}
 	}
-	q := &MQueue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, IPCPerm: newPerm(t, 0, mode&^uint32(t.Proc.Umask))}
+	q := &Queue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, IPCPerm: kernel.NewPerm(t, 0, mode&^uint32(t.Proc.Umask))}
 	q.UID, q.GID = t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
 	if s.bytes == nil {
 		s.bytes = map[int]int{}
@@ -159,13 +161,13 @@ func (s *MQueues) create(t *Thread, name string, mode uint32, size *[2]int64) (*
 }
 
 // counted is what the queue takes of RLIMIT_MSGQUEUE.
-func (q *MQueue) counted() int {
-	const tree = mqPerMessage / 2
-	return q.MaxMsgs*(tree+q.MsgSize) + min(q.MaxMsgs, MQPrioMax)*tree
+func (q *Queue) counted() int {
+	const tree = perMessage / 2
+	return q.MaxMsgs*(tree+q.MsgSize) + min(q.MaxMsgs, PrioMax)*tree
 }
 
 // Unlink is mq_unlink(2).
-func (s *MQueues) Unlink(t *Thread, name string) Errno {
+func (s *Queues) Unlink(t *kernel.Thread, name string) kernel.Errno {
 	for i, q := range s.queues {
 		if q.Name != name {
 			continue
@@ -181,44 +183,44 @@ func (s *MQueues) Unlink(t *Thread, name string) Errno {
 	return unix.ENOENT
 }
 
-func (s *MQueues) forget(q *MQueue) {
+func (s *Queues) forget(q *Queue) {
 	if !q.named && q.opens == 0 {
 		s.bytes[q.UID] -= q.counted()
 	}
 }
 
 // Ready implements File.
-func (d *MQDesc) Ready() Events {
-	var ev Events
+func (d *File) Ready() kernel.Events {
+	var ev kernel.Events
 	if len(d.Queue.msgs) > 0 {
-		ev = In | RdNorm
+		ev = kernel.In | kernel.RdNorm
 	}
 	if len(d.Queue.msgs) < d.Queue.MaxMsgs {
-		ev |= Out | WrNorm
+		ev |= kernel.Out | kernel.WrNorm
 	}
 	return ev
 }
 
 // Changed implements File.
-func (d *MQDesc) Changed() *Queue { return &d.Queue.changed }
+func (d *File) Changed() *kernel.Queue { return &d.Queue.changed }
 
 // Release implements File.
-func (d *MQDesc) Release(n *Node) {
+func (d *File) Release(n *kernel.Node) {
 	d.Queue.opens--
-	mqueues.Of(n).forget(d.Queue)
+	queuesOf.Of(n).forget(d.Queue)
 }
 
 // Describe implements Describer; StatMode Moder.
-func (d *MQDesc) Describe() string {
+func (d *File) Describe() string {
 	if !d.Queue.named {
 		return "/dev/mqueue/" + d.Queue.Name + " (deleted)"
 	}
 	return "/dev/mqueue/" + d.Queue.Name
 }
-func (d *MQDesc) StatMode() uint32 { return unix.S_IFREG | d.Queue.Mode }
+func (d *File) StatMode() uint32 { return unix.S_IFREG | d.Queue.Mode }
 
 // Read implements Reader: what /dev/mqueue shows of the queue.
-func (d *MQDesc) Read(_ *Thread, b []byte) (int, Errno) {
+func (d *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	q, bytes, pid, kind, signo := d.Queue, 0, 0, 0, 0
 	for _, m := range q.msgs {
 		bytes += len(m.data)
@@ -236,14 +238,14 @@ func (d *MQDesc) Read(_ *Thread, b []byte) (int, Errno) {
 }
 
 // Attr is struct mq_attr, but for the flags.
-func (q *MQueue) Attr() (maxMsgs, msgSize, messages int) { return q.MaxMsgs, q.MsgSize, len(q.msgs) }
+func (q *Queue) Attr() (maxMsgs, msgSize, messages int) { return q.MaxMsgs, q.MsgSize, len(q.msgs) }
 
 // Full and Empty say that a sender or a receiver has to wait.
-func (q *MQueue) Full() bool  { return len(q.msgs) == q.MaxMsgs }
-func (q *MQueue) Empty() bool { return len(q.msgs) == 0 }
+func (q *Queue) Full() bool  { return len(q.msgs) == q.MaxMsgs }
+func (q *Queue) Empty() bool { return len(q.msgs) == 0 }
 
 // insert puts a message behind those of its priority.
-func (q *MQueue) insert(m mqMsg) {
+func (q *Queue) insert(m message) {
 	at := len(q.msgs)
 	for at > 0 && q.msgs[at-1].prio < m.prio {
 		at--
@@ -252,8 +254,8 @@ func (q *MQueue) insert(m mqMsg) {
 }
 
 // Send gives a message to the receiver that has waited longest, or appends it. There is room.
-func (q *MQueue) Send(t *Thread, prio uint32, data []byte) {
-	m := mqMsg{prio, data}
+func (q *Queue) Send(t *kernel.Thread, prio uint32, data []byte) {
+	m := message{prio, data}
 	if len(q.receivers) > 0 {
 		w := q.receivers[0]
 		q.receivers = q.receivers[1:]
@@ -263,12 +265,12 @@ func (q *MQueue) Send(t *Thread, prio uint32, data []byte) {
 	}
 	q.insert(m)
 	q.tell(t)
-	q.changed.Notify(In)
+	q.changed.Notify(kernel.In)
 }
 
 // Receive takes the oldest message of the highest priority, and lets the sender that has
 // waited longest go on. There is one.
-func (q *MQueue) Receive(t *Thread) (prio uint32, data []byte) {
+func (q *Queue) Receive(t *kernel.Thread) (prio uint32, data []byte) {
 	m := q.msgs[0]
 	q.msgs = q.msgs[1:]
 	if len(q.senders) > 0 {
@@ -278,48 +280,48 @@ func (q *MQueue) Receive(t *Thread) (prio uint32, data []byte) {
 		w.wake()
 		q.tell(w.t) // not if there are others
 	}
-	q.changed.Notify(Out)
+	q.changed.Notify(kernel.Out)
 	return m.prio, m.data
 }
 
-func (w *mqWait) wake() {
+func (w *waiter) wake() {
 	w.t.Wait.Woken = true
 	w.t.Unpark()
 }
 
 // WaitToSend and WaitToReceive enter t as one who waits. Once it is woken its message
-// has gone, or MQReceived returns the one it got.
-func (q *MQueue) WaitToSend(t *Thread, prio uint32, data []byte) {
-	w := &mqWait{t, q, mqMsg{prio, data}}
+// has gone, or Received returns the one it got.
+func (q *Queue) WaitToSend(t *kernel.Thread, prio uint32, data []byte) {
+	w := &waiter{t, q, message{prio, data}}
 	t.Wait.Entry = w
 	q.senders = append(q.senders, w)
 }
 
-func (q *MQueue) WaitToReceive(t *Thread) {
-	w := &mqWait{t: t, queue: q}
+func (q *Queue) WaitToReceive(t *kernel.Thread) {
+	w := &waiter{t: t, queue: q}
 	t.Wait.Entry = w
 	q.receivers = append(q.receivers, w)
 }
 
-// WaitsForMQ reports whether t is entered.
-func WaitsForMQ(t *Thread) bool { _, ok := t.Wait.Entry.(*mqWait); return ok }
+// Waits reports whether t is entered.
+func Waits(t *kernel.Thread) bool { _, ok := t.Wait.Entry.(*waiter); return ok }
 
-// MQReceived is the message that a woken receiver got.
-func MQReceived(t *Thread) (prio uint32, data []byte) {
-	m := t.Wait.Entry.(*mqWait).msg
+// Received is the message that a woken receiver got.
+func Received(t *kernel.Thread) (prio uint32, data []byte) {
+	m := t.Wait.Entry.(*waiter).msg
 	return m.prio, m.data
 }
 
 // Leave implements WaitEntry: it ends w's wait.
-func (w *mqWait) Leave(t *Thread) {
-	other := func(x *mqWait) bool { return x == w }
+func (w *waiter) Leave(t *kernel.Thread) {
+	other := func(x *waiter) bool { return x == w }
 	q := w.queue
 	q.senders, q.receivers = slices.DeleteFunc(q.senders, other), slices.DeleteFunc(q.receivers, other)
 	t.Wait.Entry = nil
 }
 
 // Notify is mq_notify(2): p is told of the next message that comes to the empty queue.
-func (q *MQueue) Notify(p *Process, how MQNotify) Errno {
+func (q *Queue) Notify(p *kernel.Process, how Notify) kernel.Errno {
 	if q.notified != nil {
 		return unix.EBUSY
 	}
@@ -328,42 +330,42 @@ func (q *MQueue) Notify(p *Process, how MQNotify) Errno {
 }
 
 // Unnotify takes p's wish back.
-func (q *MQueue) Unnotify(p *Process) {
+func (q *Queue) Unnotify(p *kernel.Process) {
 	if q.notified == p {
-		q.notify.wake(mqRemoved)
-		q.notified, q.notify = nil, MQNotify{}
+		q.notify.wake(removed)
+		q.notified, q.notify = nil, Notify{}
 	}
 }
 
 // tell tells who wants to know that the queue is empty no longer. t sent.
-func (q *MQueue) tell(t *Thread) {
+func (q *Queue) tell(t *kernel.Thread) {
 	if q.notified == nil || len(q.msgs) != 1 {
 		return
 	}
 	p, how := q.notified, q.notify
-	q.notified, q.notify = nil, MQNotify{}
+	q.notified, q.notify = nil, Notify{}
 	switch how.Kind {
 	case SigevSignal:
 		if how.Signo != 0 {
 			t.Node().Kill(p, signal.Info{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, Value: how.Value})
 		}
 	case SigevThread:
-		how.wake(mqWokenUp)
+		how.wake(wokenUp)
 	}
 }
 
 // wake sends the cookie of SIGEV_THREAD, with the reason as its last byte.
-func (how *MQNotify) wake(reason byte) {
+func (how *Notify) wake(reason byte) {
 	if how.Kind == SigevThread && how.Socket != nil {
 		c := slices.Clone(how.Cookie)
-		c[MQCookie-1] = reason
+		c[CookieSize-1] = reason
 		how.Socket.Push(c)
 	}
 }
 
-// flushMQ is called when a process closes a descriptor: its wish to be told is gone.
-func flushMQ(_ *Node, table *FDTable, of *OpenFile) {
-	d, ok := of.File.(*MQDesc)
+// flush is called when a process closes a descriptor: its wish to be told is gone.
+func flush(_ *kernel.Node, table *kernel.FDTable, of *kernel.OpenFile) {
+	d, ok := of.File.(*File)
 	if !ok {
 		return
 	}
@@ -372,8 +374,8 @@ func flushMQ(_ *Node, table *FDTable, of *OpenFile) {
 	}
 }
 
-// ValidMQName is what Linux says of a name without its leading slash.
-func ValidMQName(name string) Errno {
+// ValidName is what Linux says of a name without its leading slash.
+func ValidName(name string) kernel.Errno {
 	switch {
 	case name == "":
 		return unix.ENOENT
@@ -385,8 +387,8 @@ func ValidMQName(name string) Errno {
 	return 0
 }
 
-// mqWords is a structure of longs, such as struct mq_attr.
-func mqWords(v ...int) []byte {
+// words is a structure of longs, such as struct mq_attr.
+func words(v ...int) []byte {
 	b := make([]byte, 0, 64)
 	for _, x := range v {
 		b = binary.LittleEndian.AppendUint64(b, uint64(x))
@@ -395,6 +397,6 @@ func mqWords(v ...int) []byte {
 }
 
 // EncodeAttr lays the queue's attributes out as struct mq_attr.
-func (q *MQueue) EncodeAttr(flags int) []byte {
-	return mqWords(flags, q.MaxMsgs, q.MsgSize, len(q.msgs))
+func (q *Queue) EncodeAttr(flags int) []byte {
+	return words(flags, q.MaxMsgs, q.MsgSize, len(q.msgs))
 }
