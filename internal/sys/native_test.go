@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 	"ariadne/internal/kernel/kerneltest"
 
 	"golang.org/x/sys/unix"
@@ -392,7 +393,7 @@ func TestSemaphoresAsInLinux(t *testing.T) {
 				var b []byte
 				ops := 1 + w.n(3)
 				for range ops {
-					flags := kernel.IPCNoWait | w.n(2)*kernel.SemUndo
+					flags := ipc.NoWait | w.n(2)*ipc.SemUndo
 					for _, v := range []int{w.n(count*8+1) % (count + w.n(2)), w.n(7) - 3, flags} {
 						b = le.AppendUint16(b, uint16(v))
 					}
@@ -422,10 +423,10 @@ func TestMessageQueuesAsInLinux(t *testing.T) {
 					size = 8000
 				}
 				w.poke(zeros, le.AppendUint64(le.AppendUint64(nil, uint64(w.n(5))), w.rand.Uint64()))
-				w.both(unix.SYS_MSGSND, &ids, 0, zeros, min(size, 0x1ff0), kernel.IPCNoWait)
+				w.both(unix.SYS_MSGSND, &ids, 0, zeros, min(size, 0x1ff0), ipc.NoWait)
 				continue
 			}
-			flags := kernel.IPCNoWait | w.n(2)*kernel.MsgNoError | w.n(2)*kernel.MsgExcept
+			flags := ipc.NoWait | w.n(2)*ipc.MsgNoError | w.n(2)*ipc.MsgExcept
 			if n := w.both(unix.SYS_MSGRCV, &ids, 0, at(0x1000), w.n(10), w.n(9)-4, flags); n >= 0 {
 				w.same(0x1000, 8+int(n))
 			}

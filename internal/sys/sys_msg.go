@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +17,7 @@ func init() {
 }
 
 func sysMsgget(t *kernel.Thread, a Args) kernel.Result {
-	q, e := kernel.MsgQueuesOf(t.Node()).Open(t, int(int32(a[0])), uint32(a[1]))
+	q, e := ipc.MsgQueuesOf(t.Node()).Open(t, int(int32(a[0])), uint32(a[1]))
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -26,11 +27,11 @@ func sysMsgget(t *kernel.Thread, a Args) kernel.Result {
 // sysMsgsnd: a waiting sender looks again, in order of arrival, when there may
 // be room or the queue is gone.
 func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
-	q := kernel.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
+	q := ipc.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
 	if q == nil && t.Wait.Runs > 0 {
 		return kernel.Fail(unix.EIDRM)
 	}
-	most, _, _ := kernel.MsgLimits(t.Node())
+	most, _, _ := ipc.MsgLimits(t.Node())
 	if int64(a[2]) < 0 || a[2] > uint64(most) || q == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -38,13 +39,13 @@ func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	m := kernel.Msg{Type: int64(le.Uint64(b)), Data: b[8:]}
+	m := ipc.Msg{Type: int64(le.Uint64(b)), Data: b[8:]}
 	switch {
 	case m.Type < 1:
 		return kernel.Fail(unix.EINVAL)
-	case !q.Allows(t, kernel.IPCWrite):
+	case !q.Allows(t, ipc.Write):
 		return kernel.Fail(unix.EACCES)
-	case q.Full(len(m.Data)) && a[3]&kernel.IPCNoWait != 0:
+	case q.Full(len(m.Data)) && a[3]&ipc.NoWait != 0:
 		return kernel.Fail(unix.EAGAIN)
 	case q.Full(len(m.Data)):
 		return t.Block(kernel.RestartNoHand, &q.Room)
@@ -54,23 +55,23 @@ func sysMsgsnd(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
-	w := kernel.MsgWant{Type: int64(a[3]), Size: int(a[2]), Flags: int(a[4])}
-	copies := w.Flags&kernel.MsgCopy != 0
-	if copies && (w.Flags&kernel.MsgExcept != 0 || w.Flags&kernel.IPCNoWait == 0) {
+	w := ipc.MsgWant{Type: int64(a[3]), Size: int(a[2]), Flags: int(a[4])}
+	copies := w.Flags&ipc.MsgCopy != 0
+	if copies && (w.Flags&ipc.MsgExcept != 0 || w.Flags&ipc.NoWait == 0) {
 		return kernel.Fail(unix.EINVAL)
 	}
 	if t.Wait.Woken {
-		m, e := kernel.Got(t)
+		m, e := ipc.Got(t)
 		return storeMsg(t, a, m, e)
 	}
-	if kernel.WaitsForMsg(t) {
+	if ipc.WaitsForMsg(t) {
 		return t.Block(kernel.RestartNoHand)
 	}
-	q := kernel.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
+	q := ipc.MsgQueuesOf(t.Node()).Get(int(int32(a[0])))
 	if q == nil || w.Size < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	if !q.Allows(t, kernel.IPCRead) {
+	if !q.Allows(t, ipc.Read) {
 		return kernel.Fail(unix.EACCES)
 	}
 	if copies {
@@ -78,7 +79,7 @@ func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
 		return storeMsg(t, a, m, e)
 	}
 	m, e := q.Receive(t, w)
-	if e == unix.ENOMSG && w.Flags&kernel.IPCNoWait == 0 {
+	if e == unix.ENOMSG && w.Flags&ipc.NoWait == 0 {
 		q.Wait(t, w)
 		return t.Block(kernel.RestartNoHand)
 	}
@@ -86,7 +87,7 @@ func sysMsgrcv(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // storeMsg writes a received message and returns its length.
-func storeMsg(t *kernel.Thread, a Args, m kernel.Msg, e kernel.Errno) kernel.Result {
+func storeMsg(t *kernel.Thread, a Args, m ipc.Msg, e kernel.Errno) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -102,15 +103,15 @@ func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
 	}
 	switch cmd {
 	case ipcInfo, info:
-		return kernel.RetOr(kernel.MsgQueuesOf(n).Last(), t.M.WriteMem(a[2], msgInfo(n, cmd == info)))
+		return kernel.RetOr(ipc.MsgQueuesOf(n).Last(), t.M.WriteMem(a[2], msgInfo(n, cmd == info)))
 	case stat, statAny:
-		q, ok := kernel.MsgQueuesOf(n).At(id)
+		q, ok := ipc.MsgQueuesOf(n).At(id)
 		if !ok {
 			return kernel.Fail(unix.EINVAL)
 		}
 		return statMsgQueue(t, q, a[2], cmd == statAny, q.ID)
 	}
-	q := kernel.MsgQueuesOf(n).Get(id)
+	q := ipc.MsgQueuesOf(n).Get(id)
 	if q == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -119,7 +120,7 @@ func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
 		if !q.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		kernel.MsgQueuesOf(n).Remove(q)
+		ipc.MsgQueuesOf(n).Remove(q)
 		return kernel.Ret(0)
 	case ipcSet:
 		return setMsgQueue(t, q, a[2])
@@ -131,10 +132,10 @@ func sysMsgctl(t *kernel.Thread, a Args) kernel.Result {
 
 // msgInfo lays out a struct msginfo: limits or, in part, what is in use.
 func msgInfo(n *kernel.Node, used bool) []byte {
-	message, queue, queues := kernel.MsgLimits(n)
+	message, queue, queues := ipc.MsgLimits(n)
 	pool, headers, bytes := 512000, 16384, 16384 // whatever is set
 	if used {
-		list := kernel.MsgQueuesOf(n).All()
+		list := ipc.MsgQueuesOf(n).All()
 		pool, headers, bytes = len(list), 0, 0
 		for _, q := range list {
 			headers, bytes = headers+len(q.Msgs), bytes+q.Bytes
@@ -148,16 +149,16 @@ func msgInfo(n *kernel.Node, used bool) []byte {
 	return b
 }
 
-func setMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Result {
+func setMsgQueue(t *kernel.Thread, q *ipc.MsgQueue, addr uint64) kernel.Result {
 	b, e := readBytes(t, addr+88, 8)
 	if e != 0 {
 		return kernel.Fail(e)
 	}
 	size := int(le.Uint64(b))
-	if _, most, _ := kernel.MsgLimits(t.Node()); size > most && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) {
+	if _, most, _ := ipc.MsgLimits(t.Node()); size > most && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) {
 		return kernel.Fail(unix.EPERM)
 	}
-	if e := setIPC(t, &q.IPCPerm, addr); e != 0 {
+	if e := setIPC(t, &q.Perm, addr); e != 0 {
 		return kernel.Fail(e)
 	}
 	q.MaxBytes = size
@@ -166,11 +167,11 @@ func setMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64) kernel.Resul
 }
 
 // statMsgQueue writes a struct msqid64_ds and returns ret. anyone: whoever asks.
-func statMsgQueue(t *kernel.Thread, q *kernel.MsgQueue, addr uint64, anyone bool, ret int) kernel.Result {
-	if !anyone && !q.Allows(t, kernel.IPCRead) {
+func statMsgQueue(t *kernel.Thread, q *ipc.MsgQueue, addr uint64, anyone bool, ret int) kernel.Result {
+	if !anyone && !q.Allows(t, ipc.Read) {
 		return kernel.Fail(unix.EACCES)
 	}
-	b := ipc64(&q.IPCPerm)
+	b := ipc64(&q.Perm)
 	for _, v := range []uint64{seconds(q.Sent), seconds(q.Received), seconds(q.Changed),
 		uint64(q.Bytes), uint64(len(q.Msgs)), uint64(q.MaxBytes)} {
 		b = le.AppendUint64(b, v)

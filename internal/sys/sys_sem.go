@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,7 +36,7 @@ const (
 )
 
 // ipc64 lays out a struct ipc64_perm.
-func ipc64(p *kernel.IPCPerm) []byte {
+func ipc64(p *ipc.Perm) []byte {
 	b := le.AppendUint32(nil, uint32(p.Key))
 	for _, v := range []int{p.UID, p.GID, p.CUID, p.CGID, int(p.Mode)} {
 		b = le.AppendUint32(b, uint32(v))
@@ -45,7 +46,7 @@ func ipc64(p *kernel.IPCPerm) []byte {
 }
 
 // setIPC takes owner and mode from a struct ipc64_perm at addr (IPC_SET).
-func setIPC(t *kernel.Thread, p *kernel.IPCPerm, addr uint64) kernel.Errno {
+func setIPC(t *kernel.Thread, p *ipc.Perm, addr uint64) kernel.Errno {
 	b, e := readBytes(t, addr, 48)
 	if e != 0 {
 		return e
@@ -63,10 +64,10 @@ func setIPC(t *kernel.Thread, p *kernel.IPCPerm, addr uint64) kernel.Errno {
 func seconds(ns int64) uint64 { return uint64(ns / 1e9) }
 
 func sysSemget(t *kernel.Thread, a Args) kernel.Result {
-	if n := int(int32(a[1])); n < 0 || n > kernel.SemLimitsOf(t.Node()).PerSet {
+	if n := int(int32(a[1])); n < 0 || n > ipc.SemLimitsOf(t.Node()).PerSet {
 		return kernel.Fail(unix.EINVAL)
 	}
-	s, e := kernel.SemsOf(t.Node()).Open(t, int(int32(a[0])), int(int32(a[1])), uint32(a[2]))
+	s, e := ipc.SemsOf(t.Node()).Open(t, int(int32(a[0])), int(int32(a[1])), uint32(a[2]))
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -88,9 +89,9 @@ func semop(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case t.Wait.Woken:
 		return kernel.RetOr(0, kernel.Errno(t.Wait.Aux[0]))
-	case kernel.WaitsOnSem(t) && timedOut(t):
+	case ipc.WaitsOnSem(t) && timedOut(t):
 		return kernel.Fail(unix.EAGAIN)
-	case kernel.WaitsOnSem(t):
+	case ipc.WaitsOnSem(t):
 		return t.Block(kernel.RestartNever)
 	}
 	set, ops, e := readSemops(t, a)
@@ -104,7 +105,7 @@ func semop(t *kernel.Thread, a Args) kernel.Result {
 	case !would:
 		set.Update()
 		return kernel.Ret(0)
-	case block.Flags&kernel.IPCNoWait != 0 || timedOut(t):
+	case block.Flags&ipc.NoWait != 0 || timedOut(t):
 		return kernel.Fail(unix.EAGAIN)
 	}
 	set.Wait(t, ops, block)
@@ -112,31 +113,31 @@ func semop(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // readSemops reads semop's list and finds its set.
-func readSemops(t *kernel.Thread, a Args) (*kernel.SemSet, []kernel.SemOp, kernel.Errno) {
+func readSemops(t *kernel.Thread, a Args) (*ipc.SemSet, []ipc.SemOp, kernel.Errno) {
 	n := a[2] & 0xffffffff
 	if n == 0 || int32(a[0]) < 0 {
 		return nil, nil, unix.EINVAL
 	}
-	if n > uint64(kernel.SemLimitsOf(t.Node()).Ops) {
+	if n > uint64(ipc.SemLimitsOf(t.Node()).Ops) {
 		return nil, nil, unix.E2BIG
 	}
 	b, e := readBytes(t, a[1], int(n)*6)
 	if e != 0 {
 		return nil, nil, e
 	}
-	set := kernel.SemsOf(t.Node()).Get(int(int32(a[0])))
+	set := ipc.SemsOf(t.Node()).Get(int(int32(a[0])))
 	if set == nil {
 		return nil, nil, unix.EINVAL
 	}
-	rights := uint32(kernel.IPCRead)
-	var ops []kernel.SemOp
+	rights := uint32(ipc.Read)
+	var ops []ipc.SemOp
 	for ; len(b) > 0; b = b[6:] {
-		op := kernel.SemOp{Num: int(le.Uint16(b)), Op: int(int16(le.Uint16(b[2:]))), Flags: int(le.Uint16(b[4:]))}
+		op := ipc.SemOp{Num: int(le.Uint16(b)), Op: int(int16(le.Uint16(b[2:]))), Flags: int(le.Uint16(b[4:]))}
 		if op.Num >= len(set.Sems) {
 			return nil, nil, unix.EFBIG
 		}
 		if op.Op != 0 {
-			rights = kernel.IPCWrite
+			rights = ipc.Write
 		}
 		ops = append(ops, op)
 	}
@@ -154,15 +155,15 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 	}
 	switch cmd {
 	case ipcInfo, semInfo:
-		return kernel.RetOr(kernel.SemsOf(n).Last(), t.M.WriteMem(arg, semInfoOf(n, cmd == semInfo)))
+		return kernel.RetOr(ipc.SemsOf(n).Last(), t.M.WriteMem(arg, semInfoOf(n, cmd == semInfo)))
 	case semStat, semStatAny:
-		set, ok := kernel.SemsOf(n).At(id)
+		set, ok := ipc.SemsOf(n).At(id)
 		if !ok {
 			return kernel.Fail(unix.EINVAL)
 		}
 		return statSem(t, set, arg, cmd == semStatAny, set.ID)
 	}
-	set := kernel.SemsOf(n).Get(id)
+	set := ipc.SemsOf(n).Get(id)
 	if set == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -171,18 +172,18 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 		if !set.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		kernel.SemsOf(t.Node()).Remove(set)
+		ipc.SemsOf(t.Node()).Remove(set)
 		return kernel.Ret(0)
 	case ipcSet:
-		return kernel.RetOr(0, setIPC(t, &set.IPCPerm, arg))
+		return kernel.RetOr(0, setIPC(t, &set.Perm, arg))
 	case ipcStat:
 		return statSem(t, set, arg, false, 0)
 	case semGetPID, semGetVal, semGetAll, semGetNCnt, semGetZCnt:
-		if !set.Allows(t, kernel.IPCRead) {
+		if !set.Allows(t, ipc.Read) {
 			return kernel.Fail(unix.EACCES)
 		}
 	case semSetVal, semSetAll:
-		if !set.Allows(t, kernel.IPCWrite) {
+		if !set.Allows(t, ipc.Write) {
 			return kernel.Fail(unix.EACCES)
 		}
 	default:
@@ -198,7 +199,7 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 	case semSetAll:
 		return setAllSems(t, set, arg)
 	}
-	if v := int32(arg); cmd == semSetVal && (v < 0 || v > kernel.SemMaxValue) {
+	if v := int32(arg); cmd == semSetVal && (v < 0 || v > ipc.SemMaxValue) {
 		return kernel.Fail(unix.ERANGE)
 	}
 	if num < 0 || num >= len(set.Sems) {
@@ -215,7 +216,7 @@ func sysSemctl(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, set.SetValues(t, num, []int{int(int32(arg))}))
 }
 
-func setAllSems(t *kernel.Thread, set *kernel.SemSet, addr uint64) kernel.Result {
+func setAllSems(t *kernel.Thread, set *ipc.SemSet, addr uint64) kernel.Result {
 	b, e := readBytes(t, addr, 2*len(set.Sems))
 	if e != 0 {
 		return kernel.Fail(e)
@@ -229,25 +230,25 @@ func setAllSems(t *kernel.Thread, set *kernel.SemSet, addr uint64) kernel.Result
 
 // semInfoOf lays out a struct seminfo: limits or, in part, what is in use.
 func semInfoOf(n *kernel.Node, used bool) []byte {
-	most := kernel.SemLimitsOf(n)
-	size, adjust := 20, kernel.SemMaxValue
+	most := ipc.SemLimitsOf(n)
+	size, adjust := 20, ipc.SemMaxValue
 	if used {
-		size, adjust = len(kernel.SemsOf(n).All()), kernel.SemsOf(n).Count()
+		size, adjust = len(ipc.SemsOf(n).All()), ipc.SemsOf(n).Count()
 	}
 	const total, undo = 1024000000, 500 // SEMMNS and SEMOPM, whatever is set
 	var b []byte
-	for _, v := range []int{total, most.Sets, most.Total, total, most.PerSet, most.Ops, undo, size, kernel.SemMaxValue, adjust} {
+	for _, v := range []int{total, most.Sets, most.Total, total, most.PerSet, most.Ops, undo, size, ipc.SemMaxValue, adjust} {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	return b
 }
 
 // statSem writes a struct semid64_ds and returns ret. anyone: whoever asks.
-func statSem(t *kernel.Thread, set *kernel.SemSet, addr uint64, anyone bool, ret int) kernel.Result {
-	if !anyone && !set.Allows(t, kernel.IPCRead) {
+func statSem(t *kernel.Thread, set *ipc.SemSet, addr uint64, anyone bool, ret int) kernel.Result {
+	if !anyone && !set.Allows(t, ipc.Read) {
 		return kernel.Fail(unix.EACCES)
 	}
-	b := ipc64(&set.IPCPerm)
+	b := ipc64(&set.Perm)
 	for _, v := range []uint64{seconds(set.Used), 0, seconds(set.Changed), 0, uint64(len(set.Sems)), 0, 0} {
 		b = le.AppendUint64(b, v)
 	}

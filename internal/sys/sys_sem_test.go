@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 	"ariadne/internal/kernel/kerneltest"
 
 	"golang.org/x/sys/unix"
@@ -37,8 +38,8 @@ func TestSemop(t *testing.T) {
 	id := sems(d, a, 1, 0)
 	value := func(i uint64) int64 { return d.Must(a, unix.SYS_SEMCTL, id, i, semGetVal) }
 	want(t, "take", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, -1, 0})...), 0)
-	want(t, "not now", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, -1, kernel.IPCNoWait})...), errno(unix.EAGAIN))
-	want(t, "all or nothing", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{1, 5, 0}, [3]int{0, -1, kernel.IPCNoWait})...), errno(unix.EAGAIN))
+	want(t, "not now", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, -1, ipc.NoWait})...), errno(unix.EAGAIN))
+	want(t, "all or nothing", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{1, 5, 0}, [3]int{0, -1, ipc.NoWait})...), errno(unix.EAGAIN))
 	want(t, "nothing", value(1), 0)
 	want(t, "no such semaphore", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{2, 1, 0})...), errno(unix.EFBIG))
 	want(t, "too much", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, 32767, 0}, [3]int{0, 1, 0})...), errno(unix.ERANGE))
@@ -106,7 +107,7 @@ func TestSemUndo(t *testing.T) {
 	d, a, _ := newProcess(t)
 	b, _ := child(d, a)
 	id := sems(d, a, 3)
-	want(t, "take", d.Must(b, unix.SYS_SEMOP, semops(b, id, [3]int{0, -2, kernel.SemUndo})...), 0)
+	want(t, "take", d.Must(b, unix.SYS_SEMOP, semops(b, id, [3]int{0, -2, ipc.SemUndo})...), 0)
 	want(t, "take", d.Must(b, unix.SYS_SEMOP, semops(b, id, [3]int{0, -1, 0})...), 0)
 	d.Waits(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, -2, 0})...)
 	b.Proc.Exit(0, 9, false)
@@ -119,11 +120,11 @@ func TestSemget(t *testing.T) {
 	d, a, _ := newProcess(t)
 	get := func(key, n, flags uint64) int64 { return d.Must(a, unix.SYS_SEMGET, key, n, flags) }
 	want(t, "none", get(5, 1, 0), errno(unix.ENOENT))
-	want(t, "empty", get(5, 0, kernel.IPCCreat), errno(unix.EINVAL))
-	want(t, "first", get(5, 2, kernel.IPCCreat|0o600), 0)
+	want(t, "empty", get(5, 0, ipc.Creat), errno(unix.EINVAL))
+	want(t, "first", get(5, 2, ipc.Creat|0o600), 0)
 	want(t, "second", get(0, 1, 0o600), 1)
 	want(t, "same", get(5, 0, 0o600), 0)
-	want(t, "exclusive", get(5, 2, kernel.IPCCreat|kernel.IPCExcl), errno(unix.EEXIST))
+	want(t, "exclusive", get(5, 2, ipc.Creat|ipc.Excl), errno(unix.EEXIST))
 	want(t, "too many", get(5, 3, 0), errno(unix.EINVAL))
 	want(t, "remove", d.Must(a, unix.SYS_SEMCTL, 0, 0, ipcRmid), 0)
 	want(t, "index again, other id", get(0, 1, 0), 1<<15)
@@ -136,13 +137,13 @@ func TestSemget(t *testing.T) {
 func TestMessageQueue(t *testing.T) {
 	d, a, m := newProcess(t)
 	b, mb := child(d, a)
-	id := uint64(d.Must(a, unix.SYS_MSGGET, 7, kernel.IPCCreat|0o600))
+	id := uint64(d.Must(a, unix.SYS_MSGGET, 7, ipc.Creat|0o600))
 	send := func(kind uint64, s string, flags uint64) int64 {
 		m.Poke(bufAt, append(le.AppendUint64(nil, kind), s...))
 		return d.Must(a, unix.SYS_MSGSND, id, bufAt, uint64(len(s)), flags)
 	}
 	recv := func(size uint64, kind int64, flags uint64) (int64, string) {
-		r := d.Must(a, unix.SYS_MSGRCV, id, bufAt, size, uint64(kind), flags|kernel.IPCNoWait)
+		r := d.Must(a, unix.SYS_MSGRCV, id, bufAt, size, uint64(kind), flags|ipc.NoWait)
 		if r < 0 {
 			return r, ""
 		}
@@ -160,10 +161,10 @@ func TestMessageQueue(t *testing.T) {
 		want(t, "send", send(uint64(4-i), s, 0), 0)
 	}
 	expect("too big", 2, 0, 0, errno(unix.E2BIG), "")
-	expect("cut", 2, 0, kernel.MsgNoError, 2, "on")
+	expect("cut", 2, 0, ipc.MsgNoError, 2, "on")
 	expect("by type", 9, 1, 0, 4, "four")
 	expect("lowest", 9, -9, 0, 5, "three")
-	expect("except", 9, 3, kernel.MsgExcept, errno(unix.ENOMSG), "")
+	expect("except", 9, 3, ipc.MsgExcept, errno(unix.ENOMSG), "")
 	expect("any", 9, 0, 0, 3, "two")
 	expect("none", 9, 0, 0, errno(unix.ENOMSG), "")
 
@@ -183,7 +184,7 @@ func TestMessageQueue(t *testing.T) {
 	le16k := le.AppendUint64(nil, 6)
 	m.Poke(bufAt+88, le16k)
 	want(t, "SET", d.Must(a, unix.SYS_MSGCTL, id, ipcSet, bufAt), 0)
-	want(t, "full", send(1, "abc", kernel.IPCNoWait), errno(unix.EAGAIN))
+	want(t, "full", send(1, "abc", ipc.NoWait), errno(unix.EAGAIN))
 	mb.Poke(bufAt, append(le.AppendUint64(nil, 1), "abc"...))
 	d.Waits(b, unix.SYS_MSGSND, id, bufAt, 3, 0)
 	expect("room", 9, 0, 0, 4, "stay")

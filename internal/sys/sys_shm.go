@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,11 +29,11 @@ const (
 
 func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 	const shmNoReserve = 0o10000
-	if most, _, _ := kernel.ShmLimits(t.Node()); a[2]&shmNoReserve == 0 && a[1] <= most && overcommits(t, a[1]) {
+	if most, _, _ := ipc.ShmLimits(t.Node()); a[2]&shmNoReserve == 0 && a[1] <= most && overcommits(t, a[1]) {
 		return kernel.Fail(unix.ENOMEM)
 	}
-	s, e := kernel.ShmsOf(t.Node()).Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
-		const flags = 0o777 | kernel.IPCCreat | kernel.IPCExcl
+	s, e := ipc.ShmsOf(t.Node()).Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
+		const flags = 0o777 | ipc.Creat | ipc.Excl
 		id := t.M.Syscall(unix.SYS_SHMGET, unix.IPC_PRIVATE, a[1], a[2]&^flags|0o600)
 		if id < 0 {
 			return 0, kernel.Errno(-id)
@@ -46,13 +47,13 @@ func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysShmat(t *kernel.Thread, a Args) kernel.Result {
-	s := kernel.ShmsOf(t.Node()).Get(int(int32(a[0])))
+	s := ipc.ShmsOf(t.Node()).Get(int(int32(a[0])))
 	if s == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
-	rights := uint32(kernel.IPCRead | kernel.IPCWrite)
+	rights := uint32(ipc.Read | ipc.Write)
 	if a[2]&shmRdonly != 0 {
-		rights = kernel.IPCRead
+		rights = ipc.Read
 	}
 	if !s.Allows(t, rights) {
 		return kernel.Fail(unix.EACCES)
@@ -62,7 +63,7 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 	}
 	addr := t.M.Syscall(unix.SYS_SHMAT, uint64(s.Real), a[1], a[2])
 	if addr >= 0 {
-		kernel.AttachShm(t, s, uint64(addr))
+		ipc.AttachShm(t, s, uint64(addr))
 	}
 	return kernel.Ret(addr)
 }
@@ -70,7 +71,7 @@ func sysShmat(t *kernel.Thread, a Args) kernel.Result {
 func sysShmdt(t *kernel.Thread, a Args) kernel.Result {
 	r := t.M.Syscall(unix.SYS_SHMDT, a[0])
 	if r == 0 {
-		kernel.DetachShm(t, a[0])
+		ipc.DetachShm(t, a[0])
 	}
 	return kernel.Ret(r)
 }
@@ -83,20 +84,20 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 	}
 	switch cmd {
 	case ipcInfo:
-		return kernel.RetOr(kernel.ShmsOf(n).Last(), t.M.WriteMem(a[2], shmLimits(n)))
+		return kernel.RetOr(ipc.ShmsOf(n).Last(), t.M.WriteMem(a[2], shmLimits(n)))
 	case info:
-		return kernel.RetOr(kernel.ShmsOf(n).Last(), t.M.WriteMem(a[2], shmUsed(n)))
+		return kernel.RetOr(ipc.ShmsOf(n).Last(), t.M.WriteMem(a[2], shmUsed(n)))
 	case stat, statAny:
-		s, ok := kernel.ShmsOf(n).At(id)
+		s, ok := ipc.ShmsOf(n).At(id)
 		switch {
 		case !ok:
 			return kernel.Fail(unix.EINVAL)
-		case cmd == stat && !s.Allows(t, kernel.IPCRead):
+		case cmd == stat && !s.Allows(t, ipc.Read):
 			return kernel.Fail(unix.EACCES)
 		}
 		return kernel.RetOr(s.ID, t.M.WriteMem(a[2], statShm(n, s)))
 	}
-	s := kernel.ShmsOf(n).Get(id)
+	s := ipc.ShmsOf(n).Get(id)
 	if s == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -105,12 +106,12 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 		if !s.Owned(t) {
 			return kernel.Fail(unix.EPERM)
 		}
-		kernel.ShmsOf(n).Remove(n, s)
+		ipc.ShmsOf(n).Remove(n, s)
 		return kernel.Ret(0)
 	case ipcSet:
-		return kernel.RetOr(0, setIPC(t, &s.IPCPerm, a[2]))
+		return kernel.RetOr(0, setIPC(t, &s.Perm, a[2]))
 	case ipcStat:
-		if !s.Allows(t, kernel.IPCRead) {
+		if !s.Allows(t, ipc.Read) {
 			return kernel.Fail(unix.EACCES)
 		}
 		return kernel.RetOr(0, t.M.WriteMem(a[2], statShm(n, s)))
@@ -128,7 +129,7 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 
 // shmLimits lays out a struct shminfo64, shmUsed a struct shm_info.
 func shmLimits(n *kernel.Node) []byte {
-	size, pages, segments := kernel.ShmLimits(n)
+	size, pages, segments := ipc.ShmLimits(n)
 	var b []byte
 	for _, v := range []uint64{size, 1, uint64(segments), uint64(segments), pages, 0, 0, 0, 0} {
 		b = le.AppendUint64(b, v)
@@ -137,16 +138,16 @@ func shmLimits(n *kernel.Node) []byte {
 }
 
 func shmUsed(n *kernel.Node) []byte {
-	pages := kernel.ShmsOf(n).Pages()
+	pages := ipc.ShmsOf(n).Pages()
 	var b []byte
-	for _, v := range []uint64{uint64(len(kernel.ShmsOf(n).All())), pages, pages, 0, 0, 0} {
+	for _, v := range []uint64{uint64(len(ipc.ShmsOf(n).All())), pages, pages, 0, 0, 0} {
 		b = le.AppendUint64(b, v)
 	}
 	return b
 }
 
 // shmFlags are what a mode says of a segment besides rights.
-func shmFlags(s *kernel.Shm) (flags uint32) {
+func shmFlags(s *ipc.Shm) (flags uint32) {
 	if s.Removed {
 		flags |= shmDest
 	}
@@ -157,8 +158,8 @@ func shmFlags(s *kernel.Shm) (flags uint32) {
 }
 
 // statShm lays out a struct shmid64_ds.
-func statShm(n *kernel.Node, s *kernel.Shm) []byte {
-	p := s.IPCPerm
+func statShm(n *kernel.Node, s *ipc.Shm) []byte {
+	p := s.Perm
 	p.Mode |= shmFlags(s)
 	b := ipc64(&p)
 	for _, v := range []uint64{s.Size, seconds(s.Attached), seconds(s.Detached), seconds(s.Changed)} {

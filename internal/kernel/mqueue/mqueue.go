@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +43,7 @@ func init() { kernel.Register(kernel.Hooks{DescriptorClosed: flush}) }
 type Queue struct {
 	Name             string
 	MaxMsgs, MsgSize int
-	kernel.IPCPerm
+	ipc.Perm
 	msgs               []message // in the order in which they are received
 	opens              int
 	named              bool
@@ -147,7 +148,7 @@ func (s *Queues) create(t *kernel.Thread, name string, mode uint32, size *[2]int
 			return nil, unix.EINVAL
 		}
 	}
-	q := &Queue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, IPCPerm: kernel.NewPerm(t, 0, mode&^uint32(t.Proc.Umask))}
+	q := &Queue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, Perm: ipc.NewPerm(t, 0, mode&^uint32(t.Proc.Umask))}
 	q.UID, q.GID = t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
 	if s.bytes == nil {
 		s.bytes = map[int]int{}

@@ -1,9 +1,13 @@
-package kernel
+package ipc
 
-import "testing"
+import (
+	"testing"
+
+	"ariadne/internal/kernel"
+)
 
 func TestIPCIDsAreNotReused(t *testing.T) {
-	n := NewNode(0, "n0", 1)
+	n := kernel.NewNode(0, "n0", 1)
 	_, th := n.NewProcess(nil)
 	th.Proc.SetUser(0, 0)
 	seen := map[int]bool{}

@@ -1,7 +1,9 @@
-package kernel
+package ipc
 
 import (
 	"math"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,34 +15,34 @@ const SemMaxValue = 32767
 type SemLimits struct{ PerSet, Total, Ops, Sets int }
 
 var (
-	semSetting = NewSetting("kernel/sem", math.MinInt32, math.MaxInt32, 32000, 1024000000, 500, 32000)
-	semNext    = NewSetting("kernel/sem_next_id", 0, math.MaxInt32, -1)
+	semSetting = kernel.NewSetting("kernel/sem", math.MinInt32, math.MaxInt32, 32000, 1024000000, 500, 32000)
+	semNext    = kernel.NewSetting("kernel/sem_next_id", 0, math.MaxInt32, -1)
 )
 
 // SemLimitsOf returns them.
-func SemLimitsOf(n *Node) SemLimits {
+func SemLimitsOf(n *kernel.Node) SemLimits {
 	v := semSetting.All(n)
 	return SemLimits{int(v[0]), int(v[1]), int(v[2]), int(v[3])}
 }
 
 // Sems are the node's System V semaphore sets.
 type Sems struct {
-	ipcTable[*SemSet]
+	table[*SemSet]
 	count int // semaphores in all sets
 }
 
-var sems = NewSlot[*Node, Sems]()
+var sems = kernel.NewSlot[*kernel.Node, Sems]()
 
 // SemsOf returns the node's semaphore sets.
-func SemsOf(n *Node) *Sems { return sems.Of(n) }
+func SemsOf(n *kernel.Node) *Sems { return sems.Of(n) }
 
 func init() {
-	Register(Hooks{ProcessExits: func(p *Process) { sems.Of(p.Node).exit(p) }})
+	kernel.Register(kernel.Hooks{ProcessExits: func(p *kernel.Process) { sems.Of(p.Node).exit(p) }})
 }
 
 // SemSet is a set of semaphores.
 type SemSet struct {
-	IPCPerm
+	Perm
 	Sems []Sem
 	Used int64 // last semop, ns of CLOCK_REALTIME; 0 never
 
@@ -59,16 +61,16 @@ type SemOp struct{ Num, Op, Flags int }
 
 // semWait is a thread whose operations cannot be done yet.
 type semWait struct {
-	t     *Thread
+	t     *kernel.Thread
 	set   *SemSet
 	ops   []SemOp
 	block SemOp // the first of them that cannot be done
 }
 
-func (s *SemSet) perm() *IPCPerm { return &s.IPCPerm }
+func (s *SemSet) perm() *Perm { return &s.Perm }
 
 // Open is semget.
-func (s *Sems) Open(t *Thread, key, count int, flags uint32) (*SemSet, Errno) {
+func (s *Sems) Open(t *kernel.Thread, key, count int, flags uint32) (*SemSet, kernel.Errno) {
 	set, fresh, e := s.open(t, key, flags)
 	most := SemLimitsOf(t.Node())
 	switch {
@@ -81,7 +83,7 @@ func (s *Sems) Open(t *Thread, key, count int, flags uint32) (*SemSet, Errno) {
 	case len(s.objects) >= most.Sets || s.count+count > most.Total:
 		return nil, unix.ENOSPC
 	}
-	set = &SemSet{IPCPerm: NewPerm(t, key, flags), Sems: make([]Sem, count), undo: map[int][]int{}}
+	set = &SemSet{Perm: NewPerm(t, key, flags), Sems: make([]Sem, count), undo: map[int][]int{}}
 	s.add(t.Node(), semNext, set)
 	s.count += count
 	return set, 0
@@ -107,7 +109,7 @@ func (s *Sems) Remove(set *SemSet) {
 
 // Do performs all operations for t, or none. With would it has to wait for the
 // operation that it returns.
-func (s *SemSet) Do(t *Thread, ops []SemOp) (block SemOp, would bool, e Errno) {
+func (s *SemSet) Do(t *kernel.Thread, ops []SemOp) (block SemOp, would bool, e kernel.Errno) {
 	undo := s.undo[t.Proc.PID]
 	if undo == nil {
 		undo = make([]int, len(s.Sems))
@@ -139,17 +141,17 @@ func (s *SemSet) Do(t *Thread, ops []SemOp) (block SemOp, would bool, e Errno) {
 }
 
 // Wait enters t with its operations, of which block cannot be done yet.
-func (s *SemSet) Wait(t *Thread, ops []SemOp, block SemOp) {
+func (s *SemSet) Wait(t *kernel.Thread, ops []SemOp, block SemOp) {
 	w := &semWait{t, s, ops, block}
 	t.Wait.Entry = w
 	s.waits = append(s.waits, w)
 }
 
 // WaitsOnSem reports whether t waits for semaphores.
-func WaitsOnSem(t *Thread) bool { _, ok := t.Wait.Entry.(*semWait); return ok }
+func WaitsOnSem(t *kernel.Thread) bool { _, ok := t.Wait.Entry.(*semWait); return ok }
 
 // Leave implements WaitEntry: it ends w's wait without a result.
-func (w *semWait) Leave(t *Thread) {
+func (w *semWait) Leave(t *kernel.Thread) {
 	t.Wait.Entry = nil
 	for i, x := range w.set.waits {
 		if x == w {
@@ -160,7 +162,7 @@ func (w *semWait) Leave(t *Thread) {
 }
 
 // finish ends w's wait; its call returns e.
-func (w *semWait) finish(e Errno) {
+func (w *semWait) finish(e kernel.Errno) {
 	w.Leave(w.t)
 	w.t.Wait.Woken, w.t.Wait.Aux[0] = true, uint64(e)
 	w.t.Unpark()
@@ -173,7 +175,7 @@ func (s *SemSet) Update() {
 		again = false
 		for _, w := range append([]*semWait(nil), s.waits...) {
 			block, would, e := s.Do(w.t, w.ops)
-			if would && block.Flags&IPCNoWait == 0 {
+			if would && block.Flags&NoWait == 0 {
 				w.block = block
 				continue
 			}
@@ -209,7 +211,7 @@ func (s *SemSet) Waiting(num int, zero bool) int {
 
 // SetValues is SETVAL and SETALL: the values of semaphores from first on. It
 // forgets what processes would undo there.
-func (s *SemSet) SetValues(t *Thread, first int, values []int) Errno {
+func (s *SemSet) SetValues(t *kernel.Thread, first int, values []int) kernel.Errno {
 	for _, v := range values {
 		if v < 0 || v > SemMaxValue {
 			return unix.ERANGE
@@ -227,7 +229,7 @@ func (s *SemSet) SetValues(t *Thread, first int, values []int) Errno {
 }
 
 // exit undoes what the ended process p asked to be undone.
-func (s *Sems) exit(p *Process) {
+func (s *Sems) exit(p *kernel.Process) {
 	for _, set := range s.All() {
 		undo := set.undo[p.PID]
 		if undo == nil {

@@ -1,13 +1,18 @@
-package kernel
+// Package ipc is System V semaphores, message queues and shared memory (sysvipc(7)).
+//
+// Read next: sem.go, msgqueue.go, shm.go.
+package ipc
 
 import (
 	"sort"
 
+	"ariadne/internal/kernel"
+
 	"golang.org/x/sys/unix"
 )
 
-// IPCPerm is who may use a System V object (struct ipc64_perm).
-type IPCPerm struct {
+// Perm is who may use a System V object (struct ipc64_perm).
+type Perm struct {
 	ID, Key              int
 	UID, GID, CUID, CGID int // owner and creator
 	Mode                 uint32
@@ -16,39 +21,39 @@ type IPCPerm struct {
 
 // Flags of the get calls and of operations (sysvipc(7)).
 const (
-	IPCCreat  = 0o1000
-	IPCExcl   = 0o2000
-	IPCNoWait = 0o4000
-	SemUndo   = 0x1000
+	Creat   = 0o1000
+	Excl    = 0o2000
+	NoWait  = 0o4000
+	SemUndo = 0x1000
 )
 
 // Rights to ask for.
 const (
-	IPCRead  = 0o444
-	IPCWrite = 0o222
+	Read  = 0o444
+	Write = 0o222
 )
 
-// Allows reports whether t has the rights (IPCRead, IPCWrite, or the mode that
+// Allows reports whether t has the rights (Read, Write, or the mode that
 // it passed to a get call).
-func (p *IPCPerm) Allows(t *Thread, rights uint32) bool {
+func (p *Perm) Allows(t *kernel.Thread, rights uint32) bool {
 	c := &t.Proc.Cred
 	asked := rights>>6 | rights>>3 | rights
 	granted := p.Mode
 	if c.UID.Effective == p.UID || c.UID.Effective == p.CUID {
 		granted >>= 6
-	} else if c.inGroup(p.GID) || c.inGroup(p.CGID) {
+	} else if inGroup(c, p.GID) || inGroup(c, p.CGID) {
 		granted >>= 3
 	}
 	return asked&^granted&7 == 0 || t.Proc.Capable(unix.CAP_IPC_OWNER)
 }
 
 // Owned reports whether t may change or remove the object.
-func (p *IPCPerm) Owned(t *Thread) bool {
+func (p *Perm) Owned(t *kernel.Thread) bool {
 	uid := t.Proc.Cred.UID.Effective
 	return uid == p.UID || uid == p.CUID || t.Proc.Capable(unix.CAP_SYS_ADMIN)
 }
 
-func (c *Cred) inGroup(gid int) bool {
+func inGroup(c *kernel.Cred, gid int) bool {
 	if c.GID.Effective == gid {
 		return true
 	}
@@ -60,13 +65,13 @@ func (c *Cred) inGroup(gid int) bool {
 	return false
 }
 
-// ipcObject is what an ipcTable holds.
-type ipcObject interface{ perm() *IPCPerm }
+// object is what an ipcTable holds.
+type object interface{ perm() *Perm }
 
-// ipcTable are the objects of one kind. Ids are given as Linux gives them: the
+// table are the objects of one kind. Ids are given as Linux gives them: the
 // lowest free index and, above it, a number that grows when indices are reused, unless a
 // setting asks for an id.
-type ipcTable[T ipcObject] struct {
+type table[T object] struct {
 	objects map[int]T // by index
 	seq     int
 	last    int // 1 more than the index given last
@@ -75,15 +80,15 @@ type ipcTable[T ipcObject] struct {
 }
 
 const (
-	ipcIndexBits = 15
-	ipcIndexMask = 1<<ipcIndexBits - 1
+	indexBits    = 15
+	ipcIndexMask = 1<<indexBits - 1
 )
 
 // add enters an object and gives it its id: what next says, once, if it is set.
-func (t *ipcTable[T]) add(n *Node, next *Setting, o T) {
+func (t *table[T]) add(n *kernel.Node, next *kernel.Setting, o T) {
 	i, seq := t.low, -1
 	if id := int(next.Of(n)); id >= 0 {
-		i, seq = id&ipcIndexMask, id>>ipcIndexBits
+		i, seq = id&ipcIndexMask, id>>indexBits
 		next.Set(n, -1)
 	}
 	for _, used := t.objects[i]; used; _, used = t.objects[i] {
@@ -105,10 +110,10 @@ func (t *ipcTable[T]) add(n *Node, next *Setting, o T) {
 		t.last, seq = i+1, t.seq
 	}
 	t.objects[i] = o
-	o.perm().ID = seq<<ipcIndexBits | i
+	o.perm().ID = seq<<indexBits | i
 }
 
-func (t *ipcTable[T]) get(id int) (o T, ok bool) {
+func (t *table[T]) get(id int) (o T, ok bool) {
 	o, ok = t.objects[id&ipcIndexMask]
 	if !ok || o.perm().ID != id {
 		var none T
@@ -118,20 +123,20 @@ func (t *ipcTable[T]) get(id int) (o T, ok bool) {
 }
 
 // At returns the object of an index, which may be part of an id.
-func (t *ipcTable[T]) At(index int) (o T, ok bool) {
+func (t *table[T]) At(index int) (o T, ok bool) {
 	o, ok = t.objects[index&ipcIndexMask]
 	return o, ok
 }
 
 // Last is the highest index in use; 0 when there is none.
-func (t *ipcTable[T]) Last() (last int) {
+func (t *table[T]) Last() (last int) {
 	for i := range t.objects {
 		last = max(last, i)
 	}
 	return last
 }
 
-func (t *ipcTable[T]) remove(o T) {
+func (t *table[T]) remove(o T) {
 	i := o.perm().ID & ipcIndexMask
 	t.low = min(t.low, i)
 	delete(t.objects, i)
@@ -139,13 +144,13 @@ func (t *ipcTable[T]) remove(o T) {
 }
 
 // forgetKey makes an object one that has no key.
-func (t *ipcTable[T]) forgetKey(o T) {
+func (t *table[T]) forgetKey(o T) {
 	delete(t.keys, o.perm().Key)
 	o.perm().Key = 0
 }
 
 // All returns the objects by index.
-func (t *ipcTable[T]) All() []T {
+func (t *table[T]) All() []T {
 	var index []int
 	for i := range t.objects {
 		index = append(index, i)
@@ -159,13 +164,13 @@ func (t *ipcTable[T]) All() []T {
 }
 
 // open finds the object that a get call names, or reports that it is to be made.
-func (t *ipcTable[T]) open(th *Thread, key int, flags uint32) (o T, make bool, e Errno) {
+func (t *table[T]) open(th *kernel.Thread, key int, flags uint32) (o T, make bool, e kernel.Errno) {
 	if key == 0 { // IPC_PRIVATE
 		return o, true, 0
 	}
 	if x, ok := t.keys[key]; ok {
 		switch {
-		case flags&(IPCCreat|IPCExcl) == IPCCreat|IPCExcl:
+		case flags&(Creat|Excl) == Creat|Excl:
 			return o, false, unix.EEXIST
 		case !x.perm().Allows(th, flags&0o777):
 			return o, false, unix.EACCES
@@ -173,17 +178,17 @@ func (t *ipcTable[T]) open(th *Thread, key int, flags uint32) (o T, make bool, e
 			return x, false, 0
 		}
 	}
-	if flags&IPCCreat == 0 {
+	if flags&Creat == 0 {
 		return o, false, unix.ENOENT
 	}
 	return o, true, 0
 }
 
-// newPerm is that of an object made by t.
-func NewPerm(t *Thread, key int, flags uint32) IPCPerm {
+// NewPerm is that of an object made by t.
+func NewPerm(t *kernel.Thread, key int, flags uint32) Perm {
 	u, g := t.Proc.Cred.UID.Effective, t.Proc.Cred.GID.Effective
-	return IPCPerm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().RealNow()}
+	return Perm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().RealNow()}
 }
 
 // Touch notes that the object was changed now.
-func (p *IPCPerm) Touch(n *Node) { p.Changed = n.RealNow() }
+func (p *Perm) Touch(n *kernel.Node) { p.Changed = n.RealNow() }

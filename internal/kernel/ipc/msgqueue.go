@@ -1,7 +1,9 @@
-package kernel
+package ipc
 
 import (
 	"math"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,22 +16,22 @@ const (
 )
 
 // MsgQueues are the node's System V message queues.
-type MsgQueues struct{ ipcTable[*MsgQueue] }
+type MsgQueues struct{ table[*MsgQueue] }
 
-var msgQueues = NewSlot[*Node, MsgQueues]()
+var msgQueues = kernel.NewSlot[*kernel.Node, MsgQueues]()
 
 // MsgQueuesOf returns the node's message queues.
-func MsgQueuesOf(n *Node) *MsgQueues { return msgQueues.Of(n) }
+func MsgQueuesOf(n *kernel.Node) *MsgQueues { return msgQueues.Of(n) }
 
 // MsgQueue is one queue.
 type MsgQueue struct {
-	IPCPerm
+	Perm
 	Msgs                     []Msg
 	Bytes, MaxBytes          int
 	Sent, Received           int64 // ns of CLOCK_REALTIME; 0 never
 	LastSender, LastReceiver int
 	Removed                  bool
-	Room                     Queue // notified when there may be room, and at removal
+	Room                     kernel.Queue // notified when there may be room, and at removal
 
 	receivers []*msgReceiver // in order of arrival
 }
@@ -42,7 +44,7 @@ type Msg struct {
 
 // msgReceiver is a thread that waits in msgrcv.
 type msgReceiver struct {
-	t     *Thread
+	t     *kernel.Thread
 	queue *MsgQueue
 	want  MsgWant
 	got   Msg
@@ -55,10 +57,10 @@ type MsgWant struct {
 	Flags int
 }
 
-func (q *MsgQueue) perm() *IPCPerm { return &q.IPCPerm }
+func (q *MsgQueue) perm() *Perm { return &q.Perm }
 
 // Open is msgget.
-func (s *MsgQueues) Open(t *Thread, key int, flags uint32) (*MsgQueue, Errno) {
+func (s *MsgQueues) Open(t *kernel.Thread, key int, flags uint32) (*MsgQueue, kernel.Errno) {
 	q, fresh, e := s.open(t, key, flags)
 	if e != 0 || !fresh {
 		return q, e
@@ -66,7 +68,7 @@ func (s *MsgQueues) Open(t *Thread, key int, flags uint32) (*MsgQueue, Errno) {
 	if len(s.objects) >= int(msgMni.Of(t.Node())) {
 		return nil, unix.ENOSPC
 	}
-	q = &MsgQueue{IPCPerm: NewPerm(t, key, flags), MaxBytes: int(msgMnb.Of(t.Node()))}
+	q = &MsgQueue{Perm: NewPerm(t, key, flags), MaxBytes: int(msgMnb.Of(t.Node()))}
 	s.add(t.Node(), msgNxt, q)
 	return q, 0
 }
@@ -84,19 +86,19 @@ func (s *MsgQueues) Remove(q *MsgQueue) {
 	for len(q.receivers) > 0 {
 		q.receivers[0].finish(unix.EIDRM)
 	}
-	q.Room.Notify(Out)
+	q.Room.Notify(kernel.Out)
 }
 
 // The settings of message queues: bytes in a message, bytes in a queue at first, queues.
 var (
-	msgMax = NewSetting("kernel/msgmax", 0, math.MaxInt32, 8192)
-	msgMnb = NewSetting("kernel/msgmnb", 0, math.MaxInt32, 16384)
-	msgMni = NewSetting("kernel/msgmni", 0, 32768, 32000)
-	msgNxt = NewSetting("kernel/msg_next_id", 0, math.MaxInt32, -1)
+	msgMax = kernel.NewSetting("kernel/msgmax", 0, math.MaxInt32, 8192)
+	msgMnb = kernel.NewSetting("kernel/msgmnb", 0, math.MaxInt32, 16384)
+	msgMni = kernel.NewSetting("kernel/msgmni", 0, 32768, 32000)
+	msgNxt = kernel.NewSetting("kernel/msg_next_id", 0, math.MaxInt32, -1)
 )
 
 // MsgLimits are these.
-func MsgLimits(n *Node) (message, queue, queues int) {
+func MsgLimits(n *kernel.Node) (message, queue, queues int) {
 	return int(msgMax.Of(n)), int(msgMnb.Of(n)), int(msgMni.Of(n))
 }
 
@@ -107,7 +109,7 @@ func (q *MsgQueue) Full(size int) bool {
 
 // Send gives the message to the receiver that has waited longest for its kind,
 // or appends it.
-func (q *MsgQueue) Send(t *Thread, m Msg) {
+func (q *MsgQueue) Send(t *kernel.Thread, m Msg) {
 	q.Sent, q.LastSender = t.Node().RealNow(), t.Proc.PID
 	for _, r := range append([]*msgReceiver(nil), q.receivers...) {
 		if !r.want.matches(m.Type) {
@@ -142,7 +144,7 @@ func (w MsgWant) tooBig(m Msg) bool { return len(m.Data) > w.Size && w.Flags&Msg
 
 // Receive takes the message that w asks for: the first that matches or, by a
 // negative type, the first of the lowest type. ENOMSG when there is none.
-func (q *MsgQueue) Receive(t *Thread, w MsgWant) (Msg, Errno) {
+func (q *MsgQueue) Receive(t *kernel.Thread, w MsgWant) (Msg, kernel.Errno) {
 	best := -1
 	for i, m := range q.Msgs {
 		if w.matches(m.Type) && (best < 0 || w.Type < 0 && m.Type < q.Msgs[best].Type) {
@@ -159,12 +161,12 @@ func (q *MsgQueue) Receive(t *Thread, w MsgWant) (Msg, Errno) {
 	q.Msgs = append(q.Msgs[:best:best], q.Msgs[best+1:]...)
 	q.Bytes -= len(m.Data)
 	q.Received, q.LastReceiver = t.Node().RealNow(), t.Proc.PID
-	q.Room.Notify(Out)
+	q.Room.Notify(kernel.Out)
 	return m, 0
 }
 
 // Copy returns the message that stands at w.Type, which stays.
-func (q *MsgQueue) Copy(w MsgWant) (Msg, Errno) {
+func (q *MsgQueue) Copy(w MsgWant) (Msg, kernel.Errno) {
 	if w.Type < 0 || w.Type >= int64(len(q.Msgs)) {
 		return Msg{}, unix.ENOMSG
 	}
@@ -179,7 +181,7 @@ func (q *MsgQueue) Copy(w MsgWant) (Msg, Errno) {
 }
 
 // Wait enters t as a receiver.
-func (q *MsgQueue) Wait(t *Thread, w MsgWant) {
+func (q *MsgQueue) Wait(t *kernel.Thread, w MsgWant) {
 	r := &msgReceiver{t: t, queue: q, want: w}
 	t.Wait.Entry = r
 	q.receivers = append(q.receivers, r)
@@ -187,11 +189,13 @@ func (q *MsgQueue) Wait(t *Thread, w MsgWant) {
 
 // WaitsForMsg reports whether t is entered as a receiver. Once it is woken, Got
 // returns its message, or the error of its wait.
-func WaitsForMsg(t *Thread) bool { _, ok := t.Wait.Entry.(*msgReceiver); return ok }
-func Got(t *Thread) (Msg, Errno) { return t.Wait.Entry.(*msgReceiver).got, Errno(t.Wait.Aux[0]) }
+func WaitsForMsg(t *kernel.Thread) bool { _, ok := t.Wait.Entry.(*msgReceiver); return ok }
+func Got(t *kernel.Thread) (Msg, kernel.Errno) {
+	return t.Wait.Entry.(*msgReceiver).got, kernel.Errno(t.Wait.Aux[0])
+}
 
 // finish ends r's wait; the message or error is kept until the call ends.
-func (r *msgReceiver) finish(e Errno) {
+func (r *msgReceiver) finish(e kernel.Errno) {
 	r.leave()
 	r.t.Wait.Woken, r.t.Wait.Aux[0] = true, uint64(e)
 	r.t.Unpark()
@@ -208,7 +212,7 @@ func (r *msgReceiver) leave() {
 }
 
 // Leave implements WaitEntry: it ends r's wait.
-func (r *msgReceiver) Leave(t *Thread) {
+func (r *msgReceiver) Leave(t *kernel.Thread) {
 	r.leave()
 	t.Wait.Entry = nil
 }

@@ -1,9 +1,11 @@
-package kernel
+package ipc
 
 import (
 	"maps"
 	"math"
 	"slices"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,7 +14,7 @@ import (
 // the program never sees: a copy of the node may have made and removed segments that
 // this one knows nothing of. What is shown is the node's: id, key, who has attached.
 type Shm struct {
-	IPCPerm
+	Perm
 	Real               int // Linux's id
 	Size               uint64
 	Creator, Last      int   // processes
@@ -21,27 +23,27 @@ type Shm struct {
 	Locked             bool  // SHM_LOCK
 }
 
-func (s *Shm) perm() *IPCPerm { return &s.IPCPerm }
+func (s *Shm) perm() *Perm { return &s.Perm }
 
 // Shms are the segments of a node.
-type Shms struct{ ipcTable[*Shm] }
+type Shms struct{ table[*Shm] }
 
 var (
-	shms     = NewSlot[*Node, Shms]()
-	attached = NewSlot[*Process, shmMap]()
+	shms     = kernel.NewSlot[*kernel.Node, Shms]()
+	attached = kernel.NewSlot[*kernel.Process, shmMap]()
 )
 
 // ShmsOf returns the node's segments.
-func ShmsOf(n *Node) *Shms { return shms.Of(n) }
+func ShmsOf(n *kernel.Node) *Shms { return shms.Of(n) }
 
 func init() {
-	Register(Hooks{
-		Forks: func(parent, child *Process, flags uint64) {
+	kernel.Register(kernel.Hooks{
+		Forks: func(parent, child *kernel.Process, flags uint64) {
 			if m := attached.Peek(parent); m != nil && flags&unix.CLONE_VM == 0 {
 				*attached.Of(child) = maps.Clone(*m)
 			}
 		},
-		Execs:        func(t *Thread) { leaveShm(t.Proc) },
+		Execs:        func(t *kernel.Thread) { leaveShm(t.Proc) },
 		ProcessExits: leaveShm,
 	})
 }
@@ -51,14 +53,14 @@ const shmMax = 1<<64 - 1 - 1<<24
 
 // The settings of segments: bytes in one, pages in all, segments.
 var (
-	shmMaxSize = NewUnsignedSetting("kernel/shmmax", shmMax)
-	shmAll     = NewUnsignedSetting("kernel/shmall", shmMax)
-	shmMni     = NewSetting("kernel/shmmni", 0, 32768, 4096)
-	shmNext    = NewSetting("kernel/shm_next_id", 0, math.MaxInt32, -1)
+	shmMaxSize = kernel.NewUnsignedSetting("kernel/shmmax", shmMax)
+	shmAll     = kernel.NewUnsignedSetting("kernel/shmall", shmMax)
+	shmMni     = kernel.NewSetting("kernel/shmmni", 0, 32768, 4096)
+	shmNext    = kernel.NewSetting("kernel/shm_next_id", 0, math.MaxInt32, -1)
 )
 
 // ShmLimits are these.
-func ShmLimits(n *Node) (size, pages uint64, segments int) {
+func ShmLimits(n *kernel.Node) (size, pages uint64, segments int) {
 	return uint64(shmMaxSize.Of(n)), uint64(shmAll.Of(n)), int(shmMni.Of(n))
 }
 
@@ -77,7 +79,7 @@ func (m *Shms) Pages() (n uint64) {
 type shmMap map[uint64]*Shm
 
 // AttachedAt returns the segment that p has attached at addr, or nil.
-func AttachedAt(p *Process, addr uint64) *Shm {
+func AttachedAt(p *kernel.Process, addr uint64) *Shm {
 	if m := attached.Peek(p); m != nil {
 		return (*m)[addr]
 	}
@@ -85,7 +87,7 @@ func AttachedAt(p *Process, addr uint64) *Shm {
 }
 
 // Open is shmget: alloc makes memory of the size and returns Linux's id for it.
-func (m *Shms) Open(t *Thread, key int, size uint64, flags uint32, alloc func() (int, Errno)) (*Shm, Errno) {
+func (m *Shms) Open(t *kernel.Thread, key int, size uint64, flags uint32, alloc func() (int, kernel.Errno)) (*Shm, kernel.Errno) {
 	s, fresh, e := m.open(t, key, flags)
 	most, pages, segments := ShmLimits(t.Node())
 	switch {
@@ -102,7 +104,7 @@ func (m *Shms) Open(t *Thread, key int, size uint64, flags uint32, alloc func() 
 	if e != 0 {
 		return nil, e
 	}
-	s = &Shm{IPCPerm: NewPerm(t, key, flags), Real: real, Size: size, Creator: t.Proc.PID}
+	s = &Shm{Perm: NewPerm(t, key, flags), Real: real, Size: size, Creator: t.Proc.PID}
 	m.add(t.Node(), shmNext, s)
 	return s, 0
 }
@@ -115,21 +117,21 @@ func (m *Shms) Get(id int) *Shm {
 
 // Remove is IPC_RMID. Linux keeps the memory, which other copies of the node may
 // still need, until the node is gone.
-func (m *Shms) Remove(n *Node, s *Shm) {
+func (m *Shms) Remove(n *kernel.Node, s *Shm) {
 	s.Removed = true
 	m.forgetKey(s)
 	m.leave(n, s)
 }
 
 // leave forgets a removed segment that nobody has attached.
-func (m *Shms) leave(n *Node, s *Shm) {
+func (m *Shms) leave(n *kernel.Node, s *Shm) {
 	if s.Removed && s.Attachments(n) == 0 {
 		m.remove(s)
 	}
 }
 
 // Attachments is how often it is attached.
-func (s *Shm) Attachments(n *Node) int {
+func (s *Shm) Attachments(n *kernel.Node) int {
 	count := 0
 	for _, p := range n.Procs {
 		m := attached.Peek(p)
@@ -147,7 +149,7 @@ func (s *Shm) Attachments(n *Node) int {
 
 // AttachShm notes that t has attached a segment at addr, DetachShm that it has
 // detached what was there.
-func AttachShm(t *Thread, s *Shm, addr uint64) {
+func AttachShm(t *kernel.Thread, s *Shm, addr uint64) {
 	m := attached.Of(t.Proc)
 	if *m == nil {
 		*m = shmMap{}
@@ -156,9 +158,9 @@ func AttachShm(t *Thread, s *Shm, addr uint64) {
 	s.Last, s.Attached = t.Proc.PID, t.Node().RealNow()
 	t.Node().SharesMemory = true
 }
-func DetachShm(t *Thread, addr uint64) { detachShm(t.Proc, addr) }
+func DetachShm(t *kernel.Thread, addr uint64) { detachShm(t.Proc, addr) }
 
-func detachShm(p *Process, addr uint64) {
+func detachShm(p *kernel.Process, addr uint64) {
 	s := AttachedAt(p, addr)
 	if s == nil {
 		return
@@ -169,7 +171,7 @@ func detachShm(p *Process, addr uint64) {
 }
 
 // leaveShm detaches all: the process ends or runs another program.
-func leaveShm(p *Process) {
+func leaveShm(p *kernel.Process) {
 	m := attached.Peek(p)
 	if m == nil {
 		return
