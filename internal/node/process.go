@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/console"
 	"ariadne/internal/processor"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
@@ -81,9 +82,9 @@ func (n *Node) member() int {
 
 // standardFiles gives a command its descriptors 0, 1 and 2.
 func (n *Node) standardFiles(p *kernel.Process) {
-	p.FDs.Set(0, &kernel.OpenFile{File: kernel.NewInput(n.def.Stdin, n.def.StdinOpen), Flags: unix.O_RDONLY}, false)
+	p.FDs.Set(0, &kernel.OpenFile{File: console.NewInput(n.def.Stdin, n.def.StdinOpen), Flags: unix.O_RDONLY}, false)
 	for stream := 1; stream <= 2; stream++ {
-		p.FDs.Set(stream, &kernel.OpenFile{File: kernel.NewOutput(stream), Flags: unix.O_WRONLY}, false)
+		p.FDs.Set(stream, &kernel.OpenFile{File: console.NewOutput(stream), Flags: unix.O_WRONLY}, false)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/console"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/signal"
 
@@ -328,7 +329,7 @@ func writeFrom(t *kernel.Thread, of *kernel.OpenFile, total int64, nonblock bool
 		return kernel.Fail(unix.EINVAL)
 	}
 	for {
-		if c, ok := of.File.(*kernel.Console); ok && c.Full(t) {
+		if c, ok := of.File.(*console.File); ok && c.Full(t) {
 			t.Wait.Done = total
 			return kernel.Ret(total)
 		}

@@ -1,16 +1,17 @@
-package kernel
+package console
 
 import (
 	"reflect"
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 func TestConsole(t *testing.T) {
-	n := NewNode(0, "n0", 1)
+	n := kernel.NewNode(0, "n0", 1)
 	p, th := n.NewProcess(nil)
 	out := NewOutput(2)
 	for _, s := range []string{"one\ntw", "", "o\n\nrest"} {
@@ -37,7 +38,7 @@ func TestConsole(t *testing.T) {
 		if open && e != unix.EAGAIN || !open && (k != 0 || e != 0) {
 			t.Errorf("read at the end, open %v: %d %v", open, k, e)
 		}
-		if ev := in.Ready(); open && ev != 0 || !open && ev != Hup {
+		if ev := in.Ready(); open && ev != 0 || !open && ev != kernel.Hup {
 			t.Errorf("events at the end, open %v: %#x", open, ev)
 		}
 	}

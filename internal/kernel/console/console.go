@@ -1,7 +1,9 @@
-package kernel
+// Package console is a node's standard input, output and error, and the log that comes of it.
+package console
 
 import (
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,51 +23,51 @@ type logState struct {
 	cut    bool // more was written
 }
 
-var consoleLog = NewSlot[*Node, logState]()
+var logs = kernel.NewSlot[*kernel.Node, logState]()
 
-// Console is a node's standard input, output or error. It looks like a pipe:
+// File is a node's standard input, output or error. It looks like a pipe:
 // not a terminal. Whole lines that are written become Node.Logs.
-type Console struct {
+type File struct {
 	Stream  int    // 1 standard output, 2 standard error
 	input   []byte // not yet read
 	open    bool   // the input does not end with these bytes
 	line    []byte // written, without its end
 	pid     int    // who began it
-	changed Queue
+	changed kernel.Queue
 }
 
 // NewInput returns a standard input with the given bytes; then comes the end of
 // file, or nothing ever when it stays open.
-func NewInput(input string, open bool) *Console {
-	return &Console{input: []byte(input), open: open}
+func NewInput(input string, open bool) *File {
+	return &File{input: []byte(input), open: open}
 }
 
 // NewOutput returns a standard output (stream 1) or error (2).
-func NewOutput(stream int) *Console { return &Console{Stream: stream} }
+func NewOutput(stream int) *File { return &File{Stream: stream} }
 
 // Ready implements File.
-func (c *Console) Ready() Events {
+func (c *File) Ready() kernel.Events {
 	if c.Stream != 0 {
-		return Out | WrNorm
+		return kernel.Out | kernel.WrNorm
 	}
-	var ev Events
+	var ev kernel.Events
 	if len(c.input) > 0 {
-		ev |= In | RdNorm
+		ev |= kernel.In | kernel.RdNorm
 	}
 	if !c.open {
-		ev |= Hup
+		ev |= kernel.Hup
 	}
 	return ev
 }
 
 // Changed implements File.
-func (c *Console) Changed() *Queue { return &c.changed }
+func (c *File) Changed() *kernel.Queue { return &c.changed }
 
 // Release implements File: what was written without an end of line is logged.
-func (c *Console) Release(n *Node) { c.Flush(n) }
+func (c *File) Release(n *kernel.Node) { c.Flush(n) }
 
 // Read implements Reader.
-func (c *Console) Read(_ *Thread, b []byte) (int, Errno) {
+func (c *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) > 0 && len(c.input) == 0 && c.open {
 		return 0, unix.EAGAIN
 	}
@@ -75,9 +77,9 @@ func (c *Console) Read(_ *Thread, b []byte) (int, Errno) {
 }
 
 // Write implements Writer.
-func (c *Console) Write(t *Thread, b []byte) (int, Errno) {
+func (c *File) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	for _, x := range b {
-		if consoleLog.Of(t.Node()).logged > maxLogs {
+		if logs.Of(t.Node()).logged > maxLogs {
 			c.line = nil
 			break
 		}
@@ -95,7 +97,7 @@ func (c *Console) Write(t *Thread, b []byte) (int, Errno) {
 }
 
 // Flush logs a line without an end.
-func (c *Console) Flush(n *Node) {
+func (c *File) Flush(n *kernel.Node) {
 	if len(c.line) > 0 {
 		c.log(n)
 	}
@@ -103,9 +105,9 @@ func (c *Console) Flush(n *Node) {
 
 // Full reports whether what is written is no longer kept. The first write that finds
 // it so is reported.
-func (c *Console) Full(t *Thread) bool {
+func (c *File) Full(t *kernel.Thread) bool {
 	n := t.Node()
-	l := consoleLog.Of(n)
+	l := logs.Of(n)
 	if c.Stream == 0 || l.logged <= maxLogs {
 		return false
 	}
@@ -116,14 +118,14 @@ func (c *Console) Full(t *Thread) bool {
 	return true
 }
 
-func (c *Console) log(n *Node) {
-	consoleLog.Of(n).logged += len(c.line) + lineCost
+func (c *File) log(n *kernel.Node) {
+	logs.Of(n).logged += len(c.line) + lineCost
 	n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: c.Stream, PID: c.pid, Text: string(c.line)})
 	c.line = nil
 }
 
 // Ioctl implements Ioctler.
-func (c *Console) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (c *File) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	if cmd != unix.TIOCINQ {
 		return 0, unix.ENOTTY
 	}
@@ -131,7 +133,7 @@ func (c *Console) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 }
 
 // Describe implements Describer.
-func (c *Console) Describe() string { return [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[c.Stream] }
+func (c *File) Describe() string { return [...]string{"pipe:[1]", "pipe:[2]", "pipe:[3]"}[c.Stream] }
 
 // StatMode is st_mode.
-func (c *Console) StatMode() uint32 { return unix.S_IFIFO | 0o600 }
+func (c *File) StatMode() uint32 { return unix.S_IFIFO | 0o600 }
