@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
+	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
 )
@@ -72,7 +73,7 @@ func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result 
 func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 	h, of, e := hostFile(t, a[0])
 	if e == 0 {
-		if s, ok := of.File.(*kernel.PtySlave); ok {
+		if s, ok := of.File.(*tty.Slave); ok {
 			return chmodTerminal(t, s.Terminal, a[1])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
 )
@@ -281,7 +282,7 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if x, ok := of.File.(kernel.Ioctler); ok {
 		v, e := x.Ioctl(t, cmd, arg)
-		if _, ok := of.File.(*kernel.PtySlave); ok && e == unix.EAGAIN { // from the background
+		if _, ok := of.File.(*tty.Slave); ok && e == unix.EAGAIN { // from the background
 			return t.Block(kernel.RestartSA, of.File.Changed())
 		} else if e != unix.ENOTTY {
 			return kernel.RetOr(int(v), e)

@@ -16,6 +16,7 @@ import (
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
+	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
 )
@@ -171,7 +172,7 @@ type object struct {
 	fd     int             // of fdLink
 	// path of throughLink, and base, its beginning, where the link leads
 	path, base string
-	tty        *kernel.Terminal
+	tty        *tty.Terminal
 	text       func(v *view) string
 }
 

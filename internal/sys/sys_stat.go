@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
 )
@@ -260,9 +261,9 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 	case *kernel.VirtualDir:
 		st.Dev, st.Nlink = kernel.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)
-	case *kernel.PtyMaster:
+	case *tty.Master:
 		statTerminal(t, &st, "/dev/ptmx", nil)
-	case *kernel.PtySlave:
+	case *tty.Slave:
 		statTerminal(t, &st, x.Path(), x.Terminal)
 		return st
 	case kernel.Describer:

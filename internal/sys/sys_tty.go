@@ -5,22 +5,23 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
 )
 
 // terminalAt is the terminal whose slave has the name v, or nil.
-func terminalAt(t *kernel.Thread, v string) *kernel.Terminal {
+func terminalAt(t *kernel.Thread, v string) *tty.Terminal {
 	n, err := strconv.Atoi(strings.TrimPrefix(v, "/dev/pts/"))
 	if err != nil {
 		return nil
 	}
-	return kernel.TerminalOn(t.Node(), n)
+	return tty.Numbered(t.Node(), n)
 }
 
 // terminalNamed is the terminal whose slave a path of a call names, or nil.
-func terminalNamed(t *kernel.Thread, dirfd, addr uint64) *kernel.Terminal {
-	if !kernel.AnyTerminal(t.Node()) {
+func terminalNamed(t *kernel.Thread, dirfd, addr uint64) *tty.Terminal {
+	if !tty.Any(t.Node()) {
 		return nil
 	}
 	name, e := readPath(t, addr)
@@ -34,7 +35,7 @@ func terminalNamed(t *kernel.Thread, dirfd, addr uint64) *kernel.Terminal {
 	return terminalAt(t, v)
 }
 
-func chmodTerminal(t *kernel.Thread, x *kernel.Terminal, mode uint64) kernel.Result {
+func chmodTerminal(t *kernel.Thread, x *tty.Terminal, mode uint64) kernel.Result {
 	if t.Proc.Cred.UID.FS != x.UID && !t.Proc.Capable(unix.CAP_FOWNER) {
 		return kernel.Fail(unix.EPERM)
 	}
@@ -42,7 +43,7 @@ func chmodTerminal(t *kernel.Thread, x *kernel.Terminal, mode uint64) kernel.Res
 	return kernel.Ret(0)
 }
 
-func chownTerminal(t *kernel.Thread, x *kernel.Terminal, uid, gid uint64) kernel.Result {
+func chownTerminal(t *kernel.Thread, x *tty.Terminal, uid, gid uint64) kernel.Result {
 	if !t.Proc.Capable(unix.CAP_CHOWN) && (int32(uid) != -1 && int(uid) != x.UID || int32(gid) != -1 && int(gid) != x.GID) {
 		return kernel.Fail(unix.EPERM)
 	}
@@ -59,12 +60,12 @@ func chownTerminal(t *kernel.Thread, x *kernel.Terminal, uid, gid uint64) kernel
 func openTerminal(t *kernel.Thread, flags int, v string) kernel.Result {
 	status := statusFlags(flags) | flags&unix.O_CLOEXEC
 	if v == "/dev/ptmx" {
-		fd, e := t.NewFD(t.Node().OpenPty(t.Proc), status)
+		fd, e := t.NewFD(tty.Open(t.Node(), t.Proc), status)
 		return kernel.RetOr(fd, e)
 	}
 	path, x := "", terminalAt(t, v)
 	if v == "/dev/tty" {
-		path, x = v, kernel.TerminalOf(t.Proc)
+		path, x = v, tty.ControllingOf(t.Proc)
 	}
 	switch {
 	case x == nil && v == "/dev/tty":
@@ -86,7 +87,7 @@ func openTerminal(t *kernel.Thread, flags int, v string) kernel.Result {
 }
 
 // mayOpenTerminal looks at the slave's mode.
-func mayOpenTerminal(t *kernel.Thread, x *kernel.Terminal, flags int) bool {
+func mayOpenTerminal(t *kernel.Thread, x *tty.Terminal, flags int) bool {
 	cred := &t.Proc.Cred
 	if t.Proc.Capable(unix.CAP_DAC_OVERRIDE) {
 		return true
@@ -103,7 +104,7 @@ func mayOpenTerminal(t *kernel.Thread, x *kernel.Terminal, flags int) bool {
 }
 
 // statTerminal is what stat shows of a terminal: x for a slave, else of the file v.
-func statTerminal(t *kernel.Thread, st *unix.Stat_t, v string, x *kernel.Terminal) {
+func statTerminal(t *kernel.Thread, st *unix.Stat_t, v string, x *tty.Terminal) {
 	st.Dev, st.Blksize, st.Ino = kernel.DevHost, 1024, virtualInode(t, v)
 	switch {
 	case x != nil:

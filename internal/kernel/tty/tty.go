@@ -1,10 +1,15 @@
-package kernel
+// Package tty is pseudoterminals (pty(7)) with their line discipline, and the controlling terminals of
+// sessions.
+//
+// Read next: line.go.
+package tty
 
 import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
 
+	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -29,8 +34,8 @@ func newTermios() Termios {
 }
 
 const (
-	ttyLine   = 4096    // what one line, or unread input, may hold
-	ttyOutput = 1 << 16 // output that the master has not read
+	maxLine   = 4096    // what one line, or unread input, may hold
+	maxOutput = 1 << 16 // output that the master has not read
 )
 
 // Terminal is a pseudoterminal (pty(7)): what is written to the master goes through the
@@ -51,20 +56,20 @@ type Terminal struct {
 	opened bool // the slave has ever been open
 	gone   bool // the master is: the slave's ends are dead
 
-	lines   []ttyInput // what can be read
-	edit    []byte     // the line that is being typed
-	literal bool       // the next character has no meaning
-	stopped bool       // by ^S
-	out     []byte     // for the master
+	lines   []input // what can be read
+	edit    []byte  // the line that is being typed
+	literal bool    // the next character has no meaning
+	stopped bool    // by ^S
+	out     []byte  // for the master
 	column  int
 	begin   int // column at which edit begins
 
-	masterChanged, slaveChanged Queue
+	masterChanged, slaveChanged kernel.Queue
 }
 
-// ttyInput is a line with its end, or, read raw, what has come. eof: the end of file
+// input is a line with its end, or, read raw, what has come. eof: the end of file
 // was typed behind it.
-type ttyInput struct {
+type input struct {
 	data []byte
 	eof  bool
 }
@@ -72,27 +77,27 @@ type ttyInput struct {
 // terminals are those of a node by number, as long as the master is open.
 type terminals struct{ open map[int]*Terminal }
 
-var ttys = NewSlot[*Node, terminals]()
+var ttys = kernel.NewSlot[*kernel.Node, terminals]()
 
-func init() { Register(Hooks{SessionEnds: leaderEnds}) }
+func init() { kernel.Register(kernel.Hooks{SessionEnds: leaderEnds}) }
 
-// TerminalOn returns a terminal by its number, or nil.
-func TerminalOn(n *Node, number int) *Terminal { return ttys.Of(n).open[number] }
+// Numbered returns a terminal by its number, or nil.
+func Numbered(n *kernel.Node, number int) *Terminal { return ttys.Of(n).open[number] }
 
-// AnyTerminal reports whether a node has a terminal.
-func AnyTerminal(n *Node) bool { return len(ttys.Of(n).open) > 0 }
+// Any reports whether a node has a terminal.
+func Any(n *kernel.Node) bool { return len(ttys.Of(n).open) > 0 }
 
-// PtyMaster and PtySlave are the ends of a terminal. Each open of the slave makes one.
-type PtyMaster struct{ *Terminal }
+// Master and Slave are the ends of a terminal. Each open of the slave makes one.
+type Master struct{ *Terminal }
 
-type PtySlave struct {
+type Slave struct {
 	*Terminal
 	path string
 }
 
-// OpenPty makes a terminal and returns its master end.
-func (n *Node) OpenPty(p *Process) *PtyMaster {
-	x := &Terminal{Termios: newTermios(), Locked: true, UID: p.Cred.UID.FS, GID: ttyGroup, Mode: 0o620}
+// Open makes a terminal and returns its master end.
+func Open(n *kernel.Node, p *kernel.Process) *Master {
+	x := &Terminal{Termios: newTermios(), Locked: true, UID: p.Cred.UID.FS, GID: group, Mode: 0o620}
 	all := ttys.Of(n)
 	for all.open[x.N] != nil {
 		x.N++
@@ -101,14 +106,14 @@ func (n *Node) OpenPty(p *Process) *PtyMaster {
 		all.open = map[int]*Terminal{}
 	}
 	all.open[x.N] = x
-	return &PtyMaster{x}
+	return &Master{x}
 }
 
-// ttyGroup is the group of terminals, as devpts is mounted everywhere.
-const ttyGroup = 5
+// group is the group of terminals, as devpts is mounted everywhere.
+const group = 5
 
-// TerminalOf returns the process's controlling terminal, or nil.
-func TerminalOf(p *Process) *Terminal {
+// ControllingOf returns the process's controlling terminal, or nil.
+func ControllingOf(p *kernel.Process) *Terminal {
 	for _, x := range ttys.Of(p.Node).open {
 		if x.Session == p.SID {
 			return x
@@ -119,68 +124,68 @@ func TerminalOf(p *Process) *Terminal {
 
 // OpenSlave opens the other end. control: it becomes the controlling terminal of a
 // session leader who has none.
-func (x *Terminal) OpenSlave(p *Process, path string, control bool) (*PtySlave, Errno) {
+func (x *Terminal) OpenSlave(p *kernel.Process, path string, control bool) (*Slave, kernel.Errno) {
 	if x.Locked || x.gone {
 		return nil, unix.EIO
 	}
 	x.slaves++
 	x.opened = true
-	if control && p.SID == p.PID && x.Session == 0 && TerminalOf(p) == nil {
+	if control && p.SID == p.PID && x.Session == 0 && ControllingOf(p) == nil {
 		x.Session, x.Group = p.SID, p.PGID
 	}
 	x.masterChanged.Notify(0)
-	return &PtySlave{Terminal: x, path: path}, 0
+	return &Slave{Terminal: x, path: path}, 0
 }
 
 // Path is the slave's name.
 func (x *Terminal) Path() string { return fmt.Sprintf("/dev/pts/%d", x.N) }
 
-func (m *PtyMaster) Describe() string { return "/dev/ptmx" }
-func (s *PtySlave) Describe() string  { return cmp.Or(s.path, s.Path()) }
+func (m *Master) Describe() string { return "/dev/ptmx" }
+func (s *Slave) Describe() string  { return cmp.Or(s.path, s.Path()) }
 
 // StatMode implements Moder.
-func (m *PtyMaster) StatMode() uint32 { return unix.S_IFCHR | 0o666 }
-func (s *PtySlave) StatMode() uint32  { return unix.S_IFCHR | s.Mode }
+func (m *Master) StatMode() uint32 { return unix.S_IFCHR | 0o666 }
+func (s *Slave) StatMode() uint32  { return unix.S_IFCHR | s.Mode }
 
-func (m *PtyMaster) Changed() *Queue { return &m.masterChanged }
-func (s *PtySlave) Changed() *Queue  { return &s.slaveChanged }
+func (m *Master) Changed() *kernel.Queue { return &m.masterChanged }
+func (s *Slave) Changed() *kernel.Queue  { return &s.slaveChanged }
 
 // Release of the master hangs up the slave.
-func (m *PtyMaster) Release(n *Node) {
+func (m *Master) Release(n *kernel.Node) {
 	m.gone = true
 	m.hangUp(n)
 	delete(ttys.Of(n).open, m.N)
 }
 
-func (s *PtySlave) Release(n *Node) {
+func (s *Slave) Release(n *kernel.Node) {
 	s.slaves--
 	s.masterChanged.Notify(0)
 }
 
 // hangUp ends the session's use of the terminal.
-func (x *Terminal) hangUp(n *Node) {
+func (x *Terminal) hangUp(n *kernel.Node) {
 	sid, group := x.Session, x.Group
 	x.Session, x.Group = 0, 0
 	if leader := n.Procs[sid]; sid != 0 && leader != nil {
 		n.Kill(leader, signal.Info{Signo: int(unix.SIGHUP), Code: signal.SIKernel})
 		n.Kill(leader, signal.Info{Signo: int(unix.SIGCONT), Code: signal.SIKernel})
 	}
-	n.signalGroup(group, unix.SIGHUP)
+	signalGroup(n, group, unix.SIGHUP)
 	x.masterChanged.Notify(0)
 	x.slaveChanged.Notify(0)
 }
 
 // leaderEnds does what the end of a session's leader means for its terminal: it is
 // nobody's then, and goes on.
-func leaderEnds(p *Process) {
-	if x := TerminalOf(p); x != nil {
+func leaderEnds(p *kernel.Process) {
+	if x := ControllingOf(p); x != nil {
 		group := x.Group
 		x.Session, x.Group = 0, 0
-		p.Node.signalGroup(group, unix.SIGHUP)
+		signalGroup(p.Node, group, unix.SIGHUP)
 	}
 }
 
-func (n *Node) signalGroup(group int, s unix.Signal) {
+func signalGroup(n *kernel.Node, group int, s unix.Signal) {
 	if group == 0 {
 		return
 	}
@@ -190,29 +195,29 @@ func (n *Node) signalGroup(group int, s unix.Signal) {
 }
 
 // Ready implements File.
-func (m *PtyMaster) Ready() (ev Events) {
+func (m *Master) Ready() (ev kernel.Events) {
 	if len(m.out) > 0 {
-		ev |= In | RdNorm
+		ev |= kernel.In | kernel.RdNorm
 	}
 	if m.opened && m.slaves == 0 {
-		ev |= Hup
+		ev |= kernel.Hup
 	}
 	if m.room() > 0 {
-		ev |= Out | WrNorm
+		ev |= kernel.Out | kernel.WrNorm
 	}
 	return ev
 }
 
 // Ready implements File.
-func (s *PtySlave) Ready() (ev Events) {
+func (s *Slave) Ready() (ev kernel.Events) {
 	if s.gone {
-		return In | RdNorm | Out | WrNorm | Err | Hup
+		return kernel.In | kernel.RdNorm | kernel.Out | kernel.WrNorm | kernel.Err | kernel.Hup
 	}
-	if s.canRead(ttyLine) {
-		ev |= In | RdNorm
+	if s.canRead(maxLine) {
+		ev |= kernel.In | kernel.RdNorm
 	}
-	if !s.stopped && len(s.out) < ttyOutput {
-		ev |= Out | WrNorm
+	if !s.stopped && len(s.out) < maxOutput {
+		ev |= kernel.Out | kernel.WrNorm
 	}
 	return ev
 }
@@ -239,13 +244,13 @@ func (x *Terminal) unread() (n int) {
 // room is how much input is taken. A line that is too long loses its end instead.
 func (x *Terminal) room() int {
 	if x.Lflag&unix.ICANON != 0 && len(x.lines) == 0 {
-		return ttyLine
+		return maxLine
 	}
-	return ttyLine - x.unread() - len(x.edit)
+	return maxLine - x.unread() - len(x.edit)
 }
 
 // Read implements Reader.
-func (m *PtyMaster) Read(_ *Thread, b []byte) (int, Errno) {
+func (m *Master) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	switch {
 	case len(b) == 0:
 		return 0, 0
@@ -256,12 +261,12 @@ func (m *PtyMaster) Read(_ *Thread, b []byte) (int, Errno) {
 	}
 	n := copy(b, m.out)
 	m.out = m.out[n:]
-	m.slaveChanged.Notify(Out)
+	m.slaveChanged.Notify(kernel.Out)
 	return n, 0
 }
 
 // Write implements Writer.
-func (m *PtyMaster) Write(t *Thread, b []byte) (int, Errno) {
+func (m *Master) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if m.opened && m.slaves == 0 {
 		return 0, unix.EIO
 	}
@@ -277,7 +282,7 @@ func (m *PtyMaster) Write(t *Thread, b []byte) (int, Errno) {
 }
 
 // Read implements Reader.
-func (s *PtySlave) Read(t *Thread, b []byte) (int, Errno) {
+func (s *Slave) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if s.gone {
 		return 0, 0
 	}
@@ -287,7 +292,7 @@ func (s *PtySlave) Read(t *Thread, b []byte) (int, Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
-	defer func() { s.masterChanged.Notify(Out) }()
+	defer func() { s.masterChanged.Notify(kernel.Out) }()
 	if s.Lflag&unix.ICANON != 0 {
 		if len(s.lines) == 0 {
 			return 0, unix.EAGAIN
@@ -322,7 +327,7 @@ func (s *PtySlave) Read(t *Thread, b []byte) (int, Errno) {
 }
 
 // Write implements Writer.
-func (s *PtySlave) Write(t *Thread, b []byte) (int, Errno) {
+func (s *Slave) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if s.gone {
 		return 0, unix.EIO
 	}
@@ -332,11 +337,11 @@ func (s *PtySlave) Write(t *Thread, b []byte) (int, Errno) {
 		}
 	}
 	n := 0
-	for n < len(b) && !s.stopped && len(s.out) < ttyOutput {
+	for n < len(b) && !s.stopped && len(s.out) < maxOutput {
 		s.emit(b[n])
 		n++
 	}
-	s.masterChanged.Notify(In)
+	s.masterChanged.Notify(kernel.In)
 	if n == 0 && len(b) > 0 {
 		return 0, unix.EAGAIN
 	}
@@ -345,7 +350,7 @@ func (s *PtySlave) Write(t *Thread, b []byte) (int, Errno) {
 
 // foreground holds up who uses its controlling terminal from the background. EAGAIN:
 // its group has been sent a signal that stops it.
-func (x *Terminal) foreground(t *Thread, s unix.Signal) Errno {
+func (x *Terminal) foreground(t *kernel.Thread, s unix.Signal) kernel.Errno {
 	p := t.Proc
 	if x.Session != p.SID || x.Group == 0 || p.PGID == x.Group {
 		return 0
@@ -359,12 +364,12 @@ func (x *Terminal) foreground(t *Thread, s unix.Signal) Errno {
 	if p.Node.Orphaned(p.PGID, nil) {
 		return unix.EIO
 	}
-	p.Node.signalGroup(p.PGID, s)
+	signalGroup(p.Node, p.PGID, s)
 	return unix.EAGAIN
 }
 
 // ioctl answers what both ends are asked. slave: whose end it is, or nil for the master.
-func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Errno) {
+func (x *Terminal) ioctl(t *kernel.Thread, cmd, arg uint64, slave *Slave) (int64, kernel.Errno) {
 	p := t.Proc
 	own := x.Session != 0 && x.Session == p.SID
 	switch cmd {
@@ -415,14 +420,14 @@ func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Er
 		if arg != unix.TCIFLUSH {
 			x.out = nil
 		}
-		x.masterChanged.Notify(Out)
+		x.masterChanged.Notify(kernel.Out)
 		return 0, 0
 	case unix.TCXONC:
 		if e := x.change(t, slave); e != 0 {
 			return 0, e
 		}
 		x.stopped = arg == unix.TCOOFF || arg != unix.TCOON && x.stopped
-		x.slaveChanged.Notify(Out)
+		x.slaveChanged.Notify(kernel.Out)
 		return 0, 0
 	case unix.TCSBRK, unix.TCSBRKP, unix.TIOCEXCL, unix.TIOCNXCL:
 		return 0, 0
@@ -433,7 +438,7 @@ func (x *Terminal) ioctl(t *Thread, cmd, arg uint64, slave *PtySlave) (int64, Er
 }
 
 // Ioctl implements Ioctler.
-func (m *PtyMaster) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (m *Master) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	switch cmd {
 	case unix.TIOCGPTN:
 		return 0, t.StoreInt(arg, m.N)
@@ -462,7 +467,7 @@ func (m *PtyMaster) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 }
 
 // Ioctl implements Ioctler.
-func (s *PtySlave) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (s *Slave) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	p := t.Proc
 	switch {
 	case s.gone && cmd == unix.TIOCSPGRP:
@@ -475,7 +480,7 @@ func (s *PtySlave) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 		switch {
 		case s.Session == p.SID && p.SID == p.PID:
 			return 0, 0
-		case p.SID != p.PID || TerminalOf(p) != nil:
+		case p.SID != p.PID || ControllingOf(p) != nil:
 			return 0, unix.EPERM
 		case s.Session != 0 && (arg != 1 || !p.Capable(unix.CAP_SYS_ADMIN)):
 			return 0, unix.EPERM
@@ -489,8 +494,8 @@ func (s *PtySlave) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 		if p.SID == p.PID {
 			group := s.Group
 			s.Session, s.Group = 0, 0
-			p.Node.signalGroup(group, unix.SIGHUP)
-			p.Node.signalGroup(group, unix.SIGCONT)
+			signalGroup(p.Node, group, unix.SIGHUP)
+			signalGroup(p.Node, group, unix.SIGCONT)
 			return 0, 0
 		}
 		p.Node.Refuse(t, "TIOCNOTTY of one process of a session", "", true)
@@ -500,7 +505,7 @@ func (s *PtySlave) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 }
 
 // change is asked before a terminal is changed through its slave.
-func (x *Terminal) change(t *Thread, slave *PtySlave) Errno {
+func (x *Terminal) change(t *kernel.Thread, slave *Slave) kernel.Errno {
 	if slave == nil {
 		return 0
 	}
@@ -515,7 +520,7 @@ func (c *Termios) encode() []byte {
 	return append(append(b, c.Line), c.CC[:]...)
 }
 
-func (x *Terminal) setTermios(t *Thread, addr uint64, flush bool) Errno {
+func (x *Terminal) setTermios(t *kernel.Thread, addr uint64, flush bool) kernel.Errno {
 	var b [36]byte
 	if e := t.M.ReadMem(addr, b[:]); e != 0 {
 		return e
@@ -530,17 +535,17 @@ func (x *Terminal) setTermios(t *Thread, addr uint64, flush bool) Errno {
 	case flush:
 		x.lines, x.edit = nil, nil
 	case !raw && x.Lflag&unix.ICANON == 0 && len(x.edit) > 0:
-		x.lines, x.edit = append(x.lines, ttyInput{data: x.edit}), nil
+		x.lines, x.edit = append(x.lines, input{data: x.edit}), nil
 	}
 	if x.Iflag&unix.IXON == 0 {
 		x.stopped = false
 	}
-	x.masterChanged.Notify(Out)
+	x.masterChanged.Notify(kernel.Out)
 	x.slaveChanged.Notify(0)
 	return 0
 }
 
-func (x *Terminal) resize(t *Thread, addr uint64) Errno {
+func (x *Terminal) resize(t *kernel.Thread, addr uint64) kernel.Errno {
 	var b [8]byte
 	if e := t.M.ReadMem(addr, b[:]); e != 0 {
 		return e
@@ -550,12 +555,12 @@ func (x *Terminal) resize(t *Thread, addr uint64) Errno {
 		x.Size[i] = binary.LittleEndian.Uint16(b[2*i:])
 	}
 	if x.Size != old {
-		t.Node().signalGroup(x.Group, unix.SIGWINCH)
+		signalGroup(t.Node(), x.Group, unix.SIGWINCH)
 	}
 	return 0
 }
 
-func (x *Terminal) setGroup(t *Thread, addr uint64) Errno {
+func (x *Terminal) setGroup(t *kernel.Thread, addr uint64) kernel.Errno {
 	var b [4]byte
 	if x.Session == 0 || x.Session != t.Proc.SID {
 		return unix.ENOTTY

@@ -1,11 +1,15 @@
-package kernel
+package tty
 
-import "golang.org/x/sys/unix"
+import (
+	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
+)
 
 // The line discipline (termios(3), Linux's n_tty): what a typed character does.
 
 // receive takes a character that was typed.
-func (x *Terminal) receive(n *Node, c byte) {
+func (x *Terminal) receive(n *kernel.Node, c byte) {
 	if x.literal {
 		x.literal = false
 		x.store(c)
@@ -58,12 +62,12 @@ func (x *Terminal) has(flag uint32) bool { return x.Lflag&flag != 0 }
 
 func (x *Terminal) start() {
 	x.stopped = false
-	x.slaveChanged.Notify(Out)
+	x.slaveChanged.Notify(kernel.Out)
 }
 
 // signal is what ^C and its kind do.
-func (x *Terminal) signal(n *Node, c byte, s unix.Signal) {
-	n.signalGroup(x.Group, s)
+func (x *Terminal) signal(n *kernel.Node, c byte, s unix.Signal) {
+	signalGroup(n, x.Group, s)
 	if !x.has(unix.NOFLSH) {
 		x.lines, x.edit, x.out = nil, nil, nil
 	}
@@ -95,7 +99,7 @@ func (x *Terminal) edits(c byte) bool {
 	case c == '\n':
 		if x.has(unix.ECHO) || x.has(unix.ECHONL) {
 			x.emit('\n')
-			x.masterChanged.Notify(In)
+			x.masterChanged.Notify(kernel.In)
 		}
 		x.push(append(x.edit, c), false)
 	case x.is(c, unix.VEOF):
@@ -111,14 +115,14 @@ func (x *Terminal) edits(c byte) bool {
 
 // push makes a line readable.
 func (x *Terminal) push(line []byte, eof bool) {
-	x.lines = append(x.lines, ttyInput{line, eof})
+	x.lines = append(x.lines, input{line, eof})
 	x.edit = nil
-	x.slaveChanged.Notify(In)
+	x.slaveChanged.Notify(kernel.In)
 }
 
 // store takes a character as it is.
 func (x *Terminal) store(c byte) {
-	if x.has(unix.ICANON) && len(x.edit) >= ttyLine-1 {
+	if x.has(unix.ICANON) && len(x.edit) >= maxLine-1 {
 		return
 	}
 	if len(x.edit) == 0 {
@@ -130,11 +134,11 @@ func (x *Terminal) store(c byte) {
 		return
 	}
 	if len(x.lines) == 0 || x.lines[len(x.lines)-1].eof {
-		x.lines = append(x.lines, ttyInput{})
+		x.lines = append(x.lines, input{})
 	}
 	l := &x.lines[len(x.lines)-1]
 	l.data = append(l.data[:len(l.data):len(l.data)], c)
-	x.slaveChanged.Notify(In)
+	x.slaveChanged.Notify(kernel.In)
 }
 
 // echo shows a character that was typed.
@@ -148,7 +152,7 @@ func (x *Terminal) echo(c byte) {
 	} else {
 		x.emit(c)
 	}
-	x.masterChanged.Notify(In)
+	x.masterChanged.Notify(kernel.In)
 }
 
 func control(c byte) bool { return c < ' ' || c == 0x7f }
@@ -246,7 +250,7 @@ func (x *Terminal) erase(key byte) {
 			break
 		}
 	}
-	x.masterChanged.Notify(In)
+	x.masterChanged.Notify(kernel.In)
 }
 
 // rubOut removes the last character from the screen.
