@@ -6,6 +6,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
+	"ariadne/internal/kernel/filelock"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/tty"
 
@@ -157,7 +158,7 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 	case fGetSig:
 		return kernel.Ret(int64(of.Sig))
 	case unix.F_GETLEASE:
-		return kernel.Ret(int64(kernel.LocksOf(t.Node()).Lease(t.Node(), of)))
+		return kernel.Ret(int64(filelock.Of(t.Node()).Lease(t.Node(), of)))
 	case unix.F_SETLEASE:
 		return setLease(t, of, fdOf(a[0]), int(int32(arg)))
 	case unix.F_SETPIPE_SZ, unix.F_GETPIPE_SZ:

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/filelock"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,12 +24,12 @@ func sysFlock(t *kernel.Thread, a Args) kernel.Result {
 	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
-	key := kernel.LockKey(of.File)
+	key := filelock.KeyOf(of.File)
 	if op&^unix.LOCK_NB == unix.LOCK_UN {
-		kernel.LocksOf(t.Node()).Funlock(key, of)
+		filelock.Of(t.Node()).Funlock(key, of)
 		return kernel.Ret(0)
 	}
-	wait := kernel.LocksOf(t.Node()).Flock(key, of, op&unix.LOCK_EX != 0)
+	wait := filelock.Of(t.Node()).Flock(key, of, op&unix.LOCK_EX != 0)
 	switch {
 	case wait == nil:
 		return kernel.Ret(0)
@@ -50,22 +51,22 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	x.PID, x.Owner = t.Proc.PID, kernel.LockOwner{Table: t.FDs()}
+	x.PID, x.Owner = t.Proc.PID, filelock.Owner{Table: t.FDs()}
 	if cmd == unix.F_OFD_GETLK || cmd == unix.F_OFD_SETLK || cmd == unix.F_OFD_SETLKW {
 		if le.Uint32(b[24:]) != 0 {
 			return kernel.Fail(unix.EINVAL)
 		}
-		x.PID, x.Owner = -1, kernel.LockOwner{File: of}
+		x.PID, x.Owner = -1, filelock.Owner{File: of}
 	}
 	if asks {
 		if typ == unix.F_UNLCK && cmd == unix.F_GETLK {
 			return kernel.Fail(unix.EINVAL)
 		}
-		find := kernel.LocksOf(t.Node()).Conflict
+		find := filelock.Of(t.Node()).Conflict
 		if typ == unix.F_UNLCK {
-			find = kernel.LocksOf(t.Node()).Own
+			find = filelock.Of(t.Node()).Own
 		}
-		r, found := find(kernel.LockKey(of.File), x)
+		r, found := find(filelock.KeyOf(of.File), x)
 		return storeLock(t, r, found, a[2], b)
 	}
 	return setLock(t, of, x, typ, cmd == unix.F_SETLKW || cmd == unix.F_OFD_SETLKW)
@@ -76,7 +77,7 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 const flockSize = 32
 
 // recordLock decodes a struct flock.
-func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x kernel.RecordLock, typ int16, e kernel.Errno) {
+func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x filelock.Record, typ int16, e kernel.Errno) {
 	typ, whence := int16(le.Uint16(b)), int16(le.Uint16(b[2:]))
 	start, length := int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:]))
 	if typ != unix.F_RDLCK && typ != unix.F_WRLCK && typ != unix.F_UNLCK {
@@ -90,7 +91,7 @@ func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x kern
 		return x, 0, unix.EOVERFLOW
 	}
 	start += base
-	end := kernel.EndOfFile
+	end := filelock.EndOfFile
 	switch {
 	case start < 0:
 		return x, 0, unix.EINVAL
@@ -105,7 +106,7 @@ func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x kern
 		}
 		start, end = start+length, start-1
 	}
-	return kernel.RecordLock{Start: start, End: end, Write: typ == unix.F_WRLCK}, typ, 0
+	return filelock.Record{Start: start, End: end, Write: typ == unix.F_WRLCK}, typ, 0
 }
 
 // whenceBase is the offset to which l_whence refers.
@@ -142,8 +143,8 @@ func errnoOf(err error) kernel.Errno {
 	return 0
 }
 
-func setLock(t *kernel.Thread, of *kernel.OpenFile, x kernel.RecordLock, typ int16, wait bool) kernel.Result {
-	mode, locks, key := of.Flags&unix.O_ACCMODE, kernel.LocksOf(t.Node()), kernel.LockKey(of.File)
+func setLock(t *kernel.Thread, of *kernel.OpenFile, x filelock.Record, typ int16, wait bool) kernel.Result {
+	mode, locks, key := of.Flags&unix.O_ACCMODE, filelock.Of(t.Node()), filelock.KeyOf(of.File)
 	switch {
 	case typ == unix.F_UNLCK:
 		locks.Unlock(key, x)
@@ -163,7 +164,7 @@ func setLock(t *kernel.Thread, of *kernel.OpenFile, x kernel.RecordLock, typ int
 }
 
 // storeLock answers F_GETLK: the lock that was found, or F_UNLCK.
-func storeLock(t *kernel.Thread, r kernel.RecordLock, found bool, addr uint64, b []byte) kernel.Result {
+func storeLock(t *kernel.Thread, r filelock.Record, found bool, addr uint64, b []byte) kernel.Result {
 	if !found {
 		le.PutUint16(b, unix.F_UNLCK)
 		return kernel.RetOr(0, t.M.WriteMem(addr, b))
@@ -172,7 +173,7 @@ func storeLock(t *kernel.Thread, r kernel.RecordLock, found bool, addr uint64, b
 	if r.Write {
 		typ = unix.F_WRLCK
 	}
-	if r.End != kernel.EndOfFile {
+	if r.End != filelock.EndOfFile {
 		length = uint64(r.End - r.Start + 1)
 	}
 	le.PutUint16(b, typ)
@@ -185,7 +186,7 @@ func storeLock(t *kernel.Thread, r kernel.RecordLock, found bool, addr uint64, b
 
 // setLease implements F_SETLEASE.
 func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result {
-	locks, key := kernel.LocksOf(t.Node()), kernel.LockKey(of.File)
+	locks, key := filelock.Of(t.Node()), filelock.KeyOf(of.File)
 	if typ == unix.F_UNLCK {
 		return kernel.RetOr(0, locks.Unlease(key, of))
 	}
@@ -213,14 +214,14 @@ func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result 
 // about to open or truncate it; done says that the call goes no further.
 func breakLeases(t *kernel.Thread, dirfd uint64, name string, follow, write, wait bool) (res kernel.Result, done bool) {
 	n := t.Node()
-	if !kernel.LocksOf(n).HasLeases() {
+	if !filelock.Of(n).HasLeases() {
 		return res, false
 	}
 	st, e := pathStat(t, dirfd, name, follow)
 	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return res, false
 	}
-	q, deadline := kernel.LocksOf(n).BreakLeases(n, keyOf(&st), write)
+	q, deadline := filelock.Of(n).BreakLeases(n, keyOf(&st), write)
 	switch {
 	case q == nil:
 		return res, false

@@ -1,28 +1,29 @@
-package kernel
+package filelock
 
 import (
 	"slices"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
-// leaseBreakTime is /proc/sys/fs/lease-break-time: how long who holds a lease may take to give
+// breakTime is /proc/sys/fs/lease-break-time: how long who holds a lease may take to give
 // it up.
-const leaseBreakTime = ariadne.Time(45 * time.Second)
+const breakTime = ariadne.Time(45 * time.Second)
 
 // pollMsg is the reason for the signal to who holds a lease (POLL_MSG), and EPOLLMSG its band.
 const (
 	pollMsg     = 3
-	pollMsgBand = Events(0x400)
+	pollMsgBand = kernel.Events(0x400)
 )
 
 // A lease is held by an open file description (fcntl(2), "Leases"): who opens the file in a way
 // that conflicts waits until its holder, told by a signal, has given it up or reduced it.
 type lease struct {
-	file  *OpenFile
+	file  *kernel.OpenFile
 	fd    int // by which it was taken
 	write bool
 	// breaking: somebody waits. Until then it must become a read lease or, with ends, end.
@@ -32,8 +33,8 @@ type lease struct {
 
 // Lease is what F_GETLEASE shows: F_UNLCK without a lease, and of one that is being broken what
 // it is to become.
-func (l *Locks) Lease(n *Node, of *OpenFile) int {
-	key := LockKey(of.File)
+func (l *Table) Lease(n *kernel.Node, of *kernel.OpenFile) int {
+	key := KeyOf(of.File)
 	l.expireLeases(n, key)
 	if f := l.files[key]; f != nil {
 		for _, x := range f.leases {
@@ -52,11 +53,11 @@ func (l *Locks) Lease(n *Node, of *OpenFile) int {
 }
 
 // SetLease takes or changes a lease of t's for a regular file: F_RDLCK or F_WRLCK.
-func (l *Locks) SetLease(t *Thread, of *OpenFile, fd, typ int) Errno {
-	key, n := LockKey(of.File), t.Node()
+func (l *Table) SetLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Errno {
+	key, n := KeyOf(of.File), t.Node()
 	l.expireLeases(n, key)
 	write := typ == unix.F_WRLCK
-	for _, x := range n.openFiles(key) {
+	for _, x := range openFiles(n, key) {
 		if x != of && write || x.Flags&unix.O_ACCMODE != unix.O_RDONLY && !write {
 			return unix.EAGAIN
 		}
@@ -86,7 +87,7 @@ func (l *Locks) SetLease(t *Thread, of *OpenFile, fd, typ int) Errno {
 }
 
 // Unlease gives a lease up; EAGAIN when there is none.
-func (l *Locks) Unlease(key FileKey, of *OpenFile) Errno {
+func (l *Table) Unlease(key kernel.FileKey, of *kernel.OpenFile) kernel.Errno {
 	f := l.files[key]
 	if f == nil {
 		return unix.EAGAIN
@@ -104,7 +105,7 @@ func (l *Locks) Unlease(key FileKey, of *OpenFile) Errno {
 
 // BreakLeases tells the holders of leases on the file that it is about to be opened or
 // truncated. wait is not nil while one stands in the way, until deadline at the latest.
-func (l *Locks) BreakLeases(n *Node, key FileKey, write bool) (wait *Queue, deadline ariadne.Time) {
+func (l *Table) BreakLeases(n *kernel.Node, key kernel.FileKey, write bool) (wait *kernel.Queue, deadline ariadne.Time) {
 	l.expireLeases(n, key)
 	f := l.files[key]
 	if f == nil {
@@ -116,8 +117,8 @@ func (l *Locks) BreakLeases(n *Node, key FileKey, write bool) (wait *Queue, dead
 			continue
 		}
 		if !x.breaking || write && !x.ends {
-			x.breaking, x.ends, x.until = true, write, n.Now+leaseBreakTime
-			x.file.Signal(n, x.fd, pollMsg, In|RdNorm|pollMsgBand)
+			x.breaking, x.ends, x.until = true, write, n.Now+breakTime
+			x.file.Signal(n, x.fd, pollMsg, kernel.In|kernel.RdNorm|pollMsgBand)
 		}
 		if wait == nil || x.until < deadline {
 			wait, deadline = &f.changed, x.until
@@ -127,7 +128,7 @@ func (l *Locks) BreakLeases(n *Node, key FileKey, write bool) (wait *Queue, dead
 }
 
 // expireLeases ends or reduces the leases whose holders took too long.
-func (l *Locks) expireLeases(n *Node, key FileKey) {
+func (l *Table) expireLeases(n *kernel.Node, key kernel.FileKey) {
 	f := l.files[key]
 	if f == nil {
 		return
@@ -147,7 +148,7 @@ func (l *Locks) expireLeases(n *Node, key FileKey) {
 }
 
 // HasLeases reports whether any file of the node may have a lease: few nodes have one.
-func (l *Locks) HasLeases() bool {
+func (l *Table) HasLeases() bool {
 	for _, f := range l.files {
 		if len(f.leases) > 0 {
 			return true
@@ -157,15 +158,15 @@ func (l *Locks) HasLeases() bool {
 }
 
 // openFiles are the open file descriptions of a file that descriptors refer to.
-func (n *Node) openFiles(key FileKey) []*OpenFile {
-	var list []*OpenFile
+func openFiles(n *kernel.Node, key kernel.FileKey) []*kernel.OpenFile {
+	var list []*kernel.OpenFile
 	for _, p := range n.Procs {
 		if p.FDs == nil {
 			continue
 		}
 		for _, fd := range p.FDs.Numbers() {
 			of := p.FDs.Get(fd)
-			if h, ok := of.File.(*HostFile); ok && h.Key() == key && of.Flags&unix.O_PATH == 0 && !slices.Contains(list, of) {
+			if h, ok := of.File.(*kernel.HostFile); ok && h.Key() == key && of.Flags&unix.O_PATH == 0 && !slices.Contains(list, of) {
 				list = append(list, of)
 			}
 		}

@@ -1,8 +1,13 @@
-package kernel
+// Package filelock is the locks on files: flock(2), fcntl(2)'s record locks of both kinds, and leases.
+//
+// Read next: lease.go.
+package filelock
 
 import (
 	"cmp"
 	"slices"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,87 +15,89 @@ import (
 // EndOfFile is the end of a record lock without an end.
 const EndOfFile = int64(1<<63 - 1)
 
-// maxLockChain is how far deadlock detection follows who waits for whom.
-const maxLockChain = 10
+// maxChain is how far deadlock detection follows who waits for whom.
+const maxChain = 10
 
-// Locks are the node's file locks: flock(2), and fcntl(2)'s record locks, owned
+// Table are the node's file locks: flock(2), and fcntl(2)'s record locks, owned
 // by a descriptor table (POSIX locks) or by an open file description (OFD
 // locks); and leases.
-type Locks struct {
-	files   map[FileKey]*fileLocks
-	blocked []blockedLock
+type Table struct {
+	files   map[kernel.FileKey]*fileLocks
+	blocked []blocked
 }
 
-var locks = NewSlot[*Node, Locks]()
+var tables = kernel.NewSlot[*kernel.Node, Table]()
 
-// LocksOf returns the node's locks.
-func LocksOf(n *Node) *Locks { return locks.Of(n) }
+// Of returns the node's locks.
+func Of(n *kernel.Node) *Table { return tables.Of(n) }
 
 func init() {
-	Register(Hooks{
-		DescriptorClosed: func(n *Node, table *FDTable, of *OpenFile) { locks.Of(n).descriptorClosed(table, of) },
-		FileClosed:       func(n *Node, of *OpenFile) { locks.Of(n).fileClosed(of) },
+	kernel.Register(kernel.Hooks{
+		DescriptorClosed: func(n *kernel.Node, table *kernel.FDTable, of *kernel.OpenFile) {
+			tables.Of(n).descriptorClosed(table, of)
+		},
+		FileClosed: func(n *kernel.Node, of *kernel.OpenFile) { tables.Of(n).fileClosed(of) },
 	})
 }
 
 // fileLocks are the locks on one file.
 type fileLocks struct {
-	records []RecordLock
+	records []Record
 	flocks  []flockLock
 	leases  []lease
-	changed Queue // a lock went away
+	changed kernel.Queue // a lock went away
 }
 
 type flockLock struct {
-	file      *OpenFile
+	file      *kernel.OpenFile
 	exclusive bool
 }
 
-// LockOwner owns record locks: one of the fields is nil. Processes that share
+// Owner owns record locks: one of the fields is nil. Processes that share
 // their descriptor table share their locks, as in Linux.
-type LockOwner struct {
-	Table *FDTable
-	File  *OpenFile
+type Owner struct {
+	Table *kernel.FDTable
+	File  *kernel.OpenFile
 }
 
-// RecordLock is a lock on the bytes from Start to End, both included.
-type RecordLock struct {
-	Owner      LockOwner
+// Record is a lock on the bytes from Start to End, both included.
+type Record struct {
+	Owner      Owner
 	Start, End int64
 	Write      bool
 	PID        int // who set it; -1 for OFD locks
 }
 
-// blockedLock is a thread that waits for a POSIX lock.
-type blockedLock struct {
-	thread *Thread
-	key    FileKey
-	lock   RecordLock
+// blocked is a thread that waits for a POSIX lock.
+type blocked struct {
+	thread *kernel.Thread
+	key    kernel.FileKey
+	lock   Record
 }
 
-// LockKey identifies what an open file is of, as far as locks go: Linux locks inodes,
+// KeyOf identifies what an open file is of, as far as locks go: Linux locks inodes,
 // of which a pipe has one for both ends, and all epoll sets and their kin one together.
-func LockKey(f File) FileKey {
+func KeyOf(f kernel.File) kernel.FileKey {
 	switch x := f.(type) {
-	case Keyed:
+	case kernel.Keyed:
 		return x.Key()
-	case Describer:
+	case kernel.Describer:
 		name := x.Describe()
-		if n := DescribedInode(name); n != 0 && name[0] == 's' {
-			return EmulatedKey(DevSock, n)
+		if n := kernel.DescribedInode(name); n != 0 && name[0] == 's' {
+			return kernel.EmulatedKey(kernel.DevSock, n)
 		} else if n != 0 {
-			return EmulatedKey(DevPipe, n)
+			return kernel.EmulatedKey(kernel.DevPipe, n)
 		}
 	}
-	return EmulatedKey(DevAnon, 1)
+	return kernel.EmulatedKey(kernel.DevAnon, 1)
 }
 
-func (l *Locks) on(key FileKey) *fileLocks {
+func (l *Table) on(key kernel.FileKey) *fileLocks {
 	f := l.files[key]
 	if f == nil {
 		f = &fileLocks{}
 		if l.files == nil {
-			l.files = map[FileKey]*fileLocks{}
+			l.files = map[kernel.FileKey]*fileLocks{}
 		}
 		l.files[key] = f
 	}
@@ -98,7 +105,7 @@ func (l *Locks) on(key FileKey) *fileLocks {
 }
 
 // tidy forgets the file when nothing locks it or waits for it.
-func (l *Locks) tidy(key FileKey) {
+func (l *Table) tidy(key kernel.FileKey) {
 	f := l.files[key]
 	if f != nil && len(f.records) == 0 && len(f.flocks) == 0 && len(f.leases) == 0 && f.changed.Empty() {
 		delete(l.files, key)
@@ -106,7 +113,7 @@ func (l *Locks) tidy(key FileKey) {
 }
 
 // Conflict returns the first lock that stands in the way of x.
-func (l *Locks) Conflict(key FileKey, x RecordLock) (RecordLock, bool) {
+func (l *Table) Conflict(key kernel.FileKey, x Record) (Record, bool) {
 	if f := l.files[key]; f != nil {
 		for _, r := range f.records {
 			if r.Owner != x.Owner && (r.Write || x.Write) && r.Start <= x.End && x.Start <= r.End {
@@ -114,11 +121,11 @@ func (l *Locks) Conflict(key FileKey, x RecordLock) (RecordLock, bool) {
 			}
 		}
 	}
-	return RecordLock{}, false
+	return Record{}, false
 }
 
 // Own returns the first lock that the owner of x has within it.
-func (l *Locks) Own(key FileKey, x RecordLock) (RecordLock, bool) {
+func (l *Table) Own(key kernel.FileKey, x Record) (Record, bool) {
 	if f := l.files[key]; f != nil {
 		for _, r := range f.records {
 			if r.Owner == x.Owner && r.Start <= x.End && x.Start <= r.End {
@@ -126,12 +133,12 @@ func (l *Locks) Own(key FileKey, x RecordLock) (RecordLock, bool) {
 			}
 		}
 	}
-	return RecordLock{}, false
+	return Record{}, false
 }
 
 // Lock sets x, in place of what its owner holds on that range; EAGAIN when
 // another owner stands in the way.
-func (l *Locks) Lock(key FileKey, x RecordLock) Errno {
+func (l *Table) Lock(key kernel.FileKey, x Record) kernel.Errno {
 	if _, ok := l.Conflict(key, x); ok {
 		return unix.EAGAIN
 	}
@@ -140,15 +147,15 @@ func (l *Locks) Lock(key FileKey, x RecordLock) Errno {
 }
 
 // Unlock takes the owner's locks off the range of x.
-func (l *Locks) Unlock(key FileKey, x RecordLock) { l.replace(key, x, false) }
+func (l *Table) Unlock(key kernel.FileKey, x Record) { l.replace(key, x, false) }
 
 // replace cuts the range of x out of its owner's locks and, with add, sets x
 // there, joined with what it touches. As in Linux the locks of an owner stay together,
 // sorted, where the first of them came to stand: Conflict shows their order.
-func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
+func (l *Table) replace(key kernel.FileKey, x Record, add bool) {
 	f := l.on(key)
-	var keep []RecordLock // the owner's
-	var others []RecordLock
+	var keep []Record // the owner's
+	var others []Record
 	place := -1 // of keep among the others
 	for _, r := range f.records {
 		if r.Owner == x.Owner && place < 0 {
@@ -176,7 +183,7 @@ func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
 	if add {
 		keep = append(keep, x)
 	}
-	slices.SortFunc(keep, func(a, b RecordLock) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(keep, func(a, b Record) int { return cmp.Compare(a.Start, b.Start) })
 	if place < 0 {
 		place = len(others)
 	}
@@ -187,10 +194,10 @@ func (l *Locks) replace(key FileKey, x RecordLock, add bool) {
 
 // Await makes t wait until the locks of the file change. EDEADLK: x is a POSIX
 // lock that, in the end, waits for its own owner.
-func (l *Locks) Await(t *Thread, key FileKey, x RecordLock) (*Queue, Errno) {
-	var still []blockedLock
+func (l *Table) Await(t *kernel.Thread, key kernel.FileKey, x Record) (*kernel.Queue, kernel.Errno) {
+	var still []blocked
 	for _, b := range l.blocked {
-		if b.thread != t && b.thread.State == Blocked {
+		if b.thread != t && b.thread.State == kernel.Blocked {
 			still = append(still, b)
 		}
 	}
@@ -199,15 +206,15 @@ func (l *Locks) Await(t *Thread, key FileKey, x RecordLock) (*Queue, Errno) {
 		if l.deadlock(key, x) {
 			return nil, unix.EDEADLK
 		}
-		l.blocked = append(l.blocked, blockedLock{t, key, x})
+		l.blocked = append(l.blocked, blocked{t, key, x})
 	}
 	return &l.on(key).changed, 0
 }
 
 // deadlock follows the chain of owners who wait for one another from x on.
-func (l *Locks) deadlock(key FileKey, x RecordLock) bool {
+func (l *Table) deadlock(key kernel.FileKey, x Record) bool {
 	first := x.Owner
-	for i := 0; i < maxLockChain; i++ {
+	for i := 0; i < maxChain; i++ {
 		by, ok := l.Conflict(key, x)
 		if !ok {
 			return false
@@ -223,19 +230,19 @@ func (l *Locks) deadlock(key FileKey, x RecordLock) bool {
 }
 
 // waitsFor returns the lock for which a thread of owner waits.
-func (l *Locks) waitsFor(owner LockOwner) (FileKey, RecordLock, bool) {
+func (l *Table) waitsFor(owner Owner) (kernel.FileKey, Record, bool) {
 	for _, b := range l.blocked {
-		if b.lock.Owner == owner && b.thread.State == Blocked {
+		if b.lock.Owner == owner && b.thread.State == kernel.Blocked {
 			return b.key, b.lock, true
 		}
 	}
-	return FileKey{}, RecordLock{}, false
+	return kernel.FileKey{}, Record{}, false
 }
 
 // Flock sets or changes the lock of an open file description. As in Linux a
 // change gives up the old lock first. wait is not nil when another stands in
 // the way.
-func (l *Locks) Flock(key FileKey, of *OpenFile, exclusive bool) (wait *Queue) {
+func (l *Table) Flock(key kernel.FileKey, of *kernel.OpenFile, exclusive bool) (wait *kernel.Queue) {
 	f := l.on(key)
 	for _, x := range f.flocks {
 		if x.file == of && x.exclusive == exclusive {
@@ -254,7 +261,7 @@ func (l *Locks) Flock(key FileKey, of *OpenFile, exclusive bool) (wait *Queue) {
 }
 
 // Funlock gives the lock of an open file description up.
-func (l *Locks) Funlock(key FileKey, of *OpenFile) {
+func (l *Table) Funlock(key kernel.FileKey, of *kernel.OpenFile) {
 	f := l.files[key]
 	if f == nil {
 		return
@@ -271,23 +278,23 @@ func (l *Locks) Funlock(key FileKey, of *OpenFile) {
 
 // descriptorClosed drops a descriptor table's POSIX locks on a file: closing
 // any descriptor of it does (fcntl(2)).
-func (l *Locks) descriptorClosed(table *FDTable, of *OpenFile) {
+func (l *Table) descriptorClosed(table *kernel.FDTable, of *kernel.OpenFile) {
 	if len(l.files) == 0 {
 		return
 	}
-	if key := LockKey(of.File); l.files[key] != nil {
-		l.Unlock(key, RecordLock{Owner: LockOwner{Table: table}, End: EndOfFile})
+	if key := KeyOf(of.File); l.files[key] != nil {
+		l.Unlock(key, Record{Owner: Owner{Table: table}, End: EndOfFile})
 	}
 }
 
 // fileClosed drops what a closed open file description held.
-func (l *Locks) fileClosed(of *OpenFile) {
+func (l *Table) fileClosed(of *kernel.OpenFile) {
 	if len(l.files) == 0 {
 		return
 	}
-	if key := LockKey(of.File); l.files[key] != nil {
+	if key := KeyOf(of.File); l.files[key] != nil {
 		l.Funlock(key, of)
-		l.Unlock(key, RecordLock{Owner: LockOwner{File: of}, End: EndOfFile})
+		l.Unlock(key, Record{Owner: Owner{File: of}, End: EndOfFile})
 		l.Unlease(key, of)
 	}
 }
