@@ -127,6 +127,8 @@ type coverage struct {
 	// that are like known ones by that.
 	Under        []string `json:"under,omitempty"`
 	Merged       int      `json:"merged,omitempty"`
+	Equality     string   `json:"equality,omitempty"`      // of states, when it is not by history
+	Cycles       int      `json:"cycles,omitempty"`        // paths that came back to where they had been
 	Known        int      `json:"known"`                   // paths that came to known states and went no further
 	Given        int      `json:"given_up"`                // paths that the strategy gave up
 	RulesAudited int      `json:"rules_audited,omitempty"` // answers of a script that were looked at
@@ -184,7 +186,7 @@ func newCoverage(c *record.Coverage) *coverage {
 	}
 	n := c.Nodes
 	return &coverage{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
 		Full: c.Full, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,

@@ -294,7 +294,10 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	for _, u := range c.Under {
 		p.printf("  under      %s\n", u)
 	}
-	if len(c.Under) > 0 {
+	if c.Cycles > 0 {
+		p.printf("  cycles     %s came back to where it had been\n", plural(c.Cycles, "path"))
+	}
+	if c.Merged > 0 || len(c.Under) > 0 && c.Equality == "" {
 		p.printf("  merged     %s like known ones by that\n", plural(c.Merged, "state"))
 	}
 	if c.Protocol > 0 {

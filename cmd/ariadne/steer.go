@@ -12,6 +12,7 @@ import (
 	"ariadne/internal/check"
 	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
 	"ariadne/internal/spec"
 	"ariadne/internal/world"
 
@@ -21,12 +22,14 @@ import (
 // steering is what flags say of a search that needs the spec to be understood.
 type steering struct {
 	strategy  string
+	equality  string
 	symmetric groups
 	script    string
 }
 
 func (g *steering) add(f *pflag.FlagSet) {
 	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen, one of the above (default: the spec's, or default)")
+	f.StringVar(&g.equality, "equality", "", "states are the same by this `name` of theirs: history, when nodes were given the same; exposed, when they show the same by --state; exposed-times, and the same times lie between (default: the spec's, or history; see docs/explore.md)")
 	f.Var(&g.symmetric, "symmetric", "these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
 	f.StringVar(&g.script, "script", "", "rules of your own in this `file` of Starlark; none: not even the spec's (see docs/explore.md)")
 }
@@ -55,7 +58,32 @@ func (g *steering) apply(s *spec.Spec, o *check.Options) error {
 	if lives(o) && o.Search.Audit > 0 {
 		return usageError{fmt.Errorf("--audit is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}
 	}
-	return g.load(e, o)
+	if err := g.load(e, o); err != nil {
+		return err
+	}
+	return g.match(o)
+}
+
+// match chooses the equality of states.
+func (g *steering) match(o *check.Options) error {
+	if g.equality != "" {
+		if _, ok := space.EqualityNamed(g.equality); !ok {
+			return usageError{fmt.Errorf("unknown equality %q: %s", g.equality, strings.Join(space.Equalities(), ", "))}
+		}
+		o.Search.Equality = g.equality
+	}
+	if e, _ := space.EqualityNamed(o.Search.Equality); e == (space.Equality{}) {
+		return nil
+	}
+	switch row, _ := strategy.Named(o.Search.Strategy); {
+	case !row.Matches && g.equality != "":
+		return usageError{fmt.Errorf("--equality %s is of no use with --strategy %s, which does not try all states: choose another", g.equality, row.Name)}
+	case !row.Matches: // the spec says it for those that do
+		o.Search.Equality = ""
+	case len(o.Search.States) == 0:
+		return usageError{fmt.Errorf("equality %s needs --state, or states of the spec: they say what nodes show", o.Search.Equality)}
+	}
+	return nil
 }
 
 // load reads the script, whose rules matter only where something is remembered: without a

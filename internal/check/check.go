@@ -137,6 +137,8 @@ func (c *check) resume() error {
 		return fmt.Errorf("the check in %s has seed %d, not %d", out, r.Seed, s.Seed)
 	case r.Searched() != c.opts.Search.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s searched in another way", out)
+	case r.Coverage != nil && equalityOf(r.Coverage) != c.opts.Search.equality():
+		return fmt.Errorf("the check in %s told states apart by %s, not by %s", out, equalityOf(r.Coverage), c.opts.Search.equality())
 	}
 	r.GoOn()
 	if r.Untouched() {

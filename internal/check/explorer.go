@@ -74,6 +74,9 @@ func (c *check) search(ctx context.Context) error {
 	x.left.Store(int64(c.ledger.plan.Left()))
 	cover.Again = row.Again || row.AgainAtFirst && x.from == 0
 	cover.Under = x.under()
+	if e := x.equality(); e.Exposed {
+		cover.Equality = e.String()
+	}
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 	o := &x.check.opts.Search
 	var meters []*coverage.Meter
 	for range workers {
-		meters = append(meters, x.totals.Meter(o.States))
+		meters = append(meters, x.totals.Meter())
 	}
 	if s := o.Script; s != nil {
 		x.rules = s.Rules(x.world, workers)
@@ -293,6 +296,11 @@ func (x *explorer) leakText(m *memo.Mismatch) string {
 
 // close saves what is known and writes the last of the coverage.
 func (x *explorer) close() error {
+	if c := x.check.ledger.cover; c.Exhausted && c.CutOff > 0 {
+		x.check.ledger.mu.Lock()
+		c.Exhausted, c.Missed = false, fmt.Sprintf("a limit of steps or time cut paths off in %d states, and who comes there again, and sooner, does not go on", c.CutOff)
+		x.check.ledger.mu.Unlock()
+	}
 	if changed := x.memo.Changed(); len(changed) > 0 {
 		x.check.ledger.mu.Lock()
 		x.check.ledger.report.Doubt(system.Listed(whileRunning, x.check.system.Digests.Described(changed)))

@@ -2,11 +2,11 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"runtime"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/machine"
 	"ariadne/internal/record"
 	"ariadne/internal/script"
@@ -55,6 +55,9 @@ type Search struct {
 	Weights    strategy.Weights
 	// Symmetric are groups of interchangeable nodes; nil: those of the spec.
 	Symmetric [][]ariadne.NodeID
+	// Equality names when states count as the same one (space.EqualityNamed); "": by
+	// their history.
+	Equality string
 	// Script, when not nil, has rules of the user's own. It is of one check at a time.
 	Script     *script.Script
 	Backtracks space.Bound // of a round of DPOR, or of all of it; 0: the strategy's own
@@ -67,8 +70,19 @@ type Search struct {
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
 	// the machine has. Measured is what the whole process and its nodes take.
 	Memory int64
-	// States are the rules of protocol states (coverage.Totals.Meter).
-	States []*regexp.Regexp
+	// States are the rules of what nodes show (space.Space.Shows): of protocol states.
+	States expose.Rules
+}
+
+func (s *Search) equality() space.Equality {
+	e, _ := space.EqualityNamed(s.Equality) // or by history
+	return e
+}
+
+// equalityOf is that by which a search told states apart.
+func equalityOf(c *record.Coverage) space.Equality {
+	e, _ := space.EqualityNamed(c.Equality) // or by history
+	return e
 }
 
 // setDefaults fills in what was left open.

@@ -18,6 +18,7 @@ func (x *explorer) recall(version ariadne.Digest) {
 		if x.kept, err = x.check.dir.OpenSeen(x.totals, key, was.Record); err == nil {
 			x.before = *was
 			x.check.ledger.cover.Bounded, x.check.ledger.cover.Merged, x.check.ledger.cover.RulesAudited = was.Bounded, was.Merged, was.RulesAudited
+			x.check.ledger.cover.Cycles, x.check.ledger.cover.CutOff = was.Cycles, was.CutOff
 			x.check.ledger.cover.Known, x.check.ledger.cover.Given = was.Known, was.Given
 			x.check.ledger.cover.Earlier, x.check.ledger.cover.Lost, x.check.ledger.cover.Record = was.Earlier, was.Lost, was.Record
 			return
@@ -29,8 +30,8 @@ func (x *explorer) recall(version ariadne.Digest) {
 	x.kept = x.check.dir.NewSeen(coverage.NewLog(x.totals, key, last))
 }
 
-// seenKey is over what tells what a hash stands for: Ariadne itself, the nodes, and the
-// rules for protocol states.
+// seenKey is over what tells what a hash stands for: Ariadne itself, the nodes, the rules
+// for protocol states, and the equality of states.
 func (x *explorer) seenKey(version ariadne.Digest) ariadne.Digest {
 	h := sha256.New()
 	h.Write(version[:])
@@ -40,6 +41,7 @@ func (x *explorer) seenKey(version ariadne.Digest) ariadne.Digest {
 	for _, r := range x.check.opts.Search.States {
 		fmt.Fprintf(h, "%q", r)
 	}
+	fmt.Fprint(h, x.equality())
 	return ariadne.Digest(h.Sum(nil))
 }
 

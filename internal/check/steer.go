@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,6 +30,7 @@ func (o *Options) Steer(e *spec.Explore) {
 	if o.Depth == 0 && e.Bounds.Depth != nil {
 		o.Depth = *e.Bounds.Depth
 	}
+	m.Equality = cmp.Or(m.Equality, e.Equality)
 	if m.Symmetric == nil {
 		m.Symmetric = e.Symmetric
 	}
@@ -43,6 +45,14 @@ func (o *Options) Steer(e *spec.Explore) {
 }
 
 // What of the user's word matters depends on the strategy.
+
+// equality is that of the states of the search: paths have only one.
+func (x *explorer) equality() space.Equality {
+	if !x.row.Matches {
+		return space.Equality{}
+	}
+	return x.check.opts.Search.equality()
+}
 
 func (x *explorer) symmetric() bool { return x.row.States && len(x.check.opts.Search.Symmetric) > 0 }
 
@@ -128,6 +138,14 @@ func (w *worker) obeyed() {
 func (x *explorer) under() []string {
 	var lines []string
 	m := &x.check.opts.Search
+	if x.equality().Exposed {
+		after := "in the same order"
+		if x.equality().Times {
+			after = "after the same times"
+		}
+		lines = append(lines, "states are the same when nodes show the same by --state, and the same is in flight and due "+after+
+			"; what programs keep to themselves is not looked at, and what comes of that alone may be missed")
+	}
 	if x.symmetric() {
 		for _, group := range m.Symmetric {
 			var names []string

@@ -75,6 +75,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		nodes := x.pool.Worker(x.executor(id, of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 	}
+	s.Shows, s.Equality = x.check.opts.Search.States, x.equality()
 	w.search = &search.Exploration{
 		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,
 		Checks: x.check.system.Checks, Watch: w.watch,
@@ -246,6 +247,8 @@ func (w *worker) add() {
 	}
 	w.check.ledger.cover.Bounded += c.Bounded - e.Bounded
 	w.check.ledger.cover.Merged += c.Merged - e.Merged
+	w.check.ledger.cover.Cycles += c.Cycles - e.Cycles
+	w.check.ledger.cover.CutOff += c.CutOff - e.CutOff
 	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
 	w.check.ledger.plan.Count(w.paths)
 	for _, r := range w.repeated {

@@ -13,7 +13,6 @@ package coverage
 import (
 	"encoding/binary"
 	"fmt"
-	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,19 +59,11 @@ type Totals struct {
 // Meter looks at the paths of one worker.
 type Meter struct {
 	totals *Totals
-	rules  []*regexp.Regexp
-	frames [][]node // by step of the path
-	fresh  bool     // the last frame's combination was new
-	met    bool     // the last frame's local state may be new
-	local  bool     // it is
-	state  bool     // the last frame's global state is new
+	fresh  bool // the last frame's combination was new
+	met    bool // the last frame's local state may be new
+	local  bool // it is
+	state  bool // the last frame's global state is new
 	steps  atomic.Int64
-}
-
-// node is a node's protocol state.
-type node struct {
-	texts []uint64 // by rule, a hash of what it found last; not to be changed
-	hash  world.Hash
 }
 
 // NewTotals begins to count, for so many nodes. The sets of what was seen take about
@@ -95,15 +86,10 @@ func (t *Totals) Full() bool {
 	return t.states.Full() || t.traces.Full() || t.seen.Full() || t.tuples.Full() || t.combined.Full()
 }
 
-// Meter returns the meter of a worker. The rules say what of the log lines is part of
-// a node's protocol state: for each, the last text that it matched, or that its groups
-// did. Without rules there are no protocol states.
-func (t *Totals) Meter(rules []*regexp.Regexp) *Meter {
-	first := make([]node, len(t.locals))
-	for i := range first {
-		first[i].texts = make([]uint64, len(rules))
-	}
-	m := &Meter{totals: t, rules: rules, frames: [][]node{first}}
+// Meter returns the meter of a worker. A node's protocol state is what it shows
+// (space.Space.Shows); where nothing is shown there are none.
+func (t *Totals) Meter() *Meter {
+	m := &Meter{totals: t}
 	t.mu.Lock()
 	t.meters = append(t.meters, m)
 	t.mu.Unlock()
@@ -112,10 +98,9 @@ func (t *Totals) Meter(rules []*regexp.Regexp) *Meter {
 
 // Watch looks at the frame to which a path has come.
 func (m *Meter) Watch(p *space.Path) {
-	n, f := p.Steps(), p.Last()
-	t := m.totals
-	m.state = !f.Again && t.states.Add(f.State.Hash())
-	if m.met, m.local = false, false; n == 0 {
+	f, t := p.Last(), m.totals
+	m.state = !f.Again && t.states.Add(p.Name(f))
+	if m.met, m.local = false, false; p.Steps() == 0 {
 		return
 	}
 	m.steps.Store(m.steps.Load() + 1)
@@ -127,9 +112,7 @@ func (m *Meter) Watch(p *space.Path) {
 		l.Met.Store(true)
 		m.met = true
 	}
-	if len(m.rules) > 0 {
-		m.protocol(p, n, int(f.By.From.Node))
-	}
+	m.fresh = f.Showed && m.protocol(f)
 }
 
 // nameOf names a local state. Its last bits say which node's it is, so that they can be
@@ -157,61 +140,19 @@ func (t *Totals) enterLocal(h world.Hash) bool {
 // saved (Log.Account).
 func (t *Totals) Report(l *memo.Local) bool { return t.reported.Add(nameOf(l)) }
 
-// protocol computes the protocol states at a frame from those at the one before.
-func (m *Meter) protocol(p *space.Path, n, id int) {
-	if n == len(m.frames) {
-		m.frames = append(m.frames, nil)
-	}
-	m.frames[n] = append(m.frames[n][:0], m.frames[n-1]...)
-	v := &m.frames[n][id]
-	changed := false
-	for _, l := range p.Last().By.Output.Logs {
-		for i, r := range m.rules {
-			if text, ok := match(r, l.Text); ok {
-				if !changed {
-					v.texts, changed = append([]uint64(nil), v.texts...), true
-				}
-				v.texts[i] = text
-			}
-		}
-	}
-	m.fresh = false
-	if !changed {
-		return
-	}
-	v.hash = world.HashOf(0, 0, 0)
-	for i, text := range v.texts {
-		v.hash = v.hash.Plus(world.HashOf(text, uint64(i), 0))
-	}
+// protocol enters the protocol states at a frame to which a node has shown something, and
+// reports whether their combination is new.
+func (m *Meter) protocol(f *space.Frame) (fresh bool) {
 	t := m.totals
-	t.tuples.Add(v.hash)
+	t.tuples.Add(f.Shown[f.By.From.Node].Hash())
 	all := world.HashOf(0, 0, 1)
-	for i := range m.frames[n] {
-		all = all.Plus(m.frames[n][i].hash)
+	for i := range f.Shown {
+		all = all.Plus(f.Shown[i].Hash())
 	}
-	if m.fresh = t.combined.Add(all); t.recent != nil {
-		m.fresh = t.recent.Add(all)
+	if fresh = t.combined.Add(all); t.recent != nil {
+		fresh = t.recent.Add(all)
 	}
-}
-
-// match is a hash of what a rule finds in a line: its groups, or all of the match
-// when it has none.
-func match(r *regexp.Regexp, line string) (uint64, bool) {
-	found := r.FindStringSubmatch(line)
-	if found == nil {
-		return 0, false
-	}
-	if len(found) > 1 {
-		found = found[1:]
-	}
-	h := uint64(0xcbf29ce484222325) // FNV-1a
-	for _, s := range found {
-		for i := range len(s) {
-			h = (h ^ uint64(s[i])) * 0x100000001b3
-		}
-		h = (h ^ 0x100) * 0x100000001b3
-	}
-	return h, true
+	return fresh
 }
 
 // Fresh reports whether the frame that was watched last shows a combination of

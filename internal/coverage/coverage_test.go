@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/coverage"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
@@ -49,8 +50,10 @@ func TestMeter(t *testing.T) {
 	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
 	defer x.Close()
 	totals := coverage.NewTotals(3, 0)
-	meter := totals.Meter([]*regexp.Regexp{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)})
-	e := &search.Exploration{Space: space.New(y, m, x), Explorer: &strategy.DepthFirst{All: true}, Watch: meter.Watch,
+	meter := totals.Meter()
+	shown := space.New(y, m, x)
+	shown.Shows = expose.Rules{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)}
+	e := &search.Exploration{Space: shown, Explorer: &strategy.DepthFirst{All: true}, Watch: meter.Watch,
 		Checks: func() []property.Check { return nil }}
 	e.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
 		if totals.Path(p) {

@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/coverage"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
@@ -34,8 +35,10 @@ func walk(t *testing.T, totals *coverage.Totals, from, to int) {
 	}
 	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
 	defer x.Close()
-	meter := totals.Meter([]*regexp.Regexp{regexp.MustCompile(`count (\d+)`)})
-	e := &search.Exploration{Space: space.New(y, m, x), Explorer: &strategy.Walks{Seed: 1, Index: from}, Watch: meter.Watch,
+	meter := totals.Meter()
+	shown := space.New(y, m, x)
+	shown.Shows = expose.Rules{regexp.MustCompile(`count (\d+)`)}
+	e := &search.Exploration{Space: shown, Explorer: &strategy.Walks{Seed: 1, Index: from}, Watch: meter.Watch,
 		Bounds: space.Bounds{Depth: 20}, Seen: &space.Set{Bytes: 1}, Checks: func() []property.Check { return nil }}
 	n := from
 	e.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {

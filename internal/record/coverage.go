@@ -11,6 +11,13 @@ type Coverage struct {
 	coverage.Sample
 	LocalStates []int // by node
 	Bounded     int   // states in which the bounds left less than the rules
+	// Equality is that of states; "": by their history.
+	Equality string `json:",omitempty"`
+	// Cycles counts how often a path came back to a state in which it was before; CutOff
+	// the states in which a limit of steps or time cut paths off, where that matters
+	// (search.Coverage).
+	Cycles int `json:",omitempty"`
+	CutOff int `json:",omitempty"`
 	// Exhausted: all paths within the bounds were explored.
 	Exhausted bool
 	// StatesDigest stands for the set of global states that were seen.

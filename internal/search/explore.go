@@ -52,6 +52,9 @@ type Exploration struct {
 	// Watch, when not nil, is told each frame as a path gets to it. Of the housekeeping by
 	// which a path is outlasted it is told only where nodes live.
 	Watch func(p *space.Path)
+	// Cycled, when not nil, is told of each path that has come back to where it was after
+	// its first stem steps (space.Path.Lasso).
+	Cycled func(p *space.Path, stem int)
 	// Ended, when not nil, is told how each path ended, and its violation or nil. The
 	// search goes on unless it returns false.
 	Ended func(p *space.Path, end string, v *ariadne.Violation) bool
@@ -83,7 +86,15 @@ type Coverage struct {
 	Merged int
 	// Bounded counts those of them in which the bounds left less than the rules.
 	Bounded int
-	Ends    map[string]int
+	// Cycles counts how often a path came back to a state that lies on it, which happens only
+	// by an equality that is not by history. They are the back edges of the tree of paths:
+	// depth first, one worker meets one in every strongly connected component that has a
+	// cycle; other searches may come to a state by two paths and miss that.
+	Cycles int
+	// CutOff counts, with such an equality, the states in which the bound on time or depth has
+	// taken away what could happen if the state were reached sooner. Then it counts as known.
+	CutOff int
+	Ends   map[string]int
 }
 
 // How the search as a whole ended.
@@ -245,10 +256,26 @@ func (x *Exploration) arrive(p *space.Path) {
 		if f.Bounded {
 			x.Coverage.Bounded++
 		}
+		if x.Space.Equality.Exposed && x.cutOff(p) {
+			x.Coverage.CutOff++
+		}
+	} else if stem, ok := p.Back(); ok {
+		x.Coverage.Cycles++
+		if x.Cycled != nil {
+			x.Cycled(p, stem)
+		}
 	}
 	if x.Watch != nil {
 		x.Watch(p)
 	}
+}
+
+// cutOff reports whether the bound on time or depth has taken away something at the end of
+// the path that could happen in this state if it were reached sooner.
+func (x *Exploration) cutOff(p *space.Path) bool {
+	f, y := p.Last(), x.Space.System
+	late := f.Late && f.Beyond <= x.Bounds.Time || f.Bounded && x.Bounds.Depth > 0 && p.Len() >= x.Bounds.Depth
+	return late && !y.ClientsDone(&f.State.State) && !y.Rests(&f.State.State) && !y.Idle(&f.State.State)
 }
 
 // fresh enters the state at the end of the path. It is known when it was entered

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
@@ -29,7 +30,9 @@ type small struct {
 	starts   []int // ms
 	bounds   space.Bounds
 	instant  bool // nothing that a node does takes time
-	uneven   int  // when workers are several, each is held up before one step in so many; 0: never
+	equality space.Equality
+	shows    expose.Rules
+	uneven   int // when workers are several, each is held up before one step in so many; 0: never
 }
 
 type failer interface {
@@ -58,8 +61,15 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 	for _, n := range nodes {
 		checked = append(checked, property.Node{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
 	}
-	return &search.Exploration{Space: space.New(y, m, x), Explorer: e, Bounds: s.bounds,
+	return &search.Exploration{Space: s.space(y, m, x), Explorer: e, Bounds: s.bounds,
 		Checks: func() []property.Check { return property.Generic(checked) }}
+}
+
+// space returns the space of the system.
+func (s small) space(y *world.System, r space.Roots, source space.Source) *space.Space {
+	p := space.New(y, r, source)
+	p.Equality, p.Shows = s.equality, s.shows
+	return p
 }
 
 // found is what a search came to.

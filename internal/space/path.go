@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
 )
@@ -44,8 +45,10 @@ type Frame struct {
 	Unnatural bool
 	// Bounded: the bounds have taken events away.
 	Bounded bool
-	// Late: there were events later than the bound on time.
-	Late bool
+	// Late: there were events later than the bound on time, the first of them so much later
+	// than all that has happened.
+	Late   bool
+	Beyond ariadne.Time
 	// Taken is the index in Enabled of the event that leads to the next frame.
 	Taken int
 	// Seen: who searches was in this state before, or in one that counts as the same.
@@ -53,10 +56,15 @@ type Frame struct {
 	Seen, Again bool
 	// By is the transition that led here; nil in the first frame.
 	By *memo.Transition
+	// Shown is what the nodes have shown, by node, with Space.Shows. Showed: the node whose
+	// step led here has shown something in it.
+	Shown  []expose.State
+	Showed bool
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
 	timers     int                   // timers before that were among these
 	kinds      [world.MaxKinds]int32 // steps before, by kind
+	content    world.Hash            // of the state, with Space.Equality
 	origins    origins               // with Space.Symmetry
 }
 
@@ -118,6 +126,7 @@ func NewPath(p *Space, b Bounds) *Path {
 	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil}
 	f := &path.frames[0]
 	p.First(&f.State)
+	p.show(nil, f)
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
 	}
@@ -192,6 +201,7 @@ func (p *Path) Push(i int) error {
 		}
 	}
 	p.n++
+	p.space.show(from, to)
 	if y := p.space.Symmetry; y != nil {
 		y.follow(p, p.n-1, &from.Enabled[i])
 	}
@@ -221,7 +231,8 @@ func (p *Path) open(f *Frame) error {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
 	f.Late = false
 	for n := len(all); p.bounds.Time > 0 && n > 0 && all[n-1].At > p.bounds.Time; n-- {
-		all, f.Late = all[:n-1], true
+		f.Late, f.Beyond = true, all[n-1].At-f.State.Now
+		all = all[:n-1]
 	}
 	kept := all[:0]
 	f.Unnatural = false
@@ -299,9 +310,11 @@ func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
 }
 
 // Hash stands for a frame's state and for what of the bounds is used up, so that
-// of two frames with the same hash the same paths lead on.
+// of two frames with the same hash the same paths lead on, as far as Space.Equality
+// tells. The bounds on time and depth are left out: what is named by its history has
+// come so far by any path.
 func (p *Path) Hash(f *Frame) world.Hash {
-	return p.used(f, f.State.Hash())
+	return p.used(f, p.Name(f))
 }
 
 // Class stands for the state at the end of the path up to symmetry, as Hash does for

@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
 )
@@ -31,6 +32,10 @@ type Roots interface {
 type Space struct {
 	System *world.System
 	Source Source
+	// Equality says which of its names a state has in a search (Path.Name).
+	Equality Equality
+	// Shows are the rules of what nodes show; nil: nothing is looked at.
+	Shows expose.Rules
 	// Symmetry, when not nil, makes paths know the class of their last state.
 	Symmetry *Symmetry
 	// Independent, when not nil, is the user's word that two steps of one node may
@@ -42,6 +47,8 @@ type Space struct {
 	Restart func() error
 	roots   []*memo.Local
 	before  world.State // scratch memory of Variations
+
+	fingerprints []world.Hash // scratch memory
 }
 
 // State is a global state.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/space"
 	"ariadne/internal/world"
 
 	"go.yaml.in/yaml/v3"
@@ -21,6 +22,7 @@ type Explore struct {
 	Line         int    // of the section; 0: there is none
 	Strategy     string // "": not said; package run knows the names
 	StrategyLine int
+	Equality     string // of states; "": not said
 	Script       string // path of a file in Starlark, or ""
 	ScriptLine   int
 	// Symmetric are groups of interchangeable nodes. No node is in two of them.
@@ -53,6 +55,8 @@ type exploreText struct {
 var exploreFields = []field[exploreText]{
 	{"strategy", "How to choose among what can happen (ariadne check --help).", schema{"type": "string"},
 		func(r *reader, e *exploreText, v *yaml.Node) { e.Strategy, e.StrategyLine = r.text(v).string, v.Line }},
+	{"equality", "When states count as the same one: history (the default), when their nodes were given the same; exposed, when these show the same by states, with what is in flight; exposed-times, and the same times lie between (docs/explore.md).",
+		schema{"enum": space.Equalities()}, setEquality},
 	{"script", "A file in Starlark beside the spec, with what the search asks: explore, independent, same (docs/explore.md).", schema{"type": "string"}, setScript},
 	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only in who of a group is who count as one.",
 		schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
@@ -105,6 +109,14 @@ func setFrom(r *reader, b *Bounds, v *yaml.Node) {
 		r.fail(t.line, "from: %q is neither the number of a step nor /regexp/", t.string)
 	}
 	b.From = t.string
+}
+
+func setEquality(r *reader, e *exploreText, v *yaml.Node) {
+	t := r.text(v)
+	if _, ok := space.EqualityNamed(t.string); !ok {
+		r.fail(t.line, "equality: %q is none of %s", t.string, strings.Join(space.Equalities(), ", "))
+	}
+	e.Equality = t.string
 }
 
 func setScript(r *reader, e *exploreText, v *yaml.Node) {

@@ -68,17 +68,22 @@ func localHash(id ariadne.NodeID, d *ariadne.Digest) Hash {
 type Packet struct {
 	ariadne.Message
 	content Hash   // of all of it
+	said    Hash   // of all of it but when it was sent and as which one of its Flow
 	flow    uint64 // of Flow
 }
 
 // NewPacket hashes a message.
 func NewPacket(m *ariadne.Message) *Packet {
-	b, _ := m.AppendBinary(nil) // never fails
+	said := *m
+	said.Seq, said.Sent = 0, 0
+	b, _ := said.AppendBinary(nil) // never fails
 	d := sha256.Sum256(b)
 	b, _ = m.Flow.AppendBinary(b[:0])
 	f := sha256.Sum256(b)
-	return &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
-		content: Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}}
+	p := &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
+		said: Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}}
+	p.content = p.said.Plus(HashOf(uint64(m.Seq), uint64(m.Sent), 3))
+	return p
 }
 
 // SameFlow reports whether both are of one direction of one connection.

@@ -3,7 +3,7 @@ package strategy
 import "ariadne/internal/space"
 
 func init() {
-	register(Row{Name: "breadth-first", Doc: "all states, those with the fewest steps first", States: true, Again: true,
+	register(Row{Name: "breadth-first", Doc: "all states, those with the fewest steps first", States: true, Matches: true, Again: true,
 		Make: func(b *Builder) []Explorer { return b.states(&BreadthFirst{Bytes: b.Bytes}) }})
 }
 

@@ -3,7 +3,7 @@ package strategy
 import "ariadne/internal/space"
 
 func init() {
-	register(Row{Name: "depth-first", Doc: "all states, depth first", States: true, Again: true,
+	register(Row{Name: "depth-first", Doc: "all states, depth first", States: true, Matches: true, Again: true,
 		Make: func(b *Builder) []Explorer { return b.states(&DepthFirst{}) }})
 	register(Row{Name: "all-paths", Doc: "every path, also those to known states", Again: true,
 		Make: func(b *Builder) []Explorer { return (&DepthFirst{All: true}).Divide(b.Workers) }})

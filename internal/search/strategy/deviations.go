@@ -3,7 +3,7 @@ package strategy
 import "ariadne/internal/space"
 
 func init() {
-	register(Row{Name: "deviations", Doc: "all states, those with the fewest deviations from the natural schedule first", States: true, Again: true,
+	register(Row{Name: "deviations", Doc: "all states, those with the fewest deviations from the natural schedule first", States: true, Matches: true, Again: true,
 		Make: func(b *Builder) []Explorer { return b.states(&FewestDeviations{Bytes: b.Bytes}) }})
 }
 

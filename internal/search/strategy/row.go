@@ -15,6 +15,9 @@ type Row struct {
 	// States: it goes on from states, not from paths, and so need not go on from one that
 	// is like another.
 	States bool
+	// Matches: it may match states by what they show (space.Equality), for it goes on from
+	// every state that it has come to, wherever on a path that was.
+	Matches bool
 	// Orders: it takes one path of those that differ in the order of independent events.
 	Orders bool
 	// Again: a check that is resumed walks all of it again from the beginning, at the speed

@@ -4,7 +4,7 @@ import "ariadne/internal/space"
 
 func init() {
 	register(Row{Name: DefaultName, Doc: "the natural schedule, then shares of the time for deviations, slow, priorities and rounds",
-		States: true, Orders: true, AgainAtFirst: true,
+		States: true, Matches: true, Orders: true, AgainAtFirst: true,
 		Make: func(b *Builder) []Explorer {
 			return Default{Paths: defaultPaths, Bytes: b.Bytes, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
 				Workers: b.Workers, Full: b.Full, News: b.News}.Explorers()
