@@ -53,7 +53,7 @@ func TestCallsThatFail(t *testing.T) {
 		return r
 	}
 	for _, row := range strategy.Rows() {
-		if row.Once || row.Asks || row.Name == "slow" { // paths without faults, and one that needs a script
+		if row.Once || row.Asks { // a path without faults, and one that needs a script
 			continue
 		}
 		t.Run(row.Name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (sender) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Exit(0) }
 func TestFaults(t *testing.T) {
 	programs := func() []worldtest.Program { return []worldtest.Program{&once{}, &sender{}} }
 	for _, r := range strategy.Rows() {
-		if r.Once || r.Name == "slow" { // these take natural paths, on which there are no faults
+		if r.Once { // the natural path, on which there are no faults
 			continue
 		}
 		t.Run(r.Name, func(t *testing.T) {

@@ -184,7 +184,7 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 		}
 		return !w.explorer.over.Load()
 	}
-	if p.Approaching() && w.id > 0 {
+	if p.Approaching() && w.id > 0 || w.search.Single && !w.isFirst() {
 		return false // all workers come to the same end, which counts once
 	}
 	if w.living == nil && !w.explorer.take() {
@@ -214,6 +214,14 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	w.add() // enterAlone saves: before it the path is seen and not counted
 	w.err = w.enterAlone(ctx, p, end, v)
 	return w.err == nil && !w.check.stopped(ctx)
+}
+
+// isFirst reports whether the worker is the first one, or makes the first execution.
+func (w *worker) isFirst() bool {
+	if w.living != nil {
+		return w.living.index() <= w.check.opts.First+w.explorer.from
+	}
+	return w.id == 0
 }
 
 // again counts a violation that this worker has met before.

@@ -67,6 +67,9 @@ type Exploration struct {
 	// up (space.Path.Hash), and their classes. nil: a set of its own.
 	Seen     *space.Set
 	Coverage Coverage
+	// Single: the path was over where the paths begin, so it is the only one, whatever the
+	// explorer. It is known when Ended is told of it.
+	Single bool
 
 	aside bool // the path is (strategy.Sider)
 	// checks are those of the path, which see each step as it comes, where nodes live;
@@ -122,6 +125,9 @@ func (x *Exploration) Run() (string, error) {
 	if how, err := x.approach(p); how != "" || err != nil {
 		return how, err
 	}
+	if how, err := x.single(p); how != "" || err != nil {
+		return how, err
+	}
 	for {
 		keep, ok := x.Explorer.Begin(p)
 		if !ok {
@@ -155,6 +161,9 @@ func (x *Exploration) executions() (string, error) {
 		if how, err := x.approach(p); how != "" || err != nil {
 			return how, err
 		}
+		if how, err := x.single(p); how != "" || err != nil {
+			return how, err
+		}
 		if done, err := x.path(p); err != nil || done {
 			return SearchStopped, err
 		}
@@ -180,20 +189,36 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 			return SearchStopped, nil
 		}
 		if end, v := x.over(p); end != "" {
-			if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
-				return SearchStopped, err
-			}
-			x.judgeEnd(p, &end, &v)
-			if x.Ended != nil && !x.Ended(p, end, v) {
-				return SearchStopped, nil
-			}
-			return SearchNowhere, nil
+			return x.last(p, end, v, SearchNowhere)
 		}
 		if err := x.push(p, 0); err != nil {
 			return SearchStopped, err
 		}
 	}
 	return "", nil
+}
+
+// single ends the search when the path is over before there is anything to choose, and says
+// how; else it is "".
+func (x *Exploration) single(p *space.Path) (string, error) {
+	end, v := x.over(p)
+	if end == "" {
+		return "", nil
+	}
+	x.Single = true
+	return x.last(p, end, v, SearchExhausted)
+}
+
+// last ends a path which the explorer does not see, and the search, with how.
+func (x *Exploration) last(p *space.Path, end string, v *ariadne.Violation, how string) (string, error) {
+	if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
+		return SearchStopped, err
+	}
+	x.judgeEnd(p, &end, &v)
+	if x.Ended != nil && !x.Ended(p, end, v) {
+		return SearchStopped, nil
+	}
+	return how, nil
 }
 
 // push takes a step.

@@ -1,12 +1,15 @@
 package strategy
 
 import (
+	"slices"
+
+	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
 
 func init() {
-	register(Row{Name: "slow", Doc: "natural paths on which something is slow for a while",
+	register(Row{Name: "slow", Doc: "natural paths on which something is slow for a while, and faults come besides",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Index: b.From} })
 		}})
@@ -16,22 +19,33 @@ func init() {
 // slow for a while: those of one direction of a connection, one message alone, all between two
 // nodes, or all to a node. What is natural goes on meanwhile. That is what most often goes
 // wrong in a network, and step by step it takes a deviation for each event that goes first
-// (compare Emmi et al., Delay-bounded scheduling, 2011). The first path is natural, and says
-// how long they are.
+// (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
+// come besides, in some of the paths. The first path is natural, and says how long they are.
 type Slow struct {
 	Seed  uint64
 	Index int // of the next path
 
 	draw   draw
 	holds  []hold
+	faults []fault
+	chance chance
 	length int // of the natural path; 0: it is the first
 }
+
+// maxFaults is how many of a kind happen in a path, at most.
+const maxFaults = 3
 
 // hold is what is slow, and from which step on for how many.
 type hold struct {
 	from, steps int
 	by          func(p *world.Packet) uint64
 	what        uint64 // what by says of it; 0: nothing
+}
+
+// fault is a fault that is yet to happen: the first of its kind that can from a step on.
+type fault struct {
+	kind ariadne.ActionKind
+	from int
 }
 
 // holders name what a message belongs to. A direction of a connection is twice as likely.
@@ -44,10 +58,10 @@ var holders = []func(p *world.Packet) uint64{
 }
 
 // Begin implements Explorer.
-func (s *Slow) Begin(*space.Path) (keep int, ok bool) {
-	s.draw = newDraw(s.Seed, s.Index)
+func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
+	s.draw, s.chance = newDraw(s.Seed, s.Index), chance{}
 	s.Index++
-	s.holds = s.holds[:0]
+	s.holds, s.faults = s.holds[:0], s.faults[:0]
 	if s.length == 0 {
 		return 0, true
 	}
@@ -55,6 +69,16 @@ func (s *Slow) Begin(*space.Path) (keep int, ok bool) {
 		h := hold{from: s.draw.below(s.length), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
 		h.steps += s.draw.below(h.steps)
 		s.holds = append(s.holds, h)
+	}
+	s.chance = newChance(s.Seed, s.Index, &Weights{})
+	budgets := p.System().Rules().Faults
+	for _, k := range world.Kinds() {
+		if kind := world.KindOf(k); kind.Fault == "" || kind.Within || budgets[k] == 0 {
+			continue
+		}
+		for range s.draw.below(1 + min(int(budgets[k]), maxFaults)) {
+			s.faults = append(s.faults, fault{kind: k, from: s.draw.below(s.length)})
+		}
 	}
 	return 0, true
 }
@@ -69,12 +93,38 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 			}
 		}
 	}
+	if i, ok := s.fault(p); ok {
+		return i, true
+	}
 	for i := range f.Plain {
 		if !s.held(p.Len(), &f.Enabled[i]) {
-			return i, true
+			return s.chance.vary(p, i), true
 		}
 	}
-	return 0, true
+	return s.chance.vary(p, 0), true
+}
+
+// fault draws one of the faults that can happen now, if there is to be one.
+func (s *Slow) fault(p *space.Path) (event int, ok bool) {
+	f := p.Last()
+	for j, d := range s.faults {
+		if d.from > p.Len() {
+			continue
+		}
+		n := 0
+		for i := range f.Plain {
+			if f.Enabled[i].Kind == d.kind {
+				if n++; s.draw.below(n) == 0 {
+					event, ok = i, true
+				}
+			}
+		}
+		if ok {
+			s.faults = slices.Delete(s.faults, j, j+1)
+			return event, true
+		}
+	}
+	return 0, false
 }
 
 // message draws one of the messages that may arrive next, or nil.
