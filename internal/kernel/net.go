@@ -2,32 +2,12 @@ package kernel
 
 import (
 	"net/netip"
+	"slices"
 
 	"ariadne"
 
 	"golang.org/x/sys/unix"
 )
-
-// Net is the node's network stack. What leaves the node is a Message; what
-// stays inside (loopback, own addresses) arrives at once and is never one.
-//
-// Invariants: the bytes that one step wrote to one connection leave in one
-// message, at the end of the step (Flush); Seq counts the messages of a Flow
-// from 1, upwards.
-type Net struct {
-	tcp       portTable
-	udp       portTable
-	conns     map[connKey]*TCP // connected, connecting and TIME_WAIT
-	flows     map[flowKey]*flow
-	netlink   map[uint32]*Netlink // by nl_pid
-	unix      map[unixKey]*Unix   // bound
-	unixNames int                 // last name given by autobind
-	dirty     []*TCP              // with something to send at the end of the step, oldest first
-	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
-	// first to end first. They take no timer, lest the search see one: whoever
-	// looks after the end finds the entry gone.
-	waiting []*TCP
-}
 
 // connKey finds a connection's end on this node.
 type connKey struct{ local, remote netip.AddrPort }
@@ -41,58 +21,11 @@ type flowKey struct {
 // flow counts what this node sent on one Flow.
 type flow struct{ epoch, seq int }
 
-var nets = NewSlot[*Node, Net]()
-
-// NetOf returns the node's network stack.
-func NetOf(n *Node) *Net {
-	s := nets.Of(n)
-	if s.conns == nil {
-		s.init(n)
-	}
-	return s
-}
-
-func (s *Net) init(n *Node) {
-	s.conns = map[connKey]*TCP{}
-	s.flows = map[flowKey]*flow{}
-	s.unix = map[unixKey]*Unix{}
-	s.netlink = map[uint32]*Netlink{}
-	s.tcp.init(n)
-	s.udp.init(n)
-}
-
-// Deliver takes in a message that another node sent.
-func (s *Net) Deliver(n *Node, m *ariadne.Message) {
-	switch m.Flow.Proto {
-	case ariadne.TCP:
-		s.segment(n, m)
-	case ariadne.UDP:
-		s.datagram(n, m)
-	}
-}
-
-// Flush sends what this step left to send. The node layer calls it when the
-// node is quiescent.
-func (s *Net) Flush(n *Node) {
-	for _, c := range s.dirty {
-		s.flush(n, c)
-	}
-	s.dirty = nil
-}
-
-// flush sends what one connection left to send.
-func (s *Net) flush(n *Node, c *TCP) {
-	if !c.dirty {
-		return // it was flushed before, as it lost its addresses
-	}
-	c.dirty = false
-	m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
-	c.outFlags, c.outWindow, c.out = 0, 0, nil
-	s.emit(n, c.flow, m)
-}
+// flows are what a node has sent so far.
+var flows = NewSlot[*Node, map[flowKey]*flow]()
 
 // emit hands a message for another node to the node layer.
-func (s *Net) emit(n *Node, f *flow, m ariadne.Message) {
+func emit(n *Node, f *flow, m ariadne.Message) {
 	to, ok := n.owner(m.Flow.Dst.Addr())
 	if !ok {
 		return
@@ -105,24 +38,49 @@ func (s *Net) emit(n *Node, f *flow, m ariadne.Message) {
 // flowFor returns the record of the flow k for an answer at the given epoch. A
 // peer that was switched off counts its epochs anew: then numbers go on from
 // what it does not remember, so that none is used twice.
-func (s *Net) flowFor(k flowKey, epoch int) *flow {
-	f := s.flows[k]
+func flowFor(n *Node, k flowKey, epoch int) *flow {
+	f := (*flows.Of(n))[k]
 	if f == nil || f.epoch < epoch {
-		f = &flow{epoch: epoch}
-		s.flows[k] = f
+		f = newFlow(n, k, epoch)
 	}
 	return f
 }
 
 // nextFlow begins a new epoch of the flow k.
-func (s *Net) nextFlow(k flowKey) *flow {
-	f := &flow{}
-	if old := s.flows[k]; old != nil {
-		f.epoch = old.epoch + 1
+func nextFlow(n *Node, k flowKey) *flow {
+	epoch := 0
+	if old := (*flows.Of(n))[k]; old != nil {
+		epoch = old.epoch + 1
 	}
-	s.flows[k] = f
+	return newFlow(n, k, epoch)
+}
+
+func newFlow(n *Node, k flowKey, epoch int) *flow {
+	all := flows.Of(n)
+	if *all == nil {
+		*all = map[flowKey]*flow{}
+	}
+	f := &flow{epoch: epoch}
+	(*all)[k] = f
 	return f
 }
+
+// tcpState has Linux's numbers. States that last only while a segment is
+// unacknowledged (FIN_WAIT1, CLOSING, LAST_ACK) do not occur: between nodes the
+// network keeps what is sent, so a sent FIN counts as received.
+type tcpState uint8
+
+const (
+	tcpEstablished tcpState = 1
+	tcpSynSent     tcpState = 2
+	tcpSynRcvd     tcpState = 3
+	tcpFinWait1             = 4 // only shown, until a peer's delayed acknowledgement
+	tcpFinWait     tcpState = 5 // FIN_WAIT2: we have sent FIN, the peer has not
+	tcpTimeWait    tcpState = 6
+	tcpClosed      tcpState = 7
+	tcpCloseWait   tcpState = 8 // the peer has sent FIN, we have not
+	tcpListening   tcpState = 10
+)
 
 // Ephemeral ports, as net.ipv4.ip_local_port_range has them.
 const (
@@ -137,16 +95,30 @@ type portTable struct {
 }
 
 // inetSocket is a socket with ports: TCP or UDP.
-type inetSocket interface{ inetPart() *inet }
-
-func (p *portTable) init(n *Node) {
-	p.used = map[uint16][]inetSocket{}
-	// Different from node to node, so that a port tells whose it is.
-	p.next = firstEphemeral + uint16(1000*(int(n.ID)%28))
+type inetSocket interface {
+	inetPart() *inet
+	// entry is what lists of sockets show.
+	entry() SocketEntry
 }
+
+// newPorts returns a table in which no port is used.
+func newPorts(n *Node) *portTable {
+	// Different from node to node, so that a port tells whose it is.
+	return &portTable{used: map[uint16][]inetSocket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
+}
+
+// on are the sockets that use a port, in order of binding.
+func (p *portTable) on(port uint16) []inetSocket { return p.used[port] }
+
+// free reports whether no socket uses a port.
+func (p *portTable) free(port uint16) bool { return len(p.used[port]) == 0 }
 
 func (p *portTable) add(port uint16, s inetSocket) {
 	p.used[port] = append(p.used[port], s)
+}
+
+func (p *portTable) addFirst(port uint16, s inetSocket) {
+	p.used[port] = slices.Insert(p.used[port], 0, s)
 }
 
 func (p *portTable) remove(port uint16, s inetSocket) {
@@ -174,6 +146,17 @@ func (p *portTable) ephemeral(free func(uint16) bool) uint16 {
 		}
 	}
 	return 0
+}
+
+// locked reports whether bind(2) gave the port to a socket, or a listener
+// holds it: then no connecting socket gets it by itself.
+func (p *portTable) locked(port uint16) bool {
+	for _, s := range p.used[port] {
+		if i := s.inetPart(); i.bound.Port() == port {
+			return true
+		}
+	}
+	return false
 }
 
 // inet is what TCP and UDP sockets have in common.
@@ -208,6 +191,20 @@ func (i *inet) catches(a, dst netip.Addr) bool {
 		return dst.Is6() || !i.v6only()
 	}
 	return false
+}
+
+// score says how closely a bound socket fits the destination; 0 not at all.
+func (i *inet) score(dst netip.Addr) int {
+	a := i.local.Addr()
+	switch {
+	case a == dst:
+		return 3
+	case !i.catches(a, dst):
+		return 0
+	case a.Is4() == dst.Is4():
+		return 2
+	}
+	return 1
 }
 
 // bindAddr checks the address of bind(2) and returns it.
@@ -250,7 +247,7 @@ func (i *inet) bindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
 // nowBound closes a socket to IPv4 that was bound to an address of IPv6.
 func (i *inet) nowBound() {
 	if a := i.bound.Addr(); a.Is6() && !a.IsUnspecified() {
-		i.opts[optKey{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}] = 1
+		i.SetOpt(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
 }
 

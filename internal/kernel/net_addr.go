@@ -118,3 +118,19 @@ func (n *Node) sourceFor(dst netip.Addr) netip.Addr {
 	}
 	return netip.Addr{}
 }
+
+// isBroadcast reports whether a reaches everybody. All nodes' networks are /24.
+func (n *Node) isBroadcast(a netip.Addr) bool {
+	if a == broadcast {
+		return true
+	}
+	if !a.Is4() || a.As4()[3] != 255 {
+		return false
+	}
+	for _, x := range n.Addrs {
+		if x.Is4() && [3]byte(x.AsSlice()) == [3]byte(a.AsSlice()) {
+			return true
+		}
+	}
+	return false
+}

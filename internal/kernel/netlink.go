@@ -26,6 +26,9 @@ type Netlink struct {
 	queue [][]byte
 }
 
+// netlinks are a node's sockets by nl_pid.
+var netlinks = NewSlot[*Node, map[uint32]*Netlink]()
+
 // NewNetlink returns a fresh socket of NETLINK_ROUTE or NETLINK_SOCK_DIAG.
 func (n *Node) NewNetlink(typ, protocol int) *Netlink {
 	return &Netlink{Sock: newSock(n, unix.AF_NETLINK, typ, protocol)}
@@ -61,7 +64,7 @@ func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
 		s.autobind(t)
 		return 0
 	}
-	if NetOf(t.Node()).netlink[port] != nil {
+	if (*netlinks.Of(t.Node()))[port] != nil {
 		return unix.EADDRINUSE
 	}
 	s.setPort(port)
@@ -70,14 +73,17 @@ func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
 
 func (s *Netlink) setPort(port uint32) {
 	s.port = port
-	NetOf(s.Node).netlink[port] = s
+	if all := netlinks.Of(s.Node); *all == nil {
+		*all = map[uint32]*Netlink{}
+	}
+	(*netlinks.Of(s.Node))[port] = s
 }
 
 // autobind gives the socket the process's id as its port, or one from above
 // when that is taken.
 func (s *Netlink) autobind(t *Thread) {
 	port := uint32(t.Proc.PID)
-	for next := ^uint32(4096); NetOf(s.Node).netlink[port] != nil; next-- {
+	for next := ^uint32(4096); (*netlinks.Of(s.Node))[port] != nil; next-- {
 		port = next
 	}
 	s.setPort(port)
@@ -437,7 +443,7 @@ func (s *Netlink) Shutdown(int) Errno { return unix.EOPNOTSUPP }
 // Release implements File.
 func (s *Netlink) Release(*Node) {
 	if s.port != 0 {
-		delete(NetOf(s.Node).netlink, s.port)
+		delete(*netlinks.Of(s.Node), s.port)
 	}
 }
 

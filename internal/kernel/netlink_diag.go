@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"ariadne"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -43,12 +41,12 @@ func (s *Netlink) diag(t *Thread, b []byte) {
 			refuse(fmt.Sprintf("attributes %#x of Unix sockets", rest), unix.EOPNOTSUPP)
 			return
 		}
-		s.dump(b, s.Node.unixDiag(binary.LittleEndian.Uint32(body[4:]), show))
+		s.dump(b, unixDiag(UnixSockets(s.Node), binary.LittleEndian.Uint32(body[4:]), show))
 	case (body[0] == unix.AF_INET || body[0] == unix.AF_INET6) && len(body) >= sizeofInetDiag:
-		ext, proto := body[2], ariadne.TCP
+		ext, sockets := body[2], TCPSockets
 		switch {
 		case body[1] == unix.IPPROTO_UDP:
-			proto = ariadne.UDP
+			sockets = UDPSockets
 		case body[1] != unix.IPPROTO_TCP: // a kernel without the module for it
 			s.acknowledge(b, unix.ENOENT)
 			return
@@ -57,28 +55,24 @@ func (s *Netlink) diag(t *Thread, b []byte) {
 			refuse(fmt.Sprintf("extensions %#x, or a filter", ext), unix.EOPNOTSUPP)
 			return
 		}
-		s.dump(b, s.Node.inetDiag(proto, int(body[0]), binary.LittleEndian.Uint32(body[4:])))
+		family := int(body[0])
+		s.dump(b, inetDiag(sockets(s.Node, family), family, binary.LittleEndian.Uint32(body[4:])))
 	default: // ss asks for packet, netlink and vsock sockets too
 		s.acknowledge(b, unix.ENOENT)
 	}
 }
 
 // inetDiag describes the sockets in one of the states by a struct inet_diag_msg each.
-func (n *Node) inetDiag(proto ariadne.Protocol, family int, states uint32) [][]byte {
+func inetDiag(sockets []SocketEntry, family int, states uint32) [][]byte {
 	var parts [][]byte
-	NetOf(n).eachListed(n, proto, family, func(x inetSocket, e SocketEntry) {
+	for _, e := range sockets {
 		if states>>e.State&1 == 0 {
-			return
+			continue
 		}
-		wait, shut := e.Sending, uint8(0)
-		switch x := x.(type) {
-		case *TCP:
-			shut = x.shut
-			if x.state == tcpListening {
-				wait = x.backlog
-			}
-		case *UDP:
-			shut = x.shut
+		listening := e.State == uint8(tcpListening)
+		wait := e.Sending
+		if listening {
+			wait = e.Backlog
 		}
 		le := binary.LittleEndian
 		b := []byte{byte(family), e.State, 0, 0}
@@ -86,20 +80,20 @@ func (n *Node) inetDiag(proto ariadne.Protocol, family int, states uint32) [][]b
 		b = binary.BigEndian.AppendUint16(b, e.Remote.Port())
 		b = append(append(b, diagAddr(e.Local, family)...), diagAddr(e.Remote, family)...)
 		b = le.AppendUint32(b, 0) // interface
-		b = le.AppendUint64(b, x.inetPart().ID)
+		b = le.AppendUint64(b, e.ID)
 		for _, v := range []int{0, e.Receiving, wait, e.UID, int(e.Inode)} {
 			b = le.AppendUint32(b, uint32(v))
 		}
-		b = attr(b, inetDiagShutdown, []byte{shut})
-		if listening := e.State == uint8(tcpListening) || e.State == uint8(tcpClosed); family == unix.AF_INET6 && listening {
+		b = attr(b, inetDiagShutdown, []byte{e.Shut})
+		if family == unix.AF_INET6 && (listening || e.State == uint8(tcpClosed)) {
 			only := byte(0)
-			if x.inetPart().v6only() {
+			if e.V6Only {
 				only = 1
 			}
 			b = attr(b, inetDiagSKV6Only, []byte{only})
 		}
 		parts = append(parts, nlMessage(sockDiagByFamily, b))
-	})
+	}
 	return parts
 }
 
@@ -120,18 +114,14 @@ func diagAddr(a netip.AddrPort, family int) []byte {
 }
 
 // unixDiag describes the Unix sockets in one of the states by a struct unix_diag_msg each.
-func (n *Node) unixDiag(states, show uint32) [][]byte {
+func unixDiag(sockets []UnixEntry, states, show uint32) [][]byte {
 	var parts [][]byte
-	open := map[*Unix]bool{}
-	for _, u := range n.unixSockets() {
-		open[u] = true
-	}
-	for _, u := range n.unixSockets() {
+	for _, u := range sockets {
 		state := tcpClosed
 		switch {
-		case u.listening:
+		case u.Listening:
 			state = tcpListening
-		case u.connected:
+		case u.Connected:
 			state = tcpEstablished
 		}
 		if states>>state&1 == 0 {
@@ -140,52 +130,26 @@ func (n *Node) unixDiag(states, show uint32) [][]byte {
 		le := binary.LittleEndian
 		b := []byte{unix.AF_UNIX, byte(u.Type), byte(state), 0}
 		b = le.AppendUint64(le.AppendUint32(b, uint32(u.ID)), u.ID)
-		if show&udiagName != 0 && len(u.addr) > 0 {
-			b = attr(b, unixDiagName, u.addr)
+		if show&udiagName != 0 && len(u.Addr) > 0 {
+			b = attr(b, unixDiagName, u.Addr)
 		}
-		if show&udiagPeer != 0 && u.peer != nil {
-			id := uint32(0) // of one that waits to be accepted
-			if open[u.peer] {
-				id = uint32(u.peer.ID)
-			}
-			b = attr(b, unixDiagPeer, le.AppendUint32(nil, id))
+		if show&udiagPeer != 0 && u.HasPeer {
+			b = attr(b, unixDiagPeer, le.AppendUint32(nil, uint32(u.Peer)))
 		}
-		if show&udiagIcons != 0 && u.listening {
+		if show&udiagIcons != 0 && u.Listening {
 			var icons []byte
-			for _, x := range u.pending {
-				id := uint32(0)
-				if x.peer != nil {
-					id = uint32(x.peer.ID)
-				}
-				icons = le.AppendUint32(icons, id)
+			for _, id := range u.Pending {
+				icons = le.AppendUint32(icons, uint32(id))
 			}
 			b = attr(b, unixDiagIcons, icons)
 		}
 		if show&udiagRQLen != 0 {
-			receiving, sending := 0, u.charged
-			if u.listening {
-				receiving, sending = len(u.pending), u.backlog
-			} else if len(u.queue) > 0 {
-				receiving = u.diagQueued()
-			}
-			b = attr(b, unixDiagRQLen, le.AppendUint32(le.AppendUint32(nil, uint32(receiving)), uint32(sending)))
+			b = attr(b, unixDiagRQLen, le.AppendUint32(le.AppendUint32(nil, uint32(u.Receiving)), uint32(u.Sending)))
 		}
 		if show&udiagUID != 0 {
 			b = attr(b, unixDiagUID, le.AppendUint32(nil, uint32(u.UID)))
 		}
-		parts = append(parts, nlMessage(sockDiagByFamily, attr(b, unixDiagShutdown, []byte{u.shut})))
+		parts = append(parts, nlMessage(sockDiagByFamily, attr(b, unixDiagShutdown, []byte{u.Shut})))
 	}
 	return parts
-}
-
-// diagQueued is what SIOCINQ says: of datagrams the first alone.
-func (s *Unix) diagQueued() int {
-	if s.isDgram() {
-		return len(s.queue[0].data)
-	}
-	n := 0
-	for _, m := range s.queue {
-		n += len(m.data)
-	}
-	return n
 }

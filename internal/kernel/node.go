@@ -123,6 +123,10 @@ func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
 	n.Refusals = append(n.Refusals, ariadne.Refusal{Name: name, Detail: detail, Program: program, Count: 1, Harmless: harmless})
 }
 
+// Carried is a descriptor of the supervisor's that stands for a host file on its
+// way between processes. A copy of the node needs one of its own (Node.Carried).
+type Carried struct{ FD int }
+
 // UsedFile is a file without a place in the node's own tree, perhaps, of which something
 // was learnt.
 type UsedFile struct {

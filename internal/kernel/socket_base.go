@@ -88,17 +88,14 @@ type Control struct {
 	Data        []byte
 }
 
-// Creds are a process's credentials as a peer sees them (struct ucred).
-type Creds struct{ PID, UID, GID int }
+// MaxBacklog is how many connections may wait to be accepted (net.core.somaxconn).
+const MaxBacklog = 4096
 
-// peerCreds are t's credentials as SO_PEERCRED shows them to who connects:
-// effective ids.
-func peerCreds(t *Thread) Creds { return Creds{t.Proc.PID, t.Proc.UID, t.Proc.GID} }
-
-// senderCreds are those that go with a message: real ids.
-func senderCreds(t *Thread) Creds {
-	return Creds{t.Proc.PID, t.Proc.Cred.UID.Real, t.Proc.Cred.GID.Real}
-}
+// Bits of sk_shutdown.
+const (
+	shutRead  = 1
+	shutWrite = 2
+)
 
 // Sock is what the sockets of all families have in common.
 type Sock struct {

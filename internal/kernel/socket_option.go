@@ -33,6 +33,9 @@ type optSpec struct {
 	fit func(s *Sock, v int) (int, Errno)
 }
 
+// udpCork is UDP_CORK.
+const udpCork = 1
+
 const (
 	minSendBuffer = 4608
 	minRecvBuffer = 2304
@@ -121,6 +124,9 @@ func (s *Sock) Opt(level, name int) int {
 	}
 	return int(intOptions[k].dflt)
 }
+
+// SetOpt sets an integer option, without asking whether the program could.
+func (s *Sock) SetOpt(level, name, v int) { s.opts[optKey{level, name}] = int32(v) }
 
 // HasIntOption reports whether the socket has an option kept as an integer.
 func (s *Sock) HasIntOption(level, name int) bool {

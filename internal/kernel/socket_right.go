@@ -2,10 +2,6 @@ package kernel
 
 import "slices"
 
-// Carried is a descriptor of the supervisor's that stands for a host file on its
-// way between processes. A copy of the node needs one of its own (Node.Carried).
-type Carried struct{ FD int }
-
 // carry takes a reference to a file that t sends to another process.
 func (t *Thread) carry(r Right) Right {
 	r.File.Hold()

@@ -10,23 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tcpState has Linux's numbers. States that last only while a segment is
-// unacknowledged (FIN_WAIT1, CLOSING, LAST_ACK) do not occur: between nodes the
-// network keeps what is sent, so a sent FIN counts as received.
-type tcpState uint8
-
-const (
-	tcpEstablished tcpState = 1
-	tcpSynSent     tcpState = 2
-	tcpSynRcvd     tcpState = 3
-	tcpFinWait1             = 4 // only shown, until a peer's delayed acknowledgement
-	tcpFinWait     tcpState = 5 // FIN_WAIT2: we have sent FIN, the peer has not
-	tcpTimeWait    tcpState = 6
-	tcpClosed      tcpState = 7
-	tcpCloseWait   tcpState = 8 // the peer has sent FIN, we have not
-	tcpListening   tcpState = 10
-)
-
 const (
 	// tcpWindow is how much may be sent and not yet read by the peer's program.
 	tcpWindow = 4 << 20
@@ -36,14 +19,52 @@ const (
 	synTimeout   = ariadne.Time(time.Second) // doubled with each retransmission
 	delayedAck   = ariadne.Time(40 * time.Millisecond)
 	timeWaitTime = ariadne.Time(60 * time.Second)
-	maxBacklog   = 4096 // net.core.somaxconn
 )
 
-// Bits of sk_shutdown.
-const (
-	shutRead  = 1
-	shutWrite = 2
-)
+// tcpStack is TCP on a node.
+type tcpStack struct {
+	ports *portTable
+	conns map[connKey]*TCP // connected, connecting and TIME_WAIT
+	dirty []*TCP           // with something to send at the end of the step, oldest first
+	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
+	// first to end first. They take no timer, lest the search see one: whoever
+	// looks after the end finds the entry gone.
+	waiting []*TCP
+}
+
+var tcpStacks = NewSlot[*Node, tcpStack]()
+
+func tcpOf(n *Node) *tcpStack {
+	s := tcpStacks.Of(n)
+	if s.conns == nil {
+		s.ports, s.conns = newPorts(n), map[connKey]*TCP{}
+	}
+	return s
+}
+
+// DeliverTCP takes in a segment that another node sent.
+func DeliverTCP(n *Node, m *ariadne.Message) { tcpOf(n).segment(n, m) }
+
+// FlushTCP sends what this step left to send. The node layer calls it when the
+// node is quiescent.
+func FlushTCP(n *Node) {
+	s := tcpOf(n)
+	for _, c := range s.dirty {
+		s.flush(n, c)
+	}
+	s.dirty = nil
+}
+
+// flush sends what one connection left to send.
+func (s *tcpStack) flush(n *Node, c *TCP) {
+	if !c.dirty {
+		return // it was flushed before, as it lost its addresses
+	}
+	c.dirty = false
+	m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
+	c.outFlags, c.outWindow, c.out = 0, 0, nil
+	emit(n, c.flow, m)
+}
 
 // TCP is a TCP socket: a listener, or one end of a connection.
 type TCP struct {
@@ -90,13 +111,13 @@ type TCP struct {
 // NewTCP returns a fresh TCP socket.
 func (n *Node) NewTCP(domain int) *TCP {
 	c := &TCP{inet: inet{Sock: newSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: tcpClosed}
-	c.opts[optKey{unix.SOL_SOCKET, unix.SO_SNDBUF}] = 16384  // net.ipv4.tcp_wmem
-	c.opts[optKey{unix.SOL_SOCKET, unix.SO_RCVBUF}] = 131072 // net.ipv4.tcp_rmem
+	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem
+	c.SetOpt(unix.SOL_SOCKET, unix.SO_RCVBUF, 131072) // net.ipv4.tcp_rmem
 	return c
 }
 
 // net returns the stack that the socket belongs to.
-func (c *TCP) net() *Net { return NetOf(c.Node) }
+func (c *TCP) net() *tcpStack { return tcpOf(c.Node) }
 
 func (c *TCP) key() connKey { return connKey{c.local, c.remote} }
 
@@ -159,14 +180,14 @@ func (c *TCP) Bind(t *Thread, addr []byte) Errno {
 
 // takePort binds the socket to a, with any free port when it has none.
 func (c *TCP) takePort(a netip.AddrPort) Errno {
-	ports := &c.net().tcp
+	ports := c.net().ports
 	if a.Port() != 0 {
 		if c.conflicts(a) {
 			return unix.EADDRINUSE
 		}
 		c.portLocked = true
 	} else {
-		port := ports.ephemeral(func(p uint16) bool { return len(ports.used[p]) == 0 })
+		port := ports.ephemeral(ports.free)
 		if port == 0 {
 			return unix.EADDRINUSE
 		}
@@ -182,7 +203,7 @@ func (c *TCP) takePort(a netip.AddrPort) Errno {
 // (inet_csk_bind_conflict).
 func (c *TCP) conflicts(a netip.AddrPort) bool {
 	c.net().expire(c.Node)
-	for _, s := range c.net().tcp.used[a.Port()] {
+	for _, s := range c.net().ports.on(a.Port()) {
 		x := s.(*TCP)
 		if x == c || !c.overlaps(a.Addr(), &x.inet) {
 			continue
@@ -202,8 +223,8 @@ func (c *TCP) Listen(_ *Thread, backlog int) Errno {
 	if c.connecting || c.connected || c.state != tcpClosed && c.state != tcpListening {
 		return unix.EINVAL
 	}
-	if backlog < 0 || backlog > maxBacklog {
-		backlog = maxBacklog
+	if backlog < 0 || backlog > MaxBacklog {
+		backlog = MaxBacklog
 	}
 	if c.state == tcpListening {
 		c.backlog = backlog
@@ -296,32 +317,21 @@ func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
 		}
 		c.local = netip.AddrPortFrom(src, c.local.Port())
 	} else {
-		port := s.tcp.ephemeral(func(p uint16) bool { return free(p) && !s.tcp.locked(p) })
+		port := s.ports.ephemeral(func(p uint16) bool { return free(p) && !s.ports.locked(p) })
 		if port == 0 {
 			return unix.EADDRNOTAVAIL
 		}
 		c.local, c.hasPort = netip.AddrPortFrom(src, port), true
-		s.tcp.add(port, c)
+		s.ports.add(port, c)
 	}
 	c.remote = dst
 	s.conns[c.key()] = c
 	c.flow, c.epoch = nil, 0
 	if !c.Node.isOwn(dst.Addr()) {
-		c.flow = s.nextFlow(flowKey{ariadne.TCP, c.key()})
+		c.flow = nextFlow(c.Node, flowKey{ariadne.TCP, c.key()})
 		c.epoch = c.flow.epoch
 	}
 	return 0
-}
-
-// locked reports whether bind(2) gave the port to a socket, or a listener
-// holds it: then no connecting socket gets it by itself.
-func (p *portTable) locked(port uint16) bool {
-	for _, s := range p.used[port] {
-		if i := s.inetPart(); i.bound.Port() == port {
-			return true
-		}
-	}
-	return false
 }
 
 // connectGoesOn is connect(2) on a socket that is or was connecting.
@@ -557,7 +567,7 @@ func (c *TCP) leave() {
 // freePort gives the port back.
 func (c *TCP) freePort() {
 	if c.hasPort {
-		c.net().tcp.remove(c.local.Port(), c)
+		c.net().ports.remove(c.local.Port(), c)
 		c.hasPort = false
 	}
 }

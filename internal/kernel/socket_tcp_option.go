@@ -59,6 +59,28 @@ func (c *TCP) info() []byte {
 	return b
 }
 
+// TCPSockets lists the sockets of a family that have a port.
+func TCPSockets(n *Node, family int) []SocketEntry {
+	s := tcpOf(n)
+	s.expire(n)
+	return s.ports.entries(family)
+}
+
+// entry implements inetSocket. One that is only bound stands in none of Linux's tables, a half-open
+// one is no socket yet.
+func (c *TCP) entry() SocketEntry {
+	e := c.newEntry(tcpState(c.info()[0]))
+	e.Sending, e.Receiving, e.Shut = len(c.out), len(c.in), c.shut
+	if c.state == tcpListening {
+		e.Receiving, e.Backlog = len(c.queue), c.backlog
+	}
+	if c.orphan || c.listener != nil {
+		e.Inode = 0
+	}
+	e.hidden = e.State == uint8(tcpClosed) || e.State == uint8(tcpSynRcvd)
+	return e
+}
+
 // LowWaterChanged is called when SO_RCVLOWAT was set: what is enough now is news to epoll.
 func (c *TCP) LowWaterChanged() {
 	if c.gotFIN || len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {

@@ -35,7 +35,7 @@ func (c *TCP) sendNow(flags ariadne.Flags) {
 		c.send(flags, 0, nil)
 		return
 	}
-	c.net().emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
+	emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
 }
 
 // sendFIN ends what this end sends, if it has not yet.
@@ -61,7 +61,7 @@ func (c *TCP) sendRST() {
 }
 
 // segment takes in a TCP segment, from this node or another.
-func (s *Net) segment(n *Node, m *ariadne.Message) {
+func (s *tcpStack) segment(n *Node, m *ariadne.Message) {
 	s.expire(n)
 	c := s.conns[connKey{m.Flow.Dst, m.Flow.Src}]
 	switch {
@@ -75,23 +75,23 @@ func (s *Net) segment(n *Node, m *ariadne.Message) {
 }
 
 // reject answers a segment of no connection with RST.
-func (s *Net) reject(n *Node, m *ariadne.Message) {
+func (s *tcpStack) reject(n *Node, m *ariadne.Message) {
 	r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.TCP, Src: m.Flow.Dst, Dst: m.Flow.Src,
 		Epoch: m.Flow.Epoch}, Flags: ariadne.RST}
 	if n.isOwn(m.Flow.Src.Addr()) {
 		s.segment(n, &r)
 		return
 	}
-	f := s.flowFor(flowKey{ariadne.TCP, connKey{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch)
+	f := flowFor(n, flowKey{ariadne.TCP, connKey{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch)
 	if f.epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
 		return // both have long begun another connection
 	}
-	s.emit(n, f, r)
+	emit(n, f, r)
 }
 
 // syn takes in a request for a connection; c is what there is between the two
 // addresses already.
-func (s *Net) syn(n *Node, c *TCP, m *ariadne.Message) {
+func (s *tcpStack) syn(n *Node, c *TCP, m *ariadne.Message) {
 	switch {
 	case c == nil:
 	case c.state == tcpTimeWait:
@@ -129,7 +129,7 @@ func (c *TCP) simultaneous(m *ariadne.Message) {
 		if m.Flow.Epoch < c.epoch {
 			return
 		}
-		c.flow = c.net().flowFor(flowKey{ariadne.TCP, c.key()}, m.Flow.Epoch)
+		c.flow = flowFor(c.Node, flowKey{ariadne.TCP, c.key()}, m.Flow.Epoch)
 		c.epoch = m.Flow.Epoch
 	}
 	c.state = tcpSynRcvd
@@ -138,10 +138,10 @@ func (c *TCP) simultaneous(m *ariadne.Message) {
 
 // listenerFor finds who takes connections to dst: the most closely bound, and
 // among equals (SO_REUSEPORT) one that depends on the peer.
-func (s *Net) listenerFor(dst, src netip.AddrPort) *TCP {
+func (s *tcpStack) listenerFor(dst, src netip.AddrPort) *TCP {
 	var best []*TCP
 	bestScore := 0
-	for _, x := range s.tcp.used[dst.Port()] {
+	for _, x := range s.ports.on(dst.Port()) {
 		l := x.(*TCP)
 		if l.state != tcpListening {
 			continue
@@ -160,20 +160,6 @@ func (s *Net) listenerFor(dst, src netip.AddrPort) *TCP {
 	return best[int(src.Port())%len(best)]
 }
 
-// score says how closely a bound socket fits the destination; 0 not at all.
-func (i *inet) score(dst netip.Addr) int {
-	a := i.local.Addr()
-	switch {
-	case a == dst:
-		return 3
-	case !i.catches(a, dst):
-		return 0
-	case a.Is4() == dst.Is4():
-		return 2
-	}
-	return 1
-}
-
 // spawn makes the listener's end of a new connection and answers the SYN.
 func (c *TCP) spawn(m *ariadne.Message) {
 	child := c.Node.NewTCP(c.Domain)
@@ -182,10 +168,10 @@ func (c *TCP) spawn(m *ariadne.Message) {
 	child.bound, child.listener = c.bound, c
 	child.state, child.hasPort = tcpSynRcvd, true
 	s := c.net()
-	s.tcp.add(child.local.Port(), child)
+	s.ports.add(child.local.Port(), child)
 	s.conns[child.key()] = child
 	if !c.Node.isOwn(child.remote.Addr()) {
-		child.flow = s.flowFor(flowKey{ariadne.TCP, child.key()}, child.epoch)
+		child.flow = flowFor(c.Node, flowKey{ariadne.TCP, child.key()}, child.epoch)
 	}
 	c.embryos++
 	child.sendNow(ariadne.SYN | ariadne.ACK)
@@ -344,7 +330,7 @@ func (c *TCP) enterTimeWait() {
 	husk.changed = Queue{}
 	husk.inherit(&c.Sock)
 	husk.hasPort = true
-	s.tcp.add(husk.local.Port(), husk)
+	s.ports.add(husk.local.Port(), husk)
 	s.conns[husk.key()] = husk
 	s.waiting = append(s.waiting, husk)
 	if c.orphan || !c.portLocked {
@@ -354,7 +340,7 @@ func (c *TCP) enterTimeWait() {
 
 // expire forgets the TIME_WAIT entries, and the orphans in FIN_WAIT2, whose time
 // has passed.
-func (s *Net) expire(n *Node) {
+func (s *tcpStack) expire(n *Node) {
 	for len(s.waiting) > 0 && s.waiting[0].until <= n.Now {
 		s.forget(s.waiting[0])
 		s.waiting = s.waiting[1:]
@@ -362,7 +348,7 @@ func (s *Net) expire(n *Node) {
 }
 
 // forget takes an entry of waiting out of the tables.
-func (s *Net) forget(c *TCP) {
+func (s *tcpStack) forget(c *TCP) {
 	if s.conns[c.key()] == c {
 		delete(s.conns, c.key())
 	}

@@ -33,6 +33,22 @@ type datagram struct {
 	data     []byte
 }
 
+// udpStack is UDP on a node.
+type udpStack struct{ ports *portTable }
+
+var udpStacks = NewSlot[*Node, udpStack]()
+
+func udpOf(n *Node) *udpStack {
+	s := udpStacks.Of(n)
+	if s.ports == nil {
+		s.ports = newPorts(n)
+	}
+	return s
+}
+
+// DeliverUDP takes in a datagram that another node sent.
+func DeliverUDP(n *Node, m *ariadne.Message) { udpOf(n).datagram(n, m) }
+
 // NewUDP returns a fresh UDP socket.
 func (n *Node) NewUDP(domain int) *UDP {
 	return &UDP{inet: inet{Sock: newSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
@@ -68,9 +84,9 @@ func (u *UDP) Bind(t *Thread, addr []byte) Errno {
 // takePort binds the socket to a, with any free port when it has none. locked:
 // bind(2) asked for this port.
 func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
-	ports := &NetOf(u.Node).udp
+	ports := udpOf(u.Node).ports
 	if a.Port() == 0 {
-		port := ports.ephemeral(func(p uint16) bool { return len(ports.used[p]) == 0 })
+		port := ports.ephemeral(ports.free)
 		if port == 0 {
 			return unix.EADDRINUSE
 		}
@@ -82,7 +98,7 @@ func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
 	u.nowBound()
 	// As Linux has it (sk_add_node_rcu), for who decides below and who receives.
 	if u.Domain == unix.AF_INET6 && u.Opt(unix.SOL_SOCKET, unix.SO_REUSEPORT) != 0 {
-		ports.used[a.Port()] = slices.Insert(ports.used[a.Port()], 0, inetSocket(u))
+		ports.addFirst(a.Port(), u)
 	} else {
 		ports.add(a.Port(), u)
 	}
@@ -105,7 +121,7 @@ func (u *UDP) autobind() Errno {
 // (udp_lib_lport_inuse) it lets the last bound socket that shares by
 // SO_REUSEPORT decide.
 func (u *UDP) conflicts(a netip.AddrPort) bool {
-	for _, s := range slices.Backward(NetOf(u.Node).udp.used[a.Port()]) {
+	for _, s := range slices.Backward(udpOf(u.Node).ports.on(a.Port())) {
 		x := s.inetPart()
 		both := func(opt int) bool {
 			return u.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
@@ -162,7 +178,7 @@ func (u *UDP) disconnect() {
 
 func (u *UDP) freePort() {
 	if u.hasPort {
-		NetOf(u.Node).udp.remove(u.local.Port(), u)
+		udpOf(u.Node).ports.remove(u.local.Port(), u)
 		u.hasPort = false
 	}
 }
@@ -194,22 +210,6 @@ func (u *UDP) route(t *Thread, addr []byte) (dst netip.AddrPort, src netip.Addr,
 	}
 	src, e = u.reachable(t, src, dst.Addr())
 	return dst, src, e
-}
-
-// isBroadcast reports whether a reaches everybody. All nodes' networks are /24.
-func (n *Node) isBroadcast(a netip.Addr) bool {
-	if a == broadcast {
-		return true
-	}
-	if !a.Is4() || a.As4()[3] != 255 {
-		return false
-	}
-	for _, x := range n.Addrs {
-		if x.Is4() && [3]byte(x.AsSlice()) == [3]byte(a.AsSlice()) {
-			return true
-		}
-	}
-	return false
 }
 
 // Send implements Socket.
@@ -244,9 +244,6 @@ func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
 	}
 	return len(m.Data), 0
 }
-
-// udpCork is UDP_CORK.
-const udpCork = 1
 
 // push sends the datagram that was held back.
 func (u *UDP) push() {
@@ -334,14 +331,14 @@ func (u *UDP) transmit(src, dst netip.AddrPort, data []byte) {
 	data = append([]byte(nil), data...)
 	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: src, Dst: dst}, Data: data}
 	if n.isOwn(dst.Addr()) {
-		NetOf(n).datagram(n, &m)
+		udpOf(n).datagram(n, &m)
 		return
 	}
-	NetOf(n).emit(n, NetOf(n).flowFor(flowKey{ariadne.UDP, connKey{src, dst}}, 0), m)
+	emit(n, flowFor(n, flowKey{ariadne.UDP, connKey{src, dst}}, 0), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
-func (s *Net) datagram(n *Node, m *ariadne.Message) {
+func (s *udpStack) datagram(n *Node, m *ariadne.Message) {
 	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
 	switch {
 	case m.Flags&ariadne.RST != 0:
@@ -357,16 +354,16 @@ func (s *Net) datagram(n *Node, m *ariadne.Message) {
 			s.datagram(n, &r)
 			return
 		}
-		s.emit(n, s.flowFor(flowKey{ariadne.UDP, connKey{r.Flow.Src, r.Flow.Dst}}, 0), r)
+		emit(n, flowFor(n, flowKey{ariadne.UDP, connKey{r.Flow.Src, r.Flow.Dst}}, 0), r)
 	}
 }
 
 // udpFor finds the socket for a datagram: the most closely bound, the last bound
 // among equals, or with SO_REUSEPORT one that depends on the sender.
-func (s *Net) udpFor(dst, src netip.AddrPort) *UDP {
+func (s *udpStack) udpFor(dst, src netip.AddrPort) *UDP {
 	var best []*UDP
 	bestScore := 0
-	for _, x := range s.udp.used[dst.Port()] {
+	for _, x := range s.ports.on(dst.Port()) {
 		u := x.(*UDP)
 		score := u.score(dst.Addr())
 		if score == 0 || !u.hears(src) {
@@ -525,4 +522,20 @@ func (u *UDP) SetOption(_ *Thread, level, name int, v []byte) Errno {
 		u.push()
 	}
 	return u.inet.SetOption(level, name, v)
+}
+
+// UDPSockets lists the sockets of a family that have a port.
+func UDPSockets(n *Node, family int) []SocketEntry { return udpOf(n).ports.entries(family) }
+
+// entry implements inetSocket.
+func (u *UDP) entry() SocketEntry {
+	e := u.newEntry(tcpClosed)
+	e.Shut = u.shut
+	if u.remote.IsValid() {
+		e.State = uint8(tcpEstablished)
+	}
+	for _, d := range u.queue {
+		e.Receiving += len(d.data)
+	}
+	return e
 }

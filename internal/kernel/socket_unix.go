@@ -72,6 +72,15 @@ func (s *Unix) isStream() bool { return s.Type == unix.SOCK_STREAM }
 // isDgram: without connections.
 func (s *Unix) isDgram() bool { return s.Type == unix.SOCK_DGRAM }
 
+// peerCreds are t's credentials as SO_PEERCRED shows them to who connects:
+// effective ids.
+func peerCreds(t *Thread) Creds { return Creds{t.Proc.PID, t.Proc.UID, t.Proc.GID} }
+
+// senderCreds are those that go with a message: real ids.
+func senderCreds(t *Thread) Creds {
+	return Creds{t.Proc.PID, t.Proc.Cred.UID.Real, t.Proc.Cred.GID.Real}
+}
+
 // Ready implements File, as unix_poll and unix_dgram_poll do.
 func (s *Unix) Ready() Events {
 	var ev Events
@@ -134,8 +143,8 @@ func (s *Unix) Listen(t *Thread, backlog int) Errno {
 	case s.addr == nil, s.connected:
 		return unix.EINVAL
 	}
-	if backlog < 0 || backlog > maxBacklog {
-		backlog = maxBacklog
+	if backlog < 0 || backlog > MaxBacklog {
+		backlog = MaxBacklog
 	}
 	s.listening, s.backlog, s.creds = true, backlog, peerCreds(t)
 	s.peerCreds = s.creds
@@ -159,7 +168,7 @@ func (s *Unix) Accept(_ *Thread, nonblock bool) (Socket, []byte, Errno) {
 	s.pending = s.pending[1:]
 	s.roomMade()
 	for _, name := range []int{unix.SO_PASSCRED, unix.SO_PASSSEC} {
-		x.opts[optKey{unix.SOL_SOCKET, name}] = int32(s.Opt(unix.SOL_SOCKET, name))
+		x.SetOpt(unix.SOL_SOCKET, name, s.Opt(unix.SOL_SOCKET, name))
 	}
 	var from []byte
 	if x.peer != nil {
@@ -575,7 +584,7 @@ func (s *Unix) Shutdown(how int) Errno {
 // Release implements File, as unix_release_sock does.
 func (s *Unix) Release(n *Node) {
 	s.dead = true
-	NetOf(n).forgetUnix(s)
+	s.forget()
 	if x := s.peer; x != nil && !s.isDgram() {
 		x.shut = shutRead | shutWrite
 		// An empty record at the front does not count (Linux 6.16 and later).

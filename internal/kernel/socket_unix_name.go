@@ -19,6 +19,14 @@ type unixKey struct {
 	dev, ino uint64
 }
 
+// unixNames are the names that sockets are bound to.
+type unixNames struct {
+	bound map[unixKey]*Unix
+	last  int // name given by autobind
+}
+
+var unixBound = NewSlot[*Node, unixNames]()
+
 // sockaddrUn is an address as programs see it; of an unnamed socket it is the
 // family alone.
 func sockaddrUn(addr []byte) []byte {
@@ -89,7 +97,7 @@ func (s *Unix) bindPath(t *Thread, path string) Errno {
 
 func (s *Unix) bindName(name string) Errno {
 	key := unixKey{abstract: name, typ: s.Type}
-	if NetOf(s.Node).unix[key] != nil {
+	if unixBound.Of(s.Node).bound[key] != nil {
 		return unix.EADDRINUSE
 	}
 	s.enter(key, []byte(name))
@@ -98,10 +106,10 @@ func (s *Unix) bindName(name string) Errno {
 
 // autobind gives the socket an abstract name of five hexadecimal digits.
 func (s *Unix) autobind() {
-	net := NetOf(s.Node)
+	names := unixBound.Of(s.Node)
 	for {
-		net.unixNames = (net.unixNames + 1) & 0xfffff
-		if s.bindName(fmt.Sprintf("\x00%05x", net.unixNames)) == 0 {
+		names.last = (names.last + 1) & 0xfffff
+		if s.bindName(fmt.Sprintf("\x00%05x", names.last)) == 0 {
 			return
 		}
 	}
@@ -111,12 +119,16 @@ func (s *Unix) autobind() {
 // is gone may have left its number to this one.
 func (s *Unix) enter(key unixKey, addr []byte) {
 	s.key, s.addr = key, addr
-	NetOf(s.Node).unix[key] = s
+	names := unixBound.Of(s.Node)
+	if names.bound == nil {
+		names.bound = map[unixKey]*Unix{}
+	}
+	names.bound[key] = s
 }
 
-func (n *Net) forgetUnix(s *Unix) {
-	if s.addr != nil && n.unix[s.key] == s {
-		delete(n.unix, s.key)
+func (s *Unix) forget() {
+	if names := unixBound.Of(s.Node); s.addr != nil && names.bound[s.key] == s {
+		delete(names.bound, s.key)
 	}
 }
 
@@ -130,7 +142,7 @@ func (s *Unix) find(t *Thread, b []byte) (*Unix, Errno) {
 			return nil, e
 		}
 	}
-	x := NetOf(s.Node).unix[key]
+	x := unixBound.Of(s.Node).bound[key]
 	switch {
 	case x == nil:
 		return nil, unix.ECONNREFUSED

@@ -114,6 +114,9 @@ type Wait struct {
 	held   bool
 }
 
+// Creds are a process's credentials as a peer sees them (struct ucred).
+type Creds struct{ PID, UID, GID int }
+
 // Op says what the node layer does with a thread after its handler ran.
 type Op uint8
 

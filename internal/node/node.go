@@ -288,7 +288,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.step.stream.message(in.Message)
-		kernel.NetOf(n.k).Deliver(n.k, in.Message)
+		kernel.Deliver(n.k, in.Message)
 	case ariadne.Fire:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
@@ -304,7 +304,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.settle()
 	}
 	n.polled.count(&n.step, began)
-	kernel.NetOf(n.k).Flush(n.k)
+	kernel.Flush(n.k)
 	n.closeStale()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil

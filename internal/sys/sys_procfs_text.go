@@ -31,7 +31,7 @@ var systemFiles = map[string]func(v *view) string{
 	"net/tcp6":               socketsText(ariadne.TCP, unix.AF_INET6),
 	"net/udp":                socketsText(ariadne.UDP, unix.AF_INET),
 	"net/udp6":               socketsText(ariadne.UDP, unix.AF_INET6),
-	"net/unix":               func(v *view) string { return v.caller.Node().UnixTable() },
+	"net/unix":               func(v *view) string { return kernel.UnixTable(v.caller.Node()) },
 	"net/route":              func(v *view) string { return v.caller.Node().RouteTable() },
 	"net/if_inet6":           func(v *view) string { return v.caller.Node().Inet6Table() },
 	"sysvipc/msg":            msgQueuesText,

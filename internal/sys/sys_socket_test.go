@@ -80,7 +80,7 @@ func (u *user) thread() *user {
 // collect ends the step: what the nodes sent is in flight.
 func (w *network) collect() {
 	for _, d := range w.nodes {
-		kernel.NetOf(d.Node).Flush(d.Node)
+		kernel.Flush(d.Node)
 		w.flight = append(w.flight, d.Node.Out...)
 		w.sent = append(w.sent, d.Node.Out...)
 		d.Node.Out = nil
@@ -92,7 +92,7 @@ func (w *network) deliver() {
 	m := w.flight[0]
 	w.flight = w.flight[1:]
 	d := w.nodes[m.To]
-	kernel.NetOf(d.Node).Deliver(d.Node, &m)
+	kernel.Deliver(d.Node, &m)
 	d.Settle()
 	w.collect()
 }
@@ -427,14 +427,14 @@ func TestNetTables(t *testing.T) {
 	pair(a, b, "10.0.0.2:80")
 	b.bind(b.socket(unix.AF_INET, unix.SOCK_STREAM), "10.0.0.2:81") // bound only: not listed
 	var got []string
-	for _, e := range kernel.NetOf(b.d.Node).Sockets(b.d.Node, ariadne.TCP, unix.AF_INET) {
+	for _, e := range kernel.Sockets(b.d.Node, ariadne.TCP, unix.AF_INET) {
 		got = append(got, fmt.Sprintf("%s %s %d", e.Local, e.Remote, e.State))
 	}
 	if fmt.Sprint(got) != "[10.0.0.2:80 invalid AddrPort 10 10.0.0.2:80 10.0.0.1:32768 1]" {
 		t.Errorf("tcp: %q", got)
 	}
 	b.unixSocket(unix.SOCK_STREAM, "@abstract")
-	if got := b.d.Node.UnixTable(); !strings.HasSuffix(got, "00000000 0001 01     7 @abstract\n") {
+	if got := kernel.UnixTable(b.d.Node); !strings.HasSuffix(got, "00000000 0001 01     7 @abstract\n") {
 		t.Errorf("unix: %q", got)
 	}
 	if got, want := b.d.Node.Inet6Table(), "fd000000000000000000000000000002 02 40 00 80     eth0\n"; !strings.HasSuffix(got, want) {
@@ -450,14 +450,14 @@ func TestCopyHasItsOwnConnections(t *testing.T) {
 	w.collect()
 	m := w.flight[0]
 	twin := b.d.Node.Image().Copy()
-	kernel.NetOf(twin).Deliver(twin, &m)
+	kernel.Deliver(twin, &m)
 	of := twin.Procs[b.t.Proc.PID].FDs.Get(int(s))
 	if ev := of.File.Ready(); ev != readable_|writable_ {
 		t.Errorf("the copy's socket has events %#x", ev)
 	}
 	b.wantReady(s, writable_)
 	of.Drop(twin)
-	kernel.NetOf(twin).Flush(twin)
+	kernel.Flush(twin)
 	if len(twin.Out) != 1 || twin.Out[0].Flags != ariadne.RST || len(b.d.Node.Out) != 0 {
 		t.Errorf("the copy sent %v, the original %v", twin.Out, b.d.Node.Out)
 	}
