@@ -10,23 +10,23 @@ import (
 )
 
 // connKey finds a connection's end on this node.
-type connKey struct{ local, remote netip.AddrPort }
+type Pair struct{ Local, Remote netip.AddrPort }
 
 // flowKey finds what this node sends from one address to another.
-type flowKey struct {
-	proto ariadne.Protocol
-	connKey
+type FlowKey struct {
+	Proto ariadne.Protocol
+	Pair
 }
 
 // flow counts what this node sent on one Flow.
-type flow struct{ epoch, seq int }
+type Flow struct{ Epoch, seq int }
 
 // flows are what a node has sent so far.
-var flows = NewSlot[*Node, map[flowKey]*flow]()
+var flows = NewSlot[*Node, map[FlowKey]*Flow]()
 
 // emit hands a message for another node to the node layer.
-func emit(n *Node, f *flow, m ariadne.Message) {
-	to, ok := n.owner(m.Flow.Dst.Addr())
+func Emit(n *Node, f *Flow, m ariadne.Message) {
+	to, ok := n.Owner(m.Flow.Dst.Addr())
 	if !ok {
 		return
 	}
@@ -38,29 +38,29 @@ func emit(n *Node, f *flow, m ariadne.Message) {
 // flowFor returns the record of the flow k for an answer at the given epoch. A
 // peer that was switched off counts its epochs anew: then numbers go on from
 // what it does not remember, so that none is used twice.
-func flowFor(n *Node, k flowKey, epoch int) *flow {
+func FlowFor(n *Node, k FlowKey, epoch int) *Flow {
 	f := (*flows.Of(n))[k]
-	if f == nil || f.epoch < epoch {
+	if f == nil || f.Epoch < epoch {
 		f = newFlow(n, k, epoch)
 	}
 	return f
 }
 
 // nextFlow begins a new epoch of the flow k.
-func nextFlow(n *Node, k flowKey) *flow {
+func NextFlow(n *Node, k FlowKey) *Flow {
 	epoch := 0
 	if old := (*flows.Of(n))[k]; old != nil {
-		epoch = old.epoch + 1
+		epoch = old.Epoch + 1
 	}
 	return newFlow(n, k, epoch)
 }
 
-func newFlow(n *Node, k flowKey, epoch int) *flow {
+func newFlow(n *Node, k FlowKey, epoch int) *Flow {
 	all := flows.Of(n)
 	if *all == nil {
-		*all = map[flowKey]*flow{}
+		*all = map[FlowKey]*Flow{}
 	}
-	f := &flow{epoch: epoch}
+	f := &Flow{Epoch: epoch}
 	(*all)[k] = f
 	return f
 }
@@ -68,18 +68,18 @@ func newFlow(n *Node, k flowKey, epoch int) *flow {
 // tcpState has Linux's numbers. States that last only while a segment is
 // unacknowledged (FIN_WAIT1, CLOSING, LAST_ACK) do not occur: between nodes the
 // network keeps what is sent, so a sent FIN counts as received.
-type tcpState uint8
+type State uint8
 
 const (
-	tcpEstablished tcpState = 1
-	tcpSynSent     tcpState = 2
-	tcpSynRcvd     tcpState = 3
-	tcpFinWait1             = 4 // only shown, until a peer's delayed acknowledgement
-	tcpFinWait     tcpState = 5 // FIN_WAIT2: we have sent FIN, the peer has not
-	tcpTimeWait    tcpState = 6
-	tcpClosed      tcpState = 7
-	tcpCloseWait   tcpState = 8 // the peer has sent FIN, we have not
-	tcpListening   tcpState = 10
+	Established State = 1
+	SynSent     State = 2
+	SynRcvd     State = 3
+	FinWait1          = 4 // only shown, until a peer's delayed acknowledgement
+	FinWait     State = 5 // FIN_WAIT2: we have sent FIN, the peer has not
+	TimeWait    State = 6
+	Closed      State = 7
+	CloseWait   State = 8 // the peer has sent FIN, we have not
+	Listening   State = 10
 )
 
 // Ephemeral ports, as net.ipv4.ip_local_port_range has them.
@@ -89,39 +89,39 @@ const (
 )
 
 // portTable is which sockets of one protocol use which ports.
-type portTable struct {
-	used map[uint16][]inetSocket // in order of binding
+type Ports struct {
+	used map[uint16][]InetSocket // in order of binding
 	next uint16                  // ephemeral port to try first
 }
 
 // inetSocket is a socket with ports: TCP or UDP.
-type inetSocket interface {
-	inetPart() *inet
+type InetSocket interface {
+	Inet() *Endpoint
 	// entry is what lists of sockets show.
-	entry() SocketEntry
+	Entry() SocketEntry
 }
 
 // newPorts returns a table in which no port is used.
-func newPorts(n *Node) *portTable {
+func NewPorts(n *Node) *Ports {
 	// Different from node to node, so that a port tells whose it is.
-	return &portTable{used: map[uint16][]inetSocket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
+	return &Ports{used: map[uint16][]InetSocket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
 }
 
 // on are the sockets that use a port, in order of binding.
-func (p *portTable) on(port uint16) []inetSocket { return p.used[port] }
+func (p *Ports) On(port uint16) []InetSocket { return p.used[port] }
 
 // free reports whether no socket uses a port.
-func (p *portTable) free(port uint16) bool { return len(p.used[port]) == 0 }
+func (p *Ports) Free(port uint16) bool { return len(p.used[port]) == 0 }
 
-func (p *portTable) add(port uint16, s inetSocket) {
+func (p *Ports) Add(port uint16, s InetSocket) {
 	p.used[port] = append(p.used[port], s)
 }
 
-func (p *portTable) addFirst(port uint16, s inetSocket) {
+func (p *Ports) AddFirst(port uint16, s InetSocket) {
 	p.used[port] = slices.Insert(p.used[port], 0, s)
 }
 
-func (p *portTable) remove(port uint16, s inetSocket) {
+func (p *Ports) Remove(port uint16, s InetSocket) {
 	list := p.used[port]
 	for i, x := range list {
 		if x == s {
@@ -135,7 +135,7 @@ func (p *portTable) remove(port uint16, s inetSocket) {
 }
 
 // ephemeral returns the next port that free accepts, or 0.
-func (p *portTable) ephemeral(free func(uint16) bool) uint16 {
+func (p *Ports) Ephemeral(free func(uint16) bool) uint16 {
 	for range lastEphemeral - firstEphemeral + 1 {
 		port := p.next
 		if p.next++; p.next > lastEphemeral {
@@ -150,9 +150,9 @@ func (p *portTable) ephemeral(free func(uint16) bool) uint16 {
 
 // locked reports whether bind(2) gave the port to a socket, or a listener
 // holds it: then no connecting socket gets it by itself.
-func (p *portTable) locked(port uint16) bool {
+func (p *Ports) Locked(port uint16) bool {
 	for _, s := range p.used[port] {
-		if i := s.inetPart(); i.bound.Port() == port {
+		if i := s.Inet(); i.Bound.Port() == port {
 			return true
 		}
 	}
@@ -160,46 +160,46 @@ func (p *portTable) locked(port uint16) bool {
 }
 
 // inet is what TCP and UDP sockets have in common.
-type inet struct {
+type Endpoint struct {
 	Sock
 	// bound is what bind(2) asked for; local is where the socket is now, remote
 	// its peer. Zero when there is none.
-	bound, local, remote netip.AddrPort
-	portLocked           bool // bind(2) chose the port: it outlives a connection
+	Bound, Local, Remote netip.AddrPort
+	PortLocked           bool // bind(2) chose the port: it outlives a connection
 }
 
-func (i *inet) inetPart() *inet { return i }
+func (i *Endpoint) Inet() *Endpoint { return i }
 
 // v6only reports whether a socket takes no IPv4.
-func (i *inet) v6only() bool {
+func (i *Endpoint) V6Only() bool {
 	return i.Domain == unix.AF_INET6 && i.Opt(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY) != 0
 }
 
 // overlaps reports whether two bound addresses catch the same packets.
-func (i *inet) overlaps(a netip.Addr, x *inet) bool {
-	return i.catches(a, x.local.Addr()) || x.catches(x.local.Addr(), a) || a == x.local.Addr()
+func (i *Endpoint) Overlaps(a netip.Addr, x *Endpoint) bool {
+	return i.Catches(a, x.Local.Addr()) || x.Catches(x.Local.Addr(), a) || a == x.Local.Addr()
 }
 
 // catches reports whether a packet for dst reaches socket i when bound to a.
-func (i *inet) catches(a, dst netip.Addr) bool {
+func (i *Endpoint) Catches(a, dst netip.Addr) bool {
 	switch {
 	case a == dst:
 		return true
 	case a == netip.IPv4Unspecified():
 		return dst.Is4()
 	case a == netip.IPv6Unspecified():
-		return dst.Is6() || !i.v6only()
+		return dst.Is6() || !i.V6Only()
 	}
 	return false
 }
 
 // score says how closely a bound socket fits the destination; 0 not at all.
-func (i *inet) score(dst netip.Addr) int {
-	a := i.local.Addr()
+func (i *Endpoint) Score(dst netip.Addr) int {
+	a := i.Local.Addr()
 	switch {
 	case a == dst:
 		return 3
-	case !i.catches(a, dst):
+	case !i.Catches(a, dst):
 		return 0
 	case a.Is4() == dst.Is4():
 		return 2
@@ -208,35 +208,35 @@ func (i *inet) score(dst netip.Addr) int {
 }
 
 // bindAddr checks the address of bind(2) and returns it.
-func (i *inet) bindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
-	minLen := sizeofInet4
+func (i *Endpoint) BindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
+	minLen := SizeofInet4
 	if i.Domain == unix.AF_INET6 {
-		minLen = minInet6
+		minLen = MinInet6
 	}
 	if len(b) < minLen {
 		return netip.AddrPort{}, unix.EINVAL
 	}
-	if sockaddrFamily(b) == unix.AF_UNSPEC && i.Domain == unix.AF_INET && [4]byte(b[4:8]) == [4]byte{} {
+	if SockaddrFamily(b) == unix.AF_UNSPEC && i.Domain == unix.AF_INET && [4]byte(b[4:8]) == [4]byte{} {
 		b[0] = unix.AF_INET // long accepted for the wildcard (ip(7))
 	}
-	if sockaddrFamily(b) != i.Domain {
+	if SockaddrFamily(b) != i.Domain {
 		return netip.AddrPort{}, unix.EAFNOSUPPORT
 	}
-	a, e := inetAddr(b)
+	a, e := InetAddr(b)
 	if e != 0 {
 		return a, e
 	}
-	if i.v6only() && a.Addr().Is4() {
+	if i.V6Only() && a.Addr().Is4() {
 		return a, unix.EINVAL
 	}
-	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != broadcast &&
-		!i.Node.isOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
+	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != Broadcast &&
+		!i.Node.IsOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
 	switch {
 	case foreign && i.Domain == unix.AF_INET:
 		return a, unix.EADDRNOTAVAIL
 	case a.Port() != 0 && a.Port() < 1024 && !t.Proc.Capable(unix.CAP_NET_BIND_SERVICE):
 		return a, unix.EACCES
-	case i.hasPort:
+	case i.HasPort:
 		return a, unix.EINVAL
 	case foreign: // IPv6 asks this last
 		return a, unix.EADDRNOTAVAIL
@@ -245,24 +245,24 @@ func (i *inet) bindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
 }
 
 // nowBound closes a socket to IPv4 that was bound to an address of IPv6.
-func (i *inet) nowBound() {
-	if a := i.bound.Addr(); a.Is6() && !a.IsUnspecified() {
+func (i *Endpoint) NowBound() {
+	if a := i.Bound.Addr(); a.Is6() && !a.IsUnspecified() {
 		i.SetOpt(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
 }
 
 // target checks the destination of connect(2) or sendto(2). The wildcard means
 // this host.
-func (i *inet) target(b []byte) (netip.AddrPort, Errno) {
-	a, e := inetAddr(b)
+func (i *Endpoint) Target(b []byte) (netip.AddrPort, Errno) {
+	a, e := InetAddr(b)
 	if e != 0 {
 		return a, e
 	}
 	switch {
-	case i.v6only() && a.Addr().Is4():
+	case i.V6Only() && a.Addr().Is4():
 		return a, unix.ENETUNREACH
 	case a.Addr() == netip.IPv4Unspecified():
-		a = netip.AddrPortFrom(loopback4, a.Port())
+		a = netip.AddrPortFrom(Loopback4, a.Port())
 	case a.Addr() == netip.IPv6Unspecified():
 		a = netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
 	}
@@ -271,39 +271,39 @@ func (i *inet) target(b []byte) (netip.AddrPort, Errno) {
 
 // reachable says whether there is a way from the socket to dst, and the source
 // address to use: src unless that is the wildcard.
-func (i *inet) reachable(t *Thread, src, dst netip.Addr) (netip.Addr, Errno) {
+func (i *Endpoint) Reachable(t *Thread, src, dst netip.Addr) (netip.Addr, Errno) {
 	n := i.Node
-	if !n.isOwn(dst) {
-		if _, ok := n.owner(dst); !ok {
+	if !n.IsOwn(dst) {
+		if _, ok := n.Owner(dst); !ok {
 			n.Refuse(t, "connect to an unknown address", dst.String(), true)
 			return netip.Addr{}, unix.ENETUNREACH
 		}
 	}
 	if !src.IsValid() || src.IsUnspecified() {
-		src = n.sourceFor(dst)
+		src = n.SourceFor(dst)
 	}
 	if i.Domain == unix.AF_INET6 && src.IsValid() && src.Is4() && dst.Is6() {
 		return src, unix.EAFNOSUPPORT
 	}
-	if !src.IsValid() || src.Is4() != dst.Is4() || src.IsLoopback() && !n.isOwn(dst) {
+	if !src.IsValid() || src.Is4() != dst.Is4() || src.IsLoopback() && !n.IsOwn(dst) {
 		return src, unix.EINVAL
 	}
 	return src, 0
 }
 
 // LocalAddr is getsockname(2).
-func (i *inet) LocalAddr() []byte {
-	a := i.local
+func (i *Endpoint) LocalAddr() []byte {
+	a := i.Local
 	if !a.Addr().IsValid() {
-		a = netip.AddrPortFrom(unspecified(i.Domain), a.Port())
+		a = netip.AddrPortFrom(Unspecified(i.Domain), a.Port())
 	}
-	return inetSockaddr(i.Domain, a)
+	return InetSockaddr(i.Domain, a)
 }
 
 // GetOption and SetOption are for the options of IP that are not one integer.
-func (i *inet) GetOption(level, name int) ([]byte, Errno) { return nil, unix.ENOPROTOOPT }
+func (i *Endpoint) GetOption(level, name int) ([]byte, Errno) { return nil, unix.ENOPROTOOPT }
 
-func (i *inet) SetOption(level, name int, v []byte) Errno {
+func (i *Endpoint) SetOption(level, name int, v []byte) Errno {
 	switch {
 	case level == unix.IPPROTO_IP && (name == unix.IP_ADD_MEMBERSHIP || name == unix.IP_DROP_MEMBERSHIP ||
 		name == unix.IP_MULTICAST_IF),

@@ -9,24 +9,24 @@ import (
 
 // Sizes of the socket addresses that Linux takes and gives.
 const (
-	sizeofInet4 = 16
+	SizeofInet4 = 16
 	sizeofInet6 = 28
-	minInet6    = 24 // RFC 2133, without the scope
+	MinInet6    = 24 // RFC 2133, without the scope
 )
 
 // inetAddr reads a sockaddr_in or sockaddr_in6 by its own family. IPv4-mapped
 // addresses come out as IPv4: inside the kernel an address has one form.
-func inetAddr(b []byte) (netip.AddrPort, Errno) {
+func InetAddr(b []byte) (netip.AddrPort, Errno) {
 	switch {
 	case len(b) < 2:
 		return netip.AddrPort{}, unix.EINVAL
-	case sockaddrFamily(b) == unix.AF_INET:
-		if len(b) < sizeofInet4 {
+	case SockaddrFamily(b) == unix.AF_INET:
+		if len(b) < SizeofInet4 {
 			return netip.AddrPort{}, unix.EINVAL
 		}
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:8])), binary.BigEndian.Uint16(b[2:])), 0
-	case sockaddrFamily(b) == unix.AF_INET6:
-		if len(b) < minInet6 {
+	case SockaddrFamily(b) == unix.AF_INET6:
+		if len(b) < MinInet6 {
 			return netip.AddrPort{}, unix.EINVAL
 		}
 		return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:24])).Unmap(), binary.BigEndian.Uint16(b[2:])), 0
@@ -35,7 +35,7 @@ func inetAddr(b []byte) (netip.AddrPort, Errno) {
 }
 
 // sockaddrFamily is the family of a sockaddr, AF_UNSPEC when it is too short.
-func sockaddrFamily(b []byte) int {
+func SockaddrFamily(b []byte) int {
 	if len(b) < 2 {
 		return unix.AF_UNSPEC
 	}
@@ -43,9 +43,9 @@ func sockaddrFamily(b []byte) int {
 }
 
 // inetSockaddr is a as a socket of the given family shows it.
-func inetSockaddr(family int, a netip.AddrPort) []byte {
+func InetSockaddr(family int, a netip.AddrPort) []byte {
 	if family == unix.AF_INET {
-		b := make([]byte, sizeofInet4)
+		b := make([]byte, SizeofInet4)
 		binary.LittleEndian.PutUint16(b, unix.AF_INET)
 		binary.BigEndian.PutUint16(b[2:], a.Port())
 		if a.Addr().Is4() {
@@ -65,7 +65,7 @@ func inetSockaddr(family int, a netip.AddrPort) []byte {
 }
 
 // unspecified is the wildcard address of a family.
-func unspecified(family int) netip.Addr {
+func Unspecified(family int) netip.Addr {
 	if family == unix.AF_INET {
 		return netip.IPv4Unspecified()
 	}
@@ -74,12 +74,12 @@ func unspecified(family int) netip.Addr {
 
 // Addresses of loopback and of a host file's usual limited broadcast.
 var (
-	loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	Loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	Broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 )
 
 // isOwn reports whether a packet to a stays inside the node.
-func (n *Node) isOwn(a netip.Addr) bool {
+func (n *Node) IsOwn(a netip.Addr) bool {
 	if a.IsLoopback() {
 		return true
 	}
@@ -92,7 +92,7 @@ func (n *Node) isOwn(a netip.Addr) bool {
 }
 
 // owner returns the node that has address a; false when none has.
-func (n *Node) owner(a netip.Addr) (int, bool) {
+func (n *Node) Owner(a netip.Addr) (int, bool) {
 	for i, h := range n.Hosts {
 		for _, x := range h.Addrs {
 			if x == a {
@@ -104,11 +104,11 @@ func (n *Node) owner(a netip.Addr) (int, bool) {
 }
 
 // sourceFor returns the address from which the node sends to dst.
-func (n *Node) sourceFor(dst netip.Addr) netip.Addr {
+func (n *Node) SourceFor(dst netip.Addr) netip.Addr {
 	switch {
 	case dst.Is4() && dst.IsLoopback():
-		return loopback4
-	case n.isOwn(dst):
+		return Loopback4
+	case n.IsOwn(dst):
 		return dst
 	}
 	for _, a := range n.Addrs {
@@ -120,8 +120,8 @@ func (n *Node) sourceFor(dst netip.Addr) netip.Addr {
 }
 
 // isBroadcast reports whether a reaches everybody. All nodes' networks are /24.
-func (n *Node) isBroadcast(a netip.Addr) bool {
-	if a == broadcast {
+func (n *Node) IsBroadcast(a netip.Addr) bool {
+	if a == Broadcast {
 		return true
 	}
 	if !a.Is4() || a.As4()[3] != 255 {

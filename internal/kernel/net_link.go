@@ -14,35 +14,35 @@ const (
 )
 
 // link is a network interface.
-type link struct {
-	index int
-	name  string
-	kind  uint16 // ARPHRD_*
-	flags uint32 // IFF_*
-	mtu   int
-	mac   [6]byte
-	addrs []netip.Prefix
+type Link struct {
+	Index int
+	Name  string
+	Kind  uint16 // ARPHRD_*
+	Flags uint32 // IFF_*
+	MTU   int
+	MAC   [6]byte
+	Addrs []netip.Prefix
 }
 
 // links are the node's interfaces by ascending index.
-func (n *Node) links() []link {
+func (n *Node) Links() []Link {
 	const up = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
-	lo := link{index: indexLo, name: "lo", kind: unix.ARPHRD_LOOPBACK, flags: up | unix.IFF_LOOPBACK, mtu: 65536,
-		addrs: []netip.Prefix{netip.PrefixFrom(loopback4, 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}}
-	eth := link{index: indexEth0, name: "eth0", kind: unix.ARPHRD_ETHER, flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
-		mtu: 1500, mac: EthernetAddr(n.ID)}
+	lo := Link{Index: indexLo, Name: "lo", Kind: unix.ARPHRD_LOOPBACK, Flags: up | unix.IFF_LOOPBACK, MTU: 65536,
+		Addrs: []netip.Prefix{netip.PrefixFrom(Loopback4, 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}}
+	eth := Link{Index: indexEth0, Name: "eth0", Kind: unix.ARPHRD_ETHER, Flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
+		MTU: 1500, MAC: EthernetAddr(n.ID)}
 	for _, a := range n.Addrs {
 		bits := 64
 		if a.Is4() {
 			bits = 24
 		}
-		eth.addrs = append(eth.addrs, netip.PrefixFrom(a, bits))
+		eth.Addrs = append(eth.Addrs, netip.PrefixFrom(a, bits))
 	}
-	return []link{lo, eth}
+	return []Link{lo, eth}
 }
 
 // interfaceOf is the index of the interface that has address a.
-func (n *Node) interfaceOf(a netip.Addr) int {
+func (n *Node) InterfaceOf(a netip.Addr) int {
 	if a.IsLoopback() {
 		return indexLo
 	}
@@ -50,7 +50,7 @@ func (n *Node) interfaceOf(a netip.Addr) int {
 }
 
 // broadcastOf is the address of everybody in an IPv4 network.
-func broadcastOf(p netip.Prefix) netip.Addr {
+func BroadcastOf(p netip.Prefix) netip.Addr {
 	a := p.Addr().As4()
 	host := uint32(1)<<(32-p.Bits()) - 1
 	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])|host)
@@ -58,12 +58,12 @@ func broadcastOf(p netip.Prefix) netip.Addr {
 }
 
 // maskOf is the network mask of an IPv4 prefix.
-func maskOf(p netip.Prefix) netip.Addr {
+func MaskOf(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, ^uint32(0)<<(32-p.Bits()))))
 }
 
 // intBytes is a C int as memory has it.
-func intBytes(v int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
+func CInt(v int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
 
 const (
 	sizeofIfreq = 40
@@ -91,7 +91,7 @@ func (s *Sock) interfaceQuestion(t *Thread, cmd, arg uint64) Errno {
 	if e := t.M.ReadMem(arg, req); e != 0 {
 		return e
 	}
-	l, ok := findLink(s.Node.links(), cmd, req)
+	l, ok := findLink(s.Node.Links(), cmd, req)
 	if !ok {
 		return unix.ENODEV
 	}
@@ -100,55 +100,55 @@ func (s *Sock) interfaceQuestion(t *Thread, cmd, arg uint64) Errno {
 	switch cmd {
 	case unix.SIOCGIFNAME:
 		clear(req[:ifNameSize])
-		copy(req, l.name)
-		binary.LittleEndian.PutUint32(out, uint32(l.index))
+		copy(req, l.Name)
+		binary.LittleEndian.PutUint32(out, uint32(l.Index))
 	case unix.SIOCGIFFLAGS:
-		binary.LittleEndian.PutUint16(out, uint16(l.flags))
+		binary.LittleEndian.PutUint16(out, uint16(l.Flags))
 	case unix.SIOCGIFINDEX:
-		binary.LittleEndian.PutUint32(out, uint32(l.index))
+		binary.LittleEndian.PutUint32(out, uint32(l.Index))
 	case unix.SIOCGIFMTU:
-		binary.LittleEndian.PutUint32(out, uint32(l.mtu))
+		binary.LittleEndian.PutUint32(out, uint32(l.MTU))
 	case unix.SIOCGIFTXQLEN:
 		binary.LittleEndian.PutUint32(out, 1000)
 	case unix.SIOCGIFHWADDR:
-		binary.LittleEndian.PutUint16(out, l.kind)
-		copy(out[2:], l.mac[:])
+		binary.LittleEndian.PutUint16(out, l.Kind)
+		copy(out[2:], l.MAC[:])
 	case unix.SIOCGIFADDR, unix.SIOCGIFDSTADDR, unix.SIOCGIFBRDADDR, unix.SIOCGIFNETMASK:
 		a, ok := l.addressFor(cmd)
 		if !ok {
 			return unix.EADDRNOTAVAIL
 		}
-		copy(out, inetSockaddr(unix.AF_INET, netip.AddrPortFrom(a, 0)))
+		copy(out, InetSockaddr(unix.AF_INET, netip.AddrPortFrom(a, 0)))
 	}
 	return t.M.WriteMem(arg, req)
 }
 
 // findLink finds the interface that the request means, by index or by name.
-func findLink(links []link, cmd uint64, req []byte) (link, bool) {
+func findLink(links []Link, cmd uint64, req []byte) (Link, bool) {
 	name := string(req[:ifNameSize])
 	for _, l := range links {
 		if cmd == unix.SIOCGIFNAME {
-			if int(binary.LittleEndian.Uint32(req[ifNameSize:])) == l.index {
+			if int(binary.LittleEndian.Uint32(req[ifNameSize:])) == l.Index {
 				return l, true
 			}
-		} else if len(name) > len(l.name) && name[:len(l.name)] == l.name && name[len(l.name)] == 0 {
+		} else if len(name) > len(l.Name) && name[:len(l.Name)] == l.Name && name[len(l.Name)] == 0 {
 			return l, true
 		}
 	}
-	return link{}, false
+	return Link{}, false
 }
 
 // addressFor is the IPv4 address that an ioctl asks for.
-func (l link) addressFor(cmd uint64) (netip.Addr, bool) {
-	for _, p := range l.addrs {
+func (l Link) addressFor(cmd uint64) (netip.Addr, bool) {
+	for _, p := range l.Addrs {
 		switch {
 		case !p.Addr().Is4():
 		case cmd == unix.SIOCGIFNETMASK:
-			return maskOf(p), true
-		case cmd == unix.SIOCGIFBRDADDR && l.flags&unix.IFF_LOOPBACK != 0:
+			return MaskOf(p), true
+		case cmd == unix.SIOCGIFBRDADDR && l.Flags&unix.IFF_LOOPBACK != 0:
 			return netip.IPv4Unspecified(), true
 		case cmd == unix.SIOCGIFBRDADDR:
-			return broadcastOf(p), true
+			return BroadcastOf(p), true
 		default:
 			return p.Addr(), true
 		}
@@ -164,12 +164,12 @@ func (s *Sock) interfaceList(t *Thread, arg uint64) Errno {
 		return e
 	}
 	var list []byte
-	for _, l := range s.Node.links() {
-		for _, p := range l.addrs {
+	for _, l := range s.Node.Links() {
+		for _, p := range l.Addrs {
 			if p.Addr().Is4() {
 				req := make([]byte, sizeofIfreq)
-				copy(req, l.name)
-				copy(req[ifNameSize:], inetSockaddr(unix.AF_INET, netip.AddrPortFrom(p.Addr(), 0)))
+				copy(req, l.Name)
+				copy(req[ifNameSize:], InetSockaddr(unix.AF_INET, netip.AddrPortFrom(p.Addr(), 0)))
 				list = append(list, req...)
 			}
 		}

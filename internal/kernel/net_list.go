@@ -17,12 +17,12 @@ type SocketEntry struct {
 	ID                          uint64 // also then
 	Shut                        uint8  // what of it was shut down: shutRead, shutWrite
 	V6Only                      bool
-	hidden                      bool
+	Hidden                      bool
 }
 
 // entries lists the sockets of a family that have a port, by their ports and then in the order of
 // binding. Linux's order is that of its hash table.
-func (p *portTable) entries(family int) []SocketEntry {
+func (p *Ports) Entries(family int) []SocketEntry {
 	var list []SocketEntry
 	var ports []uint16
 	for port := range p.used {
@@ -31,7 +31,7 @@ func (p *portTable) entries(family int) []SocketEntry {
 	slices.Sort(ports)
 	for _, port := range ports {
 		for _, x := range p.used[port] {
-			if e := x.entry(); x.inetPart().Domain == family && !e.hidden {
+			if e := x.Entry(); x.Inet().Domain == family && !e.Hidden {
 				list = append(list, e)
 			}
 		}
@@ -40,6 +40,6 @@ func (p *portTable) entries(family int) []SocketEntry {
 }
 
 // newEntry is what a socket's addresses say.
-func (i *inet) newEntry(s tcpState) SocketEntry {
-	return SocketEntry{Local: i.local, Remote: i.remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID, V6Only: i.v6only()}
+func (i *Endpoint) NewEntry(s State) SocketEntry {
+	return SocketEntry{Local: i.Local, Remote: i.Remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID, V6Only: i.V6Only()}
 }

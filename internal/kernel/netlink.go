@@ -31,7 +31,7 @@ var netlinks = NewSlot[*Node, map[uint32]*Netlink]()
 
 // NewNetlink returns a fresh socket of NETLINK_ROUTE or NETLINK_SOCK_DIAG.
 func (n *Node) NewNetlink(typ, protocol int) *Netlink {
-	return &Netlink{Sock: newSock(n, unix.AF_NETLINK, typ, protocol)}
+	return &Netlink{Sock: NewSock(n, unix.AF_NETLINK, typ, protocol)}
 }
 
 // Ready implements File.
@@ -40,7 +40,7 @@ func (s *Netlink) Ready() Events {
 	if len(s.queue) > 0 {
 		ev |= In | RdNorm
 	}
-	if s.err != 0 {
+	if s.Err != 0 {
 		ev |= Err
 	}
 	return ev
@@ -51,7 +51,7 @@ func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
 	switch {
 	case len(addr) < sizeofSockaddrNl:
 		return unix.EINVAL
-	case sockaddrFamily(addr) != unix.AF_NETLINK:
+	case SockaddrFamily(addr) != unix.AF_NETLINK:
 		return unix.EINVAL
 	}
 	port := binary.LittleEndian.Uint32(addr[4:])
@@ -99,11 +99,11 @@ func (s *Netlink) Connect(t *Thread, addr []byte) Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if sockaddrFamily(addr) == unix.AF_UNSPEC {
+	if SockaddrFamily(addr) == unix.AF_UNSPEC {
 		s.peer = 0
 		return 0
 	}
-	if sockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
+	if SockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
 		return unix.EINVAL
 	}
 	if s.port == 0 {
@@ -117,7 +117,7 @@ func (s *Netlink) Connect(t *Thread, addr []byte) Errno {
 func (s *Netlink) Send(t *Thread, m *OutMsg) (int, Errno) {
 	to := s.peer
 	if m.To != nil {
-		if len(m.To) < sizeofSockaddrNl || sockaddrFamily(m.To) != unix.AF_NETLINK {
+		if len(m.To) < sizeofSockaddrNl || SockaddrFamily(m.To) != unix.AF_NETLINK {
 			return 0, unix.EINVAL
 		}
 		to = binary.LittleEndian.Uint32(m.To[4:])
@@ -178,7 +178,7 @@ func (s *Netlink) request(t *Thread, b []byte) {
 // single answers a request that is no dump.
 func (s *Netlink) single(t *Thread, typ uint16, b []byte) {
 	if typ == unix.RTM_GETLINK && len(b) >= sizeofNlHdr+unix.SizeofIfInfomsg {
-		want := func(l link) bool { return l.matches(b[sizeofNlHdr:]) }
+		want := func(l Link) bool { return l.matches(b[sizeofNlHdr:]) }
 		parts := s.Node.linkMessages(want)
 		if len(parts) == 0 {
 			s.acknowledge(b, unix.ENODEV)
@@ -195,9 +195,9 @@ func (s *Netlink) single(t *Thread, typ uint16, b []byte) {
 }
 
 // matches reports whether an RTM_GETLINK body asks for l, by index or by name.
-func (l link) matches(body []byte) bool {
+func (l Link) matches(body []byte) bool {
 	if i := int(int32(binary.LittleEndian.Uint32(body[4:]))); i > 0 {
-		return i == l.index
+		return i == l.Index
 	}
 	for b := body[unix.SizeofIfInfomsg:]; len(b) >= 4; {
 		n := int(binary.LittleEndian.Uint16(b))
@@ -205,7 +205,7 @@ func (l link) matches(body []byte) bool {
 			return false
 		}
 		if binary.LittleEndian.Uint16(b[2:]) == unix.IFLA_IFNAME {
-			return string(b[4:n]) == l.name+"\x00" || string(b[4:n]) == l.name
+			return string(b[4:n]) == l.Name+"\x00" || string(b[4:n]) == l.Name
 		}
 		b = b[min(len(b), nlAlign(n)):]
 	}
@@ -227,12 +227,12 @@ func (s *Netlink) dump(req []byte, parts [][]byte) {
 	if len(d) > 0 {
 		s.Push(d)
 	}
-	s.Push(s.header(req, nlMessage(unix.NLMSG_DONE, intBytes(0)), unix.NLM_F_MULTI))
+	s.Push(s.header(req, nlMessage(unix.NLMSG_DONE, CInt(0)), unix.NLM_F_MULTI))
 }
 
 // acknowledge queues NLMSG_ERROR.
 func (s *Netlink) acknowledge(req []byte, e Errno) {
-	body := intBytes(-int(e))
+	body := CInt(-int(e))
 	if e == 0 {
 		body = append(body, req[:sizeofNlHdr]...)
 	} else {
@@ -244,7 +244,7 @@ func (s *Netlink) acknowledge(req []byte, e Errno) {
 // Push queues a datagram.
 func (s *Netlink) Push(d []byte) {
 	s.queue = append(s.queue, d)
-	s.changed.Notify(In | RdNorm)
+	s.Waiters.Notify(In | RdNorm)
 }
 
 // nlMessage is a message with a header that lacks flags, sequence and port.
@@ -276,28 +276,28 @@ func attr(b []byte, typ uint16, value []byte) []byte {
 }
 
 // linkMessages are RTM_NEWLINK messages for the interfaces that want picks.
-func (n *Node) linkMessages(want func(link) bool) [][]byte {
+func (n *Node) linkMessages(want func(Link) bool) [][]byte {
 	var out [][]byte
-	for _, l := range n.links() {
+	for _, l := range n.Links() {
 		if want != nil && !want(l) {
 			continue
 		}
 		b := make([]byte, unix.SizeofIfInfomsg)
-		binary.LittleEndian.PutUint16(b[2:], l.kind)
-		binary.LittleEndian.PutUint32(b[4:], uint32(l.index))
-		binary.LittleEndian.PutUint32(b[8:], l.flags)
+		binary.LittleEndian.PutUint16(b[2:], l.Kind)
+		binary.LittleEndian.PutUint32(b[4:], uint32(l.Index))
+		binary.LittleEndian.PutUint32(b[8:], l.Flags)
 		all := [6]byte{255, 255, 255, 255, 255, 255}
 		qdisc, state := "fq_codel\x00", byte(linkOperationalUp)
-		if l.flags&unix.IFF_LOOPBACK != 0 {
+		if l.Flags&unix.IFF_LOOPBACK != 0 {
 			all, qdisc, state = [6]byte{}, "noqueue\x00", 0
 		}
-		b = attr(b, unix.IFLA_IFNAME, []byte(l.name+"\x00"))
-		b = attr(b, unix.IFLA_TXQLEN, intBytes(1000))
+		b = attr(b, unix.IFLA_IFNAME, []byte(l.Name+"\x00"))
+		b = attr(b, unix.IFLA_TXQLEN, CInt(1000))
 		b = attr(b, unix.IFLA_OPERSTATE, []byte{state})
 		b = attr(b, unix.IFLA_LINKMODE, []byte{0})
-		b = attr(b, unix.IFLA_MTU, intBytes(l.mtu))
+		b = attr(b, unix.IFLA_MTU, CInt(l.MTU))
 		b = attr(b, unix.IFLA_QDISC, []byte(qdisc))
-		b = attr(b, unix.IFLA_ADDRESS, l.mac[:])
+		b = attr(b, unix.IFLA_ADDRESS, l.MAC[:])
 		b = attr(b, unix.IFLA_BROADCAST, all[:])
 		out = append(out, nlMessage(unix.RTM_NEWLINK, b))
 	}
@@ -315,8 +315,8 @@ func familyOf(a netip.Addr) int {
 // addrMessages are RTM_NEWADDR messages for the addresses of a family.
 func (n *Node) addrMessages(family int) [][]byte {
 	var v4, v6 [][]byte
-	for _, l := range n.links() {
-		for _, p := range l.addrs {
+	for _, l := range n.Links() {
+		for _, p := range l.Addrs {
 			m := nlMessage(unix.RTM_NEWADDR, addrBody(l, p))
 			if p.Addr().Is4() {
 				v4 = append(v4, m)
@@ -341,24 +341,24 @@ func ofFamily(family int, v4, v6 [][]byte) [][]byte {
 	return nil
 }
 
-func addrBody(l link, p netip.Prefix) []byte {
+func addrBody(l Link, p netip.Prefix) []byte {
 	scope := byte(unix.RT_SCOPE_UNIVERSE)
-	if l.flags&unix.IFF_LOOPBACK != 0 {
+	if l.Flags&unix.IFF_LOOPBACK != 0 {
 		scope = unix.RT_SCOPE_HOST
 	}
 	b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), unix.IFA_F_PERMANENT, scope}
-	b = append(b, intBytes(l.index)...)
+	b = append(b, CInt(l.Index)...)
 	ip := p.Addr().AsSlice()
 	b = attr(b, unix.IFA_ADDRESS, ip)
 	if p.Addr().Is4() {
 		b = attr(b, unix.IFA_LOCAL, ip)
-		if l.flags&unix.IFF_BROADCAST != 0 {
-			b = attr(b, unix.IFA_BROADCAST, broadcastOf(p).AsSlice())
+		if l.Flags&unix.IFF_BROADCAST != 0 {
+			b = attr(b, unix.IFA_BROADCAST, BroadcastOf(p).AsSlice())
 		}
-		b = attr(b, unix.IFA_LABEL, []byte(l.name+"\x00"))
+		b = attr(b, unix.IFA_LABEL, []byte(l.Name+"\x00"))
 	}
-	b = attr(b, unix.IFA_FLAGS, intBytes(unix.IFA_F_PERMANENT))
-	always := append(append(intBytes(-1), intBytes(-1)...), make([]byte, 8)...)
+	b = attr(b, unix.IFA_FLAGS, CInt(unix.IFA_F_PERMANENT))
+	always := append(append(CInt(-1), CInt(-1)...), make([]byte, 8)...)
 	return attr(b, unix.IFA_CACHEINFO, always)
 }
 
@@ -366,19 +366,19 @@ func addrBody(l link, p netip.Prefix) []byte {
 // is no default route, for there is nothing beyond the nodes.
 func (n *Node) routeMessages(family int) [][]byte {
 	var v4, v6 [][]byte
-	for _, l := range n.links() {
-		for _, p := range l.addrs {
-			if l.flags&unix.IFF_LOOPBACK != 0 && p.Addr().Is4() {
+	for _, l := range n.Links() {
+		for _, p := range l.Addrs {
+			if l.Flags&unix.IFF_LOOPBACK != 0 && p.Addr().Is4() {
 				continue
 			}
 			b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), 0, 0, unix.RT_TABLE_MAIN, unix.RTPROT_KERNEL,
 				unix.RT_SCOPE_LINK, unix.RTN_UNICAST, 0, 0, 0, 0}
-			b = attr(b, unix.RTA_TABLE, intBytes(unix.RT_TABLE_MAIN))
+			b = attr(b, unix.RTA_TABLE, CInt(unix.RT_TABLE_MAIN))
 			b = attr(b, unix.RTA_DST, p.Masked().Addr().AsSlice())
 			if p.Addr().Is4() {
 				b = attr(b, unix.RTA_PREFSRC, p.Addr().AsSlice())
 			}
-			m := nlMessage(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, intBytes(l.index)))
+			m := nlMessage(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, CInt(l.Index)))
 			if p.Addr().Is4() {
 				v4 = append(v4, m)
 			} else {

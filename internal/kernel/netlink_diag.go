@@ -69,7 +69,7 @@ func inetDiag(sockets []SocketEntry, family int, states uint32) [][]byte {
 		if states>>e.State&1 == 0 {
 			continue
 		}
-		listening := e.State == uint8(tcpListening)
+		listening := e.State == uint8(Listening)
 		wait := e.Sending
 		if listening {
 			wait = e.Backlog
@@ -85,7 +85,7 @@ func inetDiag(sockets []SocketEntry, family int, states uint32) [][]byte {
 			b = le.AppendUint32(b, uint32(v))
 		}
 		b = attr(b, inetDiagShutdown, []byte{e.Shut})
-		if family == unix.AF_INET6 && (listening || e.State == uint8(tcpClosed)) {
+		if family == unix.AF_INET6 && (listening || e.State == uint8(Closed)) {
 			only := byte(0)
 			if e.V6Only {
 				only = 1
@@ -117,12 +117,12 @@ func diagAddr(a netip.AddrPort, family int) []byte {
 func unixDiag(sockets []UnixEntry, states, show uint32) [][]byte {
 	var parts [][]byte
 	for _, u := range sockets {
-		state := tcpClosed
+		state := Closed
 		switch {
 		case u.Listening:
-			state = tcpListening
+			state = Listening
 		case u.Connected:
-			state = tcpEstablished
+			state = Established
 		}
 		if states>>state&1 == 0 {
 			continue

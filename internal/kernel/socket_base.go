@@ -93,8 +93,8 @@ const MaxBacklog = 4096
 
 // Bits of sk_shutdown.
 const (
-	shutRead  = 1
-	shutWrite = 2
+	ShutRead  = 1
+	ShutWrite = 2
 )
 
 // Sock is what the sockets of all families have in common.
@@ -112,16 +112,16 @@ type Sock struct {
 	Linger   int
 	LingerOn bool
 
-	err     Errno // SO_ERROR
-	changed Queue
+	Err     Errno // SO_ERROR
+	Waiters Queue
 	opts    map[optKey]int32
 	others  map[optKey][]byte // options without effect
-	hasPort bool              // of TCP and UDP: stands in the port table under local's port
+	HasPort bool              // of TCP and UDP: stands in the port table under local's port
 }
 
 type optKey struct{ level, name int }
 
-func newSock(n *Node, domain, typ, proto int) Sock {
+func NewSock(n *Node, domain, typ, proto int) Sock {
 	opts := map[optKey]int32{}
 	if domain == unix.AF_INET6 {
 		opts[optKey{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}] = 0 // set only for IPv4's own
@@ -134,7 +134,7 @@ func newSock(n *Node, domain, typ, proto int) Sock {
 func (s *Sock) Base() *Sock { return s }
 
 // Changed implements File.
-func (s *Sock) Changed() *Queue { return &s.changed }
+func (s *Sock) Changed() *Queue { return &s.Waiters }
 
 // Describe implements Describer.
 func (s *Sock) Describe() string { return "socket:[" + strconv.FormatUint(s.ID, 10) + "]" }
@@ -150,7 +150,7 @@ func (s *Sock) Timeouts() (read, write ariadne.Time) { return s.RecvTimeout, s.S
 
 // TakeError returns the pending error and forgets it, as SO_ERROR does.
 func (s *Sock) TakeError() Errno {
-	e := s.err
-	s.err = 0
+	e := s.Err
+	s.Err = 0
 	return e
 }

@@ -34,7 +34,7 @@ type optSpec struct {
 }
 
 // udpCork is UDP_CORK.
-const udpCork = 1
+const UDPCork = 1
 
 const (
 	minSendBuffer = 4608
@@ -67,7 +67,7 @@ var intOptions = map[optKey]optSpec{
 	{unix.SOL_SOCKET, unix.SO_RCVBUF}:               {kind: optBuffer, dflt: defaultBuffer},
 	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:             {kind: optInt, dflt: 1, fit: fitLowWater},
 	{unix.SOL_SOCKET, unix.SO_SNDLOWAT}:             {kind: optReadOnly, dflt: 1},
-	{unix.IPPROTO_UDP, udpCork}:                     {kind: optBool, udp: true},
+	{unix.IPPROTO_UDP, UDPCork}:                     {kind: optBool, udp: true},
 	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:            {kind: optBool, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_CORK}:               {kind: optBool, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_QUICKACK}:           {kind: optBool, dflt: 1, tcp: true},
@@ -279,7 +279,7 @@ func fitDeferAccept(_ *Sock, v int) (int, Errno) {
 
 // fitV6Only: a socket cannot change what it is bound to.
 func fitV6Only(s *Sock, v int) (int, Errno) {
-	if s.hasPort {
+	if s.HasPort {
 		return 0, unix.EINVAL
 	}
 	return v, 0
@@ -296,7 +296,7 @@ func (s *Sock) KeptOption(level, name int) ([]byte, bool) {
 }
 
 // inherit takes over the options of a listener, as an accepted socket does.
-func (s *Sock) inherit(from *Sock) {
+func (s *Sock) Inherit(from *Sock) {
 	s.opts, s.others = maps.Clone(from.opts), maps.Clone(from.others)
 	s.RecvTimeout, s.SendTimeout = from.RecvTimeout, from.SendTimeout
 	s.Linger, s.LingerOn, s.UID = from.Linger, from.LingerOn, from.UID

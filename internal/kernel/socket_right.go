@@ -3,7 +3,7 @@ package kernel
 import "slices"
 
 // carry takes a reference to a file that t sends to another process.
-func (t *Thread) carry(r Right) Right {
+func (t *Thread) Carry(r Right) Right {
 	r.File.Hold()
 	r.Host = nil
 	if _, ok := r.File.File.(*HostFile); ok {

@@ -23,9 +23,9 @@ const (
 
 // tcpStack is TCP on a node.
 type tcpStack struct {
-	ports *portTable
-	conns map[connKey]*TCP // connected, connecting and TIME_WAIT
-	dirty []*TCP           // with something to send at the end of the step, oldest first
+	ports *Ports
+	conns map[Pair]*TCP // connected, connecting and TIME_WAIT
+	dirty []*TCP        // with something to send at the end of the step, oldest first
 	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
@@ -37,7 +37,7 @@ var tcpStacks = NewSlot[*Node, tcpStack]()
 func tcpOf(n *Node) *tcpStack {
 	s := tcpStacks.Of(n)
 	if s.conns == nil {
-		s.ports, s.conns = newPorts(n), map[connKey]*TCP{}
+		s.ports, s.conns = NewPorts(n), map[Pair]*TCP{}
 	}
 	return s
 }
@@ -63,13 +63,13 @@ func (s *tcpStack) flush(n *Node, c *TCP) {
 	c.dirty = false
 	m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
 	c.outFlags, c.outWindow, c.out = 0, 0, nil
-	emit(n, c.flow, m)
+	Emit(n, c.flow, m)
 }
 
 // TCP is a TCP socket: a listener, or one end of a connection.
 type TCP struct {
-	inet
-	state tcpState
+	Endpoint
+	state State
 	shut  uint8
 	// connecting and connected are what connect(2) knows (Linux's SS_CONNECTING
 	// and SS_CONNECTED); they lag behind state.
@@ -77,7 +77,7 @@ type TCP struct {
 	gotFIN                bool
 	orphan                bool // no descriptor refers to it any more
 
-	flow *flow // of what this end sends to another node; nil inside the node
+	flow *Flow // of what this end sends to another node; nil inside the node
 	// epoch of the connection: flow's, and the peer's.
 	epoch int
 
@@ -110,7 +110,7 @@ type TCP struct {
 
 // NewTCP returns a fresh TCP socket.
 func (n *Node) NewTCP(domain int) *TCP {
-	c := &TCP{inet: inet{Sock: newSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: tcpClosed}
+	c := &TCP{Endpoint: Endpoint{Sock: NewSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: Closed}
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_RCVBUF, 131072) // net.ipv4.tcp_rmem
 	return c
@@ -119,34 +119,34 @@ func (n *Node) NewTCP(domain int) *TCP {
 // net returns the stack that the socket belongs to.
 func (c *TCP) net() *tcpStack { return tcpOf(c.Node) }
 
-func (c *TCP) key() connKey { return connKey{c.local, c.remote} }
+func (c *TCP) key() Pair { return Pair{c.Local, c.Remote} }
 
 // Ready implements File, as tcp_poll does.
 func (c *TCP) Ready() Events {
-	if c.state == tcpListening {
+	if c.state == Listening {
 		if len(c.queue) > 0 {
 			return In | RdNorm
 		}
 		return 0
 	}
 	var ev Events
-	if c.shut == shutRead|shutWrite || c.state == tcpClosed {
+	if c.shut == ShutRead|ShutWrite || c.state == Closed {
 		ev |= Hup
 	}
-	if c.shut&shutRead != 0 {
+	if c.shut&ShutRead != 0 {
 		ev |= In | RdNorm | RdHup
 	}
-	if c.state != tcpSynSent && c.state != tcpSynRcvd {
+	if c.state != SynSent && c.state != SynRcvd {
 		if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
 			ev |= In | RdNorm
 		}
-		if c.shut&shutWrite != 0 || c.writable() || c.state == tcpClosed {
+		if c.shut&ShutWrite != 0 || c.writable() || c.state == Closed {
 			ev |= Out | WrNorm
 		} else {
 			c.noSpace = true
 		}
 	}
-	if c.err != 0 {
+	if c.Err != 0 {
 		ev |= Err
 	}
 	return ev
@@ -156,23 +156,23 @@ func (c *TCP) Ready() Events {
 func (c *TCP) writable() bool { return c.window >= tcpWindow/3 }
 
 // stateChanged wakes everybody, as sk_state_change does.
-func (c *TCP) stateChanged() { c.changed.Notify(0) }
+func (c *TCP) stateChanged() { c.Waiters.Notify(0) }
 
 // Bind implements Socket.
 func (c *TCP) Bind(t *Thread, addr []byte) Errno {
-	a, e := c.bindAddr(t, addr)
+	a, e := c.BindAddr(t, addr)
 	if e != 0 {
 		return e
 	}
-	if c.state != tcpClosed {
+	if c.state != Closed {
 		return unix.EINVAL
 	}
-	if a.Addr().IsMulticast() || a.Addr() == broadcast {
+	if a.Addr().IsMulticast() || a.Addr() == Broadcast {
 		return unix.EADDRNOTAVAIL
 	}
 	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
-		c.bound, c.local = a, a
-		c.nowBound()
+		c.Bound, c.Local = a, a
+		c.NowBound()
 		return 0
 	}
 	return c.takePort(a)
@@ -185,17 +185,17 @@ func (c *TCP) takePort(a netip.AddrPort) Errno {
 		if c.conflicts(a) {
 			return unix.EADDRINUSE
 		}
-		c.portLocked = true
+		c.PortLocked = true
 	} else {
-		port := ports.ephemeral(ports.free)
+		port := ports.Ephemeral(ports.Free)
 		if port == 0 {
 			return unix.EADDRINUSE
 		}
 		a = netip.AddrPortFrom(a.Addr(), port)
 	}
-	c.bound, c.local, c.hasPort = a, a, true
-	c.nowBound()
-	ports.add(a.Port(), c)
+	c.Bound, c.Local, c.HasPort = a, a, true
+	c.NowBound()
+	ports.Add(a.Port(), c)
 	return 0
 }
 
@@ -203,15 +203,15 @@ func (c *TCP) takePort(a netip.AddrPort) Errno {
 // (inet_csk_bind_conflict).
 func (c *TCP) conflicts(a netip.AddrPort) bool {
 	c.net().expire(c.Node)
-	for _, s := range c.net().ports.on(a.Port()) {
+	for _, s := range c.net().ports.On(a.Port()) {
 		x := s.(*TCP)
-		if x == c || !c.overlaps(a.Addr(), &x.inet) {
+		if x == c || !c.Overlaps(a.Addr(), &x.Endpoint) {
 			continue
 		}
 		both := func(opt int) bool {
 			return c.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
 		}
-		if !(both(unix.SO_REUSEADDR) && x.state != tcpListening) && !both(unix.SO_REUSEPORT) {
+		if !(both(unix.SO_REUSEADDR) && x.state != Listening) && !both(unix.SO_REUSEPORT) {
 			return true
 		}
 	}
@@ -220,37 +220,37 @@ func (c *TCP) conflicts(a netip.AddrPort) bool {
 
 // Listen implements Socket.
 func (c *TCP) Listen(_ *Thread, backlog int) Errno {
-	if c.connecting || c.connected || c.state != tcpClosed && c.state != tcpListening {
+	if c.connecting || c.connected || c.state != Closed && c.state != Listening {
 		return unix.EINVAL
 	}
 	if backlog < 0 || backlog > MaxBacklog {
 		backlog = MaxBacklog
 	}
-	if c.state == tcpListening {
+	if c.state == Listening {
 		c.backlog = backlog
 		return 0
 	}
-	if !c.hasPort {
-		a := c.bound.Addr()
+	if !c.HasPort {
+		a := c.Bound.Addr()
 		if !a.IsValid() {
-			a = unspecified(c.Domain)
+			a = Unspecified(c.Domain)
 		}
 		if e := c.takePort(netip.AddrPortFrom(a, 0)); e != 0 {
 			return e
 		}
-	} else if c.conflicts(c.local) {
+	} else if c.conflicts(c.Local) {
 		return unix.EADDRINUSE
 	}
-	c.backlog, c.state, c.shut = backlog, tcpListening, 0
+	c.backlog, c.state, c.shut = backlog, Listening, 0
 	return 0
 }
 
 // Listening implements Listener.
-func (c *TCP) Listening() bool { return c.state == tcpListening }
+func (c *TCP) Listening() bool { return c.state == Listening }
 
 // Accept implements Socket.
 func (c *TCP) Accept(*Thread, bool) (Socket, []byte, Errno) {
-	if c.state != tcpListening {
+	if c.state != Listening {
 		return nil, nil, unix.EINVAL
 	}
 	if len(c.queue) == 0 {
@@ -259,7 +259,7 @@ func (c *TCP) Accept(*Thread, bool) (Socket, []byte, Errno) {
 	child := c.queue[0]
 	c.queue = c.queue[1:]
 	child.listener, child.connected = nil, true
-	return child, inetSockaddr(child.Domain, child.remote), 0
+	return child, InetSockaddr(child.Domain, child.Remote), 0
 }
 
 // Connect implements Socket.
@@ -267,7 +267,7 @@ func (c *TCP) Connect(t *Thread, addr []byte) Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if sockaddrFamily(addr) == unix.AF_UNSPEC {
+	if SockaddrFamily(addr) == unix.AF_UNSPEC {
 		c.disconnect()
 		return 0
 	}
@@ -276,29 +276,29 @@ func (c *TCP) Connect(t *Thread, addr []byte) Errno {
 		return unix.EISCONN
 	case c.connecting:
 		return c.connectGoesOn()
-	case c.state != tcpClosed:
+	case c.state != Closed:
 		return unix.EISCONN
-	case c.Domain == unix.AF_INET && len(addr) < sizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < minInet6:
+	case c.Domain == unix.AF_INET && len(addr) < SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < MinInet6:
 		return unix.EINVAL
-	case sockaddrFamily(addr) != c.Domain:
+	case SockaddrFamily(addr) != c.Domain:
 		return unix.EAFNOSUPPORT
 	}
-	dst, e := c.target(addr)
-	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == broadcast) {
+	dst, e := c.Target(addr)
+	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == Broadcast) {
 		e = unix.ENETUNREACH
 	}
 	if e != 0 {
 		return e
 	}
-	src, e := c.reachable(t, c.bound.Addr(), dst.Addr())
+	src, e := c.Reachable(t, c.Bound.Addr(), dst.Addr())
 	if e != 0 {
 		return e
 	}
 	if e := c.enterConnection(src, dst); e != 0 {
 		return e
 	}
-	c.connecting, c.err, c.shut = true, 0, 0
-	c.state, c.tries, c.began = tcpSynSent, 0, c.Node.Now
+	c.connecting, c.Err, c.shut = true, 0, 0
+	c.state, c.tries, c.began = SynSent, 0, c.Node.Now
 	c.sendSYN()
 	return unix.EINPROGRESS
 }
@@ -309,27 +309,27 @@ func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
 	s := c.net()
 	s.expire(c.Node)
 	free := func(port uint16) bool {
-		return s.conns[connKey{netip.AddrPortFrom(src, port), dst}] == nil
+		return s.conns[Pair{netip.AddrPortFrom(src, port), dst}] == nil
 	}
-	if c.hasPort {
-		if !free(c.local.Port()) {
+	if c.HasPort {
+		if !free(c.Local.Port()) {
 			return unix.EADDRNOTAVAIL
 		}
-		c.local = netip.AddrPortFrom(src, c.local.Port())
+		c.Local = netip.AddrPortFrom(src, c.Local.Port())
 	} else {
-		port := s.ports.ephemeral(func(p uint16) bool { return free(p) && !s.ports.locked(p) })
+		port := s.ports.Ephemeral(func(p uint16) bool { return free(p) && !s.ports.Locked(p) })
 		if port == 0 {
 			return unix.EADDRNOTAVAIL
 		}
-		c.local, c.hasPort = netip.AddrPortFrom(src, port), true
-		s.ports.add(port, c)
+		c.Local, c.HasPort = netip.AddrPortFrom(src, port), true
+		s.ports.Add(port, c)
 	}
-	c.remote = dst
+	c.Remote = dst
 	s.conns[c.key()] = c
 	c.flow, c.epoch = nil, 0
-	if !c.Node.isOwn(dst.Addr()) {
-		c.flow = nextFlow(c.Node, flowKey{ariadne.TCP, c.key()})
-		c.epoch = c.flow.epoch
+	if !c.Node.IsOwn(dst.Addr()) {
+		c.flow = NextFlow(c.Node, FlowKey{ariadne.TCP, c.key()})
+		c.epoch = c.flow.Epoch
 	}
 	return 0
 }
@@ -337,9 +337,9 @@ func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
 // connectGoesOn is connect(2) on a socket that is or was connecting.
 func (c *TCP) connectGoesOn() Errno {
 	switch c.state {
-	case tcpSynSent, tcpSynRcvd:
+	case SynSent, SynRcvd:
 		return unix.EALREADY
-	case tcpClosed:
+	case Closed:
 		e := c.TakeError()
 		if e == 0 {
 			e = unix.ECONNABORTED
@@ -354,7 +354,7 @@ func (c *TCP) connectGoesOn() Errno {
 // sendSYN asks the peer for the connection and sets the time of the next try.
 func (c *TCP) sendSYN() {
 	c.sendNow(ariadne.SYN)
-	if c.state != tcpSynSent {
+	if c.state != SynSent {
 		return
 	}
 	next := c.Node.Now + synTimeout<<c.tries
@@ -372,9 +372,9 @@ func (c *TCP) userTimeout() ariadne.Time {
 func (c *TCP) Expire(*Timer) {
 	c.timer = nil
 	switch {
-	case c.state == tcpSynRcvd:
+	case c.state == SynRcvd:
 		c.establishChild()
-	case c.state != tcpSynSent:
+	case c.state != SynSent:
 	case c.tries >= c.Opt(unix.IPPROTO_TCP, unix.TCP_SYNCNT),
 		c.userTimeout() > 0 && c.Node.Now >= c.began+c.userTimeout():
 		c.fail(unix.ETIMEDOUT)
@@ -391,11 +391,11 @@ func (c *TCP) Send(t *Thread, m *OutMsg) (int, Errno) {
 		return 0, unix.EOPNOTSUPP
 	}
 	switch {
-	case c.state == tcpSynSent || c.state == tcpSynRcvd:
+	case c.state == SynSent || c.state == SynRcvd:
 		return 0, unix.EAGAIN
-	case c.err != 0:
+	case c.Err != 0:
 		return 0, c.TakeError()
-	case c.state != tcpEstablished && c.state != tcpCloseWait, c.shut&shutWrite != 0:
+	case c.state != Established && c.state != CloseWait, c.shut&ShutWrite != 0:
 		return 0, unix.EPIPE
 	}
 	n := min(len(m.Data), c.window)
@@ -417,12 +417,12 @@ func (c *TCP) Recv(t *Thread, m *InMsg) Errno {
 	switch {
 	case m.Flags&unix.MSG_ERRQUEUE != 0:
 		return unix.EAGAIN
-	case c.state == tcpListening:
+	case c.state == Listening:
 		return unix.ENOTCONN
 	case m.Flags&unix.MSG_OOB != 0:
 		return unix.EINVAL // no urgent data
 	}
-	ended := c.gotFIN || c.err != 0 || c.shut&shutRead != 0 || c.state == tcpClosed
+	ended := c.gotFIN || c.Err != 0 || c.shut&ShutRead != 0 || c.state == Closed
 	switch {
 	case len(c.in) >= max(1, m.Least) || len(c.in) > 0 && ended:
 		c.take(m)
@@ -431,9 +431,9 @@ func (c *TCP) Recv(t *Thread, m *InMsg) Errno {
 		return unix.EAGAIN
 	case m.Got > 0 || c.gotFIN:
 		return 0
-	case c.err != 0:
+	case c.Err != 0:
 		return c.TakeError()
-	case c.shut&shutRead != 0:
+	case c.shut&ShutRead != 0:
 		return 0
 	}
 	return unix.ENOTCONN
@@ -490,14 +490,14 @@ func (c *TCP) Shutdown(how int) Errno {
 	bits := uint8(how + 1)
 	var e Errno
 	switch {
-	case c.state == tcpListening && bits&shutRead == 0:
-	case c.state == tcpListening || c.state == tcpSynSent:
+	case c.state == Listening && bits&ShutRead == 0:
+	case c.state == Listening || c.state == SynSent:
 		c.disconnect()
 	default:
-		if c.state == tcpClosed {
+		if c.state == Closed {
 			e = unix.ENOTCONN
 		}
-		fin := bits&shutWrite != 0 && c.shut&shutWrite == 0
+		fin := bits&ShutWrite != 0 && c.shut&ShutWrite == 0
 		c.shut |= bits
 		if fin {
 			c.sendFIN()
@@ -510,17 +510,17 @@ func (c *TCP) Shutdown(how int) Errno {
 // Release implements File: close(2), as __tcp_close does.
 func (c *TCP) Release(*Node) {
 	unread := len(c.in) > 0
-	c.orphan, c.in, c.shut = true, nil, shutRead|shutWrite
+	c.orphan, c.in, c.shut = true, nil, ShutRead|ShutWrite
 	switch c.state {
-	case tcpListening:
+	case Listening:
 		c.stopListening()
-	case tcpEstablished, tcpCloseWait, tcpFinWait:
+	case Established, CloseWait, FinWait:
 		if unread || c.LingerOn && c.Linger == 0 {
 			c.sendRST()
 			break
 		}
 		c.sendFIN()
-		if c.state == tcpFinWait {
+		if c.state == FinWait {
 			c.until = c.Node.Now + timeWaitTime
 			c.net().waiting = append(c.net().waiting, c)
 			return
@@ -533,23 +533,23 @@ func (c *TCP) Release(*Node) {
 // disconnect makes the socket a fresh one again, as tcp_disconnect does.
 func (c *TCP) disconnect() {
 	switch c.state {
-	case tcpListening:
+	case Listening:
 		c.stopListening()
-	case tcpEstablished, tcpCloseWait, tcpFinWait, tcpSynRcvd:
+	case Established, CloseWait, FinWait, SynRcvd:
 		c.sendRST()
-		c.err = unix.ECONNRESET
-	case tcpSynSent:
-		c.err = unix.ECONNRESET
+		c.Err = unix.ECONNRESET
+	case SynSent:
+		c.Err = unix.ECONNRESET
 	}
 	c.leave()
 	c.net().flush(c.Node, c)
 	c.connecting, c.connected, c.gotFIN, c.in, c.shut = false, false, false, nil, 0
-	if !c.portLocked {
+	if !c.PortLocked {
 		c.freePort()
-		c.bound = netip.AddrPortFrom(c.bound.Addr(), 0)
+		c.Bound = netip.AddrPortFrom(c.Bound.Addr(), 0)
 	}
 	// The number of a port that is no longer its own is still shown.
-	c.local, c.remote = netip.AddrPortFrom(c.bound.Addr(), c.local.Port()), netip.AddrPort{}
+	c.Local, c.Remote = netip.AddrPortFrom(c.Bound.Addr(), c.Local.Port()), netip.AddrPort{}
 }
 
 // leave takes the socket out of the connections; the socket is closed.
@@ -558,24 +558,24 @@ func (c *TCP) leave() {
 		c.Node.StopTimer(c.timer)
 		c.timer = nil
 	}
-	if s := c.net(); c.state != tcpListening && s.conns[c.key()] == c {
+	if s := c.net(); c.state != Listening && s.conns[c.key()] == c {
 		delete(s.conns, c.key())
 	}
-	c.state = tcpClosed
+	c.state = Closed
 }
 
 // freePort gives the port back.
 func (c *TCP) freePort() {
-	if c.hasPort {
-		c.net().ports.remove(c.local.Port(), c)
-		c.hasPort = false
+	if c.HasPort {
+		c.net().ports.Remove(c.Local.Port(), c)
+		c.HasPort = false
 	}
 }
 
 // stopListening drops the connections that nobody accepted.
 func (c *TCP) stopListening() {
 	for _, x := range c.net().conns {
-		if x.listener == c && x.state == tcpSynRcvd {
+		if x.listener == c && x.state == SynRcvd {
 			x.leave()
 			x.freePort()
 		}
@@ -586,13 +586,13 @@ func (c *TCP) stopListening() {
 		x.Release(c.Node)
 	}
 	c.queue = nil
-	c.state = tcpClosed
+	c.state = Closed
 }
 
 // RemoteAddr is getpeername(2).
 func (c *TCP) RemoteAddr() ([]byte, Errno) {
-	if !c.remote.IsValid() || c.state == tcpClosed || c.state == tcpSynSent {
+	if !c.Remote.IsValid() || c.state == Closed || c.state == SynSent {
 		return nil, unix.ENOTCONN
 	}
-	return inetSockaddr(c.Domain, c.remote), 0
+	return InetSockaddr(c.Domain, c.Remote), 0
 }

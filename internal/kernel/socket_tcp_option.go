@@ -12,12 +12,12 @@ func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	n := 0
 	switch cmd {
 	case unix.SIOCINQ:
-		if c.state == tcpListening {
+		if c.state == Listening {
 			return 0, unix.EINVAL
 		}
 		n = c.Buffered()
 	case unix.SIOCOUTQ:
-		if c.state == tcpListening {
+		if c.state == Listening {
 			return 0, unix.EINVAL
 		}
 		n = len(c.out)
@@ -35,8 +35,8 @@ const tcpInfoSize = 104
 func (c *TCP) info() []byte {
 	b := make([]byte, tcpInfoSize)
 	b[0] = byte(c.state)
-	if c.state == tcpFinWait && c.Node.Now < c.finAt+delayedAck {
-		b[0] = tcpFinWait1
+	if c.state == FinWait && c.Node.Now < c.finAt+delayedAck {
+		b[0] = FinWait1
 	}
 	for _, f := range []struct{ at, v int }{
 		{8, 200_000}, // rto, us
@@ -53,7 +53,7 @@ func (c *TCP) info() []byte {
 	} {
 		binary.LittleEndian.PutUint32(b[f.at:], uint32(f.v))
 	}
-	if c.state != tcpListening {
+	if c.state != Listening {
 		clear(b[24:32])
 	}
 	return b
@@ -63,35 +63,35 @@ func (c *TCP) info() []byte {
 func TCPSockets(n *Node, family int) []SocketEntry {
 	s := tcpOf(n)
 	s.expire(n)
-	return s.ports.entries(family)
+	return s.ports.Entries(family)
 }
 
 // entry implements inetSocket. One that is only bound stands in none of Linux's tables, a half-open
 // one is no socket yet.
-func (c *TCP) entry() SocketEntry {
-	e := c.newEntry(tcpState(c.info()[0]))
+func (c *TCP) Entry() SocketEntry {
+	e := c.NewEntry(State(c.info()[0]))
 	e.Sending, e.Receiving, e.Shut = len(c.out), len(c.in), c.shut
-	if c.state == tcpListening {
+	if c.state == Listening {
 		e.Receiving, e.Backlog = len(c.queue), c.backlog
 	}
 	if c.orphan || c.listener != nil {
 		e.Inode = 0
 	}
-	e.hidden = e.State == uint8(tcpClosed) || e.State == uint8(tcpSynRcvd)
+	e.Hidden = e.State == uint8(Closed) || e.State == uint8(SynRcvd)
 	return e
 }
 
 // LowWaterChanged is called when SO_RCVLOWAT was set: what is enough now is news to epoll.
 func (c *TCP) LowWaterChanged() {
 	if c.gotFIN || len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
-		c.changed.Notify(In | RdNorm)
+		c.Waiters.Notify(In | RdNorm)
 	}
 }
 
 // GetOption implements Socket.
 func (c *TCP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
 	if level != unix.IPPROTO_TCP {
-		return c.inet.GetOption(level, name)
+		return c.Endpoint.GetOption(level, name)
 	}
 	switch name {
 	case unix.TCP_INFO:
@@ -110,5 +110,5 @@ func (c *TCP) SetOption(_ *Thread, level, name int, v []byte) Errno {
 		}
 		return 0
 	}
-	return c.inet.SetOption(level, name, v)
+	return c.Endpoint.SetOption(level, name, v)
 }

@@ -10,7 +10,7 @@ import (
 
 // flowOut names what this end sends.
 func (c *TCP) flowOut() ariadne.Flow {
-	return ariadne.Flow{Proto: ariadne.TCP, Src: c.local, Dst: c.remote, Epoch: c.epoch}
+	return ariadne.Flow{Proto: ariadne.TCP, Src: c.Local, Dst: c.Remote, Epoch: c.epoch}
 }
 
 // send sends to the peer: to another node at the end of the step, with all else
@@ -35,18 +35,18 @@ func (c *TCP) sendNow(flags ariadne.Flags) {
 		c.send(flags, 0, nil)
 		return
 	}
-	emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
+	Emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
 }
 
 // sendFIN ends what this end sends, if it has not yet.
 func (c *TCP) sendFIN() {
 	switch c.state {
-	case tcpEstablished:
-		c.state, c.finAt = tcpFinWait, c.Node.Now
+	case Established:
+		c.state, c.finAt = FinWait, c.Node.Now
 		c.send(ariadne.FIN, 0, nil)
-	case tcpCloseWait:
+	case CloseWait:
 		c.leave()
-		if !c.portLocked {
+		if !c.PortLocked {
 			c.freePort()
 		}
 		c.send(ariadne.FIN, 0, nil)
@@ -63,13 +63,13 @@ func (c *TCP) sendRST() {
 // segment takes in a TCP segment, from this node or another.
 func (s *tcpStack) segment(n *Node, m *ariadne.Message) {
 	s.expire(n)
-	c := s.conns[connKey{m.Flow.Dst, m.Flow.Src}]
+	c := s.conns[Pair{m.Flow.Dst, m.Flow.Src}]
 	switch {
 	case m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN:
 		s.syn(n, c, m)
-	case c != nil && c.state != tcpTimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
+	case c != nil && c.state != TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
 		c.segment(m)
-	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != tcpTimeWait):
+	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != TimeWait):
 		s.reject(n, m)
 	}
 }
@@ -78,15 +78,15 @@ func (s *tcpStack) segment(n *Node, m *ariadne.Message) {
 func (s *tcpStack) reject(n *Node, m *ariadne.Message) {
 	r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.TCP, Src: m.Flow.Dst, Dst: m.Flow.Src,
 		Epoch: m.Flow.Epoch}, Flags: ariadne.RST}
-	if n.isOwn(m.Flow.Src.Addr()) {
+	if n.IsOwn(m.Flow.Src.Addr()) {
 		s.segment(n, &r)
 		return
 	}
-	f := flowFor(n, flowKey{ariadne.TCP, connKey{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch)
-	if f.epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
+	f := FlowFor(n, FlowKey{ariadne.TCP, Pair{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch)
+	if f.Epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
 		return // both have long begun another connection
 	}
-	emit(n, f, r)
+	Emit(n, f, r)
 }
 
 // syn takes in a request for a connection; c is what there is between the two
@@ -94,16 +94,16 @@ func (s *tcpStack) reject(n *Node, m *ariadne.Message) {
 func (s *tcpStack) syn(n *Node, c *TCP, m *ariadne.Message) {
 	switch {
 	case c == nil:
-	case c.state == tcpTimeWait:
+	case c.state == TimeWait:
 		s.forget(c)
-	case c.state == tcpSynSent:
+	case c.state == SynSent:
 		c.simultaneous(m)
 		return
 	case m.Flow.Epoch < c.epoch:
 		return
 	case m.Flow.Epoch == c.epoch && m.Seq != 1:
 		// Sent again because our answer took long.
-		if c.state == tcpSynRcvd {
+		if c.state == SynRcvd {
 			c.sendNow(ariadne.SYN | ariadne.ACK)
 		}
 		return
@@ -129,10 +129,10 @@ func (c *TCP) simultaneous(m *ariadne.Message) {
 		if m.Flow.Epoch < c.epoch {
 			return
 		}
-		c.flow = flowFor(c.Node, flowKey{ariadne.TCP, c.key()}, m.Flow.Epoch)
+		c.flow = FlowFor(c.Node, FlowKey{ariadne.TCP, c.key()}, m.Flow.Epoch)
 		c.epoch = m.Flow.Epoch
 	}
-	c.state = tcpSynRcvd
+	c.state = SynRcvd
 	c.sendNow(ariadne.SYN | ariadne.ACK)
 }
 
@@ -141,12 +141,12 @@ func (c *TCP) simultaneous(m *ariadne.Message) {
 func (s *tcpStack) listenerFor(dst, src netip.AddrPort) *TCP {
 	var best []*TCP
 	bestScore := 0
-	for _, x := range s.ports.on(dst.Port()) {
+	for _, x := range s.ports.On(dst.Port()) {
 		l := x.(*TCP)
-		if l.state != tcpListening {
+		if l.state != Listening {
 			continue
 		}
-		score := l.score(dst.Addr())
+		score := l.Score(dst.Addr())
 		if score > bestScore {
 			best, bestScore = nil, score
 		}
@@ -163,15 +163,15 @@ func (s *tcpStack) listenerFor(dst, src netip.AddrPort) *TCP {
 // spawn makes the listener's end of a new connection and answers the SYN.
 func (c *TCP) spawn(m *ariadne.Message) {
 	child := c.Node.NewTCP(c.Domain)
-	child.inherit(&c.Sock)
-	child.local, child.remote, child.epoch = m.Flow.Dst, m.Flow.Src, m.Flow.Epoch
-	child.bound, child.listener = c.bound, c
-	child.state, child.hasPort = tcpSynRcvd, true
+	child.Inherit(&c.Sock)
+	child.Local, child.Remote, child.epoch = m.Flow.Dst, m.Flow.Src, m.Flow.Epoch
+	child.Bound, child.listener = c.Bound, c
+	child.state, child.HasPort = SynRcvd, true
 	s := c.net()
-	s.ports.add(child.local.Port(), child)
+	s.ports.Add(child.Local.Port(), child)
 	s.conns[child.key()] = child
-	if !c.Node.isOwn(child.remote.Addr()) {
-		child.flow = flowFor(c.Node, flowKey{ariadne.TCP, child.key()}, child.epoch)
+	if !c.Node.IsOwn(child.Remote.Addr()) {
+		child.flow = FlowFor(c.Node, FlowKey{ariadne.TCP, child.key()}, child.epoch)
 	}
 	c.embryos++
 	child.sendNow(ariadne.SYN | ariadne.ACK)
@@ -184,17 +184,17 @@ func (c *TCP) segment(m *ariadne.Message) {
 		return
 	}
 	switch c.state {
-	case tcpSynSent:
+	case SynSent:
 		if m.Flags&ariadne.SYN == 0 {
 			return
 		}
 		c.establish()
 		c.send(ariadne.ACK, 0, nil)
 		c.stateChanged()
-	case tcpSynRcvd:
+	case SynRcvd:
 		c.handshakeDone(m)
 	}
-	if c.state == tcpSynRcvd {
+	if c.state == SynRcvd {
 		return
 	}
 	if m.Flags&ariadne.WND != 0 {
@@ -217,7 +217,7 @@ func (c *TCP) establish() {
 		c.Node.StopTimer(c.timer)
 		c.timer = nil
 	}
-	c.state, c.window = tcpEstablished, tcpWindow
+	c.state, c.window = Established, tcpWindow
 }
 
 // handshakeDone is the peer's answer to our SYN|ACK.
@@ -243,7 +243,7 @@ func (c *TCP) establishChild() {
 	c.establish()
 	c.listener.embryos--
 	c.listener.queue = append(c.listener.queue, c)
-	c.listener.changed.Notify(In | RdNorm)
+	c.listener.Waiters.Notify(In | RdNorm)
 }
 
 // widen is the peer's word that its program has read k bytes.
@@ -251,7 +251,7 @@ func (c *TCP) widen(k int) {
 	c.window = min(c.window+k, tcpWindow)
 	if c.noSpace && c.writable() {
 		c.noSpace = false
-		c.changed.Notify(Out | WrNorm)
+		c.Waiters.Notify(Out | WrNorm)
 	}
 }
 
@@ -260,14 +260,14 @@ func (c *TCP) receive(b []byte) bool {
 	switch {
 	case c.gotFIN:
 		return true
-	case c.orphan || c.state == tcpFinWait && c.shut&shutRead != 0:
+	case c.orphan || c.state == FinWait && c.shut&ShutRead != 0:
 		c.sendRST()
 		c.done(unix.ECONNRESET)
 		return false
 	}
 	c.in = append(c.in, b...)
 	if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
-		c.changed.Notify(In | RdNorm)
+		c.Waiters.Notify(In | RdNorm)
 	}
 	return true
 }
@@ -278,11 +278,11 @@ func (c *TCP) finArrived() {
 		return
 	}
 	c.gotFIN = true
-	c.shut |= shutRead
+	c.shut |= ShutRead
 	switch c.state {
-	case tcpEstablished:
-		c.state = tcpCloseWait
-	case tcpFinWait:
+	case Established:
+		c.state = CloseWait
+	case FinWait:
 		c.enterTimeWait()
 	}
 	c.stateChanged()
@@ -291,9 +291,9 @@ func (c *TCP) finArrived() {
 // wasReset is the peer's RST, as tcp_reset treats it.
 func (c *TCP) wasReset() {
 	switch c.state {
-	case tcpSynSent:
+	case SynSent:
 		c.fail(unix.ECONNREFUSED)
-	case tcpCloseWait:
+	case CloseWait:
 		c.fail(unix.EPIPE)
 	default:
 		c.fail(unix.ECONNRESET)
@@ -302,7 +302,7 @@ func (c *TCP) wasReset() {
 
 // fail ends the connection without a word to the peer.
 func (c *TCP) fail(e Errno) {
-	if c.listener != nil && c.state == tcpSynRcvd {
+	if c.listener != nil && c.state == SynRcvd {
 		c.listener.embryos--
 	}
 	c.leave()
@@ -311,11 +311,11 @@ func (c *TCP) fail(e Errno) {
 
 // done ends a connection that has left, and tells the program why.
 func (c *TCP) done(e Errno) {
-	if c.orphan || !c.portLocked {
+	if c.orphan || !c.PortLocked {
 		c.freePort()
 	}
-	c.shut = shutRead | shutWrite
-	c.err = e
+	c.shut = ShutRead | ShutWrite
+	c.Err = e
 	c.stateChanged()
 }
 
@@ -324,16 +324,16 @@ func (c *TCP) done(e Errno) {
 func (c *TCP) enterTimeWait() {
 	s := c.net()
 	c.leave()
-	c.shut = shutRead | shutWrite
-	husk := &TCP{inet: c.inet, state: tcpTimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
+	c.shut = ShutRead | ShutWrite
+	husk := &TCP{Endpoint: c.Endpoint, state: TimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
 		until: c.Node.Now + timeWaitTime}
-	husk.changed = Queue{}
-	husk.inherit(&c.Sock)
-	husk.hasPort = true
-	s.ports.add(husk.local.Port(), husk)
+	husk.Waiters = Queue{}
+	husk.Inherit(&c.Sock)
+	husk.HasPort = true
+	s.ports.Add(husk.Local.Port(), husk)
 	s.conns[husk.key()] = husk
 	s.waiting = append(s.waiting, husk)
-	if c.orphan || !c.portLocked {
+	if c.orphan || !c.PortLocked {
 		c.freePort()
 	}
 }

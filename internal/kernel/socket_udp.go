@@ -19,7 +19,7 @@ const (
 
 // UDP is a UDP socket.
 type UDP struct {
-	inet
+	Endpoint
 	shut  uint8
 	queue []datagram
 	size  int // what queue takes of SO_RCVBUF
@@ -34,14 +34,14 @@ type datagram struct {
 }
 
 // udpStack is UDP on a node.
-type udpStack struct{ ports *portTable }
+type udpStack struct{ ports *Ports }
 
 var udpStacks = NewSlot[*Node, udpStack]()
 
 func udpOf(n *Node) *udpStack {
 	s := udpStacks.Of(n)
 	if s.ports == nil {
-		s.ports = newPorts(n)
+		s.ports = NewPorts(n)
 	}
 	return s
 }
@@ -51,19 +51,19 @@ func DeliverUDP(n *Node, m *ariadne.Message) { udpOf(n).datagram(n, m) }
 
 // NewUDP returns a fresh UDP socket.
 func (n *Node) NewUDP(domain int) *UDP {
-	return &UDP{inet: inet{Sock: newSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
+	return &UDP{Endpoint: Endpoint{Sock: NewSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
 }
 
 // Ready implements File, as datagram_poll does.
 func (u *UDP) Ready() Events {
 	ev := Out | WrNorm | WrBand
-	if u.err != 0 {
+	if u.Err != 0 {
 		ev |= Err
 	}
-	if u.shut&shutRead != 0 {
+	if u.shut&ShutRead != 0 {
 		ev |= RdHup | In | RdNorm
 	}
-	if u.shut == shutRead|shutWrite {
+	if u.shut == ShutRead|ShutWrite {
 		ev |= Hup
 	}
 	if len(u.queue) > 0 {
@@ -74,7 +74,7 @@ func (u *UDP) Ready() Events {
 
 // Bind implements Socket.
 func (u *UDP) Bind(t *Thread, addr []byte) Errno {
-	a, e := u.bindAddr(t, addr)
+	a, e := u.BindAddr(t, addr)
 	if e != 0 {
 		return e
 	}
@@ -86,7 +86,7 @@ func (u *UDP) Bind(t *Thread, addr []byte) Errno {
 func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
 	ports := udpOf(u.Node).ports
 	if a.Port() == 0 {
-		port := ports.ephemeral(ports.free)
+		port := ports.Ephemeral(ports.Free)
 		if port == 0 {
 			return unix.EADDRINUSE
 		}
@@ -94,25 +94,25 @@ func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
 	} else if u.conflicts(a) {
 		return unix.EADDRINUSE
 	}
-	u.bound, u.local, u.hasPort, u.portLocked = a, a, true, locked
-	u.nowBound()
+	u.Bound, u.Local, u.HasPort, u.PortLocked = a, a, true, locked
+	u.NowBound()
 	// As Linux has it (sk_add_node_rcu), for who decides below and who receives.
 	if u.Domain == unix.AF_INET6 && u.Opt(unix.SOL_SOCKET, unix.SO_REUSEPORT) != 0 {
-		ports.addFirst(a.Port(), u)
+		ports.AddFirst(a.Port(), u)
 	} else {
-		ports.add(a.Port(), u)
+		ports.Add(a.Port(), u)
 	}
 	return 0
 }
 
 // autobind gives the socket a port if it has none.
 func (u *UDP) autobind() Errno {
-	if u.hasPort {
+	if u.HasPort {
 		return 0
 	}
-	a := u.bound.Addr()
+	a := u.Bound.Addr()
 	if !a.IsValid() {
-		a = unspecified(u.Domain)
+		a = Unspecified(u.Domain)
 	}
 	return u.takePort(netip.AddrPortFrom(a, 0), false)
 }
@@ -121,12 +121,12 @@ func (u *UDP) autobind() Errno {
 // (udp_lib_lport_inuse) it lets the last bound socket that shares by
 // SO_REUSEPORT decide.
 func (u *UDP) conflicts(a netip.AddrPort) bool {
-	for _, s := range slices.Backward(udpOf(u.Node).ports.on(a.Port())) {
-		x := s.inetPart()
+	for _, s := range slices.Backward(udpOf(u.Node).ports.On(a.Port())) {
+		x := s.Inet()
 		both := func(opt int) bool {
 			return u.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
 		}
-		if u.overlaps(a.Addr(), x) && !both(unix.SO_REUSEADDR) {
+		if u.Overlaps(a.Addr(), x) && !both(unix.SO_REUSEADDR) {
 			return !both(unix.SO_REUSEPORT)
 		}
 	}
@@ -143,72 +143,72 @@ func (u *UDP) Connect(t *Thread, addr []byte) Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if sockaddrFamily(addr) == unix.AF_UNSPEC {
+	if SockaddrFamily(addr) == unix.AF_UNSPEC {
 		u.disconnect()
 		return 0
 	}
 	if e := u.autobind(); e != 0 {
 		return unix.EAGAIN
 	}
-	if u.v6only() && sockaddrFamily(addr) == unix.AF_INET {
+	if u.V6Only() && SockaddrFamily(addr) == unix.AF_INET {
 		return unix.EAFNOSUPPORT
 	}
 	dst, src, e := u.route(t, addr)
 	if e != 0 {
 		return e
 	}
-	u.remote = dst
+	u.Remote = dst
 	if u.held != nil && dst.Addr().Is4() && u.held.to.Addr().Is4() {
-		u.held.from, u.held.to = netip.AddrPortFrom(src, u.local.Port()), dst // Linux has one place for both
+		u.held.from, u.held.to = netip.AddrPortFrom(src, u.Local.Port()), dst // Linux has one place for both
 	}
-	if u.local.Addr().IsUnspecified() {
-		u.local = netip.AddrPortFrom(src, u.local.Port())
+	if u.Local.Addr().IsUnspecified() {
+		u.Local = netip.AddrPortFrom(src, u.Local.Port())
 	}
 	return 0
 }
 
 func (u *UDP) disconnect() {
-	u.remote, u.local = netip.AddrPort{}, u.bound
-	if !u.portLocked {
+	u.Remote, u.Local = netip.AddrPort{}, u.Bound
+	if !u.PortLocked {
 		u.freePort()
-		u.bound = netip.AddrPortFrom(u.bound.Addr(), 0)
-		u.local = u.bound
+		u.Bound = netip.AddrPortFrom(u.Bound.Addr(), 0)
+		u.Local = u.Bound
 	}
 }
 
 func (u *UDP) freePort() {
-	if u.hasPort {
-		udpOf(u.Node).ports.remove(u.local.Port(), u)
-		u.hasPort = false
+	if u.HasPort {
+		udpOf(u.Node).ports.Remove(u.Local.Port(), u)
+		u.HasPort = false
 	}
 }
 
 // route finds the destination that a sockaddr names and the source to use.
 func (u *UDP) route(t *Thread, addr []byte) (dst netip.AddrPort, src netip.Addr, e Errno) {
-	if f := sockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
-		if len(addr) < sizeofInet4 {
+	if f := SockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
+		if len(addr) < SizeofInet4 {
 			return dst, src, unix.EINVAL
 		}
 		return dst, src, unix.EAFNOSUPPORT
 	}
-	if dst, e = u.target(addr); e != 0 {
+	if dst, e = u.Target(addr); e != 0 {
 		return dst, src, e
 	}
 	switch {
-	case u.Node.isBroadcast(dst.Addr()):
+	case u.Node.IsBroadcast(dst.Addr()):
 		if u.Opt(unix.SOL_SOCKET, unix.SO_BROADCAST) == 0 {
 			return dst, src, unix.EACCES
 		}
-		return dst, u.Node.sourceFor(dst.Addr()), 0
+		return dst, u.Node.SourceFor(dst.Addr()), 0
 	case dst.Addr().IsMulticast():
 		u.Node.Refuse(t, "send to a multicast address", dst.String(), false)
 		return dst, src, unix.ENETUNREACH
 	}
-	src = u.local.Addr() // also of an earlier connect(2)
+	src = u.Local.Addr() // also of an earlier connect(2)
 	if u.Domain == unix.AF_INET6 && src.Is6() && dst.Addr().Is4() {
 		src = netip.Addr{} // that was to IPv6: it sends, but hears no answer
 	}
-	src, e = u.reachable(t, src, dst.Addr())
+	src, e = u.Reachable(t, src, dst.Addr())
 	return dst, src, e
 }
 
@@ -239,7 +239,7 @@ func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
 	}
 	d.data = append(d.data, m.Data...)
 	u.held = d
-	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, udpCork) == 0 {
+	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, UDPCork) == 0 {
 		u.push()
 	}
 	return len(m.Data), 0
@@ -255,9 +255,9 @@ func (u *UDP) push() {
 
 // address makes the datagram that a message begins, without its data.
 func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
-	dst, src := u.remote, u.local.Addr()
+	dst, src := u.Remote, u.Local.Addr()
 	to := m.To
-	if len(to) >= 2 && sockaddrFamily(to) == unix.AF_UNSPEC {
+	if len(to) >= 2 && SockaddrFamily(to) == unix.AF_UNSPEC {
 		if u.Domain == unix.AF_INET6 {
 			to = nil // as if there were no address
 		} else {
@@ -266,9 +266,9 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	}
 	if to != nil {
 		var e Errno
-		connected4 := u.Domain == unix.AF_INET6 && u.remote.IsValid() && u.local.Addr().Is4()
-		if connected4 && sockaddrFamily(to) == unix.AF_INET6 {
-			if a, e := inetAddr(to); e == 0 && a.Addr().Is6() {
+		connected4 := u.Domain == unix.AF_INET6 && u.Remote.IsValid() && u.Local.Addr().Is4()
+		if connected4 && SockaddrFamily(to) == unix.AF_INET6 {
+			if a, e := InetAddr(to); e == 0 && a.Addr().Is6() {
 				return nil, unix.EAFNOSUPPORT
 			}
 		}
@@ -283,7 +283,7 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 		return nil, unix.EDESTADDRREQ
 	}
 	if src.Is4() != dst.Addr().Is4() {
-		src = u.Node.sourceFor(dst.Addr())
+		src = u.Node.SourceFor(dst.Addr())
 	}
 	if e := u.sourceControl(t, m.Controls, &src); e != 0 {
 		return nil, e
@@ -291,10 +291,10 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	if e := u.TakeError(); e != 0 {
 		return nil, e
 	}
-	if u.shut&shutWrite != 0 {
+	if u.shut&ShutWrite != 0 {
 		return nil, unix.EPIPE
 	}
-	return &datagram{from: netip.AddrPortFrom(src, u.local.Port()), to: dst}, 0
+	return &datagram{from: netip.AddrPortFrom(src, u.Local.Port()), to: dst}, 0
 }
 
 // sourceControl takes the source address from IP_PKTINFO.
@@ -316,7 +316,7 @@ func (u *UDP) sourceControl(t *Thread, controls []Control, src *netip.Addr) Errn
 		if a.IsUnspecified() {
 			continue
 		}
-		if !u.Node.isOwn(a) {
+		if !u.Node.IsOwn(a) {
 			return unix.EINVAL
 		}
 		*src = a
@@ -330,11 +330,11 @@ func (u *UDP) transmit(src, dst netip.AddrPort, data []byte) {
 	n := u.Node
 	data = append([]byte(nil), data...)
 	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: src, Dst: dst}, Data: data}
-	if n.isOwn(dst.Addr()) {
+	if n.IsOwn(dst.Addr()) {
 		udpOf(n).datagram(n, &m)
 		return
 	}
-	emit(n, flowFor(n, flowKey{ariadne.UDP, connKey{src, dst}}, 0), m)
+	Emit(n, FlowFor(n, FlowKey{ariadne.UDP, Pair{src, dst}}, 0), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
@@ -342,19 +342,19 @@ func (s *udpStack) datagram(n *Node, m *ariadne.Message) {
 	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
 	switch {
 	case m.Flags&ariadne.RST != 0:
-		if u != nil && u.hears(m.Flow.Src) && u.remote.IsValid() {
-			u.err = unix.ECONNREFUSED
-			u.changed.Notify(Err)
+		if u != nil && u.hears(m.Flow.Src) && u.Remote.IsValid() {
+			u.Err = unix.ECONNREFUSED
+			u.Waiters.Notify(Err)
 		}
 	case u != nil:
 		u.receive(m)
 	default:
 		r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: m.Flow.Dst, Dst: m.Flow.Src}, Flags: ariadne.RST}
-		if n.isOwn(r.Flow.Dst.Addr()) {
+		if n.IsOwn(r.Flow.Dst.Addr()) {
 			s.datagram(n, &r)
 			return
 		}
-		emit(n, flowFor(n, flowKey{ariadne.UDP, connKey{r.Flow.Src, r.Flow.Dst}}, 0), r)
+		Emit(n, FlowFor(n, FlowKey{ariadne.UDP, Pair{r.Flow.Src, r.Flow.Dst}}, 0), r)
 	}
 }
 
@@ -363,13 +363,13 @@ func (s *udpStack) datagram(n *Node, m *ariadne.Message) {
 func (s *udpStack) udpFor(dst, src netip.AddrPort) *UDP {
 	var best []*UDP
 	bestScore := 0
-	for _, x := range s.ports.on(dst.Port()) {
+	for _, x := range s.ports.On(dst.Port()) {
 		u := x.(*UDP)
-		score := u.score(dst.Addr())
+		score := u.Score(dst.Addr())
 		if score == 0 || !u.hears(src) {
 			continue
 		}
-		if u.remote.IsValid() {
+		if u.Remote.IsValid() {
 			score += 8
 		}
 		if score > bestScore {
@@ -392,7 +392,7 @@ func (s *udpStack) udpFor(dst, src netip.AddrPort) *UDP {
 // hears reports whether a socket takes datagrams from src: a connected one only those of
 // its peer, whose port may be 0, which is any.
 func (u *UDP) hears(src netip.AddrPort) bool {
-	return !u.remote.IsValid() || u.remote == src || u.remote.Port() == 0 && u.remote.Addr() == src.Addr()
+	return !u.Remote.IsValid() || u.Remote == src || u.Remote.Port() == 0 && u.Remote.Addr() == src.Addr()
 }
 
 // receive queues a datagram; without room it is lost, as on Linux.
@@ -403,7 +403,7 @@ func (u *UDP) receive(m *ariadne.Message) {
 	}
 	u.size += cost
 	u.queue = append(u.queue, datagram{m.Flow.Src, m.Flow.Dst, m.Data})
-	u.changed.Notify(In | RdNorm)
+	u.Waiters.Notify(In | RdNorm)
 }
 
 // Recv implements Socket.
@@ -415,7 +415,7 @@ func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
 		return e
 	}
 	if len(u.queue) == 0 {
-		if u.shut&shutRead != 0 && !m.NoWait {
+		if u.shut&ShutRead != 0 && !m.NoWait {
 			return 0
 		}
 		return unix.EAGAIN
@@ -426,7 +426,7 @@ func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
 	if len(m.Data) < len(d.data) {
 		m.OutFlags |= unix.MSG_TRUNC
 	}
-	m.From = inetSockaddr(u.Domain, d.from)
+	m.From = InetSockaddr(u.Domain, d.from)
 	m.Controls = u.received(d)
 	if m.Flags&unix.MSG_PEEK == 0 {
 		u.size -= len(d.data) + skbOverhead
@@ -443,18 +443,18 @@ func (u *UDP) received(d datagram) []Control {
 			out = append(out, Control{level, typ, data})
 		}
 	}
-	index := intBytes(u.Node.interfaceOf(d.to.Addr()))
+	index := CInt(u.Node.InterfaceOf(d.to.Addr()))
 	if d.to.Addr().Is4() {
 		a := d.to.Addr().As4()
 		one(unix.IPPROTO_IP, unix.IP_PKTINFO, unix.IP_PKTINFO, slices.Concat(index, a[:], a[:]))
-		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, intBytes(64))
+		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, CInt(64))
 		one(unix.IPPROTO_IP, unix.IP_RECVTOS, unix.IP_TOS, []byte{0})
 	}
 	if u.Domain == unix.AF_INET6 {
 		a := d.to.Addr().As16()
 		one(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, unix.IPV6_PKTINFO, append(a[:], index...))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, intBytes(64))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, intBytes(0))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, CInt(64))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, CInt(0))
 	}
 	return out
 }
@@ -483,8 +483,8 @@ func (u *UDP) Shutdown(how int) Errno {
 		return unix.EINVAL
 	}
 	u.shut |= uint8(how + 1)
-	u.changed.Notify(0)
-	if !u.remote.IsValid() {
+	u.Waiters.Notify(0)
+	if !u.Remote.IsValid() {
 		return unix.ENOTCONN
 	}
 	return 0
@@ -495,10 +495,10 @@ func (u *UDP) Release(*Node) { u.freePort() }
 
 // RemoteAddr is getpeername(2).
 func (u *UDP) RemoteAddr() ([]byte, Errno) {
-	if u.remote.Port() == 0 {
+	if u.Remote.Port() == 0 {
 		return nil, unix.ENOTCONN
 	}
-	return inetSockaddr(u.Domain, u.remote), 0
+	return InetSockaddr(u.Domain, u.Remote), 0
 }
 
 // Ioctl implements Ioctler.
@@ -514,25 +514,25 @@ func (u *UDP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 
 // GetOption and SetOption implement Socket.
 func (u *UDP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
-	return u.inet.GetOption(level, name)
+	return u.Endpoint.GetOption(level, name)
 }
 
 func (u *UDP) SetOption(_ *Thread, level, name int, v []byte) Errno {
-	if level == unix.IPPROTO_UDP && name == udpCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
+	if level == unix.IPPROTO_UDP && name == UDPCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
 		u.push()
 	}
-	return u.inet.SetOption(level, name, v)
+	return u.Endpoint.SetOption(level, name, v)
 }
 
 // UDPSockets lists the sockets of a family that have a port.
-func UDPSockets(n *Node, family int) []SocketEntry { return udpOf(n).ports.entries(family) }
+func UDPSockets(n *Node, family int) []SocketEntry { return udpOf(n).ports.Entries(family) }
 
 // entry implements inetSocket.
-func (u *UDP) entry() SocketEntry {
-	e := u.newEntry(tcpClosed)
+func (u *UDP) Entry() SocketEntry {
+	e := u.NewEntry(Closed)
 	e.Shut = u.shut
-	if u.remote.IsValid() {
-		e.State = uint8(tcpEstablished)
+	if u.Remote.IsValid() {
+		e.State = uint8(Established)
 	}
 	for _, d := range u.queue {
 		e.Receiving += len(d.data)

@@ -50,7 +50,7 @@ var noPeer = Creds{0, -1, -1}
 
 // NewUnix returns a fresh AF_UNIX socket that t makes.
 func (n *Node) NewUnix(t *Thread, typ int) *Unix {
-	return &Unix{Sock: newSock(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxUnixQueue}
+	return &Unix{Sock: NewSock(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxUnixQueue}
 }
 
 // UnixPair is socketpair(2).
@@ -84,13 +84,13 @@ func senderCreds(t *Thread) Creds {
 // Ready implements File, as unix_poll and unix_dgram_poll do.
 func (s *Unix) Ready() Events {
 	var ev Events
-	if s.err != 0 {
+	if s.Err != 0 {
 		ev |= Err
 	}
-	if s.shut == shutRead|shutWrite || !s.isDgram() && !s.connected && !s.listening {
+	if s.shut == ShutRead|ShutWrite || !s.isDgram() && !s.connected && !s.listening {
 		ev |= Hup
 	}
-	if s.shut&shutRead != 0 {
+	if s.shut&ShutRead != 0 {
 		ev |= RdHup | In | RdNorm
 	}
 	if len(s.queue) > 0 || len(s.pending) > 0 {
@@ -128,7 +128,7 @@ func (x *Unix) roomMade() {
 	waiting := x.waiting
 	x.waiting = nil
 	for _, s := range waiting {
-		s.changed.Notify(Out | WrNorm | WrBand)
+		s.Waiters.Notify(Out | WrNorm | WrBand)
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *Unix) Accept(_ *Thread, nonblock bool) (Socket, []byte, Errno) {
 		return nil, nil, unix.EOPNOTSUPP
 	case !s.listening:
 		return nil, nil, unix.EINVAL
-	case len(s.pending) == 0 && s.shut&shutRead != 0 && !nonblock:
+	case len(s.pending) == 0 && s.shut&ShutRead != 0 && !nonblock:
 		return nil, nil, unix.EINVAL
 	case len(s.pending) == 0:
 		return nil, nil, unix.EAGAIN
@@ -182,7 +182,7 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if s.isDgram() && sockaddrFamily(addr) == unix.AF_UNSPEC {
+	if s.isDgram() && SockaddrFamily(addr) == unix.AF_UNSPEC {
 		s.setReceiver(nil)
 		return 0
 	}
@@ -204,7 +204,7 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 		return 0
 	}
 	switch {
-	case !x.listening || x.shut&shutRead != 0:
+	case !x.listening || x.shut&ShutRead != 0:
 		return unix.ECONNREFUSED
 	case len(x.pending) > x.backlog:
 		x.waitFor(s)
@@ -219,7 +219,7 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 	end.creds, end.addr = x.creds, x.addr
 	s.join(end)
 	x.pending = append(x.pending, end)
-	x.changed.Notify(In | RdNorm)
+	x.Waiters.Notify(In | RdNorm)
 	return 0
 }
 
@@ -233,8 +233,8 @@ func (s *Unix) setReceiver(x *Unix) {
 	lost := len(s.queue) > 0
 	s.discard()
 	if lost && old.peer == s {
-		old.err = unix.ECONNRESET
-		old.changed.Notify(Err)
+		old.Err = unix.ECONNRESET
+		old.Waiters.Notify(Err)
 	}
 }
 
@@ -262,7 +262,7 @@ func (s *Unix) sendStream(t *Thread, m *OutMsg) (int, Errno) {
 		return 0, unix.EOPNOTSUPP
 	case x == nil:
 		return 0, unix.ENOTCONN
-	case s.shut&shutWrite != 0 || x.dead || x.shut&shutRead != 0:
+	case s.shut&ShutWrite != 0 || x.dead || x.shut&ShutRead != 0:
 		return 0, unix.EPIPE
 	}
 	sent := 0
@@ -294,9 +294,9 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 		return 0, unix.ENOTCONN
 	case len(m.Data) > s.sendBuffer()-32:
 		return 0, unix.EMSGSIZE
-	case s.err != 0:
+	case s.Err != 0:
 		return 0, s.TakeError()
-	case s.shut&shutWrite != 0:
+	case s.shut&ShutWrite != 0:
 		return 0, unix.EPIPE
 	case s.charged >= s.sendBuffer():
 		return 0, unix.EAGAIN
@@ -310,7 +310,7 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 			s.setReceiver(nil)
 		}
 		return 0, unix.ECONNREFUSED
-	case x.dead, x.shut&shutRead != 0:
+	case x.dead, x.shut&ShutRead != 0:
 		return 0, unix.EPIPE
 	case s.isDgram() && x.peer != nil && x.peer != s:
 		return 0, unix.EPERM
@@ -346,11 +346,11 @@ func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
 		msg.creds = senderCreds(t)
 	}
 	for i := range msg.rights {
-		msg.rights[i] = t.carry(msg.rights[i])
+		msg.rights[i] = t.Carry(msg.rights[i])
 	}
 	s.charged += msg.charge
 	x.queue = append(x.queue, msg)
-	x.changed.Notify(In | RdNorm)
+	x.Waiters.Notify(In | RdNorm)
 }
 
 // trueSize is what Linux charges for a buffer of n bytes: a power of two with
@@ -384,13 +384,13 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 	if !s.connected {
 		return unix.EINVAL
 	}
-	ended := s.err != 0 || s.shut&shutRead != 0
+	ended := s.Err != 0 || s.shut&ShutRead != 0
 	switch have, bounded := s.joined(m); {
 	case bounded || have >= max(1, m.Least) || have > 0 && ended:
 		s.takeStream(m)
 	case !ended:
 		return unix.EAGAIN
-	case s.err != 0:
+	case s.Err != 0:
 		if e := s.TakeError(); m.Got == 0 {
 			return e
 		}
@@ -511,7 +511,7 @@ func (s *Unix) pop() {
 	x := msg.from
 	x.charged -= msg.charge
 	if x.writable() {
-		x.changed.Notify(Out | WrNorm | WrBand)
+		x.Waiters.Notify(Out | WrNorm | WrBand)
 	}
 }
 
@@ -523,7 +523,7 @@ func (s *Unix) recvPacket(m *InMsg) Errno {
 		return e
 	}
 	if len(s.queue) == 0 {
-		if s.shut&shutRead != 0 && !(s.isDgram() && m.NoWait) {
+		if s.shut&ShutRead != 0 && !(s.isDgram() && m.NoWait) {
 			return 0
 		}
 		return unix.EAGAIN
@@ -569,15 +569,15 @@ func (s *Unix) Shutdown(how int) Errno {
 	bits := uint8(how + 1)
 	s.shut |= bits
 	if x := s.peer; x != nil && !s.isDgram() {
-		if bits&shutRead != 0 {
-			x.shut |= shutWrite
+		if bits&ShutRead != 0 {
+			x.shut |= ShutWrite
 		}
-		if bits&shutWrite != 0 {
-			x.shut |= shutRead
+		if bits&ShutWrite != 0 {
+			x.shut |= ShutRead
 		}
-		x.changed.Notify(0)
+		x.Waiters.Notify(0)
 	}
-	s.changed.Notify(0)
+	s.Waiters.Notify(0)
 	return 0
 }
 
@@ -586,17 +586,17 @@ func (s *Unix) Release(n *Node) {
 	s.dead = true
 	s.forget()
 	if x := s.peer; x != nil && !s.isDgram() {
-		x.shut = shutRead | shutWrite
+		x.shut = ShutRead | ShutWrite
 		// An empty record at the front does not count (Linux 6.16 and later).
 		if len(s.queue) > 1 || s.total() > 0 {
-			x.err = unix.ECONNRESET
+			x.Err = unix.ECONNRESET
 		}
-		x.changed.Notify(0)
+		x.Waiters.Notify(0)
 	}
 	s.discard()
 	for _, end := range s.pending {
 		if end.peer != nil {
-			end.peer.err = unix.ECONNRESET
+			end.peer.Err = unix.ECONNRESET
 		}
 		end.Release(n)
 	}
@@ -653,12 +653,12 @@ func (s *Unix) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
 	switch name {
 	case unix.SO_PEERCRED:
 		c := s.peerCreds
-		return slices.Concat(intBytes(c.PID), intBytes(c.UID), intBytes(c.GID)), 0
+		return slices.Concat(CInt(c.PID), CInt(c.UID), CInt(c.GID)), 0
 	case unix.SO_PEERGROUPS:
 		if s.peerCreds == noPeer {
 			return nil, unix.ENODATA
 		}
-		return intBytes(s.peerCreds.GID), 0
+		return CInt(s.peerCreds.GID), 0
 	}
 	return nil, unix.ENOPROTOOPT
 }

@@ -35,7 +35,7 @@ func sockaddrUn(addr []byte) []byte {
 
 // checkUnixAddr checks the form of an address.
 func checkUnixAddr(b []byte) Errno {
-	if len(b) <= 2 || len(b) > maxSockaddrUn || sockaddrFamily(b) != unix.AF_UNIX {
+	if len(b) <= 2 || len(b) > maxSockaddrUn || SockaddrFamily(b) != unix.AF_UNIX {
 		return unix.EINVAL
 	}
 	return 0
@@ -52,7 +52,7 @@ func UnixPath(b []byte) string {
 
 // Bind implements Socket.
 func (s *Unix) Bind(t *Thread, b []byte) Errno {
-	if len(b) == 2 && sockaddrFamily(b) == unix.AF_UNIX {
+	if len(b) == 2 && SockaddrFamily(b) == unix.AF_UNIX {
 		if s.addr == nil {
 			s.autobind()
 		}
