@@ -9,7 +9,9 @@ import (
 // What every node says of its machine: uname, sysinfo, /proc and /sys agree.
 const (
 	OSRelease = "6.1.0-ariadne"
-	OSVersion = "#1 SMP PREEMPT_DYNAMIC Ariadne"
+	// OSRelease26 is what UNAME26 makes of it: 60 and the minor number.
+	OSRelease26 = "2.6.61-ariadne"
+	OSVersion   = "#1 SMP PREEMPT_DYNAMIC Ariadne"
 
 	MemTotal = 8 << 30 // bytes
 	PIDMax   = 32768

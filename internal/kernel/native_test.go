@@ -147,7 +147,7 @@ func TestPipeAsLinux(t *testing.T) {
 				r.read(0, size)
 			case k == 17 && seed%2 == 0:
 				pages := 1 << r.n(6)
-				got, e := r.ours[0].File.(*pipe.End).Pipe.Resize(uint64(pages*4096), true)
+				got, e := r.ours[0].File.(*pipe.End).Pipe.Resize(r.node, uint64(pages*4096), true)
 				real, err := unix.FcntlInt(uintptr(r.real[0]), unix.F_SETPIPE_SZ, pages*4096)
 				r.same(fmt.Sprintf("resize %d", pages), answer(got, e), answer(real, err))
 			}

@@ -78,6 +78,8 @@ type Process struct {
 	Subreaper             bool
 	PDeathSig             int
 	TimerSlack            uint64
+	Persona               uint32 // personality(2)
+	DefaultSlack          uint64 // what TimerSlack was when the process was forked
 	OOMScoreAdj           int
 	CoreFilter            int                    // /proc/<pid>/coredump_filter
 	Started               ariadne.Time           // when it was made
@@ -92,7 +94,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	pid := n.nextPID
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
-		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
+		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, DefaultSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
 		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
@@ -111,6 +113,9 @@ func (n *Node) newInit() *Thread {
 	return t
 }
 
+// readImpliesExec is READ_IMPLIES_EXEC, which programs of 64 bits take off.
+const readImpliesExec = 0x400000
+
 // NewThread adds a thread to p.
 func (p *Process) NewThread() *Thread {
 	t := &Thread{TID: p.Node.nextPID, Proc: p, Affinity: 1<<p.Node.CPUs - 1}
@@ -120,6 +125,15 @@ func (p *Process) NewThread() *Thread {
 }
 
 func (n *Node) newMM() int { n.nextMM++; return n.nextMM }
+
+// UnshareFDs gives p a table of descriptors of its own.
+func (p *Process) UnshareFDs() {
+	if p.FDs.Shared() {
+		old := p.FDs
+		p.FDs = old.Fork()
+		old.Leave(p.Node)
+	}
+}
 
 // ParentPID is what getppid returns.
 func (p *Process) ParentPID() int {
@@ -241,6 +255,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
+	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
 	c.AdvisedFork = p.AdvisedFork
 	c.OOMScoreAdj, c.CoreFilter = p.OOMScoreAdj, p.CoreFilter
 	for r, l := range p.Rlimits {
@@ -301,12 +316,9 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
 	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
 	p.Actions = p.Actions.Exec()
-	if p.FDs.Shared() {
-		old := p.FDs
-		p.FDs = old.Fork()
-		old.Leave(p.Node)
-	}
+	p.UnshareFDs()
 	p.FDs.Exec(p.Node)
+	p.Persona &^= readImpliesExec
 	p.Dumpable, p.KeepCaps, p.HasExeced, p.AdvisedFork = 1, false, true, false
 	p.releaseVfork()
 }

@@ -1,12 +1,19 @@
 package kernel
 
-import "golang.org/x/sys/unix"
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
 
 // RlimInfinity is RLIM_INFINITY.
 const RlimInfinity = ^uint64(0)
 
 // MaxFiles is the most that RLIMIT_NOFILE can be (/proc/sys/fs/nr_open).
 const MaxFiles = 1048576
+
+// FilesMax is that setting.
+var FilesMax = NewSetting("fs/nr_open", 64, math.MaxInt32, MaxFiles)
 
 // SoftFiles is the soft limit that processes begin with, as in a login: programs
 // close all numbers below it one by one.

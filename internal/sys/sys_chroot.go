@@ -28,6 +28,8 @@ func sysChroot(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return kernel.Fail(unix.ENOTDIR)
+	case !isNodeUser(t) && askerOf(t).permits(&st, kernel.MayExec) != 0:
+		return kernel.Fail(unix.EACCES)
 	case !t.Proc.Capable(unix.CAP_SYS_CHROOT):
 		return kernel.Fail(unix.EPERM)
 	}

@@ -16,7 +16,7 @@ import (
 func init() {
 	register(
 		full(unix.SYS_CLOSE, "close", sysClose),
-		partial(unix.SYS_CLOSE_RANGE, "close_range", sysCloseRange, "not CLOSE_RANGE_UNSHARE of a shared table"),
+		partial(unix.SYS_CLOSE_RANGE, "close_range", sysCloseRange, "not CLOSE_RANGE_UNSHARE of threads"),
 		full(unix.SYS_DUP, "dup", sysDup),
 		full(unix.SYS_DUP2, "dup2", sysDup2),
 		full(unix.SYS_DUP3, "dup3", sysDup3),
@@ -37,9 +37,14 @@ func sysCloseRange(t *kernel.Thread, a Args) kernel.Result {
 	if flags&^(unix.CLOSE_RANGE_CLOEXEC|unix.CLOSE_RANGE_UNSHARE) != 0 || first > last {
 		return kernel.Fail(unix.EINVAL)
 	}
-	if flags&unix.CLOSE_RANGE_UNSHARE != 0 && (t.FDs().Shared() || len(t.Proc.Threads) > 1) {
-		t.Node().Refuse(t, "close_range CLOSE_RANGE_UNSHARE", formatArgs(a), true)
-		return kernel.Fail(unix.ENOSYS)
+	if flags&unix.CLOSE_RANGE_UNSHARE != 0 {
+		if len(t.Proc.Threads) > 1 {
+			t.Node().Refuse(t, "close_range CLOSE_RANGE_UNSHARE", formatArgs(a), true)
+			return kernel.Fail(unix.ENOSYS)
+		}
+		if e := unshareFDs(t); e != 0 {
+			return kernel.Fail(e)
+		}
 	}
 	for _, fd := range t.FDs().Numbers() {
 		switch {
@@ -244,7 +249,7 @@ func pipeSize(t *kernel.Thread, of *kernel.OpenFile, cmd int, arg uint64) kernel
 	if cmd == unix.F_GETPIPE_SZ {
 		return kernel.Ret(int64(end.Pipe.Size()))
 	}
-	return kernel.RetOr(end.Pipe.Resize(uint64(uint32(arg)), t.Proc.Capable(unix.CAP_SYS_RESOURCE)))
+	return kernel.RetOr(end.Pipe.Resize(t.Node(), uint64(uint32(arg)), t.Proc.Capable(unix.CAP_SYS_RESOURCE)))
 }
 
 // ioctls that every descriptor understands, and those for terminals.

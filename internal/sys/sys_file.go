@@ -31,7 +31,7 @@ func init() {
 		full(unix.SYS_READAHEAD, "readahead", sysAdvise),
 		full(unix.SYS_FSYNC, "fsync", sysFsync),
 		full(unix.SYS_FDATASYNC, "fdatasync", sysFsync),
-		full(unix.SYS_SYNC_FILE_RANGE, "sync_file_range", sysFsync),
+		full(unix.SYS_SYNC_FILE_RANGE, "sync_file_range", sysSyncFileRange),
 		full(unix.SYS_SYNCFS, "syncfs", sysSyncfs),
 		full(unix.SYS_SYNC, "sync", succeeds),
 		full(unix.SYS_UMASK, "umask", sysUmask),
@@ -482,7 +482,9 @@ func sysAdvise(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
-	case h == nil && t.Call.NR == unix.SYS_READAHEAD:
+	case t.Call.NR == unix.SYS_READAHEAD && !of.Reads():
+		return kernel.Fail(unix.EBADF)
+	case t.Call.NR == unix.SYS_READAHEAD && (h == nil || h.Mode&unix.S_IFMT != unix.S_IFREG):
 		return kernel.Fail(unix.EINVAL)
 	case h == nil:
 		if _, pipe := of.File.(*pipe.End); pipe {
@@ -501,10 +503,23 @@ func sysFsync(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
-	case h == nil && t.Call.NR == unix.SYS_SYNC_FILE_RANGE:
-		return kernel.Fail(unix.ESPIPE)
 	case h == nil || h.Mode&unix.S_IFMT == unix.S_IFCHR:
 		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.Ret(0)
+}
+
+func sysSyncFileRange(t *kernel.Thread, a Args) kernel.Result {
+	const flags = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
+	h, _, e := hostFile(t, a[0])
+	off, n := int64(a[1]), int64(a[2])
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case a[3]&0xffffffff&^flags != 0, off < 0, n < 0, off+n < off:
+		return kernel.Fail(unix.EINVAL)
+	case h == nil || h.Mode&unix.S_IFMT != unix.S_IFREG && h.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return kernel.Fail(unix.ESPIPE)
 	}
 	return kernel.Ret(0)
 }

@@ -313,6 +313,9 @@ func sysGetRobustList(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if x != t && !t.Proc.MayTrace(x.Proc, true) {
+		return kernel.Fail(unix.EPERM)
+	}
 	if e := writeU64(t, a[2], robustHeadSize); e != 0 {
 		return kernel.Fail(e)
 	}

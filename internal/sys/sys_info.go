@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"strings"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -9,6 +11,8 @@ import (
 func init() {
 	register(
 		full(unix.SYS_UNAME, "uname", sysUname),
+		full(unix.SYS_SETHOSTNAME, "sethostname", sysSethostname),
+		full(unix.SYS_SETDOMAINNAME, "setdomainname", sysSetdomainname),
 		full(unix.SYS_SYSINFO, "sysinfo", sysSysinfo),
 		full(unix.SYS_GETRLIMIT, "getrlimit", sysGetrlimit),
 		partial(unix.SYS_SETRLIMIT, "setrlimit", sysSetrlimit, rlimitNote),
@@ -21,10 +25,43 @@ const rlimitNote = "RLIMIT_NOFILE, FSIZE, AS, DATA and SIGPENDING are enforced, 
 func sysUname(t *kernel.Thread, a Args) kernel.Result {
 	const field = 65
 	b := make([]byte, 6*field)
-	for i, s := range []string{"Linux", t.Node().Name, kernel.OSRelease, kernel.OSVersion, "x86_64", "(none)"} {
+	release, machine := kernel.OSRelease, "x86_64"
+	if t.Proc.Persona&uname26 != 0 {
+		release = kernel.OSRelease26
+	}
+	if t.Proc.Persona&perMask == perLinux32 {
+		machine = "i686"
+	}
+	for i, s := range []string{"Linux", t.Node().HostName(), release, kernel.OSVersion, machine, t.Node().DomainName()} {
 		copy(b[i*field:(i+1)*field-1], s)
 	}
 	return kernel.RetOr(0, t.M.WriteMem(a[0], b))
+}
+
+func sysSethostname(t *kernel.Thread, a Args) kernel.Result {
+	return setUTS(t, a, t.Node().SetHostName)
+}
+
+func sysSetdomainname(t *kernel.Thread, a Args) kernel.Result {
+	return setUTS(t, a, t.Node().SetDomainName)
+}
+
+func setUTS(t *kernel.Thread, a Args, set func(string)) kernel.Result {
+	const most = 64
+	size := int32(a[1])
+	switch {
+	case !t.Proc.Capable(unix.CAP_SYS_ADMIN):
+		return kernel.Fail(unix.EPERM)
+	case size < 0 || size > most:
+		return kernel.Fail(unix.EINVAL)
+	}
+	b, e := readBytes(t, a[0], int(size))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	name, _, _ := strings.Cut(string(b), "\x00")
+	set(name)
+	return kernel.Ret(0)
 }
 
 func sysSysinfo(t *kernel.Thread, a Args) kernel.Result {
@@ -96,7 +133,7 @@ func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uin
 		return unix.EINVAL
 	case hard > oldHard && !t.Proc.Capable(unix.CAP_SYS_RESOURCE):
 		return unix.EPERM
-	case resource == unix.RLIMIT_NOFILE && hard > kernel.MaxFiles:
+	case resource == unix.RLIMIT_NOFILE && int64(hard) > kernel.FilesMax.Of(t.Node()):
 		return unix.EPERM
 	}
 	p.Rlimits[resource] = [2]uint64{soft, hard}

@@ -147,6 +147,9 @@ const rwfKnown = unix.RWF_HIPRI | unix.RWF_DSYNC | unix.RWF_SYNC | unix.RWF_NOWA
 
 func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
 	of, e := readable(t, a[0])
+	if e != 0 && int64(a[3]) >= 0 && seekless(t, a[0]) {
+		e = unix.ESPIPE
+	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -162,6 +165,9 @@ func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
 
 func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
 	of, e := writable(t, a[0])
+	if e != 0 && int64(a[3]) >= 0 && seekless(t, a[0]) {
+		e = unix.ESPIPE
+	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}

@@ -11,7 +11,7 @@ func init() {
 	register(
 		full(unix.SYS_MMAP, "mmap", sysMmap),
 		full(unix.SYS_MSYNC, "msync", nil),
-		refused(unix.SYS_REMAP_FILE_PAGES, "remap_file_pages", 0, false, "obsolete"),
+		full(unix.SYS_REMAP_FILE_PAGES, "remap_file_pages", sysOwnMemory),
 		refused(unix.SYS_MEMFD_SECRET, "memfd_secret", 0, true, "off in most kernels"),
 		refused(unix.SYS_USERFAULTFD, "userfaultfd", unix.EPERM, true, "needs a privilege"),
 	)

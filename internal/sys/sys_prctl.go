@@ -55,7 +55,7 @@ func sysPrctl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.RetOr(0, writeU32(t, a[1], uint32(flag(p.Subreaper))))
 	case unix.PR_SET_TIMERSLACK:
 		if p.TimerSlack = a[1]; a[1] == 0 {
-			p.TimerSlack = kernel.DefaultTimerSlack
+			p.TimerSlack = p.DefaultSlack
 		}
 	case unix.PR_GET_TIMERSLACK:
 		return kernel.Ret(int64(p.TimerSlack))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/ipc"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +24,8 @@ func init() {
 		partial(unix.SYS_WAITID, "waitid", sysWaitid, "resource usage is processor time only"),
 		full(unix.SYS_SET_TID_ADDRESS, "set_tid_address", sysSetTIDAddress),
 		partial(unix.SYS_PRCTL, "prctl", sysPrctl, "the options that programs use; see docs/limits.md"),
-		partial(unix.SYS_PERSONALITY, "personality", sysPersonality, "reading only"),
+		partial(unix.SYS_UNSHARE, "unshare", sysUnshare, "without new namespaces; not of threads"),
+		full(unix.SYS_PERSONALITY, "personality", sysPersonality),
 		partial(unix.SYS_KCMP, "kcmp", sysKcmp, "says whether equal, without order"),
 		refused(unix.SYS_PTRACE, "ptrace", unix.EPERM, false, "processes are already traced"),
 	)
@@ -93,6 +95,7 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 	switch {
 	case has(unix.CLONE_THREAD) && !has(unix.CLONE_SIGHAND),
 		has(unix.CLONE_SIGHAND) && !has(unix.CLONE_VM),
+		has(unix.CLONE_FS) && has(unix.CLONE_NEWNS|unix.CLONE_NEWUSER),
 		has(unix.CLONE_PIDFD) && has(unix.CLONE_PARENT_SETTID|unix.CLONE_DETACHED|unix.CLONE_THREAD):
 		return kernel.Fail(unix.EINVAL)
 	case has(cloneNamespaces):
@@ -103,6 +106,48 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	}
 	return doClone(c)
+}
+
+// sysUnshare takes a process's own share of what it may share with others. Processes share no
+// directories with each other, and threads do not part.
+func sysUnshare(t *kernel.Thread, a Args) kernel.Result {
+	const known = cloneNamespaces | threadFlags | unix.CLONE_SYSVSEM | unix.CLONE_NEWTIME
+	flags, alone := a[0], len(t.Proc.Threads) == 1
+	switch {
+	case flags&^known != 0, flags&(unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM) != 0 && !alone:
+		return kernel.Fail(unix.EINVAL)
+	case flags&(cloneNamespaces|unix.CLONE_NEWTIME) != 0:
+		t.Node().Refuse(t, "unshare of namespaces", fmt.Sprintf("flags %#x", flags), false)
+		return kernel.Fail(unix.EPERM)
+	case flags&(unix.CLONE_FILES|unix.CLONE_FS) != 0 && !alone:
+		t.Node().Refuse(t, "unshare of a thread", fmt.Sprintf("flags %#x", flags), false)
+		return kernel.Fail(unix.EINVAL)
+	}
+	if flags&unix.CLONE_FILES != 0 {
+		if e := unshareFDs(t); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if flags&unix.CLONE_SYSVSEM != 0 && alone {
+		ipc.SemsOf(t.Node()).Undo(t.Proc)
+	}
+	return kernel.Ret(0)
+}
+
+// unshareFDs gives the process a table of descriptors of its own.
+func unshareFDs(t *kernel.Thread) kernel.Errno {
+	if !t.FDs().Shared() {
+		return 0
+	}
+	numbers := t.FDs().Numbers()
+	if n := len(numbers); n > 0 && int64(numbers[n-1]) >= kernel.FilesMax.Of(t.Node()) {
+		return unix.EMFILE
+	}
+	if r := t.M.Syscall(unix.SYS_UNSHARE, unix.CLONE_FILES); r != 0 {
+		return kernel.Errno(-r)
+	}
+	t.Proc.UnshareFDs()
+	return 0
 }
 
 func sysExec(t *kernel.Thread, a Args) kernel.Result {
@@ -240,14 +285,26 @@ func sysSetTIDAddress(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(int64(t.TID))
 }
 
-// sysPersonality answers a query; nothing can be changed: Ariadne itself has
-// turned off the randomisation of addresses, which is not shown.
+// Parts of a personality(2).
+const (
+	perMask        = 0xff
+	perLinux32     = 0x8
+	uname26        = 0x20000
+	noRandomize    = 0x40000
+	stickyTimeouts = 0x4000000
+)
+
+// sysPersonality keeps what Linux's own has too, but for the randomisation of addresses, which
+// Ariadne has turned off.
 func sysPersonality(t *kernel.Thread, a Args) kernel.Result {
-	if p := uint32(a[0]); p != 0xffffffff && p != 0 {
-		t.Node().Refuse(t, fmt.Sprintf("personality %#x", p), formatArgs(a), true)
-		return kernel.Fail(unix.EINVAL)
+	old := t.Proc.Persona
+	if p := uint32(a[0]); p != 0xffffffff {
+		if r := t.M.Syscall(unix.SYS_PERSONALITY, uint64(p|noRandomize)); r < 0 {
+			return kernel.Ret(r)
+		}
+		t.Proc.Persona = p
 	}
-	return kernel.Ret(0)
+	return kernel.Ret(int64(old))
 }
 
 // What kcmp(2) compares.

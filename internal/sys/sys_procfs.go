@@ -241,6 +241,9 @@ func processObject(t *kernel.Thread, id string) (o object, e kernel.Errno) {
 	if err != nil {
 		return o, unix.ENOENT
 	}
+	if pid == t.Node().Init.TID {
+		return object{proc: t.Node().Init.Proc, thread: t.Node().Init}, 0
+	}
 	o.proc = t.Node().Procs[pid]
 	if o.proc == nil { // a thread's directory exists, though it is not listed
 		if th := t.Node().Thread(pid); th != nil {
@@ -433,6 +436,9 @@ func linkTarget(p *kernel.Process, th *kernel.Thread, name string) string {
 	case "exe":
 		return p.Exe
 	case "cwd":
+		if th.M == nil {
+			return p.Cwd
+		}
 		return readLink(threadPath(th, "cwd"))
 	case "root":
 		return cmp.Or(p.Root, "/")
@@ -578,6 +584,7 @@ func processNames(task bool) (names []string, types func(string) uint8) {
 // processEntries are the processes as entries of /proc.
 func processEntries(t *kernel.Thread) []kernel.Dirent {
 	list := []kernel.Dirent{{Type: unix.DT_LNK, Name: "self"}, {Type: unix.DT_LNK, Name: "thread-self"}}
+	list = append(list, kernel.Dirent{Type: unix.DT_DIR, Name: strconv.Itoa(t.Node().Init.TID)})
 	for _, pid := range t.Node().PIDs() {
 		list = append(list, kernel.Dirent{Type: unix.DT_DIR, Name: strconv.Itoa(pid)})
 	}

@@ -27,6 +27,8 @@ var systemFiles = map[string]func(v *view) string{
 	"stat":                   systemStatText,
 	"sys/kernel/random/uuid": uuidText,
 	"sys/kernel/ns_last_pid": func(v *view) string { return fmt.Sprintln(lastPID(v.caller.Node())) },
+	"sys/kernel/hostname":    func(v *view) string { return v.caller.Node().HostName() + "\n" },
+	"sys/kernel/domainname":  func(v *view) string { return v.caller.Node().DomainName() + "\n" },
 	"net/tcp":                socketsText(ariadne.TCP, unix.AF_INET),
 	"net/tcp6":               socketsText(ariadne.TCP, unix.AF_INET6),
 	"net/udp":                socketsText(ariadne.UDP, unix.AF_INET),
@@ -75,7 +77,7 @@ func init() {
 		"oom_adj":         func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj * 17 / 1000) },
 		"oom_score":       func(v *view) string { return fmt.Sprintln(666 + v.proc.OOMScoreAdj*2/3) },
 		"oom_score_adj":   func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj) },
-		"personality":     func(*view) string { return "00000000\n" },
+		"personality":     func(v *view) string { return fmt.Sprintf("%08x\n", v.proc.Persona) },
 		"schedstat":       func(v *view) string { return fmt.Sprintf("%d 0 0\n", int64(v.proc.CPU())) },
 		"sessionid":       func(*view) string { return "4294967295" },
 		"setgroups":       func(*view) string { return "allow\n" },
@@ -334,7 +336,9 @@ func (v *view) signals() (pending, shared, blocked, ignored, caught signal.Set) 
 		for _, i := range v.thread.Pending {
 			pending |= signal.SetOf(i.Signo)
 		}
-		blocked = v.thread.M.SigMask()
+		if v.thread.M != nil {
+			blocked = v.thread.M.SigMask()
+		}
 	}
 	return
 }

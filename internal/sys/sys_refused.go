@@ -17,7 +17,6 @@ func init() {
 		security   = "a kernel built without it"
 	)
 	register(
-		refused(unix.SYS_UNSHARE, "unshare", unix.EPERM, false, namespaces),
 		refused(unix.SYS_SETNS, "setns", unix.EPERM, false, namespaces),
 		refused(unix.SYS_PIVOT_ROOT, "pivot_root", unix.EPERM, false, namespaces),
 		refused(unix.SYS_MOUNT, "mount", unix.EPERM, false, namespaces),
@@ -29,8 +28,6 @@ func init() {
 		refused(unix.SYS_FSMOUNT, "fsmount", unix.EPERM, false, namespaces),
 		refused(unix.SYS_FSPICK, "fspick", unix.EPERM, false, namespaces),
 		refused(unix.SYS_MOUNT_SETATTR, "mount_setattr", unix.EPERM, false, namespaces),
-		refused(unix.SYS_SETHOSTNAME, "sethostname", unix.EPERM, false, "a node's name is the spec's"),
-		refused(unix.SYS_SETDOMAINNAME, "setdomainname", unix.EPERM, false, "a node's name is the spec's"),
 
 		refused(unix.SYS_SWAPON, "swapon", unix.EPERM, false, machine),
 		refused(unix.SYS_SWAPOFF, "swapoff", unix.EPERM, false, machine),

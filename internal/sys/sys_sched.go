@@ -170,8 +170,7 @@ func sysSchedSetattr(t *kernel.Thread, a Args) kernel.Result {
 	}
 	policy, flags := int(int32(le.Uint32(b[4:]))), le.Uint64(b[8:])
 	if policy == unix.SCHED_DEADLINE {
-		t.Node().Refuse(t, "sched_setattr SCHED_DEADLINE", "", true)
-		return kernel.Fail(unix.EPERM)
+		return kernel.RetOr(0, setDeadlinePolicy(t, x, b, flags))
 	}
 	if e := setSched(t, x, policy, int(le.Uint32(b[20:])), flags&1 != 0); e != 0 {
 		return kernel.Fail(e)
@@ -180,6 +179,24 @@ func sysSchedSetattr(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.RetOr(0, setNice(t, x, int(int32(le.Uint32(b[16:])))))
 	}
 	return kernel.Ret(0)
+}
+
+// setDeadlinePolicy takes SCHED_DEADLINE from a struct sched_attr (sched_setattr(2)).
+func setDeadlinePolicy(t, x *kernel.Thread, b []byte, flags uint64) kernel.Errno {
+	const known, least, most = 7, 1024, 1 << 63
+	runtime, deadline, period := le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:])
+	if period == 0 {
+		period = deadline
+	}
+	switch {
+	case flags&^known != 0, deadline == 0, runtime < least, runtime > deadline, deadline > period, deadline >= most, period >= most:
+		return unix.EINVAL
+	case !t.Proc.Capable(unix.CAP_SYS_NICE):
+		return unix.EPERM
+	}
+	x.Sched.Policy, x.Sched.Priority, x.Sched.ResetOnFork = unix.SCHED_DEADLINE, 0, flags&1 != 0
+	x.Sched.Runtime, x.Sched.Deadline, x.Sched.Period = runtime, deadline, period
+	return 0
 }
 
 func sysSchedGetattr(t *kernel.Thread, a Args) kernel.Result {
@@ -195,7 +212,9 @@ func sysSchedGetattr(t *kernel.Thread, a Args) kernel.Result {
 	b = le.AppendUint64(b, uint64(flag(x.Sched.ResetOnFork)))
 	b = le.AppendUint32(b, uint32(x.Nice))
 	b = le.AppendUint32(b, uint32(x.Sched.Priority))
-	b = append(b, make([]byte, 24)...) // runtime, deadline, period
+	for _, v := range []uint64{x.Sched.Runtime, x.Sched.Deadline, x.Sched.Period} {
+		b = le.AppendUint64(b, v)
+	}
 	return kernel.RetOr(0, t.M.WriteMem(a[1], b))
 }
 

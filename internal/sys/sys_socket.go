@@ -89,6 +89,9 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 			return refuseSocket(t, "socket for ping", unix.EACCES, true)
 		}
 	case unix.SOCK_RAW:
+		if proto == 0 {
+			return nil, unix.EPROTONOSUPPORT
+		}
 		return refuseSocket(t, "raw socket", unix.EPERM, true)
 	default:
 		return refuseSocket(t, fmt.Sprintf("internet socket of type %d", typ), unix.ESOCKTNOSUPPORT, true)
@@ -167,7 +170,7 @@ func newNetlinkSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.E
 // socketOf returns the socket behind fd.
 func socketOf(t *kernel.Thread, fd uint64) (kernel.Socket, *kernel.OpenFile, kernel.Errno) {
 	of := t.Target(fdOf(fd))
-	if of == nil {
+	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return nil, nil, unix.EBADF
 	}
 	s, ok := of.File.(kernel.Socket)

@@ -84,7 +84,7 @@ func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Err
 	switch {
 	case o.level == unix.SOL_SOCKET && len(v) < 4 && o.name != unix.SO_BINDTODEVICE:
 		return unix.EINVAL
-	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} && s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o], !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
+	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} && s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o], o.name < 0, !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
 		return unix.ENOPROTOOPT
 	}
 	if e := impossible[o]; e != 0 {

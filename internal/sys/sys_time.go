@@ -17,7 +17,7 @@ func init() {
 		refused(unix.SYS_CLOCK_SETTIME, "clock_settime", unix.EPERM, true, "time is the node's input"),
 		partial(unix.SYS_CLOCK_ADJTIME, "clock_adjtime", sysClockAdjtime, "reading only"),
 		partial(unix.SYS_ADJTIMEX, "adjtimex", sysAdjtimex, "reading only"),
-		refused(unix.SYS_SETTIMEOFDAY, "settimeofday", unix.EPERM, true, "time is the node's input"),
+		partial(unix.SYS_SETTIMEOFDAY, "settimeofday", sysSettimeofday, "EPERM: time is the node's input"),
 		full(unix.SYS_GETTIMEOFDAY, "gettimeofday", sysGettimeofday),
 		full(unix.SYS_TIME, "time", sysTime),
 		full(unix.SYS_NANOSLEEP, "nanosleep", sysNanosleep),
@@ -171,7 +171,12 @@ func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if modes != 0 {
+	const adjtime, single, readOnly = 0x8000, 0x1, 0x2000
+	switch {
+	case modes&adjtime != 0 && modes&single == 0:
+		return kernel.Fail(unix.EINVAL)
+	case modes&adjtime != 0 && modes&readOnly != 0:
+	case modes != 0:
 		t.Node().Refuse(t, "adjtimex", fmt.Sprintf("modes %#x", modes), true)
 		return kernel.Fail(unix.EPERM)
 	}
@@ -202,6 +207,22 @@ func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.RetOr(0, t.M.WriteMem(a[1], make([]byte, 8))) // struct timezone: UTC
 	}
 	return kernel.Ret(0)
+}
+
+// sysSettimeofday checks what is asked, and refuses it.
+func sysSettimeofday(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] != 0 {
+		if _, e := readTimeval(t, a[0]); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if a[1] != 0 {
+		if _, e := readBytes(t, a[1], 8); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	t.Node().Refuse(t, "settimeofday", formatArgs(a), true)
+	return kernel.Fail(unix.EPERM)
 }
 
 func sysTime(t *kernel.Thread, a Args) kernel.Result {
@@ -360,6 +381,7 @@ func clampTimer(d ariadne.Time) ariadne.Time { return min(d, ariadne.Never/2) }
 const (
 	sigevSignal   = 0
 	sigevNone     = 1
+	sigevThread   = 2 // a signal, for libc
 	sigevThreadID = 4
 )
 
@@ -389,7 +411,7 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 				return kernel.Fail(unix.EINVAL)
 			}
 			fallthrough
-		case sigevSignal:
+		case sigevSignal, sigevThread:
 			if signo <= 0 || signo > signal.Max {
 				return kernel.Fail(unix.EINVAL)
 			}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -136,7 +137,7 @@ func (o options) emulated(program, dir string, env ...string) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	spec := fmt.Sprintf("name: suite\nnodes:\n  - name: test\n    command: %q\n    client: true\n    may_fail: true\n    env: %s\n", command, variables)
+	spec := fmt.Sprintf("name: suite\nnodes:\n  - name: test\n    command: %q\n    client: true\n    may_fail: true\n    cpus: %d\n    env: %s\n", command, runtime.NumCPU(), variables)
 	file := filepath.Join(dir, "spec.yaml")
 	if err := os.WriteFile(file, []byte(spec), 0o644); err != nil {
 		return outcome{err: err}

@@ -3,13 +3,15 @@
 package aio
 
 import (
+	"math"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 // maxOperations is how many operations the contexts of a node may hold (aio-max-nr).
-const maxOperations = 65536
+var maxOperations = kernel.NewSetting("fs/aio-max-nr", 0, math.MaxInt64, 65536)
 
 // contexts are the contexts of legacy asynchronous I/O (io_setup(2)).
 type contexts struct{ contexts map[key]*Context }
@@ -44,7 +46,7 @@ func New(n *kernel.Node, p *kernel.Process, id uint64, max int) kernel.Errno {
 	for _, c := range contexts {
 		total += c.Max
 	}
-	if total > maxOperations {
+	if total > int(maxOperations.Of(n)) {
 		return unix.EAGAIN
 	}
 	if contexts == nil {

@@ -1,8 +1,8 @@
 package filelock
 
 import (
+	"math"
 	"slices"
-	"time"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -12,7 +12,7 @@ import (
 
 // breakTime is /proc/sys/fs/lease-break-time: how long who holds a lease may take to give
 // it up.
-const breakTime = ariadne.Time(45 * time.Second)
+var breakTime = kernel.NewSetting("fs/lease-break-time", 0, math.MaxInt32, 45)
 
 // pollMsg is the reason for the signal to who holds a lease (POLL_MSG), and EPOLLMSG its band.
 const (
@@ -117,7 +117,7 @@ func (l *Table) BreakLeases(n *kernel.Node, key kernel.FileKey, write bool) (wai
 			continue
 		}
 		if !x.breaking || write && !x.ends {
-			x.breaking, x.ends, x.until = true, write, n.Now+breakTime
+			x.breaking, x.ends, x.until = true, write, n.Now+ariadne.Time(breakTime.Of(n))*1e9
 			x.file.Signal(n, x.fd, pollMsg, kernel.In|kernel.RdNorm|pollMsgBand)
 		}
 		if wait == nil || x.until < deadline {

@@ -5,6 +5,7 @@ package inotify
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"ariadne/internal/kernel"
@@ -13,10 +14,10 @@ import (
 )
 
 // Limits of inotify(7): those that Linux begins with.
-const (
-	maxInstances = 128
-	maxQueued    = 16384
-	maxWatches   = 65536
+var (
+	maxInstances = kernel.NewSetting("fs/inotify/max_user_instances", 0, math.MaxInt32, 128)
+	maxQueued    = kernel.NewSetting("fs/inotify/max_queued_events", 0, math.MaxInt32, 16384)
+	maxWatches   = kernel.NewSetting("fs/inotify/max_user_watches", 0, math.MaxInt32, 65536)
 )
 
 // state is the node's inotify instances. Only the node's own calls change its files, and
@@ -67,7 +68,7 @@ func Watched(n *kernel.Node) bool { return states.Of(n).watches > 0 }
 
 // New makes an instance.
 func New(n *kernel.Node) (*Instance, kernel.Errno) {
-	if len(states.Of(n).instances) == maxInstances {
+	if len(states.Of(n).instances) >= int(maxInstances.Of(n)) {
 		return nil, unix.EMFILE
 	}
 	f := &Instance{node: n}
@@ -169,7 +170,7 @@ func (f *Instance) Add(key kernel.FileKey, mask uint32) (wd int, e kernel.Errno)
 		w.mask |= mask & kept
 		return w.wd, 0
 	}
-	if states.Of(f.node).watches == maxWatches {
+	if states.Of(f.node).watches >= int(maxWatches.Of(f.node)) {
 		return 0, unix.ENOSPC
 	}
 	f.lastWD++
@@ -197,7 +198,7 @@ func (f *Instance) drop(w *watch) {
 
 // queue appends an event, unless it says the same as the last one.
 func (f *Instance) queue(e event) {
-	if len(f.events) >= maxQueued {
+	if len(f.events) >= int(maxQueued.Of(f.node)) {
 		if f.overflow {
 			return
 		}

@@ -37,7 +37,7 @@ var sems = kernel.NewSlot[*kernel.Node, Sems]()
 func SemsOf(n *kernel.Node) *Sems { return sems.Of(n) }
 
 func init() {
-	kernel.Register(kernel.Hooks{ProcessExits: func(p *kernel.Process) { sems.Of(p.Node).exit(p) }})
+	kernel.Register(kernel.Hooks{ProcessExits: func(p *kernel.Process) { sems.Of(p.Node).Undo(p) }})
 }
 
 // SemSet is a set of semaphores.
@@ -228,8 +228,8 @@ func (s *SemSet) SetValues(t *kernel.Thread, first int, values []int) kernel.Err
 	return 0
 }
 
-// exit undoes what the ended process p asked to be undone.
-func (s *Sems) exit(p *kernel.Process) {
+// Undo does what process p asked to be done at its end.
+func (s *Sems) Undo(p *kernel.Process) {
 	for _, set := range s.All() {
 		undo := set.undo[p.PID]
 		if undo == nil {

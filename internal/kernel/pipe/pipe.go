@@ -5,6 +5,7 @@ package pipe
 
 import (
 	"fmt"
+	"math"
 
 	"ariadne/internal/kernel"
 
@@ -15,8 +16,6 @@ const (
 	pageSize = 4096
 	// Slots is how many pages a new pipe holds (pipe(7)).
 	Slots = 16
-	// MaxSlots is the most that F_SETPIPE_SZ gives (pipe-max-size).
-	MaxSlots = 256
 )
 
 // Pipe is the buffer between pipe ends. As in Linux it is a ring of page slots,
@@ -235,8 +234,11 @@ func (p *Pipe) merge(b []byte) int {
 // Size is the capacity in bytes (F_GETPIPE_SZ).
 func (p *Pipe) Size() int { return p.slots * pageSize }
 
+// maxSize is the most that F_SETPIPE_SZ gives to those without privileges.
+var maxSize = kernel.NewSetting("fs/pipe-max-size", pageSize, math.MaxInt32, 1048576)
+
 // Resize implements F_SETPIPE_SZ.
-func (p *Pipe) Resize(bytes uint64, privileged bool) (int, kernel.Errno) {
+func (p *Pipe) Resize(n *kernel.Node, bytes uint64, privileged bool) (int, kernel.Errno) {
 	if bytes > 1<<31 {
 		return 0, unix.EINVAL
 	}
@@ -244,7 +246,7 @@ func (p *Pipe) Resize(bytes uint64, privileged bool) (int, kernel.Errno) {
 	for uint64(slots*pageSize) < bytes {
 		slots *= 2
 	}
-	if slots > p.slots && slots > MaxSlots && !privileged {
+	if slots > p.slots && int64(slots*pageSize) > maxSize.Of(n) && !privileged {
 		return 0, unix.EPERM
 	}
 	if slots < len(p.bufs) {
