@@ -27,11 +27,13 @@ type Sampling struct {
 	salt   uint64 // of the priorities of the walk
 	length int    // of the natural path; 0: it is the first
 	lost   map[world.Hash]uint64
+	chance chance
 }
 
 // Begin implements Explorer.
 func (w *Sampling) Begin(*space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
+	w.chance = newChance(w.Seed, w.Index, &Weights{})
 	w.Index++
 	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
 	return 0, true
@@ -44,18 +46,18 @@ func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
 		return 0, true
 	}
 	most := uint64(0)
-	for i := range f.Enabled {
+	for i := range f.Plain {
 		if v := w.priority(&f.Enabled[i]); v > most {
 			event, most = i, v
 		}
 	}
 	taken := &f.Enabled[event]
-	for i := range f.Enabled {
+	for i := range f.Plain {
 		if e := &f.Enabled[i]; i != event && e.Node == taken.Node {
 			w.lost[identity(e)]++
 		}
 	}
-	return event, true
+	return w.chance.vary(p, event), true
 }
 
 // priority of an event, never 0.
