@@ -299,8 +299,9 @@ func (p *Process) releaseVfork() {
 
 // Exec changes the process as execve(2) says, after t has run the real call:
 // t is the only thread left and has the process's id. The old memory is gone,
-// so a robust futex in memory shared with others stays held.
-func (p *Process) Exec(t *Thread, file string, args []string) {
+// so a robust futex in memory shared with others stays held. file is the program
+// that runs; name the path that was given, which may be that of a link to it or of a script.
+func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	for _, x := range append([]*Thread(nil), p.Threads...) {
 		x.ClearTID, x.RobustList, x.AltStack, x.AskAltStack = 0, 0, AltStack{}, false
 		if x != t {
@@ -314,7 +315,7 @@ func (p *Process) Exec(t *Thread, file string, args []string) {
 	}
 	p.Leader = t
 	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
-	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(file))
+	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(name))
 	p.Actions = p.Actions.Exec()
 	p.UnshareFDs()
 	p.FDs.Exec(p.Node)

@@ -259,6 +259,9 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	to := m.To
 	if len(to) >= 2 && SockaddrFamily(to) == unix.AF_UNSPEC {
 		if u.Domain == unix.AF_INET6 {
+			if u.remote.IsValid() && u.local.Addr().Is4() {
+				return nil, unix.ENETUNREACH // Linux looks for a route to the mapped address
+			}
 			to = nil // as if there were no address
 		} else {
 			to = append(binary.LittleEndian.AppendUint16(nil, unix.AF_INET), to[2:]...)

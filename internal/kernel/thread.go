@@ -85,6 +85,8 @@ type Call struct {
 	InCall bool
 	// Passed: what else could have happened at its entry did not (internal/node).
 	Passed bool
+	// Program is the path that execve was given; "" for a descriptor.
+	Program string
 }
 
 // Wait is what a thread in a blocking call remembers between runs of its

@@ -59,7 +59,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	p.FDs = kernel.NewFDTable()
 	n.standardFiles(p)
 	th := n.addThread(t, tr)
-	p.Exec(t, exePath(tr), c.Args)
+	p.Exec(t, exePath(tr), c.Args[0], c.Args)
 	n.askProgram(c.Args[0])
 	maps := th.maps()
 	n.useProgram(th, c.Args[0], maps)
@@ -211,7 +211,7 @@ func (n *Node) endVfork(th *thread) bool {
 // exec runs execve or execveat.
 func (n *Node) exec(th *thread) bool {
 	k := th.k
-	args, program := execArgs(k), n.programOf(th)
+	name, args, program := k.Call.Program, execArgs(k), n.programOf(th)
 	a := k.Call.Args
 	must(th.tr.SetCall(k.Call.NR, a[:]...))
 	s := n.runExec(th)
@@ -237,7 +237,10 @@ func (n *Node) exec(th *thread) bool {
 	must(th.tr.AfterExec())
 	k.EndWait()
 	k.Call.InCall = false
-	k.Proc.Exec(k, exePath(th.tr), args)
+	if name == "" { // of a descriptor
+		name = exePath(th.tr)
+	}
+	k.Proc.Exec(k, exePath(th.tr), name, args)
 	maps := th.maps()
 	n.useProgram(th, program, maps)
 	return n.setImage(th, maps) && n.deliverSignals(th)

@@ -217,6 +217,10 @@ func mayFollow(t *kernel.Thread) kernel.Errno {
 		return 0 // mayOpen
 	case unix.SYS_ACCESS, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2:
 		return 0 // for whom depends on its flags
+	case unix.SYS_UTIMENSAT:
+		if changesNoTime(t) {
+			return 0
+		}
 	}
 	a := askerOf(t)
 	var places [2]place
@@ -333,7 +337,7 @@ func (a *asker) mayRename(from, to *place) kernel.Errno {
 	exchange := flags&unix.RENAME_EXCHANGE != 0
 	switch {
 	case !from.found, from.last == "", to.last == "", from.parent.Dev != to.parent.Dev,
-		to.slash && from.st.Mode&unix.S_IFMT != unix.S_IFDIR,
+		to.slash && !exchange && from.st.Mode&unix.S_IFMT != unix.S_IFDIR,
 		strings.HasPrefix(to.path, from.path+"/"), strings.HasPrefix(from.path, to.path+"/"),
 		to.found && flags&unix.RENAME_NOREPLACE != 0, !to.found && exchange,
 		to.found && keyOf(&from.st) == keyOf(&to.st):
@@ -382,6 +386,8 @@ func mayOpen(t *kernel.Thread, r *openRequest) kernel.Errno {
 		return e
 	case p.lost || r.has(unix.O_PATH):
 		return 0
+	case r.has(unix.O_CREAT) && p.slash:
+		return unix.EISDIR // whatever is there
 	case !p.found:
 		if r.has(unix.O_CREAT) {
 			a.stripGroupID(&p.parent, &r.how.Mode)
@@ -394,8 +400,24 @@ func mayOpen(t *kernel.Thread, r *openRequest) kernel.Errno {
 		return a.permits(&p.st, kernel.MayWrite|kernel.MayExec)
 	case r.has(unix.O_CREAT | unix.O_EXCL):
 		return 0
+	case r.has(unix.O_CREAT) && a.stranger(&p):
+		return unix.EACCES
 	}
 	return a.mayOpenFile(&p.st, int(r.how.Flags))
+}
+
+// stranger: in a directory that others may write to, with the sticky bit, there lies what
+// belongs neither to the directory's owner nor to the asker. With O_CREAT it is not opened
+// (may_create_in_sticky in Linux). Where that is a setting, for files and pipes, Linux decides.
+func (a *asker) stranger(p *place) bool {
+	kind := p.st.Mode & unix.S_IFMT
+	if kind == unix.S_IFREG || kind == unix.S_IFIFO || kind == unix.S_IFDIR || p.parent.Mode&unix.S_ISVTX == 0 || p.parent.Mode&unix.S_IWOTH == 0 {
+		return false
+	}
+	files := &a.t.Node().Files
+	uid, _ := owner(files, keyOf(&p.st), &p.st, false)
+	dir, _ := owner(files, keyOf(&p.parent), &p.parent, false)
+	return uid != dir && int(uid) != a.cred.UID.FS
 }
 
 // mayOpenFile checks what open does with the flags to a file that is there.

@@ -309,7 +309,7 @@ func TestExec(t *testing.T) {
 	r, w := pipeOf(d, a, unix.O_CLOEXEC)
 	kept := d.Must(a, unix.SYS_DUP, w)
 	b, _ := d.Fork(a, kernel.CloneArgs{Flags: unix.CLONE_FILES | uint64(unix.SIGCHLD)})
-	p.Exec(a, "/usr/bin/a-very-long-program-name", []string{"x"})
+	p.Exec(a, "/usr/bin/x", "/usr/bin/a-very-long-program-name", []string{"x"})
 	if a.TID != pid || p.MM == mm || len(p.Threads) != 1 || leader.State != kernel.Dead || a.Name != "a-very-long-pro" {
 		t.Errorf("process %+v, thread %+v", p, a)
 	}
@@ -322,14 +322,14 @@ func TestExec(t *testing.T) {
 	}
 	want(t, "gettid", d.Must(a, unix.SYS_GETTID), int64(pid))
 	want(t, "not by its parent after exec", d.Must(a, unix.SYS_SETPGID, uint64(b.TID), 0), 0)
-	b.Proc.Exec(b, "/x", nil)
+	b.Proc.Exec(b, "/x", "/x", nil)
 	want(t, "not by its parent after exec", d.Must(a, unix.SYS_SETPGID, uint64(b.TID), 0), errno(unix.EACCES))
 }
 
 func TestVforkParentGoesOn(t *testing.T) {
 	for _, end := range []func(*kernel.Thread){
 		func(c *kernel.Thread) { c.Proc.Exit(0, 0, false) },
-		func(c *kernel.Thread) { c.Proc.Exec(c, "/x", nil) },
+		func(c *kernel.Thread) { c.Proc.Exec(c, "/x", "/x", nil) },
 	} {
 		d, a, _ := newProcess(t)
 		b, _ := d.Fork(a, kernel.CloneArgs{Flags: unix.CLONE_VFORK | unix.CLONE_VM | uint64(unix.SIGCHLD)})

@@ -827,6 +827,7 @@ func realProgram(t *kernel.Thread) kernel.Errno {
 	if e != 0 {
 		return e
 	}
+	t.Call.Program = name
 	v, ok := virtualPath(t, dirfd, name)
 	if !ok {
 		return 0

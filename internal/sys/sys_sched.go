@@ -88,10 +88,11 @@ func knownPolicy(policy int) bool {
 
 // setSched changes a thread's policy as the caller may (sched(7)).
 func setSched(t, x *kernel.Thread, policy, priority int, reset bool) kernel.Errno {
+	leavesIdle := x.Sched.Policy == unix.SCHED_IDLE && policy != unix.SCHED_IDLE // counts as a better nice value
 	switch {
 	case !knownPolicy(policy), realTime(policy) != (priority > 0), priority < 0 || priority > 99:
 		return unix.EINVAL
-	case !mayNice(t, x), !t.Proc.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset):
+	case !mayNice(t, x), !t.Proc.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset || leavesIdle):
 		return unix.EPERM
 	}
 	x.Sched.Policy, x.Sched.Priority, x.Sched.ResetOnFork = policy, priority, reset

@@ -45,8 +45,11 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if isNull(in) || noSplice(out.File) {
+	if isNull(in) {
 		return kernel.Fail(unix.EINVAL)
+	}
+	if noSplice(out.File) {
+		return sendNowhere(t, in, a)
 	}
 	if !isHost(in) {
 		return sendfileFrom(t, in, out, a)
@@ -76,6 +79,27 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	return r
+}
+
+// sendNowhere is sendfile to what takes no data this way: only that there is none does not
+// fail.
+func sendNowhere(t *kernel.Thread, in *kernel.OpenFile, a Args) kernel.Result {
+	if !isHost(in) {
+		return kernel.Fail(unix.EINVAL)
+	}
+	src, e := hostEnd(t, a[1], a[2])
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	defer src.close()
+	b, e := src.readAt(0, int(min(a[3], 1)))
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case len(b) > 0:
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.Ret(0)
 }
 
 // sendfileOffset checks the position from which sendfile is to read.
