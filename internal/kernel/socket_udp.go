@@ -259,7 +259,7 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	to := m.To
 	if len(to) >= 2 && SockaddrFamily(to) == unix.AF_UNSPEC {
 		if u.Domain == unix.AF_INET6 {
-			if u.remote.IsValid() && u.local.Addr().Is4() {
+			if u.Remote.IsValid() && u.Local.Addr().Is4() {
 				return nil, unix.ENETUNREACH // Linux looks for a route to the mapped address
 			}
 			to = nil // as if there were no address
