@@ -189,9 +189,11 @@ func (p *Path) Push(i int) error {
 	kind := from.Enabled[i].Kind
 	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
 	to.kinds[kind]++
-	for k, n := range from.Enabled[i].Costs() {
-		if ariadne.ActionKind(k) != kind {
-			to.kinds[k] += int32(n)
+	if from.Enabled[i].Vary != "" {
+		for k, n := range from.Enabled[i].Costs() {
+			if ariadne.ActionKind(k) != kind {
+				to.kinds[k] += int32(n)
+			}
 		}
 	}
 	if from.Deviates(i) {

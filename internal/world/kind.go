@@ -146,6 +146,9 @@ func (y *System) FootprintOf(e *Event) Footprint {
 
 // Shares reports whether both take of the same budget.
 func (f *Footprint) Shares(g *Footprint) bool {
+	if f.Costs.number() == 0 || g.Costs.number() == 0 {
+		return false
+	}
 	for k, n := range f.Costs {
 		if n > 0 && g.Costs[k] > 0 {
 			return true
@@ -157,6 +160,9 @@ func (f *Footprint) Shares(g *Footprint) bool {
 // Exhausts reports whether in s, after an event with the footprint, another one may no more
 // be possible for want of budget.
 func (y *System) Exhausts(s *State, f *Footprint) bool {
+	if f.Costs.number() == 0 {
+		return false
+	}
 	for k, n := range f.Costs {
 		most := 1
 		if kinds[k].Within {

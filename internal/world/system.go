@@ -126,7 +126,9 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
 func (y *System) Take(s *State, e Event) Input {
-	s.pay(e.Costs())
+	if e.IsFault() {
+		s.pay(e.Costs())
+	}
 	in := kinds[e.Kind].Take(y, s, e)
 	in.Vary, in.Draw = e.Vary, e.Draw
 	s.Steps++

@@ -57,6 +57,9 @@ func (e *Event) IsFault() bool { return e.Vary != "" || e.Draw != nil || kinds[e
 
 // Varies reports whether there is a budget left for any variation.
 func (s *State) Varies() bool {
+	if s.Faults.number() == 0 {
+		return false
+	}
 	for k := range kinds {
 		if kinds[k].Within && s.Faults[k] > 0 {
 			return true
