@@ -114,3 +114,21 @@ func TestCallsThatFailAreRemembered(t *testing.T) {
 		}
 	}
 }
+
+// TestFailsToStart: a program that ends when it starts because a call failed has not been
+// given a wrong spec.
+func TestFailsToStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	systemtest.Write(t, path, "faults: {fail: 1}\nnodes:\n  - command: /bin/sh -c 'echo x >f || exit 3; sleep 1'\n    client: true\n")
+	s, err := spec.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"random", "depth-first"} {
+		r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 50, Workers: 1,
+			Search: check.Search{Strategy: name}})
+		if err != nil || r.Outcome != record.Violated || r.Violations[0].Kind != "death" || r.Violations[0].Step != 1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 	"ariadne/internal/spec"
 )
 
-// starting is a node that is yet to be switched on. One whose command dies of nothing
+// starting is a node that is yet to be switched on. One whose command dies, undisturbed, of nothing
 // but its start dies of it in every execution: the spec is wrong, or the program.
 type starting struct {
 	*node.Node
@@ -29,7 +29,7 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	if n.learnt != nil {
 		n.learnt(out.Files)
 	}
-	if err == nil && in.Kind == ariadne.Start && in.At == ariadne.Time(n.def.Start) {
+	if err == nil && in.Kind == ariadne.Start && in.At == ariadne.Time(n.def.Start) && out.Variation() == "" {
 		err = n.died(&out)
 	}
 	return out, err
