@@ -437,6 +437,9 @@ func (s *Netlink) Read(t *Thread, b []byte) (int, Errno) {
 // Write implements Writer.
 func (s *Netlink) Write(t *Thread, b []byte) (int, Errno) { return s.Send(t, &OutMsg{Data: b}) }
 
+// Ioctl implements Ioctler.
+func (s *Netlink) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) { return s.Sock.Ioctl(t, cmd, arg) }
+
 // Shutdown implements Socket.
 func (s *Netlink) Shutdown(int) Errno { return unix.EOPNOTSUPP }
 

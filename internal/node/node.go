@@ -21,6 +21,7 @@ import (
 	"ariadne"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
@@ -288,7 +289,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.step.stream.message(in.Message)
-		kernel.Deliver(n.k, in.Message)
+		net.Deliver(n.k, in.Message)
 	case ariadne.Fire:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
@@ -304,7 +305,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.settle()
 	}
 	n.polled.count(&n.step, began)
-	kernel.Flush(n.k)
+	net.Flush(n.k)
 	n.closeStale()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil

@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,7 +18,7 @@ func socketsText(proto ariadne.Protocol, family int) func(v *view) string {
 	return func(v *view) string {
 		var b strings.Builder
 		b.WriteString(socketsHead(proto, family))
-		for i, e := range kernel.Sockets(v.caller.Node(), proto, family) {
+		for i, e := range net.Sockets(v.caller.Node(), proto, family) {
 			line := fmt.Sprintf("%4d: %s %s %02X %08X:%08X 00:00000000 00000000 %5d        0 %d %s",
 				i, hexAddr(e.Local, family), hexAddr(e.Remote, family), e.State, e.Sending, e.Receiving,
 				e.UID, e.Inode, socketTail(proto, e))

@@ -10,6 +10,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/net"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -80,7 +81,7 @@ func (u *user) thread() *user {
 // collect ends the step: what the nodes sent is in flight.
 func (w *network) collect() {
 	for _, d := range w.nodes {
-		kernel.Flush(d.Node)
+		net.Flush(d.Node)
 		w.flight = append(w.flight, d.Node.Out...)
 		w.sent = append(w.sent, d.Node.Out...)
 		d.Node.Out = nil
@@ -92,7 +93,7 @@ func (w *network) deliver() {
 	m := w.flight[0]
 	w.flight = w.flight[1:]
 	d := w.nodes[m.To]
-	kernel.Deliver(d.Node, &m)
+	net.Deliver(d.Node, &m)
 	d.Settle()
 	w.collect()
 }
@@ -427,7 +428,7 @@ func TestNetTables(t *testing.T) {
 	pair(a, b, "10.0.0.2:80")
 	b.bind(b.socket(unix.AF_INET, unix.SOCK_STREAM), "10.0.0.2:81") // bound only: not listed
 	var got []string
-	for _, e := range kernel.Sockets(b.d.Node, ariadne.TCP, unix.AF_INET) {
+	for _, e := range net.Sockets(b.d.Node, ariadne.TCP, unix.AF_INET) {
 		got = append(got, fmt.Sprintf("%s %s %d", e.Local, e.Remote, e.State))
 	}
 	if fmt.Sprint(got) != "[10.0.0.2:80 invalid AddrPort 10 10.0.0.2:80 10.0.0.1:32768 1]" {
@@ -450,14 +451,14 @@ func TestCopyHasItsOwnConnections(t *testing.T) {
 	w.collect()
 	m := w.flight[0]
 	twin := b.d.Node.Image().Copy()
-	kernel.Deliver(twin, &m)
+	net.Deliver(twin, &m)
 	of := twin.Procs[b.t.Proc.PID].FDs.Get(int(s))
 	if ev := of.File.Ready(); ev != readable_|writable_ {
 		t.Errorf("the copy's socket has events %#x", ev)
 	}
 	b.wantReady(s, writable_)
 	of.Drop(twin)
-	kernel.Flush(twin)
+	net.Flush(twin)
 	if len(twin.Out) != 1 || twin.Out[0].Flags != ariadne.RST || len(b.d.Node.Out) != 0 {
 		t.Errorf("the copy sent %v, the original %v", twin.Out, b.d.Node.Out)
 	}

@@ -1,0 +1,33 @@
+// Package net is a node's network stack, put together. What leaves the node is a Message; what stays
+// inside (loopback, own addresses) arrives at once and is never one. The bytes that one step wrote to
+// one connection leave in one message, at the end of the step.
+//
+// Read next: socket, then inet, tcp and udp; iface has the addresses.
+package net
+
+import (
+	"ariadne"
+	"ariadne/internal/kernel"
+)
+
+// Deliver takes in a message that another node sent.
+func Deliver(n *kernel.Node, m *ariadne.Message) {
+	switch m.Flow.Proto {
+	case ariadne.TCP:
+		kernel.DeliverTCP(n, m)
+	case ariadne.UDP:
+		kernel.DeliverUDP(n, m)
+	}
+}
+
+// Flush sends what this step left to send. The node layer calls it when the
+// node is quiescent.
+func Flush(n *kernel.Node) { kernel.FlushTCP(n) }
+
+// Sockets lists the sockets of a protocol and family that have a port.
+func Sockets(n *kernel.Node, proto ariadne.Protocol, family int) []kernel.SocketEntry {
+	if proto == ariadne.UDP {
+		return kernel.UDPSockets(n, family)
+	}
+	return kernel.TCPSockets(n, family)
+}
