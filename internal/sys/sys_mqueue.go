@@ -4,6 +4,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/mqueue"
+	"ariadne/internal/kernel/net/netlink"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -206,7 +207,7 @@ func sysMqNotify(t *kernel.Thread, a Args) kernel.Result {
 			if of == nil {
 				return kernel.Fail(unix.EBADF)
 			}
-			s, ok := of.File.(*kernel.Netlink)
+			s, ok := of.File.(*netlink.Socket)
 			if !ok {
 				return kernel.Fail(unix.EINVAL)
 			}

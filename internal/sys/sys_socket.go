@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/netlink"
 
 	"golang.org/x/sys/unix"
 )
@@ -164,7 +165,7 @@ func newNetlinkSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.E
 	if proto != unix.NETLINK_ROUTE && proto != unix.NETLINK_SOCK_DIAG {
 		return refuseSocket(t, fmt.Sprintf("netlink socket of protocol %d", proto), unix.EPROTONOSUPPORT, absentNetlink[proto])
 	}
-	return t.Node().NewNetlink(typ, proto), 0
+	return netlink.New(t.Node(), typ, proto), 0
 }
 
 // socketOf returns the socket behind fd.

@@ -1,9 +1,15 @@
-package kernel
+// Package netlink is sockets that ask the kernel: for interfaces, addresses and routes (rtnetlink(7)),
+// and for sockets (sock_diag(7)). Nothing of that changes by itself, so there are no notifications.
+//
+// Read next: diag.go.
+package netlink
 
 import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,47 +17,47 @@ import (
 const (
 	sizeofNlHdr       = 16
 	sizeofSockaddrNl  = 12
-	netlinkDatagram   = 3584 // glibc and Go read into a page
+	maxDatagram       = 3584 // glibc and Go read into a page
 	linkOperationalUp = 6    // IF_OPER_UP
 )
 
-// Netlink is an AF_NETLINK socket. One of NETLINK_ROUTE answers the questions
+// Socket is an AF_NETLINK socket. One of NETLINK_ROUTE answers the questions
 // that programs ask about interfaces, addresses, routes and neighbours. Nothing
 // of that ever changes, so there are no notifications. One of NETLINK_SOCK_DIAG
 // lists sockets.
-type Netlink struct {
-	Sock
+type Socket struct {
+	kernel.Sock
 	port  uint32 // nl_pid; 0 until bound
 	peer  uint32
 	queue [][]byte
 }
 
-// netlinks are a node's sockets by nl_pid.
-var netlinks = NewSlot[*Node, map[uint32]*Netlink]()
+// byPort are a node's sockets by nl_pid.
+var byPort = kernel.NewSlot[*kernel.Node, map[uint32]*Socket]()
 
-// NewNetlink returns a fresh socket of NETLINK_ROUTE or NETLINK_SOCK_DIAG.
-func (n *Node) NewNetlink(typ, protocol int) *Netlink {
-	return &Netlink{Sock: NewSock(n, unix.AF_NETLINK, typ, protocol)}
+// New returns a fresh socket of NETLINK_ROUTE or NETLINK_SOCK_DIAG.
+func New(n *kernel.Node, typ, protocol int) *Socket {
+	return &Socket{Sock: kernel.NewSock(n, unix.AF_NETLINK, typ, protocol)}
 }
 
 // Ready implements File.
-func (s *Netlink) Ready() Events {
-	ev := Out | WrNorm | WrBand
+func (s *Socket) Ready() kernel.Events {
+	ev := kernel.Out | kernel.WrNorm | kernel.WrBand
 	if len(s.queue) > 0 {
-		ev |= In | RdNorm
+		ev |= kernel.In | kernel.RdNorm
 	}
 	if s.Err != 0 {
-		ev |= Err
+		ev |= kernel.Err
 	}
 	return ev
 }
 
 // Bind implements Socket.
-func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
+func (s *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	switch {
 	case len(addr) < sizeofSockaddrNl:
 		return unix.EINVAL
-	case SockaddrFamily(addr) != unix.AF_NETLINK:
+	case kernel.SockaddrFamily(addr) != unix.AF_NETLINK:
 		return unix.EINVAL
 	}
 	port := binary.LittleEndian.Uint32(addr[4:])
@@ -64,46 +70,48 @@ func (s *Netlink) Bind(t *Thread, addr []byte) Errno {
 		s.autobind(t)
 		return 0
 	}
-	if (*netlinks.Of(t.Node()))[port] != nil {
+	if (*byPort.Of(t.Node()))[port] != nil {
 		return unix.EADDRINUSE
 	}
 	s.setPort(port)
 	return 0
 }
 
-func (s *Netlink) setPort(port uint32) {
+func (s *Socket) setPort(port uint32) {
 	s.port = port
-	if all := netlinks.Of(s.Node); *all == nil {
-		*all = map[uint32]*Netlink{}
+	if all := byPort.Of(s.Node); *all == nil {
+		*all = map[uint32]*Socket{}
 	}
-	(*netlinks.Of(s.Node))[port] = s
+	(*byPort.Of(s.Node))[port] = s
 }
 
 // autobind gives the socket the process's id as its port, or one from above
 // when that is taken.
-func (s *Netlink) autobind(t *Thread) {
+func (s *Socket) autobind(t *kernel.Thread) {
 	port := uint32(t.Proc.PID)
-	for next := ^uint32(4096); (*netlinks.Of(s.Node))[port] != nil; next-- {
+	for next := ^uint32(4096); (*byPort.Of(s.Node))[port] != nil; next-- {
 		port = next
 	}
 	s.setPort(port)
 }
 
 // Listen and Accept implement Socket.
-func (s *Netlink) Listen(*Thread, int) Errno { return unix.EOPNOTSUPP }
+func (s *Socket) Listen(*kernel.Thread, int) kernel.Errno { return unix.EOPNOTSUPP }
 
-func (s *Netlink) Accept(*Thread, bool) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
+func (s *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
+	return nil, nil, unix.EOPNOTSUPP
+}
 
 // Connect implements Socket.
-func (s *Netlink) Connect(t *Thread, addr []byte) Errno {
+func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		s.peer = 0
 		return 0
 	}
-	if SockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
+	if kernel.SockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
 		return unix.EINVAL
 	}
 	if s.port == 0 {
@@ -114,10 +122,10 @@ func (s *Netlink) Connect(t *Thread, addr []byte) Errno {
 }
 
 // Send implements Socket: requests are answered at once, into the queue.
-func (s *Netlink) Send(t *Thread, m *OutMsg) (int, Errno) {
+func (s *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	to := s.peer
 	if m.To != nil {
-		if len(m.To) < sizeofSockaddrNl || SockaddrFamily(m.To) != unix.AF_NETLINK {
+		if len(m.To) < sizeofSockaddrNl || kernel.SockaddrFamily(m.To) != unix.AF_NETLINK {
 			return 0, unix.EINVAL
 		}
 		to = binary.LittleEndian.Uint32(m.To[4:])
@@ -134,13 +142,13 @@ func (s *Netlink) Send(t *Thread, m *OutMsg) (int, Errno) {
 			break
 		}
 		s.request(t, b[:n])
-		b = b[min(len(b), nlAlign(n)):]
+		b = b[min(len(b), align(n)):]
 	}
 	return len(m.Data), 0
 }
 
 // request answers one message.
-func (s *Netlink) request(t *Thread, b []byte) {
+func (s *Socket) request(t *kernel.Thread, b []byte) {
 	typ, flags := binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
 	if flags&unix.NLM_F_REQUEST == 0 || typ < unix.NLMSG_MIN_TYPE {
 		return
@@ -161,11 +169,11 @@ func (s *Netlink) request(t *Thread, b []byte) {
 	var parts [][]byte
 	switch typ {
 	case unix.RTM_GETLINK:
-		parts = s.Node.linkMessages(nil)
+		parts = linkMessages(s.Node, nil)
 	case unix.RTM_GETADDR:
-		parts = s.Node.addrMessages(family)
+		parts = addrMessages(s.Node, family)
 	case unix.RTM_GETROUTE:
-		parts = s.Node.routeMessages(family)
+		parts = routeMessages(s.Node, family)
 	case unix.RTM_GETNEIGH:
 	default:
 		s.Node.Refuse(t, fmt.Sprintf("netlink route request %d", typ), "dump", false)
@@ -176,10 +184,10 @@ func (s *Netlink) request(t *Thread, b []byte) {
 }
 
 // single answers a request that is no dump.
-func (s *Netlink) single(t *Thread, typ uint16, b []byte) {
+func (s *Socket) single(t *kernel.Thread, typ uint16, b []byte) {
 	if typ == unix.RTM_GETLINK && len(b) >= sizeofNlHdr+unix.SizeofIfInfomsg {
-		want := func(l Link) bool { return l.matches(b[sizeofNlHdr:]) }
-		parts := s.Node.linkMessages(want)
+		want := func(l kernel.Link) bool { return matches(l, b[sizeofNlHdr:]) }
+		parts := linkMessages(s.Node, want)
 		if len(parts) == 0 {
 			s.acknowledge(b, unix.ENODEV)
 			return
@@ -195,7 +203,7 @@ func (s *Netlink) single(t *Thread, typ uint16, b []byte) {
 }
 
 // matches reports whether an RTM_GETLINK body asks for l, by index or by name.
-func (l Link) matches(body []byte) bool {
+func matches(l kernel.Link, body []byte) bool {
 	if i := int(int32(binary.LittleEndian.Uint32(body[4:]))); i > 0 {
 		return i == l.Index
 	}
@@ -207,18 +215,18 @@ func (l Link) matches(body []byte) bool {
 		if binary.LittleEndian.Uint16(b[2:]) == unix.IFLA_IFNAME {
 			return string(b[4:n]) == l.Name+"\x00" || string(b[4:n]) == l.Name
 		}
-		b = b[min(len(b), nlAlign(n)):]
+		b = b[min(len(b), align(n)):]
 	}
 	return false
 }
 
 // dump queues the parts of an answer, as many in a datagram as a reader's usual
 // buffer takes, and its end.
-func (s *Netlink) dump(req []byte, parts [][]byte) {
+func (s *Socket) dump(req []byte, parts [][]byte) {
 	var d []byte
 	for _, p := range parts {
 		p = s.header(req, p, unix.NLM_F_MULTI)
-		if len(d) > 0 && len(d)+len(p) > netlinkDatagram {
+		if len(d) > 0 && len(d)+len(p) > maxDatagram {
 			s.Push(d)
 			d = nil
 		}
@@ -227,56 +235,56 @@ func (s *Netlink) dump(req []byte, parts [][]byte) {
 	if len(d) > 0 {
 		s.Push(d)
 	}
-	s.Push(s.header(req, nlMessage(unix.NLMSG_DONE, CInt(0)), unix.NLM_F_MULTI))
+	s.Push(s.header(req, message(unix.NLMSG_DONE, kernel.CInt(0)), unix.NLM_F_MULTI))
 }
 
 // acknowledge queues NLMSG_ERROR.
-func (s *Netlink) acknowledge(req []byte, e Errno) {
-	body := CInt(-int(e))
+func (s *Socket) acknowledge(req []byte, e kernel.Errno) {
+	body := kernel.CInt(-int(e))
 	if e == 0 {
 		body = append(body, req[:sizeofNlHdr]...)
 	} else {
 		body = append(body, req...)
 	}
-	s.Push(s.header(req, nlMessage(unix.NLMSG_ERROR, body), 0))
+	s.Push(s.header(req, message(unix.NLMSG_ERROR, body), 0))
 }
 
 // Push queues a datagram.
-func (s *Netlink) Push(d []byte) {
+func (s *Socket) Push(d []byte) {
 	s.queue = append(s.queue, d)
-	s.Waiters.Notify(In | RdNorm)
+	s.Waiters.Notify(kernel.In | kernel.RdNorm)
 }
 
-// nlMessage is a message with a header that lacks flags, sequence and port.
-func nlMessage(typ uint16, body []byte) []byte {
-	b := make([]byte, sizeofNlHdr, nlAlign(sizeofNlHdr+len(body)))
+// message is a message with a header that lacks flags, sequence and port.
+func message(typ uint16, body []byte) []byte {
+	b := make([]byte, sizeofNlHdr, align(sizeofNlHdr+len(body)))
 	binary.LittleEndian.PutUint32(b, uint32(sizeofNlHdr+len(body)))
 	binary.LittleEndian.PutUint16(b[4:], typ)
-	return nlPad(append(b, body...))
+	return pad(append(b, body...))
 }
 
 // header completes the header of an answer to req.
-func (s *Netlink) header(req, b []byte, flags uint16) []byte {
+func (s *Socket) header(req, b []byte, flags uint16) []byte {
 	binary.LittleEndian.PutUint16(b[6:], flags)
 	copy(b[8:12], req[8:12])
 	binary.LittleEndian.PutUint32(b[12:], s.port)
 	return b
 }
 
-func nlAlign(n int) int { return (n + 3) &^ 3 }
+func align(n int) int { return (n + 3) &^ 3 }
 
-func nlPad(b []byte) []byte { return append(b, make([]byte, nlAlign(len(b))-len(b))...) }
+func pad(b []byte) []byte { return append(b, make([]byte, align(len(b))-len(b))...) }
 
 // attr appends a routing attribute (rtnetlink(7)).
 func attr(b []byte, typ uint16, value []byte) []byte {
-	b = nlPad(b)
+	b = pad(b)
 	b = binary.LittleEndian.AppendUint16(b, uint16(4+len(value)))
 	b = binary.LittleEndian.AppendUint16(b, typ)
-	return nlPad(append(b, value...))
+	return pad(append(b, value...))
 }
 
 // linkMessages are RTM_NEWLINK messages for the interfaces that want picks.
-func (n *Node) linkMessages(want func(Link) bool) [][]byte {
+func linkMessages(n *kernel.Node, want func(kernel.Link) bool) [][]byte {
 	var out [][]byte
 	for _, l := range n.Links() {
 		if want != nil && !want(l) {
@@ -292,14 +300,14 @@ func (n *Node) linkMessages(want func(Link) bool) [][]byte {
 			all, qdisc, state = [6]byte{}, "noqueue\x00", 0
 		}
 		b = attr(b, unix.IFLA_IFNAME, []byte(l.Name+"\x00"))
-		b = attr(b, unix.IFLA_TXQLEN, CInt(1000))
+		b = attr(b, unix.IFLA_TXQLEN, kernel.CInt(1000))
 		b = attr(b, unix.IFLA_OPERSTATE, []byte{state})
 		b = attr(b, unix.IFLA_LINKMODE, []byte{0})
-		b = attr(b, unix.IFLA_MTU, CInt(l.MTU))
+		b = attr(b, unix.IFLA_MTU, kernel.CInt(l.MTU))
 		b = attr(b, unix.IFLA_QDISC, []byte(qdisc))
 		b = attr(b, unix.IFLA_ADDRESS, l.MAC[:])
 		b = attr(b, unix.IFLA_BROADCAST, all[:])
-		out = append(out, nlMessage(unix.RTM_NEWLINK, b))
+		out = append(out, message(unix.RTM_NEWLINK, b))
 	}
 	return out
 }
@@ -313,11 +321,11 @@ func familyOf(a netip.Addr) int {
 }
 
 // addrMessages are RTM_NEWADDR messages for the addresses of a family.
-func (n *Node) addrMessages(family int) [][]byte {
+func addrMessages(n *kernel.Node, family int) [][]byte {
 	var v4, v6 [][]byte
 	for _, l := range n.Links() {
 		for _, p := range l.Addrs {
-			m := nlMessage(unix.RTM_NEWADDR, addrBody(l, p))
+			m := message(unix.RTM_NEWADDR, addrBody(l, p))
 			if p.Addr().Is4() {
 				v4 = append(v4, m)
 			} else {
@@ -341,30 +349,30 @@ func ofFamily(family int, v4, v6 [][]byte) [][]byte {
 	return nil
 }
 
-func addrBody(l Link, p netip.Prefix) []byte {
+func addrBody(l kernel.Link, p netip.Prefix) []byte {
 	scope := byte(unix.RT_SCOPE_UNIVERSE)
 	if l.Flags&unix.IFF_LOOPBACK != 0 {
 		scope = unix.RT_SCOPE_HOST
 	}
 	b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), unix.IFA_F_PERMANENT, scope}
-	b = append(b, CInt(l.Index)...)
+	b = append(b, kernel.CInt(l.Index)...)
 	ip := p.Addr().AsSlice()
 	b = attr(b, unix.IFA_ADDRESS, ip)
 	if p.Addr().Is4() {
 		b = attr(b, unix.IFA_LOCAL, ip)
 		if l.Flags&unix.IFF_BROADCAST != 0 {
-			b = attr(b, unix.IFA_BROADCAST, BroadcastOf(p).AsSlice())
+			b = attr(b, unix.IFA_BROADCAST, kernel.BroadcastOf(p).AsSlice())
 		}
 		b = attr(b, unix.IFA_LABEL, []byte(l.Name+"\x00"))
 	}
-	b = attr(b, unix.IFA_FLAGS, CInt(unix.IFA_F_PERMANENT))
-	always := append(append(CInt(-1), CInt(-1)...), make([]byte, 8)...)
+	b = attr(b, unix.IFA_FLAGS, kernel.CInt(unix.IFA_F_PERMANENT))
+	always := append(append(kernel.CInt(-1), kernel.CInt(-1)...), make([]byte, 8)...)
 	return attr(b, unix.IFA_CACHEINFO, always)
 }
 
 // routeMessages are RTM_NEWROUTE messages: each network on its interface. There
 // is no default route, for there is nothing beyond the nodes.
-func (n *Node) routeMessages(family int) [][]byte {
+func routeMessages(n *kernel.Node, family int) [][]byte {
 	var v4, v6 [][]byte
 	for _, l := range n.Links() {
 		for _, p := range l.Addrs {
@@ -373,12 +381,12 @@ func (n *Node) routeMessages(family int) [][]byte {
 			}
 			b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), 0, 0, unix.RT_TABLE_MAIN, unix.RTPROT_KERNEL,
 				unix.RT_SCOPE_LINK, unix.RTN_UNICAST, 0, 0, 0, 0}
-			b = attr(b, unix.RTA_TABLE, CInt(unix.RT_TABLE_MAIN))
+			b = attr(b, unix.RTA_TABLE, kernel.CInt(unix.RT_TABLE_MAIN))
 			b = attr(b, unix.RTA_DST, p.Masked().Addr().AsSlice())
 			if p.Addr().Is4() {
 				b = attr(b, unix.RTA_PREFSRC, p.Addr().AsSlice())
 			}
-			m := nlMessage(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, CInt(l.Index)))
+			m := message(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, kernel.CInt(l.Index)))
 			if p.Addr().Is4() {
 				v4 = append(v4, m)
 			} else {
@@ -390,7 +398,7 @@ func (n *Node) routeMessages(family int) [][]byte {
 }
 
 // Recv implements Socket.
-func (s *Netlink) Recv(_ *Thread, m *InMsg) Errno {
+func (s *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	if e := s.TakeError(); e != 0 {
 		return e
 	}
@@ -404,7 +412,7 @@ func (s *Netlink) Recv(_ *Thread, m *InMsg) Errno {
 	}
 	m.From = sockaddrNl(0)
 	if s.Opt(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0 {
-		m.Creds = &Creds{}
+		m.Creds = &kernel.Creds{}
 	}
 	if m.Flags&unix.MSG_PEEK == 0 {
 		s.queue = s.queue[1:]
@@ -420,7 +428,7 @@ func sockaddrNl(port uint32) []byte {
 }
 
 // Buffered implements Sized.
-func (s *Netlink) Buffered() int {
+func (s *Socket) Buffered() int {
 	if len(s.queue) == 0 {
 		return 0
 	}
@@ -428,35 +436,39 @@ func (s *Netlink) Buffered() int {
 }
 
 // Read implements Reader.
-func (s *Netlink) Read(t *Thread, b []byte) (int, Errno) {
-	m := InMsg{Max: len(b)}
+func (s *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	m := kernel.InMsg{Max: len(b)}
 	e := s.Recv(t, &m)
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
-func (s *Netlink) Write(t *Thread, b []byte) (int, Errno) { return s.Send(t, &OutMsg{Data: b}) }
+func (s *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	return s.Send(t, &kernel.OutMsg{Data: b})
+}
 
 // Ioctl implements Ioctler.
-func (s *Netlink) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) { return s.Sock.Ioctl(t, cmd, arg) }
+func (s *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
+	return s.Sock.Ioctl(t, cmd, arg)
+}
 
 // Shutdown implements Socket.
-func (s *Netlink) Shutdown(int) Errno { return unix.EOPNOTSUPP }
+func (s *Socket) Shutdown(int) kernel.Errno { return unix.EOPNOTSUPP }
 
 // Release implements File.
-func (s *Netlink) Release(*Node) {
+func (s *Socket) Release(*kernel.Node) {
 	if s.port != 0 {
-		delete(*netlinks.Of(s.Node), s.port)
+		delete(*byPort.Of(s.Node), s.port)
 	}
 }
 
 // LocalAddr and RemoteAddr implement Socket.
-func (s *Netlink) LocalAddr() []byte { return sockaddrNl(s.port) }
+func (s *Socket) LocalAddr() []byte { return sockaddrNl(s.port) }
 
-func (s *Netlink) RemoteAddr() ([]byte, Errno) { return sockaddrNl(s.peer), 0 }
+func (s *Socket) RemoteAddr() ([]byte, kernel.Errno) { return sockaddrNl(s.peer), 0 }
 
 // GetOption and SetOption implement Socket.
-func (s *Netlink) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+func (s *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Errno) {
 	if v, ok := s.KeptOption(level, name); ok && level == unix.SOL_NETLINK {
 		return v, 0
 	}
@@ -464,7 +476,7 @@ func (s *Netlink) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
 }
 
 // SetOption accepts what only shapes notifications and errors.
-func (s *Netlink) SetOption(_ *Thread, level, name int, v []byte) Errno {
+func (s *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.Errno {
 	if level != unix.SOL_NETLINK {
 		return unix.ENOPROTOOPT
 	}

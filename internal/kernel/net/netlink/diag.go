@@ -1,9 +1,11 @@
-package kernel
+package netlink
 
 import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,9 +24,9 @@ const (
 )
 
 // diag answers one request.
-func (s *Netlink) diag(t *Thread, b []byte) {
+func (s *Socket) diag(t *kernel.Thread, b []byte) {
 	// Who is refused reads /proc/net, as on a kernel without this family.
-	refuse := func(what string, e Errno) {
+	refuse := func(what string, e kernel.Errno) {
 		s.Node.Refuse(t, "netlink socket diagnosis", what, true)
 		s.acknowledge(b, e)
 	}
@@ -41,12 +43,12 @@ func (s *Netlink) diag(t *Thread, b []byte) {
 			refuse(fmt.Sprintf("attributes %#x of Unix sockets", rest), unix.EOPNOTSUPP)
 			return
 		}
-		s.dump(b, unixDiag(UnixSockets(s.Node), binary.LittleEndian.Uint32(body[4:]), show))
+		s.dump(b, unixDiag(kernel.UnixSockets(s.Node), binary.LittleEndian.Uint32(body[4:]), show))
 	case (body[0] == unix.AF_INET || body[0] == unix.AF_INET6) && len(body) >= sizeofInetDiag:
-		ext, sockets := body[2], TCPSockets
+		ext, sockets := body[2], kernel.TCPSockets
 		switch {
 		case body[1] == unix.IPPROTO_UDP:
-			sockets = UDPSockets
+			sockets = kernel.UDPSockets
 		case body[1] != unix.IPPROTO_TCP: // a kernel without the module for it
 			s.acknowledge(b, unix.ENOENT)
 			return
@@ -63,13 +65,13 @@ func (s *Netlink) diag(t *Thread, b []byte) {
 }
 
 // inetDiag describes the sockets in one of the states by a struct inet_diag_msg each.
-func inetDiag(sockets []SocketEntry, family int, states uint32) [][]byte {
+func inetDiag(sockets []kernel.SocketEntry, family int, states uint32) [][]byte {
 	var parts [][]byte
 	for _, e := range sockets {
 		if states>>e.State&1 == 0 {
 			continue
 		}
-		listening := e.State == uint8(Listening)
+		listening := e.State == uint8(kernel.Listening)
 		wait := e.Sending
 		if listening {
 			wait = e.Backlog
@@ -85,14 +87,14 @@ func inetDiag(sockets []SocketEntry, family int, states uint32) [][]byte {
 			b = le.AppendUint32(b, uint32(v))
 		}
 		b = attr(b, inetDiagShutdown, []byte{e.Shut})
-		if family == unix.AF_INET6 && (listening || e.State == uint8(Closed)) {
+		if family == unix.AF_INET6 && (listening || e.State == uint8(kernel.Closed)) {
 			only := byte(0)
 			if e.V6Only {
 				only = 1
 			}
 			b = attr(b, inetDiagSKV6Only, []byte{only})
 		}
-		parts = append(parts, nlMessage(sockDiagByFamily, b))
+		parts = append(parts, message(sockDiagByFamily, b))
 	}
 	return parts
 }
@@ -114,15 +116,15 @@ func diagAddr(a netip.AddrPort, family int) []byte {
 }
 
 // unixDiag describes the Unix sockets in one of the states by a struct unix_diag_msg each.
-func unixDiag(sockets []UnixEntry, states, show uint32) [][]byte {
+func unixDiag(sockets []kernel.UnixEntry, states, show uint32) [][]byte {
 	var parts [][]byte
 	for _, u := range sockets {
-		state := Closed
+		state := kernel.Closed
 		switch {
 		case u.Listening:
-			state = Listening
+			state = kernel.Listening
 		case u.Connected:
-			state = Established
+			state = kernel.Established
 		}
 		if states>>state&1 == 0 {
 			continue
@@ -149,7 +151,7 @@ func unixDiag(sockets []UnixEntry, states, show uint32) [][]byte {
 		if show&udiagUID != 0 {
 			b = attr(b, unixDiagUID, le.AppendUint32(nil, uint32(u.UID)))
 		}
-		parts = append(parts, nlMessage(sockDiagByFamily, attr(b, unixDiagShutdown, []byte{u.Shut})))
+		parts = append(parts, message(sockDiagByFamily, attr(b, unixDiagShutdown, []byte{u.Shut})))
 	}
 	return parts
 }
