@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/unixsock"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ var systemFiles = map[string]func(v *view) string{
 	"net/tcp6":               socketsText(ariadne.TCP, unix.AF_INET6),
 	"net/udp":                socketsText(ariadne.UDP, unix.AF_INET),
 	"net/udp6":               socketsText(ariadne.UDP, unix.AF_INET6),
-	"net/unix":               func(v *view) string { return kernel.UnixTable(v.caller.Node()) },
+	"net/unix":               func(v *view) string { return unixsock.ProcText(v.caller.Node()) },
 	"net/route":              func(v *view) string { return v.caller.Node().RouteTable() },
 	"net/if_inet6":           func(v *view) string { return v.caller.Node().Inet6Table() },
 	"sysvipc/msg":            msgQueuesText,

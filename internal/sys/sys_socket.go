@@ -6,6 +6,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/netlink"
+	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
 )
@@ -120,7 +121,7 @@ func newUnixSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.Errn
 	if e != 0 {
 		return nil, e
 	}
-	return t.Node().NewUnix(t, typ), 0
+	return unixsock.New(t.Node(), t, typ), 0
 }
 
 // sysSocketpair implements socketpair(2).
@@ -136,7 +137,7 @@ func sysSocketpair(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	x, y := t.Node().UnixPair(t, typ)
+	x, y := unixsock.Pair(t.Node(), t, typ)
 	fd := retSocket(t, x, flags)
 	if fd.Value < 0 {
 		return fd
@@ -232,7 +233,7 @@ func sysBind(t *kernel.Thread, a Args) kernel.Result {
 	}
 	path := ""
 	if s.Base().Domain == unix.AF_UNIX {
-		path = kernel.UnixPath(addr)
+		path = unixsock.Path(addr)
 	}
 	if e := mayReachSocket(t, path, true); e != 0 {
 		return kernel.Fail(e)
@@ -311,7 +312,7 @@ func sysConnect(t *kernel.Thread, a Args) kernel.Result {
 // connect connects a socket. With wait the call waits and fails with e when it has waited too long.
 func connect(t *kernel.Thread, s kernel.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
 	if s.Base().Domain == unix.AF_UNIX {
-		if e := mayReachSocket(t, kernel.UnixPath(addr), false); e != 0 {
+		if e := mayReachSocket(t, unixsock.Path(addr), false); e != 0 {
 			return e, false
 		}
 	}

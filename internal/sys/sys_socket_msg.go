@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
 )
@@ -114,7 +115,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 		}
 	}
 	if s.Base().Domain == unix.AF_UNIX && !isStream(s) {
-		if e := mayReachSocket(t, kernel.UnixPath(m.To), false); e != 0 {
+		if e := mayReachSocket(t, unixsock.Path(m.To), false); e != 0 {
 			return kernel.Fail(e)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
 	"ariadne/internal/kernel/net"
+	"ariadne/internal/kernel/net/unixsock"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -435,7 +436,7 @@ func TestNetTables(t *testing.T) {
 		t.Errorf("tcp: %q", got)
 	}
 	b.unixSocket(unix.SOCK_STREAM, "@abstract")
-	if got := kernel.UnixTable(b.d.Node); !strings.HasSuffix(got, "00000000 0001 01     7 @abstract\n") {
+	if got := unixsock.ProcText(b.d.Node); !strings.HasSuffix(got, "00000000 0001 01     7 @abstract\n") {
 		t.Errorf("unix: %q", got)
 	}
 	if got, want := b.d.Node.Inet6Table(), "fd000000000000000000000000000002 02 40 00 80     eth0\n"; !strings.HasSuffix(got, want) {

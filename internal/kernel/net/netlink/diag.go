@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,7 +44,7 @@ func (s *Socket) diag(t *kernel.Thread, b []byte) {
 			refuse(fmt.Sprintf("attributes %#x of Unix sockets", rest), unix.EOPNOTSUPP)
 			return
 		}
-		s.dump(b, unixDiag(kernel.UnixSockets(s.Node), binary.LittleEndian.Uint32(body[4:]), show))
+		s.dump(b, unixDiag(unixsock.List(s.Node), binary.LittleEndian.Uint32(body[4:]), show))
 	case (body[0] == unix.AF_INET || body[0] == unix.AF_INET6) && len(body) >= sizeofInetDiag:
 		ext, sockets := body[2], kernel.TCPSockets
 		switch {
@@ -116,7 +117,7 @@ func diagAddr(a netip.AddrPort, family int) []byte {
 }
 
 // unixDiag describes the Unix sockets in one of the states by a struct unix_diag_msg each.
-func unixDiag(sockets []kernel.UnixEntry, states, show uint32) [][]byte {
+func unixDiag(sockets []unixsock.Entry, states, show uint32) [][]byte {
 	var parts [][]byte
 	for _, u := range sockets {
 		state := kernel.Closed

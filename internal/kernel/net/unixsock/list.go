@@ -1,4 +1,4 @@
-package kernel
+package unixsock
 
 import (
 	"cmp"
@@ -6,10 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"ariadne/internal/kernel"
 )
 
-// UnixEntry is a socket in a list of them.
-type UnixEntry struct {
+// Entry is a socket in a list of them.
+type Entry struct {
 	ID                   uint64
 	Type                 int
 	Addr                 []byte // struct sockaddr_un without the family, or nil
@@ -24,12 +26,12 @@ type UnixEntry struct {
 	Shut               uint8
 }
 
-// UnixSockets are the sockets that some process has open, by age.
-func UnixSockets(n *Node) []UnixEntry {
-	var list []UnixEntry
-	all := openUnix(n)
+// List are the sockets that some process has open, by age.
+func List(n *kernel.Node) []Entry {
+	var list []Entry
+	all := open(n)
 	for _, u := range all {
-		e := UnixEntry{ID: u.ID, Type: u.Type, Addr: u.addr, Listening: u.listening, Connected: u.connected, UID: u.UID, Shut: u.shut,
+		e := Entry{ID: u.ID, Type: u.Type, Addr: u.addr, Listening: u.listening, Connected: u.connected, UID: u.UID, Shut: u.shut,
 			HasPeer: u.peer != nil, Sending: u.charged}
 		if slices.Contains(all, u.peer) {
 			e.Peer = u.peer.ID
@@ -54,28 +56,28 @@ func UnixSockets(n *Node) []UnixEntry {
 	return list
 }
 
-// openUnix are the Unix sockets that some process has open, by age.
-func openUnix(n *Node) []*Unix {
-	found := map[uint64]*Unix{}
+// open are the Socket sockets that some process has open, by age.
+func open(n *kernel.Node) []*Socket {
+	found := map[uint64]*Socket{}
 	for _, pid := range n.PIDs() {
 		t := n.Procs[pid].FDs
 		if t == nil {
 			continue
 		}
 		for _, fd := range t.Numbers() {
-			if u, ok := t.Get(fd).File.(*Unix); ok {
+			if u, ok := t.Get(fd).File.(*Socket); ok {
 				found[u.ID] = u
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b *Unix) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(maps.Values(found), func(a, b *Socket) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// UnixTable is /proc/net/unix, without the sockets that only wait to be accepted.
-func UnixTable(n *Node) string {
+// ProcText is /proc/net/unix, without the sockets that only wait to be accepted.
+func ProcText(n *kernel.Node) string {
 	const acceptConn, unconnected, connected = 0x10000, 1, 3
 	s := "Num       RefCount Protocol Flags    Type St Inode Path\n"
-	for _, u := range UnixSockets(n) {
+	for _, u := range List(n) {
 		flags, state := 0, unconnected
 		if u.Listening {
 			flags = acceptConn

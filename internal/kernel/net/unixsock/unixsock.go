@@ -1,115 +1,122 @@
-package kernel
+// Package unixsock is sockets between the processes of a node (unix(7)).
+//
+// Read next: name.go.
+package unixsock
 
 import (
 	"slices"
 
+	"ariadne/internal/kernel"
+
 	"golang.org/x/sys/unix"
 )
 
-// maxUnixQueue is how many datagrams a socket holds (net.unix.max_dgram_qlen).
-const maxUnixQueue = 10
+// maxQueue is how many datagrams a socket holds (net.unix.max_dgram_qlen).
+const maxQueue = 10
 
 // overflowID is the user and group of a sender that gave no credentials.
 const overflowID = 65534
 
-// Unix is an AF_UNIX socket of any type, after Linux's net/unix/af_unix.c. What
+// Socket is an AF_UNIX socket of any type, after Linux's net/unix/af_unix.c. What
 // was sent and not yet received is charged to the sender.
-type Unix struct {
-	Sock
-	addr []byte  // struct sockaddr_un without the family, or nil
-	key  unixKey // where addr stands in Net.unix
+type Socket struct {
+	kernel.Sock
+	addr []byte // struct sockaddr_un without the family, or nil
+	key  key    // where addr stands in Net.unix
 
 	listening bool
 	connected bool
 	dead      bool // released
 	shut      uint8
-	peer      *Unix // the other end, or a datagram socket's default receiver
-	creds     Creds // of who made, or listens on, this socket
-	peerCreds Creds // SO_PEERCRED
+	peer      *Socket      // the other end, or a datagram socket's default receiver
+	creds     kernel.Creds // of who made, or listens on, this socket
+	peerCreds kernel.Creds // SO_PEERCRED
 
-	queue   []unixMessage
+	queue   []message
 	charged int // what others have in their queues from this socket
 
 	backlog int
-	pending []*Unix // a listener's: ends to be accepted
+	pending []*Socket // a listener's: ends to be accepted
 	// waiting are the sockets that wait for room in queue or pending.
-	waiting []*Unix
+	waiting []*Socket
 }
 
-// unixMessage is one send: a datagram, or some bytes of a stream.
-type unixMessage struct {
-	from   *Unix
+// message is one send: a datagram, or some bytes of a stream.
+type message struct {
+	from   *Socket
 	data   []byte
 	charge int
-	creds  Creds
-	rights []Right // each held
+	creds  kernel.Creds
+	rights []kernel.Right // each held
 }
 
 // noPeer are SO_PEERCRED's values on an unconnected socket.
-var noPeer = Creds{0, -1, -1}
+var noPeer = kernel.Creds{PID: 0, UID: -1, GID: -1}
 
-// NewUnix returns a fresh AF_UNIX socket that t makes.
-func (n *Node) NewUnix(t *Thread, typ int) *Unix {
-	return &Unix{Sock: NewSock(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxUnixQueue}
+// New returns a fresh AF_UNIX socket that t makes.
+func New(n *kernel.Node, t *kernel.Thread, typ int) *Socket {
+	return &Socket{Sock: kernel.NewSock(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxQueue}
 }
 
-// UnixPair is socketpair(2).
-func (n *Node) UnixPair(t *Thread, typ int) (*Unix, *Unix) {
-	a, b := n.NewUnix(t, typ), n.NewUnix(t, typ)
+// Pair is socketpair(2).
+func Pair(n *kernel.Node, t *kernel.Thread, typ int) (*Socket, *Socket) {
+	a, b := New(n, t, typ), New(n, t, typ)
 	a.join(b)
 	return a, b
 }
 
 // join connects two sockets.
-func (s *Unix) join(x *Unix) {
+func (s *Socket) join(x *Socket) {
 	s.peer, x.peer = x, s
 	s.connected, x.connected = true, true
 	s.peerCreds, x.peerCreds = x.creds, s.creds
 }
 
-func (s *Unix) isStream() bool { return s.Type == unix.SOCK_STREAM }
+func (s *Socket) isStream() bool { return s.Type == unix.SOCK_STREAM }
 
 // isDgram: without connections.
-func (s *Unix) isDgram() bool { return s.Type == unix.SOCK_DGRAM }
+func (s *Socket) isDgram() bool { return s.Type == unix.SOCK_DGRAM }
 
 // peerCreds are t's credentials as SO_PEERCRED shows them to who connects:
 // effective ids.
-func peerCreds(t *Thread) Creds { return Creds{t.Proc.PID, t.Proc.UID, t.Proc.GID} }
+func peerCreds(t *kernel.Thread) kernel.Creds {
+	return kernel.Creds{PID: t.Proc.PID, UID: t.Proc.UID, GID: t.Proc.GID}
+}
 
 // senderCreds are those that go with a message: real ids.
-func senderCreds(t *Thread) Creds {
-	return Creds{t.Proc.PID, t.Proc.Cred.UID.Real, t.Proc.Cred.GID.Real}
+func senderCreds(t *kernel.Thread) kernel.Creds {
+	return kernel.Creds{PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, GID: t.Proc.Cred.GID.Real}
 }
 
 // Ready implements File, as unix_poll and unix_dgram_poll do.
-func (s *Unix) Ready() Events {
-	var ev Events
+func (s *Socket) Ready() kernel.Events {
+	var ev kernel.Events
 	if s.Err != 0 {
-		ev |= Err
+		ev |= kernel.Err
 	}
-	if s.shut == ShutRead|ShutWrite || !s.isDgram() && !s.connected && !s.listening {
-		ev |= Hup
+	if s.shut == kernel.ShutRead|kernel.ShutWrite || !s.isDgram() && !s.connected && !s.listening {
+		ev |= kernel.Hup
 	}
-	if s.shut&ShutRead != 0 {
-		ev |= RdHup | In | RdNorm
+	if s.shut&kernel.ShutRead != 0 {
+		ev |= kernel.RdHup | kernel.In | kernel.RdNorm
 	}
 	if len(s.queue) > 0 || len(s.pending) > 0 {
-		ev |= In | RdNorm
+		ev |= kernel.In | kernel.RdNorm
 	}
 	if s.writable() && !s.blockedBy(s.peer) {
-		ev |= Out | WrNorm | WrBand
+		ev |= kernel.Out | kernel.WrNorm | kernel.WrBand
 	}
 	return ev
 }
 
-func (s *Unix) sendBuffer() int { return s.Opt(unix.SOL_SOCKET, unix.SO_SNDBUF) }
+func (s *Socket) sendBuffer() int { return s.Opt(unix.SOL_SOCKET, unix.SO_SNDBUF) }
 
-func (s *Unix) writable() bool { return !s.listening && s.charged*4 <= s.sendBuffer() }
+func (s *Socket) writable() bool { return !s.listening && s.charged*4 <= s.sendBuffer() }
 
 // blockedBy reports whether a datagram socket cannot send to x because x's queue
 // is full; if so s is told when there is room.
-func (s *Unix) blockedBy(x *Unix) bool {
-	if s.isStream() || x == nil || x.peer == s || x == s || len(x.queue) <= maxUnixQueue {
+func (s *Socket) blockedBy(x *Socket) bool {
+	if s.isStream() || x == nil || x.peer == s || x == s || len(x.queue) <= maxQueue {
 		return false
 	}
 	x.waitFor(s)
@@ -117,34 +124,34 @@ func (s *Unix) blockedBy(x *Unix) bool {
 }
 
 // waitFor notes that s waits for room at x.
-func (x *Unix) waitFor(s *Unix) {
+func (x *Socket) waitFor(s *Socket) {
 	if !slices.Contains(x.waiting, s) {
 		x.waiting = append(x.waiting, s)
 	}
 }
 
 // roomMade tells those that wait for room.
-func (x *Unix) roomMade() {
+func (x *Socket) roomMade() {
 	waiting := x.waiting
 	x.waiting = nil
 	for _, s := range waiting {
-		s.Waiters.Notify(Out | WrNorm | WrBand)
+		s.Waiters.Notify(kernel.Out | kernel.WrNorm | kernel.WrBand)
 	}
 }
 
 // Listening implements Listener.
-func (s *Unix) Listening() bool { return s.listening }
+func (s *Socket) Listening() bool { return s.listening }
 
 // Listen implements Socket.
-func (s *Unix) Listen(t *Thread, backlog int) Errno {
+func (s *Socket) Listen(t *kernel.Thread, backlog int) kernel.Errno {
 	switch {
 	case s.isDgram():
 		return unix.EOPNOTSUPP
 	case s.addr == nil, s.connected:
 		return unix.EINVAL
 	}
-	if backlog < 0 || backlog > MaxBacklog {
-		backlog = MaxBacklog
+	if backlog < 0 || backlog > kernel.MaxBacklog {
+		backlog = kernel.MaxBacklog
 	}
 	s.listening, s.backlog, s.creds = true, backlog, peerCreds(t)
 	s.peerCreds = s.creds
@@ -153,13 +160,13 @@ func (s *Unix) Listen(t *Thread, backlog int) Errno {
 }
 
 // Accept implements Socket.
-func (s *Unix) Accept(_ *Thread, nonblock bool) (Socket, []byte, Errno) {
+func (s *Socket) Accept(_ *kernel.Thread, nonblock bool) (kernel.Socket, []byte, kernel.Errno) {
 	switch {
 	case s.isDgram():
 		return nil, nil, unix.EOPNOTSUPP
 	case !s.listening:
 		return nil, nil, unix.EINVAL
-	case len(s.pending) == 0 && s.shut&ShutRead != 0 && !nonblock:
+	case len(s.pending) == 0 && s.shut&kernel.ShutRead != 0 && !nonblock:
 		return nil, nil, unix.EINVAL
 	case len(s.pending) == 0:
 		return nil, nil, unix.EAGAIN
@@ -178,15 +185,15 @@ func (s *Unix) Accept(_ *Thread, nonblock bool) (Socket, []byte, Errno) {
 }
 
 // Connect implements Socket.
-func (s *Unix) Connect(t *Thread, addr []byte) Errno {
+func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if s.isDgram() && SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if s.isDgram() && kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		s.setReceiver(nil)
 		return 0
 	}
-	if e := checkUnixAddr(addr); e != 0 {
+	if e := checkAddr(addr); e != 0 {
 		return e
 	}
 	if s.passesCreds() && s.addr == nil {
@@ -204,7 +211,7 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 		return 0
 	}
 	switch {
-	case !x.listening || x.shut&ShutRead != 0:
+	case !x.listening || x.shut&kernel.ShutRead != 0:
 		return unix.ECONNREFUSED
 	case len(x.pending) > x.backlog:
 		x.waitFor(s)
@@ -215,16 +222,16 @@ func (s *Unix) Connect(t *Thread, addr []byte) Errno {
 		return unix.EINVAL
 	}
 	s.creds = peerCreds(t)
-	end := s.Node.NewUnix(t, s.Type)
+	end := New(s.Node, t, s.Type)
 	end.creds, end.addr = x.creds, x.addr
 	s.join(end)
 	x.pending = append(x.pending, end)
-	x.Waiters.Notify(In | RdNorm)
+	x.Waiters.Notify(kernel.In | kernel.RdNorm)
 	return 0
 }
 
 // setReceiver makes x the receiver of what a datagram socket sends.
-func (s *Unix) setReceiver(x *Unix) {
+func (s *Socket) setReceiver(x *Socket) {
 	old := s.peer
 	s.peer, s.connected = x, x != nil
 	if old == nil || old == x {
@@ -234,15 +241,15 @@ func (s *Unix) setReceiver(x *Unix) {
 	s.discard()
 	if lost && old.peer == s {
 		old.Err = unix.ECONNRESET
-		old.Waiters.Notify(Err)
+		old.Waiters.Notify(kernel.Err)
 	}
 }
 
 // passesCreds reports SO_PASSCRED.
-func (s *Unix) passesCreds() bool { return s.Opt(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0 }
+func (s *Socket) passesCreds() bool { return s.Opt(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0 }
 
 // Send implements Socket.
-func (s *Unix) Send(t *Thread, m *OutMsg) (int, Errno) {
+func (s *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	if m.Flags&unix.MSG_OOB != 0 {
 		return 0, unix.EOPNOTSUPP
 	}
@@ -253,7 +260,7 @@ func (s *Unix) Send(t *Thread, m *OutMsg) (int, Errno) {
 }
 
 // sendStream sends as many bytes as fit.
-func (s *Unix) sendStream(t *Thread, m *OutMsg) (int, Errno) {
+func (s *Socket) sendStream(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	x := s.peer
 	switch {
 	case m.To != nil && s.connected:
@@ -262,7 +269,7 @@ func (s *Unix) sendStream(t *Thread, m *OutMsg) (int, Errno) {
 		return 0, unix.EOPNOTSUPP
 	case x == nil:
 		return 0, unix.ENOTCONN
-	case s.shut&ShutWrite != 0 || x.dead || x.shut&ShutRead != 0:
+	case s.shut&kernel.ShutWrite != 0 || x.dead || x.shut&kernel.ShutRead != 0:
 		return 0, unix.EPIPE
 	}
 	sent := 0
@@ -270,7 +277,7 @@ func (s *Unix) sendStream(t *Thread, m *OutMsg) (int, Errno) {
 		if s.charged >= s.sendBuffer() {
 			break
 		}
-		n := min(len(m.Data)-sent, s.sendBuffer()/2-64, maxUnixChunk)
+		n := min(len(m.Data)-sent, s.sendBuffer()/2-64, maxChunk)
 		s.push(t, x, m, m.Data[sent:sent+n])
 		m.Rights = nil
 		sent += n
@@ -281,11 +288,11 @@ func (s *Unix) sendStream(t *Thread, m *OutMsg) (int, Errno) {
 	return sent, 0
 }
 
-// maxUnixChunk is the most bytes of a stream in one buffer.
-const maxUnixChunk = 32768
+// maxChunk is the most bytes of a stream in one buffer.
+const maxChunk = 32768
 
 // sendPacket sends a datagram, or a record of a SOCK_SEQPACKET connection.
-func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
+func (s *Socket) sendPacket(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	if s.passesCreds() && s.addr == nil {
 		s.autobind()
 	}
@@ -296,7 +303,7 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 		return 0, unix.EMSGSIZE
 	case s.Err != 0:
 		return 0, s.TakeError()
-	case s.shut&ShutWrite != 0:
+	case s.shut&kernel.ShutWrite != 0:
 		return 0, unix.EPIPE
 	case s.charged >= s.sendBuffer():
 		return 0, unix.EAGAIN
@@ -310,7 +317,7 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 			s.setReceiver(nil)
 		}
 		return 0, unix.ECONNREFUSED
-	case x.dead, x.shut&ShutRead != 0:
+	case x.dead, x.shut&kernel.ShutRead != 0:
 		return 0, unix.EPIPE
 	case s.isDgram() && x.peer != nil && x.peer != s:
 		return 0, unix.EPERM
@@ -322,10 +329,10 @@ func (s *Unix) sendPacket(t *Thread, m *OutMsg) (int, Errno) {
 }
 
 // receiver is who gets a packet sent to the address, or without one.
-func (s *Unix) receiver(t *Thread, to []byte) (*Unix, Errno) {
+func (s *Socket) receiver(t *kernel.Thread, to []byte) (*Socket, kernel.Errno) {
 	switch {
 	case s.isDgram() && to != nil:
-		if e := checkUnixAddr(to); e != 0 {
+		if e := checkAddr(to); e != 0 {
 			return nil, e
 		}
 		return s.find(t, to)
@@ -336,9 +343,9 @@ func (s *Unix) receiver(t *Thread, to []byte) (*Unix, Errno) {
 }
 
 // push puts bytes into x's queue, with the rights and credentials of m.
-func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
-	msg := unixMessage{from: s, data: append([]byte(nil), data...), charge: trueSize(len(data)),
-		creds: Creds{0, overflowID, overflowID}, rights: slices.Clone(m.Rights)}
+func (s *Socket) push(t *kernel.Thread, x *Socket, m *kernel.OutMsg, data []byte) {
+	msg := message{from: s, data: append([]byte(nil), data...), charge: trueSize(len(data)),
+		creds: kernel.Creds{PID: 0, UID: overflowID, GID: overflowID}, rights: slices.Clone(m.Rights)}
 	switch {
 	case m.Creds != nil:
 		msg.creds = *m.Creds
@@ -350,7 +357,7 @@ func (s *Unix) push(t *Thread, x *Unix, m *OutMsg, data []byte) {
 	}
 	s.charged += msg.charge
 	x.queue = append(x.queue, msg)
-	x.Waiters.Notify(In | RdNorm)
+	x.Waiters.Notify(kernel.In | kernel.RdNorm)
 }
 
 // trueSize is what Linux charges for a buffer of n bytes: a power of two with
@@ -368,7 +375,7 @@ func trueSize(n int) int {
 }
 
 // Recv implements Socket.
-func (s *Unix) Recv(_ *Thread, m *InMsg) Errno {
+func (s *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	switch {
 	case m.Flags&unix.MSG_OOB != 0 && s.isStream():
 		return unix.EINVAL // no urgent data
@@ -380,11 +387,11 @@ func (s *Unix) Recv(_ *Thread, m *InMsg) Errno {
 	return s.recvPacket(m)
 }
 
-func (s *Unix) recvStream(m *InMsg) Errno {
+func (s *Socket) recvStream(m *kernel.InMsg) kernel.Errno {
 	if !s.connected {
 		return unix.EINVAL
 	}
-	ended := s.Err != 0 || s.shut&ShutRead != 0
+	ended := s.Err != 0 || s.shut&kernel.ShutRead != 0
 	switch have, bounded := s.joined(m); {
 	case bounded || have >= max(1, m.Least) || have > 0 && ended:
 		s.takeStream(m)
@@ -397,7 +404,7 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 		// After a part of MSG_WAITALL Linux forgets the error.
 	}
 	if m.Data == nil && m.Got == 0 && s.passesCreds() {
-		m.Creds = &Creds{} // of nobody, at the end
+		m.Creds = &kernel.Creds{} // of nobody, at the end
 	}
 	return 0
 }
@@ -405,7 +412,7 @@ func (s *Unix) recvStream(m *InMsg) Errno {
 // joined returns how many bytes of a stream one call may take as one, and whether what
 // comes later could not be joined to them: they came with rights, or the next are
 // another's while the receiver asks whose they are.
-func (s *Unix) joined(m *InMsg) (n int, bounded bool) {
+func (s *Socket) joined(m *kernel.InMsg) (n int, bounded bool) {
 	sender := m.Sender
 	for i := range s.queue {
 		msg := &s.queue[i]
@@ -426,14 +433,14 @@ func (s *Unix) joined(m *InMsg) (n int, bounded bool) {
 }
 
 // Buffered implements Sized.
-func (s *Unix) Buffered() int {
+func (s *Socket) Buffered() int {
 	if !s.isStream() && len(s.queue) > 0 {
 		return len(s.queue[0].data)
 	}
 	return s.total()
 }
 
-func (s *Unix) total() int {
+func (s *Socket) total() int {
 	n := 0
 	for i := range s.queue {
 		n += len(s.queue[i].data)
@@ -443,7 +450,7 @@ func (s *Unix) total() int {
 
 // takeStream hands bytes over. What came with rights ends the call; with
 // SO_PASSCRED so does a change of sender.
-func (s *Unix) takeStream(m *InMsg) {
+func (s *Socket) takeStream(m *kernel.InMsg) {
 	first := s.queue[0]
 	m.From = first.from.senderName()
 	if s.passesCreds() {
@@ -482,7 +489,7 @@ func (s *Unix) takeStream(m *InMsg) {
 
 // senderName is the address that a receiver is told: none at all for an unnamed
 // sender.
-func (s *Unix) senderName() []byte {
+func (s *Socket) senderName() []byte {
 	if s.addr == nil {
 		return nil
 	}
@@ -491,7 +498,7 @@ func (s *Unix) senderName() []byte {
 
 // passRights hands the rights of msg to the receiver; a peeked message keeps
 // them too.
-func (s *Unix) passRights(m *InMsg, msg *unixMessage) {
+func (s *Socket) passRights(m *kernel.InMsg, msg *message) {
 	if m.Flags&unix.MSG_PEEK != 0 {
 		for _, r := range msg.rights {
 			r.File.Hold()
@@ -503,7 +510,7 @@ func (s *Unix) passRights(m *InMsg, msg *unixMessage) {
 }
 
 // pop takes the first message off, which gives its sender room.
-func (s *Unix) pop() {
+func (s *Socket) pop() {
 	msg := s.queue[0]
 	if s.queue = s.queue[1:]; len(s.queue) == 0 {
 		s.queue = nil
@@ -511,11 +518,11 @@ func (s *Unix) pop() {
 	x := msg.from
 	x.charged -= msg.charge
 	if x.writable() {
-		x.Waiters.Notify(Out | WrNorm | WrBand)
+		x.Waiters.Notify(kernel.Out | kernel.WrNorm | kernel.WrBand)
 	}
 }
 
-func (s *Unix) recvPacket(m *InMsg) Errno {
+func (s *Socket) recvPacket(m *kernel.InMsg) kernel.Errno {
 	if !s.isDgram() && !s.connected {
 		return unix.ENOTCONN
 	}
@@ -523,7 +530,7 @@ func (s *Unix) recvPacket(m *InMsg) Errno {
 		return e
 	}
 	if len(s.queue) == 0 {
-		if s.shut&ShutRead != 0 && !(s.isDgram() && m.NoWait) {
+		if s.shut&kernel.ShutRead != 0 && !(s.isDgram() && m.NoWait) {
 			return 0
 		}
 		return unix.EAGAIN
@@ -546,11 +553,11 @@ func (s *Unix) recvPacket(m *InMsg) Errno {
 }
 
 // Read implements Reader.
-func (s *Unix) Read(t *Thread, b []byte) (int, Errno) {
+func (s *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) == 0 && s.isStream() {
 		return 0, 0
 	}
-	m := InMsg{Max: len(b)}
+	m := kernel.InMsg{Max: len(b)}
 	e := s.Recv(t, &m)
 	for _, r := range m.Rights {
 		s.Node.DropRight(r, false)
@@ -559,21 +566,23 @@ func (s *Unix) Read(t *Thread, b []byte) (int, Errno) {
 }
 
 // Write implements Writer.
-func (s *Unix) Write(t *Thread, b []byte) (int, Errno) { return s.Send(t, &OutMsg{Data: b}) }
+func (s *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	return s.Send(t, &kernel.OutMsg{Data: b})
+}
 
 // Shutdown implements Socket.
-func (s *Unix) Shutdown(how int) Errno {
+func (s *Socket) Shutdown(how int) kernel.Errno {
 	if how < 0 || how > 2 {
 		return unix.EINVAL
 	}
 	bits := uint8(how + 1)
 	s.shut |= bits
 	if x := s.peer; x != nil && !s.isDgram() {
-		if bits&ShutRead != 0 {
-			x.shut |= ShutWrite
+		if bits&kernel.ShutRead != 0 {
+			x.shut |= kernel.ShutWrite
 		}
-		if bits&ShutWrite != 0 {
-			x.shut |= ShutRead
+		if bits&kernel.ShutWrite != 0 {
+			x.shut |= kernel.ShutRead
 		}
 		x.Waiters.Notify(0)
 	}
@@ -582,11 +591,11 @@ func (s *Unix) Shutdown(how int) Errno {
 }
 
 // Release implements File, as unix_release_sock does.
-func (s *Unix) Release(n *Node) {
+func (s *Socket) Release(n *kernel.Node) {
 	s.dead = true
 	s.forget()
 	if x := s.peer; x != nil && !s.isDgram() {
-		x.shut = ShutRead | ShutWrite
+		x.shut = kernel.ShutRead | kernel.ShutWrite
 		// An empty record at the front does not count (Linux 6.16 and later).
 		if len(s.queue) > 1 || s.total() > 0 {
 			x.Err = unix.ECONNRESET
@@ -605,7 +614,7 @@ func (s *Unix) Release(n *Node) {
 }
 
 // discard throws away what was not received.
-func (s *Unix) discard() {
+func (s *Socket) discard() {
 	for len(s.queue) > 0 {
 		rights := s.queue[0].rights
 		s.pop()
@@ -616,9 +625,9 @@ func (s *Unix) discard() {
 }
 
 // LocalAddr and RemoteAddr implement Socket.
-func (s *Unix) LocalAddr() []byte { return sockaddrUn(s.addr) }
+func (s *Socket) LocalAddr() []byte { return sockaddrUn(s.addr) }
 
-func (s *Unix) RemoteAddr() ([]byte, Errno) {
+func (s *Socket) RemoteAddr() ([]byte, kernel.Errno) {
 	if s.peer == nil {
 		return nil, unix.ENOTCONN
 	}
@@ -626,7 +635,7 @@ func (s *Unix) RemoteAddr() ([]byte, Errno) {
 }
 
 // Ioctl implements Ioctler.
-func (s *Unix) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (s *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	n := 0
 	switch cmd {
 	case unix.SIOCINQ:
@@ -646,24 +655,24 @@ func (s *Unix) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 }
 
 // GetOption and SetOption implement Socket.
-func (s *Unix) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+func (s *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Errno) {
 	if level != unix.SOL_SOCKET {
 		return nil, unix.EOPNOTSUPP
 	}
 	switch name {
 	case unix.SO_PEERCRED:
 		c := s.peerCreds
-		return slices.Concat(CInt(c.PID), CInt(c.UID), CInt(c.GID)), 0
+		return slices.Concat(kernel.CInt(c.PID), kernel.CInt(c.UID), kernel.CInt(c.GID)), 0
 	case unix.SO_PEERGROUPS:
 		if s.peerCreds == noPeer {
 			return nil, unix.ENODATA
 		}
-		return CInt(s.peerCreds.GID), 0
+		return kernel.CInt(s.peerCreds.GID), 0
 	}
 	return nil, unix.ENOPROTOOPT
 }
 
-func (s *Unix) SetOption(_ *Thread, level, _ int, _ []byte) Errno {
+func (s *Socket) SetOption(_ *kernel.Thread, level, _ int, _ []byte) kernel.Errno {
 	if level != unix.SOL_SOCKET {
 		return unix.EOPNOTSUPP
 	}
