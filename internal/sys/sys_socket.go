@@ -6,6 +6,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/netlink"
+	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
@@ -77,7 +78,7 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 	switch typ {
 	case unix.SOCK_STREAM:
 		if proto == 0 || proto == unix.IPPROTO_TCP {
-			return t.Node().NewTCP(domain), 0
+			return tcp.New(t.Node(), domain), 0
 		}
 		if proto == unix.IPPROTO_MPTCP {
 			// As a kernel built without it answers Go, which asks for it first.

@@ -6,6 +6,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/tcp"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,7 +109,7 @@ func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Err
 			return e
 		}
 		e = s.Base().SetIntOption(o.level, o.name, n)
-		if c, ok := s.(*kernel.TCP); ok && e == 0 && o.level == unix.SOL_SOCKET && o.name == unix.SO_RCVLOWAT {
+		if c, ok := s.(*tcp.Socket); ok && e == 0 && o.level == unix.SOL_SOCKET && o.name == unix.SO_RCVLOWAT {
 			c.LowWaterChanged()
 		}
 		return e

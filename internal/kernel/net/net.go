@@ -8,13 +8,14 @@ package net
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/tcp"
 )
 
 // Deliver takes in a message that another node sent.
 func Deliver(n *kernel.Node, m *ariadne.Message) {
 	switch m.Flow.Proto {
 	case ariadne.TCP:
-		kernel.DeliverTCP(n, m)
+		tcp.Deliver(n, m)
 	case ariadne.UDP:
 		kernel.DeliverUDP(n, m)
 	}
@@ -22,12 +23,12 @@ func Deliver(n *kernel.Node, m *ariadne.Message) {
 
 // Flush sends what this step left to send. The node layer calls it when the
 // node is quiescent.
-func Flush(n *kernel.Node) { kernel.FlushTCP(n) }
+func Flush(n *kernel.Node) { tcp.Flush(n) }
 
 // Sockets lists the sockets of a protocol and family that have a port.
 func Sockets(n *kernel.Node, proto ariadne.Protocol, family int) []kernel.SocketEntry {
 	if proto == ariadne.UDP {
 		return kernel.UDPSockets(n, family)
 	}
-	return kernel.TCPSockets(n, family)
+	return tcp.List(n, family)
 }

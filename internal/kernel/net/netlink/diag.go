@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
@@ -46,7 +47,7 @@ func (s *Socket) diag(t *kernel.Thread, b []byte) {
 		}
 		s.dump(b, unixDiag(unixsock.List(s.Node), binary.LittleEndian.Uint32(body[4:]), show))
 	case (body[0] == unix.AF_INET || body[0] == unix.AF_INET6) && len(body) >= sizeofInetDiag:
-		ext, sockets := body[2], kernel.TCPSockets
+		ext, sockets := body[2], tcp.List
 		switch {
 		case body[1] == unix.IPPROTO_UDP:
 			sockets = kernel.UDPSockets

@@ -1,4 +1,8 @@
-package kernel
+// Package tcp is TCP (tcp(7)). Between nodes the network keeps what is sent and its order, so there is
+// nothing to send again but what opens a connection.
+//
+// Read next: segment.go.
+package tcp
 
 import (
 	"net/netip"
@@ -6,49 +10,50 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
-	// tcpWindow is how much may be sent and not yet read by the peer's program.
-	tcpWindow = 4 << 20
-	// tcpUpdate is how much a program reads before its peer is told.
-	tcpUpdate = 1 << 20
+	// maxWindow is how much may be sent and not yet read by the peer's program.
+	maxWindow = 4 << 20
+	// updateAfter is how much a program reads before its peer is told.
+	updateAfter = 1 << 20
 
 	synTimeout   = ariadne.Time(time.Second) // doubled with each retransmission
 	delayedAck   = ariadne.Time(40 * time.Millisecond)
 	timeWaitTime = ariadne.Time(60 * time.Second)
 )
 
-// tcpStack is TCP on a node.
-type tcpStack struct {
-	ports *Ports
-	conns map[Pair]*TCP // connected, connecting and TIME_WAIT
-	dirty []*TCP        // with something to send at the end of the step, oldest first
+// stack is Socket on a node.
+type stack struct {
+	ports *kernel.Ports
+	conns map[kernel.Pair]*Socket // connected, connecting and TIME_WAIT
+	dirty []*Socket               // with something to send at the end of the step, oldest first
 	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
-	waiting []*TCP
+	waiting []*Socket
 }
 
-var tcpStacks = NewSlot[*Node, tcpStack]()
+var stacks = kernel.NewSlot[*kernel.Node, stack]()
 
-func tcpOf(n *Node) *tcpStack {
-	s := tcpStacks.Of(n)
+func stackOf(n *kernel.Node) *stack {
+	s := stacks.Of(n)
 	if s.conns == nil {
-		s.ports, s.conns = NewPorts(n), map[Pair]*TCP{}
+		s.ports, s.conns = kernel.NewPorts(n), map[kernel.Pair]*Socket{}
 	}
 	return s
 }
 
-// DeliverTCP takes in a segment that another node sent.
-func DeliverTCP(n *Node, m *ariadne.Message) { tcpOf(n).segment(n, m) }
+// Deliver takes in a segment that another node sent.
+func Deliver(n *kernel.Node, m *ariadne.Message) { stackOf(n).segment(n, m) }
 
-// FlushTCP sends what this step left to send. The node layer calls it when the
+// Flush sends what this step left to send. The node layer calls it when the
 // node is quiescent.
-func FlushTCP(n *Node) {
-	s := tcpOf(n)
+func Flush(n *kernel.Node) {
+	s := stackOf(n)
 	for _, c := range s.dirty {
 		s.flush(n, c)
 	}
@@ -56,20 +61,20 @@ func FlushTCP(n *Node) {
 }
 
 // flush sends what one connection left to send.
-func (s *tcpStack) flush(n *Node, c *TCP) {
+func (s *stack) flush(n *kernel.Node, c *Socket) {
 	if !c.dirty {
 		return // it was flushed before, as it lost its addresses
 	}
 	c.dirty = false
 	m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
 	c.outFlags, c.outWindow, c.out = 0, 0, nil
-	Emit(n, c.flow, m)
+	kernel.Emit(n, c.flow, m)
 }
 
-// TCP is a TCP socket: a listener, or one end of a connection.
-type TCP struct {
-	Endpoint
-	state State
+// Socket is a Socket socket: a listener, or one end of a connection.
+type Socket struct {
+	kernel.Endpoint
+	state kernel.State
 	shut  uint8
 	// connecting and connected are what connect(2) knows (Linux's SS_CONNECTING
 	// and SS_CONNECTED); they lag behind state.
@@ -77,7 +82,7 @@ type TCP struct {
 	gotFIN                bool
 	orphan                bool // no descriptor refers to it any more
 
-	flow *Flow // of what this end sends to another node; nil inside the node
+	flow *kernel.Flow // of what this end sends to another node; nil inside the node
 	// epoch of the connection: flow's, and the peer's.
 	epoch int
 
@@ -95,12 +100,12 @@ type TCP struct {
 
 	// A listener's.
 	backlog int
-	queue   []*TCP // established, to be accepted
-	embryos int    // children that are not established
+	queue   []*Socket // established, to be accepted
+	embryos int       // children that are not established
 	// A child's, until it is accepted.
-	listener *TCP
+	listener *Socket
 
-	timer *Timer // SYN retransmission, or TCP_DEFER_ACCEPT of a child
+	timer *kernel.Timer // SYN retransmission, or TCP_DEFER_ACCEPT of a child
 	tries int
 	began ariadne.Time
 	finAt ariadne.Time // when FIN was sent
@@ -108,66 +113,66 @@ type TCP struct {
 	until ariadne.Time
 }
 
-// NewTCP returns a fresh TCP socket.
-func (n *Node) NewTCP(domain int) *TCP {
-	c := &TCP{Endpoint: Endpoint{Sock: NewSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: Closed}
+// New returns a fresh Socket socket.
+func New(n *kernel.Node, domain int) *Socket {
+	c := &Socket{Endpoint: kernel.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: kernel.Closed}
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_RCVBUF, 131072) // net.ipv4.tcp_rmem
 	return c
 }
 
 // net returns the stack that the socket belongs to.
-func (c *TCP) net() *tcpStack { return tcpOf(c.Node) }
+func (c *Socket) net() *stack { return stackOf(c.Node) }
 
-func (c *TCP) key() Pair { return Pair{c.Local, c.Remote} }
+func (c *Socket) key() kernel.Pair { return kernel.Pair{Local: c.Local, Remote: c.Remote} }
 
 // Ready implements File, as tcp_poll does.
-func (c *TCP) Ready() Events {
-	if c.state == Listening {
+func (c *Socket) Ready() kernel.Events {
+	if c.state == kernel.Listening {
 		if len(c.queue) > 0 {
-			return In | RdNorm
+			return kernel.In | kernel.RdNorm
 		}
 		return 0
 	}
-	var ev Events
-	if c.shut == ShutRead|ShutWrite || c.state == Closed {
-		ev |= Hup
+	var ev kernel.Events
+	if c.shut == kernel.ShutRead|kernel.ShutWrite || c.state == kernel.Closed {
+		ev |= kernel.Hup
 	}
-	if c.shut&ShutRead != 0 {
-		ev |= In | RdNorm | RdHup
+	if c.shut&kernel.ShutRead != 0 {
+		ev |= kernel.In | kernel.RdNorm | kernel.RdHup
 	}
-	if c.state != SynSent && c.state != SynRcvd {
+	if c.state != kernel.SynSent && c.state != kernel.SynRcvd {
 		if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
-			ev |= In | RdNorm
+			ev |= kernel.In | kernel.RdNorm
 		}
-		if c.shut&ShutWrite != 0 || c.writable() || c.state == Closed {
-			ev |= Out | WrNorm
+		if c.shut&kernel.ShutWrite != 0 || c.writable() || c.state == kernel.Closed {
+			ev |= kernel.Out | kernel.WrNorm
 		} else {
 			c.noSpace = true
 		}
 	}
 	if c.Err != 0 {
-		ev |= Err
+		ev |= kernel.Err
 	}
 	return ev
 }
 
 // writable is Linux's rule for POLLOUT: a third of the buffer is free.
-func (c *TCP) writable() bool { return c.window >= tcpWindow/3 }
+func (c *Socket) writable() bool { return c.window >= maxWindow/3 }
 
 // stateChanged wakes everybody, as sk_state_change does.
-func (c *TCP) stateChanged() { c.Waiters.Notify(0) }
+func (c *Socket) stateChanged() { c.Waiters.Notify(0) }
 
 // Bind implements Socket.
-func (c *TCP) Bind(t *Thread, addr []byte) Errno {
+func (c *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	a, e := c.BindAddr(t, addr)
 	if e != 0 {
 		return e
 	}
-	if c.state != Closed {
+	if c.state != kernel.Closed {
 		return unix.EINVAL
 	}
-	if a.Addr().IsMulticast() || a.Addr() == Broadcast {
+	if a.Addr().IsMulticast() || a.Addr() == kernel.Broadcast {
 		return unix.EADDRNOTAVAIL
 	}
 	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
@@ -179,7 +184,7 @@ func (c *TCP) Bind(t *Thread, addr []byte) Errno {
 }
 
 // takePort binds the socket to a, with any free port when it has none.
-func (c *TCP) takePort(a netip.AddrPort) Errno {
+func (c *Socket) takePort(a netip.AddrPort) kernel.Errno {
 	ports := c.net().ports
 	if a.Port() != 0 {
 		if c.conflicts(a) {
@@ -201,17 +206,17 @@ func (c *TCP) takePort(a netip.AddrPort) Errno {
 
 // conflicts reports whether another socket's claim on a excludes c's
 // (inet_csk_bind_conflict).
-func (c *TCP) conflicts(a netip.AddrPort) bool {
+func (c *Socket) conflicts(a netip.AddrPort) bool {
 	c.net().expire(c.Node)
 	for _, s := range c.net().ports.On(a.Port()) {
-		x := s.(*TCP)
+		x := s.(*Socket)
 		if x == c || !c.Overlaps(a.Addr(), &x.Endpoint) {
 			continue
 		}
 		both := func(opt int) bool {
 			return c.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
 		}
-		if !(both(unix.SO_REUSEADDR) && x.state != Listening) && !both(unix.SO_REUSEPORT) {
+		if !(both(unix.SO_REUSEADDR) && x.state != kernel.Listening) && !both(unix.SO_REUSEPORT) {
 			return true
 		}
 	}
@@ -219,21 +224,21 @@ func (c *TCP) conflicts(a netip.AddrPort) bool {
 }
 
 // Listen implements Socket.
-func (c *TCP) Listen(_ *Thread, backlog int) Errno {
-	if c.connecting || c.connected || c.state != Closed && c.state != Listening {
+func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
+	if c.connecting || c.connected || c.state != kernel.Closed && c.state != kernel.Listening {
 		return unix.EINVAL
 	}
-	if backlog < 0 || backlog > MaxBacklog {
-		backlog = MaxBacklog
+	if backlog < 0 || backlog > kernel.MaxBacklog {
+		backlog = kernel.MaxBacklog
 	}
-	if c.state == Listening {
+	if c.state == kernel.Listening {
 		c.backlog = backlog
 		return 0
 	}
 	if !c.HasPort {
 		a := c.Bound.Addr()
 		if !a.IsValid() {
-			a = Unspecified(c.Domain)
+			a = kernel.Unspecified(c.Domain)
 		}
 		if e := c.takePort(netip.AddrPortFrom(a, 0)); e != 0 {
 			return e
@@ -241,16 +246,16 @@ func (c *TCP) Listen(_ *Thread, backlog int) Errno {
 	} else if c.conflicts(c.Local) {
 		return unix.EADDRINUSE
 	}
-	c.backlog, c.state, c.shut = backlog, Listening, 0
+	c.backlog, c.state, c.shut = backlog, kernel.Listening, 0
 	return 0
 }
 
 // Listening implements Listener.
-func (c *TCP) Listening() bool { return c.state == Listening }
+func (c *Socket) Listening() bool { return c.state == kernel.Listening }
 
 // Accept implements Socket.
-func (c *TCP) Accept(*Thread, bool) (Socket, []byte, Errno) {
-	if c.state != Listening {
+func (c *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
+	if c.state != kernel.Listening {
 		return nil, nil, unix.EINVAL
 	}
 	if len(c.queue) == 0 {
@@ -259,15 +264,15 @@ func (c *TCP) Accept(*Thread, bool) (Socket, []byte, Errno) {
 	child := c.queue[0]
 	c.queue = c.queue[1:]
 	child.listener, child.connected = nil, true
-	return child, InetSockaddr(child.Domain, child.Remote), 0
+	return child, kernel.InetSockaddr(child.Domain, child.Remote), 0
 }
 
 // Connect implements Socket.
-func (c *TCP) Connect(t *Thread, addr []byte) Errno {
+func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		c.disconnect()
 		return 0
 	}
@@ -276,15 +281,15 @@ func (c *TCP) Connect(t *Thread, addr []byte) Errno {
 		return unix.EISCONN
 	case c.connecting:
 		return c.connectGoesOn()
-	case c.state != Closed:
+	case c.state != kernel.Closed:
 		return unix.EISCONN
-	case c.Domain == unix.AF_INET && len(addr) < SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < MinInet6:
+	case c.Domain == unix.AF_INET && len(addr) < kernel.SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < kernel.MinInet6:
 		return unix.EINVAL
-	case SockaddrFamily(addr) != c.Domain:
+	case kernel.SockaddrFamily(addr) != c.Domain:
 		return unix.EAFNOSUPPORT
 	}
 	dst, e := c.Target(addr)
-	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == Broadcast) {
+	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == kernel.Broadcast) {
 		e = unix.ENETUNREACH
 	}
 	if e != 0 {
@@ -298,18 +303,18 @@ func (c *TCP) Connect(t *Thread, addr []byte) Errno {
 		return e
 	}
 	c.connecting, c.Err, c.shut = true, 0, 0
-	c.state, c.tries, c.began = SynSent, 0, c.Node.Now
+	c.state, c.tries, c.began = kernel.SynSent, 0, c.Node.Now
 	c.sendSYN()
 	return unix.EINPROGRESS
 }
 
 // enterConnection gives the socket its two addresses, with a port of its own if
 // it has none, and enters it among the connections.
-func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
+func (c *Socket) enterConnection(src netip.Addr, dst netip.AddrPort) kernel.Errno {
 	s := c.net()
 	s.expire(c.Node)
 	free := func(port uint16) bool {
-		return s.conns[Pair{netip.AddrPortFrom(src, port), dst}] == nil
+		return s.conns[kernel.Pair{Local: netip.AddrPortFrom(src, port), Remote: dst}] == nil
 	}
 	if c.HasPort {
 		if !free(c.Local.Port()) {
@@ -328,18 +333,18 @@ func (c *TCP) enterConnection(src netip.Addr, dst netip.AddrPort) Errno {
 	s.conns[c.key()] = c
 	c.flow, c.epoch = nil, 0
 	if !c.Node.IsOwn(dst.Addr()) {
-		c.flow = NextFlow(c.Node, FlowKey{ariadne.TCP, c.key()})
+		c.flow = kernel.NextFlow(c.Node, kernel.FlowKey{Proto: ariadne.TCP, Pair: c.key()})
 		c.epoch = c.flow.Epoch
 	}
 	return 0
 }
 
 // connectGoesOn is connect(2) on a socket that is or was connecting.
-func (c *TCP) connectGoesOn() Errno {
+func (c *Socket) connectGoesOn() kernel.Errno {
 	switch c.state {
-	case SynSent, SynRcvd:
+	case kernel.SynSent, kernel.SynRcvd:
 		return unix.EALREADY
-	case Closed:
+	case kernel.Closed:
 		e := c.TakeError()
 		if e == 0 {
 			e = unix.ECONNABORTED
@@ -352,9 +357,9 @@ func (c *TCP) connectGoesOn() Errno {
 }
 
 // sendSYN asks the peer for the connection and sets the time of the next try.
-func (c *TCP) sendSYN() {
+func (c *Socket) sendSYN() {
 	c.sendNow(ariadne.SYN)
-	if c.state != SynSent {
+	if c.state != kernel.SynSent {
 		return
 	}
 	next := c.Node.Now + synTimeout<<c.tries
@@ -364,17 +369,17 @@ func (c *TCP) sendSYN() {
 	c.timer = c.Node.AddTimer(next, c)
 }
 
-func (c *TCP) userTimeout() ariadne.Time {
+func (c *Socket) userTimeout() ariadne.Time {
 	return ariadne.Time(c.Opt(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT)) * ariadne.Time(time.Millisecond)
 }
 
 // Expire implements Expirer.
-func (c *TCP) Expire(*Timer) {
+func (c *Socket) Expire(*kernel.Timer) {
 	c.timer = nil
 	switch {
-	case c.state == SynRcvd:
+	case c.state == kernel.SynRcvd:
 		c.establishChild()
-	case c.state != SynSent:
+	case c.state != kernel.SynSent:
 	case c.tries >= c.Opt(unix.IPPROTO_TCP, unix.TCP_SYNCNT),
 		c.userTimeout() > 0 && c.Node.Now >= c.began+c.userTimeout():
 		c.fail(unix.ETIMEDOUT)
@@ -385,17 +390,17 @@ func (c *TCP) Expire(*Timer) {
 }
 
 // Send implements Socket.
-func (c *TCP) Send(t *Thread, m *OutMsg) (int, Errno) {
+func (c *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	if m.Flags&unix.MSG_OOB != 0 {
 		c.Node.Refuse(t, "send with MSG_OOB on TCP", "", false)
 		return 0, unix.EOPNOTSUPP
 	}
 	switch {
-	case c.state == SynSent || c.state == SynRcvd:
+	case c.state == kernel.SynSent || c.state == kernel.SynRcvd:
 		return 0, unix.EAGAIN
 	case c.Err != 0:
 		return 0, c.TakeError()
-	case c.state != Established && c.state != CloseWait, c.shut&ShutWrite != 0:
+	case c.state != kernel.Established && c.state != kernel.CloseWait, c.shut&kernel.ShutWrite != 0:
 		return 0, unix.EPIPE
 	}
 	n := min(len(m.Data), c.window)
@@ -413,16 +418,16 @@ func (c *TCP) Send(t *Thread, m *OutMsg) (int, Errno) {
 }
 
 // Recv implements Socket.
-func (c *TCP) Recv(t *Thread, m *InMsg) Errno {
+func (c *Socket) Recv(t *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	switch {
 	case m.Flags&unix.MSG_ERRQUEUE != 0:
 		return unix.EAGAIN
-	case c.state == Listening:
+	case c.state == kernel.Listening:
 		return unix.ENOTCONN
 	case m.Flags&unix.MSG_OOB != 0:
 		return unix.EINVAL // no urgent data
 	}
-	ended := c.gotFIN || c.Err != 0 || c.shut&ShutRead != 0 || c.state == Closed
+	ended := c.gotFIN || c.Err != 0 || c.shut&kernel.ShutRead != 0 || c.state == kernel.Closed
 	switch {
 	case len(c.in) >= max(1, m.Least) || len(c.in) > 0 && ended:
 		c.take(m)
@@ -433,14 +438,14 @@ func (c *TCP) Recv(t *Thread, m *InMsg) Errno {
 		return 0
 	case c.Err != 0:
 		return c.TakeError()
-	case c.shut&ShutRead != 0:
+	case c.shut&kernel.ShutRead != 0:
 		return 0
 	}
 	return unix.ENOTCONN
 }
 
 // take hands received bytes over.
-func (c *TCP) take(m *InMsg) {
+func (c *Socket) take(m *kernel.InMsg) {
 	n := min(len(c.in), m.Max)
 	m.Len = n
 	if m.Flags&unix.MSG_TRUNC == 0 {
@@ -453,7 +458,7 @@ func (c *TCP) take(m *InMsg) {
 		c.in = nil
 	}
 	c.consumed += n
-	if c.consumed >= tcpUpdate && !c.gotFIN {
+	if c.consumed >= updateAfter && !c.gotFIN {
 		k := c.consumed
 		c.consumed = 0
 		c.send(ariadne.WND, k, nil)
@@ -461,43 +466,45 @@ func (c *TCP) take(m *InMsg) {
 }
 
 // Buffered implements Sized.
-func (c *TCP) Buffered() int { return len(c.in) }
+func (c *Socket) Buffered() int { return len(c.in) }
 
 // Unread implements Unreader.
-func (c *TCP) Unread(b []byte) {
+func (c *Socket) Unread(b []byte) {
 	c.in = append(slices.Clone(b), c.in...)
 	c.consumed -= len(b)
 }
 
 // Read implements Reader.
-func (c *TCP) Read(t *Thread, b []byte) (int, Errno) {
+func (c *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
-	m := InMsg{Max: len(b)}
+	m := kernel.InMsg{Max: len(b)}
 	e := c.Recv(t, &m)
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
-func (c *TCP) Write(t *Thread, b []byte) (int, Errno) { return c.Send(t, &OutMsg{Data: b}) }
+func (c *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	return c.Send(t, &kernel.OutMsg{Data: b})
+}
 
 // Shutdown implements Socket, as inet_shutdown does.
-func (c *TCP) Shutdown(how int) Errno {
+func (c *Socket) Shutdown(how int) kernel.Errno {
 	if how < 0 || how > 2 {
 		return unix.EINVAL
 	}
 	bits := uint8(how + 1)
-	var e Errno
+	var e kernel.Errno
 	switch {
-	case c.state == Listening && bits&ShutRead == 0:
-	case c.state == Listening || c.state == SynSent:
+	case c.state == kernel.Listening && bits&kernel.ShutRead == 0:
+	case c.state == kernel.Listening || c.state == kernel.SynSent:
 		c.disconnect()
 	default:
-		if c.state == Closed {
+		if c.state == kernel.Closed {
 			e = unix.ENOTCONN
 		}
-		fin := bits&ShutWrite != 0 && c.shut&ShutWrite == 0
+		fin := bits&kernel.ShutWrite != 0 && c.shut&kernel.ShutWrite == 0
 		c.shut |= bits
 		if fin {
 			c.sendFIN()
@@ -508,19 +515,19 @@ func (c *TCP) Shutdown(how int) Errno {
 }
 
 // Release implements File: close(2), as __tcp_close does.
-func (c *TCP) Release(*Node) {
+func (c *Socket) Release(*kernel.Node) {
 	unread := len(c.in) > 0
-	c.orphan, c.in, c.shut = true, nil, ShutRead|ShutWrite
+	c.orphan, c.in, c.shut = true, nil, kernel.ShutRead|kernel.ShutWrite
 	switch c.state {
-	case Listening:
+	case kernel.Listening:
 		c.stopListening()
-	case Established, CloseWait, FinWait:
+	case kernel.Established, kernel.CloseWait, kernel.FinWait:
 		if unread || c.LingerOn && c.Linger == 0 {
 			c.sendRST()
 			break
 		}
 		c.sendFIN()
-		if c.state == FinWait {
+		if c.state == kernel.FinWait {
 			c.until = c.Node.Now + timeWaitTime
 			c.net().waiting = append(c.net().waiting, c)
 			return
@@ -531,14 +538,14 @@ func (c *TCP) Release(*Node) {
 }
 
 // disconnect makes the socket a fresh one again, as tcp_disconnect does.
-func (c *TCP) disconnect() {
+func (c *Socket) disconnect() {
 	switch c.state {
-	case Listening:
+	case kernel.Listening:
 		c.stopListening()
-	case Established, CloseWait, FinWait, SynRcvd:
+	case kernel.Established, kernel.CloseWait, kernel.FinWait, kernel.SynRcvd:
 		c.sendRST()
 		c.Err = unix.ECONNRESET
-	case SynSent:
+	case kernel.SynSent:
 		c.Err = unix.ECONNRESET
 	}
 	c.leave()
@@ -553,19 +560,19 @@ func (c *TCP) disconnect() {
 }
 
 // leave takes the socket out of the connections; the socket is closed.
-func (c *TCP) leave() {
+func (c *Socket) leave() {
 	if c.timer != nil {
 		c.Node.StopTimer(c.timer)
 		c.timer = nil
 	}
-	if s := c.net(); c.state != Listening && s.conns[c.key()] == c {
+	if s := c.net(); c.state != kernel.Listening && s.conns[c.key()] == c {
 		delete(s.conns, c.key())
 	}
-	c.state = Closed
+	c.state = kernel.Closed
 }
 
 // freePort gives the port back.
-func (c *TCP) freePort() {
+func (c *Socket) freePort() {
 	if c.HasPort {
 		c.net().ports.Remove(c.Local.Port(), c)
 		c.HasPort = false
@@ -573,9 +580,9 @@ func (c *TCP) freePort() {
 }
 
 // stopListening drops the connections that nobody accepted.
-func (c *TCP) stopListening() {
+func (c *Socket) stopListening() {
 	for _, x := range c.net().conns {
-		if x.listener == c && x.state == SynRcvd {
+		if x.listener == c && x.state == kernel.SynRcvd {
 			x.leave()
 			x.freePort()
 		}
@@ -586,13 +593,13 @@ func (c *TCP) stopListening() {
 		x.Release(c.Node)
 	}
 	c.queue = nil
-	c.state = Closed
+	c.state = kernel.Closed
 }
 
 // RemoteAddr is getpeername(2).
-func (c *TCP) RemoteAddr() ([]byte, Errno) {
-	if !c.Remote.IsValid() || c.state == Closed || c.state == SynSent {
+func (c *Socket) RemoteAddr() ([]byte, kernel.Errno) {
+	if !c.Remote.IsValid() || c.state == kernel.Closed || c.state == kernel.SynSent {
 		return nil, unix.ENOTCONN
 	}
-	return InetSockaddr(c.Domain, c.Remote), 0
+	return kernel.InetSockaddr(c.Domain, c.Remote), 0
 }

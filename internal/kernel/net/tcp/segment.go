@@ -1,21 +1,22 @@
-package kernel
+package tcp
 
 import (
 	"net/netip"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 // flowOut names what this end sends.
-func (c *TCP) flowOut() ariadne.Flow {
+func (c *Socket) flowOut() ariadne.Flow {
 	return ariadne.Flow{Proto: ariadne.TCP, Src: c.Local, Dst: c.Remote, Epoch: c.epoch}
 }
 
 // send sends to the peer: to another node at the end of the step, with all else
 // that this step sends; inside the node at once.
-func (c *TCP) send(flags ariadne.Flags, window int, data []byte) {
+func (c *Socket) send(flags ariadne.Flags, window int, data []byte) {
 	if c.flow == nil {
 		c.net().segment(c.Node, &ariadne.Message{Flow: c.flowOut(), Flags: flags, Window: window, Data: data})
 		return
@@ -30,21 +31,21 @@ func (c *TCP) send(flags ariadne.Flags, window int, data []byte) {
 }
 
 // sendNow sends a segment that opens a connection: a message of its own.
-func (c *TCP) sendNow(flags ariadne.Flags) {
+func (c *Socket) sendNow(flags ariadne.Flags) {
 	if c.flow == nil {
 		c.send(flags, 0, nil)
 		return
 	}
-	Emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
+	kernel.Emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
 }
 
 // sendFIN ends what this end sends, if it has not yet.
-func (c *TCP) sendFIN() {
+func (c *Socket) sendFIN() {
 	switch c.state {
-	case Established:
-		c.state, c.finAt = FinWait, c.Node.Now
+	case kernel.Established:
+		c.state, c.finAt = kernel.FinWait, c.Node.Now
 		c.send(ariadne.FIN, 0, nil)
-	case CloseWait:
+	case kernel.CloseWait:
 		c.leave()
 		if !c.PortLocked {
 			c.freePort()
@@ -55,55 +56,55 @@ func (c *TCP) sendFIN() {
 
 // sendRST aborts the connection; the caller closes this end. It closes before
 // it sends: inside the node the peer acts at once.
-func (c *TCP) sendRST() {
+func (c *Socket) sendRST() {
 	c.leave()
 	c.send(ariadne.RST, 0, nil)
 }
 
-// segment takes in a TCP segment, from this node or another.
-func (s *tcpStack) segment(n *Node, m *ariadne.Message) {
+// segment takes in a Socket segment, from this node or another.
+func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 	s.expire(n)
-	c := s.conns[Pair{m.Flow.Dst, m.Flow.Src}]
+	c := s.conns[kernel.Pair{Local: m.Flow.Dst, Remote: m.Flow.Src}]
 	switch {
 	case m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN:
 		s.syn(n, c, m)
-	case c != nil && c.state != TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
+	case c != nil && c.state != kernel.TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
 		c.segment(m)
-	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != TimeWait):
+	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != kernel.TimeWait):
 		s.reject(n, m)
 	}
 }
 
 // reject answers a segment of no connection with RST.
-func (s *tcpStack) reject(n *Node, m *ariadne.Message) {
+func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 	r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.TCP, Src: m.Flow.Dst, Dst: m.Flow.Src,
 		Epoch: m.Flow.Epoch}, Flags: ariadne.RST}
 	if n.IsOwn(m.Flow.Src.Addr()) {
 		s.segment(n, &r)
 		return
 	}
-	f := FlowFor(n, FlowKey{ariadne.TCP, Pair{r.Flow.Src, r.Flow.Dst}}, r.Flow.Epoch)
+	f := kernel.FlowFor(n, kernel.FlowKey{Proto: ariadne.TCP, Pair: kernel.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, r.Flow.Epoch)
 	if f.Epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
 		return // both have long begun another connection
 	}
-	Emit(n, f, r)
+	kernel.Emit(n, f, r)
 }
 
 // syn takes in a request for a connection; c is what there is between the two
 // addresses already.
-func (s *tcpStack) syn(n *Node, c *TCP, m *ariadne.Message) {
+func (s *stack) syn(n *kernel.Node, c *Socket, m *ariadne.Message) {
 	switch {
 	case c == nil:
-	case c.state == TimeWait:
+	case c.state == kernel.TimeWait:
 		s.forget(c)
-	case c.state == SynSent:
+	case c.state == kernel.SynSent:
 		c.simultaneous(m)
 		return
 	case m.Flow.Epoch < c.epoch:
 		return
 	case m.Flow.Epoch == c.epoch && m.Seq != 1:
 		// Sent again because our answer took long.
-		if c.state == SynRcvd {
+		if c.state == kernel.SynRcvd {
 			c.sendNow(ariadne.SYN | ariadne.ACK)
 		}
 		return
@@ -124,26 +125,26 @@ func (s *tcpStack) syn(n *Node, c *TCP, m *ariadne.Message) {
 
 // simultaneous is a SYN that crossed ours (RFC 9293, 3.5); a socket that
 // connects to itself sees it too.
-func (c *TCP) simultaneous(m *ariadne.Message) {
+func (c *Socket) simultaneous(m *ariadne.Message) {
 	if c.flow != nil {
 		if m.Flow.Epoch < c.epoch {
 			return
 		}
-		c.flow = FlowFor(c.Node, FlowKey{ariadne.TCP, c.key()}, m.Flow.Epoch)
+		c.flow = kernel.FlowFor(c.Node, kernel.FlowKey{Proto: ariadne.TCP, Pair: c.key()}, m.Flow.Epoch)
 		c.epoch = m.Flow.Epoch
 	}
-	c.state = SynRcvd
+	c.state = kernel.SynRcvd
 	c.sendNow(ariadne.SYN | ariadne.ACK)
 }
 
 // listenerFor finds who takes connections to dst: the most closely bound, and
 // among equals (SO_REUSEPORT) one that depends on the peer.
-func (s *tcpStack) listenerFor(dst, src netip.AddrPort) *TCP {
-	var best []*TCP
+func (s *stack) listenerFor(dst, src netip.AddrPort) *Socket {
+	var best []*Socket
 	bestScore := 0
 	for _, x := range s.ports.On(dst.Port()) {
-		l := x.(*TCP)
-		if l.state != Listening {
+		l := x.(*Socket)
+		if l.state != kernel.Listening {
 			continue
 		}
 		score := l.Score(dst.Addr())
@@ -161,40 +162,40 @@ func (s *tcpStack) listenerFor(dst, src netip.AddrPort) *TCP {
 }
 
 // spawn makes the listener's end of a new connection and answers the SYN.
-func (c *TCP) spawn(m *ariadne.Message) {
-	child := c.Node.NewTCP(c.Domain)
+func (c *Socket) spawn(m *ariadne.Message) {
+	child := New(c.Node, c.Domain)
 	child.Inherit(&c.Sock)
 	child.Local, child.Remote, child.epoch = m.Flow.Dst, m.Flow.Src, m.Flow.Epoch
 	child.Bound, child.listener = c.Bound, c
-	child.state, child.HasPort = SynRcvd, true
+	child.state, child.HasPort = kernel.SynRcvd, true
 	s := c.net()
 	s.ports.Add(child.Local.Port(), child)
 	s.conns[child.key()] = child
 	if !c.Node.IsOwn(child.Remote.Addr()) {
-		child.flow = FlowFor(c.Node, FlowKey{ariadne.TCP, child.key()}, child.epoch)
+		child.flow = kernel.FlowFor(c.Node, kernel.FlowKey{Proto: ariadne.TCP, Pair: child.key()}, child.epoch)
 	}
 	c.embryos++
 	child.sendNow(ariadne.SYN | ariadne.ACK)
 }
 
 // segment takes in a segment of this connection.
-func (c *TCP) segment(m *ariadne.Message) {
+func (c *Socket) segment(m *ariadne.Message) {
 	if m.Flags&ariadne.RST != 0 && len(m.Data) == 0 {
 		c.wasReset()
 		return
 	}
 	switch c.state {
-	case SynSent:
+	case kernel.SynSent:
 		if m.Flags&ariadne.SYN == 0 {
 			return
 		}
 		c.establish()
 		c.send(ariadne.ACK, 0, nil)
 		c.stateChanged()
-	case SynRcvd:
+	case kernel.SynRcvd:
 		c.handshakeDone(m)
 	}
-	if c.state == SynRcvd {
+	if c.state == kernel.SynRcvd {
 		return
 	}
 	if m.Flags&ariadne.WND != 0 {
@@ -212,16 +213,16 @@ func (c *TCP) segment(m *ariadne.Message) {
 }
 
 // establish opens the connection both ways.
-func (c *TCP) establish() {
+func (c *Socket) establish() {
 	if c.timer != nil {
 		c.Node.StopTimer(c.timer)
 		c.timer = nil
 	}
-	c.state, c.window = Established, tcpWindow
+	c.state, c.window = kernel.Established, maxWindow
 }
 
 // handshakeDone is the peer's answer to our SYN|ACK.
-func (c *TCP) handshakeDone(m *ariadne.Message) {
+func (c *Socket) handshakeDone(m *ariadne.Message) {
 	l := c.listener
 	if l == nil { // simultaneous open
 		c.establish()
@@ -239,61 +240,61 @@ func (c *TCP) handshakeDone(m *ariadne.Message) {
 }
 
 // establishChild hands the connection to its listener.
-func (c *TCP) establishChild() {
+func (c *Socket) establishChild() {
 	c.establish()
 	c.listener.embryos--
 	c.listener.queue = append(c.listener.queue, c)
-	c.listener.Waiters.Notify(In | RdNorm)
+	c.listener.Waiters.Notify(kernel.In | kernel.RdNorm)
 }
 
 // widen is the peer's word that its program has read k bytes.
-func (c *TCP) widen(k int) {
-	c.window = min(c.window+k, tcpWindow)
+func (c *Socket) widen(k int) {
+	c.window = min(c.window+k, maxWindow)
 	if c.noSpace && c.writable() {
 		c.noSpace = false
-		c.Waiters.Notify(Out | WrNorm)
+		c.Waiters.Notify(kernel.Out | kernel.WrNorm)
 	}
 }
 
 // receive takes in data; false when it finds nobody to read it.
-func (c *TCP) receive(b []byte) bool {
+func (c *Socket) receive(b []byte) bool {
 	switch {
 	case c.gotFIN:
 		return true
-	case c.orphan || c.state == FinWait && c.shut&ShutRead != 0:
+	case c.orphan || c.state == kernel.FinWait && c.shut&kernel.ShutRead != 0:
 		c.sendRST()
 		c.done(unix.ECONNRESET)
 		return false
 	}
 	c.in = append(c.in, b...)
 	if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
-		c.Waiters.Notify(In | RdNorm)
+		c.Waiters.Notify(kernel.In | kernel.RdNorm)
 	}
 	return true
 }
 
 // finArrived is the end of what the peer sends.
-func (c *TCP) finArrived() {
+func (c *Socket) finArrived() {
 	if c.gotFIN {
 		return
 	}
 	c.gotFIN = true
-	c.shut |= ShutRead
+	c.shut |= kernel.ShutRead
 	switch c.state {
-	case Established:
-		c.state = CloseWait
-	case FinWait:
+	case kernel.Established:
+		c.state = kernel.CloseWait
+	case kernel.FinWait:
 		c.enterTimeWait()
 	}
 	c.stateChanged()
 }
 
 // wasReset is the peer's RST, as tcp_reset treats it.
-func (c *TCP) wasReset() {
+func (c *Socket) wasReset() {
 	switch c.state {
-	case SynSent:
+	case kernel.SynSent:
 		c.fail(unix.ECONNREFUSED)
-	case CloseWait:
+	case kernel.CloseWait:
 		c.fail(unix.EPIPE)
 	default:
 		c.fail(unix.ECONNRESET)
@@ -301,8 +302,8 @@ func (c *TCP) wasReset() {
 }
 
 // fail ends the connection without a word to the peer.
-func (c *TCP) fail(e Errno) {
-	if c.listener != nil && c.state == SynRcvd {
+func (c *Socket) fail(e kernel.Errno) {
+	if c.listener != nil && c.state == kernel.SynRcvd {
 		c.listener.embryos--
 	}
 	c.leave()
@@ -310,24 +311,24 @@ func (c *TCP) fail(e Errno) {
 }
 
 // done ends a connection that has left, and tells the program why.
-func (c *TCP) done(e Errno) {
+func (c *Socket) done(e kernel.Errno) {
 	if c.orphan || !c.PortLocked {
 		c.freePort()
 	}
-	c.shut = ShutRead | ShutWrite
+	c.shut = kernel.ShutRead | kernel.ShutWrite
 	c.Err = e
 	c.stateChanged()
 }
 
 // enterTimeWait closes the socket and leaves an entry in its place, so that its
 // addresses are not used again for a while.
-func (c *TCP) enterTimeWait() {
+func (c *Socket) enterTimeWait() {
 	s := c.net()
 	c.leave()
-	c.shut = ShutRead | ShutWrite
-	husk := &TCP{Endpoint: c.Endpoint, state: TimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
+	c.shut = kernel.ShutRead | kernel.ShutWrite
+	husk := &Socket{Endpoint: c.Endpoint, state: kernel.TimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
 		until: c.Node.Now + timeWaitTime}
-	husk.Waiters = Queue{}
+	husk.Waiters = kernel.Queue{}
 	husk.Inherit(&c.Sock)
 	husk.HasPort = true
 	s.ports.Add(husk.Local.Port(), husk)
@@ -340,7 +341,7 @@ func (c *TCP) enterTimeWait() {
 
 // expire forgets the TIME_WAIT entries, and the orphans in FIN_WAIT2, whose time
 // has passed.
-func (s *tcpStack) expire(n *Node) {
+func (s *stack) expire(n *kernel.Node) {
 	for len(s.waiting) > 0 && s.waiting[0].until <= n.Now {
 		s.forget(s.waiting[0])
 		s.waiting = s.waiting[1:]
@@ -348,7 +349,7 @@ func (s *tcpStack) expire(n *Node) {
 }
 
 // forget takes an entry of waiting out of the tables.
-func (s *tcpStack) forget(c *TCP) {
+func (s *stack) forget(c *Socket) {
 	if s.conns[c.key()] == c {
 		delete(s.conns, c.key())
 	}

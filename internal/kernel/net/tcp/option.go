@@ -1,23 +1,25 @@
-package kernel
+package tcp
 
 import (
 	"encoding/binary"
 	"strings"
 
+	"ariadne/internal/kernel"
+
 	"golang.org/x/sys/unix"
 )
 
 // Ioctl implements Ioctler.
-func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (c *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	n := 0
 	switch cmd {
 	case unix.SIOCINQ:
-		if c.state == Listening {
+		if c.state == kernel.Listening {
 			return 0, unix.EINVAL
 		}
 		n = c.Buffered()
 	case unix.SIOCOUTQ:
-		if c.state == Listening {
+		if c.state == kernel.Listening {
 			return 0, unix.EINVAL
 		}
 		n = len(c.out)
@@ -28,15 +30,15 @@ func (c *TCP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 	return 0, t.StoreInt(arg, n)
 }
 
-// tcpInfoSize is the size of struct tcp_info up to what is filled in here.
-const tcpInfoSize = 104
+// infoSize is the size of struct tcp_info up to what is filled in here.
+const infoSize = 104
 
 // info is TCP_INFO: the state is meant, the measurements are those of a quiet line.
-func (c *TCP) info() []byte {
-	b := make([]byte, tcpInfoSize)
+func (c *Socket) info() []byte {
+	b := make([]byte, infoSize)
 	b[0] = byte(c.state)
-	if c.state == FinWait && c.Node.Now < c.finAt+delayedAck {
-		b[0] = FinWait1
+	if c.state == kernel.FinWait && c.Node.Now < c.finAt+delayedAck {
+		b[0] = kernel.FinWait1
 	}
 	for _, f := range []struct{ at, v int }{
 		{8, 200_000}, // rto, us
@@ -53,43 +55,43 @@ func (c *TCP) info() []byte {
 	} {
 		binary.LittleEndian.PutUint32(b[f.at:], uint32(f.v))
 	}
-	if c.state != Listening {
+	if c.state != kernel.Listening {
 		clear(b[24:32])
 	}
 	return b
 }
 
-// TCPSockets lists the sockets of a family that have a port.
-func TCPSockets(n *Node, family int) []SocketEntry {
-	s := tcpOf(n)
+// List lists the sockets of a family that have a port.
+func List(n *kernel.Node, family int) []kernel.SocketEntry {
+	s := stackOf(n)
 	s.expire(n)
 	return s.ports.Entries(family)
 }
 
 // entry implements inetSocket. One that is only bound stands in none of Linux's tables, a half-open
 // one is no socket yet.
-func (c *TCP) Entry() SocketEntry {
-	e := c.NewEntry(State(c.info()[0]))
+func (c *Socket) Entry() kernel.SocketEntry {
+	e := c.NewEntry(kernel.State(c.info()[0]))
 	e.Sending, e.Receiving, e.Shut = len(c.out), len(c.in), c.shut
-	if c.state == Listening {
+	if c.state == kernel.Listening {
 		e.Receiving, e.Backlog = len(c.queue), c.backlog
 	}
 	if c.orphan || c.listener != nil {
 		e.Inode = 0
 	}
-	e.Hidden = e.State == uint8(Closed) || e.State == uint8(SynRcvd)
+	e.Hidden = e.State == uint8(kernel.Closed) || e.State == uint8(kernel.SynRcvd)
 	return e
 }
 
 // LowWaterChanged is called when SO_RCVLOWAT was set: what is enough now is news to epoll.
-func (c *TCP) LowWaterChanged() {
+func (c *Socket) LowWaterChanged() {
 	if c.gotFIN || len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
-		c.Waiters.Notify(In | RdNorm)
+		c.Waiters.Notify(kernel.In | kernel.RdNorm)
 	}
 }
 
 // GetOption implements Socket.
-func (c *TCP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+func (c *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Errno) {
 	if level != unix.IPPROTO_TCP {
 		return c.Endpoint.GetOption(level, name)
 	}
@@ -103,7 +105,7 @@ func (c *TCP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
 }
 
 // SetOption implements Socket.
-func (c *TCP) SetOption(_ *Thread, level, name int, v []byte) Errno {
+func (c *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.Errno {
 	if level == unix.IPPROTO_TCP && name == unix.TCP_CONGESTION {
 		if s := strings.TrimRight(string(v), "\x00"); s != "cubic" && s != "reno" {
 			return unix.ENOENT
