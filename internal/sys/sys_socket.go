@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/netlink"
 	"ariadne/internal/kernel/net/tcp"
+	"ariadne/internal/kernel/net/udp"
 	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
@@ -87,7 +88,7 @@ func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, ker
 	case unix.SOCK_DGRAM:
 		switch proto {
 		case 0, unix.IPPROTO_UDP:
-			return t.Node().NewUDP(domain), 0
+			return udp.New(t.Node(), domain), 0
 		case unix.IPPROTO_ICMP, unix.IPPROTO_ICMPV6:
 			return refuseSocket(t, "socket for ping", unix.EACCES, true)
 		}

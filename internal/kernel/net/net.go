@@ -9,6 +9,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/tcp"
+	"ariadne/internal/kernel/net/udp"
 )
 
 // Deliver takes in a message that another node sent.
@@ -17,7 +18,7 @@ func Deliver(n *kernel.Node, m *ariadne.Message) {
 	case ariadne.TCP:
 		tcp.Deliver(n, m)
 	case ariadne.UDP:
-		kernel.DeliverUDP(n, m)
+		udp.Deliver(n, m)
 	}
 }
 
@@ -28,7 +29,7 @@ func Flush(n *kernel.Node) { tcp.Flush(n) }
 // Sockets lists the sockets of a protocol and family that have a port.
 func Sockets(n *kernel.Node, proto ariadne.Protocol, family int) []kernel.SocketEntry {
 	if proto == ariadne.UDP {
-		return kernel.UDPSockets(n, family)
+		return udp.List(n, family)
 	}
 	return tcp.List(n, family)
 }

@@ -7,6 +7,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/tcp"
+	"ariadne/internal/kernel/net/udp"
 	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
@@ -50,7 +51,7 @@ func (s *Socket) diag(t *kernel.Thread, b []byte) {
 		ext, sockets := body[2], tcp.List
 		switch {
 		case body[1] == unix.IPPROTO_UDP:
-			sockets = kernel.UDPSockets
+			sockets = udp.List
 		case body[1] != unix.IPPROTO_TCP: // a kernel without the module for it
 			s.acknowledge(b, unix.ENOENT)
 			return

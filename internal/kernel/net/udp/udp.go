@@ -1,4 +1,5 @@
-package kernel
+// Package udp is UDP (udp(7)).
+package udp
 
 import (
 	"encoding/binary"
@@ -6,20 +7,21 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
-	maxUDP4 = 65507 // bytes in one datagram
-	maxUDP6 = 65527
+	max4 = 65507 // bytes in one datagram
+	max6 = 65527
 	// skbOverhead is what a queued datagram costs beside its bytes.
 	skbOverhead = 768
 )
 
-// UDP is a UDP socket.
-type UDP struct {
-	Endpoint
+// Socket is a Socket socket.
+type Socket struct {
+	kernel.Endpoint
 	shut  uint8
 	queue []datagram
 	size  int // what queue takes of SO_RCVBUF
@@ -33,47 +35,47 @@ type datagram struct {
 	data     []byte
 }
 
-// udpStack is UDP on a node.
-type udpStack struct{ ports *Ports }
+// stack is Socket on a node.
+type stack struct{ ports *kernel.Ports }
 
-var udpStacks = NewSlot[*Node, udpStack]()
+var stacks = kernel.NewSlot[*kernel.Node, stack]()
 
-func udpOf(n *Node) *udpStack {
-	s := udpStacks.Of(n)
+func stackOf(n *kernel.Node) *stack {
+	s := stacks.Of(n)
 	if s.ports == nil {
-		s.ports = NewPorts(n)
+		s.ports = kernel.NewPorts(n)
 	}
 	return s
 }
 
-// DeliverUDP takes in a datagram that another node sent.
-func DeliverUDP(n *Node, m *ariadne.Message) { udpOf(n).datagram(n, m) }
+// Deliver takes in a datagram that another node sent.
+func Deliver(n *kernel.Node, m *ariadne.Message) { stackOf(n).datagram(n, m) }
 
-// NewUDP returns a fresh UDP socket.
-func (n *Node) NewUDP(domain int) *UDP {
-	return &UDP{Endpoint: Endpoint{Sock: NewSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
+// New returns a fresh Socket socket.
+func New(n *kernel.Node, domain int) *Socket {
+	return &Socket{Endpoint: kernel.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
 }
 
 // Ready implements File, as datagram_poll does.
-func (u *UDP) Ready() Events {
-	ev := Out | WrNorm | WrBand
+func (u *Socket) Ready() kernel.Events {
+	ev := kernel.Out | kernel.WrNorm | kernel.WrBand
 	if u.Err != 0 {
-		ev |= Err
+		ev |= kernel.Err
 	}
-	if u.shut&ShutRead != 0 {
-		ev |= RdHup | In | RdNorm
+	if u.shut&kernel.ShutRead != 0 {
+		ev |= kernel.RdHup | kernel.In | kernel.RdNorm
 	}
-	if u.shut == ShutRead|ShutWrite {
-		ev |= Hup
+	if u.shut == kernel.ShutRead|kernel.ShutWrite {
+		ev |= kernel.Hup
 	}
 	if len(u.queue) > 0 {
-		ev |= In | RdNorm
+		ev |= kernel.In | kernel.RdNorm
 	}
 	return ev
 }
 
 // Bind implements Socket.
-func (u *UDP) Bind(t *Thread, addr []byte) Errno {
+func (u *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	a, e := u.BindAddr(t, addr)
 	if e != 0 {
 		return e
@@ -83,8 +85,8 @@ func (u *UDP) Bind(t *Thread, addr []byte) Errno {
 
 // takePort binds the socket to a, with any free port when it has none. locked:
 // bind(2) asked for this port.
-func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
-	ports := udpOf(u.Node).ports
+func (u *Socket) takePort(a netip.AddrPort, locked bool) kernel.Errno {
+	ports := stackOf(u.Node).ports
 	if a.Port() == 0 {
 		port := ports.Ephemeral(ports.Free)
 		if port == 0 {
@@ -106,13 +108,13 @@ func (u *UDP) takePort(a netip.AddrPort, locked bool) Errno {
 }
 
 // autobind gives the socket a port if it has none.
-func (u *UDP) autobind() Errno {
+func (u *Socket) autobind() kernel.Errno {
 	if u.HasPort {
 		return 0
 	}
 	a := u.Bound.Addr()
 	if !a.IsValid() {
-		a = Unspecified(u.Domain)
+		a = kernel.Unspecified(u.Domain)
 	}
 	return u.takePort(netip.AddrPortFrom(a, 0), false)
 }
@@ -120,8 +122,8 @@ func (u *UDP) autobind() Errno {
 // conflicts reports whether another socket's claim on a excludes u's. Like Linux
 // (udp_lib_lport_inuse) it lets the last bound socket that shares by
 // SO_REUSEPORT decide.
-func (u *UDP) conflicts(a netip.AddrPort) bool {
-	for _, s := range slices.Backward(udpOf(u.Node).ports.On(a.Port())) {
+func (u *Socket) conflicts(a netip.AddrPort) bool {
+	for _, s := range slices.Backward(stackOf(u.Node).ports.On(a.Port())) {
 		x := s.Inet()
 		both := func(opt int) bool {
 			return u.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
@@ -134,23 +136,25 @@ func (u *UDP) conflicts(a netip.AddrPort) bool {
 }
 
 // Listen and Accept implement Socket.
-func (u *UDP) Listen(*Thread, int) Errno { return unix.EOPNOTSUPP }
+func (u *Socket) Listen(*kernel.Thread, int) kernel.Errno { return unix.EOPNOTSUPP }
 
-func (u *UDP) Accept(*Thread, bool) (Socket, []byte, Errno) { return nil, nil, unix.EOPNOTSUPP }
+func (u *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
+	return nil, nil, unix.EOPNOTSUPP
+}
 
 // Connect implements Socket: it only names the peer.
-func (u *UDP) Connect(t *Thread, addr []byte) Errno {
+func (u *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		u.disconnect()
 		return 0
 	}
 	if e := u.autobind(); e != 0 {
 		return unix.EAGAIN
 	}
-	if u.V6Only() && SockaddrFamily(addr) == unix.AF_INET {
+	if u.V6Only() && kernel.SockaddrFamily(addr) == unix.AF_INET {
 		return unix.EAFNOSUPPORT
 	}
 	dst, src, e := u.route(t, addr)
@@ -167,7 +171,7 @@ func (u *UDP) Connect(t *Thread, addr []byte) Errno {
 	return 0
 }
 
-func (u *UDP) disconnect() {
+func (u *Socket) disconnect() {
 	u.Remote, u.Local = netip.AddrPort{}, u.Bound
 	if !u.PortLocked {
 		u.freePort()
@@ -176,17 +180,17 @@ func (u *UDP) disconnect() {
 	}
 }
 
-func (u *UDP) freePort() {
+func (u *Socket) freePort() {
 	if u.HasPort {
-		udpOf(u.Node).ports.Remove(u.Local.Port(), u)
+		stackOf(u.Node).ports.Remove(u.Local.Port(), u)
 		u.HasPort = false
 	}
 }
 
 // route finds the destination that a sockaddr names and the source to use.
-func (u *UDP) route(t *Thread, addr []byte) (dst netip.AddrPort, src netip.Addr, e Errno) {
-	if f := SockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
-		if len(addr) < SizeofInet4 {
+func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src netip.Addr, e kernel.Errno) {
+	if f := kernel.SockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
+		if len(addr) < kernel.SizeofInet4 {
 			return dst, src, unix.EINVAL
 		}
 		return dst, src, unix.EAFNOSUPPORT
@@ -213,10 +217,10 @@ func (u *UDP) route(t *Thread, addr []byte) (dst netip.AddrPort, src netip.Addr,
 }
 
 // Send implements Socket.
-func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
-	limit := maxUDP4
+func (u *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+	limit := max4
 	if u.Domain == unix.AF_INET6 {
-		limit = maxUDP6
+		limit = max6
 	}
 	if e := u.autobind(); e != 0 { // first of all, whatever becomes of the datagram
 		return 0, unix.EAGAIN
@@ -229,7 +233,7 @@ func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
 	}
 	d := u.held
 	if d == nil {
-		var e Errno
+		var e kernel.Errno
 		if d, e = u.address(t, m); e != 0 {
 			return 0, e
 		}
@@ -239,14 +243,14 @@ func (u *UDP) Send(t *Thread, m *OutMsg) (int, Errno) {
 	}
 	d.data = append(d.data, m.Data...)
 	u.held = d
-	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, UDPCork) == 0 {
+	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, kernel.UDPCork) == 0 {
 		u.push()
 	}
 	return len(m.Data), 0
 }
 
 // push sends the datagram that was held back.
-func (u *UDP) push() {
+func (u *Socket) push() {
 	if d := u.held; d != nil {
 		u.held = nil
 		u.transmit(d.from, d.to, d.data)
@@ -254,10 +258,10 @@ func (u *UDP) push() {
 }
 
 // address makes the datagram that a message begins, without its data.
-func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
+func (u *Socket) address(t *kernel.Thread, m *kernel.OutMsg) (*datagram, kernel.Errno) {
 	dst, src := u.Remote, u.Local.Addr()
 	to := m.To
-	if len(to) >= 2 && SockaddrFamily(to) == unix.AF_UNSPEC {
+	if len(to) >= 2 && kernel.SockaddrFamily(to) == unix.AF_UNSPEC {
 		if u.Domain == unix.AF_INET6 {
 			if u.Remote.IsValid() && u.Local.Addr().Is4() {
 				return nil, unix.ENETUNREACH // Linux looks for a route to the mapped address
@@ -268,10 +272,10 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 		}
 	}
 	if to != nil {
-		var e Errno
+		var e kernel.Errno
 		connected4 := u.Domain == unix.AF_INET6 && u.Remote.IsValid() && u.Local.Addr().Is4()
-		if connected4 && SockaddrFamily(to) == unix.AF_INET6 {
-			if a, e := InetAddr(to); e == 0 && a.Addr().Is6() {
+		if connected4 && kernel.SockaddrFamily(to) == unix.AF_INET6 {
+			if a, e := kernel.InetAddr(to); e == 0 && a.Addr().Is6() {
 				return nil, unix.EAFNOSUPPORT
 			}
 		}
@@ -294,14 +298,14 @@ func (u *UDP) address(t *Thread, m *OutMsg) (*datagram, Errno) {
 	if e := u.TakeError(); e != 0 {
 		return nil, e
 	}
-	if u.shut&ShutWrite != 0 {
+	if u.shut&kernel.ShutWrite != 0 {
 		return nil, unix.EPIPE
 	}
 	return &datagram{from: netip.AddrPortFrom(src, u.Local.Port()), to: dst}, 0
 }
 
 // sourceControl takes the source address from IP_PKTINFO.
-func (u *UDP) sourceControl(t *Thread, controls []Control, src *netip.Addr) Errno {
+func (u *Socket) sourceControl(t *kernel.Thread, controls []kernel.Control, src *netip.Addr) kernel.Errno {
 	for _, c := range controls {
 		var a netip.Addr
 		switch {
@@ -329,25 +333,25 @@ func (u *UDP) sourceControl(t *Thread, controls []Control, src *netip.Addr) Errn
 
 // transmit sends a datagram to another node, to this one, or (a broadcast) to
 // nobody.
-func (u *UDP) transmit(src, dst netip.AddrPort, data []byte) {
+func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 	n := u.Node
 	data = append([]byte(nil), data...)
 	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: src, Dst: dst}, Data: data}
 	if n.IsOwn(dst.Addr()) {
-		udpOf(n).datagram(n, &m)
+		stackOf(n).datagram(n, &m)
 		return
 	}
-	Emit(n, FlowFor(n, FlowKey{ariadne.UDP, Pair{src, dst}}, 0), m)
+	kernel.Emit(n, kernel.FlowFor(n, kernel.FlowKey{Proto: ariadne.UDP, Pair: kernel.Pair{Local: src, Remote: dst}}, 0), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
-func (s *udpStack) datagram(n *Node, m *ariadne.Message) {
+func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
 	switch {
 	case m.Flags&ariadne.RST != 0:
 		if u != nil && u.hears(m.Flow.Src) && u.Remote.IsValid() {
 			u.Err = unix.ECONNREFUSED
-			u.Waiters.Notify(Err)
+			u.Waiters.Notify(kernel.Err)
 		}
 	case u != nil:
 		u.receive(m)
@@ -357,17 +361,17 @@ func (s *udpStack) datagram(n *Node, m *ariadne.Message) {
 			s.datagram(n, &r)
 			return
 		}
-		Emit(n, FlowFor(n, FlowKey{ariadne.UDP, Pair{r.Flow.Src, r.Flow.Dst}}, 0), r)
+		kernel.Emit(n, kernel.FlowFor(n, kernel.FlowKey{Proto: ariadne.UDP, Pair: kernel.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, 0), r)
 	}
 }
 
 // udpFor finds the socket for a datagram: the most closely bound, the last bound
 // among equals, or with SO_REUSEPORT one that depends on the sender.
-func (s *udpStack) udpFor(dst, src netip.AddrPort) *UDP {
-	var best []*UDP
+func (s *stack) udpFor(dst, src netip.AddrPort) *Socket {
+	var best []*Socket
 	bestScore := 0
 	for _, x := range s.ports.On(dst.Port()) {
-		u := x.(*UDP)
+		u := x.(*Socket)
 		score := u.Score(dst.Addr())
 		if score == 0 || !u.hears(src) {
 			continue
@@ -394,23 +398,23 @@ func (s *udpStack) udpFor(dst, src netip.AddrPort) *UDP {
 
 // hears reports whether a socket takes datagrams from src: a connected one only those of
 // its peer, whose port may be 0, which is any.
-func (u *UDP) hears(src netip.AddrPort) bool {
+func (u *Socket) hears(src netip.AddrPort) bool {
 	return !u.Remote.IsValid() || u.Remote == src || u.Remote.Port() == 0 && u.Remote.Addr() == src.Addr()
 }
 
 // receive queues a datagram; without room it is lost, as on Linux.
-func (u *UDP) receive(m *ariadne.Message) {
+func (u *Socket) receive(m *ariadne.Message) {
 	cost := len(m.Data) + skbOverhead
 	if u.size+cost > u.Opt(unix.SOL_SOCKET, unix.SO_RCVBUF) && len(u.queue) > 0 {
 		return
 	}
 	u.size += cost
 	u.queue = append(u.queue, datagram{m.Flow.Src, m.Flow.Dst, m.Data})
-	u.Waiters.Notify(In | RdNorm)
+	u.Waiters.Notify(kernel.In | kernel.RdNorm)
 }
 
 // Recv implements Socket.
-func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
+func (u *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	if m.Flags&unix.MSG_ERRQUEUE != 0 {
 		return unix.EAGAIN
 	}
@@ -418,7 +422,7 @@ func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
 		return e
 	}
 	if len(u.queue) == 0 {
-		if u.shut&ShutRead != 0 && !m.NoWait {
+		if u.shut&kernel.ShutRead != 0 && !m.NoWait {
 			return 0
 		}
 		return unix.EAGAIN
@@ -429,7 +433,7 @@ func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
 	if len(m.Data) < len(d.data) {
 		m.OutFlags |= unix.MSG_TRUNC
 	}
-	m.From = InetSockaddr(u.Domain, d.from)
+	m.From = kernel.InetSockaddr(u.Domain, d.from)
 	m.Controls = u.received(d)
 	if m.Flags&unix.MSG_PEEK == 0 {
 		u.size -= len(d.data) + skbOverhead
@@ -439,31 +443,31 @@ func (u *UDP) Recv(_ *Thread, m *InMsg) Errno {
 }
 
 // received is what the socket asked to be told of a datagram.
-func (u *UDP) received(d datagram) []Control {
-	var out []Control
+func (u *Socket) received(d datagram) []kernel.Control {
+	var out []kernel.Control
 	one := func(level, option, typ int, data []byte) {
 		if u.Opt(level, option) != 0 {
-			out = append(out, Control{level, typ, data})
+			out = append(out, kernel.Control{Level: level, Type: typ, Data: data})
 		}
 	}
-	index := CInt(u.Node.InterfaceOf(d.to.Addr()))
+	index := kernel.CInt(u.Node.InterfaceOf(d.to.Addr()))
 	if d.to.Addr().Is4() {
 		a := d.to.Addr().As4()
 		one(unix.IPPROTO_IP, unix.IP_PKTINFO, unix.IP_PKTINFO, slices.Concat(index, a[:], a[:]))
-		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, CInt(64))
+		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, kernel.CInt(64))
 		one(unix.IPPROTO_IP, unix.IP_RECVTOS, unix.IP_TOS, []byte{0})
 	}
 	if u.Domain == unix.AF_INET6 {
 		a := d.to.Addr().As16()
 		one(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, unix.IPV6_PKTINFO, append(a[:], index...))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, CInt(64))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, CInt(0))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, kernel.CInt(64))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, kernel.CInt(0))
 	}
 	return out
 }
 
 // Buffered implements Sized.
-func (u *UDP) Buffered() int {
+func (u *Socket) Buffered() int {
 	if len(u.queue) == 0 {
 		return 0
 	}
@@ -471,17 +475,19 @@ func (u *UDP) Buffered() int {
 }
 
 // Read implements Reader.
-func (u *UDP) Read(t *Thread, b []byte) (int, Errno) {
-	m := InMsg{Max: len(b)}
+func (u *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	m := kernel.InMsg{Max: len(b)}
 	e := u.Recv(t, &m)
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
-func (u *UDP) Write(t *Thread, b []byte) (int, Errno) { return u.Send(t, &OutMsg{Data: b}) }
+func (u *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	return u.Send(t, &kernel.OutMsg{Data: b})
+}
 
 // Shutdown implements Socket.
-func (u *UDP) Shutdown(how int) Errno {
+func (u *Socket) Shutdown(how int) kernel.Errno {
 	if how < 0 || how > 2 {
 		return unix.EINVAL
 	}
@@ -494,18 +500,18 @@ func (u *UDP) Shutdown(how int) Errno {
 }
 
 // Release implements File.
-func (u *UDP) Release(*Node) { u.freePort() }
+func (u *Socket) Release(*kernel.Node) { u.freePort() }
 
 // RemoteAddr is getpeername(2).
-func (u *UDP) RemoteAddr() ([]byte, Errno) {
+func (u *Socket) RemoteAddr() ([]byte, kernel.Errno) {
 	if u.Remote.Port() == 0 {
 		return nil, unix.ENOTCONN
 	}
-	return InetSockaddr(u.Domain, u.Remote), 0
+	return kernel.InetSockaddr(u.Domain, u.Remote), 0
 }
 
 // Ioctl implements Ioctler.
-func (u *UDP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func (u *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	switch cmd {
 	case unix.SIOCINQ:
 		return 0, t.StoreInt(arg, u.Buffered())
@@ -516,26 +522,26 @@ func (u *UDP) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
 }
 
 // GetOption and SetOption implement Socket.
-func (u *UDP) GetOption(_ *Thread, level, name int) ([]byte, Errno) {
+func (u *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Errno) {
 	return u.Endpoint.GetOption(level, name)
 }
 
-func (u *UDP) SetOption(_ *Thread, level, name int, v []byte) Errno {
-	if level == unix.IPPROTO_UDP && name == UDPCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
+func (u *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.Errno {
+	if level == unix.IPPROTO_UDP && name == kernel.UDPCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
 		u.push()
 	}
 	return u.Endpoint.SetOption(level, name, v)
 }
 
-// UDPSockets lists the sockets of a family that have a port.
-func UDPSockets(n *Node, family int) []SocketEntry { return udpOf(n).ports.Entries(family) }
+// List lists the sockets of a family that have a port.
+func List(n *kernel.Node, family int) []kernel.SocketEntry { return stackOf(n).ports.Entries(family) }
 
 // entry implements inetSocket.
-func (u *UDP) Entry() SocketEntry {
-	e := u.NewEntry(Closed)
+func (u *Socket) Entry() kernel.SocketEntry {
+	e := u.NewEntry(kernel.Closed)
 	e.Shut = u.shut
 	if u.Remote.IsValid() {
-		e.State = uint8(Established)
+		e.State = uint8(kernel.Established)
 	}
 	for _, d := range u.queue {
 		e.Receiving += len(d.data)
