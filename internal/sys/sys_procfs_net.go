@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"ariadne"
-	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net"
+	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,7 +58,7 @@ func socketsWidth(proto ariadne.Protocol, family int) int {
 
 // socketTail is the rest of a line: references, pointer, and measurements as of a
 // quiet connection.
-func socketTail(proto ariadne.Protocol, e kernel.SocketEntry) string {
+func socketTail(proto ariadne.Protocol, e inet.Entry) string {
 	const tcpTimeWait, tcpListening = 6, 10
 	switch {
 	case proto == ariadne.UDP:

@@ -8,6 +8,7 @@ package net
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/inet"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/udp"
 )
@@ -27,7 +28,7 @@ func Deliver(n *kernel.Node, m *ariadne.Message) {
 func Flush(n *kernel.Node) { tcp.Flush(n) }
 
 // Sockets lists the sockets of a protocol and family that have a port.
-func Sockets(n *kernel.Node, proto ariadne.Protocol, family int) []kernel.SocketEntry {
+func Sockets(n *kernel.Node, proto ariadne.Protocol, family int) []inet.Entry {
 	if proto == ariadne.UDP {
 		return udp.List(n, family)
 	}

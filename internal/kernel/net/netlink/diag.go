@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/inet"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/udp"
 	"ariadne/internal/kernel/net/unixsock"
@@ -68,13 +69,13 @@ func (s *Socket) diag(t *kernel.Thread, b []byte) {
 }
 
 // inetDiag describes the sockets in one of the states by a struct inet_diag_msg each.
-func inetDiag(sockets []kernel.SocketEntry, family int, states uint32) [][]byte {
+func inetDiag(sockets []inet.Entry, family int, states uint32) [][]byte {
 	var parts [][]byte
 	for _, e := range sockets {
 		if states>>e.State&1 == 0 {
 			continue
 		}
-		listening := e.State == uint8(kernel.Listening)
+		listening := e.State == uint8(inet.Listening)
 		wait := e.Sending
 		if listening {
 			wait = e.Backlog
@@ -90,7 +91,7 @@ func inetDiag(sockets []kernel.SocketEntry, family int, states uint32) [][]byte 
 			b = le.AppendUint32(b, uint32(v))
 		}
 		b = attr(b, inetDiagShutdown, []byte{e.Shut})
-		if family == unix.AF_INET6 && (listening || e.State == uint8(kernel.Closed)) {
+		if family == unix.AF_INET6 && (listening || e.State == uint8(inet.Closed)) {
 			only := byte(0)
 			if e.V6Only {
 				only = 1
@@ -122,12 +123,12 @@ func diagAddr(a netip.AddrPort, family int) []byte {
 func unixDiag(sockets []unixsock.Entry, states, show uint32) [][]byte {
 	var parts [][]byte
 	for _, u := range sockets {
-		state := kernel.Closed
+		state := inet.Closed
 		switch {
 		case u.Listening:
-			state = kernel.Listening
+			state = inet.Listening
 		case u.Connected:
-			state = kernel.Established
+			state = inet.Established
 		}
 		if states>>state&1 == 0 {
 			continue

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,12 +15,12 @@ func (c *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) 
 	n := 0
 	switch cmd {
 	case unix.SIOCINQ:
-		if c.state == kernel.Listening {
+		if c.state == inet.Listening {
 			return 0, unix.EINVAL
 		}
 		n = c.Buffered()
 	case unix.SIOCOUTQ:
-		if c.state == kernel.Listening {
+		if c.state == inet.Listening {
 			return 0, unix.EINVAL
 		}
 		n = len(c.out)
@@ -37,8 +38,8 @@ const infoSize = 104
 func (c *Socket) info() []byte {
 	b := make([]byte, infoSize)
 	b[0] = byte(c.state)
-	if c.state == kernel.FinWait && c.Node.Now < c.finAt+delayedAck {
-		b[0] = kernel.FinWait1
+	if c.state == inet.FinWait && c.Node.Now < c.finAt+delayedAck {
+		b[0] = inet.FinWait1
 	}
 	for _, f := range []struct{ at, v int }{
 		{8, 200_000}, // rto, us
@@ -55,14 +56,14 @@ func (c *Socket) info() []byte {
 	} {
 		binary.LittleEndian.PutUint32(b[f.at:], uint32(f.v))
 	}
-	if c.state != kernel.Listening {
+	if c.state != inet.Listening {
 		clear(b[24:32])
 	}
 	return b
 }
 
 // List lists the sockets of a family that have a port.
-func List(n *kernel.Node, family int) []kernel.SocketEntry {
+func List(n *kernel.Node, family int) []inet.Entry {
 	s := stackOf(n)
 	s.expire(n)
 	return s.ports.Entries(family)
@@ -70,16 +71,16 @@ func List(n *kernel.Node, family int) []kernel.SocketEntry {
 
 // entry implements inetSocket. One that is only bound stands in none of Linux's tables, a half-open
 // one is no socket yet.
-func (c *Socket) Entry() kernel.SocketEntry {
-	e := c.NewEntry(kernel.State(c.info()[0]))
+func (c *Socket) Entry() inet.Entry {
+	e := c.NewEntry(inet.State(c.info()[0]))
 	e.Sending, e.Receiving, e.Shut = len(c.out), len(c.in), c.shut
-	if c.state == kernel.Listening {
+	if c.state == inet.Listening {
 		e.Receiving, e.Backlog = len(c.queue), c.backlog
 	}
 	if c.orphan || c.listener != nil {
 		e.Inode = 0
 	}
-	e.Hidden = e.State == uint8(kernel.Closed) || e.State == uint8(kernel.SynRcvd)
+	e.Hidden = e.State == uint8(inet.Closed) || e.State == uint8(inet.SynRcvd)
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,16 +37,16 @@ func (c *Socket) sendNow(flags ariadne.Flags) {
 		c.send(flags, 0, nil)
 		return
 	}
-	kernel.Emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
+	inet.Emit(c.Node, c.flow, ariadne.Message{Flow: c.flowOut(), Flags: flags})
 }
 
 // sendFIN ends what this end sends, if it has not yet.
 func (c *Socket) sendFIN() {
 	switch c.state {
-	case kernel.Established:
-		c.state, c.finAt = kernel.FinWait, c.Node.Now
+	case inet.Established:
+		c.state, c.finAt = inet.FinWait, c.Node.Now
 		c.send(ariadne.FIN, 0, nil)
-	case kernel.CloseWait:
+	case inet.CloseWait:
 		c.leave()
 		if !c.PortLocked {
 			c.freePort()
@@ -64,13 +65,13 @@ func (c *Socket) sendRST() {
 // segment takes in a Socket segment, from this node or another.
 func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 	s.expire(n)
-	c := s.conns[kernel.Pair{Local: m.Flow.Dst, Remote: m.Flow.Src}]
+	c := s.conns[inet.Pair{Local: m.Flow.Dst, Remote: m.Flow.Src}]
 	switch {
 	case m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN:
 		s.syn(n, c, m)
-	case c != nil && c.state != kernel.TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
+	case c != nil && c.state != inet.TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
 		c.segment(m)
-	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != kernel.TimeWait):
+	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != inet.TimeWait):
 		s.reject(n, m)
 	}
 }
@@ -83,11 +84,11 @@ func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 		s.segment(n, &r)
 		return
 	}
-	f := kernel.FlowFor(n, kernel.FlowKey{Proto: ariadne.TCP, Pair: kernel.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, r.Flow.Epoch)
+	f := inet.FlowFor(n, inet.FlowKey{Proto: ariadne.TCP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, r.Flow.Epoch)
 	if f.Epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
 		return // both have long begun another connection
 	}
-	kernel.Emit(n, f, r)
+	inet.Emit(n, f, r)
 }
 
 // syn takes in a request for a connection; c is what there is between the two
@@ -95,16 +96,16 @@ func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 func (s *stack) syn(n *kernel.Node, c *Socket, m *ariadne.Message) {
 	switch {
 	case c == nil:
-	case c.state == kernel.TimeWait:
+	case c.state == inet.TimeWait:
 		s.forget(c)
-	case c.state == kernel.SynSent:
+	case c.state == inet.SynSent:
 		c.simultaneous(m)
 		return
 	case m.Flow.Epoch < c.epoch:
 		return
 	case m.Flow.Epoch == c.epoch && m.Seq != 1:
 		// Sent again because our answer took long.
-		if c.state == kernel.SynRcvd {
+		if c.state == inet.SynRcvd {
 			c.sendNow(ariadne.SYN | ariadne.ACK)
 		}
 		return
@@ -130,10 +131,10 @@ func (c *Socket) simultaneous(m *ariadne.Message) {
 		if m.Flow.Epoch < c.epoch {
 			return
 		}
-		c.flow = kernel.FlowFor(c.Node, kernel.FlowKey{Proto: ariadne.TCP, Pair: c.key()}, m.Flow.Epoch)
+		c.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: c.key()}, m.Flow.Epoch)
 		c.epoch = m.Flow.Epoch
 	}
-	c.state = kernel.SynRcvd
+	c.state = inet.SynRcvd
 	c.sendNow(ariadne.SYN | ariadne.ACK)
 }
 
@@ -144,7 +145,7 @@ func (s *stack) listenerFor(dst, src netip.AddrPort) *Socket {
 	bestScore := 0
 	for _, x := range s.ports.On(dst.Port()) {
 		l := x.(*Socket)
-		if l.state != kernel.Listening {
+		if l.state != inet.Listening {
 			continue
 		}
 		score := l.Score(dst.Addr())
@@ -167,12 +168,12 @@ func (c *Socket) spawn(m *ariadne.Message) {
 	child.Inherit(&c.Sock)
 	child.Local, child.Remote, child.epoch = m.Flow.Dst, m.Flow.Src, m.Flow.Epoch
 	child.Bound, child.listener = c.Bound, c
-	child.state, child.HasPort = kernel.SynRcvd, true
+	child.state, child.HasPort = inet.SynRcvd, true
 	s := c.net()
 	s.ports.Add(child.Local.Port(), child)
 	s.conns[child.key()] = child
 	if !c.Node.IsOwn(child.Remote.Addr()) {
-		child.flow = kernel.FlowFor(c.Node, kernel.FlowKey{Proto: ariadne.TCP, Pair: child.key()}, child.epoch)
+		child.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: child.key()}, child.epoch)
 	}
 	c.embryos++
 	child.sendNow(ariadne.SYN | ariadne.ACK)
@@ -185,17 +186,17 @@ func (c *Socket) segment(m *ariadne.Message) {
 		return
 	}
 	switch c.state {
-	case kernel.SynSent:
+	case inet.SynSent:
 		if m.Flags&ariadne.SYN == 0 {
 			return
 		}
 		c.establish()
 		c.send(ariadne.ACK, 0, nil)
 		c.stateChanged()
-	case kernel.SynRcvd:
+	case inet.SynRcvd:
 		c.handshakeDone(m)
 	}
-	if c.state == kernel.SynRcvd {
+	if c.state == inet.SynRcvd {
 		return
 	}
 	if m.Flags&ariadne.WND != 0 {
@@ -218,7 +219,7 @@ func (c *Socket) establish() {
 		c.Node.StopTimer(c.timer)
 		c.timer = nil
 	}
-	c.state, c.window = kernel.Established, maxWindow
+	c.state, c.window = inet.Established, maxWindow
 }
 
 // handshakeDone is the peer's answer to our SYN|ACK.
@@ -261,7 +262,7 @@ func (c *Socket) receive(b []byte) bool {
 	switch {
 	case c.gotFIN:
 		return true
-	case c.orphan || c.state == kernel.FinWait && c.shut&kernel.ShutRead != 0:
+	case c.orphan || c.state == inet.FinWait && c.shut&kernel.ShutRead != 0:
 		c.sendRST()
 		c.done(unix.ECONNRESET)
 		return false
@@ -281,9 +282,9 @@ func (c *Socket) finArrived() {
 	c.gotFIN = true
 	c.shut |= kernel.ShutRead
 	switch c.state {
-	case kernel.Established:
-		c.state = kernel.CloseWait
-	case kernel.FinWait:
+	case inet.Established:
+		c.state = inet.CloseWait
+	case inet.FinWait:
 		c.enterTimeWait()
 	}
 	c.stateChanged()
@@ -292,9 +293,9 @@ func (c *Socket) finArrived() {
 // wasReset is the peer's RST, as tcp_reset treats it.
 func (c *Socket) wasReset() {
 	switch c.state {
-	case kernel.SynSent:
+	case inet.SynSent:
 		c.fail(unix.ECONNREFUSED)
-	case kernel.CloseWait:
+	case inet.CloseWait:
 		c.fail(unix.EPIPE)
 	default:
 		c.fail(unix.ECONNRESET)
@@ -303,7 +304,7 @@ func (c *Socket) wasReset() {
 
 // fail ends the connection without a word to the peer.
 func (c *Socket) fail(e kernel.Errno) {
-	if c.listener != nil && c.state == kernel.SynRcvd {
+	if c.listener != nil && c.state == inet.SynRcvd {
 		c.listener.embryos--
 	}
 	c.leave()
@@ -326,7 +327,7 @@ func (c *Socket) enterTimeWait() {
 	s := c.net()
 	c.leave()
 	c.shut = kernel.ShutRead | kernel.ShutWrite
-	husk := &Socket{Endpoint: c.Endpoint, state: kernel.TimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
+	husk := &Socket{Endpoint: c.Endpoint, state: inet.TimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
 		until: c.Node.Now + timeWaitTime}
 	husk.Waiters = kernel.Queue{}
 	husk.Inherit(&c.Sock)

@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,9 +29,9 @@ const (
 
 // stack is Socket on a node.
 type stack struct {
-	ports *kernel.Ports
-	conns map[kernel.Pair]*Socket // connected, connecting and TIME_WAIT
-	dirty []*Socket               // with something to send at the end of the step, oldest first
+	ports *inet.Ports
+	conns map[inet.Pair]*Socket // connected, connecting and TIME_WAIT
+	dirty []*Socket             // with something to send at the end of the step, oldest first
 	// waiting are the entries in TIME_WAIT and the orphans in FIN_WAIT2, the
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
@@ -42,7 +43,7 @@ var stacks = kernel.NewSlot[*kernel.Node, stack]()
 func stackOf(n *kernel.Node) *stack {
 	s := stacks.Of(n)
 	if s.conns == nil {
-		s.ports, s.conns = kernel.NewPorts(n), map[kernel.Pair]*Socket{}
+		s.ports, s.conns = inet.NewPorts(n), map[inet.Pair]*Socket{}
 	}
 	return s
 }
@@ -68,13 +69,13 @@ func (s *stack) flush(n *kernel.Node, c *Socket) {
 	c.dirty = false
 	m := ariadne.Message{Flow: c.flowOut(), Flags: c.outFlags, Window: c.outWindow, Data: c.out}
 	c.outFlags, c.outWindow, c.out = 0, 0, nil
-	kernel.Emit(n, c.flow, m)
+	inet.Emit(n, c.flow, m)
 }
 
 // Socket is a Socket socket: a listener, or one end of a connection.
 type Socket struct {
-	kernel.Endpoint
-	state kernel.State
+	inet.Endpoint
+	state inet.State
 	shut  uint8
 	// connecting and connected are what connect(2) knows (Linux's SS_CONNECTING
 	// and SS_CONNECTED); they lag behind state.
@@ -82,7 +83,7 @@ type Socket struct {
 	gotFIN                bool
 	orphan                bool // no descriptor refers to it any more
 
-	flow *kernel.Flow // of what this end sends to another node; nil inside the node
+	flow *inet.Flow // of what this end sends to another node; nil inside the node
 	// epoch of the connection: flow's, and the peer's.
 	epoch int
 
@@ -115,7 +116,7 @@ type Socket struct {
 
 // New returns a fresh Socket socket.
 func New(n *kernel.Node, domain int) *Socket {
-	c := &Socket{Endpoint: kernel.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: kernel.Closed}
+	c := &Socket{Endpoint: inet.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: inet.Closed}
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_RCVBUF, 131072) // net.ipv4.tcp_rmem
 	return c
@@ -124,28 +125,28 @@ func New(n *kernel.Node, domain int) *Socket {
 // net returns the stack that the socket belongs to.
 func (c *Socket) net() *stack { return stackOf(c.Node) }
 
-func (c *Socket) key() kernel.Pair { return kernel.Pair{Local: c.Local, Remote: c.Remote} }
+func (c *Socket) key() inet.Pair { return inet.Pair{Local: c.Local, Remote: c.Remote} }
 
 // Ready implements File, as tcp_poll does.
 func (c *Socket) Ready() kernel.Events {
-	if c.state == kernel.Listening {
+	if c.state == inet.Listening {
 		if len(c.queue) > 0 {
 			return kernel.In | kernel.RdNorm
 		}
 		return 0
 	}
 	var ev kernel.Events
-	if c.shut == kernel.ShutRead|kernel.ShutWrite || c.state == kernel.Closed {
+	if c.shut == kernel.ShutRead|kernel.ShutWrite || c.state == inet.Closed {
 		ev |= kernel.Hup
 	}
 	if c.shut&kernel.ShutRead != 0 {
 		ev |= kernel.In | kernel.RdNorm | kernel.RdHup
 	}
-	if c.state != kernel.SynSent && c.state != kernel.SynRcvd {
+	if c.state != inet.SynSent && c.state != inet.SynRcvd {
 		if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
 			ev |= kernel.In | kernel.RdNorm
 		}
-		if c.shut&kernel.ShutWrite != 0 || c.writable() || c.state == kernel.Closed {
+		if c.shut&kernel.ShutWrite != 0 || c.writable() || c.state == inet.Closed {
 			ev |= kernel.Out | kernel.WrNorm
 		} else {
 			c.noSpace = true
@@ -169,7 +170,7 @@ func (c *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	if e != 0 {
 		return e
 	}
-	if c.state != kernel.Closed {
+	if c.state != inet.Closed {
 		return unix.EINVAL
 	}
 	if a.Addr().IsMulticast() || a.Addr() == kernel.Broadcast {
@@ -216,7 +217,7 @@ func (c *Socket) conflicts(a netip.AddrPort) bool {
 		both := func(opt int) bool {
 			return c.Opt(unix.SOL_SOCKET, opt) != 0 && x.Opt(unix.SOL_SOCKET, opt) != 0
 		}
-		if !(both(unix.SO_REUSEADDR) && x.state != kernel.Listening) && !both(unix.SO_REUSEPORT) {
+		if !(both(unix.SO_REUSEADDR) && x.state != inet.Listening) && !both(unix.SO_REUSEPORT) {
 			return true
 		}
 	}
@@ -225,13 +226,13 @@ func (c *Socket) conflicts(a netip.AddrPort) bool {
 
 // Listen implements Socket.
 func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
-	if c.connecting || c.connected || c.state != kernel.Closed && c.state != kernel.Listening {
+	if c.connecting || c.connected || c.state != inet.Closed && c.state != inet.Listening {
 		return unix.EINVAL
 	}
 	if backlog < 0 || backlog > kernel.MaxBacklog {
 		backlog = kernel.MaxBacklog
 	}
-	if c.state == kernel.Listening {
+	if c.state == inet.Listening {
 		c.backlog = backlog
 		return 0
 	}
@@ -246,16 +247,16 @@ func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
 	} else if c.conflicts(c.Local) {
 		return unix.EADDRINUSE
 	}
-	c.backlog, c.state, c.shut = backlog, kernel.Listening, 0
+	c.backlog, c.state, c.shut = backlog, inet.Listening, 0
 	return 0
 }
 
 // Listening implements Listener.
-func (c *Socket) Listening() bool { return c.state == kernel.Listening }
+func (c *Socket) Listening() bool { return c.state == inet.Listening }
 
 // Accept implements Socket.
 func (c *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
-	if c.state != kernel.Listening {
+	if c.state != inet.Listening {
 		return nil, nil, unix.EINVAL
 	}
 	if len(c.queue) == 0 {
@@ -281,7 +282,7 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 		return unix.EISCONN
 	case c.connecting:
 		return c.connectGoesOn()
-	case c.state != kernel.Closed:
+	case c.state != inet.Closed:
 		return unix.EISCONN
 	case c.Domain == unix.AF_INET && len(addr) < kernel.SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < kernel.MinInet6:
 		return unix.EINVAL
@@ -303,7 +304,7 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 		return e
 	}
 	c.connecting, c.Err, c.shut = true, 0, 0
-	c.state, c.tries, c.began = kernel.SynSent, 0, c.Node.Now
+	c.state, c.tries, c.began = inet.SynSent, 0, c.Node.Now
 	c.sendSYN()
 	return unix.EINPROGRESS
 }
@@ -314,7 +315,7 @@ func (c *Socket) enterConnection(src netip.Addr, dst netip.AddrPort) kernel.Errn
 	s := c.net()
 	s.expire(c.Node)
 	free := func(port uint16) bool {
-		return s.conns[kernel.Pair{Local: netip.AddrPortFrom(src, port), Remote: dst}] == nil
+		return s.conns[inet.Pair{Local: netip.AddrPortFrom(src, port), Remote: dst}] == nil
 	}
 	if c.HasPort {
 		if !free(c.Local.Port()) {
@@ -333,7 +334,7 @@ func (c *Socket) enterConnection(src netip.Addr, dst netip.AddrPort) kernel.Errn
 	s.conns[c.key()] = c
 	c.flow, c.epoch = nil, 0
 	if !c.Node.IsOwn(dst.Addr()) {
-		c.flow = kernel.NextFlow(c.Node, kernel.FlowKey{Proto: ariadne.TCP, Pair: c.key()})
+		c.flow = inet.NextFlow(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: c.key()})
 		c.epoch = c.flow.Epoch
 	}
 	return 0
@@ -342,9 +343,9 @@ func (c *Socket) enterConnection(src netip.Addr, dst netip.AddrPort) kernel.Errn
 // connectGoesOn is connect(2) on a socket that is or was connecting.
 func (c *Socket) connectGoesOn() kernel.Errno {
 	switch c.state {
-	case kernel.SynSent, kernel.SynRcvd:
+	case inet.SynSent, inet.SynRcvd:
 		return unix.EALREADY
-	case kernel.Closed:
+	case inet.Closed:
 		e := c.TakeError()
 		if e == 0 {
 			e = unix.ECONNABORTED
@@ -359,7 +360,7 @@ func (c *Socket) connectGoesOn() kernel.Errno {
 // sendSYN asks the peer for the connection and sets the time of the next try.
 func (c *Socket) sendSYN() {
 	c.sendNow(ariadne.SYN)
-	if c.state != kernel.SynSent {
+	if c.state != inet.SynSent {
 		return
 	}
 	next := c.Node.Now + synTimeout<<c.tries
@@ -377,9 +378,9 @@ func (c *Socket) userTimeout() ariadne.Time {
 func (c *Socket) Expire(*kernel.Timer) {
 	c.timer = nil
 	switch {
-	case c.state == kernel.SynRcvd:
+	case c.state == inet.SynRcvd:
 		c.establishChild()
-	case c.state != kernel.SynSent:
+	case c.state != inet.SynSent:
 	case c.tries >= c.Opt(unix.IPPROTO_TCP, unix.TCP_SYNCNT),
 		c.userTimeout() > 0 && c.Node.Now >= c.began+c.userTimeout():
 		c.fail(unix.ETIMEDOUT)
@@ -396,11 +397,11 @@ func (c *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 		return 0, unix.EOPNOTSUPP
 	}
 	switch {
-	case c.state == kernel.SynSent || c.state == kernel.SynRcvd:
+	case c.state == inet.SynSent || c.state == inet.SynRcvd:
 		return 0, unix.EAGAIN
 	case c.Err != 0:
 		return 0, c.TakeError()
-	case c.state != kernel.Established && c.state != kernel.CloseWait, c.shut&kernel.ShutWrite != 0:
+	case c.state != inet.Established && c.state != inet.CloseWait, c.shut&kernel.ShutWrite != 0:
 		return 0, unix.EPIPE
 	}
 	n := min(len(m.Data), c.window)
@@ -422,12 +423,12 @@ func (c *Socket) Recv(t *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	switch {
 	case m.Flags&unix.MSG_ERRQUEUE != 0:
 		return unix.EAGAIN
-	case c.state == kernel.Listening:
+	case c.state == inet.Listening:
 		return unix.ENOTCONN
 	case m.Flags&unix.MSG_OOB != 0:
 		return unix.EINVAL // no urgent data
 	}
-	ended := c.gotFIN || c.Err != 0 || c.shut&kernel.ShutRead != 0 || c.state == kernel.Closed
+	ended := c.gotFIN || c.Err != 0 || c.shut&kernel.ShutRead != 0 || c.state == inet.Closed
 	switch {
 	case len(c.in) >= max(1, m.Least) || len(c.in) > 0 && ended:
 		c.take(m)
@@ -497,11 +498,11 @@ func (c *Socket) Shutdown(how int) kernel.Errno {
 	bits := uint8(how + 1)
 	var e kernel.Errno
 	switch {
-	case c.state == kernel.Listening && bits&kernel.ShutRead == 0:
-	case c.state == kernel.Listening || c.state == kernel.SynSent:
+	case c.state == inet.Listening && bits&kernel.ShutRead == 0:
+	case c.state == inet.Listening || c.state == inet.SynSent:
 		c.disconnect()
 	default:
-		if c.state == kernel.Closed {
+		if c.state == inet.Closed {
 			e = unix.ENOTCONN
 		}
 		fin := bits&kernel.ShutWrite != 0 && c.shut&kernel.ShutWrite == 0
@@ -519,15 +520,15 @@ func (c *Socket) Release(*kernel.Node) {
 	unread := len(c.in) > 0
 	c.orphan, c.in, c.shut = true, nil, kernel.ShutRead|kernel.ShutWrite
 	switch c.state {
-	case kernel.Listening:
+	case inet.Listening:
 		c.stopListening()
-	case kernel.Established, kernel.CloseWait, kernel.FinWait:
+	case inet.Established, inet.CloseWait, inet.FinWait:
 		if unread || c.LingerOn && c.Linger == 0 {
 			c.sendRST()
 			break
 		}
 		c.sendFIN()
-		if c.state == kernel.FinWait {
+		if c.state == inet.FinWait {
 			c.until = c.Node.Now + timeWaitTime
 			c.net().waiting = append(c.net().waiting, c)
 			return
@@ -540,12 +541,12 @@ func (c *Socket) Release(*kernel.Node) {
 // disconnect makes the socket a fresh one again, as tcp_disconnect does.
 func (c *Socket) disconnect() {
 	switch c.state {
-	case kernel.Listening:
+	case inet.Listening:
 		c.stopListening()
-	case kernel.Established, kernel.CloseWait, kernel.FinWait, kernel.SynRcvd:
+	case inet.Established, inet.CloseWait, inet.FinWait, inet.SynRcvd:
 		c.sendRST()
 		c.Err = unix.ECONNRESET
-	case kernel.SynSent:
+	case inet.SynSent:
 		c.Err = unix.ECONNRESET
 	}
 	c.leave()
@@ -565,10 +566,10 @@ func (c *Socket) leave() {
 		c.Node.StopTimer(c.timer)
 		c.timer = nil
 	}
-	if s := c.net(); c.state != kernel.Listening && s.conns[c.key()] == c {
+	if s := c.net(); c.state != inet.Listening && s.conns[c.key()] == c {
 		delete(s.conns, c.key())
 	}
-	c.state = kernel.Closed
+	c.state = inet.Closed
 }
 
 // freePort gives the port back.
@@ -582,7 +583,7 @@ func (c *Socket) freePort() {
 // stopListening drops the connections that nobody accepted.
 func (c *Socket) stopListening() {
 	for _, x := range c.net().conns {
-		if x.listener == c && x.state == kernel.SynRcvd {
+		if x.listener == c && x.state == inet.SynRcvd {
 			x.leave()
 			x.freePort()
 		}
@@ -593,12 +594,12 @@ func (c *Socket) stopListening() {
 		x.Release(c.Node)
 	}
 	c.queue = nil
-	c.state = kernel.Closed
+	c.state = inet.Closed
 }
 
 // RemoteAddr is getpeername(2).
 func (c *Socket) RemoteAddr() ([]byte, kernel.Errno) {
-	if !c.Remote.IsValid() || c.state == kernel.Closed || c.state == kernel.SynSent {
+	if !c.Remote.IsValid() || c.state == inet.Closed || c.state == inet.SynSent {
 		return nil, unix.ENOTCONN
 	}
 	return kernel.InetSockaddr(c.Domain, c.Remote), 0

@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +22,7 @@ const (
 
 // Socket is a Socket socket.
 type Socket struct {
-	kernel.Endpoint
+	inet.Endpoint
 	shut  uint8
 	queue []datagram
 	size  int // what queue takes of SO_RCVBUF
@@ -36,14 +37,14 @@ type datagram struct {
 }
 
 // stack is Socket on a node.
-type stack struct{ ports *kernel.Ports }
+type stack struct{ ports *inet.Ports }
 
 var stacks = kernel.NewSlot[*kernel.Node, stack]()
 
 func stackOf(n *kernel.Node) *stack {
 	s := stacks.Of(n)
 	if s.ports == nil {
-		s.ports = kernel.NewPorts(n)
+		s.ports = inet.NewPorts(n)
 	}
 	return s
 }
@@ -53,7 +54,7 @@ func Deliver(n *kernel.Node, m *ariadne.Message) { stackOf(n).datagram(n, m) }
 
 // New returns a fresh Socket socket.
 func New(n *kernel.Node, domain int) *Socket {
-	return &Socket{Endpoint: kernel.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
+	return &Socket{Endpoint: inet.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
 }
 
 // Ready implements File, as datagram_poll does.
@@ -341,7 +342,7 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 		stackOf(n).datagram(n, &m)
 		return
 	}
-	kernel.Emit(n, kernel.FlowFor(n, kernel.FlowKey{Proto: ariadne.UDP, Pair: kernel.Pair{Local: src, Remote: dst}}, 0), m)
+	inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: src, Remote: dst}}, 0), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
@@ -361,7 +362,7 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 			s.datagram(n, &r)
 			return
 		}
-		kernel.Emit(n, kernel.FlowFor(n, kernel.FlowKey{Proto: ariadne.UDP, Pair: kernel.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, 0), r)
+		inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, 0), r)
 	}
 }
 
@@ -534,14 +535,14 @@ func (u *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.E
 }
 
 // List lists the sockets of a family that have a port.
-func List(n *kernel.Node, family int) []kernel.SocketEntry { return stackOf(n).ports.Entries(family) }
+func List(n *kernel.Node, family int) []inet.Entry { return stackOf(n).ports.Entries(family) }
 
 // entry implements inetSocket.
-func (u *Socket) Entry() kernel.SocketEntry {
-	e := u.NewEntry(kernel.Closed)
+func (u *Socket) Entry() inet.Entry {
+	e := u.NewEntry(inet.Closed)
 	e.Shut = u.shut
 	if u.Remote.IsValid() {
-		e.State = uint8(kernel.Established)
+		e.State = uint8(inet.Established)
 	}
 	for _, d := range u.queue {
 		e.Receiving += len(d.data)

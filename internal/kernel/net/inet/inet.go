@@ -1,10 +1,13 @@
-package kernel
+// Package inet is what TCP and UDP have in common: ports, the ends of connections, and the flows by
+// which messages leave the node.
+package inet
 
 import (
 	"net/netip"
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,10 +25,10 @@ type FlowKey struct {
 type Flow struct{ Epoch, seq int }
 
 // flows are what a node has sent so far.
-var flows = NewSlot[*Node, map[FlowKey]*Flow]()
+var flows = kernel.NewSlot[*kernel.Node, map[FlowKey]*Flow]()
 
 // emit hands a message for another node to the node layer.
-func Emit(n *Node, f *Flow, m ariadne.Message) {
+func Emit(n *kernel.Node, f *Flow, m ariadne.Message) {
 	to, ok := n.Owner(m.Flow.Dst.Addr())
 	if !ok {
 		return
@@ -38,7 +41,7 @@ func Emit(n *Node, f *Flow, m ariadne.Message) {
 // flowFor returns the record of the flow k for an answer at the given epoch. A
 // peer that was switched off counts its epochs anew: then numbers go on from
 // what it does not remember, so that none is used twice.
-func FlowFor(n *Node, k FlowKey, epoch int) *Flow {
+func FlowFor(n *kernel.Node, k FlowKey, epoch int) *Flow {
 	f := (*flows.Of(n))[k]
 	if f == nil || f.Epoch < epoch {
 		f = newFlow(n, k, epoch)
@@ -47,7 +50,7 @@ func FlowFor(n *Node, k FlowKey, epoch int) *Flow {
 }
 
 // nextFlow begins a new epoch of the flow k.
-func NextFlow(n *Node, k FlowKey) *Flow {
+func NextFlow(n *kernel.Node, k FlowKey) *Flow {
 	epoch := 0
 	if old := (*flows.Of(n))[k]; old != nil {
 		epoch = old.Epoch + 1
@@ -55,7 +58,7 @@ func NextFlow(n *Node, k FlowKey) *Flow {
 	return newFlow(n, k, epoch)
 }
 
-func newFlow(n *Node, k FlowKey, epoch int) *Flow {
+func newFlow(n *kernel.Node, k FlowKey, epoch int) *Flow {
 	all := flows.Of(n)
 	if *all == nil {
 		*all = map[FlowKey]*Flow{}
@@ -90,38 +93,38 @@ const (
 
 // portTable is which sockets of one protocol use which ports.
 type Ports struct {
-	used map[uint16][]InetSocket // in order of binding
-	next uint16                  // ephemeral port to try first
+	used map[uint16][]Socket // in order of binding
+	next uint16              // ephemeral port to try first
 }
 
 // inetSocket is a socket with ports: TCP or UDP.
-type InetSocket interface {
+type Socket interface {
 	Inet() *Endpoint
 	// entry is what lists of sockets show.
-	Entry() SocketEntry
+	Entry() Entry
 }
 
 // newPorts returns a table in which no port is used.
-func NewPorts(n *Node) *Ports {
+func NewPorts(n *kernel.Node) *Ports {
 	// Different from node to node, so that a port tells whose it is.
-	return &Ports{used: map[uint16][]InetSocket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
+	return &Ports{used: map[uint16][]Socket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
 }
 
 // on are the sockets that use a port, in order of binding.
-func (p *Ports) On(port uint16) []InetSocket { return p.used[port] }
+func (p *Ports) On(port uint16) []Socket { return p.used[port] }
 
 // free reports whether no socket uses a port.
 func (p *Ports) Free(port uint16) bool { return len(p.used[port]) == 0 }
 
-func (p *Ports) Add(port uint16, s InetSocket) {
+func (p *Ports) Add(port uint16, s Socket) {
 	p.used[port] = append(p.used[port], s)
 }
 
-func (p *Ports) AddFirst(port uint16, s InetSocket) {
+func (p *Ports) AddFirst(port uint16, s Socket) {
 	p.used[port] = slices.Insert(p.used[port], 0, s)
 }
 
-func (p *Ports) Remove(port uint16, s InetSocket) {
+func (p *Ports) Remove(port uint16, s Socket) {
 	list := p.used[port]
 	for i, x := range list {
 		if x == s {
@@ -161,7 +164,7 @@ func (p *Ports) Locked(port uint16) bool {
 
 // inet is what TCP and UDP sockets have in common.
 type Endpoint struct {
-	Sock
+	kernel.Sock
 	// bound is what bind(2) asked for; local is where the socket is now, remote
 	// its peer. Zero when there is none.
 	Bound, Local, Remote netip.AddrPort
@@ -208,28 +211,28 @@ func (i *Endpoint) Score(dst netip.Addr) int {
 }
 
 // bindAddr checks the address of bind(2) and returns it.
-func (i *Endpoint) BindAddr(t *Thread, b []byte) (netip.AddrPort, Errno) {
-	minLen := SizeofInet4
+func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.Errno) {
+	minLen := kernel.SizeofInet4
 	if i.Domain == unix.AF_INET6 {
-		minLen = MinInet6
+		minLen = kernel.MinInet6
 	}
 	if len(b) < minLen {
 		return netip.AddrPort{}, unix.EINVAL
 	}
-	if SockaddrFamily(b) == unix.AF_UNSPEC && i.Domain == unix.AF_INET && [4]byte(b[4:8]) == [4]byte{} {
+	if kernel.SockaddrFamily(b) == unix.AF_UNSPEC && i.Domain == unix.AF_INET && [4]byte(b[4:8]) == [4]byte{} {
 		b[0] = unix.AF_INET // long accepted for the wildcard (ip(7))
 	}
-	if SockaddrFamily(b) != i.Domain {
+	if kernel.SockaddrFamily(b) != i.Domain {
 		return netip.AddrPort{}, unix.EAFNOSUPPORT
 	}
-	a, e := InetAddr(b)
+	a, e := kernel.InetAddr(b)
 	if e != 0 {
 		return a, e
 	}
 	if i.V6Only() && a.Addr().Is4() {
 		return a, unix.EINVAL
 	}
-	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != Broadcast &&
+	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != kernel.Broadcast &&
 		!i.Node.IsOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
 	switch {
 	case foreign && i.Domain == unix.AF_INET:
@@ -253,8 +256,8 @@ func (i *Endpoint) NowBound() {
 
 // target checks the destination of connect(2) or sendto(2). The wildcard means
 // this host.
-func (i *Endpoint) Target(b []byte) (netip.AddrPort, Errno) {
-	a, e := InetAddr(b)
+func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
+	a, e := kernel.InetAddr(b)
 	if e != 0 {
 		return a, e
 	}
@@ -262,7 +265,7 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, Errno) {
 	case i.V6Only() && a.Addr().Is4():
 		return a, unix.ENETUNREACH
 	case a.Addr() == netip.IPv4Unspecified():
-		a = netip.AddrPortFrom(Loopback4, a.Port())
+		a = netip.AddrPortFrom(kernel.Loopback4, a.Port())
 	case a.Addr() == netip.IPv6Unspecified():
 		a = netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
 	}
@@ -271,7 +274,7 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, Errno) {
 
 // reachable says whether there is a way from the socket to dst, and the source
 // address to use: src unless that is the wildcard.
-func (i *Endpoint) Reachable(t *Thread, src, dst netip.Addr) (netip.Addr, Errno) {
+func (i *Endpoint) Reachable(t *kernel.Thread, src, dst netip.Addr) (netip.Addr, kernel.Errno) {
 	n := i.Node
 	if !n.IsOwn(dst) {
 		if _, ok := n.Owner(dst); !ok {
@@ -295,15 +298,15 @@ func (i *Endpoint) Reachable(t *Thread, src, dst netip.Addr) (netip.Addr, Errno)
 func (i *Endpoint) LocalAddr() []byte {
 	a := i.Local
 	if !a.Addr().IsValid() {
-		a = netip.AddrPortFrom(Unspecified(i.Domain), a.Port())
+		a = netip.AddrPortFrom(kernel.Unspecified(i.Domain), a.Port())
 	}
-	return InetSockaddr(i.Domain, a)
+	return kernel.InetSockaddr(i.Domain, a)
 }
 
 // GetOption and SetOption are for the options of IP that are not one integer.
-func (i *Endpoint) GetOption(level, name int) ([]byte, Errno) { return nil, unix.ENOPROTOOPT }
+func (i *Endpoint) GetOption(level, name int) ([]byte, kernel.Errno) { return nil, unix.ENOPROTOOPT }
 
-func (i *Endpoint) SetOption(level, name int, v []byte) Errno {
+func (i *Endpoint) SetOption(level, name int, v []byte) kernel.Errno {
 	switch {
 	case level == unix.IPPROTO_IP && (name == unix.IP_ADD_MEMBERSHIP || name == unix.IP_DROP_MEMBERSHIP ||
 		name == unix.IP_MULTICAST_IF),

@@ -1,12 +1,12 @@
-package kernel
+package inet
 
 import (
 	"net/netip"
 	"slices"
 )
 
-// SocketEntry is a line of /proc/net/tcp and its kin.
-type SocketEntry struct {
+// Entry is a line of /proc/net/tcp and its kin.
+type Entry struct {
 	Local, Remote netip.AddrPort // zero when there is none
 	State         uint8          // Linux's number
 	// Sending and Receiving are bytes that wait; of a listener, Receiving is
@@ -22,8 +22,8 @@ type SocketEntry struct {
 
 // entries lists the sockets of a family that have a port, by their ports and then in the order of
 // binding. Linux's order is that of its hash table.
-func (p *Ports) Entries(family int) []SocketEntry {
-	var list []SocketEntry
+func (p *Ports) Entries(family int) []Entry {
+	var list []Entry
 	var ports []uint16
 	for port := range p.used {
 		ports = append(ports, port)
@@ -40,6 +40,6 @@ func (p *Ports) Entries(family int) []SocketEntry {
 }
 
 // newEntry is what a socket's addresses say.
-func (i *Endpoint) NewEntry(s State) SocketEntry {
-	return SocketEntry{Local: i.Local, Remote: i.Remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID, V6Only: i.V6Only()}
+func (i *Endpoint) NewEntry(s State) Entry {
+	return Entry{Local: i.Local, Remote: i.Remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID, V6Only: i.V6Only()}
 }
