@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/unixsock"
 	"ariadne/internal/kernel/signal"
 
@@ -35,8 +36,8 @@ var systemFiles = map[string]func(v *view) string{
 	"net/udp":                socketsText(ariadne.UDP, unix.AF_INET),
 	"net/udp6":               socketsText(ariadne.UDP, unix.AF_INET6),
 	"net/unix":               func(v *view) string { return unixsock.ProcText(v.caller.Node()) },
-	"net/route":              func(v *view) string { return v.caller.Node().RouteTable() },
-	"net/if_inet6":           func(v *view) string { return v.caller.Node().Inet6Table() },
+	"net/route":              func(v *view) string { return iface.RouteTable(v.caller.Node()) },
+	"net/if_inet6":           func(v *view) string { return iface.Inet6Table(v.caller.Node()) },
 	"sysvipc/msg":            msgQueuesText,
 	"sysvipc/sem":            semsText,
 	"sysvipc/shm":            shmsText,

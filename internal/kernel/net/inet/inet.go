@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,7 +30,7 @@ var flows = kernel.NewSlot[*kernel.Node, map[FlowKey]*Flow]()
 
 // emit hands a message for another node to the node layer.
 func Emit(n *kernel.Node, f *Flow, m ariadne.Message) {
-	to, ok := n.Owner(m.Flow.Dst.Addr())
+	to, ok := iface.Owner(n, m.Flow.Dst.Addr())
 	if !ok {
 		return
 	}
@@ -212,28 +213,28 @@ func (i *Endpoint) Score(dst netip.Addr) int {
 
 // bindAddr checks the address of bind(2) and returns it.
 func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.Errno) {
-	minLen := kernel.SizeofInet4
+	minLen := iface.SizeofInet4
 	if i.Domain == unix.AF_INET6 {
-		minLen = kernel.MinInet6
+		minLen = iface.MinInet6
 	}
 	if len(b) < minLen {
 		return netip.AddrPort{}, unix.EINVAL
 	}
-	if kernel.SockaddrFamily(b) == unix.AF_UNSPEC && i.Domain == unix.AF_INET && [4]byte(b[4:8]) == [4]byte{} {
+	if iface.SockaddrFamily(b) == unix.AF_UNSPEC && i.Domain == unix.AF_INET && [4]byte(b[4:8]) == [4]byte{} {
 		b[0] = unix.AF_INET // long accepted for the wildcard (ip(7))
 	}
-	if kernel.SockaddrFamily(b) != i.Domain {
+	if iface.SockaddrFamily(b) != i.Domain {
 		return netip.AddrPort{}, unix.EAFNOSUPPORT
 	}
-	a, e := kernel.InetAddr(b)
+	a, e := iface.InetAddr(b)
 	if e != 0 {
 		return a, e
 	}
 	if i.V6Only() && a.Addr().Is4() {
 		return a, unix.EINVAL
 	}
-	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != kernel.Broadcast &&
-		!i.Node.IsOwn(a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
+	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != iface.Broadcast &&
+		!iface.IsOwn(i.Node, a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
 	switch {
 	case foreign && i.Domain == unix.AF_INET:
 		return a, unix.EADDRNOTAVAIL
@@ -257,7 +258,7 @@ func (i *Endpoint) NowBound() {
 // target checks the destination of connect(2) or sendto(2). The wildcard means
 // this host.
 func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
-	a, e := kernel.InetAddr(b)
+	a, e := iface.InetAddr(b)
 	if e != 0 {
 		return a, e
 	}
@@ -265,7 +266,7 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
 	case i.V6Only() && a.Addr().Is4():
 		return a, unix.ENETUNREACH
 	case a.Addr() == netip.IPv4Unspecified():
-		a = netip.AddrPortFrom(kernel.Loopback4, a.Port())
+		a = netip.AddrPortFrom(iface.Loopback4, a.Port())
 	case a.Addr() == netip.IPv6Unspecified():
 		a = netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
 	}
@@ -276,19 +277,19 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
 // address to use: src unless that is the wildcard.
 func (i *Endpoint) Reachable(t *kernel.Thread, src, dst netip.Addr) (netip.Addr, kernel.Errno) {
 	n := i.Node
-	if !n.IsOwn(dst) {
-		if _, ok := n.Owner(dst); !ok {
+	if !iface.IsOwn(n, dst) {
+		if _, ok := iface.Owner(n, dst); !ok {
 			n.Refuse(t, "connect to an unknown address", dst.String(), true)
 			return netip.Addr{}, unix.ENETUNREACH
 		}
 	}
 	if !src.IsValid() || src.IsUnspecified() {
-		src = n.SourceFor(dst)
+		src = iface.SourceFor(n, dst)
 	}
 	if i.Domain == unix.AF_INET6 && src.IsValid() && src.Is4() && dst.Is6() {
 		return src, unix.EAFNOSUPPORT
 	}
-	if !src.IsValid() || src.Is4() != dst.Is4() || src.IsLoopback() && !n.IsOwn(dst) {
+	if !src.IsValid() || src.Is4() != dst.Is4() || src.IsLoopback() && !iface.IsOwn(n, dst) {
 		return src, unix.EINVAL
 	}
 	return src, 0
@@ -298,9 +299,9 @@ func (i *Endpoint) Reachable(t *kernel.Thread, src, dst netip.Addr) (netip.Addr,
 func (i *Endpoint) LocalAddr() []byte {
 	a := i.Local
 	if !a.Addr().IsValid() {
-		a = netip.AddrPortFrom(kernel.Unspecified(i.Domain), a.Port())
+		a = netip.AddrPortFrom(iface.Unspecified(i.Domain), a.Port())
 	}
-	return kernel.InetSockaddr(i.Domain, a)
+	return iface.InetSockaddr(i.Domain, a)
 }
 
 // GetOption and SetOption are for the options of IP that are not one integer.

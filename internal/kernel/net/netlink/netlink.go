@@ -10,6 +10,7 @@ import (
 	"net/netip"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,7 +58,7 @@ func (s *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	switch {
 	case len(addr) < sizeofSockaddrNl:
 		return unix.EINVAL
-	case kernel.SockaddrFamily(addr) != unix.AF_NETLINK:
+	case iface.SockaddrFamily(addr) != unix.AF_NETLINK:
 		return unix.EINVAL
 	}
 	port := binary.LittleEndian.Uint32(addr[4:])
@@ -107,11 +108,11 @@ func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if iface.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		s.peer = 0
 		return 0
 	}
-	if kernel.SockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
+	if iface.SockaddrFamily(addr) != unix.AF_NETLINK || len(addr) < sizeofSockaddrNl {
 		return unix.EINVAL
 	}
 	if s.port == 0 {
@@ -125,7 +126,7 @@ func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 func (s *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	to := s.peer
 	if m.To != nil {
-		if len(m.To) < sizeofSockaddrNl || kernel.SockaddrFamily(m.To) != unix.AF_NETLINK {
+		if len(m.To) < sizeofSockaddrNl || iface.SockaddrFamily(m.To) != unix.AF_NETLINK {
 			return 0, unix.EINVAL
 		}
 		to = binary.LittleEndian.Uint32(m.To[4:])
@@ -186,7 +187,7 @@ func (s *Socket) request(t *kernel.Thread, b []byte) {
 // single answers a request that is no dump.
 func (s *Socket) single(t *kernel.Thread, typ uint16, b []byte) {
 	if typ == unix.RTM_GETLINK && len(b) >= sizeofNlHdr+unix.SizeofIfInfomsg {
-		want := func(l kernel.Link) bool { return matches(l, b[sizeofNlHdr:]) }
+		want := func(l iface.Link) bool { return matches(l, b[sizeofNlHdr:]) }
 		parts := linkMessages(s.Node, want)
 		if len(parts) == 0 {
 			s.acknowledge(b, unix.ENODEV)
@@ -203,7 +204,7 @@ func (s *Socket) single(t *kernel.Thread, typ uint16, b []byte) {
 }
 
 // matches reports whether an RTM_GETLINK body asks for l, by index or by name.
-func matches(l kernel.Link, body []byte) bool {
+func matches(l iface.Link, body []byte) bool {
 	if i := int(int32(binary.LittleEndian.Uint32(body[4:]))); i > 0 {
 		return i == l.Index
 	}
@@ -235,12 +236,12 @@ func (s *Socket) dump(req []byte, parts [][]byte) {
 	if len(d) > 0 {
 		s.Push(d)
 	}
-	s.Push(s.header(req, message(unix.NLMSG_DONE, kernel.CInt(0)), unix.NLM_F_MULTI))
+	s.Push(s.header(req, message(unix.NLMSG_DONE, iface.CInt(0)), unix.NLM_F_MULTI))
 }
 
 // acknowledge queues NLMSG_ERROR.
 func (s *Socket) acknowledge(req []byte, e kernel.Errno) {
-	body := kernel.CInt(-int(e))
+	body := iface.CInt(-int(e))
 	if e == 0 {
 		body = append(body, req[:sizeofNlHdr]...)
 	} else {
@@ -284,9 +285,9 @@ func attr(b []byte, typ uint16, value []byte) []byte {
 }
 
 // linkMessages are RTM_NEWLINK messages for the interfaces that want picks.
-func linkMessages(n *kernel.Node, want func(kernel.Link) bool) [][]byte {
+func linkMessages(n *kernel.Node, want func(iface.Link) bool) [][]byte {
 	var out [][]byte
-	for _, l := range n.Links() {
+	for _, l := range iface.Links(n) {
 		if want != nil && !want(l) {
 			continue
 		}
@@ -300,10 +301,10 @@ func linkMessages(n *kernel.Node, want func(kernel.Link) bool) [][]byte {
 			all, qdisc, state = [6]byte{}, "noqueue\x00", 0
 		}
 		b = attr(b, unix.IFLA_IFNAME, []byte(l.Name+"\x00"))
-		b = attr(b, unix.IFLA_TXQLEN, kernel.CInt(1000))
+		b = attr(b, unix.IFLA_TXQLEN, iface.CInt(1000))
 		b = attr(b, unix.IFLA_OPERSTATE, []byte{state})
 		b = attr(b, unix.IFLA_LINKMODE, []byte{0})
-		b = attr(b, unix.IFLA_MTU, kernel.CInt(l.MTU))
+		b = attr(b, unix.IFLA_MTU, iface.CInt(l.MTU))
 		b = attr(b, unix.IFLA_QDISC, []byte(qdisc))
 		b = attr(b, unix.IFLA_ADDRESS, l.MAC[:])
 		b = attr(b, unix.IFLA_BROADCAST, all[:])
@@ -323,7 +324,7 @@ func familyOf(a netip.Addr) int {
 // addrMessages are RTM_NEWADDR messages for the addresses of a family.
 func addrMessages(n *kernel.Node, family int) [][]byte {
 	var v4, v6 [][]byte
-	for _, l := range n.Links() {
+	for _, l := range iface.Links(n) {
 		for _, p := range l.Addrs {
 			m := message(unix.RTM_NEWADDR, addrBody(l, p))
 			if p.Addr().Is4() {
@@ -349,24 +350,24 @@ func ofFamily(family int, v4, v6 [][]byte) [][]byte {
 	return nil
 }
 
-func addrBody(l kernel.Link, p netip.Prefix) []byte {
+func addrBody(l iface.Link, p netip.Prefix) []byte {
 	scope := byte(unix.RT_SCOPE_UNIVERSE)
 	if l.Flags&unix.IFF_LOOPBACK != 0 {
 		scope = unix.RT_SCOPE_HOST
 	}
 	b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), unix.IFA_F_PERMANENT, scope}
-	b = append(b, kernel.CInt(l.Index)...)
+	b = append(b, iface.CInt(l.Index)...)
 	ip := p.Addr().AsSlice()
 	b = attr(b, unix.IFA_ADDRESS, ip)
 	if p.Addr().Is4() {
 		b = attr(b, unix.IFA_LOCAL, ip)
 		if l.Flags&unix.IFF_BROADCAST != 0 {
-			b = attr(b, unix.IFA_BROADCAST, kernel.BroadcastOf(p).AsSlice())
+			b = attr(b, unix.IFA_BROADCAST, iface.BroadcastOf(p).AsSlice())
 		}
 		b = attr(b, unix.IFA_LABEL, []byte(l.Name+"\x00"))
 	}
-	b = attr(b, unix.IFA_FLAGS, kernel.CInt(unix.IFA_F_PERMANENT))
-	always := append(append(kernel.CInt(-1), kernel.CInt(-1)...), make([]byte, 8)...)
+	b = attr(b, unix.IFA_FLAGS, iface.CInt(unix.IFA_F_PERMANENT))
+	always := append(append(iface.CInt(-1), iface.CInt(-1)...), make([]byte, 8)...)
 	return attr(b, unix.IFA_CACHEINFO, always)
 }
 
@@ -374,19 +375,19 @@ func addrBody(l kernel.Link, p netip.Prefix) []byte {
 // is no default route, for there is nothing beyond the nodes.
 func routeMessages(n *kernel.Node, family int) [][]byte {
 	var v4, v6 [][]byte
-	for _, l := range n.Links() {
+	for _, l := range iface.Links(n) {
 		for _, p := range l.Addrs {
 			if l.Flags&unix.IFF_LOOPBACK != 0 && p.Addr().Is4() {
 				continue
 			}
 			b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), 0, 0, unix.RT_TABLE_MAIN, unix.RTPROT_KERNEL,
 				unix.RT_SCOPE_LINK, unix.RTN_UNICAST, 0, 0, 0, 0}
-			b = attr(b, unix.RTA_TABLE, kernel.CInt(unix.RT_TABLE_MAIN))
+			b = attr(b, unix.RTA_TABLE, iface.CInt(unix.RT_TABLE_MAIN))
 			b = attr(b, unix.RTA_DST, p.Masked().Addr().AsSlice())
 			if p.Addr().Is4() {
 				b = attr(b, unix.RTA_PREFSRC, p.Addr().AsSlice())
 			}
-			m := message(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, kernel.CInt(l.Index)))
+			m := message(unix.RTM_NEWROUTE, attr(b, unix.RTA_OIF, iface.CInt(l.Index)))
 			if p.Addr().Is4() {
 				v4 = append(v4, m)
 			} else {
@@ -449,7 +450,7 @@ func (s *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 
 // Ioctl implements Ioctler.
 func (s *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
-	return s.Sock.Ioctl(t, cmd, arg)
+	return iface.Ioctl(&s.Sock, t, cmd, arg)
 }
 
 // Shutdown implements Socket.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,7 @@ func (c *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) 
 		n = len(c.out)
 	case unix.SIOCATMARK:
 	default:
-		return c.Sock.Ioctl(t, cmd, arg)
+		return iface.Ioctl(&c.Sock, t, cmd, arg)
 	}
 	return 0, t.StoreInt(arg, n)
 }

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
@@ -80,7 +81,7 @@ func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 	r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.TCP, Src: m.Flow.Dst, Dst: m.Flow.Src,
 		Epoch: m.Flow.Epoch}, Flags: ariadne.RST}
-	if n.IsOwn(m.Flow.Src.Addr()) {
+	if iface.IsOwn(n, m.Flow.Src.Addr()) {
 		s.segment(n, &r)
 		return
 	}
@@ -172,7 +173,7 @@ func (c *Socket) spawn(m *ariadne.Message) {
 	s := c.net()
 	s.ports.Add(child.Local.Port(), child)
 	s.conns[child.key()] = child
-	if !c.Node.IsOwn(child.Remote.Addr()) {
+	if !iface.IsOwn(c.Node, child.Remote.Addr()) {
 		child.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: child.key()}, child.epoch)
 	}
 	c.embryos++

@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
@@ -173,7 +174,7 @@ func (c *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	if c.state != inet.Closed {
 		return unix.EINVAL
 	}
-	if a.Addr().IsMulticast() || a.Addr() == kernel.Broadcast {
+	if a.Addr().IsMulticast() || a.Addr() == iface.Broadcast {
 		return unix.EADDRNOTAVAIL
 	}
 	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
@@ -239,7 +240,7 @@ func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
 	if !c.HasPort {
 		a := c.Bound.Addr()
 		if !a.IsValid() {
-			a = kernel.Unspecified(c.Domain)
+			a = iface.Unspecified(c.Domain)
 		}
 		if e := c.takePort(netip.AddrPortFrom(a, 0)); e != 0 {
 			return e
@@ -265,7 +266,7 @@ func (c *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Err
 	child := c.queue[0]
 	c.queue = c.queue[1:]
 	child.listener, child.connected = nil, true
-	return child, kernel.InetSockaddr(child.Domain, child.Remote), 0
+	return child, iface.InetSockaddr(child.Domain, child.Remote), 0
 }
 
 // Connect implements Socket.
@@ -273,7 +274,7 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if iface.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		c.disconnect()
 		return 0
 	}
@@ -284,13 +285,13 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 		return c.connectGoesOn()
 	case c.state != inet.Closed:
 		return unix.EISCONN
-	case c.Domain == unix.AF_INET && len(addr) < kernel.SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < kernel.MinInet6:
+	case c.Domain == unix.AF_INET && len(addr) < iface.SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < iface.MinInet6:
 		return unix.EINVAL
-	case kernel.SockaddrFamily(addr) != c.Domain:
+	case iface.SockaddrFamily(addr) != c.Domain:
 		return unix.EAFNOSUPPORT
 	}
 	dst, e := c.Target(addr)
-	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == kernel.Broadcast) {
+	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == iface.Broadcast) {
 		e = unix.ENETUNREACH
 	}
 	if e != 0 {
@@ -333,7 +334,7 @@ func (c *Socket) enterConnection(src netip.Addr, dst netip.AddrPort) kernel.Errn
 	c.Remote = dst
 	s.conns[c.key()] = c
 	c.flow, c.epoch = nil, 0
-	if !c.Node.IsOwn(dst.Addr()) {
+	if !iface.IsOwn(c.Node, dst.Addr()) {
 		c.flow = inet.NextFlow(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: c.key()})
 		c.epoch = c.flow.Epoch
 	}
@@ -602,5 +603,5 @@ func (c *Socket) RemoteAddr() ([]byte, kernel.Errno) {
 	if !c.Remote.IsValid() || c.state == inet.Closed || c.state == inet.SynSent {
 		return nil, unix.ENOTCONN
 	}
-	return kernel.InetSockaddr(c.Domain, c.Remote), 0
+	return iface.InetSockaddr(c.Domain, c.Remote), 0
 }

@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
 
 	"golang.org/x/sys/unix"
@@ -115,7 +116,7 @@ func (u *Socket) autobind() kernel.Errno {
 	}
 	a := u.Bound.Addr()
 	if !a.IsValid() {
-		a = kernel.Unspecified(u.Domain)
+		a = iface.Unspecified(u.Domain)
 	}
 	return u.takePort(netip.AddrPortFrom(a, 0), false)
 }
@@ -148,14 +149,14 @@ func (u *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if iface.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		u.disconnect()
 		return 0
 	}
 	if e := u.autobind(); e != 0 {
 		return unix.EAGAIN
 	}
-	if u.V6Only() && kernel.SockaddrFamily(addr) == unix.AF_INET {
+	if u.V6Only() && iface.SockaddrFamily(addr) == unix.AF_INET {
 		return unix.EAFNOSUPPORT
 	}
 	dst, src, e := u.route(t, addr)
@@ -190,8 +191,8 @@ func (u *Socket) freePort() {
 
 // route finds the destination that a sockaddr names and the source to use.
 func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src netip.Addr, e kernel.Errno) {
-	if f := kernel.SockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
-		if len(addr) < kernel.SizeofInet4 {
+	if f := iface.SockaddrFamily(addr); u.Domain == unix.AF_INET && f != unix.AF_INET {
+		if len(addr) < iface.SizeofInet4 {
 			return dst, src, unix.EINVAL
 		}
 		return dst, src, unix.EAFNOSUPPORT
@@ -200,11 +201,11 @@ func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src n
 		return dst, src, e
 	}
 	switch {
-	case u.Node.IsBroadcast(dst.Addr()):
+	case iface.IsBroadcast(u.Node, dst.Addr()):
 		if u.Opt(unix.SOL_SOCKET, unix.SO_BROADCAST) == 0 {
 			return dst, src, unix.EACCES
 		}
-		return dst, u.Node.SourceFor(dst.Addr()), 0
+		return dst, iface.SourceFor(u.Node, dst.Addr()), 0
 	case dst.Addr().IsMulticast():
 		u.Node.Refuse(t, "send to a multicast address", dst.String(), false)
 		return dst, src, unix.ENETUNREACH
@@ -262,7 +263,7 @@ func (u *Socket) push() {
 func (u *Socket) address(t *kernel.Thread, m *kernel.OutMsg) (*datagram, kernel.Errno) {
 	dst, src := u.Remote, u.Local.Addr()
 	to := m.To
-	if len(to) >= 2 && kernel.SockaddrFamily(to) == unix.AF_UNSPEC {
+	if len(to) >= 2 && iface.SockaddrFamily(to) == unix.AF_UNSPEC {
 		if u.Domain == unix.AF_INET6 {
 			if u.Remote.IsValid() && u.Local.Addr().Is4() {
 				return nil, unix.ENETUNREACH // Linux looks for a route to the mapped address
@@ -275,8 +276,8 @@ func (u *Socket) address(t *kernel.Thread, m *kernel.OutMsg) (*datagram, kernel.
 	if to != nil {
 		var e kernel.Errno
 		connected4 := u.Domain == unix.AF_INET6 && u.Remote.IsValid() && u.Local.Addr().Is4()
-		if connected4 && kernel.SockaddrFamily(to) == unix.AF_INET6 {
-			if a, e := kernel.InetAddr(to); e == 0 && a.Addr().Is6() {
+		if connected4 && iface.SockaddrFamily(to) == unix.AF_INET6 {
+			if a, e := iface.InetAddr(to); e == 0 && a.Addr().Is6() {
 				return nil, unix.EAFNOSUPPORT
 			}
 		}
@@ -291,7 +292,7 @@ func (u *Socket) address(t *kernel.Thread, m *kernel.OutMsg) (*datagram, kernel.
 		return nil, unix.EDESTADDRREQ
 	}
 	if src.Is4() != dst.Addr().Is4() {
-		src = u.Node.SourceFor(dst.Addr())
+		src = iface.SourceFor(u.Node, dst.Addr())
 	}
 	if e := u.sourceControl(t, m.Controls, &src); e != 0 {
 		return nil, e
@@ -324,7 +325,7 @@ func (u *Socket) sourceControl(t *kernel.Thread, controls []kernel.Control, src 
 		if a.IsUnspecified() {
 			continue
 		}
-		if !u.Node.IsOwn(a) {
+		if !iface.IsOwn(u.Node, a) {
 			return unix.EINVAL
 		}
 		*src = a
@@ -338,7 +339,7 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 	n := u.Node
 	data = append([]byte(nil), data...)
 	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: src, Dst: dst}, Data: data}
-	if n.IsOwn(dst.Addr()) {
+	if iface.IsOwn(n, dst.Addr()) {
 		stackOf(n).datagram(n, &m)
 		return
 	}
@@ -358,7 +359,7 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 		u.receive(m)
 	default:
 		r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: m.Flow.Dst, Dst: m.Flow.Src}, Flags: ariadne.RST}
-		if n.IsOwn(r.Flow.Dst.Addr()) {
+		if iface.IsOwn(n, r.Flow.Dst.Addr()) {
 			s.datagram(n, &r)
 			return
 		}
@@ -434,7 +435,7 @@ func (u *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	if len(m.Data) < len(d.data) {
 		m.OutFlags |= unix.MSG_TRUNC
 	}
-	m.From = kernel.InetSockaddr(u.Domain, d.from)
+	m.From = iface.InetSockaddr(u.Domain, d.from)
 	m.Controls = u.received(d)
 	if m.Flags&unix.MSG_PEEK == 0 {
 		u.size -= len(d.data) + skbOverhead
@@ -451,18 +452,18 @@ func (u *Socket) received(d datagram) []kernel.Control {
 			out = append(out, kernel.Control{Level: level, Type: typ, Data: data})
 		}
 	}
-	index := kernel.CInt(u.Node.InterfaceOf(d.to.Addr()))
+	index := iface.CInt(iface.IndexOf(u.Node, d.to.Addr()))
 	if d.to.Addr().Is4() {
 		a := d.to.Addr().As4()
 		one(unix.IPPROTO_IP, unix.IP_PKTINFO, unix.IP_PKTINFO, slices.Concat(index, a[:], a[:]))
-		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, kernel.CInt(64))
+		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, iface.CInt(64))
 		one(unix.IPPROTO_IP, unix.IP_RECVTOS, unix.IP_TOS, []byte{0})
 	}
 	if u.Domain == unix.AF_INET6 {
 		a := d.to.Addr().As16()
 		one(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, unix.IPV6_PKTINFO, append(a[:], index...))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, kernel.CInt(64))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, kernel.CInt(0))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, iface.CInt(64))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, iface.CInt(0))
 	}
 	return out
 }
@@ -508,7 +509,7 @@ func (u *Socket) RemoteAddr() ([]byte, kernel.Errno) {
 	if u.Remote.Port() == 0 {
 		return nil, unix.ENOTCONN
 	}
-	return kernel.InetSockaddr(u.Domain, u.Remote), 0
+	return iface.InetSockaddr(u.Domain, u.Remote), 0
 }
 
 // Ioctl implements Ioctler.
@@ -519,7 +520,7 @@ func (u *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) 
 	case unix.SIOCOUTQ:
 		return 0, t.StoreInt(arg, 0)
 	}
-	return u.Sock.Ioctl(t, cmd, arg)
+	return iface.Ioctl(&u.Sock, t, cmd, arg)
 }
 
 // GetOption and SetOption implement Socket.

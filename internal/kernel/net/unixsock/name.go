@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +38,7 @@ func sockaddrUn(addr []byte) []byte {
 
 // checkAddr checks the form of an address.
 func checkAddr(b []byte) kernel.Errno {
-	if len(b) <= 2 || len(b) > maxSockaddrUn || kernel.SockaddrFamily(b) != unix.AF_UNIX {
+	if len(b) <= 2 || len(b) > maxSockaddrUn || iface.SockaddrFamily(b) != unix.AF_UNIX {
 		return unix.EINVAL
 	}
 	return 0
@@ -54,7 +55,7 @@ func Path(b []byte) string {
 
 // Bind implements Socket.
 func (s *Socket) Bind(t *kernel.Thread, b []byte) kernel.Errno {
-	if len(b) == 2 && kernel.SockaddrFamily(b) == unix.AF_UNIX {
+	if len(b) == 2 && iface.SockaddrFamily(b) == unix.AF_UNIX {
 		if s.addr == nil {
 			s.autobind()
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/iface"
 
 	"golang.org/x/sys/unix"
 )
@@ -189,7 +190,7 @@ func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if len(addr) < 2 {
 		return unix.EINVAL
 	}
-	if s.isDgram() && kernel.SockaddrFamily(addr) == unix.AF_UNSPEC {
+	if s.isDgram() && iface.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		s.setReceiver(nil)
 		return 0
 	}
@@ -649,7 +650,7 @@ func (s *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) 
 	case unix.SIOCOUTQ:
 		n = s.charged
 	default:
-		return s.Sock.Ioctl(t, cmd, arg)
+		return iface.Ioctl(&s.Sock, t, cmd, arg)
 	}
 	return 0, t.StoreInt(arg, n)
 }
@@ -662,12 +663,12 @@ func (s *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Er
 	switch name {
 	case unix.SO_PEERCRED:
 		c := s.peerCreds
-		return slices.Concat(kernel.CInt(c.PID), kernel.CInt(c.UID), kernel.CInt(c.GID)), 0
+		return slices.Concat(iface.CInt(c.PID), iface.CInt(c.UID), iface.CInt(c.GID)), 0
 	case unix.SO_PEERGROUPS:
 		if s.peerCreds == noPeer {
 			return nil, unix.ENODATA
 		}
-		return kernel.CInt(s.peerCreds.GID), 0
+		return iface.CInt(s.peerCreds.GID), 0
 	}
 	return nil, unix.ENOPROTOOPT
 }

@@ -1,8 +1,10 @@
-package kernel
+package iface
 
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +18,7 @@ const (
 
 // inetAddr reads a sockaddr_in or sockaddr_in6 by its own family. IPv4-mapped
 // addresses come out as IPv4: inside the kernel an address has one form.
-func InetAddr(b []byte) (netip.AddrPort, Errno) {
+func InetAddr(b []byte) (netip.AddrPort, kernel.Errno) {
 	switch {
 	case len(b) < 2:
 		return netip.AddrPort{}, unix.EINVAL
@@ -79,7 +81,7 @@ var (
 )
 
 // isOwn reports whether a packet to a stays inside the node.
-func (n *Node) IsOwn(a netip.Addr) bool {
+func IsOwn(n *kernel.Node, a netip.Addr) bool {
 	if a.IsLoopback() {
 		return true
 	}
@@ -92,7 +94,7 @@ func (n *Node) IsOwn(a netip.Addr) bool {
 }
 
 // owner returns the node that has address a; false when none has.
-func (n *Node) Owner(a netip.Addr) (int, bool) {
+func Owner(n *kernel.Node, a netip.Addr) (int, bool) {
 	for i, h := range n.Hosts {
 		for _, x := range h.Addrs {
 			if x == a {
@@ -104,11 +106,11 @@ func (n *Node) Owner(a netip.Addr) (int, bool) {
 }
 
 // sourceFor returns the address from which the node sends to dst.
-func (n *Node) SourceFor(dst netip.Addr) netip.Addr {
+func SourceFor(n *kernel.Node, dst netip.Addr) netip.Addr {
 	switch {
 	case dst.Is4() && dst.IsLoopback():
 		return Loopback4
-	case n.IsOwn(dst):
+	case IsOwn(n, dst):
 		return dst
 	}
 	for _, a := range n.Addrs {
@@ -120,7 +122,7 @@ func (n *Node) SourceFor(dst netip.Addr) netip.Addr {
 }
 
 // isBroadcast reports whether a reaches everybody. All nodes' networks are /24.
-func (n *Node) IsBroadcast(a netip.Addr) bool {
+func IsBroadcast(n *kernel.Node, a netip.Addr) bool {
 	if a == Broadcast {
 		return true
 	}

@@ -1,8 +1,13 @@
-package kernel
+// Package iface is a node's interfaces with their addresses: who is who in the network.
+//
+// Read next: addr.go.
+package iface
 
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,12 +30,12 @@ type Link struct {
 }
 
 // links are the node's interfaces by ascending index.
-func (n *Node) Links() []Link {
+func Links(n *kernel.Node) []Link {
 	const up = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
 	lo := Link{Index: indexLo, Name: "lo", Kind: unix.ARPHRD_LOOPBACK, Flags: up | unix.IFF_LOOPBACK, MTU: 65536,
 		Addrs: []netip.Prefix{netip.PrefixFrom(Loopback4, 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}}
 	eth := Link{Index: indexEth0, Name: "eth0", Kind: unix.ARPHRD_ETHER, Flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
-		MTU: 1500, MAC: EthernetAddr(n.ID)}
+		MTU: 1500, MAC: kernel.EthernetAddr(n.ID)}
 	for _, a := range n.Addrs {
 		bits := 64
 		if a.Is4() {
@@ -42,7 +47,7 @@ func (n *Node) Links() []Link {
 }
 
 // interfaceOf is the index of the interface that has address a.
-func (n *Node) InterfaceOf(a netip.Addr) int {
+func IndexOf(n *kernel.Node, a netip.Addr) int {
 	if a.IsLoopback() {
 		return indexLo
 	}
@@ -72,26 +77,26 @@ const (
 
 // Ioctl answers the ioctls that every socket has: questions about interfaces
 // (netdevice(7)).
-func (s *Sock) Ioctl(t *Thread, cmd, arg uint64) (int64, Errno) {
+func Ioctl(s *kernel.Sock, t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	switch cmd {
 	case unix.SIOCGIFCONF:
-		return 0, s.interfaceList(t, arg)
+		return 0, interfaceList(s, t, arg)
 	case unix.SIOCGIFNAME, unix.SIOCGIFFLAGS, unix.SIOCGIFADDR, unix.SIOCGIFDSTADDR, unix.SIOCGIFBRDADDR,
 		unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX,
 		unix.SIOCGIFTXQLEN, unix.SIOCGIFMAP:
-		return 0, s.interfaceQuestion(t, cmd, arg)
+		return 0, interfaceQuestion(s, t, cmd, arg)
 	}
 	return 0, unix.ENOTTY
 }
 
 // interfaceQuestion answers one of the calls about the interface that a struct
 // ifreq names.
-func (s *Sock) interfaceQuestion(t *Thread, cmd, arg uint64) Errno {
+func interfaceQuestion(s *kernel.Sock, t *kernel.Thread, cmd, arg uint64) kernel.Errno {
 	req := make([]byte, sizeofIfreq)
 	if e := t.M.ReadMem(arg, req); e != 0 {
 		return e
 	}
-	l, ok := findLink(s.Node.Links(), cmd, req)
+	l, ok := findLink(Links(s.Node), cmd, req)
 	if !ok {
 		return unix.ENODEV
 	}
@@ -158,13 +163,13 @@ func (l Link) addressFor(cmd uint64) (netip.Addr, bool) {
 
 // interfaceList answers SIOCGIFCONF: an array of struct ifreq with the IPv4
 // addresses.
-func (s *Sock) interfaceList(t *Thread, arg uint64) Errno {
+func interfaceList(s *kernel.Sock, t *kernel.Thread, arg uint64) kernel.Errno {
 	conf := make([]byte, 16) // struct ifconf: length, buffer
 	if e := t.M.ReadMem(arg, conf); e != 0 {
 		return e
 	}
 	var list []byte
-	for _, l := range s.Node.Links() {
+	for _, l := range Links(s.Node) {
 		for _, p := range l.Addrs {
 			if p.Addr().Is4() {
 				req := make([]byte, sizeofIfreq)

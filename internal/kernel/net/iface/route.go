@@ -1,18 +1,20 @@
-package kernel
+package iface
 
 import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
 
+	"ariadne/internal/kernel"
+
 	"golang.org/x/sys/unix"
 )
 
 // RouteTable is /proc/net/route.
-func (n *Node) RouteTable() string {
+func RouteTable(n *kernel.Node) string {
 	s := fmt.Sprintf("%-127s\n", "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT")
 	word := func(a netip.Addr) uint32 { return binary.LittleEndian.Uint32(a.AsSlice()) }
-	for _, l := range n.Links() {
+	for _, l := range Links(n) {
 		for _, p := range l.Addrs {
 			if p.Addr().Is4() && !p.Addr().IsLoopback() {
 				s += fmt.Sprintf("%-127s\n", fmt.Sprintf("%s\t%08X\t%08X\t%04X\t%d\t%d\t%d\t%08X\t%d\t%d\t%d", l.Name,
@@ -24,9 +26,9 @@ func (n *Node) RouteTable() string {
 }
 
 // Inet6Table is /proc/net/if_inet6, from which Java learns of IPv6.
-func (n *Node) Inet6Table() string {
+func Inet6Table(n *kernel.Node) string {
 	s := ""
-	for _, l := range n.Links() {
+	for _, l := range Links(n) {
 		for _, p := range l.Addrs {
 			scope := 0
 			if p.Addr().IsLoopback() {
