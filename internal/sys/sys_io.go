@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/console"
 	"ariadne/internal/kernel/inotify"
+	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -275,7 +276,7 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
-	if _, socket := of.File.(kernel.Socket); socket {
+	if _, socket := of.File.(socket.Socket); socket {
 		return readSocket(t, v, nonblock)
 	}
 	size := min(iovLen(v), maxChunk)
@@ -313,7 +314,7 @@ func readSocket(t *kernel.Thread, v []iovec, nonblock bool) kernel.Result {
 
 // unread gives back what could not be stored, to a file that takes it.
 func unread(f kernel.File, b []byte) {
-	if u, ok := f.(kernel.Unreader); ok {
+	if u, ok := f.(socket.Unreader); ok {
 		u.Unread(b)
 	}
 }
@@ -366,7 +367,7 @@ func interrupted(t *kernel.Thread) bool { return t.Wait.Interrupted || t.HasSign
 // brokenPipe ends a write that met EPIPE. A stream socket that took some bytes
 // before raises no signal yet; a pipe does; a socket with packets never.
 func brokenPipe(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
-	s, socket := of.File.(kernel.Socket)
+	s, socket := of.File.(socket.Socket)
 	if !socket || isStream(s) && t.Wait.Done == 0 {
 		raise(t, int(unix.SIGPIPE))
 	}

@@ -6,6 +6,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/netlink"
+	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/udp"
 	"ariadne/internal/kernel/net/unixsock"
@@ -42,13 +43,13 @@ func sysSocket(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // retSocket gives a new socket a descriptor; flags are those of socket(2).
-func retSocket(t *kernel.Thread, s kernel.Socket, flags int) kernel.Result {
+func retSocket(t *kernel.Thread, s socket.Socket, flags int) kernel.Result {
 	fd, e := t.NewFD(s, unix.O_RDWR|flags&sockFlags)
 	return kernel.RetOr(fd, e)
 }
 
 // newSocket makes a socket of the family and type asked for.
-func newSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.Errno) {
+func newSocket(t *kernel.Thread, domain, typ, proto int) (socket.Socket, kernel.Errno) {
 	typ &^= sockFlags
 	if typ < 0 || typ > unix.SOCK_PACKET {
 		return nil, unix.EINVAL
@@ -67,12 +68,12 @@ func newSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.
 }
 
 // refuseSocket says that there is no such socket.
-func refuseSocket(t *kernel.Thread, what string, e kernel.Errno, harmless bool) (kernel.Socket, kernel.Errno) {
+func refuseSocket(t *kernel.Thread, what string, e kernel.Errno, harmless bool) (socket.Socket, kernel.Errno) {
 	t.Node().Refuse(t, what, formatArgs(t.Call.Args), harmless)
 	return nil, e
 }
 
-func newInetSocket(t *kernel.Thread, domain, typ, proto int) (kernel.Socket, kernel.Errno) {
+func newInetSocket(t *kernel.Thread, domain, typ, proto int) (socket.Socket, kernel.Errno) {
 	if proto < 0 || proto > unix.IPPROTO_MPTCP {
 		return nil, unix.EINVAL
 	}
@@ -118,7 +119,7 @@ func unixType(typ, proto int) (int, kernel.Errno) {
 	return 0, unix.ESOCKTNOSUPPORT
 }
 
-func newUnixSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.Errno) {
+func newUnixSocket(t *kernel.Thread, typ, proto int) (socket.Socket, kernel.Errno) {
 	typ, e := unixType(typ, proto)
 	if e != 0 {
 		return nil, e
@@ -161,7 +162,7 @@ func sysSocketpair(t *kernel.Thread, a Args) kernel.Result {
 var absentNetlink = map[int]bool{unix.NETLINK_NETFILTER: true, unix.NETLINK_AUDIT: true,
 	unix.NETLINK_KOBJECT_UEVENT: true, unix.NETLINK_SELINUX: true, unix.NETLINK_XFRM: true}
 
-func newNetlinkSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.Errno) {
+func newNetlinkSocket(t *kernel.Thread, typ, proto int) (socket.Socket, kernel.Errno) {
 	if typ != unix.SOCK_RAW && typ != unix.SOCK_DGRAM {
 		return nil, unix.ESOCKTNOSUPPORT
 	}
@@ -172,12 +173,12 @@ func newNetlinkSocket(t *kernel.Thread, typ, proto int) (kernel.Socket, kernel.E
 }
 
 // socketOf returns the socket behind fd.
-func socketOf(t *kernel.Thread, fd uint64) (kernel.Socket, *kernel.OpenFile, kernel.Errno) {
+func socketOf(t *kernel.Thread, fd uint64) (socket.Socket, *kernel.OpenFile, kernel.Errno) {
 	of := t.Target(fdOf(fd))
 	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return nil, nil, unix.EBADF
 	}
-	s, ok := of.File.(kernel.Socket)
+	s, ok := of.File.(socket.Socket)
 	if !ok {
 		return nil, nil, unix.ENOTSOCK
 	}
@@ -186,7 +187,7 @@ func socketOf(t *kernel.Thread, fd uint64) (kernel.Socket, *kernel.OpenFile, ker
 
 // waitSocket waits until s changes, no longer than limit (0: for ever); e is the
 // answer after that. A wait with a limit is not restarted after a signal.
-func waitSocket(t *kernel.Thread, s kernel.Socket, limit ariadne.Time, e kernel.Errno) kernel.Result {
+func waitSocket(t *kernel.Thread, s socket.Socket, limit ariadne.Time, e kernel.Errno) kernel.Result {
 	if limit == 0 {
 		return t.Block(kernel.RestartSA, s.Changed())
 	}
@@ -312,7 +313,7 @@ func sysConnect(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // connect connects a socket. With wait the call waits and fails with e when it has waited too long.
-func connect(t *kernel.Thread, s kernel.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
+func connect(t *kernel.Thread, s socket.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
 	if s.Base().Domain == unix.AF_UNIX {
 		if e := mayReachSocket(t, unixsock.Path(addr), false); e != 0 {
 			return e, false

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,7 @@ const (
 func cmsgAlign(n int) int { return (n + 7) &^ 7 }
 
 // readControls reads the control messages of h into m.
-func readControls(t *kernel.Thread, h msghdr, m *kernel.OutMsg) kernel.Errno {
+func readControls(t *kernel.Thread, h msghdr, m *socket.OutMsg) kernel.Errno {
 	if h.ctrlLen > maxControl {
 		return unix.ENOBUFS
 	}
@@ -34,7 +35,7 @@ func readControls(t *kernel.Thread, h msghdr, m *kernel.OutMsg) kernel.Errno {
 		if n < sizeofCmsghdr || n > uint64(len(b)) {
 			return unix.EINVAL
 		}
-		c := kernel.Control{Level: int(int32(le.Uint32(b[8:]))), Type: int(int32(le.Uint32(b[12:]))),
+		c := socket.Control{Level: int(int32(le.Uint32(b[8:]))), Type: int(int32(le.Uint32(b[12:]))),
 			Data: b[sizeofCmsghdr:n]}
 		if e := readControl(t, c, m); e != 0 {
 			return e
@@ -44,7 +45,7 @@ func readControls(t *kernel.Thread, h msghdr, m *kernel.OutMsg) kernel.Errno {
 	return 0
 }
 
-func readControl(t *kernel.Thread, c kernel.Control, m *kernel.OutMsg) kernel.Errno {
+func readControl(t *kernel.Thread, c socket.Control, m *socket.OutMsg) kernel.Errno {
 	if c.Level != unix.SOL_SOCKET {
 		m.Controls = append(m.Controls, c)
 		return 0
@@ -60,7 +61,7 @@ func readControl(t *kernel.Thread, c kernel.Control, m *kernel.OutMsg) kernel.Er
 }
 
 // readRights finds the open files that SCM_RIGHTS passes.
-func readRights(t *kernel.Thread, b []byte, m *kernel.OutMsg) kernel.Errno {
+func readRights(t *kernel.Thread, b []byte, m *socket.OutMsg) kernel.Errno {
 	if len(b)/4+len(m.Rights) > maxRights {
 		return unix.EINVAL
 	}
@@ -70,7 +71,7 @@ func readRights(t *kernel.Thread, b []byte, m *kernel.OutMsg) kernel.Errno {
 		if of == nil {
 			return unix.EBADF
 		}
-		m.Rights = append(m.Rights, kernel.Right{File: of, FD: fd})
+		m.Rights = append(m.Rights, socket.Right{File: of, FD: fd})
 	}
 	return 0
 }
@@ -81,7 +82,7 @@ func isOneOf(id int, ids kernel.IDs) bool {
 }
 
 // readCreds reads SCM_CREDENTIALS: only the privileged may lie (unix(7)).
-func readCreds(t *kernel.Thread, b []byte, m *kernel.OutMsg) kernel.Errno {
+func readCreds(t *kernel.Thread, b []byte, m *socket.OutMsg) kernel.Errno {
 	if len(b) < sizeofUcred {
 		return unix.EINVAL
 	}
@@ -131,7 +132,7 @@ func (w *controlWriter) put(level, typ int, data []byte) kernel.Errno {
 
 // writeControls stores the control messages of m where h has room for them, and
 // returns how much they took.
-func writeControls(t *kernel.Thread, h msghdr, m *kernel.InMsg, flags int) (uint64, kernel.Errno) {
+func writeControls(t *kernel.Thread, h msghdr, m *socket.InMsg, flags int) (uint64, kernel.Errno) {
 	w := controlWriter{t: t, at: h.control, room: int(min(h.ctrlLen, maxControl))}
 	if h.control == 0 {
 		w.room = 0
@@ -159,12 +160,12 @@ func writeControls(t *kernel.Thread, h msghdr, m *kernel.InMsg, flags int) (uint
 }
 
 // putRights gives the receiver descriptors for the files that there is room for.
-func (w *controlWriter) putRights(rights []kernel.Right, flags int) kernel.Errno {
+func (w *controlWriter) putRights(rights []socket.Right, flags int) kernel.Errno {
 	n := max(0, (w.room-sizeofCmsghdr)/4)
 	var b []byte
 	for i, r := range rights {
 		if i < n {
-			fd, e := w.t.Receive(r, flags&unix.MSG_CMSG_CLOEXEC != 0)
+			fd, e := socket.Receive(w.t, r, flags&unix.MSG_CMSG_CLOEXEC != 0)
 			if e == 0 {
 				b = append(b, intBytes(fd)...)
 				continue
@@ -181,8 +182,8 @@ func (w *controlWriter) putRights(rights []kernel.Right, flags int) kernel.Errno
 }
 
 // dropRights takes back the references that a message held.
-func dropRights(t *kernel.Thread, rights []kernel.Right, flags int) {
+func dropRights(t *kernel.Thread, rights []socket.Right, flags int) {
 	for _, r := range rights {
-		t.Node().DropRight(r, flags&unix.MSG_PEEK != 0)
+		socket.DropRight(t.Node(), r, flags&unix.MSG_PEEK != 0)
 	}
 }

@@ -3,6 +3,7 @@ package sys
 import (
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
@@ -57,7 +58,7 @@ func readMsghdr(t *kernel.Thread, at uint64) (msghdr, kernel.Errno) {
 }
 
 // isStream reports whether messages have no boundaries.
-func isStream(s kernel.Socket) bool { return s.Base().Type == unix.SOCK_STREAM }
+func isStream(s socket.Socket) bool { return s.Base().Type == unix.SOCK_STREAM }
 
 // sysSendto implements sendto(2).
 func sysSendto(t *kernel.Thread, a Args) kernel.Result {
@@ -108,7 +109,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	m := kernel.OutMsg{Flags: flags}
+	m := socket.OutMsg{Flags: flags}
 	if h.name != 0 && h.nameLen > 0 {
 		if m.To, e = readSockaddr(t, h.name, min(h.nameLen, sizeofStorage)); e != 0 {
 			return kernel.Fail(e)
@@ -167,7 +168,7 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 
 // fastOpen is what MSG_FASTOPEN does before data is sent: it connects. Data goes with the SYN only
 // to a server that has given a cookie for it, and by default no server of Linux does.
-func fastOpen(t *kernel.Thread, s kernel.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
+func fastOpen(t *kernel.Thread, s socket.Socket, addr []byte, nonBlocking bool) (e kernel.Errno, wait bool) {
 	if len(addr) >= 2 && le.Uint16(addr) == unix.AF_UNSPEC {
 		return unix.EOPNOTSUPP, false
 	}
@@ -281,19 +282,19 @@ func sysRecvmmsg(t *kernel.Thread, a Args) kernel.Result {
 
 // receive receives one message into v. With MSG_WAITALL a stream has filled
 // t.Wait.Done bytes in earlier runs.
-func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, kernel.Result) {
+func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (socket.InMsg, kernel.Result) {
 	s, of, e := socketOf(t, fd)
 	if e != 0 {
-		return kernel.InMsg{}, kernel.Fail(e)
+		return socket.InMsg{}, kernel.Fail(e)
 	}
 	if d := s.Base().Domain; flags&unix.MSG_ERRQUEUE != 0 && (d == unix.AF_INET || d == unix.AF_INET6) {
-		return kernel.InMsg{}, kernel.Fail(unix.EAGAIN) // nothing is ever in the queue of errors
+		return socket.InMsg{}, kernel.Fail(unix.EAGAIN) // nothing is ever in the queue of errors
 	}
 	nonblock := of.NonBlocking() || flags&unix.MSG_DONTWAIT != 0
 	total := iovLen(v)
 	all := isStream(s) && flags&unix.MSG_WAITALL != 0 && flags&unix.MSG_PEEK == 0
 	for {
-		m := kernel.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done), Sender: t.Wait.Sender}
+		m := socket.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done), Sender: t.Wait.Sender}
 		if isStream(s) && !nonblock && !t.Wait.TimedOut && !t.Wait.Interrupted {
 			m.Least = min(total, leastBytes(s, flags))
 		}
@@ -329,7 +330,7 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (kernel.InMsg, k
 }
 
 // leastBytes is how many bytes a blocking receive on a stream waits for.
-func leastBytes(s kernel.Socket, flags int) int {
+func leastBytes(s socket.Socket, flags int) int {
 	if flags&unix.MSG_WAITALL != 0 && flags&unix.MSG_PEEK != 0 {
 		return maxIO
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/net/tcp"
 
 	"golang.org/x/sys/unix"
@@ -81,7 +82,7 @@ func sysSetsockopt(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, setOption(t, s, o, v))
 }
 
-func setOption(t *kernel.Thread, s kernel.Socket, o option, v []byte) kernel.Errno {
+func setOption(t *kernel.Thread, s socket.Socket, o option, v []byte) kernel.Errno {
 	switch {
 	case o.level == unix.SOL_SOCKET && len(v) < 4 && o.name != unix.SO_BINDTODEVICE:
 		return unix.EINVAL
@@ -131,7 +132,7 @@ func intValue(v []byte, orByte bool) (int, kernel.Errno) {
 }
 
 // setSocketOption sets the options of SOL_SOCKET that are not one integer.
-func setSocketOption(t *kernel.Thread, b *kernel.Sock, name int, v []byte) kernel.Errno {
+func setSocketOption(t *kernel.Thread, b *socket.Sock, name int, v []byte) kernel.Errno {
 	switch name {
 	case unix.SO_LINGER:
 		if len(v) < 8 {
@@ -207,7 +208,7 @@ func sysGetsockopt(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, writeU32(t, a[4], uint32(len(v))))
 }
 
-func getOption(t *kernel.Thread, s kernel.Socket, o option) ([]byte, kernel.Errno) {
+func getOption(t *kernel.Thread, s socket.Socket, o option) ([]byte, kernel.Errno) {
 	if o.level == unix.SOL_SOCKET {
 		if v := socketOption(s, o.name); v != nil {
 			return v, 0
@@ -233,7 +234,7 @@ func getOption(t *kernel.Thread, s kernel.Socket, o option) ([]byte, kernel.Errn
 }
 
 // hasLevel reports whether a socket has options of a level.
-func hasLevel(b *kernel.Sock, level int) bool {
+func hasLevel(b *socket.Sock, level int) bool {
 	inet := b.Domain == unix.AF_INET || b.Domain == unix.AF_INET6
 	switch level {
 	case unix.SOL_SOCKET:
@@ -252,7 +253,7 @@ func intBytes(n int) []byte { return le.AppendUint32(nil, uint32(n)) }
 
 // socketOption is the value of an option of SOL_SOCKET that all sockets have and
 // that is not kept as one integer, or nil.
-func socketOption(s kernel.Socket, name int) []byte {
+func socketOption(s socket.Socket, name int) []byte {
 	b := s.Base()
 	switch name {
 	case unix.SO_ERROR:
@@ -266,7 +267,7 @@ func socketOption(s kernel.Socket, name int) []byte {
 	case unix.SO_COOKIE:
 		return le.AppendUint64(nil, b.ID)
 	case unix.SO_ACCEPTCONN:
-		if l, ok := s.(kernel.Listener); ok && l.Listening() {
+		if l, ok := s.(socket.Listener); ok && l.Listening() {
 			return intBytes(1)
 		}
 		return intBytes(0)

@@ -4,6 +4,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inotify"
+	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
@@ -118,7 +119,7 @@ func sendfileOffset(t *kernel.Thread, in *kernel.OpenFile, addr uint64) kernel.E
 
 // sendfileFrom is sendfile from what cannot seek: into a pipe from a socket.
 func sendfileFrom(t *kernel.Thread, in, out *kernel.OpenFile, a Args) kernel.Result {
-	_, socket := in.File.(kernel.Socket)
+	_, socket := in.File.(socket.Socket)
 	_, pipe := out.File.(*pipe.End)
 	switch {
 	case !socket || !pipe:
@@ -289,7 +290,7 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 	n, e := r.Read(t, b)
 	if e == unix.EAGAIN {
 		// Of the sockets only Unix streams heed SPLICE_F_NONBLOCK.
-		s, socket := in.File.(kernel.Socket)
+		s, socket := in.File.(socket.Socket)
 		heeds := !socket || s.Base().Domain == unix.AF_UNIX && isStream(s)
 		return blockUnless(t, nonblock && heeds || in.NonBlocking(), in)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,7 +78,7 @@ const (
 
 // Ioctl answers the ioctls that every socket has: questions about interfaces
 // (netdevice(7)).
-func Ioctl(s *kernel.Sock, t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
+func Ioctl(s *socket.Sock, t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 	switch cmd {
 	case unix.SIOCGIFCONF:
 		return 0, interfaceList(s, t, arg)
@@ -91,7 +92,7 @@ func Ioctl(s *kernel.Sock, t *kernel.Thread, cmd, arg uint64) (int64, kernel.Err
 
 // interfaceQuestion answers one of the calls about the interface that a struct
 // ifreq names.
-func interfaceQuestion(s *kernel.Sock, t *kernel.Thread, cmd, arg uint64) kernel.Errno {
+func interfaceQuestion(s *socket.Sock, t *kernel.Thread, cmd, arg uint64) kernel.Errno {
 	req := make([]byte, sizeofIfreq)
 	if e := t.M.ReadMem(arg, req); e != 0 {
 		return e
@@ -163,7 +164,7 @@ func (l Link) addressFor(cmd uint64) (netip.Addr, bool) {
 
 // interfaceList answers SIOCGIFCONF: an array of struct ifreq with the IPv4
 // addresses.
-func interfaceList(s *kernel.Sock, t *kernel.Thread, arg uint64) kernel.Errno {
+func interfaceList(s *socket.Sock, t *kernel.Thread, arg uint64) kernel.Errno {
 	conf := make([]byte, 16) // struct ifconf: length, buffer
 	if e := t.M.ReadMem(arg, conf); e != 0 {
 		return e

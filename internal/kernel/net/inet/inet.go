@@ -9,6 +9,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/iface"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -165,7 +166,7 @@ func (p *Ports) Locked(port uint16) bool {
 
 // inet is what TCP and UDP sockets have in common.
 type Endpoint struct {
-	kernel.Sock
+	socket.Sock
 	// bound is what bind(2) asked for; local is where the socket is now, remote
 	// its peer. Zero when there is none.
 	Bound, Local, Remote netip.AddrPort

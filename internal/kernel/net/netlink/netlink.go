@@ -11,6 +11,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/iface"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,7 +28,7 @@ const (
 // of that ever changes, so there are no notifications. One of NETLINK_SOCK_DIAG
 // lists sockets.
 type Socket struct {
-	kernel.Sock
+	socket.Sock
 	port  uint32 // nl_pid; 0 until bound
 	peer  uint32
 	queue [][]byte
@@ -38,7 +39,7 @@ var byPort = kernel.NewSlot[*kernel.Node, map[uint32]*Socket]()
 
 // New returns a fresh socket of NETLINK_ROUTE or NETLINK_SOCK_DIAG.
 func New(n *kernel.Node, typ, protocol int) *Socket {
-	return &Socket{Sock: kernel.NewSock(n, unix.AF_NETLINK, typ, protocol)}
+	return &Socket{Sock: socket.New(n, unix.AF_NETLINK, typ, protocol)}
 }
 
 // Ready implements File.
@@ -99,7 +100,7 @@ func (s *Socket) autobind(t *kernel.Thread) {
 // Listen and Accept implement Socket.
 func (s *Socket) Listen(*kernel.Thread, int) kernel.Errno { return unix.EOPNOTSUPP }
 
-func (s *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
+func (s *Socket) Accept(*kernel.Thread, bool) (socket.Socket, []byte, kernel.Errno) {
 	return nil, nil, unix.EOPNOTSUPP
 }
 
@@ -123,7 +124,7 @@ func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 }
 
 // Send implements Socket: requests are answered at once, into the queue.
-func (s *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+func (s *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	to := s.peer
 	if m.To != nil {
 		if len(m.To) < sizeofSockaddrNl || iface.SockaddrFamily(m.To) != unix.AF_NETLINK {
@@ -399,7 +400,7 @@ func routeMessages(n *kernel.Node, family int) [][]byte {
 }
 
 // Recv implements Socket.
-func (s *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
+func (s *Socket) Recv(_ *kernel.Thread, m *socket.InMsg) kernel.Errno {
 	if e := s.TakeError(); e != 0 {
 		return e
 	}
@@ -438,14 +439,14 @@ func (s *Socket) Buffered() int {
 
 // Read implements Reader.
 func (s *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
-	m := kernel.InMsg{Max: len(b)}
+	m := socket.InMsg{Max: len(b)}
 	e := s.Recv(t, &m)
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
 func (s *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
-	return s.Send(t, &kernel.OutMsg{Data: b})
+	return s.Send(t, &socket.OutMsg{Data: b})
 }
 
 // Ioctl implements Ioctler.

@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -263,7 +264,7 @@ func (c *Socket) receive(b []byte) bool {
 	switch {
 	case c.gotFIN:
 		return true
-	case c.orphan || c.state == inet.FinWait && c.shut&kernel.ShutRead != 0:
+	case c.orphan || c.state == inet.FinWait && c.shut&socket.ShutRead != 0:
 		c.sendRST()
 		c.done(unix.ECONNRESET)
 		return false
@@ -281,7 +282,7 @@ func (c *Socket) finArrived() {
 		return
 	}
 	c.gotFIN = true
-	c.shut |= kernel.ShutRead
+	c.shut |= socket.ShutRead
 	switch c.state {
 	case inet.Established:
 		c.state = inet.CloseWait
@@ -317,7 +318,7 @@ func (c *Socket) done(e kernel.Errno) {
 	if c.orphan || !c.PortLocked {
 		c.freePort()
 	}
-	c.shut = kernel.ShutRead | kernel.ShutWrite
+	c.shut = socket.ShutRead | socket.ShutWrite
 	c.Err = e
 	c.stateChanged()
 }
@@ -327,7 +328,7 @@ func (c *Socket) done(e kernel.Errno) {
 func (c *Socket) enterTimeWait() {
 	s := c.net()
 	c.leave()
-	c.shut = kernel.ShutRead | kernel.ShutWrite
+	c.shut = socket.ShutRead | socket.ShutWrite
 	husk := &Socket{Endpoint: c.Endpoint, state: inet.TimeWait, flow: c.flow, epoch: c.epoch, orphan: true,
 		until: c.Node.Now + timeWaitTime}
 	husk.Waiters = kernel.Queue{}

@@ -13,6 +13,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -117,7 +118,7 @@ type Socket struct {
 
 // New returns a fresh Socket socket.
 func New(n *kernel.Node, domain int) *Socket {
-	c := &Socket{Endpoint: inet.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: inet.Closed}
+	c := &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: inet.Closed}
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_RCVBUF, 131072) // net.ipv4.tcp_rmem
 	return c
@@ -137,17 +138,17 @@ func (c *Socket) Ready() kernel.Events {
 		return 0
 	}
 	var ev kernel.Events
-	if c.shut == kernel.ShutRead|kernel.ShutWrite || c.state == inet.Closed {
+	if c.shut == socket.ShutRead|socket.ShutWrite || c.state == inet.Closed {
 		ev |= kernel.Hup
 	}
-	if c.shut&kernel.ShutRead != 0 {
+	if c.shut&socket.ShutRead != 0 {
 		ev |= kernel.In | kernel.RdNorm | kernel.RdHup
 	}
 	if c.state != inet.SynSent && c.state != inet.SynRcvd {
 		if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
 			ev |= kernel.In | kernel.RdNorm
 		}
-		if c.shut&kernel.ShutWrite != 0 || c.writable() || c.state == inet.Closed {
+		if c.shut&socket.ShutWrite != 0 || c.writable() || c.state == inet.Closed {
 			ev |= kernel.Out | kernel.WrNorm
 		} else {
 			c.noSpace = true
@@ -230,8 +231,8 @@ func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
 	if c.connecting || c.connected || c.state != inet.Closed && c.state != inet.Listening {
 		return unix.EINVAL
 	}
-	if backlog < 0 || backlog > kernel.MaxBacklog {
-		backlog = kernel.MaxBacklog
+	if backlog < 0 || backlog > socket.MaxBacklog {
+		backlog = socket.MaxBacklog
 	}
 	if c.state == inet.Listening {
 		c.backlog = backlog
@@ -256,7 +257,7 @@ func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
 func (c *Socket) Listening() bool { return c.state == inet.Listening }
 
 // Accept implements Socket.
-func (c *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
+func (c *Socket) Accept(*kernel.Thread, bool) (socket.Socket, []byte, kernel.Errno) {
 	if c.state != inet.Listening {
 		return nil, nil, unix.EINVAL
 	}
@@ -392,7 +393,7 @@ func (c *Socket) Expire(*kernel.Timer) {
 }
 
 // Send implements Socket.
-func (c *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+func (c *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	if m.Flags&unix.MSG_OOB != 0 {
 		c.Node.Refuse(t, "send with MSG_OOB on TCP", "", false)
 		return 0, unix.EOPNOTSUPP
@@ -402,7 +403,7 @@ func (c *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 		return 0, unix.EAGAIN
 	case c.Err != 0:
 		return 0, c.TakeError()
-	case c.state != inet.Established && c.state != inet.CloseWait, c.shut&kernel.ShutWrite != 0:
+	case c.state != inet.Established && c.state != inet.CloseWait, c.shut&socket.ShutWrite != 0:
 		return 0, unix.EPIPE
 	}
 	n := min(len(m.Data), c.window)
@@ -420,7 +421,7 @@ func (c *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 }
 
 // Recv implements Socket.
-func (c *Socket) Recv(t *kernel.Thread, m *kernel.InMsg) kernel.Errno {
+func (c *Socket) Recv(t *kernel.Thread, m *socket.InMsg) kernel.Errno {
 	switch {
 	case m.Flags&unix.MSG_ERRQUEUE != 0:
 		return unix.EAGAIN
@@ -429,7 +430,7 @@ func (c *Socket) Recv(t *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	case m.Flags&unix.MSG_OOB != 0:
 		return unix.EINVAL // no urgent data
 	}
-	ended := c.gotFIN || c.Err != 0 || c.shut&kernel.ShutRead != 0 || c.state == inet.Closed
+	ended := c.gotFIN || c.Err != 0 || c.shut&socket.ShutRead != 0 || c.state == inet.Closed
 	switch {
 	case len(c.in) >= max(1, m.Least) || len(c.in) > 0 && ended:
 		c.take(m)
@@ -440,14 +441,14 @@ func (c *Socket) Recv(t *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 		return 0
 	case c.Err != 0:
 		return c.TakeError()
-	case c.shut&kernel.ShutRead != 0:
+	case c.shut&socket.ShutRead != 0:
 		return 0
 	}
 	return unix.ENOTCONN
 }
 
 // take hands received bytes over.
-func (c *Socket) take(m *kernel.InMsg) {
+func (c *Socket) take(m *socket.InMsg) {
 	n := min(len(c.in), m.Max)
 	m.Len = n
 	if m.Flags&unix.MSG_TRUNC == 0 {
@@ -481,14 +482,14 @@ func (c *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) == 0 {
 		return 0, 0
 	}
-	m := kernel.InMsg{Max: len(b)}
+	m := socket.InMsg{Max: len(b)}
 	e := c.Recv(t, &m)
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
 func (c *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
-	return c.Send(t, &kernel.OutMsg{Data: b})
+	return c.Send(t, &socket.OutMsg{Data: b})
 }
 
 // Shutdown implements Socket, as inet_shutdown does.
@@ -499,14 +500,14 @@ func (c *Socket) Shutdown(how int) kernel.Errno {
 	bits := uint8(how + 1)
 	var e kernel.Errno
 	switch {
-	case c.state == inet.Listening && bits&kernel.ShutRead == 0:
+	case c.state == inet.Listening && bits&socket.ShutRead == 0:
 	case c.state == inet.Listening || c.state == inet.SynSent:
 		c.disconnect()
 	default:
 		if c.state == inet.Closed {
 			e = unix.ENOTCONN
 		}
-		fin := bits&kernel.ShutWrite != 0 && c.shut&kernel.ShutWrite == 0
+		fin := bits&socket.ShutWrite != 0 && c.shut&socket.ShutWrite == 0
 		c.shut |= bits
 		if fin {
 			c.sendFIN()
@@ -519,7 +520,7 @@ func (c *Socket) Shutdown(how int) kernel.Errno {
 // Release implements File: close(2), as __tcp_close does.
 func (c *Socket) Release(*kernel.Node) {
 	unread := len(c.in) > 0
-	c.orphan, c.in, c.shut = true, nil, kernel.ShutRead|kernel.ShutWrite
+	c.orphan, c.in, c.shut = true, nil, socket.ShutRead|socket.ShutWrite
 	switch c.state {
 	case inet.Listening:
 		c.stopListening()

@@ -10,6 +10,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/inet"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,7 +56,7 @@ func Deliver(n *kernel.Node, m *ariadne.Message) { stackOf(n).datagram(n, m) }
 
 // New returns a fresh Socket socket.
 func New(n *kernel.Node, domain int) *Socket {
-	return &Socket{Endpoint: inet.Endpoint{Sock: kernel.NewSock(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
+	return &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
 }
 
 // Ready implements File, as datagram_poll does.
@@ -64,10 +65,10 @@ func (u *Socket) Ready() kernel.Events {
 	if u.Err != 0 {
 		ev |= kernel.Err
 	}
-	if u.shut&kernel.ShutRead != 0 {
+	if u.shut&socket.ShutRead != 0 {
 		ev |= kernel.RdHup | kernel.In | kernel.RdNorm
 	}
-	if u.shut == kernel.ShutRead|kernel.ShutWrite {
+	if u.shut == socket.ShutRead|socket.ShutWrite {
 		ev |= kernel.Hup
 	}
 	if len(u.queue) > 0 {
@@ -140,7 +141,7 @@ func (u *Socket) conflicts(a netip.AddrPort) bool {
 // Listen and Accept implement Socket.
 func (u *Socket) Listen(*kernel.Thread, int) kernel.Errno { return unix.EOPNOTSUPP }
 
-func (u *Socket) Accept(*kernel.Thread, bool) (kernel.Socket, []byte, kernel.Errno) {
+func (u *Socket) Accept(*kernel.Thread, bool) (socket.Socket, []byte, kernel.Errno) {
 	return nil, nil, unix.EOPNOTSUPP
 }
 
@@ -219,7 +220,7 @@ func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src n
 }
 
 // Send implements Socket.
-func (u *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+func (u *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	limit := max4
 	if u.Domain == unix.AF_INET6 {
 		limit = max6
@@ -245,7 +246,7 @@ func (u *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 	}
 	d.data = append(d.data, m.Data...)
 	u.held = d
-	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, kernel.UDPCork) == 0 {
+	if m.Flags&unix.MSG_MORE == 0 && u.Opt(unix.IPPROTO_UDP, socket.UDPCork) == 0 {
 		u.push()
 	}
 	return len(m.Data), 0
@@ -260,7 +261,7 @@ func (u *Socket) push() {
 }
 
 // address makes the datagram that a message begins, without its data.
-func (u *Socket) address(t *kernel.Thread, m *kernel.OutMsg) (*datagram, kernel.Errno) {
+func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.Errno) {
 	dst, src := u.Remote, u.Local.Addr()
 	to := m.To
 	if len(to) >= 2 && iface.SockaddrFamily(to) == unix.AF_UNSPEC {
@@ -300,14 +301,14 @@ func (u *Socket) address(t *kernel.Thread, m *kernel.OutMsg) (*datagram, kernel.
 	if e := u.TakeError(); e != 0 {
 		return nil, e
 	}
-	if u.shut&kernel.ShutWrite != 0 {
+	if u.shut&socket.ShutWrite != 0 {
 		return nil, unix.EPIPE
 	}
 	return &datagram{from: netip.AddrPortFrom(src, u.Local.Port()), to: dst}, 0
 }
 
 // sourceControl takes the source address from IP_PKTINFO.
-func (u *Socket) sourceControl(t *kernel.Thread, controls []kernel.Control, src *netip.Addr) kernel.Errno {
+func (u *Socket) sourceControl(t *kernel.Thread, controls []socket.Control, src *netip.Addr) kernel.Errno {
 	for _, c := range controls {
 		var a netip.Addr
 		switch {
@@ -416,7 +417,7 @@ func (u *Socket) receive(m *ariadne.Message) {
 }
 
 // Recv implements Socket.
-func (u *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
+func (u *Socket) Recv(_ *kernel.Thread, m *socket.InMsg) kernel.Errno {
 	if m.Flags&unix.MSG_ERRQUEUE != 0 {
 		return unix.EAGAIN
 	}
@@ -424,7 +425,7 @@ func (u *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 		return e
 	}
 	if len(u.queue) == 0 {
-		if u.shut&kernel.ShutRead != 0 && !m.NoWait {
+		if u.shut&socket.ShutRead != 0 && !m.NoWait {
 			return 0
 		}
 		return unix.EAGAIN
@@ -445,11 +446,11 @@ func (u *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 }
 
 // received is what the socket asked to be told of a datagram.
-func (u *Socket) received(d datagram) []kernel.Control {
-	var out []kernel.Control
+func (u *Socket) received(d datagram) []socket.Control {
+	var out []socket.Control
 	one := func(level, option, typ int, data []byte) {
 		if u.Opt(level, option) != 0 {
-			out = append(out, kernel.Control{Level: level, Type: typ, Data: data})
+			out = append(out, socket.Control{Level: level, Type: typ, Data: data})
 		}
 	}
 	index := iface.CInt(iface.IndexOf(u.Node, d.to.Addr()))
@@ -478,14 +479,14 @@ func (u *Socket) Buffered() int {
 
 // Read implements Reader.
 func (u *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
-	m := kernel.InMsg{Max: len(b)}
+	m := socket.InMsg{Max: len(b)}
 	e := u.Recv(t, &m)
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
 func (u *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
-	return u.Send(t, &kernel.OutMsg{Data: b})
+	return u.Send(t, &socket.OutMsg{Data: b})
 }
 
 // Shutdown implements Socket.
@@ -529,7 +530,7 @@ func (u *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Er
 }
 
 func (u *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.Errno {
-	if level == unix.IPPROTO_UDP && name == kernel.UDPCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
+	if level == unix.IPPROTO_UDP && name == socket.UDPCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
 		u.push()
 	}
 	return u.Endpoint.SetOption(level, name, v)

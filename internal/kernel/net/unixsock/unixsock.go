@@ -8,6 +8,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net/iface"
+	"ariadne/internal/kernel/net/socket"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +22,7 @@ const overflowID = 65534
 // Socket is an AF_UNIX socket of any type, after Linux's net/unix/af_unix.c. What
 // was sent and not yet received is charged to the sender.
 type Socket struct {
-	kernel.Sock
+	socket.Sock
 	addr []byte // struct sockaddr_un without the family, or nil
 	key  key    // where addr stands in Net.unix
 
@@ -48,7 +49,7 @@ type message struct {
 	data   []byte
 	charge int
 	creds  kernel.Creds
-	rights []kernel.Right // each held
+	rights []socket.Right // each held
 }
 
 // noPeer are SO_PEERCRED's values on an unconnected socket.
@@ -56,7 +57,7 @@ var noPeer = kernel.Creds{PID: 0, UID: -1, GID: -1}
 
 // New returns a fresh AF_UNIX socket that t makes.
 func New(n *kernel.Node, t *kernel.Thread, typ int) *Socket {
-	return &Socket{Sock: kernel.NewSock(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxQueue}
+	return &Socket{Sock: socket.New(n, unix.AF_UNIX, typ, 0), creds: peerCreds(t), peerCreds: noPeer, backlog: maxQueue}
 }
 
 // Pair is socketpair(2).
@@ -95,10 +96,10 @@ func (s *Socket) Ready() kernel.Events {
 	if s.Err != 0 {
 		ev |= kernel.Err
 	}
-	if s.shut == kernel.ShutRead|kernel.ShutWrite || !s.isDgram() && !s.connected && !s.listening {
+	if s.shut == socket.ShutRead|socket.ShutWrite || !s.isDgram() && !s.connected && !s.listening {
 		ev |= kernel.Hup
 	}
-	if s.shut&kernel.ShutRead != 0 {
+	if s.shut&socket.ShutRead != 0 {
 		ev |= kernel.RdHup | kernel.In | kernel.RdNorm
 	}
 	if len(s.queue) > 0 || len(s.pending) > 0 {
@@ -151,8 +152,8 @@ func (s *Socket) Listen(t *kernel.Thread, backlog int) kernel.Errno {
 	case s.addr == nil, s.connected:
 		return unix.EINVAL
 	}
-	if backlog < 0 || backlog > kernel.MaxBacklog {
-		backlog = kernel.MaxBacklog
+	if backlog < 0 || backlog > socket.MaxBacklog {
+		backlog = socket.MaxBacklog
 	}
 	s.listening, s.backlog, s.creds = true, backlog, peerCreds(t)
 	s.peerCreds = s.creds
@@ -161,13 +162,13 @@ func (s *Socket) Listen(t *kernel.Thread, backlog int) kernel.Errno {
 }
 
 // Accept implements Socket.
-func (s *Socket) Accept(_ *kernel.Thread, nonblock bool) (kernel.Socket, []byte, kernel.Errno) {
+func (s *Socket) Accept(_ *kernel.Thread, nonblock bool) (socket.Socket, []byte, kernel.Errno) {
 	switch {
 	case s.isDgram():
 		return nil, nil, unix.EOPNOTSUPP
 	case !s.listening:
 		return nil, nil, unix.EINVAL
-	case len(s.pending) == 0 && s.shut&kernel.ShutRead != 0 && !nonblock:
+	case len(s.pending) == 0 && s.shut&socket.ShutRead != 0 && !nonblock:
 		return nil, nil, unix.EINVAL
 	case len(s.pending) == 0:
 		return nil, nil, unix.EAGAIN
@@ -212,7 +213,7 @@ func (s *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 		return 0
 	}
 	switch {
-	case !x.listening || x.shut&kernel.ShutRead != 0:
+	case !x.listening || x.shut&socket.ShutRead != 0:
 		return unix.ECONNREFUSED
 	case len(x.pending) > x.backlog:
 		x.waitFor(s)
@@ -250,7 +251,7 @@ func (s *Socket) setReceiver(x *Socket) {
 func (s *Socket) passesCreds() bool { return s.Opt(unix.SOL_SOCKET, unix.SO_PASSCRED) != 0 }
 
 // Send implements Socket.
-func (s *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+func (s *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	if m.Flags&unix.MSG_OOB != 0 {
 		return 0, unix.EOPNOTSUPP
 	}
@@ -261,7 +262,7 @@ func (s *Socket) Send(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
 }
 
 // sendStream sends as many bytes as fit.
-func (s *Socket) sendStream(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+func (s *Socket) sendStream(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	x := s.peer
 	switch {
 	case m.To != nil && s.connected:
@@ -270,7 +271,7 @@ func (s *Socket) sendStream(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Err
 		return 0, unix.EOPNOTSUPP
 	case x == nil:
 		return 0, unix.ENOTCONN
-	case s.shut&kernel.ShutWrite != 0 || x.dead || x.shut&kernel.ShutRead != 0:
+	case s.shut&socket.ShutWrite != 0 || x.dead || x.shut&socket.ShutRead != 0:
 		return 0, unix.EPIPE
 	}
 	sent := 0
@@ -293,7 +294,7 @@ func (s *Socket) sendStream(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Err
 const maxChunk = 32768
 
 // sendPacket sends a datagram, or a record of a SOCK_SEQPACKET connection.
-func (s *Socket) sendPacket(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Errno) {
+func (s *Socket) sendPacket(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	if s.passesCreds() && s.addr == nil {
 		s.autobind()
 	}
@@ -304,7 +305,7 @@ func (s *Socket) sendPacket(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Err
 		return 0, unix.EMSGSIZE
 	case s.Err != 0:
 		return 0, s.TakeError()
-	case s.shut&kernel.ShutWrite != 0:
+	case s.shut&socket.ShutWrite != 0:
 		return 0, unix.EPIPE
 	case s.charged >= s.sendBuffer():
 		return 0, unix.EAGAIN
@@ -318,7 +319,7 @@ func (s *Socket) sendPacket(t *kernel.Thread, m *kernel.OutMsg) (int, kernel.Err
 			s.setReceiver(nil)
 		}
 		return 0, unix.ECONNREFUSED
-	case x.dead, x.shut&kernel.ShutRead != 0:
+	case x.dead, x.shut&socket.ShutRead != 0:
 		return 0, unix.EPIPE
 	case s.isDgram() && x.peer != nil && x.peer != s:
 		return 0, unix.EPERM
@@ -344,7 +345,7 @@ func (s *Socket) receiver(t *kernel.Thread, to []byte) (*Socket, kernel.Errno) {
 }
 
 // push puts bytes into x's queue, with the rights and credentials of m.
-func (s *Socket) push(t *kernel.Thread, x *Socket, m *kernel.OutMsg, data []byte) {
+func (s *Socket) push(t *kernel.Thread, x *Socket, m *socket.OutMsg, data []byte) {
 	msg := message{from: s, data: append([]byte(nil), data...), charge: trueSize(len(data)),
 		creds: kernel.Creds{PID: 0, UID: overflowID, GID: overflowID}, rights: slices.Clone(m.Rights)}
 	switch {
@@ -354,7 +355,7 @@ func (s *Socket) push(t *kernel.Thread, x *Socket, m *kernel.OutMsg, data []byte
 		msg.creds = senderCreds(t)
 	}
 	for i := range msg.rights {
-		msg.rights[i] = t.Carry(msg.rights[i])
+		msg.rights[i] = socket.Carry(t, msg.rights[i])
 	}
 	s.charged += msg.charge
 	x.queue = append(x.queue, msg)
@@ -376,7 +377,7 @@ func trueSize(n int) int {
 }
 
 // Recv implements Socket.
-func (s *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
+func (s *Socket) Recv(_ *kernel.Thread, m *socket.InMsg) kernel.Errno {
 	switch {
 	case m.Flags&unix.MSG_OOB != 0 && s.isStream():
 		return unix.EINVAL // no urgent data
@@ -388,11 +389,11 @@ func (s *Socket) Recv(_ *kernel.Thread, m *kernel.InMsg) kernel.Errno {
 	return s.recvPacket(m)
 }
 
-func (s *Socket) recvStream(m *kernel.InMsg) kernel.Errno {
+func (s *Socket) recvStream(m *socket.InMsg) kernel.Errno {
 	if !s.connected {
 		return unix.EINVAL
 	}
-	ended := s.Err != 0 || s.shut&kernel.ShutRead != 0
+	ended := s.Err != 0 || s.shut&socket.ShutRead != 0
 	switch have, bounded := s.joined(m); {
 	case bounded || have >= max(1, m.Least) || have > 0 && ended:
 		s.takeStream(m)
@@ -413,7 +414,7 @@ func (s *Socket) recvStream(m *kernel.InMsg) kernel.Errno {
 // joined returns how many bytes of a stream one call may take as one, and whether what
 // comes later could not be joined to them: they came with rights, or the next are
 // another's while the receiver asks whose they are.
-func (s *Socket) joined(m *kernel.InMsg) (n int, bounded bool) {
+func (s *Socket) joined(m *socket.InMsg) (n int, bounded bool) {
 	sender := m.Sender
 	for i := range s.queue {
 		msg := &s.queue[i]
@@ -451,7 +452,7 @@ func (s *Socket) total() int {
 
 // takeStream hands bytes over. What came with rights ends the call; with
 // SO_PASSCRED so does a change of sender.
-func (s *Socket) takeStream(m *kernel.InMsg) {
+func (s *Socket) takeStream(m *socket.InMsg) {
 	first := s.queue[0]
 	m.From = first.from.senderName()
 	if s.passesCreds() {
@@ -499,7 +500,7 @@ func (s *Socket) senderName() []byte {
 
 // passRights hands the rights of msg to the receiver; a peeked message keeps
 // them too.
-func (s *Socket) passRights(m *kernel.InMsg, msg *message) {
+func (s *Socket) passRights(m *socket.InMsg, msg *message) {
 	if m.Flags&unix.MSG_PEEK != 0 {
 		for _, r := range msg.rights {
 			r.File.Hold()
@@ -523,7 +524,7 @@ func (s *Socket) pop() {
 	}
 }
 
-func (s *Socket) recvPacket(m *kernel.InMsg) kernel.Errno {
+func (s *Socket) recvPacket(m *socket.InMsg) kernel.Errno {
 	if !s.isDgram() && !s.connected {
 		return unix.ENOTCONN
 	}
@@ -531,7 +532,7 @@ func (s *Socket) recvPacket(m *kernel.InMsg) kernel.Errno {
 		return e
 	}
 	if len(s.queue) == 0 {
-		if s.shut&kernel.ShutRead != 0 && !(s.isDgram() && m.NoWait) {
+		if s.shut&socket.ShutRead != 0 && !(s.isDgram() && m.NoWait) {
 			return 0
 		}
 		return unix.EAGAIN
@@ -558,17 +559,17 @@ func (s *Socket) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) == 0 && s.isStream() {
 		return 0, 0
 	}
-	m := kernel.InMsg{Max: len(b)}
+	m := socket.InMsg{Max: len(b)}
 	e := s.Recv(t, &m)
 	for _, r := range m.Rights {
-		s.Node.DropRight(r, false)
+		socket.DropRight(s.Node, r, false)
 	}
 	return copy(b, m.Data), e
 }
 
 // Write implements Writer.
 func (s *Socket) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
-	return s.Send(t, &kernel.OutMsg{Data: b})
+	return s.Send(t, &socket.OutMsg{Data: b})
 }
 
 // Shutdown implements Socket.
@@ -579,11 +580,11 @@ func (s *Socket) Shutdown(how int) kernel.Errno {
 	bits := uint8(how + 1)
 	s.shut |= bits
 	if x := s.peer; x != nil && !s.isDgram() {
-		if bits&kernel.ShutRead != 0 {
-			x.shut |= kernel.ShutWrite
+		if bits&socket.ShutRead != 0 {
+			x.shut |= socket.ShutWrite
 		}
-		if bits&kernel.ShutWrite != 0 {
-			x.shut |= kernel.ShutRead
+		if bits&socket.ShutWrite != 0 {
+			x.shut |= socket.ShutRead
 		}
 		x.Waiters.Notify(0)
 	}
@@ -596,7 +597,7 @@ func (s *Socket) Release(n *kernel.Node) {
 	s.dead = true
 	s.forget()
 	if x := s.peer; x != nil && !s.isDgram() {
-		x.shut = kernel.ShutRead | kernel.ShutWrite
+		x.shut = socket.ShutRead | socket.ShutWrite
 		// An empty record at the front does not count (Linux 6.16 and later).
 		if len(s.queue) > 1 || s.total() > 0 {
 			x.Err = unix.ECONNRESET
@@ -620,7 +621,7 @@ func (s *Socket) discard() {
 		rights := s.queue[0].rights
 		s.pop()
 		for _, r := range rights {
-			s.Node.DropRight(r, false)
+			socket.DropRight(s.Node, r, false)
 		}
 	}
 }

@@ -1,9 +1,13 @@
-package kernel
+// Package socket is what the sockets of all families have in common.
+//
+// Read next: option.go.
+package socket
 
 import (
 	"strconv"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,29 +15,29 @@ import (
 // Socket is a File for the socket calls. Like every File it answers EAGAIN for
 // "not now". Addresses are struct sockaddr as the program has them.
 type Socket interface {
-	File
-	Reader
-	Writer
-	Ioctler
+	kernel.File
+	kernel.Reader
+	kernel.Writer
+	kernel.Ioctler
 	// Base is what all families have in common.
 	Base() *Sock
-	Bind(t *Thread, addr []byte) Errno
-	Listen(t *Thread, backlog int) Errno
+	Bind(t *kernel.Thread, addr []byte) kernel.Errno
+	Listen(t *kernel.Thread, backlog int) kernel.Errno
 	// Connect begins a connection or, called again, tells how it goes on:
 	// EINPROGRESS or EALREADY while it waits for the peer, EAGAIN while it
 	// waits for room in the peer's backlog.
-	Connect(t *Thread, addr []byte) Errno
+	Connect(t *kernel.Thread, addr []byte) kernel.Errno
 	// Accept also returns the peer's address. nonblock: the caller does not wait.
-	Accept(t *Thread, nonblock bool) (Socket, []byte, Errno)
-	Send(t *Thread, m *OutMsg) (int, Errno)
-	Recv(t *Thread, m *InMsg) Errno
-	Shutdown(how int) Errno
+	Accept(t *kernel.Thread, nonblock bool) (Socket, []byte, kernel.Errno)
+	Send(t *kernel.Thread, m *OutMsg) (int, kernel.Errno)
+	Recv(t *kernel.Thread, m *InMsg) kernel.Errno
+	Shutdown(how int) kernel.Errno
 	LocalAddr() []byte
-	RemoteAddr() ([]byte, Errno)
+	RemoteAddr() ([]byte, kernel.Errno)
 	// GetOption and SetOption treat the options that only this family has;
 	// ENOPROTOOPT for all others.
-	GetOption(t *Thread, level, name int) ([]byte, Errno)
-	SetOption(t *Thread, level, name int, value []byte) Errno
+	GetOption(t *kernel.Thread, level, name int) ([]byte, kernel.Errno)
+	SetOption(t *kernel.Thread, level, name int, value []byte) kernel.Errno
 }
 
 // Unreader is a stream that takes back bytes which could not be stored.
@@ -48,7 +52,7 @@ type OutMsg struct {
 	Data   []byte
 	Flags  int // MSG_*
 	Rights []Right
-	Creds  *Creds
+	Creds  *kernel.Creds
 	// Controls are the control messages of other levels than SOL_SOCKET.
 	Controls []Control
 }
@@ -61,7 +65,7 @@ type InMsg struct {
 	Least  int  // a stream waits for so many, unless no more can come
 	Got    int  // bytes that this call has received before
 	// Sender is who sent those, when the call tells; a stream joins only his bytes to them.
-	Sender *Creds
+	Sender *kernel.Creds
 
 	Data     []byte
 	From     []byte // nil: no address
@@ -69,17 +73,17 @@ type InMsg struct {
 	OutFlags int    // MSG_* answered
 	Last     bool   // nothing may be joined to Data (MSG_WAITALL)
 	Rights   []Right
-	Creds    *Creds
+	Creds    *kernel.Creds
 	Controls []Control
 }
 
 // Right is an open file on its way to another process (SCM_RIGHTS).
 type Right struct {
-	File *OpenFile
+	File *kernel.OpenFile
 	FD   int // the sender's number
 	// Host is, for a host file in flight, the supervisor's own descriptor of it:
 	// the sender may close its own before the receiver has one. Else nil.
-	Host *Carried
+	Host *kernel.Carried
 }
 
 // Control is one control message (cmsg(3)).
@@ -99,7 +103,7 @@ const (
 
 // Sock is what the sockets of all families have in common.
 type Sock struct {
-	Node     *Node
+	Node     *kernel.Node
 	Domain   int
 	Type     int // SOCK_STREAM, ...
 	Protocol int
@@ -112,8 +116,8 @@ type Sock struct {
 	Linger   int
 	LingerOn bool
 
-	Err     Errno // SO_ERROR
-	Waiters Queue
+	Err     kernel.Errno // SO_ERROR
+	Waiters kernel.Queue
 	opts    map[optKey]int32
 	others  map[optKey][]byte // options without effect
 	HasPort bool              // of TCP and UDP: stands in the port table under local's port
@@ -121,7 +125,7 @@ type Sock struct {
 
 type optKey struct{ level, name int }
 
-func NewSock(n *Node, domain, typ, proto int) Sock {
+func New(n *kernel.Node, domain, typ, proto int) Sock {
 	opts := map[optKey]int32{}
 	if domain == unix.AF_INET6 {
 		opts[optKey{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}] = 0 // set only for IPv4's own
@@ -134,7 +138,7 @@ func NewSock(n *Node, domain, typ, proto int) Sock {
 func (s *Sock) Base() *Sock { return s }
 
 // Changed implements File.
-func (s *Sock) Changed() *Queue { return &s.Waiters }
+func (s *Sock) Changed() *kernel.Queue { return &s.Waiters }
 
 // Describe implements Describer.
 func (s *Sock) Describe() string { return "socket:[" + strconv.FormatUint(s.ID, 10) + "]" }
@@ -149,7 +153,7 @@ func (s *Sock) StatMode() uint32 { return unix.S_IFSOCK | 0o777 }
 func (s *Sock) Timeouts() (read, write ariadne.Time) { return s.RecvTimeout, s.SendTimeout }
 
 // TakeError returns the pending error and forgets it, as SO_ERROR does.
-func (s *Sock) TakeError() Errno {
+func (s *Sock) TakeError() kernel.Errno {
 	e := s.Err
 	s.Err = 0
 	return e

@@ -1,8 +1,10 @@
-package kernel
+package socket
 
 import (
 	"maps"
 	"math"
+
+	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,7 +32,7 @@ type optSpec struct {
 	// short: fewer bytes than an int are taken for 0. full: no bytes are not (IPPROTO_IP).
 	short, full bool
 	// fit says what a value is kept as, and which are refused for another reason.
-	fit func(s *Sock, v int) (int, Errno)
+	fit func(s *Sock, v int) (int, kernel.Errno)
 }
 
 // udpCork is UDP_CORK.
@@ -141,7 +143,7 @@ func (s *Sock) TakesShort(level, name, n int) bool {
 }
 
 // IntOption is getsockopt(2) for the options kept as integers.
-func (s *Sock) IntOption(level, name int) (int, Errno) {
+func (s *Sock) IntOption(level, name int) (int, kernel.Errno) {
 	if !s.HasIntOption(level, name) {
 		return 0, unix.ENOPROTOOPT
 	}
@@ -154,7 +156,7 @@ func (s *Sock) IntOption(level, name int) (int, Errno) {
 }
 
 // SetIntOption is setsockopt(2) for the options kept as integers.
-func (s *Sock) SetIntOption(level, name, v int) Errno {
+func (s *Sock) SetIntOption(level, name, v int) kernel.Errno {
 	k := optKey{level, name}
 	spec := intOptions[k]
 	if !s.HasIntOption(level, name) || spec.kind == optReadOnly {
@@ -164,7 +166,7 @@ func (s *Sock) SetIntOption(level, name, v int) Errno {
 		return unix.EINVAL
 	}
 	if spec.fit != nil {
-		var e Errno
+		var e kernel.Errno
 		if v, e = spec.fit(s, v); e != 0 {
 			return e
 		}
@@ -191,7 +193,7 @@ func (s *Sock) SetIntOption(level, name, v int) Errno {
 
 // fitLowWater: none is one byte, and a negative number is a great one; for TCP it is no
 // more than half of the buffer.
-func fitLowWater(s *Sock, v int) (int, Errno) {
+func fitLowWater(s *Sock, v int) (int, kernel.Errno) {
 	if v < 0 {
 		v = math.MaxInt32
 	}
@@ -202,7 +204,7 @@ func fitLowWater(s *Sock, v int) (int, Errno) {
 }
 
 // fitReusePort: only internet sockets share ports (Linux 6.13 and later).
-func fitReusePort(s *Sock, v int) (int, Errno) {
+func fitReusePort(s *Sock, v int) (int, kernel.Errno) {
 	if v != 0 && s.Domain != unix.AF_INET && s.Domain != unix.AF_INET6 {
 		return 0, unix.EOPNOTSUPP
 	}
@@ -210,7 +212,7 @@ func fitReusePort(s *Sock, v int) (int, Errno) {
 }
 
 // fitPass: only these families have something to pass (Linux 6.16 and later).
-func fitPass(s *Sock, v int) (int, Errno) {
+func fitPass(s *Sock, v int) (int, kernel.Errno) {
 	if s.Domain != unix.AF_UNIX && s.Domain != unix.AF_NETLINK {
 		return 0, unix.EOPNOTSUPP
 	}
@@ -218,7 +220,7 @@ func fitPass(s *Sock, v int) (int, Errno) {
 }
 
 // fitTOS: a byte, of which TCP keeps the two bits for itself that tell of congestion.
-func fitTOS(s *Sock, v int) (int, Errno) {
+func fitTOS(s *Sock, v int) (int, kernel.Errno) {
 	if s.Type == unix.SOCK_STREAM {
 		v &^= 3
 	}
@@ -226,24 +228,24 @@ func fitTOS(s *Sock, v int) (int, Errno) {
 }
 
 // fitClass: as fitTOS, and -1 is the default.
-func fitClass(s *Sock, v int) (int, Errno) { return fitTOS(s, max(0, v)) }
+func fitClass(s *Sock, v int) (int, kernel.Errno) { return fitTOS(s, max(0, v)) }
 
 // fitTTL and fitHops: -1 is the default.
-func fitTTL(s *Sock, v int) (int, Errno) {
+func fitTTL(s *Sock, v int) (int, kernel.Errno) {
 	if v == 0 {
 		return 0, unix.EINVAL
 	}
 	return fitHops(s, v)
 }
 
-func fitHops(_ *Sock, v int) (int, Errno) {
+func fitHops(_ *Sock, v int) (int, kernel.Errno) {
 	if v == -1 {
 		v = 64
 	}
 	return v, 0
 }
 
-func fitMulticastTTL(s *Sock, v int) (int, Errno) {
+func fitMulticastTTL(s *Sock, v int) (int, kernel.Errno) {
 	if s.Type == unix.SOCK_STREAM {
 		return 0, unix.EINVAL
 	}
@@ -254,7 +256,7 @@ func fitMulticastTTL(s *Sock, v int) (int, Errno) {
 }
 
 // fitLinger2: 0 is the default, and nobody waits longer than two minutes.
-func fitLinger2(_ *Sock, v int) (int, Errno) {
+func fitLinger2(_ *Sock, v int) (int, kernel.Errno) {
 	switch {
 	case v < 0:
 		return -1, 0
@@ -265,7 +267,7 @@ func fitLinger2(_ *Sock, v int) (int, Errno) {
 }
 
 // fitDeferAccept: the time in which so many SYNs would be sent again.
-func fitDeferAccept(_ *Sock, v int) (int, Errno) {
+func fitDeferAccept(_ *Sock, v int) (int, kernel.Errno) {
 	if v <= 0 {
 		return 0, 0
 	}
@@ -278,7 +280,7 @@ func fitDeferAccept(_ *Sock, v int) (int, Errno) {
 }
 
 // fitV6Only: a socket cannot change what it is bound to.
-func fitV6Only(s *Sock, v int) (int, Errno) {
+func fitV6Only(s *Sock, v int) (int, kernel.Errno) {
 	if s.HasPort {
 		return 0, unix.EINVAL
 	}

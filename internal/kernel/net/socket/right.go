@@ -1,14 +1,18 @@
-package kernel
+package socket
 
-import "slices"
+import (
+	"slices"
+
+	"ariadne/internal/kernel"
+)
 
 // carry takes a reference to a file that t sends to another process.
-func (t *Thread) Carry(r Right) Right {
+func Carry(t *kernel.Thread, r Right) Right {
 	r.File.Hold()
 	r.Host = nil
-	if _, ok := r.File.File.(*HostFile); ok {
+	if _, ok := r.File.File.(*kernel.HostFile); ok {
 		if fd, e := t.M.HostFD(r.FD); e == 0 {
-			r.Host = &Carried{fd}
+			r.Host = &kernel.Carried{FD: fd}
 			t.Node().Carried = append(t.Node().Carried, r.Host)
 		}
 	}
@@ -16,7 +20,7 @@ func (t *Thread) Carry(r Right) Right {
 }
 
 // Receive gives t a descriptor for a file that another process sent.
-func (t *Thread) Receive(r Right, cloexec bool) (int, Errno) {
+func Receive(t *kernel.Thread, r Right, cloexec bool) (int, kernel.Errno) {
 	if r.Host == nil {
 		return t.InstallFD(r.File, cloexec)
 	}
@@ -28,7 +32,7 @@ func (t *Thread) Receive(r Right, cloexec bool) (int, Errno) {
 }
 
 // DropRight takes the reference back. peeked: the message is still there.
-func (n *Node) DropRight(r Right, peeked bool) {
+func DropRight(n *kernel.Node, r Right, peeked bool) {
 	r.File.Drop(n)
 	if i := slices.Index(n.Carried, r.Host); i >= 0 && !peeked {
 		n.Carried = slices.Delete(n.Carried, i, i+1)
