@@ -62,6 +62,10 @@ type AlwaysReady interface{ AlwaysReady() }
 // its directories (EmulatedKey).
 type Keyed interface{ Key() FileKey }
 
+// Named is a File that may be reached by a name in the file tree, though what it holds is
+// not there: a named pipe. Not ok: this one is not.
+type Named interface{ NamedBy() (key FileKey, ok bool) }
+
 // EmulatedKey is a key that no file of the file tree has.
 func EmulatedKey(dev, ino uint64) FileKey { return FileKey{dev | 1<<63, ino} }
 

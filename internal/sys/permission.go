@@ -482,6 +482,18 @@ func mayChown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Errno {
 	return 0
 }
 
+// mayChownObject is mayChown for a socket or a pipe, which is taken to be the asker's own.
+func mayChownObject(t *kernel.Thread, uid, gid uint64) kernel.Errno {
+	c := &t.Proc.Cred
+	if isNodeUser(t) || t.Proc.Capable(unix.CAP_CHOWN) {
+		return 0
+	}
+	if int32(uid) != -1 && int(uint32(uid)) != c.UID.FS || int32(gid) != -1 && !c.FileGroup(int(uint32(gid))) {
+		return unix.EPERM
+	}
+	return 0
+}
+
 // mayChmod checks chmod, and takes from mode what only members of the file's group may give it.
 func mayChmod(t *kernel.Thread, st *unix.Stat_t, mode *uint64) kernel.Errno {
 	if isNodeUser(t) {

@@ -164,7 +164,7 @@ func sysFchown(t *kernel.Thread, a Args) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case h == nil:
-		return kernel.Ret(0)
+		return kernel.RetOr(0, mayChownObject(t, a[1], a[2]))
 	}
 	st, e := fdStat(t, fdOf(a[0]))
 	if e != 0 {

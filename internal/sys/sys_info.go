@@ -137,8 +137,12 @@ func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uin
 		return unix.EPERM
 	}
 	p.Rlimits[resource] = [2]uint64{soft, hard}
-	if enforced[resource] && p == t.Proc {
+	switch {
+	case !enforced[resource]:
+	case p == t.Proc:
 		limitLinux(t, resource, soft)
+	default:
+		limitOther(t, p, resource, soft)
 	}
 	return 0
 }
@@ -146,6 +150,21 @@ func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uin
 // enforced are the limits that Linux watches over: it hands out descriptor numbers
 // and memory, and writes files.
 var enforced = map[int]bool{unix.RLIMIT_NOFILE: true, unix.RLIMIT_FSIZE: true, unix.RLIMIT_AS: true, unix.RLIMIT_DATA: true}
+
+// limitOther gives Linux the soft limit of a process that does not make the call.
+func limitOther(t *kernel.Thread, p *kernel.Process, resource int, soft uint64) {
+	if len(p.Threads) == 0 {
+		return // a zombie
+	}
+	pid := p.Threads[0].M.RealTID()
+	var l unix.Rlimit
+	if unix.Prlimit(pid, resource, nil, &l) == nil {
+		l.Cur = min(soft, l.Max)
+		if err := unix.Prlimit(pid, resource, &l, nil); err != nil {
+			t.Node().Refuse(t, "prlimit of another process", err.Error(), false)
+		}
+	}
+}
 
 // limitLinux gives Linux the same soft limit. It keeps its own hard limit, so that
 // the soft one can be raised again.

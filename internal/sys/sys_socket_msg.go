@@ -120,6 +120,11 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 			return kernel.Fail(e)
 		}
 	}
+	if b := s.Base(); b.Domain == unix.AF_UNIX && b.Type == unix.SOCK_SEQPACKET {
+		if _, e := s.RemoteAddr(); e == unix.ENOTCONN {
+			return kernel.Fail(e) // before what it is to pass on is looked at
+		}
+	}
 	if e := readControls(t, h, &m); e != 0 {
 		return kernel.Fail(e)
 	}

@@ -58,11 +58,11 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(out) {
 		return copyRoom(t, out, a[0], 3)
 	}
-	if _, pipe := out.File.(*pipe.End); pipe {
-		if a[3] == 0 {
+	if end, ok := out.File.(*pipe.End); ok {
+		if a[3] == 0 && end.Pipe.Room() > 0 {
 			return kernel.Ret(0)
 		}
-		return spliceIn(t, in, out, Args{a[1], a[2]}, int(min(a[3], maxChunk)), out.NonBlocking())
+		return spliceIn(t, in, out, Args{a[1], a[2]}, int(min(max(a[3], 1), maxChunk)), out.NonBlocking())
 	}
 	src, e := hostEnd(t, a[1], a[2])
 	if e != 0 {

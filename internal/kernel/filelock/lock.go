@@ -78,6 +78,11 @@ type blocked struct {
 // KeyOf identifies what an open file is of, as far as locks go: Linux locks inodes,
 // of which a pipe has one for both ends, and all epoll sets and their kin one together.
 func KeyOf(f kernel.File) kernel.FileKey {
+	if x, ok := f.(kernel.Named); ok {
+		if key, ok := x.NamedBy(); ok {
+			return key
+		}
+	}
 	switch x := f.(type) {
 	case kernel.Keyed:
 		return x.Key()

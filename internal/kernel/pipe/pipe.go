@@ -303,6 +303,9 @@ func (e *End) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 // SignalsIO implements IOSignaler.
 func (e *End) SignalsIO() {}
 
+// NamedBy implements kernel.Named.
+func (e *End) NamedBy() (kernel.FileKey, bool) { return e.Pipe.Name() }
+
 // Describe implements Describer.
 func (e *End) Describe() string {
 	if e.Pipe.fifo != (kernel.FileKey{}) {
