@@ -14,14 +14,18 @@ import (
 
 // replayLoosely follows a trace as long as its choices exist. Of the trace it takes the
 // choices and the seed; all else is as the spec says now.
-func replayLoosely(ctx context.Context, s *spec.Spec, path string, t *trace.Trace, o Options) (*record.Report, error) {
+func replayLoosely(ctx context.Context, s *spec.Spec, path string, o *Options) (*record.Report, error) {
+	t, s, err := system.ReadTraced(path, s)
+	if err != nil {
+		return nil, err
+	}
 	y, err := system.Alike(ctx, s, t, o.System)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return replayed(y, path, &o, func(r *record.Report) error {
+	return replayed(y, path, o, func(r *record.Report) error {
 		l := replay.NewLoose(y.World(), t)
-		if err := once(ctx, y, r, &o, l, l.Watch); err != nil {
+		if err := once(ctx, y, r, o, l, l.Watch); err != nil {
 			return err
 		}
 		r.Loose = &record.Loose{Came: came(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(), Changed: y.Changes(t), Wanted: t.Violation}

@@ -22,31 +22,17 @@ import (
 // Replay follows the trace at path, verifying each step unless it is to be loose. s may be nil: the spec
 // is then read from where the trace says.
 func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*record.Report, error) {
-	t, err := system.LoadTrace(path)
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		if s, err = spec.Read(system.SpecOf(path, t)); err != nil {
-			return nil, err
-		}
-	}
 	if o.Loose {
-		return replayLoosely(ctx, s, path, t, o)
+		return replayLoosely(ctx, s, path, &o)
 	}
-	y, err := system.Traced(ctx, s, t, o.System)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	runs := record.RunsOf(path)
+	var hidden []string
 	if o.Out != "" {
-		runs = append(runs, o.Out)
+		hidden = []string{o.Out}
 	}
-	if err := record.Hide(y, runs...); err != nil { // before directories are compared
+	y, t, changes, err := record.Traced(ctx, s, path, o.System, hidden...)
+	if err != nil {
 		return nil, err
 	}
-	y.RecallLists(path, t)
-	changes := y.Changes(t)
 	if len(changes) > 0 && !o.Force {
 		return nil, fmt.Errorf("%s cannot be replayed as it was, but perhaps with --loose:\n  %s", path, strings.Join(changes, "\n  "))
 	}

@@ -17,11 +17,18 @@ func init() {
 	)
 	register(
 		partial(unix.SYS_MINCORE, "mincore", sysMincore, "all mapped pages are in memory"),
+		partial(unix.SYS_MLOCK, "mlock", succeeds, locked),
+		partial(unix.SYS_MLOCK2, "mlock2", succeeds, locked),
+		partial(unix.SYS_MUNLOCK, "munlock", succeeds, locked),
+		partial(unix.SYS_MLOCKALL, "mlockall", succeeds, locked),
+		partial(unix.SYS_MUNLOCKALL, "munlockall", succeeds, locked),
 		refused(unix.SYS_PKEY_ALLOC, "pkey_alloc", unix.ENOSPC, true, "not all processors have protection keys"),
 		refused(unix.SYS_PKEY_FREE, "pkey_free", unix.EINVAL, true, "not all processors have protection keys"),
 		refused(unix.SYS_MSEAL, "mseal", unix.ENOSYS, true, "Linux has it since 6.10 only"),
 	)
 }
+
+const locked = "always succeeds: how much may be locked depends on the host"
 
 // sysMincore asks Linux whether the range is mapped, and hides what of it is in
 // memory, which depends on the host.

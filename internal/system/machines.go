@@ -51,3 +51,9 @@ func (f frozen) Thaw() (memo.Machine, error) {
 	}
 	return machine{starting{n, f.of.spec, f.of.def, f.of.learnt}}, nil
 }
+
+// View implements session.Viewer.
+func (m machine) View() (*node.View, error) {
+	v, err := m.Node.View()
+	return v, asMemo(err)
+}

@@ -35,6 +35,16 @@ func SpecOf(path string, t *trace.Trace) string {
 	return filepath.Join(filepath.Dir(path), t.Spec)
 }
 
+// ReadTraced reads the trace at path, and its spec from where the trace says, unless it is
+// given.
+func ReadTraced(path string, s *spec.Spec) (*trace.Trace, *spec.Spec, error) {
+	t, err := LoadTrace(path)
+	if err == nil && s == nil {
+		s, err = spec.Read(SpecOf(path, t))
+	}
+	return t, s, err
+}
+
 // Traced opens a system as it was when a trace was made: what the trace holds of the rules
 // takes the place of what the spec says now.
 func Traced(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*System, error) {

@@ -1,0 +1,27 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"ariadne/internal/spec"
+	"ariadne/internal/system"
+	"ariadne/internal/trace"
+)
+
+// Traced opens the system of the trace at path as it was when that was made, and says what has
+// changed since. s may be nil: the spec is then read from where the trace says. The run
+// directories in which the trace lies are hidden from the nodes, and so are those given.
+func Traced(ctx context.Context, s *spec.Spec, path string, o system.Options, hidden ...string) (y *system.System, t *trace.Trace, changes []string, err error) {
+	if t, s, err = system.ReadTraced(path, s); err != nil {
+		return nil, nil, nil, err
+	}
+	if y, err = system.Traced(ctx, s, t, o); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := Hide(y, append(RunsOf(path), hidden...)...); err != nil { // before directories are compared
+		return nil, nil, nil, err
+	}
+	y.RecallLists(path, t)
+	return y, t, y.Changes(t), nil
+}

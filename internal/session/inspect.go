@@ -1,0 +1,100 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/node"
+	"ariadne/internal/world"
+)
+
+// Node is what can be said of a node where the session stands.
+type Node struct {
+	Name     string
+	Started  bool
+	Done     bool // no process is left
+	Ended    bool // none of its commands is left
+	Clock    ariadne.Time
+	Deadline ariadne.Time // of its next timer, or Never
+	Steps    int          // of its own
+	Logs     []ariadne.LogLine
+	Refusals []ariadne.Refusal
+	// Shown is the last line that each of the spec's rules of protocol states (states) found,
+	// by rule; "": none.
+	Shown []string
+	// Inside is what it looks like from within; nil: it has not been switched on, or is of a
+	// kind that cannot be looked into (Viewer).
+	Inside *node.View
+}
+
+// Viewer is a memo.Machine that can be looked into.
+type Viewer interface {
+	// View looks at the machine and leaves it as it is.
+	View() (*node.View, error)
+}
+
+// Node looks at a node. To look inside it is brought to where the session stands, which may
+// take as long as some of its steps.
+func (s *Session) Node(id ariadne.NodeID) (n Node, err error) {
+	err = s.do(func() error {
+		if id < 0 || int(id) >= len(s.system.Spec.Nodes) {
+			return fmt.Errorf("no node has number %d", id)
+		}
+		f := s.path.Last()
+		n = s.outside(id, &f.State.Nodes[id])
+		if !n.Started {
+			return nil
+		}
+		return s.executor.Visit(f.State.Locals[id], func(m memo.Machine) (err error) {
+			if v, ok := m.(Viewer); ok {
+				n.Inside, err = v.View()
+			}
+			return err
+		})
+	})
+	return n, err
+}
+
+// outside is what the steps tell of a node.
+func (s *Session) outside(id ariadne.NodeID, w *world.NodeState) Node {
+	rules := s.system.Spec.Explore.States
+	n := Node{Name: s.system.Spec.Nodes[id].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock, Deadline: w.Deadline,
+		Shown: make([]string, len(rules))}
+	for i := range s.path.Steps() {
+		t := s.path.Transition(i + 1)
+		if t.From.Node != id {
+			continue
+		}
+		n.Steps++
+		n.Logs = append(n.Logs, t.Output.Logs...)
+		n.Refusals = append(n.Refusals, t.Output.Refusals...)
+	}
+	for _, l := range n.Logs {
+		for i, r := range rules {
+			if r.MatchString(l.Text) {
+				n.Shown[i] = l.Text
+			}
+		}
+	}
+	return n
+}
+
+// Message is a message in flight.
+type Message struct {
+	ariadne.Message
+	Arrival ariadne.Time
+	Delayed bool // a timer has passed it
+}
+
+// InFlight are the messages that are under way, in the order in which they were sent.
+func (s *Session) InFlight() (all []Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	flight := s.path.Last().State.Flight
+	for i := range flight {
+		all = append(all, Message{flight[i].Message, flight[i].Arrival, flight[i].Delayed})
+	}
+	return slices.Clip(all)
+}

@@ -1,0 +1,255 @@
+package session_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ariadne"
+	"ariadne/internal/run"
+	"ariadne/internal/session"
+	"ariadne/internal/space"
+	"ariadne/internal/spec"
+	"ariadne/internal/system"
+	"ariadne/internal/system/systemtest"
+	"ariadne/internal/world/worldtest"
+)
+
+// fresh executes the steps of these names with nodes that live, and nothing else.
+func fresh(t *testing.T, s *spec.Spec, o system.Options, names []string) (steps []ariadne.Step) {
+	t.Helper()
+	y, err := system.Open(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = y.OnThread(0, func() error {
+		return y.Live(func(sp *space.Space) error {
+			p := space.NewPath(sp, space.Bounds{Time: y.Limits().Time, Depth: y.Limits().Steps})
+			for _, name := range names {
+				enabled := p.Last().Enabled
+				i := 0
+				for i < len(enabled) && p.System().Names().Action(enabled[i].Action()) != name {
+					i++
+				}
+				if i == len(enabled) {
+					return errors.New(name + " is not enabled")
+				}
+				if err := p.Push(i); err != nil {
+					return err
+				}
+				steps = append(steps, p.Step(p.Steps()))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// compare wants the steps behind which a session stands to be those of a fresh execution.
+func compare(t *testing.T, s *session.Session, sp *spec.Spec, o system.Options) {
+	t.Helper()
+	got, want := s.Taken(), fresh(t, sp, o, s.Position().Names())
+	if len(got) != len(want) {
+		t.Fatalf("%d steps, a fresh execution has %d", len(got), len(want))
+	}
+	for i := range got {
+		want[i].Output.CallTrace, want[i].Output.Files = nil, nil // which nodes that live tell besides
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Fatalf("step %d is\n%+v\nand in a fresh execution\n%+v", i+1, got[i], want[i])
+		}
+	}
+}
+
+// wander moves a session about: forth, back, to steps of its line, and to positions where it
+// has been, from which it takes other ways.
+func wander(t *testing.T, s *session.Session, r *rand.Rand, moves int) (kept []session.Position) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range moves {
+		choices := s.Enabled()
+		switch n := r.IntN(10); {
+		case n < 6 && len(choices) > 0:
+			c := choices[r.IntN(len(choices))]
+			before := s.Steps()
+			step, err := s.Step(c.Name)
+			must(err)
+			if s.Steps() != before+1 || step.Name != c.Name || step.Index != before+1 {
+				t.Fatalf("step %d %s, after %d and %s", step.Index, step.Name, before, c.Name)
+			}
+		case n < 7 && s.Steps() > 0:
+			names := s.Position().Names()
+			must(s.Back())
+			if !slices.Equal(s.Position().Names(), names[:len(names)-1]) {
+				t.Fatalf("back from %q to %q", names, s.Position().Names())
+			}
+		case n < 8:
+			to := r.IntN(len(s.Line()) + 1)
+			line := s.Line()
+			must(s.Go(to))
+			if s.Steps() != to || !slices.Equal(s.Line(), line) {
+				t.Fatalf("at step %d of %q, not %d of %q", s.Steps(), s.Line(), to, line)
+			}
+		case n < 9:
+			kept = append(kept, s.Position())
+		case len(kept) > 0:
+			p := kept[r.IntN(len(kept))]
+			must(s.Return(p))
+			if !slices.Equal(s.Position().Names(), p.Names()) {
+				t.Fatalf("at %q, not at %q", s.Position().Names(), p.Names())
+			}
+		}
+	}
+	return kept
+}
+
+// TestSessionIsLikeFreshExecutions: however a session has come where it stands, its steps are
+// those of an execution of the same choices.
+func TestSessionIsLikeFreshExecutions(t *testing.T) {
+	for name, programs := range map[string]func() []worldtest.Program{
+		"two-phase commit": worldtest.TwoPhaseCommit, "lost update": worldtest.LostUpdate, "race": worldtest.Race,
+		"chaos": func() []worldtest.Program {
+			return []worldtest.Program{&worldtest.Chaos{Nodes: 3, Seed: 1}, &worldtest.Chaos{Nodes: 3, Seed: 2}, &worldtest.Chaos{Nodes: 3, Seed: 3}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sp := systemtest.Spec(t, 3, 2, 1, 2)
+			o := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: programs}}.Options()
+			s, err := session.Open(t.Context(), sp, session.Options{System: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(1, 2))
+			for range 10 {
+				kept := wander(t, s, r, 40)
+				compare(t, s, sp, o)
+				for _, p := range kept {
+					if err := s.Return(p); err != nil {
+						t.Fatal(err)
+					}
+					compare(t, s, sp, o)
+				}
+			}
+			if err := errors.Join(s.Close(), s.Close()); err != nil {
+				t.Error(err)
+			}
+			if err := s.Back(); !errors.Is(err, session.ErrClosed) {
+				t.Errorf("a closed session: %v", err)
+			}
+		})
+	}
+}
+
+// TestEnds: a session says how an execution ended, with its violation, and that there is no
+// going on from there.
+func TestEnds(t *testing.T) {
+	for want, programs := range map[string]func() []worldtest.Program{"clients done": systemtest.PingPong, "violation": worldtest.Stuck} {
+		sp := systemtest.Spec(t, 2, 0, 0)
+		s, err := session.Open(t.Context(), sp, session.Options{System: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: programs}}.Options()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Step("deliver nothing"); !errors.Is(err, session.ErrNoSuchStep) {
+			t.Errorf("%v", err)
+		}
+		for len(s.Enabled()) > 0 {
+			if end, _ := s.End(); end != "" {
+				t.Fatalf("it has ended (%s), and something is enabled", end)
+			}
+			if _, err := s.Natural(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end, v := s.End()
+		if end != want || (v != nil) != (want == "violation") {
+			t.Errorf("%s, %v; want %s", end, v, want)
+		}
+		if _, err := s.Natural(); !errors.Is(err, session.ErrNoSuchStep) {
+			t.Errorf("beyond the end: %v", err)
+		}
+		if err := s.Go(s.Steps() + 1); !errors.Is(err, session.ErrNoSuchStep) {
+			t.Errorf("beyond the line: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTrace: a session of a trace has its steps as its line, compares them, and may leave it.
+func TestTrace(t *testing.T) {
+	sp := systemtest.Spec(t, 2, 1, 0)
+	fakes := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: systemtest.PingPong}}
+	r, err := run.Run(t.Context(), sp, run.Options{System: fakes.Options()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: fakes.Options()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Go(len(s.Line())); err != nil {
+		t.Fatal(err)
+	}
+	if end, _ := s.End(); end != r.End || s.Steps() != r.Steps || r.Steps == 0 {
+		t.Errorf("%s after %d steps, the run: %s after %d", end, s.Steps(), r.End, r.Steps)
+	}
+	compare(t, s, sp, fakes.Options())
+	whole := s.Position()
+	if err := s.Go(1); err != nil {
+		t.Fatal(err)
+	}
+	choices := s.Enabled()
+	if _, err := s.Step(choices[len(choices)-1].Name); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, s, sp, fakes.Options())
+	if err := s.Return(whole); err != nil || s.Steps() != r.Steps {
+		t.Errorf("%v, %d steps", err, s.Steps())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+
+	others := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: worldtest.Stuck}}
+	s, err = session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: others.Options()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m *session.Mismatch
+	if err := s.Go(len(s.Line())); !errors.As(err, &m) || m.Want.Index != s.Steps() || m.Got.Digest == m.Want.Digest {
+		t.Errorf("another program: %v at step %d", err, s.Steps())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	systemtest.Write(t, "program", "#!/bin/false\n")
+	if _, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: fakes.Options()}); err == nil || !strings.Contains(err.Error(), "has changed") {
+		t.Errorf("a program that has changed: %v", err)
+	}
+}
+
+// TestErrorsOfNodes: a session whose node fails stands where it stood.
+func TestErrorsOfNodes(t *testing.T) {
+	sp := systemtest.Spec(t, 2, 0, 0)
+	s, err := session.Open(t.Context(), sp, session.Options{System: (&systemtest.Fakes{Programs: systemtest.PingPong}).Options()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Natural(); err == nil || !strings.Contains(err.Error(), "cannot be frozen") || s.Steps() != 0 || len(s.Line()) != 0 {
+		t.Errorf("%v, at step %d of %q", err, s.Steps(), s.Line())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
