@@ -30,7 +30,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		n.step.made.add(th.k.Call.NR)
 		n.pass(th, kernel.CallCost)
 		th.k.CPUTime += kernel.CallCost
-		n.step.readClock = n.step.readClock || readsClock(th.k.Call.NR)
+		n.step.readClock = n.step.readClock || sys.Of(th.k.Call.NR).ReadsClock
 		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
 			n.home.clock.ResetReads()
 		}
@@ -150,7 +150,7 @@ const nativeResult = 1 << 62
 // record adds the finished call to the step's stream.
 func (n *Node) record(th *thread, v int64) {
 	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
-	if v > 0 && transfers(th.k.Call.NR) {
+	if v > 0 && sys.Of(th.k.Call.NR).Transfers {
 		n.step.moved++
 	}
 	if n.cfg.TraceCalls {

@@ -35,42 +35,16 @@ const (
 	vainCalls = 1 << 20
 )
 
-// question is what a call asks that a program can poll with.
-type question uint8
-
-const (
-	noQuestion question = iota
-	isReady             // as such it changes nothing, whatever the answer is
-	take                // EAGAIN: there is nothing
-	give                // EAGAIN: there is no room
-)
-
-var questions = [...]question{
-	unix.SYS_POLL: isReady, unix.SYS_PPOLL: isReady, unix.SYS_SELECT: isReady, unix.SYS_PSELECT6: isReady,
-	unix.SYS_EPOLL_WAIT: isReady, unix.SYS_EPOLL_PWAIT: isReady, unix.SYS_EPOLL_PWAIT2: isReady,
-	unix.SYS_READ: take, unix.SYS_READV: take, unix.SYS_RECVFROM: take, unix.SYS_RECVMSG: take, unix.SYS_RECVMMSG: take,
-	unix.SYS_ACCEPT: take, unix.SYS_ACCEPT4: take,
-	unix.SYS_WRITE: give, unix.SYS_WRITEV: give, unix.SYS_SENDTO: give, unix.SYS_SENDMSG: give, unix.SYS_SENDMMSG: give,
-	unix.SYS_SENDFILE: give, unix.SYS_SPLICE: give, unix.SYS_CONNECT: give,
-}
-
-func questionOf(nr int) question {
-	if nr < 0 || nr >= len(questions) {
-		return noQuestion
-	}
-	return questions[nr]
-}
-
 // asked counts what a thread's call has asked in vain; v is its result.
 func (n *Node) asked(k *kernel.Thread, v int64) {
-	q := questionOf(k.Call.NR)
+	q := sys.Of(k.Call.NR).Asks
 	again := v == -int64(unix.EAGAIN) || v == -int64(unix.EALREADY)
 	switch {
-	case q == noQuestion:
-	case k.Wait.Runs > 0 || q == take && !again: // it waited, or something has come
+	case q == sys.NoQuestion:
+	case k.Wait.Runs > 0 || q == sys.Take && !again: // it waited, or something has come
 		n.step.answered = n.step.answered || k.Vain > 0
 		k.Vain = 0
-	case q == isReady || again:
+	case q == sys.IsReady || again:
 		k.Vain++
 		n.step.vain.add(k.Call.NR)
 		if v > 0 {
@@ -83,7 +57,7 @@ func (n *Node) asked(k *kernel.Thread, v int64) {
 // it has asked in vain for long; with it ends the step when nobody has anything else
 // to do. The thread stands at the entry of its call, so that it can be copied.
 func (n *Node) turnEnds(th *thread) bool {
-	if questionOf(th.k.Call.NR) == noQuestion || th.k.Vain < vainLimit && !th.overdue(0) {
+	if sys.Of(th.k.Call.NR).Asks == sys.NoQuestion || th.k.Vain < vainLimit && !th.overdue(0) {
 		return false
 	}
 	if th.k.Vain >= vainLimit {
@@ -150,28 +124,6 @@ func (p *polling) String() string { return fmt.Sprintf("%s (%d calls)", p.vain.n
 // unheeded reports whether most of what it asks for is there: it finds something
 // ready, and does not take it.
 func (p *polling) unheeded() bool { return p.ready > p.calls/4 }
-
-// readsClock reports whether a call tells the time.
-func readsClock(nr int) bool {
-	switch nr {
-	case unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_TIME, unix.SYS_TIMES, unix.SYS_GETRUSAGE, unix.SYS_SYSINFO,
-		unix.SYS_GETITIMER, unix.SYS_TIMER_GETTIME, unix.SYS_TIMERFD_GETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME:
-		return true
-	}
-	return false
-}
-
-// transfers reports whether a call returns how much it has read or written.
-func transfers(nr int) bool {
-	switch nr {
-	case unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREADV,
-		unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_SENDTO, unix.SYS_RECVFROM, unix.SYS_SENDMSG, unix.SYS_RECVMSG,
-		unix.SYS_SENDMMSG, unix.SYS_RECVMMSG, unix.SYS_SENDFILE, unix.SYS_SPLICE, unix.SYS_TEE, unix.SYS_VMSPLICE,
-		unix.SYS_COPY_FILE_RANGE, unix.SYS_GETDENTS64, unix.SYS_MSGRCV:
-		return true
-	}
-	return false
-}
 
 // callCounts counts calls by their number.
 type callCounts [len(sys.Table)]int32

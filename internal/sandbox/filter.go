@@ -97,8 +97,8 @@ func stopIf(cond bpf.JumpTest, val uint32) []bpf.Instruction {
 	return []bpf.Instruction{bpf.JumpIf{Cond: cond, Val: val, SkipFalse: 1}, trace}
 }
 
-// sometimes are the calls that run without a stop when their arguments say so.
-func sometimes() map[int][]bpf.Instruction {
+// sometimes are what decides about the calls that run without a stop when their arguments say so.
+func sometimes() map[sys.Runs][]bpf.Instruction {
 	advice := []bpf.Instruction{argument(2)}
 	for _, a := range sys.StopsAdvice {
 		advice = append(advice, stopIf(bpf.JumpEqual, a)...)
@@ -119,20 +119,17 @@ func sometimes() map[int][]bpf.Instruction {
 	base := []bpf.Instruction{argument(0)} // of a segment, set or get
 	base = append(base, stopIf(bpf.JumpLessThan, sys.ArchSetGS)...)
 	base = append(base, stopIf(bpf.JumpGreaterThan, sys.ArchGetGS)...)
-	return map[int][]bpf.Instruction{
-		unix.SYS_MUNMAP:        elsewhere(),
-		unix.SYS_MPROTECT:      elsewhere(),
-		unix.SYS_PKEY_MPROTECT: elsewhere(),
-		unix.SYS_MREMAP:        append(mremap, elsewhere()...),
-		unix.SYS_MADVISE:       append(advice, elsewhere()...),
-		unix.SYS_MMAP:          append(mmap, elsewhere()...),
-		unix.SYS_ARCH_PRCTL:    append(base, allow),
+	return map[sys.Runs][]bpf.Instruction{
+		sys.Elsewhere:          elsewhere(),
+		sys.MovedElsewhere:     append(mremap, elsewhere()...),
+		sys.AdvisedElsewhere:   append(advice, elsewhere()...),
+		sys.AnonymousElsewhere: append(mmap, elsewhere()...),
+		sys.OnSegment:          append(base, allow),
 	}
 }
 
-// filterProgram lets the calls of level Passed run, and some others when their
-// arguments are harmless; all others stop. The rows come first: Linux remembers
-// numbers that are always allowed and skips the program for them.
+// filterProgram lets calls run as their rows say; all others stop. Those that always run come
+// first: Linux remembers numbers that are always allowed and skips the program for them.
 //
 // Calls of 32-bit and x32 programs raise SIGSYS, at which they are refused: their numbers
 // mean other calls, and a stop does not tell of which kind a call is.
@@ -144,20 +141,25 @@ func filterProgram(table []sys.Row) []bpf.Instruction {
 		bpf.LoadAbsolute{Off: dataNR, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: x32Bit, SkipTrue: 1},
 		trap,
-		// rseq fails once per thread of every program, and nobody minds.
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_RSEQ, SkipTrue: 1},
-		nosys,
 	}
-	for nr, row := range table {
-		if row.Name != "" && row.Level == sys.Passed {
-			p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(nr), SkipTrue: 1}, allow)
+	decide := func(nr int, body ...bpf.Instruction) {
+		p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(nr), SkipTrue: uint8(len(body))})
+		p = append(p, body...)
+	}
+	for _, first := range []struct {
+		runs sys.Runs
+		with bpf.Instruction
+	}{{sys.Unseen, nosys}, {sys.Always, allow}} {
+		for nr, row := range table {
+			if row.Runs == first.runs {
+				decide(nr, first.with)
+			}
 		}
 	}
 	some := sometimes()
-	for nr := range table {
-		if body := some[nr]; body != nil {
-			p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(nr), SkipTrue: uint8(len(body))})
-			p = append(p, body...)
+	for nr, row := range table {
+		if body := some[row.Runs]; body != nil {
+			decide(nr, body...)
 		}
 	}
 	return append(p, trace)

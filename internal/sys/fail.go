@@ -24,55 +24,14 @@ func Errno(name string) (kernel.Errno, bool) {
 	return e, ok
 }
 
-// couldFail says by number of a call when it gets to where it may fail, and on what: the path
-// of a file, or "".
-var couldFail = map[int]func(t *kernel.Thread, a Args) (on string, ok bool){
-	unix.SYS_WRITE:    writesBuffer,
-	unix.SYS_PWRITE64: func(t *kernel.Thread, a Args) (string, bool) { return fails(int64(a[3]) >= 0, writesBuffer, t, a) },
-	unix.SYS_WRITEV:   writesVector,
-	unix.SYS_PWRITEV:  func(t *kernel.Thread, a Args) (string, bool) { return fails(int64(a[3]) >= 0, writesVector, t, a) },
-	unix.SYS_PWRITEV2: func(t *kernel.Thread, a Args) (string, bool) {
-		return fails(int64(a[3]) >= -1 && a[5]&^rwfKnown == 0, writesVector, t, a)
-	},
-	unix.SYS_FSYNC:     synced,
-	unix.SYS_FDATASYNC: synced,
-	unix.SYS_FTRUNCATE: func(t *kernel.Thread, a Args) (string, bool) { return fails(int64(a[1]) >= 0, changedFile, t, a) },
-	unix.SYS_FALLOCATE: func(t *kernel.Thread, a Args) (string, bool) {
-		return fails(a[1] == 0 && int64(a[2]) >= 0 && int64(a[3]) > 0 && int64(a[2]+a[3]) > 0, changedFile, t, a)
-	},
-	unix.SYS_OPEN:   func(t *kernel.Thread, a Args) (string, bool) { return openedPath(t, atCwd, a[0], a[1]) },
-	unix.SYS_CREAT:  func(t *kernel.Thread, a Args) (string, bool) { return openedPath(t, atCwd, a[0], 0) },
-	unix.SYS_OPENAT: func(t *kernel.Thread, a Args) (string, bool) { return openedPath(t, a[0], a[1], a[2]) },
-	unix.SYS_SOCKET: func(_ *kernel.Thread, a Args) (string, bool) {
-		domain, typ := int(int32(a[0])), int(int32(a[1]))&^sockFlags
-		known := domain == unix.AF_INET || domain == unix.AF_INET6 || domain == unix.AF_UNIX
-		return "", known && a[2] == 0 && (typ == unix.SOCK_STREAM || typ == unix.SOCK_DGRAM)
-	},
-	unix.SYS_ACCEPT: func(t *kernel.Thread, a Args) (string, bool) { return "", t.FDs().Get(fdOf(a[0])) != nil },
-	unix.SYS_ACCEPT4: func(t *kernel.Thread, a Args) (string, bool) {
-		return "", a[3]&^sockFlags == 0 && t.FDs().Get(fdOf(a[0])) != nil
-	},
-	unix.SYS_PIPE:          func(*kernel.Thread, Args) (string, bool) { return "", true },
-	unix.SYS_PIPE2:         flags(1, unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_DIRECT),
-	unix.SYS_EPOLL_CREATE1: flags(0, unix.EPOLL_CLOEXEC),
-	unix.SYS_EVENTFD2:      flags(1, unix.EFD_SEMAPHORE|unix.EFD_CLOEXEC|unix.EFD_NONBLOCK),
-}
-
 // CouldFail reports whether the call that t stands in may fail although nothing is wrong with
 // it, and on which file.
 func CouldFail(t *kernel.Thread) (on string, ok bool) {
-	f := couldFail[t.Call.NR]
+	f := Of(t.Call.NR).mayFail
 	if f == nil {
 		return "", false
 	}
 	return f(t, t.Call.Args)
-}
-
-func fails(good bool, when func(*kernel.Thread, Args) (string, bool), t *kernel.Thread, a Args) (on string, ok bool) {
-	if !good {
-		return "", false
-	}
-	return when(t, a)
 }
 
 // changedFile: a regular file of the node's that is open for writing.
@@ -141,4 +100,64 @@ func openedPath(t *kernel.Thread, dirfd, at, how uint64) (on string, ok bool) {
 
 func flags(arg int, known uint64) func(*kernel.Thread, Args) (string, bool) {
 	return func(_ *kernel.Thread, a Args) (string, bool) { return "", uint64(uint32(a[arg]))&^known == 0 }
+}
+
+func always(*kernel.Thread, Args) (on string, ok bool) { return "", true }
+
+func writesBufferAt(t *kernel.Thread, a Args) (on string, ok bool) {
+	if int64(a[3]) < 0 {
+		return "", false
+	}
+	return writesBuffer(t, a)
+}
+
+func writesVectorAt(t *kernel.Thread, a Args) (on string, ok bool) {
+	if int64(a[3]) < 0 {
+		return "", false
+	}
+	return writesVector(t, a)
+}
+
+func writesVector2(t *kernel.Thread, a Args) (on string, ok bool) {
+	if int64(a[3]) < -1 || a[5]&^rwfKnown != 0 {
+		return "", false
+	}
+	return writesVector(t, a)
+}
+
+func resized(t *kernel.Thread, a Args) (on string, ok bool) {
+	if int64(a[1]) < 0 {
+		return "", false
+	}
+	return changedFile(t, a)
+}
+
+func allocated(t *kernel.Thread, a Args) (on string, ok bool) {
+	if a[1] != 0 || int64(a[2]) < 0 || int64(a[3]) <= 0 || int64(a[2]+a[3]) <= 0 {
+		return "", false
+	}
+	return changedFile(t, a)
+}
+
+func openedCwd(t *kernel.Thread, a Args) (on string, ok bool) {
+	return openedPath(t, atCwd, a[0], a[1])
+}
+func created(t *kernel.Thread, a Args) (on string, ok bool)  { return openedPath(t, atCwd, a[0], 0) }
+func openedAt(t *kernel.Thread, a Args) (on string, ok bool) { return openedPath(t, a[0], a[1], a[2]) }
+
+func madeSocket(_ *kernel.Thread, a Args) (on string, ok bool) {
+	domain, typ := int(int32(a[0])), int(int32(a[1]))&^sockFlags
+	known := domain == unix.AF_INET || domain == unix.AF_INET6 || domain == unix.AF_UNIX
+	return "", known && a[2] == 0 && (typ == unix.SOCK_STREAM || typ == unix.SOCK_DGRAM)
+}
+
+func accepted(t *kernel.Thread, a Args) (on string, ok bool) {
+	return "", t.FDs().Get(fdOf(a[0])) != nil
+}
+
+func accepted4(t *kernel.Thread, a Args) (on string, ok bool) {
+	if a[3]&^sockFlags != 0 {
+		return "", false
+	}
+	return accepted(t, a)
 }

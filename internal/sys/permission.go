@@ -224,7 +224,7 @@ func mayFollow(t *kernel.Thread) kernel.Errno {
 	}
 	a := askerOf(t)
 	var places [2]place
-	for i, arg := range pathArgs[nr] {
+	for i, arg := range Of(nr).paths {
 		dirfd := atCwd
 		if arg.dir >= 0 {
 			dirfd = t.Call.Args[arg.dir]

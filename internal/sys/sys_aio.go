@@ -10,20 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_IO_SETUP, "io_setup", sysIoSetup),
-		full(unix.SYS_IO_DESTROY, "io_destroy", sysIoDestroy),
-		partial(unix.SYS_IO_SUBMIT, "io_submit", sysIoSubmit, "on files only, done at once; not IOCB_CMD_POLL"),
-		full(unix.SYS_IO_GETEVENTS, "io_getevents", sysIoGetevents),
-		full(unix.SYS_IO_PGETEVENTS, "io_pgetevents", sysIoPgetevents),
-		full(unix.SYS_IO_CANCEL, "io_cancel", sysIoCancel),
-		refused(unix.SYS_IO_URING_SETUP, "io_uring_setup", 0, true, "programs fall back to epoll"),
-		refused(unix.SYS_IO_URING_ENTER, "io_uring_enter", 0, true, "there is no ring to enter"),
-		refused(unix.SYS_IO_URING_REGISTER, "io_uring_register", 0, true, "there is no ring to register with"),
-	)
-}
-
 // ioRingSize is the memory behind a context. Its id is that memory's address:
 // libaio looks there for the ring of events, finds no magic number and asks by
 // system call.

@@ -8,19 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ariadne's pages lie in the memory of every process (kernel.AreaBase), and programs
-// may not take them away or change what they are. The filter lets these calls pass
-// without a stop when they surely name other memory (internal/sandbox).
-func init() {
-	register(
-		full(unix.SYS_MUNMAP, "munmap", sysOwnMemory),
-		full(unix.SYS_MPROTECT, "mprotect", sysOwnMemory),
-		full(unix.SYS_PKEY_MPROTECT, "pkey_mprotect", sysOwnMemory),
-		full(unix.SYS_MREMAP, "mremap", sysMremap),
-		partial(unix.SYS_ARCH_PRCTL, "arch_prctl", sysArchPrctl, "segment bases and extended state; no shadow stacks, no second vDSO"),
-	)
-}
-
 func sysOwnMemory(t *kernel.Thread, a Args) kernel.Result {
 	if hitsArea(a[0], a[1]) {
 		return refuseArea(t)

@@ -12,19 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_CHMOD, "chmod", sysChmod),
-		full(unix.SYS_FCHMOD, "fchmod", sysFchmod),
-		full(unix.SYS_FCHMODAT, "fchmodat", sysFchmodat),
-		full(unix.SYS_FCHMODAT2, "fchmodat2", sysFchmodat),
-		full(unix.SYS_CHOWN, "chown", sysChown),
-		full(unix.SYS_LCHOWN, "lchown", sysLchown),
-		full(unix.SYS_FCHOWN, "fchown", sysFchown),
-		full(unix.SYS_FCHOWNAT, "fchownat", sysFchownat),
-	)
-}
-
 func sysChmod(t *kernel.Thread, a Args) kernel.Result {
 	if x := terminalNamed(t, atCwd, a[0]); x != nil {
 		return chmodTerminal(t, x, a[1])

@@ -15,33 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_GETDENTS, "getdents", sysGetdents),
-		full(unix.SYS_GETDENTS64, "getdents64", sysGetdents64),
-		passed(unix.SYS_GETCWD, "getcwd"),
-		full(unix.SYS_CHDIR, "chdir", sysChdir),
-		full(unix.SYS_FCHDIR, "fchdir", sysFchdir),
-		full(unix.SYS_MKDIR, "mkdir", sysMkdir),
-		full(unix.SYS_MKDIRAT, "mkdirat", sysMkdirat),
-		full(unix.SYS_RMDIR, "rmdir", sysUnlink),
-		full(unix.SYS_UNLINK, "unlink", sysUnlink),
-		full(unix.SYS_UNLINKAT, "unlinkat", sysUnlinkat),
-		full(unix.SYS_RENAME, "rename", sysRename),
-		full(unix.SYS_RENAMEAT, "renameat", sysRenameat),
-		full(unix.SYS_RENAMEAT2, "renameat2", sysRenameat),
-		full(unix.SYS_LINK, "link", sysLink),
-		full(unix.SYS_LINKAT, "linkat", sysLinkat),
-		full(unix.SYS_SYMLINK, "symlink", sysSymlink),
-		full(unix.SYS_SYMLINKAT, "symlinkat", sysSymlinkat),
-		full(unix.SYS_READLINK, "readlink", sysReadlink),
-		full(unix.SYS_READLINKAT, "readlinkat", sysReadlinkat),
-		partial(unix.SYS_MKNOD, "mknod", sysMknod, "no devices"),
-		partial(unix.SYS_MKNODAT, "mknodat", sysMknodat, "no devices"),
-	)
-	register(partial(unix.SYS_CHROOT, "chroot", sysChroot, "not into /proc, /sys or /dev"))
-}
-
 func sysGetdents(t *kernel.Thread, a Args) kernel.Result   { return getdents(t, a, appendDirent) }
 func sysGetdents64(t *kernel.Thread, a Args) kernel.Result { return getdents(t, a, appendDirent64) }
 

@@ -10,17 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_EPOLL_CREATE, "epoll_create", sysEpollCreate),
-		full(unix.SYS_EPOLL_CREATE1, "epoll_create1", sysEpollCreate1),
-		partial(unix.SYS_EPOLL_CTL, "epoll_ctl", sysEpollCtl, "EPOLLEXCLUSIVE wakes all sets, as it may"),
-		full(unix.SYS_EPOLL_WAIT, "epoll_wait", sysEpollWait),
-		full(unix.SYS_EPOLL_PWAIT, "epoll_pwait", sysEpollPwait),
-		full(unix.SYS_EPOLL_PWAIT2, "epoll_pwait2", sysEpollPwait2),
-	)
-}
-
 // epollEventSize is the size of struct epoll_event, which is packed.
 const epollEventSize = 12
 

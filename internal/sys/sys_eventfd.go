@@ -7,13 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_EVENTFD, "eventfd", sysEventfd),
-		full(unix.SYS_EVENTFD2, "eventfd2", sysEventfd2),
-	)
-}
-
 func sysEventfd(t *kernel.Thread, a Args) kernel.Result { return makeEventfd(t, a[0], 0) }
 
 func sysEventfd2(t *kernel.Thread, a Args) kernel.Result {

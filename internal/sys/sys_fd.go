@@ -13,18 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_CLOSE, "close", sysClose),
-		partial(unix.SYS_CLOSE_RANGE, "close_range", sysCloseRange, "not CLOSE_RANGE_UNSHARE of threads"),
-		full(unix.SYS_DUP, "dup", sysDup),
-		full(unix.SYS_DUP2, "dup2", sysDup2),
-		full(unix.SYS_DUP3, "dup3", sysDup3),
-		partial(unix.SYS_FCNTL, "fcntl", sysFcntl, "no directory notification; leases do not look at files that are only mapped or in flight"),
-		partial(unix.SYS_IOCTL, "ioctl", sysIoctl, "the common ones"),
-	)
-}
-
 func sysClose(t *kernel.Thread, a Args) kernel.Result {
 	if !t.FDs().Close(t.Node(), fdOf(a[0])) {
 		return kernel.Fail(unix.EBADF)

@@ -17,35 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_OPEN, "open", sysOpen),
-		full(unix.SYS_CREAT, "creat", sysCreat),
-		full(unix.SYS_OPENAT, "openat", sysOpenat),
-		full(unix.SYS_OPENAT2, "openat2", sysOpenat2),
-		full(unix.SYS_LSEEK, "lseek", sysLseek),
-		full(unix.SYS_TRUNCATE, "truncate", sysTruncate),
-		full(unix.SYS_FTRUNCATE, "ftruncate", sysFtruncate),
-		full(unix.SYS_FALLOCATE, "fallocate", sysFallocate),
-		full(unix.SYS_FADVISE64, "fadvise64", sysAdvise),
-		full(unix.SYS_READAHEAD, "readahead", sysAdvise),
-		full(unix.SYS_FSYNC, "fsync", sysFsync),
-		full(unix.SYS_FDATASYNC, "fdatasync", sysFsync),
-		full(unix.SYS_SYNC_FILE_RANGE, "sync_file_range", sysSyncFileRange),
-		full(unix.SYS_SYNCFS, "syncfs", sysSyncfs),
-		full(unix.SYS_SYNC, "sync", succeeds),
-		full(unix.SYS_UMASK, "umask", sysUmask),
-	)
-	register(
-		refused(unix.SYS_OPEN_BY_HANDLE_AT, "open_by_handle_at", unix.EPERM, true, "needs a privilege"),
-		refused(unix.SYS_QUOTACTL, "quotactl", unix.EPERM, true, "no quotas"),
-		refused(unix.SYS_QUOTACTL_FD, "quotactl_fd", unix.EPERM, true, "no quotas"),
-		refused(unix.SYS_FANOTIFY_INIT, "fanotify_init", unix.EPERM, true, "needs a privilege"),
-		refused(unix.SYS_FANOTIFY_MARK, "fanotify_mark", unix.EBADF, true, "there is no descriptor to mark"),
-		refused(unix.SYS_NAME_TO_HANDLE_AT, "name_to_handle_at", unix.EOPNOTSUPP, true, "not all file systems have handles"),
-	)
-}
-
 // openRequest is one form for open, creat, openat and openat2.
 type openRequest struct {
 	dirfd, path uint64

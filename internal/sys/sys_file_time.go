@@ -7,15 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_UTIME, "utime", sysUtime),
-		full(unix.SYS_UTIMES, "utimes", sysUtimes),
-		full(unix.SYS_FUTIMESAT, "futimesat", sysFutimesat),
-		full(unix.SYS_UTIMENSAT, "utimensat", sysUtimensat),
-	)
-}
-
 // fileModified is told before Linux changes the contents of a host file.
 func fileModified(t *kernel.Thread, f *kernel.HostFile) { t.Node().FileModified(f.Key()) }
 

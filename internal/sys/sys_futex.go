@@ -10,14 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_FUTEX, "futex", sysFutex),
-		full(unix.SYS_SET_ROBUST_LIST, "set_robust_list", sysSetRobustList),
-		full(unix.SYS_GET_ROBUST_LIST, "get_robust_list", sysGetRobustList),
-	)
-}
-
 // Commands of futex(2).
 const (
 	futexWait = iota

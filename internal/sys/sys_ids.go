@@ -8,38 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_GETPID, "getpid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.PID)) }),
-		full(unix.SYS_GETTID, "gettid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.TID)) }),
-		full(unix.SYS_GETPPID, "getppid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.ParentPID())) }),
-		full(unix.SYS_GETPGRP, "getpgrp", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.PGID)) }),
-		full(unix.SYS_GETPGID, "getpgid", sysGetpgid),
-		full(unix.SYS_SETPGID, "setpgid", sysSetpgid),
-		full(unix.SYS_GETSID, "getsid", sysGetsid),
-		full(unix.SYS_SETSID, "setsid", sysSetsid),
-
-		full(unix.SYS_GETUID, "getuid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.Cred.UID.Real)) }),
-		full(unix.SYS_GETGID, "getgid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.Cred.GID.Real)) }),
-		full(unix.SYS_GETEUID, "geteuid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.UID)) }),
-		full(unix.SYS_GETEGID, "getegid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Proc.GID)) }),
-		partial(unix.SYS_SETUID, "setuid", sysSetuid, wholeProcess),
-		partial(unix.SYS_SETGID, "setgid", sysSetgid, wholeProcess),
-		partial(unix.SYS_SETREUID, "setreuid", sysSetreuid, wholeProcess),
-		partial(unix.SYS_SETREGID, "setregid", sysSetregid, wholeProcess),
-		partial(unix.SYS_SETRESUID, "setresuid", sysSetresuid, wholeProcess),
-		partial(unix.SYS_SETRESGID, "setresgid", sysSetresgid, wholeProcess),
-		partial(unix.SYS_SETFSUID, "setfsuid", sysSetfsuid, wholeProcess),
-		partial(unix.SYS_SETFSGID, "setfsgid", sysSetfsgid, wholeProcess),
-		full(unix.SYS_GETRESUID, "getresuid", func(t *kernel.Thread, a Args) kernel.Result { return storeIDs(t, a, t.Proc.Cred.UID) }),
-		full(unix.SYS_GETRESGID, "getresgid", func(t *kernel.Thread, a Args) kernel.Result { return storeIDs(t, a, t.Proc.Cred.GID) }),
-		full(unix.SYS_GETGROUPS, "getgroups", sysGetgroups),
-		partial(unix.SYS_SETGROUPS, "setgroups", sysSetgroups, wholeProcess),
-		full(unix.SYS_CAPGET, "capget", sysCapget),
-		partial(unix.SYS_CAPSET, "capset", sysCapset, wholeProcess),
-	)
-}
-
 const wholeProcess = "for all threads of the process, as libc does it"
 
 // peer finds the process of the calls on process groups and sessions; 0 is the

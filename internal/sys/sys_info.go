@@ -8,18 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_UNAME, "uname", sysUname),
-		full(unix.SYS_SETHOSTNAME, "sethostname", sysSethostname),
-		full(unix.SYS_SETDOMAINNAME, "setdomainname", sysSetdomainname),
-		full(unix.SYS_SYSINFO, "sysinfo", sysSysinfo),
-		full(unix.SYS_GETRLIMIT, "getrlimit", sysGetrlimit),
-		partial(unix.SYS_SETRLIMIT, "setrlimit", sysSetrlimit, rlimitNote),
-		partial(unix.SYS_PRLIMIT64, "prlimit64", sysPrlimit, rlimitNote),
-	)
-}
-
 const rlimitNote = "RLIMIT_NOFILE, FSIZE, AS, DATA and SIGPENDING are enforced, the others remembered and shown"
 
 func sysUname(t *kernel.Thread, a Args) kernel.Result {

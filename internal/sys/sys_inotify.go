@@ -11,17 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	const note = "not of files of /proc and /sys; not the events of what Linux itself opens to execute a program, of a named pipe, " +
-		"or of the end of a file that was mapped"
-	register(
-		full(unix.SYS_INOTIFY_INIT, "inotify_init", func(t *kernel.Thread, _ Args) kernel.Result { return inotifyInit(t, 0) }),
-		full(unix.SYS_INOTIFY_INIT1, "inotify_init1", func(t *kernel.Thread, a Args) kernel.Result { return inotifyInit(t, int(int32(a[0]))) }),
-		partial(unix.SYS_INOTIFY_ADD_WATCH, "inotify_add_watch", sysInotifyAddWatch, note),
-		full(unix.SYS_INOTIFY_RM_WATCH, "inotify_rm_watch", sysInotifyRmWatch),
-	)
-}
-
 func inotifyInit(t *kernel.Thread, flags int) kernel.Result {
 	if flags&^(unix.IN_CLOEXEC|unix.IN_NONBLOCK) != 0 {
 		return kernel.Fail(unix.EINVAL)

@@ -13,21 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_READ, "read", sysRead),
-		full(unix.SYS_WRITE, "write", sysWrite),
-		full(unix.SYS_READV, "readv", sysReadv),
-		full(unix.SYS_WRITEV, "writev", sysWritev),
-		full(unix.SYS_PREAD64, "pread64", sysPread),
-		full(unix.SYS_PWRITE64, "pwrite64", sysPwrite),
-		full(unix.SYS_PREADV, "preadv", sysPread),
-		full(unix.SYS_PWRITEV, "pwritev", sysPwrite),
-		full(unix.SYS_PREADV2, "preadv2", sysPreadv2),
-		full(unix.SYS_PWRITEV2, "pwritev2", sysPwritev2),
-	)
-}
-
 // maxChunk is the most that one call to a kernel.Reader or Writer moves.
 const maxChunk = 1 << 18
 

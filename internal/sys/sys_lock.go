@@ -9,10 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(full(unix.SYS_FLOCK, "flock", sysFlock))
-}
-
 func sysFlock(t *kernel.Thread, a Args) kernel.Result {
 	op := int(int32(a[1]))
 	of := t.Target(fdOf(a[0]))

@@ -9,10 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(full(unix.SYS_MADVISE, "madvise", sysMadvise))
-}
-
 // Checkpoints are made by fork, which what a program says of its own forks must not
 // touch. So Linux is told something else that it remembers of a range in the same
 // way, through mprotect, mremap, munmap and mappings over it, and that means nothing

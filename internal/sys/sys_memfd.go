@@ -6,12 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_MEMFD_CREATE, "memfd_create", sysMemfdCreate),
-	)
-}
-
 // sysMemfdCreate makes a real anonymous file.
 func sysMemfdCreate(t *kernel.Thread, a Args) kernel.Result {
 	name, e := readString(t, a[0], 250)

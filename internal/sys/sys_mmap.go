@@ -7,16 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_MMAP, "mmap", sysMmap),
-		full(unix.SYS_MSYNC, "msync", nil),
-		full(unix.SYS_REMAP_FILE_PAGES, "remap_file_pages", sysOwnMemory),
-		refused(unix.SYS_MEMFD_SECRET, "memfd_secret", 0, true, "off in most kernels"),
-		refused(unix.SYS_USERFAULTFD, "userfaultfd", unix.EPERM, true, "needs a privilege"),
-	)
-}
-
 // MapDroppable is MAP_DROPPABLE of Linux 6.11, whose pages are wiped in children and
 // may vanish: earlier kernels do not know it.
 const MapDroppable = 0x8

@@ -10,17 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		partial(unix.SYS_MQ_OPEN, "mq_open", sysMqOpen, "/dev/mqueue does not list the queues"),
-		full(unix.SYS_MQ_UNLINK, "mq_unlink", sysMqUnlink),
-		full(unix.SYS_MQ_TIMEDSEND, "mq_timedsend", sysMqTimedsend),
-		full(unix.SYS_MQ_TIMEDRECEIVE, "mq_timedreceive", sysMqTimedreceive),
-		full(unix.SYS_MQ_NOTIFY, "mq_notify", sysMqNotify),
-		full(unix.SYS_MQ_GETSETATTR, "mq_getsetattr", sysMqGetsetattr),
-	)
-}
-
 func sysMqOpen(t *kernel.Thread, a Args) kernel.Result {
 	flags := int(int32(a[1]))
 	var size *[2]int64

@@ -7,15 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_MSGGET, "msgget", sysMsgget),
-		full(unix.SYS_MSGSND, "msgsnd", sysMsgsnd),
-		full(unix.SYS_MSGRCV, "msgrcv", sysMsgrcv),
-		full(unix.SYS_MSGCTL, "msgctl", sysMsgctl),
-	)
-}
-
 func sysMsgget(t *kernel.Thread, a Args) kernel.Result {
 	q, e := ipc.MsgQueuesOf(t.Node()).Open(t, int(int32(a[0])), uint32(a[1]))
 	if e != 0 {

@@ -7,13 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_PIPE, "pipe", sysPipe),
-		full(unix.SYS_PIPE2, "pipe2", sysPipe2),
-	)
-}
-
 func sysPipe(t *kernel.Thread, a Args) kernel.Result { return makePipe(t, a[0], 0) }
 
 func sysPipe2(t *kernel.Thread, a Args) kernel.Result {

@@ -10,15 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_POLL, "poll", sysPoll),
-		full(unix.SYS_PPOLL, "ppoll", sysPpoll),
-		full(unix.SYS_SELECT, "select", sysSelect),
-		full(unix.SYS_PSELECT6, "pselect6", sysPselect6),
-	)
-}
-
 func sysPoll(t *kernel.Thread, a Args) kernel.Result {
 	if ms := int64(int32(a[2])); ms >= 0 {
 		setTimeout(t, ariadne.Time(ms*1e6))

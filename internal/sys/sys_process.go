@@ -10,27 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_FORK, "fork", sysFork),
-		full(unix.SYS_VFORK, "vfork", sysVfork),
-		partial(unix.SYS_CLONE, "clone", sysClone, "no namespaces; working directory and umask are shared by threads alone"),
-		partial(unix.SYS_CLONE3, "clone3", sysClone3, "without new namespaces, chosen ids, CLONE_CLEAR_SIGHAND, CLONE_INTO_CGROUP; a pidfd only without CLONE_PARENT_SETTID"),
-		full(unix.SYS_EXECVE, "execve", sysExec),
-		full(unix.SYS_EXECVEAT, "execveat", sysExec),
-		full(unix.SYS_EXIT, "exit", sysExit),
-		full(unix.SYS_EXIT_GROUP, "exit_group", sysExitGroup),
-		partial(unix.SYS_WAIT4, "wait4", sysWait4, "resource usage is processor time only"),
-		partial(unix.SYS_WAITID, "waitid", sysWaitid, "resource usage is processor time only"),
-		full(unix.SYS_SET_TID_ADDRESS, "set_tid_address", sysSetTIDAddress),
-		partial(unix.SYS_PRCTL, "prctl", sysPrctl, "the options that programs use; see docs/limits.md"),
-		partial(unix.SYS_UNSHARE, "unshare", sysUnshare, "without new namespaces; not of threads"),
-		full(unix.SYS_PERSONALITY, "personality", sysPersonality),
-		partial(unix.SYS_KCMP, "kcmp", sysKcmp, "says whether equal, without order"),
-		refused(unix.SYS_PTRACE, "ptrace", unix.EPERM, false, "processes are already traced"),
-	)
-}
-
 const (
 	cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET

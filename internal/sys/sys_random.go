@@ -6,10 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(full(unix.SYS_GETRANDOM, "getrandom", sysGetrandom))
-}
-
 // sysGetrandom gives bytes of the node's own generator; they never run out.
 func sysGetrandom(t *kernel.Thread, a Args) kernel.Result {
 	const both = unix.GRND_RANDOM | unix.GRND_INSECURE

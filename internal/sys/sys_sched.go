@@ -6,32 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_SCHED_YIELD, "sched_yield", sysSchedYield),
-		partial(unix.SYS_SCHED_SETSCHEDULER, "sched_setscheduler", sysSchedSetscheduler, remembered),
-		full(unix.SYS_SCHED_GETSCHEDULER, "sched_getscheduler", sysSchedGetscheduler),
-		partial(unix.SYS_SCHED_SETPARAM, "sched_setparam", sysSchedSetparam, remembered),
-		full(unix.SYS_SCHED_GETPARAM, "sched_getparam", sysSchedGetparam),
-		partial(unix.SYS_SCHED_SETATTR, "sched_setattr", sysSchedSetattr, remembered),
-		full(unix.SYS_SCHED_GETATTR, "sched_getattr", sysSchedGetattr),
-		full(unix.SYS_SCHED_GET_PRIORITY_MAX, "sched_get_priority_max", sysPriorityMax),
-		full(unix.SYS_SCHED_GET_PRIORITY_MIN, "sched_get_priority_min", sysPriorityMin),
-		full(unix.SYS_SCHED_RR_GET_INTERVAL, "sched_rr_get_interval", sysRRInterval),
-		partial(unix.SYS_SCHED_SETAFFINITY, "sched_setaffinity", sysSetaffinity, remembered),
-		full(unix.SYS_SCHED_GETAFFINITY, "sched_getaffinity", sysGetaffinity),
-		full(unix.SYS_GETCPU, "getcpu", sysGetcpu),
-		full(unix.SYS_GETPRIORITY, "getpriority", sysGetpriority),
-		partial(unix.SYS_SETPRIORITY, "setpriority", sysSetpriority, remembered),
-		full(unix.SYS_IOPRIO_GET, "ioprio_get", sysIoprioGet),
-		partial(unix.SYS_IOPRIO_SET, "ioprio_set", sysIoprioSet, remembered),
-		full(unix.SYS_GET_MEMPOLICY, "get_mempolicy", sysGetMempolicy),
-		partial(unix.SYS_SET_MEMPOLICY, "set_mempolicy", succeeds, "a node has one memory node"),
-		partial(unix.SYS_MBIND, "mbind", succeeds, "a node has one memory node"),
-		full(unix.SYS_MEMBARRIER, "membarrier", sysMembarrier),
-	)
-}
-
 const remembered = "remembered and shown; one thread of a node runs at a time whatever it says"
 
 // succeeds answers 0: there is nothing to do.

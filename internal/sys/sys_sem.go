@@ -7,15 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_SEMGET, "semget", sysSemget),
-		full(unix.SYS_SEMOP, "semop", sysSemop),
-		full(unix.SYS_SEMTIMEDOP, "semtimedop", sysSemtimedop),
-		full(unix.SYS_SEMCTL, "semctl", sysSemctl),
-	)
-}
-
 // Commands of semctl, msgctl and shmctl.
 const (
 	ipcRmid = 0

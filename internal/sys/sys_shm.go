@@ -7,15 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_SHMGET, "shmget", sysShmget),
-		full(unix.SYS_SHMAT, "shmat", sysShmat),
-		full(unix.SYS_SHMDT, "shmdt", sysShmdt),
-		partial(unix.SYS_SHMCTL, "shmctl", sysShmctl, "all pages of a segment count as resident"),
-	)
-}
-
 // Flags and modes of segments (shmget(2), shmat(2), shmctl(2)).
 const (
 	shmRdonly = 0o10000

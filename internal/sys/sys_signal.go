@@ -11,27 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_RT_SIGACTION, "rt_sigaction", sysSigaction),
-		full(unix.SYS_RT_SIGPROCMASK, "rt_sigprocmask", sysSigprocmask),
-		full(unix.SYS_RT_SIGPENDING, "rt_sigpending", sysSigpending),
-		full(unix.SYS_SIGALTSTACK, "sigaltstack", sysSigaltstack),
-		full(unix.SYS_RT_SIGSUSPEND, "rt_sigsuspend", sysSigsuspend),
-		full(unix.SYS_RT_SIGTIMEDWAIT, "rt_sigtimedwait", sysSigtimedwait),
-		full(unix.SYS_RT_SIGQUEUEINFO, "rt_sigqueueinfo", sysSigqueueinfo),
-		full(unix.SYS_RT_TGSIGQUEUEINFO, "rt_tgsigqueueinfo", sysTgsigqueueinfo),
-		full(unix.SYS_RT_SIGRETURN, "rt_sigreturn", nil), // Linux does it; then what is pending is delivered
-		full(unix.SYS_KILL, "kill", sysKill),
-		full(unix.SYS_TKILL, "tkill", sysTkill),
-		full(unix.SYS_TGKILL, "tgkill", sysTgkill),
-		full(unix.SYS_PAUSE, "pause", sysPause),
-		full(unix.SYS_PIDFD_OPEN, "pidfd_open", sysPidfdOpen),
-		full(unix.SYS_PIDFD_SEND_SIGNAL, "pidfd_send_signal", sysPidfdSendSignal),
-		refused(unix.SYS_PIDFD_GETFD, "pidfd_getfd", unix.EPERM, false, "descriptors of other processes are out of reach"),
-	)
-}
-
 const sigsetSize = 8
 
 // sigactionSize is the size of the kernel's struct sigaction.

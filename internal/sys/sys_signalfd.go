@@ -8,13 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_SIGNALFD, "signalfd", sysSignalfd),
-		full(unix.SYS_SIGNALFD4, "signalfd4", sysSignalfd4),
-	)
-}
-
 func sysSignalfd(t *kernel.Thread, a Args) kernel.Result { return makeSignalfd(t, a, 0) }
 
 func sysSignalfd4(t *kernel.Thread, a Args) kernel.Result {

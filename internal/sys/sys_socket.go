@@ -14,21 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_SOCKET, "socket", sysSocket),
-		full(unix.SYS_SOCKETPAIR, "socketpair", sysSocketpair),
-		full(unix.SYS_BIND, "bind", sysBind),
-		full(unix.SYS_LISTEN, "listen", sysListen),
-		full(unix.SYS_ACCEPT, "accept", sysAccept),
-		full(unix.SYS_ACCEPT4, "accept4", sysAccept4),
-		full(unix.SYS_CONNECT, "connect", sysConnect),
-		full(unix.SYS_SHUTDOWN, "shutdown", sysShutdown),
-		full(unix.SYS_GETSOCKNAME, "getsockname", sysGetsockname),
-		full(unix.SYS_GETPEERNAME, "getpeername", sysGetpeername),
-	)
-}
-
 // sockFlags are the flags that socket, socketpair and accept4 take.
 const sockFlags = unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
 

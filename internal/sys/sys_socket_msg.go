@@ -9,18 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	const noOOB = "no urgent data; with TCP fast open no data goes with a SYN"
-	register(
-		partial(unix.SYS_SENDTO, "sendto", sysSendto, noOOB),
-		partial(unix.SYS_SENDMSG, "sendmsg", sysSendmsg, noOOB),
-		partial(unix.SYS_SENDMMSG, "sendmmsg", sysSendmmsg, noOOB),
-		partial(unix.SYS_RECVFROM, "recvfrom", sysRecvfrom, noOOB),
-		partial(unix.SYS_RECVMSG, "recvmsg", sysRecvmsg, noOOB),
-		partial(unix.SYS_RECVMMSG, "recvmmsg", sysRecvmmsg, noOOB),
-	)
-}
-
 // msghdr is a struct msghdr; hdr is where it stands, 0 when the call has none.
 type msghdr struct {
 	at               uint64

@@ -12,13 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		partial(unix.SYS_GETSOCKOPT, "getsockopt", sysGetsockopt, "unknown options fail with ENOPROTOOPT and are reported"),
-		partial(unix.SYS_SETSOCKOPT, "setsockopt", sysSetsockopt, "unknown options succeed, have no effect and are reported"),
-	)
-}
-
 // option names a socket option.
 type option struct{ level, name int }
 

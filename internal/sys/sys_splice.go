@@ -12,16 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_SENDFILE, "sendfile", sysSendfile),
-		full(unix.SYS_SPLICE, "splice", sysSplice),
-		full(unix.SYS_TEE, "tee", sysTee),
-		full(unix.SYS_VMSPLICE, "vmsplice", sysVmsplice),
-		full(unix.SYS_COPY_FILE_RANGE, "copy_file_range", sysCopyFileRange),
-	)
-}
-
 const spliceFlags = unix.SPLICE_F_MOVE | unix.SPLICE_F_NONBLOCK | unix.SPLICE_F_MORE | unix.SPLICE_F_GIFT
 
 // openedAs returns the open file behind fd, if it may be used for what the call does. Unlike opened it does not choose what the call

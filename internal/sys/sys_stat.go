@@ -12,23 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_STAT, "stat", sysStat),
-		full(unix.SYS_LSTAT, "lstat", sysLstat),
-		full(unix.SYS_FSTAT, "fstat", sysFstat),
-		full(unix.SYS_NEWFSTATAT, "newfstatat", sysNewfstatat),
-		full(unix.SYS_STATX, "statx", sysStatx),
-		full(unix.SYS_ACCESS, "access", sysAccess),
-		full(unix.SYS_FACCESSAT, "faccessat", sysFaccessat),
-		full(unix.SYS_FACCESSAT2, "faccessat2", sysFaccessat2),
-		partial(unix.SYS_STATFS, "statfs", sysStatfs, fsNote),
-		partial(unix.SYS_FSTATFS, "fstatfs", sysFstatfs, fsNote),
-		refused(unix.SYS_USTAT, "ustat", 0, true, "obsolete"),
-		refused(unix.SYS_SYSFS, "sysfs", 0, true, "obsolete"),
-	)
-}
-
 const (
 	fsNote    = "always an ext4 file system with the same room, but for /proc, /sys and cgroups"
 	blockSize = 4096

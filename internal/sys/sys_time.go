@@ -10,31 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_CLOCK_GETTIME, "clock_gettime", sysClockGettime),
-		full(unix.SYS_CLOCK_GETRES, "clock_getres", sysClockGetres),
-		refused(unix.SYS_CLOCK_SETTIME, "clock_settime", unix.EPERM, true, "time is the node's input"),
-		partial(unix.SYS_CLOCK_ADJTIME, "clock_adjtime", sysClockAdjtime, "reading only"),
-		partial(unix.SYS_ADJTIMEX, "adjtimex", sysAdjtimex, "reading only"),
-		partial(unix.SYS_SETTIMEOFDAY, "settimeofday", sysSettimeofday, "EPERM: time is the node's input"),
-		full(unix.SYS_GETTIMEOFDAY, "gettimeofday", sysGettimeofday),
-		full(unix.SYS_TIME, "time", sysTime),
-		full(unix.SYS_NANOSLEEP, "nanosleep", sysNanosleep),
-		partial(unix.SYS_CLOCK_NANOSLEEP, "clock_nanosleep", sysClockNanosleep, "sleeping on processor time uses the node's clock"),
-		full(unix.SYS_TIMES, "times", sysTimes),
-		partial(unix.SYS_GETRUSAGE, "getrusage", sysGetrusage, "processor time, and the same memory for all"),
-		full(unix.SYS_ALARM, "alarm", sysAlarm),
-		partial(unix.SYS_SETITIMER, "setitimer", sysSetitimer, "ITIMER_VIRTUAL and ITIMER_PROF use the node's clock"),
-		full(unix.SYS_GETITIMER, "getitimer", sysGetitimer),
-		partial(unix.SYS_TIMER_CREATE, "timer_create", sysTimerCreate, "timers on processor time use the node's clock"),
-		full(unix.SYS_TIMER_SETTIME, "timer_settime", sysTimerSettime),
-		full(unix.SYS_TIMER_GETTIME, "timer_gettime", sysTimerGettime),
-		full(unix.SYS_TIMER_GETOVERRUN, "timer_getoverrun", sysTimerGetoverrun),
-		full(unix.SYS_TIMER_DELETE, "timer_delete", sysTimerDelete),
-	)
-}
-
 // coarseRes is the resolution of the coarse clocks: a tick at 250 Hz.
 const coarseRes = ariadne.Time(4e6)
 

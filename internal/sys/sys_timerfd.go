@@ -8,14 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_TIMERFD_CREATE, "timerfd_create", sysTimerfdCreate),
-		full(unix.SYS_TIMERFD_SETTIME, "timerfd_settime", sysTimerfdSettime),
-		full(unix.SYS_TIMERFD_GETTIME, "timerfd_gettime", sysTimerfdGettime),
-	)
-}
-
 func sysTimerfdCreate(t *kernel.Thread, a Args) kernel.Result {
 	clock, flags := int(int32(a[0])), int(int32(a[1]))
 	switch clock {

@@ -6,13 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	register(
-		full(unix.SYS_PROCESS_VM_READV, "process_vm_readv", sysProcessVM),
-		full(unix.SYS_PROCESS_VM_WRITEV, "process_vm_writev", sysProcessVM),
-	)
-}
-
 // sysProcessVM copies memory between the caller and another process of the node,
 // page by page: what follows a fault is not copied (process_vm_readv(2)).
 func sysProcessVM(t *kernel.Thread, a Args) kernel.Result {

@@ -11,26 +11,19 @@ import (
 // Extended attributes are the node's own, kept beside the times of its files: what files of the
 // host have is not shown. The order of checks is that of Linux's fs/xattr.c.
 
-func init() {
-	const why = "user, trusted and security attributes of the node's own files; no access control lists, no capabilities of files"
-	for _, x := range []struct {
-		name       string
-		path, link int // the calls that follow a last link, and that do not
-		fd         int
-		handler    func(t *kernel.Thread, f *xattrFile, a Args) kernel.Result
-	}{
-		{"setxattr", unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, setXattr},
-		{"getxattr", unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, getXattr},
-		{"listxattr", unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, listXattr},
-		{"removexattr", unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, removeXattr},
-	} {
-		register(
-			partial(x.path, x.name, func(t *kernel.Thread, a Args) kernel.Result { return x.handler(t, &xattrFile{t: t, follow: true}, a) }, why),
-			partial(x.link, "l"+x.name, func(t *kernel.Thread, a Args) kernel.Result { return x.handler(t, &xattrFile{t: t}, a) }, why),
-			partial(x.fd, "f"+x.name, func(t *kernel.Thread, a Args) kernel.Result { return x.handler(t, &xattrFile{t: t, open: true}, a) }, why),
-		)
-	}
+// ofPath, ofLink and ofFile make a handler for the call that follows a last link, the one that
+// does not, and the one for a descriptor.
+func ofPath(h xattrHandler) Handler {
+	return func(t *kernel.Thread, a Args) kernel.Result { return h(t, &xattrFile{t: t, follow: true}, a) }
 }
+func ofLink(h xattrHandler) Handler {
+	return func(t *kernel.Thread, a Args) kernel.Result { return h(t, &xattrFile{t: t}, a) }
+}
+func ofFile(h xattrHandler) Handler {
+	return func(t *kernel.Thread, a Args) kernel.Result { return h(t, &xattrFile{t: t, open: true}, a) }
+}
+
+type xattrHandler func(t *kernel.Thread, f *xattrFile, a Args) kernel.Result
 
 // xattrFile is the file whose attributes are meant, by a path or a descriptor.
 type xattrFile struct {

@@ -3,7 +3,7 @@
 // caller's memory, calls kernel objects, and decides: a value, an errno, wait,
 // or let Linux run the call. It keeps no state of its own.
 //
-// Read next: table.go, then any sys_<family>.go.
+// Read next: table.go and calls.go, then any sys_<family>.go.
 package sys
 
 import (
@@ -28,7 +28,7 @@ const (
 	Passed // Linux runs it without a stop: pure and local to the caller
 )
 
-// Row is one system call.
+// Row is all that is true of one system call.
 type Row struct {
 	NR      int
 	Name    string
@@ -39,31 +39,90 @@ type Row struct {
 	Errno kernel.Errno
 	// Harmless: programs are known to handle the refusal (docs/limits.md).
 	Harmless bool
+
+	// Runs says when the filter lets Linux run the call without a stop.
+	Runs Runs
+	// Asks is what a program that polls asks by it.
+	Asks Question
+	// ReadsClock: it tells the time. Transfers: it returns how much it has read or written.
+	ReadsClock, Transfers bool
+	// AsksSize: it asks for more of the file that it names than whether and what there is.
+	AsksSize bool
+
+	paths []pathArg // arguments with paths
+	// mayFail reports whether the call has come to where it may fail although nothing is wrong with
+	// it, and on which file; nil: it never does.
+	mayFail func(t *kernel.Thread, a Args) (on string, ok bool)
 }
 
-// Table is indexed by system call number. Families add to it in their init.
+// Runs says when a call runs without a stop (internal/sandbox).
+type Runs uint8
+
+const (
+	Stops Runs = iota
+	Always
+	Unseen             // not at all: it fails with ENOSYS and is not counted (rseq, once per thread)
+	Elsewhere          // on memory that is surely none of Ariadne's
+	MovedElsewhere     // mremap, when Linux chooses where to
+	AdvisedElsewhere   // madvise, but for some advice (StopsAdvice)
+	AnonymousElsewhere // mmap of private memory without a file, not too large
+	OnSegment          // arch_prctl about the bases of segments
+)
+
+// Question is what a call asks that a program can poll with.
+type Question uint8
+
+const (
+	NoQuestion Question = iota
+	IsReady             // as such it changes nothing, whatever the answer is
+	Take                // EAGAIN: there is nothing
+	Give                // EAGAIN: there is no room
+)
+
+// Table is indexed by system call number (calls.go).
 var Table [512]Row
 
-// register enters rows; it is called from each family's init.
-func register(rows ...Row) {
-	for _, r := range rows {
-		if Table[r.NR].Name != "" {
-			panic("sys: call registered twice: " + r.Name)
-		}
-		Table[r.NR] = r
+// Of returns the row of a call, an empty one when there is none.
+func Of(nr int) *Row {
+	if nr < 0 || nr >= len(Table) {
+		return &Row{}
 	}
+	return &Table[nr]
 }
 
 // full, partial, passed and refused are rows of one line.
-func full(nr int, name string, h Handler) Row {
-	return Row{NR: nr, Name: name, Level: Full, Handler: h}
+func full(name string, h Handler, facts ...fact) Row {
+	return Row{Name: name, Level: Full, Handler: h}.with(facts)
 }
-func partial(nr int, name string, h Handler, note string) Row {
-	return Row{NR: nr, Name: name, Level: Partial, Handler: h, Note: note}
+func partial(name string, h Handler, note string, facts ...fact) Row {
+	return Row{Name: name, Level: Partial, Handler: h, Note: note}.with(facts)
 }
-func passed(nr int, name string) Row { return Row{NR: nr, Name: name, Level: Passed} }
-func refused(nr int, name string, errno kernel.Errno, harmless bool, why string) Row {
-	return Row{NR: nr, Name: name, Level: Refused, Errno: errno, Harmless: harmless, Note: why}
+func passed(name string) Row { return Row{Name: name, Level: Passed, Runs: Always} }
+func refused(name string, errno kernel.Errno, harmless bool, why string, facts ...fact) Row {
+	return Row{Name: name, Level: Refused, Errno: errno, Harmless: harmless, Note: why}.with(facts)
+}
+
+// fact is something else that is true of a call.
+type fact func(*Row)
+
+func (r Row) with(facts []fact) Row {
+	for _, f := range facts {
+		f(&r)
+	}
+	return r
+}
+
+func runs(when Runs) fact  { return func(r *Row) { r.Runs = when } }
+func asks(q Question) fact { return func(r *Row) { r.Asks = q } }
+func readsClock(r *Row)    { r.ReadsClock = true }
+func transfers(r *Row)     { r.Transfers = true }
+func asksSize(r *Row)      { r.AsksSize = true }
+func names(at int) fact    { return namesAt(-1, at) }
+func namesAt(dir, at int) fact {
+	return func(r *Row) { r.paths = append(r.paths, pathArg{dir, at}) }
+}
+func mayFail(f func(t *kernel.Thread, a Args) (on string, ok bool)) fact {
+	return func(r *Row) { r.mayFail = f }
 }
 
 // Handle runs the handler of the call that t stands in.
