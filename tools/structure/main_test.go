@@ -1,0 +1,26 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"testing/fstest"
+)
+
+func TestSurvey(t *testing.T) {
+	all, err := survey(fstest.MapFS{
+		"internal/kernel/a.go":      {Data: []byte("package kernel\n\nimport \"ariadne/internal/run\"\n\ntype Node struct{ A, B int }\n\nfunc (n *Node) C() {}\n\nfunc d() { run.X() }\n")},
+		"internal/kernel/a_test.go": {Data: []byte("package kernel\n\nfunc E() {}\n")},
+		"internal/run/b.go":         {Data: []byte("package run\n\nfunc X() {}\n\nconst Y, z = 1, 2\n")},
+		"examples/x/main.go":        {Data: []byte("package main\n")},
+	})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d packages, %v", len(all), err)
+	}
+	k, r := all[0], all[1]
+	if name, size := k.largest(); k.Files != 1 || k.Lines != 9 || k.Names != 2 || name != "Node" || size != 3 || !slices.Equal(k.Upwards, []string{"internal/run"}) {
+		t.Errorf("kernel: %+v", k)
+	}
+	if r.Names != 2 || r.Upwards != nil {
+		t.Errorf("run: %+v", r)
+	}
+}
