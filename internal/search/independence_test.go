@@ -85,3 +85,41 @@ func exploreLoose(t failer, x *search.Exploration, into map[world.Hash]bool, mos
 	f.coverage = x.Coverage
 	return f
 }
+
+// TestFaultsThatFitCommute: of k datagrams, each to a node of its own, up to b arrive once more.
+// The order of these events is no matter, nor is which of them is the last of the budget: there
+// are as many traces as ways to share it among the datagrams, or not to use it up.
+func TestFaultsThatFitCommute(t *testing.T) {
+	for _, c := range []struct{ datagrams, budget, traces int }{
+		{1, 1, 2}, {1, 3, 4}, {2, 1, 3}, {2, 2, 6}, {3, 1, 4}, {3, 2, 10}, {4, 3, 35},
+	} {
+		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("duplicate", c.budget)}}
+		s.programs = func() []worldtest.Program {
+			p := []worldtest.Program{throws{to: c.datagrams}}
+			for range c.datagrams {
+				p = append(p, quietNode{})
+			}
+			return p
+		}
+		check := func(name string, got found) {
+			if got.how != search.SearchExhausted || len(got.traces) != c.traces || got.coverage.Paths != c.traces {
+				t.Errorf("%d datagrams, budget %d: %s: %s with %d traces and %d paths, want %d", c.datagrams, c.budget, name, got.how, len(got.traces), got.coverage.Paths, c.traces)
+			}
+		}
+		check("DPOR", explore(t, s.exploration(t, &strategy.DPOR{}), 0))
+		check("sleep sets", explore(t, s.exploration(t, &strategy.SleepSets{}), 0))
+		check("DPOR by two", s.together(t, (&strategy.DPOR{}).Divide(2), nil))
+	}
+}
+
+// throws sends a datagram to each of the nodes after it.
+type throws struct {
+	worldtest.Idle
+	to int
+}
+
+func (n throws) Start(c *worldtest.Ctx) {
+	for i := range n.to {
+		c.SendDatagram(ariadne.NodeID(i+1), "m")
+	}
+}

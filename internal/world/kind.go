@@ -157,23 +157,10 @@ func (f *Footprint) Shares(g *Footprint) bool {
 	return false
 }
 
-// Exhausts reports whether in s, after an event with the footprint, another one may no more
-// be possible for want of budget.
-func (y *System) Exhausts(s *State, f *Footprint) bool {
-	if f.Costs.number() == 0 {
-		return false
-	}
-	for k, n := range f.Costs {
-		most := 1
-		if kinds[k].Within {
-			most = y.rules.Together()
-		}
-		if n > 0 && int(s.Faults[k])-int(n) < most {
-			return true
-		}
-	}
-	return false
-}
+// Spends reports whether it takes of any budget. A budget is a counter, on which two uses
+// commute: an execution in which both happen has them in either order, since both fit. But
+// after a use there may be too little left for another.
+func (f *Footprint) Spends() bool { return f.Costs.number() != 0 }
 
 // unlimited is more than any time may be off.
 const unlimited = time.Duration(1<<63 - 1)

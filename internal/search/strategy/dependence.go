@@ -63,10 +63,12 @@ func relationOf(p *space.Path) relation {
 // do a message's sending and its delivery. Between nodes there is more, because they share the clock and the
 // budget of delays (package world): a timer waits for others that are earlier, a
 // timer that fires delays what should have arrived, and a pending start holds up
-// timers. What ends a path keeps all else from happening. Two faults of a kind share a budget.
+// timers. What ends a path keeps all else from happening. Two uses of a budget of
+// faults commute as long as both fit, and where they do not fit there is no execution with
+// both (disables).
 // Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
-	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || a.Shares(&b.Footprint) || r.needs(a, b) || r.needs(b, a) ||
+	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
 		r.holds(a, b) || r.holds(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
 }
 

@@ -55,8 +55,10 @@ func decided(i, n int) (settled bool, left int) {
 }
 
 // initial reports whether a can be the first event of a trace of v: it is v[i] and
-// depends on nothing before it, or it does not depend on anything in v and i is -1.
+// depends on nothing before it, or it does not depend on anything in v and i is -1. In the
+// latter case a budget of which both take may not be enough for a and all of v.
 func (r relation) initial(v []*act, a *act) (i int, ok bool) {
+	shares := false
 	for i := range v {
 		if v[i].event.SameAction(&a.event) {
 			return i, true
@@ -64,8 +66,9 @@ func (r relation) initial(v []*act, a *act) (i int, ok bool) {
 		if r.dependent(v[i], a) {
 			return 0, false
 		}
+		shares = shares || v[i].Shares(&a.Footprint)
 	}
-	return -1, true
+	return -1, !shares
 }
 
 // without returns v without v[i], and v when i is -1.
