@@ -78,6 +78,47 @@ func TestRealNodes(t *testing.T) {
 	}
 }
 
+// TestVariations: what may go otherwise within a step is a choice like any other.
+func TestVariations(t *testing.T) {
+	if out, err := exec.Command("../../examples/faults/fetch").CombinedOutput(); err != nil {
+		t.Skipf("not fetched: %v\n%s", err, out)
+	}
+	sp, err := spec.Read("../../examples/faults/ledger-bug.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := system.Options{Version: "test"}
+	s, err := session.Open(t.Context(), sp, session.Options{System: o, Memory: 300 << 20})
+	s = open(t, s, err)
+	varied := 0
+	for choices := s.Enabled(); len(choices) > 0; choices = s.Enabled() {
+		at := s.Position()
+		for _, c := range choices {
+			if c.Action.Vary == "" {
+				continue
+			}
+			varied++
+			step, err := s.Step(c.Name)
+			if err != nil || step.Action.Vary != c.Action.Vary {
+				t.Fatalf("%s: %v, %v", c.Name, step.Action, err)
+			}
+			if varied%4 == 1 {
+				compare(t, s, sp, o)
+			}
+			if err := s.Return(at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Natural(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if varied == 0 {
+		t.Error("no step can be varied")
+	}
+	compare(t, s, sp, o)
+}
+
 // TestInside: a node shows its processes, threads, descriptors, files and log where the
 // session stands, also after it has gone back; and to look changes nothing.
 func TestInside(t *testing.T) {

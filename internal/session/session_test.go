@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/run"
@@ -15,6 +16,7 @@ import (
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
 	"ariadne/internal/system/systemtest"
+	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 )
 
@@ -29,13 +31,18 @@ func fresh(t *testing.T, s *spec.Spec, o system.Options, names []string) (steps 
 		return y.Live(func(sp *space.Space) error {
 			p := space.NewPath(sp, space.Bounds{Time: y.Limits().Time, Depth: y.Limits().Steps})
 			for _, name := range names {
-				enabled := p.Last().Enabled
-				i := 0
-				for i < len(enabled) && p.System().Names().Action(enabled[i].Action()) != name {
-					i++
+				a, err := p.System().Names().Parse(name)
+				if err != nil {
+					return err
 				}
-				if i == len(enabled) {
+				plain := a
+				plain.Vary = ""
+				i := slices.IndexFunc(p.Last().Enabled, func(e world.Event) bool { return e.Action() == plain })
+				if i < 0 {
 					return errors.New(name + " is not enabled")
+				}
+				if a.Vary != "" {
+					i, _ = p.Vary(i, a.Vary)
 				}
 				if err := p.Push(i); err != nil {
 					return err
@@ -236,6 +243,54 @@ func TestTrace(t *testing.T) {
 	systemtest.Write(t, "program", "#!/bin/false\n")
 	if _, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: fakes.Options()}); err == nil || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("a program that has changed: %v", err)
+	}
+}
+
+// housekeeper has nothing to do but to wake every minute, and waiter waits for ever.
+type housekeeper struct {
+	worldtest.Idle
+	calm ariadne.Time
+}
+
+func (p *housekeeper) Start(c *worldtest.Ctx) {
+	p.calm = c.Now() + 430e9
+	p.Fire(c)
+}
+
+func (p *housekeeper) Fire(c *worldtest.Ctx) {
+	c.SetTimer(time.Minute)
+	c.Output().Calm = p.calm
+}
+
+type waiter struct{ worldtest.Idle }
+
+// TestHousekeeping: a session goes as far beyond the time limit as a run does, and back.
+func TestHousekeeping(t *testing.T) {
+	sp := systemtest.Spec(t, 2, 0, 1)
+	o := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: func() []worldtest.Program { return []worldtest.Program{&housekeeper{}, waiter{}} }}}.Options()
+	r, err := run.Run(t.Context(), sp, run.Options{System: o})
+	if err != nil || len(r.Violations) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	s, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []int{r.Steps, 2, r.Steps - 1} {
+		if err := s.Go(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for len(s.Enabled()) > 0 {
+		if _, err := s.Natural(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if end, v := s.End(); end != r.End || s.Steps() != r.Steps || v == nil || v.Kind != "deadlock" {
+		t.Errorf("%s, %v after %d steps; the run: %s after %d", end, v, s.Steps(), r.End, r.Steps)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
