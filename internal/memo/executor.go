@@ -177,11 +177,16 @@ func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) 
 		if t, err = x.try(l, in); !errors.Is(err, ErrLost) {
 			return t, err
 		}
-		v := &x.live[l.Node]
-		if err := errors.Join(x.abandon(l.Node), x.lose(v.from)); err != nil {
+		if err := x.giveUp(l.Node); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// giveUp gives up the node's machine, which was lost, and the checkpoint that it came from.
+func (x *Executor) giveUp(id ariadne.NodeID) error {
+	from := x.live[id].from
+	return errors.Join(x.abandon(id), x.lose(from))
 }
 
 // lose gives up the checkpoint of a state from which a machine was lost.

@@ -18,8 +18,7 @@ func (x *Executor) Visit(l *Local, f func(Machine) error) error {
 		if !errors.Is(err, ErrLost) {
 			return err
 		}
-		v := &x.live[l.Node]
-		if err := errors.Join(x.abandon(l.Node), x.lose(v.from)); err != nil {
+		if err := x.giveUp(l.Node); err != nil {
 			return err
 		}
 	}
