@@ -88,6 +88,8 @@ type OpenFile struct {
 	Refs  int // descriptors that refer to it, over all tables
 	Owner int // F_SETOWN
 	Sig   int // F_SETSIG
+	// OwnerThread: F_SETOWN_EX named a thread, and F_GETOWN_EX says so.
+	OwnerThread bool
 
 	async    *asyncFile // with O_ASYNC, or nil
 	watchers []CloseWatcher

@@ -22,13 +22,13 @@ func sysMremap(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Native
 }
 
-// hitsArea reports whether memory is, in part, Ariadne's.
+// hitsArea reports whether memory is, in part, Ariadne's. What goes beyond the last address when
+// Linux rounds it up to pages is no memory: the call fails.
 func hitsArea(addr, length uint64) bool {
-	last := addr + max(length, 1) - 1
-	if last < addr {
-		last = ^uint64(0)
-	}
-	return addr < kernel.AreaBase+kernel.AreaSize && last >= kernel.AreaBase
+	const page = 4096
+	rounded := (length + page - 1) &^ (page - 1)
+	last := addr + max(rounded, 1) - 1
+	return rounded >= length && addr <= last && addr < kernel.AreaBase+kernel.AreaSize && last >= kernel.AreaBase
 }
 
 // refuseArea answers as Linux does for memory that is sealed.

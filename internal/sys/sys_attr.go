@@ -115,6 +115,9 @@ func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
 	if empty, e := emptyPath(t, a[1], a[4]); e != 0 {
 		return kernel.Fail(e)
 	} else if empty && !isCwd(a[0]) {
+		if of := t.FDs().Get(fdOf(a[0])); of != nil && of.Flags&unix.O_PATH != 0 {
+			return chownPlace(t, of, a)
+		}
 		return sysFchown(t, Args{a[0], a[2], a[3]})
 	}
 	if x := terminalNamed(t, a[0], a[1]); x != nil {
@@ -127,6 +130,23 @@ func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	return chownPath(t, t.Call.Args[0], t.Call.Args[1], a[2], a[3], follow)
+}
+
+// chownPlace is fchownat of what a descriptor of O_PATH stands for.
+func chownPlace(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
+	h, ok := of.File.(*kernel.HostFile)
+	if !ok {
+		return kernel.Fail(unix.EPERM) // of /proc or the like
+	}
+	st, e := fdStat(t, fdOf(a[0]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	r := chown(t, &st, a[2], a[3])
+	if r.Value == 0 && (int32(a[2]) != -1 || int32(a[3]) != -1) {
+		notifyFile(t, h, unix.IN_ATTRIB)
+	}
+	return r
 }
 
 func chownPath(t *kernel.Thread, dirfd, addr, uid, gid uint64, follow bool) kernel.Result {

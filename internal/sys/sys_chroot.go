@@ -30,6 +30,8 @@ func sysChroot(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENOTDIR)
 	case !isNodeUser(t) && askerOf(t).permits(&st, kernel.MayExec) != 0:
 		return kernel.Fail(unix.EACCES)
+	case askerOf(t).permits(&st, kernel.MayExec) != 0:
+		return kernel.Fail(unix.EACCES)
 	case !t.Proc.Capable(unix.CAP_SYS_CHROOT):
 		return kernel.Fail(unix.EPERM)
 	}

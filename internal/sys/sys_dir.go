@@ -48,7 +48,7 @@ func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, o
 	if h != nil {
 		notifyFile(t, h, unix.IN_ACCESS)
 	}
-	return fillDirents(t, *s, a[1], int(uint32(a[2])), encode)
+	return fillDirents(t, *s, a[1], int(int32(a[2])), encode)
 }
 
 // fillDirents stores the next entries in the caller's buffer.
@@ -67,10 +67,28 @@ func fillDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, size int, en
 		return kernel.Fail(unix.EINVAL)
 	}
 	if e := t.M.WriteMem(buf, out); e != 0 {
-		return kernel.Fail(e)
+		return someDirents(t, s, buf, pos, encode, e)
 	}
 	s.Pos = pos
 	return kernel.Ret(int64(len(out)))
+}
+
+// someDirents stores the next entries up to the first that the memory does not take, which
+// fails when there is none before it.
+func someDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, end int, encode func([]byte, kernel.Dirent, int) []byte, e kernel.Errno) kernel.Result {
+	size := 0
+	for s.Pos < end {
+		b := encode(nil, s.Entries[s.Pos], s.Pos+1)
+		if t.M.WriteMem(buf+uint64(size), b) != 0 {
+			break
+		}
+		size += len(b)
+		s.Pos++
+	}
+	if size == 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.Ret(int64(size))
 }
 
 // appendDirent64 appends a struct linux_dirent64; off is what lseek takes to

@@ -2,12 +2,15 @@ package sys
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/filelock"
+	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/signal"
 	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
@@ -140,12 +143,18 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 	case unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW:
 		return fcntlLock(t, of, a)
 	case unix.F_SETOWN:
+		if int32(arg) == math.MinInt32 {
+			return kernel.Fail(unix.EINVAL)
+		}
 		return setOwner(t, of, int(int32(arg)))
 	case fSetOwnEx, fGetOwnEx:
 		return ownerEx(t, of, cmd, arg)
 	case unix.F_GETOWN:
 		return kernel.Ret(int64(of.Owner))
 	case fSetSig:
+		if arg > signal.Max {
+			return kernel.Fail(unix.EINVAL)
+		}
 		of.Sig = int(int32(arg))
 		return kernel.Ret(0)
 	case fGetSig:
@@ -178,7 +187,7 @@ func setOwner(t *kernel.Thread, of *kernel.OpenFile, who int) kernel.Result {
 	if who > 0 && t.Node().Procs[who] == nil && t.Node().Thread(who) == nil || who < 0 && len(t.Node().Group(-who)) == 0 {
 		return kernel.Fail(unix.ESRCH)
 	}
-	of.Owner = who
+	of.Owner, of.OwnerThread = who, false
 	return kernel.Ret(0)
 }
 
@@ -187,8 +196,11 @@ func setOwner(t *kernel.Thread, of *kernel.OpenFile, who int) kernel.Result {
 func ownerEx(t *kernel.Thread, of *kernel.OpenFile, cmd int, addr uint64) kernel.Result {
 	if cmd == fGetOwnEx {
 		typ, who := uint32(ownerPID), of.Owner
-		if who < 0 {
+		switch {
+		case who < 0:
 			typ, who = ownerGroup, -who
+		case of.OwnerThread:
+			typ = ownerThread
 		}
 		return kernel.RetOr(0, t.M.WriteMem(addr, le.AppendUint32(le.AppendUint32(nil, typ), uint32(who))))
 	}
@@ -196,14 +208,18 @@ func ownerEx(t *kernel.Thread, of *kernel.OpenFile, cmd int, addr uint64) kernel
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	who := int(int32(le.Uint32(b[4:])))
-	switch le.Uint32(b) {
-	case ownerThread, ownerPID:
-		return setOwner(t, of, who)
-	case ownerGroup:
+	typ, who := le.Uint32(b), int(int32(le.Uint32(b[4:])))
+	switch {
+	case typ > ownerGroup:
+		return kernel.Fail(unix.EINVAL)
+	case who < 0:
+		return kernel.Fail(unix.ESRCH)
+	case typ == ownerGroup:
 		return setOwner(t, of, -who)
 	}
-	return kernel.Fail(unix.EINVAL)
+	r := setOwner(t, of, who)
+	of.OwnerThread = r.Value == 0 && typ == ownerThread
+	return r
 }
 
 // setStatusFlags implements F_SETFL.
@@ -246,6 +262,10 @@ const (
 	fionclex  = 0x5450
 	fioclex   = 0x5451
 	fioasync  = 0x5452
+	fiosetown = 0x8901
+	siocspgrp = 0x8902
+	fiogetown = 0x8903
+	siocgpgrp = 0x8904
 	fionread  = 0x541b
 	fioqsize  = 0x5460
 	ficlone   = 0x40049409
@@ -267,6 +287,10 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 		return setNonBlocking(t, of, arg)
 	case fioasync:
 		return setAsync(t, of, fdOf(a[0]), arg)
+	case fiosetown, siocspgrp, fiogetown, siocgpgrp:
+		if _, ok := of.File.(socket.Socket); ok {
+			return socketOwner(t, of, cmd == fiosetown || cmd == siocspgrp, arg)
+		}
 	}
 	if isHost(of) {
 		return hostIoctl(t, cmd, a)
@@ -283,6 +307,21 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	return unknownIoctl(t, cmd, a)
+}
+
+// socketOwner implements what stands for F_SETOWN and F_GETOWN among the ioctls of sockets.
+func socketOwner(t *kernel.Thread, of *kernel.OpenFile, set bool, addr uint64) kernel.Result {
+	if !set {
+		return kernel.RetOr(0, writeU32(t, addr, uint32(int32(of.Owner))))
+	}
+	who, e := readU32(t, addr)
+	if e == 0 && int32(who) == math.MinInt32 {
+		e = unix.EINVAL
+	}
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return setOwner(t, of, int(int32(who)))
 }
 
 // setAsync implements FIOASYNC.

@@ -242,7 +242,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	}
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
-		return seekDir(&f.Dir, a)
+		return seekDir(&f.Dir, atEmptyEnd(a))
 	case *kernel.RandomFile, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)
 	}
@@ -250,9 +250,20 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ESPIPE)
 	}
 	if h.Mode&unix.S_IFMT == unix.S_IFDIR {
+		if top, _, _ := strings.Cut(strings.TrimPrefix(h.Path, "/"), "/"); top == "proc" || top == "sys" {
+			a = atEmptyEnd(a)
+		}
 		return seekDir(&h.Dir, a)
 	}
 	return kernel.Native
+}
+
+// atEmptyEnd is lseek's arguments where the file has no size: its end is its beginning.
+func atEmptyEnd(a Args) Args {
+	if uint32(a[2]) == unix.SEEK_END {
+		a[2] = unix.SEEK_SET
+	}
+	return a
 }
 
 func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {

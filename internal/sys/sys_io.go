@@ -325,7 +325,7 @@ func writeFrom(t *kernel.Thread, of *kernel.OpenFile, total int64, nonblock bool
 			t.Wait.Done = total
 			return kernel.Ret(total)
 		}
-		b, e := chunk(t.Wait.Done, int(min(total-t.Wait.Done, maxChunk)))
+		b, e := chunk(t.Wait.Done, chunkOf(of.File, total-t.Wait.Done))
 		n := 0
 		if e == 0 {
 			n, e = w.Write(t, b)
@@ -344,6 +344,15 @@ func writeFrom(t *kernel.Thread, of *kernel.OpenFile, total int64, nonblock bool
 			return kernel.Ret(done)
 		}
 	}
+}
+
+// chunkOf is how much of what is left is given to a file at a time. A socket with messages gets
+// the whole message, or more than it can take.
+func chunkOf(f kernel.File, left int64) int {
+	if s, ok := f.(socket.Socket); ok && !isStream(s) {
+		return int(min(left, max(4*maxChunk, int64(s.Base().Opt(unix.SOL_SOCKET, unix.SO_SNDBUF))+1)))
+	}
+	return int(min(left, maxChunk))
 }
 
 // interrupted reports whether a signal will end the call if it waits.

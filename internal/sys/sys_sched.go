@@ -360,7 +360,7 @@ func sysIoprioGet(t *kernel.Thread, a Args) kernel.Result {
 const ioprioRealTime = 1
 
 func sysIoprioSet(t *kernel.Thread, a Args) kernel.Result {
-	if class := a[2] >> 13; class > 3 {
+	if class, data := a[2]>>13, a[2]&(1<<13-1); class > 3 || class == 0 && data != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
 	threads, e := selectThreads(t, int(int32(a[0]))-1, int(int32(a[1])))

@@ -130,12 +130,8 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 	}
 	total := iovLen(h.v)
 	for {
-		chunk := maxChunk
-		if !isStream(s) {
-			chunk = min(total, 4*maxChunk) // more than any takes
-		}
 		n := 0
-		m.Data, e = gatherFrom(t, h.v, int(t.Wait.Done), chunk)
+		m.Data, e = gatherFrom(t, h.v, int(t.Wait.Done), chunkOf(s, int64(total)-t.Wait.Done))
 		if e == 0 {
 			n, e = s.Send(t, &m)
 		}

@@ -36,7 +36,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if isNull(in) {
+	if isNull(in) || int64(a[3]) < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
 	if noSplice(out.File) {

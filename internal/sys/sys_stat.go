@@ -404,6 +404,10 @@ func sysFstatfs(t *kernel.Thread, a Args) kernel.Result {
 		name = f.Path
 	case *kernel.VirtualDir:
 		name = f.Path
+	case kernel.Describer:
+		if kind, _, _ := strings.Cut(f.Describe(), "["); kind == "pipe:" || kind == "socket:" {
+			name = kind
+		}
 	}
 	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsOf(t, name)))
 }
@@ -433,7 +437,8 @@ func statfsBuffer(name string) []byte {
 		dir   string
 		magic uint64
 	}{{"/proc", unix.PROC_SUPER_MAGIC}, {"/sys/fs/cgroup", unix.CGROUP2_SUPER_MAGIC}, {"/sys", unix.SYSFS_MAGIC},
-		{"/dev/shm", unix.TMPFS_MAGIC}, {"/memfd:", unix.TMPFS_MAGIC}, {"anon:", unix.ANON_INODE_FS_MAGIC}} {
+		{"/dev/shm", unix.TMPFS_MAGIC}, {"/memfd:", unix.TMPFS_MAGIC}, {"anon:", unix.ANON_INODE_FS_MAGIC},
+		{"pipe:", unix.PIPEFS_MAGIC}, {"socket:", unix.SOCKFS_MAGIC}} {
 		if name == x.dir || strings.HasPrefix(name, x.dir+"/") {
 			le.PutUint64(b, x.magic)
 			if x.magic != unix.TMPFS_MAGIC {

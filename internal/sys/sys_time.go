@@ -277,7 +277,9 @@ func sysGetrusage(t *kernel.Thread, a Args) kernel.Result {
 	case unix.RUSAGE_SELF:
 		cpu = t.Proc.CPU()
 	case unix.RUSAGE_CHILDREN:
-		cpu = t.Proc.ChildCPUTime
+		if cpu = t.Proc.ChildCPUTime; cpu == 0 { // no child has been waited for
+			return kernel.RetOr(0, t.M.WriteMem(a[1], make([]byte, rusageSize)))
+		}
 	case unix.RUSAGE_THREAD:
 		cpu = t.CPUTime
 	default:
@@ -286,11 +288,14 @@ func sysGetrusage(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, t.M.WriteMem(a[1], rusage(cpu)))
 }
 
+// rusageSize is the size of a struct rusage.
+const rusageSize = 144
+
 // rusage lays out a struct rusage with user time, and the memory that every process
 // is shown to have in use.
 func rusage(cpu ariadne.Time) []byte {
-	const size, maxRSS = 144, 32
-	b := append(appendTimeval(nil, cpu), make([]byte, size-16)...)
+	const maxRSS = 32
+	b := append(appendTimeval(nil, cpu), make([]byte, rusageSize-16)...)
 	le.PutUint64(b[maxRSS:], residentPages*4)
 	return b
 }
