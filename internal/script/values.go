@@ -58,7 +58,8 @@ type action struct {
 	kind   ariadne.ActionKind
 	node   ariadne.NodeID
 	at     ariadne.Time
-	packet *world.Packet    // of a delivery
+	packet *world.Packet // of a delivery
+	vary   ariadne.Variation
 	by     *memo.Transition // what it came to; nil: it has not happened
 	index  int              // in the list that it is of
 }
@@ -69,7 +70,7 @@ func (a *action) AttrNames() []string                      { return attrNames(ac
 func (a *action) Attr(name string) (starlark.Value, error) { return attr(actionAttrs, a, name) }
 
 func (a *action) name() string {
-	x := ariadne.Action{Kind: a.kind, Node: a.node}
+	x := ariadne.Action{Kind: a.kind, Node: a.node, Vary: a.vary}
 	if a.packet != nil {
 		x.Flow, x.Seq = a.packet.Flow, a.packet.Seq
 	}
@@ -81,6 +82,7 @@ var actionAttrs = []attribute[*action]{
 	{"kind", func(a *action) starlark.Value { return starlark.String(world.KindOf(a.kind).Name) }},
 	{"name", func(a *action) starlark.Value { return starlark.String(a.name()) }},
 	{"node", func(a *action) starlark.Value { return a.r.node(a.node) }},
+	{"variation", func(a *action) starlark.Value { return starlark.String(a.vary) }},
 	{"time", func(a *action) starlark.Value { return seconds(a.at) }},
 	{"sender", func(a *action) starlark.Value {
 		if a.packet == nil {
@@ -315,7 +317,7 @@ func (r *Rules) path(p *space.Path) starlark.Value {
 
 // done is a step that was taken.
 func (r *Rules) done(t *memo.Transition, index int) *action {
-	return &action{r: r, kind: ariadne.ActionKind(t.Input.Kind), node: t.From.Node, at: t.Input.At, packet: t.Input.Packet, by: t, index: index}
+	return &action{r: r, kind: ariadne.ActionKind(t.Input.Kind), node: t.From.Node, at: t.Input.At, packet: t.Input.Packet, vary: t.Input.Vary, by: t, index: index}
 }
 
 // enabled is a list of what can be done next.
@@ -323,7 +325,7 @@ func (r *Rules) enabled(p *space.Path) starlark.Value {
 	events := p.Last().Enabled
 	return &sequence{n: len(events), at: func(i int) starlark.Value {
 		e := &events[i]
-		return &action{r: r, kind: e.Kind, node: e.Node, at: e.At, packet: e.Packet, index: i}
+		return &action{r: r, kind: e.Kind, node: e.Node, at: e.At, packet: e.Packet, vary: e.Vary, index: i}
 	}}
 }
 

@@ -1,0 +1,84 @@
+package ariadne_test
+
+import (
+	"strings"
+	"testing"
+
+	"ariadne"
+
+	"pgregory.net/rapid"
+)
+
+// What is a variation is the same when it is taken apart and joined, and stands in a line of a
+// trace as one word.
+func FuzzVariation(f *testing.F) {
+	for _, s := range []string{"", "fail:EIO@7/fsync:/node/wal#2", "fail:EIO@1/a#1,fail:ENOSPC@2/b#1", "fail:EIO", "@", ",", "a:b@c d", "a:b@%2", "a:b@%20"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v := ariadne.Variation(s)
+		if v.Check() != nil {
+			return
+		}
+		joined := ariadne.Variation("")
+		for _, c := range v.Choices() {
+			if c.Kind() == "" || c.Place == "" {
+				t.Errorf("%q has the choice %q", v, c)
+			}
+			joined = joined.And(c)
+		}
+		if joined != v {
+			t.Errorf("%q joined is %q", v, joined)
+		}
+		if strings.ContainsAny(s, " \t\n\"") {
+			t.Errorf("%q is not one word", v)
+		}
+	})
+}
+
+// TestCourse: the steps of a variation's tree are each varied as they are told, a draw comes
+// to the same, and names of places tell them apart whatever they are made on.
+func TestCourse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		objects := rapid.SliceOfN(rapid.SampledFrom([]string{"", "/a", "/a b", "/a%20b", "/x,y@z\"", "ä", "%"}), 1, 8).Draw(t, "objects")
+		threads := rapid.SliceOfN(rapid.IntRange(1, 2), len(objects), len(objects)).Draw(t, "threads")
+		run := func(in ariadne.Input) (out ariadne.Output) {
+			c := ariadne.NewCourse(&in)
+			for i, o := range objects {
+				if c.At(threads[i], "call", o, []string{"fail:A", "fail:B"}) == "fail:B" {
+					break // what follows is not there
+				}
+			}
+			out.Places = c.Places
+			return out
+		}
+		plain := run(ariadne.Input{})
+		names := map[string]bool{}
+		for _, p := range plain.Places {
+			names[p.Name] = true
+		}
+		if len(names) != len(objects) || plain.Variation() != "" {
+			t.Fatalf("%d names for %d places, varied by %q", len(names), len(objects), plain.Variation())
+		}
+		for i, c := range plain.More() {
+			v := ariadne.Variation("").And(c)
+			if err := v.Check(); err != nil {
+				t.Fatal(err)
+			}
+			out := run(ariadne.Input{Vary: v})
+			drawn := run(ariadne.Input{Draw: &ariadne.Draw{Nth: i + 1, Kinds: []string{"fail"}}})
+			if out.Variation() != v || drawn.Variation() != v {
+				t.Fatalf("varied by %q and %q, want %q", out.Variation(), drawn.Variation(), v)
+			}
+			for _, d := range out.More() {
+				two := v.And(d)
+				if out := run(ariadne.Input{Vary: two}); out.Variation() != two {
+					t.Fatalf("varied by %q, want %q", out.Variation(), two)
+				}
+			}
+			if c.Alternative == "fail:B" && len(out.More()) > 0 {
+				t.Fatalf("after %q nothing follows, and there is %q", v, out.More())
+			}
+		}
+	})
+}
