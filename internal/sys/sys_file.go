@@ -58,6 +58,38 @@ func sysOpenat2(t *kernel.Thread, a Args) kernel.Result {
 	return open(t, openRequest{dirfd: a[0], path: a[1], how: how, at2: true})
 }
 
+// shownMounts are the directories on which nodes see other file systems.
+var shownMounts = []string{"/proc", "/sys", "/dev/shm", "/dev", "/node", "/tmp", "/run"}
+
+func shownMount(name string) string {
+	for _, m := range shownMounts {
+		if name == m || strings.HasPrefix(name, m+"/") {
+			return m
+		}
+	}
+	return "/"
+}
+
+// mayResolve checks what Linux, to which a node is one tree, cannot know of openat2: that a path leaves
+// no file system, and follows no links of /proc.
+func mayResolve(t *kernel.Thread, r *openRequest) kernel.Errno {
+	if r.how.Resolve&unix.RESOLVE_NO_XDEV != 0 {
+		start, end := shownMount(absolute(t, r.dirfd, ".")), shownMount(path.Clean(absolute(t, r.dirfd, r.name)))
+		if start != end || path.IsAbs(r.name) && start != "/" {
+			return unix.EXDEV
+		}
+	}
+	if r.how.Resolve&(unix.RESOLVE_NO_MAGICLINKS|unix.RESOLVE_NO_SYMLINKS) != 0 {
+		if v, ok := virtualPath(t, r.dirfd, r.name); ok {
+			o, e := lookupVirtual(t, v)
+			if e == 0 && (o.kind == pathLink || o.kind == fdLink || o.kind == throughLink) {
+				return unix.ELOOP
+			}
+		}
+	}
+	return 0
+}
+
 func (r *openRequest) has(flags int) bool { return int(r.how.Flags)&flags == flags }
 
 func open(t *kernel.Thread, r openRequest) kernel.Result {
@@ -66,6 +98,9 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 		return kernel.Fail(e)
 	}
 	r.name = name
+	if e := mayResolve(t, &r); e != 0 {
+		return kernel.Fail(e)
+	}
 	if v, ok := virtualPath(t, r.dirfd, name); ok {
 		return openVirtual(t, r, v)
 	}

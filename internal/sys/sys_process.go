@@ -77,6 +77,8 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 		has(unix.CLONE_FS) && has(unix.CLONE_NEWNS|unix.CLONE_NEWUSER),
 		has(unix.CLONE_PIDFD) && has(unix.CLONE_PARENT_SETTID|unix.CLONE_DETACHED|unix.CLONE_THREAD):
 		return kernel.Fail(unix.EINVAL)
+	case has(unix.CLONE_PIDFD) && !mayStore(t, c.ParentTID):
+		return kernel.Fail(unix.EFAULT)
 	case has(cloneNamespaces):
 		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), false)
 		return kernel.Fail(unix.EPERM)
@@ -127,6 +129,12 @@ func unshareFDs(t *kernel.Thread) kernel.Errno {
 	}
 	t.Proc.UnshareFDs()
 	return 0
+}
+
+// mayStore reports whether an int can be written where it is.
+func mayStore(t *kernel.Thread, addr uint64) bool {
+	v, e := readU32(t, addr)
+	return e == 0 && writeU32(t, addr, v) == 0
 }
 
 func sysExec(t *kernel.Thread, a Args) kernel.Result {

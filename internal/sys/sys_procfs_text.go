@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/unixsock"
 	"ariadne/internal/kernel/signal"
@@ -530,5 +531,16 @@ func fdInfo(v *view, fd int) string {
 	} else if d, ok := of.File.(kernel.Describer); ok {
 		ino = max(kernel.DescribedInode(d.Describe()), 1)
 	}
-	return fmt.Sprintf("pos:\t%s\nflags:\t0%o\nmnt_id:\t20\nino:\t%d\n", pos, flags, ino)
+	s := fmt.Sprintf("pos:\t%s\nflags:\t0%o\nmnt_id:\t20\nino:\t%d\n", pos, flags, ino)
+	if f, ok := of.File.(*inotify.Instance); ok {
+		files := &v.caller.Node().Files
+		for _, w := range f.Watches() {
+			dev := unix.Major(kernel.DevHost)<<20 | unix.Minor(kernel.DevHost)
+			if w.Key.Dev == files.Private {
+				dev = unix.Major(kernel.DevNode)<<20 | unix.Minor(kernel.DevNode)
+			}
+			s += fmt.Sprintf("inotify wd:%x ino:%x sdev:%x mask:%x ignored_mask:0 \n", w.WD, files.Inode(w.Key), dev, w.Mask)
+		}
+	}
+	return s
 }

@@ -309,10 +309,46 @@ func signalled(t *kernel.Thread, fd uint64) (*kernel.Process, kernel.Errno) {
 	if err != nil {
 		return nil, unix.EBADF
 	}
+	if pid == t.Node().Init.TID {
+		return t.Node().Init.Proc, 0
+	}
 	if p := t.Node().Procs[pid]; p != nil { // ids are not given twice
 		return p, 0
 	}
 	return nil, unix.ESRCH
+}
+
+// sysPidfdGetfd gives the caller a descriptor for an open file of another process.
+func sysPidfdGetfd(t *kernel.Thread, a Args) kernel.Result {
+	if a[2]&0xffffffff != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	p, _, e := pidFile(t, a[0])
+	switch {
+	case e != 0:
+		return kernel.Fail(e)
+	case p.Dead || len(p.Threads) == 0:
+		return kernel.Fail(unix.ESRCH)
+	case p != t.Proc && !t.Proc.MayTrace(p, true):
+		return kernel.Fail(unix.EPERM)
+	}
+	of := p.FDs.Get(fdOf(a[1]))
+	if of == nil {
+		return kernel.Fail(unix.EBADF)
+	}
+	if _, host := of.File.(*kernel.HostFile); !host {
+		return kernel.RetOr(t.InstallFD(of, true))
+	}
+	file, e := p.Threads[0].M.HostFD(fdOf(a[1]))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	defer unix.Close(file)
+	fd, e := t.M.Adopt(file, true)
+	if e == 0 {
+		t.FDs().Set(fd, of, true)
+	}
+	return kernel.RetOr(fd, e)
 }
 
 func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
@@ -324,6 +360,9 @@ func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	sig := int(int32(a[1]))
+	if p == t.Node().Init.Proc {
+		return signalInit(t, sig)
+	}
 	info := sender(t, sig, signal.SIUser)
 	if a[2] != 0 {
 		given, e := readU32(t, a[2])

@@ -184,6 +184,18 @@ func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(0)
 }
 
+// sysClockSettime checks what is asked, and refuses it.
+func sysClockSettime(t *kernel.Thread, a Args) kernel.Result {
+	if int32(a[0]) != unix.CLOCK_REALTIME {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if _, e := readTimespec(t, a[1]); e != 0 {
+		return kernel.Fail(e)
+	}
+	t.Node().Refuse(t, "clock_settime", formatArgs(a), true)
+	return kernel.Fail(unix.EPERM)
+}
+
 // sysSettimeofday checks what is asked, and refuses it.
 func sysSettimeofday(t *kernel.Thread, a Args) kernel.Result {
 	if a[0] != 0 {

@@ -20,16 +20,21 @@ type machine struct {
 	settings     map[string]string // by path
 }
 
-func lookAround() machine {
+// lookAround looks at the machine; swap and loop devices are those on files below the directory
+// work, for others use the machine too.
+func lookAround(work string) machine {
 	m := machine{settings: map[string]string{}}
-	for i, line := range lines("/proc/swaps") {
-		if i > 0 {
-			m.swaps = append(m.swaps, strings.Fields(line)[0])
-		}
-	}
+	ours := func(name string) bool { return strings.HasPrefix(name, work+"/") }
 	loops, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	for _, l := range loops {
-		m.loops = append(m.loops, "/dev/"+strings.Split(l, "/")[3])
+		if b, err := os.ReadFile(l); err == nil && ours(string(b)) {
+			m.loops = append(m.loops, "/dev/"+strings.Split(l, "/")[3])
+		}
+	}
+	for _, line := range lines("/proc/swaps") {
+		if f := strings.Fields(line); len(f) > 0 && (ours(f[0]) || slices.Contains(m.loops, f[0])) {
+			m.swaps = append(m.swaps, f[0])
+		}
 	}
 	filepath.WalkDir("/proc/sys", func(name string, e fs.DirEntry, err error) error {
 		// Those of the network belong to its namespace.

@@ -29,6 +29,7 @@ type options struct {
 	args    []string // of each program
 	env     []string // NAME=VALUE, beside PATH and HOME
 	jobs    int
+	work    string // where programs have their directories
 }
 
 func main() {
@@ -71,9 +72,13 @@ func suites(o options, dir, match string) error {
 	}
 	// What the user says comes last, and counts.
 	o.env = append([]string{"PATH=" + dir + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"}, o.env...)
-	before := lookAround()
+	if o.work, err = os.MkdirTemp("", "suites"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(o.work)
+	before := lookAround(o.work)
 	defer func() {
-		for _, left := range before.restore(lookAround()) {
+		for _, left := range before.restore(lookAround(o.work)) {
 			fmt.Println("left on the machine:", left)
 		}
 	}()

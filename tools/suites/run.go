@@ -90,7 +90,7 @@ func judge(native, here outcome) verdict {
 // Test has as many results as tests.
 func (o options) both(program string) []result {
 	r := result{name: filepath.Base(program)}
-	dir, err := os.MkdirTemp("", "suites")
+	dir, err := os.MkdirTemp(o.work, "suites")
 	if err != nil {
 		r.native.err, r.verdict = err, failsNatively
 		return []result{r}

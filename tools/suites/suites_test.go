@@ -147,7 +147,7 @@ func TestRestore(t *testing.T) {
 	if b, err := os.ReadFile(name); err != nil || string(b) != "1" || len(left) != 1 {
 		t.Errorf("%q, %v, told %q", b, err, left)
 	}
-	here := lookAround()
+	here := lookAround(t.TempDir())
 	if left := here.restore(here); len(left) > 0 || len(here.settings) == 0 {
 		t.Errorf("%d settings, told %q", len(here.settings), left)
 	}

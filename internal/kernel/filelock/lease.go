@@ -66,6 +66,8 @@ func (l *Table) SetLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) ker
 	mine := -1
 	for i, x := range f.leases {
 		switch {
+		case x.file == of && x.ends && !write && !f.changed.Empty():
+			return unix.EAGAIN // who waits has the file open for writing already
 		case x.file == of:
 			mine = i
 		case write || x.ends:

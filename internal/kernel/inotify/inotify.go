@@ -63,6 +63,21 @@ type event struct {
 	name         string
 }
 
+// Shown is a watch as /proc shows it.
+type Shown struct {
+	WD   int
+	Key  kernel.FileKey
+	Mask uint32
+}
+
+// Watches are those of f, the last one first.
+func (f *Instance) Watches() (list []Shown) {
+	for _, w := range slices.Backward(f.watches) {
+		list = append(list, Shown{w.wd, w.key, w.mask})
+	}
+	return list
+}
+
 // Watched reports whether anything is watched at all.
 func Watched(n *kernel.Node) bool { return states.Of(n).watches > 0 }
 

@@ -128,6 +128,10 @@ int main(void)
 	SHOW(syscall(SYS_timer_create, CLOCK_MONOTONIC, &ev, &id));
 	struct timeval tv = {0, 1000000};
 	SHOW(settimeofday(&tv, NULL));
+	struct timespec ts = {0, -1};
+	SHOW(clock_settime(CLOCK_REALTIME, &ts));
+	SHOW(clock_settime(CLOCK_MONOTONIC, &ts));
+	SHOW(clock_settime(77, &ts));
 	struct timex tx = {.modes = 0x8000};
 	SHOW(adjtimex(&tx));
 
