@@ -2,6 +2,7 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/socket"
@@ -220,7 +221,7 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 	case !inPipe && !outPipe, inPipe && outPipe && from.Pipe == to.Pipe:
 		return kernel.Fail(unix.EINVAL)
 	case !inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
-		return kernel.Fail(unix.ESPIPE)
+		return kernel.Fail(unix.EINVAL)
 	}
 	if noSplice(in.File) || noSplice(out.File) {
 		return kernel.Fail(unix.EINVAL)
@@ -242,7 +243,7 @@ func isNull(of *kernel.OpenFile) bool {
 // noSplice reports whether a file can be read or written, but not spliced.
 func noSplice(f kernel.File) bool {
 	switch f.(type) {
-	case *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
+	case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return true
 	}
 	return false
