@@ -9,10 +9,9 @@
 // and none disturbs another's results.
 //
 // Locks, in the order in which they are taken: check.confirming; ledger.saving; ledger.mu;
-// then those of what is shared by the workers of a search (memo.Memo, memo.Pool,
-// coverage.Totals, growth.mu), none of which is held while one of the first three is
-// taken. check.telling comes last, and is held while the user's functions run and nothing
-// else.
+// growth.mu; then those within what the workers of a search share (memo.Memo, memo.Pool,
+// coverage.Totals), which call nothing of this package. check.telling comes last, and is
+// held while the user's functions run and nothing else.
 //
 // Read next: check.go, ledger.go, explorer.go, worker.go, living.go; then internal/search.
 package check
