@@ -62,6 +62,15 @@ func FailingCalls() (all []string) {
 	return all
 }
 
+// FailErrors are all errors that a spec may have each call fail with.
+func FailErrors() map[string][]string {
+	all := map[string][]string{}
+	for _, c := range failing {
+		all[c.name] = c.errors
+	}
+	return all
+}
+
 // DefaultFail has writes to files fail, and bringing them to the disk.
 func DefaultFail() Fail {
 	f := Fail{Errors: map[string][]string{}}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ariadne"
+	"ariadne/internal/world"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -234,4 +237,31 @@ func addrs(ss ...string) []netip.Addr {
 		out = append(out, netip.MustParseAddr(s))
 	}
 	return out
+}
+
+// TestFail: a number stands for the usual calls and errors; what is named takes their place.
+func TestFail(t *testing.T) {
+	for text, want := range map[string]Fail{
+		"fail: 2":          DefaultFail(),
+		"fail: {count: 2}": DefaultFail(),
+		"fail: {errors: EIO, count: 2}": {Errors: map[string][]string{"write": {"EIO"}, "writev": {"EIO"}, "pwrite64": {"EIO"}, "pwritev": {"EIO"},
+			"pwritev2": {"EIO"}, "fsync": {"EIO"}, "fdatasync": {"EIO"}}},
+		"fail: {count: 2, calls: [accept, fsync], errors: [ENFILE, ENOSPC], paths: '*.log', nodes: b, combined: 3}": {
+			Errors: map[string][]string{"accept": {"ENFILE"}, "fsync": {"ENOSPC"}}, Paths: []string{"*.log"}, Nodes: []ariadne.NodeID{1}, Combined: 3},
+	} {
+		s, err := Parse("x.yaml", []byte("faults:\n  "+text+"\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if s.Faults[world.Fail] != 2 || !reflect.DeepEqual(s.Fail, want) {
+			t.Errorf("%s: %d of %+v, want %+v", text, s.Faults[world.Fail], s.Fail, want)
+		}
+	}
+	f := Fail{Paths: []string{"/node/wal/*", "*.log"}}
+	for file, want := range map[string]bool{"/node/wal/1": true, "/node/wal/a/1": false, "/x/y.log": true, "/x/log": false, "": false} {
+		if f.On(file) != want {
+			t.Errorf("on %q: %v", file, !want)
+		}
+	}
 }
