@@ -86,6 +86,11 @@ func bruteContent(t failer, s small, most int) (states map[world.Hash]bool, ok b
 			ways = append(ways, way)
 		}
 	}
+	for p.Approaching() {
+		if err := p.Push(0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	arrive(nil)
 	for len(ways) > 0 {
 		way := ways[0]
@@ -349,6 +354,31 @@ func TestCutOffIsSaid(t *testing.T) {
 		s.bounds = c.bounds
 		if got := explore(t, s.exploration(t, &strategy.DepthFirst{}), 0); got.coverage.CutOff > 0 != c.cut {
 			t.Errorf("%+v: cut off in %d states", c.bounds, got.coverage.CutOff)
+		}
+	}
+}
+
+// TestNothingIsMissedBehindAnApproach: of a state on the way to where the paths begin only one
+// way was taken, and who comes back to it goes on.
+func TestNothingIsMissedBehindAnApproach(t *testing.T) {
+	const from = 12
+	s := small{rules: world.Rules{Latency: time.Millisecond, ClockError: 2 * time.Millisecond}, programs: heartbeats(0), shows: lastLine, instant: true,
+		equality: space.Equality{Exposed: true, Times: true}, bounds: space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }}}
+	want, ok := bruteContent(t, s, 2000)
+	if !ok {
+		t.Fatal("too many states")
+	}
+	for name := range matching() {
+		for _, workers := range []int{1, 2} {
+			got := s.together(t, matching()[name].Divide(workers), nil)
+			for h := range want {
+				if !got.states[h] {
+					t.Fatalf("%s, %d workers: a state is missing", name, workers)
+				}
+			}
+			if got.how != search.SearchExhausted || len(got.states) != len(want)+from {
+				t.Errorf("%s, %d workers: %s with %d states, want %d and %d on the way there", name, workers, got.how, len(got.states), len(want), from)
+			}
 		}
 	}
 }

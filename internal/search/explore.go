@@ -281,10 +281,10 @@ func (x *Exploration) arrive(p *space.Path) {
 		if f.Bounded {
 			x.Coverage.Bounded++
 		}
-		if x.Space.Equality.Exposed && x.cutOff(p) {
+		if x.Space.Equality.Exposed && !x.aside && x.cutOff(p) {
 			x.Coverage.CutOff++
 		}
-	} else if stem, ok := p.Back(); ok {
+	} else if stem, ok := p.Back(); ok && !p.Approaching() {
 		x.Coverage.Cycles++
 		if x.Cycled != nil {
 			x.Cycled(p, stem)
@@ -305,11 +305,16 @@ func (x *Exploration) cutOff(p *space.Path) bool {
 
 // fresh enters the state at the end of the path. It is known when it was entered
 // before, or one of its class. What is known is not entered into further classes: who
-// enters a class first goes on from there, and all others may rely on that.
+// enters a class first goes on from there, and all others may rely on that. On the approach
+// only the natural step is taken, so there a state stands for its history alone.
 func (x *Exploration) fresh(p *space.Path) bool {
 	f := p.Last()
-	if f.Again = !x.Seen.Add(p.Hash(f)); f.Again {
-		return false
+	h := p.Hash(f)
+	if p.Approaching() && x.Space.Equality.Exposed {
+		h = f.State.Hash()
+	}
+	if f.Again = !x.Seen.Add(h); f.Again || p.Approaching() {
+		return !f.Again
 	}
 	for _, class := range x.Classes {
 		if !x.Seen.Add(class(p)) {
