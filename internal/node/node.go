@@ -22,6 +22,8 @@ import (
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/net"
+	"ariadne/internal/kernel/net/tcp"
+	"ariadne/internal/kernel/timerfd"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
@@ -424,10 +426,14 @@ func timerName(t *kernel.Timer) string {
 	switch e := t.Exp.(type) {
 	case *kernel.Thread:
 		return fmt.Sprintf("%s/%d", callName(e.Call.NR), e.TID)
+	case *tcp.Socket:
+		return "TCP"
+	case *timerfd.File:
+		return "TimerFD"
 	case fmt.Stringer:
 		return e.String()
 	default:
-		return fmt.Sprintf("%T", e)[len("*kernel."):]
+		panic(toolError{fmt.Errorf("a timer of a %T has no name", e)})
 	}
 }
 
