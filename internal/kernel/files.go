@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"hash/fnv"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -69,7 +67,8 @@ type FileTimes struct{ Access, Modify, Change, Birth int64 }
 // firstInode is ext4's first number of an ordinary file.
 const firstInode = 11
 
-func (f *Files) init() {
+// Init makes an empty table.
+func (f *Files) Init() {
 	f.inodes, f.last = map[FileKey]uint64{}, firstInode-1
 	f.times = map[FileKey]FileTimes{}
 	f.owners = map[FileKey][2]int{}
@@ -142,73 +141,3 @@ func (f *Files) NoteMode(key FileKey, mode uint32) {
 
 // SetIDBits returns what NoteMode noted.
 func (f *Files) SetIDBits(key FileKey) uint32 { return f.SetID[f.First(key)] }
-
-// RealNow is the node's CLOCK_REALTIME in ns.
-func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
-
-// FileCreated gives a new file its times.
-func (n *Node) FileCreated(key FileKey) {
-	now := n.RealNow()
-	n.Files.times[n.Files.First(key)] = FileTimes{now, now, now, now}
-	n.Files.Dirty[key] = true
-}
-
-// FileModified notes a change of a file's content.
-func (n *Node) FileModified(key FileKey) {
-	t := n.Files.Times(key)
-	t.Modify = n.RealNow()
-	t.Change = t.Modify
-	n.Files.times[n.Files.First(key)] = t
-	n.Files.Dirty[key] = true
-}
-
-// FileChanged notes a change of a file's inode: owner, mode, names.
-func (n *Node) FileChanged(key FileKey) {
-	t := n.Files.Times(key)
-	t.Change = n.RealNow()
-	n.Files.times[n.Files.First(key)] = t
-	n.Files.Dirty[key] = true
-}
-
-// RandomFile is /dev/random and /dev/urandom.
-type RandomFile struct{ Minor int }
-
-func (*RandomFile) Ready() Events    { return In | Out | RdNorm | WrNorm }
-func (*RandomFile) Changed() *Queue  { return nil }
-func (*RandomFile) Release(*Node)    {}
-func (*RandomFile) StatMode() uint32 { return unix.S_IFCHR | 0o666 }
-func (f *RandomFile) Key() FileKey   { return EmulatedKey(DevHost, uint64(f.Minor)) }
-func (f *RandomFile) Describe() string {
-	return map[int]string{8: "/dev/random", 9: "/dev/urandom"}[f.Minor]
-}
-
-// Read implements Reader.
-func (*RandomFile) Read(t *Thread, b []byte) (int, Errno) {
-	t.Node().Rand.Fill(b)
-	return len(b), 0
-}
-
-// Write implements Writer: what is written is mixed in, which cannot be told
-// from not mixing it in.
-func (*RandomFile) Write(t *Thread, b []byte) (int, Errno) { return len(b), 0 }
-
-// VirtualDir is an open directory that exists only while it is read: those of
-// the processes in /proc.
-type VirtualDir struct {
-	Path string
-	Dir  *DirStream
-}
-
-func (*VirtualDir) Ready() Events      { return In | Out | RdNorm | WrNorm }
-func (*VirtualDir) Changed() *Queue    { return nil }
-func (*VirtualDir) Release(*Node)      {}
-func (*VirtualDir) StatMode() uint32   { return unix.S_IFDIR | 0o555 }
-func (d *VirtualDir) Describe() string { return d.Path }
-func (d *VirtualDir) AlwaysReady()     {}
-
-// Key implements Keyed.
-func (d *VirtualDir) Key() FileKey {
-	h := fnv.New64a()
-	h.Write([]byte(d.Path))
-	return EmulatedKey(DevProc, h.Sum64())
-}

@@ -37,17 +37,31 @@ const (
 
 var itimerSignal = [3]unix.Signal{unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF}
 
+// processTimers are a process's timers.
+type processTimers struct {
+	interval [3]*IntervalTimer      // setitimer: real, virtual, profiling
+	posix    map[int]*IntervalTimer // timer_create
+	next     int                    // id of timer_create
+}
+
+var timersOf = NewSlot[*Process, processTimers]()
+
 func init() {
 	Register(Hooks{
 		Execs: func(t *Thread) { t.Proc.dropTimers() },
 		ProcessExits: func(p *Process) {
 			p.dropTimers()
-			for i := range p.ITimers {
+			for i := range timersOf.Of(p).interval {
 				p.dropITimer(i)
 			}
 		},
+		SignalTaken:     taken,
+		SignalUnignored: rearmIgnored,
 	})
 }
+
+// Posix returns a timer of timer_create's, or nil.
+func Posix(p *Process, id int) *IntervalTimer { return timersOf.Of(p).posix[id] }
 
 // String names the timer: its id or its signal, and the process.
 func (it *IntervalTimer) String() string {
@@ -59,40 +73,44 @@ func (it *IntervalTimer) String() string {
 
 // ITimer returns p's interval timer of that kind, made when first used.
 func (p *Process) ITimer(which int) *IntervalTimer {
-	if p.ITimers[which] == nil {
-		p.ITimers[which] = &IntervalTimer{Proc: p, Signo: int(itimerSignal[which]), ID: -1}
+	if timersOf.Of(p).interval[which] == nil {
+		timersOf.Of(p).interval[which] = &IntervalTimer{Proc: p, Signo: int(itimerSignal[which]), ID: -1}
 	}
-	return p.ITimers[which]
+	return timersOf.Of(p).interval[which]
 }
 
 // NewTimer makes a timer for timer_create.
 func (p *Process) NewTimer(clock, signo int, target *Thread, value uint64) *IntervalTimer {
-	it := &IntervalTimer{Proc: p, Target: target, Signo: signo, Value: value, ID: p.nextTimer, Clock: clock}
-	p.PTimers[it.ID] = it
-	p.nextTimer++
+	it := &IntervalTimer{Proc: p, Target: target, Signo: signo, Value: value, ID: timersOf.Of(p).next, Clock: clock}
+	all := timersOf.Of(p)
+	if all.posix == nil {
+		all.posix = map[int]*IntervalTimer{}
+	}
+	all.posix[it.ID] = it
+	timersOf.Of(p).next++
 	return it
 }
 
 // NextTimerID is the id that NewTimer will give.
-func (p *Process) NextTimerID() int { return p.nextTimer }
+func (p *Process) NextTimerID() int { return timersOf.Of(p).next }
 
 // DropTimer is timer_delete.
 func (p *Process) DropTimer(it *IntervalTimer) {
 	it.Set(0, false, 0)
-	delete(p.PTimers, it.ID)
+	delete(timersOf.Of(p).posix, it.ID)
 }
 
 // dropTimers deletes all of timer_create's timers.
 func (p *Process) dropTimers() {
-	for id := 0; id < p.nextTimer; id++ {
-		if it := p.PTimers[id]; it != nil {
+	for id := 0; id < timersOf.Of(p).next; id++ {
+		if it := timersOf.Of(p).posix[id]; it != nil {
 			p.DropTimer(it)
 		}
 	}
 }
 
 func (p *Process) dropITimer(which int) {
-	if it := p.ITimers[which]; it != nil {
+	if it := timersOf.Of(p).interval[which]; it != nil {
 		it.Set(0, false, 0)
 	}
 }
@@ -156,7 +174,7 @@ func (it *IntervalTimer) Expire(*Timer) {
 
 // taken is told of each signal taken off p's queues: a periodic timer that sent
 // it is set for its next expiration, and reports those that it missed.
-func (p *Process) taken(info *signal.Info) {
+func taken(p *Process, info *signal.Info) {
 	it := p.timerOf(*info)
 	if it == nil {
 		return
@@ -171,11 +189,11 @@ func (p *Process) taken(info *signal.Info) {
 // timerOf returns the timer that sent info, or nil.
 func (p *Process) timerOf(info signal.Info) *IntervalTimer {
 	if info.Code == signal.SITimer {
-		return p.PTimers[info.TimerID]
+		return timersOf.Of(p).posix[info.TimerID]
 	}
 	for i, s := range itimerSignal {
 		if info.Signo == int(s) && info.Code == signal.SIKernel {
-			return p.ITimers[i]
+			return timersOf.Of(p).interval[i]
 		}
 	}
 	return nil
@@ -195,7 +213,7 @@ func (it *IntervalTimer) rearm() (missed int) {
 }
 
 // rearmIgnored sets the periodic timers anew whose signal s was ignored until now.
-func (p *Process) rearmIgnored(s int) {
+func rearmIgnored(p *Process, s int) {
 	pending := signal.Pending(p.Pending)
 	for _, t := range p.Threads {
 		pending |= signal.Pending(t.Pending)
@@ -203,13 +221,13 @@ func (p *Process) rearmIgnored(s int) {
 	if pending.Has(s) {
 		return
 	}
-	for _, it := range p.ITimers {
+	for _, it := range timersOf.Of(p).interval {
 		if it != nil && it.Signo == s {
 			it.rearm()
 		}
 	}
-	for id := 0; id < p.nextTimer; id++ {
-		if it := p.PTimers[id]; it != nil && it.Signo == s {
+	for id := 0; id < timersOf.Of(p).next; id++ {
+		if it := timersOf.Of(p).posix[id]; it != nil && it.Signo == s {
 			it.rearm()
 		}
 	}

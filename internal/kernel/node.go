@@ -99,7 +99,7 @@ func NewNode(id ariadne.NodeID, name string, seed uint64) *Node {
 	n := &Node{ID: id, Name: name, CPUs: 1, nextPID: initPID + 1, seq: consoles, Rand: NewRand(seed),
 		Procs: map[int]*Process{}}
 	n.Init = n.newInit()
-	n.Files.init()
+	n.Files.Init()
 	return n
 }
 
@@ -140,6 +140,33 @@ func (n *Node) Use(f UsedFile) { n.Used = append(n.Used, f) }
 
 // Ask notes that a path was looked up which is no argument of the call.
 func (n *Node) Ask(path string) { n.Asked = append(n.Asked, path) }
+
+// RealNow is the node's CLOCK_REALTIME in ns.
+func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
+
+// FileCreated gives a new file its times.
+func (n *Node) FileCreated(key FileKey) {
+	now := n.RealNow()
+	n.Files.SetTimes(key, FileTimes{now, now, now, now})
+	n.Files.Dirty[key] = true
+}
+
+// FileModified notes a change of a file's content.
+func (n *Node) FileModified(key FileKey) {
+	t := n.Files.Times(key)
+	t.Modify = n.RealNow()
+	t.Change = t.Modify
+	n.Files.SetTimes(key, t)
+	n.Files.Dirty[key] = true
+}
+
+// FileChanged notes a change of a file's inode: owner, mode, names.
+func (n *Node) FileChanged(key FileKey) {
+	t := n.Files.Times(key)
+	t.Change = n.RealNow()
+	n.Files.SetTimes(key, t)
+	n.Files.Dirty[key] = true
+}
 
 // Rand is a SplitMix64 generator: small, copyable, the same everywhere.
 type Rand struct{ state uint64 }

@@ -81,12 +81,9 @@ type Process struct {
 	Persona               uint32 // personality(2)
 	DefaultSlack          uint64 // what TimerSlack was when the process was forked
 	OOMScoreAdj           int
-	CoreFilter            int                    // /proc/<pid>/coredump_filter
-	Started               ariadne.Time           // when it was made
-	ITimers               [3]*IntervalTimer      // setitimer: real, virtual, profiling
-	PTimers               map[int]*IntervalTimer // timer_create
-	nextTimer             int
-	state                 slots // what packages of objects keep
+	CoreFilter            int          // /proc/<pid>/coredump_filter
+	Started               ariadne.Time // when it was made
+	state                 slots        // what packages of objects keep
 }
 
 // NewProcess returns a process with one thread, the child of parent (or nil).
@@ -95,7 +92,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
 		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, DefaultSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
-		Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+		Rlimits: map[int][2]uint64{}}
 	p.SetUser(0, 0)
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
@@ -106,7 +103,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 // newInit returns process 1: it is asked about, and that is all.
 func (n *Node) newInit() *Thread {
 	p := &Process{PID: initPID, PGID: initPID, SID: initPID, Node: n, Command: -1, Exe: "/sbin/init", Cwd: "/",
-		Actions: &signal.Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}, PTimers: map[int]*IntervalTimer{}}
+		Actions: &signal.Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}}
 	p.SetUser(0, 0)
 	t := &Thread{TID: initPID, Proc: p, State: Blocked, Name: "init", Affinity: ^uint64(0)}
 	p.Threads, p.Leader = []*Thread{t}, t

@@ -34,7 +34,11 @@ func (p *Process) SetAction(s int, a signal.Action) {
 	a.Mask &^= signal.Unblockable
 	p.Actions[s] = a
 	if !p.Ignores(s) {
-		p.rearmIgnored(s)
+		for i := range hooks {
+			if h := hooks[i].SignalUnignored; h != nil {
+				h(p, s)
+			}
+		}
 		return
 	}
 	p.flush(signal.SetOf(s))
@@ -246,7 +250,11 @@ func (t *Thread) TakeSignal(set signal.Set) (signal.Info, bool) {
 		info, ok = take(&t.Proc.Pending, set)
 	}
 	if ok {
-		t.Proc.taken(&info)
+		for i := range hooks {
+			if h := hooks[i].SignalTaken; h != nil {
+				h(t.Proc, &info)
+			}
+		}
 	}
 	return info, ok
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "reflect"
+import (
+	"reflect"
+
+	"ariadne/internal/kernel/signal"
+)
 
 // What an object is, its package knows; a node, a process or a thread has a place for what the
 // package keeps of it. So the core imports no object, and copying a node copies all of them.
@@ -71,6 +75,10 @@ type Hooks struct {
 	ProcessExits func(p *Process)
 	// SessionEnds: p has ended, which led its session.
 	SessionEnds func(p *Process)
+	// SignalTaken: a signal was taken off p's queues. The hook may complete what is told of it.
+	SignalTaken func(p *Process, info *signal.Info)
+	// SignalUnignored: p has a disposition for a signal that is not to ignore it.
+	SignalUnignored func(p *Process, signo int)
 }
 
 // hooks are in the order in which Go initializes packages: that of their import paths.

@@ -270,7 +270,7 @@ func TestForkInherits(t *testing.T) {
 	if soft, _ := q.Rlimit(unix.RLIMIT_NOFILE); soft != 10 {
 		t.Error("limits are not inherited")
 	}
-	if len(q.PTimers) != 0 || b.PendingSignals() != 0 {
+	if kernel.Posix(q, 0) != nil || b.PendingSignals() != 0 {
 		t.Error("timers or pending signals are inherited")
 	}
 	q.SetAction(10, signal.Action{})
@@ -313,7 +313,7 @@ func TestExec(t *testing.T) {
 	if a.TID != pid || p.MM == mm || len(p.Threads) != 1 || leader.State != kernel.Dead || a.Name != "a-very-long-pro" {
 		t.Errorf("process %+v, thread %+v", p, a)
 	}
-	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || len(p.PTimers) != 0 || a.ClearTID != 0 || a.RobustList != 0 {
+	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || kernel.Posix(p, 0) != nil || a.ClearTID != 0 || a.RobustList != 0 {
 		t.Error("dispositions, timers or addresses are left")
 	}
 	want(t, "memory is not touched", getWord(m, word1), 1)

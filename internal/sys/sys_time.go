@@ -419,7 +419,7 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
-	it := t.Proc.PTimers[int(int32(a[0]))]
+	it := kernel.Posix(t.Proc, int(int32(a[0])))
 	if it == nil || a[2] == 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -443,7 +443,7 @@ func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
-	it := t.Proc.PTimers[int(int32(a[0]))]
+	it := kernel.Posix(t.Proc, int(int32(a[0])))
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -451,7 +451,7 @@ func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
-	it := t.Proc.PTimers[int(int32(a[0]))]
+	it := kernel.Posix(t.Proc, int(int32(a[0])))
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -459,7 +459,7 @@ func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerDelete(t *kernel.Thread, a Args) kernel.Result {
-	it := t.Proc.PTimers[int(int32(a[0]))]
+	it := kernel.Posix(t.Proc, int(int32(a[0])))
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}

@@ -196,7 +196,7 @@ func TestPosixTimers(t *testing.T) {
 
 	want(t, "default", d.Must(a, unix.SYS_TIMER_CREATE, unix.CLOCK_REALTIME, 0, bufAt), 0)
 	want(t, "id", int64(le.Uint32(m.Peek(bufAt, 4))), 1)
-	if it := a.Proc.PTimers[1]; it.Signo != int(unix.SIGALRM) || it.Value != 1 {
+	if it := kernel.Posix(a.Proc, 1); it.Signo != int(unix.SIGALRM) || it.Value != 1 {
 		t.Errorf("timer %+v", it)
 	}
 	putSigevent(m, 0, 40, sigevSignal|sigevThreadID, 4000)
