@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/itimer"
 	"ariadne/internal/kernel/kerneltest"
 	"ariadne/internal/kernel/signal"
 
@@ -260,7 +261,7 @@ func TestForkInherits(t *testing.T) {
 	setHandler(a, unix.SIGUSR1)
 	p.Rlimits[unix.RLIMIT_NOFILE] = [2]uint64{10, 20}
 	a.Name, a.Nice = "a", 3
-	p.NewTimer(unix.CLOCK_MONOTONIC, 14, nil, 0)
+	itimer.New(p, unix.CLOCK_MONOTONIC, 14, nil, 0)
 	d.Node.Kill(p, info(unix.SIGUSR1))
 	b, _ := child(d, a)
 	q := b.Proc
@@ -270,7 +271,7 @@ func TestForkInherits(t *testing.T) {
 	if soft, _ := q.Rlimit(unix.RLIMIT_NOFILE); soft != 10 {
 		t.Error("limits are not inherited")
 	}
-	if kernel.Posix(q, 0) != nil || b.PendingSignals() != 0 {
+	if itimer.Posix(q, 0) != nil || b.PendingSignals() != 0 {
 		t.Error("timers or pending signals are inherited")
 	}
 	q.SetAction(10, signal.Action{})
@@ -302,7 +303,7 @@ func TestExec(t *testing.T) {
 	p := a.Proc
 	setHandler(a, unix.SIGUSR1)
 	p.SetAction(12, signal.Action{Handler: signal.Ign})
-	p.NewTimer(unix.CLOCK_MONOTONIC, 14, nil, 0)
+	itimer.New(p, unix.CLOCK_MONOTONIC, 14, nil, 0)
 	setWord(m, word1, 1)
 	a.ClearTID, a.RobustList = word1, word2
 	pid, mm := p.PID, p.MM
@@ -313,7 +314,7 @@ func TestExec(t *testing.T) {
 	if a.TID != pid || p.MM == mm || len(p.Threads) != 1 || leader.State != kernel.Dead || a.Name != "a-very-long-pro" {
 		t.Errorf("process %+v, thread %+v", p, a)
 	}
-	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || kernel.Posix(p, 0) != nil || a.ClearTID != 0 || a.RobustList != 0 {
+	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || itimer.Posix(p, 0) != nil || a.ClearTID != 0 || a.RobustList != 0 {
 		t.Error("dispositions, timers or addresses are left")
 	}
 	want(t, "memory is not touched", getWord(m, word1), 1)

@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/itimer"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -313,7 +314,7 @@ func rusage(cpu ariadne.Time) []byte {
 }
 
 func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
-	it := t.Proc.ITimer(kernel.ITimerReal)
+	it := itimer.Interval(t.Proc, itimer.Real)
 	left := it.Left()
 	armTimer(t, it, ariadne.Time(uint32(a[0]))*1e9, 0)
 	sec := left / 1e9
@@ -324,24 +325,24 @@ func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // armTimer sets a timer to expire after d, or disarms it with 0.
-func armTimer(t *kernel.Thread, it *kernel.IntervalTimer, d, interval ariadne.Time) {
+func armTimer(t *kernel.Thread, it *itimer.Timer, d, interval ariadne.Time) {
 	it.Set(t.Node().Now+d, d > 0, interval)
 }
 
 func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
-	if a[0] > kernel.ITimerProf {
+	if a[0] > itimer.Prof {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(0, storeTimer(t, a[1], t.Proc.ITimer(int(a[0])), appendTimeval))
+	return kernel.RetOr(0, storeTimer(t, a[1], itimer.Interval(t.Proc, int(a[0])), appendTimeval))
 }
 
 // storeTimer writes a timer's interval and time left.
-func storeTimer(t *kernel.Thread, addr uint64, it *kernel.IntervalTimer, layout func([]byte, ariadne.Time) []byte) kernel.Errno {
+func storeTimer(t *kernel.Thread, addr uint64, it *itimer.Timer, layout func([]byte, ariadne.Time) []byte) kernel.Errno {
 	return t.M.WriteMem(addr, layout(layout(nil, it.Interval), it.Left()))
 }
 
 func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
-	if a[0] > kernel.ITimerProf {
+	if a[0] > itimer.Prof {
 		return kernel.Fail(unix.EINVAL)
 	}
 	var interval, value ariadne.Time
@@ -353,13 +354,13 @@ func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(max(e1, e2))
 		}
 	}
-	it := t.Proc.ITimer(int(a[0]))
+	it := itimer.Interval(t.Proc, int(a[0]))
 	if a[2] != 0 {
 		if e := storeTimer(t, a[2], it, appendTimeval); e != 0 {
 			return kernel.Fail(e)
 		}
 	}
-	if a[0] == kernel.ITimerReal && value == 0 {
+	if a[0] == itimer.Real && value == 0 {
 		interval = 0 // the others keep it
 	}
 	armTimer(t, it, clampTimer(value), clampTimer(interval))
@@ -386,7 +387,7 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 	if _, e := readClock(t, clock); e != 0 {
 		return kernel.Fail(e)
 	}
-	signo, target, value := int(unix.SIGALRM), (*kernel.Thread)(nil), uint64(t.Proc.NextTimerID())
+	signo, target, value := int(unix.SIGALRM), (*kernel.Thread)(nil), uint64(itimer.NextID(t.Proc))
 	if a[1] != 0 {
 		b, e := readBytes(t, a[1], 64)
 		if e != 0 {
@@ -411,15 +412,15 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(unix.EINVAL)
 		}
 	}
-	if e := writeU32(t, a[2], uint32(t.Proc.NextTimerID())); e != 0 {
+	if e := writeU32(t, a[2], uint32(itimer.NextID(t.Proc))); e != 0 {
 		return kernel.Fail(e)
 	}
-	t.Proc.NewTimer(clock, signo, target, value)
+	itimer.New(t.Proc, clock, signo, target, value)
 	return kernel.Ret(0)
 }
 
 func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
-	it := kernel.Posix(t.Proc, int(int32(a[0])))
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
 	if it == nil || a[2] == 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -443,7 +444,7 @@ func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
-	it := kernel.Posix(t.Proc, int(int32(a[0])))
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -451,7 +452,7 @@ func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
-	it := kernel.Posix(t.Proc, int(int32(a[0])))
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -459,10 +460,10 @@ func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTimerDelete(t *kernel.Thread, a Args) kernel.Result {
-	it := kernel.Posix(t.Proc, int(int32(a[0])))
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
-	t.Proc.DropTimer(it)
+	itimer.Drop(t.Proc, it)
 	return kernel.Ret(0)
 }

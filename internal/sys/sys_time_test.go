@@ -5,6 +5,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/itimer"
 	"ariadne/internal/kernel/kerneltest"
 	"ariadne/internal/kernel/signal"
 
@@ -196,7 +197,7 @@ func TestPosixTimers(t *testing.T) {
 
 	want(t, "default", d.Must(a, unix.SYS_TIMER_CREATE, unix.CLOCK_REALTIME, 0, bufAt), 0)
 	want(t, "id", int64(le.Uint32(m.Peek(bufAt, 4))), 1)
-	if it := kernel.Posix(a.Proc, 1); it.Signo != int(unix.SIGALRM) || it.Value != 1 {
+	if it := itimer.Posix(a.Proc, 1); it.Signo != int(unix.SIGALRM) || it.Value != 1 {
 		t.Errorf("timer %+v", it)
 	}
 	putSigevent(m, 0, 40, sigevSignal|sigevThreadID, 4000)
@@ -220,7 +221,7 @@ func TestIgnoredPeriodicTimerRests(t *testing.T) {
 	d, a, _ := newProcess(t)
 	p := a.Proc
 	p.SetAction(int(unix.SIGUSR1), signal.Action{Handler: signal.Ign})
-	it := p.NewTimer(unix.CLOCK_MONOTONIC, int(unix.SIGUSR1), nil, 0)
+	it := itimer.New(p, unix.CLOCK_MONOTONIC, int(unix.SIGUSR1), nil, 0)
 	it.Set(1e9, true, 1e9)
 	d.Fire()
 	if d.Node.NextTimer(true) != nil {
@@ -236,7 +237,7 @@ func TestIgnoredPeriodicTimerRests(t *testing.T) {
 
 func TestTimersDoNotOutliveTheProcess(t *testing.T) {
 	d, a, _ := newProcess(t)
-	a.Proc.NewTimer(0, 14, nil, 0).Set(5, true, 5)
+	itimer.New(a.Proc, 0, 14, nil, 0).Set(5, true, 5)
 	d.Must(a, unix.SYS_ALARM, 5)
 	a.Proc.Exit(0, 0, false)
 	if tm := d.Node.NextTimer(true); tm != nil {

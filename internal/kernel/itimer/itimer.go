@@ -1,58 +1,60 @@
-package kernel
+// Package itimer is the timers that send signals: setitimer(2)'s and timer_create(2)'s.
+package itimer
 
 import (
 	"fmt"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
 )
 
-// IntervalTimer is a POSIX or interval timer of a process. A periodic one is set
+// Timer is a POSIX or interval timer of a process. A periodic one is set
 // anew when its signal is taken, not when it is sent, so a timer whose signal
 // is blocked or ignored does not keep its node busy.
-type IntervalTimer struct {
+type Timer struct {
 	Interval ariadne.Time
-	Proc     *Process
-	Target   *Thread // SIGEV_THREAD_ID, or nil for the process
-	Signo    int     // 0: none (SIGEV_NONE)
-	Value    uint64  // sigev_value
-	ID       int     // of timer_create, or -1 for setitimer's
-	Clock    int     // CLOCK_*
-	Overrun  int     // missed expirations before the last signal taken
+	Proc     *kernel.Process
+	Target   *kernel.Thread // SIGEV_THREAD_ID, or nil for the process
+	Signo    int            // 0: none (SIGEV_NONE)
+	Value    uint64         // sigev_value
+	ID       int            // of timer_create, or -1 for setitimer's
+	Clock    int            // CLOCK_*
+	Overrun  int            // missed expirations before the last signal taken
 
 	armed bool
-	when  ariadne.Time // of the next or, while its signal is out, the last expiration
-	timer *Timer       // pending, or nil
+	when  ariadne.Time  // of the next or, while its signal is out, the last expiration
+	timer *kernel.Timer // pending, or nil
 }
 
-// ITimerReal, ITimerVirtual and ITimerProf are setitimer's timers, with the
+// Real, Virtual and Prof are setitimer's timers, with the
 // signals they send.
 const (
-	ITimerReal = iota
-	ITimerVirtual
-	ITimerProf
+	Real = iota
+	Virtual
+	Prof
 )
 
-var itimerSignal = [3]unix.Signal{unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF}
+var signals = [3]unix.Signal{unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF}
 
-// processTimers are a process's timers.
-type processTimers struct {
-	interval [3]*IntervalTimer      // setitimer: real, virtual, profiling
-	posix    map[int]*IntervalTimer // timer_create
-	next     int                    // id of timer_create
+// timers are a process's timers.
+type timers struct {
+	interval [3]*Timer      // setitimer: real, virtual, profiling
+	posix    map[int]*Timer // timer_create
+	next     int            // id of timer_create
 }
 
-var timersOf = NewSlot[*Process, processTimers]()
+var timersOf = kernel.NewSlot[*kernel.Process, timers]()
 
 func init() {
-	Register(Hooks{
-		Execs: func(t *Thread) { t.Proc.dropTimers() },
-		ProcessExits: func(p *Process) {
-			p.dropTimers()
+	kernel.Register(kernel.Hooks{
+		Execs: func(t *kernel.Thread) { dropAll(t.Proc) },
+		ProcessExits: func(p *kernel.Process) {
+			dropAll(p)
 			for i := range timersOf.Of(p).interval {
-				p.dropITimer(i)
+				disarm(p, i)
 			}
 		},
 		SignalTaken:     taken,
@@ -61,62 +63,62 @@ func init() {
 }
 
 // Posix returns a timer of timer_create's, or nil.
-func Posix(p *Process, id int) *IntervalTimer { return timersOf.Of(p).posix[id] }
+func Posix(p *kernel.Process, id int) *Timer { return timersOf.Of(p).posix[id] }
 
 // String names the timer: its id or its signal, and the process.
-func (it *IntervalTimer) String() string {
+func (it *Timer) String() string {
 	if it.ID >= 0 {
 		return fmt.Sprintf("timer %d/%d", it.ID, it.Proc.PID)
 	}
 	return fmt.Sprintf("%s/%d", unix.SignalName(unix.Signal(it.Signo)), it.Proc.PID)
 }
 
-// ITimer returns p's interval timer of that kind, made when first used.
-func (p *Process) ITimer(which int) *IntervalTimer {
+// Interval returns p's interval timer of that kind, made when first used.
+func Interval(p *kernel.Process, which int) *Timer {
 	if timersOf.Of(p).interval[which] == nil {
-		timersOf.Of(p).interval[which] = &IntervalTimer{Proc: p, Signo: int(itimerSignal[which]), ID: -1}
+		timersOf.Of(p).interval[which] = &Timer{Proc: p, Signo: int(signals[which]), ID: -1}
 	}
 	return timersOf.Of(p).interval[which]
 }
 
-// NewTimer makes a timer for timer_create.
-func (p *Process) NewTimer(clock, signo int, target *Thread, value uint64) *IntervalTimer {
-	it := &IntervalTimer{Proc: p, Target: target, Signo: signo, Value: value, ID: timersOf.Of(p).next, Clock: clock}
+// New makes a timer for timer_create.
+func New(p *kernel.Process, clock, signo int, target *kernel.Thread, value uint64) *Timer {
+	it := &Timer{Proc: p, Target: target, Signo: signo, Value: value, ID: timersOf.Of(p).next, Clock: clock}
 	all := timersOf.Of(p)
 	if all.posix == nil {
-		all.posix = map[int]*IntervalTimer{}
+		all.posix = map[int]*Timer{}
 	}
 	all.posix[it.ID] = it
 	timersOf.Of(p).next++
 	return it
 }
 
-// NextTimerID is the id that NewTimer will give.
-func (p *Process) NextTimerID() int { return timersOf.Of(p).next }
+// NextID is the id that New will give.
+func NextID(p *kernel.Process) int { return timersOf.Of(p).next }
 
-// DropTimer is timer_delete.
-func (p *Process) DropTimer(it *IntervalTimer) {
+// Drop is timer_delete.
+func Drop(p *kernel.Process, it *Timer) {
 	it.Set(0, false, 0)
 	delete(timersOf.Of(p).posix, it.ID)
 }
 
-// dropTimers deletes all of timer_create's timers.
-func (p *Process) dropTimers() {
+// dropAll deletes all of timer_create's timers.
+func dropAll(p *kernel.Process) {
 	for id := 0; id < timersOf.Of(p).next; id++ {
 		if it := timersOf.Of(p).posix[id]; it != nil {
-			p.DropTimer(it)
+			Drop(p, it)
 		}
 	}
 }
 
-func (p *Process) dropITimer(which int) {
+func disarm(p *kernel.Process, which int) {
 	if it := timersOf.Of(p).interval[which]; it != nil {
 		it.Set(0, false, 0)
 	}
 }
 
 // Set arms the timer for the absolute node time when, or disarms it.
-func (it *IntervalTimer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
+func (it *Timer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
 	n := it.Proc.Node
 	if it.timer != nil {
 		n.StopTimer(it.timer)
@@ -131,7 +133,7 @@ func (it *IntervalTimer) Set(when ariadne.Time, armed bool, interval ariadne.Tim
 
 // Left returns the time to the next expiration: 0 when disarmed, never 0 when
 // armed.
-func (it *IntervalTimer) Left() ariadne.Time {
+func (it *Timer) Left() ariadne.Time {
 	now := it.Proc.Node.Now
 	if !it.armed {
 		return 0
@@ -150,12 +152,12 @@ func (it *IntervalTimer) Left() ariadne.Time {
 }
 
 // periods is how many intervals after when the first expiration after now lies.
-func (it *IntervalTimer) periods(now ariadne.Time) ariadne.Time {
+func (it *Timer) periods(now ariadne.Time) ariadne.Time {
 	return (now-it.when)/it.Interval + 1
 }
 
 // Expire implements Expirer.
-func (it *IntervalTimer) Expire(*Timer) {
+func (it *Timer) Expire(*kernel.Timer) {
 	it.timer = nil
 	if it.Interval == 0 {
 		it.armed = false
@@ -174,8 +176,8 @@ func (it *IntervalTimer) Expire(*Timer) {
 
 // taken is told of each signal taken off p's queues: a periodic timer that sent
 // it is set for its next expiration, and reports those that it missed.
-func taken(p *Process, info *signal.Info) {
-	it := p.timerOf(*info)
+func taken(p *kernel.Process, info *signal.Info) {
+	it := sender(p, *info)
 	if it == nil {
 		return
 	}
@@ -186,12 +188,12 @@ func taken(p *Process, info *signal.Info) {
 	}
 }
 
-// timerOf returns the timer that sent info, or nil.
-func (p *Process) timerOf(info signal.Info) *IntervalTimer {
+// sender returns the timer that sent info, or nil.
+func sender(p *kernel.Process, info signal.Info) *Timer {
 	if info.Code == signal.SITimer {
 		return timersOf.Of(p).posix[info.TimerID]
 	}
-	for i, s := range itimerSignal {
+	for i, s := range signals {
 		if info.Signo == int(s) && info.Code == signal.SIKernel {
 			return timersOf.Of(p).interval[i]
 		}
@@ -201,7 +203,7 @@ func (p *Process) timerOf(info signal.Info) *IntervalTimer {
 
 // rearm sets a periodic timer whose signal was out for its next expiration, and
 // returns how many expirations went by meanwhile.
-func (it *IntervalTimer) rearm() (missed int) {
+func (it *Timer) rearm() (missed int) {
 	if !it.armed || it.timer != nil || it.Interval == 0 {
 		return 0
 	}
@@ -213,7 +215,7 @@ func (it *IntervalTimer) rearm() (missed int) {
 }
 
 // rearmIgnored sets the periodic timers anew whose signal s was ignored until now.
-func rearmIgnored(p *Process, s int) {
+func rearmIgnored(p *kernel.Process, s int) {
 	pending := signal.Pending(p.Pending)
 	for _, t := range p.Threads {
 		pending |= signal.Pending(t.Pending)
