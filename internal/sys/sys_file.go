@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/random"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
 
@@ -232,7 +233,7 @@ func openSpecial(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (r
 	case unix.S_IFCHR: // /dev/null, zero and full are Linux's own
 		if minor := unix.Minor(st.Rdev); unix.Major(st.Rdev) == memDevices && (minor == devRandom || minor == devUrandom) {
 			t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
-			n, e := t.NewFD(&kernel.RandomFile{Minor: int(minor)}, statusFlags(int(r.how.Flags))|int(r.how.Flags)&unix.O_CLOEXEC)
+			n, e := t.NewFD(&random.File{Minor: int(minor)}, statusFlags(int(r.how.Flags))|int(r.how.Flags)&unix.O_CLOEXEC)
 			return kernel.RetOr(n, e), true
 		}
 	}
@@ -278,7 +279,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.VirtualDir:
 		return seekDir(&f.Dir, atEmptyEnd(a))
-	case *kernel.RandomFile, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
+	case *random.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)
 	}
 	if h == nil {

@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/random"
 	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
@@ -239,7 +240,7 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 		st.Dev = kernel.DevPipe
 	}
 	switch x := f.(type) {
-	case *kernel.RandomFile:
+	case *random.File:
 		st.Dev, st.Rdev = kernel.DevHost, unix.Mkdev(1, uint32(x.Minor))
 	case *kernel.VirtualDir:
 		st.Dev, st.Nlink = kernel.DevProc, 2
