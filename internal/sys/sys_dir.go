@@ -11,6 +11,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/inotify"
+	"ariadne/internal/kernel/procfs"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +27,7 @@ func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, o
 		return kernel.Fail(e)
 	}
 	var s **kernel.DirStream
-	switch v, virtual := of.File.(*kernel.VirtualDir); {
+	switch v, virtual := of.File.(*procfs.Dir); {
 	case virtual:
 		s = &v.Dir
 		if *s == nil {
@@ -228,7 +229,7 @@ func sysFchdir(t *kernel.Thread, a Args) kernel.Result {
 	if of == nil {
 		return kernel.Fail(unix.EBADF)
 	}
-	if d, ok := of.File.(*kernel.VirtualDir); ok {
+	if d, ok := of.File.(*procfs.Dir); ok {
 		return changeToVirtual(t, d.Path)
 	}
 	h, ok := of.File.(*kernel.HostFile)

@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/random"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
@@ -277,7 +278,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	}
 	switch f := of.File.(type) {
-	case *kernel.VirtualDir:
+	case *procfs.Dir:
 		return seekDir(&f.Dir, atEmptyEnd(a))
 	case *random.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)

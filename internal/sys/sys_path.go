@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/procfs"
 
 	"golang.org/x/sys/unix"
 )
@@ -78,7 +79,7 @@ func dirPath(t *kernel.Thread, dirfd uint64) string {
 		return readLink(threadPath(t, "cwd"))
 	}
 	if of := t.FDs().Get(fdOf(dirfd)); of != nil {
-		if d, ok := of.File.(*kernel.VirtualDir); ok {
+		if d, ok := of.File.(*procfs.Dir); ok {
 			return d.Path
 		}
 	}

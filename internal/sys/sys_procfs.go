@@ -14,6 +14,7 @@ import (
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/signalfd"
 	"ariadne/internal/kernel/timerfd"
 	"ariadne/internal/kernel/tty"
@@ -73,7 +74,7 @@ func virtualDir(t *kernel.Thread, dirfd uint64) (string, bool) {
 		return "", false
 	}
 	switch d := of.File.(type) {
-	case *kernel.VirtualDir:
+	case *procfs.Dir:
 		return d.Path, true
 	case *kernel.HostFile:
 		return d.Path, d.Path == "/" || strings.HasPrefix(d.Path, "/proc") || strings.HasPrefix(d.Path, "/dev")
@@ -622,7 +623,7 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 	case o.kind == plainDir && writes:
 		return kernel.Fail(unix.EISDIR)
 	case o.kind == plainDir:
-		fd, e := t.NewFD(&kernel.VirtualDir{Path: v}, statusFlags(flags)|flags&unix.O_CLOEXEC)
+		fd, e := t.NewFD(&procfs.Dir{Path: v}, statusFlags(flags)|flags&unix.O_CLOEXEC)
 		return kernel.RetOr(fd, e)
 	case flags&unix.O_DIRECTORY != 0:
 		return kernel.Fail(unix.ENOTDIR)
@@ -631,7 +632,7 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)
 		return kernel.RetOr(fd, e)
 	case o.kind == attrFile && writes:
-		f := &kernel.ProcAttr{Name: o.name, Proc: o.proc, Thread: o.thread, Content: o.text(o.view(t))}
+		f := &procfs.Attr{Name: o.name, Proc: o.proc, Thread: o.thread, Content: o.text(o.view(t))}
 		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)
 		return kernel.RetOr(fd, e)
 	case writes:
@@ -714,7 +715,7 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		return kernel.Fail(unix.ENXIO)
 	case *pipe.End:
 		return reopenPipe(t, r, f.Pipe)
-	case *kernel.VirtualDir:
+	case *procfs.Dir:
 		return openVirtual(t, *r, f.Path)
 	}
 	if f, ok := of.File.(kernel.Moder); ok && f.StatMode()&unix.S_IFMT == unix.S_IFSOCK {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -300,7 +301,7 @@ func signalled(t *kernel.Thread, fd uint64) (*kernel.Process, kernel.Errno) {
 	if of == nil {
 		return nil, unix.EBADF
 	}
-	dir, ok := of.File.(*kernel.VirtualDir)
+	dir, ok := of.File.(*procfs.Dir)
 	if !ok {
 		p, _, e := pidFile(t, fd)
 		return p, e

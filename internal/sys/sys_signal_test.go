@@ -6,6 +6,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/kerneltest"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -417,7 +418,7 @@ func TestPidfd(t *testing.T) {
 		t.Error("not sent")
 	}
 	dir := func(path string) uint64 {
-		fd, _ := a.NewFD(&kernel.VirtualDir{Path: path}, 0)
+		fd, _ := a.NewFD(&procfs.Dir{Path: path}, 0)
 		return uint64(fd)
 	}
 	own := fmt.Sprintf("/proc/%d", b.TID)

@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/random"
 	"ariadne/internal/kernel/tty"
 
@@ -242,7 +243,7 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 	switch x := f.(type) {
 	case *random.File:
 		st.Dev, st.Rdev = kernel.DevHost, unix.Mkdev(1, uint32(x.Minor))
-	case *kernel.VirtualDir:
+	case *procfs.Dir:
 		st.Dev, st.Nlink = kernel.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)
 	case *tty.Master:
@@ -403,7 +404,7 @@ func sysFstatfs(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *kernel.HostFile:
 		name = f.Path
-	case *kernel.VirtualDir:
+	case *procfs.Dir:
 		name = f.Path
 	case kernel.Describer:
 		if kind, _, _ := strings.Cut(f.Describe(), "["); kind == "pipe:" || kind == "socket:" {
