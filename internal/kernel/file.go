@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,14 +61,14 @@ type AlwaysReady interface{ AlwaysReady() }
 
 // Keyed is a File that knows which one it is among the node's, or those that lie in none of
 // its directories (EmulatedKey).
-type Keyed interface{ Key() FileKey }
+type Keyed interface{ Key() inode.Key }
 
 // Named is a File that may be reached by a name in the file tree, though what it holds is
 // not there: a named pipe. Not ok: this one is not.
-type Named interface{ NamedBy() (key FileKey, ok bool) }
+type Named interface{ NamedBy() (key inode.Key, ok bool) }
 
 // EmulatedKey is a key that no file of the file tree has.
-func EmulatedKey(dev, ino uint64) FileKey { return FileKey{dev | 1<<63, ino} }
+func EmulatedKey(dev, ino uint64) inode.Key { return inode.Key{Dev: dev | 1<<63, Ino: ino} }
 
 // DescribedInode is the number in "socket:[7]", or 0.
 func DescribedInode(s string) (n uint64) {
@@ -168,7 +169,7 @@ type HostFile struct {
 // Entry says where a file that is open, or was looked up, has its name: what happens to
 // it is also told to who watches that directory.
 type Entry struct {
-	Dir     FileKey // its directory; zero when that is not known
+	Dir     inode.Key // its directory; zero when that is not known
 	Name    string
 	Removed bool // the directory no longer has it
 }
@@ -193,4 +194,4 @@ func (h *HostFile) Describe() string { return h.Path }
 func (h *HostFile) AlwaysReady()     {}
 
 // Key implements Keyed.
-func (h *HostFile) Key() FileKey { return FileKey{h.Dev, h.Ino} }
+func (h *HostFile) Key() inode.Key { return inode.Key{Dev: h.Dev, Ino: h.Ino} }

@@ -20,6 +20,7 @@ import (
 	"net/netip"
 
 	"ariadne"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -61,7 +62,7 @@ type Node struct {
 	silent  timerHeap
 	seq     uint64 // order of creation, for ties
 
-	Files Files
+	Files inode.Table
 	state slots // what packages of objects keep
 
 	// Carried are the supervisor's descriptors of host files that are on their
@@ -131,7 +132,7 @@ type Carried struct{ FD int }
 // was learnt.
 type UsedFile struct {
 	Path string // as the node sees it, without symbolic links
-	Key  FileKey
+	Key  inode.Key
 	Use  ariadne.FileUse
 }
 
@@ -145,14 +146,14 @@ func (n *Node) Ask(path string) { n.Asked = append(n.Asked, path) }
 func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }
 
 // FileCreated gives a new file its times.
-func (n *Node) FileCreated(key FileKey) {
+func (n *Node) FileCreated(key inode.Key) {
 	now := n.RealNow()
-	n.Files.SetTimes(key, FileTimes{now, now, now, now})
+	n.Files.SetTimes(key, inode.Times{Access: now, Modify: now, Change: now, Birth: now})
 	n.Files.Dirty[key] = true
 }
 
 // FileModified notes a change of a file's content.
-func (n *Node) FileModified(key FileKey) {
+func (n *Node) FileModified(key inode.Key) {
 	t := n.Files.Times(key)
 	t.Modify = n.RealNow()
 	t.Change = t.Modify
@@ -161,7 +162,7 @@ func (n *Node) FileModified(key FileKey) {
 }
 
 // FileChanged notes a change of a file's inode: owner, mode, names.
-func (n *Node) FileChanged(key FileKey) {
+func (n *Node) FileChanged(key inode.Key) {
 	t := n.Files.Times(key)
 	t.Change = n.RealNow()
 	n.Files.SetTimes(key, t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -32,7 +33,7 @@ func (n *Node) checkBusy(th *thread) {
 	sys.Paths(th.k, func(name string, _ bool) {
 		at, _, _ := n.follow(name)
 		var st unix.Stat_t
-		own = own || unix.Fstatat(n.home.view.root, at[1:], &st, 0) == nil && n.uses(kernel.FileKey{Dev: st.Dev, Ino: st.Ino})
+		own = own || unix.Fstatat(n.home.view.root, at[1:], &st, 0) == nil && n.uses(inode.Key{Dev: st.Dev, Ino: st.Ino})
 	})
 	if !own {
 		n.onlyFrozen(th, callName(th.k.Call.NR)+" of a busy file")
@@ -40,7 +41,7 @@ func (n *Node) checkBusy(th *thread) {
 }
 
 // uses reports whether a process executes the file, or has it open for writing.
-func (n *Node) uses(key kernel.FileKey) bool {
+func (n *Node) uses(key inode.Key) bool {
 	for _, p := range n.hostFiles() {
 		if p.file.Key() == key && p.flags&unix.O_ACCMODE != unix.O_RDONLY {
 			return true

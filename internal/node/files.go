@@ -13,6 +13,7 @@ import (
 
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -104,7 +105,7 @@ func (n *Node) captureFiles() {
 		var changed map[uint64]bool
 		if n.files != nil {
 			changed = map[uint64]bool{}
-			for _, set := range []map[kernel.FileKey]bool{files.Dirty, files.Mapped} {
+			for _, set := range []map[inode.Key]bool{files.Dirty, files.Mapped} {
 				for key := range set {
 					changed[n.treeID(key)] = true
 				}
@@ -113,7 +114,7 @@ func (n *Node) captureFiles() {
 		s, fresh, err := h.tree.Capture(changed)
 		must(err)
 		for _, ino := range fresh {
-			files.Hidden[kernel.FileKey{Dev: files.Private, Ino: ino}] = true
+			files.Hidden[inode.Key{Dev: files.Private, Ino: ino}] = true
 		}
 		n.files = s
 		clear(files.Dirty)
@@ -147,7 +148,7 @@ func (n *Node) countCopies() {
 			info, err := e.Info()
 			if err == nil {
 				st := info.Sys().(*syscall.Stat_t)
-				n.k.Files.Disk.Keep(kernel.FileKey{Dev: st.Dev, Ino: st.Ino}, st.Size, false)
+				n.k.Files.Disk.Keep(inode.Key{Dev: st.Dev, Ino: st.Ino}, st.Size, false)
 			}
 			return err
 		}))
@@ -244,7 +245,7 @@ func (n *Node) adoptNameless() {
 
 // treeID is how the tree knows a file: files of its own by their inode number,
 // memory files, whose numbers are their own, by one that no tmpfs gives.
-func (n *Node) treeID(key kernel.FileKey) uint64 {
+func (n *Node) treeID(key inode.Key) uint64 {
 	if key.Dev == n.k.Files.Private {
 		return key.Ino
 	}
@@ -252,7 +253,7 @@ func (n *Node) treeID(key kernel.FileKey) uint64 {
 }
 
 // readOnly reports whether a file is the host's.
-func (n *Node) readOnly(key kernel.FileKey) bool {
+func (n *Node) readOnly(key inode.Key) bool {
 	return key.Dev != n.k.Files.Private && !n.k.Files.Written(key) && !n.k.Files.Mapped[key]
 }
 

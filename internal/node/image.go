@@ -35,13 +35,13 @@ func (n *Node) mapArea() error {
 	if err := unix.Ftruncate(fd, kernel.AreaSize); err != nil {
 		return fmt.Errorf("make the clock page: %w", err)
 	}
-	area, err := unix.Mmap(fd, 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	memory, err := unix.Mmap(fd, 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("map the clock page: %w", err)
 	}
-	n.home.area = area
-	copy(area[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
-	n.home.clock = vdso.Clock(area[:4096])
+	n.home.area = memory
+	copy(memory[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
+	n.home.clock = vdso.Clock(memory[:4096])
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,7 +46,7 @@ func (n *Node) holdMapped(th *thread) {
 	unix.Close(fd)
 	must(err)
 	if n.held == nil {
-		n.held = map[kernel.FileKey]*os.File{}
+		n.held = map[inode.Key]*os.File{}
 	}
 	n.held[h.Key()] = f
 }
@@ -104,6 +105,6 @@ func (n *Node) mappedShared() map[segment]bool {
 }
 
 // segmentOf is what a mapping of the file is shown to be mapped from.
-func segmentOf(key kernel.FileKey) segment {
+func segmentOf(key inode.Key) segment {
 	return segment{uint64(unix.Major(key.Dev))<<32 | uint64(unix.Minor(key.Dev)), key.Ino}
 }

@@ -21,6 +21,7 @@ import (
 	"ariadne"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/timerfd"
@@ -56,10 +57,10 @@ type Node struct {
 	k        *kernel.Node
 	threads  map[*kernel.Thread]*thread
 	home     *home
-	files    *filetree.State             // as last captured; nil: never
-	offsets  []offset                    // of open host files, likewise
-	shared   sharedMemory                // likewise
-	held     map[kernel.FileKey]*os.File // files mapped since then (holdMapped)
+	files    *filetree.State        // as last captured; nil: never
+	offsets  []offset               // of open host files, likewise
+	shared   sharedMemory           // likewise
+	held     map[inode.Key]*os.File // files mapped since then (holdMapped)
 	heldMost int
 	polled   polling      // the steps just before in which it did nothing else
 	calm     ariadne.Time // Output.Calm of the last step
@@ -214,7 +215,7 @@ func Start(cfg Config) *Node {
 	k.Memory = def.Memory
 	k.Processor = cfg.Spec.Processor
 	k.Files.User = def.User
-	k.Files.Disk = kernel.Disk{Limit: cmp.Or(def.Disk, kernel.DefaultDisk), Given: def.Disk > 0}
+	k.Files.Disk = inode.Disk{Limit: cmp.Or(def.Disk, inode.DefaultDisk), Given: def.Disk > 0}
 	k.Addrs = def.Addrs
 	for _, o := range cfg.Spec.Nodes {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 )
 
 // Measure returns the room that a private copy of the host's file or directory name takes
@@ -33,7 +33,7 @@ func Measure(name string, hidden []string, until time.Time) (bytes int64, all bo
 		}
 		info, err := e.Info()
 		if err == nil {
-			bytes += kernel.DiskRoom(info.Size())
+			bytes += inode.Room(info.Size())
 		}
 		return err
 	})

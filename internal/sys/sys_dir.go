@@ -10,6 +10,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/procfs"
 
@@ -196,7 +197,7 @@ func shownEntries(t *kernel.Thread, where string, dev uint64, list []kernel.Dire
 		if d.Ino == 0 { // of a virtual one
 			shown[i].Ino = virtualInode(t, path.Join(where, d.Name))
 		} else {
-			shown[i].Ino = t.Node().Files.Inode(kernel.FileKey{Dev: dev, Ino: d.Ino})
+			shown[i].Ino = t.Node().Files.Inode(inode.Key{Dev: dev, Ino: d.Ino})
 		}
 	}
 	return shown

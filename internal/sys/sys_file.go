@@ -9,6 +9,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/procfs"
@@ -241,7 +242,7 @@ func openSpecial(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (r
 	return res, false
 }
 
-func openFIFO(t *kernel.Thread, r *openRequest, key kernel.FileKey) kernel.Result {
+func openFIFO(t *kernel.Thread, r *openRequest, key inode.Key) kernel.Result {
 	refuseFIFONotify(t, r.dirfd, r.name)
 	end, wait, e := pipe.OpenNamed(t.Node(), t, key, int(r.how.Flags))
 	if e != 0 {

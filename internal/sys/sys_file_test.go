@@ -10,6 +10,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/kerneltest"
 
 	"golang.org/x/sys/unix"
@@ -98,7 +99,7 @@ func TestTimeOfHostFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	epoch := kernel.FileEpoch / 1e9
+	epoch := inode.Epoch / 1e9
 	if st := f.stat(unix.SYS_STAT, "packed", f.data()); st.Mtim.Sec != packed.Unix() || st.Atim.Sec != epoch || st.Ctim.Sec != epoch {
 		t.Errorf("a file of whole seconds: %+v", st)
 	}
@@ -125,7 +126,7 @@ func TestStatHidesTheHost(t *testing.T) {
 	f.write("b", "hello")
 	f.write("a", "")
 	st := f.stat(unix.SYS_STAT, "b", f.data())
-	if st.Ino != 11 || st.Dev != kernel.DevNode || st.Size != 5 || st.Mtim.Sec != kernel.FileEpoch/1e9 || st.Mode != unix.S_IFREG|0o644 {
+	if st.Ino != 11 || st.Dev != inode.DevNode || st.Size != 5 || st.Mtim.Sec != inode.Epoch/1e9 || st.Mode != unix.S_IFREG|0o644 {
 		t.Errorf("b: %+v", st)
 	}
 	if st := f.stat(unix.SYS_LSTAT, "a", f.data()); st.Ino != 12 {
@@ -157,7 +158,7 @@ func TestStatx(t *testing.T) {
 	if le.Uint64(b[32:]) != st.Ino || dev != st.Dev || le.Uint64(b[40:]) != 5 || uint32(le.Uint16(b[28:])) != st.Mode {
 		t.Errorf("statx %x, stat %+v", b, st)
 	}
-	if got := int64(le.Uint64(b[112:])); got != kernel.FileEpoch/1e9 {
+	if got := int64(le.Uint64(b[112:])); got != inode.Epoch/1e9 {
 		t.Errorf("mtime %d", got)
 	}
 	fd := f.open("b", unix.O_RDONLY)
@@ -611,7 +612,7 @@ func TestNames(t *testing.T) {
 	}
 	f.write("a", "")
 	want(t, "link", f.call(unix.SYS_LINK, "a", "d/a"), 0)
-	if st := f.stat(unix.SYS_STAT, "d/a", f.data()); st.Nlink != 2 || st.Ctim.Sec == kernel.FileEpoch/1e9 {
+	if st := f.stat(unix.SYS_STAT, "d/a", f.data()); st.Nlink != 2 || st.Ctim.Sec == inode.Epoch/1e9 {
 		t.Errorf("%+v", st)
 	}
 	want(t, "rmdir", f.call(unix.SYS_RMDIR, "d"), errno(unix.ENOTEMPTY))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 
 	"golang.org/x/sys/unix"
@@ -232,7 +233,7 @@ func notifyRemoved(t *kernel.Thread, at kernel.Entry, st *unix.Stat_t) {
 }
 
 // lostName is called when a file has lost a name, perhaps its last.
-func lostName(t *kernel.Thread, key kernel.FileKey, last bool) {
+func lostName(t *kernel.Thread, key inode.Key, last bool) {
 	n := t.Node()
 	if !last || !inotify.WatchesInode(n, key) {
 		return

@@ -6,6 +6,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/console"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/signal"
@@ -229,7 +230,7 @@ func copySource(t *kernel.Thread) *kernel.HostFile {
 // keepSetID is called after a change of a file's content, by which Linux has taken
 // the set-id bits away. The node's root has the privilege (CAP_FSETID) to keep them, but not
 // on the machine: for him they are put back. name is the file's, to the supervisor.
-func keepSetID(t *kernel.Thread, key kernel.FileKey, name string) {
+func keepSetID(t *kernel.Thread, key inode.Key, name string) {
 	files := &t.Node().Files
 	bits := files.SetIDBits(key)
 	var st unix.Stat_t

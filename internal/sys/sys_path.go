@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/procfs"
 
 	"golang.org/x/sys/unix"
@@ -88,7 +89,7 @@ func dirPath(t *kernel.Thread, dirfd uint64) string {
 
 // shownPath hides the real inode number in the name of a file without one
 // ("/tmp/#524 (deleted)", O_TMPFILE).
-func shownPath(t *kernel.Thread, key kernel.FileKey, name string) string {
+func shownPath(t *kernel.Thread, key inode.Key, name string) string {
 	i := strings.LastIndex(name, "/#")
 	if i < 0 || name[i+2:] != strconv.FormatUint(key.Ino, 10)+" (deleted)" {
 		return name
@@ -109,7 +110,7 @@ func fdName(t *kernel.Thread, h *kernel.HostFile, fd int) string {
 // nameAgain is what Linux calls an open or mapped file, as the node has it. A name that was
 // taken away for another copy of the node and has come back is not the one that was opened,
 // to Linux. others are further names that the file may have.
-func nameAgain(t *kernel.Thread, key kernel.FileKey, name string, others ...string) string {
+func nameAgain(t *kernel.Thread, key inode.Key, name string, others ...string) string {
 	was, gone := strings.CutSuffix(name, " (deleted)")
 	if gone && key.Dev == t.Node().Files.Private && t.Proc.Root == "" {
 		for _, back := range append([]string{was}, others...) {
@@ -210,7 +211,7 @@ func lookUp(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.S
 	return st, true, e
 }
 
-func keyOf(st *unix.Stat_t) kernel.FileKey { return kernel.FileKey{Dev: st.Dev, Ino: st.Ino} }
+func keyOf(st *unix.Stat_t) inode.Key { return inode.Key{Dev: st.Dev, Ino: st.Ino} }
 
 // parentOf is the part of a path that names the directory of its last component.
 func parentOf(name string) string {

@@ -12,6 +12,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/pipe"
 	"ariadne/internal/kernel/procfs"
@@ -352,7 +353,7 @@ func (o object) mode() uint32 {
 func virtualInode(t *kernel.Thread, v string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(v))
-	return t.Node().Files.Inode(kernel.FileKey{Dev: kernel.DevProc, Ino: h.Sum64()})
+	return t.Node().Files.Inode(inode.Key{Dev: inode.DevProc, Ino: h.Sum64()})
 }
 
 // statVirtual is stat of a virtual path.
@@ -378,8 +379,8 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 	case o.kind == throughLink:
 		return statReal(t, o.path, follow)
 	}
-	ts := fileTime(kernel.FileEpoch)
-	st = unix.Stat_t{Dev: kernel.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
+	ts := fileTime(inode.Epoch)
+	st = unix.Stat_t{Dev: inode.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
 	if o.kind == terminal {
 		statTerminal(t, &st, v, o.tty)
 	}

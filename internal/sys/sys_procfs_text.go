@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/unixsock"
@@ -535,9 +536,9 @@ func fdInfo(v *view, fd int) string {
 	if f, ok := of.File.(*inotify.Instance); ok {
 		files := &v.caller.Node().Files
 		for _, w := range f.Watches() {
-			dev := unix.Major(kernel.DevHost)<<20 | unix.Minor(kernel.DevHost)
+			dev := unix.Major(inode.DevHost)<<20 | unix.Minor(inode.DevHost)
 			if w.Key.Dev == files.Private {
-				dev = unix.Major(kernel.DevNode)<<20 | unix.Minor(kernel.DevNode)
+				dev = unix.Major(inode.DevNode)<<20 | unix.Minor(inode.DevNode)
 			}
 			s += fmt.Sprintf("inotify wd:%x ino:%x sdev:%x mask:%x ignored_mask:0 \n", w.WD, files.Inode(w.Key), dev, w.Mask)
 		}

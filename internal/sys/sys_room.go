@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -165,7 +166,7 @@ const hiddenNames = ".ariadne/hidden"
 
 // settleDisk looks which files there still are, and how large they are.
 func settleDisk(t *kernel.Thread) {
-	sizes := map[kernel.FileKey]int64{}
+	sizes := map[inode.Key]int64{}
 	base := "/proc/self/fd/" + strconv.Itoa(t.Node().Files.Tree) + "/"
 	filepath.WalkDir(base, func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -176,11 +177,11 @@ func settleDisk(t *kernel.Thread) {
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			st := info.Sys().(*syscall.Stat_t)
-			sizes[kernel.FileKey{Dev: st.Dev, Ino: st.Ino}] = st.Size
+			sizes[inode.Key{Dev: st.Dev, Ino: st.Ino}] = st.Size
 		}
 		return nil
 	})
-	open := map[kernel.FileKey]bool{}
+	open := map[inode.Key]bool{}
 	for _, p := range t.Node().Procs {
 		if p.FDs == nil {
 			continue
@@ -191,7 +192,7 @@ func settleDisk(t *kernel.Thread) {
 			}
 		}
 	}
-	t.Node().Files.Disk.Settle(func(key kernel.FileKey) (int64, bool) {
+	t.Node().Files.Disk.Settle(func(key inode.Key) (int64, bool) {
 		if size, ok := sizes[key]; ok {
 			return size, true
 		}

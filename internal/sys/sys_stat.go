@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/random"
 	"ariadne/internal/kernel/tty"
@@ -68,10 +69,10 @@ func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
 		}
 	}
 	st.Uid, st.Gid = owner(files, key, st, inside)
-	st.Dev, st.Ino, st.Blksize = kernel.DevHost, files.Inode(key), blockSize
+	st.Dev, st.Ino, st.Blksize = inode.DevHost, files.Inode(key), blockSize
 	own := key.Dev == files.Private
 	if own {
-		st.Dev = kernel.DevNode
+		st.Dev = inode.DevNode
 	}
 	st.Nlink = files.Links(key, st.Nlink)
 	switch st.Mode & unix.S_IFMT {
@@ -106,7 +107,7 @@ func fileTime(ns int64) unix.Timespec { return unix.Timespec{Sec: ns / 1e9, Nsec
 
 // owner returns who owns a file in the node's eyes. What belongs to nobody that
 // the node knows belongs to root.
-func owner(files *kernel.Files, key kernel.FileKey, st *unix.Stat_t, inside bool) (uid, gid uint32) {
+func owner(files *inode.Table, key inode.Key, st *unix.Stat_t, inside bool) (uid, gid uint32) {
 	if u, g, ok := files.Owner(key); ok {
 		return uint32(u), uint32(g)
 	}
@@ -114,7 +115,7 @@ func owner(files *kernel.Files, key kernel.FileKey, st *unix.Stat_t, inside bool
 }
 
 // realOwner is owner without what the node has changed.
-func realOwner(files *kernel.Files, st *unix.Stat_t, inside bool) (uid, gid uint32) {
+func realOwner(files *inode.Table, st *unix.Stat_t, inside bool) (uid, gid uint32) {
 	if asRoot {
 		return st.Uid, st.Gid
 	}
@@ -188,7 +189,7 @@ func statName(t *kernel.Thread, dirfd, addr uint64, follow bool) (st unix.Stat_t
 	}
 	if v, ok := virtualPath(t, dirfd, name); ok {
 		st, e = statVirtual(t, v, follow)
-		return st, kernel.FileEpoch, e
+		return st, inode.Epoch, e
 	}
 	st, inside, e := lookUp(t, dirfd, name, follow)
 	if e != 0 {
@@ -206,7 +207,7 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 	}
 	h, ok := of.File.(*kernel.HostFile)
 	if !ok {
-		return statEmulated(t, of.File), kernel.FileEpoch, 0
+		return statEmulated(t, of.File), inode.Epoch, 0
 	}
 	st, e = fdStat(t, fdOf(fd))
 	if e != 0 {
@@ -218,11 +219,11 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 	birth = show(t, &st, false)
 	switch {
 	case h.Synthetic:
-		st.Dev, st.Mode, st.Size, st.Blocks, st.Nlink = kernel.DevProc, h.Mode, 0, 0, 1
+		st.Dev, st.Mode, st.Size, st.Blocks, st.Nlink = inode.DevProc, h.Mode, 0, 0, 1
 		st.Blksize = 1024
 		st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
 	case strings.HasPrefix(h.Path, "/memfd:"):
-		st.Dev = kernel.DevMem
+		st.Dev = inode.DevMem
 		st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
 	}
 	return st, birth, 0
@@ -230,21 +231,21 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 
 // statEmulated is fstat of a socket, a pipe, an epoll set ...
 func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
-	st := unix.Stat_t{Dev: kernel.DevAnon, Ino: 1, Nlink: 1, Mode: 0o600, Blksize: blockSize}
+	st := unix.Stat_t{Dev: inode.DevAnon, Ino: 1, Nlink: 1, Mode: 0o600, Blksize: blockSize}
 	if m, ok := f.(kernel.Moder); ok {
 		st.Mode = m.StatMode()
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFSOCK:
-		st.Dev = kernel.DevSock
+		st.Dev = inode.DevSock
 	case unix.S_IFIFO:
-		st.Dev = kernel.DevPipe
+		st.Dev = inode.DevPipe
 	}
 	switch x := f.(type) {
 	case *random.File:
-		st.Dev, st.Rdev = kernel.DevHost, unix.Mkdev(1, uint32(x.Minor))
+		st.Dev, st.Rdev = inode.DevHost, unix.Mkdev(1, uint32(x.Minor))
 	case *procfs.Dir:
-		st.Dev, st.Nlink = kernel.DevProc, 2
+		st.Dev, st.Nlink = inode.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)
 	case *tty.Master:
 		statTerminal(t, &st, "/dev/ptmx", nil)
@@ -257,7 +258,7 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 		}
 	}
 	st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
-	ft := fileTime(kernel.FileEpoch)
+	ft := fileTime(inode.Epoch)
 	st.Atim, st.Mtim, st.Ctim = ft, ft, ft
 	return st
 }
@@ -321,9 +322,9 @@ func statxBuffer(st *unix.Stat_t, birth int64) []byte {
 // mountOf is the mount id of a device, as /proc/self/mountinfo has it.
 func mountOf(dev uint64) uint64 {
 	switch dev {
-	case kernel.DevNode:
+	case inode.DevNode:
 		return 26
-	case kernel.DevProc:
+	case inode.DevProc:
 		return 21
 	}
 	return 20

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/tty"
 
 	"golang.org/x/sys/unix"
@@ -105,10 +106,10 @@ func mayOpenTerminal(t *kernel.Thread, x *tty.Terminal, flags int) bool {
 
 // statTerminal is what stat shows of a terminal: x for a slave, else of the file v.
 func statTerminal(t *kernel.Thread, st *unix.Stat_t, v string, x *tty.Terminal) {
-	st.Dev, st.Blksize, st.Ino = kernel.DevHost, 1024, virtualInode(t, v)
+	st.Dev, st.Blksize, st.Ino = inode.DevHost, 1024, virtualInode(t, v)
 	switch {
 	case x != nil:
-		st.Dev, st.Ino = kernel.DevPts, uint64(x.N)+3
+		st.Dev, st.Ino = inode.DevPts, uint64(x.N)+3
 		st.Rdev, st.Uid, st.Gid = unix.Mkdev(136, uint32(x.N)), uint32(x.UID), uint32(x.GID)
 	case v == "/dev/ptmx":
 		st.Rdev, st.Gid = unix.Mkdev(5, 2), 5

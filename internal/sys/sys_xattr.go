@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,7 @@ type xattrFile struct {
 	open, follow bool
 
 	st    unix.Stat_t
-	key   kernel.FileKey
+	key   inode.Key
 	has   bool // the file system keeps attributes
 	own   bool // it can be written
 	route string

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
 )
@@ -51,7 +51,7 @@ func (y *System) Fits(r Room) error {
 
 // copied is how much a node gets copies of, and says what takes most.
 func (y *System) copied(n *spec.Node, until time.Time) (total int64, what string, err error) {
-	limit := cmp.Or(n.Disk, kernel.DefaultDisk)
+	limit := cmp.Or(n.Disk, inode.DefaultDisk)
 	var most int64
 	all := true
 	for i, dir := range append([]string{n.Dir}, n.Writable...) {

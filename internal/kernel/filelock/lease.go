@@ -6,6 +6,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,7 +90,7 @@ func (l *Table) SetLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) ker
 }
 
 // Unlease gives a lease up; EAGAIN when there is none.
-func (l *Table) Unlease(key kernel.FileKey, of *kernel.OpenFile) kernel.Errno {
+func (l *Table) Unlease(key inode.Key, of *kernel.OpenFile) kernel.Errno {
 	f := l.files[key]
 	if f == nil {
 		return unix.EAGAIN
@@ -107,7 +108,7 @@ func (l *Table) Unlease(key kernel.FileKey, of *kernel.OpenFile) kernel.Errno {
 
 // BreakLeases tells the holders of leases on the file that it is about to be opened or
 // truncated. wait is not nil while one stands in the way, until deadline at the latest.
-func (l *Table) BreakLeases(n *kernel.Node, key kernel.FileKey, write bool) (wait *kernel.Queue, deadline ariadne.Time) {
+func (l *Table) BreakLeases(n *kernel.Node, key inode.Key, write bool) (wait *kernel.Queue, deadline ariadne.Time) {
 	l.expireLeases(n, key)
 	f := l.files[key]
 	if f == nil {
@@ -130,7 +131,7 @@ func (l *Table) BreakLeases(n *kernel.Node, key kernel.FileKey, write bool) (wai
 }
 
 // expireLeases ends or reduces the leases whose holders took too long.
-func (l *Table) expireLeases(n *kernel.Node, key kernel.FileKey) {
+func (l *Table) expireLeases(n *kernel.Node, key inode.Key) {
 	f := l.files[key]
 	if f == nil {
 		return
@@ -160,7 +161,7 @@ func (l *Table) HasLeases() bool {
 }
 
 // openFiles are the open file descriptions of a file that descriptors refer to.
-func openFiles(n *kernel.Node, key kernel.FileKey) []*kernel.OpenFile {
+func openFiles(n *kernel.Node, key inode.Key) []*kernel.OpenFile {
 	var list []*kernel.OpenFile
 	for _, p := range n.Procs {
 		if p.FDs == nil {

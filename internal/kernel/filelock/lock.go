@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,7 +23,7 @@ const maxChain = 10
 // by a descriptor table (POSIX locks) or by an open file description (OFD
 // locks); and leases.
 type Table struct {
-	files   map[kernel.FileKey]*fileLocks
+	files   map[inode.Key]*fileLocks
 	blocked []blocked
 }
 
@@ -71,13 +72,13 @@ type Record struct {
 // blocked is a thread that waits for a POSIX lock.
 type blocked struct {
 	thread *kernel.Thread
-	key    kernel.FileKey
+	key    inode.Key
 	lock   Record
 }
 
 // KeyOf identifies what an open file is of, as far as locks go: Linux locks inodes,
 // of which a pipe has one for both ends, and all epoll sets and their kin one together.
-func KeyOf(f kernel.File) kernel.FileKey {
+func KeyOf(f kernel.File) inode.Key {
 	if x, ok := f.(kernel.Named); ok {
 		if key, ok := x.NamedBy(); ok {
 			return key
@@ -89,20 +90,20 @@ func KeyOf(f kernel.File) kernel.FileKey {
 	case kernel.Describer:
 		name := x.Describe()
 		if n := kernel.DescribedInode(name); n != 0 && name[0] == 's' {
-			return kernel.EmulatedKey(kernel.DevSock, n)
+			return kernel.EmulatedKey(inode.DevSock, n)
 		} else if n != 0 {
-			return kernel.EmulatedKey(kernel.DevPipe, n)
+			return kernel.EmulatedKey(inode.DevPipe, n)
 		}
 	}
-	return kernel.EmulatedKey(kernel.DevAnon, 1)
+	return kernel.EmulatedKey(inode.DevAnon, 1)
 }
 
-func (l *Table) on(key kernel.FileKey) *fileLocks {
+func (l *Table) on(key inode.Key) *fileLocks {
 	f := l.files[key]
 	if f == nil {
 		f = &fileLocks{}
 		if l.files == nil {
-			l.files = map[kernel.FileKey]*fileLocks{}
+			l.files = map[inode.Key]*fileLocks{}
 		}
 		l.files[key] = f
 	}
@@ -110,7 +111,7 @@ func (l *Table) on(key kernel.FileKey) *fileLocks {
 }
 
 // tidy forgets the file when nothing locks it or waits for it.
-func (l *Table) tidy(key kernel.FileKey) {
+func (l *Table) tidy(key inode.Key) {
 	f := l.files[key]
 	if f != nil && len(f.records) == 0 && len(f.flocks) == 0 && len(f.leases) == 0 && f.changed.Empty() {
 		delete(l.files, key)
@@ -118,7 +119,7 @@ func (l *Table) tidy(key kernel.FileKey) {
 }
 
 // Conflict returns the first lock that stands in the way of x.
-func (l *Table) Conflict(key kernel.FileKey, x Record) (Record, bool) {
+func (l *Table) Conflict(key inode.Key, x Record) (Record, bool) {
 	if f := l.files[key]; f != nil {
 		for _, r := range f.records {
 			if r.Owner != x.Owner && (r.Write || x.Write) && r.Start <= x.End && x.Start <= r.End {
@@ -130,7 +131,7 @@ func (l *Table) Conflict(key kernel.FileKey, x Record) (Record, bool) {
 }
 
 // Own returns the first lock that the owner of x has within it.
-func (l *Table) Own(key kernel.FileKey, x Record) (Record, bool) {
+func (l *Table) Own(key inode.Key, x Record) (Record, bool) {
 	if f := l.files[key]; f != nil {
 		for _, r := range f.records {
 			if r.Owner == x.Owner && r.Start <= x.End && x.Start <= r.End {
@@ -143,7 +144,7 @@ func (l *Table) Own(key kernel.FileKey, x Record) (Record, bool) {
 
 // Lock sets x, in place of what its owner holds on that range; EAGAIN when
 // another owner stands in the way.
-func (l *Table) Lock(key kernel.FileKey, x Record) kernel.Errno {
+func (l *Table) Lock(key inode.Key, x Record) kernel.Errno {
 	if _, ok := l.Conflict(key, x); ok {
 		return unix.EAGAIN
 	}
@@ -152,12 +153,12 @@ func (l *Table) Lock(key kernel.FileKey, x Record) kernel.Errno {
 }
 
 // Unlock takes the owner's locks off the range of x.
-func (l *Table) Unlock(key kernel.FileKey, x Record) { l.replace(key, x, false) }
+func (l *Table) Unlock(key inode.Key, x Record) { l.replace(key, x, false) }
 
 // replace cuts the range of x out of its owner's locks and, with add, sets x
 // there, joined with what it touches. As in Linux the locks of an owner stay together,
 // sorted, where the first of them came to stand: Conflict shows their order.
-func (l *Table) replace(key kernel.FileKey, x Record, add bool) {
+func (l *Table) replace(key inode.Key, x Record, add bool) {
 	f := l.on(key)
 	var keep []Record // the owner's
 	var others []Record
@@ -199,7 +200,7 @@ func (l *Table) replace(key kernel.FileKey, x Record, add bool) {
 
 // Await makes t wait until the locks of the file change. EDEADLK: x is a POSIX
 // lock that, in the end, waits for its own owner.
-func (l *Table) Await(t *kernel.Thread, key kernel.FileKey, x Record) (*kernel.Queue, kernel.Errno) {
+func (l *Table) Await(t *kernel.Thread, key inode.Key, x Record) (*kernel.Queue, kernel.Errno) {
 	var still []blocked
 	for _, b := range l.blocked {
 		if b.thread != t && b.thread.State == kernel.Blocked {
@@ -217,7 +218,7 @@ func (l *Table) Await(t *kernel.Thread, key kernel.FileKey, x Record) (*kernel.Q
 }
 
 // deadlock follows the chain of owners who wait for one another from x on.
-func (l *Table) deadlock(key kernel.FileKey, x Record) bool {
+func (l *Table) deadlock(key inode.Key, x Record) bool {
 	first := x.Owner
 	for i := 0; i < maxChain; i++ {
 		by, ok := l.Conflict(key, x)
@@ -235,19 +236,19 @@ func (l *Table) deadlock(key kernel.FileKey, x Record) bool {
 }
 
 // waitsFor returns the lock for which a thread of owner waits.
-func (l *Table) waitsFor(owner Owner) (kernel.FileKey, Record, bool) {
+func (l *Table) waitsFor(owner Owner) (inode.Key, Record, bool) {
 	for _, b := range l.blocked {
 		if b.lock.Owner == owner && b.thread.State == kernel.Blocked {
 			return b.key, b.lock, true
 		}
 	}
-	return kernel.FileKey{}, Record{}, false
+	return inode.Key{}, Record{}, false
 }
 
 // Flock sets or changes the lock of an open file description. As in Linux a
 // change gives up the old lock first. wait is not nil when another stands in
 // the way.
-func (l *Table) Flock(key kernel.FileKey, of *kernel.OpenFile, exclusive bool) (wait *kernel.Queue) {
+func (l *Table) Flock(key inode.Key, of *kernel.OpenFile, exclusive bool) (wait *kernel.Queue) {
 	f := l.on(key)
 	for _, x := range f.flocks {
 		if x.file == of && x.exclusive == exclusive {
@@ -266,7 +267,7 @@ func (l *Table) Flock(key kernel.FileKey, of *kernel.OpenFile, exclusive bool) (
 }
 
 // Funlock gives the lock of an open file description up.
-func (l *Table) Funlock(key kernel.FileKey, of *kernel.OpenFile) {
+func (l *Table) Funlock(key inode.Key, of *kernel.OpenFile) {
 	f := l.files[key]
 	if f == nil {
 		return

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +27,7 @@ func (m *lockModel) blocked(owner int, x Record) bool {
 func TestRecordLocksAgainstBytes(t *testing.T) {
 	rand := kernel.NewRand(7)
 	n := func(max int) int { return int(rand.Uint64() % uint64(max)) }
-	key := kernel.FileKey{Dev: 1, Ino: 2}
+	key := inode.Key{Dev: 1, Ino: 2}
 	for round := 0; round < 300; round++ {
 		node := kernel.NewNode(0, "n0", 1)
 		var model lockModel
@@ -80,7 +81,7 @@ func checkTidy(t *testing.T, f *fileLocks) {
 func TestLocksUntilEndOfFile(t *testing.T) {
 	node := kernel.NewNode(0, "n0", 1)
 	a, b := Owner{Table: kernel.NewFDTable()}, Owner{File: &kernel.OpenFile{}}
-	key := kernel.FileKey{Dev: 1, Ino: 2}
+	key := inode.Key{Dev: 1, Ino: 2}
 	Of(node).Lock(key, Record{Owner: a, Start: 0, End: EndOfFile, Write: true})
 	Of(node).Unlock(key, Record{Owner: a, Start: 10, End: 19})
 	for _, c := range []struct {
@@ -96,7 +97,7 @@ func TestLocksUntilEndOfFile(t *testing.T) {
 
 func TestFlock(t *testing.T) {
 	node := kernel.NewNode(0, "n0", 1)
-	key := kernel.FileKey{Dev: 1, Ino: 2}
+	key := inode.Key{Dev: 1, Ino: 2}
 	file := func() *kernel.OpenFile { return &kernel.OpenFile{File: &kernel.HostFile{Dev: 1, Ino: 2}, Refs: 1} }
 	a, b := file(), file()
 	set := func(what string, f *kernel.OpenFile, exclusive, ok bool) {
@@ -120,7 +121,7 @@ func TestFlock(t *testing.T) {
 
 func TestClosingAnyDescriptorDropsPOSIXLocks(t *testing.T) {
 	node := kernel.NewNode(0, "n0", 1)
-	key := kernel.FileKey{Dev: 1, Ino: 2}
+	key := inode.Key{Dev: 1, Ino: 2}
 	table := kernel.NewFDTable()
 	open := func(fd int) *kernel.OpenFile {
 		f := &kernel.OpenFile{File: &kernel.HostFile{Dev: 1, Ino: 2}}

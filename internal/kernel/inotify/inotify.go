@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,7 +29,7 @@ type state struct {
 	watches   int
 	cookie    uint32
 	// unlinked are watched files without a name that were still open when they lost it.
-	unlinked []kernel.FileKey
+	unlinked []inode.Key
 }
 
 var states = kernel.NewSlot[*kernel.Node, state]()
@@ -53,7 +54,7 @@ type Instance struct {
 
 type watch struct {
 	wd   int
-	key  kernel.FileKey
+	key  inode.Key
 	mask uint32 // events and IN_EXCL_UNLINK, IN_ONESHOT
 }
 
@@ -66,7 +67,7 @@ type event struct {
 // Shown is a watch as /proc shows it.
 type Shown struct {
 	WD   int
-	Key  kernel.FileKey
+	Key  inode.Key
 	Mask uint32
 }
 
@@ -169,7 +170,7 @@ func (f *Instance) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno
 }
 
 // Add watches a file, or changes how it is watched (inotify_add_watch(2)).
-func (f *Instance) Add(key kernel.FileKey, mask uint32) (wd int, e kernel.Errno) {
+func (f *Instance) Add(key inode.Key, mask uint32) (wd int, e kernel.Errno) {
 	const kept = unix.IN_ALL_EVENTS | unix.IN_EXCL_UNLINK | unix.IN_ONESHOT
 	key = f.node.Files.First(key)
 	for _, w := range f.watches {
@@ -230,7 +231,7 @@ func (f *Instance) queue(e event) {
 
 // tell tells the instance of an event at a watched inode; name is that of an entry of it.
 // gone: the event is about an open file that its directory no longer has.
-func (f *Instance) tell(key kernel.FileKey, mask, cookie uint32, name string, gone bool) {
+func (f *Instance) tell(key inode.Key, mask, cookie uint32, name string, gone bool) {
 	for _, w := range f.watches {
 		if w.key != key {
 			continue
@@ -250,7 +251,7 @@ func (f *Instance) tell(key kernel.FileKey, mask, cookie uint32, name string, go
 }
 
 // TellInode tells who watches the inode itself.
-func TellInode(n *kernel.Node, key kernel.FileKey, mask uint32) {
+func TellInode(n *kernel.Node, key inode.Key, mask uint32) {
 	key = n.Files.First(key)
 	for _, f := range states.Of(n).instances {
 		f.tell(key, mask, 0, "", false)
@@ -258,7 +259,7 @@ func TellInode(n *kernel.Node, key kernel.FileKey, mask uint32) {
 }
 
 // TellName tells who watches a directory of something that happened to a name in it.
-func TellName(n *kernel.Node, dir kernel.FileKey, name string, mask, cookie uint32) {
+func TellName(n *kernel.Node, dir inode.Key, name string, mask, cookie uint32) {
 	dir = n.Files.First(dir)
 	for _, f := range states.Of(n).instances {
 		f.tell(dir, mask, cookie, name, false)
@@ -267,10 +268,10 @@ func TellName(n *kernel.Node, dir kernel.FileKey, name string, mask, cookie uint
 
 // TellEntry tells who watches the directory of a file, then who watches the file. open:
 // it was done to an open file.
-func TellEntry(n *kernel.Node, e kernel.Entry, key kernel.FileKey, mask uint32, open bool) {
+func TellEntry(n *kernel.Node, e kernel.Entry, key inode.Key, mask uint32, open bool) {
 	dir, key := n.Files.First(e.Dir), n.Files.First(key)
 	for _, f := range states.Of(n).instances {
-		if e.Dir != (kernel.FileKey{}) {
+		if e.Dir != (inode.Key{}) {
 			f.tell(dir, mask, 0, e.Name, open && e.Removed)
 		}
 		f.tell(key, mask, 0, "", open && e.Removed)
@@ -307,10 +308,10 @@ func WantsOpen(n *kernel.Node, h *kernel.HostFile, mask uint32) bool {
 }
 
 // Wants reports whether an event of a file would be told to anybody.
-func Wants(n *kernel.Node, e kernel.Entry, key kernel.FileKey, mask uint32) bool {
+func Wants(n *kernel.Node, e kernel.Entry, key inode.Key, mask uint32) bool {
 	dir, key := n.Files.First(e.Dir), n.Files.First(key)
 	return anyWatch(n, func(w *watch) bool {
-		return w.mask&mask != 0 && (w.key == key || e.Dir != (kernel.FileKey{}) && w.key == dir)
+		return w.mask&mask != 0 && (w.key == key || e.Dir != (inode.Key{}) && w.key == dir)
 	})
 }
 
@@ -328,7 +329,7 @@ func anyWatch(n *kernel.Node, f func(*watch) bool) bool {
 }
 
 // WatchesInode reports whether the inode itself is watched.
-func WatchesInode(n *kernel.Node, key kernel.FileKey) bool {
+func WatchesInode(n *kernel.Node, key inode.Key) bool {
 	key = n.Files.First(key)
 	return anyWatch(n, func(w *watch) bool { return w.key == key })
 }
@@ -338,7 +339,7 @@ func Cookie(n *kernel.Node) uint32 { states.Of(n).cookie++; return states.Of(n).
 
 // Unlinked is called when a file has lost its last name. Its inode goes with the
 // last descriptor for it.
-func Unlinked(n *kernel.Node, key kernel.FileKey) {
+func Unlinked(n *kernel.Node, key inode.Key) {
 	if !WatchesInode(n, key) {
 		return
 	}
@@ -350,12 +351,12 @@ func Unlinked(n *kernel.Node, key kernel.FileKey) {
 }
 
 // Relinked is called when a file has got a name again (linkat(2) of a descriptor).
-func Relinked(n *kernel.Node, key kernel.FileKey) {
+func Relinked(n *kernel.Node, key inode.Key) {
 	key = n.Files.First(key)
-	states.Of(n).unlinked = slices.DeleteFunc(states.Of(n).unlinked, func(x kernel.FileKey) bool { return x == key })
+	states.Of(n).unlinked = slices.DeleteFunc(states.Of(n).unlinked, func(x inode.Key) bool { return x == key })
 }
 
-func inodeGone(n *kernel.Node, key kernel.FileKey) {
+func inodeGone(n *kernel.Node, key inode.Key) {
 	TellInode(n, key, unix.IN_DELETE_SELF)
 	key = n.Files.First(key)
 	for _, f := range states.Of(n).instances {
@@ -389,7 +390,7 @@ func closed(n *kernel.Node, h *kernel.HostFile, flags int) {
 	}
 }
 
-func isOpen(n *kernel.Node, key kernel.FileKey) bool {
+func isOpen(n *kernel.Node, key inode.Key) bool {
 	key, found := n.Files.First(key), false
 	n.OpenHostFiles(func(_ *kernel.Process, _ int, h *kernel.HostFile) { found = found || n.Files.First(h.Key()) == key })
 	return found
@@ -397,7 +398,7 @@ func isOpen(n *kernel.Node, key kernel.FileKey) bool {
 
 // Moved is called when a name of a file has moved: it is still that of who opened
 // the file by it. to is nil when the name is gone.
-func Moved(n *kernel.Node, key kernel.FileKey, from kernel.Entry, to *kernel.Entry) {
+func Moved(n *kernel.Node, key inode.Key, from kernel.Entry, to *kernel.Entry) {
 	n.OpenHostFiles(func(_ *kernel.Process, _ int, h *kernel.HostFile) {
 		if h.Entry == nil || h.Key() != key || h.Entry.Name != from.Name || h.Entry.Dir != from.Dir || h.Entry.Removed {
 			return

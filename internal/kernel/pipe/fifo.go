@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,7 +28,7 @@ func init() {
 
 // OpenNamed opens the named pipe that lies at key (fifo(7)). When wait is not
 // nil the call must block on it and come here again.
-func OpenNamed(n *kernel.Node, t *kernel.Thread, key kernel.FileKey, flags int) (end *End, wait *kernel.Queue, e kernel.Errno) {
+func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end *End, wait *kernel.Queue, e kernel.Errno) {
 	p := fifo(n, key)
 	for i, o := range p.opening {
 		if o.thread == t {
@@ -92,7 +93,7 @@ func abandonOpens(n *kernel.Node, t *kernel.Thread) {
 }
 
 // fifo returns the pipe of the named pipe at key, which exists while it is open.
-func fifo(n *kernel.Node, key kernel.FileKey) *Pipe {
+func fifo(n *kernel.Node, key inode.Key) *Pipe {
 	for _, p := range named.Of(n).open {
 		if p.fifo == key {
 			return p

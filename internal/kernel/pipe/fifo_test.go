@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
 
 // opening drives one open of a named pipe as openat's handler does.
 func opening(n *kernel.Node, t *kernel.Thread, flags int) (*End, kernel.Errno) {
-	end, wait, e := OpenNamed(n, t, kernel.FileKey{Dev: 1, Ino: 2}, flags)
+	end, wait, e := OpenNamed(n, t, inode.Key{Dev: 1, Ino: 2}, flags)
 	if wait != nil {
 		t.Block(kernel.RestartSA, wait)
 		t.Park()

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +33,7 @@ type Pipe struct {
 	// open for both stand in both.
 	read, write, both kernel.Queue
 	opening           []fifoOpen
-	fifo              kernel.FileKey // of a named pipe
+	fifo              inode.Key // of a named pipe
 }
 
 // buffer is one used slot; data begins at off of its page.
@@ -77,7 +78,7 @@ func (p *Pipe) end(reads, writes bool) *End {
 }
 
 // Name says which named pipe p is, if it is one.
-func (p *Pipe) Name() (kernel.FileKey, bool) { return p.fifo, p.fifo != kernel.FileKey{} }
+func (p *Pipe) Name() (inode.Key, bool) { return p.fifo, p.fifo != inode.Key{} }
 
 // Open adds an end to a pipe that is open already, as opening /proc/self/fd/N does. It
 // does not wait for the other side.
@@ -304,11 +305,11 @@ func (e *End) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 func (e *End) SignalsIO() {}
 
 // NamedBy implements kernel.Named.
-func (e *End) NamedBy() (kernel.FileKey, bool) { return e.Pipe.Name() }
+func (e *End) NamedBy() (inode.Key, bool) { return e.Pipe.Name() }
 
 // Describe implements Describer.
 func (e *End) Describe() string {
-	if e.Pipe.fifo != (kernel.FileKey{}) {
+	if e.Pipe.fifo != (inode.Key{}) {
 		return "fifo"
 	}
 	return fmt.Sprintf("pipe:[%d]", e.Pipe.ID)

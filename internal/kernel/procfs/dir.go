@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,8 +24,8 @@ func (d *Dir) Describe() string     { return d.Path }
 func (d *Dir) AlwaysReady()         {}
 
 // Key implements Keyed.
-func (d *Dir) Key() kernel.FileKey {
+func (d *Dir) Key() inode.Key {
 	h := fnv.New64a()
 	h.Write([]byte(d.Path))
-	return kernel.EmulatedKey(kernel.DevProc, h.Sum64())
+	return kernel.EmulatedKey(inode.DevProc, h.Sum64())
 }

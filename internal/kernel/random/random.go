@@ -3,6 +3,7 @@ package random
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +15,7 @@ func (*File) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.Rd
 func (*File) Changed() *kernel.Queue { return nil }
 func (*File) Release(*kernel.Node)   {}
 func (*File) StatMode() uint32       { return unix.S_IFCHR | 0o666 }
-func (f *File) Key() kernel.FileKey  { return kernel.EmulatedKey(kernel.DevHost, uint64(f.Minor)) }
+func (f *File) Key() inode.Key       { return kernel.EmulatedKey(inode.DevHost, uint64(f.Minor)) }
 func (f *File) Describe() string {
 	return map[int]string{8: "/dev/random", 9: "/dev/urandom"}[f.Minor]
 }

@@ -1,4 +1,4 @@
-package kernel
+package inode
 
 import (
 	"slices"
@@ -10,10 +10,10 @@ import (
 type Xattr struct{ Name, Value string }
 
 // Xattrs returns a file's extended attributes in the order in which they were made.
-func (f *Files) Xattrs(key FileKey) []Xattr { return f.xattrs[f.First(key)] }
+func (f *Table) Xattrs(key Key) []Xattr { return f.xattrs[f.First(key)] }
 
 // Xattr returns the value of one.
-func (f *Files) Xattr(key FileKey, name string) (value string, ok bool) {
+func (f *Table) Xattr(key Key, name string) (value string, ok bool) {
 	for _, x := range f.Xattrs(key) {
 		if x.Name == name {
 			return x.Value, true
@@ -34,7 +34,7 @@ func (x Xattr) size() int {
 }
 
 // SetXattr gives an attribute a value. create and replace say that it must not, or must, be there.
-func (f *Files) SetXattr(key FileKey, name, value string, create, replace bool) Errno {
+func (f *Table) SetXattr(key Key, name, value string, create, replace bool) unix.Errno {
 	key = f.First(key)
 	list := slices.Clone(f.xattrs[key])
 	i := slices.IndexFunc(list, func(x Xattr) bool { return x.Name == name })
@@ -60,7 +60,7 @@ func (f *Files) SetXattr(key FileKey, name, value string, create, replace bool) 
 }
 
 // RemoveXattr takes one away.
-func (f *Files) RemoveXattr(key FileKey, name string) Errno {
+func (f *Table) RemoveXattr(key Key, name string) unix.Errno {
 	key = f.First(key)
 	list := f.xattrs[key]
 	i := slices.IndexFunc(list, func(x Xattr) bool { return x.Name == name })

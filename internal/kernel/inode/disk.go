@@ -1,4 +1,4 @@
-package kernel
+package inode
 
 // DefaultDisk is how much the node's own files may hold when its spec does not say.
 const DefaultDisk = 2 << 30
@@ -13,7 +13,7 @@ type Disk struct {
 	Given bool // by the spec: the node is meant to see its end
 
 	used int64
-	file map[FileKey]diskUse
+	file map[Key]diskUse
 }
 
 type diskUse struct {
@@ -23,10 +23,10 @@ type diskUse struct {
 
 const diskBlock = 4096
 
-func (u diskUse) room() int64 { return DiskRoom(u.written) }
+func (u diskUse) room() int64 { return Room(u.written) }
 
-// DiskRoom is the room that a file of so many bytes takes.
-func DiskRoom(size int64) int64 { return (size + diskBlock - 1) / diskBlock * diskBlock }
+// Room is the room that a file of so many bytes takes.
+func Room(size int64) int64 { return (size + diskBlock - 1) / diskBlock * diskBlock }
 
 // Left is how much there is room for.
 func (d *Disk) Left() int64 { return max(d.Limit-d.used, 0) }
@@ -38,18 +38,18 @@ func (d *Disk) Used() int64 { return d.used }
 func (d *Disk) Fits(n int64) bool { return n+diskBlock <= d.Left() }
 
 // Write enters that n bytes of a file are written.
-func (d *Disk) Write(key FileKey, n int64) {
+func (d *Disk) Write(key Key, n int64) {
 	u := d.file[key]
 	d.set(key, diskUse{u.written + n, u.kept})
 }
 
 // Missing is how much a file lacks to hold all of its first size bytes.
-func (d *Disk) Missing(key FileKey, size int64) int64 {
+func (d *Disk) Missing(key Key, size int64) int64 {
 	return max(diskUse{written: size}.room()-d.file[key].room(), 0)
 }
 
 // Keep enters that a file holds its first size bytes, or also those beyond its end.
-func (d *Disk) Keep(key FileKey, size int64, beyond bool) {
+func (d *Disk) Keep(key Key, size int64, beyond bool) {
 	u := d.file[key]
 	u.written = max(u.written, size)
 	if beyond {
@@ -58,9 +58,9 @@ func (d *Disk) Keep(key FileKey, size int64, beyond bool) {
 	d.set(key, u)
 }
 
-func (d *Disk) set(key FileKey, u diskUse) {
+func (d *Disk) set(key Key, u diskUse) {
 	if d.file == nil {
-		d.file = map[FileKey]diskUse{}
+		d.file = map[Key]diskUse{}
 	}
 	d.used += u.room() - d.file[key].room()
 	d.file[key] = u
@@ -68,7 +68,7 @@ func (d *Disk) set(key FileKey, u diskUse) {
 
 // Settle takes off what files cannot hold. size says how large a file is, or that it
 // is gone.
-func (d *Disk) Settle(size func(FileKey) (int64, bool)) {
+func (d *Disk) Settle(size func(Key) (int64, bool)) {
 	for key, u := range d.file {
 		switch n, ok := size(key); {
 		case !ok:

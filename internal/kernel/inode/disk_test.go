@@ -1,9 +1,9 @@
-package kernel
+package inode
 
 import "testing"
 
 func TestDisk(t *testing.T) {
-	a, b := FileKey{Dev: 1, Ino: 1}, FileKey{Dev: 1, Ino: 2}
+	a, b := Key{Dev: 1, Ino: 1}, Key{Dev: 1, Ino: 2}
 	d := Disk{Limit: 10 * diskBlock}
 	d.Write(a, 1) // a block
 	d.Write(a, diskBlock-1)
@@ -20,8 +20,8 @@ func TestDisk(t *testing.T) {
 	if d.Left() != 0 {
 		t.Errorf("%d left", d.Left())
 	}
-	sizes := map[FileKey]int64{a: 2*diskBlock - 5, b: 0}
-	size := func(k FileKey) (int64, bool) { n, ok := sizes[k]; return n, ok }
+	sizes := map[Key]int64{a: 2*diskBlock - 5, b: 0}
+	size := func(k Key) (int64, bool) { n, ok := sizes[k]; return n, ok }
 	if d.Settle(size); d.Used() != 6*diskBlock { // b keeps what is reserved beyond its end
 		t.Errorf("%d used", d.Used())
 	}

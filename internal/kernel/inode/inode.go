@@ -1,12 +1,14 @@
-package kernel
+// Package inode is what a node's files look like to it: their numbers, times and owners, which Linux's
+// differ from run to run, and how much room they take.
+//
+// Read next: disk.go.
+package inode
 
-import (
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
-// FileEpoch is the time of files that the node has not changed, in ns since the
+// Epoch is the time of files that the node has not changed, in ns since the
 // epoch: 1 January 2020.
-const FileEpoch = int64(1577836800) * 1e9
+const Epoch = int64(1577836800) * 1e9
 
 // Devices that files are shown to lie on, as makedev(3) has them.
 const (
@@ -20,13 +22,13 @@ const (
 	DevAnon = 14        // epoll sets and the like
 )
 
-// FileKey finds a file of the node's file tree: real device and inode.
-type FileKey struct{ Dev, Ino uint64 }
+// Key finds a file of the node's file tree: real device and inode.
+type Key struct{ Dev, Ino uint64 }
 
-// Files is what a node's files look like. Their real inode numbers, devices and
+// Table is what a node's files look like. Their real inode numbers, devices and
 // times differ from run to run and are never shown: numbers are given in order
 // of first sight, times are the node's.
-type Files struct {
+type Table struct {
 	// Private is the real device of the node's own files, or 0 when not yet known.
 	Private uint64
 	// User is who owns the files that really belong to Ariadne's user, when that is
@@ -35,15 +37,15 @@ type Files struct {
 
 	// Hidden are the files with a second name that the node does not see, made
 	// for checkpoints: their link count is one too high.
-	Hidden map[FileKey]bool
+	Hidden map[Key]bool
 	// Recreated are directories that were made anew when an earlier state was brought
 	// back: the inode number of the first one, under which all is known, by the new.
 	Recreated map[uint64]uint64
 	// Dirty are the files changed since the last checkpoint of the tree.
-	Dirty map[FileKey]bool
+	Dirty map[Key]bool
 	// Mapped are the files that were mapped shared and writable: Linux does not
 	// tell when they change.
-	Mapped map[FileKey]bool
+	Mapped map[Key]bool
 
 	// Tree is the supervisor's descriptor of the root of the node's own files, or 0; Disk
 	// is how full they are.
@@ -52,33 +54,33 @@ type Files struct {
 
 	// SetID are the set-id bits of files that have some, as far as the node has seen:
 	// Linux takes them away when the node's root, who is not the machine's, writes.
-	SetID map[FileKey]uint32
+	SetID map[Key]uint32
 
-	inodes map[FileKey]uint64
+	inodes map[Key]uint64
 	last   uint64
-	times  map[FileKey]FileTimes
-	owners map[FileKey][2]int
-	xattrs map[FileKey][]Xattr
+	times  map[Key]Times
+	owners map[Key][2]int
+	xattrs map[Key][]Xattr
 }
 
-// FileTimes are a file's times in ns since the epoch.
-type FileTimes struct{ Access, Modify, Change, Birth int64 }
+// Times are a file's times in ns since the epoch.
+type Times struct{ Access, Modify, Change, Birth int64 }
 
 // firstInode is ext4's first number of an ordinary file.
 const firstInode = 11
 
 // Init makes an empty table.
-func (f *Files) Init() {
-	f.inodes, f.last = map[FileKey]uint64{}, firstInode-1
-	f.times = map[FileKey]FileTimes{}
-	f.owners = map[FileKey][2]int{}
-	f.xattrs = map[FileKey][]Xattr{}
-	f.SetID = map[FileKey]uint32{}
-	f.Hidden, f.Dirty, f.Mapped = map[FileKey]bool{}, map[FileKey]bool{}, map[FileKey]bool{}
+func (f *Table) Init() {
+	f.inodes, f.last = map[Key]uint64{}, firstInode-1
+	f.times = map[Key]Times{}
+	f.owners = map[Key][2]int{}
+	f.xattrs = map[Key][]Xattr{}
+	f.SetID = map[Key]uint32{}
+	f.Hidden, f.Dirty, f.Mapped = map[Key]bool{}, map[Key]bool{}, map[Key]bool{}
 }
 
 // Inode returns the number under which the node knows a file.
-func (f *Files) Inode(key FileKey) uint64 {
+func (f *Table) Inode(key Key) uint64 {
 	key = f.First(key)
 	if f.inodes[key] == 0 {
 		f.last++
@@ -88,7 +90,7 @@ func (f *Files) Inode(key FileKey) uint64 {
 }
 
 // first is the key under which a file is known.
-func (f *Files) First(key FileKey) FileKey {
+func (f *Table) First(key Key) Key {
 	if ino, ok := f.Recreated[key.Ino]; ok && key.Dev == f.Private {
 		key.Ino = ino
 	}
@@ -96,10 +98,10 @@ func (f *Files) First(key FileKey) FileKey {
 }
 
 // Written reports whether the node has ever created or changed the file.
-func (f *Files) Written(key FileKey) bool { _, ok := f.times[f.First(key)]; return ok }
+func (f *Table) Written(key Key) bool { _, ok := f.times[f.First(key)]; return ok }
 
 // Links returns a file's link count as the node sees it, of the real one.
-func (f *Files) Links(key FileKey, real uint64) uint64 {
+func (f *Table) Links(key Key, real uint64) uint64 {
 	if f.Hidden[key] {
 		return real - 1
 	}
@@ -107,30 +109,30 @@ func (f *Files) Links(key FileKey, real uint64) uint64 {
 }
 
 // Times returns a file's times.
-func (f *Files) Times(key FileKey) FileTimes {
+func (f *Table) Times(key Key) Times {
 	if t, ok := f.times[f.First(key)]; ok {
 		return t
 	}
-	return FileTimes{FileEpoch, FileEpoch, FileEpoch, FileEpoch}
+	return Times{Epoch, Epoch, Epoch, Epoch}
 }
 
 // SetTimes changes a file's times.
-func (f *Files) SetTimes(key FileKey, t FileTimes) { f.times[f.First(key)] = t }
+func (f *Table) SetTimes(key Key, t Times) { f.times[f.First(key)] = t }
 
 // Owner returns who the node made the file's owner, when it did.
-func (f *Files) Owner(key FileKey) (uid, gid int, ok bool) {
+func (f *Table) Owner(key Key) (uid, gid int, ok bool) {
 	o, ok := f.owners[f.First(key)]
 	return o[0], o[1], ok
 }
 
 // SetOwner makes the file belong to uid and gid.
-func (f *Files) SetOwner(key FileKey, uid, gid int) { f.owners[f.First(key)] = [2]int{uid, gid} }
+func (f *Table) SetOwner(key Key, uid, gid int) { f.owners[f.First(key)] = [2]int{uid, gid} }
 
 // Owned reports whether any file has an owner of the node's making.
-func (f *Files) Owned() bool { return len(f.owners) > 0 }
+func (f *Table) Owned() bool { return len(f.owners) > 0 }
 
 // NoteMode notes the set-id bits of a regular file's mode.
-func (f *Files) NoteMode(key FileKey, mode uint32) {
+func (f *Table) NoteMode(key Key, mode uint32) {
 	key = f.First(key)
 	if bits := mode & (unix.S_ISUID | unix.S_ISGID); bits != 0 && mode&unix.S_IFMT == unix.S_IFREG {
 		f.SetID[key] = bits
@@ -140,4 +142,4 @@ func (f *Files) NoteMode(key FileKey, mode uint32) {
 }
 
 // SetIDBits returns what NoteMode noted.
-func (f *Files) SetIDBits(key FileKey) uint32 { return f.SetID[f.First(key)] }
+func (f *Table) SetIDBits(key Key) uint32 { return f.SetID[f.First(key)] }
