@@ -65,7 +65,9 @@ type Keyed interface{ Key() inode.Key }
 
 // Named is a File that may be reached by a name in the file tree, though what it holds is
 // not there: a named pipe. Not ok: this one is not.
-type Named interface{ NamedBy() (key inode.Key, ok bool) }
+type Named interface {
+	NamedBy() (key inode.Key, ok bool)
+}
 
 // EmulatedKey is a key that no file of the file tree has.
 func EmulatedKey(dev, ino uint64) inode.Key { return inode.Key{Dev: dev | 1<<63, Ino: ino} }

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
@@ -234,12 +235,12 @@ func (n *Node) setAltStack(th *thread, s kernel.AltStack) {
 	if !th.tr.InCall() {
 		must(fmt.Errorf("%w: thread %d stands in no call", ErrNotFreezable, th.k.TID))
 	}
-	if e := th.WriteMem(kernel.ScratchAddr, s[:]); e != 0 {
+	if e := th.WriteMem(area.Scratch, s[:]); e != 0 {
 		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
 	}
 	// Nobody's stack is changed who stands on it, and the thread has that of the one from
 	// which its process was forked.
-	v, err := th.tr.InjectOffStack(unix.SYS_SIGALTSTACK, kernel.ScratchAddr, 0)
+	v, err := th.tr.InjectOffStack(unix.SYS_SIGALTSTACK, area.Scratch, 0)
 	must(err)
 	if v < 0 {
 		must(fmt.Errorf("thread %d: alternate signal stack: %w", th.k.TID, unix.Errno(-v)))
@@ -256,9 +257,9 @@ func (n *Node) altStack(th *thread) kernel.AltStack {
 		restore := th.tr.BorrowCode(areaSyscall)
 		defer func() { must(restore()) }()
 	}
-	n.inject(th, unix.SYS_SIGALTSTACK, 0, kernel.ScratchAddr)
+	n.inject(th, unix.SYS_SIGALTSTACK, 0, area.Scratch)
 	var s kernel.AltStack
-	if e := th.ReadMem(kernel.ScratchAddr, s[:]); e != 0 {
+	if e := th.ReadMem(area.Scratch, s[:]); e != 0 {
 		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
 	}
 	s[8] &^= ssOnStack

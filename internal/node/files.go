@@ -13,6 +13,7 @@ import (
 
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
@@ -68,10 +69,10 @@ func (n *Node) enterRecreated() {
 		if p.fork == nil {
 			must(fmt.Errorf("%w: %s was removed while a process that stands in no call works there, and cannot be brought back", ErrLost, name))
 		}
-		if e := p.fork.WriteMem(kernel.ScratchAddr, append([]byte(name), 0)); e != 0 {
+		if e := p.fork.WriteMem(area.Scratch, append([]byte(name), 0)); e != 0 {
 			must(fmt.Errorf("scratch memory: %w", e))
 		}
-		n.inject(p.fork, unix.SYS_CHDIR, kernel.ScratchAddr)
+		n.inject(p.fork, unix.SYS_CHDIR, area.Scratch)
 	}
 	for _, p := range n.hostFiles() {
 		if name := gone[p.file.Ino]; name != "" && p.file.Dev == n.k.Files.Private {

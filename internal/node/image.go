@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/processor"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/sys"
@@ -32,15 +33,15 @@ func (n *Node) mapArea() error {
 		return fmt.Errorf("make the clock page: %w", err)
 	}
 	n.home.areaFD = os.NewFile(uintptr(fd), "clock page")
-	if err := unix.Ftruncate(fd, kernel.AreaSize); err != nil {
+	if err := unix.Ftruncate(fd, area.Size); err != nil {
 		return fmt.Errorf("make the clock page: %w", err)
 	}
-	memory, err := unix.Mmap(fd, 0, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	memory, err := unix.Mmap(fd, 0, area.Size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("map the clock page: %w", err)
 	}
 	n.home.area = memory
-	copy(memory[kernel.VDSOAddr-kernel.AreaBase:], vdso.Image)
+	copy(memory[area.VDSO-area.Base:], vdso.Image)
 	n.home.clock = vdso.Clock(memory[:4096])
 	return nil
 }
@@ -118,7 +119,7 @@ func (n *Node) attachArea(th *thread) string {
 	case 0:
 		return ""
 	case unix.EEXIST:
-		return fmt.Sprintf("it is linked at %#x, where Ariadne has its own pages", uint64(kernel.AreaBase))
+		return fmt.Sprintf("it is linked at %#x, where Ariadne has its own pages", uint64(area.Base))
 	}
 	must(fmt.Errorf("thread %d: map Ariadne's pages: %w", th.k.TID, e))
 	return ""
@@ -131,13 +132,13 @@ func (n *Node) tryArea(th *thread) kernel.Errno {
 	if e != 0 {
 		return e
 	}
-	r := th.Syscall(unix.SYS_MMAP, kernel.AreaBase, kernel.AreaSize, unix.PROT_READ|unix.PROT_WRITE,
+	r := th.Syscall(unix.SYS_MMAP, area.Base, area.Size, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE, fd, 0)
 	n.inject(th, unix.SYS_CLOSE, fd)
 	if r < 0 {
 		return kernel.Errno(-r)
 	}
-	n.inject(th, unix.SYS_MPROTECT, kernel.VDSOAddr, kernel.ScratchAddr-kernel.VDSOAddr, unix.PROT_READ|unix.PROT_EXEC)
+	n.inject(th, unix.SYS_MPROTECT, area.VDSO, area.Scratch-area.VDSO, unix.PROT_READ|unix.PROT_EXEC)
 	return 0
 }
 
@@ -158,7 +159,7 @@ func liftLimits(pid int) (restore func()) {
 }
 
 // areaSyscall is the address of a syscall instruction in Ariadne's pages.
-var areaSyscall = kernel.VDSOAddr + uint64(tracee.SyscallIn(vdso.Image))
+var areaSyscall = area.VDSO + uint64(tracee.SyscallIn(vdso.Image))
 
 // linuxVDSO is where Linux's own vDSO has a syscall instruction: the same for all
 // programs.
@@ -260,7 +261,7 @@ func (n *Node) patchAuxv(th *thread, secure bool) (vdso uint64) {
 			write(value, b)
 		case atSysinfoEHDR:
 			vdso = value
-			set(kind, kernel.VDSOAddr)
+			set(kind, area.VDSO)
 		default:
 			if v, known := values[kind]; known && value != v {
 				set(kind, v)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno {
 
 // isScratch reports whether memory is Ariadne's, not the program's: it holds what Linux
 // was asked and has answered as it is on the host, such as device and inode numbers.
-func isScratch(addr uint64) bool { return addr-kernel.ScratchAddr < kernel.ScratchSize }
+func isScratch(addr uint64) bool { return addr-area.Scratch < area.ScratchSize }
 
 func (th *thread) Syscall(nr int, args ...uint64) int64 {
 	for _, a := range args {
@@ -56,7 +57,7 @@ func (th *thread) HostFD(fd int) (int, kernel.Errno) {
 // Adopt has the thread receive the descriptor over a real socket pair of its own
 // whose other end we hold: the one way that needs no rights over anybody.
 func (th *thread) Adopt(host int, cloexec bool) (int, kernel.Errno) {
-	got, e := th.receive(host, kernel.ScratchAddr)
+	got, e := th.receive(host, area.Scratch)
 	if e != 0 {
 		return -1, e
 	}

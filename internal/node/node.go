@@ -21,6 +21,7 @@ import (
 	"ariadne"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/kernel/net/tcp"
@@ -92,14 +93,14 @@ type home struct {
 // read and write them.
 func (h *home) clearArea() {
 	if h.area != nil {
-		clear(h.area[:kernel.VDSOAddr-kernel.AreaBase])
+		clear(h.area[:area.VDSO-area.Base])
 		h.clearScratch()
 	}
 }
 
 // clearScratch takes out of the scratch memory what the host has answered Ariadne.
 func (h *home) clearScratch() {
-	clear(h.area[kernel.ScratchAddr-kernel.AreaBase:])
+	clear(h.area[area.Scratch-area.Base:])
 	h.used = false
 }
 

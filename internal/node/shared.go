@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 
 	"golang.org/x/sys/unix"
 )
@@ -90,13 +90,13 @@ func (n *Node) captureShared() {
 
 // resident lists the pages of a mapping that have content.
 func (n *Node) resident(v view) []uint64 {
-	const chunk = kernel.ScratchSize
+	const chunk = area.ScratchSize
 	var list []uint64
 	for at := v.start; at < v.end; at += chunk * pageSize {
 		end := min(v.end, at+chunk*pageSize)
-		n.inject(v.th, unix.SYS_MINCORE, at, end-at, kernel.ScratchAddr)
+		n.inject(v.th, unix.SYS_MINCORE, at, end-at, area.Scratch)
 		b := make([]byte, (end-at+pageSize-1)/pageSize)
-		if e := v.th.ReadMem(kernel.ScratchAddr, b); e != 0 {
+		if e := v.th.ReadMem(area.Scratch, b); e != 0 {
 			must(fmt.Errorf("scratch memory: %w", e))
 		}
 		for i, in := range b {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/signal"
 	"ariadne/internal/tracee"
 
@@ -196,8 +197,8 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	th.WriteMem(kernel.ScratchAddr, b)
-	n.inject(th, unix.SYS_RT_SIGACTION, uint64(sig), kernel.ScratchAddr, 0, 8)
+	th.WriteMem(area.Scratch, b)
+	n.inject(th, unix.SYS_RT_SIGACTION, uint64(sig), area.Scratch, 0, 8)
 	must(restore())
 	th.SetSigMask(th.SigMask() | signal.SetOf(int(sig)))
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/sys"
 
 	"golang.org/x/net/bpf"
@@ -64,9 +64,9 @@ var (
 // that is surely none of Ariadne's. At some others it stops, and the handler looks again.
 func elsewhere() []bpf.Instruction {
 	const (
-		high = kernel.AreaBase >> 32
-		low  = kernel.AreaBase & 0xffffffff
-		end  = low + kernel.AreaSize
+		high = area.Base >> 32
+		low  = area.Base & 0xffffffff
+		end  = low + area.Size
 	)
 	return []bpf.Instruction{
 		argumentHigh(0),

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
 
@@ -70,23 +70,23 @@ func TestFilter(t *testing.T) {
 		{"memory wiped in children", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_WIPEONFORK}, unix.SECCOMP_RET_TRACE},
 		{"the last advice that stops", arch, unix.SYS_MADVISE, [6]uint64{2: uint64(sys.StopsAdvice[len(sys.StopsAdvice)-1])}, unix.SECCOMP_RET_TRACE},
 		{"mapping at a place", arch, unix.SYS_MMAP, [6]uint64{0: 1 << 32, 1: 4096, 3: unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED}, unix.SECCOMP_RET_ALLOW},
-		{"mapping over Ariadne's pages", arch, unix.SYS_MMAP, [6]uint64{0: kernel.AreaBase, 1: 4096, 3: unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED}, unix.SECCOMP_RET_TRACE},
+		{"mapping over Ariadne's pages", arch, unix.SYS_MMAP, [6]uint64{0: area.Base, 1: 4096, 3: unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED}, unix.SECCOMP_RET_TRACE},
 		{"unmapping a page", arch, unix.SYS_MUNMAP, [6]uint64{1 << 32, 4096}, unix.SECCOMP_RET_ALLOW},
 		{"unmapping far below Ariadne's pages", arch, unix.SYS_MUNMAP, [6]uint64{0x7ffff0000000, 1 << 20}, unix.SECCOMP_RET_ALLOW},
-		{"unmapping just below them", arch, unix.SYS_MUNMAP, [6]uint64{kernel.AreaBase - 4096, 4096}, unix.SECCOMP_RET_ALLOW},
-		{"unmapping just above them", arch, unix.SYS_MUNMAP, [6]uint64{kernel.AreaBase + kernel.AreaSize, 4096}, unix.SECCOMP_RET_ALLOW},
-		{"unmapping their last page", arch, unix.SYS_MUNMAP, [6]uint64{kernel.AreaBase + kernel.AreaSize - 4096, 4096}, unix.SECCOMP_RET_TRACE},
+		{"unmapping just below them", arch, unix.SYS_MUNMAP, [6]uint64{area.Base - 4096, 4096}, unix.SECCOMP_RET_ALLOW},
+		{"unmapping just above them", arch, unix.SYS_MUNMAP, [6]uint64{area.Base + area.Size, 4096}, unix.SECCOMP_RET_ALLOW},
+		{"unmapping their last page", arch, unix.SYS_MUNMAP, [6]uint64{area.Base + area.Size - 4096, 4096}, unix.SECCOMP_RET_TRACE},
 		{"unmapping nearly 4 GiB", arch, unix.SYS_MUNMAP, [6]uint64{0x7ffff0000000, 1<<32 - 4096}, unix.SECCOMP_RET_TRACE},
 		{"unmapping more from below", arch, unix.SYS_MUNMAP, [6]uint64{0x7ffe00000000, 1<<32 - 4096}, unix.SECCOMP_RET_TRACE},
-		{"unmapping Ariadne's pages", arch, unix.SYS_MUNMAP, [6]uint64{kernel.ScratchAddr, 4096}, unix.SECCOMP_RET_TRACE},
-		{"unmapping up to them", arch, unix.SYS_MUNMAP, [6]uint64{kernel.AreaBase - 4096, 8192}, unix.SECCOMP_RET_TRACE},
+		{"unmapping Ariadne's pages", arch, unix.SYS_MUNMAP, [6]uint64{area.Scratch, 4096}, unix.SECCOMP_RET_TRACE},
+		{"unmapping up to them", arch, unix.SYS_MUNMAP, [6]uint64{area.Base - 4096, 8192}, unix.SECCOMP_RET_TRACE},
 		{"unmapping all", arch, unix.SYS_MUNMAP, [6]uint64{0, 1 << 47}, unix.SECCOMP_RET_TRACE},
-		{"protecting Ariadne's pages", arch, unix.SYS_MPROTECT, [6]uint64{kernel.VDSOAddr, 4096}, unix.SECCOMP_RET_TRACE},
-		{"the same with a key", arch, unix.SYS_PKEY_MPROTECT, [6]uint64{kernel.VDSOAddr, 4096, 7, ^uint64(0)}, unix.SECCOMP_RET_TRACE},
+		{"protecting Ariadne's pages", arch, unix.SYS_MPROTECT, [6]uint64{area.VDSO, 4096}, unix.SECCOMP_RET_TRACE},
+		{"the same with a key", arch, unix.SYS_PKEY_MPROTECT, [6]uint64{area.VDSO, 4096, 7, ^uint64(0)}, unix.SECCOMP_RET_TRACE},
 		{"moving memory", arch, unix.SYS_MREMAP, [6]uint64{1 << 32, 4096, 8192, unix.MREMAP_MAYMOVE}, unix.SECCOMP_RET_ALLOW},
-		{"moving Ariadne's pages", arch, unix.SYS_MREMAP, [6]uint64{kernel.ClockAddr, 0, 4096, unix.MREMAP_MAYMOVE}, unix.SECCOMP_RET_TRACE},
+		{"moving Ariadne's pages", arch, unix.SYS_MREMAP, [6]uint64{area.Clock, 0, 4096, unix.MREMAP_MAYMOVE}, unix.SECCOMP_RET_TRACE},
 		{"moving to a place", arch, unix.SYS_MREMAP, [6]uint64{1 << 32, 4096, 4096, unix.MREMAP_MAYMOVE | unix.MREMAP_FIXED, 1 << 40}, unix.SECCOMP_RET_TRACE},
-		{"Ariadne's pages not needed", arch, unix.SYS_MADVISE, [6]uint64{kernel.ScratchAddr, 4096, unix.MADV_DONTNEED}, unix.SECCOMP_RET_TRACE},
+		{"Ariadne's pages not needed", arch, unix.SYS_MADVISE, [6]uint64{area.Scratch, 4096, unix.MADV_DONTNEED}, unix.SECCOMP_RET_TRACE},
 		{"segment base", arch, unix.SYS_ARCH_PRCTL, [6]uint64{0: sys.ArchSetFS}, unix.SECCOMP_RET_ALLOW},
 		{"Linux's own vDSO", arch, unix.SYS_ARCH_PRCTL, [6]uint64{0: 0x2003}, unix.SECCOMP_RET_TRACE},
 		{"mapping of a file", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_PRIVATE}, unix.SECCOMP_RET_TRACE},

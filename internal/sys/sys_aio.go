@@ -5,6 +5,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/aio"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/eventfd"
 
 	"golang.org/x/sys/unix"
@@ -217,7 +218,7 @@ func performRW(t *kernel.Thread, c iocb, writes bool) int64 {
 	}
 	list, n := c.buf, c.nbytes
 	if c.op == iocbPread || c.op == iocbPwrite {
-		list, n = kernel.ScratchAddr, 1
+		list, n = area.Scratch, 1
 		b := le.AppendUint64(le.AppendUint64(nil, c.buf), c.nbytes)
 		if e := t.M.WriteMem(list, b); e != 0 {
 			return -int64(e)

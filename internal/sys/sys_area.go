@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,14 +29,14 @@ func hitsArea(addr, length uint64) bool {
 	const page = 4096
 	rounded := (length + page - 1) &^ (page - 1)
 	last := addr + max(rounded, 1) - 1
-	return rounded >= length && addr <= last && addr < kernel.AreaBase+kernel.AreaSize && last >= kernel.AreaBase
+	return rounded >= length && addr <= last && addr < area.Base+area.Size && last >= area.Base
 }
 
 // refuseArea answers as Linux does for memory that is sealed.
 func refuseArea(t *kernel.Thread) kernel.Result {
 	// The vDSO is sealed in recent kernels too: Valgrind, which has no use for it, goes on.
 	start, end := t.Call.Args[0], t.Call.Args[0]+t.Call.Args[1]
-	vdso := start >= kernel.VDSOAddr && end <= kernel.ScratchAddr && end > start
+	vdso := start >= area.VDSO && end <= area.Scratch && end > start
 	t.Node().Refuse(t, Name(t.Call.NR)+" of Ariadne's pages", formatArgs(t.Call.Args), vdso)
 	return kernel.Fail(unix.EPERM)
 }

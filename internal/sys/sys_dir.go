@@ -10,6 +10,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/procfs"
@@ -402,10 +403,10 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 
 // linkDescriptor gives an open file a name.
 func linkDescriptor(t *kernel.Thread, fd int, toDir, to uint64) int64 {
-	if e := t.M.WriteMem(kernel.ScratchAddr, []byte{0}); e != 0 {
+	if e := t.M.WriteMem(area.Scratch, []byte{0}); e != 0 {
 		return -int64(e)
 	}
-	return t.M.Syscall(unix.SYS_LINKAT, uint64(fd), kernel.ScratchAddr, toDir, to, unix.AT_EMPTY_PATH)
+	return t.M.Syscall(unix.SYS_LINKAT, uint64(fd), area.Scratch, toDir, to, unix.AT_EMPTY_PATH)
 }
 
 func sysReadlink(t *kernel.Thread, a Args) kernel.Result {
@@ -436,7 +437,7 @@ func readlink(t *kernel.Thread, dirfd, addr, buf uint64, size int) kernel.Result
 		if e := putScratch(t, o.path); e != 0 {
 			return kernel.Fail(e)
 		}
-		return kernel.Ret(t.M.Syscall(unix.SYS_READLINK, kernel.ScratchAddr, buf, uint64(size)))
+		return kernel.Ret(t.M.Syscall(unix.SYS_READLINK, area.Scratch, buf, uint64(size)))
 	}
 	target = target[:min(len(target), size)]
 	return kernel.RetOr(len(target), t.M.WriteMem(buf, []byte(target)))

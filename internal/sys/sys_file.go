@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inode"
@@ -203,10 +204,10 @@ func openNative(t *kernel.Thread, r *openRequest) int64 {
 		return t.M.Syscall(unix.SYS_OPENAT, r.dirfd, r.path, how.Flags, how.Mode)
 	}
 	b := le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, how.Flags), how.Mode), how.Resolve)
-	if e := t.M.WriteMem(kernel.ScratchAddr, b); e != 0 {
+	if e := t.M.WriteMem(area.Scratch, b); e != 0 {
 		return -int64(e)
 	}
-	return t.M.Syscall(unix.SYS_OPENAT2, r.dirfd, r.path, kernel.ScratchAddr, uint64(len(b)))
+	return t.M.Syscall(unix.SYS_OPENAT2, r.dirfd, r.path, area.Scratch, uint64(len(b)))
 }
 
 // exists reports whether an open with O_CREAT finds its file there.

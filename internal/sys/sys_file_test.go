@@ -10,6 +10,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/kerneltest"
 
@@ -445,7 +446,7 @@ func TestProcFiles(t *testing.T) {
 			t.Errorf("%s: no %q in\n%s", name, part, got)
 		}
 	}
-	if got := f.read("/proc/self/maps"); strings.Contains(got, "vvar") || strings.Contains(got, fmt.Sprintf("%x", kernel.ScratchAddr)) {
+	if got := f.read("/proc/self/maps"); strings.Contains(got, "vvar") || strings.Contains(got, fmt.Sprintf("%x", area.Scratch)) {
 		t.Errorf("maps:\n%s", got)
 	}
 	if a, b := f.read("/proc/sys/kernel/random/uuid"), f.read("/proc/sys/kernel/random/uuid"); a == b || len(a) != 37 {
@@ -581,7 +582,7 @@ func TestExecThroughProc(t *testing.T) {
 	if r := Handle(f.th); r.Op != kernel.OpExec {
 		t.Fatal(r)
 	}
-	if c := f.th.Call; c.NR != unix.SYS_EXECVEAT || c.Args != (Args{fd, kernel.ScratchAddr, 1, 2, unix.AT_EMPTY_PATH}) {
+	if c := f.th.Call; c.NR != unix.SYS_EXECVEAT || c.Args != (Args{fd, area.Scratch, 1, 2, unix.AT_EMPTY_PATH}) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 
 	"golang.org/x/sys/unix"
 )
@@ -157,7 +158,7 @@ func limitOther(t *kernel.Thread, p *kernel.Process, resource int, soft uint64) 
 // limitLinux gives Linux the same soft limit. It keeps its own hard limit, so that
 // the soft one can be raised again.
 func limitLinux(t *kernel.Thread, resource int, soft uint64) {
-	const at = kernel.ScratchAddr
+	const at = area.Scratch
 	if t.M.Syscall(unix.SYS_PRLIMIT64, 0, uint64(resource), 0, at) != 0 {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,10 +74,10 @@ func linuxMayOpen(t *kernel.Thread, r *openRequest) kernel.Errno {
 	}
 	defer t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
 	mode := [...]uint64{unix.R_OK, unix.W_OK, unix.R_OK | unix.W_OK, unix.R_OK | unix.W_OK}[r.how.Flags&unix.O_ACCMODE]
-	if e := t.M.WriteMem(kernel.ScratchAddr, []byte{0}); e != 0 {
+	if e := t.M.WriteMem(area.Scratch, []byte{0}); e != 0 {
 		return e
 	}
-	if v := t.M.Syscall(unix.SYS_FACCESSAT2, uint64(fd), kernel.ScratchAddr, mode, unix.AT_EMPTY_PATH); v < 0 {
+	if v := t.M.Syscall(unix.SYS_FACCESSAT2, uint64(fd), area.Scratch, mode, unix.AT_EMPTY_PATH); v < 0 {
 		return kernel.Errno(-v)
 	}
 	return 0

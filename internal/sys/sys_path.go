@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/procfs"
 
@@ -193,7 +194,7 @@ func lookUp(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.S
 		st, e = pathStat(t, dirfd, name, follow)
 		return st, false, e
 	}
-	const buf = kernel.ScratchAddr + unix.PathMax
+	const buf = area.Scratch + unix.PathMax
 	if e := putScratch(t, name); e != 0 {
 		return st, true, e
 	}
@@ -201,7 +202,7 @@ func lookUp(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.S
 	if !follow {
 		flags = unix.AT_SYMLINK_NOFOLLOW
 	}
-	if r := t.M.Syscall(unix.SYS_NEWFSTATAT, dirfd, kernel.ScratchAddr, buf, flags); r != 0 {
+	if r := t.M.Syscall(unix.SYS_NEWFSTATAT, dirfd, area.Scratch, buf, flags); r != 0 {
 		return st, true, kernel.Errno(-r)
 	}
 	b, e := readBytes(t, buf, statSize)
@@ -264,7 +265,7 @@ func putScratch(t *kernel.Thread, name string) kernel.Errno {
 	if len(name) >= unix.PathMax {
 		return unix.ENAMETOOLONG
 	}
-	return t.M.WriteMem(kernel.ScratchAddr, append([]byte(name), 0))
+	return t.M.WriteMem(area.Scratch, append([]byte(name), 0))
 }
 
 // fileCreated gives a new file its times, and its owner when the process is

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inode"
@@ -651,7 +652,7 @@ func openText(t *kernel.Thread, flags int, v string, o object) kernel.Result {
 	if flags&unix.O_CLOEXEC != 0 {
 		mfd = unix.MFD_CLOEXEC
 	}
-	fd := t.M.Syscall(unix.SYS_MEMFD_CREATE, kernel.ScratchAddr, mfd)
+	fd := t.M.Syscall(unix.SYS_MEMFD_CREATE, area.Scratch, mfd)
 	if fd < 0 {
 		return kernel.Ret(fd)
 	}
@@ -695,7 +696,7 @@ func openOther(t *kernel.Thread, r openRequest, name string) kernel.Result {
 	if e := putScratch(t, name); e != 0 {
 		return kernel.Fail(e)
 	}
-	r.dirfd, r.path, r.at2 = atCwd, kernel.ScratchAddr, false
+	r.dirfd, r.path, r.at2 = atCwd, area.Scratch, false
 	return open(t, r)
 }
 
@@ -813,7 +814,7 @@ func redirect(t *kernel.Thread, dirAt, at int) kernel.Errno {
 	if dirAt >= 0 {
 		a[dirAt] = atCwd
 	}
-	a[at] = kernel.ScratchAddr
+	a[at] = area.Scratch
 	return putScratch(t, target)
 }
 
@@ -844,13 +845,13 @@ func realProgram(t *kernel.Thread) kernel.Errno {
 			argv, envp = a[2], a[3]
 		}
 		t.Call.NR = unix.SYS_EXECVEAT
-		*a = Args{uint64(o.fd), kernel.ScratchAddr, argv, envp, unix.AT_EMPTY_PATH}
+		*a = Args{uint64(o.fd), area.Scratch, argv, envp, unix.AT_EMPTY_PATH}
 		return putScratch(t, "")
 	}
 	target, e := virtualLink(t, v)
 	if e != 0 {
 		return unix.EACCES
 	}
-	*at = kernel.ScratchAddr
+	*at = area.Scratch
 	return putScratch(t, target)
 }

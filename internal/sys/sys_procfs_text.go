@@ -8,6 +8,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/iface"
@@ -208,8 +209,8 @@ func (v *view) mappings() []mapping {
 		if !ok || m.name == "[vvar]" || m.name == "[vvar_vclock]" || m.name == "[vdso]" || m.name == "[vsyscall]" {
 			continue
 		}
-		if m.start >= kernel.AreaBase && m.end <= kernel.AreaBase+kernel.AreaSize {
-			if m.start != kernel.VDSOAddr {
+		if m.start >= area.Base && m.end <= area.Base+area.Size {
+			if m.start != area.VDSO {
 				continue
 			}
 			m = mapping{start: m.start, end: m.end, perms: "r-xp", name: "[vdso]"}

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"testing"
 
-	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 )
 
 // glibc and Go look these up by name and by the version LINUX_2.6.
@@ -52,7 +52,7 @@ func TestImageIsFlat(t *testing.T) {
 	if loads != 1 {
 		t.Errorf("%d segments, want 1", loads)
 	}
-	if room := kernel.ScratchAddr - kernel.VDSOAddr; len(Image) > room {
+	if room := area.Scratch - area.VDSO; len(Image) > room {
 		t.Errorf("image has %d bytes, room for %d", len(Image), room)
 	}
 	for _, s := range f.Sections {

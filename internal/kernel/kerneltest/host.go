@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -34,14 +35,14 @@ func NewHostMachine(tb testing.TB) *HostMachine {
 		tb.Fatal(err)
 	}
 	m.At = uint64(uintptr(unsafe.Pointer(&m.mem[0])))
-	r := m.Syscall(unix.SYS_MMAP, kernel.ScratchAddr, kernel.ScratchSize, unix.PROT_READ|unix.PROT_WRITE,
+	r := m.Syscall(unix.SYS_MMAP, area.Scratch, area.ScratchSize, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED_NOREPLACE, ^uint64(0), 0)
 	if r < 0 {
 		tb.Fatal(unix.Errno(-r))
 	}
 	tb.Cleanup(func() {
 		unix.Munmap(m.mem)
-		m.Syscall(unix.SYS_MUNMAP, kernel.ScratchAddr, kernel.ScratchSize)
+		m.Syscall(unix.SYS_MUNMAP, area.Scratch, area.ScratchSize)
 	})
 	return m
 }

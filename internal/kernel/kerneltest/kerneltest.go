@@ -9,6 +9,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ type Memory struct {
 
 // NewMemory returns zeroed memory of Size bytes.
 func NewMemory() *Memory {
-	return &Memory{make([]byte, Size), make([]byte, kernel.ScratchSize)}
+	return &Memory{make([]byte, Size), make([]byte, area.ScratchSize)}
 }
 
 // at returns the n bytes at addr, or nil when they are not all mapped.
@@ -37,7 +38,7 @@ func (m *Memory) at(addr uint64, n int) []byte {
 	for _, r := range []struct {
 		base uint64
 		b    []byte
-	}{{Base, m.Bytes}, {kernel.ScratchAddr, m.Scratch}} {
+	}{{Base, m.Bytes}, {area.Scratch, m.Scratch}} {
 		if addr >= r.base && addr+uint64(n) <= r.base+uint64(len(r.b)) {
 			return r.b[addr-r.base:][:n]
 		}

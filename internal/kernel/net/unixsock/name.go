@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/net/iface"
 
 	"golang.org/x/sys/unix"
@@ -159,7 +160,7 @@ const atFDCWD = uint64(1<<64 - 100) // AT_FDCWD
 
 // pathArg puts a path into scratch memory for an injected call.
 func pathArg(t *kernel.Thread, path string) (uint64, kernel.Errno) {
-	return kernel.ScratchAddr, t.M.WriteMem(kernel.ScratchAddr, append([]byte(path), 0))
+	return area.Scratch, t.M.WriteMem(area.Scratch, append([]byte(path), 0))
 }
 
 // askSocket notes that a socket file is looked up.

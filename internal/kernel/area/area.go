@@ -1,4 +1,5 @@
-package kernel
+// Package area is where Ariadne's own memory lies in the processes of a node.
+package area
 
 // Ariadne's own mapping in every process of a node: the same addresses in all.
 // The first page is the clock (virtual time, read by the vDSO image without a
@@ -10,10 +11,10 @@ package kernel
 // Valgrind, Go's race detector and the collectors of the JVM keep large parts of the
 // address space for themselves, but libraries and the stack have to lie here.
 const (
-	AreaBase    = 0x7ffffa000000
-	ClockAddr   = AreaBase
-	VDSOAddr    = AreaBase + 0x1000
-	ScratchAddr = AreaBase + 0x3000
+	Base        = 0x7ffffa000000
+	Clock       = Base
+	VDSO        = Base + 0x1000
+	Scratch     = Base + 0x3000
 	ScratchSize = 0x3000
-	AreaSize    = 0x6000
+	Size        = 0x6000
 )
