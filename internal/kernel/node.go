@@ -1,5 +1,7 @@
-// Package kernel is one node's emulated kernel: processes, threads, descriptor
-// tables, wait queues, timers, signals, sockets, pipes, futexes.
+// Package kernel is the core of one node's emulated kernel: processes, threads,
+// descriptor tables, wait queues, timers, and who takes which signal. Objects (pipes,
+// futexes, sockets, ...) are packages of their own above it, which it does not
+// know: they keep their state in slots and hear of events by hooks (state.go).
 //
 // It is values only. Everything reachable from a Node is plain data: no
 // closures, channels, goroutines or operating-system handles (but for the
@@ -12,8 +14,8 @@
 // notified, its deadline passes, or a signal arrives. What it must remember
 // across that stands in Thread.Wait.
 //
-// Read next: internal/sys (the system-call table and handlers that use this),
-// then internal/node (which schedules).
+// Read next: state.go, a small object (eventfd, pipe), then internal/sys (the
+// system-call table and handlers that use this) and internal/node (which schedules).
 package kernel
 
 import (
