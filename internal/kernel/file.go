@@ -160,7 +160,7 @@ type HostFile struct {
 	// Synthetic: the content of a file of /proc, made when it was opened.
 	Synthetic bool
 	// Entry is where it has its name, as far as that is known: it is while something is
-	// watched (Node.Watched).
+	// watched (inotify.Watched).
 	Entry *Entry
 	// Mapped: it has been mapped by a descriptor.
 	Mapped bool

@@ -89,7 +89,7 @@ func (f *Table) Inode(key Key) uint64 {
 	return f.inodes[key]
 }
 
-// first is the key under which a file is known.
+// First is the key under which a file is known.
 func (f *Table) First(key Key) Key {
 	if ino, ok := f.Recreated[key.Ino]; ok && key.Dev == f.Private {
 		key.Ino = ino

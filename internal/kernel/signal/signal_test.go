@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestSigInfoRoundTrip(t *testing.T) {
+func TestInfoRoundTrip(t *testing.T) {
 	for _, i := range []Info{
 		{Signo: 10, Code: SIUser, PID: 5, UID: 1000},
 		{Signo: 40, Code: SIQueue, PID: 5, UID: 1000, Value: 1<<63 + 7},

@@ -16,7 +16,7 @@ const (
 	MinInet6    = 24 // RFC 2133, without the scope
 )
 
-// inetAddr reads a sockaddr_in or sockaddr_in6 by its own family. IPv4-mapped
+// InetAddr reads a sockaddr_in or sockaddr_in6 by its own family. IPv4-mapped
 // addresses come out as IPv4: inside the kernel an address has one form.
 func InetAddr(b []byte) (netip.AddrPort, kernel.Errno) {
 	switch {
@@ -36,7 +36,7 @@ func InetAddr(b []byte) (netip.AddrPort, kernel.Errno) {
 	return netip.AddrPort{}, unix.EAFNOSUPPORT
 }
 
-// sockaddrFamily is the family of a sockaddr, AF_UNSPEC when it is too short.
+// SockaddrFamily is the family of a sockaddr, AF_UNSPEC when it is too short.
 func SockaddrFamily(b []byte) int {
 	if len(b) < 2 {
 		return unix.AF_UNSPEC
@@ -44,7 +44,7 @@ func SockaddrFamily(b []byte) int {
 	return int(binary.LittleEndian.Uint16(b))
 }
 
-// inetSockaddr is a as a socket of the given family shows it.
+// InetSockaddr is a as a socket of the given family shows it.
 func InetSockaddr(family int, a netip.AddrPort) []byte {
 	if family == unix.AF_INET {
 		b := make([]byte, SizeofInet4)
@@ -66,7 +66,7 @@ func InetSockaddr(family int, a netip.AddrPort) []byte {
 	return b
 }
 
-// unspecified is the wildcard address of a family.
+// Unspecified is the wildcard address of a family.
 func Unspecified(family int) netip.Addr {
 	if family == unix.AF_INET {
 		return netip.IPv4Unspecified()
@@ -80,7 +80,7 @@ var (
 	Broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 )
 
-// isOwn reports whether a packet to a stays inside the node.
+// IsOwn reports whether a packet to a stays inside the node.
 func IsOwn(n *kernel.Node, a netip.Addr) bool {
 	if a.IsLoopback() {
 		return true
@@ -93,7 +93,7 @@ func IsOwn(n *kernel.Node, a netip.Addr) bool {
 	return false
 }
 
-// owner returns the node that has address a; false when none has.
+// Owner returns the node that has address a; false when none has.
 func Owner(n *kernel.Node, a netip.Addr) (int, bool) {
 	for i, h := range n.Hosts {
 		for _, x := range h.Addrs {
@@ -105,7 +105,7 @@ func Owner(n *kernel.Node, a netip.Addr) (int, bool) {
 	return 0, false
 }
 
-// sourceFor returns the address from which the node sends to dst.
+// SourceFor returns the address from which the node sends to dst.
 func SourceFor(n *kernel.Node, dst netip.Addr) netip.Addr {
 	switch {
 	case dst.Is4() && dst.IsLoopback():
@@ -121,7 +121,7 @@ func SourceFor(n *kernel.Node, dst netip.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// isBroadcast reports whether a reaches everybody. All nodes' networks are /24.
+// IsBroadcast reports whether a reaches everybody. All nodes' networks are /24.
 func IsBroadcast(n *kernel.Node, a netip.Addr) bool {
 	if a == Broadcast {
 		return true

@@ -19,7 +19,7 @@ const (
 	indexEth0 = 2
 )
 
-// link is a network interface.
+// Link is a network interface.
 type Link struct {
 	Index int
 	Name  string
@@ -30,7 +30,7 @@ type Link struct {
 	Addrs []netip.Prefix
 }
 
-// links are the node's interfaces by ascending index.
+// Links are the node's interfaces by ascending index.
 func Links(n *kernel.Node) []Link {
 	const up = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
 	lo := Link{Index: indexLo, Name: "lo", Kind: unix.ARPHRD_LOOPBACK, Flags: up | unix.IFF_LOOPBACK, MTU: 65536,
@@ -47,7 +47,7 @@ func Links(n *kernel.Node) []Link {
 	return []Link{lo, eth}
 }
 
-// interfaceOf is the index of the interface that has address a.
+// IndexOf is the index of the interface that has address a.
 func IndexOf(n *kernel.Node, a netip.Addr) int {
 	if a.IsLoopback() {
 		return indexLo
@@ -55,7 +55,7 @@ func IndexOf(n *kernel.Node, a netip.Addr) int {
 	return indexEth0
 }
 
-// broadcastOf is the address of everybody in an IPv4 network.
+// BroadcastOf is the address of everybody in an IPv4 network.
 func BroadcastOf(p netip.Prefix) netip.Addr {
 	a := p.Addr().As4()
 	host := uint32(1)<<(32-p.Bits()) - 1
@@ -63,12 +63,12 @@ func BroadcastOf(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(a)
 }
 
-// maskOf is the network mask of an IPv4 prefix.
+// MaskOf is the network mask of an IPv4 prefix.
 func MaskOf(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, ^uint32(0)<<(32-p.Bits()))))
 }
 
-// intBytes is a C int as memory has it.
+// CInt is a C int as memory has it.
 func CInt(v int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
 
 const (

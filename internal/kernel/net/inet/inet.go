@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connKey finds a connection's end on this node.
+// Pair finds a connection's end on this node.
 type Pair struct{ Local, Remote netip.AddrPort }
 
-// flowKey finds what this node sends from one address to another.
+// FlowKey finds what this node sends from one address to another.
 type FlowKey struct {
 	Proto ariadne.Protocol
 	Pair
 }
 
-// flow counts what this node sent on one Flow.
+// Flow counts what this node sent on one Flow.
 type Flow struct{ Epoch, seq int }
 
 // flows are what a node has sent so far.
 var flows = kernel.NewSlot[*kernel.Node, map[FlowKey]*Flow]()
 
-// emit hands a message for another node to the node layer.
+// Emit hands a message for another node to the node layer.
 func Emit(n *kernel.Node, f *Flow, m ariadne.Message) {
 	to, ok := iface.Owner(n, m.Flow.Dst.Addr())
 	if !ok {
@@ -40,7 +40,7 @@ func Emit(n *kernel.Node, f *Flow, m ariadne.Message) {
 	n.Out = append(n.Out, m)
 }
 
-// flowFor returns the record of the flow k for an answer at the given epoch. A
+// FlowFor returns the record of the flow k for an answer at the given epoch. A
 // peer that was switched off counts its epochs anew: then numbers go on from
 // what it does not remember, so that none is used twice.
 func FlowFor(n *kernel.Node, k FlowKey, epoch int) *Flow {
@@ -51,7 +51,7 @@ func FlowFor(n *kernel.Node, k FlowKey, epoch int) *Flow {
 	return f
 }
 
-// nextFlow begins a new epoch of the flow k.
+// NextFlow begins a new epoch of the flow k.
 func NextFlow(n *kernel.Node, k FlowKey) *Flow {
 	epoch := 0
 	if old := (*flows.Of(n))[k]; old != nil {
@@ -70,7 +70,7 @@ func newFlow(n *kernel.Node, k FlowKey, epoch int) *Flow {
 	return f
 }
 
-// tcpState has Linux's numbers. States that last only while a segment is
+// State has Linux's numbers. States that last only while a segment is
 // unacknowledged (FIN_WAIT1, CLOSING, LAST_ACK) do not occur: between nodes the
 // network keeps what is sent, so a sent FIN counts as received.
 type State uint8
@@ -93,20 +93,20 @@ const (
 	lastEphemeral  = 60999
 )
 
-// portTable is which sockets of one protocol use which ports.
+// Ports is which sockets of one protocol use which ports.
 type Ports struct {
 	used map[uint16][]Socket // in order of binding
 	next uint16              // ephemeral port to try first
 }
 
-// inetSocket is a socket with ports: TCP or UDP.
+// Socket is a socket with ports: TCP or UDP.
 type Socket interface {
 	Inet() *Endpoint
 	// entry is what lists of sockets show.
 	Entry() Entry
 }
 
-// newPorts returns a table in which no port is used.
+// NewPorts returns a table in which no port is used.
 func NewPorts(n *kernel.Node) *Ports {
 	// Different from node to node, so that a port tells whose it is.
 	return &Ports{used: map[uint16][]Socket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
@@ -139,7 +139,7 @@ func (p *Ports) Remove(port uint16, s Socket) {
 	}
 }
 
-// ephemeral returns the next port that free accepts, or 0.
+// Ephemeral returns the next port that free accepts, or 0.
 func (p *Ports) Ephemeral(free func(uint16) bool) uint16 {
 	for range lastEphemeral - firstEphemeral + 1 {
 		port := p.next
@@ -153,7 +153,7 @@ func (p *Ports) Ephemeral(free func(uint16) bool) uint16 {
 	return 0
 }
 
-// locked reports whether bind(2) gave the port to a socket, or a listener
+// Locked reports whether bind(2) gave the port to a socket, or a listener
 // holds it: then no connecting socket gets it by itself.
 func (p *Ports) Locked(port uint16) bool {
 	for _, s := range p.used[port] {
@@ -164,7 +164,7 @@ func (p *Ports) Locked(port uint16) bool {
 	return false
 }
 
-// inet is what TCP and UDP sockets have in common.
+// Endpoint is what TCP and UDP sockets have in common.
 type Endpoint struct {
 	socket.Sock
 	// bound is what bind(2) asked for; local is where the socket is now, remote
@@ -175,17 +175,17 @@ type Endpoint struct {
 
 func (i *Endpoint) Inet() *Endpoint { return i }
 
-// v6only reports whether a socket takes no IPv4.
+// V6Only reports whether a socket takes no IPv4.
 func (i *Endpoint) V6Only() bool {
 	return i.Domain == unix.AF_INET6 && i.Opt(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY) != 0
 }
 
-// overlaps reports whether two bound addresses catch the same packets.
+// Overlaps reports whether two bound addresses catch the same packets.
 func (i *Endpoint) Overlaps(a netip.Addr, x *Endpoint) bool {
 	return i.Catches(a, x.Local.Addr()) || x.Catches(x.Local.Addr(), a) || a == x.Local.Addr()
 }
 
-// catches reports whether a packet for dst reaches socket i when bound to a.
+// Catches reports whether a packet for dst reaches socket i when bound to a.
 func (i *Endpoint) Catches(a, dst netip.Addr) bool {
 	switch {
 	case a == dst:
@@ -198,7 +198,7 @@ func (i *Endpoint) Catches(a, dst netip.Addr) bool {
 	return false
 }
 
-// score says how closely a bound socket fits the destination; 0 not at all.
+// Score says how closely a bound socket fits the destination; 0 not at all.
 func (i *Endpoint) Score(dst netip.Addr) int {
 	a := i.Local.Addr()
 	switch {
@@ -212,7 +212,7 @@ func (i *Endpoint) Score(dst netip.Addr) int {
 	return 1
 }
 
-// bindAddr checks the address of bind(2) and returns it.
+// BindAddr checks the address of bind(2) and returns it.
 func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.Errno) {
 	minLen := iface.SizeofInet4
 	if i.Domain == unix.AF_INET6 {
@@ -249,14 +249,14 @@ func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.
 	return a, 0
 }
 
-// nowBound closes a socket to IPv4 that was bound to an address of IPv6.
+// NowBound closes a socket to IPv4 that was bound to an address of IPv6.
 func (i *Endpoint) NowBound() {
 	if a := i.Bound.Addr(); a.Is6() && !a.IsUnspecified() {
 		i.SetOpt(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
 }
 
-// target checks the destination of connect(2) or sendto(2). The wildcard means
+// Target checks the destination of connect(2) or sendto(2). The wildcard means
 // this host.
 func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
 	a, e := iface.InetAddr(b)
@@ -274,7 +274,7 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
 	return a, 0
 }
 
-// reachable says whether there is a way from the socket to dst, and the source
+// Reachable says whether there is a way from the socket to dst, and the source
 // address to use: src unless that is the wildcard.
 func (i *Endpoint) Reachable(t *kernel.Thread, src, dst netip.Addr) (netip.Addr, kernel.Errno) {
 	n := i.Node

@@ -20,7 +20,7 @@ type Entry struct {
 	Hidden                      bool
 }
 
-// entries lists the sockets of a family that have a port, by their ports and then in the order of
+// Entries lists the sockets of a family that have a port, by their ports and then in the order of
 // binding. Linux's order is that of its hash table.
 func (p *Ports) Entries(family int) []Entry {
 	var list []Entry
@@ -39,7 +39,7 @@ func (p *Ports) Entries(family int) []Entry {
 	return list
 }
 
-// newEntry is what a socket's addresses say.
+// NewEntry is what a socket's addresses say.
 func (i *Endpoint) NewEntry(s State) Entry {
 	return Entry{Local: i.Local, Remote: i.Remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID, V6Only: i.V6Only()}
 }

@@ -6,7 +6,7 @@ import (
 	"ariadne/internal/kernel"
 )
 
-// carry takes a reference to a file that t sends to another process.
+// Carry takes a reference to a file that t sends to another process.
 func Carry(t *kernel.Thread, r Right) Right {
 	r.File.Hold()
 	r.Host = nil

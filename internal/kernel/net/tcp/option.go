@@ -70,7 +70,7 @@ func List(n *kernel.Node, family int) []inet.Entry {
 	return s.ports.Entries(family)
 }
 
-// entry implements inetSocket. One that is only bound stands in none of Linux's tables, a half-open
+// Entry implements inet.Socket. One that is only bound stands in none of Linux's tables, a half-open
 // one is no socket yet.
 func (c *Socket) Entry() inet.Entry {
 	e := c.NewEntry(inet.State(c.info()[0]))

@@ -92,7 +92,7 @@ type Socket struct {
 	// Sending.
 	window    int  // bytes that may still be sent
 	noSpace   bool // the program was told to wait for room
-	dirty     bool // in Net.dirty, with the following to send
+	dirty     bool // in stack.dirty, with the following to send
 	out       []byte
 	outFlags  ariadne.Flags
 	outWindow int
@@ -112,7 +112,7 @@ type Socket struct {
 	tries int
 	began ariadne.Time
 	finAt ariadne.Time // when FIN was sent
-	// until is when an entry of Net.waiting ends.
+	// until is when an entry of stack.waiting ends.
 	until ariadne.Time
 }
 

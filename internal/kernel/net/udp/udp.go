@@ -539,7 +539,7 @@ func (u *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.E
 // List lists the sockets of a family that have a port.
 func List(n *kernel.Node, family int) []inet.Entry { return stackOf(n).ports.Entries(family) }
 
-// entry implements inetSocket.
+// Entry implements inet.Socket.
 func (u *Socket) Entry() inet.Entry {
 	e := u.NewEntry(inet.Closed)
 	e.Shut = u.shut

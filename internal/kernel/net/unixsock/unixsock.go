@@ -24,7 +24,7 @@ const overflowID = 65534
 type Socket struct {
 	socket.Sock
 	addr []byte // struct sockaddr_un without the family, or nil
-	key  key    // where addr stands in Net.unix
+	key  key    // where addr stands among the bound
 
 	listening bool
 	connected bool
