@@ -102,7 +102,7 @@ func (g *steering) load(e *spec.Explore, o *check.Options) error {
 	}
 	o.Search.Script = rules
 	switch {
-	case g.strategy == "" && (e.Strategy == "" || g.script != "") && rules.Explores():
+	case g.strategy == "" && (e.Strategy == "" || g.script != "") && rules.HasExplore():
 		o.Search.Strategy = "script"
 	case lives(o) && g.script != "":
 		return usageError{fmt.Errorf("--script is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}

@@ -61,7 +61,7 @@ func (c *check) search(ctx context.Context) error {
 	if !ok {
 		return unknownStrategy(o.Strategy)
 	}
-	if s := o.Script; row.Asks && (s == nil || !s.Explores()) {
+	if s := o.Script; row.Asks && (s == nil || !s.HasExplore()) {
 		return fmt.Errorf("strategy %s needs a script that has explore(path, state, enabled)", o.Strategy)
 	}
 	c.listen()

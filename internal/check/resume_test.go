@@ -57,29 +57,29 @@ func searched(strategy, dir, path string) (*spec.Spec, check.Options, error) {
 // slow are nodes whose steps take a while.
 type slow struct{ systemtest.Freezable }
 
-func (f slow) Start(c system.NodeConfig) (memo.Node, error) {
+func (f slow) Start(c system.NodeConfig) (memo.Instance, error) {
 	n, err := f.Freezable.Start(c)
-	if m, ok := n.(memo.Machine); ok {
+	if m, ok := n.(memo.Freezable); ok {
 		n = slowMachine{m}
 	}
 	return n, err
 }
 
-type slowMachine struct{ memo.Machine }
+type slowMachine struct{ memo.Freezable }
 
 func (m slowMachine) Apply(in ariadne.Input) (ariadne.Output, error) {
 	time.Sleep(time.Millisecond)
-	return m.Machine.Apply(in)
+	return m.Freezable.Apply(in)
 }
 
 func (m slowMachine) Freeze() (memo.Frozen, error) {
-	f, err := m.Machine.Freeze()
+	f, err := m.Freezable.Freeze()
 	return slowFrozen{f}, err
 }
 
 type slowFrozen struct{ memo.Frozen }
 
-func (f slowFrozen) Thaw() (memo.Machine, error) {
+func (f slowFrozen) Thaw() (memo.Freezable, error) {
 	m, err := f.Frozen.Thaw()
 	return slowMachine{m}, err
 }

@@ -56,12 +56,12 @@ func (x *explorer) equality() space.Equality {
 
 func (x *explorer) symmetric() bool { return x.row.States && len(x.check.opts.Search.Symmetric) > 0 }
 
-func (x *explorer) likens() bool {
-	return x.row.States && x.check.opts.Search.Script != nil && x.check.opts.Search.Script.Likens()
+func (x *explorer) merges() bool {
+	return x.row.States && x.check.opts.Search.Script != nil && x.check.opts.Search.Script.HasSame()
 }
 
-func (x *explorer) relates() bool {
-	return x.row.Orders && x.check.opts.Search.Script != nil && x.check.opts.Search.Script.Relates()
+func (x *explorer) exchanges() bool {
+	return x.row.Orders && x.check.opts.Search.Script != nil && x.check.opts.Search.Script.HasIndependent()
 }
 
 // word is what the user has said, as a worker's search takes it.
@@ -81,8 +81,8 @@ func (w word) Err() error {
 	return nil
 }
 
-// obey makes the search of worker id obey the user.
-func (x *explorer) obey(id int, e *search.Exploration) (w word) {
+// applyWord makes the search of worker id applyWord the user.
+func (x *explorer) applyWord(id int, e *search.Exploration) (w word) {
 	if x.symmetric() {
 		w.symmetry = space.NewSymmetry(len(x.check.system.Spec.Nodes), x.check.opts.Search.Symmetric)
 		w.symmetry.Audit = x.check.opts.Search.Audit
@@ -100,10 +100,10 @@ func (x *explorer) obey(id int, e *search.Exploration) (w word) {
 			s.Ask = r.Explore
 		}
 	}
-	if x.relates() {
+	if x.exchanges() {
 		e.Space.Independent = r.Independent
 	}
-	if x.likens() {
+	if x.merges() {
 		e.Classes = append(e.Classes, r.Class)
 	}
 	return w
@@ -125,8 +125,8 @@ func (c *check) listen() {
 	}
 }
 
-// obeyed enters what came of the user's word in a worker's search.
-func (w *worker) obeyed() {
+// countAudits enters what came of the user's word in a worker's search.
+func (w *worker) countAudits() {
 	if w.word.rules != nil {
 		w.check.ledger.mu.Lock()
 		w.check.ledger.cover.RulesAudited += w.word.rules.Audited
@@ -159,10 +159,10 @@ func (x *explorer) under() []string {
 			lines = append(lines, line)
 		}
 	}
-	if x.likens() {
+	if x.merges() {
 		lines = append(lines, fmt.Sprintf("states are alike when same() of %s says so", m.Script.Name))
 	}
-	if x.relates() {
+	if x.exchanges() {
 		lines = append(lines, fmt.Sprintf("steps of one node may change places when independent() of %s says so", m.Script.Name))
 	}
 	return lines

@@ -89,7 +89,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		w.near = true
 		x.check.ledger.nearby++
 	}
-	w.word = x.obey(id, w.search)
+	w.word = x.applyWord(id, w.search)
 	return w
 }
 
@@ -108,7 +108,7 @@ func (w *worker) run(ctx context.Context) error {
 	}
 	w.err = cmp.Or(err, w.enter())
 	w.done(how)
-	w.obeyed()
+	w.countAudits()
 	return cmp.Or(w.err, w.word.Err())
 }
 
@@ -143,13 +143,13 @@ func (w *worker) watch(p *space.Path) {
 	switch by := p.Last().By; {
 	case w.living != nil:
 		w.living.watch(p)
-	case by != nil && w.meter.Met():
-		w.explorer.met(by)
+	case by != nil && w.meter.MayBeNew():
+		w.explorer.noteRefusals(by)
 	}
 }
 
-// met enters what a transition met that cannot be modelled, once.
-func (x *explorer) met(by *memo.Transition) {
+// noteRefusals enters what a transition noteRefusals that cannot be modelled, once.
+func (x *explorer) noteRefusals(by *memo.Transition) {
 	preempted := by.Output.Unreplayable && by.Output.Cut == ""
 	if len(by.Output.Refusals) == 0 && !preempted {
 		return

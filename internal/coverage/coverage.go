@@ -58,12 +58,12 @@ type Totals struct {
 
 // Meter looks at the paths of one worker.
 type Meter struct {
-	totals *Totals
-	fresh  bool // the last frame's combination was new
-	met    bool // the last frame's local state may be new
-	local  bool // it is
-	state  bool // the last frame's global state is new
-	steps  atomic.Int64
+	totals   *Totals
+	fresh    bool // the last frame's combination was new
+	mayBeNew bool // the last frame's local state may be new
+	local    bool // it is
+	state    bool // the last frame's global state is new
+	steps    atomic.Int64
 }
 
 // NewTotals begins to count, for so many nodes. The sets of what was seen take about
@@ -100,17 +100,17 @@ func (t *Totals) Meter() *Meter {
 func (m *Meter) Watch(p *space.Path) {
 	f, t := p.Last(), m.totals
 	m.state = !f.Again && t.states.Add(p.Name(f))
-	if m.met, m.local = false, false; p.Steps() == 0 {
+	if m.mayBeNew, m.local = false, false; p.Steps() == 0 {
 		return
 	}
 	m.steps.Store(m.steps.Load() + 1)
-	if l := f.By.To; !l.Met.Load() {
+	if l := f.By.To; !l.Counted.Load() {
 		if h := nameOf(l); t.seen.Add(h) {
 			t.enterLocal(h)
 			m.local = true
 		}
-		l.Met.Store(true)
-		m.met = true
+		l.Counted.Store(true)
+		m.mayBeNew = true
 	}
 	m.fresh = f.Showed && m.protocol(f)
 }
@@ -160,9 +160,9 @@ func (m *Meter) protocol(f *space.Frame) (fresh bool) {
 // paths that led to earlier ones are not known any more.
 func (m *Meter) Fresh() bool { return m.fresh }
 
-// Met reports whether the local state of the frame that was watched last may not have
+// MayBeNew reports whether the local state of the frame that was watched last may not have
 // been met before. It does at least once for each.
-func (m *Meter) Met() bool { return m.met }
+func (m *Meter) MayBeNew() bool { return m.mayBeNew }
 
 // New reports whether the local state to which the step led that was watched last, and the
 // global state, were not met before.

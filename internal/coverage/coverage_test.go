@@ -47,7 +47,7 @@ func TestMeter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
 	defer x.Close()
 	totals := coverage.NewTotals(3, 0)
 	meter := totals.Meter()

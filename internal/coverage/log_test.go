@@ -33,7 +33,7 @@ func walk(t *testing.T, totals *coverage.Totals, from, to int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 10})
 	defer x.Close()
 	meter := totals.Meter()
 	shown := space.New(y, m, x)

@@ -12,7 +12,7 @@ import (
 type Image = deepcopy.Image[Node]
 
 var images = deepcopy.New[Node](
-	[]reflect.Type{reflect.TypeFor[Machine]()},
+	[]reflect.Type{reflect.TypeFor[Tracee]()},
 	[]reflect.Type{
 		reflect.TypeFor[netip.Addr](), // holds an interned pointer
 		reflect.TypeFor[Shown](),

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is what a stopped thread lends to the handler of its call. The node
+// Tracee is what a stopped thread lends to the handler of its call. The node
 // layer implements it over ptrace; tests over a byte slice.
-type Machine interface {
+type Tracee interface {
 	// ReadMem fills b from the thread's memory at addr, or fails with EFAULT.
 	ReadMem(addr uint64, b []byte) Errno
 	// WriteMem stores b at addr, or fails with EFAULT.
@@ -48,7 +48,7 @@ type Thread struct {
 	Proc  *Process
 	State ThreadState
 	Name  string // comm, at most 15 bytes
-	M     Machine
+	M     Tracee
 
 	// Call is the system call the thread is in, as at its entry.
 	Call Call

@@ -37,7 +37,7 @@ func (x *Executor) audits(l *Local, in world.Input) bool {
 	return float64(h.Lo>>11)/(1<<53) < x.limits.Audit
 }
 
-// audit executes a transition a second time, on another machine, and compares what
+// audit executes a transition a second time, on another instance, and compares what
 // it did, each system call, and the memory that the calls read and wrote. first has
 // its CallTrace.
 func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error {
@@ -56,7 +56,7 @@ func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error 
 		Calls: [2][]ariadne.CallRecord{first.CallTrace, second.CallTrace}})
 }
 
-// again executes a transition on a machine of its own, as oneMore does, and on another
+// again executes a transition on an instance of its own, as oneMore does, and on another
 // one when that is lost.
 func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
 	for {
@@ -74,10 +74,10 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 	}
 }
 
-// oneMore executes a transition on a machine that stands at from, which it closes, and
+// oneMore executes a transition on an instance that stands at from, which it closes, and
 // returns what was done, with its CallTrace. The result is not comparable when a thread was preempted on the
-// way, or when the machine already went astray there, which is reported.
-func (x *Executor) oneMore(m Machine, from, l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
+// way, or when the instance already went astray there, which is reported.
+func (x *Executor) oneMore(m Freezable, from, l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	preempted := false
 	for _, s := range between(from, l) {
@@ -87,9 +87,9 @@ func (x *Executor) oneMore(m Machine, from, l *Local, in world.Input) (out ariad
 			return out, false, err
 		}
 		preempted = preempted || out.Unreplayable || s.Unreplayable
-		if out.Digest != s.Did {
+		if out.Digest != s.StepDigest {
 			if !preempted {
-				err = x.mismatch(&Mismatch{State: s.Parent, Input: s.Input, First: ariadne.Output{Digest: s.Did}, Second: out})
+				err = x.mismatch(&Mismatch{State: s.Parent, Input: s.Input, First: ariadne.Output{Digest: s.StepDigest}, Second: out})
 			}
 			return out, false, err
 		}

@@ -10,34 +10,34 @@ import (
 	"ariadne/internal/world"
 )
 
-// Machine is a living node at one local state. Any number of machines and
+// Freezable is a living node at one local state. Any number of instances and
 // checkpoints of a node may exist; at most one of them runs at a time.
-type Machine interface {
-	Node
-	// Freeze makes a checkpoint and leaves the machine as it is. An error that
+type Freezable interface {
+	Instance
+	// Freeze makes a checkpoint and leaves the instance as it is. An error that
 	// wraps ErrNotFreezable says that it cannot be made in this state. One that wraps
-	// ErrLost, from here or from Apply, says that the machine cannot go on.
+	// ErrLost, from here or from Apply, says that the instance cannot go on.
 	Freeze() (Frozen, error)
 	// RecordCalls says whether outputs have their CallTrace from now on.
 	RecordCalls(on bool)
 }
 
-// Frozen is a checkpoint: a machine that stands still.
+// Frozen is a checkpoint: an instance that stands still.
 type Frozen interface {
-	Thaw() (Machine, error) // a machine that goes on from here; the checkpoint stays
+	Thaw() (Freezable, error) // an instance that goes on from here; the checkpoint stays
 	Drop() error
 	Bytes() int64 // about how much memory it holds
 }
 
-// Boot makes a machine that is not switched on yet.
-type Boot func() (Machine, error)
+// Boot makes an instance that is not switched on yet.
+type Boot func() (Freezable, error)
 
-// ErrNotFreezable is wrapped in the reason why a machine cannot be frozen now. Its
+// ErrNotFreezable is wrapped in the reason why an instance cannot be frozen now. Its
 // state is then reached by replaying its inputs.
 var ErrNotFreezable = errors.New("node cannot be frozen")
 
-// ErrLost is wrapped in the reason why a machine cannot go on from its state: other
-// machines of the node, that ran since, have done something that cannot be undone. Nothing
+// ErrLost is wrapped in the reason why an instance cannot go on from its state: other
+// instances of the node, that ran since, have done something that cannot be undone. Nothing
 // has happened to its state, which is reached from an earlier checkpoint or the node's start.
 var ErrLost = errors.New("state cannot be brought back")
 
@@ -53,7 +53,7 @@ type Limits struct {
 	// transition of it often needs a third.
 	Every int
 	// Audit is the share of new transitions, from 0 to 1, that are executed a
-	// second time, by another machine, and compared. The choice depends on the
+	// second time, by another instance, and compared. The choice depends on the
 	// transition alone.
 	Audit float64
 	// Now reads a clock, for the counters' times; nil: they stay 0.
@@ -70,7 +70,7 @@ type Counts struct {
 	Thaws      int
 	Freezes    int
 	Unfrozen   int // states that could not be frozen
-	Lost       int // machines that could not go on from their states
+	Lost       int // instances that could not go on from their states
 	Evictions  int
 	Mismatches int // executions that did not do what another one did
 	Audited    int
@@ -80,7 +80,7 @@ type Counts struct {
 	Unreplayable int // of Executed, those in which a thread was preempted
 
 	// Real time in living nodes; Replaying is that of steps that only lead to a local
-	// state, Ending that of giving up machines and checkpoints.
+	// state, Ending that of giving up instances and checkpoints.
 	Stepping, Replaying, Freezing, Thawing, Booting, Ending time.Duration
 	// Of new transitions, how long each thaw, step and freeze took.
 	Thaw, Step, Freeze Times `json:"-"`
@@ -114,7 +114,7 @@ func (c *Counts) Add(d Counts) {
 }
 
 // Executor makes transitions: it looks them up, and executes what is missing.
-// Machines and checkpoints are its own, and belong to its thread. A Pool has several.
+// Instances and checkpoints are its own, and belong to its thread. A Pool has several.
 type Executor struct {
 	memo   *Memo
 	boot   []Boot // by node
@@ -123,24 +123,24 @@ type Executor struct {
 	kept   *checkpoints
 	counts Counts
 	// returns is the share of the last transitions that began in a state from which
-	// the node's machine had gone elsewhere.
+	// the node's instance had gone elsewhere.
 	returns float64
 	// OnMismatch, when not nil, is told the mismatches of audits and replays; the
 	// executor then goes on with the first execution. When it is nil they are errors.
 	OnMismatch func(*Mismatch)
 }
 
-// living is a node's machine, and the state in which it stands.
+// living is a node's instance, and the state in which it stands.
 type living struct {
-	machine Machine // or nil
-	at      ariadne.Digest
-	from    *Local // where it was thawed or booted
+	instance Freezable // or nil
+	at       ariadne.Digest
+	from     *Local // where it was thawed or booted
 	// astray: a step on the way there was marked as one that may go differently, and
 	// did. So may all that come after it.
 	astray bool
 }
 
-// NewExecutor returns an executor whose machines come from boot, by node. Close
+// NewExecutor returns an executor whose instances come from boot, by node. Close
 // must follow.
 func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
 	if l.Now == nil {
@@ -170,7 +170,7 @@ func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
 	return x.execute(l, in)
 }
 
-// execute executes a transition. Each time that a machine is lost there is a checkpoint
+// execute executes a transition. Each time that an instance is lost there is a checkpoint
 // less that could lead to it; one that was just booted is alone, and is not lost.
 func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) {
 	for {
@@ -183,13 +183,13 @@ func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) 
 	}
 }
 
-// giveUp gives up the node's machine, which was lost, and the checkpoint that it came from.
+// giveUp gives up the node's instance, which was lost, and the checkpoint that it came from.
 func (x *Executor) giveUp(id ariadne.NodeID) error {
 	from := x.live[id].from
 	return errors.Join(x.abandon(id), x.lose(from))
 }
 
-// lose gives up the checkpoint of a state from which a machine was lost.
+// lose gives up the checkpoint of a state from which an instance was lost.
 func (x *Executor) lose(from *Local) error {
 	x.counts.Lost++
 	return x.kept.lose(from)
@@ -215,7 +215,7 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	}
 	audited := x.audits(l, in)
 	if audited {
-		x.live[l.Node].machine.RecordCalls(true)
+		x.live[l.Node].instance.RecordCalls(true)
 	}
 	out, took, err := x.step(l, in)
 	if err != nil {
@@ -228,7 +228,7 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		x.counts.Unreplayable++
 	}
 	if audited {
-		x.live[l.Node].machine.RecordCalls(false)
+		x.live[l.Node].instance.RecordCalls(false)
 		if err := x.audit(l, in, &out); err != nil {
 			return nil, err
 		}
@@ -248,12 +248,12 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	return t, err
 }
 
-// step gives an input to the node's machine, which is at l, and says how long it
+// step gives an input to the node's instance, which is at l, and says how long it
 // took.
 func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time.Duration, err error) {
 	v := &x.live[l.Node]
 	began := x.limits.Now()
-	out, err = x.apply(v.machine, in)
+	out, err = x.apply(v.instance, in)
 	took = x.limits.Now() - began
 	if err != nil {
 		return out, took, errors.Join(err, x.abandon(l.Node))
@@ -263,9 +263,9 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 	return out, took, nil
 }
 
-// apply gives an input to a machine. What it learns of files is noted before anything that
+// apply gives an input to an instance. What it learns of files is noted before anything that
 // rests on it is.
-func (x *Executor) apply(m Machine, in world.Input) (ariadne.Output, error) {
+func (x *Executor) apply(m Freezable, in world.Input) (ariadne.Output, error) {
 	out, err := m.Apply(in.Input())
 	if err == nil && len(out.Files) > 0 {
 		err = x.memo.Depend(out.Files)
@@ -273,14 +273,14 @@ func (x *Executor) apply(m Machine, in world.Input) (ariadne.Output, error) {
 	return out, err
 }
 
-// abandon gives up the node's machine.
+// abandon gives up the node's instance.
 func (x *Executor) abandon(id ariadne.NodeID) error {
 	v := &x.live[id]
-	if v.machine == nil {
+	if v.instance == nil {
 		return nil
 	}
-	m := v.machine
-	v.machine, v.astray = nil, false
+	m := v.instance
+	v.instance, v.astray = nil, false
 	began := x.limits.Now()
 	err := m.Close()
 	x.counts.Ending += x.limits.Now() - began
@@ -291,7 +291,7 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 // Where one state had to be replayed, its neighbours will have to be.
 const replaysApart = 4
 
-// reach brings the node's machine to l: it is there or on the way, or it is thawed
+// reach brings the node's instance to l: it is there or on the way, or it is thawed
 // from the nearest kept ancestor, or booted, and given the inputs in between. again:
 // it had gone elsewhere. cut: one of them took too long this time, and it is not there.
 func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
@@ -304,7 +304,7 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 		if err != nil {
 			return true, "", err
 		}
-		x.live[l.Node], from = living{machine: m, at: a.Name, from: a}, a
+		x.live[l.Node], from = living{instance: m, at: a.Name, from: a}, a
 	}
 	for i, s := range between(from, l) {
 		if i > 0 && i%replaysApart == 0 {
@@ -319,7 +319,7 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 		x.counts.Replaying += took
 		x.counts.Replayed++
 		switch {
-		case out.Digest == s.Did:
+		case out.Digest == s.StepDigest:
 			continue
 		case out.Cut != "":
 			return !there, out.Cut, x.abandon(l.Node)
@@ -336,7 +336,7 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 // astray reports that a replay did not do what the first execution did. The state
 // is not reached, so there is no going on.
 func (x *Executor) astray(s *Local, out ariadne.Output) error {
-	first := ariadne.Output{Digest: s.Did}
+	first := ariadne.Output{Digest: s.StepDigest}
 	if t, err := x.memo.Lookup(s.Parent, s.Input); err == nil && t != nil {
 		first = t.Output
 	}
@@ -350,7 +350,7 @@ func (x *Executor) astray(s *Local, out ariadne.Output) error {
 }
 
 // nearest is the last state on the way to l where there is a checkpoint or the
-// node's machine; there when it is the machine. Without any it is the root.
+// node's instance; there when it is the instance. Without any it is the root.
 func (x *Executor) nearest(l *Local) (at *Local, there bool) {
 	for {
 		if x.stands(l) {
@@ -373,8 +373,8 @@ func between(from, l *Local) []*Local {
 	return path
 }
 
-// clone makes a new machine at l or the nearest ancestor where one can be had.
-func (x *Executor) clone(l *Local) (Machine, *Local, error) {
+// clone makes a new instance at l or the nearest ancestor where one can be had.
+func (x *Executor) clone(l *Local) (Freezable, *Local, error) {
 	began := x.limits.Now()
 	for a := l; a != nil; a = a.Parent {
 		c := x.kept.at[a.Name]
@@ -398,10 +398,10 @@ func (x *Executor) clone(l *Local) (Machine, *Local, error) {
 	panic("a local state without a root")
 }
 
-// stands reports whether the node's machine is at l.
+// stands reports whether the node's instance is at l.
 func (x *Executor) stands(l *Local) bool {
 	v := &x.live[l.Node]
-	return v.machine != nil && v.at == l.Name
+	return v.instance != nil && v.at == l.Name
 }
 
 const (
@@ -429,7 +429,7 @@ func (x *Executor) distance(l *Local, most int) int {
 	return n
 }
 
-// freeze keeps a checkpoint of l, where the node's machine stands.
+// freeze keeps a checkpoint of l, where the node's instance stands.
 func (x *Executor) freeze(l *Local) error {
 	if x.limits.Checkpoints == 0 || l.Parent == nil || x.live[l.Node].astray {
 		return nil // a node that is not switched on is as quickly booted
@@ -438,7 +438,7 @@ func (x *Executor) freeze(l *Local) error {
 		return nil
 	}
 	began := x.limits.Now()
-	f, err := x.live[l.Node].machine.Freeze()
+	f, err := x.live[l.Node].instance.Freeze()
 	took := x.limits.Now() - began
 	x.counts.Freezing += took
 	if errors.Is(err, ErrNotFreezable) {
@@ -456,7 +456,7 @@ func (x *Executor) freeze(l *Local) error {
 	return err
 }
 
-// Close ends all machines and drops all checkpoints.
+// Close ends all instances and drops all checkpoints.
 func (x *Executor) Close() error {
 	var errs []error
 	for i := range x.live {

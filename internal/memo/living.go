@@ -10,8 +10,8 @@ import (
 	"ariadne/internal/world"
 )
 
-// Node is a living node of one execution. It goes on from state to state, and never back.
-type Node interface {
+// Instance is a living node of one execution. It goes on from state to state, and never back.
+type Instance interface {
 	ariadne.Automaton
 	// Close ends it and gives back all that it holds.
 	Close() error
@@ -23,9 +23,9 @@ type Node interface {
 // one goroutine, that is locked to its thread.
 type Living struct {
 	system *world.System
-	start  []func() (Node, error) // by node
+	start  []func() (Instance, error) // by node
 	roots  []*Local
-	nodes  []Node // nil before the first input
+	nodes  []Instance // nil before the first input
 	at     []*Local
 	now    func() time.Duration
 
@@ -35,11 +35,11 @@ type Living struct {
 
 // NewLiving returns a source whose nodes come from start, by node. now reads a clock, for
 // the counters' times; nil: they stay 0. Close must follow.
-func NewLiving(y *world.System, start []func() (Node, error), now func() time.Duration) *Living {
+func NewLiving(y *world.System, start []func() (Instance, error), now func() time.Duration) *Living {
 	if now == nil {
 		now = func() time.Duration { return 0 }
 	}
-	l := &Living{system: y, start: start, roots: rootsOf(y), nodes: make([]Node, len(start)), now: now}
+	l := &Living{system: y, start: start, roots: rootsOf(y), nodes: make([]Instance, len(start)), now: now}
 	l.at = append(l.at, l.roots...)
 	return l
 }

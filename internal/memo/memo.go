@@ -37,12 +37,12 @@ import (
 
 // Local is a local state of a node.
 type Local struct {
-	Name   ariadne.Digest
-	Node   ariadne.NodeID
-	Clock  ariadne.Time
-	Parent *Local      // the state before, or nil
-	Input  world.Input // what led from there to here
-	Did    ariadne.Digest
+	Name       ariadne.Digest
+	Node       ariadne.NodeID
+	Clock      ariadne.Time
+	Parent     *Local      // the state before, or nil
+	Input      world.Input // what led from there to here
+	StepDigest ariadne.Digest
 	// Did is the digest of what the node did on its way from Parent to here; Unreplayable:
 	// it may do something else there the next time (ariadne.Output).
 	Unreplayable bool
@@ -54,8 +54,8 @@ type Local struct {
 	used   atomic.Uint32 // when it was last looked at, in ticks of the Memo
 	loaded atomic.Bool   // what the store has of it is in known
 
-	// Met is for those who count: they have counted it.
-	Met atomic.Bool
+	// Counted is for those who count: they have counted it.
+	Counted atomic.Bool
 }
 
 // Transition is one value of the function.
@@ -66,8 +66,8 @@ type Transition struct {
 	Effect   world.Effect
 	Action   string // the name of what happened
 	stored   bool   // it was read from the store
-	// Fine: who judges steps one by one has found nothing wrong with this one.
-	Fine atomic.Bool
+	// Judged: who judges steps one by one has found nothing wrong with this one.
+	Judged atomic.Bool
 
 	key world.Hash // of Input
 }
@@ -211,7 +211,7 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}
 	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
-		Parent: l, Input: in, Did: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
+		Parent: l, Input: in, StepDigest: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
 	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
 }
 

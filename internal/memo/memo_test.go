@@ -35,17 +35,17 @@ func open(t *testing.T, o memo.Options) *memo.Memo {
 	return m
 }
 
-// bench is an executor with its memo and machines.
+// bench is an executor with its memo and instances.
 type bench struct {
-	t        *testing.T
-	memo     *memo.Memo
-	machines *memotest.Machines
-	executor *memo.Executor
+	t         *testing.T
+	memo      *memo.Memo
+	instances *memotest.Instances
+	executor  *memo.Executor
 }
 
 func newBench(t *testing.T, o memo.Options, l memo.Limits) *bench {
-	b := &bench{t: t, memo: open(t, o), machines: &memotest.Machines{Programs: chaos}}
-	b.executor = memo.NewExecutor(b.memo, b.machines.Boot(), l)
+	b := &bench{t: t, memo: open(t, o), instances: &memotest.Instances{Programs: chaos}}
+	b.executor = memo.NewExecutor(b.memo, b.instances.Boot(), l)
 	t.Cleanup(b.close)
 	return b
 }
@@ -54,8 +54,8 @@ func (b *bench) close() {
 	if err := b.executor.Close(); err != nil {
 		b.t.Error(err)
 	}
-	if b.machines.Alive != 0 || b.machines.Frozen != 0 {
-		b.t.Errorf("%d machines and %d checkpoints are left", b.machines.Alive, b.machines.Frozen)
+	if b.instances.Alive != 0 || b.instances.Frozen != 0 {
+		b.t.Errorf("%d instances and %d checkpoints are left", b.instances.Alive, b.instances.Frozen)
 	}
 }
 
@@ -96,8 +96,8 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 	c := b.executor.Counts()
-	if c.Executed != 5 || c.Remembered != 10 || b.machines.Steps != 5 || c.Replayed != 0 {
-		t.Errorf("%+v, %d steps", c, b.machines.Steps)
+	if c.Executed != 5 || c.Remembered != 10 || b.instances.Steps != 5 || c.Replayed != 0 {
+		t.Errorf("%+v, %d steps", c, b.instances.Steps)
 	}
 }
 
@@ -142,13 +142,13 @@ func TestCheckpointsAreApart(t *testing.T) {
 	}
 }
 
-// TestLostMachines: where a machine comes from changes nothing but the
+// TestLostMachines: where an instance comes from changes nothing but the
 // counters.
 // Where the way back from a checkpoint is lost, the state is reached from an earlier one or
 // from the node's start, and the checkpoint is not tried again.
 func TestLostMachines(t *testing.T) {
 	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100, Every: 1})
-	b.machines.Lost = func(steps, furthest int) bool { return steps >= 3 && furthest >= 6 }
+	b.instances.Lost = func(steps, furthest int) bool { return steps >= 3 && furthest >= 6 }
 	states := b.walk(0, 1, 2, 3, 4, 5)
 	if c := b.executor.Counts(); c.Lost > 0 || c.Boots != 1 {
 		t.Fatalf("on the way: %d lost, %d boots", c.Lost, c.Boots)
@@ -159,7 +159,7 @@ func TestLostMachines(t *testing.T) {
 	if c := b.executor.Counts(); c.Lost != 3 || c.Boots != 1 || c.Replayed != 3 || c.Mismatches > 0 {
 		t.Errorf("from a checkpoint: %d lost, %d boots, %d replayed, %d mismatches", c.Lost, c.Boots, c.Replayed, c.Mismatches)
 	}
-	b.machines.Lost = func(int, int) bool { return true }
+	b.instances.Lost = func(int, int) bool { return true }
 	if _, err := b.executor.Transition(states[5], input(8)); err != nil {
 		t.Fatal(err)
 	}
@@ -172,18 +172,18 @@ func TestSameWithoutCheckpoints(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"), Every: rapid.IntRange(0, 3).Draw(rt, "every"),
 			Bytes: int64(rapid.SampledFrom([]int{0, 1500, 4000}).Draw(rt, "bytes")), Audit: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(rt, "audit")}
-		machines := &memotest.Machines{Programs: chaos}
+		instances := &memotest.Instances{Programs: chaos}
 		if m := rapid.IntRange(0, 3).Draw(rt, "unfreezable"); m > 0 {
-			machines.Unfreezable = func(steps int) bool { return steps%m == 0 }
+			instances.Unfreezable = func(steps int) bool { return steps%m == 0 }
 		}
 		if n := rapid.IntRange(0, 6).Draw(rt, "lost"); n > 0 {
-			machines.Lost = func(steps, furthest int) bool { return steps < n && furthest >= n }
+			instances.Lost = func(steps, furthest int) bool { return steps < n && furthest >= n }
 		}
 		m, err := memo.Open(system(chaos), memo.Options{Off: rapid.Bool().Draw(rt, "off"), Bytes: int64(rapid.SampledFrom([]int{0, 5000}).Draw(rt, "memory"))})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		x := memo.NewExecutor(m, machines.Boot(), limits)
+		x := memo.NewExecutor(m, instances.Boot(), limits)
 		states := []*memo.Local{m.Root(0)}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			l := states[rapid.IntRange(0, len(states)-1).Draw(rt, "state")]
@@ -200,11 +200,11 @@ func TestSameWithoutCheckpoints(t *testing.T) {
 			}
 			states = append(states, tr.To)
 		}
-		if machines.Frozen > limits.Checkpoints {
-			rt.Fatalf("%d checkpoints", machines.Frozen)
+		if instances.Frozen > limits.Checkpoints {
+			rt.Fatalf("%d checkpoints", instances.Frozen)
 		}
-		if err := x.Close(); err != nil || machines.Alive+machines.Frozen > 0 {
-			rt.Fatalf("%v; %+v", err, machines)
+		if err := x.Close(); err != nil || instances.Alive+instances.Frozen > 0 {
+			rt.Fatalf("%v; %+v", err, instances)
 		}
 		if c := x.Counts(); c.Mismatches > 0 || limits.Audit == 1 && c.Audited != c.Executed {
 			rt.Fatalf("%+v", c)
@@ -235,7 +235,7 @@ func direct(t *rapid.T, l *memo.Local) ariadne.Digest {
 func TestLeastUsefulCheckpointGoesFirst(t *testing.T) {
 	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 3, Every: 1})
 	states := b.walk(0, 1, 2, 3, 4, 5, 6, 7, 8)
-	if c := b.executor.Counts(); c.Evictions != c.Freezes-3 || b.machines.Frozen != 3 {
+	if c := b.executor.Counts(); c.Evictions != c.Freezes-3 || b.instances.Frozen != 3 {
 		t.Fatalf("%+v", c)
 	}
 	// Whatever was evicted, no state is as far away as from the root.
@@ -263,11 +263,11 @@ func (l leaky) Receive(c *worldtest.Ctx, _ ariadne.Message) {
 
 func leakyBench(t *testing.T, l memo.Limits) *memo.Executor {
 	count := 0
-	machines := &memotest.Machines{Programs: func() []worldtest.Program {
+	instances := &memotest.Instances{Programs: func() []worldtest.Program {
 		return []worldtest.Program{leaky{count: &count}, leaky{count: &count}}
 	}}
-	machines.Unfreezable = func(int) bool { return true } // a copy would copy the counter
-	x := memo.NewExecutor(open(t, memo.Options{}), machines.Boot(), l)
+	instances.Unfreezable = func(int) bool { return true } // a copy would copy the counter
+	x := memo.NewExecutor(open(t, memo.Options{}), instances.Boot(), l)
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -323,8 +323,8 @@ func TestStoreOutlivesTheMemo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &bench{t: t, memo: m, machines: &memotest.Machines{Programs: chaos}}
-		b.executor = memo.NewExecutor(m, b.machines.Boot(), memo.Limits{Checkpoints: 3})
+		b := &bench{t: t, memo: m, instances: &memotest.Instances{Programs: chaos}}
+		b.executor = memo.NewExecutor(m, b.instances.Boot(), memo.Limits{Checkpoints: 3})
 		b.walk(0, 1, 2, 3)
 		b.walk(0, 1, 5, 3)
 		b.close()
@@ -366,7 +366,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestReplaysThatTakeLong: a machine whose way to a state went differently, because real
+// TestReplaysThatTakeLong: an instance whose way to a state went differently, because real
 // time came into it, says so of all that it does from there; what was cut off on the
 // way gets nowhere. Neither is a mismatch.
 func TestReplaysThatTakeLong(t *testing.T) {
@@ -382,19 +382,19 @@ func TestReplaysThatTakeLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, memo.Options{}, memo.Limits{})
 			b.executor.OnMismatch = func(m *memo.Mismatch) { t.Error(m) }
-			b.machines.Amend = func(boots, steps int, out *ariadne.Output) {
+			b.instances.Amend = func(boots, steps int, out *ariadne.Output) {
 				if boots == c.boot && steps == 2 {
 					out.Digest[0]++
 					out.Unreplayable, out.Cut = true, c.cut
 				}
 			}
 			states := b.walk(0, 1, 2)
-			first, err := b.executor.Transition(states[2], input(3)) // from a second machine
+			first, err := b.executor.Transition(states[2], input(3)) // from a second instance
 			if err != nil || first.Output.Unreplayable != c.want.Unreplayable || first.Output.Cut != c.want.Cut {
 				t.Errorf("%v, %+v", err, first.Output)
 			}
-			if b.machines.Boots != 2 {
-				t.Errorf("%d boots", b.machines.Boots)
+			if b.instances.Boots != 2 {
+				t.Errorf("%d boots", b.instances.Boots)
 			}
 			if c.cut != "" { // nothing was learnt of that transition
 				b.walk(0, 1, 3)

@@ -11,21 +11,21 @@ import (
 	"ariadne/internal/memo/memotest"
 )
 
-// workers returns n workers of a pool, with machines of their own. They are closed at
+// workers returns n workers of a pool, with instances of their own. They are closed at
 // the end, and nothing must be left.
-func workers(t *testing.T, m *memo.Memo, n int, boot func(*memotest.Machines) []memo.Boot) (*memo.Pool, []*memo.Worker) {
+func workers(t *testing.T, m *memo.Memo, n int, boot func(*memotest.Instances) []memo.Boot) (*memo.Pool, []*memo.Worker) {
 	t.Helper()
 	p := memo.NewPool(m)
 	var all []*memo.Worker
 	for i := range n {
-		own := &memotest.Machines{Programs: chaos}
+		own := &memotest.Instances{Programs: chaos}
 		w := p.Worker(memo.NewExecutor(m, boot(own), memo.Limits{Checkpoints: 20}))
 		t.Cleanup(func() {
 			if err := w.Close(); err != nil {
 				t.Error(err)
 			}
 			if own.Alive != 0 || own.Frozen != 0 {
-				t.Errorf("worker %d leaves %d machines and %d checkpoints", i, own.Alive, own.Frozen)
+				t.Errorf("worker %d leaves %d instances and %d checkpoints", i, own.Alive, own.Frozen)
 			}
 		})
 		all = append(all, w)
@@ -37,7 +37,7 @@ func workers(t *testing.T, m *memo.Memo, n int, boot func(*memotest.Machines) []
 // orders; each is executed once, and all get the same.
 func TestPoolSharesExecutions(t *testing.T) {
 	m := open(t, memo.Options{})
-	p, all := workers(t, m, 8, (*memotest.Machines).Boot)
+	p, all := workers(t, m, 8, (*memotest.Instances).Boot)
 	roots := []*memo.Local{m.Root(0), m.Root(1)}
 	var mu sync.Mutex
 	states := map[string]ariadne.Digest{}
@@ -76,12 +76,12 @@ func TestPoolSharesExecutions(t *testing.T) {
 	}
 }
 
-// gated boots machines that wait at their first input until the gate opens.
-func gated(gate <-chan struct{}, booted chan<- ariadne.NodeID) func(*memotest.Machines) []memo.Boot {
-	return func(o *memotest.Machines) []memo.Boot {
+// gated boots instances that wait at their first input until the gate opens.
+func gated(gate <-chan struct{}, booted chan<- ariadne.NodeID) func(*memotest.Instances) []memo.Boot {
+	return func(o *memotest.Instances) []memo.Boot {
 		boots := o.Boot()
 		first := boots[0]
-		boots[0] = func() (memo.Machine, error) {
+		boots[0] = func() (memo.Freezable, error) {
 			booted <- 0
 			<-gate
 			return first()
@@ -120,10 +120,10 @@ func TestPoolGoesOnMeanwhile(t *testing.T) {
 // TestPoolReturnsErrors to all who wait, and goes on.
 func TestPoolReturnsErrors(t *testing.T) {
 	m := open(t, memo.Options{})
-	broken := errors.New("no machine today")
-	_, all := workers(t, m, 4, func(o *memotest.Machines) []memo.Boot {
+	broken := errors.New("no instance today")
+	_, all := workers(t, m, 4, func(o *memotest.Instances) []memo.Boot {
 		boots := o.Boot()
-		boots[0] = func() (memo.Machine, error) { return nil, broken }
+		boots[0] = func() (memo.Freezable, error) { return nil, broken }
 		return boots
 	})
 	var group sync.WaitGroup
@@ -142,7 +142,7 @@ func TestPoolReturnsErrors(t *testing.T) {
 
 func TestPoolWithoutMemoSharesNothing(t *testing.T) {
 	m := open(t, memo.Options{Off: true})
-	p, all := workers(t, m, 4, (*memotest.Machines).Boot)
+	p, all := workers(t, m, 4, (*memotest.Instances).Boot)
 	var group sync.WaitGroup
 	for _, w := range all {
 		group.Go(func() {

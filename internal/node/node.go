@@ -154,7 +154,7 @@ type step struct {
 	ready     int        // of them, those by which something was ready
 	answered  bool       // a thread that had asked in vain got something, or waited
 	readClock bool       // some thread has read the clock
-	met       bool       // it was switched on, got a message, or a timer fired
+	disturbed bool       // it was switched on, got a message, or a timer fired
 	polling   bool       // it ended because all that could run only polled
 }
 
@@ -282,7 +282,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.watch.begin()
 	defer n.watch.end()
 	n.home.clearArea()
-	n.step.met = in.Kind != ariadne.Fire
+	n.step.disturbed = in.Kind != ariadne.Fire
 	switch in.Kind {
 	case ariadne.Start:
 		n.k.Now = max(n.k.Now, in.At)
@@ -368,7 +368,7 @@ func (n *Node) catchUp(at ariadne.Time) {
 // fireDue expires every timer due at time at, in order.
 func (n *Node) fireDue(at ariadne.Time) {
 	for t := n.k.NextTimer(true); t != nil && t.When <= at; t = n.k.NextTimer(true) {
-		n.step.met = n.step.met || !t.Silent
+		n.step.disturbed = n.step.disturbed || !t.Silent
 		n.k.FireTimer(t)
 	}
 }

@@ -97,7 +97,7 @@ func (p *polling) count(s *step, at ariadne.Time) {
 	if s.answered || p.calls == 0 {
 		p.since = at
 	}
-	if s.answered || s.met {
+	if s.answered || s.disturbed {
 		*p = polling{since: p.since} // it may have read the clock before it began to ask
 	} else {
 		p.clock = p.clock || s.readClock

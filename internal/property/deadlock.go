@@ -9,7 +9,7 @@ import (
 // Deadlock finds executions in which nothing can ever happen again although a
 // client still waits. A system without clients may fall silent.
 type Deadlock struct {
-	Nodes []Node
+	Nodes []Subject
 	ended map[ariadne.NodeID]bool
 }
 

@@ -10,7 +10,7 @@ import (
 // Death finds commands that a signal killed or that ended with a status other
 // than 0, on nodes that may not fail. A command that ends with 0 is fine: it may
 // have left a daemon behind.
-type Death struct{ Nodes []Node }
+type Death struct{ Nodes []Subject }
 
 // Step implements Check.
 func (d *Death) Step(s ariadne.Step) *ariadne.Violation {
@@ -34,7 +34,7 @@ func (d *Death) Step(s ariadne.Step) *ariadne.Violation {
 // End implements Check.
 func (d *Death) End(End) *ariadne.Violation { return nil }
 
-func command(n *Node, i int) string {
+func command(n *Subject, i int) string {
 	if i < 0 || i >= len(n.Commands) {
 		return fmt.Sprintf("command %d", i+1)
 	}

@@ -11,7 +11,7 @@ import (
 // a node asks and asks. A server that polls for requests does so too, and is at rest:
 // it asks for what is not there, and is no client.
 type Divergence struct {
-	Nodes []Node
+	Nodes []Subject
 	polls map[ariadne.NodeID]poll // what each asked for at the end of its last step
 }
 

@@ -31,8 +31,8 @@ type End struct {
 	At    ariadne.Time
 }
 
-// Node is what checks know of a node.
-type Node struct {
+// Subject is what checks know of a node.
+type Subject struct {
 	Name     string
 	Commands []string // as the spec has them
 	MayFail  bool
@@ -40,6 +40,6 @@ type Node struct {
 }
 
 // Generic returns the checks that every system gets, for one execution.
-func Generic(nodes []Node) []Check {
+func Generic(nodes []Subject) []Check {
 	return []Check{&Death{Nodes: nodes}, &Divergence{Nodes: nodes}, &Deadlock{Nodes: nodes}}
 }

@@ -7,7 +7,7 @@ import (
 	"ariadne/internal/property"
 )
 
-var nodes = []property.Node{
+var nodes = []property.Subject{
 	{Name: "server", Commands: []string{"serve -x", "log"}},
 	{Name: "flaky", Commands: []string{"crash"}, MayFail: true},
 	{Name: "client", Commands: []string{"ask"}, Client: true},

@@ -22,10 +22,10 @@ const maxSteps = 500
 
 func newSpace(programs []worldtest.Program) (*space.Space, func() []property.Check) {
 	nodes := worldtest.Nodes(programs...)
-	var checked []property.Node
+	var checked []property.Subject
 	for i := range nodes {
 		nodes[i].Client = i > 0
-		checked = append(checked, property.Node{Name: nodes[i].Name, Commands: []string{"program"}, Client: i > 0})
+		checked = append(checked, property.Subject{Name: nodes[i].Name, Commands: []string{"program"}, Client: i > 0})
 	}
 	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 2}, nodes)
 	return space.Live(y, memotest.Living(y, func() []worldtest.Program { return programs })),

@@ -181,14 +181,14 @@ func (s *Script) thread() *starlark.Thread {
 	return t
 }
 
-// Explores reports whether the script has explore.
-func (s *Script) Explores() bool { return s.explore != nil }
+// HasExplore reports whether the script has explore.
+func (s *Script) HasExplore() bool { return s.explore != nil }
 
-// Relates reports whether it has independent.
-func (s *Script) Relates() bool { return s.independent != nil }
+// HasIndependent reports whether it has independent.
+func (s *Script) HasIndependent() bool { return s.independent != nil }
 
-// Likens reports whether it has same.
-func (s *Script) Likens() bool { return s.same != nil }
+// HasSame reports whether it has same.
+func (s *Script) HasSame() bool { return s.same != nil }
 
 // Rules are the script's functions as one worker of a search calls them.
 type Rules struct {

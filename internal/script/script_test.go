@@ -40,15 +40,15 @@ func newSearch(t *testing.T, s *Script, e strategy.Explorer, programs func() []w
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
 	t.Cleanup(func() { x.Close() })
 	r := s.Rules(y, 1)[0]
 	p := space.New(y, m, x)
-	if s.Relates() {
+	if s.HasIndependent() {
 		p.Independent = r.Independent
 	}
 	q := &search.Exploration{Space: p, Explorer: e, Checks: func() []property.Check { return nil }, Stopped: func() bool { return r.Err() != nil }}
-	if s.Likens() {
+	if s.HasSame() {
 		q.Classes = append(q.Classes, r.Class)
 	}
 	if e, ok := e.(*strategy.Scripted); ok {
@@ -141,7 +141,7 @@ func TestLoadFindsMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := Load(path)
-	if err != nil || s.Name != "a.star" || s.Explores() || s.Relates() || !s.Likens() {
+	if err != nil || s.Name != "a.star" || s.HasExplore() || s.HasIndependent() || !s.HasSame() {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -175,7 +175,7 @@ func TestRulesFindMistakes(t *testing.T) {
 	} {
 		s := mustLoad(t, c.src)
 		var e strategy.Explorer = &strategy.Scripted{}
-		if !s.Explores() {
+		if !s.HasExplore() {
 			e = &strategy.SleepSets{}
 		}
 		x, r := newSearch(t, s, e, worldtest.Race)
@@ -265,7 +265,7 @@ func TestWorkersShareAScript(t *testing.T) {
 	var workers sync.WaitGroup
 	rules := s.Rules(first.Space.System, 5)
 	for i, e := range (&strategy.Scripted{}).Divide(5) {
-		nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Machines{Programs: counting(4, false)}).Boot(), memo.Limits{Checkpoints: 20}))
+		nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: counting(4, false)}).Boot(), memo.Limits{Checkpoints: 20}))
 		workers.Go(func() {
 			r := rules[i]
 			e.(*strategy.Scripted).Ask = r.Explore
@@ -419,7 +419,7 @@ func BenchmarkExplore(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: worldtest.TwoPhaseCommit}).Boot(), memo.Limits{})
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.TwoPhaseCommit}).Boot(), memo.Limits{})
 	defer x.Close()
 	p := space.NewPath(space.New(y, m, x), space.Bounds{})
 	for range 3 {

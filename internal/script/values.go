@@ -178,7 +178,7 @@ var stateAttrs = []attribute[*state]{
 	{"delays", func(s *state) starlark.Value { return starlark.MakeInt(s.p.Last().State.Delays) }},
 	{"deviations", func(s *state) starlark.Value { return starlark.MakeInt(s.p.Last().Deviations) }},
 	{"nodes", func(s *state) starlark.Value {
-		return &sequence{n: len(s.p.Last().State.Nodes), at: func(i int) starlark.Value { return &node{s: s, id: ariadne.NodeID(i)} }}
+		return &sequence{n: len(s.p.Last().State.Nodes), at: func(i int) starlark.Value { return &nodeValue{s: s, id: ariadne.NodeID(i)} }}
 	}},
 	{"node", func(s *state) starlark.Value {
 		return starlark.NewBuiltin("node", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -188,7 +188,7 @@ var stateAttrs = []attribute[*state]{
 			}
 			for i := range s.p.Last().State.Nodes {
 				if s.r.names.Node(ariadne.NodeID(i)) == name {
-					return &node{s: s, id: ariadne.NodeID(i)}, nil
+					return &nodeValue{s: s, id: ariadne.NodeID(i)}, nil
 				}
 			}
 			return nil, fmt.Errorf("node: there is no node %q", name)
@@ -202,22 +202,22 @@ var stateAttrs = []attribute[*state]{
 	}},
 }
 
-// node is a node in a state.
-type node struct {
+// nodeValue is a nodeValue in a state.
+type nodeValue struct {
 	view
 	s  *state
 	id ariadne.NodeID
 }
 
-func (n *node) String() string                           { return n.s.r.names.Node(n.id) }
-func (*node) Type() string                               { return "node" }
-func (*node) AttrNames() []string                        { return attrNames(nodeAttrs) }
-func (n *node) Attr(name string) (starlark.Value, error) { return attr(nodeAttrs, n, name) }
+func (n *nodeValue) String() string                           { return n.s.r.names.Node(n.id) }
+func (*nodeValue) Type() string                               { return "node" }
+func (*nodeValue) AttrNames() []string                        { return attrNames(nodeAttrs) }
+func (n *nodeValue) Attr(name string) (starlark.Value, error) { return attr(nodeAttrs, n, name) }
 
-func (n *node) now() *world.NodeState { return &n.s.p.Last().State.Nodes[n.id] }
+func (n *nodeValue) now() *world.NodeState { return &n.s.p.Last().State.Nodes[n.id] }
 
 // eachLog calls f with the node's lines, the last one first, until it returns false.
-func (n *node) eachLog(f func(text string) bool) {
+func (n *nodeValue) eachLog(f func(text string) bool) {
 	for i := n.s.p.Steps(); i >= 1; i-- {
 		t := n.s.p.Transition(i)
 		if t.From.Node != n.id {
@@ -231,18 +231,18 @@ func (n *node) eachLog(f func(text string) bool) {
 	}
 }
 
-var nodeAttrs = []attribute[*node]{
-	{"name", func(n *node) starlark.Value { return starlark.String(n.String()) }},
-	{"started", func(n *node) starlark.Value { return starlark.Bool(n.now().Started) }},
-	{"ended", func(n *node) starlark.Value { return starlark.Bool(n.now().Done) }},
-	{"clock", func(n *node) starlark.Value { return seconds(n.now().Clock) }},
-	{"timer", func(n *node) starlark.Value {
+var nodeAttrs = []attribute[*nodeValue]{
+	{"name", func(n *nodeValue) starlark.Value { return starlark.String(n.String()) }},
+	{"started", func(n *nodeValue) starlark.Value { return starlark.Bool(n.now().Started) }},
+	{"ended", func(n *nodeValue) starlark.Value { return starlark.Bool(n.now().Done) }},
+	{"clock", func(n *nodeValue) starlark.Value { return seconds(n.now().Clock) }},
+	{"timer", func(n *nodeValue) starlark.Value {
 		if !n.now().Started || n.now().Done {
 			return starlark.None
 		}
 		return seconds(n.now().Deadline)
 	}},
-	{"logs", func(n *node) starlark.Value {
+	{"logs", func(n *nodeValue) starlark.Value {
 		var lines []starlark.Value
 		n.eachLog(func(text string) bool {
 			lines = append(lines, starlark.String(text))
@@ -251,7 +251,7 @@ var nodeAttrs = []attribute[*node]{
 		slices.Reverse(lines)
 		return &sequence{n: len(lines), at: func(i int) starlark.Value { return lines[i] }}
 	}},
-	{"last", func(n *node) starlark.Value {
+	{"last", func(n *nodeValue) starlark.Value {
 		v := starlark.Value(starlark.None)
 		n.eachLog(func(text string) bool {
 			v = starlark.String(text)

@@ -350,7 +350,7 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 
 // fault says why paths end with a transition, whatever else could happen, or "".
 func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) (string, *ariadne.Violation) {
-	if by.Fine.Load() {
+	if by.Judged.Load() {
 		return "", nil
 	}
 	if by.Output.Cut != "" {
@@ -362,7 +362,7 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	if v := x.judge(p.StepOf(p.Steps(), e, by)); v != nil {
 		return EndViolation, v
 	}
-	by.Fine.Store(true)
+	by.Judged.Store(true)
 	return "", nil
 }
 

@@ -56,10 +56,10 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: s.programs, Instant: s.instant}).Boot(), memo.Limits{Checkpoints: 20})
-	var checked []property.Node
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant}).Boot(), memo.Limits{Checkpoints: 20})
+	var checked []property.Subject
 	for _, n := range nodes {
-		checked = append(checked, property.Node{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
+		checked = append(checked, property.Subject{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
 	}
 	return &search.Exploration{Space: s.space(y, m, x), Explorer: e, Bounds: s.bounds,
 		Checks: func() []property.Check { return property.Generic(checked) }}

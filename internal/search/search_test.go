@@ -47,9 +47,9 @@ func (s system) execution(e strategy.Explorer) *search.Execution {
 	for _, i := range s.clients {
 		nodes[i].Client = true
 	}
-	var checked []property.Node
+	var checked []property.Subject
 	for _, n := range nodes {
-		checked = append(checked, property.Node{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
+		checked = append(checked, property.Subject{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
 	}
 	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: s.delays}, nodes)
 	return &search.Execution{

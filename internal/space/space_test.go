@@ -28,7 +28,7 @@ func newSpace(t failer, r world.Rules, starts []int, limits memo.Limits, o memo.
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), limits)
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), limits)
 	return space.New(y, m, x), x
 }
 

@@ -312,7 +312,7 @@ type twin struct {
 	t      *testing.T
 	d      *kerneltest.Driver
 	a      *kernel.Thread
-	m      *kerneltest.Machine
+	m      *kerneltest.Tracee
 	memory []byte // Linux's, the same as at Base
 	rand   kernel.Rand
 	log    []string

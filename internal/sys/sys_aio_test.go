@@ -18,7 +18,7 @@ const (
 )
 
 // putIocb stores the i-th struct iocb and its place in the list.
-func putIocb(m *kerneltest.Machine, i int, c iocb) {
+func putIocb(m *kerneltest.Tracee, i int, c iocb) {
 	b := make([]byte, iocbSize)
 	le.PutUint64(b, c.data)
 	le.PutUint32(b[12:], c.rwFlags)

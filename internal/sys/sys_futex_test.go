@@ -21,8 +21,8 @@ const (
 	robustAt = kerneltest.Base + 0x4000
 )
 
-func setWord(m *kerneltest.Machine, addr uint64, v uint32) { m.Poke(addr, le.AppendUint32(nil, v)) }
-func getWord(m *kerneltest.Machine, addr uint64) int64     { return int64(le.Uint32(m.Peek(addr, 4))) }
+func setWord(m *kerneltest.Tracee, addr uint64, v uint32) { m.Poke(addr, le.AppendUint32(nil, v)) }
+func getWord(m *kerneltest.Tracee, addr uint64) int64     { return int64(le.Uint32(m.Peek(addr, 4))) }
 
 func callFutex(d *kerneltest.Driver, t *kernel.Thread, op int, args ...uint64) int64 {
 	d.T.Helper()
@@ -35,7 +35,7 @@ func futexWaits(d *kerneltest.Driver, t *kernel.Thread, op int, args ...uint64) 
 }
 
 // crew makes n threads of one process.
-func crew(t *testing.T, n int) (*kerneltest.Driver, []*kernel.Thread, *kerneltest.Machine) {
+func crew(t *testing.T, n int) (*kerneltest.Driver, []*kernel.Thread, *kerneltest.Tracee) {
 	d, a, m := newProcess(t)
 	ts := []*kernel.Thread{a}
 	for len(ts) < n {
@@ -220,7 +220,7 @@ func TestFutexRequeuePI(t *testing.T) {
 }
 
 // putRobust links the locks at offset 16 behind their entries into t's list.
-func putRobust(d *kerneltest.Driver, t *kernel.Thread, m *kerneltest.Machine, pending uint64, entries ...uint64) {
+func putRobust(d *kerneltest.Driver, t *kernel.Thread, m *kerneltest.Tracee, pending uint64, entries ...uint64) {
 	d.T.Helper()
 	at := uint64(robustAt)
 	for _, e := range entries {

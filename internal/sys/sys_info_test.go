@@ -75,7 +75,7 @@ func TestRlimits(t *testing.T) {
 
 	b, _ := d.Process(nil)
 	want(t, "other user's", d.Must(a, unix.SYS_PRLIMIT64, uint64(b.TID), 0, 0, bufAt), errno(unix.EPERM))
-	putTimes(b.M.(*kerneltest.Machine), bufAt, 5, 6)
+	putTimes(b.M.(*kerneltest.Tracee), bufAt, 5, 6)
 	want(t, "prlimit", d.Must(b, unix.SYS_PRLIMIT64, uint64(a.TID), unix.RLIMIT_CORE, bufAt, bufAt+16), 0)
 	soft, hard = get(unix.RLIMIT_CORE)
 	want(t, "soft", soft, 5)

@@ -20,7 +20,7 @@ const (
 	bad    = 0x10
 )
 
-func newProcess(t *testing.T) (*kerneltest.Driver, *kernel.Thread, *kerneltest.Machine) {
+func newProcess(t *testing.T) (*kerneltest.Driver, *kernel.Thread, *kerneltest.Tracee) {
 	d := kerneltest.NewDriver(t, Handle)
 	th, m := d.Process(nil)
 	return d, th, m
@@ -30,7 +30,7 @@ func newProcess(t *testing.T) (*kerneltest.Driver, *kernel.Thread, *kerneltest.M
 func pipeOf(d *kerneltest.Driver, t *kernel.Thread, flags uint64) (r, w uint64) {
 	d.T.Helper()
 	want(d.T, "pipe2", d.Must(t, unix.SYS_PIPE2, fdsAt, flags), 0)
-	b := t.M.(*kerneltest.Machine).Peek(fdsAt, 8)
+	b := t.M.(*kerneltest.Tracee).Peek(fdsAt, 8)
 	return uint64(le.Uint32(b)), uint64(le.Uint32(b[4:]))
 }
 

@@ -13,14 +13,14 @@ import (
 )
 
 // child forks t.
-func child(d *kerneltest.Driver, t *kernel.Thread) (*kernel.Thread, *kerneltest.Machine) {
+func child(d *kerneltest.Driver, t *kernel.Thread) (*kernel.Thread, *kerneltest.Tracee) {
 	return d.Fork(t, kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
 }
 
 // wait4 returns the pid and the status that wait4 reports.
 func wait4(d *kerneltest.Driver, t *kernel.Thread, pid, options int) (int64, int) {
 	d.T.Helper()
-	m := t.M.(*kerneltest.Machine)
+	m := t.M.(*kerneltest.Tracee)
 	m.Poke(bufAt, le.AppendUint32(nil, 0xdead))
 	r := d.Must(t, unix.SYS_WAIT4, uint64(pid), bufAt, uint64(options), 0)
 	return r, int(le.Uint32(m.Peek(bufAt, 4)))

@@ -23,7 +23,7 @@ func TestAffinity(t *testing.T) {
 	want(t, "set", d.Must(a, unix.SYS_SCHED_SETAFFINITY, 0, 512, bufAt), 0)
 	b, _ := child(d, a)
 	want(t, "get", d.Must(b, unix.SYS_SCHED_GETAFFINITY, 0, 8, bufAt), 8)
-	want(t, "second", int64(b.M.(*kerneltest.Machine).Peek(bufAt, 1)[0]), 2)
+	want(t, "second", int64(b.M.(*kerneltest.Tracee).Peek(bufAt, 1)[0]), 2)
 	m.Poke(bufAt, make([]byte, 8))
 	want(t, "none", d.Must(a, unix.SYS_SCHED_SETAFFINITY, 0, 8, bufAt), errno(unix.EINVAL))
 	want(t, "no thread", d.Must(a, unix.SYS_SCHED_SETAFFINITY, 4000, 8, bufAt), errno(unix.ESRCH))

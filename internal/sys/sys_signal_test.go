@@ -33,7 +33,7 @@ func next(t *kernel.Thread) int64 {
 }
 
 // sigactions lets a machine's rt_sigaction succeed, as Linux's would.
-func sigactions(m *kerneltest.Machine) {
+func sigactions(m *kerneltest.Tracee) {
 	m.Answer[unix.SYS_RT_SIGACTION] = func(a []uint64) int64 {
 		if a[0] == 0 || a[0] > signal.Max || a[3] != 8 {
 			return errno(unix.EINVAL)
@@ -207,7 +207,7 @@ func TestSigtimedwait(t *testing.T) {
 	m.Poke(setAt, le.AppendUint64(nil, uint64(signal.SetOf(10, 40))))
 	d.Waits(a, unix.SYS_RT_SIGTIMEDWAIT, setAt, bufAt, 0, 8)
 	var b2 [signal.InfoSize]byte
-	mb := b.M.(*kerneltest.Machine)
+	mb := b.M.(*kerneltest.Tracee)
 	copy(b2[:], signal.Info{Code: signal.SIQueue, PID: b.Proc.PID, Value: 99}.Encode())
 	mb.Poke(bufAt, b2[:])
 	want(t, "sigqueue", d.Must(b, unix.SYS_RT_SIGQUEUEINFO, uint64(a.Proc.PID), 40, bufAt), 0)
@@ -237,7 +237,7 @@ func TestKillTargets(t *testing.T) {
 	}
 	b, mb := d.Fork(a, kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
 	c, mc := d.Process(nil)
-	for _, m := range []*kerneltest.Machine{mb, mc} {
+	for _, m := range []*kerneltest.Tracee{mb, mc} {
 		m.Mask = signal.SetOf(10, 12, 15)
 	}
 	a.M.SetSigMask(signal.SetOf(10, 12, 15))

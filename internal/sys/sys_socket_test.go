@@ -66,7 +66,7 @@ type user struct {
 	*network
 	d *kerneltest.Driver
 	t *kernel.Thread
-	m *kerneltest.Machine
+	m *kerneltest.Tracee
 }
 
 func (w *network) user(node int) *user {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func putTimes(m *kerneltest.Machine, addr uint64, v ...uint64) {
+func putTimes(m *kerneltest.Tracee, addr uint64, v ...uint64) {
 	var b []byte
 	for _, x := range v {
 		b = le.AppendUint64(b, x)
@@ -20,7 +20,7 @@ func putTimes(m *kerneltest.Machine, addr uint64, v ...uint64) {
 	m.Poke(addr, b)
 }
 
-func getTimes(m *kerneltest.Machine, addr uint64, n int) []int64 {
+func getTimes(m *kerneltest.Tracee, addr uint64, n int) []int64 {
 	var v []int64
 	for i := range n {
 		v = append(v, int64(le.Uint64(m.Peek(addr+uint64(i)*8, 8))))
@@ -28,7 +28,7 @@ func getTimes(m *kerneltest.Machine, addr uint64, n int) []int64 {
 	return v
 }
 
-func wantTimes(t *testing.T, what string, m *kerneltest.Machine, addr uint64, v ...int64) {
+func wantTimes(t *testing.T, what string, m *kerneltest.Tracee, addr uint64, v ...int64) {
 	t.Helper()
 	for i, got := range getTimes(m, addr, len(v)) {
 		if got != v[i] {
@@ -161,7 +161,7 @@ func TestSetitimer(t *testing.T) {
 }
 
 // putSigevent stores a struct sigevent.
-func putSigevent(m *kerneltest.Machine, value uint64, signo, notify, tid int) {
+func putSigevent(m *kerneltest.Tracee, value uint64, signo, notify, tid int) {
 	b := le.AppendUint64(nil, value)
 	for _, v := range []int{signo, notify, tid} {
 		b = le.AppendUint32(b, uint32(v))

@@ -17,7 +17,7 @@ type Factory interface {
 	// Start returns a node that has not been switched on yet. It is called, and
 	// the node used and closed, on one goroutine that is locked to its thread. Strategies
 	// that remember need nodes that are memo.Machines.
-	Start(NodeConfig) (memo.Node, error)
+	Start(NodeConfig) (memo.Instance, error)
 }
 
 // Places is a Factory that cares where its nodes run.

@@ -26,11 +26,11 @@ func (Processes) Enter(i int) error {
 }
 
 // Start implements Factory.
-func (Processes) Start(c NodeConfig) (memo.Node, error) {
+func (Processes) Start(c NodeConfig) (memo.Instance, error) {
 	n := node.Start(node.Config{
 		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: c.Interrupt,
 	})
-	return machine{starting{n, c.Spec, c.Node, c.Learnt}}, nil
+	return freezable{starting{n, c.Spec, c.Node, c.Learnt}}, nil
 }
 
 // nodeSeed gives each node a seed of its own: equal ones make elections drag.

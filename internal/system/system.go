@@ -56,7 +56,7 @@ type System struct {
 	callName  func(nr int) string
 	version   string
 	interrupt <-chan struct{}
-	checked   []property.Node // what checks know of the nodes
+	checked   []property.Subject // what checks know of the nodes
 	ran       code
 }
 
@@ -163,10 +163,10 @@ func Relative(dir, path string) (string, error) {
 // Checks are what watches one execution.
 func (y *System) Checks() []property.Check { return property.Generic(y.checked) }
 
-func checkedNodes(s *spec.Spec) []property.Node {
-	var nodes []property.Node
+func checkedNodes(s *spec.Spec) []property.Subject {
+	var nodes []property.Subject
 	for _, n := range s.Nodes {
-		p := property.Node{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
+		p := property.Subject{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
 		for _, c := range n.Commands {
 			p.Commands = append(p.Commands, commandName(c))
 		}
@@ -203,7 +203,7 @@ func (y *System) World() *world.System {
 }
 
 // start starts node i. calls: with Output.CallTrace.
-func (y *System) start(i int, calls bool) (memo.Node, error) {
+func (y *System) start(i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
 	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: y.interrupt,
 		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) }})
@@ -215,9 +215,9 @@ func (y *System) start(i int, calls bool) (memo.Node, error) {
 
 // Living returns the system with nodes that live.
 func (y *System) Living(now func() time.Duration) *memo.Living {
-	var start []func() (memo.Node, error)
+	var start []func() (memo.Instance, error)
 	for i := range y.Spec.Nodes {
-		start = append(start, func() (memo.Node, error) { return y.start(i, true) })
+		start = append(start, func() (memo.Instance, error) { return y.start(i, true) })
 	}
 	return memo.NewLiving(y.World(), start, now)
 }
@@ -226,12 +226,12 @@ func (y *System) Living(now func() time.Duration) *memo.Living {
 func (y *System) Boots() []memo.Boot {
 	var boots []memo.Boot
 	for i := range y.Spec.Nodes {
-		boots = append(boots, func() (memo.Machine, error) {
+		boots = append(boots, func() (memo.Freezable, error) {
 			n, err := y.start(i, false)
 			if err != nil {
 				return nil, err
 			}
-			m, ok := n.(memo.Machine)
+			m, ok := n.(memo.Freezable)
 			if !ok {
 				return nil, errors.Join(errNotFrozen, n.Close())
 			}

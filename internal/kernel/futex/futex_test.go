@@ -10,7 +10,7 @@ import (
 
 // flat is a Machine over a few words of memory.
 type flat struct {
-	kernel.Machine
+	kernel.Tracee
 	mem []byte
 }
 

@@ -52,8 +52,8 @@ type Native struct {
 	Args []uint64
 }
 
-// Machine is a fake kernel.Machine.
-type Machine struct {
+// Tracee is a fake kernel.Tracee.
+type Tracee struct {
 	Mem  *Memory
 	Mask signal.Set
 	TID  int
@@ -72,18 +72,18 @@ type Machine struct {
 
 // NewMachine returns the machine of a process's first thread, with descriptors
 // 0, 1 and 2 open.
-func NewMachine() *Machine {
-	return &Machine{Mem: NewMemory(), Answer: map[uint64]func([]uint64) int64{},
+func NewMachine() *Tracee {
+	return &Tracee{Mem: NewMemory(), Answer: map[uint64]func([]uint64) int64{},
 		fds: map[int]bool{0: true, 1: true, 2: true}, host: map[int]int{}}
 }
 
 // Thread returns a machine for another thread of the same process.
-func (m *Machine) Thread() *Machine {
-	return &Machine{Mem: m.Mem, Mask: m.Mask, Answer: m.Answer, Shared: m.Shared, fds: m.fds, host: m.host}
+func (m *Tracee) Thread() *Tracee {
+	return &Tracee{Mem: m.Mem, Mask: m.Mask, Answer: m.Answer, Shared: m.Shared, fds: m.fds, host: m.host}
 }
 
 // ReadMem implements kernel.Machine.
-func (m *Machine) ReadMem(addr uint64, b []byte) kernel.Errno {
+func (m *Tracee) ReadMem(addr uint64, b []byte) kernel.Errno {
 	s := m.Mem.at(addr, len(b))
 	if s == nil && len(b) > 0 {
 		return unix.EFAULT
@@ -93,7 +93,7 @@ func (m *Machine) ReadMem(addr uint64, b []byte) kernel.Errno {
 }
 
 // WriteMem implements kernel.Machine.
-func (m *Machine) WriteMem(addr uint64, b []byte) kernel.Errno {
+func (m *Tracee) WriteMem(addr uint64, b []byte) kernel.Errno {
 	s := m.Mem.at(addr, len(b))
 	if s == nil && len(b) > 0 {
 		return unix.EFAULT
@@ -103,7 +103,7 @@ func (m *Machine) WriteMem(addr uint64, b []byte) kernel.Errno {
 }
 
 // Syscall implements kernel.Machine.
-func (m *Machine) Syscall(nr int, args ...uint64) int64 {
+func (m *Tracee) Syscall(nr int, args ...uint64) int64 {
 	switch nr {
 	case unix.SYS_EVENTFD2:
 		return m.lowest(0)
@@ -124,7 +124,7 @@ func (m *Machine) Syscall(nr int, args ...uint64) int64 {
 }
 
 // lowest takes the lowest free descriptor number from least on.
-func (m *Machine) lowest(least int) int64 {
+func (m *Tracee) lowest(least int) int64 {
 	for m.fds[least] {
 		least++
 	}
@@ -133,7 +133,7 @@ func (m *Machine) lowest(least int) int64 {
 }
 
 // dup answers the calls that duplicate a descriptor; other fcntls succeed.
-func (m *Machine) dup(nr int, args []uint64) int64 {
+func (m *Tracee) dup(nr int, args []uint64) int64 {
 	if !m.fds[int(args[0])] {
 		return -int64(unix.EBADF)
 	}
@@ -150,7 +150,7 @@ func (m *Machine) dup(nr int, args []uint64) int64 {
 }
 
 // Open gives the process a descriptor for a real file, which HostFD lends.
-func (m *Machine) Open(t *kernel.Thread, real, flags int) uint64 {
+func (m *Tracee) Open(t *kernel.Thread, real, flags int) uint64 {
 	var st unix.Stat_t
 	unix.Fstat(real, &st)
 	fd := int(m.lowest(0))
@@ -161,7 +161,7 @@ func (m *Machine) Open(t *kernel.Thread, real, flags int) uint64 {
 }
 
 // HostFD implements kernel.Machine.
-func (m *Machine) HostFD(fd int) (int, kernel.Errno) {
+func (m *Tracee) HostFD(fd int) (int, kernel.Errno) {
 	real, ok := m.host[fd]
 	if !ok {
 		return -1, unix.EBADF
@@ -174,30 +174,30 @@ func (m *Machine) HostFD(fd int) (int, kernel.Errno) {
 }
 
 // Adopt implements kernel.Machine.
-func (m *Machine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
+func (m *Tracee) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 	return int(m.Syscall(unix.SYS_EVENTFD2)), 0
 }
 
 // SigMask and SetSigMask implement kernel.Machine.
-func (m *Machine) SigMask() signal.Set     { return m.Mask }
-func (m *Machine) SetSigMask(s signal.Set) { m.Mask = s }
+func (m *Tracee) SigMask() signal.Set     { return m.Mask }
+func (m *Tracee) SetSigMask(s signal.Set) { m.Mask = s }
 
 // RealTID implements kernel.Machine.
-func (m *Machine) RealTID() int { return m.TID }
+func (m *Tracee) RealTID() int { return m.TID }
 
 // Backing tells which object lies behind shared memory, by page.
-func (m *Machine) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
+func (m *Tracee) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
 	o, ok := m.Shared[addr&^4095]
 	return [2]uint64{o, 0}, addr & 4095, ok
 }
 
 // Poke and Peek access memory in tests; they panic outside of it.
-func (m *Machine) Poke(addr uint64, b []byte) {
+func (m *Tracee) Poke(addr uint64, b []byte) {
 	if m.WriteMem(addr, b) != 0 {
 		panic("kerneltest: Poke outside memory")
 	}
 }
-func (m *Machine) Peek(addr uint64, n int) []byte {
+func (m *Tracee) Peek(addr uint64, n int) []byte {
 	b := make([]byte, n)
 	if m.ReadMem(addr, b) != 0 {
 		panic("kerneltest: Peek outside memory")
@@ -231,7 +231,7 @@ func (d *Driver) Refused(name string) *ariadne.Refusal {
 }
 
 // Process adds a process with a fake machine and an empty descriptor table.
-func (d *Driver) Process(parent *kernel.Process) (*kernel.Thread, *Machine) {
+func (d *Driver) Process(parent *kernel.Process) (*kernel.Thread, *Tracee) {
 	p, t := d.Node.NewProcess(parent)
 	m := NewMachine()
 	m.TID = t.TID
@@ -241,9 +241,9 @@ func (d *Driver) Process(parent *kernel.Process) (*kernel.Thread, *Machine) {
 }
 
 // Thread adds a thread to t's process.
-func (d *Driver) Thread(t *kernel.Thread) (*kernel.Thread, *Machine) {
+func (d *Driver) Thread(t *kernel.Thread) (*kernel.Thread, *Tracee) {
 	u := t.Proc.NewThread()
-	m := t.M.(*Machine).Thread()
+	m := t.M.(*Tracee).Thread()
 	m.TID = u.TID
 	u.M = m
 	return u, m
@@ -343,9 +343,9 @@ func (d *Driver) run(t *kernel.Thread) {
 
 // Fork adds what clone with these flags makes of t: a thread, or a process with
 // a copy of t's memory (or the same memory with CLONE_VM).
-func (d *Driver) Fork(t *kernel.Thread, a kernel.CloneArgs) (*kernel.Thread, *Machine) {
+func (d *Driver) Fork(t *kernel.Thread, a kernel.CloneArgs) (*kernel.Thread, *Tracee) {
 	c := d.Node.Fork(t, a)
-	m := t.M.(*Machine).Thread()
+	m := t.M.(*Tracee).Thread()
 	m.TID = c.TID
 	if a.Flags&unix.CLONE_VM == 0 {
 		m.Mem = &Memory{append([]byte(nil), m.Mem.Bytes...), m.Mem.Scratch}

@@ -30,7 +30,7 @@ func system() *world.System {
 // and how much of that was executed.
 func walk(t *testing.T, m *memo.Memo, messages int) (did []ariadne.Digest, executed int) {
 	t.Helper()
-	machines := &memotest.Machines{Programs: programs}
+	machines := &memotest.Instances{Programs: programs}
 	x := memo.NewExecutor(m, machines.Boot(), memo.Limits{})
 	l := m.Root(0)
 	for i := range messages {
@@ -44,7 +44,7 @@ func walk(t *testing.T, m *memo.Memo, messages int) (did []ariadne.Digest, execu
 			t.Fatal(err)
 		}
 		l = tr.To
-		did = append(did, l.Did)
+		did = append(did, l.StepDigest)
 	}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 // Living returns the source of a system whose nodes live. Each execution has programs of
 // its own.
 func Living(y *world.System, programs func() []worldtest.Program) *memo.Living {
-	var start []func() (memo.Node, error)
+	var start []func() (memo.Instance, error)
 	for i := range y.Nodes() {
-		start = append(start, func() (memo.Node, error) {
+		start = append(start, func() (memo.Instance, error) {
 			return alive{worldtest.NewAutomaton(ariadne.NodeID(i), programs()[i])}, nil
 		})
 	}

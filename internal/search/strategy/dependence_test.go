@@ -42,7 +42,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := memo.NewExecutor(m, (&memotest.Machines{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
+		x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
 		defer x.Close()
 		path := space.NewPath(space.New(y, m, x), space.Bounds{})
 		rel := relation{rules: r}

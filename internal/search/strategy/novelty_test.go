@@ -19,7 +19,7 @@ func TestNoveltyForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Machines{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
 	defer x.Close()
 	p := space.NewPath(space.New(y, m, x), space.Bounds{})
 	w := &Novelty{New: func(*space.Path) bool { return true }, Bytes: 5000}

@@ -75,7 +75,7 @@ func (f *Fakes) Enter(worker int) error {
 }
 
 // Start implements system.Factory.
-func (f *Fakes) Start(c system.NodeConfig) (memo.Node, error) {
+func (f *Fakes) Start(c system.NodeConfig) (memo.Instance, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, programs := int(c.Node.ID), f.Programs()
@@ -125,11 +125,11 @@ type Freezable struct{ *Fakes }
 func (f Freezable) Options() system.Options { return options(f) }
 
 // Start implements system.Factory.
-func (f Freezable) Start(c system.NodeConfig) (memo.Node, error) {
+func (f Freezable) Start(c system.NodeConfig) (memo.Instance, error) {
 	if c.Calls {
 		return f.Fakes.Start(c)
 	}
-	return (&memotest.Machines{Programs: f.Programs}).Boot()[c.Node.ID]()
+	return (&memotest.Instances{Programs: f.Programs}).Boot()[c.Node.ID]()
 }
 
 // Spec is a spec of so many nodes in a directory of its own, which becomes the test's.

@@ -35,7 +35,7 @@ type optSpec struct {
 	fit func(s *Sock, v int) (int, kernel.Errno)
 }
 
-// udpCork is UDP_CORK.
+// UDPCork is UDP_CORK.
 const UDPCork = 1
 
 const (

@@ -1,4 +1,4 @@
-// Package memotest has machines of a few lines of Go (internal/world/worldtest),
+// Package memotest has instances of a few lines of Go (internal/world/worldtest),
 // which can be frozen and count what is done with them, so that memo, space and
 // search are tested without Linux.
 package memotest
@@ -14,61 +14,61 @@ import (
 	"ariadne/internal/world/worldtest"
 )
 
-// Machines makes the machines of a system.
-type Machines struct {
+// Instances makes the instances of a system.
+type Instances struct {
 	// Programs returns the system's programs, in their first state.
 	Programs func() []worldtest.Program
 	// Unfreezable, when not nil, says which steps of a node (0: not switched on)
 	// leave it in a state that cannot be frozen.
 	Unfreezable func(steps int) bool
-	// Lost, when not nil, says that a machine which has come so far is lost when another
+	// Lost, when not nil, says that an instance which has come so far is lost when another
 	// one from the same boot, that ran since, has come to furthest.
 	Lost func(steps, furthest int) bool
 	// Instant: the programs' actions take no time.
 	Instant bool
 
-	// Amend, when not nil, may change the output of a step. boots counts the machines
+	// Amend, when not nil, may change the output of a step. boots counts the instances
 	// that were booted so far.
 	Amend func(boots, steps int, out *ariadne.Output)
 
-	Alive  int // machines that are not closed
+	Alive  int // instances that are not closed
 	Frozen int // checkpoints that are not dropped
 	Steps  int // inputs given
 	Boots  int
 }
 
 // Boot returns the way to make each node.
-func (m *Machines) Boot() []memo.Boot {
+func (m *Instances) Boot() []memo.Boot {
 	var boots []memo.Boot
 	for i := range m.Programs() {
-		boots = append(boots, func() (memo.Machine, error) {
+		boots = append(boots, func() (memo.Freezable, error) {
 			m.Alive++
 			m.Boots++
 			a := worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])
 			a.Instant = m.Instant
-			return &machine{owner: m, automaton: a, home: &home{}}, nil
+			return &instance{owner: m, automaton: a, home: &home{}}, nil
 		})
 	}
 	return boots
 }
 
-// home is what all machines from the same boot have in common.
+// home is what all instances from the same boot have in common.
 type home struct {
-	shows    *machine // the last that ran
-	furthest int      // steps of any of them
+	shows    *instance // the last that ran
+	furthest int       // steps of any of them
 }
 
-type machine struct {
-	owner     *Machines
+type instance struct {
+	owner     *Instances
 	home      *home
 	automaton *worldtest.Automaton
 	steps     int
 	closed    bool
 }
 
-func (m *machine) Apply(in ariadne.Input) (ariadne.Output, error) {
+func (m *instance) Apply(in ariadne.Input) (ariadne.Output, error) {
 	if m.closed {
-		return ariadne.Output{}, fmt.Errorf("a closed machine is used")
+		return ariadne.Output{}, fmt.Errorf("a closed instance is used")
 	}
 	if f := m.owner.Lost; f != nil && m.home.shows != nil && m.home.shows != m && f(m.steps, m.home.furthest) {
 		return ariadne.Output{}, fmt.Errorf("%w: after %d steps", memo.ErrLost, m.steps)
@@ -83,7 +83,7 @@ func (m *machine) Apply(in ariadne.Input) (ariadne.Output, error) {
 	return out, err
 }
 
-func (m *machine) Freeze() (memo.Frozen, error) {
+func (m *instance) Freeze() (memo.Frozen, error) {
 	if f := m.owner.Unfreezable; f != nil && f(m.steps) {
 		return nil, fmt.Errorf("%w: after %d steps", memo.ErrNotFreezable, m.steps)
 	}
@@ -91,11 +91,11 @@ func (m *machine) Freeze() (memo.Frozen, error) {
 	return &frozen{owner: m.owner, home: m.home, automaton: images.Image(m.automaton), steps: m.steps}, nil
 }
 
-func (m *machine) RecordCalls(on bool) { m.automaton.Calls = on }
+func (m *instance) RecordCalls(on bool) { m.automaton.Calls = on }
 
-func (m *machine) Close() error {
+func (m *instance) Close() error {
 	if m.closed {
-		return fmt.Errorf("a machine is closed twice")
+		return fmt.Errorf("an instance is closed twice")
 	}
 	m.closed = true
 	m.owner.Alive--
@@ -103,15 +103,15 @@ func (m *machine) Close() error {
 }
 
 type frozen struct {
-	owner     *Machines
+	owner     *Instances
 	home      *home
 	automaton *deepcopy.Image[worldtest.Automaton]
 	steps     int
 }
 
-func (f *frozen) Thaw() (memo.Machine, error) {
+func (f *frozen) Thaw() (memo.Freezable, error) {
 	f.owner.Alive++
-	return &machine{owner: f.owner, home: f.home, automaton: f.automaton.Copy(), steps: f.steps}, nil
+	return &instance{owner: f.owner, home: f.home, automaton: f.automaton.Copy(), steps: f.steps}, nil
 }
 
 func (f *frozen) Drop() error {

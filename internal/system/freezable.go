@@ -11,15 +11,15 @@ import (
 	"ariadne/internal/node"
 )
 
-// machine is a node as internal/memo has it.
-type machine struct{ starting }
+// freezable is a node as internal/memo has it.
+type freezable struct{ starting }
 
-func (m machine) Apply(in ariadne.Input) (ariadne.Output, error) {
+func (m freezable) Apply(in ariadne.Input) (ariadne.Output, error) {
 	out, err := m.starting.Apply(in)
 	return out, asMemo(err)
 }
 
-func (m machine) Freeze() (memo.Frozen, error) {
+func (m freezable) Freeze() (memo.Frozen, error) {
 	c, err := m.Node.Freeze()
 	if err != nil {
 		return nil, asMemo(err)
@@ -44,16 +44,16 @@ type frozen struct {
 	of starting
 }
 
-func (f frozen) Thaw() (memo.Machine, error) {
+func (f frozen) Thaw() (memo.Freezable, error) {
 	n, err := f.Checkpoint.Thaw()
 	if err != nil {
 		return nil, err
 	}
-	return machine{starting{n, f.of.spec, f.of.def, f.of.learnt}}, nil
+	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt}}, nil
 }
 
 // View implements session.Viewer.
-func (m machine) View() (*node.View, error) {
+func (m freezable) View() (*node.View, error) {
 	v, err := m.Node.View()
 	return v, asMemo(err)
 }
