@@ -83,7 +83,7 @@ type DPOR struct {
 type level struct {
 	at    *vertex
 	id    uint64  // of at
-	via   *wakeup // what the path takes; nil: that was not possible
+	via   *wakeup // what the path takes; nil: that was not possible, and counts as live until the path is given up
 	sleep []*act  // what sleeps after it, unless it depends on it
 }
 
@@ -150,7 +150,9 @@ func (d *DPOR) back(p *space.Path) *vertex {
 	i := len(d.path) - 1
 	for ; i >= 0; i-- {
 		v, w := d.path[i].at, d.path[i].via
-		if w != nil {
+		if w == nil { // what was to be taken was not possible
+			v.live--
+		} else {
 			w.act.disables = w.act.disables || d.rel.disables(p, p.Frame(i), w.act, &v.ahead)
 			d.over(v, w)
 		}
@@ -240,7 +242,6 @@ func (d *DPOR) Next(p *space.Path) (event int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	v.busy = nil
-	v.live--
 	d.enterLate(v, len(v.sleep))
 	t.offer(v)
 	return 0, false
