@@ -54,6 +54,12 @@ func unlimited(t *kernel.Thread) bool {
 	return limit == unix.RLIM_INFINITY
 }
 
+// withinLimit: a file of that size is within RLIMIT_FSIZE, which is looked at first.
+func withinLimit(t *kernel.Thread, size uint64) bool {
+	limit, _ := t.Proc.Rlimit(unix.RLIMIT_FSIZE)
+	return size <= limit
+}
+
 func writesBuffer(t *kernel.Thread, a Args) (on string, ok bool) {
 	if a[2] == 0 || int64(a[2]) < 0 || !unlimited(t) || !readableAt(t, a[1]) {
 		return "", false
@@ -126,14 +132,14 @@ func writesVector2(t *kernel.Thread, a Args) (on string, ok bool) {
 }
 
 func resized(t *kernel.Thread, a Args) (on string, ok bool) {
-	if int64(a[1]) < 0 {
+	if int64(a[1]) < 0 || !withinLimit(t, a[1]) {
 		return "", false
 	}
 	return changedFile(t, a)
 }
 
 func allocated(t *kernel.Thread, a Args) (on string, ok bool) {
-	if a[1] != 0 || int64(a[2]) < 0 || int64(a[3]) <= 0 || int64(a[2]+a[3]) <= 0 {
+	if a[1] != 0 || int64(a[2]) < 0 || int64(a[3]) <= 0 || int64(a[2]+a[3]) <= 0 || !withinLimit(t, a[2]+a[3]) {
 		return "", false
 	}
 	return changedFile(t, a)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,10 @@ static void room(int fill)
 	say("fallocate what is for reading", fallocate(in, 0, 0, far));
 	say("pipe", pipe(p));
 	say("write to a pipe", write(p[1], buf, 10));
+	struct rlimit most = {far, far};
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &most);
+	say("fallocate beyond the limit", fallocate(fd, 0, 0, 4 * far));
 	printf("the size of the file: %ld\n", (long)lseek(fd, 0, SEEK_END));
 }
 
