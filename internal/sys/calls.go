@@ -385,7 +385,7 @@ func init() {
 		unix.SYS_OPENAT2:                 full("openat2", sysOpenat2, namesAt(0, 1)),
 		unix.SYS_PIDFD_GETFD:             full("pidfd_getfd", sysPidfdGetfd),
 		unix.SYS_FACCESSAT2:              full("faccessat2", sysFaccessat2, namesAt(0, 1)),
-		unix.SYS_PROCESS_MADVISE:         refused("process_madvise", unix.ENOSYS, true, memory),
+		unix.SYS_PROCESS_MADVISE:         partial("process_madvise", sysProcessMadvise, "the memory of other processes is out of reach"),
 		unix.SYS_EPOLL_PWAIT2:            full("epoll_pwait2", sysEpollPwait2, asks(IsReady)),
 		unix.SYS_MOUNT_SETATTR:           refused("mount_setattr", unix.EPERM, false, namespaces),
 		unix.SYS_QUOTACTL_FD:             refused("quotactl_fd", unix.EPERM, true, "no quotas"),
