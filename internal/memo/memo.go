@@ -50,7 +50,7 @@ type Local struct {
 
 	// known are the transitions in memory. A reader needs no lock: a writer
 	// replaces the whole.
-	known  atomic.Pointer[[]*Transition]
+	known  atomic.Pointer[[]row]
 	used   atomic.Uint32 // when it was last looked at, in ticks of the Memo
 	loaded atomic.Bool   // what the store has of it is in known
 
@@ -58,16 +58,22 @@ type Local struct {
 	Counted atomic.Bool
 }
 
-// Transition is one value of the function.
+// row is a transition with its key beside it: who looks for one touches no other.
+type row struct {
+	key world.Hash
+	t   *Transition
+}
+
+// Transition is one value of the function. What each step looks at comes first.
 type Transition struct {
 	From, To *Local
-	Input    world.Input
-	Output   ariadne.Output // without its CallTrace and Files, unless it comes from a Living
-	Effect   world.Effect
-	Action   string // the name of what happened
-	stored   bool   // it was read from the store
 	// Judged: who judges steps one by one has found nothing wrong with this one.
 	Judged atomic.Bool
+	stored bool // it was read from the store
+	Effect world.Effect
+	Input  world.Input
+	Output ariadne.Output // without its CallTrace and Files, unless it comes from a Living
+	Action string         // the name of what happened
 
 	key world.Hash // of Input
 }
@@ -161,9 +167,9 @@ func (l *Local) find(key world.Hash) *Transition {
 	if rows == nil {
 		return nil
 	}
-	for _, t := range *rows {
-		if t.key == key {
-			return t
+	for i := range *rows {
+		if r := &(*rows)[i]; r.key == key {
+			return r.t
 		}
 	}
 	return nil
@@ -204,8 +210,8 @@ func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transi
 // transition makes the value; it must keep to the world's contract.
 func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
 	effect, err := y.Effect(l.Node, l.Clock, in, &out)
-	if err == nil && in.Vary != out.Variation() && !out.Unreplayable {
-		err = fmt.Errorf("its step was to be varied by %q, and was by %q", in.Vary, out.Variation())
+	if err == nil && in.Varied.Variation() != out.Variation() && !out.Unreplayable {
+		err = fmt.Errorf("its step was to be varied by %q, and was by %q", in.Varied.Variation(), out.Variation())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
@@ -217,13 +223,13 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 
 // enter makes t known in memory. m.mu is held.
 func (m *Memo) enter(l *Local, t *Transition) {
-	var rows []*Transition
+	var rows []row
 	if known := l.known.Load(); known != nil {
 		rows = *known
 	} else {
 		m.withRows = append(m.withRows, l)
 	}
-	rows = append(slices.Clone(rows), t)
+	rows = append(slices.Clone(rows), row{t.key, t})
 	l.known.Store(&rows)
 	l.used.Store(m.tick.Load())
 	m.bytes += t.bytes()
@@ -283,8 +289,8 @@ func (m *Memo) shrink() error {
 	n := 0
 	for ; n < len(m.withRows) && m.bytes > m.max/4*3; n++ {
 		l := m.withRows[n]
-		for _, t := range *l.known.Load() {
-			m.bytes -= t.bytes()
+		for _, r := range *l.known.Load() {
+			m.bytes -= r.t.bytes()
 			m.count.Forgotten++
 		}
 		l.loaded.Store(false)

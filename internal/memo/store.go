@@ -77,7 +77,7 @@ func (m *Memo) read(l *Local) (all []*Transition, err error) {
 		if err != nil {
 			return false
 		}
-		in := world.Input{Kind: given.Kind, At: given.At, Vary: given.Vary}
+		in := world.Input{Kind: given.Kind, At: given.At, Varied: world.VariedBy(given.Vary)}
 		if given.Message != nil {
 			in.Packet = world.NewPacket(given.Message)
 		}

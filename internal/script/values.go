@@ -317,7 +317,7 @@ func (r *Rules) path(p *space.Path) starlark.Value {
 
 // done is a step that was taken.
 func (r *Rules) done(t *memo.Transition, index int) *action {
-	return &action{r: r, kind: ariadne.ActionKind(t.Input.Kind), node: t.From.Node, at: t.Input.At, packet: t.Input.Packet, vary: t.Input.Vary, by: t, index: index}
+	return &action{r: r, kind: ariadne.ActionKind(t.Input.Kind), node: t.From.Node, at: t.Input.At, packet: t.Input.Packet, vary: t.Input.Varied.Variation(), by: t, index: index}
 }
 
 // enabled is a list of what can be done next.
@@ -325,7 +325,7 @@ func (r *Rules) enabled(p *space.Path) starlark.Value {
 	events := p.Last().Enabled
 	return &sequence{n: len(events), at: func(i int) starlark.Value {
 		e := &events[i]
-		return &action{r: r, kind: e.Kind, node: e.Node, at: e.At, packet: e.Packet, vary: e.Vary, index: i}
+		return &action{r: r, kind: e.Kind, node: e.Node, at: e.At, packet: e.Packet, vary: e.Varied.Variation(), index: i}
 	}}
 }
 

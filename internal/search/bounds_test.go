@@ -91,7 +91,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 						take(at, r, begun, i, v, choices+1)
 					}
 				}
-				behind = behind || place.Taken != "" && e.Vary == by.Output.Variation() && strings.HasSuffix(string(e.Vary), "@"+place.Name)
+				behind = behind || place.Taken != "" && e.Varied.Variation() == by.Output.Variation() && strings.HasSuffix(string(e.Varied.Variation()), "@"+place.Name)
 			}
 		}
 		if !q.within(s.bounds) {

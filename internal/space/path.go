@@ -69,7 +69,7 @@ type Frame struct {
 }
 
 // Deviates reports whether event i of Enabled is not the natural one.
-func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Vary != "" }
+func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Varied.Variation() != "" }
 
 // late reports whether something else comes before it in time.
 func (f *Frame) late(i int) bool {
@@ -189,7 +189,7 @@ func (p *Path) Push(i int) error {
 	kind := from.Enabled[i].Kind
 	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
 	to.kinds[kind]++
-	if from.Enabled[i].Vary != "" {
+	if from.Enabled[i].Varied.Variation() != "" {
 		for k, n := range from.Enabled[i].Costs() {
 			if ariadne.ActionKind(k) != kind {
 				to.kinds[k] += int32(n)
@@ -236,16 +236,19 @@ func (p *Path) open(f *Frame) error {
 		f.Late, f.Beyond = true, all[n-1].At-f.State.Now
 		all = all[:n-1]
 	}
-	kept := all[:0]
+	n := 0 // kept
 	f.Unnatural = false
-	for i, e := range all {
-		if p.allows(f, i, e.Kind) {
-			kept = append(kept, e)
+	for i := range all {
+		if p.allows(f, i, all[i].Kind) {
+			if n < i {
+				all[n] = all[i]
+			}
+			n++
 		} else if i == 0 {
 			f.Unnatural = true
 		}
 	}
-	f.Enabled, f.Bounded, f.Plain = kept, len(kept) < len(all), len(kept)
+	f.Enabled, f.Bounded, f.Plain = all[:n], n < len(all), n
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -258,7 +261,7 @@ func (p *Path) open(f *Frame) error {
 		f.Enabled, err = p.space.Variations(&f.State, &f.Enabled[i], f.Enabled)
 	}
 	f.Enabled = slices.DeleteFunc(f.Enabled, func(e world.Event) bool {
-		cut := e.Vary != "" && !p.allowsCosts(f, &e)
+		cut := e.Varied.Variation() != "" && !p.allowsCosts(f, &e)
 		f.Bounded = f.Bounded || cut
 		return cut
 	})

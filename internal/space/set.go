@@ -66,8 +66,14 @@ func (s *Set) Full() bool { return s.full.Load() }
 // likely as any other, is never there; nor is one for which there was no room.
 func (s *Set) Add(h world.Hash) (fresh bool) {
 	p := &s.stripes[h.Hi>>(64-6)]
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mu.Lock() // each step comes here: a deferred call would show
+	fresh = p.add(s, h)
+	p.mu.Unlock()
+	return fresh
+}
+
+// add is Add, with p.mu held.
+func (p *stripe) add(s *Set, h world.Hash) (fresh bool) {
 	if p.n*4 >= len(p.slots)*3 && !p.grow(s.Bytes) {
 		s.full.Store(true)
 		return len(p.slots) == 0 || p.slots[p.find(h)] != h

@@ -91,7 +91,7 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	in := p.System.Take(&s.State, *e)
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
 	if err == nil && p.Restart != nil {
-		err = s.Settle(e, t.Input.Vary)
+		err = s.Settle(e, t.Input.Varied.Variation())
 	}
 	if err == nil {
 		err = p.System.Absorb(&s.State, e.Node, e.At, t.To.Name, &t.Effect)

@@ -131,7 +131,7 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 		if given != nil {
 			h = h.Plus(y.message(p, given, way))
 		}
-		if e.Vary != "" {
+		if e.Varied.Variation() != "" {
 			h = h.Plus(e.VaryHash())
 		}
 		b.step = append(b.step, h)

@@ -12,16 +12,14 @@ type Event struct {
 	At     ariadne.Time // of a delivery: when the message arrives, whatever the node's clock shows (Take)
 	Packet *Packet      // of a delivery
 	Node   ariadne.NodeID
+	Varied *Varied
 	Kind   ariadne.ActionKind
-	Vary   ariadne.Variation
-	Draw   *ariadne.Draw // or nil
-	costs  Faults        // of Vary
-	flight int           // index in State.Flight, of a delivery
+	flight int32 // index in State.Flight, of a delivery
 }
 
 // Action is the event without its time.
 func (e *Event) Action() ariadne.Action {
-	a := ariadne.Action{Kind: e.Kind, Node: e.Node, Vary: e.Vary}
+	a := ariadne.Action{Kind: e.Kind, Node: e.Node, Vary: e.Varied.Variation()}
 	if e.Packet != nil {
 		a.Flow, a.Seq = e.Packet.Flow, e.Packet.Seq
 	}
@@ -29,7 +27,9 @@ func (e *Event) Action() ariadne.Action {
 }
 
 // SameAction reports whether both are the same action: e.Action() == f.Action().
-func (e *Event) SameAction(f *Event) bool { return e.Vary == f.Vary && e.SameInput(f) }
+func (e *Event) SameAction(f *Event) bool {
+	return e.Varied.Variation() == f.Varied.Variation() && e.SameInput(f)
+}
 
 // Enabled appends to events what may happen next in s undisturbed, in order of time; at the
 // same time starts before deliveries before timers, then by node, then by flow.
@@ -45,12 +45,14 @@ func (y *System) Enabled(s *State, events []Event) []Event {
 
 // insert keeps events in order. There are few.
 func insert(events []Event, e Event) []Event {
-	events = append(events, e)
-	i := len(events) - 1
-	for ; i > 0 && compareEvents(&e, &events[i-1]) < 0; i-- {
-		events[i] = events[i-1]
+	i := len(events)
+	for i > 0 && compareEvents(&e, &events[i-1]) < 0 {
+		i--
 	}
-	events[i] = e
+	if events = append(events, e); i < len(events)-1 {
+		copy(events[i+1:], events[i:])
+		events[i] = e
+	}
 	return events
 }
 

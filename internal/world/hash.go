@@ -100,12 +100,14 @@ func (f *Flying) hash() Hash {
 
 // Key stands for an input among all inputs.
 func (in Input) Key() Hash {
-	key := mix(uint64(in.Kind), uint64(in.At), 0)
+	var key Hash
 	if in.Packet != nil {
 		key = mix(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
+	} else {
+		key = mix(uint64(in.Kind), uint64(in.At), 0)
 	}
-	if in.Vary != "" {
-		key = key.Plus(hashOfText(string(in.Vary)))
+	if v := in.Varied.Variation(); v != "" {
+		key = key.Plus(hashOfText(string(v)))
 	}
 	return key
 }
@@ -117,10 +119,10 @@ func hashOfText(s string) Hash {
 
 // VaryHash stands for the event's variation.
 func (e *Event) VaryHash() Hash {
-	if e.Vary == "" {
+	if e.Varied.Variation() == "" {
 		return Hash{}
 	}
-	return hashOfText(string(e.Vary))
+	return hashOfText(string(e.Varied.Variation()))
 }
 
 // SameDelivery reports whether the delivery of both to one node is the same action.

@@ -14,7 +14,7 @@ func init() {
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Head && f.Arrival <= c.Horizon && s.Nodes[f.To].Started {
-					events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: i})
+					events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
 			return events
@@ -22,7 +22,7 @@ func init() {
 		Pending: func(_ *System, s *State, e *Event) bool {
 			for i := range s.Flight {
 				if f := &s.Flight[i]; f.Head && f.To == e.Node && (f.Packet == e.Packet || f.SameDelivery(e.Packet)) {
-					e.At, e.Packet, e.flight = f.Arrival, f.Packet, i
+					e.At, e.Packet, e.flight = f.Arrival, f.Packet, int32(i)
 					return true
 				}
 			}
@@ -30,7 +30,7 @@ func init() {
 		},
 		Take: func(_ *System, s *State, e Event) Input {
 			at := s.Nodes[e.Node].before(e.At)
-			s.land(e.flight)
+			s.land(int(e.flight))
 			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: at}
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {

@@ -96,7 +96,7 @@ func (n Names) parse(name string) (ariadne.Action, error) {
 	if err == nil {
 		e := Event{Kind: a.Kind}
 		e, err = e.With(ariadne.Variation(vary))
-		a.Vary = e.Vary
+		a.Vary = e.Varied.Variation()
 	}
 	return a, err
 }

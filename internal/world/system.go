@@ -97,13 +97,12 @@ type Input struct {
 	Kind   ariadne.InputKind
 	At     ariadne.Time
 	Packet *Packet // with Deliver
-	Vary   ariadne.Variation
-	Draw   *ariadne.Draw // or nil
+	Varied *Varied
 }
 
 // Input is what the node is given.
 func (in Input) Input() ariadne.Input {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Vary: in.Vary, Draw: in.Draw}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		m := in.Packet.Message
 		i.Message = &m
@@ -113,7 +112,7 @@ func (in Input) Input() ariadne.Input {
 
 // Action is what happens to a node with the input.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
-	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, Vary: in.Vary}
+	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, Vary: in.Varied.Variation()}
 	switch in.Kind {
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
@@ -130,7 +129,7 @@ func (y *System) Take(s *State, e Event) Input {
 		s.pay(e.Costs())
 	}
 	in := kinds[e.Kind].Take(y, s, e)
-	in.Vary, in.Draw = e.Vary, e.Draw
+	in.Varied = e.Varied
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in

@@ -11,41 +11,84 @@ import (
 // it has been executed undisturbed (internal/space), since what the node does says where
 // anything else could happen.
 
+// Varied is how an input is given otherwise; nil: it is not, as nearly always, so events and
+// inputs have room for the pointer only. It does not change once it is made.
+type Varied struct {
+	vary  ariadne.Variation
+	draw  *ariadne.Draw // or nil
+	costs Faults        // of vary
+}
+
+// VariedBy is v as an input has it whose event paid for it.
+func VariedBy(v ariadne.Variation) *Varied {
+	if v == "" {
+		return nil
+	}
+	return &Varied{vary: v}
+}
+
+// Variation is what is different, "" when that is nothing or not known yet.
+func (v *Varied) Variation() ariadne.Variation {
+	if v == nil {
+		return ""
+	}
+	return v.vary
+}
+
+// Draw is what is to be drawn, or nil.
+func (v *Varied) Draw() *ariadne.Draw {
+	if v == nil {
+		return nil
+	}
+	return v.draw
+}
+
+// budgets are what it costs.
+func (v *Varied) budgets() Faults {
+	if v == nil {
+		return Faults{}
+	}
+	return v.costs
+}
+
 // And is the event with one more choice in its variation.
-func (e *Event) And(c ariadne.Choice) (Event, error) { return e.With(e.Vary.And(c)) }
+func (e *Event) And(c ariadne.Choice) (Event, error) { return e.With(e.Varied.Variation().And(c)) }
 
 // With is the event with another variation.
 func (e *Event) With(v ariadne.Variation) (Event, error) {
 	to := *e
-	to.Vary, to.Draw, to.costs = v, nil, Faults{}
-	if err := v.Check(); err != nil {
+	to.Varied = nil
+	if err := v.Check(); v == "" || err != nil {
 		return to, err
 	}
+	how := Varied{vary: v}
 	for _, c := range v.Choices() {
 		k, ok := KindNamed(c.Kind())
-		if !ok || !kinds[k].Within || to.costs[k] == MaxFaults {
+		if !ok || !kinds[k].Within || how.costs[k] == MaxFaults {
 			return to, fmt.Errorf("bad variation %q: nothing in a step is of kind %q", v, c.Kind())
 		}
-		to.costs[k]++
+		how.costs[k]++
 	}
+	to.Varied = &how
 	return to, nil
 }
 
 // Drawn is the event, to be varied at its nth alternative, if it has so many, by whatever s
 // has a budget for.
 func (s *State) Drawn(e Event, nth int) Event {
-	e.Draw = &ariadne.Draw{Nth: nth}
+	d := &ariadne.Draw{Nth: nth}
 	for _, k := range Kinds() {
 		if kinds[k].Within && s.Faults[k] > 0 {
-			e.Draw.Kinds = append(e.Draw.Kinds, kinds[k].Name)
+			d.Kinds = append(d.Kinds, kinds[k].Name)
 		}
 	}
+	e.Varied = &Varied{draw: d}
 	return e
 }
 
 // Costs is what the event takes of budgets.
 func (e *Event) Costs() Faults {
-	c := e.costs
+	c := e.Varied.budgets()
 	if kinds[e.Kind].Fault != "" {
 		c[e.Kind]++
 	}
@@ -53,7 +96,7 @@ func (e *Event) Costs() Faults {
 }
 
 // IsFault reports whether it costs anything.
-func (e *Event) IsFault() bool { return e.Vary != "" || e.Draw != nil || kinds[e.Kind].Fault != "" }
+func (e *Event) IsFault() bool { return e.Varied != nil || kinds[e.Kind].Fault != "" }
 
 // Varies reports whether there is a budget left for any variation.
 func (s *State) Varies() bool {
@@ -88,26 +131,26 @@ func (s *State) pay(costs Faults) {
 // Settle enters that an event that has happened was varied by v. Where nodes live that is
 // known afterwards: it was drawn, or the node has not come to the places of a trace.
 func (s *State) Settle(e *Event, v ariadne.Variation) error {
-	if e.Vary == v && e.Draw == nil {
+	if e.Varied.Variation() == v && e.Varied.Draw() == nil {
 		return nil
 	}
 	to, err := e.With(v)
 	if err != nil {
 		return err
 	}
-	for k, n := range e.costs {
+	for k, n := range e.Varied.budgets() {
 		s.Faults[k] += n
 	}
-	if !s.Affords(&Event{costs: to.costs}) {
+	if !s.Affords(&Event{Varied: to.Varied}) {
 		return fmt.Errorf("the variation %s is beyond the budgets", v)
 	}
-	s.pay(to.costs)
+	s.pay(to.Varied.budgets())
 	*e = to
 	return nil
 }
 
 // Choices is how many the event's variation has.
-func (e *Event) Choices() int { return len(e.Vary.Choices()) }
+func (e *Event) Choices() int { return len(e.Varied.Variation().Choices()) }
 
 // SameInput reports whether both are the same event but for how it is varied.
 func (e *Event) SameInput(f *Event) bool {

@@ -101,7 +101,7 @@ func (r relation) takesFrom(f *space.Frame, a *act) bool {
 		if e.Node != a.event.Node {
 			continue
 		}
-		if !r.undisturbed && e.Vary != a.event.Vary && e.SameInput(&a.event) && !a.Leaves {
+		if !r.undisturbed && e.Varied.Variation() != a.event.Varied.Variation() && e.SameInput(&a.event) && !a.Leaves {
 			return true
 		}
 		if a.Takes != nil && !a.Leaves && e.Kind != a.event.Kind && e.Packet != nil && e.Packet.SameDelivery(a.Takes) {

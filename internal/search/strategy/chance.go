@@ -56,7 +56,7 @@ func (c *chance) vary(p *space.Path, i int) int {
 	}
 	if p.Space().Restart != nil {
 		drawn := p.Draw(i, c.left)
-		c.asked = f.Enabled[drawn].Draw
+		c.asked = f.Enabled[drawn].Varied.Draw()
 		return drawn
 	}
 	for j := f.Plain; j < len(f.Enabled); j++ {

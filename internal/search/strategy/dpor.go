@@ -540,7 +540,7 @@ func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*wo
 	if limit := p.Bounds().Time; i < 0 || limit > 0 && d.events[i].At > limit {
 		return nil, nil
 	}
-	if action.Vary == "" {
+	if action.Varied.Variation() == "" {
 		return &d.events[i], nil
 	}
 	plain := d.events[i]
