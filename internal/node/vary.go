@@ -8,7 +8,6 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/spec"
 	"ariadne/internal/sys"
-	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,17 +17,14 @@ type alternatives map[int][]string
 
 // failures are those of calls that the spec lets fail in a node.
 func failures(s *spec.Spec, def *spec.Node) alternatives {
-	if s.Faults[world.Fail] == 0 || !s.Fail.Of(def.ID) {
-		return nil
-	}
-	calls := s.Fail.Errors
+	calls := s.FailingCalls(def.ID)
 	if calls == nil {
-		calls = spec.DefaultFail().Errors
+		return nil
 	}
 	all := alternatives{}
 	for nr := range sys.Table {
-		for _, name := range calls[sys.Table[nr].Name] {
-			all[nr] = append(all[nr], world.KindOf(world.Fail).Name+":"+name)
+		if others := calls[sys.Table[nr].Name]; others != nil {
+			all[nr] = others
 		}
 	}
 	return all

@@ -130,6 +130,25 @@ func (f *Fail) On(file string) bool {
 // Of reports whether calls of a node may fail.
 func (f *Fail) Of(id ariadne.NodeID) bool { return f.Nodes == nil || slices.Contains(f.Nodes, id) }
 
+// FailingCalls are the calls of a node that may fail, by name, with the alternatives that the
+// errors are (ariadne.Choice); nil when none may.
+func (s *Spec) FailingCalls(id ariadne.NodeID) map[string][]string {
+	if s.Faults[world.Fail] == 0 || !s.Fail.Of(id) {
+		return nil
+	}
+	errors := s.Fail.Errors
+	if errors == nil {
+		errors = DefaultFail().Errors
+	}
+	all := map[string][]string{}
+	for call, names := range errors {
+		for _, name := range names {
+			all[call] = append(all[call], world.KindOf(world.Fail).Name+":"+name)
+		}
+	}
+	return all
+}
+
 // failText is a Fail as written.
 type failText struct {
 	count                       int
