@@ -217,6 +217,10 @@ type Output struct {
 	// Files are what the node has learnt of the host's files, by path, each told once: in
 	// the step in which it first asked. The digest does not cover them.
 	Files []File
+	// Content, when it is not zero, is over all that is left of the node: with the same clock,
+	// deadline and so on it is in the same state, whichever inputs have led there. So it is with
+	// a machine that is down and has nothing but its disk.
+	Content Digest
 	// Places are the visible operations of the step at which something else could have
 	// happened, in order. Nodes list them where the spec has a budget for such things: whether
 	// any of it is left does not matter.

@@ -15,8 +15,8 @@ import (
 // as they can be, small enumerations one byte, what is random or a hash of fixed length,
 // texts and lists have their lengths before them, and what may be missing has a byte 0 or
 // 1. A list that is empty and one that is nil are the same. What has to do with variations
-// stands at the end, announced by further bits of such a byte: what goes undisturbed has the
-// encoding that it had before there were any.
+// stands at the end, as does the content of a state, announced by further bits of such a byte:
+// what has nothing of this has the encoding that it had before there was any.
 //
 // AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary
 // implements encoding.BinaryUnmarshaler; it takes exactly what AppendBinary gives, and
@@ -131,7 +131,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1))
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -162,6 +162,9 @@ func (o *Output) append(b []byte) []byte {
 		b = appendText(b, o.Files[i].Path)
 		b = append(b, byte(o.Files[i].Use))
 	}
+	if o.Content != (Digest{}) {
+		b = append(b, o.Content[:]...)
+	}
 	if len(o.Places) == 0 {
 		return b
 	}
@@ -184,7 +187,7 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 func (o *Output) read(d *decoder) {
 	has := byte(0)
 	ended := func() bool {
-		has = d.bits(2)
+		has = d.bits(3)
 		return has&1 != 0
 	}
 	*o = Output{
@@ -201,6 +204,11 @@ func (o *Output) read(d *decoder) {
 			return Refusal{string(d.text()), string(d.text()), string(d.text()), d.int(), d.bool()}
 		}),
 		Files: readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} }),
+	}
+	if has&4 != 0 {
+		if o.Content = d.digest(); o.Content == (Digest{}) {
+			d.fail(errCanonical)
+		}
 	}
 	if has&2 != 0 {
 		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })

@@ -258,7 +258,7 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 	if err != nil {
 		return out, took, errors.Join(err, x.abandon(l.Node))
 	}
-	v.at = world.Succeed(l.Name, in)
+	v.at = x.memo.system.Reached(l.Node, l.Name, in, &out)
 	out.Unreplayable = out.Unreplayable || v.astray
 	return out, took, nil
 }

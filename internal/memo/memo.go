@@ -4,7 +4,9 @@
 //
 // A Local is a node's local state; its name is a digest over the state before and
 // the input between, so the local states of a node form a tree whose root is the
-// node before it is switched on, and every state knows how it was reached. The
+// node before it is switched on, and every state knows how it was reached. A state of which the
+// node says that it is nothing but its content (ariadne.Output.Content) is named by that: several
+// histories may lead there, and it knows the first of them. The
 // Memo holds the transitions that are known, within a bound on memory; beyond it
 // they are in a store (store.go, bolt), and a check that begins with the store
 // of an earlier one starts warm. The Executor (executor.go) makes missing
@@ -40,10 +42,10 @@ type Local struct {
 	Name       ariadne.Digest
 	Node       ariadne.NodeID
 	Clock      ariadne.Time
-	Parent     *Local      // the state before, or nil
+	Parent     *Local      // the state before on the way by which it was reached first, or nil
 	Input      world.Input // what led from there to here
 	StepDigest ariadne.Digest
-	// Did is the digest of what the node did on its way from Parent to here; Unreplayable:
+	// StepDigest is that of what the node did on its way from Parent to here; Unreplayable:
 	// it may do something else there the next time (ariadne.Output).
 	Unreplayable bool
 	Depth        int // inputs from the root
@@ -91,6 +93,9 @@ type Memo struct {
 	forget  atomic.Bool
 	store   Store // or nil
 
+	meeting sync.Mutex
+	met     map[ariadne.Digest]*Local // states to which several histories may lead, by name
+
 	mu       sync.Mutex
 	bytes    int64
 	withRows []*Local // that have known transitions
@@ -124,7 +129,7 @@ type Counters struct {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
 	if o.Store == nil || o.Off {
 		return m, nil
 	}
@@ -190,7 +195,9 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 		}
 		return known, nil
 	}
-	t.To.loaded.Store(true) // what leads there is not in the store: nothing from there is either
+	if !t.byContent() {
+		t.To.loaded.Store(true) // what leads there is not in the store: nothing from there is either
+	}
 	m.enter(l, t)
 	m.count.Transitions++
 	if m.store != nil && out.Cut == "" { // the next check may have more time
@@ -204,7 +211,29 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 // transition is the value as it is remembered.
 func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
 	out.CallTrace, out.Files = nil, nil
-	return transition(m.system, l, in, out)
+	t, err := transition(m.system, l, in, out)
+	if err == nil && t.byContent() && !m.off {
+		t.To = m.meet(t.To)
+	}
+	return t, err
+}
+
+// byContent: others may lead to the same state.
+func (t *Transition) byContent() bool { return t.Output.Content != ariadne.Digest{} }
+
+// meet is the state of a name to which several histories lead: that which was reached first
+// by a way that leads there again. It stands for all of them, and is reached again by that way.
+func (m *Memo) meet(l *Local) *Local {
+	if l.Unreplayable {
+		return l
+	}
+	m.meeting.Lock()
+	defer m.meeting.Unlock()
+	if first := m.met[l.Name]; first != nil {
+		return first
+	}
+	m.met[l.Name] = l
+	return l
 }
 
 // transition makes the value; it must keep to the world's contract.
@@ -216,7 +245,7 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}
-	to := &Local{Name: world.Succeed(l.Name, in), Node: l.Node, Clock: effect.Clock,
+	to := &Local{Name: y.Reached(l.Node, l.Name, in, &out), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, StepDigest: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
 	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
 }

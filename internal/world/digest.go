@@ -4,13 +4,32 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"ariadne"
 )
 
+// Reached names the local state that a node reaches from the state named parent by an input:
+// by its history, unless the node says that all of it is in its content. Then states with
+// different histories may have the same name.
+func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out *ariadne.Output) ariadne.Digest {
+	if out.Content == (ariadne.Digest{}) {
+		return Succeed(parent, in)
+	}
+	b := append([]byte("content"), y.nodes[id].Initial[:]...)
+	b = append(b, out.Content[:]...)
+	for _, t := range []ariadne.Time{out.Clock, out.Deadline, out.Calm} {
+		b = binary.AppendVarint(b, int64(t))
+	}
+	for _, v := range []bool{out.Done, out.Ended} {
+		b = fmt.Append(b, v)
+	}
+	return sha256.Sum256(b)
+}
+
 // Succeed names the local state that a node reaches from the state named parent
-// by an input. A node is a function of its inputs, so the name determines the
+// by an input, by its history. A node is a function of its inputs, so the name determines the
 // state.
 func Succeed(parent ariadne.Digest, in Input) ariadne.Digest {
 	b, _ := in.AppendBinary(parent[:]) // never fails

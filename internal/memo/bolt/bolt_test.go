@@ -152,3 +152,56 @@ func TestStoreThatWasBarelyBegun(t *testing.T) {
 		}
 	}
 }
+
+// forgetter forgets all but how much it was given.
+type forgetter struct {
+	worldtest.Idle
+	Given int
+}
+
+func (f *forgetter) Receive(c *worldtest.Ctx, m ariadne.Message) { f.Given++; c.Log("%d", f.Given) }
+func (*forgetter) Forgot() bool                                  { return true }
+
+// TestStateOfSeveralHistories: what follows a state to which two histories lead is found in
+// the store by who comes there by the other one.
+func TestStateOfSeveralHistories(t *testing.T) {
+	all := func() []worldtest.Program { return []worldtest.Program{&forgetter{}, &forgetter{}} }
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(all()...))
+	o := memo.Options{Store: bolt.At(filepath.Join(t.TempDir(), "memo.db")), File: digestOf}
+	message := func(seq int) world.Input {
+		return world.Input{Kind: ariadne.Deliver, At: ariadne.Time(seq) * 1e6,
+			Packet: world.NewPacket(&ariadne.Message{From: 1, Seq: seq, Data: []byte{byte(seq)}})}
+	}
+	var ends []ariadne.Digest
+	for i, c := range []struct {
+		first    string // data of the first message
+		executed int
+	}{{"one", 4}, {"other", 1}, {"other", 0}} {
+		m, err := memo.Open(y, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := memo.NewExecutor(m, (&memotest.Instances{Programs: all}).Boot(), memo.Limits{})
+		first := message(1)
+		first.Packet.Data = []byte(c.first)
+		first.Packet = world.NewPacket(&first.Packet.Message)
+		l := m.Root(0)
+		for _, in := range []world.Input{{Kind: ariadne.Start}, first, message(2), message(3)} {
+			tr, err := x.Transition(l, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l = tr.To
+		}
+		if n := x.Counts().Executed; n != c.executed {
+			t.Errorf("%d: %d executed, want %d", i, n, c.executed)
+		}
+		ends = append(ends, l.Name)
+		if err := errors.Join(x.Close(), m.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ends[0] != ends[1] || ends[1] != ends[2] {
+		t.Errorf("%v", ends)
+	}
+}

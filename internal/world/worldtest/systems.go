@@ -236,6 +236,8 @@ type Chaos struct {
 	NoTimers bool
 	// Tries: what it does otherwise at one of five acts may fail, in two ways.
 	Tries bool
+	// Forgets: after every second input, all that it knows of earlier ones is a bit.
+	Forgets bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
 	Lingers bool
 	state   uint64
@@ -259,6 +261,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 		return
 	}
 	x.mix(fmt.Sprint(x.Seed, c.ID(), input))
+	if x.Forgot() {
+		x.state %= 2
+	}
 	for range x.below(4) {
 		to := ariadne.NodeID(x.below(x.Nodes))
 		switch x.below(5) {
@@ -291,6 +296,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 		}
 	}
 }
+
+// Forgot implements Forgetful.
+func (x *Chaos) Forgot() bool { return x.Forgets && x.steps%2 == 0 && x.steps > 0 }
 
 func (x *Chaos) mix(s string) {
 	for _, b := range []byte(s) {

@@ -77,7 +77,7 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 	step.Output = out
 	effect, err := y.Effect(a.Node, before.Clock, in, &out)
 	if err == nil {
-		err = y.Absorb(&w.state, a.Node, e.At, world.Succeed(before.Digest, in), &effect)
+		err = y.Absorb(&w.state, a.Node, e.At, y.Reached(a.Node, before.Digest, in, &out), &effect)
 	}
 	if err != nil {
 		err = fmt.Errorf("step %d (%s): node %s broke its contract: %w", step.Index, step.Name, y.Nodes()[a.Node].Name, err)

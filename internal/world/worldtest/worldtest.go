@@ -23,6 +23,10 @@ type Program interface {
 	Fire(*Ctx)
 }
 
+// Forgetful is a Program of which at times nothing is left but its content, which the output
+// then says (ariadne.Output.Content).
+type Forgetful interface{ Forgot() bool }
+
 // Cost is how far an action of a program advances its clock.
 const Cost = ariadne.Time(1000)
 
@@ -86,11 +90,19 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done || a.ended
 	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
+	if f, ok := a.Program.(Forgetful); ok && f.Forgot() {
+		c.out.Content = a.content()
+	}
 	c.out.Digest = c.out.Sum(sum(c.calls))
 	if a.Calls {
 		c.out.CallTrace = c.calls
 	}
 	return c.out, nil
+}
+
+// content is over all that there is of the node besides its times.
+func (a *Automaton) content() ariadne.Digest {
+	return sha256.Sum256(fmt.Appendf(nil, "%+v %v", a.Program, a.seqs))
 }
 
 // sum is over the stream of calls.
