@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const locked = "always succeeds: how much may be locked depends on the host"
-
 // sysMincore asks Linux whether the range is mapped, and hides what of it is in
 // memory, which depends on the host.
 func sysMincore(t *kernel.Thread, a Args) kernel.Result {

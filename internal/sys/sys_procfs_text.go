@@ -271,12 +271,22 @@ func smapsText(v *view) string {
 		kb("Size", (m.end-m.start)/1024)
 		kb("KernelPageSize", 4)
 		kb("MMUPageSize", 4)
+		locked := v.locked(m)
 		for _, f := range smapsFields {
-			kb(f, 0)
+			n := uint64(0)
+			if f == "Locked" || f == "Rss" || f == "Pss" {
+				n = locked // what is locked is in memory
+			}
+			kb(f, n/1024)
 		}
 		s.WriteString("THPeligible:           0\nVmFlags: rd\n")
 	}
 	return s.String()
+}
+
+// locked is how much of a mapping is locked.
+func (v *view) locked(m mapping) uint64 {
+	return v.proc.MemLocks().Within(kernel.MemRange{Start: m.start, End: m.end})
 }
 
 func smapsRollupText(v *view) string {
@@ -461,11 +471,14 @@ func statusText(v *view) string {
 }
 
 func (v *view) memoryLines(line func(name, format string, args ...any)) {
-	size := v.size() / 1024
+	size, locked := uint64(0), uint64(0)
+	for _, m := range v.mappings() {
+		size, locked = size+(m.end-m.start)/1024, locked+v.locked(m)/1024
+	}
 	for _, x := range []struct {
 		name string
 		kb   uint64
-	}{{"VmPeak", size}, {"VmSize", size}, {"VmLck", 0}, {"VmPin", 0}, {"VmHWM", residentPages * 4}, {"VmRSS", residentPages * 4},
+	}{{"VmPeak", size}, {"VmSize", size}, {"VmLck", locked}, {"VmPin", 0}, {"VmHWM", residentPages * 4}, {"VmRSS", residentPages * 4},
 		{"RssAnon", residentPages * 3}, {"RssFile", residentPages}, {"RssShmem", 0}, {"VmData", residentPages * 4}, {"VmStk", 132},
 		{"VmExe", 1024}, {"VmLib", 4096}, {"VmPTE", 128}, {"VmSwap", 0}, {"HugetlbPages", 0}} {
 		line(x.name, "%8d kB", x.kb)

@@ -1,0 +1,79 @@
+// What is locked is counted, up to a limit, and forgotten by children.
+// guest: root
+#include "guest.h"
+
+static long field(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "r");
+	char line[200];
+	long kb = -1;
+	while (fgets(line, sizeof line, f))
+		if (strncmp(line, name, strlen(name)) == 0)
+			kb = atol(line + strlen(name) + 1);
+	fclose(f);
+	return kb;
+}
+
+#define LOCKED() printf("locked %ld\n", field("/proc/self/status", "VmLck"))
+
+int main(void)
+{
+	size_t page = 4096;
+	char *p = mmap(NULL, 16 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(p + 8 * page, page);
+	LOCKED();
+	SHOW(mlock(p, 100));
+	LOCKED();
+	SHOW(mlock(p + page - 10, 20));
+	LOCKED();
+	SHOW(mlock(p, 2 * page));
+	LOCKED();
+	SHOW(munlock(p, 1));
+	LOCKED();
+	SHOW(mlock(p, 16 * page));
+	LOCKED();
+	SHOW(munlock(p + 6 * page, 8 * page));
+	LOCKED();
+	SHOW(munlock(p + 8 * page, page));
+	SHOW(mlock(p + 8 * page, page));
+	SHOW(mlock(p, -1));
+	SHOW(mlock(p + 100, -page));
+	SHOW(mlock(p, 0));
+	SHOW(mlock2(p, page, 2));
+	SHOW(mlock2(p, page, MLOCK_ONFAULT));
+	if (fork() == 0) {
+		LOCKED();
+		exit(0);
+	}
+	wait(NULL);
+	munmap(p, 2 * page);
+	LOCKED();
+	SHOW(munlockall());
+	LOCKED();
+	SHOW(mlockall(0));
+	SHOW(mlockall(MCL_ONFAULT));
+	SHOW(mlockall(8));
+	SHOW(mlockall(MCL_CURRENT));
+	printf("all: %d\n", field("/proc/self/status", "VmLck") > 1000);
+	SHOW(munlockall());
+	SHOW(mlockall(MCL_FUTURE));
+	LOCKED();
+	munlockall();
+
+	struct rlimit l = {3 * page, 3 * page};
+	SHOW(setrlimit(RLIMIT_MEMLOCK, &l));
+	SHOW(mlock(p + 2 * page, 5 * page));
+	SHOW(setuid(65534));
+	SHOW(mlock(p + 2 * page, 5 * page));
+	SHOW(mlock(p + 2 * page, 3 * page));
+	SHOW(mlock(p + 2 * page, 3 * page));
+	SHOW(munlockall());
+	SHOW(mlock(p + 2 * page, 2 * page));
+	SHOW(mlock(p + 5 * page, 2 * page));
+	SHOW(mlockall(MCL_CURRENT));
+	l.rlim_cur = 0;
+	SHOW(setrlimit(RLIMIT_MEMLOCK, &l));
+	SHOW(mlock(p + 5 * page, page));
+	SHOW(munlock(p + 5 * page, page));
+	return 0;
+}

@@ -1,0 +1,91 @@
+package kernel
+
+import "slices"
+
+// MemLocks are the parts of a process's memory that it has locked (mlock(2)). Nothing of a node is ever
+// swapped out: they are counted and shown. Children have none, nor has another program.
+type MemLocks struct {
+	future bool // what is mapped beside before, too (MCL_FUTURE)
+	before []MemRange
+	ranges []MemRange
+}
+
+// MemRange is memory from Start up to End.
+type MemRange struct{ Start, End uint64 }
+
+var memLocks = NewSlot[*Process, MemLocks]()
+
+func init() {
+	Register(Hooks{Execs: func(t *Thread) {
+		if m := memLocks.Peek(t.Proc); m != nil {
+			*m = MemLocks{}
+		}
+	}})
+}
+
+// MemLocks returns those of p.
+func (p *Process) MemLocks() *MemLocks { return memLocks.Of(p) }
+
+// Lock adds a range, Unlock takes one away.
+func (m *MemLocks) Lock(r MemRange) { m.ranges = append(without(m.ranges, r), r) }
+
+func (m *MemLocks) Unlock(r MemRange) {
+	m.ranges = without(m.ranges, r)
+	if m.future {
+		m.before = append(m.before, r)
+	}
+}
+
+// without is list without r.
+func without(list []MemRange, r MemRange) (rest []MemRange) {
+	for _, x := range list {
+		for _, part := range []MemRange{{x.Start, min(x.End, r.Start)}, {max(x.Start, r.End), x.End}} {
+			if part.Start < part.End {
+				rest = append(rest, part)
+			}
+		}
+	}
+	return rest
+}
+
+// SetFuture says whether what is mapped from now on is locked: what is mapped now is not.
+func (m *MemLocks) SetFuture(future bool, mapped []MemRange) { m.future, m.before = future, mapped }
+
+// Within is how many bytes of r are locked.
+func (m *MemLocks) Within(r MemRange) (n uint64) {
+	for _, x := range m.all(r) {
+		if from, to := max(x.Start, r.Start), min(x.End, r.End); from < to {
+			n += to - from
+		}
+	}
+	return n
+}
+
+// all are the ranges, and what of r was mapped later.
+func (m *MemLocks) all(r MemRange) []MemRange {
+	if !m.future {
+		return m.ranges
+	}
+	later := []MemRange{r}
+	for _, x := range m.before {
+		later = without(later, x)
+	}
+	all := MemLocks{ranges: m.ranges}
+	for _, x := range later {
+		all.Lock(x)
+	}
+	return all.ranges
+}
+
+// Keep forgets what is not in any of the mappings.
+func (m *MemLocks) Keep(mapped []MemRange) {
+	var kept []MemRange
+	for _, r := range mapped {
+		for _, x := range m.all(r) {
+			if from, to := max(x.Start, r.Start), min(x.End, r.End); from < to {
+				kept = append(kept, MemRange{from, to})
+			}
+		}
+	}
+	m.ranges = slices.Clip(kept)
+}
