@@ -44,8 +44,9 @@ type explorer struct {
 	none     *space.Set      // for those that do not: it keeps nothing
 	growth   *growth
 
-	over atomic.Bool
-	left atomic.Int64 // paths that may still be taken, when they are limited
+	over   atomic.Bool
+	placed atomic.Bool  // a step came to a place where something else could have happened
+	left   atomic.Int64 // paths that may still be taken, when they are limited
 }
 
 // growth is the file in which coverage is seen to grow.
@@ -88,6 +89,11 @@ func (c *check) search(ctx context.Context) error {
 	stop := x.governor.start(x.shares)
 	x.explore(ctx, c.opts.Workers)
 	stop()
+	if !x.placed.Load() && x.from == 0 && c.system.Spec.Faults[world.Fail] > 0 {
+		c.ledger.mu.Lock()
+		cover.Under = append(cover.Under, "no call was made that the spec's fail is about, so none failed")
+		c.ledger.mu.Unlock()
+	}
 	return x.close()
 }
 

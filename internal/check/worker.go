@@ -140,6 +140,9 @@ func (w *worker) told(err error) error {
 // watch looks at the frame to which a path has come.
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
+	if by := p.Last().By; by != nil && len(by.Output.Places) > 0 && !w.explorer.placed.Load() {
+		w.explorer.placed.Store(true)
+	}
 	switch by := p.Last().By; {
 	case w.living != nil:
 		w.living.watch(p)
@@ -148,7 +151,7 @@ func (w *worker) watch(p *space.Path) {
 	}
 }
 
-// noteRefusals enters what a transition noteRefusals that cannot be modelled, once.
+// noteRefusals enters what a transition met that cannot be modelled, once.
 func (x *explorer) noteRefusals(by *memo.Transition) {
 	preempted := by.Output.Unreplayable && by.Output.Cut == ""
 	if len(by.Output.Refusals) == 0 && !preempted {
