@@ -146,7 +146,7 @@ static void never_late(void)
 		} while (left.it_value.tv_sec || left.it_value.tv_nsec);
 		late += read(fd, &n, 8) != 8;
 	}
-	SHOW(late);
+	SURE(late <= 3); // Linux's own interrupt is late now and then on a loaded machine
 }
 
 // The counter of the processor is a clock too.
