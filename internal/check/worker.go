@@ -140,10 +140,11 @@ func (w *worker) told(err error) error {
 // watch looks at the frame to which a path has come.
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
-	if by := p.Last().By; by != nil && len(by.Output.Places) > 0 && !w.explorer.placed.Load() {
+	by := p.Last().By
+	if by != nil && w.meter.MayBeNew() && len(by.Output.Places) > 0 {
 		w.explorer.placed.Store(true)
 	}
-	switch by := p.Last().By; {
+	switch {
 	case w.living != nil:
 		w.living.watch(p)
 	case by != nil && w.meter.MayBeNew():

@@ -39,14 +39,14 @@ import (
 
 // Local is a local state of a node.
 type Local struct {
-	Name       ariadne.Digest
-	Node       ariadne.NodeID
-	Clock      ariadne.Time
-	Parent     *Local      // the state before on the way by which it was reached first, or nil
-	Input      world.Input // what led from there to here
-	StepDigest ariadne.Digest
-	// StepDigest is that of what the node did on its way from Parent to here; Unreplayable:
+	Name   ariadne.Digest
+	Node   ariadne.NodeID
+	Clock  ariadne.Time
+	Parent *Local      // the state before on the way by which it was reached first, or nil
+	Input  world.Input // what led from there to here
+	// StepDigest is that of what the node did on its way from Parent to here. Unreplayable:
 	// it may do something else there the next time (ariadne.Output).
+	StepDigest   ariadne.Digest
 	Unreplayable bool
 	Depth        int // inputs from the root
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thread implements kernel.Machine.
+// thread implements kernel.Tracee.
 
 func (th *thread) ReadMem(addr uint64, b []byte) kernel.Errno {
 	e := th.tr.ReadMem(addr, b)

@@ -29,7 +29,7 @@ type Node struct {
 	Inside *node.View
 }
 
-// Viewer is a memo.Machine that can be looked into.
+// Viewer is a memo.Freezable that can be looked into.
 type Viewer interface {
 	// View looks at the machine and leaves it as it is.
 	View() (*node.View, error)

@@ -16,7 +16,7 @@ import (
 type Factory interface {
 	// Start returns a node that has not been switched on yet. It is called, and
 	// the node used and closed, on one goroutine that is locked to its thread. Strategies
-	// that remember need nodes that are memo.Machines.
+	// that remember need nodes that are memo.Freezables.
 	Start(NodeConfig) (memo.Instance, error)
 }
 

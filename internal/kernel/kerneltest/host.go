@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HostMachine is a kernel.Machine for handlers that need Linux: injected calls
+// HostMachine is a kernel.Tracee for handlers that need Linux: injected calls
 // really happen, in the test's own process, whose memory at At is the fake
 // process's.
 type HostMachine struct {
@@ -47,12 +47,12 @@ func NewHostMachine(tb testing.TB) *HostMachine {
 	return m
 }
 
-// ReadMem implements kernel.Machine.
+// ReadMem implements kernel.Tracee.
 func (m *HostMachine) ReadMem(addr uint64, b []byte) kernel.Errno {
 	return m.transfer(unix.SYS_PROCESS_VM_READV, addr, b)
 }
 
-// WriteMem implements kernel.Machine.
+// WriteMem implements kernel.Tracee.
 func (m *HostMachine) WriteMem(addr uint64, b []byte) kernel.Errno {
 	return m.transfer(unix.SYS_PROCESS_VM_WRITEV, addr, b)
 }
@@ -70,7 +70,7 @@ func (m *HostMachine) transfer(nr uintptr, addr uint64, b []byte) kernel.Errno {
 	return e
 }
 
-// Syscall implements kernel.Machine.
+// Syscall implements kernel.Tracee.
 func (m *HostMachine) Syscall(nr int, args ...uint64) int64 {
 	var a [6]uintptr
 	for i, v := range args {
@@ -83,7 +83,7 @@ func (m *HostMachine) Syscall(nr int, args ...uint64) int64 {
 	return int64(r)
 }
 
-// HostFD implements kernel.Machine.
+// HostFD implements kernel.Tracee.
 func (m *HostMachine) HostFD(fd int) (int, kernel.Errno) {
 	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *HostMachine) HostFD(fd int) (int, kernel.Errno) {
 	return n, 0
 }
 
-// Adopt implements kernel.Machine.
+// Adopt implements kernel.Tracee.
 func (m *HostMachine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 	cmd := unix.F_DUPFD
 	if cloexec {
@@ -105,11 +105,11 @@ func (m *HostMachine) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 	return n, 0
 }
 
-// SigMask and SetSigMask implement kernel.Machine.
+// SigMask and SetSigMask implement kernel.Tracee.
 func (m *HostMachine) SigMask() signal.Set     { return m.Mask }
 func (m *HostMachine) SetSigMask(s signal.Set) { m.Mask = s }
 
-// RealTID implements kernel.Machine.
+// RealTID implements kernel.Tracee.
 func (m *HostMachine) RealTID() int { return os.Getpid() }
 
 // Text stores s, with a NUL, at off in the memory and returns its address.

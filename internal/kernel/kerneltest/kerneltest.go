@@ -82,7 +82,7 @@ func (m *Tracee) Thread() *Tracee {
 	return &Tracee{Mem: m.Mem, Mask: m.Mask, Answer: m.Answer, Shared: m.Shared, fds: m.fds, host: m.host}
 }
 
-// ReadMem implements kernel.Machine.
+// ReadMem implements kernel.Tracee.
 func (m *Tracee) ReadMem(addr uint64, b []byte) kernel.Errno {
 	s := m.Mem.at(addr, len(b))
 	if s == nil && len(b) > 0 {
@@ -92,7 +92,7 @@ func (m *Tracee) ReadMem(addr uint64, b []byte) kernel.Errno {
 	return 0
 }
 
-// WriteMem implements kernel.Machine.
+// WriteMem implements kernel.Tracee.
 func (m *Tracee) WriteMem(addr uint64, b []byte) kernel.Errno {
 	s := m.Mem.at(addr, len(b))
 	if s == nil && len(b) > 0 {
@@ -102,7 +102,7 @@ func (m *Tracee) WriteMem(addr uint64, b []byte) kernel.Errno {
 	return 0
 }
 
-// Syscall implements kernel.Machine.
+// Syscall implements kernel.Tracee.
 func (m *Tracee) Syscall(nr int, args ...uint64) int64 {
 	switch nr {
 	case unix.SYS_EVENTFD2:
@@ -160,7 +160,7 @@ func (m *Tracee) Open(t *kernel.Thread, real, flags int) uint64 {
 	return uint64(fd)
 }
 
-// HostFD implements kernel.Machine.
+// HostFD implements kernel.Tracee.
 func (m *Tracee) HostFD(fd int) (int, kernel.Errno) {
 	real, ok := m.host[fd]
 	if !ok {
@@ -173,16 +173,16 @@ func (m *Tracee) HostFD(fd int) (int, kernel.Errno) {
 	return dup, 0
 }
 
-// Adopt implements kernel.Machine.
+// Adopt implements kernel.Tracee.
 func (m *Tracee) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 	return int(m.Syscall(unix.SYS_EVENTFD2)), 0
 }
 
-// SigMask and SetSigMask implement kernel.Machine.
+// SigMask and SetSigMask implement kernel.Tracee.
 func (m *Tracee) SigMask() signal.Set     { return m.Mask }
 func (m *Tracee) SetSigMask(s signal.Set) { m.Mask = s }
 
-// RealTID implements kernel.Machine.
+// RealTID implements kernel.Tracee.
 func (m *Tracee) RealTID() int { return m.TID }
 
 // Backing tells which object lies behind shared memory, by page.
