@@ -66,5 +66,6 @@ func (s *State) Digest() ariadne.Digest {
 		}
 		b = append(b, late)
 	}
-	return sha256.Sum256(append(binary.AppendVarint(b, int64(s.Delays)), s.Faults[:]...))
+	b = binary.AppendVarint(b, int64(s.Delays))
+	return sha256.Sum256(append(b, s.Faults[:]...))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // MaxKinds is one more than the greatest ActionKind there may be.
-const MaxKinds = 8
+const MaxKinds = 16
 
 // A Kind is all that there is to know of the events of a kind. Each has a file of its own,
 // which registers it; nothing else knows kinds by name, except who gives users a choice
@@ -91,11 +91,13 @@ type Faults [MaxKinds]uint8
 // MaxFaults is the largest budget of a kind of fault.
 const MaxFaults = 255
 
-// number is a budget as a number, of which that without faults is 0.
-func (f *Faults) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
+// None: there are none.
+func (f *Faults) None() bool { return *f == Faults{} }
 
 // Budget stands for what is left of all budgets.
-func (s *State) Budget() Hash { return HashOf(uint64(s.Delays), s.Faults.number()+1, 2) }
+func (s *State) Budget() Hash {
+	return HashOf(uint64(s.Delays), binary.LittleEndian.Uint64(s.Faults[:])+1, binary.LittleEndian.Uint64(s.Faults[8:])+2)
+}
 
 // Clock is what all kinds look at when they say what may happen next.
 type Clock struct {
@@ -146,7 +148,7 @@ func (y *System) FootprintOf(e *Event) Footprint {
 
 // Shares reports whether both take of the same budget.
 func (f *Footprint) Shares(g *Footprint) bool {
-	if f.Costs.number() == 0 || g.Costs.number() == 0 {
+	if f.Costs.None() || g.Costs.None() {
 		return false
 	}
 	for k, n := range f.Costs {
@@ -160,7 +162,7 @@ func (f *Footprint) Shares(g *Footprint) bool {
 // Spends reports whether it takes of any budget. A budget is a counter, on which two uses
 // commute: an execution in which both happen has them in either order, since both fit. But
 // after a use there may be too little left for another.
-func (f *Footprint) Spends() bool { return f.Costs.number() != 0 }
+func (f *Footprint) Spends() bool { return !f.Costs.None() }
 
 // unlimited is more than any time may be off.
 const unlimited = time.Duration(1<<63 - 1)

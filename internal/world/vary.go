@@ -100,7 +100,7 @@ func (e *Event) IsFault() bool { return e.Varied != nil || kinds[e.Kind].Fault !
 
 // Varies reports whether there is a budget left for any variation.
 func (s *State) Varies() bool {
-	if s.Faults.number() == 0 {
+	if s.Faults.None() {
 		return false
 	}
 	for k := range kinds {
