@@ -225,6 +225,8 @@ type Output struct {
 	// happened, in order. Nodes list them where the spec has a budget for such things: whether
 	// any of it is left does not matter.
 	Places []Place
+	// Spared: from here on no fault is to hit the node, until it says otherwise.
+	Spared bool
 }
 
 // File is something that a node has learnt of a file of the host. The path is as nodes

@@ -15,8 +15,8 @@ import (
 // as they can be, small enumerations one byte, what is random or a hash of fixed length,
 // texts and lists have their lengths before them, and what may be missing has a byte 0 or
 // 1. A list that is empty and one that is nil are the same. What has to do with variations
-// stands at the end, as does the content of a state, announced by further bits of such a byte:
-// what has nothing of this has the encoding that it had before there was any.
+// stands at the end, as does the content of a state, announced by further bits of such a byte; that
+// a node is spared is such a bit. What has nothing of this has the encoding that it had before there was any.
 //
 // AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary
 // implements encoding.BinaryUnmarshaler; it takes exactly what AppendBinary gives, and
@@ -131,7 +131,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2))
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -187,7 +187,7 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 func (o *Output) read(d *decoder) {
 	has := byte(0)
 	ended := func() bool {
-		has = d.bits(3)
+		has = d.bits(4)
 		return has&1 != 0
 	}
 	*o = Output{
@@ -205,6 +205,7 @@ func (o *Output) read(d *decoder) {
 		}),
 		Files: readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} }),
 	}
+	o.Spared = has&8 != 0
 	if has&4 != 0 {
 		if o.Content = d.digest(); o.Content == (Digest{}) {
 			d.fail(errCanonical)

@@ -218,10 +218,11 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		s.clients = []int{0, 1}[:rapid.IntRange(1, 2).Draw(t, "how many")]
 	}
 	lingers := s.clients != nil && rapid.Bool().Draw(t, "lingers")
+	spares := s.rules.Faults != (world.Faults{}) && rapid.Bool().Draw(t, "spares")
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares})
 		}
 		return p
 	}

@@ -23,6 +23,9 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		flags := uint64(i) << 3
+		if n.Spared {
+			flags |= 1 << 63
+		}
 		for bit, is := range [...]bool{n.Started, n.Done, n.Ended} {
 			if is {
 				flags |= 1 << bit

@@ -25,6 +25,9 @@ func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out
 	for _, v := range []bool{out.Done, out.Ended} {
 		b = fmt.Append(b, v)
 	}
+	if out.Spared {
+		b = append(b, "spared"...)
+	}
 	return sha256.Sum256(b)
 }
 

@@ -29,7 +29,7 @@ type Kind struct {
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
-	// Enabled appends what may happen next in s.
+	// Enabled appends what may happen next in s. No fault hits a node that is spared.
 	Enabled func(y *System, s *State, c Clock, events []Event) []Event
 	// Pending finds the event of which e has the node, and the packet if it has one: its
 	// time and what Take needs. Not ok: there is none.

@@ -47,6 +47,7 @@ type NodeState struct {
 	Started  bool
 	Done     bool // no process is left
 	Ended    bool // none of its commands is left
+	Spared   bool // no fault hits it
 	Clock    ariadne.Time
 	Deadline ariadne.Time   // earliest pending timer, or Never
 	Digest   ariadne.Digest // the name of its local state (digest.go)
@@ -188,6 +189,7 @@ func (s *State) delayCost(t ariadne.Time) int {
 type Effect struct {
 	Clock, Deadline ariadne.Time
 	Done, Ended     bool
+	Spared          bool
 	Calm            ariadne.Time
 	Packets         []*Packet
 }
@@ -195,7 +197,7 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Calm: out.Calm}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Calm: out.Calm}
 	if out.Clock < clock || out.Clock < in.At {
 		return e, fmt.Errorf("its clock ran backwards: %v at the end of a step at %v, which found it at %v", out.Clock, in.At, clock)
 	}
@@ -226,7 +228,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, name ariad
 	s.sum.sub(localHash(id, &n.Digest))
 	s.sum.add(localHash(id, &name))
 	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
-	n.Ended, n.Calm = e.Ended, e.Calm
+	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
 	return nil
 }
 

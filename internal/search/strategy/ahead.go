@@ -71,7 +71,7 @@ func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
 // others that do not depend on a, can no more, or only later, when a has happened in
 // that state. When it says no, none can.
 func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
-	if a.ends || a.Spends() {
+	if a.ends || a.Spends() || a.spares {
 		return true
 	}
 	if r.takesFrom(f, a) {

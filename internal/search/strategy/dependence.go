@@ -18,6 +18,8 @@ type act struct {
 	// ends: a path ends with it, whatever else could have happened; or it may, when
 	// others have happened before: the commands of a client have ended.
 	ends bool
+	// spares: from here on no fault hits the node, which one could before.
+	spares bool
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
 	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
@@ -27,6 +29,7 @@ type act struct {
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
+	a.spares = by.Effect.Spared && !n.Spared
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}

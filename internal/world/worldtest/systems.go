@@ -236,6 +236,9 @@ type Chaos struct {
 	NoTimers bool
 	// Tries: what it does otherwise at one of five acts may fail, in two ways.
 	Tries bool
+	// Spares: it says at some inputs that from there on no fault is to hit it, and at others
+	// that one may again.
+	Spares bool
 	// Forgets: after every second input, all that it knows of earlier ones is a bit.
 	Forgets bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
@@ -263,6 +266,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 	x.mix(fmt.Sprint(x.Seed, c.ID(), input))
 	if x.Forgot() {
 		x.state %= 2
+	}
+	if x.Spares && x.below(2) == 0 {
+		c.Spare(x.below(2) == 0)
 	}
 	for range x.below(4) {
 		to := ariadne.NodeID(x.below(x.Nodes))

@@ -37,11 +37,12 @@ type Automaton struct {
 	Calls   bool // record Output.CallTrace
 	Instant bool // its actions take no time
 
-	clock ariadne.Time
-	seqs  map[ariadne.Flow]int
-	timer ariadne.Time
-	done  bool
-	ended bool
+	clock  ariadne.Time
+	seqs   map[ariadne.Flow]int
+	timer  ariadne.Time
+	done   bool
+	ended  bool
+	spared bool
 }
 
 // Addr is the address of a node in these systems.
@@ -89,6 +90,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 		a.Program.Fire(c)
 	}
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done || a.ended
+	c.out.Spared = a.spared
 	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
 	if f, ok := a.Program.(Forgetful); ok && f.Forgot() {
 		c.out.Content = a.content()
@@ -180,8 +182,13 @@ func (c *Ctx) SetTimer(after time.Duration) {
 	c.a.timer = c.a.clock.Add(max(after, 1))
 }
 
-// Try does something on an object that can fail, and returns "" or which of the errors it was.
+// Try does something on an object that can fail, and returns "" or which of the errors it was; "" while
+// the node is spared.
 func (c *Ctx) Try(object string, errors ...string) string {
+	if c.a.spared {
+		c.call(CallTry, 0, object)
+		return ""
+	}
 	alternatives := make([]string, len(errors))
 	for i, e := range errors {
 		alternatives[i] = "fail:" + e
@@ -190,6 +197,9 @@ func (c *Ctx) Try(object string, errors ...string) string {
 	c.call(CallTry, 0, object, failed)
 	return failed
 }
+
+// Spare says whether faults may hit the node.
+func (c *Ctx) Spare(on bool) { c.a.spared = on }
 
 // StopTimer clears it.
 func (c *Ctx) StopTimer() { c.a.timer = ariadne.Never }
