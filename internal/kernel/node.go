@@ -76,6 +76,9 @@ type Node struct {
 	// file's.
 	SharesMemory bool
 
+	// FailsNow: the node has written what must come before calls fail (spec.Fail).
+	FailsNow bool
+
 	// CommandsEnded counts the spec's commands that have ended.
 	CommandsEnded int
 

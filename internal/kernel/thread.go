@@ -85,6 +85,12 @@ type Call struct {
 	InCall bool
 	// Passed: what else could have happened at its entry did not (internal/node).
 	Passed bool
+	// Waited: nothing else happened when it began to wait, either.
+	Waited bool
+	// Part is how many bytes it moves, a part of those that it could; 0: it is as its arguments say.
+	Part int64
+	// Fails is how the first of the operations fails that it submits; 0: it does not.
+	Fails Errno
 	// Program is the path that execve was given; "" for a descriptor.
 	Program string
 }

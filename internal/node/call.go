@@ -57,10 +57,18 @@ func (n *Node) call(th *thread) bool {
 	}
 	switch r.Op {
 	case kernel.OpReturn:
+		if k.Call.Part > 0 {
+			sys.MovedPart(k)
+		}
 		return n.finish(th, r.Value)
 	case kernel.OpBlock:
 		if k.Wait.Interrupted || k.HasSignal() {
 			return n.interrupt(th, r)
+		}
+		if n.failing != nil {
+			if interrupted, goesOn := n.varyWait(th, r); interrupted {
+				return goesOn
+			}
 		}
 		k.Park()
 		return false
@@ -122,9 +130,10 @@ func (n *Node) native(th *thread) bool {
 	if n.sealsFrozen(th) {
 		return n.finish(th, -int64(unix.EBUSY))
 	}
-	if th.tr.Consumed() || k.Wait.Preempted {
+	if th.tr.Consumed() || k.Wait.Preempted || k.Call.Part > 0 {
 		// The handler used up the call's own entry for another call. A thread that was
-		// preempted there may be a copy, which has none and must do the same.
+		// preempted there may be a copy, which has none and must do the same. Or the call has
+		// other arguments than its program gave it.
 		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
 		must(err)
 		return n.finish(th, v)

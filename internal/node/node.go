@@ -67,7 +67,7 @@ type Node struct {
 	calm     ariadne.Time // Output.Calm of the last step
 	house    ariadne.Time // how long after its beginning that is
 	step     step
-	failing  alternatives // what the spec lets fail
+	failing  failing // what the spec lets fail
 	watch    *watchdog
 	started  bool
 }
@@ -140,6 +140,7 @@ type step struct {
 	trace        []ariadne.CallRecord
 	memory       memoryHash
 	course       ariadne.Course
+	looked       int // log lines of the step that Fail.After was compared with
 	unreplayable bool
 	diverged     string
 	cut          string
@@ -376,6 +377,7 @@ func (n *Node) fireDue(at ariadne.Time) {
 // output collects what the step did.
 func (n *Node) output() ariadne.Output {
 	k := n.k
+	n.failsNow()
 	out := ariadne.Output{
 		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
 		Clock: k.Now, Deadline: ariadne.Never,

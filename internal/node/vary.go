@@ -3,6 +3,7 @@
 package node
 
 import (
+	"slices"
 	"strings"
 
 	"ariadne/internal/kernel"
@@ -12,22 +13,64 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alternatives are what may happen at a call instead, by its number: the same slice each time.
-type alternatives map[int][]string
+// failing is how the calls of a node may fail, by number.
+type failing map[int]*ways
+
+// ways are those of one call.
+type ways struct {
+	could []func(t *kernel.Thread, a sys.Args) (on string, ok bool)
+	// others are the alternatives by which of them are possible, a bit for each: the same slice
+	// each time.
+	others [][]string
+	// waits are the alternatives where the call waits.
+	waits []string
+}
 
 // failures are those of calls that the spec lets fail in a node.
-func failures(s *spec.Spec, def *spec.Node) alternatives {
+func failures(s *spec.Spec, def *spec.Node) failing {
 	calls := s.FailingCalls(def.ID)
 	if calls == nil {
 		return nil
 	}
-	all := alternatives{}
+	all := failing{}
 	for nr := range sys.Table {
 		if others := calls[sys.Table[nr].Name]; others != nil {
-			all[nr] = others
+			all[nr] = waysOf(sys.Table[nr].Fails, others)
 		}
 	}
 	return all
+}
+
+func waysOf(fails []sys.Failure, others []string) *ways {
+	w := &ways{others: [][]string{nil}}
+	for _, f := range fails {
+		fit := slices.DeleteFunc(slices.Clone(others), func(a string) bool {
+			_, name, _ := strings.Cut(a, ":")
+			return !slices.Contains(f.Errors, name)
+		})
+		switch {
+		case len(fit) == 0:
+		case f.Could == nil:
+			w.waits = append(w.waits, fit...)
+		default:
+			w.could = append(w.could, f.Could)
+			for _, before := range w.others {
+				w.others = append(w.others, slices.Concat(before, fit))
+			}
+		}
+	}
+	return w
+}
+
+// possible are the alternatives of the call that k stands in, and on which file it is.
+func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) {
+	which := 0
+	for i, could := range w.could {
+		if file, ok := could(k, k.Call.Args); ok && n.cfg.Spec.Fail.On(file) {
+			on, which = file, which|1<<i
+		}
+	}
+	return on, w.others[which]
 }
 
 // vary enters the call at whose entry th stands as a place of the step, if something else may
@@ -38,23 +81,82 @@ func (n *Node) vary(th *thread) kernel.Errno {
 		return 0
 	}
 	k.Call.Passed = true
-	all := n.failing[k.Call.NR]
-	if all == nil {
+	w := n.failing[k.Call.NR]
+	if w == nil || len(w.could) == 0 || !n.mayFail(k) {
 		return 0
 	}
-	on, ok := sys.CouldFail(k)
-	if !ok || !n.cfg.Spec.Fail.On(on) {
+	on, others := n.possible(k, w)
+	if others == nil {
 		return 0
 	}
-	_, name, failed := strings.Cut(n.step.course.At(k.TID, callName(k.Call.NR), on, all), ":")
-	if !failed {
+	what := n.take(k, callName(k.Call.NR), on, others)
+	switch what {
+	case "":
+		return 0
+	case spec.Short:
+		sys.Shorten(k)
+		return 0
+	case spec.Full:
+		sys.Fill(k)
 		return 0
 	}
-	e, ok := sys.Errno(name)
+	e, ok := sys.Errno(what)
 	if !ok {
 		panic(toolError{unix.EINVAL})
 	}
+	if k.Call.NR == unix.SYS_IO_SUBMIT {
+		k.Call.Fails = e
+		return 0
+	}
 	return e
+}
+
+// take enters a place and returns what is to happen there, or "".
+func (n *Node) take(k *kernel.Thread, call, on string, others []string) string {
+	_, what, _ := strings.Cut(n.step.course.At(k.TID, call, on, others), ":")
+	return what
+}
+
+// mayFail reports whether calls of a thread's program may fail now.
+func (n *Node) mayFail(k *kernel.Thread) bool {
+	f := &n.cfg.Spec.Fail
+	return (f.Programs == nil || slices.Contains(f.Programs, programName(k))) && n.failsNow()
+}
+
+// failsNow reports whether the node has written what must come before calls fail.
+func (n *Node) failsNow() bool {
+	after := n.cfg.Spec.Fail.After
+	for ; after != nil && !n.k.FailsNow && n.step.looked < len(n.k.Logs); n.step.looked++ {
+		n.k.FailsNow = after.MatchString(n.k.Logs[n.step.looked].Text)
+	}
+	return after == nil || n.k.FailsNow
+}
+
+// programName is by which name the spec knows a program.
+func programName(k *kernel.Thread) string {
+	return k.Proc.Exe[strings.LastIndexByte(k.Proc.Exe, '/')+1:]
+}
+
+// varyWait enters the call in which th is about to wait as a place of the step, if it may be
+// interrupted there, and reports whether it is, and its thread does not go on: a handler has
+// its turn first, when that is how.
+func (n *Node) varyWait(th *thread, r kernel.Result) (interrupted, goesOn bool) {
+	k := th.k
+	w := n.failing[k.Call.NR]
+	if w == nil || w.waits == nil || k.Call.Waited {
+		return false, false
+	}
+	k.Call.Waited = true
+	by, ok := sys.Interruption(k, r.Restart)
+	if !ok || !n.cfg.Spec.Fail.On("") || !n.mayFail(k) || n.take(k, callName(k.Call.NR)+"/wait", "", w.waits) == "" {
+		return false, false
+	}
+	if by.Signo == 0 {
+		return true, n.finish(th, -int64(unix.EINTR))
+	}
+	k.Park()
+	k.Send(by)
+	return true, false
 }
 
 // failCall ends a call that was never made.

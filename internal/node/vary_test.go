@@ -5,6 +5,7 @@ package node
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,15 +50,25 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/lacking.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
+	tmpfs := func(options, what string) []string {
+		return []string{"unshare", "-Urm", "sh", "-c", "mount -t tmpfs -o " + options + " none /mnt && cd /mnt && exec " + program + " " + what + " really"}
+	}
 	for _, c := range []struct {
 		what, error string
 		calls       string
 		from        string // the first place
 		native      []string
+		once        bool // only there
 	}{
-		{"files", "EMFILE", "open openat creat socket accept accept4 pipe pipe2 epoll_create1 eventfd2", "/openat:/etc/passwd#1", []string{program, "files", "really"}},
-		{"room", "ENOSPC", "write writev pwrite64 pwritev pwritev2 fallocate", "/write:/node/file#1",
-			[]string{"unshare", "-Urm", "sh", "-c", "mount -t tmpfs -o size=16k none /mnt && cd /mnt && exec " + program + " room really"}},
+		{"files", "EMFILE", "open openat creat socket accept accept4 pipe pipe2 epoll_create1 eventfd2", "/openat:/etc/passwd#1", []string{program, "files", "really"}, false},
+		{"room", "ENOSPC", "write writev pwrite64 pwritev pwritev2 fallocate", "/write:/node/file#1", tmpfs("size=16k", "room"), false},
+		{"names", "ENOSPC", "open openat creat mkdir mkdirat symlink symlinkat mknod mknodat link linkat", "/openat:/node/new#1", tmpfs("nr_inodes=8", "names"), false},
+		{"readonly", "EROFS", "open openat creat mkdir mkdirat symlink symlinkat mknod mknodat link linkat unlink unlinkat rmdir rename renameat renameat2",
+			"/openat:/node/new#1", tmpfs("size=64k", "readonly"), false},
+		{"full", "FULL", "write", "/write:/node/file#1", tmpfs("size=64k", "full"), true},
+		{"parts", "SHORT", "write pwrite64", "/write:/node/file#1", tmpfs("size=64k", "parts"), false},
+		{"interrupted", "EINTR", "poll ppoll select pselect6 epoll_wait epoll_pwait nanosleep clock_nanosleep semop semtimedop msgrcv rt_sigtimedwait read recvfrom accept flock wait4",
+			"/poll/wait#1", []string{program, "interrupted", "really"}, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			runtime.LockOSThread()
@@ -88,7 +99,7 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 				if from < 0 {
 					t.Fatalf("no place %s among %v: %q %v", c.from, out.Places, lines(&out), out.Exits)
 				}
-				if from == len(more) {
+				if from == len(more) || c.once && out.Variation() != "" {
 					break
 				}
 				v := out.Variation().And(more[from])
@@ -152,5 +163,77 @@ func TestVariationsAreDrawn(t *testing.T) {
 	s.Fail.Paths = []string{"/node/*"}
 	if out := step(ariadne.Input{}); len(out.Places) != 3 {
 		t.Errorf("on /node/* are %v", out.Places)
+	}
+}
+
+// TestCallsFailLater: calls fail once the node has written a line, and of some programs only.
+func TestCallsFailLater(t *testing.T) {
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		fail   spec.Fail
+		places []string
+	}{
+		{spec.Fail{}, []string{"/node/a", "/node/b", "/node/c"}},
+		{spec.Fail{After: regexp.MustCompile("^ready$")}, []string{"/node/b", "/node/c"}},
+		{spec.Fail{Programs: []string{"cp", "printf"}}, []string{"/node/c"}},
+		{spec.Fail{After: regexp.MustCompile("^never$")}, nil},
+	} {
+		s := &spec.Spec{Dir: t.TempDir(), Fail: c.fail, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >a; echo ready; echo b >b; /usr/bin/printf c >c"}}}}}}
+		s.Fail.Errors = map[string][]string{"write": {"EIO"}}
+		s.Faults[world.Fail] = 1
+		n := Start(Config{Spec: s, Seed: 1})
+		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		var places []string
+		for _, p := range out.Places {
+			_, file, _ := strings.Cut(strings.TrimSuffix(p.Name, "#1"), ":")
+			places = append(places, file)
+		}
+		if !slices.Equal(places, c.places) {
+			t.Errorf("%+v: places on %v, want %v", c.fail, places, c.places)
+		}
+	}
+}
+
+// TestCopiesFail: what reads files, and what writes to them other than by write(2), fails with each
+// of its errors alone, and the program is told.
+func TestCopiesFail(t *testing.T) {
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", filepath.Join(dir, "copies"), "testdata/copies.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	errors := map[string][]string{"read": {"EIO"}, "readv": {"EIO"}, "pread64": {"EIO"}, "copy_file_range": {"ENOSPC", "EIO"}, "splice": {"ENOSPC", "EIO"},
+		"sendfile": {"EIO"}, "io_submit": {"ENOSPC", "EIO"}}
+	args := []string{"/spec/copies"}
+	plain := varied(t, dir, args, errors, "")
+	want := lines(&plain)
+	if len(want) != 10 || slices.ContainsFunc(want, func(l string) bool { return strings.Contains(l, ": E") }) {
+		t.Fatalf("undisturbed: %q %v", want, plain.Exits)
+	}
+	more := plain.More()
+	if len(more) != 10 {
+		t.Fatalf("%d alternatives: %v", len(more), more)
+	}
+	for _, m := range more {
+		v := ariadne.Variation(m.String())
+		out := varied(t, dir, args, errors, v)
+		_, name, _ := strings.Cut(m.Alternative, ":")
+		told := slices.IndexFunc(lines(&out), func(l string) bool { return strings.HasSuffix(l, ": "+name) })
+		if out.Variation() != v || told < 0 || !strings.Contains(m.Place, "/"+strings.Fields(want[told])[0]) {
+			t.Errorf("%s: %q", v, lines(&out))
+		}
 	}
 }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,10 @@ type Fail struct {
 	// is a slash in them, else of its last part. nil: any.
 	Paths []string
 	Nodes []ariadne.NodeID // nil: all
+	// After is what a log line of the node must look like, after which its calls may fail; nil:
+	// from the beginning.
+	After    *regexp.Regexp
+	Programs []string // names of files of which processes' calls fail; nil: all
 	// Combined is the greatest number of calls that fail in one step; 0: 1.
 	Combined int
 }
@@ -33,40 +38,49 @@ type canFail struct {
 	usual  int
 }
 
-// failing are the calls of which it is known when they may fail (internal/sys).
+// failing are the calls of which it is known when they may fail (internal/sys). Of those that
+// stand in several families the first says how they fail usually.
 var failing = func() (all []canFail) {
 	add := func(family, calls string, usual int, errors ...string) {
 		for _, c := range strings.Fields(calls) {
 			all = append(all, canFail{c, family, errors, usual})
 		}
 	}
-	add("writes", "write writev pwrite64 pwritev pwritev2", 2, "ENOSPC", "EIO", "EDQUOT")
+	add("writes", "write writev pwrite64 pwritev pwritev2", 2, "ENOSPC", "EIO", "EDQUOT", Full)
+	add("copies", "copy_file_range splice io_submit", 2, "ENOSPC", "EIO")
+	add("copies", "sendfile", 1, "EIO")
+	add("reads", "read readv pread64 preadv preadv2", 1, "EIO")
 	add("syncs", "fsync fdatasync", 1, "EIO", "ENOSPC", "EDQUOT")
-	add("room", "fallocate", 1, "ENOSPC", "EIO")
+	add("room", "fallocate", 1, "ENOSPC", "EIO", Full)
 	add("room", "ftruncate", 1, "EIO")
-	add("opens", "open openat creat", 1, "EMFILE", "ENFILE")
+	add("opens", "open openat openat2 creat", 1, "EMFILE", "ENFILE")
+	add("names", "open openat openat2 creat mkdir mkdirat mknod mknodat", 1, "ENOSPC", "EDQUOT", "EROFS")
+	add("names", "rename renameat renameat2 link linkat symlink symlinkat", 2, "ENOSPC", "EIO", "EDQUOT", "EROFS")
+	add("names", "unlink unlinkat rmdir", 1, "EIO", "EROFS")
 	add("sockets", "socket", 1, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
 	add("sockets", "accept accept4", 1, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
 	add("descriptors", "pipe pipe2 epoll_create1 eventfd2", 1, "EMFILE", "ENFILE")
+	add("parts", "read pread64 write pwrite64 writev readv sendto sendmsg recvfrom recvmsg", 1, Short)
+	add("waits", "read readv write writev recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg accept accept4 connect "+
+		"poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 nanosleep clock_nanosleep futex wait4 waitid "+
+		"msgrcv msgsnd semop semtimedop flock io_getevents rt_sigtimedwait", 1, "EINTR")
 	return all
 }()
 
+// What may happen to a call besides errors that Linux has a number for.
+const (
+	Short = "SHORT" // it moves a part of the bytes
+	Full  = "FULL"  // ENOSPC, and from then on the disk is full
+)
+
 // defaultFamilies are those of which calls fail when the spec names none.
 var defaultFamilies = []string{"writes", "syncs"}
-
-// FailingCalls are the names of all calls that a spec may have fail.
-func FailingCalls() (all []string) {
-	for _, c := range failing {
-		all = append(all, c.name)
-	}
-	return all
-}
 
 // FailErrors are all errors that a spec may have each call fail with.
 func FailErrors() map[string][]string {
 	all := map[string][]string{}
 	for _, c := range failing {
-		all[c.name] = c.errors
+		all[c.name] = append(all[c.name], c.errors...)
 	}
 	return all
 }
@@ -88,16 +102,21 @@ func (f *Fail) allow(calls, errors []string) (unknown, unfit []string) {
 			if c.name != name && c.family != name {
 				continue
 			}
-			known = true
 			take := c.errors[:c.usual]
+			if known && c.name == name {
+				take = nil // a call named as such fails as in the first of its families
+			}
+			known = true
 			if errors != nil {
 				take = slices.DeleteFunc(slices.Clone(errors), func(e string) bool { return !slices.Contains(c.errors, e) })
 			}
 			for _, e := range take {
 				fit[e] = true
 			}
-			if len(take) > 0 {
-				f.Errors[c.name] = take
+			for _, e := range take {
+				if !slices.Contains(f.Errors[c.name], e) {
+					f.Errors[c.name] = append(f.Errors[c.name], e)
+				}
 			}
 		}
 		if !known {
@@ -153,20 +172,46 @@ func (s *Spec) FailingCalls(id ariadne.NodeID) map[string][]string {
 type failText struct {
 	count                       int
 	calls, errors, paths, nodes []text
+	programs                    []text
+	after                       *regexp.Regexp
 	combined                    int
 }
 
 var failFields = []field[failText]{
 	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(f *failText) *int { return &f.count }),
-	{"calls", "Names of calls, or of families of them: writes, syncs, room, opens, sockets, descriptors; default writes and syncs.", textsSchema,
+	{"calls", "Names of calls, or of families of them: " + families() + "; default writes and syncs.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.calls = r.texts(v) }},
-	{"errors", "The errors with which they fail, as in EIO, of those that their manuals give; default the usual ones.", textsSchema,
+	{"errors", "The errors with which they fail, as in EIO, of those that their manuals give; SHORT: a part is moved; FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.errors = r.texts(v) }},
 	{"paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.paths = r.texts(v) }},
 	{"nodes", "Names of the nodes of which calls fail; default all.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.nodes = r.texts(v) }},
+	{"programs", "Names of the program files of which calls fail, without directories; default all.", textsSchema,
+		func(r *reader, f *failText, v *yaml.Node) { f.programs = r.texts(v) }},
+	{"after", "A regular expression: a node's calls fail once it has written a line like that; default from the beginning.", schema{"type": "string"}, setAfter},
 	countField("combined", "How many fail in the same step, at most, in searches of states and orders; default 1.", 1, world.MaxFaults, func(f *failText) *int { return &f.combined }),
+}
+
+// families are their names, as a list.
+func families() string {
+	var all []string
+	for _, c := range failing {
+		if !slices.Contains(all, c.family) {
+			all = append(all, c.family)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func setAfter(r *reader, f *failText, v *yaml.Node) {
+	t := r.text(v)
+	x, err := regexp.Compile(t.string)
+	if err != nil {
+		r.fail(t.line, "faults: fail: after: %s", err)
+		return
+	}
+	f.after = x
 }
 
 // setFail reads a number, or which calls may fail.
@@ -178,7 +223,7 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
 	s.Faults[world.Fail] = uint8(w.count)
-	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined}, w.nodes
+	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, After: w.after, Programs: stringsOf(w.programs)}, w.nodes
 	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
 	if calls == nil {
 		calls = defaultFamilies
@@ -186,7 +231,7 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 	unknown, unfit := s.Fail.allow(calls, errors)
 	for _, t := range w.calls {
 		if slices.Contains(unknown, t.string) {
-			r.fail(t.line, "faults: fail: calls: %q is neither a call that can fail nor a family of them; calls are %s", t.string, strings.Join(FailingCalls(), ", "))
+			r.fail(t.line, "faults: fail: calls: %q is neither a call that can fail nor a family of them: %s", t.string, families())
 		}
 	}
 	for _, t := range w.errors {

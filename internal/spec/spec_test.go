@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -248,6 +249,12 @@ func TestFail(t *testing.T) {
 			"pwritev2": {"EIO"}, "fsync": {"EIO"}, "fdatasync": {"EIO"}}},
 		"fail: {count: 2, calls: [accept, fsync], errors: [ENFILE, ENOSPC], paths: '*.log', nodes: b, combined: 3}": {
 			Errors: map[string][]string{"accept": {"ENFILE"}, "fsync": {"ENOSPC"}}, Paths: []string{"*.log"}, Nodes: []ariadne.NodeID{1}, Combined: 3},
+		"fail: {count: 2, calls: [open, unlink], after: '^go', programs: [sh]}": {
+			Errors: map[string][]string{"open": {"EMFILE"}, "unlink": {"EIO"}}, After: regexp.MustCompile("^go"), Programs: []string{"sh"}},
+		"fail: {count: 2, calls: [write, names], errors: [FULL, EROFS]}": {
+			Errors: map[string][]string{"write": {"FULL"}, "open": {"EROFS"}, "openat": {"EROFS"}, "openat2": {"EROFS"}, "creat": {"EROFS"}, "mkdir": {"EROFS"},
+				"mkdirat": {"EROFS"}, "mknod": {"EROFS"}, "mknodat": {"EROFS"}, "rename": {"EROFS"}, "renameat": {"EROFS"}, "renameat2": {"EROFS"}, "link": {"EROFS"},
+				"linkat": {"EROFS"}, "symlink": {"EROFS"}, "symlinkat": {"EROFS"}, "unlink": {"EROFS"}, "unlinkat": {"EROFS"}, "rmdir": {"EROFS"}}},
 	} {
 		s, err := Parse("x.yaml", []byte("faults:\n  "+text+"\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n"))
 		if err != nil {

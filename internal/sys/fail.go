@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/aio"
+	"ariadne/internal/kernel/pipe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,8 +16,8 @@ import (
 
 // errnos are the errors by which calls may be told to fail.
 var errnos = map[string]kernel.Errno{
-	"EDQUOT": unix.EDQUOT, "EIO": unix.EIO, "EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
-	"ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC,
+	"EAGAIN": unix.EAGAIN, "EDQUOT": unix.EDQUOT, "EINTR": unix.EINTR, "EIO": unix.EIO, "EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
+	"ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC, "EROFS": unix.EROFS,
 }
 
 // Errno is the number of an error by its name.
@@ -24,14 +26,12 @@ func Errno(name string) (kernel.Errno, bool) {
 	return e, ok
 }
 
-// CouldFail reports whether the call that t stands in may fail although nothing is wrong with
-// it, and on which file.
-func CouldFail(t *kernel.Thread) (on string, ok bool) {
-	f := Of(t.Call.NR).mayFail
-	if f == nil {
-		return "", false
-	}
-	return f(t, t.Call.Args)
+// Failure is a way in which a call may fail although nothing is wrong with it.
+type Failure struct {
+	Errors []string // any of these, by name
+	// Could reports whether the call that t stands in has come to where it may, and on which
+	// file; nil: it may when it waits (Interruptible).
+	Could func(t *kernel.Thread, a Args) (on string, ok bool)
 }
 
 // changedFile: a regular file of the node's that is open for writing.
@@ -45,7 +45,7 @@ func changedFile(t *kernel.Thread, a Args) (on string, ok bool) {
 
 // onDisk: what is there is not in memory on machines either.
 func onDisk(path string) bool {
-	return !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/")
+	return !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/run/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/")
 }
 
 // unlimited: no limit of RLIMIT_FSIZE comes before.
@@ -167,3 +167,105 @@ func accepted4(t *kernel.Thread, a Args) (on string, ok bool) {
 	}
 	return accepted(t, a)
 }
+
+// readsFile: there is something to read of a regular file on a disk.
+func readsFile(t *kernel.Thread, a Args) (on string, ok bool) {
+	h, of, e := hostFile(t, a[0])
+	if e != 0 || h == nil || !of.Reads() || h.Mode&unix.S_IFMT != unix.S_IFREG || h.Synthetic || !onDisk(h.Path) {
+		return "", false
+	}
+	size, pos := fileEnd(t, a[0])
+	n := a[2]
+	switch t.Call.NR {
+	case unix.SYS_PREAD64:
+		pos = int64(a[3])
+	case unix.SYS_READV, unix.SYS_PREADV, unix.SYS_PREADV2:
+		v, e := readIovecs(t, a[1], a[2])
+		if e != 0 || t.Call.NR == unix.SYS_PREADV2 && a[5] != 0 {
+			return "", false
+		}
+		n = uint64(iovLen(v))
+		if t.Call.NR == unix.SYS_PREADV || t.Call.NR == unix.SYS_PREADV2 && int64(a[3]) != -1 {
+			pos = int64(a[3])
+		}
+	}
+	return h.Path, n > 0 && int64(n) > 0 && pos >= 0 && pos < size
+}
+
+// leftOf: there is something to copy of a regular file, from where its descriptor or the
+// position at an address says.
+func leftOf(t *kernel.Thread, fd, at uint64) (h *kernel.HostFile, ok bool) {
+	h, of, e := hostFile(t, fd)
+	if e != 0 || h == nil || !of.Reads() || h.Mode&unix.S_IFMT != unix.S_IFREG || h.Synthetic {
+		return nil, false
+	}
+	size, pos := fileEnd(t, fd)
+	if at != 0 {
+		v, e := readU64(t, at)
+		if e != 0 {
+			return nil, false
+		}
+		pos = int64(v)
+	}
+	return h, pos >= 0 && pos < size
+}
+
+func copiesRange(t *kernel.Thread, a Args) (on string, ok bool) {
+	from, ok := leftOf(t, a[0], a[1])
+	to, of, e := hostFile(t, a[2])
+	if !ok || e != 0 || to == nil || from.Key() == to.Key() || of.Flags&unix.O_APPEND != 0 || a[5] != 0 || int64(a[4]) <= 0 || !unlimited(t) {
+		return "", false
+	}
+	if a[3] != 0 {
+		if at, e := readU64(t, a[3]); e != 0 || int64(at) < 0 {
+			return "", false
+		}
+	}
+	return changedFile(t, Args{a[2]})
+}
+
+func sendsToFile(t *kernel.Thread, a Args) (on string, ok bool) {
+	if _, ok := leftOf(t, a[1], a[2]); !ok || int64(a[3]) <= 0 || !unlimited(t) {
+		return "", false
+	}
+	return changedFile(t, a)
+}
+
+func splicesOut(t *kernel.Thread, a Args) (on string, ok bool) {
+	in, e := openedAs(t, a[0], (*kernel.OpenFile).Reads)
+	if e != 0 || a[1] != 0 || a[4] == 0 || a[5]&^spliceFlags != 0 || !unlimited(t) {
+		return "", false
+	}
+	from, ok := in.File.(*pipe.End)
+	_, of, e := hostFile(t, a[2])
+	if !ok || from.Pipe.Buffered() == 0 || e != 0 || of.Flags&unix.O_APPEND != 0 {
+		return "", false
+	}
+	if a[3] != 0 {
+		if at, e := readU64(t, a[3]); e != 0 || int64(at) < 0 {
+			return "", false
+		}
+	}
+	return changedFile(t, Args{a[2]})
+}
+
+// submitsWrite: the first of the operations that are submitted writes to a file. It is that
+// which fails, as its event says, and not the call.
+func submitsWrite(t *kernel.Thread, a Args) (on string, ok bool) {
+	ctx := aio.Find(t.Proc, a[0])
+	if ctx == nil || int64(a[1]) <= 0 || ctx.Room() == 0 || !unlimited(t) {
+		return "", false
+	}
+	at, e := readU64(t, a[2])
+	if e != 0 {
+		return "", false
+	}
+	c, e := readIocb(t, at)
+	if e != 0 || c.op != iocbPwrite || c.nbytes == 0 || c.offset < 0 || c.rwFlags&^rwfKnown != 0 || !readableAt(t, c.buf) {
+		return "", false
+	}
+	return changedFile(t, Args{uint64(c.fd)})
+}
+
+// waits: a call that waits may be interrupted (Interruption).
+func waits(r *Row) { r.Fails = append(r.Fails, Failure{Errors: []string{"EINTR"}}) }

@@ -103,6 +103,9 @@ func readIovecs(t *kernel.Thread, addr uint64, n uint64) ([]iovec, kernel.Errno)
 		}
 		total += v[i].len
 	}
+	if t.Call.Part > 0 {
+		v = cut(t, v)
+	}
 	return v, 0
 }
 

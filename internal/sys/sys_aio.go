@@ -184,6 +184,10 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 			return 0, unix.EINVAL
 		}
 		if writes {
+			if e := t.Call.Fails; e != 0 {
+				t.Call.Fails = 0
+				return -int64(e), 0
+			}
 			n := int64(min(c.nbytes, maxIO))
 			if c.op == iocbPwritev {
 				n = 0

@@ -418,6 +418,11 @@ func sysFstatfs(t *kernel.Thread, a Args) kernel.Result {
 // statfsOf is statfsBuffer with the room that the spec gives the node.
 func statfsOf(t *kernel.Thread, name string) []byte {
 	b, d := statfsBuffer(name), &t.Node().Files.Disk
+	if d.Full && !d.Given && le.Uint64(b[16:]) > 0 {
+		settleDisk(t)
+		le.PutUint64(b[24:], uint64(d.Left())/blockSize)
+		le.PutUint64(b[32:], uint64(d.Left())/blockSize)
+	}
 	if d.Given && le.Uint64(b[16:]) > 0 {
 		settleDisk(t)
 		for i, v := range []int64{d.Limit, d.Left(), d.Left()} {

@@ -7,6 +7,8 @@
 package sys
 
 import (
+	"strings"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -50,9 +52,8 @@ type Row struct {
 	AsksSize bool
 
 	paths []pathArg // arguments with paths
-	// mayFail reports whether the call has come to where it may fail although nothing is wrong with
-	// it, and on which file; nil: it never does.
-	mayFail func(t *kernel.Thread, a Args) (on string, ok bool)
+	// Fails are the ways in which it may fail although nothing is wrong with it.
+	Fails []Failure
 }
 
 // Runs says when a call runs without a stop (internal/sandbox).
@@ -121,8 +122,8 @@ func names(at int) fact    { return namesAt(-1, at) }
 func namesAt(dir, at int) fact {
 	return func(r *Row) { r.paths = append(r.paths, pathArg{dir, at}) }
 }
-func mayFail(f func(t *kernel.Thread, a Args) (on string, ok bool)) fact {
-	return func(r *Row) { r.mayFail = f }
+func mayFail(f func(t *kernel.Thread, a Args) (on string, ok bool), errors string) fact {
+	return func(r *Row) { r.Fails = append(r.Fails, Failure{strings.Fields(errors), f}) }
 }
 
 // Handle runs the handler of the call that t stands in.

@@ -11,6 +11,7 @@ const DefaultDisk = 2 << 30
 type Disk struct {
 	Limit int64
 	Given bool // by the spec: the node is meant to see its end
+	Full  bool // somebody else has taken the rest (Fill)
 
 	used int64
 	file map[Key]diskUse
@@ -30,6 +31,9 @@ func Room(size int64) int64 { return (size + diskBlock - 1) / diskBlock * diskBl
 
 // Left is how much there is room for.
 func (d *Disk) Left() int64 { return max(d.Limit-d.used, 0) }
+
+// Fill leaves no more room than what is given up from now on.
+func (d *Disk) Fill() { d.Limit, d.Full = min(d.Limit, d.used), true }
 
 // Used is what the files take, or less.
 func (d *Disk) Used() int64 { return d.used }

@@ -1,4 +1,6 @@
-// Calls that lack something: descriptors ("lacking files") or room on the disk ("lacking room").
+// Calls that lack something: descriptors ("lacking files"), room on the disk for data, of which
+// some is given up ("room", "full"), for a part of it ("parts") or for names ("names"), a disk that can be
+// written ("readonly"), or time to wait ("interrupted").
 // It says which of them fail for that, and which for something that is found to be wrong before.
 // With a second argument it sees to it itself that there is none; without, somebody else has
 // to make the calls fail.
@@ -10,9 +12,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -98,12 +111,232 @@ static void room(int fill)
 	printf("the size of the file: %ld\n", (long)lseek(fd, 0, SEEK_END));
 }
 
+static void names(int fill)
+{
+	char longest[300];
+	memset(longest, 'x', sizeof longest);
+	longest[299] = 0;
+	mkdir("dir", 0700);
+	close(open("file", O_RDWR | O_CREAT, 0600));
+	symlink("nowhere/new", "broken");
+	if (fill) {
+		char name[20];
+		for (int i = 0;; i++) {
+			snprintf(name, sizeof name, "pad%d", i);
+			int fd = open(name, O_RDWR | O_CREAT, 0600);
+			if (fd < 0)
+				break;
+			close(fd);
+		}
+	}
+	say("open a new file", open("new", O_RDWR | O_CREAT, 0600));
+	say("open one that is there", open("file", O_RDWR | O_CREAT, 0600));
+	say("open it exclusively", open("file", O_RDWR | O_CREAT | O_EXCL, 0600));
+	say("open a new file in no directory", open("nowhere/new", O_RDWR | O_CREAT, 0600));
+	say("open one below a file", open("file/new", O_RDWR | O_CREAT, 0600));
+	say("open one behind a broken link", open("broken", O_RDWR | O_CREAT, 0600));
+	say("open a name that is too long", open(longest, O_RDWR | O_CREAT, 0600));
+	say("open a new file as a directory", open("new/", O_RDWR | O_CREAT, 0600));
+	say("creat", creat("dir/new", 0600));
+	say("openat", openat(open("dir", O_RDONLY), "new", O_WRONLY | O_CREAT, 0600));
+	say("mkdir", mkdir("new", 0700));
+	say("mkdir with a slash", mkdir("new/", 0700));
+	say("mkdir of what is there", mkdir("dir", 0700));
+	say("mkdir of no name", mkdir("", 0700));
+	say("symlink", symlink("file", "new"));
+	say("symlink where something is", symlink("file", "dir"));
+	say("symlink to nothing", symlink("", "new"));
+	say("mknod of a pipe", mknod("new", S_IFIFO | 0600, 0));
+	say("mknod of what is there", mknod("file", S_IFREG | 0600, 0));
+	say("link", link("file", "new"));
+	say("link to what is there", link("file", "dir"));
+	say("link of what is missing", link("missing", "new"));
+	say("link of a directory", link("dir", "new"));
+	say("linkat, bad flags", linkat(AT_FDCWD, "file", AT_FDCWD, "new", 1));
+	say("unlink", unlink("file"));
+}
+
+static void readonly(int really)
+{
+	mkdir("dir", 0700);
+	mkdir("other", 0700);
+	close(open("file", O_RDWR | O_CREAT, 0600));
+	close(open("second", O_RDWR | O_CREAT, 0600));
+	if (really && mount(NULL, ".", NULL, MS_REMOUNT | MS_RDONLY, NULL))
+		printf("mount: %s\n", strerrorname_np(errno));
+	say("open a new file", open("new", O_RDONLY | O_CREAT, 0600));
+	say("open one that is there", open("file", O_RDONLY | O_CREAT, 0600));
+	say("mkdir", mkdir("new", 0700));
+	say("mkdir of what is there", mkdir("dir", 0700));
+	say("mknod", mknod("new", S_IFREG | 0600, 0));
+	say("symlink", symlink("file", "new"));
+	say("link", link("file", "new"));
+	say("unlink", unlink("file"));
+	say("unlinkat", unlinkat(AT_FDCWD, "other", AT_REMOVEDIR));
+	say("rmdir", rmdir("dir"));
+	say("rename", rename("file", "new"));
+	say("rename over another", rename("file", "second"));
+	say("renameat2", renameat2(AT_FDCWD, "file", AT_FDCWD, "new", RENAME_NOREPLACE));
+	say("rename of a directory", rename("dir", "new"));
+	printf("all is there: %d\n", access("file", F_OK) == 0 && access("dir", F_OK) == 0 && access("second", F_OK) == 0 && access("other", F_OK) == 0);
+}
+
+static void fill(const char *pad, int leave)
+{
+	char buf[4096] = {1};
+	int fd = open(pad, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	long all = 0;
+	while (write(fd, buf, sizeof buf) == sizeof buf)
+		all += sizeof buf;
+	ftruncate(fd, all - leave * sizeof buf);
+	close(fd);
+}
+
+static long room_left(void)
+{
+	struct statvfs v;
+	return statvfs(".", &v) ? -1 : v.f_bavail != 0;
+}
+
+static void full(int really)
+{
+	char buf[8192] = {1};
+	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600), other = open("other", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	pwrite(fd, buf, sizeof buf, 0);
+	pwrite(other, buf, sizeof buf, 0);
+	if (really)
+		fill("pad", 0);
+	say("write in place", write(fd, buf, 100));
+	printf("there is room: %ld\n", room_left());
+	say("write behind the end", pwrite(fd, buf, 100, sizeof buf));
+	say("write in place again", pwrite(fd, buf, sizeof buf, 0));
+	printf("write beyond the end: %zd\n", pwrite(fd, buf, sizeof buf, sizeof buf / 2));
+	say("writev behind the end", pwritev(fd, &(struct iovec){buf, 100}, 1, sizeof buf));
+	say("fallocate", fallocate(fd, 0, sizeof buf, sizeof buf));
+	say("fallocate in place", fallocate(fd, 0, 0, sizeof buf));
+	say("make a longer file", ftruncate(fd, 4 * sizeof buf));
+	say("write into the hole", pwrite(fd, buf, 100, 2 * sizeof buf));
+	say("make it shorter", ftruncate(fd, sizeof buf));
+	close(other);
+	say("unlink", unlink("other"));
+	printf("there is room: %ld\n", room_left());
+	say("write behind the end", pwrite(fd, buf, 4096, sizeof buf));
+	say("write one page more", pwrite(fd, buf, 4096, sizeof buf + 4096));
+	say("write two pages more", pwrite(fd, buf, 4096, sizeof buf + 8192));
+	say("truncate", ftruncate(fd, 0));
+	printf("write two pages: %zd\n", pwrite(fd, buf, sizeof buf, 0));
+}
+
+static void part(const char *what, long r, int really)
+{
+	printf("%s: %ld\n", what, r);
+	if (really) {
+		truncate("file", 0);
+		fill("pad", 1);
+	}
+	truncate("file", 0);
+}
+
+static void parts(int really)
+{
+	char buf[16384] = {1};
+	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600), more = open("file", O_RDWR | O_APPEND);
+	if (really)
+		fill("pad", 1);
+	part("write two pages", write(fd, buf, 8192), really);
+	printf("the position is behind them: %ld\n", (long)lseek(fd, 0, SEEK_CUR));
+	lseek(fd, 0, SEEK_SET);
+	part("write one page", write(fd, buf, 4096), really);
+	part("write from the middle of a page", pwrite(fd, buf, 8192, 100), really);
+	part("write a little over its end", pwrite(fd, buf, 300, 4000), really);
+	part("write within it", pwrite(fd, buf, 300, 1000), really);
+	part("append", write(more, buf, 8192), really);
+	part("write nothing", pwrite(fd, buf, 0, 4000), really);
+	part("write one byte", pwrite(fd, buf, 1, 4095), really);
+}
+
+static int handled;
+static void handler(int s) { handled++; }
+
+static void interrupted(int really)
+{
+	struct sigaction once = {.sa_handler = handler};
+	struct itimerval soon = {.it_value.tv_usec = 20000};
+	struct timespec day = {86400, 0}, left = {0, 0};
+	struct pollfd f = {.events = POLLIN};
+	struct sembuf down = {0, -1, 0};
+	struct { long type; char text[8]; } message;
+	int p[2], s[2], listener = socket(AF_UNIX, SOCK_STREAM, 0), locked = open("file", O_RDWR | O_CREAT, 0600), again = open("file", O_RDWR);
+	struct sockaddr_un { sa_family_t family; char path[20]; } a = {AF_UNIX, "socket"};
+	sigset_t usr, none;
+	sigemptyset(&none);
+	sigemptyset(&usr);
+	sigaddset(&usr, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &usr, NULL);
+	pipe(p);
+	f.fd = p[0];
+	socketpair(AF_UNIX, SOCK_STREAM, 0, s);
+	bind(listener, (struct sockaddr *)&a, sizeof a);
+	listen(listener, 1);
+	flock(locked, LOCK_EX);
+	int ep = epoll_create1(0), sems = semget(IPC_PRIVATE, 1, 0600), queue = msgget(IPC_PRIVATE, 0600);
+	struct epoll_event e = {.events = EPOLLIN};
+	epoll_ctl(ep, EPOLL_CTL_ADD, p[0], &e);
+	char byte;
+	fd_set set;
+	FD_ZERO(&set);
+	FD_SET(p[0], &set);
+	pid_t child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	for (int restart = 0; restart < 2; restart++) {
+		once.sa_flags = restart ? SA_RESTART : 0;
+		sigaction(SIGALRM, &once, NULL);
+#define WAIT(what, call) do { \
+		handled = 0; \
+		if (really) \
+			setitimer(ITIMER_REAL, &soon, NULL); \
+		say(what, call); \
+		printf("\thandled: %d\n", handled); \
+	} while (0)
+		WAIT("poll", poll(&f, 1, -1));
+		WAIT("ppoll", ppoll(&f, 1, &day, &none));
+		WAIT("select", select(p[0] + 1, &set, NULL, NULL, NULL));
+		WAIT("epoll_wait", epoll_wait(ep, &e, 1, -1));
+		WAIT("epoll_pwait", epoll_pwait(ep, &e, 1, -1, &none));
+		WAIT("nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &day, &left) ? (errno = EINTR, -1) : 0);
+		printf("\tmost of it is left: %d\n", left.tv_sec > 86000);
+		WAIT("semop", semop(sems, &down, 1));
+		WAIT("msgrcv", msgrcv(queue, &message, 8, 0, 0));
+		WAIT("sigtimedwait", sigtimedwait(&usr, NULL, &day));
+		if (restart)
+			break; // the others go on waiting
+		WAIT("read a pipe", read(p[0], &byte, 1));
+		WAIT("read a socket", read(s[0], &byte, 1));
+		WAIT("recv", recv(s[0], &byte, 1, 0));
+		WAIT("accept", accept(listener, NULL, NULL));
+		WAIT("flock", flock(again, LOCK_EX));
+		WAIT("wait", wait(NULL));
+	}
+	struct timeval limit = {1000, 0};
+	setsockopt(s[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	WAIT("recv with a limit of time", recv(s[0], &byte, 1, 0));
+	semctl(sems, 0, IPC_RMID);
+	msgctl(queue, IPC_RMID, NULL);
+	kill(child, SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		void (*run)(int);
+	} all[] = {{"files", files}, {"room", room}, {"names", names}, {"readonly", readonly}, {"full", full}, {"parts", parts}, {"interrupted", interrupted}};
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!strcmp(argv[1], "files"))
-		files(argc > 2);
-	else
-		room(argc > 2);
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+		if (!strcmp(argv[1], all[i].name))
+			all[i].run(argc > 2);
 	return 0;
 }

@@ -471,6 +471,9 @@ func (c *Socket) take(m *socket.InMsg) {
 // Buffered implements Sized.
 func (c *Socket) Buffered() int { return len(c.in) }
 
+// Apart reports whether the other end is on another node.
+func (c *Socket) Apart() bool { return c.flow != nil }
+
 // Unread implements Unreader.
 func (c *Socket) Unread(b []byte) {
 	c.in = append(slices.Clone(b), c.in...)
