@@ -393,7 +393,10 @@ func TestAuditSameAmongWorkers(t *testing.T) {
 	s := mustLoad(t, "def same(state):\n    return 1\n")
 	x, _ := newSearch(t, s, &strategy.DepthFirst{}, counting(3, false))
 	rules := s.Rules(x.Space.System, 2)
-	p := space.NewPath(x.Space, space.Bounds{})
+	p, err := space.NewPath(x.Space, space.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range rules {
 		r.Audit(x.Space.Source, 1)
 		r.Class(p)
@@ -421,7 +424,10 @@ func BenchmarkExplore(b *testing.B) {
 	}
 	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.TwoPhaseCommit}).Boot(), memo.Limits{})
 	defer x.Close()
-	p := space.NewPath(space.New(y, m, x), space.Bounds{})
+	p, err := space.NewPath(space.New(y, m, x), space.Bounds{})
+	if err != nil {
+		b.Fatal(err)
+	}
 	for range 3 {
 		if err := p.Push(0); err != nil {
 			b.Fatal(err)

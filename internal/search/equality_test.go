@@ -72,7 +72,10 @@ func content(p *space.Path) string {
 // and returns their names. It gives up when there are too many.
 func bruteContent(t failer, s small, most int) (states map[world.Hash]bool, ok bool) {
 	x := s.exploration(t, nil)
-	p := space.NewPath(x.Space, s.bounds)
+	p, err := space.NewPath(x.Space, s.bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
 	described, names := map[string]world.Hash{}, map[world.Hash]bool{}
 	var ways [][]int
 	arrive := func(way []int) {
@@ -229,7 +232,10 @@ func TestLassos(t *testing.T) {
 	if how, err := x.Run(); err != nil || how != search.SearchExhausted || len(all) != x.Coverage.Cycles || len(all) == 0 {
 		t.Fatalf("%s with %d lassos and %d cycles, %v", how, len(all), x.Coverage.Cycles, err)
 	}
-	p := space.NewPath(x.Space, s.bounds)
+	p, err := space.NewPath(x.Space, s.bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range all {
 		if len(k.lasso.Stem) != k.stem || len(k.lasso.Cycle) == 0 || k.stem+len(k.lasso.Cycle) != len(k.way) {
 			t.Fatalf("a stem of %d steps and a cycle of %d; %d and %d were taken", len(k.lasso.Stem), len(k.lasso.Cycle), k.stem, len(k.way)-k.stem)

@@ -121,7 +121,10 @@ func (x *Exploration) Run() (string, error) {
 	if x.Space.Restart != nil {
 		return x.executions()
 	}
-	p := x.begin()
+	p, err := x.begin()
+	if err != nil {
+		return SearchStopped, err
+	}
 	if how, err := x.approach(p); how != "" || err != nil {
 		return how, err
 	}
@@ -147,7 +150,10 @@ func (x *Exploration) executions() (string, error) {
 		if x.Stopped != nil && x.Stopped() {
 			return SearchStopped, nil
 		}
-		p := space.NewPath(x.Space, x.Bounds)
+		p, err := space.NewPath(x.Space, x.Bounds)
+		if err != nil {
+			return SearchStopped, err
+		}
 		if _, ok := x.Explorer.Begin(p); !ok {
 			return x.whole(), nil
 		}
@@ -171,14 +177,17 @@ func (x *Exploration) executions() (string, error) {
 }
 
 // begin returns the path without steps.
-func (x *Exploration) begin() *space.Path {
-	p := space.NewPath(x.Space, x.Bounds)
+func (x *Exploration) begin() (*space.Path, error) {
+	p, err := space.NewPath(x.Space, x.Bounds)
+	if err != nil {
+		return nil, err
+	}
 	p.Ends = func(e *world.Event, by *memo.Transition) bool {
 		end, _ := x.fault(p, e, by)
 		return end != ""
 	}
 	x.arrive(p)
-	return p
+	return p, nil
 }
 
 // approach takes the natural schedule to where the paths begin; it says how the
@@ -412,7 +421,9 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 		return true, nil
 	}
 	if p.Len() > steps && x.Space.Restart == nil {
-		p.Withdraw(steps)
+		if err := p.Withdraw(steps); err != nil {
+			return true, err
+		}
 	}
 	if err := x.Explorer.End(p, how); err != nil {
 		return true, fmt.Errorf("after %d paths: %w", x.Coverage.Paths, err)
@@ -459,7 +470,7 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 		return false, nil
 	}
 	if x.Space.Restart == nil {
-		p.Withdraw(steps)
+		return false, p.Withdraw(steps)
 	}
 	return false, nil
 }

@@ -88,8 +88,8 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 	}()
 	err = s.do(func() error {
 		l := y.Limits()
-		s.path = space.NewPath(space.New(w, m, s.executor), space.Bounds{Time: l.Time, Depth: l.Steps})
-		return nil
+		s.path, err = space.NewPath(space.New(w, m, s.executor), space.Bounds{Time: l.Time, Depth: l.Steps})
+		return system.AsBug(err)
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

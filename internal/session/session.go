@@ -205,8 +205,7 @@ func (s *Session) Back() error {
 		if s.path.Steps() == 0 {
 			return fmt.Errorf("%w: this is the beginning", ErrNoSuchStep)
 		}
-		s.cut(s.path.Steps() - 1)
-		return nil
+		return s.cut(s.path.Steps() - 1)
 	})
 }
 
@@ -229,12 +228,13 @@ func (s *Session) Return(p Position) error {
 		}
 		was, expected, stood := s.line, s.expected, s.path.Steps()
 		s.line, s.expected = slices.Clone(p.line), s.expected[:min(common, len(s.expected))]
-		s.cut(min(stood, common))
-		err := s.follow(len(p.line))
+		err := s.cut(min(stood, common))
+		if err == nil {
+			err = s.follow(len(p.line))
+		}
 		if err != nil && !errors.As(err, new(*Mismatch)) {
 			s.line, s.expected = was, expected
-			s.cut(min(stood, common))
-			err = errors.Join(err, s.follow(stood))
+			err = errors.Join(err, s.cut(min(stood, common)), s.follow(stood))
 		}
 		return err
 	})
@@ -243,11 +243,12 @@ func (s *Session) Return(p Position) error {
 // follow takes or takes back steps of the line until n are taken.
 func (s *Session) follow(n int) error {
 	stood := s.path.Steps()
-	s.cut(min(n, stood))
+	if err := s.cut(min(n, stood)); err != nil {
+		return err
+	}
 	for i := s.path.Steps(); i < n; i++ {
 		if err := s.take(s.line[i]); err != nil {
-			s.cut(min(stood, i))
-			return err
+			return errors.Join(err, s.cut(min(stood, i)))
 		}
 		if err := s.verify(i + 1); err != nil {
 			return err
@@ -275,7 +276,7 @@ func (s *Session) take(name string) error {
 		return missing
 	}
 	if err != nil {
-		s.path.Withdraw(n)
+		err = errors.Join(err, s.path.Withdraw(n))
 	}
 	return system.AsBug(err)
 }
@@ -300,10 +301,11 @@ func (s *Session) find(a ariadne.Action) (event int, ok bool) {
 
 // cut takes back all but the first n steps. What is enabled there is found again, for it may
 // have been added to.
-func (s *Session) cut(n int) {
-	if n != s.path.Steps() {
-		s.path.Withdraw(n)
+func (s *Session) cut(n int) error {
+	if n == s.path.Steps() {
+		return nil
 	}
+	return system.AsBug(s.path.Withdraw(n))
 }
 
 // verify compares step n with that of the trace, if the line is one's.

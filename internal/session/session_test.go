@@ -29,7 +29,10 @@ func fresh(t *testing.T, s *spec.Spec, o system.Options, names []string) (steps 
 	}
 	err = y.OnThread(0, func() error {
 		return y.Live(func(sp *space.Space) error {
-			p := space.NewPath(sp, space.Bounds{Time: y.Limits().Time, Depth: y.Limits().Steps})
+			p, err := space.NewPath(sp, space.Bounds{Time: y.Limits().Time, Depth: y.Limits().Steps})
+			if err != nil {
+				return err
+			}
 			for _, name := range names {
 				a, err := p.System().Names().Parse(name)
 				if err != nil {

@@ -29,7 +29,6 @@ type Path struct {
 	root   int // steps of the approach
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
-	err         error // why nothing can be pushed
 }
 
 // Frame is a state on a path.
@@ -122,7 +121,7 @@ func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
 
 // NewPath returns the path without steps. With Bounds.From it is Approaching, and
 // whoever made it pushes natural steps until it no longer is.
-func NewPath(p *Space, b Bounds) *Path {
+func NewPath(p *Space, b Bounds) (*Path, error) {
 	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil}
 	f := &path.frames[0]
 	p.First(&f.State)
@@ -130,8 +129,7 @@ func NewPath(p *Space, b Bounds) *Path {
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
 	}
-	path.err = path.open(f)
-	return path
+	return path, path.open(f)
 }
 
 // Bounds are the path's.
@@ -167,11 +165,9 @@ func (p *Path) event(i int) *world.Event {
 // Cut keeps the first n steps.
 func (p *Path) Cut(n int) { p.n = p.root + n + 1 - p.gone }
 
-// Push appends the step that event i of the last frame's Enabled means.
+// Push appends the step that event i of the last frame's Enabled means. After an error the
+// path can only be cut.
 func (p *Path) Push(i int) error {
-	if p.err != nil {
-		return p.err
-	}
 	if p.n == 2 && p.space.Restart != nil {
 		p.frames[0], p.frames[1] = p.frames[1], p.frames[0]
 		p.n, p.gone = 1, p.gone+1
@@ -223,9 +219,9 @@ func (p *Path) Outlast() error {
 }
 
 // Withdraw takes off what Outlast has appended to the first n steps.
-func (p *Path) Withdraw(n int) {
+func (p *Path) Withdraw(n int) error {
 	p.Cut(n)
-	p.err = p.open(p.Last())
+	return p.open(p.Last())
 }
 
 // open computes among what there is a choice in a frame.

@@ -63,7 +63,10 @@ func TestAgreesWithTheWorld(t *testing.T) {
 		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 5).Draw(t, "checkpoints")}
 		p, x := newSpace(t, r, starts, limits, memo.Options{Bytes: 30000}, programs)
 		defer x.Close()
-		path := space.NewPath(p, space.Bounds{})
+		path, err := space.NewPath(p, space.Bounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range rapid.IntRange(1, 4).Draw(t, "paths") {
 			path.Cut(rapid.IntRange(0, path.Len()).Draw(t, "keep"))
 			for _, c := range rapid.SliceOfN(rapid.IntRange(0, 10), 0, 40).Draw(t, "choices") {
@@ -113,7 +116,10 @@ func compare(t *rapid.T, path *space.Path, w *worldtest.World) {
 func TestHashesStandForDigests(t *testing.T) {
 	p, x := newSpace(t, world.Rules{Latency: time.Millisecond, Delays: 1}, nil, memo.Limits{Checkpoints: 50}, memo.Options{}, worldtest.LostUpdate)
 	defer x.Close()
-	path := space.NewPath(p, space.Bounds{})
+	path, err := space.NewPath(p, space.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	digests, hashes := map[ariadne.Digest]world.Hash{}, map[world.Hash]ariadne.Digest{}
 	steps := 0
 	var visit func()
@@ -189,7 +195,10 @@ func TestBounds(t *testing.T) {
 		}
 		p, x := newSpace(t, world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 9}, nil, memo.Limits{}, memo.Options{}, chaos)
 		defer x.Close()
-		path := space.NewPath(p, c.bounds)
+		path, err := space.NewPath(p, c.bounds)
+		if err != nil {
+			t.Fatal(err)
+		}
 		bounded := false
 		for len(path.Last().Enabled) > 0 {
 			if err := path.Push(len(path.Last().Enabled) - 1); err != nil {
@@ -234,7 +243,10 @@ func TestFrom(t *testing.T) {
 	p, x := newSpace(t, rules, nil, memo.Limits{}, memo.Options{}, worldtest.TwoPhaseCommit)
 	defer x.Close()
 	const from, depth = 6, 4
-	path := space.NewPath(p, space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }, Depth: depth, Deviations: space.AtMost(1)})
+	path, err := space.NewPath(p, space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }, Depth: depth, Deviations: space.AtMost(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := worldtest.Of(rules, worldtest.TwoPhaseCommit()...)
 	push := func(i int) {
 		t.Helper()
@@ -277,7 +289,10 @@ func TestFrom(t *testing.T) {
 func BenchmarkRemembered(b *testing.B) {
 	p, x := newSpace(b, world.Rules{Latency: time.Millisecond, Delays: 2}, nil, memo.Limits{Checkpoints: 50}, memo.Options{}, worldtest.LostUpdate)
 	defer x.Close()
-	path := space.NewPath(p, space.Bounds{})
+	path, err := space.NewPath(p, space.Bounds{})
+	if err != nil {
+		b.Fatal(err)
+	}
 	var seen space.Set
 	steps := 0
 	var visit func()

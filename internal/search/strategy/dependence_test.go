@@ -45,7 +45,10 @@ func TestIndependentEventsCommute(t *testing.T) {
 		}
 		x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 20})
 		defer x.Close()
-		path := space.NewPath(space.New(y, m, x), space.Bounds{})
+		path, err := space.NewPath(space.New(y, m, x), space.Bounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		rel := relation{rules: r}
 		for _, c := range rapid.SliceOfN(rapid.IntRange(0, 10), 0, 40).Draw(t, "choices") {
 			f := path.Last()

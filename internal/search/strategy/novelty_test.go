@@ -21,7 +21,10 @@ func TestNoveltyForgets(t *testing.T) {
 	}
 	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
 	defer x.Close()
-	p := space.NewPath(space.New(y, m, x), space.Bounds{})
+	p, err := space.NewPath(space.New(y, m, x), space.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := &Novelty{New: func(*space.Path) bool { return true }, Bytes: 5000}
 	most, forgot, pooled := 0, false, 0
 	for range 300 {

@@ -30,7 +30,10 @@ func walk(t *testing.T, seed uint64, index, n int) (choices []int) {
 	t.Helper()
 	y := world.NewSystem(world.Rules{ClockError: time.Hour}, worldtest.Nodes(many()...))
 	s := space.Live(y, memotest.Living(y, many))
-	p := space.NewPath(s, space.Bounds{})
+	p, err := space.NewPath(s, space.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &strategy.Random{Seed: seed, Draw: func() (int, bool) { return index, true }}
 	if _, ok := r.Begin(p); !ok {
 		t.Fatal("there is no execution")
