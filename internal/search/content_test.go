@@ -50,7 +50,7 @@ func contents(p *space.Path) string {
 	}
 	var flight []string
 	for _, f := range p.Last().State.Flight {
-		flight = append(flight, fmt.Sprint(f.Flow, f.To, f.Seq, string(f.Data), f.Sent, f.Arrival, f.Delayed))
+		flight = append(flight, fmt.Sprint(f.Flow, f.To, f.Seq, string(f.Data), int64(f.Sent), int64(f.Arrival), f.Delayed))
 	}
 	slices.Sort(flight)
 	return fmt.Sprint(names, flight, p.Last().State.Delays, p.Last().State.Faults)
