@@ -38,6 +38,9 @@ type Process struct {
 	UID, GID       int // effective; SetUser and Cred keep them
 	Cred           Cred
 	Umask          int
+	// AllStop: each of its calls stops, for one of its threads has a filter of its own (Thread.Seccomp);
+	// UnseenStop: those too that are refused without a stop otherwise.
+	AllStop, UnseenStop bool
 	// AdvisedFork: some of its memory may not be copied to children as it is.
 	AdvisedFork bool
 
@@ -228,7 +231,7 @@ func (n *Node) Fork(parent *Thread, a CloneArgs) *Thread {
 		t = n.forkProcess(parent, a)
 	}
 	t.Name, t.Nice, t.Affinity, t.seenMask = parent.Name, parent.Nice, parent.Affinity, parent.M.SigMask()
-	t.Sched = parent.Sched.inherited()
+	t.Sched, t.Seccomp = parent.Sched.inherited(), parent.Seccomp
 	if a.Flags&(unix.CLONE_VM|unix.CLONE_VFORK) != unix.CLONE_VM {
 		t.AltStack = parent.AltStack
 	}
@@ -253,7 +256,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
-	c.AdvisedFork = p.AdvisedFork
+	c.AdvisedFork, c.AllStop, c.UnseenStop = p.AdvisedFork, p.AllStop, p.UnseenStop
 	c.OOMScoreAdj, c.CoreFilter = p.OOMScoreAdj, p.CoreFilter
 	for r, l := range p.Rlimits {
 		c.Rlimits[r] = l

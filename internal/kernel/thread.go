@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"ariadne"
+	"ariadne/internal/kernel/seccomp"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -65,6 +66,7 @@ type Thread struct {
 	Nice        int
 	Sched       Sched
 	Affinity    uint64
+	Seccomp     seccomp.State
 	CPUTime     ariadne.Time // virtual processor time used
 	Vain        int          // calls since one last waited or got what it asked for (internal/node)
 

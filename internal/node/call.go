@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/seccomp"
 	"ariadne/internal/kernel/signal"
 	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
@@ -33,6 +34,9 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		n.step.readClock = n.step.readClock || sys.Of(th.k.Call.NR).ReadsClock
 		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
 			n.home.clock.ResetReads()
+		}
+		if over, on := n.refuses(th, unix.AUDIT_ARCH_X86_64); over {
+			return on
 		}
 		return !n.turnEnds(th) && n.call(th)
 	case tracee.Signal:
@@ -187,7 +191,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 		return n.fault(th, sig)
 	case unix.SIGSYS:
 		if nr, arch, ok := th.tr.DeniedCall(); ok {
-			return n.otherABI(th, nr, arch)
+			return n.unstopped(th, nr, arch)
 		}
 		return n.fault(th, sig)
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP:
@@ -204,18 +208,28 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	panic(toolError{fmt.Errorf("thread %d: signal %v from outside", th.k.TID, sig)})
 }
 
-// otherABI refuses a call of a 32-bit or an x32 program. Linux may be built without the
-// latter, and most are.
-func (n *Node) otherABI(th *thread, nr int, arch uint32) bool {
-	name, harmless := "calls of 32-bit programs", false
-	if arch == unix.AUDIT_ARCH_X86_64 {
-		name, harmless = "calls of x32 programs", true
-	}
+// unstopped is a call that raised SIGSYS instead of a stop. One of a 32-bit or an x32 program is
+// refused: Linux may be built without the latter, and most are. One that is refused unseen comes
+// here where the program's own filter may want to know of it.
+func (n *Node) unstopped(th *thread, nr int, arch uint32) bool {
 	n.step.calls++
 	n.watch.called()
 	n.pass(th, kernel.CallCost)
+	if th.k.Seccomp.Mode != seccomp.None {
+		n.keepAction(th, unix.SIGSYS)
+		th.k.Call = kernel.Call{NR: nr, Args: th.tr.StandAtDenied(arch)}
+		if over, on := n.refuses(th, arch); over {
+			return on
+		}
+	}
 	n.step.stream.call(th.k.TID, nr, -int64(unix.ENOSYS))
-	n.k.Refuse(th.k, name, fmt.Sprintf("number %#x", nr), harmless)
+	switch {
+	case sys.Of(nr).Runs == sys.Unseen && arch == unix.AUDIT_ARCH_X86_64:
+	case arch == unix.AUDIT_ARCH_X86_64:
+		n.k.Refuse(th.k, "calls of x32 programs", fmt.Sprintf("number %#x", nr), true)
+	default:
+		n.k.Refuse(th.k, "calls of 32-bit programs", fmt.Sprintf("number %#x", nr), false)
+	}
 	must(th.tr.Deny(unix.ENOSYS))
 	n.keepAction(th, unix.SIGSYS)
 	return n.deliverSignals(th)

@@ -323,7 +323,7 @@ func (n *Node) endThread(th *thread, status int) {
 		return
 	}
 	delete(n.threads, th.k)
-	if th.tr.Consumed() {
+	if th.tr.Consumed() || th.k.Call.NR != unix.SYS_EXIT {
 		must(th.tr.SetCall(unix.SYS_EXIT, 0))
 	}
 	must(th.tr.Continue(0))

@@ -357,7 +357,7 @@ func init() {
 		unix.SYS_SCHED_SETATTR:           partial("sched_setattr", sysSchedSetattr, remembered),
 		unix.SYS_SCHED_GETATTR:           full("sched_getattr", sysSchedGetattr),
 		unix.SYS_RENAMEAT2:               full("renameat2", sysRenameat, namesAt(0, 1), namesAt(2, 3), mayFail(renamesName(0, 1, 2, 3, 4), nameErrors)),
-		unix.SYS_SECCOMP:                 refused("seccomp", unix.EINVAL, true, "a kernel built without filters"),
+		unix.SYS_SECCOMP:                 partial("seccomp", sysSeccomp, "no listener (SECCOMP_FILTER_FLAG_NEW_LISTENER)"),
 		unix.SYS_GETRANDOM:               full("getrandom", sysGetrandom),
 		unix.SYS_MEMFD_CREATE:            full("memfd_create", sysMemfdCreate),
 		unix.SYS_KEXEC_FILE_LOAD:         refused("kexec_file_load", unix.EPERM, false, modules),

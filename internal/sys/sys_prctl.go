@@ -70,7 +70,11 @@ func otherPrctl(t *kernel.Thread, a Args) kernel.Result {
 	switch int32(a[0]) {
 	case unix.PR_CAPBSET_READ, unix.PR_CAPBSET_DROP, unix.PR_GET_SECUREBITS, unix.PR_SET_SECUREBITS, unix.PR_CAP_AMBIENT:
 		return capPrctl(t, a)
-	case unix.PR_GET_SECCOMP, unix.PR_GET_THP_DISABLE, unix.PR_GET_TIMING, unix.PR_GET_IO_FLUSHER:
+	case unix.PR_GET_SECCOMP:
+		return kernel.Ret(int64(t.Seccomp.Mode))
+	case unix.PR_SET_SECCOMP:
+		return seccompPrctl(t, a)
+	case unix.PR_GET_THP_DISABLE, unix.PR_GET_TIMING, unix.PR_GET_IO_FLUSHER:
 		return kernel.Ret(0)
 	case unix.PR_SET_THP_DISABLE, unix.PR_SET_PTRACER:
 		return kernel.Ret(0)

@@ -454,8 +454,12 @@ func statusText(v *view) string {
 		noNew = 1
 	}
 	line("NoNewPrivs", "%d", noNew)
-	line("Seccomp", "0")
-	line("Seccomp_filters", "0")
+	of := p.Leader.Seccomp
+	if v.thread != nil {
+		of = v.thread.Seccomp
+	}
+	line("Seccomp", "%d", of.Mode)
+	line("Seccomp_filters", "%d", of.Count())
 	line("Speculation_Store_Bypass", "not vulnerable")
 	affinity := uint64(1)<<p.Node.CPUs - 1
 	if v.thread != nil {

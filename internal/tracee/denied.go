@@ -21,3 +21,15 @@ func (t *Thread) Deny(e unix.Errno) error {
 	t.regs.Orig_rax = ^uint64(0)
 	return t.storeRegs()
 }
+
+// StandAtDenied makes Return speak of the denied call, and returns its arguments.
+func (t *Thread) StandAtDenied(arch uint32) [6]uint64 {
+	t.entry = t.regs
+	if r := &t.regs; arch == unix.AUDIT_ARCH_I386 {
+		return [6]uint64{r.Rbx & low, r.Rcx & low, r.Rdx & low, r.Rsi & low, r.Rdi & low, r.Rbp & low}
+	}
+	return t.Args()
+}
+
+// low is the half of a register that 32-bit programs have.
+const low = 1<<32 - 1

@@ -59,11 +59,11 @@ const (
 type Info struct {
 	Signo, Code, Errno int
 	PID, UID           int    // sender, or the child with SIGCHLD
-	Value              uint64 // sigqueue, timers
+	Value              uint64 // sigqueue, timers; of a call, its number and architecture
 	Status             int    // SIGCHLD
 	TimerID, Overrun   int    // SI_TIMER
 	Band, FD           int    // SIGIO
-	Addr               uint64 // faults
+	Addr               uint64 // faults, calls
 }
 
 // InfoSize is the size of siginfo_t.
@@ -88,6 +88,9 @@ func (i Info) Encode() []byte {
 		put32(24, i.Status)
 	case layoutFault:
 		put64(16, i.Addr)
+	case layoutCall:
+		put64(16, i.Addr)
+		put64(24, i.Value)
 	case layoutPoll:
 		put64(16, uint64(i.Band))
 		put32(24, i.FD)
@@ -111,6 +114,8 @@ func DecodeInfo(b []byte) Info {
 		i.PID, i.UID, i.Status = get32(16), get32(20), get32(24)
 	case layoutFault:
 		i.Addr = get64(16)
+	case layoutCall:
+		i.Addr, i.Value = get64(16), get64(24)
 	case layoutPoll:
 		i.Band, i.FD = int(get64(16)), get32(24)
 	default:
@@ -128,6 +133,7 @@ const (
 	layoutChild
 	layoutFault
 	layoutPoll
+	layoutCall
 )
 
 func (i Info) layout() infoLayout {
@@ -142,6 +148,8 @@ func (i Info) layout() infoLayout {
 		return layoutChild
 	case i.Signo == int(unix.SIGIO):
 		return layoutPoll
+	case i.Signo == int(unix.SIGSYS):
+		return layoutCall
 	case Synchronous.Has(i.Signo):
 		return layoutFault
 	case i.Code <= lastPoll: // F_SETSIG
