@@ -8,12 +8,13 @@
 #   bench      what things cost on this machine; writes bench.json and the table in README.md
 #   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
+#   bugs       looks for documented bugs of real programs; writes docs/bugs.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat results packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -47,6 +48,9 @@ figures: build
 
 compat: build
 	$(GO) run ./tools/compat
+
+bugs: build
+	$(GO) run ./tools/bugs
 
 results: build
 	$(GO) run ./tools/results

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne/tools/harness"
+)
+
+const list = "../../examples/bugs/list.yaml"
+
+func some() result {
+	b := &bug{Name: "lost", Program: "store 1.0", Bug: "it forgets", Reference: "store#1", Needs: "a crash", Spec: "lost/a.yaml", Sibling: "lost/b.yaml", Beside: "store 1.1",
+		violation: regexp.MustCompile("is gone")}
+	return result{b, []outcome{
+		{Seed: 0, Budget: 10 * time.Minute, Found: true, RealTime: 3 * time.Second, Executions: 10, Faults: []string{"crash", "restart"}},
+		{Seed: 1, Budget: 10 * time.Minute, Found: true, RealTime: time.Second, Executions: 30},
+		{Seed: 2, Budget: 10 * time.Minute, Found: true, RealTime: 9 * time.Second, Executions: 20},
+	}, &outcome{Budget: time.Minute, RealTime: 61 * time.Second, Executions: 99}}
+}
+
+func TestPage(t *testing.T) {
+	missed := some()
+	missed.bug = &bug{Name: "kept", Program: "p", Spec: "../far/a.yaml"}
+	missed.seeds[0].Found, missed.seeds[0].Wrong = false, "another violation: n1: x"
+	missed.sibling.Found = true
+	page := string(writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}))
+	for _, want := range []string{
+		"--time 10m`", "(at least 1m)",
+		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | store 1.1: nothing found (61.0 s, 99 executions) |\n",
+		"| 2 of 3 | 1.0 s | 20 |", "**found too**", "Seed 0: another violation: n1: x.\n",
+		"| `new` |  | an order | not looked for yet |", "2.0: not searched yet |\n",
+		"    ariadne check examples/bugs/lost/a.yaml\n", "    ariadne check examples/far/a.yaml\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in the page:\n%s", want, page)
+		}
+	}
+}
+
+func TestGood(t *testing.T) {
+	if r := some(); !r.good() {
+		t.Error("that is as it should be")
+	}
+	for what, change := range map[string]func(*result){
+		"missed":                   func(r *result) { r.seeds[1].Found = false },
+		"another violation":        func(r *result) { r.seeds[1].Found, r.seeds[1].Wrong = false, "another" },
+		"found beside it":          func(r *result) { r.sibling.Found = true },
+		"inconclusive beside it":   func(r *result) { r.sibling.Wrong = "inconclusive" },
+		"another violation beside": func(r *result) { r.sibling.Wrong = "another violation" },
+	} {
+		if r := some(); true {
+			if change(&r); r.good() {
+				t.Errorf("%s: that is not as it should be", what)
+			}
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.txt")
+	trace := `ariadne trace 4
+fault fail 1
+      1     0.000000000  51c4d5c005929177       191     0     0 . start store with fail:EIO@2/fdatasync:/node/db#4
+      2     0.001096150  94f5417418ea7c4d         1     0     0 . timer store
+      3     0.002096650  290217bf18f8c721       153     0    28 * duplicate udp a:1>b:2 #1
+      4     0.002096650  290217bf18f8c721       153     0    28 * deliver a:1>b:2 #1 with choose:2@x#1,fail:EIO@y#1
+violation death store 3 0.002173150 "store exited with status 2"
+`
+	if err := os.WriteFile(path, []byte(trace), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := faults(f)
+	if want := []string{"fail", "duplicate", "choose", "fail"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	b := some().bug
+	trace := filepath.Join(t.TempDir(), "trace.txt")
+	if err := os.WriteFile(trace, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		report harness.Report
+		found  bool
+		wrong  string
+	}{
+		{harness.Report{Outcome: harness.Nothing}, false, ""},
+		{harness.Report{Outcome: harness.Inconclusive, Doubts: []string{"why"}}, false, "inconclusive: why"},
+		{harness.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Message: "k is gone", Trace: trace}}}, true, ""},
+		{harness.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Node: "n", Message: "died", Trace: trace}}}, false, "another violation: n: died"},
+	} {
+		if r, err := newOutcome(b, &c.report); err != nil || r.Found != c.found || r.Wrong != c.wrong {
+			t.Errorf("%+v: %+v, %v", c.report, r, err)
+		}
+	}
+}
+
+func TestBadLists(t *testing.T) {
+	good := "{name: a, program: p, bug: b, reference: r, spec: s, sibling: t, beside: u, violation: v}"
+	for list, want := range map[string]string{
+		"[" + good + "," + good + "]":                                "two of this name",
+		"[" + strings.Replace(good, "spec: s, ", "", 1) + "]":        "spec is needed",
+		"[" + strings.Replace(good, ": v}", ": (}", 1) + "]":         "missing closing",
+		"[" + strings.Replace(good, "name: a", "name: a_b", 1) + "]": "the name must",
+		"[{nonsense: 1}]": "nonsense",
+	} {
+		path := filepath.Join(t.TempDir(), "list.yaml")
+		if err := os.WriteFile(path, []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readBugs(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", list, err, want)
+		}
+	}
+}
+
+// Every bug of the list has its specs and a fetch script.
+func TestList(t *testing.T) {
+	bugs, err := readBugs(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range bugs {
+		for _, spec := range []string{b.Spec, b.Sibling} {
+			path := filepath.Join(filepath.Dir(list), spec)
+			for _, f := range []string{path, filepath.Join(filepath.Dir(path), "fetch"), filepath.Join(filepath.Dir(path), "README.md")} {
+				if _, err := os.Stat(f); err != nil {
+					t.Errorf("%s: %v", b.Name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestShort looks for a few bugs with one seed: it is the part of `make bugs` that continuous
+// integration has the time for.
+func TestShort(t *testing.T) {
+	dir := t.TempDir()
+	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"),
+		seeds: 1, budget: 2 * time.Minute, least: 5 * time.Second, fetch: true}
+	if err := harness.Build("../..", o.ariadne); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&harness.Ariadne{Binary: o.ariadne}).Possible(); err != nil {
+		t.Skip(err)
+	}
+	bugs, err := readBugs(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range bugs {
+		if !b.Short {
+			continue
+		}
+		t.Run(b.Name, func(t *testing.T) {
+			if err := harness.Fetch(o.ctx, o.path(b.Spec)); err != nil {
+				t.Skipf("its programs could not be fetched: %v", err)
+			}
+			if err := o.look(b); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := o.load(b); err != nil || !r.good() {
+				t.Errorf("%v: %+v, beside it %+v", err, r.seeds, r.sibling)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+// Command bugs lets the default strategy look for documented bugs of real, unmodified programs, and
+// writes docs/bugs.md: how many seeds find each, after how long and how much work, and which faults
+// it takes; and that nothing is found beside it, in the version or with the setting that does not
+// have the bug.
+//
+//	go run ./tools/bugs [flags] [bug...]
+//
+// The list of bugs is examples/bugs/list.yaml. What came of a search is kept, so the page always has
+// all: those not looked for now as they were last. Exit status 1: a bug is missed, another
+// violation than the documented one is found, or something is found beside it.
+//
+// Read next: list.go, search.go, page.go.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ariadne/tools/child"
+)
+
+type options struct {
+	ctx                 context.Context
+	ariadne, work, list string
+	seeds               int
+	budget, least       time.Duration
+	fetch               bool
+}
+
+func main() {
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	o := options{ctx: ctx}
+	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.StringVar(&o.work, "work", "ariadne-runs/bugs", "directory of runs and results")
+	flag.StringVar(&o.list, "list", "examples/bugs/list.yaml", "the list of bugs")
+	flag.IntVar(&o.seeds, "seeds", 5, "searches for each bug")
+	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "real time of one search, at most")
+	flag.DurationVar(&o.least, "least", time.Minute, "real time of the search beside a bug, at least")
+	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
+	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
+	page := flag.String("page", "docs/bugs.md", "the page to write")
+	flag.Parse()
+	ok, err := o.run(*search, *page, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bugs:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// run looks for the bugs that are wanted, and writes the page of all that is known. It says whether
+// all is as it should be.
+func (o *options) run(search bool, page string, wanted []string) (bool, error) {
+	for _, p := range []*string{&o.ariadne, &o.work} {
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return false, err
+		}
+		*p = abs
+	}
+	bugs, err := readBugs(o.list)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range wanted {
+		if !slices.ContainsFunc(bugs, func(b *bug) bool { return b.Name == name }) {
+			return false, fmt.Errorf("%s has no bug %q", o.list, name)
+		}
+	}
+	for _, b := range bugs {
+		if search && (len(wanted) == 0 || slices.Contains(wanted, b.Name)) {
+			if err := o.look(b); err != nil {
+				return false, fmt.Errorf("%s: %w", b.Name, err)
+			}
+		}
+	}
+	ok := true
+	var all []result
+	for _, b := range bugs {
+		r, err := o.load(b)
+		if err != nil {
+			return false, err
+		}
+		all = append(all, r)
+		ok = ok && r.good()
+	}
+	return ok, os.WriteFile(page, writePage(all), 0o644)
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ariadne/tools/harness"
+)
+
+// outcome is what came of one search.
+type outcome struct {
+	Spec       string
+	Seed       int
+	Budget     time.Duration
+	Found      bool   // the documented violation
+	Wrong      string // what else came of it: another violation, "inconclusive", ...
+	RealTime   time.Duration
+	Executions int
+	Executed   int      // transitions made by living nodes
+	Exhausted  bool     // everything within the bounds was explored
+	Faults     []string // of the execution that was found, by kind, in its order
+	Origin     harness.Origin
+}
+
+// result is all that is known of a bug.
+type result struct {
+	bug     *bug
+	seeds   []outcome
+	sibling *outcome // nil: not searched yet
+}
+
+// look searches for a bug with one seed after the other, then beside it for as long as all of
+// them took together.
+func (o *options) look(b *bug) error {
+	if o.fetch {
+		for _, spec := range slices.Compact([]string{b.Spec, b.Sibling}) {
+			if err := harness.Fetch(o.ctx, o.path(spec)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := o.forget(b); err != nil {
+		return err
+	}
+	var took time.Duration
+	for seed := range o.seeds {
+		r, err := o.search(b, b.Spec, "seed", seed, o.budget)
+		if err != nil {
+			return err
+		}
+		took += r.RealTime
+	}
+	_, err := o.search(b, b.Sibling, "sibling", 0, min(max(took, o.least), o.budget).Round(time.Second))
+	return err
+}
+
+// search runs a check and keeps what came of it.
+func (o *options) search(b *bug, spec, kind string, seed int, budget time.Duration) (*outcome, error) {
+	dir := o.file(b, kind, strconv.Itoa(seed))
+	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
+	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String())
+	if err != nil {
+		return nil, err
+	}
+	r, err := newOutcome(b, &report.Report)
+	if err != nil {
+		return nil, err
+	}
+	r.Spec, r.Seed, r.Budget = spec, seed, budget
+	if r.Origin, err = a.Origin(); err != nil {
+		return nil, err
+	}
+	fmt.Printf("%-44s seed %d  %s\n", spec, seed, r)
+	text, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	// The run directory is as large as the search was long.
+	return r, errors.Join(os.RemoveAll(dir), os.WriteFile(dir+".json", text, 0o644))
+}
+
+// file is where a search leaves its files, without an ending.
+func (o *options) file(b *bug, kind, seed string) string {
+	return filepath.Join(o.work, strings.Join([]string{b.Name, kind, seed}, "_"))
+}
+
+// forget removes what is known of a bug.
+func (o *options) forget(b *bug) error {
+	files, err := filepath.Glob(o.file(b, "*", "*") + ".json")
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(f))
+	}
+	return errors.Join(err, os.MkdirAll(o.work, 0o755))
+}
+
+// load reads what is known of a bug.
+func (o *options) load(b *bug) (result, error) {
+	r := result{bug: b}
+	for _, kind := range []string{"seed", "sibling"} {
+		files, err := filepath.Glob(o.file(b, kind, "*") + ".json")
+		if err != nil {
+			return r, err
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				return r, err
+			}
+			var one outcome
+			if err := json.Unmarshal(text, &one); err != nil {
+				return r, fmt.Errorf("%s: %w", f, err)
+			}
+			if kind == "seed" {
+				r.seeds = append(r.seeds, one)
+			} else {
+				r.sibling = &one
+			}
+		}
+	}
+	return r, nil
+}
+
+func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
+	r := &outcome{RealTime: time.Duration(report.RealTime * 1e9), Executions: report.Executions}
+	if c := report.Coverage; c != nil {
+		r.Executed, r.Exhausted = c.Executed, c.Exhausted
+	}
+	switch {
+	case report.Outcome == harness.Violated:
+		v := report.Violations[0]
+		if r.Found = b.violation.MatchString(v.Message); !r.Found {
+			r.Wrong = fmt.Sprintf("another violation: %s: %s", v.Node, v.Message)
+		}
+		trace, err := os.Open(v.Trace)
+		if err != nil {
+			return nil, err
+		}
+		defer trace.Close()
+		r.Faults, err = faults(trace)
+		return r, err
+	case report.Outcome != harness.Nothing:
+		r.Wrong = strings.Join(append(append([]string{report.Outcome}, report.Bugs...), report.Doubts...), ": ")
+	}
+	return r, nil
+}
+
+// faults are the kinds of faults in a trace, as they come: events that are neither a start, an
+// arrival nor a timer, and what was varied in a step.
+func faults(trace *os.File) (all []string, err error) {
+	lines := bufio.NewScanner(trace)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		// number, time, digest, calls, messages, lines, mark, action
+		if len(words) < 8 {
+			continue
+		}
+		if _, err := strconv.Atoi(words[0]); err != nil {
+			continue
+		}
+		action := words[7:]
+		if kind := action[0]; !slices.Contains([]string{"start", "deliver", "timer"}, kind) {
+			all = append(all, kind)
+		}
+		if i := slices.Index(action, "with"); i >= 0 && i+1 < len(action) {
+			for choice := range strings.SplitSeq(action[i+1], ",") {
+				alternative, _, _ := strings.Cut(choice, "@")
+				kind, _, _ := strings.Cut(alternative, ":")
+				all = append(all, kind)
+			}
+		}
+	}
+	return all, lines.Err()
+}
+
+func (r *outcome) String() string {
+	what := "nothing found"
+	switch {
+	case r.Found:
+		what = "found"
+	case r.Wrong != "":
+		what = r.Wrong
+	}
+	if len(r.Faults) > 0 {
+		what += " (" + strings.Join(r.Faults, ", ") + ")"
+	}
+	return fmt.Sprintf("%s in %.1f s, %d executions", what, r.RealTime.Seconds(), r.Executions)
+}
