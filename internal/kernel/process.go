@@ -76,8 +76,10 @@ type Process struct {
 	Dumpable              int
 	NoNewPrivs            bool
 	KeepCaps              bool
-	HasExeced             bool // since it was forked: its parent may not move it to another group
-	Membarrier            int  // what it registered for
+	NoHugePages           bool  // PR_SET_THP_DISABLE
+	EarlyKill             *bool // PR_MCE_KILL, or nil
+	HasExeced             bool  // since it was forked: its parent may not move it to another group
+	Membarrier            int   // what it registered for
 	Subreaper             bool
 	PDeathSig             int
 	TimerSlack            uint64
@@ -231,7 +233,7 @@ func (n *Node) Fork(parent *Thread, a CloneArgs) *Thread {
 		t = n.forkProcess(parent, a)
 	}
 	t.Name, t.Nice, t.Affinity, t.seenMask = parent.Name, parent.Nice, parent.Affinity, parent.M.SigMask()
-	t.Sched, t.Seccomp = parent.Sched.inherited(), parent.Seccomp
+	t.Sched, t.Seccomp, t.NoTSC, t.Policy = parent.Sched.inherited(), parent.Seccomp, parent.NoTSC, parent.Policy
 	if a.Flags&(unix.CLONE_VM|unix.CLONE_VFORK) != unix.CLONE_VM {
 		t.AltStack = parent.AltStack
 	}
@@ -257,6 +259,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
 	c.AdvisedFork, c.AllStop, c.UnseenStop = p.AdvisedFork, p.AllStop, p.UnseenStop
+	c.NoHugePages, c.EarlyKill = p.NoHugePages, p.EarlyKill
 	c.OOMScoreAdj, c.CoreFilter = p.OOMScoreAdj, p.CoreFilter
 	for r, l := range p.Rlimits {
 		c.Rlimits[r] = l

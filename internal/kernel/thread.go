@@ -67,6 +67,8 @@ type Thread struct {
 	Sched       Sched
 	Affinity    uint64
 	Seccomp     seccomp.State
+	NoTSC       bool         // rdtsc is a fault (PR_SET_TSC)
+	Policy      MemoryPolicy // set_mempolicy
 	CPUTime     ariadne.Time // virtual processor time used
 	Vain        int          // calls since one last waited or got what it asked for (internal/node)
 

@@ -176,7 +176,7 @@ func (n *Node) record(th *thread, v int64) {
 func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGSEGV:
-		if length, aux := th.tr.TrappedTSC(); length > 0 {
+		if length, aux := th.tr.TrappedTSC(); length > 0 && !th.k.NoTSC {
 			n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
 			n.step.readClock = true
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))

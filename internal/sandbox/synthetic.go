@@ -134,7 +134,7 @@ func (l *layout) addMachine(cfg Config) error {
 		"/sys/devices/system/cpu/kernel_max":     "8191\n",
 		"/sys/devices/system/node/node0/cpulist": online,
 		"/sys/devices/system/node/node0/cpumap":  fmt.Sprintf("%x\n", uint64(1)<<cpus-1),
-		"/sys/devices/system/node/node0/meminfo": fmt.Sprintf("Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\n", cfg.memory()/1024, cfg.memory()/2/1024),
+		"/sys/devices/system/node/node0/meminfo": fmt.Sprintf("Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\nNode 0 MemUsed: %[2]d kB\nNode 0 FilePages: 0 kB\n", cfg.memory()/1024, cfg.memory()/2/1024),
 		"/sys/fs/cgroup/cpuset.cpus.effective":   online,
 		"/sys/class/net/eth0/address":            macAddr(cfg.ID) + "\n",
 	}

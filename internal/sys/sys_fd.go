@@ -300,7 +300,7 @@ func sysIoctl(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if x, ok := of.File.(kernel.Ioctler); ok {
 		v, e := x.Ioctl(t, cmd, arg)
-		if _, ok := of.File.(*tty.Slave); ok && e == unix.EAGAIN { // from the background
+		if e == unix.EAGAIN && tty.Is(of.File) { // from the background
 			return t.Block(kernel.RestartSA, of.File.Changed())
 		} else if e != unix.ENOTTY {
 			return kernel.RetOr(int(v), e)
@@ -368,7 +368,7 @@ func hostIoctl(t *kernel.Thread, cmd uint64, a Args) kernel.Result {
 // descriptor in order to learn whether it is a terminal.
 func unknownIoctl(t *kernel.Thread, cmd uint64, a Args) kernel.Result {
 	switch cmd {
-	case unix.TCGETS, unix.TCGETS2, unix.TCSETS, unix.TCSETSW, unix.TCSETSF,
+	case unix.TCGETS, unix.TCGETA, unix.TCGETS2, unix.TCSETS, unix.TCSETSW, unix.TCSETSF,
 		unix.TIOCGWINSZ, unix.TIOCSWINSZ, unix.TIOCGPGRP, unix.TIOCSPGRP, unix.TIOCGSID,
 		unix.TIOCNOTTY, unix.TIOCSCTTY, unix.TIOCGPTN:
 	default:

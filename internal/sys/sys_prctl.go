@@ -48,6 +48,9 @@ func sysPrctl(t *kernel.Thread, a Args) kernel.Result {
 		}
 		p.NoNewPrivs = true
 	case unix.PR_GET_NO_NEW_PRIVS:
+		if a[1]|a[2]|a[3]|a[4] != 0 {
+			return kernel.Fail(unix.EINVAL)
+		}
 		return kernel.Ret(flag(p.NoNewPrivs))
 	case unix.PR_SET_CHILD_SUBREAPER:
 		p.Subreaper = a[1] != 0
@@ -74,17 +77,115 @@ func otherPrctl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(int64(t.Seccomp.Mode))
 	case unix.PR_SET_SECCOMP:
 		return seccompPrctl(t, a)
-	case unix.PR_GET_THP_DISABLE, unix.PR_GET_TIMING, unix.PR_GET_IO_FLUSHER:
+	case unix.PR_SET_THP_DISABLE, unix.PR_GET_THP_DISABLE:
+		return thpPrctl(t, a)
+	case unix.PR_SET_TIMING:
+		if a[1] != unix.PR_TIMING_STATISTICAL {
+			return kernel.Fail(unix.EINVAL)
+		}
 		return kernel.Ret(0)
-	case unix.PR_SET_THP_DISABLE, unix.PR_SET_PTRACER:
+	case unix.PR_GET_TIMING, unix.PR_GET_IO_FLUSHER, unix.PR_SET_PTRACER:
+		return kernel.Ret(0)
+	case unix.PR_SET_TSC:
+		if a[1] != unix.PR_TSC_ENABLE && a[1] != unix.PR_TSC_SIGSEGV {
+			return kernel.Fail(unix.EINVAL)
+		}
+		t.NoTSC = a[1] == unix.PR_TSC_SIGSEGV
 		return kernel.Ret(0)
 	case unix.PR_GET_TSC:
-		return kernel.RetOr(0, writeU32(t, a[1], unix.PR_TSC_ENABLE))
+		mode := uint32(unix.PR_TSC_ENABLE)
+		if t.NoTSC {
+			mode = unix.PR_TSC_SIGSEGV
+		}
+		return kernel.RetOr(0, writeU32(t, a[1], mode))
+	case unix.PR_MCE_KILL, unix.PR_MCE_KILL_GET:
+		return mcePrctl(t, a)
+	case unix.PR_GET_SPECULATION_CTRL, unix.PR_SET_SPECULATION_CTRL:
+		return speculationPrctl(a)
+	case unix.PR_SET_MM:
+		return memoryPrctl(t, a)
+	case unix.PR_GET_ENDIAN, unix.PR_SET_ENDIAN, unix.PR_GET_FPEMU, unix.PR_SET_FPEMU, unix.PR_GET_FPEXC, unix.PR_SET_FPEXC,
+		unix.PR_GET_UNALIGN, unix.PR_SET_UNALIGN: // of other processors
+		return kernel.Fail(unix.EINVAL)
 	case unix.PR_SET_VMA:
 		return kernel.Fail(unix.EINVAL) // names of memory areas: a kernel built without them
 	}
 	t.Node().Refuse(t, fmt.Sprintf("prctl %d", int32(a[0])), formatArgs(a), true)
 	return kernel.Fail(unix.EINVAL)
+}
+
+// thpPrctl remembers who wants no huge pages, of which there are none.
+func thpPrctl(t *kernel.Thread, a Args) kernel.Result {
+	set := int32(a[0]) == unix.PR_SET_THP_DISABLE
+	switch {
+	case a[2]|a[3]|a[4] != 0 || !set && a[1] != 0:
+		return kernel.Fail(unix.EINVAL)
+	case !set:
+		return kernel.Ret(flag(t.Proc.NoHugePages))
+	}
+	t.Proc.NoHugePages = a[1] != 0
+	return kernel.Ret(0)
+}
+
+// mcePrctl remembers how a process wants to learn of memory that is broken, which none is.
+func mcePrctl(t *kernel.Thread, a Args) kernel.Result {
+	p := t.Proc
+	if a[3]|a[4] != 0 || int32(a[0]) == unix.PR_MCE_KILL_GET && a[1]|a[2] != 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	switch {
+	case int32(a[0]) == unix.PR_MCE_KILL_GET && p.EarlyKill == nil:
+		return kernel.Ret(unix.PR_MCE_KILL_DEFAULT)
+	case int32(a[0]) == unix.PR_MCE_KILL_GET:
+		return kernel.Ret(flag(*p.EarlyKill)) // PR_MCE_KILL_EARLY is 1, LATE 0
+	case a[1] == unix.PR_MCE_KILL_CLEAR && a[2] == 0:
+		p.EarlyKill = nil
+	case a[1] == unix.PR_MCE_KILL_SET && a[2] == unix.PR_MCE_KILL_DEFAULT:
+		p.EarlyKill = nil
+	case a[1] == unix.PR_MCE_KILL_SET && (a[2] == unix.PR_MCE_KILL_EARLY || a[2] == unix.PR_MCE_KILL_LATE):
+		early := a[2] == unix.PR_MCE_KILL_EARLY
+		p.EarlyKill = &early
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.Ret(0)
+}
+
+// speculationPrctl answers as on a processor that leaks nothing, like /proc/PID/status.
+func speculationPrctl(a Args) kernel.Result {
+	set := int32(a[0]) == unix.PR_SET_SPECULATION_CTRL
+	switch {
+	case a[3]|a[4] != 0 || !set && a[2] != 0:
+		return kernel.Fail(unix.EINVAL)
+	case a[1] > unix.PR_SPEC_L1D_FLUSH:
+		return kernel.Fail(unix.ENODEV)
+	case a[1] == unix.PR_SPEC_L1D_FLUSH && set:
+		return kernel.Fail(unix.EPERM)
+	case a[1] == unix.PR_SPEC_L1D_FLUSH:
+		return kernel.Ret(unix.PR_SPEC_FORCE_DISABLE)
+	case set && a[1] == unix.PR_SPEC_STORE_BYPASS:
+		return kernel.Fail(unix.ENXIO)
+	case set && a[2] == unix.PR_SPEC_ENABLE:
+		return kernel.Ret(0)
+	case set && (a[2] == unix.PR_SPEC_DISABLE || a[2] == unix.PR_SPEC_FORCE_DISABLE):
+		return kernel.Fail(unix.EPERM)
+	case set:
+		return kernel.Fail(unix.ERANGE)
+	}
+	return kernel.Ret(unix.PR_SPEC_NOT_AFFECTED)
+}
+
+// memoryPrctl is PR_SET_MM. What it changes takes the real CAP_SYS_RESOURCE, as in a container.
+func memoryPrctl(t *kernel.Thread, a Args) kernel.Result {
+	const mapSize = 104 // struct prctl_mm_map
+	switch {
+	case a[4] != 0 || a[3] != 0 && a[1] != unix.PR_SET_MM_AUXV && a[1] != unix.PR_SET_MM_MAP && a[1] != unix.PR_SET_MM_MAP_SIZE:
+		return kernel.Fail(unix.EINVAL)
+	case a[1] == unix.PR_SET_MM_MAP_SIZE:
+		return kernel.RetOr(0, writeU32(t, a[2], mapSize))
+	}
+	t.Node().Refuse(t, "prctl PR_SET_MM", formatArgs(a), true)
+	return kernel.Fail(unix.EPERM)
 }
 
 // capPrctl are the options on capabilities (capabilities(7)).

@@ -376,24 +376,6 @@ func sysIoprioSet(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, e)
 }
 
-// sysGetMempolicy: the default policy, and one node of memory.
-func sysGetMempolicy(t *kernel.Thread, a Args) kernel.Result {
-	const allowed = 4 // MPOL_F_MEMS_ALLOWED
-	if a[0] != 0 {
-		if e := writeU32(t, a[0], 0); e != 0 {
-			return kernel.Fail(e)
-		}
-	}
-	if a[1] != 0 {
-		nodes := uint64(0)
-		if a[4]&allowed != 0 {
-			nodes = 1
-		}
-		return kernel.RetOr(0, writeU64(t, a[1], nodes))
-	}
-	return kernel.Ret(0)
-}
-
 // Commands of membarrier(2).
 const (
 	membarrierGlobal = 1 << iota

@@ -66,7 +66,7 @@ func setStrict(t *kernel.Thread) kernel.Result {
 	if t.Seccomp.Mode == seccomp.ByFilter {
 		return kernel.Fail(unix.EINVAL)
 	}
-	t.Seccomp.Mode = seccomp.Strict
+	t.Seccomp.Mode, t.NoTSC = seccomp.Strict, true
 	stopAll(t)
 	return kernel.Ret(0)
 }

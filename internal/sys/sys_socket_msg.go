@@ -98,6 +98,9 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 		return kernel.Fail(e)
 	}
 	m := socket.OutMsg{Flags: flags}
+	if h.name != 0 && h.at == 0 && uint32(h.nameLen) > sizeofStorage {
+		return kernel.Fail(unix.EINVAL)
+	}
 	if h.name != 0 && h.nameLen > 0 {
 		if m.To, e = readSockaddr(t, h.name, min(h.nameLen, sizeofStorage)); e != 0 {
 			return kernel.Fail(e)

@@ -20,6 +20,15 @@ func (f *File) Describe() string {
 	return map[int]string{8: "/dev/random", 9: "/dev/urandom"}[f.Minor]
 }
 
+// Ioctl implements Ioctler: how many random bits there are to have.
+func (*File) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
+	const all = 256
+	if cmd == unix.RNDGETENTCNT {
+		return 0, t.StoreInt(arg, all)
+	}
+	return 0, unix.ENOTTY
+}
+
 // Read implements Reader.
 func (*File) Read(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	t.Node().Rand.Fill(b)

@@ -375,11 +375,18 @@ func (x *Terminal) ioctl(t *kernel.Thread, cmd, arg uint64, slave *Slave) (int64
 	switch cmd {
 	case unix.TCGETS:
 		return 0, t.M.WriteMem(arg, x.Termios.encode())
+	case unix.TCGETA:
+		return 0, t.M.WriteMem(arg, x.Termios.encodeOld())
 	case unix.TCSETS, unix.TCSETSW, unix.TCSETSF:
-		if e := x.change(t, slave); e != 0 {
+		if e := x.foreground(t, unix.SIGTTOU); e != 0 {
 			return 0, e
 		}
 		return 0, x.setTermios(t, arg, cmd == unix.TCSETSF)
+	case tcSetA, tcSetAW, tcSetAF:
+		if e := x.foreground(t, unix.SIGTTOU); e != 0 {
+			return 0, e
+		}
+		return 0, x.setOld(t, arg, cmd == tcSetAF)
 	case unix.TIOCGWINSZ:
 		var b []byte
 		for _, v := range x.Size {
@@ -394,7 +401,7 @@ func (x *Terminal) ioctl(t *kernel.Thread, cmd, arg uint64, slave *Slave) (int64
 		}
 		return 0, t.StoreInt(arg, x.Group)
 	case unix.TIOCSPGRP:
-		if e := x.change(t, slave); e != 0 {
+		if e := x.foreground(t, unix.SIGTTOU); e != 0 {
 			return 0, e
 		}
 		return 0, x.setGroup(t, arg)
@@ -403,6 +410,17 @@ func (x *Terminal) ioctl(t *kernel.Thread, cmd, arg uint64, slave *Slave) (int64
 			return 0, unix.ENOTTY
 		}
 		return 0, t.StoreInt(arg, x.Session)
+	case unix.TIOCSCTTY:
+		switch {
+		case x.Session == p.SID && p.SID == p.PID:
+			return 0, 0
+		case p.SID != p.PID || ControllingOf(p) != nil:
+			return 0, unix.EPERM
+		case x.Session != 0 && (arg != 1 || !p.Capable(unix.CAP_SYS_ADMIN)):
+			return 0, unix.EPERM
+		}
+		x.Session, x.Group = p.SID, p.PGID
+		return 0, 0
 	case unix.TIOCINQ:
 		return 0, t.StoreInt(arg, x.unread())
 	case unix.TIOCOUTQ:
@@ -476,17 +494,6 @@ func (s *Slave) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) {
 		return 0, unix.EIO
 	}
 	switch cmd {
-	case unix.TIOCSCTTY:
-		switch {
-		case s.Session == p.SID && p.SID == p.PID:
-			return 0, 0
-		case p.SID != p.PID || ControllingOf(p) != nil:
-			return 0, unix.EPERM
-		case s.Session != 0 && (arg != 1 || !p.Capable(unix.CAP_SYS_ADMIN)):
-			return 0, unix.EPERM
-		}
-		s.Session, s.Group = p.SID, p.PGID
-		return 0, 0
 	case unix.TIOCNOTTY:
 		if s.Session != p.SID {
 			return 0, unix.ENOTTY
@@ -526,11 +533,49 @@ func (x *Terminal) setTermios(t *kernel.Thread, addr uint64, flush bool) kernel.
 		return e
 	}
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+	c := Termios{Iflag: word(0), Oflag: word(1), Cflag: word(2), Lflag: word(3), Line: b[16]}
+	copy(c.CC[:], b[17:])
+	x.set(c, flush)
+	return 0
+}
+
+// The older ioctls, whose flags have 16 bits and which know the first characters only.
+const (
+	tcSetA  = 0x5406
+	tcSetAW = 0x5407
+	tcSetAF = 0x5408
+
+	oldSize = 17 // of struct termio, without what fills it up
+)
+
+func (c *Termios) encodeOld() []byte {
+	var b []byte
+	for _, v := range []uint32{c.Iflag, c.Oflag, c.Cflag, c.Lflag} {
+		b = binary.LittleEndian.AppendUint16(b, uint16(v))
+	}
+	return append(append(b, c.Line), c.CC[:oldSize-len(b)-1]...)
+}
+
+func (x *Terminal) setOld(t *kernel.Thread, addr uint64, flush bool) kernel.Errno {
+	var b [oldSize]byte
+	if e := t.M.ReadMem(addr, b[:]); e != 0 {
+		return e
+	}
+	c := x.Termios
+	for i, v := range []*uint32{&c.Iflag, &c.Oflag, &c.Cflag, &c.Lflag} {
+		*v = *v&^0xffff | uint32(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+	c.Line = b[8]
+	copy(c.CC[:], b[9:])
+	x.set(c, flush)
+	return 0
+}
+
+func (x *Terminal) set(c Termios, flush bool) {
 	raw := x.Lflag&unix.ICANON == 0
-	x.Iflag, x.Oflag, x.Cflag, x.Lflag, x.Line = word(0), word(1), word(2), word(3), b[16]
+	x.Termios = c
 	// A pseudoterminal has 8 bits and no parity, and always receives.
 	x.Cflag = x.Cflag&^(unix.CSIZE|unix.PARENB) | unix.CS8 | unix.CREAD
-	copy(x.CC[:], b[17:])
 	switch {
 	case flush:
 		x.lines, x.edit = nil, nil
@@ -542,7 +587,15 @@ func (x *Terminal) setTermios(t *kernel.Thread, addr uint64, flush bool) kernel.
 	}
 	x.masterChanged.Notify(kernel.Out)
 	x.slaveChanged.Notify(0)
-	return 0
+}
+
+// Is reports whether a file is an end of a terminal.
+func Is(f kernel.File) bool {
+	switch f.(type) {
+	case *Master, *Slave:
+		return true
+	}
+	return false
 }
 
 func (x *Terminal) resize(t *kernel.Thread, addr uint64) kernel.Errno {
@@ -581,5 +634,6 @@ func (x *Terminal) setGroup(t *kernel.Thread, addr uint64) kernel.Errno {
 	}
 	x.Group = group
 	x.slaveChanged.Notify(0) // those in the background try again
+	x.masterChanged.Notify(0)
 	return 0
 }

@@ -86,6 +86,11 @@ func Ioctl(s *socket.Sock, t *kernel.Thread, cmd, arg uint64) (int64, kernel.Err
 		unix.SIOCGIFNETMASK, unix.SIOCGIFMETRIC, unix.SIOCGIFMTU, unix.SIOCGIFHWADDR, unix.SIOCGIFINDEX,
 		unix.SIOCGIFTXQLEN, unix.SIOCGIFMAP:
 		return 0, interfaceQuestion(s, t, cmd, arg)
+	case unix.SIOCSIFFLAGS, unix.SIOCSIFADDR, unix.SIOCSIFDSTADDR, unix.SIOCSIFBRDADDR, unix.SIOCSIFNETMASK, unix.SIOCSIFMETRIC,
+		unix.SIOCSIFMTU, unix.SIOCSIFHWADDR, unix.SIOCSIFTXQLEN, unix.SIOCSIFNAME:
+		if e := t.M.ReadMem(arg, make([]byte, sizeofIfreq)); e != 0 {
+			return 0, e
+		}
 	}
 	return 0, unix.ENOTTY
 }
