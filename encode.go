@@ -33,7 +33,8 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 		b = appendText(b, in.Vary)
 	}
 	if in.Draw != nil {
-		b = appendTexts(appendInt(b, in.Draw.Nth), in.Draw.Kinds)
+		b = appendTexts(appendTexts(appendInt(b, in.Draw.Nth), in.Draw.Kinds), in.Draw.Free)
+		b = binary.LittleEndian.AppendUint64(b, in.Draw.Seed)
 	}
 	return b, nil
 }
@@ -52,7 +53,7 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 		}
 	}
 	if has&4 != 0 {
-		in.Draw = &Draw{d.int(), readTexts(&d)}
+		in.Draw = &Draw{d.int(), readTexts(&d), readTexts(&d), d.uint64()}
 	}
 	return d.end("input")
 }

@@ -15,12 +15,13 @@ type Variation string
 //
 //	fail:EIO@7/fsync:/node/wal#2
 type Choice struct {
-	Alternative string // KIND:WHAT; the kind is that of the budget which it costs
+	Alternative string // KIND:WHAT; the kind is that of the budget which it costs, if it costs any
 	Place       string // Place.Name
 }
 
 // Place is a visible operation of a step at which something else could happen: a call that
-// could fail. Only those are listed of which the spec allows an alternative.
+// could fail, a program's question which of some things it is to do. Of faults only those are
+// listed of which the spec allows an alternative.
 type Place struct {
 	// Name is stable: the thread, the call, what it is made on if that has a name, and which
 	// of those with the same name in this step it is, from 1. It has no spaces.
@@ -35,7 +36,14 @@ type Place struct {
 type Draw struct {
 	Nth   int
 	Kinds []string // of the alternatives that count
+	// Free are kinds of which every place is drawn by itself, by random numbers from Seed: each
+	// of its alternatives is as likely as none.
+	Free []string
+	Seed uint64
 }
+
+// Kind is what kind of alternatives it has; they are all of one.
+func (p *Place) Kind() string { return KindOf(p.Alternatives[0]) }
 
 func (c Choice) String() string { return c.Alternative + "@" + c.Place }
 
@@ -125,18 +133,22 @@ func (o *Output) Variation() (v Variation) {
 // More are the choices that may follow those by which the step was varied: every
 // alternative at the places after the last of them, in order.
 func (o *Output) More() (all []Choice) {
-	first := 0
-	for i := range o.Places {
-		if o.Places[i].Taken != "" {
-			first = i + 1
-		}
-	}
-	for i := first; i < len(o.Places); i++ {
+	for i := o.Settled(); i < len(o.Places); i++ {
 		for _, a := range o.Places[i].Alternatives {
 			all = append(all, Choice{a, o.Places[i].Name})
 		}
 	}
 	return all
+}
+
+// Settled is how many places there are up to the last one at which something else happened.
+func (o *Output) Settled() (n int) {
+	for i := range o.Places {
+		if o.Places[i].Taken != "" {
+			n = i + 1
+		}
+	}
+	return n
 }
 
 // Course is what a node knows in a step of its variation. It makes the list of places.
@@ -146,6 +158,7 @@ type Course struct {
 	want  []Choice
 	draw  *Draw
 	left  int            // alternatives until the drawn one
+	free  uint64         // the state of the random numbers of what is free
 	count map[string]int // of places, by name
 }
 
@@ -153,7 +166,7 @@ type Course struct {
 func NewCourse(in *Input) Course {
 	c := Course{want: in.Vary.Choices(), draw: in.Draw}
 	if c.draw != nil {
-		c.left = c.draw.Nth
+		c.left, c.free = c.draw.Nth, c.draw.Seed
 	}
 	return c
 }
@@ -184,6 +197,12 @@ func (c *Course) take(p *Place) string {
 			}
 		}
 	}
+	if c.draw != nil && contains(c.draw.Free, p.Kind()) {
+		if i := c.below(len(p.Alternatives) + 1); i > 0 {
+			return p.Alternatives[i-1]
+		}
+		return ""
+	}
 	if c.left <= 0 {
 		return ""
 	}
@@ -198,9 +217,22 @@ func (c *Course) take(p *Place) string {
 	return ""
 }
 
+// below returns a random number from 0 to n-1 (SplitMix64).
+func (c *Course) below(n int) int {
+	c.free += 0x9e3779b97f4a7c15
+	z := c.free
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return int((z ^ z>>31) % uint64(n))
+}
+
 func (d *Draw) counts(alternative string) bool {
-	for _, k := range d.Kinds {
-		if k == KindOf(alternative) {
+	return contains(d.Kinds, KindOf(alternative))
+}
+
+func contains(kinds []string, kind string) bool {
+	for _, k := range kinds {
+		if k == kind {
 			return true
 		}
 	}

@@ -170,7 +170,7 @@ func (w *weights) Set(s string) error {
 	for one := range strings.SplitSeq(s, ",") {
 		name, value, _ := strings.Cut(one, "=")
 		k, ok := world.KindNamed(name)
-		if !ok {
+		if !ok || world.FreeKind(name) { // which is drawn evenly
 			return fmt.Errorf("%q is not KIND=N, of %s", one, world.KindNames())
 		}
 		n, err := strconv.Atoi(value)

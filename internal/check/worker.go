@@ -18,6 +18,7 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // worker explores, on a goroutine of its own. What it counts it enters into
@@ -141,8 +142,12 @@ func (w *worker) told(err error) error {
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
 	by := p.Last().By
-	if by != nil && w.meter.MayBeNew() && len(by.Output.Places) > 0 {
-		w.explorer.placed.Store(true)
+	if by != nil && w.meter.MayBeNew() {
+		for i := range by.Output.Places {
+			if !world.FreeKind(by.Output.Places[i].Alternatives[0]) {
+				w.explorer.placed.Store(true)
+			}
+		}
 	}
 	switch {
 	case w.living != nil:

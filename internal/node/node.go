@@ -22,6 +22,7 @@ import (
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/area"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/kernel/net/tcp"
@@ -392,6 +393,7 @@ func (n *Node) output() ariadne.Output {
 		Refusals:     k.Refusals,
 		Files:        n.usedFiles(),
 		Places:       n.step.course.Places,
+		Spared:       dialog.Spared(k),
 	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {

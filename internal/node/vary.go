@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/spec"
 	"ariadne/internal/sys"
 
@@ -120,7 +121,7 @@ func (n *Node) take(k *kernel.Thread, call, on string, others []string) string {
 // mayFail reports whether calls of a thread's program may fail now.
 func (n *Node) mayFail(k *kernel.Thread) bool {
 	f := &n.cfg.Spec.Fail
-	return (f.Programs == nil || slices.Contains(f.Programs, programName(k))) && n.failsNow()
+	return (f.Programs == nil || slices.Contains(f.Programs, programName(k))) && n.failsNow() && !dialog.Spared(n.k)
 }
 
 // failsNow reports whether the node has written what must come before calls fail.
@@ -157,6 +158,12 @@ func (n *Node) varyWait(th *thread, r kernel.Result) (interrupted, goesOn bool) 
 	k.Park()
 	k.Send(by)
 	return true, false
+}
+
+// Choose implements dialog.Asker: the question is a place of the step.
+func (th *thread) Choose(question string, alternatives []string) int {
+	taken := th.n.step.course.At(th.k.TID, dialog.Kind, question, alternatives)
+	return slices.Index(alternatives, taken) + 1
 }
 
 // failCall ends a call that was never made.

@@ -43,7 +43,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 	states = map[world.Hash]int{}
 	left := 20_000
 	var from func(at *space.State, r reach, begun bool)
-	var take func(at *space.State, r reach, begun bool, i int, e world.Event, choices int)
+	var take func(at *space.State, r reach, begun bool, i int, e world.Event, fails int)
 	from = func(at *space.State, r reach, begun bool) {
 		if left--; left < 0 {
 			return
@@ -62,13 +62,13 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 			take(at, r, begun, i, e, 0)
 		}
 	}
-	take = func(at *space.State, r reach, begun bool, i int, e world.Event, choices int) {
+	take = func(at *space.State, r reach, begun bool, i int, e world.Event, fails int) {
 		q := r
 		if begun {
 			q.steps++
 			q.kinds[e.Kind]++
-			q.kinds[world.Fail] += choices
-			if i > 0 || choices > 0 {
+			q.kinds[world.Fail] += fails
+			if i > 0 || fails > 0 {
 				q.deviations++
 			}
 			if i > 0 && world.KindOf(e.Kind).Overtakes {
@@ -81,14 +81,21 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if begun && by.Output.Cut == "" && choices < s.rules.Together() && choices < int(at.Faults[world.Fail]) {
-			behind := choices == 0
+		if begun && by.Output.Cut == "" {
+			behind := e.Varied.Variation() == ""
 			for _, place := range by.Output.Places {
+				more := fails
+				if place.Kind() == "fail" {
+					more++
+				}
 				for _, other := range place.Alternatives {
+					if more > fails && (fails == s.rules.Together() || fails == int(at.Faults[world.Fail])) {
+						break
+					}
 					if v, err := e.And(ariadne.Choice{Alternative: other, Place: place.Name}); err != nil {
 						t.Fatal(err)
 					} else if behind {
-						take(at, r, begun, i, v, choices+1)
+						take(at, r, begun, i, v, more)
 					}
 				}
 				behind = behind || place.Taken != "" && e.Varied.Variation() == by.Output.Variation() && strings.HasSuffix(string(e.Varied.Variation()), "@"+place.Name)

@@ -133,6 +133,9 @@ func (x *Exploration) Run() (string, error) {
 	}
 	for {
 		keep, ok := x.Explorer.Begin(p)
+		if err := p.Err(); err != nil {
+			return SearchStopped, err
+		}
 		if !ok {
 			return x.whole(), nil
 		}
@@ -264,6 +267,9 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 		end, v := x.over(p)
 		if end == "" {
 			i, ok := x.Explorer.Next(p)
+			if err := p.Err(); err != nil {
+				return true, err
+			}
 			if ok {
 				if err := x.push(p, i); err != nil {
 					return true, err
@@ -428,7 +434,7 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 	if err := x.Explorer.End(p, how); err != nil {
 		return true, fmt.Errorf("after %d paths: %w", x.Coverage.Paths, err)
 	}
-	return false, nil
+	return false, p.Err()
 }
 
 // outlast lets the housekeeping of a path that the time limit has ended go on, until

@@ -32,7 +32,8 @@ type small struct {
 	instant  bool // nothing that a node does takes time
 	equality space.Equality
 	shows    expose.Rules
-	uneven   int // when workers are several, each is held up before one step in so many; 0: never
+	chooses  bool // its programs do
+	uneven   int  // when workers are several, each is held up before one step in so many; 0: never
 }
 
 type failer interface {
@@ -218,11 +219,13 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		s.clients = []int{0, 1}[:rapid.IntRange(1, 2).Draw(t, "how many")]
 	}
 	lingers := s.clients != nil && rapid.Bool().Draw(t, "lingers")
+	chooses := rapid.IntRange(0, 2).Draw(t, "chooses") == 0
 	spares := s.rules.Faults != (world.Faults{}) && rapid.Bool().Draw(t, "spares")
+	s.chooses = chooses
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses})
 		}
 		return p
 	}
@@ -268,7 +271,7 @@ func TestDPORAgreesWithBruteForce(t *testing.T) {
 				d := &strategy.DPOR{}
 				got := explore(t, s.exploration(t, d), 0)
 				same(t, got, want)
-				if timers || s.rules.Faults != (world.Faults{}) {
+				if timers || s.chooses || s.rules.Faults != (world.Faults{}) {
 					// Paths with the same trace may still differ in what the clock kept
 					// from happening; the classes are those of sleep sets.
 					e := &strategy.SleepSets{}

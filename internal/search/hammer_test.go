@@ -65,11 +65,17 @@ func (e *sober) Next(p *space.Path) (event int, ok bool) {
 // TestASourceFails: wherever a source fails, the search ends with its error, and no
 // explorer is asked in a state of which it is not known what can happen there.
 func TestASourceFails(t *testing.T) {
+	for _, chooses := range []bool{false, true} {
+		sourceFails(t, chooses)
+	}
+}
+
+func sourceFails(t *testing.T, chooses bool) {
 	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: world.Faults{world.Fail: 1}}}
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range 3 {
-			p = append(p, &worldtest.Chaos{Nodes: 3, Seed: 3, Acts: 2, Exits: 40, NoTimers: true, Tries: true})
+			p = append(p, &worldtest.Chaos{Nodes: 3, Seed: 3, Acts: 2, Exits: 40, NoTimers: true, Tries: true, Chooses: chooses})
 		}
 		return p
 	}

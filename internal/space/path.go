@@ -29,6 +29,8 @@ type Path struct {
 	root   int // steps of the approach
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
+	draw        func(n int) int // see Choose
+	err         error           // see Err
 }
 
 // Frame is a state on a path.
@@ -36,9 +38,12 @@ type Frame struct {
 	State State
 	// Enabled are the events among which there is a choice: those that the bounds
 	// leave. The first Plain of them are undisturbed, in order of time; then come their
-	// variations, as far as these are known (Space.Variations).
+	// variations by faults, as far as these are known (Space.Variations). So far they are a
+	// function of the state: the first Open. What else a step could be varied to by choices
+	// that cost nothing is appended when it is pushed, or asked for (Path.Grow).
 	Enabled []world.Event
 	Plain   int
+	Open    int
 	// Unnatural: the bounds have taken away the natural event, that which comes first in
 	// time. All that they leave deviates from it.
 	Unnatural bool
@@ -64,11 +69,16 @@ type Frame struct {
 	timers     int                   // timers before that were among these
 	kinds      [world.MaxKinds]int32 // steps before, by kind
 	content    world.Hash            // of the state, with Space.Equality
-	origins    origins               // with Space.Symmetry
+	grown      []growth
+	origins    origins // with Space.Symmetry
 }
 
-// Deviates reports whether event i of Enabled is not the natural one.
-func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Varied.Variation() != "" }
+// growth says that event i of Enabled can be varied to those from one on to before another.
+type growth struct{ i, from, to int }
+
+// Deviates reports whether event i of Enabled is not the natural one. What a program is told
+// when it asks is no matter.
+func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Disturbed() }
 
 // late reports whether something else comes before it in time.
 func (f *Frame) late(i int) bool {
@@ -163,7 +173,7 @@ func (p *Path) event(i int) *world.Event {
 }
 
 // Cut keeps the first n steps.
-func (p *Path) Cut(n int) { p.n = p.root + n + 1 - p.gone }
+func (p *Path) Cut(n int) { p.n, p.draw = p.root+n+1-p.gone, nil }
 
 // Push appends the step that event i of the last frame's Enabled means. After an error the
 // path can only be cut.
@@ -179,13 +189,17 @@ func (p *Path) Push(i int) error {
 	from.Taken = i
 	to.State.CopyFrom(&from.State)
 	t, err := p.space.Step(&to.State, &from.Enabled[i])
+	if err == nil && len(t.Output.Places) > 0 && p.space.Restart == nil && !p.approaching {
+		i, t, err = p.placed(from, to, i, t)
+	}
+	p.draw = nil
 	if err != nil {
 		return err
 	}
 	kind := from.Enabled[i].Kind
 	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
 	to.kinds[kind]++
-	if from.Enabled[i].Varied.Variation() != "" {
+	if from.Enabled[i].Disturbed() {
 		for k, n := range from.Enabled[i].Costs() {
 			if ariadne.ActionKind(k) != kind {
 				to.kinds[k] += int32(n)
@@ -214,7 +228,7 @@ func (p *Path) Push(i int) error {
 func (p *Path) Outlast() error {
 	f := p.Last()
 	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
-	f.Plain = len(f.Enabled)
+	f.Plain, f.Open, f.grown = len(f.Enabled), len(f.Enabled), f.grown[:0]
 	return p.Push(0)
 }
 
@@ -244,7 +258,7 @@ func (p *Path) open(f *Frame) error {
 			f.Unnatural = true
 		}
 	}
-	f.Enabled, f.Bounded, f.Plain = all[:n], n < len(all), n
+	f.Enabled, f.Bounded, f.Plain, f.Open, f.grown = all[:n], n < len(all), n, n, f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -261,6 +275,7 @@ func (p *Path) open(f *Frame) error {
 		f.Bounded = f.Bounded || cut
 		return cut
 	})
+	f.Open = len(f.Enabled)
 	return err
 }
 
@@ -287,11 +302,12 @@ func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 	return len(f.Enabled) - 1, true
 }
 
-// Draw appends likewise event i varied at its nth alternative, which will turn out when the
-// node has come there. It is for nodes that live.
-func (p *Path) Draw(i, nth int) (event int) {
+// Draw appends likewise event i varied at its nth alternative, and by what costs nothing at
+// random (world.State.Drawn), which will turn out when the node has come there. It is for
+// nodes that live.
+func (p *Path) Draw(i, nth int, seed uint64) (event int) {
 	f := p.Last()
-	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], nth))
+	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], nth, seed))
 	return len(f.Enabled) - 1
 }
 

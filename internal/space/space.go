@@ -11,6 +11,7 @@ package space
 
 import (
 	"fmt"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/expose"
@@ -103,22 +104,23 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	return t, nil
 }
 
-// Variations appends to events those that event e of s can be varied to within the budgets, in
-// the order of their places; of each those first that it can be varied to further. What e itself does is executed
+// Variations appends to events those that event e of s can be varied to within the budgets, by
+// what costs something, in the order of their places; of each those first that it can be varied to further. What e itself does is executed
 // if it is not known yet, and with it what may be varied further: so which variations there are does not
 // depend on what was explored before. Where nodes live nobody can know them.
 func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]world.Event, error) {
 	if p.Restart != nil || !s.Varies() {
 		return events, nil
 	}
-	p.before.CopyFrom(&s.State)
-	in := p.System.Take(&p.before, *e)
-	t, err := p.Source.Transition(s.Locals[e.Node], in)
+	t, err := p.come(s, e)
 	if err != nil || t.Output.Cut != "" {
 		return events, err
 	}
 	choices := e.Choices() + 1
 	for _, c := range t.Output.More() {
+		if world.FreeKind(c.Alternative) {
+			continue
+		}
 		v, err := e.And(c)
 		if err != nil {
 			return events, err
@@ -134,4 +136,27 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 		}
 	}
 	return events, nil
+}
+
+// come is what comes of an event of s, which stays as it is.
+func (p *Space) come(s *State, e *world.Event) (*memo.Transition, error) {
+	p.before.CopyFrom(&s.State)
+	in := p.System.Take(&p.before, *e)
+	return p.Source.Transition(s.Locals[e.Node], in)
+}
+
+// CanVary reports whether event e of s can be varied by v, whatever bounds say: within the
+// budgets, and by places to which the node comes.
+func (p *Space) CanVary(s *State, e *world.Event, v ariadne.Variation) (bool, error) {
+	at := *e
+	for _, c := range v.Choices() {
+		t, err := p.come(s, &at)
+		if err != nil || t.Output.Cut != "" || !slices.Contains(t.Output.More(), c) {
+			return false, err
+		}
+		if at, err = at.And(c); err != nil || !s.Affords(&at) {
+			return false, err
+		}
+	}
+	return at.Choices() <= p.System.Rules().Together(), nil
 }

@@ -69,10 +69,13 @@ var exploreFields = []field[exploreText]{
 	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
 }
 
-// weightFields are those of all kinds of events.
+// weightFields are those of all kinds of events, and of faults within steps.
 var weightFields = func() (all []field[[world.MaxKinds]int]) {
 	for _, k := range world.Kinds() {
 		kind := world.KindOf(k)
+		if world.FreeKind(kind.Name) { // which is drawn evenly
+			continue
+		}
 		all = append(all, countField(kind.Name, "Of "+kind.Doc+".", 1, MaxWeight, func(w *[world.MaxKinds]int) *int { return &w[k] }))
 	}
 	return all

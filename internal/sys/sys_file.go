@@ -8,6 +8,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/area"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inode"
@@ -282,7 +283,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *procfs.Dir:
 		return seekDir(&f.Dir, atEmptyEnd(a))
-	case *random.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
+	case *random.File, *dialog.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)
 	}
 	if h == nil {

@@ -11,6 +11,7 @@ import (
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/area"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/epoll"
 	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inode"
@@ -96,7 +97,7 @@ func resolveVirtual(t *kernel.Thread, name string) (string, bool) {
 		return self + "/fd/1", true
 	case "/dev/stderr":
 		return self + "/fd/2", true
-	case "/dev/tty", "/dev/ptmx":
+	case "/dev/tty", "/dev/ptmx", dialog.Path:
 		return name, true
 	case "/dev/pts/ptmx":
 		return "/dev/ptmx", true
@@ -163,6 +164,7 @@ const (
 	selfLink    // /proc/self, /proc/thread-self
 	fdLink      // to an open file
 	terminal    // /dev/tty, /dev/ptmx, /dev/pts/N
+	dialogFile  // /dev/ariadne
 	throughLink // a real path that begins with a link of a process's directory
 )
 
@@ -194,6 +196,8 @@ func lookupVirtual(t *kernel.Thread, v string) (object, kernel.Errno) {
 	switch v {
 	case "/dev/tty", "/dev/ptmx":
 		return object{kind: terminal}, 0
+	case dialog.Path:
+		return object{kind: dialogFile}, 0
 	case "/proc/self", "/proc/thread-self":
 		return object{kind: selfLink}, 0
 	}
@@ -343,6 +347,8 @@ func (o object) mode() uint32 {
 			return unix.S_IFCHR | o.tty.Mode
 		}
 		return unix.S_IFCHR | 0o666
+	case dialogFile:
+		return unix.S_IFCHR | 0o666
 	}
 	if o.name == "environ" || o.name == "auxv" {
 		return unix.S_IFREG | 0o400
@@ -384,6 +390,9 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 	st = unix.Stat_t{Dev: inode.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
 	if o.kind == terminal {
 		statTerminal(t, &st, v, o.tty)
+	}
+	if o.kind == dialogFile {
+		st.Dev, st.Blksize, st.Rdev = inode.DevHost, blockSize, unix.Mkdev(10, dialog.Minor)
 	}
 	if p := o.proc; p != nil && (p.Dumpable == 1 || o.kind == plainDir && o.mode()&0o005 != 0) {
 		st.Uid, st.Gid = uint32(p.UID), uint32(p.GID)
@@ -608,6 +617,11 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		return kernel.Fail(unix.EEXIST)
 	case o.kind == terminal:
 		return openTerminal(t, flags, v)
+	case o.kind == dialogFile && flags&unix.O_DIRECTORY != 0:
+		return kernel.Fail(unix.ENOTDIR)
+	case o.kind == dialogFile:
+		fd, e := t.NewFD(&dialog.File{}, statusFlags(flags)|flags&unix.O_CLOEXEC)
+		return kernel.RetOr(fd, e)
 	case o.mode()&unix.S_IFMT == unix.S_IFLNK && flags&unix.O_NOFOLLOW != 0:
 		return kernel.Fail(unix.ELOOP)
 	case o.kind == selfLink:

@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/random"
@@ -244,6 +245,8 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 	switch x := f.(type) {
 	case *random.File:
 		st.Dev, st.Rdev = inode.DevHost, unix.Mkdev(1, uint32(x.Minor))
+	case *dialog.File:
+		st.Dev, st.Rdev, st.Ino = inode.DevHost, unix.Mkdev(10, dialog.Minor), virtualInode(t, dialog.Path)
 	case *procfs.Dir:
 		st.Dev, st.Nlink = inode.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)

@@ -24,7 +24,8 @@ type Kind struct {
 	// its events, none unless its rules say so, and none of them is natural. "": it is no fault.
 	Fault string
 	// Within: it has no events of its own. It is a choice within the steps of others
-	// (ariadne.Choice), and what follows is not there.
+	// (ariadne.Choice), and what follows is not there. If it is no fault it is free: there may
+	// be any number of them, and a step with them is as natural as without.
 	Within bool
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
@@ -47,11 +48,17 @@ type Kind struct {
 // kinds are the registered ones, by ActionKind; those without a name are not there.
 var kinds [MaxKinds]Kind
 
+// free are the names of those of which choices cost nothing.
+var free []string
+
 func register(k ariadne.ActionKind, kind Kind) {
 	if kinds[k].Name != "" {
 		panic(fmt.Sprintf("two kinds of events have number %d: %s and %s", k, kinds[k].Name, kind.Name))
 	}
 	kinds[k] = kind
+	if kind.free() {
+		free = append(free, kind.Name)
+	}
 }
 
 // KindOf is what there is to know of a kind.
@@ -83,6 +90,15 @@ func KindNames() string {
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// free: choices of this kind cost nothing.
+func (k *Kind) free() bool { return k.Within && k.Fault == "" }
+
+// FreeKind reports whether an alternative is of a kind that costs nothing.
+func FreeKind(alternative string) bool {
+	k, ok := KindNamed(ariadne.KindOf(alternative))
+	return ok && kinds[k].free()
 }
 
 // Faults are budgets of faults, by kind.

@@ -7,7 +7,7 @@ import (
 )
 
 // A variation is no event of its own: it is an input that an event means, given otherwise. It
-// costs one of a budget for each of its choices. Which variations an event has is known when
+// costs one of a budget for each of its choices that is a fault. Which variations an event has is known when
 // it has been executed undisturbed (internal/space), since what the node does says where
 // anything else could happen.
 
@@ -17,6 +17,7 @@ type Varied struct {
 	vary  ariadne.Variation
 	draw  *ariadne.Draw // or nil
 	costs Faults        // of vary
+	free  bool          // there is a choice in vary that costs nothing
 }
 
 // VariedBy is v as an input has it whose event paid for it.
@@ -67,18 +68,23 @@ func (e *Event) With(v ariadne.Variation) (Event, error) {
 		if !ok || !kinds[k].Within || how.costs[k] == MaxFaults {
 			return to, fmt.Errorf("bad variation %q: nothing in a step is of kind %q", v, c.Kind())
 		}
-		how.costs[k]++
+		if kinds[k].free() {
+			how.free = true
+		} else {
+			how.costs[k]++
+		}
 	}
 	to.Varied = &how
 	return to, nil
 }
 
 // Drawn is the event, to be varied at its nth alternative, if it has so many, by whatever s
-// has a budget for.
-func (s *State) Drawn(e Event, nth int) Event {
-	d := &ariadne.Draw{Nth: nth}
+// has a budget for; 0: at none. What costs nothing is drawn wherever it occurs, by random
+// numbers from seed.
+func (s *State) Drawn(e Event, nth int, seed uint64) Event {
+	d := &ariadne.Draw{Nth: nth, Free: free, Seed: seed}
 	for _, k := range Kinds() {
-		if kinds[k].Within && s.Faults[k] > 0 {
+		if kinds[k].Within && s.Faults[k] > 0 && nth > 0 {
 			d.Kinds = append(d.Kinds, kinds[k].Name)
 		}
 	}
@@ -96,7 +102,13 @@ func (e *Event) Costs() Faults {
 }
 
 // IsFault reports whether it costs anything.
-func (e *Event) IsFault() bool { return e.Varied != nil || kinds[e.Kind].Fault != "" }
+func (e *Event) IsFault() bool { return e.Disturbed() || kinds[e.Kind].Fault != "" }
+
+// Disturbed reports whether its step is varied by anything that costs something.
+func (e *Event) Disturbed() bool { return e.Varied != nil && !e.Varied.costs.None() }
+
+// Chosen reports whether its step is varied by choices that cost nothing.
+func (e *Event) Chosen() bool { return e.Varied != nil && e.Varied.free }
 
 // Varies reports whether there is a budget left for any variation.
 func (s *State) Varies() bool {
@@ -149,8 +161,23 @@ func (s *State) Settle(e *Event, v ariadne.Variation) error {
 	return nil
 }
 
-// Choices is how many the event's variation has.
-func (e *Event) Choices() int { return len(e.Varied.Variation().Choices()) }
+// Choices is how many the event's variation has that cost something.
+func (e *Event) Choices() (n int) {
+	for _, c := range e.Varied.budgets() {
+		n += int(c)
+	}
+	return n
+}
+
+// Before is the event without the last choice of its variation, which has one.
+func (e *Event) Before() (Event, error) {
+	all := e.Varied.Variation().Choices()
+	v := ariadne.Variation("")
+	for _, c := range all[:len(all)-1] {
+		v = v.And(c)
+	}
+	return e.With(v)
+}
 
 // SameInput reports whether both are the same event but for how it is varied.
 func (e *Event) SameInput(f *Event) bool {

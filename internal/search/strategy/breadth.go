@@ -22,7 +22,7 @@ func (b *BreadthFirst) Divide(n int) []Explorer {
 // Begin implements Explorer.
 func (b *BreadthFirst) Begin(p *space.Path) (keep int, ok bool) {
 	if b.frontier == nil {
-		b.frontier = newFrontier(1, &levels{}, b.Bytes)
+		b.frontal = alone(newFrontier(1, &levels{}, b.Bytes))
 	}
 	return b.begin(p)
 }
@@ -32,8 +32,17 @@ func (b *BreadthFirst) Next(p *space.Path) (event int, ok bool) {
 	if event, ok = b.next(p); ok {
 		return event, true
 	}
+	b.branch(p, asDeep)
 	if f := p.Last(); !f.Seen || p.Len() == 0 {
 		b.frontier.add(float64(p.Len()), b.now, 0, len(f.Enabled))
 	}
 	return 0, false
 }
+
+// End implements Explorer.
+func (b *BreadthFirst) End(p *space.Path, _ End) error {
+	b.branch(p, asDeep)
+	return nil
+}
+
+func asDeep(depth int) float64 { return float64(depth) }

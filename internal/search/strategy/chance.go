@@ -17,6 +17,8 @@ type chance struct {
 	weight int
 	// asked is what was drawn for the last step, where nodes live.
 	asked *ariadne.Draw
+	// free draws what costs nothing, wherever it occurs; nil: what is natural happens.
+	free *draw
 }
 
 const (
@@ -26,9 +28,10 @@ const (
 
 // newChance is that of a path of a seed.
 func newChance(seed uint64, index int, w *Weights) chance {
-	c := chance{draw: newDraw(^seed, index), weight: 1}
+	free := newDraw(seed^0x6368_6f6f_7365, index)
+	c := chance{draw: newDraw(^seed, index), weight: 1, free: &free}
 	for _, k := range world.Kinds() {
-		if world.KindOf(k).Within {
+		if kind := world.KindOf(k); kind.Within && kind.Fault != "" {
 			c.weight = max(c.weight, w[k])
 		}
 	}
@@ -51,15 +54,20 @@ func (c *chance) vary(p *space.Path, i int) int {
 		c.asked = nil
 	}
 	f := p.Last()
-	if c.left <= 0 || !f.State.Varies() {
-		return i
-	}
-	if p.Space().Restart != nil {
-		drawn := p.Draw(i, c.left)
+	faults := c.left > 0 && f.State.Varies()
+	if p.Space().Restart != nil && c.free != nil {
+		if !faults {
+			return p.Draw(i, 0, c.free.next())
+		}
+		drawn := p.Draw(i, c.left, c.free.next())
 		c.asked = f.Enabled[drawn].Varied.Draw()
 		return drawn
 	}
-	for j := f.Plain; j < len(f.Enabled); j++ {
+	c.choose(p)
+	if !faults {
+		return i
+	}
+	for j := f.Plain; j < f.Open; j++ {
 		if e := &f.Enabled[j]; e.Choices() == 1 && e.SameInput(&f.Enabled[i]) {
 			if c.left--; c.left == 0 {
 				c.again()
@@ -68,4 +76,11 @@ func (c *chance) vary(p *space.Path, i int) int {
 		}
 	}
 	return i
+}
+
+// choose has the step that is taken next told at random what it asks for.
+func (c *chance) choose(p *space.Path) {
+	if c.free != nil {
+		p.Choose(c.free.below)
+	}
 }

@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"slices"
+
 	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
@@ -19,7 +21,8 @@ type act struct {
 	// others have happened before: the commands of a client have ended.
 	ends bool
 	// spares: from here on no fault hits the node, which one could before.
-	spares bool
+	spares  bool
+	chooses bool // it could be varied by choices that cost nothing
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
 	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
@@ -29,6 +32,7 @@ type act struct {
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
+	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool { return world.FreeKind(p.Alternatives[0]) })
 	a.spares = by.Effect.Spared && !n.Spared
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline

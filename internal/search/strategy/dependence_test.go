@@ -30,11 +30,12 @@ func TestIndependentEventsCommute(t *testing.T) {
 		r.Faults[world.Fail] = uint8(rapid.IntRange(0, 2).Draw(t, "fails"))
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
+		chooses := rapid.Bool().Draw(t, "chooses")
 		spares := rapid.Bool().Draw(t, "spares")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses})
 			}
 			return p
 		}

@@ -1,6 +1,10 @@
 package strategy
 
-import "ariadne/internal/space"
+import (
+	"slices"
+
+	"ariadne/internal/space"
+)
 
 func init() {
 	register(Row{Name: "depth-first", Doc: "all states, depth first", States: true, Matches: true, Again: true,
@@ -22,7 +26,10 @@ type DepthFirst struct {
 	share *share[branch] // nil: it works alone
 	since int            // steps since something was given away
 	follow
-	next  []int // by depth, from the end of the prefix on: the next event to try
+	next  []int   // by depth, from the end of the prefix on: the next event to try
+	first []int32 // of the branch, what it has grown, until the path has come there
+	fresh bool    // it has not
+	skip  []int   // events where the branch begins that are not of it
 	began bool
 }
 
@@ -31,14 +38,15 @@ type DepthFirst struct {
 type branch struct {
 	prefix []int32
 	next   int
+	grown  []int32 // events beyond those that there are from the beginning
 }
 
 // Divide implements Divisible.
 func (d *DepthFirst) Divide(n int) []Explorer {
-	s := newShare(n, branch{})
+	s, m := newShare(n, branch{}), newMarks()
 	var all []Explorer
 	for range n {
-		all = append(all, &DepthFirst{All: d.All, share: s, began: true})
+		all = append(all, &DepthFirst{All: d.All, share: s, began: true, follow: follow{marks: m}})
 	}
 	return all
 }
@@ -47,6 +55,7 @@ func (d *DepthFirst) Divide(n int) []Explorer {
 func (d *DepthFirst) Begin(p *space.Path) (keep int, ok bool) {
 	if !d.began {
 		d.began = true
+		d.marks = newMarks()
 		d.next = append(d.next, 0)
 		return 0, true
 	}
@@ -61,7 +70,7 @@ func (d *DepthFirst) Begin(p *space.Path) (keep int, ok bool) {
 		return 0, false
 	}
 	b, ok := d.share.take()
-	d.prefix, d.next = b.prefix, append(d.next, b.next)
+	d.prefix, d.next, d.first, d.fresh = b.prefix, append(d.next, b.next), b.grown, true
 	return d.begin(p), ok
 }
 
@@ -71,6 +80,9 @@ func (d *DepthFirst) Next(p *space.Path) (event int, ok bool) {
 		return event, true
 	}
 	i := p.Len() - len(d.prefix)
+	if i == 0 && d.fresh {
+		d.resume(p)
+	}
 	if i == len(d.next) {
 		if p.Last().Seen && !d.All {
 			return 0, false
@@ -79,8 +91,35 @@ func (d *DepthFirst) Next(p *space.Path) (event int, ok bool) {
 	}
 	event = d.next[i]
 	d.next[i]++
+	d.pass(i)
 	d.step(p)
 	return event, true
+}
+
+// resume makes known where the branch begins what it has beyond what there is from the
+// beginning. What else is known there then was tried before.
+func (d *DepthFirst) resume(p *space.Path) {
+	f := p.Last()
+	var own []int
+	for _, n := range d.first {
+		own = append(own, d.marks.find(p, n))
+	}
+	d.skip = d.skip[:0]
+	for i := f.Open; i < len(f.Enabled); i++ {
+		if !slices.Contains(own, i) {
+			d.skip = append(d.skip, i)
+		}
+	}
+	d.next[0] = min(d.next[0], f.Open)
+	d.first, d.fresh = nil, false
+	d.pass(0)
+}
+
+// pass leaves out what is not to be tried at a depth.
+func (d *DepthFirst) pass(i int) {
+	for i == 0 && slices.Contains(d.skip, d.next[0]) {
+		d.next[0]++
+	}
 }
 
 // step counts a step of the path, and gives something away if it is time to.
@@ -94,8 +133,15 @@ func (d *DepthFirst) step(p *space.Path) {
 func (d *DepthFirst) give(p *space.Path) {
 	for i, next := range d.next {
 		n := len(d.prefix) + i
-		if enabled := len(p.Frame(n).Enabled); next < enabled {
-			d.share.give(branch{taken(p, n), next})
+		f := p.Frame(n)
+		if enabled := len(f.Enabled); next < enabled {
+			b := branch{prefix: d.taken(p, n), next: next}
+			for j := max(next, f.Open); j < enabled; j++ {
+				if i > 0 || !slices.Contains(d.skip, j) {
+					b.grown = append(b.grown, d.marks.of(f, j))
+				}
+			}
+			d.share.give(b)
 			d.next[i], d.since = enabled, 0
 			return
 		}

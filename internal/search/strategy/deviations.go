@@ -24,7 +24,7 @@ func (d *FewestDeviations) Divide(n int) []Explorer {
 // Begin implements Explorer.
 func (d *FewestDeviations) Begin(p *space.Path) (keep int, ok bool) {
 	if d.frontier == nil {
-		d.frontier = newFrontier(1, &levels{}, d.Bytes)
+		d.frontal = alone(newFrontier(1, &levels{}, d.Bytes))
 	}
 	return d.begin(p)
 }
@@ -34,6 +34,7 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 	if event, ok = d.next(p); ok {
 		return event, true
 	}
+	d.branch(p, deviationsOf(p))
 	f := p.Last()
 	if f.Seen && p.Len() > 0 {
 		return 0, false
@@ -47,4 +48,21 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)
 	return 0, true
+}
+
+// End implements Explorer.
+func (d *FewestDeviations) End(p *space.Path, _ End) error {
+	d.branch(p, deviationsOf(p))
+	return nil
+}
+
+// deviationsOf says how many a path has with the step that was taken at a depth.
+func deviationsOf(p *space.Path) func(depth int) float64 {
+	return func(depth int) float64 {
+		f := p.Frame(depth)
+		if f.Deviates(f.Taken) {
+			return float64(f.Deviations + 1)
+		}
+		return float64(f.Deviations)
+	}
 }

@@ -156,7 +156,7 @@ func (d *DPOR) back(p *space.Path) *vertex {
 			w.act.disables = w.act.disables || d.rel.disables(p, p.Frame(i), w.act, &v.ahead)
 			d.over(v, w)
 		}
-		if v.live > 0 || len(v.tree) > 0 || d.widen(p.Frame(i), v) {
+		if v.live > 0 || len(v.tree) > 0 || d.widen(p, p.Frame(i), v) {
 			break
 		}
 		d.tree.finished(v, p.Frame(i))
@@ -171,13 +171,14 @@ func (d *DPOR) back(p *space.Path) *vertex {
 
 // widen has the next event that is awake in a state, of which f is the frame, tried when
 // the state must be widened.
-func (d *DPOR) widen(f *space.Frame, v *vertex) bool {
+func (d *DPOR) widen(p *space.Path, f *space.Frame, v *vertex) bool {
 	for i := 0; i < len(v.sleep) && !v.wide; i++ {
 		v.wide = v.sleep[i].disables
 	}
 	if !v.wide {
 		return false
 	}
+	d.rel.rouse(p, f, v.sleep)
 	w := d.tree.awake(v, f)
 	if w == nil {
 		return false
@@ -227,11 +228,9 @@ func (d *DPOR) Next(p *space.Path) (event int, ok bool) {
 	if n == len(d.path) && !d.arrive(p) {
 		return d.choose(p)
 	}
-	f, w := p.Last(), d.path[n].via
-	for i := range f.Enabled {
-		if f.Enabled[i].SameAction(&w.act.event) {
-			return i, true
-		}
+	w := d.path[n].via
+	if i, ok := p.Find(&w.act.event); ok || p.Err() != nil {
+		return i, ok
 	}
 	if n < len(d.path)-1 {
 		panic("a path cannot be taken again")
@@ -258,6 +257,7 @@ func (d *DPOR) arrive(p *space.Path) (ok bool) {
 		a := d.step(p)
 		v.sleep = d.rel.awakened(v.sleep, d.path[n-1].sleep, a)
 		v.inherited = len(v.sleep)
+		d.rel.rouse(p, p.Last(), v.sleep)
 		d.looked(a)
 	}
 	t.mu.Lock()
@@ -543,17 +543,11 @@ func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*wo
 	if action.Varied.Variation() == "" {
 		return &d.events[i], nil
 	}
-	plain := d.events[i]
-	var err error
-	if d.events, err = p.Space().Variations(s, &plain, d.events[:0]); err != nil {
+	if ok, err := p.Space().CanVary(s, &d.events[i], action.Varied.Variation()); !ok || err != nil {
 		return nil, err
 	}
-	for i := range d.events {
-		if d.events[i].SameAction(action) {
-			return &d.events[i], nil
-		}
-	}
-	return nil, nil
+	e, err := d.events[i].With(action.Varied.Variation())
+	return &e, err
 }
 
 // Leave implements Leaver.

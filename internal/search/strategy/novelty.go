@@ -46,6 +46,9 @@ func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw, w.chance = newDraw(w.Seed, w.Index), newChance(w.Seed, w.Index, &w.Weights)
 	w.Index++
 	w.now.prefix = nil
+	if w.now.marks == nil {
+		w.now.marks = newMarks()
+	}
 	if !w.began || len(w.pool) == 0 || w.draw.below(2) == 0 {
 		w.began = true
 		return 0, true
@@ -70,7 +73,7 @@ func (w *Novelty) few(less func(a, b *beginning) bool) int {
 
 // remember enters the path into the pool.
 func (w *Novelty) remember(p *space.Path) {
-	b := beginning{events: taken(p, p.Len())}
+	b := beginning{events: w.now.taken(p, p.Len())}
 	w.pool, w.bytes = append(w.pool, b), w.bytes+b.bytes()
 	for w.Bytes > 0 && w.bytes > w.Bytes {
 		i, last := w.few(func(a, b *beginning) bool { return a.used > b.used }), len(w.pool)-1

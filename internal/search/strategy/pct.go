@@ -58,6 +58,9 @@ func (w *Priorities) Begin(*space.Path) (keep int, ok bool) {
 func (w *Priorities) Next(p *space.Path) (event int, ok bool) {
 	f := p.Last()
 	if p.Len() >= 2*w.length {
+		if w.length > 0 {
+			w.chance.choose(p)
+		}
 		return 0, true
 	}
 	if slices.Contains(w.at, p.Len()) {

@@ -43,6 +43,9 @@ func (w *Sampling) Begin(*space.Path) (keep int, ok bool) {
 func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
 	f := p.Last()
 	if p.Len() >= 2*w.length {
+		if w.length > 0 {
+			w.chance.choose(p)
+		}
 		return 0, true
 	}
 	most := uint64(0)

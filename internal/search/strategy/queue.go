@@ -12,6 +12,8 @@ type queue interface {
 	put(place int32, priority float64)
 	// first is the place of what comes next, or nowhere.
 	first() int32
+	// priority is that of what comes next. There is something.
+	priority() float64
 	// take appends to batch what one of so many workers is to explore next, in its
 	// order. There is something.
 	take(batch []int32, workers int) []int32
@@ -36,6 +38,8 @@ func (l *levels) first() int32 {
 	}
 	return nowhere
 }
+
+func (l *levels) priority() float64 { return float64(l.lowest()) }
 
 // take gives one of several workers so much of the lowest level that neighbours, which
 // begin alike, mostly go to the same one, where the way to them is not far.
@@ -75,6 +79,8 @@ func (q *priorityQueue) first() int32 {
 	}
 	return q.heap[0].place
 }
+
+func (q *priorityQueue) priority() float64 { return q.heap[0].priority }
 
 func (q *priorityQueue) take(batch []int32, _ int) []int32 {
 	return append(batch, heap.Pop(&q.heap).(queued).place)

@@ -53,7 +53,7 @@ func (s *Scripted) Divide(n int) []Explorer {
 // Begin implements Explorer.
 func (s *Scripted) Begin(p *space.Path) (keep int, ok bool) {
 	if s.frontier == nil {
-		s.frontier, s.left = newFrontier(1, &priorityQueue{}, s.Bytes), &atomic.Int64{}
+		s.frontal, s.left = alone(newFrontier(1, &priorityQueue{}, s.Bytes)), &atomic.Int64{}
 	}
 	return s.begin(p)
 }
@@ -63,18 +63,28 @@ func (s *Scripted) Next(p *space.Path) (event int, ok bool) {
 	if event, ok = s.next(p); ok {
 		return event, true
 	}
+	s.branch(p, s.asBefore)
 	if p.Last().Seen && p.Len() > 0 {
 		return 0, false
 	}
 	asked := s.Ask(p)
 	s.left.Add(int64(len(p.Last().Enabled) - len(asked)))
-	place, event, ok := s.frontier.choose(s.now, asked)
+	place, event, priority, ok := s.frontier.choose(s.now, asked)
 	if ok { // what comes first goes on from here
-		s.now = place
+		s.now, s.priority = place, priority
 		s.prefix = append(s.prefix, int32(event))
 	}
 	return event, ok
 }
+
+// End implements Explorer.
+func (s *Scripted) End(p *space.Path, _ End) error {
+	s.branch(p, s.asBefore)
+	return nil
+}
+
+// asBefore: what a step can be varied to by choices comes where the step came.
+func (s *Scripted) asBefore(int) float64 { return s.priority }
 
 // Missed implements Exhaustive.
 func (s *Scripted) Missed() string {

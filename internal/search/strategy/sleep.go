@@ -49,10 +49,10 @@ type sleepers struct {
 
 // Divide implements Divisible.
 func (*SleepSets) Divide(n int) []Explorer {
-	share := newShare(n, sleepers{})
+	share, m := newShare(n, sleepers{}), newMarks()
 	var all []Explorer
 	for range n {
-		all = append(all, &SleepSets{share: share})
+		all = append(all, &SleepSets{share: share, follow: follow{marks: m}})
 	}
 	return all
 }
@@ -62,6 +62,7 @@ func (s *SleepSets) Begin(p *space.Path) (keep int, ok bool) {
 	s.rel = relationOf(p)
 	if s.share == nil && !s.began {
 		s.began = true
+		s.marks = newMarks()
 		return 0, true
 	}
 	for i := len(s.levels) - 1; i >= 0; i-- {
@@ -70,6 +71,7 @@ func (s *SleepSets) Begin(p *space.Path) (keep int, ok bool) {
 			continue
 		}
 		l.sleep = append(l.sleep, l.act)
+		s.rel.rouse(p, p.Frame(n), l.sleep)
 		if s.wake(p.Frame(n), l) {
 			s.levels = s.levels[:i+1]
 			return n, true
@@ -114,6 +116,7 @@ func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 			before.act = actOf(p, p.Len())
 			l.sleep = s.rel.awakened(nil, before.sleep, before.act)
 		}
+		s.rel.rouse(p, p.Last(), l.sleep)
 		if !s.wake(p.Last(), &l) {
 			s.Blocked++
 			return 0, false
@@ -135,8 +138,9 @@ func (s *SleepSets) give(p *space.Path) {
 			continue
 		}
 		rest := sleeper{sleep: append(slices.Clone(l.sleep), l.act)}
+		s.rel.rouse(p, p.Frame(n), rest.sleep)
 		if s.wake(p.Frame(n), &rest) {
-			s.share.give(sleepers{taken(p, n), rest.sleep})
+			s.share.give(sleepers{s.taken(p, n), rest.sleep})
 			l.given, s.since = true, 0
 			return
 		}
@@ -176,6 +180,23 @@ const missedByBounds = "the bounds have cut off orders that this strategy takes 
 // asleep reports whether an event is among those that sleep.
 func asleep(sleep []*act, e *world.Event) bool {
 	return slices.ContainsFunc(sleep, func(a *act) bool { return a.event.SameAction(e) })
+}
+
+// rouse makes known in a frame of the path what the events that sleep there could be varied to
+// by choices: they are other events, which do not sleep for that, and as nobody takes those
+// that do, nobody else would hear of them.
+func (r relation) rouse(p *space.Path, f *space.Frame, sleep []*act) {
+	if r.undisturbed || !slices.ContainsFunc(sleep, func(a *act) bool { return a.chooses }) {
+		return
+	}
+	for n := -1; n < len(f.Enabled); { // what is varied further may sleep too
+		n = len(f.Enabled)
+		for _, a := range sleep {
+			if i := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameAction(&a.event) }); a.chooses && i >= 0 {
+				p.Grow(f, i)
+			}
+		}
+	}
 }
 
 // awakened appends to left what still sleeps after an event.

@@ -48,10 +48,12 @@ func walk(t *testing.T, seed uint64, index, n int) (choices []int) {
 		if !ok {
 			break
 		}
-		if len(p.Last().Enabled) != 10 {
-			t.Fatalf("%d events", len(p.Last().Enabled))
+		f := p.Last()
+		if f.Plain != 10 {
+			t.Fatalf("%d events", f.Plain)
 		}
-		choices = append(choices, i)
+		plain := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameInput(&f.Enabled[i]) })
+		choices = append(choices, plain)
 		if err := p.Push(i); err != nil {
 			t.Fatal(err)
 		}

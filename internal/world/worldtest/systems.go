@@ -236,6 +236,8 @@ type Chaos struct {
 	NoTimers bool
 	// Tries: what it does otherwise at one of five acts may fail, in two ways.
 	Tries bool
+	// Chooses: what it does otherwise at one of five acts depends on what it is told to choose.
+	Chooses bool
 	// Spares: it says at some inputs that from there on no fault is to hit it, and at others
 	// that one may again.
 	Spares bool
@@ -287,6 +289,10 @@ func (x *Chaos) act(c *Ctx, input string) {
 			}
 			c.SetTimer(time.Duration(x.below(5)) * time.Millisecond)
 		case 4:
+			if x.Chooses && (!x.Tries || x.below(2) == 0) {
+				x.mix(fmt.Sprint(c.Choose(2 + x.below(2))))
+				continue
+			}
 			if x.Tries {
 				x.mix(c.Try(fmt.Sprint(to), "EIO", "ENOSPC"))
 				continue

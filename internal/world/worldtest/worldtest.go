@@ -132,10 +132,13 @@ const (
 	CallTimer
 	CallExit
 	CallTry
+	CallChoose
 )
 
 // CallName names them.
-func CallName(nr int) string { return [...]string{"?", "send", "log", "timer", "exit", "try"}[nr] }
+func CallName(nr int) string {
+	return [...]string{"?", "send", "log", "timer", "exit", "try", "choose"}[nr]
+}
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
 	if !c.a.Instant { // it ends before the timer fires
@@ -196,6 +199,20 @@ func (c *Ctx) Try(object string, errors ...string) string {
 	_, failed, _ := strings.Cut(c.course.At(1, "try", object, alternatives), ":")
 	c.call(CallTry, 0, object, failed)
 	return failed
+}
+
+// Choose asks which of n things to do, from 0.
+func (c *Ctx) Choose(n int) int {
+	alternatives := make([]string, n-1)
+	for i := range alternatives {
+		alternatives[i] = fmt.Sprint("choose:", i+1)
+	}
+	chosen := 0
+	if taken := c.course.At(1, "choose", fmt.Sprint(n), alternatives); taken != "" {
+		fmt.Sscanf(taken, "choose:%d", &chosen)
+	}
+	c.call(CallChoose, int64(chosen), n)
+	return chosen
 }
 
 // Spare says whether faults may hit the node.

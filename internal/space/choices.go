@@ -1,0 +1,149 @@
+package space
+
+import (
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/world"
+)
+
+// What a step can be varied to by choices that cost nothing is not looked for beforehand:
+// there may be any number of them, one after the other, and most searches need one. A step
+// tells of its own: each further choice at a place behind its last one makes a variation of
+// its own, so every combination of choices comes from one other, and is told of once.
+
+// placed looks at the places of the step to which event i of a frame has just led. It draws
+// what is to be drawn, and then the event is another one; or it appends what else there is.
+func (p *Path) placed(from, to *Frame, i int, t *memo.Transition) (int, *memo.Transition, error) {
+	if p.draw == nil {
+		return i, t, p.grow(from, i, t)
+	}
+	e := from.Enabled[i]
+	for at := t.Output.Settled(); at < len(t.Output.Places) && t.Output.Cut == ""; at++ {
+		place := &t.Output.Places[at]
+		if !world.FreeKind(place.Alternatives[0]) {
+			continue
+		}
+		n := p.draw(len(place.Alternatives) + 1)
+		if n == 0 {
+			continue
+		}
+		var err error
+		if e, err = e.And(ariadne.Choice{Alternative: place.Alternatives[n-1], Place: place.Name}); err != nil {
+			return i, t, err
+		}
+		to.State.CopyFrom(&from.State)
+		if t, err = p.space.Step(&to.State, &e); err != nil {
+			return i, t, err
+		}
+	}
+	if e.Varied != from.Enabled[i].Varied {
+		if i = from.index(&e); i < 0 {
+			i = len(from.Enabled)
+			from.Enabled = append(from.Enabled, e)
+		}
+		from.Taken = i
+	}
+	return i, t, nil
+}
+
+// index is where in Enabled an event is, or -1.
+func (f *Frame) index(e *world.Event) int {
+	for i := range f.Enabled {
+		if f.Enabled[i].SameAction(e) {
+			return i
+		}
+	}
+	return -1
+}
+
+// grow appends to a frame's Enabled what its event i, of which t came, can be varied to by one
+// more choice: any that costs nothing, and behind such a one also what costs something.
+func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
+	if _, ok := f.growthOf(i); ok || t.Output.Cut != "" {
+		return nil
+	}
+	e, n := f.Enabled[i], len(f.Enabled)
+	for _, c := range t.Output.More() {
+		free := world.FreeKind(c.Alternative)
+		if !free && !e.Chosen() {
+			continue // the frame has had it from the beginning
+		}
+		v, err := e.And(c)
+		if err != nil {
+			return err
+		}
+		if !free && (v.Choices() > p.space.System.Rules().Together() || !f.State.Affords(&v)) {
+			continue
+		}
+		if !free && (p.bounds.Deviations.Reached(f.Deviations) || !p.allowsCosts(f, &v)) {
+			f.Bounded = true
+			continue
+		}
+		f.Enabled = append(f.Enabled, v)
+	}
+	if n < len(f.Enabled) {
+		f.grown = append(f.grown, growth{i, n, len(f.Enabled)})
+	}
+	return nil
+}
+
+func (f *Frame) growthOf(i int) (growth, bool) {
+	for _, g := range f.grown {
+		if g.i == i {
+			return g, true
+		}
+	}
+	return growth{}, false
+}
+
+// Grown are the places in the Enabled of Frame(i), from one on to before another, of what the
+// step that was taken there can be varied to by one more choice that was not known before.
+func (p *Path) Grown(i int) (from, to int) {
+	f := p.Frame(i)
+	g, _ := f.growthOf(f.Taken)
+	return g.from, g.to
+}
+
+// Err is why Grow or Find could not find out what there is. Then nobody knows how to go on.
+func (p *Path) Err() error { return p.err }
+
+// Grow appends to the Enabled of one of the path's frames what its event i can be varied to by
+// one more choice that was not known before, as Push does. See Err.
+func (p *Path) Grow(f *Frame, i int) {
+	if p.err != nil || p.space.Restart != nil || p.approaching {
+		return
+	}
+	if _, ok := f.growthOf(i); ok {
+		return
+	}
+	t, err := p.space.come(&f.State, &f.Enabled[i])
+	if err == nil {
+		err = p.grow(f, i, t)
+	}
+	p.err = err
+}
+
+// Find returns where in the last frame's Enabled an event is, which is made known if it is a
+// variation that was not. Not ok: it is not among what is possible, or see Err.
+func (p *Path) Find(e *world.Event) (i int, ok bool) {
+	f := p.Last()
+	if i = f.index(e); i >= 0 || !e.Chosen() {
+		return i, i >= 0
+	}
+	before, err := e.Before()
+	if err != nil {
+		p.err = err
+		return 0, false
+	}
+	if i, ok = p.Find(&before); !ok {
+		return 0, false
+	}
+	p.Grow(f, i)
+	i = f.index(e)
+	return i, i >= 0
+}
+
+// Choose has the event that is pushed next varied, wherever it comes to a choice that costs
+// nothing: draw says which of n things happens, of which 0 is what would else. Where nodes
+// live see Draw.
+func (p *Path) Choose(draw func(n int) int) { p.draw = draw }
