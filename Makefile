@@ -9,12 +9,13 @@
 #   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   bugs       looks for documented bugs of real programs; writes docs/bugs.md
+#   sweep      fails each call of some real programs once; writes docs/sweep.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results sweep packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -54,6 +55,10 @@ bugs: build
 
 results: build
 	$(GO) run ./tools/results
+
+sweep: build
+	examples/redis/fetch && examples/berkeleydb/fetch && examples/memcached/fetch && examples/etcd/fetch && examples/sqlite/fetch
+	$(GO) run ./tools/sweep
 
 packages:
 	@scripts/packages

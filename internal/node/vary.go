@@ -3,6 +3,7 @@
 package node
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func (n *Node) vary(th *thread) kernel.Errno {
 	if others == nil {
 		return 0
 	}
-	what := n.take(k, callName(k.Call.NR), on, others)
+	what := n.take(th, callName(k.Call.NR), on, others)
 	switch what {
 	case "":
 		return 0
@@ -113,15 +114,18 @@ func (n *Node) vary(th *thread) kernel.Errno {
 }
 
 // take enters a place and returns what is to happen there, or "".
-func (n *Node) take(k *kernel.Thread, call, on string, others []string) string {
-	_, what, _ := strings.Cut(n.step.course.At(k.TID, call, on, others), ":")
+func (n *Node) take(th *thread, call, on string, others []string) string {
+	if n.cfg.Spec.Fail.Sites {
+		on += "<" + n.siteOf(th)
+	}
+	_, what, _ := strings.Cut(n.step.course.At(th.k.TID, call, on, others), ":")
 	return what
 }
 
 // mayFail reports whether calls of a thread's program may fail now.
 func (n *Node) mayFail(k *kernel.Thread) bool {
 	f := &n.cfg.Spec.Fail
-	return (f.Programs == nil || slices.Contains(f.Programs, programName(k))) && n.failsNow() && !dialog.Spared(n.k)
+	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.failsNow() && !dialog.Spared(n.k)
 }
 
 // failsNow reports whether the node has written what must come before calls fail.
@@ -133,9 +137,10 @@ func (n *Node) failsNow() bool {
 	return after == nil || n.k.FailsNow
 }
 
-// programName is by which name the spec knows a program.
-func programName(k *kernel.Thread) string {
-	return k.Proc.Exe[strings.LastIndexByte(k.Proc.Exe, '/')+1:]
+// runs reports whether a thread runs the program of that name: its file's, or the one by which it
+// was started, a link's say.
+func runs(k *kernel.Thread, name string) bool {
+	return path.Base(k.Proc.Exe) == name || len(k.Proc.Args) > 0 && path.Base(k.Proc.Args[0]) == name
 }
 
 // varyWait enters the call in which th is about to wait as a place of the step, if it may be
@@ -149,7 +154,7 @@ func (n *Node) varyWait(th *thread, r kernel.Result) (interrupted, goesOn bool) 
 	}
 	k.Call.Waited = true
 	by, ok := sys.Interruption(k, r.Restart)
-	if !ok || !n.cfg.Spec.Fail.On("") || !n.mayFail(k) || n.take(k, callName(k.Call.NR)+"/wait", "", w.waits) == "" {
+	if !ok || !n.cfg.Spec.Fail.On("") || !n.mayFail(k) || n.take(th, callName(k.Call.NR)+"/wait", "", w.waits) == "" {
 		return false, false
 	}
 	if by.Signo == 0 {

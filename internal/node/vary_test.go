@@ -237,3 +237,37 @@ func TestCopiesFail(t *testing.T) {
 		}
 	}
 }
+
+// TestSites: names of places say where in the program a call is made, by function where the program
+// has symbols.
+func TestSites(t *testing.T) {
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "lacking")
+	for _, c := range []struct{ option, want string }{
+		{"-g", `^\d+/write:/node/file<lacking:room\+0x[0-9a-f]+<lacking:main\+0x[0-9a-f]+#1$`},
+		{"-s", `^\d+/write:/node/file<lacking\+0x[0-9a-f]+<lacking\+0x[0-9a-f]+#1$`},
+	} {
+		if out, err := exec.Command("cc", "-O1", "-fno-inline", c.option, "-o", program, "testdata/lacking.c").CombinedOutput(); err != nil {
+			t.Skipf("cc: %v\n%s", err, out)
+		}
+		s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+			Fail:  spec.Fail{Errors: map[string][]string{"write": {"ENOSPC"}}, Sites: true},
+			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/lacking", "room"}}}}}}
+		s.Faults[world.Fail] = 1
+		n := Start(Config{Spec: s, Seed: 1})
+		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(out.Places) == 0 || !regexp.MustCompile(c.want).MatchString(out.Places[0].Name) {
+			t.Errorf("%s: %v, want %s", c.option, out.Places, c.want)
+		}
+	}
+}

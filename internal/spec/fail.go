@@ -25,6 +25,8 @@ type Fail struct {
 	// from the beginning.
 	After    *regexp.Regexp
 	Programs []string // names of files of which processes' calls fail; nil: all
+	// Sites: places have where in the program the call is made in their names.
+	Sites bool
 	// Combined is the greatest number of calls that fail in one step; 0: 1.
 	Combined int
 }
@@ -83,6 +85,13 @@ func FailErrors() map[string][]string {
 		all[c.name] = append(all[c.name], c.errors...)
 	}
 	return all
+}
+
+// UsualErrors are the errors with which calls of families fail usually, by call.
+func UsualErrors(families []string) map[string][]string {
+	f := Fail{Errors: map[string][]string{}}
+	f.allow(families, nil)
+	return f.Errors
 }
 
 // DefaultFail has writes to files fail, and bringing them to the disk.
@@ -174,6 +183,7 @@ type failText struct {
 	calls, errors, paths, nodes []text
 	programs                    []text
 	after                       *regexp.Regexp
+	sites                       bool
 	combined                    int
 }
 
@@ -187,9 +197,11 @@ var failFields = []field[failText]{
 		func(r *reader, f *failText, v *yaml.Node) { f.paths = r.texts(v) }},
 	{"nodes", "Names of the nodes of which calls fail; default all.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.nodes = r.texts(v) }},
-	{"programs", "Names of the program files of which calls fail, without directories; default all.", textsSchema,
+	{"programs", "Names of the programs of which calls fail, without directories; default all.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.programs = r.texts(v) }},
 	{"after", "A regular expression: a node's calls fail once it has written a line like that; default from the beginning.", schema{"type": "string"}, setAfter},
+	{"sites", "Names of places say where in the program the call is made, as in <server:flush+0x4f; default no.", schema{"type": "boolean"},
+		func(r *reader, f *failText, v *yaml.Node) { f.sites = r.flag(v) }},
 	countField("combined", "How many fail in the same step, at most, in searches of states and orders; default 1.", 1, world.MaxFaults, func(f *failText) *int { return &f.combined }),
 }
 
@@ -223,7 +235,7 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
 	s.Faults[world.Fail] = uint8(w.count)
-	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, After: w.after, Programs: stringsOf(w.programs)}, w.nodes
+	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, After: w.after, Programs: stringsOf(w.programs)}, w.nodes
 	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
 	if calls == nil {
 		calls = defaultFamilies

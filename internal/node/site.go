@@ -1,0 +1,215 @@
+//go:build linux
+
+package node
+
+import (
+	"debug/elf"
+	"debug/gosym"
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where in a program a call is made: the function that called into the C library, or into those
+// packages of Go that make calls for others. Stacks have no frames to follow, so it is the
+// first words on the stack that are addresses behind call instructions there. They may be
+// some that an earlier call has left; they are the same in every run.
+
+// siteFrames is how many of those words name a place: many programs have functions of their own around
+// each call.
+const siteFrames = 2
+
+// siteDepth is how many bytes of the stack are looked through.
+const siteDepth = 8192
+
+// siteOf names the place in the program at which th makes its call, as in
+// redis-server:rdbSaveRio+0x4f<redis-server:rdbSave+0x1c, without its symbols redis-server+0x5e3f1; ""
+// when there is none.
+func (n *Node) siteOf(th *thread) string {
+	code := codeOf(th)
+	var frames []string
+	for at := th.tr.SP() &^ 7; at < th.tr.SP()+siteDepth; at += 512 {
+		var b [512]byte
+		if th.tr.ReadMem(at, b[:]) != 0 {
+			break
+		}
+		for i := 0; i < len(b); i += 8 {
+			name := code.site(th, binary.LittleEndian.Uint64(b[i:]))
+			if name == "" {
+				continue
+			}
+			if frames = append(frames, name); len(frames) == siteFrames {
+				return strings.Join(frames, "<")
+			}
+		}
+	}
+	return strings.Join(frames, "<")
+}
+
+// codeMap is where a process has mapped program files.
+type codeMap []codeRange
+
+type codeRange struct {
+	start, end, offset uint64
+	file               string
+}
+
+func codeOf(th *thread) (all codeMap) {
+	for line := range strings.Lines(th.maps()) {
+		f := strings.Fields(line)
+		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || !strings.HasPrefix(f[5], "/") || makesCalls(path.Base(f[5])) {
+			continue
+		}
+		var r codeRange
+		if _, err := fmt.Sscanf(f[0], "%x-%x", &r.start, &r.end); err != nil {
+			continue
+		}
+		r.offset, _ = strconv.ParseUint(f[2], 16, 64)
+		r.file = f[5]
+		all = append(all, r)
+	}
+	return all
+}
+
+// makesCalls reports whether a library makes calls for others.
+func makesCalls(name string) bool {
+	for _, p := range []string{"libc.", "libc-", "ld-linux", "libpthread", "libstdc++", "libgcc", "libuv.", "libevent"} {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// site names an address behind a call instruction, or returns "".
+func (m codeMap) site(th *thread, addr uint64) string {
+	i := slices.IndexFunc(m, func(r codeRange) bool { return r.start < addr && addr < r.end })
+	if i < 0 || !th.behindCall(addr) {
+		return ""
+	}
+	r := m[i]
+	s := symbolsOf(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, r.file), r.file)
+	function, into := s.find(addr - r.start + r.offset)
+	if function == "" {
+		return fmt.Sprintf("%s+%#x", path.Base(r.file), addr-r.start+r.offset)
+	}
+	for _, p := range []string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "io.", "bufio.", "net.", "golang.org/x/sys/", "__libc", "_start"} {
+		if strings.HasPrefix(function, p) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s:%s+%#x", path.Base(r.file), function, into)
+}
+
+// behindCall reports whether the instruction before addr is a call.
+func (th *thread) behindCall(addr uint64) bool {
+	var b [7]byte
+	if th.tr.ReadMem(addr-7, b[:]) != 0 {
+		return false
+	}
+	if b[2] == 0xe8 {
+		return true
+	}
+	// ff /2, with an operand of 0, 1, 4 or 5 bytes behind its ModRM byte.
+	for _, at := range []int{5, 4, 1, 0} {
+		if m := b[at+1]; b[at] != 0xff || m>>3&7 != 2 {
+			continue
+		} else if length, ok := map[byte][2]int{0: {2, 6}, 1: {3, 4}, 2: {6, 7}, 3: {2, 2}}[m>>6]; ok && (7-at == length[0] || 7-at == length[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// symbols are the functions of a program file, in order of their offsets in it.
+type symbols struct {
+	at, end []uint64
+	name    []string
+}
+
+var (
+	symbolsLock sync.Mutex
+	symbolFiles = map[string]*symbols{}
+)
+
+// symbolsOf reads the functions of the file at where, which nodes know as name. What cannot be
+// read has none.
+func symbolsOf(where, name string) *symbols {
+	var st unix.Stat_t
+	if unix.Stat(where, &st) != nil {
+		return &symbols{}
+	}
+	key := fmt.Sprintf("%d/%d/%d", st.Dev, st.Ino, st.Mtim.Nano())
+	symbolsLock.Lock()
+	defer symbolsLock.Unlock()
+	s := symbolFiles[key]
+	if s == nil {
+		s = readSymbols(where)
+		symbolFiles[key] = s
+	}
+	return s
+}
+
+func readSymbols(where string) *symbols {
+	s := &symbols{}
+	f, err := elf.Open(where)
+	if err != nil {
+		return s
+	}
+	defer f.Close()
+	offset := func(addr uint64) (uint64, bool) {
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_LOAD && p.Vaddr <= addr && addr < p.Vaddr+p.Filesz {
+				return addr - p.Vaddr + p.Off, true
+			}
+		}
+		return 0, false
+	}
+	type function struct {
+		name string
+		end  uint64
+	}
+	found := map[uint64]function{}
+	all, _ := f.Symbols()
+	dynamic, _ := f.DynamicSymbols()
+	for _, y := range slices.Concat(all, dynamic) {
+		if at, ok := offset(y.Value); ok && elf.ST_TYPE(y.Info) == elf.STT_FUNC && y.Size > 0 && (found[at].name == "" || y.Name < found[at].name) {
+			found[at] = function{y.Name, at + y.Size}
+		}
+	}
+	if p, text := f.Section(".gopclntab"), f.Section(".text"); p != nil && text != nil {
+		if b, err := p.Data(); err == nil {
+			if t, err := gosym.NewTable(nil, gosym.NewLineTable(b, text.Addr)); err == nil {
+				for i := range t.Funcs {
+					if at, ok := offset(t.Funcs[i].Entry); ok {
+						found[at] = function{t.Funcs[i].Name, at + t.Funcs[i].End - t.Funcs[i].Entry}
+					}
+				}
+			}
+		}
+	}
+	for at := range found {
+		s.at = append(s.at, at)
+	}
+	slices.Sort(s.at)
+	for _, at := range s.at {
+		s.name, s.end = append(s.name, found[at].name), append(s.end, found[at].end)
+	}
+	return s
+}
+
+// find is the function at an offset in the file, and how far in it that is.
+func (s *symbols) find(offset uint64) (name string, into uint64) {
+	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > offset }) - 1
+	if i < 0 || offset > s.end[i] {
+		return "", 0
+	}
+	return s.name[i], offset - s.at[i]
+}

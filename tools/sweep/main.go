@@ -1,0 +1,155 @@
+// Command sweep fails each place of real programs at which a system call can fail, once, alone,
+// and writes docs/sweep.md from what came of it: whether anybody noticed, whether the program ended
+// with a message, or crashed, or everybody waited for ever.
+//
+//	go run ./tools/sweep [flags]
+//
+// A place is a call at a place in the program's code, on a file (numbers in its name do not count),
+// of the first node that comes there in the natural schedule; the rest of the execution is natural
+// again. What a target showed is kept below the work directory, so the page always has all
+// targets: those not run now as they were last. What looks bad has a triage in the list, written by hand.
+//
+// It is no search: of a place that is passed often only the first time is tried, and no two failures together.
+// Exit status 1: a crash or a hang has no triage.
+//
+// Read next: sweep.go, then page.go.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"ariadne/internal/spec"
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// target is a system to be swept.
+type target struct {
+	Spec     string   `yaml:"spec"` // below the list's directory
+	What     string   `yaml:"what"`
+	Programs []string `yaml:"programs"` // whose calls fail
+	Triage   []triage `yaml:"triage"`
+}
+
+// triage explains outcomes of a kind.
+type triage struct {
+	Outcome outcome `yaml:"outcome"`
+	Place   pattern `yaml:"place"`
+	Text    string  `yaml:"text"` // begins with real, benign or ours
+}
+
+type pattern struct{ *regexp.Regexp }
+
+func (p *pattern) UnmarshalYAML(v *yaml.Node) (err error) {
+	p.Regexp, err = regexp.Compile(v.Value)
+	return err
+}
+
+func readTargets(name string) (all []target, err error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	d := yaml.NewDecoder(strings.NewReader(string(b)))
+	d.KnownFields(true)
+	if err := d.Decode(&all); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
+
+func main() {
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	list := flag.String("list", "examples/sweep.yaml", "the list of targets")
+	work := flag.String("work", "ariadne-runs/sweep", "directory of what targets showed")
+	only := flag.String("only", "", "sweep the targets whose spec matches this regular expression; what others showed is kept")
+	limit := flag.Duration("time", 10*time.Minute, "real time for each target; places that are left are counted")
+	memory := flag.Int64("memory", 1<<30, "bytes of memory for each target")
+	page := flag.String("page", "docs/sweep.md", "the page to write")
+	binary := flag.String("ariadne", "bin/ariadne", "the binary, which is asked for its version only")
+	flag.Parse()
+	ok, err := run(ctx, options{*list, *work, *only, *page, *binary, *limit, *memory})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sweep:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	list, work, only, page, binary string
+	limit                          time.Duration
+	memory                         int64
+}
+
+func run(ctx context.Context, o options) (good bool, err error) {
+	if flag.NArg() > 0 {
+		return false, fmt.Errorf("unexpected %q; targets are chosen by -only", flag.Arg(0))
+	}
+	targets, err := readTargets(o.list)
+	if err != nil {
+		return false, err
+	}
+	wanted, err := regexp.Compile(o.only)
+	if err != nil {
+		return false, err
+	}
+	origin, err := (&harness.Ariadne{Binary: o.binary}).Origin()
+	if err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(o.work, 0o755); err != nil {
+		return false, err
+	}
+	var rows []row
+	good = true
+	for _, t := range targets {
+		kept := filepath.Join(o.work, strings.ReplaceAll(t.Spec, "/", "_")+".json")
+		if wanted.MatchString(t.Spec) {
+			fmt.Println(t.Spec)
+			s, err := spec.Read(filepath.Join(filepath.Dir(o.list), t.Spec))
+			if err != nil {
+				return false, err
+			}
+			r, err := sweep(ctx, s, t.Programs, o.limit, o.memory)
+			if err != nil {
+				return false, fmt.Errorf("%s: %w", t.Spec, err)
+			}
+			r.Origin = origin
+			b, err := json.MarshalIndent(r, "", " ")
+			if err == nil {
+				err = os.WriteFile(kept, b, 0o644)
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		var r result
+		switch b, err := os.ReadFile(kept); {
+		case os.IsNotExist(err):
+			continue
+		case err != nil:
+			return false, err
+		default:
+			if err := json.Unmarshal(b, &r); err != nil {
+				return false, fmt.Errorf("%s: %w", kept, err)
+			}
+		}
+		rows = append(rows, row{t, r})
+		good = good && len(unexplained(t, r)) == 0
+	}
+	return good, os.WriteFile(o.page, writePage(rows), 0o644)
+}
