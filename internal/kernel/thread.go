@@ -17,6 +17,9 @@ type Tracee interface {
 	ReadMem(addr uint64, b []byte) Errno
 	// WriteMem stores b at addr, or fails with EFAULT.
 	WriteMem(addr uint64, b []byte) Errno
+	// PeekMem and PokeMem are ReadMem and WriteMem where the program itself may not read or write.
+	PeekMem(addr uint64, b []byte) Errno
+	PokeMem(addr uint64, b []byte) Errno
 	// Syscall runs a real system call in the thread, now, and returns what the
 	// kernel answered (-errno on failure). Never one that may block. The
 	// thread's registers are restored afterwards.

@@ -32,6 +32,19 @@ func (th *thread) WriteMem(addr uint64, b []byte) kernel.Errno {
 	return th.tr.WriteMem(addr, b)
 }
 
+func (th *thread) PeekMem(addr uint64, b []byte) kernel.Errno {
+	e := th.tr.Peek(addr, b)
+	if e == 0 {
+		th.n.step.memory.note(b)
+	}
+	return e
+}
+
+func (th *thread) PokeMem(addr uint64, b []byte) kernel.Errno {
+	th.n.step.memory.note(b)
+	return th.tr.Poke(addr, b)
+}
+
 // isScratch reports whether memory is Ariadne's, not the program's: it holds what Linux
 // was asked and has answered as it is on the host, such as device and inode numbers.
 func isScratch(addr uint64) bool { return addr-area.Scratch < area.ScratchSize }

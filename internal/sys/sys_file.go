@@ -283,6 +283,8 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	switch f := of.File.(type) {
 	case *procfs.Dir:
 		return seekDir(&f.Dir, atEmptyEnd(a))
+	case *procfs.Mem:
+		return seekMemory(f, a)
 	case *random.File, *dialog.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)
 	}

@@ -9,6 +9,7 @@ import (
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/socket"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -103,6 +104,9 @@ func sysPread(t *kernel.Thread, a Args) kernel.Result {
 	case isHost(of):
 		return readHost(t, of)
 	}
+	if m, ok := of.File.(*procfs.Mem); ok {
+		return memoryAt(t, m, a, false)
+	}
 	return kernel.Fail(unix.ESPIPE)
 }
 
@@ -116,6 +120,9 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case !isHost(of):
+		if m, ok := of.File.(*procfs.Mem); ok {
+			return memoryAt(t, m, a, true)
+		}
 		return kernel.Fail(unix.ESPIPE)
 	case t.Call.NR == unix.SYS_PWRITEV:
 		return writeVector(t, of, a, int64(a[3]))
@@ -126,7 +133,11 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 // seekless reports whether fd is open and has no offset, however it is open.
 func seekless(t *kernel.Thread, fd uint64) bool {
 	of := t.FDs().Get(fdOf(fd))
-	return of != nil && of.Flags&unix.O_PATH == 0 && !isHost(of)
+	if of == nil || of.Flags&unix.O_PATH != 0 {
+		return false
+	}
+	_, mem := of.File.(*procfs.Mem)
+	return !isHost(of) && !mem
 }
 
 // rwfKnown are the flags of preadv2 and pwritev2.
@@ -142,6 +153,9 @@ func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if isHost(of) {
 		return readHost(t, of)
+	}
+	if m, ok := of.File.(*procfs.Mem); ok && int64(a[3]) >= 0 {
+		return memoryAt(t, m, a, false)
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {
@@ -160,6 +174,9 @@ func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if isHost(of) {
 		return writeVector(t, of, a, int64(a[3]))
+	}
+	if m, ok := of.File.(*procfs.Mem); ok && int64(a[3]) >= 0 {
+		return memoryAt(t, m, a, true)
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {
@@ -258,6 +275,9 @@ func withoutSetID(mode uint32) uint32 {
 
 // readFile reads from an emulated file into v.
 func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) kernel.Result {
+	if m, ok := of.File.(*procfs.Mem); ok {
+		return moveMemory(t, m, nil, v, false)
+	}
 	r, ok := of.File.(kernel.Reader)
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
@@ -307,6 +327,9 @@ func unread(f kernel.File, b []byte) {
 
 // writeFile writes v to an emulated file.
 func writeFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) kernel.Result {
+	if m, ok := of.File.(*procfs.Mem); ok {
+		return moveMemory(t, m, nil, v, true)
+	}
 	return writeFrom(t, of, int64(iovLen(v)), nonblock, func(off int64, max int) ([]byte, kernel.Errno) {
 		return gatherFrom(t, v, int(off), max)
 	})

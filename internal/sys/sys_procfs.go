@@ -159,6 +159,7 @@ type objectKind uint8
 const (
 	textFile objectKind = iota
 	attrFile            // can be written
+	memFile             // /proc/PID/mem
 	plainDir
 	pathLink    // to a path
 	selfLink    // /proc/self, /proc/thread-self
@@ -298,6 +299,10 @@ func (o object) below(rest string) (object, kernel.Errno) {
 		o.kind = pathLink
 		return o, 0
 	}
+	if rest == "mem" {
+		o.kind = memFile
+		return o, 0
+	}
 	if f := processFiles[rest]; f != nil {
 		o.kind, o.text = textFile, f
 		if writableAttrs[rest] {
@@ -338,6 +343,8 @@ func (o object) mode() uint32 {
 	switch o.kind {
 	case attrFile:
 		return unix.S_IFREG | 0o644
+	case memFile:
+		return unix.S_IFREG | 0o600
 	case plainDir:
 		return unix.S_IFDIR | 0o555
 	case pathLink, fdLink, selfLink:
@@ -459,7 +466,7 @@ func linkTarget(p *kernel.Process, th *kernel.Thread, name string) string {
 }
 
 // memoryFiles are the files of a process that show its memory.
-var memoryFiles = []string{"environ", "auxv", "maps", "smaps", "smaps_rollup", "io", "personality", "syscall"}
+var memoryFiles = []string{"environ", "auxv", "maps", "smaps", "smaps_rollup", "io", "personality", "syscall", "mem"}
 
 // shownTo reports whether t may open the object, or go where it leads, as far as that is
 // for those who may look into the process.
@@ -480,7 +487,7 @@ func mayOpenVirtual(t *kernel.Thread, v string, o object, flags int) kernel.Errn
 		return unix.EACCES
 	}
 	setting := o.kind == attrFile && o.proc == nil
-	if isNodeUser(t) && !setting || o.kind != textFile && o.kind != attrFile || flags&unix.O_PATH != 0 {
+	if isNodeUser(t) && !setting || o.kind != textFile && o.kind != attrFile && o.kind != memFile || flags&unix.O_PATH != 0 {
 		return 0
 	}
 	st, e := statVirtual(t, v, false)
@@ -581,7 +588,7 @@ func processNames(task bool) (names []string, types func(string) uint8) {
 			names = append(names, s)
 		}
 	}
-	names = append(names, "exe", "cwd", "root")
+	names = append(names, "exe", "cwd", "root", "mem")
 	return names, func(s string) uint8 {
 		switch {
 		case s == "exe" || s == "cwd" || s == "root":
@@ -643,6 +650,8 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 		return kernel.RetOr(fd, e)
 	case flags&unix.O_DIRECTORY != 0:
 		return kernel.Fail(unix.ENOTDIR)
+	case o.kind == memFile:
+		return openMemory(t, flags, v, o)
 	case o.kind == attrFile && writes && o.proc == nil:
 		f := &kernel.SettingFile{Name: o.name, Content: o.text(o.view(t))}
 		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)

@@ -250,6 +250,8 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 	case *procfs.Dir:
 		st.Dev, st.Nlink = inode.DevProc, 2
 		st.Ino = virtualInode(t, x.Path)
+	case *procfs.Mem:
+		st.Dev, st.Ino = inode.DevProc, virtualInode(t, x.Path)
 	case *tty.Master:
 		statTerminal(t, &st, "/dev/ptmx", nil)
 	case *tty.Slave:

@@ -70,6 +70,10 @@ func (m *HostMachine) transfer(nr uintptr, addr uint64, b []byte) kernel.Errno {
 	return e
 }
 
+// PeekMem and PokeMem implement kernel.Tracee.
+func (m *HostMachine) PeekMem(addr uint64, b []byte) kernel.Errno { return m.ReadMem(addr, b) }
+func (m *HostMachine) PokeMem(addr uint64, b []byte) kernel.Errno { return m.WriteMem(addr, b) }
+
 // Syscall implements kernel.Tracee.
 func (m *HostMachine) Syscall(nr int, args ...uint64) int64 {
 	var a [6]uintptr

@@ -102,6 +102,10 @@ func (m *Tracee) WriteMem(addr uint64, b []byte) kernel.Errno {
 	return 0
 }
 
+// PeekMem and PokeMem implement kernel.Tracee.
+func (m *Tracee) PeekMem(addr uint64, b []byte) kernel.Errno { return m.ReadMem(addr, b) }
+func (m *Tracee) PokeMem(addr uint64, b []byte) kernel.Errno { return m.WriteMem(addr, b) }
+
 // Syscall implements kernel.Tracee.
 func (m *Tracee) Syscall(nr int, args ...uint64) int64 {
 	switch nr {
