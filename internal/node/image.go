@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -90,8 +91,9 @@ func belowStack(th *thread, size int) uint64 { return (th.tr.SP() - 256 - uint64
 // confine puts the filter in force and takes the descriptor with which the first
 // process was started. All other processes come from those that were confined.
 func (n *Node) confine(th *thread) {
-	at := belowStack(th, len(sandbox.Filter(0)))
-	prog := sandbox.Filter(at)
+	memory := slices.ContainsFunc(sys.TakesMemory, func(nr int) bool { return n.failing[nr] != nil })
+	at := belowStack(th, len(sandbox.Filter(0, memory)))
+	prog := sandbox.Filter(at, memory)
 	if e := th.tr.WriteMem(at, prog); e != 0 {
 		must(fmt.Errorf("thread %d: write to the new stack: %w", th.k.TID, e))
 	}

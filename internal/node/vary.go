@@ -174,6 +174,9 @@ func (th *thread) Choose(question string, alternatives []string) int {
 // failCall ends a call that was never made.
 func (n *Node) failCall(th *thread, e kernel.Errno) bool {
 	v := -int64(e)
+	if th.k.Call.NR == unix.SYS_BRK {
+		v = int64(sys.Break(th.k))
+	}
 	n.record(th, v)
 	must(th.tr.Return(v))
 	return n.leaveCall(th)

@@ -69,6 +69,8 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 		{"parts", "SHORT", "write pwrite64", "/write:/node/file#1", tmpfs("size=64k", "parts"), false},
 		{"interrupted", "EINTR", "poll ppoll select pselect6 epoll_wait epoll_pwait nanosleep clock_nanosleep semop semtimedop msgrcv rt_sigtimedwait read recvfrom accept flock wait4",
 			"/poll/wait#1", []string{program, "interrupted", "really"}, false},
+		{"memory", "ENOMEM", "mmap mremap brk", "/mmap#3", []string{program, "memory", "really"}, false},
+		{"processes", "EAGAIN", "clone clone3 fork vfork", "/clone#1", []string{program, "processes", "really"}, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			runtime.LockOSThread()

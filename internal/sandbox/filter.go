@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"ariadne/internal/kernel/area"
@@ -27,23 +28,41 @@ func argumentHigh(i uint32) bpf.Instruction {
 // x32Bit marks the calls of the x32 ABI.
 const x32Bit = 0x40000000
 
-// filter is the system-call filter, assembled from the table once.
-var filter = sync.OnceValue(func() []bpf.RawInstruction {
-	raw, err := bpf.Assemble(filterProgram(sys.Table[:]))
+// filters are the system-call filters, assembled from the table once each: the usual one, and one
+// that stops at all calls that take memory.
+var filters = [2]func() []bpf.RawInstruction{
+	sync.OnceValue(func() []bpf.RawInstruction { return assemble(sys.Table[:]) }),
+	sync.OnceValue(func() []bpf.RawInstruction { return assemble(stopAtMemory(sys.Table[:])) }),
+}
+
+func assemble(table []sys.Row) []bpf.RawInstruction {
+	raw, err := bpf.Assemble(filterProgram(table))
 	if err != nil {
 		panic("sandbox: " + err.Error())
 	}
 	return raw
-})
+}
+
+// stopAtMemory is a table in which the calls that take memory do not run without a stop.
+func stopAtMemory(table []sys.Row) []sys.Row {
+	table = slices.Clone(table)
+	for _, nr := range sys.TakesMemory {
+		table[nr].Runs = sys.Stops
+	}
+	return table
+}
 
 // Filter is the system-call filter as seccomp(2) takes it, at address addr: a struct
 // sock_fprog and what it points at.
 //
 // It is for the process that Start or Join returned, before its first instruction:
 // Start itself cannot put it in force, for then the exec would need a way through it,
-// which programs would find too.
-func Filter(addr uint64) []byte {
-	raw := filter()
+// which programs would find too. memory: it stops at all calls that take memory.
+func Filter(addr uint64, memory bool) []byte {
+	raw := filters[0]()
+	if memory {
+		raw = filters[1]()
+	}
 	le := binary.LittleEndian
 	const header = 16
 	b := le.AppendUint64(le.AppendUint64(nil, uint64(len(raw))), addr+header)

@@ -62,6 +62,8 @@ var failing = func() (all []canFail) {
 	add("sockets", "socket", 1, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
 	add("sockets", "accept accept4", 1, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
 	add("descriptors", "pipe pipe2 epoll_create1 eventfd2", 1, "EMFILE", "ENFILE")
+	add("memory", "mmap mremap brk", 1, "ENOMEM")
+	add("memory", "clone clone3 fork vfork", 2, "EAGAIN", "ENOMEM")
 	add("parts", "read pread64 write pwrite64 writev readv sendto sendmsg recvfrom recvmsg", 1, Short)
 	add("waits", "read readv write writev recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg accept accept4 connect "+
 		"poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 nanosleep clock_nanosleep futex wait4 waitid "+

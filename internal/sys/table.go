@@ -98,7 +98,9 @@ func full(name string, h Handler, facts ...fact) Row {
 func partial(name string, h Handler, note string, facts ...fact) Row {
 	return Row{Name: name, Level: Partial, Handler: h, Note: note}.with(facts)
 }
-func passed(name string) Row { return Row{Name: name, Level: Passed, Runs: Always} }
+func passed(name string, facts ...fact) Row {
+	return Row{Name: name, Level: Passed, Runs: Always}.with(facts)
+}
 func refused(name string, errno kernel.Errno, harmless bool, why string, facts ...fact) Row {
 	return Row{Name: name, Level: Refused, Errno: errno, Harmless: harmless, Note: why}.with(facts)
 }

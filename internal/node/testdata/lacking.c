@@ -1,6 +1,6 @@
 // Calls that lack something: descriptors ("lacking files"), room on the disk for data, of which
 // some is given up ("room", "full"), for a part of it ("parts") or for names ("names"), a disk that can be
-// written ("readonly"), or time to wait ("interrupted").
+// written ("readonly"), time to wait ("interrupted"), memory ("memory") or processes ("processes").
 // It says which of them fail for that, and which for something that is found to be wrong before.
 // With a second argument it sees to it itself that there is none; without, somebody else has
 // to make the calls fail.
@@ -13,10 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/resource.h>
@@ -328,12 +332,80 @@ static void interrupted(int really)
 	kill(child, SIGKILL);
 }
 
+static void *nothing(void *p) { return p; }
+
+static long map(void *at, size_t size, int prot, int flags, int fd, off_t from)
+{
+	return mmap(at, size, prot, flags, fd, from) == MAP_FAILED ? -1 : 0;
+}
+
+static void memory(int really)
+{
+	const int rw = PROT_READ | PROT_WRITE, own = MAP_PRIVATE | MAP_ANONYMOUS;
+	char *there = mmap(NULL, 16384, rw, own, -1, 0), *nowhere = mmap(NULL, 16384, rw, own, -1, 0);
+	int in = open("/etc/passwd", O_RDONLY);
+	pthread_t thread;
+	munmap(nowhere, 16384);
+	say("before", 0);
+	if (really) {
+		struct rlimit l = {1 << 16, 1 << 16};
+		setrlimit(RLIMIT_AS, &l);
+	}
+	say("mmap", map(NULL, 4096, rw, own, -1, 0));
+	say("mmap that is shared", map(NULL, 4096, rw, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	say("mmap of a file", map(NULL, 100, PROT_READ, MAP_PRIVATE, in, 0));
+	say("mmap of nothing", map(NULL, 0, rw, own, -1, 0));
+	say("mmap of no kind", map(NULL, 4096, rw, MAP_ANONYMOUS, -1, 0));
+	say("mmap of what is not open", map(NULL, 4096, rw, MAP_PRIVATE, 99, 0));
+	say("mmap of what is for reading", map(NULL, 4096, rw, MAP_SHARED, in, 0));
+	say("mmap from the middle of a page", syscall(SYS_mmap, NULL, 4096, rw, MAP_PRIVATE, in, 100));
+	say("mremap to more", (long)mremap(there, 16384, 1 << 20, MREMAP_MAYMOVE) == -1 ? -1 : 0);
+	say("mremap to as much", (long)mremap(there, 16384, 16384, 0) == -1 ? -1 : 0);
+	say("mremap to less", (long)mremap(there, 16384, 8192, 0) == -1 ? -1 : 0);
+	say("mremap of nothing", (long)mremap(nowhere, 16384, 1 << 20, MREMAP_MAYMOVE) == -1 ? -1 : 0);
+	say("mremap, bad flags", (long)mremap(there, 8192, 1 << 20, 64) == -1 ? -1 : 0);
+	say("the break", (long)sbrk(0) == -1 ? -1 : 0);
+	say("sbrk", (long)sbrk(1 << 20) == -1 ? -1 : 0);
+	say("brk to no address", brk((void *)1));
+	say("malloc of much", malloc(10 << 20) ? 0 : -1);
+	errno = pthread_create(&thread, NULL, nothing, NULL);
+	say("pthread_create", errno ? -1 : 0);
+	say("munmap", munmap(there, 4096));
+}
+
+static void processes(int really)
+{
+	char *argv[] = {"true", NULL};
+	pid_t child;
+	say("before", 0);
+	if (really) {
+		struct rlimit l = {0, 0};
+		setrlimit(RLIMIT_NPROC, &l);
+		if (geteuid() == 0 && setuid(65534)) // root may have as many as it likes
+			return;
+	}
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	say("fork", child);
+	say("clone, bad flags", syscall(SYS_clone, CLONE_SIGHAND | SIGCHLD, NULL, NULL, NULL, NULL));
+	say("clone of half a thread", syscall(SYS_clone, CLONE_THREAD | CLONE_VM, NULL, NULL, NULL, NULL));
+	pthread_t thread;
+	errno = pthread_create(&thread, NULL, nothing, NULL);
+	say("pthread_create", errno ? -1 : 0);
+	errno = posix_spawn(&child, "/bin/true", NULL, NULL, argv, NULL);
+	say("posix_spawn", errno ? -1 : 0);
+	say("popen", popen("true", "r") ? 0 : -1);
+	say("system", system("true"));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(int);
-	} all[] = {{"files", files}, {"room", room}, {"names", names}, {"readonly", readonly}, {"full", full}, {"parts", parts}, {"interrupted", interrupted}};
+	} all[] = {{"files", files}, {"room", room}, {"names", names}, {"readonly", readonly}, {"full", full}, {"parts", parts}, {"interrupted", interrupted},
+		{"memory", memory}, {"processes", processes}};
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
 		if (!strcmp(argv[1], all[i].name))
