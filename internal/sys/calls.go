@@ -112,7 +112,7 @@ func init() {
 		unix.SYS_MSGSND:                  full("msgsnd", sysMsgsnd, waits),
 		unix.SYS_MSGRCV:                  full("msgrcv", sysMsgrcv, transfers, waits),
 		unix.SYS_MSGCTL:                  full("msgctl", sysMsgctl),
-		unix.SYS_FCNTL:                   partial("fcntl", sysFcntl, "no directory notification; leases do not look at files that are only mapped or in flight"),
+		unix.SYS_FCNTL:                   partial("fcntl", sysFcntl, "leases do not look at files that are only mapped or in flight"),
 		unix.SYS_FLOCK:                   full("flock", sysFlock, waits),
 		unix.SYS_FSYNC:                   full("fsync", sysFsync, mayFail(synced, "EIO ENOSPC EDQUOT")),
 		unix.SYS_FDATASYNC:               full("fdatasync", sysFsync, mayFail(synced, "EIO ENOSPC EDQUOT")),

@@ -163,6 +163,8 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(int64(filelock.Of(t.Node()).Lease(t.Node(), of)))
 	case unix.F_SETLEASE:
 		return setLease(t, of, fdOf(a[0]), int(int32(arg)))
+	case unix.F_NOTIFY:
+		return notifyDirectory(t, of, fdOf(a[0]), uint32(arg))
 	case unix.F_SETPIPE_SZ, unix.F_GETPIPE_SZ:
 		return pipeSize(t, of, cmd, arg)
 	case unix.F_ADD_SEALS, unix.F_GET_SEALS:

@@ -8,6 +8,7 @@ import (
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
+	"ariadne/internal/kernel/procfs"
 
 	"golang.org/x/sys/unix"
 )
@@ -93,6 +94,26 @@ func sysInotifyAddWatch(t *kernel.Thread, a Args) kernel.Result {
 	}
 	findEntries(t)
 	return kernel.RetOr(f.Add(keyOf(&st), mask))
+}
+
+// notifyDirectory is F_NOTIFY.
+func notifyDirectory(t *kernel.Thread, of *kernel.OpenFile, fd int, arg uint32) kernel.Result {
+	const multishot = 1 << 31
+	h, host := of.File.(*kernel.HostFile)
+	_, virtual := of.File.(*procfs.Dir)
+	switch {
+	case arg&^uint32(multishot) == 0:
+		inotify.EndSignals(t.Node(), t.FDs(), of)
+		return kernel.Ret(0)
+	case virtual || host && isSystemPath(h.Path):
+		t.Node().Refuse(t, "fcntl F_NOTIFY of a directory of the system", formatArgs(t.Call.Args), false)
+		return kernel.Fail(unix.EINVAL)
+	case !host || h.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return kernel.Fail(unix.ENOTDIR)
+	}
+	findEntries(t)
+	inotify.SignalDirectory(t, of, h.Key(), fd, arg)
+	return kernel.Ret(0)
 }
 
 func sysInotifyRmWatch(t *kernel.Thread, a Args) kernel.Result {
@@ -281,6 +302,9 @@ func notifyRenamed(t *kernel.Thread, from, to moved, flags uint64) {
 	inotify.Moved(n, keyOf(&from.st), from.at, &at)
 	tell := func(from, to moved) {
 		cookie, isDir := inotify.Cookie(n), dirBit(from.st.Mode)
+		if from.at.Dir == to.at.Dir {
+			inotify.TellRenamed(n, from.at.Dir)
+		}
 		inotify.TellName(n, from.at.Dir, from.at.Name, unix.IN_MOVED_FROM|isDir, cookie)
 		inotify.TellName(n, to.at.Dir, to.at.Name, unix.IN_MOVED_TO|isDir, cookie)
 		if to.found && !exchange {

@@ -27,7 +27,9 @@ var (
 type state struct {
 	instances []*Instance
 	watches   int
-	cookie    uint32
+	// directories are watched for F_NOTIFY.
+	directories []*directory
+	cookie      uint32
 	// unlinked are watched files without a name that were still open when they lost it.
 	unlinked []inode.Key
 }
@@ -256,6 +258,7 @@ func TellInode(n *kernel.Node, key inode.Key, mask uint32) {
 	for _, f := range states.Of(n).instances {
 		f.tell(key, mask, 0, "", false)
 	}
+	signalEvent(n, key, mask)
 }
 
 // TellName tells who watches a directory of something that happened to a name in it.
@@ -264,6 +267,7 @@ func TellName(n *kernel.Node, dir inode.Key, name string, mask, cookie uint32) {
 	for _, f := range states.Of(n).instances {
 		f.tell(dir, mask, cookie, name, false)
 	}
+	signalEvent(n, dir, mask)
 }
 
 // TellEntry tells who watches the directory of a file, then who watches the file. open:
@@ -276,6 +280,10 @@ func TellEntry(n *kernel.Node, e kernel.Entry, key inode.Key, mask uint32, open 
 		}
 		f.tell(key, mask, 0, "", open && e.Removed)
 	}
+	if e.Dir != (inode.Key{}) {
+		signalEvent(n, dir, mask)
+	}
+	signalEvent(n, key, mask)
 }
 
 // TellOpen is TellEntry for an open file.
@@ -325,7 +333,7 @@ func anyWatch(n *kernel.Node, f func(*watch) bool) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(states.Of(n).directories, func(d *directory) bool { return f(&d.watch) })
 }
 
 // WatchesInode reports whether the inode itself is watched.
