@@ -60,6 +60,8 @@ type Node struct {
 	nextPID int
 	nextMM  int       // last number of an address space
 	ready   []*Thread // runnable, first is next
+	late    int       // how many at its end are late (MakeLate)
+	Woken   int       // how often a thread has become ready
 	timers  timerHeap // but silent ones
 	silent  timerHeap
 	seq     uint64 // order of creation, for ties

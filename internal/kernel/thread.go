@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/kernel/seccomp"
@@ -307,18 +308,31 @@ func (t *Thread) StoreInt(addr uint64, v int) Errno {
 	return t.M.WriteMem(addr, binary.LittleEndian.AppendUint32(nil, uint32(v)))
 }
 
-// MakeReady appends t to the run queue.
-func (n *Node) MakeReady(t *Thread) { n.ready = append(n.ready, t) }
+// MakeReady appends t to the run queue. Only those that are late stand behind it.
+func (n *Node) MakeReady(t *Thread) {
+	n.ready = slices.Insert(n.ready, len(n.ready)-n.late, t)
+	n.Woken++
+}
+
+// MakeLast puts t at the end of the run queue, which has had its turn. Who was late is so no
+// longer: t may go on until somebody else has.
+func (n *Node) MakeLast(t *Thread) {
+	n.late = 0
+	n.ready = append(n.ready, t)
+}
+
+// MakeLate puts t at the end of the run queue, where it stays: others go first that become
+// ready before it goes on, unless one of them has had its turn (MakeLast).
+func (n *Node) MakeLate(t *Thread) {
+	n.ready = append(n.ready, t)
+	n.late++
+}
+
+// Punctual: nobody is late any more.
+func (n *Node) Punctual() { n.late = 0 }
 
 // isReady reports whether t is in the run queue.
-func (n *Node) isReady(t *Thread) bool {
-	for _, x := range n.ready {
-		if x == t {
-			return true
-		}
-	}
-	return false
-}
+func (n *Node) isReady(t *Thread) bool { return slices.Contains(n.ready, t) }
 
 // NextReady takes the next runnable thread, or nil when the node is quiescent.
 // Threads of a stopped process keep their place until it is continued.
@@ -327,15 +341,36 @@ func (n *Node) NextReady() *Thread {
 		t := n.ready[i]
 		switch {
 		case t.State != Runnable:
-			n.ready = append(n.ready[:i], n.ready[i+1:]...)
+			n.unready(i)
 		case t.Proc.Stopped:
 			i++
 		default:
-			n.ready = append(n.ready[:i], n.ready[i+1:]...)
+			n.unready(i)
 			return t
 		}
 	}
 	return nil
+}
+
+// unready takes the i-th out of the run queue.
+func (n *Node) unready(i int) {
+	if i >= len(n.ready)-n.late {
+		n.late--
+	}
+	n.ready = slices.Delete(n.ready, i, i+1)
+}
+
+// TakeReady takes t, which is in the run queue, out of it.
+func (n *Node) TakeReady(t *Thread) { n.unready(slices.Index(n.ready, t)) }
+
+// Ready appends to all the threads that NextReady would find one after the other.
+func (n *Node) Ready(all []*Thread) []*Thread {
+	for _, t := range n.ready {
+		if t.State == Runnable && !t.Proc.Stopped {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // HasReady reports whether NextReady would find a thread.

@@ -22,6 +22,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
+		th.native = false
 		th.k.Call = kernel.Call{NR: th.tr.Number(), Args: th.tr.Args(), InCall: true}
 		if !th.tr.Is64() {
 			th.k.Call.NR = -1
@@ -38,7 +39,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		if over, on := n.refuses(th, unix.AUDIT_ARCH_X86_64); over {
 			return on
 		}
-		return !n.turnEnds(th) && n.call(th)
+		return !n.turnEnds(th) && !n.overtaken(th) && n.call(th)
 	case tracee.Signal:
 		return n.realSignal(th, s.Signal)
 	case tracee.Exited:
@@ -151,6 +152,7 @@ func (n *Node) native(th *thread) bool {
 	}
 	k.EndWait()
 	k.Call.InCall = false
+	th.native = true
 	if k.Call.NR == unix.SYS_RT_SIGRETURN && k.PendingSignals() != 0 {
 		return n.leaveHandler(th)
 	}

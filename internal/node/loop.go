@@ -14,11 +14,11 @@ import (
 const slice = 4096
 
 // run lets the runnable threads run, one at a time, in the order in which they
-// became runnable, until all of them wait, or do nothing but poll: the node is
-// quiescent.
+// became runnable unless the step is varied, until all of them wait, or do nothing but
+// poll: the node is quiescent.
 func (n *Node) run() {
 	for !n.step.over() && !n.step.polling {
-		t := n.k.NextReady()
+		t := n.nextTurn()
 		if t == nil {
 			return
 		}
@@ -58,8 +58,8 @@ func (n *Node) runThread(th *thread) {
 		must(err)
 		n.watch.stopped()
 		n.takeClock(th)
-		asked := n.home.clock.Asked()
-		if !n.stop(th, s) {
+		asked, woken := n.home.clock.Asked(), n.k.Woken
+		if !n.stop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
 			return
 		}
 		if asked && n.k.HasReady() {
@@ -72,7 +72,7 @@ func (n *Node) runThread(th *thread) {
 // requeue puts a thread that could go on at the end of the run queue.
 func (n *Node) requeue(th *thread) {
 	th.k.State = kernel.Runnable
-	n.k.MakeReady(th.k)
+	n.k.MakeLast(th.k)
 }
 
 // wholeStep is how many times Limits.Calls a step may make at all.

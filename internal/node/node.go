@@ -69,6 +69,7 @@ type Node struct {
 	house    ariadne.Time // how long after its beginning that is
 	step     step
 	failing  failing // what the spec lets fail
+	lets     bool    // the spec lets threads be late
 	watch    *watchdog
 	started  bool
 }
@@ -141,7 +142,10 @@ type step struct {
 	trace        []ariadne.CallRecord
 	memory       memoryHash
 	course       ariadne.Course
-	looked       int // log lines of the step that Fail.After was compared with
+	looked       int              // log lines of the step that Fail.After was compared with
+	first        *kernel.Thread   // goes first although it is another's turn
+	others       []*kernel.Thread // who was ready at the last place where one could be late,
+	alternatives []string         // and what that place had for it
 	unreplayable bool
 	diverged     string
 	cut          string
@@ -168,8 +172,10 @@ type thread struct {
 	// vfork is the child whose exec or end this thread waits for; clone then
 	// returns its pid.
 	vfork *kernel.Process
-	used  int          // calls in its turn
-	began ariadne.Time // of its turn
+	// native: its last call is made by Linux when it goes on.
+	native bool
+	used   int          // calls in its turn
+	began  ariadne.Time // of its turn
 }
 
 // toolError carries a failure of the tool itself out of a handler.
@@ -229,7 +235,7 @@ func Start(cfg Config) *Node {
 	}
 	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
-	return &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	return &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 }
 
 // RecordCalls says whether outputs have their CallTrace from now on, this node's
@@ -284,6 +290,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.watch.begin()
 	defer n.watch.end()
 	n.home.clearArea()
+	n.k.Punctual()
 	n.step.disturbed = in.Kind != ariadne.Fire
 	switch in.Kind {
 	case ariadne.Start:

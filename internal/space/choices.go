@@ -7,7 +7,8 @@ import (
 )
 
 // What a step can be varied to by choices that cost nothing is not looked for beforehand:
-// there may be any number of them, one after the other, and most searches need one. A step
+// there may be any number of them, one after the other, and most searches need one. Nor is what
+// it can be varied to by more choices than rules combine in any case (world.Kind.Whole). A step
 // tells of its own: each further choice at a place behind its last one makes a variation of
 // its own, so every combination of choices comes from one other, and is told of once.
 
@@ -57,22 +58,22 @@ func (f *Frame) index(e *world.Event) int {
 }
 
 // grow appends to a frame's Enabled what its event i, of which t came, can be varied to by one
-// more choice: any that costs nothing, and behind such a one also what costs something.
+// more choice: any that costs nothing, and what costs something unless it has that already.
 func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
 	if _, ok := f.growthOf(i); ok || t.Output.Cut != "" {
 		return nil
 	}
-	e, n := f.Enabled[i], len(f.Enabled)
+	e, n, rules := f.Enabled[i], len(f.Enabled), p.space.System.Rules()
 	for _, c := range t.Output.More() {
 		free := world.FreeKind(c.Alternative)
-		if !free && !e.Chosen() {
+		if !free && !e.Chosen() && e.Choices() < rules.Together() {
 			continue // the frame has had it from the beginning
 		}
 		v, err := e.And(c)
 		if err != nil {
 			return err
 		}
-		if !free && (v.Choices() > p.space.System.Rules().Together() || !f.State.Affords(&v)) {
+		if !free && (!rules.Combines(&v) || !f.State.Affords(&v)) {
 			continue
 		}
 		if !free && (p.bounds.Deviations.Reached(f.Deviations) || !p.allowsCosts(f, &v)) {
@@ -127,7 +128,7 @@ func (p *Path) Grow(f *Frame, i int) {
 // variation that was not. Not ok: it is not among what is possible, or see Err.
 func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	f := p.Last()
-	if i = f.index(e); i >= 0 || !e.Chosen() {
+	if i = f.index(e); i >= 0 || !p.space.System.Rules().Later(e) {
 		return i, i >= 0
 	}
 	before, err := e.Before()

@@ -261,19 +261,6 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 	s.Fail.Paths = stringsOf(w.paths)
 }
 
-// failNodes are the nodes of a Fail.
-func (r *reader) failNodes(written []text, nodes []Node) (all []ariadne.NodeID) {
-	for _, t := range written {
-		i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == t.string })
-		if i < 0 {
-			r.fail(t.line, "faults: fail: nodes: no node %q", t.string)
-			continue
-		}
-		all = append(all, nodes[i].ID)
-	}
-	return all
-}
-
 func stringsOf(ts []text) (all []string) {
 	for _, t := range ts {
 		all = append(all, t.string)

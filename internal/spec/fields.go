@@ -102,9 +102,10 @@ var nodeFields = []field[nodeText]{
 // specText is a spec whose nodes are as written.
 type specText struct {
 	*Spec
-	nodes     []nodeText
-	explore   exploreText
-	failNodes []text
+	nodes   []nodeText
+	explore exploreText
+
+	failNodes, preemptNodes []text
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

@@ -76,7 +76,8 @@ func Parse(path string, data []byte) (*Spec, error) {
 	}
 	if len(r.errs) == 0 {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
-		s.Fail.Nodes = r.failNodes(written.failNodes, s.Nodes)
+		s.Fail.Nodes = r.faultyNodes("fail", written.failNodes, s.Nodes)
+		s.Preempt.Nodes = r.faultyNodes("preempt", written.preemptNodes, s.Nodes)
 	}
 	if len(r.errs) > 0 {
 		slices.SortStableFunc(r.errs, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })

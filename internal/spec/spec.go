@@ -39,6 +39,7 @@ type Spec struct {
 	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
 	Faults     world.Faults  // budgets: how many faults of a kind there may be in one execution; default none
 	Fail       Fail          // which calls fail, when there is a budget for it
+	Preempt    Preempt       // whose threads are late, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore

@@ -51,6 +51,10 @@ type Row struct {
 	// AsksSize: it asks for more of the file that it names than whether and what there is.
 	AsksSize bool
 
+	// Alone: it acts on the caller alone or on the memory of its process, or reads ids, random
+	// bytes or the clock. In which order it is made with other threads' calls is taken not to matter.
+	Alone bool
+
 	paths []pathArg // arguments with paths
 	// Fails are the ways in which it may fail although nothing is wrong with it.
 	Fails []Failure
@@ -120,6 +124,7 @@ func asks(q Question) fact { return func(r *Row) { r.Asks = q } }
 func readsClock(r *Row)    { r.ReadsClock = true }
 func transfers(r *Row)     { r.Transfers = true }
 func asksSize(r *Row)      { r.AsksSize = true }
+func alone(r *Row)         { r.Alone = true }
 func names(at int) fact    { return namesAt(-1, at) }
 func namesAt(dir, at int) fact {
 	return func(r *Row) { r.paths = append(r.paths, pathArg{dir, at}) }

@@ -27,6 +27,9 @@ type Kind struct {
 	// (ariadne.Choice), and what follows is not there. If it is no fault it is free: there may
 	// be any number of them, and a step with them is as natural as without.
 	Within bool
+	// Whole: searches of states and orders take as many of them in one step as the budget has. Of
+	// others they take Rules.Combined.
+	Whole bool
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
@@ -94,6 +97,12 @@ func KindNames() string {
 
 // free: choices of this kind cost nothing.
 func (k *Kind) free() bool { return k.Within && k.Fault == "" }
+
+// WholeKind reports whether an alternative is of a kind that is Whole.
+func WholeKind(alternative string) bool {
+	k, ok := KindNamed(ariadne.KindOf(alternative))
+	return ok && kinds[k].Whole
+}
 
 // FreeKind reports whether an alternative is of a kind that costs nothing.
 func FreeKind(alternative string) bool {

@@ -59,9 +59,24 @@ type Rules struct {
 	Delays     int // budget of delayed messages in one execution
 	Faults     Faults
 	// Combined is the greatest number of choices by which a search of states or orders varies
-	// one step; 0: 1.
+	// one step, but for those of kinds that are Whole; 0: 1.
 	Combined int
 }
 
 // Together is Combined, or what it is when nothing is said.
 func (r Rules) Together() int { return max(r.Combined, 1) }
+
+// Combines reports whether a search of states or orders varies one step so.
+func (r Rules) Combines(e *Event) bool {
+	sum := 0
+	for k, n := range e.Varied.budgets() {
+		if !kinds[k].Whole {
+			sum += int(n)
+		}
+	}
+	return sum <= r.Together()
+}
+
+// Later reports whether a search of states or orders hears of an event when that has been taken
+// which has one choice less, and not when it comes to the state.
+func (r Rules) Later(e *Event) bool { return e.Chosen() || e.Choices() > r.Together() }

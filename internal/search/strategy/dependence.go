@@ -22,7 +22,7 @@ type act struct {
 	ends bool
 	// spares: from here on no fault hits the node, which one could before.
 	spares  bool
-	chooses bool // it could be varied by choices that cost nothing
+	chooses bool // it could be varied by choices of which one hears then only (world.Rules.Later)
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
 	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
@@ -32,7 +32,9 @@ type act struct {
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
-	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool { return world.FreeKind(p.Alternatives[0]) })
+	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool {
+		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
+	})
 	a.spares = by.Effect.Spared && !n.Spared
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
