@@ -34,7 +34,7 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if in.Draw != nil {
 		b = appendTexts(appendTexts(appendInt(b, in.Draw.Nth), in.Draw.Kinds), in.Draw.Free)
-		b = binary.LittleEndian.AppendUint64(b, in.Draw.Seed)
+		b = appendInt(binary.LittleEndian.AppendUint64(b, in.Draw.Seed), in.Draw.From)
 	}
 	return b, nil
 }
@@ -53,7 +53,7 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 		}
 	}
 	if has&4 != 0 {
-		in.Draw = &Draw{d.int(), readTexts(&d), readTexts(&d), d.uint64()}
+		in.Draw = &Draw{d.int(), readTexts(&d), readTexts(&d), d.uint64(), d.int()}
 	}
 	return d.end("input")
 }

@@ -40,6 +40,7 @@ type Draw struct {
 	// of its alternatives is as likely as none.
 	Free []string
 	Seed uint64
+	From int // places before that are not drawn so
 }
 
 // Kind is what kind of alternatives it has; they are all of one.
@@ -197,7 +198,7 @@ func (c *Course) take(p *Place) string {
 			}
 		}
 	}
-	if c.draw != nil && contains(c.draw.Free, p.Kind()) {
+	if c.draw != nil && contains(c.draw.Free, p.Kind()) && len(c.Places) >= c.draw.From {
 		if i := c.below(len(p.Alternatives) + 1); i > 0 {
 			return p.Alternatives[i-1]
 		}

@@ -16,64 +16,75 @@ import (
 	"ariadne/internal/system/systemtest"
 )
 
-// askers are programs that ask twice, which of three numbers and then which of three words, and
-// fail when they are told 2 and put. The clients are those of docs/explore.md.
-var askers = []struct{ name, command, source string }{
-	{"sh", "sh ask.sh", `choose() {
-	[ -c /dev/ariadne ] || { echo 0; return; }
-	{ echo "choose $*" >&3; read -r c <&3; } 3<>/dev/ariadne
-	echo "$c"
-}
+// askers are programs that ask twice, which of three things, and fail when they are told the last
+// and then the second. How they ask is CLIENT, which stands in docs/explore.md.
+var askers = []struct{ name, language, command, source string }{
+	{"sh", "sh", "sh ask.sh", `CLIENT
 a=$(choose 3)
-b=$(choose get put del)
+b=$(choose 3)
 echo "told $a $b"
-[ "$a $b" != "2 put" ] || kill -ABRT $$
+[ "$a $b" != "2 1" ] || kill -ABRT $$
 `},
-	{"py", "python3 ask.py", `import os
-def choose(*what):
-    if not os.path.exists("/dev/ariadne"): return "0"
-    fd = os.open("/dev/ariadne", os.O_RDWR)
-    os.write(fd, ("choose " + " ".join(map(str, what))).encode())
-    try: return os.read(fd, 99).decode().strip()
-    finally: os.close(fd)
-a, b = choose(3), choose("get", "put", "del")
+	{"py", "Python", "python3 ask.py", `import os
+CLIENT
+a, b = choose(3), choose(3)
 print("told", a, b, flush=True)
-if (a, b) == ("2", "put"): os.abort()
+if (a, b) == (2, 1): os.abort()
 `},
-	{"c", "./ask", `#include <fcntl.h>
+	{"c", "C", "./ask", `#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-static int choose(int n) {
-	char b[16] = "0";
-	int fd = open("/dev/ariadne", O_RDWR);
-	if (fd >= 0 && dprintf(fd, "choose %d\n", n) > 0 && read(fd, b, sizeof b) <= 0) abort();
-	if (fd >= 0) close(fd);
-	return atoi(b);
-}
+CLIENT
 int main(void) {
-	const char *words[] = {"get", "put", "del"};
-	int a = choose(3);
-	const char *b = words[choose(3)];
-	printf("told %d %s\n", a, b);
+	int a = choose(3), b = choose(3);
+	printf("told %d %d\n", a, b);
 	fflush(stdout);
-	if (a == 2 && !strcmp(b, "put")) abort();
+	if (a == 2 && b == 1) abort();
 	return 0;
+}
+`},
+	{"go", "Go", "./ask", `package main
+import ("fmt"; "os"; "syscall")
+CLIENT
+func main() {
+	a, b := choose(3), choose(3)
+	fmt.Println("told", a, b)
+	if a == 2 && b == 1 { syscall.Kill(os.Getpid(), syscall.SIGABRT) }
 }
 `},
 }
 
+// documented is how a language asks, as docs/explore.md says it.
+func documented(t *testing.T, language string) string {
+	t.Helper()
+	for line := range strings.Lines(systemtest.Read(t, "../../docs/explore.md")) {
+		if rest, ok := strings.CutPrefix(line, "| "+language+" | `"); ok {
+			return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSpace(rest), "` |"), "\\|", "|")
+		}
+	}
+	t.Fatalf("docs/explore.md has nothing for %s", language)
+	return ""
+}
+
 // asking returns the spec of a program of askers.
-func asking(t *testing.T, name, command, source string) *spec.Spec {
+func asking(t *testing.T, name, language, command, source string) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ask."+name)
-	systemtest.Write(t, file, source)
-	if name == "c" {
-		if out, err := exec.Command("cc", "-O1", "-Wall", "-o", filepath.Join(dir, "ask"), file).CombinedOutput(); err != nil {
-			t.Skipf("cc: %v\n%s", err, out)
+	systemtest.Write(t, file, strings.Replace(source, "CLIENT", documented(t, language), 1))
+	build := map[string][]string{"c": {"cc", "-O1", "-Wall", "-o"}, "go": {"go", "build", "-o"}}[name]
+	if build != nil {
+		if out, err := exec.Command(build[0], append(build[1:], filepath.Join(dir, "ask"), file)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", build[0], err, out)
 		}
+	}
+	args := strings.Fields(command)
+	if strings.HasPrefix(args[0], "./") || len(args) > 1 {
+		args[len(args)-1] = filepath.Join(dir, args[len(args)-1])
+	}
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil || string(out) != "told 0 0\n" {
+		t.Errorf("where nobody searches: %q, %v", out, err)
 	}
 	systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "nodes:\n  - command: "+command+"\n    client: true\n")
 	s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
@@ -88,7 +99,7 @@ func asking(t *testing.T, name, command, source string) *spec.Spec {
 func TestProgramsChoose(t *testing.T) {
 	for _, a := range askers {
 		t.Run(a.name, func(t *testing.T) {
-			s := asking(t, a.name, a.command, a.source)
+			s := asking(t, a.name, a.language, a.command, a.source)
 			for _, row := range strategy.Rows() {
 				if row.Asks || a.name != "sh" && row.Name != strategy.DefaultName && row.Name != "random" {
 					continue
@@ -122,7 +133,7 @@ func TestProgramsChoose(t *testing.T) {
 					}
 				}
 				path := r.Violations[0].Trace
-				if text := systemtest.Read(t, path); !strings.Contains(text, "with choose:2@") || !strings.Contains(text, "/choose:3#1,choose:") {
+				if text := systemtest.Read(t, path); !strings.Contains(text, "with choose:2@") || !strings.Contains(text, "/choose:3#1,choose:1@") {
 					t.Errorf("the trace:\n%s", text)
 				}
 				for _, loose := range []bool{false, true} {
@@ -140,7 +151,7 @@ func TestProgramsChoose(t *testing.T) {
 // as a whole one, and executes nothing again.
 func TestChoicesAreRemembered(t *testing.T) {
 	for _, name := range []string{"depth-first", "dpor", "deviations"} {
-		s := asking(t, askers[0].name, askers[0].command, askers[0].source)
+		s := asking(t, askers[0].name, askers[0].language, askers[0].command, askers[0].source)
 		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true, Search: check.Search{Strategy: name}}
 		check := func() *record.Report {
 			r, err := check.Check(t.Context(), s, o)
@@ -163,26 +174,45 @@ func TestChoicesAreRemembered(t *testing.T) {
 // TestNothingFailsWhileFaultsAreOff: what a program does between "fault off" and "fault on" goes
 // well, and what comes after may fail.
 func TestNothingFailsWhileFaultsAreOff(t *testing.T) {
-	dir := t.TempDir()
-	systemtest.Write(t, filepath.Join(dir, "setup.sh"), `echo fault off >/dev/ariadne
+	executions := func(faults, script string) int {
+		t.Helper()
+		dir := t.TempDir()
+		systemtest.Write(t, filepath.Join(dir, "setup.sh"), script)
+		systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "faults: {"+faults+"}\nnodes:\n  - command: sh setup.sh\n    client: true\n")
+		s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: "depth-first"}})
+		if err != nil || r.Outcome != record.Nothing || !r.Coverage.Exhausted {
+			t.Errorf("%+v, %v", r, err)
+		}
+		return r.Executions
+	}
+	if n := executions("fail: 1", `echo fault off >/dev/ariadne
 echo a >f && echo b >>f || kill -ABRT $$
 echo fault on >/dev/ariadne
 echo c >>f || echo noticed
-`)
-	systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "faults: {fail: 1}\nnodes:\n  - command: sh setup.sh\n    client: true\n")
-	s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
-	if err != nil {
-		t.Fatal(err)
+`); n != 3 { // as it is, ENOSPC, EIO
+		t.Errorf("with calls that fail %d executions", n)
 	}
-	r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: "depth-first"}})
-	if err != nil || r.Outcome != record.Nothing || r.Executions != 3 || !r.Coverage.Exhausted { // as it is, ENOSPC, EIO
-		t.Errorf("%+v, %v", r, err)
+	threads := "(echo a; echo b) | cat\n"
+	if n := executions("preempt: 1", "echo fault off >/dev/ariadne\n"+threads); n != 1 {
+		t.Errorf("with threads that are late %d executions", n)
+	}
+	if n := executions("preempt: 1", threads); n < 2 {
+		t.Errorf("no thread was late")
 	}
 }
 
 // TestWhatIsNotUnderstoodIsRefused, and the run is inconclusive for that.
 func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
-	s := asking(t, "sh", "sh ask.sh", "echo chose 3 >/dev/ariadne || echo no\n")
+	dir := t.TempDir()
+	systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "nodes:\n  - command: sh -c 'echo chose 3 >/dev/ariadne || echo no'\n    client: true\n")
+	s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, err := run.Run(t.Context(), s, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
 	if err != nil || r.Outcome != record.Inconclusive || len(r.Nodes[0].Refusals) != 1 || r.Nodes[0].Refusals[0].Name != "write to /dev/ariadne" {
 		t.Errorf("%+v, %v", r, err)

@@ -170,6 +170,12 @@ func (x *Executor) Transition(l *Local, in world.Input) (*Transition, error) {
 	return x.execute(l, in)
 }
 
+// Known reports whether it is remembered what an input does in a local state.
+func (x *Executor) Known(l *Local, in world.Input) (bool, error) {
+	t, err := x.memo.Lookup(l, in)
+	return t != nil, err
+}
+
 // execute executes a transition. Each time that an instance is lost there is a checkpoint
 // less that could lead to it; one that was just booted is alone, and is not lost.
 func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) {
@@ -221,6 +227,7 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	if err != nil {
 		return nil, err
 	}
+	in = settled(in, &out)
 	x.counts.Stepping += took
 	x.counts.Step.enter(took)
 	x.counts.Executed++
@@ -258,9 +265,18 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 	if err != nil {
 		return out, took, errors.Join(err, x.abandon(l.Node))
 	}
-	v.at = x.memo.system.Reached(l.Node, l.Name, in, &out)
+	v.at = x.memo.system.Reached(l.Node, l.Name, settled(in, &out), &out)
 	out.Unreplayable = out.Unreplayable || v.astray
 	return out, took, nil
+}
+
+// settled is an input with what came of it where something was drawn.
+func settled(in world.Input, out *ariadne.Output) world.Input {
+	v, w := in.Varied.Variation(), out.Variation()
+	if in.Varied.Draw() != nil && len(v) <= len(w) && w[:len(v)] == v {
+		in.Varied = world.VariedBy(w)
+	}
+	return in
 }
 
 // apply gives an input to an instance. What it learns of files is noted before anything that

@@ -71,6 +71,9 @@ func (w *Worker) Transition(l *Local, in world.Input) (*Transition, error) {
 	return w.execute(l, in)
 }
 
+// Known is the executor's.
+func (w *Worker) Known(l *Local, in world.Input) (bool, error) { return w.executor.Known(l, in) }
+
 // execute makes a transition, unless another worker is about to.
 func (w *Worker) execute(l *Local, in world.Input) (*Transition, error) {
 	p, name := w.pool, asked{l.Name, in.Key()}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/sys"
 	"ariadne/internal/world"
 )
@@ -77,6 +78,9 @@ func (n *Node) late(th *thread, call, what string) bool {
 // other enters a place at which t would go on, if other threads are ready, and says which of
 // them goes first; nil: t does.
 func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
+	if dialog.Spared(n.k) {
+		return nil
+	}
 	s := &n.step
 	before := len(s.others)
 	s.others = n.k.Ready(s.others)

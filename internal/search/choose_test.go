@@ -1,14 +1,18 @@
 package search_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
+	"ariadne/internal/property"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
@@ -247,5 +251,52 @@ func TestChoicesReplay(t *testing.T) {
 	})
 	if with == 0 {
 		t.Error("no step was told anything but the first")
+	}
+}
+
+// TestManyChoicesInAStep: a random path executes a step once, however many choices there are in
+// it, and no two of so many are alike, also when several workers draw at the same time.
+func TestManyChoicesInAStep(t *testing.T) {
+	const paths = 40
+	questions := make([]int, 30)
+	for i := range questions {
+		questions[i] = 4
+	}
+	s := small{rules: world.Rules{Latency: time.Millisecond}, uneven: 2, programs: func() []worldtest.Program {
+		return []worldtest.Program{&asker{questions: questions}}
+	}}
+	y := world.NewSystem(s.rules, worldtest.Nodes(s.programs()...))
+	m, err := memo.Open(y, memo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := memo.NewPool(m)
+	var mu sync.Mutex
+	said := map[string]int{}
+	var workers sync.WaitGroup
+	for i := range 3 {
+		workers.Go(func() {
+			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20, Audit: 1}))
+			n := 0
+			x := &search.Exploration{Space: s.space(y, m, nodes), Explorer: &strategy.Walks{Seed: strategy.SeedOf(1, i)}, Checks: func() []property.Check { return nil }}
+			x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				said[p.Step(1).Output.Logs[0].Text]++
+				n++
+				return n < paths
+			}
+			_, err := x.Run()
+			if err := errors.Join(err, nodes.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	workers.Wait()
+	if len(said) != 3*paths {
+		t.Errorf("%d kinds of paths, want %d", len(said), 3*paths)
+	}
+	if c := pool.Counts(); c.Executed != 3*paths+1 || c.Mismatches > 0 || c.Audited != c.Executed {
+		t.Errorf("%+v", c)
 	}
 }

@@ -32,9 +32,20 @@ func (p *Path) placed(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tr
 		if e, err = e.And(ariadne.Choice{Alternative: place.Alternatives[n-1], Place: place.Name}); err != nil {
 			return i, t, err
 		}
-		to.State.CopyFrom(&from.State)
+		// As long as it is remembered what comes of it, the next choice is drawn here; from there on
+		// the node draws, or it would execute the step once for each of them.
+		known, err := p.space.known(&from.State, &e)
+		if err != nil {
+			return i, t, err
+		}
+		if to.State.CopyFrom(&from.State); !known {
+			e = e.DrawnOn(at+1, uint64(p.draw(1<<62)))
+		}
 		if t, err = p.space.Step(&to.State, &e); err != nil {
 			return i, t, err
+		}
+		if !known {
+			break
 		}
 	}
 	if e.Varied != from.Enabled[i].Varied {

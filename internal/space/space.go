@@ -24,6 +24,12 @@ type Source interface {
 	Transition(*memo.Local, world.Input) (*memo.Transition, error)
 }
 
+// Knower is a Source that remembers.
+type Knower interface {
+	// Known reports whether it need find out nothing for a transition.
+	Known(*memo.Local, world.Input) (bool, error)
+}
+
 // Roots says in which states nodes begin.
 type Roots interface {
 	Root(ariadne.NodeID) *memo.Local
@@ -86,12 +92,12 @@ func (s *State) CopyFrom(t *State) {
 	s.Locals = append(s.Locals[:0], t.Locals...)
 }
 
-// Step makes an event of System.Enabled happen, or a variation of one. Where nodes live e then
-// has the variation that came of it. After an error s is of no use.
+// Step makes an event of System.Enabled happen, or a variation of one. Where nodes live, or
+// something was drawn, e then has the variation that came of it. After an error s is of no use.
 func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	in := p.System.Take(&s.State, *e)
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
-	if err == nil && p.Restart != nil {
+	if err == nil && (p.Restart != nil || e.Varied.Draw() != nil) {
 		err = s.Settle(e, t.Input.Varied.Variation())
 	}
 	if err == nil {
@@ -159,4 +165,14 @@ func (p *Space) CanVary(s *State, e *world.Event, v ariadne.Variation) (bool, er
 		}
 	}
 	return at.Choices() <= p.System.Rules().Together(), nil
+}
+
+// known reports whether what comes of an event of s is remembered.
+func (p *Space) known(s *State, e *world.Event) (bool, error) {
+	k, ok := p.Source.(Knower)
+	if !ok {
+		return false, nil
+	}
+	p.before.CopyFrom(&s.State)
+	return k.Known(s.Locals[e.Node], p.System.Take(&p.before, *e))
 }

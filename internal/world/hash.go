@@ -109,6 +109,9 @@ func (in Input) Key() Hash {
 	if v := in.Varied.Variation(); v != "" {
 		key = key.Plus(hashOfText(string(v)))
 	}
+	if d := in.Varied.Draw(); d != nil { // nobody is to take another's for it
+		key = key.Plus(HashOf(d.Seed, uint64(d.From), uint64(d.Nth)+1))
+	}
 	return key
 }
 

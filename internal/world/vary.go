@@ -92,6 +92,15 @@ func (s *State) Drawn(e Event, nth int, seed uint64) Event {
 	return e
 }
 
+// DrawnOn is the event, to be varied further at random by what costs nothing, from the place
+// on before which there are so many.
+func (e Event) DrawnOn(from int, seed uint64) Event {
+	how := *e.Varied
+	how.draw = &ariadne.Draw{Free: free, Seed: seed, From: from}
+	e.Varied = &how
+	return e
+}
+
 // Costs is what the event takes of budgets.
 func (e *Event) Costs() Faults {
 	c := e.Varied.budgets()
