@@ -172,6 +172,11 @@ type CallRecord struct {
 
 // Output is all that a node does in one step.
 type Output struct {
+	Calls int // emulated system calls in this step
+	// Places are the visible operations of the step at which something else could have
+	// happened, in order. Nodes list them where the spec has a budget for such things: whether
+	// any of it is left does not matter.
+	Places   []Place
 	Messages []Message
 	Logs     []LogLine
 	Exits    []Exit
@@ -186,7 +191,6 @@ type Output struct {
 	Done bool
 	// Ended: its commands have ended. What they started may still run.
 	Ended  bool
-	Calls  int    // emulated system calls in this step
 	Digest Digest // over all that the node did, and the stream of calls (Sum)
 	// CallTrace is the stream of calls that Digest covers; nil unless the
 	// automaton was asked to record it. It is there to find the first call in
@@ -221,10 +225,6 @@ type Output struct {
 	// deadline and so on it is in the same state, whichever inputs have led there. So it is with
 	// a machine that is down and has nothing but its disk.
 	Content Digest
-	// Places are the visible operations of the step at which something else could have
-	// happened, in order. Nodes list them where the spec has a budget for such things: whether
-	// any of it is left does not matter.
-	Places []Place
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
 }

@@ -37,18 +37,9 @@ import (
 	"ariadne/internal/world"
 )
 
-// Local is a local state of a node.
+// Local is a local state of a node. What each step looks at comes first.
 type Local struct {
-	Name   ariadne.Digest
-	Node   ariadne.NodeID
-	Clock  ariadne.Time
-	Parent *Local      // the state before on the way by which it was reached first, or nil
-	Input  world.Input // what led from there to here
-	// StepDigest is that of what the node did on its way from Parent to here. Unreplayable:
-	// it may do something else there the next time (ariadne.Output).
-	StepDigest   ariadne.Digest
-	Unreplayable bool
-	Depth        int // inputs from the root
+	Name ariadne.Digest
 
 	// known are the transitions in memory. A reader needs no lock: a writer
 	// replaces the whole.
@@ -58,6 +49,16 @@ type Local struct {
 
 	// Counted is for those who count: they have counted it.
 	Counted atomic.Bool
+
+	Node   ariadne.NodeID
+	Clock  ariadne.Time
+	Parent *Local      // the state before on the way by which it was reached first, or nil
+	Input  world.Input // what led from there to here
+	// StepDigest is that of what the node did on its way from Parent to here. Unreplayable:
+	// it may do something else there the next time (ariadne.Output).
+	StepDigest   ariadne.Digest
+	Unreplayable bool
+	Depth        int // inputs from the root
 }
 
 // row is a transition with its key beside it: who looks for one touches no other.
@@ -73,9 +74,9 @@ type Transition struct {
 	Judged atomic.Bool
 	stored bool // it was read from the store
 	Effect world.Effect
-	Input  world.Input
 	Output ariadne.Output // without its CallTrace and Files, unless it comes from a Living
-	Action string         // the name of what happened
+	Input  world.Input
+	Action string // the name of what happened
 
 	key world.Hash // of Input
 }

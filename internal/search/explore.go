@@ -244,10 +244,10 @@ func (x *Exploration) push(p *space.Path, event int) error {
 }
 
 func (x *Exploration) count(p *space.Path) {
-	out := &p.Last().By.Output
+	by := p.Last().By
 	x.Coverage.Steps++
-	x.Coverage.Calls += out.Calls
-	x.Coverage.Messages += len(out.Messages)
+	x.Coverage.Calls += by.Output.Calls
+	x.Coverage.Messages += len(by.Effect.Packets)
 }
 
 // whole says whether all was explored.

@@ -29,8 +29,9 @@ type Path struct {
 	root   int // steps of the approach
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
-	draw        func(n int) int // see Choose
-	err         error           // see Err
+	counted     []ariadne.ActionKind // those that have a bound
+	draw        func(n int) int      // see Choose
+	err         error                // see Err
 }
 
 // Frame is a state on a path.
@@ -67,7 +68,7 @@ type Frame struct {
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
 	timers     int                   // timers before that were among these
-	kinds      [world.MaxKinds]int32 // steps before, by kind
+	kinds      [world.MaxKinds]int32 // steps before, by kind, if there is a bound on any
 	content    world.Hash            // of the state, with Space.Equality
 	grown      []growth
 	origins    origins // with Space.Symmetry
@@ -82,7 +83,7 @@ func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Disturbe
 
 // late reports whether something else comes before it in time.
 func (f *Frame) late(i int) bool {
-	return f.Unnatural || i > 0 && !f.Enabled[i].SameInput(&f.Enabled[0])
+	return f.Unnatural || i > 0 && (i < f.Plain || !f.Enabled[i].SameInput(&f.Enabled[0]))
 }
 
 // Bounds keep a search small. The zero value bounds nothing.
@@ -133,6 +134,11 @@ func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
 // whoever made it pushes natural steps until it no longer is.
 func NewPath(p *Space, b Bounds) (*Path, error) {
 	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil}
+	for k := range b.Kinds {
+		if b.Kinds[k] > 0 {
+			path.counted = append(path.counted, ariadne.ActionKind(k))
+		}
+	}
 	f := &path.frames[0]
 	p.First(&f.State)
 	p.show(nil, f)
@@ -196,19 +202,13 @@ func (p *Path) Push(i int) error {
 	if err != nil {
 		return err
 	}
-	kind := from.Enabled[i].Kind
-	to.By, to.kinds, to.Deviations, to.timers = t, from.kinds, from.Deviations, from.timers
-	to.kinds[kind]++
-	if from.Enabled[i].Disturbed() {
-		for k, n := range from.Enabled[i].Costs() {
-			if ariadne.ActionKind(k) != kind {
-				to.kinds[k] += int32(n)
-			}
-		}
+	to.By, to.Deviations, to.timers = t, from.Deviations, from.timers
+	if len(p.counted) > 0 {
+		to.count(from, i)
 	}
-	if from.Deviates(i) {
+	if late := from.late(i); late || from.Enabled[i].Disturbed() {
 		to.Deviations++
-		if from.late(i) && world.KindOf(kind).Overtakes {
+		if late && world.KindOf(from.Enabled[i].Kind).Overtakes {
 			to.timers++
 		}
 	}
@@ -222,6 +222,21 @@ func (p *Path) Push(i int) error {
 		to.kinds = [len(to.kinds)]int32{}
 	}
 	return p.open(to)
+}
+
+// count counts event i of the frame before by its kind, and what that costs of others.
+func (f *Frame) count(from *Frame, i int) {
+	e := &from.Enabled[i]
+	f.kinds = from.kinds
+	f.kinds[e.Kind]++
+	if !e.Disturbed() {
+		return
+	}
+	for k, n := range e.Costs() {
+		if ariadne.ActionKind(k) != e.Kind {
+			f.kinds[k] += int32(n)
+		}
+	}
 }
 
 // Outlast appends the natural step, whatever the bounds are.
@@ -352,10 +367,8 @@ func (p *Path) used(f *Frame, h world.Hash) world.Hash {
 	if p.bounds.Deviations > 0 {
 		h = h.Plus(world.HashOf(uint64(f.Deviations), 0, 1))
 	}
-	for k, b := range p.bounds.Kinds {
-		if b > 0 {
-			h = h.Plus(world.HashOf(uint64(f.kinds[k]), uint64(k), 2))
-		}
+	for _, k := range p.counted {
+		h = h.Plus(world.HashOf(uint64(f.kinds[k]), uint64(k), 2))
 	}
 	if p.bounds.Timers > 0 {
 		h = h.Plus(world.HashOf(uint64(f.timers), 0, 3))
@@ -377,10 +390,10 @@ func (p *Path) Step(i int) ariadne.Step {
 }
 
 // StepOf is a transition, as step i of a path.
-func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) ariadne.Step {
-	a, name := e.Action(), by.Action
+func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) (s ariadne.Step) {
+	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
 	if e.IsFault() { // what the node is given is nothing of its own
-		name = p.space.System.Names().Action(a)
+		s.Name = p.space.System.Names().Action(s.Action)
 	}
-	return ariadne.Step{Index: i, Action: a, Name: name, At: by.Input.At, Output: by.Output}
+	return s
 }

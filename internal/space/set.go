@@ -24,9 +24,14 @@ type Set struct {
 const stripes = 64
 
 type stripe struct {
-	mu    sync.Mutex
-	slots []world.Hash // at most three quarters full; zero: free
-	noted []uint64     // a bit for each slot: New has yet to tell of it; nil without Note
+	// slots are at most three quarters full; those that are zero are free. Nothing is ever
+	// taken out, and of a hash Lo is entered first: who reads one has found it for good, and needs
+	// no lock. shared is the same for who has none.
+	slots  []world.Hash
+	shared atomic.Pointer[[]world.Hash]
+
+	mu    sync.Mutex // of who enters
+	noted []uint64   // a bit for each slot: New has yet to tell of it; nil without Note
 	n     int
 	sum   world.Hash
 	_     [64]byte // nobody else's cache line
@@ -66,10 +71,33 @@ func (s *Set) Full() bool { return s.full.Load() }
 // likely as any other, is never there; nor is one for which there was no room.
 func (s *Set) Add(h world.Hash) (fresh bool) {
 	p := &s.stripes[h.Hi>>(64-6)]
+	if p.has(h) { // as nearly always where much is remembered
+		return false
+	}
 	p.mu.Lock() // each step comes here: a deferred call would show
 	fresh = p.add(s, h)
 	p.mu.Unlock()
 	return fresh
+}
+
+// has reports whether a hash is there, without a lock: it may miss one that was just entered.
+func (p *stripe) has(h world.Hash) bool {
+	shared := p.shared.Load()
+	if shared == nil {
+		return false
+	}
+	slots := *shared
+	for i := at(h, slots); ; i++ {
+		if i == len(slots) {
+			i = 0
+		}
+		switch hi := atomic.LoadUint64(&slots[i].Hi); {
+		case hi == 0:
+			return false
+		case hi == h.Hi && atomic.LoadUint64(&slots[i].Lo) == h.Lo:
+			return true
+		}
+	}
 }
 
 // add is Add, with p.mu held.
@@ -82,7 +110,8 @@ func (p *stripe) add(s *Set, h world.Hash) (fresh bool) {
 	if p.slots[i] == h {
 		return h == world.Hash{}
 	}
-	p.slots[i] = h
+	atomic.StoreUint64(&p.slots[i].Lo, h.Lo)
+	atomic.StoreUint64(&p.slots[i].Hi, h.Hi)
 	if p.noted != nil {
 		p.noted[i/64] |= 1 << (i % 64)
 	}
@@ -101,8 +130,7 @@ func (s *Set) Has(h world.Hash) bool {
 
 // find returns the index of h, or of the free slot where it belongs.
 func (p *stripe) find(h world.Hash) int {
-	at, _ := bits.Mul64(h.Lo, uint64(len(p.slots)))
-	for i := int(at); ; i++ {
+	for i := at(h, p.slots); ; i++ {
 		if i == len(p.slots) {
 			i = 0
 		}
@@ -110,6 +138,12 @@ func (p *stripe) find(h world.Hash) int {
 			return i
 		}
 	}
+}
+
+// at is where a hash belongs, if nothing else is there.
+func at(h world.Hash, slots []world.Hash) int {
+	at, _ := bits.Mul64(h.Lo, uint64(len(slots)))
+	return int(at)
 }
 
 // grow makes room, if the set may take so much memory (0: no bound). While it moves,
@@ -136,6 +170,8 @@ func (p *stripe) grow(bytes int64) bool {
 			p.noted[at/64] |= noted[i/64] >> (i % 64) & 1 << (at % 64)
 		}
 	}
+	slots := p.slots
+	p.shared.Store(&slots)
 	return true
 }
 

@@ -46,7 +46,7 @@ func (y *System) Enabled(s *State, events []Event) []Event {
 // insert keeps events in order. There are few.
 func insert(events []Event, e Event) []Event {
 	i := len(events)
-	for i > 0 && compareEvents(&e, &events[i-1]) < 0 {
+	for i > 0 && (e.At < events[i-1].At || e.At == events[i-1].At && compareEvents(&e, &events[i-1]) < 0) {
 		i--
 	}
 	if events = append(events, e); i < len(events)-1 {
@@ -90,12 +90,16 @@ func compareEvents(a, b *Event) int {
 
 // CompareFlows orders flows as Enabled does.
 func CompareFlows(a, b *ariadne.Flow) int {
-	return cmp.Or(
-		cmp.Compare(a.Proto, b.Proto),
-		a.Src.Compare(b.Src),
-		a.Dst.Compare(b.Dst),
-		cmp.Compare(a.Epoch, b.Epoch),
-	)
+	if c := cmp.Compare(a.Proto, b.Proto); c != 0 {
+		return c
+	}
+	if c := a.Src.Compare(b.Src); c != 0 {
+		return c
+	}
+	if c := a.Dst.Compare(b.Dst); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Epoch, b.Epoch)
 }
 
 // Pending finds in s the event that e is an action of: its time and what Take needs.

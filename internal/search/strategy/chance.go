@@ -18,7 +18,8 @@ type chance struct {
 	// asked is what was drawn for the last step, where nodes live.
 	asked *ariadne.Draw
 	// free draws what costs nothing, wherever it occurs; nil: what is natural happens.
-	free *draw
+	free   *draw
+	choice func(n int) int // free.below: made once, and not at each step
 }
 
 const (
@@ -29,10 +30,10 @@ const (
 // newChance is that of a path of a seed.
 func newChance(seed uint64, index int, w *Weights) chance {
 	free := newDraw(seed^0x6368_6f6f_7365, index)
-	c := chance{draw: newDraw(^seed, index), weight: 1, free: &free}
-	for _, k := range world.Kinds() {
-		if kind := world.KindOf(k); kind.Within && kind.Fault != "" {
-			c.weight = max(c.weight, w[k])
+	c := chance{draw: newDraw(^seed, index), weight: 1, free: &free, choice: free.below}
+	for k := range w {
+		if kind := world.KindOf(ariadne.ActionKind(k)); w[k] > c.weight && kind.Within && kind.Fault != "" {
+			c.weight = w[k]
 		}
 	}
 	if c.draw.below(quietOf) > 0 {
@@ -81,6 +82,6 @@ func (c *chance) vary(p *space.Path, i int) int {
 // choose has the step that is taken next told at random what it asks for.
 func (c *chance) choose(p *space.Path) {
 	if c.free != nil {
-		p.Choose(c.free.below)
+		p.Choose(c.choice)
 	}
 }
