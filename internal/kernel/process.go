@@ -20,6 +20,13 @@ const DefaultTimerSlack = 50000
 // AuxValue is an entry of the auxiliary vector (getauxval(3)).
 type AuxValue struct{ Kind, Value uint64 }
 
+// Break is a breakpoint at the first instruction of a function.
+type Break struct {
+	Addr     uint64
+	Was      byte // what is there without it
+	Function string
+}
+
 // Process is a thread group. PIDs are virtual: in order of creation in the node,
 // from the same numbers as TIDs.
 type Process struct {
@@ -41,6 +48,8 @@ type Process struct {
 	// AllStop: each of its calls stops, for one of its threads has a filter of its own (Thread.Seccomp);
 	// UnseenStop: those too that are refused without a stop otherwise.
 	AllStop, UnseenStop bool
+	// Breaks are Ariadne's breakpoints in its code (internal/node).
+	Breaks []Break
 	// AdvisedFork: some of its memory may not be copied to children as it is.
 	AdvisedFork bool
 
@@ -253,7 +262,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.Aux = p.Aux
+	c.Aux, c.Breaks = p.Aux, p.Breaks
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
 	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
@@ -323,7 +332,7 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	p.UnshareFDs()
 	p.FDs.Exec(p.Node)
 	p.Persona &^= readImpliesExec
-	p.Dumpable, p.KeepCaps, p.HasExeced, p.AdvisedFork = 1, false, true, false
+	p.Dumpable, p.KeepCaps, p.HasExeced, p.AdvisedFork, p.Breaks = 1, false, true, false, nil
 	p.releaseVfork()
 }
 

@@ -141,12 +141,19 @@ func (n *Node) native(th *thread) bool {
 		// other arguments than its program gave it.
 		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
 		must(err)
+		if n.mapsCode(k) {
+			n.breakCode(th, th.maps())
+		}
 		return n.finish(th, v)
 	}
 	n.record(th, nativeResult)
-	if k.HasSignal() && k.Call.NR != unix.SYS_RT_SIGRETURN { // of a timer that has expired
+	code := n.mapsCode(k)
+	if code || k.HasSignal() && k.Call.NR != unix.SYS_RT_SIGRETURN { // of a timer that has expired
 		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
 		must(err)
+		if code {
+			n.breakCode(th, th.maps())
+		}
 		must(th.tr.Return(v))
 		return n.leaveCall(th)
 	}
@@ -196,7 +203,12 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			return n.unstopped(th, nr, arch)
 		}
 		return n.fault(th, sig)
-	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP:
+	case unix.SIGTRAP:
+		if n.atBreak(th) {
+			return true
+		}
+		return n.fault(th, sig)
+	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL:
 		return n.fault(th, sig)
 	case unix.SIGXFSZ: // a write past RLIMIT_FSIZE
 		th.k.Send(signal.Info{Signo: int(sig), Code: signal.SIKernel})

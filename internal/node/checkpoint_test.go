@@ -150,12 +150,17 @@ func TestOrdinaryUser(t *testing.T) {
 
 func freezeAndThaw(t *testing.T, args []string) {
 	t.Helper()
+	freezeAndThawSpec(t, &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}})
+}
+
+func freezeAndThawSpec(t *testing.T, s *spec.Spec) {
+	t.Helper()
 	runtime.LockOSThread()
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
+	args := s.Nodes[0].Commands[0].Args
 	var points []*Checkpoint
 	apply := func(n *Node, in ariadne.Input) (ariadne.Output, ariadne.Input) {
 		out, err := n.Apply(in)

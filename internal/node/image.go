@@ -78,6 +78,7 @@ func (n *Node) setImage(th *thread, maps string) bool {
 		}
 	}
 	must(restore())
+	n.breakCode(th, maps)
 	if why != "" {
 		n.k.Refuse(th.k, "exec of "+th.k.Proc.Exe, why, false)
 		n.endProcess(th.k.Proc, 0, int(unix.SIGKILL), false)

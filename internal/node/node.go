@@ -69,9 +69,11 @@ type Node struct {
 	house    ariadne.Time // how long after its beginning that is
 	step     step
 	failing  failing // what the spec lets fail
-	lets     bool    // the spec lets threads be late
-	watch    *watchdog
-	started  bool
+	// functions are those that it has fail; nil: none.
+	functions functions
+	lets      bool // the spec lets threads be late
+	watch     *watchdog
+	started   bool
 }
 
 // home is what all copies of a node share: the namespaces with the file tree, and
@@ -235,7 +237,9 @@ func Start(cfg Config) *Node {
 	}
 	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
-	return &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	n.functions = failingFunctions(n)
+	return n
 }
 
 // RecordCalls says whether outputs have their CallTrace from now on, this node's

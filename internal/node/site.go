@@ -61,10 +61,16 @@ type codeRange struct {
 	file               string
 }
 
-func codeOf(th *thread) (all codeMap) {
-	for line := range strings.Lines(th.maps()) {
+// codeOf is where th's process has mapped what does not make calls for others.
+func codeOf(th *thread) codeMap {
+	return slices.DeleteFunc(codeIn(th.maps()), func(r codeRange) bool { return makesCalls(path.Base(r.file)) })
+}
+
+// codeIn reads /proc/PID/maps.
+func codeIn(maps string) (all codeMap) {
+	for line := range strings.Lines(maps) {
 		f := strings.Fields(line)
-		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || !strings.HasPrefix(f[5], "/") || makesCalls(path.Base(f[5])) {
+		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || !strings.HasPrefix(f[5], "/") {
 			continue
 		}
 		var r codeRange

@@ -273,3 +273,88 @@ func TestSites(t *testing.T) {
 		}
 	}
 }
+
+// TestFunctionsFail: functions that the spec names are places wherever they are called, in the
+// program and its libraries, in threads and children. Undisturbed they do what they do on Linux;
+// one that fails returns its value, once. Checkpoints and their copies have the same places.
+func TestFunctionsFail(t *testing.T) {
+	for _, options := range [][]string{{"-fcf-protection=full"}, {"-fcf-protection=none", "-O0"}, {"-static"}, {"-static-pie"}, {"-no-pie", "-s"}} {
+		t.Run(strings.Join(options, " "), func(t *testing.T) {
+			runtime.LockOSThread()
+			if err := tracee.Pin(0); err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			program := filepath.Join(dir, "functions")
+			if out, err := exec.Command("cc", append(options, "-Wall", "-pthread", "-o", program, "testdata/functions.c")...).CombinedOutput(); err != nil {
+				t.Skipf("cc: %v\n%s", err, out)
+			}
+			native, err := exec.Command(program).CombinedOutput()
+			if err != nil {
+				t.Fatal(err)
+			}
+			stripped := slices.Contains(options, "-s")
+			s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+				Fail:  spec.Fail{Errors: map[string][]string{}, Functions: map[string]int64{"answer": -7, "strdup": 0}},
+				Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/functions"}}}}}}
+			s.Faults[world.Fail] = 1
+			// whole is an execution with its third step varied, and that step.
+			whole := func(v ariadne.Variation) (all []string, third ariadne.Output) {
+				n := Start(Config{Spec: s, Seed: 1})
+				in := ariadne.Input{Kind: ariadne.Start}
+				for i := 1; ; i++ {
+					if i == 3 {
+						in.Vary = v
+					}
+					out, err := n.Apply(in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, lines(&out)...)
+					if i == 3 {
+						third = out
+					}
+					if out.Done {
+						break
+					}
+					in = ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}
+				}
+				if err := n.Close(); err != nil {
+					t.Error(err)
+				}
+				return all, third
+			}
+			plain, third := whole("")
+			if got := strings.Join(plain, "\n") + "\n"; got != string(native) {
+				t.Fatalf("here\n%s\non Linux\n%s", got, native)
+			}
+			want := map[string]string{"strdup": "strdup: NULL"}
+			if !stripped {
+				want["answer"] = "answer -7"
+			}
+			count := map[string]int{}
+			for _, m := range third.More() {
+				name, _, _ := strings.Cut(m.Place[strings.IndexByte(m.Place, '/')+1:], "()")
+				count[name]++
+				v := ariadne.Variation(m.String())
+				varied, out := whole(v)
+				other := 0
+				for i := range varied {
+					if varied[i] != plain[i] {
+						other++
+						if !strings.HasSuffix(varied[i], want[name]) {
+							t.Errorf("%s: %q", v, varied[i])
+						}
+					}
+				}
+				if out.Variation() != v || other != 1 || len(varied) != len(plain) {
+					t.Errorf("%s: varied by %q, %d lines differ: %q", v, out.Variation(), other, varied)
+				}
+			}
+			if count["strdup"] != 1 || count["answer"] != map[bool]int{true: 0, false: 4}[stripped] {
+				t.Errorf("places %v", third.Places)
+			}
+			freezeAndThawSpec(t, s)
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ariadne"
@@ -25,6 +26,9 @@ type Fail struct {
 	// from the beginning.
 	After    *regexp.Regexp
 	Programs []string // names of files of which processes' calls fail; nil: all
+	// Functions are the values with which functions of programs and their libraries return
+	// without having done anything, by symbol.
+	Functions map[string]int64
 	// Sites: places have where in the program the call is made in their names.
 	Sites bool
 	// Combined is the greatest number of calls that fail in one step; 0: 1.
@@ -185,6 +189,7 @@ type failText struct {
 	calls, errors, paths, nodes []text
 	programs                    []text
 	after                       *regexp.Regexp
+	functions                   map[string]int64
 	sites                       bool
 	combined                    int
 }
@@ -202,6 +207,8 @@ var failFields = []field[failText]{
 	{"programs", "Names of the programs of which calls fail, without directories; default all.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.programs = r.texts(v) }},
 	{"after", "A regular expression: a node's calls fail once it has written a line like that; default from the beginning.", schema{"type": "string"}, setAfter},
+	{"functions", "Functions that return at once with the value that stands here, as in malloc: 0, by their symbols in programs and libraries; with them calls have no default.",
+		schema{"type": "object", "additionalProperties": schema{"type": "integer"}}, setFunctions},
 	{"sites", "Names of places say where in the program the call is made, as in <server:flush+0x4f; default no.", schema{"type": "boolean"},
 		func(r *reader, f *failText, v *yaml.Node) { f.sites = r.flag(v) }},
 	countField("combined", "How many fail in the same step, at most, in searches of states and orders; default 1.", 1, world.MaxFaults, func(f *failText) *int { return &f.combined }),
@@ -228,6 +235,25 @@ func setAfter(r *reader, f *failText, v *yaml.Node) {
 	f.after = x
 }
 
+func setFunctions(r *reader, f *failText, v *yaml.Node) {
+	if v.Kind != yaml.MappingNode || len(v.Content) == 0 {
+		r.fail(v.Line, "faults: fail: functions: NAME: value pairs are needed here, as in {malloc: 0}")
+		return
+	}
+	f.functions = map[string]int64{}
+	for i := 0; i < len(v.Content); i += 2 {
+		key, value := r.text(v.Content[i]), r.text(v.Content[i+1])
+		n, err := strconv.ParseInt(value.string, 0, 64)
+		if _, twice := f.functions[key.string]; twice || key.string == "" || ariadne.Plain(key.string) != key.string {
+			r.fail(key.line, "faults: fail: functions: %q is no name of a function, or stands twice", key.string)
+		}
+		if err != nil {
+			r.fail(value.line, "faults: fail: functions: %s: bad value %q: a whole number is needed", key.string, value.string)
+		}
+		f.functions[key.string] = n
+	}
+}
+
 // setFail reads a number, or which calls may fail.
 func setFail(r *reader, s *specText, v *yaml.Node) {
 	w := failText{count: 1}
@@ -237,9 +263,9 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
 	s.Faults[world.Fail] = uint8(w.count)
-	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, After: w.after, Programs: stringsOf(w.programs)}, w.nodes
+	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions, After: w.after, Programs: stringsOf(w.programs)}, w.nodes
 	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
-	if calls == nil {
+	if calls == nil && w.functions == nil {
 		calls = defaultFamilies
 	}
 	unknown, unfit := s.Fail.allow(calls, errors)

@@ -251,6 +251,7 @@ func TestFail(t *testing.T) {
 			Errors: map[string][]string{"accept": {"ENFILE"}, "fsync": {"ENOSPC"}}, Paths: []string{"*.log"}, Nodes: []ariadne.NodeID{1}, Combined: 3},
 		"fail: {count: 2, calls: [open, unlink], after: '^go', programs: [sh]}": {
 			Errors: map[string][]string{"open": {"EMFILE"}, "unlink": {"EIO"}}, After: regexp.MustCompile("^go"), Programs: []string{"sh"}},
+		"fail: {count: 2, functions: {malloc: 0, send_it: -0x10}}": {Errors: map[string][]string{}, Functions: map[string]int64{"malloc": 0, "send_it": -16}},
 		"fail: {count: 2, calls: [write, names], errors: [FULL, EROFS]}": {
 			Errors: map[string][]string{"write": {"FULL"}, "open": {"EROFS"}, "openat": {"EROFS"}, "openat2": {"EROFS"}, "creat": {"EROFS"}, "mkdir": {"EROFS"},
 				"mkdirat": {"EROFS"}, "mknod": {"EROFS"}, "mknodat": {"EROFS"}, "rename": {"EROFS"}, "renameat": {"EROFS"}, "renameat2": {"EROFS"}, "link": {"EROFS"},

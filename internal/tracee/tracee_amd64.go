@@ -4,6 +4,7 @@ package tracee
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"unsafe"
 
@@ -218,6 +219,25 @@ func (t *Thread) SkipTSC(length int, withAux bool, v uint64) error {
 	if withAux {
 		t.regs.Rcx = 0
 	}
+	return t.storeRegs()
+}
+
+// LeaveFunction has a thread that stands behind the first byte of a function's first instruction
+// return from it with v; false: there is no return address.
+func (t *Thread) LeaveFunction(v int64) (bool, error) {
+	var b [8]byte
+	if t.ReadMem(t.regs.Rsp, b[:]) != 0 {
+		return false, nil
+	}
+	t.regs.Rax = uint64(v)
+	t.regs.Rip = binary.LittleEndian.Uint64(b[:])
+	t.regs.Rsp += 8
+	return true, t.storeRegs()
+}
+
+// Jump has a thread go on at an address.
+func (t *Thread) Jump(addr uint64) error {
+	t.regs.Rip = addr
 	return t.storeRegs()
 }
 

@@ -1,0 +1,188 @@
+//go:build linux
+
+package node
+
+import (
+	"debug/elf"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ariadne/internal/kernel"
+	"ariadne/internal/tracee"
+	"ariadne/internal/world"
+
+	"golang.org/x/sys/unix"
+)
+
+// Functions that the spec has fail return at once, with its value, and do nothing. They are
+// found by their symbols when a program is executed or a library is mapped; a breakpoint
+// stands at their first instruction, in the process's own copy of the page, which children and
+// checkpoints inherit.
+
+// breakpoint is the instruction int3.
+const breakpoint = 0xcc
+
+// functions are the alternatives of the functions that the spec has fail, by symbol.
+type functions map[string][]string
+
+func failingFunctions(n *Node) functions {
+	f := &n.cfg.Spec.Fail
+	if n.cfg.Spec.Faults[world.Fail] == 0 || len(f.Functions) == 0 || !f.Of(n.def.ID) {
+		return nil
+	}
+	all := functions{}
+	for name, v := range f.Functions {
+		all[name] = []string{world.KindOf(world.Fail).Name + ":" + strconv.FormatInt(v, 10)}
+	}
+	return all
+}
+
+// breakCode sets breakpoints in the program files that th's process has mapped, wherever none
+// is yet. The loader, which has functions of its own before there is a library, is left out.
+func (n *Node) breakCode(th *thread, maps string) {
+	if n.functions == nil {
+		return
+	}
+	for _, r := range codeIn(maps) {
+		if strings.HasPrefix(path.Base(r.file), "ld-linux") {
+			continue
+		}
+		entries := entriesOf(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, r.file))
+		for name := range n.functions {
+			for _, at := range entries[name] {
+				if at >= r.offset && at-r.offset < r.end-r.start {
+					n.breakAt(th, r.start+at-r.offset, name)
+				}
+			}
+		}
+	}
+}
+
+func (n *Node) breakAt(th *thread, addr uint64, name string) {
+	p := th.k.Proc
+	if slices.ContainsFunc(p.Breaks, func(b kernel.Break) bool { return b.Addr == addr }) {
+		return
+	}
+	var was [1]byte
+	if th.tr.Peek(addr, was[:]) != 0 || th.tr.Poke(addr, []byte{breakpoint}) != 0 {
+		return
+	}
+	p.Breaks = append(slices.Clip(p.Breaks), kernel.Break{Addr: addr, Was: was[0], Function: name})
+	// In the order of addresses, whatever that of the names was.
+	slices.SortFunc(p.Breaks, func(a, b kernel.Break) int { return int(int64(a.Addr) - int64(b.Addr)) })
+}
+
+// mapsCode reports whether the call at whose entry a thread stands maps code of a file, in which
+// functions are to be found.
+func (n *Node) mapsCode(k *kernel.Thread) bool {
+	return n.functions != nil && k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 && k.Call.Args[3]&unix.MAP_ANONYMOUS == 0
+}
+
+// atBreak handles th's arrival at a breakpoint of ours: the call of the function is a place of the
+// step. It reports whether there is one.
+func (n *Node) atBreak(th *thread) bool {
+	if n.functions == nil {
+		return false
+	}
+	must(th.tr.Refresh())
+	k := th.k
+	addr := th.tr.IP() - 1
+	i := slices.IndexFunc(k.Proc.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
+	if i < 0 {
+		return false
+	}
+	b := k.Proc.Breaks[i]
+	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
+	f := &n.cfg.Spec.Fail
+	if f.On("") && n.mayFail(k) {
+		if what := n.take(th, b.Function+"()", "", n.functions[b.Function]); what != "" {
+			v, err := strconv.ParseInt(what, 10, 64)
+			must(err)
+			n.step.stream.call(k.TID, returned, v)
+			ok, err := th.tr.LeaveFunction(v)
+			must(err)
+			if !ok {
+				must(fmt.Errorf("thread %d: no return address at the entry of %s", k.TID, b.Function))
+			}
+			return true
+		}
+	}
+	n.stepOver(th, &b)
+	return true
+}
+
+// returned stands in the call stream for a function that returned without having done anything.
+const returned = -1 << 20
+
+// endbr64 begins the functions of programs that are built to have their indirect branches
+// checked. It does nothing.
+var endbr64 = [4]byte{0xf3, 0x0f, 0x1e, 0xfa}
+
+// stepOver executes the instruction in whose place a breakpoint stands.
+func (n *Node) stepOver(th *thread, b *kernel.Break) {
+	first := [4]byte{b.Was}
+	if th.tr.Peek(b.Addr+1, first[1:]) == 0 && first == endbr64 {
+		must(th.tr.Jump(b.Addr + uint64(len(endbr64))))
+		return
+	}
+	th.tr.Poke(b.Addr, []byte{b.Was})
+	must(th.tr.Jump(b.Addr))
+	for {
+		must(th.tr.Step(0))
+		s, err := th.tr.Wait()
+		must(err)
+		if s.Kind == tracee.Signal && s.Signal == unix.SIGTRAP {
+			break
+		}
+		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) at the first instruction of %s", th.k.TID, s.Kind, s.Signal, b.Function)})
+		}
+	}
+	th.tr.Poke(b.Addr, []byte{breakpoint})
+	must(th.tr.Refresh())
+}
+
+var (
+	entriesLock sync.Mutex
+	entryFiles  = map[string]map[string][]uint64{}
+)
+
+// entriesOf are the offsets in a program file at which its functions begin, by name. A name
+// may be that of several, in several files of the source.
+func entriesOf(where string) map[string][]uint64 {
+	var st unix.Stat_t
+	if unix.Stat(where, &st) != nil {
+		return nil
+	}
+	key := fmt.Sprintf("%d/%d/%d", st.Dev, st.Ino, st.Mtim.Nano())
+	entriesLock.Lock()
+	defer entriesLock.Unlock()
+	all, known := entryFiles[key]
+	if known {
+		return all
+	}
+	all = map[string][]uint64{}
+	if f, err := elf.Open(where); err == nil {
+		defer f.Close()
+		static, _ := f.Symbols()
+		dynamic, _ := f.DynamicSymbols()
+		for _, y := range slices.Concat(static, dynamic) {
+			if elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF {
+				continue
+			}
+			for _, p := range f.Progs {
+				if p.Type == elf.PT_LOAD && p.Vaddr <= y.Value && y.Value < p.Vaddr+p.Filesz {
+					if at := y.Value - p.Vaddr + p.Off; !slices.Contains(all[y.Name], at) {
+						all[y.Name] = append(all[y.Name], at)
+					}
+				}
+			}
+		}
+	}
+	entryFiles[key] = all
+	return all
+}
