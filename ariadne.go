@@ -119,6 +119,7 @@ const (
 	Start   InputKind = iota + 1 // run the node's commands
 	Deliver                      // a message arrives
 	Fire                         // the node's earliest timer fires
+	Fault                        // what Input.Outage says
 )
 
 // Input is one input of a node.
@@ -128,6 +129,7 @@ type Input struct {
 	// timer's deadline. The node's clock becomes max(its clock, At).
 	At      Time
 	Message *Message // with Deliver
+	Outage  Outage   // with Fault
 	// Vary is what is to be different in the step. The node comes to the places one after the
 	// other; those that it does not come to change nothing, which Output.Places shows.
 	Vary Variation
@@ -227,6 +229,10 @@ type Output struct {
 	Content Digest
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
+	// Down, when it is not Up: a fault has taken the node down in this step. Its commands are
+	// run again by a Start at time Back, or Never.
+	Down Down
+	Back Time
 }
 
 // File is something that a node has learnt of a file of the host. The path is as nodes
@@ -300,8 +306,9 @@ const (
 type Action struct {
 	Kind ActionKind
 	Node NodeID
-	Flow Flow // with ActDeliver
-	Seq  int  // with ActDeliver
+	Flow Flow   // with ActDeliver
+	Seq  int    // with ActDeliver
+	What string // what there is a choice of, of faults that have one: for how long
 	Vary Variation
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 )
 
 // The canonical encoding of what passes between the parts: each value has one, and no two
@@ -25,7 +26,7 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
-	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2))
+	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Outage != Outage{}, 3))
 	if in.Message != nil {
 		b = in.Message.append(b)
 	}
@@ -36,13 +37,16 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 		b = appendTexts(appendTexts(appendInt(b, in.Draw.Nth), in.Draw.Kinds), in.Draw.Free)
 		b = appendInt(binary.LittleEndian.AppendUint64(b, in.Draw.Seed), in.Draw.From)
 	}
+	if in.Outage != (Outage{}) {
+		b = appendInt(append(b, byte(in.Outage.Down)), in.Outage.For)
+	}
 	return b, nil
 }
 
 func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
-	has := d.bits(3)
+	has := d.bits(4)
 	if has&1 != 0 {
 		in.Message = new(Message)
 		in.Message.read(&d)
@@ -54,6 +58,11 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	}
 	if has&4 != 0 {
 		in.Draw = &Draw{d.int(), readTexts(&d), readTexts(&d), d.uint64(), d.int()}
+	}
+	if has&8 != 0 {
+		if in.Outage = (Outage{Down(d.byte()), time.Duration(d.int64())}); in.Outage == (Outage{}) {
+			d.fail(errCanonical)
+		}
 	}
 	return d.end("input")
 }
@@ -132,7 +141,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3))
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -166,6 +175,9 @@ func (o *Output) append(b []byte) []byte {
 	if o.Content != (Digest{}) {
 		b = append(b, o.Content[:]...)
 	}
+	if o.Down != Up || o.Back != 0 {
+		b = appendInt(append(b, byte(o.Down)), o.Back)
+	}
 	if len(o.Places) == 0 {
 		return b
 	}
@@ -188,7 +200,7 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 func (o *Output) read(d *decoder) {
 	has := byte(0)
 	ended := func() bool {
-		has = d.bits(4)
+		has = d.bits(5)
 		return has&1 != 0
 	}
 	*o = Output{
@@ -212,6 +224,11 @@ func (o *Output) read(d *decoder) {
 			d.fail(errCanonical)
 		}
 	}
+	if has&16 != 0 {
+		if o.Down, o.Back = Down(d.byte()), Time(d.int64()); o.Down == Up && o.Back == 0 {
+			d.fail(errCanonical)
+		}
+	}
 	if has&2 != 0 {
 		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
 		if o.Places == nil {
@@ -226,6 +243,7 @@ func (s *Step) AppendBinary(b []byte) ([]byte, error) {
 	b = appendInt(b, s.Action.Node)
 	b = s.Action.Flow.append(b)
 	b = appendInt(b, s.Action.Seq)
+	b = appendText(b, s.Action.What)
 	b = appendText(b, s.Action.Vary)
 	b = appendText(b, s.Name)
 	b = appendInt(b, s.At)
@@ -237,7 +255,7 @@ func (s *Step) UnmarshalBinary(b []byte) error {
 	s.Index = d.int()
 	s.Action.Kind, s.Action.Node = ActionKind(d.byte()), NodeID(d.int())
 	s.Action.Flow.read(&d)
-	s.Action.Seq, s.Action.Vary = d.int(), Variation(d.text())
+	s.Action.Seq, s.Action.What, s.Action.Vary = d.int(), string(d.text()), Variation(d.text())
 	s.Name, s.At = string(d.text()), Time(d.int64())
 	s.Output.read(&d)
 	return d.end("step")

@@ -53,6 +53,7 @@ type Node struct {
 	RealBase  int64        // CLOCK_REALTIME at time 0, ns since the epoch
 	MonoBase  int64        // CLOCK_MONOTONIC at time 0, ns
 	Now       ariadne.Time // the node's clock
+	Boots     int          // times that the machine was switched on before
 	Rand      Rand         // the node's random bytes
 
 	Procs   map[int]*Process // by pid; zombies included

@@ -77,7 +77,7 @@ func (l *Living) Transition(from *Local, in world.Input) (*Transition, error) {
 		c.Step.enter(took)
 	})
 	// A variation that was drawn, or that is of a trace of other programs, is what came of it.
-	in.Varied = world.VariedBy(out.Variation())
+	in.VariedBy(out.Variation())
 	t, err := transition(l.system, from, in, out)
 	if err != nil {
 		return nil, err

@@ -439,7 +439,7 @@ func TestTransitionsSurviveTheStore(t *testing.T) {
 		m.From, m.To, m.Sent = 0, 1, 1
 	}
 	out.Logs = append(out.Logs, ariadne.LogLine{Text: "not \xff UTF-8"})
-	out.Clock, out.Deadline = 2e6, ariadne.Never
+	out.Clock, out.Deadline, out.Down, out.Back = 2e6, ariadne.Never, ariadne.Up, 0
 	store := new(memotest.Shelf).Open
 	for i := range 2 {
 		m, err := memo.Open(system(chaos), memo.Options{Store: store})

@@ -52,6 +52,9 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 // again, and reports whether th goes on running.
 func (n *Node) call(th *thread) bool {
 	k := th.k
+	if n.falls(th) {
+		return false
+	}
 	if e := n.vary(th); e != 0 {
 		return n.failCall(th, e)
 	}

@@ -55,7 +55,7 @@ var ErrLost = errors.New("node cannot go on")
 // Freeze copies the node, which is between two steps, and leaves it as it is.
 func (n *Node) Freeze() (c *Checkpoint, err error) {
 	defer recoverTool(n, &err)
-	if n.home.tree == nil && len(n.threads) == 0 {
+	if n.home.treeFD == nil && len(n.threads) == 0 {
 		// There is no process through which its files could be reached.
 		return nil, fmt.Errorf("%w: no process is left", ErrNotFreezable)
 	}
@@ -117,7 +117,7 @@ func resident(pid int) int64 {
 func (n *Node) shell(k *kernel.Node) *Node {
 	return &Node{cfg: n.cfg, def: n.def, failing: n.failing, functions: n.functions, lets: n.lets, k: k, threads: map[*kernel.Thread]*thread{},
 		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, polled: n.polled,
-		calm: n.calm, house: n.house}
+		calm: n.calm, house: n.house, outages: n.outages, mayFall: n.mayFall, boots: n.boots}
 }
 
 func duplicate(fd int) int {

@@ -112,4 +112,4 @@ func (n *Node) limits() bool {
 }
 
 // over reports whether the step has ended without coming to rest.
-func (s *step) over() bool { return s.diverged != "" || s.cut != "" }
+func (s *step) over() bool { return s.diverged != "" || s.cut != "" || s.outage != nil }

@@ -27,6 +27,7 @@ import (
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/timerfd"
+	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
@@ -71,7 +72,10 @@ type Node struct {
 	failing  failing // what the spec lets fail
 	// functions are those that it has fail; nil: none.
 	functions functions
-	lets      bool // the spec lets threads be late
+	lets      bool     // the spec lets threads be late
+	outages   []string // what may take it down within a step
+	mayFall   bool     // something may take it down
+	boots     int      // times that the machine was switched on before
 	watch     *watchdog
 	started   bool
 }
@@ -88,6 +92,7 @@ type home struct {
 	told map[ariadne.File]bool // what some step has told of the host's files
 	view *hostView             // nil until a process has built the file tree
 
+	spaces *sandbox.Spaces // of a node that may go down; else nil
 	treeFD *os.File
 	tree   *filetree.Tree // nil until a node is copied
 	shows  *Node          // whose files the tree shows; nil: those of one that is gone
@@ -120,6 +125,10 @@ func (h *home) leave() error {
 	}
 	if h.tree != nil {
 		h.tree.Close()
+	}
+	if h.spaces != nil {
+		h.spaces.Close()
+		h.spaces = nil
 	}
 	for _, f := range []*os.File{h.treeFD, h.areaFD} {
 		if f != nil {
@@ -164,6 +173,11 @@ type step struct {
 	readClock bool       // some thread has read the clock
 	disturbed bool       // it was switched on, got a message, or a timer fired
 	polling   bool       // it ended because all that could run only polled
+
+	visible bool            // something has happened that others can see, or that stays
+	outage  *ariadne.Outage // what takes the node down in its midst
+	down    ariadne.Down    // what has taken it down
+	back    ariadne.Time    // with down
 }
 
 // thread joins a kernel thread and its real one.
@@ -221,7 +235,20 @@ func must(err error) {
 func Start(cfg Config) *Node {
 	oomKillsBefore()
 	def := &cfg.Spec.Nodes[cfg.Index]
-	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed)
+	if cfg.Spec.Date.IsZero() {
+		cfg.Spec.Date = spec.DefaultDate
+	}
+	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	n.outages, n.mayFall = cfg.Spec.Falls(def.ID)
+	n.functions = failingFunctions(n)
+	return n
+}
+
+// newKernel is the kernel of the node's machine as it is switched on, for the first time or
+// again.
+func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
+	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed^uint64(boots)*0x9e3779b97f4a7c15)
+	k.Boots = boots
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
 	k.Processor = cfg.Spec.Processor
@@ -232,14 +259,9 @@ func Start(cfg Config) *Node {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
 	}
 	k.Shown = shown(cfg.Spec, def)
-	if cfg.Spec.Date.IsZero() {
-		cfg.Spec.Date = spec.DefaultDate
-	}
 	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
-	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: k, threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
-	n.functions = failingFunctions(n)
-	return n
+	return k
 }
 
 // RecordCalls says whether outputs have their CallTrace from now on, this node's
@@ -298,6 +320,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.step.disturbed = in.Kind != ariadne.Fire
 	switch in.Kind {
 	case ariadne.Start:
+		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		if err := n.boot(); err != nil {
 			return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
@@ -311,6 +334,10 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.fireDue(in.At)
+	case ariadne.Fault:
+		n.catchUp(in.At)
+		n.k.Now = max(n.k.Now, in.At)
+		n.step.outage = &in.Outage
 	}
 	began := n.k.Now
 	n.step.polling = false // so it may have been while catching up, before the input came
@@ -322,6 +349,9 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.settle()
 	}
 	n.polled.count(&n.step, began)
+	if n.step.outage != nil {
+		n.fall(*n.step.outage)
+	}
 	net.Flush(n.k)
 	n.closeStale()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
@@ -406,6 +436,9 @@ func (n *Node) output() ariadne.Output {
 		Places:       n.step.course.Places,
 		Spared:       dialog.Spared(k),
 	}
+	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up {
+		out.Ended = false // its commands are to be run again
+	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
@@ -457,7 +490,7 @@ func timerName(t *kernel.Timer) string {
 // boot starts the node's commands: the first builds the sandbox, the others
 // join it.
 func (n *Node) boot() error {
-	n.started = true
+	n.started, n.k.CommandsEnded = true, 0
 	for i, c := range n.def.Commands {
 		if err := n.launch(i, c); err != nil {
 			return err

@@ -34,13 +34,21 @@ func (n *Node) launch(i int, c spec.Command) error {
 	}
 	var pid int
 	var err error
-	if member := n.member(); member != 0 {
-		pid, err = sandbox.Join(member, cfg)
+	if spaces, done, e := n.spaces(); e != nil {
+		return e
+	} else if spaces != nil {
+		pid, err = sandbox.Join(spaces, cfg)
+		done()
 	} else {
 		pid, err = sandbox.Start(cfg)
 	}
 	if err != nil {
 		return err
+	}
+	if n.mayFall && n.home.spaces == nil {
+		if n.home.spaces, err = sandbox.SpacesOf(pid); err != nil {
+			return err
+		}
 	}
 	tr, err := tracee.Attach(pid)
 	if err != nil {
@@ -67,6 +75,22 @@ func (n *Node) launch(i int, c spec.Command) error {
 		n.k.MakeReady(t)
 	}
 	return nil
+}
+
+// spaces are the node's namespaces, until done is called; nil: there are none yet.
+func (n *Node) spaces() (s *sandbox.Spaces, done func(), err error) {
+	if n.home.spaces != nil {
+		return n.home.spaces, func() {}, nil
+	}
+	member := n.member()
+	if member == 0 {
+		return nil, nil, nil
+	}
+	s, err = sandbox.SpacesOf(member)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.Close, nil
 }
 
 // member returns the real pid of a living process of the node, or 0.

@@ -84,9 +84,41 @@ func Start(cfg Config) (pid int, err error) {
 	return p.finish(cfg)
 }
 
-// Join starts another program in the namespaces and the file tree of a living
-// member of the node, which Start or Join returned.
-func Join(member int, cfg Config) (pid int, err error) {
+// Spaces are the namespaces of a node, with its file tree, kept alive by descriptors.
+type Spaces struct{ fds [len(spaceKinds)]int }
+
+// spaceKinds are the namespaces that the programs of a node share.
+var spaceKinds = [...]struct {
+	name string
+	flag uintptr
+}{{"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}, {"mnt", unix.CLONE_NEWNS}}
+
+// SpacesOf opens those of a living member of the node, which Start or Join returned. Close must
+// follow.
+func SpacesOf(member int) (*Spaces, error) {
+	s := &Spaces{}
+	for i, k := range spaceKinds {
+		fd, err := openNamespace(member, k.name)
+		if err != nil {
+			for _, open := range s.fds[:i] {
+				unix.Close(open)
+			}
+			return nil, err
+		}
+		s.fds[i] = fd
+	}
+	return s, nil
+}
+
+// Close gives them up.
+func (s *Spaces) Close() {
+	for _, fd := range s.fds {
+		unix.Close(fd)
+	}
+}
+
+// Join starts another program in the namespaces and the file tree of a node.
+func Join(s *Spaces, cfg Config) (pid int, err error) {
 	ns, err := namespacesFor(cfg.User)
 	if err != nil {
 		return 0, err
@@ -94,16 +126,8 @@ func Join(member int, cfg Config) (pid int, err error) {
 	p := &program{}
 	p.limits()
 	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
-	for _, k := range [...]struct {
-		name string
-		flag uintptr
-	}{{"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}, {"mnt", unix.CLONE_NEWNS}} {
-		fd, err := openNamespace(member, k.name)
-		if err != nil {
-			return 0, err
-		}
-		defer unix.Close(fd)
-		p.enter(fd, k.flag, k.name)
+	for i, k := range spaceKinds {
+		p.enter(s.fds[i], k.flag, k.name)
 	}
 	p.common(cfg)
 	return p.finish(cfg)

@@ -194,8 +194,11 @@ func TestJoin(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	first := start(t, Config{Name: "n1", Args: []string{"true"}})
 	must(t, os.WriteFile(inTree(first, "/node/from-outside"), []byte("hello\n"), 0o644))
+	spaces, err := SpacesOf(first)
+	must(t, err)
+	defer spaces.Close()
 	for range 3 {
-		pid, err := Join(first, Config{Name: "n1", Args: []string{"sh", "-c", "cat from-outside >> joined"}, Env: []string{"PATH=/nowhere:/bin"}})
+		pid, err := Join(spaces, Config{Name: "n1", Args: []string{"sh", "-c", "cat from-outside >> joined"}, Env: []string{"PATH=/nowhere:/bin"}})
 		must(t, err)
 		if status := run(t, pid); status != 0 {
 			t.Errorf("status %d", status)

@@ -214,7 +214,7 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 // how; else it is "".
 func (x *Exploration) single(p *space.Path) (string, error) {
 	end, v := x.over(p)
-	if end == "" {
+	if end == "" || x.mayGoOn(p, end) {
 		return "", nil
 	}
 	x.Single = true
@@ -265,6 +265,14 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 			return true, nil
 		}
 		end, v := x.over(p)
+		if x.mayGoOn(p, end) {
+			if done, err := x.rest(p, end); done || err != nil {
+				return true, err
+			}
+			end = ""
+		} else if end == "" && p.Last().Plain == 0 && !strategy.Restless(x.Explorer) {
+			end = EndBounds
+		}
 		if end == "" {
 			i, ok := x.Explorer.Next(p)
 			if err := p.Err(); err != nil {
@@ -351,13 +359,13 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 	switch {
 	case x.Space.System.ClientsDone(&f.State.State):
 		return EndClients, nil
-	case len(f.Enabled) == 0 && f.Bounded && x.Limit > 0 && p.Len() >= x.Limit:
+	case len(f.Enabled) == 0 && f.Bounded && !f.Rest && x.Limit > 0 && p.Len() >= x.Limit:
 		return EndSteps, nil
-	case len(f.Enabled) == 0 && f.Bounded:
+	case len(f.Enabled) == 0 && f.Bounded && !f.Rest:
 		return EndBounds, nil
-	case len(f.Enabled) == 0 && f.Late && !x.Space.System.Rests(&f.State.State):
+	case f.Rest && f.Late && !x.Space.System.Rests(&f.State.State):
 		return EndTime, nil
-	case len(f.Enabled) == 0:
+	case f.Rest:
 		return EndQuiet, nil
 	}
 	return "", nil
@@ -410,7 +418,7 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 		}
 	}
 	for _, c := range checks {
-		if v := c.End(property.End{Quiet: end == EndQuiet, Step: p.Steps(), At: p.Last().State.Now}); v != nil {
+		if v := c.End(property.End{Quiet: end == EndQuiet && !p.Last().State.GoneForGood(), Step: p.Steps(), At: p.Last().State.Now}); v != nil {
 			return v
 		}
 	}
@@ -471,12 +479,40 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 	case y.ClientsDone(f):
 		*end = EndClients
 		return false, nil
-	case len(y.Enabled(f, nil)) == 0:
+	case y.AtRest(f):
 		*end = EndQuiet
 		return false, nil
 	}
 	if x.Space.Restart == nil {
 		return false, p.Withdraw(steps)
+	}
+	return false, nil
+}
+
+// mayGoOn reports whether a path that has come to rest, where it would end, is to go on with
+// a fault that can still happen.
+func (x *Exploration) mayGoOn(p *space.Path, end string) bool {
+	f := p.Last()
+	return (end == EndQuiet || end == EndTime) && f.Rest && len(f.Enabled) > 0 && strategy.Restless(x.Explorer)
+}
+
+// rest judges and counts a path that goes on, once among all workers, as if it ended here. It goes on whatever
+// comes of that: a fault that does not depend on the last step could have come before it.
+func (x *Exploration) rest(p *space.Path, end string) (done bool, err error) {
+	if !x.Seen.Rest(p.Identity()) {
+		return false, nil
+	}
+	steps := p.Len()
+	var v *ariadne.Violation
+	if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
+		return true, err
+	}
+	x.judgeEnd(p, &end, &v)
+	if x.Ended != nil && !x.Ended(p, end, v) {
+		return true, nil
+	}
+	if p.Len() > steps {
+		p.Withdraw(steps)
 	}
 	return false, nil
 }

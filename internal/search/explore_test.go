@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ type failer interface {
 	Helper()
 	Fatal(...any)
 	Fatalf(string, ...any)
+	Logf(string, ...any)
 }
 
 // exploration returns a fresh search of the system.
@@ -57,7 +59,7 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant}).Boot(), memo.Limits{Checkpoints: 20})
+	x := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant, Outages: s.outagesOf, Grid: s.rules.Grid}).Boot(), memo.Limits{Checkpoints: 20})
 	var checked []property.Subject
 	for _, n := range nodes {
 		checked = append(checked, property.Subject{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
@@ -76,12 +78,13 @@ func (s small) space(y *world.System, r space.Roots, source space.Source) *space
 // found is what a search came to.
 type found struct {
 	traces, states, violations map[world.Hash]bool
+	paths                      map[world.Hash]string // one of each trace, by the names of its steps
 	coverage                   search.Coverage
 	how                        string
 }
 
 func newFound() found {
-	return found{traces: map[world.Hash]bool{}, states: map[world.Hash]bool{}, violations: map[world.Hash]bool{}}
+	return found{traces: map[world.Hash]bool{}, states: map[world.Hash]bool{}, violations: map[world.Hash]bool{}, paths: map[world.Hash]string{}}
 }
 
 // ended enters how a path ended.
@@ -90,8 +93,12 @@ func (f *found) ended(p *space.Path, end string, v *ariadne.Violation) {
 	if v != nil {
 		f.violations[trace] = true
 	}
-	if end != search.EndSeen && end != search.EndStrategy {
+	if end != search.EndSeen && end != search.EndStrategy && !f.traces[trace] {
 		f.traces[trace] = true
+		for i := 1; i <= p.Steps(); i++ {
+			f.paths[trace] += fmt.Sprintf("%s at %v; ", p.Step(i).Name, p.Step(i).At)
+		}
+		f.paths[trace] += end
 	}
 }
 
@@ -101,6 +108,13 @@ func explore(t failer, x *search.Exploration, paths int) found {
 	f := newFound()
 	n := 0
 	x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
+		if os.Getenv("DBG") != "" {
+			t.Logf("%T", x.Explorer)
+			for i := 1; i <= p.Steps(); i++ {
+				t.Logf("  %s at %v", p.Step(i).Name, p.Step(i).At)
+			}
+			t.Logf("  %s %v", end, v != nil)
+		}
 		f.ended(p, end, v)
 		n++
 		return paths == 0 || n < paths
@@ -201,11 +215,14 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	fails := rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "fails")
 	combined := rapid.IntRange(0, 2).Draw(t, "combined")
 	duplicates[world.Fail] = uint8(fails)
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined}}
+	outages := drawOutages(t, n, &duplicates)
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Grid: 2e6}}
 	if timers {
 		s.rules = world.Rules{
 			Faults:     duplicates,
 			Combined:   combined,
+			Outages:    outages,
+			Grid:       2e6,
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
@@ -225,11 +242,43 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: outages != nil})
 		}
 		return p
 	}
 	return s
+}
+
+// drawOutages draws which nodes may go down, for how long, and gives a budget of that.
+func drawOutages(t *rapid.T, nodes int, budgets *world.Faults) (all []world.Outages) {
+	for _, down := range []ariadne.Down{ariadne.Crashed} {
+		kind := world.Crash
+		if down == ariadne.Stopped {
+			kind = world.Stop
+		}
+		if rapid.IntRange(0, 4).Draw(t, down.String()) > 0 {
+			continue
+		}
+		budgets[kind] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
+		o := world.Outages{Down: down, For: [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever}, {0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]}
+		for i := range rapid.IntRange(1, nodes).Draw(t, "of") {
+			o.Nodes = append(o.Nodes, ariadne.NodeID(i))
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// outagesOf are the outages that may happen to a node in the midst of a step.
+func (s small) outagesOf(id ariadne.NodeID) (all []ariadne.Outage) {
+	for _, o := range s.rules.Outages {
+		if slices.Contains(o.Nodes, id) {
+			for _, length := range o.For {
+				all = append(all, ariadne.Outage{Down: o.Down, For: length})
+			}
+		}
+	}
+	return all
 }
 
 // brute takes all paths of a system, and gives it up when there are too many.
@@ -465,6 +514,11 @@ func same(t failer, got, want found) {
 		t.Fatalf("%s", got.how)
 	}
 	if !maps.Equal(got.traces, want.traces) {
+		for trace, path := range want.paths {
+			if !got.traces[trace] {
+				t.Logf("missing: %s", path)
+			}
+		}
 		t.Fatalf("%d traces, want %d", len(got.traces), len(want.traces))
 	}
 	if !maps.Equal(got.violations, want.violations) {

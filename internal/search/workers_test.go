@@ -43,7 +43,7 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 	for i, e := range explorers {
 		workers.Go(func() {
 			part := newFound()
-			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant}).Boot(), memo.Limits{Checkpoints: 20}))
+			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant, Outages: s.outagesOf, Grid: s.rules.Grid}).Boot(), memo.Limits{Checkpoints: 20}))
 			w := &search.Exploration{Space: s.space(x.Space.System, m, nodes), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: seen}
 			if s.uneven > 0 {
 				w.Stopped = pauses(s.uneven, uint64(i))

@@ -35,6 +35,7 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // Session is an execution that is steered.
@@ -157,7 +158,7 @@ func (s *Session) Enabled() (choices []Choice) {
 		return nil
 	}
 	f := s.path.Last()
-	if len(f.Enabled) == 0 { // but for housekeeping, which is natural
+	if f.Rest { // but for housekeeping, which is natural
 		e := s.path.System().Enabled(&f.State.State, nil)[0]
 		return []Choice{{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: true}}
 	}
@@ -265,10 +266,7 @@ func (s *Session) take(name string) error {
 		return fmt.Errorf("%w: %w", ErrNoSuchStep, err)
 	}
 	missing := fmt.Errorf("%w: %s is not enabled after step %d", ErrNoSuchStep, name, n)
-	if len(s.path.Last().Enabled) == 0 {
-		if e := s.path.System().Enabled(&s.path.Last().State.State, nil); len(e) == 0 || e[0].Action() != a {
-			return missing
-		}
+	if e := s.natural(); e != nil && e.Action() == a {
 		err = s.path.Outlast()
 	} else if i, ok := s.find(a); ok {
 		err = s.path.Push(i)
@@ -279,6 +277,19 @@ func (s *Session) take(name string) error {
 		err = errors.Join(err, s.path.Withdraw(n))
 	}
 	return system.AsBug(err)
+}
+
+// natural is the event that comes next where all that is left is housekeeping beyond the limit
+// of time, or nil.
+func (s *Session) natural() *world.Event {
+	f := s.path.Last()
+	if !f.Rest {
+		return nil
+	}
+	if e := s.path.System().Enabled(&f.State.State, nil); len(e) > 0 && !e[0].Aside() {
+		return &e[0]
+	}
+	return nil
 }
 
 // find is the place of an action among what is enabled. More choices in one step than a

@@ -38,13 +38,16 @@ type Path struct {
 type Frame struct {
 	State State
 	// Enabled are the events among which there is a choice: those that the bounds
-	// leave. The first Plain of them are undisturbed, in order of time; then come their
-	// variations by faults, as far as these are known (Space.Variations). So far they are a
-	// function of the state: the first Open. What else a step could be varied to by choices
-	// that cost nothing is appended when it is pushed, or asked for (Path.Grow).
+	// leave. The first Plain of them are undisturbed, in order of time; then come faults that have
+	// no time of their own, and then variations by faults, as far as these are known
+	// (Space.Variations). So far they are a function of the state: the first Open. What else a step
+	// could be varied to by choices that cost nothing is appended when it is pushed, or asked for
+	// (Path.Grow).
 	Enabled []world.Event
 	Plain   int
 	Open    int
+	// Rest: nothing happens any more, but for such faults.
+	Rest bool
 	// Unnatural: the bounds have taken away the natural event, that which comes first in
 	// time. All that they leave deviates from it.
 	Unnatural bool
@@ -80,6 +83,15 @@ type growth struct{ i, from, to int }
 // Deviates reports whether event i of Enabled is not the natural one. What a program is told
 // when it asks is no matter.
 func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Disturbed() }
+
+// Aside are the places in Enabled of the faults that have no time of their own: from the first,
+// up to the second.
+func (f *Frame) Aside() (from, to int) {
+	from = f.Plain
+	for to = from; to < len(f.Enabled) && f.Enabled[to].Aside() && f.Enabled[to].Choices() == 0; to++ {
+	}
+	return from, to
+}
 
 // late reports whether something else comes before it in time.
 func (f *Frame) late(i int) bool {
@@ -244,6 +256,9 @@ func (p *Path) Outlast() error {
 	f := p.Last()
 	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
 	f.Plain, f.Open, f.grown = len(f.Enabled), len(f.Enabled), f.grown[:0]
+	for f.Plain > 0 && f.Enabled[f.Plain-1].Aside() {
+		f.Plain--
+	}
 	return p.Push(0)
 }
 
@@ -257,23 +272,36 @@ func (p *Path) Withdraw(n int) error {
 func (p *Path) open(f *Frame) error {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
 	f.Late = false
-	for n := len(all); p.bounds.Time > 0 && n > 0 && all[n-1].At > p.bounds.Time; n-- {
-		f.Late, f.Beyond = true, all[n-1].At-f.State.Now
-		all = all[:n-1]
+	timed := len(all)
+	for timed > 0 && all[timed-1].Aside() {
+		timed--
 	}
-	n := 0 // kept
-	f.Unnatural = false
+	n := timed
+	for ; p.bounds.Time > 0 && n > 0 && all[n-1].At > p.bounds.Time; n-- {
+		f.Late, f.Beyond = true, all[n-1].At-f.State.Now
+	}
+	if n < timed {
+		all = append(all[:n], all[timed:]...)
+	}
+	if p.bounds.Time > 0 && n < len(all) {
+		all = append(all[:n], slices.DeleteFunc(all[n:], func(e world.Event) bool { return e.At > p.bounds.Time })...)
+	}
+	f.Rest = n == 0
+	n = 0 // kept
+	f.Plain, f.Unnatural = 0, f.Rest
 	for i := range all {
 		if p.allows(f, i, all[i].Kind) {
 			if n < i {
 				all[n] = all[i]
 			}
-			n++
+			if n++; !all[i].Aside() {
+				f.Plain = n
+			}
 		} else if i == 0 {
 			f.Unnatural = true
 		}
 	}
-	f.Enabled, f.Bounded, f.Plain, f.Open, f.grown = all[:n], n < len(all), n, n, f.grown[:0]
+	f.Enabled, f.Bounded, f.Open, f.grown = all[:n], n < len(all), n, f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -335,7 +363,7 @@ func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
 		return i == 0
 	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].Reached(int(f.kinds[kind])):
 		return false
-	case i == 0:
+	case i == 0 && !f.Rest:
 		return true
 	}
 	return !b.Deviations.Reached(f.Deviations) && !(b.Timers.Reached(f.timers) && world.KindOf(kind).Overtakes)
@@ -360,6 +388,15 @@ func (p *Path) Class() world.Hash {
 func (p *Path) Abstract(h world.Hash) world.Hash {
 	f := p.Last()
 	return p.used(f, h.Plus(f.State.Budget()))
+}
+
+// Identity stands for the path by the names of all of its steps.
+func (p *Path) Identity() world.Hash {
+	h := world.Hash{}
+	for i := 1; i <= p.Steps(); i++ {
+		h = h.Plus(world.HashOfText(p.Step(i).Name))
+	}
+	return h
 }
 
 // used adds to a hash what of the bounds is used up in a frame.

@@ -16,8 +16,16 @@ type Set struct {
 	// changed once something was added. A set of 1 byte keeps nothing.
 	Bytes int64
 
+	rests   sync.Map // by hash
 	full    atomic.Bool
 	stripes [stripes]stripe
+}
+
+// Rest enters a path that has come to rest, and reports whether it is the first time. Such are few,
+// and no states.
+func (s *Set) Rest(path world.Hash) (first bool) {
+	_, known := s.rests.LoadOrStore(path, true)
+	return !known
 }
 
 // stripes is how many parts have locks of their own.

@@ -304,8 +304,8 @@ func (p *Path) pending(s *State) due {
 		if t := s.Nodes[i].Timer(); t != ariadne.Never {
 			d, first = append(d, t), min(first, t)
 		}
-		if !s.Nodes[i].Started {
-			d = append(d, p.System().Nodes()[i].Start)
+		if start := s.Nodes[i].Start; start != ariadne.Never {
+			d = append(d, start)
 		}
 	}
 	if first != ariadne.Never {

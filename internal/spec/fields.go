@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"ariadne"
 	"ariadne/internal/processor"
 
 	"go.yaml.in/yaml/v3"
@@ -106,6 +107,8 @@ type specText struct {
 	explore exploreText
 
 	failNodes, preemptNodes []text
+	// outageNodes are the nodes of each Outage.
+	outageNodes [ariadne.Stopped + 1][]text
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ariadne/internal/readfile"
+	"ariadne/internal/world"
 )
 
 // Error is one thing wrong with a spec.
@@ -78,6 +79,9 @@ func Parse(path string, data []byte) (*Spec, error) {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		s.Fail.Nodes = r.faultyNodes("fail", written.failNodes, s.Nodes)
 		s.Preempt.Nodes = r.faultyNodes("preempt", written.preemptNodes, s.Nodes)
+		for k, down := range downs {
+			s.Outages[down].Nodes = r.faultyNodes(world.KindOf(k).Name, written.outageNodes[down], s.Nodes)
+		}
 	}
 	if len(r.errs) > 0 {
 		slices.SortStableFunc(r.errs, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })

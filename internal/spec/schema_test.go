@@ -28,6 +28,9 @@ func TestSchema(t *testing.T) {
 	for _, pattern := range []string{"testdata/good/*.yaml", "../../examples/*/*.yaml", "../../cmd/ariadne/template.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, path := range files {
+			if filepath.Base(path) == "list.yaml" { // of bugs
+				continue
+			}
 			good++
 			if err := s.Validate(value(t, path)); err != nil {
 				t.Errorf("%s: %v", path, err)

@@ -40,6 +40,7 @@ type Spec struct {
 	Faults     world.Faults  // budgets: how many faults of a kind there may be in one execution; default none
 	Fail       Fail          // which calls fail, when there is a budget for it
 	Preempt    Preempt       // whose threads are late, likewise
+	Outages    [ariadne.Stopped + 1]Outage
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore

@@ -26,6 +26,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if n.Spared {
 			flags |= 1 << 63
 		}
+		flags |= uint64(n.Down) << 60
 		for bit, is := range [...]bool{n.Started, n.Done, n.Ended} {
 			if is {
 				flags |= 1 << bit
@@ -35,7 +36,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if n.Calm != 0 {
 			calm = 1 | d.since(n.Calm)<<1
 		}
-		timer, start := d.until(n.Timer()), d.until(max(y.nodes[i].Start, d.first))
+		timer, start := d.until(n.Timer()), d.until(max(n.Start, d.first))
 		h.add(locals[i].Plus(HashOf(flags, d.since(n.Clock), calm)).Plus(timer).Plus(start))
 	}
 	for i := range s.Flight {
@@ -72,8 +73,8 @@ func (y *System) due(s *State, times bool) due {
 	}
 	for i := range s.Nodes {
 		d.marks = append(d.marks, s.Nodes[i].Timer())
-		if !s.Nodes[i].Started {
-			d.marks = append(d.marks, y.nodes[i].Start)
+		if start := s.Nodes[i].Start; start != ariadne.Never {
+			d.marks = append(d.marks, start)
 		}
 	}
 	slices.Sort(d.marks)

@@ -28,6 +28,9 @@ func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out
 	if out.Spared {
 		b = append(b, "spared"...)
 	}
+	if out.Down != ariadne.Up {
+		b = binary.AppendVarint(append(b, byte(out.Down)), int64(out.Back))
+	}
 	return sha256.Sum256(b)
 }
 
@@ -41,7 +44,7 @@ func Succeed(parent ariadne.Digest, in Input) ariadne.Digest {
 
 // AppendBinary appends the encoding of what the node is given.
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Outage: in.Varied.Outage(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		i.Message = &in.Packet.Message
 	}

@@ -19,12 +19,15 @@ type Event struct {
 
 // Action is the event without its time.
 func (e *Event) Action() ariadne.Action {
-	a := ariadne.Action{Kind: e.Kind, Node: e.Node, Vary: e.Varied.Variation()}
+	a := ariadne.Action{Kind: e.Kind, Node: e.Node, What: e.Varied.What(), Vary: e.Varied.Variation()}
 	if e.Packet != nil {
 		a.Flow, a.Seq = e.Packet.Flow, e.Packet.Seq
 	}
 	return a
 }
+
+// Aside reports whether it has no time of its own.
+func (e *Event) Aside() bool { return kinds[e.Kind].Aside }
 
 // SameAction reports whether both are the same action: e.Action() == f.Action().
 func (e *Event) SameAction(f *Event) bool {
@@ -32,15 +35,30 @@ func (e *Event) SameAction(f *Event) bool {
 }
 
 // Enabled appends to events what may happen next in s undisturbed, in order of time; at the
-// same time starts before deliveries before timers, then by node, then by flow.
+// same time starts before deliveries before timers, then by node, then by flow. Behind all
+// these is what has no time of its own (Kind.Aside).
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
-	for k := range kinds {
-		if f := kinds[k].Enabled; f != nil && (kinds[k].Fault == "" || s.Faults[k] > 0) {
-			events = f(y, s, c, events)
+	for _, k := range timed {
+		if kinds[k].Fault == "" || s.Faults[k] > 0 {
+			events = kinds[k].Enabled(y, s, c, events)
+		}
+	}
+	if s.Faults.None() {
+		return events
+	}
+	for _, k := range aside {
+		if s.Faults[k] > 0 {
+			events = kinds[k].Enabled(y, s, c, events)
 		}
 	}
 	return events
+}
+
+// AtRest reports whether nothing can happen but faults that have no time of their own.
+func (y *System) AtRest(s *State) bool {
+	events := y.Enabled(s, nil)
+	return len(events) == 0 || events[0].Aside()
 }
 
 // insert keeps events in order. There are few.

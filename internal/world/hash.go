@@ -106,8 +106,14 @@ func (in Input) Key() Hash {
 	} else {
 		key = mix(uint64(in.Kind), uint64(in.At), 0)
 	}
+	if in.Varied == nil {
+		return key
+	}
 	if v := in.Varied.Variation(); v != "" {
-		key = key.Plus(hashOfText(string(v)))
+		key = key.Plus(HashOfText(string(v)))
+	}
+	if o := in.Varied.outage; o != (ariadne.Outage{}) {
+		key = key.Plus(HashOf(uint64(o.Down), uint64(o.For), 9))
 	}
 	if d := in.Varied.Draw(); d != nil { // nobody is to take another's for it
 		key = key.Plus(HashOf(d.Seed, uint64(d.From), uint64(d.Nth)+1))
@@ -115,7 +121,8 @@ func (in Input) Key() Hash {
 	return key
 }
 
-func hashOfText(s string) Hash {
+// HashOfText hashes a text.
+func HashOfText(s string) Hash {
 	d := sha256.Sum256([]byte(s))
 	return Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}
 }
@@ -125,7 +132,7 @@ func (e *Event) VaryHash() Hash {
 	if e.Varied.Variation() == "" {
 		return Hash{}
 	}
-	return hashOfText(string(e.Varied.Variation()))
+	return HashOfText(string(e.Varied.Variation()))
 }
 
 // SameDelivery reports whether the delivery of both to one node is the same action.

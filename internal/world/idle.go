@@ -30,7 +30,7 @@ func (y *System) housekeeping(s *State) (waits, wakes bool) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		at := s.Nodes[i].Timer()
-		if !n.Started || at != ariadne.Never && n.Calm == 0 {
+		if n.Start != ariadne.Never || at != ariadne.Never && n.Calm == 0 {
 			return false, false
 		}
 		waits = waits || y.nodes[i].Client && !n.Ended

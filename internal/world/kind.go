@@ -11,7 +11,7 @@ import (
 )
 
 // MaxKinds is one more than the greatest ActionKind there may be.
-const MaxKinds = 16
+const MaxKinds = 24
 
 // A Kind is all that there is to know of the events of a kind. Each has a file of its own,
 // which registers it; nothing else knows kinds by name, except who gives users a choice
@@ -23,13 +23,16 @@ type Kind struct {
 	// Fault is what the budget of a kind of fault counts: an execution has at most so many of
 	// its events, none unless its rules say so, and none of them is natural. "": it is no fault.
 	Fault string
-	// Within: it has no events of its own. It is a choice within the steps of others
-	// (ariadne.Choice), and what follows is not there. If it is no fault it is free: there may
+	// Within: it is a choice within the steps of others (ariadne.Choice). Where it has no events
+	// of its own besides, what follows is not there. If it is no fault it is free: there may
 	// be any number of them, and a step with them is as natural as without.
 	Within bool
 	// Whole: searches of states and orders take as many of them in one step as the budget has. Of
 	// others they take Rules.Combined.
 	Whole bool
+	// Aside: its events have no time of their own. They come after all that have, so that none
+	// is ever the natural one.
+	Aside bool
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
@@ -62,7 +65,18 @@ func register(k ariadne.ActionKind, kind Kind) {
 	if kind.free() {
 		free = append(free, kind.Name)
 	}
+	if kind.Enabled != nil {
+		list := &timed
+		if kind.Aside {
+			list = &aside
+		}
+		*list = append(*list, k)
+		slices.Sort(*list)
+	}
 }
+
+// timed and aside are those that have events, in order.
+var timed, aside []ariadne.ActionKind
 
 // KindOf is what there is to know of a kind.
 func KindOf(k ariadne.ActionKind) *Kind { return &kinds[k] }
@@ -87,7 +101,7 @@ func KindNamed(name string) (ariadne.ActionKind, bool) {
 func KindNames() string {
 	var names []string
 	for _, k := range Kinds() {
-		if !kinds[k].Within {
+		if kinds[k].Enabled != nil {
 			names = append(names, kinds[k].Name)
 		}
 	}
@@ -121,7 +135,12 @@ func (f *Faults) None() bool { return *f == Faults{} }
 
 // Budget stands for what is left of all budgets.
 func (s *State) Budget() Hash {
-	return HashOf(uint64(s.Delays), binary.LittleEndian.Uint64(s.Faults[:])+1, binary.LittleEndian.Uint64(s.Faults[8:])+2)
+	f := s.Faults[:]
+	h := HashOf(uint64(s.Delays), binary.LittleEndian.Uint64(f)+1, 2)
+	if rest := f[8:]; !s.Faults.None() {
+		h = h.Plus(HashOf(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]), 8))
+	}
+	return h
 }
 
 // Clock is what all kinds look at when they say what may happen next.
@@ -129,16 +148,14 @@ type Clock struct {
 	First ariadne.Time // the earliest deadline of a node, or Never
 	// Horizon is how late anything may happen before it: by so much clocks may be off.
 	Horizon ariadne.Time
-	Start   ariadne.Time // the earliest time at which a node is yet to be switched on, or Never
+	Start   ariadne.Time // the earliest time at which a node's commands are yet to be run, or Never
 }
 
 func (y *System) clock(s *State) Clock {
 	c := Clock{First: s.firstDeadline(), Start: ariadne.Never}
 	c.Horizon = c.First.Add(y.rules.ClockError)
-	for i := range y.nodes {
-		if !s.Nodes[i].Started {
-			c.Start = min(c.Start, y.nodes[i].Start)
-		}
+	for i := range s.Nodes {
+		c.Start = min(c.Start, s.Nodes[i].Start)
 	}
 	return c
 }
@@ -163,6 +180,9 @@ type Footprint struct {
 	Delays ariadne.Time
 	// Timer: it is what its node's earliest deadline was for.
 	Timer bool
+	// Present: it happens at the present time, in full seconds, once that is later than its
+	// node's clock. So it is later when others have happened before.
+	Present bool
 }
 
 // FootprintOf is the footprint of an event.

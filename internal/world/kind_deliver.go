@@ -13,7 +13,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Head && f.Arrival <= c.Horizon && s.Nodes[f.To].Started {
+				if f.Head && f.Arrival <= c.Horizon && s.hears(f) {
 					events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
@@ -40,6 +40,13 @@ func init() {
 		Format: formatDelivery,
 		Parse:  Names.parseDelivery,
 	})
+}
+
+// hears reports whether there is a machine for a message to arrive at. One whose commands are to
+// be run again gets what comes before that.
+func (s *State) hears(f *Flying) bool {
+	n := &s.Nodes[f.To]
+	return n.Started && f.Arrival < n.Start
 }
 
 func formatDelivery(n Names, a ariadne.Action) string {

@@ -12,7 +12,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.Nodes[f.To].Started && !s.Nodes[f.To].Spared {
+				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && !s.Nodes[f.To].Spared {
 					events = insert(events, Event{At: f.Arrival, Kind: duplicate, Node: f.To, Packet: f.Packet})
 				}
 			}

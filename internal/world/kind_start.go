@@ -4,23 +4,27 @@ import "ariadne"
 
 func init() {
 	register(ariadne.ActStart, Kind{
-		Name: "start", Doc: "switching a node on",
+		Name: "start", Doc: "switching a node on, the first time or again",
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
-			for i := range y.nodes {
+			if c.Start == ariadne.Never {
+				return events
+			}
+			for i := range s.Nodes {
 				// Messages need not wait for a start: nothing but its own messages depends
 				// on it. Another start does, as it would for a timer.
-				if start := y.nodes[i].Start; !s.Nodes[i].Started && start <= c.First && start <= c.Start.Add(y.rules.ClockError) {
+				if start := s.Nodes[i].Start; start != ariadne.Never && start <= c.First && start <= c.Start.Add(y.rules.ClockError) {
 					events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
 				}
 			}
 			return events
 		},
-		Pending: func(y *System, s *State, e *Event) bool {
-			e.At = y.nodes[e.Node].Start
-			return !s.Nodes[e.Node].Started
+		Pending: func(_ *System, s *State, e *Event) bool {
+			e.At = s.Nodes[e.Node].Start
+			return e.At != ariadne.Never
 		},
 		Take: func(_ *System, s *State, e Event) Input {
-			s.Nodes[e.Node].Started = true
+			n := &s.Nodes[e.Node]
+			n.Started, n.Start, n.Down = true, ariadne.Never, ariadne.Up
 			return Input{Kind: ariadne.Start, At: e.At}
 		},
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {

@@ -89,7 +89,7 @@ func (n Names) parse(name string) (ariadne.Action, error) {
 	}
 	word, rest, _ := strings.Cut(name, " ")
 	kind, ok := KindNamed(word)
-	if !ok || kinds[kind].Within {
+	if !ok || kinds[kind].Enabled == nil {
 		return ariadne.Action{}, fmt.Errorf("want %s", KindNames())
 	}
 	a, err := kinds[kind].Parse(n, rest)

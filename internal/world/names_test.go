@@ -28,6 +28,8 @@ func TestActionNames(t *testing.T) {
 	}{
 		{ariadne.Action{Kind: ariadne.ActStart, Node: 1}, "start n2"},
 		{ariadne.Action{Kind: ariadne.ActFire}, "timer n1"},
+		{ariadne.Action{Kind: world.Crash, Node: 1, What: "1m5s"}, "crash n2 for 1m5s"},
+		{ariadne.Action{Kind: world.Stop, What: "ever"}, "stop n1 for ever"},
 		{deliver(ariadne.TCP, 1, "10.0.0.1:40001", "10.0.0.2:2380", 0, 3), "deliver n1:40001>n2:2380 #3"},
 		{deliver(ariadne.TCP, 1, "10.0.0.1:40001", "10.0.0.2:2380", 2, 3), "deliver n1:40001>n2:2380@2 #3"},
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1), "deliver udp n1:53>n2:53 #1"},
@@ -48,13 +50,16 @@ func TestActionNames(t *testing.T) {
 
 func TestBadActionNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"":                                    "want start, deliver, timer or duplicate",
+		"":                                    "want " + world.KindNames(),
 		"timer n1 with ":                      "its name is \"timer n1\"",
 		"timer n1 with fail:EIO":              `bad variation "fail:EIO@": want KIND:WHAT@PLACE, more of them after commas`,
 		"timer n1 with fail:EIO@x y":          `bad variation "fail:EIO@x y": want KIND:WHAT@PLACE, more of them after commas`,
 		"timer n1 with duplicate:x@1":         `bad variation "duplicate:x@1": nothing in a step is of kind "duplicate"`,
-		"fail n1":                             "want start, deliver, timer or duplicate",
-		"stop n1":                             "want start, deliver, timer or duplicate",
+		"fail n1":                             "want " + world.KindNames(),
+		"crash n1":                            "want crash NODE for TIME",
+		"crash n1 for x":                      `time: invalid duration "x"`,
+		"stop n1 for 65s":                     `its name is "stop n1 for 1m5s"`,
+		"halt n1":                             "want " + world.KindNames(),
 		"start n3":                            `no node "n3"`,
 		"timer n1 ":                           `no node "n1 "`,
 		"deliver n1:1>n2:2":                   "want SOURCE>DESTINATION #NUMBER",

@@ -13,11 +13,13 @@ type System struct {
 	nodes []Node
 	rules Rules
 	names Names
+	// outages are the events of each kind of outage, but for their time.
+	outages [len(kindOfDown)][]Event
 }
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	return &System{nodes: nodes, rules: r, names: newNames(nodes)}
+	return &System{nodes: nodes, rules: r, names: newNames(nodes), outages: newOutages(r)}
 }
 
 // Nodes are the system's nodes, by NodeID; not to be changed.
@@ -44,14 +46,18 @@ type State struct {
 
 // NodeState is what the world knows of one node.
 type NodeState struct {
-	Started  bool
-	Done     bool // no process is left
-	Ended    bool // none of its commands is left
-	Spared   bool // no fault hits it
+	Started  bool         // the machine runs
+	Down     ariadne.Down // what a fault has done to it since its commands were run last
+	Done     bool         // no process is left
+	Ended    bool         // none of its commands is left
+	Spared   bool         // no fault hits it
 	Clock    ariadne.Time
 	Deadline ariadne.Time   // earliest pending timer, or Never
 	Digest   ariadne.Digest // the name of its local state (digest.go)
 	Calm     ariadne.Time   // as in ariadne.Output
+	Start    ariadne.Time   // when its commands are to be run, or Never
+	// On is when the machine was or is to be switched on: what arrives before that finds nobody.
+	On ariadne.Time
 }
 
 // Flying is a message in flight.
@@ -66,7 +72,7 @@ type Flying struct {
 func (y *System) First() State {
 	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
 	for i, n := range y.nodes {
-		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Digest: n.Initial})
+		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Digest: n.Initial, Start: n.Start, On: n.Start})
 		s.sum.add(localHash(ariadne.NodeID(i), &n.Initial))
 	}
 	return s
@@ -103,7 +109,7 @@ type Input struct {
 
 // Input is what the node is given.
 func (in Input) Input() ariadne.Input {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Outage: in.Varied.Outage(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		m := in.Packet.Message
 		i.Message = &m
@@ -113,8 +119,10 @@ func (in Input) Input() ariadne.Input {
 
 // Action is what happens to a node with the input.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
-	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, Vary: in.Varied.Variation()}
+	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, What: in.Varied.What(), Vary: in.Varied.Variation()}
 	switch in.Kind {
+	case ariadne.Fault:
+		a.Kind = kindOfDown[in.Varied.Outage().Down]
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
 	case ariadne.Deliver:
@@ -190,6 +198,8 @@ type Effect struct {
 	Clock, Deadline ariadne.Time
 	Done, Ended     bool
 	Spared          bool
+	Down            ariadne.Down
+	Back            ariadne.Time // with Down
 	Calm            ariadne.Time
 	Packets         []*Packet
 }
@@ -197,7 +207,13 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Calm: out.Calm}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm}
+	if (in.Kind == ariadne.Fault || in.Varied.takesDown()) != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
+		return e, fmt.Errorf("after %q it is %s", in.Varied.What()+string(in.Varied.Variation()), out.Down)
+	}
+	if out.Down != ariadne.Up && out.Back < out.Clock {
+		return e, fmt.Errorf("it went down at %v and is to come back at %v", out.Clock, out.Back)
+	}
 	if out.Clock < clock || out.Clock < in.At {
 		return e, fmt.Errorf("its clock ran backwards: %v at the end of a step at %v, which found it at %v", out.Clock, in.At, clock)
 	}
@@ -229,6 +245,9 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, name ariad
 	s.sum.add(localHash(id, &name))
 	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
 	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
+	if e.Down != ariadne.Up {
+		y.takeDown(s, id, e)
+	}
 	return nil
 }
 
@@ -241,8 +260,11 @@ func (r Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 // send puts a message into flight that was sent in an event at time at.
 func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 	f := Flying{Packet: p, Arrival: y.rules.Arrival(p, at), Head: true}
-	if f.Arrival < y.nodes[p.To].Start {
-		return nil
+	if on := s.Nodes[p.To].On; f.Arrival < on {
+		if f.Arrival < y.nodes[p.To].Start || p.Unrepeated() {
+			return nil
+		}
+		f.Arrival = on // it is sent again and again
 	}
 	for i := range s.Flight {
 		e := &s.Flight[i]

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 
 	"ariadne"
 )
@@ -18,15 +19,29 @@ type Varied struct {
 	draw  *ariadne.Draw // or nil
 	costs Faults        // of vary
 	free  bool          // there is a choice in vary that costs nothing
+
+	// Of an event of a kind that has several: which one it is (ariadne.Action.What), and what
+	// of that the node is given.
+	what   string
+	outage ariadne.Outage
 }
 
 // VariedBy is v as an input has it whose event paid for it.
-func VariedBy(v ariadne.Variation) *Varied {
-	if v == "" {
+func VariedBy(v ariadne.Variation) *Varied { return (*Varied)(nil).by(v) }
+
+// by is the same event varied by v, for which it has not paid.
+func (how *Varied) by(v ariadne.Variation) *Varied {
+	switch {
+	case v == "" && how.What() == "":
 		return nil
+	case how == nil:
+		return &Varied{vary: v}
 	}
-	return &Varied{vary: v}
+	return &Varied{vary: v, what: how.what, outage: how.outage}
 }
+
+// VariedBy has the input varied by v, for which its event has paid.
+func (in *Input) VariedBy(v ariadne.Variation) { in.Varied = in.Varied.by(v) }
 
 // Variation is what is different, "" when that is nothing or not known yet.
 func (v *Varied) Variation() ariadne.Variation {
@@ -44,6 +59,33 @@ func (v *Varied) Draw() *ariadne.Draw {
 	return v.draw
 }
 
+// What tells events of a kind at a node apart, or is "".
+func (v *Varied) What() string {
+	if v == nil {
+		return ""
+	}
+	return v.what
+}
+
+// Outage is what takes the node down, or nothing.
+func (v *Varied) Outage() ariadne.Outage {
+	if v == nil {
+		return ariadne.Outage{}
+	}
+	return v.outage
+}
+
+// takesDown reports whether one of the choices takes the node down.
+func (v *Varied) takesDown() bool {
+	if v == nil || v.vary == "" {
+		return false
+	}
+	return slices.ContainsFunc(v.vary.Choices(), func(c ariadne.Choice) bool {
+		_, err := ariadne.ParseOutage(c.Alternative)
+		return err == nil
+	})
+}
+
 // budgets are what it costs.
 func (v *Varied) budgets() Faults {
 	if v == nil {
@@ -58,11 +100,11 @@ func (e *Event) And(c ariadne.Choice) (Event, error) { return e.With(e.Varied.Va
 // With is the event with another variation.
 func (e *Event) With(v ariadne.Variation) (Event, error) {
 	to := *e
-	to.Varied = nil
+	to.Varied = e.Varied.by(v)
 	if err := v.Check(); v == "" || err != nil {
 		return to, err
 	}
-	how := Varied{vary: v}
+	how := *to.Varied
 	for _, c := range v.Choices() {
 		k, ok := KindNamed(c.Kind())
 		if !ok || !kinds[k].Within || how.costs[k] == MaxFaults {
@@ -192,6 +234,9 @@ func (e *Event) Before() (Event, error) {
 func (e *Event) SameInput(f *Event) bool {
 	if e.Kind != f.Kind || e.Node != f.Node || (e.Packet == nil) != (f.Packet == nil) {
 		return false
+	}
+	if e.Packet == nil {
+		return e.Varied == f.Varied || e.Varied.What() == f.Varied.What()
 	}
 	return e.Packet == f.Packet || e.Packet.SameDelivery(f.Packet)
 }

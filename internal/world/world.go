@@ -9,6 +9,10 @@
 //   - A node is switched on at its start time, or within ClockError of an earlier
 //     start that has not happened yet. What would arrive at its machine before that
 //     is lost.
+//   - A node that a fault has taken down is switched on again at its time, likewise. What
+//     arrives meanwhile is answered by its kernel, if that lives on (ariadne.Crashed); else
+//     (ariadne.Stopped) datagrams and what opens connections are lost, and the rest of
+//     what is under way on connections waits, as if it were sent again and again.
 //   - A message arrives at Sent + Latency, and never before an earlier one of
 //     the same TCP connection. Of each TCP direction only the oldest message can
 //     be delivered; of datagrams each one.
@@ -37,6 +41,7 @@
 package world
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 
@@ -58,10 +63,15 @@ type Rules struct {
 	ClockError time.Duration
 	Delays     int // budget of delayed messages in one execution
 	Faults     Faults
+	Outages    []Outages    // which nodes faults may take down, and for how long
+	Grid       ariadne.Time // as ariadne.Grid; 0: that
 	// Combined is the greatest number of choices by which a search of states or orders varies
 	// one step, but for those of kinds that are Whole; 0: 1.
 	Combined int
 }
+
+// OnGrid is the last time on the grid that is not later than t.
+func (r *Rules) OnGrid(t ariadne.Time) ariadne.Time { return t - t%cmp.Or(r.Grid, ariadne.Grid) }
 
 // Together is Combined, or what it is when nothing is said.
 func (r Rules) Together() int { return max(r.Combined, 1) }

@@ -26,6 +26,9 @@ type Instances struct {
 	Lost func(steps, furthest int) bool
 	// Instant: the programs' actions take no time.
 	Instant bool
+	// Outages and Grid are those of the nodes (worldtest.Automaton).
+	Outages func(ariadne.NodeID) []ariadne.Outage
+	Grid    ariadne.Time
 
 	// Amend, when not nil, may change the output of a step. boots counts the instances
 	// that were booted so far.
@@ -45,7 +48,10 @@ func (m *Instances) Boot() []memo.Boot {
 			m.Alive++
 			m.Boots++
 			a := worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])
-			a.Instant = m.Instant
+			a.Instant, a.Grid = m.Instant, m.Grid
+			if m.Outages != nil {
+				a.Outages = m.Outages(a.ID)
+			}
 			return &instance{owner: m, automaton: a, home: &home{}}, nil
 		})
 	}

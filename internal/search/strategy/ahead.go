@@ -13,20 +13,22 @@ type ahead struct {
 	// By node: the latest deadline (Never: there was a time with none), and the latest
 	// at which it could fire, or 0.
 	deadline, fire []ariadne.Time
-	arrival        ariadne.Time // the latest of a message
-	limit          ariadne.Time // what is later never happens
+	start          []ariadne.Time // the latest at which it was to be switched on, or 0
+	arrival        ariadne.Time   // the latest of a message
+	limit          ariadne.Time   // what is later never happens
 }
 
 // reset begins with the state of a frame.
 func (h *ahead) reset(p *space.Path) {
 	f := p.Last()
-	h.deadline, h.fire, h.arrival, h.limit = h.deadline[:0], h.fire[:0], 0, p.Bounds().Time
+	h.deadline, h.fire, h.start, h.arrival, h.limit = h.deadline[:0], h.fire[:0], h.start[:0], 0, p.Bounds().Time
 	if h.limit == 0 {
 		h.limit = ariadne.Never - 1
 	}
 	for i := range f.State.Nodes {
-		h.deadline, h.fire = append(h.deadline, 0), append(h.fire, 0)
+		h.deadline, h.fire, h.start = append(h.deadline, 0), append(h.fire, 0), append(h.start, 0)
 		h.set(i, f.State.Nodes[i].Timer())
+		h.starts(i, f.State.Nodes[i].Start)
 	}
 	for i := range f.State.Flight {
 		h.arrival = max(h.arrival, f.State.Flight[i].Arrival)
@@ -40,9 +42,16 @@ func (h *ahead) set(node int, t ariadne.Time) {
 	}
 }
 
+func (h *ahead) starts(node int, t ariadne.Time) {
+	if t <= h.limit {
+		h.start[node] = max(h.start[node], t)
+	}
+}
+
 // add enters what an act has done.
 func (h *ahead) add(p *space.Path, a *act) {
 	h.set(int(a.event.Node), a.after)
+	h.starts(int(a.event.Node), a.back)
 	h.arrival = max(h.arrival, a.Delays) // of what it has delayed
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
@@ -52,6 +61,7 @@ func (h *ahead) add(p *space.Path, a *act) {
 func (h *ahead) merge(g *ahead) {
 	for i := range h.deadline {
 		h.deadline[i], h.fire[i] = max(h.deadline[i], g.deadline[i]), max(h.fire[i], g.fire[i])
+		h.start[i] = max(h.start[i], g.start[i])
 	}
 	h.arrival = max(h.arrival, g.arrival)
 }
@@ -131,8 +141,8 @@ func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, pass
 	if a.after >= a.before {
 		return false
 	}
-	for i := range f.State.Nodes {
-		if !f.State.Nodes[i].Started && ariadne.NodeID(i) != a.event.Node && p.System().Nodes()[i].Start > a.after {
+	for i, start := range h.start {
+		if ariadne.NodeID(i) != a.event.Node && start > a.after {
 			return true
 		}
 	}

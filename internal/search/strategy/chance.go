@@ -15,6 +15,7 @@ type chance struct {
 	left int // alternatives until one is taken; 0: none is
 	// weight is how much sooner than else.
 	weight int
+	strike strike // of faults that are events
 	// asked is what was drawn for the last step, where nodes live.
 	asked *ariadne.Draw
 	// free draws what costs nothing, wherever it occurs; nil: what is natural happens.
@@ -30,7 +31,7 @@ const (
 // newChance is that of a path of a seed.
 func newChance(seed uint64, index int, w *Weights) chance {
 	free := newDraw(seed^0x6368_6f6f_7365, index)
-	c := chance{draw: newDraw(^seed, index), weight: 1, free: &free, choice: free.below}
+	c := chance{draw: newDraw(^seed, index), weight: 1, free: &free, choice: free.below, strike: newStrike(seed, index, w)}
 	for k := range w {
 		if kind := world.KindOf(ariadne.ActionKind(k)); w[k] > c.weight && kind.Within && kind.Fault != "" {
 			c.weight = w[k]
@@ -55,6 +56,9 @@ func (c *chance) vary(p *space.Path, i int) int {
 		c.asked = nil
 	}
 	f := p.Last()
+	if j, ok := c.strike.next(f); ok {
+		return j
+	}
 	faults := c.left > 0 && f.State.Varies()
 	if p.Space().Restart != nil && c.free != nil {
 		if !faults {

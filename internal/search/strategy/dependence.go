@@ -17,6 +17,8 @@ type act struct {
 	world.Footprint
 	// The node's earliest deadline that counts, before and after.
 	before, after ariadne.Time
+	// back is when the node is to be switched on again, if it has gone down; else Never.
+	back ariadne.Time
 	// ends: a path ends with it, whatever else could have happened; or it may, when
 	// others have happened before: the commands of a client have ended.
 	ends bool
@@ -30,7 +32,7 @@ type act struct {
 
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
+	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, back: ariadne.Never}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool {
 		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
@@ -38,6 +40,9 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	a.spares = by.Effect.Spared && !n.Spared
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
+	}
+	if by.Effect.Down != ariadne.Up {
+		a.back = by.Effect.Back
 	}
 	return a
 }
@@ -78,7 +83,7 @@ func relationOf(p *space.Path) relation {
 // Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
 	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
-		r.holds(a, b) || r.holds(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
+		r.holds(a, b) || r.holds(b, a) || r.outdates(a, b) || r.outdates(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
 }
 
 // exchangeable: the user says that these events of one node may change places, and
@@ -111,9 +116,22 @@ func (relation) needs(a, b *act) bool {
 	return false
 }
 
-// holds: before a or after it, its node's deadline keeps b from happening.
+// holds: before a or after it, its node's deadline keeps b from happening, or that it is to be
+// switched on.
 func (r relation) holds(a, b *act) bool {
-	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || a.Start.Add(b.StartSlack) < b.At
+	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back).Add(b.StartSlack) < b.At
+}
+
+// outdates: b would happen at another time after a than before it.
+func (r relation) outdates(a, b *act) bool {
+	if !b.Present {
+		return false
+	}
+	if a.by.Effect.Down == ariadne.Stopped { // its clock tells the time no more
+		return true
+	}
+	at := r.rules.OnGrid(a.by.Effect.Clock)
+	return at > b.by.From.Clock && at >= b.At
 }
 
 // precedes: both are starts, and b has to wait for a.
@@ -152,7 +170,8 @@ func (r relation) enables(a, b *act) bool {
 	case r.needs(a, b), r.precedes(a, b):
 		return true
 	case a.event.Node == b.event.Node && a.starts():
-		return true
+		// A machine whose programs were killed gets messages before they are run again.
+		return b.Takes == nil || b.At >= a.At || a.by.From.Depth == 0
 	case a.event.Node == b.event.Node && b.Timer:
 		return a.before == ariadne.Never
 	}

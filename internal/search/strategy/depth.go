@@ -157,6 +157,9 @@ func (d *DepthFirst) End(p *space.Path, _ End) error {
 	return nil
 }
 
+// Restless implements Goer.
+func (*DepthFirst) Restless() bool { return true }
+
 // Leave implements Leaver.
 func (d *DepthFirst) Leave() {
 	if d.share != nil {

@@ -66,3 +66,6 @@ func deviationsOf(p *space.Path) func(depth int) float64 {
 		return float64(f.Deviations)
 	}
 }
+
+// Restless implements Goer.
+func (*FewestDeviations) Restless() bool { return true }

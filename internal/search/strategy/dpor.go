@@ -172,6 +172,9 @@ func (d *DPOR) back(p *space.Path) *vertex {
 // widen has the next event that is awake in a state, of which f is the frame, tried when
 // the state must be widened.
 func (d *DPOR) widen(p *space.Path, f *space.Frame, v *vertex) bool {
+	if from, to := f.Aside(); from < to && !d.Undisturbed {
+		v.wide = true // that these can happen does not mean that they ever do
+	}
 	for i := 0; i < len(v.sleep) && !v.wide; i++ {
 		v.wide = v.sleep[i].disables
 	}
@@ -549,6 +552,9 @@ func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*wo
 	e, err := d.events[i].With(action.Varied.Variation())
 	return &e, err
 }
+
+// Restless implements Goer.
+func (d *DPOR) Restless() bool { return !d.Undisturbed }
 
 // Leave implements Leaver.
 func (d *DPOR) Leave() {

@@ -57,6 +57,20 @@ func Aside(e Explorer) bool {
 	return ok && s.Aside()
 }
 
+// Goer is an explorer that may go on where nothing happens any more but faults that have no time of
+// their own. For all others a path ends there.
+type Goer interface {
+	Explorer
+	// Restless reports whether it goes on now.
+	Restless() bool
+}
+
+// Restless reports whether an explorer goes on where nothing happens any more but faults.
+func Restless(e Explorer) bool {
+	g, ok := e.(Goer)
+	return ok && g.Restless()
+}
+
 // draw is a source of random numbers: SplitMix64.
 type draw struct{ state uint64 }
 

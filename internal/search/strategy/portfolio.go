@@ -142,6 +142,14 @@ func (f *Portfolio) End(p *space.Path, e End) error {
 	return f.now.Explorer.End(p, e)
 }
 
+// Restless implements Goer.
+func (f *Portfolio) Restless() bool {
+	if f.now == nil { // it begins with the first
+		return Restless(f.Members[0].Explorer)
+	}
+	return Restless(f.now.Explorer)
+}
+
 // Leave implements Leaver.
 func (f *Portfolio) Leave() {
 	for _, m := range f.Members {

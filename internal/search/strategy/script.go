@@ -86,6 +86,9 @@ func (s *Scripted) End(p *space.Path, _ End) error {
 // asBefore: what a step can be varied to by choices comes where the step came.
 func (s *Scripted) asBefore(int) float64 { return s.priority }
 
+// Restless implements Goer.
+func (*Scripted) Restless() bool { return true }
+
 // Missed implements Exhaustive.
 func (s *Scripted) Missed() string {
 	why := s.frontal.Missed()

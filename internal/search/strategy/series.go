@@ -134,6 +134,9 @@ func (s *Series) Aside() bool {
 	return !exhaustive || Aside(s.Parts[0].Explorer)
 }
 
+// Restless implements Goer.
+func (s *Series) Restless() bool { return Restless(s.Parts[0].Explorer) }
+
 // Knows implements Knower.
 func (s *Series) Knows() bool {
 	_, exhaustive := s.Parts[0].Explorer.(Exhaustive)

@@ -155,6 +155,9 @@ func (s *SleepSets) End(p *space.Path, e End) error {
 	return nil
 }
 
+// Restless implements Goer.
+func (*SleepSets) Restless() bool { return true }
+
 // Leave implements Leaver.
 func (s *SleepSets) Leave() {
 	if s.share != nil {

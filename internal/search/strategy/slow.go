@@ -73,7 +73,7 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	s.chance = newChance(s.Seed, s.Index, &Weights{})
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
-		if kind := world.KindOf(k); kind.Fault == "" || kind.Within || budgets[k] == 0 {
+		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Aside || budgets[k] == 0 {
 			continue
 		}
 		for range s.draw.below(1 + min(int(budgets[k]), maxFaults)) {

@@ -247,7 +247,13 @@ type Chaos struct {
 	Lingers bool
 	state   uint64
 	steps   int
+	// Writes: it writes a bit now and then, which is left when it is taken down.
+	Writes bool
+	disk   uint64
 }
+
+// Fall implements Durable.
+func (x *Chaos) Fall() { x.state, x.steps = x.disk, 0 }
 
 func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
 func (x *Chaos) Fire(c *Ctx)  { x.act(c, "fire") }
@@ -271,6 +277,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 	}
 	if x.Spares && x.below(2) == 0 {
 		c.Spare(x.below(2) == 0)
+	}
+	if x.Writes && x.below(6) == 0 {
+		x.disk = x.state % 2
 	}
 	for range x.below(4) {
 		to := ariadne.NodeID(x.below(x.Nodes))

@@ -36,7 +36,13 @@ type Automaton struct {
 	Program Program
 	Calls   bool // record Output.CallTrace
 	Instant bool // its actions take no time
+	// Outages are the faults that may take it down before its second action of a step and later
+	// ones; they are over at multiples of Grid.
+	Outages []ariadne.Outage
+	Grid    ariadne.Time
 
+	down   bool
+	boots  int // by switching the machine on
 	clock  ariadne.Time
 	seqs   map[ariadne.Flow]int
 	timer  ariadne.Time
@@ -79,20 +85,16 @@ func NewAutomaton(id ariadne.NodeID, p Program) *Automaton {
 func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	a.clock = max(a.clock, in.At)
 	c := &Ctx{a: a, course: ariadne.NewCourse(&in)}
-	switch {
-	case a.done:
-	case in.Kind == ariadne.Start:
-		a.Program.Start(c)
-	case in.Kind == ariadne.Deliver:
-		a.Program.Receive(c, *in.Message)
-	case in.Kind == ariadne.Fire:
-		a.timer = ariadne.Never
-		a.Program.Fire(c)
+	if fallen := c.run(in); fallen != nil {
+		c.fall(*fallen)
 	}
-	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done, a.done || a.ended
+	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done || a.down, a.done || a.ended
 	c.out.Spared = a.spared
 	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
 	if f, ok := a.Program.(Forgetful); ok && f.Forgot() {
+		c.out.Content = a.content()
+	}
+	if c.out.Down == ariadne.Stopped {
 		c.out.Content = a.content()
 	}
 	c.out.Digest = c.out.Sum(sum(c.calls))
@@ -102,9 +104,55 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	return c.out, nil
 }
 
+// run lets the program act. When that is taken down in its midst, it returns by what.
+func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.Outage) {
+	defer func() {
+		if p := recover(); p != nil {
+			o, ok := p.(ariadne.Outage)
+			if !ok {
+				panic(p)
+			}
+			fallen = &o
+		}
+	}()
+	a := c.a
+	switch {
+	case in.Kind == ariadne.Fault:
+		return &in.Outage
+	case in.Kind == ariadne.Start:
+		a.down = false
+		a.Program.Start(c)
+	case a.done || a.down:
+	case in.Kind == ariadne.Deliver:
+		a.Program.Receive(c, *in.Message)
+	case in.Kind == ariadne.Fire:
+		a.timer = ariadne.Never
+		a.Program.Fire(c)
+	}
+	return nil
+}
+
+// Durable is a Program of which something is left when it is taken down.
+type Durable interface{ Fall() }
+
+// fall takes the node down.
+func (c *Ctx) fall(o ariadne.Outage) {
+	a := c.a
+	if d, ok := a.Program.(Durable); ok {
+		d.Fall()
+	}
+	a.down, a.timer, a.spared = true, ariadne.Never, false
+	c.out.Down, c.out.Back = o.Down, ariadne.EndOf(a.clock, o.For, a.Grid)
+	if o.Down == ariadne.Stopped {
+		a.boots++
+		clear(a.seqs)
+		a.clock = ariadne.EndOf(a.clock, max(o.For, 0), a.Grid)
+	}
+}
+
 // content is over all that there is of the node besides its times.
 func (a *Automaton) content() ariadne.Digest {
-	return sha256.Sum256(fmt.Appendf(nil, "%+v %v", a.Program, a.seqs))
+	return sha256.Sum256(fmt.Appendf(nil, "%+v %v %v %d", a.Program, a.seqs, a.down, a.boots))
 }
 
 // sum is over the stream of calls.
@@ -123,6 +171,7 @@ type Ctx struct {
 	out    ariadne.Output
 	calls  []ariadne.CallRecord
 	course ariadne.Course
+	acted  bool // it has done something that others can see
 }
 
 // The numbers of these nodes' "system calls".
@@ -141,6 +190,20 @@ func CallName(nr int) string {
 }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
+	if c.acted && len(c.a.Outages) > 0 && !c.a.spared {
+		var all []string
+		for _, o := range c.a.Outages {
+			all = append(all, o.Alternative())
+		}
+		if taken := c.course.At(1, CallName(nr), "", all); taken != "" {
+			o, err := ariadne.ParseOutage(taken)
+			if err != nil {
+				panic(err)
+			}
+			panic(o)
+		}
+	}
+	c.acted = c.acted || nr == CallSend
 	if !c.a.Instant { // it ends before the timer fires
 		c.a.clock = max(c.a.clock, min(c.a.clock+Cost, c.a.timer-1))
 	}
@@ -164,7 +227,7 @@ func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) {
 	c.call(CallSend, int64(len(text)), to, text)
 	f := ariadne.Flow{Proto: p,
 		Src: netip.AddrPortFrom(Addr(c.a.ID), uint16(1000+to)),
-		Dst: netip.AddrPortFrom(Addr(to), uint16(1000+c.a.ID))}
+		Dst: netip.AddrPortFrom(Addr(to), uint16(1000+c.a.ID)), Epoch: c.a.boots}
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
 		From: c.a.ID, To: to, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})

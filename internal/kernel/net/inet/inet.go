@@ -23,6 +23,10 @@ type FlowKey struct {
 	Pair
 }
 
+// FirstEpoch is the first epoch that a node counts since it was switched on last, so that none
+// is used twice.
+func FirstEpoch(n *kernel.Node) int { return n.Boots << 16 }
+
 // Flow counts what this node sent on one Flow.
 type Flow struct{ Epoch, seq int }
 
@@ -53,9 +57,9 @@ func FlowFor(n *kernel.Node, k FlowKey, epoch int) *Flow {
 
 // NextFlow begins a new epoch of the flow k.
 func NextFlow(n *kernel.Node, k FlowKey) *Flow {
-	epoch := 0
+	epoch := FirstEpoch(n)
 	if old := (*flows.Of(n))[k]; old != nil {
-		epoch = old.Epoch + 1
+		epoch = max(epoch, old.Epoch+1)
 	}
 	return newFlow(n, k, epoch)
 }
@@ -66,6 +70,9 @@ func newFlow(n *kernel.Node, k FlowKey, epoch int) *Flow {
 		*all = map[FlowKey]*Flow{}
 	}
 	f := &Flow{Epoch: epoch}
+	if epoch < FirstEpoch(n) { // of a connection from before, on which it has sent nobody knows how much
+		f.seq = n.Boots << 24
+	}
 	(*all)[k] = f
 	return f
 }

@@ -344,7 +344,7 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 		stackOf(n).datagram(n, &m)
 		return
 	}
-	inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: src, Remote: dst}}, 0), m)
+	inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: src, Remote: dst}}, inet.FirstEpoch(n)), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
@@ -364,7 +364,7 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 			s.datagram(n, &r)
 			return
 		}
-		inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, 0), r)
+		inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, inet.FirstEpoch(n)), r)
 	}
 }
 

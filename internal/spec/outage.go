@@ -1,0 +1,105 @@
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/world"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Outage says which nodes faults of a kind may take down, within the budget of such faults.
+type Outage struct {
+	Nodes   []ariadne.NodeID // nil: all but clients
+	For     []time.Duration  // for how long, or ariadne.Ever; nil: DefaultOutages
+	Between bool             // only between two steps of the node, not within one
+}
+
+// DefaultOutages are how long nodes are down when the spec does not say it: as long as others may
+// not notice, and as long as they must.
+var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
+
+// downs are the kinds of faults that take nodes down.
+var downs = map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped}
+
+// Outages are what the spec's faults may do to nodes, for the rules.
+func (s *Spec) OutagesOf() (all []world.Outages) {
+	for _, k := range []ariadne.ActionKind{world.Crash, world.Stop} {
+		if s.Faults[k] == 0 {
+			continue
+		}
+		down := downs[k]
+		o := s.Outages[down]
+		rule := world.Outages{Down: down, Nodes: o.Nodes, For: o.For}
+		if rule.For == nil {
+			rule.For = DefaultOutages
+		}
+		if rule.Nodes == nil {
+			for i := range s.Nodes {
+				if !s.Nodes[i].Client {
+					rule.Nodes = append(rule.Nodes, s.Nodes[i].ID)
+				}
+			}
+		}
+		all = append(all, rule)
+	}
+	return all
+}
+
+// Falls reports whether faults may take a node down, and by what within a step (ariadne.Choice).
+func (s *Spec) Falls(id ariadne.NodeID) (alternatives []string, ok bool) {
+	for _, rule := range s.OutagesOf() {
+		if !slices.Contains(rule.Nodes, id) {
+			continue
+		}
+		ok = true
+		if s.Outages[rule.Down].Between {
+			continue
+		}
+		for _, length := range rule.For {
+			alternatives = append(alternatives, ariadne.Outage{Down: rule.Down, For: length}.Alternative())
+		}
+	}
+	return alternatives, ok
+}
+
+// outageText is an Outage as written.
+type outageText struct {
+	count      int
+	nodes, For []text
+	between    bool
+}
+
+var outageFields = []field[outageText]{
+	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(o *outageText) *int { return &o.count }),
+	{"nodes", "Names of the nodes to which it happens; default all but clients.", textsSchema,
+		func(r *reader, o *outageText, v *yaml.Node) { o.nodes = r.texts(v) }},
+	{"for", "How long until the node's commands are run again, each as in 500ms or 15s, or ever: it stays down. They are run at the next full second of virtual time after that. Default 1s and 15s.", textsSchema,
+		func(r *reader, o *outageText, v *yaml.Node) { o.For = r.texts(v) }},
+	{"between", "Only between two steps of the node; default also within one, wherever it has sent something or changed a file since the last such place.", schema{"type": "boolean"},
+		func(r *reader, o *outageText, v *yaml.Node) { o.between = r.flag(v) }},
+}
+
+// setOutage reads a number, or what may happen to which nodes.
+func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) {
+	return func(r *reader, s *specText, v *yaml.Node) {
+		w := outageText{count: 1}
+		if v.Kind == yaml.MappingNode {
+			readFields(r, outageFields, &w, v)
+		} else {
+			w.count = r.count(v, 0, world.MaxFaults)
+		}
+		s.Faults[k] = uint8(w.count)
+		o := Outage{Between: w.between}
+		for _, t := range w.For {
+			d, err := ariadne.ParseLength(t.string)
+			if err != nil {
+				r.fail(t.line, "faults: %s: for: %q is no length of time, as in 15s, nor ever", world.KindOf(k).Name, t.string)
+			}
+			o.For = append(o.For, d)
+		}
+		s.Outages[downs[k]], s.outageNodes[downs[k]] = o, w.nodes
+	}
+}

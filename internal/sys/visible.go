@@ -1,0 +1,64 @@
+package sys
+
+import (
+	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/net/tcp"
+	"ariadne/internal/kernel/net/udp"
+
+	"golang.org/x/sys/unix"
+)
+
+// Visible reports whether the call that t stands in does something that others can see of the
+// machine, or that is left when its programs are gone: it changes a file or the name of one, or
+// sends to other machines. on is what it is done to, if that has a stable name, or "".
+func Visible(t *kernel.Thread) (on string, ok bool) {
+	a := t.Call.Args
+	switch t.Call.NR {
+	case unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PWRITE64, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE:
+		if sends(t, a[0]) {
+			return "", true
+		}
+		return changedFile(t, a)
+	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE:
+		return changedFile(t, a)
+	case unix.SYS_COPY_FILE_RANGE, unix.SYS_SPLICE:
+		return changedFile(t, Args{a[2]})
+	case unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_CONNECT, unix.SYS_SHUTDOWN:
+		return "", sends(t, a[0])
+	case unix.SYS_IO_SUBMIT:
+		return "", a[1] > 0
+	case unix.SYS_OPEN:
+		return changedName(t, a[0], a[1]&(unix.O_CREAT|unix.O_TRUNC) != 0)
+	case unix.SYS_OPENAT:
+		return changedName(t, a[1], a[2]&(unix.O_CREAT|unix.O_TRUNC) != 0)
+	case unix.SYS_CREAT, unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD:
+		return changedName(t, a[0], true)
+	case unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SYMLINK:
+		return changedName(t, a[1], true)
+	case unix.SYS_SYMLINKAT:
+		return changedName(t, a[2], true)
+	}
+	return "", false
+}
+
+// changedName: the name of a file is changed, or what has it is emptied.
+func changedName(t *kernel.Thread, path uint64, changes bool) (on string, ok bool) {
+	if !changes {
+		return "", false
+	}
+	on, e := readPath(t, path)
+	return on, e == 0
+}
+
+// sends: a socket by which other machines are reached.
+func sends(t *kernel.Thread, fd uint64) bool {
+	of := t.Proc.FDs.Get(int(int32(fd)))
+	if of == nil {
+		return false
+	}
+	switch of.File.(type) {
+	case *tcp.Socket, *udp.Socket:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ariadne"
+)
+
+// Crash and Stop are the numbers of their kinds.
+const (
+	Crash ariadne.ActionKind = 7
+	Stop  ariadne.ActionKind = 8
+)
+
+// kindOfDown is the kind of a fault that takes a node down.
+var kindOfDown = [...]ariadne.ActionKind{ariadne.Crashed: Crash, ariadne.Stopped: Stop}
+
+// Outages are the faults of one kind that may take nodes down.
+type Outages struct {
+	Down  ariadne.Down
+	Nodes []ariadne.NodeID
+	For   []time.Duration // or ariadne.Ever
+}
+
+// A node may go down at any time, between two of its steps, and within one at its visible
+// operations. It comes back after a time that there is a choice of. What it leaves to others,
+// the node itself says: its kernel closes connections, or nobody does.
+func init() {
+	register(Crash, outage(ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later"))
+	register(Stop, outage(ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later"))
+}
+
+func outage(down ariadne.Down, doc, fault string) Kind {
+	return Kind{
+		Name: down.String(), Doc: doc, Fault: fault, Within: true, Aside: true,
+		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
+			for i := range y.outages[down] {
+				e := y.outages[down][i]
+				if s.mayFall(e.Node) && !s.Nodes[e.Node].Spared {
+					e.At = y.present(s, e.Node)
+					events = append(events, e)
+				}
+			}
+			return events
+		},
+		Pending: func(y *System, s *State, e *Event) bool {
+			e.At = y.present(s, e.Node)
+			return s.mayFall(e.Node)
+		},
+		Take: func(_ *System, s *State, e Event) Input {
+			return Input{Kind: ariadne.Fault, At: e.At, Varied: e.Varied}
+		},
+		Footprint: func(_ *System, _ *Event, f Footprint) Footprint {
+			f.Present, f.Slack = true, unlimited
+			return f
+		},
+		Format: func(n Names, a ariadne.Action) string { return n.Node(a.Node) + " for " + a.What },
+		Parse: func(n Names, rest string) (ariadne.Action, error) {
+			name, length, ok := strings.Cut(rest, " for ")
+			if !ok {
+				return ariadne.Action{}, fmt.Errorf("want %s NODE for TIME", down)
+			}
+			a, err := n.ofNode(kindOfDown[down], name)
+			if err != nil {
+				return a, err
+			}
+			o := ariadne.Outage{Down: down}
+			o.For, err = ariadne.ParseLength(length)
+			a.What = o.Length()
+			return a, err
+		},
+	}
+}
+
+// newOutages are the events of all kinds of outages, but for their time.
+func newOutages(r Rules) (all [len(kindOfDown)][]Event) {
+	for _, o := range r.Outages {
+		for _, id := range o.Nodes {
+			for _, length := range o.For {
+				how := ariadne.Outage{Down: o.Down, For: length}
+				all[o.Down] = append(all[o.Down], Event{Node: id, Kind: kindOfDown[o.Down], Varied: &Varied{what: how.Length(), outage: how}})
+			}
+		}
+	}
+	return all
+}
+
+// mayFall: there is something on the node that can be taken down.
+func (s *State) mayFall(id ariadne.NodeID) bool { n := &s.Nodes[id]; return n.Started && !n.Done }
+
+// present is the time of what happens to a node now: that of its clock, or the last full second
+// of any node's clock if that is later. So what other nodes do meanwhile seldom matters to it, and
+// no clock is more than a second behind the others.
+func (y *System) present(s *State, id ariadne.NodeID) ariadne.Time {
+	latest := ariadne.Time(0)
+	for i := range s.Nodes {
+		if s.Nodes[i].Started {
+			latest = max(latest, s.Nodes[i].Clock)
+		}
+	}
+	return max(s.Nodes[id].Clock, y.rules.OnGrid(latest))
+}
+
+// takeDown enters that a fault has taken down a node.
+func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
+	n := &s.Nodes[id]
+	n.Down, n.Start = e.Down, e.Back
+	if e.Down != ariadne.Stopped {
+		return
+	}
+	n.Started, n.On = false, e.Back
+	for i := 0; i < len(s.Flight); {
+		f := &s.Flight[i]
+		switch {
+		case f.To != id || f.Arrival >= n.On:
+			i++
+		case f.Unrepeated():
+			s.land(i)
+		default:
+			s.sum.sub(f.hash())
+			f.Arrival = n.On
+			s.sum.add(f.hash())
+			i++
+		}
+	}
+}
+
+// Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram, and
+// what opens a connection, which its sender itself tries again.
+func (p *Packet) Unrepeated() bool {
+	return p.Flow.Proto == ariadne.UDP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
+}
+
+// GoneForGood reports whether a node is down and does not come back.
+func (s *State) GoneForGood() bool {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Down != ariadne.Up && n.Start == ariadne.Never {
+			return true
+		}
+	}
+	return false
+}
