@@ -22,8 +22,9 @@ type failing map[int]*ways
 type ways struct {
 	could []func(t *kernel.Thread, a sys.Args) (on string, ok bool)
 	// others are the alternatives by which of them are possible, a bit for each: the same slice
-	// each time.
-	others [][]string
+	// each time. For root they are those but ENFILE: the last of the system's open files are
+	// kept for it (CAP_SYS_ADMIN).
+	others, root [][]string
 	// waits are the alternatives where the call waits.
 	waits []string
 }
@@ -44,7 +45,7 @@ func failures(s *spec.Spec, def *spec.Node) failing {
 }
 
 func waysOf(fails []sys.Failure, others []string) *ways {
-	w := &ways{others: [][]string{nil}}
+	w := &ways{others: [][]string{nil}, root: [][]string{nil}}
 	for _, f := range fails {
 		fit := slices.DeleteFunc(slices.Clone(others), func(a string) bool {
 			_, name, _ := strings.Cut(a, ":")
@@ -59,6 +60,10 @@ func waysOf(fails []sys.Failure, others []string) *ways {
 			for _, before := range w.others {
 				w.others = append(w.others, slices.Concat(before, fit))
 			}
+			fit = slices.DeleteFunc(fit, func(a string) bool { return strings.HasSuffix(a, ":ENFILE") })
+			for _, before := range w.root {
+				w.root = append(w.root, slices.Concat(before, fit))
+			}
 		}
 	}
 	return w
@@ -71,6 +76,9 @@ func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) 
 		if file, ok := could(k, k.Call.Args); ok && n.cfg.Spec.Fail.On(file) {
 			on, which = file, which|1<<i
 		}
+	}
+	if k.Proc.Capable(unix.CAP_SYS_ADMIN) {
+		return on, w.root[which]
 	}
 	return on, w.others[which]
 }

@@ -358,3 +358,28 @@ func TestFunctionsFail(t *testing.T) {
 		})
 	}
 }
+
+// TestRootDoesNotLackFiles: the system's table of files is never full for root.
+func TestRootDoesNotLackFiles(t *testing.T) {
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[int][]string{0: {"fail:EMFILE", "fail:ENOSPC"}, 1000: {"fail:EMFILE", "fail:ENFILE", "fail:ENOSPC"}} {
+		s := &spec.Spec{Dir: t.TempDir(), Fail: spec.Fail{Errors: map[string][]string{"openat": {"EMFILE", "ENFILE", "ENOSPC"}}, Paths: []string{"/tmp/*"}},
+			Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+			Nodes:  []spec.Node{{Name: "n1", CPUs: 1, User: user, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >/tmp/a"}}}}}}
+		s.Faults[world.Fail] = 1
+		n := Start(Config{Spec: s, Seed: 1})
+		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(out.Places) != 1 || !slices.Equal(out.Places[0].Alternatives, want) {
+			t.Errorf("user %d: %v, want one place with %v", user, out.Places, want)
+		}
+	}
+}
