@@ -31,7 +31,7 @@ func TestPage(t *testing.T) {
 	missed.sibling.Found = true
 	page := string(writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}))
 	for _, want := range []string{
-		"--time 10m`", "(at least 1m)",
+		"--time 10m`", "at least 1m and",
 		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | store 1.1: nothing found (61.0 s, 99 executions) |\n",
 		"| 2 of 3 | 1.0 s | 20 |", "**found too**", "Seed 0: another violation: n1: x.\n",
 		"| `new` |  | an order | not looked for yet |", "2.0: not searched yet |\n",
@@ -105,6 +105,27 @@ func TestOutcome(t *testing.T) {
 		if r, err := newOutcome(b, &c.report); err != nil || r.Found != c.found || r.Wrong != c.wrong {
 			t.Errorf("%+v: %+v, %v", c.report, r, err)
 		}
+	}
+}
+
+// What is known of a search is not searched again until it is forgotten.
+func TestKnown(t *testing.T) {
+	b := some().bug
+	o := options{ctx: t.Context(), ariadne: "/nonexistent", work: t.TempDir(), list: list}
+	if err := os.WriteFile(o.file(b, "seed", "3")+".json", []byte(`{"Seed": 3, "Found": true}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := o.search(b, b.Spec, "seed", 3, time.Minute); err != nil || !r.Found || r.Seed != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := o.load(b); err != nil || len(r.seeds) != 1 || r.sibling != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := o.forget(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.search(b, b.Spec, "seed", 3, time.Minute); err == nil {
+		t.Error("it was not searched again")
 	}
 }
 

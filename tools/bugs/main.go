@@ -29,7 +29,7 @@ type options struct {
 	ariadne, work, list string
 	seeds               int
 	budget, least       time.Duration
-	fetch               bool
+	fetch, resume       bool
 }
 
 func main() {
@@ -43,6 +43,7 @@ func main() {
 	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "real time of one search, at most")
 	flag.DurationVar(&o.least, "least", time.Minute, "real time of the search beside a bug, at least")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
+	flag.BoolVar(&o.resume, "resume", false, "keep the searches that were made before, and make only the others")
 	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
 	page := flag.String("page", "docs/bugs.md", "the page to write")
 	flag.Parse()

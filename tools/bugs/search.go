@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,8 +48,10 @@ func (o *options) look(b *bug) error {
 			}
 		}
 	}
-	if err := o.forget(b); err != nil {
-		return err
+	if !o.resume {
+		if err := o.forget(b); err != nil {
+			return err
+		}
 	}
 	var took time.Duration
 	for seed := range o.seeds {
@@ -65,6 +68,12 @@ func (o *options) look(b *bug) error {
 // search runs a check and keeps what came of it.
 func (o *options) search(b *bug, spec, kind string, seed int, budget time.Duration) (*outcome, error) {
 	dir := o.file(b, kind, strconv.Itoa(seed))
+	if known, err := o.known(dir); known != nil || err != nil {
+		return known, err
+	}
+	if err := os.MkdirAll(o.work, 0o755); err != nil {
+		return nil, err
+	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
 	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String())
 	if err != nil {
@@ -87,6 +96,22 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 	return r, errors.Join(os.RemoveAll(dir), os.WriteFile(dir+".json", text, 0o644))
 }
 
+// known is what came of a search before, or nil.
+func (o *options) known(dir string) (*outcome, error) {
+	text, err := os.ReadFile(dir + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var r outcome
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s.json: %w", dir, err)
+	}
+	return &r, nil
+}
+
 // file is where a search leaves its files, without an ending.
 func (o *options) file(b *bug, kind, seed string) string {
 	return filepath.Join(o.work, strings.Join([]string{b.Name, kind, seed}, "_"))
@@ -98,7 +123,7 @@ func (o *options) forget(b *bug) error {
 	for _, f := range files {
 		err = errors.Join(err, os.Remove(f))
 	}
-	return errors.Join(err, os.MkdirAll(o.work, 0o755))
+	return err
 }
 
 // load reads what is known of a bug.
@@ -110,18 +135,14 @@ func (o *options) load(b *bug) (result, error) {
 			return r, err
 		}
 		for _, f := range files {
-			text, err := os.ReadFile(f)
+			one, err := o.known(strings.TrimSuffix(f, ".json"))
 			if err != nil {
 				return r, err
 			}
-			var one outcome
-			if err := json.Unmarshal(text, &one); err != nil {
-				return r, fmt.Errorf("%s: %w", f, err)
-			}
 			if kind == "seed" {
-				r.seeds = append(r.seeds, one)
+				r.seeds = append(r.seeds, *one)
 			} else {
-				r.sibling = &one
+				r.sibling = one
 			}
 		}
 	}
