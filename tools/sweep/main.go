@@ -38,14 +38,16 @@ type target struct {
 	Spec     string   `yaml:"spec"` // below the list's directory
 	What     string   `yaml:"what"`
 	Programs []string `yaml:"programs"` // whose calls fail
-	Triage   []triage `yaml:"triage"`
+	// Functions fail besides, at each place that calls them.
+	Functions map[string]int64 `yaml:"functions"`
+	Triage    []triage         `yaml:"triage"`
 }
 
 // triage explains outcomes of a kind.
 type triage struct {
 	Outcome outcome `yaml:"outcome"`
 	Place   pattern `yaml:"place"`
-	Text    string  `yaml:"text"` // begins with real, benign or ours
+	Text    string  `yaml:"text"` // begins with real, benign, ours or open
 }
 
 type pattern struct{ *regexp.Regexp }
@@ -124,7 +126,7 @@ func run(ctx context.Context, o options) (good bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			r, err := sweep(ctx, s, t.Programs, o.limit, o.memory)
+			r, err := sweep(ctx, s, t, o.limit, o.memory)
 			if err != nil {
 				return false, fmt.Errorf("%s: %w", t.Spec, err)
 			}

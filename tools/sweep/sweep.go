@@ -74,14 +74,14 @@ func failures(families []string) map[string][]string {
 }
 
 // families are those that are swept: what is interrupted or moved by parts fails nothing.
-var families = []string{"writes", "copies", "reads", "syncs", "room", "opens", "names", "sockets", "descriptors"}
+var families = []string{"writes", "copies", "reads", "syncs", "room", "opens", "names", "sockets", "descriptors", "memory"}
 
 // sweep fails each site of a system's programs once.
-func sweep(ctx context.Context, s *spec.Spec, programs []string, limit time.Duration, memory int64) (r result, err error) {
+func sweep(ctx context.Context, s *spec.Spec, t target, limit time.Duration, memory int64) (r result, err error) {
 	began := time.Now()
 	s.Faults = [len(s.Faults)]uint8{}
 	s.Faults[world.Fail] = 1
-	s.Fail = spec.Fail{Errors: failures(families), Programs: programs, Sites: true}
+	s.Fail = spec.Fail{Errors: failures(families), Programs: t.Programs, Functions: t.Functions, Sites: true}
 	x, err := session.Open(ctx, s, session.Options{System: system.Options{Version: "sweep"}, Memory: memory})
 	if err != nil {
 		return r, err
@@ -216,6 +216,9 @@ func classify(s *spec.Spec, natural, e *execution, failed int) (outcome, string)
 		for _, x := range step.Output.Exits {
 			how := property.HowItEnded(x)
 			last := lastWords(natural, e, i, failed)
+			if panicked := panicOf(e, i, failed); panicked != "" {
+				last = panicked
+			}
 			words := node.Name + " " + how
 			if last != "" {
 				words += ": " + last
@@ -254,6 +257,22 @@ func classify(s *spec.Spec, natural, e *execution, failed int) (outcome, string)
 		return told, line
 	}
 	return unchanged, ""
+}
+
+// panicOf is what Go's runtime says of an error of its own, since the failure, on the node that ends
+// in the i-th step; or "".
+func panicOf(e *execution, i, failed int) string {
+	for k := failed - 1; k <= i; k++ {
+		if e.steps[k].Action.Node != e.steps[i].Action.Node {
+			continue
+		}
+		for _, l := range e.steps[k].Output.Logs {
+			if strings.HasPrefix(l.Text, "panic: runtime error: ") {
+				return l.Text
+			}
+		}
+	}
+	return ""
 }
 
 // lastWords are those of the node that ends in the i-th step, since the failure: lines that sound

@@ -40,6 +40,8 @@ func TestClassify(t *testing.T) {
 		{"SIGSEGV", search.EndViolation, []ariadne.Step{step(0, ended(-1, 11))}, crashes, "server was killed by SIGSEGV"},
 		{"nil in Go", search.EndViolation, []ariadne.Step{step(0, ended(2, 0), "panic: runtime error: index out of range")}, crashes,
 			"server exited with status 2: panic: runtime error: index out of range"},
+		{"nil in Go, after a warning", search.EndViolation, []ariadne.Step{step(0, nil, "failed to sync", "panic: runtime error: nil"), step(0, ended(2, 0))}, crashes,
+			"server exited with status 2: panic: runtime error: nil"},
 		{"no end", search.EndTime, []ariadne.Step{step(0, nil, "ready")}, hangs, "ends otherwise: time limit"},
 		{"not modelled", search.EndFatal, []ariadne.Step{step(0, nil, "ready")}, inconclusive, search.EndFatal},
 	} {
