@@ -34,8 +34,14 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 		b = appendText(b, in.Vary)
 	}
 	if in.Draw != nil {
-		b = appendTexts(appendTexts(appendInt(b, in.Draw.Nth), in.Draw.Kinds), in.Draw.Free)
-		b = appendInt(binary.LittleEndian.AppendUint64(b, in.Draw.Seed), in.Draw.From)
+		b = appendLen(appendTexts(b, in.Draw.Kinds), len(in.Draw.After))
+		for _, after := range in.Draw.After {
+			b = appendLen(b, len(after))
+			for _, n := range after {
+				b = appendInt(b, n)
+			}
+		}
+		b = appendInt(binary.LittleEndian.AppendUint64(appendTexts(b, in.Draw.Free), in.Draw.Seed), in.Draw.From)
 	}
 	if in.Outage != (Outage{}) {
 		b = appendInt(append(b, byte(in.Outage.Down)), in.Outage.For)
@@ -57,7 +63,8 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 		}
 	}
 	if has&4 != 0 {
-		in.Draw = &Draw{d.int(), readTexts(&d), readTexts(&d), d.uint64(), d.int()}
+		after := func() []int { return readList(&d, d.int) }
+		in.Draw = &Draw{readTexts(&d), readList(&d, after), readTexts(&d), d.uint64(), d.int()}
 	}
 	if has&8 != 0 {
 		if in.Outage = (Outage{Down(d.byte()), time.Duration(d.int64())}); in.Outage == (Outage{}) {

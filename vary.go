@@ -31,11 +31,14 @@ type Place struct {
 	Taken string
 }
 
-// Draw has a step varied although nobody knows its places yet: at the Nth alternative, from
-// 1, counted over all of its places in order. Fewer, and it goes undisturbed.
+// Draw has a step varied although nobody knows its places yet. Alternatives are counted over its
+// places in order, those of each kind for themselves.
 type Draw struct {
-	Nth   int
-	Kinds []string // of the alternatives that count
+	// Kinds are those that count, and After by kind how many alternatives there are up to the
+	// first that is taken, it included, then behind its place up to the next, and so on. Fewer, and
+	// it goes undisturbed.
+	Kinds []string
+	After [][]int
 	// Free are kinds of which every place is drawn by itself, by random numbers from Seed: each
 	// of its alternatives is as likely as none.
 	Free []string
@@ -158,7 +161,7 @@ type Course struct {
 
 	want  []Choice
 	draw  *Draw
-	left  int            // alternatives until the drawn one
+	after [][]int        // what is left of draw.After
 	free  uint64         // the state of the random numbers of what is free
 	count map[string]int // of places, by name
 }
@@ -167,7 +170,7 @@ type Course struct {
 func NewCourse(in *Input) Course {
 	c := Course{want: in.Vary.Choices(), draw: in.Draw}
 	if c.draw != nil {
-		c.left, c.free = c.draw.Nth, c.draw.Seed
+		c.after, c.free = c.draw.copy(), c.draw.Seed
 	}
 	return c
 }
@@ -204,15 +207,20 @@ func (c *Course) take(p *Place) string {
 		}
 		return ""
 	}
-	if c.left <= 0 {
-		return ""
-	}
-	for _, a := range p.Alternatives {
-		if !c.draw.counts(a) {
+	return c.counted(p)
+}
+
+// counted is the alternative of a place at which a count ends, or "".
+func (c *Course) counted(p *Place) string {
+	for i := range c.after {
+		if c.draw.Kinds[i] != p.Kind() || len(c.after[i]) == 0 {
 			continue
 		}
-		if c.left--; c.left == 0 {
-			return a
+		for _, a := range p.Alternatives {
+			if c.after[i][0]--; c.after[i][0] == 0 {
+				c.after[i] = c.after[i][1:]
+				return a
+			}
 		}
 	}
 	return ""
@@ -227,10 +235,6 @@ func (c *Course) below(n int) int {
 	return int((z ^ z>>31) % uint64(n))
 }
 
-func (d *Draw) counts(alternative string) bool {
-	return contains(d.Kinds, KindOf(alternative))
-}
-
 func contains(kinds []string, kind string) bool {
 	for _, k := range kinds {
 		if k == kind {
@@ -240,14 +244,18 @@ func contains(kinds []string, kind string) bool {
 	return false
 }
 
-// Passed is how many alternatives a step had that a draw counts.
-func (d *Draw) Passed(o *Output) (n int) {
+// Rest is what is left of After when a step that was drawn so has come to its end.
+func (d *Draw) Rest(o *Output) [][]int {
+	c := Course{draw: d, after: d.copy()}
 	for i := range o.Places {
-		for _, a := range o.Places[i].Alternatives {
-			if d.counts(a) {
-				n++
-			}
-		}
+		c.counted(&o.Places[i])
 	}
-	return n
+	return c.after
+}
+
+func (d *Draw) copy() (after [][]int) {
+	for _, a := range d.After {
+		after = append(after, append([]int(nil), a...))
+	}
+	return after
 }

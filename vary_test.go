@@ -66,14 +66,21 @@ func TestCourse(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := run(ariadne.Input{Vary: v})
-			drawn := run(ariadne.Input{Draw: &ariadne.Draw{Nth: i + 1, Kinds: []string{"fail"}}})
+			draw := func(after ...int) *ariadne.Draw {
+				return &ariadne.Draw{Kinds: []string{"other", "fail"}, After: [][]int{{1}, after}}
+			}
+			drawn := run(ariadne.Input{Draw: draw(i + 1)})
 			if out.Variation() != v || drawn.Variation() != v {
 				t.Fatalf("varied by %q and %q, want %q", out.Variation(), drawn.Variation(), v)
 			}
-			for _, d := range out.More() {
+			for j, d := range out.More() {
 				two := v.And(d)
-				if out := run(ariadne.Input{Vary: two}); out.Variation() != two {
-					t.Fatalf("varied by %q, want %q", out.Variation(), two)
+				drawn := run(ariadne.Input{Draw: draw(i+1, j+1, 17)})
+				if out := run(ariadne.Input{Vary: two}); out.Variation() != two || drawn.Variation() != two {
+					t.Fatalf("varied by %q and %q, want %q", out.Variation(), drawn.Variation(), two)
+				}
+				if left := draw(i+1, j+1, 17).Rest(&drawn); len(left[0]) != 1 || len(left[1]) != 1 || left[1][0] != 17-len(drawn.More()) {
+					t.Fatalf("of 17 are left %v behind which %d come", left, len(drawn.More()))
 				}
 			}
 			if c.Alternative == "fail:B" && len(out.More()) > 0 {

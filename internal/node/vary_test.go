@@ -144,7 +144,7 @@ func TestVariationsAreDrawn(t *testing.T) {
 		t.Fatalf("places %v", plain.Places)
 	}
 	for i, c := range all {
-		drawn := step(ariadne.Input{Draw: &ariadne.Draw{Nth: i + 1, Kinds: []string{"fail"}}})
+		drawn := step(ariadne.Input{Draw: &ariadne.Draw{Kinds: []string{"fail"}, After: [][]int{{i + 1}}}})
 		said := step(ariadne.Input{Vary: ariadne.Variation(c.String())})
 		if drawn.Variation() != ariadne.Variation(c.String()) || drawn.Digest != said.Digest {
 			t.Errorf("number %d is %s, want %s; digests %v and %v", i+1, drawn.Variation(), c, drawn.Digest, said.Digest)
@@ -153,7 +153,7 @@ func TestVariationsAreDrawn(t *testing.T) {
 			t.Errorf("%s changes nothing", c)
 		}
 	}
-	for _, d := range []ariadne.Draw{{Nth: len(all) + 1, Kinds: []string{"fail"}}, {Nth: 1, Kinds: []string{"other"}}, {Nth: 1}} {
+	for _, d := range []ariadne.Draw{{Kinds: []string{"fail"}, After: [][]int{{len(all) + 1}}}, {Kinds: []string{"other"}, After: [][]int{{1}}}, {}} {
 		if out := step(ariadne.Input{Draw: &d}); out.Digest != plain.Digest {
 			t.Errorf("%+v: %s", d, out.Variation())
 		}

@@ -135,6 +135,15 @@ func (p *Path) Grow(f *Frame, i int) {
 	p.err = err
 }
 
+// Further makes known what event i of the last frame can be varied to by one more choice, and
+// returns which events those are: from one on to before another. See Err.
+func (p *Path) Further(i int) (from, to int) {
+	f := p.Last()
+	p.Grow(f, i)
+	g, _ := f.growthOf(i)
+	return g.from, g.to
+}
+
 // Find returns where in the last frame's Enabled an event is, which is made known if it is a
 // variation that was not. Not ok: it is not among what is possible, or see Err.
 func (p *Path) Find(e *world.Event) (i int, ok bool) {

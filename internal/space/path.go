@@ -345,12 +345,12 @@ func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 	return len(f.Enabled) - 1, true
 }
 
-// Draw appends likewise event i varied at its nth alternative, and by what costs nothing at
-// random (world.State.Drawn), which will turn out when the node has come there. It is for
+// Draw appends likewise event i varied where counts of alternatives come to their ends, and by what
+// costs nothing at random (world.State.Drawn), which will turn out when the node has come there. It is for
 // nodes that live.
-func (p *Path) Draw(i, nth int, seed uint64) (event int) {
+func (p *Path) Draw(i int, after *[world.MaxKinds][]int, seed uint64) (event int) {
 	f := p.Last()
-	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], nth, seed))
+	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], after, seed))
 	return len(f.Enabled) - 1
 }
 

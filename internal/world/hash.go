@@ -116,7 +116,13 @@ func (in Input) Key() Hash {
 		key = key.Plus(HashOf(uint64(o.Down), uint64(o.For), 9))
 	}
 	if d := in.Varied.Draw(); d != nil { // nobody is to take another's for it
-		key = key.Plus(HashOf(d.Seed, uint64(d.From), uint64(d.Nth)+1))
+		key = key.Plus(HashOf(d.Seed, uint64(d.From), 1))
+		for i, after := range d.After {
+			kind := HashOfText(d.Kinds[i])
+			for j, n := range after {
+				key = key.Plus(HashOf(kind.Lo, uint64(j), uint64(n)))
+			}
+		}
 	}
 	return key
 }

@@ -120,14 +120,14 @@ func (e *Event) With(v ariadne.Variation) (Event, error) {
 	return to, nil
 }
 
-// Drawn is the event, to be varied at its nth alternative, if it has so many, by whatever s
-// has a budget for; 0: at none. What costs nothing is drawn wherever it occurs, by random
-// numbers from seed.
-func (s *State) Drawn(e Event, nth int, seed uint64) Event {
-	d := &ariadne.Draw{Nth: nth, Free: free, Seed: seed}
+// Drawn is the event, to be varied by whatever s has a budget for where the counts of
+// alternatives in after, by kind, come to their ends (ariadne.Draw). What costs nothing is drawn
+// wherever it occurs, by random numbers from seed.
+func (s *State) Drawn(e Event, after *[MaxKinds][]int, seed uint64) Event {
+	d := &ariadne.Draw{Free: free, Seed: seed}
 	for _, k := range Kinds() {
-		if kinds[k].Within && s.Faults[k] > 0 && nth > 0 {
-			d.Kinds = append(d.Kinds, kinds[k].Name)
+		if n := min(len(after[k]), int(s.Faults[k])); kinds[k].Within && n > 0 {
+			d.Kinds, d.After = append(d.Kinds, kinds[k].Name), append(d.After, after[k][:n:n])
 		}
 	}
 	e.Varied = &Varied{draw: d}

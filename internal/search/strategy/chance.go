@@ -1,26 +1,36 @@
 package strategy
 
 import (
+	"slices"
+
 	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
 
-// chance says when a random path has a step varied. Steps differ by orders of magnitude in how
+// chance says where a random path has a step varied. Steps differ by orders of magnitude in how
 // many alternatives they have, and paths in their length, which nobody knows beforehand. So
 // how many alternatives go by before one is taken is drawn evenly over the orders of
-// magnitude: early ones are as likely as late ones. A weight makes it sooner. One path in quietOf has none.
+// magnitude: early ones are as likely as late ones. A weight makes it sooner. Each kind has its
+// own count, or one of which there are many places would leave nothing to the others; and
+// one path in quietOf has none of it.
 type chance struct {
-	draw draw
-	left int // alternatives until one is taken; 0: none is
-	// weight is how much sooner than else.
-	weight int
+	kinds []likely
+	// after is by kind what is counted down: alternatives until one is taken, then until the next.
+	after  [world.MaxKinds][]int
 	strike strike // of faults that are events
 	// asked is what was drawn for the last step, where nodes live.
 	asked *ariadne.Draw
 	// free draws what costs nothing, wherever it occurs; nil: what is natural happens.
 	free   *draw
 	choice func(n int) int // free.below: made once, and not at each step
+}
+
+// likely is a kind of which there is some in the path.
+type likely struct {
+	kind   ariadne.ActionKind
+	draw   draw
+	weight int // how much sooner than else
 }
 
 const (
@@ -31,27 +41,53 @@ const (
 // newChance is that of a path of a seed.
 func newChance(seed uint64, index int, w *Weights) chance {
 	free := newDraw(seed^0x6368_6f6f_7365, index)
-	c := chance{draw: newDraw(^seed, index), weight: 1, free: &free, choice: free.below, strike: newStrike(seed, index, w)}
-	for k := range w {
-		if kind := world.KindOf(ariadne.ActionKind(k)); w[k] > c.weight && kind.Within && kind.Fault != "" {
-			c.weight = w[k]
+	c := chance{free: &free, choice: free.below, strike: newStrike(seed, index, w)}
+	for i := range w {
+		k := ariadne.ActionKind(i)
+		if kind := world.KindOf(k); kind.Within && kind.Fault != "" {
+			l := likely{kind: k, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}
+			if l.draw.below(quietOf) > 0 {
+				c.kinds = append(c.kinds, l)
+			}
 		}
-	}
-	if c.draw.below(quietOf) > 0 {
-		c.again()
 	}
 	return c
 }
 
-func (c *chance) again() { c.left = 1 + c.draw.below(1<<c.draw.below(orders))/c.weight }
+// ready draws what is to be counted down in a state, as much as there is of each budget. Not ok: nothing is.
+func (c *chance) ready(s *space.State) (ok bool) {
+	for i := range c.kinds {
+		l := &c.kinds[i]
+		after := &c.after[l.kind]
+		for len(*after) < int(s.Faults[l.kind]) {
+			*after = append(*after, 1+l.draw.below(1<<l.draw.below(orders))/l.weight)
+		}
+		*after = (*after)[:s.Faults[l.kind]]
+		ok = ok || len(*after) > 0
+	}
+	return ok
+}
+
+// passes counts an alternative, and reports whether it is taken.
+func (c *chance) passes(k ariadne.ActionKind) bool {
+	after := &c.after[k]
+	if len(*after) == 0 {
+		return false
+	}
+	if (*after)[0]--; (*after)[0] > 0 {
+		return false
+	}
+	*after = (*after)[1:]
+	return true
+}
 
 // vary returns the event to take for an undisturbed one of the path's last frame: itself, or
-// what it is varied to.
-func (c *chance) vary(p *space.Path, i int) int {
+// what it is varied to, by one choice or, if several, by as many as are drawn.
+func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if c.asked != nil {
-		out := &p.Last().By.Output
-		if c.left -= c.asked.Passed(out); out.Variation() != "" {
-			c.again()
+		for j, rest := range c.asked.Rest(&p.Last().By.Output) {
+			k, _ := world.KindNamed(c.asked.Kinds[j])
+			c.after[k] = rest
 		}
 		c.asked = nil
 	}
@@ -59,25 +95,40 @@ func (c *chance) vary(p *space.Path, i int) int {
 	if j, ok := c.strike.next(f); ok {
 		return j
 	}
-	faults := c.left > 0 && f.State.Varies()
+	faults := f.State.Varies() && c.ready(&f.State)
 	if p.Space().Restart != nil && c.free != nil {
-		if !faults {
-			return p.Draw(i, 0, c.free.next())
+		drawn := p.Draw(i, &c.after, c.free.next())
+		if faults {
+			c.asked = f.Enabled[drawn].Varied.Draw()
 		}
-		drawn := p.Draw(i, c.left, c.free.next())
-		c.asked = f.Enabled[drawn].Varied.Draw()
 		return drawn
 	}
 	c.choose(p)
 	if !faults {
 		return i
 	}
-	for j := f.Plain; j < f.Open; j++ {
-		if e := &f.Enabled[j]; e.Choices() == 1 && e.SameInput(&f.Enabled[i]) {
-			if c.left--; c.left == 0 {
-				c.again()
-				return j
-			}
+	event := c.among(f, i, f.Plain, f.Open)
+	for taken := i; several && event != taken; {
+		from, to := p.Further(event)
+		taken, event = event, c.among(f, event, from, to)
+	}
+	return event
+}
+
+// among counts the alternatives that event i of a frame has from one event on to before another, which
+// are those with one choice more, and returns the one that is taken, or i.
+func (c *chance) among(f *space.Frame, i, from, to int) int {
+	e := &f.Enabled[i]
+	costs := e.Costs()
+	for j := from; j < to; j++ {
+		v := &f.Enabled[j]
+		if v.Choices() != e.Choices()+1 || !v.SameInput(e) {
+			continue
+		}
+		more := v.Costs()
+		k := slices.IndexFunc(c.kinds, func(l likely) bool { return more[l.kind] > costs[l.kind] })
+		if k >= 0 && c.passes(c.kinds[k].kind) {
+			return j
 		}
 	}
 	return i

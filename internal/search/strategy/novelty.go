@@ -91,7 +91,7 @@ func (w *Novelty) Next(p *space.Path) (event int, ok bool) {
 	if p.Len() > len(w.now.prefix) && w.New(p) {
 		w.remember(p)
 	}
-	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil)), true
+	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil), true), true
 }
 
 // End implements Explorer.

@@ -64,7 +64,7 @@ func (w *Periphery) Next(p *space.Path) (event int, ok bool) {
 		w.draw, w.chance = newDraw(seed, w.left), newChance(seed, w.left, &w.Weights)
 	}
 	w.search.step(p)
-	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil)), true
+	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil), true), true
 }
 
 // End implements Explorer.

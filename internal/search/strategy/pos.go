@@ -60,7 +60,7 @@ func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
 			w.lost[identity(e)]++
 		}
 	}
-	return w.chance.vary(p, event), true
+	return w.chance.vary(p, event, true), true
 }
 
 // priority of an event, never 0.

@@ -98,10 +98,10 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	}
 	for i := range f.Plain {
 		if !s.held(p.Len(), &f.Enabled[i]) {
-			return s.chance.vary(p, i), true
+			return s.chance.vary(p, i, true), true
 		}
 	}
-	return s.chance.vary(p, 0), true
+	return s.chance.vary(p, 0, true), true
 }
 
 // fault draws one of the faults that can happen now, if there is to be one.

@@ -70,14 +70,14 @@ func newTemper(seed uint64, index int, w *Weights) temper {
 func (t *temper) pick(w *Weights, p *space.Path, among []int) int {
 	f := p.Last()
 	if among == nil {
-		return t.chance.vary(p, t.plain(w, f, nil))
+		return t.chance.vary(p, t.plain(w, f, nil), true)
 	}
 	n, _ := slices.BinarySearch(among, f.Plain)
 	if n == 0 {
 		return among[t.draw.below(len(among))] // all that is undisturbed was tried
 	}
 	i := t.plain(w, f, among[:n])
-	if j := t.chance.vary(p, i); slices.Contains(among, j) {
+	if j := t.chance.vary(p, i, false); slices.Contains(among, j) {
 		return j
 	}
 	return i

@@ -1,0 +1,40 @@
+package strategy
+
+import (
+	"testing"
+
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// TestChanceOfEachKind: a kind of which there are many places leaves the others what they would
+// have without it.
+func TestChanceOfEachKind(t *testing.T) {
+	taken := func(preempt uint8) (fails, lates int) {
+		var s space.State
+		s.Faults[world.Fail], s.Faults[world.Preempt] = 1, preempt
+		for index := range 1000 {
+			c := newChance(1, index, &Weights{})
+			if !c.ready(&s) {
+				continue
+			}
+			for i := range 3000 {
+				if i%500 == 0 && c.passes(world.Fail) {
+					fails++
+				}
+				if c.passes(world.Preempt) {
+					lates++
+				}
+			}
+		}
+		return fails, lates
+	}
+	alone, none := taken(0)
+	fails, lates := taken(2)
+	if alone < 100 || none != 0 || fails != alone {
+		t.Errorf("%d paths of 1000 have a failure among 6, with late threads besides %d", alone, fails)
+	}
+	if lates < 700 {
+		t.Errorf("%d threads are late in 1000 paths of two", lates)
+	}
+}
