@@ -31,9 +31,9 @@ func TestPage(t *testing.T) {
 	missed.sibling.Found = true
 	page := string(writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}))
 	for _, want := range []string{
-		"--time 10m`", "at least 1m and",
+		"for 10m at most", "at least 1m and",
 		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | store 1.1: nothing found (61.0 s, 99 executions) |\n",
-		"| 2 of 3 | 1.0 s | 20 |", "**found too**", "Seed 0: another violation: n1: x.\n",
+		"| 2 of 3 (10m each) | 1.0 s | 20 |", "**found too**", "Seed 0: another violation: n1: x.\n",
 		"| `new` |  | an order | not looked for yet |", "2.0: not searched yet |\n",
 		"    ariadne check examples/bugs/lost/a.yaml\n", "    ariadne check examples/far/a.yaml\n",
 	} {
