@@ -216,12 +216,14 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	combined := rapid.IntRange(0, 2).Draw(t, "combined")
 	duplicates[world.Fail] = uint8(fails)
 	outages := drawOutages(t, n, &duplicates)
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Grid: 2e6}}
+	cuts := drawCuts(t, n, &duplicates)
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Cuts: cuts, Grid: 2e6}}
 	if timers {
 		s.rules = world.Rules{
 			Faults:     duplicates,
 			Combined:   combined,
 			Outages:    outages,
+			Cuts:       cuts,
 			Grid:       2e6,
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
@@ -265,6 +267,26 @@ func drawOutages(t *rapid.T, nodes int, budgets *world.Faults) (all []world.Outa
 			o.Nodes = append(o.Nodes, ariadne.NodeID(i))
 		}
 		all = append(all, o)
+	}
+	return all
+}
+
+// drawCuts draws how the network may be parted, and gives a budget of that.
+func drawCuts(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.Cut) {
+	k, _ := world.KindNamed("cut")
+	if rapid.IntRange(0, 3).Draw(t, "cuts") > 0 {
+		return nil
+	}
+	budgets[k] = uint8(rapid.IntRange(1, 2).Draw(t, "how many cuts"))
+	for i := range rapid.IntRange(1, 2).Draw(t, "ways to cut") {
+		var rest []ariadne.NodeID
+		for j := range nodes {
+			if j != i {
+				rest = append(rest, ariadne.NodeID(j))
+			}
+		}
+		length := rapid.SampledFrom([]time.Duration{0, 3e6, ariadne.Ever}).Draw(t, "cut for")
+		all = append(all, world.NewCut(fmt.Sprintf("n%d", i+1), []ariadne.NodeID{ariadne.NodeID(i)}, rest, rapid.Bool().Draw(t, "one way"), length))
 	}
 	return all
 }

@@ -96,6 +96,9 @@ func (s *State) CopyFrom(t *State) {
 // something was drawn, e then has the variation that came of it. After an error s is of no use.
 func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	in := p.System.Take(&s.State, *e)
+	if world.KindOf(e.Kind).World {
+		return p.still(s, e, in), nil
+	}
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
 	if err == nil && (p.Restart != nil || e.Varied.Draw() != nil) {
 		err = s.Settle(e, t.Input.Varied.Variation())
@@ -110,12 +113,20 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	return t, nil
 }
 
+// still is the transition of an event that gives no node an input: none. It stands for itself at
+// the node that the event has.
+func (p *Space) still(s *State, e *world.Event, in world.Input) *memo.Transition {
+	l, n := s.Locals[e.Node], &s.Nodes[e.Node]
+	out := ariadne.Output{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}
+	return &memo.Transition{From: l, To: l, Input: in, Effect: n.Still(), Output: out, Action: p.System.Names().Action(e.Action())}
+}
+
 // Variations appends to events those that event e of s can be varied to within the budgets, by
 // what costs something, in the order of their places; of each those first that it can be varied to further. What e itself does is executed
 // if it is not known yet, and with it what may be varied further: so which variations there are does not
 // depend on what was explored before. Where nodes live nobody can know them.
 func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]world.Event, error) {
-	if p.Restart != nil || !s.Varies() {
+	if p.Restart != nil || !s.Varies() || world.KindOf(e.Kind).World {
 		return events, nil
 	}
 	t, err := p.come(s, e)

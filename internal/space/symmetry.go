@@ -266,7 +266,11 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 func (y *Symmetry) class(p *Path) world.Hash {
 	f := p.Last()
 	s := &f.State
-	if own := s.Hash(); float64(own.Hi>>11)/(1<<53) < y.Audit {
+	own := s.Hash()
+	if float64(own.Hi>>11)/(1<<53) < y.Audit {
+		return own
+	}
+	if s.Cut != nil || s.AnyDown() { // which nodes that concerns is not in what is compared
 		return own
 	}
 	d := p.pending(s)

@@ -29,6 +29,9 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 	case world.Preempt:
 		f.schema, f.set = orMore(f.schema, kind), setPreempt
 	}
+	if kind.Name == "cut" {
+		f.schema, f.set = orMore(f.schema, kind), setCut(k)
+	}
 	if _, ok := downs[k]; ok {
 		f.schema, f.set = schema{"anyOf": []schema{f.schema, {"$ref": "#/$defs/outage"}}}, setOutage(k)
 	}

@@ -107,6 +107,7 @@ type specText struct {
 	explore exploreText
 
 	failNodes, preemptNodes []text
+	cutGroups               [][]text
 	// outageNodes are the nodes of each Outage.
 	outageNodes [ariadne.Stopped + 1][]text
 }

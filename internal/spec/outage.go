@@ -93,13 +93,7 @@ func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) 
 		}
 		s.Faults[k] = uint8(w.count)
 		o := Outage{Between: w.between}
-		for _, t := range w.For {
-			d, err := ariadne.ParseLength(t.string)
-			if err != nil {
-				r.fail(t.line, "faults: %s: for: %q is no length of time, as in 15s, nor ever", world.KindOf(k).Name, t.string)
-			}
-			o.For = append(o.For, d)
-		}
+		o.For = r.lengths(world.KindOf(k).Name, w.For)
 		s.Outages[downs[k]], s.outageNodes[downs[k]] = o, w.nodes
 	}
 }

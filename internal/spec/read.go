@@ -79,6 +79,9 @@ func Parse(path string, data []byte) (*Spec, error) {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		s.Fail.Nodes = r.faultyNodes("fail", written.failNodes, s.Nodes)
 		s.Preempt.Nodes = r.faultyNodes("preempt", written.preemptNodes, s.Nodes)
+		for _, g := range written.cutGroups {
+			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut", g, s.Nodes))
+		}
 		for k, down := range downs {
 			s.Outages[down].Nodes = r.faultyNodes(world.KindOf(k).Name, written.outageNodes[down], s.Nodes)
 		}

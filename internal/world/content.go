@@ -20,6 +20,9 @@ import (
 func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 	d := y.due(s, times)
 	h := s.Budget()
+	if s.Cut != nil {
+		h = h.Plus(HashOf(uint64(s.Cut.number), 0, 11)).Plus(d.until(s.Heal))
+	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		flags := uint64(i) << 3
@@ -76,6 +79,9 @@ func (y *System) due(s *State, times bool) due {
 		if start := s.Nodes[i].Start; start != ariadne.Never {
 			d.marks = append(d.marks, start)
 		}
+	}
+	if s.Heal != ariadne.Never {
+		d.marks = append(d.marks, s.Heal)
 	}
 	slices.Sort(d.marks)
 	return d

@@ -24,7 +24,7 @@ func (y *System) Rests(s *State) bool {
 // housekeeping reports whether a client waits, and whether there is housekeeping that can
 // happen and nothing else.
 func (y *System) housekeeping(s *State) (waits, wakes bool) {
-	if len(s.Flight) > 0 {
+	if len(s.Flight) > 0 || s.Heal != ariadne.Never {
 		return false, false
 	}
 	for i := range s.Nodes {

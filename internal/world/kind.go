@@ -33,6 +33,8 @@ type Kind struct {
 	// Aside: its events have no time of their own. They come after all that have, so that none
 	// is ever the natural one.
 	Aside bool
+	// World: its events change what lies between the nodes, and give none an input.
+	World bool
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
@@ -148,7 +150,7 @@ type Clock struct {
 	First ariadne.Time // the earliest deadline of a node, or Never
 	// Horizon is how late anything may happen before it: by so much clocks may be off.
 	Horizon ariadne.Time
-	Start   ariadne.Time // the earliest time at which a node's commands are yet to be run, or Never
+	Start   ariadne.Time // the earliest time at which a node's commands are yet to be run, or the network is to be whole again, or Never
 }
 
 func (y *System) clock(s *State) Clock {
@@ -157,6 +159,7 @@ func (y *System) clock(s *State) Clock {
 	for i := range s.Nodes {
 		c.Start = min(c.Start, s.Nodes[i].Start)
 	}
+	c.Start = min(c.Start, s.Heal)
 	return c
 }
 
@@ -183,11 +186,15 @@ type Footprint struct {
 	// Present: it happens at the present time, in full seconds, once that is later than its
 	// node's clock. So it is later when others have happened before.
 	Present bool
+	// Cut: it parts the network so, or ends that. Back is when what it begins is over, and Heal when
+	// what it ends was to be, or Never.
+	Cut        *Cut
+	Back, Heal ariadne.Time
 }
 
 // FootprintOf is the footprint of an event.
 func (y *System) FootprintOf(e *Event) Footprint {
-	f := Footprint{At: e.At, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Delays: -1}
+	f := Footprint{At: e.At, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never, Heal: ariadne.Never, Delays: -1}
 	return kinds[e.Kind].Footprint(y, e, f)
 }
 

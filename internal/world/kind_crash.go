@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,13 +95,7 @@ func (s *State) mayFall(id ariadne.NodeID) bool { n := &s.Nodes[id]; return n.St
 // of any node's clock if that is later. So what other nodes do meanwhile seldom matters to it, and
 // no clock is more than a second behind the others.
 func (y *System) present(s *State, id ariadne.NodeID) ariadne.Time {
-	latest := ariadne.Time(0)
-	for i := range s.Nodes {
-		if s.Nodes[i].Started {
-			latest = max(latest, s.Nodes[i].Clock)
-		}
-	}
-	return max(s.Nodes[id].Clock, y.rules.OnGrid(latest))
+	return max(s.Nodes[id].Clock, y.rules.OnGrid(s.latest()))
 }
 
 // takeDown enters that a fault has taken down a node.
@@ -133,12 +128,18 @@ func (p *Packet) Unrepeated() bool {
 	return p.Flow.Proto == ariadne.UDP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 
-// GoneForGood reports whether a node is down and does not come back.
+// AnyDown reports whether a node is down.
+func (s *State) AnyDown() bool {
+	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down != ariadne.Up })
+}
+
+// GoneForGood reports whether a node is down and does not come back, or the network parted for
+// ever.
 func (s *State) GoneForGood() bool {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Down != ariadne.Up && n.Start == ariadne.Never {
 			return true
 		}
 	}
-	return false
+	return s.Cut != nil && s.Heal == ariadne.Never
 }

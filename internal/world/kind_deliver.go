@@ -42,11 +42,11 @@ func init() {
 	})
 }
 
-// hears reports whether there is a machine for a message to arrive at. One whose commands are to
+// hears reports whether there is a machine for a message to arrive at, and a way to it. One whose commands are to
 // be run again gets what comes before that.
 func (s *State) hears(f *Flying) bool {
 	n := &s.Nodes[f.To]
-	return n.Started && f.Arrival < n.Start
+	return n.Started && f.Arrival < n.Start && !s.Cut.Blocks(f.From, f.To)
 }
 
 func formatDelivery(n Names, a ariadne.Action) string {

@@ -25,10 +25,14 @@ type Names struct {
 	nodes []string
 	addrs []netip.Addr // the first of each node, or the zero Addr
 	owner map[netip.Addr]ariadne.NodeID
+	cuts  []string // of the network, by name
 }
 
-func newNames(nodes []Node) Names {
+func newNames(nodes []Node, cuts []*Cut) Names {
 	n := Names{owner: map[netip.Addr]ariadne.NodeID{}}
+	for _, c := range cuts {
+		n.cuts = append(n.cuts, c.what())
+	}
 	for i, node := range nodes {
 		n.nodes = append(n.nodes, node.Name)
 		n.addrs = append(n.addrs, netip.Addr{})

@@ -15,11 +15,12 @@ type System struct {
 	names Names
 	// outages are the events of each kind of outage, but for their time.
 	outages [len(kindOfDown)][]Event
+	cuts    []Event // likewise
 }
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	return &System{nodes: nodes, rules: r, names: newNames(nodes), outages: newOutages(r)}
+	return &System{nodes: nodes, rules: r, names: newNames(nodes, r.Cuts), outages: newOutages(r), cuts: newCuts(r)}
 }
 
 // Nodes are the system's nodes, by NodeID; not to be changed.
@@ -39,6 +40,8 @@ type State struct {
 	Faults Faults      // likewise
 	Steps  int         // actions applied
 	Now    ariadne.Time
+	Cut    *Cut         // how the network is parted, or nil
+	Heal   ariadne.Time // when that ends, or Never
 
 	// sum is the sum of the hashes of the nodes' local states and of Flight.
 	sum Hash
@@ -70,7 +73,7 @@ type Flying struct {
 
 // First is the state in which nothing is switched on yet.
 func (y *System) First() State {
-	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
+	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults, Heal: ariadne.Never}
 	for i, n := range y.nodes {
 		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Digest: n.Initial, Start: n.Start, On: n.Start})
 		s.sum.add(localHash(ariadne.NodeID(i), &n.Initial))
@@ -172,7 +175,7 @@ func (s *State) land(i int) {
 func (s *State) delayUntil(t ariadne.Time) {
 	s.Delays -= s.delayCost(t)
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && s.Nodes[f.To].Started {
+		if f := &s.Flight[i]; f.Arrival <= t && s.Nodes[f.To].Started && !s.Cut.Blocks(f.From, f.To) {
 			s.sum.sub(f.hash())
 			f.Arrival, f.Delayed = t, true
 			s.sum.add(f.hash())
@@ -185,7 +188,7 @@ func (s *State) delayUntil(t ariadne.Time) {
 func (s *State) delayCost(t ariadne.Time) int {
 	cost := 0
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.Nodes[f.To].Started {
+		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.Nodes[f.To].Started && !s.Cut.Blocks(f.From, f.To) {
 			cost++
 		}
 	}
@@ -265,6 +268,9 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 			return nil
 		}
 		f.Arrival = on // it is sent again and again
+	}
+	if s.Cut.Blocks(p.From, p.To) && p.Unrepeated() {
+		return nil
 	}
 	for i := range s.Flight {
 		e := &s.Flight[i]

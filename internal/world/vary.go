@@ -24,6 +24,7 @@ type Varied struct {
 	// of that the node is given.
 	what   string
 	outage ariadne.Outage
+	cut    *Cut
 }
 
 // VariedBy is v as an input has it whose event paid for it.
@@ -37,7 +38,7 @@ func (how *Varied) by(v ariadne.Variation) *Varied {
 	case how == nil:
 		return &Varied{vary: v}
 	}
-	return &Varied{vary: v, what: how.what, outage: how.outage}
+	return &Varied{vary: v, what: how.what, outage: how.outage, cut: how.cut}
 }
 
 // VariedBy has the input varied by v, for which its event has paid.

@@ -13,9 +13,11 @@ type ahead struct {
 	// By node: the latest deadline (Never: there was a time with none), and the latest
 	// at which it could fire, or 0.
 	deadline, fire []ariadne.Time
-	start          []ariadne.Time // the latest at which it was to be switched on, or 0
-	arrival        ariadne.Time   // the latest of a message
-	limit          ariadne.Time   // what is later never happens
+	// The latest at which it was to be switched on, or 0; behind all nodes, at which the network was
+	// to be whole again.
+	start   []ariadne.Time
+	arrival ariadne.Time // the latest of a message
+	limit   ariadne.Time // what is later never happens
 }
 
 // reset begins with the state of a frame.
@@ -30,6 +32,8 @@ func (h *ahead) reset(p *space.Path) {
 		h.set(i, f.State.Nodes[i].Timer())
 		h.starts(i, f.State.Nodes[i].Start)
 	}
+	h.start = append(h.start, 0)
+	h.starts(len(f.State.Nodes), f.State.Heal)
 	for i := range f.State.Flight {
 		h.arrival = max(h.arrival, f.State.Flight[i].Arrival)
 	}
@@ -50,8 +54,14 @@ func (h *ahead) starts(node int, t ariadne.Time) {
 
 // add enters what an act has done.
 func (h *ahead) add(p *space.Path, a *act) {
-	h.set(int(a.event.Node), a.after)
-	h.starts(int(a.event.Node), a.back)
+	if a.Cut == nil {
+		h.set(int(a.event.Node), a.after)
+	}
+	if a.Cut != nil {
+		h.starts(len(h.deadline), a.back)
+	} else {
+		h.starts(int(a.event.Node), a.back)
+	}
 	h.arrival = max(h.arrival, a.Delays) // of what it has delayed
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
@@ -61,6 +71,8 @@ func (h *ahead) add(p *space.Path, a *act) {
 func (h *ahead) merge(g *ahead) {
 	for i := range h.deadline {
 		h.deadline[i], h.fire[i] = max(h.deadline[i], g.deadline[i]), max(h.fire[i], g.fire[i])
+	}
+	for i := range h.start {
 		h.start[i] = max(h.start[i], g.start[i])
 	}
 	h.arrival = max(h.arrival, g.arrival)
@@ -81,7 +93,7 @@ func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
 // others that do not depend on a, can no more, or only later, when a has happened in
 // that state. When it says no, none can.
 func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
-	if a.ends || a.Spends() || a.spares {
+	if a.ends || a.Spends() || a.spares || a.Cut != nil {
 		return true
 	}
 	if r.takesFrom(f, a) {

@@ -32,7 +32,12 @@ type act struct {
 
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, back: ariadne.Never}
+	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
+	a.back = a.Back
+	if a.Cut != nil { // it has nothing to do with the node's clock
+		a.before = ariadne.Never
+		return a
+	}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool {
 		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
@@ -82,9 +87,12 @@ func relationOf(p *space.Path) relation {
 // both (disables).
 // Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
-	return a.event.Node == b.event.Node && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
-		r.holds(a, b) || r.holds(b, a) || r.outdates(a, b) || r.outdates(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
+	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
+		r.holds(a, b) || r.holds(b, a) || r.parts(a, b) || r.parts(b, a) || r.outdates(a, b) || r.outdates(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
 }
+
+// sameNode: both give an input to the same node.
+func sameNode(a, b *act) bool { return a.event.Node == b.event.Node && a.Cut == nil && b.Cut == nil }
 
 // exchangeable: the user says that these events of one node may change places, and
 // there are two orders of them: a node is switched on first, its earliest timer is one
@@ -119,19 +127,35 @@ func (relation) needs(a, b *act) bool {
 // holds: before a or after it, its node's deadline keeps b from happening, or that it is to be
 // switched on.
 func (r relation) holds(a, b *act) bool {
-	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back).Add(b.StartSlack) < b.At
+	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back, a.Heal).Add(b.StartSlack) < b.At
+}
+
+// parts: a parts the network, or ends that, where b's messages have to pass.
+func (r relation) parts(a, b *act) bool {
+	switch {
+	case a.Cut == nil:
+		return false
+	case b.Cut != nil || b.Delays >= 0 || b.Takes != nil && a.Cut.Blocks(b.Takes.From, b.Takes.To):
+		return true
+	}
+	for _, p := range b.by.Effect.Packets {
+		if a.Cut.Blocks(p.From, p.To) {
+			return true
+		}
+	}
+	return false
 }
 
 // outdates: b would happen at another time after a than before it.
 func (r relation) outdates(a, b *act) bool {
-	if !b.Present {
+	if !b.Present || a.Cut != nil {
 		return false
 	}
 	if a.by.Effect.Down == ariadne.Stopped { // its clock tells the time no more
 		return true
 	}
 	at := r.rules.OnGrid(a.by.Effect.Clock)
-	return at > b.by.From.Clock && at >= b.At
+	return (b.Cut != nil || at > b.by.From.Clock) && at >= b.At
 }
 
 // precedes: both are starts, and b has to wait for a.
@@ -169,10 +193,10 @@ func (r relation) enables(a, b *act) bool {
 	switch {
 	case r.needs(a, b), r.precedes(a, b):
 		return true
-	case a.event.Node == b.event.Node && a.starts():
+	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.
 		return b.Takes == nil || b.At >= a.At || a.by.From.Depth == 0
-	case a.event.Node == b.event.Node && b.Timer:
+	case sameNode(a, b) && b.Timer:
 		return a.before == ariadne.Never
 	}
 	return a.Takes != nil && b.Takes != nil && b.Takes.Flow.Proto == ariadne.TCP && a.Takes.SameFlow(b.Takes)

@@ -62,13 +62,14 @@ type DPOR struct {
 	// Impossible counts reversals that the rules turned out not to allow.
 	Impossible int
 
-	rel    relation
-	tree   *execTree
-	path   []level // by depth: the states of the path at which a choice was made
-	acts   []*act  // the path's steps
-	clocks [][]int // by step, by lane: the last step of the lane that happens before it or is it
-	races  []race  // of the path's steps, by the second
-	known  int     // steps of the path that are in clocks and races
+	rel     relation
+	tree    *execTree
+	path    []level // by depth: the states of the path at which a choice was made
+	acts    []*act  // the path's steps
+	clocks  [][]int // by step, by lane: the last step of the lane that happens before it or is it
+	races   []race  // of the path's steps, by the second
+	known   int     // steps of the path that are in clocks and races
+	network int     // the lane of what happens to the network
 
 	// Scratch memory.
 	free     []*vertex
@@ -401,6 +402,7 @@ func (d *DPOR) ended(p *space.Path) {
 // order computes what happens before what on the path, and its races.
 func (d *DPOR) order(p *space.Path) {
 	n := p.Len()
+	d.network = len(p.Last().State.Nodes)
 	for len(d.clocks) <= n {
 		d.clocks = append(d.clocks, make([]int, d.lanes(p, len(d.clocks))))
 	}
@@ -433,13 +435,16 @@ func (d *DPOR) order(p *space.Path) {
 func (d *DPOR) before(i, j int) bool { return d.clocks[j][d.lane(i)] >= i }
 
 // lane of step i: the steps of a lane happen one after the other. They are those of a
-// node, unless the user says that some of these may change places; then each step is a
+// node, or of the network, unless the user says that some of these may change places; then each step is a
 // lane of its own.
 func (d *DPOR) lane(i int) int {
 	if d.rel.apart != nil {
 		return i - 1
 	}
-	return int(d.acts[i-1].event.Node)
+	if a := d.acts[i-1]; a.Cut == nil {
+		return int(a.event.Node)
+	}
+	return d.network
 }
 
 // lanes of the first n steps.
@@ -447,7 +452,7 @@ func (d *DPOR) lanes(p *space.Path, n int) int {
 	if d.rel.apart != nil {
 		return n
 	}
-	return len(p.Last().State.Nodes)
+	return len(p.Last().State.Nodes) + 1
 }
 
 // leaves: no other event is to be tried in the state after n steps.
