@@ -1,0 +1,141 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
+	"ariadne/internal/world"
+)
+
+// keeper appends a line to a file at each start, holds a lock on it, leaves something in /tmp, and
+// waits.
+const keeper = `echo start >>log; exec 9>lock; flock -n 9 || echo locked; [ -e /tmp/left ] && echo left; echo x >/tmp/left; wc -l <log; echo $$; sleep 1000`
+
+func down(t *testing.T, kind ariadne.ActionKind) (*Node, func(ariadne.Input) ariadne.Output) {
+	t.Helper()
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"sh", "-c", keeper}}}}}}
+	s.Faults[kind] = 2
+	n := Start(Config{Spec: s, Seed: 1})
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n, func(in ariadne.Input) ariadne.Output {
+		t.Helper()
+		out, err := n.Apply(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+}
+
+// TestCrashAndStop: a node that goes down comes back with its files and without its locks; what
+// is in memory alone outlives its programs, and not its machine.
+func TestCrashAndStop(t *testing.T) {
+	for _, c := range []struct {
+		kind ariadne.ActionKind
+		down ariadne.Down
+		left bool // in /tmp
+	}{{world.Crash, ariadne.Crashed, true}, {world.Stop, ariadne.Stopped, false}} {
+		t.Run(c.down.String(), func(t *testing.T) {
+			_, apply := down(t, c.kind)
+			first := apply(ariadne.Input{Kind: ariadne.Start})
+			if got := lines(&first); len(got) != 2 || got[0] != "1" {
+				t.Fatalf("at first it says %q", got)
+			}
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Outage: ariadne.Outage{Down: c.down, For: time.Second}})
+			if want := 2 * ariadne.Time(time.Second); out.Down != c.down || out.Back != want || !out.Done || out.Ended || len(out.Exits) > 0 {
+				t.Fatalf("it is %v until %v, done %v, ended %v, %d exits", out.Down, out.Back, out.Done, out.Ended, len(out.Exits))
+			}
+			again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+			got := lines(&again)
+			want := []string{"2"}
+			if c.left {
+				want = []string{"left", "2"}
+			}
+			if len(got) == 0 || !slices.Equal(got[:len(got)-1], want) {
+				t.Errorf("then it says %q, want %q and a process", got, want)
+			}
+		})
+	}
+}
+
+// TestCrashWithinStep: the places of a step are where something was done before, and what was done
+// before them is left.
+func TestCrashWithinStep(t *testing.T) {
+	_, apply := down(t, world.Crash)
+	first := apply(ariadne.Input{Kind: ariadne.Start})
+	var places []string
+	for i := range first.Places {
+		places = append(places, first.Places[i].Name)
+	}
+	// The log is made, then written; the lock file and /tmp's follow.
+	at := slices.IndexFunc(places, func(p string) bool { return strings.Contains(p, "/write/before:/node/log#1") })
+	if at < 0 {
+		t.Fatalf("no place before the log is written: %q", places)
+	}
+	for _, taken := range []string{places[at], places[at+1]} {
+		_, apply := down(t, world.Crash)
+		out := apply(ariadne.Input{Kind: ariadne.Start, Vary: ariadne.Variation("crash:1s@" + taken)})
+		if out.Down != ariadne.Crashed || out.Variation() == "" {
+			t.Fatalf("at %s it is %v, varied %q", taken, out.Down, out.Variation())
+		}
+		again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+		want := "1"
+		if taken != places[at] {
+			want = "2"
+		}
+		if got := lines(&again); len(got) < 2 || got[len(got)-2] != want {
+			t.Errorf("after a crash at %s it says %q, want %s lines", taken, got, want)
+		}
+	}
+}
+
+// TestDownIsCopied: a node that is down is frozen and thawed like any other, and so is what it
+// comes back to.
+func TestDownIsCopied(t *testing.T) {
+	for kind, d := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped} {
+		t.Run(d.String(), func(t *testing.T) {
+			n, apply := down(t, kind)
+			first := apply(ariadne.Input{Kind: ariadne.Start})
+			fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Outage: ariadne.Outage{Down: d, For: time.Second}}
+			out := apply(fault)
+			c, err := n.Freeze()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Drop()
+			start := ariadne.Input{Kind: ariadne.Start, At: out.Back}
+			want := apply(start)
+			for range 2 {
+				m, err := c.Thaw()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := m.Apply(start)
+				if err != nil || got.Digest != want.Digest {
+					t.Errorf("a copy comes back otherwise: %v\n%s\n%s", err, fmt.Sprint(lines(&got)), fmt.Sprint(lines(&want)))
+				}
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
