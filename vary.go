@@ -39,8 +39,8 @@ type Draw struct {
 	// it goes undisturbed.
 	Kinds []string
 	After [][]int
-	// Free are kinds of which every place is drawn by itself, by random numbers from Seed: each
-	// of its alternatives is as likely as none.
+	// Free are kinds of which every place is drawn by itself, by Seed and how many places come
+	// before it (Pick): each of its alternatives is as likely as none.
 	Free []string
 	Seed uint64
 	From int // places before that are not drawn so
@@ -162,7 +162,6 @@ type Course struct {
 	want  []Choice
 	draw  *Draw
 	after [][]int        // what is left of draw.After
-	free  uint64         // the state of the random numbers of what is free
 	count map[string]int // of places, by name
 }
 
@@ -170,7 +169,7 @@ type Course struct {
 func NewCourse(in *Input) Course {
 	c := Course{want: in.Vary.Choices(), draw: in.Draw}
 	if c.draw != nil {
-		c.after, c.free = c.draw.copy(), c.draw.Seed
+		c.after = c.draw.copy()
 	}
 	return c
 }
@@ -202,7 +201,7 @@ func (c *Course) take(p *Place) string {
 		}
 	}
 	if c.draw != nil && contains(c.draw.Free, p.Kind()) && len(c.Places) >= c.draw.From {
-		if i := c.below(len(p.Alternatives) + 1); i > 0 {
+		if i := Pick(c.draw.Seed, len(c.Places), len(p.Alternatives)+1); i > 0 {
 			return p.Alternatives[i-1]
 		}
 		return ""
@@ -226,10 +225,10 @@ func (c *Course) counted(p *Place) string {
 	return ""
 }
 
-// below returns a random number from 0 to n-1 (SplitMix64).
-func (c *Course) below(n int) int {
-	c.free += 0x9e3779b97f4a7c15
-	z := c.free
+// Pick returns the random number from 0 to n-1 that a seed has for a place of a step, of which
+// there are so many before it (SplitMix64).
+func Pick(seed uint64, place, n int) int {
+	z := seed + uint64(place+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return int((z ^ z>>31) % uint64(n))

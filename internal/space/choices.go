@@ -19,12 +19,16 @@ func (p *Path) placed(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tr
 		return i, t, p.grow(from, i, t)
 	}
 	e := from.Enabled[i]
+	seed, drawn := uint64(0), false
 	for at := t.Output.Settled(); at < len(t.Output.Places) && t.Output.Cut == ""; at++ {
 		place := &t.Output.Places[at]
 		if !world.FreeKind(place.Alternatives[0]) {
 			continue
 		}
-		n := p.draw(len(place.Alternatives) + 1)
+		if !drawn { // one for the step: what comes of it does not depend on what is remembered
+			seed, drawn = uint64(p.draw(1<<62)), true
+		}
+		n := ariadne.Pick(seed, at, len(place.Alternatives)+1)
 		if n == 0 {
 			continue
 		}
@@ -39,7 +43,7 @@ func (p *Path) placed(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tr
 			return i, t, err
 		}
 		if to.State.CopyFrom(&from.State); !known {
-			e = e.DrawnOn(at+1, uint64(p.draw(1<<62)))
+			e = e.DrawnOn(at+1, seed)
 		}
 		if t, err = p.space.Step(&to.State, &e); err != nil {
 			return i, t, err
