@@ -14,6 +14,7 @@ import (
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 
 	"pgregory.net/rapid"
@@ -38,6 +39,9 @@ func contents(p *space.Path) string {
 		names[i] = y.Nodes()[i].Initial
 	}
 	for i := 1; i <= p.Len(); i++ {
+		if world.KindOf(p.Event(i).Kind).World {
+			continue // no node has done anything
+		}
 		t := p.Transition(i)
 		out := t.Output
 		for _, l := range out.Logs {
@@ -53,7 +57,14 @@ func contents(p *space.Path) string {
 		flight = append(flight, fmt.Sprint(f.Flow, f.To, f.Seq, string(f.Data), int64(f.Sent), int64(f.Arrival), f.Delayed))
 	}
 	slices.Sort(flight)
-	return fmt.Sprint(names, flight, p.Last().State.Delays, p.Last().State.Faults)
+	parted := ""
+	if st := &p.Last().State; st.Cut != nil {
+		parted = fmt.Sprint(st.Cut.Name, int64(st.Heal))
+	}
+	for i := range p.Last().State.Nodes {
+		parted += fmt.Sprint(" ", int64(p.Last().State.Nodes[i].On))
+	}
+	return fmt.Sprint(names, flight, parted, p.Last().State.Delays, p.Last().State.Faults)
 }
 
 // TestStatesByContent: where nodes say that nothing is left of them but their content, states
@@ -77,7 +88,7 @@ func TestStatesByContent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			source := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Amend: amend}).Boot(), limits)
+			source := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Outages: s.outagesOf, Grid: s.rules.Grid, Amend: amend}).Boot(), limits)
 			x.Space = space.New(x.Space.System, m, source)
 			states, ends = map[string]bool{}, map[string]bool{}
 			x.Watch = func(p *space.Path) { states[contents(p)] = true }

@@ -253,7 +253,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 
 // drawOutages draws which nodes may go down, for how long, and gives a budget of that.
 func drawOutages(t *rapid.T, nodes int, budgets *world.Faults) (all []world.Outages) {
-	for _, down := range []ariadne.Down{ariadne.Crashed} {
+	for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped} {
 		kind := world.Crash
 		if down == ariadne.Stopped {
 			kind = world.Stop
@@ -500,6 +500,10 @@ func TestDPORMayChooseFreely(t *testing.T) {
 // TestDPORInHardSystems: systems in which a race, looked at once, shows nothing, and
 // shows what is missing with another end of the path or after the first timer.
 func TestDPORInHardSystems(t *testing.T) {
+	k, _ := world.KindNamed("cut")
+	var parts, stops world.Faults
+	parts[k], stops[world.Stop] = 1, 1
+	one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
 	for _, c := range []struct {
 		name  string
 		s     small
@@ -510,6 +514,12 @@ func TestDPORInHardSystems(t *testing.T) {
 		{"a timer", small{rules: world.Rules{Latency: 4 * time.Microsecond}, clients: []int{0}}, 2, worldtest.Chaos{Seed: 0x840, Acts: 4, Exits: 3}},
 		{"context", small{rules: world.Rules{Latency: 2007 * time.Microsecond, Delays: 1}, clients: []int{0}, starts: []int{0, 0, 2}}, 3,
 			worldtest.Chaos{Seed: 0x5a72, Acts: 3, Exits: 40}},
+		{"a partition that ends", small{rules: world.Rules{Latency: time.Millisecond, Faults: parts, Grid: 2e6,
+			Cuts: []*world.Cut{world.NewCut("n1", one, other, false, 0), world.NewCut("n2", other, one, true, 0)}}}, 2,
+			worldtest.Chaos{Seed: 0x7fed2e, Acts: 2, Exits: 3, NoTimers: true, Chooses: true, Spares: true}},
+		{"a timer and who stops", small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1, Faults: stops, Grid: 2e6,
+			Outages: []world.Outages{{Down: ariadne.Stopped, Nodes: []ariadne.NodeID{0, 1}, For: []time.Duration{0, ariadne.Ever}}}}, starts: []int{2, 1}}, 2,
+			worldtest.Chaos{Seed: 0x33f, Acts: 2, Exits: 40, Writes: true}},
 	} {
 		c.s.programs = func() []worldtest.Program {
 			var p []worldtest.Program

@@ -75,6 +75,9 @@ type Frame struct {
 	content    world.Hash            // of the state, with Space.Equality
 	grown      []growth
 	origins    origins // with Space.Symmetry
+	// merged: a node has said that nothing is left of it but its content. So others may have come
+	// here by more or fewer steps. It is a function of the state.
+	merged bool
 }
 
 // growth says that event i of Enabled can be varied to those from one on to before another.
@@ -215,6 +218,7 @@ func (p *Path) Push(i int) error {
 		return err
 	}
 	to.By, to.Deviations, to.timers = t, from.Deviations, from.timers
+	to.merged = from.merged || t.Output.Content != ariadne.Digest{}
 	if len(p.counted) > 0 {
 		to.count(from, i)
 	}
@@ -371,8 +375,8 @@ func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
 
 // Hash stands for a frame's state and for what of the bounds is used up, so that
 // of two frames with the same hash the same paths lead on, as far as Space.Equality
-// tells. The bounds on time and depth are left out: what is named by its history has
-// come so far by any path.
+// tells. The bound on time is left out, since a state tells how late it is, and mostly that on
+// depth: what is named by its history has come so far by any path.
 func (p *Path) Hash(f *Frame) world.Hash {
 	return p.used(f, p.Name(f))
 }
@@ -406,6 +410,9 @@ func (p *Path) used(f *Frame, h world.Hash) world.Hash {
 	}
 	for _, k := range p.counted {
 		h = h.Plus(world.HashOf(uint64(f.kinds[k]), uint64(k), 2))
+	}
+	if p.bounds.Depth > 0 && f.merged && !p.space.Equality.Exposed {
+		h = h.Plus(world.HashOf(uint64(f.State.Steps-p.root), 0, 6))
 	}
 	if p.bounds.Timers > 0 {
 		h = h.Plus(world.HashOf(uint64(f.timers), 0, 3))

@@ -39,6 +39,11 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if n.Calm != 0 {
 			calm = 1 | d.since(n.Calm)<<1
 		}
+		if n.On != y.nodes[i].Start {
+			if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
+				h = h.Plus(HashOf(uint64(i), behind, 12))
+			}
+		}
 		timer, start := d.until(n.Timer()), d.until(max(n.Start, d.first))
 		h.add(locals[i].Plus(HashOf(flags, d.since(n.Clock), calm)).Plus(timer).Plus(start))
 	}

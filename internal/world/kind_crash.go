@@ -105,7 +105,10 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 	if e.Down != ariadne.Stopped {
 		return
 	}
-	n.Started, n.On = false, e.Back
+	n.Started = false
+	s.sum.sub(y.onHash(id, n.On))
+	n.On = e.Back
+	s.sum.add(y.onHash(id, n.On))
 	for i := 0; i < len(s.Flight); {
 		f := &s.Flight[i]
 		switch {
@@ -120,6 +123,15 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 			i++
 		}
 	}
+}
+
+// onHash is the part of a global state's hash of when a machine was or is to be switched on again:
+// what is sent by others whose clocks are behind may arrive before that.
+func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) Hash {
+	if on == y.nodes[id].Start {
+		return Hash{}
+	}
+	return HashOf(uint64(id), uint64(on), 12)
 }
 
 // Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram, and

@@ -63,6 +63,12 @@ func (h *ahead) add(p *space.Path, a *act) {
 		h.starts(int(a.event.Node), a.back)
 	}
 	h.arrival = max(h.arrival, a.Delays) // of what it has delayed
+	switch {
+	case a.Heal != ariadne.Never:
+		h.arrival = max(h.arrival, a.Heal.Add(p.System().Rules().Latency))
+	case a.by.Effect.Down == ariadne.Stopped && a.back != ariadne.Never:
+		h.arrival = max(h.arrival, a.back)
+	}
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
 	}

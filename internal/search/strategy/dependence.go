@@ -88,7 +88,7 @@ func relationOf(p *space.Path) relation {
 // Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
 	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
-		r.holds(a, b) || r.holds(b, a) || r.parts(a, b) || r.parts(b, a) || r.outdates(a, b) || r.outdates(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
+		r.holds(a, b) || r.holds(b, a) || r.parts(a, b) || r.parts(b, a) || r.strands(a, b) || r.strands(b, a) || r.outdates(a, b) || r.outdates(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
 }
 
 // sameNode: both give an input to the same node.
@@ -145,6 +145,9 @@ func (r relation) parts(a, b *act) bool {
 	}
 	return false
 }
+
+// strands: a stops a machine, and b would hold back what is under way to it.
+func (relation) strands(a, b *act) bool { return a.by.Effect.Down == ariadne.Stopped && b.Delays >= 0 }
 
 // outdates: b would happen at another time after a than before it.
 func (r relation) outdates(a, b *act) bool {

@@ -346,11 +346,11 @@ func (d *DPOR) enterStep(p *space.Path, to *vertex) {
 	d.enterLate(l.at, len(l.at.sleep)-1)
 }
 
-// looked notes whether an act has set a timer or ended a path. When it is the first to
-// do so, races may have been settled as if there were none.
+// looked notes whether an act has set a timer, taken a node down, parted the network or ended a
+// path. When it is the first to do so, races may have been settled as if there were none.
 func (d *DPOR) looked(a *act) {
 	t := d.tree
-	if a.after == ariadne.Never && !a.ends || t.bound.Load() {
+	if a.after == ariadne.Never && a.back == ariadne.Never && a.Cut == nil && !a.ends || t.bound.Load() {
 		return
 	}
 	t.mu.Lock()
