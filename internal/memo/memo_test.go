@@ -462,6 +462,34 @@ func TestTransitionsSurviveTheStore(t *testing.T) {
 	}
 }
 
+// TestFaultsSurviveTheStore: what takes a node down is no variation, and is kept as well.
+func TestFaultsSurviveTheStore(t *testing.T) {
+	store := new(memotest.Shelf).Open
+	for i := range 2 {
+		m, err := memo.Open(system(chaos), memo.Options{Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := m.Root(0)
+		for _, how := range []ariadne.Outage{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
+			in := world.InputOf(&ariadne.Input{Kind: ariadne.Fault, Outage: how})
+			if i == 0 {
+				out := ariadne.Output{Deadline: ariadne.Never, Down: how.Down, Back: ariadne.EndOf(0, how.For, 0)}
+				if _, err := m.Add(l, in, &out); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := m.Lookup(l, in)
+			if want := how.Down.String() + " n1 for " + how.Length(); err != nil || got == nil || got.Action != want || got.Input.Input() != in.Input() {
+				t.Errorf("opened %d times: %s: %v, %+v", i+1, want, err, got)
+			}
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // fill sets all that is in v to something other than zero.
 func fill(v reflect.Value, n *int64) {
 	*n++

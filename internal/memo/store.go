@@ -77,11 +77,7 @@ func (m *Memo) read(l *Local) (all []*Transition, err error) {
 		if err != nil {
 			return false
 		}
-		in := world.Input{Kind: given.Kind, At: given.At, Varied: world.VariedBy(given.Vary)}
-		if given.Message != nil {
-			in.Packet = world.NewPacket(given.Message)
-		}
-		t, err := m.transition(l, in, out)
+		t, err := m.transition(l, world.InputOf(&given), out)
 		if err != nil {
 			broken = err
 			return true

@@ -120,6 +120,18 @@ func (in Input) Input() ariadne.Input {
 	return i
 }
 
+// InputOf is the inverse of Input.Input, but for what was to be drawn.
+func InputOf(given *ariadne.Input) Input {
+	in := Input{Kind: given.Kind, At: given.At, Varied: VariedBy(given.Vary)}
+	if given.Outage != (ariadne.Outage{}) {
+		in.Varied = &Varied{vary: given.Vary, what: given.Outage.Length(), outage: given.Outage}
+	}
+	if given.Message != nil {
+		in.Packet = NewPacket(given.Message)
+	}
+	return in
+}
+
 // Action is what happens to a node with the input.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, What: in.Varied.What(), Vary: in.Varied.Variation()}
