@@ -125,13 +125,21 @@ func (e *Event) With(v ariadne.Variation) (Event, error) {
 // alternatives in after, by kind, come to their ends (ariadne.Draw). What costs nothing is drawn
 // wherever it occurs, by random numbers from seed.
 func (s *State) Drawn(e Event, after *[MaxKinds][]int, seed uint64) Event {
+	if kinds[e.Kind].World {
+		return e
+	}
 	d := &ariadne.Draw{Free: free, Seed: seed}
 	for _, k := range Kinds() {
 		if n := min(len(after[k]), int(s.Faults[k])); kinds[k].Within && n > 0 {
 			d.Kinds, d.After = append(d.Kinds, kinds[k].Name), append(d.After, after[k][:n:n])
 		}
 	}
-	e.Varied = &Varied{draw: d}
+	how := Varied{}
+	if e.Varied != nil {
+		how = *e.Varied
+	}
+	how.draw = d
+	e.Varied = &how
 	return e
 }
 
