@@ -28,7 +28,10 @@ type FlowKey struct {
 func FirstEpoch(n *kernel.Node) int { return n.Boots << 16 }
 
 // Flow counts what this node sent on one Flow.
-type Flow struct{ Epoch, seq int }
+type Flow struct {
+	Epoch, seq int
+	before     *Flow // counts what it sent on connections from before it was switched on; or nil
+}
 
 // flows are what a node has sent so far.
 var flows = kernel.NewSlot[*kernel.Node, map[FlowKey]*Flow]()
@@ -70,11 +73,25 @@ func newFlow(n *kernel.Node, k FlowKey, epoch int) *Flow {
 		*all = map[FlowKey]*Flow{}
 	}
 	f := &Flow{Epoch: epoch}
-	if epoch < FirstEpoch(n) { // of a connection from before, on which it has sent nobody knows how much
-		f.seq = n.Boots << 24
+	if old := (*all)[k]; old != nil {
+		if f.before = old.before; old.Epoch < FirstEpoch(n) {
+			f.before = old
+		}
+	}
+	if epoch < FirstEpoch(n) {
+		f.seq = f.Before(n).seq
 	}
 	(*all)[k] = f
 	return f
+}
+
+// Before returns the record of an answer on a connection from before the node was switched on,
+// on which it has sent nobody knows how much.
+func (f *Flow) Before(n *kernel.Node) *Flow {
+	if f.before == nil {
+		f.before = &Flow{seq: n.Boots << 24}
+	}
+	return f.before
 }
 
 // State has Linux's numbers. States that last only while a segment is

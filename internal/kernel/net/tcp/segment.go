@@ -87,8 +87,12 @@ func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 		return
 	}
 	f := inet.FlowFor(n, inet.FlowKey{Proto: ariadne.TCP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, r.Flow.Epoch)
-	if f.Epoch > m.Flow.Epoch && m.Flags&ariadne.SYN == 0 {
+	switch {
+	case f.Epoch <= m.Flow.Epoch:
+	case m.Flags&ariadne.SYN == 0:
 		return // both have long begun another connection
+	case m.Flow.Epoch < inet.FirstEpoch(n):
+		f = f.Before(n)
 	}
 	inet.Emit(n, f, r)
 }
