@@ -503,6 +503,8 @@ func TestDPORInHardSystems(t *testing.T) {
 	k, _ := world.KindNamed("cut")
 	var parts, stops world.Faults
 	parts[k], stops[world.Stop] = 1, 1
+	both := worldtest.Faults("duplicate", 2)
+	both[world.Fail] = 1
 	one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
 	for _, c := range []struct {
 		name  string
@@ -520,6 +522,8 @@ func TestDPORInHardSystems(t *testing.T) {
 		{"a timer and who stops", small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1, Faults: stops, Grid: 2e6,
 			Outages: []world.Outages{{Down: ariadne.Stopped, Nodes: []ariadne.NodeID{0, 1}, For: []time.Duration{0, ariadne.Ever}}}}, starts: []int{2, 1}}, 2,
 			worldtest.Chaos{Seed: 0x33f, Acts: 2, Exits: 40, Writes: true}},
+		{"what is spent later", small{rules: world.Rules{Latency: time.Millisecond, Faults: both, Combined: 1}}, 4,
+			worldtest.Chaos{Seed: 0x5, Acts: 4, Exits: 3, NoTimers: true, Tries: true, Spares: true}},
 	} {
 		c.s.programs = func() []worldtest.Program {
 			var p []worldtest.Program

@@ -121,6 +121,8 @@ func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
 	d.rel.undisturbed = d.Undisturbed
 	if !t.began {
 		t.began = true
+		// What a path spends later on keeps other things from happening, and no race tells of that.
+		t.bound.Store(!d.Undisturbed && d.rel.rules.Faults != world.Faults{})
 		if d.Kept > 0 {
 			t.most = d.Kept
 		}
@@ -480,7 +482,7 @@ func (d *DPOR) reverse(p *space.Path, r *race) (settled bool, err error) {
 		}
 	}
 	d.sequence = v
-	// Without timers and ends, the second has nothing to do with what comes later and
+	// Without timers, ends and faults, the second has nothing to do with what comes later and
 	// does not come after the first.
 	at, bound := between, &d.tree.bound
 	if bound.Load() {

@@ -39,7 +39,7 @@ type execTree struct {
 	// undisturbed: DPOR.Undisturbed.
 	undisturbed bool
 	// These need no lock.
-	bound      atomic.Bool // an event has set a timer or ended a path
+	bound      atomic.Bool // an event has set a timer or ended a path (DPOR.looked), or there are faults
 	skipped    atomic.Bool // there were races or states outside of First and Branch
 	impossible atomic.Bool // the rules did not allow a reversal
 }
