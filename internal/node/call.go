@@ -65,6 +65,9 @@ func (n *Node) call(th *thread) bool {
 	}
 	switch r.Op {
 	case kernel.OpReturn:
+		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && len(n.orphans) > 0 {
+			n.adoptSegment(th, uint64(r.Value))
+		}
 		if k.Call.Part > 0 {
 			sys.MovedPart(k)
 		}

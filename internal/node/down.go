@@ -50,6 +50,7 @@ func (n *Node) fall(o ariadne.Outage) {
 		net.Flush(k) // that is under way; its end nobody hears of
 	}
 	exits, ended, sent := k.Exits, k.CommandsEnded, k.Out
+	n.keepSegments()
 	for _, pid := range k.PIDs() {
 		p := k.Procs[pid]
 		if p == nil || p.Dead || p == k.Init.Proc {
@@ -79,16 +80,15 @@ func (n *Node) powerOff(o ariadne.Outage) {
 	k.Out, k.RealBase = old.Out, old.RealBase
 	// Nothing happens to it before it is switched on, or ever.
 	k.Now = ariadne.EndOf(old.Now, max(o.For, 0), 0)
-	k.MonoBase = int64(bootTime) - int64(k.Now) + int64(k.Rand.Uint64()%uint64(bootTime))
+	// It has run for as long as it was down, at most.
+	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(k.Now-old.Now+1))
+	n.orphans = nil
 	base, _ := n.ownFiles()
 	for _, dir := range []string{"tmp", "run", "dev/shm"} {
 		must(emptyDir(path.Join(base, dir)))
 	}
 	n.files = nil // what has changed was not told
 }
-
-// bootTime is how long a machine takes to come to where commands are run, and up to as long again.
-const bootTime = 10e9
 
 // emptyDir removes what is in a directory, which need not be there.
 func emptyDir(dir string) error {

@@ -4,6 +4,8 @@ package node
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,13 +23,17 @@ import (
 const keeper = `echo start >>log; exec 9>lock; flock -n 9 || echo locked; [ -e /tmp/left ] && echo left; echo x >/tmp/left; wc -l <log; echo $$; sleep 1000`
 
 func down(t *testing.T, kind ariadne.ActionKind) (*Node, func(ariadne.Input) ariadne.Output) {
+	return downOf(t, kind, t.TempDir(), "sh", "-c", keeper)
+}
+
+func downOf(t *testing.T, kind ariadne.ActionKind, dir string, args ...string) (*Node, func(ariadne.Input) ariadne.Output) {
 	t.Helper()
 	runtime.LockOSThread()
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"sh", "-c", keeper}}}}}}
+	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
 	s.Faults[kind] = 2
 	n := Start(Config{Spec: s, Seed: 1})
 	t.Cleanup(func() {
@@ -137,5 +143,50 @@ func TestDownIsCopied(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSegmentsOutliveProcesses: what is in a System V segment is there after a crash, also where
+// another copy of the node has written to it since.
+func TestSegmentsOutliveProcesses(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "segment")
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/segment.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	n, apply := downOf(t, world.Crash, filepath.Dir(program), "/spec/segment")
+	out := apply(ariadne.Input{Kind: ariadne.Start})
+	for range 3 {
+		out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+	}
+	c, err := n.Freeze()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Drop()
+	crash := func(apply func(ariadne.Input) ariadne.Output, at ariadne.Time) string {
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Outage: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
+		out = apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+		return strings.Join(lines(&out), " ")
+	}
+	for range 2 { // others count on from three
+		further := apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+		out.Deadline = further.Deadline
+	}
+	if got := crash(apply, out.Deadline-1); got != "was 5" {
+		t.Errorf("the first one says %q", got)
+	}
+	m, err := c.Thaw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if got := crash(func(in ariadne.Input) ariadne.Output {
+		out, err := m.Apply(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}, out.Deadline); got != "was 3" {
+		t.Errorf("a copy from before says %q", got)
 	}
 }

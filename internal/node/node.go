@@ -76,8 +76,11 @@ type Node struct {
 	outages   []string // what may take it down within a step
 	mayFall   bool     // something may take it down
 	boots     int      // times that the machine was switched on before
-	watch     *watchdog
-	started   bool
+	// orphans are System V segments whose processes were killed, by what they hold. It is not
+	// changed once made.
+	orphans sharedMemory
+	watch   *watchdog
+	started bool
 }
 
 // home is what all copies of a node share: the namespaces with the file tree, and

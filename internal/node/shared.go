@@ -5,9 +5,11 @@ package node
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 
 	"ariadne/internal/kernel/area"
+	"ariadne/internal/kernel/ipc"
 
 	"golang.org/x/sys/unix"
 )
@@ -135,6 +137,52 @@ func (n *Node) restoreShared() {
 				n.putPage(v, addr, p)
 			}
 		}
+	}
+}
+
+// keepSegments notes what is in the System V segments of a node whose processes are about to be
+// killed: nobody has them mapped then, and other copies of the node write to them.
+func (n *Node) keepSegments() {
+	if !n.k.SharesMemory {
+		return
+	}
+	n.captureShared()
+	kept := sharedMemory{}
+	for _, shm := range ipc.ShmsOf(n.k).All() {
+		for s, pages := range n.shared {
+			if s.inode == uint64(shm.Real) { // so Linux numbers it in maps
+				kept[s] = pages
+			}
+		}
+	}
+	for s, pages := range n.orphans { // of an earlier crash, not attached since
+		if kept[s] == nil {
+			kept[s] = pages
+		}
+	}
+	n.orphans = kept
+}
+
+// adoptSegment brings back what was in a segment that th is the first to attach, at addr, since
+// those who had it were killed.
+func (n *Node) adoptSegment(th *thread, addr uint64) {
+	for _, line := range bytes.Split([]byte(th.maps()), []byte{'\n'}) {
+		m, parsed := parseMapping(line)
+		s := segment{m.dev, m.inode}
+		pages, ok := n.orphans[s]
+		if !parsed || m.start != addr || !ok {
+			continue
+		}
+		v := view{m, th}
+		for no := uint64(0); no < (m.end-m.start)/pageSize; no++ {
+			p := pages[no]
+			if p == nil {
+				p = new(page)
+			}
+			n.putPage(v, m.start+no*pageSize, p)
+		}
+		n.orphans = maps.Clone(n.orphans)
+		delete(n.orphans, s)
 	}
 }
 

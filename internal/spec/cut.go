@@ -43,6 +43,13 @@ func (s *Spec) CutsOf() (all []*world.Cut) {
 	if lengths == nil {
 		lengths = DefaultCuts
 	}
+	seen := map[string]bool{}
+	add := func(c *world.Cut) {
+		if name := c.Name + c.For.String(); !seen[name] {
+			seen[name] = true
+			all = append(all, c)
+		}
+	}
 	for _, g := range groups {
 		rest := slices.DeleteFunc(slices.Clone(inside), func(id ariadne.NodeID) bool { return slices.Contains(g, id) })
 		if s.Cut.Clients {
@@ -53,9 +60,10 @@ func (s *Spec) CutsOf() (all []*world.Cut) {
 		}
 		a, b := s.namesOf(g), s.namesOf(rest)
 		for _, length := range lengths {
-			all = append(all, world.NewCut(a+"|"+b, g, rest, false, length))
+			add(world.NewCut(a+"|"+b, g, rest, false, length))
 			if s.Cut.OneWay {
-				all = append(all, world.NewCut(a+">"+b, g, rest, true, length), world.NewCut(b+">"+a, rest, g, true, length))
+				add(world.NewCut(a+">"+b, g, rest, true, length))
+				add(world.NewCut(b+">"+a, rest, g, true, length))
 			}
 		}
 	}
@@ -131,7 +139,7 @@ func setCut(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) {
 		}
 		s.Faults[k] = uint8(w.count)
 		s.Cut = Cut{For: r.lengths("cut", w.For), OneWay: w.oneWay, Clients: w.clients}
-		s.cutGroups = w.groups
+		s.cutGroups, s.cutLine = w.groups, v.Line
 	}
 }
 

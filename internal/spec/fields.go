@@ -108,6 +108,7 @@ type specText struct {
 
 	failNodes, preemptNodes []text
 	cutGroups               [][]text
+	cutLine                 int
 	// outageNodes are the nodes of each Outage.
 	outageNodes [ariadne.Stopped + 1][]text
 }

@@ -82,6 +82,9 @@ func Parse(path string, data []byte) (*Spec, error) {
 		for _, g := range written.cutGroups {
 			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut", g, s.Nodes))
 		}
+		if k, _ := world.KindNamed("cut"); s.Faults[k] > 0 && len(r.errs) == 0 && len(s.CutsOf()) == 0 {
+			r.fail(written.cutLine, "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given")
+		}
 		for k, down := range downs {
 			s.Outages[down].Nodes = r.faultyNodes(world.KindOf(k).Name, written.outageNodes[down], s.Nodes)
 		}
