@@ -267,7 +267,7 @@ type Automaton interface {
 
 // SetupError is an automaton's error when what it needs to run at all is not
 // there: a namespace that may not be made, a program that cannot be started. It
-// is the machine's or the user's to mend, not a bug of the tool.
+// is the machine's or the user's to fix, not a bug of the tool.
 type SetupError struct{ Err error }
 
 func (e *SetupError) Error() string { return e.Err.Error() }

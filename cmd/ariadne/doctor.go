@@ -20,9 +20,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine allows, and how to mend the rest",
+		Short: "Say what this machine allows, and how to fix the rest",
 		Long: `Tries what Ariadne needs of the kernel, and at last to run a program, one line each, and
-says how to mend what is missing. Exit status 3 when something is.`,
+says how to fix what is missing. Exit status 3 when something is.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			facts := doctor.Look()
@@ -42,7 +42,7 @@ says how to mend what is missing. Exit status 3 when something is.`,
 					fmt.Fprintf(a.out, "ok       %-18s  %s\n", c.Name, c.Detail)
 					continue
 				}
-				fmt.Fprintf(a.out, "%s  %-18s  %s\n%29s to mend: %s\n", sty.Warn("problem"), c.Name, c.Detail, "", c.Mend)
+				fmt.Fprintf(a.out, "%s  %-18s  %s\n%29s to fix: %s\n", sty.Warn("problem"), c.Name, c.Detail, "", c.Mend)
 			}
 			return nil
 		},

@@ -115,7 +115,7 @@ func (n *node) run() {
 	}
 }
 
-// arm sets the timer anew: a primary's to speak up, the others' to do without
+// arm sets the timer again: a primary's to speak up, the others' to do without
 // it. Who knows all decrees needs neither.
 func (n *node) arm() {
 	switch {

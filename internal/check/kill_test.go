@@ -29,7 +29,7 @@ import (
 // which goes on until somebody kills it.
 const killedCheck = "ARIADNE_TEST_KILLED_CHECK"
 
-// killedAnew beside it: the check begins anew whatever the directory holds.
+// killedAnew beside it: the check begins again whatever the directory holds.
 const killedAnew = "ARIADNE_TEST_KILLED_ANEW"
 
 func TestMain(m *testing.M) {
@@ -97,7 +97,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 }
 
 // TestKilledAsItBegins: a check that is killed at once, in a new directory or in one
-// with an earlier run, can be begun anew and resumed, and takes nothing over from
+// with an earlier run, can be begun again and resumed, and takes nothing over from
 // that run.
 func TestKilledAsItBegins(t *testing.T) {
 	rounds := 6

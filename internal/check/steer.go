@@ -70,7 +70,7 @@ type word struct {
 	rules    *script.Rules   // or nil
 }
 
-// Err says what speaks against it, or is wrong with it; or nil. It is the user's to mend.
+// Err says what speaks against it, or is wrong with it; or nil. It is the user's to fix.
 func (w word) Err() error {
 	if w.symmetry != nil && w.symmetry.Err() != nil {
 		return w.symmetry.Err()

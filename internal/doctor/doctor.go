@@ -1,5 +1,5 @@
 // Package doctor says what this machine allows of what Ariadne needs, and how to
-// mend the rest. It tries each thing harmlessly and changes nothing.
+// fix the rest. It tries each thing harmlessly and changes nothing.
 //
 // Looking (probe.go) and judging (below) are apart, so that every verdict can be
 // tested on any machine.
@@ -60,7 +60,7 @@ func Judge(f Facts) []Check {
 		judgeCall("/proc", f.ProcStatus, "mounted", "mount -t proc proc /proc"),
 		judgeCores(f.Cores),
 		judgeMemory(f.MemoryMB),
-		judgeCall("a program", f.Program, "runs under Ariadne", "mend what stands above first; if that is all right, report this with the output of uname -a"),
+		judgeCall("a program", f.Program, "runs under Ariadne", "fix what stands above first; if that is all right, report this with the output of uname -a"),
 	}
 }
 

@@ -39,9 +39,9 @@ type bug struct {
 var bugs = []bug{
 	{"raftkv", "a write is acknowledged before a majority has it (planted)", "raftkv/raftkv-bug.yaml", "raftkv/raftkv.yaml"},
 	{"paxos", "acceptors forget what they promised (planted)", "paxos/paxos-bug.yaml", "paxos/paxos-rivals.yaml"},
-	{"etcd-watch", "etcd 3.5.15: a watch from the compacted revision misses its delete (etcd#18089; mended in 3.5.16)",
+	{"etcd-watch", "etcd 3.5.15: a watch from the compacted revision misses its delete (etcd#18089; fixed in 3.5.16)",
 		"etcd-watch/etcd-3.5.15.yaml", "etcd-watch/etcd-3.5.18.yaml"},
-	{"hashicorp-raft", "hashicorp/raft 1.7.0: a follower refuses the pre-vote of the node that it takes for the leader (raft#606; mended in 1.7.1)",
+	{"hashicorp-raft", "hashicorp/raft 1.7.0: a follower refuses the pre-vote of the node that it takes for the leader (raft#606; fixed in 1.7.1)",
 		"hashicorp-raft/raft-1.7.0.yaml", "hashicorp-raft/raft-1.7.1.yaml"},
 }
 
