@@ -290,7 +290,7 @@ func (p *Path) open(f *Frame) error {
 	if p.bounds.Time > 0 && n < len(all) {
 		all = append(all[:n], slices.DeleteFunc(all[n:], func(e world.Event) bool { return e.At > p.bounds.Time })...)
 	}
-	f.Rest = n == 0
+	f.Rest, timed = n == 0, n
 	n = 0 // kept
 	f.Plain, f.Unnatural = 0, f.Rest
 	for i := range all {
@@ -298,7 +298,7 @@ func (p *Path) open(f *Frame) error {
 			if n < i {
 				all[n] = all[i]
 			}
-			if n++; !all[i].Aside() {
+			if n++; i < timed {
 				f.Plain = n
 			}
 		} else if i == 0 {

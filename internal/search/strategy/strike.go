@@ -11,7 +11,7 @@ import (
 // to cut a network, and few to crash. One path in quietOf has none.
 type strike struct {
 	draw    draw
-	weights Weights
+	weights *Weights
 	left    int // steps until one strikes; 0: none does
 }
 
@@ -23,7 +23,7 @@ const (
 
 // newStrike is that of a path of a seed.
 func newStrike(seed uint64, index int, w *Weights) strike {
-	s := strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: *w}
+	s := strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: w}
 	if s.draw.below(quietOf) > 0 {
 		s.again()
 	}
