@@ -58,8 +58,8 @@ func contents(p *space.Path) string {
 	}
 	slices.Sort(flight)
 	parted := ""
-	if st := &p.Last().State; st.Cut != nil {
-		parted = fmt.Sprint(st.Cut.Name, int64(st.Heal))
+	if st := &p.Last().State; st.Partition != nil {
+		parted = fmt.Sprint(st.Partition.Name, int64(st.Heal))
 	}
 	for i := range p.Last().State.Nodes {
 		parted += fmt.Sprint(" ", int64(p.Last().State.Nodes[i].On))

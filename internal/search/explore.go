@@ -270,7 +270,7 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 				return true, err
 			}
 			end = ""
-		} else if end == "" && p.Last().Plain == 0 && !strategy.Restless(x.Explorer) {
+		} else if end == "" && p.Last().Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
 			end = EndBounds
 		}
 		if end == "" {
@@ -493,7 +493,7 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 // a fault that can still happen.
 func (x *Exploration) mayGoOn(p *space.Path, end string) bool {
 	f := p.Last()
-	return (end == EndQuiet || end == EndTime) && f.Rest && len(f.Enabled) > 0 && strategy.Restless(x.Explorer)
+	return (end == EndQuiet || end == EndTime) && f.Rest && len(f.Enabled) > 0 && strategy.TriesFaultsAtRest(x.Explorer)
 }
 
 // rest judges and counts a path that goes on, once among all workers, as if it ended here. It goes on whatever
@@ -512,7 +512,7 @@ func (x *Exploration) rest(p *space.Path, end string) (done bool, err error) {
 		return true, nil
 	}
 	if p.Len() > steps {
-		p.Withdraw(steps)
+		return false, p.Withdraw(steps)
 	}
 	return false, nil
 }

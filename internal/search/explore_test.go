@@ -216,14 +216,14 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	combined := rapid.IntRange(0, 2).Draw(t, "combined")
 	duplicates[world.Fail] = uint8(fails)
 	outages := drawOutages(t, n, &duplicates)
-	cuts := drawCuts(t, n, &duplicates)
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Cuts: cuts, Grid: 2e6}}
+	partitions := drawPartitions(t, n, &duplicates)
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Partitions: partitions, Grid: 2e6}}
 	if timers {
 		s.rules = world.Rules{
 			Faults:     duplicates,
 			Combined:   combined,
 			Outages:    outages,
-			Cuts:       cuts,
+			Partitions: partitions,
 			Grid:       2e6,
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
@@ -271,13 +271,12 @@ func drawOutages(t *rapid.T, nodes int, budgets *world.Faults) (all []world.Outa
 	return all
 }
 
-// drawCuts draws how the network may be parted, and gives a budget of that.
-func drawCuts(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.Cut) {
-	k, _ := world.KindNamed("cut")
+// drawPartitions draws how the network may be parted, and gives a budget of that.
+func drawPartitions(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.Partition) {
 	if rapid.IntRange(0, 3).Draw(t, "cuts") > 0 {
 		return nil
 	}
-	budgets[k] = uint8(rapid.IntRange(1, 2).Draw(t, "how many cuts"))
+	budgets[world.Cut] = uint8(rapid.IntRange(1, 2).Draw(t, "how many cuts"))
 	for i := range rapid.IntRange(1, 2).Draw(t, "ways to cut") {
 		var rest []ariadne.NodeID
 		for j := range nodes {
@@ -286,7 +285,7 @@ func drawCuts(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.Cut) {
 			}
 		}
 		length := rapid.SampledFrom([]time.Duration{0, 3e6, ariadne.Ever}).Draw(t, "cut for")
-		all = append(all, world.NewCut(fmt.Sprintf("n%d", i+1), []ariadne.NodeID{ariadne.NodeID(i)}, rest, rapid.Bool().Draw(t, "one way"), length))
+		all = append(all, world.NewPartition(fmt.Sprintf("n%d", i+1), []ariadne.NodeID{ariadne.NodeID(i)}, rest, rapid.Bool().Draw(t, "one way"), length))
 	}
 	return all
 }
@@ -500,9 +499,8 @@ func TestDPORMayChooseFreely(t *testing.T) {
 // TestDPORInHardSystems: systems in which a race, looked at once, shows nothing, and
 // shows what is missing with another end of the path or after the first timer.
 func TestDPORInHardSystems(t *testing.T) {
-	k, _ := world.KindNamed("cut")
 	var parts, stops world.Faults
-	parts[k], stops[world.Stop] = 1, 1
+	parts[world.Cut], stops[world.Stop] = 1, 1
 	both := worldtest.Faults("duplicate", 2)
 	both[world.Fail] = 1
 	one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
@@ -517,7 +515,7 @@ func TestDPORInHardSystems(t *testing.T) {
 		{"context", small{rules: world.Rules{Latency: 2007 * time.Microsecond, Delays: 1}, clients: []int{0}, starts: []int{0, 0, 2}}, 3,
 			worldtest.Chaos{Seed: 0x5a72, Acts: 3, Exits: 40}},
 		{"a partition that ends", small{rules: world.Rules{Latency: time.Millisecond, Faults: parts, Grid: 2e6,
-			Cuts: []*world.Cut{world.NewCut("n1", one, other, false, 0), world.NewCut("n2", other, one, true, 0)}}}, 2,
+			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 0)}}}, 2,
 			worldtest.Chaos{Seed: 0x7fed2e, Acts: 2, Exits: 3, NoTimers: true, Chooses: true, Spares: true}},
 		{"a timer and who stops", small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1, Faults: stops, Grid: 2e6,
 			Outages: []world.Outages{{Down: ariadne.Stopped, Nodes: []ariadne.NodeID{0, 1}, For: []time.Duration{0, ariadne.Ever}}}}, starts: []int{2, 1}}, 2,

@@ -275,37 +275,28 @@ func (p *Path) Withdraw(n int) error {
 // open computes among what there is a choice in a frame.
 func (p *Path) open(f *Frame) error {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
-	f.Late = false
-	timed := len(all)
-	for timed > 0 && all[timed-1].Aside() {
-		timed--
-	}
-	n := timed
-	for ; p.bounds.Time > 0 && n > 0 && all[n-1].At > p.bounds.Time; n-- {
-		f.Late, f.Beyond = true, all[n-1].At-f.State.Now
-	}
-	if n < timed {
-		all = append(all[:n], all[timed:]...)
-	}
-	if p.bounds.Time > 0 && n < len(all) {
-		all = append(all[:n], slices.DeleteFunc(all[n:], func(e world.Event) bool { return e.At > p.bounds.Time })...)
-	}
-	f.Rest, timed = n == 0, n
-	n = 0 // kept
-	f.Plain, f.Unnatural = 0, f.Rest
+	f.Rest = len(all) == 0 || all[0].Aside() || p.late(&all[0])
+	f.Plain, f.Unnatural, f.Bounded, f.Late = 0, f.Rest, false, false
+	kept, first := all[:0], true
 	for i := range all {
-		if p.allows(f, i, all[i].Kind) {
-			if n < i {
-				all[n] = all[i]
+		e := &all[i]
+		if p.late(e) {
+			if !f.Late && !e.Aside() {
+				f.Late, f.Beyond = true, e.At-f.State.Now
 			}
-			if n++; i < timed {
-				f.Plain = n
-			}
-		} else if i == 0 {
-			f.Unnatural = true
+			continue
 		}
+		if p.allows(f, first, e.Kind) {
+			kept = append(kept, *e)
+			if !e.Aside() {
+				f.Plain = len(kept)
+			}
+		} else {
+			f.Bounded, f.Unnatural = true, f.Unnatural || first
+		}
+		first = false
 	}
-	f.Enabled, f.Bounded, f.Open, f.grown = all[:n], n < len(all), n, f.grown[:0]
+	f.Enabled, f.Open, f.grown = kept, len(kept), f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -358,16 +349,18 @@ func (p *Path) Draw(i int, after *[world.MaxKinds][]int, seed uint64) (event int
 	return len(f.Enabled) - 1
 }
 
-// allows reports whether the bounds leave the event of a frame that is the i-th in
-// time.
-func (p *Path) allows(f *Frame, i int, kind ariadne.ActionKind) bool {
+// late reports whether the bound on time leaves nothing of an event.
+func (p *Path) late(e *world.Event) bool { return p.bounds.Time > 0 && e.At > p.bounds.Time }
+
+// allows reports whether the other bounds leave an event of a frame, which is the first of all or not.
+func (p *Path) allows(f *Frame, first bool, kind ariadne.ActionKind) bool {
 	b := &p.bounds
 	switch {
 	case p.approaching:
-		return i == 0
+		return first
 	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].Reached(int(f.kinds[kind])):
 		return false
-	case i == 0 && !f.Rest:
+	case first && !f.Rest:
 		return true
 	}
 	return !b.Deviations.Reached(f.Deviations) && !(b.Timers.Reached(f.timers) && world.KindOf(kind).Overtakes)

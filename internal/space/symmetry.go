@@ -270,7 +270,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	if float64(own.Hi>>11)/(1<<53) < y.Audit {
 		return own
 	}
-	if s.Cut != nil || s.AnyDown() { // which nodes that concerns is not in what is compared
+	if s.Partition != nil || s.AnyDown() { // which nodes that concerns is not in what is compared
 		return own
 	}
 	d := p.pending(s)

@@ -22,10 +22,9 @@ type Cut struct {
 // DefaultCuts are how long the network is parted when the spec does not say it.
 var DefaultCuts = []time.Duration{15 * time.Second}
 
-// CutsOf are the ways in which the spec's faults may part the network, for the rules.
-func (s *Spec) CutsOf() (all []*world.Cut) {
-	kind, _ := world.KindNamed("cut")
-	if s.Faults[kind] == 0 {
+// PartitionsOf are the ways in which the spec's faults may part the network, for the rules.
+func (s *Spec) PartitionsOf() (all []*world.Partition) {
+	if s.Faults[world.Cut] == 0 {
 		return nil
 	}
 	var inside, clients []ariadne.NodeID
@@ -44,10 +43,10 @@ func (s *Spec) CutsOf() (all []*world.Cut) {
 		lengths = DefaultCuts
 	}
 	seen := map[string]bool{}
-	add := func(c *world.Cut) {
-		if name := c.Name + c.For.String(); !seen[name] {
+	add := func(p *world.Partition) {
+		if name := p.Name + p.For.String(); !seen[name] {
 			seen[name] = true
-			all = append(all, c)
+			all = append(all, p)
 		}
 	}
 	for _, g := range groups {
@@ -60,10 +59,10 @@ func (s *Spec) CutsOf() (all []*world.Cut) {
 		}
 		a, b := s.namesOf(g), s.namesOf(rest)
 		for _, length := range lengths {
-			add(world.NewCut(a+"|"+b, g, rest, false, length))
+			add(world.NewPartition(a+"|"+b, g, rest, false, length))
 			if s.Cut.OneWay {
-				add(world.NewCut(a+">"+b, g, rest, true, length))
-				add(world.NewCut(b+">"+a, rest, g, true, length))
+				add(world.NewPartition(a+">"+b, g, rest, true, length))
+				add(world.NewPartition(b+">"+a, rest, g, true, length))
 			}
 		}
 	}
@@ -129,18 +128,16 @@ func (r *reader) groups(v *yaml.Node) (groups [][]text) {
 }
 
 // setCut reads a number, or how the network may be parted.
-func setCut(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) {
-	return func(r *reader, s *specText, v *yaml.Node) {
-		w := cutText{count: 1}
-		if v.Kind == yaml.MappingNode {
-			readFields(r, cutFields, &w, v)
-		} else {
-			w.count = r.count(v, 0, world.MaxFaults)
-		}
-		s.Faults[k] = uint8(w.count)
-		s.Cut = Cut{For: r.lengths("cut", w.For), OneWay: w.oneWay, Clients: w.clients}
-		s.cutGroups, s.cutLine = w.groups, v.Line
+func setCut(r *reader, s *specText, v *yaml.Node) {
+	w := cutText{count: 1}
+	if v.Kind == yaml.MappingNode {
+		readFields(r, cutFields, &w, v)
+	} else {
+		w.count = r.count(v, 0, world.MaxFaults)
 	}
+	s.Faults[world.Cut] = uint8(w.count)
+	s.Cut = Cut{For: r.lengths("cut", w.For), OneWay: w.oneWay, Clients: w.clients}
+	s.cutGroups, s.cutLine = w.groups, v.Line
 }
 
 // lengths reads how long a kind of fault lasts.

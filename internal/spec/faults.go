@@ -28,9 +28,8 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 		f.schema, f.set = orMore(f.schema, kind), setFail
 	case world.Preempt:
 		f.schema, f.set = orMore(f.schema, kind), setPreempt
-	}
-	if kind.Name == "cut" {
-		f.schema, f.set = orMore(f.schema, kind), setCut(k)
+	case world.Cut:
+		f.schema, f.set = orMore(f.schema, kind), setCut
 	}
 	if _, ok := downs[k]; ok {
 		f.schema, f.set = schema{"anyOf": []schema{f.schema, {"$ref": "#/$defs/outage"}}}, setOutage(k)

@@ -82,7 +82,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 		for _, g := range written.cutGroups {
 			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut", g, s.Nodes))
 		}
-		if k, _ := world.KindNamed("cut"); s.Faults[k] > 0 && len(r.errs) == 0 && len(s.CutsOf()) == 0 {
+		if s.Faults[world.Cut] > 0 && len(r.errs) == 0 && len(s.PartitionsOf()) == 0 {
 			r.fail(written.cutLine, "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given")
 		}
 		for k, down := range downs {

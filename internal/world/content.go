@@ -20,8 +20,8 @@ import (
 func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 	d := y.due(s, times)
 	h := s.Budget()
-	if s.Cut != nil {
-		h = h.Plus(HashOf(uint64(s.Cut.number), 0, 11)).Plus(d.until(s.Heal))
+	if s.Partition != nil {
+		h = h.Plus(HashOf(uint64(s.Partition.number), 0, 11)).Plus(d.until(s.Heal))
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

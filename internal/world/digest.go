@@ -73,8 +73,8 @@ func (s *State) Digest() ariadne.Digest {
 		b = append(b, late)
 	}
 	b = binary.AppendVarint(b, int64(s.Delays))
-	if s.Cut != nil {
-		b = fmt.Appendf(b, "%s until %d", s.Cut.what(), s.Heal)
+	if s.Partition != nil {
+		b = fmt.Appendf(b, "%s until %d", s.Partition.what(), s.Heal)
 	}
 	return sha256.Sum256(append(b, s.Faults[:]...))
 }

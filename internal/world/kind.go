@@ -186,9 +186,9 @@ type Footprint struct {
 	// Present: it happens at the present time, in full seconds, once that is later than its
 	// node's clock. So it is later when others have happened before.
 	Present bool
-	// Cut: it parts the network so, or ends that. Back is when what it begins is over, and Heal when
-	// what it ends was to be, or Never.
-	Cut        *Cut
+	// Partition is that of the network which it begins or ends. Back is when what it begins is over, and
+	// Heal when what it ends was to be, or Never.
+	Partition  *Partition
 	Back, Heal ariadne.Time
 }
 

@@ -37,17 +37,18 @@ func outage(down ariadne.Down, doc, fault string) Kind {
 	return Kind{
 		Name: down.String(), Doc: doc, Fault: fault, Within: true, Aside: true,
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
+			now := y.now(s)
 			for i := range y.outages[down] {
 				e := y.outages[down][i]
-				if s.mayFall(e.Node) && !s.Nodes[e.Node].Spared {
-					e.At = y.present(s, e.Node)
+				if n := &s.Nodes[e.Node]; s.mayFall(e.Node) && !n.Spared {
+					e.At = max(n.Clock, now)
 					events = append(events, e)
 				}
 			}
 			return events
 		},
 		Pending: func(y *System, s *State, e *Event) bool {
-			e.At = y.present(s, e.Node)
+			e.At = max(s.Nodes[e.Node].Clock, y.now(s))
 			return s.mayFall(e.Node)
 		},
 		Take: func(_ *System, s *State, e Event) Input {
@@ -91,11 +92,17 @@ func newOutages(r Rules) (all [len(kindOfDown)][]Event) {
 // mayFall: there is something on the node that can be taken down.
 func (s *State) mayFall(id ariadne.NodeID) bool { n := &s.Nodes[id]; return n.Started && !n.Done }
 
-// present is the time of what happens to a node now: that of its clock, or the last full second
-// of any node's clock if that is later. So what other nodes do meanwhile seldom matters to it, and
-// no clock is more than a second behind the others.
-func (y *System) present(s *State, id ariadne.NodeID) ariadne.Time {
-	return max(s.Nodes[id].Clock, y.rules.OnGrid(s.latest()))
+// now is the time of what has no time of its own: the last full second on the clock of any
+// machine that runs. To a node whose clock is later it happens by that. So what other nodes do
+// meanwhile seldom matters to it, and no clock is more than a second behind the others.
+func (y *System) now(s *State) ariadne.Time {
+	latest := ariadne.Time(0)
+	for i := range s.Nodes {
+		if s.Nodes[i].Started {
+			latest = max(latest, s.Nodes[i].Clock)
+		}
+	}
+	return y.rules.OnGrid(latest)
 }
 
 // takeDown enters that a fault has taken down a node.
@@ -153,5 +160,5 @@ func (s *State) GoneForGood() bool {
 			return true
 		}
 	}
-	return s.Cut != nil && s.Heal == ariadne.Never
+	return s.Partition != nil && s.Heal == ariadne.Never
 }

@@ -2,46 +2,57 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ariadne"
 )
 
-// The numbers of the kinds of events that happen to the network.
+// Cut and Heal are the numbers of the kinds of events that happen to the network.
 const (
-	cut  ariadne.ActionKind = 9
-	heal ariadne.ActionKind = 10
+	Cut  ariadne.ActionKind = 9
+	Heal ariadne.ActionKind = 10
 )
 
-// Cut is a way in which the network may be parted for some time.
-type Cut struct {
+// Partition is a way in which the network may be parted for some time.
+type Partition struct {
 	Name   string        // as in n1|n2+n3, or n1>n2 for one direction
 	For    time.Duration // or ariadne.Ever
-	blocks map[[2]ariadne.NodeID]bool
-	number int // among those of the rules, from 1
+	nodes  int           // all that are parted have lower numbers
+	blocks []bool        // by from*nodes+to
+	number int           // among those of the rules, from 1
+	heal   *Varied       // of the event that ends it
 }
 
-// NewCut parts the nodes of one group from those of another; nothing gets from the first to the
-// second and, unless it is oneWay, back.
-func NewCut(name string, from, to []ariadne.NodeID, oneWay bool, length time.Duration) *Cut {
-	c := &Cut{Name: name, For: length, blocks: map[[2]ariadne.NodeID]bool{}}
+// NewPartition parts the nodes of one group from those of another; nothing gets from the first to
+// the second and, unless it is oneWay, back.
+func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length time.Duration) *Partition {
+	n := 0
+	for _, id := range slices.Concat(from, to) {
+		n = max(n, int(id)+1)
+	}
+	p := &Partition{Name: name, For: length, nodes: n, blocks: make([]bool, n*n)}
+	p.heal = &Varied{what: whole, partition: p}
 	for _, a := range from {
 		for _, b := range to {
-			c.blocks[[2]ariadne.NodeID{a, b}] = true
+			p.blocks[int(a)*n+int(b)] = true
 			if !oneWay {
-				c.blocks[[2]ariadne.NodeID{b, a}] = true
+				p.blocks[int(b)*n+int(a)] = true
 			}
 		}
 	}
-	return c
+	return p
 }
 
 // Blocks reports whether nothing gets from one node to another; nothing does with nil.
-func (c *Cut) Blocks(from, to ariadne.NodeID) bool {
-	return c != nil && c.blocks[[2]ariadne.NodeID{from, to}]
+func (p *Partition) Blocks(from, to ariadne.NodeID) bool {
+	return p != nil && int(from) < p.nodes && int(to) < p.nodes && p.blocks[int(from)*p.nodes+int(to)]
 }
 
-func (c *Cut) what() string { return c.Name + " for " + ariadne.Outage{For: c.For}.Length() }
+func (p *Partition) what() string { return p.Name + " for " + ariadne.Outage{For: p.For}.Length() }
+
+// whole is what a partition that ends leaves.
+const whole = "network"
 
 // network is the node that stands in the events of the network, which give no node an input.
 const network = ariadne.NodeID(0)
@@ -50,28 +61,28 @@ const network = ariadne.NodeID(0)
 // is under way on a connection waits meanwhile, as if it were sent again and again; datagrams and
 // what opens connections are lost.
 func init() {
-	register(cut, Kind{
+	register(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network", Aside: true, World: true,
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
-			if s.Cut != nil {
+			if s.Partition != nil {
 				return events
 			}
-			at := y.rules.OnGrid(s.latest())
-			for _, e := range y.cuts {
+			at := y.now(s)
+			for _, e := range y.partitions {
 				e.At = at
 				events = append(events, e)
 			}
 			return events
 		},
 		Pending: func(y *System, s *State, e *Event) bool {
-			e.At = y.rules.OnGrid(s.latest())
-			return s.Cut == nil
+			e.At = y.now(s)
+			return s.Partition == nil
 		},
 		Take: func(y *System, s *State, e Event) Input {
-			c := e.Varied.cut
-			s.setCut(c, ariadne.EndOf(e.At, c.For, y.rules.Grid))
+			p := e.Varied.partition
+			s.part(p, ariadne.EndOf(e.At, p.For, y.rules.Grid))
 			for i := 0; i < len(s.Flight); {
-				if f := &s.Flight[i]; c.Blocks(f.From, f.To) && f.Unrepeated() {
+				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Unrepeated() {
 					s.land(i)
 				} else {
 					i++
@@ -80,38 +91,41 @@ func init() {
 			return Input{At: e.At, Varied: e.Varied}
 		},
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {
-			f.Present, f.Slack, f.Cut = true, unlimited, e.Varied.cut
-			f.Back = ariadne.EndOf(e.At, f.Cut.For, y.rules.Grid)
+			f.Present, f.Slack, f.Partition = true, unlimited, e.Varied.partition
+			f.Back = ariadne.EndOf(e.At, f.Partition.For, y.rules.Grid)
 			return f
 		},
 		Format: func(_ Names, a ariadne.Action) string { return a.What },
 		Parse: func(n Names, rest string) (ariadne.Action, error) {
-			for _, known := range n.cuts {
+			for _, known := range n.partitions {
 				if known == rest {
-					return ariadne.Action{Kind: cut, Node: network, What: rest}, nil
+					return ariadne.Action{Kind: Cut, Node: network, What: rest}, nil
 				}
 			}
 			return ariadne.Action{}, fmt.Errorf("the spec has no such partition")
 		},
 	})
-	register(heal, Kind{
+	register(Heal, Kind{
 		Name: "heal", Doc: "the end of a partition", World: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) {
-				events = insert(events, Event{At: s.Heal, Kind: heal, Node: network, Varied: &Varied{what: "network", cut: s.Cut}})
+				events = insert(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})
 			}
 			return events
 		},
 		Pending: func(_ *System, s *State, e *Event) bool {
-			e.At, e.Varied = s.Heal, &Varied{what: "network", cut: s.Cut}
-			return s.Heal != ariadne.Never
+			if s.Heal == ariadne.Never {
+				return false
+			}
+			e.At, e.Varied = s.Heal, s.Partition.heal
+			return true
 		},
 		Take: func(y *System, s *State, e Event) Input {
-			c := s.Cut
-			s.setCut(nil, ariadne.Never)
+			p := s.Partition
+			s.part(nil, ariadne.Never)
 			until := e.At.Add(y.rules.Latency)
 			for i := range s.Flight {
-				if f := &s.Flight[i]; c.Blocks(f.From, f.To) && f.Arrival < until {
+				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Arrival < until {
 					s.sum.sub(f.hash())
 					f.Arrival = until
 					s.sum.add(f.hash())
@@ -120,50 +134,40 @@ func init() {
 			return Input{At: e.At, Varied: e.Varied}
 		},
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {
-			f.Heal, f.Slack, f.StartSlack, f.Cut = e.At, 0, y.rules.ClockError, e.Varied.cut
+			f.Heal, f.Slack, f.StartSlack, f.Partition = e.At, 0, y.rules.ClockError, e.Varied.partition
 			return f
 		},
 		Format: func(_ Names, a ariadne.Action) string { return a.What },
 		Parse: func(_ Names, rest string) (ariadne.Action, error) {
-			if rest != "network" {
-				return ariadne.Action{}, fmt.Errorf("want heal network")
+			if rest != whole {
+				return ariadne.Action{}, fmt.Errorf("want heal %s", whole)
 			}
-			return ariadne.Action{Kind: heal, Node: network, What: rest}, nil
+			return ariadne.Action{Kind: Heal, Node: network, What: rest}, nil
 		},
 	})
 }
 
-// newCuts are the events of all cuts, but for their time.
-func newCuts(r Rules) (all []Event) {
-	for i, c := range r.Cuts {
-		c.number = i + 1
-		all = append(all, Event{Node: network, Kind: cut, Varied: &Varied{what: c.what(), cut: c}})
+// newPartitions are the events by which the network is parted, but for their time.
+func newPartitions(r Rules) (all []Event) {
+	for i, p := range r.Partitions {
+		p.number = i + 1
+		all = append(all, Event{Node: network, Kind: Cut, Varied: &Varied{what: p.what(), partition: p}})
 	}
 	return all
 }
 
-// setCut parts the network until a time, or has it whole with nil.
-func (s *State) setCut(c *Cut, until ariadne.Time) {
-	s.sum.sub(s.cutHash())
-	s.Cut, s.Heal = c, until
-	s.sum.add(s.cutHash())
+// part parts the network until a time, or has it whole with nil.
+func (s *State) part(p *Partition, until ariadne.Time) {
+	s.sum.sub(s.partitionHash())
+	s.Partition, s.Heal = p, until
+	s.sum.add(s.partitionHash())
 }
 
-func (s *State) cutHash() Hash {
-	if s.Cut == nil {
+func (s *State) partitionHash() Hash {
+	if s.Partition == nil {
 		return Hash{}
 	}
-	return HashOf(uint64(s.Cut.number), uint64(s.Heal), 10)
-}
-
-// latest is the latest time on the clock of a machine that runs.
-func (s *State) latest() (t ariadne.Time) {
-	for i := range s.Nodes {
-		if s.Nodes[i].Started {
-			t = max(t, s.Nodes[i].Clock)
-		}
-	}
-	return t
+	return HashOf(uint64(s.Partition.number), uint64(s.Heal), 10)
 }
 
 // Still is the effect of what gives a node no input.

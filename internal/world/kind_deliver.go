@@ -46,7 +46,7 @@ func init() {
 // be run again gets what comes before that.
 func (s *State) hears(f *Flying) bool {
 	n := &s.Nodes[f.To]
-	return n.Started && f.Arrival < n.Start && !s.Cut.Blocks(f.From, f.To)
+	return n.Started && f.Arrival < n.Start && !s.Partition.Blocks(f.From, f.To)
 }
 
 func formatDelivery(n Names, a ariadne.Action) string {

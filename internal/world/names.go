@@ -22,16 +22,16 @@ import (
 //
 // A node's first address is printed as the node's name, others as they are.
 type Names struct {
-	nodes []string
-	addrs []netip.Addr // the first of each node, or the zero Addr
-	owner map[netip.Addr]ariadne.NodeID
-	cuts  []string // of the network, by name
+	nodes      []string
+	addrs      []netip.Addr // the first of each node, or the zero Addr
+	owner      map[netip.Addr]ariadne.NodeID
+	partitions []string // of the network, by name
 }
 
-func newNames(nodes []Node, cuts []*Cut) Names {
+func newNames(nodes []Node, partitions []*Partition) Names {
 	n := Names{owner: map[netip.Addr]ariadne.NodeID{}}
-	for _, c := range cuts {
-		n.cuts = append(n.cuts, c.what())
+	for _, p := range partitions {
+		n.partitions = append(n.partitions, p.what())
 	}
 	for i, node := range nodes {
 		n.nodes = append(n.nodes, node.Name)

@@ -14,13 +14,13 @@ type System struct {
 	rules Rules
 	names Names
 	// outages are the events of each kind of outage, but for their time.
-	outages [len(kindOfDown)][]Event
-	cuts    []Event // likewise
+	outages    [len(kindOfDown)][]Event
+	partitions []Event // likewise
 }
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	return &System{nodes: nodes, rules: r, names: newNames(nodes, r.Cuts), outages: newOutages(r), cuts: newCuts(r)}
+	return &System{nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
 }
 
 // Nodes are the system's nodes, by NodeID; not to be changed.
@@ -34,14 +34,14 @@ func (y *System) Names() Names { return y.names }
 
 // State is the global state: plain data, without the automata.
 type State struct {
-	Nodes  []NodeState // by NodeID
-	Flight []Flying    // in the order in which they were sent
-	Delays int         // what is left of the budget
-	Faults Faults      // likewise
-	Steps  int         // actions applied
-	Now    ariadne.Time
-	Cut    *Cut         // how the network is parted, or nil
-	Heal   ariadne.Time // when that ends, or Never
+	Nodes     []NodeState // by NodeID
+	Flight    []Flying    // in the order in which they were sent
+	Delays    int         // what is left of the budget
+	Faults    Faults      // likewise
+	Steps     int         // actions applied
+	Now       ariadne.Time
+	Partition *Partition   // of the network, or nil
+	Heal      ariadne.Time // when that ends, or Never
 
 	// sum is the sum of the hashes of the nodes' local states and of Flight.
 	sum Hash
@@ -187,7 +187,7 @@ func (s *State) land(i int) {
 func (s *State) delayUntil(t ariadne.Time) {
 	s.Delays -= s.delayCost(t)
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && s.Nodes[f.To].Started && !s.Cut.Blocks(f.From, f.To) {
+		if f := &s.Flight[i]; f.Arrival <= t && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To) {
 			s.sum.sub(f.hash())
 			f.Arrival, f.Delayed = t, true
 			s.sum.add(f.hash())
@@ -200,7 +200,7 @@ func (s *State) delayUntil(t ariadne.Time) {
 func (s *State) delayCost(t ariadne.Time) int {
 	cost := 0
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.Nodes[f.To].Started && !s.Cut.Blocks(f.From, f.To) {
+		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To) {
 			cost++
 		}
 	}
@@ -281,7 +281,7 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 		}
 		f.Arrival = on // it is sent again and again
 	}
-	if s.Cut.Blocks(p.From, p.To) && p.Unrepeated() {
+	if s.Partition.Blocks(p.From, p.To) && p.Unrepeated() {
 		return nil
 	}
 	for i := range s.Flight {

@@ -22,9 +22,9 @@ type Varied struct {
 
 	// Of an event of a kind that has several: which one it is (ariadne.Action.What), and what
 	// of that the node is given.
-	what   string
-	outage ariadne.Outage
-	cut    *Cut
+	what      string
+	outage    ariadne.Outage
+	partition *Partition
 }
 
 // VariedBy is v as an input has it whose event paid for it.
@@ -38,7 +38,7 @@ func (how *Varied) by(v ariadne.Variation) *Varied {
 	case how == nil:
 		return &Varied{vary: v}
 	}
-	return &Varied{vary: v, what: how.what, outage: how.outage, cut: how.cut}
+	return &Varied{vary: v, what: how.what, outage: how.outage, partition: how.partition}
 }
 
 // VariedBy has the input varied by v, for which its event has paid.

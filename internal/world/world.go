@@ -64,7 +64,7 @@ type Rules struct {
 	Delays     int // budget of delayed messages in one execution
 	Faults     Faults
 	Outages    []Outages    // which nodes faults may take down, and for how long
-	Cuts       []*Cut       // how faults may part the network
+	Partitions []*Partition // how faults may part the network
 	Grid       ariadne.Time // as ariadne.Grid; 0: that
 	// Combined is the greatest number of choices by which a search of states or orders varies
 	// one step, but for those of kinds that are Whole; 0: 1.

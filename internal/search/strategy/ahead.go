@@ -54,12 +54,10 @@ func (h *ahead) starts(node int, t ariadne.Time) {
 
 // add enters what an act has done.
 func (h *ahead) add(p *space.Path, a *act) {
-	if a.Cut == nil {
-		h.set(int(a.event.Node), a.after)
-	}
-	if a.Cut != nil {
+	if a.Partition != nil {
 		h.starts(len(h.deadline), a.back)
 	} else {
+		h.set(int(a.event.Node), a.after)
 		h.starts(int(a.event.Node), a.back)
 	}
 	h.arrival = max(h.arrival, a.Delays) // of what it has delayed
@@ -99,7 +97,7 @@ func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
 // others that do not depend on a, can no more, or only later, when a has happened in
 // that state. When it says no, none can.
 func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
-	if a.ends || a.Spends() || a.spares || a.Cut != nil {
+	if a.ends || a.Spends() || a.spares || a.Partition != nil {
 		return true
 	}
 	if r.takesFrom(f, a) {

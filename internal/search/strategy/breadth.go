@@ -47,5 +47,5 @@ func (b *BreadthFirst) End(p *space.Path, _ End) error {
 
 func asDeep(depth int) float64 { return float64(depth) }
 
-// Restless implements Goer.
-func (*BreadthFirst) Restless() bool { return true }
+// TriesFaultsAtRest implements FaultTrier.
+func (*BreadthFirst) TriesFaultsAtRest() bool { return true }

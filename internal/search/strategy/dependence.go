@@ -34,7 +34,7 @@ type act struct {
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
 	a.back = a.Back
-	if a.Cut != nil { // it has nothing to do with the node's clock
+	if a.Partition != nil { // it has nothing to do with the node's clock
 		a.before = ariadne.Never
 		return a
 	}
@@ -87,12 +87,19 @@ func relationOf(p *space.Path) relation {
 // both (disables).
 // Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
-	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || r.needs(a, b) || r.needs(b, a) ||
-		r.holds(a, b) || r.holds(b, a) || r.parts(a, b) || r.parts(b, a) || r.strands(a, b) || r.strands(b, a) || r.outdates(a, b) || r.outdates(b, a) || r.delays(a, b) || r.delays(b, a) || r.queues(a, b) || r.queues(b, a)
+	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || r.affects(a, b) || r.affects(b, a)
+}
+
+// affects reports whether b, of another node, may not be the same after a as before it.
+func (r relation) affects(a, b *act) bool {
+	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
+		r.delays(a, b) || r.queues(a, b)
 }
 
 // sameNode: both give an input to the same node.
-func sameNode(a, b *act) bool { return a.event.Node == b.event.Node && a.Cut == nil && b.Cut == nil }
+func sameNode(a, b *act) bool {
+	return a.event.Node == b.event.Node && a.Partition == nil && b.Partition == nil
+}
 
 // exchangeable: the user says that these events of one node may change places, and
 // there are two orders of them: a node is switched on first, its earliest timer is one
@@ -133,13 +140,13 @@ func (r relation) holds(a, b *act) bool {
 // parts: a parts the network, or ends that, where b's messages have to pass.
 func (r relation) parts(a, b *act) bool {
 	switch {
-	case a.Cut == nil:
+	case a.Partition == nil:
 		return false
-	case b.Cut != nil || b.Delays >= 0 || b.Takes != nil && a.Cut.Blocks(b.Takes.From, b.Takes.To):
+	case b.Partition != nil || b.Delays >= 0 || b.Takes != nil && a.Partition.Blocks(b.Takes.From, b.Takes.To):
 		return true
 	}
 	for _, p := range b.by.Effect.Packets {
-		if a.Cut.Blocks(p.From, p.To) {
+		if a.Partition.Blocks(p.From, p.To) {
 			return true
 		}
 	}
@@ -151,14 +158,14 @@ func (relation) strands(a, b *act) bool { return a.by.Effect.Down == ariadne.Sto
 
 // outdates: b would happen at another time after a than before it.
 func (r relation) outdates(a, b *act) bool {
-	if !b.Present || a.Cut != nil {
+	if !b.Present || a.Partition != nil {
 		return false
 	}
 	if a.by.Effect.Down == ariadne.Stopped { // its clock tells the time no more
 		return true
 	}
 	at := r.rules.OnGrid(a.by.Effect.Clock)
-	return (b.Cut != nil || at > b.by.From.Clock) && at >= b.At
+	return (b.Partition != nil || at > b.by.From.Clock) && at >= b.At
 }
 
 // precedes: both are starts, and b has to wait for a.

@@ -35,11 +35,10 @@ func TestIndependentEventsCommute(t *testing.T) {
 		lengths := []time.Duration{0, 3e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
 		r.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: all, For: lengths}, {Down: ariadne.Stopped, Nodes: all, For: lengths}}
 		for _, length := range lengths {
-			r.Cuts = append(r.Cuts, world.NewCut("n1", all[:1], all[1:], false, length), world.NewCut("n2", all[1:2], all[:1], true, length))
+			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
 		}
-		for _, kind := range []string{"crash", "stop", "cut"} {
-			k, _ := world.KindNamed(kind)
-			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, kind))
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Cut} {
+			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		chooses := rapid.Bool().Draw(t, "chooses")
@@ -135,7 +134,7 @@ func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
 					continue
 				}
 				found = true
-				if by, err := p.Space().Step(&s, &e); err != nil || x.Cut == nil && by.To.Name != x.by.To.Name {
+				if by, err := p.Space().Step(&s, &e); err != nil || x.Partition == nil && by.To.Name != x.by.To.Name {
 					t.Fatalf("%v: another outcome, %v", e.Action(), err)
 				}
 				break

@@ -157,8 +157,8 @@ func (d *DepthFirst) End(p *space.Path, _ End) error {
 	return nil
 }
 
-// Restless implements Goer.
-func (*DepthFirst) Restless() bool { return true }
+// TriesFaultsAtRest implements FaultTrier.
+func (*DepthFirst) TriesFaultsAtRest() bool { return true }
 
 // Leave implements Leaver.
 func (d *DepthFirst) Leave() {

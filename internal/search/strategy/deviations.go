@@ -67,5 +67,5 @@ func deviationsOf(p *space.Path) func(depth int) float64 {
 	}
 }
 
-// Restless implements Goer.
-func (*FewestDeviations) Restless() bool { return true }
+// TriesFaultsAtRest implements FaultTrier.
+func (*FewestDeviations) TriesFaultsAtRest() bool { return true }

@@ -352,7 +352,7 @@ func (d *DPOR) enterStep(p *space.Path, to *vertex) {
 // path. When it is the first to do so, races may have been settled as if there were none.
 func (d *DPOR) looked(a *act) {
 	t := d.tree
-	if a.after == ariadne.Never && a.back == ariadne.Never && a.Cut == nil && !a.ends || t.bound.Load() {
+	if a.after == ariadne.Never && a.back == ariadne.Never && a.Partition == nil && !a.ends || t.bound.Load() {
 		return
 	}
 	t.mu.Lock()
@@ -443,7 +443,7 @@ func (d *DPOR) lane(i int) int {
 	if d.rel.apart != nil {
 		return i - 1
 	}
-	if a := d.acts[i-1]; a.Cut == nil {
+	if a := d.acts[i-1]; a.Partition == nil {
 		return int(a.event.Node)
 	}
 	return d.network
@@ -560,8 +560,8 @@ func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*wo
 	return &e, err
 }
 
-// Restless implements Goer.
-func (d *DPOR) Restless() bool { return !d.Undisturbed }
+// TriesFaultsAtRest implements FaultTrier.
+func (d *DPOR) TriesFaultsAtRest() bool { return !d.Undisturbed }
 
 // Leave implements Leaver.
 func (d *DPOR) Leave() {

@@ -57,18 +57,18 @@ func Aside(e Explorer) bool {
 	return ok && s.Aside()
 }
 
-// Goer is an explorer that may go on where nothing happens any more but faults that have no time of
-// their own. For all others a path ends there.
-type Goer interface {
+// FaultTrier is an explorer that may go on where nothing happens any more but faults that have no
+// time of their own. For all others a path ends there.
+type FaultTrier interface {
 	Explorer
-	// Restless reports whether it goes on now.
-	Restless() bool
+	// TriesFaultsAtRest reports whether it goes on now.
+	TriesFaultsAtRest() bool
 }
 
-// Restless reports whether an explorer goes on where nothing happens any more but faults.
-func Restless(e Explorer) bool {
-	g, ok := e.(Goer)
-	return ok && g.Restless()
+// TriesFaultsAtRest reports whether an explorer goes on where nothing happens any more but faults.
+func TriesFaultsAtRest(e Explorer) bool {
+	t, ok := e.(FaultTrier)
+	return ok && t.TriesFaultsAtRest()
 }
 
 // draw is a source of random numbers: SplitMix64.

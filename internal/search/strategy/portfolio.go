@@ -142,12 +142,12 @@ func (f *Portfolio) End(p *space.Path, e End) error {
 	return f.now.Explorer.End(p, e)
 }
 
-// Restless implements Goer.
-func (f *Portfolio) Restless() bool {
+// TriesFaultsAtRest implements FaultTrier.
+func (f *Portfolio) TriesFaultsAtRest() bool {
 	if f.now == nil { // it begins with the first
-		return Restless(f.Members[0].Explorer)
+		return TriesFaultsAtRest(f.Members[0].Explorer)
 	}
-	return Restless(f.now.Explorer)
+	return TriesFaultsAtRest(f.now.Explorer)
 }
 
 // Leave implements Leaver.

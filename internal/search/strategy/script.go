@@ -86,8 +86,8 @@ func (s *Scripted) End(p *space.Path, _ End) error {
 // asBefore: what a step can be varied to by choices comes where the step came.
 func (s *Scripted) asBefore(int) float64 { return s.priority }
 
-// Restless implements Goer.
-func (*Scripted) Restless() bool { return true }
+// TriesFaultsAtRest implements FaultTrier.
+func (*Scripted) TriesFaultsAtRest() bool { return true }
 
 // Missed implements Exhaustive.
 func (s *Scripted) Missed() string {

@@ -134,8 +134,8 @@ func (s *Series) Aside() bool {
 	return !exhaustive || Aside(s.Parts[0].Explorer)
 }
 
-// Restless implements Goer.
-func (s *Series) Restless() bool { return Restless(s.Parts[0].Explorer) }
+// TriesFaultsAtRest implements FaultTrier.
+func (s *Series) TriesFaultsAtRest() bool { return TriesFaultsAtRest(s.Parts[0].Explorer) }
 
 // Knows implements Knower.
 func (s *Series) Knows() bool {

@@ -155,8 +155,8 @@ func (s *SleepSets) End(p *space.Path, e End) error {
 	return nil
 }
 
-// Restless implements Goer.
-func (*SleepSets) Restless() bool { return true }
+// TriesFaultsAtRest implements FaultTrier.
+func (*SleepSets) TriesFaultsAtRest() bool { return true }
 
 // Leave implements Leaver.
 func (s *SleepSets) Leave() {
