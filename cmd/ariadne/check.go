@@ -31,6 +31,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var seed seedFlag
 	var opts check.Options
 	var steer steering
+	var faults spec.Budgets
 	var lifted struct{ time, executions, depth bool } // by none
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
@@ -68,6 +69,9 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			}
 			s, err := spec.Read(args[0])
 			if err == nil {
+				err = faults.Apply(s)
+			}
+			if err == nil {
 				if lifted.depth {
 					s.Explore.Bounds.Depth = nil
 				}
@@ -94,6 +98,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	o.add(cmd)
 	seed.add(cmd)
 	f := cmd.Flags()
+	f.Var(&faults, "faults", "up to so many faults of these kinds in an execution, as in `crash:2,cut` (which is one), in the place of the spec's; none lifts the spec's, none,crash all but these (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")
 	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none (default: one minute, without --executions)")
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")

@@ -48,6 +48,8 @@ type Report struct {
 	// Programs are those of the commands, which a resumed check must have in common too.
 	Programs []trace.Program `json:",omitempty"`
 	Seed     uint64
+	// Faults are the budgets of faults, which a resumed check must have in common too (spec.Spec.Budgets).
+	Faults string
 
 	Name    string // of the system
 	Out     string // the run directory

@@ -137,7 +137,7 @@ func setCut(r *reader, s *specText, v *yaml.Node) {
 	}
 	s.Faults[world.Cut] = uint8(w.count)
 	s.Cut = Cut{For: r.lengths("cut", w.For), OneWay: w.oneWay, Clients: w.clients}
-	s.cutGroups, s.cutLine = w.groups, v.Line
+	s.cutGroups = w.groups
 }
 
 // lengths reads how long a kind of fault lasts.

@@ -34,6 +34,11 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 	if _, ok := downs[k]; ok {
 		f.schema, f.set = schema{"anyOf": []schema{f.schema, {"$ref": "#/$defs/outage"}}}, setOutage(k)
 	}
+	set := f.set
+	f.set = func(r *reader, into *specText, v *yaml.Node) {
+		into.faultLines[k] = v.Line
+		set(r, into, v)
+	}
 	return f
 }
 

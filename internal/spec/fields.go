@@ -6,6 +6,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/processor"
+	"ariadne/internal/world"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -108,7 +109,7 @@ type specText struct {
 
 	failNodes, preemptNodes []text
 	cutGroups               [][]text
-	cutLine                 int
+	faultLines              [world.MaxKinds]int // of the kinds of faults
 	// outageNodes are the nodes of each Outage.
 	outageNodes [ariadne.Stopped + 1][]text
 }

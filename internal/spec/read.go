@@ -82,11 +82,15 @@ func Parse(path string, data []byte) (*Spec, error) {
 		for _, g := range written.cutGroups {
 			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut", g, s.Nodes))
 		}
-		if s.Faults[world.Cut] > 0 && len(r.errs) == 0 && len(s.PartitionsOf()) == 0 {
-			r.fail(written.cutLine, "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given")
-		}
 		for k, down := range downs {
 			s.Outages[down].Nodes = r.faultyNodes(world.KindOf(k).Name, written.outageNodes[down], s.Nodes)
+		}
+	}
+	if len(r.errs) == 0 {
+		for _, k := range world.Kinds() {
+			if what := s.impossible(k); what != "" {
+				r.fail(written.faultLines[k], "%s", what)
+			}
 		}
 	}
 	if len(r.errs) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // What programs see of the machine is in the name of a node's first state, each fact of
@@ -28,5 +29,17 @@ func TestFirstStateNamesTheMachine(t *testing.T) {
 		if y.initial(0) == before {
 			t.Errorf("it does not name %s", f.Name)
 		}
+	}
+}
+
+// Nodes list places where there is a budget for what may happen there, so its kind is in the name of
+// their first state. How large it is they are not told.
+func TestFirstStateNamesTheFaults(t *testing.T) {
+	y := &System{Spec: &spec.Spec{Nodes: make([]spec.Node, 1)}}
+	none := y.initial(0)
+	y.Spec.Faults[world.Fail] = 1
+	one := y.initial(0)
+	if y.Spec.Faults[world.Fail]++; none == one || one != y.initial(0) {
+		t.Errorf("%v without faults, %v with one, %v with two", none, one, y.initial(0))
 	}
 }

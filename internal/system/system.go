@@ -250,7 +250,7 @@ func (y *System) initial(i int) ariadne.Digest {
 	for _, p := range y.Programs {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}
-	fmt.Fprintf(h, " %q %q", y.Spec.Nodes[i].Links, MachineFacts())
+	fmt.Fprintf(h, " %q %q %q", y.Spec.Nodes[i].Links, MachineFacts(), kindsOf(y.Spec))
 	return ariadne.Digest(h.Sum(nil))
 }
 

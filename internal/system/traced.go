@@ -84,6 +84,15 @@ func faultsOf(s *spec.Spec) (all []trace.Fault) {
 	return all
 }
 
+// kindsOf are the kinds of faults for which there is a budget: for these nodes list places. How
+// large it is nodes are not told.
+func kindsOf(s *spec.Spec) (all []string) {
+	for _, f := range faultsOf(s) {
+		all = append(all, f.Kind)
+	}
+	return all
+}
+
 // faultsIn are those of a trace.
 func faultsIn(t *trace.Trace) (all world.Faults, err error) {
 	for _, f := range t.Faults {
