@@ -174,7 +174,7 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 }
 
 // faults are the kinds of faults in a trace, as they come: events that are neither a start, an
-// arrival nor a timer, and what was varied in a step.
+// arrival, a timer nor a fault's end, and what was varied in a step.
 func faults(trace *os.File) (all []string, err error) {
 	lines := bufio.NewScanner(trace)
 	lines.Buffer(nil, 1<<24)
@@ -188,7 +188,7 @@ func faults(trace *os.File) (all []string, err error) {
 			continue
 		}
 		action := words[7:]
-		if kind := action[0]; !slices.Contains([]string{"start", "deliver", "timer"}, kind) {
+		if kind := action[0]; !slices.Contains([]string{"start", "deliver", "timer", "heal"}, kind) {
 			all = append(all, kind)
 		}
 		if i := slices.Index(action, "with"); i >= 0 && i+1 < len(action) {
