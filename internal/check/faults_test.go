@@ -36,7 +36,18 @@ func (sender) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Exit(0) }
 // TestFaults: what needs a fault is found by every strategy when the spec has a budget for
 // it, and replays; without one it never is.
 func TestFaults(t *testing.T) {
-	programs := func() []worldtest.Program { return []worldtest.Program{&once{}, &sender{}} }
+	for _, c := range []struct {
+		kind     string
+		programs func() []worldtest.Program
+	}{
+		{"duplicate", func() []worldtest.Program { return []worldtest.Program{&once{}, &sender{}} }},
+		{"lose", func() []worldtest.Program { return []worldtest.Program{worldtest.Pong{}, &sender{}} }},
+	} {
+		t.Run(c.kind, func(t *testing.T) { testFault(t, c.kind, c.programs) })
+	}
+}
+
+func testFault(t *testing.T, kind string, programs func() []worldtest.Program) {
 	for _, r := range strategy.Rows() {
 		if r.Once { // the natural path, on which there are no faults
 			continue
@@ -47,16 +58,16 @@ func TestFaults(t *testing.T) {
 			if got := inMemory(t, s, programs, o); got.Outcome != record.Nothing {
 				t.Errorf("without faults: %v", got.Outcome)
 			}
-			s.Faults = worldtest.Faults("duplicate", 1)
+			s.Faults = worldtest.Faults(kind, 1)
 			got := inMemory(t, s, programs, o)
 			if got.Outcome != record.Violated || len(got.Violations) != 1 {
 				t.Fatalf("%v, bugs %q, doubts %q", got.Outcome, got.Bugs, got.Doubts)
 			}
 			text := systemtest.Read(t, got.Violations[0].Trace)
-			if !strings.Contains(text, "\nfault duplicate 1\n") || !strings.Contains(text, " duplicate udp n2:") {
+			if !strings.Contains(text, "\nfault "+kind+" 1\n") || !strings.Contains(text, " "+kind+" udp n2:") {
 				t.Errorf("the trace:\n%s", text)
 			}
-			s.Faults = worldtest.Faults("duplicate", 0)
+			s.Faults = worldtest.Faults(kind, 0)
 			if again := replay(t, s, &systemtest.Fakes{Programs: programs}, got.Violations[0].Trace); again.Outcome != record.Violated {
 				t.Errorf("replay: %+v", again)
 			}

@@ -86,14 +86,18 @@ func exploreLoose(t failer, x *search.Exploration, into map[world.Hash]bool, mos
 	return f
 }
 
-// TestFaultsThatFitCommute: of k datagrams, each to a node of its own, up to b arrive once more.
+// TestFaultsThatFitCommute: of k datagrams, each to a node of its own, up to b arrive once more, or are lost.
 // The order of these events is no matter, nor is which of them is the last of the budget: there
 // are as many traces as ways to share it among the datagrams, or not to use it up.
 func TestFaultsThatFitCommute(t *testing.T) {
-	for _, c := range []struct{ datagrams, budget, traces int }{
-		{1, 1, 2}, {1, 3, 4}, {2, 1, 3}, {2, 2, 6}, {3, 1, 4}, {3, 2, 10}, {4, 3, 35},
+	for _, c := range []struct {
+		kind                      string
+		datagrams, budget, traces int
+	}{
+		{"duplicate", 1, 1, 2}, {"duplicate", 1, 3, 4}, {"duplicate", 2, 1, 3}, {"duplicate", 2, 2, 6}, {"duplicate", 3, 1, 4}, {"duplicate", 3, 2, 10}, {"duplicate", 4, 3, 35},
+		{"lose", 1, 1, 2}, {"lose", 1, 3, 2}, {"lose", 2, 1, 3}, {"lose", 2, 2, 4}, {"lose", 3, 2, 7}, {"lose", 4, 3, 15},
 	} {
-		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("duplicate", c.budget)}}
+		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults(c.kind, c.budget)}}
 		s.programs = func() []worldtest.Program {
 			p := []worldtest.Program{throws{to: c.datagrams}}
 			for range c.datagrams {
@@ -103,7 +107,7 @@ func TestFaultsThatFitCommute(t *testing.T) {
 		}
 		check := func(name string, got found) {
 			if got.how != search.SearchExhausted || len(got.traces) != c.traces || got.coverage.Paths != c.traces {
-				t.Errorf("%d datagrams, budget %d: %s: %s with %d traces and %d paths, want %d", c.datagrams, c.budget, name, got.how, len(got.traces), got.coverage.Paths, c.traces)
+				t.Errorf("%d datagrams, %s, budget %d: %s: %s with %d traces and %d paths, want %d", c.datagrams, c.kind, c.budget, name, got.how, len(got.traces), got.coverage.Paths, c.traces)
 			}
 		}
 		check("DPOR", explore(t, s.exploration(t, &strategy.DPOR{}), 0))

@@ -30,8 +30,9 @@ type Kind struct {
 	// Whole: searches of states and orders take as many of them in one step as the budget has. Of
 	// others they take Rules.Combined.
 	Whole bool
-	// Aside: its events have no time of their own. They come after all that have, so that none
-	// is ever the natural one.
+	// Aside: its events have no time of their own, or no more than what they befall. They come
+	// after all that have, so that none is ever the natural one, and random strategies draw
+	// when one strikes.
 	Aside bool
 	// World: its events change what lies between the nodes, and give none an input.
 	World bool

@@ -64,3 +64,12 @@ func formatDelivery(n Names, a ariadne.Action) string {
 	}
 	return b.String()
 }
+
+// parseDeliveryAs reads what formatDelivery writes of an event of another kind.
+func parseDeliveryAs(k ariadne.ActionKind) func(n Names, rest string) (ariadne.Action, error) {
+	return func(n Names, rest string) (ariadne.Action, error) {
+		a, err := n.parseDelivery(rest)
+		a.Kind = k
+		return a, err
+	}
+}

@@ -29,10 +29,6 @@ func init() {
 			return f
 		},
 		Format: formatDelivery,
-		Parse: func(n Names, rest string) (ariadne.Action, error) {
-			a, err := n.parseDelivery(rest)
-			a.Kind = duplicate
-			return a, err
-		},
+		Parse:  parseDeliveryAs(duplicate),
 	})
 }

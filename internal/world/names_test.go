@@ -22,6 +22,8 @@ func deliver(p ariadne.Protocol, to ariadne.NodeID, src, dst string, epoch, seq 
 
 func TestActionNames(t *testing.T) {
 	n := names()
+	lost := deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1)
+	lost.Kind = world.Lose
 	for _, c := range []struct {
 		action ariadne.Action
 		name   string
@@ -35,6 +37,7 @@ func TestActionNames(t *testing.T) {
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1), "deliver udp n1:53>n2:53 #1"},
 		{deliver(ariadne.TCP, 0, "[fd00::2]:80", "[fd00::1]:9", 0, 1), "deliver [fd00::2]:80>[fd00::1]:9 #1"},
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.255:53", 0, 1), "deliver udp n1:53>10.0.0.255:53 #1 to n2"},
+		{lost, "lose udp n1:53>n2:53 #1"},
 		{ariadne.Action{Kind: ariadne.ActFire, Vary: "fail:EIO@7/fsync:/a%20with%2C#2"}, "timer n1 with fail:EIO@7/fsync:/a%20with%2C#2"},
 		{ariadne.Action{Kind: ariadne.ActStart, Vary: "fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"}, "start n1 with fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"},
 	} {

@@ -106,7 +106,7 @@ func sameNode(a, b *act) bool {
 // at a time, and a connection keeps its order.
 func (r relation) exchangeable(a, b *act) bool {
 	switch {
-	case r.apart == nil || a.starts() || b.starts(), a.Timer && b.Timer:
+	case r.apart == nil || a.starts() || b.starts(), a.Timer && b.Timer, a.still() || b.still():
 		return false
 	case a.Takes != nil && b.Takes != nil && a.Takes.SameFlow(b.Takes) &&
 		(a.Takes.Flow.Proto == ariadne.TCP || a.Takes.Seq == b.Takes.Seq):
@@ -114,6 +114,9 @@ func (r relation) exchangeable(a, b *act) bool {
 	}
 	return r.apart(a.by, b.by)
 }
+
+// still: it gives no node an input.
+func (a *act) still() bool { return world.KindOf(a.event.Kind).World }
 
 // starts: it switches a node on.
 func (a *act) starts() bool { return a.Start != ariadne.Never }

@@ -37,7 +37,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		for _, length := range lengths {
 			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Cut} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Cut, world.Lose} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -134,7 +134,7 @@ func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
 					continue
 				}
 				found = true
-				if by, err := p.Space().Step(&s, &e); err != nil || x.Partition == nil && by.To.Name != x.by.To.Name {
+				if by, err := p.Space().Step(&s, &e); err != nil || !x.still() && by.To.Name != x.by.To.Name {
 					t.Fatalf("%v: another outcome, %v", e.Action(), err)
 				}
 				break

@@ -70,6 +70,11 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 	before := w.state.Nodes[a.Node]
 	in := y.Take(&w.state, e)
 	step := ariadne.Step{Index: w.state.Steps, Action: a, Name: w.Names().Action(a), At: in.At}
+	if world.KindOf(a.Kind).World {
+		n := &before
+		step.Output = ariadne.Output{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}
+		return step, nil
+	}
 	out, err := w.automata[a.Node].Apply(in.Input())
 	if err != nil {
 		return step, fmt.Errorf("step %d (%s): %w", step.Index, step.Name, err)
