@@ -45,7 +45,7 @@ type explorer struct {
 	growth   *growth
 
 	over   atomic.Bool
-	placed atomic.Bool  // a step came to a place where a fault could have happened
+	placed atomic.Bool  // a step made a call that the spec has fail
 	left   atomic.Int64 // paths that may still be taken, when they are limited
 }
 

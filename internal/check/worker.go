@@ -144,7 +144,7 @@ func (w *worker) watch(p *space.Path) {
 	by := p.Last().By
 	if by != nil && w.meter.MayBeNew() {
 		for i := range by.Output.Places {
-			if !world.FreeKind(by.Output.Places[i].Alternatives[0]) {
+			if k, ok := world.KindNamed(ariadne.KindOf(by.Output.Places[i].Alternatives[0])); ok && k == world.Fail {
 				w.explorer.placed.Store(true)
 			}
 		}

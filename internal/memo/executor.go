@@ -274,7 +274,7 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 func settled(in world.Input, out *ariadne.Output) world.Input {
 	v, w := in.Varied.Variation(), out.Variation()
 	if in.Varied.Draw() != nil && len(v) <= len(w) && w[:len(v)] == v {
-		in.Varied = world.VariedBy(w)
+		in.VariedBy(w)
 	}
 	return in
 }

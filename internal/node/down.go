@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"ariadne"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/sys"
 
@@ -31,6 +32,9 @@ func (n *Node) falls(th *thread) bool {
 	}
 	if !n.step.visible {
 		n.step.visible = true
+		return false
+	}
+	if dialog.Spared(n.k) {
 		return false
 	}
 	taken := n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/before", on, n.outages)

@@ -113,6 +113,19 @@ func TestCrashWithinStep(t *testing.T) {
 	}
 }
 
+// TestSparedWithinStep: there is no place for a crash where the program has turned faults off.
+func TestSparedWithinStep(t *testing.T) {
+	_, apply := downOf(t, world.Crash, t.TempDir(), "sh", "-c",
+		"echo >a; echo >b; echo fault off >/dev/ariadne; echo >c; echo >d; echo fault on >/dev/ariadne; echo >e; echo >f")
+	out := apply(ariadne.Input{Kind: ariadne.Start})
+	for name, want := range map[string]bool{"b": true, "c": false, "d": false, "e": true, "f": true} {
+		got := slices.ContainsFunc(out.Places, func(p ariadne.Place) bool { return strings.Contains(p.Name, "before:/node/"+name+"#") })
+		if got != want {
+			t.Errorf("place before /node/%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // TestDownIsCopied: a node that is down is frozen and thawed like any other, and so is what it
 // comes back to.
 func TestDownIsCopied(t *testing.T) {
@@ -163,30 +176,38 @@ func TestSegmentsOutliveProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Drop()
-	crash := func(apply func(ariadne.Input) ariadne.Output, at ariadne.Time) string {
-		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Outage: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
-		out = apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
-		return strings.Join(lines(&out), " ")
+	fall := func(apply func(ariadne.Input) ariadne.Output, at ariadne.Time) ariadne.Output {
+		return apply(ariadne.Input{Kind: ariadne.Fault, At: at, Outage: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
+	}
+	restart := func(apply func(ariadne.Input) ariadne.Output, down ariadne.Output) *ariadne.Output {
+		out := apply(ariadne.Input{Kind: ariadne.Start, At: down.Back})
+		return &out
 	}
 	for range 2 { // others count on from three
 		further := apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
 		out.Deadline = further.Deadline
 	}
-	if got := crash(apply, out.Deadline-1); got != "was 5" {
+	if got := lines(restart(apply, fall(apply, out.Deadline-1))); !slices.Equal(got, []string{"was 5"}) {
 		t.Errorf("the first one says %q", got)
 	}
-	m, err := c.Thaw()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	if got := crash(func(in ariadne.Input) ariadne.Output {
-		out, err := m.Apply(in)
+	thaw := func() func(ariadne.Input) ariadne.Output {
+		m, err := c.Thaw()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out
-	}, out.Deadline); got != "was 3" {
+		t.Cleanup(func() { m.Close() })
+		return func(in ariadne.Input) ariadne.Output {
+			out, err := m.Apply(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+	}
+	copied, other := thaw(), thaw()
+	down := fall(copied, out.Deadline)
+	other(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}) // counts while nobody has the copy's
+	if got := lines(restart(copied, down)); !slices.Equal(got, []string{"was 3"}) {
 		t.Errorf("a copy from before says %q", got)
 	}
 }

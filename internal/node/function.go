@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"ariadne/internal/kernel"
 	"ariadne/internal/tracee"
@@ -51,7 +50,7 @@ func (n *Node) breakCode(th *thread, maps string) {
 		if strings.HasPrefix(path.Base(r.file), "ld-linux") {
 			continue
 		}
-		entries := entriesOf(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, r.file))
+		entries := entryPoints.of(th, r.file)
 		for name := range n.functions {
 			for _, at := range entries[name] {
 				if at >= r.offset && at-r.offset < r.end-r.start {
@@ -146,43 +145,16 @@ func (n *Node) stepOver(th *thread, b *kernel.Break) {
 	must(th.tr.Refresh())
 }
 
-var (
-	entriesLock sync.Mutex
-	entryFiles  = map[string]map[string][]uint64{}
-)
+var entryPoints = programs[map[string][]uint64]{find: entriesIn}
 
-// entriesOf are the offsets in a program file at which its functions begin, by name. A name
+// entriesIn are the offsets in a program file at which its functions begin, by name. A name
 // may be that of several, in several files of the source.
-func entriesOf(where string) map[string][]uint64 {
-	var st unix.Stat_t
-	if unix.Stat(where, &st) != nil {
-		return nil
-	}
-	key := fmt.Sprintf("%d/%d/%d", st.Dev, st.Ino, st.Mtim.Nano())
-	entriesLock.Lock()
-	defer entriesLock.Unlock()
-	all, known := entryFiles[key]
-	if known {
-		return all
-	}
-	all = map[string][]uint64{}
-	if f, err := elf.Open(where); err == nil {
-		defer f.Close()
-		static, _ := f.Symbols()
-		dynamic, _ := f.DynamicSymbols()
-		for _, y := range slices.Concat(static, dynamic) {
-			if elf.ST_TYPE(y.Info) != elf.STT_FUNC || y.Section == elf.SHN_UNDEF {
-				continue
-			}
-			for _, p := range f.Progs {
-				if p.Type == elf.PT_LOAD && p.Vaddr <= y.Value && y.Value < p.Vaddr+p.Filesz {
-					if at := y.Value - p.Vaddr + p.Off; !slices.Contains(all[y.Name], at) {
-						all[y.Name] = append(all[y.Name], at)
-					}
-				}
-			}
+func entriesIn(f *elf.File) map[string][]uint64 {
+	all := map[string][]uint64{}
+	for _, y := range functionsOf(f) {
+		if at, ok := offsetOf(f, y.Value); ok && !slices.Contains(all[y.Name], at) {
+			all[y.Name] = append(all[y.Name], at)
 		}
 	}
-	entryFiles[key] = all
 	return all
 }

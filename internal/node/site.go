@@ -12,9 +12,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // Where in a program a call is made: the function that called into the C library, or into those
@@ -101,7 +98,7 @@ func (m codeMap) site(th *thread, addr uint64) string {
 		return ""
 	}
 	r := m[i]
-	s := symbolsOf(fmt.Sprintf("/proc/%d/root%s", th.tr.TID, r.file), r.file)
+	s := symbolTables.of(th, r.file)
 	function, into := s.find(addr - r.start + r.offset)
 	if function == "" {
 		return fmt.Sprintf("%s+%#x", path.Base(r.file), addr-r.start+r.offset)
@@ -140,53 +137,18 @@ type symbols struct {
 	name    []string
 }
 
-var (
-	symbolsLock sync.Mutex
-	symbolFiles = map[string]*symbols{}
-)
+var symbolTables = programs[symbols]{find: symbolsIn}
 
-// symbolsOf reads the functions of the file at where, which nodes know as name. What cannot be
-// read has none.
-func symbolsOf(where, name string) *symbols {
-	var st unix.Stat_t
-	if unix.Stat(where, &st) != nil {
-		return &symbols{}
-	}
-	key := fmt.Sprintf("%d/%d/%d", st.Dev, st.Ino, st.Mtim.Nano())
-	symbolsLock.Lock()
-	defer symbolsLock.Unlock()
-	s := symbolFiles[key]
-	if s == nil {
-		s = readSymbols(where)
-		symbolFiles[key] = s
-	}
-	return s
-}
-
-func readSymbols(where string) *symbols {
-	s := &symbols{}
-	f, err := elf.Open(where)
-	if err != nil {
-		return s
-	}
-	defer f.Close()
-	offset := func(addr uint64) (uint64, bool) {
-		for _, p := range f.Progs {
-			if p.Type == elf.PT_LOAD && p.Vaddr <= addr && addr < p.Vaddr+p.Filesz {
-				return addr - p.Vaddr + p.Off, true
-			}
-		}
-		return 0, false
-	}
+// symbolsIn are the functions of a program file.
+func symbolsIn(f *elf.File) symbols {
+	var s symbols
 	type function struct {
 		name string
 		end  uint64
 	}
 	found := map[uint64]function{}
-	all, _ := f.Symbols()
-	dynamic, _ := f.DynamicSymbols()
-	for _, y := range slices.Concat(all, dynamic) {
-		if at, ok := offset(y.Value); ok && elf.ST_TYPE(y.Info) == elf.STT_FUNC && y.Size > 0 && (found[at].name == "" || y.Name < found[at].name) {
+	for _, y := range functionsOf(f) {
+		if at, ok := offsetOf(f, y.Value); ok && y.Size > 0 && (found[at].name == "" || y.Name < found[at].name) {
 			found[at] = function{y.Name, at + y.Size}
 		}
 	}
@@ -194,7 +156,7 @@ func readSymbols(where string) *symbols {
 		if b, err := p.Data(); err == nil {
 			if t, err := gosym.NewTable(nil, gosym.NewLineTable(b, text.Addr)); err == nil {
 				for i := range t.Funcs {
-					if at, ok := offset(t.Funcs[i].Entry); ok {
+					if at, ok := offsetOf(f, t.Funcs[i].Entry); ok {
 						found[at] = function{t.Funcs[i].Name, at + t.Funcs[i].End - t.Funcs[i].Entry}
 					}
 				}
@@ -212,7 +174,7 @@ func readSymbols(where string) *symbols {
 }
 
 // find is the function at an offset in the file, and how far in it that is.
-func (s *symbols) find(offset uint64) (name string, into uint64) {
+func (s symbols) find(offset uint64) (name string, into uint64) {
 	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > offset }) - 1
 	if i < 0 || offset > s.end[i] {
 		return "", 0

@@ -46,7 +46,7 @@ func (r *Rules) auditIndependent(a, b *memo.Transition) {
 	r.Audited++
 	if !slices.Equal(shown[0], shown[1]) {
 		r.fail(r.script.independent, "says that these may change places, but then node %s does something else:\n  %s\n  %s\nin this order: %s\nin the other one: %s",
-			r.names.Node(a.From.Node), r.done(a, 0).name(), r.done(b, 0).name(), besides(shown[0], shown[1]), besides(shown[1], shown[0]))
+			r.names.Node(a.From.Node), r.given(a).name(), r.given(b).name(), besides(shown[0], shown[1]), besides(shown[1], shown[0]))
 	}
 }
 

@@ -328,7 +328,7 @@ func (r *Rules) Independent(a, b *memo.Transition) bool {
 
 func (r *Rules) independent(a, b *memo.Transition) bool {
 	f := r.script.independent
-	v, ok := r.call(f, r.done(a, -1), r.done(b, -1))
+	v, ok := r.call(f, r.given(a), r.given(b))
 	if !ok {
 		return false
 	}

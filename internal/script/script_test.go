@@ -34,8 +34,12 @@ func mustLoad(t *testing.T, src string) *Script {
 
 // newSearch returns a search of programs with rules and without checks.
 func newSearch(t *testing.T, s *Script, e strategy.Explorer, programs func() []worldtest.Program) (*search.Exploration, *Rules) {
+	return newSearchUnder(t, world.Rules{Latency: time.Millisecond, Delays: 1}, s, e, programs)
+}
+
+func newSearchUnder(t *testing.T, rules world.Rules, s *Script, e strategy.Explorer, programs func() []worldtest.Program) (*search.Exploration, *Rules) {
 	t.Helper()
-	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 1}, worldtest.Nodes(programs()...))
+	y := world.NewSystem(rules, worldtest.Nodes(programs()...))
 	m, err := memo.Open(y, memo.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +93,41 @@ func TestViews(t *testing.T) {
 		`[("n2", "n1", "pong", 4, 1001, "", False)]`,
 		`[("n1", True, False, ["got pong"], "got pong"), ("n2", True, False, [], None)]`,
 		`5 1 0 0.003004 state after 5 steps deliver n1:1001>n2:1000 #2 [start n1, start n2] 2`,
-		`[(0, "deliver", "n1", "pong", 0.004005, [])] ["flags", "index", "kind", "logs", "name", "node", "port", "sender", "sent", "size", "text", "time", "variation"]`,
+		`[(0, "deliver", "n1", "pong", 0.004005, [])] ["flags", "index", "kind", "logs", "name", "node", "port", "sender", "sent", "size", "text", "time", "variation", "what"]`,
 		`["deliver n2:1000>n1:1001 #2"] n2 True False sequence [deliver n1:1001>n2:1000 #1]`,
 		`("got", "o") None [1] 1`,
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestFaultsHaveNames: a script sees faults by the kind and the name that a trace has.
+func TestFaultsHaveNames(t *testing.T) {
+	s := mustLoad(t, `
+kinds = ["start", "start", "crash", "cut", "heal"]
+def explore(path, state, enabled):
+    if len(path) == len(kinds):
+        for a in path:
+            print(a.kind, a.name, a.node, a.what)
+        return []
+    return [a for a in enabled if a.kind == kinds[len(path)]][:1]
+`)
+	var lines []string
+	s.Print = func(l string) { lines = append(lines, l) }
+	rules := world.Rules{Latency: time.Millisecond, Grid: 1e9}
+	rules.Faults[world.Crash], rules.Faults[world.Cut] = 1, 1
+	rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{time.Hour}}}
+	rules.Partitions = []*world.Partition{world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, time.Second)}
+	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program {
+		return []worldtest.Program{worldtest.Pong{}, worldtest.Pong{}}
+	})
+	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchDone {
+		t.Fatal(how, err, r.Err())
+	}
+	want := []string{
+		"start start n1 n1 ", "start start n2 n2 ", "crash crash n1 for 1h0m0s n1 1h0m0s",
+		"cut cut n1|n2 for 1s None n1|n2 for 1s", "heal heal network None network",
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))

@@ -55,11 +55,9 @@ func attrNames[T any](attributes []attribute[T]) []string {
 type action struct {
 	view
 	r      *Rules
-	kind   ariadne.ActionKind
-	node   ariadne.NodeID
+	did    ariadne.Action
 	at     ariadne.Time
-	packet *world.Packet // of a delivery
-	vary   ariadne.Variation
+	packet *world.Packet    // of a delivery
 	by     *memo.Transition // what it came to; nil: it has not happened
 	index  int              // in the list that it is of
 }
@@ -69,51 +67,26 @@ func (a *action) Type() string                             { return "action" }
 func (a *action) AttrNames() []string                      { return attrNames(actionAttrs) }
 func (a *action) Attr(name string) (starlark.Value, error) { return attr(actionAttrs, a, name) }
 
-func (a *action) name() string {
-	x := ariadne.Action{Kind: a.kind, Node: a.node, Vary: a.vary}
-	if a.packet != nil {
-		x.Flow, x.Seq = a.packet.Flow, a.packet.Seq
-	}
-	return a.r.names.Action(x)
-}
+func (a *action) name() string { return a.r.names.Action(a.did) }
 
 var actionAttrs = []attribute[*action]{
 	{"index", func(a *action) starlark.Value { return starlark.MakeInt(a.index) }},
-	{"kind", func(a *action) starlark.Value { return starlark.String(world.KindOf(a.kind).Name) }},
+	{"kind", func(a *action) starlark.Value { return starlark.String(world.KindOf(a.did.Kind).Name) }},
 	{"name", func(a *action) starlark.Value { return starlark.String(a.name()) }},
-	{"node", func(a *action) starlark.Value { return a.r.node(a.node) }},
-	{"variation", func(a *action) starlark.Value { return starlark.String(a.vary) }},
+	{"node", func(a *action) starlark.Value {
+		if world.KindOf(a.did.Kind).World {
+			return starlark.None
+		}
+		return a.r.node(a.did.Node)
+	}},
+	{"what", func(a *action) starlark.Value { return starlark.String(a.did.What) }},
+	{"variation", func(a *action) starlark.Value { return starlark.String(a.did.Vary) }},
 	{"time", func(a *action) starlark.Value { return seconds(a.at) }},
-	{"sender", func(a *action) starlark.Value {
-		if a.packet == nil {
-			return starlark.None
-		}
-		return a.r.node(a.packet.From)
-	}},
-	{"text", func(a *action) starlark.Value {
-		if a.packet == nil {
-			return starlark.String("")
-		}
-		return starlark.String(a.packet.Data)
-	}},
-	{"size", func(a *action) starlark.Value {
-		if a.packet == nil {
-			return starlark.MakeInt(0)
-		}
-		return starlark.MakeInt(len(a.packet.Data))
-	}},
-	{"port", func(a *action) starlark.Value {
-		if a.packet == nil {
-			return starlark.None
-		}
-		return starlark.MakeInt(int(a.packet.Flow.Dst.Port()))
-	}},
-	{"flags", func(a *action) starlark.Value {
-		if a.packet == nil {
-			return starlark.String("")
-		}
-		return starlark.String(a.packet.Flags.String())
-	}},
+	{"sender", ofPacket(starlark.None, func(a *action, p *world.Packet) starlark.Value { return a.r.node(p.From) })},
+	{"text", ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value { return starlark.String(p.Data) })},
+	{"size", ofPacket(starlark.MakeInt(0), func(_ *action, p *world.Packet) starlark.Value { return starlark.MakeInt(len(p.Data)) })},
+	{"port", ofPacket(starlark.None, func(_ *action, p *world.Packet) starlark.Value { return starlark.MakeInt(int(p.Flow.Dst.Port())) })},
+	{"flags", ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value { return starlark.String(p.Flags.String()) })},
 	{"logs", func(a *action) starlark.Value {
 		if a.by == nil {
 			return empty
@@ -128,6 +101,16 @@ var actionAttrs = []attribute[*action]{
 		packets := a.by.Effect.Packets
 		return &sequence{n: len(packets), at: func(i int) starlark.Value { return &message{r: a.r, packet: packets[i], arrival: ariadne.Never} }}
 	}},
+}
+
+// ofPacket is an attribute of deliveries; none is that of other actions.
+func ofPacket(none starlark.Value, get func(*action, *world.Packet) starlark.Value) func(*action) starlark.Value {
+	return func(a *action) starlark.Value {
+		if a.packet == nil {
+			return none
+		}
+		return get(a, a.packet)
+	}
 }
 
 // message is one that was sent.
@@ -312,12 +295,18 @@ func (*iterator) Done() {}
 
 // path is a list of the steps of the execution.
 func (r *Rules) path(p *space.Path) starlark.Value {
-	return &sequence{n: p.Steps(), at: func(i int) starlark.Value { return r.done(p.Transition(i+1), i) }}
+	return &sequence{n: p.Steps(), at: func(i int) starlark.Value { return r.done(p, i+1) }}
 }
 
-// done is a step that was taken.
-func (r *Rules) done(t *memo.Transition, index int) *action {
-	return &action{r: r, kind: ariadne.ActionKind(t.Input.Kind), node: t.From.Node, at: t.Input.At, packet: t.Input.Packet, vary: t.Input.Varied.Variation(), by: t, index: index}
+// done is step i of the execution, from 1.
+func (r *Rules) done(p *space.Path, i int) *action {
+	e, t := p.Taken(i), p.Transition(i)
+	return &action{r: r, did: e.Action(), at: t.Input.At, packet: e.Packet, by: t, index: i - 1}
+}
+
+// given is what a node was given, wherever that was.
+func (r *Rules) given(t *memo.Transition) *action {
+	return &action{r: r, did: t.Input.Action(t.From.Node), at: t.Input.At, packet: t.Input.Packet, by: t, index: -1}
 }
 
 // enabled is a list of what can be done next.
@@ -325,7 +314,7 @@ func (r *Rules) enabled(p *space.Path) starlark.Value {
 	events := p.Last().Enabled
 	return &sequence{n: len(events), at: func(i int) starlark.Value {
 		e := &events[i]
-		return &action{r: r, kind: e.Kind, node: e.Node, at: e.At, packet: e.Packet, vary: e.Varied.Variation(), index: i}
+		return &action{r: r, did: e.Action(), at: e.At, packet: e.Packet, index: i}
 	}}
 }
 

@@ -157,14 +157,15 @@ func (s *Session) Enabled() (choices []Choice) {
 	if end, _ := s.end(); end != "" {
 		return nil
 	}
-	f := s.path.Last()
-	if f.Rest { // but for housekeeping, which is natural
-		e := s.path.System().Enabled(&f.State.State, nil)[0]
-		return []Choice{{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: true}}
+	add := func(e *world.Event, natural bool) {
+		choices = append(choices, Choice{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: natural})
 	}
+	if e := s.natural(); e != nil {
+		add(e, true)
+	}
+	f := s.path.Last()
 	for i := range f.Enabled {
-		e := &f.Enabled[i]
-		choices = append(choices, Choice{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: !f.Deviates(i)})
+		add(&f.Enabled[i], !f.Deviates(i))
 	}
 	return choices
 }

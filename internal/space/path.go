@@ -186,9 +186,10 @@ func (p *Path) Frame(i int) *Frame { return &p.frames[p.root+i-p.gone] }
 func (p *Path) Last() *Frame { return &p.frames[p.n-1] }
 
 // Event is the event of step i, from 1.
-func (p *Path) Event(i int) *world.Event { return p.event(p.root + i) }
+func (p *Path) Event(i int) *world.Event { return p.Taken(p.root + i) }
 
-func (p *Path) event(i int) *world.Event {
+// Taken is the event of step i of the execution, from 1.
+func (p *Path) Taken(i int) *world.Event {
 	f := &p.frames[i-1-p.gone]
 	return &f.Enabled[f.Taken]
 }
@@ -422,7 +423,7 @@ func (p *Path) Transition(i int) *memo.Transition { return p.frames[i-p.gone].By
 
 // Step is step i of the execution, from 1, as those who watch see it.
 func (p *Path) Step(i int) ariadne.Step {
-	e := p.event(i)
+	e := p.Taken(i)
 	return p.StepOf(i, e, p.Transition(i))
 }
 

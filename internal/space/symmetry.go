@@ -167,7 +167,7 @@ func (y *Symmetry) compare(p *Path, n int) {
 	case known && before.hash != now && y.err == nil:
 		names := p.System().Names()
 		y.err = fmt.Errorf("the nodes are not interchangeable: at step %d (%s) node %s %s; in the same place node %s %s",
-			n, names.Action(p.event(n).Action()), names.Node(s.node), s, names.Node(before.node), before)
+			n, names.Action(p.Taken(n).Action()), names.Node(s.node), s, names.Node(before.node), before)
 	}
 }
 
@@ -250,7 +250,7 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 			o.nth++
 		}
 	}
-	if f.Arrival == p.System().Rules().Arrival(f.Packet, p.event(n).At) {
+	if f.Arrival == p.System().Rules().Arrival(f.Packet, p.Taken(n).At) {
 		return o
 	}
 	// It waits for what is before it on its connection.

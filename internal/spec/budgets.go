@@ -107,7 +107,10 @@ func (s *Spec) impossible(k ariadne.ActionKind) string {
 	case s.Faults[k] == 0:
 	case k == world.Cut && len(s.PartitionsOf()) == 0:
 		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
-	case slices.ContainsFunc(s.OutagesOf(), func(o world.Outages) bool { return downs[k] == o.Down && len(o.Nodes) == 0 }):
+	case slices.ContainsFunc(s.OutagesOf(), func(o world.Outages) bool {
+		down, ok := downBy(k)
+		return ok && down == o.Down && len(o.Nodes) == 0
+	}):
 		return "faults: " + world.KindOf(k).Name + ": it happens to no node; clients go down only when nodes names them"
 	}
 	return ""

@@ -25,14 +25,14 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 		func(r *reader, into *specText, v *yaml.Node) { into.Faults[k] = uint8(r.count(v, 0, world.MaxFaults)) }}
 	switch k {
 	case world.Fail:
-		f.schema, f.set = orMore(f.schema, kind), setFail
+		f.schema, f.set = orMore(f.schema, kind.Name), setFail
 	case world.Preempt:
-		f.schema, f.set = orMore(f.schema, kind), setPreempt
+		f.schema, f.set = orMore(f.schema, kind.Name), setPreempt
 	case world.Cut:
-		f.schema, f.set = orMore(f.schema, kind), setCut
+		f.schema, f.set = orMore(f.schema, kind.Name), setCut
 	}
-	if _, ok := downs[k]; ok {
-		f.schema, f.set = schema{"anyOf": []schema{f.schema, {"$ref": "#/$defs/outage"}}}, setOutage(k)
+	if _, ok := downBy(k); ok {
+		f.schema, f.set = orMore(f.schema, "outage"), setOutage(k)
 	}
 	set := f.set
 	f.set = func(r *reader, into *specText, v *yaml.Node) {
@@ -42,17 +42,17 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 	return f
 }
 
-// orMore is the schema of what is that of a number or says more.
-func orMore(number schema, kind *world.Kind) schema {
-	return schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + kind.Name}}}
+// orMore is the schema of what is a number, or says more by a definition.
+func orMore(number schema, definition string) schema {
+	return schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + definition}}}
 }
 
-// faultyNodes are the nodes that a kind of fault names.
-func (r *reader) faultyNodes(kind string, written []text, nodes []Node) (all []ariadne.NodeID) {
+// faultyNodes are the nodes that are named somewhere within faults.
+func (r *reader) faultyNodes(where string, written []text, nodes []Node) (all []ariadne.NodeID) {
 	for _, t := range written {
 		i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == t.string })
 		if i < 0 {
-			r.fail(t.line, "faults: %s: nodes: no node %q", kind, t.string)
+			r.fail(t.line, "faults: %s: no node %q", where, t.string)
 			continue
 		}
 		all = append(all, nodes[i].ID)

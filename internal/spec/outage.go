@@ -22,17 +22,29 @@ type Outage struct {
 var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
 
 // downs are the kinds of faults that take nodes down.
-var downs = map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped}
+var downs = []struct {
+	kind ariadne.ActionKind
+	down ariadne.Down
+}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}}
 
-// Outages are what the spec's faults may do to nodes, for the rules.
+// downBy is how a kind of fault leaves a node; not ok: running.
+func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
+	for _, d := range downs {
+		if d.kind == k {
+			return d.down, true
+		}
+	}
+	return ariadne.Up, false
+}
+
+// OutagesOf are the outages that the spec's faults may bring to nodes, for the rules.
 func (s *Spec) OutagesOf() (all []world.Outages) {
-	for _, k := range []ariadne.ActionKind{world.Crash, world.Stop} {
-		if s.Faults[k] == 0 {
+	for _, d := range downs {
+		if s.Faults[d.kind] == 0 {
 			continue
 		}
-		down := downs[k]
-		o := s.Outages[down]
-		rule := world.Outages{Down: down, Nodes: o.Nodes, For: o.For}
+		o := s.Outages[d.down]
+		rule := world.Outages{Down: d.down, Nodes: o.Nodes, For: o.For}
 		if rule.For == nil {
 			rule.For = DefaultOutages
 		}
@@ -94,6 +106,8 @@ func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) 
 		s.Faults[k] = uint8(w.count)
 		o := Outage{Between: w.between}
 		o.For = r.lengths(world.KindOf(k).Name, w.For)
-		s.Outages[downs[k]], s.outageNodes[downs[k]] = o, w.nodes
+		down, _ := downBy(k)
+		s.Outages[down] = o
+		s.outageNodes[down] = w.nodes
 	}
 }

@@ -77,13 +77,13 @@ func Parse(path string, data []byte) (*Spec, error) {
 	}
 	if len(r.errs) == 0 {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
-		s.Fail.Nodes = r.faultyNodes("fail", written.failNodes, s.Nodes)
-		s.Preempt.Nodes = r.faultyNodes("preempt", written.preemptNodes, s.Nodes)
+		s.Fail.Nodes = r.faultyNodes("fail: nodes", written.failNodes, s.Nodes)
+		s.Preempt.Nodes = r.faultyNodes("preempt: nodes", written.preemptNodes, s.Nodes)
 		for _, g := range written.cutGroups {
-			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut", g, s.Nodes))
+			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut: groups", g, s.Nodes))
 		}
-		for k, down := range downs {
-			s.Outages[down].Nodes = r.faultyNodes(world.KindOf(k).Name, written.outageNodes[down], s.Nodes)
+		for _, d := range downs {
+			s.Outages[d.down].Nodes = r.faultyNodes(world.KindOf(d.kind).Name+": nodes", written.outageNodes[d.down], s.Nodes)
 		}
 	}
 	if len(r.errs) == 0 {

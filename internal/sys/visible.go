@@ -31,6 +31,9 @@ func Visible(t *kernel.Thread) (on string, ok bool) {
 		return changedName(t, a[0], a[1]&(unix.O_CREAT|unix.O_TRUNC) != 0)
 	case unix.SYS_OPENAT:
 		return changedName(t, a[1], a[2]&(unix.O_CREAT|unix.O_TRUNC) != 0)
+	case unix.SYS_OPENAT2:
+		flags, ok := howOf(t, a)
+		return changedName(t, a[1], ok && flags&(unix.O_CREAT|unix.O_TRUNC) != 0)
 	case unix.SYS_CREAT, unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD:
 		return changedName(t, a[0], true)
 	case unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SYMLINK:
@@ -52,7 +55,7 @@ func changedName(t *kernel.Thread, path uint64, changes bool) (on string, ok boo
 
 // sends: a socket by which other machines are reached.
 func sends(t *kernel.Thread, fd uint64) bool {
-	of := t.Proc.FDs.Get(int(int32(fd)))
+	of := t.FDs().Get(fdOf(fd))
 	if of == nil {
 		return false
 	}

@@ -132,16 +132,19 @@ func InputOf(given *ariadne.Input) Input {
 	return in
 }
 
-// Action is what happens to a node with the input.
+// Action is what happens to a node with the input. Which kind of event gave it, if several do,
+// the input does not say: a message that arrives once more is delivered.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
-	a := ariadne.Action{Kind: ariadne.ActStart, Node: id, What: in.Varied.What(), Vary: in.Varied.Variation()}
+	a := ariadne.Action{Node: id, What: in.Varied.What(), Vary: in.Varied.Variation()}
 	switch in.Kind {
-	case ariadne.Fault:
-		a.Kind = kindOfDown[in.Varied.Outage().Down]
-	case ariadne.Fire:
-		a.Kind = ariadne.ActFire
+	case ariadne.Start:
+		a.Kind = ariadne.ActStart
 	case ariadne.Deliver:
 		a.Kind, a.Flow, a.Seq = ariadne.ActDeliver, in.Packet.Flow, in.Packet.Seq
+	case ariadne.Fire:
+		a.Kind = ariadne.ActFire
+	case ariadne.Fault:
+		a.Kind = kindOfDown[in.Varied.Outage().Down]
 	}
 	return a
 }

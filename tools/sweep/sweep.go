@@ -346,7 +346,7 @@ func compare(s *spec.Spec, a, b *execution) (line string, same bool) {
 	return "", true
 }
 
-// clientLines are the lines of clients, node by node; numbers with a fraction do not count, which may be times.
+// clientLines are the lines of clients, node by node.
 func clientLines(s *spec.Spec, e *execution) (all []string) {
 	for id := range s.Nodes {
 		if !s.Nodes[id].Client {
