@@ -166,8 +166,10 @@ func (n *Node) native(th *thread) bool {
 	k.EndWait()
 	k.Call.InCall = false
 	th.native = true
-	if k.Call.NR == unix.SYS_RT_SIGRETURN && k.PendingSignals() != 0 {
-		return n.leaveHandler(th)
+	if k.Call.NR == unix.SYS_RT_SIGRETURN {
+		if th.tr.LeavesHandler(); k.PendingSignals() != 0 {
+			return n.leaveHandler(th)
+		}
 	}
 	return true
 }

@@ -139,11 +139,7 @@ func (th *thread) receiveOver(a, b uint64, host int, scratch uint64) (uint64, ke
 	return uint64(binary.LittleEndian.Uint32(ctrl[unix.SizeofCmsghdr:])), 0
 }
 
-func (th *thread) SigMask() signal.Set {
-	m, err := th.tr.SigMask()
-	must(err)
-	return signal.Set(m)
-}
+func (th *thread) SigMask() signal.Set { return signal.Set(th.tr.SigMask()) }
 
 func (th *thread) SetSigMask(m signal.Set) { must(th.tr.SetSigMask(uint64(m))) }
 

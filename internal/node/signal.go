@@ -157,6 +157,7 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, fram
 	default:
 		panic(toolError{fmt.Errorf("thread %d: %v stop (%v) entering the handler of signal %d", th.k.TID, s.Kind, s.Signal, sig)})
 	}
+	must(th.tr.LoadSigMask())
 	if frameMask != nil {
 		must(th.tr.SetFrameMask(uint64(*frameMask)))
 	}
@@ -168,7 +169,7 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, fram
 func (n *Node) fault(th *thread, sig unix.Signal) bool {
 	p := th.k.Proc
 	act := p.Actions[int(sig)]
-	if act.Handler <= signal.Ign || !th.catches(sig) {
+	if act.Handler <= signal.Ign || th.SigMask().Has(int(sig)) {
 		n.endProcess(p, 0, int(sig), true)
 		return false
 	}
@@ -178,27 +179,22 @@ func (n *Node) fault(th *thread, sig unix.Signal) bool {
 	return n.deliverSignals(th)
 }
 
-// catches reports whether Linux has a handler for sig.
-func (th *thread) catches(sig unix.Signal) bool {
-	m, err := th.tr.Caught()
-	must(err)
-	return signal.Set(m).Has(int(sig))
-}
-
-// keepAction undoes what a trapped instruction or call has done to a thread that blocks
-// the signal: Linux took the handler away, and the signal out of the mask.
+// keepAction undoes what a trapped instruction or call has done to a thread that blocks or
+// ignores the signal: Linux took its action away, and the signal out of the mask.
 func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	act := th.k.Proc.Actions[sig]
-	if act.Handler <= signal.Ign || th.catches(sig) {
-		return
+	blocked := th.SigMask().Has(int(sig))
+	if act.Handler != signal.Dfl && (blocked || act.Handler == signal.Ign) {
+		restore := th.tr.BorrowCode(areaSyscall)
+		b := binary.LittleEndian.AppendUint64(nil, act.Handler)
+		for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+		th.WriteMem(area.Scratch, b)
+		n.inject(th, unix.SYS_RT_SIGACTION, uint64(sig), area.Scratch, 0, 8)
+		must(restore())
 	}
-	restore := th.tr.BorrowCode(areaSyscall)
-	b := binary.LittleEndian.AppendUint64(nil, act.Handler)
-	for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
-		b = binary.LittleEndian.AppendUint64(b, v)
+	if blocked {
+		th.SetSigMask(th.SigMask())
 	}
-	th.WriteMem(area.Scratch, b)
-	n.inject(th, unix.SYS_RT_SIGACTION, uint64(sig), area.Scratch, 0, 8)
-	must(restore())
-	th.SetSigMask(th.SigMask() | signal.SetOf(int(sig)))
 }

@@ -32,11 +32,7 @@ func (t *Thread) Save() (*Context, error) {
 		}
 	}
 	c.regs = t.regs
-	mask, err := t.SigMask()
-	if err != nil {
-		return nil, err
-	}
-	c.mask = mask
+	c.mask = t.SigMask()
 	buf := make([]byte, xstateMax)
 	n, err := t.regset(unix.PTRACE_GETREGSET, buf)
 	if err != nil {

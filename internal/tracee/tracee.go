@@ -19,8 +19,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -71,7 +69,10 @@ type Thread struct {
 	pos   position
 	mem   *Memory
 	proc  *Process
-	gone  bool // it has ended and was waited for
+	// mask is the signals that the program blocks. Linux takes one out of its own when an
+	// instruction that it traps raises it.
+	mask uint64
+	gone bool // it has ended and was waited for
 	// filtered: the seccomp filter is in force. Only a new process is without.
 	filtered bool
 }
@@ -117,6 +118,9 @@ func Attach(pid int) (*Thread, error) {
 	if err := unix.PtraceSetOptions(pid, options); err != nil {
 		return nil, fmt.Errorf("ptrace %d: set options: %w", pid, err)
 	}
+	if err := t.LoadSigMask(); err != nil {
+		return nil, err
+	}
 	return t, t.loadRegs()
 }
 
@@ -156,7 +160,7 @@ func (t *Thread) AfterExec() error {
 // Adopt takes a new child of a traced thread, reported by a CloneEvent: it waits
 // for the child's first stop. shareMemory: it runs in parent's address space.
 func Adopt(parent *Thread, tid int, thread, shareMemory bool) (*Thread, error) {
-	t := &Thread{TID: tid, PID: tid, filtered: true}
+	t := &Thread{TID: tid, PID: tid, filtered: true, mask: parent.mask}
 	if thread {
 		t.PID, t.proc = parent.PID, parent.proc
 	} else {
@@ -350,37 +354,24 @@ func (t *Thread) fileIO(addr uint64, b []byte, write bool) unix.Errno {
 // Release closes what the supervisor holds of the thread's address space.
 func (t *Thread) Release() { t.mem.Close() }
 
-// SigMask reads the blocked signals; bit s-1 is signal s.
-func (t *Thread) SigMask() (uint64, error) {
-	var m uint64
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGMASK, uintptr(t.TID), 8, uintptr(unsafe.Pointer(&m)), 0, 0); e != 0 {
-		return 0, fmt.Errorf("ptrace %d: signal mask: %w", t.TID, e)
-	}
-	return m, nil
-}
+// SigMask are the blocked signals; bit s-1 is signal s.
+func (t *Thread) SigMask() uint64 { return t.mask }
 
-// SetSigMask changes the blocked signals.
-func (t *Thread) SetSigMask(m uint64) error {
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGMASK, uintptr(t.TID), 8, uintptr(unsafe.Pointer(&m)), 0, 0); e != 0 {
-		return fmt.Errorf("ptrace %d: set signal mask: %w", t.TID, e)
+// LoadSigMask reads them where Linux has changed them: at the first instruction of a handler.
+func (t *Thread) LoadSigMask() error {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGMASK, uintptr(t.TID), 8, uintptr(unsafe.Pointer(&t.mask)), 0, 0); e != 0 {
+		return fmt.Errorf("ptrace %d: signal mask: %w", t.TID, e)
 	}
 	return nil
 }
 
-// Caught are the signals for which Linux has a handler of the process.
-func (t *Thread) Caught() (uint64, error) {
-	const name = "\nSigCgt:\t"
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.TID))
-	if err != nil {
-		return 0, fmt.Errorf("tracee %d: %w", t.TID, err)
+// SetSigMask changes the blocked signals.
+func (t *Thread) SetSigMask(m uint64) error {
+	t.mask = m &^ (1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1)) // as Linux does
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGMASK, uintptr(t.TID), 8, uintptr(unsafe.Pointer(&m)), 0, 0); e != 0 {
+		return fmt.Errorf("ptrace %d: set signal mask: %w", t.TID, e)
 	}
-	_, rest, _ := strings.Cut(string(b), name)
-	line, _, _ := strings.Cut(rest, "\n")
-	m, err := strconv.ParseUint(line, 16, 64)
-	if err != nil {
-		return 0, fmt.Errorf("tracee %d: signals with a handler: %w", t.TID, err)
-	}
-	return m, nil
+	return nil
 }
 
 // SigInfo is siginfo_t as Linux has it on this processor.

@@ -192,7 +192,7 @@ func (t *Thread) StartChild(parent *Thread) error {
 	return t.storeRegs()
 }
 
-// Trapped recognises an instruction that Linux was told to trap (rdtsc, rdtscp)
+// TrappedTSC recognises an instruction that Linux was told to trap (rdtsc, rdtscp)
 // at a SIGSEGV stop; skip it with SkipTSC.
 func (t *Thread) TrappedTSC() (length int, withAux bool) {
 	if t.loadRegs() != nil {
@@ -241,9 +241,21 @@ func (t *Thread) Jump(addr uint64) error {
 	return t.storeRegs()
 }
 
-// signalFrameMask is the offset of uc_sigmask from the stack pointer at the first
-// instruction of a signal handler: return address, then struct ucontext.
-const signalFrameMask = 8 + 296
+// contextMask is the offset of uc_sigmask in struct ucontext.
+const contextMask = 296
+
+// signalFrameMask is that from the stack pointer at the first instruction of a signal
+// handler: return address, then the context.
+const signalFrameMask = 8 + contextMask
+
+// LeavesHandler notes the mask that the thread will have once the rt_sigreturn that it stands
+// at the entry of has run.
+func (t *Thread) LeavesHandler() {
+	var b [8]byte
+	if t.ReadMem(t.entry.Rsp+contextMask, b[:]) == 0 {
+		t.mask = binary.LittleEndian.Uint64(b[:]) &^ (1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1))
+	}
+}
 
 // SetFrameMask changes the mask that the handler just entered will restore.
 func (t *Thread) SetFrameMask(m uint64) error {

@@ -1,5 +1,6 @@
 // Faults where the handler cannot run: the signal is blocked, the stack has no room.
 #include "guest.h"
+#include <cpuid.h>
 #include <x86intrin.h>
 
 static char alt[65536];
@@ -30,10 +31,64 @@ static void no_core(void)
 	setrlimit(RLIMIT_CORE, &none);
 }
 
-int main(void)
+static int blocked(void)
+{
+	sigset_t now;
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	return sigismember(&now, SIGSEGV);
+}
+
+static void counts(int sig)
+{
+	SURE(__rdtsc() > 0);
+	printf("in a handler: %d\n", blocked());
+}
+
+// What is trapped to be answered changes no mask and no action, whatever they are.
+static void counter(void)
+{
+	unsigned a, b, c, d;
+	block(SIG_BLOCK);
+	SURE(__rdtsc() > 0);
+	SHOW(blocked());
+	__cpuid(0, a, b, c, d);
+	SHOW(blocked());
+	signal(SIGSEGV, SIG_IGN);
+	SURE(__rdtsc() > 0);
+	SHOW(blocked());
+	SHOW(signal(SIGSEGV, SIG_DFL) == SIG_IGN);
+	block(SIG_UNBLOCK);
+	SURE(__rdtsc() > 0);
+	SHOW(blocked());
+
+	struct sigaction act = {.sa_handler = counts};
+	sigaddset(&act.sa_mask, SIGSEGV);
+	MUST(sigaction(SIGUSR1, &act, NULL));
+	raise(SIGUSR1);
+	SHOW(blocked());
+	SURE(__rdtsc() > 0);
+	block(SIG_BLOCK);
+	raise(SIGUSR1);
+	SURE(__rdtsc() > 0);
+	SHOW(blocked());
+	block(SIG_UNBLOCK);
+}
+
+int main(int argc, char **argv)
 {
 	char c = 0;
 	sigset_t now;
+	if (argc > 1) { // executed with the signal blocked
+		SHOW(blocked());
+		return 0;
+	}
+	counter();
+	pid_t program = fork();
+	if (program == 0) {
+		block(SIG_BLOCK);
+		execl("/proc/self/exe", argv[0], "again", NULL);
+	}
+	show_wait("executed", program);
 	on(SIGSEGV, handler, 0);
 	pid_t child = fork();
 	if (child == 0) {
