@@ -26,6 +26,28 @@ func init() {
 // MemLocks returns those of p.
 func (p *Process) MemLocks() *MemLocks { return memLocks.Of(p) }
 
+// LocksMemory reports whether p has locked memory, or locks what it will map.
+func (p *Process) LocksMemory() bool {
+	m := memLocks.Peek(p)
+	return m != nil && (m.future || len(m.ranges) > 0)
+}
+
+// Future reports whether what is mapped from now on is locked.
+func (m *MemLocks) Future() bool { return m.future }
+
+// Unmap forgets a range: what is mapped there later is new.
+func (m *MemLocks) Unmap(r MemRange) { m.ranges, m.before = without(m.ranges, r), without(m.before, r) }
+
+// First is the first address of r that is locked.
+func (m *MemLocks) First(r MemRange) (addr uint64, ok bool) {
+	for _, x := range m.all(r) {
+		if from := max(x.Start, r.Start); from < min(x.End, r.End) && (!ok || from < addr) {
+			addr, ok = from, true
+		}
+	}
+	return addr, ok
+}
+
 // Lock adds a range, Unlock takes one away.
 func (m *MemLocks) Lock(r MemRange) { m.ranges = append(without(m.ranges, r), r) }
 

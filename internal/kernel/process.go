@@ -45,7 +45,8 @@ type Process struct {
 	UID, GID       int // effective; SetUser and Cred keep them
 	Cred           Cred
 	Umask          int
-	// AllStop: each of its calls stops, for one of its threads has a filter of its own (Thread.Seccomp);
+	// AllStop: each of its calls stops, for one of its threads has a filter of its own
+	// (Thread.Seccomp) or it has locked memory;
 	// UnseenStop: those too that are refused without a stop otherwise.
 	AllStop, UnseenStop bool
 	// Breaks are Ariadne's breakpoints in its code (internal/node).

@@ -68,6 +68,9 @@ func (n *Node) call(th *thread) bool {
 		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && len(n.orphans) > 0 {
 			n.adoptSegment(th, uint64(r.Value))
 		}
+		if r.Value >= 0 && n.mapsCode(k) {
+			n.breakCode(th, th.maps())
+		}
 		if k.Call.Part > 0 {
 			sys.MovedPart(k)
 		}

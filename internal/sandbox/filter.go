@@ -125,7 +125,7 @@ func sometimes() map[sys.Runs][]bpf.Instruction {
 	// Anonymous private memory where there is none yet.
 	mmap := []bpf.Instruction{argument(3)}
 	mmap = append(mmap, stopIf(bpf.JumpBitsNotSet, unix.MAP_ANONYMOUS)...)
-	mmap = append(mmap, stopIf(bpf.JumpBitsSet, unix.MAP_SHARED|sys.MapDroppable)...)
+	mmap = append(mmap, stopIf(bpf.JumpBitsSet, unix.MAP_SHARED|unix.MAP_LOCKED|sys.MapDroppable)...)
 	// So much of it at once may be more than the node has.
 	mmap = append(mmap, argumentHigh(1))
 	mmap = append(mmap, stopIf(bpf.JumpNotEqual, 0)...)

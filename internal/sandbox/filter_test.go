@@ -64,6 +64,7 @@ func TestFilter(t *testing.T) {
 	}{
 		{"anonymous mapping", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_PRIVATE | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_ALLOW},
 		{"anonymous mapping, shared", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_SHARED | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_TRACE},
+		{"locked mapping", arch, unix.SYS_MMAP, [6]uint64{3: unix.MAP_PRIVATE | unix.MAP_LOCKED | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_TRACE},
 		{"droppable mapping", arch, unix.SYS_MMAP, [6]uint64{3: sys.MapDroppable | unix.MAP_ANONYMOUS}, unix.SECCOMP_RET_TRACE},
 		{"memory not needed", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_DONTNEED}, unix.SECCOMP_RET_ALLOW},
 		{"memory not for children", arch, unix.SYS_MADVISE, [6]uint64{2: unix.MADV_DONTFORK}, unix.SECCOMP_RET_TRACE},

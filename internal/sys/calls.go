@@ -51,7 +51,7 @@ func init() {
 		unix.SYS_LSEEK:                   full("lseek", sysLseek),
 		unix.SYS_MMAP:                    full("mmap", sysMmap, runs(AnonymousElsewhere), mayFail(mapsMemory, "ENOMEM"), alone),
 		unix.SYS_MPROTECT:                full("mprotect", sysOwnMemory, runs(Elsewhere), alone),
-		unix.SYS_MUNMAP:                  full("munmap", sysOwnMemory, runs(Elsewhere), alone),
+		unix.SYS_MUNMAP:                  full("munmap", sysMunmap, runs(Elsewhere), alone),
 		unix.SYS_BRK:                     passed("brk", mayFail(growsBreak, "ENOMEM")),
 		unix.SYS_RT_SIGACTION:            full("rt_sigaction", sysSigaction),
 		unix.SYS_RT_SIGPROCMASK:          full("rt_sigprocmask", sysSigprocmask),

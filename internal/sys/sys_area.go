@@ -16,9 +16,19 @@ func sysOwnMemory(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Native
 }
 
+func sysMunmap(t *kernel.Thread, a Args) kernel.Result {
+	if t.Proc.LocksMemory() && !hitsArea(a[0], a[1]) {
+		return unmapLocked(t, a)
+	}
+	return sysOwnMemory(t, a)
+}
+
 func sysMremap(t *kernel.Thread, a Args) kernel.Result {
 	if hitsArea(a[0], a[1]) || a[3]&unix.MREMAP_FIXED != 0 && hitsArea(a[4], a[2]) {
 		return refuseArea(t)
+	}
+	if t.Proc.LocksMemory() {
+		return moveLocked(t, a)
 	}
 	return kernel.Native
 }

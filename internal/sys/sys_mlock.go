@@ -6,9 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const locked = "counted and shown; nothing is ever swapped out; memory of mappings made with MAP_LOCKED is not counted"
+const locked = "counted and shown; nothing is ever swapped out"
 
 func sysMlock(t *kernel.Thread, a Args) kernel.Result { return mlock(t, a[0], a[1]) }
+
+// From the first lock on all calls of the process stop: which memory is locked is lost with its
+// mapping, moves with it, and some advice is refused there.
 
 // locks are the caller's, of what is mapped now, and its mappings.
 func locks(t *kernel.Thread) (*kernel.MemLocks, []kernel.MemRange) {
@@ -75,6 +78,7 @@ func mlock(t *kernel.Thread, addr, length uint64) kernel.Result {
 		return kernel.RetOr(0, e)
 	}
 	end := covered(r, mapped)
+	stopAll(t)
 	l.Lock(kernel.MemRange{Start: r.Start, End: end})
 	if end < r.End {
 		return kernel.Fail(unix.ENOMEM)
@@ -116,6 +120,7 @@ func sysMlockall(t *kernel.Thread, a Args) kernel.Result {
 	if e := mayLock(t, total); e != 0 {
 		return kernel.Fail(e)
 	}
+	stopAll(t)
 	l.SetFuture(flags&unix.MCL_FUTURE != 0, mapped)
 	if flags&unix.MCL_CURRENT != 0 {
 		for _, r := range mapped {
@@ -128,4 +133,82 @@ func sysMlockall(t *kernel.Thread, a Args) kernel.Result {
 func sysMunlockall(t *kernel.Thread, _ Args) kernel.Result {
 	*t.Proc.MemLocks() = kernel.MemLocks{}
 	return kernel.Ret(0)
+}
+
+// mapLocked makes a mapping of a process that locks memory, or that is to be locked itself. Linux
+// is told nothing of that: its limit is the host's.
+func mapLocked(t *kernel.Thread, a Args) kernel.Result {
+	l, mapped := locks(t)
+	r, e := pagesOf(0, a[1])
+	lock := a[3]&unix.MAP_LOCKED != 0
+	if e == 0 && lock {
+		e = mayLock(t, 0)
+	}
+	if e == 0 && (lock || l.Future()) && mayLock(t, sumOf(l, mapped)+r.End) != 0 {
+		e = unix.EAGAIN
+	}
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	v := t.M.Syscall(unix.SYS_MMAP, a[0], a[1], a[2], a[3]&^unix.MAP_LOCKED, a[4], a[5])
+	if v >= 0 {
+		r = kernel.MemRange{Start: uint64(v), End: uint64(v) + r.End}
+		l.Unmap(r)
+		if lock {
+			stopAll(t)
+			l.Lock(r)
+		}
+	}
+	return kernel.Ret(v)
+}
+
+// unmapLocked and moveLocked are munmap and mremap of a process that locks memory.
+func unmapLocked(t *kernel.Thread, a Args) kernel.Result {
+	v := t.M.Syscall(unix.SYS_MUNMAP, a[0], a[1])
+	if r, e := pagesOf(a[0], a[1]); v == 0 && e == 0 {
+		t.Proc.MemLocks().Unmap(r)
+	}
+	return kernel.Ret(v)
+}
+
+func moveLocked(t *kernel.Thread, a Args) kernel.Result {
+	l, mapped := locks(t)
+	from, e1 := pagesOf(a[0], a[1])
+	to, e2 := pagesOf(0, a[2])
+	if e1 != 0 || e2 != 0 {
+		return kernel.Native
+	}
+	n := l.Within(from)
+	if grows := to.End - (from.End - from.Start); n > 0 && int64(grows) > 0 && mayLock(t, sumOf(l, mapped)+grows) != 0 {
+		return kernel.Fail(unix.EAGAIN)
+	}
+	v := t.M.Syscall(unix.SYS_MREMAP, a[0], a[1], a[2], a[3], a[4])
+	if v >= 0 {
+		to = kernel.MemRange{Start: uint64(v), End: uint64(v) + to.End}
+		l.Unmap(from)
+		l.Unmap(to)
+		if n > 0 {
+			l.Lock(to)
+		}
+	}
+	return kernel.Ret(v)
+}
+
+// adviseLocked is advice that would take pages away: at the first that is locked it fails.
+func adviseLocked(t *kernel.Thread, a Args) kernel.Result {
+	l, _ := locks(t)
+	r, e := pagesOf(a[0], a[1])
+	if e != 0 || a[0]%4096 != 0 {
+		return kernel.Native // for the error
+	}
+	first, ok := l.First(r)
+	if !ok {
+		return kernel.Native
+	}
+	if first > r.Start {
+		if v := t.M.Syscall(unix.SYS_MADVISE, r.Start, first-r.Start, a[2]); v != 0 && v != -int64(unix.ENOMEM) {
+			return kernel.Ret(v)
+		}
+	}
+	return kernel.Fail(unix.EINVAL)
 }

@@ -18,9 +18,18 @@ const LargeMapping = 64 << 20
 // it is more than all the memory there is (proc_sys_vm(5), overcommit_memory 0).
 func overcommits(t *kernel.Thread, size uint64) bool { return size > uint64(t.Node().MemTotal()) }
 
-// sysMmap sees the mappings of files and of shared memory; the filter lets the
-// others pass.
+// sysMmap sees the mappings of files and of shared memory, and those that are to be locked; the
+// filter lets the others pass.
 func sysMmap(t *kernel.Thread, a Args) kernel.Result {
+	r := mayMap(t, a)
+	if r.Op == kernel.OpNative && (a[3]&unix.MAP_LOCKED != 0 || t.Proc.LocksMemory()) {
+		return mapLocked(t, a)
+	}
+	return r
+}
+
+// mayMap fails as Linux does with what it cannot see is wrong; the rest is Native.
+func mayMap(t *kernel.Thread, a Args) kernel.Result {
 	if a[3]&MapDroppable != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}

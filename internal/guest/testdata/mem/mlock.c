@@ -60,6 +60,39 @@ int main(void)
 	LOCKED();
 	munlockall();
 
+	// What is locked is not to be taken away, and stays locked where it moves to.
+	SHOW(mlock(p + 4 * page, page));
+	p[2 * page] = p[4 * page] = p[5 * page] = 1;
+	SHOW(madvise(p + 2 * page, 6 * page, MADV_DONTNEED));
+	printf("%d %d %d\n", p[2 * page], p[4 * page], p[5 * page]);
+	SHOW(madvise(p + 4 * page, page, MADV_FREE));
+	SHOW(madvise(p + 4 * page, page, MADV_COLD));
+	SHOW(madvise(p + 4 * page, page, MADV_WILLNEED));
+	SHOW(madvise(p + 4 * page + 1, page, MADV_DONTNEED));
+	SHOW(munmap(p + 4 * page, page));
+	SHOW(mmap(p + 4 * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p + 4 * page);
+	SHOW(madvise(p + 4 * page, page, MADV_DONTNEED));
+	LOCKED();
+	SHOW(mlock(p + 4 * page, page));
+	SHOW(mmap(p + 4 * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p + 4 * page);
+	LOCKED();
+	char *q = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+	LOCKED();
+	SHOW(madvise(q, page, MADV_DONTNEED));
+	q = mremap(q, 2 * page, 5 * page, MREMAP_MAYMOVE);
+	LOCKED();
+	SHOW(madvise(q + 4 * page, page, MADV_DONTNEED));
+	q = mremap(q, 5 * page, page, 0);
+	LOCKED();
+	SHOW(munmap(q, page));
+	LOCKED();
+	SHOW(mlockall(MCL_FUTURE));
+	q = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	SHOW(madvise(q, page, MADV_DONTNEED));
+	SHOW(madvise(p + 2 * page, page, MADV_DONTNEED));
+	SHOW(munlockall());
+	SHOW(madvise(q, page, MADV_DONTNEED));
+
 	struct rlimit l = {3 * page, 3 * page};
 	SHOW(setrlimit(RLIMIT_MEMLOCK, &l));
 	SHOW(mlock(p + 2 * page, 5 * page));
@@ -71,9 +104,11 @@ int main(void)
 	SHOW(mlock(p + 2 * page, 2 * page));
 	SHOW(mlock(p + 5 * page, 2 * page));
 	SHOW(mlockall(MCL_CURRENT));
+	SHOW(mmap(NULL, 2 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0) == MAP_FAILED ? -1 : 0);
 	l.rlim_cur = 0;
 	SHOW(setrlimit(RLIMIT_MEMLOCK, &l));
 	SHOW(mlock(p + 5 * page, page));
+	SHOW(mmap(NULL, 2 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0) == MAP_FAILED ? -1 : 0);
 	SHOW(munlock(p + 5 * page, page));
 	return 0;
 }
