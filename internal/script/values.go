@@ -74,7 +74,7 @@ var actionAttrs = []attribute[*action]{
 	{"kind", func(a *action) starlark.Value { return starlark.String(world.KindOf(a.did.Kind).Name) }},
 	{"name", func(a *action) starlark.Value { return starlark.String(a.name()) }},
 	{"node", func(a *action) starlark.Value {
-		if world.KindOf(a.did.Kind).World {
+		if world.KindOf(a.did.Kind).World && a.packet == nil { // the network's
 			return starlark.None
 		}
 		return a.r.node(a.did.Node)
