@@ -314,14 +314,14 @@ type Action struct {
 
 // Step is one applied action with what came of it.
 type Step struct {
-	Index  int // from 1
-	Action Action
+	Index  int    // from 1
+	Action Action // of NoNode when it happened to the network
 	Name   string // the action's stable name
 	At     Time   // virtual time of the input
 	Output Output
 }
 
-// NoNode is the node of a violation that concerns all of them.
+// NoNode is the node of a violation that concerns all of them, and of a step that is none's.
 const NoNode = NodeID(-1)
 
 // Violation is the target's misbehaviour: a value, never an error.

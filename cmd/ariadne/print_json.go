@@ -135,6 +135,7 @@ type coverage struct {
 	Full         bool     `json:"full,omitempty"`          // the numbers below are lower bounds: there was no memory to count more
 	Earlier      int      `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
 	Lost         string   `json:"lost,omitempty"`          // why they are not
+	Faults       []faults `json:"faults,omitempty"`
 	Paths        int      `json:"paths"`
 	Traces       int      `json:"traces"` // different partial orders of events
 	States       int      `json:"states"`
@@ -180,6 +181,22 @@ type coverage struct {
 	FreezeNS    int64 `json:"freeze_ns"`
 }
 
+// faults say how much faults of a kind were tried.
+type faults struct {
+	Kind       string `json:"kind"`
+	Budget     int    `json:"budget"`     // how many there may be in one execution
+	Executions int    `json:"executions"` // with one or more
+	Taken      int    `json:"taken"`      // in all steps
+	Offered    int    `json:"offered"`    // states in which one could happen
+}
+
+func newFaults(all []record.Faults) (out []faults) {
+	for _, f := range all {
+		out = append(out, faults{f.Kind, f.Budget, f.Paths, f.Taken, f.Offered})
+	}
+	return out
+}
+
 func newCoverage(c *record.Coverage) *coverage {
 	if c == nil {
 		return nil
@@ -187,7 +204,7 @@ func newCoverage(c *record.Coverage) *coverage {
 	n := c.Nodes
 	return &coverage{
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
-		Full: c.Full, Earlier: c.Earlier, Lost: c.Lost,
+		Full: c.Full, Faults: newFaults(c.Faults), Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,

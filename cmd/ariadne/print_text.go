@@ -267,6 +267,15 @@ func ends(by map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
+// faultsOf says in how many executions there was a fault of each kind.
+func faultsOf(all []record.Faults) string {
+	var parts []string
+	for _, f := range all {
+		parts = append(parts, fmt.Sprintf("%s in %s (possible in %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "state")))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // coverage tells what a check has seen, and whether that was all.
 func (p *textPrinter) coverage(c *record.Coverage) {
 	all := "not exhausted"
@@ -287,6 +296,9 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
 	if c.Known+c.Given > 0 {
 		p.printf("  further    %s came to known states, %d the strategy gave up\n", plural(c.Known, "path"), c.Given)
+	}
+	if len(c.Faults) > 0 {
+		p.printf("  faults     %s\n", faultsOf(c.Faults))
 	}
 	if c.Earlier > 0 {
 		p.printf("  before     %s, of which what they had seen is lost and not counted: %s\n", plural(c.Earlier, "path"), c.Lost)

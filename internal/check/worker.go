@@ -18,7 +18,6 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
-	"ariadne/internal/world"
 )
 
 // worker explores, on a goroutine of its own. What it counts it enters into
@@ -142,13 +141,6 @@ func (w *worker) told(err error) error {
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
 	by := p.Last().By
-	if by != nil && w.meter.MayBeNew() {
-		for i := range by.Output.Places {
-			if k, ok := world.KindNamed(ariadne.KindOf(by.Output.Places[i].Alternatives[0])); ok && k == world.Fail {
-				w.explorer.placed.Store(true)
-			}
-		}
-	}
 	switch {
 	case w.living != nil:
 		w.living.watch(p)
@@ -267,6 +259,7 @@ func (w *worker) add() {
 	w.check.ledger.cover.Cycles += c.Cycles - e.Cycles
 	w.check.ledger.cover.CutOff += c.CutOff - e.CutOff
 	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
+	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
 	w.check.ledger.plan.Count(w.paths)
 	for _, r := range w.repeated {
 		w.check.ledger.plan.Repeat(r.violation, r.count)

@@ -1,8 +1,13 @@
 package record
 
 import (
+	"fmt"
+
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
+	"ariadne/internal/search"
+	"ariadne/internal/spec"
+	"ariadne/internal/world"
 )
 
 // Coverage is what a search has seen and done.
@@ -42,6 +47,56 @@ type Coverage struct {
 	RulesAudited int
 	// Under is what the user has said and the result rests on, one line each.
 	Under []string
-	Memo  memo.Counters
-	Nodes memo.Counts
+	// Faults say how much faults were tried, of the kinds for which there is a budget.
+	Faults []Faults `json:",omitempty"`
+	Memo   memo.Counters
+	Nodes  memo.Counts
+}
+
+// Faults say how much faults of a kind were tried.
+type Faults struct {
+	Kind   string
+	Budget int // how many there may be in one execution
+	search.Faults
+}
+
+// NewFaults are those of the kinds for which the spec has a budget, none tried yet.
+func NewFaults(s *spec.Spec) (all []Faults) {
+	for _, k := range world.Kinds() {
+		if n := s.Faults[k]; n > 0 {
+			all = append(all, Faults{Kind: world.KindOf(k).Name, Budget: int(n)})
+		}
+	}
+	return all
+}
+
+// Tried adds what was tried, by kind.
+func (c *Coverage) Tried(more func(k int) search.Faults) {
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		k, _ := world.KindNamed(f.Kind)
+		f.Add(more(int(k)))
+	}
+}
+
+// untried is how a note begins on a kind of fault that was not tried.
+const untried = "no fault was tried of kind "
+
+// Untried notes the kinds of faults for which there is a budget and that were not tried, unless
+// it is not known whether they were before the check was resumed.
+func (r *Report) Untried() {
+	c := r.Coverage
+	if c == nil || c.Earlier > 0 {
+		return
+	}
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		switch {
+		case f.Taken > 0:
+		case f.Offered == 0:
+			r.Note(fmt.Sprintf("%s%s: none could happen in what was executed", untried, f.Kind))
+		default:
+			r.Note(fmt.Sprintf("%s%s: the search did not get to where one could happen", untried, f.Kind))
+		}
+	}
 }

@@ -18,6 +18,7 @@ const (
 
 // GoOn takes from the report of a check what does not hold of one that goes on with it.
 func (r *Report) GoOn() {
+	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, untried) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
 		return d == noneEnded || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
 	})
@@ -36,6 +37,9 @@ func (r *Report) Stop(why string, s *spec.Spec) {
 		r.Doubt(noneEnded)
 	}
 	r.Ended(s, r.Ends)
+	if len(r.Violations) == 0 {
+		r.Untried()
+	}
 }
 
 // Ended enters what speaks against a verdict on executions that ended so, if anything does.

@@ -9,10 +9,11 @@ import (
 const (
 	markLate      = '*' // late: a delayed message, a timer out of turn
 	markOvertaken = '~' // something that was due later came first
+	markFault     = '!' // a fault, what ends one, or something else within the step
 )
 
 // Legend explains the marks.
-const Legend = "* late or early   ~ overtaken by what was due later"
+const Legend = "* late or early   ~ overtaken by what was due later   ! fault or choice"
 
 // mark is that of a line of a timeline, or a space.
 func mark(line string) byte {
@@ -21,7 +22,7 @@ func mark(line string) byte {
 		return ' '
 	}
 	rest := strings.TrimLeft(line[times:], " 0123456789")
-	if !strings.HasPrefix(rest, "* ") && !strings.HasPrefix(rest, "~ ") {
+	if len(rest) < 2 || rest[1] != ' ' || !strings.ContainsRune("*~!", rune(rest[0])) {
 		return ' '
 	}
 	return rest[0]
@@ -62,7 +63,7 @@ func (e *Excerpt) Add(lines ...string) {
 			if e.passed <= maxOvertaken {
 				e.before = append(e.before, marked{e.count - len(e.tail), first})
 			}
-		case markLate:
+		case markLate, markFault:
 			e.before = append(e.before, marked{e.count - len(e.tail), first})
 		}
 		e.tail = append(e.tail[:0], e.tail[1:]...)
@@ -79,7 +80,7 @@ func (e *Excerpt) Lines(t *Timeline, where string) []string {
 		}
 	}
 	for _, m := range e.before {
-		if e.passed <= maxOvertaken || mark(m.line) == markLate {
+		if e.passed <= maxOvertaken || mark(m.line) != markOvertaken {
 			skip(m.index, "")
 			lines = append(lines, m.line)
 			next = m.index + 1

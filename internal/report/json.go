@@ -16,7 +16,7 @@ type StepEvent struct {
 	Event    string      `json:"event"` // "step"
 	Step     int         `json:"step"`
 	At       float64     `json:"at"`
-	Node     string      `json:"node"`
+	Node     string      `json:"node,omitempty"` // missing: the network
 	Action   string      `json:"action"`
 	Digest   string      `json:"digest"`
 	Calls    int         `json:"calls"`
@@ -58,10 +58,18 @@ type ExitEvent struct {
 	AtNS    int64   `json:"at_ns"`
 }
 
+// nameOf is a node's name, or "" for none.
+func nameOf(id ariadne.NodeID, nodes []string) string {
+	if id == ariadne.NoNode {
+		return ""
+	}
+	return nodes[id]
+}
+
 // NewStepEvent is the event of a step.
 func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
 	o := &s.Output
-	e := StepEvent{Event: "step", Step: s.Index, At: Seconds(s.At), AtNS: int64(s.At), Node: nodes[s.Action.Node], Action: s.Name,
+	e := StepEvent{Event: "step", Step: s.Index, At: Seconds(s.At), AtNS: int64(s.At), Node: nameOf(s.Action.Node, nodes), Action: s.Name,
 		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary)}
 	for _, l := range o.Logs {
 		e.Logs = append(e.Logs, LogEvent{Seconds(l.At), l.Stream, l.PID, l.Text, int64(l.At)})
@@ -96,7 +104,7 @@ func Seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
 type recordedStep struct {
 	Step         int               `json:"step"`
 	At           ariadne.Time      `json:"at_ns"`
-	Node         string            `json:"node"`
+	Node         string            `json:"node,omitempty"` // missing: the network
 	Action       string            `json:"action"`
 	Digest       string            `json:"digest"`
 	Clock        ariadne.Time      `json:"clock_ns"`
@@ -133,7 +141,7 @@ type recordedMessage struct {
 // StepLine is a step as a line of steps.jsonl.
 func StepLine(s ariadne.Step, nodes []string) []byte {
 	o := &s.Output
-	j := recordedStep{Step: s.Index, At: s.At, Node: nodes[s.Action.Node], Action: s.Name, Digest: o.Digest.String(),
+	j := recordedStep{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
 		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done, Ended: o.Ended,
 		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal, Vary: choices(s.Action.Vary)}
 	if o.Deadline != ariadne.Never {

@@ -76,6 +76,35 @@ func TestTimeline(t *testing.T) {
 	golden(t, "testdata/timeline.golden", out.Bytes())
 }
 
+// What happens to the network is no node's, and a fault is held back by nothing.
+func TestTimelineOfFaults(t *testing.T) {
+	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
+	timer := ariadne.Output{Deadline: 5 * ms, Timer: "nanosleep"}
+	var lines []string
+	for i, s := range []ariadne.Step{
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: timer},
+		{Action: ariadne.Action{Kind: 20, Node: ariadne.NoNode}, Name: "cut a|b for 1s", At: 1 * ms},
+		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms, Output: ariadne.Output{Deadline: ariadne.Never}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0, Vary: "fail:EIO@7/fsync:/x#1"}, At: 5 * ms, Output: timer},
+	} {
+		s.Index = i + 1
+		lines = append(lines, tl.Step(s)...)
+	}
+	got, want := strings.Join(append(lines, tl.End()...), "\n"), `   0.000000s     1  a        start
+   0.001000s     2! network  cut a|b for 1s
+   0.002000s     3! b        crash b for 1s
+   0.005000s     4! a        timer nanosleep
+   0.005000s        a        fail EIO at 7/fsync:/x#1`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	e := Excerpt{Tail: 1}
+	e.Add(lines...)
+	if got := e.Lines(tl, "x"); len(got) != 6 || got[1] != lines[1] || got[2] != lines[2] {
+		t.Errorf("an excerpt is\n%s", strings.Join(got, "\n"))
+	}
+}
+
 // Of a stretch of quiet steps the first and the last show; none is lost.
 func TestQuietStretches(t *testing.T) {
 	for n := range 9 {

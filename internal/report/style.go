@@ -42,6 +42,9 @@ func (s Style) paint(colour, text string) string {
 }
 
 func (s Style) node(index int, text string) string {
+	if index < 0 {
+		return text
+	}
 	return s.paint(nodeColours[index%len(nodeColours)], text)
 }
 

@@ -104,7 +104,14 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 	case ariadne.ActDeliver:
 		t.deliver(&input, s)
 	default:
-		input.text = s.Name
+		input.text, input.mark = s.Name, markFault
+	}
+	if s.Action.Vary != "" {
+		input.mark = markFault
+	}
+	if s.Action.Node == ariadne.NoNode {
+		t.latest = max(t.latest, s.At)
+		return append(t.End(), t.format(input, false))
 	}
 	o := &s.Output
 	for _, m := range o.Messages {
@@ -313,11 +320,17 @@ func (t *Timeline) place(r row) string {
 }
 
 func (t *Timeline) name(id ariadne.NodeID) string {
+	if id == ariadne.NoNode {
+		return network
+	}
 	if id < 0 || int(id) >= len(t.nodes) {
 		return "?"
 	}
 	return cut(printable(t.nodes[id]), 12)
 }
+
+// network is where something happens to none of the nodes.
+const network = "network"
 
 // placeWidth is that of an arrow between the two longest names.
 func (t *Timeline) placeWidth() int {
@@ -325,5 +338,5 @@ func (t *Timeline) placeWidth() int {
 	for i := range t.nodes {
 		longest = max(longest, utf8.RuneCountInString(t.name(ariadne.NodeID(i))))
 	}
-	return 2*longest + len(" -> ")
+	return max(2*longest+len(" -> "), len(network))
 }

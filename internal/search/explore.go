@@ -98,6 +98,25 @@ type Coverage struct {
 	// taken away what could happen if the state were reached sooner. Then it counts as known.
 	CutOff int
 	Ends   map[string]int
+	// Faults are by kind.
+	Faults [world.MaxKinds]Faults
+}
+
+// Faults say how much faults of a kind were tried.
+type Faults struct {
+	Offered int // states, of those of Coverage.States, in which one could happen next or within the step
+	Taken   int // faults in steps
+	Paths   int // in which there was one, of Coverage.Paths
+}
+
+// Add adds f.
+func (c *Faults) Add(f Faults) {
+	c.Offered, c.Taken, c.Paths = c.Offered+f.Offered, c.Taken+f.Taken, c.Paths+f.Paths
+}
+
+// Minus is how much more c is than f.
+func (c Faults) Minus(f Faults) Faults {
+	return Faults{c.Offered - f.Offered, c.Taken - f.Taken, c.Paths - f.Paths}
 }
 
 // How the search as a whole ended.
@@ -245,6 +264,11 @@ func (x *Exploration) push(p *space.Path, event int) error {
 
 func (x *Exploration) count(p *space.Path) {
 	by := p.Last().By
+	if e := p.Event(p.Len()); e.IsFault() {
+		for k, n := range e.Costs() {
+			x.Coverage.Faults[k].Taken += int(n)
+		}
+	}
 	x.Coverage.Steps++
 	x.Coverage.Calls += by.Output.Calls
 	x.Coverage.Messages += len(by.Effect.Packets)
@@ -301,6 +325,7 @@ func (x *Exploration) arrive(p *space.Path) {
 	}
 	if !f.Seen {
 		x.Coverage.States++
+		x.offer(f)
 		if f.Bounded {
 			x.Coverage.Bounded++
 		}
@@ -315,6 +340,36 @@ func (x *Exploration) arrive(p *space.Path) {
 	}
 	if x.Watch != nil {
 		x.Watch(p)
+	}
+}
+
+// offer counts the kinds of faults that can happen at the end of the path. Where nodes live it
+// is known of those within a step once it was taken: they are counted then.
+func (x *Exploration) offer(f *space.Frame) {
+	if rules := x.Space.System.Rules(); rules.Faults.None() {
+		return
+	}
+	var kinds world.Faults
+	for i := range f.Enabled {
+		if e := &f.Enabled[i]; e.IsFault() {
+			for k, n := range e.Costs() {
+				kinds[k] |= n
+			}
+		}
+	}
+	if x.Space.Restart != nil && f.By != nil {
+		for i := range f.By.Output.Places {
+			for _, a := range f.By.Output.Places[i].Alternatives {
+				if k, ok := world.KindNamed(ariadne.KindOf(a)); ok && !world.FreeKind(a) {
+					kinds[k] = 1
+				}
+			}
+		}
+	}
+	for k, n := range kinds {
+		if n > 0 {
+			x.Coverage.Faults[k].Offered++
+		}
 	}
 }
 
@@ -389,8 +444,12 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	return "", nil
 }
 
-// judge lets fresh checks look at a step alone, or those of the path.
+// judge lets fresh checks look at a step alone, or those of the path. In what happens to the
+// network no node does anything.
 func (x *Exploration) judge(s ariadne.Step) *ariadne.Violation {
+	if s.Action.Node == ariadne.NoNode {
+		return nil
+	}
 	checks := x.checks
 	if checks == nil {
 		checks = x.Checks()
@@ -410,6 +469,9 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 		checks = x.Checks()
 		for i := 1; i <= p.Steps(); i++ {
 			s := p.Step(i)
+			if s.Action.Node == ariadne.NoNode {
+				continue
+			}
 			for _, c := range checks {
 				if v := c.Step(s); v != nil {
 					return v
@@ -536,7 +598,18 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 	}
 	if how != strategy.Given {
 		x.Coverage.Paths++
+		x.countFaults(p)
 	}
 	x.Coverage.Ends[*end]++
 	return how
+}
+
+// countFaults counts the path for each kind of fault that there was in it.
+func (x *Exploration) countFaults(p *space.Path) {
+	budgets, left := x.Space.System.Rules().Faults, &p.Last().State.Faults
+	for k, n := range budgets {
+		if left[k] < n {
+			x.Coverage.Faults[k].Paths++
+		}
+	}
 }

@@ -433,5 +433,8 @@ func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) (s ariadne.Ste
 	if e.IsFault() { // what the node is given is nothing of its own
 		s.Name = p.space.System.Names().Action(s.Action)
 	}
+	if world.KindOf(e.Kind).World {
+		s.Action.Node = ariadne.NoNode
+	}
 	return s
 }
