@@ -32,7 +32,7 @@ type Place struct {
 }
 
 // Draw has a step varied although nobody knows its places yet. Alternatives are counted over its
-// places in order, those of each kind for themselves.
+// places in order, those of each kind for themselves, also where a place has several kinds.
 type Draw struct {
 	// Kinds are those that count, and After by kind how many alternatives there are up to the
 	// first that is taken, it included, then behind its place up to the next, and so on. Fewer, and
@@ -46,7 +46,8 @@ type Draw struct {
 	From int // places before that are not drawn so
 }
 
-// Kind is what kind of alternatives it has; they are all of one.
+// Kind is what kind of alternatives it has. Those that cost nothing are never with others; a node may
+// go down in several ways, and Kind is that of the first.
 func (p *Place) Kind() string { return KindOf(p.Alternatives[0]) }
 
 func (c Choice) String() string { return c.Alternative + "@" + c.Place }
@@ -200,7 +201,7 @@ func (c *Course) take(p *Place) string {
 			}
 		}
 	}
-	if c.draw != nil && contains(c.draw.Free, p.Kind()) && len(c.Places) >= c.draw.From {
+	if c.draw != nil && index(c.draw.Free, p.Kind()) >= 0 && len(c.Places) >= c.draw.From {
 		if i := Pick(c.draw.Seed, len(c.Places), len(p.Alternatives)+1); i > 0 {
 			return p.Alternatives[i-1]
 		}
@@ -211,15 +212,17 @@ func (c *Course) take(p *Place) string {
 
 // counted is the alternative of a place at which a count ends, or "".
 func (c *Course) counted(p *Place) string {
-	for i := range c.after {
-		if c.draw.Kinds[i] != p.Kind() || len(c.after[i]) == 0 {
+	if c.draw == nil {
+		return ""
+	}
+	for _, a := range p.Alternatives {
+		i := index(c.draw.Kinds, KindOf(a))
+		if i < 0 || len(c.after[i]) == 0 {
 			continue
 		}
-		for _, a := range p.Alternatives {
-			if c.after[i][0]--; c.after[i][0] == 0 {
-				c.after[i] = c.after[i][1:]
-				return a
-			}
+		if c.after[i][0]--; c.after[i][0] == 0 {
+			c.after[i] = c.after[i][1:]
+			return a
 		}
 	}
 	return ""
@@ -234,13 +237,14 @@ func Pick(seed uint64, place, n int) int {
 	return int((z ^ z>>31) % uint64(n))
 }
 
-func contains(kinds []string, kind string) bool {
-	for _, k := range kinds {
+// index is where a kind is among others, or -1.
+func index(kinds []string, kind string) int {
+	for i, k := range kinds {
 		if k == kind {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // Rest is what is left of After when a step that was drawn so has come to its end.

@@ -1,6 +1,7 @@
 package ariadne_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,4 +89,39 @@ func TestCourse(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A place may have alternatives of several kinds: each is counted with those of its own kind, and none is
+// taken for which nothing is counted.
+func TestDrawOfSeveralKinds(t *testing.T) {
+	run := func(d *ariadne.Draw) (out ariadne.Output) {
+		c := ariadne.NewCourse(&ariadne.Input{Draw: d})
+		for range 3 {
+			c.At(1, "call", "", []string{"crash:1s", "crash:15s", "stop:1s", "stop:15s"})
+		}
+		out.Places = c.Places
+		return out
+	}
+	for _, test := range []struct {
+		draw ariadne.Draw
+		want ariadne.Variation
+		left []int // of each kind's first count, 0: none
+	}{
+		{ariadne.Draw{Kinds: []string{"crash"}, After: [][]int{{4}}}, "crash:15s@1/call#2", []int{0}},
+		{ariadne.Draw{Kinds: []string{"crash"}, After: [][]int{{7}}}, "", []int{1}},
+		{ariadne.Draw{Kinds: []string{"stop"}, After: [][]int{{3}}}, "stop:1s@1/call#2", []int{0}},
+		{ariadne.Draw{Kinds: []string{"crash", "stop"}, After: [][]int{{9}, {2}}}, "stop:15s@1/call#1", []int{3, 0}},
+		{ariadne.Draw{Kinds: []string{"stop", "crash"}, After: [][]int{{9}, {1}}}, "crash:1s@1/call#1", []int{5, 0}},
+	} {
+		out := run(&test.draw)
+		left := make([]int, len(test.draw.After))
+		for i, rest := range test.draw.Rest(&out) {
+			if len(rest) > 0 {
+				left[i] = rest[0]
+			}
+		}
+		if got := out.Variation(); got != test.want || !slices.Equal(left, test.left) {
+			t.Errorf("%+v: varied by %q, left %v; want %q, %v", test.draw, got, left, test.want, test.left)
+		}
+	}
 }
