@@ -60,11 +60,12 @@ const (
 	FIN                   // no more data from the sender
 	RST                   // refuses or aborts the connection
 	WND                   // the receiver has room again (Message.Window bytes more)
+	MID                   // with RST: it comes from between the ends, and the other one gets one too
 )
 
 func (f Flags) String() string {
 	s := ""
-	for i, n := range [...]string{"SYN", "ACK", "FIN", "RST", "WND"} {
+	for i, n := range [...]string{"SYN", "ACK", "FIN", "RST", "WND", "MID"} {
 		if f&(1<<i) != 0 {
 			if s != "" {
 				s += "+"

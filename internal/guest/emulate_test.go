@@ -94,7 +94,26 @@ type event struct {
 // a program that did not end fails the test.
 func observed(t *testing.T, run outcome, nodes []node) map[string]outcome {
 	t.Helper()
-	out, ended := map[string]outcome{}, map[string]bool{}
+	out, ended := outcomes(t, run)
+	status := 0
+	if nodes[0].program.spins {
+		status = 3 // a step that was preempted may go differently the next time
+	}
+	if run.status != status {
+		t.Errorf("ariadne: status %d\n%s%s", run.status, last(run.stdout, 2000), run.stderr)
+	}
+	for _, n := range nodes {
+		if !ended[n.name] {
+			t.Errorf("%s did not end", n.name)
+		}
+	}
+	return out
+}
+
+// outcomes reads what each node did, and which have ended.
+func outcomes(t *testing.T, run outcome) (out map[string]outcome, ended map[string]bool) {
+	t.Helper()
+	out, ended = map[string]outcome{}, map[string]bool{}
 	dec := json.NewDecoder(bytes.NewReader([]byte(run.stdout)))
 	for dec.More() {
 		var e event
@@ -118,19 +137,7 @@ func observed(t *testing.T, run outcome, nodes []node) map[string]outcome {
 		}
 		out[e.Node] = o
 	}
-	status := 0
-	if nodes[0].program.spins {
-		status = 3 // a step that was preempted may go differently the next time
-	}
-	if run.status != status {
-		t.Errorf("ariadne: status %d\n%s%s", run.status, last(run.stdout, 2000), run.stderr)
-	}
-	for _, n := range nodes {
-		if !ended[n.name] {
-			t.Errorf("%s did not end", n.name)
-		}
-	}
-	return out
+	return out, ended
 }
 
 // last is the end of a text.

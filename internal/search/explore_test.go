@@ -215,7 +215,8 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	fails := rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "fails")
 	combined := rapid.IntRange(0, 2).Draw(t, "combined")
 	duplicates[world.Fail] = uint8(fails)
-	addFaults(&duplicates, "lose", rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "losses"))
+	duplicates[world.Lose] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "losses"))
+	duplicates[world.Reset] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "resets"))
 	outages := drawOutages(t, n, &duplicates)
 	partitions := drawPartitions(t, n, &duplicates)
 	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Partitions: partitions, Grid: 2e6}}
@@ -250,13 +251,6 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		return p
 	}
 	return s
-}
-
-// addFaults gives a budget of n faults of a kind besides others.
-func addFaults(budgets *world.Faults, kind string, n int) {
-	for k, of := range worldtest.Faults(kind, n) {
-		budgets[k] += of
-	}
 }
 
 // drawOutages draws which nodes may go down, for how long, and gives a budget of that.

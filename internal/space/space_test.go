@@ -50,9 +50,8 @@ func TestAgreesWithTheWorld(t *testing.T) {
 			ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
 		}
-		for k, n := range worldtest.Faults("lose", rapid.IntRange(0, 2).Draw(t, "losses")) {
-			r.Faults[k] += n
-		}
+		r.Faults[world.Lose] = uint8(rapid.IntRange(0, 2).Draw(t, "losses"))
+		r.Faults[world.Reset] = uint8(rapid.IntRange(0, 2).Draw(t, "resets"))
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
 		starts := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "starts ms")

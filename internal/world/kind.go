@@ -172,6 +172,8 @@ type Footprint struct {
 	// Takes is the message that it delivers, or nil. Leaves: it stays in flight all the same.
 	Takes  *Packet
 	Leaves bool
+	// Peer is another node that must not be spared, or NoNode.
+	Peer ariadne.NodeID
 	// Costs is what it takes of budgets.
 	Costs Faults
 	// Slack is how much later than another node's deadline it may happen.
@@ -195,7 +197,7 @@ type Footprint struct {
 
 // FootprintOf is the footprint of an event.
 func (y *System) FootprintOf(e *Event) Footprint {
-	f := Footprint{At: e.At, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never, Heal: ariadne.Never, Delays: -1}
+	f := Footprint{At: e.At, Peer: ariadne.NoNode, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never, Heal: ariadne.Never, Delays: -1}
 	return kinds[e.Kind].Footprint(y, e, f)
 }
 

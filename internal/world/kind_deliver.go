@@ -49,6 +49,9 @@ func (s *State) hears(f *Flying) bool {
 	return n.Started && f.Arrival < n.Start && !s.Partition.Blocks(f.From, f.To)
 }
 
+// hits reports whether a fault may hit a message: neither end is spared.
+func (s *State) hits(f *Flying) bool { return !s.Nodes[f.From].Spared && !s.Nodes[f.To].Spared }
+
 func formatDelivery(n Names, a ariadne.Action) string {
 	var b strings.Builder
 	if a.Flow.Proto == ariadne.UDP {

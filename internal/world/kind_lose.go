@@ -13,7 +13,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && !s.Nodes[f.To].Spared {
+				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
 					events = append(events, Event{At: f.Arrival, Kind: Lose, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
@@ -27,7 +27,7 @@ func init() {
 			return Input{At: s.Nodes[e.Node].before(e.At)}
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
-			f.Takes = e.Packet
+			f.Takes, f.Peer = e.Packet, e.Packet.From
 			return f
 		},
 		Format: formatDelivery,

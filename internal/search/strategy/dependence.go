@@ -24,6 +24,7 @@ type act struct {
 	ends bool
 	// spares: from here on no fault hits the node, which one could before.
 	spares  bool
+	turns   bool // whether faults may hit the node, it changes
 	chooses bool // it could be varied by choices of which one hears then only (world.Rules.Later)
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
@@ -42,7 +43,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool {
 		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
 	})
-	a.spares = by.Effect.Spared && !n.Spared
+	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
@@ -93,7 +94,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b)
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b)
 }
 
 // sameNode: both give an input to the same node.
@@ -159,6 +160,9 @@ func (r relation) parts(a, b *act) bool {
 // strands: a stops a machine, and b would hold back what is under way to it.
 func (relation) strands(a, b *act) bool { return a.by.Effect.Down == ariadne.Stopped && b.Delays >= 0 }
 
+// shields: a says whether faults may hit its node, and b hits that as well as its own.
+func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Peer }
+
 // outdates: b would happen at another time after a than before it.
 func (r relation) outdates(a, b *act) bool {
 	if !b.Present || a.Partition != nil {
@@ -204,7 +208,7 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b), r.precedes(a, b):
+	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares:
 		return true
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.

@@ -37,7 +37,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		for _, length := range lengths {
 			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Cut, world.Lose} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Cut, world.Lose, world.Reset} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")

@@ -258,7 +258,12 @@ func (x *Chaos) Fall() { x.state, x.steps = x.disk, 0 }
 func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
 func (x *Chaos) Fire(c *Ctx)  { x.act(c, "fire") }
 func (x *Chaos) Receive(c *Ctx, m ariadne.Message) {
-	x.act(c, fmt.Sprint(m.From, m.Flow, m.Seq, string(m.Data)))
+	input := fmt.Sprint(m.From, m.Flow, m.Seq, string(m.Data))
+	if m.Flags&ariadne.MID != 0 {
+		input += " reset"
+		c.Send(m.From, "reset")
+	}
+	x.act(c, input)
 }
 
 func (x *Chaos) act(c *Ctx, input string) {

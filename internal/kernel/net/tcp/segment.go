@@ -73,7 +73,7 @@ func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 		s.syn(n, c, m)
 	case c != nil && c.state != inet.TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
 		c.segment(m)
-	case m.Flags&ariadne.RST == 0 && m.Flags != ariadne.WND && (c == nil || c.state != inet.TimeWait):
+	case (m.Flags&ariadne.RST == 0 || m.Flags&ariadne.MID != 0) && m.Flags != ariadne.WND && (c == nil || c.state != inet.TimeWait):
 		s.reject(n, m)
 	}
 }
@@ -188,6 +188,9 @@ func (c *Socket) spawn(m *ariadne.Message) {
 // segment takes in a segment of this connection.
 func (c *Socket) segment(m *ariadne.Message) {
 	if m.Flags&ariadne.RST != 0 && len(m.Data) == 0 {
+		if m.Flags&ariadne.MID != 0 {
+			c.sendNow(ariadne.RST)
+		}
 		c.wasReset()
 		return
 	}

@@ -1,0 +1,71 @@
+package guest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestReset: both ends of a connection that the network resets show what they show on Linux
+// when each gets an RST that the other has not sent.
+func TestReset(t *testing.T) {
+	p := read(t, "fault/reset", "testdata/fault/reset.c")
+	p.skip(t)
+	for _, what := range []string{"read", "write", "error", "unread", "half"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := p.build(t, dir)
+			nodes := []node{
+				{name: "server", program: p, file: file, args: []string{what, "7000"}},
+				{name: "client", program: p, file: file, args: []string{what, "server", "7000"}},
+			}
+			port := freePort(t)
+			var want [2]outcome
+			var both sync.WaitGroup
+			for i, args := range [][]string{{what, port}, {what, "127.0.0.1", port}} {
+				p := p
+				p.args = args
+				both.Go(func() { want[i] = p.native(t, filepath.Join(dir, file)) })
+			}
+			both.Wait()
+			got := struck(t, dir, "reset", nodes)
+			for i, n := range nodes {
+				want[i].mustShow(t, n.name)
+				got[n.name].mustEqual(t, n.name, want[i])
+			}
+		})
+	}
+}
+
+// struck runs a system in which a node fails when one fault of a kind has happened, and in which only
+// one can, along the execution in which it has.
+func struck(t *testing.T, dir, kind string, nodes []node) map[string]outcome {
+	t.Helper()
+	command, err := ariadne()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := filepath.Join(dir, "spec.yaml")
+	text := strings.ReplaceAll(describe(nodes), "    may_fail: true\n", "") + "delays: 0\nfaults: {" + kind + ": 1}\n"
+	if err := os.WriteFile(spec, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	out := filepath.Join(dir, "check")
+	o := finish(t, exec.CommandContext(ctx, command, "check", "--strategy", "deviations", "--jobs", "1", "--audit", "1", "--no-memo", "--out", out, spec))
+	if o.status != 1 {
+		t.Fatalf("check: status %d\n%s%s", o.status, last(o.stdout, 3000), o.stderr)
+	}
+	o = finish(t, exec.CommandContext(ctx, command, "replay", "--json", "--out", filepath.Join(dir, "replay"), filepath.Join(out, "violation-1", "trace.txt")))
+	if o.status != 1 {
+		t.Fatalf("replay: status %d\n%s%s", o.status, last(o.stdout, 3000), o.stderr)
+	}
+	all, _ := outcomes(t, o)
+	return all
+}
