@@ -52,6 +52,7 @@ type Node struct {
 	Memory    int64        // bytes that it has; 0: MemTotal
 	RealBase  int64        // CLOCK_REALTIME at time 0, ns since the epoch
 	MonoBase  int64        // CLOCK_MONOTONIC at time 0, ns
+	NTP       NTP          // what adjtimex keeps
 	Now       ariadne.Time // the node's clock
 	Boots     int          // times that the machine was switched on before
 	Rand      Rand         // the node's random bytes

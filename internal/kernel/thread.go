@@ -109,6 +109,7 @@ type Wait struct {
 	Runs        int          // earlier runs of the handler for this call
 	Deadline    ariadne.Time // absolute; valid when HasDeadline
 	HasDeadline bool
+	Real        bool        // the deadline is a time of CLOCK_REALTIME
 	TimedOut    bool        // the deadline has passed
 	Interrupted bool        // a signal is to be delivered
 	Woken       bool        // the object waited for picked this thread (futex)

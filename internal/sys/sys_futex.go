@@ -316,7 +316,8 @@ func sysGetRobustList(t *kernel.Thread, a Args) kernel.Result {
 
 // setDeadlineOn gives the call the absolute deadline at, ns on a clock.
 func setDeadlineOn(t *kernel.Thread, clock int, at ariadne.Time) {
-	if at != ariadne.Never {
+	if at != ariadne.Never && !t.Wait.HasDeadline {
 		t.SetDeadline(nodeTime(t, clock, at))
+		t.Wait.Real = isReal(clock)
 	}
 }

@@ -1,8 +1,6 @@
 package sys
 
 import (
-	"fmt"
-
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/itimer"
@@ -18,12 +16,23 @@ const coarseRes = ariadne.Time(4e6)
 // that do not run with the node's time.
 func clockBase(n *kernel.Node, clock int) (base ariadne.Time, ok bool) {
 	switch clock {
-	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM, unix.CLOCK_TAI:
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM:
 		return ariadne.Time(n.RealBase), true
+	case unix.CLOCK_TAI:
+		return ariadne.Time(n.RealBase + int64(n.NTP.TAI)*1e9), true
 	case unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_BOOTTIME, unix.CLOCK_BOOTTIME_ALARM:
 		return ariadne.Time(n.MonoBase), true
 	}
 	return 0, false
+}
+
+// isReal reports whether who sets CLOCK_REALTIME sets this clock.
+func isReal(clock int) bool {
+	switch clock {
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM, unix.CLOCK_TAI:
+		return true
+	}
+	return false
 }
 
 // readClock returns a clock's time; EINVAL when there is no such clock.
@@ -142,36 +151,6 @@ func sysClockGetres(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, t.M.WriteMem(a[1], appendTimespec(nil, res)))
 }
 
-func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
-	modes, e := readU32(t, a[0])
-	if e != 0 {
-		return kernel.Fail(e)
-	}
-	const adjtime, single, readOnly = 0x8000, 0x1, 0x2000
-	switch {
-	case modes&adjtime != 0 && modes&single == 0:
-		return kernel.Fail(unix.EINVAL)
-	case modes&adjtime != 0 && modes&readOnly != 0:
-	case modes != 0:
-		t.Node().Refuse(t, "adjtimex", fmt.Sprintf("modes %#x", modes), true)
-		return kernel.Fail(unix.EPERM)
-	}
-	const size = 208
-	b := make([]byte, size)
-	le.PutUint64(b[56:], 1)        // precision, µs
-	le.PutUint64(b[64:], 32768000) // tolerance
-	copy(b[72:], appendTimeval(nil, ariadne.Time(t.Node().RealBase)+t.Node().Now))
-	le.PutUint64(b[88:], 10000) // µs between ticks
-	return kernel.RetOr(unix.TIME_OK, t.M.WriteMem(a[0], b))
-}
-
-func sysClockAdjtime(t *kernel.Thread, a Args) kernel.Result {
-	if int32(a[0]) != unix.CLOCK_REALTIME {
-		return kernel.Fail(unix.EOPNOTSUPP)
-	}
-	return sysAdjtimex(t, Args{a[1]})
-}
-
 func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
 	now, _ := readClock(t, unix.CLOCK_REALTIME)
 	if a[0] != 0 {
@@ -180,37 +159,10 @@ func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	if a[1] != 0 {
-		return kernel.RetOr(0, t.M.WriteMem(a[1], make([]byte, 8))) // struct timezone: UTC
+		zone := le.AppendUint32(le.AppendUint32(nil, uint32(t.Node().NTP.West)), uint32(t.Node().NTP.DST))
+		return kernel.RetOr(0, t.M.WriteMem(a[1], zone))
 	}
 	return kernel.Ret(0)
-}
-
-// sysClockSettime checks what is asked, and refuses it.
-func sysClockSettime(t *kernel.Thread, a Args) kernel.Result {
-	if int32(a[0]) != unix.CLOCK_REALTIME {
-		return kernel.Fail(unix.EINVAL)
-	}
-	if _, e := readTimespec(t, a[1]); e != 0 {
-		return kernel.Fail(e)
-	}
-	t.Node().Refuse(t, "clock_settime", formatArgs(a), true)
-	return kernel.Fail(unix.EPERM)
-}
-
-// sysSettimeofday checks what is asked, and refuses it.
-func sysSettimeofday(t *kernel.Thread, a Args) kernel.Result {
-	if a[0] != 0 {
-		if _, e := readTimeval(t, a[0]); e != 0 {
-			return kernel.Fail(e)
-		}
-	}
-	if a[1] != 0 {
-		if _, e := readBytes(t, a[1], 8); e != 0 {
-			return kernel.Fail(e)
-		}
-	}
-	t.Node().Refuse(t, "settimeofday", formatArgs(a), true)
-	return kernel.Fail(unix.EPERM)
 }
 
 func sysTime(t *kernel.Thread, a Args) kernel.Result {
@@ -437,6 +389,7 @@ func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
 	interval, value = clampTimer(interval), clampTimer(value)
 	if a[1]&unix.TIMER_ABSTIME != 0 && value != 0 {
 		it.Set(max(t.Node().Now, nodeTime(t, it.Clock, value)), true, interval)
+		it.Real = isReal(it.Clock)
 	} else {
 		armTimer(t, it, value, interval)
 	}

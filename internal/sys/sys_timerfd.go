@@ -35,7 +35,7 @@ func timerFD(t *kernel.Thread, fd uint64) (*timerfd.File, kernel.Errno) {
 	return f, 0
 }
 
-// tfdCancelOnSet: the clock is never set, so that nothing is ever cancelled.
+// tfdCancelOnSet is TFD_TIMER_CANCEL_ON_SET.
 const tfdCancelOnSet = 2
 
 func sysTimerfdSettime(t *kernel.Thread, a Args) kernel.Result {
@@ -56,13 +56,21 @@ func sysTimerfdSettime(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	left, every := f.Get()
+	when, absolute := ariadne.Never, flags&unix.TFD_TIMER_ABSTIME != 0
 	switch {
 	case value == 0, value == ariadne.Never:
-		f.Set(ariadne.Never, interval)
-	case flags&unix.TFD_TIMER_ABSTIME == 0:
-		f.Set(later(t.Node().Now, value), interval)
+	case absolute:
+		when = nodeTime(t, f.Clock, value)
 	default:
-		f.Set(nodeTime(t, f.Clock, value), interval)
+		when = later(t.Node().Now, value)
+	}
+	if absolute && isReal(f.Clock) {
+		f.SetReal(when, interval, flags&tfdCancelOnSet != 0)
+	} else {
+		f.Set(when, interval)
+	}
+	if value != 0 && f.Cancelled() {
+		return kernel.Fail(unix.ECANCELED)
 	}
 	if a[3] == 0 {
 		return kernel.Ret(0)

@@ -22,6 +22,7 @@ type Timer struct {
 	Value    uint64         // sigev_value
 	ID       int            // of timer_create, or -1 for setitimer's
 	Clock    int            // CLOCK_*
+	Real     bool           // it was set to a time of CLOCK_REALTIME
 	Overrun  int            // missed expirations before the last signal taken
 
 	armed bool
@@ -57,6 +58,7 @@ func init() {
 				disarm(p, i)
 			}
 		},
+		RealSet:         realSet,
 		SignalTaken:     taken,
 		SignalUnignored: rearmIgnored,
 	})
@@ -124,10 +126,28 @@ func (it *Timer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
 		n.StopTimer(it.timer)
 		it.timer = nil
 	}
-	it.Overrun = 0
+	it.Overrun, it.Real = 0, false
 	it.armed, it.when, it.Interval = armed, when, interval
 	if armed && it.Signo != 0 {
 		it.timer = n.AddTimer(when, it)
+	}
+}
+
+// realSet moves the timers that are set to a time of CLOCK_REALTIME.
+func realSet(n *kernel.Node, by ariadne.Time) {
+	for _, pid := range n.PIDs() {
+		all := timersOf.Of(n.Procs[pid])
+		for id := 0; id < all.next; id++ {
+			it := all.posix[id]
+			if it == nil || !it.Real {
+				continue
+			}
+			it.when = kernel.RealComes(it.when, by)
+			if it.timer != nil {
+				n.StopTimer(it.timer)
+				it.timer = n.AddTimer(it.when, it)
+			}
+		}
 	}
 }
 

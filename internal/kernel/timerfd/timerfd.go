@@ -3,6 +3,7 @@ package timerfd
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -23,6 +24,31 @@ type File struct {
 	expired  bool
 	timer    *kernel.Timer
 	changed  kernel.Queue
+	// cancels: it was set to be cancelled when the clock is set; cancelled: it was, and
+	// nobody was told yet.
+	cancels, cancelled bool
+}
+
+// real are the timers of a node that were set to a time of CLOCK_REALTIME, in this order.
+var real = kernel.NewSlot[*kernel.Node, []*File]()
+
+func init() { kernel.Register(kernel.Hooks{RealSet: realSet}) }
+
+func realSet(n *kernel.Node, by ariadne.Time) {
+	for _, f := range *real.Of(n) {
+		if f.when != ariadne.Never {
+			f.when = kernel.RealComes(f.when, by)
+		}
+		if f.timer != nil {
+			n.StopTimer(f.timer)
+			f.timer = n.AddTimer(f.when, f)
+		}
+		if f.cancels {
+			f.cancelled = true
+			f.ticks++
+			f.changed.Notify(kernel.In)
+		}
+	}
 }
 
 // New returns a timer that is not set.
@@ -57,6 +83,10 @@ func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if f.ticks == 0 {
 		return 0, unix.EAGAIN
 	}
+	if f.Cancelled() {
+		f.ticks, f.expired = 0, false
+		return 0, unix.ECANCELED
+	}
 	f.catchUp()
 	binary.LittleEndian.PutUint64(b, f.ticks)
 	f.ticks, f.expired = 0, false
@@ -86,6 +116,22 @@ func (f *File) Get() (left, interval ariadne.Time) {
 	return left, f.interval
 }
 
+// Cancelled reports, once, whether the clock was set under a timer that is cancelled by that.
+func (f *File) Cancelled() bool {
+	was := f.cancelled && f.cancels
+	f.cancelled = f.cancelled && !was
+	return was
+}
+
+// SetReal arms it for a time of CLOCK_REALTIME, at which the node's time is when. cancels: it
+// ends when that clock is set.
+func (f *File) SetReal(when, interval ariadne.Time, cancels bool) {
+	f.Set(when, interval)
+	f.cancels = cancels
+	list := real.Of(f.node)
+	*list = append(slices.Clip(*list), f)
+}
+
 // Set arms the timer for the absolute node time when. With Never it is disarmed.
 func (f *File) Set(when, interval ariadne.Time) {
 	f.cancel()
@@ -101,6 +147,10 @@ func (f *File) Set(when, interval ariadne.Time) {
 }
 
 func (f *File) cancel() {
+	if list := real.Peek(f.node); list != nil {
+		*list = slices.DeleteFunc(slices.Clone(*list), func(g *File) bool { return g == f })
+	}
+	f.cancels = false
 	if f.timer != nil {
 		f.node.StopTimer(f.timer)
 		f.timer = nil

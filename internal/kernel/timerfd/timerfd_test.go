@@ -70,3 +70,30 @@ func TestTimerFD(t *testing.T) {
 		t.Errorf("a timer is left: %+v", tm)
 	}
 }
+
+func TestClockIsSet(t *testing.T) {
+	n := kernel.NewNode(0, "n", 1)
+	n.RealBase = 1000e9
+	f, g := New(n, unix.CLOCK_REALTIME), New(n, unix.CLOCK_REALTIME)
+	f.SetReal(5e9, 0, false)
+	g.SetReal(5e9, 0, true)
+	n.SetReal(1002e9)
+	if left, _ := f.Get(); left != 3e9 || f.Ready() != 0 {
+		t.Errorf("%v is left, ready %v", left, f.Ready())
+	}
+	if g.Ready() != kernel.In {
+		t.Error("a cancelled timer is not ready")
+	}
+	if _, e := g.Read(nil, make([]byte, 8)); e != unix.ECANCELED {
+		t.Errorf("cancelled: %v", e)
+	}
+	if _, e := g.Read(nil, make([]byte, 8)); e != unix.EAGAIN {
+		t.Errorf("cancelled once: %v", e)
+	}
+	g.Set(5e9, 0)
+	f.Release(n)
+	n.SetReal(1000e9)
+	if left, _ := g.Get(); left != 5e9 || g.Ready() != 0 {
+		t.Errorf("set again: %v is left, ready %v", left, g.Ready())
+	}
+}
