@@ -318,6 +318,9 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	n := c.Nodes
 	p.printf("  nodes      %s executed, %d remembered, %d replayed; %s, %s, %s, %s\n", plural(n.Executed, "transition"), n.Remembered,
 		n.Replayed, plural(n.Boots, "boot"), plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction"))
+	if m := c.Memo; m.Stopped > 0 {
+		p.printf("  stopped    %s, which left %s\n", plural(m.Stopped, "machine"), plural(m.Disks, "disk"))
+	}
 	if c.RulesAudited > 0 {
 		p.printf("  audited    %s of the script\n", plural(c.RulesAudited, "answer"))
 	}

@@ -45,6 +45,9 @@ func (p *pages) bytes() []byte { return unsafe.Slice(&p[0][0], len(p)*pageSize) 
 type Content struct {
 	Size  int64
 	pages map[int64]*page // by offset / pageSize
+	// sum is its digest and sums those of pages, as far as anybody has asked.
+	sum  *digest
+	sums map[*page]digest
 }
 
 // entry is one name in the tree.
@@ -226,6 +229,9 @@ func (t *Tree) review(s *State, changed map[uint64]bool) error {
 func (t *Tree) explore(s *State, changed map[uint64]bool) (fresh []uint64, err error) {
 	entries := map[string]entry{}
 	for _, d := range t.dirs {
+		if entries[d], err = t.look(d); err != nil {
+			return nil, err
+		}
 		if err := t.walk(s, entries, d, changed, &fresh); err != nil {
 			return nil, err
 		}
@@ -385,6 +391,7 @@ func readContent(f *os.File, old *Content) (*Content, error) {
 	if same && len(c.pages) >= len(old.pages) {
 		return old, nil
 	}
+	c.inherit(old)
 	return c, nil
 }
 

@@ -79,6 +79,8 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 	}
 	var states []*State
 	var pictures []string
+	shown := map[digest]string{}
+	sum := func(s *State) digest { return s.Digest(func(b []byte, _ File) []byte { return b }) }
 	capture := func(changed map[uint64]bool) {
 		s, _, err := tree.Capture(changed)
 		if err != nil {
@@ -89,12 +91,19 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if sum(s) != sum(full) {
+				t.Fatalf("with %v changed the digest is another one", changed)
+			}
 			if !maps.Equal(s.names.entries, full.names.entries) || !maps.Equal(s.files, full.files) {
 				t.Fatalf("with %v changed, %v and %v, but really %v and %v", changed, s.names.entries, s.files, full.names.entries, full.files)
 			}
 		}
 		states = append(states, s)
 		pictures = append(pictures, picture(t, dir))
+		if was, known := shown[sum(s)]; known && was != pictures[len(pictures)-1] {
+			t.Fatalf("one digest for\n%s\nand\n%s", was, pictures[len(pictures)-1])
+		}
+		shown[sum(s)] = pictures[len(pictures)-1]
 	}
 	capture(nil)
 	for range 1000 {
@@ -109,6 +118,9 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 			again, _, err := tree.Capture(nil)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if sum(again) != sum(states[i]) {
+				t.Fatalf("state %d: another digest", i)
 			}
 			if !maps.Equal(again.names.entries, states[i].names.entries) {
 				t.Fatalf("state %d: the names are %v, were %v", i, again.names.entries, states[i].names.entries)
@@ -148,6 +160,51 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 			os.Chmod(p, os.FileMode(0o700|r.IntN(8)))
 		}
 		capture(changed)
+	}
+}
+
+// A digest costs what has changed: the pages that a state shares with an earlier one are not
+// looked at again.
+func TestDigestIsKept(t *testing.T) {
+	tree, dir := newTree(t)
+	name := filepath.Join(dir, "data")
+	if err := os.WriteFile(name, []byte(strings.Repeat("0123456789abcdef", 100*pageSize/16)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sum := func() (digest, *Content) {
+		s, _, err := tree.Capture(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c *Content
+		d := s.Digest(func(b []byte, f File) []byte {
+			if f.Size == 100*pageSize {
+				c = s.files[f.Ino]
+			}
+			return b
+		})
+		return d, c
+	}
+	first, before := sum()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.WriteAt([]byte("x"), 50*pageSize)
+	second, after := sum()
+	kept := 0
+	for p := range after.sums {
+		if _, ok := before.sums[p]; ok {
+			kept++
+		}
+	}
+	if second == first || kept != 99 {
+		t.Errorf("%d pages of 100 are those of before; the same digest: %v", kept, second == first)
+	}
+	f.WriteAt([]byte("0"), 50*pageSize)
+	if third, _ := sum(); third != first {
+		t.Error("the same content has another digest")
 	}
 }
 

@@ -126,6 +126,9 @@ type Counters struct {
 	Loaded      int   // read from the store
 	Forgotten   int   // taken out of memory
 	Bytes       int64 // in memory now, about
+	// Stopped counts the transitions, entered or read, that left of a node nothing but its content,
+	// and Disks the different states to which they led.
+	Stopped, Disks int
 }
 
 // Open returns a memo of the system's nodes. Close must follow.
@@ -201,6 +204,9 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	}
 	m.enter(l, t)
 	m.count.Transitions++
+	if t.byContent() {
+		m.count.Stopped++
+	}
 	if m.store != nil && out.Cut == "" { // the next check may have more time
 		if err := m.put(t); err != nil {
 			return nil, err
@@ -298,6 +304,9 @@ func (m *Memo) load(l *Local) error {
 		if l.find(t.key) == nil {
 			m.enter(l, t)
 			m.count.Loaded++
+			if t.byContent() {
+				m.count.Stopped++
+			}
 		}
 	}
 	// What was added since it was read may have been forgotten since.
@@ -337,6 +346,9 @@ func (m *Memo) Counters() Counters {
 	defer m.mu.Unlock()
 	c := m.count
 	c.Bytes = m.bytes
+	m.meeting.Lock()
+	c.Disks = len(m.met)
+	m.meeting.Unlock()
 	return c
 }
 

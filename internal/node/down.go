@@ -3,12 +3,16 @@
 package node
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 
 	"ariadne"
+	"ariadne/internal/filetree"
 	"ariadne/internal/kernel/dialog"
+	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/sys"
 
@@ -17,7 +21,8 @@ import (
 
 // A node that is down has no processes. Its files are as they were. When only its programs were
 // killed (ariadne.Crashed), its kernel lives on, and answers what arrives. When the machine
-// stopped (ariadne.Stopped), a new kernel begins, and what was in memory is gone.
+// stopped (ariadne.Stopped), a new kernel begins, and what was in memory is gone: the machine is its
+// disk, and says so (Output.Content), so all ways that lead to the same disk lead to one state.
 
 // falls enters the call at whose entry th stands as a place of the step, if the node may go down
 // there, and reports whether it does. It is one where something that others can see, or that
@@ -75,23 +80,60 @@ func (n *Node) fall(o ariadne.Outage) {
 func (n *Node) powerOff(o ariadne.Outage) {
 	old := n.k
 	n.closeCarried()
-	n.boots++
-	n.k = newKernel(n.cfg, n.def, n.boots)
+	n.k = newKernel(n.cfg, n.def, old.Boots+1)
 	k := n.k
 	k.Files = old.Files
-	clear(k.Files.Mapped)
 	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked
 	k.Out, k.RealBase = old.Out, old.RealBase
 	// Nothing happens to it before it is switched on, or ever.
 	k.Now = ariadne.EndOf(old.Now, max(o.For, 0), 0)
-	// It has run for as long as it was down, at most.
-	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(k.Now-old.Now+1))
-	n.orphans = nil
+	// It has run for as long as it was down, at most. That does not depend on when within a second
+	// it went down.
+	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))
+	n.orphans, n.shared = nil, nil
+	n.keepDisk()
+	n.step.content = n.content()
+}
+
+// volatile are the directories of the node's own that lie in its machine's memory.
+var volatile = []string{"tmp", "run", "dev/shm"}
+
+// keepDisk leaves of the node's files those on its machine's disks.
+func (n *Node) keepDisk() {
+	files := &n.k.Files
 	base, _ := n.ownFiles()
-	for _, dir := range []string{"tmp", "run", "dev/shm"} {
+	roots := map[uint64]bool{}
+	for _, dir := range volatile {
+		var st unix.Stat_t
+		must(unix.Stat(path.Join(base, dir), &st))
 		must(emptyDir(path.Join(base, dir)))
+		roots[st.Ino] = true
+		files.Dirty[inode.Key{Dev: st.Dev, Ino: st.Ino}] = true
 	}
-	n.files = nil // what has changed was not told
+	maps.Copy(files.Dirty, files.Mapped)
+	clear(files.Mapped)
+	n.letGo(nil)
+	n.captureFiles()
+	onDisk, sizes := map[inode.Key]bool{}, map[inode.Key]int64{}
+	for _, f := range n.files.Files() {
+		key := inode.Key{Dev: files.Private, Ino: f.Ino}
+		onDisk[key], sizes[key] = !roots[f.Ino], f.Size
+	}
+	files.Restart(onDisk)
+	files.Disk.Settle(func(key inode.Key) (int64, bool) { size, ok := sizes[key]; return size, ok })
+}
+
+// content is over all that is left of the node's machine: its files, as its programs will see them,
+// and of the kernel that is to begin what differs from one to another, its clock aside.
+func (n *Node) content() ariadne.Digest {
+	k := n.k
+	disk := n.files.Digest(func(b []byte, f filetree.File) []byte {
+		key := inode.Key{Dev: k.Files.Private, Ino: f.Ino}
+		uid, gid := sys.Owner(&k.Files, key, f.UID, f.GID)
+		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
+	})
+	d := &k.Files.Disk
+	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %v %v", k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned()))
 }
 
 // emptyDir removes what is in a directory, which need not be there.

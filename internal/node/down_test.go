@@ -211,3 +211,65 @@ func TestSegmentsOutliveProcesses(t *testing.T) {
 		t.Errorf("a copy from before says %q", got)
 	}
 }
+
+// TestStoppedMachineIsItsDisk: machines that stop within the same second and leave the same files
+// are in the same state, whatever was in memory, and come back alike; with other files they are
+// not. Copies have been made on the way or not.
+func TestStoppedMachineIsItsDisk(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", filepath.Join(dir, "mapped"), "testdata/mapped.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	const wait = `echo start >>log; stat -c '%i %Y' log . /tmp /bin; cat /proc/sys/kernel/random/boot_id; while sleep 0.1; do i=$((i+1)); `
+	for _, c := range []struct {
+		name  string
+		args  []string
+		disks bool // a different one after each timer
+	}{
+		{"memory", []string{"sh", "-c", wait + "done"}, false},
+		{"files in memory", []string{"sh", "-c", wait + "echo $i >/tmp/$i; echo x >/dev/null; stat /usr/lib /etc >/dev/null; done"}, false},
+		{"looks", []string{"sh", "-c", wait + "cat log . /etc/passwd >/dev/null 2>&1; done"}, false},
+		{"contents", []string{"sh", "-c", wait + "echo $i >>log; done"}, true},
+		{"times", []string{"sh", "-c", wait + "touch log; done"}, true},
+		{"modes", []string{"sh", "-c", wait + "chmod 6$i$i .; done"}, true},
+		{"names", []string{"sh", "-c", wait + "ln log log.$i; done"}, true},
+		{"mapped", []string{"/spec/mapped"}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			states := map[ariadne.Digest]ariadne.Digest{} // by content: what the start then does
+			for timers := range 4 {
+				var contents []ariadne.Digest
+				for _, freezes := range []bool{false, true} {
+					n, apply := downOf(t, world.Stop, dir, c.args...)
+					out := apply(ariadne.Input{Kind: ariadne.Start})
+					for range timers {
+						out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+						if freezes {
+							f, err := n.Freeze()
+							if err != nil {
+								t.Fatal(err)
+							}
+							defer f.Drop()
+						}
+					}
+					out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Outage: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
+					if out.Clock != ariadne.Time(2*time.Second) || out.Content == (ariadne.Digest{}) {
+						t.Fatalf("at %v its content is %v", out.Clock, out.Content)
+					}
+					contents = append(contents, out.Content)
+					again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+					if then, known := states[out.Content]; known && then != again.Digest {
+						t.Errorf("after %d timers, with copies %v: it comes back otherwise: %q", timers, freezes, lines(&again))
+					}
+					states[out.Content] = again.Digest
+				}
+				if contents[0] != contents[1] {
+					t.Errorf("after %d timers: copies make a difference", timers)
+				}
+			}
+			if want := map[bool]int{false: 1, true: 4}[c.disks]; len(states) != want {
+				t.Errorf("%d states, want %d", len(states), want)
+			}
+		})
+	}
+}

@@ -75,7 +75,6 @@ type Node struct {
 	lets      bool     // the spec lets threads be late
 	outages   []string // what may take it down within a step
 	mayFall   bool     // something may take it down
-	boots     int      // times that the machine was switched on before
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
 	// changed once made.
 	orphans sharedMemory
@@ -181,6 +180,7 @@ type step struct {
 	outage  *ariadne.Outage // what takes the node down in its midst
 	down    ariadne.Down    // what has taken it down
 	back    ariadne.Time    // with down
+	content ariadne.Digest  // of what a stop has left
 }
 
 // thread joins a kernel thread and its real one.
@@ -441,6 +441,7 @@ func (n *Node) output() ariadne.Output {
 	}
 	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up {
 		out.Ended = false // its commands are to be run again
+		out.Content = n.step.content
 	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {

@@ -115,7 +115,6 @@ func (l *layout) addMachine(cfg Config) error {
 	if cpus > 1 {
 		online = fmt.Sprintf("0-%d\n", cpus-1)
 	}
-	id := sha256.Sum256([]byte("boot of " + cfg.Name))
 	files := map[string]string{
 		"/proc/cpuinfo":                          cpuinfo(cpus),
 		"/proc/stat":                             procStat(cpus),
@@ -126,8 +125,8 @@ func (l *layout) addMachine(cfg Config) error {
 		"/proc/sys/kernel/version":               kernel.OSVersion + "\n",
 		"/proc/sys/kernel/hostname":              cfg.hostName() + "\n",
 		"/proc/sys/kernel/domainname":            "(none)\n",
-		"/proc/sys/kernel/random/boot_id":        uuid(id[:]) + "\n",
-		"/proc/sys/kernel/random/uuid":           uuid(id[16:]) + "\n",
+		"/proc/sys/kernel/random/boot_id":        kernel.BootID(cfg.Name, 0),
+		"/proc/sys/kernel/random/uuid":           "",
 		"/sys/devices/system/cpu/online":         online,
 		"/sys/devices/system/cpu/possible":       online,
 		"/sys/devices/system/cpu/present":        online,
@@ -271,10 +270,6 @@ func hostsFile(cfg Config) string {
 func macAddr(id ariadne.NodeID) string {
 	a := kernel.EthernetAddr(id)
 	return net.HardwareAddr(a[:]).String()
-}
-
-func uuid(b []byte) string {
-	return fmt.Sprintf("%x-%x-4%03x-a%03x-%x", b[0:4], b[4:6], uint16(b[6])<<4|uint16(b[7])>>4, uint16(b[8])<<4|uint16(b[9])>>4, b[10:16])
 }
 
 func cpuinfo(cpus int) string {

@@ -106,6 +106,11 @@ func fromArchive(st *unix.Stat_t) bool {
 
 func fileTime(ns int64) unix.Timespec { return unix.Timespec{Sec: ns / 1e9, Nsec: ns % 1e9} }
 
+// Owner returns who owns a file in the node's eyes that really belongs to uid and gid.
+func Owner(files *inode.Table, key inode.Key, uid, gid uint32) (u, g uint32) {
+	return owner(files, key, &unix.Stat_t{Uid: uid, Gid: gid}, false)
+}
+
 // owner returns who owns a file in the node's eyes. What belongs to nobody that
 // the node knows belongs to root.
 func owner(files *inode.Table, key inode.Key, st *unix.Stat_t, inside bool) (uid, gid uint32) {

@@ -94,6 +94,8 @@ type Coverage struct {
 	Thaws        int     `json:"thaws"`
 	Freezes      int     `json:"freezes"`
 	Unfrozen     int     `json:"unfrozen"`
+	Stopped      int     `json:"stopped"`
+	Disks        int     `json:"disks"`
 	Unreplayable int     `json:"unreplayable"`
 	Audited      int     `json:"audited"`
 	Incomparable int     `json:"incomparable"`

@@ -4,7 +4,13 @@
 // Read next: disk.go.
 package inode
 
-import "golang.org/x/sys/unix"
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+
+	"golang.org/x/sys/unix"
+)
 
 // Epoch is the time of files that the node has not changed, in ns since the
 // epoch: 1 January 2020.
@@ -95,6 +101,36 @@ func (f *Table) First(key Key) Key {
 		key.Ino = ino
 	}
 	return key
+}
+
+// Restart leaves in the table what outlives the machine's memory: what is known of the files that
+// are on its disks. Of others the numbers are free again, as on ext4.
+func (f *Table) Restart(onDisk map[Key]bool) {
+	gone := func(key Key) bool { return !onDisk[key] }
+	maps.DeleteFunc(f.inodes, func(key Key, _ uint64) bool { return gone(key) })
+	maps.DeleteFunc(f.times, func(key Key, _ Times) bool { return gone(key) })
+	maps.DeleteFunc(f.owners, func(key Key, _ [2]int) bool { return gone(key) })
+	maps.DeleteFunc(f.xattrs, func(key Key, _ []Xattr) bool { return gone(key) })
+	maps.DeleteFunc(f.SetID, func(key Key, _ uint32) bool { return gone(key) })
+	f.last = firstInode - 1
+	for _, n := range f.inodes {
+		f.last = max(f.last, n)
+	}
+}
+
+// Append appends all that the table has of a file: equal bytes for files that look the same to
+// the node, as far as the table knows.
+func (f *Table) Append(b []byte, key Key) []byte {
+	key = f.First(key)
+	t, written := f.times[key]
+	use := f.Disk.file[key]
+	for _, v := range []int64{int64(f.inodes[key]), t.Access, t.Modify, t.Change, t.Birth, int64(f.SetID[key]), use.written, use.kept, int64(len(f.xattrs[key]))} {
+		b = binary.AppendVarint(b, v)
+	}
+	for _, x := range f.xattrs[key] {
+		b = fmt.Appendf(b, "%q %q", x.Name, x.Value)
+	}
+	return fmt.Append(b, written)
 }
 
 // Written reports whether the node has ever created or changed the file.
