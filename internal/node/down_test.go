@@ -82,6 +82,58 @@ func TestCrashAndStop(t *testing.T) {
 	}
 }
 
+// TestRestart: a node runs other commands when it starts again, however often, with numbers of their
+// own; it has ended when these have, and a copy of it does the same.
+func TestRestart(t *testing.T) {
+	for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped} {
+		t.Run(down.String(), func(t *testing.T) {
+			sh := func(line string) spec.Command { return spec.Command{Args: []string{"/bin/sh", "-c", line}} }
+			n, apply := downOf(t, kind, t.TempDir(), "/bin/sh", "-c", "echo first; exec sleep 1000")
+			n.def.Restart = []spec.Command{sh("echo again; exec sleep 1000"), sh("echo beside; exit 3"), sh("true")}
+			out := apply(ariadne.Input{Kind: ariadne.Start})
+			if got := lines(&out); !slices.Equal(got, []string{"first"}) {
+				t.Fatalf("at first it says %q", got)
+			}
+			for range 2 {
+				out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Outage: ariadne.Outage{Down: down, For: 0}})
+				c, err := n.Freeze()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Drop()
+				start := ariadne.Input{Kind: ariadne.Start, At: out.Back}
+				out = apply(start)
+				m, err := c.Thaw()
+				if err != nil {
+					t.Fatal(err)
+				}
+				copied, err := m.Apply(start)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := m.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if copied.Digest != out.Digest {
+					t.Error("a copy does something else")
+				}
+				got := lines(&out)
+				slices.Sort(got)
+				if !slices.Equal(got, []string{"again", "beside"}) {
+					t.Errorf("then it says %q", got)
+				}
+				exits := map[int]int{}
+				for _, e := range out.Exits {
+					exits[e.Command] = e.Status
+				}
+				if len(exits) != 2 || exits[2] != 3 || exits[3] != 0 || out.Ended {
+					t.Errorf("its commands have ended like %v, ended: %v", exits, out.Ended)
+				}
+			}
+		})
+	}
+}
+
 // TestCrashWithinStep: the places of a step are where something was done before, and what was done
 // before them is left.
 func TestCrashWithinStep(t *testing.T) {

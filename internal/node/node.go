@@ -80,6 +80,7 @@ type Node struct {
 	orphans sharedMemory
 	watch   *watchdog
 	started bool
+	running int // commands that it was started with
 }
 
 // home is what all copies of a node share: the namespaces with the file tree, and
@@ -427,7 +428,7 @@ func (n *Node) output() ariadne.Output {
 		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
 		Clock: k.Now, Deadline: ariadne.Never,
 		Done:         n.started && n.alive() == 0,
-		Ended:        n.started && k.CommandsEnded == len(n.def.Commands),
+		Ended:        n.started && k.CommandsEnded == n.running,
 		Calls:        n.step.calls,
 		CallTrace:    n.step.trace,
 		Unreplayable: n.step.unreplayable || n.step.cut != "",
@@ -491,12 +492,16 @@ func timerName(t *kernel.Timer) string {
 	}
 }
 
-// boot starts the node's commands: the first builds the sandbox, the others
-// join it.
+// boot starts the node's commands, or those for another start: the first builds the sandbox, the
+// others join it.
 func (n *Node) boot() error {
-	n.started, n.k.CommandsEnded = true, 0
-	for i, c := range n.def.Commands {
-		if err := n.launch(i, c); err != nil {
+	first, commands := 0, n.def.Commands
+	if n.started && n.def.Restart != nil {
+		first, commands = len(commands), n.def.Restart
+	}
+	n.started, n.running, n.k.CommandsEnded = true, len(commands), 0
+	for i, c := range commands {
+		if err := n.launch(first+i, c); err != nil {
 			return err
 		}
 	}

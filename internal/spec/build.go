@@ -71,7 +71,7 @@ func (w nodeText) substitute(i int) nodeText {
 		}
 		return ts
 	}
-	w.commands, w.addrs, w.dir = replaceAll(w.commands), replaceAll(w.addrs), replace(w.dir)
+	w.commands, w.restart, w.addrs, w.dir = replaceAll(w.commands), replaceAll(w.restart), replaceAll(w.addrs), replace(w.dir)
 	env := map[string]text{}
 	for k, v := range w.env {
 		env[k] = replace(v)
@@ -95,7 +95,10 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	for _, c := range w.commands {
 		n.Commands = append(n.Commands, r.command(c))
 	}
-	n.Links = r.links(w.commands)
+	for _, c := range w.restart {
+		n.Restart = append(n.Restart, r.command(c))
+	}
+	n.Links = r.links(slices.Concat(w.commands, w.restart))
 	n.Dir = r.workingDir(w.dir)
 	n.Writable = r.writable(w.writable)
 	n.Env = map[string]string{}

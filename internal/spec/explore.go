@@ -232,7 +232,7 @@ func differ(nodes []Node, group []ariadne.NodeID, a, b ariadne.NodeID) string {
 	switch {
 	case m.Line == n.Line:
 		return ""
-	case len(m.Commands) != len(n.Commands):
+	case len(m.Commands) != len(n.Commands) || len(m.Restart) != len(n.Restart):
 		return "one has more commands"
 	case !alike(m.Dir, n.Dir):
 		return "dir"
@@ -260,8 +260,9 @@ func differ(nodes []Node, group []ariadne.NodeID, a, b ariadne.NodeID) string {
 			return "env"
 		}
 	}
-	for i := range m.Commands {
-		x, y := m.Commands[i].Args, n.Commands[i].Args
+	programs, others := m.Programs(), n.Programs()
+	for i := range programs {
+		x, y := programs[i].Args, others[i].Args
 		if len(x) != len(y) {
 			return "one has more arguments"
 		}

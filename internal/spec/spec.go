@@ -12,6 +12,7 @@ package spec
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"ariadne"
@@ -61,6 +62,7 @@ type Node struct {
 	Name      string
 	Line      int // in the file, for messages
 	Commands  []Command
+	Restart   []Command         // what it runs when it starts again after a fault; nil: Commands
 	Dir       string            // absolute template of its working directory, or "" for an empty one
 	Links     []string          // paths below Dir of the spec that its commands name: links at the same place in /node
 	Writable  []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
@@ -76,6 +78,10 @@ type Node struct {
 	Memory    int64             // bytes that it has; 0: the default
 	Start     time.Duration     // virtual time at which it is switched on; default 0
 }
+
+// Programs are all that the node may run: its commands, and behind them those of Restart. In this
+// order commands have their numbers.
+func (n *Node) Programs() []Command { return append(slices.Clone(n.Commands), n.Restart...) }
 
 // Command is one program that a node starts, with its arguments. The programs of a node
 // start together, in order.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -271,5 +272,31 @@ func TestFail(t *testing.T) {
 		if f.On(file) != want {
 			t.Errorf("on %q: %v", file, !want)
 		}
+	}
+}
+
+// Commands for another start are templates, have their links, and make nodes differ.
+func TestRestart(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"server", "conf"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "s.yaml")
+	s, err := Parse(path, []byte("nodes: [{count: 2, command: ./server, restart: ['./server --again {i} conf', 'echo {name}']}, {command: ./server}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := s.Nodes[1]
+	if got := n.Programs(); len(n.Commands) != 1 || len(got) != 3 || !slices.Equal(got[1].Args, []string{"/spec/server", "--again", "2", "conf"}) || got[2].Args[1] != "n2" {
+		t.Errorf("it runs %v, then %v", n.Commands, n.Restart)
+	}
+	if !slices.Contains(n.Links, "conf") || s.Nodes[2].Restart != nil {
+		t.Errorf("links %q; another node runs %v then", n.Links, s.Nodes[2].Restart)
+	}
+	const two = "nodes:\n- {name: a, command: 'true', restart: sleep 5}\n- {name: b, command: 'true', restart: sleep 7}\nexplore: {symmetric: [[a, b]]}\n"
+	if _, err := Parse(path, []byte(two)); err == nil || !strings.Contains(err.Error(), `not interchangeable: "5" and "7" in their commands`) {
+		t.Errorf("symmetric: %v", err)
 	}
 }

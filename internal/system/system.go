@@ -167,7 +167,7 @@ func checkedNodes(s *spec.Spec) []property.Subject {
 	var nodes []property.Subject
 	for _, n := range s.Nodes {
 		p := property.Subject{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
-		for _, c := range n.Commands {
+		for _, c := range n.Programs() {
 			p.Commands = append(p.Commands, commandName(c))
 		}
 		nodes = append(nodes, p)
@@ -258,7 +258,7 @@ func (y *System) initial(i int) ariadne.Digest {
 func programsOf(s *spec.Spec, digests *Digests) ([]trace.Program, error) {
 	var programs []trace.Program
 	for _, n := range s.Nodes {
-		for i, c := range n.Commands {
+		for i, c := range n.Programs() {
 			d, err := digests.content(hostPath(s, c.Args[0]))
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: node %s: %w", s.Path, c.Line, n.Name, err)

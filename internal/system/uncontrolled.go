@@ -63,7 +63,7 @@ func (c *code) of(id ariadne.NodeID, commands []string) (paths []string) {
 func (y *System) Uncontrolled(id ariadne.NodeID) string {
 	def := &y.Spec.Nodes[id]
 	var commands, lines []string
-	for _, c := range def.Commands {
+	for _, c := range def.Programs() {
 		commands = append(commands, c.Args[0])
 	}
 	for _, path := range y.ran.of(id, commands) {
