@@ -64,6 +64,20 @@ func (t *FDTable) Numbers() []int {
 	return s
 }
 
+// Room reports whether a number below limit is free.
+func (t *FDTable) Room(limit uint64) bool {
+	if uint64(len(t.fds)) < limit {
+		return true
+	}
+	below := uint64(0)
+	for fd := range t.fds {
+		if uint64(fd) < limit {
+			below++
+		}
+	}
+	return below < limit
+}
+
 // Fork returns a copy for a child process.
 func (t *FDTable) Fork() *FDTable {
 	c := NewFDTable()

@@ -80,8 +80,14 @@ func (p *Process) send(t *Thread, queue *[]signal.Info, info signal.Info, only b
 	if s < signal.RTMin && signal.Pending(*queue).Has(s) {
 		return 0 // standard signals do not queue
 	}
-	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); s >= signal.RTMin && uint64(p.queued()) >= limit {
-		return unix.EAGAIN
+	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); (s >= signal.RTMin || info.Code < 0) && uint64(p.queued()) >= limit {
+		switch {
+		case s >= signal.RTMin && info.Code != signal.SIUser:
+			return unix.EAGAIN
+		case signal.Pending(*queue).Has(s):
+			return 0
+		}
+		info = signal.Info{Signo: s, Code: signal.SIUser} // there is room for no more
 	}
 	*queue = append(*queue, info)
 	if p.complete(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == signal.Dfl && signal.Default(s) == signal.ActTerminate {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const rlimitNote = "RLIMIT_NOFILE, FSIZE, AS, DATA and SIGPENDING are enforced, the others remembered and shown"
+const rlimitNote = "RLIMIT_NOFILE, NPROC, FSIZE, AS, DATA and SIGPENDING are enforced, the others remembered and shown"
 
 func sysUname(t *kernel.Thread, a Args) kernel.Result {
 	const field = 65

@@ -86,7 +86,26 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 		t.Node().Refuse(t, "clone with uncommon sharing", fmt.Sprintf("flags %#x", c.Flags), false)
 		return kernel.Fail(unix.EINVAL)
 	}
+	if !mayMultiply(t) {
+		return kernel.Fail(unix.EAGAIN)
+	}
 	return doClone(c)
+}
+
+// mayMultiply reports whether t's user may have one more thread (RLIMIT_NPROC).
+func mayMultiply(t *kernel.Thread) bool {
+	limit, _ := t.Proc.Rlimit(unix.RLIMIT_NPROC)
+	user := t.Proc.Cred.UID.Real
+	if user == 0 || t.Proc.Capable(unix.CAP_SYS_RESOURCE) || t.Proc.Capable(unix.CAP_SYS_ADMIN) || limit == kernel.RlimInfinity {
+		return true
+	}
+	n := uint64(0)
+	for _, p := range t.Node().Procs {
+		if p.Cred.UID.Real == user {
+			n += uint64(max(len(p.Threads), 1)) // one that is not waited for counts, too
+		}
+	}
+	return n < limit
 }
 
 // sysUnshare takes a process's own share of what it may share with others. Processes share no

@@ -297,6 +297,8 @@ func TestSigqueueinfoMayNotImitate(t *testing.T) {
 	want(t, "to itself", d.Must(a, unix.SYS_RT_SIGQUEUEINFO, uint64(a.TID), 34, bufAt), 0)
 	want(t, "to its thread", d.Must(a, unix.SYS_RT_TGSIGQUEUEINFO, uint64(a.TID), uint64(a.TID), 34, bufAt), 0)
 	a.Proc.Rlimits[unix.RLIMIT_SIGPENDING] = [2]uint64{2, 2}
+	want(t, "one too many, which leaves nothing", d.Must(a, unix.SYS_RT_SIGQUEUEINFO, uint64(a.TID), 34, bufAt), 0)
+	m.Poke(bufAt, signal.Info{Code: signal.SIQueue}.Encode())
 	want(t, "too many", d.Must(a, unix.SYS_RT_SIGQUEUEINFO, uint64(a.TID), 34, bufAt), errno(unix.EAGAIN))
 }
 

@@ -255,6 +255,13 @@ func sysAccept4(t *kernel.Thread, a Args) kernel.Result {
 
 func accept(t *kernel.Thread, a Args, flags int) kernel.Result {
 	s, of, e := socketOf(t, a[0])
+	if e == unix.EBADF {
+		return kernel.Fail(e)
+	}
+	// Linux takes a number first, so that no connection is lost for want of one.
+	if limit, _ := t.Proc.Rlimit(unix.RLIMIT_NOFILE); !t.FDs().Room(limit) {
+		return kernel.Fail(unix.EMFILE)
+	}
 	if e != 0 {
 		return kernel.Fail(e)
 	}
