@@ -72,6 +72,8 @@ type Transition struct {
 	From, To *Local
 	// Judged: who judges steps one by one has found nothing wrong with this one.
 	Judged atomic.Bool
+	// Merges: To is named by its content, so others may lead to it (ariadne.Output.Content).
+	Merges bool
 	stored bool // it was read from the store
 	Effect world.Effect
 	Output ariadne.Output // without its CallTrace and Files, unless it comes from a Living
@@ -199,12 +201,12 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 		}
 		return known, nil
 	}
-	if !t.byContent() {
+	if !t.Merges {
 		t.To.loaded.Store(true) // what leads there is not in the store: nothing from there is either
 	}
 	m.enter(l, t)
 	m.count.Transitions++
-	if t.byContent() {
+	if t.Merges {
 		m.count.Stopped++
 	}
 	if m.store != nil && out.Cut == "" { // the next check may have more time
@@ -219,14 +221,11 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
 	out.CallTrace, out.Files = nil, nil
 	t, err := transition(m.system, l, in, out)
-	if err == nil && t.byContent() && !m.off {
+	if err == nil && t.Merges && !m.off {
 		t.To = m.meet(t.To)
 	}
 	return t, err
 }
-
-// byContent: others may lead to the same state.
-func (t *Transition) byContent() bool { return t.Output.Content != ariadne.Digest{} }
 
 // meet is the state of a name to which several histories lead: that which was reached first
 // by a way that leads there again. It stands for all of them, and is reached again by that way.
@@ -254,7 +253,7 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 	}
 	to := &Local{Name: y.Reached(l.Node, l.Name, in, &out), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, StepDigest: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
-	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key()}, nil
+	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key(), Merges: out.Content != ariadne.Digest{}}, nil
 }
 
 // enter makes t known in memory. m.mu is held.
@@ -304,7 +303,7 @@ func (m *Memo) load(l *Local) error {
 		if l.find(t.key) == nil {
 			m.enter(l, t)
 			m.count.Loaded++
-			if t.byContent() {
+			if t.Merges {
 				m.count.Stopped++
 			}
 		}

@@ -289,12 +289,12 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 			return true, nil
 		}
 		end, v := x.over(p)
-		if x.mayGoOn(p, end) {
+		if f := p.Last(); f.Rest && x.mayGoOn(p, end) {
 			if done, err := x.rest(p, end); done || err != nil {
 				return true, err
 			}
 			end = ""
-		} else if end == "" && p.Last().Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
+		} else if end == "" && f.Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
 			end = EndBounds
 		}
 		if end == "" {
@@ -406,7 +406,7 @@ func (x *Exploration) fresh(p *space.Path) bool {
 // over says why the path cannot go on, or "".
 func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 	f := p.Last()
-	if f.By != nil {
+	if f.By != nil && !f.By.Judged.Load() {
 		if end, v := x.fault(p, p.Event(p.Len()), f.By); end != "" {
 			return end, v
 		}

@@ -26,7 +26,7 @@ func (p *Path) placed(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tr
 			continue
 		}
 		if !drawn { // one for the step: what comes of it does not depend on what is remembered
-			seed, drawn = uint64(p.draw(1<<62)), true
+			seed, drawn = uint64(p.draw.Below(1<<62)), true
 		}
 		n := ariadne.Pick(seed, at, len(place.Alternatives)+1)
 		if n == 0 {
@@ -171,4 +171,7 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 // Choose has the event that is pushed next varied, wherever it comes to a choice that costs
 // nothing: draw says which of n things happens, of which 0 is what would else. Where nodes
 // live see Draw.
-func (p *Path) Choose(draw func(n int) int) { p.draw = draw }
+func (p *Path) Choose(draw Drawer) { p.draw = draw }
+
+// Drawer draws one of n things at random, from 0 on.
+type Drawer interface{ Below(n int) int }

@@ -30,7 +30,7 @@ type Path struct {
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
 	counted     []ariadne.ActionKind // those that have a bound
-	draw        func(n int) int      // see Choose
+	draw        Drawer               // see Choose
 	err         error                // see Err
 }
 
@@ -219,7 +219,7 @@ func (p *Path) Push(i int) error {
 		return err
 	}
 	to.By, to.Deviations, to.timers = t, from.Deviations, from.timers
-	to.merged = from.merged || t.Output.Content != ariadne.Digest{}
+	to.merged = from.merged || t.Merges
 	if len(p.counted) > 0 {
 		to.count(from, i)
 	}
@@ -276,28 +276,35 @@ func (p *Path) Withdraw(n int) error {
 // open computes among what there is a choice in a frame.
 func (p *Path) open(f *Frame) error {
 	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
-	f.Rest = len(all) == 0 || all[0].Aside() || p.late(&all[0])
+	timed := len(all)
+	for timed > 0 && all[timed-1].Aside() {
+		timed--
+	}
+	r := p.room(f)
+	f.Rest = timed == 0 || all[0].At > r.time
 	f.Plain, f.Unnatural, f.Bounded, f.Late = 0, f.Rest, false, false
-	kept, first := all[:0], true
+	n, first := 0, true
 	for i := range all {
 		e := &all[i]
-		if p.late(e) {
-			if !f.Late && !e.Aside() {
+		if e.At > r.time {
+			if i < timed && !f.Late {
 				f.Late, f.Beyond = true, e.At-f.State.Now
 			}
 			continue
 		}
-		if p.allows(f, first, e.Kind) {
-			kept = append(kept, *e)
-			if !e.Aside() {
-				f.Plain = len(kept)
+		if r.all || p.allows(f, &r, first, e.Kind) {
+			if n < i {
+				all[n] = *e
+			}
+			if n++; i < timed {
+				f.Plain = n
 			}
 		} else {
 			f.Bounded, f.Unnatural = true, f.Unnatural || first
 		}
 		first = false
 	}
-	f.Enabled, f.Open, f.grown = kept, len(kept), f.grown[:0]
+	f.Enabled, f.Open, f.grown = all[:n], n, f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -344,27 +351,47 @@ func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 // Draw appends likewise event i varied where counts of alternatives come to their ends, and by what
 // costs nothing at random (world.State.Drawn), which will turn out when the node has come there. It is for
 // nodes that live.
-func (p *Path) Draw(i int, after *[world.MaxKinds][]int, seed uint64) (event int) {
+func (p *Path) Draw(i int, after []world.Countdown, seed uint64) (event int) {
 	f := p.Last()
 	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], after, seed))
 	return len(f.Enabled) - 1
 }
 
-// late reports whether the bound on time leaves nothing of an event.
-func (p *Path) late(e *world.Event) bool { return p.bounds.Time > 0 && e.At > p.bounds.Time }
+// room is what the bounds leave in a frame.
+type room struct {
+	time     ariadne.Time // the latest at which anything happens
+	step     bool         // one more step at all
+	deviate  bool         // one that is not the natural one
+	overtake bool         // and is of a kind that overtakes
+	all      bool         // whatever is early enough
+}
 
-// allows reports whether the other bounds leave an event of a frame, which is the first of all or not.
-func (p *Path) allows(f *Frame, first bool, kind ariadne.ActionKind) bool {
+func (p *Path) room(f *Frame) room {
 	b := &p.bounds
+	r := room{
+		time:     ariadne.Never,
+		step:     b.Depth == 0 || f.State.Steps-p.root < b.Depth,
+		deviate:  !b.Deviations.Reached(f.Deviations),
+		overtake: !b.Timers.Reached(f.timers),
+	}
+	if b.Time > 0 {
+		r.time = b.Time
+	}
+	r.all = r.step && r.deviate && r.overtake && !p.approaching && len(p.counted) == 0
+	return r
+}
+
+// allows reports whether the bounds leave an event that is early enough, the first of these or another.
+func (p *Path) allows(f *Frame, r *room, first bool, kind ariadne.ActionKind) bool {
 	switch {
 	case p.approaching:
 		return first
-	case b.Depth > 0 && f.State.Steps-p.root >= b.Depth, b.Kinds[kind].Reached(int(f.kinds[kind])):
+	case !r.step || len(p.counted) > 0 && p.bounds.Kinds[kind].Reached(int(f.kinds[kind])):
 		return false
 	case first && !f.Rest:
 		return true
 	}
-	return !b.Deviations.Reached(f.Deviations) && !(b.Timers.Reached(f.timers) && world.KindOf(kind).Overtakes)
+	return r.deviate && (r.overtake || !world.KindOf(kind).Overtakes)
 }
 
 // Hash stands for a frame's state and for what of the bounds is used up, so that

@@ -95,7 +95,7 @@ func (s *State) CopyFrom(t *State) {
 // Step makes an event of System.Enabled happen, or a variation of one. Where nodes live, or
 // something was drawn, e then has the variation that came of it. After an error s is of no use.
 func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
-	in := p.System.Take(&s.State, *e)
+	in := p.System.Take(&s.State, e)
 	if world.KindOf(e.Kind).World {
 		return p.still(s, e, in), nil
 	}
@@ -158,7 +158,7 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 // come is what comes of an event of s, which stays as it is.
 func (p *Space) come(s *State, e *world.Event) (*memo.Transition, error) {
 	p.before.CopyFrom(&s.State)
-	in := p.System.Take(&p.before, *e)
+	in := p.System.Take(&p.before, e)
 	return p.Source.Transition(s.Locals[e.Node], in)
 }
 
@@ -185,5 +185,5 @@ func (p *Space) known(s *State, e *world.Event) (bool, error) {
 		return false, nil
 	}
 	p.before.CopyFrom(&s.State)
-	return k.Known(s.Locals[e.Node], p.System.Take(&p.before, *e))
+	return k.Known(s.Locals[e.Node], p.System.Take(&p.before, e))
 }

@@ -39,16 +39,8 @@ func (e *Event) SameAction(f *Event) bool {
 // these is what has no time of its own (Kind.Aside).
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
-	for _, k := range timed {
+	for _, k := range y.possible {
 		if kinds[k].Fault == "" || s.Faults[k] > 0 {
-			events = kinds[k].Enabled(y, s, c, events)
-		}
-	}
-	if s.Faults.None() {
-		return events
-	}
-	for _, k := range aside {
-		if s.Faults[k] > 0 {
 			events = kinds[k].Enabled(y, s, c, events)
 		}
 	}
@@ -61,17 +53,23 @@ func (y *System) AtRest(s *State) bool {
 	return len(events) == 0 || events[0].Aside()
 }
 
-// insert keeps events in order. There are few.
-func insert(events []Event, e Event) []Event {
-	i := len(events)
+// settle moves the last of events to its place in the order. There are few, and most come in order.
+func settle(events []Event) {
+	if i := len(events) - 1; i > 0 && events[i].At <= events[i-1].At {
+		settleEarly(events)
+	}
+}
+
+func settleEarly(events []Event) {
+	last := len(events) - 1
+	e, i := events[last], last
 	for i > 0 && (e.At < events[i-1].At || e.At == events[i-1].At && compareEvents(&e, &events[i-1]) < 0) {
 		i--
 	}
-	if events = append(events, e); i < len(events)-1 {
-		copy(events[i+1:], events[i:])
+	if i < last {
+		copy(events[i+1:], events[i:last])
 		events[i] = e
 	}
-	return events
 }
 
 // Timer is the node's earliest deadline, if timers of it can fire, or Never.

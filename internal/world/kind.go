@@ -46,7 +46,7 @@ type Kind struct {
 	Pending func(y *System, s *State, e *Event) bool
 	// Take makes it happen, but for the budget of a fault: it takes from s what the event uses up, and returns what the
 	// node is given.
-	Take func(y *System, s *State, e Event) Input
+	Take func(y *System, s *State, e *Event) Input
 	// Footprint completes what it touches besides its node.
 	Footprint func(y *System, e *Event, f Footprint) Footprint
 	// Format is an action's name without the kind's, and Parse its inverse.
@@ -67,6 +67,9 @@ func register(k ariadne.ActionKind, kind Kind) {
 	kinds[k] = kind
 	if kind.free() {
 		free = append(free, kind.Name)
+	} else if kind.Within {
+		within = append(within, k)
+		slices.Sort(within)
 	}
 	if kind.Enabled != nil {
 		list := &timed
@@ -77,6 +80,9 @@ func register(k ariadne.ActionKind, kind Kind) {
 		slices.Sort(*list)
 	}
 }
+
+// within are those of which there is a budget for choices within steps, in order.
+var within []ariadne.ActionKind
 
 // timed and aside are those that have events, in order.
 var timed, aside []ariadne.ActionKind
@@ -134,7 +140,10 @@ type Faults [MaxKinds]uint8
 const MaxFaults = 255
 
 // None: there are none.
-func (f *Faults) None() bool { return *f == Faults{} }
+func (f *Faults) None() bool { // each step asks several times: three loads, and no call
+	b := f[:]
+	return binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:]) == 0
+}
 
 // Budget stands for what is left of all budgets.
 func (s *State) Budget() Hash {
@@ -155,12 +164,12 @@ type Clock struct {
 }
 
 func (y *System) clock(s *State) Clock {
-	c := Clock{First: s.firstDeadline(), Start: ariadne.Never}
-	c.Horizon = c.First.Add(y.rules.ClockError)
+	c := Clock{First: ariadne.Never, Start: s.Heal}
 	for i := range s.Nodes {
-		c.Start = min(c.Start, s.Nodes[i].Start)
+		n := &s.Nodes[i]
+		c.First, c.Start = min(c.First, n.Timer()), min(c.Start, n.Start)
 	}
-	c.Start = min(c.Start, s.Heal)
+	c.Horizon = c.First.Add(y.rules.ClockError)
 	return c
 }
 

@@ -51,7 +51,7 @@ func outage(down ariadne.Down, doc, fault string) Kind {
 			e.At = max(s.Nodes[e.Node].Clock, y.now(s))
 			return s.mayFall(e.Node)
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			return Input{Kind: ariadne.Fault, At: e.At, Varied: e.Varied}
 		},
 		Footprint: func(_ *System, _ *Event, f Footprint) Footprint {

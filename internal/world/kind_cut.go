@@ -78,7 +78,7 @@ func init() {
 			e.At = y.now(s)
 			return s.Partition == nil
 		},
-		Take: func(y *System, s *State, e Event) Input {
+		Take: func(y *System, s *State, e *Event) Input {
 			p := e.Varied.partition
 			s.part(p, ariadne.EndOf(e.At, p.For, y.rules.Grid))
 			for i := 0; i < len(s.Flight); {
@@ -109,7 +109,8 @@ func init() {
 		Name: "heal", Doc: "the end of a partition", World: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) {
-				events = insert(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})
+				events = append(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})
+				settle(events)
 			}
 			return events
 		},
@@ -120,7 +121,7 @@ func init() {
 			e.At, e.Varied = s.Heal, s.Partition.heal
 			return true
 		},
-		Take: func(y *System, s *State, e Event) Input {
+		Take: func(y *System, s *State, e *Event) Input {
 			p := s.Partition
 			s.part(nil, ariadne.Never)
 			until := e.At.Add(y.rules.Latency)

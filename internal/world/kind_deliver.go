@@ -14,7 +14,8 @@ func init() {
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Head && f.Arrival <= c.Horizon && s.hears(f) {
-					events = insert(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
+					events = append(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
+					settle(events)
 				}
 			}
 			return events
@@ -28,7 +29,7 @@ func init() {
 			}
 			return false
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			at := s.Nodes[e.Node].before(e.At)
 			s.land(int(e.flight))
 			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: at}

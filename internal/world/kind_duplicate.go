@@ -13,7 +13,8 @@ func init() {
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && !s.Nodes[f.To].Spared {
-					events = insert(events, Event{At: f.Arrival, Kind: duplicate, Node: f.To, Packet: f.Packet})
+					events = append(events, Event{At: f.Arrival, Kind: duplicate, Node: f.To, Packet: f.Packet})
+					settle(events)
 				}
 			}
 			return events
@@ -21,7 +22,7 @@ func init() {
 		Pending: func(y *System, s *State, e *Event) bool {
 			return kinds[ariadne.ActDeliver].Pending(y, s, e)
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: s.Nodes[e.Node].before(e.At)}
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {

@@ -22,7 +22,7 @@ func init() {
 		Pending: func(y *System, s *State, e *Event) bool {
 			return kinds[ariadne.ActDeliver].Pending(y, s, e)
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			s.land(int(e.flight))
 			return Input{At: s.Nodes[e.Node].before(e.At)}
 		},

@@ -25,7 +25,7 @@ func init() {
 		Pending: func(y *System, s *State, e *Event) bool {
 			return kinds[ariadne.ActDeliver].Pending(y, s, e)
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags, m.Window, m.Data = ariadne.RST|ariadne.MID, 0, nil
 			at := s.Nodes[e.Node].before(e.At)

@@ -13,7 +13,8 @@ func init() {
 				// Messages need not wait for a start: nothing but its own messages depends
 				// on it. Another start does, as it would for a timer.
 				if start := s.Nodes[i].Start; start != ariadne.Never && start <= c.First && start <= c.Start.Add(y.rules.ClockError) {
-					events = insert(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
+					events = append(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
+					settle(events)
 				}
 			}
 			return events
@@ -22,7 +23,7 @@ func init() {
 			e.At = s.Nodes[e.Node].Start
 			return e.At != ariadne.Never
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			n := &s.Nodes[e.Node]
 			n.Started, n.Start, n.Down = true, ariadne.Never, ariadne.Up
 			return Input{Kind: ariadne.Start, At: e.At}

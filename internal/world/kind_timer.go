@@ -9,7 +9,8 @@ func init() {
 			for i := range s.Nodes {
 				at := s.Nodes[i].Timer()
 				if at != ariadne.Never && at <= c.Horizon && at < c.Start && s.delayCost(at) <= s.Delays {
-					events = insert(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
+					events = append(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
+					settle(events)
 				}
 			}
 			return events
@@ -18,7 +19,7 @@ func init() {
 			e.At = s.Nodes[e.Node].Timer()
 			return e.At != ariadne.Never
 		},
-		Take: func(_ *System, s *State, e Event) Input {
+		Take: func(_ *System, s *State, e *Event) Input {
 			s.delayUntil(e.At)
 			return Input{Kind: ariadne.Fire, At: e.At}
 		},

@@ -16,11 +16,32 @@ type System struct {
 	// outages are the events of each kind of outage, but for their time.
 	outages    [len(kindOfDown)][]Event
 	partitions []Event // likewise
+	// possible are the kinds that have events here: those without, for want of a budget, are not
+	// looked at in each state.
+	possible []ariadne.ActionKind
+	clients  []ariadne.NodeID
+	within   []ariadne.ActionKind
 }
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	return &System{nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
+	y := &System{nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
+	for _, k := range slices.Concat(timed, aside) {
+		if kinds[k].Fault == "" || r.Faults[k] > 0 {
+			y.possible = append(y.possible, k)
+		}
+	}
+	for _, k := range within {
+		if r.Faults[k] > 0 {
+			y.within = append(y.within, k)
+		}
+	}
+	for i := range nodes {
+		if nodes[i].Client {
+			y.clients = append(y.clients, ariadne.NodeID(i))
+		}
+	}
+	return y
 }
 
 // Nodes are the system's nodes, by NodeID; not to be changed.
@@ -31,6 +52,9 @@ func (y *System) Rules() Rules { return y.rules }
 
 // Names translates between actions and their stable names.
 func (y *System) Names() Names { return y.names }
+
+// Within are the kinds of faults within steps for which the rules have a budget, in order.
+func (y *System) Within() []ariadne.ActionKind { return y.within }
 
 // State is the global state: plain data, without the automata.
 type State struct {
@@ -90,16 +114,12 @@ func (s *State) CopyFrom(t *State) {
 
 // ClientsDone reports whether there are clients and the commands of all of them have ended.
 func (y *System) ClientsDone(s *State) bool {
-	clients := false
-	for i := range y.nodes {
-		if y.nodes[i].Client {
-			clients = true
-			if !s.Nodes[i].Ended {
-				return false
-			}
+	for _, id := range y.clients {
+		if !s.Nodes[id].Ended {
+			return false
 		}
 	}
-	return clients
+	return len(y.clients) > 0
 }
 
 // Input is an input with the packet that it delivers.
@@ -151,7 +171,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
-func (y *System) Take(s *State, e Event) Input {
+func (y *System) Take(s *State, e *Event) Input {
 	if e.IsFault() {
 		s.pay(e.Costs())
 	}

@@ -121,17 +121,23 @@ func (e *Event) With(v ariadne.Variation) (Event, error) {
 	return to, nil
 }
 
+// Countdown is of alternatives of a kind: how many until one is taken, then until the next.
+type Countdown struct {
+	Kind  ariadne.ActionKind
+	After []int
+}
+
 // Drawn is the event, to be varied by whatever s has a budget for where the counts of
-// alternatives in after, by kind, come to their ends (ariadne.Draw). What costs nothing is drawn
+// alternatives in after, in order of kinds, come to their ends (ariadne.Draw). What costs nothing is drawn
 // wherever it occurs, by random numbers from seed.
-func (s *State) Drawn(e Event, after *[MaxKinds][]int, seed uint64) Event {
+func (s *State) Drawn(e Event, after []Countdown, seed uint64) Event {
 	if kinds[e.Kind].World {
 		return e
 	}
 	d := &ariadne.Draw{Free: free, Seed: seed}
-	for _, k := range Kinds() {
-		if n := min(len(after[k]), int(s.Faults[k])); kinds[k].Within && n > 0 {
-			d.Kinds, d.After = append(d.Kinds, kinds[k].Name), append(d.After, after[k][:n:n])
+	for _, c := range after {
+		if n := min(len(c.After), int(s.Faults[c.Kind])); n > 0 {
+			d.Kinds, d.After = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n])
 		}
 	}
 	how := Varied{}
@@ -175,8 +181,8 @@ func (s *State) Varies() bool {
 	if s.Faults.None() {
 		return false
 	}
-	for k := range kinds {
-		if kinds[k].Within && s.Faults[k] > 0 {
+	for _, k := range within {
+		if s.Faults[k] > 0 {
 			return true
 		}
 	}

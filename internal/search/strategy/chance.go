@@ -15,20 +15,18 @@ import (
 // own count, or one of which there are many places would leave nothing to the others; and
 // one path in quietOf has none of it.
 type chance struct {
-	kinds []likely
-	// after is by kind what is counted down: alternatives until one is taken, then until the next.
-	after  [world.MaxKinds][]int
+	kinds  []likely
 	strike strike // of faults that are events
 	// asked is what was drawn for the last step, where nodes live.
 	asked *ariadne.Draw
-	// free draws what costs nothing, wherever it occurs; nil: what is natural happens.
-	free   *draw
-	choice func(n int) int // free.below: made once, and not at each step
+	// free draws what costs nothing, wherever it occurs. Not chooses: what is natural happens.
+	free    draw
+	chooses bool
 }
 
 // likely is a kind of which there is some in the path.
 type likely struct {
-	kind   ariadne.ActionKind
+	world.Countdown
 	draw   draw
 	weight int // how much sooner than else
 }
@@ -38,46 +36,49 @@ const (
 	orders  = 15 // of magnitude, of 2
 )
 
-// newChance is that of a path of a seed.
-func newChance(seed uint64, index int, w *Weights) chance {
-	free := newDraw(seed^0x6368_6f6f_7365, index)
-	c := chance{free: &free, choice: free.below, strike: newStrike(seed, index, w)}
-	for i := range w {
-		k := ariadne.ActionKind(i)
-		if kind := world.KindOf(k); kind.Within && kind.Fault != "" {
-			l := likely{kind: k, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}
-			if l.draw.below(quietOf) > 0 {
-				c.kinds = append(c.kinds, l)
-			}
+// begin begins a path of a seed, in which there may be faults of these kinds within steps.
+func (c *chance) begin(kinds []ariadne.ActionKind, seed uint64, index int, w *Weights) {
+	c.free, c.chooses, c.asked = newDraw(seed^0x6368_6f6f_7365, index), true, nil
+	c.strike.begin(seed, index, w)
+	c.kinds = c.kinds[:0]
+	for _, k := range kinds {
+		l := likely{Countdown: world.Countdown{Kind: k}, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}
+		if l.draw.below(quietOf) > 0 {
+			c.kinds = append(c.kinds, l)
 		}
 	}
-	return c
 }
 
 // ready draws what is to be counted down in a state, as much as there is of each budget. Not ok: nothing is.
 func (c *chance) ready(s *space.State) (ok bool) {
 	for i := range c.kinds {
 		l := &c.kinds[i]
-		after := &c.after[l.kind]
-		for len(*after) < int(s.Faults[l.kind]) {
-			*after = append(*after, 1+l.draw.below(1<<l.draw.below(orders))/l.weight)
+		for len(l.After) < int(s.Faults[l.Kind]) {
+			l.After = append(l.After, 1+l.draw.below(1<<l.draw.below(orders))/l.weight)
 		}
-		*after = (*after)[:s.Faults[l.kind]]
-		ok = ok || len(*after) > 0
+		l.After = l.After[:s.Faults[l.Kind]]
+		ok = ok || len(l.After) > 0
 	}
 	return ok
 }
 
+// countdowns are those of all kinds.
+func (c *chance) countdowns() (all []world.Countdown) {
+	for i := range c.kinds {
+		all = append(all, c.kinds[i].Countdown)
+	}
+	return all
+}
+
 // passes counts an alternative, and reports whether it is taken.
-func (c *chance) passes(k ariadne.ActionKind) bool {
-	after := &c.after[k]
-	if len(*after) == 0 {
+func (l *likely) passes() bool {
+	if len(l.After) == 0 {
 		return false
 	}
-	if (*after)[0]--; (*after)[0] > 0 {
+	if l.After[0]--; l.After[0] > 0 {
 		return false
 	}
-	*after = (*after)[1:]
+	l.After = l.After[1:]
 	return true
 }
 
@@ -87,7 +88,8 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if c.asked != nil {
 		for j, rest := range c.asked.Rest(&p.Last().By.Output) {
 			k, _ := world.KindNamed(c.asked.Kinds[j])
-			c.after[k] = rest
+			i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
+			c.kinds[i].After = rest
 		}
 		c.asked = nil
 	}
@@ -96,8 +98,8 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		return j
 	}
 	faults := f.State.Varies() && c.ready(&f.State)
-	if p.Space().Restart != nil && c.free != nil {
-		drawn := p.Draw(i, &c.after, c.free.next())
+	if p.Space().Restart != nil && c.chooses {
+		drawn := p.Draw(i, c.countdowns(), c.free.next())
 		if faults {
 			c.asked = f.Enabled[drawn].Varied.Draw()
 		}
@@ -126,8 +128,8 @@ func (c *chance) among(f *space.Frame, i, from, to int) int {
 			continue
 		}
 		more := v.Costs()
-		k := slices.IndexFunc(c.kinds, func(l likely) bool { return more[l.kind] > costs[l.kind] })
-		if k >= 0 && c.passes(c.kinds[k].kind) {
+		k := slices.IndexFunc(c.kinds, func(l likely) bool { return more[l.Kind] > costs[l.Kind] })
+		if k >= 0 && c.kinds[k].passes() {
 			return j
 		}
 	}
@@ -136,7 +138,7 @@ func (c *chance) among(f *space.Frame, i, from, to int) int {
 
 // choose has the step that is taken next told at random what it asks for.
 func (c *chance) choose(p *space.Path) {
-	if c.free != nil {
-		p.Choose(c.choice)
+	if c.chooses {
+		p.Choose(&c.free)
 	}
 }

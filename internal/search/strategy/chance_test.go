@@ -1,8 +1,10 @@
 package strategy
 
 import (
+	"slices"
 	"testing"
 
+	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -14,15 +16,20 @@ func TestChanceOfEachKind(t *testing.T) {
 		var s space.State
 		s.Faults[world.Fail], s.Faults[world.Preempt] = 1, preempt
 		for index := range 1000 {
-			c := newChance(1, index, &Weights{})
+			c := chance{}
+			c.begin([]ariadne.ActionKind{world.Fail, world.Preempt}, 1, index, &unweighted)
+			passes := func(k ariadne.ActionKind) bool {
+				i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
+				return i >= 0 && c.kinds[i].passes()
+			}
 			if !c.ready(&s) {
 				continue
 			}
 			for i := range 3000 {
-				if i%500 == 0 && c.passes(world.Fail) {
+				if i%500 == 0 && passes(world.Fail) {
 					fails++
 				}
-				if c.passes(world.Preempt) {
+				if passes(world.Preempt) {
 					lates++
 				}
 			}

@@ -84,3 +84,6 @@ func (d *draw) next() uint64 {
 
 // below returns a number from 0 to n-1.
 func (d *draw) below(n int) int { return int(d.next() % uint64(n)) }
+
+// Below implements space.Drawer.
+func (d *draw) Below(n int) int { return d.below(n) }

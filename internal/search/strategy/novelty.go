@@ -43,7 +43,8 @@ func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 2*32 }
 
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
-	w.draw, w.chance = newDraw(w.Seed, w.Index), newChance(w.Seed, w.Index, &w.Weights)
+	w.draw = newDraw(w.Seed, w.Index)
+	w.chance.begin(p.System().Within(), w.Seed, w.Index, &w.Weights)
 	w.Index++
 	w.now.prefix = nil
 	if w.now.marks == nil {

@@ -39,8 +39,9 @@ type Priorities struct {
 }
 
 // Begin implements Explorer.
-func (w *Priorities) Begin(*space.Path) (keep int, ok bool) {
-	w.draw, w.chance = newDraw(w.Seed, w.Index), newChance(w.Seed, w.Index, &Weights{})
+func (w *Priorities) Begin(p *space.Path) (keep int, ok bool) {
+	w.draw = newDraw(w.Seed, w.Index)
+	w.chance.begin(p.System().Within(), w.Seed, w.Index, &unweighted)
 	w.Index++
 	changes := w.Changes
 	if changes == 0 {

@@ -31,9 +31,9 @@ type Sampling struct {
 }
 
 // Begin implements Explorer.
-func (w *Sampling) Begin(*space.Path) (keep int, ok bool) {
+func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
-	w.chance = newChance(w.Seed, w.Index, &Weights{})
+	w.chance.begin(p.System().Within(), w.Seed, w.Index, &unweighted)
 	w.Index++
 	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
 	return 0, true

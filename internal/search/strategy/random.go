@@ -29,9 +29,9 @@ type Random struct {
 func (r *Random) Index() int { return r.index }
 
 // Begin implements Explorer.
-func (r *Random) Begin(*space.Path) (keep int, ok bool) {
+func (r *Random) Begin(p *space.Path) (keep int, ok bool) {
 	if r.index, ok = r.Draw(); ok && r.index > 0 {
-		r.temper = newTemper(r.Seed, r.index-1, &r.Weights)
+		r.temper.begin(p, r.Seed, r.index-1, &r.Weights)
 	}
 	return 0, ok
 }

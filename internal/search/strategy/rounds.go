@@ -32,7 +32,7 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	if keep, ok = r.goOn(p); ok {
 		return keep, true
 	}
-	r.temper = newTemper(r.Seed, r.Index, &r.Weights)
+	r.temper.begin(p, r.Seed, r.Index, &r.Weights)
 	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, awake []int) int {
 		return r.temper.pick(&r.Weights, p, awake)
 	}}

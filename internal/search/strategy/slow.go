@@ -70,7 +70,7 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 		h.steps += s.draw.below(h.steps)
 		s.holds = append(s.holds, h)
 	}
-	s.chance = newChance(s.Seed, s.Index, &Weights{})
+	s.chance.begin(p.System().Within(), s.Seed, s.Index, &unweighted)
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
 		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Aside || budgets[k] == 0 {

@@ -21,21 +21,23 @@ const (
 	stepOrders = 9
 )
 
-// newStrike is that of a path of a seed.
-func newStrike(seed uint64, index int, w *Weights) strike {
-	s := strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: w}
+// begin begins a path of a seed.
+func (s *strike) begin(seed uint64, index int, w *Weights) {
+	*s = strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: w}
 	if s.draw.below(quietOf) > 0 {
 		s.again()
 	}
-	return s
 }
 
 func (s *strike) again() { s.left = 1 + s.draw.below(1<<(leastSteps+s.draw.below(stepOrders))) }
 
 // next returns the fault that is to happen now in a frame, if one is.
 func (s *strike) next(f *space.Frame) (event int, ok bool) {
+	if s.left == 0 || f.Plain == len(f.Enabled) {
+		return 0, false
+	}
 	from, to := f.Aside()
-	if from == to || s.left == 0 {
+	if from == to {
 		return 0, false
 	}
 	if s.left--; s.left > 0 {

@@ -19,6 +19,9 @@ func init() {
 // Weights say how likely random choices take an event, by its kind. Zero is 1.
 type Weights [world.MaxKinds]int
 
+// unweighted has all kinds as likely as any other.
+var unweighted Weights
+
 // pick draws one of a frame's events, of the undisturbed ones when among is nil.
 func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
 	n := len(among)
@@ -61,9 +64,10 @@ type temper struct {
 	chance chance
 }
 
-// newTemper is that of a path of a seed.
-func newTemper(seed uint64, index int, w *Weights) temper {
-	return temper{newDraw(seed, index), index % calms, newChance(seed, index, w)}
+// begin begins path p, of a seed.
+func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights) {
+	t.draw, t.calm = newDraw(seed, index), index%calms
+	t.chance.begin(p.System().Within(), seed, index, w)
 }
 
 // pick chooses one of the events of the path's last frame, or of those given.
@@ -105,8 +109,8 @@ type Walks struct {
 }
 
 // Begin implements Explorer.
-func (w *Walks) Begin(*space.Path) (keep int, ok bool) {
-	w.temper = newTemper(w.Seed, w.Index, &w.Weights)
+func (w *Walks) Begin(p *space.Path) (keep int, ok bool) {
+	w.temper.begin(p, w.Seed, w.Index, &w.Weights)
 	w.Index++
 	return 0, true
 }

@@ -68,7 +68,7 @@ func (w *World) Apply(a ariadne.Action) (ariadne.Step, error) {
 func (w *World) take(e world.Event) (ariadne.Step, error) {
 	y, a := w.System, e.Action()
 	before := w.state.Nodes[a.Node]
-	in := y.Take(&w.state, e)
+	in := y.Take(&w.state, &e)
 	step := ariadne.Step{Index: w.state.Steps, Action: a, Name: w.Names().Action(a), At: in.At}
 	if world.KindOf(a.Kind).World {
 		n := &before
