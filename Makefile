@@ -10,12 +10,13 @@
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   bugs       looks for documented bugs of real programs; writes docs/bugs.md
 #   sweep      fails each call of some real programs once; writes docs/sweep.md
+#   faulty     runs real programs through random crashes, stops and partitions; writes docs/faulty.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results sweep packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results sweep faulty packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -59,6 +60,9 @@ results: build
 sweep: build
 	examples/redis/fetch && examples/berkeleydb/fetch && examples/memcached/fetch && examples/etcd/fetch && examples/sqlite/fetch
 	$(GO) run ./tools/sweep
+
+faulty: build
+	$(GO) run ./tools/faulty
 
 packages:
 	@scripts/packages

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	tries = 100                    // of one request
+	tries = 300                    // of one request
 	pause = 100 * time.Millisecond // between two tries
 )
 

@@ -87,7 +87,7 @@ func shown() *result {
 }
 
 func known(t *testing.T) *target {
-	k := &target{Spec: "kv/kv.yaml", Program: "kv", Ready: "done", Triage: []triage{{Violation: "^exit status 1", Because: "Real."}}}
+	k := &target{Spec: "kv/kv.yaml", Program: "kv", Ready: "done", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("^exit status 1")}, Because: "Real."}}}
 	if err := k.compile(); err != nil {
 		t.Fatal(err)
 	}

@@ -226,7 +226,7 @@ func (r *result) refused() []string {
 }
 
 func (v violation) explained(t *target) string {
-	because := t.reason(v.Message)
+	because := t.Triage.Of(v.Message)
 	if because == "" {
 		because = "**not explained yet**"
 	}
@@ -243,7 +243,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // nothing was found that has no explanation.
 func (r *result) good(t *target) bool {
 	for _, v := range slices.Concat(r.Walks.Violations, r.Check.Violations) {
-		if t.reason(v.Message) == "" {
+		if t.Triage.Of(v.Message) == "" {
 			return false
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 
+	"ariadne/tools/harness"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,17 +21,9 @@ type target struct {
 	Ready   string // regular expression: a line of a client's log
 	Short   bool
 	Notes   string
-	Triage  []triage
+	Triage  harness.Triage // of the violations of random walks and checks
 
 	ready *regexp.Regexp
-}
-
-// triage explains the violations of random walks whose message it matches.
-type triage struct {
-	Violation string // regular expression
-	Because   string
-
-	matches *regexp.Regexp
 }
 
 func readTargets(path string) ([]*target, error) {
@@ -58,22 +52,7 @@ func (t *target) compile() (err error) {
 	if t.ready, err = regexp.Compile(t.Ready); err != nil {
 		return err
 	}
-	for i := range t.Triage {
-		if t.Triage[i].matches, err = regexp.Compile(t.Triage[i].Violation); err != nil {
-			return err
-		}
-	}
 	return nil
-}
-
-// reason returns what the triage says of a violation, or "".
-func (t *target) reason(message string) string {
-	for _, tr := range t.Triage {
-		if tr.matches.MatchString(message) {
-			return tr.Because
-		}
-	}
-	return ""
 }
 
 // name is the spec's path without its ending: "etcd/etcd-3.5".

@@ -106,6 +106,15 @@ type Coverage struct {
 	Booting      float64 `json:"booting"`
 	Replaying    float64 `json:"replaying"`
 	Ending       float64 `json:"ending"`
+	Faults       []Tried `json:"faults"`
+}
+
+// Tried is how much faults of a kind were tried.
+type Tried struct {
+	Kind       string `json:"kind"`
+	Budget     int    `json:"budget"`
+	Executions int    `json:"executions"`
+	Taken      int    `json:"taken"`
 }
 
 // InNodes are the seconds that workers have spent in living nodes.

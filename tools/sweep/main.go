@@ -45,16 +45,9 @@ type target struct {
 
 // triage explains outcomes of a kind.
 type triage struct {
-	Outcome outcome `yaml:"outcome"`
-	Place   pattern `yaml:"place"`
-	Text    string  `yaml:"text"` // begins with real, benign, ours or open
-}
-
-type pattern struct{ *regexp.Regexp }
-
-func (p *pattern) UnmarshalYAML(v *yaml.Node) (err error) {
-	p.Regexp, err = regexp.Compile(v.Value)
-	return err
+	Outcome outcome         `yaml:"outcome"`
+	Place   harness.Pattern `yaml:"place"`
+	Text    string          `yaml:"text"` // begins with real, benign, ours or open
 }
 
 func readTargets(name string) (all []target, err error) {

@@ -77,17 +77,17 @@ func connect(url string) (jetstream.JetStream, error) {
 	return jetstream.New(conn)
 }
 
-// retry calls do until it succeeds, for at most 20 tries of two seconds.
+// retry calls do until it succeeds, for a minute. A try takes two seconds at most.
 func retry(what string, do func(context.Context) error) error {
-	var err error
-	for range 20 {
+	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		err = do(ctx)
+		err := do(ctx)
 		cancel()
 		if err == nil {
 			return nil
 		}
-		time.Sleep(200 * time.Millisecond)
+		if time.Since(began) > time.Minute {
+			return fmt.Errorf("%s: %w", what, err)
+		}
 	}
-	return fmt.Errorf("%s: %w", what, err)
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne/tools/harness"
+)
+
+const list = "../../examples/faulty.yaml"
+
+// Every target of the list has its spec and a fetch script.
+func TestList(t *testing.T) {
+	targets, err := readTargets(list)
+	if err != nil || len(targets) == 0 {
+		t.Fatal(len(targets), err)
+	}
+	for _, target := range targets {
+		spec := filepath.Join(filepath.Dir(list), target.Spec)
+		for _, f := range []string{spec, filepath.Join(filepath.Dir(spec), "fetch")} {
+			if _, err := os.Stat(f); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestBadLists(t *testing.T) {
+	for list, want := range map[string]string{
+		"[{spec: a}]":                         "what are needed",
+		"[{what: a}]":                         "what are needed",
+		"[{spec: a, what: b, nonsense: c}]":   "nonsense",
+		"[{triage: [{violation: '('}]}]":      "missing closing",
+		"[{spec: a, what: b, executions: x}]": "x",
+	} {
+		path := filepath.Join(t.TempDir(), "list.yaml")
+		if err := os.WriteFile(path, []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readTargets(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", list, err, want)
+		}
+	}
+}
+
+func kv() *target {
+	return &target{Spec: "kv/kv.yaml", What: "a store", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")}, Because: "Real: it waits."}}}
+}
+
+func shown() *result {
+	return &result{Faults: "crash,cut:2", Wanted: 10, Executions: 10, Steps: 99, RealTime: 4200 * time.Millisecond,
+		Ends:       map[string]int{"clients done": 7, "violation": 2, "time limit": 1},
+		Tried:      []harness.Tried{{Kind: "crash", Taken: 6}, {Kind: "cut", Taken: 11}},
+		Violations: []violation{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2, Again: true}},
+		Replays:    3, EqualReplays: 3, Replayed: map[string]int{"crash": 2, "cut": 3}}
+}
+
+func TestPage(t *testing.T) {
+	other := shown()
+	other.Violations[0] = violation{Kind: "deadlock", Message: "nobody", Suspect: "refused", Count: 2}
+	other.Doubts, other.Difference, other.EqualReplays = []string{"a\ndoubt"}, "execution 3: no", 2
+	page := string(writePage([]row{{kv(), shown()}, {&target{What: "b", Spec: "b.yaml"}, nil}, {kv(), other}}))
+	for _, want := range []string{
+		"| a store | `kv/kv.yaml` | crash,cut:2 | 10 of 10 | 6 crash, 11 cut | 2 | 3 of 3 | 99 | 4s |\n",
+		"| b | `b.yaml` | | not run yet |", "some had several kinds of faults: 4 crash, 6 cut.\n",
+		"- 1 execution ended otherwise: time limit.\n",
+		"- 2 executions: death of client: client gave up at last. Real: it waits.\n",
+		"- 2 executions: deadlock: nobody. **not explained yet** Suspect: refused. **The replay did not come to it again.**\n",
+		"- a doubt\n", "- A replay differs: execution 3: no\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+}
+
+func TestGood(t *testing.T) {
+	explained := func() *result {
+		r := shown()
+		r.Violations[0].Message = "client gave up"
+		return r
+	}
+	if !explained().good(kv()) {
+		t.Error("a result whose violations are explained is not good")
+	}
+	for name, spoil := range map[string]func(*result){
+		"an unexplained violation":       func(r *result) { r.Violations[0].Message = "what" },
+		"a violation that did not recur": func(r *result) { r.Violations[0].Again = false },
+		"a doubt":                        func(r *result) { r.Doubts = []string{"what"} },
+		"fewer executions than wanted":   func(r *result) { r.Executions-- },
+		"a replay that differs":          func(r *result) { r.EqualReplays-- },
+	} {
+		r := explained()
+		if spoil(r); r.good(kv()) {
+			t.Errorf("a result with %s is good", name)
+		}
+	}
+}
+
+func TestCameAgain(t *testing.T) {
+	v := harness.Violation{Kind: "death", Node: "n", Message: "m", Trace: "a"}
+	same := v
+	same.Trace = "b"
+	for name, c := range map[string]struct {
+		run  harness.Run
+		want bool
+	}{
+		"the same":   {harness.Run{Report: harness.Report{Violations: []harness.Violation{same}}}, true},
+		"none":       {harness.Run{}, false},
+		"another":    {harness.Run{Report: harness.Report{Violations: []harness.Violation{{Kind: "death", Node: "n", Message: "x"}}}}, false},
+		"a mismatch": {harness.Run{Report: harness.Report{Violations: []harness.Violation{same}, Mismatch: &harness.Mismatch{}}}, false},
+	} {
+		if got := cameAgain(&c.run, v); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// What is kept of a target is on the page when it is not run.
+func TestKept(t *testing.T) {
+	o, target := options{work: t.TempDir()}, kv()
+	if r, err := o.kept(target); r != nil || err != nil {
+		t.Fatal(r, err)
+	}
+	if err := o.keep(target, shown()); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := o.kept(target); err != nil || r.Steps != 99 || r.Replayed["cut"] != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestShort runs a few executions of a store with this tool, from its list to its page.
+func TestShort(t *testing.T) {
+	dir := t.TempDir()
+	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), executions: 8, replays: 2, patience: 5 * time.Minute, fetch: true}
+	if err := harness.Build("../..", o.ariadne); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&harness.Ariadne{Binary: o.ariadne}).Possible(); err != nil {
+		t.Skip(err)
+	}
+	if err := harness.Fetch(o.ctx, filepath.Join(filepath.Dir(list), "raftkv/raftkv.yaml")); err != nil {
+		t.Skipf("its programs could not be fetched: %v", err)
+	}
+	page := filepath.Join(dir, "faulty.md")
+	if _, err := o.run("^raftkv/", page); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "| crash,stop,cut | 8 of 8 | ") || !strings.Contains(string(text), "| 2 of 2 |") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}

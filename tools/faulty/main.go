@@ -1,0 +1,144 @@
+// Command faulty runs real programs of examples/ through random executions in which machines crash
+// and stop and the network is parted, and writes docs/faulty.md from what came of it: how many
+// faults there were, how executions ended, and what the violations are, as examples/faulty.yaml
+// explains them. Some executions with faults are replayed, and so is each violation.
+//
+//	go run ./tools/faulty [flags]
+//
+// What a target showed is kept below the work directory, so the page always has all targets: those
+// not run now as they were last. It knows no more of Ariadne than its command line, its traces and
+// its reports. Exit status 1: a target is not as it should be, or a violation is not explained.
+//
+// Read next: measure.go, then page.go.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// target is a system that meets faults.
+type target struct {
+	Spec       string // below the list's directory
+	What       string
+	Faults     string // budgets, as of the flag --faults
+	Executions int
+	Triage     harness.Triage
+}
+
+// Of a target that does not say it.
+const (
+	usualFaults     = "crash,stop,cut"
+	usualExecutions = 1000
+)
+
+func readTargets(name string) (all []*target, err error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	d := yaml.NewDecoder(strings.NewReader(string(b)))
+	d.KnownFields(true)
+	if err := d.Decode(&all); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, t := range all {
+		if t.Spec == "" || t.What == "" {
+			return nil, fmt.Errorf("%s: spec and what are needed: %+v", name, *t)
+		}
+		if t.Faults == "" {
+			t.Faults = usualFaults
+		}
+		if t.Executions == 0 {
+			t.Executions = usualExecutions
+		}
+	}
+	return all, nil
+}
+
+type options struct {
+	ctx                 context.Context
+	list, ariadne, work string
+	executions          int // 0: those of the list
+	replays             int
+	patience            time.Duration
+	fetch               bool
+}
+
+func main() {
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	o := options{ctx: ctx}
+	flag.StringVar(&o.list, "list", "examples/faulty.yaml", "the list of targets")
+	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.StringVar(&o.work, "work", "ariadne-runs/faulty", "directory of runs and results")
+	flag.IntVar(&o.executions, "executions", 0, "random executions of each target; 0: as many as the list says")
+	flag.IntVar(&o.replays, "replays", 20, "executions with faults that are replayed, of each target")
+	flag.DurationVar(&o.patience, "patience", 2*time.Hour, "real time that one command may take")
+	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
+	only := flag.String("only", "", "run the targets whose spec matches this regular expression; what others showed is kept")
+	page := flag.String("page", "docs/faulty.md", "the page to write")
+	flag.Parse()
+	ok, err := o.run(*only, *page)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faulty:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// run runs the wanted targets and writes the page of all. It says whether all is as it should be.
+func (o *options) run(only, page string) (bool, error) {
+	if flag.NArg() > 0 {
+		return false, fmt.Errorf("unexpected %q; targets are chosen by -only", flag.Arg(0))
+	}
+	for _, p := range []*string{&o.ariadne, &o.work, &o.list} {
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return false, err
+		}
+		*p = abs
+	}
+	targets, err := readTargets(o.list)
+	if err != nil {
+		return false, err
+	}
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return false, err
+	}
+	good := true
+	var rows []row
+	for _, t := range targets {
+		if wanted.MatchString(t.Spec) {
+			r, err := o.measure(t)
+			if err == nil {
+				err = o.keep(t, r)
+			}
+			if err != nil {
+				return false, fmt.Errorf("%s: %w", t.Spec, err)
+			}
+			fmt.Printf("%s: %s\n", t.Spec, r)
+		}
+		r, err := o.kept(t)
+		if err != nil {
+			return false, err
+		}
+		rows = append(rows, row{t, r})
+		good = good && r != nil && r.good(t)
+	}
+	return good, os.WriteFile(page, writePage(rows), 0o644)
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ariadne/tools/harness"
+)
+
+// result is what a target showed.
+type result struct {
+	Origin     harness.Origin
+	Faults     string
+	Wanted     int
+	Executions int
+	Steps      int
+	RealTime   time.Duration
+	Ends       map[string]int
+	Tried      []harness.Tried
+	Violations []violation
+	Doubts     []string // why there is no verdict, and where Ariadne contradicted itself
+	// Replays of executions that had faults: how many, how many had the digest of the trace at
+	// each step, the first difference, and how many of the executions had faults of which kind.
+	Replays, EqualReplays int
+	Difference            string
+	Replayed              map[string]int
+}
+
+// violation is one kind of violation.
+type violation struct {
+	Kind, Node, Message, Suspect string
+	Count                        int
+	// Again says that the replay of its trace has come to it again.
+	Again bool
+}
+
+// measure does all that the page says of a target. An error is one of the machine; what goes wrong
+// with the target is in the result.
+func (o *options) measure(t *target) (*result, error) {
+	spec := filepath.Join(filepath.Dir(o.list), t.Spec)
+	if o.fetch {
+		if err := harness.Fetch(o.ctx, spec); err != nil {
+			return nil, err
+		}
+	}
+	r := &result{Faults: t.Faults, Wanted: t.Executions}
+	if o.executions > 0 {
+		r.Wanted = o.executions
+	}
+	a := &harness.Ariadne{Binary: o.ariadne, Limit: o.patience}
+	var err error
+	if r.Origin, err = a.Origin(); err != nil {
+		return nil, err
+	}
+	check := func(out string, first, executions int) (*harness.Run, error) {
+		return a.Cold(o.ctx, filepath.Join(o.dir(t), out), "check", spec, "--strategy", "random", "--keep-going",
+			"--faults", r.Faults, "--first", strconv.Itoa(first), "--executions", strconv.Itoa(executions))
+	}
+	all, err := check("all", 1, r.Wanted)
+	if err != nil {
+		return nil, err
+	}
+	r.Executions, r.Steps, r.RealTime, r.Ends = all.Executions, all.Steps, time.Duration(all.RealTime*1e9), all.Ends
+	r.Doubts = slices.Concat(all.Doubts, all.Bugs)
+	if all.Coverage != nil {
+		r.Tried = all.Coverage.Faults
+	}
+	for _, v := range all.Violations {
+		again, err := a.Cold(o.ctx, filepath.Join(o.dir(t), "again"), "replay", v.Trace)
+		if err != nil {
+			return nil, err
+		}
+		r.Violations = append(r.Violations, violation{v.Kind, v.Node, v.Message, v.Suspect, v.Count, cameAgain(again, v)})
+	}
+	return r, o.replay(a, r, check)
+}
+
+// cameAgain reports whether a replay took each step as its trace has it and ended in the violation.
+func cameAgain(r *harness.Run, v harness.Violation) bool {
+	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w harness.Violation) bool {
+		return w.Kind == v.Kind && w.Node == v.Node && w.Message == v.Message
+	})
+}
+
+// replay makes single executions again, in turn, and replays those that have faults: each replay
+// compares every step with the trace.
+func (o *options) replay(a *harness.Ariadne, r *result, check func(out string, first, executions int) (*harness.Run, error)) error {
+	r.Replayed = map[string]int{}
+	for i := 1; i <= r.Wanted && r.Replays < o.replays; i++ {
+		one, err := check("one", i, 1)
+		if err != nil {
+			return err
+		}
+		if one.Coverage == nil || !slices.ContainsFunc(one.Coverage.Faults, func(f harness.Tried) bool { return f.Taken > 0 }) {
+			continue
+		}
+		traces, err := one.Traces()
+		if err != nil || len(traces) != 1 {
+			return errors.Join(err, fmt.Errorf("%d traces below %s", len(traces), one.Out))
+		}
+		again, err := a.Cold(o.ctx, one.Out+"-again", "replay", traces[0])
+		if err != nil {
+			return err
+		}
+		r.Replays++
+		for _, f := range one.Coverage.Faults {
+			r.Replayed[f.Kind] += f.Executions
+		}
+		switch {
+		case again.Mismatch == nil && len(again.Bugs) == 0 && !again.Interrupted:
+			r.EqualReplays++
+		case r.Difference == "" && again.Mismatch != nil:
+			r.Difference = fmt.Sprintf("execution %d: %s", i, again.Mismatch.Message)
+		case r.Difference == "":
+			r.Difference = fmt.Sprintf("execution %d: %s", i, strings.Join(append(again.Bugs, "interrupted")[:1], ""))
+		}
+	}
+	return nil
+}
+
+// dir is where the runs and the result of a target are.
+func (o *options) dir(t *target) string {
+	return filepath.Join(o.work, strings.ReplaceAll(strings.TrimSuffix(t.Spec, ".yaml"), "/", "_"))
+}
+
+func (o *options) file(t *target) string { return o.dir(t) + ".json" }
+
+func (o *options) keep(t *target, r *result) error {
+	b, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.file(t), append(b, '\n'), 0o644)
+}
+
+// kept is what a target showed last, or nil.
+func (o *options) kept(t *target) (*result, error) {
+	b, err := os.ReadFile(o.file(t))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := new(result)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.file(t), err)
+	}
+	return r, nil
+}
