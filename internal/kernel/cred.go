@@ -6,17 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IDs are a process's user or group ids (credentials(7)).
+// IDs are a thread's user or group ids (credentials(7)).
 type IDs struct{ Real, Effective, Saved, FS int }
 
-// Cred is who a process is. To Linux it is always the node's own user: what it may do as
-// somebody else is decided from this (MayUse).
+// Cred is who a thread is; libc sees to it that all threads of a process are the same. To Linux it is
+// always the node's own user: what it may do as somebody else is decided from this (MayUse).
 type Cred struct {
 	UID, GID IDs
 	Groups   []int // replaced as a whole, never changed in place
 	// Capabilities as 64-bit sets.
 	Permitted, EffectiveCaps, Inheritable, Bounding, Ambient uint64
-	SecureBits                                               int // SECBIT_*, but for that of Process.KeepCaps
+	SecureBits                                               int  // SECBIT_*, but for that of KeepCaps
+	KeepCaps                                                 bool // PR_SET_KEEPCAPS
 }
 
 // Bits of Cred.SecureBits (capabilities(7)).
@@ -33,29 +34,31 @@ const (
 // AllCaps are the capabilities that root has.
 const AllCaps = 1<<41 - 1
 
-// SetUser makes p belong to a user and a group altogether, as login does.
+// SetUser makes p, with all its threads, belong to a user and a group altogether, as login does.
 func (p *Process) SetUser(uid, gid int) {
-	p.UID, p.GID = uid, gid
-	p.Cred = Cred{UID: IDs{uid, uid, uid, uid}, GID: IDs{gid, gid, gid, gid}, Groups: []int{gid}, Bounding: AllCaps}
+	c := Cred{UID: IDs{uid, uid, uid, uid}, GID: IDs{gid, gid, gid, gid}, Groups: []int{gid}, Bounding: AllCaps}
 	if uid == 0 {
-		p.Cred.Permitted, p.Cred.EffectiveCaps = AllCaps, AllCaps
+		c.Permitted, c.EffectiveCaps = AllCaps, AllCaps
+	}
+	for _, t := range p.Threads {
+		t.Cred = c
 	}
 }
 
 // SetUIDs changes the user ids, and the capabilities with them (capabilities(7),
 // "Effect of user ID changes on capabilities").
-func (p *Process) SetUIDs(ids IDs) {
-	c := &p.Cred
-	defer p.credChanged(*c)
+func (t *Thread) SetUIDs(ids IDs) {
+	c := &t.Cred
+	defer t.credChanged(*c)
 	old := c.UID
-	c.UID, p.UID = ids, ids.Effective
+	c.UID = ids
 	if c.SecureBits&SecNoSetUIDFixup != 0 {
 		return
 	}
 	root := func(i IDs) bool { return i.Real == 0 || i.Effective == 0 || i.Saved == 0 }
 	if root(old) && !root(ids) {
 		c.Ambient = 0
-		if !p.KeepCaps {
+		if !c.KeepCaps {
 			c.Permitted, c.EffectiveCaps = 0, 0
 		}
 	}
@@ -73,9 +76,9 @@ const FileCaps = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_
 	1<<unix.CAP_FSETID | 1<<unix.CAP_LINUX_IMMUTABLE | 1<<unix.CAP_MKNOD | 1<<unix.CAP_MAC_OVERRIDE
 
 // SetFSUID changes the user id for files alone.
-func (p *Process) SetFSUID(id int) {
-	c := &p.Cred
-	defer p.credChanged(*c)
+func (t *Thread) SetFSUID(id int) {
+	c := &t.Cred
+	defer t.credChanged(*c)
 	switch {
 	case c.SecureBits&SecNoSetUIDFixup != 0:
 	case c.UID.FS == 0 && id != 0:
@@ -87,22 +90,22 @@ func (p *Process) SetFSUID(id int) {
 }
 
 // SetGIDs changes the group ids.
-func (p *Process) SetGIDs(ids IDs) {
-	defer p.credChanged(p.Cred)
-	p.Cred.GID, p.GID = ids, ids.Effective
+func (t *Thread) SetGIDs(ids IDs) {
+	defer t.credChanged(t.Cred)
+	t.Cred.GID = ids
 }
 
 // credChanged is called after a change of ids: who acts as another may have secrets in
 // memory, and no parent is to signal him by his own choice (commit_creds).
-func (p *Process) credChanged(old Cred) {
-	c := &p.Cred
+func (t *Thread) credChanged(old Cred) {
+	c := &t.Cred
 	if c.UID.Effective != old.UID.Effective || c.UID.FS != old.UID.FS || c.GID.Effective != old.GID.Effective || c.GID.FS != old.GID.FS {
-		p.Dumpable, p.PDeathSig = 0, 0
+		t.Proc.Dumpable, t.PDeathSig = 0, 0
 	}
 }
 
-// Capable reports whether p has a capability (CAP_*).
-func (p *Process) Capable(capability int) bool { return p.Cred.EffectiveCaps>>capability&1 != 0 }
+// Capable reports whether t has a capability (CAP_*).
+func (t *Thread) Capable(capability int) bool { return t.Cred.EffectiveCaps>>capability&1 != 0 }
 
 // Rights over a file, as in its mode.
 const (
@@ -161,10 +164,10 @@ func (c *Cred) IsUser(id int) bool {
 // ExecCred changes the credentials as executing a program of this mode and owner does, and
 // reports whether it must not trust who executes it (AT_SECURE). Who could not read the program is
 // not shown its memory either.
-func (p *Process) ExecCred(mode uint32, uid, gid int) (secure bool) {
-	old, c := p.Cred, &p.Cred
+func (t *Thread) ExecCred(mode uint32, uid, gid int) (secure bool) {
+	old, c := t.Cred, &t.Cred
 	readable := c.MayUse(mode, uid, gid, MayRead)
-	if !p.NoNewPrivs {
+	if !t.NoNewPrivs {
 		if mode&unix.S_ISUID != 0 {
 			c.UID.Effective = uid
 		}
@@ -178,7 +181,7 @@ func (p *Process) ExecCred(mode uint32, uid, gid int) (secure bool) {
 	if root {
 		c.Permitted = old.Inheritable | c.Bounding
 	}
-	if p.NoNewPrivs && (gained || c.Permitted&^old.Permitted != 0) {
+	if t.NoNewPrivs && (gained || c.Permitted&^old.Permitted != 0) {
 		c.UID.Effective, c.GID.Effective = c.UID.Real, c.GID.Real
 		c.Permitted &= old.Permitted
 	}
@@ -191,29 +194,28 @@ func (p *Process) ExecCred(mode uint32, uid, gid int) (secure bool) {
 	if c.EffectiveCaps = c.Ambient; root && c.UID.Effective == 0 {
 		c.EffectiveCaps = c.Permitted
 	}
-	p.UID, p.GID = c.UID.Effective, c.GID.Effective
 	if !readable || c.UID.Effective != c.UID.Real || c.GID.Effective != c.GID.Real {
-		p.Dumpable = 0
+		t.Proc.Dumpable = 0
 	}
-	p.credChanged(old)
+	t.credChanged(old)
 	secure = gained || c.UID.Effective != old.UID.Real || c.GID.Effective != old.GID.Real || c.UID.Real != 0 && (c.UID.Effective == 0 && root || c.Permitted&^c.Ambient != 0)
 	if secure {
-		p.PDeathSig = 0
+		t.PDeathSig = 0
 	}
 	return secure
 }
 
-// MayTrace reports whether p may look into q: its memory, descriptors and environment
-// (ptrace_may_access in Linux). real: p's real ids count, not those for files.
-func (p *Process) MayTrace(q *Process, real bool) bool {
-	if p == q || p.Capable(unix.CAP_SYS_PTRACE) {
+// MayTrace reports whether t may look into u's process: its memory, descriptors and environment
+// (ptrace_may_access in Linux). real: t's real ids count, not those for files.
+func (t *Thread) MayTrace(u *Thread, real bool) bool {
+	if t.Proc == u.Proc || t.Capable(unix.CAP_SYS_PTRACE) {
 		return true
 	}
-	c, caps := &p.Cred, p.Cred.EffectiveCaps
+	c, caps := &t.Cred, t.Cred.EffectiveCaps
 	uid, gid := c.UID.FS, c.GID.FS
 	if real {
 		uid, gid, caps = c.UID.Real, c.GID.Real, c.Permitted
 	}
 	same := func(i IDs, id int) bool { return i.Real == id && i.Effective == id && i.Saved == id }
-	return same(q.Cred.UID, uid) && same(q.Cred.GID, gid) && q.Dumpable == 1 && q.Cred.Permitted&^caps == 0
+	return same(u.Cred.UID, uid) && same(u.Cred.GID, gid) && u.Proc.Dumpable == 1 && u.Cred.Permitted&^caps == 0
 }

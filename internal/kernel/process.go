@@ -42,8 +42,6 @@ type Process struct {
 	Leader         *Thread   // the thread with the process's id, dead or alive
 	FDs            *FDTable
 	MM             int // address space: shared with CLONE_VM; key of private futexes
-	UID, GID       int // effective; SetUser and Cred keep them
-	Cred           Cred
 	Umask          int
 	// AllStop: each of its calls stops, for one of its threads has a filter of its own
 	// (Thread.Seccomp) or it has locked memory;
@@ -84,14 +82,11 @@ type Process struct {
 	// children.
 	CPUTime, ChildCPUTime ariadne.Time
 	Dumpable              int
-	NoNewPrivs            bool
-	KeepCaps              bool
 	NoHugePages           bool  // PR_SET_THP_DISABLE
 	EarlyKill             *bool // PR_MCE_KILL, or nil
 	HasExeced             bool  // since it was forked: its parent may not move it to another group
 	Membarrier            int   // what it registered for
 	Subreaper             bool
-	PDeathSig             int
 	TimerSlack            uint64
 	Persona               uint32 // personality(2)
 	DefaultSlack          uint64 // what TimerSlack was when the process was forked
@@ -108,10 +103,10 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
 		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, DefaultSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
 		Rlimits: map[int][2]uint64{}}
-	p.SetUser(0, 0)
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
 	p.Threads, p.Leader = []*Thread{t}, t
+	p.SetUser(0, 0)
 	return p, t
 }
 
@@ -119,9 +114,9 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 func (n *Node) newInit() *Thread {
 	p := &Process{PID: initPID, PGID: initPID, SID: initPID, Node: n, Command: -1, Exe: "/sbin/init", Cwd: "/",
 		Actions: &signal.Actions{}, FDs: NewFDTable(), Rlimits: map[int][2]uint64{}}
-	p.SetUser(0, 0)
 	t := &Thread{TID: initPID, Proc: p, State: Blocked, Name: "init", Affinity: ^uint64(0)}
 	p.Threads, p.Leader = []*Thread{t}, t
+	p.SetUser(0, 0)
 	return t
 }
 
@@ -243,6 +238,7 @@ func (n *Node) Fork(parent *Thread, a CloneArgs) *Thread {
 		t = n.forkProcess(parent, a)
 	}
 	t.Name, t.Nice, t.Affinity, t.seenMask = parent.Name, parent.Nice, parent.Affinity, parent.M.SigMask()
+	t.Cred, t.NoNewPrivs = parent.Cred, parent.NoNewPrivs
 	t.Sched, t.Seccomp, t.NoTSC, t.Policy = parent.Sched.inherited(), parent.Seccomp, parent.NoTSC, parent.Policy
 	if a.Flags&(unix.CLONE_VM|unix.CLONE_VFORK) != unix.CLONE_VM {
 		t.AltStack = parent.AltStack
@@ -265,8 +261,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c, t := n.NewProcess(up)
 	c.Aux, c.Breaks = p.Aux, p.Breaks
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
-	c.UID, c.GID, c.Cred = p.UID, p.GID, p.Cred
-	c.Dumpable, c.NoNewPrivs, c.KeepCaps, c.TimerSlack = p.Dumpable, p.NoNewPrivs, p.KeepCaps, p.TimerSlack
+	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
 	c.AdvisedFork, c.AllStop, c.UnseenStop = p.AdvisedFork, p.AllStop, p.UnseenStop
 	c.NoHugePages, c.EarlyKill = p.NoHugePages, p.EarlyKill
@@ -333,7 +328,7 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	p.UnshareFDs()
 	p.FDs.Exec(p.Node)
 	p.Persona &^= readImpliesExec
-	p.Dumpable, p.KeepCaps, p.HasExeced, p.AdvisedFork, p.Breaks = 1, false, true, false, nil
+	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork, p.Breaks = 1, false, true, false, nil
 	p.releaseVfork()
 }
 
@@ -431,8 +426,10 @@ func (p *Process) leaveFamily() {
 	for _, c := range p.Children() {
 		c.Parent = heir
 		c.ExitSig = int(unix.SIGCHLD)
-		if c.PDeathSig != 0 && !c.Dead {
-			p.Node.Kill(c, signal.Info{Signo: c.PDeathSig, Code: signal.SIUser, PID: p.PID, UID: p.Cred.UID.Real})
+		for _, t := range c.Threads {
+			if t.PDeathSig != 0 {
+				p.Node.Kill(c, signal.Info{Signo: t.PDeathSig, Code: signal.SIUser, PID: p.PID, UID: p.Leader.Cred.UID.Real})
+			}
 		}
 		if c.Dead {
 			c.notifyExit()

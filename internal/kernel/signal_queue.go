@@ -369,7 +369,7 @@ func (p *Process) tellParent(code, status int) {
 	}
 	chld := int(unix.SIGCHLD)
 	if q.Actions[chld].Flags&signal.SANoCldStop == 0 {
-		p.Node.Kill(q, signal.Info{Signo: chld, Code: code, PID: p.PID, UID: p.Cred.UID.Real, Status: status})
+		p.Node.Kill(q, signal.Info{Signo: chld, Code: code, PID: p.PID, UID: p.Leader.Cred.UID.Real, Status: status})
 	}
 	q.ChildChanged.Notify(In)
 }

@@ -67,6 +67,9 @@ type Thread struct {
 	AskAltStack bool
 	ClearTID    uint64 // set_tid_address
 	RobustList  uint64 // set_robust_list head
+	Cred        Cred
+	NoNewPrivs  bool // PR_SET_NO_NEW_PRIVS
+	PDeathSig   int  // PR_SET_PDEATHSIG
 	Nice        int
 	Sched       Sched
 	Affinity    uint64

@@ -103,7 +103,7 @@ func (c *Process) ending() Change {
 }
 
 func (c *Process) changed(code, status int) Change {
-	return Change{c.PID, c.Cred.UID.Real, code, status, c.CPU() + c.ChildCPUTime}
+	return Change{c.PID, c.Leader.Cred.UID.Real, code, status, c.CPU() + c.ChildCPUTime}
 }
 
 // report marks a change as told; a dead child goes away with it.
@@ -147,7 +147,7 @@ func (c *Process) notifyExit() {
 	}
 	if send != 0 {
 		e := c.ending()
-		p.Node.Kill(p, signal.Info{Signo: send, Code: e.Code, PID: c.PID, UID: c.Cred.UID.Real, Status: e.Status})
+		p.Node.Kill(p, signal.Info{Signo: send, Code: e.Code, PID: c.PID, UID: c.Leader.Cred.UID.Real, Status: e.Status})
 	}
 	if gone {
 		c.reap()

@@ -228,7 +228,7 @@ const (
 // random bytes, whom it runs as, and a fixed processor's features. It returns where Linux's
 // own vDSO is.
 func (n *Node) patchAuxv(th *thread, secure bool) (vdso uint64) {
-	c := &th.k.Proc.Cred
+	c := &th.k.Cred
 	values := map[uint64]uint64{atUID: uint64(c.UID.Real), atEUID: uint64(c.UID.Effective), atGID: uint64(c.GID.Real), atEGID: uint64(c.GID.Effective), atSecure: 0}
 	if secure {
 		values[atSecure] = 1

@@ -77,7 +77,7 @@ func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) 
 			on, which = file, which|1<<i
 		}
 	}
-	if k.Proc.Capable(unix.CAP_SYS_ADMIN) {
+	if k.Capable(unix.CAP_SYS_ADMIN) {
 		return on, w.root[which]
 	}
 	return on, w.others[which]

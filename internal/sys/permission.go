@@ -19,7 +19,7 @@ import (
 
 // isNodeUser reports whether Linux decides on t's access to files as it should.
 func isNodeUser(t *kernel.Thread) bool {
-	c, files := &t.Proc.Cred, &t.Node().Files
+	c, files := &t.Cred, &t.Node().Files
 	if files.User == 0 {
 		return c.EffectiveCaps&kernel.FileCaps == kernel.FileCaps && c.UID.Real == 0
 	}
@@ -32,7 +32,7 @@ type asker struct {
 	cred kernel.Cred
 }
 
-func askerOf(t *kernel.Thread) *asker { return &asker{t, t.Proc.Cred} }
+func askerOf(t *kernel.Thread) *asker { return &asker{t, t.Cred} }
 
 // permits checks rights over a file. What the process gained beyond the node's user cannot
 // be given where that is not root: it is refused, and counted.
@@ -183,7 +183,7 @@ func (a *asker) mayCreate(p *place) kernel.Errno {
 // directory hands on and the asker is not in.
 func (a *asker) stripGroupID(dir *unix.Stat_t, mode *uint64) {
 	const bits = unix.S_ISGID | unix.S_IXGRP
-	if *mode&bits != bits || dir.Mode&unix.S_ISGID == 0 || a.t.Proc.Capable(unix.CAP_FSETID) {
+	if *mode&bits != bits || dir.Mode&unix.S_ISGID == 0 || a.t.Capable(unix.CAP_FSETID) {
 		return
 	}
 	if _, gid := owner(&a.t.Node().Files, keyOf(dir), dir, false); !a.cred.FileGroup(int(gid)) {
@@ -443,7 +443,7 @@ func (a *asker) mayOpenFile(st *unix.Stat_t, flags int) kernel.Errno {
 func accessor(t *kernel.Thread, flags uint64) *asker {
 	a := askerOf(t)
 	if flags&unix.AT_EACCESS == 0 {
-		a.cred = t.Proc.Cred.AsReal()
+		a.cred = t.Cred.AsReal()
 	}
 	return a
 }
@@ -467,10 +467,10 @@ func mayAccess(t *kernel.Thread, dirfd uint64, name string, mode uint32, flags u
 
 // mayChown is chown_ok and chgrp_ok of Linux's fs/attr.c.
 func mayChown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Errno {
-	if isNodeUser(t) || t.Proc.Capable(unix.CAP_CHOWN) {
+	if isNodeUser(t) || t.Capable(unix.CAP_CHOWN) {
 		return 0
 	}
-	c := &t.Proc.Cred
+	c := &t.Cred
 	u, g := owner(&t.Node().Files, keyOf(st), st, false)
 	mine := int(u) == c.UID.FS
 	if int32(uid) != -1 && !(mine && uint32(uid) == u) {
@@ -484,8 +484,8 @@ func mayChown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Errno {
 
 // mayChownObject is mayChown for a socket or a pipe, which is taken to be the asker's own.
 func mayChownObject(t *kernel.Thread, uid, gid uint64) kernel.Errno {
-	c := &t.Proc.Cred
-	if isNodeUser(t) || t.Proc.Capable(unix.CAP_CHOWN) {
+	c := &t.Cred
+	if isNodeUser(t) || t.Capable(unix.CAP_CHOWN) {
 		return 0
 	}
 	if int32(uid) != -1 && int(uint32(uid)) != c.UID.FS || int32(gid) != -1 && !c.FileGroup(int(uint32(gid))) {
@@ -503,7 +503,7 @@ func mayChmod(t *kernel.Thread, st *unix.Stat_t, mode *uint64) kernel.Errno {
 	if !a.owns(st) {
 		return unix.EPERM
 	}
-	if _, gid := owner(&t.Node().Files, keyOf(st), st, false); !a.cred.FileGroup(int(gid)) && !t.Proc.Capable(unix.CAP_FSETID) {
+	if _, gid := owner(&t.Node().Files, keyOf(st), st, false); !a.cred.FileGroup(int(gid)) && !t.Capable(unix.CAP_FSETID) {
 		*mode &^= unix.S_ISGID
 	}
 	return 0
@@ -555,5 +555,5 @@ func ExecCred(t *kernel.Thread) (secure bool) {
 		st = unix.Stat_t{}
 	}
 	uid, gid := owner(&t.Node().Files, keyOf(&st), &st, false)
-	return t.Proc.ExecCred(st.Mode, int(uid), int(gid))
+	return t.ExecCred(st.Mode, int(uid), int(gid))
 }

@@ -202,7 +202,7 @@ func chown(t *kernel.Thread, st *unix.Stat_t, uid, gid uint64) kernel.Result {
 	n := t.Node()
 	key := keyOf(st)
 	virtual := r == -int64(unix.EINVAL) || r == -int64(unix.EPERM)
-	if r != 0 && !(virtual && (t.Proc.Capable(unix.CAP_CHOWN) || !isNodeUser(t))) {
+	if r != 0 && !(virtual && (t.Capable(unix.CAP_CHOWN) || !isNodeUser(t))) {
 		return kernel.Ret(r)
 	}
 	if virtual {

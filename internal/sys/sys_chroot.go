@@ -32,7 +32,7 @@ func sysChroot(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EACCES)
 	case askerOf(t).permits(&st, kernel.MayExec) != 0:
 		return kernel.Fail(unix.EACCES)
-	case !t.Proc.Capable(unix.CAP_SYS_CHROOT):
+	case !t.Capable(unix.CAP_SYS_CHROOT):
 		return kernel.Fail(unix.EPERM)
 	}
 	where := path.Clean(absolute(t, atCwd, name))

@@ -27,7 +27,7 @@ func setReal(t *kernel.Thread, sec, nsec int64) kernel.Errno {
 	switch {
 	case nsec < 0 || nsec >= 1e9 || sec < 0 || sec >= maxRealSec:
 		return unix.EINVAL
-	case !t.Proc.Capable(unix.CAP_SYS_TIME):
+	case !t.Capable(unix.CAP_SYS_TIME):
 		return unix.EPERM
 	case !mayBeSet(t.Node(), sec, nsec):
 		return unix.EINVAL
@@ -76,7 +76,7 @@ func sysSettimeofday(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case tv != nil && (le.Uint64(tv[8:]) >= 1e6 || le.Uint64(tv) >= maxRealSec):
 		return kernel.Fail(unix.EINVAL)
-	case !t.Proc.Capable(unix.CAP_SYS_TIME):
+	case !t.Capable(unix.CAP_SYS_TIME):
 		return kernel.Fail(unix.EPERM)
 	case west > most || west < -most:
 		return kernel.Fail(unix.EINVAL)
@@ -185,7 +185,7 @@ const usualTick = 10000
 
 // mayAdjust finds what is wrong with an adjustment (timekeeping_validate_timex in Linux).
 func mayAdjust(t *kernel.Thread, modes uint32, b []byte) kernel.Errno {
-	able := t.Proc.Capable(unix.CAP_SYS_TIME)
+	able := t.Capable(unix.CAP_SYS_TIME)
 	tick, fraction, freq := int64(le.Uint64(b[timexTick:])), int64(le.Uint64(b[timexFraction:])), int64(le.Uint64(b[timexFreq:]))
 	most := int64(1e6)
 	if modes&adjNano != 0 {

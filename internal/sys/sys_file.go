@@ -336,7 +336,7 @@ func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
 
 // restoreSetID is keepSetID for a file that the caller names by the path at addr.
 func restoreSetID(t *kernel.Thread, addr uint64, mode uint32) {
-	if !t.Proc.Capable(unix.CAP_FSETID) {
+	if !t.Capable(unix.CAP_FSETID) {
 		mode = withoutSetID(mode)
 	}
 	t.M.Syscall(unix.SYS_CHMOD, addr, uint64(mode&0o7777))

@@ -596,7 +596,7 @@ func TestOwners(t *testing.T) {
 	}
 	// A virtual user's new files are its own.
 	f.th.Proc.SetUser(26, 27)
-	f.th.Proc.Cred.EffectiveCaps = 1 << unix.CAP_DAC_OVERRIDE // the directory is another's
+	f.th.Cred.EffectiveCaps = 1 << unix.CAP_DAC_OVERRIDE // the directory is another's
 	fd := f.open("b", unix.O_CREAT|unix.O_WRONLY)
 	if st := f.stat(unix.SYS_FSTAT, fd, f.data()); st.Uid != 26 || st.Gid != 27 {
 		t.Errorf("owner %d %d", st.Uid, st.Gid)

@@ -305,7 +305,7 @@ func sysGetRobustList(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if x != t && !t.Proc.MayTrace(x.Proc, true) {
+	if x != t && !t.MayTrace(x, true) {
 		return kernel.Fail(unix.EPERM)
 	}
 	if e := writeU64(t, a[2], robustHeadSize); e != 0 {

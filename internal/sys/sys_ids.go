@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const wholeProcess = "for all threads of the process, as libc does it"
-
 // peer finds the process of the calls on process groups and sessions; 0 is the
 // caller.
 func peer(t *kernel.Thread, pid int) *kernel.Process {
@@ -20,6 +18,17 @@ func peer(t *kernel.Thread, pid int) *kernel.Process {
 		return t.Node().Init.Proc
 	}
 	return processByID(t, pid)
+}
+
+// peerThread finds the thread that a call on one names; 0 is the caller.
+func peerThread(t *kernel.Thread, tid int) *kernel.Thread {
+	switch tid {
+	case 0:
+		return t
+	case t.Node().Init.TID:
+		return t.Node().Init
+	}
+	return t.Node().Task(tid)
 }
 
 func sysGetpgid(t *kernel.Thread, a Args) kernel.Result {
@@ -98,17 +107,17 @@ func idArg(a uint64) int { return int(int32(a)) }
 type setIDs func(old kernel.IDs, a Args, able bool) (kernel.IDs, kernel.Errno)
 
 func setUIDs(t *kernel.Thread, a Args, f setIDs) kernel.Result {
-	ids, e := f(t.Proc.Cred.UID, a, t.Proc.Capable(unix.CAP_SETUID))
+	ids, e := f(t.Cred.UID, a, t.Capable(unix.CAP_SETUID))
 	if e == 0 {
-		t.Proc.SetUIDs(ids)
+		t.SetUIDs(ids)
 	}
 	return kernel.RetOr(0, e)
 }
 
 func setGIDs(t *kernel.Thread, a Args, f setIDs) kernel.Result {
-	ids, e := f(t.Proc.Cred.GID, a, t.Proc.Capable(unix.CAP_SETGID))
+	ids, e := f(t.Cred.GID, a, t.Capable(unix.CAP_SETGID))
 	if e == 0 {
-		t.Proc.SetGIDs(ids)
+		t.SetGIDs(ids)
 	}
 	return kernel.RetOr(0, e)
 }
@@ -174,19 +183,19 @@ func setRESID(old kernel.IDs, a Args, able bool) (kernel.IDs, kernel.Errno) {
 
 // sysSetfsuid returns the old id whether or not it could be changed.
 func sysSetfsuid(t *kernel.Thread, a Args) kernel.Result {
-	ids, id := t.Proc.Cred.UID, idArg(a[0])
-	if maySetFS(ids, id, t.Proc.Capable(unix.CAP_SETUID)) {
-		t.Proc.SetFSUID(id)
+	ids, id := t.Cred.UID, idArg(a[0])
+	if maySetFS(ids, id, t.Capable(unix.CAP_SETUID)) {
+		t.SetFSUID(id)
 	}
 	return kernel.Ret(int64(ids.FS))
 }
 
 func sysSetfsgid(t *kernel.Thread, a Args) kernel.Result {
-	ids, id := t.Proc.Cred.GID, idArg(a[0])
-	if maySetFS(ids, id, t.Proc.Capable(unix.CAP_SETGID)) {
-		ids := t.Proc.Cred.GID
+	ids, id := t.Cred.GID, idArg(a[0])
+	if maySetFS(ids, id, t.Capable(unix.CAP_SETGID)) {
+		ids := t.Cred.GID
 		ids.FS = id
-		t.Proc.SetGIDs(ids)
+		t.SetGIDs(ids)
 	}
 	return kernel.Ret(int64(ids.FS))
 }
@@ -205,7 +214,7 @@ func storeIDs(t *kernel.Thread, a Args, ids kernel.IDs) kernel.Result {
 }
 
 func sysGetgroups(t *kernel.Thread, a Args) kernel.Result {
-	g := t.Proc.Cred.Groups
+	g := t.Cred.Groups
 	n := int(int32(a[0]))
 	if n < 0 || n > 0 && n < len(g) {
 		return kernel.Fail(unix.EINVAL)
@@ -227,7 +236,7 @@ const maxGroups = 65536
 
 func sysSetgroups(t *kernel.Thread, a Args) kernel.Result {
 	n := int(uint32(a[0]))
-	if !t.Proc.Capable(unix.CAP_SETGID) {
+	if !t.Capable(unix.CAP_SETGID) {
 		return kernel.Fail(unix.EPERM)
 	}
 	if n > maxGroups {
@@ -244,7 +253,7 @@ func sysSetgroups(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	slices.Sort(g)
-	t.Proc.Cred.Groups = g
+	t.Cred.Groups = g
 	return kernel.Ret(0)
 }
 
@@ -262,7 +271,7 @@ func capWords(version uint32) int {
 
 // capHeader reads the header of capget and capset; with an unknown version it
 // writes the one that is known.
-func capHeader(t *kernel.Thread, addr uint64) (words int, p *kernel.Process, e kernel.Errno) {
+func capHeader(t *kernel.Thread, addr uint64) (words int, x *kernel.Thread, e kernel.Errno) {
 	b, e := readBytes(t, addr, 8)
 	if e != 0 {
 		return 0, nil, e
@@ -277,14 +286,14 @@ func capHeader(t *kernel.Thread, addr uint64) (words int, p *kernel.Process, e k
 	if pid < 0 {
 		return words, nil, unix.EINVAL
 	}
-	if p = peer(t, pid); p == nil {
+	if x = peerThread(t, pid); x == nil {
 		return words, nil, unix.ESRCH
 	}
-	return words, p, 0
+	return words, x, 0
 }
 
 func sysCapget(t *kernel.Thread, a Args) kernel.Result {
-	words, p, e := capHeader(t, a[0])
+	words, x, e := capHeader(t, a[0])
 	if a[1] == 0 && (e == 0 || e == unix.EINVAL) { // asks for the version alone
 		return kernel.Ret(0)
 	}
@@ -293,7 +302,7 @@ func sysCapget(t *kernel.Thread, a Args) kernel.Result {
 	}
 	var b []byte
 	for i := range words {
-		for _, set := range []uint64{p.Cred.EffectiveCaps, p.Cred.Permitted, p.Cred.Inheritable} {
+		for _, set := range []uint64{x.Cred.EffectiveCaps, x.Cred.Permitted, x.Cred.Inheritable} {
 			b = le.AppendUint32(b, uint32(set>>(32*i)))
 		}
 	}
@@ -301,11 +310,11 @@ func sysCapget(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysCapset(t *kernel.Thread, a Args) kernel.Result {
-	words, p, e := capHeader(t, a[0])
+	words, x, e := capHeader(t, a[0])
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if p != t.Proc {
+	if x != t {
 		return kernel.Fail(unix.EPERM)
 	}
 	b, e := readBytes(t, a[1], words*12)
@@ -318,12 +327,12 @@ func sysCapset(t *kernel.Thread, a Args) kernel.Result {
 			sets[j] |= uint64(le.Uint32(b[i*12+j*4:])) << (32 * i)
 		}
 	}
-	c := &p.Cred
+	c := &t.Cred
 	for i := range sets {
 		sets[i] &= kernel.AllCaps
 	}
 	mayInherit := c.Inheritable | c.Permitted
-	if p.Capable(unix.CAP_SETPCAP) {
+	if t.Capable(unix.CAP_SETPCAP) {
 		mayInherit = c.Inheritable | c.Bounding
 	}
 	if sets[1]&^c.Permitted != 0 || sets[0]&^sets[1] != 0 || sets[2]&^(mayInherit&(c.Inheritable|c.Bounding)) != 0 {

@@ -40,9 +40,9 @@ func TestSetIDs(t *testing.T) {
 		if !c.root {
 			a.Proc.SetUser(1, 1)
 		}
-		a.Proc.Cred.UID, a.Proc.UID = c.from, c.from.Effective
+		a.Cred.UID = c.from
 		want(t, c.name, d.Must(a, c.nr, c.args...), errno(c.e))
-		if got := a.Proc.Cred.UID; got != c.to {
+		if got := a.Cred.UID; got != c.to {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.to)
 		}
 		want(t, "geteuid", d.Must(a, unix.SYS_GETEUID), int64(c.to.Effective))

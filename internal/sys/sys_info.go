@@ -39,7 +39,7 @@ func setUTS(t *kernel.Thread, a Args, set func(string)) kernel.Result {
 	const most = 64
 	size := int32(a[1])
 	switch {
-	case !t.Proc.Capable(unix.CAP_SYS_ADMIN):
+	case !t.Capable(unix.CAP_SYS_ADMIN):
 		return kernel.Fail(unix.EPERM)
 	case size < 0 || size > most:
 		return kernel.Fail(unix.EINVAL)
@@ -83,15 +83,15 @@ func sysSetrlimit(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysPrlimit(t *kernel.Thread, a Args) kernel.Result {
-	p := peer(t, int(int32(a[0])))
-	if p == nil {
+	x := peerThread(t, int(int32(a[0])))
+	if x == nil {
 		return kernel.Fail(unix.ESRCH)
 	}
-	me, him := t.Proc.Cred.UID.Real, p.Cred.UID
-	if p != t.Proc && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) && (me != him.Real || me != him.Effective || me != him.Saved) {
+	me, him := t.Cred.UID.Real, x.Cred.UID
+	if x != t && !t.Capable(unix.CAP_SYS_RESOURCE) && (me != him.Real || me != him.Effective || me != him.Saved) {
 		return kernel.Fail(unix.EPERM)
 	}
-	return prlimit(t, p, int(int32(a[1])), a[2], a[3])
+	return prlimit(t, x.Proc, int(int32(a[1])), a[2], a[3])
 }
 
 // prlimit stores p's old limit at old and takes a new one from set, where not 0.
@@ -120,7 +120,7 @@ func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uin
 	switch {
 	case soft > hard:
 		return unix.EINVAL
-	case hard > oldHard && !t.Proc.Capable(unix.CAP_SYS_RESOURCE):
+	case hard > oldHard && !t.Capable(unix.CAP_SYS_RESOURCE):
 		return unix.EPERM
 	case resource == unix.RLIMIT_NOFILE && int64(hard) > kernel.FilesMax.Of(t.Node()):
 		return unix.EPERM

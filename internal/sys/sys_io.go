@@ -255,7 +255,7 @@ func keepSetID(t *kernel.Thread, key inode.Key, name string) {
 		return
 	}
 	mode := st.Mode | bits
-	if !t.Proc.Capable(unix.CAP_FSETID) {
+	if !t.Capable(unix.CAP_FSETID) {
 		mode = withoutSetID(st.Mode)
 	}
 	if mode != st.Mode && unix.Chmod(name, mode&0o7777) == nil {
@@ -443,5 +443,5 @@ func waitIO(t *kernel.Thread, of *kernel.OpenFile, timeout ariadne.Time) kernel.
 
 // raise sends a signal to the calling thread, as a fault of its own does.
 func raise(t *kernel.Thread, sig int) {
-	t.Send(signal.Info{Signo: sig, Code: signal.SIUser, PID: t.Proc.PID, UID: t.Proc.UID})
+	t.Send(signal.Info{Signo: sig, Code: signal.SIUser, PID: t.Proc.PID, UID: t.Cred.UID.Real})
 }

@@ -196,7 +196,7 @@ func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result 
 			return kernel.Fail(e)
 		}
 		uid, _ := owner(&t.Node().Files, key, &st, false)
-		if int(uid) != t.Proc.Cred.UID.FS && !t.Proc.Capable(unix.CAP_LEASE) {
+		if int(uid) != t.Cred.UID.FS && !t.Capable(unix.CAP_LEASE) {
 			return kernel.Fail(unix.EACCES)
 		}
 	}

@@ -102,7 +102,7 @@ func sysMbind(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case a[5]&^uint64(mbindFlags) != 0:
 		return kernel.Fail(unix.EINVAL)
-	case a[5]&mpolMoveAll != 0 && !t.Proc.Capable(unix.CAP_SYS_NICE):
+	case a[5]&mpolMoveAll != 0 && !t.Capable(unix.CAP_SYS_NICE):
 		return kernel.Fail(unix.EPERM)
 	case a[0]%4096 != 0:
 		return kernel.Fail(unix.EINVAL)

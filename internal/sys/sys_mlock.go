@@ -28,7 +28,7 @@ func locks(t *kernel.Thread) (*kernel.MemLocks, []kernel.MemRange) {
 func mayLock(t *kernel.Thread, total uint64) kernel.Errno {
 	most, _ := t.Proc.Rlimit(unix.RLIMIT_MEMLOCK)
 	switch {
-	case t.Proc.Capable(unix.CAP_IPC_LOCK):
+	case t.Capable(unix.CAP_IPC_LOCK):
 	case most == 0:
 		return unix.EPERM
 	case total > most:

@@ -146,7 +146,7 @@ func setMsgQueue(t *kernel.Thread, q *ipc.MsgQueue, addr uint64) kernel.Result {
 		return kernel.Fail(e)
 	}
 	size := int(le.Uint64(b))
-	if _, most, _ := ipc.MsgLimits(t.Node()); size > most && !t.Proc.Capable(unix.CAP_SYS_RESOURCE) {
+	if _, most, _ := ipc.MsgLimits(t.Node()); size > most && !t.Capable(unix.CAP_SYS_RESOURCE) {
 		return kernel.Fail(unix.EPERM)
 	}
 	if e := setIPC(t, &q.Perm, addr); e != 0 {

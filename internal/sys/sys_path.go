@@ -274,7 +274,7 @@ func fileCreated(t *kernel.Thread, st, dir *unix.Stat_t) {
 	n, key := t.Node(), keyOf(st)
 	n.FileCreated(key)
 	uid, gid := owner(&n.Files, key, st, false)
-	fsuid, fsgid := t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
+	fsuid, fsgid := t.Cred.UID.FS, t.Cred.GID.FS
 	if dir.Mode&unix.S_ISGID != 0 {
 		_, g := owner(&n.Files, keyOf(dir), dir, false)
 		fsgid = int(g)

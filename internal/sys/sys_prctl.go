@@ -22,9 +22,9 @@ func sysPrctl(t *kernel.Thread, a Args) kernel.Result {
 		if a[1] > signal.Max {
 			return kernel.Fail(unix.EINVAL)
 		}
-		p.PDeathSig = int(a[1])
+		t.PDeathSig = int(a[1])
 	case unix.PR_GET_PDEATHSIG:
-		return kernel.RetOr(0, writeU32(t, a[1], uint32(p.PDeathSig)))
+		return kernel.RetOr(0, writeU32(t, a[1], uint32(t.PDeathSig)))
 	case unix.PR_SET_DUMPABLE:
 		if a[1] > 1 {
 			return kernel.Fail(unix.EINVAL)
@@ -36,22 +36,22 @@ func sysPrctl(t *kernel.Thread, a Args) kernel.Result {
 		if a[1] > 1 {
 			return kernel.Fail(unix.EINVAL)
 		}
-		if p.Cred.SecureBits&kernel.SecKeepLocked != 0 {
+		if t.Cred.SecureBits&kernel.SecKeepLocked != 0 {
 			return kernel.Fail(unix.EPERM)
 		}
-		p.KeepCaps = a[1] == 1
+		t.Cred.KeepCaps = a[1] == 1
 	case unix.PR_GET_KEEPCAPS:
-		return kernel.Ret(flag(p.KeepCaps))
+		return kernel.Ret(flag(t.Cred.KeepCaps))
 	case unix.PR_SET_NO_NEW_PRIVS:
 		if a[1] != 1 || a[2]|a[3]|a[4] != 0 {
 			return kernel.Fail(unix.EINVAL)
 		}
-		p.NoNewPrivs = true
+		t.NoNewPrivs = true
 	case unix.PR_GET_NO_NEW_PRIVS:
 		if a[1]|a[2]|a[3]|a[4] != 0 {
 			return kernel.Fail(unix.EINVAL)
 		}
-		return kernel.Ret(flag(p.NoNewPrivs))
+		return kernel.Ret(flag(t.NoNewPrivs))
 	case unix.PR_SET_CHILD_SUBREAPER:
 		p.Subreaper = a[1] != 0
 	case unix.PR_GET_CHILD_SUBREAPER:
@@ -190,14 +190,14 @@ func memoryPrctl(t *kernel.Thread, a Args) kernel.Result {
 
 // capPrctl are the options on capabilities (capabilities(7)).
 func capPrctl(t *kernel.Thread, a Args) kernel.Result {
-	p, c := t.Proc, &t.Proc.Cred
+	c := &t.Cred
 	switch int32(a[0]) {
 	case unix.PR_CAP_AMBIENT:
 		return ambient(c, a)
 	case unix.PR_GET_SECUREBITS:
-		return kernel.Ret(int64(c.SecureBits) | flag(p.KeepCaps)*kernel.SecKeepCaps)
+		return kernel.Ret(int64(c.SecureBits) | flag(c.KeepCaps)*kernel.SecKeepCaps)
 	case unix.PR_SET_SECUREBITS:
-		return setSecureBits(p, a[1])
+		return setSecureBits(t, a[1])
 	case unix.PR_CAPBSET_READ:
 		if a[1] > unix.CAP_LAST_CAP {
 			return kernel.Fail(unix.EINVAL)
@@ -205,7 +205,7 @@ func capPrctl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(int64(c.Bounding >> a[1] & 1))
 	}
 	switch {
-	case !p.Capable(unix.CAP_SETPCAP):
+	case !t.Capable(unix.CAP_SETPCAP):
 		return kernel.Fail(unix.EPERM)
 	case a[1] > unix.CAP_LAST_CAP:
 		return kernel.Fail(unix.EINVAL)
@@ -215,15 +215,16 @@ func capPrctl(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // setSecureBits changes what is not locked; a lock stays.
-func setSecureBits(p *kernel.Process, arg uint64) kernel.Result {
-	c, keep := &p.Cred, int(flag(p.KeepCaps))*kernel.SecKeepCaps
+func setSecureBits(t *kernel.Thread, arg uint64) kernel.Result {
+	c := &t.Cred
+	keep := int(flag(c.KeepCaps)) * kernel.SecKeepCaps
 	old, bits := c.SecureBits|keep, int(arg)
 	locked := (old & kernel.SecAllLocks) >> 1
 	if arg&^(kernel.SecAllBits|kernel.SecAllLocks) != 0 || locked&(old^bits) != 0 ||
-		old&kernel.SecAllLocks&^bits != 0 || !p.Capable(unix.CAP_SETPCAP) {
+		old&kernel.SecAllLocks&^bits != 0 || !t.Capable(unix.CAP_SETPCAP) {
 		return kernel.Fail(unix.EPERM)
 	}
-	p.KeepCaps = bits&kernel.SecKeepCaps != 0
+	c.KeepCaps = bits&kernel.SecKeepCaps != 0
 	c.SecureBits = bits &^ kernel.SecKeepCaps
 	return kernel.Ret(0)
 }

@@ -95,14 +95,16 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 // mayMultiply reports whether t's user may have one more thread (RLIMIT_NPROC).
 func mayMultiply(t *kernel.Thread) bool {
 	limit, _ := t.Proc.Rlimit(unix.RLIMIT_NPROC)
-	user := t.Proc.Cred.UID.Real
-	if user == 0 || t.Proc.Capable(unix.CAP_SYS_RESOURCE) || t.Proc.Capable(unix.CAP_SYS_ADMIN) || limit == kernel.RlimInfinity {
+	user := t.Cred.UID.Real
+	if user == 0 || t.Capable(unix.CAP_SYS_RESOURCE) || t.Capable(unix.CAP_SYS_ADMIN) || limit == kernel.RlimInfinity {
 		return true
 	}
 	n := uint64(0)
 	for _, p := range t.Node().Procs {
-		if p.Cred.UID.Real == user {
-			n += uint64(max(len(p.Threads), 1)) // one that is not waited for counts, too
+		for _, x := range p.Tasks() { // one that is not waited for counts, too
+			if x.Cred.UID.Real == user {
+				n++
+			}
 		}
 	}
 	return n < limit

@@ -265,7 +265,7 @@ func TestForkInherits(t *testing.T) {
 	d.Node.Kill(p, info(unix.SIGUSR1))
 	b, _ := child(d, a)
 	q := b.Proc
-	if q.UID != 1000 || q.Cred.GID.Saved != 100 || b.Name != "a" || b.Nice != 3 || q.PGID != p.PGID || q.SID != p.SID || q.MM == p.MM {
+	if b.Cred.UID.Effective != 1000 || b.Cred.GID.Saved != 100 || b.Name != "a" || b.Nice != 3 || q.PGID != p.PGID || q.SID != p.SID || q.MM == p.MM {
 		t.Errorf("child %+v of %+v", q, p)
 	}
 	if soft, _ := q.Rlimit(unix.RLIMIT_NOFILE); soft != 10 {

@@ -189,6 +189,9 @@ type view struct {
 	proc           *kernel.Process
 }
 
+// task is the thread, or the leader of a process that has ended.
+func (v *view) task() *kernel.Thread { return cmp.Or(v.thread, v.proc.Leader) }
+
 // Directories of a process.
 var processDirs = map[string]bool{"": true, "task": true, "fd": true, "fdinfo": true, "ns": true}
 
@@ -402,7 +405,8 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 		st.Dev, st.Blksize, st.Rdev = inode.DevHost, blockSize, unix.Mkdev(10, dialog.Minor)
 	}
 	if p := o.proc; p != nil && (p.Dumpable == 1 || o.kind == plainDir && o.mode()&0o005 != 0) {
-		st.Uid, st.Gid = uint32(p.UID), uint32(p.GID)
+		c := &cmp.Or(o.thread, p.Leader).Cred
+		st.Uid, st.Gid = uint32(c.UID.Effective), uint32(c.GID.Effective)
 	}
 	return st, 0
 }
@@ -476,7 +480,7 @@ func (o object) shownTo(t *kernel.Thread) bool {
 		return true
 	case o.kind == plainDir && (o.name == "fd" || o.name == "fdinfo"), o.kind == pathLink, o.kind == fdLink, o.kind == throughLink,
 		slices.Contains(memoryFiles, o.name):
-		return t.Proc.MayTrace(o.proc, false)
+		return t.MayTrace(cmp.Or(o.thread, o.proc.Leader), false)
 	}
 	return true
 }
@@ -495,7 +499,7 @@ func mayOpenVirtual(t *kernel.Thread, v string, o object, flags int) kernel.Errn
 		return e
 	}
 	rights := [...]uint32{kernel.MayRead, kernel.MayWrite, kernel.MayRead | kernel.MayWrite, 0}[flags&unix.O_ACCMODE]
-	if !t.Proc.Cred.MayUse(st.Mode, int(st.Uid), int(st.Gid), rights) {
+	if !t.Cred.MayUse(st.Mode, int(st.Uid), int(st.Gid), rights) {
 		return unix.EACCES
 	}
 	return 0

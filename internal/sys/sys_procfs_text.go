@@ -408,7 +408,8 @@ func realStat(v *view) (f [53]string) {
 
 // statusText is /proc/<pid>/status (proc_pid_status(5)).
 func statusText(v *view) string {
-	p, c := v.proc, v.proc.Cred
+	p, th := v.proc, v.task()
+	c := th.Cred
 	letter, name := v.state()
 	pending, shared, blocked, ignored, caught := v.signals()
 	var s strings.Builder
@@ -451,14 +452,11 @@ func statusText(v *view) string {
 	line("CapBnd", "%016x", c.Bounding)
 	line("CapAmb", "%016x", c.Ambient)
 	noNew := 0
-	if p.NoNewPrivs {
+	if th.NoNewPrivs {
 		noNew = 1
 	}
 	line("NoNewPrivs", "%d", noNew)
-	of := p.Leader.Seccomp
-	if v.thread != nil {
-		of = v.thread.Seccomp
-	}
+	of := th.Seccomp
 	line("Seccomp", "%d", of.Mode)
 	line("Seccomp_filters", "%d", of.Count())
 	line("Speculation_Store_Bypass", "not vulnerable")

@@ -41,9 +41,9 @@ func schedOf(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 
 // mayNice reports whether t may change how x is scheduled, if not to its advantage.
 func mayNice(t, x *kernel.Thread) bool {
-	c, him := &t.Proc.Cred, &x.Proc.Cred
+	c, him := &t.Cred, &x.Cred
 	me := c.UID.Effective
-	return (me == him.UID.Real || me == him.UID.Effective) && him.Permitted&^c.Permitted == 0 || t.Proc.Capable(unix.CAP_SYS_NICE)
+	return (me == him.UID.Real || me == him.UID.Effective) && him.Permitted&^c.Permitted == 0 || t.Capable(unix.CAP_SYS_NICE)
 }
 
 // The flag that sched_setscheduler takes with the policy.
@@ -66,7 +66,7 @@ func setSched(t, x *kernel.Thread, policy, priority int, reset bool) kernel.Errn
 	switch {
 	case !knownPolicy(policy), realTime(policy) != (priority > 0), priority < 0 || priority > 99:
 		return unix.EINVAL
-	case !mayNice(t, x), !t.Proc.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset || leavesIdle):
+	case !mayNice(t, x), !t.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset || leavesIdle):
 		return unix.EPERM
 	}
 	x.Sched.Policy, x.Sched.Priority, x.Sched.ResetOnFork = policy, priority, reset
@@ -166,7 +166,7 @@ func setDeadlinePolicy(t, x *kernel.Thread, b []byte, flags uint64) kernel.Errno
 	switch {
 	case flags&^known != 0, deadline == 0, runtime < least, runtime > deadline, deadline > period, deadline >= most, period >= most:
 		return unix.EINVAL
-	case !t.Proc.Capable(unix.CAP_SYS_NICE):
+	case !t.Capable(unix.CAP_SYS_NICE):
 		return unix.EPERM
 	}
 	x.Sched.Policy, x.Sched.Priority, x.Sched.ResetOnFork = unix.SCHED_DEADLINE, 0, flags&1 != 0
@@ -298,11 +298,13 @@ func selectThreads(t *kernel.Thread, which, who int) ([]*kernel.Thread, kernel.E
 		}
 	case whichUser:
 		if who == 0 {
-			who = t.Proc.Cred.UID.Real
+			who = t.Cred.UID.Real
 		}
 		for _, pid := range t.Node().PIDs() {
-			if p := t.Node().Procs[pid]; p.Cred.UID.Real == who {
-				out = append(out, p.Tasks()...)
+			for _, x := range t.Node().Procs[pid].Tasks() {
+				if x.Cred.UID.Real == who {
+					out = append(out, x)
+				}
 			}
 		}
 	default:
@@ -341,7 +343,7 @@ func setNice(t, x *kernel.Thread, nice int) kernel.Errno {
 	if !mayNice(t, x) {
 		return unix.EPERM
 	}
-	if nice < x.Nice && !t.Proc.Capable(unix.CAP_SYS_NICE) {
+	if nice < x.Nice && !t.Capable(unix.CAP_SYS_NICE) {
 		return unix.EACCES
 	}
 	x.Nice = nice
@@ -364,11 +366,11 @@ func sysIoprioSet(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	}
 	threads, e := selectThreads(t, int(int32(a[0]))-1, int(int32(a[1])))
-	if class := a[2] >> 13; class == ioprioRealTime && !t.Proc.Capable(unix.CAP_SYS_ADMIN) && !t.Proc.Capable(unix.CAP_SYS_NICE) {
+	if class := a[2] >> 13; class == ioprioRealTime && !t.Capable(unix.CAP_SYS_ADMIN) && !t.Capable(unix.CAP_SYS_NICE) {
 		return kernel.Fail(unix.EPERM)
 	}
 	for _, x := range threads {
-		if me := t.Proc.Cred.UID; x.Proc.Cred.UID.Real != me.Effective && x.Proc.Cred.UID.Real != me.Real && !t.Proc.Capable(unix.CAP_SYS_NICE) {
+		if me := t.Cred.UID; x.Cred.UID.Real != me.Effective && x.Cred.UID.Real != me.Real && !t.Capable(unix.CAP_SYS_NICE) {
 			return kernel.Fail(unix.EPERM)
 		}
 		x.Sched.IOPrio = int(a[2])

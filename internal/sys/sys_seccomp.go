@@ -106,7 +106,7 @@ func setFilter(t *kernel.Thread, flags uint32, arg uint64) kernel.Result {
 	t.Seccomp = seccomp.State{Mode: seccomp.ByFilter, Newest: &seccomp.Filter{Program: program, Older: t.Seccomp.Newest}}
 	if flags&unix.SECCOMP_FILTER_FLAG_TSYNC != 0 {
 		for _, o := range t.Proc.Threads {
-			o.Seccomp = t.Seccomp
+			o.Seccomp, o.NoNewPrivs = t.Seccomp, o.NoNewPrivs || t.NoNewPrivs
 		}
 	}
 	stopAll(t)
@@ -123,7 +123,7 @@ func readFilter(t *kernel.Thread, arg uint64) ([]seccomp.Instruction, kernel.Err
 	switch {
 	case n == 0 || n > seccomp.MaxProgram:
 		return nil, unix.EINVAL
-	case !t.Proc.NoNewPrivs && !t.Proc.Capable(unix.CAP_SYS_ADMIN):
+	case !t.NoNewPrivs && !t.Capable(unix.CAP_SYS_ADMIN):
 		return nil, unix.EACCES
 	case at == 0:
 		return nil, unix.EINVAL

@@ -108,8 +108,8 @@ func sysShmctl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.RetOr(0, t.M.WriteMem(a[2], statShm(n, s)))
 	case lock, unlock: // nothing is ever swapped out
 		most, _ := t.Proc.Rlimit(unix.RLIMIT_MEMLOCK)
-		uid := t.Proc.Cred.UID.Effective
-		if !t.Proc.Capable(unix.CAP_IPC_LOCK) && (uid != s.UID && uid != s.CUID || cmd == lock && most == 0) {
+		uid := t.Cred.UID.Effective
+		if !t.Capable(unix.CAP_IPC_LOCK) && (uid != s.UID && uid != s.CUID || cmd == lock && most == 0) {
 			return kernel.Fail(unix.EPERM)
 		}
 		s.Locked = cmd == lock

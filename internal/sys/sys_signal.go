@@ -113,7 +113,7 @@ func sysSigtimedwait(t *kernel.Thread, a Args) kernel.Result {
 
 // sender is the siginfo of a signal that t sends by kill.
 func sender(t *kernel.Thread, sig, code int) signal.Info {
-	return signal.Info{Signo: sig, Code: code, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real}
+	return signal.Info{Signo: sig, Code: code, PID: t.Proc.PID, UID: t.Cred.UID.Real}
 }
 
 // maySignal checks kill(2)'s permission and the signal's number.
@@ -121,8 +121,8 @@ func maySignal(t *kernel.Thread, p *kernel.Process, sig int) kernel.Errno {
 	if sig < 0 || sig > signal.Max {
 		return unix.EINVAL
 	}
-	me, him := t.Proc.Cred.UID, p.Cred.UID
-	if p == t.Proc || t.Proc.Capable(unix.CAP_KILL) || me.Effective == him.Real || me.Effective == him.Saved ||
+	me, him := t.Cred.UID, p.Leader.Cred.UID
+	if p == t.Proc || t.Capable(unix.CAP_KILL) || me.Effective == him.Real || me.Effective == him.Saved ||
 		me.Real == him.Real || me.Real == him.Saved || sig == int(unix.SIGCONT) && p.SID == t.Proc.SID {
 		return 0
 	}
@@ -330,7 +330,7 @@ func sysPidfdGetfd(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	case p.Dead || len(p.Threads) == 0:
 		return kernel.Fail(unix.ESRCH)
-	case p != t.Proc && !t.Proc.MayTrace(p, true):
+	case p != t.Proc && !t.MayTrace(p.Leader, true):
 		return kernel.Fail(unix.EPERM)
 	}
 	of := p.FDs.Get(fdOf(a[1]))

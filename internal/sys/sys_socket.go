@@ -23,7 +23,7 @@ func sysSocket(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	s.Base().UID = t.Proc.UID
+	s.Base().UID = t.Cred.UID.Effective
 	return retSocket(t, s, int(int32(a[1])))
 }
 

@@ -87,10 +87,10 @@ func readCreds(t *kernel.Thread, b []byte, m *socket.OutMsg) kernel.Errno {
 		return unix.EINVAL
 	}
 	c := kernel.Creds{PID: int(int32(le.Uint32(b))), UID: int(le.Uint32(b[4:])), GID: int(le.Uint32(b[8:]))}
-	p, cred := t.Proc, &t.Proc.Cred
-	if c.PID != p.PID && !p.Capable(unix.CAP_SYS_ADMIN) ||
-		!isOneOf(c.UID, cred.UID) && !p.Capable(unix.CAP_SETUID) ||
-		!isOneOf(c.GID, cred.GID) && !p.Capable(unix.CAP_SETGID) {
+	cred := &t.Cred
+	if c.PID != t.Proc.PID && !t.Capable(unix.CAP_SYS_ADMIN) ||
+		!isOneOf(c.UID, cred.UID) && !t.Capable(unix.CAP_SETUID) ||
+		!isOneOf(c.GID, cred.GID) && !t.Capable(unix.CAP_SETGID) {
 		return unix.EPERM
 	}
 	if t.Node().Procs[c.PID] == nil {

@@ -137,7 +137,7 @@ func setSocketOption(t *kernel.Thread, b *socket.Sock, name int, v []byte) kerne
 	case unix.SO_SNDTIMEO, unix.SO_SNDTIMEO_NEW:
 		return setSocketTimeout(&b.SendTimeout, v)
 	case unix.SO_RCVBUFFORCE, unix.SO_SNDBUFFORCE:
-		if !t.Proc.Capable(unix.CAP_NET_ADMIN) {
+		if !t.Capable(unix.CAP_NET_ADMIN) {
 			return unix.EPERM
 		}
 		n, e := intValue(v, false)

@@ -227,10 +227,10 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 	case h.Synthetic:
 		st.Dev, st.Mode, st.Size, st.Blocks, st.Nlink = inode.DevProc, h.Mode, 0, 0, 1
 		st.Blksize = 1024
-		st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
+		st.Uid, st.Gid = uint32(t.Cred.UID.Effective), uint32(t.Cred.GID.Effective)
 	case strings.HasPrefix(h.Path, "/memfd:"):
 		st.Dev = inode.DevMem
-		st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
+		st.Uid, st.Gid = uint32(t.Cred.UID.Effective), uint32(t.Cred.GID.Effective)
 	}
 	return st, birth, 0
 }
@@ -267,7 +267,7 @@ func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
 			st.Ino = n
 		}
 	}
-	st.Uid, st.Gid = uint32(t.Proc.UID), uint32(t.Proc.GID)
+	st.Uid, st.Gid = uint32(t.Cred.UID.Effective), uint32(t.Cred.GID.Effective)
 	ft := fileTime(inode.Epoch)
 	st.Atim, st.Mtim, st.Ctim = ft, ft, ft
 	return st
@@ -387,7 +387,7 @@ func access(t *kernel.Thread, dirfd, addr uint64, mode uint32, flags uint64) ker
 		return kernel.Fail(unix.EINVAL)
 	case e != 0:
 		return kernel.Fail(e)
-	case st.Mode&0o111 == 0 && mode&unix.X_OK != 0, st.Mode&0o222 == 0 && mode&unix.W_OK != 0 && t.Proc.UID != 0:
+	case st.Mode&0o111 == 0 && mode&unix.X_OK != 0, st.Mode&0o222 == 0 && mode&unix.W_OK != 0 && t.Cred.UID.Effective != 0:
 		return kernel.Fail(unix.EACCES)
 	}
 	return kernel.Ret(0)

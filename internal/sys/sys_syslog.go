@@ -32,7 +32,7 @@ func sysSyslog(t *kernel.Thread, a Args) kernel.Result {
 	const bufferSize = 256 << 10
 	level, length := printk.All(t.Node()), int32(a[2])
 	setLevel := func(v int64) { printk.Set(t.Node(), append([]int64{v}, level[1:]...)...) }
-	if !t.Proc.Capable(unix.CAP_SYSLOG) { // as with dmesg_restrict
+	if !t.Capable(unix.CAP_SYSLOG) { // as with dmesg_restrict
 		return kernel.Fail(unix.EPERM)
 	}
 	switch int32(a[0]) {
@@ -64,7 +64,7 @@ func sysSyslog(t *kernel.Thread, a Args) kernel.Result {
 // sysVhangup hangs up the controlling terminal. Whoever has none has nothing to do.
 func sysVhangup(t *kernel.Thread, a Args) kernel.Result {
 	switch {
-	case !t.Proc.Capable(unix.CAP_SYS_TTY_CONFIG):
+	case !t.Capable(unix.CAP_SYS_TTY_CONFIG):
 		return kernel.Fail(unix.EPERM)
 	case tty.ControllingOf(t.Proc) != nil:
 		t.Node().Refuse(t, "vhangup of a terminal", "", false)

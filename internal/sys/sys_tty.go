@@ -37,7 +37,7 @@ func terminalNamed(t *kernel.Thread, dirfd, addr uint64) *tty.Terminal {
 }
 
 func chmodTerminal(t *kernel.Thread, x *tty.Terminal, mode uint64) kernel.Result {
-	if t.Proc.Cred.UID.FS != x.UID && !t.Proc.Capable(unix.CAP_FOWNER) {
+	if t.Cred.UID.FS != x.UID && !t.Capable(unix.CAP_FOWNER) {
 		return kernel.Fail(unix.EPERM)
 	}
 	x.Mode = uint32(mode & 0o7777)
@@ -45,7 +45,7 @@ func chmodTerminal(t *kernel.Thread, x *tty.Terminal, mode uint64) kernel.Result
 }
 
 func chownTerminal(t *kernel.Thread, x *tty.Terminal, uid, gid uint64) kernel.Result {
-	if !t.Proc.Capable(unix.CAP_CHOWN) && (int32(uid) != -1 && int(uid) != x.UID || int32(gid) != -1 && int(gid) != x.GID) {
+	if !t.Capable(unix.CAP_CHOWN) && (int32(uid) != -1 && int(uid) != x.UID || int32(gid) != -1 && int(gid) != x.GID) {
 		return kernel.Fail(unix.EPERM)
 	}
 	if int32(uid) != -1 {
@@ -61,7 +61,7 @@ func chownTerminal(t *kernel.Thread, x *tty.Terminal, uid, gid uint64) kernel.Re
 func openTerminal(t *kernel.Thread, flags int, v string) kernel.Result {
 	status := statusFlags(flags) | flags&unix.O_CLOEXEC
 	if v == "/dev/ptmx" {
-		fd, e := t.NewFD(tty.Open(t.Node(), t.Proc), status)
+		fd, e := t.NewFD(tty.Open(t.Node(), t.Cred.UID.FS), status)
 		return kernel.RetOr(fd, e)
 	}
 	path, x := "", terminalAt(t, v)
@@ -89,8 +89,8 @@ func openTerminal(t *kernel.Thread, flags int, v string) kernel.Result {
 
 // mayOpenTerminal looks at the slave's mode.
 func mayOpenTerminal(t *kernel.Thread, x *tty.Terminal, flags int) bool {
-	cred := &t.Proc.Cred
-	if t.Proc.Capable(unix.CAP_DAC_OVERRIDE) {
+	cred := &t.Cred
+	if t.Capable(unix.CAP_DAC_OVERRIDE) {
 		return true
 	}
 	want := [...]uint32{unix.O_RDONLY: 4, unix.O_WRONLY: 2, unix.O_RDWR: 6}[min(flags&unix.O_ACCMODE, unix.O_RDWR)]

@@ -40,7 +40,7 @@ func vmTarget(t *kernel.Thread, pid int) (*kernel.Thread, kernel.Errno) {
 	if th == nil {
 		return nil, unix.ESRCH
 	}
-	if !t.Proc.MayTrace(th.Proc, true) {
+	if !t.MayTrace(th, true) {
 		return nil, unix.EPERM
 	}
 	return th, 0

@@ -102,7 +102,7 @@ func (f *xattrFile) may(name string, write bool) kernel.Errno {
 	if write {
 		denied, rights = unix.EPERM, kernel.MayWrite
 	}
-	admin := f.t.Proc.Capable(unix.CAP_SYS_ADMIN)
+	admin := f.t.Capable(unix.CAP_SYS_ADMIN)
 	switch {
 	case strings.HasPrefix(name, xattrSecurity):
 		if write && !admin {
@@ -234,7 +234,7 @@ func listXattr(t *kernel.Thread, f *xattrFile, a Args) kernel.Result {
 	}
 	var names strings.Builder
 	for _, x := range t.Node().Files.Xattrs(f.key) {
-		if f.has && (!strings.HasPrefix(x.Name, xattrTrusted) || t.Proc.Capable(unix.CAP_SYS_ADMIN)) {
+		if f.has && (!strings.HasPrefix(x.Name, xattrTrusted) || t.Capable(unix.CAP_SYS_ADMIN)) {
 			names.WriteString(x.Name + "\x00")
 		}
 	}

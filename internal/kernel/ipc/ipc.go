@@ -36,7 +36,7 @@ const (
 // Allows reports whether t has the rights (Read, Write, or the mode that
 // it passed to a get call).
 func (p *Perm) Allows(t *kernel.Thread, rights uint32) bool {
-	c := &t.Proc.Cred
+	c := &t.Cred
 	asked := rights>>6 | rights>>3 | rights
 	granted := p.Mode
 	if c.UID.Effective == p.UID || c.UID.Effective == p.CUID {
@@ -44,13 +44,13 @@ func (p *Perm) Allows(t *kernel.Thread, rights uint32) bool {
 	} else if inGroup(c, p.GID) || inGroup(c, p.CGID) {
 		granted >>= 3
 	}
-	return asked&^granted&7 == 0 || t.Proc.Capable(unix.CAP_IPC_OWNER)
+	return asked&^granted&7 == 0 || t.Capable(unix.CAP_IPC_OWNER)
 }
 
 // Owned reports whether t may change or remove the object.
 func (p *Perm) Owned(t *kernel.Thread) bool {
-	uid := t.Proc.Cred.UID.Effective
-	return uid == p.UID || uid == p.CUID || t.Proc.Capable(unix.CAP_SYS_ADMIN)
+	uid := t.Cred.UID.Effective
+	return uid == p.UID || uid == p.CUID || t.Capable(unix.CAP_SYS_ADMIN)
 }
 
 func inGroup(c *kernel.Cred, gid int) bool {
@@ -186,7 +186,7 @@ func (t *table[T]) open(th *kernel.Thread, key int, flags uint32) (o T, make boo
 
 // NewPerm is that of an object made by t.
 func NewPerm(t *kernel.Thread, key int, flags uint32) Perm {
-	u, g := t.Proc.Cred.UID.Effective, t.Proc.Cred.GID.Effective
+	u, g := t.Cred.UID.Effective, t.Cred.GID.Effective
 	return Perm{Key: key, UID: u, GID: g, CUID: u, CGID: g, Mode: flags & 0o777, Changed: t.Node().RealNow()}
 }
 

@@ -123,17 +123,17 @@ func (s *Queues) Open(t *kernel.Thread, name string, flags int, mode uint32, siz
 
 // permits checks the mode as that of a file.
 func (q *Queue) permits(t *kernel.Thread, rights uint32) bool {
-	c, granted := &t.Proc.Cred, q.Mode
+	c, granted := &t.Cred, q.Mode
 	if c.UID.FS == q.UID {
 		granted >>= 6
 	} else if c.GID.FS == q.GID || slices.Contains(c.Groups, q.GID) {
 		granted >>= 3
 	}
-	return rights&^granted&7 == 0 || t.Proc.Capable(unix.CAP_DAC_OVERRIDE)
+	return rights&^granted&7 == 0 || t.Capable(unix.CAP_DAC_OVERRIDE)
 }
 
 func (s *Queues) create(t *kernel.Thread, name string, mode uint32, size *[2]int64) (*Queue, kernel.Errno) {
-	privileged := t.Proc.Capable(unix.CAP_SYS_RESOURCE)
+	privileged := t.Capable(unix.CAP_SYS_RESOURCE)
 	if len(s.queues) >= maxQueues && !privileged {
 		return nil, unix.ENOSPC
 	}
@@ -149,7 +149,7 @@ func (s *Queues) create(t *kernel.Thread, name string, mode uint32, size *[2]int
 		}
 	}
 	q := &Queue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, Perm: ipc.NewPerm(t, 0, mode&^uint32(t.Proc.Umask))}
-	q.UID, q.GID = t.Proc.Cred.UID.FS, t.Proc.Cred.GID.FS
+	q.UID, q.GID = t.Cred.UID.FS, t.Cred.GID.FS
 	if s.bytes == nil {
 		s.bytes = map[int]int{}
 	}
@@ -173,7 +173,7 @@ func (s *Queues) Unlink(t *kernel.Thread, name string) kernel.Errno {
 		if q.Name != name {
 			continue
 		}
-		if uid := t.Proc.Cred.UID.FS; uid != q.UID && uid != 0 && !t.Proc.Capable(unix.CAP_FOWNER) {
+		if uid := t.Cred.UID.FS; uid != q.UID && uid != 0 && !t.Capable(unix.CAP_FOWNER) {
 			return unix.EPERM
 		}
 		s.queues = slices.Delete(s.queues, i, i+1)
@@ -348,7 +348,7 @@ func (q *Queue) tell(t *kernel.Thread) {
 	switch how.Kind {
 	case SigevSignal:
 		if how.Signo != 0 {
-			t.Node().Kill(p, signal.Info{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, Value: how.Value})
+			t.Node().Kill(p, signal.Info{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Cred.UID.Real, Value: how.Value})
 		}
 	case SigevThread:
 		how.wake(wokenUp)

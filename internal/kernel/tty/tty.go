@@ -95,9 +95,9 @@ type Slave struct {
 	path string
 }
 
-// Open makes a terminal and returns its master end.
-func Open(n *kernel.Node, p *kernel.Process) *Master {
-	x := &Terminal{Termios: newTermios(), Locked: true, UID: p.Cred.UID.FS, GID: group, Mode: 0o620}
+// Open makes a terminal of a user and returns its master end.
+func Open(n *kernel.Node, owner int) *Master {
+	x := &Terminal{Termios: newTermios(), Locked: true, UID: owner, GID: group, Mode: 0o620}
 	all := ttys.Of(n)
 	for all.open[x.N] != nil {
 		x.N++
@@ -416,7 +416,7 @@ func (x *Terminal) ioctl(t *kernel.Thread, cmd, arg uint64, slave *Slave) (int64
 			return 0, 0
 		case p.SID != p.PID || ControllingOf(p) != nil:
 			return 0, unix.EPERM
-		case x.Session != 0 && (arg != 1 || !p.Capable(unix.CAP_SYS_ADMIN)):
+		case x.Session != 0 && (arg != 1 || !t.Capable(unix.CAP_SYS_ADMIN)):
 			return 0, unix.EPERM
 		}
 		x.Session, x.Group = p.SID, p.PGID

@@ -263,7 +263,7 @@ func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.
 	switch {
 	case foreign && i.Domain == unix.AF_INET:
 		return a, unix.EADDRNOTAVAIL
-	case a.Port() != 0 && a.Port() < 1024 && !t.Proc.Capable(unix.CAP_NET_BIND_SERVICE):
+	case a.Port() != 0 && a.Port() < 1024 && !t.Capable(unix.CAP_NET_BIND_SERVICE):
 		return a, unix.EACCES
 	case i.HasPort:
 		return a, unix.EINVAL

@@ -191,7 +191,7 @@ func socketFile(t *kernel.Thread, path string) (key, kernel.Errno) {
 	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return key{}, unix.ECONNREFUSED
 	}
-	if t.Proc.UID != 0 {
+	if t.Cred.UID.Effective != 0 {
 		if r := t.M.Syscall(unix.SYS_FACCESSAT, atFDCWD, at, unix.W_OK); r < 0 {
 			return key{}, kernel.Errno(-r)
 		}

@@ -82,12 +82,12 @@ func (s *Socket) isDgram() bool { return s.Type == unix.SOCK_DGRAM }
 // peerCreds are t's credentials as SO_PEERCRED shows them to who connects:
 // effective ids.
 func peerCreds(t *kernel.Thread) kernel.Creds {
-	return kernel.Creds{PID: t.Proc.PID, UID: t.Proc.UID, GID: t.Proc.GID}
+	return kernel.Creds{PID: t.Proc.PID, UID: t.Cred.UID.Effective, GID: t.Cred.GID.Effective}
 }
 
 // senderCreds are those that go with a message: real ids.
 func senderCreds(t *kernel.Thread) kernel.Creds {
-	return kernel.Creds{PID: t.Proc.PID, UID: t.Proc.Cred.UID.Real, GID: t.Proc.Cred.GID.Real}
+	return kernel.Creds{PID: t.Proc.PID, UID: t.Cred.UID.Real, GID: t.Cred.GID.Real}
 }
 
 // Ready implements File, as unix_poll and unix_dgram_poll do.
