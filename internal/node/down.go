@@ -59,7 +59,9 @@ func (n *Node) fall(o ariadne.Outage) {
 		net.Flush(k) // that is under way; its end nobody hears of
 	}
 	exits, ended, sent := k.Exits, k.CommandsEnded, k.Out
-	n.keepSegments()
+	if o.Down == ariadne.Crashed {
+		n.keepSegments()
+	}
 	for _, pid := range k.PIDs() {
 		p := k.Procs[pid]
 		if p == nil || p.Dead || p == k.Init.Proc {

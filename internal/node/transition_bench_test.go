@@ -7,6 +7,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,101 @@ func BenchmarkTransition(b *testing.B) {
 			}
 			transition(b, s)
 		})
+	}
+}
+
+// BenchmarkRestart is how long it takes, in the middle of the natural schedule, until a server whose machine
+// stops listens again where it did.
+func BenchmarkRestart(b *testing.B) {
+	for _, name := range []string{"redis", "etcd", "postgres"} {
+		b.Run(name, func(b *testing.B) {
+			if out, err := exec.Command("../../examples/restart/fetch").CombinedOutput(); err != nil {
+				b.Skipf("not fetched: %v\n%s", err, out)
+			}
+			s, err := spec.Read("../../examples/restart/" + name + ".yaml")
+			if err != nil {
+				b.Fatal(err)
+			}
+			runtime.LockOSThread()
+			if err := tracee.Pin(0); err != nil {
+				b.Fatal(err)
+			}
+			restart(b, s)
+		})
+	}
+}
+
+// listening are the addresses on which a node waits for connections.
+func listening(b *testing.B, n *node.Node) (all []string) {
+	b.Helper()
+	v, err := n.View()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, p := range v.Processes {
+		for _, d := range p.Descriptors {
+			if address, ok := strings.CutSuffix(d.What, " listening"); ok {
+				_, address, _ = strings.Cut(address, " ")
+				all = append(all, address)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func restart(b *testing.B, s *spec.Spec) {
+	index, list := inputs(b, s)
+	n := node.Start(node.Config{Spec: s, Index: index, Seed: uint64(index) + 1})
+	defer n.Close()
+	apply := func(n *node.Node, in ariadne.Input) ariadne.Output {
+		out, err := n.Apply(in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return out
+	}
+	var out ariadne.Output
+	for _, in := range list[:len(list)/2] {
+		out = apply(n, in)
+	}
+	want := listening(b, n)
+	c, err := n.Freeze()
+	if err != nil || len(want) == 0 {
+		b.Fatalf("it listens at %q, %v", want, err)
+	}
+	defer c.Drop()
+	fault := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Outage: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}
+	fires := -1 // timers until it is ready: not known yet
+	var took []time.Duration
+	for b.Loop() {
+		m, err := c.Thaw()
+		if err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		out := apply(m, fault)
+		out = apply(m, ariadne.Input{Kind: ariadne.Start, At: out.Back})
+		if fires < 0 {
+			for fires = 0; !slices.Equal(listening(b, m), want); fires++ {
+				if out.Deadline == ariadne.Never || fires > 1000 {
+					b.Fatalf("it listens at %q, and did at %q", listening(b, m), want)
+				}
+				out = apply(m, ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+			}
+		} else {
+			for range fires {
+				out = apply(m, ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+			}
+			took = append(took, time.Since(began))
+		}
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(took)
+	if len(took) > 0 {
+		b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e3, "ready-µs")
 	}
 }
 
