@@ -94,7 +94,6 @@ type Coverage struct {
 	Thaws        int     `json:"thaws"`
 	Freezes      int     `json:"freezes"`
 	Unfrozen     int     `json:"unfrozen"`
-	Faults       []Fault `json:"faults"`
 	Stopped      int     `json:"stopped"`
 	Disks        int     `json:"disks"`
 	Unreplayable int     `json:"unreplayable"`
@@ -116,12 +115,6 @@ type Tried struct {
 	Budget     int    `json:"budget"`
 	Executions int    `json:"executions"`
 	Taken      int    `json:"taken"`
-}
-
-// Fault says how much faults of a kind were tried.
-type Fault struct {
-	Kind       string `json:"kind"`
-	Executions int    `json:"executions"` // with one
 }
 
 // InNodes are the seconds that workers have spent in living nodes.
