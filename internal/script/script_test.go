@@ -102,6 +102,35 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// talks writes a line at each start.
+type talks struct{ worldtest.Idle }
+
+func (talks) Start(c *worldtest.Ctx) { c.Log("up") }
+
+// TestLogsBeginAtBoot: what a script sees of a node that was down is from its last start on.
+func TestLogsBeginAtBoot(t *testing.T) {
+	s := mustLoad(t, `
+kinds = ["start", "crash", "start"]
+def explore(path, state, enabled):
+    n = state.node("n1")
+    print(len(path), list(n.logs), n.last)
+    return [a for a in enabled if len(path) < len(kinds) and a.kind == kinds[len(path)]][:1]
+`)
+	var lines []string
+	s.Print = func(l string) { lines = append(lines, l) }
+	rules := world.Rules{Grid: 1e9}
+	rules.Faults[world.Crash] = 1
+	rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{0}}}
+	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program { return []worldtest.Program{talks{}} })
+	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchExhausted {
+		t.Fatal(how, err, r.Err())
+	}
+	want := []string{`0 [] None`, `1 ["up"] up`, `2 [] None`, `3 ["up"] up`}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+}
+
 // TestFaultsHaveNames: a script sees faults by the kind and the name that a trace has.
 func TestFaultsHaveNames(t *testing.T) {
 	s := mustLoad(t, `

@@ -126,8 +126,9 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 			given = &a.flight[i]
 		}
 	}
+	until := over(&from.State.State, &to.State.State, e.Node)
 	for way := range y.ways {
-		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), 0, 1))
+		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), uint64(until), 1))
 		if given != nil {
 			h = h.Plus(y.message(p, given, way))
 		}
@@ -260,6 +261,18 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 		}
 	}
 	return o
+}
+
+// over is when it is over what a fault has begun in a step of a node, or of the network, and 0
+// for other steps. How much time lies between steps is no matter, but this is: others may notice.
+func over(before, after *world.State, id ariadne.NodeID) ariadne.Time {
+	switch {
+	case after.Nodes[id].Down != ariadne.Up && before.Nodes[id].Start != after.Nodes[id].Start:
+		return after.Nodes[id].Start
+	case after.Partition != nil && before.Partition == nil:
+		return after.Heal
+	}
+	return 0
 }
 
 // class is the hash of the state at the end of the path up to symmetry.
