@@ -231,7 +231,8 @@ type Output struct {
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
 	// Down, when it is not Up: a fault has taken the node down in this step. Its commands are
-	// run again by a Start at time Back, or Never.
+	// run again by a Start at time Back, or Never. One that was Paused goes on at Back, which its
+	// clock has passed.
 	Down Down
 	Back Time
 }

@@ -13,14 +13,15 @@ const (
 	Up      Down = iota
 	Crashed      // its programs were killed; the machine, its kernel and its files live on
 	Stopped      // the machine stands still: what is on its disks is all that is left
+	Paused       // nothing is lost, but nothing of the node ran for some time, while its clock went on
 )
 
-func (d Down) String() string { return [...]string{"up", "crash", "stop"}[d] }
+func (d Down) String() string { return [...]string{"up", "crash", "stop", "pause"}[d] }
 
 // Ever is how long a node is down that does not come back.
 const Ever = time.Duration(-1)
 
-// Outage is a fault that takes a node down for some time.
+// Outage is a fault that takes a node down for some time, or pauses it.
 type Outage struct {
 	Down Down
 	For  time.Duration // or Ever
@@ -46,8 +47,10 @@ func ParseOutage(s string) (o Outage, err error) {
 		o.Down = Crashed
 	case Stopped.String():
 		o.Down = Stopped
+	case Paused.String():
+		o.Down = Paused
 	default:
-		return o, fmt.Errorf("%q is neither a crash nor a stop", s)
+		return o, fmt.Errorf("%q is neither a crash nor a stop nor a pause", s)
 	}
 	o.For, err = ParseLength(length)
 	return o, err

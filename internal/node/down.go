@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/filetree"
@@ -26,30 +27,48 @@ import (
 
 // falls enters the call at whose entry th stands as a place of the step, if the node may go down
 // there, and reports whether it does. It is one where something that others can see, or that
-// stays, has happened since the last such place, or the beginning of the step.
+// stays, has happened since the last such place, or the beginning of the step. A pause may also be
+// where nothing has happened yet but that the program has made up its mind; a step has one.
 func (n *Node) falls(th *thread) bool {
-	if th.k.Call.Passed || n.outages == nil {
+	if th.k.Call.Passed || n.outages == nil || n.step.down == ariadne.Paused {
 		return false
 	}
 	on, ok := sys.Visible(th.k)
 	if !ok {
 		return false
 	}
+	alternatives := n.outages
 	if !n.step.visible {
 		n.step.visible = true
+		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return ariadne.KindOf(a) != ariadne.Paused.String() })
+	}
+	if len(alternatives) == 0 || dialog.Spared(n.k) {
 		return false
 	}
-	if dialog.Spared(n.k) {
-		return false
-	}
-	taken := n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/before", on, n.outages)
+	taken := n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/before", on, alternatives)
 	if taken == "" {
 		return false
 	}
 	o, err := ariadne.ParseOutage(taken)
 	must(err)
+	if o.Down == ariadne.Paused {
+		n.pause(o)
+		if n.k.HasReady() { // they have their turn when th has made its call
+			th.used = max(th.used, slice)
+		}
+		return false
+	}
 	n.step.outage = &o
 	return true
+}
+
+// pause lets the time pass for which nothing of the node runs. What was sent before is under way, and
+// all timers that were due meanwhile expire at once.
+func (n *Node) pause(o ariadne.Outage) {
+	net.Flush(n.k)
+	n.k.Now = ariadne.EndOf(n.k.Now, o.For, 0)
+	n.step.down, n.step.back = o.Down, n.k.Now
+	n.fireDue(n.k.Now)
 }
 
 // fall takes the node down.

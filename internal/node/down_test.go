@@ -82,6 +82,48 @@ func TestCrashAndStop(t *testing.T) {
 	}
 }
 
+// TestPause: a paused node loses nothing. Its clock goes on, and timers that were due meanwhile expire
+// at once; within a step, what was sent or written before has happened before.
+func TestPause(t *testing.T) {
+	const program = `import time, select, os
+e = select.epoll()
+start = time.monotonic()
+try: e.poll(0.5)
+finally: print("poll", round(time.monotonic() - start, 1), flush=True)
+open("a", "w").write("x")
+before = time.monotonic()
+open("b", "w").write("y")
+print("wrote", round(time.monotonic() - before, 1), round(time.time()) - 1700000000, flush=True)
+time.sleep(3)
+`
+	boot := func() (func(ariadne.Input) ariadne.Output, ariadne.Output) {
+		_, apply := downOf(t, world.Pause, t.TempDir(), "/usr/bin/python3", "-c", program)
+		return apply, apply(ariadne.Input{Kind: ariadne.Start})
+	}
+	apply, first := boot()
+	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Outage: ariadne.Outage{Down: ariadne.Paused, For: 4 * time.Second}})
+	back := 5 * ariadne.Time(time.Second)
+	if got := lines(&out); out.Down != ariadne.Paused || out.Back != back || out.Clock < back || out.Done || out.Ended || !slices.Equal(got, []string{"poll 5.0", "wrote 0.0 5"}) && !slices.Equal(got, []string{"poll 4.9", "wrote 0.0 5"}) {
+		t.Fatalf("it is %v until %v, its clock shows %v, it says %q", out.Down, out.Back, out.Clock, got)
+	}
+	if want := out.Clock + 3e9 - 1e8; out.Deadline < want || out.Deadline > want+2e8 {
+		t.Errorf("it sleeps until %v", out.Deadline)
+	}
+	apply, first = boot()
+	fire := ariadne.Input{Kind: ariadne.Fire, At: first.Deadline}
+	undisturbed := apply(fire)
+	at := slices.IndexFunc(undisturbed.Places, func(p ariadne.Place) bool { return strings.Contains(p.Name, "before:/node/b#1") })
+	if at < 0 {
+		t.Fatalf("no place before b is made: %v", undisturbed.Places)
+	}
+	apply, _ = boot()
+	fire.Vary = ariadne.Variation("pause:15s@" + undisturbed.Places[at].Name)
+	out = apply(fire)
+	if got := lines(&out); out.Down != ariadne.Paused || out.Variation() != fire.Vary || len(got) != 2 || !strings.HasPrefix(got[1], "wrote 15.") {
+		t.Errorf("it is %v, varied %q, and says %q", out.Down, out.Variation(), got)
+	}
+}
+
 // TestRestart: a node runs other commands when it starts again, however often, with numbers of their
 // own; it has ended when these have, and a copy of it does the same.
 func TestRestart(t *testing.T) {

@@ -73,7 +73,7 @@ type Node struct {
 	// functions are those that it has fail; nil: none.
 	functions functions
 	lets      bool     // the spec lets threads be late
-	outages   []string // what may take it down within a step
+	outages   []string // what may take it down, or pause it, within a step
 	mayFall   bool     // something may take it down
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
 	// changed once made.
@@ -341,7 +341,11 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	case ariadne.Fault:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
-		n.step.outage = &in.Outage
+		if in.Outage.Down == ariadne.Paused {
+			n.pause(in.Outage)
+		} else {
+			n.step.outage = &in.Outage
+		}
 	}
 	began := n.k.Now
 	n.step.polling = false // so it may have been while catching up, before the input came
@@ -440,7 +444,7 @@ func (n *Node) output() ariadne.Output {
 		Places:       n.step.course.Places,
 		Spared:       dialog.Spared(k),
 	}
-	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up {
+	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up && out.Down != ariadne.Paused {
 		out.Ended = false // its commands are to be run again
 		out.Content = n.step.content
 	}

@@ -255,16 +255,19 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 
 // drawOutages draws which nodes may go down, for how long, and gives a budget of that.
 func drawOutages(t *rapid.T, nodes int, budgets *world.Faults) (all []world.Outages) {
-	for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped} {
-		kind := world.Crash
-		if down == ariadne.Stopped {
-			kind = world.Stop
-		}
+	for i, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped, ariadne.Paused} {
+		kind := []ariadne.ActionKind{world.Crash, world.Stop, world.Pause}[i]
 		if rapid.IntRange(0, 4).Draw(t, down.String()) > 0 {
 			continue
 		}
 		budgets[kind] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
 		o := world.Outages{Down: down, For: [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever}, {0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]}
+		if down == ariadne.Paused {
+			o.For = o.For[:1]
+			if o.For[0] == ariadne.Ever {
+				o.For = []time.Duration{4e6}
+			}
+		}
 		for i := range rapid.IntRange(1, nodes).Draw(t, "of") {
 			o.Nodes = append(o.Nodes, ariadne.NodeID(i))
 		}

@@ -21,11 +21,11 @@ type Outage struct {
 // not notice, and as long as they must.
 var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
 
-// downs are the kinds of faults that take nodes down.
+// downs are the kinds of faults that take nodes down, or pause them.
 var downs = []struct {
 	kind ariadne.ActionKind
 	down ariadne.Down
-}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}}
+}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused}}
 
 // downBy is how a kind of fault leaves a node; not ok: running.
 func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
@@ -88,9 +88,9 @@ var outageFields = []field[outageText]{
 	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(o *outageText) *int { return &o.count }),
 	{"nodes", "Names of the nodes to which it happens; default all but clients.", textsSchema,
 		func(r *reader, o *outageText, v *yaml.Node) { o.nodes = r.texts(v) }},
-	{"for", "How long until the node's commands are run again, each as in 500ms or 15s, or ever: it stays down. They are run at the next full second of virtual time after that. Default 1s and 15s.", textsSchema,
+	{"for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time. Default 1s and 15s.", textsSchema,
 		func(r *reader, o *outageText, v *yaml.Node) { o.For = r.texts(v) }},
-	{"between", "Only between two steps of the node; default also within one, wherever it has sent something or changed a file since the last such place.", schema{"type": "boolean"},
+	{"between", "Only between two steps of the node; default also within one, wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused.", schema{"type": "boolean"},
 		func(r *reader, o *outageText, v *yaml.Node) { o.between = r.flag(v) }},
 }
 
@@ -106,6 +106,9 @@ func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) 
 		s.Faults[k] = uint8(w.count)
 		o := Outage{Between: w.between}
 		o.For = r.lengths(world.KindOf(k).Name, w.For)
+		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
+			r.fail(w.For[i].line, "faults: pause: for: a pause that lasts for ever is a stop")
+		}
 		down, _ := downBy(k)
 		s.Outages[down] = o
 		s.outageNodes[down] = w.nodes

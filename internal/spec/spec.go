@@ -32,17 +32,17 @@ type Spec struct {
 
 	Name       string
 	Nodes      []Node
-	Seed       uint64                      // of random bytes, clock offsets and random walks
-	Date       time.Time                   // of the real-time clocks at virtual time 0
-	Processor  string                      // model that programs are told of (internal/processor); "": the real one
-	Latency    time.Duration               // of every message; default 1 ms
-	ClockError time.Duration               // E: timers due within E of the earliest may fire in any order
-	Delays     int                         // budget: how many messages may be delayed past a timer in one execution; default 3
-	Faults     world.Faults                // budgets: how many faults of a kind there may be in one execution; default none
-	Fail       Fail                        // which calls fail, when there is a budget for it
-	Preempt    Preempt                     // whose threads are late, likewise
-	Outages    [ariadne.Stopped + 1]Outage // which nodes go down, by what, likewise
-	Cut        Cut                         // how the network is parted, likewise
+	Seed       uint64                     // of random bytes, clock offsets and random walks
+	Date       time.Time                  // of the real-time clocks at virtual time 0
+	Processor  string                     // model that programs are told of (internal/processor); "": the real one
+	Latency    time.Duration              // of every message; default 1 ms
+	ClockError time.Duration              // E: timers due within E of the earliest may fire in any order
+	Delays     int                        // budget: how many messages may be delayed past a timer in one execution; default 3
+	Faults     world.Faults               // budgets: how many faults of a kind there may be in one execution; default none
+	Fail       Fail                       // which calls fail, when there is a budget for it
+	Preempt    Preempt                    // whose threads are late, likewise
+	Outages    [ariadne.Paused + 1]Outage // which nodes go down, by what, likewise
+	Cut        Cut                        // how the network is parted, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore

@@ -35,6 +35,9 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 				flags |= 1 << bit
 			}
 		}
+		if n.Awake != 0 {
+			h = h.Plus(HashOf(uint64(i), d.since(n.Awake), 13))
+		}
 		calm := uint64(0)
 		if n.Calm != 0 {
 			calm = 1 | d.since(n.Calm)<<1

@@ -9,14 +9,15 @@ import (
 	"ariadne"
 )
 
-// Crash and Stop are the numbers of their kinds.
+// The numbers of the kinds of outages.
 const (
 	Crash ariadne.ActionKind = 7
 	Stop  ariadne.ActionKind = 8
+	Pause ariadne.ActionKind = 13
 )
 
-// kindOfDown is the kind of a fault that takes a node down.
-var kindOfDown = [...]ariadne.ActionKind{ariadne.Crashed: Crash, ariadne.Stopped: Stop}
+// kindOfDown is the kind of a fault that takes a node down, or pauses it.
+var kindOfDown = [...]ariadne.ActionKind{ariadne.Crashed: Crash, ariadne.Stopped: Stop, ariadne.Paused: Pause}
 
 // Outages are the faults of one kind that may take nodes down.
 type Outages struct {
@@ -28,8 +29,13 @@ type Outages struct {
 // A node may go down at any time, between two of its steps, and within one at its visible
 // operations. It comes back after a time that there is a choice of. What it leaves to others,
 // the node itself says: its kernel closes connections, or nobody does.
+//
+// A pause is one step of the node, with its clock at the end of the pause and all timers expired
+// that were due meanwhile. What arrives before that, the node gets afterwards, by its clock, in
+// the order in which it arrives: nobody can tell that from its having waited.
 func init() {
 	register(Crash, outage(ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later"))
+	register(Pause, outage(ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on"))
 	register(Stop, outage(ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later"))
 }
 
@@ -89,8 +95,28 @@ func newOutages(r Rules) (all [len(kindOfDown)][]Event) {
 	return all
 }
 
-// mayFall: there is something on the node that can be taken down.
-func (s *State) mayFall(id ariadne.NodeID) bool { n := &s.Nodes[id]; return n.Started && !n.Done }
+// mayFall: there is something on the node that can be taken down. One that was paused goes on
+// first: till then its clock is ahead.
+func (s *State) mayFall(id ariadne.NodeID) bool {
+	n := &s.Nodes[id]
+	return n.Started && !n.Done && n.Awake == 0
+}
+
+// given enters what the node is given. One that was paused is awake when it comes after that.
+func (n *NodeState) given(in *Input) {
+	if n.Awake == 0 || in.At >= n.Awake {
+		n.Awake, n.Told = 0, max(n.Clock, in.At)
+	}
+}
+
+// tells is the time that the node's clock tells to others. While it is paused, that is the
+// beginning of the pause.
+func (n *NodeState) tells() ariadne.Time {
+	if n.Awake != 0 {
+		return n.Told
+	}
+	return n.Clock
+}
 
 // now is the time of what has no time of its own: the last full second on the clock of any
 // machine that runs. To a node whose clock is later it happens by that. So what other nodes do
@@ -99,7 +125,7 @@ func (y *System) now(s *State) ariadne.Time {
 	latest := ariadne.Time(0)
 	for i := range s.Nodes {
 		if s.Nodes[i].Started {
-			latest = max(latest, s.Nodes[i].Clock)
+			latest = max(latest, s.Nodes[i].tells())
 		}
 	}
 	return y.rules.OnGrid(latest)
@@ -108,11 +134,15 @@ func (y *System) now(s *State) ariadne.Time {
 // takeDown enters that a fault has taken down a node.
 func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 	n := &s.Nodes[id]
+	if e.Down == ariadne.Paused {
+		n.Awake = e.Back
+		return
+	}
 	n.Down, n.Start = e.Down, e.Back
 	if e.Down != ariadne.Stopped {
 		return
 	}
-	n.Started = false
+	n.Started, n.Awake = false, 0
 	s.sum.sub(y.onHash(id, n.On))
 	n.On = e.Back
 	s.sum.add(y.onHash(id, n.On))

@@ -85,6 +85,9 @@ type NodeState struct {
 	Start    ariadne.Time   // when its commands are to be run, or Never
 	// On is when the machine was or is to be switched on: what arrives before that finds nobody.
 	On ariadne.Time
+	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to it
+	// that is later. Told is when it was given something last, before that.
+	Awake, Told ariadne.Time
 }
 
 // Flying is a message in flight.
@@ -177,6 +180,9 @@ func (y *System) Take(s *State, e *Event) Input {
 	}
 	in := kinds[e.Kind].Take(y, s, e)
 	in.Varied = e.Varied
+	if !kinds[e.Kind].World {
+		s.Nodes[e.Node].given(&in)
+	}
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in
@@ -249,7 +255,10 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 	if (in.Kind == ariadne.Fault || in.Varied.takesDown()) != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
 		return e, fmt.Errorf("after %q it is %s", in.Varied.What()+string(in.Varied.Variation()), out.Down)
 	}
-	if out.Down != ariadne.Up && out.Back < out.Clock {
+	if out.Down == ariadne.Paused && out.Back > out.Clock {
+		return e, fmt.Errorf("it was paused until %v, and its clock shows %v", out.Back, out.Clock)
+	}
+	if out.Down != ariadne.Up && out.Down != ariadne.Paused && out.Back < out.Clock {
 		return e, fmt.Errorf("it went down at %v and is to come back at %v", out.Clock, out.Back)
 	}
 	if out.Clock < clock || out.Clock < in.At {

@@ -24,8 +24,10 @@ type act struct {
 	ends bool
 	// spares: from here on no fault hits the node, which one could before.
 	spares  bool
-	turns   bool // whether faults may hit the node, it changes
-	chooses bool // it could be varied by choices of which one hears then only (world.Rules.Later)
+	turns   bool         // whether faults may hit the node, it changes
+	chooses bool         // it could be varied by choices of which one hears then only (world.Rules.Later)
+	tells   ariadne.Time // what the node's clock tells others after it
+	wakes   bool         // the node was paused, and from here on other faults may hit it
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
 	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
@@ -39,6 +41,13 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 		a.before = ariadne.Never
 		return a
 	}
+	a.tells, a.wakes = by.Effect.Clock, n.Awake != 0 && by.Input.At >= n.Awake
+	switch {
+	case n.Awake != 0 && !a.wakes:
+		a.tells = n.Told
+	case by.Effect.Down == ariadne.Paused:
+		a.tells = max(n.Clock, by.Input.At)
+	}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool {
 		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
@@ -47,7 +56,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
-	if by.Effect.Down != ariadne.Up {
+	if by.Effect.Down != ariadne.Up && by.Effect.Down != ariadne.Paused {
 		a.back = by.Effect.Back
 	}
 	return a
@@ -171,7 +180,7 @@ func (r relation) outdates(a, b *act) bool {
 	if a.by.Effect.Down == ariadne.Stopped { // its clock tells the time no more
 		return true
 	}
-	at := r.rules.OnGrid(a.by.Effect.Clock)
+	at := r.rules.OnGrid(a.tells)
 	return (b.Partition != nil || at > b.by.From.Clock) && at >= b.At
 }
 
@@ -213,6 +222,8 @@ func (r relation) enables(a, b *act) bool {
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.
 		return b.Takes == nil || b.At >= a.At || a.by.From.Depth == 0
+	case sameNode(a, b) && a.wakes && b.Present:
+		return true
 	case sameNode(a, b) && b.Timer:
 		return a.before == ariadne.Never
 	}

@@ -33,11 +33,12 @@ func TestIndependentEventsCommute(t *testing.T) {
 		r.Grid = 2e6
 		all := []ariadne.NodeID{0, 1, 2, 3}[:n]
 		lengths := []time.Duration{0, 3e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
-		r.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: all, For: lengths}, {Down: ariadne.Stopped, Nodes: all, For: lengths}}
+		r.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: all, For: lengths}, {Down: ariadne.Stopped, Nodes: all, For: lengths},
+			{Down: ariadne.Paused, Nodes: all, For: []time.Duration{0, 5e6}}}
 		for _, length := range lengths {
 			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Cut, world.Lose, world.Reset} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Cut, world.Lose, world.Reset} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")

@@ -88,6 +88,10 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	if fallen := c.run(in); fallen != nil {
 		c.fall(*fallen)
 	}
+	for c.out.Down == ariadne.Paused && !a.done && a.timer <= a.clock {
+		a.timer = ariadne.Never
+		a.Program.Fire(c)
+	}
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done || a.down, a.done || a.ended
 	c.out.Spared = a.spared
 	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
@@ -117,6 +121,8 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.Outage) {
 	}()
 	a := c.a
 	switch {
+	case in.Kind == ariadne.Fault && in.Outage.Down == ariadne.Paused:
+		c.pause(in.Outage)
 	case in.Kind == ariadne.Fault:
 		return &in.Outage
 	case in.Kind == ariadne.Start:
@@ -134,6 +140,13 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.Outage) {
 
 // Durable is a Program of which something is left when it is taken down.
 type Durable interface{ Fall() }
+
+// pause lets the time of an outage pass. Timers expire when the program has done what it is at.
+func (c *Ctx) pause(o ariadne.Outage) {
+	a := c.a
+	a.clock = ariadne.EndOf(a.clock, o.For, a.Grid)
+	c.out.Down, c.out.Back = o.Down, a.clock
+}
 
 // fall takes the node down.
 func (c *Ctx) fall(o ariadne.Outage) {
@@ -190,7 +203,7 @@ func CallName(nr int) string {
 }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
-	if c.acted && len(c.a.Outages) > 0 && !c.a.spared {
+	if c.acted && len(c.a.Outages) > 0 && !c.a.spared && c.out.Down == ariadne.Up {
 		var all []string
 		for _, o := range c.a.Outages {
 			all = append(all, o.Alternative())
@@ -200,7 +213,10 @@ func (c *Ctx) call(nr int, result int64, what ...any) {
 			if err != nil {
 				panic(err)
 			}
-			panic(o)
+			if o.Down != ariadne.Paused {
+				panic(o)
+			}
+			c.pause(o)
 		}
 	}
 	c.acted = c.acted || nr == CallSend
