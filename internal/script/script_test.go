@@ -119,10 +119,10 @@ def explore(path, state, enabled):
 	var lines []string
 	s.Print = func(l string) { lines = append(lines, l) }
 	rules := world.Rules{Grid: 1e9}
-	rules.Faults[world.Crash] = 1
+	rules.Faults[world.Crash] = 2
 	rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{0}}}
 	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program { return []worldtest.Program{talks{}} })
-	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchExhausted {
+	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchDone {
 		t.Fatal(how, err, r.Err())
 	}
 	want := []string{`0 [] None`, `1 ["up"] up`, `2 [] None`, `3 ["up"] up`}
