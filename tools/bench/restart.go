@@ -47,7 +47,8 @@ func (b *bench) measureRestarts() error {
 		}
 		b.keep("restart_sharing."+name, "", []float64{float64(r.Coverage.Stopped) / float64(r.Coverage.Disks)})
 		faulty, err := b.repeated(func() (float64, error) {
-			r, err := b.cold("check", spec, "--strategy", "default", "--from", restartFrom, "--keep-going", "--time", b.budget.String())
+			r, err := b.cold("check", spec, "--strategy", "default", "--from", restartFrom, "--keep-going",
+				"--executions", "100", "--time", (6 * b.budget).String())
 			if err != nil {
 				return 0, err
 			}
