@@ -255,6 +255,9 @@ func (t *Thread) TakeSignal(set signal.Set) (signal.Info, bool) {
 	if !ok {
 		info, ok = take(&t.Proc.Pending, set)
 	}
+	if ok && t.Proc.stale(&info) {
+		return t.TakeSignal(set)
+	}
 	if ok {
 		for i := range hooks {
 			if h := hooks[i].SignalTaken; h != nil {
@@ -263,6 +266,16 @@ func (t *Thread) TakeSignal(set signal.Set) (signal.Info, bool) {
 		}
 	}
 	return info, ok
+}
+
+// stale reports whether a package drops a signal that was taken.
+func (p *Process) stale(info *signal.Info) bool {
+	for i := range hooks {
+		if h := hooks[i].SignalStale; h != nil && h(p, info) {
+			return true
+		}
+	}
+	return false
 }
 
 // take removes the first queued of the signal of set that comes first.

@@ -80,6 +80,8 @@ type Hooks struct {
 	RealSet func(n *Node, by ariadne.Time)
 	// SignalTaken: a signal was taken off p's queues. The hook may complete what is told of it.
 	SignalTaken func(p *Process, info *signal.Info)
+	// SignalStale: a signal that was taken off p's queues means nothing any more, and is dropped.
+	SignalStale func(p *Process, info *signal.Info) bool
 	// SignalUnignored: p has a disposition for a signal that is not to ignore it.
 	SignalUnignored func(p *Process, signo int)
 }

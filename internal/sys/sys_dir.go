@@ -120,8 +120,8 @@ func appendDirent(b []byte, d kernel.Dirent, off int) []byte {
 }
 
 // seekDir moves in a listing: positions are counts of entries. At 0 it begins
-// anew.
-func seekDir(s **kernel.DirStream, a Args) kernel.Result {
+// anew. end is where Linux has its end, which no entry has.
+func seekDir(s **kernel.DirStream, a Args, end int64) kernel.Result {
 	pos := 0
 	if *s != nil {
 		pos = (*s).Pos
@@ -131,8 +131,15 @@ func seekDir(s **kernel.DirStream, a Args) kernel.Result {
 	case unix.SEEK_SET:
 	case unix.SEEK_CUR:
 		to += int64(pos)
-	default:
-		return kernel.Fail(unix.EINVAL)
+	case unix.SEEK_END:
+		to += end
+	case unix.SEEK_DATA, unix.SEEK_HOLE:
+		if uint64(to) >= uint64(end) {
+			return kernel.Fail(unix.ENXIO)
+		}
+		if uint32(a[2]) == unix.SEEK_HOLE {
+			to = end
+		}
 	}
 	switch {
 	case to < 0:

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -282,7 +283,7 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	}
 	switch f := of.File.(type) {
 	case *procfs.Dir:
-		return seekDir(&f.Dir, atEmptyEnd(a))
+		return seekDir(&f.Dir, a, 0)
 	case *procfs.Mem:
 		return seekMemory(f, a)
 	case *random.File, *dialog.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
@@ -293,19 +294,11 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if h.Mode&unix.S_IFMT == unix.S_IFDIR {
 		if top, _, _ := strings.Cut(strings.TrimPrefix(h.Path, "/"), "/"); top == "proc" || top == "sys" {
-			a = atEmptyEnd(a)
+			return seekDir(&h.Dir, a, 0)
 		}
-		return seekDir(&h.Dir, a)
+		return seekDir(&h.Dir, a, math.MaxInt64) // as ext4 has it
 	}
 	return kernel.Native
-}
-
-// atEmptyEnd is lseek's arguments where the file has no size: its end is its beginning.
-func atEmptyEnd(a Args) Args {
-	if uint32(a[2]) == unix.SEEK_END {
-		a[2] = unix.SEEK_SET
-	}
-	return a
 }
 
 func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {

@@ -3,6 +3,7 @@ package itimer
 
 import (
 	"fmt"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -25,6 +26,7 @@ type Timer struct {
 	Real     bool           // it was set to a time of CLOCK_REALTIME
 	Overrun  int            // missed expirations before the last signal taken
 
+	sets  int // how often it was set
 	armed bool
 	when  ariadne.Time  // of the next or, while its signal is out, the last expiration
 	timer *kernel.Timer // pending, or nil
@@ -51,7 +53,8 @@ var timersOf = kernel.NewSlot[*kernel.Process, timers]()
 
 func init() {
 	kernel.Register(kernel.Hooks{
-		Execs: func(t *kernel.Thread) { dropAll(t.Proc) },
+		Execs:       execs,
+		SignalStale: stale,
 		ProcessExits: func(p *kernel.Process) {
 			dropAll(p)
 			for i := range timersOf.Of(p).interval {
@@ -104,6 +107,24 @@ func Drop(p *kernel.Process, it *Timer) {
 	delete(timersOf.Of(p).posix, it.ID)
 }
 
+// execs deletes all of timer_create's timers, and what they have sent.
+func execs(t *kernel.Thread) {
+	dropAll(t.Proc)
+	sent := func(i signal.Info) bool { return i.Code == signal.SITimer }
+	t.Pending = slices.DeleteFunc(slices.Clone(t.Pending), sent)
+	t.Proc.Pending = slices.DeleteFunc(slices.Clone(t.Proc.Pending), sent)
+}
+
+// stale reports whether a signal is of a timer that was deleted or set anew since. It was pending
+// up to now, as in Linux from 6.13 on.
+func stale(p *kernel.Process, info *signal.Info) bool {
+	if info.Code != signal.SITimer {
+		return false
+	}
+	it := timersOf.Of(p).posix[info.TimerID]
+	return it == nil || it.sets != info.TimerSet
+}
+
 // dropAll deletes all of timer_create's timers.
 func dropAll(p *kernel.Process) {
 	for id := 0; id < timersOf.Of(p).next; id++ {
@@ -127,6 +148,7 @@ func (it *Timer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
 		it.timer = nil
 	}
 	it.Overrun, it.Real = 0, false
+	it.sets++
 	it.armed, it.when, it.Interval = armed, when, interval
 	if armed && it.Signo != 0 {
 		it.timer = n.AddTimer(when, it)
@@ -185,7 +207,7 @@ func (it *Timer) Expire(*kernel.Timer) {
 	p := it.Proc
 	info := signal.Info{Signo: it.Signo, Code: signal.SIKernel}
 	if it.ID >= 0 {
-		info = signal.Info{Signo: it.Signo, Code: signal.SITimer, TimerID: it.ID, Value: it.Value}
+		info = signal.Info{Signo: it.Signo, Code: signal.SITimer, TimerID: it.ID, TimerSet: it.sets, Value: it.Value}
 	}
 	if it.Target == nil {
 		p.Node.Kill(p, info)

@@ -277,6 +277,7 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	}
 	if iface.SockaddrFamily(addr) == unix.AF_UNSPEC {
 		c.disconnect()
+		c.stateChanged()
 		return 0
 	}
 	switch {

@@ -235,6 +235,11 @@ func (u *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 		return 0, unix.EOPNOTSUPP
 	}
 	d := u.held
+	if d != nil && d.to.Addr().Is6() && iface.SockaddrFamily(m.To) != unix.AF_UNSPEC {
+		if to, e := u.Target(m.To); e == 0 && to.Addr().Is4() {
+			return 0, unix.EINVAL // what is held back is for IPv6
+		}
+	}
 	if d == nil {
 		var e kernel.Errno
 		if d, e = u.address(t, m); e != 0 {
