@@ -82,11 +82,18 @@ type Protocol uint8
 const (
 	TCP Protocol = 6
 	UDP Protocol = 17
+	// Expiry is no protocol. A message of it is the network's word to the sender of a TCP flow
+	// that nothing has got through for as long as that lets it (Limit). It is from and to
+	// that node. With RST the connection has ended.
+	Expiry Protocol = 255
 )
 
 func (p Protocol) String() string {
-	if p == UDP {
+	switch p {
+	case UDP:
 		return "udp"
+	case Expiry:
+		return "expiry"
 	}
 	return "tcp"
 }
@@ -111,6 +118,14 @@ type Message struct {
 	Window   int // bytes; with WND
 	Data     []byte
 	Sent     Time // the sender's clock
+}
+
+// Limit is how long the sender of a TCP flow lets nothing get through before it takes the
+// connection for dead. 0: what all do (world.Rules.GiveUp), and for ever.
+type Limit struct {
+	Flow Flow
+	Data time.Duration // from when it sends what is not acknowledged
+	Idle time.Duration // with nothing to acknowledge, from when it has heard of the peer last
 }
 
 // InputKind says what a node is given.
@@ -230,6 +245,9 @@ type Output struct {
 	Content Digest
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
+	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them
+	// where the spec lets the network be parted.
+	Limits *[]Limit
 	// Down, when it is not Up: a fault has taken the node down in this step. Its commands are
 	// run again by a Start at time Back, or Never. One that was Paused goes on at Back, which its
 	// clock has passed.

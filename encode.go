@@ -148,7 +148,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4))
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4)|bit(o.Limits != nil, 5))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -185,6 +185,14 @@ func (o *Output) append(b []byte) []byte {
 	if o.Down != Up || o.Back != 0 {
 		b = appendInt(append(b, byte(o.Down)), o.Back)
 	}
+	if o.Limits != nil {
+		b = appendLen(b, len(*o.Limits))
+		for i := range *o.Limits {
+			l := &(*o.Limits)[i]
+			b = appendInt(l.Flow.append(b), l.Data)
+			b = appendInt(b, l.Idle)
+		}
+	}
 	if len(o.Places) == 0 {
 		return b
 	}
@@ -207,7 +215,7 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 func (o *Output) read(d *decoder) {
 	has := byte(0)
 	ended := func() bool {
-		has = d.bits(5)
+		has = d.bits(6)
 		return has&1 != 0
 	}
 	*o = Output{
@@ -235,6 +243,14 @@ func (o *Output) read(d *decoder) {
 		if o.Down, o.Back = Down(d.byte()), Time(d.int64()); o.Down == Up && o.Back == 0 {
 			d.fail(errCanonical)
 		}
+	}
+	if has&32 != 0 {
+		limits := readList(d, func() (l Limit) {
+			l.Flow.read(d)
+			l.Data, l.Idle = time.Duration(d.int64()), time.Duration(d.int64())
+			return l
+		})
+		o.Limits = &limits
 	}
 	if has&2 != 0 {
 		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })

@@ -227,6 +227,9 @@ func each(v reflect.Value, name string, f func(name string)) {
 			each(v.Field(i), strings.TrimPrefix(name+"."+v.Type().Field(i).Name, "."), f)
 		}
 		return
+	case reflect.Pointer:
+		each(v.Elem(), name, f)
+		return
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			each(v.Index(i), name+"[*]", f)

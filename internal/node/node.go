@@ -74,6 +74,7 @@ type Node struct {
 	functions functions
 	lets      bool     // the spec lets threads be late
 	outages   []string // what may take it down, or pause it, within a step
+	tells     bool     // it says for how long connections let nothing get through
 	mayFall   bool     // something may take it down
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
 	// changed once made.
@@ -244,6 +245,7 @@ func Start(cfg Config) *Node {
 	}
 	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 	n.outages, n.mayFall = cfg.Spec.Falls(def.ID)
+	n.tells = len(cfg.Spec.PartitionsOf()) > 0
 	n.functions = failingFunctions(n)
 	return n
 }
@@ -443,6 +445,9 @@ func (n *Node) output() ariadne.Output {
 		Files:        n.usedFiles(),
 		Places:       n.step.course.Places,
 		Spared:       dialog.Spared(k),
+	}
+	if n.tells {
+		out.Limits = net.Limits(k)
 	}
 	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up && out.Down != ariadne.Paused {
 		out.Ended = false // its commands are to be run again

@@ -178,7 +178,7 @@ var stateAttrs = []attribute[*state]{
 		})
 	}},
 	{"messages", func(s *state) starlark.Value {
-		flight := s.p.Last().State.Flight
+		flight := slices.DeleteFunc(slices.Clone(s.p.Last().State.Flight), func(f world.Flying) bool { return f.Flow.Proto == ariadne.Expiry })
 		return &sequence{n: len(flight), at: func(i int) starlark.Value {
 			return &message{r: s.r, packet: flight[i].Packet, arrival: flight[i].Arrival, delayed: flight[i].Delayed}
 		}}

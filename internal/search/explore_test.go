@@ -236,6 +236,11 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 			s.bounds.Time = ariadne.Time(limit) * 1e6
 		}
 	}
+	limits := false
+	if s.rules.Partitions != nil {
+		s.rules.GiveUp = time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond
+		limits = rapid.Bool().Draw(t, "limits")
+	}
 	if rapid.IntRange(0, 2).Draw(t, "clients") == 0 {
 		s.clients = []int{0, 1}[:rapid.IntRange(1, 2).Draw(t, "how many")]
 	}
@@ -246,7 +251,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: outages != nil})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: outages != nil, Limits: limits})
 		}
 		return p
 	}
@@ -289,7 +294,7 @@ func drawPartitions(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.
 				rest = append(rest, ariadne.NodeID(j))
 			}
 		}
-		length := rapid.SampledFrom([]time.Duration{0, 3e6, ariadne.Ever}).Draw(t, "cut for")
+		length := rapid.SampledFrom([]time.Duration{0, 3e6, 8e6, ariadne.Ever}).Draw(t, "cut for")
 		all = append(all, world.NewPartition(fmt.Sprintf("n%d", i+1), []ariadne.NodeID{ariadne.NodeID(i)}, rest, rapid.Bool().Draw(t, "one way"), length))
 	}
 	return all

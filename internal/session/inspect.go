@@ -94,6 +94,9 @@ func (s *Session) InFlight() (all []Message) {
 	defer s.mu.Unlock()
 	flight := s.path.Last().State.Flight
 	for i := range flight {
+		if flight[i].Flow.Proto == ariadne.Expiry {
+			continue
+		}
 		all = append(all, Message{flight[i].Message, flight[i].Arrival, flight[i].Delayed})
 	}
 	return slices.Clip(all)

@@ -80,10 +80,14 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	return &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, Outages: s.OutagesOf(), Partitions: s.PartitionsOf()},
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, Outages: s.OutagesOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s),
 	}, nil
 }
+
+// giveUp is how long Linux sends again what is not acknowledged, with net.ipv4.tcp_retries2 of 15 and a line
+// as fast as this one, before it takes a connection for dead.
+const giveUp = 925 * time.Second
 
 // callName names a system call as the table has it.
 func callName(nr int) string {

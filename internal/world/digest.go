@@ -28,6 +28,9 @@ func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out
 	if out.Spared {
 		b = append(b, "spared"...)
 	}
+	if out.Limits != nil {
+		b = fmt.Append(b, *out.Limits)
+	}
 	if out.Down != ariadne.Up {
 		b = binary.AppendVarint(append(b, byte(out.Down)), int64(out.Back))
 	}

@@ -142,7 +142,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 	if e.Down != ariadne.Stopped {
 		return
 	}
-	n.Started, n.Awake = false, 0
+	n.Started, n.Awake, n.Limits = false, 0, nil
 	s.sum.sub(y.onHash(id, n.On))
 	n.On = e.Back
 	s.sum.add(y.onHash(id, n.On))
@@ -171,10 +171,10 @@ func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) Hash {
 	return HashOf(uint64(id), uint64(on), 12)
 }
 
-// Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram, and
-// what opens a connection, which its sender itself tries again.
+// Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram,
+// a connection's end, and what opens a connection, which its sender itself tries again.
 func (p *Packet) Unrepeated() bool {
-	return p.Flow.Proto == ariadne.UDP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
+	return p.Flow.Proto != ariadne.TCP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 
 // AnyDown reports whether a node is down.

@@ -58,8 +58,8 @@ const whole = "network"
 const network = ariadne.NodeID(0)
 
 // The network may be parted at any time, when it is whole, and is whole again after a time. What
-// is under way on a connection waits meanwhile, as if it were sent again and again; datagrams and
-// what opens connections are lost.
+// is under way on a connection waits meanwhile, as if it were sent again and again, or until its sender
+// gives up (kind_expire.go); datagrams and what opens connections are lost.
 func init() {
 	register(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network", Aside: true, World: true,
@@ -88,6 +88,7 @@ func init() {
 					i++
 				}
 			}
+			y.awaitAll(s, e.At)
 			return Input{At: e.At, Varied: e.Varied}
 		},
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {
@@ -108,7 +109,7 @@ func init() {
 	register(Heal, Kind{
 		Name: "heal", Doc: "the end of a partition", World: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
-			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) {
+			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) && !s.expires() {
 				events = append(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})
 				settle(events)
 			}

@@ -13,7 +13,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Head && f.Arrival <= c.Horizon && s.hears(f) {
+				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.hears(f) {
 					events = append(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
 					settle(events)
 				}

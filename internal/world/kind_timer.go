@@ -8,7 +8,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Nodes {
 				at := s.Nodes[i].Timer()
-				if at != ariadne.Never && at <= c.Horizon && at < c.Start && s.delayCost(at) <= s.Delays {
+				if at != ariadne.Never && at <= c.Horizon && at < c.Start && s.delayCost(at, false) <= s.Delays {
 					events = append(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
 					settle(events)
 				}
@@ -20,7 +20,7 @@ func init() {
 			return e.At != ariadne.Never
 		},
 		Take: func(_ *System, s *State, e *Event) Input {
-			s.delayUntil(e.At)
+			s.delayUntil(e.At, false)
 			return Input{Kind: ariadne.Fire, At: e.At}
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {

@@ -79,10 +79,11 @@ type NodeState struct {
 	Ended    bool         // none of its commands is left
 	Spared   bool         // no fault hits it
 	Clock    ariadne.Time
-	Deadline ariadne.Time   // earliest pending timer, or Never
-	Digest   ariadne.Digest // the name of its local state (digest.go)
-	Calm     ariadne.Time   // as in ariadne.Output
-	Start    ariadne.Time   // when its commands are to be run, or Never
+	Deadline ariadne.Time     // earliest pending timer, or Never
+	Digest   ariadne.Digest   // the name of its local state (digest.go)
+	Calm     ariadne.Time     // as in ariadne.Output
+	Limits   *[]ariadne.Limit // likewise; nil: there are none
+	Start    ariadne.Time     // when its commands are to be run, or Never
 	// On is when the machine was or is to be switched on: what arrives before that finds nobody.
 	On ariadne.Time
 	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to it
@@ -164,6 +165,9 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 		a.Kind = ariadne.ActStart
 	case ariadne.Deliver:
 		a.Kind, a.Flow, a.Seq = ariadne.ActDeliver, in.Packet.Flow, in.Packet.Seq
+		if a.Flow.Proto == ariadne.Expiry {
+			a.Kind = Expire
+		}
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
 	case ariadne.Fault:
@@ -213,10 +217,10 @@ func (s *State) land(i int) {
 }
 
 // delayUntil holds back all that should have arrived by now.
-func (s *State) delayUntil(t ariadne.Time) {
-	s.Delays -= s.delayCost(t)
+func (s *State) delayUntil(t ariadne.Time, ends bool) {
+	s.Delays -= s.delayCost(t, ends)
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To) {
+		if f := &s.Flight[i]; s.passes(f, t, ends) {
 			s.sum.sub(f.hash())
 			f.Arrival, f.Delayed = t, true
 			s.sum.add(f.hash())
@@ -226,14 +230,20 @@ func (s *State) delayUntil(t ariadne.Time) {
 
 // delayCost is what it costs to fire a timer at t: the messages that would be
 // delayed for the first time and do not stand behind another.
-func (s *State) delayCost(t ariadne.Time) int {
+func (s *State) delayCost(t ariadne.Time, ends bool) int {
 	cost := 0
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To) {
+		if f := &s.Flight[i]; s.passes(f, t, ends) && f.Head && !f.Delayed {
 			cost++
 		}
 	}
 	return cost
+}
+
+// passes reports whether what happens at t holds a message back. A connection's end (ends) does not
+// hold back others at the same time.
+func (s *State) passes(f *Flying, t ariadne.Time, ends bool) bool {
+	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To)
 }
 
 // Effect is what a node did in a step, as the world sees it. It is a function of
@@ -245,13 +255,14 @@ type Effect struct {
 	Down            ariadne.Down
 	Back            ariadne.Time // with Down
 	Calm            ariadne.Time
+	Limits          *[]ariadne.Limit // nil: they are as they were
 	Packets         []*Packet
 }
 
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits}
 	if (in.Kind == ariadne.Fault || in.Varied.takesDown()) != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
 		return e, fmt.Errorf("after %q it is %s", in.Varied.What()+string(in.Varied.Variation()), out.Down)
 	}
@@ -292,6 +303,12 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, name ariad
 	s.sum.add(localHash(id, &name))
 	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
 	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
+	if e.Limits != nil {
+		n.Limits = e.Limits
+	}
+	if s.Partition != nil {
+		y.await(s, id, e)
+	}
 	if e.Down != ariadne.Up {
 		y.takeDown(s, id, e)
 	}

@@ -65,7 +65,10 @@ type Rules struct {
 	Faults     Faults
 	Outages    []Outages    // which nodes faults may take down, and for how long
 	Partitions []*Partition // how faults may part the network
-	Grid       ariadne.Time // as ariadne.Grid; 0: that
+	// GiveUp is how long an end of a TCP connection sends again what is not acknowledged, unless it
+	// has a limit of its own; 0: for ever.
+	GiveUp time.Duration
+	Grid   ariadne.Time // as ariadne.Grid; 0: that
 	// Combined is the greatest number of choices by which a search of states or orders varies
 	// one step, but for those of kinds that are Whole; 0: 1.
 	Combined int

@@ -20,8 +20,14 @@ func Deliver(n *kernel.Node, m *ariadne.Message) {
 		tcp.Deliver(n, m)
 	case ariadne.UDP:
 		udp.Deliver(n, m)
+	case ariadne.Expiry:
+		tcp.GiveUp(n, m)
 	}
 }
+
+// Limits are how long connections to other nodes let nothing get through; nil: as when they were
+// asked for last.
+func Limits(n *kernel.Node) *[]ariadne.Limit { return tcp.Limits(n) }
 
 // Flush sends what this step left to send. The node layer calls it when the
 // node is quiescent.

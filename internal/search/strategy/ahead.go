@@ -67,6 +67,13 @@ func (h *ahead) add(p *space.Path, a *act) {
 	case a.by.Effect.Down == ariadne.Stopped && a.back != ariadne.Never:
 		h.arrival = max(h.arrival, a.back)
 	}
+	if s := &p.Last().State; s.Partition != nil {
+		for i := range s.Flight {
+			if f := &s.Flight[i]; f.Flow.Proto == ariadne.Expiry {
+				h.arrival = max(h.arrival, f.Arrival)
+			}
+		}
+	}
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
 	}
@@ -100,7 +107,7 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	if a.ends || a.Spends() || a.spares || a.Partition != nil {
 		return true
 	}
-	if r.takesFrom(f, a) {
+	if r.takesFrom(f, a) || r.mayAwait(f, a) {
 		return true
 	}
 	var flying *world.Flying // what a delivers
@@ -119,9 +126,22 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(a, h, flying) || r.makesLate(f, a)
 }
 
-// takesFrom: a takes a message out of flight for which there is another event, or uses up what
-// could have gone otherwise.
+// mayAwait: the end of a connection on which a sends something keeps the network from being whole
+// again.
+func (r relation) mayAwait(f *space.Frame, a *act) bool {
+	s := &f.State
+	if s.Partition == nil || s.Heal == ariadne.Never || len(a.by.Effect.Packets) == 0 && a.by.Effect.Limits == nil {
+		return false
+	}
+	return r.rules.GiveUp > 0 && a.At.Add(r.rules.GiveUp) < s.Heal || a.by.Effect.Limits != nil || s.Nodes[a.event.Node].Limits != nil
+}
+
+// takesFrom: a takes a message out of flight for which there is another event, or will be when its sender
+// is spared no more, or uses up what could have gone otherwise.
 func (r relation) takesFrom(f *space.Frame, a *act) bool {
+	if a.Takes != nil && !a.Leaves && f.State.Nodes[a.Takes.From].Spared && !f.State.Faults.None() {
+		return true
+	}
 	for i := range f.Enabled {
 		e := &f.Enabled[i]
 		if e.Node != a.event.Node {

@@ -103,7 +103,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b)
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.keepsAlive(a, b)
 }
 
 // sameNode: both give an input to the same node.
@@ -155,11 +155,48 @@ func (r relation) parts(a, b *act) bool {
 	switch {
 	case a.Partition == nil:
 		return false
-	case b.Partition != nil || b.Delays >= 0 || b.Takes != nil && a.Partition.Blocks(b.Takes.From, b.Takes.To):
+	case b.Partition != nil || b.Delays >= 0 || b.Takes != nil && r.stands(a, b.Takes):
 		return true
 	}
 	for _, p := range b.by.Effect.Packets {
-		if a.Partition.Blocks(p.From, p.To) {
+		if r.stands(a, p) {
+			return true
+		}
+	}
+	return b.by.Effect.Limits != nil || b.by.Effect.Down == ariadne.Stopped // who awaits the end of connections
+}
+
+// stands: a parts the network, or ends that, where a message has to pass, or the acknowledgement of it.
+func (relation) stands(a *act, p *world.Packet) bool {
+	return a.Partition.Blocks(p.From, p.To) || p.Flow.Proto == ariadne.TCP && a.Partition.Blocks(p.To, p.From)
+}
+
+// expires: it ends a connection.
+func (a *act) expires() bool { return a.Takes != nil && a.Takes.Flow.Proto == ariadne.Expiry }
+
+// awaited: b ends a connection, since a has sent something on it, or has it kept alive, in a parted network.
+func (a *act) awaited(b *act) bool {
+	if !b.expires() || a.event.Node != b.event.Node || a.Partition != nil {
+		return false
+	}
+	if b.Takes.Seq == 0 {
+		return a.by.Effect.Limits != nil && a.by.Effect.Clock == b.Takes.Sent
+	}
+	for _, p := range a.by.Effect.Packets {
+		if p.Flow.Proto == ariadne.TCP && p.Seq == b.Takes.Seq && p.Flow.Src == b.Takes.Flow.Src && p.Flow.Dst == b.Takes.Flow.Dst && p.Flow.Epoch == b.Takes.Flow.Epoch {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsAlive: a holds messages back up to a time at which connections might end that b keeps alive.
+func (relation) keepsAlive(a, b *act) bool {
+	if a.Delays < 0 || b.by.Effect.Limits == nil {
+		return false
+	}
+	for _, l := range *b.by.Effect.Limits {
+		if l.Idle > 0 && b.by.Effect.Clock.Add(l.Idle) <= a.Delays {
 			return true
 		}
 	}
@@ -217,7 +254,8 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares:
+	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, a.awaited(b),
+		a.Partition != nil && b.expires(), a.expires() && b.Partition != nil: // a network that is whole is to be parted first, one in which connections end is not whole yet
 		return true
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.

@@ -27,12 +27,13 @@ func TestIndependentEventsCommute(t *testing.T) {
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
 			Faults:     worldtest.Faults("duplicate", rapid.IntRange(0, 2).Draw(t, "duplicates")),
 			Combined:   rapid.IntRange(1, 2).Draw(t, "combined"),
+			GiveUp:     time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond,
 		}
 		r.Faults[world.Fail] = uint8(rapid.IntRange(0, 2).Draw(t, "fails"))
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		r.Grid = 2e6
 		all := []ariadne.NodeID{0, 1, 2, 3}[:n]
-		lengths := []time.Duration{0, 3e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
+		lengths := []time.Duration{0, 8e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
 		r.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: all, For: lengths}, {Down: ariadne.Stopped, Nodes: all, For: lengths},
 			{Down: ariadne.Paused, Nodes: all, For: []time.Duration{0, 5e6}}}
 		for _, length := range lengths {
@@ -42,12 +43,13 @@ func TestIndependentEventsCommute(t *testing.T) {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
+		limits := rapid.Bool().Draw(t, "limits")
 		chooses := rapid.Bool().Draw(t, "chooses")
 		spares := rapid.Bool().Draw(t, "spares")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits})
 			}
 			return p
 		}

@@ -241,6 +241,8 @@ type Chaos struct {
 	// Spares: it says at some inputs that from there on no fault is to hit it, and at others
 	// that one may again.
 	Spares bool
+	// Limits: it says now and then how long it waits for answers.
+	Limits bool
 	// Forgets: after every second input, all that it knows of earlier ones is a bit.
 	Forgets bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
@@ -259,6 +261,9 @@ func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
 func (x *Chaos) Fire(c *Ctx)  { x.act(c, "fire") }
 func (x *Chaos) Receive(c *Ctx, m ariadne.Message) {
 	input := fmt.Sprint(m.From, m.Flow, m.Seq, string(m.Data))
+	if m.Flow.Proto == ariadne.Expiry {
+		input += fmt.Sprint(" ends ", m.Flags)
+	}
 	if m.Flags&ariadne.MID != 0 {
 		input += " reset"
 		c.Send(m.From, "reset")
@@ -285,6 +290,11 @@ func (x *Chaos) act(c *Ctx, input string) {
 	}
 	if x.Writes && x.below(6) == 0 {
 		x.disk = x.state % 2
+	}
+	if x.Limits && x.below(2) == 0 {
+		if to := ariadne.NodeID(x.below(x.Nodes)); to != c.ID() {
+			c.Limit(to, time.Duration(x.below(3))*4*time.Millisecond, time.Duration(x.below(3))*3*time.Millisecond)
+		}
 	}
 	for range x.below(4) {
 		to := ariadne.NodeID(x.below(x.Nodes))

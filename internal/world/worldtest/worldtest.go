@@ -49,6 +49,8 @@ type Automaton struct {
 	done   bool
 	ended  bool
 	spared bool
+	limits *[]ariadne.Limit // what is to be said
+	said   []ariadne.Limit  // what has been
 }
 
 // Addr is the address of a node in these systems.
@@ -94,6 +96,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done || a.down, a.done || a.ended
 	c.out.Spared = a.spared
+	c.out.Limits, a.limits = a.limits, nil
 	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
 	if f, ok := a.Program.(Forgetful); ok && f.Forgot() {
 		c.out.Content = a.content()
@@ -157,6 +160,7 @@ func (c *Ctx) fall(o ariadne.Outage) {
 	a.down, a.timer, a.spared = true, ariadne.Never, false
 	c.out.Down, c.out.Back = o.Down, ariadne.EndOf(a.clock, o.For, a.Grid)
 	if o.Down == ariadne.Stopped {
+		a.said, a.limits = nil, nil
 		a.boots++
 		clear(a.seqs)
 		a.clock = ariadne.EndOf(a.clock, max(o.For, 0), a.Grid)
@@ -239,11 +243,15 @@ func (c *Ctx) Send(to ariadne.NodeID, text string) { c.send(ariadne.TCP, to, tex
 // SendDatagram sends text as a datagram.
 func (c *Ctx) SendDatagram(to ariadne.NodeID, text string) { c.send(ariadne.UDP, to, text) }
 
-func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) {
-	c.call(CallSend, int64(len(text)), to, text)
-	f := ariadne.Flow{Proto: p,
+func (c *Ctx) flow(p ariadne.Protocol, to ariadne.NodeID) ariadne.Flow {
+	return ariadne.Flow{Proto: p,
 		Src: netip.AddrPortFrom(Addr(c.a.ID), uint16(1000+to)),
 		Dst: netip.AddrPortFrom(Addr(to), uint16(1000+c.a.ID)), Epoch: c.a.boots}
+}
+
+func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) {
+	c.call(CallSend, int64(len(text)), to, text)
+	f := c.flow(p, to)
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
 		From: c.a.ID, To: to, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})
@@ -296,6 +304,18 @@ func (c *Ctx) Choose(n int) int {
 
 // Spare says whether faults may hit the node.
 func (c *Ctx) Spare(on bool) { c.a.spared = on }
+
+// Limit says how long the node waits for an answer on its connection to another.
+func (c *Ctx) Limit(to ariadne.NodeID, data, idle time.Duration) {
+	f := c.flow(ariadne.TCP, to)
+	all := []ariadne.Limit{{Flow: f, Data: data, Idle: idle}}
+	for _, l := range c.a.said {
+		if l.Flow != f {
+			all = append(all, l)
+		}
+	}
+	c.a.said, c.a.limits = all, &all
+}
 
 // StopTimer clears it.
 func (c *Ctx) StopTimer() { c.a.timer = ariadne.Never }

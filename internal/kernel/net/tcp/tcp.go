@@ -38,6 +38,7 @@ type stack struct {
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
 	waiting []*Socket
+	limits  []ariadne.Limit // as they were told last
 }
 
 var stacks = kernel.NewSlot[*kernel.Node, stack]()
