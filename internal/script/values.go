@@ -206,7 +206,7 @@ func (n *nodeValue) eachLog(f func(text string) bool) {
 		if t.From.Node != n.id {
 			continue
 		}
-		if t.Effect.Down != ariadne.Up {
+		if d := t.Effect.Down; d == ariadne.Crashed || d == ariadne.Stopped {
 			return
 		}
 		for j := len(t.Output.Logs) - 1; j >= 0; j-- {

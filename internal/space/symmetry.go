@@ -269,6 +269,8 @@ func over(before, after *world.State, id ariadne.NodeID) ariadne.Time {
 	switch {
 	case after.Nodes[id].Down != ariadne.Up && before.Nodes[id].Start != after.Nodes[id].Start:
 		return after.Nodes[id].Start
+	case after.Nodes[id].Awake != before.Nodes[id].Awake:
+		return after.Nodes[id].Awake
 	case after.Partition != nil && before.Partition == nil:
 		return after.Heal
 	}
@@ -283,7 +285,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	if float64(own.Hi>>11)/(1<<53) < y.Audit {
 		return own
 	}
-	if s.Partition != nil || s.AnyDown() { // which nodes that concerns is not in what is compared
+	if s.Partition != nil || s.AnyAway() { // which nodes that concerns is not in what is compared
 		return own
 	}
 	d := p.pending(s)

@@ -177,9 +177,9 @@ func (p *Packet) Unrepeated() bool {
 	return p.Flow.Proto != ariadne.TCP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 
-// AnyDown reports whether a node is down.
-func (s *State) AnyDown() bool {
-	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down != ariadne.Up })
+// AnyAway reports whether a node is down, or was paused and nothing later has happened to it.
+func (s *State) AnyAway() bool {
+	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down != ariadne.Up || n.Awake != 0 })
 }
 
 // GoneForGood reports whether a node is down and does not come back, or the network parted for
