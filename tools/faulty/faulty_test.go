@@ -48,7 +48,7 @@ func TestBadLists(t *testing.T) {
 }
 
 func kv() *target {
-	return &target{Spec: "kv/kv.yaml", What: "a store", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")}, Because: "Real: it waits."}}}
+	return &target{Spec: "kv/kv.yaml", What: "a store", Notes: "It\nis small.", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")}, Because: "Real: it waits."}}}
 }
 
 func shown() *result {
@@ -70,7 +70,7 @@ func TestPage(t *testing.T) {
 		"- 1 execution ended otherwise: time limit.\n",
 		"- 2 executions: death of client: client gave up at last. Real: it waits.\n",
 		"- 2 executions: deadlock: nobody. **not explained yet** Suspect: refused. **The replay did not come to it again.**\n",
-		"- a doubt\n", "- A replay differs: execution 3: no\n",
+		"- It is small.\n", "- a doubt\n", "- A replay differs: execution 3: no\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)

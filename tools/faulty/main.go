@@ -35,6 +35,7 @@ type target struct {
 	Faults     string // budgets, as of the flag --faults
 	Executions int
 	Triage     harness.Triage
+	Notes      string // on other ends than the clients', say
 }
 
 // Of a target that does not say it.

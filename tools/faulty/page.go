@@ -98,6 +98,9 @@ func (r *result) tried() string {
 
 // lines say what there is to say beyond the numbers.
 func (r *result) lines(t *target) (lines []string) {
+	if t.Notes != "" {
+		lines = append(lines, oneLine(t.Notes))
+	}
 	for _, end := range slices.Sorted(maps.Keys(r.Ends)) {
 		if end != harness.EndClients && end != harness.EndViolation {
 			lines = append(lines, fmt.Sprintf("%s ended otherwise: %s.", executions(r.Ends[end]), end))
