@@ -264,14 +264,17 @@ func (x *Exploration) push(p *space.Path, event int) error {
 
 func (x *Exploration) count(p *space.Path) {
 	by := p.Last().By
+	x.Coverage.Steps++
+	x.Coverage.Calls += by.Output.Calls
+	x.Coverage.Messages += len(by.Effect.Packets)
+	if !x.Space.System.Faulty() {
+		return
+	}
 	if e := p.Event(p.Len()); e.IsFault() {
 		for k, n := range e.Costs() {
 			x.Coverage.Faults[k].Taken += int(n)
 		}
 	}
-	x.Coverage.Steps++
-	x.Coverage.Calls += by.Output.Calls
-	x.Coverage.Messages += len(by.Effect.Packets)
 }
 
 // whole says whether all was explored.
@@ -346,15 +349,18 @@ func (x *Exploration) arrive(p *space.Path) {
 // offer counts the kinds of faults that can happen at the end of the path. Where nodes live it
 // is known of those within a step once it was taken: they are counted then.
 func (x *Exploration) offer(f *space.Frame) {
-	if rules := x.Space.System.Rules(); rules.Faults.None() {
+	if !x.Space.System.Faulty() {
 		return
 	}
 	var kinds world.Faults
 	for i := range f.Enabled {
-		if e := &f.Enabled[i]; e.IsFault() {
+		switch e := &f.Enabled[i]; {
+		case e.Disturbed():
 			for k, n := range e.Costs() {
 				kinds[k] |= n
 			}
+		case e.IsFault():
+			kinds[e.Kind] = 1
 		}
 	}
 	if x.Space.Restart != nil && f.By != nil {
@@ -606,6 +612,9 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 
 // countFaults counts the path for each kind of fault that there was in it.
 func (x *Exploration) countFaults(p *space.Path) {
+	if !x.Space.System.Faulty() {
+		return
+	}
 	budgets, left := x.Space.System.Rules().Faults, &p.Last().State.Faults
 	for k, n := range budgets {
 		if left[k] < n {

@@ -62,16 +62,14 @@ func (e Equality) String() string {
 }
 
 // Name stands for the state of a frame, by the equality of the space.
-func (p *Path) Name(f *Frame) world.Hash {
-	if p.space.Equality.Exposed {
-		return f.content
-	}
-	return f.State.Hash()
-}
+func (p *Path) Name(f *Frame) world.Hash { return f.name }
 
-// show enters into a frame what the nodes have shown, and the name of its content if
-// that is asked for. from is the frame before it, or nil.
+// show enters into a frame what the nodes have shown, and the name of the state. from is the
+// frame before it, or nil.
 func (p *Space) show(from, to *Frame) {
+	if !p.Equality.Exposed {
+		to.name = to.State.Hash()
+	}
 	if p.Shows == nil {
 		return
 	}
@@ -88,7 +86,7 @@ func (p *Space) show(from, to *Frame) {
 	for i := range to.Shown {
 		p.fingerprints = append(p.fingerprints, to.Shown[i].Fingerprint())
 	}
-	to.content = p.System.Content(&to.State.State, p.fingerprints, p.Equality.Times)
+	to.name = p.System.Content(&to.State.State, p.fingerprints, p.Equality.Times)
 }
 
 // Lasso is a way to go on for ever: after the cycle the system is again where it was after

@@ -23,6 +23,7 @@ type Path struct {
 
 	space  *Space
 	bounds Bounds
+	until  ariadne.Time // Bounds.Time, or Never
 	frames []Frame
 	n      int // frames in use; the first is that of the first state, unless some are gone
 	gone   int // frames that are not kept
@@ -72,7 +73,7 @@ type Frame struct {
 	Deviations int
 	timers     int                   // timers before that were among these
 	kinds      [world.MaxKinds]int32 // steps before, by kind, if there is a bound on any
-	content    world.Hash            // of the state, with Space.Equality
+	name       world.Hash            // of the state, by Space.Equality
 	grown      []growth
 	origins    origins // with Space.Symmetry
 	// merged: a node has said that nothing is left of it but its content. So others may have come
@@ -153,6 +154,9 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 		if b.Kinds[k] > 0 {
 			path.counted = append(path.counted, ariadne.ActionKind(k))
 		}
+	}
+	if path.until = b.Time; b.Time <= 0 {
+		path.until = ariadne.Never
 	}
 	f := &path.frames[0]
 	p.First(&f.State)
@@ -281,30 +285,12 @@ func (p *Path) open(f *Frame) error {
 		timed--
 	}
 	r := p.room(f)
-	f.Rest = timed == 0 || all[0].At > r.time
-	f.Plain, f.Unnatural, f.Bounded, f.Late = 0, f.Rest, false, false
-	n, first := 0, true
-	for i := range all {
-		e := &all[i]
-		if e.At > r.time {
-			if i < timed && !f.Late {
-				f.Late, f.Beyond = true, e.At-f.State.Now
-			}
-			continue
-		}
-		if r.all || p.allows(f, &r, first, e.Kind) {
-			if n < i {
-				all[n] = *e
-			}
-			if n++; i < timed {
-				f.Plain = n
-			}
-		} else {
-			f.Bounded, f.Unnatural = true, f.Unnatural || first
-		}
-		first = false
+	f.Rest = timed == 0 || all[0].At > p.until
+	f.Plain, f.Unnatural, f.Bounded, f.Late = timed, f.Rest, false, false
+	if !r.all || timed == 0 || timed < len(all) || all[timed-1].At > p.until {
+		all = p.within(f, r, all, timed)
 	}
-	f.Enabled, f.Open, f.grown = all[:n], n, f.grown[:0]
+	f.Enabled, f.Open, f.grown = all, len(all), f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -359,30 +345,52 @@ func (p *Path) Draw(i int, after []world.Countdown, seed uint64) (event int) {
 
 // room is what the bounds leave in a frame.
 type room struct {
-	time     ariadne.Time // the latest at which anything happens
-	step     bool         // one more step at all
-	deviate  bool         // one that is not the natural one
-	overtake bool         // and is of a kind that overtakes
-	all      bool         // whatever is early enough
+	step     bool // one more step at all
+	deviate  bool // one that is not the natural one
+	overtake bool // and is of a kind that overtakes
+	all      bool // whatever is early enough
 }
 
 func (p *Path) room(f *Frame) room {
 	b := &p.bounds
 	r := room{
-		time:     ariadne.Never,
 		step:     b.Depth == 0 || f.State.Steps-p.root < b.Depth,
 		deviate:  !b.Deviations.Reached(f.Deviations),
 		overtake: !b.Timers.Reached(f.timers),
-	}
-	if b.Time > 0 {
-		r.time = b.Time
 	}
 	r.all = r.step && r.deviate && r.overtake && !p.approaching && len(p.counted) == 0
 	return r
 }
 
+// within leaves of a frame's events, so many of which have a time of their own, those within the bounds.
+func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Event {
+	n, first := 0, true
+	f.Plain = 0
+	for i := range all {
+		e := &all[i]
+		if e.At > p.until {
+			if i < timed && !f.Late {
+				f.Late, f.Beyond = true, e.At-f.State.Now
+			}
+			continue
+		}
+		if r.all || p.allows(f, r, first, e.Kind) {
+			if n < i {
+				all[n] = *e
+			}
+			if n++; i < timed {
+				f.Plain = n
+			}
+		} else {
+			f.Bounded, f.Unnatural = true, f.Unnatural || first
+		}
+		first = false
+	}
+	return all[:n]
+}
+
 // allows reports whether the bounds leave an event that is early enough, the first of these or another.
-func (p *Path) allows(f *Frame, r *room, first bool, kind ariadne.ActionKind) bool {
+func (p *Path) allows(f *Frame, r room, first bool, kind ariadne.ActionKind) bool {
 	switch {
 	case p.approaching:
 		return first

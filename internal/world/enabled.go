@@ -39,9 +39,17 @@ func (e *Event) SameAction(f *Event) bool {
 // these is what has no time of its own (Kind.Aside).
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
-	for _, k := range y.possible {
-		if kinds[k].Fault == "" || s.Faults[k] > 0 {
-			events = kinds[k].Enabled(y, s, c, events)
+	n := len(events)
+	for i := range y.timed {
+		if p := &y.timed[i]; p.fault && s.Faults[p.kind] == 0 || p.starts && c.Start == ariadne.Never {
+			continue
+		}
+		events = y.timed[i].enabled(y, s, c, events)
+	}
+	sort(events[n:])
+	for i := range y.aside {
+		if p := &y.aside[i]; s.Faults[p.kind] > 0 {
+			events = p.enabled(y, s, c, events)
 		}
 	}
 	return events
@@ -53,14 +61,17 @@ func (y *System) AtRest(s *State) bool {
 	return len(events) == 0 || events[0].Aside()
 }
 
-// settle moves the last of events to its place in the order. There are few, and most come in order.
-func settle(events []Event) {
-	if i := len(events) - 1; i > 0 && events[i].At <= events[i-1].At {
-		settleEarly(events)
+// sort puts events in order. There are few, and most come in order.
+func sort(events []Event) {
+	for i := 1; i < len(events); i++ {
+		if events[i].At <= events[i-1].At {
+			settle(events[:i+1])
+		}
 	}
 }
 
-func settleEarly(events []Event) {
+// settle puts the last of events, the others of which are in order, in its place.
+func settle(events []Event) {
 	last := len(events) - 1
 	e, i := events[last], last
 	for i > 0 && (e.At < events[i-1].At || e.At == events[i-1].At && compareEvents(&e, &events[i-1]) < 0) {

@@ -39,7 +39,10 @@ type Kind struct {
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
-	// Enabled appends what may happen next in s. No fault hits a node that is spared.
+	// Starts: Clock.Start is the earliest time of its events and others, so while that is Never
+	// there are none.
+	Starts bool
+	// Enabled appends what may happen next in s, in any order but for what is Aside. No fault hits a node that is spared.
 	Enabled func(y *System, s *State, c Clock, events []Event) []Event
 	// Pending finds the event of which e has the node, and the packet if it has one: its
 	// time and what Take needs. Not ok: there is none.
@@ -72,20 +75,16 @@ func register(k ariadne.ActionKind, kind Kind) {
 		slices.Sort(within)
 	}
 	if kind.Enabled != nil {
-		list := &timed
-		if kind.Aside {
-			list = &aside
-		}
-		*list = append(*list, k)
-		slices.Sort(*list)
+		withEvents = append(withEvents, k)
+		slices.Sort(withEvents)
 	}
 }
 
 // within are those of which there is a budget for choices within steps, in order.
 var within []ariadne.ActionKind
 
-// timed and aside are those that have events, in order.
-var timed, aside []ariadne.ActionKind
+// withEvents are those that have events, in order.
+var withEvents []ariadne.ActionKind
 
 // KindOf is what there is to know of a kind.
 func KindOf(k ariadne.ActionKind) *Kind { return &kinds[k] }

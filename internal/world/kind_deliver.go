@@ -15,7 +15,6 @@ func init() {
 				f := &s.Flight[i]
 				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.hears(f) {
 					events = append(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
-					settle(events)
 				}
 			}
 			return events

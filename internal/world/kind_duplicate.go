@@ -14,7 +14,6 @@ func init() {
 				f := &s.Flight[i]
 				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && !s.Nodes[f.To].Spared {
 					events = append(events, Event{At: f.Arrival, Kind: duplicate, Node: f.To, Packet: f.Packet})
-					settle(events)
 				}
 			}
 			return events

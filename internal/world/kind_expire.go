@@ -25,7 +25,6 @@ func init() {
 				f := &s.Flight[i]
 				if f.Flow.Proto == ariadne.Expiry && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.hears(f) && s.delayCost(f.Arrival, true) <= s.Delays {
 					events = append(events, Event{At: f.Arrival, Kind: Expire, Node: f.To, Packet: f.Packet, flight: int32(i)})
-					settle(events)
 				}
 			}
 			return events

@@ -4,17 +4,13 @@ import "ariadne"
 
 func init() {
 	register(ariadne.ActStart, Kind{
-		Name: "start", Doc: "switching a node on, the first time or again",
+		Name: "start", Doc: "switching a node on, the first time or again", Starts: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
-			if c.Start == ariadne.Never {
-				return events
-			}
 			for i := range s.Nodes {
 				// Messages need not wait for a start: nothing but its own messages depends
 				// on it. Another start does, as it would for a timer.
 				if start := s.Nodes[i].Start; start != ariadne.Never && start <= c.First && start <= c.Start.Add(y.rules.ClockError) {
 					events = append(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
-					settle(events)
 				}
 			}
 			return events

@@ -7,10 +7,12 @@ func init() {
 		Name: "timer", Doc: "a timer that fires", Overtakes: true,
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Nodes {
-				at := s.Nodes[i].Timer()
-				if at != ariadne.Never && at <= c.Horizon && at < c.Start && s.delayCost(at, false) <= s.Delays {
+				n := &s.Nodes[i]
+				if n.Deadline > c.Horizon || n.Deadline >= c.Start {
+					continue
+				}
+				if at := n.Timer(); at != ariadne.Never && s.delayCost(at, false) <= s.Delays {
 					events = append(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
-					settle(events)
 				}
 			}
 			return events

@@ -16,19 +16,32 @@ type System struct {
 	// outages are the events of each kind of outage, but for their time.
 	outages    [len(kindOfDown)][]Event
 	partitions []Event // likewise
-	// possible are the kinds that have events here: those without, for want of a budget, are not
-	// looked at in each state.
-	possible []ariadne.ActionKind
-	clients  []ariadne.NodeID
-	within   []ariadne.ActionKind
+	// timed and aside are the kinds that have events here, in order: for those of which there is no
+	// budget no state is looked at.
+	timed, aside []possible
+	faulty       bool // there is any budget
+	clients      []ariadne.NodeID
+	within       []ariadne.ActionKind
+}
+
+// possible is a kind of which there may be events.
+type possible struct {
+	enabled func(*System, *State, Clock, []Event) []Event
+	kind    ariadne.ActionKind
+	fault   bool
+	starts  bool
 }
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	y := &System{nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
-	for _, k := range slices.Concat(timed, aside) {
-		if kinds[k].Fault == "" || r.Faults[k] > 0 {
-			y.possible = append(y.possible, k)
+	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
+	for _, k := range withEvents {
+		p, list := possible{kinds[k].Enabled, k, kinds[k].Fault != "", kinds[k].Starts}, &y.timed
+		if kinds[k].Aside {
+			list = &y.aside
+		}
+		if !p.fault || r.Faults[k] > 0 {
+			*list = append(*list, p)
 		}
 	}
 	for _, k := range within {
@@ -52,6 +65,9 @@ func (y *System) Rules() Rules { return y.rules }
 
 // Names translates between actions and their stable names.
 func (y *System) Names() Names { return y.names }
+
+// Faulty reports whether the rules have a budget for any kind of fault.
+func (y *System) Faulty() bool { return y.faulty }
 
 // Within are the kinds of faults within steps for which the rules have a budget, in order.
 func (y *System) Within() []ariadne.ActionKind { return y.within }

@@ -94,10 +94,12 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		c.asked = nil
 	}
 	f := p.Last()
-	if j, ok := c.strike.next(f); ok {
-		return j
+	if c.strike.left > 0 && f.Plain < len(f.Enabled) {
+		if j, ok := c.strike.next(f); ok {
+			return j
+		}
 	}
-	faults := f.State.Varies() && c.ready(&f.State)
+	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State)
 	if p.Space().Restart != nil && c.chooses {
 		drawn := p.Draw(i, c.countdowns(), c.free.next())
 		if faults {

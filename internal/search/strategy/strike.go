@@ -33,11 +33,8 @@ func (s *strike) again() { s.left = 1 + s.draw.below(1<<(leastSteps+s.draw.below
 
 // next returns the fault that is to happen now in a frame, if one is.
 func (s *strike) next(f *space.Frame) (event int, ok bool) {
-	if s.left == 0 || f.Plain == len(f.Enabled) {
-		return 0, false
-	}
 	from, to := f.Aside()
-	if from == to {
+	if from == to || s.left == 0 {
 		return 0, false
 	}
 	if s.left--; s.left > 0 {
