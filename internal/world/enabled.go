@@ -40,15 +40,19 @@ func (e *Event) SameAction(f *Event) bool {
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
 	n := len(events)
-	for i := range y.timed {
-		if p := &y.timed[i]; p.fault && s.Faults[p.kind] == 0 || p.starts && c.Start == ariadne.Never {
-			continue
+	if c.Start != ariadne.Never {
+		for _, p := range y.starts {
+			events = p.enabled(y, s, c, events)
 		}
-		events = y.timed[i].enabled(y, s, c, events)
+	}
+	for _, p := range y.timed {
+		if !p.fault || s.Faults[p.kind] > 0 {
+			events = p.enabled(y, s, c, events)
+		}
 	}
 	sort(events[n:])
-	for i := range y.aside {
-		if p := &y.aside[i]; s.Faults[p.kind] > 0 {
+	for _, p := range y.aside {
+		if s.Faults[p.kind] > 0 {
 			events = p.enabled(y, s, c, events)
 		}
 	}

@@ -39,6 +39,9 @@ type Kind struct {
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
+	// Of, when not 0, is the kind of fault of which its events come: without a budget of that there
+	// are none.
+	Of ariadne.ActionKind
 	// Starts: Clock.Start is the earliest time of its events and others, so while that is Never
 	// there are none.
 	Starts bool

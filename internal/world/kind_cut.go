@@ -107,7 +107,7 @@ func init() {
 		},
 	})
 	register(Heal, Kind{
-		Name: "heal", Doc: "the end of a partition", World: true, Starts: true,
+		Name: "heal", Doc: "the end of a partition", World: true, Of: Cut, Starts: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) && !s.expires() {
 				events = append(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})

@@ -16,7 +16,7 @@ const Expire ariadne.ActionKind = 18
 // a timer: what should have arrived by then has been delayed. The network is not whole again before.
 func init() {
 	register(Expire, Kind{
-		Name: "expire", Doc: "a connection's end for want of an answer", Overtakes: true,
+		Name: "expire", Doc: "a connection's end for want of an answer", Of: Cut, Overtakes: true,
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			if s.Partition == nil {
 				return events

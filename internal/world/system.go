@@ -16,12 +16,12 @@ type System struct {
 	// outages are the events of each kind of outage, but for their time.
 	outages    [len(kindOfDown)][]Event
 	partitions []Event // likewise
-	// timed and aside are the kinds that have events here, in order: for those of which there is no
-	// budget no state is looked at.
-	timed, aside []possible
-	faulty       bool // there is any budget
-	clients      []ariadne.NodeID
-	within       []ariadne.ActionKind
+	// The kinds that have events here, in order: for those of which there is no budget no state is
+	// looked at. starts are those that wait for Clock.Start (Kind.Starts).
+	starts, timed, aside []possible
+	faulty               bool // there is any budget
+	clients              []ariadne.NodeID
+	within               []ariadne.ActionKind
 }
 
 // possible is a kind of which there may be events.
@@ -29,18 +29,24 @@ type possible struct {
 	enabled func(*System, *State, Clock, []Event) []Event
 	kind    ariadne.ActionKind
 	fault   bool
-	starts  bool
 }
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
 	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
 	for _, k := range withEvents {
-		p, list := possible{kinds[k].Enabled, k, kinds[k].Fault != "", kinds[k].Starts}, &y.timed
-		if kinds[k].Aside {
+		p, list := possible{kinds[k].Enabled, k, kinds[k].Fault != ""}, &y.timed
+		switch {
+		case kinds[k].Aside:
 			list = &y.aside
+		case kinds[k].Starts:
+			list = &y.starts
 		}
-		if !p.fault || r.Faults[k] > 0 {
+		of := kinds[k].Of
+		if p.fault {
+			of = k
+		}
+		if of == 0 || r.Faults[of] > 0 {
 			*list = append(*list, p)
 		}
 	}
