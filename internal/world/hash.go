@@ -66,10 +66,11 @@ func localHash(id ariadne.NodeID, d *ariadne.Digest) Hash {
 
 // Packet is a message with what hashes and comparisons need of it.
 type Packet struct {
-	ariadne.Message
+	// What each step looks at comes first.
 	content Hash   // of all of it
-	said    Hash   // of all of it but when it was sent and as which one of its Flow
 	flow    uint64 // of Flow
+	ariadne.Message
+	said Hash // of all of it but when it was sent and as which one of its Flow
 }
 
 // NewPacket hashes a message.
