@@ -34,6 +34,7 @@ type small struct {
 	equality space.Equality
 	shows    expose.Rules
 	chooses  bool // its programs do
+	between  bool // outages happen between two steps only
 	uneven   int  // when workers are several, each is held up before one step in so many; 0: never
 }
 
@@ -303,7 +304,7 @@ func drawPartitions(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.
 // outagesOf are the outages that may happen to a node in the midst of a step.
 func (s small) outagesOf(id ariadne.NodeID) (all []ariadne.Outage) {
 	for _, o := range s.rules.Outages {
-		if slices.Contains(o.Nodes, id) {
+		if !s.between && slices.Contains(o.Nodes, id) {
 			for _, length := range o.For {
 				all = append(all, ariadne.Outage{Down: o.Down, For: length})
 			}

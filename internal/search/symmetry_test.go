@@ -91,8 +91,11 @@ func described(p *space.Path, times bool) (nodes, flight []string) {
 	for i := 1; i <= p.Len(); i++ {
 		s := p.Step(i)
 		nodes[s.Action.Node] += fmt.Sprintf(" %d%s", s.Action.Kind, s.Action.What)
-		if times {
-			nodes[s.Action.Node] += fmt.Sprintf("@%d", s.At)
+		if at := s.At; times {
+			if s.Output.Down != ariadne.Up { // nobody can tell when it began
+				at = s.Output.Back
+			}
+			nodes[s.Action.Node] += fmt.Sprintf("@%d", at)
 		}
 		if in := p.Frame(i).By.Input; in.Packet != nil {
 			nodes[s.Action.Node] += string(in.Packet.Data)
@@ -188,6 +191,7 @@ func TestSymmetry(t *testing.T) {
 				outages.Nodes = append(outages.Nodes, ariadne.NodeID(i))
 			}
 			kind, _ := world.KindNamed(down.String())
+			s.between = true // within a step nodes are told apart by the order in which they send to others
 			s.rules.Outages, s.rules.Faults[kind], s.rules.Grid = []world.Outages{outages}, 1, 2e6
 		}
 		s.programs = func() []worldtest.Program {
