@@ -11,12 +11,14 @@ func init() {
 	register(Lose, Kind{
 		Name: "lose", Doc: "a datagram's loss", Fault: "Datagrams that are lost", Aside: true, World: true,
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
+			n := len(events)
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
 					events = append(events, Event{At: f.Arrival, Kind: Lose, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
+			sort(events[n:]) // in whatever order the messages were sent
 			return events
 		},
 		Pending: func(y *System, s *State, e *Event) bool {

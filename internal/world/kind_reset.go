@@ -14,12 +14,14 @@ func init() {
 	register(Reset, Kind{
 		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Aside: true,
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
+			n := len(events)
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Flow.Proto == ariadne.TCP && f.Flags&(ariadne.SYN|ariadne.RST) == 0 && f.Head && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
 					events = append(events, Event{At: f.Arrival, Kind: Reset, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
+			sort(events[n:]) // in whatever order the messages were sent
 			return events
 		},
 		Pending: func(y *System, s *State, e *Event) bool {
