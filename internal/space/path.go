@@ -295,7 +295,10 @@ func (p *Path) open(f *Frame) error {
 		return nil
 	}
 	var err error
-	for i := 0; i < f.Plain && err == nil; i++ {
+	for i := 0; i < f.Open && err == nil; i++ {
+		if i >= f.Plain && !world.KindOf(f.Enabled[i].Kind).Runs {
+			continue
+		}
 		if p.bounds.Deviations.Reached(f.Deviations) {
 			f.Bounded = true
 			break

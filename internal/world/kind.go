@@ -34,6 +34,8 @@ type Kind struct {
 	// after all that have, so that none is ever the natural one, and random strategies draw
 	// when one strikes.
 	Aside bool
+	// Runs, of one that is aside: its node goes on in its step, which may be varied.
+	Runs bool
 	// World: its events change what lies between the nodes, and give none an input.
 	World bool
 	// Overtakes: when one of its events happens although something else comes first in

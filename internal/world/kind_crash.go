@@ -41,7 +41,7 @@ func init() {
 
 func outage(down ariadne.Down, doc, fault string) Kind {
 	return Kind{
-		Name: down.String(), Doc: doc, Fault: fault, Within: true, Aside: true,
+		Name: down.String(), Doc: doc, Fault: fault, Within: true, Aside: true, Runs: down == ariadne.Paused,
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
 			now := y.now(s)
 			for i := range y.outages[down] {

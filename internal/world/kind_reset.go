@@ -12,7 +12,7 @@ const Reset ariadne.ActionKind = 17
 // has the receiver's address and number there.
 func init() {
 	register(Reset, Kind{
-		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Aside: true,
+		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Aside: true, Runs: true,
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			n := len(events)
 			for i := range s.Flight {
