@@ -13,7 +13,7 @@ func main() {
 	fmt.Println("slept", time.Since(start) >= 20*time.Millisecond)
 
 	done := make(chan int, 3)
-	for _, ms := range []int{60, 20, 40} {
+	for _, ms := range []int{450, 50, 250} {
 		time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { done <- ms })
 	}
 	fmt.Println(<-done, <-done, <-done)
