@@ -271,7 +271,7 @@ func ends(by map[string]int) string {
 func faultsOf(all []record.Faults) string {
 	var parts []string
 	for _, f := range all {
-		parts = append(parts, fmt.Sprintf("%s in %s (possible in %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "state")))
+		parts = append(parts, fmt.Sprintf("%s in %s (of %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "chance")))
 	}
 	return strings.Join(parts, ", ")
 }

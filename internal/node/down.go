@@ -15,6 +15,7 @@ import (
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
+	"ariadne/internal/sandbox"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -130,6 +131,13 @@ func (n *Node) keepDisk() {
 		must(emptyDir(path.Join(base, dir)))
 		roots[st.Ino] = true
 		files.Dirty[inode.Key{Dev: st.Dev, Ino: st.Ino}] = true
+		for _, made := range sandbox.Booted[dir] {
+			name := path.Join(base, dir, made)
+			must(os.Mkdir(name, 0o777))
+			must(unix.Chmod(name, 0o1777))
+			must(unix.Stat(name, &st))
+			roots[st.Ino] = true
+		}
 	}
 	maps.Copy(files.Dirty, files.Mapped)
 	clear(files.Mapped)

@@ -176,6 +176,17 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestBootMakesDirectories: what a first start finds in memory a later one does, too.
+func TestBootMakesDirectories(t *testing.T) {
+	_, apply := downOf(t, world.Stop, t.TempDir(), "sh", "-c", "stat -c '%n %A' /run/lock; echo >/var/lock/mine || exit 1; sleep 1000")
+	first := apply(ariadne.Input{Kind: ariadne.Start})
+	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Outage: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
+	again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+	if got, want := lines(&again), lines(&first); len(got) != 1 || !slices.Equal(got, want) || len(again.Exits) > 0 {
+		t.Errorf("it says %q, at first %q", got, want)
+	}
+}
+
 // TestCrashWithinStep: the places of a step are where something was done before, and what was done
 // before them is left.
 func TestCrashWithinStep(t *testing.T) {

@@ -31,6 +31,7 @@ import (
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
+	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
@@ -245,7 +246,7 @@ func Start(cfg Config) *Node {
 	}
 	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 	n.outages, n.mayFall = cfg.Spec.Falls(def.ID)
-	n.tells = len(cfg.Spec.PartitionsOf()) > 0
+	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0
 	n.functions = failingFunctions(n)
 	return n
 }

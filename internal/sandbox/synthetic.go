@@ -191,6 +191,10 @@ func (l *layout) addEtc(cfg Config) error {
 	return nil
 }
 
+// Booted are the directories, writable for all, that a machine has made in its memory when it
+// starts programs, by the directory that they are in.
+var Booted = map[string][]string{"run": {"lock"}}
+
 // addOwn adds the directories that the node may write, and the spec's.
 func (l *layout) addOwn(cfg Config) error {
 	node := newDir(0o755)
@@ -208,7 +212,9 @@ func (l *layout) addOwn(cfg Config) error {
 		l.root.kids["spec"] = &entry{kind: bindEntry, data: cfg.SpecDir, isDir: true}
 	}
 	run := newDir(0o755)
-	run.kids["lock"] = newDir(0o1777)
+	for _, name := range Booted["run"] {
+		run.kids[name] = newDir(0o1777)
+	}
 	own := []struct {
 		name string
 		e    *entry

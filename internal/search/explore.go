@@ -104,7 +104,7 @@ type Coverage struct {
 
 // Faults say how much faults of a kind were tried.
 type Faults struct {
-	Offered int // states, of those of Coverage.States, in which one could happen next or within the step
+	Offered int // how often paths came to a state, new to who searches, in which one could happen next or within the step
 	Taken   int // faults in steps
 	Paths   int // in which there was one, of Coverage.Paths
 }
@@ -485,8 +485,10 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 			}
 		}
 	}
+	s := &p.Last().State.State
+	quiet := end == EndQuiet && !s.GoneForGood() && !p.System().KeepsAlive(s)
 	for _, c := range checks {
-		if v := c.End(property.End{Quiet: end == EndQuiet && !p.Last().State.GoneForGood(), Step: p.Steps(), At: p.Last().State.Now}); v != nil {
+		if v := c.End(property.End{Quiet: quiet, Step: p.Steps(), At: p.Last().State.Now}); v != nil {
 			return v
 		}
 	}

@@ -177,6 +177,17 @@ func (p *Packet) Unrepeated() bool {
 	return p.Flow.Proto != ariadne.TCP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 
+// KeepsAlive reports whether a node keeps a connection alive after a partition or a stop, whose
+// other end may be gone: its probes would tell it so, some day.
+func (y *System) KeepsAlive(s *State) bool {
+	if s.Faults[Cut] == y.rules.Faults[Cut] && s.Faults[Stop] == y.rules.Faults[Stop] {
+		return false
+	}
+	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool {
+		return n.Limits != nil && slices.ContainsFunc(*n.Limits, func(l ariadne.Limit) bool { return l.Idle > 0 })
+	})
+}
+
 // AnyAway reports whether a node is down, or was paused and nothing later has happened to it.
 func (s *State) AnyAway() bool {
 	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down != ariadne.Up || n.Awake != 0 })

@@ -12,7 +12,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && !s.Nodes[f.To].Spared {
+				if f.Flow.Proto == ariadne.UDP && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
 					events = append(events, Event{At: f.Arrival, Kind: duplicate, Node: f.To, Packet: f.Packet})
 				}
 			}
@@ -25,7 +25,7 @@ func init() {
 			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: s.Nodes[e.Node].before(e.At)}
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
-			f.Takes, f.Leaves = e.Packet, true
+			f.Takes, f.Leaves, f.Peer = e.Packet, true, e.Packet.From
 			return f
 		},
 		Format: formatDelivery,

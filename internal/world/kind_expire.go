@@ -36,7 +36,7 @@ func init() {
 			at := s.Nodes[e.Node].before(e.At)
 			s.land(int(e.flight))
 			m := e.Packet.Message
-			if e.Packet.keepsAlive() && s.awaits(&m.Flow, false) {
+			if e.Packet.keepsAlive() && s.holds(&m.Flow) {
 				m.Flags = 0 // there is something to be acknowledged now
 			} else {
 				s.dropHeld(y, &m)
@@ -98,15 +98,35 @@ func (s *State) awaits(flow *ariadne.Flow, keepsAlive bool) bool {
 	return false
 }
 
-// dropHeld takes out of flight what an end that has given up holds to send again.
+// holds reports whether something of a flow of Expiry is held in a parted network.
+func (s *State) holds(flow *ariadne.Flow) bool {
+	for i := range s.Flight {
+		if s.held(&s.Flight[i], flow) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *State) held(f *Flying, flow *ariadne.Flow) bool {
+	return f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == *flow && s.Partition.Blocks(f.From, f.To)
+}
+
+// dropHeld takes out of flight what an end that has given up holds to send again, and its other
+// limits.
 func (s *State) dropHeld(y *System, m *ariadne.Message) {
 	for i := 0; i < len(s.Flight); {
-		if f := &s.Flight[i]; f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == m.Flow && s.Partition.Blocks(f.From, f.To) {
+		if f := &s.Flight[i]; f.Flow == m.Flow || s.held(f, &m.Flow) {
 			s.land(i)
 		} else {
 			i++
 		}
 	}
+}
+
+// deaf reports whether nothing gets through between two nodes, either way.
+func (s *State) deaf(a, b ariadne.NodeID) bool {
+	return s.Partition.Blocks(a, b) && s.Partition.Blocks(b, a)
 }
 
 // parted reports whether what a node sends to another, or the answer, does not get through.
@@ -162,13 +182,14 @@ func (y *System) awaitData(s *State, p *Packet, at ariadne.Time) {
 }
 
 // awaitPeers does so for the connections of a node that it keeps alive, of whose peers it has heard
-// up to time at.
+// up to time at. While one direction is whole, what the peer sends counts as well as its answers to probes: there
+// it is left out.
 func (y *System) awaitPeers(s *State, id ariadne.NodeID, at ariadne.Time) {
 	if s.Nodes[id].Limits == nil {
 		return
 	}
 	for _, l := range *s.Nodes[id].Limits {
-		if peer, ok := y.names.owner[l.Flow.Dst.Addr()]; ok && l.Idle > 0 && s.parted(id, peer) {
+		if peer, ok := y.names.owner[l.Flow.Dst.Addr()]; ok && l.Idle > 0 && s.deaf(id, peer) {
 			y.awaitUntil(s, id, l.Flow, 0, at.Add(l.Idle), at)
 		}
 	}
