@@ -10,13 +10,13 @@ import (
 // client still waits. A system without clients may fall silent.
 type Deadlock struct {
 	Nodes []Subject
-	ended map[ariadne.NodeID]bool
+	ended []bool // by node
 }
 
 // Step implements Check.
-func (d *Deadlock) Step(s ariadne.Step) *ariadne.Violation {
+func (d *Deadlock) Step(s *ariadne.Step) *ariadne.Violation {
 	if d.ended == nil {
-		d.ended = map[ariadne.NodeID]bool{}
+		d.ended = make([]bool, len(d.Nodes))
 	}
 	d.ended[s.Action.Node] = s.Output.Ended
 	return nil
@@ -30,7 +30,7 @@ func (d *Deadlock) End(e End) *ariadne.Violation {
 	var waiting []string
 	first := ariadne.NoNode
 	for i, n := range d.Nodes {
-		if id := ariadne.NodeID(i); n.Client && !d.ended[id] {
+		if id := ariadne.NodeID(i); n.Client && (d.ended == nil || !d.ended[id]) {
 			if waiting == nil {
 				first = id
 			}

@@ -13,7 +13,7 @@ import (
 type Death struct{ Nodes []Subject }
 
 // Step implements Check.
-func (d *Death) Step(s ariadne.Step) *ariadne.Violation {
+func (d *Death) Step(s *ariadne.Step) *ariadne.Violation {
 	node := &d.Nodes[s.Action.Node]
 	if node.MayFail {
 		return nil

@@ -12,7 +12,7 @@ import (
 // it asks for what is not there, and is no client.
 type Divergence struct {
 	Nodes []Subject
-	polls map[ariadne.NodeID]poll // what each asked for at the end of its last step
+	polls []poll // by node, what each asked for at the end of its last step
 }
 
 type poll struct {
@@ -21,12 +21,12 @@ type poll struct {
 }
 
 // Step implements Check.
-func (d *Divergence) Step(s ariadne.Step) *ariadne.Violation {
+func (d *Divergence) Step(s *ariadne.Step) *ariadne.Violation {
 	if s.Output.Diverged != "" {
 		return &ariadne.Violation{Kind: "divergence", Node: s.Action.Node, Step: s.Index, At: s.At, Message: s.Output.Diverged}
 	}
 	if d.polls == nil {
-		d.polls = map[ariadne.NodeID]poll{}
+		d.polls = make([]poll, len(d.Nodes))
 	}
 	d.polls[s.Action.Node] = poll{s.Output.Polling, s.Output.Unheeded}
 	return nil
@@ -37,9 +37,9 @@ func (d *Divergence) End(e End) *ariadne.Violation {
 	if !e.Quiet {
 		return nil
 	}
-	for i, n := range d.Nodes {
-		id := ariadne.NodeID(i)
-		if o := d.polls[id]; o.call != "" && (n.Client || o.unheeded) {
+	for i, o := range d.polls {
+		id, n := ariadne.NodeID(i), &d.Nodes[i]
+		if o.call != "" && (n.Client || o.unheeded) {
 			return &ariadne.Violation{Kind: "divergence", Node: id, Step: e.Step, At: e.At, Message: fmt.Sprintf(
 				"nothing can happen any more, and it goes on calling %s %s", o.call, o.how())}
 		}

@@ -50,12 +50,12 @@ func TestVerdictsAreLocal(t *testing.T) {
 		for i := range property.Generic(nodes) {
 			a, b := property.Generic(nodes)[i], property.Generic(nodes)[i]
 			for _, s := range inOrder {
-				if got, alone := verdict(a.Step(s)), verdict(property.Generic(nodes)[i].Step(s)); got != alone {
+				if got, alone := verdict(a.Step(&s)), verdict(property.Generic(nodes)[i].Step(&s)); got != alone {
 					t.Fatalf("%T: %+v after others, %+v alone", a, got, alone)
 				}
 			}
 			for _, s := range shuffled {
-				b.Step(s)
+				b.Step(&s)
 			}
 			end := property.End{Quiet: rapid.Bool().Draw(t, "quiet"), Step: len(inOrder)}
 			if x, y := verdict(a.End(end)), verdict(b.End(end)); x != y {

@@ -19,7 +19,7 @@ import "ariadne"
 // Check watches one execution, from its first step.
 type Check interface {
 	// Step looks at the next step.
-	Step(ariadne.Step) *ariadne.Violation
+	Step(*ariadne.Step) *ariadne.Violation
 	// End looks at how the execution ended, when no step was a violation.
 	End(End) *ariadne.Violation
 }

@@ -17,7 +17,7 @@ var nodes = []property.Subject{
 func watch(c property.Check, end property.End, steps ...ariadne.Step) *ariadne.Violation {
 	for i, s := range steps {
 		s.Index = i + 1
-		if v := c.Step(s); v != nil {
+		if v := c.Step(&s); v != nil {
 			return v
 		}
 	}

@@ -114,7 +114,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 		step := ariadne.Step{Index: next.Steps, Action: e.Action(), Name: by.Action, At: e.At, Output: by.Output}
 		end := by.Output.Fatal != ""
 		for _, c := range x.Checks() {
-			end = end || c.Step(step) != nil
+			end = end || c.Step(&step) != nil
 		}
 		if !end {
 			from(&next, q, begun || s.bounds.From(step))

@@ -75,6 +75,7 @@ type Exploration struct {
 	// checks are those of the path, which see each step as it comes, where nodes live;
 	// else nil.
 	checks []property.Check
+	step   ariadne.Step // which they look at
 }
 
 // Coverage is how much was done.
@@ -443,7 +444,7 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	if by.Output.Fatal != "" { // what else it did in this step, it may have done for that
 		return EndFatal, nil
 	}
-	if v := x.judge(p.StepOf(p.Steps(), e, by)); v != nil {
+	if v := x.judge(p, e, by); v != nil {
 		return EndViolation, v
 	}
 	by.Judged.Store(true)
@@ -452,7 +453,9 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 
 // judge lets fresh checks look at a step alone, or those of the path. In what happens to the
 // network no node does anything.
-func (x *Exploration) judge(s ariadne.Step) *ariadne.Violation {
+func (x *Exploration) judge(p *space.Path, e *world.Event, by *memo.Transition) *ariadne.Violation {
+	s := &x.step
+	p.StepOf(s, p.Steps(), e, by)
 	if s.Action.Node == ariadne.NoNode {
 		return nil
 	}
@@ -474,7 +477,8 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 	if checks == nil {
 		checks = x.Checks()
 		for i := 1; i <= p.Steps(); i++ {
-			s := p.Step(i)
+			s := &x.step
+			p.ReadStep(s, i)
 			if s.Action.Node == ariadne.NoNode {
 				continue
 			}

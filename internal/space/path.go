@@ -460,13 +460,16 @@ func (p *Path) Steps() int { return p.n - 1 + p.gone }
 func (p *Path) Transition(i int) *memo.Transition { return p.frames[i-p.gone].By }
 
 // Step is step i of the execution, from 1, as those who watch see it.
-func (p *Path) Step(i int) ariadne.Step {
-	e := p.Taken(i)
-	return p.StepOf(i, e, p.Transition(i))
+func (p *Path) Step(i int) (s ariadne.Step) {
+	p.ReadStep(&s, i)
+	return s
 }
 
+// ReadStep is Step into memory that is there.
+func (p *Path) ReadStep(s *ariadne.Step, i int) { p.StepOf(s, i, p.Taken(i), p.Transition(i)) }
+
 // StepOf is a transition, as step i of a path.
-func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) (s ariadne.Step) {
+func (p *Path) StepOf(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
 	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
 	if e.IsFault() { // what the node is given is nothing of its own
 		s.Name = p.space.System.Names().Action(s.Action)
@@ -474,5 +477,4 @@ func (p *Path) StepOf(i int, e *world.Event, by *memo.Transition) (s ariadne.Ste
 	if world.KindOf(e.Kind).World {
 		s.Action.Node = ariadne.NoNode
 	}
-	return s
 }
