@@ -238,7 +238,8 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		}
 	}
 	limits := false
-	if s.rules.Partitions != nil {
+	// Where messages may be late besides, searches of orders miss a few (docs/limits.md).
+	if s.rules.Partitions != nil && s.rules.Delays == 0 {
 		s.rules.GiveUp = time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond
 		limits = rapid.Bool().Draw(t, "limits")
 	}
