@@ -42,6 +42,31 @@ func init() {
 	})
 }
 
+// onMessages completes a kind of fault that hits a message when that could arrive, if befalls says
+// that it can hit one.
+func onMessages(k ariadne.ActionKind, kind Kind, befalls func(*Flying) bool) Kind {
+	kind.Enabled = func(_ *System, s *State, c Clock, events []Event) []Event {
+		n := len(events)
+		for i := range s.Flight {
+			if f := &s.Flight[i]; befalls(f) && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
+				events = append(events, Event{At: f.Arrival, Kind: k, Node: f.To, Packet: f.Packet, flight: int32(i)})
+			}
+		}
+		sort(events[n:]) // in whatever order the messages were sent
+		return events
+	}
+	kind.Pending = func(y *System, s *State, e *Event) bool { return kinds[ariadne.ActDeliver].Pending(y, s, e) }
+	kind.Footprint = func(_ *System, e *Event, f Footprint) Footprint {
+		f.Takes, f.Leaves, f.Peer = e.Packet, kind.Leaves, e.Packet.From
+		return f
+	}
+	kind.Format, kind.Parse = formatDelivery, parseDeliveryAs(k)
+	return kind
+}
+
+// isDatagram: only datagrams are lost or come twice.
+func isDatagram(f *Flying) bool { return f.Flow.Proto == ariadne.UDP }
+
 // hears reports whether there is a machine for a message to arrive at, and a way to it. One whose commands are to
 // be run again gets what comes before that.
 func (s *State) hears(f *Flying) bool {

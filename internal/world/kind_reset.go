@@ -11,22 +11,8 @@ const Reset ariadne.ActionKind = 17
 // segment's receiver gets the RST in its place. It sends the sender the other one itself, for whoever is between
 // has the receiver's address and number there.
 func init() {
-	register(Reset, Kind{
+	register(Reset, onMessages(Reset, Kind{
 		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Aside: true, Runs: true,
-		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
-			n := len(events)
-			for i := range s.Flight {
-				f := &s.Flight[i]
-				if f.Flow.Proto == ariadne.TCP && f.Flags&(ariadne.SYN|ariadne.RST) == 0 && f.Head && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
-					events = append(events, Event{At: f.Arrival, Kind: Reset, Node: f.To, Packet: f.Packet, flight: int32(i)})
-				}
-			}
-			sort(events[n:]) // in whatever order the messages were sent
-			return events
-		},
-		Pending: func(y *System, s *State, e *Event) bool {
-			return kinds[ariadne.ActDeliver].Pending(y, s, e)
-		},
 		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags, m.Window, m.Data = ariadne.RST|ariadne.MID, 0, nil
@@ -34,11 +20,7 @@ func init() {
 			s.land(int(e.flight))
 			return Input{Kind: ariadne.Deliver, Packet: NewPacket(&m), At: at}
 		},
-		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
-			f.Takes, f.Peer = e.Packet, e.Packet.From
-			return f
-		},
-		Format: formatDelivery,
-		Parse:  parseDeliveryAs(Reset),
-	})
+	}, func(f *Flying) bool {
+		return f.Flow.Proto == ariadne.TCP && f.Flags&(ariadne.SYN|ariadne.RST) == 0 && f.Head
+	}))
 }
