@@ -60,7 +60,7 @@ const (
 	FIN                   // no more data from the sender
 	RST                   // refuses or aborts the connection
 	WND                   // the receiver has room again (Message.Window bytes more)
-	MID                   // with RST: it comes from between the ends, and the other one gets one too
+	MID                   // with RST: it comes from between the ends, and the other one gets one too; with SYN: what is between the ends refuses it
 )
 
 func (f Flags) String() string {

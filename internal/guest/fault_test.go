@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,32 +14,46 @@ import (
 // TestReset: both ends of a connection that the network resets show what they show on Linux
 // when each gets an RST that the other has not sent.
 func TestReset(t *testing.T) {
-	p := read(t, "fault/reset", "testdata/fault/reset.c")
-	p.skip(t)
 	for _, what := range []string{"read", "write", "error", "unread", "half"} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			file := p.build(t, dir)
-			nodes := []node{
-				{name: "server", program: p, file: file, args: []string{what, "7000"}},
-				{name: "client", program: p, file: file, args: []string{what, "server", "7000"}},
-			}
-			port := freePort(t)
-			var want [2]outcome
-			var both sync.WaitGroup
-			for i, args := range [][]string{{what, port}, {what, "127.0.0.1", port}} {
-				p := p
-				p.args = args
-				both.Go(func() { want[i] = p.native(t, filepath.Join(dir, file)) })
-			}
-			both.Wait()
-			got := struck(t, dir, "reset", nodes)
-			for i, n := range nodes {
-				want[i].mustShow(t, n.name)
-				got[n.name].mustEqual(t, n.name, want[i])
-			}
-		})
+		t.Run(what, func(t *testing.T) { struckAsOnLinux(t, "reset", "reset", what) })
+	}
+}
+
+// TestConnectMeetsFaults: who connects sees what it does on Linux when it is refused, or its SYN
+// is dropped.
+func TestConnectMeetsFaults(t *testing.T) {
+	for _, kind := range []string{"refuse", "lose"} {
+		for _, how := range []string{"block", "poll"} {
+			t.Run(kind+" "+how, func(t *testing.T) { struckAsOnLinux(t, "connect", kind, kind, how) })
+		}
+	}
+}
+
+// struckAsOnLinux: a fault of a kind shows both ends of a connection what they see natively.
+func struckAsOnLinux(t *testing.T, name, kind string, what ...string) {
+	t.Parallel()
+	p := read(t, "fault/"+name, "testdata/fault/"+name+".c")
+	p.skip(t)
+	dir := t.TempDir()
+	file := p.build(t, dir)
+	with := func(args ...string) []string { return append(slices.Clone(what), args...) }
+	nodes := []node{
+		{name: "server", program: p, file: file, args: with("7000")},
+		{name: "client", program: p, file: file, args: with("server", "7000")},
+	}
+	port := freePort(t)
+	var want [2]outcome
+	var both sync.WaitGroup
+	for i, args := range [][]string{with(port), with("127.0.0.1", port)} {
+		p := p
+		p.args = args
+		both.Go(func() { want[i] = p.native(t, filepath.Join(dir, file)) })
+	}
+	both.Wait()
+	got := struck(t, dir, kind, nodes)
+	for i, n := range nodes {
+		want[i].mustShow(t, n.name)
+		got[n.name].mustEqual(t, n.name, want[i])
 	}
 }
 

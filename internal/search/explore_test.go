@@ -218,6 +218,10 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	duplicates[world.Fail] = uint8(fails)
 	duplicates[world.Lose] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "losses"))
 	duplicates[world.Reset] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "resets"))
+	opens := duplicates[world.Lose] > 0 && rapid.Bool().Draw(t, "opens")
+	if opens {
+		duplicates[world.Refuse] = uint8(rapid.IntRange(0, 2).Draw(t, "refusals"))
+	}
 	outages := drawOutages(t, n, &duplicates)
 	partitions := drawPartitions(t, n, &duplicates)
 	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Partitions: partitions, Grid: 2e6}}
@@ -253,7 +257,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: outages != nil, Limits: limits})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: outages != nil, Limits: limits, Opens: opens})
 		}
 		return p
 	}

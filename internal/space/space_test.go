@@ -52,13 +52,15 @@ func TestAgreesWithTheWorld(t *testing.T) {
 		}
 		r.Faults[world.Lose] = uint8(rapid.IntRange(0, 2).Draw(t, "losses"))
 		r.Faults[world.Reset] = uint8(rapid.IntRange(0, 2).Draw(t, "resets"))
+		r.Faults[world.Refuse] = uint8(rapid.IntRange(0, 2).Draw(t, "refusals"))
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
+		opens := rapid.Bool().Draw(t, "opens")
 		starts := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(t, "starts ms")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Opens: opens})
 			}
 			return p
 		}

@@ -174,7 +174,12 @@ func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) Hash {
 // Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram,
 // a connection's end, and what opens a connection, which its sender itself tries again.
 func (p *Packet) Unrepeated() bool {
-	return p.Flow.Proto != ariadne.TCP || p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
+	return p.Flow.Proto != ariadne.TCP || p.opens()
+}
+
+// opens: it asks for a TCP connection.
+func (p *Packet) opens() bool {
+	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 
 // KeepsAlive reports whether a node keeps a connection alive after a partition or a stop, whose

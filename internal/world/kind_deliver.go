@@ -64,7 +64,7 @@ func onMessages(k ariadne.ActionKind, kind Kind, befalls func(*Flying) bool) Kin
 	return kind
 }
 
-// isDatagram: only datagrams are lost or come twice.
+// isDatagram: only datagrams come twice.
 func isDatagram(f *Flying) bool { return f.Flow.Proto == ariadne.UDP }
 
 // hears reports whether there is a machine for a message to arrive at, and a way to it. One whose commands are to

@@ -39,17 +39,18 @@ func TestIndependentEventsCommute(t *testing.T) {
 		for _, length := range lengths {
 			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Cut, world.Lose, world.Reset} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Cut, world.Lose, world.Reset, world.Refuse} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		limits := rapid.Bool().Draw(t, "limits")
+		opens := rapid.Bool().Draw(t, "opens")
 		chooses := rapid.Bool().Draw(t, "chooses")
 		spares := rapid.Bool().Draw(t, "spares")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens})
 			}
 			return p
 		}

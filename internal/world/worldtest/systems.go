@@ -243,6 +243,8 @@ type Chaos struct {
 	Spares bool
 	// Limits: it says now and then how long it waits for answers.
 	Limits bool
+	// Opens: the first message of each connection opens it.
+	Opens bool
 	// Forgets: after every second input, all that it knows of earlier ones is a bit.
 	Forgets bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
@@ -301,7 +303,7 @@ func (x *Chaos) act(c *Ctx, input string) {
 		switch x.below(5) {
 		case 0, 1:
 			if to != c.ID() {
-				c.Send(to, fmt.Sprint("t", x.steps))
+				c.sendOn(to, fmt.Sprint("t", x.steps), x.Opens)
 			}
 		case 2:
 			if to != c.ID() {

@@ -249,12 +249,21 @@ func (c *Ctx) flow(p ariadne.Protocol, to ariadne.NodeID) ariadne.Flow {
 		Dst: netip.AddrPortFrom(Addr(to), uint16(1000+c.a.ID)), Epoch: c.a.boots}
 }
 
-func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) {
+// sendOn is Send; the first message opens the connection if opens says so.
+func (c *Ctx) sendOn(to ariadne.NodeID, text string, opens bool) {
+	m := c.send(ariadne.TCP, to, text)
+	if opens && m.Seq == 1 {
+		m.Flags = ariadne.SYN
+	}
+}
+
+func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) *ariadne.Message {
 	c.call(CallSend, int64(len(text)), to, text)
 	f := c.flow(p, to)
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
 		From: c.a.ID, To: to, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})
+	return &c.out.Messages[len(c.out.Messages)-1]
 }
 
 // Log writes a line to standard output.

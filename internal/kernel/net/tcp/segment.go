@@ -69,6 +69,8 @@ func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 	s.expire(n)
 	c := s.conns[inet.Pair{Local: m.Flow.Dst, Remote: m.Flow.Src}]
 	switch {
+	case m.Flags&(ariadne.SYN|ariadne.MID) == ariadne.SYN|ariadne.MID:
+		s.reject(n, m)
 	case m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN:
 		s.syn(n, c, m)
 	case c != nil && c.state != inet.TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
