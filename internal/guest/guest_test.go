@@ -255,7 +255,9 @@ func (p program) native(t *testing.T, path string) outcome {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = environment
-	cmd.Stdin = strings.NewReader(p.stdin)
+	if p.stdin != "" {
+		cmd.Stdin = strings.NewReader(p.stdin)
+	}
 	return finish(t, cmd)
 }
 

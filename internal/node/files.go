@@ -156,6 +156,41 @@ func (n *Node) countCopies() {
 	}
 }
 
+// ownCopies notes who owns what the node was given copies of. With root they really belong to the
+// owners of the originals; an ordinary user cannot give files away.
+func (n *Node) ownCopies() {
+	if os.Geteuid() == 0 || n.def.User != 0 {
+		return
+	}
+	for _, w := range n.def.Writable {
+		from, err := filepath.EvalSymlinks(w)
+		if err != nil {
+			continue // the host has none
+		}
+		// What cannot be read was not copied either.
+		_ = filepath.WalkDir(from, func(name string, _ os.DirEntry, err error) error {
+			if err != nil {
+				return nil
+			}
+			var host, own unix.Stat_t
+			if unix.Lstat(name, &host) != nil || unix.Fstatat(n.home.view.root, name[1:], &own, unix.AT_SYMLINK_NOFOLLOW) != nil {
+				return nil
+			}
+			uid, gid := int(host.Uid), int(host.Gid)
+			if uid == os.Geteuid() {
+				uid = 0
+			}
+			if gid == os.Getegid() {
+				gid = 0
+			}
+			if uid != 0 || gid != 0 {
+				n.k.Files.SetOwner(inode.Key{Dev: own.Dev, Ino: own.Ino}, uid, gid)
+			}
+			return nil
+		})
+	}
+}
+
 // ownFiles returns the root of the node's own files and the directories below it that
 // the node may write.
 func (n *Node) ownFiles() (base string, dirs []string) {

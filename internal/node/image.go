@@ -107,6 +107,7 @@ func (n *Node) confine(th *thread) {
 		n.k.Files.Tree = fd
 		n.inject(th, unix.SYS_CLOSE, sandbox.TreeFD)
 		n.countCopies()
+		n.ownCopies()
 	}
 }
 

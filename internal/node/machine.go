@@ -71,6 +71,12 @@ func (th *thread) HostFD(fd int) (int, kernel.Errno) {
 // whose other end we hold: the one way that needs no rights over anybody.
 func (th *thread) Adopt(host int, cloexec bool) (int, kernel.Errno) {
 	got, e := th.receive(host, area.Scratch)
+	if e == unix.EMFILE {
+		// It takes descriptors besides the one that is wanted, which the limit is not for.
+		restore := liftLimits(th.tr.PID)
+		got, e = th.receive(host, area.Scratch)
+		restore()
+	}
 	if e != 0 {
 		return -1, e
 	}

@@ -106,10 +106,21 @@ func (n *Node) member() int {
 
 // standardFiles gives a command its descriptors 0, 1 and 2.
 func (n *Node) standardFiles(p *kernel.Process) {
-	p.FDs.Set(0, &kernel.OpenFile{File: console.NewInput(n.def.Stdin, n.def.StdinOpen), Flags: unix.O_RDONLY}, false)
+	var in kernel.File = console.NewInput(n.def.Stdin, n.def.StdinOpen)
+	if n.def.Stdin == "" && !n.def.StdinOpen {
+		in = n.nullDevice()
+	}
+	p.FDs.Set(0, &kernel.OpenFile{File: in, Flags: unix.O_RDONLY}, false)
 	for stream := 1; stream <= 2; stream++ {
 		p.FDs.Set(stream, &kernel.OpenFile{File: console.NewOutput(stream), Flags: unix.O_WRONLY}, false)
 	}
+}
+
+// nullDevice is the file that is a process's descriptor 0 from its start.
+func (n *Node) nullDevice() *kernel.HostFile {
+	var st unix.Stat_t
+	must(unix.Fstatat(n.home.view.root, "dev/null", &st, 0))
+	return &kernel.HostFile{Path: "/dev/null", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
 }
 
 // environment is what every command starts with; nothing of the host's leaks in.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"unsafe"
 
@@ -95,15 +96,36 @@ func (p *program) mountAttr(name, dst string, flags uintptr, a mountAttr) {
 func (p *program) openUp(dst string, e *entry, owner int) {
 	p.mountAttr("make "+dst[len(stage):]+" writable", dst, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
 	if owner != 0 {
-		p.chown(dst, e, owner)
+		p.giveTo(dst, e, owner)
+	} else if os.Geteuid() == 0 {
+		p.giveBack(dst, e)
 	}
 }
 
-func (p *program) chown(name string, e *entry, owner int) {
-	p.add("chown "+name[len(stage):], 0, unix.SYS_LCHOWN, p.str(name), uintptr(owner), uintptr(owner))
+func (p *program) giveTo(name string, e *entry, owner int) {
+	p.chown(name, 0, owner, owner)
 	for _, k := range sortedNames(e.kids) {
-		p.chown(name+"/"+k, e.kids[k], owner)
+		p.giveTo(name+"/"+k, e.kids[k], owner)
 	}
+}
+
+// giveBack makes the owners of the originals those of the copies.
+func (p *program) giveBack(name string, e *entry) {
+	owned := e.uid != 0 || e.gid != 0
+	if owned {
+		p.chown(name, mayFail, e.uid, e.gid) // it may be an id that Ariadne's namespace does not have
+	}
+	// Both a change of owner and a write have taken set-id bits away.
+	if e.mode&0o7000 != 0 && e.kind != linkEntry && (owned || e.kind == fileEntry) {
+		p.add("chmod "+name[len(stage):], 0, unix.SYS_CHMOD, p.str(name), uintptr(e.mode))
+	}
+	for _, k := range sortedNames(e.kids) {
+		p.giveBack(name+"/"+k, e.kids[k])
+	}
+}
+
+func (p *program) chown(name string, flags uintptr, uid, gid int) {
+	p.add("chown "+name[len(stage):], flags, unix.SYS_LCHOWN, p.str(name), uintptr(uid), uintptr(gid))
 }
 
 // create adds the calls that make e at the path name.

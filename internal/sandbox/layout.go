@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -35,8 +36,10 @@ const (
 type entry struct {
 	kind  entryKind
 	data  string
-	mode  uint32 // permission bits
-	isDir bool   // of a bind
+	mode  uint32 // permission bits, of a copy with the set-id and sticky ones
+	uid   int    // of a copy: who the original's owner is
+	gid   int
+	isDir bool // of a bind
 	kids  map[string]*entry
 }
 
@@ -120,14 +123,15 @@ func (l *layout) release() {
 }
 
 // copyOf returns a private copy of the host's file or directory name, without what is
-// hidden in it. Times and owners are the node's own.
+// hidden in it. Times are the node's own.
 func (l *layout) copyOf(name string, shown func(dir string) func(name string) bool) (*entry, error) {
-	st, err := os.Lstat(name)
+	info, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	perm := uint32(st.Mode().Perm())
-	switch st.Mode().Type() {
+	st := info.Sys().(*syscall.Stat_t)
+	e := &entry{mode: st.Mode & 0o7777, uid: int(st.Uid), gid: int(st.Gid)}
+	switch info.Mode().Type() {
 	case os.ModeDir:
 		here := func(string) bool { return true }
 		if shown != nil {
@@ -137,30 +141,39 @@ func (l *layout) copyOf(name string, shown func(dir string) func(name string) bo
 		if err != nil {
 			return nil, err
 		}
-		d := newDir(perm)
+		e.isDir, e.kids = true, map[string]*entry{}
 		for _, x := range list {
 			if !here(x.Name()) {
 				continue
 			}
-			e, err := l.copyOf(filepath.Join(name, x.Name()), shown)
+			kid, err := l.copyOf(filepath.Join(name, x.Name()), shown)
 			if err != nil {
 				return nil, err
 			}
-			if e != nil {
-				d.kids[x.Name()] = e
+			if kid != nil {
+				e.kids[x.Name()] = kid
 			}
 		}
-		return d, nil
 	case 0:
-		data, err := l.content(name, st.Size())
-		return &entry{kind: fileEntry, data: data, mode: perm}, err
+		e.kind = fileEntry
+		e.data, err = l.content(name, st.Size)
 	case os.ModeSymlink:
-		target, err := os.Readlink(name)
-		return newLink(target), err
+		e.kind = linkEntry
+		e.data, err = os.Readlink(name)
 	case os.ModeNamedPipe:
-		return &entry{kind: fifoEntry, mode: perm}, nil
+		e.kind = fifoEntry
+	default:
+		return nil, nil
 	}
-	return nil, nil
+	return e, err
+}
+
+// disown makes the node's root the owner of a copy.
+func (e *entry) disown() {
+	e.uid, e.gid = 0, 0
+	for _, k := range e.kids {
+		k.disown()
+	}
 }
 
 // put places e at the absolute path name, which may lead through symbolic links.

@@ -176,9 +176,9 @@ func (p *program) finish(cfg Config) (int, error) {
 // Ariadne itself was started with.
 func (p *program) attributes() {
 	p.add("close all", 0, unix.SYS_CLOSE_RANGE, 0, 1<<32-1, 0)
-	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_RDWR, 0)
-	p.add("dup", 0, unix.SYS_DUP2, 0, 1)
-	p.add("dup", 0, unix.SYS_DUP2, 0, 2)
+	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_RDONLY, 0)
+	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_WRONLY, 0)
+	p.add("dup", 0, unix.SYS_DUP2, 1, 2)
 	p.add("umask", 0, unix.SYS_UMASK, 0o022)
 	p.add("setsid", 0, unix.SYS_SETSID)
 	p.add("personality", 0, unix.SYS_PERSONALITY, addrNoRandomize)

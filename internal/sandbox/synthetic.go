@@ -203,6 +203,7 @@ func (l *layout) addOwn(cfg Config) error {
 		if err != nil {
 			return err
 		}
+		e.disown() // files of whoever writes the spec
 		node = e
 	}
 	for _, name := range cfg.Links {

@@ -36,7 +36,7 @@ func (r *reader) command(t text) Command {
 }
 
 // split cuts a command line into words as a shell does, or says that it needs a
-// shell: it has an operator, an expansion or a comment outside quotes.
+// shell: it has an operator, an expansion or a comment outside quotes, or begins with exec.
 func split(line string) (words []string, shell bool, err error) {
 	var word strings.Builder
 	inWord := false
@@ -82,6 +82,9 @@ func split(line string) (words []string, shell bool, err error) {
 	}
 	if inWord {
 		words = append(words, word.String())
+	}
+	if len(words) > 0 && words[0] == "exec" {
+		return nil, true, nil // no program, and often written out of habit
 	}
 	return words, false, nil
 }

@@ -89,7 +89,7 @@ var nodeFields = []field[nodeText]{
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.writable = r.texts(v) }},
 	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",
 		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
-	{"stdin", "Standard input: none (the default: end of file), open (never ends, never says anything), or the text itself.",
+	{"stdin", "Standard input: none (the default: /dev/null), open (never ends, never says anything), or the text itself.",
 		schema{"type": "string"}, setStdin},
 	flagField("may_fail", "The death of this node is no violation.", func(n *nodeText) *bool { return &n.MayFail }),
 	flagField("client", "When all clients have ended, so has the execution.", func(n *nodeText) *bool { return &n.Client }),

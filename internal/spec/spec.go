@@ -68,7 +68,7 @@ type Node struct {
 	Writable  []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
 	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
 	Stdin     string            // bytes of standard input
-	StdinOpen bool              // standard input never ends (default: end of file)
+	StdinOpen bool              // standard input never ends (default: /dev/null)
 	User      int               // uid and gid inside the node; default 0
 	MayFail   bool              // its death is no violation
 	Client    bool              // when all clients have ended, so has the execution

@@ -150,6 +150,7 @@ func TestSplit(t *testing.T) {
 		{line: "a `b`", shell: true},
 		{line: `a | b`, shell: true},
 		{line: `a && b`, shell: true},
+		{line: `exec a b`, shell: true},
 		{line: `a >b`, shell: true},
 		{line: `a *.c`, shell: true},
 		{line: `a b?`, shell: true},
