@@ -242,8 +242,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		}
 	}
 	limits := false
-	// Where messages may be late besides, searches of orders miss a few (docs/limits.md).
-	if s.rules.Partitions != nil && s.rules.Delays == 0 {
+	if s.rules.Partitions != nil {
 		s.rules.GiveUp = time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond
 		limits = rapid.Bool().Draw(t, "limits")
 	}
@@ -536,6 +535,9 @@ func TestDPORInHardSystems(t *testing.T) {
 		{"a timer and who stops", small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1, Faults: stops, Grid: 2e6,
 			Outages: []world.Outages{{Down: ariadne.Stopped, Nodes: []ariadne.NodeID{0, 1}, For: []time.Duration{0, ariadne.Ever}}}}, starts: []int{2, 1}}, 2,
 			worldtest.Chaos{Seed: 0x33f, Acts: 2, Exits: 40, Writes: true}},
+		{"a connection that ends", small{rules: world.Rules{Delays: 1, Faults: parts, Grid: 2e6, GiveUp: 4 * time.Millisecond,
+			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 8e6)}}, clients: []int{0}, starts: []int{0, 0}}, 2,
+			worldtest.Chaos{Seed: 2, Acts: 2, Exits: 3, Chooses: true, Spares: true}},
 		{"what is spent later", small{rules: world.Rules{Latency: time.Millisecond, Faults: both, Combined: 1}}, 4,
 			worldtest.Chaos{Seed: 0x5, Acts: 4, Exits: 3, NoTimers: true, Tries: true, Spares: true}},
 	} {

@@ -134,12 +134,12 @@ func (s *State) parted(from, to ariadne.NodeID) bool {
 	return s.Partition.Blocks(from, to) || s.Partition.Blocks(to, from)
 }
 
-// limit is what a node has said of a flow of its own.
-func (n *NodeState) limit(flow *ariadne.Flow) (l ariadne.Limit) {
-	if n.Limits != nil {
-		for i := range *n.Limits {
-			if (*n.Limits)[i].Flow == *flow {
-				return (*n.Limits)[i]
+// limitOf is what a node has said of a flow of its own.
+func limitOf(limits *[]ariadne.Limit, flow *ariadne.Flow) (l ariadne.Limit) {
+	if limits != nil {
+		for i := range *limits {
+			if (*limits)[i].Flow == *flow {
+				return (*limits)[i]
 			}
 		}
 	}
@@ -169,16 +169,47 @@ func (y *System) awaitAll(s *State, at ariadne.Time) {
 
 // awaitData does so for what has been sent; at is the earliest time.
 func (y *System) awaitData(s *State, p *Packet, at ariadne.Time) {
-	if p.Flow.Proto != ariadne.TCP || p.Flags&(ariadne.SYN|ariadne.RST) != 0 || len(p.Data) == 0 && p.Flags&ariadne.FIN == 0 || !s.Nodes[p.From].Started || !s.parted(p.From, p.To) {
+	n := &s.Nodes[p.From]
+	if !n.Started || !s.parted(p.From, p.To) {
 		return
 	}
-	after := s.Nodes[p.From].limit(&p.Flow).Data
+	if until := y.givesUp(n.Limits, p); until != ariadne.Never {
+		y.awaitUntil(s, p.From, p.Flow, p.Seq, max(until, at), p.Sent)
+	}
+}
+
+// givesUp is when a node that has said such limits gives up if a packet of its own is not acknowledged,
+// or Never.
+func (y *System) givesUp(limits *[]ariadne.Limit, p *Packet) ariadne.Time {
+	if p.Flow.Proto != ariadne.TCP || p.Flags&(ariadne.SYN|ariadne.RST) != 0 || len(p.Data) == 0 && p.Flags&ariadne.FIN == 0 {
+		return ariadne.Never
+	}
+	after := limitOf(limits, &p.Flow).Data
 	if after == 0 {
 		after = y.rules.GiveUp
 	}
-	if after > 0 {
-		y.awaitUntil(s, p.From, p.Flow, p.Seq, max(p.Sent.Add(after), at), p.Sent)
+	if after == 0 {
+		return ariadne.Never
 	}
+	return p.Sent.Add(after)
+}
+
+// Awaits is the earliest time at which a connection of a node, as it was before a step, could end
+// because of what it does in the step, should the network be parted; or Never.
+func (y *System) Awaits(n *NodeState, e *Effect) ariadne.Time {
+	limits, until := n.Limits, ariadne.Never
+	if e.Limits != nil {
+		limits = e.Limits
+		for _, l := range *limits {
+			if l.Idle > 0 {
+				until = min(until, e.Clock.Add(l.Idle))
+			}
+		}
+	}
+	for _, p := range e.Packets {
+		until = min(until, y.givesUp(limits, p))
+	}
+	return until
 }
 
 // awaitPeers does so for the connections of a node that it keeps alive, of whose peers it has heard

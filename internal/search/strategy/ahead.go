@@ -17,6 +17,7 @@ type ahead struct {
 	// to be whole again.
 	start   []ariadne.Time
 	arrival ariadne.Time // the latest of a message
+	expiry  ariadne.Time // the latest at which a connection could end for want of an answer, or 0
 	limit   ariadne.Time // what is later never happens
 }
 
@@ -24,6 +25,7 @@ type ahead struct {
 func (h *ahead) reset(p *space.Path) {
 	f := p.Last()
 	h.deadline, h.fire, h.start, h.arrival, h.limit = h.deadline[:0], h.fire[:0], h.start[:0], 0, p.Bounds().Time
+	h.expiry = 0
 	if h.limit == 0 {
 		h.limit = ariadne.Never - 1
 	}
@@ -36,6 +38,19 @@ func (h *ahead) reset(p *space.Path) {
 	h.starts(len(f.State.Nodes), f.State.Heal)
 	for i := range f.State.Flight {
 		h.arrival = max(h.arrival, f.State.Flight[i].Arrival)
+	}
+	h.expires(&f.State.State)
+}
+
+// expires enters when connections could end.
+func (h *ahead) expires(s *world.State) {
+	for i := range s.Flight {
+		if f := &s.Flight[i]; f.Flow.Proto == ariadne.Expiry {
+			h.arrival = max(h.arrival, f.Arrival)
+			if f.Arrival <= h.limit {
+				h.expiry = max(h.expiry, f.Arrival)
+			}
+		}
 	}
 }
 
@@ -67,12 +82,8 @@ func (h *ahead) add(p *space.Path, a *act) {
 	case a.by.Effect.Down == ariadne.Stopped && a.back != ariadne.Never:
 		h.arrival = max(h.arrival, a.back)
 	}
-	if s := &p.Last().State; s.Partition != nil {
-		for i := range s.Flight {
-			if f := &s.Flight[i]; f.Flow.Proto == ariadne.Expiry {
-				h.arrival = max(h.arrival, f.Arrival)
-			}
-		}
+	if s := &p.Last().State.State; s.Partition != nil {
+		h.expires(s)
 	}
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
@@ -86,12 +97,13 @@ func (h *ahead) merge(g *ahead) {
 	for i := range h.start {
 		h.start[i] = max(h.start[i], g.start[i])
 	}
-	h.arrival = max(h.arrival, g.arrival)
+	h.arrival, h.expiry = max(h.arrival, g.arrival), max(h.expiry, g.expiry)
 }
 
-// lastFire is the latest deadline of the nodes besides one.
+// lastFire is the latest time at which anything that holds messages back could happen: a timer of
+// a node besides one, or the end of a connection.
 func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
-	t := ariadne.Time(0)
+	t := h.expiry
 	for i := range h.fire {
 		if i != int(but) {
 			t = max(t, h.fire[i])
@@ -123,17 +135,14 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	if flying != nil && !flying.Delayed && f.State.Delays == 0 {
 		passes = flying.Arrival
 	}
-	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(a, h, flying) || r.makesLate(f, a)
+	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(f, a, h, flying) || r.makesLate(f, a)
 }
 
 // mayAwait: the end of a connection on which a sends something keeps the network from being whole
 // again.
 func (r relation) mayAwait(f *space.Frame, a *act) bool {
 	s := &f.State
-	if s.Partition == nil || s.Heal == ariadne.Never || len(a.by.Effect.Packets) == 0 && a.by.Effect.Limits == nil {
-		return false
-	}
-	return r.rules.GiveUp > 0 && a.At.Add(r.rules.GiveUp) < s.Heal || a.by.Effect.Limits != nil || s.Nodes[a.event.Node].Limits != nil
+	return s.Partition != nil && s.Heal != ariadne.Never && a.awaits < s.Heal
 }
 
 // takesFrom: a takes a message out of flight for which there is another event, or will be when its sender
@@ -190,14 +199,18 @@ func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, pass
 	return passes > until && !a.starts() && h.lastFire(a.event.Node) > until || h.arrival > until
 }
 
-// burdens: after a there are more messages that a timer would have to delay.
-func (r relation) burdens(a *act, h *ahead, flying *world.Flying) bool {
+// burdens: after a there are more messages that a timer, or the end of a connection, would have to
+// delay.
+func (r relation) burdens(f *space.Frame, a *act, h *ahead, flying *world.Flying) bool {
 	if a.starts() {
 		return false
 	}
 	last := h.lastFire(a.event.Node)
 	if a.before == a.after && a.after <= h.limit {
 		last = max(last, a.after)
+	}
+	if f.State.Partition != nil && a.awaits <= last {
+		return true
 	}
 	more := 0
 	for _, m := range a.by.Effect.Packets {

@@ -28,6 +28,9 @@ type act struct {
 	chooses bool         // it could be varied by choices of which one hears then only (world.Rules.Later)
 	tells   ariadne.Time // what the node's clock tells others after it
 	wakes   bool         // the node was paused, and from here on other faults may hit it
+	// awaits is the earliest time at which a connection could end, in a parted network, because of
+	// what the node sends in it, or says of its connections; or Never.
+	awaits ariadne.Time
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
 	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
@@ -35,7 +38,7 @@ type act struct {
 
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never}
+	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never}
 	a.back = a.Back
 	if a.Partition != nil { // it has nothing to do with the node's clock
 		a.before = ariadne.Never
@@ -56,6 +59,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
+	a.awaits = p.System().Awaits(n, &by.Effect)
 	if by.Effect.Down != ariadne.Up && by.Effect.Down != ariadne.Paused {
 		a.back = by.Effect.Back
 	}
@@ -103,7 +107,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.keepsAlive(a, b)
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b)
 }
 
 // sameNode: both give an input to the same node.
@@ -190,19 +194,6 @@ func (a *act) awaited(b *act) bool {
 	return false
 }
 
-// keepsAlive: a holds messages back up to a time at which connections might end that b keeps alive.
-func (relation) keepsAlive(a, b *act) bool {
-	if a.Delays < 0 || b.by.Effect.Limits == nil {
-		return false
-	}
-	for _, l := range *b.by.Effect.Limits {
-		if l.Idle > 0 && b.by.Effect.Clock.Add(l.Idle) <= a.Delays {
-			return true
-		}
-	}
-	return false
-}
-
 // strands: a stops a machine, and b would hold back what is under way to it.
 func (relation) strands(a, b *act) bool { return a.by.Effect.Down == ariadne.Stopped && b.Delays >= 0 }
 
@@ -226,12 +217,13 @@ func (r relation) precedes(a, b *act) bool {
 	return b.starts() && a.Start.Add(b.StartSlack) < b.At
 }
 
-// delays: a holds messages back, and b takes one that it would, or sends one.
+// delays: a holds messages back, and b takes one that it would, or sends one, or has a connection end
+// by then.
 func (r relation) delays(a, b *act) bool {
 	if a.Delays < 0 {
 		return false
 	}
-	return b.Takes != nil && b.At <= a.Delays || r.sendsUntil(b, a.Delays, nil)
+	return b.Takes != nil && b.At <= a.Delays || b.awaits <= a.Delays || r.sendsUntil(b, a.Delays, nil)
 }
 
 // queues: b sends on the connection whose message a takes, and would send what
