@@ -107,6 +107,7 @@ func (w *worker) run(ctx context.Context) error {
 		}
 	}
 	w.err = cmp.Or(err, w.enter())
+	w.meter.Done()
 	w.done(how)
 	w.countAudits()
 	return cmp.Or(w.err, w.word.Err())

@@ -63,7 +63,7 @@ type Meter struct {
 	mayBeNew bool // the last frame's local state may be new
 	local    bool // it is
 	state    bool // the last frame's global state is new
-	steps    atomic.Int64
+	steps    memo.Tally
 }
 
 // NewTotals begins to count, for so many nodes. The sets of what was seen take about
@@ -103,7 +103,7 @@ func (m *Meter) Watch(p *space.Path) {
 	if m.mayBeNew, m.local = false, false; p.Steps() == 0 {
 		return
 	}
-	m.steps.Store(m.steps.Load() + 1)
+	m.steps.Count()
 	if l := f.By.To; !l.Counted.Load() {
 		if h := nameOf(l); t.seen.Add(h) {
 			t.enterLocal(h)
@@ -114,6 +114,9 @@ func (m *Meter) Watch(p *space.Path) {
 	}
 	m.fresh = f.Showed && m.protocol(f)
 }
+
+// Done tells the totals of the last steps: the worker will watch no more.
+func (m *Meter) Done() { m.steps.Share() }
 
 // nameOf names a local state. Its last bits say which node's it is, so that they can be
 // counted by node when only this is known of them.
@@ -198,7 +201,7 @@ func (t *Totals) now(elapsed time.Duration, c memo.Counts) Sample {
 	// After the traces: there is none without its path.
 	s.Paths, s.Steps = int(t.paths.Load()), t.before
 	for _, m := range t.meters {
-		s.Steps += int(m.steps.Load())
+		s.Steps += m.steps.Read()
 	}
 	return s
 }

@@ -64,6 +64,7 @@ func TestMeter(t *testing.T) {
 	if _, err := e.Run(); err != nil {
 		t.Fatal(err)
 	}
+	meter.Done()
 	// n1 has 1 state started and 2 with one message and 2 with both; n2 and n3 one each.
 	if got := fmt.Sprint(totals.Locals()); got != "[5 1 1]" {
 		t.Errorf("local states %s", got)

@@ -52,6 +52,7 @@ func walk(t *testing.T, totals *coverage.Totals, from, to int) {
 	if _, err := e.Run(); err != nil {
 		t.Fatal(err)
 	}
+	meter.Done()
 }
 
 // seen is all that totals can tell.

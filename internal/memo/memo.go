@@ -39,7 +39,7 @@ import (
 
 // Local is a local state of a node. What each step looks at comes first.
 type Local struct {
-	Name ariadne.Digest
+	world.Named
 
 	// known are the transitions in memory. A reader needs no lock: a writer
 	// replaces the whole.
@@ -147,7 +147,7 @@ func Open(y *world.System, o Options) (*Memo, error) {
 
 func rootsOf(y *world.System) (roots []*Local) {
 	for i, n := range y.Nodes() {
-		roots = append(roots, &Local{Name: n.Initial, Node: ariadne.NodeID(i)})
+		roots = append(roots, &Local{Named: world.NameOf(ariadne.NodeID(i), n.Initial), Node: ariadne.NodeID(i)})
 	}
 	return roots
 }
@@ -251,7 +251,7 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}
-	to := &Local{Name: y.Reached(l.Node, l.Name, in, &out), Node: l.Node, Clock: effect.Clock,
+	to := &Local{Named: world.NameOf(l.Node, y.Reached(l.Node, l.Name, in, &out)), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, StepDigest: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
 	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key(), Merges: out.Content != ariadne.Digest{}}, nil
 }

@@ -2,7 +2,6 @@ package memo
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"ariadne"
 	"ariadne/internal/world"
@@ -43,9 +42,9 @@ func NewPool(m *Memo) *Pool { return &Pool{memo: m, pending: map[asked]*request{
 type Worker struct {
 	pool       *Pool
 	executor   *Executor
-	counts     Counts       // of the executor, after its last transition; the pool's mu is held
-	shared     int          // transitions for which another worker was waited; likewise
-	remembered atomic.Int64 // written by the worker alone
+	counts     Counts // of the executor, after its last transition; the pool's mu is held
+	shared     int    // transitions for which another worker was waited; likewise
+	remembered Tally  // of the worker
 }
 
 // Worker returns the access of one more worker, to whom the executor belongs from
@@ -65,7 +64,7 @@ func (w *Worker) Transition(l *Local, in world.Input) (*Transition, error) {
 		return nil, err
 	}
 	if t != nil {
-		w.remembered.Store(w.remembered.Load() + 1)
+		w.remembered.Count()
 		return t, nil
 	}
 	return w.execute(l, in)
@@ -90,10 +89,11 @@ func (w *Worker) execute(l *Local, in world.Input) (*Transition, error) {
 		p.pending[name] = r
 	}
 	p.mu.Unlock()
+	w.remembered.Share()
 	// Another worker may have made it since it was looked up.
 	switch r.result, r.err = p.memo.Lookup(l, in); {
 	case r.result != nil:
-		w.remembered.Store(w.remembered.Load() + 1)
+		w.remembered.Count()
 	case r.err == nil:
 		r.result, r.err = w.executor.execute(l, in)
 	}
@@ -110,6 +110,7 @@ func (w *Worker) execute(l *Local, in world.Input) (*Transition, error) {
 // Close ends the worker's executor. What was counted stays.
 func (w *Worker) Close() error {
 	err := w.executor.Close()
+	w.remembered.Share()
 	w.pool.mu.Lock()
 	w.counts = w.executor.Counts()
 	w.pool.mu.Unlock()
@@ -124,7 +125,7 @@ func (p *Pool) Counts() Counts {
 	for _, w := range p.workers {
 		sum.Add(w.counts)
 		sum.Shared += w.shared
-		sum.Remembered += int(w.remembered.Load())
+		sum.Remembered += w.remembered.Read()
 	}
 	return sum
 }

@@ -70,6 +70,9 @@ func TestPoolSharesExecutions(t *testing.T) {
 		})
 	}
 	group.Wait()
+	for _, w := range all {
+		w.Close() // tells of all that it counted
+	}
 	c := p.Counts()
 	if c.Executed != len(states) || c.Executed+c.Remembered+c.Shared != 8*60*6 {
 		t.Errorf("%d different transitions, %+v", len(states), c)

@@ -394,6 +394,10 @@ func (x *Exploration) cutOff(p *space.Path) bool {
 // only the natural step is taken, so there a state stands for its history alone.
 func (x *Exploration) fresh(p *space.Path) bool {
 	f := p.Last()
+	if x.Seen.KeepsNothing() && len(x.Classes) == 0 {
+		f.Again = false
+		return true
+	}
 	h := p.Hash(f)
 	if p.Approaching() && x.Space.Equality.Exposed {
 		h = f.State.Hash()

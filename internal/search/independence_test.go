@@ -71,7 +71,7 @@ func exploreLoose(t failer, x *search.Exploration, into map[world.Hash]bool, mos
 				}
 			}
 			for i, s := range p.Last().State.Nodes[1:] {
-				add(world.HashOf(binary.LittleEndian.Uint64(s.Digest[:]), binary.LittleEndian.Uint64(s.Digest[8:]), uint64(i)))
+				add(world.HashOf(binary.LittleEndian.Uint64(s.Local.Name[:]), binary.LittleEndian.Uint64(s.Local.Name[8:]), uint64(i)))
 			}
 			into[h] = true
 		}

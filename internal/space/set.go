@@ -45,8 +45,12 @@ type stripe struct {
 	_     [64]byte // nobody else's cache line
 }
 
-// hashBytes is what a hash takes.
-const hashBytes = 16
+// hashBytes is what a hash takes, and leastBytes a set below which none fits.
+const (
+	hashBytes  = 16
+	leastBytes = stripes * leastSlots * hashBytes
+	leastSlots = 8 // of a stripe
+)
 
 // Len is the number of different hashes.
 func (s *Set) Len() int {
@@ -72,12 +76,26 @@ func (s *Set) Digest() world.Hash {
 	return sum
 }
 
+// KeepsNothing: it has no room for any hash.
+func (s *Set) KeepsNothing() bool { return s.Bytes > 0 && s.Bytes < leastBytes }
+
+// fill notes that a hash could not be entered. Where nothing fits each step comes here.
+func (s *Set) fill() {
+	if !s.full.Load() {
+		s.full.Store(true)
+	}
+}
+
 // Full reports whether a hash could not be entered for lack of memory.
 func (s *Set) Full() bool { return s.full.Load() }
 
 // Add enters a hash; fresh when it was not there. The hash that is zero, which is as
 // likely as any other, is never there; nor is one for which there was no room.
 func (s *Set) Add(h world.Hash) (fresh bool) {
+	if s.KeepsNothing() {
+		s.fill()
+		return true
+	}
 	p := &s.stripes[h.Hi>>(64-6)]
 	if p.has(h) { // as nearly always where much is remembered
 		return false
@@ -111,7 +129,7 @@ func (p *stripe) has(h world.Hash) bool {
 // add is Add, with p.mu held.
 func (p *stripe) add(s *Set, h world.Hash) (fresh bool) {
 	if p.n*4 >= len(p.slots)*3 && !p.grow(s.Bytes) {
-		s.full.Store(true)
+		s.fill()
 		return len(p.slots) == 0 || p.slots[p.find(h)] != h
 	}
 	i := p.find(h)
@@ -157,9 +175,9 @@ func at(h world.Hash, slots []world.Hash) int {
 // grow makes room, if the set may take so much memory (0: no bound). While it moves,
 // the old slots are there too, which is allowed for.
 func (p *stripe) grow(bytes int64) bool {
-	n := max(32, 2*len(p.slots))
+	n := max(leastSlots, 2*len(p.slots))
 	if most := int(bytes / stripes / hashBytes); bytes > 0 && n+len(p.slots) > most {
-		if n = most - len(p.slots); n < len(p.slots)+len(p.slots)/4 || n < 8 {
+		if n = most - len(p.slots); n < len(p.slots)+len(p.slots)/4 || n < leastSlots {
 			return false
 		}
 	}

@@ -61,7 +61,7 @@ type Space struct {
 // State is a global state.
 type State struct {
 	world.State
-	Locals []*memo.Local // by node; what State.Nodes' digests name
+	Locals []*memo.Local // by node; what State.Nodes name
 }
 
 // New returns the space of a system.
@@ -104,7 +104,7 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 		err = s.Settle(e, t.Input.Varied.Variation())
 	}
 	if err == nil {
-		err = p.System.Absorb(&s.State, e.Node, e.At, t.To.Name, &t.Effect)
+		err = p.System.Absorb(&s.State, e.Node, e.At, &t.To.Named, &t.Effect)
 	}
 	if err != nil {
 		return t, fmt.Errorf("step %d (%s): %w", s.Steps, p.System.Names().Action(e.Action()), err)

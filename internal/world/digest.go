@@ -10,6 +10,17 @@ import (
 	"ariadne"
 )
 
+// Named is the name of a node's local state, with its part of a global state's hash.
+type Named struct {
+	Name ariadne.Digest
+	part Hash
+}
+
+// NameOf is the name of a local state of a node.
+func NameOf(id ariadne.NodeID, name ariadne.Digest) Named {
+	return Named{name, mix(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
+}
+
 // Reached names the local state that a node reaches from the state named parent by an input:
 // by its history, unless the node says that all of it is in its content. Then states with
 // different histories may have the same name.
@@ -59,7 +70,7 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 func (s *State) Digest() ariadne.Digest {
 	var b []byte
 	for _, n := range s.Nodes {
-		b = append(b, n.Digest[:]...)
+		b = append(b, n.Local.Name[:]...)
 	}
 	flight := slices.Clone(s.Flight)
 	slices.SortFunc(flight, func(a, b Flying) int {

@@ -26,7 +26,7 @@ func (s *State) Hash() Hash {
 func (s *State) Trace() Hash {
 	h := Hash{}
 	for i := range s.Nodes {
-		h.add(localHash(ariadne.NodeID(i), &s.Nodes[i].Digest))
+		h.add(s.Nodes[i].Local.part)
 	}
 	return h
 }
@@ -57,11 +57,6 @@ func mix(a, b, c uint64) Hash {
 func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
-}
-
-// localHash is a node's part of a global state's hash.
-func localHash(id ariadne.NodeID, d *ariadne.Digest) Hash {
-	return mix(binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:]), uint64(id))
 }
 
 // Packet is a message with what hashes and comparisons need of it.

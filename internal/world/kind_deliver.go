@@ -14,7 +14,9 @@ func init() {
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.hears(f) {
-					events = append(events, Event{At: f.Arrival, Kind: ariadne.ActDeliver, Node: f.To, Packet: f.Packet, flight: int32(i)})
+					events = append(events, Event{})
+					e := &events[len(events)-1] // filled in where it stands: most events are of this kind
+					e.At, e.Kind, e.Node, e.Packet, e.flight = f.Arrival, ariadne.ActDeliver, f.To, f.Packet, int32(i)
 				}
 			}
 			return events

@@ -12,7 +12,9 @@ func init() {
 					continue
 				}
 				if at := n.Timer(); at != ariadne.Never && s.delayCost(at, false) <= s.Delays {
-					events = append(events, Event{At: at, Kind: ariadne.ActFire, Node: ariadne.NodeID(i)})
+					events = append(events, Event{})
+					e := &events[len(events)-1] // as with deliveries
+					e.At, e.Kind, e.Node = at, ariadne.ActFire, ariadne.NodeID(i)
 				}
 			}
 			return events

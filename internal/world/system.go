@@ -10,9 +10,10 @@ import (
 // System is what all executions have in common, and the rules: functions of a
 // State. It does not change.
 type System struct {
-	nodes []Node
-	rules Rules
-	names Names
+	nodes   []Node
+	initial []Named // local states, by node
+	rules   Rules
+	names   Names
 	// outages are the events of each kind of outage, but for their time.
 	outages    [len(kindOfDown)][]Event
 	partitions []Event // likewise
@@ -56,6 +57,7 @@ func NewSystem(r Rules, nodes []Node) *System {
 		}
 	}
 	for i := range nodes {
+		y.initial = append(y.initial, NameOf(ariadne.NodeID(i), nodes[i].Initial))
 		if nodes[i].Client {
 			y.clients = append(y.clients, ariadne.NodeID(i))
 		}
@@ -102,7 +104,7 @@ type NodeState struct {
 	Spared   bool         // no fault hits it
 	Clock    ariadne.Time
 	Deadline ariadne.Time     // earliest pending timer, or Never
-	Digest   ariadne.Digest   // the name of its local state (digest.go)
+	Local    *Named           // of its local state (digest.go)
 	Calm     ariadne.Time     // as in ariadne.Output
 	Limits   *[]ariadne.Limit // likewise; nil: there are none
 	Start    ariadne.Time     // when its commands are to be run, or Never
@@ -125,8 +127,8 @@ type Flying struct {
 func (y *System) First() State {
 	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults, Heal: ariadne.Never}
 	for i, n := range y.nodes {
-		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Digest: n.Initial, Start: n.Start, On: n.Start})
-		s.sum.add(localHash(ariadne.NodeID(i), &n.Initial))
+		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Local: &y.initial[i], Start: n.Start, On: n.Start})
+		s.sum.add(y.initial[i].part)
 	}
 	return s
 }
@@ -201,7 +203,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 // Take turns an enabled event into the input that it means and takes that input
 // out of what is pending.
 func (y *System) Take(s *State, e *Event) Input {
-	if e.IsFault() {
+	if y.faulty && e.IsFault() {
 		s.pay(e.Costs())
 	}
 	in := kinds[e.Kind].Take(y, s, e)
@@ -312,18 +314,18 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 	return e, nil
 }
 
-// Absorb enters into the state what a node did in an event at time at, and the name of
-// the local state that it reached by it.
-func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, name ariadne.Digest, e *Effect) error {
+// Absorb enters into the state what a node did in an event at time at, and the local state that
+// it reached by it.
+func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *Named, e *Effect) error {
 	for _, p := range e.Packets {
 		if err := y.send(s, p, at); err != nil {
 			return err
 		}
 	}
 	n := &s.Nodes[id]
-	s.sum.sub(localHash(id, &n.Digest))
-	s.sum.add(localHash(id, &name))
-	n.Clock, n.Deadline, n.Done, n.Digest = e.Clock, e.Deadline, e.Done, name
+	s.sum.sub(n.Local.part)
+	s.sum.add(reached.part)
+	n.Clock, n.Deadline, n.Done, n.Local = e.Clock, e.Deadline, e.Done, reached
 	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
 	if e.Limits != nil {
 		n.Limits = e.Limits

@@ -82,7 +82,8 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 	step.Output = out
 	effect, err := y.Effect(a.Node, before.Clock, in, &out)
 	if err == nil {
-		err = y.Absorb(&w.state, a.Node, e.At, y.Reached(a.Node, before.Digest, in, &out), &effect)
+		reached := world.NameOf(a.Node, y.Reached(a.Node, before.Local.Name, in, &out))
+		err = y.Absorb(&w.state, a.Node, e.At, &reached, &effect)
 	}
 	if err != nil {
 		err = fmt.Errorf("step %d (%s): node %s broke its contract: %w", step.Index, step.Name, y.Nodes()[a.Node].Name, err)
