@@ -27,7 +27,7 @@ var pure = map[string][]string{
 	"internal/expose":          {"ariadne", "ariadne/internal/world", "regexp"},
 	"internal/space":           {"ariadne", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
 	"internal/coverage":        {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/disk":            {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "errors", "fmt", "iter", "maps", "math", "math/bits", "slices", "strconv", "strings"},
+	"internal/disk":            {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},
 	"internal/property":        {"ariadne", "fmt", "strings"},
 	"internal/search/strategy": {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "cmp", "container/heap", "fmt", "math", "slices", "sync", "sync/atomic"},
 	"internal/search":          {"ariadne", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "errors", "fmt", "regexp", "time"},

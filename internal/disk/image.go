@@ -25,8 +25,8 @@ type Name struct {
 // File is an inode of an image.
 type File struct {
 	Ino  uint64
-	Size int64
-	// Data are the bytes that differ, in order of offsets, none beyond Size. To bring the file to what
+	Size int64 // -1: as now
+	// Data are the bytes that differ, in order of offsets, none beyond the end. To bring the file to what
 	// it is in the image: set its size, then write these. They may be as they are.
 	Data []Extent
 	// Attr are its attributes when they differ, or nil.
