@@ -113,7 +113,8 @@ type Flow struct {
 type Message struct {
 	From, To NodeID
 	Flow     Flow
-	Seq      int // position on its Flow, from 1
+	Group    netip.Addr // the multicast or broadcast address of a datagram that each receiver gets for itself
+	Seq      int        // position on its Flow, from 1
 	Flags    Flags
 	Window   int // bytes; with WND
 	Data     []byte

@@ -80,6 +80,8 @@ func (m *Message) append(b []byte) []byte {
 	b = appendInt(b, m.From)
 	b = appendInt(b, m.To)
 	b = m.Flow.append(b)
+	group, _ := m.Group.MarshalBinary() // never fails
+	b = appendText(b, group)
 	b = appendInt(b, m.Seq)
 	b = append(b, byte(m.Flags))
 	b = appendInt(b, m.Window)
@@ -96,6 +98,9 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 func (m *Message) read(d *decoder) {
 	m.From, m.To = NodeID(d.int()), NodeID(d.int())
 	m.Flow.read(d)
+	if b := d.text(); d.err == nil && m.Group.UnmarshalBinary(b) != nil {
+		d.fail(errAddr)
+	}
 	m.Seq, m.Flags, m.Window = d.int(), Flags(d.byte()), d.int()
 	m.Data = append([]byte(nil), d.text()...)
 	m.Sent = Time(d.int64())

@@ -49,6 +49,10 @@ func draw(t *rapid.T, v reflect.Value) {
 		*a = rapid.SampledFrom(addrs).Draw(t, "address")
 		return
 	}
+	if a, ok := v.Addr().Interface().(*netip.Addr); ok {
+		*a = rapid.SampledFrom(addrs).Draw(t, "address").Addr()
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -180,6 +184,10 @@ func fill(v reflect.Value, n *int64) {
 		*a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(*n)}), 80)
 		return
 	}
+	if a, ok := v.Addr().Interface().(*netip.Addr); ok {
+		*a = netip.AddrFrom4([4]byte{239, 0, 0, byte(*n)})
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -219,6 +227,12 @@ func each(v reflect.Value, name string, f func(name string)) {
 			f(name)
 			v.Set(was)
 		}
+		return
+	}
+	if a, ok := v.Addr().Interface().(*netip.Addr); ok {
+		v.Set(reflect.ValueOf(a.Next()))
+		f(name)
+		v.Set(was)
 		return
 	}
 	switch v.Kind() {

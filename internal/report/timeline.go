@@ -227,6 +227,9 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 func describe(m ariadne.Message, late string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d>%d", m.Flow.Proto, m.Flow.Src.Port(), m.Flow.Dst.Port())
+	if m.Group.IsValid() {
+		fmt.Fprintf(&b, " to %s", m.Group)
+	}
 	if m.Flags != 0 {
 		b.WriteString(" " + m.Flags.String())
 	}

@@ -102,27 +102,42 @@ func TestUDPConnectedTakesItsPeerOnly(t *testing.T) {
 }
 
 func TestUDPBroadcastAndMulticast(t *testing.T) {
-	w := newNetwork(t, 2)
-	u := w.user(0)
+	w := newNetwork(t, 3)
+	u, member, other := w.user(0), w.user(1), w.user(2)
 	s := u.socket(unix.AF_INET, unix.SOCK_DGRAM)
+	x, y := member.socket(unix.AF_INET, unix.SOCK_DGRAM), other.socket(unix.AF_INET, unix.SOCK_DGRAM)
+	member.bind(x, "0.0.0.0:9")
+	other.bind(y, "0.0.0.0:9")
 	for _, to := range []string{"255.255.255.255:9", "10.0.0.255:9"} {
 		at, n := u.sockaddr(to)
 		u.set(s, unix.SOL_SOCKET, unix.SO_BROADCAST, 0)
 		u.fails(unix.EACCES, unix.SYS_SENDTO, s, dataAt, 1, 0, at, n)
 		u.set(s, unix.SOL_SOCKET, unix.SO_BROADCAST, 1)
-		u.call(1, unix.SYS_SENDTO, s, dataAt, 1, 0, at, n)
+		u.sendTo(s, to, to)
+		w.settle()
+		member.wantRead(x, to)
+		other.wantRead(y, to)
 	}
-	u.m.Poke(valueAt, []byte{224, 0, 0, 1, 0, 0, 0, 0})
-	u.call(0, unix.SYS_SETSOCKOPT, s, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, valueAt, 8)
-	at, n := u.sockaddr("224.0.0.1:9")
-	u.fails(unix.ENETUNREACH, unix.SYS_SENDTO, s, dataAt, 1, 0, at, n)
-	if r := u.d.Refused("send to a multicast address"); r == nil || r.Harmless {
-		t.Errorf("refusal %v", r)
-	}
+	group := []byte{239, 0, 0, 7, 0, 0, 0, 0}
+	member.m.Poke(valueAt, group)
+	member.call(0, unix.SYS_SETSOCKOPT, x, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, valueAt, 8)
+	u.sendTo(s, "joined", "239.0.0.7:9")
+	u.sendTo(s, "all hosts", "224.0.0.1:9")
+	u.set(s, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, 0)
+	u.sendTo(s, "within", "239.0.0.7:9")
 	w.settle()
-	if len(w.sent) > 0 {
-		t.Errorf("sent %v", w.sent)
-	}
+	member.wantRead(x, "joined")
+	member.wantRead(x, "all hosts")
+	member.wantRead(x, unix.EAGAIN.Error())
+	other.wantRead(y, "all hosts")
+	other.wantRead(y, unix.EAGAIN.Error())
+	member.call(0, unix.SYS_CLOSE, x)
+	x = member.socket(unix.AF_INET, unix.SOCK_DGRAM)
+	member.bind(x, "0.0.0.0:9")
+	u.set(s, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, 1)
+	u.sendTo(s, "left", "239.0.0.7:9")
+	w.settle()
+	member.wantRead(x, unix.EAGAIN.Error())
 }
 
 // dump asks a netlink socket for everything of one kind, as glibc does, and

@@ -15,8 +15,8 @@ import (
 
 // Every node has two interfaces, lo and eth0, and all its own addresses on eth0.
 const (
-	indexLo   = 1
-	indexEth0 = 2
+	Lo   = 1
+	Eth0 = 2
 )
 
 // Link is a network interface.
@@ -33,9 +33,9 @@ type Link struct {
 // Links are the node's interfaces by ascending index.
 func Links(n *kernel.Node) []Link {
 	const up = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
-	lo := Link{Index: indexLo, Name: "lo", Kind: unix.ARPHRD_LOOPBACK, Flags: up | unix.IFF_LOOPBACK, MTU: 65536,
+	lo := Link{Index: Lo, Name: "lo", Kind: unix.ARPHRD_LOOPBACK, Flags: up | unix.IFF_LOOPBACK, MTU: 65536,
 		Addrs: []netip.Prefix{netip.PrefixFrom(Loopback4, 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}}
-	eth := Link{Index: indexEth0, Name: "eth0", Kind: unix.ARPHRD_ETHER, Flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
+	eth := Link{Index: Eth0, Name: "eth0", Kind: unix.ARPHRD_ETHER, Flags: up | unix.IFF_BROADCAST | unix.IFF_MULTICAST,
 		MTU: 1500, MAC: kernel.EthernetAddr(n.ID)}
 	for _, a := range n.Addrs {
 		bits := 64
@@ -50,9 +50,9 @@ func Links(n *kernel.Node) []Link {
 // IndexOf is the index of the interface that has address a.
 func IndexOf(n *kernel.Node, a netip.Addr) int {
 	if a.IsLoopback() {
-		return indexLo
+		return Lo
 	}
-	return indexEth0
+	return Eth0
 }
 
 // BroadcastOf is the address of everybody in an IPv4 network.

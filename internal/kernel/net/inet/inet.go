@@ -333,17 +333,18 @@ func (i *Endpoint) LocalAddr() []byte {
 func (i *Endpoint) GetOption(level, name int) ([]byte, kernel.Errno) { return nil, unix.ENOPROTOOPT }
 
 func (i *Endpoint) SetOption(level, name int, v []byte) kernel.Errno {
-	switch {
-	case level == unix.IPPROTO_IP && (name == unix.IP_ADD_MEMBERSHIP || name == unix.IP_DROP_MEMBERSHIP ||
-		name == unix.IP_MULTICAST_IF),
-		level == unix.IPPROTO_IPV6 && (name == unix.IPV6_ADD_MEMBERSHIP || name == unix.IPV6_DROP_MEMBERSHIP),
-		name == mcastJoinGroup || name == mcastLeaveGroup:
-		return 0 // joined, but no multicast is ever delivered: sending it is refused
+	switch { // UDP has these, and looks at them itself
+	case level == unix.IPPROTO_IP && name == unix.IP_MULTICAST_IF:
+		return unix.EINVAL
+	case level == unix.IPPROTO_IP && (name == unix.IP_ADD_MEMBERSHIP || name == unix.IP_DROP_MEMBERSHIP),
+		level == unix.IPPROTO_IPV6 && (name == unix.IPV6_ADD_MEMBERSHIP || name == unix.IPV6_DROP_MEMBERSHIP):
+		return unix.EPROTO
 	}
 	return unix.ENOPROTOOPT
 }
 
+// Options of both IP and IPv6 (RFC 3678) that package unix does not have.
 const (
-	mcastJoinGroup  = 42
-	mcastLeaveGroup = 45
+	JoinGroup  = 42
+	LeaveGroup = 45
 )

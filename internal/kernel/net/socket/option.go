@@ -35,8 +35,11 @@ type optSpec struct {
 	fit func(s *Sock, v int) (int, kernel.Errno)
 }
 
-// UDPCork is UDP_CORK.
-const UDPCork = 1
+// Options that package unix does not have.
+const (
+	UDPCork          = 1
+	IPv6MulticastAll = 29
+)
 
 const (
 	minSendBuffer = 4608
@@ -107,6 +110,7 @@ var intOptions = map[optKey]optSpec{
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:   {kind: optInt, dflt: 1, inet6: true, low: -1, high: 255, fit: fitMulticastTTL},
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:   {kind: optFlag, dflt: 1, inet6: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:     {kind: optInt, inet6: true},
+	{unix.IPPROTO_IPV6, IPv6MulticastAll}:           {kind: optBool, dflt: 1, inet6: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_AUTOFLOWLABEL}:    {kind: optBool, dflt: 1, inet6: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}:         {kind: optBool, inet6: true, short: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_FREEBIND}:         {kind: optBool, inet6: true},

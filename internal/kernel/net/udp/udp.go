@@ -30,23 +30,32 @@ type Socket struct {
 	size  int // what queue takes of SO_RCVBUF
 	// held is a datagram that grows, by MSG_MORE or UDP_CORK, until it is sent.
 	held *datagram
+
+	joined []membership
+	// via and source are what IP_MULTICAST_IF asks for: 0 and zero leave it to the node.
+	via    int
+	source netip.Addr
 }
 
 // datagram is one that waits to be received.
 type datagram struct {
 	from, to netip.AddrPort
+	link     int // the interface by which one to a group leaves or has come
 	data     []byte
 }
 
 // stack is Socket on a node.
-type stack struct{ ports *inet.Ports }
+type stack struct {
+	ports  *inet.Ports
+	joined map[membership]int // how many sockets are members
+}
 
 var stacks = kernel.NewSlot[*kernel.Node, stack]()
 
 func stackOf(n *kernel.Node) *stack {
 	s := stacks.Of(n)
 	if s.ports == nil {
-		s.ports = inet.NewPorts(n)
+		s.ports, s.joined = inet.NewPorts(n), map[membership]int{}
 	}
 	return s
 }
@@ -206,12 +215,15 @@ func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src n
 		if u.Opt(unix.SOL_SOCKET, unix.SO_BROADCAST) == 0 {
 			return dst, src, unix.EACCES
 		}
-		return dst, iface.SourceFor(u.Node, dst.Addr()), 0
+		return dst, u.groupSource(dst.Addr(), u.groupLink(dst.Addr(), 0)), 0
 	case dst.Addr().IsMulticast():
-		u.Node.Refuse(t, "send to a multicast address", dst.String(), false)
-		return dst, src, unix.ENETUNREACH
+		src = u.groupSource(dst.Addr(), u.groupLink(dst.Addr(), scopeOf(addr)))
+		if !src.IsValid() {
+			return dst, src, unix.ENETUNREACH
+		}
+		return dst, src, 0
 	}
-	src = u.Local.Addr() // also of an earlier connect(2)
+	src = u.own() // also of an earlier connect(2)
 	if u.Domain == unix.AF_INET6 && src.Is6() && dst.Addr().Is4() {
 		src = netip.Addr{} // that was to IPv6: it sends, but hears no answer
 	}
@@ -261,13 +273,17 @@ func (u *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 func (u *Socket) push() {
 	if d := u.held; d != nil {
 		u.held = nil
-		u.transmit(d.from, d.to, d.data)
+		if isGroup(u.Node, d.to.Addr()) {
+			u.sendToGroup(d)
+		} else {
+			u.transmit(d.from, d.to, d.data)
+		}
 	}
 }
 
 // address makes the datagram that a message begins, without its data.
 func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.Errno) {
-	dst, src := u.Remote, u.Local.Addr()
+	dst, src := u.Remote, u.own()
 	to := m.To
 	if len(to) >= 2 && iface.SockaddrFamily(to) == unix.AF_UNSPEC {
 		if u.Domain == unix.AF_INET6 {
@@ -300,7 +316,8 @@ func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.
 	if src.Is4() != dst.Addr().Is4() {
 		src = iface.SourceFor(u.Node, dst.Addr())
 	}
-	if e := u.sourceControl(t, m.Controls, &src); e != 0 {
+	link := u.groupLink(dst.Addr(), scopeOf(to))
+	if e := u.sourceControl(t, m.Controls, &src, &link); e != 0 {
 		return nil, e
 	}
 	if e := u.TakeError(); e != 0 {
@@ -309,24 +326,28 @@ func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.
 	if u.shut&socket.ShutWrite != 0 {
 		return nil, unix.EPIPE
 	}
-	return &datagram{from: netip.AddrPortFrom(src, u.Local.Port()), to: dst}, 0
+	return &datagram{from: netip.AddrPortFrom(src, u.Local.Port()), to: dst, link: link}, 0
 }
 
-// sourceControl takes the source address from IP_PKTINFO.
-func (u *Socket) sourceControl(t *kernel.Thread, controls []socket.Control, src *netip.Addr) kernel.Errno {
+// sourceControl takes the source address and the interface from IP_PKTINFO.
+func (u *Socket) sourceControl(t *kernel.Thread, controls []socket.Control, src *netip.Addr, link *int) kernel.Errno {
 	for _, c := range controls {
 		var a netip.Addr
+		var index uint32
 		switch {
 		case c.Level == unix.IPPROTO_IP && c.Type == unix.IP_PKTINFO && len(c.Data) >= 12:
-			a = netip.AddrFrom4([4]byte(c.Data[4:]))
+			index, a = binary.LittleEndian.Uint32(c.Data), netip.AddrFrom4([4]byte(c.Data[4:]))
 		case c.Level == unix.IPPROTO_IPV6 && c.Type == unix.IPV6_PKTINFO && len(c.Data) >= 20:
-			a = netip.AddrFrom16([16]byte(c.Data)).Unmap()
+			index, a = binary.LittleEndian.Uint32(c.Data[16:]), netip.AddrFrom16([16]byte(c.Data)).Unmap()
 		case c.Level == unix.IPPROTO_IP && (c.Type == unix.IP_TOS || c.Type == unix.IP_TTL),
 			c.Level == unix.IPPROTO_IPV6 && (c.Type == unix.IPV6_TCLASS || c.Type == unix.IPV6_HOPLIMIT):
 			continue
 		default:
 			u.Node.Refuse(t, "sendmsg control of UDP", "", true)
 			return unix.EINVAL
+		}
+		if index != 0 {
+			*link = int(index)
 		}
 		if a.IsUnspecified() {
 			continue
@@ -339,8 +360,7 @@ func (u *Socket) sourceControl(t *kernel.Thread, controls []socket.Control, src 
 	return 0
 }
 
-// transmit sends a datagram to another node, to this one, or (a broadcast) to
-// nobody.
+// transmit sends a datagram to another node or to this one.
 func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 	n := u.Node
 	data = append([]byte(nil), data...)
@@ -354,6 +374,10 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
 func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
+	if m.Group.IsValid() {
+		s.toGroup(m, iface.Eth0)
+		return
+	}
 	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
 	switch {
 	case m.Flags&ariadne.RST != 0:
@@ -362,7 +386,7 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 			u.Waiters.Notify(kernel.Err)
 		}
 	case u != nil:
-		u.receive(m)
+		u.receive(&datagram{from: m.Flow.Src, to: m.Flow.Dst, data: m.Data})
 	default:
 		r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: m.Flow.Dst, Dst: m.Flow.Src}, Flags: ariadne.RST}
 		if iface.IsOwn(n, r.Flow.Dst.Addr()) {
@@ -411,13 +435,13 @@ func (u *Socket) hears(src netip.AddrPort) bool {
 }
 
 // receive queues a datagram; without room it is lost, as on Linux.
-func (u *Socket) receive(m *ariadne.Message) {
-	cost := len(m.Data) + skbOverhead
+func (u *Socket) receive(d *datagram) {
+	cost := len(d.data) + skbOverhead
 	if u.size+cost > u.Opt(unix.SOL_SOCKET, unix.SO_RCVBUF) && len(u.queue) > 0 {
 		return
 	}
 	u.size += cost
-	u.queue = append(u.queue, datagram{m.Flow.Src, m.Flow.Dst, m.Data})
+	u.queue = append(u.queue, *d)
 	u.Waiters.Notify(kernel.In | kernel.RdNorm)
 }
 
@@ -458,17 +482,20 @@ func (u *Socket) received(d datagram) []socket.Control {
 			out = append(out, socket.Control{Level: level, Type: typ, Data: data})
 		}
 	}
-	index := iface.CInt(iface.IndexOf(u.Node, d.to.Addr()))
+	index, own, hops := iface.CInt(iface.IndexOf(u.Node, d.to.Addr())), d.to.Addr(), 64
+	if d.link != 0 { // to a group
+		index, own, hops = iface.CInt(d.link), sourceOn(u.Node, d.to.Addr(), d.link), 1
+	}
 	if d.to.Addr().Is4() {
-		a := d.to.Addr().As4()
-		one(unix.IPPROTO_IP, unix.IP_PKTINFO, unix.IP_PKTINFO, slices.Concat(index, a[:], a[:]))
-		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, iface.CInt(64))
+		a, mine := d.to.Addr().As4(), own.As4()
+		one(unix.IPPROTO_IP, unix.IP_PKTINFO, unix.IP_PKTINFO, slices.Concat(index, mine[:], a[:]))
+		one(unix.IPPROTO_IP, unix.IP_RECVTTL, unix.IP_TTL, iface.CInt(hops))
 		one(unix.IPPROTO_IP, unix.IP_RECVTOS, unix.IP_TOS, []byte{0})
 	}
 	if u.Domain == unix.AF_INET6 {
 		a := d.to.Addr().As16()
 		one(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, unix.IPV6_PKTINFO, append(a[:], index...))
-		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, iface.CInt(64))
+		one(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, unix.IPV6_HOPLIMIT, iface.CInt(hops))
 		one(unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, unix.IPV6_TCLASS, iface.CInt(0))
 	}
 	return out
@@ -508,7 +535,10 @@ func (u *Socket) Shutdown(how int) kernel.Errno {
 }
 
 // Release implements File.
-func (u *Socket) Release(*kernel.Node) { u.freePort() }
+func (u *Socket) Release(*kernel.Node) {
+	u.freePort()
+	u.leaveAll()
+}
 
 // RemoteAddr is getpeername(2).
 func (u *Socket) RemoteAddr() ([]byte, kernel.Errno) {
@@ -531,12 +561,18 @@ func (u *Socket) Ioctl(t *kernel.Thread, cmd, arg uint64) (int64, kernel.Errno) 
 
 // GetOption and SetOption implement Socket.
 func (u *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Errno) {
+	if level == unix.IPPROTO_IP && name == unix.IP_MULTICAST_IF {
+		return u.groupInterface(), 0
+	}
 	return u.Endpoint.GetOption(level, name)
 }
 
 func (u *Socket) SetOption(_ *kernel.Thread, level, name int, v []byte) kernel.Errno {
 	if level == unix.IPPROTO_UDP && name == socket.UDPCork && len(v) >= 4 && [4]byte(v) == [4]byte{} {
 		u.push()
+	}
+	if e := u.setGroupOption(level, name, v); e != unix.ENOPROTOOPT {
+		return e
 	}
 	return u.Endpoint.SetOption(level, name, v)
 }
