@@ -136,7 +136,7 @@ const (
 	Start   InputKind = iota + 1 // run the node's commands
 	Deliver                      // a message arrives
 	Fire                         // the node's earliest timer fires
-	Fault                        // what Input.Outage says
+	Fault                        // what Input.Fault says
 )
 
 // Input is one input of a node.
@@ -145,8 +145,8 @@ type Input struct {
 	// At is the virtual time of the input: start time, arrival time, or the
 	// timer's deadline. The node's clock becomes max(its clock, At).
 	At      Time
-	Message *Message // with Deliver
-	Outage  Outage   // with Fault
+	Message *Message  // with Deliver
+	Fault   NodeFault // with Fault
 	// Vary is what is to be different in the step. The node comes to the places one after the
 	// other; those that it does not come to change nothing, which Output.Places shows.
 	Vary Variation
@@ -249,6 +249,8 @@ type Output struct {
 	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them
 	// where the spec lets the network be parted.
 	Limits *[]Limit
+	// Processes, when not nil, are the names of those that faults may kill one by one, in order.
+	Processes *[]string
 	// Down, when it is not Up: a fault has taken the node down in this step. Its commands are
 	// run again by a Start at time Back, or Never. One that was Paused goes on at Back, which its
 	// clock has passed.

@@ -21,42 +21,86 @@ func (d Down) String() string { return [...]string{"up", "crash", "stop", "pause
 // Ever is how long a node is down that does not come back.
 const Ever = time.Duration(-1)
 
-// Outage is a fault that takes a node down for some time, or pauses it.
-type Outage struct {
+// NodeFault is a fault that befalls a node: it takes it down or pauses it, sets its clock, or kills
+// one of its processes.
+type NodeFault struct {
 	Down Down
-	For  time.Duration // or Ever
+	For  time.Duration // with Down: for how long, or Ever
+	Jump time.Duration // by how much the real-time clock is set forward; back when it is negative
+	Kill string        // the process that is killed, as in Output.Processes
 }
 
-// Alternative is the outage as an alternative to how a step goes: its kind, and for how long,
-// as in crash:15s.
-func (o Outage) Alternative() string { return o.Down.String() + ":" + o.Length() }
+// The names of faults that befall a node and leave it Up.
+const (
+	Jumped = "jump"
+	Killed = "kill"
+)
 
-// Length is for how long it is, as in 15s or ever.
-func (o Outage) Length() string {
-	if o.For == Ever {
+// Kind is what kind of fault it is.
+func (f NodeFault) Kind() string {
+	switch {
+	case f.Jump != 0:
+		return Jumped
+	case f.Kill != "":
+		return Killed
+	}
+	return f.Down.String()
+}
+
+// Alternative is the fault as an alternative to how a step goes, as in crash:15s.
+func (f NodeFault) Alternative() string { return f.Kind() + ":" + f.What() }
+
+// What is the fault among those of its kind, as in 15s or ever of what takes a node down, +30s
+// of a jump, or server#2.
+func (f NodeFault) What() string {
+	switch {
+	case f.Kill != "":
+		return f.Kill
+	case f.Jump > 0:
+		return "+" + f.Jump.String()
+	case f.Jump < 0:
+		return f.Jump.String()
+	case f.For == Ever:
 		return "ever"
 	}
-	return o.For.String()
+	return f.For.String()
 }
 
-// ParseOutage is the inverse of Alternative.
-func ParseOutage(s string) (o Outage, err error) {
-	kind, length, _ := strings.Cut(s, ":")
+// ParseNodeFault is the inverse of Alternative.
+func ParseNodeFault(s string) (f NodeFault, err error) {
+	kind, what, _ := strings.Cut(s, ":")
 	switch kind {
 	case Crashed.String():
-		o.Down = Crashed
+		f.Down = Crashed
 	case Stopped.String():
-		o.Down = Stopped
+		f.Down = Stopped
 	case Paused.String():
-		o.Down = Paused
+		f.Down = Paused
+	case Jumped:
+		f.Jump, err = ParseJump(what)
+		return f, err
+	case Killed:
+		if f.Kill = what; what == "" || Plain(what) != what {
+			err = fmt.Errorf("%q is no process", what)
+		}
+		return f, err
 	default:
-		return o, fmt.Errorf("%q is neither a crash nor a stop nor a pause", s)
+		return f, fmt.Errorf("%q befalls no node", s)
 	}
-	o.For, err = ParseLength(length)
-	return o, err
+	f.For, err = ParseLength(what)
+	return f, err
 }
 
-// ParseLength reads a length of time as Length writes it.
+// ParseJump reads by how much a clock is set, as in +1h or -30s.
+func ParseJump(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil && (d == 0 || s[0] != '+' && s[0] != '-') {
+		err = fmt.Errorf("%q is no jump: want a sign and a time, as in +1h or -30s", s)
+	}
+	return d, err
+}
+
+// ParseLength reads a length of time, or ever.
 func ParseLength(s string) (time.Duration, error) {
 	if s == "ever" {
 		return Ever, nil

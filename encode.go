@@ -26,7 +26,7 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
-	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Outage != Outage{}, 3))
+	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Fault != NodeFault{}, 3)|bit(in.Fault.Jump != 0, 4)|bit(in.Fault.Kill != "", 5))
 	if in.Message != nil {
 		b = in.Message.append(b)
 	}
@@ -43,8 +43,14 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 		}
 		b = appendInt(binary.LittleEndian.AppendUint64(appendTexts(b, in.Draw.Free), in.Draw.Seed), in.Draw.From)
 	}
-	if in.Outage != (Outage{}) {
-		b = appendInt(append(b, byte(in.Outage.Down)), in.Outage.For)
+	if in.Fault != (NodeFault{}) {
+		b = appendInt(append(b, byte(in.Fault.Down)), in.Fault.For)
+	}
+	if in.Fault.Jump != 0 {
+		b = appendInt(b, in.Fault.Jump)
+	}
+	if in.Fault.Kill != "" {
+		b = appendText(b, in.Fault.Kill)
 	}
 	return b, nil
 }
@@ -52,7 +58,7 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
-	has := d.bits(4)
+	has := d.bits(6)
 	if has&1 != 0 {
 		in.Message = new(Message)
 		in.Message.read(&d)
@@ -67,9 +73,20 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 		in.Draw = &Draw{readTexts(&d), readList(&d, after), readTexts(&d), d.uint64(), d.int()}
 	}
 	if has&8 != 0 {
-		if in.Outage = (Outage{Down(d.byte()), time.Duration(d.int64())}); in.Outage == (Outage{}) {
+		in.Fault = NodeFault{Down: Down(d.byte()), For: time.Duration(d.int64())}
+	}
+	if has&16 != 0 {
+		if in.Fault.Jump = time.Duration(d.int64()); in.Fault.Jump == 0 {
 			d.fail(errCanonical)
 		}
+	}
+	if has&32 != 0 {
+		if in.Fault.Kill = string(d.text()); in.Fault.Kill == "" {
+			d.fail(errCanonical)
+		}
+	}
+	if (has&8 != 0) != (in.Fault != NodeFault{}) {
+		d.fail(errCanonical)
 	}
 	return d.end("input")
 }
@@ -153,7 +170,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4)|bit(o.Limits != nil, 5))
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4)|bit(o.Limits != nil, 5)|bit(o.Processes != nil, 6))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -198,6 +215,9 @@ func (o *Output) append(b []byte) []byte {
 			b = appendInt(b, l.Idle)
 		}
 	}
+	if o.Processes != nil {
+		b = appendTexts(b, *o.Processes)
+	}
 	if len(o.Places) == 0 {
 		return b
 	}
@@ -220,7 +240,7 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 func (o *Output) read(d *decoder) {
 	has := byte(0)
 	ended := func() bool {
-		has = d.bits(6)
+		has = d.bits(7)
 		return has&1 != 0
 	}
 	*o = Output{
@@ -256,6 +276,10 @@ func (o *Output) read(d *decoder) {
 			return l
 		})
 		o.Limits = &limits
+	}
+	if has&64 != 0 {
+		processes := readTexts(d)
+		o.Processes = &processes
 	}
 	if has&2 != 0 {
 		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })

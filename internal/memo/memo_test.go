@@ -471,8 +471,8 @@ func TestFaultsSurviveTheStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := m.Root(0)
-		for _, how := range []ariadne.Outage{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
-			in := world.InputOf(&ariadne.Input{Kind: ariadne.Fault, Outage: how})
+		for _, how := range []ariadne.NodeFault{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
+			in := world.InputOf(&ariadne.Input{Kind: ariadne.Fault, Fault: how})
 			if i == 0 {
 				out := ariadne.Output{Deadline: ariadne.Never, Down: how.Down, Back: ariadne.EndOf(0, how.For, 0)}
 				if _, err := m.Add(l, in, &out); err != nil {
@@ -480,7 +480,7 @@ func TestFaultsSurviveTheStore(t *testing.T) {
 				}
 			}
 			got, err := m.Lookup(l, in)
-			if want := how.Down.String() + " n1 for " + how.Length(); err != nil || got == nil || got.Action != want || got.Input.Input() != in.Input() {
+			if want := how.Down.String() + " n1 for " + how.What(); err != nil || got == nil || got.Action != want || got.Input.Input() != in.Input() {
 				t.Errorf("opened %d times: %s: %v, %+v", i+1, want, err, got)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/filetree"
@@ -29,9 +30,10 @@ import (
 // falls enters the call at whose entry th stands as a place of the step, if the node may go down
 // there, and reports whether it does. It is one where something that others can see, or that
 // stays, has happened since the last such place, or the beginning of the step. A pause may also be
-// where nothing has happened yet but that the program has made up its mind; a step has one.
+// where nothing has happened yet but that the program has made up its mind; a step has one. So may
+// its clock be set there, or the process be killed whose call it is.
 func (n *Node) falls(th *thread) bool {
-	if th.k.Call.Passed || n.outages == nil || n.step.down == ariadne.Paused {
+	if th.k.Call.Passed || n.outages == nil && !n.kills || n.step.down == ariadne.Paused {
 		return false
 	}
 	on, ok := sys.Visible(th.k)
@@ -41,8 +43,9 @@ func (n *Node) falls(th *thread) bool {
 	alternatives := n.outages
 	if !n.step.visible {
 		n.step.visible = true
-		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return ariadne.KindOf(a) != ariadne.Paused.String() })
+		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return !goesOn(a) })
 	}
+	alternatives = append(slices.Clip(alternatives), n.killing(th)...)
 	if len(alternatives) == 0 || dialog.Spared(n.k) {
 		return false
 	}
@@ -50,22 +53,50 @@ func (n *Node) falls(th *thread) bool {
 	if taken == "" {
 		return false
 	}
-	o, err := ariadne.ParseOutage(taken)
+	f, err := ariadne.ParseNodeFault(taken)
 	must(err)
-	if o.Down == ariadne.Paused {
-		n.pause(o)
-		if n.k.HasReady() { // they have their turn when th has made its call
-			th.used = max(th.used, slice)
-		}
-		return false
+	n.befall(&f)
+	if n.step.outage != nil || th.k.Proc.Dead {
+		return true
 	}
-	n.step.outage = &o
-	return true
+	if n.k.HasReady() { // they have their turn when th has made its call
+		th.used = max(th.used, slice)
+	}
+	return false
+}
+
+// goesOn reports whether the node goes on after a fault.
+func goesOn(alternative string) bool {
+	kind := ariadne.KindOf(alternative)
+	return kind == ariadne.Paused.String() || kind == ariadne.Jumped
+}
+
+// befall has a fault happen to the node.
+func (n *Node) befall(f *ariadne.NodeFault) {
+	switch {
+	case f.Jump != 0:
+		n.jump(f.Jump)
+	case f.Kill != "":
+		n.kill(f.Kill)
+	case f.Down == ariadne.Paused:
+		n.pause(*f)
+	default:
+		n.step.outage = f
+	}
+}
+
+// jump sets the real-time clock forward or back, and expires what waited for a time that it has
+// passed. It stays as it is where Linux would not set it so far back.
+func (n *Node) jump(by time.Duration) {
+	if at := n.k.RealNow() + int64(by); sys.MayBeSet(n.k, at) {
+		n.k.SetReal(at)
+	}
+	n.fireDue(n.k.Now)
 }
 
 // pause lets the time pass for which nothing of the node runs. What was sent before is under way, and
 // all timers that were due meanwhile expire at once.
-func (n *Node) pause(o ariadne.Outage) {
+func (n *Node) pause(o ariadne.NodeFault) {
 	net.Flush(n.k)
 	n.k.Now = ariadne.EndOf(n.k.Now, o.For, 0)
 	n.step.down, n.step.back = o.Down, n.k.Now
@@ -73,7 +104,7 @@ func (n *Node) pause(o ariadne.Outage) {
 }
 
 // fall takes the node down.
-func (n *Node) fall(o ariadne.Outage) {
+func (n *Node) fall(o ariadne.NodeFault) {
 	k := n.k
 	if o.Down == ariadne.Stopped {
 		net.Flush(k) // that is under way; its end nobody hears of
@@ -99,7 +130,7 @@ func (n *Node) fall(o ariadne.Outage) {
 }
 
 // powerOff leaves of the machine what is on its disks.
-func (n *Node) powerOff(o ariadne.Outage) {
+func (n *Node) powerOff(o ariadne.NodeFault) {
 	old := n.k
 	n.closeCarried()
 	n.k = newKernel(n.cfg, n.def, old.Boots+1)

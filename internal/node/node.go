@@ -77,6 +77,8 @@ type Node struct {
 	outages   []string // what may take it down, or pause it, within a step
 	tells     bool     // it says for how long connections let nothing get through
 	mayFall   bool     // something may take it down
+	kills     bool     // its processes may be killed one by one
+	lost      bool     // one has been
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
 	// changed once made.
 	orphans sharedMemory
@@ -179,11 +181,11 @@ type step struct {
 	disturbed bool       // it was switched on, got a message, or a timer fired
 	polling   bool       // it ended because all that could run only polled
 
-	visible bool            // something has happened that others can see, or that stays
-	outage  *ariadne.Outage // what takes the node down in its midst
-	down    ariadne.Down    // what has taken it down
-	back    ariadne.Time    // with down
-	content ariadne.Digest  // of what a stop has left
+	visible bool               // something has happened that others can see, or that stays
+	outage  *ariadne.NodeFault // what takes the node down in its midst
+	down    ariadne.Down       // what has taken it down
+	back    ariadne.Time       // with down
+	content ariadne.Digest     // of what a stop has left
 }
 
 // thread joins a kernel thread and its real one.
@@ -246,6 +248,8 @@ func Start(cfg Config) *Node {
 	}
 	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 	n.outages, n.mayFall = cfg.Spec.Falls(def.ID)
+	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
+	n.kills = cfg.Spec.Kills(def.ID)
 	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0
 	n.functions = failingFunctions(n)
 	return n
@@ -266,7 +270,7 @@ func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
 	}
 	k.Shown = shown(cfg.Spec, def)
-	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew)
+	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew) + int64(def.ClockOffset)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
 	return k
 }
@@ -344,11 +348,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	case ariadne.Fault:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
-		if in.Outage.Down == ariadne.Paused {
-			n.pause(in.Outage)
-		} else {
-			n.step.outage = &in.Outage
-		}
+		n.befall(&in.Fault)
 	}
 	began := n.k.Now
 	n.step.polling = false // so it may have been while catching up, before the input came
@@ -432,7 +432,7 @@ func (n *Node) output() ariadne.Output {
 	k := n.k
 	n.failsNow()
 	out := ariadne.Output{
-		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
+		Messages: k.Out, Logs: k.Logs, Exits: n.exits(),
 		Clock: k.Now, Deadline: ariadne.Never,
 		Done:         n.started && n.alive() == 0,
 		Ended:        n.started && k.CommandsEnded == n.running,
@@ -449,6 +449,10 @@ func (n *Node) output() ariadne.Output {
 	}
 	if n.tells {
 		out.Limits = net.Limits(k)
+	}
+	if n.kills {
+		processes := n.victims()
+		out.Processes = &processes
 	}
 	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up && out.Down != ariadne.Paused {
 		out.Ended = false // its commands are to be run again

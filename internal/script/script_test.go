@@ -120,7 +120,7 @@ def explore(path, state, enabled):
 	s.Print = func(l string) { lines = append(lines, l) }
 	rules := world.Rules{Grid: 1e9}
 	rules.Faults[world.Crash] = 2
-	rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{0}}}
+	rules.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, 0)}
 	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program { return []worldtest.Program{talks{}} })
 	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchDone {
 		t.Fatal(how, err, r.Err())
@@ -146,7 +146,7 @@ def explore(path, state, enabled):
 	s.Print = func(l string) { lines = append(lines, l) }
 	rules := world.Rules{Latency: time.Millisecond, Grid: 1e9}
 	rules.Faults[world.Crash], rules.Faults[world.Cut] = 1, 1
-	rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{time.Hour}}}
+	rules.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, time.Hour)}
 	rules.Partitions = []*world.Partition{world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, time.Second)}
 	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Pong{}, worldtest.Pong{}}

@@ -222,14 +222,16 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	if opens {
 		duplicates[world.Refuse] = uint8(rapid.IntRange(0, 2).Draw(t, "refusals"))
 	}
-	outages := drawOutages(t, n, &duplicates)
+	faults := drawNodeFaults(t, n, &duplicates)
 	partitions := drawPartitions(t, n, &duplicates)
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, Outages: outages, Partitions: partitions, Grid: 2e6}}
+	kills := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "kills")
+	duplicates[world.Kill] = uint8(kills)
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, NodeFaults: faults, Partitions: partitions, Grid: 2e6}}
 	if timers {
 		s.rules = world.Rules{
 			Faults:     duplicates,
 			Combined:   combined,
-			Outages:    outages,
+			NodeFaults: faults,
 			Partitions: partitions,
 			Grid:       2e6,
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
@@ -256,32 +258,40 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: outages != nil, Limits: limits, Opens: opens})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0})
 		}
 		return p
 	}
 	return s
 }
 
-// drawOutages draws which nodes may go down, for how long, and gives a budget of that.
-func drawOutages(t *rapid.T, nodes int, budgets *world.Faults) (all []world.Outages) {
+// drawNodeFaults draws which nodes may go down, for how long, and whose clocks are set, and gives
+// a budget of that.
+func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.NodeFaults) {
+	some := func(f world.NodeFaults) {
+		for i := range rapid.IntRange(1, nodes).Draw(t, "of") {
+			f.Nodes = append(f.Nodes, ariadne.NodeID(i))
+		}
+		all = append(all, f)
+	}
 	for i, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped, ariadne.Paused} {
 		kind := []ariadne.ActionKind{world.Crash, world.Stop, world.Pause}[i]
 		if rapid.IntRange(0, 4).Draw(t, down.String()) > 0 {
 			continue
 		}
 		budgets[kind] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
-		o := world.Outages{Down: down, For: [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever}, {0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]}
+		lengths := [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever}, {0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]
 		if down == ariadne.Paused {
-			o.For = o.For[:1]
-			if o.For[0] == ariadne.Ever {
-				o.For = []time.Duration{4e6}
+			lengths = lengths[:1]
+			if lengths[0] == ariadne.Ever {
+				lengths = []time.Duration{4e6}
 			}
 		}
-		for i := range rapid.IntRange(1, nodes).Draw(t, "of") {
-			o.Nodes = append(o.Nodes, ariadne.NodeID(i))
-		}
-		all = append(all, o)
+		some(world.Outages(down, nil, lengths...))
+	}
+	if rapid.IntRange(0, 4).Draw(t, "jumps") == 0 {
+		budgets[world.Jump] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
+		some(world.Jumps(nil, [][]time.Duration{{1e6}, {-2e6, 5e6}}[rapid.IntRange(0, 1).Draw(t, "by")]...))
 	}
 	return all
 }
@@ -306,12 +316,10 @@ func drawPartitions(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.
 }
 
 // outagesOf are the outages that may happen to a node in the midst of a step.
-func (s small) outagesOf(id ariadne.NodeID) (all []ariadne.Outage) {
-	for _, o := range s.rules.Outages {
-		if !s.between && slices.Contains(o.Nodes, id) {
-			for _, length := range o.For {
-				all = append(all, ariadne.Outage{Down: o.Down, For: length})
-			}
+func (s small) outagesOf(id ariadne.NodeID) (all []ariadne.NodeFault) {
+	for _, rule := range s.rules.NodeFaults {
+		if !s.between && slices.Contains(rule.Nodes, id) && rule.Faults[0].Down != ariadne.Up {
+			all = append(all, rule.Faults...)
 		}
 	}
 	return all
@@ -533,7 +541,7 @@ func TestDPORInHardSystems(t *testing.T) {
 			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 0)}}}, 2,
 			worldtest.Chaos{Seed: 0x7fed2e, Acts: 2, Exits: 3, NoTimers: true, Chooses: true, Spares: true}},
 		{"a timer and who stops", small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1, Faults: stops, Grid: 2e6,
-			Outages: []world.Outages{{Down: ariadne.Stopped, Nodes: []ariadne.NodeID{0, 1}, For: []time.Duration{0, ariadne.Ever}}}}, starts: []int{2, 1}}, 2,
+			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0, ariadne.Ever)}}, starts: []int{2, 1}}, 2,
 			worldtest.Chaos{Seed: 0x33f, Acts: 2, Exits: 40, Writes: true}},
 		{"a connection that ends", small{rules: world.Rules{Delays: 1, Faults: parts, Grid: 2e6, GiveUp: 4 * time.Millisecond,
 			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 8e6)}}, clients: []int{0}, starts: []int{0, 0}}, 2,

@@ -15,7 +15,7 @@ import (
 // What is counted of faults is what the paths have of them.
 func TestFaultsAreCounted(t *testing.T) {
 	rules := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("crash", 1),
-		Outages: []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0, 1}, For: []time.Duration{0}}}, Grid: 2e6,
+		NodeFaults: []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0)}, Grid: 2e6,
 		Partitions: []*world.Partition{world.NewPartition("a|b", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 0)}}
 	rules.Faults[world.Cut], rules.Faults[world.Stop] = 2, 1
 	s := small{rules: rules, programs: ring(2)}

@@ -186,13 +186,13 @@ func TestSymmetry(t *testing.T) {
 		}
 		down := rapid.SampledFrom([]ariadne.Down{ariadne.Up, ariadne.Up, ariadne.Up, ariadne.Up, ariadne.Crashed, ariadne.Paused}).Draw(t, "outages")
 		if down != ariadne.Up {
-			outages := world.Outages{Down: down, For: []time.Duration{0, 6e6}}
+			outages := world.Outages(down, nil, 0, 6e6)
 			for i := 1; i < n; i++ {
 				outages.Nodes = append(outages.Nodes, ariadne.NodeID(i))
 			}
 			kind, _ := world.KindNamed(down.String())
 			s.between = true // within a step nodes are told apart by the order in which they send to others
-			s.rules.Outages, s.rules.Faults[kind], s.rules.Grid = []world.Outages{outages}, 1, 2e6
+			s.rules.NodeFaults, s.rules.Faults[kind], s.rules.Grid = []world.NodeFaults{outages}, 1, 2e6
 		}
 		s.programs = func() []worldtest.Program {
 			var p []worldtest.Program

@@ -107,11 +107,10 @@ func (s *Spec) impossible(k ariadne.ActionKind) string {
 	case s.Faults[k] == 0:
 	case k == world.Cut && len(s.PartitionsOf()) == 0:
 		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
-	case slices.ContainsFunc(s.OutagesOf(), func(o world.Outages) bool {
-		down, ok := downBy(k)
-		return ok && down == o.Down && len(o.Nodes) == 0
+	case k == world.Kill && len(s.servers(s.Kill.Nodes)) == 0, slices.ContainsFunc(s.NodeFaultsOf(), func(f world.NodeFaults) bool {
+		return f.Faults[0].Kind() == world.KindOf(k).Name && len(f.Nodes) == 0
 	}):
-		return "faults: " + world.KindOf(k).Name + ": it happens to no node; clients go down only when nodes names them"
+		return "faults: " + world.KindOf(k).Name + ": it happens to no node; to clients only when nodes names them"
 	}
 	return ""
 }

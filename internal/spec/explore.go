@@ -248,6 +248,8 @@ func differ(nodes []Node, group []ariadne.NodeID, a, b ariadne.NodeID) string {
 		return "may_fail"
 	case m.Client != n.Client:
 		return "client"
+	case m.ClockOffset != n.ClockOffset:
+		return "clock_offset"
 	case m.Start != n.Start:
 		return "start"
 	case len(m.Addrs) != len(n.Addrs):

@@ -28,6 +28,10 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 		f.schema, f.set = orMore(f.schema, kind.Name), setFail
 	case world.Preempt:
 		f.schema, f.set = orMore(f.schema, kind.Name), setPreempt
+	case world.Kill:
+		f.schema, f.set = orMore(f.schema, kind.Name), setKill
+	case world.Jump:
+		f.schema, f.set = orMore(f.schema, kind.Name), setJump
 	case world.Cut:
 		f.schema, f.set = orMore(f.schema, kind.Name), setCut
 	}

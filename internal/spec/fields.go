@@ -101,6 +101,8 @@ var nodeFields = []field[nodeText]{
 	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM; a check whose node touches more of it is inconclusive.", func(n *nodeText) *int64 { return &n.Memory }),
 	sizeField("disk", "Room for the node's own files, copies of dir and writable among them, as in 64M; default 2G. Beyond it the node's programs see ENOSPC, which makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
 	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
+	{"clock_offset", "By how much the node's real-time clock is wrong when it is switched on first, as in +90s or -1h, at most 480h; default 0.", schema{"type": "string"},
+		func(r *reader, n *nodeText, v *yaml.Node) { n.ClockOffset = r.offset("clock_offset", r.text(v)) }},
 	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
 }
 
@@ -110,9 +112,9 @@ type specText struct {
 	nodes   []nodeText
 	explore exploreText
 
-	failNodes, preemptNodes []text
-	cutGroups               [][]text
-	faultLines              [world.MaxKinds]int // of the kinds of faults
+	failNodes, preemptNodes, jumpNodes, killNodes []text
+	cutGroups                                     [][]text
+	faultLines                                    [world.MaxKinds]int // of the kinds of faults
 	// outageNodes are the nodes of each Outage.
 	outageNodes [ariadne.Paused + 1][]text
 }

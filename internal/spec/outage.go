@@ -37,44 +37,70 @@ func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
 	return ariadne.Up, false
 }
 
-// OutagesOf are the outages that the spec's faults may bring to nodes, for the rules.
-func (s *Spec) OutagesOf() (all []world.Outages) {
+// NodeFaultsOf are the faults that may befall nodes, for the rules.
+func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
 	for _, d := range downs {
-		if s.Faults[d.kind] == 0 {
-			continue
+		if s.Faults[d.kind] > 0 {
+			all = append(all, s.outagesOf(d.down))
 		}
-		o := s.Outages[d.down]
-		rule := world.Outages{Down: d.down, Nodes: o.Nodes, For: o.For}
-		if rule.For == nil {
-			rule.For = DefaultOutages
+	}
+	if s.Faults[world.Jump] > 0 {
+		all = append(all, world.Jumps(s.servers(s.Jump.Nodes), s.Jump.by()...))
+	}
+	return all
+}
+
+func (s *Spec) outagesOf(down ariadne.Down) world.NodeFaults {
+	lengths := s.Outages[down].For
+	if lengths == nil {
+		lengths = DefaultOutages
+	}
+	return world.Outages(down, s.servers(s.Outages[down].Nodes), lengths...)
+}
+
+// servers are the nodes that are named, or all but clients when none is.
+func (s *Spec) servers(named []ariadne.NodeID) (all []ariadne.NodeID) {
+	if named != nil {
+		return named
+	}
+	for i := range s.Nodes {
+		if !s.Nodes[i].Client {
+			all = append(all, s.Nodes[i].ID)
 		}
-		if rule.Nodes == nil {
-			for i := range s.Nodes {
-				if !s.Nodes[i].Client {
-					rule.Nodes = append(rule.Nodes, s.Nodes[i].ID)
-				}
-			}
-		}
-		all = append(all, rule)
 	}
 	return all
 }
 
 // Falls reports whether faults may take a node down, and by what within a step (ariadne.Choice).
 func (s *Spec) Falls(id ariadne.NodeID) (alternatives []string, ok bool) {
-	for _, rule := range s.OutagesOf() {
+	for _, d := range downs {
+		if s.Faults[d.kind] == 0 {
+			continue
+		}
+		rule := s.outagesOf(d.down)
 		if !slices.Contains(rule.Nodes, id) {
 			continue
 		}
 		ok = true
-		if s.Outages[rule.Down].Between {
+		if s.Outages[d.down].Between {
 			continue
 		}
-		for _, length := range rule.For {
-			alternatives = append(alternatives, ariadne.Outage{Down: rule.Down, For: length}.Alternative())
+		for _, f := range rule.Faults {
+			alternatives = append(alternatives, f.Alternative())
 		}
 	}
 	return alternatives, ok
+}
+
+// JumpsWithin are the alternatives within a step that set a node's clock.
+func (s *Spec) JumpsWithin(id ariadne.NodeID) (alternatives []string) {
+	if s.Faults[world.Jump] == 0 || s.Jump.Between || !slices.Contains(s.servers(s.Jump.Nodes), id) {
+		return nil
+	}
+	for _, f := range world.Jumps(nil, s.Jump.by()...).Faults {
+		alternatives = append(alternatives, f.Alternative())
+	}
+	return alternatives
 }
 
 // outageText is an Outage as written.

@@ -79,6 +79,8 @@ func Parse(path string, data []byte) (*Spec, error) {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		s.Fail.Nodes = r.faultyNodes("fail: nodes", written.failNodes, s.Nodes)
 		s.Preempt.Nodes = r.faultyNodes("preempt: nodes", written.preemptNodes, s.Nodes)
+		s.Jump.Nodes = r.faultyNodes("jump: nodes", written.jumpNodes, s.Nodes)
+		s.Kill.Nodes = r.faultyNodes("kill: nodes", written.killNodes, s.Nodes)
 		for _, g := range written.cutGroups {
 			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut: groups", g, s.Nodes))
 		}

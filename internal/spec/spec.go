@@ -42,6 +42,8 @@ type Spec struct {
 	Fail       Fail                       // which calls fail, when there is a budget for it
 	Preempt    Preempt                    // whose threads are late, likewise
 	Outages    [ariadne.Paused + 1]Outage // which nodes go down, by what, likewise
+	Jump       Jump                       // whose clocks are set, likewise
+	Kill       Kill                       // which processes are killed alone, likewise
 	Cut        Cut                        // how the network is parted, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
@@ -58,25 +60,26 @@ type Limits struct {
 
 // Node is one machine of the system.
 type Node struct {
-	ID        ariadne.NodeID
-	Name      string
-	Line      int // in the file, for messages
-	Commands  []Command
-	Restart   []Command         // what it runs when it starts again after a fault; nil: Commands
-	Dir       string            // absolute template of its working directory, or "" for an empty one
-	Links     []string          // paths below Dir of the spec that its commands name: links at the same place in /node
-	Writable  []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
-	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
-	Stdin     string            // bytes of standard input
-	StdinOpen bool              // standard input never ends (default: /dev/null)
-	User      int               // uid and gid inside the node; default 0
-	MayFail   bool              // its death is no violation
-	Client    bool              // when all clients have ended, so has the execution
-	CPUs      int               // processors it sees; default 1
-	Addrs     []netip.Addr      // default 10.0.0.(index+1)
-	Disk      int64             // bytes that its own files may hold; 0: the default
-	Memory    int64             // bytes that it has; 0: the default
-	Start     time.Duration     // virtual time at which it is switched on; default 0
+	ID          ariadne.NodeID
+	Name        string
+	Line        int // in the file, for messages
+	Commands    []Command
+	Restart     []Command         // what it runs when it starts again after a fault; nil: Commands
+	Dir         string            // absolute template of its working directory, or "" for an empty one
+	Links       []string          // paths below Dir of the spec that its commands name: links at the same place in /node
+	Writable    []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
+	Env         map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
+	Stdin       string            // bytes of standard input
+	StdinOpen   bool              // standard input never ends (default: /dev/null)
+	User        int               // uid and gid inside the node; default 0
+	MayFail     bool              // its death is no violation
+	Client      bool              // when all clients have ended, so has the execution
+	CPUs        int               // processors it sees; default 1
+	Addrs       []netip.Addr      // default 10.0.0.(index+1)
+	Disk        int64             // bytes that its own files may hold; 0: the default
+	Memory      int64             // bytes that it has; 0: the default
+	ClockOffset time.Duration     // by how much its real-time clock is wrong at first
+	Start       time.Duration     // virtual time at which it is switched on; default 0
 }
 
 // Programs are all that the node may run: its commands, and behind them those of Restart. In this

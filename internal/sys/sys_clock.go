@@ -16,10 +16,10 @@ const rateKept = "the clock's rate is kept and shown, and stays as it is"
 // maxRealSec is how far the clock can be set: 30 years before its end (TIME_SETTOD_SEC_MAX).
 const maxRealSec = (1<<63-1)/1_000_000_000 - 30*365*24*3600
 
-// mayBeSet reports whether the clock can be set to a time: not to one before the machine was
-// switched on by a clock that began at 0.
-func mayBeSet(n *kernel.Node, sec, nsec int64) bool {
-	return sec >= 0 && sec < maxRealSec && sec*1e9+nsec >= n.MonoBase+int64(n.Now)
+// MayBeSet reports whether the clock can be set to a time in ns since the epoch: not to one before
+// the machine was switched on by a clock that began at 0.
+func MayBeSet(n *kernel.Node, at int64) bool {
+	return at >= n.MonoBase+int64(n.Now) && at/1e9 < maxRealSec
 }
 
 // setReal sets the clock to a time that a call was given.
@@ -29,7 +29,7 @@ func setReal(t *kernel.Thread, sec, nsec int64) kernel.Errno {
 		return unix.EINVAL
 	case !t.Capable(unix.CAP_SYS_TIME):
 		return unix.EPERM
-	case !mayBeSet(t.Node(), sec, nsec):
+	case !MayBeSet(t.Node(), sec*1e9+nsec):
 		return unix.EINVAL
 	}
 	t.Node().SetReal(sec*1e9 + nsec)
@@ -135,7 +135,7 @@ func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
 		if sec > maxRealSec || sec < -maxRealSec {
 			return kernel.Fail(unix.EINVAL)
 		}
-		if at += sec*1e9 + nsec; !mayBeSet(n, at/1e9, at%1e9) {
+		if at += sec*1e9 + nsec; !MayBeSet(n, at) {
 			return kernel.Fail(unix.EINVAL)
 		}
 		n.SetReal(at)

@@ -42,6 +42,9 @@ func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out
 	if out.Limits != nil {
 		b = fmt.Append(b, *out.Limits)
 	}
+	if out.Processes != nil {
+		b = fmt.Append(b, *out.Processes)
+	}
 	if out.Down != ariadne.Up {
 		b = binary.AppendVarint(append(b, byte(out.Down)), int64(out.Back))
 	}
@@ -58,7 +61,7 @@ func Succeed(parent ariadne.Digest, in Input) ariadne.Digest {
 
 // AppendBinary appends the encoding of what the node is given.
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Outage: in.Varied.Outage(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		i.Message = &in.Packet.Message
 	}

@@ -108,8 +108,11 @@ func (in Input) Key() Hash {
 	if v := in.Varied.Variation(); v != "" {
 		key = key.Plus(HashOfText(string(v)))
 	}
-	if o := in.Varied.outage; o != (ariadne.Outage{}) {
-		key = key.Plus(HashOf(uint64(o.Down), uint64(o.For), 9))
+	if f := in.Varied.fault; f != (ariadne.NodeFault{}) {
+		key = key.Plus(HashOf(uint64(f.Down), uint64(f.For), 9)).Plus(HashOf(uint64(f.Jump), 0, 15))
+		if f.Kill != "" {
+			key = key.Plus(HashOfText(f.Alternative()))
+		}
 	}
 	if d := in.Varied.Draw(); d != nil { // nobody is to take another's for it
 		key = key.Plus(HashOf(d.Seed, uint64(d.From), 1))

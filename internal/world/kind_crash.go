@@ -1,30 +1,18 @@
 package world
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ariadne"
 )
 
-// The numbers of the kinds of outages.
+// The numbers of the kinds of faults that take nodes down.
 const (
 	Crash ariadne.ActionKind = 7
 	Stop  ariadne.ActionKind = 8
 	Pause ariadne.ActionKind = 13
 )
-
-// kindOfDown is the kind of a fault that takes a node down, or pauses it.
-var kindOfDown = [...]ariadne.ActionKind{ariadne.Crashed: Crash, ariadne.Stopped: Stop, ariadne.Paused: Pause}
-
-// Outages are the faults of one kind that may take nodes down.
-type Outages struct {
-	Down  ariadne.Down
-	Nodes []ariadne.NodeID
-	For   []time.Duration // or ariadne.Ever
-}
 
 // A node may go down at any time, between two of its steps, and within one at its visible
 // operations. It comes back after a time that there is a choice of. What it leaves to others,
@@ -34,65 +22,22 @@ type Outages struct {
 // that were due meanwhile. What arrives before that, the node gets afterwards, by its clock, in
 // the order in which it arrives: nobody can tell that from its having waited.
 func init() {
-	register(Crash, outage(ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later"))
-	register(Pause, outage(ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on"))
-	register(Stop, outage(ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later"))
+	register(Crash, outage(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later"))
+	register(Pause, outage(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on"))
+	register(Stop, outage(Stop, ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later"))
 }
 
-func outage(down ariadne.Down, doc, fault string) Kind {
-	return Kind{
-		Name: down.String(), Doc: doc, Fault: fault, Within: true, Aside: true, Runs: down == ariadne.Paused,
-		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
-			now := y.now(s)
-			for i := range y.outages[down] {
-				e := y.outages[down][i]
-				if n := &s.Nodes[e.Node]; s.mayFall(e.Node) && !n.Spared {
-					e.At = max(n.Clock, now)
-					events = append(events, e)
-				}
-			}
-			return events
-		},
-		Pending: func(y *System, s *State, e *Event) bool {
-			e.At = max(s.Nodes[e.Node].Clock, y.now(s))
-			return s.mayFall(e.Node)
-		},
-		Take: func(_ *System, s *State, e *Event) Input {
-			return Input{Kind: ariadne.Fault, At: e.At, Varied: e.Varied}
-		},
-		Footprint: func(_ *System, _ *Event, f Footprint) Footprint {
-			f.Present, f.Slack = true, unlimited
-			return f
-		},
-		Format: func(n Names, a ariadne.Action) string { return n.Node(a.Node) + " for " + a.What },
-		Parse: func(n Names, rest string) (ariadne.Action, error) {
-			name, length, ok := strings.Cut(rest, " for ")
-			if !ok {
-				return ariadne.Action{}, fmt.Errorf("want %s NODE for TIME", down)
-			}
-			a, err := n.ofNode(kindOfDown[down], name)
-			if err != nil {
-				return a, err
-			}
-			o := ariadne.Outage{Down: down}
-			o.For, err = ariadne.ParseLength(length)
-			a.What = o.Length()
-			return a, err
-		},
-	}
+func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault string) Kind {
+	return onNodes(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Within: true, Runs: down == ariadne.Paused})
 }
 
-// newOutages are the events of all kinds of outages, but for their time.
-func newOutages(r Rules) (all [len(kindOfDown)][]Event) {
-	for _, o := range r.Outages {
-		for _, id := range o.Nodes {
-			for _, length := range o.For {
-				how := ariadne.Outage{Down: o.Down, For: length}
-				all[o.Down] = append(all[o.Down], Event{Node: id, Kind: kindOfDown[o.Down], Varied: &Varied{what: how.Length(), outage: how}})
-			}
-		}
+// Outages are the faults that take nodes down, or pause them, for one of these times each.
+func Outages(down ariadne.Down, nodes []ariadne.NodeID, lengths ...time.Duration) NodeFaults {
+	f := NodeFaults{Nodes: nodes}
+	for _, length := range lengths {
+		f.Faults = append(f.Faults, ariadne.NodeFault{Down: down, For: length})
 	}
-	return all
+	return f
 }
 
 // mayFall: there is something on the node that can be taken down. One that was paused goes on
@@ -142,7 +87,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 	if e.Down != ariadne.Stopped {
 		return
 	}
-	n.Started, n.Awake, n.Limits = false, 0, nil
+	n.Started, n.Awake, n.Limits, n.Processes = false, 0, nil, nil
 	s.sum.sub(y.onHash(id, n.On))
 	n.On = e.Back
 	s.sum.add(y.onHash(id, n.On))

@@ -49,7 +49,7 @@ func (p *Partition) Blocks(from, to ariadne.NodeID) bool {
 	return p != nil && int(from) < p.nodes && int(to) < p.nodes && p.blocks[int(from)*p.nodes+int(to)]
 }
 
-func (p *Partition) what() string { return p.Name + " for " + ariadne.Outage{For: p.For}.Length() }
+func (p *Partition) what() string { return p.Name + " for " + ariadne.NodeFault{For: p.For}.What() }
 
 // whole is what a partition that ends leaves.
 const whole = "network"

@@ -14,8 +14,8 @@ type System struct {
 	initial []Named // local states, by node
 	rules   Rules
 	names   Names
-	// outages are the events of each kind of outage, but for their time.
-	outages    [len(kindOfDown)][]Event
+	// onNodes are the faults that befall nodes, by kind, but for their time.
+	onNodes    [MaxKinds][]Event
 	partitions []Event // likewise
 	// The kinds that have events here, in order: for those of which there is no budget no state is
 	// looked at. starts are those that wait for Clock.Start (Kind.Starts).
@@ -34,7 +34,7 @@ type possible struct {
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), outages: newOutages(r), partitions: newPartitions(r)}
+	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), onNodes: newNodeFaults(r), partitions: newPartitions(r)}
 	for _, k := range withEvents {
 		p, list := possible{kinds[k].Enabled, k, kinds[k].Fault != ""}, &y.timed
 		switch {
@@ -97,17 +97,18 @@ type State struct {
 
 // NodeState is what the world knows of one node.
 type NodeState struct {
-	Started  bool         // the machine runs
-	Down     ariadne.Down // what a fault has done to it since its commands were run last
-	Done     bool         // no process is left
-	Ended    bool         // none of its commands is left
-	Spared   bool         // no fault hits it
-	Clock    ariadne.Time
-	Deadline ariadne.Time     // earliest pending timer, or Never
-	Local    *Named           // of its local state (digest.go)
-	Calm     ariadne.Time     // as in ariadne.Output
-	Limits   *[]ariadne.Limit // likewise; nil: there are none
-	Start    ariadne.Time     // when its commands are to be run, or Never
+	Started   bool         // the machine runs
+	Down      ariadne.Down // what a fault has done to it since its commands were run last
+	Done      bool         // no process is left
+	Ended     bool         // none of its commands is left
+	Spared    bool         // no fault hits it
+	Clock     ariadne.Time
+	Deadline  ariadne.Time     // earliest pending timer, or Never
+	Local     *Named           // of its local state (digest.go)
+	Calm      ariadne.Time     // as in ariadne.Output
+	Limits    *[]ariadne.Limit // likewise; nil: there are none
+	Processes *[]*Varied       // which may be killed alone, and how; nil: none
+	Start     ariadne.Time     // when its commands are to be run, or Never
 	// On is when the machine was or is to be switched on: what arrives before that finds nobody.
 	On ariadne.Time
 	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to it
@@ -160,7 +161,7 @@ type Input struct {
 
 // Input is what the node is given.
 func (in Input) Input() ariadne.Input {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Outage: in.Varied.Outage(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		m := in.Packet.Message
 		i.Message = &m
@@ -171,8 +172,8 @@ func (in Input) Input() ariadne.Input {
 // InputOf is the inverse of Input.Input, but for what was to be drawn.
 func InputOf(given *ariadne.Input) Input {
 	in := Input{Kind: given.Kind, At: given.At, Varied: VariedBy(given.Vary)}
-	if given.Outage != (ariadne.Outage{}) {
-		in.Varied = &Varied{vary: given.Vary, what: given.Outage.Length(), outage: given.Outage}
+	if given.Fault != (ariadne.NodeFault{}) {
+		in.Varied = &Varied{vary: given.Vary, what: given.Fault.What(), fault: given.Fault}
 	}
 	if given.Message != nil {
 		in.Packet = NewPacket(given.Message)
@@ -195,7 +196,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
 	case ariadne.Fault:
-		a.Kind = kindOfDown[in.Varied.Outage().Down]
+		a.Kind, _ = KindNamed(in.Varied.Fault().Kind())
 	}
 	return a
 }
@@ -280,14 +281,15 @@ type Effect struct {
 	Back            ariadne.Time // with Down
 	Calm            ariadne.Time
 	Limits          *[]ariadne.Limit // nil: they are as they were
+	Processes       *[]*Varied       // likewise
 	Packets         []*Packet
 }
 
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits}
-	if (in.Kind == ariadne.Fault || in.Varied.takesDown()) != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes)}
+	if in.Varied.takesDown() != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
 		return e, fmt.Errorf("after %q it is %s", in.Varied.What()+string(in.Varied.Variation()), out.Down)
 	}
 	if out.Down == ariadne.Paused && out.Back > out.Clock {
@@ -329,6 +331,9 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
 	if e.Limits != nil {
 		n.Limits = e.Limits
+	}
+	if e.Processes != nil {
+		n.Processes = e.Processes
 	}
 	if s.Partition != nil {
 		y.await(s, id, e)

@@ -23,7 +23,7 @@ type Varied struct {
 	// Of an event of a kind that has several: which one it is (ariadne.Action.What), and what
 	// of that the node is given.
 	what      string
-	outage    ariadne.Outage
+	fault     ariadne.NodeFault
 	partition *Partition
 }
 
@@ -38,7 +38,7 @@ func (how *Varied) by(v ariadne.Variation) *Varied {
 	case how == nil:
 		return &Varied{vary: v}
 	}
-	return &Varied{vary: v, what: how.what, outage: how.outage, partition: how.partition}
+	return &Varied{vary: v, what: how.what, fault: how.fault, partition: how.partition}
 }
 
 // VariedBy has the input varied by v, for which its event has paid.
@@ -68,22 +68,22 @@ func (v *Varied) What() string {
 	return v.what
 }
 
-// Outage is what takes the node down, or nothing.
-func (v *Varied) Outage() ariadne.Outage {
+// Fault is what befalls the node between two steps, or nothing.
+func (v *Varied) Fault() ariadne.NodeFault {
 	if v == nil {
-		return ariadne.Outage{}
+		return ariadne.NodeFault{}
 	}
-	return v.outage
+	return v.fault
 }
 
-// takesDown reports whether one of the choices takes the node down.
+// takesDown reports whether the node goes down by it, or is paused.
 func (v *Varied) takesDown() bool {
 	if v == nil || v.vary == "" {
-		return false
+		return v.Fault().Down != ariadne.Up
 	}
-	return slices.ContainsFunc(v.vary.Choices(), func(c ariadne.Choice) bool {
-		_, err := ariadne.ParseOutage(c.Alternative)
-		return err == nil
+	return v.fault.Down != ariadne.Up || slices.ContainsFunc(v.vary.Choices(), func(c ariadne.Choice) bool {
+		f, err := ariadne.ParseNodeFault(c.Alternative)
+		return err == nil && f.Down != ariadne.Up
 	})
 }
 

@@ -63,7 +63,7 @@ type Rules struct {
 	ClockError time.Duration
 	Delays     int // budget of delayed messages in one execution
 	Faults     Faults
-	Outages    []Outages    // which nodes faults may take down, and for how long
+	NodeFaults []NodeFaults // which faults may befall which nodes
 	Partitions []*Partition // how faults may part the network
 	// GiveUp is how long an end of a TCP connection sends again what is not acknowledged, unless it
 	// has a limit of its own; 0: for ever.

@@ -34,12 +34,12 @@ func TestIndependentEventsCommute(t *testing.T) {
 		r.Grid = 2e6
 		all := []ariadne.NodeID{0, 1, 2, 3}[:n]
 		lengths := []time.Duration{0, 8e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
-		r.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: all, For: lengths}, {Down: ariadne.Stopped, Nodes: all, For: lengths},
-			{Down: ariadne.Paused, Nodes: all, For: []time.Duration{0, 5e6}}}
+		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, all, lengths...), world.Outages(ariadne.Stopped, all, lengths...),
+			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6)}
 		for _, length := range lengths {
 			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Cut, world.Lose, world.Reset, world.Refuse} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Cut, world.Lose, world.Reset, world.Refuse} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -50,7 +50,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0})
 			}
 			return p
 		}

@@ -247,6 +247,8 @@ type Chaos struct {
 	Opens bool
 	// Forgets: after every second input, all that it knows of earlier ones is a bit.
 	Forgets bool
+	// Kills: it has processes that may be killed one by one, others from time to time.
+	Kills bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
 	Lingers bool
 	state   uint64
@@ -261,6 +263,21 @@ func (x *Chaos) Fall() { x.state, x.steps = x.disk, 0 }
 
 func (x *Chaos) Start(c *Ctx) { x.act(c, "start") }
 func (x *Chaos) Fire(c *Ctx)  { x.act(c, "fire") }
+
+// Processes implements Multiple.
+func (x *Chaos) Processes() []string {
+	if !x.Kills {
+		return nil
+	}
+	return [][]string{{}, {"a#1"}, {"a#1", "b#1"}, {"b#1"}}[x.state>>40%4]
+}
+
+// Kill implements Multiple.
+func (x *Chaos) Kill(c *Ctx, process string) { x.act(c, process) }
+
+// Jump implements Clocked.
+func (x *Chaos) Jump(c *Ctx, by time.Duration) { x.act(c, by.String()) }
+
 func (x *Chaos) Receive(c *Ctx, m ariadne.Message) {
 	input := fmt.Sprint(m.From, m.Flow, m.Seq, string(m.Data))
 	if m.Flow.Proto == ariadne.Expiry {

@@ -38,7 +38,7 @@ type Automaton struct {
 	Instant bool // its actions take no time
 	// Outages are the faults that may take it down before its second action of a step and later
 	// ones; they are over at multiples of Grid.
-	Outages []ariadne.Outage
+	Outages []ariadne.NodeFault
 	Grid    ariadne.Time
 
 	down   bool
@@ -97,6 +97,11 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done || a.down, a.done || a.ended
 	c.out.Spared = a.spared
 	c.out.Limits, a.limits = a.limits, nil
+	if p, ok := a.Program.(Multiple); ok {
+		if all := p.Processes(); all != nil {
+			c.out.Processes = &all
+		}
+	}
 	c.out.Calls, c.out.Places = len(c.calls), c.course.Places
 	if f, ok := a.Program.(Forgetful); ok && f.Forgot() {
 		c.out.Content = a.content()
@@ -112,10 +117,10 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 }
 
 // run lets the program act. When that is taken down in its midst, it returns by what.
-func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.Outage) {
+func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.NodeFault) {
 	defer func() {
 		if p := recover(); p != nil {
-			o, ok := p.(ariadne.Outage)
+			o, ok := p.(ariadne.NodeFault)
 			if !ok {
 				panic(p)
 			}
@@ -124,10 +129,16 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.Outage) {
 	}()
 	a := c.a
 	switch {
-	case in.Kind == ariadne.Fault && in.Outage.Down == ariadne.Paused:
-		c.pause(in.Outage)
+	case in.Kind == ariadne.Fault && in.Fault.Down == ariadne.Paused:
+		c.pause(in.Fault)
+	case in.Kind == ariadne.Fault && in.Fault.Jump != 0:
+		if p, ok := a.Program.(Clocked); ok {
+			p.Jump(c, in.Fault.Jump)
+		}
+	case in.Kind == ariadne.Fault && in.Fault.Kill != "":
+		a.Program.(Multiple).Kill(c, in.Fault.Kill)
 	case in.Kind == ariadne.Fault:
-		return &in.Outage
+		return &in.Fault
 	case in.Kind == ariadne.Start:
 		a.down = false
 		a.Program.Start(c)
@@ -141,18 +152,29 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.Outage) {
 	return nil
 }
 
+// Clocked is a Program that takes notice when its real-time clock is set.
+type Clocked interface {
+	Jump(c *Ctx, by time.Duration)
+}
+
+// Multiple is a Program with processes that may be killed one by one.
+type Multiple interface {
+	Processes() []string
+	Kill(c *Ctx, process string)
+}
+
 // Durable is a Program of which something is left when it is taken down.
 type Durable interface{ Fall() }
 
 // pause lets the time of an outage pass. Timers expire when the program has done what it is at.
-func (c *Ctx) pause(o ariadne.Outage) {
+func (c *Ctx) pause(o ariadne.NodeFault) {
 	a := c.a
 	a.clock = ariadne.EndOf(a.clock, o.For, a.Grid)
 	c.out.Down, c.out.Back = o.Down, a.clock
 }
 
 // fall takes the node down.
-func (c *Ctx) fall(o ariadne.Outage) {
+func (c *Ctx) fall(o ariadne.NodeFault) {
 	a := c.a
 	if d, ok := a.Program.(Durable); ok {
 		d.Fall()
@@ -213,7 +235,7 @@ func (c *Ctx) call(nr int, result int64, what ...any) {
 			all = append(all, o.Alternative())
 		}
 		if taken := c.course.At(1, CallName(nr), "", all); taken != "" {
-			o, err := ariadne.ParseOutage(taken)
+			o, err := ariadne.ParseNodeFault(taken)
 			if err != nil {
 				panic(err)
 			}
