@@ -80,7 +80,7 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 	case has(unix.CLONE_PIDFD) && !mayStore(t, c.ParentTID):
 		return kernel.Fail(unix.EFAULT)
 	case has(cloneNamespaces):
-		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), false)
+		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), true) // as in most containers
 		return kernel.Fail(unix.EPERM)
 	case has(unix.CLONE_THREAD) && c.Flags&threadFlags != threadFlags, has(unix.CLONE_FS) && !has(unix.CLONE_THREAD):
 		t.Node().Refuse(t, "clone with uncommon sharing", fmt.Sprintf("flags %#x", c.Flags), false)
@@ -119,7 +119,7 @@ func sysUnshare(t *kernel.Thread, a Args) kernel.Result {
 	case flags&^known != 0, flags&(unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM) != 0 && !alone:
 		return kernel.Fail(unix.EINVAL)
 	case flags&(cloneNamespaces|unix.CLONE_NEWTIME) != 0:
-		t.Node().Refuse(t, "unshare of namespaces", fmt.Sprintf("flags %#x", flags), false)
+		t.Node().Refuse(t, "unshare of namespaces", fmt.Sprintf("flags %#x", flags), true)
 		return kernel.Fail(unix.EPERM)
 	case flags&(unix.CLONE_FILES|unix.CLONE_FS) != 0 && !alone:
 		t.Node().Refuse(t, "unshare of a thread", fmt.Sprintf("flags %#x", flags), false)

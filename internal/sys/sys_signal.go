@@ -117,13 +117,13 @@ func sender(t *kernel.Thread, sig, code int) signal.Info {
 }
 
 // maySignal checks kill(2)'s permission and the signal's number.
-func maySignal(t *kernel.Thread, p *kernel.Process, sig int) kernel.Errno {
+func maySignal(t, to *kernel.Thread, sig int) kernel.Errno {
 	if sig < 0 || sig > signal.Max {
 		return unix.EINVAL
 	}
-	me, him := t.Cred.UID, p.Leader.Cred.UID
-	if p == t.Proc || t.Capable(unix.CAP_KILL) || me.Effective == him.Real || me.Effective == him.Saved ||
-		me.Real == him.Real || me.Real == him.Saved || sig == int(unix.SIGCONT) && p.SID == t.Proc.SID {
+	me, him := t.Cred.UID, to.Cred.UID
+	if to.Proc == t.Proc || t.Capable(unix.CAP_KILL) || me.Effective == him.Real || me.Effective == him.Saved ||
+		me.Real == him.Real || me.Real == him.Saved || sig == int(unix.SIGCONT) && to.Proc.SID == t.Proc.SID {
 		return 0
 	}
 	return unix.EPERM
@@ -131,10 +131,26 @@ func maySignal(t *kernel.Thread, p *kernel.Process, sig int) kernel.Errno {
 
 // signalProcess sends info to p as t may; signal 0 only asks whether it might.
 func signalProcess(t *kernel.Thread, p *kernel.Process, info signal.Info) kernel.Errno {
-	if e := maySignal(t, p, info.Signo); e != 0 || info.Signo == 0 {
+	return signalByThread(t, p.Leader, info)
+}
+
+// signalByThread sends info to the process of one of its threads, whose user decides whether t may.
+func signalByThread(t, to *kernel.Thread, info signal.Info) kernel.Errno {
+	if e := maySignal(t, to, info.Signo); e != 0 || info.Signo == 0 {
 		return e
 	}
-	return t.Node().Kill(p, info)
+	return t.Node().Kill(to.Proc, info)
+}
+
+// signalByID is signalByThread of the process or thread that has an id.
+func signalByID(t *kernel.Thread, pid int, info signal.Info) kernel.Errno {
+	if p := t.Node().Procs[pid]; p != nil {
+		return signalProcess(t, p, info)
+	}
+	if x := t.Node().Thread(pid); x != nil {
+		return signalByThread(t, x, info)
+	}
+	return unix.ESRCH
 }
 
 // processByID finds a process by its id or that of one of its threads.
@@ -156,10 +172,7 @@ func sysKill(t *kernel.Thread, a Args) kernel.Result {
 		if pid == t.Node().Init.TID {
 			return signalInit(t, sig)
 		}
-		if p := processByID(t, pid); p != nil {
-			return kernel.RetOr(0, signalProcess(t, p, info))
-		}
-		return kernel.Fail(unix.ESRCH)
+		return kernel.RetOr(0, signalByID(t, pid, info))
 	case pid == 0:
 		return signalAll(t, t.Node().Group(t.Proc.PGID), info)
 	case pid == -1:
@@ -176,7 +189,7 @@ func sysKill(t *kernel.Thread, a Args) kernel.Result {
 
 // signalInit: process 1 can be seen, but not told anything.
 func signalInit(t *kernel.Thread, sig int) kernel.Result {
-	if e := maySignal(t, t.Node().Init.Proc, sig); e != 0 || sig == 0 {
+	if e := maySignal(t, t.Node().Init, sig); e != 0 || sig == 0 {
 		return kernel.RetOr(0, e)
 	}
 	t.Node().Refuse(t, "kill init", fmt.Sprintf("signal %d", sig), false)
@@ -220,7 +233,7 @@ func signalThread(t *kernel.Thread, tgid, tid int, info signal.Info) kernel.Resu
 	if x == nil || tgid >= 0 && x.Proc.PID != tgid {
 		return kernel.Fail(unix.ESRCH)
 	}
-	if e := maySignal(t, x.Proc, info.Signo); e != 0 || info.Signo == 0 {
+	if e := maySignal(t, x, info.Signo); e != 0 || info.Signo == 0 {
 		return kernel.RetOr(0, e)
 	}
 	return kernel.RetOr(0, x.Send(info))
@@ -247,11 +260,7 @@ func sysSigqueueinfo(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	p := processByID(t, pid)
-	if p == nil {
-		return kernel.Fail(unix.ESRCH)
-	}
-	return kernel.RetOr(0, signalProcess(t, p, info))
+	return kernel.RetOr(0, signalByID(t, pid, info))
 }
 
 func sysTgsigqueueinfo(t *kernel.Thread, a Args) kernel.Result {

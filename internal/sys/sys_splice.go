@@ -252,6 +252,9 @@ func noSplice(f kernel.File) bool {
 // spliceIn fills a pipe.
 func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
 	to := out.File.(*pipe.End)
+	if from, ok := in.File.(*pipe.End); ok && len(from.Pipe.Peek(1)) == 0 && from.Ready()&kernel.Hup == 0 {
+		return blockUnless(t, nonblock, in) // before Linux looks for readers
+	}
 	if to.Ready()&kernel.Err != 0 {
 		return brokenPipe(t, out)
 	}

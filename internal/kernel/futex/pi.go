@@ -52,6 +52,8 @@ func (f *Table) tryPI(t *kernel.Thread, k key, addr uint64) (took bool, e kernel
 	switch {
 	case owner == uint32(t.TID):
 		return false, unix.EDEADLK
+	case len(f.queues[k]) > 0 && !f.queues[k][0].pi:
+		return false, einval // it is waited for as an ordinary one
 	case owner == 0 && len(f.queues[k]) == 0:
 		return true, setWord(t, addr, v&OwnerDied|uint32(t.TID))
 	}
