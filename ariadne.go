@@ -256,6 +256,10 @@ type Output struct {
 	// clock has passed.
 	Down Down
 	Back Time
+	// Lost says what a loss of power has taken from the node's files, operation by operation. LeftOut is
+	// how many more images of the disk there could be than it was given a choice among.
+	Lost    []string
+	LeftOut int
 }
 
 // File is something that a node has learnt of a file of the host. The path is as nodes

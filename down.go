@@ -10,13 +10,17 @@ import (
 type Down uint8
 
 const (
-	Up      Down = iota
-	Crashed      // its programs were killed; the machine, its kernel and its files live on
-	Stopped      // the machine stands still: what is on its disks is all that is left
-	Paused       // nothing is lost, but nothing of the node ran for some time, while its clock went on
+	Up        Down = iota
+	Crashed        // its programs were killed; the machine, its kernel and its files live on
+	Stopped        // the machine stands still: what is on its disks is all that is left
+	Paused         // nothing is lost, but nothing of the node ran for some time, while its clock went on
+	PowerLost      // as Stopped, and of what was not synced to its disks some may be gone
 )
 
-func (d Down) String() string { return [...]string{"up", "crash", "stop", "pause"}[d] }
+func (d Down) String() string { return [...]string{"up", "crash", "stop", "pause", "power"}[d] }
+
+// Off reports whether the machine does not run: what is on its disks is all that is left.
+func (d Down) Off() bool { return d == Stopped || d == PowerLost }
 
 // Ever is how long a node is down that does not come back.
 const Ever = time.Duration(-1)
@@ -76,6 +80,8 @@ func ParseNodeFault(s string) (f NodeFault, err error) {
 		f.Down = Stopped
 	case Paused.String():
 		f.Down = Paused
+	case PowerLost.String():
+		f.Down = PowerLost
 	case Jumped:
 		f.Jump, err = ParseJump(what)
 		return f, err

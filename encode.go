@@ -170,7 +170,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4)|bit(o.Limits != nil, 5)|bit(o.Processes != nil, 6))
+	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4)|bit(o.Limits != nil, 5)|bit(o.Processes != nil, 6)|bit(len(o.Lost) > 0 || o.LeftOut != 0, 7))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -218,6 +218,9 @@ func (o *Output) append(b []byte) []byte {
 	if o.Processes != nil {
 		b = appendTexts(b, *o.Processes)
 	}
+	if len(o.Lost) > 0 || o.LeftOut != 0 {
+		b = appendInt(appendTexts(b, o.Lost), o.LeftOut)
+	}
 	if len(o.Places) == 0 {
 		return b
 	}
@@ -240,7 +243,7 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 func (o *Output) read(d *decoder) {
 	has := byte(0)
 	ended := func() bool {
-		has = d.bits(7)
+		has = d.bits(8)
 		return has&1 != 0
 	}
 	*o = Output{
@@ -280,6 +283,11 @@ func (o *Output) read(d *decoder) {
 	if has&64 != 0 {
 		processes := readTexts(d)
 		o.Processes = &processes
+	}
+	if has&128 != 0 {
+		if o.Lost, o.LeftOut = readTexts(d), d.int(); len(o.Lost) == 0 && o.LeftOut == 0 {
+			d.fail(errCanonical)
+		}
 	}
 	if has&2 != 0 {
 		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
@@ -430,7 +438,7 @@ func (d *decoder) bool() bool { return d.bits(1) == 1 }
 // bits is a byte with n of them.
 func (d *decoder) bits(n int) byte {
 	b := d.byte()
-	if b >= 1<<n {
+	if n < 8 && b >= 1<<n {
 		d.fail(errCanonical)
 	}
 	return b

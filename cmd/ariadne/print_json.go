@@ -152,8 +152,9 @@ type coverage struct {
 	Unfrozen     int      `json:"unfrozen"` // states that could not be frozen
 	Mismatches   int      `json:"mismatches"`
 
-	Stopped int `json:"stopped,omitempty"` // transitions by which a machine stopped
-	Disks   int `json:"disks,omitempty"`   // that these left, different ones
+	Stopped int `json:"stopped,omitempty"`  // transitions by which a machine stopped
+	Disks   int `json:"disks,omitempty"`    // that these left, different ones
+	LeftOut int `json:"left_out,omitempty"` // images that losses of power could have left besides, beyond the bound
 
 	Unreplayable int `json:"unreplayable"` // of executed: a thread was preempted
 	Audited      int `json:"audited"`
@@ -211,7 +212,7 @@ func newCoverage(c *record.Coverage) *coverage {
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
-		Stopped: c.Memo.Stopped, Disks: c.Memo.Disks,
+		Stopped: c.Memo.Stopped, Disks: c.Memo.Disks, LeftOut: c.Memo.LeftOut,
 		Audited: n.Audited, Incomparable: n.Incomparable, Mismatches: n.Mismatches,
 		Stepping: n.Stepping.Seconds(), Freezing: n.Freezing.Seconds(), Thawing: n.Thawing.Seconds(),
 		Booting: n.Booting.Seconds(), Replaying: n.Replaying.Seconds(), Ending: n.Ending.Seconds(),

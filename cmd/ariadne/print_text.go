@@ -319,7 +319,11 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	p.printf("  nodes      %s executed, %d remembered, %d replayed; %s, %s, %s, %s\n", plural(n.Executed, "transition"), n.Remembered,
 		n.Replayed, plural(n.Boots, "boot"), plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction"))
 	if m := c.Memo; m.Stopped > 0 {
-		p.printf("  stopped    %s, which left %s\n", plural(m.Stopped, "machine"), plural(m.Disks, "disk"))
+		left := ""
+		if m.LeftOut > 0 {
+			left = fmt.Sprintf("; %s left out (faults: power: images)", plural(m.LeftOut, "image"))
+		}
+		p.printf("  stopped    %s, which left %s%s\n", plural(m.Stopped, "machine"), plural(m.Disks, "disk"), left)
 	}
 	if c.RulesAudited > 0 {
 		p.printf("  audited    %s of the script\n", plural(c.RulesAudited, "answer"))

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"ariadne/internal/deepcopy"
+	"ariadne/internal/disk"
+	"ariadne/internal/filetree"
 )
 
 // Image is a copy of a node's whole state at rest. Its threads have no Machine:
@@ -16,6 +18,8 @@ var images = deepcopy.New[Node](
 	[]reflect.Type{
 		reflect.TypeFor[netip.Addr](), // holds an interned pointer
 		reflect.TypeFor[Shown](),
+		reflect.TypeFor[*disk.Log](), // this and the next do not change
+		reflect.TypeFor[*filetree.Content](),
 	})
 
 // Image takes an image of the node.

@@ -131,6 +131,23 @@ type Counters struct {
 	// Stopped counts the transitions, entered or read, that left of a node nothing but its content,
 	// and Disks the different states to which they led.
 	Stopped, Disks int
+	// LeftOut is how many images of disks losses of power could have left, at least, besides those that there
+	// was a choice among.
+	LeftOut int
+}
+
+// left counts a transition that leaves of its node nothing but its content.
+func (c *Counters) left(t *Transition) {
+	if !t.Merges {
+		return
+	}
+	c.Stopped++
+	for _, p := range t.Output.Places {
+		if p.Kind() == world.DiskName && p.Taken != "" {
+			return // another image of a loss that is counted
+		}
+	}
+	c.LeftOut += t.Output.LeftOut
 }
 
 // Open returns a memo of the system's nodes. Close must follow.
@@ -206,9 +223,7 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 	}
 	m.enter(l, t)
 	m.count.Transitions++
-	if t.Merges {
-		m.count.Stopped++
-	}
+	m.count.left(t)
 	if m.store != nil && out.Cut == "" { // the next check may have more time
 		if err := m.put(t); err != nil {
 			return nil, err
@@ -303,9 +318,7 @@ func (m *Memo) load(l *Local) error {
 		if l.find(t.key) == nil {
 			m.enter(l, t)
 			m.count.Loaded++
-			if t.Merges {
-				m.count.Stopped++
-			}
+			m.count.left(t)
 		}
 	}
 	// What was added since it was read may have been forgotten since.

@@ -24,7 +24,7 @@ import (
 
 // A node that is down has no processes. Its files are as they were. When only its programs were
 // killed (ariadne.Crashed), its kernel lives on, and answers what arrives. When the machine
-// stopped (ariadne.Stopped), a new kernel begins, and what was in memory is gone: the machine is its
+// stopped (ariadne.Stopped, ariadne.PowerLost), a new kernel begins, and what was in memory is gone: the machine is its
 // disk, and says so (Output.Content), so all ways that lead to the same disk lead to one state.
 
 // falls enters the call at whose entry th stands as a place of the step, if the node may go down
@@ -106,7 +106,10 @@ func (n *Node) pause(o ariadne.NodeFault) {
 // fall takes the node down.
 func (n *Node) fall(o ariadne.NodeFault) {
 	k := n.k
-	if o.Down == ariadne.Stopped {
+	if k.Files.Logs && o.Down == ariadne.PowerLost {
+		sys.EnterStores(k)
+	}
+	if o.Down.Off() {
 		net.Flush(k) // that is under way; its end nobody hears of
 	}
 	exits, ended, sent := k.Exits, k.CommandsEnded, k.Out
@@ -123,7 +126,7 @@ func (n *Node) fall(o ariadne.NodeFault) {
 	k.Exits, k.CommandsEnded = exits, ended // of a fault nobody dies
 	n.polled, n.calm, n.house = polling{}, 0, 0
 	n.step.down, n.step.back = o.Down, ariadne.EndOf(k.Now, o.For, 0)
-	if o.Down == ariadne.Stopped {
+	if o.Down.Off() {
 		k.Out = sent
 		n.powerOff(o)
 	}
@@ -144,19 +147,20 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	// it went down.
 	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))
 	n.orphans, n.shared = nil, nil
+	if o.Down == ariadne.PowerLost {
+		n.losePower()
+	}
+	k.Files.Begin()
 	n.keepDisk()
 	n.step.content = n.content()
 }
-
-// volatile are the directories of the node's own that lie in its machine's memory.
-var volatile = []string{"tmp", "run", "dev/shm"}
 
 // keepDisk leaves of the node's files those on its machine's disks.
 func (n *Node) keepDisk() {
 	files := &n.k.Files
 	base, _ := n.ownFiles()
 	roots := map[uint64]bool{}
-	for _, dir := range volatile {
+	for _, dir := range sys.Volatile {
 		var st unix.Stat_t
 		must(unix.Stat(path.Join(base, dir), &st))
 		must(emptyDir(path.Join(base, dir)))

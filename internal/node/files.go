@@ -126,13 +126,19 @@ func (n *Node) captureFiles() {
 
 // openTree finds the directories that are the node's own.
 func (n *Node) openTree() {
+	n.findPrivate()
 	base, dirs := n.ownFiles()
-	var st unix.Stat_t
-	must(unix.Stat(base, &st))
-	n.k.Files.Private = st.Dev
 	var err error
 	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
 	must(err)
+}
+
+// findPrivate finds out on which device the node's own files are.
+func (n *Node) findPrivate() {
+	base, _ := n.ownFiles()
+	var st unix.Stat_t
+	must(unix.Stat(base, &st))
+	n.k.Files.Private = st.Dev
 }
 
 // countCopies enters what the node was given copies of as used room on its disk.

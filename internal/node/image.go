@@ -108,6 +108,9 @@ func (n *Node) confine(th *thread) {
 		n.inject(th, unix.SYS_CLOSE, sandbox.TreeFD)
 		n.countCopies()
 		n.ownCopies()
+		if n.k.Files.Logs {
+			n.findPrivate()
+		}
 	}
 }
 

@@ -186,6 +186,8 @@ type step struct {
 	down    ariadne.Down       // what has taken it down
 	back    ariadne.Time       // with down
 	content ariadne.Digest     // of what a stop has left
+	lost    []string           // by a loss of power
+	left    int                // images of the disk that are no alternatives
 }
 
 // thread joins a kernel thread and its real one.
@@ -250,7 +252,7 @@ func Start(cfg Config) *Node {
 	n.outages, n.mayFall = cfg.Spec.Falls(def.ID)
 	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
 	n.kills = cfg.Spec.Kills(def.ID)
-	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0
+	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0 || cfg.Spec.Faults[world.Power] > 0
 	n.functions = failingFunctions(n)
 	return n
 }
@@ -260,6 +262,7 @@ func Start(cfg Config) *Node {
 func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed^uint64(boots)*0x9e3779b97f4a7c15)
 	k.Boots = boots
+	k.Files.Logs = cfg.Spec.LosesPower(def.ID)
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
 	k.Processor = cfg.Spec.Processor
@@ -456,7 +459,7 @@ func (n *Node) output() ariadne.Output {
 	}
 	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up && out.Down != ariadne.Paused {
 		out.Ended = false // its commands are to be run again
-		out.Content = n.step.content
+		out.Content, out.Lost, out.LeftOut = n.step.content, n.step.lost, n.step.left
 	}
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {

@@ -25,6 +25,7 @@ type StepEvent struct {
 	Exits    []ExitEvent `json:"exits,omitempty"`
 	AtNS     int64       `json:"at_ns"`
 	Vary     []Choice    `json:"vary,omitempty"`
+	Lost     []string    `json:"lost,omitempty"` // operations on files that a loss of power took
 }
 
 // Choice is what happened otherwise within a step.
@@ -70,7 +71,7 @@ func nameOf(id ariadne.NodeID, nodes []string) string {
 func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
 	o := &s.Output
 	e := StepEvent{Event: "step", Step: s.Index, At: Seconds(s.At), AtNS: int64(s.At), Node: nameOf(s.Action.Node, nodes), Action: s.Name,
-		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary)}
+		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary), Lost: o.Lost}
 	for _, l := range o.Logs {
 		e.Logs = append(e.Logs, LogEvent{Seconds(l.At), l.Stream, l.PID, l.Text, int64(l.At)})
 	}
@@ -124,6 +125,7 @@ type recordedStep struct {
 	Unheeded     bool              `json:"unheeded,omitempty"`
 	Fatal        string            `json:"fatal,omitempty"`
 	Vary         []Choice          `json:"vary,omitempty"`
+	Lost         []string          `json:"lost,omitempty"`
 }
 
 type recordedMessage struct {
@@ -143,7 +145,7 @@ func StepLine(s ariadne.Step, nodes []string) []byte {
 	o := &s.Output
 	j := recordedStep{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
 		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done, Ended: o.Ended,
-		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal, Vary: choices(s.Action.Vary)}
+		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal, Vary: choices(s.Action.Vary), Lost: o.Lost}
 	if o.Deadline != ariadne.Never {
 		j.Deadline = &o.Deadline
 	}

@@ -248,6 +248,9 @@ func choice(c ariadne.Choice) string {
 	return strings.Replace(c.Alternative, ":", " ", 1) + " at " + c.Place
 }
 
+// maxLost is how many operations are listed that a loss of power took.
+const maxLost = 12
+
 // outputRows say what came of a step, but for messages, which show at their delivery.
 func outputRows(s ariadne.Step) []row {
 	var rows []row
@@ -257,6 +260,13 @@ func outputRows(s ariadne.Step) []row {
 	o := &s.Output
 	for _, c := range s.Action.Vary.Choices() {
 		add(s.At, alarmRow, "%s", choice(c))
+	}
+	for i, text := range o.Lost {
+		if i == maxLost {
+			add(o.Clock, alarmRow, "lost: %d more", len(o.Lost)-i)
+			break
+		}
+		add(o.Clock, alarmRow, "lost: %s", text)
 	}
 	for _, l := range o.Logs {
 		add(l.At, logRow, "%s", l.Text)

@@ -206,7 +206,7 @@ func (n *nodeValue) eachLog(f func(text string) bool) {
 		if t.From.Node != n.id {
 			continue
 		}
-		if d := t.Effect.Down; d == ariadne.Crashed || d == ariadne.Stopped {
+		if d := t.Effect.Down; d == ariadne.Crashed || d.Off() {
 			return
 		}
 		for j := len(t.Output.Logs) - 1; j >= 0; j-- {

@@ -36,7 +36,11 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 		f.schema, f.set = orMore(f.schema, kind.Name), setCut
 	}
 	if _, ok := downBy(k); ok {
-		f.schema, f.set = orMore(f.schema, "outage"), setOutage(k)
+		definition := "outage"
+		if k == world.Power {
+			definition = kind.Name
+		}
+		f.schema, f.set = orMore(f.schema, definition), setOutage(k)
 	}
 	set := f.set
 	f.set = func(r *reader, into *specText, v *yaml.Node) {

@@ -116,7 +116,7 @@ type specText struct {
 	cutGroups                                     [][]text
 	faultLines                                    [world.MaxKinds]int // of the kinds of faults
 	// outageNodes are the nodes of each Outage.
-	outageNodes [ariadne.Paused + 1][]text
+	outageNodes [ariadne.PowerLost + 1][]text
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

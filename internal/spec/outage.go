@@ -25,7 +25,7 @@ var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
 var downs = []struct {
 	kind ariadne.ActionKind
 	down ariadne.Down
-}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused}}
+}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused}, {world.Power, ariadne.PowerLost}}
 
 // downBy is how a kind of fault leaves a node; not ok: running.
 func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
@@ -108,6 +108,7 @@ type outageText struct {
 	count      int
 	nodes, For []text
 	between    bool
+	power      Power // of a loss of power
 }
 
 var outageFields = []field[outageText]{
@@ -123,9 +124,12 @@ var outageFields = []field[outageText]{
 // setOutage reads a number, or what may happen to which nodes.
 func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) {
 	return func(r *reader, s *specText, v *yaml.Node) {
-		w := outageText{count: 1}
+		w, fields := outageText{count: 1, power: DefaultPower}, outageFields
+		if k == world.Power {
+			fields = powerFields
+		}
 		if v.Kind == yaml.MappingNode {
-			readFields(r, outageFields, &w, v)
+			readFields(r, fields, &w, v)
 		} else {
 			w.count = r.count(v, 0, world.MaxFaults)
 		}
@@ -138,5 +142,8 @@ func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) 
 		down, _ := downBy(k)
 		s.Outages[down] = o
 		s.outageNodes[down] = w.nodes
+		if k == world.Power {
+			s.Power = w.power
+		}
 	}
 }

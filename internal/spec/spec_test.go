@@ -61,6 +61,7 @@ func TestRead(t *testing.T) {
 	}
 	// A shell is in /usr/bin or in /bin, whichever the host has.
 	s.Nodes[3].Commands[0].Args[0] = strings.TrimPrefix(s.Nodes[3].Commands[0].Args[0], "/usr")
+	want.Power = DefaultPower
 	compare(t, *s, want)
 }
 

@@ -173,7 +173,12 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 		if c.op == iocbFdsync {
 			nr = unix.SYS_FDATASYNC
 		}
-		return t.M.Syscall(nr, uint64(c.fd)), 0
+		done := recordAIO(t, c, 0)
+		v := t.M.Syscall(nr, uint64(c.fd))
+		if done != nil {
+			done(v)
+		}
+		return v, 0
 	case iocbPread, iocbPreadv, iocbPwrite, iocbPwritev:
 		switch {
 		case writes && !of.Writes(), !writes && !of.Reads():
@@ -183,6 +188,7 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 		case c.offset < 0:
 			return 0, unix.EINVAL
 		}
+		var done recording
 		if writes {
 			if e := t.Call.Fails; e != 0 {
 				t.Call.Fails = 0
@@ -199,8 +205,12 @@ func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno
 				return -int64(unix.ENOSPC), 0
 			}
 			fileModified(t, h)
+			done = recordAIO(t, c, n)
 		}
 		r := performRW(t, c, writes)
+		if done != nil {
+			done(r)
+		}
 		if mask := uint32(unix.IN_ACCESS); r > 0 {
 			if writes {
 				mask = unix.IN_MODIFY

@@ -299,6 +299,7 @@ func madeName(t *kernel.Thread, dirfd uint64, name string) {
 	dir := namesChanged(t, dirfd, name)
 	if st, e := pathStat(t, dirfd, name, false); e == 0 {
 		fileCreated(t, &st, &dir)
+		entered(t, placeOf(t, dirfd, name), &st)
 		notifyCreated(t, dirfd, name, st.Mode)
 	}
 }
@@ -326,8 +327,14 @@ func unlink(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 	}
 	st, found := pathStat(t, dirfd, name, false)
 	at := nameToMove(t, dirfd, name).at
+	p := placeOf(t, dirfd, name)
+	var gone *dying
+	if found == 0 {
+		gone = dies(t, p, &st)
+	}
 	r := run(t)
 	if r == 0 {
+		unlinked(t, p, gone)
 		if found == 0 {
 			t.Node().FileChanged(keyOf(&st)) // it may have other names, or be open
 			notifyRemoved(t, at, &st)
@@ -353,6 +360,11 @@ func rename(t *kernel.Thread, fromDir, from, toDir, to uint64) kernel.Result {
 	}
 	replaced, found := pathStat(t, toDir, name, false)
 	a, b := nameToMove(t, fromDir, old), nameToMove(t, toDir, name)
+	p, q := placeOf(t, fromDir, old), placeOf(t, toDir, name)
+	var over *dying
+	if found == 0 {
+		over = dies(t, q, &replaced)
+	}
 	r := run(t)
 	if r == 0 {
 		if found == 0 {
@@ -365,6 +377,7 @@ func rename(t *kernel.Thread, fromDir, from, toDir, to uint64) kernel.Result {
 		if t.Call.NR == unix.SYS_RENAMEAT2 {
 			flags = t.Call.Args[4]
 		}
+		renamed(t, p, q, over, flags)
 		notifyRenamed(t, a, b, flags)
 	}
 	return kernel.Ret(r)
@@ -397,6 +410,7 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 	if r == 0 {
 		inodeChanged(t, toDir, name, false)
 		namesChanged(t, toDir, name)
+		linked(t, placeOf(t, toDir, name))
 		if inotify.Watched(t.Node()) {
 			if st, e := pathStat(t, toDir, name, false); e == 0 {
 				inotify.Relinked(t.Node(), keyOf(&st))

@@ -98,7 +98,7 @@ func mayResolve(t *kernel.Thread, r *openRequest) kernel.Errno {
 
 func (r *openRequest) has(flags int) bool { return int(r.how.Flags)&flags == flags }
 
-func open(t *kernel.Thread, r openRequest) kernel.Result {
+func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	name, e := readPath(t, r.path)
 	if e != 0 {
 		return kernel.Fail(e)
@@ -128,6 +128,16 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 		}
 	}
 	isNew := r.has(unix.O_CREAT) && !r.has(unix.O_PATH) && !exists(t, &r)
+	if r.has(unix.O_TRUNC) && t.Node().Files.Logs {
+		if done := recordSize(contentAt(t, r.dirfd, r.name), 0); done != nil {
+			defer func() {
+				if res.Op != kernel.OpReturn {
+					res.Value = -1
+				}
+				done(res.Value)
+			}()
+		}
+	}
 	fd := openNative(t, &r)
 	if fd == -int64(unix.EROFS) && r.has(unix.O_TRUNC) && replaceLink(t, &r) {
 		isNew = true
@@ -157,9 +167,11 @@ func open(t *kernel.Thread, r openRequest) kernel.Result {
 	case r.has(unix.O_TMPFILE):
 		dir, _ := pathStat(t, r.dirfd, r.name, true)
 		fileCreated(t, &st, &dir)
+		entered(t, namePlace{path: h.Path, ok: logs(t, h.Key(), h.Path)}, &st)
 	case isNew:
 		dir := namesChanged(t, r.dirfd, name)
 		fileCreated(t, &st, &dir)
+		entered(t, placeOf(t, atCwd, strings.TrimPrefix(h.Path, t.Proc.Root)), &st)
 	case r.has(unix.O_TRUNC):
 		t.Node().FileModified(keyOf(&st))
 		keepSetID(t, h.Key(), threadPath(t, "fd/"+strconv.Itoa(int(fd))))
@@ -184,10 +196,13 @@ func replaceLink(t *kernel.Thread, r *openRequest) bool {
 		return false
 	}
 	target := readLink(threadPath(t, "root") + ToNodeRoot + at)
+	p := placeOf(t, r.dirfd, r.name)
+	gone := dies(t, p, &st)
 	if target != "/spec"+strings.TrimPrefix(at, "/node") || t.M.Syscall(unix.SYS_UNLINKAT, r.dirfd, r.path, 0) != 0 {
 		return false
 	}
 	namesChanged(t, r.dirfd, r.name)
+	unlinked(t, p, gone)
 	if r.how.Mode == 0 {
 		r.how.Mode = 0o644
 	}

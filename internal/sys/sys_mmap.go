@@ -67,6 +67,7 @@ func mayMap(t *kernel.Thread, a Args) kernel.Result {
 	// make it writable later.
 	if a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {
 		t.Node().Files.Mapped[h.Key()] = true
+		keepMapped(t, h)
 	}
 	if a[2]&unix.PROT_WRITE != 0 && a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {
 		fileModified(t, h)

@@ -1,8 +1,10 @@
 package sys
 
 import (
+	"path"
 	"strings"
 
+	"ariadne/internal/disk"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/inode"
 
@@ -84,6 +86,18 @@ func (f *xattrFile) changed(arg uint64) {
 		notifyPath(f.t, atCwd, f.route, f.follow, unix.IN_ATTRIB)
 	} else if h, _, e := hostFile(f.t, arg); e == 0 && h != nil {
 		notifyFile(f.t, h, unix.IN_ATTRIB)
+	}
+}
+
+// record enters that an attribute was set or removed.
+func (f *xattrFile) record(op disk.Op, arg uint64) {
+	op.Kind, op.Ino, op.Path = disk.SetXattr, f.t.Node().Files.Inode(f.key), f.route
+	if h, _, e := hostFile(f.t, arg); f.open && e == 0 && h != nil {
+		op.Path = h.Path
+	}
+	op.Path = path.Clean(absolute(f.t, atCwd, op.Path))
+	if logs(f.t, f.key, op.Path) {
+		enter(f.t, op)
 	}
 }
 
@@ -186,6 +200,7 @@ func setXattr(t *kernel.Thread, f *xattrFile, a Args) kernel.Result {
 	if e == 0 {
 		e = f.keeps(name)
 	}
+	old, had := t.Node().Files.Xattr(f.key, name)
 	if e == 0 {
 		e = t.Node().Files.SetXattr(f.key, name, string(value), a[4]&unix.XATTR_CREATE != 0, a[4]&unix.XATTR_REPLACE != 0)
 	}
@@ -193,6 +208,7 @@ func setXattr(t *kernel.Thread, f *xattrFile, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	f.changed(a[0])
+	f.record(disk.Op{Xattr: name, Old: []byte(old), Absent: !had, New: value}, a[0])
 	return kernel.Ret(0)
 }
 
@@ -255,6 +271,7 @@ func removeXattr(t *kernel.Thread, f *xattrFile, a Args) kernel.Result {
 	if e == 0 {
 		e = f.keeps(name)
 	}
+	old, _ := t.Node().Files.Xattr(f.key, name)
 	if e == 0 {
 		e = t.Node().Files.RemoveXattr(f.key, name)
 	}
@@ -262,5 +279,6 @@ func removeXattr(t *kernel.Thread, f *xattrFile, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	f.changed(a[0])
+	f.record(disk.Op{Xattr: name, Old: []byte(old), Gone: true}, a[0])
 	return kernel.Ret(0)
 }

@@ -151,10 +151,21 @@ func Handle(t *kernel.Thread) kernel.Result {
 	if e := mayFollow(t); e != 0 {
 		return kernel.Fail(e)
 	}
-	if r.Handler == nil {
-		return kernel.Native
+	done, res := record(t), kernel.Native
+	if r.Handler != nil {
+		res = r.Handler(t, t.Call.Args)
 	}
-	return r.Handler(t, t.Call.Args)
+	if done != nil {
+		if res.Op == kernel.OpNative {
+			res = kernel.Ret(run(t))
+		}
+		v := int64(-1)
+		if res.Op == kernel.OpReturn {
+			v = res.Value
+		}
+		done(v)
+	}
+	return res
 }
 
 // Name is the name of a system call.

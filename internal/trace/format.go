@@ -99,8 +99,27 @@ func appendHeader(b []byte, h *Header) []byte {
 }
 
 func appendStep(b []byte, s Step) []byte {
-	return fmt.Appendf(b, "%7d %s  %016x  %8d %5d %5d %c %s\n",
+	b = fmt.Appendf(b, "%7d %s  %016x  %8d %5d %5d %c %s\n",
 		s.Index, formatTime(s.At), s.Digest, s.Calls, s.Messages, s.Lines, marks[s.Mark], s.Action)
+	if s.Lost != "" {
+		q := strconv.Quote(s.Lost)
+		b = append(append(append(b, lostWords...), q[1:len(q)-1]...), '\n')
+	}
+	return b
+}
+
+// lostWords begin the comment below a step that lost something.
+const lostWords = "#       lost: "
+
+// maxLost is how many operations that comment lists.
+const maxLost = 12
+
+// lost says which operations a loss of power took.
+func lost(all []string) string {
+	if n := len(all) - maxLost; n > 0 {
+		all = append(all[:maxLost:maxLost], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, ", ")
 }
 
 func appendFiles(b []byte, files []File) []byte {
@@ -125,7 +144,7 @@ const marks = ".UC"
 func NewStep(s ariadne.Step) Step {
 	o := &s.Output
 	t := Step{Index: s.Index, At: s.At, Digest: Short(o.Digest), Calls: o.Calls,
-		Messages: len(o.Messages), Lines: len(o.Logs), Action: s.Name}
+		Messages: len(o.Messages), Lines: len(o.Logs), Action: s.Name, Lost: lost(o.Lost)}
 	switch {
 	case o.Cut != "":
 		t.Mark = Cut
@@ -283,6 +302,8 @@ func (p *parser) parseStepLine(line string) error {
 	word, _, _ := strings.Cut(line, " ")
 	part := inSteps
 	switch word {
+	case "#":
+		p.parseLost(line, f)
 	case "file":
 		part = inFiles
 		f.word()
@@ -318,6 +339,17 @@ func (p *parser) parseStep(f *fields) {
 		f.fail("step %d has no action", s.Index)
 	}
 	p.t.Steps = append(p.t.Steps, s)
+}
+
+// parseLost reads the comment of a step.
+func (p *parser) parseLost(line string, f *fields) {
+	text, ok := strings.CutPrefix(line, lostWords)
+	said, err := strconv.Unquote(`"` + text + `"`)
+	if n := len(p.t.Steps); !ok || err != nil || said == "" || n == 0 || p.t.Steps[n-1].Lost != "" {
+		f.fail("%q is no comment that can stand here", line)
+		return
+	}
+	p.t.Steps[len(p.t.Steps)-1].Lost = said
 }
 
 // parseEnd reads how the execution ended, and sees that all of the trace is there as it

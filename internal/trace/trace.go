@@ -93,6 +93,8 @@ type Step struct {
 	Lines    int // logged
 	Mark     Mark
 	Action   string // its stable name
+	// Lost is what a loss of power took, in words: a comment, which replays do not need.
+	Lost string
 }
 
 // Violation is what the execution showed.

@@ -12,6 +12,7 @@ const (
 	Crash ariadne.ActionKind = 7
 	Stop  ariadne.ActionKind = 8
 	Pause ariadne.ActionKind = 13
+	Power ariadne.ActionKind = 19
 )
 
 // A node may go down at any time, between two of its steps, and within one at its visible
@@ -25,6 +26,7 @@ func init() {
 	register(Crash, outage(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later"))
 	register(Pause, outage(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on"))
 	register(Stop, outage(Stop, ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later"))
+	register(Power, outage(Power, ariadne.PowerLost, "a machine that loses power", "Losses of power: machines that stop, and lose of their disks what was not synced"))
 }
 
 func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault string) Kind {
@@ -84,7 +86,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 		return
 	}
 	n.Down, n.Start = e.Down, e.Back
-	if e.Down != ariadne.Stopped {
+	if !e.Down.Off() {
 		return
 	}
 	n.Started, n.Awake, n.Limits, n.Processes = false, 0, nil, nil
@@ -130,7 +132,7 @@ func (p *Packet) opens() bool {
 // KeepsAlive reports whether a node keeps a connection alive after a partition or a stop, whose
 // other end may be gone: its probes would tell it so, some day.
 func (y *System) KeepsAlive(s *State) bool {
-	if s.Faults[Cut] == y.rules.Faults[Cut] && s.Faults[Stop] == y.rules.Faults[Stop] {
+	if s.Faults[Cut] == y.rules.Faults[Cut] && s.Faults[Stop] == y.rules.Faults[Stop] && s.Faults[Power] == y.rules.Faults[Power] {
 		return false
 	}
 	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool {

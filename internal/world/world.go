@@ -11,7 +11,7 @@
 //     is lost.
 //   - A node that a fault has taken down is switched on again at its time, likewise. What
 //     arrives meanwhile is answered by its kernel, if that lives on (ariadne.Crashed); else
-//     (ariadne.Stopped) datagrams and what opens connections are lost, and the rest of
+//     (ariadne.Down.Off) datagrams and what opens connections are lost, and the rest of
 //     what is under way on connections waits, as if it were sent again and again.
 //   - A message arrives at Sent + Latency, and never before an earlier one of
 //     the same TCP connection. Of each TCP direction only the oldest message can

@@ -70,6 +70,11 @@ func (d *Disk) set(key Key, u diskUse) {
 	d.file[key] = u
 }
 
+// Holds enters that a file holds its first size bytes, and no more was ever written to it.
+func (d *Disk) Holds(key Key, size int64) {
+	d.set(key, diskUse{size, size})
+}
+
 // Settle takes off what files cannot hold. size says how large a file is, or that it
 // is gone.
 func (d *Disk) Settle(size func(Key) (int64, bool)) {

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"maps"
 
+	"ariadne/internal/disk"
+	"ariadne/internal/filetree"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -62,6 +65,16 @@ type Table struct {
 	// Linux takes them away when the node's root, who is not the machine's, writes.
 	SetID map[Key]uint32
 
+	// Logs: what changes the files on the machine's disks is entered in Log.
+	Logs bool
+	Log  *disk.Log
+	// Stored are files that are mapped shared and writable, as they were when somebody last looked, while
+	// Logs.
+	Stored map[Key]Mapped
+	// stale are the times of files that were set since they were last written to the disk, as they
+	// were before.
+	stale map[Key]staleTimes
+
 	inodes map[Key]uint64
 	last   uint64
 	times  map[Key]Times
@@ -71,6 +84,18 @@ type Table struct {
 
 // Times are a file's times in ns since the epoch.
 type Times struct{ Access, Modify, Change, Birth int64 }
+
+// Mapped is a file that is mapped.
+type Mapped struct {
+	Path    string
+	Content *filetree.Content // what it held
+}
+
+// staleTimes are times, and whether the node had ever changed the file.
+type staleTimes struct {
+	Times
+	written bool
+}
 
 // firstInode is ext4's first number of an ordinary file.
 const firstInode = 11
@@ -93,6 +118,62 @@ func (f *Table) Inode(key Key) uint64 {
 		f.inodes[key] = f.last
 	}
 	return f.inodes[key]
+}
+
+// Enter appends an operation to the log. When nothing in it can be lost any more it begins again.
+func (f *Table) Enter(op disk.Op) {
+	f.Log = f.Log.Append(op)
+	switch op.Kind {
+	case disk.Fsync, disk.Fdatasync, disk.Sync:
+		if left, _ := f.Log.Window(); len(left) == 0 {
+			f.Log = nil
+		}
+		maps.DeleteFunc(f.stale, func(key Key, _ staleTimes) bool {
+			return op.Kind == disk.Sync || op.Kind == disk.Fsync && op.Flags&disk.Ranged == 0 && f.inodes[key] == op.Ino
+		})
+	}
+}
+
+// Lose leaves of the files' times those that are on the disk, and returns what was entered.
+func (f *Table) Lose() *disk.Log {
+	for key, old := range f.stale {
+		if f.times[key] = old.Times; !old.written {
+			delete(f.times, key)
+		}
+	}
+	return f.Log
+}
+
+// Begin says that all that is on the disk is durable.
+func (f *Table) Begin() { f.Log, f.stale, f.Stored = nil, nil, nil }
+
+// Number is the number under which the node knows a file, or 0: it knows none.
+func (f *Table) Number(key Key) uint64 { return f.inodes[f.First(key)] }
+
+// Revive makes a file the one that was known under a number, and is there no more.
+func (f *Table) Revive(number uint64, key Key) {
+	for old, n := range f.inodes {
+		if n != number {
+			continue
+		}
+		rename(f.inodes, old, key)
+		rename(f.times, old, key)
+		rename(f.stale, old, key)
+		rename(f.owners, old, key)
+		rename(f.xattrs, old, key)
+		rename(f.SetID, old, key)
+		rename(f.Disk.file, old, key)
+		return
+	}
+	f.inodes[key] = number
+	f.last = max(f.last, number)
+}
+
+func rename[T any](m map[Key]T, old, key Key) {
+	if v, ok := m[old]; ok {
+		delete(m, old)
+		m[key] = v
+	}
 }
 
 // First is the key under which a file is known.
@@ -153,7 +234,20 @@ func (f *Table) Times(key Key) Times {
 }
 
 // SetTimes changes a file's times.
-func (f *Table) SetTimes(key Key, t Times) { f.times[f.First(key)] = t }
+func (f *Table) SetTimes(key Key, t Times) {
+	key = f.First(key)
+	if _, known := f.stale[key]; f.Logs && !known {
+		if f.stale == nil {
+			f.stale = map[Key]staleTimes{}
+		}
+		old := staleTimes{f.Times(key), f.Written(key)}
+		if !old.written && t.Birth != old.Birth { // it is new
+			old = staleTimes{t, true}
+		}
+		f.stale[key] = old
+	}
+	f.times[key] = t
+}
 
 // Owner returns who the node made the file's owner, when it did.
 func (f *Table) Owner(key Key) (uid, gid int, ok bool) {

@@ -79,7 +79,7 @@ func (h *ahead) add(p *space.Path, a *act) {
 	switch {
 	case a.Heal != ariadne.Never:
 		h.arrival = max(h.arrival, a.Heal.Add(p.System().Rules().Latency))
-	case a.by.Effect.Down == ariadne.Stopped && a.back != ariadne.Never:
+	case a.by.Effect.Down.Off() && a.back != ariadne.Never:
 		h.arrival = max(h.arrival, a.back)
 	}
 	if s := &p.Last().State.State; s.Partition != nil {

@@ -167,7 +167,7 @@ func (r relation) parts(a, b *act) bool {
 			return true
 		}
 	}
-	return b.by.Effect.Limits != nil || b.by.Effect.Down == ariadne.Stopped // who awaits the end of connections
+	return b.by.Effect.Limits != nil || b.by.Effect.Down.Off() // who awaits the end of connections
 }
 
 // stands: a parts the network, or ends that, where a message has to pass, or the acknowledgement of it.
@@ -195,7 +195,7 @@ func (a *act) awaited(b *act) bool {
 }
 
 // strands: a stops a machine, and b would hold back what is under way to it.
-func (relation) strands(a, b *act) bool { return a.by.Effect.Down == ariadne.Stopped && b.Delays >= 0 }
+func (relation) strands(a, b *act) bool { return a.by.Effect.Down.Off() && b.Delays >= 0 }
 
 // shields: a says whether faults may hit its node, and b hits that as well as its own.
 func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Peer }
@@ -205,7 +205,7 @@ func (r relation) outdates(a, b *act) bool {
 	if !b.Present || a.Partition != nil {
 		return false
 	}
-	if a.by.Effect.Down == ariadne.Stopped { // its clock tells the time no more
+	if a.by.Effect.Down.Off() { // its clock tells the time no more
 		return true
 	}
 	at := r.rules.OnGrid(a.tells)

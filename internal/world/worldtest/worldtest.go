@@ -106,7 +106,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	if f, ok := a.Program.(Forgetful); ok && f.Forgot() {
 		c.out.Content = a.content()
 	}
-	if c.out.Down == ariadne.Stopped {
+	if c.out.Down.Off() {
 		c.out.Content = a.content()
 	}
 	c.out.Digest = c.out.Sum(sum(c.calls))
@@ -181,7 +181,7 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 	}
 	a.down, a.timer, a.spared = true, ariadne.Never, false
 	c.out.Down, c.out.Back = o.Down, ariadne.EndOf(a.clock, o.For, a.Grid)
-	if o.Down == ariadne.Stopped {
+	if o.Down.Off() {
 		a.said, a.limits = nil, nil
 		a.boots++
 		clear(a.seqs)

@@ -1,0 +1,315 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"ariadne/internal/disk"
+	"ariadne/internal/filetree"
+	"ariadne/internal/kernel/inode"
+	"ariadne/internal/sys"
+	"ariadne/internal/world"
+
+	"golang.org/x/sys/unix"
+)
+
+// losePower leaves on the machine's disks what a loss of power may leave of what was not synced.
+// Which of the images that is, is a place of the step.
+func (n *Node) losePower() {
+	files, how := &n.k.Files, n.cfg.Spec.Power
+	log := files.Lose()
+	images := how.Model.Images(log, disk.Choice{Limit: how.Images})
+	which := 0
+	if len(images.Lost) > 1 {
+		var others []string
+		for i := 2; i <= len(images.Lost); i++ {
+			others = append(others, world.DiskName+":"+strconv.Itoa(i))
+		}
+		taken := n.step.course.At(0, world.DiskName, "", others)
+		which = slices.Index(others, taken) + 1
+	}
+	n.step.lost = images.Words(which)
+	n.step.left = images.LeftOut()
+	if len(images.Lost) > 0 {
+		n.applyImage(log, images.Image(which))
+	}
+}
+
+// image is what an image is applied to: the files of the node's own on its machine's disks.
+type image struct {
+	n     *Node
+	log   *disk.Log
+	base  string
+	stash int               // a directory for what has no name for the moment
+	at    map[uint64]int    // inodes, by number, as places that are open
+	moved map[uint64]bool   // those that are in the stash
+	names map[uint64]string // where an inode is, by number
+}
+
+// applyImage makes the node's files what they are in an image. No process of the node lives.
+func (n *Node) applyImage(log *disk.Log, img *disk.Image) {
+	base, dirs := n.ownFiles()
+	const stash = ".ariadne/stash"
+	must(os.MkdirAll(path.Join(base, stash), 0o700))
+	a := &image{n: n, log: log, base: base, stash: openPlace(unix.AT_FDCWD, path.Join(base, stash)), at: map[uint64]int{}, moved: map[uint64]bool{}}
+	defer func() {
+		for _, fd := range a.at {
+			unix.Close(fd)
+		}
+		unix.Close(a.stash)
+		must(os.RemoveAll(path.Join(base, stash)))
+	}()
+	a.find(dirs)
+	for _, x := range img.Names {
+		a.take(x)
+	}
+	for _, x := range img.Names {
+		if x.Ino != 0 {
+			a.put(x)
+		}
+	}
+	for i := range img.Files {
+		a.change(&img.Files[i])
+	}
+}
+
+// openPlace opens what a name stands for as a place; -1: there is no such name.
+func openPlace(dir int, name string) int {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == unix.ENOENT {
+		return -1
+	}
+	if err != nil {
+		must(&fs.PathError{Op: "open", Path: name, Err: err})
+	}
+	return fd
+}
+
+// find looks where the files are.
+func (a *image) find(dirs []string) {
+	a.names = map[uint64]string{}
+	files := &a.n.k.Files
+	for _, dir := range dirs {
+		must(filepath.WalkDir(path.Join(a.base, dir), func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			var st unix.Stat_t
+			if err := unix.Lstat(name, &st); err != nil {
+				return &fs.PathError{Op: "lstat", Path: name, Err: err}
+			}
+			if number := files.Number(inode.Key{Dev: st.Dev, Ino: st.Ino}); number != 0 {
+				a.names[number] = name
+			}
+			return nil
+		}))
+	}
+}
+
+// place is an inode that is there, open, or -1.
+func (a *image) place(number uint64) int {
+	if fd, ok := a.at[number]; ok {
+		return fd
+	}
+	name, ok := a.names[number]
+	if !ok {
+		return -1
+	}
+	fd := openPlace(unix.AT_FDCWD, name)
+	a.at[number] = fd
+	return fd
+}
+
+// touch looks at an open place, and marks it as changed.
+func (a *image) touch(fd int) (st unix.Stat_t) {
+	if err := unix.Fstat(fd, &st); err != nil {
+		must(fmt.Errorf("stat of a file of an image: %w", err))
+	}
+	a.n.k.Files.Dirty[inode.Key{Dev: st.Dev, Ino: st.Ino}] = true
+	return st
+}
+
+// take takes the name away, if it stands for anything. All places are opened while they can be found.
+func (a *image) take(x disk.Name) {
+	dir := a.place(x.Dir)
+	if x.Ino != 0 {
+		a.place(x.Ino)
+	}
+	if dir < 0 {
+		return
+	}
+	fd := openPlace(dir, x.Name)
+	if fd < 0 {
+		return
+	}
+	a.touch(dir)
+	st := a.touch(fd)
+	number := a.n.k.Files.Number(inode.Key{Dev: st.Dev, Ino: st.Ino})
+	var err error
+	if a.moved[number] {
+		err = unix.Unlinkat(dir, x.Name, 0)
+	} else {
+		err = unix.Renameat(dir, x.Name, a.stash, strconv.FormatUint(number, 10))
+	}
+	if err != nil {
+		must(fmt.Errorf("image: take away %q: %w", x.Name, err))
+	}
+	a.moved[number] = true
+	if _, known := a.at[number]; known {
+		unix.Close(fd)
+	} else {
+		a.at[number] = fd
+	}
+}
+
+// put makes the name stand for its inode.
+func (a *image) put(x disk.Name) {
+	fd := a.revived(x.Ino)
+	dir := a.revived(x.Dir)
+	st := a.touch(fd)
+	a.touch(dir)
+	var err error
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		err = moveDir(fd, dir, x.Name)
+	} else {
+		err = unix.Linkat(unix.AT_FDCWD, fdName(fd), dir, x.Name, unix.AT_SYMLINK_FOLLOW)
+	}
+	if err != nil {
+		must(fmt.Errorf("image: name %q: %w", x.Name, err))
+	}
+}
+
+// moveDir gives a directory another name, wherever it is.
+func moveDir(fd, dir int, name string) error {
+	above, err := os.Open(fdName(fd) + "/..")
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	var st, at unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	list, err := above.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, old := range list {
+		if unix.Fstatat(int(above.Fd()), old, &at, unix.AT_SYMLINK_NOFOLLOW) == nil && at.Ino == st.Ino {
+			return unix.Renameat(int(above.Fd()), old, dir, name)
+		}
+	}
+	return unix.ENOENT
+}
+
+func fdName(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// revived is an inode of the image; when it is gone it is made again, with what it held when it lost its
+// last name.
+func (a *image) revived(number uint64) int {
+	if fd := a.place(number); fd >= 0 {
+		return fd
+	}
+	attr, size, data, target := lastOf(a.log, number)
+	name := strconv.FormatUint(number, 10)
+	var err error
+	switch kind := attr.Mode & unix.S_IFMT; kind {
+	case unix.S_IFDIR:
+		err = unix.Mkdirat(a.stash, name, 0o700)
+	case unix.S_IFLNK:
+		err = unix.Symlinkat(target, a.stash, name)
+	case unix.S_IFREG, unix.S_IFIFO, unix.S_IFSOCK:
+		err = unix.Mknodat(a.stash, name, kind|0o600, 0)
+	default:
+		err = fmt.Errorf("no operation says what inode %d was", number)
+	}
+	if err != nil {
+		must(fmt.Errorf("image: make inode %d: %w", number, err))
+	}
+	fd := openPlace(a.stash, name)
+	a.at[number], a.moved[number] = fd, true
+	st := a.touch(fd)
+	a.n.k.Files.Revive(number, inode.Key{Dev: st.Dev, Ino: st.Ino})
+	a.setAttr(fd, &st, attr)
+	if st.Mode&unix.S_IFMT == unix.S_IFREG {
+		a.write(fd, size, []disk.Extent{{Bytes: data}})
+	}
+	return fd
+}
+
+// lastOf is what an inode was when it lost its last name.
+func lastOf(l *disk.Log, number uint64) (attr disk.Attr, size int64, data []byte, target string) {
+	for _, op := range slices.Backward(l.Ops()) {
+		if op.Kind == disk.Unlink && op.Ino == number && op.Links == 0 ||
+			op.Kind == disk.Rename && op.Over == number && op.OverLinks == 0 {
+			return op.OldAttr, op.OldSize, op.Old, op.Target
+		}
+	}
+	return
+}
+
+// change gives a file its content and its attributes.
+func (a *image) change(f *disk.File) {
+	fd := a.revived(f.Ino)
+	st := a.touch(fd)
+	files, key := &a.n.k.Files, inode.Key{Dev: st.Dev, Ino: st.Ino}
+	if st.Mode&unix.S_IFMT == unix.S_IFREG && (f.Size >= 0 || len(f.Data) > 0) {
+		a.write(fd, f.Size, f.Data)
+	}
+	if f.Attr != nil {
+		a.setAttr(fd, &st, *f.Attr)
+		t := files.Times(key)
+		t.Access, t.Modify = f.Attr.Access, f.Attr.Modify
+		files.SetTimes(key, t)
+	}
+	for _, x := range f.Xattrs {
+		if x.Gone {
+			files.RemoveXattr(key, x.Name)
+		} else {
+			files.SetXattr(key, x.Name, string(x.Value), false, false)
+		}
+	}
+}
+
+func (a *image) write(fd int, size int64, data []disk.Extent) {
+	f, err := filetree.Open(fdName(fd))
+	must(err)
+	defer f.Close()
+	if size >= 0 {
+		must(f.Truncate(size))
+	}
+	for _, x := range data {
+		if _, err := f.WriteAt(x.Bytes, x.Offset); err != nil {
+			must(err)
+		}
+	}
+	st := a.touch(fd)
+	a.n.k.Files.Disk.Holds(inode.Key{Dev: st.Dev, Ino: st.Ino}, st.Size)
+}
+
+// setAttr gives a file its mode and its owner.
+func (a *image) setAttr(fd int, st *unix.Stat_t, attr disk.Attr) {
+	files, key := &a.n.k.Files, inode.Key{Dev: st.Dev, Ino: st.Ino}
+	owned := func() bool {
+		uid, gid := sys.Owner(files, key, st.Uid, st.Gid)
+		return uid == attr.UID && gid == attr.GID
+	}
+	if os.Geteuid() == 0 && !owned() {
+		must(unix.Fchownat(fd, "", int(attr.UID), int(attr.GID), unix.AT_EMPTY_PATH))
+		*st = a.touch(fd)
+	}
+	if !owned() {
+		files.SetOwner(key, int(attr.UID), int(attr.GID))
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		must(unix.Chmod(fdName(fd), attr.Mode&0o7777))
+		files.NoteMode(key, attr.Mode)
+	}
+}
