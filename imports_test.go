@@ -22,7 +22,7 @@ import (
 // that several workers use at once have locks.
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
-	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "slices", "strconv", "strings", "time"},
+	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
 	"internal/memo":            {"ariadne", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
 	"internal/expose":          {"ariadne", "ariadne/internal/world", "regexp"},
 	"internal/space":           {"ariadne", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},

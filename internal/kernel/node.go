@@ -80,8 +80,9 @@ type Node struct {
 	// file's.
 	SharesMemory bool
 
-	// FailsNow: the node has written what must come before calls fail (spec.Fail).
-	FailsNow bool
+	// Said are the kinds of faults for which the node has written the line that must come before
+	// them (world.Rules.After), a bit for each.
+	Said uint32
 
 	// CommandsEnded counts the spec's commands that have ended.
 	CommandsEnded int

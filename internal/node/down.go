@@ -45,7 +45,7 @@ func (n *Node) falls(th *thread) bool {
 		n.step.visible = true
 		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return !goesOn(a) })
 	}
-	alternatives = append(slices.Clip(alternatives), n.killing(th)...)
+	alternatives = n.possibleNow(append(slices.Clip(alternatives), n.killing(th)...))
 	if len(alternatives) == 0 || dialog.Spared(n.k) {
 		return false
 	}
@@ -140,7 +140,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	k := n.k
 	k.Files = old.Files
 	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked
-	k.Out, k.RealBase = old.Out, old.RealBase
+	k.Out, k.RealBase, k.Said = old.Out, old.RealBase, old.Said
 	// Nothing happens to it before it is switched on, or ever.
 	k.Now = ariadne.EndOf(old.Now, max(o.For, 0), 0)
 	// It has run for as long as it was down, at most. That does not depend on when within a second
@@ -197,7 +197,7 @@ func (n *Node) content() ariadne.Digest {
 		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
 	})
 	d := &k.Files.Disk
-	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %v %v", k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned()))
+	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned()))
 }
 
 // emptyDir removes what is in a directory, which need not be there.

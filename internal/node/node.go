@@ -160,7 +160,7 @@ type step struct {
 	trace        []ariadne.CallRecord
 	memory       memoryHash
 	course       ariadne.Course
-	looked       int              // log lines of the step that Fail.After was compared with
+	looked       int              // log lines of the step that were compared with Spec.After
 	first        *kernel.Thread   // goes first although it is another's turn
 	others       []*kernel.Thread // who was ready at the last place where one could be late,
 	alternatives []string         // and what that place had for it
@@ -433,7 +433,7 @@ func (n *Node) fireDue(at ariadne.Time) {
 // output collects what the step did.
 func (n *Node) output() ariadne.Output {
 	k := n.k
-	n.failsNow()
+	n.listen()
 	out := ariadne.Output{
 		Messages: k.Out, Logs: k.Logs, Exits: n.exits(),
 		Clock: k.Now, Deadline: ariadne.Never,

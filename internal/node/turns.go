@@ -29,7 +29,7 @@ func (n *Node) nextTurn() *kernel.Thread {
 		return t
 	}
 	t := n.k.NextReady()
-	if t == nil || !n.lets {
+	if t == nil || !n.letsNow() {
 		return t
 	}
 	if first := n.other(t, "turn", ""); first != nil {
@@ -44,7 +44,7 @@ func (n *Node) nextTurn() *kernel.Thread {
 // Calls whose order with others does not matter are no places, nor is asking again what was
 // asked in vain before.
 func (n *Node) overtaken(th *thread) bool {
-	if !n.lets {
+	if !n.letsNow() {
 		return false
 	}
 	row := sys.Of(th.k.Call.NR)
@@ -61,7 +61,7 @@ func (n *Node) overtaken(th *thread) bool {
 // overtakenBehind reports whether another thread goes before th goes on behind a call by which
 // some thread has become ready: on another processor it might be faster.
 func (n *Node) overtakenBehind(th *thread) bool {
-	return n.lets && !th.native && n.late(th, callName(th.k.Call.NR), "made")
+	return n.letsNow() && !th.native && n.late(th, callName(th.k.Call.NR), "made")
 }
 
 // late enters a place at which th would go on, and reports whether another goes first.
@@ -101,3 +101,6 @@ func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
 	}
 	return s.others[slices.Index(s.alternatives, taken)]
 }
+
+// letsNow reports whether a thread may be late.
+func (n *Node) letsNow() bool { return n.lets && n.may(world.Preempt) }

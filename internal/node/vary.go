@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/spec"
 	"ariadne/internal/sys"
+	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
@@ -133,16 +134,7 @@ func (n *Node) take(th *thread, call, on string, others []string) string {
 // mayFail reports whether calls of a thread's program may fail now.
 func (n *Node) mayFail(k *kernel.Thread) bool {
 	f := &n.cfg.Spec.Fail
-	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.failsNow() && !dialog.Spared(n.k)
-}
-
-// failsNow reports whether the node has written what must come before calls fail.
-func (n *Node) failsNow() bool {
-	after := n.cfg.Spec.Fail.After
-	for ; after != nil && !n.k.FailsNow && n.step.looked < len(n.k.Logs); n.step.looked++ {
-		n.k.FailsNow = after.MatchString(n.k.Logs[n.step.looked].Text)
-	}
-	return after == nil || n.k.FailsNow
+	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.may(world.Fail) && !dialog.Spared(n.k)
 }
 
 // runs reports whether a thread runs the program of that name: its file's, or the one by which it

@@ -176,17 +176,21 @@ func TestCallsFailLater(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fail   spec.Fail
+		after  string
 		places []string
 	}{
-		{spec.Fail{}, []string{"/node/a", "/node/b", "/node/c"}},
-		{spec.Fail{After: regexp.MustCompile("^ready$")}, []string{"/node/b", "/node/c"}},
-		{spec.Fail{Programs: []string{"cp", "printf"}}, []string{"/node/c"}},
-		{spec.Fail{After: regexp.MustCompile("^never$")}, nil},
+		{spec.Fail{}, "", []string{"/node/a", "/node/b", "/node/c"}},
+		{spec.Fail{}, "^ready$", []string{"/node/b", "/node/c"}},
+		{spec.Fail{Programs: []string{"cp", "printf"}}, "", []string{"/node/c"}},
+		{spec.Fail{}, "^never$", nil},
 	} {
 		s := &spec.Spec{Dir: t.TempDir(), Fail: c.fail, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
 			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >a; echo ready; echo b >b; /usr/bin/printf c >c"}}}}}}
 		s.Fail.Errors = map[string][]string{"write": {"EIO"}}
 		s.Faults[world.Fail] = 1
+		if c.after != "" {
+			s.After[world.Fail] = regexp.MustCompile(c.after)
+		}
 		n := Start(Config{Spec: s, Seed: 1})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {

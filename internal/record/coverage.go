@@ -56,7 +56,8 @@ type Coverage struct {
 // Faults say how much faults of a kind were tried.
 type Faults struct {
 	Kind   string
-	Budget int // how many there may be in one execution
+	Budget int    // how many there may be in one execution
+	After  string `json:",omitempty"` // what a line must look like that comes before
 	search.Faults
 }
 
@@ -64,7 +65,11 @@ type Faults struct {
 func NewFaults(s *spec.Spec) (all []Faults) {
 	for _, k := range world.Kinds() {
 		if n := s.Faults[k]; n > 0 {
-			all = append(all, Faults{Kind: world.KindOf(k).Name, Budget: int(n)})
+			f := Faults{Kind: world.KindOf(k).Name, Budget: int(n)}
+			if after := s.After[k]; after != nil {
+				f.After = after.String()
+			}
+			all = append(all, f)
 		}
 	}
 	return all
@@ -93,6 +98,8 @@ func (r *Report) Untried() {
 		f := &c.Faults[i]
 		switch {
 		case f.Taken > 0:
+		case f.Offered == 0 && f.After != "" && f.Said == 0:
+			r.Note(fmt.Sprintf("%s%s: no line came before it that matches %q", untried, f.Kind, f.After))
 		case f.Offered == 0:
 			r.Note(fmt.Sprintf("%s%s: none could happen in what was executed", untried, f.Kind))
 		default:

@@ -107,17 +107,18 @@ type Coverage struct {
 type Faults struct {
 	Offered int // how often paths came to a state, new to who searches, in which one could happen next or within the step
 	Taken   int // faults in steps
+	Said    int // to a state, likewise, in which the line had been written that must come before (world.Rules.After)
 	Paths   int // in which there was one, of Coverage.Paths
 }
 
 // Add adds f.
 func (c *Faults) Add(f Faults) {
-	c.Offered, c.Taken, c.Paths = c.Offered+f.Offered, c.Taken+f.Taken, c.Paths+f.Paths
+	c.Offered, c.Taken, c.Said, c.Paths = c.Offered+f.Offered, c.Taken+f.Taken, c.Said+f.Said, c.Paths+f.Paths
 }
 
 // Minus is how much more c is than f.
 func (c Faults) Minus(f Faults) Faults {
-	return Faults{c.Offered - f.Offered, c.Taken - f.Taken, c.Paths - f.Paths}
+	return Faults{c.Offered - f.Offered, c.Taken - f.Taken, c.Said - f.Said, c.Paths - f.Paths}
 }
 
 // How the search as a whole ended.
@@ -376,6 +377,9 @@ func (x *Exploration) offer(f *space.Frame) {
 	for k, n := range kinds {
 		if n > 0 {
 			x.Coverage.Faults[k].Offered++
+		}
+		if x.Space.System.Rules().After[k] != nil && x.Space.System.Ready(&f.State.State, ariadne.ActionKind(k)) {
+			x.Coverage.Faults[k].Said++
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -241,6 +242,13 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		s.starts = rapid.SliceOfN(rapid.IntRange(0, 3), n, n).Draw(t, "starts ms")
 		if limit := rapid.IntRange(0, 12).Draw(t, "limit ms"); limit > 3 {
 			s.bounds.Time = ariadne.Time(limit) * 1e6
+		}
+	}
+	if rapid.IntRange(0, 2).Draw(t, "lines first") == 0 {
+		for _, k := range world.Kinds() {
+			if s.rules.Faults[k] > 0 && rapid.Bool().Draw(t, world.KindOf(k).Name+" after") {
+				s.rules.After[k] = regexp.MustCompile("step [2-9]")
+			}
 		}
 	}
 	limits := false

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -101,6 +102,7 @@ type cutText struct {
 	groups          [][]text
 	For             []text
 	oneWay, clients bool
+	after           *regexp.Regexp
 }
 
 var cutFields = []field[cutText]{
@@ -113,6 +115,7 @@ var cutFields = []field[cutText]{
 		func(r *reader, c *cutText, v *yaml.Node) { c.oneWay = r.flag(v) }},
 	{"clients", "Clients are parted from the group, too; default false: they reach every node.", schema{"type": "boolean"},
 		func(r *reader, c *cutText, v *yaml.Node) { c.clients = r.flag(v) }},
+	afterField(func(x *cutText) **regexp.Regexp { return &x.after }),
 }
 
 // groups reads a list of lists of names.
@@ -135,7 +138,7 @@ func setCut(r *reader, s *specText, v *yaml.Node) {
 	} else {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
-	s.Faults[world.Cut] = uint8(w.count)
+	s.Faults[world.Cut], s.After[world.Cut] = uint8(w.count), w.after
 	s.Cut = Cut{For: r.lengths("cut", w.For), OneWay: w.oneWay, Clients: w.clients}
 	s.cutGroups = w.groups
 }

@@ -20,12 +20,9 @@ type Fail struct {
 	Errors map[string][]string
 	// Paths are patterns for the files on which calls may fail: of the whole path when there
 	// is a slash in them, else of its last part. nil: any.
-	Paths []string
-	Nodes []ariadne.NodeID // nil: all
-	// After is what a log line of the node must look like, after which its calls may fail; nil:
-	// from the beginning.
-	After    *regexp.Regexp
-	Programs []string // names of files of which processes' calls fail; nil: all
+	Paths    []string
+	Nodes    []ariadne.NodeID // nil: all
+	Programs []string         // names of files of which processes' calls fail; nil: all
 	// Functions are the values with which functions of programs and their libraries return
 	// without having done anything, by symbol.
 	Functions map[string]int64
@@ -206,7 +203,7 @@ var failFields = []field[failText]{
 		func(r *reader, f *failText, v *yaml.Node) { f.nodes = r.texts(v) }},
 	{"programs", "Names of the programs of which calls fail, without directories; default all.", textsSchema,
 		func(r *reader, f *failText, v *yaml.Node) { f.programs = r.texts(v) }},
-	{"after", "A regular expression: a node's calls fail once it has written a line like that; default from the beginning.", schema{"type": "string"}, setAfter},
+	afterField(func(f *failText) **regexp.Regexp { return &f.after }),
 	{"functions", "Functions that return at once with the value that stands here, as in malloc: 0, by their symbols in programs and libraries; with them calls have no default.",
 		schema{"type": "object", "additionalProperties": schema{"type": "integer"}}, setFunctions},
 	{"sites", "Names of places say where in the program the call is made, as in <server:flush+0x4f; default no.", schema{"type": "boolean"},
@@ -223,16 +220,6 @@ func families() string {
 		}
 	}
 	return strings.Join(all, ", ")
-}
-
-func setAfter(r *reader, f *failText, v *yaml.Node) {
-	t := r.text(v)
-	x, err := regexp.Compile(t.string)
-	if err != nil {
-		r.fail(t.line, "faults: fail: after: %s", err)
-		return
-	}
-	f.after = x
 }
 
 func setFunctions(r *reader, f *failText, v *yaml.Node) {
@@ -262,8 +249,8 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 	} else {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
-	s.Faults[world.Fail] = uint8(w.count)
-	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions, After: w.after, Programs: stringsOf(w.programs)}, w.nodes
+	s.Faults[world.Fail], s.After[world.Fail] = uint8(w.count), w.after
+	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions, Programs: stringsOf(w.programs)}, w.nodes
 	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
 	if calls == nil && w.functions == nil {
 		calls = defaultFamilies

@@ -23,6 +23,9 @@ var faultFields = func() (all []field[specText]) {
 func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 	f := field[specText]{kind.Name, kind.Fault + ", at most.", schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults},
 		func(r *reader, into *specText, v *yaml.Node) { into.Faults[k] = uint8(r.count(v, 0, world.MaxFaults)) }}
+	if kind.Messages {
+		f.schema, f.set = orMore(f.schema, "messages"), setHit(k)
+	}
 	switch k {
 	case world.Fail:
 		f.schema, f.set = orMore(f.schema, kind.Name), setFail

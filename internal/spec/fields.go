@@ -114,6 +114,7 @@ type specText struct {
 
 	failNodes, preemptNodes, jumpNodes, killNodes []text
 	cutGroups                                     [][]text
+	hits                                          [world.MaxKinds]hitText
 	faultLines                                    [world.MaxKinds]int // of the kinds of faults
 	// outageNodes are the nodes of each Outage.
 	outageNodes [ariadne.PowerLost + 1][]text

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
@@ -36,6 +37,7 @@ type jumpText struct {
 	count     int
 	nodes, by []text
 	between   bool
+	after     *regexp.Regexp
 }
 
 var jumpFields = []field[jumpText]{
@@ -46,6 +48,7 @@ var jumpFields = []field[jumpText]{
 		func(r *reader, j *jumpText, v *yaml.Node) { j.by = r.texts(v) }},
 	{"between", "Only between two steps of the node; default also within one, before it sends something or changes a file.", schema{"type": "boolean"},
 		func(r *reader, j *jumpText, v *yaml.Node) { j.between = r.flag(v) }},
+	afterField(func(x *jumpText) **regexp.Regexp { return &x.after }),
 }
 
 // setJump reads a number, or whose clocks are set by how much.
@@ -56,7 +59,7 @@ func setJump(r *reader, s *specText, v *yaml.Node) {
 	} else {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
-	s.Faults[world.Jump] = uint8(w.count)
+	s.Faults[world.Jump], s.After[world.Jump] = uint8(w.count), w.after
 	s.Jump, s.jumpNodes = Jump{Between: w.between}, w.nodes
 	for _, t := range w.by {
 		d := r.offset("faults: jump: by", t)

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ type killText struct {
 	count           int
 	nodes, programs []text
 	between         bool
+	after           *regexp.Regexp
 }
 
 var killFields = []field[killText]{
@@ -48,6 +50,7 @@ var killFields = []field[killText]{
 		func(r *reader, k *killText, v *yaml.Node) { k.programs = r.texts(v) }},
 	{"between", "Only between two steps of the node; default also within one, before the process sends something or changes a file.", schema{"type": "boolean"},
 		func(r *reader, k *killText, v *yaml.Node) { k.between = r.flag(v) }},
+	afterField(func(x *killText) **regexp.Regexp { return &x.after }),
 }
 
 // setKill reads a number, or which processes are killed.
@@ -58,7 +61,7 @@ func setKill(r *reader, s *specText, v *yaml.Node) {
 	} else {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
-	s.Faults[world.Kill] = uint8(w.count)
+	s.Faults[world.Kill], s.After[world.Kill] = uint8(w.count), w.after
 	s.Kill, s.killNodes = Kill{Programs: stringsOf(w.programs), Between: w.between}, w.nodes
 	for _, t := range w.programs {
 		if _, err := path.Match(t.string, ""); err != nil {

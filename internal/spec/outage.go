@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
@@ -109,6 +110,7 @@ type outageText struct {
 	nodes, For []text
 	between    bool
 	power      Power // of a loss of power
+	after      *regexp.Regexp
 }
 
 var outageFields = []field[outageText]{
@@ -119,6 +121,7 @@ var outageFields = []field[outageText]{
 		func(r *reader, o *outageText, v *yaml.Node) { o.For = r.texts(v) }},
 	{"between", "Only between two steps of the node; default also within one, wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused.", schema{"type": "boolean"},
 		func(r *reader, o *outageText, v *yaml.Node) { o.between = r.flag(v) }},
+	afterField(func(x *outageText) **regexp.Regexp { return &x.after }),
 }
 
 // setOutage reads a number, or what may happen to which nodes.
@@ -133,7 +136,7 @@ func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) 
 		} else {
 			w.count = r.count(v, 0, world.MaxFaults)
 		}
-		s.Faults[k] = uint8(w.count)
+		s.Faults[k], s.After[k] = uint8(w.count), w.after
 		o := Outage{Between: w.between}
 		o.For = r.lengths(world.KindOf(k).Name, w.For)
 		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 
 	"ariadne"
@@ -23,12 +24,14 @@ func (s *Spec) ThreadsLate(id ariadne.NodeID) bool {
 type preemptText struct {
 	count int
 	nodes []text
+	after *regexp.Regexp
 }
 
 var preemptFields = []field[preemptText]{
 	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(p *preemptText) *int { return &p.count }),
 	{"nodes", "Names of the nodes of which threads are late; default all.", textsSchema,
 		func(r *reader, p *preemptText, v *yaml.Node) { p.nodes = r.texts(v) }},
+	afterField(func(x *preemptText) **regexp.Regexp { return &x.after }),
 }
 
 // setPreempt reads a number, or whose threads may be late.
@@ -39,5 +42,5 @@ func setPreempt(r *reader, s *specText, v *yaml.Node) {
 	} else {
 		w.count = r.count(v, 0, world.MaxFaults)
 	}
-	s.Faults[world.Preempt], s.preemptNodes = uint8(w.count), w.nodes
+	s.Faults[world.Preempt], s.After[world.Preempt], s.preemptNodes = uint8(w.count), w.after, w.nodes
 }

@@ -79,6 +79,9 @@ func Parse(path string, data []byte) (*Spec, error) {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		s.Fail.Nodes = r.faultyNodes("fail: nodes", written.failNodes, s.Nodes)
 		s.Preempt.Nodes = r.faultyNodes("preempt: nodes", written.preemptNodes, s.Nodes)
+		for _, k := range world.Kinds() {
+			s.Where[k] = r.endsOf(k, written.hits[k], s.Nodes)
+		}
 		s.Jump.Nodes = r.faultyNodes("jump: nodes", written.jumpNodes, s.Nodes)
 		s.Kill.Nodes = r.faultyNodes("kill: nodes", written.killNodes, s.Nodes)
 		for _, g := range written.cutGroups {

@@ -12,6 +12,7 @@ package spec
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"time"
 
@@ -32,20 +33,22 @@ type Spec struct {
 
 	Name       string
 	Nodes      []Node
-	Seed       uint64                        // of random bytes, clock offsets and random walks
-	Date       time.Time                     // of the real-time clocks at virtual time 0
-	Processor  string                        // model that programs are told of (internal/processor); "": the real one
-	Latency    time.Duration                 // of every message; default 1 ms
-	ClockError time.Duration                 // E: timers due within E of the earliest may fire in any order
-	Delays     int                           // budget: how many messages may be delayed past a timer in one execution; default 3
-	Faults     world.Faults                  // budgets: how many faults of a kind there may be in one execution; default none
-	Fail       Fail                          // which calls fail, when there is a budget for it
-	Preempt    Preempt                       // whose threads are late, likewise
-	Outages    [ariadne.PowerLost + 1]Outage // which nodes go down, by what, likewise
-	Power      Power                         // what a loss of power leaves, likewise
-	Jump       Jump                          // whose clocks are set, likewise
-	Kill       Kill                          // which processes are killed alone, likewise
-	Cut        Cut                           // how the network is parted, likewise
+	Seed       uint64                         // of random bytes, clock offsets and random walks
+	Date       time.Time                      // of the real-time clocks at virtual time 0
+	Processor  string                         // model that programs are told of (internal/processor); "": the real one
+	Latency    time.Duration                  // of every message; default 1 ms
+	ClockError time.Duration                  // E: timers due within E of the earliest may fire in any order
+	Delays     int                            // budget: how many messages may be delayed past a timer in one execution; default 3
+	Faults     world.Faults                   // budgets: how many faults of a kind there may be in one execution; default none
+	After      [world.MaxKinds]*regexp.Regexp // what a line is like that comes before faults of a kind (world.Rules)
+	Where      [world.MaxKinds]world.Ends     // of the messages that faults of a kind hit
+	Fail       Fail                           // which calls fail, when there is a budget for it
+	Preempt    Preempt                        // whose threads are late, likewise
+	Outages    [ariadne.PowerLost + 1]Outage  // which nodes go down, by what, likewise
+	Power      Power                          // what a loss of power leaves, likewise
+	Jump       Jump                           // whose clocks are set, likewise
+	Kill       Kill                           // which processes are killed alone, likewise
+	Cut        Cut                            // how the network is parted, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -253,7 +252,7 @@ func TestFail(t *testing.T) {
 		"fail: {count: 2, calls: [accept, fsync], errors: [ENFILE, ENOSPC], paths: '*.log', nodes: b, combined: 3}": {
 			Errors: map[string][]string{"accept": {"ENFILE"}, "fsync": {"ENOSPC"}}, Paths: []string{"*.log"}, Nodes: []ariadne.NodeID{1}, Combined: 3},
 		"fail: {count: 2, calls: [open, unlink], after: '^go', programs: [sh]}": {
-			Errors: map[string][]string{"open": {"EMFILE"}, "unlink": {"EIO"}}, After: regexp.MustCompile("^go"), Programs: []string{"sh"}},
+			Errors: map[string][]string{"open": {"EMFILE"}, "unlink": {"EIO"}}, Programs: []string{"sh"}},
 		"fail: {count: 2, functions: {malloc: 0, send_it: -0x10}}": {Errors: map[string][]string{}, Functions: map[string]int64{"malloc": 0, "send_it": -16}},
 		"fail: {count: 2, calls: [write, names], errors: [FULL, EROFS]}": {
 			Errors: map[string][]string{"write": {"FULL"}, "open": {"EROFS"}, "openat": {"EROFS"}, "openat2": {"EROFS"}, "creat": {"EROFS"}, "mkdir": {"EROFS"},
@@ -300,5 +299,31 @@ func TestRestart(t *testing.T) {
 	const two = "nodes:\n- {name: a, command: 'true', restart: sleep 5}\n- {name: b, command: 'true', restart: sleep 7}\nexplore: {symmetric: [[a, b]]}\n"
 	if _, err := Parse(path, []byte(two)); err == nil || !strings.Contains(err.Error(), `not interchangeable: "5" and "7" in their commands`) {
 		t.Errorf("symmetric: %v", err)
+	}
+}
+
+// TestWhen: every kind of fault may have to come after a line, and those that hit messages may be those between some
+// nodes.
+func TestWhen(t *testing.T) {
+	for _, k := range world.Kinds() {
+		kind := world.KindOf(k)
+		if kind.Fault == "" {
+			continue
+		}
+		text := "faults:\n  " + kind.Name + ": {after: '^go'"
+		if kind.Messages {
+			text += ", nodes: [a], peers: [b, c]"
+		}
+		s, err := Parse("x.yaml", []byte(text+"}\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n  - {name: c, command: /bin/true}\n"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if s.Faults[k] != 1 || s.After[k] == nil || s.After[k].String() != "^go" {
+			t.Errorf("%s: %d after %v", kind.Name, s.Faults[k], s.After[k])
+		}
+		if ends := s.Where[k]; kind.Messages && (len(ends.Nodes) != 1 || len(ends.Peers) != 2 || ends.Peers[1] != 2) {
+			t.Errorf("%s: between %v", kind.Name, ends)
+		}
 	}
 }

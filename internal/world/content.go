@@ -35,6 +35,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 				flags |= 1 << bit
 			}
 		}
+		h.add(n.Said.hash(ariadne.NodeID(i)))
 		if n.Awake != 0 {
 			h = h.Plus(HashOf(uint64(i), d.since(n.Awake), 13))
 		}

@@ -36,6 +36,8 @@ type Kind struct {
 	Aside bool
 	// Runs, of one that is aside: its node goes on in its step, which may be varied.
 	Runs bool
+	// Messages: it hits messages.
+	Messages bool
 	// Leaves, of one that hits messages: they stay in flight all the same.
 	Leaves bool
 	// World: its events change what lies between the nodes, and give none an input.

@@ -64,7 +64,7 @@ func init() {
 	register(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network", Aside: true, World: true,
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
-			if s.Partition != nil {
+			if s.Partition != nil || !y.Ready(s, Cut) {
 				return events
 			}
 			at := y.now(s)

@@ -47,10 +47,11 @@ func init() {
 // onMessages completes a kind of fault that hits a message when that could arrive, if befalls says
 // that it can hit one.
 func onMessages(k ariadne.ActionKind, kind Kind, befalls func(*Flying) bool) Kind {
-	kind.Enabled = func(_ *System, s *State, c Clock, events []Event) []Event {
+	kind.Messages = true
+	kind.Enabled = func(y *System, s *State, c Clock, events []Event) []Event {
 		n := len(events)
 		for i := range s.Flight {
-			if f := &s.Flight[i]; befalls(f) && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) {
+			if f := &s.Flight[i]; befalls(f) && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) && y.rules.Where[k].of(f.From, f.To) && (y.may(s, k, f.From) || y.may(s, k, f.To)) {
 				events = append(events, Event{At: f.Arrival, Kind: k, Node: f.To, Packet: f.Packet, flight: int32(i)})
 			}
 		}

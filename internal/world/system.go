@@ -102,6 +102,7 @@ type NodeState struct {
 	Done      bool         // no process is left
 	Ended     bool         // none of its commands is left
 	Spared    bool         // no fault hits it
+	Said      Said         // lines that must come before faults
 	Clock     ariadne.Time
 	Deadline  ariadne.Time     // earliest pending timer, or Never
 	Local     *Named           // of its local state (digest.go)
@@ -277,6 +278,7 @@ type Effect struct {
 	Clock, Deadline ariadne.Time
 	Done, Ended     bool
 	Spared          bool
+	Said            Said
 	Down            ariadne.Down
 	Back            ariadne.Time // with Down
 	Calm            ariadne.Time
@@ -288,7 +290,7 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes)}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(out.Logs)}
 	if in.Varied.takesDown() != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
 		return e, fmt.Errorf("after %q it is %s", in.Varied.What()+string(in.Varied.Variation()), out.Down)
 	}
@@ -329,6 +331,11 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 	s.sum.add(reached.part)
 	n.Clock, n.Deadline, n.Done, n.Local = e.Clock, e.Deadline, e.Done, reached
 	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
+	if said := n.Said | e.Said; said != n.Said {
+		s.sum.sub(n.Said.hash(id))
+		n.Said = said
+		s.sum.add(said.hash(id))
+	}
 	if e.Limits != nil {
 		n.Limits = e.Limits
 	}

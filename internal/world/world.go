@@ -43,6 +43,8 @@ package world
 import (
 	"cmp"
 	"net/netip"
+	"regexp"
+	"slices"
 	"time"
 
 	"ariadne"
@@ -65,6 +67,11 @@ type Rules struct {
 	Faults     Faults
 	NodeFaults []NodeFaults // which faults may befall which nodes
 	Partitions []*Partition // how faults may part the network
+	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
+	// node that it befalls, of either end of a message's way, or for a partition of any node.
+	After [MaxKinds]*regexp.Regexp
+	// Where are the ends between which faults of a kind hit messages.
+	Where [MaxKinds]Ends
 	// GiveUp is how long an end of a TCP connection sends again what is not acknowledged, unless it
 	// has a limit of its own; 0: for ever.
 	GiveUp time.Duration
@@ -72,6 +79,14 @@ type Rules struct {
 	// Combined is the greatest number of choices by which a search of states or orders varies
 	// one step, but for those of kinds that are Whole; 0: 1.
 	Combined int
+}
+
+// Ends are those of messages: one of Nodes, the other of Peers. nil: any.
+type Ends struct{ Nodes, Peers []ariadne.NodeID }
+
+func (e *Ends) of(from, to ariadne.NodeID) bool {
+	in := func(ids []ariadne.NodeID, id ariadne.NodeID) bool { return ids == nil || slices.Contains(ids, id) }
+	return in(e.Nodes, from) && in(e.Peers, to) || in(e.Nodes, to) && in(e.Peers, from)
 }
 
 // OnGrid is the last time on the grid that is not later than t.

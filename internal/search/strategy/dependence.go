@@ -25,6 +25,7 @@ type act struct {
 	// spares: from here on no fault hits the node, which one could before.
 	spares  bool
 	turns   bool         // whether faults may hit the node, it changes
+	says    world.Said   // lines that must come before faults, and were not written yet
 	chooses bool         // it could be varied by choices of which one hears then only (world.Rules.Later)
 	tells   ariadne.Time // what the node's clock tells others after it
 	wakes   bool         // the node was paused, and from here on other faults may hit it
@@ -56,6 +57,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
 	})
 	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
+	a.says = by.Effect.Said &^ n.Said
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
@@ -107,7 +109,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b)
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b)
 }
 
 // sameNode: both give an input to the same node.
@@ -200,6 +202,12 @@ func (relation) strands(a, b *act) bool { return a.by.Effect.Down.Off() && b.Del
 // shields: a says whether faults may hit its node, and b hits that as well as its own.
 func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Peer }
 
+// allows: a has written a line before which faults such as b do not happen, and b hits its node or no
+// node.
+func (relation) allows(a, b *act) bool {
+	return a.says&(1<<b.event.Kind) != 0 && (a.event.Node == b.event.Node || a.event.Node == b.Peer || b.Partition != nil)
+}
+
 // outdates: b would happen at another time after a than before it.
 func (r relation) outdates(a, b *act) bool {
 	if !b.Present || a.Partition != nil {
@@ -246,7 +254,7 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, a.awaited(b),
+	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b),
 		a.Partition != nil && b.expires(), a.expires() && b.Partition != nil: // a network that is whole is to be parted first, one in which connections end is not whole yet
 		return true
 	case sameNode(a, b) && a.starts():

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -41,6 +42,11 @@ func TestIndependentEventsCommute(t *testing.T) {
 		}
 		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Cut, world.Lose, world.Reset, world.Refuse} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
+		}
+		for _, k := range world.Kinds() {
+			if r.Faults[k] > 0 && rapid.IntRange(0, 3).Draw(t, world.KindOf(k).Name+" after") == 0 {
+				r.After[k] = regexp.MustCompile("step [2-9]")
+			}
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		limits := rapid.Bool().Draw(t, "limits")

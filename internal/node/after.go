@@ -1,0 +1,43 @@
+//go:build linux
+
+package node
+
+import (
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// may reports whether the node has written what must come before a kind of fault.
+func (n *Node) may(k ariadne.ActionKind) bool {
+	if n.cfg.Spec.After[k] == nil {
+		return true
+	}
+	n.listen()
+	return n.k.Said&(1<<k) != 0
+}
+
+// listen looks at the lines that the node has written in the step since it was asked last.
+func (n *Node) listen() {
+	for ; n.step.looked < len(n.k.Logs); n.step.looked++ {
+		for k, after := range n.cfg.Spec.After {
+			if after != nil && n.k.Said&(1<<k) == 0 && after.MatchString(n.k.Logs[n.step.looked].Text) {
+				n.k.Said |= 1 << k
+			}
+		}
+	}
+}
+
+// possibleNow are those of some alternatives before which nothing must come that the node has not
+// written.
+func (n *Node) possibleNow(alternatives []string) []string {
+	not := func(a string) bool {
+		k, _ := world.KindNamed(ariadne.KindOf(a))
+		return !n.may(k)
+	}
+	if !slices.ContainsFunc(alternatives, not) {
+		return alternatives
+	}
+	return slices.DeleteFunc(slices.Clone(alternatives), not)
+}
