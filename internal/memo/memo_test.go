@@ -496,7 +496,7 @@ func fill(v reflect.Value, n *int64) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if a, ok := v.Addr().Interface().(interface{ UnmarshalText([]byte) error }); ok {
-			if a.UnmarshalText([]byte("10.0.0.1:80")) == nil {
+			if a.UnmarshalText([]byte("10.0.0.1:80")) == nil || a.UnmarshalText([]byte("10.0.0.1")) == nil {
 				return
 			}
 		}
