@@ -10,7 +10,7 @@
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   bugs       looks for documented bugs of real programs; writes docs/bugs.md
 #   sweep      fails each call of some real programs once; writes docs/sweep.md
-#   faulty     runs real programs through random crashes, stops and partitions; writes docs/faulty.md
+#   faulty     runs real programs through random faults of all kinds; writes docs/faulty.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 

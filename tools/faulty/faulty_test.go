@@ -56,7 +56,8 @@ func shown() *result {
 		Ends:       map[string]int{"clients done": 7, "violation": 2, "time limit": 1},
 		Tried:      []harness.Tried{{Kind: "crash", Taken: 6}, {Kind: "cut", Taken: 11}},
 		Violations: []violation{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2, Again: true}},
-		Replays:    3, EqualReplays: 3, Replayed: map[string]int{"crash": 2, "cut": 3}}
+		Replays:    3, EqualReplays: 3, Replayed: map[string]int{"crash": 2, "cut": 3},
+		Audit: audit{Wanted: 90, Transitions: 99, Audited: 12, Faults: map[string]int{"kill": 3}}}
 }
 
 func TestPage(t *testing.T) {
@@ -65,8 +66,8 @@ func TestPage(t *testing.T) {
 	other.Doubts, other.Difference, other.EqualReplays = []string{"a\ndoubt"}, "execution 3: no", 2
 	page := string(writePage([]row{{kv(), shown()}, {&target{What: "b", Spec: "b.yaml"}, nil}, {kv(), other}}))
 	for _, want := range []string{
-		"| a store | `kv/kv.yaml` | crash,cut:2 | 10 of 10 | 6 crash, 11 cut | 2 | 3 of 3 | 99 | 4s |\n",
-		"| b | `b.yaml` | | not run yet |", "some had several kinds of faults: 4 crash, 6 cut.\n",
+		"| a store | `kv/kv.yaml` | crash,cut:2 | 10 of 10 | 6 crash, 11 cut | 2 | 3 of 3 | 12 of 99, 0 different | 99 | 4s |\n",
+		"| b | `b.yaml` | | not run yet |", "some had several kinds of faults: 4 crash, 6 cut.\n", "there were these faults: 6 kill.\n",
 		"- 1 execution ended otherwise: time limit.\n",
 		"- 2 executions: death of client: client gave up at last. Real: it waits.\n",
 		"- 2 executions: deadlock: nobody. **not explained yet** Suspect: refused. **The replay did not come to it again.**\n",
@@ -92,6 +93,8 @@ func TestGood(t *testing.T) {
 		"a violation that did not recur": func(r *result) { r.Violations[0].Again = false },
 		"a doubt":                        func(r *result) { r.Doubts = []string{"what"} },
 		"fewer executions than wanted":   func(r *result) { r.Executions-- },
+		"a transition that differs":      func(r *result) { r.Audit.Different++ },
+		"fewer transitions than wanted":  func(r *result) { r.Audit.Transitions = 89 },
 		"a replay that differs":          func(r *result) { r.EqualReplays-- },
 	} {
 		r := explained()
@@ -137,7 +140,7 @@ func TestKept(t *testing.T) {
 // TestShort runs a few executions of a store with this tool, from its list to its page.
 func TestShort(t *testing.T) {
 	dir := t.TempDir()
-	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), executions: 8, replays: 2, patience: 5 * time.Minute, fetch: true}
+	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), executions: 8, replays: 4, audit: 100, patience: 5 * time.Minute, fetch: true}
 	if err := harness.Build("../..", o.ariadne); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,8 @@ func TestShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(text), "| crash,stop,cut | 8 of 8 | ") || !strings.Contains(string(text), "| 2 of 2 |") {
+	if err != nil || !strings.Contains(string(text), "| crash,stop,cut | 8 of 8 | ") || !strings.Contains(string(text), "| 2 of 2 |") ||
+		!strings.Contains(string(text), "| pause,reset,refuse,jump,kill | 8 of 8 | ") || strings.Count(string(text), ", 0 different |") != 2 {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

@@ -1,7 +1,7 @@
-// Command faulty runs real programs of examples/ through random executions in which machines crash
-// and stop and the network is parted, and writes docs/faulty.md from what came of it: how many
-// faults there were, how executions ended, and what the violations are, as examples/faulty.yaml
-// explains them. Some executions with faults are replayed, and so is each violation.
+// Command faulty runs real programs of examples/ through random executions with faults, and writes
+// docs/faulty.md from what came of it: how many faults there were, how executions ended, and what the
+// violations are, as examples/faulty.yaml explains them. Some executions with faults are replayed, and
+// so is each violation. A tenth of the transitions of a search with faults is executed again.
 //
 //	go run ./tools/faulty [flags]
 //
@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,8 @@ type options struct {
 	ctx                 context.Context
 	list, ariadne, work string
 	executions          int // 0: those of the list
-	replays             int
+	replays             int // of all targets together
+	audit               int // transitions, likewise
 	patience            time.Duration
 	fetch               bool
 }
@@ -85,7 +87,8 @@ func main() {
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&o.work, "work", "ariadne-runs/faulty", "directory of runs and results")
 	flag.IntVar(&o.executions, "executions", 0, "random executions of each target; 0: as many as the list says")
-	flag.IntVar(&o.replays, "replays", 20, "executions with faults that are replayed, of each target")
+	flag.IntVar(&o.replays, "replays", 200, "executions with faults that are replayed, of all targets that are run together")
+	flag.IntVar(&o.audit, "audit", 20_000, "transitions of searches with faults of which a tenth is executed again and compared, of all targets that are run together")
 	flag.DurationVar(&o.patience, "patience", 2*time.Hour, "real time that one command may take")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	only := flag.String("only", "", "run the targets whose spec matches this regular expression; what others showed is kept")
@@ -120,6 +123,10 @@ func (o *options) run(only, page string) (bool, error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return false, err
+	}
+	run := slices.DeleteFunc(slices.Clone(targets), func(t *target) bool { return !wanted.MatchString(t.Spec) })
+	if n := len(run); n > 0 { // each its share, rounded up
+		o.replays, o.audit = (o.replays+n-1)/n, (o.audit+n-1)/n
 	}
 	good := true
 	var rows []row

@@ -32,6 +32,13 @@ type result struct {
 	Replays, EqualReplays int
 	Difference            string
 	Replayed              map[string]int
+	Audit                 audit
+}
+
+// audit is what came of a search with faults of which a tenth was executed again.
+type audit struct {
+	Wanted, Transitions, Audited, Different int
+	Faults                                  map[string]int // that were taken
 }
 
 // violation is one kind of violation.
@@ -80,7 +87,38 @@ func (o *options) measure(t *target) (*result, error) {
 		}
 		r.Violations = append(r.Violations, violation{v.Kind, v.Node, v.Message, v.Suspect, v.Count, cameAgain(again, v)})
 	}
-	return r, o.replay(a, r, check)
+	if err := o.replay(a, r, check); err != nil {
+		return nil, err
+	}
+	return r, o.auditOf(a, t, spec, r)
+}
+
+// auditPaths is how many random paths are taken before it is looked at how many transitions they had.
+const auditPaths = 40
+
+// auditOf executes a tenth of the transitions of random paths again, until there were as many as
+// wanted.
+func (o *options) auditOf(a *harness.Ariadne, t *target, spec string, r *result) error {
+	r.Audit = audit{Wanted: o.audit, Faults: map[string]int{}}
+	for seed := 1; r.Audit.Transitions < o.audit; seed++ {
+		run, err := a.Cold(o.ctx, filepath.Join(o.dir(t), "audit"), "check", spec, "--strategy", "walks", "--keep-going", "--audit", "0.1",
+			"--faults", r.Faults, "--seed", strconv.Itoa(seed), "--executions", strconv.Itoa(auditPaths))
+		if err != nil {
+			return err
+		}
+		c := run.Coverage
+		if c == nil || c.Executed == 0 || run.Interrupted {
+			return fmt.Errorf("the search with seed %d had no transitions, or was interrupted", seed)
+		}
+		r.Audit.Transitions += c.Executed
+		r.Audit.Audited += c.Audited
+		r.Audit.Different += c.Mismatches
+		for _, f := range c.Faults {
+			r.Audit.Faults[f.Kind] += f.Taken
+		}
+		r.Doubts = append(r.Doubts, run.Bugs...)
+	}
+	return nil
 }
 
 // cameAgain reports whether a replay took each step as its trace has it and ended in the violation.
@@ -128,7 +166,11 @@ func (o *options) replay(a *harness.Ariadne, r *result, check func(out string, f
 
 // dir is where the runs and the result of a target are.
 func (o *options) dir(t *target) string {
-	return filepath.Join(o.work, strings.ReplaceAll(strings.TrimSuffix(t.Spec, ".yaml"), "/", "_"))
+	name := strings.TrimSuffix(t.Spec, ".yaml")
+	if t.Faults != usualFaults {
+		name += "-" + t.Faults
+	}
+	return filepath.Join(o.work, strings.NewReplacer("/", "_", ",", "_", ":", "_").Replace(name))
 }
 
 func (o *options) file(t *target) string { return o.dir(t) + ".json" }
