@@ -43,6 +43,9 @@ func (l *Log) Len() int {
 	return l.n
 }
 
+// Durable reports whether no operation can be lost, by whatever model.
+func (l *Log) Durable() bool { return l == nil || l.open == nil }
+
 // Window returns the operations since everything was last durable, by whatever model, and how many there
 // are before them.
 func (l *Log) Window() (ops []*Op, before int) {

@@ -45,6 +45,8 @@ type Config struct {
 	TraceCalls bool
 	// Interrupt, when it is closed, ends the step where it is.
 	Interrupt <-chan struct{}
+	// Logs asks for the log of all that is done to the node's files (Log).
+	Logs bool
 }
 
 // Clock offsets: real machines were not switched on at the same moment, and
@@ -262,7 +264,7 @@ func Start(cfg Config) *Node {
 func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed^uint64(boots)*0x9e3779b97f4a7c15)
 	k.Boots = boots
-	k.Files.Logs = cfg.Spec.LosesPower(def.ID)
+	k.Files.Logs, k.Files.Whole = cfg.Logs || cfg.Spec.LosesPower(def.ID), cfg.Logs
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
 	k.Processor = cfg.Spec.Processor

@@ -313,3 +313,9 @@ func (a *image) setAttr(fd int, st *unix.Stat_t, attr disk.Attr) {
 		files.NoteMode(key, attr.Mode)
 	}
 }
+
+// Log is all that has been done to the files on the machine's disks, when it was asked for (Config.Logs).
+func (n *Node) Log() *disk.Log {
+	sys.EnterStores(n.k)
+	return n.k.Files.Log
+}

@@ -181,3 +181,15 @@ func format(head []byte) error {
 	}
 	return nil
 }
+
+// Words cuts a command line as commands of a spec are cut: into words, or into a shell's with the line.
+func Words(line string) ([]string, error) {
+	words, shell, err := split(line)
+	if err == nil && shell {
+		return []string{"/bin/sh", "-c", line}, nil
+	}
+	if err == nil && len(words) == 0 {
+		err = errors.New("the command is empty")
+	}
+	return words, err
+}

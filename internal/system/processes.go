@@ -5,6 +5,8 @@ package system
 import (
 	"sync"
 
+	"ariadne"
+	"ariadne/internal/disk"
 	"ariadne/internal/memo"
 	"ariadne/internal/node"
 	"ariadne/internal/tracee"
@@ -14,7 +16,10 @@ import (
 
 // Processes is the Factory of real processes. All that is started by a thread is
 // pinned to one processor (Enter).
-type Processes struct{}
+type Processes struct {
+	// Files, when not nil, is told behind each step of a node all that has been done to its files.
+	Files func(ariadne.NodeID, *disk.Log)
+}
 
 // Enter implements Places.
 func (Processes) Enter(i int) error {
@@ -26,11 +31,12 @@ func (Processes) Enter(i int) error {
 }
 
 // Start implements Factory.
-func (Processes) Start(c NodeConfig) (memo.Instance, error) {
+func (p Processes) Start(c NodeConfig) (memo.Instance, error) {
 	n := node.Start(node.Config{
 		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: c.Interrupt,
+		Logs: p.Files != nil,
 	})
-	return freezable{starting{n, c.Spec, c.Node, c.Learnt}}, nil
+	return freezable{starting{n, c.Spec, c.Node, c.Learnt, p.Files}}, nil
 }
 
 // nodeSeed gives each node a seed of its own: equal ones make elections drag.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/disk"
 	"ariadne/internal/node"
 	"ariadne/internal/property"
 	"ariadne/internal/spec"
@@ -21,6 +22,7 @@ type starting struct {
 	spec   *spec.Spec
 	def    *spec.Node
 	learnt func([]ariadne.File) // or nil
+	files  func(ariadne.NodeID, *disk.Log)
 }
 
 // Apply implements ariadne.Automaton.
@@ -28,6 +30,9 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	out, err := n.Node.Apply(in)
 	if n.learnt != nil {
 		n.learnt(out.Files)
+	}
+	if n.files != nil {
+		n.files(n.def.ID, n.Log())
 	}
 	if err == nil && in.Kind == ariadne.Start && in.At == ariadne.Time(n.def.Start) && out.Variation() == "" {
 		err = n.died(&out)

@@ -65,9 +65,10 @@ type Table struct {
 	// Linux takes them away when the node's root, who is not the machine's, writes.
 	SetID map[Key]uint32
 
-	// Logs: what changes the files on the machine's disks is entered in Log.
-	Logs bool
-	Log  *disk.Log
+	// Logs: what changes the files on the machine's disks is entered in Log. Whole: also what is durable
+	// stays in it.
+	Logs, Whole bool
+	Log         *disk.Log
 	// Stored are files that are mapped shared and writable, as they were when somebody last looked, while
 	// Logs.
 	Stored map[Key]Mapped
@@ -125,7 +126,7 @@ func (f *Table) Enter(op disk.Op) {
 	f.Log = f.Log.Append(op)
 	switch op.Kind {
 	case disk.Fsync, disk.Fdatasync, disk.Sync:
-		if left, _ := f.Log.Window(); len(left) == 0 {
+		if !f.Whole && f.Log.Durable() {
 			f.Log = nil
 		}
 		maps.DeleteFunc(f.stale, func(key Key, _ staleTimes) bool {

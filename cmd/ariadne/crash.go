@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/crash"
+	"ariadne/internal/disk"
+	"ariadne/internal/record"
+	"ariadne/internal/run"
+	"ariadne/internal/spec"
+	"ariadne/internal/system"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+)
+
+// crashFlags are those of the command crash.
+type crashFlags struct {
+	check   string
+	models  []string
+	images  int
+	outside []string
+	timeout time.Duration
+	jobs    int
+	json    bool
+	quiet   bool
+}
+
+func (a *app) crashCommand() *cobra.Command {
+	var c crashFlags
+	var seed seedFlag
+	cmd := &cobra.Command{
+		Use:   "crash --check CHECKER SPEC | crash --check CHECKER -- COMMAND [ARGUMENT...]",
+		Short: "Lose power at each point of what a program does to its files, and check what is left",
+		Long: `Runs the one node of a spec once, or a command on a copy of the working directory, and keeps
+the log of all that it does to its files. Then for each operation of the log: which files could a
+machine have that lost its power here? All images are formed that the persistence model allows, up to
+--images for each point, and the checker is run in a copy of each that is different. It rejects an image
+by its exit status. In a directory with a git repository:
+
+  ariadne crash --check 'git fsck' -- git commit -m change file
+
+A failing image is laid to the loss that it shares with the images that lack least: "rename of B
+before data of B" says that the rename was on the disk, and what had been written to B before was not.
+
+Models, by falling strength:
+  prefix    operations are on the disk in order, up to one of them
+  ordered   metadata in order, data before the metadata that show it, as on ext4
+  any       whatever was not synced may be there or not, but for earlier changes of the same place
+With ":512" sectors of 512 bytes may be torn from each other instead of 4096.
+
+Files named by --outside are not on the disk that loses power: they are as they were at that moment.
+A program that writes there what it has promised (such as "row 3 is committed") lets the
+checker see whether the promise holds.
+
+The checker is run on this machine, not in a node, in a directory that it may change. It must accept
+what the command leaves when no power is lost. Its program, when it is named with a slash, is looked for
+from the working directory.`,
+		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
+  ariadne crash --check ./verify --model any --outside promised sqlite.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if c.check == "" {
+				return usageError{errors.New("crash: --check is missing")}
+			}
+			if len(args) == 0 {
+				return usageError{errors.New("crash: SPEC or -- COMMAND is missing")}
+			}
+			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 1 {
+				return usageError{errors.New("crash: either SPEC or -- COMMAND")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			temp, err := tempDir()
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(temp)
+			s, err := crashSpec(args, cmd.ArgsLenAtDash() == 0, temp)
+			if err != nil {
+				return err
+			}
+			seed.apply(s)
+			return a.crash(cmd, s, &c, temp)
+		},
+	}
+	seed.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.check, "check", "", "`command` that accepts files by status 0; a shell runs it when it has shell characters")
+	f.StringSliceVar(&c.models, "model", []string{disk.Ordered.String()}, "persistence `model`: prefix, ordered or any; several, with commas, are tried one after the other")
+	f.Var(count{&c.images, 1, spec.MaxInt, nil}, "images", "up to `n` images at each point (default: 64)")
+	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
+	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer has failed")
+	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
+	f.BoolVar(&c.json, "json", false, "print one JSON object per model and line")
+	f.BoolVar(&c.quiet, "quiet", false, "print no progress")
+	return cmd
+}
+
+// crashSpec is a spec with one node: that of a file, or one that runs a command, which is written to temp
+// for the record.
+func crashSpec(args []string, command bool, temp string) (*spec.Spec, error) {
+	if !command {
+		s, err := spec.Read(args[0])
+		if err == nil && len(s.Nodes) != 1 {
+			err = fmt.Errorf("spec %s: crash wants one node, not %d: for several, see the faults power of ariadne check", args[0], len(s.Nodes))
+		}
+		return s, err
+	}
+	words := make([]string, len(args))
+	for i, w := range args {
+		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	line, err := json.Marshal(strings.Join(words, " "))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Appendf(nil, "nodes: [{name: node, dir: ., client: true, command: %s}]\n", line)
+	s, err := spec.Parse(filepath.Join(dir, "command.yaml"), text)
+	if err != nil {
+		return nil, err
+	}
+	s.Name, s.Path = filepath.Base(args[0]), filepath.Join(temp, "command.yaml")
+	return s, os.WriteFile(s.Path, text, 0o666)
+}
+
+func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string) error {
+	check, err := spec.Words(c.check)
+	if err != nil {
+		return usageError{fmt.Errorf("crash: --check: %w", err)}
+	}
+	if strings.Contains(check[0], "/") { // from here, not from the image
+		if check[0], err = filepath.Abs(check[0]); err != nil {
+			return err
+		}
+	}
+	if c.images == 0 {
+		c.images = 64
+	}
+	if c.jobs == 0 {
+		c.jobs = runtime.NumCPU()
+	}
+	models := make([]disk.Model, len(c.models))
+	for i, name := range c.models {
+		if models[i], err = disk.ParseModel(name); err != nil {
+			return usageError{fmt.Errorf("crash: --model: %w", err)}
+		}
+	}
+	ops, err := a.record(cmd, s, temp, c)
+	if err != nil || a.status != 0 {
+		return err
+	}
+	for _, m := range models {
+		o := crash.Options{
+			Dir: s.Nodes[0].Dir, Log: ops, Check: check, Model: m, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+			Outside: slices.Clone(c.outside), Temp: temp,
+		}
+		if !c.quiet && !c.json && isTerminal(a.err) {
+			o.Progress = func(r *crash.Result) {
+				fmt.Fprintf(a.err, "\r\x1b[K%s: %d of %d operations, %d images checked, %d fail", r.Model, r.Points, r.Operations, r.Distinct, r.Failed)
+			}
+		}
+		r, err := crash.Judge(cmd.Context(), o)
+		if o.Progress != nil {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		}
+		if err != nil {
+			return err
+		}
+		if c.json {
+			if err := json.NewEncoder(a.out).Encode(r); err != nil {
+				return err
+			}
+		} else {
+			crash.Print(a.out, r)
+		}
+		if r.Failed > 0 {
+			a.status = record.Violated.ExitStatus()
+		}
+	}
+	return nil
+}
+
+// record runs the node once, and returns what it did to its files.
+func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlags) ([]*disk.Op, error) {
+	var log *disk.Log
+	opts := run.Options{Out: filepath.Join(temp, "run"), System: a.system()}
+	opts.System.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
+	p := a.printer(outputFlags{json: c.json, quiet: true}, s)
+	if err := enoughTasks(); err != nil {
+		return nil, err
+	}
+	r, err := run.Run(cmd.Context(), s, opts)
+	if err != nil {
+		return nil, err
+	}
+	if r.Outcome != record.Nothing { // then what it did to its files says little
+		return nil, a.finish(p, r, nil)
+	}
+	return log.Ops(), nil
+}
+
+// tempDir makes a directory for images, in memory if there is room for it.
+func tempDir() (string, error) {
+	var st unix.Statfs_t
+	if unix.Statfs("/dev/shm", &st) == nil && int64(st.Bavail)*st.Bsize > 1<<30 {
+		if dir, err := os.MkdirTemp("/dev/shm", "ariadne-crash-"); err == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", "ariadne-crash-")
+}

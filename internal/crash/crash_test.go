@@ -1,0 +1,143 @@
+//go:build linux
+
+package crash
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne/internal/disk"
+
+	"golang.org/x/sys/unix"
+)
+
+// replace are the operations of a program that replaces home/f by way of home/t, and then says so in
+// home/said.
+func replace(sync bool) (ops []*disk.Op) {
+	regular := disk.Attr{Mode: unix.S_IFREG | 0o644}
+	add := func(op disk.Op) { ops = append(ops, &op) }
+	add(disk.Op{Kind: disk.Create, Ino: 12, Dir: 11, Name: "t", Links: 1, Attr: regular, Path: "/node/t"})
+	add(disk.Op{Kind: disk.Write, Ino: 12, Length: 4, New: []byte("new\n"), Size: 4, Path: "/node/t"})
+	if sync {
+		add(disk.Op{Kind: disk.Fsync, Ino: 12, Path: "/node/t"})
+	}
+	add(disk.Op{Kind: disk.Rename, Ino: 12, Dir: 11, Name: "t", ToDir: 11, ToName: "f", Over: 13, Links: 1, Attr: regular, Path: "/node/t", ToPath: "/node/f"})
+	if sync {
+		add(disk.Op{Kind: disk.Fsync, Ino: 11, Path: "/node"})
+	}
+	add(disk.Op{Kind: disk.Write, Ino: 14, Length: 5, New: []byte("done\n"), Size: 5, Path: "/node/said"})
+	return ops
+}
+
+func TestJudge(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"f": "old\n", "said": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const content = `grep -qx 'old\|new' f`
+	const promise = `test ! -s said || grep -qx new f`
+	for name, c := range map[string]struct {
+		model   disk.Model
+		sync    bool
+		check   string
+		outside []string
+		fail    int
+		blame   string
+	}{
+		"in order":               {disk.Prefix, false, content, nil, 0, ""},
+		"ext4 replaces":          {disk.Ordered, false, content, nil, 0, ""},
+		"any":                    {disk.Any, false, content, nil, 6, "rename of t to f before data of t"},
+		"any, synced":            {disk.Any, true, content, nil, 0, ""},
+		"promised on the disk":   {disk.Prefix, false, promise, nil, 0, ""},
+		"promised to others":     {disk.Prefix, false, promise, []string{"said"}, 3, "write of 5 bytes at 0 to said before rename of t to f"},
+		"promised, and kept":     {disk.Any, true, promise, []string{"said"}, 0, ""},
+		"the checker takes part": {disk.Any, true, "rm f said; echo x > more", nil, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Judge(t.Context(), Options{
+				Dir: dir, Log: replace(c.sync), Check: []string{"/bin/sh", "-c", c.check}, Model: c.model, Images: 100, Workers: 2, Timeout: 10 * time.Second,
+				Outside: c.outside, Temp: t.TempDir(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			blame := ""
+			if len(r.Groups) > 0 {
+				blame = r.Groups[0].String()
+			}
+			if r.Failed != c.fail || blame != c.blame || r.Passed+r.Failed != r.Distinct || r.AtLeast || r.LeftOut != 0 || r.Before {
+				t.Errorf("%+v %q", *r, blame)
+			}
+			if c.fail > 0 && r.Shortest == nil {
+				t.Error("no failing image is shown")
+			}
+		})
+	}
+}
+
+// TestJudgeRefuses: a checker that rejects what is there without a loss says nothing of losses.
+func TestJudgeRefuses(t *testing.T) {
+	_, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", "echo no; exit 1"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "without a power loss: exit status 1: no") {
+		t.Error(err)
+	}
+	r, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"sleep", "10"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 50 * time.Millisecond, Temp: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "did not end") {
+		t.Error(r, err)
+	}
+}
+
+// TestTree: what an image holds is written as it is.
+func TestTree(t *testing.T) {
+	tree, err := load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := disk.Attr{Mode: unix.S_IFDIR | 0o755}
+	regular := disk.Attr{Mode: unix.S_IFREG | 0o750}
+	for _, op := range []disk.Op{
+		{Kind: disk.Create, Ino: 2, Dir: 1, Name: "d", Attr: dir, Path: "/node/d"},
+		{Kind: disk.Create, Ino: 3, Dir: 2, Name: "a", Attr: regular, Path: "/node/d/a"},
+		{Kind: disk.Write, Ino: 3, Offset: 2, Length: 3, New: []byte("abc"), Size: 5},
+		{Kind: disk.Truncate, Ino: 3, OldSize: 5, Size: 4},
+		{Kind: disk.Zero, Ino: 3, Offset: 2, Length: 1, OldSize: 4, Size: 4},
+		{Kind: disk.Link, Ino: 3, Dir: 2, Name: "b", Path: "/node/d/b"},
+		{Kind: disk.Create, Ino: 4, Dir: 1, Name: "l", Attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, Target: "d/a", Path: "/node/l"},
+		{Kind: disk.Rename, Ino: 2, Dir: 1, Name: "d", ToDir: 1, ToName: "e", Attr: dir, Path: "/node/d", ToPath: "/node/e"},
+		{Kind: disk.Rename, Flags: disk.Exchange, Ino: 2, Over: 4, Dir: 1, Name: "e", ToDir: 1, ToName: "l", Attr: dir, Path: "/node/e", ToPath: "/node/l"},
+		{Kind: disk.Unlink, Ino: 3, Dir: 2, Name: "a", Path: "/node/l/a"},
+		{Kind: disk.Create, Ino: 5, Dir: 6, Name: "x", Attr: regular, Path: "/var/lib/x"},
+	} {
+		if err := tree.apply(&op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree.sum()
+	image, err := tree.with(&disk.Image{
+		Names: []disk.Name{{Dir: 2, Name: "a", Ino: 3}},
+		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}}, Attr: &disk.Attr{Mode: unix.S_IFREG | 0o640}}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "image")
+	if err := image.write(out); err != nil {
+		t.Fatal(err)
+	}
+	again, err := load(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := again.find("/node/l/a"), again.find("/node/l/b")
+	if a == nil || a != b || string(a.data) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" {
+		t.Errorf("%+v %+v", a, b)
+	}
+	if tree.sum() != before || tree.find("/node/l/a") != nil {
+		t.Error("an image changes the files of which it is one")
+	}
+}

@@ -1,0 +1,327 @@
+//go:build linux
+
+package crash
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ariadne/internal/disk"
+
+	"golang.org/x/sys/unix"
+)
+
+// home is where a node has its files.
+const home = "/node"
+
+// tree is the files of a node in memory: those that its directory held, and what operations have made
+// of them.
+type tree struct {
+	root  *file
+	known map[uint64]*file // by the numbers of operations
+	sums  map[*byte][sha256.Size]byte
+}
+
+// file is an inode.
+type file struct {
+	attr   disk.Attr
+	names  map[string]*file // of a directory
+	data   []byte           // of a regular file; not changed when others share it
+	target string           // of a symbolic link
+}
+
+func (f *file) directory() bool { return f.attr.Mode&unix.S_IFMT == unix.S_IFDIR }
+
+func directory() *file {
+	return &file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}, names: map[string]*file{}}
+}
+
+// load reads a directory, which a node finds as its home.
+func load(dir string) (*tree, error) {
+	t := &tree{root: directory(), known: map[uint64]*file{}, sums: map[*byte][sha256.Size]byte{}}
+	if dir == "" {
+		t.root.names[home[1:]] = directory()
+		return t, nil
+	}
+	links := map[uint64]*file{}
+	var read func(name string) (*file, error)
+	read = func(name string) (*file, error) {
+		var st unix.Stat_t
+		if err := unix.Lstat(name, &st); err != nil {
+			return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
+		}
+		if f := links[st.Ino]; f != nil && st.Nlink > 1 && !f.directory() {
+			return f, nil
+		}
+		f := &file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev, Access: st.Atim.Nano(), Modify: st.Mtim.Nano()}}
+		links[st.Ino] = f
+		var err error
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFREG:
+			f.data, err = os.ReadFile(name)
+		case unix.S_IFLNK:
+			f.target, err = os.Readlink(name)
+		case unix.S_IFDIR:
+			f.names = map[string]*file{}
+			list, e := os.ReadDir(name)
+			err = e
+			for _, d := range list {
+				if f.names[d.Name()], e = read(path.Join(name, d.Name())); e != nil {
+					return nil, e
+				}
+			}
+		}
+		return f, err
+	}
+	f, err := read(dir)
+	t.root.names[home[1:]] = f
+	return t, err
+}
+
+// find looks a path up, links in its middle not followed.
+func (t *tree) find(name string) *file {
+	f := t.root
+	for _, part := range strings.Split(strings.Trim(name, "/"), "/") {
+		if part != "" && f != nil {
+			f = f.names[part]
+		}
+	}
+	return f
+}
+
+// within finds the directory of a path, which it makes when the node had it from elsewhere.
+func (t *tree) within(name string) *file {
+	f := t.root
+	for _, part := range strings.Split(strings.Trim(path.Dir(name), "/"), "/") {
+		if part == "" {
+			continue
+		}
+		if f.names[part] == nil {
+			f.names[part] = directory()
+		}
+		f = f.names[part]
+	}
+	return f
+}
+
+// bind finds out which file a number means: what has the path now.
+func (t *tree) bind(number uint64, find func() *file) error {
+	if number == 0 || t.known[number] != nil {
+		return nil
+	}
+	f := find()
+	if f == nil {
+		return fmt.Errorf("no file for inode %d", number)
+	}
+	t.known[number] = f
+	return nil
+}
+
+// apply changes the files as an operation has.
+func (t *tree) apply(op *disk.Op) error {
+	err := t.bindAll(op)
+	if err != nil {
+		return fmt.Errorf("%v: %w", op, err)
+	}
+	f, dir, to := t.known[op.Ino], t.known[op.Dir], t.known[op.ToDir]
+	switch op.Kind {
+	case disk.Write, disk.Truncate, disk.Allocate, disk.Zero, disk.Shift:
+		data := make([]byte, op.Size)
+		copy(data, f.data)
+		switch op.Kind {
+		case disk.Write, disk.Zero, disk.Shift:
+			if to := min(op.Offset+op.Length, op.Size); op.Offset < to {
+				clear(data[op.Offset:to])
+				copy(data[op.Offset:to], op.New)
+			}
+		}
+		f.data = data
+	case disk.Create:
+		f = &file{attr: op.Attr, target: op.Target}
+		if f.directory() {
+			f.names = map[string]*file{}
+		}
+		t.known[op.Ino] = f
+		if dir != nil {
+			dir.names[op.Name] = f
+		}
+	case disk.Link:
+		dir.names[op.Name] = f
+	case disk.Unlink:
+		delete(dir.names, op.Name)
+	case disk.Rename:
+		delete(dir.names, op.Name)
+		to.names[op.ToName] = f
+		switch {
+		case op.Flags&disk.Exchange != 0:
+			dir.names[op.Name] = t.known[op.Over]
+		case op.Flags&disk.Whiteout != 0:
+			t.known[op.Left] = &file{attr: disk.Attr{Mode: unix.S_IFCHR}}
+			dir.names[op.Name] = t.known[op.Left]
+		}
+	case disk.SetAttr:
+		f.attr = op.Attr
+	}
+	return nil
+}
+
+// bindAll finds the files that an operation is about, as they are before it.
+func (t *tree) bindAll(op *disk.Op) error {
+	if op.Dir != 0 {
+		if err := t.bind(op.Dir, func() *file { return t.within(op.Path) }); err != nil {
+			return err
+		}
+	}
+	if op.ToDir != 0 {
+		if err := t.bind(op.ToDir, func() *file { return t.within(op.ToPath) }); err != nil {
+			return err
+		}
+		if err := t.bind(op.Over, func() *file { return t.known[op.ToDir].names[op.ToName] }); err != nil {
+			return err
+		}
+	}
+	switch op.Kind {
+	case disk.Create, disk.Sync, disk.Close, disk.Fsync, disk.Fdatasync, disk.SyncRange:
+		return nil
+	case disk.Link:
+		return t.bind(op.Ino, func() *file { return nil })
+	case disk.Unlink, disk.Rename:
+		return t.bind(op.Ino, func() *file { return t.known[op.Dir].names[op.Name] })
+	}
+	return t.bind(op.Ino, func() *file { return t.find(op.Path) })
+}
+
+// with returns the files as they are in an image; those outside, by their paths, are as they are now.
+func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
+	copies := map[*file]*file{}
+	var clone func(f *file) *file
+	clone = func(f *file) *file {
+		if f == nil {
+			return nil
+		}
+		if g := copies[f]; g != nil {
+			return g
+		}
+		g := *f
+		copies[f] = &g
+		if f.names != nil {
+			g.names = make(map[string]*file, len(f.names))
+			for name, child := range f.names {
+				g.names[name] = clone(child)
+			}
+		}
+		return &g
+	}
+	n := &tree{root: clone(t.root), sums: t.sums}
+	for _, x := range i.Names {
+		dir := clone(t.known[x.Dir])
+		if x.Ino == 0 {
+			delete(dir.names, x.Name)
+		} else if f := t.known[x.Ino]; f != nil {
+			dir.names[x.Name] = clone(f)
+		} else {
+			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
+		}
+	}
+	for _, x := range i.Files {
+		if t.known[x.Ino] == nil {
+			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
+		}
+		f := clone(t.known[x.Ino])
+		if x.Attr != nil {
+			f.attr = *x.Attr
+		}
+		if f.attr.Mode&unix.S_IFMT != unix.S_IFREG || x.Size < 0 && len(x.Data) == 0 {
+			continue
+		}
+		size := x.Size
+		if size < 0 {
+			size = int64(len(f.data))
+		}
+		data := make([]byte, size)
+		copy(data, f.data)
+		for _, e := range x.Data {
+			copy(data[e.Offset:], e.Bytes)
+		}
+		f.data = data
+	}
+	for _, name := range outside {
+		if f := t.find(name); f != nil {
+			n.within(name).names[path.Base(name)] = f
+		} else {
+			delete(n.within(name).names, path.Base(name))
+		}
+	}
+	return n, nil
+}
+
+// sum is over all that a program can find in the node's home, but times and numbers.
+func (t *tree) sum() [sha256.Size]byte {
+	var b []byte
+	seen := map[*file]int{}
+	var visit func(name string, f *file)
+	visit = func(name string, f *file) {
+		b = fmt.Appendf(b, "%q %o %d %d %d %q ", name, f.attr.Mode, f.attr.UID, f.attr.GID, f.attr.Rdev, f.target)
+		if n, ok := seen[f]; ok { // one more name of it
+			b = binary.AppendVarint(b, int64(n))
+			return
+		}
+		seen[f] = len(seen)
+		if len(f.data) > 0 {
+			s, ok := t.sums[&f.data[0]]
+			if !ok {
+				s = sha256.Sum256(f.data)
+				t.sums[&f.data[0]] = s
+			}
+			b = append(b, s[:]...)
+		}
+		for _, child := range slices.Sorted(maps.Keys(f.names)) {
+			visit(name+"/"+child, f.names[child])
+		}
+	}
+	visit("", t.find(home))
+	return sha256.Sum256(b)
+}
+
+// write makes a directory, which is not there, and puts the node's home into it.
+func (t *tree) write(dir string) error {
+	written := map[*file]string{}
+	var put func(name string, f *file) error
+	put = func(name string, f *file) (err error) {
+		if first, ok := written[f]; ok {
+			return os.Link(first, name)
+		}
+		written[f] = name
+		perm := fs.FileMode(f.attr.Mode & 0o777)
+		switch f.attr.Mode & unix.S_IFMT {
+		case unix.S_IFDIR:
+			if err := os.Mkdir(name, 0o700); err != nil {
+				return err
+			}
+			for child, g := range f.names {
+				if err := put(filepath.Join(name, child), g); err != nil {
+					return err
+				}
+			}
+		case unix.S_IFLNK:
+			return os.Symlink(f.target, name)
+		case unix.S_IFREG:
+			err = os.WriteFile(name, f.data, 0o600)
+		default:
+			err = unix.Mknod(name, f.attr.Mode, int(f.attr.Rdev))
+		}
+		if err == nil && perm != 0o600 {
+			err = unix.Chmod(name, f.attr.Mode&0o7777)
+		}
+		return err
+	}
+	return put(dir, t.find(home))
+}
