@@ -11,12 +11,13 @@
 #   bugs       looks for documented bugs of real programs; writes docs/bugs.md
 #   sweep      fails each call of some real programs once; writes docs/sweep.md
 #   faulty     runs real programs through random faults of all kinds; writes docs/faulty.md
+#   storage    lets programs that store things lose their power; writes the table of docs/storage.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results sweep faulty packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results sweep faulty storage packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -63,6 +64,9 @@ sweep: build
 
 faulty: build
 	$(GO) run ./tools/faulty
+
+storage: build
+	$(GO) run ./tools/storage
 
 packages:
 	@scripts/packages

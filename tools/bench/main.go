@@ -9,7 +9,7 @@
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
 // packages. What this machine cannot measure is named and left out.
 //
-// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go, table.go.
+// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go, crash.go, table.go.
 package main
 
 import (
@@ -90,6 +90,7 @@ var parts = []struct {
 	{"dpor", (*bench).measureDPOR},
 	{"choose", (*bench).measureChoose},
 	{"restart", (*bench).measureRestarts},
+	{"crash", (*bench).measureCrash},
 	{"parallel", (*bench).measureParallel},
 	{"transitions", (*bench).measureTransitions},
 	{"remembered", (*bench).measureRemembered},

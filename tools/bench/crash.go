@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+//go:embed testdata/crash.c
+var crashSource []byte
+
+// storages are programs whose files lose power, on one processor. A small C program that syncs nothing has the
+// most images; SQLite and git have checkers that take their time.
+var storages = []struct {
+	name, program  string
+	setup, command string
+	check, model   string
+}{
+	{"", "gcc", "cp ../crash crash", "./crash", "../crash check", "any"},
+	{".sqlite", "sqlite3", `sqlite3 db 'create table t(a)'`, `for i in 1 2 3; do sqlite3 db "insert into t values($i)"; done`, `test "$(sqlite3 db 'pragma integrity_check')" = ok`, "any"},
+	{".git", "git", "git init -q . && git config user.name a && git config user.email a@b && echo a >a && git add a && git commit -qm 1", "echo b >a && git commit -qam 2", "git fsck", "ordered"},
+}
+
+// measureCrash measures how many images of a power loss are formed, put into a directory and checked in a
+// second, on one processor, and where the time goes.
+func (b *bench) measureCrash() error {
+	source := filepath.Join(b.dir, "crash.c")
+	if err := os.WriteFile(source, crashSource, 0o644); err != nil {
+		return err
+	}
+	if out, err := b.command("gcc", "-O2", "-static", "-o", filepath.Join(b.dir, "crash"), source).CombinedOutput(); err != nil {
+		b.missing = append(b.missing, fmt.Sprintf("crash_images_per_s: gcc: %v %s", err, out))
+		return nil
+	}
+	binary, err := filepath.Abs(b.ariadne.Binary)
+	if err != nil {
+		return err
+	}
+	for _, s := range storages {
+		if _, err := exec.LookPath(s.program); err != nil {
+			b.missing = append(b.missing, fmt.Sprintf("crash_images_per_s%s: %v", s.name, err))
+			continue
+		}
+		dir := filepath.Join(b.dir, "storage"+s.name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+		setup := b.command("sh", "-c", s.setup)
+		setup.Dir = dir
+		if out, err := setup.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", s.setup, err, out)
+		}
+		parts := map[string][]float64{}
+		rates, err := b.repeated(func() (float64, error) {
+			cmd := b.command(binary, "crash", "--json", "--jobs", "1", "--model", s.model, "--check", s.check, "--", "sh", "-c", s.command)
+			cmd.Dir = dir
+			out, err := cmd.Output()
+			var exit *exec.ExitError
+			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: images fail, as they do
+				return 0, err
+			}
+			var r struct{ Distinct, Seconds, Forming, Writing, Checking float64 }
+			if err := json.NewDecoder(bytes.NewReader(out)).Decode(&r); err != nil {
+				return 0, err
+			}
+			for name, v := range map[string]float64{"forming": r.Forming, "writing": r.Writing, "checking": r.Checking} {
+				parts[name] = append(parts[name], v/r.Seconds)
+			}
+			return r.Distinct / r.Seconds, nil
+		})
+		if err != nil {
+			return err
+		}
+		b.keep("crash_images_per_s"+s.name, "1/s", rates)
+		for name, shares := range parts {
+			b.keep("crash_images"+s.name+"."+name, "", shares)
+		}
+	}
+	return nil
+}

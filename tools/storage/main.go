@@ -1,0 +1,200 @@
+// Command storage lets programs that store things lose their power at each point, by each persistence
+// model, and writes the table of docs/storage.md from what came of it.
+//
+//	go run ./tools/storage [flags]
+//
+// What a program showed is kept below the work directory, so the table always has all of them: those not
+// run now as they were last. What is broken or lost has a triage in the list, written by hand.
+//
+// Exit status 1: something broken or lost has no triage.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// program is one that stores something.
+type program struct {
+	Name    string   `yaml:"name"`
+	Program string   `yaml:"program"` // without which it cannot be tried
+	Build   []string `yaml:"build"`   // with OUT, the directory above that of setup
+	Setup   string   `yaml:"setup"`
+	Command string   `yaml:"command"`
+	Check   string   `yaml:"check"`
+	Triage  string   `yaml:"triage"`
+}
+
+var models = []string{"prefix", "ordered", "any"}
+
+// shown is what came of a program by a model.
+type shown struct {
+	Operations, Distinct, Failed int
+	Statuses                     map[string]int
+	Groups                       []struct{ Lost, Kept string }
+}
+
+// result is what a program showed.
+type result struct {
+	Origin harness.Origin
+	Models map[string]shown
+}
+
+func main() {
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	list := flag.String("list", "examples/storage.yaml", "the list of programs")
+	work := flag.String("work", "ariadne-runs/storage", "directory of what programs showed")
+	only := flag.String("only", "", "try the programs whose name matches this regular expression; what others showed is kept")
+	page := flag.String("page", "docs/storage.md", "the page whose table is written")
+	binary := flag.String("ariadne", "bin/ariadne", "the binary")
+	images := flag.Int("images", 64, "images of one point")
+	flag.Parse()
+	good, err := run(ctx, *list, *work, *only, *page, *binary, *images)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "storage:", err)
+		os.Exit(2)
+	}
+	if !good {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, list, work, only, page, binary string, images int) (good bool, err error) {
+	b, err := os.ReadFile(list)
+	if err != nil {
+		return false, err
+	}
+	var programs []program
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	d.KnownFields(true)
+	if err := d.Decode(&programs); err != nil {
+		return false, fmt.Errorf("%s: %w", list, err)
+	}
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return false, err
+	}
+	if binary, err = filepath.Abs(binary); err != nil {
+		return false, err
+	}
+	origin, err := (&harness.Ariadne{Binary: binary}).Origin()
+	if err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return false, err
+	}
+	var rows []row
+	for _, p := range programs {
+		kept := filepath.Join(work, regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(p.Name, "-")+".json")
+		if wanted.MatchString(p.Name) {
+			if _, err := exec.LookPath(p.Program); err != nil {
+				fmt.Printf("%s: %v\n", p.Name, err)
+				continue
+			}
+			fmt.Println(p.Name)
+			r, err := p.try(ctx, binary, images)
+			if err != nil {
+				return false, fmt.Errorf("%s: %w", p.Name, err)
+			}
+			r.Origin = origin
+			b, err := json.MarshalIndent(r, "", " ")
+			if err == nil {
+				err = os.WriteFile(kept, b, 0o644)
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+		b, err := os.ReadFile(kept)
+		if os.IsNotExist(err) {
+			continue
+		}
+		var r result
+		if err == nil {
+			err = json.Unmarshal(b, &r)
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", kept, err)
+		}
+		rows = append(rows, row{p, r})
+	}
+	good = true
+	for _, r := range rows {
+		if r.Triage == "" && r.bad() {
+			fmt.Printf("%s: broken or lost, and no triage\n", r.Name)
+			good = false
+		}
+	}
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return false, err
+	}
+	text, err := replace(string(old), table(rows))
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", page, err)
+	}
+	return good, os.WriteFile(page, []byte(text), 0o644)
+}
+
+// try lets a program lose its power.
+func (p *program) try(ctx context.Context, binary string, images int) (*result, error) {
+	top, err := os.MkdirTemp("", "ariadne-storage-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(top)
+	if len(p.Build) > 0 {
+		args := make([]string, len(p.Build))
+		for i, a := range p.Build {
+			args[i] = strings.ReplaceAll(a, "OUT", top)
+		}
+		if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	dir := filepath.Join(top, "work")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	setup := exec.CommandContext(ctx, "sh", "-c", p.Setup)
+	setup.Dir = dir
+	if out, err := setup.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("setup: %w: %s", err, out)
+	}
+	cmd := exec.CommandContext(ctx, binary, "crash", "--json", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
+		"--check", "sh -c '"+strings.ReplaceAll(p.Check, "'", `'\''`)+"'", "--", "sh", "-c", p.Command)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		return nil, fmt.Errorf("%w: %s%s", err, stderr.String(), out)
+	}
+	r := &result{Models: map[string]shown{}}
+	d := json.NewDecoder(bytes.NewReader(out))
+	for _, m := range models {
+		var s shown
+		if err := d.Decode(&s); err != nil {
+			return nil, fmt.Errorf("model %s: %w", m, err)
+		}
+		r.Models[m] = s
+	}
+	return r, nil
+}
