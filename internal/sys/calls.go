@@ -141,7 +141,7 @@ func init() {
 		unix.SYS_GETRUSAGE:               partial("getrusage", sysGetrusage, "processor time, and the same memory for all", readsClock, alone),
 		unix.SYS_SYSINFO:                 full("sysinfo", sysSysinfo, readsClock, alone),
 		unix.SYS_TIMES:                   full("times", sysTimes, readsClock, alone),
-		unix.SYS_PTRACE:                  refused("ptrace", unix.EPERM, false, "processes are already traced"),
+		unix.SYS_PTRACE:                  refused("ptrace", unix.EPERM, true, "as where Yama forbids it (ptrace_scope 3)"),
 		unix.SYS_GETUID:                  full("getuid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Cred.UID.Real)) }, alone),
 		unix.SYS_SYSLOG:                  full("syslog", sysSyslog),
 		unix.SYS_GETGID:                  full("getgid", func(t *kernel.Thread, a Args) kernel.Result { return kernel.Ret(int64(t.Cred.GID.Real)) }, alone),
