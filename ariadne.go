@@ -86,6 +86,9 @@ const (
 	// that nothing has got through for as long as that lets it (Limit). It is from and to
 	// that node. With RST the connection has ended.
 	Expiry Protocol = 255
+	// App is no protocol either. A message of it is an event that a program of the node tells of
+	// (/dev/ariadne). It is from and to that node, arrives when it was sent, and never gets lost.
+	App Protocol = 254
 )
 
 func (p Protocol) String() string {
@@ -94,6 +97,8 @@ func (p Protocol) String() string {
 		return "udp"
 	case Expiry:
 		return "expiry"
+	case App:
+		return "event"
 	}
 	return "tcp"
 }
@@ -108,8 +113,15 @@ type Flow struct {
 	Epoch int
 }
 
+// AppFlow is the flow of the events of a node's programs. addr is the node's first address, or the
+// zero Addr; epoch counts how often the machine was switched on before.
+func AppFlow(addr netip.Addr, epoch int) Flow {
+	a := netip.AddrPortFrom(addr, 0)
+	return Flow{Proto: App, Src: a, Dst: a, Epoch: epoch}
+}
+
 // Message is what crosses between two nodes: a TCP segment carrying all that
-// one step wrote to one connection, or a datagram.
+// one step wrote to one connection, or a datagram. Or it is an event of the node's own (App).
 type Message struct {
 	From, To NodeID
 	Flow     Flow

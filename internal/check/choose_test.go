@@ -16,9 +16,12 @@ import (
 	"ariadne/internal/system/systemtest"
 )
 
+// asker is a program that speaks with who searches.
+type asker struct{ name, language, command, source string }
+
 // askers are programs that ask twice, which of three things, and fail when they are told the last
 // and then the second. How they ask is CLIENT, which stands in docs/explore.md.
-var askers = []struct{ name, language, command, source string }{
+var askers = []asker{
 	{"sh", "sh", "sh ask.sh", `CLIENT
 a=$(choose 3)
 b=$(choose 3)
@@ -55,38 +58,42 @@ func main() {
 `},
 }
 
-// documented is how a language asks, as docs/explore.md says it.
-func documented(t *testing.T, language string) string {
+// documented is how a language asks or tells, as docs/explore.md says it: the function that its program calls.
+func documented(t *testing.T, a asker) string {
 	t.Helper()
+	function := "choose("
+	if !strings.Contains(a.source, function) && !strings.Contains(a.source, "choose 3") {
+		function = "event("
+	}
 	for line := range strings.Lines(systemtest.Read(t, "../../docs/explore.md")) {
-		if rest, ok := strings.CutPrefix(line, "| "+language+" | `"); ok {
+		if rest, ok := strings.CutPrefix(line, "| "+a.language+" | `"); ok && strings.Contains(rest, function) {
 			return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSpace(rest), "` |"), "\\|", "|")
 		}
 	}
-	t.Fatalf("docs/explore.md has nothing for %s", language)
+	t.Fatalf("docs/explore.md has no %s) for %s", function, a.language)
 	return ""
 }
 
-// asking returns the spec of a program of askers.
-func asking(t *testing.T, name, language, command, source string) *spec.Spec {
+// asking returns the spec of a program, which is told nothing where nobody searches.
+func asking(t *testing.T, a asker) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "ask."+name)
-	systemtest.Write(t, file, strings.Replace(source, "CLIENT", documented(t, language), 1))
-	build := map[string][]string{"c": {"cc", "-O1", "-Wall", "-o"}, "go": {"go", "build", "-o"}}[name]
+	file := filepath.Join(dir, "ask."+a.name)
+	systemtest.Write(t, file, strings.Replace(a.source, "CLIENT", documented(t, a), 1))
+	build := map[string][]string{"c": {"cc", "-O1", "-Wall", "-pthread", "-o"}, "go": {"go", "build", "-o"}}[a.name]
 	if build != nil {
 		if out, err := exec.Command(build[0], append(build[1:], filepath.Join(dir, "ask"), file)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", build[0], err, out)
 		}
 	}
-	args := strings.Fields(command)
+	args := strings.Fields(a.command)
 	if strings.HasPrefix(args[0], "./") || len(args) > 1 {
 		args[len(args)-1] = filepath.Join(dir, args[len(args)-1])
 	}
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil || string(out) != "told 0 0\n" {
 		t.Errorf("where nobody searches: %q, %v", out, err)
 	}
-	systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "nodes:\n  - command: "+command+"\n    client: true\n")
+	systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "nodes:\n  - command: "+a.command+"\n    client: true\n")
 	s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +106,7 @@ func asking(t *testing.T, name, language, command, source string) *spec.Spec {
 func TestProgramsChoose(t *testing.T) {
 	for _, a := range askers {
 		t.Run(a.name, func(t *testing.T) {
-			s := asking(t, a.name, a.language, a.command, a.source)
+			s := asking(t, a)
 			for _, row := range strategy.Rows() {
 				if row.Asks || a.name != "sh" && row.Name != strategy.DefaultName && row.Name != "random" {
 					continue
@@ -151,7 +158,7 @@ func TestProgramsChoose(t *testing.T) {
 // as a whole one, and executes nothing again.
 func TestChoicesAreRemembered(t *testing.T) {
 	for _, name := range []string{"depth-first", "dpor", "deviations"} {
-		s := asking(t, askers[0].name, askers[0].language, askers[0].command, askers[0].source)
+		s := asking(t, askers[0])
 		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true, Search: check.Search{Strategy: name}}
 		check := func() *record.Report {
 			r, err := check.Check(t.Context(), s, o)

@@ -345,7 +345,11 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.step.stream.message(in.Message)
-		net.Deliver(n.k, in.Message)
+		if in.Message.Flow.Proto == ariadne.App {
+			dialog.Deliver(n.k, in.Message)
+		} else {
+			net.Deliver(n.k, in.Message)
+		}
 	case ariadne.Fire:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)

@@ -245,8 +245,7 @@ func (l *Loose) Watch(s ariadne.Step) {
 		if sent {
 			traced--
 		}
-		a := ariadne.Action{Kind: ariadne.ActDeliver, Node: m.To, Flow: m.Flow, Seq: m.Seq}
-		l.sent[a] = sent
+		l.sent[world.ArrivalOf(&m)] = sent
 	}
 }
 

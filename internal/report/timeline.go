@@ -104,6 +104,10 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 	case ariadne.ActDeliver:
 		t.deliver(&input, s)
 	default:
+		if s.Action.Flow.Proto == ariadne.App {
+			t.deliver(&input, s)
+			break
+		}
 		input.text, input.mark = s.Name, markFault
 	}
 	if s.Action.Vary != "" {
@@ -181,7 +185,7 @@ func (t *Timeline) Undelivered() []string {
 	first := map[ariadne.Flow]ariadne.Message{}
 	for _, m := range t.sent {
 		start, on := t.started[m.To]
-		due := m.Sent.Add(t.latency)
+		due := t.due(m)
 		if f, ok := first[m.Flow]; on && due >= start && due < t.latest && (!ok || m.Seq < f.Seq) {
 			first[m.Flow] = m
 		}
@@ -192,7 +196,7 @@ func (t *Timeline) Undelivered() []string {
 	})
 	var lines []string
 	for _, m := range late {
-		due := m.Sent.Add(t.latency)
+		due := t.due(m)
 		lines = append(lines, t.format(row{at: t.latest, node: m.To, from: m.From, kind: pendingRow, mark: markLate,
 			text: describe(m, fmt.Sprintf(" (not delivered, due at %v)", due))}, false))
 	}
@@ -211,9 +215,11 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 		return
 	}
 	delete(t.sent, key)
-	r.from = m.From
+	if m.From != m.To {
+		r.from = m.From
+	}
 	late := ""
-	if d := s.At - m.Sent.Add(t.latency); d > 0 {
+	if d := s.At - t.due(m); d > 0 {
 		late = fmt.Sprintf(" (%v late)", round(d))
 		if s.At > t.arrived[a.Flow] { // else it waited behind another one
 			r.mark = markLate
@@ -223,8 +229,19 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	r.text = describe(m, late)
 }
 
+// due is when a message arrives that nothing keeps.
+func (t *Timeline) due(m ariadne.Message) ariadne.Time {
+	if m.Flow.Proto == ariadne.App {
+		return m.Sent
+	}
+	return m.Sent.Add(t.latency)
+}
+
 // describe says what a message is: its ports, flags and data.
 func describe(m ariadne.Message, late string) string {
+	if m.Flow.Proto == ariadne.App {
+		return "event" + late + "  " + Payload(m.Data, DefaultWidth)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d>%d", m.Flow.Proto, m.Flow.Src.Port(), m.Flow.Dst.Port())
 	if m.Group.IsValid() {

@@ -163,6 +163,74 @@ def explore(path, state, enabled):
 	}
 }
 
+// teller tells of two events and says which has come.
+type teller struct{ worldtest.Idle }
+
+func (teller) Start(c *worldtest.Ctx) {
+	c.Event(`{"op": "write", "key": {"a": [1, 2.5]}, "name": "mine"}`)
+	c.Event(`{"op": "sync"}`)
+}
+
+func (teller) Receive(c *worldtest.Ctx, m ariadne.Message) { c.Log("%s", m.Data) }
+
+// TestEventsHaveFields: those of an event are its attributes, unless all actions have one of the
+// name; and which events may change places a script is asked.
+func TestEventsHaveFields(t *testing.T) {
+	s := mustLoad(t, `
+def explore(path, state, enabled):
+    if not path:
+        return enabled
+    if len(path) == 1:
+        for a in enabled:
+            print(a.kind, a.name, a.node, a.sender, a.op, getattr(a, "key", None), json.decode(a.text)["op"])
+        print(enabled[0].key["a"][1], [a for a in dir(enabled[0]) if a in ("op", "key", "name")], hasattr(enabled[1], "key"))
+        print([(m.op, str(m)) for m in state.messages])
+    return [a for a in enabled if a.op == "sync"]
+def independent(a, b):
+    return a.kind == "event" and b.kind == "event" and a.op != b.op
+`)
+	var lines []string
+	s.Print = func(l string) { lines = append(lines, l) }
+	programs := func() []worldtest.Program { return []worldtest.Program{teller{}} }
+	x, r := newSearch(t, s, &strategy.Scripted{}, programs)
+	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchDone {
+		t.Fatal(how, err, r.Err())
+	}
+	want := []string{
+		`event event n1 #1 n1 n1 write {"a": [1, 2.5]} write`, `event event n1 #2 n1 n1 sync None sync`,
+		`2.5 ["key", "name", "op"] False`, `[("write", "event n1 #1"), ("sync", "event n1 #2")]`,
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	for _, e := range []strategy.Explorer{&strategy.SleepSets{}, &strategy.DPOR{}} {
+		x, r := newSearch(t, s, e, programs)
+		if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchExhausted || x.Coverage.Paths != 1 {
+			t.Errorf("%T: %s, %d paths, %v, %v", e, how, x.Coverage.Paths, err, r.Err())
+		}
+	}
+}
+
+// TestIndependentIsAskedOfFaults: whether a crash and a message of one node may change places, too.
+func TestIndependentIsAskedOfFaults(t *testing.T) {
+	paths := func(src string) int {
+		t.Helper()
+		rules := world.Rules{Latency: time.Millisecond, Grid: 1e9}
+		rules.Faults[world.Crash] = 1
+		rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{ariadne.Ever}}}
+		x, r := newSearchUnder(t, rules, mustLoad(t, src), &strategy.SleepSets{}, counting(2, false))
+		how, err := x.Run()
+		if err != nil || r.Err() != nil || how != search.SearchExhausted {
+			t.Fatal(how, err, r.Err())
+		}
+		return x.Coverage.Paths
+	}
+	never, faults := paths("def independent(a, b):\n    return False\n"), paths("def independent(a, b):\n    return \"crash\" in (a.kind, b.kind) and \"deliver\" in (a.kind, b.kind)\n")
+	if faults >= never {
+		t.Errorf("%d paths where crashes and messages may change places, otherwise %d", faults, never)
+	}
+}
+
 // TestExamples: the scripts of the examples load.
 func TestExamples(t *testing.T) {
 	files, _ := filepath.Glob("../../examples/*/*.star")

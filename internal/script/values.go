@@ -13,6 +13,7 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 
+	"go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 )
 
@@ -60,12 +61,57 @@ type action struct {
 	packet *world.Packet    // of a delivery
 	by     *memo.Transition // what it came to; nil: it has not happened
 	index  int              // in the list that it is of
+	fields starlark.StringDict
 }
 
-func (a *action) String() string                           { return a.name() }
-func (a *action) Type() string                             { return "action" }
-func (a *action) AttrNames() []string                      { return attrNames(actionAttrs) }
-func (a *action) Attr(name string) (starlark.Value, error) { return attr(actionAttrs, a, name) }
+func (a *action) String() string { return a.name() }
+func (a *action) Type() string   { return "action" }
+func (a *action) AttrNames() []string {
+	return withFields(attrNames(actionAttrs), eventFields(a.packet, &a.fields))
+}
+func (a *action) Attr(name string) (starlark.Value, error) {
+	if v, err := attr(actionAttrs, a, name); v != nil || err != nil {
+		return v, err
+	}
+	return eventField(eventFields(a.packet, &a.fields), name), nil
+}
+
+// eventFields are those of an application event, which is an object of JSON; of other messages there are
+// none. They are kept in known.
+func eventFields(p *world.Packet, known *starlark.StringDict) starlark.StringDict {
+	if p == nil || p.Flow.Proto != ariadne.App || *known != nil {
+		return *known
+	}
+	*known = starlark.StringDict{}
+	v, err := starlark.Call(&starlark.Thread{}, json.Module.Members["decode"], starlark.Tuple{starlark.String(p.Data)}, nil)
+	if d, ok := v.(*starlark.Dict); ok && err == nil {
+		d.Freeze()
+		for _, item := range d.Items() {
+			name, _ := starlark.AsString(item[0])
+			(*known)[name] = item[1]
+		}
+	}
+	return *known
+}
+
+// eventField is a field of an event. nil: it has none of this name.
+func eventField(fields starlark.StringDict, name string) starlark.Value {
+	if v, ok := fields[name]; ok {
+		return v
+	}
+	return nil
+}
+
+// withFields adds those names to attributes that they do not have.
+func withFields(attributes []string, fields starlark.StringDict) []string {
+	for name := range fields {
+		if !slices.Contains(attributes, name) {
+			attributes = append(attributes, name)
+		}
+	}
+	slices.Sort(attributes)
+	return attributes
+}
 
 func (a *action) name() string { return a.r.names.Action(a.did) }
 
@@ -120,14 +166,22 @@ type message struct {
 	packet  *world.Packet
 	arrival ariadne.Time // or Never: not known
 	delayed bool
+	fields  starlark.StringDict
 }
 
 func (m *message) String() string {
-	return m.r.names.Action(ariadne.Action{Kind: ariadne.ActDeliver, Node: m.packet.To, Flow: m.packet.Flow, Seq: m.packet.Seq})
+	return m.r.names.Action(world.ArrivalOf(&m.packet.Message))
 }
-func (m *message) Type() string                             { return "message" }
-func (m *message) AttrNames() []string                      { return attrNames(messageAttrs) }
-func (m *message) Attr(name string) (starlark.Value, error) { return attr(messageAttrs, m, name) }
+func (m *message) Type() string { return "message" }
+func (m *message) AttrNames() []string {
+	return withFields(attrNames(messageAttrs), eventFields(m.packet, &m.fields))
+}
+func (m *message) Attr(name string) (starlark.Value, error) {
+	if v, err := attr(messageAttrs, m, name); v != nil || err != nil {
+		return v, err
+	}
+	return eventField(eventFields(m.packet, &m.fields), name), nil
+}
 
 var messageAttrs = []attribute[*message]{
 	{"sender", func(m *message) starlark.Value { return m.r.node(m.packet.From) }},

@@ -261,12 +261,13 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	}
 	lingers := s.clients != nil && rapid.Bool().Draw(t, "lingers")
 	chooses := rapid.IntRange(0, 2).Draw(t, "chooses") == 0
+	tells := rapid.IntRange(0, 2).Draw(t, "events") == 0
 	spares := s.rules.Faults != (world.Faults{}) && rapid.Bool().Draw(t, "spares")
 	s.chooses = chooses
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Events: tells})
 		}
 		return p
 	}

@@ -86,6 +86,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 		return
 	}
 	n.Down, n.Start = e.Down, e.Back
+	s.forget(id)
 	if !e.Down.Off() {
 		return
 	}

@@ -17,6 +17,8 @@ import (
 //	deliver n1:40001>n2:2380@1 #1        of the second connection with these addresses
 //	deliver udp n1:5353>n2:5353 #3       a datagram
 //	deliver udp n1:5353>10.0.0.255:5353 #3 to n2
+//	event n1 #3                          third event that a program of it has told of
+//	event n1@1 #3                        since the machine was switched on again
 //	timer n3
 //	timer n3 with fail:EIO@7/fsync:/node/wal#2   varied (ariadne.Variation)
 //

@@ -24,6 +24,9 @@ func TestActionNames(t *testing.T) {
 	n := names()
 	lost := deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1)
 	lost.Kind = world.Lose
+	event := ariadne.Action{Kind: world.AppEvent, Node: 1, Flow: ariadne.AppFlow(netip.MustParseAddr("10.0.0.2"), 0), Seq: 3}
+	later := event
+	later.Flow.Epoch = 2
 	for _, c := range []struct {
 		action ariadne.Action
 		name   string
@@ -40,6 +43,8 @@ func TestActionNames(t *testing.T) {
 		{deliver(ariadne.TCP, 0, "[fd00::2]:80", "[fd00::1]:9", 0, 1), "deliver [fd00::2]:80>[fd00::1]:9 #1"},
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.255:53", 0, 1), "deliver udp n1:53>10.0.0.255:53 #1 to n2"},
 		{lost, "lose udp n1:53>n2:53 #1"},
+		{event, "event n2 #3"},
+		{later, "event n2@2 #3"},
 		{ariadne.Action{Kind: ariadne.ActFire, Vary: "fail:EIO@7/fsync:/a%20with%2C#2"}, "timer n1 with fail:EIO@7/fsync:/a%20with%2C#2"},
 		{ariadne.Action{Kind: ariadne.ActStart, Vary: "fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"}, "start n1 with fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"},
 	} {
@@ -56,6 +61,11 @@ func TestActionNames(t *testing.T) {
 func TestBadActionNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                                    "want " + world.KindNames(),
+		"event n1":                            "want event NODE #NUMBER",
+		"event n1@0 #1":                       "its name is \"event n1 #1\"",
+		"event n3 #1":                         "no node \"n3\"",
+		"event n1@x #1":                       "bad epoch \"x\"",
+		"event n1 #x":                         "bad number \"x\"",
 		"timer n1 with ":                      "its name is \"timer n1\"",
 		"timer n1 with fail:EIO":              `bad variation "fail:EIO@": want KIND:WHAT@PLACE, more of them after commas`,
 		"timer n1 with fail:EIO@x y":          `bad variation "fail:EIO@x y": want KIND:WHAT@PLACE, more of them after commas`,

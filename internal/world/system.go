@@ -190,10 +190,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 	case ariadne.Start:
 		a.Kind = ariadne.ActStart
 	case ariadne.Deliver:
-		a.Kind, a.Flow, a.Seq = ariadne.ActDeliver, in.Packet.Flow, in.Packet.Seq
-		if a.Flow.Proto == ariadne.Expiry {
-			a.Kind = Expire
-		}
+		a.Kind, a.Flow, a.Seq = ArrivalKind(in.Packet.Flow.Proto), in.Packet.Flow, in.Packet.Seq
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
 	case ariadne.Fault:
@@ -308,7 +305,7 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 		switch {
 		case m.From != id:
 			return e, fmt.Errorf("it sent a message as node %d: %s", m.From, describe(m))
-		case m.To == id || m.To < 0 || int(m.To) >= len(y.nodes):
+		case (m.To == id) != (m.Flow.Proto == ariadne.App) || m.To < 0 || int(m.To) >= len(y.nodes):
 			return e, fmt.Errorf("it sent a message to node %d: %s", m.To, describe(m))
 		case m.Sent < in.At || m.Sent > out.Clock:
 			return e, fmt.Errorf("it sent a message at %v, outside its step from %v to %v: %s", m.Sent, in.At, out.Clock, describe(m))
@@ -354,7 +351,11 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 // Arrival is when a message arrives that was sent in an event at time at, if nothing
 // keeps it. The sender's clock may be slow, and what it does has its cause all the same.
 func (r Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
-	return max(p.Sent, at).Add(r.Latency)
+	at = max(p.Sent, at)
+	if p.Flow.Proto == ariadne.App {
+		return at
+	}
+	return at.Add(r.Latency)
 }
 
 // send puts a message into flight that was sent in an event at time at.

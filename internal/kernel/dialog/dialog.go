@@ -4,16 +4,20 @@
 //	choose A B ...   which of these words?
 //	fault off        no fault is to hit the node from here on,
 //	fault on         and now one may again
+//	event {...}      something that a program does, in JSON. The next read gives "go" once it happens.
 //
 // It is no device of Linux's: a program that wants to run elsewhere too looks whether it is there
 // (docs/explore.md).
 package dialog
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -44,7 +48,11 @@ type Asker interface {
 }
 
 // state is what a node has said.
-type state struct{ spared bool }
+type state struct {
+	spared bool
+	events int     // that it has told of since it was switched on
+	waits  []*File // of which a read waits for one
+}
 
 var states = kernel.NewSlot[*kernel.Node, state]()
 
@@ -54,22 +62,80 @@ func Spared(n *kernel.Node) bool {
 	return s != nil && s.spared
 }
 
+// Deliver lets an event happen of which a program has told. If it has closed the device, nobody hears
+// of it.
+func Deliver(n *kernel.Node, m *ariadne.Message) {
+	s := states.Peek(n)
+	if s == nil || m.Flow.Epoch != n.Boots {
+		return
+	}
+	for _, f := range s.waits {
+		for i := range f.answers {
+			if a := &f.answers[i]; a.event == m.Seq {
+				a.event = 0
+				s.heard(f)
+				f.changed.Notify(kernel.In)
+				return
+			}
+		}
+	}
+}
+
+// heard notes that one of the events that a file waits for has happened.
+func (s *state) heard(f *File) {
+	if !slices.ContainsFunc(f.answers, func(a answer) bool { return a.event != 0 }) {
+		s.waits = slices.DeleteFunc(s.waits, func(g *File) bool { return g == f })
+	}
+}
+
 // File is the device as it was opened once, with what it has not said yet.
-type File struct{ answers []byte }
+type File struct {
+	answers []answer
+	changed kernel.Queue
+}
 
-func (*File) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
-func (*File) Changed() *kernel.Queue { return nil }
-func (*File) Release(*kernel.Node)   {}
-func (*File) StatMode() uint32       { return unix.S_IFCHR | 0o666 }
-func (*File) Key() inode.Key         { return kernel.EmulatedKey(inode.DevHost, 10<<8|Minor) }
-func (*File) Describe() string       { return Path }
+// answer is what a read gives, once the event of a number has happened, if that is not 0.
+type answer struct {
+	text  []byte
+	event int
+}
 
-// Read implements Reader: one answer at a time. There is nothing to wait for: before a
-// question, and behind the last answer, is the end.
+// Ready implements File: only who has told of an event may have to wait.
+func (f *File) Ready() kernel.Events {
+	ready := kernel.Out | kernel.WrNorm
+	if len(f.answers) == 0 || f.answers[0].event == 0 {
+		ready |= kernel.In | kernel.RdNorm
+	}
+	return ready
+}
+
+func (f *File) Changed() *kernel.Queue { return &f.changed }
+func (*File) StatMode() uint32         { return unix.S_IFCHR | 0o666 }
+func (*File) Key() inode.Key           { return kernel.EmulatedKey(inode.DevHost, 10<<8|Minor) }
+func (*File) Describe() string         { return Path }
+
+// Release implements File: nobody waits any more.
+func (f *File) Release(n *kernel.Node) {
+	f.answers = nil
+	if s := states.Peek(n); s != nil {
+		s.heard(f)
+	}
+}
+
+// Read implements Reader: one answer at a time, in the order of what was asked. Before a question, and
+// behind the last answer, is the end.
 func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
-	n := bytes.IndexByte(f.answers, '\n') + 1
-	n = copy(b, f.answers[:n])
-	f.answers = f.answers[n:]
+	if len(f.answers) == 0 {
+		return 0, 0
+	}
+	a := &f.answers[0]
+	if a.event != 0 {
+		return 0, unix.EAGAIN
+	}
+	n := copy(b, a.text)
+	if a.text = a.text[n:]; len(a.text) == 0 {
+		f.answers = f.answers[1:]
+	}
 	return n, 0
 }
 
@@ -108,8 +174,37 @@ func parse(line string) (_ saying, why string) {
 		return parseChoose(words[1:])
 	case len(words) == 2 && words[0] == "fault" && (words[1] == "off" || words[1] == "on"):
 		return func(_ *File, t *kernel.Thread) { states.Of(t.Node()).spared = words[1] == "off" }, ""
+	case len(words) > 0 && words[0] == "event":
+		return parseEvent(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "event")))
 	}
-	return nil, "neither choose N, choose A B ..., fault off nor fault on"
+	return nil, "neither choose N, choose A B ..., fault off, fault on nor event {...}"
+}
+
+// parseEvent understands what is to happen: an object of JSON.
+func parseEvent(text string) (_ saying, why string) {
+	var fields map[string]json.RawMessage
+	switch err := json.Unmarshal([]byte(text), &fields); {
+	case err != nil:
+		return nil, err.Error()
+	case fields == nil:
+		return nil, "want an object of JSON"
+	case !utf8.ValidString(text):
+		return nil, "not in UTF-8"
+	}
+	return func(f *File, t *kernel.Thread) {
+		n := t.Node()
+		s := states.Of(n)
+		s.events++
+		f.answers = append(f.answers, answer{[]byte("go\n"), s.events})
+		if !slices.Contains(s.waits, f) {
+			s.waits = append(s.waits, f)
+		}
+		var addr netip.Addr
+		if len(n.Addrs) > 0 {
+			addr = n.Addrs[0]
+		}
+		n.Out = append(n.Out, ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.AppFlow(addr, n.Boots), Seq: s.events, Data: []byte(text), Sent: n.Now})
+	}, ""
 }
 
 func parseChoose(things []string) (_ saying, why string) {
@@ -140,6 +235,6 @@ func parseChoose(things []string) (_ saying, why string) {
 		if a, ok := t.M.(Asker); ok && len(things) > 1 {
 			i = a.Choose(question, alternatives[1:])
 		}
-		f.answers = append(append(f.answers, things[i]...), '\n')
+		f.answers = append(f.answers, answer{text: []byte(things[i] + "\n")})
 	}, ""
 }

@@ -5,10 +5,80 @@ import (
 	"strings"
 	"testing"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
 )
+
+// TestEvents: a read waits until what was told of happens, and answers come in the order of what was
+// asked.
+func TestEvents(t *testing.T) {
+	n := kernel.NewNode(2, "n3", 1)
+	n.Boots = 1
+	_, th := n.NewProcess(nil)
+	th.M = &told{}
+	f, other := &File{}, &File{}
+	write := func(f *File, s string) {
+		t.Helper()
+		if k, e := f.Write(th, []byte(s)); e != 0 || k != len(s) {
+			t.Fatalf("%q: %d, %v", s, k, e)
+		}
+	}
+	read := func(f *File, want string) {
+		t.Helper()
+		b := make([]byte, 100)
+		k, e := f.Read(th, b)
+		if got := string(b[:k]); want == "" && e != unix.EAGAIN || want != "" && (e != 0 || got != want) {
+			t.Errorf("read %q, %v, want %q", got, e, want)
+		}
+		if waits := f.Ready()&kernel.In == 0; waits && len(f.answers) == 0 || !waits && len(f.answers) > 0 && f.answers[0].event != 0 {
+			t.Errorf("ready: %v", f.Ready())
+		}
+	}
+	happens := func(i int) { t.Helper(); Deliver(n, &n.Out[i]) }
+
+	write(f, "event {\"op\": \"a\"}\nchoose 3\n")
+	write(other, `  event  {"op":"b","n":[1,{"x":"\u00e9"}]}`)
+	write(f, "event {}")
+	read(f, "")
+	if len(n.Out) != 3 || string(n.Out[1].Data) != `{"op":"b","n":[1,{"x":"\u00e9"}]}` {
+		t.Fatalf("told of %v", n.Out)
+	}
+	for i, m := range n.Out {
+		if m.From != 2 || m.To != 2 || m.Seq != i+1 || m.Flow.Proto != ariadne.App || m.Flow.Epoch != 1 {
+			t.Errorf("event %d: %+v", i, m)
+		}
+	}
+	happens(2) // in any order
+	read(f, "")
+	happens(1)
+	read(other, "go\n")
+	happens(0)
+	read(f, "go\n")
+	read(f, "2\n")
+	read(f, "go\n")
+	if s := states.Peek(n); len(s.waits) != 0 {
+		t.Errorf("%d files wait", len(s.waits))
+	}
+	// Nobody hears of it any more.
+	write(f, "event {}")
+	f.Release(n)
+	happens(3)
+	early := n.Out[3]
+	early.Flow.Epoch = 0
+	write(other, "event {}")
+	early.Seq = 5
+	Deliver(n, &early)
+	read(other, "")
+	for _, bad := range []string{"event", "event {", "event 1", "event null", "event [1]", `event "x"`, "event {} {}", "event {'a': 1}", "event {\"a\":\n1}", "event {\"a\": \"\xff\"}", "eventual {}"} {
+		out, asked := len(n.Out), len(other.answers)
+		n.Refusals = nil
+		if _, e := other.Write(th, []byte(bad)); e != unix.EINVAL || len(n.Refusals) != 1 || n.Refusals[0].Harmless || len(n.Out) != out || len(other.answers) != asked {
+			t.Errorf("%q: %v, refused %v", bad, e, n.Refusals)
+		}
+	}
+}
 
 // told is a thread that is told the last of all alternatives.
 type told struct {

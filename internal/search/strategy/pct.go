@@ -3,6 +3,7 @@ package strategy
 import (
 	"slices"
 
+	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -98,8 +99,10 @@ func chain(e *world.Event) uint64 {
 			h = h.Plus(world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
 		}
 		return h.Lo
-	case e.Packet != nil:
+	case e.Packet != nil && e.Packet.Flow.Proto == ariadne.TCP:
 		return e.Packet.Chain()
+	case e.Packet != nil: // datagrams and events of programs come in any order
+		return world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0).Lo
 	}
 	return uint64(e.Node)*world.MaxKinds + uint64(e.Kind)
 }

@@ -241,6 +241,8 @@ type Chaos struct {
 	// Spares: it says at some inputs that from there on no fault is to hit it, and at others
 	// that one may again.
 	Spares bool
+	// Events: it tells of events of its own now and then.
+	Events bool
 	// Limits: it says now and then how long it waits for answers.
 	Limits bool
 	// Opens: the first message of each connection opens it.
@@ -338,6 +340,10 @@ func (x *Chaos) act(c *Ctx, input string) {
 			}
 			if x.Tries {
 				x.mix(c.Try(fmt.Sprint(to), "EIO", "ENOSPC"))
+				continue
+			}
+			if x.Events && x.below(2) == 0 {
+				c.Event(fmt.Sprint("e", x.steps))
 				continue
 			}
 			c.Log("step %d at %v", x.steps, c.Now())

@@ -221,11 +221,12 @@ const (
 	CallExit
 	CallTry
 	CallChoose
+	CallEvent
 )
 
 // CallName names them.
 func CallName(nr int) string {
-	return [...]string{"?", "send", "log", "timer", "exit", "try", "choose"}[nr]
+	return [...]string{"?", "send", "log", "timer", "exit", "try", "choose", "event"}[nr]
 }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
@@ -331,6 +332,15 @@ func (c *Ctx) Choose(n int) int {
 	}
 	c.call(CallChoose, int64(chosen), n)
 	return chosen
+}
+
+// Event tells of an event of the program's own.
+func (c *Ctx) Event(text string) {
+	c.call(CallEvent, int64(len(text)), text)
+	f := ariadne.AppFlow(Addr(c.a.ID), c.a.boots)
+	c.a.seqs[f]++
+	c.out.Messages = append(c.out.Messages, ariadne.Message{
+		From: c.a.ID, To: c.a.ID, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})
 }
 
 // Spare says whether faults may hit the node.

@@ -1,0 +1,81 @@
+package world
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ariadne"
+)
+
+// AppEvent is the number of its kind.
+const AppEvent ariadne.ActionKind = 19
+
+// A program may tell of an event of its own (/dev/ariadne) and wait until that happens. It is a message
+// of the node to itself, which arrives when it was sent: its order with all else, what holds it back
+// and what scripts see of it are those of messages. The network has nothing to do with it.
+func init() {
+	register(AppEvent, Kind{
+		Name: "event", Doc: "an event that a program has told of",
+		Enabled: arrivals(AppEvent),
+		Pending: func(y *System, s *State, e *Event) bool { return kinds[ariadne.ActDeliver].Pending(y, s, e) },
+		Take:    func(y *System, s *State, e *Event) Input { return kinds[ariadne.ActDeliver].Take(y, s, e) },
+		Footprint: func(y *System, e *Event, f Footprint) Footprint {
+			return kinds[ariadne.ActDeliver].Footprint(y, e, f)
+		},
+		Format: func(n Names, a ariadne.Action) string {
+			name := n.Node(a.Node)
+			if a.Flow.Epoch > 0 {
+				name += "@" + strconv.Itoa(a.Flow.Epoch)
+			}
+			return name + " #" + strconv.Itoa(a.Seq)
+		},
+		Parse: func(n Names, rest string) (a ariadne.Action, err error) {
+			name, number, ok := strings.Cut(rest, " #")
+			if !ok {
+				return a, fmt.Errorf("want event NODE #NUMBER")
+			}
+			name, epoch, again := strings.Cut(name, "@")
+			if a, err = n.ofNode(AppEvent, name); err != nil {
+				return a, err
+			}
+			a.Flow = ariadne.AppFlow(n.addrs[a.Node], 0)
+			if again {
+				if a.Flow.Epoch, err = strconv.Atoi(epoch); err != nil {
+					return a, fmt.Errorf("bad epoch %q", epoch)
+				}
+			}
+			if a.Seq, err = strconv.Atoi(number); err != nil {
+				return a, fmt.Errorf("bad number %q", number)
+			}
+			return a, nil
+		},
+	})
+}
+
+// ArrivalKind is the kind of event by which a message of a protocol arrives.
+func ArrivalKind(p ariadne.Protocol) ariadne.ActionKind {
+	switch p {
+	case ariadne.App:
+		return AppEvent
+	case ariadne.Expiry:
+		return Expire
+	}
+	return ariadne.ActDeliver
+}
+
+// ArrivalOf is the action by which a message arrives.
+func ArrivalOf(m *ariadne.Message) ariadne.Action {
+	return ariadne.Action{Kind: ArrivalKind(m.Flow.Proto), Node: m.To, Flow: m.Flow, Seq: m.Seq}
+}
+
+// forget takes out of flight the events that programs of a node have told of, which are no more.
+func (s *State) forget(id ariadne.NodeID) {
+	for i := 0; i < len(s.Flight); {
+		if f := &s.Flight[i]; f.To == id && f.Flow.Proto == ariadne.App {
+			s.land(i)
+		} else {
+			i++
+		}
+	}
+}
