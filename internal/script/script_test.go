@@ -217,7 +217,7 @@ func TestIndependentIsAskedOfFaults(t *testing.T) {
 		t.Helper()
 		rules := world.Rules{Latency: time.Millisecond, Grid: 1e9}
 		rules.Faults[world.Crash] = 1
-		rules.Outages = []world.Outages{{Down: ariadne.Crashed, Nodes: []ariadne.NodeID{0}, For: []time.Duration{ariadne.Ever}}}
+		rules.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, ariadne.Ever)}
 		x, r := newSearchUnder(t, rules, mustLoad(t, src), &strategy.SleepSets{}, counting(2, false))
 		how, err := x.Run()
 		if err != nil || r.Err() != nil || how != search.SearchExhausted {

@@ -9,7 +9,7 @@ import (
 )
 
 // AppEvent is the number of its kind.
-const AppEvent ariadne.ActionKind = 19
+const AppEvent ariadne.ActionKind = 15
 
 // A program may tell of an event of its own (/dev/ariadne) and wait until that happens. It is a message
 // of the node to itself, which arrives when it was sent: its order with all else, what holds it back
