@@ -19,7 +19,7 @@ func Visible(t *kernel.Thread) (on string, ok bool) {
 			return "", true
 		}
 		return changedFile(t, a)
-	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE:
+	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR:
 		return changedFile(t, a)
 	case unix.SYS_COPY_FILE_RANGE, unix.SYS_SPLICE:
 		return changedFile(t, Args{a[2]})
@@ -34,9 +34,16 @@ func Visible(t *kernel.Thread) (on string, ok bool) {
 	case unix.SYS_OPENAT2:
 		flags, ok := howOf(t, a)
 		return changedName(t, a[1], ok && flags&(unix.O_CREAT|unix.O_TRUNC) != 0)
-	case unix.SYS_CREAT, unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD:
+	case unix.SYS_CREAT, unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD,
+		unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR:
 		return changedName(t, a[0], true)
-	case unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SYMLINK:
+	case unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SYMLINK,
+		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_FUTIMESAT:
+		return changedName(t, a[1], true)
+	case unix.SYS_UTIMENSAT:
+		if a[1] == 0 {
+			return changedFile(t, a)
+		}
 		return changedName(t, a[1], true)
 	case unix.SYS_SYMLINKAT:
 		return changedName(t, a[2], true)

@@ -94,7 +94,7 @@ func (o *options) measure(t *target) (*result, error) {
 }
 
 // auditPaths is how many random paths are taken before it is looked at how many transitions they had.
-const auditPaths = 40
+const auditPaths = 5
 
 // auditOf executes a tenth of the transitions of random paths again, until there were as many as
 // wanted.
@@ -141,8 +141,8 @@ func (o *options) replay(a *harness.Ariadne, r *result, check func(out string, f
 			continue
 		}
 		traces, err := one.Traces()
-		if err != nil || len(traces) != 1 {
-			return errors.Join(err, fmt.Errorf("%d traces below %s", len(traces), one.Out))
+		if err != nil || len(traces) == 0 { // of a violation there are two, of the same execution
+			return errors.Join(err, fmt.Errorf("no trace below %s", one.Out))
 		}
 		again, err := a.Cold(o.ctx, one.Out+"-again", "replay", traces[0])
 		if err != nil {

@@ -1,0 +1,103 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/spec"
+	"ariadne/internal/tracee"
+	"ariadne/internal/world"
+)
+
+// TestEveryOutcomeOfACrash: at the places of a step a crash leaves all that SIGKILL between two
+// calls may leave on Linux of files and messages, but for what it leaves before the step and behind
+// it, and nothing else.
+func TestEveryOutcomeOfACrash(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "places")
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/places.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	const show = `find * -printf '%p %y %m %l\n' 2>/dev/null | sort; cat a b 2>/dev/null; true`
+	const calls = 14
+	want := map[string]bool{}
+	var first, last string
+	for i := range calls + 1 {
+		native := exec.Command("sh", "-c", "umask 022; "+program+" "+strconv.Itoa(i)+"; "+show)
+		native.Dir = t.TempDir()
+		b, err := native.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := 0
+		for _, after := range []int{3, 13} {
+			if i >= after {
+				sent++
+			}
+		}
+		last = fmt.Sprintf("%s %d sent", strings.Join(strings.Fields(string(b)), " "), sent)
+		if i == 0 {
+			first = last
+		}
+		want[last] = true
+	}
+	delete(want, first)
+	delete(want, last)
+
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	crash := func(v ariadne.Variation) (ariadne.Output, string) {
+		s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Nodes: []spec.Node{
+			{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/places"}}}, Restart: []spec.Command{{Args: []string{"sh", "-c", show}}}},
+			{Name: "n2", ID: 1},
+		}}
+		for i := range s.Nodes {
+			s.Nodes[i].Addrs = []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
+		}
+		s.Faults[world.Crash] = 1
+		n := Start(Config{Spec: s, Seed: 1})
+		defer n.Close()
+		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Down == ariadne.Up {
+			return out, ""
+		}
+		again, err := n.Apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, fmt.Sprintf("%s %d sent", strings.Join(strings.Fields(strings.Join(lines(&again), " ")), " "), len(out.Messages))
+	}
+	undisturbed, _ := crash("")
+	got := map[string]bool{}
+	for _, p := range undisturbed.Places {
+		v := ariadne.Variation(p.Alternatives[0] + "@" + p.Name)
+		out, left := crash(v)
+		if out.Variation() != v {
+			t.Errorf("%s: it is varied %q", v, out.Variation())
+		}
+		if got[left] {
+			t.Errorf("%s leaves what another crash leaves: %s", v, left)
+		}
+		got[left] = true
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("crashes leave\n%s\nand natively\n%s", strings.Join(slices.Sorted(maps.Keys(got)), "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
+	}
+}
