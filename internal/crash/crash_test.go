@@ -98,6 +98,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tree.find(home).names["there"] = &file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600}, data: []byte("there")}
 	dir := disk.Attr{Mode: unix.S_IFDIR | 0o755}
 	regular := disk.Attr{Mode: unix.S_IFREG | 0o750}
 	for _, op := range []disk.Op{
@@ -108,6 +109,7 @@ func TestTree(t *testing.T) {
 		{Kind: disk.Zero, Ino: 3, Offset: 2, Length: 1, OldSize: 4, Size: 4},
 		{Kind: disk.Link, Ino: 3, Dir: 2, Name: "b", Path: "/node/d/b"},
 		{Kind: disk.Create, Ino: 4, Dir: 1, Name: "l", Attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, Target: "d/a", Path: "/node/l"},
+		{Kind: disk.Link, Ino: 7, Dir: 2, Name: "c", Path: "/node/d/c", ToPath: "/node/there"},
 		{Kind: disk.Rename, Ino: 2, Dir: 1, Name: "d", ToDir: 1, ToName: "e", Attr: dir, Path: "/node/d", ToPath: "/node/e"},
 		{Kind: disk.Rename, Flags: disk.Exchange, Ino: 2, Over: 4, Dir: 1, Name: "e", ToDir: 1, ToName: "l", Attr: dir, Path: "/node/e", ToPath: "/node/l"},
 		{Kind: disk.Unlink, Ino: 3, Dir: 2, Name: "a", Path: "/node/l/a"},
@@ -134,7 +136,7 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := again.find("/node/l/a"), again.find("/node/l/b")
-	if a == nil || a != b || string(a.data) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" {
+	if a == nil || a != b || string(a.data) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" || again.find("/node/l/c") != again.find("/node/there") {
 		t.Errorf("%+v %+v", a, b)
 	}
 	if tree.sum() != before || tree.find("/node/l/a") != nil {

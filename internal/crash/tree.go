@@ -192,7 +192,7 @@ func (t *tree) bindAll(op *disk.Op) error {
 	case disk.Create, disk.Sync, disk.Close, disk.Fsync, disk.Fdatasync, disk.SyncRange:
 		return nil
 	case disk.Link:
-		return t.bind(op.Ino, func() *file { return nil })
+		return t.bind(op.Ino, func() *file { return t.find(op.ToPath) })
 	case disk.Unlink, disk.Rename:
 		return t.bind(op.Ino, func() *file { return t.known[op.Dir].names[op.Name] })
 	}

@@ -121,7 +121,8 @@ type Op struct {
 	Xattr        string
 	Absent, Gone bool
 
-	// For words: the path by which the file was reached, the path of the new name, the system call,
+	// For words: the path by which the file was reached, the path of the new name (of Link, a path that it
+	// had before), the system call,
 	// the thread that made it and the node's step.
 	Path, ToPath string
 	Call         string

@@ -570,9 +570,9 @@ func unlinked(t *kernel.Thread, p namePlace, d *dying) {
 }
 
 // linked enters one more name of a file.
-func linked(t *kernel.Thread, p namePlace) {
+func linked(t *kernel.Thread, from, p namePlace) {
 	if st, e := p.stat(t); e == 0 {
-		enter(t, disk.Op{Kind: disk.Link, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: p.dir, Name: p.name, Links: links(t, &st), Attr: attrOf(t, &st), Path: p.path})
+		enter(t, disk.Op{Kind: disk.Link, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: p.dir, Name: p.name, Links: links(t, &st), Attr: attrOf(t, &st), Path: p.path, ToPath: from.path})
 	}
 }
 

@@ -410,7 +410,7 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 	if r == 0 {
 		inodeChanged(t, toDir, name, false)
 		namesChanged(t, toDir, name)
-		linked(t, placeOf(t, toDir, name))
+		linked(t, placeOf(t, fromDir, old), placeOf(t, toDir, name))
 		if inotify.Watched(t.Node()) {
 			if st, e := pathStat(t, toDir, name, false); e == 0 {
 				inotify.Relinked(t.Node(), keyOf(&st))
