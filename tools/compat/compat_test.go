@@ -99,7 +99,7 @@ func TestPage(t *testing.T) {
 	second.User, second.Root, second.Ariadne = "nobody", false, "0.2.0"
 	second.Walks = walks{Wanted: 100, Executions: 40, Stopped: "time", Doubts: []string{"one thing"}}
 	second.Check = check{}
-	kv, x := known(t), &target{Spec: "x/x.yaml", Program: "x"}
+	kv, x := known(t), &target{Spec: "x/x.yaml", Program: "x", Root: "its files are private"}
 	page := string(writePage([]row{{kv, []*result{shown(), second}}, {x, nil}}))
 	const numbers = "12 | 3456 | 2.0 s | 1.0 s |"
 	for _, want := range []string{
@@ -114,6 +114,7 @@ func TestPage(t *testing.T) {
 		"- 2 walks: exit at n1: exit status 1. Real.\n",
 		"- 1 walks: deadlock: nothing is enabled. **not explained yet**\n",
 		"- As nobody: one thing\n",
+		"- As root alone: its files are private.\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no line %q in\n%s", want, page)

@@ -109,6 +109,9 @@ func (o *options) measure(t *target) ([]*result, error) {
 	}
 	var all []*result
 	for _, u := range o.users {
+		if t.Root != "" && u.Uid != "0" {
+			continue
+		}
 		dir := filepath.Join(o.dir(t), u.Username)
 		if err := own(dir, u); err != nil {
 			return nil, err

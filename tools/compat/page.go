@@ -160,6 +160,9 @@ func (r row) section(b *strings.Builder) {
 	if r.Notes != "" {
 		lines = append(lines, strings.TrimSpace(r.Notes), "")
 	}
+	if r.Root != "" {
+		lines = append(lines, "- As root alone: "+r.Root+".")
+	}
 	for i, result := range r.results {
 		for _, line := range result.lines(r.target) {
 			switch {

@@ -21,6 +21,7 @@ type target struct {
 	Ready   string // regular expression: a line of a client's log
 	Short   bool
 	Notes   string
+	Root    string         // why an ordinary user cannot run it, or ""
 	Triage  harness.Triage // of the violations of random walks and checks
 
 	ready *regexp.Regexp
