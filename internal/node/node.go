@@ -86,7 +86,10 @@ type Node struct {
 	orphans sharedMemory
 	watch   *watchdog
 	started bool
-	running int // commands that it was started with
+	running int  // commands that it was started with; -1: none of them yet
+	again   bool // it has been switched on before
+	// checking is which of the commands of AfterCrash runs, from 1, or 0.
+	checking int
 }
 
 // home is what all copies of a node share: the namespaces with the file tree, and
@@ -363,7 +366,12 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.step.polling = false // so it may have been while catching up, before the input came
 	n.run()
 	n.settle()
-	for !n.step.over() && !n.step.polling && n.due() {
+	for !n.step.over() && !n.step.polling && (n.due() || n.checked()) {
+		if n.checked() {
+			if err := n.goOn(); err != nil {
+				return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
+			}
+		}
 		n.fireDue(n.k.Now)
 		n.run()
 		n.settle()
@@ -488,6 +496,9 @@ func (n *Node) output() ariadne.Output {
 	return out
 }
 
+// checked reports whether the command that looks at what a fault has left has ended.
+func (n *Node) checked() bool { return n.checking > 0 && n.k.CommandsEnded > 0 }
+
 // alive counts the node's processes that have not ended.
 func (n *Node) alive() int {
 	c := 0
@@ -518,11 +529,25 @@ func timerName(t *kernel.Timer) string {
 // boot starts the node's commands, or those for another start: the first builds the sandbox, the
 // others join it.
 func (n *Node) boot() error {
+	n.again, n.started, n.checking = n.started, true, 0
+	return n.goOn()
+}
+
+// goOn starts the next of the commands that look at what a fault has left, or the node's commands
+// when these have ended.
+func (n *Node) goOn() error {
+	n.k.CommandsEnded = 0
+	if after := n.def.AfterCrash; n.again && n.checking < len(after) {
+		n.checking++
+		n.running = -1 // there are more to come
+		return n.launch(len(n.def.Commands)+len(n.def.Restart)+n.checking-1, after[n.checking-1])
+	}
+	n.checking = 0
 	first, commands := 0, n.def.Commands
-	if n.started && n.def.Restart != nil {
+	if n.again && n.def.Restart != nil {
 		first, commands = len(commands), n.def.Restart
 	}
-	n.started, n.running, n.k.CommandsEnded = true, len(commands), 0
+	n.running = len(commands)
 	for i, c := range commands {
 		if err := n.launch(first+i, c); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"ariadne"
 	"ariadne/internal/disk"
 	"ariadne/internal/kernel/inode"
+	"ariadne/internal/spec"
 	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
@@ -172,3 +173,28 @@ func snapshot(t *testing.T, n *Node) (all []string) {
 }
 
 func keyOfStat(st *unix.Stat_t) inode.Key { return inode.Key{Dev: st.Dev, Ino: st.Ino} }
+
+// TestAfterCrash: what looks at the files after a fault runs one after the other, before the commands,
+// and before neither when the machine is switched on for the first time.
+func TestAfterCrash(t *testing.T) {
+	n, apply := downOf(t, world.Power, t.TempDir(), "/bin/sh", "-c", "echo command; sleep 10")
+	for _, script := range []string{"sleep 1; echo first; exit 3", "echo second"} {
+		n.def.AfterCrash = append(n.def.AfterCrash, spec.Command{Args: []string{"/bin/sh", "-c", script}})
+	}
+	out := apply(ariadne.Input{Kind: ariadne.Start})
+	if got := lines(&out); !slices.Equal(got, []string{"command"}) {
+		t.Fatal(got)
+	}
+	out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}})
+	out = apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+	if got := lines(&out); len(got) > 0 || out.Ended || out.Done {
+		t.Fatal(got, out.Ended)
+	}
+	out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+	if got := lines(&out); !slices.Equal(got, []string{"first", "second", "command"}) || out.Ended {
+		t.Error(got)
+	}
+	if len(out.Exits) != 2 || out.Exits[0].Command != 1 || out.Exits[0].Status != 3 || out.Exits[1].Command != 2 || out.Exits[1].Status != 0 {
+		t.Error(out.Exits)
+	}
+}

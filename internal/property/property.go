@@ -35,6 +35,8 @@ type End struct {
 type Subject struct {
 	Name     string
 	Commands []string // as the spec has them
+	// Checkers are the last so many of Commands: they look at what a fault has left, and may not fail.
+	Checkers int
 	MayFail  bool
 	Client   bool
 }

@@ -95,6 +95,9 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	return 0, false
 }
 
+// GoesOn implements strategy.Follower.
+func (r *Replay) GoesOn() bool { return r.next < len(r.Trace.Steps) }
+
 // undisturbed is an action without its variation.
 func undisturbed(a ariadne.Action) ariadne.Action {
 	a.Vary = ""

@@ -299,6 +299,8 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 				return true, err
 			}
 			end = ""
+		} else if (end == EndQuiet || end == EndTime) && len(f.Enabled) > 0 && strategy.GoesOn(x.Explorer) {
+			end = ""
 		} else if end == "" && f.Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
 			end = EndBounds
 		}

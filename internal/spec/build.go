@@ -71,7 +71,7 @@ func (w nodeText) substitute(i int) nodeText {
 		}
 		return ts
 	}
-	w.commands, w.restart, w.addrs, w.dir = replaceAll(w.commands), replaceAll(w.restart), replaceAll(w.addrs), replace(w.dir)
+	w.commands, w.restart, w.after, w.addrs, w.dir = replaceAll(w.commands), replaceAll(w.restart), replaceAll(w.after), replaceAll(w.addrs), replace(w.dir)
 	env := map[string]text{}
 	for k, v := range w.env {
 		env[k] = replace(v)
@@ -98,7 +98,10 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	for _, c := range w.restart {
 		n.Restart = append(n.Restart, r.command(c))
 	}
-	n.Links = r.links(slices.Concat(w.commands, w.restart))
+	for _, c := range w.after {
+		n.AfterCrash = append(n.AfterCrash, r.command(c))
+	}
+	n.Links = r.links(slices.Concat(w.commands, w.restart, w.after))
 	n.Dir = r.workingDir(w.dir)
 	n.Writable = r.writable(w.writable)
 	n.Env = map[string]string{}

@@ -36,6 +36,7 @@ type nodeText struct {
 	count    int // 0: not a template
 	commands []text
 	restart  []text
+	after    []text
 	dir      text
 	writable []text
 	env      map[string]text
@@ -78,11 +79,13 @@ var limitFields = []field[Limits]{
 var nodeFields = []field[nodeText]{
 	{"name", "Host name of the node, which the others resolve; default n1, n2, ... With count, {i} stands for the number of the copy and is appended when missing.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
-	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, restart, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
+	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, restart, after_crash, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
 	{"command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.commands = r.texts(v) }},
 	{"restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.restart = r.texts(v) }},
+	{"after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says.",
+		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.after = r.texts(v) }},
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
 	{"writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.",

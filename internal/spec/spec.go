@@ -64,11 +64,13 @@ type Limits struct {
 
 // Node is one machine of the system.
 type Node struct {
-	ID          ariadne.NodeID
-	Name        string
-	Line        int // in the file, for messages
-	Commands    []Command
-	Restart     []Command         // what it runs when it starts again after a fault; nil: Commands
+	ID       ariadne.NodeID
+	Name     string
+	Line     int // in the file, for messages
+	Commands []Command
+	Restart  []Command // what it runs when it starts again after a fault; nil: Commands
+	// AfterCrash is what it runs before that, one after the other. None of them may fail.
+	AfterCrash  []Command
 	Dir         string            // absolute template of its working directory, or "" for an empty one
 	Links       []string          // paths below Dir of the spec that its commands name: links at the same place in /node
 	Writable    []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
@@ -86,9 +88,9 @@ type Node struct {
 	Start       time.Duration     // virtual time at which it is switched on; default 0
 }
 
-// Programs are all that the node may run: its commands, and behind them those of Restart. In this
-// order commands have their numbers.
-func (n *Node) Programs() []Command { return append(slices.Clone(n.Commands), n.Restart...) }
+// Programs are all that the node may run: its commands, and behind them those of Restart and
+// AfterCrash. In this order commands have their numbers.
+func (n *Node) Programs() []Command { return slices.Concat(n.Commands, n.Restart, n.AfterCrash) }
 
 // Command is one program that a node starts, with its arguments. The programs of a node
 // start together, in order.

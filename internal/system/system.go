@@ -170,7 +170,7 @@ func (y *System) Checks() []property.Check { return property.Generic(y.checked) 
 func checkedNodes(s *spec.Spec) []property.Subject {
 	var nodes []property.Subject
 	for _, n := range s.Nodes {
-		p := property.Subject{Name: n.Name, MayFail: n.MayFail, Client: n.Client}
+		p := property.Subject{Name: n.Name, MayFail: n.MayFail, Client: n.Client, Checkers: len(n.AfterCrash)}
 		for _, c := range n.Programs() {
 			p.Commands = append(p.Commands, commandName(c))
 		}

@@ -24,7 +24,7 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
 		now := y.now(s)
 		for _, e := range y.onNodes[number] {
-			if n := &s.Nodes[e.Node]; s.mayFall(e.Node) && !n.Spared && y.may(s, number, e.Node) {
+			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.may(s, number, e.Node) {
 				e.At = max(n.Clock, now)
 				events = append(events, e)
 			}
@@ -33,7 +33,7 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 	}
 	k.Pending = func(y *System, s *State, e *Event) bool {
 		e.At = max(s.Nodes[e.Node].Clock, y.now(s))
-		return s.mayFall(e.Node)
+		return s.mayFall(e.Node, number)
 	}
 	k.Take = func(_ *System, s *State, e *Event) Input {
 		return Input{Kind: ariadne.Fault, At: e.At, Varied: e.Varied}

@@ -42,11 +42,12 @@ func Outages(down ariadne.Down, nodes []ariadne.NodeID, lengths ...time.Duration
 	return f
 }
 
-// mayFall: there is something on the node that can be taken down. One that was paused goes on
-// first: till then its clock is ahead.
-func (s *State) mayFall(id ariadne.NodeID) bool {
+// mayFall: there is something on the node that a fault of a kind can take down. One that was paused goes on
+// first: till then its clock is ahead. A machine on which no process is left may still have to write
+// to its disk what they have written.
+func (s *State) mayFall(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 	n := &s.Nodes[id]
-	return n.Started && !n.Done && n.Awake == 0
+	return n.Started && n.Awake == 0 && (!n.Done || kind == Power && n.Down == ariadne.Up)
 }
 
 // given enters what the node is given. One that was paused is awake when it comes after that.

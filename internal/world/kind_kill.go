@@ -18,7 +18,7 @@ func init() {
 		now := y.now(s)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i)) || !y.may(s, Kill, ariadne.NodeID(i)) {
+			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i), Kill) || !y.may(s, Kill, ariadne.NodeID(i)) {
 				continue
 			}
 			for _, how := range *n.Processes {

@@ -57,6 +57,20 @@ func Aside(e Explorer) bool {
 	return ok && s.Aside()
 }
 
+// Follower is an explorer that is told which way to go. Where nothing happens any more but faults that have no
+// time of their own, it alone says whether its path ends there.
+type Follower interface {
+	Explorer
+	// GoesOn reports whether there is more to follow.
+	GoesOn() bool
+}
+
+// GoesOn reports whether an explorer follows something that goes on.
+func GoesOn(e Explorer) bool {
+	f, ok := e.(Follower)
+	return ok && f.GoesOn()
+}
+
 // FaultTrier is an explorer that may go on where nothing happens any more but faults that have no
 // time of their own. For all others a path ends there.
 type FaultTrier interface {
