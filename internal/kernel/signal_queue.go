@@ -61,6 +61,14 @@ func (n *Node) Kill(p *Process, info signal.Info) Errno {
 	return p.send(p.Threads[0], &p.Pending, info, false)
 }
 
+// SendProcess queues a signal for t's process, which t is asked first to take.
+func (t *Thread) SendProcess(info signal.Info) Errno {
+	if t.State == Dead || t.Proc.Dead {
+		return t.Node().Kill(t.Proc, info)
+	}
+	return t.Proc.send(t, &t.Proc.Pending, info, false)
+}
+
 // Send queues a signal for one thread.
 func (t *Thread) Send(info signal.Info) Errno {
 	if t.State == Dead || t.Proc.Dead {

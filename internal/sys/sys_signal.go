@@ -131,15 +131,19 @@ func maySignal(t, to *kernel.Thread, sig int) kernel.Errno {
 
 // signalProcess sends info to p as t may; signal 0 only asks whether it might.
 func signalProcess(t *kernel.Thread, p *kernel.Process, info signal.Info) kernel.Errno {
-	return signalByThread(t, p.Leader, info)
+	if e := maySignal(t, p.Leader, info.Signo); e != 0 || info.Signo == 0 {
+		return e
+	}
+	return t.Node().Kill(p, info)
 }
 
-// signalByThread sends info to the process of one of its threads, whose user decides whether t may.
+// signalByThread sends info to the process of one of its threads, whose user decides whether t may
+// and which is asked first to take it.
 func signalByThread(t, to *kernel.Thread, info signal.Info) kernel.Errno {
 	if e := maySignal(t, to, info.Signo); e != 0 || info.Signo == 0 {
 		return e
 	}
-	return t.Node().Kill(to.Proc, info)
+	return to.SendProcess(info)
 }
 
 // signalByID is signalByThread of the process or thread that has an id.
