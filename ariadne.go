@@ -83,8 +83,9 @@ const (
 	TCP Protocol = 6
 	UDP Protocol = 17
 	// Expiry is no protocol. A message of it is the network's word to the sender of a TCP flow
-	// that nothing has got through for as long as that lets it (Limit). It is from and to
-	// that node. With RST the connection has ended.
+	// that nothing has got through for as long as that lets it (Limit), from and to that node: the
+	// connection has ended. With ACK it is from the other end's node: that has no such
+	// connection any more, and has answered a probe of keep-alive with an RST.
 	Expiry Protocol = 255
 	// App is no protocol either. A message of it is an event that a program of the node tells of
 	// (/dev/ariadne). It is from and to that node, arrives when it was sent, and never gets lost.
@@ -139,6 +140,8 @@ type Limit struct {
 	Flow Flow
 	Data time.Duration // from when it sends what is not acknowledged
 	Idle time.Duration // with nothing to acknowledge, from when it has heard of the peer last
+	// With Idle: from then to its first probe, and from each probe to the next.
+	First, Every time.Duration
 }
 
 // InputKind says what a node is given.

@@ -213,6 +213,8 @@ func (o *Output) append(b []byte) []byte {
 			l := &(*o.Limits)[i]
 			b = appendInt(l.Flow.append(b), l.Data)
 			b = appendInt(b, l.Idle)
+			b = appendInt(b, l.First)
+			b = appendInt(b, l.Every)
 		}
 	}
 	if o.Processes != nil {
@@ -276,6 +278,7 @@ func (o *Output) read(d *decoder) {
 		limits := readList(d, func() (l Limit) {
 			l.Flow.read(d)
 			l.Data, l.Idle = time.Duration(d.int64()), time.Duration(d.int64())
+			l.First, l.Every = time.Duration(d.int64()), time.Duration(d.int64())
 			return l
 		})
 		o.Limits = &limits

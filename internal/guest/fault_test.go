@@ -29,6 +29,37 @@ func TestConnectMeetsFaults(t *testing.T) {
 	}
 }
 
+// TestSilence: who hears nothing of the other end of a connection gives up as on Linux, or learns
+// that the other end is gone.
+func TestSilence(t *testing.T) {
+	for _, c := range []struct{ what, fault string }{
+		{"kept", "cut: {for: [20s], groups: [[server]], clients: true}"},
+		{"limited", "cut: {for: [20s], groups: [[server]], clients: true}"},
+		{"unacknowledged", "cut: {for: [20s], groups: [[server]], clients: true}"},
+		{"kept", "stop: {nodes: [server], for: [20s]}"},
+		{"unacknowledged", "stop: {nodes: [server], for: [20s]}"},
+		{"gone", "stop: {nodes: [server], for: [4s]}"},
+	} {
+		t.Run(c.what+" "+c.fault[:4], func(t *testing.T) {
+			t.Parallel()
+			p := read(t, "fault/silence", "testdata/fault/silence.c")
+			p.skip(t)
+			dir := t.TempDir()
+			file := p.build(t, dir)
+			p.args = []string{c.what}
+			want := p.native(t, filepath.Join(dir, file))
+			if want.stdout == "" || want.status != 9 {
+				t.Skipf("there are no networks of their own: %s", want.stdout)
+			}
+			got := struck(t, dir, c.fault, []node{
+				{name: "server", program: p, file: file, args: []string{c.what, "7000"}},
+				{name: "client", program: p, file: file, args: []string{c.what, "server", "7000"}},
+			})
+			got["client"].mustEqual(t, "client", want)
+		})
+	}
+}
+
 // struckAsOnLinux: a fault of a kind shows both ends of a connection what they see natively.
 func struckAsOnLinux(t *testing.T, name, kind string, what ...string) {
 	t.Parallel()
@@ -50,23 +81,23 @@ func struckAsOnLinux(t *testing.T, name, kind string, what ...string) {
 		both.Go(func() { want[i] = p.native(t, filepath.Join(dir, file)) })
 	}
 	both.Wait()
-	got := struck(t, dir, kind, nodes)
+	got := struck(t, dir, kind+": 1", nodes)
 	for i, n := range nodes {
 		want[i].mustShow(t, n.name)
 		got[n.name].mustEqual(t, n.name, want[i])
 	}
 }
 
-// struck runs a system in which a node fails when one fault of a kind has happened, and in which only
-// one can, along the execution in which it has.
-func struck(t *testing.T, dir, kind string, nodes []node) map[string]outcome {
+// struck runs a system in which a node fails when the fault has happened that the spec says, along an
+// execution in which it has.
+func struck(t *testing.T, dir, fault string, nodes []node) map[string]outcome {
 	t.Helper()
 	command, err := ariadne()
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := filepath.Join(dir, "spec.yaml")
-	text := strings.ReplaceAll(describe(nodes), "    may_fail: true\n", "") + "delays: 0\nfaults: {" + kind + ": 1}\n"
+	text := strings.ReplaceAll(describe(nodes), "    may_fail: true\n", "") + "delays: 0\nfaults: {" + fault + "}\n"
 	if err := os.WriteFile(spec, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

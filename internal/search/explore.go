@@ -500,7 +500,7 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 		}
 	}
 	s := &p.Last().State.State
-	quiet := end == EndQuiet && !s.GoneForGood() && !p.System().KeepsAlive(s)
+	quiet := end == EndQuiet && !s.GoneForGood()
 	for _, c := range checks {
 		if v := c.End(property.End{Quiet: quiet, Step: p.Steps(), At: p.Last().State.Now}); v != nil {
 			return v

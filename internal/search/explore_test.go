@@ -252,7 +252,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 		}
 	}
 	limits := false
-	if s.rules.Partitions != nil {
+	if s.rules.Partitions != nil || s.rules.Faults[world.Stop] > 0 {
 		s.rules.GiveUp = time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond
 		limits = rapid.Bool().Draw(t, "limits")
 	}

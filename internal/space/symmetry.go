@@ -285,7 +285,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	if float64(own.Hi>>11)/(1<<53) < y.Audit {
 		return own
 	}
-	if s.Partition != nil || s.AnyAway() { // which nodes that concerns is not in what is compared
+	if s.Partition != nil || s.AnyAway() || s.AwaitsEnds() { // which nodes that concerns is not in what is compared
 		return own
 	}
 	d := p.pending(s)

@@ -11,7 +11,7 @@ import (
 )
 
 // MaxKinds is one more than the greatest ActionKind there may be.
-const MaxKinds = 24
+const MaxKinds = 32
 
 // A Kind is all that there is to know of the events of a kind. Each has a file of its own,
 // which registers it; nothing else knows kinds by name, except who gives users a choice
@@ -45,9 +45,9 @@ type Kind struct {
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
-	// Of, when not 0, is the kind of fault of which its events come: without a budget of that there
-	// are none.
-	Of ariadne.ActionKind
+	// Of are the kinds of faults of which its events come: if there are any, without a budget of one of
+	// them there are none.
+	Of []ariadne.ActionKind
 	// Starts: Clock.Start is the earliest time of its events and others, so while that is Never
 	// there are none.
 	Starts bool
@@ -148,9 +148,9 @@ type Faults [MaxKinds]uint8
 const MaxFaults = 255
 
 // None: there are none.
-func (f *Faults) None() bool { // each step asks several times: three loads, and no call
+func (f *Faults) None() bool { // each step asks several times: four loads, and no call
 	b := f[:]
-	return binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:]) == 0
+	return binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:])|binary.LittleEndian.Uint64(b[24:]) == 0
 }
 
 // Budget stands for what is left of all budgets.
@@ -158,7 +158,7 @@ func (s *State) Budget() Hash {
 	f := s.Faults[:]
 	h := HashOf(uint64(s.Delays), binary.LittleEndian.Uint64(f)+1, 2)
 	if rest := f[8:]; !s.Faults.None() {
-		h = h.Plus(HashOf(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]), 8))
+		h = h.Plus(HashOf(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]), 8+binary.LittleEndian.Uint64(rest[16:])<<8))
 	}
 	return h
 }

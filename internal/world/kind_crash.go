@@ -79,8 +79,8 @@ func (y *System) now(s *State) ariadne.Time {
 	return y.rules.OnGrid(latest)
 }
 
-// takeDown enters that a fault has taken down a node.
-func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
+// takeDown enters that a fault has taken down a node at time at.
+func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Time) {
 	n := &s.Nodes[id]
 	if e.Down == ariadne.Paused {
 		n.Awake = e.Back
@@ -98,6 +98,8 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 	for i := 0; i < len(s.Flight); {
 		f := &s.Flight[i]
 		switch {
+		case f.Flow.Proto == ariadne.Expiry && f.To == id:
+			s.land(i)
 		case f.To != id || f.Arrival >= n.On:
 			i++
 		case f.Unrepeated():
@@ -109,6 +111,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect) {
 			i++
 		}
 	}
+	y.awaitMachine(s, id, at)
 }
 
 // onHash is the part of a global state's hash of when a machine was or is to be switched on again:
@@ -123,23 +126,12 @@ func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) Hash {
 // Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram,
 // a connection's end, and what opens a connection, which its sender itself tries again.
 func (p *Packet) Unrepeated() bool {
-	return p.Flow.Proto != ariadne.TCP || p.opens()
+	return p.Flow.Proto == ariadne.UDP || p.opens()
 }
 
 // opens: it asks for a TCP connection.
 func (p *Packet) opens() bool {
 	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
-}
-
-// KeepsAlive reports whether a node keeps a connection alive after a partition or a stop, whose
-// other end may be gone: its probes would tell it so, some day.
-func (y *System) KeepsAlive(s *State) bool {
-	if s.Faults[Cut] == y.rules.Faults[Cut] && s.Faults[Stop] == y.rules.Faults[Stop] && s.Faults[Power] == y.rules.Faults[Power] {
-		return false
-	}
-	return slices.ContainsFunc(s.Nodes, func(n NodeState) bool {
-		return n.Limits != nil && slices.ContainsFunc(*n.Limits, func(l ariadne.Limit) bool { return l.Idle > 0 })
-	})
 }
 
 // AnyAway reports whether a node is down, or was paused and nothing later has happened to it.

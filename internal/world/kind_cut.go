@@ -81,6 +81,7 @@ func init() {
 		Take: func(y *System, s *State, e *Event) Input {
 			p := e.Varied.partition
 			s.part(p, ariadne.EndOf(e.At, p.For, y.rules.Grid))
+			s.Parted = e.At
 			for i := 0; i < len(s.Flight); {
 				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Unrepeated() {
 					s.land(i)
@@ -107,9 +108,9 @@ func init() {
 		},
 	})
 	register(Heal, Kind{
-		Name: "heal", Doc: "the end of a partition", World: true, Of: Cut, Starts: true,
+		Name: "heal", Doc: "the end of a partition", World: true, Of: []ariadne.ActionKind{Cut}, Starts: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
-			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) && !s.expires() {
+			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) && !y.expiresBefore(s, s.Heal, ariadne.NoNode) {
 				events = append(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})
 			}
 			return events
@@ -124,9 +125,10 @@ func init() {
 		Take: func(y *System, s *State, e *Event) Input {
 			p := s.Partition
 			s.part(nil, ariadne.Never)
+			s.Parted = 0
 			until := e.At.Add(y.rules.Latency)
 			for i := range s.Flight {
-				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Arrival < until {
+				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.Probes() && p.Blocks(f.To, f.From)) && f.Arrival < until {
 					s.sum.sub(f.hash())
 					f.Arrival = until
 					s.sum.add(f.hash())

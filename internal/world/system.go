@@ -45,9 +45,9 @@ func NewSystem(r Rules, nodes []Node) *System {
 		}
 		of := kinds[k].Of
 		if p.fault {
-			of = k
+			of = []ariadne.ActionKind{k}
 		}
-		if of == 0 || r.Faults[of] > 0 {
+		if of == nil || slices.ContainsFunc(of, func(k ariadne.ActionKind) bool { return r.Faults[k] > 0 }) {
 			*list = append(*list, p)
 		}
 	}
@@ -90,6 +90,7 @@ type State struct {
 	Now       ariadne.Time
 	Partition *Partition   // of the network, or nil
 	Heal      ariadne.Time // when that ends, or Never
+	Parted    ariadne.Time // when it began, which follows from when it ends
 
 	// sum is the sum of the hashes of the nodes' local states and of Flight.
 	sum Hash
@@ -191,6 +192,9 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 		a.Kind = ariadne.ActStart
 	case ariadne.Deliver:
 		a.Kind, a.Flow, a.Seq = ArrivalKind(in.Packet.Flow.Proto), in.Packet.Flow, in.Packet.Seq
+		if in.Packet.Probes() {
+			a.Kind = Probe
+		}
 	case ariadne.Fire:
 		a.Kind = ariadne.ActFire
 	case ariadne.Fault:
@@ -266,7 +270,7 @@ func (s *State) delayCost(t ariadne.Time, ends bool) int {
 // passes reports whether what happens at t holds a message back. A connection's end (ends) does not
 // hold back others at the same time.
 func (s *State) passes(f *Flying, t ariadne.Time, ends bool) bool {
-	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To)
+	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To) && !(f.Probes() && s.silence(f.To, f.From) > 0)
 }
 
 // Effect is what a node did in a step, as the world sees it. It is a function of
@@ -324,6 +328,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		}
 	}
 	n := &s.Nodes[id]
+	began := max(n.Clock, at)
 	s.sum.sub(n.Local.part)
 	s.sum.add(reached.part)
 	n.Clock, n.Deadline, n.Done, n.Local = e.Clock, e.Deadline, e.Done, reached
@@ -339,11 +344,11 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 	if e.Processes != nil {
 		n.Processes = e.Processes
 	}
-	if s.Partition != nil {
+	if y.faulty {
 		y.await(s, id, e)
 	}
 	if e.Down != ariadne.Up {
-		y.takeDown(s, id, e)
+		y.takeDown(s, id, e, began)
 	}
 	return nil
 }

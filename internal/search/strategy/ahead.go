@@ -82,7 +82,7 @@ func (h *ahead) add(p *space.Path, a *act) {
 	case a.by.Effect.Down.Off() && a.back != ariadne.Never:
 		h.arrival = max(h.arrival, a.back)
 	}
-	if s := &p.Last().State.State; s.Partition != nil {
+	if s := &p.Last().State.State; s.Silent() {
 		h.expires(s)
 	}
 	for _, m := range a.by.Effect.Packets {
@@ -139,10 +139,19 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 }
 
 // mayAwait: the end of a connection on which a sends something keeps the network from being whole
-// again.
+// again, or a machine from being switched on.
 func (r relation) mayAwait(f *space.Frame, a *act) bool {
 	s := &f.State
-	return s.Partition != nil && s.Heal != ariadne.Never && a.awaits < s.Heal
+	over := ariadne.Time(0) // when ends hear each other again that do not now
+	if s.Partition != nil && s.Heal != ariadne.Never {
+		over = s.Heal
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Down.Off() && n.Start != ariadne.Never {
+			over = max(over, n.Start)
+		}
+	}
+	return a.awaits < over
 }
 
 // takesFrom: a takes a message out of flight for which there is another event, or will be when its sender
@@ -150,6 +159,15 @@ func (r relation) mayAwait(f *space.Frame, a *act) bool {
 func (r relation) takesFrom(f *space.Frame, a *act) bool {
 	if a.Takes != nil && !a.Leaves && f.State.Nodes[a.Takes.From].Spared && !f.State.Faults.None() {
 		return true
+	}
+	for i := range f.State.Flight {
+		g := &f.State.Flight[i]
+		switch {
+		case g.Flow.Proto != ariadne.Expiry || g.To != a.event.Node:
+		case a.expires() && g.Flow == a.Takes.Flow && !g.SameDelivery(a.Takes), // another end of the same connection
+			a.by.Effect.Limits != nil: // perhaps it is kept alive no more
+			return true
+		}
 	}
 	for i := range f.Enabled {
 		e := &f.Enabled[i]
@@ -209,7 +227,7 @@ func (r relation) burdens(f *space.Frame, a *act, h *ahead, flying *world.Flying
 	if a.before == a.after && a.after <= h.limit {
 		last = max(last, a.after)
 	}
-	if f.State.Partition != nil && a.awaits <= last {
+	if f.State.Silent() && a.awaits <= last {
 		return true
 	}
 	more := 0

@@ -19,6 +19,8 @@ type act struct {
 	before, after ariadne.Time
 	// back is when the node is to be switched on again, if it has gone down; else Never.
 	back ariadne.Time
+	// returns: it switches on a machine that a fault has stopped.
+	returns bool
 	// ends: a path ends with it, whatever else could have happened; or it may, when
 	// others have happened before: the commands of a client have ended.
 	ends bool
@@ -58,6 +60,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	})
 	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
 	a.says = by.Effect.Said &^ n.Said
+	a.returns = a.starts() && n.Down.Off()
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
@@ -109,7 +112,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b)
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b)
 }
 
 // sameNode: both give an input to the same node.
@@ -174,11 +177,35 @@ func (r relation) parts(a, b *act) bool {
 
 // stands: a parts the network, or ends that, where a message has to pass, or the acknowledgement of it.
 func (relation) stands(a *act, p *world.Packet) bool {
-	return a.Partition.Blocks(p.From, p.To) || p.Flow.Proto == ariadne.TCP && a.Partition.Blocks(p.To, p.From)
+	return a.Partition.Blocks(p.From, p.To) || p.Flow.Proto != ariadne.UDP && a.Partition.Blocks(p.To, p.From)
 }
 
 // expires: it ends a connection.
-func (a *act) expires() bool { return a.Takes != nil && a.Takes.Flow.Proto == ariadne.Expiry }
+func (a *act) expires() bool { return a.Takes != nil && a.Takes.Expires() }
+
+// probes: it tells the end of a connection that the other end is gone.
+func (a *act) probes() bool { return a.Takes != nil && a.Takes.Probes() }
+
+// silences: a stops a machine, or switches it on again, and when b's connections to it end, or what
+// probes of these find, is not the same after that; or a ends a connection of which b says whether it is kept alive.
+func (r relation) silences(a, b *act) bool {
+	if a.expires() {
+		return b.by.Effect.Limits != nil || b.probes() && a.event.Node == b.Takes.From || b.starts()
+	}
+	stops := a.by.Effect.Down.Off()
+	if !stops && !a.returns {
+		return false
+	}
+	if b.by.Effect.Limits != nil || b.probes() && b.Takes.From == a.event.Node || stops && b.expires() {
+		return true
+	}
+	return !stops && r.sendsTo(b, a.event.Node)
+}
+
+// sendsTo: it sends on a connection to a node.
+func (relation) sendsTo(a *act, to ariadne.NodeID) bool {
+	return slices.ContainsFunc(a.by.Effect.Packets, func(p *world.Packet) bool { return p.To == to && p.Flow.Proto == ariadne.TCP })
+}
 
 // awaited: b ends a connection, since a has sent something on it, or has it kept alive, in a parted network.
 func (a *act) awaited(b *act) bool {
@@ -255,7 +282,8 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 func (r relation) enables(a, b *act) bool {
 	switch {
 	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b),
-		a.Partition != nil && b.expires(), a.expires() && b.Partition != nil: // a network that is whole is to be parted first, one in which connections end is not whole yet
+		a.Partition != nil && (b.expires() || b.probes()), a.expires() && b.Partition != nil, // a network that is whole is to be parted first, one in which connections end is not whole yet
+		(a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()), a.expires() && (b.returns || b.probes()): // likewise
 		return true
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.

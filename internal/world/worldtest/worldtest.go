@@ -349,7 +349,7 @@ func (c *Ctx) Spare(on bool) { c.a.spared = on }
 // Limit says how long the node waits for an answer on its connection to another.
 func (c *Ctx) Limit(to ariadne.NodeID, data, idle time.Duration) {
 	f := c.flow(ariadne.TCP, to)
-	all := []ariadne.Limit{{Flow: f, Data: data, Idle: idle}}
+	all := []ariadne.Limit{{Flow: f, Data: data, Idle: idle, First: idle / 2, Every: idle / 4}}
 	for _, l := range c.a.said {
 		if l.Flow != f {
 			all = append(all, l)

@@ -60,16 +60,21 @@ func (c *Socket) limit() (l ariadne.Limit) {
 		if user > 0 {
 			probes = max(1, (user-idle+interval-1)/interval)
 		}
-		l.Idle = idle + probes*interval
+		l.Idle, l.First, l.Every = idle+probes*interval, idle, interval
 	}
 	return l
 }
 
 // GiveUp ends a connection that has let nothing get through for as long as it may, as
-// tcp_write_err does. The network has nothing of it on its way any more.
+// tcp_write_err does, or of which a probe has found that the peer has none. The network has nothing of it on its
+// way any more.
 func GiveUp(n *kernel.Node, m *ariadne.Message) {
 	c := stackOf(n).conns[inet.Pair{Local: m.Flow.Src, Remote: m.Flow.Dst}]
-	if m.Flags&ariadne.RST != 0 && c != nil && c.state != inet.TimeWait && c.flow != nil && c.epoch == m.Flow.Epoch {
+	switch {
+	case m.Flags&ariadne.RST == 0 || c == nil || c.state == inet.TimeWait || c.flow == nil || c.epoch != m.Flow.Epoch:
+	case m.Flags&ariadne.ACK != 0:
+		c.wasReset()
+	default:
 		c.fail(unix.ETIMEDOUT)
 	}
 }
