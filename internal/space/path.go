@@ -296,7 +296,7 @@ func (p *Path) open(f *Frame) error {
 	}
 	var err error
 	for i := 0; i < f.Open && err == nil; i++ {
-		if i >= f.Plain && !world.KindOf(f.Enabled[i].Kind).Runs {
+		if i >= f.Plain && world.KindOf(f.Enabled[i].Kind).Halts {
 			continue
 		}
 		if p.bounds.Deviations.Reached(f.Deviations) {

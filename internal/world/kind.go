@@ -34,8 +34,8 @@ type Kind struct {
 	// after all that have, so that none is ever the natural one, and random strategies draw
 	// when one strikes.
 	Aside bool
-	// Runs, of one that is aside: its node goes on in its step, which may be varied.
-	Runs bool
+	// Halts, of one that is aside: its node does nothing more in its step, so there is nothing to vary.
+	Halts bool
 	// Messages: it hits messages.
 	Messages bool
 	// Leaves, of one that hits messages: they stay in flight all the same.

@@ -30,7 +30,7 @@ func init() {
 }
 
 func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault string) Kind {
-	return onNodes(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Within: true, Runs: down == ariadne.Paused})
+	return onNodes(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Within: true, Halts: down != ariadne.Paused})
 }
 
 // Outages are the faults that take nodes down, or pause them, for one of these times each.

@@ -13,7 +13,7 @@ const Jump ariadne.ActionKind = 20
 // administrator. Its other clocks go on, so nobody else can tell, and what was to take a time takes
 // it. What waits for a time of that clock is due at once, or later than it was.
 func init() {
-	register(Jump, onNodes(Jump, "by", Kind{Name: ariadne.Jumped, Doc: "a real-time clock that is set", Fault: "Real-time clocks that are set, forward or back", Within: true, Runs: true}))
+	register(Jump, onNodes(Jump, "by", Kind{Name: ariadne.Jumped, Doc: "a real-time clock that is set", Fault: "Real-time clocks that are set, forward or back", Within: true}))
 }
 
 // Jumps are the faults that set nodes' real-time clocks, by one of these times each.

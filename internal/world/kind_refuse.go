@@ -10,7 +10,7 @@ const Refuse ariadne.ActionKind = 22
 // address. Only the first SYN of a connection is refused: a later one may have been answered already.
 func init() {
 	register(Refuse, onMessages(Refuse, Kind{
-		Name: "refuse", Doc: "a connection's refusal by the network", Fault: "TCP connections that the network refuses", Aside: true, Runs: true,
+		Name: "refuse", Doc: "a connection's refusal by the network", Fault: "TCP connections that the network refuses", Aside: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags |= ariadne.MID
