@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"ariadne"
@@ -80,11 +82,11 @@ from the working directory.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			temp, err := tempDir()
+			temp, remove, err := tempDir()
 			if err != nil {
 				return err
 			}
-			defer os.RemoveAll(temp)
+			defer remove()
 			s, err := crashSpec(args, cmd.ArgsLenAtDash() == 0, temp)
 			if err != nil {
 				return err
@@ -213,13 +215,29 @@ func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlag
 	return log.Ops(), nil
 }
 
-// tempDir makes a directory for images, in memory if there is room for it.
-func tempDir() (string, error) {
+// tempDir makes a directory for images, in memory if there is room for it. A process of its own
+// waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed.
+func tempDir() (dir string, remove func(), err error) {
+	where := ""
 	var st unix.Statfs_t
-	if unix.Statfs("/dev/shm", &st) == nil && int64(st.Bavail)*st.Bsize > 1<<30 {
-		if dir, err := os.MkdirTemp("/dev/shm", "ariadne-crash-"); err == nil {
-			return dir, nil
-		}
+	if unix.Statfs("/dev/shm", &st) == nil && int64(st.Bavail)*st.Bsize > 1<<30 && unix.Access("/dev/shm", unix.W_OK) == nil {
+		where = "/dev/shm"
 	}
-	return os.MkdirTemp("", "ariadne-crash-")
+	if dir, err = os.MkdirTemp(where, "ariadne-crash-"); err != nil {
+		return "", nil, err
+	}
+	after := exec.Command("/bin/sh", "-c", `read -r end; rm -rf -- "$1"`, "sh", dir)
+	after.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // not interrupted with Ariadne
+	end, err := after.StdinPipe()
+	if err == nil {
+		err = after.Start()
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	return dir, func() {
+		end.Close()
+		after.Wait()
+	}, nil
 }
