@@ -51,6 +51,8 @@ type Kind struct {
 	// Starts: Clock.Start is the earliest time of its events and others, so while that is Never
 	// there are none.
 	Starts bool
+	// With, when not 0, is the kind whose Enabled finds its events too.
+	With ariadne.ActionKind
 	// Enabled appends what may happen next in s, in any order but for what is Aside. No fault hits a node that is spared.
 	Enabled func(y *System, s *State, c Clock, events []Event) []Event
 	// Pending finds the event of which e has the node, and the packet if it has one: its
@@ -83,7 +85,7 @@ func register(k ariadne.ActionKind, kind Kind) {
 		within = append(within, k)
 		slices.Sort(within)
 	}
-	if kind.Enabled != nil {
+	if kind.hasEvents() {
 		withEvents = append(withEvents, k)
 		slices.Sort(withEvents)
 	}
@@ -118,7 +120,7 @@ func KindNamed(name string) (ariadne.ActionKind, bool) {
 func KindNames() string {
 	var names []string
 	for _, k := range Kinds() {
-		if kinds[k].Enabled != nil {
+		if kinds[k].hasEvents() {
 			names = append(names, kinds[k].Name)
 		}
 	}
@@ -128,6 +130,9 @@ func KindNames() string {
 
 // free: choices of this kind cost nothing.
 func (k *Kind) free() bool { return k.Within && k.Fault == "" }
+
+// hasEvents: it is more than a choice within the steps of others.
+func (k *Kind) hasEvents() bool { return k.Enabled != nil || k.With != 0 }
 
 // WholeKind reports whether an alternative is of a kind that is Whole.
 func WholeKind(alternative string) bool {

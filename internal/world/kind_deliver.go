@@ -10,7 +10,17 @@ import (
 func init() {
 	register(ariadne.ActDeliver, Kind{
 		Name: "deliver", Doc: "a message's arrival",
-		Enabled: arrivals(ariadne.ActDeliver),
+		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
+			for i := range s.Flight {
+				f := &s.Flight[i]
+				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.hears(f) {
+					events = append(events, Event{})
+					e := &events[len(events)-1] // filled in where it stands: most events are of this kind
+					e.At, e.Kind, e.Node, e.Packet, e.flight = f.Arrival, ArrivalKind(f.Flow.Proto), f.To, f.Packet, int32(i)
+				}
+			}
+			return events
+		},
 		Pending: func(_ *System, s *State, e *Event) bool {
 			for i := range s.Flight {
 				if f := &s.Flight[i]; f.Head && f.To == e.Node && (f.Packet == e.Packet || f.SameDelivery(e.Packet)) {
@@ -32,21 +42,6 @@ func init() {
 		Format: formatDelivery,
 		Parse:  Names.parseDelivery,
 	})
-}
-
-// arrivals are the events by which messages arrive, of those for which it is an event of this kind.
-func arrivals(k ariadne.ActionKind) func(*System, *State, Clock, []Event) []Event {
-	return func(_ *System, s *State, c Clock, events []Event) []Event {
-		for i := range s.Flight {
-			f := &s.Flight[i]
-			if f.Head && f.Arrival <= c.Horizon && ArrivalKind(f.Flow.Proto) == k && s.hears(f) {
-				events = append(events, Event{})
-				e := &events[len(events)-1] // filled in where it stands: most events are of this kind
-				e.At, e.Kind, e.Node, e.Packet, e.flight = f.Arrival, k, f.To, f.Packet, int32(i)
-			}
-		}
-		return events
-	}
 }
 
 // onMessages completes a kind of fault that hits a message when that could arrive, if befalls says

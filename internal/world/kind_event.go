@@ -17,7 +17,7 @@ const AppEvent ariadne.ActionKind = 15
 func init() {
 	register(AppEvent, Kind{
 		Name: "event", Doc: "an event that a program has told of",
-		Enabled: arrivals(AppEvent),
+		With:    ariadne.ActDeliver,
 		Pending: func(y *System, s *State, e *Event) bool { return kinds[ariadne.ActDeliver].Pending(y, s, e) },
 		Take:    func(y *System, s *State, e *Event) Input { return kinds[ariadne.ActDeliver].Take(y, s, e) },
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {

@@ -95,7 +95,7 @@ func (n Names) parse(name string) (ariadne.Action, error) {
 	}
 	word, rest, _ := strings.Cut(name, " ")
 	kind, ok := KindNamed(word)
-	if !ok || kinds[kind].Enabled == nil {
+	if !ok || !kinds[kind].hasEvents() {
 		return ariadne.Action{}, fmt.Errorf("want %s", KindNames())
 	}
 	a, err := kinds[kind].Parse(n, rest)

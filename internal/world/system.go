@@ -36,6 +36,9 @@ type possible struct {
 func NewSystem(r Rules, nodes []Node) *System {
 	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), onNodes: newNodeFaults(r), partitions: newPartitions(r)}
 	for _, k := range withEvents {
+		if kinds[k].With != 0 {
+			continue
+		}
 		p, list := possible{kinds[k].Enabled, k, kinds[k].Fault != ""}, &y.timed
 		switch {
 		case kinds[k].Aside:
@@ -69,7 +72,7 @@ func NewSystem(r Rules, nodes []Node) *System {
 func (y *System) Nodes() []Node { return y.nodes }
 
 // Rules are the system's.
-func (y *System) Rules() Rules { return y.rules }
+func (y *System) Rules() *Rules { return &y.rules }
 
 // Names translates between actions and their stable names.
 func (y *System) Names() Names { return y.names }
@@ -260,7 +263,7 @@ func (s *State) delayUntil(t ariadne.Time, ends bool) {
 func (s *State) delayCost(t ariadne.Time, ends bool) int {
 	cost := 0
 	for i := range s.Flight {
-		if f := &s.Flight[i]; s.passes(f, t, ends) && f.Head && !f.Delayed {
+		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.passes(f, t, ends) {
 			cost++
 		}
 	}
@@ -355,7 +358,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 
 // Arrival is when a message arrives that was sent in an event at time at, if nothing
 // keeps it. The sender's clock may be slow, and what it does has its cause all the same.
-func (r Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
+func (r *Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 	at = max(p.Sent, at)
 	if p.Flow.Proto == ariadne.App {
 		return at

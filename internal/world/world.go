@@ -93,10 +93,10 @@ func (e *Ends) of(from, to ariadne.NodeID) bool {
 func (r *Rules) OnGrid(t ariadne.Time) ariadne.Time { return t - t%cmp.Or(r.Grid, ariadne.Grid) }
 
 // Together is Combined, or what it is when nothing is said.
-func (r Rules) Together() int { return max(r.Combined, 1) }
+func (r *Rules) Together() int { return max(r.Combined, 1) }
 
 // Combines reports whether a search of states or orders varies one step so.
-func (r Rules) Combines(e *Event) bool {
+func (r *Rules) Combines(e *Event) bool {
 	sum := 0
 	for k, n := range e.Varied.budgets() {
 		if !kinds[k].Whole {
@@ -108,4 +108,4 @@ func (r Rules) Combines(e *Event) bool {
 
 // Later reports whether a search of states or orders hears of an event when that has been taken
 // which has one choice less, and not when it comes to the state.
-func (r Rules) Later(e *Event) bool { return e.Chosen() || e.Choices() > r.Together() }
+func (r *Rules) Later(e *Event) bool { return e.Chosen() || e.Choices() > r.Together() }

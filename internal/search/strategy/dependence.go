@@ -82,7 +82,7 @@ func actOf(p *space.Path, i int) *act {
 // lead to the same state. It looks at the events alone, so it holds wherever they
 // occur.
 type relation struct {
-	rules world.Rules
+	rules *world.Rules
 	// apart, when not nil, is the user's word on which steps of one node may change
 	// places.
 	apart func(a, b *memo.Transition) bool

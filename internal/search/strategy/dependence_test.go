@@ -71,7 +71,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rel := relation{rules: r}
+		rel := relation{rules: &r}
 		for _, c := range rapid.SliceOfN(rapid.IntRange(0, 10), 0, 40).Draw(t, "choices") {
 			f := path.Last()
 			if len(f.Enabled) == 0 {
