@@ -16,10 +16,11 @@ import (
 // names baked in. What can be is where things come from. Each step of a path is
 // determined by its node, by the node's step before, and by what it was given: a
 // delivery by the step that sent the message, by the message's place among what that
-// step sent there, and by the timer that held it up, if any. So each step has a hash
-// for every way to exchange nodes, made of those of the steps that it comes from, and
-// each state has one, made of those of its nodes' last steps and of the messages in
-// flight. Its class is the least of them.
+// step sent there, and by the timer that held it up, if any; a fault by which one it is
+// and when it strikes or is over. So each step has a hash for every way to exchange
+// nodes, made of those of the steps that it comes from, and each state has one, made of
+// those of its nodes' last steps and of the messages in flight. Its class is the least
+// of them.
 //
 // Interchangeable means that with nodes exchanged everything else is exchanged: who
 // does what, and what is due before what. The former is the user's word, of which is
@@ -40,6 +41,7 @@ type Symmetry struct {
 	ways  [][]ariadne.NodeID
 	shown map[world.Hash]shown // by the least hash of a step
 	err   error
+	nodes []world.Hash // scratch memory
 }
 
 // shown is what of a step must be the same with nodes exchanged.
@@ -126,16 +128,13 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 			given = &a.flight[i]
 		}
 	}
-	until := over(&from.State.State, &to.State.State, e.Node)
+	at := to.given(from, e.Node)
 	for way := range y.ways {
-		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), uint64(until), 1))
+		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), uint64(at), 1))
 		if given != nil {
 			h = h.Plus(y.message(p, given, way))
 		}
-		if e.Varied.Variation() != "" {
-			h = h.Plus(e.VaryHash())
-		}
-		b.step = append(b.step, h)
+		b.step = append(b.step, e.Varied.Onto(h))
 	}
 	y.compare(p, n)
 	b.last = append(b.last[:0], a.last...)
@@ -263,16 +262,20 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 	return o
 }
 
-// over is when it is over what a fault has begun in a step of a node, or of the network, and 0
-// for other steps. How much time lies between steps is no matter, but this is: others may notice.
-func over(before, after *world.State, id ariadne.NodeID) ariadne.Time {
-	switch {
-	case after.Nodes[id].Down != ariadne.Up && before.Nodes[id].Start != after.Nodes[id].Start:
-		return after.Nodes[id].Start
-	case after.Nodes[id].Awake != before.Nodes[id].Awake:
-		return after.Nodes[id].Awake
-	case after.Partition != nil && before.Partition == nil:
-		return after.Heal
+// given is the time in a step of a node, or of the network, that does not follow from what the step
+// comes from, or 0: when it is over what a fault has begun, and when one without end befell a node
+// whose clock had not come so far. How much time lies between steps is no matter, but this is: others may notice.
+func (f *Frame) given(from *Frame, id ariadne.NodeID) ariadne.Time {
+	before, after := &from.State.Nodes[id], &f.State.Nodes[id]
+	switch in := &f.By.Input; {
+	case after.Down != ariadne.Up && before.Start != after.Start:
+		return after.Start
+	case after.Awake != before.Awake:
+		return after.Awake
+	case f.State.Partition != nil && from.State.Partition == nil:
+		return f.State.Heal
+	case in.Kind == ariadne.Fault && in.At > before.Clock:
+		return in.At
 	}
 	return 0
 }
@@ -285,17 +288,23 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	if float64(own.Hi>>11)/(1<<53) < y.Audit {
 		return own
 	}
-	if s.Partition != nil || s.AnyAway() || s.AwaitsEnds() { // which nodes that concerns is not in what is compared
+	// Which nodes are parted is not in what is compared, nor what arrives before a node is awake, nor
+	// whose connections are to end.
+	if s.Partition != nil || s.AnyAway() || s.AwaitsEnds() {
 		return own
 	}
-	d := p.pending(s)
+	d := p.System().Due(&s.State)
+	y.nodes = y.nodes[:0]
+	for i := range s.Nodes {
+		y.nodes = append(y.nodes, d.Node(p.System(), &s.State, ariadne.NodeID(i)))
+	}
 	var least world.Hash
 	for way, to := range y.ways {
 		var sum world.Hash
 		add := func(h world.Hash) { sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo }
-		for i := range s.Nodes {
+		for i, n := range y.nodes {
 			h := y.hash(p, f.origins.last[i], ariadne.NodeID(i), way)
-			add(h.Plus(world.HashOf(uint64(to[i]), d.rank(s.Nodes[i].Timer()), 0)))
+			add(h.Plus(n).Plus(world.HashOf(uint64(to[i]), 0, 0)))
 		}
 		for i := range s.Flight {
 			g := &s.Flight[i]
@@ -303,43 +312,11 @@ func (y *Symmetry) class(p *Path) world.Hash {
 			if g.Delayed {
 				late = 1
 			}
-			add(y.message(p, &f.origins.flight[i], way).Plus(world.HashOf(uint64(to[g.To]), d.rank(g.Arrival), 1+late)))
+			add(y.message(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(world.HashOf(uint64(to[g.To]), late, 1)))
 		}
 		if way == 0 || sum.Less(least) {
 			least = sum
 		}
 	}
 	return least.Plus(s.Budget())
-}
-
-// due are the times by which the rules decide what is possible: the nodes' deadlines,
-// the end of the time within which timers may fire, and the starts to come; in order.
-type due []ariadne.Time
-
-func (p *Path) pending(s *State) due {
-	var d due
-	first := ariadne.Never
-	for i := range s.Nodes {
-		if t := s.Nodes[i].Timer(); t != ariadne.Never {
-			d, first = append(d, t), min(first, t)
-		}
-		if start := s.Nodes[i].Start; start != ariadne.Never {
-			d = append(d, start)
-		}
-	}
-	if first != ariadne.Never {
-		d = append(d, first.Add(p.System().Rules().ClockError))
-	}
-	slices.Sort(d)
-	return d
-}
-
-// rank is a time's place: how many are earlier, and how many are not later.
-func (d due) rank(t ariadne.Time) uint64 {
-	if t == ariadne.Never {
-		return 1<<64 - 1
-	}
-	earlier, _ := slices.BinarySearch(d, t)
-	until, _ := slices.BinarySearch(d, t+1)
-	return uint64(earlier)<<32 | uint64(until)
 }

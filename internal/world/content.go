@@ -19,37 +19,15 @@ import (
 // Not in it: how late it is, and after how many steps.
 func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 	d := y.due(s, times)
+	for i := range s.Flight {
+		d.first = min(d.first, s.Flight[i].Arrival)
+	}
 	h := s.Budget()
 	if s.Partition != nil {
-		h = h.Plus(HashOf(uint64(s.Partition.number), 0, 11)).Plus(d.until(s.Heal))
+		h = h.Plus(HashOf(uint64(s.Partition.number), 0, 11)).Plus(d.Until(s.Heal))
 	}
 	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		flags := uint64(i) << 3
-		if n.Spared {
-			flags |= 1 << 63
-		}
-		flags |= uint64(n.Down) << 60
-		for bit, is := range [...]bool{n.Started, n.Done, n.Ended} {
-			if is {
-				flags |= 1 << bit
-			}
-		}
-		h.add(n.Said.hash(ariadne.NodeID(i)))
-		if n.Awake != 0 {
-			h = h.Plus(HashOf(uint64(i), d.since(n.Awake), 13))
-		}
-		calm := uint64(0)
-		if n.Calm != 0 {
-			calm = 1 | d.since(n.Calm)<<1
-		}
-		if n.On != y.nodes[i].Start {
-			if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
-				h = h.Plus(HashOf(uint64(i), behind, 12))
-			}
-		}
-		timer, start := d.until(n.Timer()), d.until(max(n.Start, d.first))
-		h.add(locals[i].Plus(HashOf(flags, d.since(n.Clock), calm)).Plus(timer).Plus(start))
+		h.add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(HashOf(uint64(i), 0, 14)))
 	}
 	for i := range s.Flight {
 		f := &s.Flight[i]
@@ -63,13 +41,13 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if f.Delayed {
 			place |= 1
 		}
-		h.add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.until(f.Arrival)))
+		h.add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.Until(f.Arrival)))
 	}
 	return h
 }
 
-// due is the time as a state's content has it.
-type due struct {
+// Due is the time as a state's content has it, and its class up to symmetry.
+type Due struct {
 	first ariadne.Time // the earliest at which anything is due, or Never
 	times bool
 	// marks are the times by which the rules decide what is possible: the nodes' deadlines,
@@ -77,12 +55,13 @@ type due struct {
 	marks []ariadne.Time
 }
 
-func (y *System) due(s *State, times bool) due {
+// Due is the time in a state, with what is due before what and not after which times. Messages
+// are not due: in which order they arrive is free.
+func (y *System) Due(s *State) Due { return y.due(s, false) }
+
+func (y *System) due(s *State, times bool) Due {
 	c := y.clock(s)
-	d := due{first: min(c.First, c.Start), times: times, marks: []ariadne.Time{c.Horizon}}
-	for i := range s.Flight {
-		d.first = min(d.first, s.Flight[i].Arrival)
-	}
+	d := Due{first: min(c.First, c.Start), times: times, marks: []ariadne.Time{c.Horizon}}
 	for i := range s.Nodes {
 		d.marks = append(d.marks, s.Nodes[i].Timer())
 		if start := s.Nodes[i].Start; start != ariadne.Never {
@@ -96,8 +75,34 @@ func (y *System) due(s *State, times bool) due {
 	return d
 }
 
-// until stands for when something happens that is not earlier than all that is due.
-func (d *due) until(t ariadne.Time) Hash {
+// Node stands for all that the state has of a node but its local state, whoever it is. A new
+// field of NodeState goes in here.
+func (d *Due) Node(y *System, s *State, id ariadne.NodeID) Hash {
+	n := &s.Nodes[id]
+	flags := uint64(n.Said)<<8 | uint64(n.Down)<<4
+	for bit, is := range [...]bool{n.Started, n.Done, n.Ended, n.Spared} {
+		if is {
+			flags |= 1 << bit
+		}
+	}
+	calm := uint64(0)
+	if n.Calm != 0 {
+		calm = 1 | d.since(n.Calm)<<1
+	}
+	h := HashOf(flags, d.since(n.Clock), calm).Plus(d.Until(n.Timer())).Plus(d.Until(max(n.Start, d.first)))
+	if n.Awake != 0 {
+		h = h.Plus(HashOf(d.since(n.Awake), d.since(n.Told), 13))
+	}
+	if n.On != y.nodes[id].Start {
+		if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
+			h = h.Plus(HashOf(behind, 0, 12))
+		}
+	}
+	return h
+}
+
+// Until stands for when something happens that is not earlier than all that is due.
+func (d *Due) Until(t ariadne.Time) Hash {
 	if t == ariadne.Never || d.first == ariadne.Never {
 		return HashOf(0, 0, 5)
 	}
@@ -107,7 +112,7 @@ func (d *due) until(t ariadne.Time) Hash {
 }
 
 // since stands for how far a clock is past all that is due.
-func (d *due) since(t ariadne.Time) uint64 {
+func (d *Due) since(t ariadne.Time) uint64 {
 	if t < d.first { // also when nothing is due
 		return 0
 	}
@@ -116,7 +121,7 @@ func (d *due) since(t ariadne.Time) uint64 {
 }
 
 // span is how much later than the first a time is, if that counts.
-func (d *due) span(t ariadne.Time) uint64 {
+func (d *Due) span(t ariadne.Time) uint64 {
 	if !d.times {
 		return 0
 	}

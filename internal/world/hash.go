@@ -102,19 +102,25 @@ func (in Input) Key() Hash {
 	} else {
 		key = mix(uint64(in.Kind), uint64(in.At), 0)
 	}
-	if in.Varied == nil {
+	return in.Varied.Onto(key)
+}
+
+// Onto adds to a hash all by which an input is given otherwise: variation, fault and draw. What is to
+// tell two events of a kind apart goes in here, for those who remember inputs as for classes of states.
+func (v *Varied) Onto(key Hash) Hash {
+	if v == nil {
 		return key
 	}
-	if v := in.Varied.Variation(); v != "" {
-		key = key.Plus(HashOfText(string(v)))
+	if v.vary != "" {
+		key = key.Plus(HashOfText(string(v.vary)))
 	}
-	if f := in.Varied.fault; f != (ariadne.NodeFault{}) {
+	if f := v.fault; f != (ariadne.NodeFault{}) {
 		key = key.Plus(HashOf(uint64(f.Down), uint64(f.For), 9)).Plus(HashOf(uint64(f.Jump), 0, 15))
 		if f.Kill != "" {
 			key = key.Plus(HashOfText(f.Alternative()))
 		}
 	}
-	if d := in.Varied.Draw(); d != nil { // nobody is to take another's for it
+	if d := v.draw; d != nil { // nobody is to take another's for it
 		key = key.Plus(HashOf(d.Seed, uint64(d.From), 1))
 		for i, after := range d.After {
 			kind := HashOfText(d.Kinds[i])
@@ -130,14 +136,6 @@ func (in Input) Key() Hash {
 func HashOfText(s string) Hash {
 	d := sha256.Sum256([]byte(s))
 	return Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}
-}
-
-// VaryHash stands for the event's variation.
-func (e *Event) VaryHash() Hash {
-	if e.Varied.Variation() == "" {
-		return Hash{}
-	}
-	return HashOfText(string(e.Varied.Variation()))
 }
 
 // SameDelivery reports whether the delivery of both to one node is the same action.

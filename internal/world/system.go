@@ -99,7 +99,8 @@ type State struct {
 	sum Hash
 }
 
-// NodeState is what the world knows of one node.
+// NodeState is what the world knows of one node. What does not follow from the node's history or local
+// state is in Due.Node too.
 type NodeState struct {
 	Started   bool         // the machine runs
 	Down      ariadne.Down // what a fault has done to it since its commands were run last
