@@ -45,6 +45,7 @@ func (l *living) watch(p *space.Path) {
 	l.worker.check.steps.Add(1)
 	l.now.Count(s)
 	l.now.Refused(s.Action.Node, s.Output.Refusals)
+	l.now.Cut, l.now.CutNode = s.Output.Cut, s.Action.Node
 	l.tape.Step(s)
 	if l.rec != nil {
 		l.rec.Step(s)
@@ -83,7 +84,9 @@ func (l *living) stopped(err error) error {
 	}
 	a := l.take()
 	if err == nil {
-		a.End = search.EndStopped
+		if a.End = search.EndStopped; a.Cut != "" {
+			a.End = search.EndCut
+		}
 	}
 	return cmp.Or(l.end(&search.Result{End: a.End}), l.worker.check.enter(l.index(), &a, false))
 }

@@ -152,8 +152,9 @@ func (w *worker) watch(p *space.Path) {
 
 // noteRefusals enters what a transition met that cannot be modelled, once.
 func (x *explorer) noteRefusals(by *memo.Transition) {
-	preempted := by.Output.Unreplayable && by.Output.Cut == ""
-	if len(by.Output.Refusals) == 0 && !preempted {
+	cut := by.Output.Cut
+	preempted := by.Output.Unreplayable && cut == ""
+	if len(by.Output.Refusals) == 0 && !preempted && cut == "" {
 		return
 	}
 	x.check.ledger.mu.Lock()
@@ -164,6 +165,9 @@ func (x *explorer) noteRefusals(by *memo.Transition) {
 	x.check.ledger.report.Refused(by.From.Node, by.Output.Refusals)
 	if preempted {
 		x.check.ledger.report.Doubt(record.MayNotReplay)
+	}
+	if cut != "" { // the path may not come to count, since the time may be up
+		x.check.ledger.report.CutOff(by.From.Node, cut)
 	}
 }
 

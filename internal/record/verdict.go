@@ -137,12 +137,22 @@ func doubts(a *Attempt, nodes []string) []string {
 		d = append(d, fmt.Sprintf("node %s cannot go on without %s", nodeName(a.FatalNode, nodes), a.Fatal))
 	}
 	if a.End == search.EndCut {
-		d = append(d, fmt.Sprintf("node %s: a step was cut off: %s", nodeName(a.CutNode, nodes), a.Cut))
+		d = append(d, cutOff(nodeName(a.CutNode, nodes), a.Cut))
 	}
 	if a.Unreplayable {
 		d = append(d, MayNotReplay)
 	}
 	return d
+}
+
+func cutOff(node, what string) string {
+	return fmt.Sprintf("node %s: a step was cut off: %s", node, what)
+}
+
+// CutOff enters that a step was cut off. It is called for steps of executions that do not count,
+// such as the one in which the time was up.
+func (r *Report) CutOff(node ariadne.NodeID, what string) {
+	r.Doubt(cutOff(nodeName(node, r.names()), what))
 }
 
 // Found enters a violation of an execution, with its record in dir.
