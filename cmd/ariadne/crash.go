@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +68,10 @@ checker see whether the promise holds.
 
 The checker is run on this machine, not in a node, in a directory that it may change. It must accept
 what the command leaves when no power is lost. Its program, when it is named with a slash, is looked for
-from the working directory.`,
+from the working directory.
+
+Exit status: 1 when the checker rejects an image, 2 also when the command fails or when the checker rejects
+what it leaves, 3 when it was interrupted before the checker rejected anything.`,
 		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
   ariadne crash --check ./verify --model any --outside promised sqlite.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -79,6 +84,14 @@ from the working directory.`,
 			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 1 {
 				return usageError{errors.New("crash: either SPEC or -- COMMAND")}
 			}
+			if c.timeout <= 0 {
+				return usageError{fmt.Errorf("crash: --timeout: %v: more than 0 is needed", c.timeout)}
+			}
+			for _, name := range c.outside {
+				if !filepath.IsLocal(name) {
+					return usageError{fmt.Errorf("crash: --outside: %q is no file in the working directory", name)}
+				}
+			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,12 +100,24 @@ from the working directory.`,
 				return err
 			}
 			defer remove()
-			s, err := crashSpec(args, cmd.ArgsLenAtDash() == 0, temp)
-			if err != nil {
-				return err
+			command := cmd.ArgsLenAtDash() == 0
+			s, err := crashSpec(args, command, temp)
+			if err == nil {
+				seed.apply(s)
+				err = a.crash(cmd, s, &c, temp)
 			}
-			seed.apply(s)
-			return a.crash(cmd, s, &c, temp)
+			if err != nil && cmd.Context().Err() != nil {
+				return a.interrupted(c.json)
+			}
+			var bad spec.Errors
+			if command && errors.As(err, &bad) { // nobody has written that spec
+				texts := make([]string, len(bad))
+				for i, e := range bad {
+					texts[i] = e.Text
+				}
+				err = fmt.Errorf("the command: %s", strings.Join(texts, "; "))
+			}
+			return err
 		},
 	}
 	seed.add(cmd)
@@ -172,14 +197,15 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		}
 		if !c.quiet && !c.json && isTerminal(a.err) {
 			o.Progress = func(r *crash.Result) {
-				fmt.Fprintf(a.err, "\r\x1b[K%s: %d of %d operations, %d images checked, %d fail", r.Model, r.Points, r.Operations, r.Distinct, r.Failed)
+				fmt.Fprintf(a.err, "\r\x1b[K%s: %d of %d operations, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Distinct, r.Failed)
 			}
 		}
 		r, err := crash.Judge(cmd.Context(), o)
 		if o.Progress != nil {
 			fmt.Fprint(a.err, "\r\x1b[K")
 		}
-		if err != nil {
+		interrupted := err != nil && cmd.Context().Err() != nil
+		if err != nil && !interrupted {
 			return err
 		}
 		if c.json {
@@ -192,6 +218,20 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		if r.Failed > 0 {
 			a.status = record.Violated.ExitStatus()
 		}
+		if interrupted {
+			return a.interrupted(c.json)
+		}
+	}
+	return nil
+}
+
+// interrupted ends it early. What was rejected so far stays a violation.
+func (a *app) interrupted(json bool) error {
+	if a.status == 0 {
+		a.status = record.Inconclusive.ExitStatus()
+	}
+	if !json {
+		fmt.Fprintln(a.out, "inconclusive (interrupted)")
 	}
 	return nil
 }
@@ -206,14 +246,42 @@ func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlag
 		return nil, err
 	}
 	r, err := run.Run(cmd.Context(), s, opts)
-	if err != nil {
+	var start *system.NotStarted
+	switch {
+	case errors.As(err, &start):
+		var said []string
+		for _, l := range start.Logs {
+			said = append(said, l.Text)
+		}
+		return nil, commandFailed(start.How, said)
+	case err != nil:
 		return nil, err
-	}
-	if r.Outcome != record.Nothing { // then what it did to its files says little
+	case r.Stopped == record.Interrupted:
+		return nil, cmp.Or(cmd.Context().Err(), context.Canceled)
+	case r.Outcome == record.Violated: // then what it did to its files says little
+		v := &r.Violations[0]
+		return nil, commandFailed(v.Message, v.Said)
+	case r.Outcome != record.Nothing:
+		for _, v := range r.Violations { // their records are about to be removed
+			r.Doubt(fmt.Sprintf("%s: %s (%s)", v.Kind, v.Message, v.Suspect))
+		}
+		r.Violations, r.Out, r.Trace = nil, "", ""
 		return nil, a.finish(p, r, nil)
 	}
 	return log.Ops(), nil
 }
+
+// commandFailed says how a command ended of which no images are formed, and what it wrote last.
+func commandFailed(how string, said []string) error {
+	text := "the command failed: " + how
+	if said = said[max(len(said)-maxSaid, 0):]; len(said) > 1 || len(said) == 1 && !strings.HasSuffix(how, said[0]) {
+		text += "; its last lines:\n  | " + strings.Join(said, "\n  | ")
+	}
+	return errors.New(text)
+}
+
+// maxSaid is how many of the last lines of a command are shown that failed.
+const maxSaid = 6
 
 // tempDir makes a directory for images, in memory if there is room for it. A process of its own
 // waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed.
@@ -226,7 +294,7 @@ func tempDir() (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp(where, "ariadne-crash-"); err != nil {
 		return "", nil, err
 	}
-	after := exec.Command("/bin/sh", "-c", `read -r end; rm -rf -- "$1"`, "sh", dir)
+	after := exec.Command("/bin/sh", "-c", `read -r end; chmod -R u+rwX -- "$1"; rm -rf -- "$1"`, "sh", dir)
 	after.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // not interrupted with Ariadne
 	end, err := after.StdinPipe()
 	if err == nil {

@@ -21,6 +21,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -32,6 +33,8 @@ import (
 	"time"
 
 	"ariadne/internal/disk"
+
+	"golang.org/x/sys/unix"
 )
 
 // Options say what is to be judged, and how.
@@ -57,6 +60,7 @@ type Options struct {
 type Result struct {
 	Model      string  `json:"model"`
 	Operations int     `json:"operations"`
+	Judged     int     `json:"judged"`   // operations after which all images were judged: all, unless it was interrupted
 	Points     int     `json:"points"`   // operations after which images were formed
 	Images     int     `json:"images"`   // formed
 	Distinct   int     `json:"distinct"` // and judged: no two of them look the same to a program
@@ -130,7 +134,7 @@ type judge struct {
 	times    sync.Mutex
 }
 
-// Judge judges all images of a log.
+// Judge judges all images of a log. When ctx ends it returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (*Result, error) {
 	j := &judge{Options: o, Result: &Result{Model: o.Model.String(), Operations: len(o.Log), Statuses: map[string]int{}}, verdicts: map[[sha256.Size]byte]*verdict{}}
 	began := time.Now()
@@ -146,7 +150,9 @@ func (j *judge) all(ctx context.Context) error {
 		return err
 	}
 	for i, name := range j.Outside {
-		j.Outside[i] = filepath.Join(home, name)
+		if j.Outside[i] = filepath.Join(home, name); !j.regular(t, j.Outside[i]) {
+			return fmt.Errorf("outside the disk: no regular file %s is there, nor is one made", name)
+		}
 	}
 	first, err := t.with(&disk.Image{}, nil)
 	if err != nil {
@@ -184,11 +190,30 @@ func (j *judge) all(ctx context.Context) error {
 		if err := j.point(ctx, t, k, images); err != nil {
 			return err
 		}
+		j.Judged++
 		if len(t.sums) > 1<<12 {
 			clear(t.sums)
 		}
 	}
 	return nil
+}
+
+// regular reports whether there is a regular file of a name at first, or is one later.
+func (j *judge) regular(t *tree, name string) bool {
+	if f := t.find(name); f != nil {
+		return f.attr.Mode&unix.S_IFMT == unix.S_IFREG
+	}
+	return slices.ContainsFunc(j.Log, func(op *disk.Op) bool {
+		at := op.Path
+		switch op.Kind {
+		case disk.Create, disk.Link:
+		case disk.Rename:
+			at = op.ToPath
+		default:
+			return false
+		}
+		return at == name && op.Attr.Mode&unix.S_IFMT == unix.S_IFREG
+	})
 }
 
 // accepted sees to it that the checker accepts what the program left.
@@ -247,7 +272,9 @@ func (j *judge) point(ctx context.Context, t *tree, at int, images *disk.Images)
 			for job := range next {
 				v, err := j.check(ctx, job.tree)
 				mu.Lock()
-				j.verdicts[job.sum], failed = v, errors.Join(failed, err)
+				if j.verdicts[job.sum] = v; failed == nil {
+					failed = err
+				}
 				mu.Unlock()
 			}
 		}()
@@ -257,13 +284,12 @@ func (j *judge) point(ctx context.Context, t *tree, at int, images *disk.Images)
 	}
 	close(next)
 	wg.Wait()
-	if failed != nil {
+	if failed != nil && ctx.Err() == nil {
 		return failed
 	}
-	j.Distinct += len(jobs)
 	for n, sum := range of {
 		v := j.verdicts[sum]
-		if v.passed {
+		if v == nil || v.passed { // nil: it was interrupted
 			continue
 		}
 		lost, kept := images.Blame(n)
@@ -275,12 +301,19 @@ func (j *judge) point(ctx context.Context, t *tree, at int, images *disk.Images)
 		queued[sum] = false
 	}
 	for _, job := range jobs {
-		if j.verdicts[job.sum].passed {
+		switch v := j.verdicts[job.sum]; {
+		case v == nil:
+			continue
+		case v.passed:
 			j.Passed++
-		} else {
+		default:
 			j.Failed++
-			j.Statuses[j.verdicts[job.sum].status]++
+			j.Statuses[v.status]++
 		}
+		j.Distinct++
+	}
+	if failed != nil {
+		return failed
 	}
 	if j.Progress != nil && time.Since(j.shown) > 200*time.Millisecond {
 		j.shown = time.Now()
@@ -291,12 +324,15 @@ func (j *judge) point(ctx context.Context, t *tree, at int, images *disk.Images)
 
 // check lets the checker look at files.
 func (j *judge) check(ctx context.Context, t *tree) (*verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	dir, err := os.MkdirTemp(j.Temp, "image-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove(dir)
 	work := filepath.Join(dir, "node")
 	if err := t.write(work); err != nil {
 		return nil, err
@@ -327,6 +363,20 @@ func (j *judge) check(ctx context.Context, t *tree) (*verdict, error) {
 		return &verdict{status: exit.String(), output: tail(out.String())}, nil
 	}
 	return nil, fmt.Errorf("checker: %w", err)
+}
+
+// remove removes a directory with all that is in it, whatever modes its directories have.
+func remove(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() { // called before it is read
+			os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	os.RemoveAll(dir) // what is left goes with Temp
 }
 
 // short shows paths as they are from the home.

@@ -3,8 +3,11 @@
 package crash
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +92,45 @@ func TestJudgeRefuses(t *testing.T) {
 	r, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"sleep", "10"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 50 * time.Millisecond, Temp: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Error(r, err)
+	}
+}
+
+// TestInterrupted: what was judged before an interrupt is kept.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := Judge(ctx, Options{
+		Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", "test ! -e t || test -s t"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir(),
+		Progress: func(*Result) { cancel() },
+	})
+	if !errors.Is(err, context.Canceled) || r.Judged != 1 || r.Failed != 1 || r.Operations != 2 || len(r.Groups) != 1 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestRemove: directories that its user may not change are removed with what is in them.
+func TestRemove(t *testing.T) {
+	runtime.LockOSThread() // not unlocked: the thread ends with the test
+	unix.SetfsuidRetUid(65534)
+	dir, err := os.MkdirTemp("/tmp", "ariadne-remove-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(inner, "f"), nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(inner, 0o500)
+	os.Chmod(filepath.Dir(inner), 0)
+	if os.RemoveAll(dir) == nil {
+		t.Error("they are removed without more ado")
+	}
+	remove(dir)
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Error(err)
 	}
 }
 

@@ -15,6 +15,9 @@ const mostGroups = 12
 func Print(w io.Writer, r *Result) {
 	fmt.Fprintf(w, "%s: %d operations, %d points, %d images, %d distinct: %d pass, %d fail (%.0f images/s)\n",
 		r.Model, r.Operations, r.Points, r.Images, r.Distinct, r.Passed, r.Failed, float64(r.Distinct)/r.Seconds)
+	if r.Judged < r.Operations {
+		fmt.Fprintf(w, "  interrupted: power was lost after %d of %d operations\n", r.Judged, r.Operations)
+	}
 	switch {
 	case r.AtLeast:
 		fmt.Fprintf(w, "  left out: more than %.3g of the subsets that the model allows (--images)\n", r.LeftOut)

@@ -52,7 +52,8 @@ func (n starting) died(out *ariadne.Output) error {
 			continue
 		}
 		c := n.def.Commands[e.Command]
-		text := fmt.Sprintf("%s did not start: it %s in its first step, before anything could reach it", commandName(c), property.HowItEnded(e))
+		how := property.HowItEnded(e)
+		text := fmt.Sprintf("%s did not start: it %s in its first step, before anything could reach it", commandName(c), how)
 		said, hint := lastLines(out.Logs)
 		if said == "" {
 			said = ", and wrote nothing"
@@ -70,7 +71,7 @@ func (n starting) died(out *ariadne.Output) error {
 			text += "; it was refused: " + strings.Join(refusedNames(out.Refusals), ", ")
 		}
 		err := spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}
-		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, out.Logs, out.Refusals}}
+		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, out.Logs, out.Refusals}}
 	}
 	return nil
 }
@@ -131,6 +132,7 @@ func refusedNames(refusals []ariadne.Refusal) []string {
 type NotStarted struct {
 	spec.Errors
 	Node     ariadne.NodeID
+	How      string // the command, and how it ended
 	Logs     []ariadne.LogLine
 	Refusals []ariadne.Refusal
 }
