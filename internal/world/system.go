@@ -215,7 +215,7 @@ func (y *System) Take(s *State, e *Event) Input {
 	}
 	in := kinds[e.Kind].Take(y, s, e)
 	in.Varied = e.Varied
-	if !kinds[e.Kind].World {
+	if y.faulty && !kinds[e.Kind].World {
 		s.Nodes[e.Node].given(&in)
 	}
 	s.Steps++

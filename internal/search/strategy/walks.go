@@ -24,6 +24,9 @@ var unweighted Weights
 
 // pick draws one of a frame's events, of the undisturbed ones when among is nil.
 func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
+	if w.even() {
+		return pickEvenly(d, f, among)
+	}
 	n := len(among)
 	if among == nil {
 		n = f.Plain
@@ -33,9 +36,6 @@ func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
 			return i
 		}
 		return among[i]
-	}
-	if *w == (Weights{}) {
-		return at(d.below(n))
 	}
 	sum := 0
 	for i := range n {
@@ -50,6 +50,17 @@ func (w *Weights) pick(d *draw, f *space.Frame, among []int) int {
 	panic("weights do not add up")
 }
 
+// even: all kinds weigh the same.
+func (w *Weights) even() bool { return *w == Weights{} }
+
+// pickEvenly is pick without weights.
+func pickEvenly(d *draw, f *space.Frame, among []int) int {
+	if among == nil {
+		return d.below(f.Plain)
+	}
+	return among[d.below(len(among))]
+}
+
 func (w *Weights) of(f *space.Frame, i int) int { return max(w[f.Enabled[i].Kind], 1) }
 
 // calms is the number of different tempers; walks take them in turn.
@@ -60,13 +71,14 @@ const calms = 6
 // executions many a bug needs a system that has got somewhere first.
 type temper struct {
 	draw   draw
-	calm   int // at one step of 2^calm it chooses freely
+	calm   int  // at one step of 2^calm it chooses freely
+	even   bool // without weights
 	chance chance
 }
 
 // begin begins path p, of a seed.
 func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights) {
-	t.draw, t.calm = newDraw(seed, index), index%calms
+	t.draw, t.calm, t.even = newDraw(seed, index), index%calms, w.even()
 	t.chance.begin(p.System().Within(), seed, index, w)
 }
 
@@ -90,6 +102,9 @@ func (t *temper) pick(w *Weights, p *space.Path, among []int) int {
 // plain chooses an undisturbed event.
 func (t *temper) plain(w *Weights, f *space.Frame, among []int) int {
 	if t.draw.next()>>(64-calms) < 1<<(calms-t.calm) {
+		if t.even {
+			return pickEvenly(&t.draw, f, among)
+		}
 		return w.pick(&t.draw, f, among)
 	}
 	if among != nil {
