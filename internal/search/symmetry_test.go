@@ -39,9 +39,15 @@ var (
 	nameless = regexp.MustCompile(`<\d>|@\d+`)
 )
 
-func (k *kin) Start(c *worldtest.Ctx)                      { k.act(c, "s", c.ID()) }
-func (k *kin) Fire(c *worldtest.Ctx)                       { k.act(c, "f", c.ID()) }
-func (k *kin) Receive(c *worldtest.Ctx, m ariadne.Message) { k.act(c, "d("+string(m.Data)+")", m.From) }
+func (k *kin) Start(c *worldtest.Ctx) { k.act(c, "s", c.ID()) }
+func (k *kin) Fire(c *worldtest.Ctx)  { k.act(c, "f", c.ID()) }
+func (k *kin) Receive(c *worldtest.Ctx, m ariadne.Message) {
+	if m.Flow.Proto == ariadne.Expiry { // a connection to another node has ended
+		k.act(c, fmt.Sprintf("x(<%d>)", m.Flow.Dst.Addr().As4()[3]-1), c.ID())
+		return
+	}
+	k.act(c, "d("+string(m.Data)+")", m.From)
+}
 
 func (k *kin) Jump(c *worldtest.Ctx, by time.Duration) { k.act(c, "j"+by.String(), c.ID()) }
 func (k *kin) Kill(c *worldtest.Ctx, process string)   { k.act(c, "k"+process, c.ID()) }
@@ -95,7 +101,11 @@ func described(p *space.Path, times bool) (nodes, flight []string) {
 	nodes = make([]string, len(n.State.Nodes))
 	for i := 1; i <= p.Len(); i++ {
 		s := p.Step(i)
-		nodes[s.Action.Node] += fmt.Sprintf(" %d%s", s.Action.Kind, s.Action.What)
+		if s.Action.Node == ariadne.NoNode { // what it has done to the network is seen there
+			continue
+		}
+		given := p.Frame(i).By.Input.Action(s.Action.Node) // a copy of a message is one like the other
+		nodes[s.Action.Node] += fmt.Sprintf(" %d%s", given.Kind, given.What)
 		if at := s.At; times {
 			if s.Output.Down != ariadne.Up { // nobody can tell when it began
 				at = s.Output.Back
@@ -103,18 +113,33 @@ func described(p *space.Path, times bool) (nodes, flight []string) {
 			nodes[s.Action.Node] += fmt.Sprintf("@%d", at)
 		}
 		if in := p.Frame(i).By.Input; in.Packet != nil {
-			nodes[s.Action.Node] += string(in.Packet.Data)
+			nodes[s.Action.Node] += from(in.Packet)
 		}
 	}
 	for _, f := range n.State.Flight {
-		d := fmt.Sprintf("<%d>%d#%d:%s", f.To, f.Flow.Proto, f.Seq, f.Data)
+		d := fmt.Sprintf("<%d>%d#%d:%s", f.To, f.Flow.Proto, f.Seq, from(f.Packet))
 		if times {
 			// How long a message has been there that its node can take is no matter.
 			d = fmt.Sprintf("%d %v ", max(f.Arrival, n.State.Nodes[f.To].Clock), f.Delayed) + d
 		}
 		flight = append(flight, d)
 	}
+	if c := n.State.Partition; c != nil {
+		parted := "parted " + c.Name
+		if times {
+			parted += fmt.Sprint(" until ", n.State.Heal)
+		}
+		flight = append(flight, parted)
+	}
 	return nodes, flight
+}
+
+// from is what a message says, or of which connection it is the end.
+func from(p *world.Packet) string {
+	if p.Flow.Proto == ariadne.Expiry {
+		return fmt.Sprintf("<%d>", p.Flow.Dst.Addr().As4()[3]-1)
+	}
+	return string(p.Data)
 }
 
 var times = regexp.MustCompile(`@\d+`)
@@ -190,7 +215,7 @@ func TestSymmetry(t *testing.T) {
 			s.starts = []int{0, late, late, late}[:n]
 		}
 		// After a stop a node's state has its name by its content, and orbits are those of histories.
-		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill}).Draw(t, "fault")
+		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill, world.Cut}).Draw(t, "fault")
 		if fault != 0 {
 			rule := world.Jumps(nil, 1e6, -2e6)
 			switch fault {
@@ -203,14 +228,24 @@ func TestSymmetry(t *testing.T) {
 				}
 				rule = world.Outages(f.Down, nil, 0, 6e6)
 			}
-			for i := 1; i < n && fault != world.Kill; i++ {
-				rule.Nodes = append(rule.Nodes, ariadne.NodeID(i))
+			var group []ariadne.NodeID
+			for i := 1; i < n; i++ {
+				group = append(group, ariadne.NodeID(i))
+			}
+			if fault == world.Cut {
+				rule.Faults = nil
+				length := rapid.SampledFrom([]time.Duration{0, 6e6}).Draw(t, "cut for")
+				s.rules.Partitions = []*world.Partition{world.NewPartition("<0>", []ariadne.NodeID{0}, group, false, length)}
+				s.rules.GiveUp, s.instant = 4e6, true // connections end in the order in which nodes have sent
+			}
+			if fault != world.Kill {
+				rule.Nodes = group
 			}
 			s.between = true // within a step nodes are told apart by the order in which they send to others
 			s.rules.NodeFaults, s.rules.Grid = []world.NodeFaults{rule}, 2e6
 			s.rules.Faults[fault] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
 		}
-		away := len(s.rules.NodeFaults) > 0 && s.rules.NodeFaults[0].Faults[0].Down != ariadne.Up
+		away := fault == world.Crash || fault == world.Pause || fault == world.Cut
 		s.programs = func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {

@@ -92,6 +92,9 @@ type origin struct {
 	step int32 // that sent it
 	nth  int32 // among what that step sent to the same node
 	held int32 // the timer that it arrives with, because that held it up
+	// peer, of what the network tells a node of one of its connections, is the other end's node: the
+	// step did not send it. Else it is NoNode.
+	peer ariadne.NodeID
 }
 
 // hash of step i of the path; of a node that has taken none it is who the node is.
@@ -106,6 +109,9 @@ func (y *Symmetry) hash(p *Path, i int32, node ariadne.NodeID, way int) world.Ha
 func (y *Symmetry) message(p *Path, o *origin, way int) world.Hash {
 	from := p.frames[o.step].origins.step[way]
 	h := world.HashOf(from.Hi, from.Lo, uint64(o.nth))
+	if o.peer != ariadne.NoNode {
+		h = h.Plus(world.HashOf(uint64(y.ways[way][o.peer]), 0, 2))
+	}
 	if o.held > 0 {
 		h = h.Plus(p.frames[o.held].origins.step[way])
 	}
@@ -241,7 +247,17 @@ func (y *Symmetry) fly(p *Path, n int) {
 func (y *Symmetry) sent(p *Path, n, i int) origin {
 	to := &p.frames[n]
 	f := &to.State.Flight[i]
-	o := origin{step: int32(n)}
+	o := origin{step: int32(n), peer: ariadne.NoNode}
+	if f.Flow.Proto == ariadne.Expiry {
+		o.peer = p.System().Names().Owner(f.Flow.Dst.Addr())
+		for j := range i {
+			g, h := &to.State.Flight[j], &to.origins.flight[j]
+			if g.To == f.To && h.step == o.step && h.peer == o.peer {
+				o.nth++
+			}
+		}
+		return o
+	}
 	for _, q := range to.By.Effect.Packets {
 		if q == f.Packet {
 			break

@@ -56,6 +56,14 @@ func (n Names) Node(id ariadne.NodeID) string {
 	return n.nodes[id]
 }
 
+// Owner is the node with an address, or NoNode.
+func (n Names) Owner(a netip.Addr) ariadne.NodeID {
+	if id, ok := n.owner[a]; ok {
+		return id
+	}
+	return ariadne.NoNode
+}
+
 // Action returns a's name.
 func (n Names) Action(a ariadne.Action) string {
 	k := &kinds[a.Kind]
