@@ -134,16 +134,7 @@ func (t *tree) apply(op *disk.Op) error {
 	f, dir, to := t.known[op.Ino], t.known[op.Dir], t.known[op.ToDir]
 	switch op.Kind {
 	case disk.Write, disk.Truncate, disk.Allocate, disk.Zero, disk.Shift:
-		data := make([]byte, op.Size)
-		copy(data, f.data)
-		switch op.Kind {
-		case disk.Write, disk.Zero, disk.Shift:
-			if to := min(op.Offset+op.Length, op.Size); op.Offset < to {
-				clear(data[op.Offset:to])
-				copy(data[op.Offset:to], op.New)
-			}
-		}
-		f.data = data
+		f.data = op.Apply(f.data)
 	case disk.Create:
 		f = &file{attr: op.Attr, target: op.Target}
 		if f.directory() {

@@ -10,8 +10,8 @@ type Image struct {
 	Digest ariadne.Digest
 	// Names are those that stand for something else than now, in order.
 	Names []Name
-	// Files are the inodes that have a name in the image and are other than now, or than when they lost their last
-	// name, in order of their numbers.
+	// Files are the inodes that have a name in the image and are other than now, in order of their numbers. What
+	// has lost its last name is now what those make of it who have it open.
 	Files []File
 }
 

@@ -143,6 +143,21 @@ type Attr struct {
 // end is where the changed bytes end.
 func (o *Op) end() int64 { return o.Offset + o.Length }
 
+// Apply returns what a file holds after an operation on its content, of what it held before. It leaves
+// data as they are.
+func (o *Op) Apply(data []byte) []byte {
+	after := make([]byte, o.Size)
+	copy(after, data)
+	switch o.Kind {
+	case Write, Zero, Shift:
+		if to := min(o.end(), o.Size); o.Offset < to {
+			clear(after[o.Offset:to])
+			copy(after[o.Offset:to], o.New)
+		}
+	}
+	return after
+}
+
 // directory reports whether the op makes or moves a directory.
 func (o *Op) directory() bool { return o.Attr.Mode&TypeMask == TypeDir }
 

@@ -46,11 +46,9 @@ func (n *Node) losePower() {
 type image struct {
 	n     *Node
 	log   *disk.Log
-	base  string
-	stash int               // a directory for what has no name for the moment
-	at    map[uint64]int    // inodes, by number, as places that are open
-	moved map[uint64]bool   // those that are in the stash
-	names map[uint64]string // where an inode is, by number
+	stash int             // a directory for what has no name for the moment
+	at    map[uint64]int  // inodes of the image, by number, as places that are open
+	moved map[uint64]bool // those that are in the stash
 }
 
 // applyImage makes the node's files what they are in an image. No process of the node lives.
@@ -58,7 +56,7 @@ func (n *Node) applyImage(log *disk.Log, img *disk.Image) {
 	base, dirs := n.ownFiles()
 	const stash = ".ariadne/stash"
 	must(os.MkdirAll(path.Join(base, stash), 0o700))
-	a := &image{n: n, log: log, base: base, stash: openPlace(unix.AT_FDCWD, path.Join(base, stash)), at: map[uint64]int{}, moved: map[uint64]bool{}}
+	a := &image{n: n, log: log, stash: openPlace(unix.AT_FDCWD, path.Join(base, stash)), at: map[uint64]int{}, moved: map[uint64]bool{}}
 	defer func() {
 		for _, fd := range a.at {
 			unix.Close(fd)
@@ -66,7 +64,7 @@ func (n *Node) applyImage(log *disk.Log, img *disk.Image) {
 		unix.Close(a.stash)
 		must(os.RemoveAll(path.Join(base, stash)))
 	}()
-	a.find(dirs)
+	a.find(base, dirs, img)
 	for _, x := range img.Names {
 		a.take(x)
 	}
@@ -92,12 +90,20 @@ func openPlace(dir int, name string) int {
 	return fd
 }
 
-// find looks where the files are.
-func (a *image) find(dirs []string) {
-	a.names = map[uint64]string{}
+// find opens the inodes of the image that are there. It does so before any name is taken away: then
+// paths lead elsewhere, since whole directories move.
+func (a *image) find(base string, dirs []string, img *disk.Image) {
+	wanted := map[uint64]bool{}
+	for _, x := range img.Names {
+		wanted[x.Dir], wanted[x.Ino] = true, true
+	}
+	for i := range img.Files {
+		wanted[img.Files[i].Ino] = true
+	}
+	delete(wanted, 0)
 	files := &a.n.k.Files
 	for _, dir := range dirs {
-		must(filepath.WalkDir(path.Join(a.base, dir), func(name string, d fs.DirEntry, err error) error {
+		must(filepath.WalkDir(path.Join(base, dir), func(name string, _ fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -105,26 +111,14 @@ func (a *image) find(dirs []string) {
 			if err := unix.Lstat(name, &st); err != nil {
 				return &fs.PathError{Op: "lstat", Path: name, Err: err}
 			}
-			if number := files.Number(inode.Key{Dev: st.Dev, Ino: st.Ino}); number != 0 {
-				a.names[number] = name
+			number := files.Number(inode.Key{Dev: st.Dev, Ino: st.Ino})
+			if wanted[number] {
+				a.at[number] = openPlace(unix.AT_FDCWD, name)
+				delete(wanted, number)
 			}
 			return nil
 		}))
 	}
-}
-
-// place is an inode that is there, open, or -1.
-func (a *image) place(number uint64) int {
-	if fd, ok := a.at[number]; ok {
-		return fd
-	}
-	name, ok := a.names[number]
-	if !ok {
-		return -1
-	}
-	fd := openPlace(unix.AT_FDCWD, name)
-	a.at[number] = fd
-	return fd
 }
 
 // touch looks at an open place, and marks it as changed.
@@ -136,19 +130,17 @@ func (a *image) touch(fd int) (st unix.Stat_t) {
 	return st
 }
 
-// take takes the name away, if it stands for anything. All places are opened while they can be found.
+// take takes the name away, if it stands for anything.
 func (a *image) take(x disk.Name) {
-	dir := a.place(x.Dir)
-	if x.Ino != 0 {
-		a.place(x.Ino)
-	}
-	if dir < 0 {
+	dir, ok := a.at[x.Dir]
+	if !ok {
 		return
 	}
 	fd := openPlace(dir, x.Name)
 	if fd < 0 {
 		return
 	}
+	defer unix.Close(fd)
 	a.touch(dir)
 	st := a.touch(fd)
 	number := a.n.k.Files.Number(inode.Key{Dev: st.Dev, Ino: st.Ino})
@@ -162,11 +154,6 @@ func (a *image) take(x disk.Name) {
 		must(fmt.Errorf("image: take away %q: %w", x.Name, err))
 	}
 	a.moved[number] = true
-	if _, known := a.at[number]; known {
-		unix.Close(fd)
-	} else {
-		a.at[number] = fd
-	}
 }
 
 // put makes the name stand for its inode.
@@ -211,10 +198,9 @@ func moveDir(fd, dir int, name string) error {
 
 func fdName(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// revived is an inode of the image; when it is gone it is made again, with what it held when it lost its
-// last name.
+// revived is an inode of the image; when it is gone it is made again, as it was when the power went.
 func (a *image) revived(number uint64) int {
-	if fd := a.place(number); fd >= 0 {
+	if fd, ok := a.at[number]; ok {
 		return fd
 	}
 	attr, size, data, target := lastOf(a.log, number)
@@ -244,20 +230,32 @@ func (a *image) revived(number uint64) int {
 	return fd
 }
 
-// lastOf is what an inode was when it lost its last name.
+// lastOf is what an inode without a name was at the end of the log: what it was when it lost its last
+// name, and what was done to it afterwards by those who had it open.
 func lastOf(l *disk.Log, number uint64) (attr disk.Attr, size int64, data []byte, target string) {
-	for _, op := range slices.Backward(l.Ops()) {
-		if op.Kind == disk.Unlink && op.Ino == number && op.Links == 0 ||
-			op.Kind == disk.Rename && op.Over == number && op.OverLinks == 0 {
-			return op.OldAttr, op.OldSize, op.Old, op.Target
+	for _, op := range l.Ops() {
+		switch {
+		case op.Kind == disk.Unlink && op.Ino == number && op.Links == 0 ||
+			op.Kind == disk.Rename && op.Over == number && op.OverLinks == 0:
+			attr, size, data, target = op.OldAttr, op.OldSize, op.Old, op.Target
+		case op.Ino != number || attr.Mode == 0:
+		case op.Kind == disk.SetAttr:
+			attr = op.Attr
+		case op.Kind < disk.Create:
+			data = op.Apply(data)
+			size = int64(len(data))
 		}
 	}
 	return
 }
 
-// change gives a file its content and its attributes.
+// change gives a file its content and its attributes. The log does not say of all files that they have lost
+// their last name: some did so before it began. What has its name of the image alone was put there.
 func (a *image) change(f *disk.File) {
-	fd := a.revived(f.Ino)
+	fd, ok := a.at[f.Ino]
+	if !ok {
+		return
+	}
 	st := a.touch(fd)
 	files, key := &a.n.k.Files, inode.Key{Dev: st.Dev, Ino: st.Ino}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && (f.Size >= 0 || len(f.Data) > 0) {
