@@ -267,11 +267,12 @@ func ends(by map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// faultsOf says in how many executions there was a fault of each kind.
+// faultsOf says in how many executions there was a fault of each kind, and in how many states there
+// could be one. Several executions may take it in the same state, otherwise each.
 func faultsOf(all []record.Faults) string {
 	var parts []string
 	for _, f := range all {
-		parts = append(parts, fmt.Sprintf("%s in %s (of %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "chance")))
+		parts = append(parts, fmt.Sprintf("%s in %s (possible in %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "state")))
 	}
 	return strings.Join(parts, ", ")
 }
