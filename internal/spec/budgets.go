@@ -107,6 +107,8 @@ func (s *Spec) impossible(k ariadne.ActionKind) string {
 	case s.Faults[k] == 0:
 	case k == world.Cut && len(s.PartitionsOf()) == 0:
 		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
+	case s.Where[k].Nowhere():
+		return "faults: " + world.KindOf(k).Name + ": it hits no message: nodes and peers are the same node"
 	case k == world.Kill && len(s.servers(s.Kill.Nodes)) == 0, slices.ContainsFunc(s.NodeFaultsOf(), func(f world.NodeFaults) bool {
 		return f.Faults[0].Kind() == world.KindOf(k).Name && len(f.Nodes) == 0
 	}):

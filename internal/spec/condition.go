@@ -17,6 +17,8 @@ func afterField[T any](at func(*T) **regexp.Regexp) field[T] {
 			x, err := regexp.Compile(t.string)
 			if err != nil {
 				r.fail(t.line, "faults: after: %s", err)
+			} else if t.string == "" {
+				r.fail(t.line, "faults: after: an empty expression matches every line")
 			}
 			*at(into) = x
 		}}

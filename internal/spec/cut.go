@@ -120,12 +120,28 @@ var cutFields = []field[cutText]{
 
 // groups reads a list of lists of names.
 func (r *reader) groups(v *yaml.Node) (groups [][]text) {
-	if v.Kind != yaml.SequenceNode {
-		r.fail(v.Line, "faults: cut: a list of groups is needed here, as in [[n1], [n1, n2]]")
+	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
+		r.fail(v.Line, "faults: cut: groups: a list of groups is needed here, as in [[n1], [n1, n2]]")
 		return nil
 	}
 	for _, g := range v.Content {
 		groups = append(groups, r.texts(g))
+	}
+	return groups
+}
+
+// cutGroups resolves the names of the nodes in groups.
+func (r *reader) cutGroups(written [][]text, nodes []Node) (groups [][]ariadne.NodeID) {
+	for _, names := range written {
+		g := r.faultyNodes("cut: groups", names, nodes)
+		slices.Sort(g)
+		switch same := func(h []ariadne.NodeID) bool { return slices.Equal(g, h) }; {
+		case len(slices.Compact(slices.Clone(g))) < len(g):
+			r.fail(names[0].line, "faults: cut: groups: a node stands twice in [%s]", strings.Join(stringsOf(names), ", "))
+		case slices.ContainsFunc(groups, same):
+			r.fail(names[0].line, "faults: cut: groups: [%s] stands twice", strings.Join(stringsOf(names), ", "))
+		}
+		groups = append(groups, g)
 	}
 	return groups
 }

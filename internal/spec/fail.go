@@ -267,9 +267,7 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 		}
 	}
 	for _, t := range w.paths {
-		if _, err := path.Match(t.string, ""); err != nil {
-			r.fail(t.line, "faults: fail: paths: %q: %s", t.string, err)
-		}
+		r.pattern("faults: fail: paths", t)
 	}
 	s.Fail.Paths = stringsOf(w.paths)
 }

@@ -64,8 +64,21 @@ func setKill(r *reader, s *specText, v *yaml.Node) {
 	s.Faults[world.Kill], s.After[world.Kill] = uint8(w.count), w.after
 	s.Kill, s.killNodes = Kill{Programs: stringsOf(w.programs), Between: w.between}, w.nodes
 	for _, t := range w.programs {
-		if _, err := path.Match(t.string, ""); err != nil {
-			r.fail(t.line, "faults: kill: programs: %q: %s", t.string, err)
+		r.pattern("faults: kill: programs", t)
+		if at := strings.LastIndexByte(t.string, '#'); at >= 0 && !numberOfProcess.MatchString(t.string[at+1:]) {
+			r.fail(t.line, "faults: kill: programs: %q: a number from 1 is needed after #", t.string)
 		}
+	}
+}
+
+// numberOfProcess matches what may stand after the name of a program, a pattern too.
+var numberOfProcess = regexp.MustCompile(`^[1-9][0-9]*$|[*?\[\\]`)
+
+// pattern checks a pattern of names, of which some name may be one.
+func (r *reader) pattern(where string, t text) {
+	if t.string == "" {
+		r.fail(t.line, "%s: an empty pattern matches nothing", where)
+	} else if _, err := path.Match(t.string, ""); err != nil {
+		r.fail(t.line, "%s: %q: %s", where, t.string, err)
 	}
 }

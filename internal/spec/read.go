@@ -84,9 +84,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 		}
 		s.Jump.Nodes = r.faultyNodes("jump: nodes", written.jumpNodes, s.Nodes)
 		s.Kill.Nodes = r.faultyNodes("kill: nodes", written.killNodes, s.Nodes)
-		for _, g := range written.cutGroups {
-			s.Cut.Groups = append(s.Cut.Groups, r.faultyNodes("cut: groups", g, s.Nodes))
-		}
+		s.Cut.Groups = r.cutGroups(written.cutGroups, s.Nodes)
 		for _, d := range downs {
 			s.Outages[d.down].Nodes = r.faultyNodes(world.KindOf(d.kind).Name+": nodes", written.outageNodes[d.down], s.Nodes)
 		}
@@ -110,6 +108,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 type reader struct {
 	path, dir string
 	node      string
+	fields    []string // that are being read, each within the one before
 	errs      Errors
 }
 

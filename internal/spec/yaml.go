@@ -133,7 +133,9 @@ func (r *reader) nodeText(i int, v *yaml.Node) nodeText {
 	if name := lookup(v, "name"); name != nil && name.Kind == yaml.ScalarNode && name.Value != "" {
 		r.node = name.Value
 	}
-	defer func() { r.node = "" }()
+	within := r.fields
+	r.fields = nil
+	defer func() { r.node, r.fields = "", within }()
 	n.CPUs = 1
 	readFields(r, nodeFields, &n, v)
 	return n
@@ -159,7 +161,9 @@ func readFields[T any](r *reader, fields []field[T], into *T, v *yaml.Node) {
 			r.fail(key.Line, "field %q has no value", key.Value)
 		default:
 			seen[key.Value] = true
+			r.fields = append(r.fields, key.Value)
 			f.set(r, into, value)
+			r.fields = r.fields[:len(r.fields)-1]
 		}
 	}
 }
@@ -229,7 +233,7 @@ func (r *reader) texts(v *yaml.Node) []text {
 		return []text{r.text(v)}
 	}
 	if len(v.Content) == 0 {
-		r.fail(v.Line, "the list is empty")
+		r.fail(v.Line, "%s: the list is empty", strings.Join(r.fields, ": "))
 	}
 	if len(v.Content) > maxTexts {
 		r.fail(v.Line, "the list is longer than %d", maxTexts)

@@ -89,6 +89,16 @@ func (e *Ends) of(from, to ariadne.NodeID) bool {
 	return in(e.Nodes, from) && in(e.Peers, to) || in(e.Nodes, to) && in(e.Peers, from)
 }
 
+// Nowhere reports whether no message has such ends: what a node sends to itself stays in it.
+func (e *Ends) Nowhere() bool {
+	for _, a := range e.Nodes {
+		if slices.ContainsFunc(e.Peers, func(b ariadne.NodeID) bool { return a != b }) {
+			return false
+		}
+	}
+	return e.Nodes != nil && e.Peers != nil
+}
+
 // OnGrid is the last time on the grid that is not later than t.
 func (r *Rules) OnGrid(t ariadne.Time) ariadne.Time { return t - t%cmp.Or(r.Grid, ariadne.Grid) }
 
