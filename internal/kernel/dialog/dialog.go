@@ -12,6 +12,7 @@ package dialog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -209,8 +210,8 @@ func parseEvent(text string) (_ saying, why string) {
 
 func parseChoose(things []string) (_ saying, why string) {
 	question := strings.Join(things, "|")
-	if n, err := strconv.ParseUint(things[0], 10, 32); err == nil && len(things) == 1 {
-		if n == 0 || n > Most {
+	if n, err := strconv.ParseInt(things[0], 10, 64); len(things) == 1 && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		if n < 1 || n > Most {
 			return nil, fmt.Sprintf("want a number from 1 to %d", Most)
 		}
 		things = make([]string, n)
