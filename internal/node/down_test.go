@@ -218,6 +218,21 @@ func TestCrashWithinStep(t *testing.T) {
 	}
 }
 
+// TestOpenWithinStep: opening a device changes no file, and is no place.
+func TestOpenWithinStep(t *testing.T) {
+	_, apply := downOf(t, world.Crash, t.TempDir(), "sh", "-c",
+		"mkfifo p; ln -s /dev/null n; echo >a; echo >/dev/null; echo >/dev/stdout; echo >n; echo >/dev/ariadne; exec 3<>p; cd /dev; echo >./null; cd /node; echo >a; echo >b")
+	out := apply(ariadne.Input{Kind: ariadne.Start})
+	for name, want := range map[string]bool{"/dev/null#1": false, "/dev/stdout#1": false, "n#1": false, "/dev/ariadne#1": false, "p#1": false, "./null#1": false, "a#1": true, "a#2": true, "b#1": true} {
+		got := slices.ContainsFunc(out.Places, func(p ariadne.Place) bool {
+			return strings.Contains(p.Name, "openat/before:"+name) || strings.Contains(p.Name, "open/before:"+name)
+		})
+		if got != want {
+			t.Errorf("place before %s is opened: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // TestSparedWithinStep: there is no place for a crash where the program has turned faults off.
 func TestSparedWithinStep(t *testing.T) {
 	_, apply := downOf(t, world.Crash, t.TempDir(), "sh", "-c",

@@ -28,36 +28,55 @@ func Visible(t *kernel.Thread) (on string, ok bool) {
 	case unix.SYS_IO_SUBMIT:
 		return "", a[1] > 0
 	case unix.SYS_OPEN:
-		return changedName(t, a[0], a[1]&(unix.O_CREAT|unix.O_TRUNC) != 0)
+		return emptied(t, atCwd, a[0], a[1])
 	case unix.SYS_OPENAT:
-		return changedName(t, a[1], a[2]&(unix.O_CREAT|unix.O_TRUNC) != 0)
+		return emptied(t, a[0], a[1], a[2])
 	case unix.SYS_OPENAT2:
 		flags, ok := howOf(t, a)
-		return changedName(t, a[1], ok && flags&(unix.O_CREAT|unix.O_TRUNC) != 0)
-	case unix.SYS_CREAT, unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD,
+		if !ok {
+			return "", false
+		}
+		return emptied(t, a[0], a[1], flags)
+	case unix.SYS_CREAT:
+		return emptied(t, atCwd, a[0], unix.O_CREAT|unix.O_TRUNC)
+	case unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD,
 		unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR:
-		return changedName(t, a[0], true)
+		return changedName(t, a[0])
 	case unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SYMLINK,
 		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_FUTIMESAT:
-		return changedName(t, a[1], true)
+		return changedName(t, a[1])
 	case unix.SYS_UTIMENSAT:
 		if a[1] == 0 {
 			return changedFile(t, a)
 		}
-		return changedName(t, a[1], true)
+		return changedName(t, a[1])
 	case unix.SYS_SYMLINKAT:
-		return changedName(t, a[2], true)
+		return changedName(t, a[2])
 	}
 	return "", false
 }
 
-// changedName: the name of a file is changed, or what has it is emptied.
-func changedName(t *kernel.Thread, path uint64, changes bool) (on string, ok bool) {
-	if !changes {
-		return "", false
-	}
+// changedName: the name of a file is changed, or what has it.
+func changedName(t *kernel.Thread, path uint64) (on string, ok bool) {
 	on, e := readPath(t, path)
 	return on, e == 0
+}
+
+// emptied: a file is made or emptied by opening it. What else may have the name is left as it is: a device, a pipe.
+func emptied(t *kernel.Thread, dirfd, path, flags uint64) (on string, ok bool) {
+	if flags&(unix.O_CREAT|unix.O_TRUNC) == 0 {
+		return "", false
+	}
+	if on, ok = changedName(t, path); !ok {
+		return "", false
+	}
+	if t.Proc.Root == "" {
+		if _, virtual := virtualPath(t, dirfd, on); virtual {
+			return "", false
+		}
+	}
+	st, e := pathStat(t, dirfd, on, true)
+	return on, e != 0 || st.Mode&unix.S_IFMT == unix.S_IFREG
 }
 
 // sends: a socket by which other machines are reached.
