@@ -423,3 +423,24 @@ func TestFullIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkersShareChoices: what an event could be varied to by choices is known to who took it. A worker that
+// leaves a state in which others took some has to know it, too, should more be tried there later.
+func TestWorkersShareChoices(t *testing.T) {
+	s := small{rules: world.Rules{Combined: 2, Grid: 2e6, Latency: 119 * time.Microsecond, Delays: 1}, starts: []int{1, 1, 3, 1}, clients: []int{0, 1}, uneven: 2, chooses: true}
+	s.bounds.Time = 6e6
+	s.programs = func() (all []worldtest.Program) {
+		for range 4 {
+			all = append(all, &worldtest.Chaos{Nodes: 4, Seed: 0x13, Acts: 2, Exits: 40, Lingers: true, Chooses: true})
+		}
+		return all
+	}
+	want := explore(t, s.exploration(t, &strategy.DPOR{}), 2000)
+	for range 10 {
+		got := s.together(t, (&strategy.DPOR{}).Divide(5), nil)
+		same(t, got, want)
+		if got.coverage.Paths != want.coverage.Paths {
+			t.Fatalf("5 workers take %d paths, one takes %d", got.coverage.Paths, want.coverage.Paths)
+		}
+	}
+}

@@ -162,6 +162,9 @@ func (d *DPOR) back(p *space.Path) *vertex {
 		if v.live > 0 || len(v.tree) > 0 || d.widen(p, p.Frame(i), v) {
 			break
 		}
+		if v.waits() {
+			d.rel.rouse(p, p.Frame(i), v.sleep) // others may have begun what sleeps
+		}
 		d.tree.finished(v, p.Frame(i))
 	}
 	for ; i >= 0; i-- {
