@@ -27,7 +27,9 @@ func TestKilledFromOutside(t *testing.T) {
 		}
 		panic("no process")
 	}
-	start := func(program string) (*Node, ariadne.Output) {
+	// With the goroutine of a subtest its thread ends, and with the tracer what it traces: so a node is
+	// closed by the subtest that has started it.
+	start := func(t *testing.T, program string) (*Node, ariadne.Output) {
 		n := started(t, "/usr/bin/python3", "-c", program)
 		n.cfg.Spec.Limits.Calls = 0
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
@@ -38,7 +40,7 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 	const sleeper = "import time\ntime.sleep(1)\nwhile True: pass"
 	t.Run("waiting", func(t *testing.T) {
-		n, out := start(sleeper)
+		n, out := start(t, sleeper)
 		if err := unix.Kill(real(n), unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -46,14 +48,14 @@ func TestKilledFromOutside(t *testing.T) {
 		wants(err)
 	})
 	t.Run("running", func(t *testing.T) {
-		n, out := start(sleeper)
+		n, out := start(t, sleeper)
 		pid := real(n)
 		time.AfterFunc(300*time.Millisecond, func() { unix.Kill(pid, unix.SIGKILL) })
 		_, err := n.Apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
 		wants(err)
 	})
 	t.Run("frozen", func(t *testing.T) {
-		n, _ := start(sleeper)
+		n, _ := start(t, sleeper)
 		c, err := n.Freeze()
 		if err != nil {
 			t.Fatal(err)
