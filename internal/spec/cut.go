@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -98,24 +97,20 @@ func (s *Spec) namesOf(ids []ariadne.NodeID) string {
 
 // cutText is a Cut as written.
 type cutText struct {
-	count           int
+	budgetText
 	groups          [][]text
 	For             []text
 	oneWay, clients bool
-	after           *regexp.Regexp
 }
 
 var cutFields = []field[cutText]{
-	countField("count", "How many in one execution, one after the other; default 1.", 0, world.MaxFaults, func(c *cutText) *int { return &c.count }),
+	timesField[cutText](),
 	{"groups", "Lists of names of nodes, as in [[n1], [n1, n2]]: each is parted from all other nodes but clients. Default each node alone and, of four and more, each two.", schema{"type": "array", "minItems": 1, "items": textsSchema},
 		func(r *reader, c *cutText, v *yaml.Node) { c.groups = r.groups(v) }},
-	{"for", "How long until the network is whole again, each as in 500ms or 15s, or ever. It is at the next full second of virtual time after that. Default 15s.", textsSchema,
-		func(r *reader, c *cutText, v *yaml.Node) { c.For = r.texts(v) }},
-	{"one_way", "Also so that messages get through in one direction; default false.", schema{"type": "boolean"},
-		func(r *reader, c *cutText, v *yaml.Node) { c.oneWay = r.flag(v) }},
-	{"clients", "Clients are parted from the group, too; default false: they reach every node.", schema{"type": "boolean"},
-		func(r *reader, c *cutText, v *yaml.Node) { c.clients = r.flag(v) }},
-	afterField(func(x *cutText) **regexp.Regexp { return &x.after }),
+	textsField("for", "How long until the network is whole again, each as in 500ms or 15s, or ever. It is at the next full second of virtual time after that, and can be parted anew from then on. Default 15s.", func(c *cutText) *[]text { return &c.For }),
+	flagField("one_way", "Also so that messages get through in one direction; default false.", func(c *cutText) *bool { return &c.oneWay }),
+	flagField("clients", "Clients are parted from the group, too; default false: they reach every node.", func(c *cutText) *bool { return &c.clients }),
+	afterField[cutText](),
 }
 
 // groups reads a list of lists of names.
@@ -148,13 +143,8 @@ func (r *reader) cutGroups(written [][]text, nodes []Node) (groups [][]ariadne.N
 
 // setCut reads a number, or how the network may be parted.
 func setCut(r *reader, s *specText, v *yaml.Node) {
-	w := cutText{count: 1}
-	if v.Kind == yaml.MappingNode {
-		readFields(r, cutFields, &w, v)
-	} else {
-		w.count = r.count(v, 0, world.MaxFaults)
-	}
-	s.Faults[world.Cut], s.After[world.Cut] = uint8(w.count), w.after
+	var w cutText
+	readBudget(r, s, world.Cut, cutFields, &w, v)
 	s.Cut = Cut{For: r.lengths("cut", w.For), OneWay: w.oneWay, Clients: w.clients}
 	s.cutGroups = w.groups
 }

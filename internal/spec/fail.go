@@ -2,7 +2,6 @@ package spec
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,32 +181,24 @@ func (s *Spec) FailingCalls(id ariadne.NodeID) map[string][]string {
 
 // failText is a Fail as written.
 type failText struct {
-	count                       int
-	calls, errors, paths, nodes []text
-	programs                    []text
-	after                       *regexp.Regexp
-	functions                   map[string]int64
-	sites                       bool
-	combined                    int
+	budgetText
+	calls, errors, paths, programs []text
+	functions                      map[string]int64
+	sites                          bool
+	combined                       int
 }
 
 var failFields = []field[failText]{
-	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(f *failText) *int { return &f.count }),
-	{"calls", "Names of calls, or of families of them: " + families() + "; default writes and syncs.", textsSchema,
-		func(r *reader, f *failText, v *yaml.Node) { f.calls = r.texts(v) }},
-	{"errors", "The errors with which they fail, as in EIO, of those that their manuals give; SHORT: a part is moved; FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", textsSchema,
-		func(r *reader, f *failText, v *yaml.Node) { f.errors = r.texts(v) }},
-	{"paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", textsSchema,
-		func(r *reader, f *failText, v *yaml.Node) { f.paths = r.texts(v) }},
-	{"nodes", "Names of the nodes of which calls fail; default all.", textsSchema,
-		func(r *reader, f *failText, v *yaml.Node) { f.nodes = r.texts(v) }},
-	{"programs", "Names of the programs of which calls fail, without directories; default all.", textsSchema,
-		func(r *reader, f *failText, v *yaml.Node) { f.programs = r.texts(v) }},
-	afterField(func(f *failText) **regexp.Regexp { return &f.after }),
+	timesField[failText](),
+	textsField("calls", "Names of calls, or of families of them: "+families()+"; default writes and syncs.", func(f *failText) *[]text { return &f.calls }),
+	textsField("errors", "The errors with which they fail, as in EIO, of those that their manuals give; SHORT: a part is moved; FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", func(f *failText) *[]text { return &f.errors }),
+	textsField("paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", func(f *failText) *[]text { return &f.paths }),
+	nodesField[failText]("Names of the nodes of which calls fail; default all."),
+	textsField("programs", "Names of the programs of which calls fail, without directories; default all.", func(f *failText) *[]text { return &f.programs }),
+	afterField[failText](),
 	{"functions", "Functions that return at once with the value that stands here, as in malloc: 0, by their symbols in programs and libraries; with them calls have no default.",
 		schema{"type": "object", "additionalProperties": schema{"type": "integer"}}, setFunctions},
-	{"sites", "Names of places say where in the program the call is made, as in <server:flush+0x4f; default no.", schema{"type": "boolean"},
-		func(r *reader, f *failText, v *yaml.Node) { f.sites = r.flag(v) }},
+	flagField("sites", "Names of places say where in the program the call is made, as in <server:flush+0x4f; default no.", func(f *failText) *bool { return &f.sites }),
 	countField("combined", "How many fail in the same step, at most, in searches of states and orders; default 1.", 1, world.MaxFaults, func(f *failText) *int { return &f.combined }),
 }
 
@@ -243,14 +234,9 @@ func setFunctions(r *reader, f *failText, v *yaml.Node) {
 
 // setFail reads a number, or which calls may fail.
 func setFail(r *reader, s *specText, v *yaml.Node) {
-	w := failText{count: 1}
-	if v.Kind == yaml.MappingNode {
-		readFields(r, failFields, &w, v)
-	} else {
-		w.count = r.count(v, 0, world.MaxFaults)
-	}
-	s.Faults[world.Fail], s.After[world.Fail] = uint8(w.count), w.after
-	s.Fail, s.failNodes = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions, Programs: stringsOf(w.programs)}, w.nodes
+	var w failText
+	readBudget(r, s, world.Fail, failFields, &w, v)
+	s.Fail = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions, Programs: stringsOf(w.programs)}
 	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
 	if calls == nil && w.functions == nil {
 		calls = defaultFamilies

@@ -5,8 +5,6 @@ import (
 
 	"ariadne"
 	"ariadne/internal/world"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // faultFields are those of all kinds of faults.
@@ -21,42 +19,21 @@ var faultFields = func() (all []field[specText]) {
 
 // faultField is a number, or that with more to say.
 func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
-	f := field[specText]{kind.Name, kind.Fault + ", at most.", schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults},
-		func(r *reader, into *specText, v *yaml.Node) { into.Faults[k] = uint8(r.count(v, 0, world.MaxFaults)) }}
-	if kind.Messages {
-		f.schema, f.set = orMore(f.schema, "messages"), setHit(k)
+	definition, set := kind.Name, setOf[k]
+	switch _, down := downBy(k); {
+	case kind.Messages:
+		definition, set = "messages", setHit(k)
+	case down && k != world.Power:
+		definition, set = "outage", setOutage(k)
+	case down:
+		set = setOutage(k)
 	}
-	switch k {
-	case world.Fail:
-		f.schema, f.set = orMore(f.schema, kind.Name), setFail
-	case world.Preempt:
-		f.schema, f.set = orMore(f.schema, kind.Name), setPreempt
-	case world.Kill:
-		f.schema, f.set = orMore(f.schema, kind.Name), setKill
-	case world.Jump:
-		f.schema, f.set = orMore(f.schema, kind.Name), setJump
-	case world.Cut:
-		f.schema, f.set = orMore(f.schema, kind.Name), setCut
-	}
-	if _, ok := downBy(k); ok {
-		definition := "outage"
-		if k == world.Power {
-			definition = kind.Name
-		}
-		f.schema, f.set = orMore(f.schema, definition), setOutage(k)
-	}
-	set := f.set
-	f.set = func(r *reader, into *specText, v *yaml.Node) {
-		into.faultLines[k] = v.Line
-		set(r, into, v)
-	}
-	return f
+	number := schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults}
+	return field[specText]{kind.Name, kind.Fault + ", at most.", schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + definition}}}, set}
 }
 
-// orMore is the schema of what is a number, or says more by a definition.
-func orMore(number schema, definition string) schema {
-	return schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + definition}}}
-}
+// setOf reads kinds of faults that are like no other.
+var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Kill: setKill, world.Jump: setJump, world.Cut: setCut}
 
 // faultyNodes are the nodes that are named somewhere within faults.
 func (r *reader) faultyNodes(where string, written []text, nodes []Node) (all []ariadne.NodeID) {
@@ -69,4 +46,32 @@ func (r *reader) faultyNodes(where string, written []text, nodes []Node) (all []
 		all = append(all, nodes[i].ID)
 	}
 	return all
+}
+
+// namesInFaults resolves the names of nodes that stand within faults.
+func (r *reader) namesInFaults(s *Spec, written *specText) {
+	s.Cut.Groups = r.cutGroups(written.cutGroups, s.Nodes)
+	for _, k := range world.Kinds() {
+		b, name := &written.budgets[k], world.KindOf(k).Name
+		*s.nodesOf(k) = r.faultyNodes(name+": nodes", b.nodes, s.Nodes)
+		s.Where[k].Peers = r.faultyNodes(name+": peers", b.peers, s.Nodes)
+	}
+}
+
+// nodesOf is where a spec has the nodes that are meant by a kind of fault.
+func (s *Spec) nodesOf(k ariadne.ActionKind) *[]ariadne.NodeID {
+	switch k {
+	case world.Fail:
+		return &s.Fail.Nodes
+	case world.Preempt:
+		return &s.Preempt.Nodes
+	case world.Jump:
+		return &s.Jump.Nodes
+	case world.Kill:
+		return &s.Kill.Nodes
+	}
+	if down, ok := downBy(k); ok {
+		return &s.Outages[down].Nodes
+	}
+	return &s.Where[k].Nodes
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"ariadne"
 	"ariadne/internal/processor"
 	"ariadne/internal/world"
 
@@ -22,6 +21,9 @@ type field[T any] struct {
 	schema schema
 	set    func(r *reader, into *T, v *yaml.Node)
 }
+
+// setter reads a field of a spec.
+type setter = func(r *reader, s *specText, v *yaml.Node)
 
 // text is a piece of the spec with the line it stands on.
 type text struct {
@@ -80,16 +82,12 @@ var nodeFields = []field[nodeText]{
 	{"name", "Host name of the node, which the others resolve; default n1, n2, ... With count, {i} stands for the number of the copy and is appended when missing.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
 	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, restart, after_crash, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
-	{"command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.",
-		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.commands = r.texts(v) }},
-	{"restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.",
-		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.restart = r.texts(v) }},
-	{"after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says.",
-		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.after = r.texts(v) }},
+	textsField("command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.", func(n *nodeText) *[]text { return &n.commands }),
+	textsField("restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.", func(n *nodeText) *[]text { return &n.restart }),
+	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says.", func(n *nodeText) *[]text { return &n.after }),
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
-	{"writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.",
-		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.writable = r.texts(v) }},
+	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.", func(n *nodeText) *[]text { return &n.writable }),
 	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",
 		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
 	{"stdin", "Standard input: none (the default: /dev/null), open (never ends, never says anything), or the text itself.",
@@ -115,12 +113,8 @@ type specText struct {
 	nodes   []nodeText
 	explore exploreText
 
-	failNodes, preemptNodes, jumpNodes, killNodes []text
-	cutGroups                                     [][]text
-	hits                                          [world.MaxKinds]hitText
-	faultLines                                    [world.MaxKinds]int // of the kinds of faults
-	// outageNodes are the nodes of each Outage.
-	outageNodes [ariadne.PowerLost + 1][]text
+	budgets   [world.MaxKinds]budgetText // of faults
+	cutGroups [][]text
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.
@@ -139,6 +133,12 @@ var durationSchema = schema{"anyOf": []schema{
 func textField[T any](name, doc string, at func(*T) *string) field[T] {
 	return field[T]{name, doc, schema{"type": "string"}, func(r *reader, into *T, v *yaml.Node) {
 		*at(into) = r.text(v).string
+	}}
+}
+
+func textsField[T any](name, doc string, at func(*T) *[]text) field[T] {
+	return field[T]{name, doc, textsSchema, func(r *reader, into *T, v *yaml.Node) {
+		*at(into) = r.texts(v)
 	}}
 }
 

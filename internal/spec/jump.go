@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"time"
 
@@ -34,33 +33,23 @@ func (j *Jump) by() []time.Duration {
 
 // jumpText is a Jump as written.
 type jumpText struct {
-	count     int
-	nodes, by []text
-	between   bool
-	after     *regexp.Regexp
+	budgetText
+	by []text
 }
 
 var jumpFields = []field[jumpText]{
-	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(j *jumpText) *int { return &j.count }),
-	{"nodes", "Names of the nodes to which it happens; default all but clients.", textsSchema,
-		func(r *reader, j *jumpText, v *yaml.Node) { j.nodes = r.texts(v) }},
-	{"by", "By how much the clock is set, each as in +1h or -30s, at most 480h; default +1h and -30s.", textsSchema,
-		func(r *reader, j *jumpText, v *yaml.Node) { j.by = r.texts(v) }},
-	{"between", "Only between two steps of the node; default also within one, before it sends something or changes a file.", schema{"type": "boolean"},
-		func(r *reader, j *jumpText, v *yaml.Node) { j.between = r.flag(v) }},
-	afterField(func(x *jumpText) **regexp.Regexp { return &x.after }),
+	timesField[jumpText](),
+	faultyField[jumpText](),
+	textsField("by", "By how much the clock is set, each as in +1h or -30s, at most 480h; default +1h and -30s.", func(j *jumpText) *[]text { return &j.by }),
+	betweenField[jumpText]("before it sends something or changes a file"),
+	afterField[jumpText](),
 }
 
 // setJump reads a number, or whose clocks are set by how much.
 func setJump(r *reader, s *specText, v *yaml.Node) {
-	w := jumpText{count: 1}
-	if v.Kind == yaml.MappingNode {
-		readFields(r, jumpFields, &w, v)
-	} else {
-		w.count = r.count(v, 0, world.MaxFaults)
-	}
-	s.Faults[world.Jump], s.After[world.Jump] = uint8(w.count), w.after
-	s.Jump, s.jumpNodes = Jump{Between: w.between}, w.nodes
+	var w jumpText
+	readBudget(r, s, world.Jump, jumpFields, &w, v)
+	s.Jump.Between = w.between
 	for _, t := range w.by {
 		d := r.offset("faults: jump: by", t)
 		if slices.Contains(s.Jump.By, d) {

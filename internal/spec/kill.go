@@ -36,33 +36,23 @@ func (k *Kill) Of(name string) bool {
 
 // killText is a Kill as written.
 type killText struct {
-	count           int
-	nodes, programs []text
-	between         bool
-	after           *regexp.Regexp
+	budgetText
+	programs []text
 }
 
 var killFields = []field[killText]{
-	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(k *killText) *int { return &k.count }),
-	{"nodes", "Names of the nodes to which it happens; default all but clients.", textsSchema,
-		func(r *reader, k *killText, v *yaml.Node) { k.nodes = r.texts(v) }},
-	{"programs", "Patterns of the programs' names, without directories, as in postgres, or with a number, as in redis-server#2: the second that runs it, by process id. Default all.", textsSchema,
-		func(r *reader, k *killText, v *yaml.Node) { k.programs = r.texts(v) }},
-	{"between", "Only between two steps of the node; default also within one, before the process sends something or changes a file.", schema{"type": "boolean"},
-		func(r *reader, k *killText, v *yaml.Node) { k.between = r.flag(v) }},
-	afterField(func(x *killText) **regexp.Regexp { return &x.after }),
+	timesField[killText](),
+	faultyField[killText](),
+	textsField("programs", "Patterns of the programs' names, without directories, as in postgres, or with a number, as in redis-server#2: the second that runs it, by process id. Default all.", func(k *killText) *[]text { return &k.programs }),
+	betweenField[killText]("before the process sends something or changes a file"),
+	afterField[killText](),
 }
 
 // setKill reads a number, or which processes are killed.
 func setKill(r *reader, s *specText, v *yaml.Node) {
-	w := killText{count: 1}
-	if v.Kind == yaml.MappingNode {
-		readFields(r, killFields, &w, v)
-	} else {
-		w.count = r.count(v, 0, world.MaxFaults)
-	}
-	s.Faults[world.Kill], s.After[world.Kill] = uint8(w.count), w.after
-	s.Kill, s.killNodes = Kill{Programs: stringsOf(w.programs), Between: w.between}, w.nodes
+	var w killText
+	readBudget(r, s, world.Kill, killFields, &w, v)
+	s.Kill = Kill{Programs: stringsOf(w.programs), Between: w.between}
 	for _, t := range w.programs {
 		r.pattern("faults: kill: programs", t)
 		if at := strings.LastIndexByte(t.string, '#'); at >= 0 && !numberOfProcess.MatchString(t.string[at+1:]) {

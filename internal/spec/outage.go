@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"time"
 
@@ -106,45 +105,33 @@ func (s *Spec) JumpsWithin(id ariadne.NodeID) (alternatives []string) {
 
 // outageText is an Outage as written.
 type outageText struct {
-	count      int
-	nodes, For []text
-	between    bool
-	power      Power // of a loss of power
-	after      *regexp.Regexp
+	budgetText
+	For   []text
+	power Power // of a loss of power
 }
 
 var outageFields = []field[outageText]{
-	countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(o *outageText) *int { return &o.count }),
-	{"nodes", "Names of the nodes to which it happens; default all but clients.", textsSchema,
-		func(r *reader, o *outageText, v *yaml.Node) { o.nodes = r.texts(v) }},
-	{"for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time. Default 1s and 15s.", textsSchema,
-		func(r *reader, o *outageText, v *yaml.Node) { o.For = r.texts(v) }},
-	{"between", "Only between two steps of the node; default also within one, wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused.", schema{"type": "boolean"},
-		func(r *reader, o *outageText, v *yaml.Node) { o.between = r.flag(v) }},
-	afterField(func(x *outageText) **regexp.Regexp { return &x.after }),
+	timesField[outageText](),
+	faultyField[outageText](),
+	textsField("for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time. Default 1s and 15s.", func(o *outageText) *[]text { return &o.For }),
+	betweenField[outageText]("wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused"),
+	afterField[outageText](),
 }
 
-// setOutage reads a number, or what may happen to which nodes.
-func setOutage(k ariadne.ActionKind) func(r *reader, s *specText, v *yaml.Node) {
+// setOutage reads which nodes a kind of fault takes down.
+func setOutage(k ariadne.ActionKind) setter {
 	return func(r *reader, s *specText, v *yaml.Node) {
-		w, fields := outageText{count: 1, power: DefaultPower}, outageFields
+		w, fields := outageText{power: DefaultPower}, outageFields
 		if k == world.Power {
 			fields = powerFields
 		}
-		if v.Kind == yaml.MappingNode {
-			readFields(r, fields, &w, v)
-		} else {
-			w.count = r.count(v, 0, world.MaxFaults)
-		}
-		s.Faults[k], s.After[k] = uint8(w.count), w.after
-		o := Outage{Between: w.between}
-		o.For = r.lengths(world.KindOf(k).Name, w.For)
+		readBudget(r, s, k, fields, &w, v)
+		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For)}
 		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
 			r.fail(w.For[i].line, "faults: pause: for: a pause that lasts for ever is a stop")
 		}
 		down, _ := downBy(k)
 		s.Outages[down] = o
-		s.outageNodes[down] = w.nodes
 		if k == world.Power {
 			s.Power = w.power
 		}

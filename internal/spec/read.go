@@ -77,22 +77,12 @@ func Parse(path string, data []byte) (*Spec, error) {
 	}
 	if len(r.errs) == 0 {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
-		s.Fail.Nodes = r.faultyNodes("fail: nodes", written.failNodes, s.Nodes)
-		s.Preempt.Nodes = r.faultyNodes("preempt: nodes", written.preemptNodes, s.Nodes)
-		for _, k := range world.Kinds() {
-			s.Where[k] = r.endsOf(k, written.hits[k], s.Nodes)
-		}
-		s.Jump.Nodes = r.faultyNodes("jump: nodes", written.jumpNodes, s.Nodes)
-		s.Kill.Nodes = r.faultyNodes("kill: nodes", written.killNodes, s.Nodes)
-		s.Cut.Groups = r.cutGroups(written.cutGroups, s.Nodes)
-		for _, d := range downs {
-			s.Outages[d.down].Nodes = r.faultyNodes(world.KindOf(d.kind).Name+": nodes", written.outageNodes[d.down], s.Nodes)
-		}
+		r.namesInFaults(&s, &written)
 	}
 	if len(r.errs) == 0 {
 		for _, k := range world.Kinds() {
 			if what := s.impossible(k); what != "" {
-				r.fail(written.faultLines[k], "%s", what)
+				r.fail(written.budgets[k].line, "%s", what)
 			}
 		}
 	}
