@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ariadne"
@@ -22,8 +21,6 @@ type Choice struct {
 type Images struct {
 	// Lost says for each image what is lost of the log.
 	Lost []Lost
-	// Digests are those of the images.
-	Digests []ariadne.Digest
 	// Subsets are how many of what the model allows have been looked at. Several may leave the same files.
 	Subsets int
 	// Legal is how many the model allows. Unless Exact there are more.
@@ -44,7 +41,7 @@ type Part struct {
 	Part int
 }
 
-// String is what ParseLost reads.
+// String names the parts, such as 12.0,13.2: the second and third part of operations 12 and 13, from 0.
 func (l Lost) String() string {
 	if len(l) == 0 {
 		return "nothing"
@@ -56,24 +53,6 @@ func (l Lost) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseLost is the inverse of Lost.String.
-func ParseLost(text string) (Lost, error) {
-	if text == "nothing" {
-		return nil, nil
-	}
-	var l Lost
-	for _, part := range strings.Split(text, ",") {
-		op, sub, _ := strings.Cut(part, ".")
-		a, err := strconv.Atoi(op)
-		b, err2 := strconv.Atoi(sub)
-		if err != nil || err2 != nil || a < 0 || b < 0 {
-			return nil, fmt.Errorf("lost operations: %q is not such as 12.0", part)
-		}
-		l = append(l, Part{a, b})
-	}
-	return l, nil
-}
-
 // Images returns what a power loss now may leave.
 func (m Model) Images(l *Log, c Choice) *Images {
 	p := newPlan(m)
@@ -81,23 +60,6 @@ func (m Model) Images(l *Log, c Choice) *Images {
 		p.add(op)
 	}
 	return p.images(c, map[ariadne.Digest]bool{}, false)
-}
-
-// Image returns the image that lacks some parts of the log's operations.
-func (m Model) Image(l *Log, lost Lost) (*Image, error) {
-	p := newPlan(m)
-	for _, op := range l.Ops() {
-		p.add(op)
-	}
-	s := p.everything()
-	for _, part := range lost {
-		i := slices.IndexFunc(p.live, func(n int32) bool { return p.atoms[n].at == part.Op && p.atoms[n].part == part.Part })
-		if i < 0 {
-			return nil, fmt.Errorf("part %d of operation %d cannot be lost", part.Part, part.Op)
-		}
-		s.lose(p.live[i])
-	}
-	return s.image(), nil
 }
 
 // A Walk forms the images of all points of a log, each of them once: after each operation those that have
@@ -210,7 +172,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		d := digest(s.sum())
 		if !seen[d] {
 			seen[d] = true
-			i.Lost, i.Digests, i.kept = append(i.Lost, s.lost()), append(i.Digests, d), append(i.kept, s.clone())
+			i.Lost, i.kept = append(i.Lost, s.lost()), append(i.kept, s.clone())
 		}
 	}
 	try := func(s state) {

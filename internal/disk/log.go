@@ -46,16 +46,6 @@ func (l *Log) Len() int {
 // Durable reports whether no operation can be lost, by whatever model.
 func (l *Log) Durable() bool { return l == nil || l.open == nil }
 
-// Window returns the operations since everything was last durable, by whatever model, and how many there
-// are before them.
-func (l *Log) Window() (ops []*Op, before int) {
-	for e := l; e != nil && e.start != e; e = e.prev {
-		ops = append(ops, &e.Op)
-	}
-	slices.Reverse(ops)
-	return ops, l.Len() - len(ops)
-}
-
 // Ops returns all operations.
 func (l *Log) Ops() []*Op {
 	ops := make([]*Op, 0, l.Len())

@@ -104,8 +104,7 @@ func TestRecord(t *testing.T) {
 				after := snapshot(t, n)
 				in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}
 				var words []string
-				ops, _ := n.k.Files.Log.Window()
-				for _, op := range ops {
+				for _, op := range n.k.Files.Log.Ops() {
 					words = append(words, numbered.ReplaceAllString(op.String(), "#N"))
 				}
 				if got := strings.Join(words, "; "); !strings.HasPrefix(got, r.want) || r.want == "" && got != "" {

@@ -73,73 +73,15 @@ func init() {
 // recording is a call that may change files, as these stood before: it is told what came of the call.
 type recording func(v int64)
 
-// record looks at what the call that t stands in is about to change. nil: nothing that is entered.
-func record(t *kernel.Thread) recording {
-	if !t.Node().Files.Logs {
+// recorder looks at what the call that t stands in is about to change. nil: nothing that is entered.
+type recorder func(t *kernel.Thread, a Args) recording
+
+// record looks at what the call of the row that t stands in is about to change.
+func (r *Row) record(t *kernel.Thread) recording {
+	if r.records == nil || !t.Node().Files.Logs {
 		return nil
 	}
-	a := t.Call.Args
-	switch nr := t.Call.NR; nr {
-	case unix.SYS_WRITE, unix.SYS_WRITEV:
-		return recordWrite(t, a[0], -1, 0)
-	case unix.SYS_PWRITE64, unix.SYS_PWRITEV:
-		return recordWrite(t, a[0], int64(a[3]), 0)
-	case unix.SYS_PWRITEV2:
-		return recordWrite(t, a[0], int64(a[3]), int(a[5]))
-	case unix.SYS_SENDFILE:
-		return recordWrite(t, a[0], -1, 0)
-	case unix.SYS_COPY_FILE_RANGE, unix.SYS_SPLICE:
-		at := int64(-1)
-		if a[3] != 0 {
-			v, e := readU64(t, a[3])
-			if e != 0 {
-				return nil
-			}
-			at = int64(v)
-		}
-		return recordWrite(t, a[2], at, 0)
-	case unix.SYS_FTRUNCATE:
-		return recordSize(contentOf(t, a[0]), int64(a[1]))
-	case unix.SYS_TRUNCATE:
-		name, e := readPath(t, a[0])
-		if e != 0 {
-			return nil
-		}
-		return recordSize(contentAt(t, atCwd, name), int64(a[1]))
-	case unix.SYS_FALLOCATE:
-		return recordRange(contentOf(t, a[0]), int(int32(a[1])), int64(a[2]), int64(a[3]))
-	case unix.SYS_FSYNC:
-		return recordSync(t, a[0], disk.Fsync)
-	case unix.SYS_FDATASYNC:
-		return recordSync(t, a[0], disk.Fdatasync)
-	case unix.SYS_SYNC, unix.SYS_SYNCFS:
-		return func(v int64) {
-			if v == 0 {
-				enter(t, disk.Op{Kind: disk.Sync})
-			}
-		}
-	case unix.SYS_MSYNC:
-		return recordMsync(t, a)
-	case unix.SYS_SYNC_FILE_RANGE:
-		return recordSyncRange(t, a)
-	case unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_UTIME, unix.SYS_UTIMES:
-		return recordAttrAt(t, atCwd, a[0], true)
-	case unix.SYS_LCHOWN:
-		return recordAttrAt(t, atCwd, a[0], false)
-	case unix.SYS_FCHMOD, unix.SYS_FCHOWN:
-		return recordAttrOf(t, a[0])
-	case unix.SYS_FCHMODAT:
-		return recordAttrAt(t, a[0], a[1], true)
-	case unix.SYS_FCHMODAT2:
-		return recordAttrAt(t, a[0], a[1], a[3]&unix.AT_SYMLINK_NOFOLLOW == 0)
-	case unix.SYS_FCHOWNAT:
-		return recordAttrAt(t, a[0], a[1], a[4]&unix.AT_SYMLINK_NOFOLLOW == 0)
-	case unix.SYS_FUTIMESAT:
-		return recordAttrAt(t, a[0], a[1], true)
-	case unix.SYS_UTIMENSAT:
-		return recordAttrAt(t, a[0], a[1], a[3]&unix.AT_SYMLINK_NOFOLLOW == 0)
-	}
-	return nil
+	return r.records(t, t.Call.Args)
 }
 
 // content is a regular file whose bytes a call may change, as it stood before.
@@ -234,34 +176,16 @@ func (c *content) synced(flags int, at, n int64) {
 	}
 }
 
-// mostOld is how much of what a call overwrites is looked at before it, unless it may be more.
-func mostOld(t *kernel.Thread) int64 {
-	a := t.Call.Args
-	switch t.Call.NR {
-	case unix.SYS_WRITE, unix.SYS_PWRITE64:
-		return int64(min(a[2], maxIO))
-	case unix.SYS_WRITEV, unix.SYS_PWRITEV, unix.SYS_PWRITEV2:
-		v, e := readIovecs(t, a[1], a[2])
-		if e != 0 {
-			return 0
-		}
-		return int64(iovLen(v))
-	case unix.SYS_SENDFILE:
-		return int64(min(a[3], maxIO))
-	case unix.SYS_COPY_FILE_RANGE:
-		return int64(min(a[4], maxIO))
-	}
-	return int64(min(a[4], maxChunk))
-}
+// here is the offset of what is written where the descriptor stands.
+const here = -1
 
-// recordWrite is of a call that writes to descriptor fd, at an offset or, if that is negative, where
-// the descriptor stands.
-func recordWrite(t *kernel.Thread, fd uint64, at int64, flags int) recording {
+// recordWrite is of a call that writes at most so many bytes to descriptor fd, at an offset or here.
+func recordWrite(t *kernel.Thread, fd uint64, at, most int64, flags int) recording {
 	c := contentOf(t, fd)
 	if c == nil {
 		return nil
 	}
-	return c.written(fd, at, mostOld(t), flags)
+	return c.written(fd, at, most, flags)
 }
 
 // noAppend is RWF_NOAPPEND.
@@ -334,28 +258,16 @@ func recordRange(c *content, mode int, at, n int64) recording {
 	}
 }
 
-// recordSync is of fsync and fdatasync, of files and directories.
-func recordSync(t *kernel.Thread, fd uint64, kind disk.Kind) recording {
+// recordSync is of a call that has a file or a directory written, as op says.
+func recordSync(t *kernel.Thread, fd uint64, op disk.Op) recording {
 	h, _, e := hostFile(t, fd)
 	if e != 0 || h == nil || !logs(t, h.Key(), h.Path) {
 		return nil
 	}
 	return func(v int64) {
 		if v == 0 {
-			enter(t, disk.Op{Kind: kind, Ino: t.Node().Files.Inode(h.Key()), Path: h.Path})
-		}
-	}
-}
-
-func recordSyncRange(t *kernel.Thread, a Args) recording {
-	done := recordSync(t, a[0], disk.SyncRange)
-	if done == nil {
-		return nil
-	}
-	h, _, _ := hostFile(t, a[0])
-	return func(v int64) {
-		if v == 0 {
-			enter(t, disk.Op{Kind: disk.SyncRange, Flags: disk.Ranged, Ino: t.Node().Files.Inode(h.Key()), Offset: int64(a[1]), Length: int64(a[2]), Path: h.Path})
+			op.Ino, op.Path = t.Node().Files.Inode(h.Key()), h.Path
+			enter(t, op)
 		}
 	}
 }
@@ -611,9 +523,9 @@ func recordAIO(t *kernel.Thread, c iocb, most int64) recording {
 	}
 	switch c.op {
 	case iocbFsync:
-		return recordSync(t, uint64(c.fd), disk.Fsync)
+		return recordSync(t, uint64(c.fd), disk.Op{Kind: disk.Fsync})
 	case iocbFdsync:
-		return recordSync(t, uint64(c.fd), disk.Fdatasync)
+		return recordSync(t, uint64(c.fd), disk.Op{Kind: disk.Fdatasync})
 	case iocbPwrite, iocbPwritev:
 		if file := contentOf(t, uint64(c.fd)); file != nil {
 			return file.written(uint64(c.fd), c.offset, most, int(c.rwFlags))

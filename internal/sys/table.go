@@ -55,7 +55,8 @@ type Row struct {
 	// bytes or the clock. In which order it is made with other threads' calls is taken not to matter.
 	Alone bool
 
-	paths []pathArg // arguments with paths
+	paths   []pathArg // arguments with paths
+	records recorder  // what it changes of files, or has written of them; nil: nothing, or its handler enters it
 	// Fails are the ways in which it may fail although nothing is wrong with it.
 	Fails []Failure
 }
@@ -126,6 +127,9 @@ func transfers(r *Row)     { r.Transfers = true }
 func asksSize(r *Row)      { r.AsksSize = true }
 func alone(r *Row)         { r.Alone = true }
 func names(at int) fact    { return namesAt(-1, at) }
+func records(f recorder) fact {
+	return func(r *Row) { r.records = f }
+}
 func namesAt(dir, at int) fact {
 	return func(r *Row) { r.paths = append(r.paths, pathArg{dir, at}) }
 }
@@ -151,7 +155,7 @@ func Handle(t *kernel.Thread) kernel.Result {
 	if e := mayFollow(t); e != 0 {
 		return kernel.Fail(e)
 	}
-	done, res := record(t), kernel.Native
+	done, res := r.record(t), kernel.Native
 	if r.Handler != nil {
 		res = r.Handler(t, t.Call.Args)
 	}

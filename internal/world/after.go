@@ -6,7 +6,7 @@ import "ariadne"
 // (Rules.After), a bit for each. It has nothing of the others.
 type Said uint32
 
-// Says are the kinds of faults for which one of some lines is the one that must come before.
+// says are the kinds of faults for which one of some lines is the one that must come before.
 func (y *System) says(lines []ariadne.LogLine) (all Said) {
 	for k, after := range y.rules.After {
 		for i := range lines {
