@@ -101,6 +101,17 @@ func asking(t *testing.T, a asker) *spec.Spec {
 	return s
 }
 
+// replays sees to it that the trace of the first violation shows it again.
+func replays(t *testing.T, strategy string, r *record.Report) {
+	t.Helper()
+	for _, loose := range []bool{false, true} {
+		again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Loose: loose})
+		if err != nil || again.Mismatch != nil || again.Outcome != record.Violated || again.Violations[0].Message != r.Violations[0].Message {
+			t.Fatalf("%s, loose %v: %+v, %v", strategy, loose, again, err)
+		}
+	}
+}
+
 // TestProgramsChoose: what a program asks for is tried in all combinations, each once, by every
 // strategy that is exhaustive, and drawn by all others; the trace has it and replays.
 func TestProgramsChoose(t *testing.T) {
@@ -143,12 +154,7 @@ func TestProgramsChoose(t *testing.T) {
 				if text := systemtest.Read(t, path); !strings.Contains(text, "with choose:2@") || !strings.Contains(text, "/choose:3#1,choose:1@") {
 					t.Errorf("the trace:\n%s", text)
 				}
-				for _, loose := range []bool{false, true} {
-					again, err := run.Replay(t.Context(), nil, path, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Loose: loose})
-					if err != nil || again.Mismatch != nil || again.Outcome != record.Violated || again.Violations[0].Message != r.Violations[0].Message {
-						t.Fatalf("%s, loose %v: %+v, %v", row.Name, loose, again, err)
-					}
-				}
+				replays(t, row.Name, r)
 			}
 		})
 	}

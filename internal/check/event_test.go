@@ -9,7 +9,6 @@ import (
 
 	"ariadne/internal/check"
 	"ariadne/internal/record"
-	"ariadne/internal/run"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 	"ariadne/internal/system/systemtest"
@@ -111,12 +110,7 @@ func TestProgramsTellOfEvents(t *testing.T) {
 				if text := systemtest.Read(t, path); strings.Count(text, " event n1 #") == 0 {
 					t.Errorf("the trace:\n%s", text)
 				}
-				for _, loose := range []bool{false, true} {
-					again, err := run.Replay(t.Context(), nil, path, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Loose: loose})
-					if err != nil || again.Mismatch != nil || again.Outcome != record.Violated || again.Violations[0].Message != r.Violations[0].Message {
-						t.Fatalf("%s, loose %v: %+v, %v", row.Name, loose, again, err)
-					}
-				}
+				replays(t, row.Name, r)
 			}
 		})
 	}

@@ -9,35 +9,42 @@ import (
 	"ariadne/internal/world/worldtest"
 )
 
+// limited is a case in which n1 has a connection to n2, on which nothing gets through for a while.
+type limited struct {
+	name       string
+	lasts      time.Duration
+	giveUp     time.Duration // of all connections
+	data, idle time.Duration // of this one
+	sends      bool
+}
+
+func (c *limited) sender(x *worldtest.Ctx) {
+	x.Limit(1, c.data, c.idle)
+	if c.sends {
+		x.Send(1, "m")
+	}
+}
+
 // TestConnectionsEndInAPartedNetwork: an end gives up when nothing has got through for as long as it lets that
 // be, if the network is not whole before; what it holds to send again is gone then.
 func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
-		name       string
-		lasts      time.Duration
-		giveUp     time.Duration
-		data, idle time.Duration
-		sends      bool
-		want       []string
+		limited
+		want []string
 	}{
-		{"nothing limits it", 20 * ms, 0, 0, 0, true, []string{"heal network", "deliver n1:1001>n2:1000 #1"}},
-		{"all give up", 20 * ms, 9 * ms, 0, 0, true, []string{"expire n1:1001>n2:1000 #1", "heal network"}},
-		{"it is whole before", 20 * ms, 30 * ms, 0, 0, true, []string{"heal network", "deliver n1:1001>n2:1000 #1"}},
-		{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true, []string{"expire n1:1001>n2:1000 #1", "heal network"}},
-		{"keep-alive", 20 * ms, 30 * ms, 0, 8 * ms, false, []string{"expire n1:1001>n2:1000 #0", "heal network"}},
-		{"keep-alive and something to send", 20 * ms, 15 * ms, 0, 8 * ms, true, []string{"expire n1:1001>n2:1000 #0", "expire n1:1001>n2:1000 #1", "heal network"}},
-		{"for ever", ariadne.Ever, 9 * ms, 0, 0, true, []string{"expire n1:1001>n2:1000 #1"}},
+		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"heal network", "deliver n1:1001>n2:1000 #1"}},
+		{limited{"all give up", 20 * ms, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal network"}},
+		{limited{"it is whole before", 20 * ms, 30 * ms, 0, 0, true}, []string{"heal network", "deliver n1:1001>n2:1000 #1"}},
+		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal network"}},
+		{limited{"keep-alive", 20 * ms, 30 * ms, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "heal network"}},
+		{limited{"keep-alive and something to send", 20 * ms, 15 * ms, 0, 8 * ms, true}, []string{"expire n1:1001>n2:1000 #0", "expire n1:1001>n2:1000 #1", "heal network"}},
+		{limited{"for ever", ariadne.Ever, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := world.Rules{Latency: time.Millisecond, GiveUp: c.giveUp, Grid: 1e6, Faults: worldtest.Faults("cut", 1),
 				Partitions: []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, c.lasts)}}
-			w := worldtest.Of(r, scripts(func(x *worldtest.Ctx) {
-				x.Limit(1, c.data, c.idle)
-				if c.sends {
-					x.Send(1, "m")
-				}
-			}, nothing)...)
+			w := worldtest.Of(r, scripts(c.sender, nothing)...)
 			do(t, w, "start n1", "start n2", w.Names().Action(w.Enabled()[len(w.Enabled())-1]))
 			expect(t, natural(t, w), c.want...)
 			if len(w.State().Flight) > 0 {
@@ -52,31 +59,22 @@ func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 func TestConnectionsEndWhileAMachineIsStopped(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
-		name       string
-		lasts      time.Duration
-		giveUp     time.Duration
-		data, idle time.Duration
-		sends      bool
-		want       []string
-		at         ariadne.Time // of the last step
+		limited
+		want []string
+		at   ariadne.Time // of the last step
 	}{
-		{"nothing limits it", 20 * ms, 0, 0, 0, true, []string{"start n2", "deliver n1:1001>n2:1000 #1"}, 21e6},
-		{"all give up", 20 * ms, 9 * ms, 0, 0, true, []string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
-		{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true, []string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
-		{"keep-alive ends it", 20 * ms, 0, 0, 8 * ms, false, []string{"expire n1:1001>n2:1000 #0", "start n2"}, 21e6},
-		{"a probe finds it gone", 20 * ms, 0, 0, 40 * ms, false, []string{"start n2", "probe n1:1001>n2:1000 #0"}, 32e6},
-		{"a later probe finds it gone", 44 * ms, 0, 0, 80 * ms, false, []string{"start n2", "probe n1:1001>n2:1000 #0"}, 62e6},
-		{"for ever", ariadne.Ever, 0, 0, 80 * ms, false, []string{"expire n1:1001>n2:1000 #0"}, 80e6},
+		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"start n2", "deliver n1:1001>n2:1000 #1"}, 21e6},
+		{limited{"all give up", 20 * ms, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
+		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true}, []string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
+		{limited{"keep-alive ends it", 20 * ms, 0, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "start n2"}, 21e6},
+		{limited{"a probe finds it gone", 20 * ms, 0, 0, 40 * ms, false}, []string{"start n2", "probe n1:1001>n2:1000 #0"}, 32e6},
+		{limited{"a later probe finds it gone", 44 * ms, 0, 0, 80 * ms, false}, []string{"start n2", "probe n1:1001>n2:1000 #0"}, 62e6},
+		{limited{"for ever", ariadne.Ever, 0, 0, 80 * ms, false}, []string{"expire n1:1001>n2:1000 #0"}, 80e6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := world.Rules{Latency: ms, GiveUp: c.giveUp, Grid: 1e6, Faults: worldtest.Faults("stop", 1),
 				NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{1}, c.lasts)}}
-			programs := scripts(func(x *worldtest.Ctx) {
-				x.Limit(1, c.data, c.idle)
-				if c.sends {
-					x.Send(1, "m")
-				}
-			}, nothing)
+			programs := scripts(c.sender, nothing)
 			automata := worldtest.Automata(programs...)
 			automata[1].(*worldtest.Automaton).Grid = r.Grid
 			w := worldtest.New(r, worldtest.Nodes(programs...), automata)

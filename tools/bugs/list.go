@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"ariadne/tools/harness"
 )
 
 // bug is a documented bug of a real program, as the list has it.
@@ -30,15 +28,9 @@ type bug struct {
 
 // readBugs reads a list of bugs.
 func readBugs(path string) ([]*bug, error) {
-	b, err := os.ReadFile(path)
+	list, err := harness.ReadList[*bug](path)
 	if err != nil {
 		return nil, err
-	}
-	var list []*bug
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&list); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	names := map[string]bool{}
 	for _, b := range list {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,7 +66,7 @@ func (o *options) look(b *bug) error {
 // search runs a check and keeps what came of it.
 func (o *options) search(b *bug, spec, kind string, seed int, budget time.Duration) (*outcome, error) {
 	dir := o.file(b, kind, strconv.Itoa(seed))
-	if known, err := o.known(dir); known != nil || err != nil {
+	if known, err := harness.Kept[outcome](dir + ".json"); known != nil || err != nil {
 		return known, err
 	}
 	if err := os.MkdirAll(o.work, 0o755); err != nil {
@@ -88,28 +86,8 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		return nil, err
 	}
 	fmt.Printf("%-44s seed %d  %s\n", spec, seed, r)
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return nil, err
-	}
 	// The run directory is as large as the search was long.
-	return r, errors.Join(os.RemoveAll(dir), os.WriteFile(dir+".json", text, 0o644))
-}
-
-// known is what came of a search before, or nil.
-func (o *options) known(dir string) (*outcome, error) {
-	text, err := os.ReadFile(dir + ".json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var r outcome
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("%s.json: %w", dir, err)
-	}
-	return &r, nil
+	return r, errors.Join(os.RemoveAll(dir), harness.Keep(dir+".json", r))
 }
 
 // file is where a search leaves its files, without an ending.
@@ -135,7 +113,7 @@ func (o *options) load(b *bug) (result, error) {
 			return r, err
 		}
 		for _, f := range files {
-			one, err := o.known(strings.TrimSuffix(f, ".json"))
+			one, err := harness.Kept[outcome](f)
 			if err != nil {
 				return r, err
 			}

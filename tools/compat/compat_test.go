@@ -161,7 +161,7 @@ func TestKept(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.save(filepath.Join(dir, resultFile)); err != nil {
+		if err := harness.Keep(filepath.Join(dir, resultFile), r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -124,7 +123,7 @@ func (o *options) measure(t *target) ([]*result, error) {
 				return nil, err
 			}
 		}
-		if err := r.save(filepath.Join(dir, resultFile)); err != nil {
+		if err := harness.Keep(filepath.Join(dir, resultFile), r); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -411,14 +410,6 @@ func (o *options) dir(t *target) string {
 	return filepath.Join(o.work, filepath.FromSlash(t.name()))
 }
 
-func (r *result) save(path string) error {
-	b, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
-
 // kept returns what the target has shown last to each user, to root first.
 func (o *options) kept(t *target) ([]*result, error) {
 	files, err := filepath.Glob(filepath.Join(o.dir(t), "*", resultFile))
@@ -427,13 +418,9 @@ func (o *options) kept(t *target) ([]*result, error) {
 	}
 	var all []*result
 	for _, f := range files {
-		b, err := os.ReadFile(f)
+		r, err := harness.Kept[result](f)
 		if err != nil {
 			return nil, err
-		}
-		r := new(result)
-		if err := json.Unmarshal(b, r); err != nil {
-			return nil, fmt.Errorf("%s: %w", f, err)
 		}
 		all = append(all, r)
 	}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 
 	"ariadne/tools/harness"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // target is a real program with its spec, as the list has it.
@@ -28,15 +24,9 @@ type target struct {
 }
 
 func readTargets(path string) ([]*target, error) {
-	b, err := os.ReadFile(path)
+	list, err := harness.ReadList[*target](path)
 	if err != nil {
 		return nil, err
-	}
-	var list []*target
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&list); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, t := range list {
 		if err := t.compile(); err != nil {

@@ -126,13 +126,13 @@ func TestCameAgain(t *testing.T) {
 // What is kept of a target is on the page when it is not run.
 func TestKept(t *testing.T) {
 	o, target := options{work: t.TempDir()}, kv()
-	if r, err := o.kept(target); r != nil || err != nil {
+	if r, err := harness.Kept[result](o.file(target)); r != nil || err != nil {
 		t.Fatal(r, err)
 	}
-	if err := o.keep(target, shown()); err != nil {
+	if err := harness.Keep(o.file(target), shown()); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := o.kept(target); err != nil || r.Steps != 99 || r.Replayed["cut"] != 3 {
+	if r, err := harness.Kept[result](o.file(target)); err != nil || r.Steps != 99 || r.Replayed["cut"] != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

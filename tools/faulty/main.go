@@ -20,13 +20,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"ariadne/tools/child"
 	"ariadne/tools/harness"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // target is a system that meets faults.
@@ -45,15 +42,10 @@ const (
 	usualExecutions = 1000
 )
 
-func readTargets(name string) (all []*target, err error) {
-	b, err := os.ReadFile(name)
+func readTargets(name string) ([]*target, error) {
+	all, err := harness.ReadList[*target](name)
 	if err != nil {
 		return nil, err
-	}
-	d := yaml.NewDecoder(strings.NewReader(string(b)))
-	d.KnownFields(true)
-	if err := d.Decode(&all); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, t := range all {
 		if t.Spec == "" || t.What == "" {
@@ -134,14 +126,14 @@ func (o *options) run(only, page string) (bool, error) {
 		if wanted.MatchString(t.Spec) {
 			r, err := o.measure(t)
 			if err == nil {
-				err = o.keep(t, r)
+				err = harness.Keep(o.file(t), r)
 			}
 			if err != nil {
 				return false, fmt.Errorf("%s: %w", t.Spec, err)
 			}
 			fmt.Printf("%s: %s\n", t.Spec, r)
 		}
-		r, err := o.kept(t)
+		r, err := harness.Kept[result](o.file(t))
 		if err != nil {
 			return false, err
 		}

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -174,27 +171,3 @@ func (o *options) dir(t *target) string {
 }
 
 func (o *options) file(t *target) string { return o.dir(t) + ".json" }
-
-func (o *options) keep(t *target, r *result) error {
-	b, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.file(t), append(b, '\n'), 0o644)
-}
-
-// kept is what a target showed last, or nil.
-func (o *options) kept(t *target) (*result, error) {
-	b, err := os.ReadFile(o.file(t))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	r := new(result)
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.file(t), err)
-	}
-	return r, nil
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -111,12 +110,8 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 	}
 	r.Spec, r.Strategy, r.Seed, r.Workers, r.Budget = spec, strategy, seed, workers, budget
 	fmt.Printf("%-32s %-14s seed %d  %s\n", spec, strategy, seed, r)
-	b, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return nil, err
-	}
 	// The run directory is as large as the search was long.
-	return r, errors.Join(os.RemoveAll(dir), os.WriteFile(dir+".json", b, 0o644))
+	return r, errors.Join(os.RemoveAll(dir), harness.Keep(dir+".json", r))
 }
 
 func newOutcome(report *harness.Report) *outcome {
@@ -153,16 +148,12 @@ func (o *options) load() (map[string]set, error) {
 	slices.Sort(files)
 	all := map[string]set{}
 	for _, f := range files {
-		b, err := os.ReadFile(f)
+		r, err := harness.Kept[outcome](f)
 		if err != nil {
 			return nil, err
 		}
-		var r outcome
-		if err := json.Unmarshal(b, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", f, err)
-		}
 		kind, _, _ := strings.Cut(filepath.Base(f), "_")
-		all[kind] = append(all[kind], r)
+		all[kind] = append(all[kind], *r)
 	}
 	return all, nil
 }

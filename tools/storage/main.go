@@ -24,8 +24,6 @@ import (
 
 	"ariadne/tools/child"
 	"ariadne/tools/harness"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // program is one that stores something.
@@ -75,15 +73,9 @@ func main() {
 }
 
 func run(ctx context.Context, list, work, only, page, binary string, images int) (good bool, err error) {
-	b, err := os.ReadFile(list)
+	programs, err := harness.ReadList[program](list)
 	if err != nil {
 		return false, err
-	}
-	var programs []program
-	d := yaml.NewDecoder(bytes.NewReader(b))
-	d.KnownFields(true)
-	if err := d.Decode(&programs); err != nil {
-		return false, fmt.Errorf("%s: %w", list, err)
 	}
 	wanted, err := regexp.Compile(only)
 	if err != nil {
@@ -113,26 +105,17 @@ func run(ctx context.Context, list, work, only, page, binary string, images int)
 				return false, fmt.Errorf("%s: %w", p.Name, err)
 			}
 			r.Origin = origin
-			b, err := json.MarshalIndent(r, "", " ")
-			if err == nil {
-				err = os.WriteFile(kept, b, 0o644)
-			}
-			if err != nil {
+			if err := harness.Keep(kept, r); err != nil {
 				return false, err
 			}
 		}
-		b, err := os.ReadFile(kept)
-		if os.IsNotExist(err) {
-			continue
-		}
-		var r result
-		if err == nil {
-			err = json.Unmarshal(b, &r)
-		}
+		r, err := harness.Kept[result](kept)
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", kept, err)
+			return false, err
 		}
-		rows = append(rows, row{p, r})
+		if r != nil {
+			rows = append(rows, row{p, *r})
+		}
 	}
 	good = true
 	for _, r := range rows {

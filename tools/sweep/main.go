@@ -17,7 +17,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -29,8 +28,6 @@ import (
 	"ariadne/internal/spec"
 	"ariadne/tools/child"
 	"ariadne/tools/harness"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // target is a system to be swept.
@@ -48,19 +45,6 @@ type triage struct {
 	Outcome outcome         `yaml:"outcome"`
 	Place   harness.Pattern `yaml:"place"`
 	Text    string          `yaml:"text"` // begins with real, benign, ours or open
-}
-
-func readTargets(name string) (all []target, err error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	d := yaml.NewDecoder(strings.NewReader(string(b)))
-	d.KnownFields(true)
-	if err := d.Decode(&all); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return all, nil
 }
 
 func main() {
@@ -94,7 +78,7 @@ func run(ctx context.Context, o options) (good bool, err error) {
 	if flag.NArg() > 0 {
 		return false, fmt.Errorf("unexpected %q; targets are chosen by -only", flag.Arg(0))
 	}
-	targets, err := readTargets(o.list)
+	targets, err := harness.ReadList[target](o.list)
 	if err != nil {
 		return false, err
 	}
@@ -124,27 +108,18 @@ func run(ctx context.Context, o options) (good bool, err error) {
 				return false, fmt.Errorf("%s: %w", t.Spec, err)
 			}
 			r.Origin = origin
-			b, err := json.MarshalIndent(r, "", " ")
-			if err == nil {
-				err = os.WriteFile(kept, b, 0o644)
-			}
-			if err != nil {
+			if err := harness.Keep(kept, r); err != nil {
 				return false, err
 			}
 		}
-		var r result
-		switch b, err := os.ReadFile(kept); {
-		case os.IsNotExist(err):
-			continue
-		case err != nil:
+		r, err := harness.Kept[result](kept)
+		if err != nil {
 			return false, err
-		default:
-			if err := json.Unmarshal(b, &r); err != nil {
-				return false, fmt.Errorf("%s: %w", kept, err)
-			}
 		}
-		rows = append(rows, row{t, r})
-		good = good && len(unexplained(t, r)) == 0
+		if r != nil {
+			rows = append(rows, row{t, *r})
+			good = good && len(unexplained(t, *r)) == 0
+		}
 	}
 	return good, os.WriteFile(o.page, writePage(rows), 0o644)
 }

@@ -7,6 +7,7 @@ import (
 	"ariadne"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
+	"ariadne/tools/harness"
 )
 
 // TestClassify: what an execution with a failure came to, compared with the natural one.
@@ -67,7 +68,7 @@ func TestPlaceOf(t *testing.T) {
 
 // TestPage: a bad outcome without a triage is told to be so, and makes the sweep fail.
 func TestPage(t *testing.T) {
-	targets, err := readTargets("../../examples/sweep.yaml")
+	targets, err := harness.ReadList[target]("../../examples/sweep.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
