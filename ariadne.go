@@ -51,6 +51,17 @@ type Digest [sha256.Size]byte
 
 func (d Digest) String() string { return hex.EncodeToString(d[:8]) }
 
+// MarshalText and UnmarshalText are for JSON, with all of the digest.
+func (d Digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
+
+func (d *Digest) UnmarshalText(b []byte) error {
+	if hex.DecodedLen(len(b)) != len(d) {
+		return fmt.Errorf("want %d hexadecimal digits of a digest, not %d", hex.EncodedLen(len(d)), len(b))
+	}
+	_, err := hex.Decode(d[:], b)
+	return err
+}
+
 // Flags of a message that is a TCP segment.
 type Flags uint8
 
@@ -178,21 +189,21 @@ type LogLine struct {
 
 // Exit is the end of one of the node's processes that the spec started.
 type Exit struct {
-	At      Time
-	Command int // index of the command in the node's spec
-	Status  int // exit status, or -1 when a signal killed it
-	Signal  int // signal number, or 0
+	At      Time `json:"at_ns"`
+	Command int  `json:"command"` // index of the command in the node's spec
+	Status  int  `json:"status"`  // exit status, or -1 when a signal killed it
+	Signal  int  `json:"signal"`  // signal number, or 0
 }
 
 // Refusal is something Ariadne does not model that the program asked for.
 type Refusal struct {
-	Name    string // "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"
-	Detail  string // arguments of its first occurrence
-	Program string
-	Count   int
+	Name    string `json:"name"`   // "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"
+	Detail  string `json:"detail"` // arguments of its first occurrence
+	Program string `json:"program"`
+	Count   int    `json:"count"`
 	// Harmless: the answer given is one that a real kernel may give and that
 	// programs are known to handle, so the run stays conclusive.
-	Harmless bool
+	Harmless bool `json:"harmless"`
 }
 
 // CallRecord is one emulated system call: who made it, which, what it was
@@ -368,9 +379,9 @@ const NoNode = NodeID(-1)
 
 // Violation is the target's misbehaviour: a value, never an error.
 type Violation struct {
-	Kind    string // "death", "divergence", "deadlock"
-	Node    NodeID // or NoNode
-	Step    int    // index of the step that showed it
-	At      Time
-	Message string // one line, without the node's name
+	Kind    string `json:"kind"` // "death", "divergence", "deadlock"
+	Node    NodeID `json:"node"` // or NoNode
+	Step    int    `json:"step"` // index of the step that showed it
+	At      Time   `json:"at_ns"`
+	Message string `json:"message"` // one line, without the node's name
 }

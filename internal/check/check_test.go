@@ -115,7 +115,7 @@ func TestCheckFindsNothing(t *testing.T) {
 	if r.Outcome != record.Nothing || r.Executions != 30 || len(r.Doubts) != 0 || r.Outcome.ExitStatus() != 0 {
 		t.Errorf("report %+v", r)
 	}
-	if !strings.Contains(systemtest.Read(t, r.Out, "report.json"), `"Outcome": "nothing found"`) {
+	if !strings.Contains(systemtest.Read(t, r.Out, "report.json"), `"outcome": "nothing found"`) {
 		t.Error("report.json")
 	}
 }

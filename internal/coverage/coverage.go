@@ -24,16 +24,16 @@ import (
 
 // Sample is how much was seen at a moment.
 type Sample struct {
-	Elapsed  time.Duration
-	Paths    int // that ended by themselves
-	Steps    int // taken in memory
-	Traces   int // different partial orders of paths
-	States   int // different global states
-	Locals   int // different local states, of all nodes together
-	Protocol int // different protocol states of a node
-	Global   int // different combinations of the nodes' protocol states
-	Executed int // transitions that a living node made
-	Known    int // transitions that were looked up
+	Elapsed  time.Duration `json:"elapsed_ns"`
+	Paths    int           `json:"paths"`    // that ended by themselves
+	Steps    int           `json:"steps"`    // taken in memory
+	Traces   int           `json:"traces"`   // different partial orders of paths
+	States   int           `json:"states"`   // different global states
+	Locals   int           `json:"locals"`   // different local states, of all nodes together
+	Protocol int           `json:"protocol"` // different protocol states of a node
+	Global   int           `json:"global"`   // different combinations of the nodes' protocol states
+	Executed int           `json:"executed"` // transitions that a living node made
+	Known    int           `json:"known"`    // transitions that were looked up
 }
 
 // Totals are what all workers of a search have seen together.

@@ -62,26 +62,31 @@ type Limits struct {
 
 // Counts of an Executor.
 type Counts struct {
-	Remembered int // looked up
-	Shared     int // not looked up, but another worker waited for the same already
-	Executed   int // made by a living node, for the first time
-	Replayed   int // executed again only to reach a local state
-	Boots      int
-	Thaws      int
-	Freezes    int
-	Unfrozen   int // states that could not be frozen
-	Lost       int // instances that could not go on from their states
-	Evictions  int
-	Mismatches int // executions that did not do what another one did
-	Audited    int
+	Remembered int `json:"remembered"` // looked up
+	Shared     int `json:"shared"`     // not looked up, but another worker waited for the same already
+	Executed   int `json:"executed"`   // made by a living node, for the first time
+	Replayed   int `json:"replayed"`   // executed again only to reach a local state
+	Boots      int `json:"boots"`
+	Thaws      int `json:"thaws"`
+	Freezes    int `json:"freezes"`
+	Unfrozen   int `json:"unfrozen"` // states that could not be frozen
+	Lost       int `json:"lost"`     // instances that could not go on from their states
+	Evictions  int `json:"evictions"`
+	Mismatches int `json:"mismatches"` // executions that did not do what another one did
+	Audited    int `json:"audited"`
 	// Incomparable are the audits of which nothing can be said: a thread was preempted
 	// in the step or on the way to it, so another execution may do something else.
-	Incomparable int
-	Unreplayable int // of Executed, those in which a thread was preempted
+	Incomparable int `json:"incomparable"`
+	Unreplayable int `json:"unreplayable"` // of Executed, those in which a thread was preempted
 
 	// Real time in living nodes; Replaying is that of steps that only lead to a local
 	// state, Ending that of giving up instances and checkpoints.
-	Stepping, Replaying, Freezing, Thawing, Booting, Ending time.Duration
+	Stepping  time.Duration `json:"stepping_ns"`
+	Replaying time.Duration `json:"replaying_ns"`
+	Freezing  time.Duration `json:"freezing_ns"`
+	Thawing   time.Duration `json:"thawing_ns"`
+	Booting   time.Duration `json:"booting_ns"`
+	Ending    time.Duration `json:"ending_ns"`
 	// Of new transitions, how long each thaw, step and freeze took.
 	Thaw, Step, Freeze Times `json:"-"`
 }

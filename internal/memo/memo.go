@@ -124,16 +124,17 @@ type Options struct {
 
 // Counters of a Memo.
 type Counters struct {
-	Transitions int   // entered since it was opened
-	Loaded      int   // read from the store
-	Forgotten   int   // taken out of memory
-	Bytes       int64 // in memory now, about
+	Transitions int   `json:"transitions"` // entered since it was opened
+	Loaded      int   `json:"loaded"`      // read from the store
+	Forgotten   int   `json:"forgotten"`   // taken out of memory
+	Bytes       int64 `json:"bytes"`       // in memory now, about
 	// Stopped counts the transitions, entered or read, that left of a node nothing but its content,
 	// and Disks the different states to which they led.
-	Stopped, Disks int
+	Stopped int `json:"stopped"`
+	Disks   int `json:"disks"`
 	// LeftOut is how many images of disks losses of power could have left, at least, besides those that there
 	// was a choice among.
-	LeftOut int
+	LeftOut int `json:"left_out"`
 }
 
 // left counts a transition that leaves of its node nothing but its content.

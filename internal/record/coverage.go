@@ -12,52 +12,53 @@ import (
 
 // Coverage is what a search has seen and done.
 type Coverage struct {
-	Strategy string
+	Strategy string `json:"strategy"`
 	coverage.Sample
-	LocalStates []int // by node
-	Bounded     int   // states in which the bounds left less than the rules
+	LocalStates []int `json:"local_states"` // by node
+	Bounded     int   `json:"bounded"`      // states in which the bounds left less than the rules
 	// Equality is that of states; "": by their history.
-	Equality string `json:",omitempty"`
+	Equality string `json:"equality,omitempty"`
 	// Cycles counts how often a path came back to a state in which it was before; CutOff
 	// the states in which a limit of steps or time cut paths off, where that matters
 	// (search.Coverage).
-	Cycles int `json:",omitempty"`
-	CutOff int `json:",omitempty"`
+	Cycles int `json:"cycles,omitempty"`
+	CutOff int `json:"cut_off,omitempty"`
 	// Exhausted: all paths within the bounds were explored.
-	Exhausted bool
+	Exhausted bool `json:"exhausted"`
 	// StatesDigest stands for the set of global states that were seen.
-	StatesDigest string
-	Missed       string // what the strategy left out, when it has come to its end
+	StatesDigest string `json:"states_digest"`
+	Missed       string `json:"missed"` // what the strategy left out, when it has come to its end
 	// Full: there was no memory to count all; the numbers are lower bounds.
-	Full bool
+	Full bool `json:"full"`
 	// Earlier is how many executions ended before the check was resumed of which
 	// nothing is counted here, because what they had seen was lost; Lost says how.
-	Earlier int    `json:",omitempty"`
-	Lost    string `json:",omitempty"`
+	Earlier int    `json:"earlier,omitempty"`
+	Lost    string `json:"lost,omitempty"`
 	// Record is the record of coverage.seen up to which this was seen; 0: none.
-	Record int `json:",omitempty"`
+	Record int `json:"record,omitempty"`
 	// Again: a check that goes on with this one walks all of it again.
-	Again bool
+	Again bool `json:"again"`
 	// Known counts the paths that came to known states and went no further, Given those
 	// that the strategy gave up; neither are executions.
-	Known, Given int
+	Known int `json:"known"`
+	Given int `json:"given"`
 	// Merged counts how often a new state counted as known, by the user's word alone.
-	Merged int
+	Merged int `json:"merged"`
 	// RulesAudited counts what of the user's rules was looked at.
-	RulesAudited int
+	RulesAudited int `json:"rules_audited"`
 	// Under is what the user has said and the result rests on, one line each.
-	Under []string
+	Under []string `json:"under"`
 	// Faults say how much faults were tried, of the kinds for which there is a budget.
-	Faults []Faults `json:",omitempty"`
-	Memo   memo.Counters
-	Nodes  memo.Counts
+	Faults []Faults      `json:"faults,omitempty"`
+	Memo   memo.Counters `json:"memo"`
+	Nodes  memo.Counts   `json:"nodes"`
 }
 
 // Faults say how much faults of a kind were tried.
 type Faults struct {
-	Kind   string
-	Budget int    // how many there may be in one execution
-	After  string `json:",omitempty"` // what a line must look like that comes before
+	Kind   string `json:"kind"`
+	Budget int    `json:"budget"`          // how many there may be in one execution
+	After  string `json:"after,omitempty"` // what a line must look like that comes before
 	search.Faults
 }
 

@@ -9,12 +9,12 @@ import (
 
 // Loose is what came of a loose replay.
 type Loose struct {
-	Came    Came
-	Steps   int // of the trace
-	Taken   int // of these, how many were taken
-	Left    *replay.Departure
-	Changed []string         // what has changed since the trace was made
-	Wanted  *trace.Violation // the trace's, or nil
+	Came    Came              `json:"came"`
+	Steps   int               `json:"steps"` // of the trace
+	Taken   int               `json:"taken"` // of these, how many were taken
+	Left    *replay.Departure `json:"left"`
+	Changed []string          `json:"changed"` // what has changed since the trace was made
+	Wanted  *trace.Violation  `json:"wanted"`  // the trace's, or nil
 }
 
 // Came says whether the violation of a trace came again.

@@ -40,55 +40,55 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 // Report is all that there is to say about a run, a check or a replay. It is
 // also written to report.json in the run directory.
 type Report struct {
-	Command string // "run", "check", "replay"
-	Spec    string // path of the spec
+	Command string `json:"command"` // "run", "check", "replay"
+	Spec    string `json:"spec"`    // path of the spec
 	// SpecDigest and Seed are what a resumed check must have in common with its
 	// first part.
-	SpecDigest ariadne.Digest
+	SpecDigest ariadne.Digest `json:"spec_digest"`
 	// Programs are those of the commands, which a resumed check must have in common too.
-	Programs []trace.Program `json:",omitempty"`
-	Seed     uint64
+	Programs []trace.Program `json:"programs,omitempty"`
+	Seed     uint64          `json:"seed"`
 	// Faults are the budgets of faults, which a resumed check must have in common too (spec.Spec.Budgets).
-	Faults string
+	Faults string `json:"faults"`
 
-	Name    string // of the system
-	Out     string // the run directory
-	Trace   string // of a run: the trace written; of a replay: the trace followed
-	Outcome Outcome
+	Name    string  `json:"name"`  // of the system
+	Out     string  `json:"out"`   // the run directory
+	Trace   string  `json:"trace"` // of a run: the trace written; of a replay: the trace followed
+	Outcome Outcome `json:"outcome"`
 
 	// End says why the execution ended (of a run or a replay).
-	End string
+	End string `json:"end"`
 	// Steps of all executions; VirtualTime and Calls likewise.
-	Steps       int
-	Calls       int
-	Messages    int
-	VirtualTime ariadne.Time
-	RealTime    time.Duration
-	Executions  int
+	Steps       int           `json:"steps"`
+	Calls       int           `json:"calls"`
+	Messages    int           `json:"messages"`
+	VirtualTime ariadne.Time  `json:"virtual_time_ns"`
+	RealTime    time.Duration `json:"real_time_ns"`
+	Executions  int           `json:"executions"`
 	// Ends counts the executions of a check by why they ended.
-	Ends map[string]int
+	Ends map[string]int `json:"ends"`
 	// Next is the index of the first execution that a resumed check runs.
-	Next int
+	Next int `json:"next"`
 	// Stopped says why a check stopped: "first violation", "time", "executions",
 	// "interrupted", "bug in ariadne"; "" when it was killed.
-	Stopped string
+	Stopped string `json:"stopped"`
 
-	Nodes      []NodeReport
-	Violations []Violation
+	Nodes      []NodeReport `json:"nodes"`
+	Violations []Violation  `json:"violations"`
 	// Coverage is there of a check.
-	Coverage *Coverage `json:",omitempty"`
+	Coverage *Coverage `json:"coverage,omitempty"`
 	// Notes are what is to be known besides, one line each.
-	Notes []string `json:",omitempty"`
+	Notes []string `json:"notes,omitempty"`
 	// Doubts say what makes the run inconclusive, one line each.
-	Doubts []string
+	Doubts []string `json:"doubts"`
 	// Bugs say where Ariadne contradicted itself, one text each.
-	Bugs []string
+	Bugs []string `json:"bugs"`
 	// Mismatch is where a replay left its trace, or nil.
-	Mismatch *Mismatch
+	Mismatch *Mismatch `json:"mismatch"`
 	// Checksum is over all of the file, with zeros in its place.
-	Checksum string
+	Checksum string `json:"checksum"`
 	// Loose says what came of a loose replay; else nil.
-	Loose *Loose `json:",omitempty"`
+	Loose *Loose `json:"loose,omitempty"`
 }
 
 // ExecutionsPerSecond and StepsPerSecond are rates in real time.
@@ -105,32 +105,32 @@ func rate(n int, d time.Duration) float64 {
 
 // NodeReport is what is said of one node.
 type NodeReport struct {
-	Name string
-	Log  string // path of its log, or ""
+	Name string `json:"name"`
+	Log  string `json:"log"` // path of its log, or ""
 	// Refusals, with counts summed over all steps that were not taken before.
-	Refusals []ariadne.Refusal
+	Refusals []ariadne.Refusal `json:"refusals"`
 }
 
 // Violation is a violation with where it was found and how to see it again.
 type Violation struct {
 	ariadne.Violation
-	NodeName  string // or ""
-	Execution int    // index of the execution
-	Dir       string // its directory: trace, steps, logs
-	Trace     string // path of its trace
-	Replay    string // command that replays it
-	Count     int    // executions that ended in the same way
+	NodeName  string `json:"node_name"` // or ""
+	Execution int    `json:"execution"` // index of the execution
+	Dir       string `json:"dir"`       // its directory: trace, steps, logs
+	Trace     string `json:"trace"`     // path of its trace
+	Replay    string `json:"replay"`    // command that replays it
+	Count     int    `json:"count"`     // executions that ended in the same way
 	// Suspect says why this may be Ariadne's doing and not the target's, or "":
 	// a node was refused something before.
-	Suspect string
+	Suspect string `json:"suspect"`
 	// Said are the last lines that a node wrote which died.
-	Said []string `json:",omitempty"`
+	Said []string `json:"said,omitempty"`
 }
 
 // Mismatch is where a replay left its trace.
 type Mismatch struct {
-	Step    int
-	Action  string
-	Node    string
-	Message string // all of it, several lines
+	Step    int    `json:"step"`
+	Action  string `json:"action"`
+	Node    string `json:"node"`
+	Message string `json:"message"` // all of it, several lines
 }

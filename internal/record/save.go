@@ -29,7 +29,7 @@ const noSum = "0000000000000000"
 
 // sumAt is where the checksum stands in a report, or less than 0.
 func sumAt(data []byte) int {
-	const key = "\"Checksum\": \""
+	const key = `"checksum": "`
 	at := bytes.LastIndex(data, []byte(key))
 	if at < 0 || at+len(key)+len(noSum) > len(data) {
 		return -1
@@ -61,6 +61,9 @@ func (d *Dir) Report() (*Report, error) {
 		return nil, err
 	}
 	at := sumAt(data)
+	if at < 0 && bytes.Contains(data, []byte(`"Checksum": "`)) {
+		return nil, fmt.Errorf("%s is of an older version of Ariadne", filepath.Join(d.Path, reportFile))
+	}
 	if at >= 0 {
 		copy(data[at:], noSum)
 	}

@@ -58,11 +58,11 @@ type wanted struct {
 
 // Departure is where an execution first left the trace that it follows.
 type Departure struct {
-	Step      int    // of the execution
-	TraceStep int    // of the trace
-	Wanted    string // the action of that step
-	Enabled   string // what was possible instead
-	Took      string
+	Step      int    `json:"step"`       // of the execution
+	TraceStep int    `json:"trace_step"` // of the trace
+	Wanted    string `json:"wanted"`     // the action of that step
+	Enabled   string `json:"enabled"`    // what was possible instead
+	Took      string `json:"took"`
 }
 
 // NewLoose returns an explorer that follows t.

@@ -105,10 +105,10 @@ type Coverage struct {
 
 // Faults say how much faults of a kind were tried.
 type Faults struct {
-	Offered int // how often paths came to a state, new to who searches, in which one could happen next or within the step
-	Taken   int // faults in steps
-	Said    int // to a state, likewise, in which the line had been written that must come before (world.Rules.After)
-	Paths   int // in which there was one, of Coverage.Paths
+	Offered int `json:"offered"` // how often paths came to a state, new to who searches, in which one could happen next or within the step
+	Taken   int `json:"taken"`   // faults in steps
+	Said    int `json:"said"`    // to a state, likewise, in which the line had been written that must come before (world.Rules.After)
+	Paths   int `json:"paths"`   // in which there was one, of Coverage.Paths
 }
 
 // Add adds f.

@@ -62,10 +62,10 @@ type Header struct {
 
 // Program is the file behind one command of one node.
 type Program struct {
-	Node    string
-	Command int // index in the node's commands
-	Path    string
-	Digest  ariadne.Digest
+	Node    string         `json:"node"`
+	Command int            `json:"command"` // index in the node's commands
+	Path    string         `json:"path"`
+	Digest  ariadne.Digest `json:"digest"`
 }
 
 // File is what was learnt of a file of the host.
@@ -99,9 +99,9 @@ type Step struct {
 
 // Violation is what the execution showed.
 type Violation struct {
-	Kind    string
-	Node    string // "" when it concerns all
-	Step    int
-	At      ariadne.Time
-	Message string
+	Kind    string       `json:"kind"`
+	Node    string       `json:"node"` // "" when it concerns all
+	Step    int          `json:"step"`
+	At      ariadne.Time `json:"at_ns"`
+	Message string       `json:"message"`
 }

@@ -145,8 +145,10 @@ type Step struct {
 
 // Exit is the end of a program.
 type Exit struct {
-	At                      int64
-	Command, Status, Signal int
+	At      int64 `json:"at_ns"`
+	Command int   `json:"command"`
+	Status  int   `json:"status"`
+	Signal  int   `json:"signal"`
 }
 
 // Message is one that a step has sent.
