@@ -355,7 +355,10 @@ func (m Model) durable(ops []*Op, all []piece, op *Op, at int) (set uint) {
 	names := of(func(p *piece) bool {
 		return slices.ContainsFunc(p.names(), func(n [2]any) bool { return n[0] == op.Ino })
 	})
-	data := of(func(p *piece) bool { return p.file() && p.op.Ino == op.Ino })
+	data := of(func(p *piece) bool {
+		inRange := op.Flags&Ranged == 0 || p.size >= 0 || p.lo < (op.Offset+op.Length+page-1)/page*page && op.Offset/page*page < p.hi
+		return p.file() && p.op.Ino == op.Ino && inRange
+	})
 	attr := of(func(p *piece) bool { return (p.op.Kind == SetAttr || p.op.Kind == SetXattr) && p.op.Ino == op.Ino })
 	switch {
 	case m.order == anyOrder && op.Kind == Fdatasync:
@@ -395,7 +398,7 @@ func (m Model) durable(ops []*Op, all []piece, op *Op, at int) (set uint) {
 		if concerns || names>>i&1 != 0 {
 			last = max(last, p.at)
 		}
-		if p.op.Ino == op.Ino && p.file() && p.allocates(ops) && earlier>>i&1 == 0 {
+		if data>>i&1 != 0 && p.allocates(ops) && earlier>>i&1 == 0 {
 			last = math.MaxInt
 		}
 	}
@@ -543,6 +546,9 @@ func (f *fs) workload(t *rapid.T, next *uint64, small bool) (op Op, ok bool) {
 	sizes := []int64{0, 1, 100, 512, 700, 4000, 4096, 4500, 8192}
 	if small {
 		sizes = []int64{0, 1, 100, 512, 700, 1024}
+	}
+	if (op.Kind == Fsync || op.Kind == Fdatasync) && !n.dir && rapid.IntRange(0, 2).Draw(t, "ranged") == 0 {
+		op.Flags, op.Offset, op.Length = Ranged, rapid.SampledFrom(sizes).Draw(t, "offset"), rapid.SampledFrom(sizes[1:]).Draw(t, "length")
 	}
 	switch op.Kind {
 	case Write:
@@ -698,6 +704,9 @@ func TestDumb(t *testing.T) {
 					if !got[s] {
 						t.Errorf("missing: %s", s)
 					}
+				}
+				if l.Durable() && len(want) != 1 {
+					t.Errorf("%d images of what is durable", len(want))
 				}
 				if !i.Exact || int(i.Legal) != subsets || i.Subsets != subsets {
 					t.Errorf("%d of %v subsets (exact: %v), want %d", i.Subsets, i.Legal, i.Exact, subsets)

@@ -28,6 +28,7 @@ func TestTemporary(t *testing.T) {
 	tmp := Op{Kind: Create, Ino: 3, Attr: Attr{Mode: TypeRegular}}
 	data := write(3, 0, "data", "", 0)
 	link := Op{Kind: Link, Ino: 3, Dir: root, Name: "a", Links: 1}
+	mode := Op{Kind: SetAttr, Ino: 3, OldAttr: tmp.Attr, Attr: Attr{Mode: TypeRegular | 0o600}}
 	for name, c := range map[string]struct {
 		ops  []Op
 		want map[Model]int
@@ -36,6 +37,8 @@ func TestTemporary(t *testing.T) {
 		"named":          {[]Op{tmp, data, link}, map[Model]int{Prefix: 2, Ordered: 3, Any: 4}}, // none; empty; zeros; whole
 		"synced, named":  {[]Op{tmp, data, {Kind: Fsync, Ino: 3}, link}, map[Model]int{Prefix: 2, Ordered: 2, Any: 2}},
 		"a synced range": {[]Op{tmp, link, {Kind: Sync}, data, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
+		"mode, O_DSYNC":  {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 2, Any: 2}},
+		"mode, O_SYNC":   {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fsync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
 	} {
 		for m, want := range c.want {
 			if i := m.Images(logOf(c.ops...), Choice{Limit: 100}); len(i.Lost) != want {

@@ -468,10 +468,12 @@ func (p *plan) sync(op *Op) {
 		in := p.inode(op.Ino)
 		for _, n := range in.atoms {
 			a := &p.atoms[n]
-			if p.model.order == ordered && (a.attr || a.xattr) {
-				continue // the chain has them
-			}
-			if (a.attr || a.xattr) && op.Kind == Fdatasync || op.Flags&Ranged != 0 && a.size < 0 && !op.within(a) {
+			switch {
+			case a.attr || a.xattr:
+				if p.model.order == ordered || op.Kind == Fdatasync { // the chain has them, or nobody
+					continue
+				}
+			case op.Flags&Ranged != 0 && a.size < 0 && !op.within(a):
 				continue
 			}
 			p.settle(n)

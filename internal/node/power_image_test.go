@@ -199,12 +199,13 @@ func (m *memory) apply(op *disk.Op) {
 			m.name(op.Dir, op.Name, op.Over)
 		}
 		m.name(op.ToDir, op.ToName, op.Ino)
-	case disk.Write:
-		b := append([]byte(f.data), make([]byte, max(0, int(op.Size)-len(f.data)))...)
-		copy(b[op.Offset:], op.New)
+	case disk.Write, disk.Truncate, disk.Allocate, disk.Zero, disk.Shift:
+		b := append([]byte(f.data), make([]byte, max(0, int(op.Size)-len(f.data)))...)[:op.Size]
+		if hi := min(op.Offset+op.Length, op.Size); op.Kind != disk.Allocate && op.Offset < hi {
+			clear(b[op.Offset:hi])
+			copy(b[op.Offset:hi], op.New)
+		}
 		f.data = string(b)
-	case disk.Truncate:
-		f.data = (f.data + strings.Repeat("\x00", int(op.Size)))[:op.Size]
 	case disk.SetAttr:
 		f.mode = op.Attr.Mode
 	case disk.SetXattr:
