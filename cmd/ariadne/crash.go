@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -44,11 +43,12 @@ func (a *app) crashCommand() *cobra.Command {
 	var seed seedFlag
 	cmd := &cobra.Command{
 		Use:   "crash --check CHECKER SPEC | crash --check CHECKER -- COMMAND [ARGUMENT...]",
-		Short: "Lose power at each point of what a program does to its files, and check what is left",
+		Short: "Kill a program and lose power at each point of what it does to its files, and check what is left",
 		Long: `Runs the one node of a spec once, or a command on a copy of the working directory, and keeps
-the log of all that it does to its files. Then for each operation of the log: which files could a
-machine have that lost its power here? All images are formed that the persistence model allows, up to
---images for each point, and the checker is run in a copy of each that is different. It rejects an image
+the log of all that it does to its files. Then for each operation of the log: which files does the
+program leave when it is killed here (kill), and which could a machine have that lost its power? All images are
+formed that the persistence model allows, up to --images for each point, and the checker is run in a copy of
+each that is different. It rejects an image
 by its exit status. In a directory with a git repository:
 
   ariadne crash --check 'git fsck' -- git commit -m change file
@@ -128,7 +128,7 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer has failed")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
-	f.BoolVar(&c.json, "json", false, "print one JSON object per model and line")
+	f.BoolVar(&c.json, "json", false, "print one JSON object per line: of kills, and of each model")
 	f.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	return cmd
 }
@@ -190,39 +190,30 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err != nil || a.status != 0 {
 		return err
 	}
-	for _, m := range models {
-		o := crash.Options{
-			Dir: s.Nodes[0].Dir, Log: ops, Check: check, Model: m, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
-			Outside: slices.Clone(c.outside), Temp: temp,
+	o := crash.Options{
+		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+		Outside: c.outside, Temp: temp,
+	}
+	clear := func() {}
+	if line := style(a.err); !c.quiet && !c.json && isTerminal(a.err) {
+		o.Progress = func(r *crash.Result) {
+			fmt.Fprint(a.err, "\r\x1b[K"+line.Line(fmt.Sprintf("%s: %d of %d operations, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Distinct, r.Failed)))
 		}
-		if !c.quiet && !c.json && isTerminal(a.err) {
-			o.Progress = func(r *crash.Result) {
-				fmt.Fprintf(a.err, "\r\x1b[K%s: %d of %d operations, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Distinct, r.Failed)
-			}
-		}
-		r, err := crash.Judge(cmd.Context(), o)
-		if o.Progress != nil {
-			fmt.Fprint(a.err, "\r\x1b[K")
-		}
-		interrupted := err != nil && cmd.Context().Err() != nil
-		if err != nil && !interrupted {
-			return err
-		}
+		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
+	}
+	o.Done = func(r *crash.Result) {
+		clear()
 		if c.json {
-			if err := json.NewEncoder(a.out).Encode(r); err != nil {
-				return err
-			}
+			json.NewEncoder(a.out).Encode(r) // the output tells itself of errors
 		} else {
-			crash.Print(a.out, r)
+			crash.Print(a.out, r, style(a.out))
 		}
 		if r.Failed > 0 {
 			a.status = record.Violated.ExitStatus()
 		}
-		if interrupted {
-			return a.interrupted(c.json)
-		}
 	}
-	return nil
+	_, err = crash.Judge(cmd.Context(), o)
+	return err
 }
 
 // interrupted ends it early. What was rejected so far stays a violation.
@@ -283,18 +274,28 @@ func commandFailed(how string, said []string) error {
 // maxSaid is how many of the last lines of a command are shown that failed.
 const maxSaid = 6
 
+// atTheEnd ends what still runs in the directory $1, and removes it, when its input ends.
+const atTheEnd = `read -r end
+for p in $(find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1/*" 2>/dev/null); do
+	p=${p#/proc/}
+	kill -9 "${p%/cwd}"
+done
+chmod -R u+rwX -- "$1"
+rm -rf -- "$1"`
+
 // tempDir makes a directory for images, in memory if there is room for it. A process of its own
-// waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed.
+// waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed: no files, and no checkers
+// or what these have started.
 func tempDir() (dir string, remove func(), err error) {
 	where := ""
 	var st unix.Statfs_t
-	if unix.Statfs("/dev/shm", &st) == nil && int64(st.Bavail)*st.Bsize > 1<<30 && unix.Access("/dev/shm", unix.W_OK) == nil {
+	if unix.Statfs("/dev/shm", &st) == nil && st.Flags&unix.ST_NOEXEC == 0 && int64(st.Bavail)*st.Bsize > 1<<30 && unix.Access("/dev/shm", unix.W_OK) == nil {
 		where = "/dev/shm"
 	}
 	if dir, err = os.MkdirTemp(where, "ariadne-crash-"); err != nil {
 		return "", nil, err
 	}
-	after := exec.Command("/bin/sh", "-c", `read -r end; chmod -R u+rwX -- "$1"; rm -rf -- "$1"`, "sh", dir)
+	after := exec.Command("/bin/sh", "-c", atTheEnd, "sh", dir)
 	after.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // not interrupted with Ariadne
 	end, err := after.StdinPipe()
 	if err == nil {

@@ -62,13 +62,17 @@ func TestJudge(t *testing.T) {
 		"the checker takes part": {disk.Any, true, "rm f said; echo x > more", nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Judge(t.Context(), Options{
-				Dir: dir, Log: replace(c.sync), Check: []string{"/bin/sh", "-c", c.check}, Model: c.model, Images: 100, Workers: 2, Timeout: 10 * time.Second,
+			all, err := Judge(t.Context(), Options{
+				Dir: dir, Log: replace(c.sync), Check: []string{"/bin/sh", "-c", c.check}, Models: []disk.Model{c.model}, Images: 100, Workers: 2, Timeout: 10 * time.Second,
 				Outside: c.outside, Temp: t.TempDir(),
 			})
-			if err != nil {
-				t.Fatal(err)
+			if err != nil || len(all) != 2 {
+				t.Fatal(all, err)
 			}
+			if k := all[0]; k.Model != Kill || k.Failed > 0 || k.Passed != k.Distinct || k.Distinct < 3 {
+				t.Errorf("%+v", *k)
+			}
+			r := all[1]
 			blame := ""
 			if len(r.Groups) > 0 {
 				blame = r.Groups[0].String()
@@ -83,15 +87,69 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestKills: what a kill leaves is told from what only a power loss does.
+func TestKills(t *testing.T) {
+	all, err := Judge(t.Context(), Options{
+		Log: replace(true)[:3], Check: []string{"/bin/sh", "-c", "test ! -e t || test -s t || exit 3"}, Models: []disk.Model{disk.Prefix, disk.Any}, Images: 100, Workers: 2,
+		Timeout: 10 * time.Second, Temp: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill, inOrder, arbitrary := all[0], all[1], all[2]
+	if kill.Failed != 1 || len(kill.Groups) != 1 || kill.Groups[0].String() != "creation of t, and nothing after it" || kill.Statuses["exit status 3"] != 1 {
+		t.Errorf("%+v %v", *kill, kill.Groups)
+	}
+	if inOrder.Failed != 1 || inOrder.Killed != 1 || len(inOrder.Groups) > 0 || inOrder.Shortest != nil || inOrder.Checked > 0 {
+		t.Errorf("%+v", *inOrder)
+	}
+	if arbitrary.Failed != 1 || arbitrary.Killed != 1 || arbitrary.Distinct <= inOrder.Distinct {
+		t.Errorf("%+v", *arbitrary)
+	}
+}
+
+// judge1 judges the beginning of a log by one checker.
+func judge1(t *testing.T, ctx context.Context, timeout time.Duration, progress func(*Result), check ...string) ([]*Result, error) {
+	return Judge(ctx, Options{Log: replace(false)[:2], Check: check, Models: []disk.Model{disk.Any}, Images: 10, Workers: 1, Timeout: timeout, Temp: t.TempDir(), Progress: progress})
+}
+
 // TestJudgeRefuses: a checker that rejects what is there without a loss says nothing of losses.
 func TestJudgeRefuses(t *testing.T) {
-	_, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", "echo no; exit 1"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
+	_, err := judge1(t, t.Context(), 10*time.Second, nil, "/bin/sh", "-c", "echo no; exit 1")
 	if err == nil || !strings.Contains(err.Error(), "without a power loss: exit status 1: no") {
 		t.Error(err)
 	}
-	r, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"sleep", "10"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 50 * time.Millisecond, Temp: t.TempDir()})
+	r, err := judge1(t, t.Context(), 50*time.Millisecond, nil, "sleep", "10")
 	if err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Error(r, err)
+	}
+	if _, err := judge1(t, t.Context(), time.Second, nil, "no-such-checker"); err == nil || !strings.Contains(err.Error(), "no-such-checker") {
+		t.Error(err)
+	}
+}
+
+// TestCheckersEnd: what a checker leaves running neither keeps it from ending nor stays.
+func TestCheckersEnd(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	began := time.Now()
+	all, err := judge1(t, t.Context(), time.Minute, nil, "/bin/sh", "-c", "sleep 100 & echo $! >>"+pids)
+	if err != nil || time.Since(began) > 30*time.Second {
+		t.Fatal(all, err)
+	}
+	text, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range strings.Fields(string(text)) {
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			stat, err := os.ReadFile("/proc/" + pid + "/stat")
+			if err != nil || strings.Contains(string(stat), ") Z ") { // not yet reaped by who adopted it
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("process %s runs on", pid)
+			}
+		}
 	}
 }
 
@@ -99,12 +157,12 @@ func TestJudgeRefuses(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := Judge(ctx, Options{
-		Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", "test ! -e t || test -s t"}, Model: disk.Any, Images: 10, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir(),
-		Progress: func(*Result) { cancel() },
-	})
-	if !errors.Is(err, context.Canceled) || r.Judged != 1 || r.Failed != 1 || r.Operations != 2 || len(r.Groups) != 1 {
-		t.Errorf("%v, %+v", err, r)
+	all, err := judge1(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c", "test ! -e t || test -s t")
+	if !errors.Is(err, context.Canceled) || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	if r := all[0]; r.Judged != 0 || r.Failed != 1 || r.Operations != 2 || len(r.Groups) != 1 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -6,51 +6,81 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"ariadne/internal/report"
 )
 
-// mostGroups are listed.
-const mostGroups = 12
+// mostGroups are listed, and mostLost operations.
+const (
+	mostGroups = 12
+	mostLost   = 8
+)
 
 // Print says what came of it, for people.
-func Print(w io.Writer, r *Result) {
-	fmt.Fprintf(w, "%s: %d operations, %d points, %d images, %d distinct: %d pass, %d fail (%.0f images/s)\n",
-		r.Model, r.Operations, r.Points, r.Images, r.Distinct, r.Passed, r.Failed, float64(r.Distinct)/r.Seconds)
+func Print(w io.Writer, r *Result, style report.Style) {
+	p := func(format string, args ...any) { fmt.Fprintln(w, style.Line(fmt.Sprintf(format, args...))) }
+	p("%s: %d operations, %d points, %d images, %d distinct: %d pass, %d fail%s", r.Model, r.Operations, r.Points, r.Images, r.Distinct, r.Passed, r.Failed, r.rate())
 	if r.Judged < r.Operations {
-		fmt.Fprintf(w, "  interrupted: power was lost after %d of %d operations\n", r.Judged, r.Operations)
+		p("  interrupted after %d of %d operations", r.Judged, r.Operations)
 	}
 	switch {
 	case r.AtLeast:
-		fmt.Fprintf(w, "  left out: more than %.3g of the subsets that the model allows (--images)\n", r.LeftOut)
+		p("  left out: more than %.3g of the subsets that the model allows (--images)", r.LeftOut)
 	case r.LeftOut > 0:
-		fmt.Fprintf(w, "  left out: %.0f of the subsets that the model allows (--images)\n", r.LeftOut)
+		p("  left out: %.9g of the subsets that the model allows (--images)", r.LeftOut)
 	}
 	if r.Before {
-		fmt.Fprintln(w, "  note: the checker rejects the files from before the first operation; images equal to them are not counted")
+		p("  note: the checker rejects the files from before the first operation; images equal to them are not counted")
+	}
+	if r.Killed > 0 {
+		p("  %d of those that fail: a kill leaves the same", r.Killed)
 	}
 	for i := range r.Groups {
 		if i == mostGroups {
-			fmt.Fprintf(w, "  and %d more\n", len(r.Groups)-i)
+			p("  and %d more", len(r.Groups)-i)
 			break
 		}
-		g := &r.Groups[i]
-		if g.Images == 1 {
-			fmt.Fprintf(w, "  %s: 1 image fails\n", g)
+		if g := &r.Groups[i]; g.Images == 1 {
+			p("  %s: 1 image fails", g)
 		} else {
-			fmt.Fprintf(w, "  %s: %d images fail\n", g, g.Images)
+			p("  %s: %d images fail", g, g.Images)
 		}
 	}
-	if f := r.Shortest; f != nil {
-		fmt.Fprintf(w, "the failing image that lacks least:\n  power is lost after operation %d, %s\n", f.Operation, f.Last)
-		for i, l := range f.Lost {
-			if i == 8 {
-				fmt.Fprintf(w, "  lost: %d more\n", len(f.Lost)-i)
-				break
-			}
-			fmt.Fprintf(w, "  lost: %s\n", l)
-		}
-		fmt.Fprintf(w, "  the checker: %s\n", f.Status)
-		for line := range strings.SplitSeq(f.Output, "\n") {
-			fmt.Fprintf(w, "  | %s\n", line)
-		}
+	if r.Shortest != nil {
+		r.printShortest(p)
 	}
+}
+
+// printShortest says what is wrong with the image that lacks least.
+func (r *Result) printShortest(p func(format string, args ...any)) {
+	f := r.Shortest
+	if r.Model == Kill {
+		p("the first that fails:")
+		p("  the programs are killed after operation %d, %s", f.Operation, f.Last)
+	} else {
+		p("the failing image that lacks least:")
+		p("  power is lost after operation %d, %s", f.Operation, f.Last)
+	}
+	for i, l := range f.Lost {
+		if i == mostLost {
+			p("  lost: %d more", len(f.Lost)-i)
+			break
+		}
+		p("  lost: %s", l)
+	}
+	p("  the checker: %s", f.Status)
+	if f.Output == "" {
+		return
+	}
+	for line := range strings.SplitSeq(f.Output, "\n") {
+		p("  | %s", line)
+	}
+}
+
+// rate says how many images were checked in a second, if any were.
+func (r *Result) rate() string {
+	if r.Checked == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.0f images/s)", float64(r.Checked)/r.Seconds)
 }

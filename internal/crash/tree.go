@@ -27,7 +27,7 @@ const home = "/node"
 type tree struct {
 	root  *file
 	known map[uint64]*file // by the numbers of operations
-	sums  map[*byte][sha256.Size]byte
+	sums  map[*byte]sum    // of what files hold
 }
 
 // file is an inode.
@@ -46,7 +46,7 @@ func directory() *file {
 
 // load reads a directory, which a node finds as its home.
 func load(dir string) (*tree, error) {
-	t := &tree{root: directory(), known: map[uint64]*file{}, sums: map[*byte][sha256.Size]byte{}}
+	t := &tree{root: directory(), known: map[uint64]*file{}, sums: map[*byte]sum{}}
 	if dir == "" {
 		t.root.names[home[1:]] = directory()
 		return t, nil
@@ -190,27 +190,42 @@ func (t *tree) bindAll(op *disk.Op) error {
 	return t.bind(op.Ino, func() *file { return t.find(op.Path) })
 }
 
+// copier copies files; each once, so what has several names has them in the copy.
+type copier map[*file]*file
+
+func (c copier) copy(f *file) *file {
+	if f == nil {
+		return nil
+	}
+	if g := c[f]; g != nil {
+		return g
+	}
+	g := *f
+	c[f] = &g
+	if f.names != nil {
+		g.names = make(map[string]*file, len(f.names))
+		for name, child := range f.names {
+			g.names[name] = c.copy(child)
+		}
+	}
+	return &g
+}
+
+// clone returns the same files. No operation may have been applied yet.
+func (t *tree) clone() *tree {
+	return &tree{root: copier{}.copy(t.root), known: map[uint64]*file{}, sums: t.sums}
+}
+
+// trim forgets sums when there are many.
+func (t *tree) trim() {
+	if len(t.sums) > 1<<12 {
+		clear(t.sums)
+	}
+}
+
 // with returns the files as they are in an image; those outside, by their paths, are as they are now.
 func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
-	copies := map[*file]*file{}
-	var clone func(f *file) *file
-	clone = func(f *file) *file {
-		if f == nil {
-			return nil
-		}
-		if g := copies[f]; g != nil {
-			return g
-		}
-		g := *f
-		copies[f] = &g
-		if f.names != nil {
-			g.names = make(map[string]*file, len(f.names))
-			for name, child := range f.names {
-				g.names[name] = clone(child)
-			}
-		}
-		return &g
-	}
+	clone := copier{}.copy
 	n := &tree{root: clone(t.root), sums: t.sums}
 	for _, x := range i.Names {
 		dir := clone(t.known[x.Dir])
@@ -255,7 +270,7 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 }
 
 // sum is over all that a program can find in the node's home, but times and numbers.
-func (t *tree) sum() [sha256.Size]byte {
+func (t *tree) sum() sum {
 	var b []byte
 	seen := map[*file]int{}
 	var visit func(name string, f *file)

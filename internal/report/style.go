@@ -53,6 +53,15 @@ func (s Style) Warn(text string) string { return s.paint(red, text) }
 
 func (s Style) Head(text string) string { return s.paint(bold, text) }
 
+// Line makes one line of a text: no control characters, and on a terminal cut to its width.
+func (s Style) Line(text string) string {
+	text = printable(text)
+	if s.Width > 0 {
+		text = cut(text, s.Width-1) // a full line would wrap
+	}
+	return text
+}
+
 // printable makes one line of what a program wrote: no control characters.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -64,14 +64,20 @@ func (b *bench) measureCrash() error {
 			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: images fail, as they do
 				return 0, err
 			}
-			var r struct{ Distinct, Seconds, Forming, Writing, Checking float64 }
-			if err := json.NewDecoder(bytes.NewReader(out)).Decode(&r); err != nil {
-				return 0, err
+			sums := map[string]float64{} // of what kills leave, and power losses
+			for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+				var r struct{ Checked, Seconds, Forming, Writing, Checking, Removing float64 }
+				if err := d.Decode(&r); err != nil {
+					return 0, err
+				}
+				for name, v := range map[string]float64{"checked": r.Checked, "seconds": r.Seconds, "forming": r.Forming, "writing": r.Writing, "checking": r.Checking, "removing": r.Removing} {
+					sums[name] += v
+				}
 			}
-			for name, v := range map[string]float64{"forming": r.Forming, "writing": r.Writing, "checking": r.Checking} {
-				parts[name] = append(parts[name], v/r.Seconds)
+			for _, name := range []string{"forming", "writing", "checking", "removing"} {
+				parts[name] = append(parts[name], sums[name]/sums["seconds"])
 			}
-			return r.Distinct / r.Seconds, nil
+			return sums["checked"] / sums["seconds"], nil
 		})
 		if err != nil {
 			return err

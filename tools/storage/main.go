@@ -1,5 +1,5 @@
-// Command storage lets programs that store things lose their power at each point, by each persistence
-// model, and writes the table of docs/storage.md from what came of it.
+// Command storage lets programs that store things be killed and lose their power at each point, by each
+// persistence model, and writes the table of docs/storage.md from what came of it.
 //
 //	go run ./tools/storage [flags]
 //
@@ -37,9 +37,13 @@ type program struct {
 	Triage  string   `yaml:"triage"`
 }
 
-var models = []string{"prefix", "ordered", "any"}
+// models are of power losses; columns are what is in the table.
+var (
+	models  = []string{"prefix", "ordered", "any"}
+	columns = append([]string{"kill"}, models...)
+)
 
-// shown is what came of a program by a model.
+// shown is what is in a column.
 type shown struct {
 	Operations, Distinct, Failed int
 	Statuses                     map[string]int
@@ -49,7 +53,7 @@ type shown struct {
 // result is what a program showed.
 type result struct {
 	Origin harness.Origin
-	Models map[string]shown
+	Models map[string]shown // by the columns
 }
 
 func main() {
@@ -172,7 +176,7 @@ func (p *program) try(ctx context.Context, binary string, images int) (*result, 
 	}
 	r := &result{Models: map[string]shown{}}
 	d := json.NewDecoder(bytes.NewReader(out))
-	for _, m := range models {
+	for _, m := range columns {
 		var s shown
 		if err := d.Decode(&s); err != nil {
 			return nil, fmt.Errorf("model %s: %w", m, err)

@@ -21,7 +21,7 @@ func (r *row) bad() bool {
 	return false
 }
 
-// outcome says what came of a program by a model.
+// outcome says what came of a program in a column.
 func (s *shown) outcome() string {
 	if s.Failed == 0 {
 		return fmt.Sprintf("survives (%d)", s.Distinct)
@@ -46,10 +46,10 @@ const (
 func table(rows []row) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("| program | operations | `prefix` | `ordered` | `any` | triage |\n| --- | --- | --- | --- | --- | --- |\n")
+	p("| program | operations | kill | `prefix` | `ordered` | `any` | triage |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range rows {
 		p("| %s | %d |", r.Name, r.Models["any"].Operations)
-		for _, m := range models {
+		for _, m := range columns {
 			s := r.Models[m]
 			p(" %s |", s.outcome())
 		}

@@ -1,0 +1,264 @@
+//go:build linux
+
+package crash
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"ariadne/internal/disk"
+)
+
+// losses are of one kind: what is lost at each point of a log.
+type losses interface {
+	// model is their name.
+	model() string
+	// after appends the operation at a place of the log, the next one, which has changed the files to what they are now, and returns the images
+	// that a loss may leave now. outside: it is about what is not on the disk.
+	after(now *tree, k int, outside bool) images
+}
+
+// images are those of a point. They can be formed until the next operation.
+type images interface {
+	count() int
+	form(n int) (*tree, error)
+	// failure says what an image lacks.
+	failure(n int) *Failure
+	// leftOut is how many there are besides, or at least how many.
+	leftOut() (n float64, atLeast bool)
+}
+
+// kills lose nothing: what a program has done is what it leaves.
+type kills struct{ *judge }
+
+// killed is the one image of a point.
+type killed struct {
+	now  *tree
+	last *disk.Op
+}
+
+func (kills) model() string { return Kill }
+
+func (j kills) after(now *tree, k int, _ bool) images {
+	if op := j.Log[k]; op.Changes() {
+		j.killed[now.sum()] = true
+		return killed{now, op}
+	}
+	return killed{}
+}
+
+func (k killed) count() int {
+	if k.now == nil {
+		return 0
+	}
+	return 1
+}
+
+func (k killed) form(int) (*tree, error) { return k.now, nil }
+
+func (k killed) failure(int) *Failure { return &Failure{kept: short(k.last.String())} }
+
+func (killed) leftOut() (float64, bool) { return 0, false }
+
+// powerLosses lose what a model lets them.
+type powerLosses struct {
+	*judge
+	name string
+	walk *disk.Walk
+	ops  []int // of the walk, by their places in the log
+}
+
+func newPowerLosses(j *judge, m disk.Model) *powerLosses {
+	return &powerLosses{judge: j, name: m.String(), walk: disk.NewWalk(m, disk.Choice{Limit: j.Images, Seed: j.Seed})}
+}
+
+func (p *powerLosses) model() string { return p.name }
+
+func (p *powerLosses) after(now *tree, k int, outside bool) images {
+	left := &left{losses: p, now: now, last: p.Log[k]}
+	if outside {
+		left.Images = p.walk.Again()
+	} else {
+		p.ops = append(p.ops, k)
+		left.Images = p.walk.Add(p.Log[k])
+	}
+	return left
+}
+
+// left is what a power loss at a point may leave.
+type left struct {
+	*disk.Images
+	losses *powerLosses
+	now    *tree
+	last   *disk.Op
+}
+
+func (l *left) count() int { return len(l.Lost) }
+
+func (l *left) form(n int) (*tree, error) { return l.now.with(l.Image(n), l.losses.Outside) }
+
+func (l *left) failure(n int) *Failure {
+	lost, kept := l.Blame(n)
+	if lost != "" && kept == "" { // it is for what is not on the disk
+		kept = l.last.String()
+	}
+	at := -1
+	if last := l.Last(); last >= 0 {
+		at = l.losses.ops[last]
+	}
+	return &Failure{Lost: words(l.Words(n)), Name: disk.Lost(l.inLog(l.Lost[n])).String(), missing: l.inLog(l.Missing(n)), at: at, lost: short(lost), kept: short(kept)}
+}
+
+// inLog are parts of the walk's operations, as parts of the log's.
+func (l *left) inLog(parts []disk.Part) []disk.Part {
+	parts = slices.Clone(parts)
+	for i := range parts {
+		parts[i].Op = l.losses.ops[parts[i].Op]
+	}
+	return parts
+}
+
+func (l *left) leftOut() (float64, bool) {
+	return math.Max(l.Legal-float64(l.Subsets), 0), !l.Exact
+}
+
+// column judges what losses of one kind leave.
+func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
+	began := time.Now()
+	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before}, seen: map[sum]bool{}}
+	err := c.all(ctx, l)
+	c.Seconds = time.Since(began).Seconds()
+	c.group()
+	return c.Result, err
+}
+
+// column is of the table: what comes of losses of one kind.
+type column struct {
+	*judge
+	*Result
+	seen map[sum]bool // images that are counted
+}
+
+func (c *column) all(ctx context.Context, l losses) error {
+	t := c.start.clone()
+	for k, op := range c.Log {
+		began := time.Now()
+		if err := t.apply(op); err != nil {
+			return err
+		}
+		images := l.after(t, k, c.outside(t, op))
+		if images.count() > 0 {
+			c.Points++
+		}
+		n, more := images.leftOut()
+		c.LeftOut, c.AtLeast = min(c.LeftOut+n, math.MaxFloat64), c.AtLeast || more // JSON has no infinity
+		c.Forming += time.Since(began).Seconds()
+		if err := c.point(ctx, k, images); err != nil {
+			return err
+		}
+		c.Judged++
+		t.trim()
+	}
+	return nil
+}
+
+// point judges the images of a point of the log.
+func (c *column) point(ctx context.Context, at int, images images) error {
+	began := time.Now()
+	of := make([]sum, images.count())
+	again := make([]bool, len(of))
+	var work []*job
+	for n := range of {
+		t, err := images.form(n)
+		if err != nil {
+			return err
+		}
+		of[n] = t.sum()
+		again[n] = c.seen[of[n]]
+		c.seen[of[n]] = true
+		if v := c.verdicts[of[n]]; v != nil && !again[n] {
+			c.count(v)
+		} else if !again[n] {
+			work = append(work, &job{t, of[n]})
+		}
+	}
+	c.Images += len(of)
+	c.Forming += time.Since(began).Seconds()
+	err := c.work(ctx, work)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	for n, sum := range of {
+		v := c.verdicts[sum]
+		if v == nil || v.passed { // nil: it was interrupted
+			continue
+		}
+		f := images.failure(n)
+		f.Operation, f.Last, f.Status, f.Output = at+1, short(c.Log[at].String()), v.status, v.output
+		f.again, f.killed = again[n], c.Model != Kill && c.killed[sum]
+		if f.killed && !again[n] {
+			c.Killed++
+		}
+		c.failures = append(c.failures, f)
+	}
+	return err
+}
+
+// job is an image that nobody has judged.
+type job struct {
+	tree *tree
+	sum  sum
+}
+
+// work lets workers judge images, until one of them fails.
+func (c *column) work(ctx context.Context, work []*job) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan *job)
+	var workers sync.WaitGroup
+	for range min(c.Workers, len(work)) {
+		workers.Go(func() {
+			for job := range next {
+				v, err := c.check(ctx, job.tree, c.Result)
+				if err != nil {
+					cancel(err)
+					continue
+				}
+				c.mu.Lock()
+				c.verdicts[job.sum] = v
+				c.Checked++
+				c.count(v)
+				c.progress()
+				c.mu.Unlock()
+			}
+		})
+	}
+	for _, job := range work {
+		next <- job
+	}
+	close(next)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// count enters the verdict on an image that this column has not seen before.
+func (c *column) count(v *verdict) {
+	c.Distinct++
+	if v.passed {
+		c.Passed++
+		return
+	}
+	c.Failed++
+	c.Statuses[v.status]++
+}
+
+// progress tells of it if that is due.
+func (c *column) progress() {
+	if c.Progress != nil && time.Since(c.shown) > 200*time.Millisecond {
+		c.shown = time.Now()
+		c.Progress(c.Result)
+	}
+}
