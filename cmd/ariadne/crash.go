@@ -29,6 +29,7 @@ import (
 // crashFlags are those of the command crash.
 type crashFlags struct {
 	check   string
+	read    string
 	models  []string
 	images  int
 	outside []string
@@ -42,7 +43,7 @@ func (a *app) crashCommand() *cobra.Command {
 	var c crashFlags
 	var seed seedFlag
 	cmd := &cobra.Command{
-		Use:   "crash --check CHECKER SPEC | crash --check CHECKER -- COMMAND [ARGUMENT...]",
+		Use:   "crash [--check CHECKER] SPEC | crash [--check CHECKER] -- COMMAND [ARGUMENT...]",
 		Short: "Kill a program and lose power at each point of what it does to its files, and check what is left",
 		Long: `Runs the one node of a spec once, or a command on a copy of the working directory, and keeps
 the log of all that it does to its files. Then for each operation of the log: which files does the
@@ -66,6 +67,11 @@ Files named by --outside are not on the disk that loses power: they are as they 
 A program that writes there what it has promised (such as "row 3 is committed") lets the
 checker see whether the promise holds.
 
+Without a checker nothing is rejected, and there is advice: which files does a loss leave that are
+neither near what they were before nor near what they are at the end, by edit distance, and that no kill leaves so?
+With --read it is what a command prints, run in each image, that has to be near: let it restart the program and
+show what is stored.
+
 The checker is run on this machine, not in a node, in a directory that it may change. It must accept
 what the command leaves when no power is lost. Its program, when it is named with a slash, is looked for
 from the working directory.
@@ -73,10 +79,11 @@ from the working directory.
 Exit status: 1 when the checker rejects an image, 2 also when the command fails or when the checker rejects
 what it leaves, 3 when it was interrupted before the checker rejected anything.`,
 		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
-  ariadne crash --check ./verify --model any --outside promised sqlite.yaml`,
+  ariadne crash --check ./verify --model any --outside promised sqlite.yaml
+  ariadne crash --read 'sqlite3 db .dump' -- sqlite3 db 'update t set a = 2'`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if c.check == "" {
-				return usageError{errors.New("crash: --check is missing")}
+			if c.check != "" && c.read != "" {
+				return usageError{errors.New("crash: either --check or --read")}
 			}
 			if len(args) == 0 {
 				return usageError{errors.New("crash: SPEC or -- COMMAND is missing")}
@@ -123,6 +130,7 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 	seed.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.check, "check", "", "`command` that accepts files by status 0; a shell runs it when it has shell characters")
+	f.StringVar(&c.read, "read", "", "`command` that prints what is found in files, for advice where there is no checker")
 	f.StringSliceVar(&c.models, "model", []string{disk.Ordered.String()}, "persistence `model`: prefix, ordered or any; several, with commas, are tried one after the other")
 	f.Var(count{&c.images, 1, spec.MaxInt, nil}, "images", "up to `n` images at each point (default: 64)")
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
@@ -165,14 +173,13 @@ func crashSpec(args []string, command bool, temp string) (*spec.Spec, error) {
 }
 
 func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string) error {
-	check, err := spec.Words(c.check)
+	check, err := checkerOf("--check", c.check)
 	if err != nil {
-		return usageError{fmt.Errorf("crash: --check: %w", err)}
+		return err
 	}
-	if strings.Contains(check[0], "/") { // from here, not from the image
-		if check[0], err = filepath.Abs(check[0]); err != nil {
-			return err
-		}
+	read, err := checkerOf("--read", c.read)
+	if err != nil {
+		return err
 	}
 	if c.images == 0 {
 		c.images = 64
@@ -191,7 +198,7 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		return err
 	}
 	o := crash.Options{
-		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: c.outside, Temp: temp,
 	}
 	clear := func() {}
@@ -225,6 +232,21 @@ func (a *app) interrupted(json bool) error {
 		fmt.Fprintln(a.out, "inconclusive (interrupted)")
 	}
 	return nil
+}
+
+// checkerOf are the words of a command that is to be run in images, or none.
+func checkerOf(flag, line string) ([]string, error) {
+	if line == "" {
+		return nil, nil
+	}
+	words, err := spec.Words(line)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("crash: %s: %w", flag, err)}
+	}
+	if strings.Contains(words[0], "/") { // from here, not from the image
+		words[0], err = filepath.Abs(words[0])
+	}
+	return words, err
 }
 
 // record runs the node once, and returns what it did to its files.

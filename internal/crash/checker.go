@@ -82,10 +82,10 @@ func (c *checker) check(ctx context.Context, t *tree) (v *verdict, d took, err e
 	d.writing = written.Sub(began)
 	status, err := c.run(ctx)
 	d.checking = time.Since(written)
-	if err != nil || status == "" {
-		return &verdict{passed: true}, d, err
+	if err != nil {
+		return nil, d, err
 	}
-	return &verdict{status: status, output: c.said()}, d, nil
+	return &verdict{passed: status == "", status: status, output: c.said()}, d, nil
 }
 
 // run runs the command, and says how it ended, if not with status 0. What it leaves running in its process group is
@@ -135,17 +135,18 @@ func (c *checker) run(ctx context.Context) (how string, err error) {
 
 var errLate = errors.New("the checker takes too long")
 
-// said are the last lines that the command has written.
+// mostSaid is how much of the end of what a command says is looked at, in bytes.
+const mostSaid = 64 << 10
+
+// said is what the command has written.
 func (c *checker) said() string {
-	const most = 16 << 10
 	end, err := c.out.Seek(0, io.SeekEnd)
 	if err != nil {
 		return ""
 	}
-	b := make([]byte, min(end, most))
+	b := make([]byte, min(end, mostSaid))
 	n, _ := c.out.ReadAt(b, end-int64(len(b)))
-	lines := strings.Split(strings.TrimSpace(string(b[:n])), "\n")
-	return strings.Join(lines[max(len(lines)-6, 0):], "\n")
+	return string(b[:n])
 }
 
 // remove removes a directory with all that is in it, whatever modes its directories have.

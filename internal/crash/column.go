@@ -128,10 +128,11 @@ func (l *left) leftOut() (float64, bool) {
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
-	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before}, seen: map[sum]bool{}}
+	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before, Advised: j.advisor != nil}, seen: map[sum]bool{}, advice: map[[2]string]*Advice{}}
 	err := c.all(ctx, l)
 	c.Seconds = time.Since(began).Seconds()
 	c.group()
+	c.advised()
 	return c.Result, err
 }
 
@@ -139,7 +140,8 @@ func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 type column struct {
 	*judge
 	*Result
-	seen map[sum]bool // images that are counted
+	seen   map[sum]bool // images that are counted
+	advice map[[2]string]*Advice
 }
 
 func (c *column) all(ctx context.Context, l losses) error {
@@ -171,6 +173,7 @@ func (c *column) point(ctx context.Context, at int, images images) error {
 	of := make([]sum, images.count())
 	again := make([]bool, len(of))
 	var work []*job
+	trees := make([]*tree, len(of)) // that are looked at for advice
 	for n := range of {
 		t, err := images.form(n)
 		if err != nil {
@@ -179,6 +182,9 @@ func (c *column) point(ctx context.Context, at int, images images) error {
 		of[n] = t.sum()
 		again[n] = c.seen[of[n]]
 		c.seen[of[n]] = true
+		if c.advisor != nil && !again[n] {
+			trees[n] = t
+		}
 		if v := c.verdicts[of[n]]; v != nil && !again[n] {
 			c.count(v)
 		} else if !again[n] {
@@ -191,13 +197,20 @@ func (c *column) point(ctx context.Context, at int, images images) error {
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
+	for n, t := range trees {
+		if v := c.verdicts[of[n]]; t != nil && v != nil && v.read != nil {
+			c.advise(v.read, images, n, at)
+		} else if t != nil && len(c.Read) == 0 {
+			c.advise(t.view(), images, n, at)
+		}
+	}
 	for n, sum := range of {
 		v := c.verdicts[sum]
-		if v == nil || v.passed { // nil: it was interrupted
+		if v == nil || v.passed || c.advisor != nil { // nil: it was interrupted
 			continue
 		}
 		f := images.failure(n)
-		f.Operation, f.Last, f.Status, f.Output = at+1, short(c.Log[at].String()), v.status, v.output
+		f.Operation, f.Last, f.Status, f.Output = at+1, short(c.Log[at].String()), v.status, tail(v.output)
 		f.again, f.killed = again[n], c.Model != Kill && c.killed[sum]
 		if f.killed && !again[n] {
 			c.Killed++
@@ -247,12 +260,14 @@ func (c *column) work(ctx context.Context, work []*job) error {
 // count enters the verdict on an image that this column has not seen before.
 func (c *column) count(v *verdict) {
 	c.Distinct++
-	if v.passed {
+	switch {
+	case c.advisor != nil: // nobody has judged it
+	case v.passed:
 		c.Passed++
-		return
+	default:
+		c.Failed++
+		c.Statuses[v.status]++
 	}
-	c.Failed++
-	c.Statuses[v.status]++
 }
 
 // progress tells of it if that is due.

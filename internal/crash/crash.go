@@ -32,7 +32,8 @@ import (
 type Options struct {
 	Dir     string // what the node's home held before, or ""
 	Log     []*disk.Op
-	Check   []string     // the checker's command line; it accepts by status 0
+	Check   []string     // the checker's command line; it accepts by status 0. Without, there is advice
+	Read    []string     // without a checker: the command line of who looks at the files, and prints what it finds; or nothing
 	Models  []disk.Model // of a power loss, tried one after the other
 	Images  int          // of one point, at most
 	Seed    uint64
@@ -67,6 +68,11 @@ type Result struct {
 	Killed     int     `json:"killed,omitempty"`   // of what failed by a power loss, what a kill leaves as well
 	LeftOut    float64 `json:"left_out"`           // subsets of operations that the model allows and that were not looked at
 	AtLeast    bool    `json:"at_least,omitempty"` // there are more
+	// Far is how many images are advised to be looked at, which are not judged; Advice says why.
+	Far    int      `json:"far,omitempty"`
+	Advice []Advice `json:"advice,omitempty"`
+	// Advised says that there was no checker, but advice.
+	Advised bool `json:"advised,omitempty"`
 	// Groups are of the failing images that no kill leaves, or of those that kills leave.
 	Groups []Group `json:"groups,omitempty"`
 	// Shortest is that of them that lacks least.
@@ -93,6 +99,7 @@ type Result struct {
 type verdict struct {
 	passed         bool
 	status, output string
+	read           view // what the reader has found
 }
 
 // sum is what an image is known by.
@@ -107,6 +114,7 @@ type judge struct {
 	killed   map[sum]bool // what kills leave
 	mu       sync.Mutex   // of the result at hand and of verdicts, while workers work
 	shown    time.Time
+	advisor  *advisor // when there is no checker
 }
 
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
@@ -139,7 +147,10 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 func (j *judge) begin(ctx context.Context) (err error) {
 	j.checkers = make(chan *checker, j.Workers)
 	for n := range j.Workers {
-		c, err := newChecker(j.Check, filepath.Join(j.Temp, fmt.Sprint("checker-", n)), j.Timeout)
+		if len(j.Check)+len(j.Read) == 0 {
+			break
+		}
+		c, err := newChecker(slices.Concat(j.Check, j.Read), filepath.Join(j.Temp, fmt.Sprint("checker-", n)), j.Timeout)
 		if err != nil {
 			return err
 		}
@@ -160,12 +171,15 @@ func (j *judge) begin(ctx context.Context) (err error) {
 		}
 	}
 	unused := new(Result)
+	if len(j.Check) == 0 {
+		return j.beginAdvice(ctx, end, unused)
+	}
 	v, err := j.check(ctx, end, unused)
 	if err != nil {
 		return err
 	}
 	if !v.passed {
-		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s: %s", v.status, v.output)
+		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s: %s", v.status, tail(v.output))
 	}
 	if v, err = j.check(ctx, j.start, unused); err != nil {
 		return err
@@ -175,6 +189,22 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	}
 	j.verdicts[j.start.sum()] = v
 	j.verdicts[end.sum()] = &verdict{passed: true}
+	return nil
+}
+
+// beginAdvice finds out what there is to find before the first operation and after the last one.
+func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) error {
+	j.advisor = &advisor{j.start.view(), end.view(), map[string]int{}}
+	if len(j.Read) == 0 {
+		return nil
+	}
+	for t, v := range map[*tree]*view{j.start: &j.advisor.before, end: &j.advisor.after} {
+		found, err := j.check(ctx, t, unused)
+		if err != nil {
+			return err
+		}
+		*v = found.read
+	}
 	return nil
 }
 
@@ -209,11 +239,17 @@ func (j *judge) outside(t *tree, op *disk.Op) bool {
 	})
 }
 
-// check lets a checker look at files.
+// check lets a checker or a reader look at files.
 func (j *judge) check(ctx context.Context, t *tree, r *Result) (*verdict, error) {
+	if len(j.Check)+len(j.Read) == 0 {
+		return new(verdict), ctx.Err()
+	}
 	c := <-j.checkers
 	defer func() { j.checkers <- c }()
 	v, took, err := c.check(ctx, t)
+	if err == nil && len(j.Check) == 0 {
+		v = &verdict{read: printed(v.output + v.status)}
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r.Writing += took.writing.Seconds()

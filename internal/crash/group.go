@@ -20,21 +20,23 @@ type Group struct {
 }
 
 // String says what is to blame.
-func (g *Group) String() string {
-	if g.Lost == "" {
-		return g.Kept + ", and nothing after it"
+func (g *Group) String() string { return blame(g.Lost, g.Kept) }
+
+func blame(lost, kept string) string {
+	if lost == "" {
+		return kept + ", and nothing after it"
 	}
-	return g.Kept + " before " + g.Lost
+	return kept + " before " + lost
 }
 
-// Failure is an image that the checker has rejected.
+// Failure is an image that the checker has rejected, or that is advised to be looked at.
 type Failure struct {
 	Operation int      `json:"operation"` // after which the power was lost, from 1
 	Last      string   `json:"last"`      // that operation
 	Lost      []string `json:"lost"`
 	Name      string   `json:"name"` // of the image: the parts of operations that it lacks
-	Status    string   `json:"status"`
-	Output    string   `json:"output"` // its last lines
+	Status    string   `json:"status,omitempty"`
+	Output    string   `json:"output,omitempty"` // its last lines
 
 	missing    []disk.Part
 	at         int  // the place in the log of the last operation on the disk
@@ -51,6 +53,12 @@ func words(all []string) []string {
 		all[i] = short(all[i])
 	}
 	return all
+}
+
+// tail are the last lines of an output.
+func tail(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(len(lines)-6, 0):], "\n")
 }
 
 // lacks reports whether an image lacks something of an operation.

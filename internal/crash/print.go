@@ -10,16 +10,21 @@ import (
 	"ariadne/internal/report"
 )
 
-// mostGroups are listed, and mostLost operations.
+// What is listed at most.
 const (
 	mostGroups = 12
 	mostLost   = 8
+	mostAdvice = 5
 )
 
 // Print says what came of it, for people.
 func Print(w io.Writer, r *Result, style report.Style) {
 	p := func(format string, args ...any) { fmt.Fprintln(w, style.Line(fmt.Sprintf(format, args...))) }
-	p("%s: %d operations, %d points, %d images, %d distinct: %d pass, %d fail%s", r.Model, r.Operations, r.Points, r.Images, r.Distinct, r.Passed, r.Failed, r.rate())
+	verdicts := fmt.Sprintf("%d pass, %d fail%s", r.Passed, r.Failed, r.rate())
+	if r.Advised {
+		verdicts = fmt.Sprintf("%d far from before and after", r.Far)
+	}
+	p("%s: %d operations, %d points, %d images, %d distinct: %s", r.Model, r.Operations, r.Points, r.Images, r.Distinct, verdicts)
 	if r.Judged < r.Operations {
 		p("  interrupted after %d of %d operations", r.Judged, r.Operations)
 	}
@@ -49,6 +54,22 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	if r.Shortest != nil {
 		r.printShortest(p)
 	}
+	for i, a := range r.Advice {
+		if i == mostAdvice {
+			p("  and %d more", len(r.Advice)-i)
+			break
+		}
+		p("  advice: %s: %s", a.File, a.words())
+	}
+}
+
+// words say what there is to be looked at.
+func (a *Advice) words() string {
+	where := "image"
+	if a.Images > 1 {
+		where = "images"
+	}
+	return fmt.Sprintf("%s, %d bytes from before and after, in %d %s: %s", a.Found, a.Distance, a.Images, where, a.Blame)
 }
 
 // printShortest says what is wrong with the image that lacks least.

@@ -1,0 +1,216 @@
+//go:build linux
+
+package crash
+
+import (
+	"bytes"
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+
+	"ariadne/internal/disk"
+
+	"golang.org/x/sys/unix"
+)
+
+// Advice is about files that a loss leaves far from what they are before the first operation and after the
+// last one. Where there is no checker it says where to look: it is no verdict. After C³ (Jiang and others, FSE 2016).
+type Advice struct {
+	File     string `json:"file"`     // from the home, with N for numbers; or Output
+	Found    string `json:"found"`    // what it is: gone, empty, zeros, other
+	Distance int    `json:"distance"` // bytes to be edited at most, to the nearer of before and after
+	Images   int    `json:"images"`
+	Blame    string `json:"blame"` // what is lost in the example, and what is there all the same
+	// Example is the one that lacks least.
+	Example *Failure `json:"example"`
+}
+
+// Output is the File of what a reader prints.
+const Output = "output"
+
+// view is what somebody finds after a restart: files by their paths from the home, or what a reader prints.
+type view map[string]*file
+
+// view is that of who looks at the files.
+func (t *tree) view() view {
+	v := view{}
+	var visit func(name string, f *file)
+	visit = func(name string, f *file) {
+		if name != "" {
+			v[name] = f
+		}
+		for child, g := range f.names {
+			visit(path.Join(name, child), g)
+		}
+	}
+	visit("", t.find(home))
+	return v
+}
+
+// printed is the view of a reader.
+func printed(text string) view {
+	return view{Output: {attr: disk.Attr{Mode: unix.S_IFREG}, data: []byte(text)}}
+}
+
+// advisor knows what is usual to find.
+type advisor struct {
+	before, after view
+	// usual is how far a file is at most from what it is before and after, when a kill leaves it.
+	usual map[string]int
+}
+
+// distances are how far files are from what they are before and after, whichever is nearer, but for those that are
+// the same.
+func (a *advisor) distances(v view) map[string]int {
+	far := map[string]int{}
+	look := func(name string) {
+		if _, done := far[name]; done {
+			return
+		}
+		d := v[name].distance(a.before[name])
+		if d > 0 {
+			d = min(d, v[name].distance(a.after[name]))
+		}
+		far[name] = d
+	}
+	for name := range v {
+		look(name)
+	}
+	for name := range a.before {
+		look(name)
+	}
+	for name := range a.after {
+		look(name)
+	}
+	for name, d := range far {
+		if d == 0 {
+			delete(far, name)
+		}
+	}
+	return far
+}
+
+// learn enters what a kill leaves.
+func (a *advisor) learn(v view) {
+	for name, d := range a.distances(v) {
+		a.usual[name] = max(a.usual[name], d)
+	}
+}
+
+// distance is how much is to be edited to make one file of another. Nil is none.
+func (f *file) distance(g *file) int {
+	switch {
+	case f == g:
+		return 0
+	case f == nil:
+		return 1 + len(g.data) + len(g.target)
+	case g == nil:
+		return 1 + len(f.data) + len(f.target)
+	case f.attr.Mode&unix.S_IFMT != g.attr.Mode&unix.S_IFMT:
+		return 2 + len(f.data) + len(f.target) + len(g.data) + len(g.target)
+	}
+	return edits(f.data, g.data) + edits([]byte(f.target), []byte(g.target))
+}
+
+// mostEdits is how large the table of an edit distance may be. Beyond, bytes are compared place by place, which is an upper bound.
+const mostEdits = 1 << 18
+
+// edits is how many bytes are to be inserted, deleted or replaced to make b of a.
+func edits(a, b []byte) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) == 0 || len(a)*len(b) > mostEdits {
+		d := len(b) - len(a)
+		for i := range a {
+			if a[i] != b[i] {
+				d++
+			}
+		}
+		return d
+	}
+	row := make([]int, len(a)+1) // to the first i bytes of a, from the first j of b
+	for i := range row {
+		row[i] = i
+	}
+	for j, c := range b {
+		diagonal := row[0]
+		row[0] = j + 1
+		for i := range a {
+			d := diagonal
+			if a[i] != c {
+				d = 1 + min(diagonal, row[i], row[i+1])
+			}
+			diagonal, row[i+1] = row[i+1], d
+		}
+	}
+	return row[len(a)]
+}
+
+// found says what a file is, in a word.
+func (f *file) found() string {
+	switch {
+	case f == nil:
+		return "gone"
+	case f.attr.Mode&unix.S_IFMT == unix.S_IFREG && len(f.data) == 0:
+		return "empty"
+	case len(f.data) > 0 && len(bytes.Trim(f.data, "\x00")) == 0:
+		return "zeros"
+	}
+	return "other"
+}
+
+// numbers in the names of files, also such as of git's objects.
+var numbers = regexp.MustCompile(`[0-9a-f]{2}/[0-9a-f]{8,}|[0-9a-f]{8,}|[0-9]+`)
+
+// advise looks at an image that no checker judges.
+func (c *column) advise(v view, images images, n, at int) {
+	if c.Model == Kill {
+		c.advisor.learn(v)
+		return
+	}
+	var f *Failure
+	told := map[[2]string]bool{}
+	for name, d := range c.advisor.distances(v) {
+		if d <= c.advisor.usual[name] {
+			continue
+		}
+		if f == nil {
+			c.Far++
+			f = images.failure(n)
+			f.Operation, f.Last = at+1, short(c.Log[at].String())
+		}
+		key := [2]string{numbers.ReplaceAllString(name, "N"), v[name].found()}
+		a := c.advice[key]
+		if a == nil {
+			a = &Advice{File: key[0], Found: key[1], Example: f}
+			c.advice[key] = a
+		}
+		a.Distance = max(a.Distance, d)
+		if !told[key] {
+			a.Images++
+		}
+		told[key] = true
+		if len(f.missing) < len(a.Example.missing) {
+			a.Example = f
+		}
+	}
+}
+
+// advised sorts advice, the farthest first.
+func (c *column) advised() {
+	for _, a := range c.advice {
+		a.Blame = blame(a.Example.lost, a.Example.kept)
+		c.Advice = append(c.Advice, *a)
+	}
+	slices.SortFunc(c.Advice, func(a, b Advice) int {
+		return cmp.Or(b.Distance-a.Distance, cmp.Compare(a.File, b.File), cmp.Compare(a.Found, b.Found))
+	})
+}
