@@ -164,7 +164,8 @@ func (r relation) parts(a, b *act) bool {
 	switch {
 	case a.Partition == nil:
 		return false
-	case b.Partition != nil || b.Delays >= 0 || b.Takes != nil && r.stands(a, b.Takes):
+	case b.Partition != nil || b.Delays >= 0 || b.Takes != nil && r.stands(a, b.Takes),
+		a.Heal != ariadne.Never && b.awaits < a.Heal: // any connection's end comes first
 		return true
 	}
 	for _, p := range b.by.Effect.Packets {
