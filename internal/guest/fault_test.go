@@ -60,6 +60,25 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// TestSlow: a connection goes on, in order, where the network is slow, as on Linux where it has hardly
+// any bandwidth.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	p := read(t, "fault/slow", "testdata/fault/slow.c")
+	p.skip(t)
+	dir := t.TempDir()
+	file := p.build(t, dir)
+	want := p.native(t, filepath.Join(dir, file))
+	if want.stdout == "" || want.status != 9 {
+		t.Skipf("there is no slow network: %s", want.stdout)
+	}
+	got := struck(t, dir, "slow: {groups: [[server]], clients: true}", []node{
+		{name: "server", program: p, file: file, args: []string{"7000"}},
+		{name: "client", program: p, file: file, args: []string{"server", "7000"}},
+	})
+	got["client"].mustEqual(t, "client", want)
+}
+
 // struckAsOnLinux: a fault of a kind shows both ends of a connection what they see natively.
 func struckAsOnLinux(t *testing.T, name, kind string, what ...string) {
 	t.Parallel()

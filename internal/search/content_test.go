@@ -61,6 +61,9 @@ func contents(p *space.Path) string {
 	if st := &p.Last().State; st.Partition != nil {
 		parted = fmt.Sprint(st.Partition.Name, int64(st.Heal))
 	}
+	for _, w := range p.Last().State.Slow {
+		parted += fmt.Sprint(" ", w.Name, int64(w.Until))
+	}
 	for i := range p.Last().State.Nodes {
 		parted += fmt.Sprint(" ", int64(p.Last().State.Nodes[i].On))
 	}

@@ -305,12 +305,23 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 	return all
 }
 
-// drawPartitions draws how the network may be parted, and gives a budget of that.
+// drawPartitions draws how the network may be parted or slow, and gives budgets of that.
 func drawPartitions(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.Partition) {
-	if rapid.IntRange(0, 3).Draw(t, "cuts") > 0 {
-		return nil
+	if rapid.IntRange(0, 3).Draw(t, "cuts") == 0 {
+		budgets[world.Cut] = uint8(rapid.IntRange(1, 2).Draw(t, "how many cuts"))
+		all = drawParts(t, nodes)
 	}
-	budgets[world.Cut] = uint8(rapid.IntRange(1, 2).Draw(t, "how many cuts"))
+	if rapid.IntRange(0, 3).Draw(t, "slow") == 0 {
+		budgets[world.Slow] = uint8(rapid.IntRange(1, 2).Draw(t, "how often slow"))
+		by := rapid.SampledFrom([]time.Duration{1e6, 5e6}).Draw(t, "late by")
+		for _, p := range drawParts(t, nodes) {
+			all = append(all, p.Late(by))
+		}
+	}
+	return all
+}
+
+func drawParts(t *rapid.T, nodes int) (all []*world.Partition) {
 	for i := range rapid.IntRange(1, 2).Draw(t, "ways to cut") {
 		var rest []ariadne.NodeID
 		for j := range nodes {

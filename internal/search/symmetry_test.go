@@ -131,6 +131,13 @@ func described(p *space.Path, times bool) (nodes, flight []string) {
 		}
 		flight = append(flight, parted)
 	}
+	for _, w := range n.State.Slow {
+		slow := "slow " + w.Name
+		if times {
+			slow += fmt.Sprint(" until ", w.Until)
+		}
+		flight = append(flight, slow)
+	}
 	return nodes, flight
 }
 
@@ -215,7 +222,7 @@ func TestSymmetry(t *testing.T) {
 			s.starts = []int{0, late, late, late}[:n]
 		}
 		// After a stop a node's state has its name by its content, and orbits are those of histories.
-		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill, world.Cut}).Draw(t, "fault")
+		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill, world.Cut, world.Slow}).Draw(t, "fault")
 		if fault != 0 {
 			rule := world.Jumps(nil, 1e6, -2e6)
 			switch fault {
@@ -232,6 +239,15 @@ func TestSymmetry(t *testing.T) {
 			for i := 1; i < n; i++ {
 				group = append(group, ariadne.NodeID(i))
 			}
+			if fault == world.Slow {
+				rule.Faults = nil
+				length := rapid.SampledFrom([]time.Duration{0, 6e6}).Draw(t, "slow for")
+				by := rapid.SampledFrom([]time.Duration{1e6, 4e6}).Draw(t, "slow by")
+				for i, id := range group {
+					name := fmt.Sprintf("<0><%d>", i+1)
+					s.rules.Partitions = append(s.rules.Partitions, world.NewPartition(name, []ariadne.NodeID{0}, []ariadne.NodeID{id}, false, length).Late(by))
+				}
+			}
 			if fault == world.Cut {
 				rule.Faults = nil
 				length := rapid.SampledFrom([]time.Duration{0, 6e6}).Draw(t, "cut for")
@@ -245,7 +261,7 @@ func TestSymmetry(t *testing.T) {
 			s.rules.NodeFaults, s.rules.Grid = []world.NodeFaults{rule}, 2e6
 			s.rules.Faults[fault] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
 		}
-		away := fault == world.Crash || fault == world.Pause || fault == world.Cut
+		away := fault == world.Crash || fault == world.Pause || fault == world.Cut || fault == world.Slow
 		s.programs = func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {

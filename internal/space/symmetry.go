@@ -91,7 +91,7 @@ type origins struct {
 type origin struct {
 	step int32 // that sent it
 	nth  int32 // among what that step sent to the same node
-	held int32 // the timer that it arrives with, because that held it up
+	held int32 // the timer that it arrives with, because that held it up, or what has made it late
 	// peer, of what the network tells a node of one of its connections, is the other end's node: the
 	// step did not send it. Else it is NoNode.
 	peer ariadne.NodeID
@@ -139,6 +139,9 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), uint64(at), 1))
 		if given != nil {
 			h = h.Plus(y.message(p, given, way))
+		}
+		if slow, ok := e.SlowsBetween(y.ways[way]); ok {
+			h = h.Plus(slow)
 		}
 		b.step = append(b.step, e.Varied.Onto(h))
 	}
@@ -269,10 +272,17 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 	if f.Arrival == p.System().Rules().Arrival(f.Packet, p.Taken(n).At) {
 		return o
 	}
-	// It waits for what is before it on its connection.
+	// It waits for what is before it on its connection, or the network is slow.
 	for j := range i {
 		if g := &to.State.Flight[j]; g.SameFlow(f.Packet) && g.To == f.To && g.Arrival == f.Arrival {
 			o.held = to.origins.flight[j].held
+			return o
+		}
+	}
+	for k := n - 1; k > 0; k-- {
+		if p.frames[k-1].Enabled[p.frames[k-1].Taken].Kind == world.Slow {
+			o.held = int32(k)
+			break
 		}
 	}
 	return o
@@ -304,9 +314,9 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	if float64(own.Hi>>11)/(1<<53) < y.Audit {
 		return own
 	}
-	// Which nodes are parted is not in what is compared, nor what arrives before a node is awake, nor
-	// whose connections are to end.
-	if s.Partition != nil || s.AnyAway() || s.AwaitsEnds() {
+	// Which nodes are parted is not in what is compared, nor who sends late messages, what arrives
+	// before a node is awake, nor whose connections are to end.
+	if s.Partition != nil || len(s.Slow) > 0 || s.AnyAway() || s.AwaitsEnds() {
 		return own
 	}
 	d := p.System().Due(&s.State)

@@ -49,7 +49,7 @@ func betweenField[T any, B budgeted[T]](within string) field[T] {
 
 // afterField is what a line must look like that comes before a fault. All kinds have it.
 func afterField[T any, B budgeted[T]]() field[T] {
-	return field[T]{"after", "A regular expression: only after a line like that, of the node that it happens to, of either node that a message is sent from or to, or of any when the network is parted. Default from the beginning.",
+	return field[T]{"after", "A regular expression: only after a line like that, of the node that it happens to, of either node that a message is sent from or to, or of any when the network is parted or slow. Default from the beginning.",
 		schema{"type": "string"}, func(r *reader, into *T, v *yaml.Node) {
 			t := r.text(v)
 			x, err := regexp.Compile(t.string)

@@ -105,8 +105,10 @@ func (s *Spec) Budgets() string {
 func (s *Spec) impossible(k ariadne.ActionKind) string {
 	switch {
 	case s.Faults[k] == 0:
-	case k == world.Cut && len(s.PartitionsOf()) == 0:
+	case k == world.Cut && len(s.partitions(&s.Cut, DefaultGroups)) == 0:
 		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
+	case k == world.Slow && len(s.partitions(&s.Slow, alone)) == 0:
+		return "faults: slow: nothing goes between nodes; what goes to clients is slow only if clients: true is given"
 	case s.Where[k].Nowhere():
 		return "faults: " + world.KindOf(k).Name + ": it hits no message: nodes and peers are the same node"
 	case k == world.Kill && len(s.servers(s.Kill.Nodes)) == 0, slices.ContainsFunc(s.NodeFaultsOf(), func(f world.NodeFaults) bool {

@@ -33,7 +33,7 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 }
 
 // setOf reads kinds of faults that are like no other.
-var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Kill: setKill, world.Jump: setJump, world.Cut: setCut}
+var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Kill: setKill, world.Jump: setJump, world.Cut: setCut, world.Slow: setSlow}
 
 // faultyNodes are the nodes that are named somewhere within faults.
 func (r *reader) faultyNodes(where string, written []text, nodes []Node) (all []ariadne.NodeID) {
@@ -50,7 +50,8 @@ func (r *reader) faultyNodes(where string, written []text, nodes []Node) (all []
 
 // namesInFaults resolves the names of nodes that stand within faults.
 func (r *reader) namesInFaults(s *Spec, written *specText) {
-	s.Cut.Groups = r.cutGroups(written.cutGroups, s.Nodes)
+	r.cutNames(&s.Cut, world.Cut, &written.cut, s.Nodes)
+	r.cutNames(&s.Slow, world.Slow, &written.slow, s.Nodes)
 	for _, k := range world.Kinds() {
 		b, name := &written.budgets[k], world.KindOf(k).Name
 		*s.nodesOf(k) = r.faultyNodes(name+": nodes", b.nodes, s.Nodes)

@@ -114,7 +114,7 @@ type specText struct {
 	explore exploreText
 
 	budgets   [world.MaxKinds]budgetText // of faults
-	cutGroups [][]text
+	cut, slow cutText
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

@@ -49,6 +49,7 @@ type Spec struct {
 	Jump       Jump                           // whose clocks are set, likewise
 	Kill       Kill                           // which processes are killed alone, likewise
 	Cut        Cut                            // how the network is parted, likewise
+	Slow       Cut                            // which part of it is slow, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Explore    Explore

@@ -26,6 +26,9 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 	if s.Partition != nil {
 		h = h.Plus(HashOf(uint64(s.Partition.number), 0, 11)).Plus(d.Until(s.Heal))
 	}
+	for i := range s.Slow {
+		h = h.Plus(HashOf(uint64(s.Slow[i].number), 0, 17)).Plus(d.Until(s.Slow[i].Until))
+	}
 	for i := range s.Nodes {
 		h.add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(HashOf(uint64(i), 0, 14)))
 	}
@@ -51,7 +54,8 @@ type Due struct {
 	first ariadne.Time // the earliest at which anything is due, or Never
 	times bool
 	// marks are the times by which the rules decide what is possible: the nodes' deadlines,
-	// the end of the time within which timers may fire, and the starts to come; in order.
+	// the end of the time within which timers may fire, the starts to come, and when the network
+	// is whole and no longer slow; in order.
 	marks []ariadne.Time
 }
 
@@ -70,6 +74,9 @@ func (y *System) due(s *State, times bool) Due {
 	}
 	if s.Heal != ariadne.Never {
 		d.marks = append(d.marks, s.Heal)
+	}
+	for i := range s.Slow {
+		d.marks = append(d.marks, s.Slow[i].Until)
 	}
 	slices.Sort(d.marks)
 	return d

@@ -23,8 +23,9 @@ func TestContentHoldsEveryField(t *testing.T) {
 		"NodeState.Processes": "likewise",
 		"Flying.Head":         "follows from the order of messages",
 	}
+	late := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).Late(1)
 	parted, other := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1), NewPartition("n1>n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, true, 1)
-	y := NewSystem(Rules{Latency: time.Millisecond, Partitions: []*Partition{parted, other}}, []Node{{Name: "n1"}, {Name: "n2"}})
+	y := NewSystem(Rules{Latency: time.Millisecond, Partitions: []*Partition{parted, other, late}}, []Node{{Name: "n1"}, {Name: "n2"}})
 	packet := func(data string) *Packet {
 		return NewPacket(&ariadne.Message{From: 1, To: 0, Flow: ariadne.Flow{Proto: ariadne.UDP}, Seq: 1, Data: []byte(data)})
 	}
@@ -44,6 +45,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[bool](): true, reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50),
 		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
 		reflect.TypeFor[*Partition](): other, reflect.TypeFor[*Packet](): packet("b"),
+		reflect.TypeFor[[]Slowness](): []Slowness{{late, 25}},
 	}
 	locals := []Hash{{1, 2}, {3, 4}}
 	for _, in := range []func(*State) any{

@@ -93,5 +93,8 @@ func (s *State) Digest() ariadne.Digest {
 	if s.Partition != nil {
 		b = fmt.Appendf(b, "%s until %d", s.Partition.what(), s.Heal)
 	}
+	for i := range s.Slow {
+		b = fmt.Appendf(b, "%s until %d", s.Slow[i].what(), s.Slow[i].Until)
+	}
 	return sha256.Sum256(append(b, s.Faults[:]...))
 }

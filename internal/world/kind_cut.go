@@ -14,10 +14,11 @@ const (
 	Heal ariadne.ActionKind = 10
 )
 
-// Partition is a way in which the network may be parted for some time.
+// Partition is a way in which the network may be parted for some time, or slow in a part.
 type Partition struct {
 	Name   string        // as in n1|n2+n3, or n1>n2 for one direction
 	For    time.Duration // or ariadne.Ever
+	By     time.Duration // how much later than otherwise messages arrive; 0: they do not
 	nodes  int           // all that are parted have lower numbers
 	blocks []bool        // by from*nodes+to
 	number int           // among those of the rules, from 1
@@ -44,12 +45,38 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 	return p
 }
 
-// Blocks reports whether nothing gets from one node to another; nothing does with nil.
+// Late is the same with messages that arrive so much later, and not with none that do.
+func (p *Partition) Late(by time.Duration) *Partition {
+	slow := *p
+	slow.By = by
+	return &slow
+}
+
+// Blocks reports whether nothing gets from one node to another, or only late; nothing does with nil.
 func (p *Partition) Blocks(from, to ariadne.NodeID) bool {
 	return p != nil && int(from) < p.nodes && int(to) < p.nodes && p.blocks[int(from)*p.nodes+int(to)]
 }
 
-func (p *Partition) what() string { return p.Name + " for " + ariadne.NodeFault{For: p.For}.What() }
+// sends reports whether it is about what a node sends.
+func (p *Partition) sends(id ariadne.NodeID) bool {
+	return int(id) < p.nodes && slices.Contains(p.blocks[int(id)*p.nodes:(int(id)+1)*p.nodes], true)
+}
+
+func (p *Partition) what() string {
+	by := ""
+	if p.By > 0 {
+		by = " by " + ariadne.NodeFault{For: p.By}.What()
+	}
+	return p.Name + by + " for " + ariadne.NodeFault{For: p.For}.What()
+}
+
+// kind is that of the event by which it begins.
+func (p *Partition) kind() ariadne.ActionKind {
+	if p.By > 0 {
+		return Slow
+	}
+	return Cut
+}
 
 // whole is what a partition that ends leaves.
 const whole = "network"
@@ -61,18 +88,13 @@ const network = ariadne.NodeID(0)
 // is under way on a connection waits meanwhile, as if it were sent again and again, or until its sender
 // gives up (kind_expire.go); datagrams and what opens connections are lost.
 func init() {
-	register(Cut, Kind{
-		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network", Aside: true, World: true,
+	register(Cut, onNetwork(Cut, Kind{
+		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network",
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
-			if s.Partition != nil || !y.Ready(s, Cut) {
+			if s.Partition != nil {
 				return events
 			}
-			at := y.now(s)
-			for _, e := range y.partitions {
-				e.At = at
-				events = append(events, e)
-			}
-			return events
+			return y.parting(s, Cut, events)
 		},
 		Pending: func(y *System, s *State, e *Event) bool {
 			e.At = y.now(s)
@@ -97,16 +119,7 @@ func init() {
 			f.Back = ariadne.EndOf(e.At, f.Partition.For, y.rules.Grid)
 			return f
 		},
-		Format: func(_ Names, a ariadne.Action) string { return a.What },
-		Parse: func(n Names, rest string) (ariadne.Action, error) {
-			for _, known := range n.partitions {
-				if known == rest {
-					return ariadne.Action{Kind: Cut, Node: network, What: rest}, nil
-				}
-			}
-			return ariadne.Action{}, fmt.Errorf("the spec has no such partition")
-		},
-	})
+	}))
 	register(Heal, Kind{
 		Name: "heal", Doc: "the end of a partition", World: true, Of: []ariadne.ActionKind{Cut}, Starts: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
@@ -150,11 +163,40 @@ func init() {
 	})
 }
 
-// newPartitions are the events by which the network is parted, but for their time.
+// onNetwork completes a kind of faults that befall the network.
+func onNetwork(number ariadne.ActionKind, k Kind) Kind {
+	k.Aside, k.World = true, true
+	k.Format = func(_ Names, a ariadne.Action) string { return a.What }
+	k.Parse = func(n Names, rest string) (ariadne.Action, error) {
+		for _, p := range n.partitions {
+			if p.kind() == number && p.what() == rest {
+				return ariadne.Action{Kind: number, Node: network, What: rest}, nil
+			}
+		}
+		return ariadne.Action{}, fmt.Errorf("the spec has no such partition")
+	}
+	return k
+}
+
+// parting appends the events of a kind that befall the network.
+func (y *System) parting(s *State, k ariadne.ActionKind, events []Event) []Event {
+	if !y.Ready(s, k) {
+		return events
+	}
+	at := y.now(s)
+	for _, e := range y.partitions {
+		if e.At = at; e.Kind == k {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// newPartitions are the events that befall the network, but for their time.
 func newPartitions(r Rules) (all []Event) {
 	for i, p := range r.Partitions {
 		p.number = i + 1
-		all = append(all, Event{Node: network, Kind: Cut, Varied: &Varied{what: p.what(), partition: p}})
+		all = append(all, Event{Node: network, Kind: p.kind(), Varied: &Varied{what: p.what(), partition: p}})
 	}
 	return all
 }

@@ -20,6 +20,7 @@ import (
 //	event n1 #3                          third event that a program of it has told of
 //	event n1@1 #3                        since the machine was switched on again
 //	timer n3
+//	slow n1|n2+n3 by 2s for 15s          what happens to the network
 //	timer n3 with fail:EIO@7/fsync:/node/wal#2   varied (ariadne.Variation)
 //
 // A node's first address is printed as the node's name, others as they are.
@@ -27,14 +28,11 @@ type Names struct {
 	nodes      []string
 	addrs      []netip.Addr // the first of each node, or the zero Addr
 	owner      map[netip.Addr]ariadne.NodeID
-	partitions []string // of the network, by name
+	partitions []*Partition
 }
 
 func newNames(nodes []Node, partitions []*Partition) Names {
-	n := Names{owner: map[netip.Addr]ariadne.NodeID{}}
-	for _, p := range partitions {
-		n.partitions = append(n.partitions, p.what())
-	}
+	n := Names{owner: map[netip.Addr]ariadne.NodeID{}, partitions: partitions}
 	for i, node := range nodes {
 		n.nodes = append(n.nodes, node.Name)
 		n.addrs = append(n.addrs, netip.Addr{})

@@ -94,6 +94,7 @@ type State struct {
 	Partition *Partition   // of the network, or nil
 	Heal      ariadne.Time // when that ends, or Never
 	Parted    ariadne.Time // when it began, which follows from when it ends
+	Slow      []Slowness   // parts of the network, in order; not to be changed in place
 
 	// sum is the sum of the hashes of the nodes' local states and of Flight.
 	sum Hash
@@ -326,12 +327,15 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 // Absorb enters into the state what a node did in an event at time at, and the local state that
 // it reached by it.
 func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *Named, e *Effect) error {
+	n := &s.Nodes[id]
+	if e.Limits != nil {
+		n.Limits = e.Limits
+	}
 	for _, p := range e.Packets {
 		if err := y.send(s, p, at); err != nil {
 			return err
 		}
 	}
-	n := &s.Nodes[id]
 	began := max(n.Clock, at)
 	s.sum.sub(n.Local.part)
 	s.sum.add(reached.part)
@@ -342,14 +346,12 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		n.Said = said
 		s.sum.add(said.hash(id))
 	}
-	if e.Limits != nil {
-		n.Limits = e.Limits
-	}
 	if e.Processes != nil {
 		n.Processes = e.Processes
 	}
 	if y.faulty {
 		y.await(s, id, e)
+		s.quicken()
 	}
 	if e.Down != ariadne.Up {
 		y.takeDown(s, id, e, began)
@@ -369,7 +371,7 @@ func (r *Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 
 // send puts a message into flight that was sent in an event at time at.
 func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
-	f := Flying{Packet: p, Arrival: y.rules.Arrival(p, at), Head: true}
+	f := Flying{Packet: p, Arrival: y.slowed(s, p, max(p.Sent, at), y.rules.Arrival(p, at)), Head: true}
 	if on := s.Nodes[p.To].On; f.Arrival < on {
 		if f.Arrival < y.nodes[p.To].Start || p.Unrepeated() {
 			return nil

@@ -27,6 +27,8 @@
 //     these have been delayed: they now arrive at the timer's deadline. Delaying
 //     a message costs one of the budget, once; those behind it on the same
 //     connection are held with it at no cost. Without budget the timer waits.
+//   - Where a fault has made the network slow, what is sent arrives later than that. It is not
+//     delayed: timers that are due before fire at no cost.
 //
 // Invariants: nothing is delivered before it was sent, nor to a node before it
 // is switched on; each TCP direction keeps its order; no clock runs backwards;
@@ -66,9 +68,9 @@ type Rules struct {
 	Delays     int // budget of delayed messages in one execution
 	Faults     Faults
 	NodeFaults []NodeFaults // which faults may befall which nodes
-	Partitions []*Partition // how faults may part the network
+	Partitions []*Partition // how faults may part the network, or make it slow
 	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
-	// node that it befalls, of either end of a message's way, or for a partition of any node.
+	// node that it befalls, of either end of a message's way, or of any node for what befalls the network.
 	After [MaxKinds]*regexp.Regexp
 	// Where are the ends between which faults of a kind hit messages.
 	Where [MaxKinds]Ends

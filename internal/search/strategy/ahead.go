@@ -36,10 +36,15 @@ func (h *ahead) reset(p *space.Path) {
 	}
 	h.start = append(h.start, 0)
 	h.starts(len(f.State.Nodes), f.State.Heal)
-	for i := range f.State.Flight {
-		h.arrival = max(h.arrival, f.State.Flight[i].Arrival)
-	}
+	h.arrives(&f.State.State)
 	h.expires(&f.State.State)
+}
+
+// arrives enters when messages in flight do.
+func (h *ahead) arrives(s *world.State) {
+	for i := range s.Flight {
+		h.arrival = max(h.arrival, s.Flight[i].Arrival)
+	}
 }
 
 // expires enters when connections could end.
@@ -82,8 +87,12 @@ func (h *ahead) add(p *space.Path, a *act) {
 	case a.by.Effect.Down.Off() && a.back != ariadne.Never:
 		h.arrival = max(h.arrival, a.back)
 	}
-	if s := &p.Last().State.State; s.Silent() {
+	s := &p.Last().State.State
+	if s.Silent() {
 		h.expires(s)
+	}
+	if p.System().Rules().Faults[world.Slow] > 0 {
+		h.arrives(s)
 	}
 	for _, m := range a.by.Effect.Packets {
 		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))

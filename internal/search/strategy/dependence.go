@@ -159,7 +159,10 @@ func (r relation) holds(a, b *act) bool {
 	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back, a.Heal).Add(b.StartSlack) < b.At
 }
 
-// parts: a parts the network, or ends that, where b's messages have to pass.
+// parts: it parts the network, or ends that.
+func (a *act) parts() bool { return a.Partition != nil && a.event.Kind != world.Slow }
+
+// parts: a parts the network, or ends that, or makes it slow, where b's messages have to pass.
 func (r relation) parts(a, b *act) bool {
 	switch {
 	case a.Partition == nil:
@@ -176,7 +179,7 @@ func (r relation) parts(a, b *act) bool {
 	return b.by.Effect.Limits != nil || b.by.Effect.Down.Off() // who awaits the end of connections
 }
 
-// stands: a parts the network, or ends that, where a message has to pass, or the acknowledgement of it.
+// stands: a does so where a message has to pass, or the acknowledgement of it.
 func (relation) stands(a *act, p *world.Packet) bool {
 	return a.Partition.Blocks(p.From, p.To) || p.Flow.Proto != ariadne.UDP && a.Partition.Blocks(p.To, p.From)
 }
@@ -283,7 +286,7 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 func (r relation) enables(a, b *act) bool {
 	switch {
 	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b),
-		a.Partition != nil && (b.expires() || b.probes()), a.expires() && b.Partition != nil, // a network that is whole is to be parted first, one in which connections end is not whole yet
+		a.parts() && (b.expires() || b.probes()), a.expires() && b.parts(), // a network that is whole is to be parted first, one in which connections end is not whole yet
 		(a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()), a.expires() && (b.returns || b.probes()): // likewise
 		return true
 	case sameNode(a, b) && a.starts():

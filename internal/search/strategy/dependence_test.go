@@ -38,9 +38,10 @@ func TestIndependentEventsCommute(t *testing.T) {
 		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, all, lengths...), world.Outages(ariadne.Stopped, all, lengths...),
 			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6)}
 		for _, length := range lengths {
-			r.Partitions = append(r.Partitions, world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length))
+			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
+			r.Partitions = append(r.Partitions, one, other, one.Late(2e6), other.Late(5e6))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Cut, world.Lose, world.Reset, world.Refuse} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		for _, k := range world.Kinds() {
