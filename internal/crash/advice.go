@@ -22,7 +22,7 @@ type Advice struct {
 	Distance int    `json:"distance"` // bytes to be edited at most, to the nearer of before and after
 	Images   int    `json:"images"`
 	Blame    string `json:"blame"` // what is lost in the example, and what is there all the same
-	// Example is the one that lacks least.
+	// Example is that of the first operations; of these the one that lacks least.
 	Example *Failure `json:"example"`
 }
 
@@ -198,7 +198,7 @@ func (c *column) advise(v view, images images, n, at int) {
 			a.Images++
 		}
 		told[key] = true
-		if len(f.missing) < len(a.Example.missing) {
+		if f.Operation == a.Example.Operation && len(f.missing) < len(a.Example.missing) {
 			a.Example = f
 		}
 	}
