@@ -35,6 +35,8 @@ type crashFlags struct {
 	outside []string
 	timeout time.Duration
 	jobs    int
+	html    string
+	command string // that of the command line
 	json    bool
 	quiet   bool
 }
@@ -108,6 +110,9 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 			}
 			defer remove()
 			command := cmd.ArgsLenAtDash() == 0
+			if command {
+				c.command = strings.Join(args, " ")
+			}
 			s, err := crashSpec(args, command, temp)
 			if err == nil {
 				seed.apply(s)
@@ -136,6 +141,7 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer has failed")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
+	f.StringVar(&c.html, "html", "", "write a page to this `file`, with the operations and where images fail")
 	f.BoolVar(&c.json, "json", false, "print one JSON object per line: of kills, and of each model")
 	f.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	return cmd
@@ -219,8 +225,20 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 			a.status = record.Violated.ExitStatus()
 		}
 	}
-	_, err = crash.Judge(cmd.Context(), o)
+	results, err := crash.Judge(cmd.Context(), o)
+	if c.html != "" && len(results) > 0 {
+		err = errors.Join(err, writePage(c.html, cmp.Or(c.command, s.Name), ops, results))
+	}
 	return err
+}
+
+// writePage writes what came of it to a file.
+func writePage(name, title string, ops []*disk.Op, results []*crash.Result) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(crash.Page(f, title, ops, results), f.Close())
 }
 
 // interrupted ends it early. What was rejected so far stays a violation.

@@ -184,6 +184,7 @@ func (c *column) advise(v view, images images, n, at int) {
 		}
 		if f == nil {
 			c.Far++
+			c.marks[at]++
 			f = images.failure(n)
 			f.Operation, f.Last = at+1, short(c.Log[at].String())
 		}

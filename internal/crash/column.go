@@ -128,7 +128,7 @@ func (l *left) leftOut() (float64, bool) {
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
-	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before, Advised: j.advisor != nil}, seen: map[sum]bool{}, advice: map[[2]string]*Advice{}}
+	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[[2]string]*Advice{}}
 	err := c.all(ctx, l)
 	c.Seconds = time.Since(began).Seconds()
 	c.group()
@@ -212,8 +212,12 @@ func (c *column) point(ctx context.Context, at int, images images) error {
 		f := images.failure(n)
 		f.Operation, f.Last, f.Status, f.Output = at+1, short(c.Log[at].String()), v.status, tail(v.output)
 		f.again, f.killed = again[n], c.Model != Kill && c.killed[sum]
-		if f.killed && !again[n] {
+		switch {
+		case again[n]:
+		case f.killed:
 			c.Killed++
+		default:
+			c.marks[at]++
 		}
 		c.failures = append(c.failures, f)
 	}

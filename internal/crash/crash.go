@@ -93,6 +93,7 @@ type Result struct {
 	Removing float64 `json:"removing"`
 
 	failures []*Failure
+	marks    map[int]int // images that fail, or are far, by the last operation's place in the log; not those of kills again
 }
 
 // verdict of a checker.

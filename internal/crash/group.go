@@ -20,7 +20,7 @@ type Group struct {
 }
 
 // String says what is to blame.
-func (g *Group) String() string { return blame(g.Lost, g.Kept) }
+func (g Group) String() string { return blame(g.Lost, g.Kept) }
 
 func blame(lost, kept string) string {
 	if lost == "" {
