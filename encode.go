@@ -41,6 +41,10 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 				b = appendInt(b, n)
 			}
 		}
+		b = appendLen(b, len(in.Draw.Only))
+		for _, calls := range in.Draw.Only {
+			b = appendTexts(b, calls)
+		}
 		b = appendInt(binary.LittleEndian.AppendUint64(appendTexts(b, in.Draw.Free), in.Draw.Seed), in.Draw.From)
 	}
 	if in.Fault != (NodeFault{}) {
@@ -70,7 +74,7 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	}
 	if has&4 != 0 {
 		after := func() []int { return readList(&d, d.int) }
-		in.Draw = &Draw{readTexts(&d), readList(&d, after), readTexts(&d), d.uint64(), d.int()}
+		in.Draw = &Draw{readTexts(&d), readList(&d, after), readList(&d, func() []string { return readTexts(&d) }), readTexts(&d), d.uint64(), d.int()}
 	}
 	if has&8 != 0 {
 		in.Fault = NodeFault{Down: Down(d.byte()), For: time.Duration(d.int64())}

@@ -39,6 +39,8 @@ type Draw struct {
 	// it goes undisturbed.
 	Kinds []string
 	After [][]int
+	// Only are the calls by kind at whose places alternatives count, by name; nil, or fewer: all.
+	Only [][]string
 	// Free are kinds of which every place is drawn by itself, by Seed and how many places come
 	// before it (Pick): each of its alternatives is as likely as none.
 	Free []string
@@ -217,7 +219,7 @@ func (c *Course) counted(p *Place) string {
 	}
 	for _, a := range p.Alternatives {
 		i := index(c.draw.Kinds, KindOf(a))
-		if i < 0 || len(c.after[i]) == 0 {
+		if i < 0 || len(c.after[i]) == 0 || !c.draw.counts(i, p) {
 			continue
 		}
 		if c.after[i][0]--; c.after[i][0] == 0 {
@@ -226,6 +228,20 @@ func (c *Course) counted(p *Place) string {
 		}
 	}
 	return ""
+}
+
+// counts reports whether alternatives of a kind count at a place.
+func (d *Draw) counts(kind int, p *Place) bool {
+	return kind >= len(d.Only) || len(d.Only[kind]) == 0 || index(d.Only[kind], CallOf(p.Name)) >= 0
+}
+
+// CallOf is the call at a place of this name.
+func CallOf(place string) string {
+	_, call, _ := strings.Cut(place, "/")
+	if end := strings.IndexAny(call, ":#"); end >= 0 {
+		return call[:end]
+	}
+	return call
 }
 
 // Pick returns the random number from 0 to n-1 that a seed has for a place of a step, of which

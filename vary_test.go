@@ -125,3 +125,21 @@ func TestDrawOfSeveralKinds(t *testing.T) {
 		}
 	}
 }
+
+// Where a kind counts only at some calls, others are passed by.
+func TestDrawAtSomeCalls(t *testing.T) {
+	d := &ariadne.Draw{Kinds: []string{"crash", "fail"}, After: [][]int{{2}, {1}}, Only: [][]string{{"fsync", "sync"}, nil}}
+	c := ariadne.NewCourse(&ariadne.Input{Draw: d})
+	var taken []string
+	for _, call := range []string{"write", "fsync", "write", "sync"} {
+		taken = append(taken, c.At(7, call, "/node/a:b", []string{"crash:1s", "fail:EIO"}))
+	}
+	if want := []string{"fail:EIO", "", "", "crash:1s"}; !slices.Equal(taken, want) {
+		t.Errorf("%q, want %q", taken, want)
+	}
+	for place, want := range map[string]string{"7/fsync:/node/a:b#2": "fsync", "9@7/turn#1": "turn", "7/futex#3": "futex", "": ""} {
+		if got := ariadne.CallOf(place); got != want {
+			t.Errorf("%s: %q, want %q", place, got, want)
+		}
+	}
+}

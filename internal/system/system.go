@@ -80,10 +80,13 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	return &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp},
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s),
 	}, nil
 }
+
+// keeps are calls by which programs bring to the disk what they have written.
+var keeps = []string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"}
 
 // giveUp is how long Linux sends again what is not acknowledged, with net.ipv4.tcp_retries2 of 15 and a line
 // as fast as this one, before it takes a connection for dead.

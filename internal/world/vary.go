@@ -125,6 +125,7 @@ func (e *Event) With(v ariadne.Variation) (Event, error) {
 type Countdown struct {
 	Kind  ariadne.ActionKind
 	After []int
+	Only  []string // as in ariadne.Draw
 }
 
 // Drawn is the event, to be varied by whatever s has a budget for where the counts of
@@ -137,7 +138,7 @@ func (s *State) Drawn(e Event, after []Countdown, seed uint64) Event {
 	d := &ariadne.Draw{Free: free, Seed: seed}
 	for _, c := range after {
 		if n := min(len(c.After), int(s.Faults[c.Kind])); n > 0 {
-			d.Kinds, d.After = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n])
+			d.Kinds, d.After, d.Only = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n]), append(d.Only, c.Only)
 		}
 	}
 	how := Varied{}

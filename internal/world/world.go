@@ -74,6 +74,9 @@ type Rules struct {
 	After [MaxKinds]*regexp.Regexp
 	// Where are the ends between which faults of a kind hit messages.
 	Where [MaxKinds]Ends
+	// Keeps are the calls, by name, with which programs make lasting what they have done. Random
+	// searches draw faults there more often (Countdown).
+	Keeps []string
 	// GiveUp is how long an end of a TCP connection sends again what is not acknowledged, unless it
 	// has a limit of its own; 0: for ever.
 	GiveUp time.Duration

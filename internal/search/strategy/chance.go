@@ -11,12 +11,15 @@ import (
 // chance says where a random path has a step varied. Steps differ by orders of magnitude in how
 // many alternatives they have, and paths in their length, which nobody knows beforehand. So
 // how many alternatives go by before one is taken is drawn evenly over the orders of
-// magnitude: early ones are as likely as late ones. A weight makes it sooner. Each kind has its
-// own count, or one of which there are many places would leave nothing to the others; and
-// one path in quietOf has none of it.
+// magnitude: early ones are as likely as late ones. Or few go by behind a moment (moments), or
+// those alone count that are at calls by which a program makes lasting what it has done. A weight makes it
+// sooner. Each kind has its own count, or one of which there are many places would leave nothing to
+// the others; and one path in quietOf has none of it.
 type chance struct {
-	kinds  []likely
-	strike strike // of faults that are events
+	kinds   []likely
+	strike  strike // of faults that are events
+	moments moments
+	length  int // of the path before; 0: it is not known, or must not matter
 	// asked is what was drawn for the last step, where nodes live.
 	asked *ariadne.Draw
 	// free draws what costs nothing, wherever it occurs. Not chooses: what is natural happens.
@@ -29,16 +32,30 @@ type likely struct {
 	world.Countdown
 	draw   draw
 	weight int // how much sooner than else
+	wait   wait
 }
 
+// Orders of magnitude are of 2.
 const (
-	quietOf = 4
-	orders  = 15 // of magnitude, of 2
+	quietOf    = 4
+	orders     = 15 // of alternatives
+	keepOrders = 8  // of those at calls that make something lasting
 )
 
-// begin begins a path of a seed, in which there may be faults of these kinds within steps.
-func (c *chance) begin(kinds []ariadne.ActionKind, seed uint64, index int, w *Weights) {
-	c.free, c.chooses, c.asked = newDraw(seed^0x6368_6f6f_7365, index), true, nil
+// origin is what the chances of a path depend on besides the path.
+type origin struct {
+	seed    uint64
+	index   int // of the path
+	length  int // of paths of its like; 0: nobody knows
+	weights *Weights
+	lines   *Lines // or nil
+}
+
+// begin begins a path, in which there may be faults of these kinds within steps.
+func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
+	seed, index, w := o.seed, o.index, o.weights
+	c.free, c.chooses, c.asked, c.length = newDraw(seed^0x6368_6f6f_7365, index), true, nil, o.length
+	c.moments.begin(o.lines, o.length > 0)
 	c.strike.begin(seed, index, w)
 	c.kinds = c.kinds[:0]
 	for _, k := range kinds {
@@ -50,29 +67,43 @@ func (c *chance) begin(kinds []ariadne.ActionKind, seed uint64, index int, w *We
 }
 
 // ready draws what is to be counted down in a state, as much as there is of each budget. Not ok: nothing is.
-func (c *chance) ready(s *space.State) (ok bool) {
+func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 	for i := range c.kinds {
 		l := &c.kinds[i]
-		for len(l.After) < int(s.Faults[l.Kind]) {
-			l.After = append(l.After, 1+l.draw.below(1<<l.draw.below(orders))/l.weight)
+		if l.After = l.After[:min(len(l.After), int(s.Faults[l.Kind]))]; len(l.After) == 0 && s.Faults[l.Kind] > 0 {
+			c.again(l, int(s.Faults[l.Kind]), keeps)
 		}
-		l.After = l.After[:s.Faults[l.Kind]]
-		ok = ok || len(l.After) > 0
+		ok = l.wait.over(&c.moments) && len(l.After) > 0 || ok
 	}
 	return ok
 }
 
-// countdowns are those of all kinds.
-func (c *chance) countdowns() (all []world.Countdown) {
+// again draws when there are the next of a kind, of which so many are left: one behind a moment, else all.
+func (c *chance) again(l *likely, left int, keeps []string) {
+	n := orders
+	if l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil; l.wait.moments > 0 {
+		n, left = closeOrders, 1
+	} else if keeps != nil && l.draw.below(3) == 0 {
+		n, l.Only = keepOrders, keeps
+	}
+	for len(l.After) < left {
+		l.After = append(l.After, 1+l.draw.below(1<<l.draw.below(n))/l.weight)
+	}
+}
+
+// countdowns are those of all kinds that are counted at a node now.
+func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	for i := range c.kinds {
-		all = append(all, c.kinds[i].Countdown)
+		if l := &c.kinds[i]; l.wait.moments == 0 && l.wait.hits(at) {
+			all = append(all, l.Countdown)
+		}
 	}
 	return all
 }
 
 // passes counts an alternative, and reports whether it is taken.
 func (l *likely) passes() bool {
-	if len(l.After) == 0 {
+	if len(l.After) == 0 || l.wait.moments > 0 {
 		return false
 	}
 	if l.After[0]--; l.After[0] > 0 {
@@ -94,14 +125,15 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		c.asked = nil
 	}
 	f := p.Last()
-	if c.strike.left > 0 && f.Plain < len(f.Enabled) {
-		if j, ok := c.strike.next(f); ok {
-			return j
-		}
+	if len(c.kinds) > 0 || c.strike.some {
+		c.moments.read(p)
 	}
-	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State)
+	if j, ok := c.strike.next(f, &c.moments, c.length); ok {
+		return j
+	}
+	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State, p.System().Rules().Keeps)
 	if p.Space().Restart != nil && c.chooses {
-		drawn := p.Draw(i, c.countdowns(), c.free.next())
+		drawn := p.Draw(i, c.countdowns(f.Enabled[i].Node), c.free.next())
 		if faults {
 			c.asked = f.Enabled[drawn].Varied.Draw()
 		}
@@ -131,11 +163,23 @@ func (c *chance) among(f *space.Frame, i, from, to int) int {
 		}
 		more := v.Costs()
 		k := slices.IndexFunc(c.kinds, func(l likely) bool { return more[l.Kind] > costs[l.Kind] })
-		if k >= 0 && c.kinds[k].passes() {
+		if k >= 0 && c.kinds[k].counts(v) && c.kinds[k].passes() {
 			return j
 		}
 	}
 	return i
+}
+
+// counts reports whether an event is one of the alternatives that are counted.
+func (l *likely) counts(e *world.Event) bool {
+	if !l.wait.hits(e.Node) {
+		return false
+	}
+	if l.Only == nil {
+		return true
+	}
+	all := e.Varied.Variation().Choices()
+	return slices.Contains(l.Only, ariadne.CallOf(all[len(all)-1].Place))
 }
 
 // choose has the step that is taken next told at random what it asks for.

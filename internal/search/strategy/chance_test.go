@@ -17,15 +17,14 @@ func TestChanceOfEachKind(t *testing.T) {
 		s.Faults[world.Fail], s.Faults[world.Preempt] = 1, preempt
 		for index := range 1000 {
 			c := chance{}
-			c.begin([]ariadne.ActionKind{world.Fail, world.Preempt}, 1, index, &unweighted)
+			c.begin([]ariadne.ActionKind{world.Fail, world.Preempt}, origin{seed: 1, index: index, weights: &unweighted})
 			passes := func(k ariadne.ActionKind) bool {
 				i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
 				return i >= 0 && c.kinds[i].passes()
 			}
-			if !c.ready(&s) {
-				continue
-			}
 			for i := range 3000 {
+				c.moments.steps = i
+				c.ready(&s, nil)
 				if i%500 == 0 && passes(world.Fail) {
 					fails++
 				}

@@ -11,7 +11,7 @@ import (
 func init() {
 	register(Row{Name: "priorities", Doc: "random paths by random priorities",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Priorities{Seed: seed, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Priorities{Seed: seed, Lines: &b.lines, Index: b.From} })
 		}})
 }
 
@@ -28,8 +28,9 @@ func init() {
 // of time, and not much would be seen in a thousand steps.
 type Priorities struct {
 	Seed    uint64
-	Changes int // steps at which a priority changes; 0: 2
-	Index   int // of the next walk
+	Changes int    // steps at which a priority changes; 0: 2
+	Index   int    // of the next walk
+	Lines   *Lines // or nil
 
 	draw   draw
 	chance chance
@@ -42,7 +43,7 @@ type Priorities struct {
 // Begin implements Explorer.
 func (w *Priorities) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), w.Seed, w.Index, &unweighted)
+	w.chance.begin(p.System().Within(), origin{w.Seed, w.Index, w.length, &unweighted, w.Lines})
 	w.Index++
 	changes := w.Changes
 	if changes == 0 {

@@ -62,7 +62,7 @@ func (w *Periphery) Next(p *space.Path) (event int, ok bool) {
 		w.left--
 		seed := w.Seed ^ p.Hash(f).Lo
 		w.draw = newDraw(seed, w.left)
-		w.chance.begin(p.System().Within(), seed, w.left, &w.Weights)
+		w.chance.begin(p.System().Within(), origin{seed: seed, index: w.left, weights: &w.Weights})
 	}
 	w.search.step(p)
 	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil), true), true

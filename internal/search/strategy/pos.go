@@ -8,7 +8,7 @@ import (
 func init() {
 	register(Row{Name: "pos", Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it lost a race",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Lines: &b.lines, Index: b.From} })
 		}})
 }
 
@@ -22,7 +22,8 @@ func init() {
 // naturally.
 type Sampling struct {
 	Seed  uint64
-	Index int // of the next walk
+	Index int    // of the next walk
+	Lines *Lines // or nil
 
 	salt   uint64 // of the priorities of the walk
 	length int    // of the natural path; 0: it is the first
@@ -33,7 +34,7 @@ type Sampling struct {
 // Begin implements Explorer.
 func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), w.Seed, w.Index, &unweighted)
+	w.chance.begin(p.System().Within(), origin{w.Seed, w.Index, w.length, &unweighted, w.Lines})
 	w.Index++
 	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
 	return 0, true

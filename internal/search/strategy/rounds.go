@@ -20,6 +20,7 @@ type Rounds struct {
 	Weights    Weights
 	Backtracks space.Bound // of one round; 0: one in the first, one more in each, up to 100
 	Branch     space.Bound // steps among which one round tries other orders; 0: 32
+	Lines      *Lines      // or nil
 	Index      int         // of the next round
 
 	dpor   *DPOR
@@ -32,7 +33,7 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	if keep, ok = r.goOn(p); ok {
 		return keep, true
 	}
-	r.temper.begin(p, r.Seed, r.Index, &r.Weights)
+	r.temper.begin(p, r.Seed, r.Index, &r.Weights, r.Lines)
 	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, awake []int) int {
 		return r.temper.pick(&r.Weights, p, awake)
 	}}

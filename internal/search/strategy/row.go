@@ -52,6 +52,8 @@ type Builder struct {
 	Combined func(worker int) func(*space.Path) bool
 	// Next draws the index of the next execution, for all workers; not ok: there is none.
 	Next func() (index int, ok bool)
+
+	lines Lines // that all have seen
 }
 
 var rows []Row
@@ -118,5 +120,5 @@ func (b *Builder) states(d Divisible) []Explorer {
 }
 
 func (b *Builder) rounds(seed uint64) *Rounds {
-	return &Rounds{Seed: seed, Weights: b.Weights, Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
+	return &Rounds{Seed: seed, Weights: b.Weights, Lines: &b.lines, Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
 }

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"math/bits"
 	"slices"
 
 	"ariadne"
@@ -11,25 +12,30 @@ import (
 func init() {
 	register(Row{Name: "slow", Doc: "natural paths on which something is slow for a while, and faults come besides",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Lines: &b.lines, Index: b.From} })
 		}})
 }
 
 // Slow are paths that follow the natural schedule, except that a few times some messages are
 // slow for a while: those of one direction of a connection, one message alone, all between two
-// nodes, or all to a node. What is natural goes on meanwhile. That is what most often goes
+// nodes, or all to a node. Half of the time it is a direction of a connection from its first message on, as
+// when that cannot be set up for long: few steps are such that it could be drawn there, and others must get on without
+// it. What is natural goes on meanwhile. That is what most often goes
 // wrong in a network, and step by step it takes a deviation for each event that goes first
 // (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
 // come besides, in some of the paths. The first path is natural, and says how long they are.
 type Slow struct {
 	Seed  uint64
-	Index int // of the next path
+	Index int    // of the next path
+	Lines *Lines // or nil
 
 	draw   draw
 	holds  []hold
 	faults []fault
 	chance chance
-	length int // of the natural path; 0: it is the first
+	length int             // of the natural path; 0: it is the first
+	chains map[uint64]bool // directions of connections and the like that the path has had
+	most   int             // as many as a path had
 }
 
 // maxFaults is how many of a kind happen in a path, at most.
@@ -40,6 +46,7 @@ type hold struct {
 	from, steps int
 	by          func(p *world.Packet) uint64
 	what        uint64 // what by says of it; 0: nothing
+	nth         int    // it begins with the n-th direction of a connection, from 1; 0: at step from
 }
 
 // fault is a fault that is yet to happen: the first of its kind that can from a step on.
@@ -59,18 +66,16 @@ var holders = []func(p *world.Packet) uint64{
 
 // Begin implements Explorer.
 func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
-	s.draw, s.chance = newDraw(s.Seed, s.Index), chance{}
+	s.draw, s.chance, s.chains = newDraw(s.Seed, s.Index), chance{moments: s.chance.moments}, map[uint64]bool{}
 	s.Index++
 	s.holds, s.faults = s.holds[:0], s.faults[:0]
 	if s.length == 0 {
 		return 0, true
 	}
 	for range 1 + s.draw.below(3) {
-		h := hold{from: s.draw.below(s.length), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
-		h.steps += s.draw.below(h.steps)
-		s.holds = append(s.holds, h)
+		s.holds = append(s.holds, s.hold())
 	}
-	s.chance.begin(p.System().Within(), s.Seed, s.Index, &unweighted)
+	s.chance.begin(p.System().Within(), origin{s.Seed, s.Index, s.length, &unweighted, s.Lines})
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
 		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Aside || budgets[k] == 0 {
@@ -83,11 +88,39 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	return 0, true
 }
 
+// hold draws one.
+func (s *Slow) hold() hold {
+	h := hold{from: s.draw.below(s.length), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
+	if s.draw.below(2) == 0 && s.most > 0 {
+		h = hold{nth: 1 + s.draw.below(s.most), steps: 1 << s.draw.below(bits.Len(uint(s.length))), by: (*world.Packet).Chain}
+	}
+	h.steps += s.draw.below(h.steps)
+	return h
+}
+
+// begins has holds begin with the directions of connections that a frame is the first to have.
+func (s *Slow) begins(step int, f *space.Frame) {
+	for i := range f.Plain {
+		p := f.Enabled[i].Packet
+		if p == nil || s.chains[p.Chain()] {
+			continue
+		}
+		s.chains[p.Chain()] = true
+		s.most = max(s.most, len(s.chains))
+		for j := range s.holds {
+			if h := &s.holds[j]; h.nth == len(s.chains) {
+				h.from, h.what = step, p.Chain()
+			}
+		}
+	}
+}
+
 // Next implements Explorer.
 func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	f := p.Last()
+	s.begins(p.Len(), f)
 	for i := range s.holds {
-		if h := &s.holds[i]; h.from == p.Len() {
+		if h := &s.holds[i]; h.nth == 0 && h.from == p.Len() {
 			if e := s.message(f); e != nil {
 				h.what = h.by(e.Packet)
 			}

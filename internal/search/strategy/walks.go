@@ -11,7 +11,7 @@ func init() {
 	register(Row{Name: "walks", Doc: "random walks, free or mostly natural",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer {
-				return &Walks{Seed: seed, Weights: b.Weights, Index: b.From}
+				return &Walks{Seed: seed, Weights: b.Weights, Lines: &b.lines, Index: b.From}
 			})
 		}})
 }
@@ -77,9 +77,9 @@ type temper struct {
 }
 
 // begin begins path p, of a seed.
-func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights) {
+func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, lines *Lines) {
 	t.draw, t.calm, t.even = newDraw(seed, index), index%calms, w.even()
-	t.chance.begin(p.System().Within(), seed, index, w)
+	t.chance.begin(p.System().Within(), origin{seed, index, p.Len(), w, lines})
 }
 
 // pick chooses one of the events of the path's last frame, or of those given.
@@ -118,14 +118,15 @@ func (t *temper) plain(w *Weights, f *space.Frame, among []int) int {
 type Walks struct {
 	Seed    uint64
 	Weights Weights
-	Index   int // of the next walk
+	Lines   *Lines // or nil
+	Index   int    // of the next walk
 
 	temper temper
 }
 
 // Begin implements Explorer.
 func (w *Walks) Begin(p *space.Path) (keep int, ok bool) {
-	w.temper.begin(p, w.Seed, w.Index, &w.Weights)
+	w.temper.begin(p, w.Seed, w.Index, &w.Weights, w.Lines)
 	w.Index++
 	return 0, true
 }
