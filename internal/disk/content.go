@@ -177,10 +177,23 @@ func (s state) value(e *entry) *inode {
 // reach finds out which inodes have a name. A directory without one has nothing in it.
 type reach struct {
 	state
-	known []int8 // by inode: 1 yes, 2 no, 3 is being looked at
+	known  []int8   // by inode: 1 yes, 2 no, 3 is being looked at
+	values []*inode // by name, once looked up: each is asked for by all inodes that ever had it
+	looked []bool
 }
 
-func (s state) reach() *reach { return &reach{s, make([]int8, len(s.p.list))} }
+func (s state) reach() *reach {
+	names := len(s.p.order)
+	return &reach{s, make([]int8, len(s.p.list)), make([]*inode, names), make([]bool, names)}
+}
+
+// value is what a name stands for.
+func (r *reach) value(e *entry) *inode {
+	if !r.looked[e.index] {
+		r.looked[e.index], r.values[e.index] = true, r.state.value(e)
+	}
+	return r.values[e.index]
+}
 
 func (r *reach) has(in *inode) bool {
 	if k := r.known[in.index]; k != 0 {
@@ -270,7 +283,7 @@ func (s state) xattrs(in *inode) map[string]value {
 func (s state) sum() (total sum) {
 	r := s.reach()
 	for _, e := range s.p.order {
-		is := s.value(e)
+		is := r.value(e)
 		if !r.has(e.in) {
 			is = nil
 		} else if is == e.start {
@@ -338,7 +351,7 @@ func (s state) image() *Image {
 	i := &Image{Digest: digest(s.sum())}
 	r := s.reach()
 	for _, e := range s.p.order {
-		if is := s.value(e); is != e.now && r.has(e.in) {
+		if is := r.value(e); is != e.now && r.has(e.in) {
 			n := Name{Dir: e.dir, Name: e.name}
 			if is != nil {
 				n.Ino = is.ino

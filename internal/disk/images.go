@@ -212,12 +212,16 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		}
 		return i
 	}
-	for r := (random{c.Seed}); !full() && i.Subsets < most; {
+	// What is drawn again and again has hardly anything new any more.
+	for r, last := (random{c.Seed}), i.Subsets; !full() && i.Subsets < most && i.Subsets-last <= 4*c.Limit; {
+		found := len(i.Lost)
 		s := p.draw(&r)
 		if fresh {
 			s.keep(p.fresh[r.below(uint64(len(p.fresh)))])
 		}
-		try(s)
+		if try(s); len(i.Lost) > found {
+			last = i.Subsets
+		}
 	}
 	return i
 }

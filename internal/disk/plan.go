@@ -69,6 +69,7 @@ type place struct {
 // entry is a name that some operation has changed.
 type entry struct {
 	place
+	index int    // in order
 	in    *inode // the directory
 	start *inode // what it stood for before all
 	base  *inode // what it stands for by the atoms that are forgotten
@@ -147,7 +148,7 @@ func (in *inode) count(links, more int) {
 func (p *plan) entry(dir uint64, name string, was *inode) *entry {
 	e := p.names[place{dir, name}]
 	if e == nil {
-		e = &entry{place: place{dir, name}, in: p.inode(dir), start: was, base: was, now: was}
+		e = &entry{place: place{dir, name}, index: len(p.order), in: p.inode(dir), start: was, base: was, now: was}
 		p.names[e.place] = e
 		p.dirs[dir] = append(p.dirs[dir], e)
 		p.order = append(p.order, e)
