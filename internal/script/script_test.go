@@ -156,7 +156,7 @@ def explore(path, state, enabled):
 	}
 	want := []string{
 		"start start n1 n1 ", "start start n2 n2 ", "crash crash n1 for 1h0m0s n1 1h0m0s",
-		"cut cut n1|n2 for 1s None n1|n2 for 1s", "heal heal network None network",
+		"cut cut n1|n2 for 1s None n1|n2 for 1s", "heal heal n1|n2 for 1s None n1|n2 for 1s",
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))

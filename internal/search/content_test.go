@@ -58,11 +58,8 @@ func contents(p *space.Path) string {
 	}
 	slices.Sort(flight)
 	parted := ""
-	if st := &p.Last().State; st.Partition != nil {
-		parted = fmt.Sprint(st.Partition.Name, int64(st.Heal))
-	}
-	for _, w := range p.Last().State.Slow {
-		parted += fmt.Sprint(" ", w.Name, int64(w.Until))
+	for _, c := range slices.Concat(p.Last().State.Cuts, p.Last().State.Slow) {
+		parted += fmt.Sprint(" ", c.Name, c.By, int64(c.Since), int64(c.Until))
 	}
 	for i := range p.Last().State.Nodes {
 		parted += fmt.Sprint(" ", int64(p.Last().State.Nodes[i].On))

@@ -124,19 +124,12 @@ func described(p *space.Path, times bool) (nodes, flight []string) {
 		}
 		flight = append(flight, d)
 	}
-	if c := n.State.Partition; c != nil {
-		parted := "parted " + c.Name
+	for _, c := range slices.Concat(n.State.Cuts, n.State.Slow) {
+		parted := fmt.Sprint("parted ", c.Name, c.By)
 		if times {
-			parted += fmt.Sprint(" until ", n.State.Heal)
+			parted += fmt.Sprint(" until ", c.Until)
 		}
 		flight = append(flight, parted)
-	}
-	for _, w := range n.State.Slow {
-		slow := "slow " + w.Name
-		if times {
-			slow += fmt.Sprint(" until ", w.Until)
-		}
-		flight = append(flight, slow)
 	}
 	return nodes, flight
 }

@@ -298,12 +298,21 @@ func (f *Frame) given(from *Frame, id ariadne.NodeID) ariadne.Time {
 		return after.Start
 	case after.Awake != before.Awake:
 		return after.Awake
-	case f.State.Partition != nil && from.State.Partition == nil:
-		return f.State.Heal
+	case len(f.State.Cuts) > len(from.State.Cuts):
+		return began(from.State.Cuts, f.State.Cuts).Until
 	case in.Kind == ariadne.Fault && in.At > before.Clock:
 		return in.At
 	}
 	return 0
+}
+
+// began is the one of all that is not among those before, which are as many but for it.
+func began(before, all []world.Standing) world.Standing {
+	i := 0
+	for i < len(before) && all[i] == before[i] {
+		i++
+	}
+	return all[i]
 }
 
 // class is the hash of the state at the end of the path up to symmetry.
@@ -316,7 +325,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	}
 	// Which nodes are parted is not in what is compared, nor who sends late messages, what arrives
 	// before a node is awake, nor whose connections are to end.
-	if s.Partition != nil || len(s.Slow) > 0 || s.AnyAway() || s.AwaitsEnds() {
+	if len(s.Cuts) > 0 || len(s.Slow) > 0 || s.AnyAway() || s.AwaitsEnds() {
 		return own
 	}
 	d := p.System().Due(&s.State)

@@ -21,8 +21,6 @@ func TestClassHoldsEveryField(t *testing.T) {
 		"State.Flight":        "likewise",
 		"State.Steps":         "how much has happened does not count",
 		"State.Now":           "how late it is does not count",
-		"State.Parted":        "there is a partition, with which a state is like no other",
-		"State.Heal":          "likewise",
 		"State.sum":           "a hash of the rest",
 		"NodeState.Local":     "the node's steps stand for it",
 		"NodeState.Limits":    "the node has said it",
@@ -64,8 +62,7 @@ func TestClassHoldsEveryField(t *testing.T) {
 	values := map[reflect.Type]any{
 		reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50e6), reflect.TypeFor[ariadne.Down](): ariadne.Paused,
 		reflect.TypeFor[world.Said](): world.Said(2), reflect.TypeFor[world.Faults](): worldtest.Faults("crash", 1),
-		reflect.TypeFor[*world.Partition](): world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1),
-		reflect.TypeFor[[]world.Slowness](): []world.Slowness{{Partition: world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).Late(1)}},
+		reflect.TypeFor[[]world.Standing](): []world.Standing{{Partition: world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).Late(1)}},
 	}
 	for _, in := range []any{state, &state.Nodes[0], &state.Flight[0]} {
 		of := reflect.TypeOf(in).Elem()

@@ -147,7 +147,7 @@ var cutFields = []field[cutText]{
 		func(r *reader, c *cutText, v *yaml.Node) { c.groups = r.groups(v) }},
 	{"links", "Pairs of names of nodes, as in [[n1, n2]]: only these two are parted, and others reach both.", linksSchema,
 		func(r *reader, c *cutText, v *yaml.Node) { c.links = r.pairs(v) }},
-	textsField("for", "How long until the network is whole again, each as in 500ms or 15s, or ever. It is at the next full second of virtual time after that, and can be parted anew from then on. Default 15s.", func(c *cutText) *[]text { return &c.For }),
+	textsField("for", "How long until a partition ends, each as in 500ms or 15s, or ever. It ends at the next full second of virtual time after that. Others may stand at the same time. Default 15s.", func(c *cutText) *[]text { return &c.For }),
 	flagField("one_way", "Also so that messages get through in one direction; default false.", func(c *cutText) *bool { return &c.oneWay }),
 	flagField("clients", "Clients are parted from the group, too; default false: they reach every node.", func(c *cutText) *bool { return &c.clients }),
 	afterField[cutText](),

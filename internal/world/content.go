@@ -23,11 +23,10 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		d.first = min(d.first, s.Flight[i].Arrival)
 	}
 	h := s.Budget()
-	if s.Partition != nil {
-		h = h.Plus(HashOf(uint64(s.Partition.number), 0, 11)).Plus(d.Until(s.Heal))
-	}
-	for i := range s.Slow {
-		h = h.Plus(HashOf(uint64(s.Slow[i].number), 0, 17)).Plus(d.Until(s.Slow[i].Until))
+	for _, all := range [...][]Standing{s.Cuts, s.Slow} {
+		for i := range all {
+			h = h.Plus(HashOf(uint64(all[i].number), d.span(all[i].Since), 11)).Plus(d.Until(all[i].Until))
+		}
 	}
 	for i := range s.Nodes {
 		h.add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(HashOf(uint64(i), 0, 14)))
@@ -72,11 +71,10 @@ func (y *System) due(s *State, times bool) Due {
 			d.marks = append(d.marks, start)
 		}
 	}
-	if s.Heal != ariadne.Never {
-		d.marks = append(d.marks, s.Heal)
-	}
-	for i := range s.Slow {
-		d.marks = append(d.marks, s.Slow[i].Until)
+	for _, all := range [...][]Standing{s.Cuts, s.Slow} {
+		for i := range all {
+			d.marks = append(d.marks, all[i].Until)
+		}
 	}
 	slices.Sort(d.marks)
 	return d

@@ -16,22 +16,20 @@ func TestContentHoldsEveryField(t *testing.T) {
 		"State.Flight":        "likewise",
 		"State.Steps":         "how much has happened does not count",
 		"State.Now":           "how late it is does not count",
-		"State.Parted":        "follows from when the partition ends, and is of no matter without an end",
 		"State.sum":           "a hash of the rest",
 		"NodeState.Local":     "Content is told what stands for it",
 		"NodeState.Limits":    "the node has said it: it is in what stands for its local state",
 		"NodeState.Processes": "likewise",
 		"Flying.Head":         "follows from the order of messages",
 	}
-	late := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).Late(1)
 	parted, other := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1), NewPartition("n1>n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, true, 1)
-	y := NewSystem(Rules{Latency: time.Millisecond, Partitions: []*Partition{parted, other, late}}, []Node{{Name: "n1"}, {Name: "n2"}})
+	y := NewSystem(Rules{Latency: time.Millisecond, Partitions: []*Partition{parted, other}}, []Node{{Name: "n1"}, {Name: "n2"}})
 	packet := func(data string) *Packet {
 		return NewPacket(&ariadne.Message{From: 1, To: 0, Flow: ariadne.Flow{Proto: ariadne.UDP}, Seq: 1, Data: []byte(data)})
 	}
 	state := func() *State {
 		s := y.First()
-		s.Partition, s.Heal = parted, 22
+		s.Cuts = []Standing{{parted, 18, 22}}
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
 			n.Started, n.Start, n.Deadline = true, ariadne.Never, ariadne.Time(20+10*i)
@@ -44,8 +42,8 @@ func TestContentHoldsEveryField(t *testing.T) {
 	values := map[reflect.Type]any{
 		reflect.TypeFor[bool](): true, reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50),
 		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
-		reflect.TypeFor[*Partition](): other, reflect.TypeFor[*Packet](): packet("b"),
-		reflect.TypeFor[[]Slowness](): []Slowness{{late, 25}},
+		reflect.TypeFor[*Packet]():    packet("b"),
+		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
 	}
 	locals := []Hash{{1, 2}, {3, 4}}
 	for _, in := range []func(*State) any{

@@ -90,11 +90,8 @@ func (s *State) Digest() ariadne.Digest {
 		b = append(b, late)
 	}
 	b = binary.AppendVarint(b, int64(s.Delays))
-	if s.Partition != nil {
-		b = fmt.Appendf(b, "%s until %d", s.Partition.what(), s.Heal)
-	}
-	for i := range s.Slow {
-		b = fmt.Appendf(b, "%s until %d", s.Slow[i].what(), s.Slow[i].Until)
+	for _, c := range slices.Concat(s.Cuts, s.Slow) {
+		b = fmt.Appendf(b, "%s from %d until %d", c.what(), c.Since, c.Until)
 	}
 	return sha256.Sum256(append(b, s.Faults[:]...))
 }

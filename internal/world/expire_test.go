@@ -33,12 +33,12 @@ func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 		limited
 		want []string
 	}{
-		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"heal network", "deliver n1:1001>n2:1000 #1"}},
-		{limited{"all give up", 20 * ms, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal network"}},
-		{limited{"it is whole before", 20 * ms, 30 * ms, 0, 0, true}, []string{"heal network", "deliver n1:1001>n2:1000 #1"}},
-		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal network"}},
-		{limited{"keep-alive", 20 * ms, 30 * ms, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "heal network"}},
-		{limited{"keep-alive and something to send", 20 * ms, 15 * ms, 0, 8 * ms, true}, []string{"expire n1:1001>n2:1000 #0", "expire n1:1001>n2:1000 #1", "heal network"}},
+		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"heal n1", "deliver n1:1001>n2:1000 #1"}},
+		{limited{"all give up", 20 * ms, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal n1"}},
+		{limited{"it is whole before", 20 * ms, 30 * ms, 0, 0, true}, []string{"heal n1", "deliver n1:1001>n2:1000 #1"}},
+		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal n1"}},
+		{limited{"keep-alive", 20 * ms, 30 * ms, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "heal n1"}},
+		{limited{"keep-alive and something to send", 20 * ms, 15 * ms, 0, 8 * ms, true}, []string{"expire n1:1001>n2:1000 #0", "expire n1:1001>n2:1000 #1", "heal n1"}},
 		{limited{"for ever", ariadne.Ever, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,6 +46,11 @@ func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 				Partitions: []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, c.lasts)}}
 			w := worldtest.Of(r, scripts(c.sender, nothing)...)
 			do(t, w, "start n1", "start n2", w.Names().Action(w.Enabled()[len(w.Enabled())-1]))
+			for i := range c.want {
+				if c.want[i] == "heal n1" {
+					c.want[i] += " for " + c.lasts.String()
+				}
+			}
 			expect(t, natural(t, w), c.want...)
 			if len(w.State().Flight) > 0 {
 				t.Errorf("there is something in flight: %v", w.State().Flight)
@@ -104,17 +109,17 @@ func TestGivingUpLeavesTheOtherEndHalfOpen(t *testing.T) {
 		return w
 	}
 	w := begin(1)
-	expect(t, natural(t, w), "expire n1:1001>n2:1000 #1", "heal network", "probe n2:1000>n1:1001 #0")
+	expect(t, natural(t, w), "expire n1:1001>n2:1000 #1", "heal n1 for 19ms", "probe n2:1000>n1:1001 #0")
 	if w.Now() != 22e6 {
 		t.Errorf("at %v", w.Now())
 	}
 	w = begin(2) // it is parted again before
-	do(t, w, "expire n1:1001>n2:1000 #1", "heal network", "cut n1 for 29ms")
-	expect(t, natural(t, w), "heal network", "probe n2:1000>n1:1001 #0")
+	do(t, w, "expire n1:1001>n2:1000 #1", "heal n1 for 19ms", "cut n1 for 29ms")
+	expect(t, natural(t, w), "heal n1 for 29ms", "probe n2:1000>n1:1001 #0")
 	if w.Now() != 42e6 {
 		t.Errorf("at %v", w.Now())
 	}
 	w = begin(2) // and it ends meanwhile
-	do(t, w, "expire n1:1001>n2:1000 #1", "heal network", "cut n1 for ever")
+	do(t, w, "expire n1:1001>n2:1000 #1", "heal n1 for 19ms", "cut n1 for ever")
 	expect(t, natural(t, w), "expire n2:1000>n1:1001 #0")
 }

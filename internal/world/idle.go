@@ -1,6 +1,10 @@
 package world
 
-import "ariadne"
+import (
+	"slices"
+
+	"ariadne"
+)
 
 // A system in which a client waits for ever may never fall silent, because the runtimes
 // of some languages wake now and then to look after themselves. What they do may matter:
@@ -24,7 +28,7 @@ func (y *System) Rests(s *State) bool {
 // housekeeping reports whether a client waits, and whether there is housekeeping that can
 // happen and nothing else.
 func (y *System) housekeeping(s *State) (waits, wakes bool) {
-	if len(s.Flight) > 0 || s.Heal != ariadne.Never {
+	if len(s.Flight) > 0 || slices.ContainsFunc(s.Cuts, func(c Standing) bool { return c.Until != ariadne.Never }) {
 		return false, false
 	}
 	for i := range s.Nodes {

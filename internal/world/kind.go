@@ -173,11 +173,14 @@ type Clock struct {
 	First ariadne.Time // the earliest deadline of a node, or Never
 	// Horizon is how late anything may happen before it: by so much clocks may be off.
 	Horizon ariadne.Time
-	Start   ariadne.Time // the earliest time at which a node's commands are yet to be run, or the network is to be whole again, or Never
+	Start   ariadne.Time // the earliest time at which a node's commands are yet to be run, or a partition is to end, or Never
 }
 
 func (y *System) clock(s *State) Clock {
-	c := Clock{First: ariadne.Never, Start: s.Heal}
+	c := Clock{First: ariadne.Never, Start: ariadne.Never}
+	for i := range s.Cuts {
+		c.Start = min(c.Start, s.Cuts[i].Until)
+	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		c.First, c.Start = min(c.First, n.Timer()), min(c.Start, n.Start)

@@ -147,5 +147,5 @@ func (s *State) GoneForGood() bool {
 			return true
 		}
 	}
-	return s.Partition != nil && s.Heal == ariadne.Never
+	return slices.ContainsFunc(s.Cuts, func(c Standing) bool { return c.Until == ariadne.Never })
 }

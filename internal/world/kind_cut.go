@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -33,7 +34,7 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 		n = max(n, int(id)+1)
 	}
 	p := &Partition{Name: name, For: length, nodes: n, blocks: make([]bool, n*n)}
-	p.heal = &Varied{what: whole, partition: p}
+	p.heal = &Varied{what: p.what(), partition: p}
 	for _, a := range from {
 		for _, b := range to {
 			p.blocks[int(a)*n+int(b)] = true
@@ -78,32 +79,49 @@ func (p *Partition) kind() ariadne.ActionKind {
 	return Cut
 }
 
-// whole is what a partition that ends leaves.
-const whole = "network"
+// A Standing is a partition that stands, or a part of the network that is slow.
+type Standing struct {
+	*Partition
+	Since ariadne.Time
+	Until ariadne.Time // or Never
+}
+
+func (c *Standing) hash() Hash {
+	return HashOf(uint64(c.number), uint64(c.Until), 10).Plus(HashOf(uint64(c.Since), 0, 17))
+}
+
+// stands enters one among others; both lists have their own memory.
+func (s *State) stands(all []Standing, c Standing) []Standing {
+	s.sum.add(c.hash())
+	i, _ := slices.BinarySearchFunc(all, c, func(a, b Standing) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Until, b.Until), cmp.Compare(a.Since, b.Since))
+	})
+	return slices.Insert(slices.Clone(all), i, c)
+}
+
+// ends takes one out.
+func (s *State) ends(all []Standing, i int) []Standing {
+	s.sum.sub(all[i].hash())
+	return slices.Delete(slices.Clone(all), i, i+1)
+}
 
 // network is the node that stands in the events of the network, which give no node an input.
 const network = ariadne.NodeID(0)
 
-// The network may be parted at any time, when it is whole, and is whole again after a time. What
-// is under way on a connection waits meanwhile, as if it were sent again and again, or until its sender
+// The network may be parted at any time, and in several ways at the same time, each of which ends after a
+// time. What is under way on a connection waits meanwhile, as if it were sent again and again, or until its sender
 // gives up (kind_expire.go); datagrams and what opens connections are lost.
 func init() {
 	register(Cut, onNetwork(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network",
-		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event {
-			if s.Partition != nil {
-				return events
-			}
-			return y.parting(s, Cut, events)
-		},
+		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event { return y.parting(s, Cut, events) },
 		Pending: func(y *System, s *State, e *Event) bool {
 			e.At = y.now(s)
-			return s.Partition == nil
+			return s.cut(e.Varied.partition) < 0
 		},
 		Take: func(y *System, s *State, e *Event) Input {
 			p := e.Varied.partition
-			s.part(p, ariadne.EndOf(e.At, p.For, y.rules.Grid))
-			s.Parted = e.At
+			s.Cuts = s.stands(s.Cuts, Standing{p, e.At, ariadne.EndOf(e.At, p.For, y.rules.Grid)})
 			for i := 0; i < len(s.Flight); {
 				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Unrepeated() {
 					s.land(i)
@@ -123,22 +141,24 @@ func init() {
 	register(Heal, Kind{
 		Name: "heal", Doc: "the end of a partition", World: true, Of: []ariadne.ActionKind{Cut}, Starts: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
-			if s.Heal != ariadne.Never && s.Heal <= c.First && s.Heal <= c.Start.Add(y.rules.ClockError) && !y.expiresBefore(s, s.Heal, ariadne.NoNode) {
-				events = append(events, Event{At: s.Heal, Kind: Heal, Node: network, Varied: s.Partition.heal})
+			for i := range s.Cuts {
+				if t := s.Cuts[i].Until; t != ariadne.Never && t <= c.First && t <= c.Start.Add(y.rules.ClockError) && !y.expiresBefore(s, t, ariadne.NoNode) {
+					events = append(events, Event{At: t, Kind: Heal, Node: network, Varied: s.Cuts[i].heal})
+				}
 			}
 			return events
 		},
 		Pending: func(_ *System, s *State, e *Event) bool {
-			if s.Heal == ariadne.Never {
+			i := s.cut(e.Varied.partition)
+			if i < 0 || s.Cuts[i].Until == ariadne.Never {
 				return false
 			}
-			e.At, e.Varied = s.Heal, s.Partition.heal
+			e.At = s.Cuts[i].Until
 			return true
 		},
 		Take: func(y *System, s *State, e *Event) Input {
-			p := s.Partition
-			s.part(nil, ariadne.Never)
-			s.Parted = 0
+			p := e.Varied.partition
+			s.Cuts = s.ends(s.Cuts, s.cut(p))
 			until := e.At.Add(y.rules.Latency)
 			for i := range s.Flight {
 				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.Probes() && p.Blocks(f.To, f.From)) && f.Arrival < until {
@@ -153,39 +173,77 @@ func init() {
 			f.Heal, f.Slack, f.StartSlack, f.Partition = e.At, 0, y.rules.ClockError, e.Varied.partition
 			return f
 		},
-		Format: func(_ Names, a ariadne.Action) string { return a.What },
-		Parse: func(_ Names, rest string) (ariadne.Action, error) {
-			if rest != whole {
-				return ariadne.Action{}, fmt.Errorf("want heal %s", whole)
-			}
-			return ariadne.Action{Kind: Heal, Node: network, What: rest}, nil
-		},
+		Format: formatNetwork,
+		Parse:  parseNetwork(Heal, Cut),
 	})
+}
+
+// cut is where among those that stand a partition is, or -1.
+func (s *State) cut(p *Partition) int {
+	return slices.IndexFunc(s.Cuts, func(c Standing) bool { return c.Partition == p })
+}
+
+// blocks reports whether nothing gets from one node to another.
+func (s *State) blocks(from, to ariadne.NodeID) bool {
+	for i := range s.Cuts {
+		if s.Cuts[i].Blocks(from, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// blockedUntil is until when nothing gets from one node to another, or 0.
+func (s *State) blockedUntil(from, to ariadne.NodeID) (until ariadne.Time) {
+	for i := range s.Cuts {
+		if c := &s.Cuts[i]; c.Blocks(from, to) {
+			until = max(until, c.Until)
+		}
+	}
+	return until
+}
+
+// blockedSince is when the first of the partitions has begun that let nothing from one node to another,
+// or Never.
+func (s *State) blockedSince(from, to ariadne.NodeID) ariadne.Time {
+	since := ariadne.Never
+	for i := range s.Cuts {
+		if c := &s.Cuts[i]; c.Blocks(from, to) {
+			since = min(since, c.Since)
+		}
+	}
+	return since
 }
 
 // onNetwork completes a kind of faults that befall the network.
 func onNetwork(number ariadne.ActionKind, k Kind) Kind {
 	k.Aside, k.World = true, true
-	k.Format = func(_ Names, a ariadne.Action) string { return a.What }
-	k.Parse = func(n Names, rest string) (ariadne.Action, error) {
+	k.Format, k.Parse = formatNetwork, parseNetwork(number, number)
+	return k
+}
+
+func formatNetwork(_ Names, a ariadne.Action) string { return a.What }
+
+// parseNetwork reads what formatNetwork writes of events of a kind, of what begins with those of another.
+func parseNetwork(number, begins ariadne.ActionKind) func(n Names, rest string) (ariadne.Action, error) {
+	return func(n Names, rest string) (ariadne.Action, error) {
 		for _, p := range n.partitions {
-			if p.kind() == number && p.what() == rest {
+			if p.kind() == begins && p.what() == rest {
 				return ariadne.Action{Kind: number, Node: network, What: rest}, nil
 			}
 		}
 		return ariadne.Action{}, fmt.Errorf("the spec has no such partition")
 	}
-	return k
 }
 
-// parting appends the events of a kind that befall the network.
+// parting appends the events of a kind that befall the network, but for partitions that stand.
 func (y *System) parting(s *State, k ariadne.ActionKind, events []Event) []Event {
 	if !y.Ready(s, k) {
 		return events
 	}
 	at := y.now(s)
 	for _, e := range y.partitions {
-		if e.At = at; e.Kind == k {
+		if e.At = at; e.Kind == k && s.cut(e.Varied.partition) < 0 {
 			events = append(events, e)
 		}
 	}
@@ -199,20 +257,6 @@ func newPartitions(r Rules) (all []Event) {
 		all = append(all, Event{Node: network, Kind: p.kind(), Varied: &Varied{what: p.what(), partition: p}})
 	}
 	return all
-}
-
-// part parts the network until a time, or has it whole with nil.
-func (s *State) part(p *Partition, until ariadne.Time) {
-	s.sum.sub(s.partitionHash())
-	s.Partition, s.Heal = p, until
-	s.sum.add(s.partitionHash())
-}
-
-func (s *State) partitionHash() Hash {
-	if s.Partition == nil {
-		return Hash{}
-	}
-	return HashOf(uint64(s.Partition.number), uint64(s.Heal), 10)
 }
 
 // Still is the effect of what gives a node no input.

@@ -74,7 +74,7 @@ func isDatagram(f *Flying) bool { return f.Flow.Proto == ariadne.UDP }
 // be run again gets what comes before that.
 func (s *State) hears(f *Flying) bool {
 	n := &s.Nodes[f.To]
-	return n.Started && f.Arrival < n.Start && !s.Partition.Blocks(f.From, f.To)
+	return n.Started && f.Arrival < n.Start && !s.blocks(f.From, f.To)
 }
 
 // hits reports whether a fault may hit a message: neither end is spared.

@@ -142,7 +142,7 @@ func (p *Packet) acknowledged() bool {
 }
 
 func (s *State) held(f *Flying, flow *ariadne.Flow) bool {
-	return f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == *flow && (s.Partition.Blocks(f.From, f.To) || s.Nodes[f.To].Down.Off())
+	return f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == *flow && (s.blocks(f.From, f.To) || s.Nodes[f.To].Down.Off())
 }
 
 // dropHeld takes out of flight what an end that has given up holds to send again, and its other
@@ -159,9 +159,7 @@ func (s *State) dropHeld(y *System, m *ariadne.Message) {
 
 // silence is until when what a node sends to another is not acknowledged, or 0.
 func (s *State) silence(from, to ariadne.NodeID) (until ariadne.Time) {
-	if s.Partition.Blocks(from, to) || s.Partition.Blocks(to, from) {
-		until = s.Heal
-	}
+	until = max(s.blockedUntil(from, to), s.blockedUntil(to, from))
 	if n := &s.Nodes[to]; n.Down.Off() {
 		until = max(until, n.On)
 	}
@@ -170,12 +168,22 @@ func (s *State) silence(from, to ariadne.NodeID) (until ariadne.Time) {
 
 // Silent reports whether there are nodes that do not hear each other.
 func (s *State) Silent() bool {
-	return s.Partition != nil || slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down.Off() })
+	return len(s.Cuts) > 0 || slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down.Off() })
 }
 
-// deaf reports whether nothing gets through between a node and a peer, either way.
-func (s *State) deaf(id, peer ariadne.NodeID) bool {
-	return s.Partition.Blocks(id, peer) && s.Partition.Blocks(peer, id) || s.Nodes[peer].Down.Off()
+// deaf is until when nothing gets through between a node and a peer, either way, or 0.
+func (s *State) deaf(id, peer ariadne.NodeID) (until ariadne.Time) {
+	until = min(s.blockedUntil(id, peer), s.blockedUntil(peer, id))
+	if n := &s.Nodes[peer]; n.Down.Off() {
+		until = max(until, n.On)
+	}
+	return until
+}
+
+// deafSince is since when the network has let nothing through between a node and a peer, either way, as
+// far as partitions tell that stand.
+func (s *State) deafSince(id, peer ariadne.NodeID) ariadne.Time {
+	return max(s.blockedSince(id, peer), s.blockedSince(peer, id))
 }
 
 // limitOf is what a node has said of a flow of its own.
@@ -285,10 +293,10 @@ func (y *System) awaitPeers(s *State, id, only ariadne.NodeID, at ariadne.Time) 
 	}
 	for _, l := range *s.Nodes[id].Limits {
 		peer, ok := y.names.owner[l.Flow.Dst.Addr()]
-		if !ok || l.Idle == 0 || !s.deaf(id, peer) || only != ariadne.NoNode && peer != only {
+		if !ok || l.Idle == 0 || s.deaf(id, peer) == 0 || only != ariadne.NoNode && peer != only {
 			continue
 		}
-		since, gone := at, s.Nodes[peer].Down.Off()
+		since, gone := min(at, s.deafSince(id, peer)), s.Nodes[peer].Down.Off()
 		if i := s.awaits(flowOf(l.Flow), true); i >= 0 {
 			f := s.Flight[i]
 			if f.Expires() {
@@ -298,7 +306,7 @@ func (y *System) awaitPeers(s *State, id, only ariadne.NodeID, at ariadne.Time) 
 			s.land(i)
 		}
 		m := ariadne.Message{From: id, To: id, Flow: expiryOf(l.Flow), Flags: ariadne.RST, Sent: since}
-		if end := since.Add(l.Idle); end < s.silence(id, peer) {
+		if end := since.Add(l.Idle); end < s.deaf(id, peer) {
 			s.awaitUntil(&m, max(end, at))
 		} else if gone {
 			y.probe(s, m, peer, &l)

@@ -43,7 +43,7 @@ func (y *System) leaveHalfOpen(s *State, id ariadne.NodeID, flow *ariadne.Flow) 
 	back := ariadne.Flow{Proto: ariadne.TCP, Src: flow.Dst, Dst: flow.Src, Epoch: flow.Epoch}
 	l := limitOf(s.Nodes[peer].Limits, &back)
 	if l.Idle > 0 && s.awaits(flowOf(back), true) < 0 {
-		y.probe(s, ariadne.Message{To: peer, Flow: expiryOf(back), Flags: ariadne.RST, Sent: s.Parted}, id, &l)
+		y.probe(s, ariadne.Message{To: peer, Flow: expiryOf(back), Flags: ariadne.RST, Sent: s.deafSince(peer, id)}, id, &l)
 	}
 }
 

@@ -1,8 +1,6 @@
 package world
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"ariadne"
@@ -10,12 +8,6 @@ import (
 
 // Slow is the number of its kind.
 const Slow ariadne.ActionKind = 26
-
-// A Slowness is a part of the network that is slow.
-type Slowness struct {
-	*Partition
-	Until ariadne.Time // what is sent from then on is as fast as ever
-}
 
 // maxLate is how much later a message arrives, at most, however many parts of the network are slow: then
 // no SYN-ACK takes longer than Linux waits for what it asks for, 63 seconds.
@@ -45,10 +37,7 @@ func init() {
 					s.sum.add(f.hash())
 				}
 			}
-			w := Slowness{p, ariadne.EndOf(e.At, p.For, y.rules.Grid)}
-			s.sum.add(w.hash())
-			s.Slow = append(slices.Clone(s.Slow), w) // others may have the same
-			slices.SortFunc(s.Slow, func(a, b Slowness) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Until, b.Until)) })
+			s.Slow = s.stands(s.Slow, Standing{p, e.At, ariadne.EndOf(e.At, p.For, y.rules.Grid)})
 			s.quicken()
 			return Input{At: e.At, Varied: e.Varied}
 		},
@@ -96,8 +85,7 @@ func (s *State) quicken() {
 			i++
 			continue
 		}
-		s.sum.sub(w.hash())
-		s.Slow = slices.Delete(slices.Clone(s.Slow), i, i+1)
+		s.Slow = s.ends(s.Slow, i)
 	}
 }
 
@@ -114,5 +102,3 @@ func (e *Event) SlowsBetween(way []ariadne.NodeID) (h Hash, ok bool) {
 	}
 	return h, true
 }
-
-func (w *Slowness) hash() Hash { return HashOf(uint64(w.number), uint64(w.Until), 17) }

@@ -85,16 +85,14 @@ func (y *System) Within() []ariadne.ActionKind { return y.within }
 
 // State is the global state: plain data, without the automata.
 type State struct {
-	Nodes     []NodeState // by NodeID
-	Flight    []Flying    // in the order in which they were sent
-	Delays    int         // what is left of the budget
-	Faults    Faults      // likewise
-	Steps     int         // actions applied
-	Now       ariadne.Time
-	Partition *Partition   // of the network, or nil
-	Heal      ariadne.Time // when that ends, or Never
-	Parted    ariadne.Time // when it began, which follows from when it ends
-	Slow      []Slowness   // parts of the network, in order; not to be changed in place
+	Nodes  []NodeState // by NodeID
+	Flight []Flying    // in the order in which they were sent
+	Delays int         // what is left of the budget
+	Faults Faults      // likewise
+	Steps  int         // actions applied
+	Now    ariadne.Time
+	Cuts   []Standing // how the network is parted, in order; not to be changed in place
+	Slow   []Standing // parts of it that are slow, likewise
 
 	// sum is the sum of the hashes of the nodes' local states and of Flight.
 	sum Hash
@@ -133,7 +131,7 @@ type Flying struct {
 
 // First is the state in which nothing is switched on yet.
 func (y *System) First() State {
-	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults, Heal: ariadne.Never}
+	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
 	for i, n := range y.nodes {
 		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Local: &y.initial[i], Start: n.Start, On: n.Start})
 		s.sum.add(y.initial[i].part)
@@ -275,7 +273,7 @@ func (s *State) delayCost(t ariadne.Time, ends bool) int {
 // passes reports whether what happens at t holds a message back. A connection's end (ends) does not
 // hold back others at the same time.
 func (s *State) passes(f *Flying, t ariadne.Time, ends bool) bool {
-	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.Partition.Blocks(f.From, f.To) && !(f.Probes() && s.silence(f.To, f.From) > 0)
+	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.blocks(f.From, f.To) && !(f.Probes() && s.silence(f.To, f.From) > 0)
 }
 
 // Effect is what a node did in a step, as the world sees it. It is a function of
@@ -378,7 +376,7 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 		}
 		f.Arrival = on // it is sent again and again
 	}
-	if s.Partition.Blocks(p.From, p.To) && p.Unrepeated() {
+	if s.blocks(p.From, p.To) && p.Unrepeated() {
 		return nil
 	}
 	for i := range s.Flight {

@@ -13,8 +13,8 @@ type ahead struct {
 	// By node: the latest deadline (Never: there was a time with none), and the latest
 	// at which it could fire, or 0.
 	deadline, fire []ariadne.Time
-	// The latest at which it was to be switched on, or 0; behind all nodes, at which the network was
-	// to be whole again.
+	// The latest at which it was to be switched on, or 0; behind all nodes, at which a partition was
+	// to end.
 	start   []ariadne.Time
 	arrival ariadne.Time // the latest of a message
 	expiry  ariadne.Time // the latest at which a connection could end for want of an answer, or 0
@@ -35,7 +35,9 @@ func (h *ahead) reset(p *space.Path) {
 		h.starts(i, f.State.Nodes[i].Start)
 	}
 	h.start = append(h.start, 0)
-	h.starts(len(f.State.Nodes), f.State.Heal)
+	for _, c := range f.State.Cuts {
+		h.starts(len(f.State.Nodes), c.Until)
+	}
 	h.arrives(&f.State.State)
 	h.expires(&f.State.State)
 }
@@ -152,8 +154,10 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 func (r relation) mayAwait(f *space.Frame, a *act) bool {
 	s := &f.State
 	over := ariadne.Time(0) // when ends hear each other again that do not now
-	if s.Partition != nil && s.Heal != ariadne.Never {
-		over = s.Heal
+	for _, c := range s.Cuts {
+		if c.Until != ariadne.Never {
+			over = max(over, c.Until)
+		}
 	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Down.Off() && n.Start != ariadne.Never {

@@ -159,9 +159,6 @@ func (r relation) holds(a, b *act) bool {
 	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back, a.Heal).Add(b.StartSlack) < b.At
 }
 
-// parts: it parts the network, or ends that.
-func (a *act) parts() bool { return a.Partition != nil && a.event.Kind != world.Slow }
-
 // parts: a parts the network, or ends that, or makes it slow, where b's messages have to pass.
 func (r relation) parts(a, b *act) bool {
 	switch {
@@ -286,8 +283,7 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 func (r relation) enables(a, b *act) bool {
 	switch {
 	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b),
-		a.parts() && (b.expires() || b.probes()), a.expires() && b.parts(), // a network that is whole is to be parted first, one in which connections end is not whole yet
-		(a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()), a.expires() && (b.returns || b.probes()): // likewise
+		(a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()), a.expires() && (b.returns || b.probes()): // a machine has stopped first, and is not switched on before connections to it have ended
 		return true
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.
