@@ -294,6 +294,9 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 			return true, nil
 		}
 		end, v := x.over(p)
+		if err := x.unjudged(); err != nil {
+			return true, err
+		}
 		if f := p.Last(); f.Rest && x.mayGoOn(p, end) {
 			if done, err := x.rest(p, end); done || err != nil {
 				return true, err
@@ -428,6 +431,9 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 			return end, v
 		}
 	}
+	if v := x.judgeState(p, false); v != nil {
+		return EndViolation, v
+	}
 	switch {
 	case x.Space.System.ClientsDone(&f.State.State):
 		return EndClients, nil
@@ -481,6 +487,28 @@ func (x *Exploration) judge(p *space.Path, e *world.Event, by *memo.Transition) 
 	return nil
 }
 
+// unjudged is what is wrong with a property.
+func (x *Exploration) unjudged() error {
+	if x.Space.Properties == nil {
+		return nil
+	}
+	return x.Space.Properties.Err()
+}
+
+// judgeState lets the properties look at what nodes expose at the end of the path, if that has changed,
+// or at the end of the execution.
+func (x *Exploration) judgeState(p *space.Path, end bool) *ariadne.Violation {
+	if x.Space.Properties == nil || !end && !p.Last().Exposes {
+		return nil
+	}
+	broken := x.Space.Properties.Judge(p.Snapshot(), end)
+	if broken == "" {
+		return nil
+	}
+	p.Last().Broken = true
+	return &ariadne.Violation{Kind: "property", Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: broken}
+}
+
 // judgePath lets fresh checks look at all of a path, or those of the path at its end.
 func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 	checks := x.checks
@@ -498,6 +526,9 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 				}
 			}
 		}
+	}
+	if v := x.judgeState(p, true); v != nil {
+		return v
 	}
 	s := &p.Last().State.State
 	quiet := end == EndQuiet && !s.GoneForGood()

@@ -26,17 +26,18 @@ import (
 
 // small is a system that can be explored by brute force.
 type small struct {
-	rules    world.Rules
-	programs func() []worldtest.Program
-	clients  []int
-	starts   []int // ms
-	bounds   space.Bounds
-	instant  bool // nothing that a node does takes time
-	equality space.Equality
-	shows    expose.Rules
-	chooses  bool // its programs do
-	between  bool // outages happen between two steps only
-	uneven   int  // when workers are several, each is held up before one step in so many; 0: never
+	rules      world.Rules
+	programs   func() []worldtest.Program
+	clients    []int
+	starts     []int // ms
+	bounds     space.Bounds
+	instant    bool // nothing that a node does takes time
+	equality   space.Equality
+	shows      expose.Rules
+	properties space.Properties
+	chooses    bool // its programs do
+	between    bool // outages happen between two steps only
+	uneven     int  // when workers are several, each is held up before one step in so many; 0: never
 }
 
 type failer interface {
@@ -73,7 +74,7 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 // space returns the space of the system.
 func (s small) space(y *world.System, r space.Roots, source space.Source) *space.Space {
 	p := space.New(y, r, source)
-	p.Equality, p.Shows = s.equality, s.shows
+	p.Equality, p.Shows, p.Properties = s.equality, s.shows, s.properties
 	return p
 }
 
@@ -209,6 +210,11 @@ func drawSmall(t *rapid.T, timers bool) small { return drawSystem(t, 3, 4, timer
 // drawSystem draws a system of up to so many nodes, each of which takes notice of up
 // to so many inputs.
 func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
+	return drawShowing(t, nodes, inputs, timers, false)
+}
+
+// drawShowing is drawSystem with programs that show something of their states or do not.
+func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	n := rapid.IntRange(2, nodes).Draw(t, "nodes")
 	seed := rapid.Uint64().Draw(t, "seed")
 	exits := rapid.SampledFrom([]int{3, 40}).Draw(t, "exits")
@@ -267,7 +273,7 @@ func drawSystem(t *rapid.T, nodes, inputs int, timers bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Events: tells})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Events: tells, Shows: shows})
 		}
 		return p
 	}

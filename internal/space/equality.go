@@ -87,6 +87,9 @@ func (p *Space) show(from, to *Frame) {
 		p.fingerprints = append(p.fingerprints, to.Shown[i].Fingerprint())
 	}
 	to.name = p.System.Content(&to.State.State, p.fingerprints, p.Equality.Times)
+	if p.Properties != nil {
+		to.name = to.name.Plus(to.exposed())
+	}
 }
 
 // Lasso is a way to go on for ever: after the cycle the system is again where it was after

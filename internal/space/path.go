@@ -69,6 +69,12 @@ type Frame struct {
 	// step led here has shown something in it.
 	Shown  []expose.State
 	Showed bool
+	// Exposed is what the nodes expose, by node, with Space.Properties. Exposes: what a property reads was
+	// changed by the step that led here.
+	Exposed []*expose.Set
+	Exposes bool
+	// Broken: who searches has found that a property does not hold here.
+	Broken bool
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
 	timers     int                   // timers before that were among these
@@ -160,6 +166,7 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	}
 	f := &path.frames[0]
 	p.First(&f.State)
+	p.expose(nil, f)
 	p.show(nil, f)
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
@@ -234,6 +241,7 @@ func (p *Path) Push(i int) error {
 		}
 	}
 	p.n++
+	p.space.expose(from, to)
 	p.space.show(from, to)
 	if y := p.space.Symmetry; y != nil {
 		y.follow(p, p.n-1, &from.Enabled[i])
@@ -423,7 +431,7 @@ func (p *Path) Class() world.Hash {
 // for, given a hash of that, as Hash does for the state itself.
 func (p *Path) Abstract(h world.Hash) world.Hash {
 	f := p.Last()
-	return p.used(f, h.Plus(f.State.Budget()))
+	return p.used(f, h.Plus(f.State.Budget()).Plus(f.exposed()))
 }
 
 // Identity stands for the path by the names of all of its steps.

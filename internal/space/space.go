@@ -43,6 +43,8 @@ type Space struct {
 	Equality Equality
 	// Shows are the rules of what nodes show; nil: nothing is looked at.
 	Shows expose.Rules
+	// Properties, when not nil, are what must hold of what nodes expose in global states.
+	Properties Properties
 	// Symmetry, when not nil, makes paths know the class of their last state.
 	Symmetry *Symmetry
 	// Independent, when not nil, is the user's word that two steps of one node may
@@ -55,7 +57,8 @@ type Space struct {
 	roots   []*memo.Local
 	before  world.State // scratch memory of Variations
 
-	fingerprints []world.Hash // scratch memory
+	fingerprints []world.Hash    // scratch memory
+	snapshot     expose.Snapshot // likewise, of Path.Snapshot
 }
 
 // State is a global state.

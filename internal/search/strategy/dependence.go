@@ -31,6 +31,7 @@ type act struct {
 	chooses bool         // it could be varied by choices of which one hears then only (world.Rules.Later)
 	tells   ariadne.Time // what the node's clock tells others after it
 	wakes   bool         // the node was paused, and from here on other faults may hit it
+	exposes bool         // it changes what properties read
 	// awaits is the earliest time at which a connection could end, in a parted network, because of
 	// what the node sends in it, or says of its connections; or Never.
 	awaits ariadne.Time
@@ -60,6 +61,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	})
 	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
 	a.says = by.Effect.Said &^ n.Said
+	a.exposes = p.Space().Exposes(by)
 	a.returns = a.starts() && n.Down.Off()
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
@@ -74,7 +76,9 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 // actOf is step i of the path, from 1.
 func actOf(p *space.Path, i int) *act {
 	e := p.Event(i)
-	return newAct(p, e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
+	a := newAct(p, e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
+	a.ends = a.ends || p.Frame(i).Broken // which holds wherever what was exposed before is the same
+	return a
 }
 
 // relation tells by their footprints which events depend on each other; it knows no kinds. Two that do not can change
@@ -112,7 +116,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b)
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b) || a.exposes && b.exposes
 }
 
 // sameNode: both give an input to the same node.

@@ -249,6 +249,8 @@ type Chaos struct {
 	Opens bool
 	// Forgets: after every second input, all that it knows of earlier ones is a bit.
 	Forgets bool
+	// Shows: it writes a line about its state at each input.
+	Shows bool
 	// Kills: it has processes that may be killed one by one, others from time to time.
 	Kills bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
@@ -305,6 +307,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 	x.mix(fmt.Sprint(x.Seed, c.ID(), input))
 	if x.Forgot() {
 		x.state %= 2
+	}
+	if x.Shows {
+		c.Log("shows %d", x.below(6))
 	}
 	if x.Spares && x.below(2) == 0 {
 		c.Spare(x.below(2) == 0)

@@ -1,0 +1,238 @@
+package expose
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// Stream is that of the lines that a program writes to /dev/ariadne: "expose NAME VALUE..." and
+// "conceal NAME", where NAME may have a key, as in "value[x]".
+const Stream = 3
+
+// Source is a rule by which lines of nodes become tuples.
+type Source struct {
+	Name string
+	// Line is what a line is like that shows the tuple. Its groups are the fields.
+	Line *regexp.Regexp
+	// Until, when not nil, is what a line is like that ends it; where it has the groups of the key, the
+	// tuple with that key, else all of the name.
+	Until *regexp.Regexp
+	// Key are the groups that tell tuples of the name apart, of Line and, when not nil, of Until.
+	Key, UntilKey []int
+	// Nodes are those whose lines count; nil: all.
+	Nodes []ariadne.NodeID
+}
+
+// Sources are all rules. Where there is one, what programs write to /dev/ariadne counts as well.
+type Sources []Source
+
+// Tuple is something that a node exposes. Of a name and key a node exposes one at a time.
+type Tuple struct {
+	Name   string
+	Key    string   // "" unless it has one
+	Values []string // the texts of all groups, those of the key among them; of a match without groups, all of it
+	Fields []string // names of Values; "" for those without; nil: none has one
+}
+
+func compare(a, b Tuple) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) }
+
+// String is as in "leader(2, n1)".
+func (t Tuple) String() string {
+	var b strings.Builder
+	b.WriteString(t.Name)
+	for i, v := range t.Values {
+		b.WriteString([]string{", ", "("}[btoi(i == 0)])
+		if i < len(t.Fields) && t.Fields[i] != "" {
+			b.WriteString(t.Fields[i] + "=")
+		}
+		b.WriteString(v)
+	}
+	if len(t.Values) > 0 {
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Change is what a step does to the tuples of its node.
+type Change struct {
+	Tuple
+	Ends bool // Name with Key is exposed no more, or whatever its key is with All
+	All  bool
+}
+
+// Changes are those of a node's step, in order.
+func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) {
+	for i := range out.Logs {
+		l := &out.Logs[i]
+		if l.Stream == Stream {
+			if c, ok := told(l.Text); ok {
+				all = append(all, c)
+			}
+			continue
+		}
+		for k := range s {
+			if r := &s[k]; r.Nodes == nil || slices.Contains(r.Nodes, id) {
+				all = r.changes(all, l.Text)
+			}
+		}
+	}
+	return all
+}
+
+func (r *Source) changes(all []Change, line string) []Change {
+	if r.Until != nil {
+		if m := r.Until.FindStringSubmatch(line); m != nil {
+			all = append(all, Change{Tuple: Tuple{Name: r.Name, Key: key(m, r.UntilKey)}, Ends: true, All: r.UntilKey == nil})
+		}
+	}
+	m := r.Line.FindStringSubmatch(line)
+	if m == nil {
+		return all
+	}
+	t := Tuple{Name: r.Name, Key: key(m, r.Key)}
+	if t.Values = m[1:]; len(m) == 1 {
+		t.Values = m
+	} else if names := r.Line.SubexpNames()[1:]; slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
+		t.Fields = names
+	}
+	return append(all, Change{Tuple: t})
+}
+
+func key(groups []string, of []int) string {
+	var texts []string
+	for _, i := range of {
+		texts = append(texts, groups[i])
+	}
+	return strings.Join(texts, " ")
+}
+
+// told is what a program has written to /dev/ariadne. There it is looked at whether it can be understood.
+func told(line string) (c Change, ok bool) {
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		return c, false
+	}
+	c.Name, c.Key, ok = named(words[1])
+	switch words[0] {
+	case "expose":
+		c.Values = words[2:]
+	case "conceal":
+		c.Ends, c.All = true, c.Key == "" && len(words) == 2
+	default:
+		return c, false
+	}
+	return c, ok
+}
+
+// named takes apart a name with or without its key.
+func named(word string) (name, key string, ok bool) {
+	name, key, has := strings.Cut(word, "[")
+	if has {
+		key, ok = strings.CutSuffix(key, "]")
+	}
+	return name, key, IsName(name) && has == ok && (!has || key != "")
+}
+
+var nameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// IsName reports whether tuples can have a name: one that a script can use.
+func IsName(s string) bool { return nameRE.MatchString(s) }
+
+// Tells reports whether a line for /dev/ariadne can be understood.
+func Tells(line string) bool {
+	c, ok := told(line)
+	return ok && (c.Ends == (len(c.Values) == 0) || !c.Ends)
+}
+
+// Set is what a node exposes, in order of name and key. It does not change; nil: nothing.
+type Set struct {
+	tuples []Tuple
+	hash   world.Hash
+}
+
+// Tuples are those of a set, not to be changed.
+func (s *Set) Tuples() []Tuple {
+	if s == nil {
+		return nil
+	}
+	return s.tuples
+}
+
+// Hash stands for the set.
+func (s *Set) Hash() world.Hash {
+	if s == nil {
+		return world.Hash{}
+	}
+	return s.hash
+}
+
+// Named are the tuples of a name.
+func (s *Set) Named(name string) []Tuple {
+	all := s.Tuples()
+	from, _ := slices.BinarySearchFunc(all, Tuple{Name: name}, compare)
+	to := from
+	for to < len(all) && all[to].Name == name {
+		to++
+	}
+	return all[from:to]
+}
+
+// After is the set after some changes.
+func (s *Set) After(changes []Change) *Set {
+	if len(changes) == 0 {
+		return s
+	}
+	tuples := slices.Clone(s.Tuples())
+	for i := range changes {
+		c := &changes[i]
+		at, found := slices.BinarySearchFunc(tuples, c.Tuple, compare)
+		switch {
+		case c.Ends && c.All:
+			tuples = slices.DeleteFunc(tuples, func(t Tuple) bool { return t.Name == c.Name })
+		case c.Ends && found:
+			tuples = slices.Delete(tuples, at, at+1)
+		case c.Ends:
+		case found:
+			tuples[at] = c.Tuple
+		default:
+			tuples = slices.Insert(tuples, at, c.Tuple)
+		}
+	}
+	if len(tuples) == 0 {
+		return nil
+	}
+	next := &Set{tuples: tuples, hash: world.HashOf(0, 0, 17)}
+	for i := range tuples {
+		t := &tuples[i]
+		next.hash = next.hash.Plus(world.HashOfText(strings.Join(append([]string{t.Name, t.Key}, t.Values...), "\x00")))
+	}
+	return next
+}
+
+// Snapshot is what all nodes expose in one global state. A node that is down is not in it; one that is
+// cut off is.
+type Snapshot struct {
+	Sets []*Set // by node
+	Up   []bool // likewise: its programs may run
+}
+
+// Hash stands for the snapshot.
+func (s *Snapshot) Hash() (h world.Hash) {
+	for i, set := range s.Sets {
+		up := uint64(btoi(s.Up[i]))
+		h = h.Plus(set.Hash().Plus(world.HashOf(uint64(i), up, 18)))
+	}
+	return h
+}

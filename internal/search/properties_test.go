@@ -1,0 +1,141 @@
+package search_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+	"testing"
+
+	"ariadne"
+	"ariadne/internal/expose"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+
+	"pgregory.net/rapid"
+)
+
+// judged are properties that note the snapshots which they are shown, and do not hold in one of so many.
+type judged struct {
+	expose.Sources
+	up     bool // they read who is up
+	oneOf  uint64
+	mu     sync.Mutex
+	seen   map[world.Hash]bool
+	broken map[world.Hash]bool
+}
+
+func (j *judged) Changes(id ariadne.NodeID, out *ariadne.Output) []expose.Change {
+	return j.Sources.Changes(id, out)
+}
+func (j *judged) ReadsUp() bool { return j.up }
+func (*judged) Err() error      { return nil }
+
+func (j *judged) Judge(s *expose.Snapshot, end bool) string {
+	if !j.up {
+		s.Up = make([]bool, len(s.Sets))
+	}
+	h := s.Hash()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seen[h] = true
+	if j.oneOf == 0 || h.Hi%j.oneOf != 0 || end {
+		return ""
+	}
+	j.broken[h] = true
+	return fmt.Sprint("snapshot ", h)
+}
+
+// TestPropertiesSeeAllSnapshots: every strategy that has exhausted the paths has shown to properties all snapshots that
+// there are in any execution, and the violations of those that do not hold in some.
+func TestPropertiesSeeAllSnapshots(t *testing.T) {
+	snapshots, violations, single := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShowing(t, 3, 4, rapid.Bool().Draw(t, "timers"), true)
+		sources := expose.Sources{{Name: "step", Line: regexp.MustCompile(rapid.SampledFrom([]string{`shows (\d+)`, `shows ([24])`, `shows 3`}).Draw(t, "line"))}}
+		if rapid.Bool().Draw(t, "ends") {
+			sources[0].Until = regexp.MustCompile(`shows [35]`)
+		}
+		if rapid.Bool().Draw(t, "of one node") {
+			sources[0].Nodes = []ariadne.NodeID{1}
+		}
+		up, oneOf := rapid.Bool().Draw(t, "up"), rapid.SampledFrom([]uint64{0, 0, 2, 5}).Draw(t, "broken")
+		var j *judged
+		with := func() *judged {
+			j = &judged{Sources: sources, up: up, oneOf: oneOf, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
+			s.properties = j
+			return j
+		}
+		want := with()
+		all := explore(t, s.exploration(t, &strategy.DepthFirst{All: true}), 3000)
+		if all.how != search.SearchExhausted {
+			t.SkipNow()
+		}
+		check := func(name string, got found) {
+			if got.how != search.SearchExhausted || !maps.Equal(j.seen, want.seen) || !maps.Equal(j.broken, want.broken) {
+				t.Fatalf("%s: %s with %d snapshots, %d of them broken, want %d, %d", name, got.how, len(j.seen), len(j.broken), len(want.seen), len(want.broken))
+			}
+		}
+		for name, e := range map[string]strategy.Explorer{
+			"breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{},
+		} {
+			with()
+			check(name, explore(t, s.exploration(t, e), 0))
+		}
+		with()
+		check("DPOR by two", s.together(t, (&strategy.DPOR{}).Divide(2), nil))
+		with()
+		check("sleep sets by two", s.together(t, (&strategy.SleepSets{}).Divide(2), nil))
+		if snapshots += len(want.seen); len(want.broken) > 0 {
+			violations++
+		}
+		if oneOf == 0 && !up && all.coverage.Paths > 1 && len(want.seen) > 2 {
+			single++
+		}
+	})
+	t.Logf("%d snapshots, %d systems with violations, %d with several snapshots and none", snapshots, violations, single)
+}
+
+// TestWhatIsExposed: tuples come with lines and go with others and with the node, and of a name and key there is one.
+func TestWhatIsExposed(t *testing.T) {
+	sources := expose.Sources{
+		{Name: "leader", Line: regexp.MustCompile(`leads term (?P<term>\d+)`), Until: regexp.MustCompile(`follows`)},
+		{Name: "value", Line: regexp.MustCompile(`set (?P<key>\w+) to (.*)`), Key: []int{1}, Until: regexp.MustCompile(`drop (?P<key>\w+)`), UntilKey: []int{1}},
+		{Name: "ready", Line: regexp.MustCompile(`ready`), Nodes: []ariadne.NodeID{1}},
+	}
+	for _, c := range []struct {
+		lines []string
+		want  []string
+	}{
+		{[]string{"n1 leads term 2"}, []string{"leader(term=2)"}},
+		{[]string{"n1 leads term 2", "leads term 3"}, []string{"leader(term=3)"}},
+		{[]string{"leads term 2", "follows"}, nil},
+		{[]string{"set a to 1", "set b to 2", "set a to 3 x"}, []string{"value(key=a, 3 x)", "value(key=b, 2)"}},
+		{[]string{"set a to 1", "set b to 2", "drop a", "drop c"}, []string{"value(key=b, 2)"}},
+		{[]string{"ready"}, nil}, // of another node
+		{[]string{"> expose value[a] 7", "> expose role leader 5"}, []string{"role(leader, 5)", "value(7)"}},
+		{[]string{"> expose value[a] 7", "> expose value[b] 8", "> conceal value[a]"}, []string{"value(8)"}},
+		{[]string{"> expose value[a] 7", "> expose value[b] 8", "> expose x", "> conceal value"}, []string{"x"}},
+	} {
+		out := ariadne.Output{}
+		for _, l := range c.lines {
+			line := ariadne.LogLine{Stream: 1, Text: l}
+			if l[0] == '>' {
+				line = ariadne.LogLine{Stream: expose.Stream, Text: l[2:]}
+			}
+			out.Logs = append(out.Logs, line)
+		}
+		var got []string
+		for _, u := range (*expose.Set)(nil).After(sources.Changes(0, &out)).Tuples() {
+			got = append(got, u.String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.lines, got, c.want)
+		}
+	}
+}
+
+var _ space.Properties = (*judged)(nil)
