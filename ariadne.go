@@ -182,7 +182,7 @@ type Input struct {
 // LogLine is one line that a node wrote to standard output or standard error.
 type LogLine struct {
 	At     Time
-	Stream int // 1 standard output, 2 standard error
+	Stream int // 1 standard output, 2 standard error, Exposed
 	PID    int // virtual process that wrote it
 	Text   string
 }

@@ -136,6 +136,8 @@ func (c *check) resume() error {
 		return fmt.Errorf("%s: the spec has changed since the check in %s", s.Path, out)
 	case r.Seed != s.Seed:
 		return fmt.Errorf("the check in %s has seed %d, not %d", out, r.Seed, s.Seed)
+	case r.Properties != s.Properties.Digest && r.Executions > 0:
+		return fmt.Errorf("the check in %s had other properties", out)
 	case r.Faults != s.Budgets() && r.Executions > 0:
 		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out, cmp.Or(r.Faults, "unknown ones"), s.Budgets())
 	case r.Searched() != c.opts.Search.Strategy && r.Executions > 0:

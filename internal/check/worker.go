@@ -75,6 +75,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		nodes := x.pool.Worker(x.executor(id, of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 	}
+	x.check.system.Judge(s)
 	s.Shows, s.Equality = x.check.opts.Search.States, x.equality()
 	w.search = &search.Exploration{
 		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,

@@ -10,14 +10,11 @@ import (
 	"ariadne/internal/world"
 )
 
-// Stream is that of the lines that a program writes to /dev/ariadne: "expose NAME VALUE..." and
-// "conceal NAME", where NAME may have a key, as in "value[x]".
-const Stream = 3
-
 // Source is a rule by which lines of nodes become tuples.
 type Source struct {
 	Name string
-	// Line is what a line is like that shows the tuple. Its groups are the fields.
+	// Line is what a line is like that shows the tuple. Its groups are the fields. nil: only the program itself
+	// tells.
 	Line *regexp.Regexp
 	// Until, when not nil, is what a line is like that ends it; where it has the groups of the key, the
 	// tuple with that key, else all of the name.
@@ -76,14 +73,14 @@ type Change struct {
 func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) {
 	for i := range out.Logs {
 		l := &out.Logs[i]
-		if l.Stream == Stream {
+		if l.Stream == ariadne.Exposed {
 			if c, ok := told(l.Text); ok {
 				all = append(all, c)
 			}
 			continue
 		}
 		for k := range s {
-			if r := &s[k]; r.Nodes == nil || slices.Contains(r.Nodes, id) {
+			if r := &s[k]; r.Line != nil && (r.Nodes == nil || slices.Contains(r.Nodes, id)) {
 				all = r.changes(all, l.Text)
 			}
 		}
@@ -118,42 +115,10 @@ func key(groups []string, of []int) string {
 	return strings.Join(texts, " ")
 }
 
-// told is what a program has written to /dev/ariadne. There it is looked at whether it can be understood.
+// told is what a program has said itself.
 func told(line string) (c Change, ok bool) {
-	words := strings.Fields(line)
-	if len(words) < 2 {
-		return c, false
-	}
-	c.Name, c.Key, ok = named(words[1])
-	switch words[0] {
-	case "expose":
-		c.Values = words[2:]
-	case "conceal":
-		c.Ends, c.All = true, c.Key == "" && len(words) == 2
-	default:
-		return c, false
-	}
-	return c, ok
-}
-
-// named takes apart a name with or without its key.
-func named(word string) (name, key string, ok bool) {
-	name, key, has := strings.Cut(word, "[")
-	if has {
-		key, ok = strings.CutSuffix(key, "]")
-	}
-	return name, key, IsName(name) && has == ok && (!has || key != "")
-}
-
-var nameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// IsName reports whether tuples can have a name: one that a script can use.
-func IsName(s string) bool { return nameRE.MatchString(s) }
-
-// Tells reports whether a line for /dev/ariadne can be understood.
-func Tells(line string) bool {
-	c, ok := told(line)
-	return ok && (c.Ends == (len(c.Values) == 0) || !c.Ends)
+	e, ok := ariadne.ParseExposure(line)
+	return Change{Tuple: Tuple{Name: e.Name, Key: e.Key, Values: e.Values}, Ends: e.Ends, All: e.Ends && e.Key == ""}, ok
 }
 
 // Set is what a node exposes, in order of name and key. It does not change; nil: nothing.

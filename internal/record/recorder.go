@@ -107,8 +107,11 @@ func (r *Recorder) log(id ariadne.NodeID, l ariadne.LogLine) {
 // appendLog appends a line as a node's log has it.
 func appendLog(b []byte, l ariadne.LogLine) []byte {
 	stream := "out"
-	if l.Stream == 2 {
+	switch l.Stream {
+	case 2:
 		stream = "err"
+	case ariadne.Exposed:
+		stream = "dev"
 	}
 	return fmt.Appendf(b, "%v %s %d %s\n", l.At, stream, l.PID, l.Text)
 }

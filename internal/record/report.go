@@ -50,6 +50,8 @@ type Report struct {
 	Seed     uint64          `json:"seed"`
 	// Faults are the budgets of faults, which a resumed check must have in common too (spec.Spec.Budgets).
 	Faults string `json:"faults"`
+	// Properties is over what must hold, which a resumed check must have in common too (spec.Properties.Digest).
+	Properties ariadne.Digest `json:"properties"`
 
 	Name    string  `json:"name"`  // of the system
 	Out     string  `json:"out"`   // the run directory

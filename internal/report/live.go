@@ -13,8 +13,11 @@ import (
 // target's own.
 func LogLine(name string, index, width int, l ariadne.LogLine, style Style) string {
 	mark := "|"
-	if l.Stream == 2 {
+	switch l.Stream {
+	case 2:
 		mark = "!"
+	case ariadne.Exposed:
+		mark = "*"
 	}
 	return style.node(index, fmt.Sprintf("%-*s", width, name)) +
 		style.paint(faint, fmt.Sprintf(" %12s %s ", l.At, mark)) + printable(l.Text)

@@ -126,7 +126,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 		if strings.HasPrefix(src, "json.") || strings.HasPrefix(src, "math.") {
 			want, wantErr = nil, nil
 		}
-		globals, err := exec((&Script{}).thread(), "x.star", "y = "+src+"\n")
+		globals, err := exec((&Script{}).thread(), "x.star", "y = "+src+"\n", predeclared)
 		switch {
 		case (err == nil) != (wantErr == nil):
 			t.Errorf("%s: %v, want %v", src, err, wantErr)
@@ -146,12 +146,12 @@ func TestGuardsChangeNothing(t *testing.T) {
 		"y = []\ndef f(n):\n  if n > 2: return n * 2\n  return\nfor i in range(5):\n  if i == 1: continue\n  y.append(f(i))": "[None, None, 6, 8]",
 		"(y, z) = ('a' + 'b', 1)": "\"ab\"",
 	} {
-		globals, err := exec((&Script{}).thread(), "x.star", inFunction(src))
+		globals, err := exec((&Script{}).thread(), "x.star", inFunction(src), predeclared)
 		if err != nil || globals["result"].String() != want {
 			t.Errorf("%s: %v, %v, want %s", src, globals["result"], err, want)
 		}
 	}
-	if _, err := exec((&Script{}).thread(), "x.star", "def f(): return 0\ny = [1]\ny[f()] += 1\n"); err == nil || !strings.Contains(err.Error(), "give its parts names first") {
+	if _, err := exec((&Script{}).thread(), "x.star", "def f(): return 0\ny = [1]\ny[f()] += 1\n", predeclared); err == nil || !strings.Contains(err.Error(), "give its parts names first") {
 		t.Error(err)
 	}
 }

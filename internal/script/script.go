@@ -83,7 +83,7 @@ func load(path string, src any) (*Script, error) {
 	s := &Script{Name: filepath.Base(path)}
 	thread := s.thread()
 	thread.Print = func(_ *starlark.Thread, line string) { s.Printed = append(s.Printed, line) }
-	globals, err := exec(thread, path, src)
+	globals, err := exec(thread, path, src, predeclared)
 	if err != nil {
 		return nil, located(path, err)
 	}
@@ -117,8 +117,8 @@ func load(path string, src any) (*Script, error) {
 	return s, nil
 }
 
-// exec executes a script with all that may take much memory guarded.
-func exec(thread *starlark.Thread, path string, src any) (starlark.StringDict, error) {
+// exec executes a script, which may use what is known beforehand, with all that may take much memory guarded.
+func exec(thread *starlark.Thread, path string, src any, known starlark.StringDict) (starlark.StringDict, error) {
 	f, err := options.Parse(path, src, 0)
 	if err != nil {
 		return nil, err
@@ -127,11 +127,11 @@ func exec(thread *starlark.Thread, path string, src any) (starlark.StringDict, e
 	if g.stmts(f.Stmts); g.err != nil {
 		return nil, g.err
 	}
-	program, err := starlark.FileProgram(f, predeclared.Has)
+	program, err := starlark.FileProgram(f, known.Has)
 	if err != nil {
 		return nil, err
 	}
-	return program.Init(thread, predeclared)
+	return program.Init(thread, known)
 }
 
 var predeclared = func() starlark.StringDict {

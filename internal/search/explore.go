@@ -492,7 +492,10 @@ func (x *Exploration) unjudged() error {
 	if x.Space.Properties == nil {
 		return nil
 	}
-	return x.Space.Properties.Err()
+	if err := x.Space.Properties.Err(); err != nil {
+		return &ariadne.SetupError{Err: err}
+	}
+	return nil
 }
 
 // judgeState lets the properties look at what nodes expose at the end of the path, if that has changed,

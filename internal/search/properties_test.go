@@ -124,7 +124,7 @@ func TestWhatIsExposed(t *testing.T) {
 		for _, l := range c.lines {
 			line := ariadne.LogLine{Stream: 1, Text: l}
 			if l[0] == '>' {
-				line = ariadne.LogLine{Stream: expose.Stream, Text: l[2:]}
+				line = ariadne.LogLine{Stream: ariadne.Exposed, Text: l[2:]}
 			}
 			out.Logs = append(out.Logs, line)
 		}

@@ -36,11 +36,16 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Kill: setKill, world.Jump: setJump, world.Cut: setCut, world.Slow: setSlow}
 
 // faultyNodes are the nodes that are named somewhere within faults.
-func (r *reader) faultyNodes(where string, written []text, nodes []Node) (all []ariadne.NodeID) {
+func (r *reader) faultyNodes(where string, written []text, nodes []Node) []ariadne.NodeID {
+	return r.namedNodes("faults: "+where, written, nodes)
+}
+
+// namedNodes are the nodes that are named somewhere.
+func (r *reader) namedNodes(where string, written []text, nodes []Node) (all []ariadne.NodeID) {
 	for _, t := range written {
 		i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == t.string })
 		if i < 0 {
-			r.fail(t.line, "faults: %s: no node %q", where, t.string)
+			r.fail(t.line, "%s: no node %q", where, t.string)
 			continue
 		}
 		all = append(all, nodes[i].ID)

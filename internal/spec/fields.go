@@ -64,6 +64,10 @@ var specFields = []field[specText]{
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
 	{"ends", "How executions are meant to end: clients (the default) when the clients are done or nothing is left to happen, time also at limits.time. A check whose executions are nearly all cut off by a limit is inconclusive.",
 		schema{"enum": []string{"clients", "time"}}, setEnds},
+	{"expose", "What nodes expose of their state, for properties: by name, a regular expression on their lines, or more about it.",
+		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
+	{"properties", "What must hold of what nodes expose, by name.", schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/property"}}, setProperties},
+	{"definitions", "A file in Starlark beside the spec, with functions that properties call.", schema{"type": "string"}, setDefinitions},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
 		func(r *reader, s *specText, v *yaml.Node) {
 			s.Explore.Line = v.Line
@@ -115,6 +119,7 @@ type specText struct {
 
 	budgets   [world.MaxKinds]budgetText // of faults
 	cut, slow cutText
+	exposes   []exposeText
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

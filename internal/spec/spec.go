@@ -24,7 +24,7 @@ import (
 type Spec struct {
 	Path   string         // of the file, as given
 	Dir    string         // absolute directory of the file; nodes see it, read-only, as /spec
-	Digest ariadne.Digest // over the file's bytes but for the section explore
+	Digest ariadne.Digest // over the file's bytes but for sections that change nothing of what the system does: explore and properties
 	// Hidden are absolute paths below Dir that nodes find in no directory. They are not
 	// in the file: whoever writes there enters them.
 	Hidden []string
@@ -52,6 +52,7 @@ type Spec struct {
 	Slow       Cut                            // which part of it is slow, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
+	Properties Properties
 	Explore    Explore
 }
 

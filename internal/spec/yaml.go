@@ -43,29 +43,29 @@ func (r *reader) document(s *Spec, data []byte) specText {
 	return st
 }
 
-// digest is over the spec's bytes without the section explore, which may change
-// without anything else changing. It is over all of them when the section cannot be
-// told from the rest by its lines, or when the rest may refer to what stands in it.
+// outside are the sections that may change without anything else changing.
+var outside = []string{"explore", "expose", "properties", "definitions"}
+
+// digest is over the spec's bytes without the sections outside. It is over all of them when these
+// cannot be told from the rest by their lines, or when the rest may refer to what stands in them.
 func digest(data []byte, doc *yaml.Node) ariadne.Digest {
 	all := ariadne.Digest(sha256.Sum256(data))
 	if doc.Kind != yaml.MappingNode || doc.Style&yaml.FlowStyle != 0 {
 		return all
 	}
 	lines := slices.Collect(bytes.Lines(data))
-	for i := 0; i < len(doc.Content); i += 2 {
-		if doc.Content[i].Value != "explore" {
-			continue
+	end := len(lines)
+	for i := len(doc.Content) - 2; i >= 0; i -= 2 {
+		from := doc.Content[i].Line - 1
+		if slices.Contains(outside, doc.Content[i].Value) {
+			if from >= end || anchored(doc.Content[i+1]) {
+				return all
+			}
+			lines = slices.Delete(lines, from, end)
 		}
-		from, to := doc.Content[i].Line-1, len(lines)
-		if i+2 < len(doc.Content) {
-			to = doc.Content[i+2].Line - 1
-		}
-		if from >= to || anchored(doc.Content[i+1]) {
-			return all
-		}
-		return sha256.Sum256(bytes.Join(slices.Delete(lines, from, to), nil))
+		end = from
 	}
-	return all
+	return sha256.Sum256(bytes.Join(lines, nil))
 }
 
 // anchored reports whether an alias elsewhere may stand for a part of v.

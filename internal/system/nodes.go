@@ -68,5 +68,5 @@ func (y *System) Live(f func(*space.Space) error) (err error) {
 			err = AsBug(e)
 		}
 	}()
-	return f(space.Live(y.World(), nodes))
+	return f(y.Judge(space.Live(y.World(), nodes)))
 }

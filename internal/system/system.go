@@ -27,7 +27,9 @@ import (
 	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
+	"ariadne/internal/script"
 	"ariadne/internal/search"
+	"ariadne/internal/space"
 	"ariadne/internal/spec"
 	"ariadne/internal/sys"
 	"ariadne/internal/trace"
@@ -57,6 +59,7 @@ type System struct {
 	version   string
 	interrupt <-chan struct{}
 	checked   []property.Subject // what checks know of the nodes
+	judged    *script.Properties
 	ran       code
 }
 
@@ -72,6 +75,10 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	if err := canShow(s.Processor); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
+	judged, err := script.NewProperties(s.Path, s.Properties.Definitions, s.Properties.Sources, s.Properties.List, namesOf(s))
+	if err != nil {
+		return nil, err
+	}
 	if o.Nodes == nil {
 		o.Nodes = Processes{}
 	}
@@ -81,7 +88,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	return &System{
 		Spec: &own, Programs: programs, Digests: d,
 		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
-		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s),
+		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged,
 	}, nil
 }
 
@@ -104,9 +111,11 @@ func callName(nr int) string {
 func (y *System) CallName(nr int) string { return y.callName(nr) }
 
 // Names are the nodes' names.
-func (y *System) Names() (names []string) {
-	for i := range y.Spec.Nodes {
-		names = append(names, y.Spec.Nodes[i].Name)
+func (y *System) Names() []string { return namesOf(y.Spec) }
+
+func namesOf(s *spec.Spec) (names []string) {
+	for i := range s.Nodes {
+		names = append(names, s.Nodes[i].Name)
 	}
 	return names
 }
@@ -165,6 +174,14 @@ func Relative(dir, path string) (string, error) {
 		return "", err
 	}
 	return filepath.Rel(d, p)
+}
+
+// Judge has the spec's properties judged in a space, which is one goroutine's.
+func (y *System) Judge(s *space.Space) *space.Space {
+	if j := y.judged.NewJudge(); j != nil {
+		s.Properties = j
+	}
+	return s
 }
 
 // Checks are what watches one execution.

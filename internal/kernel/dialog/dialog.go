@@ -4,6 +4,8 @@
 //	choose A B ...   which of these words?
 //	fault off        no fault is to hit the node from here on,
 //	fault on         and now one may again
+//	expose NAME[KEY] VALUE...   the node exposes this from here on, for properties; [KEY] may be left out
+//	conceal NAME[KEY]           and this no more
 //	event {...}      something that a program does, in JSON. The next read gives "go" once it happens.
 //
 // It is no device of Linux's: a program that wants to run elsewhere too looks whether it is there
@@ -175,10 +177,23 @@ func parse(line string) (_ saying, why string) {
 		return parseChoose(words[1:])
 	case len(words) == 2 && words[0] == "fault" && (words[1] == "off" || words[1] == "on"):
 		return func(_ *File, t *kernel.Thread) { states.Of(t.Node()).spared = words[1] == "off" }, ""
+	case len(words) > 0 && (words[0] == "expose" || words[0] == "conceal"):
+		return parseExpose(line)
 	case len(words) > 0 && words[0] == "event":
 		return parseEvent(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "event")))
 	}
-	return nil, "neither choose N, choose A B ..., fault off, fault on nor event {...}"
+	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE... nor conceal NAME"
+}
+
+// parseExpose understands what is exposed, which becomes a line of the node's.
+func parseExpose(line string) (_ saying, why string) {
+	if _, ok := ariadne.ParseExposure(line); !ok || !utf8.ValidString(line) {
+		return nil, "want expose NAME VALUE..., expose NAME[KEY] VALUE..., conceal NAME or conceal NAME[KEY]"
+	}
+	return func(_ *File, t *kernel.Thread) {
+		n := t.Node()
+		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
+	}, ""
 }
 
 // parseEvent understands what is to happen: an object of JSON.

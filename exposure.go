@@ -1,0 +1,42 @@
+package ariadne
+
+import "strings"
+
+// Exposed is the Stream of the lines by which a program says itself, on /dev/ariadne, what it exposes.
+const Exposed = 3
+
+// Exposure is what such a line says: "expose NAME VALUE...", or "conceal NAME", where NAME may have a key behind
+// it, as in "value[x]".
+type Exposure struct {
+	Name, Key string
+	Values    []string
+	Ends      bool // it is exposed no more
+}
+
+// ParseExposure understands a line; not ok: it is something else.
+func ParseExposure(line string) (e Exposure, ok bool) {
+	words := strings.Fields(line)
+	if len(words) < 2 || words[0] != "expose" && words[0] != "conceal" {
+		return e, false
+	}
+	var key string
+	var keyed bool
+	e.Name, key, keyed = strings.Cut(words[1], "[")
+	if keyed {
+		if e.Key, ok = strings.CutSuffix(key, "]"); !ok || e.Key == "" {
+			return e, false
+		}
+	}
+	e.Values, e.Ends = words[2:], words[0] == "conceal"
+	return e, IsExposable(e.Name) && !(e.Ends && len(e.Values) > 0)
+}
+
+// IsExposable reports whether something can be exposed by a name: one that a script can use.
+func IsExposable(name string) bool {
+	for i, c := range name {
+		if letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'; !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

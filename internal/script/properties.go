@@ -1,0 +1,342 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/expose"
+	"ariadne/internal/property"
+	"ariadne/internal/readfile"
+	"ariadne/internal/world"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Properties are the predicates of a spec, compiled. They do not change. Names in an expression are those of what
+// nodes expose: each is the list of the tuples of that name. "up" lists the names of the nodes that are up, and
+// "nodes" all.
+type Properties struct {
+	sources expose.Sources
+	nodes   []string
+	list    []compiled
+	reads   map[string]bool // names of tuples
+	readsUp bool
+}
+
+type compiled struct {
+	property.Predicate
+	params []string
+	fn     *starlark.Function
+}
+
+// NewProperties compiles the properties of the spec at path. definitions is the path of a file with functions
+// that they call, or "". Errors are of type *Error.
+func NewProperties(path, definitions string, sources expose.Sources, list []property.Predicate, nodes []string) (*Properties, error) {
+	p := &Properties{sources: sources, nodes: nodes, reads: map[string]bool{}}
+	known := maps.Clone(predeclared)
+	known["agree"], known["one"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one)
+	if definitions != "" {
+		src, err := readfile.AtMost(definitions, readfile.Spec)
+		if err != nil {
+			return nil, located(definitions, err)
+		}
+		defined, err := exec((&Script{Name: definitions}).thread(), definitions, src, known)
+		if err != nil {
+			return nil, located(definitions, err)
+		}
+		defined.Freeze()
+		maps.Copy(known, defined)
+	}
+	for _, q := range list {
+		c, err := p.compile(path, q, known)
+		if err != nil {
+			return nil, err
+		}
+		p.list = append(p.list, c)
+	}
+	return p, nil
+}
+
+// compile makes a function of a property's expression: its parameters are what it reads.
+func (p *Properties) compile(path string, q property.Predicate, known starlark.StringDict) (c compiled, err error) {
+	c.Predicate = q
+	fail := func(text string) error {
+		return &Error{Pos: fmt.Sprintf("%s:%d", path, q.Line), Text: fmt.Sprintf("property %q: %s", q.Name, text)}
+	}
+	expr, err := options.ParseExpr(path, q.Expr, 0)
+	if err != nil {
+		var se syntax.Error
+		if errors.As(err, &se) {
+			return c, fail(se.Msg)
+		}
+		return c, fail(err.Error())
+	}
+	syntax.Walk(expr, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(c.params, id.Name) && p.gives(id.Name) {
+			c.params = append(c.params, id.Name)
+		}
+		return true
+	})
+	for _, name := range c.params {
+		p.reads[name] = true
+	}
+	p.readsUp = p.readsUp || slices.Contains(c.params, "up")
+	thread := (&Script{Name: path}).thread()
+	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
+	globals, err := exec(thread, path, src, known)
+	if err != nil {
+		return c, fail(located(path, err).Text)
+	}
+	if len(c.params) == 0 {
+		return c, fail("it reads nothing that a node exposes, nor up")
+	}
+	globals.Freeze()
+	c.fn = globals["property"].(*starlark.Function)
+	return c, nil
+}
+
+// gives reports whether a name is one of what properties get.
+func (p *Properties) gives(name string) bool {
+	return name == "up" || name == "nodes" || slices.ContainsFunc(p.sources, func(s expose.Source) bool { return s.Name == name })
+}
+
+// Judge judges snapshots, for one goroutine.
+type Judge struct {
+	*Properties
+	thread *starlark.Thread
+	known  [2]map[world.Hash]string // verdicts, at ends too
+	err    error
+}
+
+// NewJudge returns who judges by the properties, or nil when there are none.
+func (p *Properties) NewJudge() *Judge {
+	if p == nil || len(p.list) == 0 {
+		return nil
+	}
+	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}}
+}
+
+// Changes implements space.Properties.
+func (p *Properties) Changes(id ariadne.NodeID, out *ariadne.Output) []expose.Change {
+	return slices.DeleteFunc(p.sources.Changes(id, out), func(c expose.Change) bool { return !p.reads[c.Name] })
+}
+
+// ReadsUp implements space.Properties.
+func (p *Properties) ReadsUp() bool { return p.readsUp }
+
+// Err implements space.Properties.
+func (j *Judge) Err() error { return j.err }
+
+// Judge implements space.Properties.
+func (j *Judge) Judge(s *expose.Snapshot, end bool) string {
+	known := j.known[0]
+	if end {
+		known = j.known[1]
+	}
+	h := s.Hash()
+	verdict, ok := known[h]
+	if !ok && j.err == nil {
+		verdict = j.judge(s, end)
+		if len(known) >= knownMax {
+			clear(known)
+		}
+		known[h] = verdict
+	}
+	return verdict
+}
+
+func (j *Judge) judge(s *expose.Snapshot, end bool) string {
+	given := starlark.StringDict{}
+	for i := range j.list {
+		q := &j.list[i]
+		if (q.Form == property.Finally) != end {
+			continue
+		}
+		var args starlark.Tuple
+		for _, name := range q.params {
+			if given[name] == nil {
+				given[name] = j.given(name, s)
+			}
+			args = append(args, given[name])
+		}
+		j.thread.Steps = 0
+		j.thread.Local(budgetKey).(*budget).left = memory
+		v, err := starlark.Call(j.thread, q.fn, args, nil)
+		if holds, ok := v.(starlark.Bool); err == nil && !ok {
+			err = fmt.Errorf("it is %s: True or False is needed", v.Type())
+		} else if ok && bool(holds) == (q.Form == property.Never) {
+			return q.Name + ": " + j.describe(q, s)
+		}
+		if err != nil {
+			at := located(q.fn.Position().Filename(), err)
+			j.err = &Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
+			return ""
+		}
+	}
+	return ""
+}
+
+// given is what a property gets by a name.
+func (j *Judge) given(name string, s *expose.Snapshot) starlark.Value {
+	var all []starlark.Value
+	switch name {
+	case "nodes":
+		for _, n := range j.nodes {
+			all = append(all, starlark.String(n))
+		}
+	case "up":
+		for i, n := range j.nodes {
+			if s.Up[i] {
+				all = append(all, starlark.String(n))
+			}
+		}
+	default:
+		for i, set := range s.Sets {
+			for _, t := range set.Named(name) {
+				all = append(all, &tuple{node: j.nodes[i], Tuple: t})
+			}
+		}
+	}
+	list := starlark.NewList(all)
+	list.Freeze()
+	return list
+}
+
+// mostTuples is how many of them a message has.
+const mostTuples = 8
+
+// describe says what a property has read.
+func (j *Judge) describe(q *compiled, s *expose.Snapshot) string {
+	var texts []string
+	for _, name := range q.params {
+		if name == "up" {
+			var up []string
+			for i, n := range j.nodes {
+				if s.Up[i] {
+					up = append(up, n)
+				}
+			}
+			texts = append(texts, "up: "+strings.Join(up, " "))
+		}
+		for i, set := range s.Sets {
+			for _, t := range set.Named(name) {
+				texts = append(texts, j.nodes[i]+" "+t.String())
+			}
+		}
+	}
+	if n := len(texts); n > mostTuples {
+		texts = append(texts[:mostTuples], fmt.Sprintf("and %d more", n-mostTuples))
+	}
+	if texts == nil {
+		return "nothing is exposed"
+	}
+	return strings.Join(texts, ", ")
+}
+
+// tuple is one that a node exposes, as properties see it.
+type tuple struct {
+	view
+	expose.Tuple
+	node string
+}
+
+func (t *tuple) String() string { return t.node + " " + t.Tuple.String() }
+func (t *tuple) Type() string   { return "tuple of " + t.Name }
+
+func (t *tuple) AttrNames() []string {
+	return append([]string{"node", "key", "value", "values"}, slices.DeleteFunc(slices.Clone(t.Fields), func(f string) bool { return f == "" })...)
+}
+
+func (t *tuple) Attr(name string) (starlark.Value, error) {
+	if i := slices.Index(t.Fields, name); i >= 0 && name != "" {
+		return starlark.String(t.Values[i]), nil
+	}
+	switch name {
+	case "node":
+		return starlark.String(t.node), nil
+	case "key":
+		return starlark.String(t.Key), nil
+	case "value":
+		if len(t.Values) == 0 {
+			return starlark.None, nil
+		}
+		return starlark.String(t.Values[len(t.Values)-1]), nil
+	case "values":
+		var all starlark.Tuple
+		for _, v := range t.Values {
+			all = append(all, starlark.String(v))
+		}
+		return all, nil
+	}
+	return nil, nil // the interpreter knows what to say
+}
+
+// agree(tuples): those with the same key have the same values.
+func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var list *starlark.List
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
+		return nil, err
+	}
+	first := map[string]*tuple{}
+	err := tuples(b, list, func(t *tuple) (bool, error) {
+		if o := first[t.Key]; o != nil {
+			return slices.Equal(o.Values, t.Values), nil
+		}
+		first[t.Key] = t
+		return true, nil
+	})
+	return holds(err)
+}
+
+// one(tuples, field): of those with the same field, or of all, all are of one node.
+func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var list *starlark.List
+	field := ""
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list, &field); err != nil {
+		return nil, err
+	}
+	first := map[string]string{}
+	err := tuples(b, list, func(t *tuple) (bool, error) {
+		of := starlark.Value(starlark.String(""))
+		if field != "" {
+			if of, _ = t.Attr(field); of == nil {
+				return false, fmt.Errorf("one: %s has no field %s", t, field)
+			}
+		}
+		node, known := first[of.String()]
+		first[of.String()] = t.node
+		return !known || node == t.node, nil
+	})
+	return holds(err)
+}
+
+// errBroken says that something does not hold.
+var errBroken = errors.New("it does not hold")
+
+func holds(err error) (starlark.Value, error) {
+	if err == nil || err == errBroken {
+		return starlark.Bool(err == nil), nil
+	}
+	return nil, err
+}
+
+// tuples calls f with those of a list until it returns false.
+func tuples(b *starlark.Builtin, list *starlark.List, f func(*tuple) (bool, error)) error {
+	for i := range list.Len() {
+		t, ok := list.Index(i).(*tuple)
+		if !ok {
+			return fmt.Errorf("%s: want a list of tuples, not of %s", b.Name(), list.Index(i).Type())
+		}
+		if ok, err := f(t); err != nil {
+			return err
+		} else if !ok {
+			return errBroken
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package spec
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/expose"
+	"ariadne/internal/property"
+	"ariadne/internal/readfile"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Properties are what must hold of the system, and what nodes expose for that. They change nothing of
+// what the system can do, so Spec.Digest does not cover them.
+type Properties struct {
+	Sources     expose.Sources
+	List        []property.Predicate
+	Definitions string         // path of a file in Starlark, or ""
+	Digest      ariadne.Digest // over all that they say; zero: there are none
+}
+
+// exposeText is what a node exposes, as written.
+type exposeText struct {
+	name, where string
+	line        int
+	text, until *regexp.Regexp
+	key, nodes  []text
+}
+
+// propertyText is what must hold, as written.
+type propertyText struct {
+	forms map[string]text // by name of a field
+	line  int
+}
+
+var exposeFields = []field[exposeText]{
+	{"line", "A regular expression: a line of a node that matches exposes a tuple, whose fields are its groups. Without it the program tells by itself (/dev/ariadne).", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.text = r.regexp(e.where, v) }},
+	{"until", "A regular expression: a line of the node that matches ends the tuple; where it has the groups of the key, that with the same key.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.until = r.regexp(e.where, v) }},
+	textsField("key", "Names of groups that tell tuples apart: a node exposes one for each key. Default none: it exposes one at a time.", func(e *exposeText) *[]text { return &e.key }),
+	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
+}
+
+var propertyFields = []field[propertyText]{
+	formField("always", "An expression in Starlark that must be true in every state, of lists of tuples by their names, and of up, the names of the nodes that are up."),
+	formField("never", "An expression that must be false in every state."),
+	formField("finally", "An expression that must be true when an execution ends by itself: the clients are done, or nothing is left to happen."),
+	formField("agree", "The name of what nodes expose: tuples with the same key have the same fields, whichever node exposes them."),
+	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
+	formField("per", "With one: the name of a field."),
+}
+
+func formField(name, doc string) field[propertyText] {
+	return field[propertyText]{name, doc, schema{"type": "string"}, func(r *reader, p *propertyText, v *yaml.Node) { p.forms[name] = r.text(v) }}
+}
+
+// regexp reads a regular expression.
+func (r *reader) regexp(where string, v *yaml.Node) *regexp.Regexp {
+	t := r.text(v)
+	x, err := regexp.Compile(t.string)
+	if err != nil {
+		r.fail(t.line, "%s: %s", where, err)
+	} else if t.string == "" {
+		r.fail(t.line, "%s: an empty expression matches every line", where)
+	}
+	return x
+}
+
+// each calls f with the names and values of a mapping.
+func (r *reader) each(what string, v *yaml.Node, f func(name text, v *yaml.Node)) {
+	if v.Kind != yaml.MappingNode {
+		r.fail(v.Line, "%s: lines of \"name: value\" are needed here", what)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(v.Content); i += 2 {
+		name := text{v.Content[i].Value, v.Content[i].Line}
+		if seen[name.string] {
+			r.fail(name.line, "%s: %q is written twice", what, name.string)
+		}
+		seen[name.string] = true
+		f(name, dereference(v.Content[i+1]))
+	}
+}
+
+func setExpose(r *reader, s *specText, v *yaml.Node) {
+	r.each("expose", v, func(name text, v *yaml.Node) {
+		e := exposeText{name: name.string, where: "expose: " + name.string, line: name.line}
+		if !ariadne.IsExposable(name.string) || slices.Contains([]string{"up", "nodes"}, name.string) {
+			r.fail(name.line, "expose: %q cannot be a name: letters, digits and _ are, but for up and nodes", name.string)
+		}
+		if v.Kind == yaml.MappingNode {
+			readFields(r, exposeFields, &e, v)
+		} else {
+			e.text = r.regexp(e.where, v)
+		}
+		if e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil) && len(r.errs) == 0 {
+			r.fail(name.line, "%s: line is missing", e.where)
+		}
+		s.exposes = append(s.exposes, e)
+	})
+}
+
+func setProperties(r *reader, s *specText, v *yaml.Node) {
+	r.each("properties", v, func(name text, v *yaml.Node) {
+		p := propertyText{forms: map[string]text{}, line: name.line}
+		readFields(r, propertyFields, &p, v)
+		per, hasPer := p.forms["per"]
+		delete(p.forms, "per")
+		_, one := p.forms["one"]
+		if len(p.forms) != 1 || hasPer && !one {
+			r.fail(name.line, "property %q: one of always, never, finally, agree and one is needed, per with one only", name.string)
+			return
+		}
+		for form, t := range p.forms {
+			q := property.Predicate{Name: name.string, Expr: t.string, Line: t.line}
+			switch {
+			case slices.Contains(property.Forms, form):
+				q.Form = property.Form(slices.Index(property.Forms, form))
+			case !ariadne.IsExposable(t.string) || hasPer && !ariadne.IsExposable(per.string):
+				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
+			case form == "agree":
+				q.Expr = "agree(" + t.string + ")"
+			case hasPer:
+				q.Expr = fmt.Sprintf("one(%s, %q)", t.string, per.string)
+			default:
+				q.Expr = "one(" + t.string + ")"
+			}
+			s.Properties.List = append(s.Properties.List, q)
+		}
+	})
+}
+
+func setDefinitions(r *reader, s *specText, v *yaml.Node) {
+	t := r.text(v)
+	if s.Properties.Definitions = t.string; !filepath.IsAbs(t.string) {
+		s.Properties.Definitions = filepath.Join(filepath.Dir(r.path), t.string)
+	}
+	if info, err := os.Stat(s.Properties.Definitions); err != nil {
+		r.fail(t.line, "definitions %q: %s", t.string, cause(err))
+	} else if !info.Mode().IsRegular() {
+		r.fail(t.line, "definitions %q is not a regular file", t.string)
+	}
+}
+
+// exposures makes sources of what is written of them.
+func (r *reader) exposures(s *Spec, written []exposeText) {
+	p := &s.Properties
+	for _, w := range written {
+		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
+		for _, k := range w.key {
+			i := w.text.SubexpIndex(k.string)
+			if i < 0 {
+				r.fail(k.line, "%s: line has no group (?P<%s>...) for its key", w.where, k.string)
+				continue
+			}
+			src.Key = append(src.Key, i)
+			if w.until != nil {
+				if i := w.until.SubexpIndex(k.string); i >= 0 {
+					src.UntilKey = append(src.UntilKey, i)
+				}
+			}
+		}
+		if n := len(src.UntilKey); n > 0 && n < len(src.Key) {
+			r.fail(w.line, "%s: until has some groups of the key and not all", w.where)
+		}
+		p.Sources = append(p.Sources, src)
+	}
+	if len(p.List) == 0 {
+		if p.Definitions != "" {
+			r.fail(0, "definitions without properties")
+		}
+		return
+	}
+	h := sha256.New()
+	for _, w := range written {
+		fmt.Fprintf(h, "%q %v %v %q %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes))
+	}
+	for _, q := range p.List {
+		fmt.Fprintf(h, "%q %d %q\n", q.Name, q.Form, q.Expr)
+	}
+	if p.Definitions != "" {
+		src, err := readfile.AtMost(p.Definitions, readfile.Spec)
+		if err != nil {
+			r.fail(0, "definitions: %s", cause(err))
+		}
+		h.Write(src)
+	}
+	p.Digest = ariadne.Digest(h.Sum(nil))
+}
+
+func texts(all []text) string {
+	var s []string
+	for _, t := range all {
+		s = append(s, t.string)
+	}
+	return strings.Join(s, " ")
+}
