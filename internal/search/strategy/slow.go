@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"math/bits"
 	"slices"
 
 	"ariadne"
@@ -18,9 +17,9 @@ func init() {
 
 // Slow are paths that follow the natural schedule, except that a few times some messages are
 // slow for a while: those of one direction of a connection, one message alone, all between two
-// nodes, or all to a node. Half of the time it is a direction of a connection from its first message on, as
-// when that cannot be set up for long: few steps are such that it could be drawn there, and others must get on without
-// it. What is natural goes on meanwhile. That is what most often goes
+// nodes, or all to a node. On half of the paths these are directions of connections from their first
+// message on, rather early ones, which get through at the same time: as when a link comes up late, and what others
+// have tried meanwhile arrives at once. What is natural goes on meanwhile. That is what most often goes
 // wrong in a network, and step by step it takes a deviation for each event that goes first
 // (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
 // come besides, in some of the paths. The first path is natural, and says how long they are.
@@ -36,6 +35,7 @@ type Slow struct {
 	length int             // of the natural path; 0: it is the first
 	chains map[uint64]bool // directions of connections and the like that the path has had
 	most   int             // as many as a path had
+	until  int             // step up to which those are held that begin so
 }
 
 // maxFaults is how many of a kind happen in a path, at most.
@@ -72,8 +72,14 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	if s.length == 0 {
 		return 0, true
 	}
+	s.until = s.draw.below(2 * s.length)
+	together := s.most > 0 && s.draw.below(2) == 0
 	for range 1 + s.draw.below(3) {
-		s.holds = append(s.holds, s.hold())
+		if together {
+			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain})
+		} else {
+			s.holds = append(s.holds, s.hold())
+		}
 	}
 	s.chance.begin(p.System().Within(), origin{s.Seed, s.Index, s.length, &unweighted, s.Lines})
 	budgets := p.System().Rules().Faults
@@ -91,9 +97,6 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 // hold draws one.
 func (s *Slow) hold() hold {
 	h := hold{from: s.draw.below(s.length), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
-	if s.draw.below(2) == 0 && s.most > 0 {
-		h = hold{nth: 1 + s.draw.below(s.most), steps: 1 << s.draw.below(bits.Len(uint(s.length))), by: (*world.Packet).Chain}
-	}
 	h.steps += s.draw.below(h.steps)
 	return h
 }
@@ -109,7 +112,7 @@ func (s *Slow) begins(step int, f *space.Frame) {
 		s.most = max(s.most, len(s.chains))
 		for j := range s.holds {
 			if h := &s.holds[j]; h.nth == len(s.chains) {
-				h.from, h.what = step, p.Chain()
+				h.from, h.steps, h.what = step, s.until-step, p.Chain()
 			}
 		}
 	}
