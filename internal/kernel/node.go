@@ -86,6 +86,7 @@ type Node struct {
 
 	// CommandsEnded counts the spec's commands that have ended.
 	CommandsEnded int
+	again         []*Again // of them, those that are to be run again
 
 	// What this step has produced so far; the node layer takes it.
 	Out      []ariadne.Message

@@ -124,6 +124,7 @@ func (n *Node) fall(o ariadne.NodeFault) {
 		n.endProcess(p, 0, int(unix.SIGKILL), false)
 	}
 	k.Exits, k.CommandsEnded = exits, ended // of a fault nobody dies
+	k.RunNoneAgain()
 	n.polled, n.calm, n.house = polling{}, 0, 0
 	n.step.down, n.step.back = o.Down, ariadne.EndOf(k.Now, o.For, 0)
 	if o.Down.Off() {

@@ -77,16 +77,48 @@ func (n *Node) kill(name string) {
 		n.keepSegments()
 		n.endProcess(p, 0, int(unix.SIGKILL), false)
 		n.k.Exits, n.lost = exits, true
+		if p.Command >= 0 {
+			n.runAgain(p.Command)
+		}
 	})
 	if !found {
 		must(fmt.Errorf("there is no process %s to be killed", name))
 	}
 }
 
-// exits are the ends of the node's commands that are its own doing.
-func (n *Node) exits() []ariadne.Exit {
+// forgive takes out the ends of the node's commands that are not its own doing: a shell has passed on that of
+// what was killed.
+func (n *Node) forgive() {
 	if !n.lost {
-		return n.k.Exits
+		return
 	}
-	return slices.DeleteFunc(n.k.Exits, func(e ariadne.Exit) bool { return e.Status == 128+int(unix.SIGKILL) })
+	n.k.Exits = slices.DeleteFunc(n.k.Exits, func(e ariadne.Exit) bool {
+		if e.Status != 128+int(unix.SIGKILL) {
+			return false
+		}
+		n.runAgain(e.Command)
+		return true
+	})
+}
+
+// runAgain has a command that has ended by a kill run again, if the spec says so.
+func (n *Node) runAgain(command int) {
+	if after := n.cfg.Spec.Kill.Restart; after > 0 {
+		n.k.RunAgain(command, n.k.Now.Add(after))
+	}
+}
+
+// relaunchDue runs the commands again whose time has come: by what the node's restart has in the place of each, if
+// it has that.
+func (n *Node) relaunchDue() error {
+	for n.k.HasDueAgain() {
+		command := n.k.DueAgain()
+		if command < len(n.def.Commands) && n.def.Restart != nil {
+			command += len(n.def.Commands)
+		}
+		if err := n.launch(command, n.def.Programs()[command]); err != nil {
+			return &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
+		}
+	}
+	return nil
 }

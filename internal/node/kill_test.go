@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ariadne"
+	"ariadne/internal/spec"
 	"ariadne/internal/world"
 )
 
@@ -79,6 +81,61 @@ func TestKillOfACommand(t *testing.T) {
 		}
 		if out.Ended != c.ended || !slices.Equal(status, c.status) {
 			t.Errorf("%s: ended %v, died with %v", c.command, out.Ended, status)
+		}
+	}
+}
+
+// TestKilledCommandRunsAgain: a command that was killed, or a shell that passes that on, runs again when the time has
+// come, by what the spec has in its place; not when the node has gone down meanwhile. Other deaths are deaths.
+func TestKilledCommandRunsAgain(t *testing.T) {
+	const log = `echo x >>log; wc -l <log; `
+	for _, c := range []struct {
+		command, victim string
+		restart         []string
+		crash           bool
+		says            []string // when it runs again; nil: it does not
+	}{
+		{command: log + "exec sleep 900", victim: "sleep#1", says: []string{"2"}},
+		{command: log + "sleep 900; exit $?", victim: "sleep#1", says: []string{"2"}},
+		{command: log + "sleep 900; exit $?", victim: "sh#1", says: []string{"2"}},
+		{command: log + "sleep 900; exit 1", victim: "sleep#1"},
+		{command: log + "sleep 900; sleep 900", victim: "sleep#1"},
+		{command: log + "exec sleep 900", victim: "sleep#1", restart: []string{"sh", "-c", "cat log; echo again"}, says: []string{"x", "again"}},
+		{command: log + "exec sleep 900", victim: "sleep#1", crash: true},
+	} {
+		n, apply := downOf(t, world.Kill, t.TempDir(), "sh", "-c", c.command)
+		n.cfg.Spec.Kill.Restart, n.joins = 3*time.Second, true
+		if c.restart != nil {
+			n.def.Restart = []spec.Command{{Args: c.restart}}
+		}
+		first := apply(ariadne.Input{Kind: ariadne.Start})
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Kill: c.victim}})
+		if c.crash {
+			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.Crashed, For: time.Minute}})
+		}
+		if again := out.Timer == "restart/0"; again != (c.says != nil) || again && (out.Ended || out.Done || out.Deadline > out.Clock.Add(3*time.Second)) {
+			t.Errorf("%s, %s killed: timer %q at %v, ended %v, done %v", c.command, c.victim, out.Timer, out.Deadline, out.Ended, out.Done)
+		}
+		if out.Timer != "restart/0" {
+			continue
+		}
+		frozen, err := n.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer frozen.Drop()
+		fire := ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}
+		out = apply(fire)
+		if got := lines(&out); !slices.Equal(got, c.says) {
+			t.Errorf("%s, %s killed: then it says %q, want %q", c.command, c.victim, got, c.says)
+		}
+		copied, err := frozen.Thaw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer copied.Close()
+		if again, err := copied.Apply(fire); err != nil || again.Digest != out.Digest {
+			t.Errorf("%s, %s killed: a copy does something else: %v, %q", c.command, c.victim, err, lines(&again))
 		}
 	}
 }

@@ -78,7 +78,7 @@ type Node struct {
 	lets      bool     // the spec lets threads be late
 	outages   []string // what may take it down, or pause it, within a step
 	tells     bool     // it says for how long connections let nothing get through
-	mayFall   bool     // something may take it down
+	joins     bool     // commands may be started when none of its processes lives
 	kills     bool     // its processes may be killed one by one
 	lost      bool     // one has been
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
@@ -254,9 +254,10 @@ func Start(cfg Config) *Node {
 		cfg.Spec.Date = spec.DefaultDate
 	}
 	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
-	n.outages, n.mayFall = cfg.Spec.Falls(def.ID)
+	n.outages, n.joins = cfg.Spec.Falls(def.ID)
 	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
 	n.kills = cfg.Spec.Kills(def.ID)
+	n.joins = n.joins || n.kills && cfg.Spec.Kill.Restart > 0
 	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0 || cfg.Spec.Faults[world.Power] > 0
 	n.functions = failingFunctions(n)
 	return n
@@ -364,19 +365,26 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	began := n.k.Now
 	n.step.polling = false // so it may have been while catching up, before the input came
+	if err := n.relaunchDue(); err != nil {
+		return out, err
+	}
 	n.run()
 	n.settle()
-	for !n.step.over() && !n.step.polling && (n.due() || n.checked()) {
+	for !n.step.over() && !n.step.polling && (n.due() || n.checked() || n.k.HasDueAgain()) {
 		if n.checked() {
 			if err := n.goOn(); err != nil {
 				return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
 			}
 		}
 		n.fireDue(n.k.Now)
+		if err := n.relaunchDue(); err != nil {
+			return out, err
+		}
 		n.run()
 		n.settle()
 	}
 	n.polled.count(&n.step, began)
+	n.forgive()
 	if n.step.outage != nil {
 		n.fall(*n.step.outage)
 	}
@@ -449,9 +457,9 @@ func (n *Node) output() ariadne.Output {
 	k := n.k
 	n.listen()
 	out := ariadne.Output{
-		Messages: k.Out, Logs: k.Logs, Exits: n.exits(),
+		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
 		Clock: k.Now, Deadline: ariadne.Never,
-		Done:         n.started && n.alive() == 0,
+		Done:         n.started && n.alive() == 0 && !k.RunsAgain(),
 		Ended:        n.started && k.CommandsEnded == n.running,
 		Calls:        n.step.calls,
 		CallTrace:    n.step.trace,

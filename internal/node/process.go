@@ -45,7 +45,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	if err != nil {
 		return err
 	}
-	if n.mayFall && n.home.spaces == nil {
+	if n.joins && n.home.spaces == nil {
 		if n.home.spaces, err = sandbox.SpacesOf(pid); err != nil {
 			return err
 		}

@@ -105,6 +105,8 @@ func (s *Spec) Budgets() string {
 func (s *Spec) impossible(k ariadne.ActionKind) string {
 	switch {
 	case s.Faults[k] == 0:
+	case k == world.Kill && s.Kill.Restart > 0 && s.unpaired() != "":
+		return "faults: kill: restart: node " + s.unpaired() + " has another number of commands in restart than in command: which is run again for which is not known"
 	case k == world.Cut && len(s.partitions(&s.Cut, DefaultGroups)) == 0:
 		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
 	case k == world.Slow && len(s.partitions(&s.Slow, alone)) == 0:
