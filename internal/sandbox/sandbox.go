@@ -77,6 +77,7 @@ func Start(cfg Config) (pid int, err error) {
 	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
 	p.enter(ns.net, unix.CLONE_NEWNET, "network")
 	p.add("new namespaces", 0, unix.SYS_UNSHARE, unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
+	p.closeAll() // where Ariadne has as many open as the new limit is, files of the tree could not be opened
 	l.build(p, cfg.User)
 	p.add("sethostname", 0, unix.SYS_SETHOSTNAME, p.content(cfg.hostName()), uintptr(len(cfg.hostName())))
 	p.common(cfg)
@@ -172,10 +173,14 @@ func (p *program) finish(cfg Config) (int, error) {
 	return pid, nil
 }
 
+func (p *program) closeAll() {
+	p.add("close all", 0, unix.SYS_CLOSE_RANGE, 0, 1<<32-1, 0)
+}
+
 // attributes gives the process what is the same in every execution, whatever
 // Ariadne itself was started with.
 func (p *program) attributes() {
-	p.add("close all", 0, unix.SYS_CLOSE_RANGE, 0, 1<<32-1, 0)
+	p.closeAll()
 	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_RDONLY, 0)
 	p.add("open /dev/null", 0, unix.SYS_OPEN, p.str("/dev/null"), unix.O_WRONLY, 0)
 	p.add("dup", 0, unix.SYS_DUP2, 1, 2)

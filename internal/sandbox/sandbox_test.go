@@ -189,6 +189,18 @@ func TestUser(t *testing.T) {
 	}
 }
 
+// TestManyOpen: the files that Ariadne has open do not count among those of a node.
+func TestManyOpen(t *testing.T) {
+	for range kernel.SoftFiles {
+		f, err := os.Open(os.DevNull)
+		must(t, err)
+		defer f.Close()
+	}
+	if got := sh(t, Config{Name: "n1", WorkDir: t.TempDir()}, "cat /etc/hostname >/dev/null && echo good"); got != "good\nstatus 0\n" {
+		t.Error(got)
+	}
+}
+
 func TestJoin(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
