@@ -74,7 +74,9 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	if err := c.work(func() error { return c.search(ctx) }); err != nil {
 		return nil, err
 	}
-	return dir.Finish(c.ledger.report, c.close(ctx))
+	err = c.close(ctx)
+	c.ledger.report.Doubt(c.system.Doubts()...)
+	return dir.Finish(c.ledger.report, err)
 }
 
 func openDir(o *Options, s *spec.Spec) (*record.Dir, error) {

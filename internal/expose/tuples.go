@@ -191,7 +191,18 @@ func (s *Set) After(changes []Change) *Set {
 type Snapshot struct {
 	Sets []*Set // by node
 	Up   []bool // likewise: its programs may run
+	Past *Past  // of clients' operations
 }
+
+// Moment says when a snapshot is judged.
+type Moment uint8
+
+// The moments.
+const (
+	Between Moment = iota // something may happen yet
+	Ended                 // the execution has ended by itself
+	CutOff                // it goes no further, because of bounds or limits
+)
 
 // Hash stands for the snapshot.
 func (s *Snapshot) Hash() (h world.Hash) {

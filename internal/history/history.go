@@ -7,6 +7,7 @@ package history
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -14,6 +15,13 @@ import (
 
 	"github.com/anishathalye/porcupine"
 )
+
+// Property says that what clients see is linearizable.
+type Property struct {
+	Name string
+	Line int // of the spec
+	Register
+}
 
 // Register is the data that operations are about: one register for each key, or a single one.
 type Register struct {
@@ -52,7 +60,7 @@ func (r *Register) Broken(events []expose.Event, names []string, limit time.Dura
 	for _, k := range order {
 		switch porcupine.CheckOperationsTimeout(r.model(), operations(keys[k], len(events)), limit) {
 		case porcupine.Illegal:
-			return describe(k, keys[k], names), false, nil
+			return describe(k, r.shortest(keys[k], len(events), limit), names), false, nil
 		case porcupine.Unknown:
 			unknown = true
 		}
@@ -125,6 +133,24 @@ func operations(all []operation, end int) (ops []porcupine.Operation) {
 	return ops
 }
 
+// shortest is what there was of the operations, so many events long, when they could first not be explained.
+func (r *Register) shortest(all []operation, events int, limit time.Duration) []operation {
+	n := sort.Search(events, func(n int) bool {
+		return porcupine.CheckOperationsTimeout(r.model(), operations(until(all, n), n), limit) == porcupine.Illegal
+	})
+	return until(all, n)
+}
+
+// until is what there was of operations after n events.
+func until(all []operation, n int) (some []operation) {
+	for _, o := range all {
+		if o.pending = o.pending || o.to >= n; o.from < n && !(o.pending && o.what == "read") {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
 // model is a register: its state is a text. A compare-and-set has two words for its value: what must be there, and what
 // is then. What it found otherwise is a failure, and had no effect.
 func (r *Register) model() porcupine.Model {
@@ -160,9 +186,12 @@ func describe(key string, all []operation, names []string) string {
 		text := strings.TrimSpace(fmt.Sprint(who, " ", o.Op, " ", o.Value))
 		switch {
 		case o.pending:
-			text += " (no answer)"
+			text += fmt.Sprintf(" (%d-)", o.from+1)
 		case o.what == "read":
-			text += fmt.Sprintf("-> %q", o.result)
+			text += fmt.Sprintf(" -> %q", o.result)
+		}
+		if !o.pending {
+			text += fmt.Sprintf(" (%d-%d)", o.from+1, o.to+1)
 		}
 		texts = append(texts, text)
 	}
@@ -173,5 +202,5 @@ func describe(key string, all []operation, names []string) string {
 	if key != "" {
 		of = " on " + key
 	}
-	return fmt.Sprintf("no order of the %d operations%s explains them: %s", len(all), of, strings.Join(texts, ", "))
+	return fmt.Sprintf("no order of the %d operations%s explains them, from which event to which: %s", len(all), of, strings.Join(texts, ", "))
 }

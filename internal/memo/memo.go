@@ -73,8 +73,8 @@ type Transition struct {
 	From, To *Local
 	// Judged: who judges steps one by one has found nothing wrong with this one.
 	Judged atomic.Bool
-	// Exposes is what it changes of what its node exposes, once that was looked for.
-	Exposes atomic.Pointer[[]expose.Change]
+	// Found is what properties read of it, once that was looked for.
+	Found atomic.Pointer[expose.Found]
 	// Merges: To is named by its content, so others may lead to it (ariadne.Output.Content).
 	Merges bool
 	stored bool // it was read from the store

@@ -37,7 +37,9 @@ func recorded(y *system.System, command string, o *Options, hidden []string, f f
 	if err != nil {
 		return nil, err
 	}
-	return dir.Finish(r, y.OnThread(0, func() error { return f(r) }))
+	err = y.OnThread(0, func() error { return f(r) })
+	r.Doubt(y.Doubts()...)
+	return dir.Finish(r, err)
 }
 
 // begin begins the record of an execution.

@@ -6,9 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/history"
 	"ariadne/internal/property"
 	"ariadne/internal/readfile"
 	"ariadne/internal/world"
@@ -21,11 +24,19 @@ import (
 // nodes expose: each is the list of the tuples of that name. "up" lists the names of the nodes that are up, and
 // "nodes" all.
 type Properties struct {
-	sources expose.Sources
-	nodes   []string
+	Config
 	list    []compiled
 	reads   map[string]bool // names of tuples
 	readsUp bool
+	unknown atomic.Int64 // histories of which nothing was known within the time
+}
+
+// Doubts say what could not be judged, one line each.
+func (p *Properties) Doubts() []string {
+	if n := p.unknown.Load(); n > 0 {
+		return []string{fmt.Sprintf("whether %d histories of clients' operations are linearizable was not known within %v each", n, historyLimit)}
+	}
+	return nil
 }
 
 type compiled struct {
@@ -34,41 +45,51 @@ type compiled struct {
 	fn     *starlark.Function
 }
 
-// NewProperties compiles the properties of the spec at path. definitions is the path of a file with functions
-// that they call, or "". Errors are of type *Error.
-func NewProperties(path, definitions string, sources expose.Sources, list []property.Predicate, nodes []string) (*Properties, error) {
-	p := &Properties{sources: sources, nodes: nodes, reads: map[string]bool{}}
+// Config is what properties are made of.
+type Config struct {
+	Path         string // of the spec
+	Definitions  string // path of a file with functions that predicates call, or ""
+	Sources      expose.Sources
+	History      *expose.History // or nil
+	Predicates   []property.Predicate
+	Linearizable []history.Property
+	Nodes        []string // names
+}
+
+// NewProperties compiles properties. Errors are of type *Error.
+func NewProperties(c Config) (*Properties, error) {
+	p := &Properties{Config: c, reads: map[string]bool{}}
 	known := maps.Clone(predeclared)
 	known["agree"], known["one"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one)
-	if definitions != "" {
-		src, err := readfile.AtMost(definitions, readfile.Spec)
+	if c.Definitions != "" {
+		src, err := readfile.AtMost(c.Definitions, readfile.Spec)
 		if err != nil {
-			return nil, located(definitions, err)
+			return nil, located(c.Definitions, err)
 		}
-		defined, err := exec((&Script{Name: definitions}).thread(), definitions, src, known)
+		defined, err := exec((&Script{Name: c.Definitions}).thread(), c.Definitions, src, known)
 		if err != nil {
-			return nil, located(definitions, err)
+			return nil, located(c.Definitions, err)
 		}
 		defined.Freeze()
 		maps.Copy(known, defined)
 	}
-	for _, q := range list {
-		c, err := p.compile(path, q, known)
+	for _, q := range c.Predicates {
+		f, err := p.compile(q, known)
 		if err != nil {
 			return nil, err
 		}
-		p.list = append(p.list, c)
+		p.list = append(p.list, f)
 	}
 	return p, nil
 }
 
 // compile makes a function of a property's expression: its parameters are what it reads.
-func (p *Properties) compile(path string, q property.Predicate, known starlark.StringDict) (c compiled, err error) {
+func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c compiled, err error) {
 	c.Predicate = q
 	fail := func(text string) error {
-		return &Error{Pos: fmt.Sprintf("%s:%d", path, q.Line), Text: fmt.Sprintf("property %q: %s", q.Name, text)}
+		return &Error{Pos: fmt.Sprintf("%s:%d", p.Path, q.Line), Text: fmt.Sprintf("property %q: %s", q.Name, text)}
 	}
-	expr, err := options.ParseExpr(path, q.Expr, 0)
+	expr, err := options.ParseExpr(p.Path, q.Expr, 0)
 	if err != nil {
 		var se syntax.Error
 		if errors.As(err, &se) {
@@ -86,11 +107,11 @@ func (p *Properties) compile(path string, q property.Predicate, known starlark.S
 		p.reads[name] = true
 	}
 	p.readsUp = p.readsUp || slices.Contains(c.params, "up")
-	thread := (&Script{Name: path}).thread()
+	thread := (&Script{Name: p.Path}).thread()
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
-	globals, err := exec(thread, path, src, known)
+	globals, err := exec(thread, p.Path, src, known)
 	if err != nil {
-		return c, fail(located(path, err).Text)
+		return c, fail(located(p.Path, err).Text)
 	}
 	if len(c.params) == 0 {
 		return c, fail("it reads nothing that a node exposes, nor up")
@@ -102,28 +123,32 @@ func (p *Properties) compile(path string, q property.Predicate, known starlark.S
 
 // gives reports whether a name is one of what properties get.
 func (p *Properties) gives(name string) bool {
-	return name == "up" || name == "nodes" || slices.ContainsFunc(p.sources, func(s expose.Source) bool { return s.Name == name })
+	return name == "up" || name == "nodes" || slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
 }
 
 // Judge judges snapshots, for one goroutine.
 type Judge struct {
 	*Properties
 	thread *starlark.Thread
-	known  [2]map[world.Hash]string // verdicts, at ends too
+	known  [2]map[world.Hash]string // verdicts, before ends and at them
+	past   map[world.Hash]string    // likewise, of histories
 	err    error
 }
 
 // NewJudge returns who judges by the properties, or nil when there are none.
 func (p *Properties) NewJudge() *Judge {
-	if p == nil || len(p.list) == 0 {
+	if p == nil || len(p.list)+len(p.Linearizable) == 0 {
 		return nil
 	}
-	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}}
+	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}, past: map[world.Hash]string{}}
 }
 
-// Changes implements space.Properties.
-func (p *Properties) Changes(id ariadne.NodeID, out *ariadne.Output) []expose.Change {
-	return slices.DeleteFunc(p.sources.Changes(id, out), func(c expose.Change) bool { return !p.reads[c.Name] })
+// Find implements space.Properties.
+func (p *Properties) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
+	return expose.Found{
+		Changes: slices.DeleteFunc(p.Sources.Changes(id, out), func(c expose.Change) bool { return !p.reads[c.Name] }),
+		Events:  p.History.Events(id, out),
+	}
 }
 
 // ReadsUp implements space.Properties.
@@ -133,15 +158,17 @@ func (p *Properties) ReadsUp() bool { return p.readsUp }
 func (j *Judge) Err() error { return j.err }
 
 // Judge implements space.Properties.
-func (j *Judge) Judge(s *expose.Snapshot, end bool) string {
-	known := j.known[0]
-	if end {
-		known = j.known[1]
+func (j *Judge) Judge(s *expose.Snapshot, m expose.Moment) string {
+	if m != expose.Between && j.err == nil {
+		if broken := j.judgePast(s.Past); broken != "" || m == expose.CutOff {
+			return broken
+		}
 	}
+	known := j.known[m]
 	h := s.Hash()
 	verdict, ok := known[h]
 	if !ok && j.err == nil {
-		verdict = j.judge(s, end)
+		verdict = j.judge(s, m == expose.Ended)
 		if len(known) >= knownMax {
 			clear(known)
 		}
@@ -181,16 +208,50 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 	return ""
 }
 
+// historyLimit is how long anybody thinks about a history.
+const historyLimit = 10 * time.Second
+
+func (j *Judge) judgePast(past *expose.Past) string {
+	if past == nil || j.Linearizable == nil {
+		return ""
+	}
+	h := past.Hash()
+	verdict, ok := j.past[h]
+	if ok {
+		return verdict
+	}
+	for _, l := range j.Linearizable {
+		why, unknown, err := l.Broken(past.Events(), j.Nodes, historyLimit)
+		switch {
+		case err != nil:
+			j.err = &Error{Pos: fmt.Sprintf("%s:%d", j.Path, l.Line), Text: fmt.Sprintf("property %q: %s", l.Name, err)}
+			return ""
+		case why != "":
+			verdict = l.Name + ": " + why
+		case unknown:
+			j.unknown.Add(1)
+		}
+		if verdict != "" {
+			break
+		}
+	}
+	if len(j.past) >= knownMax {
+		clear(j.past)
+	}
+	j.past[h] = verdict
+	return verdict
+}
+
 // given is what a property gets by a name.
 func (j *Judge) given(name string, s *expose.Snapshot) starlark.Value {
 	var all []starlark.Value
 	switch name {
 	case "nodes":
-		for _, n := range j.nodes {
+		for _, n := range j.Nodes {
 			all = append(all, starlark.String(n))
 		}
 	case "up":
-		for i, n := range j.nodes {
+		for i, n := range j.Nodes {
 			if s.Up[i] {
 				all = append(all, starlark.String(n))
 			}
@@ -198,7 +259,7 @@ func (j *Judge) given(name string, s *expose.Snapshot) starlark.Value {
 	default:
 		for i, set := range s.Sets {
 			for _, t := range set.Named(name) {
-				all = append(all, &tuple{node: j.nodes[i], Tuple: t})
+				all = append(all, &tuple{node: j.Nodes[i], Tuple: t})
 			}
 		}
 	}
@@ -216,7 +277,7 @@ func (j *Judge) describe(q *compiled, s *expose.Snapshot) string {
 	for _, name := range q.params {
 		if name == "up" {
 			var up []string
-			for i, n := range j.nodes {
+			for i, n := range j.Nodes {
 				if s.Up[i] {
 					up = append(up, n)
 				}
@@ -225,7 +286,7 @@ func (j *Judge) describe(q *compiled, s *expose.Snapshot) string {
 		}
 		for i, set := range s.Sets {
 			for _, t := range set.Named(name) {
-				texts = append(texts, j.nodes[i]+" "+t.String())
+				texts = append(texts, j.Nodes[i]+" "+t.String())
 			}
 		}
 	}

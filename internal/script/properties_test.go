@@ -17,28 +17,29 @@ func TestJudge(t *testing.T) {
 	}
 	nodes := []string{"n1", "n2", "n3"}
 	for _, c := range []struct {
-		form       property.Form
-		expr       string
-		lines      [3]string // of each node, or down
-		end, holds bool
+		form  property.Form
+		expr  string
+		lines [3]string // of each node, or down
+		at    expose.Moment
+		holds bool
 	}{
-		{property.Always, "one(leader)", [3]string{"leads 1", "leads 2", ""}, false, false},
-		{property.Always, `one(leader, "term")`, [3]string{"leads 1", "leads 2", ""}, false, true},
-		{property.Always, `one(leader, "term")`, [3]string{"leads 2", "leads 1", "leads 2"}, false, false},
-		{property.Always, `one(leader, "term")`, [3]string{"leads 2", "leads 1", "down"}, false, true},
-		{property.Always, "agree(value)", [3]string{"a=1", "a=1", "b=2"}, false, true},
-		{property.Always, "agree(value)", [3]string{"a=1", "b=1", "b=2"}, false, false},
-		{property.Never, "len(leader) > 1", [3]string{"leads 1", "", ""}, false, true},
-		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, false, false},
-		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, true, true}, // judged before the end
-		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, true, false},
-		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, false, true}, // not the end yet
-		{property.Always, "len(up) == 3 and nodes[0] == 'n1'", [3]string{}, false, true},
-		{property.Always, "len(up) == 3", [3]string{"", "down", ""}, false, false},
-		{property.Always, `[(t.node, t.key, t.value, t.values, int(t.term)) for t in leader] == [("n2", "", "7", ("7",), 7)]`, [3]string{"", "leads 7", ""}, false, true},
-		{property.Always, `all([t.key == "a" and t.value == "x y" for t in value])`, [3]string{"a=x y"}, false, true},
+		{property.Always, "one(leader)", [3]string{"leads 1", "leads 2", ""}, expose.Between, false},
+		{property.Always, `one(leader, "term")`, [3]string{"leads 1", "leads 2", ""}, expose.Between, true},
+		{property.Always, `one(leader, "term")`, [3]string{"leads 2", "leads 1", "leads 2"}, expose.Between, false},
+		{property.Always, `one(leader, "term")`, [3]string{"leads 2", "leads 1", "down"}, expose.Between, true},
+		{property.Always, "agree(value)", [3]string{"a=1", "a=1", "b=2"}, expose.Between, true},
+		{property.Always, "agree(value)", [3]string{"a=1", "b=1", "b=2"}, expose.Between, false},
+		{property.Never, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Between, true},
+		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Between, false},
+		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Ended, true}, // judged before the end
+		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Ended, false},
+		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Between, true}, // not the end yet
+		{property.Always, "len(up) == 3 and nodes[0] == 'n1'", [3]string{}, expose.Between, true},
+		{property.Always, "len(up) == 3", [3]string{"", "down", ""}, expose.Between, false},
+		{property.Always, `[(t.node, t.key, t.value, t.values, int(t.term)) for t in leader] == [("n2", "", "7", ("7",), 7)]`, [3]string{"", "leads 7", ""}, expose.Between, true},
+		{property.Always, `all([t.key == "a" and t.value == "x y" for t in value])`, [3]string{"a=x y"}, expose.Between, true},
 	} {
-		p, err := NewProperties("x.yaml", "", sources, []property.Predicate{{Name: "p", Form: c.form, Expr: c.expr, Line: 3}}, nodes)
+		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Form: c.form, Expr: c.expr, Line: 3}}, Nodes: nodes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,10 +50,10 @@ func TestJudge(t *testing.T) {
 			if up && line != "" {
 				out.Logs = []ariadne.LogLine{{Stream: 1, Text: line}}
 			}
-			s.Sets, s.Up = append(s.Sets, (*expose.Set)(nil).After(j.Changes(ariadne.NodeID(i), &out))), append(s.Up, up)
+			s.Sets, s.Up = append(s.Sets, (*expose.Set)(nil).After(j.Find(ariadne.NodeID(i), &out).Changes)), append(s.Up, up)
 		}
 		for range 2 { // the second answer is remembered
-			if got := j.Judge(&s, c.end); (got == "") != c.holds || j.Err() != nil {
+			if got := j.Judge(&s, c.at); (got == "") != c.holds || j.Err() != nil {
 				t.Errorf("%v %s of %q: %q, %v", c.form, c.expr, c.lines, got, j.Err())
 			}
 		}
@@ -74,11 +75,11 @@ func TestBadProperties(t *testing.T) {
 		"[x for x in leader].y()":  `x.yaml:3: property "p": list has no .y field or method (of n1 leader(2))`,
 		"leader and 'a' * 1 << 99": `x.yaml:3: property "p": unknown binary op: string << int (of n1 leader(2))`,
 	} {
-		p, err := NewProperties("x.yaml", "", sources, []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, []string{"n1"})
+		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1"}})
 		if err == nil {
 			j := p.NewJudge()
-			set := (*expose.Set)(nil).After(j.Changes(0, &ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}))
-			if got := j.Judge(&expose.Snapshot{Sets: []*expose.Set{set}, Up: []bool{true}}, false); got != "" {
+			set := (*expose.Set)(nil).After(j.Find(0, &ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}).Changes)
+			if got := j.Judge(&expose.Snapshot{Sets: []*expose.Set{set}, Up: []bool{true}}, expose.Between); got != "" {
 				t.Errorf("%s: %s", expr, got)
 			}
 			err = j.Err()

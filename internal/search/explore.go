@@ -16,6 +16,7 @@ import (
 	"fmt"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search/strategy"
@@ -431,7 +432,7 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 			return end, v
 		}
 	}
-	if v := x.judgeState(p, false); v != nil {
+	if v := x.judgeState(p, expose.Between); v != nil {
 		return EndViolation, v
 	}
 	switch {
@@ -498,13 +499,13 @@ func (x *Exploration) unjudged() error {
 	return nil
 }
 
-// judgeState lets the properties look at what nodes expose at the end of the path, if that has changed,
-// or at the end of the execution.
-func (x *Exploration) judgeState(p *space.Path, end bool) *ariadne.Violation {
-	if x.Space.Properties == nil || !end && !p.Last().Exposes {
+// judgeState lets the properties look at what nodes expose at the end of the path, if that has changed or the path
+// goes no further.
+func (x *Exploration) judgeState(p *space.Path, m expose.Moment) *ariadne.Violation {
+	if x.Space.Properties == nil || m == expose.Between && !p.Last().Exposes {
 		return nil
 	}
-	broken := x.Space.Properties.Judge(p.Snapshot(), end)
+	broken := x.Space.Properties.Judge(p.Snapshot(), m)
 	if broken == "" {
 		return nil
 	}
@@ -530,7 +531,7 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 			}
 		}
 	}
-	if v := x.judgeState(p, true); v != nil {
+	if v := x.judgeState(p, expose.Ended); v != nil {
 		return v
 	}
 	s := &p.Last().State.State
@@ -649,6 +650,9 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 		}
 	case EndSteps, EndTime, EndBounds:
 		how = strategy.Complete
+		if *v = x.judgeState(p, expose.CutOff); *v != nil {
+			*end = EndViolation
+		}
 	case EndViolation, EndFatal, EndCut:
 		how = strategy.Cut
 	}

@@ -20,28 +20,32 @@ import (
 // judged are properties that note the snapshots which they are shown, and do not hold in one of so many.
 type judged struct {
 	expose.Sources
-	up     bool // they read who is up
-	oneOf  uint64
-	mu     sync.Mutex
-	seen   map[world.Hash]bool
-	broken map[world.Hash]bool
+	history *expose.History
+	up      bool // they read who is up
+	oneOf   uint64
+	mu      sync.Mutex
+	seen    map[world.Hash]bool
+	broken  map[world.Hash]bool
 }
 
-func (j *judged) Changes(id ariadne.NodeID, out *ariadne.Output) []expose.Change {
-	return j.Sources.Changes(id, out)
+func (j *judged) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
+	return expose.Found{Changes: j.Sources.Changes(id, out), Events: j.history.Events(id, out)}
 }
 func (j *judged) ReadsUp() bool { return j.up }
 func (*judged) Err() error      { return nil }
 
-func (j *judged) Judge(s *expose.Snapshot, end bool) string {
+func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {
 	if !j.up {
 		s.Up = make([]bool, len(s.Sets))
 	}
 	h := s.Hash()
+	if m != expose.Between {
+		h = h.Plus(s.Past.Hash())
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.seen[h] = true
-	if j.oneOf == 0 || h.Hi%j.oneOf != 0 || end {
+	if j.oneOf == 0 || h.Hi%j.oneOf != 0 || m != expose.Between {
 		return ""
 	}
 	j.broken[h] = true
@@ -62,9 +66,13 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 			sources[0].Nodes = []ariadne.NodeID{1}
 		}
 		up, oneOf := rapid.Bool().Draw(t, "up"), rapid.SampledFrom([]uint64{0, 0, 2, 5}).Draw(t, "broken")
+		var history *expose.History
+		if rapid.Bool().Draw(t, "history") {
+			history = &expose.History{Invoke: regexp.MustCompile(`shows (?P<op>[024])`), OK: regexp.MustCompile(`shows 5`)}
+		}
 		var j *judged
 		with := func() *judged {
-			j = &judged{Sources: sources, up: up, oneOf: oneOf, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
+			j = &judged{Sources: sources, history: history, up: up, oneOf: oneOf, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
 			s.properties = j
 			return j
 		}

@@ -68,7 +68,9 @@ func (p *Path) Name(f *Frame) world.Hash { return f.name }
 // frame before it, or nil.
 func (p *Space) show(from, to *Frame) {
 	if !p.Equality.Exposed {
-		to.name = to.State.Hash()
+		if to.name = to.State.Hash(); to.Past != nil {
+			to.name = to.name.Plus(to.Past.Hash())
+		}
 	}
 	if p.Shows == nil {
 		return

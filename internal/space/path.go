@@ -73,6 +73,7 @@ type Frame struct {
 	// changed by the step that led here.
 	Exposed []*expose.Set
 	Exposes bool
+	Past    *expose.Past // of clients' operations
 	// Broken: who searches has found that a property does not hold here.
 	Broken bool
 	// Deviations is the number of steps before that were not the natural ones.
@@ -424,7 +425,7 @@ func (p *Path) Hash(f *Frame) world.Hash {
 // Class stands for the state at the end of the path up to symmetry, as Hash does for
 // the state itself. There must be a Space.Symmetry.
 func (p *Path) Class() world.Hash {
-	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5))
+	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)).Plus(p.Last().Past.Hash())
 }
 
 // Abstract stands for whatever a user's rule takes the state at the end of the path

@@ -7,15 +7,15 @@ import (
 	"ariadne/internal/world"
 )
 
-// Properties are what must hold in global states. Each is a function of the snapshot alone, so whoever
-// searches judges each snapshot once, and orders of events matter to them where both change what is exposed.
+// Properties are what must hold in global states. What they say is a function of the snapshot alone, so whoever
+// searches judges each snapshot once, and orders of events matter to them where both change what is read.
 type Properties interface {
-	// Changes are what a step does to what its node exposes, of what is read.
-	Changes(id ariadne.NodeID, out *ariadne.Output) []expose.Change
+	// Find is what is read of a step.
+	Find(id ariadne.NodeID, out *ariadne.Output) expose.Found
 	// ReadsUp: whether nodes are up is read, too.
 	ReadsUp() bool
-	// Judge says what does not hold in a snapshot, at an execution's end or before it, or "".
-	Judge(s *expose.Snapshot, end bool) string
+	// Judge says what does not hold in a snapshot, or "".
+	Judge(s *expose.Snapshot, m expose.Moment) string
 	// Err is what is wrong with a property that could not be judged. After that nothing is judged.
 	Err() error
 }
@@ -26,16 +26,19 @@ func (p *Space) expose(from, to *Frame) {
 		return
 	}
 	if from == nil {
-		to.Exposed, to.Exposes = make([]*expose.Set, len(p.roots)), true
+		to.Exposed, to.Past, to.Exposes = make([]*expose.Set, len(p.roots)), nil, true
 		return
 	}
-	to.Exposed, to.Broken = append(to.Exposed[:0], from.Exposed...), false
+	to.Exposed, to.Past, to.Broken = append(to.Exposed[:0], from.Exposed...), from.Past, false
 	if to.Exposes = p.Exposes(to.By); !to.Exposes {
 		return
 	}
-	set := &to.Exposed[to.By.From.Node]
-	if *set = (*set).After(p.changes(to.By)); takesDown(to.By) {
+	found, set := p.found(to.By), &to.Exposed[to.By.From.Node]
+	if *set = (*set).After(found.Changes); takesDown(to.By) {
 		*set = nil
+	}
+	for _, e := range found.Events {
+		to.Past = to.Past.Then(e)
 	}
 }
 
@@ -44,7 +47,7 @@ func (p *Space) Exposes(t *memo.Transition) bool {
 	if p.Properties == nil {
 		return false
 	}
-	return len(p.changes(t)) > 0 || takesDown(t) || p.Properties.ReadsUp() && t.Input.Kind == ariadne.Start
+	return !p.found(t).None() || takesDown(t) || p.Properties.ReadsUp() && t.Input.Kind == ariadne.Start
 }
 
 // takesDown: the node's programs are no more after it.
@@ -52,20 +55,21 @@ func takesDown(t *memo.Transition) bool {
 	return t.Effect.Down != ariadne.Up && t.Effect.Down != ariadne.Paused
 }
 
-// changes are those of a transition, which are looked for once.
-func (p *Space) changes(t *memo.Transition) []expose.Change {
-	if known := t.Exposes.Load(); known != nil {
-		return *known
+// found is what is read of a transition, which is looked for once.
+func (p *Space) found(t *memo.Transition) *expose.Found {
+	f := t.Found.Load()
+	if f == nil {
+		found := p.Properties.Find(t.From.Node, &t.Output)
+		f = &found
+		t.Found.Store(f)
 	}
-	changes := p.Properties.Changes(t.From.Node, &t.Output)
-	t.Exposes.Store(&changes)
-	return changes
+	return f
 }
 
 // Snapshot is what the nodes expose at the end of the path. It is good until the next call.
 func (p *Path) Snapshot() *expose.Snapshot {
 	f, s := p.Last(), &p.space.snapshot
-	s.Sets, s.Up = f.Exposed, s.Up[:0]
+	s.Sets, s.Past, s.Up = f.Exposed, f.Past, s.Up[:0]
 	for i := range f.State.Nodes {
 		n := &f.State.Nodes[i]
 		s.Up = append(s.Up, n.Started && (n.Down == ariadne.Up || n.Down == ariadne.Paused))
@@ -73,10 +77,10 @@ func (p *Path) Snapshot() *expose.Snapshot {
 	return s
 }
 
-// exposed stands for what the nodes expose in a frame.
+// exposed stands for what the nodes expose in a frame, and for the past.
 func (f *Frame) exposed() (h world.Hash) {
 	for _, s := range f.Exposed {
 		h = h.Plus(s.Hash())
 	}
-	return h
+	return h.Plus(f.Past.Hash())
 }

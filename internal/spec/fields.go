@@ -66,6 +66,7 @@ var specFields = []field[specText]{
 		schema{"enum": []string{"clients", "time"}}, setEnds},
 	{"expose", "What nodes expose of their state, for properties: by name, a regular expression on their lines, or more about it.",
 		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
+	{"history", "What lines say of clients' operations, for the property linearizable.", schema{"$ref": "#/$defs/history"}, setHistory},
 	{"properties", "What must hold of what nodes expose, by name.", schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/property"}}, setProperties},
 	{"definitions", "A file in Starlark beside the spec, with functions that properties call.", schema{"type": "string"}, setDefinitions},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
@@ -120,6 +121,7 @@ type specText struct {
 	budgets   [world.MaxKinds]budgetText // of faults
 	cut, slow cutText
 	exposes   []exposeText
+	history   historyText
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

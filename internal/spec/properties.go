@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/history"
 	"ariadne/internal/property"
 	"ariadne/internal/readfile"
 
@@ -20,10 +21,12 @@ import (
 // Properties are what must hold of the system, and what nodes expose for that. They change nothing of
 // what the system can do, so Spec.Digest does not cover them.
 type Properties struct {
-	Sources     expose.Sources
-	List        []property.Predicate
-	Definitions string         // path of a file in Starlark, or ""
-	Digest      ariadne.Digest // over all that they say; zero: there are none
+	Sources      expose.Sources
+	History      *expose.History // of clients' operations, or nil
+	Predicates   []property.Predicate
+	Linearizable []history.Property
+	Definitions  string         // path of a file in Starlark, or ""
+	Digest       ariadne.Digest // over all that they say; zero: there are none
 }
 
 // exposeText is what a node exposes, as written.
@@ -49,6 +52,34 @@ var exposeFields = []field[exposeText]{
 	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
 }
 
+// historyText is what lines say of clients' operations, as written.
+type historyText struct {
+	line  int // 0: it is not there
+	nodes []text
+	expose.History
+}
+
+var historyFields = []field[historyText]{
+	historyField("invoke", "A regular expression: by a line that matches a client begins an operation; its groups op, key and value say which.", func(h *historyText) **regexp.Regexp { return &h.Invoke }),
+	historyField("ok", "A regular expression: a line that matches ends the client's last operation; its group value is what a read has seen.", func(h *historyText) **regexp.Regexp { return &h.OK }),
+	historyField("fail", "A regular expression: a line that matches ends an operation that has certainly had no effect.", func(h *historyText) **regexp.Regexp { return &h.Fail }),
+	textsField("nodes", "Names of the nodes whose lines count; default all.", func(h *historyText) *[]text { return &h.nodes }),
+}
+
+func historyField(name, doc string, at func(*historyText) **regexp.Regexp) field[historyText] {
+	return field[historyText]{name, doc, schema{"type": "string"}, func(r *reader, h *historyText, v *yaml.Node) { *at(h) = r.regexp("history: "+name, v) }}
+}
+
+func setHistory(r *reader, s *specText, v *yaml.Node) {
+	s.history.line = v.Line
+	readFields(r, historyFields, &s.history, v)
+	if h := &s.history; h.Invoke == nil || h.OK == nil {
+		r.fail(v.Line, "history: invoke and ok are needed")
+	} else if h.Invoke.SubexpIndex("op") < 0 {
+		r.fail(v.Line, "history: invoke has no group (?P<op>...)")
+	}
+}
+
 var propertyFields = []field[propertyText]{
 	formField("always", "An expression in Starlark that must be true in every state, of lists of tuples by their names, and of up, the names of the nodes that are up."),
 	formField("never", "An expression that must be false in every state."),
@@ -56,6 +87,8 @@ var propertyFields = []field[propertyText]{
 	formField("agree", "The name of what nodes expose: tuples with the same key have the same fields, whichever node exposes them."),
 	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
 	formField("per", "With one: the name of a field."),
+	formField("linearizable", "register: what clients see by their operations (history) could come of one copy of the data, on which each happens at one moment between its beginning and its end. Operations are read or get, write, set or put, and cas, with two words for its value. With keys there is a register for each."),
+	formField("initial", "With linearizable: what a register holds at first; default nothing."),
 }
 
 func formField(name, doc string) field[propertyText] {
@@ -114,10 +147,20 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		p := propertyText{forms: map[string]text{}, line: name.line}
 		readFields(r, propertyFields, &p, v)
 		per, hasPer := p.forms["per"]
+		initial, hasInitial := p.forms["initial"]
 		delete(p.forms, "per")
+		delete(p.forms, "initial")
 		_, one := p.forms["one"]
-		if len(p.forms) != 1 || hasPer && !one {
-			r.fail(name.line, "property %q: one of always, never, finally, agree and one is needed, per with one only", name.string)
+		of, linear := p.forms["linearizable"]
+		switch {
+		case len(p.forms) != 1 || hasPer && !one || hasInitial && !linear:
+			r.fail(name.line, "property %q: one of always, never, finally, agree, one and linearizable is needed, per with one only, initial with linearizable only", name.string)
+			return
+		case linear && of.string != "register":
+			r.fail(of.line, "property %q: linearizable is followed by register", name.string)
+			return
+		case linear:
+			s.Properties.Linearizable = append(s.Properties.Linearizable, history.Property{Name: name.string, Line: of.line, Register: history.Register{Initial: initial.string}})
 			return
 		}
 		for form, t := range p.forms {
@@ -134,7 +177,7 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 			default:
 				q.Expr = "one(" + t.string + ")"
 			}
-			s.Properties.List = append(s.Properties.List, q)
+			s.Properties.Predicates = append(s.Properties.Predicates, q)
 		}
 	})
 }
@@ -152,9 +195,9 @@ func setDefinitions(r *reader, s *specText, v *yaml.Node) {
 }
 
 // exposures makes sources of what is written of them.
-func (r *reader) exposures(s *Spec, written []exposeText) {
+func (r *reader) exposures(s *Spec, written *specText) {
 	p := &s.Properties
-	for _, w := range written {
+	for _, w := range written.exposes {
 		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
 		for _, k := range w.key {
 			i := w.text.SubexpIndex(k.string)
@@ -174,18 +217,31 @@ func (r *reader) exposures(s *Spec, written []exposeText) {
 		}
 		p.Sources = append(p.Sources, src)
 	}
-	if len(p.List) == 0 {
+	if h := &written.history; h.line > 0 {
+		h.History.Nodes = r.namedNodes("history: nodes", h.nodes, s.Nodes)
+		p.History = &h.History
+	}
+	if len(p.Linearizable) > 0 && p.History == nil {
+		r.fail(p.Linearizable[0].Line, "property %q: there is no history", p.Linearizable[0].Name)
+	}
+	if len(p.Predicates)+len(p.Linearizable) == 0 {
 		if p.Definitions != "" {
 			r.fail(0, "definitions without properties")
 		}
 		return
 	}
 	h := sha256.New()
-	for _, w := range written {
+	for _, w := range written.exposes {
 		fmt.Fprintf(h, "%q %v %v %q %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes))
 	}
-	for _, q := range p.List {
+	for _, q := range p.Predicates {
 		fmt.Fprintf(h, "%q %d %q\n", q.Name, q.Form, q.Expr)
+	}
+	if p.History != nil {
+		fmt.Fprintf(h, "%v %v %v %q\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes))
+	}
+	for _, q := range p.Linearizable {
+		fmt.Fprintf(h, "%q %q\n", q.Name, q.Initial)
 	}
 	if p.Definitions != "" {
 		src, err := readfile.AtMost(p.Definitions, readfile.Spec)

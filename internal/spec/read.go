@@ -78,7 +78,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 	if len(r.errs) == 0 {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		r.namesInFaults(&s, &written)
-		r.exposures(&s, written.exposes)
+		r.exposures(&s, &written)
 	}
 	if len(r.errs) == 0 {
 		for _, k := range world.Kinds() {

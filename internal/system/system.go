@@ -75,7 +75,8 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	if err := canShow(s.Processor); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	judged, err := script.NewProperties(s.Path, s.Properties.Definitions, s.Properties.Sources, s.Properties.List, namesOf(s))
+	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, History: s.Properties.History,
+		Predicates: s.Properties.Predicates, Linearizable: s.Properties.Linearizable, Nodes: namesOf(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +184,9 @@ func (y *System) Judge(s *space.Space) *space.Space {
 	}
 	return s
 }
+
+// Doubts say what of the spec's properties could not be judged so far, one line each.
+func (y *System) Doubts() []string { return y.judged.Doubts() }
 
 // Checks are what watches one execution.
 func (y *System) Checks() []property.Check { return property.Generic(y.checked) }
