@@ -32,6 +32,9 @@ type NodeFault struct {
 	For  time.Duration // with Down: for how long, or Ever
 	Jump time.Duration // by how much the real-time clock is set forward; back when it is negative
 	Kill string        // the process that is killed, as in Output.Processes
+	// With, of a loss of power, are the names of other nodes that lose theirs with the node, joined by
+	// plus signs.
+	With string
 }
 
 // The names of faults that befall a node and leave it Up.
@@ -54,10 +57,12 @@ func (f NodeFault) Kind() string {
 // Alternative is the fault as an alternative to how a step goes, as in crash:15s.
 func (f NodeFault) Alternative() string { return f.Kind() + ":" + f.What() }
 
-// What is the fault among those of its kind, as in 15s or ever of what takes a node down, +30s
-// of a jump, or server#2.
+// What is the fault among those of its kind, as in 15s or ever of what takes a node down (of several
+// 15s+n2+n3), +30s of a jump, or server#2.
 func (f NodeFault) What() string {
 	switch {
+	case f.With != "":
+		return NodeFault{For: f.For}.What() + "+" + f.With
 	case f.Kill != "":
 		return f.Kill
 	case f.Jump > 0:
@@ -82,6 +87,10 @@ func ParseNodeFault(s string) (f NodeFault, err error) {
 		f.Down = Paused
 	case PowerLost.String():
 		f.Down = PowerLost
+		others := false
+		if what, f.With, others = strings.Cut(what, "+"); others && f.With == "" {
+			return f, fmt.Errorf("no node stands after the plus sign")
+		}
 	case Jumped:
 		f.Jump, err = ParseJump(what)
 		return f, err

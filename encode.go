@@ -26,7 +26,7 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
-	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Fault != NodeFault{}, 3)|bit(in.Fault.Jump != 0, 4)|bit(in.Fault.Kill != "", 5))
+	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Fault != NodeFault{}, 3)|bit(in.Fault.Jump != 0, 4)|bit(in.Fault.Kill != "", 5)|bit(in.Fault.With != "", 6))
 	if in.Message != nil {
 		b = in.Message.append(b)
 	}
@@ -56,13 +56,16 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	if in.Fault.Kill != "" {
 		b = appendText(b, in.Fault.Kill)
 	}
+	if in.Fault.With != "" {
+		b = appendText(b, in.Fault.With)
+	}
 	return b, nil
 }
 
 func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
-	has := d.bits(6)
+	has := d.bits(7)
 	if has&1 != 0 {
 		in.Message = new(Message)
 		in.Message.read(&d)
@@ -86,6 +89,11 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	}
 	if has&32 != 0 {
 		if in.Fault.Kill = string(d.text()); in.Fault.Kill == "" {
+			d.fail(errCanonical)
+		}
+	}
+	if has&64 != 0 {
+		if in.Fault.With = string(d.text()); in.Fault.With == "" {
 			d.fail(errCanonical)
 		}
 	}

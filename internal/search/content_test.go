@@ -62,7 +62,8 @@ func contents(p *space.Path) string {
 		parted += fmt.Sprint(" ", c.Name, c.By, int64(c.Since), int64(c.Until))
 	}
 	for i := range p.Last().State.Nodes {
-		parted += fmt.Sprint(" ", int64(p.Last().State.Nodes[i].On))
+		n := &p.Last().State.Nodes[i]
+		parted += fmt.Sprint(" ", int64(n.On), n.Falls.What(), int64(n.FallsAt))
 	}
 	return fmt.Sprint(names, flight, parted, p.Last().State.Delays, p.Last().State.Faults)
 }

@@ -258,7 +258,7 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 		}
 	}
 	limits := false
-	if s.rules.Partitions != nil || s.rules.Faults[world.Stop] > 0 {
+	if s.rules.Partitions != nil || s.rules.Faults[world.Stop]+s.rules.Faults[world.Power] > 0 {
 		s.rules.GiveUp = time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond
 		limits = rapid.Bool().Draw(t, "limits")
 	}
@@ -303,6 +303,18 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 			}
 		}
 		some(world.Outages(down, nil, lengths...))
+	}
+	if budgets[world.Stop] == 0 && rapid.IntRange(0, 4).Draw(t, "power") == 0 {
+		budgets[world.Power] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
+		length := rapid.SampledFrom([]time.Duration{0, 6e6, ariadne.Ever}).Draw(t, "for")
+		for _, group := range [][]ariadne.NodeID{{0, 1}, {1, 2}, {0, 1, 2}} {
+			if int(group[len(group)-1]) < nodes && rapid.Bool().Draw(t, "together") {
+				all = append(all, world.Losses(group, []string{"n1", "n2", "n3", "n4"}, length)...)
+			}
+		}
+		if rapid.Bool().Draw(t, "alone") {
+			some(world.Outages(ariadne.PowerLost, nil, length))
+		}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "jumps") == 0 {
 		budgets[world.Jump] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))

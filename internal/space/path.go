@@ -480,7 +480,7 @@ func (p *Path) ReadStep(s *ariadne.Step, i int) { p.StepOf(s, i, p.Taken(i), p.T
 // StepOf is a transition, as step i of a path.
 func (p *Path) StepOf(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
 	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
-	if e.IsFault() { // what the node is given is nothing of its own
+	if e.IsFault() || by.Input.Kind == ariadne.Fault { // what the node is given is nothing of its own, nor why
 		s.Name = p.space.System.Names().Action(s.Action)
 	}
 	if world.KindOf(e.Kind).World {

@@ -25,6 +25,7 @@ func TestClassHoldsEveryField(t *testing.T) {
 		"NodeState.Local":     "the node's steps stand for it",
 		"NodeState.Limits":    "the node has said it",
 		"NodeState.Processes": "likewise",
+		"NodeState.FallsAt":   "nothing happens before that",
 		"NodeState.Told":      "the node is paused, and with that a state is like no other",
 		"Flying.Packet":       "the step that sent it stands for it",
 		"Flying.Head":         "follows from the order of messages",
@@ -62,6 +63,7 @@ func TestClassHoldsEveryField(t *testing.T) {
 	values := map[reflect.Type]any{
 		reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50e6), reflect.TypeFor[ariadne.Down](): ariadne.Paused,
 		reflect.TypeFor[world.Said](): world.Said(2), reflect.TypeFor[world.Faults](): worldtest.Faults("crash", 1),
+		reflect.TypeFor[*world.Varied]():    world.VariedBy("disk:2@0/disk#1"),
 		reflect.TypeFor[[]world.Standing](): []world.Standing{{Partition: world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).Late(1)}},
 	}
 	for _, in := range []any{state, &state.Nodes[0], &state.Flight[0]} {

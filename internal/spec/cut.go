@@ -133,6 +133,14 @@ func (s *Spec) namesOf(ids []ariadne.NodeID) string {
 	return strings.Join(names, "+")
 }
 
+// names are those of all nodes.
+func (s *Spec) names() (all []string) {
+	for i := range s.Nodes {
+		all = append(all, s.Nodes[i].Name)
+	}
+	return all
+}
+
 // cutText is a Cut as written.
 type cutText struct {
 	budgetText

@@ -62,6 +62,7 @@ func (r *reader) namesInFaults(s *Spec, written *specText) {
 		*s.nodesOf(k) = r.faultyNodes(name+": nodes", b.nodes, s.Nodes)
 		s.Where[k].Peers = r.faultyNodes(name+": peers", b.peers, s.Nodes)
 	}
+	r.powerTogether(s, written)
 }
 
 // nodesOf is where a spec has the nodes that are meant by a kind of fault.

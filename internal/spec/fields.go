@@ -122,6 +122,7 @@ type specText struct {
 	cut, slow cutText
 	exposes   []exposeText
 	history   historyText
+	power     outageText
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

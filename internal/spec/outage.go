@@ -41,7 +41,7 @@ func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
 func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
 	for _, d := range downs {
 		if s.Faults[d.kind] > 0 {
-			all = append(all, s.outagesOf(d.down))
+			all = append(all, s.outagesOf(d.down)...)
 		}
 	}
 	if s.Faults[world.Jump] > 0 {
@@ -50,12 +50,19 @@ func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
 	return all
 }
 
-func (s *Spec) outagesOf(down ariadne.Down) world.NodeFaults {
+// outagesOf are the faults that take nodes down in one way: each alone, then groups of them.
+func (s *Spec) outagesOf(down ariadne.Down) []world.NodeFaults {
 	lengths := s.Outages[down].For
 	if lengths == nil {
 		lengths = DefaultOutages
 	}
-	return world.Outages(down, s.servers(s.Outages[down].Nodes), lengths...)
+	all := []world.NodeFaults{world.Outages(down, s.servers(s.Outages[down].Nodes), lengths...)}
+	if down == ariadne.PowerLost {
+		for _, g := range s.together() {
+			all = append(all, world.Losses(g, s.names(), lengths...)...)
+		}
+	}
+	return all
 }
 
 // servers are the nodes that are named, or all but clients when none is.
@@ -77,16 +84,17 @@ func (s *Spec) Falls(id ariadne.NodeID) (alternatives []string, ok bool) {
 		if s.Faults[d.kind] == 0 {
 			continue
 		}
-		rule := s.outagesOf(d.down)
-		if !slices.Contains(rule.Nodes, id) {
-			continue
-		}
-		ok = true
-		if s.Outages[d.down].Between {
-			continue
-		}
-		for _, f := range rule.Faults {
-			alternatives = append(alternatives, f.Alternative())
+		for _, rule := range s.outagesOf(d.down) {
+			if !slices.Contains(rule.Nodes, id) {
+				continue
+			}
+			ok = true
+			if s.Outages[d.down].Between {
+				continue
+			}
+			for _, f := range rule.Faults {
+				alternatives = append(alternatives, f.Alternative())
+			}
 		}
 	}
 	return alternatives, ok
@@ -108,6 +116,10 @@ type outageText struct {
 	budgetText
 	For   []text
 	power Power // of a loss of power
+	// The groups that lose it together, or all sets, which stands in a line.
+	together [][]text
+	all      bool
+	allLine  int
 }
 
 var outageFields = []field[outageText]{
@@ -133,7 +145,8 @@ func setOutage(k ariadne.ActionKind) setter {
 		down, _ := downBy(k)
 		s.Outages[down] = o
 		if k == world.Power {
-			s.Power = w.power
+			s.Power, s.power = w.power, w
+			s.Power.All = w.all
 		}
 	}
 }

@@ -24,7 +24,7 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
 		now := y.now(s)
 		for _, e := range y.onNodes[number] {
-			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.may(s, number, e.Node) {
+			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.may(s, number, e.Node) && y.leads(s, &e) {
 				e.At = max(n.Clock, now)
 				events = append(events, e)
 			}

@@ -98,6 +98,9 @@ func (d *Due) Node(y *System, s *State, id ariadne.NodeID) Hash {
 	if n.Awake != 0 {
 		h = h.Plus(HashOf(d.since(n.Awake), d.since(n.Told), 13))
 	}
+	if n.Falls != nil {
+		h = h.Plus(n.Falls.Onto(HashOf(d.since(n.FallsAt), 0, 18)))
+	}
 	if n.On != y.nodes[id].Start {
 		if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
 			h = h.Plus(HashOf(behind, 0, 12))

@@ -20,6 +20,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		"NodeState.Local":     "Content is told what stands for it",
 		"NodeState.Limits":    "the node has said it: it is in what stands for its local state",
 		"NodeState.Processes": "likewise",
+		"NodeState.FallsAt":   "nothing happens before that",
 		"Flying.Head":         "follows from the order of messages",
 	}
 	parted, other := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1), NewPartition("n1>n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, true, 1)
@@ -44,6 +45,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
 		reflect.TypeFor[*Packet]():    packet("b"),
 		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
+		reflect.TypeFor[*Varied]():    &Varied{what: "15s", fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: 15e9}},
 	}
 	locals := []Hash{{1, 2}, {3, 4}}
 	for _, in := range []func(*State) any{

@@ -74,6 +74,9 @@ func (s *State) Digest() ariadne.Digest {
 	var b []byte
 	for _, n := range s.Nodes {
 		b = append(b, n.Local.Name[:]...)
+		if n.Falls != nil {
+			b = fmt.Appendf(b, "falls at %d for %s", n.FallsAt, n.Falls.what)
+		}
 	}
 	flight := slices.Clone(s.Flight)
 	slices.SortFunc(flight, func(a, b Flying) int {

@@ -40,6 +40,11 @@ func (e *Event) SameAction(f *Event) bool {
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
 	n := len(events)
+	for _, p := range y.only {
+		if events = p.enabled(y, s, c, events); len(events) > n {
+			return events
+		}
+	}
 	if c.Start != ariadne.Never {
 		for _, p := range y.starts {
 			events = p.enabled(y, s, c, events)

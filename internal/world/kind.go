@@ -48,6 +48,8 @@ type Kind struct {
 	// Of are the kinds of faults of which its events come: if there are any, without a budget of one of
 	// them there are none.
 	Of []ariadne.ActionKind
+	// Only: as long as one of its events is possible, nothing else is.
+	Only bool
 	// Starts: Clock.Start is the earliest time of its events and others, so while that is Never
 	// there are none.
 	Starts bool
@@ -214,6 +216,8 @@ type Footprint struct {
 	// Present: it happens at the present time, in full seconds, once that is later than its
 	// node's clock. So it is later when others have happened before.
 	Present bool
+	// All: its order with any other event matters.
+	All bool
 	// Partition is that of the network which it begins or ends. Back is when what it begins is over, and
 	// Heal when what it ends was to be, or Never.
 	Partition  *Partition
@@ -222,7 +226,7 @@ type Footprint struct {
 
 // FootprintOf is the footprint of an event.
 func (y *System) FootprintOf(e *Event) Footprint {
-	f := Footprint{At: e.At, Peer: ariadne.NoNode, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never, Heal: ariadne.Never, Delays: -1}
+	f := Footprint{At: e.At, All: e.Varied.outage().With != "", Peer: ariadne.NoNode, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never, Heal: ariadne.Never, Delays: -1}
 	return kinds[e.Kind].Footprint(y, e, f)
 }
 

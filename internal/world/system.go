@@ -18,11 +18,11 @@ type System struct {
 	onNodes    [MaxKinds][]Event
 	partitions []Event // likewise
 	// The kinds that have events here, in order: for those of which there is no budget no state is
-	// looked at. starts are those that wait for Clock.Start (Kind.Starts).
-	starts, timed, aside []possible
-	faulty               bool // there is any budget
-	clients              []ariadne.NodeID
-	within               []ariadne.ActionKind
+	// looked at. starts are those that wait for Clock.Start (Kind.Starts), only those for which all else waits (Kind.Only).
+	starts, timed, aside, only []possible
+	faulty                     bool // there is any budget
+	clients                    []ariadne.NodeID
+	within                     []ariadne.ActionKind
 }
 
 // possible is a kind of which there may be events.
@@ -41,6 +41,8 @@ func NewSystem(r Rules, nodes []Node) *System {
 		}
 		p, list := possible{kinds[k].Enabled, k, kinds[k].Fault != ""}, &y.timed
 		switch {
+		case kinds[k].Only:
+			list = &y.only
 		case kinds[k].Aside:
 			list = &y.aside
 		case kinds[k].Starts:
@@ -119,6 +121,10 @@ type NodeState struct {
 	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to it
 	// that is later. Told is when it was given something last, before that.
 	Awake, Told ariadne.Time
+	// Falls, when not nil, is the loss of power that befalls the node next, at FallsAt or, when its clock is later, by
+	// that.
+	Falls   *Varied
+	FallsAt ariadne.Time
 }
 
 // Flying is a message in flight.
@@ -284,7 +290,8 @@ type Effect struct {
 	Spared          bool
 	Said            Said
 	Down            ariadne.Down
-	Back            ariadne.Time // with Down
+	Back            ariadne.Time       // with Down
+	With            *ariadne.NodeFault // what takes other machines down, too (ariadne.NodeFault.With), or nil
 	Calm            ariadne.Time
 	Limits          *[]ariadne.Limit // nil: they are as they were
 	Processes       *[]*Varied       // likewise
@@ -295,6 +302,9 @@ type Effect struct {
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
 	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(out.Logs)}
+	if f := in.Varied.outage(); f.With != "" {
+		e.With = &f
+	}
 	if in.Varied.takesDown() != (out.Down != ariadne.Up) && !out.Unreplayable && out.Cut == "" {
 		return e, fmt.Errorf("after %q it is %s", in.Varied.What()+string(in.Varied.Variation()), out.Down)
 	}
@@ -353,6 +363,9 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 	}
 	if e.Down != ariadne.Up {
 		y.takeDown(s, id, e, began)
+	}
+	if e.With != nil {
+		y.fallWith(s, e.With, began)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package world
 
 import (
 	"fmt"
-	"slices"
 
 	"ariadne"
 )
@@ -78,13 +77,20 @@ func (v *Varied) Fault() ariadne.NodeFault {
 
 // takesDown reports whether the node goes down by it, or is paused.
 func (v *Varied) takesDown() bool {
-	if v == nil || v.vary == "" {
-		return v.Fault().Down != ariadne.Up
+	return v.outage().Down != ariadne.Up
+}
+
+// outage is what takes the node down, between two steps or within one.
+func (v *Varied) outage() (f ariadne.NodeFault) {
+	if f = v.Fault(); v == nil || v.vary == "" || f.Down != ariadne.Up {
+		return f
 	}
-	return v.fault.Down != ariadne.Up || slices.ContainsFunc(v.vary.Choices(), func(c ariadne.Choice) bool {
-		f, err := ariadne.ParseNodeFault(c.Alternative)
-		return err == nil && f.Down != ariadne.Up
-	})
+	for _, c := range v.vary.Choices() {
+		if g, err := ariadne.ParseNodeFault(c.Alternative); err == nil && g.Down != ariadne.Up {
+			return g
+		}
+	}
+	return ariadne.NodeFault{}
 }
 
 // budgets are what it costs.

@@ -133,6 +133,9 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	if r.takesFrom(f, a) || r.mayAwait(f, a) {
 		return true
 	}
+	if (a.starts() || a.wakes || a.turns) && p.System().HitsSeveral(&f.State.State) { // which of them together, it changes
+		return true
+	}
 	var flying *world.Flying // what a delivers
 	for i := range f.State.Flight {
 		if g := &f.State.Flight[i]; a.Takes != nil && g.To == a.event.Node && g.SameDelivery(a.Takes) {

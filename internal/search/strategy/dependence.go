@@ -105,12 +105,12 @@ func relationOf(p *space.Path) relation {
 // do a message's sending and its delivery. Between nodes there is more, because they share the clock and the
 // budget of delays (package world): a timer waits for others that are earlier, a
 // timer that fires delays what should have arrived, and a pending start holds up
-// timers. What ends a path keeps all else from happening. Two uses of a budget of
+// timers. What ends a path keeps all else from happening. Some events say themselves that their order with all others matters (Footprint.All). Two uses of a budget of
 // faults commute as long as both fit, and where they do not fit there is no execution with
 // both (disables).
 // Variations of an event are events of their own.
 func (r relation) dependent(a, b *act) bool {
-	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || r.affects(a, b) || r.affects(b, a)
+	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || a.All || b.All || r.affects(a, b) || r.affects(b, a)
 }
 
 // affects reports whether b, of another node, may not be the same after a as before it.

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,6 +167,25 @@ type Multiple interface {
 // Durable is a Program of which something is left when it is taken down.
 type Durable interface{ Fall() }
 
+// Stored is a Durable program of which one of several images may be left when its machine loses power.
+type Stored interface {
+	Images() int
+	Left(image int) // from 0
+}
+
+// lose leaves one of the images of a program's files.
+func (c *Ctx) lose(p Stored) {
+	var others []string
+	for i := 2; i <= p.Images(); i++ {
+		others = append(others, fmt.Sprintf("%s:%d", world.DiskName, i))
+	}
+	which := 0
+	if len(others) > 0 {
+		which = slices.Index(others, c.course.At(0, world.DiskName, "", others)) + 1
+	}
+	p.Left(which)
+}
+
 // pause lets the time of an outage pass. Timers expire when the program has done what it is at.
 func (c *Ctx) pause(o ariadne.NodeFault) {
 	a := c.a
@@ -178,6 +198,9 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 	a := c.a
 	if d, ok := a.Program.(Durable); ok {
 		d.Fall()
+	}
+	if p, ok := a.Program.(Stored); ok && o.Down == ariadne.PowerLost {
+		c.lose(p)
 	}
 	a.down, a.timer, a.spared = true, ariadne.Never, false
 	c.out.Down, c.out.Back = o.Down, ariadne.EndOf(a.clock, o.For, a.Grid)
