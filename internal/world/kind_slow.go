@@ -33,7 +33,7 @@ func init() {
 			for i := range s.Flight {
 				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Flow.Proto != ariadne.Expiry {
 					s.sum.sub(f.hash())
-					f.Arrival = y.late(s, f.Packet, f.Arrival, p.By)
+					f.Arrival = max(y.late(s, f.Packet, f.Arrival, p.By), s.ahead(i))
 					s.sum.add(f.hash())
 				}
 			}
@@ -46,6 +46,17 @@ func init() {
 			return f
 		},
 	}))
+}
+
+// ahead is when what is before a message in flight on its connection arrives, or 0.
+func (s *State) ahead(i int) ariadne.Time {
+	f := &s.Flight[i]
+	for j := i - 1; j >= 0 && !f.Head; j-- {
+		if g := &s.Flight[j]; g.To == f.To && g.SameFlow(f.Packet) {
+			return g.Arrival
+		}
+	}
+	return 0
 }
 
 // slowed is when a message arrives that was sent at time sent and would arrive at time t if no part of
