@@ -29,6 +29,9 @@ func TestConnectMeetsFaults(t *testing.T) {
 	}
 }
 
+// TestSplit: what is written at once and arrives in pieces is read as on Linux when it is written in pieces.
+func TestSplit(t *testing.T) { struckAsOnLinux(t, "split", "split") }
+
 // TestSilence: who hears nothing of the other end of a connection gives up as on Linux, or learns
 // that the other end is gone.
 func TestSilence(t *testing.T) {

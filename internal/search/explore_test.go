@@ -224,6 +224,7 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	combined := rapid.IntRange(0, 2).Draw(t, "combined")
 	duplicates[world.Fail] = uint8(fails)
 	duplicates[world.Lose] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "losses"))
+	duplicates[world.Split] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "splits"))
 	duplicates[world.Reset] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "resets"))
 	opens := duplicates[world.Lose] > 0 && rapid.Bool().Draw(t, "opens")
 	if opens {

@@ -143,6 +143,9 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 		if slow, ok := e.SlowsBetween(y.ways[way]); ok {
 			h = h.Plus(slow)
 		}
+		if e.Kind == world.Split {
+			h = h.Plus(world.HashOfText(e.Varied.What()))
+		}
 		b.step = append(b.step, e.Varied.Onto(h))
 	}
 	y.compare(p, n)
@@ -230,7 +233,7 @@ func (y *Symmetry) fly(p *Path, n int) {
 	k := 0
 	for i := range to.State.Flight {
 		f := &to.State.Flight[i]
-		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet {
+		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet && !rest(&from.State.Flight[k], f) {
 			k++
 		}
 		if k == len(from.State.Flight) {
@@ -238,12 +241,17 @@ func (y *Symmetry) fly(p *Path, n int) {
 			continue
 		}
 		o := from.origins.flight[k]
-		if f.Arrival > from.State.Flight[k].Arrival {
+		if f.Arrival > from.State.Flight[k].Arrival || f.Packet != from.State.Flight[k].Packet {
 			o.held = int32(n)
 		}
 		b.flight = append(b.flight, o)
 		k++
 	}
+}
+
+// rest reports whether a message is what is left of another of which a piece has arrived.
+func rest(whole, f *world.Flying) bool {
+	return f.Flow.Proto == ariadne.TCP && len(f.Data) < len(whole.Data) && f.SameDelivery(whole.Packet)
 }
 
 // sent is the origin of the message at place i in flight, which step n has sent.

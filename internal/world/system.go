@@ -195,7 +195,7 @@ func InputOf(given *ariadne.Input) Input {
 // Action is what happens to a node with the input. Which kind of event gave it, if several do,
 // the input does not say: a message that arrives once more is delivered.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
-	a := ariadne.Action{Node: id, What: in.Varied.What(), Vary: in.Varied.Variation()}
+	a := ariadne.Action{Node: id, Vary: in.Varied.Variation()}
 	switch in.Kind {
 	case ariadne.Start:
 		a.Kind = ariadne.ActStart
@@ -208,6 +208,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 		a.Kind = ariadne.ActFire
 	case ariadne.Fault:
 		a.Kind, _ = KindNamed(in.Varied.Fault().Kind())
+		a.What = in.Varied.What()
 	}
 	return a
 }

@@ -257,8 +257,8 @@ func (e *Event) SameInput(f *Event) bool {
 	if e.Kind != f.Kind || e.Node != f.Node || (e.Packet == nil) != (f.Packet == nil) {
 		return false
 	}
-	if e.Packet == nil {
-		return e.Varied == f.Varied || e.Varied.What() == f.Varied.What()
+	if e.Varied != f.Varied && e.Varied.What() != f.Varied.What() {
+		return false
 	}
 	return e.Packet == f.Packet || e.Packet.SameDelivery(f.Packet)
 }
