@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ariadne"
+	"ariadne/internal/world"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -102,6 +103,35 @@ func TestTimelineOfFaults(t *testing.T) {
 	e.Add(lines...)
 	if got := e.Lines(tl, "x"); len(got) != 6 || got[1] != lines[1] || got[2] != lines[2] {
 		t.Errorf("an excerpt is\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// What a fault hits on its way shows as that, and not as what has not arrived.
+func TestTimelineOfStruckMessages(t *testing.T) {
+	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
+	udp, tcp := ariadne.Flow{Proto: ariadne.UDP, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.MustParseAddrPort("10.0.0.2:7")}, ariadne.Flow{Proto: ariadne.TCP}
+	tcp.Src, tcp.Dst = udp.Src, udp.Dst
+	sends := ariadne.Output{Deadline: ariadne.Never, Messages: []ariadne.Message{{To: 1, Flow: udp, Seq: 1, Data: []byte("gone")}, {To: 1, Flow: udp, Seq: 2, Data: []byte("late")}, {To: 1, Flow: tcp, Seq: 1, Data: []byte("hello")}}}
+	nothing := ariadne.Output{Deadline: ariadne.Never}
+	var lines []string
+	for i, s := range []ariadne.Step{
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: nothing},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: sends},
+		{Action: ariadne.Action{Kind: world.Lose, Node: ariadne.NoNode, Flow: udp, Seq: 1}, Name: "lose udp a:5>b:7 #1", At: 1 * ms},
+		{Action: ariadne.Action{Kind: world.Split, Node: 1, Flow: tcp, Seq: 1, What: "1"}, Name: "split a:5>b:7 #1 behind 1", At: 1 * ms, Output: nothing},
+		{Action: ariadne.Action{Kind: ariadne.ActDeliver, Node: 1, Flow: tcp, Seq: 1}, At: 2 * ms, Output: nothing},
+	} {
+		s.Index = i + 1
+		lines = append(lines, tl.Step(s)...)
+	}
+	got, want := strings.Join(append(append(lines, tl.End()...), tl.Undelivered()...), "\n"), `   0.000000s     1  b        start
+   0.000000s     2  a        start
+   0.001000s     3! network  lose udp a:5>b:7 #1  4 B  gone
+   0.001000s     4! a -> b   tcp 5>7 1 B (first of 5 B)  h
+   0.002000s     5* a -> b   tcp 5>7 4 B (1ms late)  ello
+   0.002000s      * a -> b   udp 5>7 4 B (not delivered, due at 0.001000s)  late`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"ariadne"
+	"ariadne/internal/world"
 )
 
 // TimelineFile is the name of an execution's timeline, beside its trace.
@@ -109,6 +111,7 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 			break
 		}
 		input.text, input.mark = s.Name, markFault
+		t.strike(&input, s)
 	}
 	if s.Action.Vary != "" {
 		input.mark = markFault
@@ -227,6 +230,40 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	}
 	t.arrived[a.Flow] = s.At
 	r.text = describe(m, late)
+}
+
+// strike says what was in a message that a fault has hit. It arrives no more, or without its first bytes.
+func (t *Timeline) strike(r *row, s ariadne.Step) {
+	kind := world.KindOf(s.Action.Kind)
+	key, m, known := t.struck(s)
+	if !kind.Messages || !known {
+		return
+	}
+	switch at, _ := strconv.Atoi(s.Action.What); {
+	case s.Action.Kind == world.Split && at < len(m.Data):
+		r.from = m.From
+		rest := m
+		m.Data, rest.Data = m.Data[:at], m.Data[at:]
+		r.text = describe(m, fmt.Sprintf(" (first of %d B)", at+len(rest.Data)))
+		t.sent[key] = rest
+	case !kind.Leaves:
+		if len(m.Data) > 0 {
+			r.text += fmt.Sprintf("  %d B  %s", len(m.Data), Payload(m.Data, DefaultWidth))
+		}
+		delete(t.sent, key)
+	}
+}
+
+// struck is the message that a step is about. What happens to the network has its receiver in its name only.
+func (t *Timeline) struck(s ariadne.Step) (key messageKey, m ariadne.Message, known bool) {
+	for id := range t.nodes {
+		key = messageKey{s.Action.Flow, ariadne.NodeID(id), s.Action.Seq}
+		m, known = t.sent[key]
+		if known && (s.Action.Node == key.to || s.Action.Node == ariadne.NoNode && (!m.Group.IsValid() || strings.HasSuffix(s.Name, " to "+t.nodes[id]))) {
+			return key, m, true
+		}
+	}
+	return key, m, false
 }
 
 // due is when a message arrives that nothing keeps.
