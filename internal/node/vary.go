@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/spec"
@@ -74,7 +75,7 @@ func waysOf(fails []sys.Failure, others []string) *ways {
 func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) {
 	which := 0
 	for i, could := range w.could {
-		if file, ok := could(k, k.Call.Args); ok && n.cfg.Spec.Fail.On(file) {
+		if file, ok := could(k, k.Call.Args); ok && n.meant(k, file) {
 			on, which = file, which|1<<i
 		}
 	}
@@ -82,6 +83,17 @@ func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) 
 		return on, w.root[which]
 	}
 	return on, w.others[which]
+}
+
+// meant reports whether the spec means calls on a file, "" for none, and on connections like that of the call that
+// k stands in.
+func (n *Node) meant(k *kernel.Thread, file string) bool {
+	f := &n.cfg.Spec.Fail
+	if f.Peers == nil {
+		return f.On(file)
+	}
+	at, ok := sys.Peer(k)
+	return ok && slices.ContainsFunc(f.Peers, func(id ariadne.NodeID) bool { return slices.Contains(n.cfg.Spec.Nodes[id].Addrs, at) })
 }
 
 // vary enters the call at whose entry th stands as a place of the step, if something else may
@@ -109,6 +121,9 @@ func (n *Node) vary(th *thread) kernel.Errno {
 		return 0
 	case spec.Full:
 		sys.Fill(k)
+		return 0
+	case spec.Reset:
+		sys.Reset(k)
 		return 0
 	}
 	e, ok := sys.Errno(what)
@@ -154,7 +169,7 @@ func (n *Node) varyWait(th *thread, r kernel.Result) (interrupted, goesOn bool) 
 	}
 	k.Call.Waited = true
 	by, ok := sys.Interruption(k, r.Restart)
-	if !ok || !n.cfg.Spec.Fail.On("") || !n.mayFail(k) || n.take(th, callName(k.Call.NR)+"/wait", "", w.waits) == "" {
+	if !ok || !n.meant(k, "") || !n.mayFail(k) || n.take(th, callName(k.Call.NR)+"/wait", "", w.waits) == "" {
 		return false, false
 	}
 	if by.Signo == 0 {

@@ -21,6 +21,7 @@ type Fail struct {
 	// is a slash in them, else of its last part. nil: any.
 	Paths    []string
 	Nodes    []ariadne.NodeID // nil: all
+	Peers    []ariadne.NodeID // of whose connections calls may fail; nil: all calls
 	Programs []string         // names of files of which processes' calls fail; nil: all
 	// Functions are the values with which functions of programs and their libraries return
 	// without having done anything, by symbol.
@@ -64,6 +65,8 @@ var failing = func() (all []canFail) {
 	add("descriptors", "pipe pipe2 epoll_create1 eventfd2", 1, "EMFILE", "ENFILE")
 	add("memory", "mmap mremap brk", 1, "ENOMEM")
 	add("memory", "clone clone3 fork vfork", 2, "EAGAIN", "ENOMEM")
+	add("net", "read readv recvfrom recvmsg write writev sendto sendmsg", 1, Reset)
+	add("net", "connect", 1, "ENETUNREACH")
 	add("parts", "read pread64 write pwrite64 writev readv sendto sendmsg recvfrom recvmsg", 1, Short)
 	add("waits", "read readv write writev recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg accept accept4 connect "+
 		"poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 nanosleep clock_nanosleep futex wait4 waitid "+
@@ -75,6 +78,8 @@ var failing = func() (all []canFail) {
 const (
 	Short = "SHORT" // it moves a part of the bytes
 	Full  = "FULL"  // ENOSPC, and from then on the disk is full
+	// Reset is Linux's, and the connection is reset at both ends.
+	Reset = "ECONNRESET"
 )
 
 // defaultFamilies are those of which calls fail when the spec names none.
@@ -147,7 +152,7 @@ func (f *Fail) On(file string) bool {
 	if f.Paths == nil {
 		return true
 	}
-	return file != "" && slices.ContainsFunc(f.Paths, func(p string) bool {
+	return strings.HasPrefix(file, "/") && slices.ContainsFunc(f.Paths, func(p string) bool {
 		name := file
 		if !strings.Contains(p, "/") {
 			name = path.Base(file)
@@ -194,6 +199,7 @@ var failFields = []field[failText]{
 	textsField("errors", "The errors with which they fail, as in EIO, of those that their manuals give; SHORT: a part is moved; FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", func(f *failText) *[]text { return &f.errors }),
 	textsField("paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", func(f *failText) *[]text { return &f.paths }),
 	nodesField[failText]("Names of the nodes of which calls fail; default all."),
+	textsField("peers", "Names of nodes: only calls on connections to them fail; default all calls.", func(f *failText) *[]text { return &f.peers }),
 	textsField("programs", "Names of the programs of which calls fail, without directories; default all.", func(f *failText) *[]text { return &f.programs }),
 	afterField[failText](),
 	{"functions", "Functions that return at once with the value that stands here, as in malloc: 0, by their symbols in programs and libraries; with them calls have no default.",
@@ -256,6 +262,9 @@ func setFail(r *reader, s *specText, v *yaml.Node) {
 		r.pattern("faults: fail: paths", t)
 	}
 	s.Fail.Paths = stringsOf(w.paths)
+	if w.peers != nil && w.paths != nil {
+		r.fail(w.peers[0].line, "faults: fail: peers: no call is on a file and on a connection; leave paths or peers out")
+	}
 }
 
 func stringsOf(ts []text) (all []string) {

@@ -60,7 +60,7 @@ func (r *reader) namesInFaults(s *Spec, written *specText) {
 	for _, k := range world.Kinds() {
 		b, name := &written.budgets[k], world.KindOf(k).Name
 		*s.nodesOf(k) = r.faultyNodes(name+": nodes", b.nodes, s.Nodes)
-		s.Where[k].Peers = r.faultyNodes(name+": peers", b.peers, s.Nodes)
+		*s.peersOf(k) = r.faultyNodes(name+": peers", b.peers, s.Nodes)
 	}
 	r.powerTogether(s, written)
 }
@@ -81,4 +81,12 @@ func (s *Spec) nodesOf(k ariadne.ActionKind) *[]ariadne.NodeID {
 		return &s.Outages[down].Nodes
 	}
 	return &s.Where[k].Nodes
+}
+
+// peersOf is where a spec has the nodes at the other end of what is meant by a kind of fault.
+func (s *Spec) peersOf(k ariadne.ActionKind) *[]ariadne.NodeID {
+	if k == world.Fail {
+		return &s.Fail.Peers
+	}
+	return &s.Where[k].Peers
 }

@@ -16,8 +16,8 @@ import (
 
 // errnos are the errors by which calls may be told to fail.
 var errnos = map[string]kernel.Errno{
-	"EAGAIN": unix.EAGAIN, "EDQUOT": unix.EDQUOT, "EINTR": unix.EINTR, "EIO": unix.EIO, "EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
-	"ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC, "EROFS": unix.EROFS,
+	"EAGAIN": unix.EAGAIN, "ECONNRESET": unix.ECONNRESET, "EDQUOT": unix.EDQUOT, "EINTR": unix.EINTR, "EIO": unix.EIO, "EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
+	"ENETUNREACH": unix.ENETUNREACH, "ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC, "EROFS": unix.EROFS,
 }
 
 // Errno is the number of an error by its name.

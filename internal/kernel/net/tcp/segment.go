@@ -367,3 +367,22 @@ func (s *stack) forget(c *Socket) {
 	}
 	c.freePort()
 }
+
+// MayBeReset reports whether the next call that reads or writes would find the connection reset, if
+// it were from here on: what has come is read before.
+func (c *Socket) MayBeReset(reads bool) bool {
+	if c.flow == nil || c.state != inet.Established || c.Err != 0 {
+		return false
+	}
+	if reads {
+		return len(c.in) == 0 && c.shut&socket.ShutRead == 0
+	}
+	return c.shut&socket.ShutWrite == 0
+}
+
+// ResetFromOutside is an RST in the place of the next segment, by something between the two ends that
+// sends one to the other end as well. What was sent before is before it.
+func (c *Socket) ResetFromOutside() {
+	c.net().flush(c.Node, c)
+	c.segment(&ariadne.Message{Flags: ariadne.RST | ariadne.MID})
+}

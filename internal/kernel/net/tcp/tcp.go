@@ -313,6 +313,17 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	return unix.EINPROGRESS
 }
 
+// Connects returns where connect(2) with an address would look for a way to; not ok: it would not
+// come to that.
+func (c *Socket) Connects(addr []byte) (dst netip.AddrPort, ok bool) {
+	short := c.Domain == unix.AF_INET && len(addr) < iface.SizeofInet4 || c.Domain == unix.AF_INET6 && len(addr) < iface.MinInet6
+	if c.connected || c.connecting || c.state != inet.Closed || short || iface.SockaddrFamily(addr) != c.Domain {
+		return dst, false
+	}
+	dst, e := c.Target(addr)
+	return dst, e == 0
+}
+
 // enterConnection gives the socket its two addresses, with a port of its own if
 // it has none, and enters it among the connections.
 func (c *Socket) enterConnection(src netip.Addr, dst netip.AddrPort) kernel.Errno {
