@@ -50,10 +50,12 @@ const (
 	// Close is that of a descriptor which could write. It promises nothing, but ext4 allocates what
 	// was written to a file that had been cut to nothing.
 	Close
+	// Mark changes nothing: the program has said something of its work, which is in Target (Epoch).
+	Mark
 )
 
 var kinds = [...]string{Write: "write", Truncate: "truncate", Allocate: "allocate", Zero: "zero", Shift: "shift", Create: "create", Link: "link", Unlink: "unlink",
-	Rename: "rename", SetAttr: "attributes", SetXattr: "xattr", Fsync: "fsync", Fdatasync: "fdatasync", SyncRange: "sync_file_range", Sync: "sync", Close: "close"}
+	Rename: "rename", SetAttr: "attributes", SetXattr: "xattr", Fsync: "fsync", Fdatasync: "fdatasync", SyncRange: "sync_file_range", Sync: "sync", Close: "close", Mark: "mark"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {
@@ -113,7 +115,7 @@ type Op struct {
 	// OldAttr and Attr are the attributes before and after. Create has Attr alone; of what Unlink and Rename are
 	// about Attr.Mode has the type.
 	OldAttr, Attr Attr
-	// Target is what a new symbolic link says.
+	// Target is what a new symbolic link says, or a Mark.
 	Target string
 
 	// Xattr is the name of an extended attribute, in New and Old its values. Absent and Gone say
@@ -216,6 +218,8 @@ func (o *Op) String() string {
 		fmt.Fprintf(&b, "extended attribute %s of %s", o.Xattr, file)
 	case Sync:
 		b.WriteString("sync")
+	case Mark:
+		b.WriteString(o.Target)
 	default:
 		fmt.Fprintf(&b, "%s of %s", o.Kind, file)
 	}

@@ -41,7 +41,7 @@ func (n *Node) falls(th *thread) bool {
 		return false
 	}
 	alternatives := n.outages
-	if !n.step.visible {
+	if !n.step.visible && on != dialog.Path {
 		n.step.visible = true
 		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return !goesOn(a) })
 	}
@@ -148,6 +148,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	// it went down.
 	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))
 	n.orphans, n.shared = nil, nil
+	dialog.Keep(old, k)
 	if o.Down == ariadne.PowerLost {
 		n.losePower()
 	}
@@ -198,7 +199,7 @@ func (n *Node) content() ariadne.Digest {
 		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
 	})
 	d := &k.Files.Disk
-	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned()))
+	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
 }
 
 // emptyDir removes what is in a directory, which need not be there.

@@ -197,3 +197,66 @@ func TestAfterCrash(t *testing.T) {
 		t.Error(out.Exits)
 	}
 }
+
+// TestEpoch: what programs have said of their work is told to those who look at the files after a fault, whatever it
+// was, and tells machines apart that have the same files.
+func TestEpoch(t *testing.T) {
+	const say = `import os, time
+d = os.open("/dev/ariadne", os.O_RDWR)
+for line in %q.split("|"): os.write(d, line.encode())
+print("said", flush=True)
+time.sleep(1000)`
+	const look = `printf "%s %s <%s>\n" $ARIADNE_BEGUN $ARIADNE_ENDED "$ARIADNE_PROMISES"`
+	contents := map[ariadne.Digest]string{}
+	for _, c := range []struct {
+		lines string
+		want  []string
+	}{
+		{"begin|promise one|end|begin|promise two words", []string{"2 1 <one", "two words>"}},
+		{"begin|promise one|end|begin", []string{"2 1 <one>"}},
+		{"crash now", []string{"0 0 <>"}},
+	} {
+		for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Power: ariadne.PowerLost, world.Stop: ariadne.Stopped, world.Crash: ariadne.Crashed} {
+			n, apply := downOf(t, kind, t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(say, c.lines))
+			n.def.AfterCrash = []spec.Command{{Args: []string{"/bin/sh", "-c", look}}}
+			n.def.Restart = []spec.Command{{Args: []string{"/bin/sh", "-c", `echo "${ARIADNE_BEGUN-none}"`}}}
+			out := apply(ariadne.Input{Kind: ariadne.Start})
+			if got := lines(&out); !slices.Equal(got, []string{"said"}) {
+				t.Fatal(got)
+			}
+			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: down, For: time.Second}})
+			if other, known := contents[out.Content]; down == ariadne.Stopped && known {
+				t.Errorf("%q leaves what %q does", c.lines, other)
+			} else if down == ariadne.Stopped {
+				contents[out.Content] = c.lines
+			}
+			out = apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
+			if got, want := lines(&out), append(slices.Clone(c.want), "none"); !slices.Equal(got, want) {
+				t.Errorf("%v after %q: %q, want %q", down, c.lines, got, want)
+			}
+		}
+	}
+}
+
+// TestCrashNow: where a program asks for it the power may go, with what it has promised by then.
+func TestCrashNow(t *testing.T) {
+	const program = `import os
+d = os.open("/dev/ariadne", os.O_RDWR)
+os.write(d, b"promise it")
+os.write(d, b"crash now")
+print("on", flush=True)
+`
+	boot := func(vary ariadne.Variation) ariadne.Output {
+		_, apply := downOf(t, world.Power, t.TempDir(), "/usr/bin/python3", "-c", program)
+		return apply(ariadne.Input{Kind: ariadne.Start, Vary: vary})
+	}
+	out := boot("")
+	at := slices.IndexFunc(out.Places, func(p ariadne.Place) bool { return strings.Contains(p.Name, "/dev/ariadne") })
+	if at < 0 || !slices.Equal(lines(&out), []string{"on"}) {
+		t.Fatal(out.Places, lines(&out))
+	}
+	p := out.Places[at]
+	if out = boot(ariadne.Variation("").And(ariadne.Choice{Alternative: p.Alternatives[0], Place: p.Name})); out.Down != ariadne.PowerLost || len(lines(&out)) > 0 {
+		t.Error(out.Down, lines(&out))
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/console"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/processor"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
@@ -30,7 +31,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	})
 	cfg := sandbox.Config{
 		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Shown, Writable: n.def.Writable,
-		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: environment(n.def), User: n.def.User,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.def.User,
 	}
 	var pid int
 	var err error
@@ -121,6 +122,16 @@ func (n *Node) nullDevice() *kernel.HostFile {
 	var st unix.Stat_t
 	must(unix.Fstatat(n.home.view.root, "dev/null", &st, 0))
 	return &kernel.HostFile{Path: "/dev/null", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
+}
+
+// environment is what the i-th command starts with: what all do, and what looks at the files that a fault has left
+// is told of what the node's programs had said of their work by then.
+func (n *Node) environment(i int) []string {
+	env := environment(n.def)
+	if i < len(n.def.Commands)+len(n.def.Restart) {
+		return env
+	}
+	return append(env, dialog.EpochOf(n.k).Env()...)
 }
 
 // environment is what every command starts with; nothing of the host's leaks in.

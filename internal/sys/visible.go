@@ -1,7 +1,10 @@
 package sys
 
 import (
+	"strings"
+
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/udp"
 
@@ -17,6 +20,9 @@ func Visible(t *kernel.Thread) (on string, ok bool) {
 	case unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PWRITE64, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE:
 		if sends(t, a[0]) {
 			return "", true
+		}
+		if asksLoss(t, a) {
+			return dialog.Path, true
 		}
 		return changedFile(t, a)
 	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR:
@@ -77,6 +83,19 @@ func emptied(t *kernel.Thread, dirfd, path, flags uint64) (on string, ok bool) {
 	}
 	st, e := pathStat(t, dirfd, on, true)
 	return on, e != 0 || st.Mode&unix.S_IFMT == unix.S_IFREG
+}
+
+// asksLoss: a program asks what a loss would leave.
+func asksLoss(t *kernel.Thread, a Args) bool {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil || t.Call.NR != unix.SYS_WRITE {
+		return false
+	}
+	if _, ok := of.File.(*dialog.File); !ok {
+		return false
+	}
+	b, e := readBytes(t, a[1], int(min(a[2], 32)))
+	return e == 0 && strings.HasPrefix(strings.TrimSpace(string(b)), "crash now")
 }
 
 // sends: a socket by which other machines are reached.

@@ -7,6 +7,10 @@
 //	expose NAME[KEY] VALUE...   the node exposes this from here on, for properties; [KEY] may be left out
 //	conceal NAME[KEY]           and this no more
 //	event {...}      something that a program does, in JSON. The next read gives "go" once it happens.
+//	begin            something begins of which a loss may leave all or nothing,
+//	end              and has ended;
+//	promise TEXT     what a fault may not take back from here on.
+//	crash now        what would a loss leave here?
 //
 // It is no device of Linux's: a program that wants to run elsewhere too looks whether it is there
 // (docs/explore.md).
@@ -23,6 +27,7 @@ import (
 	"unicode/utf8"
 
 	"ariadne"
+	"ariadne/internal/disk"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/inode"
 
@@ -53,6 +58,7 @@ type Asker interface {
 // state is what a node has said.
 type state struct {
 	spared bool
+	epoch  disk.Epoch
 	events int     // that it has told of since it was switched on
 	waits  []*File // of which a read waits for one
 }
@@ -63,6 +69,21 @@ var states = kernel.NewSlot[*kernel.Node, state]()
 func Spared(n *kernel.Node) bool {
 	s := states.Peek(n)
 	return s != nil && s.spared
+}
+
+// EpochOf is what the node's programs have said of their work.
+func EpochOf(n *kernel.Node) (e disk.Epoch) {
+	if s := states.Peek(n); s != nil {
+		e = s.epoch
+	}
+	return e
+}
+
+// Keep leaves of what a node has said what holds beyond the life of its machine.
+func Keep(old, now *kernel.Node) {
+	if s := states.Peek(old); s != nil {
+		states.Of(now).epoch = s.epoch
+	}
 }
 
 // Deliver lets an event happen of which a program has told. If it has closed the device, nobody hears
@@ -181,8 +202,26 @@ func parse(line string) (_ saying, why string) {
 		return parseExpose(line)
 	case len(words) > 0 && words[0] == "event":
 		return parseEvent(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "event")))
+	case len(words) > 0 && slices.Contains([]string{"begin", "end", "promise", "crash"}, words[0]):
+		return parseMark(strings.TrimSpace(line))
 	}
-	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE... nor conceal NAME"
+	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE..., conceal NAME, begin, end, promise TEXT nor crash now"
+}
+
+// parseMark understands what a program says of its work. Who judges all of the log finds it there, too.
+func parseMark(line string) (_ saying, why string) {
+	if why := disk.CheckMark(line); why != "" {
+		return nil, why
+	}
+	return func(_ *File, t *kernel.Thread) {
+		n := t.Node()
+		if why := states.Of(n).epoch.Say(line); why != "" {
+			n.Refuse(t, "write to "+Path, fmt.Sprintf("%.60q: %s", line, why), false)
+		}
+		if n.Files.Logs && n.Files.Whole {
+			n.Files.Enter(disk.Op{Kind: disk.Mark, Target: line, Thread: t.TID})
+		}
+	}, ""
 }
 
 // parseExpose understands what is exposed, which becomes a line of the node's.
