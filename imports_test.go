@@ -21,7 +21,7 @@ import (
 // with all that they may import. They start no goroutine and look at no clock; those
 // that several workers use at once have locks.
 var pure = map[string][]string{
-	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
+	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
 	"internal/memo":            {"ariadne", "ariadne/internal/expose", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
 	"internal/expose":          {"ariadne", "ariadne/internal/world", "cmp", "regexp", "slices", "strings"},

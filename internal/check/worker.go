@@ -266,6 +266,7 @@ func (w *worker) add() {
 	w.check.ledger.cover.CutOff += c.CutOff - e.CutOff
 	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
 	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
+	w.check.ledger.cover.Assertions.Merge(c.Assertions)
 	w.check.ledger.plan.Count(w.paths)
 	for _, r := range w.repeated {
 		w.check.ledger.plan.Repeat(r.violation, r.count)

@@ -2,9 +2,12 @@ package record
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
+	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
 	"ariadne/internal/world"
@@ -48,6 +51,8 @@ type Coverage struct {
 	RulesAudited int `json:"rules_audited"`
 	// Under is what the user has said and the result rests on, one line each.
 	Under []string `json:"under"`
+	// Assertions are what programs want to be shown once, and whether it was.
+	Assertions property.Assertions `json:"assertions,omitempty"`
 	// Faults say how much faults were tried, of the kinds for which there is a budget.
 	Faults []Faults      `json:"faults,omitempty"`
 	Memo   memo.Counters `json:"memo"`
@@ -82,6 +87,18 @@ func (c *Coverage) Tried(more func(k int) search.Faults) {
 		f := &c.Faults[i]
 		k, _ := world.KindNamed(f.Kind)
 		f.Add(more(int(k)))
+	}
+}
+
+// Unshown notes what programs want to be shown once and was not.
+func (r *Report) Unshown() {
+	if r.Coverage == nil || r.Coverage.Earlier > 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Coverage.Assertions)) {
+		if !r.Coverage.Assertions[name] {
+			r.Note("never shown: " + name)
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ func (r *Report) Stop(why string, s *spec.Spec) {
 	r.Ended(s, r.Ends)
 	if len(r.Violations) == 0 {
 		r.Untried()
+		r.Unshown()
 	}
 }
 

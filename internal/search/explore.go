@@ -100,6 +100,8 @@ type Coverage struct {
 	// taken away what could happen if the state were reached sooner. Then it counts as known.
 	CutOff int
 	Ends   map[string]int
+	// Assertions are what programs want to be shown once.
+	Assertions property.Assertions
 	// Faults are by kind.
 	Faults [world.MaxKinds]Faults
 }
@@ -464,6 +466,7 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	if v := x.judge(p, e, by); v != nil {
 		return EndViolation, v
 	}
+	x.Coverage.Assertions.Add(&by.Output)
 	by.Judged.Store(true)
 	return "", nil
 }

@@ -6,6 +6,8 @@
 //	fault on         and now one may again
 //	expose NAME[KEY] VALUE...   the node exposes this from here on, for properties; [KEY] may be left out
 //	conceal NAME[KEY]           and this no more
+//	assert always true TEXT     what is true here, or false; also: sometimes; reachable TEXT; unreachable TEXT; and
+//	                            the lines of the Antithesis SDKs
 //	event {...}      something that a program does, in JSON. The next read gives "go" once it happens.
 //	begin            something begins of which a loss may leave all or nothing,
 //	end              and has ended;
@@ -200,12 +202,14 @@ func parse(line string) (_ saying, why string) {
 		return func(_ *File, t *kernel.Thread) { states.Of(t.Node()).spared = words[1] == "off" }, ""
 	case len(words) > 0 && (words[0] == "expose" || words[0] == "conceal"):
 		return parseExpose(line)
+	case len(words) > 0 && (words[0] == "assert" || words[0][0] == '{'):
+		return parseAssertion(line)
 	case len(words) > 0 && words[0] == "event":
 		return parseEvent(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "event")))
 	case len(words) > 0 && slices.Contains([]string{"begin", "end", "promise", "crash"}, words[0]):
 		return parseMark(strings.TrimSpace(line))
 	}
-	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE..., conceal NAME, begin, end, promise TEXT nor crash now"
+	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE..., conceal NAME, assert KIND TEXT, begin, end, promise TEXT nor crash now"
 }
 
 // parseMark understands what a program says of its work. Who judges all of the log finds it there, too.
@@ -229,10 +233,23 @@ func parseExpose(line string) (_ saying, why string) {
 	if _, ok := ariadne.ParseExposure(line); !ok || !utf8.ValidString(line) {
 		return nil, "want expose NAME VALUE..., expose NAME[KEY] VALUE..., conceal NAME or conceal NAME[KEY]"
 	}
+	return note(line), ""
+}
+
+// note has a line become one of the node's.
+func note(line string) saying {
 	return func(_ *File, t *kernel.Thread) {
 		n := t.Node()
 		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
-	}, ""
+	}
+}
+
+// parseAssertion understands what a program asserts, which becomes a line of the node's.
+func parseAssertion(line string) (_ saying, why string) {
+	if _, ok := ariadne.ParseAssertion(line); !ok || !utf8.ValidString(line) {
+		return nil, "want assert always true TEXT or false, assert sometimes true TEXT or false, assert reachable TEXT, assert unreachable TEXT, or JSON as the Antithesis SDKs write it"
+	}
+	return note(line), ""
 }
 
 // parseEvent understands what is to happen: an object of JSON.
