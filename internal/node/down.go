@@ -98,8 +98,8 @@ func (n *Node) jump(by time.Duration) {
 // all timers that were due meanwhile expire at once.
 func (n *Node) pause(o ariadne.NodeFault) {
 	net.Flush(n.k)
-	n.k.Now = ariadne.EndOf(n.k.Now, o.For, 0)
-	n.step.down, n.step.back = o.Down, n.k.Now
+	n.step.down = o.Down
+	n.step.back, n.k.Now = n.end(o.For)
 	n.fireDue(n.k.Now)
 }
 
@@ -126,7 +126,8 @@ func (n *Node) fall(o ariadne.NodeFault) {
 	k.Exits, k.CommandsEnded = exits, ended // of a fault nobody dies
 	k.RunNoneAgain()
 	n.polled, n.calm, n.house = polling{}, 0, 0
-	n.step.down, n.step.back = o.Down, ariadne.EndOf(k.Now, o.For, 0)
+	n.step.down = o.Down
+	n.step.back, _ = n.end(o.For)
 	if o.Down.Off() {
 		k.Out = sent
 		n.powerOff(o)
@@ -136,6 +137,7 @@ func (n *Node) fall(o ariadne.NodeFault) {
 // powerOff leaves of the machine what is on its disks.
 func (n *Node) powerOff(o ariadne.NodeFault) {
 	old := n.k
+	_, on := n.end(max(o.For, 0))
 	n.closeCarried()
 	n.k = newKernel(n.cfg, n.def, old.Boots+1)
 	k := n.k
@@ -143,7 +145,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked
 	k.Out, k.RealBase, k.Said = old.Out, old.RealBase, old.Said
 	// Nothing happens to it before it is switched on, or ever.
-	k.Now = ariadne.EndOf(old.Now, max(o.For, 0), 0)
+	k.Now = on
 	// It has run for as long as it was down, at most. That does not depend on when within a second
 	// it went down.
 	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))

@@ -325,6 +325,7 @@ func (n *Node) Close() (err error) {
 // Apply gives the node an input and runs it until every thread waits.
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
+	in.At = n.drift().local(in.At)
 	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in)}
 	n.enter()
 	if n.interrupted() {
@@ -500,6 +501,7 @@ func (n *Node) output() ariadne.Output {
 			out.Deadline, out.Timer = at, "polling"
 		}
 	}
+	n.drift().convert(&out)
 	out.Digest = out.Sum(n.step.stream.sum)
 	return out
 }

@@ -57,7 +57,7 @@ type DescriptorView struct {
 // View looks at the node, which is between two steps, and leaves it as it is.
 func (n *Node) View() (v *View, err error) {
 	defer recoverTool(n, &err)
-	v = &View{Clock: n.k.Now}
+	v = &View{Clock: n.drift().last(n.k.Now)}
 	for _, pid := range n.k.PIDs() {
 		v.Processes = append(v.Processes, viewProcess(n.k.Procs[pid]))
 	}

@@ -250,6 +250,8 @@ func differ(nodes []Node, group []ariadne.NodeID, a, b ariadne.NodeID) string {
 		return "client"
 	case m.ClockOffset != n.ClockOffset:
 		return "clock_offset"
+	case m.ClockDrift != n.ClockDrift:
+		return "clock_drift"
 	case m.Start != n.Start:
 		return "start"
 	case len(m.Addrs) != len(n.Addrs):

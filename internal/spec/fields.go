@@ -109,6 +109,7 @@ var nodeFields = []field[nodeText]{
 	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
 	{"clock_offset", "By how much the node's real-time clock is wrong when it is switched on first, as in +90s or -1h, at most 480h; default 0.", schema{"type": "string"},
 		func(r *reader, n *nodeText, v *yaml.Node) { n.ClockOffset = r.offset("clock_offset", r.text(v)) }},
+	countField("clock_drift", "By how much the node's clocks run fast, in parts per million, or slow when it is negative; its timers, too. Over limits.time clocks may part by no more than clock_error. Default 0.", -MaxDrift, MaxDrift, func(n *nodeText) *int { return &n.ClockDrift }),
 	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
 }
 

@@ -87,6 +87,7 @@ type Node struct {
 	Disk        int64             // bytes that its own files may hold; 0: the default
 	Memory      int64             // bytes that it has; 0: the default
 	ClockOffset time.Duration     // by how much its real-time clock is wrong at first
+	ClockDrift  int               // by how much its clocks run fast, in parts per million; slow when negative
 	Start       time.Duration     // virtual time at which it is switched on; default 0
 }
 

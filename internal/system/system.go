@@ -88,7 +88,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	return &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged,
 	}, nil
 }

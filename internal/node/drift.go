@@ -1,0 +1,79 @@
+//go:build linux
+
+package node
+
+import (
+	"time"
+
+	"ariadne"
+)
+
+// drift is by how much a machine's clocks run fast, in parts per million, or slow when it is negative.
+// All that a node knows of time is by its own clocks, its timers too: its kernel's time is that of the
+// machine, and is converted where it meets the world's, in inputs and outputs.
+type drift int
+
+const million = 1_000_000
+
+// local is what the machine's clock shows at a time of the world's. It never runs backwards.
+func (d drift) local(t ariadne.Time) ariadne.Time {
+	if d == 0 || t >= ariadne.Never {
+		return t
+	}
+	return t + t/million*ariadne.Time(d) + t%million*ariadne.Time(d)/million
+}
+
+// first is the first time of the world's at which the machine's clock has come to t.
+func (d drift) first(t ariadne.Time) ariadne.Time {
+	if d == 0 || t >= ariadne.Never {
+		return t
+	}
+	w := t
+	for range 8 { // each leaves so many millionths of the difference
+		w -= d.local(w) - t
+	}
+	for d.local(w) >= t && w > 0 {
+		w--
+	}
+	for d.local(w) < t {
+		w++
+	}
+	return w
+}
+
+// last is the last time of the world's at which the machine's clock has not passed t.
+func (d drift) last(t ariadne.Time) ariadne.Time {
+	if d == 0 || t >= ariadne.Never {
+		return t
+	}
+	return d.first(t+1) - 1
+}
+
+// convert has an output say the world's times. What has happened by a time of the machine's is at the last of
+// these, so it is not before the step; what is to happen at the first.
+func (d drift) convert(out *ariadne.Output) {
+	if d == 0 {
+		return
+	}
+	out.Clock, out.Deadline = d.last(out.Clock), d.first(out.Deadline)
+	if out.Calm != 0 {
+		out.Calm = d.first(out.Calm)
+	}
+	for i := range out.Messages {
+		out.Messages[i].Sent = d.last(out.Messages[i].Sent)
+	}
+	for i := range out.Logs {
+		out.Logs[i].At = d.last(out.Logs[i].At)
+	}
+	for i := range out.Exits {
+		out.Exits[i].At = d.last(out.Exits[i].At)
+	}
+}
+
+// end is when a fault of some length is over that begins now, by the world's time and by the machine's.
+func (n *Node) end(length time.Duration) (world, local ariadne.Time) {
+	world = ariadne.EndOf(n.drift().last(n.k.Now), length, 0)
+	return world, n.drift().local(world)
+}
+
+func (n *Node) drift() drift { return drift(n.def.ClockDrift) }

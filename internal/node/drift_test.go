@@ -1,0 +1,65 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/world"
+
+	"pgregory.net/rapid"
+)
+
+// TestDrift: a machine's clock runs forward, by as much as it drifts, and the world's time of one of
+// its times is the first at which it has come.
+func TestDrift(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drift(rapid.IntRange(-1000, 1000).Draw(t, "ppm"))
+		at := ariadne.Time(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "time"))
+		l := d.local(at)
+		if next := d.local(at + 1); next < l || next > l+2 {
+			t.Fatalf("from %v to %v in a nanosecond", l, next)
+		}
+		if exact := float64(at) * (1 + float64(d)/million); float64(l) < exact-2 || float64(l) > exact+2 {
+			t.Fatalf("%v is %v", at, l)
+		}
+		for _, l := range []ariadne.Time{l, l + 1} { // there may be no such time of the world's
+			if w := d.first(l); d.local(w) < l || w > 0 && d.local(w-1) >= l {
+				t.Fatalf("%v comes at %v, which is %v", l, w, d.local(w))
+			}
+			if w := d.last(l); d.local(w) > l || d.local(w+1) <= l {
+				t.Fatalf("%v is over at %v, which is %v", l, w, d.local(w))
+			}
+		}
+	})
+}
+
+// TestClocksDrift: a program that sleeps for ten seconds by its own clock sleeps longer or less by the
+// world's, and pauses and starts end at the world's full seconds.
+func TestClocksDrift(t *testing.T) {
+	const nap = `read a b </proc/uptime; sleep 10; read c d </proc/uptime; echo $a $c`
+	for _, ppm := range []int{-1000, 0, 500, 1000} {
+		n, apply := downOf(t, world.Pause, t.TempDir(), "sh", "-c", nap)
+		n.def.ClockDrift = ppm
+		start := ariadne.Time(20 * time.Second)
+		first := apply(ariadne.Input{Kind: ariadne.Start, At: start})
+		slept := time.Duration(first.Deadline - start)
+		if off := slept - 10*time.Second + time.Duration(ppm)*10*time.Microsecond; off < -20*time.Microsecond || off > time.Millisecond {
+			t.Errorf("%d: it sleeps for %v", ppm, slept)
+		}
+		paused := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Down: ariadne.Paused, For: 2 * time.Second}})
+		if back := start.Add(3 * time.Second); paused.Back != back || paused.Clock < back || paused.Clock > back+1_000_000 {
+			t.Errorf("%d: it goes on at %v, and its clock shows %v", ppm, paused.Back, paused.Clock)
+		}
+		out := apply(ariadne.Input{Kind: ariadne.Fire, At: paused.Deadline})
+		var a, b float64
+		l := strings.Join(lines(&out), "")
+		if _, err := fmt.Sscan(l, &a, &b); err != nil || b-a < 9.98 || b-a > 10.03 {
+			t.Errorf("%d: it says %q", ppm, l)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package spec
+
+import (
+	"testing"
+	"time"
+)
+
+// Timers are off by no more than clock_error, whether by how fast clocks run or by the order in which they fire.
+func TestParting(t *testing.T) {
+	for _, c := range []struct {
+		drifts []int
+		time   time.Duration
+		want   time.Duration
+	}{
+		{nil, time.Minute, 0},
+		{[]int{100, 100}, time.Minute, 0},
+		{[]int{0, 100}, time.Minute, 6 * time.Millisecond},
+		{[]int{-100, 0, 50}, time.Minute, 9 * time.Millisecond},
+		{[]int{-1000, 1000}, 10 * 365 * 24 * time.Hour, 20 * 365 * 24 * time.Hour / 1000},
+		{[]int{0, 1}, 1500 * time.Microsecond, 2}, // a part of a nanosecond counts as one
+	} {
+		s := Spec{ClockError: time.Second, Limits: Limits{Time: c.time}}
+		for _, d := range c.drifts {
+			s.Nodes = append(s.Nodes, Node{ClockDrift: d})
+		}
+		if got := s.Parting(); got != c.want || s.TimerError() != time.Second-c.want {
+			t.Errorf("%v in %v: %v, want %v; left %v", c.drifts, c.time, got, c.want, s.TimerError())
+		}
+	}
+}
