@@ -66,6 +66,7 @@ faulty: build
 	$(GO) run ./tools/faulty
 
 storage: build
+	examples/storage/fetch
 	$(GO) run ./tools/storage
 
 packages:

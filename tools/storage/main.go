@@ -81,6 +81,13 @@ func run(ctx context.Context, list, work, only, page, binary string, images int)
 	if err != nil {
 		return false, err
 	}
+	bin, err := filepath.Abs(filepath.Join(filepath.Dir(list), "storage"))
+	if err != nil {
+		return false, err
+	}
+	for i := range programs {
+		programs[i].at(bin)
+	}
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return false, err
@@ -137,6 +144,13 @@ func run(ctx context.Context, list, work, only, page, binary string, images int)
 		return false, fmt.Errorf("%s: %w", page, err)
 	}
 	return good, os.WriteFile(page, []byte(text), 0o644)
+}
+
+// at says where our own programs are: PROGRAMS in the list.
+func (p *program) at(dir string) {
+	for _, text := range []*string{&p.Program, &p.Setup, &p.Command, &p.Check} {
+		*text = strings.ReplaceAll(*text, "PROGRAMS", dir)
+	}
 }
 
 // try lets a program lose its power.

@@ -1,0 +1,40 @@
+// Command pebble keeps rows with pebble, each synced.
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"storage"
+
+	"github.com/cockroachdb/pebble"
+)
+
+type store struct{ *pebble.DB }
+
+func (s store) Put(row string) error {
+	return s.Set([]byte(row), []byte(strings.Repeat(row, 1000)), pebble.Sync)
+}
+
+func (s store) Has(row string) (bool, error) {
+	_, c, err := s.Get([]byte(row))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err == nil {
+		err = c.Close()
+	}
+	return true, err
+}
+
+type silent struct{}
+
+func (silent) Infof(string, ...any)  {}
+func (silent) Fatalf(string, ...any) {}
+
+func main() {
+	storage.Main(func() (storage.Store, error) {
+		db, err := pebble.Open("db", &pebble.Options{Logger: silent{}, FormatMajorVersion: pebble.FormatNewest})
+		return store{db}, err
+	})
+}
