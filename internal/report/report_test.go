@@ -135,6 +135,44 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 	}
 }
 
+// What partitions and machines that are off take is lost, and what is sent again and again is not.
+func TestTimelineOfLostMessages(t *testing.T) {
+	to := func(node int, p ariadne.Protocol, port uint16, seq int, sent ariadne.Time, flags ariadne.Flags) ariadne.Message {
+		return ariadne.Message{To: ariadne.NodeID(node), Seq: seq, Sent: sent, Flags: flags, Flow: ariadne.Flow{Proto: p, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(node + 1)}), port)}}
+	}
+	sends := func(all ...ariadne.Message) ariadne.Output {
+		return ariadne.Output{Deadline: ariadne.Never, Messages: all}
+	}
+	network := func(k ariadne.ActionKind, what string) ariadne.Action {
+		return ariadne.Action{Kind: k, Node: ariadne.NoNode, What: what}
+	}
+	off := ariadne.Output{Deadline: ariadne.Never, Down: ariadne.Stopped, Back: 9 * ms}
+	tl := NewTimeline([]string{"a", "a-node-with-a-long-name", "c"}, time.Millisecond, Style{Width: 120})
+	for i, s := range []ariadne.Step{
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: sends()},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 2}, Output: sends()},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: sends(to(1, ariadne.UDP, 1, 1, 0, 0), to(1, ariadne.TCP, 2, 1, 0, ariadne.SYN), to(1, ariadne.TCP, 3, 1, 0, 0), to(2, ariadne.UDP, 4, 1, 0, 0))},
+		{Action: network(world.Cut, "a>a-node-with-a-long-name for 1s"), At: 1 * ms},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 2 * ms, Output: sends(to(1, ariadne.UDP, 1, 2, 2*ms, 0))},
+		{Action: network(world.Heal, "a>a-node-with-a-long-name for 1s"), At: 3 * ms},
+		{Action: ariadne.Action{Kind: world.Stop, Node: 2}, At: 4 * ms, Output: off},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 5 * ms, Output: sends(to(1, ariadne.UDP, 1, 3, 5*ms, 0), to(2, ariadne.UDP, 6, 1, 5*ms, 0))},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 2}, At: 8 * ms, Output: sends()},
+	} {
+		s.Index = i + 1
+		tl.Step(s)
+	}
+	got, want := strings.Join(tl.Undelivered(), "\n"), `   0.008000s      * a -> a-node-with…             tcp 5>3 (not delivered, due at 0.001000s)
+   0.008000s      * a -> a-node-with…             udp 5>1 (not delivered, due at 0.006000s)
+   0.008000s      ! a -> a-node-with…             udp 5>1 (lost, and 1 more)
+   0.008000s      ! a -> a-node-with…             tcp 5>2 SYN (lost)
+   0.008000s      ! a -> c                        udp 5>4 (lost)
+   0.008000s      ! a -> c                        udp 5>6 (lost)`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Of a stretch of quiet steps the first and the last show; none is lost.
 func TestQuietStretches(t *testing.T) {
 	for n := range 9 {

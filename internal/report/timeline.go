@@ -31,6 +31,7 @@ type Timeline struct {
 	arrived map[ariadne.Flow]ariadne.Time // the last message of each connection
 	latest  ariadne.Time                  // of all inputs
 	quiet   stretch
+	losses
 }
 
 // timer is a node's earliest.
@@ -82,7 +83,8 @@ const (
 func NewTimeline(nodes []string, latency time.Duration, style Style) *Timeline {
 	return &Timeline{nodes: nodes, latency: latency, style: style,
 		sent: map[messageKey]ariadne.Message{}, timers: map[ariadne.NodeID]timer{},
-		started: map[ariadne.NodeID]ariadne.Time{}, arrived: map[ariadne.Flow]ariadne.Time{}}
+		started: map[ariadne.NodeID]ariadne.Time{}, arrived: map[ariadne.Flow]ariadne.Time{},
+		losses: losses{back: map[ariadne.NodeID]ariadne.Time{}, lost: map[messageKey]ariadne.Message{}}}
 }
 
 // Head is the line above the others.
@@ -117,6 +119,7 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 		input.mark = markFault
 	}
 	if s.Action.Node == ariadne.NoNode {
+		t.lose(&s)
 		t.latest = max(t.latest, s.At)
 		return append(t.End(), t.format(input, false))
 	}
@@ -124,6 +127,7 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 	for _, m := range o.Messages {
 		t.sent[messageKey{m.Flow, m.To, m.Seq}] = m
 	}
+	t.lose(&s)
 	t.timers[s.Action.Node] = timer{o.Timer, o.Deadline}
 	if o.Done {
 		delete(t.timers, s.Action.Node)
@@ -182,14 +186,33 @@ func (t *Timeline) fire(r *row) {
 	}
 }
 
-// Undelivered returns a line for each message that should have arrived by the end of
-// the execution and has not.
+// Undelivered returns lines for messages that should have arrived by the end of the execution and have
+// not: the first of each flow that has not yet, and the first that was lost on its way.
 func (t *Timeline) Undelivered() []string {
-	first := map[ariadne.Flow]ariadne.Message{}
-	for _, m := range t.sent {
+	waiting := maps.Clone(t.sent)
+	maps.DeleteFunc(waiting, func(_ messageKey, m ariadne.Message) bool {
 		start, on := t.started[m.To]
-		due := t.due(m)
-		if f, ok := first[m.Flow]; on && due >= start && due < t.latest && (!ok || m.Seq < f.Seq) {
+		return !on || t.due(m) < start
+	})
+	lines := t.pending(waiting, markLate, func(m ariadne.Message, _ int) string { return fmt.Sprintf(" (not delivered, due at %v)", t.due(m)) })
+	return append(lines, t.pending(t.lost, markFault, func(m ariadne.Message, more int) string {
+		if more > 0 {
+			return fmt.Sprintf(" (lost, and %d more)", more)
+		}
+		return " (lost)"
+	})...)
+}
+
+// pending returns a line for the first message of each flow of some that were due, with what to say of
+// it and how many more there are.
+func (t *Timeline) pending(all map[messageKey]ariadne.Message, mark rune, say func(m ariadne.Message, more int) string) []string {
+	first, count := map[ariadne.Flow]ariadne.Message{}, map[ariadne.Flow]int{}
+	for _, m := range all {
+		if t.due(m) >= t.latest {
+			continue
+		}
+		count[m.Flow]++
+		if f, ok := first[m.Flow]; !ok || m.Seq < f.Seq {
 			first[m.Flow] = m
 		}
 	}
@@ -199,9 +222,8 @@ func (t *Timeline) Undelivered() []string {
 	})
 	var lines []string
 	for _, m := range late {
-		due := t.due(m)
-		lines = append(lines, t.format(row{at: t.latest, node: m.To, from: m.From, kind: pendingRow, mark: markLate,
-			text: describe(m, fmt.Sprintf(" (not delivered, due at %v)", due))}, false))
+		lines = append(lines, t.format(row{at: t.latest, node: m.To, from: m.From, kind: pendingRow, mark: mark,
+			text: describe(m, say(m, count[m.Flow]-1))}, false))
 	}
 	return lines
 }
@@ -214,10 +236,14 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	key := messageKey{a.Flow, a.Node, a.Seq}
 	m, known := t.sent[key]
 	if !known {
+		m, known = t.lost[key] // it came late enough
+	}
+	if !known {
 		r.text = s.Name
 		return
 	}
 	delete(t.sent, key)
+	delete(t.lost, key)
 	if m.From != m.To {
 		r.from = m.From
 	}
@@ -390,7 +416,7 @@ func (t *Timeline) name(id ariadne.NodeID) string {
 	if id == ariadne.NoNode {
 		return network
 	}
-	if id < 0 || int(id) >= len(t.nodes) {
+	if !t.known(id) {
 		return "?"
 	}
 	return cut(printable(t.nodes[id]), 12)

@@ -125,13 +125,16 @@ func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) Hash {
 
 // Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram,
 // a connection's end, and what opens a connection, which its sender itself tries again.
-func (p *Packet) Unrepeated() bool {
-	return p.Flow.Proto == ariadne.UDP || p.opens()
-}
+func (p *Packet) Unrepeated() bool { return Unrepeated(&p.Message) }
+
+// Unrepeated is Packet.Unrepeated of a message.
+func Unrepeated(m *ariadne.Message) bool { return m.Flow.Proto == ariadne.UDP || opens(m) }
 
 // opens: it asks for a TCP connection.
-func (p *Packet) opens() bool {
-	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
+func (p *Packet) opens() bool { return opens(&p.Message) }
+
+func opens(m *ariadne.Message) bool {
+	return m.Flow.Proto == ariadne.TCP && m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 
 // AnyAway reports whether a node is down, or was paused and nothing later has happened to it.
