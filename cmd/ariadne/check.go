@@ -84,6 +84,9 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			if opts.Time == 0 && opts.Executions == 0 && !lifted.time {
 				opts.Time = defaultCheck
 			}
+			if opts.KeepGoing && !cmd.Flags().Changed("shrink") {
+				opts.Shrink = 0
+			}
 			p := a.printer(o, s)
 			p.limits(opts)
 			opts.Out, opts.System = o.out, a.system()
@@ -102,6 +105,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none (default: one minute, without --executions)")
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
+	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "how long to look for a smaller execution that ends in a violation that was found; 0: not at all, which is the default with --keep-going")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
 	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "`n` workers at the same time (default: one per processor)")
 	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of index `n`")

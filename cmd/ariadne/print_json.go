@@ -45,18 +45,19 @@ type scriptEvent struct {
 }
 
 type violationEvent struct {
-	Event     string  `json:"event"` // "violation"
-	Kind      string  `json:"kind"`
-	Node      string  `json:"node,omitempty"`
-	Step      int     `json:"step"`
-	At        float64 `json:"at"`
-	Message   string  `json:"message"`
-	Execution int     `json:"execution"`
-	Trace     string  `json:"trace"`
-	Replay    string  `json:"replay"`
-	Suspect   string  `json:"suspect,omitempty"`
-	Count     int     `json:"count"`
-	AtNS      int64   `json:"at_ns"`
+	Event     string         `json:"event"` // "violation"
+	Kind      string         `json:"kind"`
+	Node      string         `json:"node,omitempty"`
+	Step      int            `json:"step"`
+	At        float64        `json:"at"`
+	Message   string         `json:"message"`
+	Execution int            `json:"execution"`
+	Trace     string         `json:"trace"`
+	Replay    string         `json:"replay"`
+	Suspect   string         `json:"suspect,omitempty"`
+	Count     int            `json:"count"`
+	AtNS      int64          `json:"at_ns"`
+	Shrunk    *record.Shrunk `json:"shrunk,omitempty"`
 }
 
 type reportEvent struct {
@@ -274,7 +275,7 @@ func (p *jsonPrinter) violation(v record.Violation) {
 
 func newViolationEvent(v record.Violation) violationEvent {
 	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, report.Seconds(v.At), v.Message,
-		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At)}
+		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Shrunk}
 }
 
 func (p *jsonPrinter) report(r *record.Report) {

@@ -149,7 +149,7 @@ func (p *textPrinter) loose(l *record.Loose) {
 func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	p.printf("\n%s\n", p.headline(v))
 	if r.Command == "check" && !p.quiet {
-		p.printTail(v.Dir)
+		p.printTail(cmp.Or(shrunkDir(v), v.Dir))
 	}
 	if len(v.Said) > 1 { // else the headline has it
 		for i, line := range v.Said {
@@ -162,8 +162,21 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	if v.Suspect != "" {
 		p.printf("  but        %s\n", v.Suspect)
 	}
+	if s := v.Shrunk; s != nil {
+		p.printf("  shrunk     from %v to %v, by %s\n", s.From, s.To, plural(s.Tried, "execution"))
+		p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(s.Replay, "ariadne"))
+		p.printf("  as found:\n")
+	}
 	p.printf("  record     %s\n", v.Dir)
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
+}
+
+// shrunkDir is where the smaller execution of a violation is recorded, or "".
+func shrunkDir(v record.Violation) string {
+	if v.Shrunk == nil {
+		return ""
+	}
+	return v.Shrunk.Dir
 }
 
 // printTail prints the end of the timeline in dir, if it is there.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"ariadne/internal/record"
@@ -57,6 +58,13 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	c.ledger.saved = time.Time{} // what was found is kept at once
 	c.ledger.mu.Unlock()
 	err = c.enter(index, a, true)
+	if err == nil && c.opts.Shrink > 0 {
+		if v.Shrunk, err = c.shrink(ctx, index, t, dir); v.Shrunk != nil {
+			c.ledger.mu.Lock()
+			c.ledger.report.Shrunk(v)
+			c.ledger.mu.Unlock()
+		}
+	}
 	if c.opts.OnViolation != nil {
 		c.telling.Lock()
 		defer c.telling.Unlock()
@@ -64,6 +72,37 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	}
 	return err
 }
+
+// shrink looks for a smaller execution that ends in the violation of a trace, and records it below the violation's
+// directory. nil: there is none.
+func (c *check) shrink(ctx context.Context, index int, t *trace.Trace, dir string) (*record.Shrunk, error) {
+	s, err := run.Shrink(ctx, c.system, t, c.opts.Shrink)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	to := filepath.Join(dir, shrunkDir)
+	if s.Trace.Header, err = c.header(index, to); err != nil {
+		return nil, err
+	}
+	rec, err := record.NewRecorder(to, c.system, s.Trace.Header)
+	if err != nil {
+		return nil, err
+	}
+	again, m, err := run.Confirm(ctx, c.system, s.Trace, s.Calls, rec.Step)
+	err = cmp.Or(err, rec.End(&again.Result))
+	switch {
+	case err != nil:
+		return nil, err
+	case m != nil:
+		return nil, cmp.Or(os.RemoveAll(to), c.unconfirmed(index, &s.Attempt, m, s.Trace, s.Calls, s.Used))
+	case again.End == search.EndStopped:
+		return nil, os.RemoveAll(to)
+	}
+	return &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried}, nil
+}
+
+// shrunkDir is where in a violation's directory the smaller execution lies.
+const shrunkDir = "shrunk"
 
 // unconfirmed enters a violation that did not happen again. It is none, but a
 // bug of Ariadne's, whose trace is kept; or, when a step was marked unreplayable,

@@ -32,6 +32,7 @@ type Options struct {
 	OnPrint func(line string)
 
 	KeepGoing  bool          // go on after the first violation
+	Shrink     time.Duration // real time, at most, to look for a smaller execution that ends in the same violation; 0: none
 	Executions int           // at most so many; 0: no limit
 	Time       time.Duration // real time, at most; 0: no limit
 	Depth      int           // steps of one execution, at most; 0: as the spec says

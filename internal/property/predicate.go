@@ -9,6 +9,9 @@ type Predicate struct {
 	Line int // of the spec
 }
 
+// Kind is that of the violation of a property. The message begins with its name.
+const Kind = "property"
+
 // Form says when a predicate must be true.
 type Form uint8
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -125,8 +126,44 @@ type Violation struct {
 	// Suspect says why this may be Ariadne's doing and not the target's, or "":
 	// a node was refused something before.
 	Suspect string `json:"suspect"`
+	// Shrunk is a smaller execution that ends in the same violation, or nil.
+	Shrunk *Shrunk `json:"shrunk,omitempty"`
 	// Said are the last lines that a node wrote which died.
 	Said []string `json:"said,omitempty"`
+}
+
+// Shrunk is a violation's execution without what it does not need.
+type Shrunk struct {
+	Dir    string `json:"dir"`    // its directory, as Violation.Dir
+	Trace  string `json:"trace"`  // path of its trace
+	Replay string `json:"replay"` // command that replays it
+	From   Size   `json:"from"`   // of the execution that was found
+	To     Size   `json:"to"`
+	Tried  int    `json:"tried"` // executions that it took
+}
+
+// Size is how far an execution is from the natural schedule, and how long it is.
+type Size struct {
+	Faults     int `json:"faults"`
+	Deviations int `json:"deviations"` // that are no faults
+	Steps      int `json:"steps"`
+}
+
+// Less reports whether there are fewer faults, or as many and fewer deviations, or as many of these and fewer steps.
+func (s Size) Less(t Size) bool {
+	return cmp.Or(cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Steps, t.Steps)) < 0
+}
+
+// String is as in "2 faults, 3 deviations, 120 steps".
+func (s Size) String() string {
+	return plural(s.Faults, "fault") + ", " + plural(s.Deviations, "deviation") + ", " + plural(s.Steps, "step")
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprint(n, " ", what)
 }
 
 // Mismatch is where a replay left its trace.

@@ -171,6 +171,15 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string) Violati
 	return v
 }
 
+// Shrunk enters that a violation, which Found gave, was shrunk.
+func (r *Report) Shrunk(v Violation) {
+	for i := range r.Violations {
+		if r.Violations[i].Trace == v.Trace {
+			r.Violations[i].Shrunk = v.Shrunk
+		}
+	}
+}
+
 // ShellWord is s as a shell takes it for one word.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {

@@ -513,7 +513,7 @@ func (x *Exploration) judgeState(p *space.Path, m expose.Moment) *ariadne.Violat
 		return nil
 	}
 	p.Last().Broken = true
-	return &ariadne.Violation{Kind: "property", Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: broken}
+	return &ariadne.Violation{Kind: property.Kind, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: broken}
 }
 
 // judgePath lets fresh checks look at all of a path, or those of the path at its end.

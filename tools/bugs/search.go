@@ -73,7 +73,7 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		return nil, err
 	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
-	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String())
+	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String(), "--shrink", "0s")
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
 	report, err := a.Cold(o.ctx, dir, "check", filepath.Join("examples", spec), append([]string{"--strategy", strategy, "--seed", strconv.Itoa(seed),
-		"--time", budget.String()}, more...)...)
+		"--time", budget.String(), "--shrink", "0s"}, more...)...)
 	if err != nil {
 		return nil, err
 	}

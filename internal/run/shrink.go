@@ -1,0 +1,130 @@
+package run
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/property"
+	"ariadne/internal/record"
+	"ariadne/internal/replay"
+	"ariadne/internal/search"
+	"ariadne/internal/system"
+	"ariadne/internal/trace"
+)
+
+// SizeOf is the size of a trace of a system.
+func SizeOf(y *system.System, t *trace.Trace) record.Size {
+	n := y.World().Names()
+	s := record.Size{Steps: len(t.Steps)}
+	for _, d := range replay.Deviations(t, n) {
+		if d.Fault(t, n) {
+			s.Faults++
+		} else {
+			s.Deviations++
+		}
+	}
+	return s
+}
+
+// Shrunk is a smaller execution that ends in the same violation.
+type Shrunk struct {
+	Trace    *trace.Trace
+	Attempt  record.Attempt
+	Calls    []byte // the file of its calls
+	Used     system.Used
+	From, To record.Size
+	Tried    int // executions
+}
+
+// Shrink looks for executions that end in the violation of a trace with fewer faults, then fewer deviations, then fewer
+// steps, by leaving out some of its deviations (delta debugging), until none can be left out or
+// the time is up. nil: there is none. It works on the thread of the goroutine.
+func Shrink(ctx context.Context, y *system.System, t *trace.Trace, limit time.Duration) (*Shrunk, error) {
+	s := shrinking{system: y, wanted: t, trace: t, size: SizeOf(y, t), until: time.Now().Add(limit)}
+	s.from = s.size
+	ctx, cancel := context.WithDeadline(ctx, s.until)
+	defer cancel()
+	if err := s.all(ctx); err != nil || s.best == nil {
+		return nil, err
+	}
+	s.best.From, s.best.To, s.best.Tried = s.from, s.size, s.tried
+	return s.best, nil
+}
+
+type shrinking struct {
+	system     *system.System
+	wanted     *trace.Trace // what is to be shrunk
+	trace      *trace.Trace // the smallest so far
+	size, from record.Size
+	until      time.Time
+	tried      int
+	best       *Shrunk
+}
+
+// all leaves out ever smaller parts of the deviations, the larger ones first.
+func (s *shrinking) all(ctx context.Context) error {
+	names := s.system.World().Names()
+	deviations := replay.Deviations(s.trace, names)
+	for part := len(deviations); part > 0; {
+		better := false
+		for from := 0; from < len(deviations) && !better; from += part {
+			some := deviations[from:min(from+part, len(deviations))]
+			var err error
+			if better, err = s.try(ctx, replay.Without(s.trace, names, some)); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		if !better {
+			part /= 2
+			continue
+		}
+		deviations = replay.Deviations(s.trace, names)
+		part = min(part, len(deviations))
+	}
+	return nil
+}
+
+// try follows a trace, and keeps what comes of it if that is smaller.
+func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, err error) {
+	l := replay.NewLoose(s.system.World(), less)
+	tape := record.NewTape(s.system.Digests)
+	a, err := execute(ctx, s.system, l, func(step ariadne.Step) {
+		l.Watch(step)
+		tape.Step(step)
+	})
+	s.tried++
+	if err != nil || a.End != search.EndViolation || !alike(a.Violation, s.wanted.Violation, s.system) {
+		return false, err
+	}
+	t, calls := tape.End(s.wanted.Header, &a.Result, s.system.Names())
+	size := SizeOf(s.system, t)
+	if !size.Less(s.size) {
+		return false, nil
+	}
+	s.trace, s.size = t, size
+	s.best = &Shrunk{Trace: t, Attempt: a, Calls: calls, Used: tape.Used}
+	return true, nil
+}
+
+var number = regexp.MustCompile(`[0-9]+`)
+
+// alike reports whether a violation is that of a trace: of the same kind and node, with the same message but for its
+// numbers, or of the same property.
+func alike(v *ariadne.Violation, want *trace.Violation, y *system.System) bool {
+	node := ""
+	if v.Node != ariadne.NoNode {
+		node = y.Names()[v.Node]
+	}
+	return v.Kind == want.Kind && node == want.Node && masked(v.Kind, v.Message) == masked(want.Kind, want.Message)
+}
+
+// masked is what violations have in common that count as the same. Of a property it is the name.
+func masked(kind, message string) string {
+	if kind == property.Kind {
+		message, _, _ = strings.Cut(message, ": ")
+	}
+	return number.ReplaceAllString(message, "0")
+}
