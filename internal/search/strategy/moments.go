@@ -76,7 +76,8 @@ func (m *moments) begin(lines *Lines, learns bool) {
 }
 
 // read reads the steps of the path that are new to it. Of one that was cut, what it has said before
-// counts as said.
+// counts as said. Where there are several they are from before it was asked, and none is a moment: which of
+// them is the last may be a matter of the order of independent steps.
 func (m *moments) read(p *space.Path) {
 	from, to := min(m.steps, p.Len())+1, p.Len()
 	m.now, m.steps = moment{}, to
@@ -84,11 +85,15 @@ func (m *moments) read(p *space.Path) {
 		from = max(from, to) // the others are gone
 	}
 	for i := from; i <= to; i++ {
-		if m.now = m.of(p.Event(i).Node, p.Frame(i).By.Output.Logs); m.now.fresh {
+		now := m.of(p.Event(i).Node, p.Frame(i).By.Output.Logs)
+		if now.fresh {
 			m.count++
 		}
-		if m.now.novel {
+		if now.novel {
 			m.news++
+		}
+		if from == to {
+			m.now = now
 		}
 	}
 }
