@@ -199,6 +199,11 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	p := &s.Properties
 	for _, w := range written.exposes {
 		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
+		for _, g := range []string{"node", "values"} {
+			if w.text != nil && w.text.SubexpIndex(g) >= 0 {
+				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
+			}
+		}
 		for _, k := range w.key {
 			i := w.text.SubexpIndex(k.string)
 			if i < 0 {

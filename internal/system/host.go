@@ -94,7 +94,8 @@ func facts(s *spec.Spec) []trace.Fact {
 	for i := range s.Nodes {
 		all = append(all, trace.Fact{Name: "links in /node of " + s.Nodes[i].Name, Value: strings.Join(s.Nodes[i].Links, " ")})
 	}
-	return all
+	// They are no part of the spec's digest, but an execution may end where one of them does not hold.
+	return append(all, trace.Fact{Name: "properties", Value: fmt.Sprintf("%x", s.Properties.Digest[:8])})
 }
 
 // Host is what an execution learnt of the machine besides what its trace holds for.
