@@ -306,16 +306,37 @@ func TestWorkersShareALargerSearch(t *testing.T) {
 	}
 }
 
+// stop has nodes stop, unless they do already or lose their power. They are named by their content then, and have
+// said different things on different ways there.
+func (s *small) stop(some bool) {
+	if some && s.rules.Faults[world.Stop]+s.rules.Faults[world.Power] == 0 {
+		s.rules.Faults[world.Stop] = 2
+		s.rules.NodeFaults = append(s.rules.NodeFaults, world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0))
+	}
+}
+
+// speak has programs write lines that tell how they came to where they are, or not.
+func (s *small) speak(some bool) {
+	programs := s.programs
+	s.programs = func() []worldtest.Program {
+		all := programs()
+		for _, p := range all {
+			p.(*worldtest.Chaos).Speaks = some
+		}
+		return all
+	}
+}
+
 // TestWorkersMakeTheSameWalks: from the periphery, any number of workers makes the same
 // walks.
 func TestWorkersMakeTheSameWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSmall(t, rapid.Bool().Draw(t, "timers"))
-		// A machine that stops, or loses power, is named by its content: there more and fewer steps lead to one
-		// state, and who comes there first decides whether that is at the periphery.
-		s.rules.Faults[world.Stop], s.rules.Faults[world.Power] = 0, 0
+		s.stop(rapid.Bool().Draw(t, "stops"))
+		s.speak(rapid.Bool().Draw(t, "speaks"))
 		s.bounds.Deviations = space.Bound(rapid.IntRange(0, 4).Draw(t, "deviations"))
-		e := strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 8).Draw(t, "depth"), Walks: rapid.IntRange(0, 3).Draw(t, "walks")}
+		s.bounds.Depth = 1000 // as in every check there is one; few paths are so long
+		e := strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 6).Draw(t, "depth"), Walks: rapid.IntRange(0, 5).Draw(t, "walks")}
 		alone := e
 		want := explore(t, s.exploration(t, &alone), 0)
 		for _, n := range []int{1, 2, 5} {
@@ -331,6 +352,44 @@ func TestWorkersMakeTheSameWalks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWalksAreOfTheState: which way a walk goes from the periphery does not depend on the path by which a
+// search came there.
+func TestWalksAreOfTheState(t *testing.T) {
+	met := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSmall(t, rapid.Bool().Draw(t, "timers"))
+		s.stop(rapid.Bool().Draw(t, "stops"))
+		s.speak(rapid.Bool().Draw(t, "speaks"))
+		s.bounds.Depth = 1000
+		e := &strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 6).Draw(t, "depth")}
+		x := s.exploration(t, e)
+		x.Seen = &space.Set{Bytes: 1} // it keeps nothing: there is a walk from the end of each path to the depth
+		walks, paths := map[world.Hash]string{}, 0
+		x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
+			if p.Len() > e.Depth {
+				h, way := p.Hash(p.Frame(e.Depth)), ""
+				for i := e.Depth + 1; i <= p.Len(); i++ {
+					way += fmt.Sprintf("%s at %v; ", p.Step(i).Name, p.Step(i).At)
+				}
+				if was, ok := walks[h]; ok && was != way+end {
+					t.Fatalf("two walks from one state:\n%s\n%s", was, way+end)
+				} else if ok {
+					met++
+				}
+				walks[h] = way + end
+			}
+			paths++
+			return paths < 1000
+		}
+		if _, err := x.Run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if met == 0 {
+		t.Error("no two paths lead to one state")
+	}
 }
 
 // TestWorkersLeaveOutTheSame: each state is asked about once, whoever comes there, and

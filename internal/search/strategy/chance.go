@@ -49,13 +49,14 @@ type origin struct {
 	length  int // of paths of its like; 0: nobody knows
 	weights *Weights
 	lines   *Lines // or nil
+	from    int    // steps of the path that are not of its chances: what it says in them is not said
 }
 
 // begin begins a path, in which there may be faults of these kinds within steps.
 func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	seed, index, w := o.seed, o.index, o.weights
 	c.free, c.chooses, c.asked, c.length = newDraw(seed^0x6368_6f6f_7365, index), true, nil, o.length
-	c.moments.begin(o.lines, o.length > 0)
+	c.moments.begin(o.lines, o.length > 0, o.from)
 	c.strike.begin(seed, index, w)
 	c.kinds = c.kinds[:0]
 	for _, k := range kinds {

@@ -61,8 +61,8 @@ func (l *Lines) add(text uint64) bool {
 	return true
 }
 
-// begin begins a path. learns: the paths before may matter to it.
-func (m *moments) begin(lines *Lines, learns bool) {
+// begin begins a path, whose first steps are not looked at. learns: the paths before may matter to it.
+func (m *moments) begin(lines *Lines, learns bool, from int) {
 	if m.most = max(m.most, m.count); !learns {
 		m.most = 0
 	}
@@ -72,7 +72,7 @@ func (m *moments) begin(lines *Lines, learns bool) {
 		m.said = map[line]bool{}
 	}
 	clear(m.said)
-	m.steps, m.now = 0, moment{}
+	m.steps, m.now = from, moment{}
 }
 
 // read reads the steps of the path that are new to it. Of one that was cut, what it has said before

@@ -45,7 +45,7 @@ func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 2*32 }
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{w.Seed, w.Index, p.Len(), &w.Weights, w.Lines})
+	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: p.Len(), weights: &w.Weights, lines: w.Lines})
 	w.Index++
 	w.now.prefix = nil
 	if w.now.marks == nil {

@@ -43,7 +43,7 @@ type Priorities struct {
 // Begin implements Explorer.
 func (w *Priorities) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{w.Seed, w.Index, w.length, &unweighted, w.Lines})
+	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, lines: w.Lines})
 	w.Index++
 	changes := w.Changes
 	if changes == 0 {

@@ -14,8 +14,10 @@ func init() {
 //
 // Several of them divide the search, and who comes to a state first walks from there.
 // A walk depends on the state from which it goes, and on its number among those from
-// there, and not on who makes it: any number of workers makes the same walks, unless
-// it depends on the order which of some states stands for all (Exploration.Classes).
+// there, and not on who makes it or by which path the state was reached: any number of workers
+// makes the same walks, unless it depends on the order which of some states stands for all. That
+// is so of Exploration.Classes, and, where there is no space.Bounds.Depth, of states to which more
+// and fewer steps lead.
 type Periphery struct {
 	Seed    uint64
 	Weights Weights
@@ -62,7 +64,7 @@ func (w *Periphery) Next(p *space.Path) (event int, ok bool) {
 		w.left--
 		seed := w.Seed ^ p.Hash(f).Lo
 		w.draw = newDraw(seed, w.left)
-		w.chance.begin(p.System().Within(), origin{seed: seed, index: w.left, weights: &w.Weights})
+		w.chance.begin(p.System().Within(), origin{seed: seed, index: w.left, weights: &w.Weights, from: w.Depth})
 	}
 	w.search.step(p)
 	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil), true), true

@@ -34,7 +34,7 @@ type Sampling struct {
 // Begin implements Explorer.
 func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{w.Seed, w.Index, w.length, &unweighted, w.Lines})
+	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, lines: w.Lines})
 	w.Index++
 	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
 	return 0, true

@@ -81,7 +81,7 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 			s.holds = append(s.holds, s.hold())
 		}
 	}
-	s.chance.begin(p.System().Within(), origin{s.Seed, s.Index, s.length, &unweighted, s.Lines})
+	s.chance.begin(p.System().Within(), origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, lines: s.Lines})
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
 		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Aside || budgets[k] == 0 {

@@ -79,7 +79,7 @@ type temper struct {
 // begin begins path p, of a seed.
 func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, lines *Lines) {
 	t.draw, t.calm, t.even = newDraw(seed, index), index%calms, w.even()
-	t.chance.begin(p.System().Within(), origin{seed, index, p.Len(), w, lines})
+	t.chance.begin(p.System().Within(), origin{seed: seed, index: index, length: p.Len(), weights: w, lines: lines})
 }
 
 // pick chooses one of the events of the path's last frame, or of those given.

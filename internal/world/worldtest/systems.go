@@ -251,6 +251,8 @@ type Chaos struct {
 	Forgets bool
 	// Shows: it writes a line about its state at each input.
 	Shows bool
+	// Speaks: it writes a line at each input, of which the word depends on all inputs.
+	Speaks bool
 	// Kills: it has processes that may be killed one by one, others from time to time.
 	Kills bool
 	// Lingers: its command ends where it would exit, and what that has started goes on.
@@ -310,6 +312,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 	}
 	if x.Shows {
 		c.Log("shows %d", x.below(6))
+	}
+	if x.Speaks {
+		c.Log("says %c", 'a'+rune(x.below(4)))
 	}
 	if x.Spares && x.below(2) == 0 {
 		c.Spare(x.below(2) == 0)
