@@ -163,12 +163,17 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 		p.printf("  but        %s\n", v.Suspect)
 	}
 	if s := v.Shrunk; s != nil {
-		p.printf("  shrunk     from %v to %v, by %s\n", s.From, s.To, plural(s.Tried, "execution"))
+		p.printf("  shrunk     from %s to %s, by %s\n", sizeText(s.From), sizeText(s.To), plural(s.Tried, "execution"))
 		p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(s.Replay, "ariadne"))
 		p.printf("  as found:\n")
 	}
 	p.printf("  record     %s\n", v.Dir)
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
+}
+
+// sizeText is as in "2 faults, 3 deviations, 120 steps".
+func sizeText(s record.Size) string {
+	return plural(s.Faults, "fault") + ", " + plural(s.Deviations, "deviation") + ", " + plural(s.Steps, "step")
 }
 
 // shrunkDir is where the smaller execution of a violation is recorded, or "".

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ariadne"
@@ -181,7 +182,9 @@ func (s *Set) After(changes []Change) *Set {
 	next := &Set{tuples: tuples, hash: world.HashOf(0, 0, 17)}
 	for i := range tuples {
 		t := &tuples[i]
-		next.hash = next.hash.Plus(world.HashOfText(strings.Join(append([]string{t.Name, t.Key}, t.Values...), "\x00")))
+		for _, text := range append([]string{t.Name, t.Key, strconv.Itoa(len(t.Values))}, t.Values...) {
+			next.hash = next.hash.Plus(world.HashOfText(text))
+		}
 	}
 	return next
 }

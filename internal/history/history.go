@@ -25,12 +25,11 @@ type Property struct {
 
 // Register is the data that operations are about: one register for each key, or a single one.
 type Register struct {
-	Initial string              // what it holds at first
-	Ops     map[string][]string // what users call read, write and cas; nil: Words
+	Initial string // what it holds at first
 }
 
-// Words are what operations of a register are called when nobody says otherwise.
-var Words = map[string][]string{"read": {"read", "get"}, "write": {"write", "set", "put"}, "cas": {"cas"}}
+// words are what clients may call operations.
+var words = map[string][]string{"read": {"read", "get"}, "write": {"write", "set", "put"}, "cas": {"cas"}}
 
 // operation is one of a client's, with what came of it.
 type operation struct {
@@ -45,7 +44,7 @@ type operation struct {
 // within the time. Names are the nodes'. An operation whose end is not known may have happened at any later time or never.
 func (r *Register) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool, err error) {
 	keys := map[string][]operation{}
-	all, err := r.operations(events)
+	all, err := paired(events)
 	if err != nil {
 		return "", false, err
 	}
@@ -68,8 +67,8 @@ func (r *Register) Broken(events []expose.Event, names []string, limit time.Dura
 	return "", unknown, nil
 }
 
-// operations joins beginnings and ends. Those that have failed are not there.
-func (r *Register) operations(events []expose.Event) (all []operation, err error) {
+// paired joins beginnings and ends. Those that have failed are not there.
+func paired(events []expose.Event) (all []operation, err error) {
 	type client struct {
 		node int
 		name string
@@ -82,7 +81,7 @@ func (r *Register) operations(events []expose.Event) (all []operation, err error
 		switch {
 		case e.Kind == expose.Invoked:
 			o := operation{Event: e, from: at, pending: true}
-			if o.what = r.called(e.Op); o.what == "" {
+			if o.what = called(e.Op); o.what == "" {
 				return nil, fmt.Errorf("%q is none of the operations of a register", e.Op)
 			}
 			all = append(all, o)
@@ -108,11 +107,7 @@ func (r *Register) operations(events []expose.Event) (all []operation, err error
 }
 
 // called is read, write or cas, or "".
-func (r *Register) called(op string) string {
-	words := r.Ops
-	if words == nil {
-		words = Words
-	}
+func called(op string) string {
 	for what, all := range words {
 		if slices.Contains(all, op) {
 			return what

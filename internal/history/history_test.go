@@ -103,7 +103,7 @@ func TestBruteForce(t *testing.T) {
 		if unknown || err != nil {
 			t.Fatal(unknown, err)
 		}
-		ops, _ := r.operations(events)
+		ops, _ := paired(events)
 		if want := !linear(ops, "0"); (got != "") != want {
 			t.Fatalf("%q: %q, want broken %v", lines, got, want)
 		}

@@ -154,18 +154,6 @@ func (s Size) Less(t Size) bool {
 	return cmp.Or(cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Steps, t.Steps)) < 0
 }
 
-// String is as in "2 faults, 3 deviations, 120 steps".
-func (s Size) String() string {
-	return plural(s.Faults, "fault") + ", " + plural(s.Deviations, "deviation") + ", " + plural(s.Steps, "step")
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprint(n, " ", what)
-}
-
 // Mismatch is where a replay left its trace.
 type Mismatch struct {
 	Step    int    `json:"step"`

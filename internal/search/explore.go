@@ -590,7 +590,13 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 		if x.Space.Restart != nil && x.Watch != nil {
 			x.Watch(p)
 		}
-		if why, w := x.fault(p, p.Event(p.Len()), p.Last().By); why != "" {
+		why, w := x.fault(p, p.Event(p.Len()), p.Last().By)
+		if why == "" {
+			if w = x.judgeState(p, expose.Between); w != nil {
+				why = EndViolation
+			}
+		}
+		if why != "" {
 			*end, *v = why, w
 			return false, nil
 		}
