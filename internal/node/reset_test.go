@@ -80,9 +80,8 @@ func connected(t *testing.T, dir, call string, f spec.Fail, place string) (clien
 	return said[1], said[0], places
 }
 
-// TestResetCall: a call that finds its connection reset says what it says on Linux, and so do those
-// after it; the other end is reset, too.
-func TestResetCall(t *testing.T) {
+// resetProgram compiles testdata/reset.c, for tests on a thread of their own.
+func resetProgram(t *testing.T) string {
 	program := filepath.Join(t.TempDir(), "reset")
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/reset.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
@@ -91,6 +90,13 @@ func TestResetCall(t *testing.T) {
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
+	return program
+}
+
+// TestResetCall: a call that finds its connection reset says what it says on Linux, and so do those
+// after it; the other end is reset, too.
+func TestResetCall(t *testing.T) {
+	program := resetProgram(t)
 	for _, call := range []string{"read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg"} {
 		native, err := exec.Command(program, "both", call).Output()
 		if err != nil {
@@ -114,14 +120,7 @@ func TestResetCall(t *testing.T) {
 // TestPeers: calls fail on connections to the nodes that are meant, and a connection is not set up
 // where the way to one of them is not there.
 func TestPeers(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "reset")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/reset.c").CombinedOutput(); err != nil {
-		t.Skipf("cc: %v\n%s", err, out)
-	}
-	runtime.LockOSThread()
-	if err := tracee.Pin(0); err != nil {
-		t.Fatal(err)
-	}
+	program := resetProgram(t)
 	errors := map[string][]string{"connect": {"ENETUNREACH"}, "sendto": {spec.Reset}, "write": {"EIO", spec.Reset}}
 	for _, c := range []struct {
 		peers []ariadne.NodeID
