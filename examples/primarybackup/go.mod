@@ -1,0 +1,3 @@
+module primarybackup
+
+go 1.26.0
