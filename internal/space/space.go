@@ -117,7 +117,9 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 }
 
 // still is the transition of an event that gives no node an input: none. It stands for itself at
-// the node that the event has.
+// the node that the event has. It is rare, and large: inlined it would be part of each step's frame.
+//
+//go:noinline
 func (p *Space) still(s *State, e *world.Event, in world.Input) *memo.Transition {
 	l, n := s.Locals[e.Node], &s.Nodes[e.Node]
 	out := ariadne.Output{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}

@@ -126,11 +126,11 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		c.asked = nil
 	}
 	f := p.Last()
-	if len(c.kinds) > 0 || c.strike.some {
+	if p.System().Faulty() && (len(c.kinds) > 0 || c.strike.some) {
 		c.moments.read(p)
-	}
-	if j, ok := c.strike.next(f, &c.moments, c.length); ok {
-		return j
+		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
+			return j
+		}
 	}
 	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State, p.System().Rules().Keeps)
 	if p.Space().Restart != nil && c.chooses {
