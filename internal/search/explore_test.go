@@ -234,6 +234,12 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	partitions := drawPartitions(t, n, &duplicates)
 	kills := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "kills")
 	duplicates[world.Kill] = uint8(kills)
+	restart := time.Duration(rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "restart ms")) * time.Millisecond
+	within := kills > 0 && rapid.Bool().Draw(t, "kills within steps")
+	var nets []ariadne.NodeID
+	if fails > 0 && rapid.Bool().Draw(t, "connections fail") {
+		nets = []ariadne.NodeID{0, 1, 2, 3}[rapid.IntRange(0, 1).Draw(t, "peers from"):n]
+	}
 	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, NodeFaults: faults, Partitions: partitions, Grid: 2e6}}
 	if timers {
 		s.rules = world.Rules{
@@ -274,7 +280,7 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Events: tells, Shows: shows})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Restart: restart, Within: within, Nets: nets, Events: tells, Shows: shows})
 		}
 		return p
 	}

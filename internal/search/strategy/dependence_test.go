@@ -56,11 +56,17 @@ func TestIndependentEventsCommute(t *testing.T) {
 		limits := rapid.Bool().Draw(t, "limits")
 		opens := rapid.Bool().Draw(t, "opens")
 		chooses := rapid.Bool().Draw(t, "chooses")
+		restart := time.Duration(rapid.SampledFrom([]int{0, 1, 4}).Draw(t, "restart ms")) * time.Millisecond
+		within := r.Faults[world.Kill] > 0 && rapid.Bool().Draw(t, "kills within steps")
+		var nets []ariadne.NodeID
+		if r.Faults[world.Fail] > 0 && rapid.Bool().Draw(t, "connections fail") {
+			nets = all[rapid.IntRange(0, 1).Draw(t, "peers from"):]
+		}
 		spares := rapid.Bool().Draw(t, "spares")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0, Restart: restart, Within: within, Nets: nets})
 			}
 			return p
 		}

@@ -2,6 +2,7 @@ package worldtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -253,8 +254,13 @@ type Chaos struct {
 	Shows bool
 	// Speaks: it writes a line at each input, of which the word depends on all inputs.
 	Speaks bool
-	// Kills: it has processes that may be killed one by one, others from time to time.
-	Kills bool
+	// Kills: it has processes that may be killed one by one, others from time to time. Restart: after
+	// that time one of them is run again; 0: none is. Within: one may be killed in the midst of a step, too.
+	Kills   bool
+	Restart time.Duration
+	Within  bool
+	// Nets: what it sends on connections to these nodes may fail.
+	Nets []ariadne.NodeID
 	// Lingers: its command ends where it would exit, and what that has started goes on.
 	Lingers bool
 	state   uint64
@@ -280,6 +286,25 @@ func (x *Chaos) Processes() []string {
 
 // Kill implements Multiple.
 func (x *Chaos) Kill(c *Ctx, process string) { x.act(c, process) }
+
+// RunsAgain implements Multiple.
+func (x *Chaos) RunsAgain(process string) time.Duration {
+	if process == "a#1" {
+		return x.Restart
+	}
+	return 0
+}
+
+// RunAgain implements Multiple.
+func (x *Chaos) RunAgain(c *Ctx, process string) { x.act(c, "again "+process) }
+
+// Works implements Multiple.
+func (x *Chaos) Works() string {
+	if x.Within {
+		return [2]string{"a#1", "b#1"}[x.Seed%2]
+	}
+	return ""
+}
 
 // Jump implements Clocked.
 func (x *Chaos) Jump(c *Ctx, by time.Duration) { x.act(c, by.String()) }
@@ -331,8 +356,12 @@ func (x *Chaos) act(c *Ctx, input string) {
 		to := ariadne.NodeID(x.below(x.Nodes))
 		switch x.below(5) {
 		case 0, 1:
-			if to != c.ID() {
-				c.sendOn(to, fmt.Sprint("t", x.steps), x.Opens)
+			switch text := fmt.Sprint("t", x.steps); {
+			case to == c.ID():
+			case slices.Contains(x.Nets, to):
+				x.mix(c.TrySend(to, text, x.Opens))
+			default:
+				c.sendOn(to, text, x.Opens)
 			}
 		case 2:
 			if to != c.ID() {

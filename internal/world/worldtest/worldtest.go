@@ -47,11 +47,18 @@ type Automaton struct {
 	clock  ariadne.Time
 	seqs   map[ariadne.Flow]int
 	timer  ariadne.Time
+	again  []again // in order of time
 	done   bool
 	ended  bool
 	spared bool
 	limits *[]ariadne.Limit // what is to be said
 	said   []ariadne.Limit  // what has been
+}
+
+// again is a process that was killed and is to be run again.
+type again struct {
+	at      ariadne.Time
+	process string
 }
 
 // Addr is the address of a node in these systems.
@@ -88,18 +95,23 @@ func NewAutomaton(id ariadne.NodeID, p Program) *Automaton {
 func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	a.clock = max(a.clock, in.At)
 	c := &Ctx{a: a, course: ariadne.NewCourse(&in)}
-	if fallen := c.run(in); fallen != nil {
+	switch fallen := c.run(in); {
+	case fallen == nil:
+	case fallen.Kill != "":
+		c.killed = true
+		c.kill(fallen.Kill)
+	default:
 		c.fall(*fallen)
 	}
-	for c.out.Down == ariadne.Paused && !a.done && a.timer <= a.clock {
-		a.timer = ariadne.Never
-		a.Program.Fire(c)
+	for c.out.Down == ariadne.Paused && a.deadline() <= a.clock {
+		c.fire()
 	}
-	c.out.Clock, c.out.Deadline, c.out.Done, c.out.Ended = a.clock, a.timer, a.done || a.down, a.done || a.ended
+	c.out.Clock, c.out.Deadline, c.out.Done = a.clock, a.deadline(), a.done && a.again == nil || a.down
+	c.out.Ended = (a.done || a.ended) && a.again == nil
 	c.out.Spared = a.spared
 	c.out.Limits, a.limits = a.limits, nil
-	if p, ok := a.Program.(Multiple); ok {
-		if all := p.Processes(); all != nil {
+	if _, ok := a.Program.(Multiple); ok {
+		if all := a.processes(); all != nil {
 			c.out.Processes = &all
 		}
 	}
@@ -115,6 +127,54 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 		c.out.CallTrace = c.calls
 	}
 	return c.out, nil
+}
+
+// deadline is the earliest of the node's timer and of what is to be run again.
+func (a *Automaton) deadline() ariadne.Time {
+	t := a.timer
+	if a.done {
+		t = ariadne.Never
+	}
+	if a.again != nil {
+		t = min(t, a.again[0].at)
+	}
+	return t
+}
+
+// fire fires what is due at the deadline.
+func (c *Ctx) fire() {
+	a := c.a
+	if a.again != nil && a.again[0].at == a.deadline() {
+		process := a.again[0].process
+		if a.again = a.again[1:]; len(a.again) == 0 {
+			a.again = nil
+		}
+		a.done, a.ended = false, false
+		a.Program.(Multiple).RunAgain(c, process)
+		return
+	}
+	a.timer = ariadne.Never
+	a.Program.Fire(c)
+}
+
+// processes are those that may be killed now.
+func (a *Automaton) processes() []string {
+	all := a.Program.(Multiple).Processes()
+	if all != nil && a.done {
+		return []string{}
+	}
+	return slices.DeleteFunc(all, func(p string) bool {
+		return slices.ContainsFunc(a.again, func(g again) bool { return g.process == p })
+	})
+}
+
+// kill kills a process, between two steps or in the midst of one.
+func (c *Ctx) kill(process string) {
+	a, p := c.a, c.a.Program.(Multiple)
+	if after := p.RunsAgain(process); after > 0 && !a.ended {
+		a.again = append(a.again, again{a.clock.Add(after), process})
+	}
+	p.Kill(c, process)
 }
 
 // run lets the program act. When that is taken down in its midst, it returns by what.
@@ -137,18 +197,17 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.NodeFault) {
 			p.Jump(c, in.Fault.Jump)
 		}
 	case in.Kind == ariadne.Fault && in.Fault.Kill != "":
-		a.Program.(Multiple).Kill(c, in.Fault.Kill)
+		c.kill(in.Fault.Kill)
 	case in.Kind == ariadne.Fault:
 		return &in.Fault
 	case in.Kind == ariadne.Start:
 		a.down = false
 		a.Program.Start(c)
-	case a.done || a.down:
-	case in.Kind == ariadne.Deliver:
+	case a.done && a.again == nil || a.down:
+	case in.Kind == ariadne.Deliver && !a.done:
 		a.Program.Receive(c, *in.Message)
 	case in.Kind == ariadne.Fire:
-		a.timer = ariadne.Never
-		a.Program.Fire(c)
+		c.fire()
 	}
 	return nil
 }
@@ -160,8 +219,14 @@ type Clocked interface {
 
 // Multiple is a Program with processes that may be killed one by one.
 type Multiple interface {
-	Processes() []string
+	Processes() []string // nil: there is nothing to tell
 	Kill(c *Ctx, process string)
+	// RunsAgain is after what time a process that was killed is run again; 0: it is not.
+	RunsAgain(process string) time.Duration
+	RunAgain(c *Ctx, process string)
+	// Works is the process that does what the program does, if it may be killed in the midst of
+	// a step, or "".
+	Works() string
 }
 
 // Durable is a Program of which something is left when it is taken down.
@@ -202,7 +267,7 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 	if p, ok := a.Program.(Stored); ok && o.Down == ariadne.PowerLost {
 		c.lose(p)
 	}
-	a.down, a.timer, a.spared = true, ariadne.Never, false
+	a.down, a.timer, a.again, a.done, a.spared = true, ariadne.Never, nil, false, false
 	c.out.Down, c.out.Back = o.Down, ariadne.EndOf(a.clock, o.For, a.Grid)
 	if o.Down.Off() {
 		a.said, a.limits = nil, nil
@@ -214,7 +279,11 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 
 // content is over all that there is of the node besides its times.
 func (a *Automaton) content() ariadne.Digest {
-	return sha256.Sum256(fmt.Appendf(nil, "%+v %v %v %d", a.Program, a.seqs, a.down, a.boots))
+	b := fmt.Appendf(nil, "%+v %v %v %d", a.Program, a.seqs, a.down, a.boots)
+	if a.again != nil { // the deadline does not tell all times
+		b = fmt.Appendf(b, " %v %v %v %v", a.again, a.timer, a.done, a.ended)
+	}
+	return sha256.Sum256(b)
 }
 
 // sum is over the stream of calls.
@@ -234,6 +303,7 @@ type Ctx struct {
 	calls  []ariadne.CallRecord
 	course ariadne.Course
 	acted  bool // it has done something that others can see
+	killed bool // in the midst of the step
 }
 
 // The numbers of these nodes' "system calls".
@@ -253,11 +323,7 @@ func CallName(nr int) string {
 }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
-	if c.acted && len(c.a.Outages) > 0 && !c.a.spared && c.out.Down == ariadne.Up {
-		var all []string
-		for _, o := range c.a.Outages {
-			all = append(all, o.Alternative())
-		}
+	if all := c.befalls(); all != nil {
 		if taken := c.course.At(1, CallName(nr), "", all); taken != "" {
 			o, err := ariadne.ParseNodeFault(taken)
 			if err != nil {
@@ -271,10 +337,26 @@ func (c *Ctx) call(nr int, result int64, what ...any) {
 	}
 	c.acted = c.acted || nr == CallSend
 	if !c.a.Instant { // it ends before the timer fires
-		c.a.clock = max(c.a.clock, min(c.a.clock+Cost, c.a.timer-1))
+		c.a.clock = max(c.a.clock, min(c.a.clock+Cost, c.a.deadline()-1))
 	}
 	h := sha256.Sum256(fmt.Append(nil, what...))
 	c.calls = append(c.calls, ariadne.CallRecord{TID: 1, NR: nr, Result: result, Hash: binary.BigEndian.Uint64(h[:])})
+}
+
+// befalls are the faults that may befall the node where it stands in a step.
+func (c *Ctx) befalls() (all []string) {
+	if !c.acted || c.killed || c.a.spared || c.out.Down != ariadne.Up {
+		return nil
+	}
+	for _, o := range c.a.Outages {
+		all = append(all, o.Alternative())
+	}
+	if p, ok := c.a.Program.(Multiple); ok {
+		if works := p.Works(); slices.Contains(c.a.processes(), works) {
+			all = append(all, ariadne.NodeFault{Kill: works}.Alternative())
+		}
+	}
+	return all
 }
 
 // ID is the node's own.
@@ -301,6 +383,24 @@ func (c *Ctx) sendOn(to ariadne.NodeID, text string, opens bool) {
 	if opens && m.Seq == 1 {
 		m.Flags = ariadne.SYN
 	}
+}
+
+// TrySend is sendOn, which fails where a call on a connection may: who opens one may find no way to the node, and
+// another is reset, at both ends. It returns the error, or "".
+func (c *Ctx) TrySend(to ariadne.NodeID, text string, opens bool) string {
+	flow := c.flow(ariadne.TCP, to)
+	failure := "ECONNRESET"
+	if opens && c.a.seqs[flow] == 0 {
+		failure = "ENETUNREACH"
+	}
+	if c.a.spared || c.course.At(1, "send", fmt.Sprint(to), []string{"fail:" + failure}) == "" {
+		c.sendOn(to, text, opens)
+		return ""
+	}
+	if failure == "ECONNRESET" {
+		c.send(ariadne.TCP, to, "").Flags = ariadne.RST | ariadne.MID
+	}
+	return failure
 }
 
 func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) *ariadne.Message {

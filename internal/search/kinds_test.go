@@ -1,0 +1,81 @@
+package search_test
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// kindsAlone are kinds of faults, and forms of them, each of which is searched alone.
+var kindsAlone = []struct {
+	name string
+	set  func(t *rapid.T, r *world.Rules, x *worldtest.Chaos)
+}{
+	{"kill", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Kill], x.Kills = budget(t), true
+	}},
+	{"kill with restart", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Kill], x.Kills, x.Within = budget(t), true, rapid.Bool().Draw(t, "within")
+		x.Restart = time.Duration(rapid.IntRange(1, 5).Draw(t, "restart ms")) * time.Millisecond
+	}},
+	{"fail of calls on connections", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Fail], x.Opens, x.Nets = budget(t), rapid.Bool().Draw(t, "opens"), []ariadne.NodeID{0, 1, 2}
+	}},
+	{"fail of calls on connections to a peer", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Fail], x.Opens, x.Nets = budget(t), rapid.Bool().Draw(t, "opens"), []ariadne.NodeID{1}
+	}},
+}
+
+func budget(t *rapid.T) uint8 { return uint8(rapid.IntRange(1, 2).Draw(t, "budget")) }
+
+// TestKindsAgreeWithBruteForce: with one kind of fault alone, every exhaustive strategy finds the states that there
+// are, or the traces if it takes one path of each, with one worker and with two.
+func TestKindsAgreeWithBruteForce(t *testing.T) {
+	for _, k := range kindsAlone {
+		t.Run(k.name, func(t *testing.T) {
+			struck, spaces := 0, 0
+			rapid.Check(t, func(t *rapid.T) {
+				n := rapid.IntRange(2, 3).Draw(t, "nodes")
+				x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), Acts: rapid.IntRange(1, 4).Draw(t, "acts"), Exits: rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
+					NoTimers: rapid.Bool().Draw(t, "no timers"), Spares: rapid.IntRange(0, 3).Draw(t, "spares") == 0}
+				s := small{rules: world.Rules{Grid: 2e6, Latency: time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
+					ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond, Delays: rapid.IntRange(0, 1).Draw(t, "delays")}}
+				k.set(t, &s.rules, &x)
+				s.programs = func() (all []worldtest.Program) {
+					for range n {
+						x := x
+						all = append(all, &x)
+					}
+					return all
+				}
+				want := brute(t, s)
+				spaces++
+				for _, f := range want.coverage.Faults {
+					struck += f.Paths
+				}
+				for name := range divisible() {
+					for _, workers := range []int{1, 2} {
+						got := s.together(t, divisible()[name].Divide(workers), nil)
+						if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
+							t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(want.traces))
+						}
+						if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, want.states) {
+							t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(want.states))
+						}
+					}
+				}
+			})
+			if t.Logf("%d spaces, %d paths with a fault", spaces, struck); struck == 0 {
+				t.Error("no fault was met")
+			}
+		})
+	}
+}
