@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,6 +39,7 @@ type options struct {
 	rounds   int
 	time     time.Duration // of one check
 	jobs     string
+	only     string // measure, or ""
 }
 
 func main() {
@@ -47,6 +49,7 @@ func main() {
 	flag.StringVar(&o.examples, "examples", "examples", "directory of the specs")
 	flag.IntVar(&o.rounds, "rounds", 20, "times that each binary is measured")
 	seconds := flag.Float64("seconds", 5, "real time of each measurement")
+	flag.StringVar(&o.only, "only", "", "the one rate to measure: executions, transitions or remembered")
 	jobs := flag.Int("jobs", 1, "workers of a check")
 	flag.Parse()
 	specs := flag.Args()
@@ -54,6 +57,11 @@ func main() {
 		specs = defaultSpecs
 	}
 	o.time, o.jobs = time.Duration(*seconds*float64(time.Second)), strconv.Itoa(*jobs)
+	named := func(m measure) bool { return o.only == m.name }
+	if o.only != "" && !slices.ContainsFunc(measures, named) {
+		fmt.Fprintf(os.Stderr, "compare: -only %s: there is no such rate\n", o.only)
+		os.Exit(2)
+	}
 	if o.old.Binary == "" || o.rounds < 5 || o.time < time.Second {
 		fmt.Fprintln(os.Stderr, "compare: -old is wanted, at least 5 rounds and 1 second")
 		os.Exit(2)
@@ -85,6 +93,9 @@ func (o *options) compare(ctx context.Context, specs []string) (bool, error) {
 			return false, err
 		}
 		for _, m := range measures {
+			if o.only != "" && o.only != m.name {
+				continue
+			}
 			old, new, err := o.rounded(ctx, path, m)
 			if err != nil {
 				return false, fmt.Errorf("%s: %s: %w", spec, m.name, err)
