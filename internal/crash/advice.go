@@ -3,7 +3,6 @@
 package crash
 
 import (
-	"bytes"
 	"cmp"
 	"path"
 	"regexp"
@@ -50,7 +49,7 @@ func (t *tree) view() view {
 
 // printed is the view of a reader.
 func printed(text string) view {
-	return view{Output: {attr: disk.Attr{Mode: unix.S_IFREG}, data: []byte(text)}}
+	return view{Output: {attr: disk.Attr{Mode: unix.S_IFREG}, data: newContent([]byte(text))}}
 }
 
 // advisor knows what is usual to find.
@@ -104,13 +103,14 @@ func (f *file) distance(g *file) int {
 	case f == g:
 		return 0
 	case f == nil:
-		return 1 + len(g.data) + len(g.target)
+		return 1 + int(g.data.len()) + len(g.target)
 	case g == nil:
-		return 1 + len(f.data) + len(f.target)
+		return 1 + int(f.data.len()) + len(f.target)
 	case f.attr.Mode&unix.S_IFMT != g.attr.Mode&unix.S_IFMT:
-		return 2 + len(f.data) + len(f.target) + len(g.data) + len(g.target)
+		return 2 + int(f.data.len()+g.data.len()) + len(f.target) + len(g.target)
 	}
-	return edits(f.data, g.data) + edits([]byte(f.target), []byte(g.target))
+	a, b := different(f.data, g.data)
+	return edits(a, b) + edits([]byte(f.target), []byte(g.target))
 }
 
 // mostEdits is how large the table of an edit distance may be. Beyond, bytes are compared place by place, which is an upper bound.
@@ -159,9 +159,9 @@ func (f *file) found() string {
 	switch {
 	case f == nil:
 		return "gone"
-	case f.attr.Mode&unix.S_IFMT == unix.S_IFREG && len(f.data) == 0:
+	case f.attr.Mode&unix.S_IFMT == unix.S_IFREG && f.data.len() == 0:
 		return "empty"
-	case len(f.data) > 0 && len(bytes.Trim(f.data, "\x00")) == 0:
+	case f.data.len() > 0 && f.data.zeros():
 		return "zeros"
 	}
 	return "other"

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -17,13 +18,14 @@ type losses interface {
 	// model is their name.
 	model() string
 	// after appends the operation at a place of the log, the next one, which has changed the files to what they are now, and returns the images
-	// that a loss may leave now. outside: it is about what is not on the disk.
+	// that a loss may leave now. outside: it is about what is not on the disk. It keeps nothing of the files.
 	after(now *tree, k int, outside bool) images
 }
 
-// images are those of a point. They can be formed until the next operation.
+// images are those of a point.
 type images interface {
 	count() int
+	// form returns files of their own. It can do so until the next operation.
 	form(n int) (*tree, error)
 	// failure says what an image lacks.
 	failure(n int) *Failure
@@ -57,7 +59,7 @@ func (k killed) count() int {
 	return 1
 }
 
-func (k killed) form(int) (*tree, error) { return k.now, nil }
+func (k killed) form(int) (*tree, error) { return k.now.with(&disk.Image{}, nil) }
 
 func (k killed) failure(int) *Failure { return &Failure{kept: short(k.last.String())} }
 
@@ -144,82 +146,108 @@ type column struct {
 	advice map[[2]string]*Advice
 }
 
-func (c *column) all(ctx context.Context, l losses) error {
+// all judges the images of all points. While workers judge those of one, those of the next are formed.
+func (c *column) all(ctx context.Context, l losses) (err error) {
 	t := c.start.clone()
+	judged := &point{done: make(chan error, 1)}
+	judged.done <- nil
 	for k, op := range c.Log {
 		began := time.Now()
-		if err := t.apply(op); err != nil {
-			return err
+		var p *point
+		if err = t.apply(op); err == nil {
+			p, err = c.form(k, l.after(t, k, c.outside(t, op)))
 		}
-		images := l.after(t, k, c.outside(t, op))
-		if images.count() > 0 {
-			c.Points++
-		}
-		n, more := images.leftOut()
-		c.LeftOut, c.AtLeast = min(c.LeftOut+n, math.MaxFloat64), c.AtLeast || more // JSON has no infinity
+		c.mu.Lock()
 		c.Forming += time.Since(began).Seconds()
-		if err := c.point(ctx, k, images); err != nil {
-			return err
+		c.mu.Unlock()
+		if e := c.finish(ctx, judged); e != nil || err != nil {
+			return cmp.Or(e, err)
 		}
-		c.Judged++
-		t.trim()
+		judged = p
+		go func() { p.done <- c.work(ctx, p.work) }()
 	}
-	return nil
+	return c.finish(ctx, judged)
 }
 
-// point judges the images of a point of the log.
-func (c *column) point(ctx context.Context, at int, images images) error {
-	began := time.Now()
-	of := make([]sum, images.count())
-	again := make([]bool, len(of))
-	var work []*job
-	trees := make([]*tree, len(of)) // that are looked at for advice
-	for n := range of {
+// point is the images behind an operation of the log.
+type point struct {
+	at int // the operation's place
+	images
+	of    []sum   // what each is known by
+	again []bool  // another one is the same
+	trees []*tree // that are looked at for advice
+	work  []*job  // what nobody has judged
+	done  chan error
+}
+
+// form forms the images of a point.
+func (c *column) form(at int, images images) (*point, error) {
+	count := images.count()
+	p := &point{at: at, images: images, of: make([]sum, count), again: make([]bool, count), trees: make([]*tree, count), done: make(chan error, 1)}
+	for n := range p.of {
 		t, err := images.form(n)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		of[n] = t.sum()
-		again[n] = c.seen[of[n]]
-		c.seen[of[n]] = true
-		if c.advisor != nil && !again[n] {
-			trees[n] = t
+		p.of[n] = t.sum()
+		if p.again[n] = c.seen[p.of[n]]; p.again[n] {
+			continue
 		}
-		if v := c.verdicts[of[n]]; v != nil && !again[n] {
+		c.seen[p.of[n]] = true
+		if c.advisor != nil {
+			p.trees[n] = t
+		}
+		c.mu.Lock()
+		if v := c.verdicts[p.of[n]]; v != nil {
 			c.count(v)
-		} else if !again[n] {
-			work = append(work, &job{t, of[n]})
+		} else {
+			p.work = append(p.work, &job{t, p.of[n]})
 		}
+		c.mu.Unlock()
 	}
-	c.Images += len(of)
-	c.Forming += time.Since(began).Seconds()
-	err := c.work(ctx, work)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if count > 0 {
+		c.Points++
+	}
+	n, more := images.leftOut()
+	c.LeftOut, c.AtLeast = min(c.LeftOut+n, math.MaxFloat64), c.AtLeast || more // JSON has no infinity
+	c.Images += count
+	return p, nil
+}
+
+// finish waits for the verdicts on the images of a point, and notes what comes of them.
+func (c *column) finish(ctx context.Context, p *point) error {
+	err := <-p.done
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	for n, t := range trees {
-		if v := c.verdicts[of[n]]; t != nil && v != nil && v.read != nil {
-			c.advise(v.read, images, n, at)
+	for n, t := range p.trees {
+		if v := c.verdicts[p.of[n]]; t != nil && v != nil && v.read != nil {
+			c.advise(v.read, p.images, n, p.at)
 		} else if t != nil && len(c.Read) == 0 {
-			c.advise(t.view(), images, n, at)
+			c.advise(t.view(), p.images, n, p.at)
 		}
 	}
-	for n, sum := range of {
+	for n, sum := range p.of {
 		v := c.verdicts[sum]
 		if v == nil || v.passed || c.advisor != nil { // nil: it was interrupted
 			continue
 		}
-		f := images.failure(n)
-		f.Operation, f.Last, f.Status, f.Output = at+1, short(c.Log[at].String()), v.status, tail(v.output)
-		f.again, f.killed = again[n], c.Model != Kill && c.killed[sum]
+		f := p.failure(n)
+		f.Operation, f.Last, f.Status, f.Output = p.at+1, short(c.Log[p.at].String()), v.status, tail(v.output)
+		f.again, f.killed = p.again[n], c.Model != Kill && c.killed[sum]
 		switch {
-		case again[n]:
+		case p.again[n]:
 		case f.killed:
 			c.Killed++
 		default:
-			c.marks[at]++
+			c.marks[p.at]++
 		}
 		c.failures = append(c.failures, f)
+	}
+	if err == nil && p.images != nil {
+		c.Judged++
 	}
 	return err
 }

@@ -198,7 +198,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree.find(home).names["there"] = &file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600}, data: []byte("there")}
+	tree.find(home).names["there"] = &file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600}, data: newContent([]byte("there"))}
 	dir := disk.Attr{Mode: unix.S_IFDIR | 0o755}
 	regular := disk.Attr{Mode: unix.S_IFREG | 0o750}
 	for _, op := range []disk.Op{
@@ -236,7 +236,7 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := again.find("/node/l/a"), again.find("/node/l/b")
-	if a == nil || a != b || string(a.data) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" || again.find("/node/l/c") != again.find("/node/there") {
+	if a == nil || a != b || string(a.data.all()) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" || again.find("/node/l/c") != again.find("/node/there") {
 		t.Errorf("%+v %+v", a, b)
 	}
 	if tree.sum() != before || tree.find("/node/l/a") != nil {

@@ -27,14 +27,13 @@ const home = "/node"
 type tree struct {
 	root  *file
 	known map[uint64]*file // by the numbers of operations
-	sums  map[*byte]sum    // of what files hold
 }
 
 // file is an inode.
 type file struct {
 	attr   disk.Attr
 	names  map[string]*file // of a directory
-	data   []byte           // of a regular file; not changed when others share it
+	data   *content         // of a regular file
 	target string           // of a symbolic link
 }
 
@@ -46,7 +45,7 @@ func directory() *file {
 
 // load reads a directory, which a node finds as its home.
 func load(dir string) (*tree, error) {
-	t := &tree{root: directory(), known: map[uint64]*file{}, sums: map[*byte]sum{}}
+	t := &tree{root: directory(), known: map[uint64]*file{}}
 	if dir == "" {
 		t.root.names[home[1:]] = directory()
 		return t, nil
@@ -66,7 +65,9 @@ func load(dir string) (*tree, error) {
 		var err error
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFREG:
-			f.data, err = os.ReadFile(name)
+			var b []byte
+			b, err = os.ReadFile(name)
+			f.data = newContent(b)
 		case unix.S_IFLNK:
 			f.target, err = os.Readlink(name)
 		case unix.S_IFDIR:
@@ -134,7 +135,7 @@ func (t *tree) apply(op *disk.Op) error {
 	f, dir, to := t.known[op.Ino], t.known[op.Dir], t.known[op.ToDir]
 	switch op.Kind {
 	case disk.Write, disk.Truncate, disk.Allocate, disk.Zero, disk.Shift:
-		f.data = op.Apply(f.data)
+		f.data = f.data.apply(op)
 	case disk.Create:
 		f = &file{attr: op.Attr, target: op.Target}
 		if f.directory() {
@@ -213,20 +214,13 @@ func (c copier) copy(f *file) *file {
 
 // clone returns the same files. No operation may have been applied yet.
 func (t *tree) clone() *tree {
-	return &tree{root: copier{}.copy(t.root), known: map[uint64]*file{}, sums: t.sums}
-}
-
-// trim forgets sums when there are many.
-func (t *tree) trim() {
-	if len(t.sums) > 1<<12 {
-		clear(t.sums)
-	}
+	return &tree{root: copier{}.copy(t.root), known: map[uint64]*file{}}
 }
 
 // with returns the files as they are in an image; those outside, by their paths, are as they are now.
 func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 	clone := copier{}.copy
-	n := &tree{root: clone(t.root), sums: t.sums}
+	n := &tree{root: clone(t.root)}
 	for _, x := range i.Names {
 		dir := clone(t.known[x.Dir])
 		if x.Ino == 0 {
@@ -250,18 +244,17 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 		}
 		size := x.Size
 		if size < 0 {
-			size = int64(len(f.data))
+			size = f.data.len()
 		}
-		data := make([]byte, size)
-		copy(data, f.data)
+		f.data = f.data.resized(size)
 		for _, e := range x.Data {
-			copy(data[e.Offset:], e.Bytes)
+			f.data.put(e.Offset, e.Offset+int64(len(e.Bytes)), e.Bytes)
 		}
-		f.data = data
 	}
 	for _, name := range outside {
 		if f := t.find(name); f != nil {
-			n.within(name).names[path.Base(name)] = f
+			now := *f
+			n.within(name).names[path.Base(name)] = &now
 		} else {
 			delete(n.within(name).names, path.Base(name))
 		}
@@ -281,12 +274,8 @@ func (t *tree) sum() sum {
 			return
 		}
 		seen[f] = len(seen)
-		if len(f.data) > 0 {
-			s, ok := t.sums[&f.data[0]]
-			if !ok {
-				s = sha256.Sum256(f.data)
-				t.sums[&f.data[0]] = s
-			}
+		if f.data.len() > 0 {
+			s := f.data.hash()
 			b = append(b, s[:]...)
 		}
 		for _, child := range slices.Sorted(maps.Keys(f.names)) {
@@ -320,7 +309,7 @@ func (t *tree) write(dir string) error {
 		case unix.S_IFLNK:
 			return os.Symlink(f.target, name)
 		case unix.S_IFREG:
-			err = os.WriteFile(name, f.data, 0o600)
+			err = f.data.write(name, 0o600)
 		default:
 			err = unix.Mknod(name, f.attr.Mode, int(f.attr.Rdev))
 		}

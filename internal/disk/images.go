@@ -29,6 +29,9 @@ type Images struct {
 
 	plan *plan
 	kept []state
+	// live and fresh are those of the plan at the point: what is lost can still be told when there are more operations.
+	live, fresh []int32
+	last        int
 }
 
 // Lost is what an image lacks: the parts of operations that are lost though all that they need is there. With
@@ -75,15 +78,14 @@ func NewWalk(m Model, c Choice) *Walk {
 	return &Walk{newPlan(m), c, map[ariadne.Digest]bool{}}
 }
 
-// Add appends an operation to the log, and returns the images that were not there before. They
-// can be formed until the next call.
+// Add appends an operation to the log, and returns the images that were not there before.
 func (w *Walk) Add(op *Op) *Images {
 	w.plan.add(op)
 	w.choice.Seed++
 	return w.plan.images(w.choice, w.seen, true)
 }
 
-// Image forms the image at some place of the list.
+// Image forms the image at some place of the list. Of a walk's it can do so until the next operation.
 func (i *Images) Image(n int) *Image { return i.kept[n].image() }
 
 // everything is the state in which nothing is lost.
@@ -143,6 +145,22 @@ func (s state) mark(n int32) {
 	}
 }
 
+// shared are the atoms that each of some needs, itself included.
+func (p *plan) shared(of []int32) state {
+	all := p.nothing()
+	for i, n := range of {
+		s := p.nothing()
+		s.keep(n)
+		if i == 0 {
+			all = s
+		}
+		for k := range all.kept {
+			all.kept[k] = all.kept[k] && s.kept[k]
+		}
+	}
+	return all
+}
+
 // lost are the parts that are lost though what they need is there.
 func (s state) lost() (l Lost) {
 	for _, n := range s.p.live {
@@ -157,7 +175,7 @@ func (s state) lost() (l Lost) {
 // images forms images that are not among those seen; of fresh: only such as have something of the last
 // operation.
 func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Images {
-	i := &Images{plan: p}
+	i := &Images{plan: p, live: slices.Clone(p.live), fresh: p.fresh, last: p.ops - 1}
 	if fresh && len(p.fresh) == 0 && p.ops > 1 {
 		i.Exact = true
 		return i
@@ -192,12 +210,19 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 	}
 	try(p.nothing())
 	try(p.everything())
-	for k := 0; k < len(p.live) && !full(); k++ {
+	alone, basis := p.live, p.nothing()
+	if fresh { // older atoms alone have nothing of the last operation, and what lacks what all of it needs has neither
+		alone, basis = p.fresh, p.shared(p.fresh)
+	}
+	for k := 0; k < len(alone) && !full(); k++ {
 		s := p.nothing()
-		s.keep(p.live[k])
+		s.keep(alone[k])
 		try(s)
 	}
 	for k := 0; k < len(p.live) && !full(); k++ {
+		if fresh && basis.has(p.live[k]) {
+			continue
+		}
 		s := p.everything()
 		s.lose(p.live[k])
 		try(s)

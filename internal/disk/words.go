@@ -4,31 +4,30 @@ import "fmt"
 
 // Words say of an image what of the log is lost, operation by operation.
 func (i *Images) Words(n int) (lost []string) {
-	s := i.kept[n]
-	var last *atom
-	parts, gone := 0, 0
-	tell := func() {
-		switch {
-		case gone == 0:
-		case gone < parts:
-			lost = append(lost, fmt.Sprintf("%d of %d parts of %s", gone, parts, last.op))
-		default:
-			lost = append(lost, last.op.String())
+	atoms := i.plan.atoms
+	for k := 0; k < len(i.live); k++ {
+		if !i.lacks(n, i.live[k]) {
+			continue
 		}
-		parts, gone = 0, 0
-	}
-	for k := range i.plan.atoms {
-		a := &i.plan.atoms[k]
-		if last != nil && a.at != last.at {
-			tell()
+		first := i.live[k]
+		a, gone := &atoms[first], 1
+		for ; k+1 < len(i.live) && atoms[i.live[k+1]].at == a.at; k++ {
+			if i.lacks(n, i.live[k+1]) {
+				gone++
+			}
 		}
-		if parts++; !a.durable && !s.has(int32(k)) {
-			gone++
+		parts := 1 // of the operation, which lie side by side
+		for m := first; m > 0 && atoms[m-1].at == a.at; m-- {
+			parts++
 		}
-		last = a
-	}
-	if last != nil {
-		tell()
+		for m := int(first) + 1; m < len(atoms) && atoms[m].at == a.at; m++ {
+			parts++
+		}
+		if gone < parts {
+			lost = append(lost, fmt.Sprintf("%d of %d parts of %s", gone, parts, a.op))
+		} else {
+			lost = append(lost, a.op.String())
+		}
 	}
 	return lost
 }

@@ -9,16 +9,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 //go:embed testdata/crash.c
 var crashSource []byte
 
+//go:embed testdata/etcd.sh
+var etcdScript []byte
+
 // storages are programs whose files lose power, on one processor. A small C program that syncs nothing has the
-// most images; SQLite and git have checkers that take their time.
+// most images; SQLite and git have checkers that take their time; etcd's checker starts a server, on files of 64 MB.
 var storages = []struct {
 	name, program  string
 	setup, command string
@@ -27,6 +33,22 @@ var storages = []struct {
 	{"", "gcc", "gcc -O2 -o crash ../crash.c", "./crash", "../crash check", "any"},
 	{".sqlite", "sqlite3", `sqlite3 db 'create table t(a)'`, `for i in 1 2 3; do sqlite3 db "insert into t values($i)"; done`, `test "$(sqlite3 db 'pragma integrity_check')" = ok`, "any"},
 	{".git", "git", "git init -q . && git config user.name a && git config user.email a@b && echo a >a && git add a && git commit -qm 1", "echo b >a && git commit -qam 2", "git fsck", "ordered"},
+	{".etcd", "sh", "../etcd.sh put && : >said", "", "../etcd.sh check", "ordered"},
+}
+
+// readyEtcd makes the specs and files that a server of etcd needs beside its directory.
+func (b *bench) readyEtcd() bool {
+	const from = "examples/etcd/bin"
+	if !b.fetch("examples/etcd/etcd-3.5.yaml") {
+		return false
+	}
+	err := errors.Join(os.CopyFS(filepath.Join(b.dir, "bin"), os.DirFS(from)),
+		os.WriteFile(filepath.Join(b.dir, "etcd.sh"), etcdScript, 0o755),
+		os.WriteFile(filepath.Join(b.dir, "etcd.yaml"), []byte("nodes: [{name: etcd, dir: storage.etcd, client: true, command: ./etcd.sh put}]\n"), 0o644))
+	if err != nil {
+		b.missing = append(b.missing, fmt.Sprintf("crash_images_per_s.etcd: %v", err))
+	}
+	return err == nil
 }
 
 // measureCrash measures how many images of a power loss are formed, put into a directory and checked in a
@@ -44,10 +66,22 @@ func (b *bench) measureCrash() error {
 	if err != nil {
 		return err
 	}
+	free, err := onOneProcessor()
+	if err != nil {
+		return err
+	}
+	defer free()
 	for _, s := range storages {
 		if _, err := exec.LookPath(s.program); err != nil {
 			b.missing = append(b.missing, fmt.Sprintf("crash_images_per_s%s: %v", s.name, err))
 			continue
+		}
+		what := []string{"--", "sh", "-c", s.command}
+		if s.command == "" {
+			if !b.readyEtcd() {
+				continue
+			}
+			what = []string{"--images", "1", "--outside", "said", "--timeout", "1m", "../etcd.yaml"}
 		}
 		dir := filepath.Join(b.dir, "storage"+s.name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -60,7 +94,7 @@ func (b *bench) measureCrash() error {
 		}
 		parts := map[string][]float64{}
 		rates, err := b.repeated(func() (float64, error) {
-			cmd := b.command(binary, "crash", "--json", "--jobs", "1", "--model", s.model, "--check", s.check, "--", "sh", "-c", s.command)
+			cmd := b.command(binary, append([]string{"crash", "--json", "--jobs", "1", "--model", s.model, "--check", s.check}, what...)...)
 			cmd.Dir = dir
 			out, err := cmd.Output()
 			var exit *exec.ExitError
@@ -94,6 +128,26 @@ func (b *bench) measureCrash() error {
 		}
 	}
 	return nil
+}
+
+// onOneProcessor keeps what is started from here on on one processor, until free is called: images are formed while others are
+// checked, so a single worker may use two.
+func onOneProcessor() (free func(), err error) {
+	runtime.LockOSThread()
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return nil, err
+	}
+	for cpu := range len(one) * 64 {
+		if all.IsSet(cpu) {
+			one.Set(cpu)
+			break
+		}
+	}
+	return func() {
+		unix.SchedSetaffinity(0, &all)
+		runtime.UnlockOSThread()
+	}, unix.SchedSetaffinity(0, &one)
 }
 
 // spawned is how many times in a second a checker can be run, one after the other, where nothing is formed, written or
