@@ -32,6 +32,13 @@ func TestConnectMeetsFaults(t *testing.T) {
 // TestSplit: what is written at once and arrives in pieces is read as on Linux when it is written in pieces.
 func TestSplit(t *testing.T) { struckAsOnLinux(t, "split", "split") }
 
+// TestJoin: what is written in several steps and arrives together is read as on Linux by who looks late.
+func TestJoin(t *testing.T) {
+	for _, what := range []string{"all", "few", "end"} {
+		t.Run(what, func(t *testing.T) { struckAsOnLinux(t, "join", "join", what) })
+	}
+}
+
 // TestSilence: who hears nothing of the other end of a connection gives up as on Linux, or learns
 // that the other end is gone.
 func TestSilence(t *testing.T) {

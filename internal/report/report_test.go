@@ -112,6 +112,9 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 	udp, tcp := ariadne.Flow{Proto: ariadne.UDP, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.MustParseAddrPort("10.0.0.2:7")}, ariadne.Flow{Proto: ariadne.TCP}
 	tcp.Src, tcp.Dst = udp.Src, udp.Dst
 	sends := ariadne.Output{Deadline: ariadne.Never, Messages: []ariadne.Message{{To: 1, Flow: udp, Seq: 1, Data: []byte("gone")}, {To: 1, Flow: udp, Seq: 2, Data: []byte("late")}, {To: 1, Flow: tcp, Seq: 1, Data: []byte("hello")}}}
+	for i, word := range []string{"one, ", "two, ", "three"} {
+		sends.Messages = append(sends.Messages, ariadne.Message{To: 1, Flow: tcp, Seq: 2 + i, Data: []byte(word)})
+	}
 	nothing := ariadne.Output{Deadline: ariadne.Never}
 	var lines []string
 	for i, s := range []ariadne.Step{
@@ -120,6 +123,7 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 		{Action: ariadne.Action{Kind: world.Lose, Node: ariadne.NoNode, Flow: udp, Seq: 1}, Name: "lose udp a:5>b:7 #1", At: 1 * ms},
 		{Action: ariadne.Action{Kind: world.Split, Node: 1, Flow: tcp, Seq: 1, What: "1"}, Name: "split a:5>b:7 #1 behind 1", At: 1 * ms, Output: nothing},
 		{Action: ariadne.Action{Kind: ariadne.ActDeliver, Node: 1, Flow: tcp, Seq: 1}, At: 2 * ms, Output: nothing},
+		{Action: ariadne.Action{Kind: world.Join, Node: 1, Flow: tcp, Seq: 2, What: "4"}, Name: "join a:5>b:7 #2 to #4", At: 2 * ms, Output: nothing},
 	} {
 		s.Index = i + 1
 		lines = append(lines, tl.Step(s)...)
@@ -129,6 +133,7 @@ func TestTimelineOfStruckMessages(t *testing.T) {
    0.001000s     3! network  lose udp a:5>b:7 #1  4 B  gone
    0.001000s     4! a -> b   tcp 5>7 1 B (first of 5 B)  h
    0.002000s     5* a -> b   tcp 5>7 4 B (1ms late)  ello
+   0.002000s     6! a -> b   tcp 5>7 15 B (3 messages together)  one, two, three
    0.002000s      * a -> b   udp 5>7 4 B (not delivered, due at 0.001000s)  late`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -272,12 +272,30 @@ func (t *Timeline) strike(r *row, s ariadne.Step) {
 		m.Data, rest.Data = m.Data[:at], m.Data[at:]
 		r.text = describe(m, fmt.Sprintf(" (first of %d B)", at+len(rest.Data)))
 		t.sent[key] = rest
+	case s.Action.Kind == world.Join:
+		r.from = m.From
+		n := t.join(key, at, &m)
+		r.text = describe(m, fmt.Sprintf(" (%d messages together)", n))
 	case !kind.Leaves:
 		if len(m.Data) > 0 {
 			r.text += fmt.Sprintf("  %d B  %s", len(m.Data), Payload(m.Data, DefaultWidth))
 		}
 		delete(t.sent, key)
 	}
+}
+
+// join takes from what was sent all that arrives together, from a first message to one of a number, and
+// returns how many there are. m, the first, becomes all of them.
+func (t *Timeline) join(key messageKey, last int, m *ariadne.Message) (n int) {
+	m.Data = slices.Clone(m.Data)
+	for delete(t.sent, key); key.seq <= last; key.seq++ {
+		if next, ok := t.sent[key]; ok {
+			m.Flags, m.Data = m.Flags|next.Flags, append(m.Data, next.Data...)
+			n++
+		}
+		delete(t.sent, key)
+	}
+	return n + 1
 }
 
 // struck is the message that a step is about. What happens to the network has its receiver in its name only.

@@ -225,6 +225,7 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	duplicates[world.Fail] = uint8(fails)
 	duplicates[world.Lose] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "losses"))
 	duplicates[world.Split] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "splits"))
+	duplicates[world.Join] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "joins"))
 	duplicates[world.Reset] = uint8(rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "resets"))
 	opens := duplicates[world.Lose] > 0 && rapid.Bool().Draw(t, "opens")
 	if opens {

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"maps"
+	"regexp"
 	"testing"
 	"time"
 
@@ -31,6 +32,13 @@ var kindsAlone = []struct {
 	}},
 	{"fail of calls on connections to a peer", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
 		r.Faults[world.Fail], x.Opens, x.Nets = budget(t), rapid.Bool().Draw(t, "opens"), []ariadne.NodeID{1}
+	}},
+	{"join", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) { r.Faults[world.Join] = budget(t) }},
+	{"join and split", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
+		r.Faults[world.Join], r.Faults[world.Split] = budget(t), 1
+	}},
+	{"join and lines first", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
+		r.Faults[world.Join], r.After[world.Join] = budget(t), regexp.MustCompile("step [2-9]")
 	}},
 }
 

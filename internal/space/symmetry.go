@@ -128,17 +128,17 @@ func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
 	from, to := &p.frames[n-1], &p.frames[n]
 	a, b := &from.origins, &to.origins
 	b.step = b.step[:0]
-	var given *origin
+	var given []*origin
 	for i := range from.State.Flight {
-		if e.Packet != nil && from.State.Flight[i].Packet == e.Packet {
-			given = &a.flight[i]
+		if e.Takes(from.State.Flight[i].Packet) {
+			given = append(given, &a.flight[i])
 		}
 	}
 	at := to.given(from, e.Node)
 	for way := range y.ways {
 		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), uint64(at), 1))
-		if given != nil {
-			h = h.Plus(y.message(p, given, way))
+		for _, o := range given {
+			h = h.Plus(y.message(p, o, way))
 		}
 		if slow, ok := e.SlowsBetween(y.ways[way]); ok {
 			h = h.Plus(slow)

@@ -196,8 +196,10 @@ func (y *System) clock(s *State) Clock {
 // there, are not in it.
 type Footprint struct {
 	At ariadne.Time
-	// Takes is the message that it delivers, or nil. Leaves: it stays in flight all the same.
+	// Takes is the message that it delivers, or nil; Last, unless it is 0, the number of the last that arrives
+	// together with that. Leaves: it stays in flight all the same.
 	Takes  *Packet
+	Last   int
 	Leaves bool
 	// Peer is another node that must not be spared, or NoNode.
 	Peer ariadne.NodeID

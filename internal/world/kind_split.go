@@ -19,7 +19,7 @@ func init() {
 		Name: "split", Doc: "the arrival of the first bytes of what was sent on a connection", Fault: "Times at which what was sent on a TCP connection arrives in two pieces",
 		Leaves: true, Aside: true,
 		Take: func(_ *System, s *State, e *Event) Input {
-			first, rest := e.Packet.cut(e.Varied.at())
+			first, rest := e.Packet.cut(e.Varied.number())
 			f := &s.Flight[e.flight]
 			s.sum.sub(f.hash())
 			f.Packet = rest
@@ -38,7 +38,7 @@ func init() {
 		return events
 	}
 	k.Pending = func(y *System, s *State, e *Event) bool {
-		return pending(y, s, e) && e.Varied.at() < len(e.Packet.Data)
+		return pending(y, s, e) && e.Varied.number() < len(e.Packet.Data)
 	}
 	k.Format = func(n Names, a ariadne.Action) string { return formatDelivery(n, a) + behind + a.What }
 	k.Parse = func(n Names, rest string) (ariadne.Action, error) {
@@ -71,10 +71,10 @@ func boundaries(n int) []int {
 	return []int{1, n / 2, n - 1}
 }
 
-// at is behind how many bytes a message is split.
-func (v *Varied) at() int {
-	at, _ := strconv.Atoi(v.what) // it is one
-	return at
+// number is behind how many bytes a message is split, or up to which one messages arrive together.
+func (v *Varied) number() int {
+	n, _ := strconv.Atoi(v.what) // it is one
+	return n
 }
 
 // cut are the two pieces of a message.

@@ -176,6 +176,9 @@ func (r relation) takesFrom(f *space.Frame, a *act) bool {
 	if a.Takes != nil && !a.Leaves && f.State.Nodes[a.Takes.From].Spared && !f.State.Faults.None() {
 		return true
 	}
+	if a.Takes != nil && f.State.Faults[world.Join] > 0 && a.Takes.Flow.Proto == ariadne.TCP { // more may be sent that could arrive with it
+		return true
+	}
 	for i := range f.State.Flight {
 		g := &f.State.Flight[i]
 		switch {

@@ -150,7 +150,7 @@ func (relation) needs(a, b *act) bool {
 		return false
 	}
 	for _, p := range a.by.Effect.Packets {
-		if p == b.Takes || p.To == b.event.Node && p.SameDelivery(b.Takes) {
+		if b.event.Takes(p) {
 			return true
 		}
 	}
@@ -263,7 +263,7 @@ func (r relation) delays(a, b *act) bool {
 	if a.Delays < 0 {
 		return false
 	}
-	return b.Takes != nil && b.At <= a.Delays || b.awaits <= a.Delays || r.sendsUntil(b, a.Delays, nil)
+	return b.Takes != nil && (b.At <= a.Delays || b.Last > 0) || b.awaits <= a.Delays || r.sendsUntil(b, a.Delays, nil)
 }
 
 // queues: b sends on the connection whose message a takes, and would send what

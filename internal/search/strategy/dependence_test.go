@@ -44,7 +44,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
 			r.Partitions = append(r.Partitions, one, other, one.Late(2e6), other.Late(5e6))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		for _, k := range world.Kinds() {
