@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -23,9 +25,21 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	built = dir
+	closeInherited()
 	status := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(status)
+}
+
+// closeInherited keeps what we were given to hold open, such as a lock, from the programs: natively
+// they would find it.
+func closeInherited() {
+	open, _ := os.ReadDir("/proc/self/fd")
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
 }
 
 // ariadne builds Ariadne's command once and returns its path.

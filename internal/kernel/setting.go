@@ -81,6 +81,9 @@ func (s *Setting) text(values []int64) string {
 	return strings.Join(parts, "\t") + "\n"
 }
 
+// WriteSetting gives a setting the numbers of a text.
+func WriteSetting(n *Node, name, text string) Errno { return settings[name].write(n, text) }
+
 // write gives it the numbers of a text; those that are not written stay.
 func (s *Setting) write(n *Node, text string) Errno {
 	values := slices.Clone(s.All(n))
@@ -102,31 +105,4 @@ func (s *Setting) parse(text string) (int64, error) {
 		return int64(v), err
 	}
 	return strconv.ParseInt(text, 0, 64)
-}
-
-// SettingFile is an open setting that can be written.
-type SettingFile struct {
-	Name    string
-	Content string // not yet read
-}
-
-func (*SettingFile) Ready() Events      { return In | Out | RdNorm | WrNorm }
-func (*SettingFile) Changed() *Queue    { return nil }
-func (*SettingFile) Release(*Node)      {}
-func (*SettingFile) StatMode() uint32   { return unix.S_IFREG | 0o644 }
-func (f *SettingFile) Describe() string { return "/proc/sys/" + f.Name }
-
-// Read implements Reader.
-func (f *SettingFile) Read(_ *Thread, b []byte) (int, Errno) {
-	n := copy(b, f.Content)
-	f.Content = f.Content[n:]
-	return n, 0
-}
-
-// Write implements Writer: each write is a value.
-func (f *SettingFile) Write(t *Thread, b []byte) (int, Errno) {
-	if e := settings[f.Name].write(t.Node(), string(b)); e != 0 {
-		return 0, e
-	}
-	return len(b), 0
 }

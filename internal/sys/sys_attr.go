@@ -16,6 +16,9 @@ func sysChmod(t *kernel.Thread, a Args) kernel.Result {
 	if x := terminalNamed(t, atCwd, a[0]); x != nil {
 		return chmodTerminal(t, x, a[1])
 	}
+	if toDescriptor(t, atCwd, a[0], unix.SYS_FCHMOD, a[1]) {
+		return sysFchmod(t, t.Call.Args)
+	}
 	if e := redirect(t, -1, 0); e != 0 {
 		return kernel.Fail(e)
 	}
@@ -27,10 +30,23 @@ func sysFchmodat(t *kernel.Thread, a Args) kernel.Result {
 	if x := terminalNamed(t, a[0], a[1]); x != nil {
 		return chmodTerminal(t, x, a[2])
 	}
+	if !nofollow && toDescriptor(t, a[0], a[1], unix.SYS_FCHMOD, a[2]) {
+		return sysFchmod(t, t.Call.Args)
+	}
 	if e := redirect(t, 0, 1); e != 0 {
 		return kernel.Fail(e)
 	}
 	return chmodPath(t, t.Call.Args[0], t.Call.Args[1], !nofollow)
+}
+
+// anonymous reports whether a file has an anonymous inode, of which nothing can be changed from
+// Linux 6.16 on.
+func anonymous(f kernel.File) bool {
+	switch f.(type) {
+	case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
+		return true
+	}
+	return false
 }
 
 func chmodPath(t *kernel.Thread, dirfd, addr uint64, follow bool) kernel.Result {
@@ -68,9 +84,8 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case h == nil:
-		switch t.FDs().Get(fdOf(a[0])).File.(type) {
-		case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
-			return kernel.Fail(unix.EOPNOTSUPP) // Linux 6.16 and later
+		if anonymous(of.File) {
+			return kernel.Fail(unix.EOPNOTSUPP)
 		}
 		return kernel.Ret(0) // a socket's mode means nothing
 	}
@@ -97,6 +112,9 @@ func sysFchmod(t *kernel.Thread, a Args) kernel.Result {
 func sysChown(t *kernel.Thread, a Args) kernel.Result {
 	if x := terminalNamed(t, atCwd, a[0]); x != nil {
 		return chownTerminal(t, x, a[1], a[2])
+	}
+	if toDescriptor(t, atCwd, a[0], unix.SYS_FCHOWN, a[1], a[2]) {
+		return sysFchown(t, t.Call.Args)
 	}
 	if e := redirect(t, -1, 0); e != 0 {
 		return kernel.Fail(e)
@@ -125,6 +143,9 @@ func sysFchownat(t *kernel.Thread, a Args) kernel.Result {
 	}
 	follow := a[4]&unix.AT_SYMLINK_NOFOLLOW == 0
 	if follow {
+		if toDescriptor(t, a[0], a[1], unix.SYS_FCHOWN, a[2], a[3]) {
+			return sysFchown(t, t.Call.Args)
+		}
 		if e := redirect(t, 0, 1); e != 0 {
 			return kernel.Fail(e)
 		}
@@ -166,10 +187,12 @@ func chownPath(t *kernel.Thread, dirfd, addr, uid, gid uint64, follow bool) kern
 }
 
 func sysFchown(t *kernel.Thread, a Args) kernel.Result {
-	h, _, e := hostFile(t, a[0])
+	h, of, e := hostFile(t, a[0])
 	switch {
 	case e != 0:
 		return kernel.Fail(e)
+	case h == nil && anonymous(of.File):
+		return kernel.Fail(unix.EOPNOTSUPP)
 	case h == nil:
 		return kernel.RetOr(0, mayChownObject(t, a[1], a[2]))
 	}

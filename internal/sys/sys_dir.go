@@ -2,6 +2,7 @@ package sys
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"sort"
@@ -227,7 +228,17 @@ func sysChdir(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if v, ok := virtualPath(t, atCwd, name); ok {
+	v, ok := virtualPath(t, atCwd, name)
+	o, e := lookupVirtual(t, v)
+	switch {
+	case ok && e == 0 && (o.kind == fdLink || o.kind == pathLink || o.kind == throughLink) && o.shownTo(t):
+		if st, e := statVirtual(t, v, true); e != 0 || st.Dev == inode.DevProc || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return changeToVirtual(t, v)
+		}
+		if e := redirect(t, -1, 0); e != 0 {
+			return kernel.Fail(e)
+		}
+	case ok:
 		return changeToVirtual(t, v)
 	}
 	return changedDir(t, run(t))
@@ -405,8 +416,9 @@ func link(t *kernel.Thread, fromDir, from, toDir, to, flags uint64) kernel.Resul
 	if fd, ok := descriptorPath(t, fromDir, old); ok && flags&unix.AT_SYMLINK_FOLLOW != 0 {
 		// How O_TMPFILE files get a name.
 		r = linkDescriptor(t, fd, toDir, to)
-	} else if _, ok := virtualPath(t, fromDir, old); ok {
-		return kernel.Fail(unix.EXDEV)
+	} else if v, ok := virtualPath(t, fromDir, old); ok {
+		_, e := lookupVirtual(t, v)
+		return kernel.Fail(cmp.Or(e, unix.EXDEV))
 	} else {
 		r = run(t)
 	}

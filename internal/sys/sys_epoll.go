@@ -39,7 +39,7 @@ func sysEpollCtl(t *kernel.Thread, a Args) kernel.Result {
 		ev = epoll.Event{Events: le.Uint32(b), Data: le.Uint64(b[4:])}
 	}
 	set, of := t.FDs().Get(fdOf(a[0])), t.FDs().Get(fd)
-	if set == nil || of == nil || of.Flags&unix.O_PATH != 0 {
+	if set == nil || of == nil || (set.Flags|of.Flags)&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
 	if !epoll.Pollable(of.File) {
@@ -92,7 +92,7 @@ func sysEpollPwait2(t *kernel.Thread, a Args) kernel.Result {
 
 func epollWait(t *kernel.Thread, a Args) kernel.Result {
 	of := t.Target(fdOf(a[0]))
-	if of == nil {
+	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
 	most := int64(int32(a[2]))

@@ -179,6 +179,9 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 	if cmd >= fGetRWHint && cmd <= fSetFileHint && isHost(of) {
 		return kernel.Native
 	}
+	if cmd == fGetRWHint { // how long what is written will live: nobody said
+		return kernel.RetOr(0, writeU64(t, arg, 0))
+	}
 	known := cmd >= unix.F_SETLEASE && cmd <= fLastKnown
 	t.Node().Refuse(t, fmt.Sprintf("fcntl %d", cmd), formatArgs(a), !known)
 	return kernel.Fail(unix.EINVAL)
@@ -242,7 +245,9 @@ func setStatusFlags(t *kernel.Thread, of *kernel.OpenFile, flags int) kernel.Res
 	if end, ok := of.File.(*pipe.End); ok && flags&unix.O_DIRECT == 0 {
 		end.Packets = false
 	}
-	of.SetAsync(t.Node(), fdOf(t.Call.Args[0]), flags&unix.O_ASYNC != 0)
+	if !of.SetAsync(t.Node(), fdOf(t.Call.Args[0]), flags&unix.O_ASYNC != 0) {
+		flags &^= unix.O_ASYNC
+	}
 	of.Flags = of.Flags&^settable | flags&settable
 	return kernel.Ret(0)
 }

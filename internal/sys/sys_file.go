@@ -301,6 +301,9 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 		return seekDir(&f.Dir, a, 0)
 	case *procfs.Mem:
 		return seekMemory(f, a)
+	case procfs.Texter:
+		at, e := procfs.Seek(f, int64(a[1]), int(a[2]))
+		return kernel.RetOr(int(at), e)
 	case *random.File, *dialog.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)
 	}
@@ -316,7 +319,21 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Native
 }
 
-func sysTruncate(t *kernel.Thread, _ Args) kernel.Result {
+func sysTruncate(t *kernel.Thread, a Args) kernel.Result {
+	if int64(a[1]) < 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	if toDescriptor(t, atCwd, a[0], unix.SYS_FTRUNCATE, a[1]) {
+		if of := t.FDs().Get(fdOf(t.Call.Args[0])); isHost(of) && !of.Writes() {
+			t.Node().Refuse(t, "truncate by a descriptor that cannot be written", formatArgs(a), false)
+			return kernel.Fail(unix.EACCES)
+		}
+		r := sysFtruncate(t, t.Call.Args)
+		if r.Op == kernel.OpNative { // with the arguments that the call has now
+			r = kernel.Ret(run(t))
+		}
+		return r
+	}
 	if e := redirect(t, -1, 0); e != 0 {
 		return kernel.Fail(e)
 	}

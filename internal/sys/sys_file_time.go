@@ -2,7 +2,9 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/inotify"
+	"ariadne/internal/kernel/procfs"
 
 	"golang.org/x/sys/unix"
 )
@@ -70,14 +72,26 @@ func readTimes(t *kernel.Thread, addr uint64, unit int64) (v [2]unix.Timespec, e
 // and at are the arguments with directory (or -1) and path; no path means the descriptor
 // in the place of the directory.
 func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]unix.Timespec, kernel.Errno)) kernel.Result {
-	if follow {
-		if e := redirect(t, dirAt, at); e != 0 {
-			return kernel.Fail(e)
-		}
-	}
 	dirfd := atCwd
 	if dirAt >= 0 {
 		dirfd = t.Call.Args[dirAt]
+	}
+	if path := t.Call.Args[at]; follow && path != 0 {
+		v, e := times()
+		if e == 0 && toDescriptor(t, dirfd, path, unix.SYS_UTIMENSAT, 0, area.Scratch) {
+			if e := t.M.WriteMem(area.Scratch, appendTimes(v)); e != 0 {
+				return kernel.Fail(e)
+			}
+			dirAt, at, dirfd = 0, 1, t.Call.Args[0]
+			times = func() ([2]unix.Timespec, kernel.Errno) { return v, 0 }
+		} else if e := redirect(t, dirAt, at); e != 0 {
+			return kernel.Fail(e)
+		} else if dirAt >= 0 {
+			dirfd = t.Call.Args[dirAt]
+		}
+	}
+	if of := t.FDs().Get(fdOf(dirfd)); t.Call.Args[at] == 0 && of != nil && of.Flags&unix.O_PATH == 0 && !isHost(of) {
+		return kernel.RetOr(0, mayTime(of.File))
 	}
 	st, e := timesTarget(t, dirfd, t.Call.Args[at], follow)
 	if e != 0 {
@@ -110,6 +124,24 @@ func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]uni
 	n.Files.SetTimes(key, ft)
 	notifyTimes(t, dirfd, t.Call.Args[at], follow, v)
 	return kernel.Ret(0)
+}
+
+// mayTime says whether the times of what is no file can be set, which means nothing.
+func mayTime(f kernel.File) kernel.Errno {
+	if _, proc := f.(*procfs.Dir); proc {
+		return unix.EPERM
+	}
+	if anonymous(f) {
+		return unix.EOPNOTSUPP
+	}
+	return 0
+}
+
+func appendTimes(v [2]unix.Timespec) (b []byte) {
+	for _, x := range v {
+		b = le.AppendUint64(le.AppendUint64(b, uint64(x.Sec)), uint64(x.Nsec))
+	}
+	return b
 }
 
 // notifyTimes tells of times that were set: one alone passes for a read or a write.

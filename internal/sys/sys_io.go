@@ -104,10 +104,49 @@ func sysPread(t *kernel.Thread, a Args) kernel.Result {
 	case isHost(of):
 		return readHost(t, of)
 	}
-	if m, ok := of.File.(*procfs.Mem); ok {
-		return memoryAt(t, m, a, false)
+	return emulatedAt(t, of, a, false)
+}
+
+// emulatedAt is pread or pwrite, of one buffer or several, of an emulated file: few have places.
+func emulatedAt(t *kernel.Thread, of *kernel.OpenFile, a Args, write bool) kernel.Result {
+	switch f := of.File.(type) {
+	case *procfs.Mem:
+		return memoryAt(t, f, a, write)
+	case *procfs.Dir:
+		return kernel.Fail(unix.EISDIR)
+	case procfs.Texter:
+		return textAt(t, f, a, write)
 	}
 	return kernel.Fail(unix.ESPIPE)
+}
+
+// textAt reads or writes such a file at a place.
+func textAt(t *kernel.Thread, f procfs.Texter, a Args, write bool) kernel.Result {
+	v, e := vectorOf(t, a)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	if write {
+		if _, attr := f.(*procfs.Attr); attr {
+			return kernel.Fail(unix.ESPIPE)
+		}
+		was := *f.Position()
+		r := writeFile(t, &kernel.OpenFile{File: f, Flags: unix.O_RDWR}, v, true)
+		*f.Position() = was
+		return r
+	}
+	b := make([]byte, min(iovLen(v), maxChunk))
+	n := f.ReadAt(t.Node(), b, int64(a[3]))
+	return kernel.RetOr(n, scatter(t, v, b[:n]))
+}
+
+// vectorOf reads the buffers of a call that has one or several.
+func vectorOf(t *kernel.Thread, a Args) ([]iovec, kernel.Errno) {
+	switch t.Call.NR {
+	case unix.SYS_PREADV, unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2:
+		return readIovecs(t, a[1], a[2])
+	}
+	return []iovec{{a[1], min(a[2], maxIO)}}, 0
 }
 
 func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
@@ -120,10 +159,7 @@ func sysPwrite(t *kernel.Thread, a Args) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case !isHost(of):
-		if m, ok := of.File.(*procfs.Mem); ok {
-			return memoryAt(t, m, a, true)
-		}
-		return kernel.Fail(unix.ESPIPE)
+		return emulatedAt(t, of, a, true)
 	case t.Call.NR == unix.SYS_PWRITEV:
 		return writeVector(t, of, a, int64(a[3]))
 	}
@@ -136,8 +172,11 @@ func seekless(t *kernel.Thread, fd uint64) bool {
 	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return false
 	}
-	_, mem := of.File.(*procfs.Mem)
-	return !isHost(of) && !mem
+	switch of.File.(type) {
+	case *procfs.Mem, *procfs.Dir, procfs.Texter:
+		return false
+	}
+	return !isHost(of)
 }
 
 // rwfKnown are the flags of preadv2 and pwritev2.
@@ -154,8 +193,8 @@ func sysPreadv2(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(of) {
 		return readHost(t, of)
 	}
-	if m, ok := of.File.(*procfs.Mem); ok && int64(a[3]) >= 0 {
-		return memoryAt(t, m, a, false)
+	if !seekless(t, a[0]) && int64(a[3]) >= 0 && a[5]&^rwfKnown == 0 {
+		return emulatedAt(t, of, a, false)
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {
@@ -175,8 +214,8 @@ func sysPwritev2(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(of) {
 		return writeVector(t, of, a, int64(a[3]))
 	}
-	if m, ok := of.File.(*procfs.Mem); ok && int64(a[3]) >= 0 {
-		return memoryAt(t, m, a, true)
+	if !seekless(t, a[0]) && int64(a[3]) >= 0 && a[5]&^rwfKnown == 0 {
+		return emulatedAt(t, of, a, true)
 	}
 	v, nonblock, e := emulatedV2(t, of, a)
 	if e != 0 || iovLen(v) == 0 {
@@ -191,7 +230,7 @@ func emulatedV2(t *kernel.Thread, of *kernel.OpenFile, a Args) (v []iovec, nonbl
 	switch {
 	case int64(a[3]) < -1:
 		return nil, false, unix.EINVAL
-	case int64(a[3]) != -1:
+	case int64(a[3]) != -1 && seekless(t, a[0]):
 		return nil, false, unix.ESPIPE
 	case a[5]&^rwfKnown != 0:
 		return nil, false, unix.EOPNOTSUPP
@@ -279,6 +318,9 @@ func readFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) k
 		return moveMemory(t, m, nil, v, false)
 	}
 	r, ok := of.File.(kernel.Reader)
+	if _, dir := of.File.(*procfs.Dir); dir {
+		return kernel.Fail(unix.EISDIR)
+	}
 	if !ok {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -354,6 +396,8 @@ func writeFrom(t *kernel.Thread, of *kernel.OpenFile, total int64, nonblock bool
 		if e == 0 {
 			n, e = w.Write(t, b)
 			t.Wait.Done += int64(n)
+		} else if s, ok := of.File.(socket.Socket); ok {
+			e = unsendable(t, s, 0, e)
 		}
 		done := t.Wait.Done
 		switch {

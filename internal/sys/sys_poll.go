@@ -169,9 +169,9 @@ const (
 
 // The poll events that put a descriptor into each of select's three sets.
 var selectEvents = [3]kernel.Events{
-	kernel.In | kernel.RdNorm | pollRdBand | kernel.Hup | kernel.Err,
-	kernel.Out | kernel.WrNorm | pollWrBand | kernel.Err,
-	kernel.Pri,
+	kernel.In | kernel.RdNorm | pollRdBand | kernel.Hup | kernel.Err | kernel.NVal,
+	kernel.Out | kernel.WrNorm | pollWrBand | kernel.Err | kernel.NVal,
+	kernel.Pri | kernel.NVal,
 }
 
 // selectFDs looks at the descriptors of the three sets once and decides.
@@ -217,10 +217,10 @@ func selectScan(t *kernel.Thread, nfds int, sets, out [3][]byte) (count int, que
 		if (sets[0][at]|sets[1][at]|sets[2][at])&bit == 0 {
 			continue
 		}
-		ev, q := ready(t, fd, ^kernel.Events(0))
-		if ev == kernel.NVal {
+		if t.FDs().Get(fd) == nil {
 			return 0, nil, unix.EBADF
 		}
+		ev, q := ready(t, fd, ^kernel.Events(0))
 		queues = append(queues, q)
 		for i, mask := range selectEvents {
 			if sets[i][at]&bit != 0 && ev&mask != 0 {

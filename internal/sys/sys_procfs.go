@@ -308,7 +308,7 @@ func (o object) below(rest string) (object, kernel.Errno) {
 	}
 	if f := processFiles[rest]; f != nil {
 		o.kind, o.text = textFile, f
-		if writableAttrs[rest] {
+		if slices.Contains(procfs.Attrs, rest) {
 			o.kind = attrFile
 		}
 		return o, 0
@@ -350,7 +350,9 @@ func (o object) mode() uint32 {
 		return unix.S_IFREG | 0o600
 	case plainDir:
 		return unix.S_IFDIR | 0o555
-	case pathLink, fdLink, selfLink:
+	case fdLink:
+		return unix.S_IFLNK | linkMode(o.proc.FDs.Get(o.fd))
+	case pathLink, selfLink:
 		return unix.S_IFLNK | 0o777
 	case terminal:
 		if o.tty != nil {
@@ -364,6 +366,20 @@ func (o object) mode() uint32 {
 		return unix.S_IFREG | 0o400
 	}
 	return unix.S_IFREG | 0o444
+}
+
+// linkMode shows how a descriptor is open.
+func linkMode(of *kernel.OpenFile) (mode uint32) {
+	if of.Flags&unix.O_PATH != 0 {
+		return 0
+	}
+	if of.Reads() {
+		mode |= 0o500
+	}
+	if of.Writes() {
+		mode |= 0o300
+	}
+	return mode
 }
 
 // virtualInode is the inode number of a virtual path.
@@ -620,8 +636,6 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 	o, e := lookupVirtual(t, v)
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY
 	switch {
-	case e == unix.ENOENT && flags&unix.O_CREAT != 0:
-		return kernel.Fail(unix.EACCES)
 	case e != 0:
 		return kernel.Fail(e)
 	case flags&unix.O_CREAT != 0 && flags&unix.O_EXCL != 0:
@@ -657,11 +671,11 @@ func openVirtual(t *kernel.Thread, r openRequest, v string) kernel.Result {
 	case o.kind == memFile:
 		return openMemory(t, flags, v, o)
 	case o.kind == attrFile && writes && o.proc == nil:
-		f := &kernel.SettingFile{Name: o.name, Content: o.text(o.view(t))}
+		f := &procfs.Setting{Name: o.name}
 		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)
 		return kernel.RetOr(fd, e)
 	case o.kind == attrFile && writes:
-		f := &procfs.Attr{Name: o.name, Proc: o.proc, Thread: o.thread, Content: o.text(o.view(t))}
+		f := &procfs.Attr{Name: o.name, Proc: o.proc, Thread: o.thread}
 		fd, e := t.NewFD(f, statusFlags(flags)|flags&unix.O_CLOEXEC)
 		return kernel.RetOr(fd, e)
 	case writes:
@@ -739,8 +753,11 @@ func reopen(t *kernel.Thread, r *openRequest, o object) kernel.Result {
 		}
 		return reopenNameless(t, r, o, h)
 	}
+	if _, dir := of.File.(*procfs.Dir); r.has(unix.O_DIRECTORY) && !dir {
+		return kernel.Fail(unix.ENOTDIR)
+	}
 	switch f := of.File.(type) {
-	case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File:
+	case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Fail(unix.ENXIO)
 	case *pipe.End:
 		return reopenPipe(t, r, f.Pipe)
@@ -814,6 +831,28 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 	return kernel.Ret(int64(fd))
 }
 
+// toDescriptor makes the current call, which names a file by the path in argument at, one of a
+// descriptor where the path is the link of a descriptor of the caller's to what has no name: nr is
+// that call, args what it takes behind the descriptor.
+func toDescriptor(t *kernel.Thread, dirfd, at uint64, nr int, args ...uint64) bool {
+	name, e := readPath(t, at)
+	if e != 0 {
+		return false
+	}
+	fd, ok := descriptorPath(t, dirfd, name)
+	if !ok {
+		return false
+	}
+	if h, ok := t.FDs().Get(fd).File.(*kernel.HostFile); ok {
+		if st, e := pathStat(t, atCwd, fdName(t, h, fd), false); h.Synthetic || e == 0 && keyOf(&st) == h.Key() {
+			return false
+		}
+	}
+	t.Call.NR, t.Call.Args = nr, Args{uint64(fd)}
+	copy(t.Call.Args[1:], args)
+	return true
+}
+
 // redirect makes the current call, which names a file by the path in argument at,
 // name the real file that a virtual path leads to. dirAt is the argument with the directory,
 // or -1.
@@ -835,7 +874,10 @@ func redirect(t *kernel.Thread, dirAt, at int) kernel.Errno {
 		return 0
 	}
 	target, e := virtualLink(t, v)
-	if e != 0 {
+	switch {
+	case e == unix.ENOENT:
+		return e
+	case e != 0:
 		return unix.EACCES // a file of /proc
 	}
 	if dirAt >= 0 {

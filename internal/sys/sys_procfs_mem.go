@@ -86,11 +86,7 @@ func seekMemory(m *procfs.Mem, a Args) kernel.Result {
 
 // memoryAt is pread or pwrite, of one buffer or several, of such a file.
 func memoryAt(t *kernel.Thread, m *procfs.Mem, a Args, write bool) kernel.Result {
-	v, e := []iovec{{a[1], min(a[2], maxIO)}}, kernel.Errno(0)
-	switch t.Call.NR {
-	case unix.SYS_PREADV, unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2:
-		v, e = readIovecs(t, a[1], a[2])
-	}
+	v, e := vectorOf(t, a)
 	if e != 0 {
 		return kernel.Fail(e)
 	}

@@ -13,6 +13,7 @@ import (
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/kernel/net/unixsock"
+	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/signal"
 
 	"golang.org/x/sys/unix"
@@ -59,47 +60,43 @@ func init() {
 		settingFiles["sys/"+name] = name
 	}
 	processFiles = map[string]func(v *view) string{
-		"auxv":            auxvText,
-		"cgroup":          treeFile("cgroup"),
-		"cmdline":         cmdlineText,
-		"comm":            commText,
-		"coredump_filter": func(v *view) string { return fmt.Sprintf("%08x\n", v.proc.CoreFilter) },
-		"environ":         func(v *view) string { return v.real("environ") },
-		"gid_map":         func(*view) string { return "         0          0 4294967295\n" },
-		"io":              ioText,
-		"limits":          limitsText,
-		"loginuid":        func(*view) string { return "4294967295" },
-		"maps":            mapsText,
-		"mountinfo":       treeFile("mountinfo"),
-		"mounts":          treeFile("mounts"),
-		"net/dev":         treeFile("net/dev"),
-		"net/route":       systemFiles["net/route"],
-		"net/tcp":         systemFiles["net/tcp"],
-		"net/tcp6":        systemFiles["net/tcp6"],
-		"net/udp":         systemFiles["net/udp"],
-		"net/udp6":        systemFiles["net/udp6"],
-		"net/unix":        systemFiles["net/unix"],
-		"net/if_inet6":    systemFiles["net/if_inet6"],
-		"oom_adj":         func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj * 17 / 1000) },
-		"oom_score":       func(v *view) string { return fmt.Sprintln(666 + v.proc.OOMScoreAdj*2/3) },
-		"oom_score_adj":   func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj) },
-		"personality":     func(v *view) string { return fmt.Sprintf("%08x\n", v.proc.Persona) },
-		"schedstat":       func(v *view) string { return fmt.Sprintf("%d 0 0\n", int64(v.proc.CPU())) },
-		"sessionid":       func(*view) string { return "4294967295" },
-		"setgroups":       func(*view) string { return "allow\n" },
-		"smaps":           smapsText,
-		"smaps_rollup":    smapsRollupText,
-		"stat":            statText,
-		"statm":           statmText,
-		"status":          statusText,
-		"timerslack_ns":   func(v *view) string { return fmt.Sprintln(v.proc.TimerSlack) },
-		"uid_map":         func(*view) string { return "         0          0 4294967295\n" },
-		"wchan":           func(*view) string { return "0" },
+		"auxv":         auxvText,
+		"cgroup":       treeFile("cgroup"),
+		"cmdline":      cmdlineText,
+		"environ":      func(v *view) string { return v.real("environ") },
+		"gid_map":      func(*view) string { return "         0          0 4294967295\n" },
+		"io":           ioText,
+		"limits":       limitsText,
+		"loginuid":     func(*view) string { return "4294967295" },
+		"maps":         mapsText,
+		"mountinfo":    treeFile("mountinfo"),
+		"mounts":       treeFile("mounts"),
+		"net/dev":      treeFile("net/dev"),
+		"net/route":    systemFiles["net/route"],
+		"net/tcp":      systemFiles["net/tcp"],
+		"net/tcp6":     systemFiles["net/tcp6"],
+		"net/udp":      systemFiles["net/udp"],
+		"net/udp6":     systemFiles["net/udp6"],
+		"net/unix":     systemFiles["net/unix"],
+		"net/if_inet6": systemFiles["net/if_inet6"],
+		"oom_adj":      func(v *view) string { return fmt.Sprintln(v.proc.OOMScoreAdj * 17 / 1000) },
+		"oom_score":    func(v *view) string { return fmt.Sprintln(666 + v.proc.OOMScoreAdj*2/3) },
+		"personality":  func(v *view) string { return fmt.Sprintf("%08x\n", v.proc.Persona) },
+		"schedstat":    func(v *view) string { return fmt.Sprintf("%d 0 0\n", int64(v.proc.CPU())) },
+		"sessionid":    func(*view) string { return "4294967295" },
+		"setgroups":    func(*view) string { return "allow\n" },
+		"smaps":        smapsText,
+		"smaps_rollup": smapsRollupText,
+		"stat":         statText,
+		"statm":        statmText,
+		"status":       statusText,
+		"uid_map":      func(*view) string { return "         0          0 4294967295\n" },
+		"wchan":        func(*view) string { return "0" },
+	}
+	for _, name := range procfs.Attrs {
+		processFiles[name] = func(v *view) string { return procfs.AttrText(name, v.proc, v.thread) }
 	}
 }
-
-// writableAttrs are the files of a process that can be written.
-var writableAttrs = map[string]bool{"comm": true, "coredump_filter": true, "oom_score_adj": true, "timerslack_ns": true}
 
 // real reads a file of the process's real /proc directory; "" when it is dead.
 func (v *view) real(name string) string {
@@ -165,14 +162,7 @@ func uuidText(v *view) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x\n", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-func commText(v *view) string { return v.comm() + "\n" }
-
-func (v *view) comm() string {
-	if v.thread != nil {
-		return v.thread.Name
-	}
-	return kernel.CommName(v.proc.Exe[strings.LastIndexByte(v.proc.Exe, '/')+1:])
-}
+func (v *view) comm() string { return procfs.Comm(v.proc, v.thread) }
 
 // cmdlineText is the memory that the arguments were put in, which some programs
 // write their state to.

@@ -28,7 +28,7 @@ func makeSignalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
 		return kernel.RetOr(t.NewFD(signalfd.New(t.Proc, signal.Set(mask)), unix.O_RDWR|flags))
 	}
 	of := t.FDs().Get(fd)
-	if of == nil {
+	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
 	f, ok := of.File.(*signalfd.File)

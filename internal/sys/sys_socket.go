@@ -247,7 +247,7 @@ func sysAccept(t *kernel.Thread, a Args) kernel.Result { return accept(t, a, 0) 
 
 // sysAccept4 implements accept4(2).
 func sysAccept4(t *kernel.Thread, a Args) kernel.Result {
-	if a[3]&^sockFlags != 0 {
+	if of := t.FDs().Get(fdOf(a[0])); a[3]&^sockFlags != 0 && of != nil && of.Flags&unix.O_PATH == 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
 	return accept(t, a, int(a[3]))

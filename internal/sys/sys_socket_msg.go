@@ -56,6 +56,9 @@ func sysSendto(t *kernel.Thread, a Args) kernel.Result {
 
 // sysSendmsg implements sendmsg(2).
 func sysSendmsg(t *kernel.Thread, a Args) kernel.Result {
+	if _, _, e := socketOf(t, a[0]); e != 0 {
+		return kernel.Fail(e)
+	}
 	h, e := readMsghdr(t, a[1])
 	if e != 0 {
 		return kernel.Fail(e)
@@ -65,6 +68,9 @@ func sysSendmsg(t *kernel.Thread, a Args) kernel.Result {
 
 // sysSendmmsg implements sendmmsg(2).
 func sysSendmmsg(t *kernel.Thread, a Args) kernel.Result {
+	if _, _, e := socketOf(t, a[0]); e != 0 {
+		return kernel.Fail(e)
+	}
 	count := min(uint64(uint32(a[2])), maxMmsg)
 	for i := t.Wait.Aux[0]; i < count; i++ {
 		at := a[1] + i*sizeofMmsghdr
@@ -137,6 +143,8 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 		m.Data, e = gatherFrom(t, h.v, int(t.Wait.Done), chunkOf(s, int64(total)-t.Wait.Done))
 		if e == 0 {
 			n, e = s.Send(t, &m)
+		} else if m.To == nil {
+			e = unsendable(t, s, flags, e)
 		}
 		t.Wait.Done += int64(n)
 		wait := e == unix.EAGAIN && !of.NonBlocking() && flags&unix.MSG_DONTWAIT == 0 &&
@@ -156,6 +164,18 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 		}
 		m.Rights = nil // they went with the first bytes
 	}
+}
+
+// unsendable is why nothing can be sent: bad is that it could not be read, but Linux finds out
+// first that nobody is there.
+func unsendable(t *kernel.Thread, s socket.Socket, flags int, bad kernel.Errno) kernel.Errno {
+	if _, e := s.RemoteAddr(); e == 0 {
+		return bad
+	}
+	if _, e := s.Send(t, &socket.OutMsg{Flags: flags}); e != 0 {
+		return e
+	}
+	return bad
 }
 
 // fastOpen is what MSG_FASTOPEN does before data is sent: it connects. Data goes with the SYN only
@@ -190,6 +210,9 @@ func sysRecvmsg(t *kernel.Thread, a Args) kernel.Result {
 
 // recvmsg receives into the struct msghdr at the address at.
 func recvmsg(t *kernel.Thread, fd, at uint64, flags int) kernel.Result {
+	if _, _, e := socketOf(t, fd); e != 0 {
+		return kernel.Fail(e)
+	}
 	h, e := readMsghdr(t, at)
 	if e != 0 {
 		return kernel.Fail(e)

@@ -2,13 +2,8 @@ package sys
 
 import (
 	"ariadne/internal/kernel"
-	"ariadne/internal/kernel/epoll"
-	"ariadne/internal/kernel/eventfd"
-	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/socket"
 	"ariadne/internal/kernel/pipe"
-	"ariadne/internal/kernel/signalfd"
-	"ariadne/internal/kernel/timerfd"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,7 +35,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if isNull(in) || int64(a[3]) < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	if noSplice(out.File) {
+	if anonymous(out.File) {
 		return sendNowhere(t, in, a)
 	}
 	if !isHost(in) {
@@ -223,7 +218,7 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 	case !inPipe && !isHost(in) && a[1] != 0, !outPipe && !isHost(out) && a[3] != 0:
 		return kernel.Fail(unix.EINVAL)
 	}
-	if noSplice(in.File) || noSplice(out.File) {
+	if anonymous(in.File) || anonymous(out.File) {
 		return kernel.Fail(unix.EINVAL)
 	}
 	nonblock := a[5]&unix.SPLICE_F_NONBLOCK != 0 || outPipe && (out.NonBlocking() || inPipe && in.NonBlocking())
@@ -240,19 +235,10 @@ func isNull(of *kernel.OpenFile) bool {
 	return ok && h.Path == "/dev/null"
 }
 
-// noSplice reports whether a file can be read or written, but not spliced.
-func noSplice(f kernel.File) bool {
-	switch f.(type) {
-	case *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
-		return true
-	}
-	return false
-}
-
 // spliceIn fills a pipe.
 func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
 	to := out.File.(*pipe.End)
-	if from, ok := in.File.(*pipe.End); ok && len(from.Pipe.Peek(1)) == 0 && from.Ready()&kernel.Hup == 0 {
+	if from, ok := in.File.(*pipe.End); ok && len(from.Pipe.Peek(1)) == 0 && !from.Pipe.Ended() {
 		return blockUnless(t, nonblock, in) // before Linux looks for readers
 	}
 	if to.Ready()&kernel.Err != 0 {
@@ -307,7 +293,7 @@ func spliceOut(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, non
 	from := in.File.(*pipe.End)
 	b := from.Pipe.Peek(size)
 	if len(b) == 0 {
-		if from.Ready()&kernel.Hup != 0 {
+		if from.Pipe.Ended() {
 			return kernel.Ret(0)
 		}
 		return blockUnless(t, nonblock || in.NonBlocking(), in)
@@ -384,9 +370,9 @@ func sysTee(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case len(b) > 0:
 		return kernel.RetOr(to.Write(t, b))
-	case a[2] == 0, from.Pipe.Buffered() == 0 && from.Ready()&kernel.Hup != 0:
+	case from.Pipe.Buffered() == 0 && from.Pipe.Ended() && to.Pipe.Room() > 0:
 		return kernel.Ret(0)
-	case from.Pipe.Buffered() == 0:
+	case from.Pipe.Buffered() == 0 && !from.Pipe.Ended():
 		return blockUnless(t, nonblock || in.NonBlocking(), in)
 	}
 	return blockUnless(t, nonblock || out.NonBlocking(), out)

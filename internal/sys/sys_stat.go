@@ -398,10 +398,15 @@ func sysStatfs(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if _, ok := virtualPath(t, atCwd, name); !ok {
-		if r := run(t); r != 0 {
-			return kernel.Ret(r)
+	if v, ok := virtualPath(t, atCwd, name); ok {
+		if fd, ok := descriptorPath(t, atCwd, name); ok {
+			return sysFstatfs(t, Args{uint64(fd), a[1]})
 		}
+		if _, e := lookupVirtual(t, v); e != 0 {
+			return kernel.Fail(e)
+		}
+	} else if r := run(t); r != 0 {
+		return kernel.Ret(r)
 	}
 	return kernel.RetOr(0, t.M.WriteMem(a[1], statfsOf(t, absolute(t, atCwd, name))))
 }

@@ -25,7 +25,7 @@ func sysTimerfdCreate(t *kernel.Thread, a Args) kernel.Result {
 // timerFD returns the timer behind a descriptor.
 func timerFD(t *kernel.Thread, fd uint64) (*timerfd.File, kernel.Errno) {
 	of := t.FDs().Get(fdOf(fd))
-	if of == nil {
+	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return nil, unix.EBADF
 	}
 	f, ok := of.File.(*timerfd.File)

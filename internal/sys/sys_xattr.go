@@ -40,37 +40,49 @@ type xattrFile struct {
 	route string
 }
 
+// findOpen looks up what a descriptor stands for.
+func (f *xattrFile) findOpen(of *kernel.OpenFile, fd int) (e kernel.Errno) {
+	h, ok := of.File.(*kernel.HostFile)
+	if !ok {
+		f.st, f.own = statEmulated(f.t, of.File), true
+		return 0
+	}
+	f.st, e = fdStat(f.t, fd)
+	f.has = !h.Synthetic && !strings.HasPrefix(h.Path, "/memfd:")
+	f.own = !f.has
+	return e
+}
+
 // find looks the file up.
 func (f *xattrFile) find(arg uint64) (e kernel.Errno) {
 	t := f.t
 	if f.open {
-		h, of, e := hostFile(t, arg)
-		switch {
-		case e != 0:
-			return e
-		case h == nil:
-			f.st, f.own = statEmulated(t, of.File), true
-			return 0
+		_, of, e := hostFile(t, arg)
+		if e == 0 {
+			e = f.findOpen(of, fdOf(arg))
 		}
-		if f.st, e = fdStat(t, fdOf(arg)); e != 0 {
+		if e != 0 || !f.has {
 			return e
 		}
-		f.has = !h.Synthetic && !strings.HasPrefix(h.Path, "/memfd:")
-		f.own = !f.has
 	} else {
 		name, e := readPath(t, arg)
 		if e != 0 {
 			return e
 		}
-		if v, ok := virtualPath(t, atCwd, name); ok {
+		f.route = name
+		if fd, ok := descriptorPath(t, atCwd, name); ok && f.follow {
+			if e := f.findOpen(t.FDs().Get(fd), fd); e != 0 || !f.has {
+				return e
+			}
+		} else if v, ok := virtualPath(t, atCwd, name); ok {
 			f.st, e = statVirtual(t, v, f.follow)
 			f.own = true
 			return e
-		}
-		if f.st, e = pathStat(t, atCwd, name, f.follow); e != 0 {
+		} else if f.st, e = pathStat(t, atCwd, name, f.follow); e != 0 {
 			return e
+		} else {
+			f.has = true
 		}
-		f.has, f.route = true, name
 	}
 	f.key = keyOf(&f.st)
 	seen := f.st

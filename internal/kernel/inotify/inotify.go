@@ -111,6 +111,9 @@ func (f *Instance) Release(n *kernel.Node) {
 	states.Of(n).instances = slices.DeleteFunc(states.Of(n).instances, func(x *Instance) bool { return x == f })
 }
 
+// SignalsIO implements IOSignaler.
+func (f *Instance) SignalsIO() {}
+
 // Describe implements Describer.
 func (f *Instance) Describe() string { return "anon_inode:inotify" }
 

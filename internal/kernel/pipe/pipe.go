@@ -95,6 +95,9 @@ func (p *Pipe) Buffered() int {
 	return n
 }
 
+// Ended reports whether nobody has the pipe open for writing.
+func (p *Pipe) Ended() bool { return p.writers == 0 }
+
 func (p *Pipe) notifyReaders(ev kernel.Events) { p.read.Notify(ev); p.both.Notify(ev) }
 func (p *Pipe) notifyWriters(ev kernel.Events) { p.write.Notify(ev); p.both.Notify(ev) }
 

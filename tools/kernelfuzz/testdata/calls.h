@@ -502,7 +502,7 @@ F(thread)
 	sem_init(&up, 0, 0);
 	pthread_attr_init(&how);
 	pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&how, 1 << 20);
+	pthread_attr_setstacksize(&how, (REGIONS + 1) << 20); // too large for the hole that rooms leave
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	w->turn[k] = w->done[k] = w->busy[k] = 0;
 	int e = pthread_create(&t, &how, thread_main, arg);
