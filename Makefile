@@ -9,6 +9,7 @@
 #   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
 #   compat     runs the real programs of examples/; writes docs/compatibility.md
 #   bugs       looks for documented bugs of real programs; writes docs/bugs.md
+#   papers     looks for bugs that papers describe, in programs of ours; writes docs/papers.md
 #   sweep      fails each call of some real programs once; writes docs/sweep.md
 #   faulty     runs real programs through random faults of all kinds; writes docs/faulty.md
 #   storage    lets programs that store things lose their power; writes the table of docs/storage.md
@@ -17,7 +18,7 @@
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs results sweep faulty storage packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty storage packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -54,6 +55,9 @@ compat: build
 
 bugs: build
 	$(GO) run ./tools/bugs
+
+papers: build
+	$(GO) run ./tools/bugs -papers -budget 5m
 
 results: build
 	$(GO) run ./tools/results

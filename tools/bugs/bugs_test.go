@@ -12,7 +12,10 @@ import (
 	"ariadne/tools/harness"
 )
 
-const list = "../../examples/bugs/list.yaml"
+const (
+	list   = "../../examples/bugs/list.yaml"
+	papers = "../../examples/papers.yaml"
+)
 
 func some() result {
 	b := &bug{Name: "lost", Program: "store 1.0", Bug: "it forgets", Reference: "store#1", Needs: "a crash", Spec: "lost/a.yaml", Sibling: "lost/b.yaml", Beside: "store 1.1",
@@ -21,7 +24,7 @@ func some() result {
 		{Seed: 0, Budget: 10 * time.Minute, Found: true, RealTime: 3 * time.Second, Executions: 10, Faults: []string{"crash", "restart"}},
 		{Seed: 1, Budget: 10 * time.Minute, Found: true, RealTime: time.Second, Executions: 30},
 		{Seed: 2, Budget: 10 * time.Minute, Found: true, RealTime: 9 * time.Second, Executions: 20},
-	}, &outcome{Budget: time.Minute, RealTime: 61 * time.Second, Executions: 99}}
+	}, &outcome{Budget: time.Minute, RealTime: 61 * time.Second, Executions: 99}, nil}
 }
 
 func TestPage(t *testing.T) {
@@ -29,7 +32,11 @@ func TestPage(t *testing.T) {
 	missed.bug = &bug{Name: "kept", Program: "p", Spec: "../far/a.yaml"}
 	missed.seeds[0].Found, missed.seeds[0].Wrong = false, "another violation: n1: x"
 	missed.sibling.Found = true
-	page := string(writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}))
+	data, err := writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
 	for _, want := range []string{
 		"for 10m at most", "at least 1m and",
 		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | store 1.1: nothing found (61.0 s, 99 executions) |\n",
@@ -39,6 +46,31 @@ func TestPage(t *testing.T) {
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
+		}
+	}
+}
+
+func TestPapersPage(t *testing.T) {
+	dir := t.TempDir()
+	o := options{list: filepath.Join(dir, "list.yaml")}
+	found, dies := some(), some()
+	found.bug.Spec, dies.bug.Spec, dies.bug.Name = "a.yaml", "b.yaml", "dies"
+	found.shrunk = &outcome{Steps: 44}
+	for name, text := range map[string]string{"a.yaml": "name: a\nproperties:\n  one leader: {one: leader}\n  another: {agree: x}\n", "b.yaml": "name: b\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := o.writePapers([]result{found, dies})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| `lost` | store#1 | 3 of 3 | 3.0 s | 20 | crash, restart | 44 | nothing found (61.0 s, 99 executions) |\n",
+		"Sentence: `one leader: {one: leader}`.\n\n    ariadne check examples/a.yaml\n", "Sentence: none: a node that dies is a violation.\n",
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("%q is not in the page:\n%s", want, data)
 		}
 	}
 }
@@ -150,16 +182,18 @@ func TestBadLists(t *testing.T) {
 
 // Every bug of the list has its specs and a fetch script.
 func TestList(t *testing.T) {
-	bugs, err := readBugs(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range bugs {
-		for _, spec := range []string{b.Spec, b.Sibling} {
-			path := filepath.Join(filepath.Dir(list), spec)
-			for _, f := range []string{path, filepath.Join(filepath.Dir(path), "fetch"), filepath.Join(filepath.Dir(path), "README.md")} {
-				if _, err := os.Stat(f); err != nil {
-					t.Errorf("%s: %v", b.Name, err)
+	for _, list := range []string{list, papers} {
+		bugs, err := readBugs(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range bugs {
+			for _, spec := range []string{b.Spec, b.Sibling} {
+				path := filepath.Join(filepath.Dir(list), spec)
+				for _, f := range []string{path, filepath.Join(filepath.Dir(path), "fetch"), filepath.Join(filepath.Dir(path), "README.md")} {
+					if _, err := os.Stat(f); err != nil {
+						t.Errorf("%s: %v", b.Name, err)
+					}
 				}
 			}
 		}
@@ -170,15 +204,21 @@ func TestList(t *testing.T) {
 // integration has the time for.
 func TestShort(t *testing.T) {
 	dir := t.TempDir()
-	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"),
-		seeds: 1, budget: 2 * time.Minute, least: 5 * time.Second, fetch: true}
+	o := options{ctx: t.Context(), ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), seeds: 1, budget: 2 * time.Minute, fetch: true}
 	if err := harness.Build("../..", o.ariadne); err != nil {
 		t.Fatal(err)
 	}
 	if err := (&harness.Ariadne{Binary: o.ariadne}).Possible(); err != nil {
 		t.Skip(err)
 	}
-	bugs, err := readBugs(list)
+	o.list, o.least = list, 5*time.Second
+	lookForShort(t, o)
+	o.list, o.least = papers, 2*time.Second
+	lookForShort(t, o)
+}
+
+func lookForShort(t *testing.T, o options) {
+	bugs, err := readBugs(o.list)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@
 //
 //	go run ./tools/bugs [flags] [bug...]
 //
-// The list of bugs is examples/bugs/list.yaml. What came of a search is kept, so the page always has
+// The list of bugs is examples/bugs/list.yaml. With -papers it is examples/papers.yaml, of bugs that
+// papers describe, in programs of ours, and the page is docs/papers.md. What came of a search is kept, so the page always has
 // all: those not looked for now as they were last. Exit status 1: a bug is missed, another
 // violation than the documented one is found, or something is found beside it.
 //
@@ -13,6 +14,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -30,6 +32,7 @@ type options struct {
 	seeds               int
 	budget, least       time.Duration
 	fetch, resume       bool
+	papers              bool // the list is of papers' bugs
 }
 
 func main() {
@@ -37,16 +40,22 @@ func main() {
 	defer stop()
 	o := options{ctx: ctx}
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
-	flag.StringVar(&o.work, "work", "ariadne-runs/bugs", "directory of runs and results")
-	flag.StringVar(&o.list, "list", "examples/bugs/list.yaml", "the list of bugs")
+	flag.BoolVar(&o.papers, "papers", false, "look for bugs that papers describe, which changes what list, page and work are by default")
+	flag.StringVar(&o.work, "work", "", "directory of runs and results (default ariadne-runs/bugs)")
+	flag.StringVar(&o.list, "list", "", "the list of bugs (default examples/bugs/list.yaml)")
 	flag.IntVar(&o.seeds, "seeds", 5, "searches for each bug")
 	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "real time of one search, at most")
 	flag.DurationVar(&o.least, "least", time.Minute, "real time of the search beside a bug, at least")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	flag.BoolVar(&o.resume, "resume", false, "keep the searches that were made before, and make only the others")
 	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
-	page := flag.String("page", "docs/bugs.md", "the page to write")
+	page := flag.String("page", "", "the page to write (default docs/bugs.md)")
 	flag.Parse()
+	work, list, to := "ariadne-runs/bugs", "examples/bugs/list.yaml", "docs/bugs.md"
+	if o.papers {
+		work, list, to = "ariadne-runs/papers", "examples/papers.yaml", "docs/papers.md"
+	}
+	o.work, o.list, *page = cmp.Or(o.work, work), cmp.Or(o.list, list), cmp.Or(*page, to)
 	ok, err := o.run(*search, *page, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bugs:", err)
@@ -93,5 +102,13 @@ func (o *options) run(search bool, page string, wanted []string) (bool, error) {
 		all = append(all, r)
 		ok = ok && r.good()
 	}
-	return ok, os.WriteFile(page, writePage(all), 0o644)
+	text := writePage
+	if o.papers {
+		text = o.writePapers
+	}
+	data, err := text(all)
+	if err != nil {
+		return false, err
+	}
+	return ok, os.WriteFile(page, data, 0o644)
 }

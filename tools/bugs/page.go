@@ -29,25 +29,9 @@ func (r *result) good() bool {
 }
 
 // writePage returns the whole page.
-func writePage(all []result) []byte {
+func writePage(all []result) ([]byte, error) {
 	var b strings.Builder
-	var budget, least time.Duration
-	loads := map[string]float64{} // of origins: the greatest
-	for _, r := range all {
-		for _, s := range r.outcomes() {
-			if o := s.Origin; !o.When.IsZero() {
-				line := fmt.Sprintf("- %s, Ariadne %s, on %s", o.When.Format(time.DateOnly), o.Ariadne, o.Machine)
-				load, _ := strconv.ParseFloat(o.Load, 64)
-				loads[line] = max(loads[line], load)
-			}
-		}
-		for _, s := range r.seeds {
-			budget = max(budget, s.Budget)
-		}
-		if s := r.sibling; s != nil && (least == 0 || s.Budget < least) {
-			least = s.Budget
-		}
-	}
+	budget, least := budgets(all)
 	fmt.Fprintf(&b, head, short(budget), short(least))
 	b.WriteString("\n| bug | program | needs | found | time | executions | faults | beside it |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range all {
@@ -63,13 +47,41 @@ func writePage(all []result) []byte {
 			}
 		}
 	}
+	writeOrigins(&b, all)
+	return []byte(strings.TrimRight(b.String(), "\n") + "\n"), nil
+}
+
+// budgets are the real time of a search for a bug, at most, and of one beside it, at least.
+func budgets(all []result) (most, least time.Duration) {
+	for _, r := range all {
+		for _, s := range r.seeds {
+			most = max(most, s.Budget)
+		}
+		if s := r.sibling; s != nil && (least == 0 || s.Budget < least) {
+			least = s.Budget
+		}
+	}
+	return most, least
+}
+
+// writeOrigins says what measured, and on which machines.
+func writeOrigins(b *strings.Builder, all []result) {
+	loads := map[string]float64{} // of origins: the greatest
+	for _, r := range all {
+		for _, s := range r.outcomes() {
+			if o := s.Origin; !o.When.IsZero() {
+				line := fmt.Sprintf("- %s, Ariadne %s, on %s", o.When.Format(time.DateOnly), o.Ariadne, o.Machine)
+				load, _ := strconv.ParseFloat(o.Load, 64)
+				loads[line] = max(loads[line], load)
+			}
+		}
+	}
 	if len(loads) > 0 {
 		b.WriteString("## Measured\n\n")
 	}
 	for _, line := range slices.Sorted(maps.Keys(loads)) {
-		fmt.Fprintf(&b, "%s (load before a search: up to %.1f)\n", line, loads[line])
+		fmt.Fprintf(b, "%s (load before a search: up to %.1f)\n", line, loads[line])
 	}
-	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
 }
 
 func (r *result) outcomes() []outcome {
@@ -88,34 +100,47 @@ func (r *result) row() string {
 	}
 	cells := []string{"`" + r.bug.Name + "`", r.bug.Program, needs, "not looked for yet", "", "", "", r.bug.Beside + ": not searched yet"}
 	if len(r.seeds) > 0 {
-		found := slices.DeleteFunc(slices.Clone(r.seeds), func(s outcome) bool { return !s.Found })
-		cells[3] = fmt.Sprintf("%d of %d", len(found), len(r.seeds))
-		if len(found) < len(r.seeds) {
-			cells[3] += fmt.Sprintf(" (%s each)", short(r.seeds[0].Budget))
-		}
-		if len(found) > 0 {
-			slices.SortStableFunc(found, func(a, b outcome) int { return int(a.RealTime - b.RealTime) })
-			middle := found[(len(found)-1)/2]
-			cells[4] = seconds(middle.RealTime)
-			cells[6] = strings.Join(middle.Faults, ", ")
-			slices.SortStableFunc(found, func(a, b outcome) int { return a.Executions - b.Executions })
-			cells[5] = fmt.Sprint(found[(len(found)-1)/2].Executions)
-		}
+		copy(cells[3:], r.found())
 	}
 	if s := r.sibling; s != nil {
-		what := "nothing found"
-		if s.Exhausted {
-			what = "nothing, all explored"
-		}
-		if s.Found {
-			what = "**found too**"
-		}
-		if s.Wrong != "" {
-			what = "**" + s.Wrong + "**"
-		}
-		cells[7] = fmt.Sprintf("%s: %s (%s, %d executions)", r.bug.Beside, what, seconds(s.RealTime), s.Executions)
+		cells[7] = r.bug.Beside + ": " + s.beside()
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// beside says what came of a search in which nothing was to be found.
+func (r *outcome) beside() string {
+	what := "nothing found"
+	if r.Exhausted {
+		what = "nothing, all explored"
+	}
+	if r.Found {
+		what = "**found too**"
+	}
+	if r.Wrong != "" {
+		what = "**" + r.Wrong + "**"
+	}
+	return fmt.Sprintf("%s (%s, %d executions)", what, seconds(r.RealTime), r.Executions)
+}
+
+// found is how many seeds found the bug, and of these the median time and executions, and the faults of
+// the median execution.
+func (r *result) found() []string {
+	cells := make([]string, 4)
+	found := slices.DeleteFunc(slices.Clone(r.seeds), func(s outcome) bool { return !s.Found })
+	cells[0] = fmt.Sprintf("%d of %d", len(found), len(r.seeds))
+	if len(found) < len(r.seeds) {
+		cells[0] += fmt.Sprintf(" (%s each)", short(r.seeds[0].Budget))
+	}
+	if len(found) > 0 {
+		slices.SortStableFunc(found, func(a, b outcome) int { return int(a.RealTime - b.RealTime) })
+		middle := found[(len(found)-1)/2]
+		cells[1] = seconds(middle.RealTime)
+		cells[3] = strings.Join(middle.Faults, ", ")
+		slices.SortStableFunc(found, func(a, b outcome) int { return a.Executions - b.Executions })
+		cells[2] = fmt.Sprint(found[(len(found)-1)/2].Executions)
+	}
+	return cells
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

@@ -26,6 +26,7 @@ type outcome struct {
 	Executed   int      // transitions made by living nodes
 	Exhausted  bool     // everything within the bounds was explored
 	Faults     []string // of the execution that was found, by kind, in its order
+	Steps      int      `json:",omitzero"` // of the execution that it was shrunk to; 0: it was not shrunk
 	Origin     harness.Origin
 }
 
@@ -34,6 +35,7 @@ type result struct {
 	bug     *bug
 	seeds   []outcome
 	sibling *outcome // nil: not searched yet
+	shrunk  *outcome // of a paper's bug: what was found once more, and shrunk; or nil
 }
 
 // look searches for a bug with one seed after the other, then beside it for as long as all of
@@ -52,6 +54,11 @@ func (o *options) look(b *bug) error {
 		}
 	}
 	var took time.Duration
+	if o.papers {
+		if _, err := o.search(b, b.Spec, "shrunk", 0, o.budget); err != nil {
+			return err
+		}
+	}
 	for seed := range o.seeds {
 		r, err := o.search(b, b.Spec, "seed", seed, o.budget)
 		if err != nil {
@@ -73,7 +80,11 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		return nil, err
 	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
-	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String(), "--shrink", "0s")
+	shrink := "0s"
+	if kind == "shrunk" {
+		shrink = "10s"
+	}
+	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String(), "--shrink", shrink)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +118,7 @@ func (o *options) forget(b *bug) error {
 // load reads what is known of a bug.
 func (o *options) load(b *bug) (result, error) {
 	r := result{bug: b}
-	for _, kind := range []string{"seed", "sibling"} {
+	for _, kind := range []string{"seed", "sibling", "shrunk"} {
 		files, err := filepath.Glob(o.file(b, kind, "*") + ".json")
 		if err != nil {
 			return r, err
@@ -117,10 +128,13 @@ func (o *options) load(b *bug) (result, error) {
 			if err != nil {
 				return r, err
 			}
-			if kind == "seed" {
+			switch kind {
+			case "seed":
 				r.seeds = append(r.seeds, *one)
-			} else {
+			case "sibling":
 				r.sibling = one
+			case "shrunk":
+				r.shrunk = one
 			}
 		}
 	}
@@ -135,6 +149,9 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 	switch {
 	case report.Outcome == harness.Violated:
 		v := report.Violations[0]
+		if v.Shrunk != nil {
+			r.Steps = v.Shrunk.To.Steps
+		}
 		if r.Found = b.violation.MatchString(v.Message); !r.Found {
 			r.Wrong = fmt.Sprintf("another violation: %s: %s", v.Node, v.Message)
 		}

@@ -55,6 +55,11 @@ type Violation struct {
 	Trace   string `json:"trace"`
 	Suspect string `json:"suspect"`
 	Count   int    `json:"count"`
+	Shrunk  *struct {
+		To struct {
+			Steps int `json:"steps"`
+		} `json:"to"`
+	} `json:"shrunk"` // nil: no smaller execution was looked for, or found
 }
 
 // Refusal is what was asked for and is not modelled.

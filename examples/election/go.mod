@@ -1,0 +1,3 @@
+module election
+
+go 1.26.0
