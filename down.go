@@ -2,6 +2,7 @@ package ariadne
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,13 +26,14 @@ func (d Down) Off() bool { return d == Stopped || d == PowerLost }
 // Ever is how long a node is down that does not come back.
 const Ever = time.Duration(-1)
 
-// NodeFault is a fault that befalls a node: it takes it down or pauses it, sets its clock, or kills
-// one of its processes.
+// NodeFault is a fault that befalls a node: it takes it down or pauses it, sets its clock or has its clocks
+// run at another speed, or kills one of its processes.
 type NodeFault struct {
-	Down Down
-	For  time.Duration // with Down: for how long, or Ever
-	Jump time.Duration // by how much the real-time clock is set forward; back when it is negative
-	Kill string        // the process that is killed, as in Output.Processes
+	Down  Down
+	For   time.Duration // with Down: for how long, or Ever
+	Jump  time.Duration // by how much the real-time clock is set forward; back when it is negative
+	Drift int           // by how many parts per million its clocks run faster from here on; slower when it is negative
+	Kill  string        // the process that is killed, as in Output.Processes
 	// With, of a loss of power, are the names of other nodes that lose theirs with the node, joined by
 	// plus signs.
 	With string
@@ -39,8 +41,9 @@ type NodeFault struct {
 
 // The names of faults that befall a node and leave it Up.
 const (
-	Jumped = "jump"
-	Killed = "kill"
+	Jumped  = "jump"
+	Drifted = "drift"
+	Killed  = "kill"
 )
 
 // Kind is what kind of fault it is.
@@ -48,6 +51,8 @@ func (f NodeFault) Kind() string {
 	switch {
 	case f.Jump != 0:
 		return Jumped
+	case f.Drift != 0:
+		return Drifted
 	case f.Kill != "":
 		return Killed
 	}
@@ -58,7 +63,7 @@ func (f NodeFault) Kind() string {
 func (f NodeFault) Alternative() string { return f.Kind() + ":" + f.What() }
 
 // What is the fault among those of its kind, as in 15s or ever of what takes a node down (of several
-// 15s+n2+n3), +30s of a jump, or server#2.
+// 15s+n2+n3), +30s of a jump, +100ppm of a drift, or server#2.
 func (f NodeFault) What() string {
 	switch {
 	case f.With != "":
@@ -69,6 +74,8 @@ func (f NodeFault) What() string {
 		return "+" + f.Jump.String()
 	case f.Jump < 0:
 		return f.Jump.String()
+	case f.Drift != 0:
+		return fmt.Sprintf("%+d%s", f.Drift, ppm)
 	case f.For == Ever:
 		return "ever"
 	}
@@ -94,6 +101,9 @@ func ParseNodeFault(s string) (f NodeFault, err error) {
 	case Jumped:
 		f.Jump, err = ParseJump(what)
 		return f, err
+	case Drifted:
+		f.Drift, err = ParseDrift(what)
+		return f, err
 	case Killed:
 		if f.Kill = what; what == "" || Plain(what) != what {
 			err = fmt.Errorf("%q is no process", what)
@@ -113,6 +123,19 @@ func ParseJump(s string) (time.Duration, error) {
 		err = fmt.Errorf("%q is no jump: want a sign and a time, as in +1h or -30s", s)
 	}
 	return d, err
+}
+
+// ppm is the unit of how fast clocks run.
+const ppm = "ppm"
+
+// ParseDrift reads by how much a clock runs faster, or slower, as in +100ppm or -50ppm.
+func ParseDrift(s string) (int, error) {
+	digits, ok := strings.CutSuffix(s, ppm)
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n == 0 || fmt.Sprintf("%+d", n) != digits {
+		return 0, fmt.Errorf("%q is no drift: want a sign and parts per million, as in +100ppm or -50ppm", s)
+	}
+	return n, nil
 }
 
 // ParseLength reads a length of time, or ever.

@@ -26,7 +26,7 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
-	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Fault != NodeFault{}, 3)|bit(in.Fault.Jump != 0, 4)|bit(in.Fault.Kill != "", 5)|bit(in.Fault.With != "", 6))
+	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Fault != NodeFault{}, 3)|bit(in.Fault.Jump != 0, 4)|bit(in.Fault.Kill != "", 5)|bit(in.Fault.With != "", 6)|bit(in.Fault.Drift != 0, 7))
 	if in.Message != nil {
 		b = in.Message.append(b)
 	}
@@ -59,13 +59,16 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	if in.Fault.With != "" {
 		b = appendText(b, in.Fault.With)
 	}
+	if in.Fault.Drift != 0 {
+		b = appendInt(b, in.Fault.Drift)
+	}
 	return b, nil
 }
 
 func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
-	has := d.bits(7)
+	has := d.bits(8)
 	if has&1 != 0 {
 		in.Message = new(Message)
 		in.Message.read(&d)
@@ -94,6 +97,11 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	}
 	if has&64 != 0 {
 		if in.Fault.With = string(d.text()); in.Fault.With == "" {
+			d.fail(errCanonical)
+		}
+	}
+	if has&128 != 0 {
+		if in.Fault.Drift = d.int(); in.Fault.Drift == 0 {
 			d.fail(errCanonical)
 		}
 	}

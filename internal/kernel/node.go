@@ -40,6 +40,13 @@ const (
 // directory is read.
 type Shown func(dir string) func(name string) bool
 
+// Drift is by how many parts per million a machine's clocks run faster than they do undisturbed, since a time of
+// the world's at which they showed another.
+type Drift struct {
+	By           int
+	Since, Shown ariadne.Time
+}
+
 // Node is the kernel state of one machine.
 type Node struct {
 	ID        ariadne.NodeID
@@ -50,6 +57,7 @@ type Node struct {
 	CPUs      int          // processors the node sees
 	Processor string       // their model (internal/processor); "": the real one
 	Memory    int64        // bytes that it has; 0: MemTotal
+	Drift     Drift        // how its clocks run
 	RealBase  int64        // CLOCK_REALTIME at time 0, ns since the epoch
 	MonoBase  int64        // CLOCK_MONOTONIC at time 0, ns
 	NTP       NTP          // what adjtimex keeps

@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/filetree"
+	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
@@ -76,6 +77,8 @@ func (n *Node) befall(f *ariadne.NodeFault) {
 	switch {
 	case f.Jump != 0:
 		n.jump(f.Jump)
+	case f.Drift != 0:
+		n.drifts(f.Drift)
 	case f.Kill != "":
 		n.kill(f.Kill)
 	case f.Down == ariadne.Paused:
@@ -143,7 +146,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	k := n.k
 	k.Files = old.Files
 	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked
-	k.Out, k.RealBase, k.Said = old.Out, old.RealBase, old.Said
+	k.Out, k.RealBase, k.Drift, k.Said = old.Out, old.RealBase, old.Drift, old.Said
 	// Nothing happens to it before it is switched on, or ever.
 	k.Now = on
 	// It has run for as long as it was down, at most. That does not depend on when within a second
@@ -200,6 +203,9 @@ func (n *Node) content() ariadne.Digest {
 		uid, gid := sys.Owner(&k.Files, key, f.UID, f.GID)
 		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
 	})
+	if k.Drift != (kernel.Drift{}) {
+		disk = sha256.Sum256(fmt.Appendf(disk[:], "%+v", k.Drift))
+	}
 	d := &k.Files.Disk
 	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
 }

@@ -6,29 +6,38 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 )
 
-// drift is by how much a machine's clocks run fast, in parts per million, or slow when it is negative.
+// drift is how a machine's clocks run: by so many parts per million fast, or slow when it is negative, since a time of
+// the world's at which they showed another.
 // All that a node knows of time is by its own clocks, its timers too: its kernel's time is that of the
 // machine, and is converted where it meets the world's, in inputs and outputs.
-type drift int
+type drift struct {
+	ppm          ariadne.Time
+	since, shown ariadne.Time
+}
 
 const million = 1_000_000
 
+// none: the machine's clock shows the world's time.
+func (d drift) none() bool { return d.ppm == 0 && d.since == d.shown }
+
 // local is what the machine's clock shows at a time of the world's. It never runs backwards.
 func (d drift) local(t ariadne.Time) ariadne.Time {
-	if d == 0 || t >= ariadne.Never {
+	if d.none() || t >= ariadne.Never {
 		return t
 	}
-	return t + t/million*ariadne.Time(d) + t%million*ariadne.Time(d)/million
+	t -= d.since
+	return d.shown + t + t/million*d.ppm + t%million*d.ppm/million
 }
 
 // first is the first time of the world's at which the machine's clock has come to t.
 func (d drift) first(t ariadne.Time) ariadne.Time {
-	if d == 0 || t >= ariadne.Never {
+	if d.none() || t >= ariadne.Never {
 		return t
 	}
-	w := t
+	w := t - d.shown + d.since
 	for range 8 { // each leaves so many millionths of the difference
 		w -= d.local(w) - t
 	}
@@ -43,7 +52,7 @@ func (d drift) first(t ariadne.Time) ariadne.Time {
 
 // last is the last time of the world's at which the machine's clock has not passed t.
 func (d drift) last(t ariadne.Time) ariadne.Time {
-	if d == 0 || t >= ariadne.Never {
+	if d.none() || t >= ariadne.Never {
 		return t
 	}
 	return d.first(t+1) - 1
@@ -52,7 +61,7 @@ func (d drift) last(t ariadne.Time) ariadne.Time {
 // convert has an output say the world's times. What has happened by a time of the machine's is at the last of
 // these, so it is not before the step; what is to happen at the first.
 func (d drift) convert(out *ariadne.Output) {
-	if d == 0 {
+	if d.none() {
 		return
 	}
 	out.Clock, out.Deadline = d.last(out.Clock), d.first(out.Deadline)
@@ -76,4 +85,13 @@ func (n *Node) end(length time.Duration) (world, local ariadne.Time) {
 	return world, n.drift().local(world)
 }
 
-func (n *Node) drift() drift { return drift(n.def.ClockDrift) }
+// drift is how the machine's clocks run now.
+func (n *Node) drift() drift {
+	k := n.k
+	return drift{ariadne.Time(n.def.ClockDrift + k.Drift.By), k.Drift.Since, k.Drift.Shown}
+}
+
+// drifts has the machine's clocks run by so many parts per million faster than they do undisturbed.
+func (n *Node) drifts(by int) {
+	n.k.Drift = kernel.Drift{By: by, Since: n.drift().last(n.k.Now), Shown: n.k.Now}
+}

@@ -328,6 +328,10 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 		budgets[world.Jump] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
 		some(world.Jumps(nil, [][]time.Duration{{1e6}, {-2e6, 5e6}}[rapid.IntRange(0, 1).Draw(t, "by")]...))
 	}
+	if rapid.IntRange(0, 5).Draw(t, "drifts") == 0 {
+		budgets[world.Drift] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
+		some(world.Drifts(nil, [][]int{{400_000}, {-300_000, 500_000}}[rapid.IntRange(0, 1).Draw(t, "ppm")]...))
+	}
 	return all
 }
 

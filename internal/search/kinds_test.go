@@ -40,6 +40,14 @@ var kindsAlone = []struct {
 	{"join and lines first", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
 		r.Faults[world.Join], r.After[world.Join] = budget(t), regexp.MustCompile("step [2-9]")
 	}},
+	{"drift", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
+		r.Faults[world.Drift], r.NodeFaults = budget(t), []world.NodeFaults{world.Drifts([]ariadne.NodeID{0, 1}, 500_000, -300_000)}
+	}},
+	{"drift and outages", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Drift], r.Faults[world.Stop], r.Faults[world.Pause] = budget(t), 1, 1
+		r.NodeFaults = []world.NodeFaults{world.Drifts([]ariadne.NodeID{0}, 500_000), world.Outages(ariadne.Stopped, []ariadne.NodeID{0}, 0), world.Outages(ariadne.Paused, []ariadne.NodeID{0}, 4e6)}
+		x.Writes = true
+	}},
 }
 
 func budget(t *rapid.T) uint8 { return uint8(rapid.IntRange(1, 2).Draw(t, "budget")) }

@@ -105,6 +105,8 @@ func (s *Spec) Budgets() string {
 func (s *Spec) impossible(k ariadne.ActionKind) string {
 	switch {
 	case s.Faults[k] == 0:
+	case k == world.Drift && s.cannotDrift() != "":
+		return s.cannotDrift()
 	case k == world.Kill && s.Kill.Restart > 0 && s.unpaired() != "":
 		return "faults: kill: restart: node " + s.unpaired() + " has another number of commands in restart than in command: which is run again for which is not known"
 	case k == world.Cut && len(s.partitions(&s.Cut, DefaultGroups)) == 0:

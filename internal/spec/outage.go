@@ -47,6 +47,9 @@ func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
 	if s.Faults[world.Jump] > 0 {
 		all = append(all, world.Jumps(s.servers(s.Jump.Nodes), s.Jump.by()...))
 	}
+	if s.Faults[world.Drift] > 0 {
+		all = append(all, world.Drifts(s.servers(s.Drift.Nodes), s.Drift.by()...))
+	}
 	return all
 }
 

@@ -46,6 +46,7 @@ type Spec struct {
 	Preempt    Preempt                        // whose threads are late, likewise
 	Outages    [ariadne.PowerLost + 1]Outage  // which nodes go down, by what, likewise
 	Power      Power                          // what a loss of power leaves, likewise
+	Drift      Drift                          // likewise
 	Jump       Jump                           // whose clocks are set, likewise
 	Kill       Kill                           // which processes are killed alone, likewise
 	Cut        Cut                            // how the network is parted, likewise

@@ -314,7 +314,7 @@ func TestWhen(t *testing.T) {
 		if kind.Messages {
 			text += ", nodes: [a], peers: [b, c]"
 		}
-		s, err := Parse("x.yaml", []byte(text+"}\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n  - {name: c, command: /bin/true}\n"))
+		s, err := Parse("x.yaml", []byte(text+"}\nclock_error: 12ms\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n  - {name: c, command: /bin/true}\n"))
 		if err != nil {
 			t.Error(err)
 			continue

@@ -116,7 +116,7 @@ func (v *Varied) Onto(key Hash) Hash {
 	}
 	if f := v.fault; f != (ariadne.NodeFault{}) {
 		key = key.Plus(HashOf(uint64(f.Down), uint64(f.For), 9)).Plus(HashOf(uint64(f.Jump), 0, 15))
-		if f.Kill != "" || f.With != "" {
+		if f.Kill != "" || f.With != "" || f.Drift != 0 {
 			key = key.Plus(HashOfText(f.Alternative()))
 		}
 	}

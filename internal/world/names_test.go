@@ -37,6 +37,7 @@ func TestActionNames(t *testing.T) {
 		{ariadne.Action{Kind: world.Stop, What: "ever"}, "stop n1 for ever"},
 		{ariadne.Action{Kind: world.Kill, What: "redis-server#2"}, "kill n1 redis-server#2"},
 		{ariadne.Action{Kind: world.Jump, What: "+1h0m0s"}, "jump n1 by +1h0m0s"},
+		{ariadne.Action{Kind: world.Drift, Node: 1, What: "-50ppm"}, "drift n2 by -50ppm"},
 		{deliver(ariadne.TCP, 1, "10.0.0.1:40001", "10.0.0.2:2380", 0, 3), "deliver n1:40001>n2:2380 #3"},
 		{deliver(ariadne.TCP, 1, "10.0.0.1:40001", "10.0.0.2:2380", 2, 3), "deliver n1:40001>n2:2380@2 #3"},
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1), "deliver udp n1:53>n2:53 #1"},

@@ -36,7 +36,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		all := []ariadne.NodeID{0, 1, 2, 3}[:n]
 		lengths := []time.Duration{0, 8e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
 		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, all, lengths...), world.Outages(ariadne.Stopped, all, lengths...),
-			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6)}
+			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6), world.Drifts(all, 400_000, -300_000)}
 		names := []string{"n1", "n2", "n3", "n4"}
 		r.NodeFaults = append(r.NodeFaults, world.Outages(ariadne.PowerLost, all[1:], lengths...))
 		r.NodeFaults = append(append(r.NodeFaults, world.Losses(all[:2], names, lengths...)...), world.Losses(all, names, lengths[0])...)
@@ -44,7 +44,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
 			r.Partitions = append(r.Partitions, one, other, one.Late(2e6), other.Late(5e6))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join, world.Drift} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		for _, k := range world.Kinds() {

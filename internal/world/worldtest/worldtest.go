@@ -48,6 +48,7 @@ type Automaton struct {
 	seqs   map[ariadne.Flow]int
 	timer  ariadne.Time
 	again  []again // in order of time
+	drift  int     // by how many parts per million its clock runs fast
 	done   bool
 	ended  bool
 	spared bool
@@ -141,6 +142,15 @@ func (a *Automaton) deadline() ariadne.Time {
 	return t
 }
 
+// runs is when something is due that would be at a time if the clock ran fast by was: what is left of it the clock
+// takes another time to show.
+func (a *Automaton) runs(at ariadne.Time, was int) ariadne.Time {
+	if at == ariadne.Never {
+		return at
+	}
+	return a.clock + max(1, (at-a.clock)*ariadne.Time(1e6+was)/ariadne.Time(1e6+a.drift))
+}
+
 // fire fires what is due at the deadline.
 func (c *Ctx) fire() {
 	a := c.a
@@ -172,7 +182,7 @@ func (a *Automaton) processes() []string {
 func (c *Ctx) kill(process string) {
 	a, p := c.a, c.a.Program.(Multiple)
 	if after := p.RunsAgain(process); after > 0 && !a.ended {
-		a.again = append(a.again, again{a.clock.Add(after), process})
+		a.again = append(a.again, again{a.runs(a.clock.Add(after), 0), process})
 	}
 	p.Kill(c, process)
 }
@@ -195,6 +205,13 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.NodeFault) {
 	case in.Kind == ariadne.Fault && in.Fault.Jump != 0:
 		if p, ok := a.Program.(Clocked); ok {
 			p.Jump(c, in.Fault.Jump)
+		}
+	case in.Kind == ariadne.Fault && in.Fault.Drift != 0:
+		was := a.drift
+		a.drift = in.Fault.Drift
+		a.timer = a.runs(a.timer, was)
+		for i := range a.again {
+			a.again[i].at = a.runs(a.again[i].at, was)
 		}
 	case in.Kind == ariadne.Fault && in.Fault.Kill != "":
 		c.kill(in.Fault.Kill)
@@ -282,6 +299,9 @@ func (a *Automaton) content() ariadne.Digest {
 	b := fmt.Appendf(nil, "%+v %v %v %d", a.Program, a.seqs, a.down, a.boots)
 	if a.again != nil { // the deadline does not tell all times
 		b = fmt.Appendf(b, " %v %v %v %v", a.again, a.timer, a.done, a.ended)
+	}
+	if a.drift != 0 {
+		b = fmt.Appendf(b, " %d", a.drift)
 	}
 	return sha256.Sum256(b)
 }
@@ -424,7 +444,7 @@ func (c *Ctx) log(stream int, text string) {
 func (c *Ctx) SetTimer(after time.Duration) {
 	c.a.timer = ariadne.Never
 	c.call(CallTimer, 0, after)
-	c.a.timer = c.a.clock.Add(max(after, 1))
+	c.a.timer = c.a.runs(c.a.clock.Add(max(after, 1)), 0)
 }
 
 // Try does something on an object that can fail, and returns "" or which of the errors it was; "" while
