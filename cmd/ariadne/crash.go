@@ -36,6 +36,7 @@ type crashFlags struct {
 	timeout time.Duration
 	jobs    int
 	html    string
+	log     bool
 	command string // that of the command line
 	json    bool
 	quiet   bool
@@ -69,6 +70,12 @@ Files named by --outside are not on the disk that loses power: they are as they 
 A program that writes there what it has promised (such as "row 3 is committed") lets the
 checker see whether the promise holds.
 
+What the program says by /dev/ariadne (docs/explore.md) a checker finds in ARIADNE_BEGUN, ARIADNE_ENDED and
+ARIADNE_PROMISES. When the program says "crash now", images are formed there alone. With --log the checker finds in the file
+$ARIADNE_LOG what was done until the loss, an operation on each line: {"n": 3, "op": "write", "path": "db", "offset": 0,
+"length": 8192, "lost": "part", "lost_bytes": [[0, 4096]]}; nothing is lost of an operation without "lost". The same
+files are then judged anew for each loss that leaves them.
+
 Without a checker nothing is rejected, and there is advice: which files does a loss leave that are
 neither near what they were before nor near what they are at the end, by edit distance, and that no kill leaves so?
 With --read it is what a command prints, run in each image, that has to be near: let it restart the program and
@@ -92,6 +99,9 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 			}
 			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 1 {
 				return usageError{errors.New("crash: either SPEC or -- COMMAND")}
+			}
+			if c.log && c.check == "" {
+				return usageError{errors.New("crash: --log is for a checker: --check is missing")}
 			}
 			if c.timeout <= 0 {
 				return usageError{fmt.Errorf("crash: --timeout: %v: more than 0 is needed", c.timeout)}
@@ -139,6 +149,7 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 	f.StringSliceVar(&c.models, "model", []string{disk.Ordered.String()}, "persistence `model`: prefix, ordered or any; several, with commas, are tried one after the other")
 	f.Var(count{&c.images, 1, spec.MaxInt, nil}, "images", "up to `n` images at each point (default: 64)")
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
+	f.BoolVar(&c.log, "log", false, "the checker finds what was done and what of it is lost in the file $ARIADNE_LOG, an operation in JSON on each line")
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer has failed")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.StringVar(&c.html, "html", "", "write a page to this `file`, with the operations and where images fail")
@@ -205,7 +216,7 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	}
 	o := crash.Options{
 		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
-		Outside: c.outside, Temp: temp,
+		Outside: c.outside, Tell: c.log, Temp: temp,
 	}
 	clear := func() {}
 	if line := style(a.err); !c.quiet && !c.json && isTerminal(a.err) {

@@ -41,6 +41,31 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
+// The report fits a screen, and quietly it is the outcome.
+func TestReportFits(t *testing.T) {
+	r := &record.Report{Command: "check", Notes: []string{"a note"}, Doubts: []string{"a doubt"}, Coverage: &record.Coverage{Strategy: "default"}}
+	for _, kind := range []string{"crash", "stop", "power", "cut", "lose", "duplicate", "reset", "refuse", "preempt"} {
+		f := record.Faults{Kind: kind}
+		f.Paths, f.Offered = 1234, 56789
+		r.Coverage.Faults = append(r.Coverage.Faults, f)
+	}
+	var screen strings.Builder
+	newTextPrinter(&screen, &screen, nil, 0, false).report(r)
+	for line := range strings.Lines(screen.String()) {
+		if len(line) > report.DefaultWidth {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+	if text := strings.Join(strings.Fields(screen.String()), " "); !strings.Contains(text, "note: a note") || !strings.Contains(text, "reset in 1234 executions (possible in 56789 states), refuse in") {
+		t.Error(screen.String())
+	}
+	screen.Reset()
+	newTextPrinter(&screen, &screen, nil, 0, true).report(r)
+	if text := screen.String(); strings.Contains(text, "note") || !strings.Contains(text, "inconclusive: a doubt") {
+		t.Error(text)
+	}
+}
+
 // The page on the output for programs shows it as it is.
 func TestJSONPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/json.md")

@@ -123,7 +123,9 @@ func (p *textPrinter) report(r *record.Report) {
 		p.reportViolation(r, v)
 	}
 	p.reportRefusals(r)
-	p.reportAll("note: ", r.Notes)
+	if !p.quiet {
+		p.reportAll("note: ", r.Notes)
+	}
 	p.reportAll("inconclusive: ", r.Doubts)
 	p.reportAll("bug in ariadne: ", r.Bugs)
 	p.summary(r)
@@ -265,7 +267,7 @@ func (p *textPrinter) summary(r *record.Report) {
 	p.printf("%s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
 		r.VirtualTime, r.RealTime.Seconds())
 	if len(r.Ends) > 0 && !p.quiet {
-		p.printf("ended by: %s\n", ends(r.Ends))
+		p.list("ended by: ", ends(r.Ends))
 	}
 	if c := r.Coverage; c != nil && !p.quiet {
 		p.coverage(c)
@@ -275,24 +277,29 @@ func (p *textPrinter) summary(r *record.Report) {
 	}
 }
 
+// list prints parts behind a head, on as many lines as they need.
+func (p *textPrinter) list(head string, parts []string) {
+	p.printf("%s", p.style.List(head, parts))
+}
+
 // ends says how many executions ended how, the most frequent first.
-func ends(by map[string]int) string {
+func ends(by map[string]int) []string {
 	most := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, end := range most {
 		parts = append(parts, fmt.Sprintf("%s %d", end, by[end]))
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // faultsOf says in how many executions there was a fault of each kind, and in how many states there
 // could be one. Several executions may take it in the same state, otherwise each.
-func faultsOf(all []record.Faults) string {
+func faultsOf(all []record.Faults) []string {
 	var parts []string
 	for _, f := range all {
 		parts = append(parts, fmt.Sprintf("%s in %s (possible in %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "state")))
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // coverage tells what a check has seen, and whether that was all.
@@ -311,13 +318,13 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	if c.Full {
 		least = "at least " // there was no memory to count more
 	}
-	p.printf("  seen       %s%s, %s, %s, %s (%s)\n", least, plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
-		plural(c.States, "global state"), plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))
+	p.list("  seen       "+least, []string{plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
+		plural(c.States, "global state"), fmt.Sprintf("%s (%s)", plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))})
 	if c.Known+c.Given > 0 {
 		p.printf("  further    %s came to known states, %d the strategy gave up\n", plural(c.Known, "path"), c.Given)
 	}
 	if len(c.Faults) > 0 {
-		p.printf("  faults     %s\n", faultsOf(c.Faults))
+		p.list("  faults     ", faultsOf(c.Faults))
 	}
 	if c.Earlier > 0 {
 		p.printf("  before     %s, of which what they had seen is lost and not counted: %s\n", plural(c.Earlier, "path"), c.Lost)
@@ -335,8 +342,8 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		p.printf("  protocol   %s, %s\n", plural(c.Protocol, "state"), plural(c.Global, "combination"))
 	}
 	n := c.Nodes
-	p.printf("  nodes      %s executed, %d remembered, %d replayed; %s, %s, %s, %s\n", plural(n.Executed, "transition"), n.Remembered,
-		n.Replayed, plural(n.Boots, "boot"), plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction"))
+	p.list("  nodes      ", []string{plural(n.Executed, "transition") + " executed", fmt.Sprint(n.Remembered, " remembered"), fmt.Sprintf("%d replayed; %s", n.Replayed, plural(n.Boots, "boot")),
+		plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction")})
 	if m := c.Memo; m.Stopped > 0 {
 		left := ""
 		if m.LeftOut > 0 {

@@ -24,6 +24,7 @@ type checker struct {
 	program string
 	args    []string
 	dir     string // of the images
+	log     string // where what was done is told
 	env     []string
 	null    *os.File
 	out     *os.File // what the command says; a pipe would be held open by whom it leaves running
@@ -50,7 +51,8 @@ func newChecker(args []string, dir string, timeout time.Duration) (*checker, err
 	}
 	image := filepath.Join(dir, "node")
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
-	return &checker{program, args, image, append(env, "PWD="+image), null, out, timeout}, nil
+	log := filepath.Join(dir, "log")
+	return &checker{program, args, image, log, append(env, "PWD="+image), null, out, timeout}, nil
 }
 
 func (c *checker) close() {
@@ -62,7 +64,7 @@ func (c *checker) close() {
 type took struct{ writing, checking, removing time.Duration }
 
 // check lets the command look at files.
-func (c *checker) check(ctx context.Context, t *tree) (v *verdict, d took, err error) {
+func (c *checker) check(ctx context.Context, work *job) (v *verdict, d took, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, d, err
 	}
@@ -72,15 +74,22 @@ func (c *checker) check(ctx context.Context, t *tree) (v *verdict, d took, err e
 		remove(c.dir)
 		d.removing = time.Since(checked)
 	}()
-	if err := t.write(c.dir); err != nil {
+	if err := work.tree.write(c.dir); err != nil {
 		return nil, d, err
+	}
+	env := slices.Concat(c.env, work.epoch.Env())
+	if work.log != nil {
+		if err := os.WriteFile(c.log, work.log, 0o600); err != nil {
+			return nil, d, err
+		}
+		env = append(env, "ARIADNE_LOG="+c.log)
 	}
 	if err := c.out.Truncate(0); err != nil {
 		return nil, d, err
 	}
 	written := time.Now()
 	d.writing = written.Sub(began)
-	status, err := c.run(ctx)
+	status, err := c.run(ctx, env)
 	d.checking = time.Since(written)
 	if err != nil {
 		return nil, d, err
@@ -90,10 +99,10 @@ func (c *checker) check(ctx context.Context, t *tree) (v *verdict, d took, err e
 
 // run runs the command, and says how it ended, if not with status 0. What it leaves running in its process group is
 // killed.
-func (c *checker) run(ctx context.Context) (how string, err error) {
+func (c *checker) run(ctx context.Context, env []string) (how string, err error) {
 	out := c.out.Fd()
 	pid, err := syscall.ForkExec(c.program, c.args, &syscall.ProcAttr{
-		Dir: c.dir, Env: c.env, Files: []uintptr{c.null.Fd(), out, out},
+		Dir: c.dir, Env: env, Files: []uintptr{c.null.Fd(), out, out},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {

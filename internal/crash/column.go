@@ -5,6 +5,8 @@ package crash
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -18,8 +20,30 @@ type losses interface {
 	// model is their name.
 	model() string
 	// after appends the operation at a place of the log, the next one, which has changed the files to what they are now, and returns the images
-	// that a loss may leave now. outside: it is about what is not on the disk. It keeps nothing of the files.
-	after(now *tree, k int, outside bool) images
+	// that a loss may leave now. It keeps nothing of the files.
+	after(now *tree, k int, which which) images
+}
+
+// which images are wanted behind an operation.
+type which uint8
+
+const (
+	fresh which = iota // what has something of it
+	again              // all: it has changed what is to hold
+	none
+)
+
+// which images of a point are wanted, of files as they are now.
+func (j *judge) which(now *tree, op *disk.Op) which {
+	switch {
+	case j.pointed && isCrashNow(op):
+		return again
+	case j.pointed:
+		return none
+	case op.Kind == disk.Mark && j.advisor == nil || j.outside(now, op):
+		return again
+	}
+	return fresh
 }
 
 // images are those of a point.
@@ -29,6 +53,8 @@ type images interface {
 	form(n int) (*tree, error)
 	// failure says what an image lacks.
 	failure(n int) *Failure
+	// losses says it operation by operation.
+	losses(n int) []disk.Loss
 	// leftOut is how many there are besides, or at least how many.
 	leftOut() (n float64, atLeast bool)
 }
@@ -44,9 +70,9 @@ type killed struct {
 
 func (kills) model() string { return Kill }
 
-func (j kills) after(now *tree, k int, _ bool) images {
-	if op := j.Log[k]; op.Changes() {
-		j.killed[now.sum()] = true
+func (j kills) after(now *tree, k int, which which) images {
+	if op := j.Log[k]; which == again || which == fresh && op.Changes() {
+		j.killed[j.known(now.sum(), k)] = true
 		return killed{now, op}
 	}
 	return killed{}
@@ -62,6 +88,8 @@ func (k killed) count() int {
 func (k killed) form(int) (*tree, error) { return k.now.with(&disk.Image{}, nil) }
 
 func (k killed) failure(int) *Failure { return &Failure{kept: short(k.last.String())} }
+
+func (killed) losses(int) []disk.Loss { return nil }
 
 func (killed) leftOut() (float64, bool) { return 0, false }
 
@@ -79,37 +107,46 @@ func newPowerLosses(j *judge, m disk.Model) *powerLosses {
 
 func (p *powerLosses) model() string { return p.name }
 
-func (p *powerLosses) after(now *tree, k int, outside bool) images {
-	left := &left{losses: p, now: now, last: p.Log[k]}
-	if outside {
-		left.Images = p.walk.Again()
-	} else {
+func (p *powerLosses) after(now *tree, k int, which which) images {
+	left := &left{of: p, now: now, last: p.Log[k]}
+	changes := which == fresh || !p.outside(now, left.last) // what is outside is not on this disk
+	if changes {
 		p.ops = append(p.ops, k)
-		left.Images = p.walk.Add(p.Log[k])
 	}
+	switch {
+	case which == fresh:
+		left.Images = p.walk.Add(left.last)
+		return left
+	case changes:
+		p.walk.Skip(left.last)
+	}
+	if which == none {
+		return killed{}
+	}
+	left.Images = p.walk.Again()
 	return left
 }
 
 // left is what a power loss at a point may leave.
 type left struct {
 	*disk.Images
-	losses *powerLosses
-	now    *tree
-	last   *disk.Op
+	of   *powerLosses
+	now  *tree
+	last *disk.Op
 }
 
 func (l *left) count() int { return len(l.Lost) }
 
-func (l *left) form(n int) (*tree, error) { return l.now.with(l.Image(n), l.losses.Outside) }
+func (l *left) form(n int) (*tree, error) { return l.now.with(l.Image(n), l.of.Outside) }
 
 func (l *left) failure(n int) *Failure {
 	lost, kept := l.Blame(n)
-	if lost != "" && kept == "" { // it is for what is not on the disk
+	if kept == "" { // it is for what is not on the disk, or was said
 		kept = l.last.String()
 	}
 	at := -1
 	if last := l.Last(); last >= 0 {
-		at = l.losses.ops[last]
+		at = l.of.ops[last]
 	}
 	return &Failure{Lost: words(l.Words(n)), Name: disk.Lost(l.inLog(l.Lost[n])).String(), missing: l.inLog(l.Missing(n)), at: at, lost: short(lost), kept: short(kept)}
 }
@@ -118,9 +155,17 @@ func (l *left) failure(n int) *Failure {
 func (l *left) inLog(parts []disk.Part) []disk.Part {
 	parts = slices.Clone(parts)
 	for i := range parts {
-		parts[i].Op = l.losses.ops[parts[i].Op]
+		parts[i].Op = l.of.ops[parts[i].Op]
 	}
 	return parts
+}
+
+func (l *left) losses(n int) []disk.Loss {
+	all := l.Losses(n)
+	for i := range all {
+		all[i].Op = l.of.ops[all[i].Op]
+	}
+	return all
 }
 
 func (l *left) leftOut() (float64, bool) {
@@ -130,7 +175,7 @@ func (l *left) leftOut() (float64, bool) {
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
-	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[[2]string]*Advice{}}
+	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[[2]string]*Advice{}}
 	err := c.all(ctx, l)
 	c.Seconds = time.Since(began).Seconds()
 	c.group()
@@ -155,7 +200,7 @@ func (c *column) all(ctx context.Context, l losses) (err error) {
 		began := time.Now()
 		var p *point
 		if err = t.apply(op); err == nil {
-			p, err = c.form(k, l.after(t, k, c.outside(t, op)))
+			p, err = c.form(k, l.after(t, k, c.which(t, op)))
 		}
 		c.mu.Lock()
 		c.Forming += time.Since(began).Seconds()
@@ -174,6 +219,7 @@ type point struct {
 	at int // the operation's place
 	images
 	of    []sum   // what each is known by
+	left  []sum   // likewise, but for what of the log is lost
 	again []bool  // another one is the same
 	trees []*tree // that are looked at for advice
 	work  []*job  // what nobody has judged
@@ -183,13 +229,15 @@ type point struct {
 // form forms the images of a point.
 func (c *column) form(at int, images images) (*point, error) {
 	count := images.count()
-	p := &point{at: at, images: images, of: make([]sum, count), again: make([]bool, count), trees: make([]*tree, count), done: make(chan error, 1)}
+	p := &point{at: at, images: images, of: make([]sum, count), left: make([]sum, count), again: make([]bool, count), trees: make([]*tree, count), done: make(chan error, 1)}
 	for n := range p.of {
 		t, err := images.form(n)
 		if err != nil {
 			return nil, err
 		}
-		p.of[n] = t.sum()
+		files := t.sum()
+		job := c.job(t, files, at, func() []disk.Loss { return images.losses(n) })
+		p.of[n], p.left[n] = job.sum, c.known(files, at)
 		if p.again[n] = c.seen[p.of[n]]; p.again[n] {
 			continue
 		}
@@ -198,10 +246,13 @@ func (c *column) form(at int, images images) (*point, error) {
 			p.trees[n] = t
 		}
 		c.mu.Lock()
+		if e := c.epochs[at]; files == c.accepted && e.Ended == 0 && len(e.Promises) == 0 && (c.before || e.Begun == 0 && !c.Tell) {
+			c.verdicts[p.of[n]] = &verdict{passed: true}
+		}
 		if v := c.verdicts[p.of[n]]; v != nil {
 			c.count(v)
 		} else {
-			p.work = append(p.work, &job{t, p.of[n]})
+			p.work = append(p.work, job)
 		}
 		c.mu.Unlock()
 	}
@@ -236,7 +287,7 @@ func (c *column) finish(ctx context.Context, p *point) error {
 		}
 		f := p.failure(n)
 		f.Operation, f.Last, f.Status, f.Output = p.at+1, short(c.Log[p.at].String()), v.status, tail(v.output)
-		f.again, f.killed = p.again[n], c.Model != Kill && c.killed[sum]
+		f.again, f.killed = p.again[n], c.Model != Kill && c.killed[p.left[n]]
 		switch {
 		case p.again[n]:
 		case f.killed:
@@ -252,10 +303,27 @@ func (c *column) finish(ctx context.Context, p *point) error {
 	return err
 }
 
-// job is an image that nobody has judged.
+// job is an image that is to be judged.
 type job struct {
-	tree *tree
-	sum  sum
+	tree  *tree
+	sum   sum // of all that a checker sees
+	epoch disk.Epoch
+	log   []byte // what it is told, or nil
+}
+
+// known is what files are known by to who is told what was said of them.
+func (j *judge) known(files sum, at int) sum {
+	return sha256.Sum256(fmt.Appendf(files[:], "%q", j.epochs[at].Env()))
+}
+
+// job is that of files, by their sum, behind the operation at a place. lost says what of the log is not there.
+func (j *judge) job(t *tree, files sum, at int, lost func() []disk.Loss) *job {
+	w := &job{tree: t, sum: j.known(files, at), epoch: j.epochs[at]}
+	if j.Tell {
+		w.log = j.tell(at, lost())
+		w.sum = sha256.Sum256(append(w.sum[:], w.log...))
+	}
+	return w
 }
 
 // work lets workers judge images, until one of them fails.
@@ -267,7 +335,7 @@ func (c *column) work(ctx context.Context, work []*job) error {
 	for range min(c.Workers, len(work)) {
 		workers.Go(func() {
 			for job := range next {
-				v, err := c.check(ctx, job.tree, c.Result)
+				v, err := c.check(ctx, job, c.Result)
 				if err != nil {
 					cancel(err)
 					continue

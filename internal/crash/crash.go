@@ -42,6 +42,9 @@ type Options struct {
 	// Outside are files in the home, by their paths from there, that are not on the machine's disk. They are as they
 	// were at the moment of the loss.
 	Outside []string
+	// Tell has checkers find in the file named by the variable ARIADNE_LOG what was done, and what of it is lost: an operation in JSON on
+	// each line.
+	Tell bool
 	// Temp is where images are put.
 	Temp string
 	// Progress, when not nil, is told now and then. It must not keep what it is told.
@@ -73,6 +76,8 @@ type Result struct {
 	Advice []Advice `json:"advice,omitempty"`
 	// Advised says that there was no checker, but advice.
 	Advised bool `json:"advised,omitempty"`
+	// Pointed says that images were formed where the program said "crash now", alone.
+	Pointed bool `json:"pointed,omitempty"`
 	// Groups are of the failing images that no kill leaves, or of those that kills leave.
 	Groups []Group `json:"groups,omitempty"`
 	// Shortest is that of them that lacks least.
@@ -108,10 +113,15 @@ type sum [sha256.Size]byte
 
 type judge struct {
 	Options
+	epochs   []disk.Epoch // behind each operation of the log
+	pointed  bool         // images are wanted where the program says so, alone
+	entries  []entry      // of the log, as a checker reads them, and their lines; as far as they were needed
+	lines    [][]byte
 	checkers chan *checker // those that are free
 	start    *tree         // before the first operation
 	verdicts map[sum]*verdict
 	before   bool         // the checker rejects start
+	accepted sum          // the files of start, which count as good as long as nothing is promised, or has ended
 	killed   map[sum]bool // what kills leave
 	mu       sync.Mutex   // of the result at hand and of verdicts, while workers work
 	shown    time.Time
@@ -121,7 +131,7 @@ type judge struct {
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
 // returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
-	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}}
+	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log)}
 	defer j.end()
 	if err := j.begin(ctx); err != nil {
 		return nil, err
@@ -175,21 +185,26 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	if len(j.Check) == 0 {
 		return j.beginAdvice(ctx, end, unused)
 	}
-	v, err := j.check(ctx, end, unused)
+	last := &job{tree: end}
+	if at := len(j.Log) - 1; at >= 0 {
+		last = j.job(end, end.sum(), at, func() []disk.Loss { return nil })
+	}
+	v, err := j.check(ctx, last, unused)
 	if err != nil {
 		return err
 	}
 	if !v.passed {
 		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s: %s", v.status, tail(v.output))
 	}
-	if v, err = j.check(ctx, j.start, unused); err != nil {
+	j.verdicts[last.sum] = v
+	first := &job{tree: j.start}
+	if j.Tell {
+		first.log = []byte{}
+	}
+	if v, err = j.check(ctx, first, unused); err != nil {
 		return err
 	}
-	if j.before = !v.passed; j.before {
-		v = &verdict{passed: true}
-	}
-	j.verdicts[j.start.sum()] = v
-	j.verdicts[end.sum()] = &verdict{passed: true}
+	j.before, j.accepted = !v.passed, j.start.sum()
 	return nil
 }
 
@@ -200,7 +215,7 @@ func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) erro
 		return nil
 	}
 	for t, v := range map[*tree]*view{j.start: &j.advisor.before, end: &j.advisor.after} {
-		found, err := j.check(ctx, t, unused)
+		found, err := j.check(ctx, &job{tree: t}, unused)
 		if err != nil {
 			return err
 		}
@@ -241,13 +256,13 @@ func (j *judge) outside(t *tree, op *disk.Op) bool {
 }
 
 // check lets a checker or a reader look at files.
-func (j *judge) check(ctx context.Context, t *tree, r *Result) (*verdict, error) {
+func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, error) {
 	if len(j.Check)+len(j.Read) == 0 {
 		return new(verdict), ctx.Err()
 	}
 	c := <-j.checkers
 	defer func() { j.checkers <- c }()
-	v, took, err := c.check(ctx, t)
+	v, took, err := c.check(ctx, work)
 	if err == nil && len(j.Check) == 0 {
 		v = &verdict{read: printed(v.output + v.status)}
 	}

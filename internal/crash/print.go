@@ -34,6 +34,9 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	case r.LeftOut > 0:
 		p("  left out: %.9g of the subsets that the model allows (--images)", r.LeftOut)
 	}
+	if r.Pointed {
+		p("  note: the program says where: images are formed at its %s lines alone", crashNow)
+	}
 	if r.Before {
 		p("  note: the checker rejects the files from before the first operation; images equal to them are not counted")
 	}

@@ -80,9 +80,14 @@ func NewWalk(m Model, c Choice) *Walk {
 
 // Add appends an operation to the log, and returns the images that were not there before.
 func (w *Walk) Add(op *Op) *Images {
+	w.Skip(op)
+	return w.plan.images(w.choice, w.seen, true)
+}
+
+// Skip appends an operation to the log, and forms nothing.
+func (w *Walk) Skip(op *Op) {
 	w.plan.add(op)
 	w.choice.Seed++
-	return w.plan.images(w.choice, w.seen, true)
 }
 
 // Image forms the image at some place of the list. Of a walk's it can do so until the next operation.

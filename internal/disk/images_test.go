@@ -190,3 +190,26 @@ func BenchmarkImages(b *testing.B) {
 		})
 	}
 }
+
+// TestLosses: what is lost of a write is told by its bytes, and so is what is to blame where both are of one file.
+func TestLosses(t *testing.T) {
+	op := write(3, 0, strings.Repeat("x", 3*page), "", 3*page)
+	op.Path = "a"
+	l := logOf(op)
+	i := Any.Images(l, Choice{Limit: 100})
+	got := map[string]bool{}
+	for n := range i.Lost {
+		lost, kept := i.Blame(n)
+		got[fmt.Sprint(i.Losses(n), " ", kept, " before ", lost)] = true
+	}
+	for _, want := range []string{
+		"[{0 true []}]  before data of a",
+		"[{0 false [[4096 12288]]}] data of a (bytes 0 to 4095) before data of a (bytes 4096 to 8191)",
+		"[{0 false [[0 4096] [8192 12288]]}] data of a (bytes 4096 to 8191) before data of a (bytes 0 to 4095)",
+		"[] data of a before ",
+	} {
+		if !got[want] {
+			t.Errorf("no %q in %v", want, got)
+		}
+	}
+}

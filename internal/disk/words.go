@@ -4,32 +4,62 @@ import "fmt"
 
 // Words say of an image what of the log is lost, operation by operation.
 func (i *Images) Words(n int) (lost []string) {
+	i.divided(n, func(op *Op, _, parts int, gone []*atom) {
+		if len(gone) < parts {
+			lost = append(lost, fmt.Sprintf("%d of %d parts of %s", len(gone), parts, op))
+		} else {
+			lost = append(lost, op.String())
+		}
+	})
+	return lost
+}
+
+// divided tells of each operation of which an image lacks something, of how many parts it has, and which are gone.
+func (i *Images) divided(n int, tell func(op *Op, at, parts int, gone []*atom)) {
 	atoms := i.plan.atoms
 	for k := 0; k < len(i.live); k++ {
 		if !i.lacks(n, i.live[k]) {
 			continue
 		}
 		first := i.live[k]
-		a, gone := &atoms[first], 1
-		for ; k+1 < len(i.live) && atoms[i.live[k+1]].at == a.at; k++ {
+		at, gone := atoms[first].at, []*atom{&atoms[first]}
+		for ; k+1 < len(i.live) && atoms[i.live[k+1]].at == at; k++ {
 			if i.lacks(n, i.live[k+1]) {
-				gone++
+				gone = append(gone, &atoms[i.live[k+1]])
 			}
 		}
-		parts := 1 // of the operation, which lie side by side
-		for m := first; m > 0 && atoms[m-1].at == a.at; m-- {
+		parts := 1 // which lie side by side
+		for m := first; m > 0 && atoms[m-1].at == at; m-- {
 			parts++
 		}
-		for m := int(first) + 1; m < len(atoms) && atoms[m].at == a.at; m++ {
+		for m := int(first) + 1; m < len(atoms) && atoms[m].at == at; m++ {
 			parts++
 		}
-		if gone < parts {
-			lost = append(lost, fmt.Sprintf("%d of %d parts of %s", gone, parts, a.op))
-		} else {
-			lost = append(lost, a.op.String())
-		}
+		tell(atoms[first].op, at, parts, gone)
 	}
-	return lost
+}
+
+// Loss is what an image lacks of an operation.
+type Loss struct {
+	Op    int        // position in the log, from 0
+	All   bool       // nothing of it is there
+	Bytes [][2]int64 // of a write that is there in part: which bytes are not, from and to
+}
+
+// Losses say of an image what of the log is lost, in order.
+func (i *Images) Losses(n int) (all []Loss) {
+	i.divided(n, func(op *Op, at, parts int, gone []*atom) {
+		l := Loss{Op: at, All: len(gone) == parts}
+		for _, a := range gone {
+			if last := len(l.Bytes) - 1; last >= 0 && a.hi > a.lo && l.Bytes[last][1] == a.lo {
+				l.Bytes[last][1] = a.hi
+			} else if a.hi > a.lo && !l.All {
+				l.Bytes = append(l.Bytes, [2]int64{a.lo, a.hi})
+			}
+		}
+		all = append(all, l)
+	})
+	return all
 }
 
 // LeftOut is about how many images the model allows that were not formed.

@@ -6,7 +6,10 @@
 // Read next: timeline.go.
 package report
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Style says for what the lines are made.
 type Style struct {
@@ -60,6 +63,32 @@ func (s Style) Line(text string) string {
 		text = cut(text, s.Width-1) // a full line would wrap
 	}
 	return text
+}
+
+// List returns lines with the parts behind a head, and commas between; further lines are indented like the first. A part is not
+// divided.
+func (s Style) List(head string, parts []string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	column := utf8.RuneCountInString(head)
+	for i, part := range parts {
+		if i < len(parts)-1 {
+			part += ","
+		}
+		n := utf8.RuneCountInString(part)
+		switch {
+		case i == 0:
+		case column+1+n >= s.width(): // a full line would wrap
+			b.WriteString("\n" + strings.Repeat(" ", utf8.RuneCountInString(head)))
+			column = utf8.RuneCountInString(head)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(part)
+		column += n
+	}
+	return b.String() + "\n"
 }
 
 // printable makes one line of what a program wrote: no control characters.

@@ -33,6 +33,7 @@ type program struct {
 	Build   []string `yaml:"build"`   // with OUT, the directory above that of setup
 	Setup   string   `yaml:"setup"`
 	Command string   `yaml:"command"`
+	User    int      `yaml:"user"` // that runs the command: 0, or who owns all files
 	Check   string   `yaml:"check"`
 	Triage  string   `yaml:"triage"`
 }
@@ -153,6 +154,17 @@ func (p *program) at(dir string) {
 	}
 }
 
+// spec writes a spec in which another user than root runs the command in the directory work, and returns its name.
+func (p *program) spec(top string) ([]string, error) {
+	name := filepath.Join(top, "node.yaml")
+	command, err := json.Marshal("sh -c '" + strings.ReplaceAll(p.Command, "'", `'\''`) + "'")
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("nodes: [{name: node, dir: work, client: true, user: %d, command: %s}]\n", p.User, command)
+	return []string{name}, os.WriteFile(name, []byte(text), 0o644)
+}
+
 // try lets a program lose its power.
 func (p *program) try(ctx context.Context, binary string, images int) (*result, error) {
 	top, err := os.MkdirTemp("", "ariadne-storage-")
@@ -178,8 +190,14 @@ func (p *program) try(ctx context.Context, binary string, images int) (*result, 
 	if out, err := setup.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("setup: %w: %s", err, out)
 	}
-	cmd := exec.CommandContext(ctx, binary, "crash", "--json", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
-		"--check", "sh -c '"+strings.ReplaceAll(p.Check, "'", `'\''`)+"'", "--", "sh", "-c", p.Command)
+	what := []string{"--", "sh", "-c", p.Command}
+	if p.User != 0 {
+		if what, err = p.spec(top); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, binary, append([]string{"crash", "--json", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
+		"--check", "sh -c '" + strings.ReplaceAll(p.Check, "'", `'\''`) + "'"}, what...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
