@@ -27,6 +27,8 @@ var impossible = map[option]kernel.Errno{
 	{unix.IPPROTO_UDP, unix.UDP_GRO}:                 unix.ENOPROTOOPT,
 	{unix.IPPROTO_UDP, unix.UDP_ENCAP}:               unix.ENOPROTOOPT,
 	{unix.SOL_SOCKET, unix.SO_ZEROCOPY}:              unix.EOPNOTSUPP,
+	{unix.SOL_SOCKET, unix.SO_ATTACH_FILTER}:         unix.ENOPROTOOPT,
+	{unix.SOL_SOCKET, unix.SO_DETACH_FILTER}:         unix.ENOENT, // there is none
 	{unix.SOL_SOCKET, unix.SO_ATTACH_BPF}:            unix.EPERM,
 	{unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_CBPF}: unix.EINVAL,
 	{unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_EBPF}: unix.EPERM,
@@ -37,13 +39,18 @@ var impossible = map[option]kernel.Errno{
 	{unix.IPPROTO_IPV6, unix.IPV6_HDRINCL}:           unix.ENOPROTOOPT,
 }
 
-// readOnly are the options that only getsockopt knows.
+// readOnly are the options that only getsockopt knows, or only other kinds of sockets.
 var readOnly = map[option]bool{
 	{unix.SOL_SOCKET, unix.SO_TYPE}: true, {unix.SOL_SOCKET, unix.SO_PROTOCOL}: true,
 	{unix.SOL_SOCKET, unix.SO_DOMAIN}: true, {unix.SOL_SOCKET, unix.SO_ERROR}: true,
 	{unix.SOL_SOCKET, unix.SO_ACCEPTCONN}: true, {unix.SOL_SOCKET, unix.SO_PEERCRED}: true,
 	{unix.SOL_SOCKET, unix.SO_PEERGROUPS}: true, {unix.SOL_SOCKET, unix.SO_SNDLOWAT}: true,
 	{unix.SOL_SOCKET, unix.SO_COOKIE}: true, {unix.IPPROTO_TCP, unix.TCP_INFO}: true,
+	{unix.SOL_SOCKET, unix.SO_PEERNAME}: true, {unix.SOL_SOCKET, unix.SO_MEMINFO}: true, {unix.SOL_SOCKET, unix.SO_NETNS_COOKIE}: true,
+	{unix.IPPROTO_IP, unix.IP_MTU}: true, {unix.IPPROTO_IP, unix.IP_PKTOPTIONS}: true, {unix.IPPROTO_IP, unix.IP_NODEFRAG}: true,
+	{unix.IPPROTO_TCP, unix.TCP_CC_INFO}: true, {unix.IPPROTO_TCP, unix.TCP_SAVED_SYN}: true,
+	{unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM}: true, {unix.IPPROTO_IPV6, unix.IPV6_NEXTHOP}: true,
+	{unix.IPPROTO_IPV6, unix.IPV6_AUTHHDR}: true, {unix.IPPROTO_IPV6, unix.IPV6_PATHMTU}: true,
 }
 
 const ipOriginalDst = 80 // SO_ORIGINAL_DST of netfilter
@@ -77,9 +84,9 @@ func sysSetsockopt(t *kernel.Thread, a Args) kernel.Result {
 
 func setOption(t *kernel.Thread, s socket.Socket, o option, v []byte) kernel.Errno {
 	switch {
-	case o.level == unix.SOL_SOCKET && len(v) < 4 && o.name != unix.SO_BINDTODEVICE:
+	case o.level == unix.SOL_SOCKET && len(v) < 4 && o.name != unix.SO_BINDTODEVICE, tooShort(s.Base(), o, len(v)):
 		return unix.EINVAL
-	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} && s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o], o.name < 0, !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
+	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} && s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o] && hasLevel(s.Base(), o.level), o.name < 0, !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
 		return unix.ENOPROTOOPT
 	}
 	if e := impossible[o]; e != 0 {
@@ -103,6 +110,9 @@ func setOption(t *kernel.Thread, s socket.Socket, o option, v []byte) kernel.Err
 			return e
 		}
 		e = s.Base().SetIntOption(o.level, o.name, n)
+		if e == 0 && s.Base().Unseen(o.level, o.name) {
+			t.Node().Refuse(t, optionName("setsockopt", o), fmt.Sprintf("%x", v), true)
+		}
 		if c, ok := s.(*tcp.Socket); ok && e == 0 && o.level == unix.SOL_SOCKET && o.name == unix.SO_RCVLOWAT {
 			c.LowWaterChanged()
 		}
@@ -111,6 +121,21 @@ func setOption(t *kernel.Thread, s socket.Socket, o option, v []byte) kernel.Err
 	t.Node().Refuse(t, optionName("setsockopt", o), fmt.Sprintf("%x", v), true)
 	s.Base().KeepOption(o.level, o.name, v)
 	return 0
+}
+
+// tooShort reports whether an option of TCP or IPv6 has fewer bytes than an int, as all but those
+// that are texts or headers need.
+func tooShort(b *socket.Sock, o option, n int) bool {
+	if n >= 4 || !hasLevel(b, o.level) || b.HasIntOption(o.level, o.name) || readOnly[o] {
+		return false
+	}
+	switch o {
+	case option{unix.IPPROTO_TCP, unix.TCP_CONGESTION}, option{unix.IPPROTO_TCP, unix.TCP_ULP}, option{unix.IPPROTO_IPV6, unix.IPV6_2292PKTOPTIONS},
+		option{unix.IPPROTO_IPV6, unix.IPV6_HOPOPTS}, option{unix.IPPROTO_IPV6, unix.IPV6_RTHDRDSTOPTS},
+		option{unix.IPPROTO_IPV6, unix.IPV6_RTHDR}, option{unix.IPPROTO_IPV6, unix.IPV6_DSTOPTS}:
+		return false
+	}
+	return o.level == unix.IPPROTO_TCP || o.level == unix.IPPROTO_IPV6
 }
 
 // intValue is an option's value as an int; the options of IP may be one byte.
@@ -127,6 +152,11 @@ func intValue(v []byte, orByte bool) (int, kernel.Errno) {
 // setSocketOption sets the options of SOL_SOCKET that are not one integer.
 func setSocketOption(t *kernel.Thread, b *socket.Sock, name int, v []byte) kernel.Errno {
 	switch name {
+	case unix.SO_BINDTODEVICE:
+		if dev := unix.ByteSliceToString(v[:min(len(v), unix.IFNAMSIZ-1)]); dev != "" && dev != "lo" && dev != "eth0" {
+			return unix.ENODEV
+		}
+		return unix.ENOPROTOOPT // kept, and reported
 	case unix.SO_LINGER:
 		if len(v) < 8 {
 			return unix.EINVAL
@@ -208,7 +238,7 @@ func getOption(t *kernel.Thread, s socket.Socket, o option) ([]byte, kernel.Errn
 		}
 	}
 	if !hasLevel(s.Base(), o.level) {
-		if s.Base().Domain == unix.AF_INET6 {
+		if d := s.Base().Domain; d == unix.AF_INET6 || d == unix.AF_NETLINK {
 			return nil, unix.ENOPROTOOPT
 		}
 		return nil, unix.EOPNOTSUPP
@@ -249,6 +279,11 @@ func intBytes(n int) []byte { return le.AppendUint32(nil, uint32(n)) }
 func socketOption(s socket.Socket, name int) []byte {
 	b := s.Base()
 	switch name {
+	case unix.SO_BINDTODEVICE:
+		if v, ok := b.KeptOption(unix.SOL_SOCKET, name); ok {
+			return v
+		}
+		return []byte{}
 	case unix.SO_ERROR:
 		return intBytes(int(b.TakeError()))
 	case unix.SO_TYPE:

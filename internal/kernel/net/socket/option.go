@@ -31,6 +31,8 @@ type optSpec struct {
 	low, high int
 	// short: fewer bytes than an int are taken for 0. full: no bytes are not (IPPROTO_IP).
 	short, full bool
+	// unseen: Linux shows or does something more for it, and nothing here does.
+	unseen bool
 	// fit says what a value is kept as, and which are refused for another reason.
 	fit func(s *Sock, v int) (int, kernel.Errno)
 }
@@ -53,67 +55,104 @@ const (
 // are looked up where they mean something; the others only tune what is not
 // modelled (timing, sizes of packets) and read back as set.
 var intOptions = map[optKey]optSpec{
-	{unix.SOL_SOCKET, unix.SO_DEBUG}:                {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_REUSEADDR}:            {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_REUSEPORT}:            {kind: optBool, fit: fitReusePort},
-	{unix.SOL_SOCKET, unix.SO_KEEPALIVE}:            {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_DONTROUTE}:            {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_BROADCAST}:            {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_OOBINLINE}:            {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_NO_CHECK}:             {kind: optBool},
-	{unix.SOL_SOCKET, unix.SO_PRIORITY}:             {kind: optInt},
-	{unix.SOL_SOCKET, unix.SO_MARK}:                 {kind: optInt},
-	{unix.SOL_SOCKET, unix.SO_BUSY_POLL}:            {kind: optInt},
-	{unix.SOL_SOCKET, unix.SO_INCOMING_NAPI_ID}:     {kind: optReadOnly},
-	{unix.SOL_SOCKET, unix.SO_INCOMING_CPU}:         {kind: optInt},
-	{unix.SOL_SOCKET, unix.SO_PASSCRED}:             {kind: optBool, fit: fitPass},
-	{unix.SOL_SOCKET, unix.SO_PASSSEC}:              {kind: optBool, fit: fitPass},
-	{unix.SOL_SOCKET, unix.SO_SNDBUF}:               {kind: optBuffer, dflt: defaultBuffer},
-	{unix.SOL_SOCKET, unix.SO_RCVBUF}:               {kind: optBuffer, dflt: defaultBuffer},
-	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:             {kind: optInt, dflt: 1, fit: fitLowWater},
-	{unix.SOL_SOCKET, unix.SO_SNDLOWAT}:             {kind: optReadOnly, dflt: 1},
-	{unix.IPPROTO_UDP, UDPCork}:                     {kind: optBool, udp: true},
-	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:            {kind: optBool, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_CORK}:               {kind: optBool, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_QUICKACK}:           {kind: optBool, dflt: 1, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}:           {kind: optInt, dflt: 7200, tcp: true, low: 1, high: 32767},
-	{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}:          {kind: optInt, dflt: 75, tcp: true, low: 1, high: 32767},
-	{unix.IPPROTO_TCP, unix.TCP_KEEPCNT}:            {kind: optInt, dflt: 9, tcp: true, low: 1, high: 127},
-	{unix.IPPROTO_TCP, unix.TCP_SYNCNT}:             {kind: optInt, dflt: 6, tcp: true, low: 1, high: 127},
-	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:            {kind: optInt, dflt: 60, tcp: true, fit: fitLinger2},
-	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:       {kind: optInt, tcp: true, fit: fitDeferAccept},
-	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:       {kind: optInt, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:             {kind: optInt, dflt: 1448, tcp: true, low: 88, high: 32767},
-	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:       {kind: optInt, tcp: true, low: 0, high: math.MaxInt32},
-	{unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT}:      {kind: optInt, tcp: true},
-	{unix.IPPROTO_IP, unix.IP_TOS}:                  {kind: optInt, inet: true, fit: fitTOS},
-	{unix.IPPROTO_IP, unix.IP_TTL}:                  {kind: optInt, dflt: 64, inet: true, full: true, low: -1, high: 255, fit: fitTTL},
-	{unix.IPPROTO_IP, unix.IP_FREEBIND}:             {kind: optBool, inet: true, full: true},
-	{unix.IPPROTO_IP, unix.IP_TRANSPARENT}:          {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}:         {kind: optInt, dflt: 1, inet: true, low: 0, high: 5},
-	{unix.IPPROTO_IP, unix.IP_RECVERR}:              {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_PKTINFO}:              {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_RECVTTL}:              {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_RECVTOS}:              {kind: optBool, inet: true},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL}:        {kind: optInt, dflt: 1, inet: true, full: true, low: -1, high: 255, fit: fitMulticastTTL},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP}:       {kind: optBool, dflt: 1, inet: true, full: true},
-	{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}:        {kind: optFlag, dflt: 1, inet: true, full: true},
-	{unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT}: {kind: optBool, inet: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}:           {kind: optBool, inet6: true, fit: fitV6Only},
-	{unix.IPPROTO_IPV6, unix.IPV6_TCLASS}:           {kind: optInt, inet6: true, low: -1, high: 255, fit: fitClass},
-	{unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS}:     {kind: optInt, dflt: 64, inet6: true, low: -1, high: 255, fit: fitHops},
-	{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}:     {kind: optInt, dflt: 1, inet6: true, low: 0, high: 5},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVERR}:          {kind: optBool, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}:      {kind: optBool, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}:     {kind: optBool, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}:       {kind: optBool, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:   {kind: optInt, dflt: 1, inet6: true, low: -1, high: 255, fit: fitMulticastTTL},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:   {kind: optFlag, dflt: 1, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:     {kind: optInt, inet6: true},
-	{unix.IPPROTO_IPV6, IPv6MulticastAll}:           {kind: optBool, dflt: 1, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_AUTOFLOWLABEL}:    {kind: optBool, dflt: 1, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}:         {kind: optBool, inet6: true, short: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_FREEBIND}:         {kind: optBool, inet6: true},
+	{unix.SOL_SOCKET, unix.SO_DEBUG}:                  {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_REUSEADDR}:              {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_REUSEPORT}:              {kind: optBool, fit: fitReusePort},
+	{unix.SOL_SOCKET, unix.SO_KEEPALIVE}:              {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_DONTROUTE}:              {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_BROADCAST}:              {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_OOBINLINE}:              {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_NO_CHECK}:               {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_PRIORITY}:               {kind: optInt},
+	{unix.SOL_SOCKET, unix.SO_MARK}:                   {kind: optInt},
+	{unix.SOL_SOCKET, unix.SO_BUSY_POLL}:              {kind: optInt, low: 0, high: math.MaxInt32},
+	{unix.SOL_SOCKET, unix.SO_PREFER_BUSY_POLL}:       {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_BSDCOMPAT}:              {kind: optInt, fit: fitNothing},
+	{unix.SOL_SOCKET, unix.SO_TIMESTAMP}:              {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_TIMESTAMPNS}:            {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_TIMESTAMP_NEW}:          {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW}:        {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_RXQ_OVFL}:               {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_RCVMARK}:                {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_WIFI_STATUS}:            {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_NOFCS}:                  {kind: optBool},
+	{unix.SOL_SOCKET, unix.SO_SELECT_ERR_QUEUE}:       {kind: optBool, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_BINDTOIFINDEX}:          {kind: optInt, low: 0, high: math.MaxInt32, unseen: true},
+	{unix.SOL_SOCKET, unix.SO_BUF_LOCK}:               {kind: optInt, low: 0, high: 3},
+	{unix.SOL_SOCKET, unix.SO_TXREHASH}:               {kind: optInt, dflt: 1, tcp: true, low: -1, high: 1, fit: fitRehash},
+	{unix.SOL_SOCKET, unix.SO_BPF_EXTENSIONS}:         {kind: optReadOnly, dflt: 64},
+	{unix.SOL_SOCKET, unix.SO_INCOMING_NAPI_ID}:       {kind: optReadOnly},
+	{unix.SOL_SOCKET, unix.SO_INCOMING_CPU}:           {kind: optInt},
+	{unix.SOL_SOCKET, unix.SO_PASSCRED}:               {kind: optBool, fit: fitPass},
+	{unix.SOL_SOCKET, unix.SO_PASSSEC}:                {kind: optBool, fit: fitPass},
+	{unix.SOL_SOCKET, unix.SO_SNDBUF}:                 {kind: optBuffer, dflt: defaultBuffer},
+	{unix.SOL_SOCKET, unix.SO_RCVBUF}:                 {kind: optBuffer, dflt: defaultBuffer},
+	{unix.SOL_SOCKET, unix.SO_RCVLOWAT}:               {kind: optInt, dflt: 1, fit: fitLowWater},
+	{unix.SOL_SOCKET, unix.SO_SNDLOWAT}:               {kind: optReadOnly, dflt: 1},
+	{unix.IPPROTO_UDP, UDPCork}:                       {kind: optBool, udp: true},
+	{unix.IPPROTO_TCP, unix.TCP_NODELAY}:              {kind: optBool, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_CORK}:                 {kind: optBool, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_QUICKACK}:             {kind: optBool, dflt: 1, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}:             {kind: optInt, dflt: 7200, tcp: true, low: 1, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}:            {kind: optInt, dflt: 75, tcp: true, low: 1, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_KEEPCNT}:              {kind: optInt, dflt: 9, tcp: true, low: 1, high: 127},
+	{unix.IPPROTO_TCP, unix.TCP_SYNCNT}:               {kind: optInt, dflt: 6, tcp: true, low: 1, high: 127},
+	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:              {kind: optInt, dflt: 60, tcp: true, fit: fitLinger2},
+	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:         {kind: optInt, tcp: true, fit: fitDeferAccept},
+	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:         {kind: optInt, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:               {kind: optInt, dflt: 1448, tcp: true, low: 88, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:         {kind: optInt, tcp: true, low: 0, high: math.MaxInt32},
+	{unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT}:        {kind: optInt, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_FASTOPEN}:             {kind: optInt, tcp: true, low: 0, high: math.MaxInt32, fit: fitFastOpen},
+	{unix.IPPROTO_TCP, unix.TCP_THIN_LINEAR_TIMEOUTS}: {kind: optFlag, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_THIN_DUPACK}:          {kind: optInt, tcp: true, low: 0, high: 1, fit: fitNothing},
+	{unix.IPPROTO_TCP, unix.TCP_INQ}:                  {kind: optFlag, tcp: true, unseen: true},
+	{unix.IPPROTO_TCP, unix.TCP_TX_DELAY}:             {kind: optInt, tcp: true, low: 0, high: math.MaxInt32, unseen: true},
+	{unix.IPPROTO_IP, unix.IP_RECVOPTS}:               {kind: optBool, inet: true, unseen: true},
+	{unix.IPPROTO_IP, unix.IP_RETOPTS}:                {kind: optBool, inet: true, unseen: true},
+	{unix.IPPROTO_IP, unix.IP_RECVORIGDSTADDR}:        {kind: optBool, inet: true, unseen: true},
+	{unix.IPPROTO_IP, unix.IP_PASSSEC}:                {kind: optBool, inet: true},
+	{unix.IPPROTO_IP, unix.IP_CHECKSUM}:               {kind: optBool, inet: true, unseen: true},
+	{unix.IPPROTO_IP, unix.IP_MINTTL}:                 {kind: optInt, inet: true, full: true, low: 0, high: 255, unseen: true},
+	{unix.IPPROTO_IP, unix.IP_TOS}:                    {kind: optInt, inet: true, fit: fitTOS},
+	{unix.IPPROTO_IP, unix.IP_TTL}:                    {kind: optInt, dflt: 64, inet: true, full: true, low: -1, high: 255, fit: fitTTL},
+	{unix.IPPROTO_IP, unix.IP_FREEBIND}:               {kind: optBool, inet: true, full: true},
+	{unix.IPPROTO_IP, unix.IP_TRANSPARENT}:            {kind: optBool, inet: true, full: true},
+	{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER}:           {kind: optInt, dflt: 1, inet: true, low: 0, high: 5},
+	{unix.IPPROTO_IP, unix.IP_RECVERR}:                {kind: optBool, inet: true},
+	{unix.IPPROTO_IP, unix.IP_PKTINFO}:                {kind: optBool, inet: true},
+	{unix.IPPROTO_IP, unix.IP_RECVTTL}:                {kind: optBool, inet: true},
+	{unix.IPPROTO_IP, unix.IP_RECVTOS}:                {kind: optBool, inet: true},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL}:          {kind: optInt, dflt: 1, inet: true, full: true, low: -1, high: 255, fit: fitMulticastTTL},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP}:         {kind: optBool, dflt: 1, inet: true, full: true},
+	{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}:          {kind: optFlag, dflt: 1, inet: true, full: true},
+	{unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT}:   {kind: optBool, inet: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}:             {kind: optBool, inet6: true, fit: fitV6Only},
+	{unix.IPPROTO_IPV6, unix.IPV6_TCLASS}:             {kind: optInt, inet6: true, low: -1, high: 255, fit: fitClass},
+	{unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS}:       {kind: optInt, dflt: 64, inet6: true, low: -1, high: 255, fit: fitHops},
+	{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER}:       {kind: optInt, dflt: 1, inet6: true, low: 0, high: 5},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVERR}:            {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}:        {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}:       {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}:         {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:     {kind: optInt, dflt: 1, inet6: true, low: -1, high: 255, fit: fitMulticastTTL},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:     {kind: optFlag, dflt: 1, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:       {kind: optInt, inet6: true},
+	{unix.IPPROTO_IPV6, IPv6MulticastAll}:             {kind: optBool, dflt: 1, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_AUTOFLOWLABEL}:      {kind: optBool, dflt: 1, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_DONTFRAG}:           {kind: optBool, inet6: true, short: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_2292PKTINFO}:        {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_2292HOPOPTS}:        {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_2292DSTOPTS}:        {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_2292RTHDR}:          {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_2292HOPLIMIT}:       {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPOPTS}:        {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVRTHDR}:          {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVDSTOPTS}:        {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVPATHMTU}:        {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_RECVORIGDSTADDR}:    {kind: optBool, inet6: true, unseen: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_TRANSPARENT}:        {kind: optBool, inet6: true},
+	{unix.IPPROTO_IPV6, unix.IPV6_FREEBIND}:           {kind: optBool, inet6: true},
 }
 
 // has reports whether the socket is of the families that have the option.
@@ -194,6 +233,27 @@ func (s *Sock) SetIntOption(level, name, v int) kernel.Errno {
 	s.opts[k] = int32(v)
 	return 0
 }
+
+// Unseen reports whether a value, other than that of a socket on which nobody has set the option,
+// would make Linux do more than is done here.
+func (s *Sock) Unseen(level, name int) bool {
+	spec := intOptions[optKey{level, name}]
+	return spec.unseen && s.Opt(level, name) != int(spec.dflt)
+}
+
+// fitNothing: Linux takes the option, and forgets it.
+func fitNothing(*Sock, int) (int, kernel.Errno) { return 0, 0 }
+
+// fitRehash: -1 is the default of the network.
+func fitRehash(_ *Sock, v int) (int, kernel.Errno) {
+	if v < 0 {
+		v = 1
+	}
+	return v, 0
+}
+
+// fitFastOpen: a listener answers no more such connections than it would queue of any kind.
+func fitFastOpen(_ *Sock, v int) (int, kernel.Errno) { return min(v, MaxBacklog), 0 }
 
 // fitLowWater: none is one byte, and a negative number is a great one; for TCP it is no
 // more than half of the buffer.
