@@ -18,7 +18,11 @@ func write(members []string, writes int) error {
 	}
 	for i := range writes {
 		value := fmt.Sprintf("w%d", i+1)
-		for done := false; !done; {
+		done := false
+		for tries := 0; !done; tries++ {
+			if tries == 15 {
+				fmt.Printf("%s is not done after 30s\n", value)
+			}
 			for _, m := range members {
 				e.send(m, message{Kind: "write", Value: value})
 			}

@@ -79,7 +79,7 @@ func (r *replica) adopt(c configuration) {
 	if c.Version <= r.config.Version {
 		return
 	}
-	granted := r.proposed
+	granted, led := r.proposed, r.leads()
 	if granted == 0 { // the first configuration, which nobody proposed
 		granted = -leaseTime
 	}
@@ -90,7 +90,7 @@ func (r *replica) adopt(c configuration) {
 			r.alive[s] = granted
 		}
 		for serial := r.committed + 1; serial <= len(r.log); serial++ {
-			if !r.unlisted {
+			if led || !r.unlisted {
 				r.prepared[serial] = nil
 			}
 			r.prepare(serial)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"strings"
@@ -32,7 +33,8 @@ type links struct {
 }
 
 func openLinks(name string) (*links, error) {
-	listener, err := net.Listen("tcp", name+port)
+	config := net.ListenConfig{KeepAlive: -1}
+	listener, err := config.Listen(context.Background(), "tcp", name+port)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,8 @@ func (l *links) send(to, line string) {
 func (l *links) connect(to, line string) *link {
 	k := &link{peer: to}
 	go func() {
-		conn, err := net.Dial("tcp", to+port)
+		dialer := net.Dialer{KeepAlive: -1} // as connections are, unless somebody asks for more
+		conn, err := dialer.Dial("tcp", to+port)
 		if err != nil {
 			l.events <- event{link: k}
 			return

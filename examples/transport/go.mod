@@ -1,0 +1,3 @@
+module transport
+
+go 1.26.0
