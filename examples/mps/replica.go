@@ -52,7 +52,7 @@ func serve(group []string, id int, path, bug string) error {
 	if err != nil {
 		return err
 	}
-	r := &replica{endpoint: e, disk: d, group: group, id: id, bug: bug, start: time.Now(), state: "nothing"}
+	r := &replica{endpoint: e, disk: d, group: group, id: id, bug: bug, start: time.Now(), state: "nothing", lease: leaseTime}
 	r.become(stable)
 	// Not all tick at once.
 	for next := r.start.Add(rand.N(tickTime)); ; {
@@ -116,6 +116,7 @@ func (r *replica) hear(m message) {
 	case "refused":
 		if (r.state == preparing || r.state == primary) && (m.Ballot > r.ballot || r.bug == "decree-first") {
 			r.promise(m.Ballot)
+			r.lease = r.now() + leaseTime // somebody else is at it
 			r.learn()
 		}
 	case "accept", "alive":
@@ -179,7 +180,14 @@ func (r *replica) prepare() {
 }
 
 func (r *replica) promiseTo(m message) {
-	if m.Ballot < r.promised || r.bug == "decree-first" && m.Decree < len(r.log) {
+	if r.bug == "decree-first" && m.Ballot > r.promised && m.Decree < len(r.log) {
+		// The planted bug: who has accepted less is not up to date, and is to learn more. But what
+		// was accepted at a lower ballot, and maybe not committed, is not what anybody learns.
+		r.lease = r.now() + leaseTime
+		r.send(m.From, message{Kind: "refused", Ballot: r.promised})
+		return
+	}
+	if m.Ballot < r.promised {
 		r.send(m.From, message{Kind: "refused", Ballot: r.promised})
 		return
 	}
