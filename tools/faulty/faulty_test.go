@@ -160,3 +160,37 @@ func TestShort(t *testing.T) {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }
+
+// TestPowerReplays: executions in which machines lose their power and come back with some image of their disks are the same
+// again, step by step.
+func TestPowerReplays(t *testing.T) {
+	replays, specs := 5, []string{"sqlite/power-off.yaml"}
+	if os.Getenv("ARIADNE_LONG") != "" {
+		replays, specs = 100, append(specs, "raftkv/raftkv.yaml", "redis/replication.yaml")
+	}
+	dir := t.TempDir()
+	o := options{ctx: t.Context(), work: filepath.Join(dir, "work"), replays: replays}
+	a := &harness.Ariadne{Binary: filepath.Join(dir, "ariadne"), Limit: 5 * time.Minute}
+	if err := harness.Build("../..", a.Binary); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Possible(); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range specs {
+		t.Run(name, func(t *testing.T) {
+			spec := filepath.Join(filepath.Dir(list), name)
+			if err := harness.Fetch(o.ctx, spec); err != nil {
+				t.Skipf("its programs could not be fetched: %v", err)
+			}
+			r := &result{Wanted: 10 * replays}
+			if err := o.replay(a, r, o.random(a, &target{Spec: name}, spec, "power")); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d of %d replays are equal; %d executions with a power loss", r.EqualReplays, r.Replays, r.Replayed["power"])
+			if r.Replays < replays || r.EqualReplays < r.Replays || r.Replayed["power"] < r.Replays {
+				t.Errorf("%d of %d replays are equal, of executions with a power loss %d: %s", r.EqualReplays, r.Replays, r.Replayed["power"], r.Difference)
+			}
+		})
+	}
+}

@@ -64,10 +64,7 @@ func (o *options) measure(t *target) (*result, error) {
 	if r.Origin, err = a.Origin(); err != nil {
 		return nil, err
 	}
-	check := func(out string, first, executions int) (*harness.Run, error) {
-		return a.Cold(o.ctx, filepath.Join(o.dir(t), out), "check", spec, "--strategy", "random", "--keep-going",
-			"--faults", r.Faults, "--first", strconv.Itoa(first), "--executions", strconv.Itoa(executions))
-	}
+	check := o.random(a, t, spec, r.Faults)
 	all, err := check("all", 1, r.Wanted)
 	if err != nil {
 		return nil, err
@@ -88,6 +85,14 @@ func (o *options) measure(t *target) (*result, error) {
 		return nil, err
 	}
 	return r, o.auditOf(a, t, spec, r)
+}
+
+// random makes random executions with faults, from a number on, in a directory of the target's.
+func (o *options) random(a *harness.Ariadne, t *target, spec, faults string) func(out string, first, executions int) (*harness.Run, error) {
+	return func(out string, first, executions int) (*harness.Run, error) {
+		return a.Cold(o.ctx, filepath.Join(o.dir(t), out), "check", spec, "--strategy", "random", "--keep-going",
+			"--faults", faults, "--first", strconv.Itoa(first), "--executions", strconv.Itoa(executions))
+	}
 }
 
 // auditPaths is how many random paths are taken before it is looked at how many transitions they had.

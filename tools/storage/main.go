@@ -196,7 +196,7 @@ func (p *program) try(ctx context.Context, binary string, images int) (*result, 
 			return nil, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, binary, append([]string{"crash", "--json", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
+	cmd := exec.CommandContext(ctx, binary, append([]string{"crash", "--json", "--timeout", "1m", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
 		"--check", "sh -c '" + strings.ReplaceAll(p.Check, "'", `'\''`) + "'"}, what...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
