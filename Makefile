@@ -57,7 +57,7 @@ bugs: build
 	$(GO) run ./tools/bugs
 
 papers: build
-	$(GO) run ./tools/bugs -papers -budget 5m
+	$(GO) run ./tools/bugs -papers -budget 2m
 
 results: build
 	$(GO) run ./tools/results
