@@ -24,6 +24,7 @@ const defaultCheck = time.Minute
 const (
 	maxJobs        = 1000
 	maxCheckpoints = 1_000_000
+	maxWalks       = 10_000
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -144,6 +145,7 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*weights)(&o.Weights), "weights", "random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
 	f.Var((*bound)(&o.Branch), "branch", "DPOR tries other orders of a path's first `n` steps only, or none: of all (default: of all; in rounds of 32 anywhere in it)")
 	f.Var((*bound)(&o.Backtracks), "backtracks", "a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
+	f.Var(count{&o.Walks, 1, maxWalks, nil}, "walks", "a state counts as dead, for properties with eventually and leads_to, when `n` walks from it have found no live one, or fewer where walks are long (default: 60)")
 	f.Var((*patterns)(&o.States), "state", "`regexp` on log lines that tells a node's protocol state; may be repeated")
 	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare; look at this share of a script's answers")
 	f.Var((*memory)(&o.Memory), "memory", "Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")

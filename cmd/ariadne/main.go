@@ -101,7 +101,7 @@ the same choices always give the same execution. It explores the orders in which
 messages arrive and timers fire, and replays what it found.
 
 Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
-4 bug in Ariadne.`,
+4 bug in Ariadne, 5 suspected violation of what must happen (eventually, leads_to).`,
 		Example: `  ariadne init spec.yaml            # write a commented spec
   ariadne run spec.yaml             # run it once, and see what happens when
   ariadne check spec.yaml --time 5m # explore

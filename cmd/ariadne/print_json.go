@@ -58,6 +58,7 @@ type violationEvent struct {
 	Count     int            `json:"count"`
 	AtNS      int64          `json:"at_ns"`
 	Shrunk    *record.Shrunk `json:"shrunk,omitempty"`
+	Goal      *record.Goal   `json:"goal,omitempty"`
 }
 
 type reportEvent struct {
@@ -137,21 +138,24 @@ type coverage struct {
 	Earlier      int      `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
 	Lost         string   `json:"lost,omitempty"`          // why they are not
 	Faults       []faults `json:"faults,omitempty"`
-	Paths        int      `json:"paths"`
-	Traces       int      `json:"traces"` // different partial orders of events
-	States       int      `json:"states"`
-	LocalStates  []int    `json:"local_states"` // by node
-	Protocol     int      `json:"protocol_states"`
-	Combined     int      `json:"protocol_combinations"`
-	Executed     int      `json:"executed"` // transitions
-	Remembered   int      `json:"remembered"`
-	Replayed     int      `json:"replayed"`
-	Boots        int      `json:"boots"`
-	Thaws        int      `json:"thaws"`
-	Freezes      int      `json:"freezes"`
-	Evictions    int      `json:"evictions"`
-	Unfrozen     int      `json:"unfrozen"` // states that could not be frozen
-	Mismatches   int      `json:"mismatches"`
+
+	Liveness *record.Liveness `json:"liveness,omitempty"` // how it looked for what must happen
+
+	Paths       int   `json:"paths"`
+	Traces      int   `json:"traces"` // different partial orders of events
+	States      int   `json:"states"`
+	LocalStates []int `json:"local_states"` // by node
+	Protocol    int   `json:"protocol_states"`
+	Combined    int   `json:"protocol_combinations"`
+	Executed    int   `json:"executed"` // transitions
+	Remembered  int   `json:"remembered"`
+	Replayed    int   `json:"replayed"`
+	Boots       int   `json:"boots"`
+	Thaws       int   `json:"thaws"`
+	Freezes     int   `json:"freezes"`
+	Evictions   int   `json:"evictions"`
+	Unfrozen    int   `json:"unfrozen"` // states that could not be frozen
+	Mismatches  int   `json:"mismatches"`
 
 	Stopped int `json:"stopped,omitempty"`  // transitions by which a machine stopped
 	Disks   int `json:"disks,omitempty"`    // that these left, different ones
@@ -209,7 +213,7 @@ func newCoverage(c *record.Coverage) *coverage {
 	n := c.Nodes
 	return &coverage{
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
-		Full: c.Full, Faults: newFaults(c.Faults), Earlier: c.Earlier, Lost: c.Lost,
+		Full: c.Full, Faults: newFaults(c.Faults), Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
@@ -275,7 +279,7 @@ func (p *jsonPrinter) violation(v record.Violation) {
 
 func newViolationEvent(v record.Violation) violationEvent {
 	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, report.Seconds(v.At), v.Message,
-		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Shrunk}
+		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Shrunk, v.Goal}
 }
 
 func (p *jsonPrinter) report(r *record.Report) {

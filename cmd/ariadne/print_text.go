@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/check"
+	"ariadne/internal/property"
 	"ariadne/internal/readfile"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
@@ -106,7 +107,11 @@ func (p *textPrinter) headline(v record.Violation) string {
 	if v.NodeName != "" {
 		where = "node " + v.NodeName + ": "
 	}
-	return p.style.Warn("violation: "+v.Kind+": "+where+v.Message) +
+	what := "violation: " + v.Kind
+	if v.Kind == property.Suspected {
+		what = "suspected violation: " + property.Dead
+	}
+	return p.style.Warn(what+": "+where+v.Message) +
 		fmt.Sprintf(" (at %v, step %d, execution %d)", v.At, v.Step, v.Execution)
 }
 
@@ -147,6 +152,28 @@ func (p *textPrinter) loose(l *record.Loose) {
 	}
 }
 
+// goal prints what is known of something that must happen and does not.
+func (p *textPrinter) goal(g *record.Goal) {
+	if g == nil {
+		return
+	}
+	p.printf("  verdict    %s\n", g.Verdict)
+	if g.Critical > 0 {
+		p.printf("  critical   step %d (%s, at %v)\n", g.Critical, g.CriticalName, g.CriticalAt)
+		for _, l := range g.CriticalLines {
+			p.printf("             it wrote: %s\n", l)
+		}
+	}
+	p.printf("  evidence   a walk of %s without faults; %s of %s to find the critical transition; they are suspected from %s on\n",
+		plural(g.Walk, "step"), plural(g.Walks, "walk"), plural(g.WalkSteps, "step"), plural(g.Bound, "step"))
+	if c := g.Cycle; c != nil {
+		p.printf("  cycle      on the natural schedule the same %s come again and again, each time in %v: %s\n", plural(c.Steps, "step"), time.Duration(c.Time), strings.Join(c.Names, ", "))
+	}
+	if g.Live != "" {
+		p.printf("  live       an execution of %s that begins with the same %d, and in which it happens: %s\n", plural(g.LiveIn, "step"), g.Along, g.Live)
+	}
+}
+
 // reportViolation prints what there is to know of one violation.
 func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	p.printf("\n%s\n", p.headline(v))
@@ -158,6 +185,7 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 			p.printf("  %-10s %s\n", []string{"wrote", ""}[min(i, 1)], line)
 		}
 	}
+	p.goal(v.Goal)
 	if v.Count > 1 {
 		p.printf("  seen in    %s\n", plural(v.Count, "execution"))
 	}
@@ -344,6 +372,13 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	n := c.Nodes
 	p.list("  nodes      ", []string{plural(n.Executed, "transition") + " executed", fmt.Sprint(n.Remembered, " remembered"), fmt.Sprintf("%d replayed; %s", n.Replayed, plural(n.Boots, "boot")),
 		plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction")})
+	if l := c.Liveness; l != nil {
+		p.printf("  walks      from %s, %d of them live, the slowest by %s; %s in all, of %d at most each (%s)\n",
+			plural(l.States, "state"), l.Live, plural(l.Most, "step"), plural(l.Steps, "step"), l.Bound, sampled(l))
+		if l.Skipped+l.GivenUp+l.Undecided > 0 {
+			p.printf("             no walks from %s of paths; %s could not go on, %d remained undecided\n", plural(l.Skipped, "end"), plural(l.GivenUp, "walk"), l.Undecided)
+		}
+	}
 	if m := c.Memo; m.Stopped > 0 {
 		left := ""
 		if m.LeftOut > 0 {
@@ -361,4 +396,13 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		}
 		p.printf("  audited    %s, %d different%s\n", plural(n.Audited, "transition"), n.Mismatches, incomparable)
 	}
+}
+
+// sampled says where the bound on walks comes from.
+func sampled(l *record.Liveness) string {
+	n := len(l.Sampled)
+	if n == 0 {
+		return "no walk from the natural schedule was live"
+	}
+	return fmt.Sprintf("%s from the natural schedule: half live by step %d, all by step %d", plural(n, "walk"), l.Sampled[n/2], l.Sampled[n-1])
 }

@@ -43,6 +43,8 @@ type explorer struct {
 	seen     *space.Set      // by searches that go on from states
 	none     *space.Set      // for those that do not: it keeps nothing
 	growth   *growth
+	looked   *space.Set // from which walks were taken (goals)
+	bound    bound
 
 	over atomic.Bool
 	left atomic.Int64 // paths that may still be taken, when they are limited
@@ -67,7 +69,10 @@ func (c *check) search(ctx context.Context) error {
 	c.listen()
 	report := c.ledger.report
 	x := &explorer{check: c, row: row, world: c.system.World(), shares: share(o.Memory),
-		none: &space.Set{Bytes: 1}, from: max(report.Next-c.opts.First, 0)}
+		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, from: max(report.Next-c.opts.First, 0)}
+	if err := x.needsFrozen(); err != nil {
+		return err
+	}
 	cover := &record.Coverage{Strategy: o.Strategy, Faults: record.NewFaults(c.system.Spec)}
 	c.ledger.cover = cover
 	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
@@ -90,6 +95,9 @@ func (c *check) search(ctx context.Context) error {
 	stop()
 	return x.close()
 }
+
+// lookedBytes bounds what is remembered of states from which walks were taken. From those that are forgotten others may go.
+const lookedBytes = 64 << 20
 
 // explore lets so many workers explore until all of them have ended.
 func (x *explorer) explore(ctx context.Context, workers int) {

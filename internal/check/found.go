@@ -34,6 +34,9 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	if err != nil {
 		return err
 	}
+	if a.Walked {
+		h.MaxSteps, h.MaxTime = 0, 0
+	}
 	// A check that was killed while it confirmed a violation has left half a record.
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -53,12 +56,19 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	case again.End == search.EndStopped:
 		return cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
 	}
+	if a.Near != nil {
+		like := record.TapeOf(c.system.Digests, a.Near)
+		t, calls := like.End(h, &search.Result{End: search.EndStrategy}, c.system.Names())
+		if a.Goal.Live, err = record.SaveTrace(filepath.Join(dir, liveDir), t, calls, like.Used.Host()); err != nil {
+			return err
+		}
+	}
 	c.ledger.mu.Lock()
 	v := c.ledger.report.Found(a, index, dir, rec.Path())
 	c.ledger.saved = time.Time{} // what was found is kept at once
 	c.ledger.mu.Unlock()
 	err = c.enter(index, a, true)
-	if err == nil && c.opts.Shrink > 0 {
+	if err == nil && c.opts.Shrink > 0 && !a.Walked {
 		if v.Shrunk, err = c.shrink(ctx, index, t, dir); v.Shrunk != nil {
 			c.ledger.mu.Lock()
 			c.ledger.report.Shrunk(v)
@@ -100,6 +110,9 @@ func (c *check) shrink(ctx context.Context, index int, t *trace.Trace, dir strin
 	}
 	return &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried}, nil
 }
+
+// liveDir is where in a violation's directory a live execution lies that is like it.
+const liveDir = "live"
 
 // shrunkDir is where in a violation's directory the smaller execution lies.
 const shrunkDir = "shrunk"

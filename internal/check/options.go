@@ -64,6 +64,7 @@ type Search struct {
 	Backtracks space.Bound // of a round of DPOR, or of all of it; 0: the strategy's own
 	Branch     space.Bound // steps among which DPOR tries other orders; 0: the strategy's own
 
+	Walks         int     // without a live state, from which a state counts as dead; 0: search.DefaultWalks
 	Audit         float64 // share of new transitions to execute twice
 	NoMemo        bool    // execute every transition whenever it is needed
 	NoCheckpoints bool    // reach every local state from the node's start

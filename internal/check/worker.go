@@ -31,8 +31,9 @@ type worker struct {
 	nodes    io.Closer
 	living   *living // where nodes live, else nil
 	meter    *coverage.Meter
-	word     word // the user's
-	asked    int  // how often it was asked whether to stop
+	word     word   // the user's
+	goals    *goals // nil: there are none
+	asked    int    // how often it was asked whether to stop
 
 	entered  search.Coverage             // of search.Coverage, what is in the report
 	virtual  ariadne.Time                // of paths that are not in the report yet
@@ -202,6 +203,17 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 			return false
 		}
 	}
+	if w.goals == nil && w.explorer.hasGoals() {
+		if w.goals, w.err = w.newGoals(); w.err != nil {
+			return false
+		}
+	}
+	if w.goals != nil && v == nil && end != search.EndFatal && end != search.EndCut {
+		var found bool
+		if found, w.err = w.goals.ended(ctx, p); found || w.err != nil {
+			return w.err == nil && !w.check.stopped(ctx)
+		}
+	}
 	if w.living != nil {
 		w.add()
 		w.err = w.living.ended(ctx, p, end, v)
@@ -267,6 +279,9 @@ func (w *worker) add() {
 	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
 	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
 	w.check.ledger.cover.Assertions.Merge(c.Assertions)
+	if w.goals != nil {
+		w.goals.report()
+	}
 	w.check.ledger.plan.Count(w.paths)
 	for _, r := range w.repeated {
 		w.check.ledger.plan.Repeat(r.violation, r.count)

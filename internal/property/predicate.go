@@ -1,5 +1,7 @@
 package property
 
+import "time"
+
 // Predicate is something that must hold in global states, of what the nodes expose in them: an expression
 // in Starlark, in which names are those of what is exposed (internal/script).
 type Predicate struct {
@@ -24,3 +26,30 @@ const (
 
 // Forms are their names.
 var Forms = []string{"always", "never", "finally"}
+
+// Goal is something that must happen (a liveness property): what must be true again and again, or once
+// something else was.
+type Goal struct {
+	Name string
+	When string // an expression like those of predicates: what it follows from; "": Expr must always become true again
+	Expr string // what must become true
+	// Within is the virtual time by which it must, without further faults; 0: some time.
+	Within time.Duration
+	// StableFor is for how long it must then stay true.
+	StableFor time.Duration
+	Line      int // of the spec
+}
+
+// The kinds of violations of goals.
+const (
+	// Dead: what must happen can happen no more, or has not happened in time.
+	Dead = "liveness"
+	// Suspected: it has not happened for so long that it most likely never will.
+	Suspected = "suspected liveness"
+)
+
+// IsLiveness reports whether a kind is one of these.
+func IsLiveness(kind string) bool { return kind == Dead || kind == Suspected }
+
+// MaxGoals is how many a system has at most.
+const MaxGoals = 64

@@ -54,9 +54,11 @@ type Coverage struct {
 	// Assertions are what programs want to be shown once, and whether it was.
 	Assertions property.Assertions `json:"assertions,omitempty"`
 	// Faults say how much faults were tried, of the kinds for which there is a budget.
-	Faults []Faults      `json:"faults,omitempty"`
-	Memo   memo.Counters `json:"memo"`
-	Nodes  memo.Counts   `json:"nodes"`
+	Faults []Faults `json:"faults,omitempty"`
+	// Liveness says how it looked for what must happen; nil: nothing must.
+	Liveness *Liveness     `json:"liveness,omitempty"`
+	Memo     memo.Counters `json:"memo"`
+	Nodes    memo.Counts   `json:"nodes"`
 }
 
 // Faults say how much faults of a kind were tried.

@@ -17,20 +17,21 @@ const (
 	Violated                    // the target misbehaved, and it can be replayed
 	Inconclusive                // something was met that Ariadne cannot model
 	ToolBug                     // Ariadne contradicted itself
+	Suspected                   // something must happen and most likely never does
 )
 
 func (o Outcome) String() string {
-	return [...]string{"nothing found", "violation", "inconclusive", "bug in ariadne"}[o]
+	return [...]string{"nothing found", "violation", "inconclusive", "bug in ariadne", "suspected violation"}[o]
 }
 
 // ExitStatus is the status with which the command line ends.
-func (o Outcome) ExitStatus() int { return [...]int{0, 1, 3, 4}[o] }
+func (o Outcome) ExitStatus() int { return [...]int{0, 1, 3, 4, 5}[o] }
 
 // MarshalText and UnmarshalText are for report.json.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 func (o *Outcome) UnmarshalText(b []byte) error {
-	for *o = Nothing; *o <= ToolBug; *o++ {
+	for *o = Nothing; *o <= Suspected; *o++ {
 		if o.String() == string(b) {
 			return nil
 		}
@@ -128,6 +129,8 @@ type Violation struct {
 	Suspect string `json:"suspect"`
 	// Shrunk is a smaller execution that ends in the same violation, or nil.
 	Shrunk *Shrunk `json:"shrunk,omitempty"`
+	// Goal is what is known besides of something that does not happen and must, or nil.
+	Goal *Goal `json:"goal,omitempty"`
 	// Said are the last lines that a node wrote which died.
 	Said []string `json:"said,omitempty"`
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/property"
 	"ariadne/internal/readfile"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
@@ -160,6 +161,7 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string) Violati
 	v := Violation{
 		Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
 		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
+		Goal: a.Goal,
 	}
 	if d := doubts(a, r.names()); len(d) > 0 {
 		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")
@@ -204,12 +206,16 @@ func (r *Report) Left(m *replay.Mismatch, excused bool, text string) {
 // Judge sets the outcome. A bug of Ariadne's comes first, for nothing else can be
 // trusted then; a violation that may be Ariadne's doing is none yet.
 func (r *Report) Judge() {
-	solid := slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Suspect == "" })
+	is := func(suspected bool) bool {
+		return slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Suspect == "" && (v.Kind == property.Suspected) == suspected })
+	}
 	switch {
 	case len(r.Bugs) > 0:
 		r.Outcome = ToolBug
-	case solid:
+	case is(false):
 		r.Outcome = Violated
+	case is(true):
+		r.Outcome = Suspected
 	case len(r.Violations) > 0 || len(r.Doubts) > 0:
 		r.Outcome = Inconclusive
 	default:

@@ -14,6 +14,8 @@ package replay
 import (
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"ariadne"
 	"ariadne/internal/property"
@@ -42,6 +44,8 @@ type Replay struct {
 	doubtful bool // a step that is marked unreplayable went differently
 	mismatch *Mismatch
 	err      error
+	trail    *search.Trail // of the goal that the trace is about
+	path     *space.Path
 }
 
 // Run follows the trace. The mismatch is nil when all went as the trace says;
@@ -51,8 +55,20 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 	e := search.Execution{
 		Space: r.Space, Explorer: r, Checks: r.Checks, Watch: r.verify, Stopped: r.Stopped,
 		Limits: search.Limits{Steps: r.Trace.MaxSteps, Time: ariadne.Time(r.Trace.MaxTime)},
+		// An execution without a limit of time is one that went on behind its end to see whether something happens yet.
+		Endless: r.Trace.MaxTime == 0,
+	}
+	if goal, ok := r.goal(); ok {
+		r.trail = search.NewTrail(r.Space.Properties, goal)
+		e.Frame = func(p *space.Path) {
+			r.path = p
+			r.trail.Look(p, p.Last())
+		}
 	}
 	result, err := e.Run()
+	if r.trail != nil && err == nil && r.err == nil && r.mismatch == nil && r.next == len(r.Trace.Steps) {
+		result.End, result.Violation = search.EndViolation, r.trail.Violation(r.path)
+	}
 	if err == nil {
 		err = r.err
 	}
@@ -73,7 +89,7 @@ func (r *Replay) Begin(*space.Path) (keep int, ok bool) { return 0, r.next == 0 
 func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	enabled := p.Last().Enabled
 	if r.next == len(r.Trace.Steps) {
-		if !r.cutShort() {
+		if !r.cutShort() && r.trail == nil {
 			r.mismatch = r.tooLong(enabled)
 		}
 		return 0, false
@@ -93,6 +109,16 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	}
 	r.mismatch = r.notEnabled(want, enabled, err)
 	return 0, false
+}
+
+// goal is that which the trace's violation is about, if it is about one of those that the spec has.
+func (r *Replay) goal() (goal int, ok bool) {
+	v := r.Trace.Violation
+	if v == nil || !property.IsLiveness(v.Kind) || r.Space.Properties == nil {
+		return 0, false
+	}
+	goal = slices.IndexFunc(r.Space.Properties.Goals(), func(g property.Goal) bool { return strings.HasPrefix(v.Message, g.Name+": ") })
+	return goal, goal >= 0
 }
 
 // GoesOn implements strategy.Follower.

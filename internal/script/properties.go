@@ -26,6 +26,7 @@ import (
 type Properties struct {
 	Config
 	list    []compiled
+	goals   []goal
 	reads   map[string]bool // names of tuples
 	readsUp bool
 	unknown atomic.Int64 // histories of which nothing was known within the time
@@ -45,6 +46,11 @@ type compiled struct {
 	fn     *starlark.Function
 }
 
+// goal is a property.Goal. Both read the same snapshot.
+type goal struct {
+	when, expr compiled // when has no fn: it is always so
+}
+
 // Config is what properties are made of.
 type Config struct {
 	Path         string // of the spec
@@ -53,7 +59,8 @@ type Config struct {
 	History      *expose.History // or nil
 	Predicates   []property.Predicate
 	Linearizable []history.Property
-	Nodes        []string // names
+	Goals        []property.Goal // at most property.MaxGoals
+	Nodes        []string        // names
 }
 
 // NewProperties compiles properties. Errors are of type *Error.
@@ -79,6 +86,17 @@ func NewProperties(c Config) (*Properties, error) {
 			return nil, err
 		}
 		p.list = append(p.list, f)
+	}
+	for _, q := range c.Goals {
+		var g goal
+		var err error
+		if g.expr, err = p.compile(property.Predicate{Name: q.Name, Expr: q.Expr, Line: q.Line}, known); err == nil && q.When != "" {
+			g.when, err = p.compile(property.Predicate{Name: q.Name, Expr: q.When, Line: q.Line}, known)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.goals = append(p.goals, g)
 	}
 	return p, nil
 }
@@ -131,16 +149,17 @@ type Judge struct {
 	*Properties
 	thread *starlark.Thread
 	known  [2]map[world.Hash]string // verdicts, before ends and at them
-	past   map[world.Hash]string    // likewise, of histories
+	aims   map[world.Hash]aims
+	past   map[world.Hash]string // likewise, of histories
 	err    error
 }
 
 // NewJudge returns who judges by the properties, or nil when there are none.
 func (p *Properties) NewJudge() *Judge {
-	if p == nil || len(p.list)+len(p.Linearizable) == 0 {
+	if p == nil || len(p.list)+len(p.Linearizable)+len(p.goals) == 0 {
 		return nil
 	}
-	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}, past: map[world.Hash]string{}}
+	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}, aims: map[world.Hash]aims{}, past: map[world.Hash]string{}}
 }
 
 // Find implements space.Properties.
@@ -184,29 +203,75 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 		if (q.Form == property.Finally) != end {
 			continue
 		}
-		var args starlark.Tuple
-		for _, name := range q.params {
-			if given[name] == nil {
-				given[name] = j.given(name, s)
-			}
-			args = append(args, given[name])
-		}
-		j.thread.Steps = 0
-		j.thread.Local(budgetKey).(*budget).left = memory
-		v, err := starlark.Call(j.thread, q.fn, args, nil)
-		if holds, ok := v.(starlark.Bool); err == nil && !ok {
-			err = fmt.Errorf("it is %s: True or False is needed", v.Type())
-		} else if ok && bool(holds) == (q.Form == property.Never) {
-			return q.Name + ": " + j.describe(q, s)
-		}
-		if err != nil {
-			at := located(q.fn.Position().Filename(), err)
-			j.err = &Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
+		holds := j.holds(q, s, given)
+		if j.err != nil {
 			return ""
+		}
+		if holds == (q.Form == property.Never) {
+			return q.Name + ": " + j.describe(q, s)
 		}
 	}
 	return ""
 }
+
+// holds reports whether a predicate is true of a snapshot; given is what predicates have been given of it. It sets err.
+func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict) bool {
+	var args starlark.Tuple
+	for _, name := range q.params {
+		if given[name] == nil {
+			given[name] = j.given(name, s)
+		}
+		args = append(args, given[name])
+	}
+	j.thread.Steps = 0
+	j.thread.Local(budgetKey).(*budget).left = memory
+	v, err := starlark.Call(j.thread, q.fn, args, nil)
+	holds, ok := v.(starlark.Bool)
+	if err == nil && !ok {
+		err = fmt.Errorf("it is %s: True or False is needed", v.Type())
+	}
+	if err != nil {
+		at := located(q.fn.Position().Filename(), err)
+		j.err = &Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
+	}
+	return bool(holds)
+}
+
+// aims are what the goals say of a snapshot, a bit for each.
+type aims struct{ when, holds uint64 }
+
+// Goals implements space.Properties.
+func (j *Judge) Goals() []property.Goal { return j.Config.Goals }
+
+// Aims implements space.Properties.
+func (j *Judge) Aims(s *expose.Snapshot) (when, holds uint64) {
+	h := s.Hash()
+	a, ok := j.aims[h]
+	if ok || j.err != nil {
+		return a.when, a.holds
+	}
+	given := starlark.StringDict{}
+	for i := range j.goals {
+		g := &j.goals[i]
+		if g.when.fn == nil || j.holds(&g.when, s, given) {
+			a.when |= 1 << i
+		}
+		if j.err == nil && j.holds(&g.expr, s, given) {
+			a.holds |= 1 << i
+		}
+		if j.err != nil {
+			return 0, 0
+		}
+	}
+	if len(j.aims) >= knownMax {
+		clear(j.aims)
+	}
+	j.aims[h] = a
+	return a.when, a.holds
+}
+
+// Reads implements space.Properties.
+func (j *Judge) Reads(goal int, s *expose.Snapshot) string { return j.describe(&j.goals[goal].expr, s) }
 
 // historyLimit is how long anybody thinks about a history.
 const historyLimit = 10 * time.Second

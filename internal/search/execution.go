@@ -26,6 +26,10 @@ type Execution struct {
 	// Watch, when not nil, is told each step, before the checks look at it. It
 	// may end the execution by saying false.
 	Watch func(ariadne.Step) bool
+	// Frame, when not nil, is told each frame, the first one included.
+	Frame func(*space.Path)
+	// Endless: it goes on when the clients are done, as long as the explorer does (strategy.Follower).
+	Endless bool
 	// Stopped, when not nil, is asked before each step.
 	Stopped func() bool
 }
@@ -37,7 +41,11 @@ func (e *Execution) Run() (Result, error) {
 	x := &Exploration{
 		Space: e.Space, Explorer: e.Explorer, Checks: e.Checks, Seen: &space.Set{Bytes: 1},
 		Bounds: space.Bounds{Depth: e.Limits.Steps, Time: e.Limits.Time}, Limit: e.Limits.Steps,
+		Endless: e.Endless,
 		Watch: func(p *space.Path) {
+			if e.Frame != nil {
+				e.Frame(p)
+			}
 			if p.Steps() == 0 {
 				return
 			}

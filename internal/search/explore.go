@@ -46,6 +46,8 @@ type Exploration struct {
 	// Limit is the number of steps after which a path that has not ended is ended by the
 	// step limit, and not by Bounds.Depth, which is no more than that; 0: none.
 	Limit int
+	// Endless: a path goes on when the clients are done, as long as the explorer does (strategy.Follower).
+	Endless bool
 	// Checks returns the checks of one execution.
 	Checks func() []property.Check
 	// Stopped, when not nil, is asked now and then whether to end the search.
@@ -305,7 +307,7 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 				return true, err
 			}
 			end = ""
-		} else if (end == EndQuiet || end == EndTime) && len(f.Enabled) > 0 && strategy.GoesOn(x.Explorer) {
+		} else if (end == EndQuiet || end == EndTime || end == EndClients && x.Endless) && len(f.Enabled) > 0 && strategy.GoesOn(x.Explorer) {
 			end = ""
 		} else if end == "" && f.Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
 			end = EndBounds

@@ -2,9 +2,11 @@ package search
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/property"
 )
 
 // Budget ends a check.
@@ -155,8 +157,17 @@ func (p *Plan) find(v ariadne.Violation) *Finding {
 var variable = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+`)
 
 // Alike reports whether two violations are most likely the same bug: of the same
-// kind, on the same node, with messages that differ in numbers only.
+// kind, on the same node, with messages that differ in numbers only, or of the same goal.
 func Alike(a, b ariadne.Violation) bool {
+	if property.IsLiveness(a.Kind) && a.Kind == b.Kind {
+		return goalOf(&a) == goalOf(&b)
+	}
 	return a.Kind == b.Kind && a.Node == b.Node &&
 		variable.ReplaceAllString(a.Message, "#") == variable.ReplaceAllString(b.Message, "#")
+}
+
+// goalOf is the name of a violation's goal.
+func goalOf(v *ariadne.Violation) string {
+	name, _, _ := strings.Cut(v.Message, ": ")
+	return name
 }

@@ -9,6 +9,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -33,6 +34,10 @@ func (j *judged) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
 }
 func (j *judged) ReadsUp() bool { return j.up }
 func (*judged) Err() error      { return nil }
+
+func (*judged) Goals() []property.Goal                     { return nil }
+func (*judged) Aims(*expose.Snapshot) (when, holds uint64) { return 0, 0 }
+func (*judged) Reads(int, *expose.Snapshot) string         { return "" }
 
 func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {
 	if !j.up {

@@ -67,30 +67,36 @@ func (p *Path) Name(f *Frame) world.Hash { return f.name }
 // show enters into a frame what the nodes have shown, and the name of the state. from is the
 // frame before it, or nil.
 func (p *Space) show(from, to *Frame) {
-	if !p.Equality.Exposed {
-		if to.name = to.State.Hash(); to.Past != nil {
-			to.name = to.name.Plus(to.Past.Hash())
-		}
-	}
-	if p.Shows == nil {
-		return
-	}
-	if from == nil {
+	switch {
+	case p.Shows == nil:
+	case from == nil:
 		to.Shown, to.Showed = make([]expose.State, len(p.roots)), false
-	} else {
+	default:
 		to.Shown = append(to.Shown[:0], from.Shown...)
 		to.Showed = to.Shown[to.By.From.Node].Add(p.Shows, to.By.Input.Kind, &to.By.Output)
 	}
-	if !p.Equality.Exposed {
-		return
-	}
-	p.fingerprints = p.fingerprints[:0]
-	for i := range to.Shown {
-		p.fingerprints = append(p.fingerprints, to.Shown[i].Fingerprint())
-	}
-	to.name = p.System.Content(&to.State.State, p.fingerprints, p.Equality.Times)
-	if p.Properties != nil {
-		to.name = to.name.Plus(to.exposed())
+	p.call(to)
+}
+
+// call gives the state of a frame its name.
+func (p *Space) call(f *Frame) {
+	switch {
+	case !p.Equality.Exposed:
+		if f.name = f.State.Hash(); f.Past != nil {
+			f.name = f.name.Plus(f.Past.Hash())
+		}
+		if f.Waits != 0 {
+			f.name = f.name.Plus(p.waits(f))
+		}
+	case p.Shows != nil:
+		p.fingerprints = p.fingerprints[:0]
+		for i := range f.Shown {
+			p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())
+		}
+		f.name = p.System.Content(&f.State.State, p.fingerprints, p.Equality.Times)
+		if p.Properties != nil {
+			f.name = f.name.Plus(p.exposed(f))
+		}
 	}
 }
 

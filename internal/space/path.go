@@ -74,6 +74,8 @@ type Frame struct {
 	Exposed []*expose.Set
 	Exposes bool
 	Past    *expose.Past // of clients' operations
+	// Waits are the goals of the properties, a bit for each, that must become true from here on and are not.
+	Waits uint64
 	// Broken: who searches has found that a property does not hold here.
 	Broken bool
 	// Deviations is the number of steps before that were not the natural ones.
@@ -425,14 +427,14 @@ func (p *Path) Hash(f *Frame) world.Hash {
 // Class stands for the state at the end of the path up to symmetry, as Hash does for
 // the state itself. There must be a Space.Symmetry.
 func (p *Path) Class() world.Hash {
-	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)).Plus(p.Last().Past.Hash())
+	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)).Plus(p.Last().Past.Hash()).Plus(p.space.waits(p.Last()))
 }
 
 // Abstract stands for whatever a user's rule takes the state at the end of the path
 // for, given a hash of that, as Hash does for the state itself.
 func (p *Path) Abstract(h world.Hash) world.Hash {
 	f := p.Last()
-	return p.used(f, h.Plus(f.State.Budget()).Plus(f.exposed()))
+	return p.used(f, h.Plus(f.State.Budget()).Plus(p.space.exposed(f)))
 }
 
 // Identity stands for the path by the names of all of its steps.

@@ -4,6 +4,7 @@ import (
 	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/memo"
+	"ariadne/internal/property"
 	"ariadne/internal/world"
 )
 
@@ -16,6 +17,12 @@ type Properties interface {
 	ReadsUp() bool
 	// Judge says what does not hold in a snapshot, or "".
 	Judge(s *expose.Snapshot, m expose.Moment) string
+	// Goals are what must happen.
+	Goals() []property.Goal
+	// Aims says of each goal, by a bit, whether it must become true from a snapshot on, and whether it is.
+	Aims(s *expose.Snapshot) (when, holds uint64)
+	// Reads says in words what a goal reads of a snapshot.
+	Reads(goal int, s *expose.Snapshot) string
 	// Err is what is wrong with a property that could not be judged. After that nothing is judged.
 	Err() error
 }
@@ -26,10 +33,11 @@ func (p *Space) expose(from, to *Frame) {
 		return
 	}
 	if from == nil {
-		to.Exposed, to.Past, to.Exposes = make([]*expose.Set, len(p.roots)), nil, true
+		to.Exposed, to.Past, to.Exposes, to.Waits = make([]*expose.Set, len(p.roots)), nil, true, 0
+		p.aim(to)
 		return
 	}
-	to.Exposed, to.Past, to.Broken = append(to.Exposed[:0], from.Exposed...), from.Past, false
+	to.Exposed, to.Past, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past, false, from.Waits
 	if to.Exposes = p.Exposes(to.By); !to.Exposes {
 		return
 	}
@@ -40,6 +48,32 @@ func (p *Space) expose(from, to *Frame) {
 	for _, e := range found.Events {
 		to.Past = to.Past.Then(e)
 	}
+	p.aim(to)
+}
+
+// aim enters into a frame which goals it waits for, in addition to those of the frame before.
+func (p *Space) aim(f *Frame) {
+	if len(p.Properties.Goals()) > 0 {
+		when, holds := p.Properties.Aims(p.snapshotOf(f))
+		f.Waits = (f.Waits | when) &^ holds
+	}
+}
+
+// waits stands for the goals that a frame waits for because of what was: what its snapshot says of them does not.
+func (p *Space) waits(f *Frame) (h world.Hash) {
+	if f.Waits == 0 {
+		return h
+	}
+	past := f.Waits
+	for i, g := range p.Properties.Goals() {
+		if g.When == "" {
+			past &^= 1 << i
+		}
+	}
+	if past == 0 {
+		return h
+	}
+	return world.HashOf(past, 0, 23)
 }
 
 // Exposes reports whether a transition may change what is read of a snapshot.
@@ -68,7 +102,11 @@ func (p *Space) found(t *memo.Transition) *expose.Found {
 
 // Snapshot is what the nodes expose at the end of the path. It is good until the next call.
 func (p *Path) Snapshot() *expose.Snapshot {
-	f, s := p.Last(), &p.space.snapshot
+	return p.space.snapshotOf(p.Last())
+}
+
+func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
+	s := &p.snapshot
 	s.Sets, s.Past, s.Up = f.Exposed, f.Past, s.Up[:0]
 	for i := range f.State.Nodes {
 		n := &f.State.Nodes[i]
@@ -78,9 +116,9 @@ func (p *Path) Snapshot() *expose.Snapshot {
 }
 
 // exposed stands for what the nodes expose in a frame, and for the past.
-func (f *Frame) exposed() (h world.Hash) {
+func (p *Space) exposed(f *Frame) (h world.Hash) {
 	for _, s := range f.Exposed {
 		h = h.Plus(s.Hash())
 	}
-	return h.Plus(f.Past.Hash())
+	return h.Plus(f.Past.Hash()).Plus(p.waits(f))
 }

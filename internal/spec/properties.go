@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/expose"
@@ -25,6 +26,7 @@ type Properties struct {
 	History      *expose.History // of clients' operations, or nil
 	Predicates   []property.Predicate
 	Linearizable []history.Property
+	Goals        []property.Goal
 	Definitions  string         // path of a file in Starlark, or ""
 	Digest       ariadne.Digest // over all that they say; zero: there are none
 }
@@ -39,8 +41,9 @@ type exposeText struct {
 
 // propertyText is what must hold, as written.
 type propertyText struct {
-	forms map[string]text // by name of a field
-	line  int
+	forms             map[string]text // by name of a field
+	within, stableFor time.Duration
+	line              int
 }
 
 var exposeFields = []field[exposeText]{
@@ -88,6 +91,11 @@ var propertyFields = []field[propertyText]{
 	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
 	formField("per", "With one: the name of a field."),
 	formField("linearizable", "register: what clients see by their operations (history) could come of one copy of the data, on which each happens at one moment between its beginning and its end. Operations are read or get, write, set or put, and cas, with two words for its value. With keys there is a register for each."),
+	formField("eventually", "An expression that must always become true again once there are no more faults, on whatever way the system goes on (docs/properties.md)."),
+	formField("when", "With leads_to: an expression. Once it was true, that of leads_to must be true then or later."),
+	formField("leads_to", "With when: an expression that must become true."),
+	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
+	durationField("stable_for", "With eventually: for what virtual time it must then stay true. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
 	formField("initial", "With linearizable: what a register holds at first; default nothing."),
 }
 
@@ -148,13 +156,32 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		readFields(r, propertyFields, &p, v)
 		per, hasPer := p.forms["per"]
 		initial, hasInitial := p.forms["initial"]
+		when, hasWhen := p.forms["when"]
 		delete(p.forms, "per")
 		delete(p.forms, "initial")
+		delete(p.forms, "when")
 		_, one := p.forms["one"]
 		of, linear := p.forms["linearizable"]
+		goal, live := p.forms["eventually"]
+		leads, hasLeads := p.forms["leads_to"]
+		if hasLeads {
+			goal, live = leads, true
+		}
 		switch {
 		case len(p.forms) != 1 || hasPer && !one || hasInitial && !linear:
-			r.fail(name.line, "property %q: one of always, never, finally, agree, one and linearizable is needed, per with one only, initial with linearizable only", name.string)
+			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one and linearizable is needed, per with one only, initial with linearizable only", name.string)
+			return
+		case hasWhen != hasLeads:
+			r.fail(name.line, "property %q: when and leads_to go together", name.string)
+			return
+		case p.within > 0 && !live || p.stableFor > 0 && (!live || hasLeads):
+			r.fail(name.line, "property %q: within goes with eventually or leads_to, stable_for with eventually", name.string)
+			return
+		case live && len(s.Properties.Goals) == property.MaxGoals:
+			r.fail(name.line, "property %q: there are more than %d of eventually and leads_to", name.string, property.MaxGoals)
+			return
+		case live:
+			s.Properties.Goals = append(s.Properties.Goals, property.Goal{Name: name.string, When: when.string, Expr: goal.string, Within: p.within, StableFor: p.stableFor, Line: goal.line})
 			return
 		case linear && of.string != "register":
 			r.fail(of.line, "property %q: linearizable is followed by register", name.string)
@@ -229,7 +256,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	if len(p.Linearizable) > 0 && p.History == nil {
 		r.fail(p.Linearizable[0].Line, "property %q: there is no history", p.Linearizable[0].Name)
 	}
-	if len(p.Predicates)+len(p.Linearizable) == 0 {
+	if len(p.Predicates)+len(p.Linearizable)+len(p.Goals) == 0 {
 		if p.Definitions != "" {
 			r.fail(0, "definitions without properties")
 		}
@@ -241,6 +268,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	for _, q := range p.Predicates {
 		fmt.Fprintf(h, "%q %d %q\n", q.Name, q.Form, q.Expr)
+	}
+	for _, q := range p.Goals {
+		fmt.Fprintf(h, "%q %q %q %v %v\n", q.Name, q.When, q.Expr, q.Within, q.StableFor)
 	}
 	if p.History != nil {
 		fmt.Fprintf(h, "%v %v %v %q\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes))

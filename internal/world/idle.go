@@ -44,9 +44,13 @@ func (y *System) housekeeping(s *State) (waits, wakes bool) {
 }
 
 // Calm reports whether the system is idle and nothing more will come of it.
-func (y *System) Calm(s *State) bool {
-	if !y.Idle(s) {
-		return false
+func (y *System) Calm(s *State) bool { return y.Idle(s) && y.Over(s) }
+
+// Over reports whether nothing can happen but faults that have no time of their own, or housekeeping of which nothing
+// more will come.
+func (y *System) Over(s *State) bool {
+	if _, wakes := y.housekeeping(s); !wakes {
+		return y.AtRest(s)
 	}
 	calm := ariadne.Time(0)
 	for i := range s.Nodes {
@@ -56,3 +60,19 @@ func (y *System) Calm(s *State) bool {
 	}
 	return s.firstDeadline() > calm
 }
+
+// Recovered reports whether no fault lasts that will end by itself: each node that comes back has done so, and no
+// partition stands, and no part of the network is slow, but for ever.
+func (y *System) Recovered(s *State) bool {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Down != ariadne.Up && n.Start != ariadne.Never || n.Falls != nil || n.Awake > s.Now {
+			return false
+		}
+	}
+	ends := func(c Standing) bool { return c.Until != ariadne.Never }
+	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends)
+}
+
+// Calmed takes from a state what is left of its budgets: nothing happens from there on but what no budget is needed for.
+func (s *State) Calmed() { s.Delays, s.Faults = 0, Faults{} }

@@ -1,0 +1,253 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"ariadne"
+	"ariadne/internal/record"
+	"ariadne/internal/search"
+	"ariadne/internal/space"
+	"ariadne/internal/trace"
+)
+
+// bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all.
+type bound struct {
+	once  sync.Once
+	steps []int
+	bound int
+	err   error
+}
+
+// goals looks after what must happen, for a worker.
+type goals struct {
+	worker  *worker
+	look    *search.Liveness
+	did     record.Liveness // that is not in the report yet
+	entered int             // of look.Work
+}
+
+// needsFrozen says why a search of nodes that live cannot look after what must happen, or nil.
+func (x *explorer) needsFrozen() error {
+	all := x.check.system.Spec.Properties.Goals
+	if len(all) == 0 || !x.row.Lives {
+		return nil
+	}
+	return &ariadne.SetupError{Err: fmt.Errorf("property %q is about what happens later, which is found out by walks from frozen states, and strategy %s freezes nothing: choose another one", all[0].Name, x.row.Name)}
+}
+
+// hasGoals reports whether there is something that must happen.
+func (x *explorer) hasGoals() bool { return len(x.check.system.Spec.Properties.Goals) > 0 }
+
+// newGoals returns who looks after the goals of a worker's search, or nil when there are none.
+func (w *worker) newGoals() (*goals, error) {
+	l, err := search.NewLiveness(w.search)
+	if l == nil || err != nil {
+		return nil, err
+	}
+	x := w.explorer
+	l.Seed, l.Weights, l.Seen = x.check.system.Spec.Seed, x.check.opts.Search.Weights, x.looked
+	l.Watch = x.noteRefusals
+	if n := x.check.opts.Search.Walks; n > 0 {
+		l.Walks = n
+	}
+	return &goals{worker: w, look: l}, nil
+}
+
+// calibrate finds out how long walks are, unless it is known.
+func (g *goals) calibrate() error {
+	b := &g.worker.explorer.bound
+	b.once.Do(func() {
+		b.steps, b.err = g.look.Calibrate(g.worker.search.Bounds)
+		b.bound = g.look.Bound
+		g.worker.check.ledger.mu.Lock()
+		g.worker.check.ledger.cover.Liveness = &record.Liveness{Bound: b.bound, Sampled: b.steps}
+		g.worker.check.ledger.mu.Unlock()
+	})
+	g.look.Bound = b.bound
+	return b.err
+}
+
+// states are those on a path that has ended from which walks are to be taken, by their steps: the last, and one that is drawn. Walks take no more than
+// about half of all steps, but where nothing can happen they take none.
+func (g *goals) states(p *space.Path) []int {
+	n := p.Steps()
+	if g.worker.explorer.world.Over(&p.Last().State.State) {
+		return []int{n}
+	}
+	if g.look.Work() > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
+		g.did.Skipped++
+		return nil
+	}
+	if n == 0 {
+		return []int{0}
+	}
+	return []int{n, int(p.Hash(p.Last()).Hi % uint64(n))}
+}
+
+// freeSteps may be taken by walks before a search has taken as many.
+const freeSteps = 20_000
+
+// ended looks after the goals from states of a path that has ended. found: one is not live, and the path has been entered as an
+// execution that shows that.
+func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error) {
+	if err := g.calibrate(); err != nil {
+		return false, err
+	}
+	for _, n := range g.states(p) {
+		r, err := g.look.Look(p, n)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case r.Known:
+			continue
+		case r.Live && r.Quiet:
+			g.did.Quiet++
+		case r.Live:
+			g.did.Live++
+			g.did.Most = max(g.did.Most, r.Steps)
+			g.did.States++
+		case r.Stuck == nil:
+			g.did.GivenUp++
+			g.did.States++
+		default:
+			g.did.States++
+			if found, err := g.stuck(ctx, r.Stuck); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// raises is how often walks are made twice as long before nothing is said of one.
+const raises = 3
+
+// stuck finds out what there is to an execution that is stuck, and enters it if it is a violation.
+func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err error) {
+	if s.End == search.WalkViolation {
+		return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
+	}
+	v := g.look.Violation(s)
+	g.worker.check.ledger.mu.Lock()
+	known := !g.worker.check.ledger.plan.IsNew(*v)
+	if known {
+		g.worker.check.ledger.plan.Repeat(*v, 1)
+	}
+	g.worker.check.ledger.mu.Unlock()
+	if known {
+		return false, nil
+	}
+	bound := g.look.Bound
+	defer func() { g.look.Bound = bound }()
+	var c search.Crisis
+	for raised := 0; ; raised++ {
+		if c, err = g.look.Critical(s); err != nil || g.worker.check.stopped(ctx) {
+			return false, err
+		}
+		if c.Verdict == search.DeadFrom || s.End != search.WalkBound || raised == raises {
+			break
+		}
+		g.look.Bound *= 2
+		if over, err := g.look.Longer(s, g.look.Bound); over || err != nil {
+			g.did.Undecided++
+			return false, err
+		}
+		if s.End == search.WalkViolation {
+			return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
+		}
+	}
+	if c.Verdict == search.Undecided && s.End == search.WalkBound {
+		g.did.Undecided++
+		return false, nil
+	}
+	v = g.look.Violation(s)
+	e := &record.Goal{Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, Bound: g.look.Bound}
+	switch {
+	case c.Verdict == search.NeverLive && c.Exact:
+		e.Verdict = "it never can: all states that follow the first one were looked at"
+	case c.Verdict == search.NeverLive:
+		e.Verdict = fmt.Sprintf("none of the walks from the first state came to a state in which it is true: it may never be, or takes more than %d steps", g.look.Bound)
+	case c.Verdict == search.Undecided:
+		e.Verdict = "later it would become true: other walks show that"
+	case c.Exact:
+		e.Verdict = "behind the critical transition it can happen no more: all states that can follow were looked at"
+	default:
+		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it some did", g.look.Sure())
+	}
+	if c.Verdict == search.DeadFrom {
+		step := s.Path.Step(c.Step)
+		e.Critical, e.CriticalAt, e.CriticalName = c.Step, step.At, step.Name
+		for _, l := range step.Output.Logs {
+			e.CriticalLines = append(e.CriticalLines, l.Text)
+		}
+		e.CriticalLines = e.CriticalLines[max(0, len(e.CriticalLines)-mostLines):]
+	}
+	var near []trace.Step
+	if c.Near != nil {
+		e.Along, e.LiveIn = c.Along, c.Near.Steps()
+		near = stepsOf(c.Near)
+	}
+	n := s.Path.Steps()
+	if s.End == search.WalkBound {
+		cycle, err := g.look.Cycle(s)
+		if err != nil {
+			return false, err
+		}
+		if cycle != nil {
+			e.Cycle = &record.Cycle{Steps: len(cycle.Steps), Time: cycle.Time, Times: cycle.Times}
+			for _, st := range cycle.Steps[:min(len(cycle.Steps), mostNames)] {
+				e.Cycle.Names = append(e.Cycle.Names, st.Name)
+			}
+		}
+		s.Path.Keep(n)
+	}
+	return true, g.enter(ctx, s.Path, v, e, near)
+}
+
+// How many lines of a step, and steps of a cycle, a report has.
+const (
+	mostLines = 4
+	mostNames = 12
+)
+
+func stepsOf(p *space.Path) (all []trace.Step) {
+	for i := range p.Steps() {
+		all = append(all, trace.NewStep(p.Step(i+1)))
+	}
+	return all
+}
+
+// enter enters an execution that a walk has taken.
+func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, e *record.Goal, near []trace.Step) error {
+	w := g.worker
+	a := w.attempt(p, search.EndViolation, v)
+	a.Walked, a.Goal, a.Near = true, e, near
+	w.add()
+	w.check.ledger.mu.Lock()
+	index, ok := w.check.ledger.plan.Next()
+	known := !w.check.ledger.plan.IsNew(*v)
+	w.check.ledger.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if known {
+		return w.check.enter(index, a, true)
+	}
+	tape := record.TapeOf(w.check.system.Digests, stepsOf(p))
+	return w.check.system.OnThread(w.id, func() error { return w.check.found(ctx, index, a, tape) })
+}
+
+// report enters into the report what was done. The ledger's mu is held.
+func (g *goals) report() {
+	cover := g.worker.check.ledger.cover
+	if cover.Liveness == nil {
+		return
+	}
+	g.did.Steps = g.look.Work() - g.entered
+	g.entered = g.look.Work()
+	cover.Liveness.Add(&g.did)
+	g.did = record.Liveness{}
+}

@@ -1,0 +1,201 @@
+package search
+
+import (
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// Verdict is what is known of an execution that is stuck.
+type Verdict uint8
+
+const (
+	// Undecided: the states of the walk lead to live ones all the same, as other walks show; or it was stopped.
+	Undecided Verdict = iota
+	// DeadFrom: from a step on no state leads to a live one, as far as is known (MaceMC's condition 1).
+	DeadFrom
+	// NeverLive: no walk from the first state is live either.
+	NeverLive
+)
+
+// Crisis is where an execution went wrong.
+type Crisis struct {
+	Verdict Verdict
+	Step    int  // with DeadFrom: the critical transition, from 1
+	Exact   bool // all states were looked at that can follow it
+	Tried   int  // walks that were taken
+	Steps   int  // steps that they took
+	// Near, when not nil, is a live execution that begins with the same Along steps; it is good until the next call.
+	Near  *space.Path
+	Along int
+}
+
+// Critical looks for the critical transition of an execution that is stuck: behind it no state leads to a live one. It goes from
+// the last live state on by twice as many steps each time, and then halves what is left (MaceMC's algorithm 3).
+func (l *Liveness) Critical(s *Stuck) (c Crisis, err error) {
+	l.along, l.walks = -1, 0
+	before := l.work
+	c.Verdict, c.Step, c.Exact, err = l.critical(s)
+	c.Tried, c.Steps = l.walks, l.work-before
+	if l.along >= 0 {
+		c.Near, c.Along = l.near, common(l.near, s.Path)
+	}
+	return c, err
+}
+
+func (l *Liveness) critical(s *Stuck) (v Verdict, step int, exact bool, err error) {
+	end := s.Path.Steps()
+	most := end
+	if s.End == WalkBound { // behind the middle a walk of this one's length has seen too little
+		most = (s.Start + end) / 2
+	}
+	low := max(l.trail(s.Path, s.Goal).last-1, 0)
+	if low > most {
+		low = 0
+	}
+	high := -1
+	ask := func(i, walks int) (bool, error) {
+		live, sure, err := l.recovers(s.Path, i, s.Goal, walks)
+		if err == nil && !live {
+			high, exact = i, sure
+		}
+		return live, err
+	}
+	live, err := ask(low, l.Sure())
+	if err == nil && !live && low > 0 {
+		low = 0
+		live, err = ask(0, l.Sure())
+	}
+	if err != nil || l.stopped() {
+		return Undecided, 0, false, err
+	}
+	if !live {
+		return NeverLive, 0, exact, nil
+	}
+	// A few walks say where to look, and all of them whether it is there.
+	for few := max(l.Sure()/guess, 1); ; {
+		for far := 1; high < 0; far *= 2 {
+			if low == most {
+				return Undecided, 0, false, nil
+			}
+			at := min(low+far, most)
+			if live, err = ask(at, few); err != nil || l.stopped() {
+				return Undecided, 0, false, err
+			}
+			if live {
+				low = at
+			}
+		}
+		for low+1 < high {
+			middle := (low + high) / 2
+			if live, err = ask(middle, few); err != nil || l.stopped() {
+				return Undecided, 0, false, err
+			}
+			if live {
+				low = middle
+			}
+		}
+		at := high
+		if exact {
+			return DeadFrom, at, true, nil
+		}
+		if live, err = ask(at, l.Sure()); err != nil || l.stopped() {
+			return Undecided, 0, false, err
+		}
+		if !live {
+			return DeadFrom, at, exact, nil
+		}
+		low, high = at, -1
+	}
+}
+
+func (l *Liveness) stopped() bool { return l.X.Stopped != nil && l.X.Stopped() }
+
+// recovers reports whether any of so many walks from the state after i steps is live. sure: all that can follow was looked at.
+func (l *Liveness) recovers(p *space.Path, i, goal, walks int) (live, sure bool, err error) {
+	if err := l.fork(l.try, p, i); err != nil {
+		return false, false, err
+	}
+	if g := &l.goals[goal]; g.Within == 0 && g.StableFor == 0 {
+		live, sure, err = l.exhaust(l.try, goal)
+		if live {
+			l.keep(i)
+		}
+		if live || sure || err != nil {
+			return live, sure, err
+		}
+	}
+	for j := range walks {
+		l.try.Keep(i)
+		l.walks++
+		w, err := l.walk(l.try, 1<<goal, mostlyNatural+j, l.Bound)
+		if err != nil || l.stopped() {
+			return false, false, err
+		}
+		if w.end == WalkLive {
+			l.keep(i)
+			return true, false, nil
+		}
+		if l.try.Steps() == i { // it is quiet here
+			return false, true, nil
+		}
+	}
+	return false, false, nil
+}
+
+// keep keeps a live execution, whose first i steps are those of one that is stuck, if none went further with that.
+func (l *Liveness) keep(i int) {
+	if i > l.along {
+		l.along = i
+		l.try.Fork(l.near, l.try.Steps())
+	}
+}
+
+// small is how many states exhaust looks at, at most.
+const small = 300
+
+// exhaust looks at all states that can follow the end of a path, unless they are too many. live: in one a goal waits
+// for nothing, and the path leads there. sure: it is in none.
+func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure bool, err error) {
+	seen, whole := map[world.Hash]bool{}, true
+	var visit func() (bool, error)
+	visit = func() (bool, error) {
+		f, n := p.Last(), p.Steps()
+		if h := p.Hash(f); seen[h] {
+			return false, nil
+		} else if len(seen) == small || l.stopped() {
+			whole = false
+			return false, nil
+		} else {
+			seen[h] = true
+		}
+		if f.Waits&(1<<goal) == 0 && (f.Plain == 0 || l.space.System.Recovered(&f.State.State)) {
+			return true, nil
+		}
+		for i := 0; whole && i < len(p.Last().Enabled); i++ {
+			if err := p.Push(i); err != nil {
+				return false, err
+			}
+			l.work++
+			if l.Watch != nil {
+				l.Watch(p.Last().By)
+			}
+			if out := &p.Last().By.Output; out.Cut != "" || out.Fatal != "" {
+				whole = false
+			} else if live, err := visit(); live || err != nil {
+				return live, err
+			}
+			p.Keep(n)
+		}
+		return false, nil
+	}
+	live, err = visit()
+	return live, whole && !live && err == nil, err
+}
+
+// common is how many steps two executions begin with that are the same.
+func common(a, b *space.Path) (n int) {
+	for n < min(a.Steps(), b.Steps()) && a.Taken(n+1).SameAction(b.Taken(n+1)) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package search_test
+
+import (
+	"regexp"
+	"testing"
+
+	"ariadne"
+	"ariadne/internal/expose"
+	"ariadne/internal/property"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+
+	"pgregory.net/rapid"
+)
+
+// aimed are goals that hold in one of so many snapshots, and of which the second follows from one of so many.
+type aimed struct {
+	expose.Sources
+	oneOf, whenOf uint64
+}
+
+func (a *aimed) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
+	return expose.Found{Changes: a.Sources.Changes(id, out)}
+}
+func (*aimed) ReadsUp() bool                                { return false }
+func (*aimed) Err() error                                   { return nil }
+func (*aimed) Judge(*expose.Snapshot, expose.Moment) string { return "" }
+func (*aimed) Reads(int, *expose.Snapshot) string           { return "" }
+func (*aimed) Goals() []property.Goal                       { return []property.Goal{{Name: "a"}, {Name: "b", When: "x"}} }
+func (a *aimed) Aims(s *expose.Snapshot) (when, holds uint64) {
+	s.Up = make([]bool, len(s.Sets))
+	h := s.Hash()
+	when = 1
+	if h.Hi%a.oneOf == 0 {
+		holds |= 1
+	}
+	if h.Lo%a.whenOf == 0 {
+		when |= 2
+	}
+	if (h.Lo>>8)%a.oneOf == 0 {
+		holds |= 2
+	}
+	return when, holds
+}
+
+// dead is brute force: no state that follows the first n steps of a path without further faults is live.
+func dead(t *rapid.T, p *space.Path, n, goal int) bool {
+	f, err := space.NewPath(p.Space(), space.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Fork(f, n)
+	if err := f.Calm(); err != nil {
+		t.Fatal(err)
+	}
+	states := 0
+	var live func(depth int) bool
+	live = func(depth int) bool {
+		if states++; states > 20_000 {
+			t.SkipNow()
+		}
+		s := f.Last()
+		if s.Waits&(1<<goal) == 0 && (s.Plain == 0 || p.System().Recovered(&s.State.State)) {
+			return true
+		}
+		for i := 0; i < len(f.Last().Enabled); i++ {
+			if err := f.Push(i); err != nil {
+				t.Fatal(err)
+			}
+			if live(depth + 1) {
+				return true
+			}
+			f.Keep(n + depth)
+		}
+		return false
+	}
+	return !live(0)
+}
+
+// TestLiveness: where all is explored, something is found not to happen that must if, and only if, there is a state from which
+// it cannot, and the critical transition leads to such a state from one that is none.
+func TestLiveness(t *testing.T) {
+	systems, broken, both, never := 0, 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShowing(t, 3, 3, rapid.Bool().Draw(t, "timers"), true)
+		s.bounds, s.clients = space.Bounds{}, nil
+		s.properties = &aimed{
+			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
+			oneOf:   rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"), whenOf: rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
+		}
+		want, got := [2]bool{}, [2]bool{}
+		run := func(e strategy.Explorer, ended func(*search.Exploration, *space.Path)) {
+			x := s.exploration(t, e)
+			x.Checks = func() []property.Check { return nil }
+			paths := 0
+			x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
+				if v != nil {
+					t.Fatal(v)
+				}
+				if paths++; end != search.EndStrategy {
+					ended(x, p)
+				}
+				return paths < 400
+			}
+			if how, err := x.Run(); err != nil {
+				t.Fatal(err)
+			} else if how != search.SearchExhausted {
+				t.SkipNow()
+			}
+		}
+		judged := map[world.Hash]bool{}
+		run(&strategy.DepthFirst{}, func(x *search.Exploration, p *space.Path) {
+			for n := range p.Steps() + 1 {
+				if h := p.Hash(p.FrameAt(n)); judged[h] {
+					continue
+				} else {
+					judged[h] = true
+				}
+				for goal := range want {
+					want[goal] = want[goal] || dead(t, p, n, goal)
+				}
+			}
+		})
+		var l *search.Liveness
+		looking := rapid.SampledFrom([]strategy.Explorer{&strategy.DepthFirst{}, &strategy.DPOR{}, &strategy.BreadthFirst{}}).Draw(t, "strategy")
+		run(looking, func(x *search.Exploration, p *space.Path) {
+			if l == nil {
+				var err error
+				if l, err = search.NewLiveness(x); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := l.Calibrate(space.Bounds{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := l.Look(p, p.Steps())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Stuck == nil {
+				if !r.Live && !r.Known {
+					t.Fatal("a walk could not go on")
+				}
+				return
+			}
+			goal := r.Stuck.Goal
+			got[goal] = true
+			if v := l.Violation(r.Stuck); v.Kind != property.Dead {
+				t.Fatalf("%s: %s, although all was explored", v.Kind, v.Message)
+			}
+			c, err := l.Critical(r.Stuck)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch c.Verdict {
+			case search.NeverLive:
+				if never++; !dead(t, r.Stuck.Path, 0, goal) {
+					t.Fatal("the first state is not dead")
+				}
+			case search.DeadFrom:
+				if both++; !dead(t, r.Stuck.Path, c.Step, goal) || dead(t, r.Stuck.Path, c.Step-1, goal) {
+					t.Fatalf("step %d is not critical", c.Step)
+				}
+				if c.Near == nil || c.Along < c.Step-1 || c.Near.Last().Waits&(1<<goal) != 0 {
+					t.Fatalf("no live execution that begins with the %d steps before", c.Step-1)
+				}
+			default:
+				t.Fatal("undecided")
+			}
+		})
+		// Of one execution the first goal that is not live is told.
+		if got[0] != want[0] || got[1] && !want[1] || want[1] && !got[1] && !got[0] {
+			t.Fatalf("found %v, want %v", got, want)
+		}
+		if systems++; want[0] || want[1] {
+			broken++
+		}
+	})
+	t.Logf("%d systems, %d with dead states; %d critical transitions, %d dead from the beginning", systems, broken, both, never)
+}
+
+var _ space.Properties = (*aimed)(nil)

@@ -1,0 +1,51 @@
+package space
+
+import (
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/world"
+)
+
+// Forks returns a space with the same states, whose paths may go on while those of p stay as they are. It knows no
+// symmetry. Nodes must not live.
+func (p *Space) Forks() *Space {
+	s := *p
+	s.Symmetry, s.before, s.fingerprints = nil, world.State{}, nil
+	s.snapshot.Up = nil
+	return &s
+}
+
+// Fork makes f, which NewPath returned for the same system, a path of the first n steps of the execution p. f has no bounds.
+func (p *Path) Fork(f *Path, n int) {
+	f.bounds, f.until, f.counted, f.root, f.approaching, f.draw, f.err = Bounds{}, ariadne.Never, nil, min(p.root, n), false, nil, nil
+	for len(f.frames) <= n {
+		f.frames = append(f.frames, Frame{})
+	}
+	f.n = n + 1
+	for i := range n + 1 {
+		from, to := &p.frames[i], &f.frames[i]
+		was := *to
+		*to = *from
+		to.State = was.State
+		to.State.CopyFrom(&from.State)
+		to.Enabled = append(was.Enabled[:0], from.Enabled...)
+		to.Shown, to.Exposed = append(was.Shown[:0], from.Shown...), append(was.Exposed[:0], from.Exposed...)
+		to.grown, to.origins = slices.Clone(from.grown), origins{}
+	}
+}
+
+// Calm takes from the state at the end of the path what is left of the budgets (world.State.Calmed): from there on
+// there are no more faults, and nothing is late.
+func (p *Path) Calm() error {
+	f := p.Last()
+	f.State.Calmed()
+	p.space.call(f)
+	return p.open(f)
+}
+
+// Keep keeps the first n steps of the execution.
+func (p *Path) Keep(n int) { p.Cut(n - p.root) }
+
+// FrameAt is the state after the first i steps of the execution.
+func (p *Path) FrameAt(i int) *Frame { return &p.frames[i-p.gone] }
