@@ -57,9 +57,14 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 		return cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
 	}
 	if a.Near != nil {
-		like := record.TapeOf(c.system.Digests, a.Near)
-		t, calls := like.End(h, &search.Result{End: search.EndStrategy}, c.system.Names())
-		if a.Goal.Live, err = record.SaveTrace(filepath.Join(dir, liveDir), t, calls, like.Used.Host()); err != nil {
+		to, like := filepath.Join(dir, liveDir), record.TapeOf(c.system.Digests, a.Near)
+		head, err := c.header(index, to)
+		if err != nil {
+			return err
+		}
+		head.MaxSteps, head.MaxTime = 0, 0
+		t, calls := like.End(head, &search.Result{End: search.EndStrategy}, c.system.Names())
+		if a.Goal.Live, err = record.SaveTrace(to, t, calls, like.Used.Host()); err != nil {
 			return err
 		}
 	}
