@@ -145,14 +145,17 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	var c search.Crisis
 	for raised := 0; ; raised++ {
 		if c, err = g.look.Critical(s); err != nil || g.worker.check.stopped(ctx) {
+			g.doubt(s)
 			return false, err
 		}
-		if c.Verdict == search.DeadFrom || s.End != search.WalkBound || raised == raises {
+		if c.Verdict == search.DeadFrom || c.Verdict == search.NeverLive && raised == 1 || s.End != search.WalkBound || raised == raises {
 			break
 		}
 		g.look.Bound *= 2
 		if over, err := g.look.Longer(s, g.look.Bound); over || err != nil {
-			g.did.Undecided++
+			if g.did.Undecided++; g.worker.check.stopped(ctx) {
+				g.doubt(s)
+			}
 			return false, err
 		}
 		if s.End == search.WalkViolation {
@@ -205,6 +208,14 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 		s.Path.Keep(n)
 	}
 	return true, g.enter(ctx, s.Path, v, e, near)
+}
+
+// doubt enters that the check ended before it was known what there is to an execution that is stuck.
+func (g *goals) doubt(s *search.Stuck) {
+	name := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name
+	g.worker.check.ledger.mu.Lock()
+	defer g.worker.check.ledger.mu.Unlock()
+	g.worker.check.ledger.report.Doubt(fmt.Sprintf("property %q was not true in all of a long walk, and the check ended before it was known why: give it more time", name))
 }
 
 // How many lines of a step, and steps of a cycle, a report has.
