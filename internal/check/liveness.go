@@ -26,6 +26,7 @@ type goals struct {
 	look    *search.Liveness
 	did     record.Liveness // that is not in the report yet
 	entered int             // of look.Work
+	sampled int             // of look.Work: to find out how long walks are
 }
 
 // needsFrozen says why a search of nodes that live cannot look after what must happen, or nil.
@@ -60,7 +61,7 @@ func (g *goals) calibrate() error {
 	b := &g.worker.explorer.bound
 	b.once.Do(func() {
 		b.steps, b.err = g.look.Calibrate(g.worker.search.Bounds)
-		b.bound = g.look.Bound
+		b.bound, g.sampled = g.look.Bound, g.look.Work()
 		g.worker.check.ledger.mu.Lock()
 		g.worker.check.ledger.cover.Liveness = &record.Liveness{Bound: b.bound, Sampled: b.steps}
 		g.worker.check.ledger.mu.Unlock()
@@ -76,7 +77,7 @@ func (g *goals) states(p *space.Path) []int {
 	if g.worker.explorer.world.Over(&p.Last().State.State) {
 		return []int{n}
 	}
-	if g.look.Work() > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
+	if g.look.Work()-g.sampled > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
 		g.did.Skipped++
 		return nil
 	}
