@@ -1,7 +1,7 @@
 // Package history says whether clients have seen what a single copy of the data could have shown them:
-// linearizability, by porcupine.
+// linearizability, by porcupine, or sequential consistency.
 //
-// Read next: internal/expose/past.go, where the operations come from.
+// Read next: data.go, which data there are; internal/expose/past.go, where the operations come from.
 package history
 
 import (
@@ -16,25 +16,28 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Property says that what clients see is linearizable.
+// Claim is that clients see what could come of one copy of some data.
+type Claim struct {
+	Name    string
+	Line    int    // of the spec
+	Of      string // of Names, or what the user calls a model
+	Initial string // what there is at first
+	// Sequential: it is enough when each client's operations happen in their order. Else each happens between its
+	// beginning and its end.
+	Sequential bool
+}
+
+// Property is a claim that can be judged.
 type Property struct {
-	Name string
-	Line int // of the spec
-	Register
+	Claim
+	data  *Data
+	first string // state
 }
-
-// Register is the data that operations are about: one register for each key, or a single one.
-type Register struct {
-	Initial string // what it holds at first
-}
-
-// words are what clients may call operations.
-var words = map[string][]string{"read": {"read", "get"}, "write": {"write", "set", "put"}, "cas": {"cas"}}
 
 // operation is one of a client's, with what came of it.
 type operation struct {
 	expose.Event
-	what     string // read, write or cas
+	what     string // as Data calls it
 	result   string
 	from, to int // when it began and ended, by the number of the event
 	pending  bool
@@ -42,9 +45,9 @@ type operation struct {
 
 // Broken says why no order of the operations explains what came of them, or "". Unknown: nobody knows
 // within the time. Names are the nodes'. An operation whose end is not known may have happened at any later time or never.
-func (r *Register) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool, err error) {
+func (p *Property) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool, err error) {
 	keys := map[string][]operation{}
-	all, err := paired(events)
+	all, err := p.paired(events)
 	if err != nil {
 		return "", false, err
 	}
@@ -57,9 +60,16 @@ func (r *Register) Broken(events []expose.Event, names []string, limit time.Dura
 	}
 	slices.Sort(order)
 	for _, k := range order {
-		switch porcupine.CheckOperationsTimeout(r.model(), operations(keys[k], len(events)), limit) {
+		if p.Sequential {
+			explained, late := p.sequential(keys[k], limit)
+			if unknown = unknown || late; !explained && !late {
+				return p.describe(k, keys[k], names), false, nil
+			}
+			continue
+		}
+		switch porcupine.CheckOperationsTimeout(p.model(), operations(keys[k], len(events)), limit) {
 		case porcupine.Illegal:
-			return describe(k, r.shortest(keys[k], len(events), limit), names), false, nil
+			return p.describe(k, p.shortest(keys[k], len(events), limit), names), false, nil
 		case porcupine.Unknown:
 			unknown = true
 		}
@@ -68,7 +78,7 @@ func (r *Register) Broken(events []expose.Event, names []string, limit time.Dura
 }
 
 // paired joins beginnings and ends. Those that have failed are not there.
-func paired(events []expose.Event) (all []operation, err error) {
+func (p *Property) paired(events []expose.Event) (all []operation, err error) {
 	type client struct {
 		node int
 		name string
@@ -81,8 +91,12 @@ func paired(events []expose.Event) (all []operation, err error) {
 		switch {
 		case e.Kind == expose.Invoked:
 			o := operation{Event: e, from: at, pending: true}
-			if o.what = called(e.Op); o.what == "" {
-				return nil, fmt.Errorf("%q is none of the operations of a register", e.Op)
+			if o.what = p.data.called(e.Op); o.what == "" {
+				return nil, fmt.Errorf("%q is none of the operations of a %s: %s", e.Op, p.data.Name, p.data.Doc)
+			} else if p.data.check != nil {
+				if err := p.data.check(&o); err != nil {
+					return nil, err
+				}
 			}
 			all = append(all, o)
 			last[c] = len(all)
@@ -98,22 +112,12 @@ func paired(events []expose.Event) (all []operation, err error) {
 	}
 	n := 0
 	for i, o := range all {
-		if !failed[i] && !(o.pending && o.what == "read") {
+		if !failed[i] && !p.data.drops(&o) {
 			all[n] = o
 			n++
 		}
 	}
 	return all[:n], nil
-}
-
-// called is read, write or cas, or "".
-func called(op string) string {
-	for what, all := range words {
-		if slices.Contains(all, op) {
-			return what
-		}
-	}
-	return ""
 }
 
 // operations are what porcupine looks at; end is later than all.
@@ -129,40 +133,34 @@ func operations(all []operation, end int) (ops []porcupine.Operation) {
 }
 
 // shortest is what there was of the operations, so many events long, when they could first not be explained.
-func (r *Register) shortest(all []operation, events int, limit time.Duration) []operation {
+func (p *Property) shortest(all []operation, events int, limit time.Duration) []operation {
 	n := sort.Search(events, func(n int) bool {
-		return porcupine.CheckOperationsTimeout(r.model(), operations(until(all, n), n), limit) == porcupine.Illegal
+		return porcupine.CheckOperationsTimeout(p.model(), operations(p.until(all, n), n), limit) == porcupine.Illegal
 	})
-	return until(all, n)
+	return p.until(all, n)
 }
 
 // until is what there was of operations after n events.
-func until(all []operation, n int) (some []operation) {
+func (p *Property) until(all []operation, n int) (some []operation) {
 	for _, o := range all {
-		if o.pending = o.pending || o.to >= n; o.from < n && !(o.pending && o.what == "read") {
+		if o.pending = o.pending || o.to >= n; o.from < n && !p.data.drops(&o) {
 			some = append(some, o)
 		}
 	}
 	return some
 }
 
-// model is a register: its state is a text. A compare-and-set has two words for its value: what must be there, and what
-// is then. What it found otherwise is a failure, and had no effect.
-func (r *Register) model() porcupine.Model {
+// model is the data, for porcupine.
+func (p *Property) model() porcupine.Model {
 	return porcupine.Model{
-		Init: func() any { return r.Initial },
+		Init: func() any { return p.first },
 		Step: func(state, input, _ any) (bool, any) {
 			o := input.(operation)
-			switch o.what {
-			case "read":
-				return o.result == state.(string), state
-			case "cas":
-				if from, to, ok := strings.Cut(o.Value, " "); ok && from == state.(string) {
-					return true, to
-				}
-				return o.pending, state
+			next, ok := p.data.step(state.(string), &o)
+			if !ok && o.pending {
+				return true, state // it never happens
 			}
-			return true, o.Value
+			return ok, next
 		},
 	}
 }
@@ -171,7 +169,7 @@ func (r *Register) model() porcupine.Model {
 const mostOperations = 12
 
 // describe says what the clients have seen.
-func describe(key string, all []operation, names []string) string {
+func (p *Property) describe(key string, all []operation, names []string) string {
 	var texts []string
 	for _, o := range all {
 		who := names[o.Node]
@@ -182,7 +180,7 @@ func describe(key string, all []operation, names []string) string {
 		switch {
 		case o.pending:
 			text += fmt.Sprintf(" (%d-)", o.from+1)
-		case o.what == "read":
+		case o.result != "" || slices.Contains(p.data.reads, o.what):
 			text += fmt.Sprintf(" -> %q", o.result)
 		}
 		if !o.pending {
@@ -197,5 +195,12 @@ func describe(key string, all []operation, names []string) string {
 	if key != "" {
 		of = " on " + key
 	}
-	return fmt.Sprintf("no order of the %d operations%s explains them, from which event to which: %s", len(all), of, strings.Join(texts, ", "))
+	order, s := "order", "s"
+	if p.Sequential {
+		order = "order that keeps each client's"
+	}
+	if len(all) == 1 {
+		s = ""
+	}
+	return fmt.Sprintf("no %s of the %d operation%s%s explains them, from which event to which: %s", order, len(all), s, of, strings.Join(texts, ", "))
 }

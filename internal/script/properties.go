@@ -27,15 +27,17 @@ type Properties struct {
 	Config
 	list    []compiled
 	goals   []goal
+	past    []history.Property
 	reads   map[string]bool // names of tuples
 	readsUp bool
-	unknown atomic.Int64 // histories of which nothing was known within the time
+	wrong   atomic.Pointer[error] // with a model of clients' data
+	unknown atomic.Int64          // histories of which nothing was known within the time
 }
 
 // Doubts say what could not be judged, one line each.
 func (p *Properties) Doubts() []string {
 	if n := p.unknown.Load(); n > 0 {
-		return []string{fmt.Sprintf("whether %d histories of clients' operations are linearizable was not known within %v each", n, historyLimit)}
+		return []string{fmt.Sprintf("of %d histories of clients' operations nobody knew within %v whether they can be explained", n, historyLimit)}
 	}
 	return nil
 }
@@ -53,14 +55,14 @@ type goal struct {
 
 // Config is what properties are made of.
 type Config struct {
-	Path         string // of the spec
-	Definitions  string // path of a file with functions that predicates call, or ""
-	Sources      expose.Sources
-	History      *expose.History // or nil
-	Predicates   []property.Predicate
-	Linearizable []history.Property
-	Goals        []property.Goal // at most property.MaxGoals
-	Nodes        []string        // names
+	Path        string // of the spec
+	Definitions string // path of a file with functions that predicates call, or ""
+	Sources     expose.Sources
+	History     *expose.History // or nil
+	Predicates  []property.Predicate
+	Histories   []history.Claim
+	Goals       []property.Goal // at most property.MaxGoals
+	Nodes       []string        // names
 }
 
 // NewProperties compiles properties. Errors are of type *Error.
@@ -97,6 +99,13 @@ func NewProperties(c Config) (*Properties, error) {
 			return nil, err
 		}
 		p.goals = append(p.goals, g)
+	}
+	for _, c := range c.Histories {
+		h, err := p.claim(c, known)
+		if err != nil {
+			return nil, err
+		}
+		p.past = append(p.past, h)
 	}
 	return p, nil
 }
@@ -156,7 +165,7 @@ type Judge struct {
 
 // NewJudge returns who judges by the properties, or nil when there are none.
 func (p *Properties) NewJudge() *Judge {
-	if p == nil || len(p.list)+len(p.Linearizable)+len(p.goals) == 0 {
+	if p == nil || len(p.list)+len(p.past)+len(p.goals) == 0 {
 		return nil
 	}
 	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}, aims: map[world.Hash]aims{}, past: map[world.Hash]string{}}
@@ -277,7 +286,7 @@ func (j *Judge) Reads(goal int, s *expose.Snapshot) string { return j.describe(&
 const historyLimit = 10 * time.Second
 
 func (j *Judge) judgePast(past *expose.Past) string {
-	if past == nil || j.Linearizable == nil {
+	if past == nil || j.Properties.past == nil {
 		return ""
 	}
 	h := past.Hash()
@@ -285,9 +294,12 @@ func (j *Judge) judgePast(past *expose.Past) string {
 	if ok {
 		return verdict
 	}
-	for _, l := range j.Linearizable {
+	for _, l := range j.Properties.past {
 		why, unknown, err := l.Broken(past.Events(), j.Nodes, historyLimit)
 		switch {
+		case j.wrong.Load() != nil:
+			j.err = *j.wrong.Load()
+			return ""
 		case err != nil:
 			j.err = &Error{Pos: fmt.Sprintf("%s:%d", j.Path, l.Line), Text: fmt.Sprintf("property %q: %s", l.Name, err)}
 			return ""

@@ -22,13 +22,13 @@ import (
 // Properties are what must hold of the system, and what nodes expose for that. They change nothing of
 // what the system can do, so Spec.Digest does not cover them.
 type Properties struct {
-	Sources      expose.Sources
-	History      *expose.History // of clients' operations, or nil
-	Predicates   []property.Predicate
-	Linearizable []history.Property
-	Goals        []property.Goal
-	Definitions  string         // path of a file in Starlark, or ""
-	Digest       ariadne.Digest // over all that they say; zero: there are none
+	Sources     expose.Sources
+	History     *expose.History // of clients' operations, or nil
+	Predicates  []property.Predicate
+	Histories   []history.Claim
+	Goals       []property.Goal
+	Definitions string         // path of a file in Starlark, or ""
+	Digest      ariadne.Digest // over all that they say; zero: there are none
 }
 
 // exposeText is what a node exposes, as written.
@@ -90,13 +90,14 @@ var propertyFields = []field[propertyText]{
 	formField("agree", "The name of what nodes expose: tuples with the same key have the same fields, whichever node exposes them."),
 	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
 	formField("per", "With one: the name of a field."),
-	formField("linearizable", "register: what clients see by their operations (history) could come of one copy of the data, on which each happens at one moment between its beginning and its end. Operations are read or get, write, set or put, and cas, with two words for its value. With keys there is a register for each."),
+	formField("linearizable", "What clients see by their operations (history) could come of one copy of data, on which each happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
+	formField("sequential", "As linearizable; it is enough when each client's operations happen in their order."),
 	formField("eventually", "An expression that must always become true again once there are no more faults, on whatever way the system goes on (docs/properties.md)."),
 	formField("when", "With leads_to: an expression. Once it was true, that of leads_to must be true then or later."),
 	formField("leads_to", "With when: an expression that must become true."),
 	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
 	durationField("stable_for", "With eventually: for what virtual time it must then stay true. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
-	formField("initial", "With linearizable: what a register holds at first; default nothing."),
+	formField("initial", "With linearizable or sequential: what there is at first; default nothing."),
 }
 
 func formField(name, doc string) field[propertyText] {
@@ -162,6 +163,9 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		delete(p.forms, "when")
 		_, one := p.forms["one"]
 		of, linear := p.forms["linearizable"]
+		if !linear {
+			of, linear = p.forms["sequential"]
+		}
 		goal, live := p.forms["eventually"]
 		leads, hasLeads := p.forms["leads_to"]
 		if hasLeads {
@@ -169,7 +173,7 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		}
 		switch {
 		case len(p.forms) != 1 || hasPer && !one || hasInitial && !linear:
-			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one and linearizable is needed, per with one only, initial with linearizable only", name.string)
+			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one, linearizable and sequential is needed, per with one only, initial with linearizable or sequential only", name.string)
 			return
 		case hasWhen != hasLeads:
 			r.fail(name.line, "property %q: when and leads_to go together", name.string)
@@ -183,11 +187,9 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		case live:
 			s.Properties.Goals = append(s.Properties.Goals, property.Goal{Name: name.string, When: when.string, Expr: goal.string, Within: p.within, StableFor: p.stableFor, Line: goal.line})
 			return
-		case linear && of.string != "register":
-			r.fail(of.line, "property %q: linearizable is followed by register", name.string)
-			return
 		case linear:
-			s.Properties.Linearizable = append(s.Properties.Linearizable, history.Property{Name: name.string, Line: of.line, Register: history.Register{Initial: initial.string}})
+			_, sequential := p.forms["sequential"]
+			s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name.string, Line: of.line, Of: of.string, Initial: initial.string, Sequential: sequential})
 			return
 		}
 		for form, t := range p.forms {
@@ -253,10 +255,15 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		h.History.Nodes = r.namedNodes("history: nodes", h.nodes, s.Nodes)
 		p.History = &h.History
 	}
-	if len(p.Linearizable) > 0 && p.History == nil {
-		r.fail(p.Linearizable[0].Line, "property %q: there is no history", p.Linearizable[0].Name)
+	for _, c := range p.Histories {
+		if history.Named(c.Of) == nil && p.Definitions == "" {
+			r.fail(c.Line, "property %q: %q is none of %s, and there are no definitions", c.Name, c.Of, strings.Join(history.Names(), ", "))
+		}
 	}
-	if len(p.Predicates)+len(p.Linearizable)+len(p.Goals) == 0 {
+	if len(p.Histories) > 0 && p.History == nil {
+		r.fail(p.Histories[0].Line, "property %q: there is no history", p.Histories[0].Name)
+	}
+	if len(p.Predicates)+len(p.Histories)+len(p.Goals) == 0 {
 		if p.Definitions != "" {
 			r.fail(0, "definitions without properties")
 		}
@@ -275,8 +282,8 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	if p.History != nil {
 		fmt.Fprintf(h, "%v %v %v %q\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes))
 	}
-	for _, q := range p.Linearizable {
-		fmt.Fprintf(h, "%q %q\n", q.Name, q.Initial)
+	for _, q := range p.Histories {
+		fmt.Fprintf(h, "%q %q %q %v\n", q.Name, q.Of, q.Initial, q.Sequential)
 	}
 	if p.Definitions != "" {
 		src, err := readfile.AtMost(p.Definitions, readfile.Spec)

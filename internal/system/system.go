@@ -76,7 +76,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, History: s.Properties.History,
-		Predicates: s.Properties.Predicates, Linearizable: s.Properties.Linearizable, Goals: s.Properties.Goals, Nodes: namesOf(s)})
+		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
 	if err != nil {
 		return nil, err
 	}
