@@ -418,8 +418,10 @@ func TestDPORAgreesWithBruteForce(t *testing.T) {
 					// Paths with the same trace may still differ in what the clock kept
 					// from happening; the classes are those of sleep sets.
 					e := &strategy.SleepSets{}
-					if one := explore(t, s.exploration(t, e), 0); got.coverage.Paths != one.coverage.Paths {
-						t.Fatalf("%d paths, sleep sets take %d", got.coverage.Paths, one.coverage.Paths)
+					one := explore(t, s.exploration(t, e), 0).coverage.Paths
+					// Where the network is parted sleep sets sometimes take several of a class.
+					if n := got.coverage.Paths; n > one || n < one && s.rules.Partitions == nil {
+						t.Fatalf("%d paths, sleep sets take %d", n, one)
 					}
 				} else if len(s.clients) < 2 && got.coverage.Paths != len(got.traces) || s.clients == nil && d.Blocked > 0 {
 					t.Fatalf("%d paths and %d given up for %d traces", got.coverage.Paths, d.Blocked, len(got.traces))

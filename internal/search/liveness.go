@@ -333,17 +333,13 @@ func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	f := p.Last()
 	now, begun := f.State.Now, max(t.lastAt, t.faults)
 	v := &ariadne.Violation{Kind: property.Suspected, Node: ariadne.NoNode, Step: p.Steps(), At: now, Message: t.of.Name + ": "}
-	what := "true"
-	if t.of.When != "" {
-		what = "what must follow has not become true"
-	}
 	switch {
 	case t.of.When != "":
-		v.Message += fmt.Sprintf("%s since step %d, in %d steps and %v", what, max(t.last, 1), t.frames-max(t.last, 1), time.Duration(now-t.lastAt))
+		v.Message += fmt.Sprintf("what must follow has not become true since step %d, in %d steps and %v", max(t.last, 1), t.frames-max(t.last, 1), time.Duration(now-t.lastAt))
 	case t.last == 0:
-		v.Message += fmt.Sprintf("never %s, in %d steps and %v", what, p.Steps(), time.Duration(now))
+		v.Message += fmt.Sprintf("never true, in %d steps and %v", p.Steps(), time.Duration(now))
 	default:
-		v.Message += fmt.Sprintf("not %s since step %d, for %d steps and %v", what, t.last, t.frames-t.last, time.Duration(now-t.lastAt))
+		v.Message += fmt.Sprintf("not true since step %d, for %d steps and %v", t.last, t.frames-t.last, time.Duration(now-t.lastAt))
 	}
 	if t.of.StableFor > 0 {
 		v.Message += fmt.Sprintf(" (for %v)", t.of.StableFor)

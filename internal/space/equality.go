@@ -80,23 +80,21 @@ func (p *Space) show(from, to *Frame) {
 
 // call gives the state of a frame its name.
 func (p *Space) call(f *Frame) {
-	switch {
-	case !p.Equality.Exposed:
-		if f.name = f.State.Hash(); f.Past != nil {
-			f.name = f.name.Plus(f.Past.Hash())
-		}
-		if f.Waits != 0 {
-			f.name = f.name.Plus(p.waits(f))
-		}
-	case p.Shows != nil:
-		p.fingerprints = p.fingerprints[:0]
-		for i := range f.Shown {
-			p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())
-		}
-		f.name = p.System.Content(&f.State.State, p.fingerprints, p.Equality.Times)
-		if p.Properties != nil {
-			f.name = f.name.Plus(p.exposed(f))
-		}
+	if p.Equality.Exposed {
+		p.callByContent(f)
+	} else if f.name = f.State.Hash(); p.Properties != nil {
+		f.name = f.name.Plus(f.Past.Hash()).Plus(p.waits(f))
+	}
+}
+
+func (p *Space) callByContent(f *Frame) {
+	p.fingerprints = p.fingerprints[:0]
+	for i := range f.Shown {
+		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())
+	}
+	f.name = p.System.Content(&f.State.State, p.fingerprints, p.Equality.Times)
+	if p.Properties != nil {
+		f.name = f.name.Plus(p.exposed(f))
 	}
 }
 

@@ -244,7 +244,9 @@ func (p *Path) Push(i int) error {
 		}
 	}
 	p.n++
-	p.space.expose(from, to)
+	if p.space.Properties != nil {
+		p.space.expose(from, to)
+	}
 	p.space.show(from, to)
 	if y := p.space.Symmetry; y != nil {
 		y.follow(p, p.n-1, &from.Enabled[i])

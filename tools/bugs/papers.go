@@ -18,7 +18,7 @@ faults and delays are allowed that without the bug nothing takes as long.
 Each search is one ` + "`ariadne check SPEC --seed N`" + ` with the default strategy for %s at most, and ends at the first violation: *found* says how many of the seeds came to
 it, *time* and *executions* are medians of these, *faults* are those of the execution that the median seed found, besides orders and delays of messages and timers, and
 *steps* is how long the execution is that one more search has found and shrunk (empty: none smaller was found). *Without it* is the same program without the switch, under the same faults and
-sentence, searched for as long as all seeds took together, but at least %s.
+sentence, searched for as long as all seeds took together, but at least %s and no longer than one search may take.
 `
 
 // writePapers returns the page of papers' bugs.

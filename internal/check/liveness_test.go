@@ -1,0 +1,32 @@
+//go:build linux
+
+package check_test
+
+import (
+	"os/exec"
+	"slices"
+	"testing"
+
+	"ariadne/internal/property"
+	"ariadne/internal/record"
+)
+
+// TestCriticalTransition: of real processes that come to rest with two roots, the step is named in which a node loses its
+// parent for good; without the bug nothing is found.
+func TestCriticalTransition(t *testing.T) {
+	if out, err := exec.Command("../../examples/tree/fetch").CombinedOutput(); err != nil {
+		t.Skipf("not fetched: %v\n%s", err, out)
+	}
+	r := checkPlanted(t, "../tree/eventually-bug", 1000)
+	if r.Outcome != record.Violated || len(r.Violations) != 1 {
+		t.Fatalf("%v, %d violations, %q", r.Outcome, len(r.Violations), r.Doubts)
+	}
+	v := r.Violations[0]
+	if v.Kind != property.Dead || v.Goal == nil || v.Goal.Live == "" || v.Goal.Along != v.Goal.Critical-1 || !slices.Contains(v.Goal.CriticalLines, "no child n3") {
+		t.Errorf("%s: %s: %+v", v.Kind, v.Message, v.Goal)
+	}
+	fixed := checkPlanted(t, "../tree/eventually", 50)
+	if fixed.Outcome != record.Nothing || fixed.Coverage.Liveness == nil || fixed.Coverage.Liveness.Live == 0 {
+		t.Errorf("without the bug: %v, %q, %+v", fixed.Outcome, fixed.Doubts, fixed.Coverage.Liveness)
+	}
+}
