@@ -64,30 +64,29 @@ func (e Equality) String() string {
 // Name stands for the state of a frame, by the equality of the space.
 func (p *Path) Name(f *Frame) world.Hash { return f.name }
 
-// show enters into a frame what the nodes have shown, and the name of the state. from is the
-// frame before it, or nil.
+// show enters into a frame what the nodes have shown, with Space.Shows. from is the frame before it, or nil.
 func (p *Space) show(from, to *Frame) {
-	switch {
-	case p.Shows == nil:
-	case from == nil:
+	if from == nil {
 		to.Shown, to.Showed = make([]expose.State, len(p.roots)), false
-	default:
-		to.Shown = append(to.Shown[:0], from.Shown...)
-		to.Showed = to.Shown[to.By.From.Node].Add(p.Shows, to.By.Input.Kind, &to.By.Output)
+		return
 	}
-	p.call(to)
+	to.Shown = append(to.Shown[:0], from.Shown...)
+	to.Showed = to.Shown[to.By.From.Node].Add(p.Shows, to.By.Input.Kind, &to.By.Output)
 }
 
 // call gives the state of a frame its name.
 func (p *Space) call(f *Frame) {
-	if p.Equality.Exposed {
-		p.callByContent(f)
-	} else if f.name = f.State.Hash(); p.Properties != nil {
-		f.name = f.name.Plus(f.Past.Hash()).Plus(p.waits(f))
+	if f.name = f.State.Hash(); p.Properties != nil || p.Equality.Exposed {
+		p.callByMore(f)
 	}
 }
 
-func (p *Space) callByContent(f *Frame) {
+// callByMore has what nodes show or expose in the name, too.
+func (p *Space) callByMore(f *Frame) {
+	if !p.Equality.Exposed {
+		f.name = f.name.Plus(f.Past.Hash()).Plus(p.waits(f))
+		return
+	}
 	p.fingerprints = p.fingerprints[:0]
 	for i := range f.Shown {
 		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())

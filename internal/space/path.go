@@ -169,8 +169,13 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	}
 	f := &path.frames[0]
 	p.First(&f.State)
-	p.expose(nil, f)
-	p.show(nil, f)
+	if p.Properties != nil {
+		p.expose(nil, f)
+	}
+	if p.Shows != nil {
+		p.show(nil, f)
+	}
+	p.call(f)
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
 	}
@@ -247,7 +252,10 @@ func (p *Path) Push(i int) error {
 	if p.space.Properties != nil {
 		p.space.expose(from, to)
 	}
-	p.space.show(from, to)
+	if p.space.Shows != nil {
+		p.space.show(from, to)
+	}
+	p.space.call(to)
 	if y := p.space.Symmetry; y != nil {
 		y.follow(p, p.n-1, &from.Enabled[i])
 	}

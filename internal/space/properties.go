@@ -27,11 +27,8 @@ type Properties interface {
 	Err() error
 }
 
-// expose enters into a frame what the nodes expose. from is the frame before it, or nil.
+// expose enters into a frame what the nodes expose, with Space.Properties. from is the frame before it, or nil.
 func (p *Space) expose(from, to *Frame) {
-	if p.Properties == nil {
-		return
-	}
 	if from == nil {
 		to.Exposed, to.Past, to.Exposes, to.Waits = make([]*expose.Set, len(p.roots)), nil, true, 0
 		p.aim(to)
