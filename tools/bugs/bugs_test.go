@@ -32,7 +32,7 @@ func TestPage(t *testing.T) {
 	missed.bug = &bug{Name: "kept", Program: "p", Spec: "../far/a.yaml"}
 	missed.seeds[0].Found, missed.seeds[0].Wrong = false, "another violation: n1: x"
 	missed.sibling.Found = true
-	data, err := writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}})
+	data, err := writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +48,11 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
 		}
 	}
+	// Nothing is kept of the first one here: its row stays.
+	again, err := writePage([]result{{bug: some().bug}, missed}, harness.Page(page))
+	if err != nil || !strings.Contains(string(again), "| 3 of 3 | 3.0 s |") {
+		t.Errorf("%v\n%s", err, again)
+	}
 }
 
 func TestPapersPage(t *testing.T) {
@@ -61,7 +66,7 @@ func TestPapersPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	data, err := o.writePapers([]result{found, dies})
+	data, err := o.writePapers([]result{found, dies}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"ariadne/tools/child"
+	"ariadne/tools/harness"
 )
 
 type options struct {
@@ -102,11 +103,15 @@ func (o *options) run(search bool, page string, wanted []string) (bool, error) {
 		all = append(all, r)
 		ok = ok && r.good()
 	}
+	earlier, err := harness.ReadPage(page)
+	if err != nil {
+		return false, err
+	}
 	text := writePage
 	if o.papers {
 		text = o.writePapers
 	}
-	data, err := text(all)
+	data, err := text(all, earlier)
 	if err != nil {
 		return false, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ariadne/tools/harness"
 )
 
 const head = `# Documented bugs, found
@@ -28,14 +30,14 @@ func (r *result) good() bool {
 	return !slices.ContainsFunc(r.seeds, missed) && (r.sibling == nil || !r.sibling.Found && r.sibling.Wrong == "")
 }
 
-// writePage returns the whole page.
-func writePage(all []result) ([]byte, error) {
+// writePage returns the whole page. Bugs of which nothing is kept here stay as the earlier page has them.
+func writePage(all []result, earlier harness.Page) ([]byte, error) {
 	var b strings.Builder
 	budget, least := budgets(all)
 	fmt.Fprintf(&b, head, short(budget), short(least))
 	b.WriteString("\n| bug | program | needs | found | time | executions | faults | beside it |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range all {
-		b.WriteString(r.row())
+		b.WriteString(r.known(earlier, r.row()))
 	}
 	b.WriteString("\n")
 	for _, r := range all {
@@ -47,7 +49,7 @@ func writePage(all []result) ([]byte, error) {
 			}
 		}
 	}
-	writeOrigins(&b, all)
+	writeOrigins(&b, all, earlier)
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n"), nil
 }
 
@@ -64,9 +66,22 @@ func budgets(all []result) (most, least time.Duration) {
 	return most, least
 }
 
+// known is the row of the earlier page when nothing is kept of the bug here.
+func (r *result) known(earlier harness.Page, row string) string {
+	if old := earlier.Rows("`" + r.bug.Name + "`"); len(r.outcomes()) == 0 && len(old) > 0 {
+		return old[0]
+	}
+	return row
+}
+
 // writeOrigins says what measured, and on which machines.
-func writeOrigins(b *strings.Builder, all []result) {
+func writeOrigins(b *strings.Builder, all []result, earlier harness.Page) {
 	loads := map[string]float64{} // of origins: the greatest
+	for line := range strings.Lines(earlier.Section("Measured")) {
+		if origin, load, ok := strings.Cut(line, " (load before a search: up to "); ok && strings.HasPrefix(line, "- ") {
+			loads[origin], _ = strconv.ParseFloat(strings.TrimSuffix(load, ")\n"), 64)
+		}
+	}
 	for _, r := range all {
 		for _, s := range r.outcomes() {
 			if o := s.Origin; !o.When.IsZero() {

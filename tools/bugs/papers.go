@@ -5,6 +5,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"ariadne/tools/harness"
 )
 
 const papersHead = `# Bugs of papers, found
@@ -22,7 +24,7 @@ sentence, searched for as long as all seeds took together, but at least %s and n
 `
 
 // writePapers returns the page of papers' bugs.
-func (o *options) writePapers(all []result) ([]byte, error) {
+func (o *options) writePapers(all []result, earlier harness.Page) ([]byte, error) {
 	var b strings.Builder
 	budget, least := budgets(all)
 	fmt.Fprintf(&b, papersHead, short(budget), short(least))
@@ -38,7 +40,7 @@ func (o *options) writePapers(all []result) ([]byte, error) {
 		if r.sibling != nil {
 			cells[7] = r.sibling.beside()
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		b.WriteString(r.known(earlier, fmt.Sprintf("| %s |\n", strings.Join(cells, " | "))))
 	}
 	b.WriteString("\n")
 	for _, r := range all {
@@ -59,7 +61,7 @@ func (o *options) writePapers(all []result) ([]byte, error) {
 			}
 		}
 	}
-	writeOrigins(&b, all)
+	writeOrigins(&b, all, earlier)
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n"), nil
 }
 

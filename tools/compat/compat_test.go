@@ -100,7 +100,7 @@ func TestPage(t *testing.T) {
 	second.Walks = walks{Wanted: 100, Executions: 40, Stopped: "time", Doubts: []string{"one thing"}}
 	second.Check = check{}
 	kv, x := known(t), &target{Spec: "x/x.yaml", Program: "x", Root: "its files are private"}
-	page := string(writePage([]row{{kv, []*result{shown(), second}}, {x, nil}}))
+	page := string(writePage([]row{{kv, []*result{shown(), second}}, {x, nil}}, ""))
 	const numbers = "12 | 3456 | 2.0 s | 1.0 s |"
 	for _, want := range []string{
 		"| kv 1.0 | `kv/kv.yaml` | root | yes | 9 of 10 | 10 of 10 | 100 of 100, 3 violations | " +
@@ -123,8 +123,9 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(page, "Runs differ"); n != 1 {
 		t.Errorf("what both users saw stands there %d times", n)
 	}
-	if page := string(writePage([]row{{kv, []*result{shown()}}})); !strings.Contains(page, "\nMeasured: 2026-11-20, 0.1.0.\n") || strings.Contains(page, "| measured |") {
-		t.Errorf("what was measured alike has a column for that:\n%s", page)
+	// Nothing is kept of kv here: its lines and its section stay.
+	if again := string(writePage([]row{{kv, nil}, {x, nil}}, harness.Page(page))); again != page {
+		t.Errorf("without what is kept\n%s\nbecomes\n%s", page, again)
 	}
 }
 

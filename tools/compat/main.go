@@ -103,7 +103,11 @@ func compat(o options, page, only, other string) (bool, error) {
 			good = good && r.good(t)
 		}
 	}
-	return good, os.WriteFile(page, writePage(rows), 0o644)
+	earlier, err := harness.ReadPage(page)
+	if err != nil {
+		return false, err
+	}
+	return good, os.WriteFile(page, writePage(rows, earlier), 0o644)
 }
 
 // prepare makes the paths independent of the working directory, and finds out who

@@ -28,44 +28,43 @@ strategy found in the time given, how many executions it saw and how many transi
 of one natural run.
 `
 
-// writePage returns the whole page.
-func writePage(rows []row) []byte {
+var columns = []string{"program", "spec", "user", "ready", "runs", "replays", "walks", "check", "steps", "system calls", "virtual time",
+	"real time", "measured"}
+
+// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them.
+func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	b.WriteString(head)
-	columns := []string{"program", "spec", "user", "ready", "runs", "replays", "walks", "check", "steps", "system calls", "virtual time", "real time"}
-	measured := map[string]bool{}
-	for _, r := range rows {
-		for _, result := range r.results {
-			measured[result.measured()] = true
-		}
-	}
-	each := len(measured) > 1
-	if each {
-		columns = append(columns, "measured")
-	}
-	for m := range measured {
-		if !each {
-			fmt.Fprintf(&b, "\nMeasured: %s.\n", m)
-		}
-	}
 	fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, r := range rows {
-		if len(r.results) == 0 {
-			fmt.Fprintf(&b, "| %s | `%s` | | not run |%s\n", r.Program, r.Spec, strings.Repeat(" |", len(columns)-4))
-		}
-		for _, result := range r.results {
-			cells := result.cells(r.target)
-			if each {
-				cells = append(cells, result.measured())
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-		}
+		b.WriteString(strings.Join(r.lines(earlier), ""))
 	}
 	for _, r := range rows {
-		r.section(&b)
+		if s := earlier.Section(r.heading()); len(r.results) == 0 && s != "" {
+			b.WriteString("\n" + s)
+		} else {
+			r.section(&b)
+		}
 	}
 	return []byte(b.String())
 }
+
+// lines are the target's lines of the table.
+func (r row) lines(earlier harness.Page) (lines []string) {
+	for _, result := range r.results {
+		lines = append(lines, fmt.Sprintf("| %s |\n", strings.Join(append(result.cells(r.target), result.measured()), " | ")))
+	}
+	if len(lines) == 0 {
+		lines = earlier.Rows("`" + r.Spec + "`")
+	}
+	if len(lines) == 0 {
+		lines = []string{fmt.Sprintf("| %s | `%s` | | not run |%s\n", r.Program, r.Spec, strings.Repeat(" |", len(columns)-4))}
+	}
+	return lines
+}
+
+// heading is that of the target's section.
+func (r row) heading() string { return fmt.Sprintf("%s (`%s`)", r.Program, r.Spec) }
 
 // measured says when, and with which version.
 func (r *result) measured() string {
@@ -175,7 +174,7 @@ func (r row) section(b *strings.Builder) {
 		}
 	}
 	if len(lines) > 0 {
-		fmt.Fprintf(b, "\n## %s (`%s`)\n\n%s\n", r.Program, r.Spec, strings.Join(lines, "\n"))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n", r.heading(), strings.Join(lines, "\n"))
 	}
 }
 

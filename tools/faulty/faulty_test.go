@@ -48,11 +48,11 @@ func TestBadLists(t *testing.T) {
 }
 
 func kv() *target {
-	return &target{Spec: "kv/kv.yaml", What: "a store", Notes: "It\nis small.", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")}, Because: "Real: it waits."}}}
+	return &target{Spec: "kv/kv.yaml", What: "a store", Faults: usualFaults, Notes: "It\nis small.", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")}, Because: "Real: it waits."}}}
 }
 
 func shown() *result {
-	return &result{Faults: "crash,cut:2", Wanted: 10, Executions: 10, Steps: 99, RealTime: 4200 * time.Millisecond,
+	return &result{Origin: harness.Origin{When: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Ariadne: "0.1.0"}, Faults: usualFaults, Wanted: 10, Executions: 10, Steps: 99, RealTime: 4200 * time.Millisecond,
 		Ends:       map[string]int{"clients done": 7, "violation": 2, "time limit": 1},
 		Tried:      []harness.Tried{{Kind: "crash", Taken: 6}, {Kind: "cut", Taken: 11}},
 		Violations: []violation{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2, Again: true}},
@@ -64,10 +64,15 @@ func TestPage(t *testing.T) {
 	other := shown()
 	other.Violations[0] = violation{Kind: "deadlock", Message: "nobody", Suspect: "refused", Count: 2}
 	other.Doubts, other.Difference, other.EqualReplays = []string{"a\ndoubt"}, "execution 3: no", 2
-	page := string(writePage([]row{{kv(), shown()}, {&target{What: "b", Spec: "b.yaml"}, nil}, {kv(), other}}))
+	another := kv()
+	another.Faults = "lose"
+	other.Faults = another.Faults
+	b := &target{What: "b", Spec: "b.yaml", Faults: usualFaults}
+	page := string(writePage([]row{{kv(), shown()}, {b, nil}, {another, other}}, ""))
 	for _, want := range []string{
-		"| a store | `kv/kv.yaml` | crash,cut:2 | 10 of 10 | 6 crash, 11 cut | 2 | 3 of 3 | 12 of 99, 0 different | 99 | 4s |\n",
-		"| b | `b.yaml` | | not run yet |", "some had several kinds of faults: 4 crash, 6 cut.\n", "there were these faults: 6 kill.\n",
+		"| a store | `kv/kv.yaml` | crash,stop,cut | 10 of 10 | 6 crash, 11 cut | 2 | 3 of 3 | 12 of 99, 0 different | 99 | 4s | 2026-11-22, 0.1.0 |\n",
+		"| b | `b.yaml` | crash,stop,cut | not run yet |", "\n## a store: lose\n",
+		"- The executions that were replayed had faults: 2 crash, 3 cut.\n", "- The search that was audited had: 3 kill.\n",
 		"- 1 execution ended otherwise: time limit.\n",
 		"- 2 executions: death of client: client gave up at last. Real: it waits.\n",
 		"- 2 executions: deadlock: nobody. **not explained yet** Suspect: refused. **The replay did not come to it again.**\n",
@@ -76,6 +81,10 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
+	}
+	// Nothing is kept of a store here: its lines and its sections stay.
+	if again := string(writePage([]row{{kv(), nil}, {b, nil}, {another, nil}}, harness.Page(page))); again != page {
+		t.Errorf("without what is kept\n%s\nbecomes\n%s", page, again)
 	}
 }
 

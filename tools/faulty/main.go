@@ -6,7 +6,7 @@
 //	go run ./tools/faulty [flags]
 //
 // What a target showed is kept below the work directory, so the page always has all targets: those
-// not run now as they were last. It knows no more of Ariadne than its command line, its traces and
+// not run now as they were last, and those of which nothing is kept as the page has them. It knows no more of Ariadne than its command line, its traces and
 // its reports. Exit status 1: a target is not as it should be, or a violation is not explained.
 //
 // Read next: measure.go, then page.go.
@@ -140,5 +140,9 @@ func (o *options) run(only, page string) (bool, error) {
 		rows = append(rows, row{t, r})
 		good = good && r != nil && r.good(t)
 	}
-	return good, os.WriteFile(page, writePage(rows), 0o644)
+	earlier, err := harness.ReadPage(page)
+	if err != nil {
+		return false, err
+	}
+	return good, os.WriteFile(page, writePage(rows, earlier), 0o644)
 }

@@ -27,7 +27,7 @@ Some executions have no faults.
 *executions*: how many came to an end, of those wanted. *faults*: how many there were in them. *violations*: executions that ended in one. The others ended with
 the clients, unless it says otherwise below. *again*: how many replays of single executions that had faults gave the trace's digest at every step.
 *audited*: how many transitions of a search by random walks with the same budgets were executed twice, of how many, and how many
-of those differed.
+of those differed. *measured*: when, and with which version.
 What violations are is explained below, by hand; each was replayed, and came again unless it says otherwise.
 `
 
@@ -41,62 +41,65 @@ func (r *result) good(t *target) bool {
 	return r.Executions == r.Wanted && len(r.Doubts) == 0 && r.EqualReplays == r.Replays && r.Audit.Different == 0 && r.Audit.Transitions >= r.Audit.Wanted
 }
 
-// writePage returns the whole page.
-func writePage(rows []row) []byte {
+// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them.
+func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	b.WriteString(head)
-	b.WriteString("\n| system | spec | budgets | executions | faults | violations | again | audited | steps | time |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	origins := map[string]bool{}
+	b.WriteString("\n| system | spec | budgets | executions | faults | violations | again | audited | steps | time | measured |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	machines := map[string]bool{}
+	for _, r := range rows {
+		switch old := earlier.Rows("`"+r.Spec+"`", r.target.Faults); {
+		case r.result != nil:
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %d of %d | %s | %d | %d of %d | %s | %d | %s | %s, %s |\n", r.What, r.Spec, r.result.Faults, r.result.Executions, r.Wanted,
+				r.tried(), r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.Steps, r.RealTime.Round(time.Second), r.Origin.When.Format(time.DateOnly), r.Origin.Ariadne)
+			machines[fmt.Sprintf("- %s\n", r.Origin.Machine)] = true
+		case len(old) > 0:
+			b.WriteString(old[0])
+		default:
+			fmt.Fprintf(&b, "| %s | `%s` | %s | not run yet | | | | | | | |\n", r.What, r.Spec, r.target.Faults)
+		}
+	}
 	for _, r := range rows {
 		if r.result == nil {
-			fmt.Fprintf(&b, "| %s | `%s` | | not run yet | | | | | | |\n", r.What, r.Spec)
-			continue
-		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %d of %d | %s | %d | %d of %d | %s | %d | %s |\n", r.What, r.Spec, r.result.Faults, r.result.Executions, r.Wanted,
-			r.tried(), r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.Steps, r.RealTime.Round(time.Second))
-		o := r.Origin
-		origins[fmt.Sprintf("- %s, Ariadne %s, on %s\n", o.When.Format(time.DateOnly), o.Ariadne, o.Machine)] = true
-	}
-	replayed, audited := map[string]int{}, map[string]int{}
-	for _, r := range rows {
-		if r.result != nil {
-			for kind, n := range r.Replayed {
-				replayed[kind] += n
+			if s := earlier.Section(r.heading()); s != "" {
+				b.WriteString("\n" + s)
 			}
-			for kind, n := range r.Audit.Faults {
-				audited[kind] += n
-			}
+		} else if lines := r.lines(r.target); len(lines) > 0 {
+			fmt.Fprintf(&b, "\n## %s\n\n- %s\n", r.heading(), strings.Join(lines, "\n- "))
 		}
 	}
-	writeKinds(&b, "Of the executions that were replayed, some had several kinds of faults:", replayed)
-	writeKinds(&b, "In the searches that were audited there were these faults:", audited)
-	for _, r := range rows {
-		if r.result == nil {
-			continue
-		}
-		if lines := r.lines(r.target); len(lines) > 0 {
-			fmt.Fprintf(&b, "\n## %s\n\n- %s\n", r.What, strings.Join(lines, "\n- "))
+	for line := range strings.Lines(earlier.Section(measuredOn)) {
+		if strings.HasPrefix(line, "- ") {
+			machines[line] = true
 		}
 	}
-	if len(origins) > 0 {
-		b.WriteString("\n## Measured\n\n")
+	if len(machines) > 0 {
+		fmt.Fprintf(&b, "\n## %s\n\n", measuredOn)
 	}
-	for _, line := range slices.Sorted(maps.Keys(origins)) {
+	for _, line := range slices.Sorted(maps.Keys(machines)) {
 		b.WriteString(line)
 	}
 	return []byte(b.String())
 }
 
-// writeKinds writes numbers of faults by kind.
-func writeKinds(b *strings.Builder, what string, of map[string]int) {
-	if len(of) == 0 {
-		return
+const measuredOn = "Measured on"
+
+// heading is that of the target's section.
+func (r row) heading() string {
+	if r.target.Faults == usualFaults {
+		return r.What
 	}
-	b.WriteString("\n" + what)
-	for i, kind := range slices.Sorted(maps.Keys(of)) {
-		fmt.Fprintf(b, "%s %d %s", map[bool]string{true: "", false: ","}[i == 0], of[kind], kind)
+	return r.What + ": " + r.target.Faults
+}
+
+// kinds are numbers of faults by kind, in words.
+func kinds(of map[string]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprintf("%d %s", of[kind], kind))
 	}
-	b.WriteString(".\n")
+	return strings.Join(parts, ", ")
 }
 
 func (a audit) String() string {
@@ -119,6 +122,12 @@ func (r *result) tried() string {
 func (r *result) lines(t *target) (lines []string) {
 	if t.Notes != "" {
 		lines = append(lines, oneLine(t.Notes))
+	}
+	if len(r.Replayed) > 0 {
+		lines = append(lines, fmt.Sprintf("The executions that were replayed had faults: %s.", kinds(r.Replayed)))
+	}
+	if len(r.Audit.Faults) > 0 {
+		lines = append(lines, fmt.Sprintf("The search that was audited had: %s.", kinds(r.Audit.Faults)))
 	}
 	for _, end := range slices.Sorted(maps.Keys(r.Ends)) {
 		if end != harness.EndClients && end != harness.EndViolation {

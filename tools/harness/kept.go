@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -48,4 +49,39 @@ func Kept[T any](path string) (*T, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return measured, nil
+}
+
+// Page is a page of docs/ as it was written last: what it says of targets that were measured
+// elsewhere, of which nothing is kept here, stays.
+type Page string
+
+// ReadPage reads a page; one that is not there yet is empty.
+func ReadPage(path string) (Page, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return Page(b), err
+}
+
+// Rows are the lines of tables, each with its end, that have these cells side by side.
+func (p Page) Rows(cells ...string) (rows []string) {
+	wanted := "| " + strings.Join(cells, " | ") + " |"
+	for line := range strings.Lines(string(p)) {
+		if strings.HasPrefix(line, "|") && strings.Contains(line, wanted) {
+			rows = append(rows, line)
+		}
+	}
+	return rows
+}
+
+// Section is the section with this heading of the second level, and its heading, without the empty
+// lines at its end; "" if there is none.
+func (p Page) Section(heading string) string {
+	_, rest, ok := strings.Cut("\n"+string(p), "\n## "+heading+"\n")
+	if !ok {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	return "## " + heading + "\n" + strings.TrimRight(rest, "\n") + "\n"
 }

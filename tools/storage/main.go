@@ -125,22 +125,20 @@ func run(ctx context.Context, list, work, only, page, binary string, images int)
 		if err != nil {
 			return false, err
 		}
-		if r != nil {
-			rows = append(rows, row{p, *r})
-		}
+		rows = append(rows, row{p, r})
 	}
 	good = true
 	for _, r := range rows {
-		if r.Triage == "" && r.bad() {
+		if r.result != nil && r.Triage == "" && r.bad() {
 			fmt.Printf("%s: broken or lost, and no triage\n", r.Name)
 			good = false
 		}
 	}
-	old, err := os.ReadFile(page)
+	earlier, err := harness.ReadPage(page)
 	if err != nil {
 		return false, err
 	}
-	text, err := replace(string(old), table(rows))
+	text, err := replace(string(earlier), table(rows, earlier))
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", page, err)
 	}

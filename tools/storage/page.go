@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"ariadne/tools/harness"
 )
 
-// row is a program with what it showed.
+// row is a program with what it showed; nil when nothing is kept here.
 type row struct {
 	program
-	result
+	*result
 }
 
 func (r *row) bad() bool {
@@ -42,12 +44,16 @@ const (
 	end   = "<!-- end -->\n"
 )
 
-// table is what stands between begin and end.
-func table(rows []row) string {
+// table is what stands between begin and end. Programs of which nothing is kept here stay as the earlier page has them.
+func table(rows []row, earlier harness.Page) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("| program | operations | kill | `prefix` | `ordered` | `any` | triage |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range rows {
+		if r.result == nil {
+			p("%s", strings.Join(earlier.Rows(r.Name), ""))
+			continue
+		}
 		p("| %s | %d |", r.Name, r.Models["any"].Operations)
 		for _, m := range columns {
 			s := r.Models[m]

@@ -116,10 +116,12 @@ func run(ctx context.Context, o options) (good bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if r != nil {
-			rows = append(rows, row{t, *r})
-			good = good && len(unexplained(t, *r)) == 0
-		}
+		rows = append(rows, row{t, r})
+		good = good && r != nil && len(unexplained(t, *r)) == 0
 	}
-	return good, os.WriteFile(o.page, writePage(rows), 0o644)
+	earlier, err := harness.ReadPage(o.page)
+	if err != nil {
+		return false, err
+	}
+	return good, os.WriteFile(o.page, writePage(rows, earlier), 0o644)
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"ariadne/tools/harness"
 )
 
-// row is a target with what it showed.
+// row is a target with what it showed; nil when nothing is kept here.
 type row struct {
 	target
-	result
+	*result
 }
 
 // unexplained are the sites of which a bad outcome has no triage.
@@ -31,8 +33,8 @@ func explain(t target, s site) string {
 	return ""
 }
 
-// writePage is docs/sweep.md.
-func writePage(rows []row) []byte {
+// writePage is docs/sweep.md. Targets of which nothing is kept here stay as the earlier page has them.
+func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p(`# Each call fails once
@@ -52,6 +54,10 @@ message. *Aborts*: SIGABRT; *crashes*: another signal; *hangs*: somebody waits, 
 	}
 	p(" not tried |\n| --- | --- | --- | --- |%s --- |\n", strings.Repeat(" --- |", len(outcomes)))
 	for _, r := range rows {
+		if r.result == nil {
+			p("%s", strings.Join(earlier.Rows(r.What), ""))
+			continue
+		}
 		count := map[outcome]int{}
 		for _, s := range r.Sites {
 			count[s.Outcome]++
@@ -63,6 +69,12 @@ message. *Aborts*: SIGABRT; *crashes*: another signal; *hangs*: somebody waits, 
 		p(" %d |\n", r.Left)
 	}
 	for _, r := range rows {
+		if r.result == nil {
+			if s := earlier.Section(r.What); s != "" {
+				p("\n%s", s)
+			}
+			continue
+		}
 		p("\n## %s\n\n%s %s, %.0f s.\n", r.What, r.Origin, path.Base(r.Spec), r.Seconds)
 		kinds := map[string]int{}
 		var order []string

@@ -77,10 +77,13 @@ func TestPage(t *testing.T) {
 	if left := unexplained(targets[0], r); len(left) != 1 || left[0].Place != "read /other at x+0x2" {
 		t.Errorf("unexplained: %v", left)
 	}
-	page := string(writePage([]row{{targets[0], r}}))
+	page := string(writePage([]row{{targets[0], &r}}, ""))
 	for _, want := range []string{"| EIO: `read /node/redis.conf at x+0x1` | a\\|b | real: ", "| EIO: `read /other at x+0x2` |  | not looked at |", "| 0 | 2 | 2 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
+	}
+	if again := string(writePage([]row{{targets[0], nil}}, harness.Page(page))); again != page {
+		t.Errorf("without what is kept\n%s\nbecomes\n%s", page, again)
 	}
 }
