@@ -30,6 +30,10 @@ int main(int argc, char **argv) {
 			if (read(fds[0], buf, 1) != 1)
 				return 1;
 		} else if (strcmp(kind, "epoll_wait") == 0) {
+			// Who only asks in vain is polling, and Ariadne lets time pass. Something taken
+			// now and then makes it work, so seldom that it does not count.
+			if (i % 512 == 0 && (write(fds[1], buf, 1) != 1 || read(fds[0], buf, 1) != 1))
+				return 1;
 			if (epoll_wait(set, events, 4, 0) != 0)
 				return 1;
 		} else if (strcmp(kind, "clock_gettime_stop") == 0) {
