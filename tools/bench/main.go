@@ -59,8 +59,8 @@ func main() {
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
 	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
 	out := flag.String("out", "bench.json", "the file to write")
-	document := flag.String("document", "", "write the table of costs in this document, from what -out has after this run; with -only none: from what it had")
-	only := flag.String("only", "", "measure these alone, or none: "+strings.Join(names(), ", "))
+	document := flag.String("document", "", "write the table of costs in this document, from what -out has after this run")
+	only := flag.String("only", "", "measure these alone, or none, and keep what -out has of the others: "+strings.Join(names(), ", "))
 	flag.Parse()
 	if b.repeat < 1 || b.budget <= 0 || b.audit < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "bench: repeat, budget and audit are above 0, and there are no other arguments")
@@ -145,7 +145,11 @@ func (b *bench) all(out, only string) error {
 		}
 	}
 	b.print()
-	data, err := json.MarshalIndent(measured{origin, b.results}, "", "  ")
+	m := measured{origin, b.results}
+	if only != "" {
+		m.addKept(out)
+	}
+	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}

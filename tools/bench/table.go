@@ -30,6 +30,19 @@ func readMeasured(path string) (*measured, error) {
 	return m, nil
 }
 
+// addKept adds what the file at path has and m has not: what was measured before.
+func (m *measured) addKept(path string) {
+	kept, err := readMeasured(path)
+	if err != nil {
+		return // nothing was
+	}
+	for name, r := range kept.Results {
+		if _, again := m.Results[name]; !again {
+			m.Results[name] = r
+		}
+	}
+}
+
 // The table stands in a document between these lines.
 const (
 	tableBegin = "<!-- written by tools/bench -->\n"

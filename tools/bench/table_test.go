@@ -84,3 +84,17 @@ func TestReadmeHasItsTable(t *testing.T) {
 		t.Error("README.md has no place for the table")
 	}
 }
+
+// TestAddKept: measuring some parts again keeps what was measured of the others.
+func TestAddKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench.json")
+	if err := os.WriteFile(path, []byte(`{"results": {"a": {"value": 1}, "b": {"value": 2}}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := &measured{Results: map[string]result{"b": {Value: 3}}}
+	m.addKept(path)
+	m.addKept(path + ".none")
+	if m.Results["a"].Value != 1 || m.Results["b"].Value != 3 || len(m.Results) != 2 {
+		t.Errorf("%v", m.Results)
+	}
+}
