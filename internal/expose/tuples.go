@@ -24,6 +24,8 @@ type Source struct {
 	Key, UntilKey []int
 	// Nodes are those whose lines count; nil: all.
 	Nodes []ariadne.NodeID
+	// Stays: the tuple outlives its node's crash.
+	Stays bool
 }
 
 // Sources are all rules. Where there is one, what programs write to /dev/ariadne counts as well.
@@ -35,6 +37,7 @@ type Tuple struct {
 	Key    string   // "" unless it has one
 	Values []string // the texts of all groups, those of the key among them; of a match without groups, all of it
 	Fields []string // names of Values; "" for those without; nil: none has one
+	Stays  bool     // it outlives the node's crash
 }
 
 func compare(a, b Tuple) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) }
@@ -76,6 +79,7 @@ func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) 
 		l := &out.Logs[i]
 		if l.Stream == ariadne.Exposed {
 			if c, ok := told(l.Text); ok {
+				c.Stays = slices.ContainsFunc(s, func(r Source) bool { return r.Stays && r.Name == c.Name })
 				all = append(all, c)
 			}
 			continue
@@ -99,7 +103,7 @@ func (r *Source) changes(all []Change, line string) []Change {
 	if m == nil {
 		return all
 	}
-	t := Tuple{Name: r.Name, Key: key(m, r.Key)}
+	t := Tuple{Name: r.Name, Key: key(m, r.Key), Stays: r.Stays}
 	if t.Values = m[1:]; len(m) == 1 {
 		t.Values = m
 	} else if names := r.Line.SubexpNames()[1:]; slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
@@ -108,10 +112,16 @@ func (r *Source) changes(all []Change, line string) []Change {
 	return append(all, Change{Tuple: t})
 }
 
+// key is the key of a tuple: a group's text, or several with a space between them, in quotes where that would leave open
+// which is which.
 func key(groups []string, of []int) string {
 	var texts []string
 	for _, i := range of {
-		texts = append(texts, groups[i])
+		text := groups[i]
+		if len(of) > 1 && (text == "" || strings.ContainsAny(text, " \"")) {
+			text = strconv.Quote(text)
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, " ")
 }
@@ -176,6 +186,27 @@ func (s *Set) After(changes []Change) *Set {
 			tuples = slices.Insert(tuples, at, c.Tuple)
 		}
 	}
+	return newSet(tuples)
+}
+
+// Staying are the tuples that outlive the node's crash.
+func (s *Set) Staying() *Set { return s.only(func(t *Tuple) bool { return t.Stays }) }
+
+func (s *Set) only(in func(*Tuple) bool) *Set {
+	var tuples []Tuple
+	for i := range s.Tuples() {
+		if t := &s.tuples[i]; in(t) {
+			tuples = append(tuples, *t)
+		}
+	}
+	if len(tuples) == len(s.Tuples()) {
+		return s
+	}
+	return newSet(tuples)
+}
+
+// newSet is the set of tuples that are in order.
+func newSet(tuples []Tuple) *Set {
 	if len(tuples) == 0 {
 		return nil
 	}
@@ -189,12 +220,20 @@ func (s *Set) After(changes []Change) *Set {
 	return next
 }
 
-// Snapshot is what all nodes expose in one global state. A node that is down is not in it; one that is
-// cut off is.
+// Snapshot is what all nodes expose in one global state. A node that is down is not in it, but for what stays; one
+// that is cut off is.
 type Snapshot struct {
-	Sets []*Set // by node
-	Up   []bool // likewise: its programs may run
-	Past *Past  // of clients' operations
+	Sets    []*Set // by node
+	Up      []bool // likewise: its programs may run
+	Past    *Past  // of clients' operations
+	Earlier *Earlier
+	World   *world.State // where some property reads it (Sights.World), else nil
+}
+
+// Sights are what properties read beside tuples.
+type Sights struct {
+	Up    bool // which nodes are up
+	World bool // messages, timers or clocks: each step changes them
 }
 
 // Moment says when a snapshot is judged.
@@ -213,5 +252,8 @@ func (s *Snapshot) Hash() (h world.Hash) {
 		up := uint64(btoi(s.Up[i]))
 		h = h.Plus(set.Hash().Plus(world.HashOf(uint64(i), up, 18)))
 	}
-	return h
+	if s.World != nil {
+		h = h.Plus(s.World.Hash())
+	}
+	return h.Plus(s.Earlier.Hash())
 }

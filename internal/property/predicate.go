@@ -8,7 +8,9 @@ type Predicate struct {
 	Name string
 	Form Form
 	Expr string
-	Line int // of the spec
+	// Window is how many earlier snapshots Expr sees.
+	Window int
+	Line   int // of the spec
 }
 
 // Kind is that of the violation of a property. The message begins with its name.
@@ -26,6 +28,9 @@ const (
 
 // Forms are their names.
 var Forms = []string{"always", "never", "finally"}
+
+// OwnNames are what expressions read that no node exposes: nothing that nodes expose is called so.
+var OwnNames = []string{"clocks", "earlier", "messages", "nodes", "timers", "up"}
 
 // Goal is something that must happen (a liveness property): what must be true again and again, or once
 // something else was.
@@ -50,6 +55,9 @@ const (
 
 // IsLiveness reports whether a kind is one of these.
 func IsLiveness(kind string) bool { return kind == Dead || kind == Suspected }
+
+// MaxWindow is how many earlier snapshots a property sees at most.
+const MaxWindow = 64
 
 // MaxGoals is how many a system has at most.
 const MaxGoals = 64

@@ -21,15 +21,16 @@ import (
 )
 
 // Properties are the predicates of a spec, compiled. They do not change. Names in an expression are those of what
-// nodes expose: each is the list of the tuples of that name. "up" lists the names of the nodes that are up, and
-// "nodes" all.
+// nodes expose: each is the list of the tuples of that name; or they are in own.
 type Properties struct {
 	Config
 	list    []compiled
 	goals   []goal
 	past    []history.Property
 	reads   map[string]bool // names of tuples
-	readsUp bool
+	sees    expose.Sights
+	windows []expose.Window
+	names   world.Names
 	wrong   atomic.Pointer[error] // with a model of clients' data
 	unknown atomic.Int64          // histories of which nothing was known within the time
 }
@@ -46,6 +47,7 @@ type compiled struct {
 	property.Predicate
 	params []string
 	fn     *starlark.Function
+	window int // its place among Properties.windows, with Predicate.Window
 }
 
 // goal is a property.Goal. Both read the same snapshot.
@@ -69,7 +71,12 @@ type Config struct {
 func NewProperties(c Config) (*Properties, error) {
 	p := &Properties{Config: c, reads: map[string]bool{}}
 	known := maps.Clone(predeclared)
-	known["agree"], known["one"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one)
+	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
+	var nodes []world.Node
+	for _, name := range c.Nodes {
+		nodes = append(nodes, world.Node{Name: name})
+	}
+	p.names = world.NewNames(nodes, nil)
 	if c.Definitions != "" {
 		src, err := readfile.AtMost(c.Definitions, readfile.Spec)
 		if err != nil {
@@ -130,10 +137,23 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		}
 		return true
 	})
+	var sees expose.Sights
 	for _, name := range c.params {
 		p.reads[name] = true
+		if o, ok := own[name]; ok {
+			sees.Up, sees.World = sees.Up || o.sees.Up, sees.World || o.sees.World
+		}
 	}
-	p.readsUp = p.readsUp || slices.Contains(c.params, "up")
+	p.sees.Up, p.sees.World = p.sees.Up || sees.Up, p.sees.World || sees.World
+	if looksBack := slices.Contains(c.params, earlier); looksBack != (q.Window > 0) {
+		return c, fail("earlier and window go together")
+	} else if looksBack {
+		if sees.World {
+			return c, fail("earlier snapshots have no messages, timers and clocks")
+		}
+		c.window = len(p.windows)
+		p.windows = append(p.windows, expose.Window{Names: c.params, Up: sees.Up, Length: q.Window})
+	}
 	thread := (&Script{Name: p.Path}).thread()
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
 	globals, err := exec(thread, p.Path, src, known)
@@ -141,7 +161,7 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		return c, fail(located(p.Path, err).Text)
 	}
 	if len(c.params) == 0 {
-		return c, fail("it reads nothing that a node exposes, nor up")
+		return c, fail("it reads nothing that a node exposes, nor " + strings.Join(ownNames(), ", "))
 	}
 	globals.Freeze()
 	c.fn = globals["property"].(*starlark.Function)
@@ -150,7 +170,7 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 
 // gives reports whether a name is one of what properties get.
 func (p *Properties) gives(name string) bool {
-	return name == "up" || name == "nodes" || slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
+	return slices.Contains(property.OwnNames, name) || slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
 }
 
 // Judge judges snapshots, for one goroutine.
@@ -179,8 +199,11 @@ func (p *Properties) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
 	}
 }
 
-// ReadsUp implements space.Properties.
-func (p *Properties) ReadsUp() bool { return p.readsUp }
+// Sees implements space.Properties.
+func (p *Properties) Sees() expose.Sights { return p.sees }
+
+// Windows implements space.Properties.
+func (p *Properties) Windows() []expose.Window { return p.windows }
 
 // Err implements space.Properties.
 func (j *Judge) Err() error { return j.err }
@@ -227,6 +250,10 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict) bool {
 	var args starlark.Tuple
 	for _, name := range q.params {
+		if name == earlier {
+			args = append(args, j.earlier(q, s))
+			continue
+		}
 		if given[name] == nil {
 			given[name] = j.given(name, s)
 		}
@@ -321,45 +348,39 @@ func (j *Judge) judgePast(past *expose.Past) string {
 
 // given is what a property gets by a name.
 func (j *Judge) given(name string, s *expose.Snapshot) starlark.Value {
+	if o, ok := own[name]; ok {
+		return o.of(j.Properties, s)
+	}
 	var all []starlark.Value
-	switch name {
-	case "nodes":
-		for _, n := range j.Nodes {
-			all = append(all, starlark.String(n))
-		}
-	case "up":
-		for i, n := range j.Nodes {
-			if s.Up[i] {
-				all = append(all, starlark.String(n))
-			}
-		}
-	default:
-		for i, set := range s.Sets {
-			for _, t := range set.Named(name) {
-				all = append(all, &tuple{node: j.Nodes[i], Tuple: t})
-			}
+	for i, set := range s.Sets {
+		for _, t := range set.Named(name) {
+			all = append(all, &tuple{node: j.Nodes[i], Tuple: t})
 		}
 	}
-	list := starlark.NewList(all)
-	list.Freeze()
-	return list
+	return frozen(all)
 }
 
-// mostTuples is how many of them a message has.
-const mostTuples = 8
+// mostTuples is how many of them a message has, and mostEarlier of how many earlier snapshots.
+const mostTuples, mostEarlier = 8, 3
 
 // describe says what a property has read.
 func (j *Judge) describe(q *compiled, s *expose.Snapshot) string {
+	text := j.texts(q, s)
+	if q.Window > 0 {
+		before := s.Earlier.In(q.window)
+		for i := len(before) - 1; i >= max(0, len(before)-mostEarlier); i-- {
+			text += "; before that " + j.texts(q, before[i])
+		}
+	}
+	return text
+}
+
+// texts says what a property reads of one snapshot.
+func (j *Judge) texts(q *compiled, s *expose.Snapshot) string {
 	var texts []string
 	for _, name := range q.params {
-		if name == "up" {
-			var up []string
-			for i, n := range j.Nodes {
-				if s.Up[i] {
-					up = append(up, n)
-				}
-			}
-			texts = append(texts, "up: "+strings.Join(up, " "))
+		if o, ok := own[name]; ok && o.say != nil {
+			texts = append(texts, o.say(j.Properties, s)...)
 		}
 		for i, set := range s.Sets {
 			for _, t := range set.Named(name) {

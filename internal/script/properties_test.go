@@ -7,6 +7,7 @@ import (
 	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/property"
+	"ariadne/internal/world"
 )
 
 // TestJudge: what properties say of snapshots, by what nodes have written.
@@ -60,6 +61,82 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestWindow: what properties see of earlier snapshots.
+func TestWindow(t *testing.T) {
+	sources := expose.Sources{
+		{Name: "index", Line: regexp.MustCompile(`(?P<log>\w+)=(.*)`), Key: []int{1}},
+		{Name: "other", Line: regexp.MustCompile(`other`)},
+		{Name: "kept", Line: regexp.MustCompile(`kept (\d+)`), Stays: true},
+	}
+	for _, c := range []struct {
+		expr   string
+		window int
+		lines  []string // of one node, one after the other
+		broken string
+	}{
+		{"rising(index, earlier)", 1, []string{"a=1", "b=0", "a=2", "other", "a=10"}, ""},
+		{"rising(index, earlier)", 1, []string{"a=2", "other", "a=1"}, "p: n1 index(log=a, 1); before that n1 index(log=a, 2)"},
+		{"rising(index, earlier)", 1, []string{"a=2", "crash", "a=1"}, ""}, // it exposes nothing meanwhile
+		{"rising(kept, earlier)", 1, []string{"kept 2", "crash", "kept 1"}, "p: n1 kept(1); before that n1 kept(2)"},
+		{"not index or not earlier or index[0].value != earlier[0].index[0].value if earlier and earlier[0].index else True", 2, []string{"a=1", "a=2", "a=3", "a=1"}, ""},
+		{"not index or not earlier or index[0].value != earlier[0].index[0].value if earlier and earlier[0].index else True", 2, []string{"a=1", "a=2", "a=1"}, "p: n1 index(log=a, 1); before that n1 index(log=a, 2); before that n1 index(log=a, 1)"},
+		{"len(index) >= 0 and len(earlier) < 3", 2, []string{"a=1", "a=2", "a=3", "a=4"}, ""},
+	} {
+		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Expr: c.expr, Window: c.window, Line: 3}}, Nodes: []string{"n1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, s, broken := p.NewJudge(), &expose.Snapshot{Sets: []*expose.Set{nil}, Up: []bool{true}}, ""
+		for _, line := range c.lines {
+			next := &expose.Snapshot{Sets: []*expose.Set{s.Sets[0].Staying()}, Up: s.Up}
+			if line != "crash" {
+				next.Sets[0] = s.Sets[0].After(j.Find(0, &ariadne.Output{Logs: []ariadne.LogLine{{Text: line}}}).Changes)
+			}
+			next.Earlier = s.Earlier.Then(p.Windows(), s, next)
+			if s = next; broken == "" {
+				broken = j.Judge(s, expose.Between)
+			}
+		}
+		if broken != c.broken || j.Err() != nil {
+			t.Errorf("%s of %q: %q, %v", c.expr, c.lines, broken, j.Err())
+		}
+	}
+}
+
+// TestWorld: what properties see of what no node exposes.
+func TestWorld(t *testing.T) {
+	state := &world.State{Nodes: []world.NodeState{{Started: true, Clock: 2e9, Deadline: 5e9}, {Deadline: ariadne.Never}}}
+	state.Flight = []world.Flying{{Packet: &world.Packet{Message: ariadne.Message{From: 1, To: 0, Data: []byte("token")}}}}
+	for expr, holds := range map[string]bool{
+		`[(m.sender, m.receiver, m.text) for m in messages] == [("n2", "n1", "token")]`: true,
+		`timers == {"n1": 5.0}`:                     true,
+		`clocks["n1"] == 2.0 and len(up) == 2`:      true,
+		`len([m for m in messages if m.size]) == 0`: false,
+	} {
+		p, err := NewProperties(Config{Path: "x.yaml", Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1", "n2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := p.NewJudge()
+		got := j.Judge(&expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}, World: state}, expose.Between)
+		if (got == "") != holds || j.Err() != nil || !p.Sees().World {
+			t.Errorf("%s: %q, %v", expr, got, j.Err())
+		}
+	}
+}
+
+// TestOwnNames: they are all there.
+func TestOwnNames(t *testing.T) {
+	for _, name := range property.OwnNames {
+		if _, ok := own[name]; !ok && name != earlier {
+			t.Errorf("%s is not there", name)
+		}
+	}
+	if len(own)+1 != len(property.OwnNames) {
+		t.Errorf("%d, want %d", len(own)+1, len(property.OwnNames))
+	}
+}
+
 // TestBadProperties: what cannot be judged says where it stands, when it is compiled or when it is judged.
 func TestBadProperties(t *testing.T) {
 	sources := expose.Sources{{Name: "leader", Line: regexp.MustCompile(`leads (\d+)`)}}
@@ -70,7 +147,8 @@ func TestBadProperties(t *testing.T) {
 		"len(leader)":              `x.yaml:3: property "p": it is int: True or False is needed (of n1 leader(2))`,
 		`one(leader, "term")`:      `x.yaml:3: property "p": one: n1 leader(2) has no field term (of n1 leader(2))`,
 		"agree([leader])":          `x.yaml:3: property "p": agree: want a list of tuples, not of list (of n1 leader(2))`,
-		"1 == 1":                   `x.yaml:3: property "p": it reads nothing that a node exposes, nor up`,
+		"1 == 1":                   `x.yaml:3: property "p": it reads nothing that a node exposes, nor clocks, messages, timers, up`,
+		"leader and earlier":       `x.yaml:3: property "p": earlier and window go together`,
 		"leader and print":         `x.yaml:3: property "p": it is builtin_function_or_method: True or False is needed (of n1 leader(2))`,
 		"[x for x in leader].y()":  `x.yaml:3: property "p": list has no .y field or method (of n1 leader(2))`,
 		"leader and 'a' * 1 << 99": `x.yaml:3: property "p": unknown binary op: string << int (of n1 leader(2))`,

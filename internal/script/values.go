@@ -145,7 +145,9 @@ var actionAttrs = []attribute[*action]{
 			return empty
 		}
 		packets := a.by.Effect.Packets
-		return &sequence{n: len(packets), at: func(i int) starlark.Value { return &message{r: a.r, packet: packets[i], arrival: ariadne.Never} }}
+		return &sequence{n: len(packets), at: func(i int) starlark.Value {
+			return &message{names: &a.r.names, packet: packets[i], arrival: ariadne.Never}
+		}}
 	}},
 }
 
@@ -162,7 +164,7 @@ func ofPacket(none starlark.Value, get func(*action, *world.Packet) starlark.Val
 // message is one that was sent.
 type message struct {
 	view
-	r       *Rules
+	names   *world.Names
 	packet  *world.Packet
 	arrival ariadne.Time // or Never: not known
 	delayed bool
@@ -170,7 +172,7 @@ type message struct {
 }
 
 func (m *message) String() string {
-	return m.r.names.Action(world.ArrivalOf(&m.packet.Message))
+	return m.names.Action(world.ArrivalOf(&m.packet.Message))
 }
 func (m *message) Type() string { return "message" }
 func (m *message) AttrNames() []string {
@@ -184,8 +186,8 @@ func (m *message) Attr(name string) (starlark.Value, error) {
 }
 
 var messageAttrs = []attribute[*message]{
-	{"sender", func(m *message) starlark.Value { return m.r.node(m.packet.From) }},
-	{"receiver", func(m *message) starlark.Value { return m.r.node(m.packet.To) }},
+	{"sender", func(m *message) starlark.Value { return starlark.String(m.names.Node(m.packet.From)) }},
+	{"receiver", func(m *message) starlark.Value { return starlark.String(m.names.Node(m.packet.To)) }},
 	{"text", func(m *message) starlark.Value { return starlark.String(m.packet.Data) }},
 	{"size", func(m *message) starlark.Value { return starlark.MakeInt(len(m.packet.Data)) }},
 	{"port", func(m *message) starlark.Value { return starlark.MakeInt(int(m.packet.Flow.Dst.Port())) }},
@@ -232,11 +234,18 @@ var stateAttrs = []attribute[*state]{
 		})
 	}},
 	{"messages", func(s *state) starlark.Value {
-		flight := slices.DeleteFunc(slices.Clone(s.p.Last().State.Flight), func(f world.Flying) bool { return f.Flow.Proto == ariadne.Expiry })
-		return &sequence{n: len(flight), at: func(i int) starlark.Value {
-			return &message{r: s.r, packet: flight[i].Packet, arrival: flight[i].Arrival, delayed: flight[i].Delayed}
-		}}
+		flight := inFlight(&s.p.Last().State.State)
+		return &sequence{n: len(flight), at: func(i int) starlark.Value { return newMessage(&s.r.names, &flight[i]) }}
 	}},
+}
+
+// inFlight are the messages that have been sent and have not arrived.
+func inFlight(s *world.State) []world.Flying {
+	return slices.DeleteFunc(slices.Clone(s.Flight), func(f world.Flying) bool { return f.Flow.Proto == ariadne.Expiry })
+}
+
+func newMessage(names *world.Names, f *world.Flying) *message {
+	return &message{names: names, packet: f.Packet, arrival: f.Arrival, delayed: f.Delayed}
 }
 
 // nodeValue is a nodeValue in a state.
@@ -276,12 +285,7 @@ var nodeAttrs = []attribute[*nodeValue]{
 	{"started", func(n *nodeValue) starlark.Value { return starlark.Bool(n.now().Started) }},
 	{"ended", func(n *nodeValue) starlark.Value { return starlark.Bool(n.now().Done) }},
 	{"clock", func(n *nodeValue) starlark.Value { return seconds(n.now().Clock) }},
-	{"timer", func(n *nodeValue) starlark.Value {
-		if !n.now().Started || n.now().Done {
-			return starlark.None
-		}
-		return seconds(n.now().Deadline)
-	}},
+	{"timer", func(n *nodeValue) starlark.Value { return nextTimer(n.now()) }},
 	{"logs", func(n *nodeValue) starlark.Value {
 		var lines []starlark.Value
 		n.eachLog(func(text string) bool {
@@ -299,6 +303,14 @@ var nodeAttrs = []attribute[*nodeValue]{
 		})
 		return v
 	}},
+}
+
+// nextTimer is when a node's next timer is due.
+func nextTimer(n *world.NodeState) starlark.Value {
+	if !n.Started || n.Done {
+		return starlark.None
+	}
+	return seconds(n.Deadline)
 }
 
 // sequence is a list that is made item by item.

@@ -24,7 +24,8 @@ type aimed struct {
 func (a *aimed) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
 	return expose.Found{Changes: a.Sources.Changes(id, out)}
 }
-func (*aimed) ReadsUp() bool                                { return false }
+func (*aimed) Sees() expose.Sights                          { return expose.Sights{} }
+func (*aimed) Windows() []expose.Window                     { return nil }
 func (*aimed) Err() error                                   { return nil }
 func (*aimed) Judge(*expose.Snapshot, expose.Moment) string { return "" }
 func (*aimed) Reads(int, *expose.Snapshot) string           { return "" }

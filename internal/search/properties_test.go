@@ -22,7 +22,8 @@ import (
 type judged struct {
 	expose.Sources
 	history *expose.History
-	up      bool // they read who is up
+	sees    expose.Sights
+	windows []expose.Window
 	oneOf   uint64
 	mu      sync.Mutex
 	seen    map[world.Hash]bool
@@ -32,15 +33,16 @@ type judged struct {
 func (j *judged) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
 	return expose.Found{Changes: j.Sources.Changes(id, out), Events: j.history.Events(id, out)}
 }
-func (j *judged) ReadsUp() bool { return j.up }
-func (*judged) Err() error      { return nil }
+func (j *judged) Sees() expose.Sights      { return j.sees }
+func (j *judged) Windows() []expose.Window { return j.windows }
+func (*judged) Err() error                 { return nil }
 
 func (*judged) Goals() []property.Goal                     { return nil }
 func (*judged) Aims(*expose.Snapshot) (when, holds uint64) { return 0, 0 }
 func (*judged) Reads(int, *expose.Snapshot) string         { return "" }
 
 func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {
-	if !j.up {
+	if !j.sees.Up {
 		s.Up = make([]bool, len(s.Sets))
 	}
 	h := s.Hash()
@@ -60,7 +62,7 @@ func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {
 // TestPropertiesSeeAllSnapshots: every strategy that has exhausted the paths has shown to properties all snapshots that
 // there are in any execution, and the violations of those that do not hold in some.
 func TestPropertiesSeeAllSnapshots(t *testing.T) {
-	snapshots, violations, single := 0, 0, 0
+	snapshots, violations, single, windows := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShowing(t, 3, 4, rapid.Bool().Draw(t, "timers"), true)
 		sources := expose.Sources{{Name: "step", Line: regexp.MustCompile(rapid.SampledFrom([]string{`shows (\d+)`, `shows ([24])`, `shows 3`}).Draw(t, "line"))}}
@@ -71,13 +73,19 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 			sources[0].Nodes = []ariadne.NodeID{1}
 		}
 		up, oneOf := rapid.Bool().Draw(t, "up"), rapid.SampledFrom([]uint64{0, 0, 2, 5}).Draw(t, "broken")
+		sees := expose.Sights{Up: up, World: rapid.IntRange(0, 5).Draw(t, "world") == 0}
+		var window []expose.Window
+		for range rapid.IntRange(0, 2).Draw(t, "windows") {
+			window = append(window, expose.Window{Names: []string{"step"}, Up: up && rapid.Bool().Draw(t, "window's up"), Length: rapid.IntRange(1, 3).Draw(t, "length")})
+		}
+		sources[0].Stays = rapid.Bool().Draw(t, "stays")
 		var history *expose.History
 		if rapid.Bool().Draw(t, "history") {
 			history = &expose.History{Invoke: regexp.MustCompile(`shows (?P<op>[024])`), OK: regexp.MustCompile(`shows 5`)}
 		}
 		var j *judged
 		with := func() *judged {
-			j = &judged{Sources: sources, history: history, up: up, oneOf: oneOf, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
+			j = &judged{Sources: sources, history: history, sees: sees, windows: window, oneOf: oneOf, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
 			s.properties = j
 			return j
 		}
@@ -85,6 +93,9 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 		all := explore(t, s.exploration(t, &strategy.DepthFirst{All: true}), 3000)
 		if all.how != search.SearchExhausted {
 			t.SkipNow()
+		}
+		if len(window) > 0 && len(want.seen) > 2 {
+			windows++
 		}
 		check := func(name string, got found) {
 			if got.how != search.SearchExhausted || !maps.Equal(j.seen, want.seen) || !maps.Equal(j.broken, want.broken) {
@@ -108,7 +119,7 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 			single++
 		}
 	})
-	t.Logf("%d snapshots, %d systems with violations, %d with several snapshots and none", snapshots, violations, single)
+	t.Logf("%d snapshots, %d systems with violations, %d with several snapshots and none, %d with windows", snapshots, violations, single, windows)
 }
 
 var _ space.Properties = (*judged)(nil)

@@ -84,7 +84,7 @@ func (p *Space) call(f *Frame) {
 // callByMore has what nodes show or expose in the name, too.
 func (p *Space) callByMore(f *Frame) {
 	if !p.Equality.Exposed {
-		f.name = f.name.Plus(f.Past.Hash()).Plus(p.waits(f))
+		f.name = f.name.Plus(p.was(f))
 		return
 	}
 	p.fingerprints = p.fingerprints[:0]

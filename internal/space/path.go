@@ -74,6 +74,7 @@ type Frame struct {
 	Exposed []*expose.Set
 	Exposes bool
 	Past    *expose.Past // of clients' operations
+	Earlier *expose.Earlier
 	// Waits are the goals of the properties, a bit for each, that must become true from here on and are not.
 	Waits uint64
 	// Broken: who searches has found that a property does not hold here.
@@ -437,7 +438,7 @@ func (p *Path) Hash(f *Frame) world.Hash {
 // Class stands for the state at the end of the path up to symmetry, as Hash does for
 // the state itself. There must be a Space.Symmetry.
 func (p *Path) Class() world.Hash {
-	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)).Plus(p.Last().Past.Hash()).Plus(p.space.waits(p.Last()))
+	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)).Plus(p.space.was(p.Last()))
 }
 
 // Abstract stands for whatever a user's rule takes the state at the end of the path

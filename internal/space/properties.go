@@ -1,6 +1,8 @@
 package space
 
 import (
+	"slices"
+
 	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/memo"
@@ -13,8 +15,10 @@ import (
 type Properties interface {
 	// Find is what is read of a step.
 	Find(id ariadne.NodeID, out *ariadne.Output) expose.Found
-	// ReadsUp: whether nodes are up is read, too.
-	ReadsUp() bool
+	// Sees is what is read beside that.
+	Sees() expose.Sights
+	// Windows are what is read of earlier snapshots.
+	Windows() []expose.Window
 	// Judge says what does not hold in a snapshot, or "".
 	Judge(s *expose.Snapshot, m expose.Moment) string
 	// Goals are what must happen.
@@ -30,20 +34,25 @@ type Properties interface {
 // expose enters into a frame what the nodes expose, with Space.Properties. from is the frame before it, or nil.
 func (p *Space) expose(from, to *Frame) {
 	if from == nil {
-		to.Exposed, to.Past, to.Exposes, to.Waits = make([]*expose.Set, len(p.roots)), nil, true, 0
+		to.Exposed, to.Past, to.Earlier, to.Exposes, to.Waits = make([]*expose.Set, len(p.roots)), nil, nil, true, 0
 		p.aim(to)
 		return
 	}
-	to.Exposed, to.Past, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past, false, from.Waits
+	to.Exposed, to.Past, to.Earlier, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past, from.Earlier, false, from.Waits
 	if to.Exposes = p.Exposes(to.By); !to.Exposes {
 		return
 	}
 	found, set := p.found(to.By), &to.Exposed[to.By.From.Node]
 	if *set = (*set).After(found.Changes); takesDown(to.By) {
-		*set = nil
+		*set = (*set).Staying()
 	}
 	for _, e := range found.Events {
 		to.Past = to.Past.Then(e)
+	}
+	if windows := p.Properties.Windows(); windows != nil {
+		before := *p.snapshotOf(from)
+		before.Up = slices.Clone(before.Up) // the next one is made in its place
+		to.Earlier = from.Earlier.Then(windows, &before, p.snapshotOf(to))
 	}
 	p.aim(to)
 }
@@ -78,7 +87,8 @@ func (p *Space) Exposes(t *memo.Transition) bool {
 	if p.Properties == nil {
 		return false
 	}
-	return !p.found(t).None() || takesDown(t) || p.Properties.ReadsUp() && t.Input.Kind == ariadne.Start
+	sees := p.Properties.Sees()
+	return sees.World || !p.found(t).None() || takesDown(t) || sees.Up && t.Input.Kind == ariadne.Start
 }
 
 // takesDown: the node's programs are no more after it.
@@ -104,7 +114,10 @@ func (p *Path) Snapshot() *expose.Snapshot {
 
 func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 	s := &p.snapshot
-	s.Sets, s.Past, s.Up = f.Exposed, f.Past, s.Up[:0]
+	s.Sets, s.Past, s.Earlier, s.World, s.Up = f.Exposed, f.Past, f.Earlier, nil, s.Up[:0]
+	if p.Properties != nil && p.Properties.Sees().World {
+		s.World = &f.State.State
+	}
 	for i := range f.State.Nodes {
 		n := &f.State.Nodes[i]
 		s.Up = append(s.Up, n.Started && (n.Down == ariadne.Up || n.Down == ariadne.Paused))
@@ -112,10 +125,19 @@ func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 	return s
 }
 
-// exposed stands for what the nodes expose in a frame, and for the past.
+// exposed stands for what the nodes expose in a frame, and for what was.
 func (p *Space) exposed(f *Frame) (h world.Hash) {
 	for _, s := range f.Exposed {
 		h = h.Plus(s.Hash())
 	}
-	return h.Plus(f.Past.Hash()).Plus(p.waits(f))
+	if p.Properties != nil && p.Properties.Sees().World {
+		h = h.Plus(f.State.Hash())
+	}
+	return h.Plus(p.was(f))
+}
+
+// was stands for what counts in a frame of what was before: clients' operations, earlier snapshots, and the goals that it
+// waits for.
+func (p *Space) was(f *Frame) world.Hash {
+	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f))
 }

@@ -37,12 +37,14 @@ type exposeText struct {
 	line        int
 	text, until *regexp.Regexp
 	key, nodes  []text
+	stays       bool
 }
 
 // propertyText is what must hold, as written.
 type propertyText struct {
 	forms             map[string]text // by name of a field
 	within, stableFor time.Duration
+	window            int
 	line              int
 }
 
@@ -53,6 +55,7 @@ var exposeFields = []field[exposeText]{
 		func(r *reader, e *exposeText, v *yaml.Node) { e.until = r.regexp(e.where, v) }},
 	textsField("key", "Names of groups that tell tuples apart: a node exposes one for each key. Default none: it exposes one at a time.", func(e *exposeText) *[]text { return &e.key }),
 	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
+	flagField("stays", "Whether the tuple outlives its node's crash, as what the node has promised does; default false.", func(e *exposeText) *bool { return &e.stays }),
 }
 
 // historyText is what lines say of clients' operations, as written.
@@ -89,6 +92,7 @@ var propertyFields = []field[propertyText]{
 	formField("finally", "An expression that must be true when an execution ends by itself: the clients are done, or nothing is left to happen."),
 	formField("agree", "The name of what nodes expose: tuples with the same key have the same fields, whichever node exposes them."),
 	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
+	formField("rises", "The name of what nodes expose, a number: the last field of each node and key is never less than it was."),
 	formField("per", "With one: the name of a field."),
 	formField("linearizable", "What clients see by their operations (history) could come of one copy of data, on which each happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
 	formField("sequential", "As linearizable; it is enough when each client's operations happen in their order."),
@@ -97,6 +101,7 @@ var propertyFields = []field[propertyText]{
 	formField("leads_to", "With when: an expression that must become true."),
 	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
 	durationField("stable_for", "With eventually: for what virtual time it must then stay true. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
+	countField("window", "With always, never or finally: how many of the snapshots before the expression sees as earlier, the latest last: those that differ in what it reads.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
 	formField("initial", "With linearizable or sequential: what there is at first; default nothing."),
 }
 
@@ -136,8 +141,8 @@ func (r *reader) each(what string, v *yaml.Node, f func(name text, v *yaml.Node)
 func setExpose(r *reader, s *specText, v *yaml.Node) {
 	r.each("expose", v, func(name text, v *yaml.Node) {
 		e := exposeText{name: name.string, where: "expose: " + name.string, line: name.line}
-		if !ariadne.IsExposable(name.string) || slices.Contains([]string{"up", "nodes"}, name.string) {
-			r.fail(name.line, "expose: %q cannot be a name: letters, digits and _ are, but for up and nodes", name.string)
+		if !ariadne.IsExposable(name.string) || slices.Contains(property.OwnNames, name.string) {
+			r.fail(name.line, "expose: %q cannot be a name: letters, digits and _ are, but for %s", name.string, strings.Join(property.OwnNames, ", "))
 		}
 		if v.Kind == yaml.MappingNode {
 			readFields(r, exposeFields, &e, v)
@@ -173,10 +178,13 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		}
 		switch {
 		case len(p.forms) != 1 || hasPer && !one || hasInitial && !linear:
-			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one, linearizable and sequential is needed, per with one only, initial with linearizable or sequential only", name.string)
+			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one, rises, linearizable and sequential is needed, per with one only, initial with linearizable or sequential only", name.string)
 			return
 		case hasWhen != hasLeads:
 			r.fail(name.line, "property %q: when and leads_to go together", name.string)
+			return
+		case p.window > 0 && (p.forms["always"].line == 0 && p.forms["never"].line == 0 && p.forms["finally"].line == 0):
+			r.fail(name.line, "property %q: window goes with always, never or finally", name.string)
 			return
 		case p.within > 0 && !live || p.stableFor > 0 && (!live || hasLeads):
 			r.fail(name.line, "property %q: within goes with eventually or leads_to, stable_for with eventually", name.string)
@@ -193,7 +201,7 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 			return
 		}
 		for form, t := range p.forms {
-			q := property.Predicate{Name: name.string, Expr: t.string, Line: t.line}
+			q := property.Predicate{Name: name.string, Expr: t.string, Window: p.window, Line: t.line}
 			switch {
 			case slices.Contains(property.Forms, form):
 				q.Form = property.Form(slices.Index(property.Forms, form))
@@ -201,6 +209,8 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
 			case form == "agree":
 				q.Expr = "agree(" + t.string + ")"
+			case form == "rises":
+				q.Expr, q.Window = "rising("+t.string+", earlier)", 1
 			case hasPer:
 				q.Expr = fmt.Sprintf("one(%s, %q)", t.string, per.string)
 			default:
@@ -227,7 +237,7 @@ func setDefinitions(r *reader, s *specText, v *yaml.Node) {
 func (r *reader) exposures(s *Spec, written *specText) {
 	p := &s.Properties
 	for _, w := range written.exposes {
-		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
+		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Stays: w.stays, Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
 		for _, g := range []string{"node", "values"} {
 			if w.text != nil && w.text.SubexpIndex(g) >= 0 {
 				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
@@ -271,10 +281,10 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes))
+		fmt.Fprintf(h, "%q %v %v %q %q %v\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays)
 	}
 	for _, q := range p.Predicates {
-		fmt.Fprintf(h, "%q %d %q\n", q.Name, q.Form, q.Expr)
+		fmt.Fprintf(h, "%q %d %q %d\n", q.Name, q.Form, q.Expr, q.Window)
 	}
 	for _, q := range p.Goals {
 		fmt.Fprintf(h, "%q %q %q %v %v\n", q.Name, q.When, q.Expr, q.Within, q.StableFor)

@@ -31,7 +31,8 @@ type Names struct {
 	partitions []*Partition
 }
 
-func newNames(nodes []Node, partitions []*Partition) Names {
+// NewNames are the names in a system of these nodes.
+func NewNames(nodes []Node, partitions []*Partition) Names {
 	n := Names{owner: map[netip.Addr]ariadne.NodeID{}, partitions: partitions}
 	for i, node := range nodes {
 		n.nodes = append(n.nodes, node.Name)

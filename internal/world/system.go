@@ -34,7 +34,7 @@ type possible struct {
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: newNames(nodes, r.Partitions), onNodes: newNodeFaults(r), partitions: newPartitions(r)}
+	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: NewNames(nodes, r.Partitions), onNodes: newNodeFaults(r), partitions: newPartitions(r)}
 	for _, k := range withEvents {
 		if kinds[k].With != 0 {
 			continue

@@ -43,7 +43,7 @@ type act struct {
 // newAct is what an event does with a node.
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never}
-	a.back = a.Back
+	a.back, a.exposes = a.Back, p.Space().Exposes(by)
 	if a.Partition != nil { // it has nothing to do with the node's clock
 		a.before = ariadne.Never
 		return a
@@ -61,7 +61,6 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	})
 	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
 	a.says = by.Effect.Said &^ n.Said
-	a.exposes = p.Space().Exposes(by)
 	a.returns = a.starts() && n.Down.Off()
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline

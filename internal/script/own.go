@@ -1,0 +1,181 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ariadne/internal/expose"
+	"ariadne/internal/property"
+
+	"go.starlark.net/starlark"
+)
+
+// ownName is something that properties read which no node exposes.
+type ownName struct {
+	sees expose.Sights
+	of   func(*Properties, *expose.Snapshot) starlark.Value
+	// say says it in words; nil: it need not be said.
+	say func(*Properties, *expose.Snapshot) []string
+}
+
+// earlier is the name of the snapshots before. Each property has others.
+const earlier = "earlier"
+
+// own are property.OwnNames but for earlier.
+var own = map[string]ownName{
+	"nodes": {of: func(p *Properties, _ *expose.Snapshot) starlark.Value { return texts(p.Nodes) }},
+	"up": {
+		sees: expose.Sights{Up: true},
+		of:   func(p *Properties, s *expose.Snapshot) starlark.Value { return texts(p.up(s)) },
+		say:  func(p *Properties, s *expose.Snapshot) []string { return []string{"up: " + strings.Join(p.up(s), " ")} },
+	},
+	"messages": {
+		sees: expose.Sights{World: true},
+		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
+			var all []starlark.Value
+			for _, f := range inFlight(s.World) {
+				all = append(all, newMessage(&p.names, &f))
+			}
+			return frozen(all)
+		},
+		say: func(p *Properties, s *expose.Snapshot) (all []string) {
+			for _, f := range inFlight(s.World) {
+				all = append(all, fmt.Sprintf("a message from %s to %s", p.names.Node(f.From), p.names.Node(f.To)))
+			}
+			return all
+		},
+	},
+	"timers": {
+		sees: expose.Sights{World: true},
+		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
+			return p.byNode(func(i int) starlark.Value { return nextTimer(&s.World.Nodes[i]) })
+		},
+	},
+	"clocks": {
+		sees: expose.Sights{World: true},
+		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
+			return p.byNode(func(i int) starlark.Value { return seconds(s.World.Nodes[i].Clock) })
+		},
+	},
+}
+
+func ownNames() []string {
+	return slices.DeleteFunc(slices.Clone(property.OwnNames), func(name string) bool { return name == "nodes" || name == earlier })
+}
+
+// up are the names of the nodes whose programs may run.
+func (p *Properties) up(s *expose.Snapshot) (up []string) {
+	for i, name := range p.Nodes {
+		if s.Up[i] {
+			up = append(up, name)
+		}
+	}
+	return up
+}
+
+// byNode is a dictionary by the names of the nodes, of those that have something.
+func (p *Properties) byNode(of func(i int) starlark.Value) starlark.Value {
+	d := starlark.NewDict(len(p.Nodes))
+	for i, name := range p.Nodes {
+		if v := of(i); v != starlark.None {
+			_ = d.SetKey(starlark.String(name), v) // a string can be hashed
+		}
+	}
+	d.Freeze()
+	return d
+}
+
+// texts is a list of strings.
+func texts(all []string) starlark.Value {
+	var values []starlark.Value
+	for _, s := range all {
+		values = append(values, starlark.String(s))
+	}
+	return frozen(values)
+}
+
+func frozen(all []starlark.Value) starlark.Value {
+	list := starlark.NewList(all)
+	list.Freeze()
+	return list
+}
+
+// earlier are the snapshots before this one that a property sees, the latest last.
+func (j *Judge) earlier(q *compiled, s *expose.Snapshot) starlark.Value {
+	var all []starlark.Value
+	for _, before := range s.Earlier.In(q.window) {
+		all = append(all, &snapshot{j: j, q: q, of: before})
+	}
+	return frozen(all)
+}
+
+// snapshot is an earlier one, as a property sees it: what the property reads are its attributes.
+type snapshot struct {
+	view
+	j  *Judge
+	q  *compiled
+	of *expose.Snapshot
+}
+
+func (s *snapshot) String() string { return s.j.texts(s.q, s.of) }
+func (*snapshot) Type() string     { return "snapshot" }
+func (s *snapshot) AttrNames() []string {
+	return slices.DeleteFunc(slices.Sorted(slices.Values(s.q.params)), func(name string) bool { return name == earlier })
+}
+func (s *snapshot) Attr(name string) (starlark.Value, error) {
+	if name == earlier || !slices.Contains(s.q.params, name) {
+		return nil, nil // the interpreter knows what to say
+	}
+	return s.j.given(name, s.of), nil
+}
+
+// rising(tuples, earlier): the last value of each node and key, a number, is nowhere less than it was.
+func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var list, before *starlark.List
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 2, &list, &before); err != nil {
+		return nil, err
+	}
+	type of struct{ node, key string }
+	last := map[of]float64{}
+	for i := range before.Len() {
+		s, ok := before.Index(i).(*snapshot)
+		if !ok {
+			return nil, fmt.Errorf("%s: want earlier, not a list of %s", b.Name(), before.Index(i).Type())
+		}
+		if list.Len() == 0 {
+			break
+		}
+		t, ok := list.Index(0).(*tuple)
+		if !ok {
+			break // said below
+		}
+		for node, set := range s.of.Sets {
+			for _, t := range set.Named(t.Name) {
+				v, err := number(&t)
+				if err != nil {
+					return nil, err
+				}
+				last[of{s.j.Nodes[node], t.Key}] = v
+			}
+		}
+	}
+	return holds(tuples(b, list, func(t *tuple) (bool, error) {
+		v, err := number(&t.Tuple)
+		was, known := last[of{t.node, t.Key}]
+		return !known || v >= was, err
+	}))
+}
+
+// number is the last value of a tuple.
+func number(t *expose.Tuple) (float64, error) {
+	if len(t.Values) == 0 {
+		return 0, fmt.Errorf("%s has no value", t)
+	}
+	v, err := strconv.ParseFloat(t.Values[len(t.Values)-1], 64)
+	if err != nil {
+		return 0, fmt.Errorf("the value of %s is not a number", t)
+	}
+	return v, nil
+}
