@@ -1,12 +1,16 @@
 package ariadne
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // Exposed is the Stream of the lines by which a program says itself, on /dev/ariadne, what it exposes.
 const Exposed = 3
 
 // Exposure is what such a line says: "expose NAME VALUE...", or "conceal NAME", where NAME may have a key behind
-// it, as in "value[x]".
+// it, as in "value[x]". A value in quotes, as Go has them, may have spaces.
 type Exposure struct {
 	Name, Key string
 	Values    []string
@@ -15,7 +19,7 @@ type Exposure struct {
 
 // ParseExposure understands a line; not ok: it is something else.
 func ParseExposure(line string) (e Exposure, ok bool) {
-	words := strings.Fields(line)
+	words := fields(line)
 	if len(words) < 2 || words[0] != "expose" && words[0] != "conceal" {
 		return e, false
 	}
@@ -30,6 +34,30 @@ func ParseExposure(line string) (e Exposure, ok bool) {
 	e.Values, e.Ends = words[2:], words[0] == "conceal"
 	return e, IsExposable(e.Name) && !(e.Ends && len(e.Values) > 0)
 }
+
+// fields are the words of a line. One in quotes, as strconv.Quote makes them, may have spaces.
+func fields(line string) (words []string) {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		word, rest := line, ""
+		if quoted, err := strconv.QuotedPrefix(line); err == nil && line[0] == '"' {
+			word, _ = strconv.Unquote(quoted)
+			rest = line[len(quoted):]
+		} else if i := strings.IndexFunc(line, unicode.IsSpace); i >= 0 {
+			word, rest = line[:i], line[i:]
+		}
+		words, line = append(words, word), rest
+	}
+	return words
+}
+
+// probed begins the line by which Ariadne says that a function of which the spec exposes something was found in a program.
+const probed = "probes "
+
+// ProbedLine says so of a function.
+func ProbedLine(function string) string { return probed + function }
+
+// Probed is the function that a line says was found.
+func Probed(line string) (function string, ok bool) { return strings.CutPrefix(line, probed) }
 
 // IsExposable reports whether something can be exposed by a name: one that a script can use.
 func IsExposable(name string) bool {

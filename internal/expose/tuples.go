@@ -20,7 +20,9 @@ type Source struct {
 	// Until, when not nil, is what a line is like that ends it; where it has the groups of the key, the
 	// tuple with that key, else all of the name.
 	Until *regexp.Regexp
-	// Key are the groups that tell tuples of the name apart, of Line and, when not nil, of Until.
+	// Fields are the names of the values that a function of the node exposes, in order. Line is nil then.
+	Fields []string
+	// Key are the groups that tell tuples of the name apart, of Line and, when not nil, of Until; or the places of Fields.
 	Key, UntilKey []int
 	// Nodes are those whose lines count; nil: all.
 	Nodes []ariadne.NodeID
@@ -79,7 +81,9 @@ func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) 
 		l := &out.Logs[i]
 		if l.Stream == ariadne.Exposed {
 			if c, ok := told(l.Text); ok {
-				c.Stays = slices.ContainsFunc(s, func(r Source) bool { return r.Stays && r.Name == c.Name })
+				if k := slices.IndexFunc(s, func(r Source) bool { return r.Name == c.Name }); k >= 0 {
+					s[k].tells(&c)
+				}
 				all = append(all, c)
 			}
 			continue
@@ -91,6 +95,13 @@ func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) 
 		}
 	}
 	return all
+}
+
+// tells adds to what a program or a function of it has told what the rule says of it.
+func (r *Source) tells(c *Change) {
+	if c.Stays = r.Stays; r.Fields != nil && len(c.Values) == len(r.Fields) {
+		c.Fields, c.Key = r.Fields, key(c.Values, r.Key)
+	}
 }
 
 func (r *Source) changes(all []Change, line string) []Change {

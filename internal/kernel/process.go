@@ -20,11 +20,12 @@ const DefaultTimerSlack = 50000
 // AuxValue is an entry of the auxiliary vector (getauxval(3)).
 type AuxValue struct{ Kind, Value uint64 }
 
-// Break is a breakpoint at the first instruction of a function.
+// Break is a breakpoint of Ariadne's.
 type Break struct {
 	Addr     uint64
-	Was      byte // what is there without it
-	Function string
+	Was      byte   // what is there without it
+	Function string // that begins there and may fail, or ""
+	Sites    []int  // where functions expose something (internal/node)
 }
 
 // Process is a thread group. PIDs are virtual: in order of creation in the node,

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
 	"path"
@@ -43,48 +44,76 @@ func failingFunctions(n *Node) functions {
 // breakCode sets breakpoints in the program files that th's process has mapped, wherever none
 // is yet. The loader, which has functions of its own before there is a library, is left out.
 func (n *Node) breakCode(th *thread, maps string) {
-	if n.functions == nil {
+	if !n.breaks() {
 		return
 	}
 	for _, r := range codeIn(maps) {
 		if strings.HasPrefix(path.Base(r.file), "ld-linux") {
 			continue
 		}
+		if n.probing != nil {
+			n.probe(th, &r)
+		}
+		if n.functions == nil {
+			continue
+		}
 		entries := entryPoints.of(th, r.file)
 		for name := range n.functions {
 			for _, at := range entries[name] {
 				if at >= r.offset && at-r.offset < r.end-r.start {
-					n.breakAt(th, r.start+at-r.offset, name)
+					n.breakAt(th, r.start+at-r.offset, name, -1)
 				}
 			}
 		}
 	}
 }
 
-func (n *Node) breakAt(th *thread, addr uint64, name string) {
+// breaks reports whether the node's programs have breakpoints.
+func (n *Node) breaks() bool { return n.functions != nil || n.probing != nil }
+
+// breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the probing, if it is not -1. It
+// reports whether there was none of the kind.
+func (n *Node) breakAt(th *thread, addr uint64, name string, site int) bool {
 	p := th.k.Proc
-	if slices.ContainsFunc(p.Breaks, func(b kernel.Break) bool { return b.Addr == addr }) {
-		return
+	b := kernel.Break{Addr: addr, Function: name}
+	i := slices.IndexFunc(p.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
+	if i >= 0 {
+		b = p.Breaks[i]
+		if name != "" && b.Function == "" {
+			b.Function = name
+		} else if site < 0 || slices.Contains(b.Sites, site) {
+			return false
+		}
+	}
+	if site >= 0 {
+		b.Sites = append(slices.Clip(b.Sites), site)
+	}
+	p.Breaks = slices.Clone(p.Breaks) // others may share it
+	if i >= 0 {
+		p.Breaks[i] = b
+		return true
 	}
 	var was [1]byte
 	if th.tr.Peek(addr, was[:]) != 0 || th.tr.Poke(addr, []byte{breakpoint}) != 0 {
-		return
+		return false
 	}
-	p.Breaks = append(slices.Clip(p.Breaks), kernel.Break{Addr: addr, Was: was[0], Function: name})
+	b.Was = was[0]
+	p.Breaks = append(p.Breaks, b)
 	// In the order of addresses, whatever that of the names was.
-	slices.SortFunc(p.Breaks, func(a, b kernel.Break) int { return int(int64(a.Addr) - int64(b.Addr)) })
+	slices.SortFunc(p.Breaks, func(a, b kernel.Break) int { return cmp.Compare(a.Addr, b.Addr) })
+	return true
 }
 
 // mapsCode reports whether the call at whose entry a thread stands maps code of a file, in which
 // functions are to be found.
 func (n *Node) mapsCode(k *kernel.Thread) bool {
-	return n.functions != nil && k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 && k.Call.Args[3]&unix.MAP_ANONYMOUS == 0
+	return n.breaks() && k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 && k.Call.Args[3]&unix.MAP_ANONYMOUS == 0
 }
 
 // atBreak handles th's arrival at a breakpoint of ours: the call of the function is a place of the
 // step. It reports whether there is one.
 func (n *Node) atBreak(th *thread) bool {
-	if n.functions == nil {
+	if !n.breaks() {
 		return false
 	}
 	must(th.tr.Refresh())
@@ -96,8 +125,9 @@ func (n *Node) atBreak(th *thread) bool {
 	}
 	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
+	n.arrived(th, &b)
 	f := &n.cfg.Spec.Fail
-	if f.On("") && n.mayFail(k) {
+	if b.Function != "" && f.On("") && n.mayFail(k) {
 		if what := n.take(th, b.Function+"()", "", n.functions[b.Function]); what != "" {
 			v, err := strconv.ParseInt(what, 10, 64)
 			must(err)
@@ -138,7 +168,7 @@ func (n *Node) stepOver(th *thread, b *kernel.Break) {
 			break
 		}
 		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
-			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) at the first instruction of %s", th.k.TID, s.Kind, s.Signal, b.Function)})
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) at the instruction at %#x", th.k.TID, s.Kind, s.Signal, b.Addr)})
 		}
 	}
 	th.tr.Poke(b.Addr, []byte{breakpoint})

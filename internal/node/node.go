@@ -75,6 +75,7 @@ type Node struct {
 	failing  failing // what the spec lets fail
 	// functions are those that it has fail; nil: none.
 	functions functions
+	probing   *probing // nil: it exposes nothing by functions
 	lets      bool     // the spec lets threads be late
 	outages   []string // what may take it down, or pause it, within a step
 	tells     bool     // it says for how long connections let nothing get through
@@ -259,7 +260,7 @@ func Start(cfg Config) *Node {
 	n.kills = cfg.Spec.Kills(def.ID)
 	n.joins = n.joins || n.kills && cfg.Spec.Kill.Restart > 0
 	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0 || cfg.Spec.Faults[world.Power] > 0
-	n.functions = failingFunctions(n)
+	n.functions, n.probing = failingFunctions(n), probingOf(cfg.Spec.Probes)
 	return n
 }
 

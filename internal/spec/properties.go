@@ -38,6 +38,9 @@ type exposeText struct {
 	text, until *regexp.Regexp
 	key, nodes  []text
 	stays       bool
+
+	function, untilFunction text
+	names, values           []string // of fields, and what they are of the function's parameters
 }
 
 // propertyText is what must hold, as written.
@@ -55,6 +58,19 @@ var exposeFields = []field[exposeText]{
 		func(r *reader, e *exposeText, v *yaml.Node) { e.until = r.regexp(e.where, v) }},
 	textsField("key", "Names of groups that tell tuples apart: a node exposes one for each key. Default none: it exposes one at a time.", func(e *exposeText) *[]text { return &e.key }),
 	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
+	{"function", "A function of the node's programs that exposes a tuple when it is called, by its name in their debug information; in Go that may begin at the package.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.function = r.text(v) }},
+	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
+		func(r *reader, e *exposeText, v *yaml.Node) {
+			r.each(e.where+": fields", v, func(name text, v *yaml.Node) {
+				if !ariadne.IsExposable(name.string) || name.string == "node" || name.string == "values" {
+					r.fail(name.line, "%s: a field cannot be called %q", e.where, name.string)
+				}
+				e.names, e.values = append(e.names, name.string), append(e.values, r.text(v).string)
+			})
+		}},
+	{"until_function", "With function: a function that ends all tuples of the name at its node when it is called.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.untilFunction = r.text(v) }},
 	flagField("stays", "Whether the tuple outlives its node's crash, as what the node has promised does; default false.", func(e *exposeText) *bool { return &e.stays }),
 }
 
@@ -149,7 +165,14 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		} else {
 			e.text = r.regexp(e.where, v)
 		}
-		if e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil) && len(r.errs) == 0 {
+		byFunction := e.function.string != ""
+		switch {
+		case len(r.errs) > 0:
+		case byFunction && (e.text != nil || e.until != nil):
+			r.fail(name.line, "%s: line and until are for lines, function and until_function for functions", e.where)
+		case !byFunction && (e.names != nil || e.untilFunction.line > 0):
+			r.fail(name.line, "%s: function is missing", e.where)
+		case !byFunction && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
 		}
 		s.exposes = append(s.exposes, e)
@@ -243,6 +266,11 @@ func (r *reader) exposures(s *Spec, written *specText) {
 				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
 			}
 		}
+		if w.function.string != "" {
+			r.probes(s, &src, &w)
+			p.Sources = append(p.Sources, src)
+			continue
+		}
 		for _, k := range w.key {
 			i := w.text.SubexpIndex(k.string)
 			if i < 0 {
@@ -281,7 +309,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays)
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.untilFunction, w.names, w.values})
 	}
 	for _, q := range p.Predicates {
 		fmt.Fprintf(h, "%q %d %q %d\n", q.Name, q.Form, q.Expr, q.Window)
@@ -311,4 +339,31 @@ func texts(all []text) string {
 		s = append(s, t.string)
 	}
 	return strings.Join(s, " ")
+}
+
+// Probe is a function of programs by which nodes expose something.
+type Probe struct {
+	Name     string
+	Function string
+	Values   []string         // expressions of its parameters
+	Ends     bool             // it ends the tuples of the name
+	Nodes    []ariadne.NodeID // nil: all
+}
+
+// probes adds what is looked for in programs for a source.
+func (r *reader) probes(s *Spec, src *expose.Source, w *exposeText) {
+	src.Fields = append([]string{}, w.names...)
+	for _, k := range w.key {
+		i := slices.Index(w.names, k.string)
+		if i < 0 {
+			r.fail(k.line, "%s: there is no field %s for its key", w.where, k.string)
+		}
+		src.Key = append(src.Key, i)
+	}
+	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Values: w.values, Nodes: src.Nodes})
+	if w.untilFunction.string != "" {
+		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})
+	}
+	// Unlike lines, which programs write in any case, these change what nodes are known to have done.
+	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))
 }

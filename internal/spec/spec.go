@@ -54,6 +54,7 @@ type Spec struct {
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Properties Properties
+	Probes     []Probe // of functions by which nodes expose something
 	Explore    Explore
 }
 

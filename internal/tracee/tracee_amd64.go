@@ -29,6 +29,12 @@ func (t *Thread) Is64() bool { return t.entry.Cs == 0x33 }
 func (t *Thread) IP() uint64 { return t.regs.Rip }
 func (t *Thread) SP() uint64 { return t.regs.Rsp }
 
+// Registers are the general ones, in the order of DWARF.
+func (t *Thread) Registers() [16]uint64 {
+	r := &t.regs
+	return [16]uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
+}
+
 // Refresh reads the registers anew; for stops that are not calls.
 func (t *Thread) Refresh() error { return t.loadRegs() }
 

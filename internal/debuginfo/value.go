@@ -1,0 +1,363 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-delve/delve/pkg/dwarf/op"
+)
+
+// value is an expression of parameters: one, and a way from it through fields and pointers.
+type value struct {
+	param param
+	at    location
+	typ   dwarf.Type // of the parameter
+	way   []*dwarf.StructField
+}
+
+// newValue understands an expression.
+func newValue(expr string, params []param, data *dwarf.Data) (v value, err error) {
+	names := strings.Split(expr, ".")
+	var known []string
+	for _, q := range params {
+		if q.name == names[0] {
+			v.param = q
+		}
+		known = append(known, q.name)
+	}
+	if v.param.entry == nil {
+		if known == nil {
+			return v, fmt.Errorf("%s: it has no parameters", expr)
+		}
+		return v, fmt.Errorf("%s: its parameters are %s", expr, strings.Join(known, ", "))
+	}
+	if v.typ, err = data.Type(v.param.typ); err != nil {
+		return v, fmt.Errorf("%s: %w", expr, err)
+	}
+	t := plain(v.typ)
+	for _, name := range names[1:] {
+		if p, ok := t.(*dwarf.PtrType); ok {
+			t = plain(p.Type)
+		}
+		s, ok := t.(*dwarf.StructType)
+		if !ok {
+			return v, fmt.Errorf("%s: there is no field %s in %s", expr, name, t)
+		}
+		var field *dwarf.StructField
+		known = nil
+		for _, f := range s.Field {
+			if f.Name == name {
+				field = f
+			}
+			known = append(known, f.Name)
+		}
+		if field == nil || field.BitSize != 0 {
+			return v, fmt.Errorf("%s: the fields of %s are %s, and bit fields are not read", expr, s.StructName, strings.Join(known, ", "))
+		}
+		v.way = append(v.way, field)
+		t = plain(field.Type)
+	}
+	if why := unreadable(t, 0); why != "" {
+		return v, fmt.Errorf("%s: %s", expr, why)
+	}
+	return v, nil
+}
+
+// plain is a type without names and qualifiers.
+func plain(t dwarf.Type) dwarf.Type {
+	for {
+		switch x := t.(type) {
+		case *dwarf.TypedefType:
+			// Go names its structures by typedefs; they have their names in the structure, too.
+			t = x.Type
+		case *dwarf.QualType:
+			t = x.Type
+		default:
+			return t
+		}
+	}
+}
+
+// The most that is read of one value: bytes of a text, elements of a list, structures in each other.
+const mostBytes, mostElements, mostDepth = 1024, 64, 3
+
+// unreadable says what of a type is not read; "": all is.
+func unreadable(t dwarf.Type, depth int) string {
+	switch t := plain(t).(type) {
+	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.FloatType, *dwarf.EnumType, *dwarf.PtrType:
+		return ""
+	case *dwarf.ArrayType:
+		return unreadable(t.Type, depth)
+	case *dwarf.StructType:
+		switch {
+		case t.StructName == "string":
+			return ""
+		case strings.HasPrefix(t.StructName, "[]"):
+			return unreadable(elementOf(t), depth)
+		case t.Kind == "union", strings.HasPrefix(t.StructName, "runtime."), depth == mostDepth:
+			return fmt.Sprintf("a %s is not read: name what of it matters", t)
+		}
+		for _, f := range t.Field {
+			if why := unreadable(f.Type, depth+1); why != "" {
+				return why
+			}
+		}
+		return ""
+	}
+	return fmt.Sprintf("a %s is not read", t)
+}
+
+// elementOf is the type of the elements of a slice in Go.
+func elementOf(t *dwarf.StructType) dwarf.Type {
+	for _, f := range t.Field {
+		if p, ok := plain(f.Type).(*dwarf.PtrType); ok && f.Name == "array" {
+			return p.Type
+		}
+	}
+	return &dwarf.VoidType{}
+}
+
+// content is what is in memory or, when bytes is not nil, in registers.
+type content struct {
+	addr  uint64
+	bytes []byte
+}
+
+// get is its bytes from an offset on.
+func (c content) get(m Machine, off, size int64) ([]byte, error) {
+	if c.bytes != nil {
+		if off+size > int64(len(c.bytes)) {
+			return nil, fmt.Errorf("only %d bytes are there", len(c.bytes))
+		}
+		return c.bytes[off : off+size], nil
+	}
+	b := make([]byte, size)
+	return b, m.Read(b, c.addr+uint64(off))
+}
+
+// at is what begins at an offset.
+func (c content) at(off int64) content {
+	if c.bytes != nil {
+		return content{bytes: c.bytes[min(off, int64(len(c.bytes))):]}
+	}
+	return content{addr: c.addr + uint64(off)}
+}
+
+// pointer is what a pointer at its beginning points to.
+func (c content) pointer(m Machine) (content, error) {
+	b, err := c.get(m, 0, 8)
+	if err != nil {
+		return c, err
+	}
+	return content{addr: binary.LittleEndian.Uint64(b)}, nil
+}
+
+// read is the value in text.
+func (v *value) read(m Machine, regs *op.DwarfRegisters, read op.ReadMemoryFunc) string {
+	c, ok := v.content(regs, read)
+	if !ok {
+		return Unknown
+	}
+	t := plain(v.typ)
+	for _, f := range v.way {
+		if p, ok := t.(*dwarf.PtrType); ok {
+			var err error
+			if c, err = c.pointer(m); err != nil {
+				return Unknown
+			}
+			if c.addr == 0 {
+				return "nil"
+			}
+			t = plain(p.Type)
+		}
+		c, t = c.at(f.ByteOffset), plain(f.Type)
+	}
+	text, err := format(m, t, c)
+	if err != nil {
+		return Unknown
+	}
+	return text
+}
+
+// content is where the parameter is.
+func (v *value) content(regs *op.DwarfRegisters, read op.ReadMemoryFunc) (content, bool) {
+	switch {
+	case !v.at.known:
+		return content{}, false
+	case v.at.fixed:
+		return content{bytes: binary.LittleEndian.AppendUint64(nil, uint64(v.at.value))}, true
+	}
+	addr, pieces, err := op.ExecuteStackProgram(*regs, v.at.expr, 8, read)
+	if err != nil {
+		return content{}, false
+	}
+	if pieces == nil {
+		return content{addr: uint64(addr)}, true
+	}
+	b := []byte{}
+	for _, p := range pieces {
+		size := p.Size
+		if size == 0 {
+			size = int(v.typ.Size())
+		}
+		from := make([]byte, max(size, 8))
+		switch p.Kind {
+		case op.RegPiece:
+			if p.Val > 15 {
+				return content{}, false // no general register
+			}
+			binary.LittleEndian.PutUint64(from, regs.Uint64Val(p.Val))
+		case op.AddrPiece:
+			if p.Val == 0 {
+				return content{}, false // the compiler has left nothing of it
+			}
+			if _, err := read(from[:size], p.Val); err != nil {
+				return content{}, false
+			}
+		case op.ImmPiece:
+			binary.LittleEndian.PutUint64(from, p.Val)
+			copy(from, p.Bytes)
+		}
+		b = append(b, from[:size]...)
+	}
+	return content{bytes: b}, true
+}
+
+// format is what is somewhere, by its type.
+func format(m Machine, t dwarf.Type, c content) (string, error) {
+	t = plain(t)
+	size := t.Size()
+	switch t := t.(type) {
+	case *dwarf.StructType:
+		return formatStruct(m, t, c)
+	case *dwarf.ArrayType:
+		if isChar(t.Type) {
+			b, err := c.get(m, 0, min(size, mostBytes))
+			return untilNUL(b), err
+		}
+		return formatList(m, t.Type, c, t.Count)
+	case *dwarf.PtrType:
+		p, err := c.pointer(m)
+		switch {
+		case err != nil:
+			return "", err
+		case p.addr == 0:
+			return "nil", nil
+		case isChar(t.Type):
+			return textAt(m, p.addr)
+		}
+		return fmt.Sprintf("%#x", p.addr), nil
+	}
+	b, err := c.get(m, 0, size)
+	if err != nil {
+		return "", err
+	}
+	n := make([]byte, 8)
+	copy(n, b)
+	u := binary.LittleEndian.Uint64(n)
+	signed := int64(u<<(64-8*size)) >> (64 - 8*size)
+	switch t := t.(type) {
+	case *dwarf.BoolType:
+		return strconv.FormatBool(u&0xff != 0), nil
+	case *dwarf.FloatType:
+		if size == 4 {
+			return strconv.FormatFloat(float64(math.Float32frombits(uint32(u))), 'g', -1, 32), nil
+		}
+		return strconv.FormatFloat(math.Float64frombits(u), 'g', -1, 64), nil
+	case *dwarf.EnumType:
+		for _, e := range t.Val {
+			if e.Val == signed || uint64(e.Val) == u {
+				return e.Name, nil
+			}
+		}
+		return strconv.FormatInt(signed, 10), nil
+	case *dwarf.UintType, *dwarf.UcharType:
+		return strconv.FormatUint(u, 10), nil
+	}
+	return strconv.FormatInt(signed, 10), nil
+}
+
+func isChar(t dwarf.Type) bool {
+	switch plain(t).(type) {
+	case *dwarf.CharType, *dwarf.UcharType:
+		return true
+	}
+	return false
+}
+
+func untilNUL(b []byte) string {
+	text, _, _ := strings.Cut(string(b), "\x00")
+	return text
+}
+
+// textAt is a text in C.
+func textAt(m Machine, addr uint64) (string, error) {
+	var b []byte
+	for len(b) < mostBytes {
+		// Up to the end of a page, behind which there may be nothing.
+		more := make([]byte, min(64-addr%64, uint64(mostBytes-len(b))))
+		if err := m.Read(more, addr); err != nil {
+			return "", err
+		}
+		b, addr = append(b, more...), addr+uint64(len(more))
+		if strings.ContainsRune(string(more), 0) {
+			break
+		}
+	}
+	return untilNUL(b), nil
+}
+
+func formatList(m Machine, t dwarf.Type, c content, count int64) (string, error) {
+	var texts []string
+	for i := range min(count, mostElements) {
+		text, err := format(m, t, c.at(i*t.Size()))
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
+	}
+	if count > mostElements {
+		texts = append(texts, fmt.Sprintf("and %d more", count-mostElements))
+	}
+	return "[" + strings.Join(texts, " ") + "]", nil
+}
+
+func formatStruct(m Machine, t *dwarf.StructType, c content) (string, error) {
+	list := strings.HasPrefix(t.StructName, "[]")
+	if t.StructName == "string" || list { // of Go: where it is, and how long
+		b, err := c.get(m, 8, 8)
+		if err != nil {
+			return "", err
+		}
+		n := int64(binary.LittleEndian.Uint64(b))
+		p, err := c.pointer(m)
+		if err != nil || n < 0 {
+			return "", fmt.Errorf("no text or list")
+		}
+		if list && elementOf(t).Size() != 1 {
+			return formatList(m, elementOf(t), p, n)
+		}
+		if n == 0 {
+			return "", nil
+		}
+		text, err := p.get(m, 0, min(n, mostBytes))
+		if err == nil && !utf8.Valid(text) {
+			return fmt.Sprintf("%x", text), nil
+		}
+		return string(text), err
+	}
+	var texts []string
+	for _, f := range t.Field {
+		text, err := format(m, f.Type, c.at(f.ByteOffset))
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, f.Name+":"+text)
+	}
+	return "{" + strings.Join(texts, " ") + "}", nil
+}
