@@ -3,7 +3,6 @@ package ariadne
 import (
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Exposed is the Stream of the lines by which a program says itself, on /dev/ariadne, what it exposes.
@@ -42,7 +41,7 @@ func fields(line string) (words []string) {
 		if quoted, err := strconv.QuotedPrefix(line); err == nil && line[0] == '"' {
 			word, _ = strconv.Unquote(quoted)
 			rest = line[len(quoted):]
-		} else if i := strings.IndexFunc(line, unicode.IsSpace); i >= 0 {
+		} else if i := strings.IndexAny(line, " \t\r\n\v\f"); i >= 0 {
 			word, rest = line[:i], line[i:]
 		}
 		words, line = append(words, word), rest

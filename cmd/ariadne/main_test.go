@@ -51,6 +51,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("RACE", race)
 			source, err := filepath.Abs("testdata/race/race.c")
 			env.Setenv("RACE_C", source)
+			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil { // for scripts that build in Go
+				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+			}
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines, "waitfor": waitFor},

@@ -496,6 +496,8 @@ func (p *program) cfa(at uint64) (frame.DWRule, error) {
 type Machine interface {
 	// Register is one of the general registers, as DWARF counts them: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15.
 	Register(n int) uint64
+	// Vectors are xmm0 to xmm15.
+	Vectors() ([16][16]byte, error)
 	// Read reads memory.
 	Read(b []byte, addr uint64) error
 }
@@ -511,6 +513,13 @@ func (s *Site) Read(m Machine, bias uint64) []string {
 		regs.AddReg(uint64(i), op.DwarfRegisterFromUint64(m.Register(i)))
 	}
 	regs.AddReg(regnum.AMD64_Rip, op.DwarfRegisterFromUint64(s.Addr+bias))
+	regs.SetLoadMoreCallback(func() {
+		if all, err := m.Vectors(); err == nil {
+			for i, b := range all {
+				regs.AddReg(uint64(regnum.AMD64_XMM0+i), op.DwarfRegisterFromBytes(b[:]))
+			}
+		}
+	})
 	if s.cfa.Rule == frame.RuleCFA {
 		regs.CFA = int64(regs.Uint64Val(s.cfa.Reg)) + s.cfa.Offset
 	}

@@ -208,10 +208,11 @@ func (v *value) content(regs *op.DwarfRegisters, read op.ReadMemoryFunc) (conten
 		from := make([]byte, max(size, 8))
 		switch p.Kind {
 		case op.RegPiece:
-			if p.Val > 15 {
-				return content{}, false // no general register
+			bytes := regs.Bytes(p.Val)
+			if len(bytes) < size {
+				return content{}, false
 			}
-			binary.LittleEndian.PutUint64(from, regs.Uint64Val(p.Val))
+			copy(from, bytes)
 		case op.AddrPiece:
 			if p.Val == 0 {
 				return content{}, false // the compiler has left nothing of it
@@ -318,6 +319,9 @@ func formatList(m Machine, t dwarf.Type, c content, count int64) (string, error)
 		text, err := format(m, t, c.at(i*t.Size()))
 		if err != nil {
 			return "", err
+		}
+		if s, ok := plain(t).(*dwarf.StructType); ok && s.StructName == "string" && (text == "" || strings.ContainsAny(text, " \"")) {
+			text = strconv.Quote(text) // so that it is clear where it ends
 		}
 		texts = append(texts, text)
 	}

@@ -133,6 +133,8 @@ type stopped struct{ *thread }
 
 func (s stopped) Register(i int) uint64 { return s.tr.Registers()[i] }
 
+func (s stopped) Vectors() ([16][16]byte, error) { return s.tr.VectorRegisters() }
+
 func (s stopped) Read(b []byte, addr uint64) error {
 	if s.tr.Peek(addr, b) != 0 {
 		return errNoMemory

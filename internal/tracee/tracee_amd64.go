@@ -35,6 +35,22 @@ func (t *Thread) Registers() [16]uint64 {
 	return [16]uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
 }
 
+// xmmAt is where the extended state has the vector registers: that of FXSAVE (Intel's manual, volume 1, 10.5.1).
+const xmmAt = 160
+
+// VectorRegisters are the lower 16 bytes of the first 16.
+func (t *Thread) VectorRegisters() (all [16][16]byte, err error) {
+	state := make([]byte, xstateMax)
+	n, err := t.regset(unix.PTRACE_GETREGSET, state)
+	if err == nil && n < xmmAt+len(all)*len(all[0]) {
+		err = fmt.Errorf("ptrace %d: %d bytes of extended state", t.TID, n)
+	}
+	for i := range all {
+		copy(all[i][:], state[xmmAt+16*i:])
+	}
+	return all, err
+}
+
 // Refresh reads the registers anew; for stops that are not calls.
 func (t *Thread) Refresh() error { return t.loadRegs() }
 
