@@ -20,7 +20,8 @@ type Source struct {
 	// Until, when not nil, is what a line is like that ends it; where it has the groups of the key, the
 	// tuple with that key, else all of the name.
 	Until *regexp.Regexp
-	// Fields are the names of the values that a function of the node exposes, in order. Line is nil then.
+	// Fields are the names of the values that a function or a file of the node exposes, in order; "" for those without. Line is
+	// nil then.
 	Fields []string
 	// Key are the groups that tell tuples of the name apart, of Line and, when not nil, of Until; or the places of Fields.
 	Key, UntilKey []int

@@ -76,6 +76,7 @@ type Node struct {
 	// functions are those that it has fail; nil: none.
 	functions functions
 	probing   *probing // nil: it exposes nothing by functions
+	looked    []string // lines for files that it exposes, as of the last step; not to be changed in place
 	lets      bool     // the spec lets threads be late
 	outages   []string // what may take it down, or pause it, within a step
 	tells     bool     // it says for how long connections let nothing get through
@@ -392,6 +393,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	net.Flush(n.k)
 	n.closeStale()
+	n.lookAtFiles()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil
 }
@@ -540,7 +542,7 @@ func timerName(t *kernel.Timer) string {
 // boot starts the node's commands, or those for another start: the first builds the sandbox, the
 // others join it.
 func (n *Node) boot() error {
-	n.again, n.started, n.checking = n.started, true, 0
+	n.again, n.started, n.checking, n.looked = n.started, true, 0, nil
 	return n.goOn()
 }
 

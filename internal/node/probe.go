@@ -117,15 +117,20 @@ func (n *Node) arrived(th *thread, b *kernel.Break) {
 			n.expose(th.k, "conceal "+q.Name)
 			continue
 		}
-		words := []string{"expose", q.Name}
-		for _, text := range site.Read(stopped{th}, b.Addr-site.Addr) {
-			if text == "" || strings.ContainsAny(text, " \t\n\r\v\f\"") || strconv.Quote(text) != `"`+text+`"` {
-				text = strconv.Quote(text)
-			}
-			words = append(words, text)
-		}
-		n.expose(th.k, strings.Join(words, " "))
+		n.expose(th.k, exposeLine(q.Name, site.Read(stopped{th}, b.Addr-site.Addr)))
 	}
+}
+
+// exposeLine is the line by which a program exposes something.
+func exposeLine(name string, values []string) string {
+	words := []string{"expose", name}
+	for _, text := range values {
+		if text == "" || strings.Contains(text, " ") || strconv.Quote(text) != `"`+text+`"` {
+			text = strconv.Quote(text)
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, " ")
 }
 
 // stopped is a thread at a breakpoint, as a debuginfo.Machine.

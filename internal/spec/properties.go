@@ -39,6 +39,9 @@ type exposeText struct {
 	key, nodes  []text
 	stays       bool
 
+	file  text
+	match *regexp.Regexp // of the file's content
+
 	function, untilFunction text
 	names, values           []string // of fields, and what they are of the function's parameters
 }
@@ -58,6 +61,10 @@ var exposeFields = []field[exposeText]{
 		func(r *reader, e *exposeText, v *yaml.Node) { e.until = r.regexp(e.where, v) }},
 	textsField("key", "Names of groups that tell tuples apart: a node exposes one for each key. Default none: it exposes one at a time.", func(e *exposeText) *[]text { return &e.key }),
 	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
+	{"file", "A file of the node, relative to where its programs start: its content exposes a tuple as long as it is there.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.file = r.text(v) }},
+	{"match", "With file: a regular expression: the tuple's fields are its groups, and there is none where it does not match. Default: the content is the only field.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.match = r.regexp(e.where+": match", v) }},
 	{"function", "A function of the node's programs that exposes a tuple when it is called, by its name in their debug information; in Go that may begin at the package.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.function = r.text(v) }},
 	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
@@ -165,14 +172,16 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		} else {
 			e.text = r.regexp(e.where, v)
 		}
-		byFunction := e.function.string != ""
+		byLine, byFile, byFunction := e.text != nil || e.until != nil, e.file.string != "", e.function.string != ""
 		switch {
 		case len(r.errs) > 0:
-		case byFunction && (e.text != nil || e.until != nil):
-			r.fail(name.line, "%s: line and until are for lines, function and until_function for functions", e.where)
+		case byLine && (byFile || byFunction) || byFile && byFunction:
+			r.fail(name.line, "%s: one of line, file and function is needed; until goes with line", e.where)
 		case !byFunction && (e.names != nil || e.untilFunction.line > 0):
 			r.fail(name.line, "%s: function is missing", e.where)
-		case !byFunction && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
+		case !byFile && e.match != nil:
+			r.fail(name.line, "%s: file is missing", e.where)
+		case !byFile && !byFunction && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
 		}
 		s.exposes = append(s.exposes, e)
@@ -266,8 +275,8 @@ func (r *reader) exposures(s *Spec, written *specText) {
 				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
 			}
 		}
-		if w.function.string != "" {
-			r.probes(s, &src, &w)
+		if w.function.string != "" || w.file.string != "" {
+			r.inside(s, &src, &w)
 			p.Sources = append(p.Sources, src)
 			continue
 		}
@@ -309,7 +318,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.untilFunction, w.names, w.values})
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.untilFunction, w.names, w.values, w.file, fmt.Sprint(w.match)})
 	}
 	for _, q := range p.Predicates {
 		fmt.Fprintf(h, "%q %d %q %d\n", q.Name, q.Form, q.Expr, q.Window)
@@ -350,20 +359,44 @@ type Probe struct {
 	Nodes    []ariadne.NodeID // nil: all
 }
 
-// probes adds what is looked for in programs for a source.
-func (r *reader) probes(s *Spec, src *expose.Source, w *exposeText) {
+// Look is a file that nodes expose.
+type Look struct {
+	Name  string
+	File  string         // relative to where its programs start, or absolute
+	Match *regexp.Regexp // of its content; nil: all of it
+	Nodes []ariadne.NodeID
+}
+
+// inside adds what is looked for inside of nodes for a source.
+func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 	src.Fields = append([]string{}, w.names...)
+	if w.match != nil {
+		src.Fields = w.match.SubexpNames()[1:]
+		for _, g := range []string{"node", "values"} {
+			if w.match.SubexpIndex(g) >= 0 {
+				r.fail(w.line, "%s: match has a group %q, which each tuple has besides", w.where, g)
+			}
+		}
+	}
+	if len(src.Fields) == 0 && w.file.string != "" {
+		src.Fields = []string{""}
+	}
 	for _, k := range w.key {
-		i := slices.Index(w.names, k.string)
+		i := slices.Index(src.Fields, k.string)
 		if i < 0 {
 			r.fail(k.line, "%s: there is no field %s for its key", w.where, k.string)
 		}
 		src.Key = append(src.Key, i)
 	}
-	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Values: w.values, Nodes: src.Nodes})
-	if w.untilFunction.string != "" {
+	switch {
+	case w.file.string != "":
+		s.Looks = append(s.Looks, Look{Name: w.name, File: w.file.string, Match: w.match, Nodes: src.Nodes})
+		s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %q %v %v", w.name, w.file.string, w.match, src.Nodes))
+		return
+	case w.untilFunction.string != "":
 		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})
 	}
+	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Values: w.values, Nodes: src.Nodes})
 	// Unlike lines, which programs write in any case, these change what nodes are known to have done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))
 }

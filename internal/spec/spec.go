@@ -54,7 +54,8 @@ type Spec struct {
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Properties Properties
-	Probes     []Probe // of functions by which nodes expose something
+	Probes     []Probe // functions by which nodes expose something
+	Looks      []Look  // files, likewise
 	Explore    Explore
 }
 
