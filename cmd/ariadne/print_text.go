@@ -194,6 +194,9 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	}
 	if s := v.Shrunk; s != nil {
 		p.printf("  shrunk     from %s to %s, by %s\n", sizeText(s.From), sizeText(s.To), plural(s.Tried, "execution"))
+		if g := s.Goal; g != nil && g.Critical > 0 {
+			p.printf("  critical   step %d (%s, at %v)\n", g.Critical, g.CriticalName, g.CriticalAt)
+		}
 		p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(s.Replay, "ariadne"))
 		p.printf("  as found:\n")
 	}

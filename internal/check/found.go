@@ -16,11 +16,47 @@ import (
 	"ariadne/internal/trace"
 )
 
-// found confirms the violation that an execution ended in, unless it is known,
-// and enters it. Its record is that of the replay which confirmed it.
-func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) error {
+// found confirms the violation that an execution ended in, unless it is known, enters it and looks for a smaller execution. The nodes of a
+// worker's search, where they are frozen, stay where they are meanwhile.
+func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) error {
+	c := w.check
 	c.confirming.Lock()
 	defer c.confirming.Unlock()
+	var v *record.Violation
+	var t *trace.Trace
+	confirm := func() (err error) {
+		v, t, err = c.found(ctx, index, a, tape)
+		return err
+	}
+	err := error(nil)
+	if w.living != nil {
+		err = confirm()
+	} else {
+		err = c.system.OnThread(w.id, confirm)
+	}
+	if v == nil {
+		return err
+	}
+	if err == nil && c.opts.Shrink > 0 {
+		if v.Shrunk, err = w.shrink(ctx, index, a, t, v.Dir); v.Shrunk != nil {
+			c.ledger.mu.Lock()
+			c.ledger.report.Shrunk(*v)
+			c.ledger.saved = time.Time{}
+			c.ledger.mu.Unlock()
+			err = cmp.Or(err, c.saveNowAndThen())
+		}
+	}
+	if c.opts.OnViolation != nil {
+		c.telling.Lock()
+		defer c.telling.Unlock()
+		c.opts.OnViolation(*v)
+	}
+	return err
+}
+
+// found confirms the violation that an execution ended in, and enters it. Its record is that of the replay which confirmed
+// it. nil: it is known, or did not happen again.
+func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation, *trace.Trace, error) {
 	c.ledger.mu.Lock()
 	known := !c.ledger.plan.IsNew(*a.Violation)
 	over := c.ledger.plan.Stopped() == search.StopViolation
@@ -28,76 +64,103 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	c.ledger.mu.Unlock()
 	if over || known {
 		// When another worker was first, this one comes again with the next check.
-		return c.enter(index, a, known)
+		return nil, nil, c.enter(index, a, known)
 	}
 	h, err := c.header(index, dir)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if a.Walked {
-		h.MaxSteps, h.MaxTime = 0, 0
+		unlimited(&h)
 	}
 	// A check that was killed while it confirmed a violation has left half a record.
 	if err := os.RemoveAll(dir); err != nil {
-		return err
+		return nil, nil, err
 	}
 	rec, err := record.NewRecorder(dir, c.system, h)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	t, calls := tape.End(h, &a.Result, c.system.Names())
 	again, m, err := run.Confirm(ctx, c.system, t, calls, rec.Step)
 	err = cmp.Or(err, rec.End(&again.Result))
 	switch {
 	case err != nil:
-		return err
+		return nil, nil, err
 	case m != nil:
-		return cmp.Or(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls, tape.Used))
+		return nil, nil, cmp.Or(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls, tape.Used))
 	case again.End == search.EndStopped:
-		return cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
+		return nil, nil, cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
 	}
 	if a.Near != nil {
 		to, like := filepath.Join(dir, liveDir), record.TapeOf(c.system.Digests, a.Near)
 		head, err := c.header(index, to)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		head.MaxSteps, head.MaxTime = 0, 0
+		unlimited(&head)
 		t, calls := like.End(head, &search.Result{End: search.EndStrategy}, c.system.Names())
 		if a.Goal.Live, err = record.SaveTrace(to, t, calls, like.Used.Host()); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	c.ledger.mu.Lock()
 	v := c.ledger.report.Found(a, index, dir, rec.Path())
 	c.ledger.saved = time.Time{} // what was found is kept at once
 	c.ledger.mu.Unlock()
-	err = c.enter(index, a, true)
-	if err == nil && c.opts.Shrink > 0 && !a.Walked {
-		if v.Shrunk, err = c.shrink(ctx, index, t, dir); v.Shrunk != nil {
-			c.ledger.mu.Lock()
-			c.ledger.report.Shrunk(v)
-			c.ledger.mu.Unlock()
-		}
-	}
-	if c.opts.OnViolation != nil {
-		c.telling.Lock()
-		defer c.telling.Unlock()
-		c.opts.OnViolation(v)
-	}
-	return err
+	return &v, t, c.enter(index, a, true)
 }
+
+// unlimited makes a header one of an execution that went on behind the limits.
+func unlimited(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 
 // shrink looks for a smaller execution that ends in the violation of a trace, and records it below the violation's
 // directory. nil: there is none.
-func (c *check) shrink(ctx context.Context, index int, t *trace.Trace, dir string) (*record.Shrunk, error) {
-	s, err := run.Shrink(ctx, c.system, t, c.opts.Shrink)
+func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string) (smaller *record.Shrunk, err error) {
+	c, o := w.check, run.Shrinking{Limit: w.check.opts.Shrink}
+	var look *looking
+	if w.living == nil {
+		o.Space = w.search.Space.Forks()
+		if a.Goal != nil {
+			if look, err = w.newLooking(o.Space, a.Goal.Bound); err != nil {
+				return nil, err
+			}
+			o.Critical, o.IsDead = a.Goal.Critical, look.isDead
+		}
+	}
+	s, err := run.Shrink(ctx, c.system, t, o)
 	if s == nil || err != nil {
 		return nil, err
 	}
+	var goal *record.Goal
+	if look != nil {
+		if goal, err = look.shrunk(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	to := filepath.Join(dir, shrunkDir)
+	confirm := func() (err error) {
+		smaller, err = c.recordShrunk(ctx, index, s, to)
+		return err
+	}
+	if w.living != nil {
+		err = confirm()
+	} else {
+		err = c.system.OnThread(w.id, confirm)
+	}
+	if smaller != nil {
+		smaller.Goal = goal
+	}
+	return smaller, err
+}
+
+// recordShrunk confirms a smaller execution, and records it in a directory. nil: it did not happen again.
+func (c *check) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to string) (_ *record.Shrunk, err error) {
 	if s.Trace.Header, err = c.header(index, to); err != nil {
 		return nil, err
+	}
+	if s.Attempt.Walked {
+		unlimited(&s.Trace.Header)
 	}
 	rec, err := record.NewRecorder(to, c.system, s.Trace.Header)
 	if err != nil {

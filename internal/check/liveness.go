@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/record"
+	"ariadne/internal/run"
 	"ariadne/internal/search"
 	"ariadne/internal/space"
 	"ariadne/internal/trace"
@@ -63,7 +65,12 @@ func (g *goals) calibrate() error {
 		b.steps, b.err = g.look.Calibrate(g.worker.search.Bounds)
 		b.bound, g.sampled = g.look.Bound, g.look.Work()
 		g.worker.check.ledger.mu.Lock()
-		g.worker.check.ledger.cover.Liveness = &record.Liveness{Bound: b.bound, Sampled: b.steps}
+		did := record.Liveness{}
+		if was := g.worker.check.ledger.cover.Liveness; was != nil { // of the parts before it was resumed
+			did = *was
+		}
+		did.Bound, did.Sampled = b.bound, b.steps
+		g.worker.check.ledger.cover.Liveness = &did
 		g.worker.check.ledger.mu.Unlock()
 	})
 	g.look.Bound = b.bound
@@ -133,12 +140,12 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	}
 	v := g.look.Violation(s)
 	g.worker.check.ledger.mu.Lock()
-	known := !g.worker.check.ledger.plan.IsNew(*v)
-	if known {
+	again := !g.worker.check.ledger.plan.IsNew(*v)
+	if again {
 		g.worker.check.ledger.plan.Repeat(*v, 1)
 	}
 	g.worker.check.ledger.mu.Unlock()
-	if known {
+	if again {
 		return false, nil
 	}
 	bound := g.look.Bound
@@ -168,27 +175,7 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 		return false, nil
 	}
 	v = g.look.Violation(s)
-	e := &record.Goal{Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, Bound: g.look.Bound}
-	switch {
-	case c.Verdict == search.NeverLive && c.Exact:
-		e.Verdict = "it never can: all states that follow the first one were looked at"
-	case c.Verdict == search.NeverLive:
-		e.Verdict = fmt.Sprintf("none of the walks from the first state came to a state in which it is true: it may never be, or takes more than %d steps", g.look.Bound)
-	case c.Verdict == search.Undecided:
-		e.Verdict = "later it would become true: other walks show that"
-	case c.Exact:
-		e.Verdict = "behind the critical transition it can happen no more: all states that can follow were looked at"
-	default:
-		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it some did", g.look.Sure())
-	}
-	if c.Verdict == search.DeadFrom {
-		step := s.Path.Step(c.Step)
-		e.Critical, e.CriticalAt, e.CriticalName = c.Step, step.At, step.Name
-		for _, l := range step.Output.Logs {
-			e.CriticalLines = append(e.CriticalLines, l.Text)
-		}
-		e.CriticalLines = e.CriticalLines[max(0, len(e.CriticalLines)-mostLines):]
-	}
+	e := known(g.look, s, c)
 	var near []trace.Step
 	if c.Near != nil {
 		e.Along, e.LiveIn = c.Along, c.Near.Steps()
@@ -211,12 +198,38 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	return true, g.enter(ctx, s.Path, v, e, near)
 }
 
+// known is what is known of an execution that is stuck.
+func known(l *search.Liveness, s *search.Stuck, c search.Crisis) *record.Goal {
+	e := &record.Goal{Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, Bound: l.Bound}
+	switch {
+	case c.Verdict == search.NeverLive && c.Exact:
+		e.Verdict = "it never can: all states that follow the first one were looked at"
+	case c.Verdict == search.NeverLive:
+		e.Verdict = fmt.Sprintf("none of the walks from the first state came to a state in which it is true: it may never be, or takes more than %d steps", l.Bound)
+	case c.Verdict == search.Undecided:
+		e.Verdict = "later it would become true: other walks show that"
+	case c.Exact:
+		e.Verdict = "behind the critical transition it can happen no more: all states that can follow were looked at"
+	default:
+		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it some did", l.Sure())
+	}
+	if c.Verdict == search.DeadFrom {
+		step := s.Path.Step(c.Step)
+		e.Critical, e.CriticalAt, e.CriticalName = c.Step, step.At, step.Name
+		for _, l := range step.Output.Logs {
+			e.CriticalLines = append(e.CriticalLines, l.Text)
+		}
+		e.CriticalLines = e.CriticalLines[max(0, len(e.CriticalLines)-mostLines):]
+	}
+	return e
+}
+
 // doubt enters that the check ended before it was known what there is to an execution that is stuck.
 func (g *goals) doubt(s *search.Stuck) {
 	name := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name
 	g.worker.check.ledger.mu.Lock()
 	defer g.worker.check.ledger.mu.Unlock()
-	g.worker.check.ledger.report.Doubt(fmt.Sprintf("property %q was not true in all of a long walk, and the check ended before it was known why: give it more time", name))
+	g.worker.check.ledger.report.DoubtGoal(name)
 }
 
 // How many lines of a step, and steps of a cycle, a report has.
@@ -249,7 +262,7 @@ func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, 
 		return w.check.enter(index, a, true)
 	}
 	tape := record.TapeOf(w.check.system.Digests, stepsOf(p))
-	return w.check.system.OnThread(w.id, func() error { return w.check.found(ctx, index, a, tape) })
+	return w.found(ctx, index, a, tape)
 }
 
 // report enters into the report what was done. The ledger's mu is held.
@@ -262,4 +275,55 @@ func (g *goals) report() {
 	g.entered = g.look.Work()
 	cover.Liveness.Add(&g.did)
 	g.did = record.Liveness{}
+}
+
+// looking looks after a goal in smaller executions than that in which it was found not to be live.
+type looking struct {
+	*search.Liveness
+	limit time.Duration // of real time, to find the critical transition
+	ctx   context.Context
+}
+
+// newLooking returns who looks in a space, by walks of so many steps.
+func (w *worker) newLooking(s *space.Space, bound int) (*looking, error) {
+	look := &looking{limit: w.check.opts.Shrink, ctx: context.Background()}
+	x := &search.Exploration{Space: s, Checks: w.check.system.Checks, Stopped: func() bool { return look.ctx.Err() != nil }}
+	var err error
+	if look.Liveness, err = search.NewLiveness(x); err != nil {
+		return nil, err
+	}
+	of := w.goals.look
+	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound = of.Seed, of.Weights, of.Walks, of.Watch, bound
+	return look, nil
+}
+
+// isDead reports whether no walk from a state of an execution is live, behind which it was followed for as long as a walk.
+func (l *looking) isDead(ctx context.Context, p *space.Path, goal int) (bool, error) {
+	l.ctx = ctx
+	return l.Dead(p, max(p.Steps()-l.Bound, p.Steps()/2), goal)
+}
+
+// shrunk finds the critical transition of a smaller execution, and takes off what it goes on for longer behind that than a walk. nil: the
+// time was too short.
+func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.limit)
+	defer cancel()
+	l.ctx = ctx
+	stuck, err := l.StuckIn(s.Path, s.Goal)
+	if err != nil {
+		return nil, err
+	}
+	c, err := l.Critical(stuck)
+	if err != nil || c.Verdict == search.Undecided {
+		return nil, err
+	}
+	if n := c.Step + l.Bound; stuck.End == search.WalkBound && n < s.Path.Steps() {
+		if err := l.Shorten(stuck, n); err != nil {
+			return nil, err
+		}
+		v := l.Violation(stuck)
+		s.Trace.Steps, s.To.Steps, s.Attempt.Violation = s.Trace.Steps[:n], n, v
+		s.Trace.Violation = trace.NewViolation(v, l.X.Space.System.Names().Node)
+	}
+	return known(l.Liveness, stuck, c), nil
 }

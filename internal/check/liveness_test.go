@@ -25,6 +25,9 @@ func TestCriticalTransition(t *testing.T) {
 	if v.Kind != property.Dead || v.Goal == nil || v.Goal.Live == "" || v.Goal.Along != v.Goal.Critical-1 || !slices.Contains(v.Goal.CriticalLines, "no child n3") {
 		t.Errorf("%s: %s: %+v", v.Kind, v.Message, v.Goal)
 	}
+	if s := v.Shrunk; s == nil || !s.To.Less(s.From) || s.Goal == nil || !slices.Contains(s.Goal.CriticalLines, "no child n3") {
+		t.Errorf("shrunk: %+v", s)
+	}
 	fixed := checkPlanted(t, "../tree/eventually", 50)
 	if fixed.Outcome != record.Nothing || fixed.Coverage.Liveness == nil || fixed.Coverage.Liveness.Live == 0 {
 		t.Errorf("without the bug: %v, %q, %+v", fixed.Outcome, fixed.Doubts, fixed.Coverage.Liveness)

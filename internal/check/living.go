@@ -114,5 +114,5 @@ func (l *living) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	if err := l.nodes.Restart(); err != nil {
 		return system.AsBug(err)
 	}
-	return c.found(ctx, l.index(), &a, tape)
+	return l.worker.found(ctx, l.index(), &a, tape)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"ariadne/internal/check"
 	"ariadne/internal/record"
@@ -73,7 +74,7 @@ func checkPlanted(t *testing.T, name string, executions int) *record.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Executions: executions, Workers: 1,
+	r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Executions: executions, Workers: 1, Shrink: 20 * time.Second,
 		Search: check.Search{Strategy: "default"}})
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func (x *explorer) recall(version ariadne.Digest) {
 			x.check.ledger.cover.Bounded, x.check.ledger.cover.Merged, x.check.ledger.cover.RulesAudited = was.Bounded, was.Merged, was.RulesAudited
 			x.check.ledger.cover.Cycles, x.check.ledger.cover.CutOff = was.Cycles, was.CutOff
 			x.check.ledger.cover.Known, x.check.ledger.cover.Given = was.Known, was.Given
+			x.check.ledger.cover.Liveness = was.Liveness
 			x.check.ledger.cover.Faults, x.check.ledger.cover.Assertions = was.Faults, was.Assertions
 			x.check.ledger.cover.Earlier, x.check.ledger.cover.Lost, x.check.ledger.cover.Record = was.Earlier, was.Lost, was.Record
 			return

@@ -54,7 +54,7 @@ func TestShrink(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := y.OnThread(0, func() error {
-			less, err := run.Shrink(t.Context(), y, tr, time.Minute)
+			less, err := run.Shrink(t.Context(), y, tr, run.Shrinking{Limit: time.Minute})
 			if less != nil {
 				t.Errorf("seed %d: it can be shrunk further, to %v", seed, less.To)
 			}

@@ -318,7 +318,7 @@ func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *a
 		steps = append(steps, trace.NewStep(p.Step(i+1)))
 	}
 	tape := record.TapeOf(w.check.system.Digests, steps)
-	return w.check.system.OnThread(w.id, func() error { return w.check.found(ctx, index, a, tape) })
+	return w.found(ctx, index, a, tape)
 }
 
 // attempt is what a path came to. Its steps are counted elsewhere.

@@ -143,6 +143,8 @@ type Shrunk struct {
 	From   Size   `json:"from"`   // of the execution that was found
 	To     Size   `json:"to"`
 	Tried  int    `json:"tried"` // executions that it took
+	// Goal is as Violation.Goal, of this execution; nil also where that was not found out in time.
+	Goal *Goal `json:"goal,omitempty"`
 }
 
 // Size is how far an execution is from the natural schedule, and how long it is.

@@ -71,6 +71,7 @@ func (r *Report) Untouched() bool {
 func (r *Report) Forget(first int) {
 	r.Steps, r.Calls, r.Messages, r.VirtualTime, r.Executions = 0, 0, 0, 0, 0
 	r.Ends, r.Next = nil, first
+	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool { return strings.HasSuffix(d, endedBefore) })
 	for i := range r.Nodes {
 		r.Nodes[i].Refusals = nil
 	}

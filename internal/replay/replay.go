@@ -14,8 +14,6 @@ package replay
 import (
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"ariadne"
 	"ariadne/internal/property"
@@ -59,7 +57,7 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 		Endless: r.Trace.MaxTime == 0,
 	}
 	if goal, ok := r.goal(); ok {
-		r.trail = search.NewTrail(r.Space.Properties, goal)
+		r.trail = search.NewTrail(r.Space.Properties.Goals(), goal)
 		e.Frame = func(p *space.Path) {
 			r.path = p
 			r.trail.Look(p, p.Last())
@@ -113,12 +111,10 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 
 // goal is that which the trace's violation is about, if it is about one of those that the spec has.
 func (r *Replay) goal() (goal int, ok bool) {
-	v := r.Trace.Violation
-	if v == nil || !property.IsLiveness(v.Kind) || r.Space.Properties == nil {
+	if r.Space.Properties == nil {
 		return 0, false
 	}
-	goal = slices.IndexFunc(r.Space.Properties.Goals(), func(g property.Goal) bool { return strings.HasPrefix(v.Message, g.Name+": ") })
-	return goal, goal >= 0
+	return GoalOf(r.Trace.Violation, r.Space.Properties.Goals())
 }
 
 // GoesOn implements strategy.Follower.

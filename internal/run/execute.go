@@ -15,21 +15,40 @@ import (
 	"ariadne/internal/trace"
 )
 
-// execute executes a system once, on the thread of the goroutine. watch is told each step.
-func execute(ctx context.Context, y *system.System, by strategy.Explorer, watch func(ariadne.Step)) (a record.Attempt, err error) {
-	err = y.Live(func(s *space.Space) error {
+// way is how an execution is to go.
+type way struct {
+	by strategy.Explorer
+	// onward, when not nil, is by: its execution has no limits, and says itself what it has come to.
+	onward *replay.Onward
+	space  *space.Space // nil: of nodes that live
+	watch  func(ariadne.Step)
+}
+
+// execute executes a system once, on the thread of the goroutine.
+func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, err error) {
+	once := func(s *space.Space) error {
 		x := search.Execution{
-			Space: s, Explorer: by, Checks: y.Checks, Limits: y.Limits(), Stopped: func() bool { return ctx.Err() != nil },
+			Space: s, Explorer: w.by, Checks: y.Checks, Limits: y.Limits(), Stopped: func() bool { return ctx.Err() != nil },
 			Watch: func(s ariadne.Step) bool {
 				a.Refused(s.Action.Node, s.Output.Refusals)
-				watch(s)
+				w.watch(s)
 				return true
 			},
 		}
+		if w.onward != nil {
+			x.Limits, x.Endless, x.Frame = search.Limits{}, true, w.onward.Frame
+		}
 		a.Result, err = x.Run()
+		if w.onward != nil && err == nil {
+			a.Walked = true
+			w.onward.Complete(&a.Result)
+		}
 		return system.AsBug(err)
-	})
-	return a, err
+	}
+	if w.space != nil {
+		return a, once(w.space)
+	}
+	return a, y.Live(once)
 }
 
 // follow executes a system along a trace, on the thread of the goroutine. calls may be nil.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
@@ -24,13 +25,28 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, o *Options) (
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return replayed(y, path, o, func(r *record.Report) error {
-		l := replay.NewLoose(y.World(), t)
-		if err := once(ctx, y, r, o, l, l.Watch); err != nil {
+		l, w := looseWay(y, t)
+		w.watch = l.Watch
+		if err := once(ctx, y, r, o, w); err != nil {
 			return err
 		}
 		r.Loose = &record.Loose{Came: came(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(), Changed: y.Changes(t), Wanted: t.Violation}
 		return nil
 	})
+}
+
+// sameGoal reports whether violations of a kind are of the same goal. How long it was waited for is no matter.
+func sameGoal(kind, a, b string) bool {
+	return property.IsLiveness(kind) && masked(kind, a) == masked(kind, b)
+}
+
+// looseWay is that of an execution which follows a trace loosely.
+func looseWay(y *system.System, t *trace.Trace) (*replay.Loose, way) {
+	if o, ok := replay.NewOnward(y.World(), t, y.Spec.Properties.Goals); ok {
+		return o.Loose, way{by: o, onward: o}
+	}
+	l := replay.NewLoose(y.World(), t)
+	return l, way{by: l}
 }
 
 func came(r *record.Report, want *trace.Violation) record.Came {
@@ -45,7 +61,7 @@ func came(r *record.Report, want *trace.Violation) record.Came {
 	switch {
 	case want == nil || got.Kind != want.Kind || got.NodeName != want.Node:
 		return record.CameAnother
-	case got.Message != want.Message:
+	case got.Message != want.Message && !sameGoal(got.Kind, got.Message, want.Message):
 		return record.CameKind
 	}
 	return record.CameSame

@@ -13,6 +13,7 @@ import (
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
+	"ariadne/internal/trace"
 )
 
 // Run executes the natural schedule once: every message after its latency, every
@@ -22,7 +23,7 @@ func Run(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return recorded(y, "run", &o, nil, func(r *record.Report) error { return once(ctx, y, r, &o, &strategy.Natural{}, nil) })
+	return recorded(y, "run", &o, nil, func(r *record.Report) error { return once(ctx, y, r, &o, way{by: &strategy.Natural{}}) })
 }
 
 // recorded lets f execute a system on a thread of its own, with a report in a run directory.
@@ -42,25 +43,34 @@ func recorded(y *system.System, command string, o *Options, hidden []string, f f
 	return dir.Finish(r, err)
 }
 
-// begin begins the record of an execution.
-func begin(y *system.System, execution int, r *record.Report) (*record.Recorder, error) {
-	h, err := y.Header(execution, r.Out)
+// begin begins the record of an execution. Without limits: endless.
+func begin(y *system.System, execution int, r *record.Report, endless bool) (*record.Recorder, error) {
+	h, err := header(y, execution, r, endless)
 	if err != nil {
 		return nil, err
 	}
 	return record.NewRecorder(r.Out, y, h)
 }
 
+// header is the head of the trace of an execution.
+func header(y *system.System, execution int, r *record.Report, endless bool) (trace.Header, error) {
+	h, err := y.Header(execution, r.Out)
+	if endless {
+		h.MaxSteps, h.MaxTime = 0, 0
+	}
+	return h, err
+}
+
 // once executes the system once, and records it. A violation is confirmed by a replay.
-// watch, when not nil, is told each step.
-func once(ctx context.Context, y *system.System, r *record.Report, o *Options, by strategy.Explorer, watch func(ariadne.Step)) error {
-	began := time.Now()
-	rec, err := begin(y, 0, r)
+// The way's watch may be nil.
+func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w way) error {
+	began, watch := time.Now(), w.watch
+	rec, err := begin(y, 0, r, w.onward != nil)
 	if err != nil {
 		return err
 	}
 	tape := record.NewTape(y.Digests)
-	a, err := execute(ctx, y, by, func(s ariadne.Step) {
+	w.watch = func(s ariadne.Step) {
 		if watch != nil {
 			watch(s)
 		}
@@ -69,7 +79,8 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, b
 		if o.OnStep != nil {
 			o.OnStep(s)
 		}
-	})
+	}
+	a, err := execute(ctx, y, w)
 	err = cmp.Or(err, rec.End(&a.Result))
 	if r.Trace == "" {
 		r.Trace = rec.Path()
@@ -86,7 +97,7 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, b
 	if a.Violation == nil {
 		return nil
 	}
-	h, err := y.Header(0, r.Out)
+	h, err := header(y, 0, r, w.onward != nil)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func verify(ctx context.Context, y *system.System, r *record.Report, o *Options,
 		return err
 	}
 	defer closeCalls()
-	rec, err := begin(y, t.Execution, r)
+	rec, err := begin(y, t.Execution, r, false)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"ariadne/internal/record"
 	"ariadne/internal/replay"
 	"ariadne/internal/search"
+	"ariadne/internal/space"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
 )
@@ -37,13 +38,29 @@ type Shrunk struct {
 	Used     system.Used
 	From, To record.Size
 	Tried    int // executions
+	// Path is the execution, of which goal Goal is not live at its end, if the violation is of that kind; else nil.
+	Path *space.Path
+	Goal int
+}
+
+// Shrinking is how to look for smaller executions.
+type Shrinking struct {
+	Limit time.Duration // of real time
+	// Space, when not nil, is that of frozen nodes: what executions have in common is then done once. The
+	// goroutine's thread is the place of these nodes.
+	Space *space.Space
+	// Critical, when not 0, is the step of the trace behind which what must happen can happen no more: that it then goes on by the natural schedule is tried first.
+	Critical int
+	// IsDead is asked of a smaller execution in which something has not happened yet that must, and may be nil where no violation
+	// is of that kind. It reports whether no execution that begins so is live.
+	IsDead func(ctx context.Context, p *space.Path, goal int) (bool, error)
 }
 
 // Shrink looks for executions that end in the violation of a trace with fewer faults, then fewer deviations, then fewer
 // steps, by leaving out some of its deviations (delta debugging), until none can be left out or
 // the time is up. nil: there is none. It works on the thread of the goroutine.
-func Shrink(ctx context.Context, y *system.System, t *trace.Trace, limit time.Duration) (*Shrunk, error) {
-	s := shrinking{system: y, wanted: t, trace: t, size: SizeOf(y, t), until: time.Now().Add(limit)}
+func Shrink(ctx context.Context, y *system.System, t *trace.Trace, o Shrinking) (*Shrunk, error) {
+	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t), until: time.Now().Add(o.Limit)}
 	s.from = s.size
 	ctx, cancel := context.WithDeadline(ctx, s.until)
 	defer cancel()
@@ -55,6 +72,7 @@ func Shrink(ctx context.Context, y *system.System, t *trace.Trace, limit time.Du
 }
 
 type shrinking struct {
+	Shrinking
 	system     *system.System
 	wanted     *trace.Trace // what is to be shrunk
 	trace      *trace.Trace // the smallest so far
@@ -68,6 +86,14 @@ type shrinking struct {
 func (s *shrinking) all(ctx context.Context) error {
 	names := s.system.World().Names()
 	deviations := replay.Deviations(s.trace, names)
+	if s.Critical > 0 && s.Critical < len(s.trace.Steps) {
+		less := *s.trace
+		less.Steps = less.Steps[:s.Critical]
+		if _, err := s.try(ctx, &less); err != nil || ctx.Err() != nil {
+			return err
+		}
+		deviations = replay.Deviations(s.trace, names)
+	}
 	for part := len(deviations); part > 0; {
 		better := false
 		for from := 0; from < len(deviations) && !better; from += part {
@@ -89,23 +115,45 @@ func (s *shrinking) all(ctx context.Context) error {
 
 // try follows a trace, and keeps what comes of it if that is smaller.
 func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, err error) {
-	l := replay.NewLoose(s.system.World(), less)
-	tape := record.NewTape(s.system.Digests)
-	a, err := execute(ctx, s.system, l, func(step ariadne.Step) {
-		l.Watch(step)
-		tape.Step(step)
-	})
+	l, w := looseWay(s.system, less)
+	tape, steps := record.NewTape(s.system.Digests), []trace.Step(nil)
+	w.space = s.Space
+	w.watch = func(step ariadne.Step) {
+		if l.Watch(step); s.Space == nil {
+			tape.Step(step)
+		} else { // of which no calls are known
+			steps = append(steps, trace.NewStep(step))
+		}
+	}
+	if w.onward != nil {
+		w.onward.Beyond, w.onward.Most = true, 2*len(s.wanted.Steps)
+		if s.wanted.Violation.Kind == property.Suspected {
+			w.onward.Most = len(s.wanted.Steps) // which was enough to suspect it
+		}
+	}
+	a, err := execute(ctx, s.system, w)
 	s.tried++
 	if err != nil || a.End != search.EndViolation || !alike(a.Violation, s.wanted.Violation, s.system) {
 		return false, err
+	}
+	if s.Space != nil {
+		tape = record.TapeOf(s.system.Digests, steps)
 	}
 	t, calls := tape.End(s.wanted.Header, &a.Result, s.system.Names())
 	size := SizeOf(s.system, t)
 	if !size.Less(s.size) {
 		return false, nil
 	}
+	if a.Violation.Kind == property.Suspected {
+		if dead, err := s.IsDead(ctx, w.onward.Path(), w.onward.Goal()); !dead || err != nil || ctx.Err() != nil {
+			return false, err
+		}
+	}
 	s.trace, s.size = t, size
 	s.best = &Shrunk{Trace: t, Attempt: a, Calls: calls, Used: tape.Used}
+	if w.onward != nil {
+		s.best.Path, s.best.Goal = w.onward.Path(), w.onward.Goal()
+	}
 	return true, nil
 }
 
@@ -123,7 +171,7 @@ func alike(v *ariadne.Violation, want *trace.Violation, y *system.System) bool {
 
 // masked is what violations have in common that count as the same. Of a property it is the name.
 func masked(kind, message string) string {
-	if kind == property.Kind {
+	if kind == property.Kind || property.IsLiveness(kind) {
 		message, _, _ = strings.Cut(message, ": ")
 	}
 	return number.ReplaceAllString(message, "0")

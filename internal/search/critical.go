@@ -142,6 +142,17 @@ func (l *Liveness) recovers(p *space.Path, i, goal, walks int) (live, sure bool,
 	return false, false, nil
 }
 
+// Dead reports whether a goal is live in no walk from the state after the first n steps of a path: in none of a few, and then in none of all
+// that it takes.
+func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
+	l.along = -1
+	live, sure, err := l.recovers(p, n, goal, max(l.Sure()/guess, 1))
+	if err == nil && !live && !sure && !l.stopped() {
+		live, _, err = l.recovers(p, n, goal, l.Sure())
+	}
+	return err == nil && !live && !l.stopped(), err
+}
+
 // keep keeps a live execution, whose first i steps are those of one that is stuck, if none went further with that.
 func (l *Liveness) keep(i int) {
 	if i > l.along {

@@ -307,8 +307,19 @@ type Trail struct {
 	faults ariadne.Time // when some still lasted
 }
 
-// NewTrail returns the trail of a goal.
-func NewTrail(p space.Properties, goal int) *Trail { return &Trail{Goal: goal, of: p.Goals()[goal]} }
+// NewTrail returns the trail of one of these goals.
+func NewTrail(goals []property.Goal, goal int) *Trail { return &Trail{Goal: goal, of: goals[goal]} }
+
+// Live reports whether the last frame was live.
+func (t *Trail) Live() bool { return t.frames > 0 && t.last == t.frames }
+
+// Holds reports whether nothing was waited for in the last frame.
+func (t *Trail) Holds() bool { return t.holds }
+
+// Late reports whether the goal's time is up at the end of the execution p.
+func (t *Trail) Late(p *space.Path) bool {
+	return t.of.Within > 0 && p.Last().State.Now > max(t.lastAt, t.faults).Add(t.of.Within)
+}
 
 // Look looks at the next frame of the execution p, its last one or another.
 func (t *Trail) Look(p *space.Path, f *space.Frame) {
@@ -331,7 +342,7 @@ func (t *Trail) Look(p *space.Path, f *space.Frame) {
 // goal's time is up.
 func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	f := p.Last()
-	now, begun := f.State.Now, max(t.lastAt, t.faults)
+	now := f.State.Now
 	v := &ariadne.Violation{Kind: property.Suspected, Node: ariadne.NoNode, Step: p.Steps(), At: now, Message: t.of.Name + ": "}
 	switch {
 	case t.of.When != "":
@@ -347,16 +358,42 @@ func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	switch {
 	case p.System().Over(&f.State.State):
 		v.Kind, v.Message = property.Dead, v.Message+"; nothing can happen any more"
-	case t.of.Within > 0 && now > begun.Add(t.of.Within):
+	case t.Late(p):
 		v.Kind, v.Message = property.Dead, v.Message+fmt.Sprintf("; it must be within %v", t.of.Within)
 	}
 	v.Message += "; " + p.Space().Properties.Reads(t.Goal, p.Snapshot())
 	return v
 }
 
+// StuckIn is an execution that somebody else has taken, in which a goal is not live at the end. It counts from where faults have
+// ended for the last time.
+func (l *Liveness) StuckIn(p *space.Path, goal int) (*Stuck, error) {
+	y, s := l.space.System, &Stuck{Goal: goal, Path: l.path, End: WalkBound}
+	t := l.trail(p, goal)
+	switch f := p.Last(); {
+	case y.Over(&f.State.State):
+		s.End = WalkQuiet
+	case t.Late(p):
+		s.End = WalkLate
+	}
+	for i := range p.Steps() + 1 {
+		if !y.Recovered(&p.FrameAt(i).State.State) {
+			s.Start = i
+		}
+	}
+	s.From = s.Start
+	return s, l.fork(l.path, p, p.Steps())
+}
+
+// Shorten takes off a stuck execution all but the first n steps.
+func (l *Liveness) Shorten(s *Stuck, n int) error {
+	s.Path.Keep(n)
+	return s.Path.Calm()
+}
+
 // trail is that of a path from its first frame to its last.
 func (l *Liveness) trail(p *space.Path, goal int) *Trail {
-	t := NewTrail(l.space.Properties, goal)
+	t := NewTrail(l.goals, goal)
 	for i := range p.Steps() + 1 {
 		t.Look(p, p.FrameAt(i))
 	}

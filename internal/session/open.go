@@ -9,6 +9,7 @@ import (
 	"ariadne/internal/machine"
 	"ariadne/internal/memo"
 	"ariadne/internal/record"
+	"ariadne/internal/replay"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
@@ -75,6 +76,9 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 		s.expected = t.Steps
 		for i := range t.Steps {
 			s.line = append(s.line, t.Steps[i].Action)
+		}
+		if goal, ok := replay.GoalOf(t.Violation, y.Spec.Properties.Goals); ok {
+			s.stuck, s.goal = len(t.Steps), goal
 		}
 	}
 	work := s.work

@@ -51,6 +51,9 @@ type Session struct {
 	memo     *memo.Memo
 	line     []string // stable names of the steps, those that are taken first
 	expected []trace.Step
+	// stuck is the number of steps of a trace at whose end something has not happened that must, or 0, and goal which: it goes on behind
+	// the end of the clients.
+	stuck, goal int
 }
 
 // Choice is something that can happen next.
@@ -341,7 +344,18 @@ func (s *Session) End() (end string, v *ariadne.Violation) {
 }
 
 func (s *Session) end() (string, *ariadne.Violation) {
-	return search.EndOf(s.path, s.system.Checks, s.system.Spec.Limits.Steps)
+	if n := s.path.Steps(); n > 0 && n == s.stuck && len(s.expected) == n {
+		t := search.NewTrail(s.path.Space().Properties.Goals(), s.goal)
+		for i := range n + 1 {
+			t.Look(s.path, s.path.FrameAt(i))
+		}
+		return search.EndViolation, t.Violation(s.path)
+	}
+	end, v := search.EndOf(s.path, s.system.Checks, s.system.Spec.Limits.Steps)
+	if s.stuck > 0 && v == nil && end == search.EndClients && len(s.path.Last().Enabled) > 0 {
+		end = ""
+	}
+	return end, v
 }
 
 // Changed says which files of the host that nodes have used are not as they were when they
