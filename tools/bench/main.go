@@ -95,6 +95,7 @@ var parts = []struct {
 	{"transitions", (*bench).measureTransitions},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
+	{"expose", (*bench).measureExposing},
 }
 
 func names() (list []string) {
