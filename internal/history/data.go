@@ -99,8 +99,13 @@ func (d *Data) drops(o *operation) bool { return o.pending && slices.Contains(d.
 // New makes a property of what is claimed of the data.
 func (d *Data) New(c Claim) (p Property, err error) {
 	p = Property{Claim: c, data: d, first: c.Initial}
+	if c.Level == Durable && d.reads == nil {
+		return p, fmt.Errorf("no operation of a %s is known only to read, which durable is about", d.Name)
+	}
 	if d.first != nil {
-		p.first, err = d.first(c.Initial)
+		if p.first, err = d.first(c.Initial); err != nil {
+			err = fmt.Errorf("initial: %w", err)
+		}
 	}
 	return p, err
 }
@@ -109,7 +114,7 @@ func (d *Data) New(c Claim) (p Property, err error) {
 // called from two goroutines at once. After an error nothing more is judged.
 func Model(name string, step func(state, op, value, result string, pending bool) (next string, ok bool)) *Data {
 	return &Data{Name: name, step: func(state string, o *operation) (string, bool) {
-		return step(state, o.Op, o.Value, o.result, o.pending)
+		return step(state, o.Op, o.Value, o.result, o.open())
 	}}
 }
 
@@ -133,7 +138,7 @@ func counter(state string, o *operation) (next string, ok bool) {
 		n, _ := number(o.Value, "1")
 		by, _ := strconv.Atoi(n)
 		next = strconv.Itoa(sum + by)
-		return next, o.pending || o.result == "" || o.result == next
+		return next, o.open() || o.result == "" || o.result == next
 	}
 	seen, err := number(o.result, "0")
 	return state, err == nil && seen == state
@@ -172,7 +177,7 @@ func queue(state string, o *operation) (next string, ok bool) {
 		return words(state + " " + o.Value), true
 	}
 	first, rest, _ := strings.Cut(state, " ")
-	return rest, o.pending || o.result == first
+	return rest, o.open() || o.result == first
 }
 
 func bank(state string, o *operation) (next string, ok bool) {

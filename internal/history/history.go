@@ -1,5 +1,5 @@
 // Package history says whether clients have seen what a single copy of the data could have shown them:
-// linearizability, by porcupine, or sequential consistency.
+// linearizability, by porcupine, sequential consistency, or that no read misses what was acknowledged.
 //
 // Read next: data.go, which data there are; internal/expose/past.go, where the operations come from.
 package history
@@ -22,10 +22,23 @@ type Claim struct {
 	Line    int    // of the spec
 	Of      string // of Names, or what the user calls a model
 	Initial string // what there is at first
-	// Sequential: it is enough when each client's operations happen in their order. Else each happens between its
-	// beginning and its end.
-	Sequential bool
+	Level   Level
 }
+
+// Level says how much of what clients see must be explained at once.
+type Level uint8
+
+// The levels.
+const (
+	Linearizable Level = iota // all of it, and each operation happens between its beginning and its end
+	Sequential                // all of it, and each client's operations happen in their order
+	// Durable: each read by itself, with all operations that change something, whatever came of these. An operation that was
+	// acknowledged has happened when a later one begins: acknowledged writes survive.
+	Durable
+)
+
+// Levels are their names.
+var Levels = []string{"linearizable", "sequential", "durable"}
 
 // Property is a claim that can be judged.
 type Property struct {
@@ -41,7 +54,11 @@ type operation struct {
 	result   string
 	from, to int // when it began and ended, by the number of the event
 	pending  bool
+	ignored  bool // what came of it
 }
+
+// open: nobody knows, or asks, what came of it.
+func (o *operation) open() bool { return o.pending || o.ignored }
 
 // Broken says why no order of the operations explains what came of them, or "". Unknown: nobody knows
 // within the time. Names are the nodes'. An operation whose end is not known may have happened at any later time or never.
@@ -60,21 +77,29 @@ func (p *Property) Broken(events []expose.Event, names []string, limit time.Dura
 	}
 	slices.Sort(order)
 	for _, k := range order {
-		if p.Sequential {
-			explained, late := p.sequential(keys[k], limit)
-			if unknown = unknown || late; !explained && !late {
-				return p.describe(k, keys[k], names), false, nil
-			}
-			continue
+		bad, late := levels[p.Level](p, keys[k], len(events), limit)
+		if bad != nil {
+			return p.describe(k, bad, names), false, nil
 		}
-		switch porcupine.CheckOperationsTimeout(p.model(), operations(keys[k], len(events)), limit) {
-		case porcupine.Illegal:
-			return p.describe(k, p.shortest(keys[k], len(events), limit), names), false, nil
-		case porcupine.Unknown:
-			unknown = true
-		}
+		unknown = unknown || late
 	}
 	return "", unknown, nil
+}
+
+// levels find operations, of one key, that nothing explains, by Level; nil: there are none. Events is how many there are of all
+// keys. Unknown: nobody knows within the time.
+var levels = [...]func(p *Property, all []operation, events int, limit time.Duration) (bad []operation, unknown bool){
+	Linearizable: (*Property).linearizable, Sequential: (*Property).sequential, Durable: (*Property).durable,
+}
+
+func (p *Property) linearizable(all []operation, events int, limit time.Duration) (bad []operation, unknown bool) {
+	switch porcupine.CheckOperationsTimeout(p.model(), operations(all, events), limit) {
+	case porcupine.Illegal:
+		return p.shortest(all, events, limit), false
+	case porcupine.Unknown:
+		return nil, true
+	}
+	return nil, false
 }
 
 // paired joins beginnings and ends. Those that have failed are not there.
@@ -178,6 +203,7 @@ func (p *Property) describe(key string, all []operation, names []string) string 
 		}
 		text := strings.TrimSpace(fmt.Sprint(who, " ", o.Op, " ", o.Value))
 		switch {
+		case o.ignored && !o.pending:
 		case o.pending:
 			text += fmt.Sprintf(" (%d-)", o.from+1)
 		case o.result != "" || slices.Contains(p.data.reads, o.what):
@@ -195,12 +221,14 @@ func (p *Property) describe(key string, all []operation, names []string) string 
 	if key != "" {
 		of = " on " + key
 	}
-	order, s := "order", "s"
-	if p.Sequential {
-		order = "order that keeps each client's"
-	}
+	order := [...]string{Linearizable: "order", Sequential: "order that keeps each client's", Durable: "order in which acknowledged operations are not lost"}[p.Level]
+	s := "s"
 	if len(all) == 1 {
 		s = ""
 	}
-	return fmt.Sprintf("no %s of the %d operation%s%s explains them, from which event to which: %s", order, len(all), s, of, strings.Join(texts, ", "))
+	what := "them"
+	if p.Level == Durable {
+		what = "the last one"
+	}
+	return fmt.Sprintf("no %s of the %d operation%s%s explains %s, from which event to which: %s", order, len(all), s, of, what, strings.Join(texts, ", "))
 }

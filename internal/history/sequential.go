@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// sequential reports whether the operations, of one key, could come of one copy of the data on which those of each client
-// happen in their order, whatever the clock says: sequential consistency. Unknown: nobody knows within the time.
-func (p *Property) sequential(all []operation, limit time.Duration) (explained, unknown bool) {
+// sequential returns the operations, of one key, unless they could come of one copy of the data on which those of each client
+// happen in their order, whatever the clock says: sequential consistency.
+func (p *Property) sequential(all []operation, _ int, limit time.Duration) (bad []operation, unknown bool) {
 	s := search{Property: p, tried: map[string]bool{}, until: time.Now().Add(limit)}
 	type client struct {
 		node int
@@ -29,7 +29,10 @@ func (p *Property) sequential(all []operation, limit time.Duration) (explained, 
 		}
 	}
 	s.at, s.taken = make([]int, len(s.clients)), make([]bool, len(s.pending))
-	return s.explains(p.first), s.late
+	if s.explains(p.first) || s.late {
+		return nil, s.late
+	}
+	return all, false
 }
 
 // search is one for an order. What was tried before, by how far clients have come and the state of the data, is not tried again.

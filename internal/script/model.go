@@ -32,7 +32,7 @@ func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.
 	}
 	h, err := data.New(c)
 	if err != nil {
-		return h, fail("initial: " + err.Error())
+		return h, fail(err.Error())
 	}
 	return h, nil
 }

@@ -78,7 +78,7 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: %s: %q, %q; want %q, %q", c.of, c.lines, verdict, text, c.want, c.fails)
 		}
 	}
-	if verdict, err := judged(t, history.Claim{Of: "stack", Initial: "7", Sequential: true}, "a pop s", "a ok 7"); verdict != "" || err != nil {
+	if verdict, err := judged(t, history.Claim{Of: "stack", Initial: "7", Level: history.Sequential}, "a pop s", "a ok 7"); verdict != "" || err != nil {
 		t.Error(verdict, err)
 	}
 	if _, err := judged(t, history.Claim{Of: "bank", Initial: "7"}); err == nil || !strings.Contains(err.Error(), `initial: balances "7": want as in`) {

@@ -117,6 +117,7 @@ var propertyFields = []field[propertyText]{
 	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
 	formField("rises", "The name of what nodes expose, a number: the last field of each node and key is never less than it was."),
 	formField("per", "With one: the name of a field."),
+	formField("durable", "What clients have been told has happened survives: each of their reads by itself could come of one copy of data with all that was acknowledged before it began."),
 	formField("linearizable", "What clients see by their operations (history) could come of one copy of data, on which each happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
 	formField("sequential", "As linearizable; it is enough when each client's operations happen in their order."),
 	formField("eventually", "An expression that must always become true again once there are no more faults, on whatever way the system goes on (docs/properties.md)."),
@@ -125,7 +126,7 @@ var propertyFields = []field[propertyText]{
 	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
 	durationField("stable_for", "With eventually: for what virtual time it must then stay true. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
 	countField("window", "With always, never or finally: how many of the snapshots before the expression sees as earlier, the latest last: those that differ in what it reads.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
-	formField("initial", "With linearizable or sequential: what there is at first; default nothing."),
+	formField("initial", "With linearizable, sequential or durable: what there is at first; default nothing."),
 }
 
 func formField(name, doc string) field[propertyText] {
@@ -199,18 +200,15 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		delete(p.forms, "initial")
 		delete(p.forms, "when")
 		_, one := p.forms["one"]
-		of, linear := p.forms["linearizable"]
-		if !linear {
-			of, linear = p.forms["sequential"]
-		}
+		level := slices.IndexFunc(history.Levels, func(name string) bool { return p.forms[name].line > 0 })
 		goal, live := p.forms["eventually"]
 		leads, hasLeads := p.forms["leads_to"]
 		if hasLeads {
 			goal, live = leads, true
 		}
 		switch {
-		case len(p.forms) != 1 || hasPer && !one || hasInitial && !linear:
-			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one, rises, linearizable and sequential is needed, per with one only, initial with linearizable or sequential only", name.string)
+		case len(p.forms) != 1 || hasPer && !one || hasInitial && level < 0:
+			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one, rises, linearizable, sequential and durable is needed, per with one only, initial with the last three only", name.string)
 			return
 		case hasWhen != hasLeads:
 			r.fail(name.line, "property %q: when and leads_to go together", name.string)
@@ -227,9 +225,9 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		case live:
 			s.Properties.Goals = append(s.Properties.Goals, property.Goal{Name: name.string, When: when.string, Expr: goal.string, Within: p.within, StableFor: p.stableFor, Line: goal.line})
 			return
-		case linear:
-			_, sequential := p.forms["sequential"]
-			s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name.string, Line: of.line, Of: of.string, Initial: initial.string, Sequential: sequential})
+		case level >= 0:
+			of := p.forms[history.Levels[level]]
+			s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name.string, Line: of.line, Of: of.string, Initial: initial.string, Level: history.Level(level)})
 			return
 		}
 		for form, t := range p.forms {
@@ -330,7 +328,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		fmt.Fprintf(h, "%v %v %v %q\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes))
 	}
 	for _, q := range p.Histories {
-		fmt.Fprintf(h, "%q %q %q %v\n", q.Name, q.Of, q.Initial, q.Sequential)
+		fmt.Fprintf(h, "%q %q %q %v\n", q.Name, q.Of, q.Initial, q.Level)
 	}
 	if p.Definitions != "" {
 		src, err := readfile.AtMost(p.Definitions, readfile.Spec)
