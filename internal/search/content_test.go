@@ -63,7 +63,10 @@ func contents(p *space.Path) string {
 	}
 	for i := range p.Last().State.Nodes {
 		n := &p.Last().State.Nodes[i]
-		parted += fmt.Sprint(" ", int64(n.On), n.Falls.What(), int64(n.FallsAt), n.Said)
+		parted += fmt.Sprint(" ", int64(n.On), n.Falls.What(), int64(n.FallsAt), n.Said, n.Processes.Names())
+		if n.Awake != 0 {
+			parted += fmt.Sprint(" paused ", int64(n.Awake), int64(n.Told))
+		}
 	}
 	return fmt.Sprint(names, flight, parted, p.Last().State.Delays, p.Last().State.Faults)
 }

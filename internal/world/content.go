@@ -95,6 +95,9 @@ func (d *Due) Node(y *System, s *State, id ariadne.NodeID) Hash {
 		calm = 1 | d.since(n.Calm)<<1
 	}
 	h := HashOf(flags, d.since(n.Clock), calm).Plus(d.Until(n.Timer())).Plus(d.Until(max(n.Start, d.first)))
+	if n.Processes != nil {
+		h = h.Plus(n.Processes.hash)
+	}
 	if n.Awake != 0 {
 		h = h.Plus(HashOf(d.since(n.Awake), d.since(n.Told), 13))
 	}

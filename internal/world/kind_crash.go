@@ -50,11 +50,29 @@ func (s *State) mayFall(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 	return n.Started && n.Awake == 0 && (!n.Done || kind == Power && n.Down == ariadne.Up)
 }
 
-// given enters what the node is given. One that was paused is awake when it comes after that.
-func (n *NodeState) given(in *Input) {
-	if n.Awake == 0 || in.At >= n.Awake {
-		n.Awake, n.Told = 0, max(n.Clock, in.At)
+// given enters what a node is given. One that was paused is awake when it comes after that.
+func (s *State) given(id ariadne.NodeID, in *Input) {
+	if n := &s.Nodes[id]; n.Awake == 0 || in.At >= n.Awake {
+		s.pause(id, 0)
+		n.Told = max(n.Clock, in.At)
 	}
+}
+
+// pause enters until when a node is paused, or 0.
+func (s *State) pause(id ariadne.NodeID, until ariadne.Time) {
+	n := &s.Nodes[id]
+	s.sum.sub(n.paused(id))
+	n.Awake = until
+	s.sum.add(n.paused(id))
+}
+
+// paused is the part of a global state's hash of a pause. A state that is named by its content does
+// not tell until when it lasts, nor since when.
+func (n *NodeState) paused(id ariadne.NodeID) Hash {
+	if n.Awake == 0 {
+		return Hash{}
+	}
+	return HashOf(uint64(n.Awake), uint64(n.Told), 20).Plus(HashOf(uint64(id), 0, 20))
 }
 
 // tells is the time that the node's clock tells to others. While it is paused, that is the
@@ -83,7 +101,7 @@ func (y *System) now(s *State) ariadne.Time {
 func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Time) {
 	n := &s.Nodes[id]
 	if e.Down == ariadne.Paused {
-		n.Awake = e.Back
+		s.pause(id, e.Back)
 		return
 	}
 	n.Down, n.Start = e.Down, e.Back
@@ -91,7 +109,9 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 	if !e.Down.Off() {
 		return
 	}
-	n.Started, n.Awake, n.Limits, n.Processes = false, 0, nil, nil
+	n.Started, n.Limits = false, nil
+	s.pause(id, 0)
+	s.setProcesses(id, nil)
 	s.sum.sub(y.onHash(id, n.On))
 	n.On = e.Back
 	s.sum.add(y.onHash(id, n.On))

@@ -21,7 +21,7 @@ func init() {
 			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i), Kill) || !y.may(s, Kill, ariadne.NodeID(i)) {
 				continue
 			}
-			for _, how := range *n.Processes {
+			for _, how := range n.Processes.all {
 				events = append(events, Event{Kind: Kill, Node: ariadne.NodeID(i), At: max(n.Clock, now), Varied: how})
 			}
 		}
@@ -30,19 +30,53 @@ func init() {
 	pending := k.Pending
 	k.Pending = func(y *System, s *State, e *Event) bool {
 		n := &s.Nodes[e.Node]
-		return pending(y, s, e) && n.Processes != nil && slices.ContainsFunc(*n.Processes, func(how *Varied) bool { return how.what == e.Varied.What() })
+		return pending(y, s, e) && n.Processes != nil && slices.ContainsFunc(n.Processes.all, func(how *Varied) bool { return how.what == e.Varied.What() })
 	}
 	register(Kill, k)
 }
 
+// Processes are those of a node that may be killed one by one.
+type Processes struct {
+	all  []*Varied // the ways to do it
+	hash Hash      // of their names
+}
+
 // kills are the ways to kill one of some processes, or nil when there is none to tell.
-func kills(processes *[]string) *[]*Varied {
+func kills(processes *[]string) *Processes {
 	if processes == nil {
 		return nil
 	}
-	all := []*Varied{}
-	for _, p := range *processes {
-		all = append(all, &Varied{what: p, fault: ariadne.NodeFault{Kill: p}})
+	p := &Processes{}
+	for _, name := range *processes {
+		p.all = append(p.all, &Varied{what: name, fault: ariadne.NodeFault{Kill: name}})
+		p.hash = p.hash.Plus(HashOfText(name))
 	}
-	return &all
+	return p
+}
+
+// Names are those of the processes, in order.
+func (p *Processes) Names() (names []string) {
+	if p != nil {
+		for _, how := range p.all {
+			names = append(names, how.what)
+		}
+	}
+	return names
+}
+
+// part is what processes are in a global state's hash. A state that is named by its content does
+// not tell which they are.
+func (p *Processes) part(id ariadne.NodeID) Hash {
+	if p == nil || len(p.all) == 0 {
+		return Hash{}
+	}
+	return p.hash.Plus(HashOf(uint64(id), 0, 19))
+}
+
+// setProcesses enters which processes of a node may be killed.
+func (s *State) setProcesses(id ariadne.NodeID, p *Processes) {
+	n := &s.Nodes[id]
+	s.sum.sub(n.Processes.part(id))
+	n.Processes = p
+	s.sum.add(p.part(id))
 }

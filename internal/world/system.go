@@ -114,7 +114,7 @@ type NodeState struct {
 	Local     *Named           // of its local state (digest.go)
 	Calm      ariadne.Time     // as in ariadne.Output
 	Limits    *[]ariadne.Limit // likewise; nil: there are none
-	Processes *[]*Varied       // which may be killed alone, and how; nil: none
+	Processes *Processes       // which may be killed alone, and how; nil: none
 	Start     ariadne.Time     // when its commands are to be run, or Never
 	// On is when the machine was or is to be switched on: what arrives before that finds nobody.
 	On ariadne.Time
@@ -222,7 +222,7 @@ func (y *System) Take(s *State, e *Event) Input {
 	in := kinds[e.Kind].Take(y, s, e)
 	in.Varied = e.Varied
 	if y.faulty && !kinds[e.Kind].World {
-		s.Nodes[e.Node].given(&in)
+		s.given(e.Node, &in)
 	}
 	s.Steps++
 	s.Now = max(s.Now, in.At)
@@ -295,7 +295,7 @@ type Effect struct {
 	With            *ariadne.NodeFault // what takes other machines down, too (ariadne.NodeFault.With), or nil
 	Calm            ariadne.Time
 	Limits          *[]ariadne.Limit // nil: they are as they were
-	Processes       *[]*Varied       // likewise
+	Processes       *Processes       // likewise
 	Packets         []*Packet
 }
 
@@ -356,7 +356,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		s.sum.add(said.hash(id))
 	}
 	if e.Processes != nil {
-		n.Processes = e.Processes
+		s.setProcesses(id, e.Processes)
 	}
 	if y.faulty {
 		y.await(s, id, e)
