@@ -21,6 +21,7 @@ import (
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
+	"ariadne/internal/world"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -37,7 +38,9 @@ type crashFlags struct {
 	jobs    int
 	html    string
 	log     bool
-	command string // that of the command line
+	fail    []string // families of calls
+	most    int      // failures
+	command string   // that of the command line
 	json    bool
 	quiet   bool
 }
@@ -47,7 +50,7 @@ func (a *app) crashCommand() *cobra.Command {
 	var seed seedFlag
 	cmd := &cobra.Command{
 		Use:   "crash [--check CHECKER] SPEC | crash [--check CHECKER] -- COMMAND [ARGUMENT...]",
-		Short: "Kill a program and lose power at each point of what it does to its files, and check what is left",
+		Short: "Kill a program, lose power at each point of what it does to its files, have its calls fail, and check what is left",
 		Long: `Runs the one node of a spec once, or a command on a copy of the working directory, and keeps
 the log of all that it does to its files. Then for each operation of the log: which files does the
 program leave when it is killed here (kill), and which could a machine have that lost its power? All images are
@@ -70,7 +73,12 @@ Files named by --outside are not on the disk that loses power: they are as they 
 A program that writes there what it has promised (such as "row 3 is committed") lets the
 checker see whether the promise holds.
 
-What the program says by /dev/ariadne (docs/explore.md) a checker finds in ARIADNE_BEGUN, ARIADNE_ENDED and
+With --fail calls fail: each of those that are named, on the node's files, in an execution of its own, with each of its usual errors. When
+the command then reports an error, the files have to be those from before, or what the checker accepts; when it does not, what
+the checker accepts, which finds the exit status in ARIADNE_STATUS. Behind a sync that failed the power is lost at the end as well.
+Without a checker the files are compared with those from before or after, and there is advice.
+
+What the program says by /dev/ariadne (docs/explore.md) a checker finds in ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and
 ARIADNE_PROMISES. When the program says "crash now", images are formed there alone. With --log the checker finds in the file
 $ARIADNE_LOG what was done until the loss, an operation on each line: {"n": 3, "op": "write", "path": "db", "offset": 0,
 "length": 8192, "lost": "part", "lost_bytes": [[0, 4096]]}; nothing is lost of an operation without "lost". The same
@@ -89,6 +97,7 @@ Exit status: 1 when the checker rejects an image, 2 also when the command fails 
 what it leaves, 3 when it was interrupted before the checker rejected anything.`,
 		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
   ariadne crash --check ./verify --model any --outside promised sqlite.yaml
+  ariadne crash --fail files --check ./verify sqlite.yaml
   ariadne crash --read 'sqlite3 db .dump' -- sqlite3 db 'update t set a = 2'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.check != "" && c.read != "" {
@@ -102,6 +111,9 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 			}
 			if c.log && c.check == "" {
 				return usageError{errors.New("crash: --log is for a checker: --check is missing")}
+			}
+			if c.most > 0 && c.fail == nil {
+				return usageError{errors.New("crash: --failures is for calls that fail: --fail is missing")}
 			}
 			if c.timeout <= 0 {
 				return usageError{fmt.Errorf("crash: --timeout: %v: more than 0 is needed", c.timeout)}
@@ -150,7 +162,9 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 	f.Var(count{&c.images, 1, spec.MaxInt, nil}, "images", "up to `n` images at each point (default: 64)")
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
 	f.BoolVar(&c.log, "log", false, "the checker finds what was done and what of it is lost in the file $ARIADNE_LOG, an operation in JSON on each line")
-	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer has failed")
+	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")
+	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/explore.md); files: all that need a disk")
+	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "up to `n` of these (default: 1000)")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.StringVar(&c.html, "html", "", "write a page to this `file`, with the operations and where images fail")
 	f.BoolVar(&c.json, "json", false, "print one JSON object per line: of kills, and of each model")
@@ -210,18 +224,33 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 			return usageError{fmt.Errorf("crash: --model: %w", err)}
 		}
 	}
-	ops, err := a.record(cmd, s, temp, c)
+	if c.most == 0 {
+		c.most = 1000
+	}
+	if c.fail != nil {
+		s.Faults = [len(s.Faults)]uint8{}
+		s.Faults[world.Fail] = 1
+		if s.Fail, err = spec.FailOf(c.fail); err != nil {
+			return usageError{fmt.Errorf("crash: --fail: %w", err)}
+		}
+	}
+	ops, steps, err := a.record(cmd, s, temp, c)
 	if err != nil || a.status != 0 {
 		return err
 	}
+	var attempts *crash.Attempts
+	if c.fail != nil {
+		attempts = a.attempts(s, steps, c)
+	}
 	o := crash.Options{
-		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+		Attempts: attempts,
+		Dir:      s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: c.outside, Tell: c.log, Temp: temp,
 	}
 	clear := func() {}
 	if line := style(a.err); !c.quiet && !c.json && isTerminal(a.err) {
 		o.Progress = func(r *crash.Result) {
-			fmt.Fprint(a.err, "\r\x1b[K"+line.Line(fmt.Sprintf("%s: %d of %d operations, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Distinct, r.Failed)))
+			fmt.Fprint(a.err, "\r\x1b[K"+line.Line(fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(), r.Distinct, r.Failed)))
 		}
 		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
 	}
@@ -278,14 +307,15 @@ func checkerOf(flag, line string) ([]string, error) {
 	return words, err
 }
 
-// record runs the node once, and returns what it did to its files.
-func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlags) ([]*disk.Op, error) {
+// record runs the node once, and returns what it did to its files, and its steps.
+func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlags) ([]*disk.Op, []ariadne.Step, error) {
 	var log *disk.Log
-	opts := run.Options{Out: filepath.Join(temp, "run"), System: a.system()}
+	var steps []ariadne.Step
+	opts := run.Options{Out: filepath.Join(temp, "run"), System: a.system(), OnStep: func(s ariadne.Step) { steps = append(steps, s) }}
 	opts.System.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
 	p := a.printer(outputFlags{json: c.json, quiet: true}, s)
 	if err := enoughTasks(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := run.Run(cmd.Context(), s, opts)
 	var start *system.NotStarted
@@ -295,22 +325,22 @@ func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlag
 		for _, l := range start.Logs {
 			said = append(said, l.Text)
 		}
-		return nil, commandFailed(start.How, said)
+		return nil, nil, commandFailed(start.How, said)
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case r.Stopped == record.Interrupted:
-		return nil, cmp.Or(cmd.Context().Err(), context.Canceled)
+		return nil, nil, cmp.Or(cmd.Context().Err(), context.Canceled)
 	case r.Outcome == record.Violated: // then what it did to its files says little
 		v := &r.Violations[0]
-		return nil, commandFailed(v.Message, v.Said)
+		return nil, nil, commandFailed(v.Message, v.Said)
 	case r.Outcome != record.Nothing:
 		for _, v := range r.Violations { // their records are about to be removed
 			r.Doubt(fmt.Sprintf("%s: %s (%s)", v.Kind, v.Message, v.Suspect))
 		}
 		r.Violations, r.Out, r.Trace = nil, "", ""
-		return nil, a.finish(p, r, nil)
+		return nil, nil, a.finish(p, r, nil)
 	}
-	return log.Ops(), nil
+	return log.Ops(), steps, nil
 }
 
 // commandFailed says how a command ended of which no images are formed, and what it wrote last.

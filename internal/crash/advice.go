@@ -17,13 +17,18 @@ import (
 // last one. Where there is no checker it says where to look: it is no verdict. After C³ (Jiang and others, FSE 2016).
 type Advice struct {
 	File     string `json:"file"`     // from the home, with N for numbers; or Output
-	Found    string `json:"found"`    // what it is: gone, empty, zeros, other
-	Distance int    `json:"distance"` // bytes to be edited at most, to the nearer of before and after
-	Images   int    `json:"images"`
-	Blame    string `json:"blame"` // what is lost in the example, and what is there all the same
+	Found    string `json:"found"`    // what it is: gone, empty, zeros, other; where a call has failed also: as before, left behind
+	Distance int    `json:"distance"` // bytes to be edited at most, to the nearer of before and after, or to From
+	// From is what is to be there, where a call has failed: before, when the command reports an error, or after.
+	From   string `json:"from,omitempty"`
+	Images int    `json:"images"`
+	Blame  string `json:"blame"` // what is lost in the example, and what is there all the same
 	// Example is that of the first operations; of these the one that lacks least.
 	Example *Failure `json:"example"`
 }
+
+// adviceKey is what advice is about.
+type adviceKey struct{ file, found, from, call string }
 
 // Output is the File of what a reader prints.
 const Output = "output"
@@ -177,7 +182,7 @@ func (c *column) advise(v view, images images, n, at int) {
 		return
 	}
 	var f *Failure
-	told := map[[2]string]bool{}
+	far := map[adviceKey]int{}
 	for name, d := range c.advisor.distances(v) {
 		if d <= c.advisor.usual[name] {
 			continue
@@ -188,30 +193,49 @@ func (c *column) advise(v view, images images, n, at int) {
 			f = images.failure(n)
 			f.Operation, f.Last = at+1, short(c.Log[at].String())
 		}
-		key := [2]string{numbers.ReplaceAllString(name, "N"), v[name].found()}
-		a := c.advice[key]
-		if a == nil {
-			a = &Advice{File: key[0], Found: key[1], Example: f}
-			c.advice[key] = a
-		}
-		a.Distance = max(a.Distance, d)
-		if !told[key] {
-			a.Images++
-		}
-		told[key] = true
-		if f.Operation == a.Example.Operation && len(f.missing) < len(a.Example.missing) {
-			a.Example = f
-		}
+		key := adviceKey{file: numbers.ReplaceAllString(name, "N"), found: v[name].found()}
+		far[key] = max(far[key], d)
+	}
+	for key, d := range far {
+		c.enter(key, d, f)
 	}
 }
 
-// advised sorts advice, the farthest first.
+// enter enters advice about files of an image, or of an execution.
+func (c *column) enter(key adviceKey, distance int, f *Failure) {
+	a := c.advice[key]
+	if a == nil {
+		a = &Advice{File: key.file, Found: key.found, From: key.from, Example: f}
+		c.advice[key] = a
+	}
+	a.Distance = max(a.Distance, distance)
+	a.Images++
+	if f.Operation == a.Example.Operation && len(f.missing) < len(a.Example.missing) {
+		a.Example = f
+	}
+}
+
+// advised sorts advice: what is there in spite of an error comes behind what is not there, and what is only left behind last; then
+// the farthest comes first.
 func (c *column) advised() {
 	for _, a := range c.advice {
-		a.Blame = blame(a.Example.lost, a.Example.kept)
+		if a.Blame = a.Example.kept; a.From == "" {
+			a.Blame = blame(a.Example.lost, a.Example.kept)
+		}
 		c.Advice = append(c.Advice, *a)
 	}
 	slices.SortFunc(c.Advice, func(a, b Advice) int {
-		return cmp.Or(b.Distance-a.Distance, cmp.Compare(a.File, b.File), cmp.Compare(a.Found, b.Found))
+		return cmp.Or(a.rank()-b.rank(), b.Distance-a.Distance, cmp.Compare(a.File, b.File), cmp.Compare(a.Found, b.Found), cmp.Compare(a.Blame, b.Blame))
 	})
+}
+
+// rank is how late it comes among advice.
+func (a *Advice) rank() int {
+	switch {
+	case a.Found == "left behind":
+		return 2
+	case a.From == "before":
+		return 1
+	}
+	return 0
 }

@@ -77,7 +77,7 @@ func (c *checker) check(ctx context.Context, work *job) (v *verdict, d took, err
 	if err := work.tree.write(c.dir); err != nil {
 		return nil, d, err
 	}
-	env := slices.Concat(c.env, work.epoch.Env())
+	env := slices.Concat(c.env, work.env)
 	if work.log != nil {
 		if err := os.WriteFile(c.log, work.log, 0o600); err != nil {
 			return nil, d, err
@@ -89,24 +89,24 @@ func (c *checker) check(ctx context.Context, work *job) (v *verdict, d took, err
 	}
 	written := time.Now()
 	d.writing = written.Sub(began)
-	status, err := c.run(ctx, env)
+	status, late, err := c.run(ctx, env)
 	d.checking = time.Since(written)
 	if err != nil {
 		return nil, d, err
 	}
-	return &verdict{passed: status == "", status: status, output: c.said()}, d, nil
+	return &verdict{passed: status == "", undecided: late, status: status, output: c.said()}, d, nil
 }
 
-// run runs the command, and says how it ended, if not with status 0. What it leaves running in its process group is
-// killed.
-func (c *checker) run(ctx context.Context, env []string) (how string, err error) {
+// run runs the command, and says how it ended, if not with status 0; late: it did not in time. What it leaves running in
+// its process group is killed.
+func (c *checker) run(ctx context.Context, env []string) (how string, late bool, err error) {
 	out := c.out.Fd()
 	pid, err := syscall.ForkExec(c.program, c.args, &syscall.ProcAttr{
 		Dir: c.dir, Env: env, Files: []uintptr{c.null.Fd(), out, out},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
-		return "", fmt.Errorf("checker: %w", &fs.PathError{Op: "exec", Path: c.program, Err: err})
+		return "", false, fmt.Errorf("checker: %w", &fs.PathError{Op: "exec", Path: c.program, Err: err})
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errLate)
 	defer cancel()
@@ -118,8 +118,8 @@ func (c *checker) run(ctx context.Context, env []string) (how string, err error)
 			break
 		}
 	}
-	late := !stop()
-	if late {
+	stopped := !stop()
+	if stopped {
 		<-killed
 	}
 	kill()
@@ -129,17 +129,17 @@ func (c *checker) run(ctx context.Context, env []string) (how string, err error)
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("checker: %w", err)
-	case late && errors.Is(context.Cause(ctx), errLate):
-		return fmt.Sprintf("it did not end within %v", c.timeout), nil
-	case late:
-		return "", context.Cause(ctx)
+		return "", false, fmt.Errorf("checker: %w", err)
+	case stopped && errors.Is(context.Cause(ctx), errLate):
+		return fmt.Sprintf("it did not end within %v", c.timeout), true, nil
+	case stopped:
+		return "", false, context.Cause(ctx)
 	case status.Signaled():
-		return "signal: " + status.Signal().String(), nil
+		return "signal: " + status.Signal().String(), false, nil
 	case status.ExitStatus() != 0:
-		return fmt.Sprintf("exit status %d", status.ExitStatus()), nil
+		return fmt.Sprintf("exit status %d", status.ExitStatus()), false, nil
 	}
-	return "", nil
+	return "", false, nil
 }
 
 var errLate = errors.New("the checker takes too long")

@@ -175,7 +175,7 @@ func (l *left) leftOut() (float64, bool) {
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
-	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.before, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[[2]string]*Advice{}}
+	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}
 	err := c.all(ctx, l)
 	c.Seconds = time.Since(began).Seconds()
 	c.group()
@@ -188,7 +188,7 @@ type column struct {
 	*judge
 	*Result
 	seen   map[sum]bool // images that are counted
-	advice map[[2]string]*Advice
+	advice map[adviceKey]*Advice
 }
 
 // all judges the images of all points. While workers judge those of one, those of the next are formed.
@@ -238,6 +238,7 @@ func (c *column) form(at int, images images) (*point, error) {
 		files := t.sum()
 		job := c.job(t, files, at, func() []disk.Loss { return images.losses(n) })
 		p.of[n], p.left[n] = job.sum, c.known(files, at)
+		c.formed[p.left[n]] = true
 		if p.again[n] = c.seen[p.of[n]]; p.again[n] {
 			continue
 		}
@@ -246,7 +247,7 @@ func (c *column) form(at int, images images) (*point, error) {
 			p.trees[n] = t
 		}
 		c.mu.Lock()
-		if e := c.epochs[at]; files == c.accepted && e.Ended == 0 && len(e.Promises) == 0 && (c.before || e.Begun == 0 && !c.Tell) {
+		if e := c.epochs[at]; files == c.accepted && !e.Owes() && (c.rejected || e.Begun == 0 && !c.Tell) {
 			c.verdicts[p.of[n]] = &verdict{passed: true}
 		}
 		if v := c.verdicts[p.of[n]]; v != nil {
@@ -282,7 +283,7 @@ func (c *column) finish(ctx context.Context, p *point) error {
 	}
 	for n, sum := range p.of {
 		v := c.verdicts[sum]
-		if v == nil || v.passed || c.advisor != nil { // nil: it was interrupted
+		if v == nil || v.passed || v.undecided || c.advisor != nil { // nil: it was interrupted
 			continue
 		}
 		f := p.failure(n)
@@ -306,22 +307,33 @@ func (c *column) finish(ctx context.Context, p *point) error {
 // job is an image that is to be judged.
 type job struct {
 	tree  *tree
+	files sum // the tree's
 	sum   sum // of all that a checker sees
-	epoch disk.Epoch
+	env   []string
 	log   []byte // what it is told, or nil
 }
 
-// known is what files are known by to who is told what was said of them.
-func (j *judge) known(files sum, at int) sum {
-	return sha256.Sum256(fmt.Appendf(files[:], "%q", j.epochs[at].Env()))
+// newJob is that of files, by their sum, for who is told of them in his environment.
+func newJob(t *tree, files sum, env []string) *job {
+	return &job{tree: t, files: files, sum: known(files, env), env: env}
 }
+
+// known is what files are known by to who is told what was said of them.
+func known(files sum, env []string) sum { return sha256.Sum256(fmt.Appendf(files[:], "%q", env)) }
+
+// tell lets it be told what was done.
+func (w *job) tell(log []byte) {
+	w.log = log
+	w.sum = sha256.Sum256(append(w.sum[:], log...))
+}
+
+func (j *judge) known(files sum, at int) sum { return known(files, j.epochs[at].Env()) }
 
 // job is that of files, by their sum, behind the operation at a place. lost says what of the log is not there.
 func (j *judge) job(t *tree, files sum, at int, lost func() []disk.Loss) *job {
-	w := &job{tree: t, sum: j.known(files, at), epoch: j.epochs[at]}
+	w := newJob(t, files, j.epochs[at].Env())
 	if j.Tell {
-		w.log = j.tell(at, lost())
-		w.sum = sha256.Sum256(append(w.sum[:], w.log...))
+		w.tell(j.told.tell(at, lost()))
 	}
 	return w
 }
@@ -335,17 +347,9 @@ func (c *column) work(ctx context.Context, work []*job) error {
 	for range min(c.Workers, len(work)) {
 		workers.Go(func() {
 			for job := range next {
-				v, err := c.check(ctx, job, c.Result)
-				if err != nil {
+				if err := c.judge1(ctx, job); err != nil {
 					cancel(err)
-					continue
 				}
-				c.mu.Lock()
-				c.verdicts[job.sum] = v
-				c.Checked++
-				c.count(v)
-				c.progress()
-				c.mu.Unlock()
 			}
 		})
 	}
@@ -357,10 +361,27 @@ func (c *column) work(ctx context.Context, work []*job) error {
 	return context.Cause(ctx)
 }
 
+// judge1 judges one image.
+func (c *column) judge1(ctx context.Context, job *job) error {
+	v, err := c.check(ctx, job, c.Result)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.verdicts[job.sum] = v
+	c.Checked++
+	c.count(v)
+	c.progress()
+	return nil
+}
+
 // count enters the verdict on an image that this column has not seen before.
 func (c *column) count(v *verdict) {
 	c.Distinct++
 	switch {
+	case v.undecided:
+		c.Undecided++
 	case c.advisor != nil: // nobody has judged it
 	case v.passed:
 		c.Passed++

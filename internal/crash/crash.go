@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package crash judges the files that a kill or a power loss may leave of a program's work: it follows the
+// Package crash judges the files that a kill, a power loss or a failed call may leave of a program's work: it follows the
 // log of the operations that the program made, forms the images of each point, puts each that is
 // different into a directory of its own, and lets a checker look at it.
 //
@@ -11,7 +11,7 @@
 // What always holds: a verdict is the checker's, on exactly these files; files that were judged
 // are not judged again; the checker has accepted what the program left without a loss.
 //
-// Read next: crash.go, then column.go, checker.go and tree.go.
+// Read next: crash.go, then column.go, checker.go and tree.go; calls.go.
 package crash
 
 import (
@@ -45,6 +45,8 @@ type Options struct {
 	// Tell has checkers find in the file named by the variable ARIADNE_LOG what was done, and what of it is lost: an operation in JSON on
 	// each line.
 	Tell bool
+	// Attempts, when not nil, are judged last: executions in which a call fails.
+	Attempts *Attempts
 	// Temp is where images are put.
 	Temp string
 	// Progress, when not nil, is told now and then. It must not keep what it is told.
@@ -59,7 +61,7 @@ const Kill = "kill"
 
 // Result is what came of losses by one model, or of kills.
 type Result struct {
-	Model      string  `json:"model"` // or Kill
+	Model      string  `json:"model"` // or Kill, or Calls: then operations are executions in which a call fails
 	Operations int     `json:"operations"`
 	Judged     int     `json:"judged"`   // operations after which all images were judged: all, unless it was interrupted
 	Points     int     `json:"points"`   // operations after which images were formed
@@ -68,9 +70,10 @@ type Result struct {
 	Checked    int     `json:"checked"`  // of them, not known from the results before
 	Passed     int     `json:"passed"`
 	Failed     int     `json:"failed"`
-	Killed     int     `json:"killed,omitempty"`   // of what failed by a power loss, what a kill leaves as well
-	LeftOut    float64 `json:"left_out"`           // subsets of operations that the model allows and that were not looked at
-	AtLeast    bool    `json:"at_least,omitempty"` // there are more
+	Undecided  int     `json:"undecided,omitempty"` // the checker takes too long
+	Killed     int     `json:"killed,omitempty"`    // of what failed by a power loss, what a kill leaves as well
+	LeftOut    float64 `json:"left_out"`            // subsets of operations that the model allows and that were not looked at
+	AtLeast    bool    `json:"at_least,omitempty"`  // there are more
 	// Far is how many images are advised to be looked at, which are not judged; Advice says why.
 	Far    int      `json:"far,omitempty"`
 	Advice []Advice `json:"advice,omitempty"`
@@ -78,6 +81,8 @@ type Result struct {
 	Advised bool `json:"advised,omitempty"`
 	// Pointed says that images were formed where the program said "crash now", alone.
 	Pointed bool `json:"pointed,omitempty"`
+	// Failures are how the executions have ended; of Calls alone.
+	Failures *Failures `json:"failures,omitempty"`
 	// Groups are of the failing images that no kill leaves, or of those that kills leave.
 	Groups []Group `json:"groups,omitempty"`
 	// Shortest is that of them that lacks least.
@@ -104,6 +109,7 @@ type Result struct {
 // verdict of a checker.
 type verdict struct {
 	passed         bool
+	undecided      bool // it takes too long
 	status, output string
 	read           view // what the reader has found
 }
@@ -115,14 +121,17 @@ type judge struct {
 	Options
 	epochs   []disk.Epoch // behind each operation of the log
 	pointed  bool         // images are wanted where the program says so, alone
-	entries  []entry      // of the log, as a checker reads them, and their lines; as far as they were needed
-	lines    [][]byte
+	told     oplog
 	checkers chan *checker // those that are free
 	start    *tree         // before the first operation
 	verdicts map[sum]*verdict
-	before   bool         // the checker rejects start
-	accepted sum          // the files of start, which count as good as long as nothing is promised, or has ended
+	rejected bool         // start is, by the checker
+	accepted sum          // the files of start, which count as good as long as the program owes nothing
+	end      sum          // the files behind the last operation
+	before   view         // the files of start, or what a reader finds there
+	after    view         // likewise, behind the last operation
 	killed   map[sum]bool // what kills leave
+	formed   map[sum]bool // what losses of power leave
 	mu       sync.Mutex   // of the result at hand and of verdicts, while workers work
 	shown    time.Time
 	advisor  *advisor // when there is no checker
@@ -131,17 +140,20 @@ type judge struct {
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
 // returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
-	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log)}
-	defer j.end()
+	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, formed: map[sum]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
+	defer j.close()
 	if err := j.begin(ctx); err != nil {
 		return nil, err
 	}
-	columns := []losses{kills{j}}
+	columns := []func(context.Context) (*Result, error){func(ctx context.Context) (*Result, error) { return j.column(ctx, kills{j}) }}
 	for _, m := range o.Models {
-		columns = append(columns, newPowerLosses(j, m))
+		columns = append(columns, func(ctx context.Context) (*Result, error) { return j.column(ctx, newPowerLosses(j, m)) })
 	}
-	for _, l := range columns {
-		r, err := j.column(ctx, l)
+	if o.Attempts != nil {
+		columns = append(columns, j.calls)
+	}
+	for _, column := range columns {
+		r, err := column(ctx)
 		results = append(results, r)
 		if o.Done != nil {
 			o.Done(r)
@@ -181,17 +193,22 @@ func (j *judge) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	j.accepted, j.end = j.start.sum(), end.sum()
+	j.before, j.after = j.start.view(), end.view()
 	unused := new(Result)
 	if len(j.Check) == 0 {
 		return j.beginAdvice(ctx, end, unused)
 	}
 	last := &job{tree: end}
 	if at := len(j.Log) - 1; at >= 0 {
-		last = j.job(end, end.sum(), at, func() []disk.Loss { return nil })
+		last = j.job(end, j.end, at, func() []disk.Loss { return nil })
 	}
 	v, err := j.check(ctx, last, unused)
 	if err != nil {
 		return err
+	}
+	if v.undecided {
+		return fmt.Errorf("the checker looks at the files as the command left them, without a power loss, and %s", v.status)
 	}
 	if !v.passed {
 		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s: %s", v.status, tail(v.output))
@@ -204,27 +221,29 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	if v, err = j.check(ctx, first, unused); err != nil {
 		return err
 	}
-	j.before, j.accepted = !v.passed, j.start.sum()
+	j.rejected = !v.passed && !v.undecided
 	return nil
 }
 
 // beginAdvice finds out what there is to find before the first operation and after the last one.
 func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) error {
-	j.advisor = &advisor{j.start.view(), end.view(), map[string]int{}}
-	if len(j.Read) == 0 {
-		return nil
-	}
-	for t, v := range map[*tree]*view{j.start: &j.advisor.before, end: &j.advisor.after} {
-		found, err := j.check(ctx, &job{tree: t}, unused)
-		if err != nil {
-			return err
+	if len(j.Read) > 0 {
+		for t, v := range map[*tree]*view{j.start: &j.before, end: &j.after} {
+			found, err := j.check(ctx, &job{tree: t}, unused)
+			if err != nil {
+				return err
+			}
+			if found.undecided {
+				return fmt.Errorf("who reads the files: %s", found.status)
+			}
+			*v = found.read
 		}
-		*v = found.read
 	}
+	j.advisor = &advisor{j.before, j.after, map[string]int{}}
 	return nil
 }
 
-func (j *judge) end() {
+func (j *judge) close() {
 	for range len(j.checkers) {
 		(<-j.checkers).close()
 	}
@@ -263,7 +282,7 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 	c := <-j.checkers
 	defer func() { j.checkers <- c }()
 	v, took, err := c.check(ctx, work)
-	if err == nil && len(j.Check) == 0 {
+	if err == nil && len(j.Check) == 0 && !v.undecided {
 		v = &verdict{read: printed(v.output + v.status)}
 	}
 	j.mu.Lock()

@@ -17,10 +17,17 @@ type Group struct {
 	Images int    `json:"images"`
 	// Example is the one that lacks least.
 	Example *Failure `json:"example"`
+
+	call bool // that failed, and what the command says; nothing is lost
 }
 
 // String says what is to blame.
-func (g Group) String() string { return blame(g.Lost, g.Kept) }
+func (g Group) String() string {
+	if g.call {
+		return g.Kept
+	}
+	return blame(g.Lost, g.Kept)
+}
 
 func blame(lost, kept string) string {
 	if lost == "" {
@@ -135,7 +142,12 @@ func (c *column) blame() {
 			c.Groups = append(c.Groups, *g)
 		}
 	}
-	slices.SortFunc(c.Groups, func(a, b Group) int {
+	sortGroups(c.Groups)
+}
+
+// sortGroups sorts groups, the largest first.
+func sortGroups(groups []Group) {
+	slices.SortFunc(groups, func(a, b Group) int {
 		return cmp.Or(b.Images-a.Images, strings.Compare(a.String(), b.String()))
 	})
 }

@@ -27,12 +27,19 @@ type entry struct {
 	Bytes  [][2]int64 `json:"lost_bytes,omitempty"` // of a part: from and to
 }
 
+// oplog is a log as a checker reads it: its operations, and the lines of those that were needed.
+type oplog struct {
+	ops     []*disk.Op
+	entries []entry
+	lines   [][]byte
+}
+
 // tell is what a checker may read of an image behind the operation at a place: all operations so far, and what of them
 // is lost.
-func (j *judge) tell(at int, lost []disk.Loss) (text []byte) {
-	for len(j.lines) <= at {
-		n := len(j.lines)
-		op := j.Log[n]
+func (l *oplog) tell(at int, lost []disk.Loss) (text []byte) {
+	for len(l.lines) <= at {
+		n := len(l.lines)
+		op := l.ops[n]
 		e := entry{N: n + 1, Op: op.Kind.String(), Text: short(op.String()), Path: short(op.Path), To: short(op.ToPath), Call: op.Call}
 		switch op.Kind {
 		case disk.Write, disk.Zero, disk.Shift:
@@ -40,14 +47,14 @@ func (j *judge) tell(at int, lost []disk.Loss) (text []byte) {
 		case disk.Truncate, disk.Allocate:
 			e.Size = op.Size
 		}
-		j.entries, j.lines = append(j.entries, e), append(j.lines, encode(e))
+		l.entries, l.lines = append(l.entries, e), append(l.lines, encode(e))
 	}
 	for n := range at + 1 {
 		if len(lost) == 0 || lost[0].Op != n {
-			text = append(text, j.lines[n]...)
+			text = append(text, l.lines[n]...)
 			continue
 		}
-		e := j.entries[n]
+		e := l.entries[n]
 		e.Lost, e.Bytes = "part", lost[0].Bytes
 		if lost[0].All {
 			e.Lost, e.Bytes = "all", nil

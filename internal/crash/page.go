@@ -38,6 +38,7 @@ type mark struct {
 type story struct {
 	Model   string
 	Kill    bool
+	Call    bool // that fails
 	Failure *Failure
 	Earlier int // operations before Lines
 	Lines   []line
@@ -80,7 +81,7 @@ func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 // the first operation that is lost.
 func tell(r *Result, lines []line) *story {
 	f := r.Shortest
-	s := &story{Model: r.Model, Kill: r.Model == Kill, Failure: f}
+	s := &story{Model: r.Model, Kill: r.Model == Kill, Call: r.Model == Calls, Failure: f}
 	if len(f.missing) == 0 {
 		return s
 	}

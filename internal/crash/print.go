@@ -20,15 +20,24 @@ const (
 // Print says what came of it, for people.
 func Print(w io.Writer, r *Result, style report.Style) {
 	p := func(format string, args ...any) { fmt.Fprintln(w, style.Line(fmt.Sprintf(format, args...))) }
-	verdicts := fmt.Sprintf("%d pass, %d fail%s", r.Passed, r.Failed, r.rate())
-	if r.Advised {
-		verdicts = fmt.Sprintf("%d far from before and after", r.Far)
+	if r.Failures != nil {
+		r.printCalls(p)
+	} else {
+		verdicts := fmt.Sprintf("%d pass, %d fail%s", r.Passed, r.Failed, r.rate())
+		if r.Advised {
+			verdicts = fmt.Sprintf("%d far from before and after", r.Far)
+		}
+		p("%s: %d operations, %d points, %d images, %d distinct: %s", r.Model, r.Operations, r.Points, r.Images, r.Distinct, verdicts)
 	}
-	p("%s: %d operations, %d points, %d images, %d distinct: %s", r.Model, r.Operations, r.Points, r.Images, r.Distinct, verdicts)
 	if r.Judged < r.Operations {
-		p("  interrupted after %d of %d operations", r.Judged, r.Operations)
+		p("  interrupted after %d of %d %s", r.Judged, r.Operations, r.Unit())
+	}
+	if r.Undecided > 0 {
+		p("  %d undecided: the checker did not end in time (--timeout)", r.Undecided)
 	}
 	switch {
+	case r.LeftOut > 0 && r.Failures != nil:
+		p("  left out: %.9g failures (--failures)", r.LeftOut)
 	case r.AtLeast:
 		p("  left out: more than %.3g of the subsets that the model allows (--images)", r.LeftOut)
 	case r.LeftOut > 0:
@@ -48,11 +57,7 @@ func Print(w io.Writer, r *Result, style report.Style) {
 			p("  and %d more", len(r.Groups)-i)
 			break
 		}
-		if g := &r.Groups[i]; g.Images == 1 {
-			p("  %s: 1 image fails", g)
-		} else {
-			p("  %s: %d images fail", g, g.Images)
-		}
+		p("  %s: %s", &r.Groups[i], r.Groups[i].Fail())
 	}
 	if r.Shortest != nil {
 		r.printShortest(p)
@@ -62,26 +67,78 @@ func Print(w io.Writer, r *Result, style report.Style) {
 			p("  and %d more", len(r.Advice)-i)
 			break
 		}
-		p("  advice: %s: %s", a.File, a.words())
+		p("  advice: %s", a)
 	}
 }
 
-// words say what there is to be looked at.
-func (a *Advice) words() string {
-	where := "image"
-	if a.Images > 1 {
-		where = "images"
+// printCalls says what came of executions in which a call fails.
+func (r *Result) printCalls(p func(format string, args ...any)) {
+	f := r.Failures
+	verdicts := fmt.Sprintf("%d distinct: %d pass, %d fail", r.Distinct, r.Passed, r.Failed)
+	if r.Advised {
+		verdicts = fmt.Sprintf("%d are not as they should be", r.Far)
 	}
-	return fmt.Sprintf("%s, %d bytes from before and after, in %d %s: %s", a.Found, a.Distance, a.Images, where, a.Blame)
+	p("%s: %d failures, %s; %s", r.Model, r.Operations, f, verdicts)
+	if f.Undecided > 0 {
+		p("  %d cannot be judged: %s", f.Undecided, strings.Join(f.Why, "; "))
+	}
 }
+
+// String says what commands say when a call fails, and what they leave.
+func (f *Failures) String() string {
+	text := fmt.Sprintf("%d reported (files as before: %d), %d not reported (files as after: %d)", f.Reported, f.Before, f.Succeeded, f.After)
+	if f.Hung > 0 {
+		text += fmt.Sprintf(", %d hang", f.Hung)
+	}
+	return text
+}
+
+// Unit is what operations are counted in.
+func (r *Result) Unit() string {
+	if r.Failures != nil {
+		return "failures"
+	}
+	return "operations"
+}
+
+// Fail says how many images fail, or executions of Calls.
+func (g *Group) Fail() string {
+	one, more := "image", "images"
+	if g.call {
+		one, more = "execution", "executions"
+	}
+	if g.Images == 1 {
+		return "1 " + one + " fails"
+	}
+	return fmt.Sprintf("%d %s fail", g.Images, more)
+}
+
+// words say what there is to be looked at.
+func (a Advice) words() string {
+	one, more, from := "image", "images", "before and after"
+	if a.From != "" {
+		one, more, from = "execution", "executions", a.From
+	}
+	if a.Images > 1 {
+		one = more
+	}
+	return fmt.Sprintf("%s, %d bytes from %s, in %d %s: %s", a.Found, a.Distance, from, a.Images, one, a.Blame)
+}
+
+// String says what there is to be looked at, and where.
+func (a Advice) String() string { return a.File + ": " + a.words() }
 
 // printShortest says what is wrong with the image that lacks least.
 func (r *Result) printShortest(p func(format string, args ...any)) {
 	f := r.Shortest
-	if r.Model == Kill {
+	switch r.Model {
+	case Kill:
 		p("the first that fails:")
 		p("  the programs are killed after operation %d, %s", f.Operation, f.Last)
-	} else {
+	case Calls:
+		p("the first that fails:")
+		p("  %s (%s)", f.Last, f.Name)
+	default:
 		p("the failing image that lacks least:")
 		p("  power is lost after operation %d, %s", f.Operation, f.Last)
 	}

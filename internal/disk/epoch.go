@@ -10,6 +10,7 @@ import (
 // moment leaves.
 type Epoch struct {
 	Begun, Ended int      // how often it has begun something, and ended it
+	Failed       int      // of what has ended: how often it was in vain, and is to have no effect
 	Promises     []string // what is to hold from then on, each once, in order
 }
 
@@ -20,9 +21,9 @@ const maxPromises = 1 << 16
 func CheckMark(line string) (why string) {
 	word, text, _ := strings.Cut(line, " ")
 	switch {
-	case line == "begin", line == "end", line == "crash now":
+	case line == "begin", line == "end", line == "end failed", line == "crash now":
 	case word != "promise" || strings.TrimSpace(text) == "":
-		return "neither begin, end, promise TEXT nor crash now"
+		return "neither begin, end, end failed, promise TEXT nor crash now"
 	case strings.ContainsRune(text, 0):
 		return "a promise has no zero bytes"
 	}
@@ -40,6 +41,9 @@ func (e *Epoch) Say(line string) (why string) {
 			return "nothing has begun"
 		}
 		e.Ended++
+		if text != "" {
+			e.Failed++
+		}
 	case "promise":
 		text = strings.TrimSpace(text)
 		if slices.Contains(e.Promises, text) {
@@ -64,7 +68,10 @@ func (e *Epoch) Add(op *Op) {
 	}
 }
 
+// Owes reports whether anything has ended well, or was promised: the files from before the program began then do not do any more.
+func (e Epoch) Owes() bool { return e.Ended > e.Failed || len(e.Promises) > 0 }
+
 // Env are environment variables that tell a checker of it.
 func (e Epoch) Env() []string {
-	return []string{fmt.Sprint("ARIADNE_BEGUN=", e.Begun), fmt.Sprint("ARIADNE_ENDED=", e.Ended), "ARIADNE_PROMISES=" + strings.Join(e.Promises, "\n")}
+	return []string{fmt.Sprint("ARIADNE_BEGUN=", e.Begun), fmt.Sprint("ARIADNE_ENDED=", e.Ended), fmt.Sprint("ARIADNE_FAILED=", e.Failed), "ARIADNE_PROMISES=" + strings.Join(e.Promises, "\n")}
 }

@@ -35,7 +35,7 @@ func (r *Report) Count(a *Attempt) {
 			r.Refused(id, a.Refusals[id])
 		}
 	}
-	r.Doubt(doubts(a, r.names())...)
+	r.Doubt(Doubts(a, r.names())...)
 }
 
 // Refused enters what a node met that is not modelled.
@@ -125,8 +125,8 @@ func (r *Report) Note(text string) {
 // MayNotReplay is a doubt.
 const MayNotReplay = "a thread ran for long without a system call and was preempted: such a step may go differently the next time"
 
-// doubts are what makes one execution inconclusive.
-func doubts(a *Attempt, nodes []string) []string {
+// Doubts are what makes one execution inconclusive, by the names of its nodes.
+func Doubts(a *Attempt, nodes []string) []string {
 	var d []string
 	for i, node := range nodes {
 		for _, f := range a.Refusals[ariadne.NodeID(i)] {
@@ -164,7 +164,7 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string) Violati
 		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
 		Goal: a.Goal,
 	}
-	if d := doubts(a, r.names()); len(d) > 0 {
+	if d := Doubts(a, r.names()); len(d) > 0 {
 		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")
 	}
 	if v.Kind == "death" {

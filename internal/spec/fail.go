@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -106,6 +107,24 @@ func DefaultFail() Fail {
 	f := Fail{Errors: map[string][]string{}}
 	f.allow(defaultFamilies, nil)
 	return f
+}
+
+// onFiles are the families of calls that need a disk.
+var onFiles = []string{"writes", "copies", "reads", "syncs", "room", "names"}
+
+// FilesFamily stands for all families of calls that need a disk.
+const FilesFamily = "files"
+
+// FailOf has calls fail with their usual errors, by names of calls and of families.
+func FailOf(names []string) (Fail, error) {
+	f := Fail{Errors: map[string][]string{}}
+	if i := slices.Index(names, FilesFamily); i >= 0 {
+		names = slices.Concat(names[:i], onFiles, names[i+1:])
+	}
+	if unknown, _ := f.allow(names, nil); len(unknown) > 0 {
+		return f, fmt.Errorf("%q is neither a call that can fail nor a family of them: %s, or %s for those that need a disk", unknown[0], families(), FilesFamily)
+	}
+	return f, nil
 }
 
 // allow adds calls, or families of them, with the errors that are named or else the usual
