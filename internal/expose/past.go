@@ -33,6 +33,8 @@ const (
 	Invoked EventKind = iota
 	Returned
 	Failed
+	// Gone: the node's programs are no more. Nobody waits for what they had under way, of which nobody knows what came.
+	Gone
 )
 
 // Events are those of a node's step, in order. h may be nil.
@@ -57,6 +59,9 @@ func (h *History) Events(id ariadne.NodeID, out *ariadne.Output) (all []Event) {
 			}
 		}
 	}
+	if out.Down != ariadne.Up && out.Down != ariadne.Paused || out.Ended && len(out.Exits) > 0 {
+		all = append(all, Event{Kind: Gone, Node: id})
+	}
 	return all
 }
 
@@ -69,8 +74,11 @@ type Past struct {
 	hash   world.Hash
 }
 
-// Then is the past after one more event.
+// Then is the past after one more event. That a node is gone of which nothing is under way is none.
 func (p *Past) Then(e Event) *Past {
+	if e.Kind == Gone && !slices.ContainsFunc(p.Pending(), func(o Pending) bool { return o.Node == e.Node }) {
+		return p
+	}
 	next := &Past{Event: e, before: p, n: p.Len() + 1}
 	next.hash = p.Hash().Plus(world.HashOf(uint64(e.Kind), uint64(e.Node), 19))
 	for _, s := range []string{e.Client, e.Op, e.Key, e.Value} {
@@ -100,6 +108,32 @@ func (p *Past) Events() []Event {
 	all := make([]Event, p.Len())
 	for i := range slices.Backward(all) {
 		all[i], p = p.Event, p.before
+	}
+	return all
+}
+
+// Pending is an operation that is under way: the so many-th of its client, from 1.
+type Pending struct {
+	Event
+	N int
+}
+
+// Pending are the operations that are under way, in the order in which they began.
+func (p *Past) Pending() (all []Pending) {
+	type client struct {
+		node ariadne.NodeID
+		name string
+	}
+	begun := map[client]int{}
+	for _, e := range p.Events() {
+		of := client{e.Node, e.Client}
+		all = slices.DeleteFunc(all, func(o Pending) bool {
+			return o.Node == e.Node && (e.Kind == Gone || o.Client == e.Client)
+		})
+		if e.Kind == Invoked {
+			begun[of]++
+			all = append(all, Pending{e, begun[of]})
+		}
 	}
 	return all
 }

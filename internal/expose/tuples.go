@@ -246,6 +246,12 @@ type Snapshot struct {
 type Sights struct {
 	Up    bool // which nodes are up
 	World bool // messages, timers or clocks: each step changes them
+	Past  bool // clients' operations
+}
+
+// And are both.
+func (s Sights) And(o Sights) Sights {
+	return Sights{Up: s.Up || o.Up, World: s.World || o.World, Past: s.Past || o.Past}
 }
 
 // Moment says when a snapshot is judged.

@@ -126,6 +126,13 @@ func (p *Property) paired(events []expose.Event) (all []operation, err error) {
 			all = append(all, o)
 			last[c] = len(all)
 			continue
+		case e.Kind == expose.Gone:
+			for c := range last {
+				if c.node == int(e.Node) {
+					last[c] = 0
+				}
+			}
+			continue
 		case i < 0:
 			continue // an end of what nobody has begun: another line that looks like one
 		case e.Kind == expose.Failed:

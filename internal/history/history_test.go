@@ -23,6 +23,8 @@ func parse(lines ...string) (all []expose.Event) {
 			e.Kind, e.Value = expose.Returned, strings.Join(w[2:], " ")
 		case "fail":
 			e.Kind = expose.Failed
+		case "gone":
+			e.Kind = expose.Gone
 		default:
 			e.Op, e.Key, e.Value = w[1], w[2], strings.Join(w[3:], " ")
 		}
@@ -52,6 +54,7 @@ func TestBroken(t *testing.T) {
 		{"0 write x 1;0 ok;0 cas x 3 2;0 ok", `no order of the 2 operations on x explains them, from which event to which: a write 1 (1-2), a cas 3 2 (3-4)`},
 		{"0 cas x 1 2;1 write x 1;1 ok;1 read x;1 ok 2", ""},
 		{"1 ok 5;0 read x;0 ok", ""}, // an end of nothing
+		{"0 write x 1;0 gone;0 ok;1 read x;1 ok", ""},
 	} {
 		var lines []string
 		if c.history != "" {

@@ -30,7 +30,7 @@ const (
 var Forms = []string{"always", "never", "finally"}
 
 // OwnNames are what expressions read that no node exposes: nothing that nodes expose is called so.
-var OwnNames = []string{"clocks", "earlier", "messages", "nodes", "timers", "up"}
+var OwnNames = []string{"clocks", "earlier", "messages", "nodes", "pending", "timers", "up"}
 
 // Goal is something that must happen (a liveness property): what must be true again and again, or once
 // something else was.

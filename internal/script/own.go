@@ -47,6 +47,22 @@ var own = map[string]ownName{
 			return all
 		},
 	},
+	"pending": {
+		sees: expose.Sights{Past: true},
+		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
+			var all []starlark.Value
+			for _, o := range s.Past.Pending() {
+				all = append(all, &tuple{node: p.Nodes[o.Node], Tuple: pendingTuple(o)})
+			}
+			return frozen(all)
+		},
+		say: func(p *Properties, s *expose.Snapshot) (all []string) {
+			for _, o := range s.Past.Pending() {
+				all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%s waits since it began %s %s %s", who(p.Nodes[o.Node], o.Client), o.Op, o.Key, o.Value)), " "))
+			}
+			return all
+		},
+	},
 	"timers": {
 		sees: expose.Sights{World: true},
 		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
@@ -59,6 +75,20 @@ var own = map[string]ownName{
 			return p.byNode(func(i int) starlark.Value { return seconds(s.World.Nodes[i].Clock) })
 		},
 	},
+}
+
+// pendingTuple is an operation that is under way, as properties see it.
+func pendingTuple(o expose.Pending) expose.Tuple {
+	return expose.Tuple{Name: "pending", Key: o.Client,
+		Fields: []string{"client", "op", "key", "value", "n"}, Values: []string{o.Client, o.Op, o.Key, o.Value, strconv.Itoa(o.N)}}
+}
+
+// who is a client of a node.
+func who(node, client string) string {
+	if client == "" {
+		return node
+	}
+	return node + "/" + client
 }
 
 func ownNames() []string {

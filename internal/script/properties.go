@@ -80,6 +80,7 @@ func NewProperties(c Config) (*Properties, error) {
 	p := &Properties{Config: c, reads: map[string]bool{}}
 	known := maps.Clone(predeclared)
 	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
+	known["decided"] = starlark.NewBuiltin("decided", decided)
 	var nodes []world.Node
 	for _, name := range c.Nodes {
 		nodes = append(nodes, world.Node{Name: name})
@@ -149,15 +150,18 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 	for _, name := range c.params {
 		p.reads[name] = true
 		if o, ok := own[name]; ok {
-			sees.Up, sees.World = sees.Up || o.sees.Up, sees.World || o.sees.World
+			sees = sees.And(o.sees)
 		}
 	}
-	p.sees.Up, p.sees.World = p.sees.Up || sees.Up, p.sees.World || sees.World
+	p.sees = p.sees.And(sees)
+	if sees.Past && p.History == nil {
+		return c, fail("there is no history, which says what is pending")
+	}
 	if looksBack := slices.Contains(c.params, earlier); looksBack != (q.Window > 0) {
 		return c, fail("earlier and window go together")
 	} else if looksBack {
-		if sees.World {
-			return c, fail("earlier snapshots have no messages, timers and clocks")
+		if sees.World || sees.Past {
+			return c, fail("earlier snapshots have no messages, timers, clocks and pending")
 		}
 		c.window = len(p.windows)
 		p.windows = append(p.windows, expose.Window{Names: c.params, Up: sees.Up, Length: q.Window})
@@ -231,7 +235,7 @@ func (j *Judge) Judge(s *expose.Snapshot, m expose.Moment) string {
 		}
 	}
 	known := j.known[m]
-	h := s.Hash()
+	h := j.named(s)
 	verdict, ok := known[h]
 	if !ok && j.err == nil {
 		verdict = j.judge(s, m == expose.Ended)
@@ -241,6 +245,15 @@ func (j *Judge) Judge(s *expose.Snapshot, m expose.Moment) string {
 		known[h] = verdict
 	}
 	return verdict
+}
+
+// named stands for all that predicates and goals read of a snapshot.
+func (j *Judge) named(s *expose.Snapshot) world.Hash {
+	h := s.Hash()
+	if j.sees.Past {
+		h = h.Plus(s.Past.Hash())
+	}
+	return h
 }
 
 func (j *Judge) judge(s *expose.Snapshot, end bool) string {
@@ -296,7 +309,7 @@ func (j *Judge) Goals() []property.Goal { return j.Config.Goals }
 
 // Aims implements space.Properties.
 func (j *Judge) Aims(s *expose.Snapshot) (when, holds uint64) {
-	h := s.Hash()
+	h := j.named(s)
 	a, ok := j.aims[h]
 	if ok || j.err != nil {
 		return a.when, a.holds
@@ -465,6 +478,25 @@ func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs 
 		return true, nil
 	})
 	return holds(err)
+}
+
+// decided(tuples): those with the same values, but for the last, have the same last one.
+func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var list *starlark.List
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
+		return nil, err
+	}
+	first := map[string]string{}
+	return holds(tuples(b, list, func(t *tuple) (bool, error) {
+		if len(t.Values) == 0 {
+			return false, fmt.Errorf("decided: %s has no value", t)
+		}
+		last := len(t.Values) - 1
+		of := fmt.Sprintf("%q", t.Values[:last])
+		value, known := first[of]
+		first[of] = t.Values[last]
+		return !known || value == t.Values[last], nil
+	}))
 }
 
 // one(tuples, field): of those with the same field, or of all, all are of one node.

@@ -30,6 +30,8 @@ func TestJudge(t *testing.T) {
 		{property.Always, `one(leader, "term")`, [3]string{"leads 2", "leads 1", "down"}, expose.Between, true},
 		{property.Always, "agree(value)", [3]string{"a=1", "a=1", "b=2"}, expose.Between, true},
 		{property.Always, "agree(value)", [3]string{"a=1", "b=1", "b=2"}, expose.Between, false},
+		{property.Always, "decided(value)", [3]string{"a=1", "a=1", "b=2"}, expose.Between, true},
+		{property.Always, "decided(value)", [3]string{"a=1", "b=1", "a=2"}, expose.Between, false},
 		{property.Never, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Between, true},
 		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Between, false},
 		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Ended, true}, // judged before the end
@@ -103,6 +105,48 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestPending: what clients wait for.
+func TestPending(t *testing.T) {
+	history := &expose.History{Invoke: regexp.MustCompile(`^(?P<op>read|write) (?P<key>\w+) ?(?P<value>\w*)`), OK: regexp.MustCompile(`^ok`), Fail: regexp.MustCompile(`^fail`)}
+	for _, c := range []struct {
+		lines []string // "0 read x"; "0 down" and "0 ends": nothing more comes of the node's programs
+		want  string
+	}{
+		{nil, `[]`},
+		{[]string{"0 read x"}, `[("n1", "read", "x", "", "1")]`},
+		{[]string{"0 read x", "1 write y 3", "0 ok", "0 write x 2"}, `[("n2", "write", "y", "3", "1"), ("n1", "write", "x", "2", "2")]`},
+		{[]string{"0 read x", "0 fail"}, `[]`},
+		{[]string{"0 read x", "0 read y"}, `[("n1", "read", "y", "", "2")]`}, // given up
+		{[]string{"0 read x", "1 read x", "0 down"}, `[("n2", "read", "x", "", "1")]`},
+		{[]string{"0 read x", "0 ends", "0 read y"}, `[("n1", "read", "y", "", "2")]`},
+		{[]string{"0 down", "0 read y"}, `[("n1", "read", "y", "", "1")]`},
+	} {
+		p, err := NewProperties(Config{Path: "x.yaml", History: history, Predicates: []property.Predicate{{Name: "p", Expr: `[(o.node, o.op, o.key, o.value, o.n) for o in pending] == ` + c.want, Line: 3}}, Nodes: []string{"n1", "n2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, s := p.NewJudge(), &expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}}
+		for _, line := range c.lines {
+			out := ariadne.Output{Logs: []ariadne.LogLine{{Text: line[2:]}}}
+			switch line[2:] {
+			case "down":
+				out = ariadne.Output{Down: ariadne.Crashed}
+			case "ends":
+				out = ariadne.Output{Ended: true, Exits: []ariadne.Exit{{}}}
+			}
+			for _, e := range j.Find(ariadne.NodeID(line[0]-'0'), &out).Events {
+				s.Past = s.Past.Then(e)
+			}
+		}
+		if got := j.Judge(s, expose.Between); got != "" || j.Err() != nil {
+			t.Errorf("%q: %s, %v", c.lines, got, j.Err())
+		}
+	}
+	if _, err := NewProperties(Config{Path: "x.yaml", Predicates: []property.Predicate{{Name: "p", Expr: "not pending", Line: 3}}}); err == nil {
+		t.Error("without a history")
+	}
+}
+
 // TestWorld: what properties see of what no node exposes.
 func TestWorld(t *testing.T) {
 	state := &world.State{Nodes: []world.NodeState{{Started: true, Clock: 2e9, Deadline: 5e9}, {Deadline: ariadne.Never}}}
@@ -147,7 +191,7 @@ func TestBadProperties(t *testing.T) {
 		"len(leader)":              `x.yaml:3: property "p": it is int: True or False is needed (of n1 leader(2))`,
 		`one(leader, "term")`:      `x.yaml:3: property "p": one: n1 leader(2) has no field term (of n1 leader(2))`,
 		"agree([leader])":          `x.yaml:3: property "p": agree: want a list of tuples, not of list (of n1 leader(2))`,
-		"1 == 1":                   `x.yaml:3: property "p": it reads nothing that a node exposes, nor clocks, messages, timers, up`,
+		"1 == 1":                   `x.yaml:3: property "p": it reads nothing that a node exposes, nor clocks, messages, pending, timers, up`,
 		"leader and earlier":       `x.yaml:3: property "p": earlier and window go together`,
 		"leader and print":         `x.yaml:3: property "p": it is builtin_function_or_method: True or False is needed (of n1 leader(2))`,
 		"[x for x in leader].y()":  `x.yaml:3: property "p": list has no .y field or method (of n1 leader(2))`,

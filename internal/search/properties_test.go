@@ -46,7 +46,7 @@ func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {
 		s.Up = make([]bool, len(s.Sets))
 	}
 	h := s.Hash()
-	if m != expose.Between {
+	if m != expose.Between || j.sees.Past {
 		h = h.Plus(s.Past.Hash())
 	}
 	j.mu.Lock()
@@ -73,7 +73,7 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 			sources[0].Nodes = []ariadne.NodeID{1}
 		}
 		up, oneOf := rapid.Bool().Draw(t, "up"), rapid.SampledFrom([]uint64{0, 0, 2, 5}).Draw(t, "broken")
-		sees := expose.Sights{Up: up, World: rapid.IntRange(0, 5).Draw(t, "world") == 0}
+		sees := expose.Sights{Up: up, World: rapid.IntRange(0, 5).Draw(t, "world") == 0, Past: rapid.Bool().Draw(t, "past")}
 		var window []expose.Window
 		for range rapid.IntRange(0, 2).Draw(t, "windows") {
 			window = append(window, expose.Window{Names: []string{"step"}, Up: up && rapid.Bool().Draw(t, "window's up"), Length: rapid.IntRange(1, 3).Draw(t, "length")})

@@ -67,7 +67,7 @@ var specFields = []field[specText]{
 	{"expose", "What nodes expose of their state, for properties: by name, a regular expression on their lines, or more about it.",
 		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
 	{"history", "What lines say of clients' operations, for the property linearizable.", schema{"$ref": "#/$defs/history"}, setHistory},
-	{"properties", "What must hold of what nodes expose, by name.", schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/property"}}, setProperties},
+	{"properties", "What must hold of what nodes expose, by name; or, by the name of one that is ready-made, what that needs.", readySchema(), setProperties},
 	{"definitions", "A file in Starlark beside the spec, with functions that properties call.", schema{"type": "string"}, setDefinitions},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
 		func(r *reader, s *specText, v *yaml.Node) {
@@ -122,6 +122,7 @@ type specText struct {
 	budgets   [world.MaxKinds]budgetText // of faults
 	cut, slow cutText
 	exposes   []exposeText
+	readies   []readyText
 	history   historyText
 	power     outageText
 }

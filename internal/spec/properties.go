@@ -191,6 +191,10 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 
 func setProperties(r *reader, s *specText, v *yaml.Node) {
 	r.each("properties", v, func(name text, v *yaml.Node) {
+		if v.Kind == yaml.ScalarNode {
+			r.readyOf(s, name, v)
+			return
+		}
 		p := propertyText{forms: map[string]text{}, line: name.line}
 		readFields(r, propertyFields, &p, v)
 		per, hasPer := p.forms["per"]
@@ -300,6 +304,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		h.History.Nodes = r.namedNodes("history: nodes", h.nodes, s.Nodes)
 		p.History = &h.History
 	}
+	for _, w := range written.readies {
+		w.expand(&expansion{r, written}, s, w.of)
+	}
 	for _, c := range p.Histories {
 		if history.Named(c.Of) == nil && p.Definitions == "" {
 			r.fail(c.Line, "property %q: %q is none of %s, and there are no definitions", c.Name, c.Of, strings.Join(history.Names(), ", "))
@@ -317,6 +324,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	h := sha256.New()
 	for _, w := range written.exposes {
 		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.untilFunction, w.names, w.values, w.file, fmt.Sprint(w.match)})
+	}
+	for _, w := range written.readies {
+		fmt.Fprintf(h, "%q %q\n", w.name, w.of.string)
 	}
 	for _, q := range p.Predicates {
 		fmt.Fprintf(h, "%q %d %q %d\n", q.Name, q.Form, q.Expr, q.Window)

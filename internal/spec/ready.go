@@ -1,0 +1,213 @@
+package spec
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/expose"
+	"ariadne/internal/history"
+	"ariadne/internal/property"
+	"ariadne/internal/world"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A ready-made property is one word in a spec for what is said again and again. It stands among the properties: the word, and behind it
+// what it needs. It comes to what users could write themselves.
+type ready struct {
+	name, doc string
+	schema    schema
+	// expand enters what it stands for.
+	expand func(x *expansion, s *Spec, of text)
+}
+
+// expansion is the reading of ready-made properties.
+type expansion struct {
+	*reader
+	written *specText
+}
+
+// readyText is one as written.
+type readyText struct {
+	*ready
+	of text
+}
+
+var textSchema = schema{"type": "string"}
+
+var readies = []ready{
+	{"agreement", "What exposes that something is decided: a regular expression on lines, or a name of expose. Whoever says that it is decided, whenever, agrees on the last group with all who have said so of the same other groups: on a log with the groups index and value, on one value with one group.", textSchema,
+		func(x *expansion, s *Spec, of text) {
+			if name, own := x.exposes(s, "agreement", of); own {
+				x.predicate(s, "agreement", of, "agree("+name+")")
+			} else {
+				x.predicate(s, "agreement", of, "decided("+name+")")
+			}
+		}},
+	{"one_leader", "What exposes that a node leads: a regular expression on its lines whose last group, or the group term, is the term, or a name of expose with a field term. A term has one leader at most, also over time and over crashes.", textSchema,
+		func(x *expansion, s *Spec, of text) {
+			name, own := x.exposes(s, "one_leader", of)
+			per := "value"
+			if own || strings.Contains(of.string, "?P<term>") {
+				per = "term"
+			}
+			x.predicate(s, "one_leader", of, fmt.Sprintf("one(%s, %q)", name, per))
+		}},
+	claimReady(history.Linearizable, "The data of which clients see one copy (history), each operation happening between its beginning and its end: "+strings.Join(history.Names(), ", ")+"."),
+	claimReady(history.Sequential, "The data of which clients see one copy (history), each client's operations happening in their order."),
+	claimReady(history.Durable, "The data of which clients (history) miss nothing that was acknowledged: acknowledged writes survive."),
+	{"restarts", "A regular expression on a line that a node writes when it serves. Each node that has served once and that a fault took down serves again, when it is up again.", textSchema,
+		func(x *expansion, s *Spec, of text) {
+			x.lines(s, "restarts", of, false)
+			x.lines(s, "restarts_before", of, true)
+			x.goal(s, "restarts", of, "", "all([b.node not in up or b.node in [t.node for t in restarts] for b in restarts_before])", 0)
+		}},
+	{"answers", "A duration of virtual time. No operation of a client (history) takes longer, from when all faults have ended, while a majority of the nodes that are no clients is up.", durationSchema, answers},
+}
+
+func claimReady(level history.Level, doc string) ready {
+	name := history.Levels[level]
+	return ready{name, doc, textSchema, func(_ *expansion, s *Spec, of text) {
+		s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name, Line: of.line, Of: of.string, Level: level})
+	}}
+}
+
+// answers: each operation of a client ends. A client does one after the other, so one that ends makes place for the
+// next, and between the two there may be no state without any: what is waited for is that those with an even number end, and those with an odd one.
+func answers(x *expansion, s *Spec, of text) {
+	within, err := time.ParseDuration(of.string)
+	if err != nil || within <= 0 || within > maxDuration {
+		x.fail(of.line, "answers: %q is no duration, as in 10s", of.string)
+		return
+	}
+	h := s.Properties.History
+	if h == nil {
+		x.fail(of.line, "answers: there is no history, which says what clients wait for")
+		return
+	}
+	if h.Invoke.SubexpIndex("client") >= 0 {
+		x.fail(of.line, "answers: clients that share a node (the group client of history) cannot be told apart")
+		return
+	}
+	for _, c := range []struct {
+		kind ariadne.ActionKind
+		*Cut
+	}{{world.Cut, &s.Cut}, {world.Slow, &s.Slow}} {
+		if s.Faults[c.kind] > 0 && slices.Contains(c.For, ariadne.Ever) {
+			x.fail(of.line, "answers: where the network is parted or slow for ever, nobody can say who must be answered")
+			return
+		}
+	}
+	var servers, clients []string
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if !n.Client {
+			servers = append(servers, n.Name)
+		}
+		if h.Nodes == nil && n.Client || slices.Contains(h.Nodes, n.ID) {
+			clients = append(clients, n.Name)
+		}
+	}
+	if len(clients) == 0 {
+		x.fail(of.line, "answers: history names no nodes, and none is a client")
+	}
+	majority := fmt.Sprintf("2 * len([n for n in up if n in %s]) > %d", starlarkList(servers), len(servers))
+	for _, c := range clients {
+		for parity, ordinal := range []string{"even", "odd"} { // replays tell goals by their names
+			waits := fmt.Sprintf("any([w.node == %q and int(w.n) %% 2 == %d for w in pending])", c, parity)
+			x.goal(s, fmt.Sprintf("answers (%s, %s)", c, ordinal), of, waits+" and "+majority, "not ("+waits+" and "+majority+")", within)
+		}
+	}
+}
+
+func starlarkList(texts []string) string {
+	var quoted []string
+	for _, t := range texts {
+		quoted = append(quoted, fmt.Sprintf("%q", t))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// exposes enters what a property is about, and returns its name. own: the user has named something of expose.
+func (x *expansion) exposes(s *Spec, name string, of text) (as string, own bool) {
+	if x.has(of.string) {
+		return of.string, true
+	}
+	if line := x.lines(s, name, of, true); line != nil && line.NumSubexp() == 0 {
+		x.fail(of.line, "%s: %q has no group, as in (?P<value>\\w+), nor is it a name of expose", name, of.string)
+	}
+	return name, false
+}
+
+func (x *expansion) has(exposed string) bool {
+	return slices.ContainsFunc(x.written.exposes, func(e exposeText) bool { return e.name == exposed })
+}
+
+// lines enters what lines expose by a regular expression: a tuple for each that differs. stays: it outlives its node's crash.
+func (x *expansion) lines(s *Spec, name string, of text, stays bool) *regexp.Regexp {
+	line, err := regexp.Compile(of.string)
+	switch {
+	case x.has(name):
+		x.fail(of.line, "%s: expose has something of this name, too: call that otherwise", name)
+		return nil
+	case of.string == "":
+		x.fail(of.line, "%s: a regular expression on lines of nodes is needed", name)
+		return nil
+	case err != nil:
+		x.fail(of.line, "%s: %s", name, err)
+		return nil
+	}
+	src := expose.Source{Name: name, Line: line, Stays: stays}
+	for i := range line.NumSubexp() {
+		src.Key = append(src.Key, i+1)
+	}
+	s.Properties.Sources = append(s.Properties.Sources, src)
+	return line
+}
+
+func (x *expansion) predicate(s *Spec, name string, of text, expr string) {
+	s.Properties.Predicates = append(s.Properties.Predicates, property.Predicate{Name: name, Expr: expr, Line: of.line})
+}
+
+func (x *expansion) goal(s *Spec, name string, of text, when, expr string, within time.Duration) {
+	if len(s.Properties.Goals) == property.MaxGoals {
+		x.fail(of.line, "%s: with it there are more than %d of eventually and leads_to", name, property.MaxGoals)
+		return
+	}
+	s.Properties.Goals = append(s.Properties.Goals, property.Goal{Name: name, When: when, Expr: expr, Within: within, Line: of.line})
+}
+
+// readyOf reads a ready-made property.
+func (r *reader) readyOf(s *specText, name text, v *yaml.Node) {
+	i := slices.IndexFunc(readies, func(y ready) bool { return y.name == name.string })
+	if i < 0 {
+		var names []string
+		for _, y := range readies {
+			names = append(names, y.name)
+		}
+		r.fail(name.line, "property %q: what must hold? It is none of the ready-made ones (%s), and has no always, never or the like", name.string, strings.Join(names, ", "))
+		return
+	}
+	of := r.text(v)
+	if v.Tag == "!!null" {
+		of.string = ""
+	}
+	s.readies = append(s.readies, readyText{&readies[i], of})
+}
+
+// readySchema is that of properties: those that are ready-made, and others.
+func readySchema() schema {
+	properties := schema{}
+	for _, y := range readies {
+		p := schema{"description": y.doc}
+		for k, v := range y.schema {
+			p[k] = v
+		}
+		properties[y.name] = schema{"anyOf": []schema{p, {"$ref": "#/$defs/property"}}}
+	}
+	return schema{"type": "object", "properties": properties, "additionalProperties": schema{"$ref": "#/$defs/property"}}
+}
