@@ -4,6 +4,7 @@ package node
 
 import (
 	"fmt"
+	"net/netip"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -173,6 +174,42 @@ func TestRestart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDatagramsOfMachineThatStopped: what a machine sends after it has stopped is of another flow than what it sent before,
+// which may still be under way and has the same numbers.
+func TestDatagramsOfMachineThatStopped(t *testing.T) {
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) []spec.Command { return []spec.Command{{Args: args}} }
+	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: command("bash", "-c", "echo hello >/dev/udp/10.0.0.2/7000; sleep 1000")},
+			{Name: "n2", CPUs: 1, Commands: command("sleep", "1000")}}}
+	for i := range s.Nodes {
+		s.Nodes[i].ID, s.Nodes[i].Addrs = ariadne.NodeID(i), []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
+	}
+	s.Faults[world.Stop] = 1
+	n := Start(Config{Spec: s, Seed: 1})
+	defer func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var sent []ariadne.Message
+	at := ariadne.Time(0)
+	for _, in := range []ariadne.Input{{Kind: ariadne.Start}, {Kind: ariadne.Fault, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}}, {Kind: ariadne.Start}} {
+		in.At = at
+		out, err := n.Apply(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent, at = append(sent, out.Messages...), max(out.Clock, out.Back)
+	}
+	if len(sent) != 2 || sent[0].Seq != 1 || sent[1].Seq != 1 || sent[1].Flow.Epoch <= sent[0].Flow.Epoch {
+		t.Errorf("sent: %+v", sent)
 	}
 }
 

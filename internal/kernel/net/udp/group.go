@@ -119,8 +119,7 @@ func (u *Socket) sendToGroup(d *datagram) {
 			continue
 		}
 		m.Flow.Dst = netip.AddrPortFrom(h.Addrs[at], d.to.Port())
-		key := inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: d.from, Remote: m.Flow.Dst}}
-		inet.Emit(n, inet.FlowFor(n, key, inet.FirstEpoch(n)), m)
+		emit(n, m)
 	}
 }
 

@@ -372,7 +372,15 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 		stackOf(n).datagram(n, &m)
 		return
 	}
-	inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: src, Remote: dst}}, inet.FirstEpoch(n)), m)
+	emit(n, m)
+}
+
+// emit hands a datagram for another node to the node layer. Those from before the node was switched on are of another
+// flow: they may still be under way, and have the numbers that begin again.
+func emit(n *kernel.Node, m ariadne.Message) {
+	m.Flow.Epoch = inet.FirstEpoch(n)
+	key := inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: m.Flow.Src, Remote: m.Flow.Dst}}
+	inet.Emit(n, inet.FlowFor(n, key, m.Flow.Epoch), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
@@ -396,7 +404,7 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 			s.datagram(n, &r)
 			return
 		}
-		inet.Emit(n, inet.FlowFor(n, inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, inet.FirstEpoch(n)), r)
+		emit(n, r)
 	}
 }
 
