@@ -1,5 +1,5 @@
-// Package debuginfo finds functions of programs by their debug information (DWARF), and what their parameters are
-// where they begin: in which registers and where in memory, and of which types.
+// Package debuginfo finds functions of programs by their debug information (DWARF), what their parameters are
+// where they begin, and what they return where they end: in which registers and where in memory, and of which types.
 //
 // It looks at files alone. Who stops a program there gives it registers and memory (Machine).
 //
@@ -7,6 +7,7 @@
 package debuginfo
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
@@ -19,23 +20,40 @@ import (
 	delve "github.com/go-delve/delve/pkg/dwarf"
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
+	"github.com/go-delve/delve/pkg/dwarf/leb128"
 	"github.com/go-delve/delve/pkg/dwarf/loclist"
 	"github.com/go-delve/delve/pkg/dwarf/op"
 	"github.com/go-delve/delve/pkg/dwarf/regnum"
 )
 
 // Query is a function, and what is wanted of its parameters: expressions like "r.state.term", which go through
-// pointers.
+// pointers. With Returns it is wanted where the function returns: parameters are then as they were when it was called, what
+// they point to as it is then; "result", "result1" and so on, or their names, are what it returns; and "old(r.state.term)"
+// is what it was when it was called.
 type Query struct {
 	Function string
 	Values   []string
+	Returns  bool
 }
 
+// Kind says what happens at a site.
+type Kind uint8
+
+// The kinds of sites.
+const (
+	Begins Kind = iota // a function begins, and its parameters can be read
+	Returns
+	Leaves // it may end by a jump to another function, which returns in its place
+	Copied // a copy of the function begins that the compiler has put into another one, and whose end is not found
+)
+
 // Site is where a function begins, once its parameters are where they can be read, or where a copy of it does
-// that the compiler has put into another function.
+// that the compiler has put into another function; or where it ends.
 type Site struct {
 	Query  int    // its place in the list
 	Addr   uint64 // in the file's own addresses
+	Kind   Kind
+	golang bool
 	values []value
 	cfa    frame.DWRule
 	base   []byte // the frame's base, a location expression
@@ -45,6 +63,7 @@ type Site struct {
 // has none; an expression that does not fit the function is an error. separate opens a file of debug information
 // by the program's build id; it may be nil.
 func Sites(f *elf.File, queries []Query) ([]Site, error) {
+	code := f
 	f, closed, err := described(f)
 	if err != nil || f == nil {
 		return nil, err
@@ -54,7 +73,7 @@ func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{file: f, data: data, queries: queries, named: map[dwarf.Offset]int{}}
+	p := &program{file: f, code: code, data: data, queries: queries, named: map[dwarf.Offset]int{}}
 	if err := p.sections(); err != nil {
 		return nil, err
 	}
@@ -91,6 +110,7 @@ func described(f *elf.File) (*elf.File, func(), error) {
 // program is the debug information of one.
 type program struct {
 	file     *elf.File
+	code     *elf.File // has the code, which a file that is kept apart does not
 	data     *dwarf.Data
 	queries  []Query
 	versions map[dwarf.Offset]uint8 // of compilation units
@@ -99,6 +119,7 @@ type program struct {
 	list2    loclist.Reader
 	addrs    *godwarf.DebugAddrSection
 	frames   frame.FrameDescriptionEntries // nil: not read yet
+	symbols  map[uint64][]string           // names of functions; nil: not read yet
 
 	named map[dwarf.Offset]int // the queries of descriptions of functions
 	found []Site
@@ -260,7 +281,8 @@ func (p *program) site(u *unit, e *dwarf.Entry, within []*dwarf.Entry, query int
 	if err != nil || len(ranges) == 0 || ranges[0][0] == 0 {
 		return err
 	}
-	s := Site{Query: query, Addr: ranges[0][0]}
+	q := &p.queries[query]
+	s := Site{Query: query, Addr: ranges[0][0], golang: u.golang}
 	if at, ok := e.Val(dwarf.AttrEntrypc).(uint64); ok {
 		s.Addr = at
 	} else if off, ok := e.Val(dwarf.AttrEntrypc).(int64); ok {
@@ -280,12 +302,31 @@ func (p *program) site(u *unit, e *dwarf.Entry, within []*dwarf.Entry, query int
 	if err != nil {
 		return err
 	}
-	for _, expr := range p.queries[query].Values {
-		v, err := newValue(expr, params, p.data)
-		if err != nil {
+	var ending []value
+	if q.Returns {
+		if ending, err = p.ending(u, e, q, params); err != nil {
 			return err
 		}
-		s.values = append(s.values, v)
+		if e.Tag == dwarf.TagInlinedSubroutine {
+			s.Kind = Copied
+			p.found = append(p.found, s)
+			return nil
+		}
+		for i := range ending {
+			if v := &ending[i]; v.place == nil {
+				v.kept = len(s.values)
+				s.values = append(s.values, v.value())
+			}
+		}
+	} else {
+		wanted := slices.DeleteFunc(slices.Clone(params), func(q param) bool { return q.result })
+		for _, expr := range q.Values {
+			v, err := newValue(expr, wanted, p.data)
+			if err != nil {
+				return err
+			}
+			s.values = append(s.values, v)
+		}
 	}
 	if e.Tag == dwarf.TagSubprogram {
 		s.Addr, err = p.begin(u, &s, ranges[0])
@@ -301,15 +342,38 @@ func (p *program) site(u *unit, e *dwarf.Entry, within []*dwarf.Entry, query int
 	if s.cfa, err = p.cfa(s.Addr); err != nil {
 		return err
 	}
-	p.found = append(p.found, s)
+	if !q.Returns || len(s.values) > 0 {
+		p.found = append(p.found, s)
+	}
+	if !q.Returns {
+		return nil
+	}
+	exits, err := exitsOf(p.code, ranges)
+	if err != nil {
+		return err
+	}
+	for _, x := range exits {
+		s := Site{Query: query, Addr: x.addr, Kind: Returns, golang: u.golang, values: ending}
+		if x.jumps {
+			s.Kind = Leaves
+		}
+		if s.cfa, err = p.cfa(s.Addr); err != nil {
+			return err
+		}
+		// Only where its frame is gone does another function return in its place.
+		if !x.jumps || s.cfa.Rule == frame.RuleCFA && s.cfa.Reg == regnum.AMD64_Rsp && s.cfa.Offset == 8 {
+			p.found = append(p.found, s)
+		}
+	}
 	return nil
 }
 
 // param is a parameter of a function.
 type param struct {
-	name  string
-	typ   dwarf.Offset
-	entry *dwarf.Entry // says where it is; without an attribute for that it is nowhere
+	name   string
+	typ    dwarf.Offset
+	entry  *dwarf.Entry // says where it is; without an attribute for that it is nowhere
+	result bool         // of a function in Go
 }
 
 // params are the parameters of a function, as it was written, which are where this code of it says.
@@ -349,9 +413,9 @@ func (p *program) paramsAt(e *dwarf.Entry) ([]param, error) {
 		if err != nil || c == nil || c.Tag == 0 {
 			return all, err
 		}
-		// Results are parameters in Go.
-		if result, _ := c.Val(dwarf.AttrVarParam).(bool); c.Tag == dwarf.TagFormalParameter && !result {
+		if c.Tag == dwarf.TagFormalParameter {
 			q := param{entry: c}
+			q.result, _ = c.Val(dwarf.AttrVarParam).(bool)
 			q.name, _ = c.Val(dwarf.AttrName).(string)
 			q.typ, _ = c.Val(dwarf.AttrType).(dwarf.Offset)
 			all = append(all, q)
@@ -369,8 +433,8 @@ func (p *program) begin(u *unit, s *Site, code [2]uint64) (uint64, error) {
 	fixed, all := false, true
 	for i := range s.values {
 		e := s.values[i].param.entry
-		_, list := e.Val(dwarf.AttrLocation).([]byte)
-		fixed = fixed || list
+		expr, _ := e.Val(dwarf.AttrLocation).([]byte)
+		fixed = fixed || stored(expr, s.base)
 		at, err := p.located(u, s.values[i].param, ends)
 		if err != nil {
 			return 0, err
@@ -383,6 +447,20 @@ func (p *program) begin(u *unit, s *Site, code [2]uint64) (uint64, error) {
 		return ends, nil
 	}
 	return code[0], nil
+}
+
+// stored reports whether a function stores a parameter before it is where an expression says: in the function's frame. What
+// stays in a register, or was given on the stack, behind the frame's address, is there from the beginning on. base is the
+// function's, an expression as well.
+func stored(expr, base []byte) bool {
+	if len(expr) == 0 || op.Opcode(expr[0]) >= op.DW_OP_reg0 && op.Opcode(expr[0]) <= op.DW_OP_reg31 {
+		return false
+	}
+	if op.Opcode(expr[0]) == op.DW_OP_fbreg && len(base) == 1 && op.Opcode(base[0]) == op.DW_OP_call_frame_cfa {
+		offset, _ := leb128.DecodeSigned(bytes.NewReader(expr[1:]))
+		return offset < 0
+	}
+	return true
 }
 
 // prologueEnd is where the first line of a function begins, behind what makes its frame.
@@ -490,51 +568,4 @@ func (p *program) cfa(at uint64) (frame.DWRule, error) {
 		return frame.DWRule{}, err
 	}
 	return c.CFA, nil
-}
-
-// Machine is a program that has stopped at a site.
-type Machine interface {
-	// Register is one of the general registers, as DWARF counts them: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15.
-	Register(n int) uint64
-	// Vectors are xmm0 to xmm15.
-	Vectors() ([16][16]byte, error)
-	// Read reads memory.
-	Read(b []byte, addr uint64) error
-}
-
-// Unknown stands for what cannot be read.
-const Unknown = "?"
-
-// Read is what is wanted there of the parameters, in texts: Unknown where a compiler has left nothing of it. bias
-// is what the program's addresses are more than those of its file.
-func (s *Site) Read(m Machine, bias uint64) []string {
-	regs := op.NewDwarfRegisters(bias, nil, binary.LittleEndian, regnum.AMD64_Rip, regnum.AMD64_Rsp, regnum.AMD64_Rbp, 0)
-	for i := range 16 {
-		regs.AddReg(uint64(i), op.DwarfRegisterFromUint64(m.Register(i)))
-	}
-	regs.AddReg(regnum.AMD64_Rip, op.DwarfRegisterFromUint64(s.Addr+bias))
-	regs.SetLoadMoreCallback(func() {
-		if all, err := m.Vectors(); err == nil {
-			for i, b := range all {
-				regs.AddReg(uint64(regnum.AMD64_XMM0+i), op.DwarfRegisterFromBytes(b[:]))
-			}
-		}
-	})
-	if s.cfa.Rule == frame.RuleCFA {
-		regs.CFA = int64(regs.Uint64Val(s.cfa.Reg)) + s.cfa.Offset
-	}
-	read := func(b []byte, addr uint64) (int, error) {
-		if err := m.Read(b, addr); err != nil {
-			return 0, err
-		}
-		return len(b), nil
-	}
-	if s.base != nil {
-		regs.FrameBase, _, _ = op.ExecuteStackProgram(*regs, s.base, 8, read)
-	}
-	var texts []string
-	for i := range s.values {
-		texts = append(texts, s.values[i].read(m, regs, read))
-	}
-	return texts
 }

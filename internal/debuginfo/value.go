@@ -18,6 +18,22 @@ type value struct {
 	at    location
 	typ   dwarf.Type // of the parameter
 	way   []*dwarf.StructField
+
+	keep bool // it is the parameter's bytes that are wanted
+
+	// Where a function returns:
+	place *place // of a result; nil: it is something that was kept when the function was called
+	kept  int    // its place among what was kept
+	old   bool   // what was kept is a text
+}
+
+// value is what of a value at a function's end is to be kept when it is called.
+func (v *value) value() value {
+	w := value{param: v.param, typ: v.typ, way: v.way, keep: !v.old}
+	if w.keep {
+		w.way = nil
+	}
+	return w
 }
 
 // newValue understands an expression.
@@ -95,7 +111,7 @@ func unreadable(t dwarf.Type, depth int) string {
 		return unreadable(t.Type, depth)
 	case *dwarf.StructType:
 		switch {
-		case t.StructName == "string":
+		case t.StructName == "string", isText(t):
 			return ""
 		case strings.HasPrefix(t.StructName, "[]"):
 			return unreadable(elementOf(t), depth)
@@ -110,6 +126,11 @@ func unreadable(t dwarf.Type, depth int) string {
 		return ""
 	}
 	return fmt.Sprintf("a %s is not read", t)
+}
+
+// isText reports whether a type is std::string, as the GNU library has it.
+func isText(t *dwarf.StructType) bool {
+	return strings.HasPrefix(t.StructName, "basic_string<char,") && t.ByteSize == 32
 }
 
 // elementOf is the type of the elements of a slice in Go.
@@ -163,6 +184,11 @@ func (v *value) read(m Machine, regs *op.DwarfRegisters, read op.ReadMemoryFunc)
 	if !ok {
 		return Unknown
 	}
+	return v.along(m, c)
+}
+
+// along follows the way from where the parameter is, and reads what is there.
+func (v *value) along(m Machine, c content) string {
 	t := plain(v.typ)
 	for _, f := range v.way {
 		if p, ok := t.(*dwarf.PtrType); ok {
@@ -333,7 +359,7 @@ func formatList(m Machine, t dwarf.Type, c content, count int64) (string, error)
 
 func formatStruct(m Machine, t *dwarf.StructType, c content) (string, error) {
 	list := strings.HasPrefix(t.StructName, "[]")
-	if t.StructName == "string" || list { // of Go: where it is, and how long
+	if t.StructName == "string" || list || isText(t) { // where it is, and how long
 		b, err := c.get(m, 8, 8)
 		if err != nil {
 			return "", err

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"path"
+	"slices"
 	"sort"
 
 	"ariadne"
@@ -26,6 +27,16 @@ type Break struct {
 	Was      byte   // what is there without it
 	Function string // that begins there and may fail, or ""
 	Sites    []int  // where functions expose something (internal/node)
+	Behind   bool   // a function returns there that another one has jumped to at its end
+}
+
+// Followed is a call of a function at whose end something is exposed.
+type Followed struct {
+	Probe        int      // which function
+	Stack, Depth uint64   // where its frame is (debuginfo.Frame)
+	Kept         [][]byte // what was kept of it when it began
+	Site         int      // where it has jumped to another function that returns in its place; with Return
+	Return       uint64   // where that returns to, or 0
 }
 
 // Process is a thread group. PIDs are virtual: in order of creation in the node,
@@ -50,6 +61,8 @@ type Process struct {
 	AllStop, UnseenStop bool
 	// Breaks are Ariadne's breakpoints in its code (internal/node).
 	Breaks []Break
+	// Followed are the calls of functions at whose end something is exposed, until they return.
+	Followed []Followed
 	// AdvisedFork: some of its memory may not be copied to children as it is.
 	AdvisedFork bool
 
@@ -260,7 +273,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.Aux, c.Breaks = p.Aux, p.Breaks
+	c.Aux, c.Breaks, c.Followed = p.Aux, p.Breaks, slices.Clone(p.Followed)
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
@@ -329,7 +342,7 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	p.UnshareFDs()
 	p.FDs.Exec(p.Node)
 	p.Persona &^= readImpliesExec
-	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork, p.Breaks = 1, false, true, false, nil
+	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork, p.Breaks, p.Followed = 1, false, true, false, nil, nil
 	p.releaseVfork()
 }
 

@@ -74,19 +74,40 @@ func (n *Node) breaks() bool { return n.functions != nil || n.probing != nil }
 // breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the probing, if it is not -1. It
 // reports whether there was none of the kind.
 func (n *Node) breakAt(th *thread, addr uint64, name string, site int) bool {
-	p := th.k.Proc
-	b := kernel.Break{Addr: addr, Function: name}
-	i := slices.IndexFunc(p.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
-	if i >= 0 {
-		b = p.Breaks[i]
+	return n.breakWith(th, addr, func(b *kernel.Break) bool {
 		if name != "" && b.Function == "" {
 			b.Function = name
 		} else if site < 0 || slices.Contains(b.Sites, site) {
 			return false
 		}
+		if site >= 0 {
+			b.Sites = append(slices.Clip(b.Sites), site)
+		}
+		return true
+	})
+}
+
+// breakBehind sets one where a function returns to that another one has jumped to at its end. It reports whether
+// there is one.
+func (n *Node) breakBehind(th *thread, addr uint64) bool {
+	there := false
+	set := n.breakWith(th, addr, func(b *kernel.Break) bool {
+		there, b.Behind = b.Behind, true
+		return !there
+	})
+	return set || there
+}
+
+// breakWith adds to what a breakpoint is for, and sets it if there is none yet. It reports whether that was so.
+func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) bool {
+	p := th.k.Proc
+	i := slices.IndexFunc(p.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
+	b := kernel.Break{Addr: addr}
+	if i >= 0 {
+		b = p.Breaks[i]
 	}
-	if site >= 0 {
-		b.Sites = append(slices.Clip(b.Sites), site)
+	if !add(&b) {
+		return false
 	}
 	p.Breaks = slices.Clone(p.Breaks) // others may share it
 	if i >= 0 {

@@ -4,6 +4,7 @@ package node
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,7 +58,7 @@ func probingOf(all []spec.Probe) *probing {
 func (p *probing) sitesIn(f *elf.File) (found probed) {
 	var queries []debuginfo.Query
 	for _, q := range p.probes {
-		queries = append(queries, debuginfo.Query{Function: q.Function, Values: q.Values})
+		queries = append(queries, debuginfo.Query{Function: q.Function, Values: q.Values, Returns: q.Returns})
 	}
 	all, err := debuginfo.Sites(f, queries)
 	if err != nil {
@@ -113,11 +114,83 @@ func (n *Node) arrived(th *thread, b *kernel.Break) {
 	for _, i := range b.Sites {
 		site := n.probing.site(i)
 		q := &n.probing.probes[site.Query]
-		if q.Ends {
+		switch {
+		case q.Ends:
 			n.expose(th.k, "conceal "+q.Name)
+		case q.Returns:
+			n.followCall(th, i, site, b.Addr-site.Addr)
+		default:
+			n.expose(th.k, exposeLine(q.Name, site.Read(stopped{th}, b.Addr-site.Addr)))
+		}
+	}
+	if b.Behind {
+		n.behind(th, b)
+	}
+}
+
+// mostCalls is how many calls that have not returned are remembered of a process. Those that a panic, an exception or a
+// jump has ended are among them until another call has its frame where theirs was.
+const mostCalls = 4096
+
+// followCall goes with a call of a function at whose end something is exposed: th stands at its begin or at an end of it.
+func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) {
+	q := &n.probing.probes[site.Query]
+	if site.Kind == debuginfo.Copied {
+		n.k.Refuse(th.k, "expose: the end of "+q.Function, "the compiler has put a copy of it into another function, and where that ends is not known: build without optimization", false)
+		return
+	}
+	m := stopped{th}
+	f, err := site.FrameAt(m)
+	if err != nil {
+		n.k.Refuse(th.k, "expose: the frame of "+q.Function, err.Error(), false)
+		return
+	}
+	p := th.k.Proc
+	at := slices.IndexFunc(p.Followed, func(c kernel.Followed) bool { return c.Probe == site.Query && c.Stack == f.Stack && c.Depth == f.Depth })
+	c := kernel.Followed{Probe: site.Query, Stack: f.Stack, Depth: f.Depth}
+	if at >= 0 {
+		c = p.Followed[at]
+		p.Followed = slices.Delete(p.Followed, at, at+1)
+	}
+	switch site.Kind {
+	case debuginfo.Begins:
+		c.Kept, c.Return = site.Keep(m, bias), 0
+	case debuginfo.Returns:
+		n.expose(th.k, exposeLine(q.Name, site.Return(m, c.Kept)))
+		return
+	case debuginfo.Leaves:
+		// It may stay, when the jump depends on a condition; then it comes to another end of it.
+		var b [8]byte
+		if err := m.Read(b[:], th.tr.SP()); err != nil {
+			return
+		}
+		c.Site, c.Return = i, binary.LittleEndian.Uint64(b[:])
+		if !n.breakBehind(th, c.Return) {
+			n.k.Refuse(th.k, "expose: the end of "+q.Function, "no breakpoint can be set where it returns to", false)
+		}
+	}
+	if len(p.Followed) == mostCalls {
+		n.k.Refuse(th.k, "expose: calls of "+q.Function, fmt.Sprintf("more than %d have not returned", mostCalls), false)
+		p.Followed = slices.Delete(p.Followed, 0, 1)
+	}
+	p.Followed = append(p.Followed, c)
+}
+
+// behind says what functions expose that have ended by a jump to another one, which has returned just now.
+func (n *Node) behind(th *thread, b *kernel.Break) {
+	p, m := th.k.Proc, stopped{th}
+	for i := 0; i < len(p.Followed); i++ {
+		c := p.Followed[i]
+		if c.Return != b.Addr {
 			continue
 		}
-		n.expose(th.k, exposeLine(q.Name, site.Read(stopped{th}, b.Addr-site.Addr)))
+		site := n.probing.site(c.Site)
+		if f, err := site.FrameBehind(m); err != nil || f.Stack != c.Stack || f.Depth != c.Depth {
+			continue
+		}
+		n.expose(th.k, exposeLine(n.probing.probes[c.Probe].Name, site.Return(m, c.Kept)))
+		p.Followed = slices.Delete(p.Followed, i, i+1)
+		i--
 	}
 }
 

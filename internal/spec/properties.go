@@ -43,6 +43,7 @@ type exposeText struct {
 	match *regexp.Regexp // of the file's content
 
 	function, untilFunction text
+	returns                 bool
 	names, values           []string // of fields, and what they are of the function's parameters
 }
 
@@ -67,7 +68,14 @@ var exposeFields = []field[exposeText]{
 		func(r *reader, e *exposeText, v *yaml.Node) { e.match = r.regexp(e.where+": match", v) }},
 	{"function", "A function of the node's programs that exposes a tuple when it is called, by its name in their debug information; in Go that may begin at the package.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.function = r.text(v) }},
-	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
+	{"at", "With function: call, the default, or return: the tuple is exposed when the function returns.", schema{"enum": []string{"call", "return"}},
+		func(r *reader, e *exposeText, v *yaml.Node) {
+			t := r.text(v)
+			if e.returns = t.string == "return"; !e.returns && t.string != "call" {
+				r.fail(t.line, "%s: at is call or return", e.where)
+			}
+		}},
+	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers. With at: return also of what it returns: result, result1, result2; and as they were before: old(r.term).", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
 		func(r *reader, e *exposeText, v *yaml.Node) {
 			r.each(e.where+": fields", v, func(name text, v *yaml.Node) {
 				if !ariadne.IsExposable(name.string) || name.string == "node" || name.string == "values" {
@@ -178,7 +186,7 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		case len(r.errs) > 0:
 		case byLine && (byFile || byFunction) || byFile && byFunction:
 			r.fail(name.line, "%s: one of line, file and function is needed; until goes with line", e.where)
-		case !byFunction && (e.names != nil || e.untilFunction.line > 0):
+		case !byFunction && (e.names != nil || e.untilFunction.line > 0 || e.returns):
 			r.fail(name.line, "%s: function is missing", e.where)
 		case !byFile && e.match != nil:
 			r.fail(name.line, "%s: file is missing", e.where)
@@ -323,7 +331,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.untilFunction, w.names, w.values, w.file, fmt.Sprint(w.match)})
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.names, w.values, w.file, fmt.Sprint(w.match)})
 	}
 	for _, w := range written.readies {
 		fmt.Fprintf(h, "%q %q\n", w.name, w.of.string)
@@ -363,6 +371,7 @@ type Probe struct {
 	Name     string
 	Function string
 	Values   []string         // expressions of its parameters
+	Returns  bool             // it exposes when it returns, and not when it is called
 	Ends     bool             // it ends the tuples of the name
 	Nodes    []ariadne.NodeID // nil: all
 }
@@ -404,7 +413,7 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 	case w.untilFunction.string != "":
 		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})
 	}
-	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Values: w.values, Nodes: src.Nodes})
+	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Values: w.values, Returns: w.returns, Nodes: src.Nodes})
 	// Unlike lines, which programs write in any case, these change what nodes are known to have done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))
 }
