@@ -119,6 +119,7 @@ func unlimited(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string) (smaller *record.Shrunk, err error) {
 	c, o := w.check, run.Shrinking{Limit: w.check.opts.Shrink}
 	var look *looking
+	began := time.Now()
 	if w.living == nil {
 		o.Space = w.search.Space.Forks()
 		if a.Goal != nil {
@@ -138,6 +139,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 			return nil, err
 		}
 	}
+	took := time.Since(began)
 	to := filepath.Join(dir, shrunkDir)
 	confirm := func() (err error) {
 		smaller, err = c.recordShrunk(ctx, index, s, to)
@@ -149,7 +151,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 		err = c.system.OnThread(w.id, confirm)
 	}
 	if smaller != nil {
-		smaller.Goal = goal
+		smaller.Goal, smaller.Took = goal, took
 	}
 	return smaller, err
 }

@@ -151,6 +151,7 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	bound := g.look.Bound
 	defer func() { g.look.Bound = bound }()
 	var c search.Crisis
+	began := time.Now()
 	for raised := 0; ; raised++ {
 		if c, err = g.look.Critical(s); err != nil || g.worker.check.stopped(ctx) {
 			g.doubt(s)
@@ -175,7 +176,7 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 		return false, nil
 	}
 	v = g.look.Violation(s)
-	e := known(g.look, s, c)
+	e := known(g.look, s, c, time.Since(began))
 	var near []trace.Step
 	if c.Near != nil {
 		e.Along, e.LiveIn = c.Along, c.Near.Steps()
@@ -198,9 +199,9 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	return true, g.enter(ctx, s.Path, v, e, near)
 }
 
-// known is what is known of an execution that is stuck.
-func known(l *search.Liveness, s *search.Stuck, c search.Crisis) *record.Goal {
-	e := &record.Goal{Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, Bound: l.Bound}
+// known is what is known of an execution that is stuck, and took a time to find out.
+func known(l *search.Liveness, s *search.Stuck, c search.Crisis, took time.Duration) *record.Goal {
+	e := &record.Goal{Took: took, Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, FromStart: c.FromStart, Bound: l.Bound}
 	switch {
 	case c.Verdict == search.NeverLive && c.Exact:
 		e.Verdict = "it never can: all states that follow the first one were looked at"
@@ -313,7 +314,9 @@ func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, erro
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	c, err := l.Critical(stuck)
+	took := time.Since(began)
 	if err != nil || c.Verdict == search.Undecided {
 		return nil, err
 	}
@@ -325,5 +328,5 @@ func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, erro
 		s.Trace.Steps, s.To.Steps, s.Attempt.Violation = s.Trace.Steps[:n], n, v
 		s.Trace.Violation = trace.NewViolation(v, l.X.Space.System.Names().Node)
 	}
-	return known(l.Liveness, stuck, c), nil
+	return known(l.Liveness, stuck, c, took), nil
 }

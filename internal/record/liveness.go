@@ -1,6 +1,10 @@
 package record
 
-import "ariadne"
+import (
+	"time"
+
+	"ariadne"
+)
 
 // Goal is what is known of an execution in which something does not happen that must (property.Goal).
 type Goal struct {
@@ -13,11 +17,13 @@ type Goal struct {
 	CriticalAt   ariadne.Time `json:"critical_at_ns"`
 	CriticalName string       `json:"critical_name"`
 	// CriticalLines are the lines that were written in it.
-	CriticalLines []string `json:"critical_lines,omitempty"`
-	Walk          int      `json:"walk_steps"` // of the walk, from where it counts
-	Walks         int      `json:"walks"`      // that were taken to find the critical transition
-	WalkSteps     int      `json:"walks_steps"`
-	Bound         int      `json:"bound"` // steps of a walk
+	CriticalLines []string      `json:"critical_lines,omitempty"`
+	Walk          int           `json:"walk_steps"` // of the walk, from where it counts
+	Walks         int           `json:"walks"`      // that were taken to find the critical transition
+	WalkSteps     int           `json:"walks_steps"`
+	FromStart     int           `json:"walks_steps_from_start"` // with the steps before each walk
+	Took          time.Duration `json:"took_ns"`                // real time that this took
+	Bound         int           `json:"bound"`                  // steps of a walk
 	// Live is the trace of a live execution that begins with the same Along steps, or "".
 	Live   string `json:"live_trace,omitempty"`
 	Along  int    `json:"along,omitempty"`

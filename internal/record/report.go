@@ -143,6 +143,8 @@ type Shrunk struct {
 	From   Size   `json:"from"`   // of the execution that was found
 	To     Size   `json:"to"`
 	Tried  int    `json:"tried"` // executions that it took
+	// Took is the real time of these and of what was looked for in the smaller one, without the replay that confirms it.
+	Took time.Duration `json:"took_ns"`
 	// Goal is as Violation.Goal, of this execution; nil also where that was not found out in time.
 	Goal *Goal `json:"goal,omitempty"`
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -61,6 +62,40 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
+}
+
+// BenchmarkJudge judges snapshots of three nodes that nobody has seen before: one leader a term, the same values everywhere, and a number
+// that only rises. What it costs to find the lines counts as well.
+func BenchmarkJudge(b *testing.B) {
+	p, err := NewProperties(Config{Path: "x.yaml", Nodes: []string{"n1", "n2", "n3"},
+		Sources: expose.Sources{
+			{Name: "leader", Line: regexp.MustCompile(`leads (?P<term>\d+)`)},
+			{Name: "value", Line: regexp.MustCompile(`(?P<key>\w+)=(.*)`), Key: []int{1}},
+		},
+		Predicates: []property.Predicate{
+			{Name: "one", Form: property.Always, Expr: `one(leader, "term")`},
+			{Name: "same", Form: property.Always, Expr: "agree(value)"},
+			{Name: "one value", Form: property.Never, Expr: "len([t for t in value if t.key == 'a']) > 3"},
+		}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	j, s := p.NewJudge(), expose.Snapshot{Sets: make([]*expose.Set, 3), Up: []bool{true, true, true}}
+	out := ariadne.Output{Logs: make([]ariadne.LogLine, 1)}
+	states := 0
+	for b.Loop() {
+		for i := range s.Sets {
+			out.Logs[0] = ariadne.LogLine{Stream: 1, Text: fmt.Sprintf("leads %d", 3*states+i)}
+			if i > 0 {
+				out.Logs[0].Text = fmt.Sprintf("%c=%d", 'a'+i, states)
+			}
+			s.Sets[i] = s.Sets[i].After(j.Find(ariadne.NodeID(i), &out).Changes)
+		}
+		if states++; j.Judge(&s, expose.Between) != "" || j.Err() != nil {
+			b.Fatal(j.Err())
+		}
+	}
+	b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
 }
 
 // TestWindow: what properties see of earlier snapshots.

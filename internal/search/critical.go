@@ -24,6 +24,8 @@ type Crisis struct {
 	Exact   bool // all states were looked at that can follow it
 	Tried   int  // walks that were taken
 	Steps   int  // steps that they took
+	// FromStart are these with the steps before each walk: what it would take without frozen states.
+	FromStart int
 	// Near, when not nil, is a live execution that begins with the same Along steps; it is good until the next call.
 	Near  *space.Path
 	Along int
@@ -32,10 +34,11 @@ type Crisis struct {
 // Critical looks for the critical transition of an execution that is stuck: behind it no state leads to a live one. It goes from
 // the last live state on by twice as many steps each time, and then halves what is left (MaceMC's algorithm 3).
 func (l *Liveness) Critical(s *Stuck) (c Crisis, err error) {
-	l.along, l.walks = -1, 0
+	l.along, l.walks, l.before = -1, 0, 0
 	before := l.work
 	c.Verdict, c.Step, c.Exact, err = l.critical(s)
 	c.Tried, c.Steps = l.walks, l.work-before
+	c.FromStart = c.Steps + l.before
 	if l.along >= 0 {
 		c.Near, c.Along = l.near, common(l.near, s.Path)
 	}
@@ -127,6 +130,7 @@ func (l *Liveness) recovers(p *space.Path, i, goal, walks int) (live, sure bool,
 	for j := range walks {
 		l.try.Keep(i)
 		l.walks++
+		l.before += i
 		w, err := l.walk(l.try, 1<<goal, mostlyNatural+j, l.Bound)
 		if err != nil || l.stopped() {
 			return false, false, err

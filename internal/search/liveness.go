@@ -31,14 +31,15 @@ type Liveness struct {
 	// Watch, when not nil, is told each transition that is taken.
 	Watch func(*memo.Transition)
 
-	space *space.Space
-	goals []property.Goal
-	path  *space.Path // of Look
-	try   *space.Path // of recovers
-	near  *space.Path // the live one of these that went furthest along the other
-	along int         // how many steps that is
-	work  int         // steps of all walks
-	walks int         // of Critical
+	space  *space.Space
+	goals  []property.Goal
+	path   *space.Path // of Look
+	try    *space.Path // of recovers
+	near   *space.Path // the live one of these that went furthest along the other
+	along  int         // how many steps that is
+	work   int         // steps of all walks
+	walks  int         // of Critical
+	before int         // steps before these
 }
 
 // NewLiveness returns who judges the goals of an exploration's space, or nil when there are none.
