@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ariadne/tools/harness"
+)
+
+// stuck are examples in which something that must happen does not, by name.
+var stuck = []struct{ name, spec string }{
+	{"tree", "examples/tree/eventually-bug.yaml"},
+	{"rejoin", "examples/tree/rejoin-bug.yaml"},
+	{"primarybackup", "examples/primarybackup/prepared-bug.yaml"},
+	{"election", "examples/election/recovery-bug.yaml"},
+	{"transport", "examples/transport/syn-bug.yaml"},
+	{"mps", "examples/mps/newer-bug.yaml"},
+}
+
+// shrinking are bugs whose executions are shrunk, besides those of stuck.
+var shrinking = []struct{ name, spec string }{
+	{"lost-promotion", "examples/primarybackup/primaries-bug.yaml"},
+	{"reader-and-writer", "examples/locks/restart-bug.yaml"},
+	{"stable-preparing", "examples/mps/transition-bug.yaml"},
+	{"late-request", "examples/election/panic-bug.yaml"},
+	{"two-parents", "examples/tree/parents-bug.yaml"},
+	{"self-loop", "examples/ring/loop-bug.yaml"},
+}
+
+// measureLiveness measures how long it takes, by real time, to find the critical transition of an execution in which something that
+// must happen does not, as the default search of each seed has found one; which share of the seeds name the same one, in what
+// these are shrunk to; and what shrinking takes and saves. How much longer it would take to execute each walk
+// from the start is reckoned by its steps and by what one of random executions of the same system costs, their starts included.
+func (b *bench) measureLiveness() error {
+	for _, s := range stuck {
+		if !b.fetch(s.spec) {
+			continue
+		}
+		step, err := b.livingStep(s.spec)
+		if err != nil {
+			return err
+		}
+		named, most := map[string]int{}, 0
+		var took, ratios []float64
+		err = b.shrink(s.name, s.spec, func(v *harness.Violation) error {
+			g := v.Goal
+			if g == nil || g.Critical == 0 {
+				return fmt.Errorf("%s: no critical transition: %s", s.spec, v.Message)
+			}
+			took = append(took, g.Took.Seconds())
+			ratios = append(ratios, float64(g.FromStart)*step/g.Took.Seconds())
+			if less := v.Shrunk; less != nil && less.Goal != nil && less.Goal.Critical > 0 {
+				g = less.Goal
+			}
+			name := number.ReplaceAllString(g.Name, "0")
+			named[name]++
+			most = max(most, named[name])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		b.keep("critical_transition_s."+s.name, "s", took)
+		b.keep("critical_from_start."+s.name, "", ratios)
+		b.keep("critical_same."+s.name, "", []float64{float64(most) / float64(len(took))})
+	}
+	for _, s := range shrinking {
+		if !b.fetch(s.spec) {
+			continue
+		}
+		if err := b.shrink(s.name, s.spec, func(*harness.Violation) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number is what differs between the names of like steps.
+var number = regexp.MustCompile(`\d+`)
+
+// shrink measures what it takes to shrink the first violation that the default search finds by each of some seeds, and how many times
+// more steps it had. see is told of each.
+func (b *bench) shrink(name, spec string, see func(*harness.Violation) error) error {
+	var took, ratios []float64
+	for seed := range b.repeat {
+		r, err := b.cold("check", spec, "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", "10m", "--shrink", "2m")
+		if err != nil {
+			return err
+		}
+		if len(r.Violations) == 0 {
+			return fmt.Errorf("%s, seed %d: %s", spec, seed, r.Outcome)
+		}
+		v := &r.Violations[0]
+		if err := see(v); err != nil {
+			return err
+		}
+		if s := v.Shrunk; s != nil {
+			took = append(took, s.Took.Seconds())
+			ratios = append(ratios, float64(s.From.Steps)/float64(s.To.Steps))
+		}
+	}
+	if len(took) == 0 {
+		b.missing = append(b.missing, fmt.Sprintf("shrink_ratio.%s: no execution that was found has a smaller one", name))
+		return nil
+	}
+	b.keep("shrink_s."+name, "s", took)
+	b.keep("shrink_ratio."+name, "", ratios)
+	return nil
+}
+
+// livingStep is how many seconds a step of random executions of a system takes, with what it costs to start.
+func (b *bench) livingStep(spec string) (float64, error) {
+	plain, err := b.without(spec, "properties:")
+	if err != nil {
+		return 0, err
+	}
+	r, err := b.cold("check", plain, "--strategy", "random", "--keep-going", "--jobs", "1", "--time", "1h", "--executions", "20")
+	if err != nil {
+		return 0, err
+	}
+	return r.RealTime / float64(r.Steps), nil
+}
+
+// without writes the spec of an example up to a line, and returns where. Copies of the example's programs are beside it.
+func (b *bench) without(spec, line string) (string, error) {
+	data, err := os.ReadFile(spec)
+	if err != nil {
+		return "", err
+	}
+	text, _, ok := strings.Cut(string(data), "\n"+line)
+	if !ok {
+		return "", fmt.Errorf("%s has no line %q", spec, line)
+	}
+	dir, err := os.MkdirTemp(b.dir, "without-")
+	if err != nil {
+		return "", err
+	}
+	to := filepath.Join(dir, filepath.Base(spec))
+	return to, errors.Join(os.CopyFS(filepath.Join(dir, "bin"), os.DirFS(filepath.Join(filepath.Dir(spec), "bin"))), os.WriteFile(to, []byte(text+"\n"), 0o644))
+}
+
+// judged is the system whose properties are judged, and the window of its executions in which it is searched with and without.
+const judged = "examples/raftkv/properties.yaml"
+
+// measurePredicates measures how many states that nobody has seen are judged in a second, and how much longer the same search takes
+// with properties than without, by the processor time of all that it runs: all states of a window, from nothing, by one worker, by turns.
+func (b *bench) measurePredicates() error {
+	rates, err := b.repeated(func() (float64, error) {
+		lines, err := b.goBenchmark("./internal/script", "BenchmarkJudge$", "50000x")
+		return lines["BenchmarkJudge"]["states/s"], err
+	})
+	if err != nil {
+		return err
+	}
+	b.keep("predicate_states_per_s", "1/s", rates)
+	if !b.fetch(judged) {
+		return nil
+	}
+	plain, err := b.without(judged, "expose:")
+	if err != nil {
+		return err
+	}
+	var overhead []float64
+	for range b.repeat {
+		var took [2]float64
+		var states [2]int
+		for i, spec := range []string{plain, judged} {
+			r, err := b.cold("check", spec, "--strategy", "depth-first", "--faults", "none", "--from", "/election won/", "--timers", "1", "--depth", "18", "--jobs", "1", "--keep-going", "--time", "1h")
+			if err != nil {
+				return err
+			}
+			if !r.Coverage.Exhausted {
+				return fmt.Errorf("%s: not all was explored: %s", spec, r.Stopped)
+			}
+			took[i], states[i] = r.All.Seconds(), r.Coverage.States
+		}
+		if states[0] != states[1] {
+			return fmt.Errorf("%s: %d states with properties, %d without", judged, states[1], states[0])
+		}
+		overhead = append(overhead, took[1]/took[0]-1)
+	}
+	b.keep("predicate_overhead", "", overhead)
+	return nil
+}
