@@ -60,7 +60,7 @@ func TestPapersPage(t *testing.T) {
 	o := options{list: filepath.Join(dir, "list.yaml")}
 	found, dies := some(), some()
 	found.bug.Spec, dies.bug.Spec, dies.bug.Name = "a.yaml", "b.yaml", "dies"
-	found.shrunk = &outcome{Steps: 44}
+	found.shrunk = &outcome{Replays: true, Critical: "crash n1", From: &harness.Size{Faults: 2, Deviations: 3, Steps: 99}, To: &harness.Size{Faults: 1, Steps: 44}}
 	for name, text := range map[string]string{"a.yaml": "name: a\nproperties:\n  one leader: {one: leader}\n  another: {agree: x}\n", "b.yaml": "name: b\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -71,8 +71,9 @@ func TestPapersPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| `lost` | store#1 | 3 of 3 | 3.0 s | 20 | crash, restart | 44 | nothing found (61.0 s, 99 executions) |\n",
+		"| `lost` | store#1 | 3 of 3 | 3.0 s | 20 | crash, restart | 2, 3, 99 → 1, 0, 44 | nothing found (61.0 s, 99 executions) |\n",
 		"Sentence: `one leader: {one: leader}`.\n\n    ariadne check examples/a.yaml\n", "Sentence: none: a node that dies is a violation.\n",
+		"Critical transition of the smaller execution: `crash n1`.\n",
 	} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("%q is not in the page:\n%s", want, data)
@@ -88,6 +89,7 @@ func TestGood(t *testing.T) {
 		"missed":                   func(r *result) { r.seeds[1].Found = false },
 		"another violation":        func(r *result) { r.seeds[1].Found, r.seeds[1].Wrong = false, "another" },
 		"found beside it":          func(r *result) { r.sibling.Found = true },
+		"does not replay":          func(r *result) { r.shrunk = &outcome{From: &harness.Size{Steps: 3}} },
 		"inconclusive beside it":   func(r *result) { r.sibling.Wrong = "inconclusive" },
 		"another violation beside": func(r *result) { r.sibling.Wrong = "another violation" },
 	} {
@@ -137,6 +139,7 @@ func TestOutcome(t *testing.T) {
 		{harness.Report{Outcome: harness.Nothing}, false, ""},
 		{harness.Report{Outcome: harness.Inconclusive, Doubts: []string{"why"}}, false, "inconclusive: why"},
 		{harness.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Message: "k is gone", Trace: trace}}}, true, ""},
+		{harness.Report{Outcome: harness.Suspected, Violations: []harness.Violation{{Message: "k is gone", Trace: trace}}}, true, ""},
 		{harness.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Node: "n", Message: "died", Trace: trace}}}, false, "another violation: n: died"},
 	} {
 		if r, err := newOutcome(b, &c.report); err != nil || r.Found != c.found || r.Wrong != c.wrong {

@@ -27,7 +27,7 @@ const folder = "examples/bugs" // what the list's specs are relative to
 // good says whether all is as it should be: each seed finds the bug, and nothing is found beside it.
 func (r *result) good() bool {
 	missed := func(s outcome) bool { return !s.Found || s.Wrong != "" }
-	return !slices.ContainsFunc(r.seeds, missed) && (r.sibling == nil || !r.sibling.Found && r.sibling.Wrong == "")
+	return !slices.ContainsFunc(r.seeds, missed) && (r.shrunk == nil || r.shrunk.From == nil || r.shrunk.Replays) && (r.sibling == nil || !r.sibling.Found && r.sibling.Wrong == "")
 }
 
 // writePage returns the whole page. Bugs of which nothing is kept here stay as the earlier page has them.

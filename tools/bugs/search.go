@@ -26,8 +26,12 @@ type outcome struct {
 	Executed   int      // transitions made by living nodes
 	Exhausted  bool     // everything within the bounds was explored
 	Faults     []string // of the execution that was found, by kind, in its order
-	Steps      int      `json:",omitzero"` // of the execution that it was shrunk to; 0: it was not shrunk
-	Origin     harness.Origin
+	// Of the execution that one more search has found and shrunk: how large it was and became (the same: none smaller was found), whether
+	// the smaller one replays, and the critical transition of what must happen.
+	From, To *harness.Size `json:",omitzero"`
+	Replays  bool          `json:",omitzero"`
+	Critical string        `json:",omitzero"`
+	Origin   harness.Origin
 }
 
 // result is all that is known of a bug.
@@ -93,12 +97,41 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		return nil, err
 	}
 	r.Spec, r.Seed, r.Budget = spec, seed, budget
+	if kind == "shrunk" && r.Found {
+		if err := o.shrunk(r, &a, report); err != nil {
+			return nil, err
+		}
+	}
 	if r.Origin, err = a.Origin(); err != nil {
 		return nil, err
 	}
 	fmt.Printf("%-44s seed %d  %s\n", spec, seed, r)
 	// The run directory is as large as the search was long.
 	return r, errors.Join(os.RemoveAll(dir), harness.Keep(dir+".json", r))
+}
+
+// shrunk enters what came of shrinking the execution that a check has found, and whether the smaller one replays.
+func (o *options) shrunk(r *outcome, a *harness.Ariadne, report *harness.Run) error {
+	v := &report.Violations[0]
+	trace, goal := v.Trace, v.Goal
+	if s := v.Shrunk; s != nil {
+		trace, r.From, r.To = s.Trace, &s.From, &s.To
+		if s.Goal != nil {
+			goal = s.Goal
+		}
+	}
+	if goal != nil && goal.Critical > 0 {
+		r.Critical = strings.Join(append([]string{goal.Name}, goal.Lines...), ", ")
+	}
+	again, err := a.Cold(o.ctx, filepath.Join(report.Out, "again"), "replay", trace)
+	if err != nil {
+		return err
+	}
+	r.Replays = again.Outcome == report.Outcome && again.Mismatch == nil && len(again.Violations) == 1 && again.Violations[0].Node == v.Node
+	if v.Shrunk == nil {
+		r.From = &harness.Size{Faults: len(r.Faults), Steps: again.Steps}
+	}
+	return nil
 }
 
 // file is where a search leaves its files, without an ending.
@@ -147,11 +180,8 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 		r.Executed, r.Exhausted = c.Executed, c.Exhausted
 	}
 	switch {
-	case report.Outcome == harness.Violated:
+	case report.Outcome == harness.Violated || report.Outcome == harness.Suspected:
 		v := report.Violations[0]
-		if v.Shrunk != nil {
-			r.Steps = v.Shrunk.To.Steps
-		}
 		if r.Found = b.violation.MatchString(v.Message); !r.Found {
 			r.Wrong = fmt.Sprintf("another violation: %s: %s", v.Node, v.Message)
 		}

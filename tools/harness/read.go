@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Outcomes, Report.Outcome.
 const (
 	Nothing      = "nothing found"
 	Violated     = "violation"
+	Suspected    = "suspected violation" // of what must happen
 	Inconclusive = "inconclusive"
 	ToolBug      = "bug in ariadne"
 )
@@ -49,17 +51,41 @@ type Report struct {
 
 // Violation is one kind of violation, and how often it was seen.
 type Violation struct {
-	Kind    string `json:"kind"`
-	Node    string `json:"node"`
-	Message string `json:"message"`
-	Trace   string `json:"trace"`
-	Suspect string `json:"suspect"`
-	Count   int    `json:"count"`
-	Shrunk  *struct {
-		To struct {
-			Steps int `json:"steps"`
-		} `json:"to"`
-	} `json:"shrunk"` // nil: no smaller execution was looked for, or found
+	Kind    string  `json:"kind"`
+	Node    string  `json:"node"`
+	Message string  `json:"message"`
+	Trace   string  `json:"trace"`
+	Suspect string  `json:"suspect"`
+	Count   int     `json:"count"`
+	Shrunk  *Shrunk `json:"shrunk"` // nil: no smaller execution was looked for, or found
+	Goal    *Goal   `json:"goal"`   // of what must happen and does not
+}
+
+// Shrunk is a smaller execution that ends in the same violation.
+type Shrunk struct {
+	Trace string        `json:"trace"`
+	From  Size          `json:"from"`
+	To    Size          `json:"to"`
+	Took  time.Duration `json:"took_ns"`
+	Goal  *Goal         `json:"goal"`
+}
+
+// Size is how large an execution is.
+type Size struct {
+	Faults     int `json:"faults"`
+	Deviations int `json:"deviations"`
+	Steps      int `json:"steps"`
+}
+
+// Goal is what is known of an execution in which something does not happen that must.
+type Goal struct {
+	Critical  int           `json:"critical_step"` // 0: it is not known
+	Name      string        `json:"critical_name"` // of this step
+	Lines     []string      `json:"critical_lines"`
+	Walks     int           `json:"walks"`
+	WalkSteps int           `json:"walks_steps"`
+	FromStart int           `json:"walks_steps_from_start"`
+	Took      time.Duration `json:"took_ns"` // to find the critical step
 }
 
 // Refusal is what was asked for and is not modelled.
