@@ -18,11 +18,9 @@ func write(members []string, writes int) error {
 	}
 	for i := range writes {
 		value := fmt.Sprintf("w%d", i+1)
+		fmt.Printf("writes %s\n", value)
 		done := false
-		for tries := 0; !done; tries++ {
-			if tries == 15 {
-				fmt.Printf("%s is not done after 30s\n", value)
-			}
+		for !done {
 			for _, m := range members {
 				e.send(m, message{Kind: "write", Value: value})
 			}

@@ -12,7 +12,10 @@
 // replica is in recovery, in which it cannot be master. It ends when the log record comes, or
 // with the next election. A record is done when a majority has it.
 //
-// What nodes write: "master gen=2" until "no longer master".
+// What nodes write:
+//
+//	master gen=2    until "no longer master"
+//	writes w3       the client's, until "done w3"
 //
 // Read next: replica.go, vote.go.
 package main

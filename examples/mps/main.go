@@ -16,6 +16,7 @@
 //
 //	state learning after stable
 //	committed 3 w3                 decree and value
+//	writes w3                      the client's, until "done w3"
 //
 // Read next: replica.go, disk.go, client.go.
 package main

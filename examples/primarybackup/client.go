@@ -14,11 +14,9 @@ const (
 func write(e *endpoint, members []string, writes int) error {
 	for i := range writes {
 		update := fmt.Sprintf("w%d", i+1)
+		fmt.Printf("writes %s\n", update)
 		done := false
-		for tries := 0; !done; tries++ {
-			if tries == 15 {
-				fmt.Printf("%s is not done after 30s\n", update)
-			}
+		for !done {
 			for _, m := range members {
 				e.send(m, message{Kind: "write", Update: update})
 			}

@@ -16,6 +16,7 @@
 //
 //	primary of configuration 2    until "no longer primary"
 //	committed 3 w3                serial number and update
+//	writes w3                     the client's, until "done w3"
 //
 // Read next: master.go, replica.go, client.go.
 package main

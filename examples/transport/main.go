@@ -12,7 +12,7 @@
 //
 // What nodes write:
 //
-//	inflight 6001     until "acknowledged 6001": the sender has not heard that it arrived
+//	inflight 6001     until "acknowledged 6001" or "gave up 6001": the sender has not heard that it arrived
 //	delivered hello-1
 //
 // Read next: sender.go, receiver.go.

@@ -35,9 +35,6 @@ func transmit(conn net.PacketConn, to string, messages int) error {
 				fmt.Printf("inflight %d\n", seq)
 				tries = 0
 			}
-			if tries == 30 {
-				fmt.Printf("%d is not acknowledged after 30s\n", seq)
-			}
 			p := packet{Syn: syn, Seq: seq, Data: data}
 			if syn {
 				p.ID = id

@@ -21,7 +21,6 @@ type node struct {
 	parent    *link // nil: none
 	children  map[string]*link
 	recovery  *time.Timer
-	attempts  int // to find a parent, since there is none
 }
 
 func (n *node) run(wait time.Duration) {
@@ -41,9 +40,6 @@ func (n *node) run(wait time.Duration) {
 			n.recovery.Reset(recoveryTime)
 		case <-n.recovery.C:
 			if n.parent == nil {
-				if n.attempts++; n.attempts == 30 {
-					fmt.Println("no parent after 30s")
-				}
 				n.join()
 				n.recovery.Reset(recoveryTime)
 			}
@@ -135,7 +131,6 @@ func (n *node) hearOn(l *link, line string) {
 			n.parent = l
 			n.setRoot(false)
 			n.recovery.Stop()
-			n.attempts = 0
 		case !n.wants && n.bug == "ignore-reply":
 			// It has not asked anybody, has it?
 		default:
