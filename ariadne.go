@@ -101,6 +101,9 @@ const (
 	// App is no protocol either. A message of it is an event that a program of the node tells of
 	// (/dev/ariadne). It is from and to that node, arrives when it was sent, and never gets lost.
 	App Protocol = 254
+	// Disk is no protocol either. A message of it is the end of a sync of the node's that takes time. It is
+	// from and to that node, arrives Message.After() later than it was sent, and never gets lost.
+	Disk Protocol = 253
 )
 
 func (p Protocol) String() string {
@@ -111,9 +114,14 @@ func (p Protocol) String() string {
 		return "expiry"
 	case App:
 		return "event"
+	case Disk:
+		return "disk"
 	}
 	return "tcp"
 }
+
+// Own reports whether messages of it are from a node to itself.
+func (p Protocol) Own() bool { return p == App || p == Disk }
 
 // Flow is one direction of a connection, or the datagrams from one address to
 // another. Ports are assigned in a fixed order by each node, so a Flow means
@@ -125,24 +133,32 @@ type Flow struct {
 	Epoch int
 }
 
-// AppFlow is the flow of the events of a node's programs. addr is the node's first address, or the
-// zero Addr; epoch counts how often the machine was switched on before.
-func AppFlow(addr netip.Addr, epoch int) Flow {
+// OwnFlow is the flow of the events of a node's programs (App), or of its slow syncs (Disk). addr is the node's
+// first address, or the zero Addr; epoch counts how often the machine was switched on before.
+func OwnFlow(p Protocol, addr netip.Addr, epoch int) Flow {
 	a := netip.AddrPortFrom(addr, 0)
-	return Flow{Proto: App, Src: a, Dst: a, Epoch: epoch}
+	return Flow{Proto: p, Src: a, Dst: a, Epoch: epoch}
 }
 
 // Message is what crosses between two nodes: a TCP segment carrying all that
-// one step wrote to one connection, or a datagram. Or it is an event of the node's own (App).
+// one step wrote to one connection, or a datagram. Or it is an event of the node's own (App, Disk).
 type Message struct {
 	From, To NodeID
 	Flow     Flow
 	Group    netip.Addr // the multicast or broadcast address of a datagram that each receiver gets for itself
 	Seq      int        // position on its Flow, from 1
 	Flags    Flags
-	Window   int // bytes; with WND
+	Window   int // bytes; with WND. Of Disk: how long the sync takes, in ns
 	Data     []byte
 	Sent     Time // the sender's clock
+}
+
+// After is how much later than it was sent a message to the node itself arrives.
+func (m *Message) After() time.Duration {
+	if m.Flow.Proto != Disk {
+		return 0
+	}
+	return time.Duration(m.Window)
 }
 
 // Limit is how long the sender of a TCP flow lets nothing get through before it takes the

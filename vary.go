@@ -238,7 +238,7 @@ func (d *Draw) counts(kind int, p *Place) bool {
 // CallOf is the call at a place of this name.
 func CallOf(place string) string {
 	_, call, _ := strings.Cut(place, "/")
-	if end := strings.IndexAny(call, ":#"); end >= 0 {
+	if end := strings.IndexAny(call, "/:#"); end >= 0 {
 		return call[:end]
 	}
 	return call

@@ -181,7 +181,7 @@ func (t *tree) bindAll(op *disk.Op) error {
 		}
 	}
 	switch op.Kind {
-	case disk.Create, disk.Sync, disk.Close, disk.Fsync, disk.Fdatasync, disk.SyncRange:
+	case disk.Create, disk.Sync, disk.Close, disk.Fsync, disk.Fdatasync, disk.SyncRange, disk.Submit:
 		return nil
 	case disk.Link:
 		return t.bind(op.Ino, func() *file { return t.find(op.ToPath) })

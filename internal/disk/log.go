@@ -23,7 +23,7 @@ func (l *Log) Append(op Op) *Log {
 	}
 	switch {
 	case op.Kind.syncs():
-		if next.open != nil && op.covers(&next.open.Op) {
+		if next.open != nil && (op.Begun > 0 || op.covers(&next.open.Op)) {
 			next.open = next.unsynced()
 		}
 		if next.open == nil {
@@ -58,11 +58,17 @@ func (l *Log) Ops() []*Op {
 
 // unsynced returns the last operation of the window that some model may lose, or nil.
 func (l *Log) unsynced() *Log {
-	var syncs []*Op
+	var syncs, ended []*Op
 	for e := l; e != nil && e.start != e; e = e.prev {
 		switch {
+		case e.Kind.syncs() && e.Begun > 0:
+			ended = append(ended, &e.Op)
 		case e.Kind.syncs():
 			syncs = append(syncs, &e.Op)
+		case e.Kind == Submit:
+			if i := slices.IndexFunc(ended, func(o *Op) bool { return o.Begun == e.Begun }); i >= 0 {
+				syncs = append(syncs, ended[i])
+			}
 		case e.changes() && !slices.ContainsFunc(syncs, func(s *Op) bool { return s.covers(&e.Op) }):
 			return e
 		}

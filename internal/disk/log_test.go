@@ -41,6 +41,11 @@ func TestWindow(t *testing.T) {
 		"sync":                      {[]Op{create(3, "a"), {Kind: Sync}, write(3, 0, "a", "", 0)}, 1},
 		"a range":                   {[]Op{write(3, 4, "a", "b", 5), {Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4, Length: 1}}, 0},
 		"another range":             {[]Op{write(3, 4, "a", "b", 5), {Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 0, Length: 4}}, 2},
+		"a sync under way":          {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}}, 2},
+		"a slow sync":               {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}, {Kind: Fsync, Ino: 3, Begun: 1}}, 0},
+		"a write meanwhile":         {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}, write(3, 0, "b", "a", 1), {Kind: Fsync, Ino: 3, Begun: 1}}, 4},
+		"it began before the log":   {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 3, Begun: 1}}, 2},
+		"of two one has ended":      {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 4, Begun: 1}, {Kind: Submit, Sync: Sync, Begun: 2}, {Kind: Fsync, Ino: 4, Begun: 1}}, 4},
 		"rename to where is synced": {[]Op{{Kind: Rename, Ino: 3, Dir: 5, Name: "a", ToDir: 6, ToName: "a"}, {Kind: Fsync, Ino: 6}}, 0},
 	} {
 		l := logOf(c.ops...)

@@ -52,10 +52,13 @@ const (
 	Close
 	// Mark changes nothing: the program has said something of its work, which is in Target (Epoch).
 	Mark
+	// Submit is the beginning of a sync that takes time (Sync says of which kind, Begun which one it is). Its
+	// end is an operation of that kind, with the same number: durable is then what was done before the beginning.
+	Submit
 )
 
 var kinds = [...]string{Write: "write", Truncate: "truncate", Allocate: "allocate", Zero: "zero", Shift: "shift", Create: "create", Link: "link", Unlink: "unlink",
-	Rename: "rename", SetAttr: "attributes", SetXattr: "xattr", Fsync: "fsync", Fdatasync: "fdatasync", SyncRange: "sync_file_range", Sync: "sync", Close: "close", Mark: "mark"}
+	Rename: "rename", SetAttr: "attributes", SetXattr: "xattr", Fsync: "fsync", Fdatasync: "fdatasync", SyncRange: "sync_file_range", Sync: "sync", Close: "close", Mark: "mark", Submit: "begin of sync"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {
@@ -122,6 +125,11 @@ type Op struct {
 	// that there was none before, and that there is none after.
 	Xattr        string
 	Absent, Gone bool
+
+	// Sync is of which kind a sync is that begins (Submit). Begun is its own number, from 1, also at
+	// its end; of one that takes no time it is 0.
+	Sync  Kind
+	Begun int
 
 	// For words: the path by which the file was reached, the path of the new name (of Link, a path that it
 	// had before), the system call,
@@ -218,6 +226,10 @@ func (o *Op) String() string {
 		fmt.Fprintf(&b, "extended attribute %s of %s", o.Xattr, file)
 	case Sync:
 		b.WriteString("sync")
+	case Submit:
+		end := *o
+		end.Kind = o.Sync
+		fmt.Fprintf(&b, "begin of %s", end.String())
 	case Mark:
 		b.WriteString(o.Target)
 	default:

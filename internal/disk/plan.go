@@ -29,6 +29,8 @@ type plan struct {
 	chain int32
 	// joined are atoms that the next one on the chain needs.
 	joined []int32
+	// begun are the atoms that syncs which take time make durable when they end, by number.
+	begun map[int][]int32
 	// moved is the last atom that put a directory into another one.
 	moved int32
 }
@@ -118,7 +120,7 @@ type span struct {
 }
 
 func newPlan(m Model) *plan {
-	return &plan{model: m, inodes: map[uint64]*inode{}, names: map[place]*entry{}, dirs: map[uint64][]*entry{}, chain: none, moved: none}
+	return &plan{model: m, inodes: map[uint64]*inode{}, names: map[place]*entry{}, dirs: map[uint64][]*entry{}, chain: none, moved: none, begun: map[int][]int32{}}
 }
 
 func (p *plan) inode(ino uint64) *inode {
@@ -176,7 +178,14 @@ func (p *plan) add(op *Op) {
 	case SetAttr, SetXattr:
 		p.attribute(a)
 	case Fsync, Fdatasync, Sync:
-		p.sync(op)
+		if op.Begun > 0 {
+			p.end(op.Begun)
+		} else {
+			p.sync(op)
+			p.forget()
+		}
+	case Submit:
+		p.begin(op)
 	case Close:
 		if in := p.inode(op.Ino); in.cut && p.model.order == ordered {
 			p.joined, in.cut = append(p.joined, in.pending...), false
@@ -458,6 +467,28 @@ func (p *plan) within(dir *inode) (needs []int32) {
 	return needs
 }
 
+// begin notes what a sync that takes time makes durable when it ends: what it would if it ended now.
+func (p *plan) begin(op *Op) {
+	sync := *op
+	sync.Kind = op.Sync
+	p.sync(&sync)
+	for _, n := range p.live {
+		if a := &p.atoms[n]; a.durable {
+			a.durable = false
+			p.begun[op.Begun] = append(p.begun[op.Begun], n)
+		}
+	}
+}
+
+// end is that of a sync of this number. One that began before the log did has nothing left to do.
+func (p *plan) end(number int) {
+	for _, n := range p.begun[number] {
+		p.atoms[n].durable = true
+	}
+	delete(p.begun, number)
+	p.forget()
+}
+
 // sync makes durable what the operation says.
 func (p *plan) sync(op *Op) {
 	switch {
@@ -498,7 +529,6 @@ func (p *plan) sync(op *Op) {
 			}
 		}
 	}
-	p.forget()
 }
 
 // within reports whether an atom is of the pages that a sync of a range writes.

@@ -76,8 +76,9 @@ type Node struct {
 	silent  timerHeap
 	seq     uint64 // order of creation, for ties
 
-	Files inode.Table
-	state slots // what packages of objects keep
+	Files  inode.Table
+	Stalls bool  // syncs may take time (package slowdisk)
+	state  slots // what packages of objects keep
 
 	// Carried are the supervisor's descriptors of host files that are on their
 	// way between processes; Stale those that the node layer is to close.

@@ -181,6 +181,11 @@ func (t *Thread) hasFatal() bool {
 	return false
 }
 
+// Doomed reports whether a signal ends t's process whatever t does.
+func (t *Thread) Doomed() bool {
+	return t.Proc.fatal.Signo != 0 || t.PendingSignals().Has(int(unix.SIGKILL))
+}
+
 // HasSignal reports whether t is to take a signal before it goes on: one was
 // sent to it or chose it, or it opened its mask for one that waits.
 func (t *Thread) HasSignal() bool {

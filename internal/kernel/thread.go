@@ -121,7 +121,7 @@ type Wait struct {
 	SavedMask   *signal.Set // mask to restore after ppoll, sigsuspend, ...
 	// Sender is who sent the bytes that a receive has joined so far.
 	Sender *Creds
-	// Uninterruptible: only a fatal signal ends it (vfork).
+	// Uninterruptible: only a fatal signal ends it (vfork, a slow disk).
 	Uninterruptible bool
 	// Preempted: others had their turn at the entry of the call.
 	Preempted bool

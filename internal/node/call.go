@@ -76,6 +76,11 @@ func (n *Node) call(th *thread) bool {
 		}
 		return n.finish(th, r.Value)
 	case kernel.OpBlock:
+		if k.Wait.Uninterruptible && !k.Doomed() {
+			k.Wait.Interrupted = false
+			k.Park()
+			return false
+		}
 		if k.Wait.Interrupted || k.HasSignal() {
 			return n.interrupt(th, r)
 		}

@@ -26,9 +26,11 @@ import (
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/net"
 	"ariadne/internal/kernel/net/tcp"
+	"ariadne/internal/kernel/slowdisk"
 	"ariadne/internal/kernel/timerfd"
 	"ariadne/internal/sandbox"
 	"ariadne/internal/spec"
+	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
 	"ariadne/internal/world"
@@ -78,6 +80,7 @@ type Node struct {
 	probing   *probing // nil: it exposes nothing by functions
 	looked    []string // lines for files that it exposes, as of the last step; not to be changed in place
 	lets      bool     // the spec lets threads be late
+	stalls    []string // how long its syncs may take
 	outages   []string // what may take it down, or pause it, within a step
 	tells     bool     // it says for how long connections let nothing get through
 	joins     bool     // commands may be started when none of its processes lives
@@ -255,7 +258,7 @@ func Start(cfg Config) *Node {
 	if cfg.Spec.Date.IsZero() {
 		cfg.Spec.Date = spec.DefaultDate
 	}
-	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), stalls: cfg.Spec.Stalls(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 	n.outages, n.joins = cfg.Spec.Falls(def.ID)
 	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
 	n.kills = cfg.Spec.Kills(def.ID)
@@ -271,6 +274,7 @@ func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
 	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed^uint64(boots)*0x9e3779b97f4a7c15)
 	k.Boots = boots
 	k.Files.Logs, k.Files.Whole = cfg.Logs || cfg.Spec.LosesPower(def.ID), cfg.Logs
+	k.Stalls = cfg.Spec.Stalls(def.ID) != nil
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
 	k.Processor = cfg.Spec.Processor
@@ -352,9 +356,13 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.step.stream.message(in.Message)
-		if in.Message.Flow.Proto == ariadne.App {
+		switch in.Message.Flow.Proto {
+		case ariadne.App:
 			dialog.Deliver(n.k, in.Message)
-		} else {
+		case ariadne.Disk:
+			sys.EnterStores(n.k)
+			slowdisk.Deliver(n.k, in.Message)
+		default:
 			net.Deliver(n.k, in.Message)
 		}
 	case ariadne.Fire:

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/kernel"
@@ -184,6 +185,15 @@ func (n *Node) varyWait(th *thread, r kernel.Result) (interrupted, goesOn bool) 
 func (th *thread) Choose(question string, alternatives []string) int {
 	taken := th.n.step.course.At(th.k.TID, dialog.Kind, question, alternatives)
 	return slices.Index(alternatives, taken) + 1
+}
+
+// Stall implements slowdisk.Asker: a call that has files written to the disk is a place of the step.
+func (th *thread) Stall(file string) (length time.Duration, ok bool) {
+	n := th.n
+	if !n.cfg.Spec.Stall.On(file) || !n.may(world.Stall) || dialog.Spared(n.k) {
+		return 0, false
+	}
+	return world.StallOf(n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/disk", file, n.stalls))
 }
 
 // failCall ends a call that was never made.

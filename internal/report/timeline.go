@@ -108,7 +108,7 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 	case ariadne.ActDeliver:
 		t.deliver(&input, s)
 	default:
-		if s.Action.Flow.Proto == ariadne.App {
+		if s.Action.Flow.Proto.Own() {
 			t.deliver(&input, s)
 			break
 		}
@@ -312,15 +312,18 @@ func (t *Timeline) struck(s ariadne.Step) (key messageKey, m ariadne.Message, kn
 
 // due is when a message arrives that nothing keeps.
 func (t *Timeline) due(m ariadne.Message) ariadne.Time {
-	if m.Flow.Proto == ariadne.App {
-		return m.Sent
+	if m.Flow.Proto.Own() {
+		return m.Sent.Add(m.After())
 	}
 	return m.Sent.Add(t.latency)
 }
 
 // describe says what a message is: its ports, flags and data.
 func describe(m ariadne.Message, late string) string {
-	if m.Flow.Proto == ariadne.App {
+	switch m.Flow.Proto {
+	case ariadne.Disk:
+		return fmt.Sprintf("%s has ended after %v%s", m.Data, m.After(), late)
+	case ariadne.App:
 		return "event" + late + "  " + Payload(m.Data, DefaultWidth)
 	}
 	var b strings.Builder

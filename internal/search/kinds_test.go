@@ -40,6 +40,18 @@ var kindsAlone = []struct {
 	{"join and lines first", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
 		r.Faults[world.Join], r.After[world.Join] = budget(t), regexp.MustCompile("step [2-9]")
 	}},
+	{"stall", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Stall], x.Syncs = budget(t), stalls(t)
+	}},
+	{"stall and outages", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Stall], r.Faults[world.Crash], r.Faults[world.Power], x.Syncs = budget(t), 1, uint8(rapid.IntRange(0, 1).Draw(t, "power")), stalls(t)
+		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0), world.Outages(ariadne.PowerLost, []ariadne.NodeID{0}, 0)}
+		x.Writes = true
+	}},
+	{"stall and slow network", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Stall], r.Faults[world.Slow], x.Syncs = budget(t), 1, stalls(t)
+		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6).Late(3e6)}
+	}},
 	{"drift", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
 		r.Faults[world.Drift], r.NodeFaults = budget(t), []world.NodeFaults{world.Drifts([]ariadne.NodeID{0, 1}, 500_000, -300_000)}
 	}},
@@ -48,6 +60,11 @@ var kindsAlone = []struct {
 		r.NodeFaults = []world.NodeFaults{world.Drifts([]ariadne.NodeID{0}, 500_000), world.Outages(ariadne.Stopped, []ariadne.NodeID{0}, 0), world.Outages(ariadne.Paused, []ariadne.NodeID{0}, 4e6)}
 		x.Writes = true
 	}},
+}
+
+// stalls are how long syncs may take.
+func stalls(t *rapid.T) []time.Duration {
+	return []time.Duration{0, 2 * time.Millisecond, time.Millisecond}[:rapid.IntRange(1, 3).Draw(t, "lengths of syncs")]
 }
 
 func budget(t *rapid.T) uint8 { return uint8(rapid.IntRange(1, 2).Draw(t, "budget")) }

@@ -115,7 +115,7 @@ func (s *Spec) impossible(k ariadne.ActionKind) string {
 		return "faults: slow: nothing goes between nodes; what goes to clients is slow only if clients: true is given"
 	case s.Where[k].Nowhere():
 		return "faults: " + world.KindOf(k).Name + ": it hits no message: nodes and peers are the same node"
-	case k == world.Kill && len(s.servers(s.Kill.Nodes)) == 0, slices.ContainsFunc(s.NodeFaultsOf(), func(f world.NodeFaults) bool {
+	case k == world.Kill && len(s.servers(s.Kill.Nodes)) == 0, k == world.Stall && len(s.servers(s.Stall.Nodes)) == 0, slices.ContainsFunc(s.NodeFaultsOf(), func(f world.NodeFaults) bool {
 		return f.Faults[0].Kind() == world.KindOf(k).Name && len(f.Nodes) == 0
 	}):
 		return "faults: " + world.KindOf(k).Name + ": it happens to no node; to clients only when nodes names them"

@@ -167,11 +167,14 @@ func (f *Fail) allow(calls, errors []string) (unknown, unfit []string) {
 }
 
 // On reports whether calls may fail on a file, or on what has no path: "".
-func (f *Fail) On(file string) bool {
-	if f.Paths == nil {
+func (f *Fail) On(file string) bool { return matches(f.Paths, file) }
+
+// matches reports whether a file's path is one of some patterns, of which nil are all.
+func matches(patterns []string, file string) bool {
+	if patterns == nil {
 		return true
 	}
-	return strings.HasPrefix(file, "/") && slices.ContainsFunc(f.Paths, func(p string) bool {
+	return strings.HasPrefix(file, "/") && slices.ContainsFunc(patterns, func(p string) bool {
 		name := file
 		if !strings.Contains(p, "/") {
 			name = path.Base(file)

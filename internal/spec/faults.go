@@ -33,7 +33,7 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 }
 
 // setOf reads kinds of faults that are like no other.
-var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Kill: setKill, world.Jump: setJump, world.Drift: setDrift, world.Cut: setCut, world.Slow: setSlow}
+var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Stall: setStall, world.Kill: setKill, world.Jump: setJump, world.Drift: setDrift, world.Cut: setCut, world.Slow: setSlow}
 
 // faultyNodes are the nodes that are named somewhere within faults.
 func (r *reader) faultyNodes(where string, written []text, nodes []Node) []ariadne.NodeID {
@@ -72,6 +72,8 @@ func (s *Spec) nodesOf(k ariadne.ActionKind) *[]ariadne.NodeID {
 		return &s.Fail.Nodes
 	case world.Preempt:
 		return &s.Preempt.Nodes
+	case world.Stall:
+		return &s.Stall.Nodes
 	case world.Jump:
 		return &s.Jump.Nodes
 	case world.Drift:

@@ -44,6 +44,7 @@ type Spec struct {
 	Where      [world.MaxKinds]world.Ends     // of the messages that faults of a kind hit
 	Fail       Fail                           // which calls fail, when there is a budget for it
 	Preempt    Preempt                        // whose threads are late, likewise
+	Stall      Stall                          // which syncs take time, likewise
 	Outages    [ariadne.PowerLost + 1]Outage  // which nodes go down, by what, likewise
 	Power      Power                          // what a loss of power leaves, likewise
 	Drift      Drift                          // likewise

@@ -12,6 +12,7 @@ import (
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/inode"
+	"ariadne/internal/kernel/slowdisk"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +33,12 @@ func logs(t *kernel.Thread, key inode.Key, name string) bool {
 }
 
 func logged(files *inode.Table, key inode.Key, name string) bool {
-	if !files.Logs || key.Dev != files.Private {
+	return files.Logs && onDisks(files, key, name)
+}
+
+// onDisks reports whether a file is the node's own, and is not in its machine's memory.
+func onDisks(files *inode.Table, key inode.Key, name string) bool {
+	if key.Dev != files.Private {
 		return false
 	}
 	for _, dir := range Volatile {
@@ -48,6 +54,18 @@ func enter(t *kernel.Thread, op disk.Op) {
 	op.Call, op.Thread = Name(t.Call.NR), t.TID
 	EnterStores(t.Node())
 	t.Node().Files.Enter(op)
+}
+
+// enterSync appends that files are written to the disk: now, or from now on until the call ends.
+func enterSync(t *kernel.Thread, op disk.Op) {
+	s := slowdisk.Of(t)
+	if s == nil || s.Begun() {
+		enter(t, op)
+		return
+	}
+	op.Call, op.Thread = Name(t.Call.NR), t.TID
+	EnterStores(t.Node())
+	s.Submit(t.Node(), op)
 }
 
 // enter appends an operation on the file's content.
@@ -172,7 +190,7 @@ func (c *content) synced(flags int, at, n int64) {
 		kind = disk.Fdatasync
 	}
 	if kind != 0 && n > 0 {
-		enter(c.t, disk.Op{Kind: kind, Flags: disk.Ranged, Ino: c.ino, Offset: at, Length: n, Path: c.path})
+		enterSync(c.t, disk.Op{Kind: kind, Flags: disk.Ranged, Ino: c.ino, Offset: at, Length: n, Path: c.path})
 	}
 }
 
@@ -267,7 +285,7 @@ func recordSync(t *kernel.Thread, fd uint64, op disk.Op) recording {
 	return func(v int64) {
 		if v == 0 {
 			op.Ino, op.Path = t.Node().Files.Inode(h.Key()), h.Path
-			enter(t, op)
+			enterSync(t, op)
 		}
 	}
 }

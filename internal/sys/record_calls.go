@@ -90,7 +90,7 @@ func recordsSyncRange(t *kernel.Thread, a Args) recording {
 func recordsSync(t *kernel.Thread, _ Args) recording {
 	return func(v int64) {
 		if v == 0 {
-			enter(t, disk.Op{Kind: disk.Sync})
+			enterSync(t, disk.Op{Kind: disk.Sync})
 		}
 	}
 }

@@ -113,7 +113,7 @@ func recordMsync(t *kernel.Thread, a Args) recording {
 			start, end := max(m.start, a[0]), min(m.end, a[0]+a[1])
 			key := inode.Key{Dev: m.dev, Ino: m.inode}
 			if file, known := t.Node().Files.Stored[key]; ok && known && m.perms[3] == 's' && start < end {
-				enter(t, disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key), Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
+				enterSync(t, disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key), Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/kernel/aio"
 	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/eventfd"
+	"ariadne/internal/kernel/slowdisk"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +45,10 @@ func sysIoSetup(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysIoDestroy(t *kernel.Thread, a Args) kernel.Result {
+	if ctx := aio.Find(t.Proc, a[0]); ctx != nil && ctx.Busy() { // it waits for what is under way
+		t.Wait.Uninterruptible = true
+		return t.Block(kernel.RestartAlways, ctx.Changed())
+	}
 	if !aio.Destroy(t.Proc, a[0]) {
 		return kernel.Fail(unix.EINVAL)
 	}
@@ -117,7 +122,7 @@ func sysIoSubmit(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(n)
 }
 
-// submit runs one operation to its end. The errno is why it was not accepted;
+// submit runs one operation to its end, but for a sync that takes time. The errno is why it was not accepted;
 // what became of an accepted one stands in its event.
 func submit(t *kernel.Thread, ctx *aio.Context, at uint64) kernel.Errno {
 	c, e := readIocb(t, at)
@@ -145,15 +150,63 @@ func submit(t *kernel.Thread, ctx *aio.Context, at uint64) kernel.Errno {
 	if e := writeU32(t, at+8, 0); e != 0 { // aio_key
 		return e
 	}
+	var slow *slowdisk.Sync
+	if file, ok := syncsAIO(t, of, c); ok && t.Node().Stalls {
+		slow = slowdisk.Ask(t, "io_submit", file)
+	}
 	v, e := perform(t, of, c)
+	if slow != nil && (e != 0 || v < 0) {
+		slowdisk.Drop(t)
+		slow = nil
+	}
 	if e != 0 {
 		return e
 	}
-	ctx.Complete(aio.Event{Data: c.data, Obj: at, Res: v})
-	if signal != nil {
-		signal.Signal()
+	end := ended{ctx, aio.Event{Data: c.data, Obj: at, Res: v}, signal}
+	if slow != nil {
+		ctx.Begin()
+		slow.Begin(t, v, &underWay{end})
+		return 0
 	}
+	end.tell()
 	return 0
+}
+
+// ended is an operation that has ended, and who is told.
+type ended struct {
+	ctx    *aio.Context
+	event  aio.Event
+	signal *eventfd.File // or nil
+}
+
+func (e *ended) tell() {
+	e.ctx.Complete(e.event)
+	if e.signal != nil {
+		e.signal.Signal()
+	}
+}
+
+// underWay is an operation that ends with a sync that takes time.
+type underWay struct{ ended }
+
+// SyncEnded implements slowdisk.Ender.
+func (u *underWay) SyncEnded(*kernel.Node) {
+	u.ctx.End()
+	u.tell()
+}
+
+// syncsAIO reports whether an operation has a file written to the disk before it ends: a sync, a write
+// like those that other calls wait for, or one past the page cache. Others end when they are submitted, as on Linux.
+func syncsAIO(t *kernel.Thread, of *kernel.OpenFile, c iocb) (file string, ok bool) {
+	switch c.op {
+	case iocbFsync, iocbFdsync:
+		return syncsFile(t, Args{uint64(c.fd)})
+	case iocbPwrite, iocbPwritev:
+		if of.Flags&(unix.O_DSYNC|unix.O_DIRECT) != 0 || c.rwFlags&(unix.RWF_SYNC|unix.RWF_DSYNC) != 0 {
+			return writesDisk(t, uint64(c.fd))
+		}
+	}
+	return "", false
 }
 
 // perform runs the operation as the ordinary call that does the same.
@@ -288,7 +341,7 @@ func getevents(t *kernel.Thread, a Args, restart kernel.Restart) kernel.Result {
 	return kernel.Ret(done)
 }
 
-// sysIoCancel finds nothing to cancel: every operation has ended.
+// sysIoCancel finds nothing to cancel: every operation has ended, or is one that Linux cannot cancel either.
 func sysIoCancel(t *kernel.Thread, a Args) kernel.Result {
 	if _, e := readBytes(t, a[1], iocbSize); e != 0 {
 		return kernel.Fail(e)

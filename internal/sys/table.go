@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ariadne/internal/kernel"
+	"ariadne/internal/kernel/slowdisk"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,8 +56,10 @@ type Row struct {
 	// bytes or the clock. In which order it is made with other threads' calls is taken not to matter.
 	Alone bool
 
-	paths   []pathArg // arguments with paths
-	records recorder  // what it changes of files, or has written of them; nil: nothing, or its handler enters it
+	paths []pathArg // arguments with paths
+	// syncs reports whether it has something written to the disk before it returns, and which file, or "": all.
+	syncs   func(t *kernel.Thread, a Args) (file string, ok bool)
+	records recorder // what it changes of files, or has written of them; nil: nothing, or its handler enters it
 	// Fails are the ways in which it may fail although nothing is wrong with it.
 	Fails []Failure
 }
@@ -130,6 +133,9 @@ func names(at int) fact    { return namesAt(-1, at) }
 func records(f recorder) fact {
 	return func(r *Row) { r.records = f }
 }
+func syncs(f func(t *kernel.Thread, a Args) (file string, ok bool)) fact {
+	return func(r *Row) { r.syncs = f }
+}
 func namesAt(dir, at int) fact {
 	return func(r *Row) { r.paths = append(r.paths, pathArg{dir, at}) }
 }
@@ -155,19 +161,29 @@ func Handle(t *kernel.Thread) kernel.Result {
 	if e := mayFollow(t); e != 0 {
 		return kernel.Fail(e)
 	}
+	var slow *slowdisk.Sync
+	if t.Node().Stalls && r.syncs != nil {
+		if slow = slowdisk.Of(t); slow != nil {
+			return slow.Wait(t)
+		}
+		slow = r.stalls(t)
+	}
 	done, res := r.record(t), kernel.Native
 	if r.Handler != nil {
 		res = r.Handler(t, t.Call.Args)
 	}
+	if (done != nil || slow != nil) && res.Op == kernel.OpNative {
+		res = kernel.Ret(run(t))
+	}
 	if done != nil {
-		if res.Op == kernel.OpNative {
-			res = kernel.Ret(run(t))
-		}
 		v := int64(-1)
 		if res.Op == kernel.OpReturn {
 			v = res.Value
 		}
 		done(v)
+	}
+	if slow != nil {
+		return stalled(t, slow, res)
 	}
 	return res
 }

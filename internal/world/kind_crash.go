@@ -105,7 +105,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 		return
 	}
 	n.Down, n.Start = e.Down, e.Back
-	s.forget(id)
+	s.forget(id, e.Down)
 	if !e.Down.Off() {
 		return
 	}

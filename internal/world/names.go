@@ -19,6 +19,7 @@ import (
 //	deliver udp n1:5353>10.0.0.255:5353 #3 to n2
 //	event n1 #3                          third event that a program of it has told of
 //	event n1@1 #3                        since the machine was switched on again
+//	synced n1 #3                         end of its third sync that takes time
 //	timer n3
 //	slow n1|n2+n3 by 2s for 15s          what happens to the network
 //	timer n3 with fail:EIO@7/fsync:/node/wal#2   varied (ariadne.Variation)

@@ -323,7 +323,7 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 		switch {
 		case m.From != id:
 			return e, fmt.Errorf("it sent a message as node %d: %s", m.From, describe(m))
-		case (m.To == id) != (m.Flow.Proto == ariadne.App) || m.To < 0 || int(m.To) >= len(y.nodes):
+		case (m.To == id) != m.Flow.Proto.Own() || m.To < 0 || int(m.To) >= len(y.nodes):
 			return e, fmt.Errorf("it sent a message to node %d: %s", m.To, describe(m))
 		case m.Sent < in.At || m.Sent > out.Clock:
 			return e, fmt.Errorf("it sent a message at %v, outside its step from %v to %v: %s", m.Sent, in.At, out.Clock, describe(m))
@@ -375,8 +375,8 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 // keeps it. The sender's clock may be slow, and what it does has its cause all the same.
 func (r *Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 	at = max(p.Sent, at)
-	if p.Flow.Proto == ariadne.App {
-		return at
+	if p.Flow.Proto.Own() {
+		return at.Add(p.After())
 	}
 	return at.Add(r.Latency)
 }

@@ -1,5 +1,5 @@
 // Package aio is the contexts of legacy asynchronous I/O (io_setup(2)). Operations are done when they
-// are submitted; a context holds their events until these are fetched.
+// are submitted, but for those that wait for a slow disk; a context holds their events until these are fetched.
 package aio
 
 import (
@@ -24,9 +24,10 @@ type key struct {
 
 // Context holds the events of finished operations until they are fetched.
 type Context struct {
-	Max     int
-	events  []Event
-	changed kernel.Queue
+	Max      int
+	underWay int // operations that have not ended
+	events   []Event
+	changed  kernel.Queue
 }
 
 // Event is a struct io_event.
@@ -89,7 +90,14 @@ func Destroy(p *kernel.Process, id uint64) bool {
 }
 
 // Room returns how many more operations the context takes.
-func (c *Context) Room() int { return c.Max - len(c.events) }
+func (c *Context) Room() int { return c.Max - len(c.events) - c.underWay }
+
+// Begin enters an operation that ends later, and End that it has ended.
+func (c *Context) Begin() { c.underWay++ }
+func (c *Context) End()   { c.underWay-- }
+
+// Busy reports whether an operation is under way.
+func (c *Context) Busy() bool { return c.underWay > 0 }
 
 // Complete adds the event of a finished operation.
 func (c *Context) Complete(e Event) {

@@ -275,7 +275,7 @@ func parseEvent(text string) (_ saying, why string) {
 		if len(n.Addrs) > 0 {
 			addr = n.Addrs[0]
 		}
-		n.Out = append(n.Out, ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.AppFlow(addr, n.Boots), Seq: s.events, Data: []byte(text), Sent: n.Now})
+		n.Out = append(n.Out, ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.OwnFlow(ariadne.App, addr, n.Boots), Seq: s.events, Data: []byte(text), Sent: n.Now})
 	}, ""
 }
 

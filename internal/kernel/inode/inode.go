@@ -72,6 +72,9 @@ type Table struct {
 	// Stored are files that are mapped shared and writable, as they were when somebody last looked, while
 	// Logs.
 	Stored map[Key]Mapped
+	// begun is how many syncs have begun that take time; under way are the times of files that they write.
+	begun    int
+	underWay map[int]map[Key]Times
 	// stale are the times of files that were set since they were last written to the disk, as they
 	// were before.
 	stale map[Key]staleTimes
@@ -129,10 +132,53 @@ func (f *Table) Enter(op disk.Op) {
 		if !f.Whole && f.Log.Durable() {
 			f.Log = nil
 		}
-		maps.DeleteFunc(f.stale, func(key Key, _ staleTimes) bool {
-			return op.Kind == disk.Sync || op.Kind == disk.Fsync && op.Flags&disk.Ranged == 0 && f.inodes[key] == op.Ino
-		})
+		if op.Begun > 0 {
+			f.writeTimes(op.Begun)
+			return
+		}
+		maps.DeleteFunc(f.stale, func(key Key, _ staleTimes) bool { return f.writesTimes(op.Kind, &op, key) })
 	}
+}
+
+// writesTimes reports whether a sync of a kind writes the times of a file.
+func (f *Table) writesTimes(kind disk.Kind, op *disk.Op, key Key) bool {
+	return kind == disk.Sync || kind == disk.Fsync && op.Flags&disk.Ranged == 0 && f.inodes[key] == op.Ino
+}
+
+// Submit enters that a sync begins which takes time, and returns what is to be entered when it ends.
+func (f *Table) Submit(op disk.Op) (end disk.Op) {
+	f.begun++
+	op.Begun = f.begun
+	begin := op
+	begin.Kind, begin.Sync = disk.Submit, op.Kind
+	f.Log = f.Log.Append(begin)
+	for key := range f.stale {
+		if f.writesTimes(op.Kind, &op, key) {
+			if f.underWay == nil {
+				f.underWay = map[int]map[Key]Times{}
+			}
+			if f.underWay[f.begun] == nil {
+				f.underWay[f.begun] = map[Key]Times{}
+			}
+			f.underWay[f.begun][key] = f.times[key]
+		}
+	}
+	return op
+}
+
+// writeTimes puts those times onto the disk that files had when a sync began. Others have been set since.
+func (f *Table) writeTimes(number int) {
+	for key, then := range f.underWay[number] {
+		if old, ok := f.stale[key]; !ok {
+			continue
+		} else if then == f.times[key] {
+			delete(f.stale, key)
+		} else {
+			old.Times, old.written = then, true
+			f.stale[key] = old
+		}
+	}
+	delete(f.underWay, number)
 }
 
 // Lose leaves of the files' times those that are on the disk, and returns what was entered.
@@ -146,7 +192,7 @@ func (f *Table) Lose() *disk.Log {
 }
 
 // Begin says that all that is on the disk is durable.
-func (f *Table) Begin() { f.Log, f.stale, f.Stored = nil, nil, nil }
+func (f *Table) Begin() { f.Log, f.stale, f.Stored, f.underWay = nil, nil, nil, nil }
 
 // Number is the number under which the node knows a file, or 0: it knows none.
 func (f *Table) Number(key Key) uint64 { return f.inodes[f.First(key)] }

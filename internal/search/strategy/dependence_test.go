@@ -44,7 +44,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
 			r.Partitions = append(r.Partitions, one, other, one.Late(2e6), other.Late(5e6))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join, world.Drift} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join, world.Drift, world.Stall} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		for _, k := range world.Kinds() {
@@ -62,11 +62,15 @@ func TestIndependentEventsCommute(t *testing.T) {
 		if r.Faults[world.Fail] > 0 && rapid.Bool().Draw(t, "connections fail") {
 			nets = all[rapid.IntRange(0, 1).Draw(t, "peers from"):]
 		}
+		var syncs []time.Duration
+		if r.Faults[world.Stall] > 0 {
+			syncs = []time.Duration{0, 2e6}
+		}
 		spares := rapid.Bool().Draw(t, "spares")
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0, Restart: restart, Within: within, Nets: nets})
+				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0, Restart: restart, Within: within, Nets: nets, Syncs: syncs})
 			}
 			return p
 		}

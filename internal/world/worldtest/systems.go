@@ -244,6 +244,8 @@ type Chaos struct {
 	Spares bool
 	// Events: it tells of events of its own now and then.
 	Events bool
+	// Syncs: it has something written to the disk now and then, which may take one of these times.
+	Syncs []time.Duration
 	// Limits: it says now and then how long it waits for answers.
 	Limits bool
 	// Opens: the first message of each connection opens it.
@@ -373,6 +375,10 @@ func (x *Chaos) act(c *Ctx, input string) {
 			}
 			c.SetTimer(time.Duration(x.below(5)) * time.Millisecond)
 		case 4:
+			if x.Syncs != nil && x.below(2) == 0 {
+				c.Sync(fmt.Sprint("f", to), x.Syncs...)
+				continue
+			}
 			if x.Chooses && (!x.Tries || x.below(2) == 0) {
 				x.mix(fmt.Sprint(c.Choose(2 + x.below(2))))
 				continue

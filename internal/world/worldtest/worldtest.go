@@ -335,11 +335,12 @@ const (
 	CallTry
 	CallChoose
 	CallEvent
+	CallSync
 )
 
 // CallName names them.
 func CallName(nr int) string {
-	return [...]string{"?", "send", "log", "timer", "exit", "try", "choose", "event"}[nr]
+	return [...]string{"?", "send", "log", "timer", "exit", "try", "choose", "event", "sync"}[nr]
 }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
@@ -480,10 +481,32 @@ func (c *Ctx) Choose(n int) int {
 // Event tells of an event of the program's own.
 func (c *Ctx) Event(text string) {
 	c.call(CallEvent, int64(len(text)), text)
-	f := ariadne.AppFlow(Addr(c.a.ID), c.a.boots)
+	f := ariadne.OwnFlow(ariadne.App, Addr(c.a.ID), c.a.boots)
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
 		From: c.a.ID, To: c.a.ID, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})
+}
+
+// Sync has something written to the disk, which may take one of some times. Then the program hears when
+// that is over.
+func (c *Ctx) Sync(object string, lengths ...time.Duration) {
+	alternatives := make([]string, len(lengths))
+	for i, l := range lengths {
+		alternatives[i] = world.StallFor(l)
+	}
+	taken := ""
+	if !c.a.spared {
+		taken = c.course.At(1, "sync", object, alternatives)
+	}
+	c.call(CallSync, 0, object, taken)
+	i := slices.Index(alternatives, taken)
+	if i < 0 {
+		return
+	}
+	f := ariadne.OwnFlow(ariadne.Disk, Addr(c.a.ID), c.a.boots)
+	c.a.seqs[f]++
+	c.out.Messages = append(c.out.Messages, ariadne.Message{
+		From: c.a.ID, To: c.a.ID, Flow: f, Seq: c.a.seqs[f], Data: []byte(object), Sent: c.a.clock, Window: int(lengths[i])})
 }
 
 // Spare says whether faults may hit the node.
