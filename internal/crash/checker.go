@@ -4,35 +4,26 @@ package crash
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"ariadne/internal/checker"
 )
 
-// checker runs a command in one image after the other, each of which it puts at the same place.
-type checker struct {
-	program string
-	args    []string
-	dir     string // of the images
-	log     string // where what was done is told
-	env     []string
-	null    *os.File
-	out     *os.File // what the command says; a pipe would be held open by whom it leaves running
-	timeout time.Duration
+// looker runs a command in one image after the other, each of which it puts at the same place.
+type looker struct {
+	checker.Command        // without its environment
+	log             string // where what was done is told
+	env             []string
 }
 
 // newChecker returns one that puts images below a directory, which it makes.
-func newChecker(args []string, dir string, timeout time.Duration) (*checker, error) {
+func newChecker(args []string, dir string, timeout time.Duration) (*looker, error) {
 	program, err := exec.LookPath(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("checker: %w", err)
@@ -52,29 +43,29 @@ func newChecker(args []string, dir string, timeout time.Duration) (*checker, err
 	image := filepath.Join(dir, "node")
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	log := filepath.Join(dir, "log")
-	return &checker{program, args, image, log, append(env, "PWD="+image), null, out, timeout}, nil
+	return &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, log, append(env, "PWD="+image)}, nil
 }
 
-func (c *checker) close() {
-	c.null.Close()
-	c.out.Close()
+func (c *looker) close() {
+	c.In.Close()
+	c.Out.Close()
 }
 
 // took is how long the parts of a check took.
 type took struct{ writing, checking, removing time.Duration }
 
 // check lets the command look at files.
-func (c *checker) check(ctx context.Context, work *job) (v *verdict, d took, err error) {
+func (c *looker) check(ctx context.Context, work *job) (v *verdict, d took, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, d, err
 	}
 	began := time.Now()
 	defer func() {
 		checked := time.Now()
-		remove(c.dir)
+		checker.Remove(c.Dir)
 		d.removing = time.Since(checked)
 	}()
-	if err := work.tree.write(c.dir); err != nil {
+	if err := work.tree.write(c.Dir); err != nil {
 		return nil, d, err
 	}
 	env := slices.Concat(c.env, work.env)
@@ -84,90 +75,16 @@ func (c *checker) check(ctx context.Context, work *job) (v *verdict, d took, err
 		}
 		env = append(env, "ARIADNE_LOG="+c.log)
 	}
-	if err := c.out.Truncate(0); err != nil {
+	if err := c.Out.Truncate(0); err != nil {
 		return nil, d, err
 	}
 	written := time.Now()
 	d.writing = written.Sub(began)
-	status, late, err := c.run(ctx, env)
+	c.Env = env
+	status, late, err := c.Run(ctx)
 	d.checking = time.Since(written)
 	if err != nil {
 		return nil, d, err
 	}
-	return &verdict{passed: status == "", undecided: late, status: status, output: c.said()}, d, nil
-}
-
-// run runs the command, and says how it ended, if not with status 0; late: it did not in time. What it leaves running in
-// its process group is killed.
-func (c *checker) run(ctx context.Context, env []string) (how string, late bool, err error) {
-	out := c.out.Fd()
-	pid, err := syscall.ForkExec(c.program, c.args, &syscall.ProcAttr{
-		Dir: c.dir, Env: env, Files: []uintptr{c.null.Fd(), out, out},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		return "", false, fmt.Errorf("checker: %w", &fs.PathError{Op: "exec", Path: c.program, Err: err})
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errLate)
-	defer cancel()
-	kill := func() { syscall.Kill(-pid, syscall.SIGKILL) }
-	killed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { kill(); close(killed) })
-	for { // its id stays its own until it is waited for
-		if err = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
-			break
-		}
-	}
-	stopped := !stop()
-	if stopped {
-		<-killed
-	}
-	kill()
-	var status syscall.WaitStatus
-	if _, err2 := syscall.Wait4(pid, &status, 0, nil); err == nil {
-		err = err2
-	}
-	switch {
-	case err != nil:
-		return "", false, fmt.Errorf("checker: %w", err)
-	case stopped && errors.Is(context.Cause(ctx), errLate):
-		return fmt.Sprintf("it did not end within %v", c.timeout), true, nil
-	case stopped:
-		return "", false, context.Cause(ctx)
-	case status.Signaled():
-		return "signal: " + status.Signal().String(), false, nil
-	case status.ExitStatus() != 0:
-		return fmt.Sprintf("exit status %d", status.ExitStatus()), false, nil
-	}
-	return "", false, nil
-}
-
-var errLate = errors.New("the checker takes too long")
-
-// mostSaid is how much of the end of what a command says is looked at, in bytes.
-const mostSaid = 64 << 10
-
-// said is what the command has written.
-func (c *checker) said() string {
-	end, err := c.out.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ""
-	}
-	b := make([]byte, min(end, mostSaid))
-	n, _ := c.out.ReadAt(b, end-int64(len(b)))
-	return string(b[:n])
-}
-
-// remove removes a directory with all that is in it, whatever modes its directories have.
-func remove(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() { // called before it is read
-			os.Chmod(name, 0o700)
-		}
-		return nil
-	})
-	os.RemoveAll(dir) // what is left goes with Temp
+	return &verdict{passed: status == "", undecided: late, status: status, output: c.Said()}, d, nil
 }

@@ -122,8 +122,8 @@ type judge struct {
 	epochs   []disk.Epoch // behind each operation of the log
 	pointed  bool         // images are wanted where the program says so, alone
 	told     oplog
-	checkers chan *checker // those that are free
-	start    *tree         // before the first operation
+	checkers chan *looker // those that are free
+	start    *tree        // before the first operation
 	verdicts map[sum]*verdict
 	rejected bool         // start is, by the checker
 	accepted sum          // the files of start, which count as good as long as the program owes nothing
@@ -168,7 +168,7 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 // begin sees to it that the checker accepts what the program left, and finds out what it says of the files
 // from before.
 func (j *judge) begin(ctx context.Context) (err error) {
-	j.checkers = make(chan *checker, j.Workers)
+	j.checkers = make(chan *looker, j.Workers)
 	for n := range j.Workers {
 		if len(j.Check)+len(j.Read) == 0 {
 			break

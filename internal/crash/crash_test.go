@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ariadne/internal/checker"
 	"ariadne/internal/disk"
 
 	"golang.org/x/sys/unix"
@@ -186,7 +187,7 @@ func TestRemove(t *testing.T) {
 	if os.RemoveAll(dir) == nil {
 		t.Error("they are removed without more ado")
 	}
-	remove(dir)
+	checker.Remove(dir)
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Error(err)
 	}

@@ -88,6 +88,17 @@ func (l *Living) Transition(from *Local, in world.Input) (*Transition, error) {
 	return t, nil
 }
 
+// Visit calls f with a node, which stands at a state and stays there. One that was not switched on yet is not there.
+func (l *Living) Visit(at *Local, f func(Instance) error) error {
+	switch id := at.Node; {
+	case l.at[id] != at:
+		return fmt.Errorf("node %s has left this state", l.system.Nodes()[id].Name)
+	case l.nodes[id] != nil:
+		return f(l.nodes[id])
+	}
+	return nil
+}
+
 func (l *Living) count(f func(*Counts)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -73,6 +73,16 @@ func (w *Worker) Transition(l *Local, in world.Input) (*Transition, error) {
 // Known is the executor's.
 func (w *Worker) Known(l *Local, in world.Input) (bool, error) { return w.executor.Known(l, in) }
 
+// Visit is the executor's.
+func (w *Worker) Visit(l *Local, f func(Instance) error) error {
+	defer func() {
+		w.pool.mu.Lock()
+		w.counts = w.executor.Counts()
+		w.pool.mu.Unlock()
+	}()
+	return w.executor.Visit(l, f)
+}
+
 // execute makes a transition, unless another worker is about to.
 func (w *Worker) execute(l *Local, in world.Input) (*Transition, error) {
 	p, name := w.pool, asked{l.Name, in.Key()}

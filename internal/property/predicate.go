@@ -16,6 +16,9 @@ type Predicate struct {
 // Kind is that of the violation of a property. The message begins with its name.
 const Kind = "property"
 
+// Final is the kind of the violation that a command finds in what the nodes of an ended execution leave (space.Final).
+const Final = "finally"
+
 // Form says when a predicate must be true.
 type Form uint8
 

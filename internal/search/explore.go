@@ -79,6 +79,7 @@ type Exploration struct {
 	// else nil.
 	checks []property.Check
 	step   ariadne.Step // which they look at
+	final  error        // of Space.Final: nothing is judged after it
 }
 
 // Coverage is how much was done.
@@ -253,6 +254,9 @@ func (x *Exploration) last(p *space.Path, end string, v *ariadne.Violation, how 
 		return SearchStopped, err
 	}
 	x.judgeEnd(p, &end, &v)
+	if x.final != nil {
+		return SearchStopped, x.final
+	}
 	if x.Ended != nil && !x.Ended(p, end, v) {
 		return SearchStopped, nil
 	}
@@ -495,6 +499,9 @@ func (x *Exploration) judge(p *space.Path, e *world.Event, by *memo.Transition) 
 
 // unjudged is what is wrong with a property.
 func (x *Exploration) unjudged() error {
+	if x.final != nil {
+		return x.final
+	}
 	if x.Space.Properties == nil {
 		return nil
 	}
@@ -546,7 +553,23 @@ func (x *Exploration) judgePath(p *space.Path, end string) *ariadne.Violation {
 			return v
 		}
 	}
-	return nil
+	return x.judgeFinally(p, false)
+}
+
+// judgeFinally lets who judges ended executions look at what the nodes leave.
+func (x *Exploration) judgeFinally(p *space.Path, byTime bool) *ariadne.Violation {
+	if x.Space.Final == nil || x.final != nil {
+		return nil
+	}
+	wrong, err := x.Space.Final.Judge(p, byTime)
+	if err != nil {
+		x.final = err
+		return nil
+	}
+	if wrong == "" {
+		return nil
+	}
+	return &ariadne.Violation{Kind: property.Final, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: wrong}
 }
 
 func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
@@ -555,6 +578,9 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 		return true, err
 	}
 	how := x.judgeEnd(p, &end, &v)
+	if x.final != nil {
+		return true, x.final
+	}
 	if x.Ended != nil && !x.Ended(p, end, v) {
 		return true, nil
 	}
@@ -661,7 +687,10 @@ func (x *Exploration) judgeEnd(p *space.Path, end *string, v **ariadne.Violation
 		}
 	case EndSteps, EndTime, EndBounds:
 		how = strategy.Complete
-		if *v = x.judgeState(p, expose.CutOff); *v != nil {
+		if *v = x.judgeState(p, expose.CutOff); *v == nil && *end == EndTime {
+			*v = x.judgeFinally(p, true)
+		}
+		if *v != nil {
 			*end = EndViolation
 		}
 	case EndViolation, EndFatal, EndCut:

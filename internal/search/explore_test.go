@@ -35,6 +35,7 @@ type small struct {
 	equality   space.Equality
 	shows      expose.Rules
 	properties space.Properties
+	final      space.Final
 	chooses    bool // its programs do
 	between    bool // outages happen between two steps only
 	uneven     int  // when workers are several, each is held up before one step in so many; 0: never
@@ -74,7 +75,7 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 // space returns the space of the system.
 func (s small) space(y *world.System, r space.Roots, source space.Source) *space.Space {
 	p := space.New(y, r, source)
-	p.Equality, p.Shows, p.Properties = s.equality, s.shows, s.properties
+	p.Equality, p.Shows, p.Properties, p.Final = s.equality, s.shows, s.properties, s.final
 	return p
 }
 

@@ -47,7 +47,7 @@ func (s *Session) Node(id ariadne.NodeID) (n Node, err error) {
 		if !n.Started {
 			return nil
 		}
-		return s.executor.Visit(f.State.Locals[id], func(m memo.Freezable) (err error) {
+		return s.executor.Visit(f.State.Locals[id], func(m memo.Instance) (err error) {
 			if v, ok := m.(Viewer); ok {
 				n.Inside, err = v.View()
 			}

@@ -76,7 +76,7 @@ func (p *Space) show(from, to *Frame) {
 
 // call gives the state of a frame its name.
 func (p *Space) call(f *Frame) {
-	if f.name = f.State.Hash(); p.Properties != nil || p.Equality.Exposed {
+	if f.name = f.State.Hash(); p.Properties != nil || p.Final != nil || p.Equality.Exposed {
 		p.callByMore(f)
 	}
 }
@@ -92,7 +92,7 @@ func (p *Space) callByMore(f *Frame) {
 		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())
 	}
 	f.name = p.System.Content(&f.State.State, p.fingerprints, p.Equality.Times)
-	if p.Properties != nil {
+	if p.Properties != nil || p.Final != nil {
 		f.name = f.name.Plus(p.exposed(f))
 	}
 }

@@ -31,6 +31,7 @@ func (p *Path) Fork(f *Path, n int) {
 		to.State.CopyFrom(&from.State)
 		to.Enabled = append(was.Enabled[:0], from.Enabled...)
 		to.Shown, to.Exposed = append(was.Shown[:0], from.Shown...), append(was.Exposed[:0], from.Exposed...)
+		to.Lines = append(was.Lines[:0], from.Lines...)
 		to.grown, to.origins = slices.Clone(from.grown), origins{}
 	}
 }

@@ -75,6 +75,8 @@ type Frame struct {
 	Exposes bool
 	Past    *expose.Past // of clients' operations
 	Earlier *expose.Earlier
+	// Lines are what the nodes have written, by node, with Space.Final.
+	Lines []*Lines
 	// Waits are the goals of the properties, a bit for each, that must become true from here on and are not.
 	Waits uint64
 	// Broken: who searches has found that a property does not hold here.
@@ -176,6 +178,9 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	if p.Shows != nil {
 		p.show(nil, f)
 	}
+	if p.Final != nil {
+		p.write(nil, f)
+	}
 	p.call(f)
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
@@ -255,6 +260,9 @@ func (p *Path) Push(i int) error {
 	}
 	if p.space.Shows != nil {
 		p.space.show(from, to)
+	}
+	if p.space.Final != nil {
+		p.space.write(from, to)
 	}
 	p.space.call(to)
 	if y := p.space.Symmetry; y != nil {

@@ -139,5 +139,5 @@ func (p *Space) exposed(f *Frame) (h world.Hash) {
 // was stands for what counts in a frame of what was before: clients' operations, earlier snapshots, and the goals that it
 // waits for.
 func (p *Space) was(f *Frame) world.Hash {
-	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f))
+	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(p.written(f))
 }

@@ -45,6 +45,8 @@ type Space struct {
 	Shows expose.Rules
 	// Properties, when not nil, are what must hold of what nodes expose in global states.
 	Properties Properties
+	// Final, when not nil, judges executions when they have ended.
+	Final Final
 	// Symmetry, when not nil, makes paths know the class of their last state.
 	Symmetry *Symmetry
 	// Independent, when not nil, is the user's word that two steps of one node may

@@ -68,6 +68,8 @@ var specFields = []field[specText]{
 		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
 	{"history", "What lines say of clients' operations, for the property linearizable.", schema{"$ref": "#/$defs/history"}, setHistory},
 	{"properties", "What must hold of what nodes expose, by name; or, by the name of one that is ready-made, what that needs.", readySchema(), setProperties},
+	{"finally", "A command that looks at the files and lines of all nodes when an execution has ended, on this machine and in a directory with a directory for each node (docs/properties.md). Another status than 0 is a violation.", schema{"type": "string"},
+		func(r *reader, s *specText, v *yaml.Node) { s.finally = r.text(v) }},
 	{"definitions", "A file in Starlark beside the spec, with functions that properties call.", schema{"type": "string"}, setDefinitions},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
 		func(r *reader, s *specText, v *yaml.Node) {
@@ -80,6 +82,7 @@ var limitFields = []field[Limits]{
 	countField("steps", "Actions in one execution; default 10000.", 1, MaxInt, func(l *Limits) *int { return &l.Steps }),
 	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration { return &l.Time }),
 	durationField("divergence", "Processor time that one step may take, besides 50µs for each system call; what takes longer is cut off, and the result inconclusive. Default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
+	durationField("finally", "Real time that the command of finally may take; what takes longer makes the result inconclusive. Default 60s.", 1, func(l *Limits) *time.Duration { return &l.Finally }),
 	countField("calls", "System calls in one step since it last opened or ran a file that is new to it, or ten times as many in all: that is a violation. Default 2000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
 }
 
@@ -123,6 +126,7 @@ type specText struct {
 	cut, slow cutText
 	exposes   []exposeText
 	readies   []readyText
+	finally   text
 	history   historyText
 	power     outageText
 }

@@ -27,6 +27,8 @@ type Properties struct {
 	Predicates  []property.Predicate
 	Histories   []history.Claim
 	Goals       []property.Goal
+	Finally     *Command       // what looks at files and lines of all nodes when an execution has ended, with paths of the host; or nil
+	Given       []string       // paths below Dir of the spec that its command line names
 	Definitions string         // path of a file in Starlark, or ""
 	Digest      ariadne.Digest // over all that they say; zero: there are none
 }
@@ -323,7 +325,8 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	if len(p.Histories) > 0 && p.History == nil {
 		r.fail(p.Histories[0].Line, "property %q: there is no history", p.Histories[0].Name)
 	}
-	if len(p.Predicates)+len(p.Histories)+len(p.Goals) == 0 {
+	r.finally(s, written)
+	if len(p.Predicates)+len(p.Histories)+len(p.Goals) == 0 && p.Finally == nil {
 		if p.Definitions != "" {
 			r.fail(0, "definitions without properties")
 		}
@@ -348,6 +351,14 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	for _, q := range p.Histories {
 		fmt.Fprintf(h, "%q %q %q %v\n", q.Name, q.Of, q.Initial, q.Level)
 	}
+	if p.Finally != nil {
+		fmt.Fprintf(h, "%q\n", p.Finally.Args)
+		for _, name := range p.Given {
+			if src, err := readfile.AtMost(filepath.Join(s.Dir, name), readfile.Spec); err == nil { // else it is no text of the user's
+				fmt.Fprintf(h, "%q %x\n", name, sha256.Sum256(src))
+			}
+		}
+	}
 	if p.Definitions != "" {
 		src, err := readfile.AtMost(p.Definitions, readfile.Spec)
 		if err != nil {
@@ -356,6 +367,22 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		h.Write(src)
 	}
 	p.Digest = ariadne.Digest(h.Sum(nil))
+}
+
+// finally enters what looks at ended executions.
+func (r *reader) finally(s *Spec, written *specText) {
+	t := written.finally
+	if t.line == 0 {
+		return
+	}
+	c := r.command(t)
+	if len(c.Args) == 0 {
+		return
+	}
+	if rel, ok := strings.CutPrefix(c.Args[0], "/spec/"); ok {
+		c.Args[0] = filepath.Join(s.Dir, rel)
+	}
+	s.Properties.Finally, s.Properties.Given = &c, r.links([]text{t})
 }
 
 func texts(all []text) string {

@@ -65,6 +65,7 @@ type Limits struct {
 	Steps      int           // actions in one execution; default 10000
 	Time       time.Duration // virtual time; default 60 s
 	Divergence time.Duration // processor time that one step may take, besides some for each call; default 10 s
+	Finally    time.Duration // real time that Properties.Finally may take; default 60 s
 	Calls      int           // system calls in one step without getting on; default 2,000,000
 }
 
@@ -122,6 +123,7 @@ func defaults() Spec {
 			Steps:      10_000,
 			Time:       60 * time.Second,
 			Divergence: 10 * time.Second,
+			Finally:    time.Minute,
 			Calls:      2_000_000,
 		},
 	}

@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 	want := Spec{
 		Path: "testdata/good/full.yaml", Dir: dir, Digest: s.Digest,
 		Name: "everything", Seed: 7, Date: time.Date(2026, 11, 21, 23, 50, 0, 0, time.UTC), Latency: 2 * time.Millisecond, ClockError: 50 * time.Microsecond, Delays: 3,
-		Limits: Limits{Steps: 500, Time: 90 * time.Second, Divergence: time.Minute, Calls: 1000},
+		Limits: Limits{Steps: 500, Time: 90 * time.Second, Divergence: time.Minute, Finally: time.Minute, Calls: 1000},
 		Nodes: []Node{
 			{
 				ID: 0, Name: "store1", Line: 14,

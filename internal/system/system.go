@@ -60,6 +60,7 @@ type System struct {
 	interrupt <-chan struct{}
 	checked   []property.Subject // what checks know of the nodes
 	judged    *script.Properties
+	final     *final // nil: there is no command
 	ran       code
 }
 
@@ -90,11 +91,15 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	if o.CallName == nil {
 		o.CallName = callName
 	}
-	return &System{
+	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
 		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged,
-	}, nil
+	}
+	if s.Properties.Finally != nil {
+		y.final = &final{system: y, ctx: ctx, verdicts: map[world.Hash]string{}}
+	}
+	return y, nil
 }
 
 // keeps are calls by which programs bring to the disk what they have written.
@@ -186,11 +191,22 @@ func (y *System) Judge(s *space.Space) *space.Space {
 	if j := y.judged.NewJudge(); j != nil {
 		s.Properties = j
 	}
+	if y.final != nil {
+		s.Final = y.final
+	}
 	return s
 }
 
 // Doubts say what of the spec's properties could not be judged so far, one line each.
-func (y *System) Doubts() []string { return y.judged.Doubts() }
+func (y *System) Doubts() []string {
+	doubts := y.judged.Doubts()
+	if y.final != nil {
+		y.final.mu.Lock()
+		defer y.final.mu.Unlock()
+		doubts = append(doubts, y.final.doubts...)
+	}
+	return doubts
+}
 
 // Checks are what watches one execution.
 func (y *System) Checks() []property.Check { return property.Generic(y.checked) }

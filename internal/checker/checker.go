@@ -1,0 +1,107 @@
+//go:build linux
+
+// Package checker runs commands that look at files which nodes have left. They are no nodes': they are run as they are, on this
+// machine, within a limit of real time.
+//
+// Read next: internal/crash, which lets one look at images of disks, and internal/system, at how executions ended.
+package checker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Command is one that looks at files.
+type Command struct {
+	Program string   // path
+	Args    []string // the program's name first
+	Dir     string   // where it runs
+	Env     []string
+	In      *os.File
+	Out     *os.File // what it says; a pipe would be held open by whom it leaves running
+	Timeout time.Duration
+}
+
+// Run runs the command, and says how it ended, if not with status 0; late: it did not in time. What it leaves running in
+// its process group is killed.
+func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
+	out := c.Out.Fd()
+	pid, err := syscall.ForkExec(c.Program, c.Args, &syscall.ProcAttr{
+		Dir: c.Dir, Env: c.Env, Files: []uintptr{c.In.Fd(), out, out},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("checker: %w", &fs.PathError{Op: "exec", Path: c.Program, Err: err})
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errLate)
+	defer cancel()
+	kill := func() { syscall.Kill(-pid, syscall.SIGKILL) }
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { kill(); close(killed) })
+	for { // its id stays its own until it is waited for
+		if err = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
+			break
+		}
+	}
+	stopped := !stop()
+	if stopped {
+		<-killed
+	}
+	kill()
+	var status syscall.WaitStatus
+	if _, err2 := syscall.Wait4(pid, &status, 0, nil); err == nil {
+		err = err2
+	}
+	switch {
+	case err != nil:
+		return "", false, fmt.Errorf("checker: %w", err)
+	case stopped && errors.Is(context.Cause(ctx), errLate):
+		return fmt.Sprintf("it did not end within %v", c.Timeout), true, nil
+	case stopped:
+		return "", false, context.Cause(ctx)
+	case status.Signaled():
+		return "signal: " + status.Signal().String(), false, nil
+	case status.ExitStatus() != 0:
+		return fmt.Sprintf("exit status %d", status.ExitStatus()), false, nil
+	}
+	return "", false, nil
+}
+
+var errLate = errors.New("the checker takes too long")
+
+// mostSaid is how much of the end of what a command says is looked at, in bytes.
+const mostSaid = 64 << 10
+
+// Said is the end of what the command has written.
+func (c *Command) Said() string {
+	end, err := c.Out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, min(end, mostSaid))
+	n, _ := c.Out.ReadAt(b, end-int64(len(b)))
+	return string(b[:n])
+}
+
+// Remove removes a directory with all that is in it, whatever modes its directories have.
+func Remove(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() { // called before it is read
+			os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	os.RemoveAll(dir) // what is left goes with Temp
+}

@@ -1,0 +1,87 @@
+package space
+
+import (
+	"slices"
+
+	"ariadne"
+	"ariadne/internal/memo"
+	"ariadne/internal/world"
+)
+
+// Final judges executions that have ended by what their nodes leave: their files and their lines.
+type Final interface {
+	// Judge says what is wrong with what the nodes leave at the end of a path, or "". byTime: the limit on time has ended it.
+	Judge(p *Path, byTime bool) (wrong string, err error)
+}
+
+// Visitor is a Source that can bring nodes to where they are on a path.
+type Visitor interface {
+	// Visit calls f with a node in a state, which f leaves as it is. A node that was not switched on yet is not there.
+	Visit(l *memo.Local, f func(memo.Instance) error) error
+}
+
+// Lines are those that a node has written so far, of an execution; nil: none. They do not change.
+type Lines struct {
+	ariadne.LogLine
+	before *Lines
+	hash   world.Hash
+}
+
+// Hash stands for the lines, but for when they were written.
+func (l *Lines) Hash() world.Hash {
+	if l == nil {
+		return world.Hash{}
+	}
+	return l.hash
+}
+
+// All are the lines, the earliest first.
+func (l *Lines) All() (all []ariadne.LogLine) {
+	for ; l != nil; l = l.before {
+		all = append(all, l.LogLine)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// then are the lines after those of a step.
+func (l *Lines) then(logs []ariadne.LogLine) *Lines {
+	for i := range logs {
+		l = &Lines{LogLine: logs[i], before: l, hash: l.Hash().Plus(world.HashOfText(logs[i].Text)).Plus(world.HashOf(uint64(logs[i].Stream), 0, 31))}
+	}
+	return l
+}
+
+// write enters into a frame what the nodes have written, with Space.Final. from is the frame before it, or nil.
+func (p *Space) write(from, to *Frame) {
+	if from == nil {
+		to.Lines = make([]*Lines, len(p.roots))
+		return
+	}
+	to.Lines = append(to.Lines[:0], from.Lines...)
+	if id := to.By.From.Node; len(to.By.Output.Logs) > 0 {
+		to.Lines[id] = to.Lines[id].then(to.By.Output.Logs)
+	}
+}
+
+// written stands for what the nodes of a frame have written, where their names do not say it: by other ways they may have come to the
+// same states, and written something else.
+func (p *Space) written(f *Frame) (h world.Hash) {
+	if p.Final == nil || !f.merged {
+		return h
+	}
+	for _, l := range f.Lines {
+		h = h.Plus(l.Hash())
+	}
+	return h
+}
+
+// Leaves stands for all that the nodes leave at the end of the path.
+func (p *Path) Leaves() world.Hash {
+	f := p.Last()
+	h := world.Hash{}
+	for i, l := range f.Lines {
+		h = h.Plus(l.Hash()).Plus(world.HashOfText(string(f.State.Locals[i].Name[:])))
+	}
+	return h
+}
