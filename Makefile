@@ -12,13 +12,14 @@
 #   papers     looks for bugs that papers describe, in programs of ours; writes docs/papers.md
 #   sweep      fails each call of some real programs once; writes docs/sweep.md
 #   faulty     runs real programs through random faults of all kinds; writes docs/faulty.md
+#   findings   searches real programs under ready-made properties; writes docs/findings.md
 #   storage    lets programs that store things lose their power; writes the table of docs/storage.md
 #   results    lets the strategies look for known bugs; writes docs/results.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty storage packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages generate clean
 
 build:
 	$(GO) build -o bin/ariadne ./cmd/ariadne
@@ -63,11 +64,14 @@ results: build
 	$(GO) run ./tools/results
 
 sweep: build
-	examples/redis/fetch && examples/berkeleydb/fetch && examples/memcached/fetch && examples/etcd/fetch && examples/sqlite/fetch
+	for d in $$(sed -n 's,^- spec: \(.*\)/.*,\1,p' examples/sweep.yaml | sort -u); do examples/$$d/fetch || exit 1; done
 	$(GO) run ./tools/sweep
 
 faulty: build
 	$(GO) run ./tools/faulty
+
+findings: build
+	$(GO) run ./tools/findings
 
 storage: build
 	examples/storage/fetch

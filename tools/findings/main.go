@@ -1,0 +1,140 @@
+// Command findings lets the default strategy look for whatever there is in real programs of examples/,
+// under ready-made properties and with faults, and writes docs/findings.md: how long it looked, at how
+// much, and what it found, as examples/findings.yaml explains that.
+//
+//	go run ./tools/findings [flags]
+//
+// A search that is interrupted, or has not had its time within -patience, goes on with -resume. What a
+// target showed is kept below the work directory, so the page always has all targets: those not
+// searched now as they were last. Exit status 1: a finding is not explained, or did not come again.
+//
+// Read next: search.go, then page.go.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"ariadne/tools/child"
+	"ariadne/tools/harness"
+)
+
+// target is a system that is searched.
+type target struct {
+	Spec, What string // the spec is relative to the list's directory
+	Triage     harness.Triage
+	Notes      string // on what the search looked at, say
+}
+
+func readTargets(name string) ([]*target, error) {
+	all, err := harness.ReadList[*target](name)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.Spec == "" || t.What == "" {
+			return nil, fmt.Errorf("%s: spec and what are needed: %+v", name, *t)
+		}
+	}
+	return all, nil
+}
+
+type options struct {
+	ctx                 context.Context
+	list, ariadne, work string
+	time, patience      time.Duration // of one search: virtually of all its parts, and of one of them
+	jobs                int
+	fetch, resume       bool
+}
+
+func main() {
+	ctx, stop := child.UntilAsked()
+	defer stop()
+	o := options{ctx: ctx}
+	flag.StringVar(&o.list, "list", "examples/findings.yaml", "the list of targets")
+	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.StringVar(&o.work, "work", "ariadne-runs/findings", "directory of runs and results")
+	flag.DurationVar(&o.time, "time", 30*time.Minute, "real time of each search, in all its parts")
+	flag.DurationVar(&o.patience, "patience", 2*time.Hour, "real time of one part of a search")
+	flag.IntVar(&o.jobs, "jobs", 0, "workers of each search; 0: one per processor")
+	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
+	flag.BoolVar(&o.resume, "resume", false, "go on with searches that have not had their time, and keep those that have")
+	only := flag.String("only", "", "search the targets whose spec matches this regular expression; what others showed is kept")
+	page := flag.String("page", "docs/findings.md", "the page to write")
+	flag.Parse()
+	ok, err := o.run(*only, *page)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "findings:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// run searches the wanted targets and writes the page of all. It says whether all is explained.
+func (o *options) run(only, page string) (bool, error) {
+	if flag.NArg() > 0 {
+		return false, fmt.Errorf("unexpected %q; targets are chosen by -only", flag.Arg(0))
+	}
+	for _, p := range []*string{&o.ariadne, &o.work, &o.list} {
+		abs, err := filepath.Abs(*p)
+		if err != nil {
+			return false, err
+		}
+		*p = abs
+	}
+	targets, err := readTargets(o.list)
+	if err != nil {
+		return false, err
+	}
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return false, err
+	}
+	good := true
+	var rows []row
+	for _, t := range targets {
+		r, err := harness.Kept[result](o.file(t))
+		if err == nil && wanted.MatchString(t.Spec) && !(o.resume && r != nil && r.Whole) {
+			r, err = o.search(t)
+			if err == nil {
+				err = harness.Keep(o.file(t), r)
+			}
+			fmt.Printf("%s: %s\n", t.Spec, r)
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", t.Spec, err)
+		}
+		rows = append(rows, row{t, r})
+		good = good && r != nil && r.good(t)
+	}
+	earlier, err := harness.ReadPage(page)
+	if err != nil {
+		return false, err
+	}
+	return good, os.WriteFile(page, writePage(rows, earlier), 0o644)
+}
+
+// dir is where the search of a target is.
+func (o *options) dir(t *target) string {
+	return filepath.Join(o.work, strings.ReplaceAll(strings.TrimSuffix(t.Spec, ".yaml"), "/", "_"))
+}
+
+func (o *options) file(t *target) string { return o.dir(t) + ".json" }
+
+// flags are those of a target's search.
+func (o *options) flags() []string {
+	all := []string{"--time", o.time.String(), "--keep-going"}
+	if o.jobs > 0 {
+		all = append(all, "--jobs", strconv.Itoa(o.jobs))
+	}
+	return all
+}
