@@ -49,14 +49,15 @@ func fields(line string) (words []string) {
 	return words
 }
 
-// probed begins the line by which Ariadne says that a function of which the spec exposes something was found in a program.
+// probed begins the line by which Ariadne says that a function or variable of which the spec exposes something was found in a
+// program.
 const probed = "probes "
 
-// ProbedLine says so of a function.
-func ProbedLine(function string) string { return probed + function }
+// ProbedLine says so of what is "function F" or "variable V".
+func ProbedLine(what string) string { return probed + what }
 
-// Probed is the function that a line says was found.
-func Probed(line string) (function string, ok bool) { return strings.CutPrefix(line, probed) }
+// Probed is what a line says was found.
+func Probed(line string) (what string, ok bool) { return strings.CutPrefix(line, probed) }
 
 // IsExposable reports whether something can be exposed by a name: one that a script can use.
 func IsExposable(name string) bool {

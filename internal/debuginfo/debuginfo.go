@@ -30,8 +30,12 @@ import (
 // pointers. With Returns it is wanted where the function returns: parameters are then as they were when it was called, what
 // they point to as it is then; "result", "result1" and so on, or their names, are what it returns; and "old(r.state.term)"
 // is what it was when it was called.
+//
+// Or it is a variable, "main.server.peers", or a part of one, and what is wanted of that: expressions like "term", or all of
+// it when there are none.
 type Query struct {
 	Function string
+	Variable string
 	Values   []string
 	Returns  bool
 }
@@ -44,11 +48,12 @@ const (
 	Begins Kind = iota // a function begins, and its parameters can be read
 	Returns
 	Leaves // it may end by a jump to another function, which returns in its place
+	Rests  // a variable is there
 	Copied // a copy of the function begins that the compiler has put into another one, and whose end is not found
 )
 
 // Site is where a function begins, once its parameters are where they can be read, or where a copy of it does
-// that the compiler has put into another function; or where it ends.
+// that the compiler has put into another function; or where it ends; or where a variable is.
 type Site struct {
 	Query  int    // its place in the list
 	Addr   uint64 // in the file's own addresses
@@ -77,8 +82,11 @@ func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	if err := p.sections(); err != nil {
 		return nil, err
 	}
-	if err := p.names(); err != nil || len(p.named) == 0 {
+	if err := p.names(); err != nil {
 		return nil, err
+	}
+	if err := p.rests(); err != nil || len(p.named) == 0 {
+		return p.found, err
 	}
 	return p.sites()
 }
@@ -121,8 +129,9 @@ type program struct {
 	frames   frame.FrameDescriptionEntries // nil: not read yet
 	symbols  map[uint64][]string           // names of functions; nil: not read yet
 
-	named map[dwarf.Offset]int // the queries of descriptions of functions
-	found []Site
+	named     map[dwarf.Offset]int // the queries of descriptions of functions
+	variables []variable
+	found     []Site
 }
 
 func (p *program) section(name string) ([]byte, error) {
@@ -153,6 +162,8 @@ func (p *program) sections() error {
 func (p *program) names() error {
 	full := make([]map[string]bool, len(p.queries)) // names that match
 	specified := map[dwarf.Offset]dwarf.Offset{}
+	var within []string // names of what is around, from the unit on
+	wanted := slices.ContainsFunc(p.queries, func(q Query) bool { return q.Variable != "" })
 	r := p.data.Reader()
 	for {
 		e, err := r.Next()
@@ -162,7 +173,16 @@ func (p *program) names() error {
 		if e == nil {
 			break
 		}
+		if e.Tag == 0 {
+			within = within[:len(within)-1]
+			continue
+		}
 		switch e.Tag {
+		case dwarf.TagVariable, dwarf.TagMember:
+			if wanted {
+				p.variable(e, within)
+			}
+			r.SkipChildren()
 		case dwarf.TagSubprogram:
 			if of, ok := e.Val(dwarf.AttrSpecification).(dwarf.Offset); ok {
 				specified[e.Offset] = of
@@ -170,7 +190,7 @@ func (p *program) names() error {
 			for _, attr := range []dwarf.Attr{dwarf.AttrName, dwarf.AttrLinkageName} {
 				name, _ := e.Val(attr).(string)
 				for i, q := range p.queries {
-					if matches(name, q.Function) {
+					if q.Function != "" && matches(name, q.Function) {
 						if full[i] == nil {
 							full[i] = map[string]bool{}
 						}
@@ -181,6 +201,10 @@ func (p *program) names() error {
 			}
 			r.SkipChildren()
 		case dwarf.TagCompileUnit, dwarf.TagNamespace, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagModule:
+			if e.Children {
+				name, _ := e.Val(dwarf.AttrName).(string)
+				within = append(within, name)
+			}
 		default:
 			r.SkipChildren()
 		}

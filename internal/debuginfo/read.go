@@ -274,7 +274,10 @@ func (p *program) ending(u *unit, e *dwarf.Entry, q *Query, params []param) (all
 			all = append(all, v)
 			continue
 		}
-		name, _, _ := strings.Cut(expr, ".")
+		name := expr
+		if i := strings.IndexAny(expr, ".["); i >= 0 {
+			name = expr[:i]
+		}
 		i := resultNamed(name, given, results)
 		if i < 0 {
 			v, err := newValue(expr, given, p.data)

@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -12,12 +13,12 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/op"
 )
 
-// value is an expression of parameters: one, and a way from it through fields and pointers.
+// value is an expression of parameters, or of a variable: one, and a way from it through fields, pointers and elements.
 type value struct {
 	param param
 	at    location
 	typ   dwarf.Type // of the parameter
-	way   []*dwarf.StructField
+	way   []step
 
 	keep bool // it is the parameter's bytes that are wanted
 
@@ -36,12 +37,21 @@ func (v *value) value() value {
 	return w
 }
 
+// step is one from a value to a part of it, if it is a pointer to what it points to.
+type step struct {
+	field *dwarf.StructField
+	index string // nil field: of an element, or the text of a key
+}
+
 // newValue understands an expression.
 func newValue(expr string, params []param, data *dwarf.Data) (v value, err error) {
-	names := strings.Split(expr, ".")
+	name, rest := expr, ""
+	if i := strings.IndexAny(expr, ".["); i >= 0 {
+		name, rest = expr[:i], expr[i:]
+	}
 	var known []string
 	for _, q := range params {
-		if q.name == names[0] {
+		if q.name == name {
 			v.param = q
 		}
 		known = append(known, q.name)
@@ -52,36 +62,136 @@ func newValue(expr string, params []param, data *dwarf.Data) (v value, err error
 		}
 		return v, fmt.Errorf("%s: its parameters are %s", expr, strings.Join(known, ", "))
 	}
-	if v.typ, err = data.Type(v.param.typ); err != nil {
+	if v.typ, err = data.Type(v.param.typ); err == nil {
+		v.way, err = wayFrom(v.typ, rest)
+	}
+	if err != nil {
 		return v, fmt.Errorf("%s: %w", expr, err)
 	}
-	t := plain(v.typ)
-	for _, name := range names[1:] {
+	return v, nil
+}
+
+// wayFrom understands the part of an expression behind its first name, as in ".state.peers[2].id", and says whether what
+// it leads to can be read.
+func wayFrom(t dwarf.Type, rest string) (way []step, err error) {
+	for rest != "" {
+		var s step
+		if rest[0] == '[' {
+			end := strings.IndexByte(rest, ']')
+			if end < 2 {
+				return nil, errors.New("an element is as in [2]")
+			}
+			s.index, rest = rest[1:end], rest[end+1:]
+			if t, err = elementType(t); err != nil {
+				return nil, err
+			}
+			way = append(way, s)
+			continue
+		}
+		end := strings.IndexAny(rest[1:], ".[") + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		name := rest[1:end]
+		if rest[0] != '.' || name == "" {
+			return nil, fmt.Errorf("%q is no field", rest)
+		}
+		rest, t = rest[end:], plain(t)
 		if p, ok := t.(*dwarf.PtrType); ok {
 			t = plain(p.Type)
 		}
-		s, ok := t.(*dwarf.StructType)
+		of, ok := t.(*dwarf.StructType)
 		if !ok {
-			return v, fmt.Errorf("%s: there is no field %s in %s", expr, name, t)
+			return nil, fmt.Errorf("there is no field %s in %s", name, t)
 		}
-		var field *dwarf.StructField
-		known = nil
-		for _, f := range s.Field {
+		var known []string
+		for _, f := range of.Field {
 			if f.Name == name {
-				field = f
+				s.field = f
 			}
 			known = append(known, f.Name)
 		}
-		if field == nil || field.BitSize != 0 {
-			return v, fmt.Errorf("%s: the fields of %s are %s, and bit fields are not read", expr, s.StructName, strings.Join(known, ", "))
+		if s.field == nil || s.field.BitSize != 0 {
+			return nil, fmt.Errorf("the fields of %s are %s, and bit fields are not read", of.StructName, strings.Join(known, ", "))
 		}
-		v.way = append(v.way, field)
-		t = plain(field.Type)
+		way, t = append(way, s), s.field.Type
 	}
-	if why := unreadable(t, 0); why != "" {
-		return v, fmt.Errorf("%s: %s", expr, why)
+	if why := unreadable(plain(t), 0); why != "" {
+		return nil, errors.New(why)
 	}
-	return v, nil
+	return way, nil
+}
+
+// elementType is the type of the elements of what has some, or of what that points to.
+func elementType(t dwarf.Type) (dwarf.Type, error) {
+	t = plain(t)
+	if g, err := goMapOf(t); g != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return g.elem, nil
+	}
+	p, pointer := t.(*dwarf.PtrType)
+	if pointer {
+		t = plain(p.Type)
+	}
+	switch of := t.(type) {
+	case *dwarf.ArrayType:
+		return of.Type, nil
+	case *dwarf.StructType:
+		if strings.HasPrefix(of.StructName, "[]") {
+			return elementOf(of), nil
+		}
+	}
+	if pointer && sizeOf(t) > 0 {
+		return t, nil
+	}
+	return nil, fmt.Errorf("a %s has no elements", t)
+}
+
+// take goes a step, from a value somewhere. nothing: there is none, as where a pointer leads nowhere.
+func (s *step) take(m Machine, t dwarf.Type, c content) (_ dwarf.Type, _ content, nothing bool, err error) {
+	t = plain(t)
+	if s.field == nil {
+		if g, err := goMapOf(t); g != nil || err != nil {
+			if err != nil {
+				return nil, c, false, err
+			}
+			at, found, err := g.find(m, c, s.index)
+			return g.elem, at, !found, err
+		}
+	}
+	p, pointer := t.(*dwarf.PtrType)
+	if pointer {
+		if c, err = c.pointer(m); err != nil || c.addr == 0 {
+			return nil, c, err == nil, err
+		}
+		t = plain(p.Type)
+	}
+	if s.field != nil {
+		return s.field.Type, c.at(s.field.ByteOffset), false, nil
+	}
+	i, err := strconv.ParseUint(s.index, 0, 32)
+	if err != nil {
+		return nil, c, false, err
+	}
+	n := int64(i)
+	switch of := t.(type) {
+	case *dwarf.ArrayType:
+		return of.Type, c.at(n * sizeOf(of.Type)), of.Count > 0 && n >= of.Count, nil
+	case *dwarf.StructType:
+		if strings.HasPrefix(of.StructName, "[]") {
+			b, err := c.get(m, 8, 8)
+			if err != nil || uint64(n) >= binary.LittleEndian.Uint64(b) {
+				return nil, c, err == nil, err
+			}
+			if c, err = c.pointer(m); err != nil {
+				return nil, c, false, err
+			}
+			return elementOf(of), c.at(n * sizeOf(elementOf(of))), false, nil
+		}
+	}
+	return t, c.at(n * sizeOf(t)), false, nil
 }
 
 // plain is a type without names and qualifiers.
@@ -105,8 +215,22 @@ const mostBytes, mostElements, mostDepth = 1024, 64, 3
 // unreadable says what of a type is not read; "": all is.
 func unreadable(t dwarf.Type, depth int) string {
 	switch t := plain(t).(type) {
-	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.FloatType, *dwarf.EnumType, *dwarf.PtrType:
+	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.FloatType, *dwarf.EnumType:
 		return ""
+	case *dwarf.PtrType:
+		g, err := goMapOf(t)
+		switch {
+		case err != nil:
+			return err.Error()
+		case g == nil:
+			return ""
+		case depth == mostDepth:
+			return fmt.Sprintf("a %s is not read: name what of it matters", g.name)
+		}
+		if why := unreadable(g.key, depth+1); why != "" {
+			return why
+		}
+		return unreadable(g.elem, depth+1)
 	case *dwarf.ArrayType:
 		return unreadable(t.Type, depth)
 	case *dwarf.StructType:
@@ -189,19 +313,16 @@ func (v *value) read(m Machine, regs *op.DwarfRegisters, read op.ReadMemoryFunc)
 
 // along follows the way from where the parameter is, and reads what is there.
 func (v *value) along(m Machine, c content) string {
-	t := plain(v.typ)
-	for _, f := range v.way {
-		if p, ok := t.(*dwarf.PtrType); ok {
-			var err error
-			if c, err = c.pointer(m); err != nil {
-				return Unknown
-			}
-			if c.addr == 0 {
-				return "nil"
-			}
-			t = plain(p.Type)
+	t := v.typ
+	for i := range v.way {
+		var nothing bool
+		var err error
+		if t, c, nothing, err = v.way[i].take(m, t, c); err != nil {
+			return Unknown
 		}
-		c, t = c.at(f.ByteOffset), plain(f.Type)
+		if nothing {
+			return "nil"
+		}
 	}
 	text, err := format(m, t, c)
 	if err != nil {
@@ -269,6 +390,12 @@ func format(m Machine, t dwarf.Type, c content) (string, error) {
 		}
 		return formatList(m, t.Type, c, t.Count)
 	case *dwarf.PtrType:
+		if g, err := goMapOf(t); g != nil || err != nil {
+			if err != nil {
+				return "", err
+			}
+			return g.format(m, c)
+		}
 		p, err := c.pointer(m)
 		switch {
 		case err != nil:
@@ -339,6 +466,14 @@ func textAt(m Machine, addr uint64) (string, error) {
 	return untilNUL(b), nil
 }
 
+// quoted is a text in a list, in quotes where it would not be clear where it ends.
+func quoted(t dwarf.Type, text string) string {
+	if s, ok := plain(t).(*dwarf.StructType); ok && s.StructName == "string" && (text == "" || strings.ContainsAny(text, " \"")) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
 func formatList(m Machine, t dwarf.Type, c content, count int64) (string, error) {
 	var texts []string
 	for i := range min(count, mostElements) {
@@ -346,10 +481,7 @@ func formatList(m Machine, t dwarf.Type, c content, count int64) (string, error)
 		if err != nil {
 			return "", err
 		}
-		if s, ok := plain(t).(*dwarf.StructType); ok && s.StructName == "string" && (text == "" || strings.ContainsAny(text, " \"")) {
-			text = strconv.Quote(text) // so that it is clear where it ends
-		}
-		texts = append(texts, text)
+		texts = append(texts, quoted(t, text))
 	}
 	if count > mostElements {
 		texts = append(texts, fmt.Sprintf("and %d more", count-mostElements))

@@ -39,6 +39,12 @@ type Followed struct {
 	Return       uint64   // where that returns to, or 0
 }
 
+// Variable is one that a process exposes.
+type Variable struct {
+	Site int    // what is read of it (internal/node)
+	Bias uint64 // what the program's addresses are more than those of its file
+}
+
 // Process is a thread group. PIDs are virtual: in order of creation in the node,
 // from the same numbers as TIDs.
 type Process struct {
@@ -63,6 +69,8 @@ type Process struct {
 	Breaks []Break
 	// Followed are the calls of functions at whose end something is exposed, until they return.
 	Followed []Followed
+	// Variables are those that it exposes.
+	Variables []Variable
 	// AdvisedFork: some of its memory may not be copied to children as it is.
 	AdvisedFork bool
 
@@ -273,7 +281,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.Aux, c.Breaks, c.Followed = p.Aux, p.Breaks, slices.Clone(p.Followed)
+	c.Aux, c.Breaks, c.Followed, c.Variables = p.Aux, p.Breaks, slices.Clone(p.Followed), slices.Clone(p.Variables)
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
@@ -342,7 +350,8 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	p.UnshareFDs()
 	p.FDs.Exec(p.Node)
 	p.Persona &^= readImpliesExec
-	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork, p.Breaks, p.Followed = 1, false, true, false, nil, nil
+	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork = 1, false, true, false
+	p.Breaks, p.Followed, p.Variables = nil, nil, nil
 	p.releaseVfork()
 }
 

@@ -11,46 +11,85 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/kernel"
 	"ariadne/internal/spec"
 
 	"golang.org/x/sys/unix"
 )
 
-// Files whose content nodes expose are read whenever a step ends, and what has become of them is a line of the output,
-// as if a program had written it to /dev/ariadne.
+// Files and variables whose content nodes expose are read whenever a step ends, and what has become of them is a line of the
+// output, as if a program had written it to /dev/ariadne.
 
 // mostContent is how much of a file is read.
 const mostContent = 64 << 10
 
-// lookAtFiles exposes what has changed in files since the last step.
-func (n *Node) lookAtFiles() {
-	files := n.cfg.Spec.Looks
-	if files == nil || n.home.view == nil || n.alive() == 0 {
+// look exposes what has changed in files and variables since the last step.
+func (n *Node) look() {
+	files, probing := n.cfg.Spec.Looks, n.probing
+	if files != nil && n.home.view != nil && n.alive() > 0 {
+		for i := range files {
+			f := &files[i]
+			if f.Nodes != nil && !slices.Contains(f.Nodes, n.def.ID) {
+				continue
+			}
+			line := ""
+			if content, ok := n.readOwn(f.File); ok {
+				line = exposed(f, content)
+			}
+			n.looks(i, f.Name, line)
+		}
+	}
+	if probing == nil {
 		return
 	}
-	looked := n.looked
-	for i := range files {
-		f := &files[i]
-		if f.Nodes != nil && !slices.Contains(f.Nodes, n.def.ID) {
-			continue
+	for i := range probing.probes {
+		q := &probing.probes[i]
+		if q.Variable != "" && q.At(n.def.ID) {
+			n.looks(len(files)+i, q.Name, n.variable(i))
 		}
-		line := ""
-		if content, ok := n.readOwn(f.File); ok {
-			line = exposed(f, content)
-		}
-		if looked == nil {
-			looked = make([]string, len(files))
-		}
-		if line == looked[i] {
-			continue
-		}
-		looked = slices.Clone(looked) // copies of the node share it
-		if looked[i] = line; line == "" {
-			line = "conceal " + f.Name
-		}
-		n.k.Logs = append(n.k.Logs, ariadne.LogLine{At: n.k.Now, Stream: ariadne.Exposed, Text: line})
 	}
+}
+
+// looks exposes a line, or the end of the tuples of its name when it is "", if it is another one than before. i
+// tells what there is to look at apart.
+func (n *Node) looks(i int, name, line string) {
+	was := ""
+	if i < len(n.looked) {
+		was = n.looked[i]
+	}
+	if line == was {
+		return
+	}
+	looked := make([]string, max(len(n.looked), i+1)) // copies of the node share the old one
+	copy(looked, n.looked)
+	looked[i] = line
 	n.looked = looked
+	if line == "" {
+		line = "conceal " + name
+	}
+	n.k.Logs = append(n.k.Logs, ariadne.LogLine{At: n.k.Now, Stream: ariadne.Exposed, Text: line})
+}
+
+// variable is the line for a variable: that of the first of the node's processes that has it; "": none has.
+func (n *Node) variable(query int) string {
+	var first *thread
+	var of kernel.Variable
+	for _, th := range n.threads {
+		p := th.k.Proc
+		if p.Dead || th.k.State == kernel.Dead || first != nil && first.k.Proc.PID <= p.PID {
+			continue
+		}
+		for _, v := range p.Variables {
+			if n.probing.site(v.Site).Query == query {
+				first, of = th, v
+				break
+			}
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return exposeLine(n.probing.probes[query].Name, n.probing.site(of.Site).Rest(stopped{first}, of.Bias))
 }
 
 // exposed is the line for the content of a file; "": there is nothing of it to be exposed.

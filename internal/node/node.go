@@ -78,7 +78,7 @@ type Node struct {
 	// functions are those that it has fail; nil: none.
 	functions functions
 	probing   *probing // nil: it exposes nothing by functions
-	looked    []string // lines for files that it exposes, as of the last step; not to be changed in place
+	looked    []string // lines for files and variables that it exposes, as of the last step; not to be changed in place
 	lets      bool     // the spec lets threads be late
 	stalls    []string // how long its syncs may take
 	outages   []string // what may take it down, or pause it, within a step
@@ -401,7 +401,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	net.Flush(n.k)
 	n.closeStale()
-	n.lookAtFiles()
+	n.look()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil
 }

@@ -18,8 +18,9 @@ import (
 	"ariadne/internal/spec"
 )
 
-// Functions by which nodes expose something have breakpoints where their parameters can be read. What they are becomes a
-// line of the output, as if the program had written it to /dev/ariadne.
+// Functions by which nodes expose something have breakpoints where their parameters can be read, or where they return. What
+// they are becomes a line of the output, as if the program had written it to /dev/ariadne. Variables are read whenever a step
+// ends (look.go).
 
 // probing is what is looked for in programs: of one list of probes. It grows only, since processes refer to its sites.
 type probing struct {
@@ -32,8 +33,20 @@ type probing struct {
 
 // probed is what was found in a program file.
 type probed struct {
-	at  []probeSite
-	err error
+	at        []probeSite
+	variables []int            // in probing.sites
+	code      []elf.ProgHeader // where in the file its code is
+	err       error
+}
+
+// bias is what addresses are more than those of the file where code of it is mapped.
+func (p *probed) bias(r *codeRange) (bias uint64, ok bool) {
+	for _, h := range p.code {
+		if h.Off < r.offset+(r.end-r.start) && r.offset < h.Off+h.Filesz {
+			return r.start - (h.Vaddr + r.offset - h.Off), true
+		}
+	}
+	return 0, false
 }
 
 type probeSite struct {
@@ -58,7 +71,7 @@ func probingOf(all []spec.Probe) *probing {
 func (p *probing) sitesIn(f *elf.File) (found probed) {
 	var queries []debuginfo.Query
 	for _, q := range p.probes {
-		queries = append(queries, debuginfo.Query{Function: q.Function, Values: q.Values, Returns: q.Returns})
+		queries = append(queries, debuginfo.Query{Function: q.Function, Variable: q.Variable, Values: q.Values, Returns: q.Returns})
 	}
 	all, err := debuginfo.Sites(f, queries)
 	if err != nil {
@@ -66,8 +79,16 @@ func (p *probing) sitesIn(f *elf.File) (found probed) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, h := range f.Progs {
+		if h.Type == elf.PT_LOAD && h.Flags&elf.PF_X != 0 {
+			found.code = append(found.code, h.ProgHeader)
+		}
+	}
 	for _, s := range all {
-		if offset, ok := offsetOf(f, s.Addr); ok {
+		if s.Kind == debuginfo.Rests {
+			found.variables = append(found.variables, len(p.sites))
+			p.sites = append(p.sites, s)
+		} else if offset, ok := offsetOf(f, s.Addr); ok {
 			found.at = append(found.at, probeSite{offset, len(p.sites)})
 			p.sites = append(p.sites, s)
 		}
@@ -94,12 +115,26 @@ func (n *Node) probe(th *thread, r *codeRange) {
 		}
 		site := n.probing.site(s.site)
 		q := &n.probing.probes[site.Query]
-		if q.Nodes != nil && !slices.Contains(q.Nodes, n.def.ID) {
+		if !q.At(n.def.ID) {
 			continue
 		}
 		if n.breakAt(th, r.start+s.offset-r.offset, "", s.site) && !slices.Contains(seen, q.Function) {
 			seen = append(seen, q.Function)
-			n.expose(th.k, ariadne.ProbedLine(q.Function))
+			n.expose(th.k, ariadne.ProbedLine(q.What()))
+		}
+	}
+	n.rests(th, r, &found)
+}
+
+// rests notes the variables of a program file that is mapped somewhere.
+func (n *Node) rests(th *thread, r *codeRange, found *probed) {
+	bias, ok := found.bias(r)
+	for _, i := range found.variables {
+		p, q := th.k.Proc, &n.probing.probes[n.probing.site(i).Query]
+		v := kernel.Variable{Site: i, Bias: bias}
+		if ok && q.At(n.def.ID) && !slices.Contains(p.Variables, v) {
+			p.Variables = append(slices.Clip(p.Variables), v)
+			n.expose(th.k, ariadne.ProbedLine(q.What()))
 		}
 	}
 }

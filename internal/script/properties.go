@@ -34,7 +34,7 @@ type Properties struct {
 	names   world.Names
 	wrong   atomic.Pointer[error] // with a model of clients' data
 	unknown atomic.Int64          // histories of which nothing was known within the time
-	probed  sync.Map              // functions that were found in programs
+	probed  sync.Map              // what was found of Probed in programs
 }
 
 // Doubts say what could not be judged, one line each.
@@ -42,9 +42,9 @@ func (p *Properties) Doubts() (all []string) {
 	if n := p.unknown.Load(); n > 0 {
 		all = append(all, fmt.Sprintf("of %d histories of clients' operations nobody knew within %v whether they can be explained", n, historyLimit))
 	}
-	for _, f := range p.Functions {
+	for _, f := range p.Probed {
 		if _, found := p.probed.Load(f); !found && len(p.list)+len(p.goals) > 0 {
-			all = append(all, fmt.Sprintf("expose: no program that ran has a function %s and debug information: is it stripped, or is the name another?", f))
+			all = append(all, fmt.Sprintf("expose: no program that ran has a %s and debug information: is it stripped, or is the name another?", f))
 		}
 	}
 	return all
@@ -67,7 +67,7 @@ type Config struct {
 	Path        string // of the spec
 	Definitions string // path of a file with functions that predicates call, or ""
 	Sources     expose.Sources
-	Functions   []string        // by which nodes expose something
+	Probed      []string        // "function F" and "variable V" by which nodes expose something
 	History     *expose.History // or nil
 	Predicates  []property.Predicate
 	Histories   []history.Claim
@@ -205,7 +205,7 @@ func (p *Properties) NewJudge() *Judge {
 
 // Find implements space.Properties.
 func (p *Properties) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
-	if p.Functions != nil {
+	if p.Probed != nil {
 		for i := range out.Logs {
 			if f, ok := ariadne.Probed(out.Logs[i].Text); ok && out.Logs[i].Stream == ariadne.Exposed {
 				p.probed.Store(f, true)

@@ -45,6 +45,7 @@ type exposeText struct {
 	match *regexp.Regexp // of the file's content
 
 	function, untilFunction text
+	variable                text
 	returns                 bool
 	names, values           []string // of fields, and what they are of the function's parameters
 }
@@ -77,7 +78,9 @@ var exposeFields = []field[exposeText]{
 				r.fail(t.line, "%s: at is call or return", e.where)
 			}
 		}},
-	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers. With at: return also of what it returns: result, result1, result2; and as they were before: old(r.term).", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
+	{"variable", "A variable of the node's programs, or a part of one, by its name in their debug information: it exposes a tuple whenever a step has changed it.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.variable = r.text(v) }},
+	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers. With at: return also of what it returns: result, result1, result2; and as they were before: old(r.term). With variable: of it, as in peers[2].id; default: all of it.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
 		func(r *reader, e *exposeText, v *yaml.Node) {
 			r.each(e.where+": fields", v, func(name text, v *yaml.Node) {
 				if !ariadne.IsExposable(name.string) || name.string == "node" || name.string == "values" {
@@ -183,16 +186,22 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		} else {
 			e.text = r.regexp(e.where, v)
 		}
-		byLine, byFile, byFunction := e.text != nil || e.until != nil, e.file.string != "", e.function.string != ""
+		byLine, byFile, byFunction, byVariable := e.text != nil || e.until != nil, e.file.string != "", e.function.string != "", e.variable.string != ""
+		ways := 0
+		for _, by := range []bool{byLine, byFile, byFunction, byVariable} {
+			if by {
+				ways++
+			}
+		}
 		switch {
 		case len(r.errs) > 0:
-		case byLine && (byFile || byFunction) || byFile && byFunction:
-			r.fail(name.line, "%s: one of line, file and function is needed; until goes with line", e.where)
-		case !byFunction && (e.names != nil || e.untilFunction.line > 0 || e.returns):
+		case ways > 1:
+			r.fail(name.line, "%s: one of line, file, function and variable is needed; until goes with line", e.where)
+		case !byFunction && (e.names != nil && !byVariable || e.untilFunction.line > 0 || e.returns):
 			r.fail(name.line, "%s: function is missing", e.where)
 		case !byFile && e.match != nil:
 			r.fail(name.line, "%s: file is missing", e.where)
-		case !byFile && !byFunction && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
+		case !byFile && !byFunction && !byVariable && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
 		}
 		s.exposes = append(s.exposes, e)
@@ -287,7 +296,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
 			}
 		}
-		if w.function.string != "" || w.file.string != "" {
+		if w.function.string != "" || w.file.string != "" || w.variable.string != "" {
 			r.inside(s, &src, &w)
 			p.Sources = append(p.Sources, src)
 			continue
@@ -334,7 +343,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.names, w.values, w.file, fmt.Sprint(w.match)})
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.variable, w.names, w.values, w.file, fmt.Sprint(w.match)})
 	}
 	for _, w := range written.readies {
 		fmt.Fprintf(h, "%q %q\n", w.name, w.of.string)
@@ -393,15 +402,27 @@ func texts(all []text) string {
 	return strings.Join(s, " ")
 }
 
-// Probe is a function of programs by which nodes expose something.
+// Probe is a function or a variable of programs by which nodes expose something.
 type Probe struct {
 	Name     string
 	Function string
-	Values   []string         // expressions of its parameters
+	Variable string           // in its place
+	Values   []string         // expressions of its parameters, or of it
 	Returns  bool             // it exposes when it returns, and not when it is called
 	Ends     bool             // it ends the tuples of the name
 	Nodes    []ariadne.NodeID // nil: all
 }
+
+// What names it.
+func (p *Probe) What() string {
+	if p.Variable != "" {
+		return "variable " + p.Variable
+	}
+	return "function " + p.Function
+}
+
+// At reports whether it counts at a node.
+func (p *Probe) At(id ariadne.NodeID) bool { return p.Nodes == nil || slices.Contains(p.Nodes, id) }
 
 // Look is a file that nodes expose.
 type Look struct {
@@ -422,7 +443,7 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 			}
 		}
 	}
-	if len(src.Fields) == 0 && w.file.string != "" {
+	if len(src.Fields) == 0 && (w.file.string != "" || w.variable.string != "") {
 		src.Fields = []string{""}
 	}
 	for _, k := range w.key {
@@ -440,7 +461,7 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 	case w.untilFunction.string != "":
 		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})
 	}
-	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Values: w.values, Returns: w.returns, Nodes: src.Nodes})
+	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Variable: w.variable.string, Values: w.values, Returns: w.returns, Nodes: src.Nodes})
 	// Unlike lines, which programs write in any case, these change what nodes are known to have done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))
 }

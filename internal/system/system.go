@@ -76,11 +76,11 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	if err := canShow(s.Processor); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	var functions []string
+	var probed []string
 	for _, p := range s.Probes {
-		functions = append(functions, p.Function)
+		probed = append(probed, p.What())
 	}
-	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Functions: functions, History: s.Properties.History,
+	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Probed: probed, History: s.Properties.History,
 		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
 	if err != nil {
 		return nil, err
