@@ -61,8 +61,8 @@ func (y *System) Over(s *State) bool {
 	return s.firstDeadline() > calm
 }
 
-// Recovered reports whether no fault lasts that will end by itself: each node that comes back has done so, and no
-// partition stands, and no part of the network is slow, but for ever.
+// Recovered reports whether no fault lasts that will end by itself: each node that comes back has done so, no
+// partition stands, and no part of the network is slow, but for ever, and no sync is under way.
 func (y *System) Recovered(s *State) bool {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -71,7 +71,8 @@ func (y *System) Recovered(s *State) bool {
 		}
 	}
 	ends := func(c Standing) bool { return c.Until != ariadne.Never }
-	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends)
+	syncs := func(f Flying) bool { return f.Flow.Proto == ariadne.Disk }
+	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends) && !slices.ContainsFunc(s.Flight, syncs)
 }
 
 // Calmed takes from a state what is left of its budgets: nothing happens from there on but what no budget is needed for.
