@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/check"
+	"ariadne/internal/expose"
 	"ariadne/internal/property"
 	"ariadne/internal/readfile"
 	"ariadne/internal/record"
@@ -32,11 +33,12 @@ type textPrinter struct {
 	quiet    bool
 	timeline *report.Timeline
 	excerpt  report.Excerpt
-	check    report.Check // the limits
-	terminal bool         // err is one
-	stepped  bool         // the timeline has something
-	dirty    bool         // a progress line stands on it
-	goesOn   bool         // after a violation
+	check    report.Check  // the limits
+	terminal bool          // err is one
+	stepped  bool          // the timeline has something
+	dirty    bool          // a progress line stands on it
+	goesOn   bool          // after a violation
+	exposed  *expose.Watch // whose changes are shown in the place of lines and timeline, or nil
 }
 
 func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
@@ -65,11 +67,33 @@ func (p *textPrinter) step(s ariadne.Step) {
 	if p.quiet {
 		return
 	}
+	if p.exposed != nil {
+		p.exposes(&s)
+		return
+	}
 	for _, l := range s.Output.Logs {
 		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
 	}
 	p.excerpt.Add(p.timeline.Step(s)...)
 	p.stepped = true
+}
+
+// exposes shows what the node exposes since a step, and what no more.
+func (p *textPrinter) exposes(s *ariadne.Step) {
+	if s.Action.Node == ariadne.NoNode {
+		return
+	}
+	show := func(text string) {
+		l := ariadne.LogLine{At: max(s.At, s.Output.Clock), Stream: ariadne.Exposed, Text: text}
+		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
+	}
+	gone, come := p.exposed.Step(s)
+	for _, t := range gone {
+		show(t.String() + " is no more")
+	}
+	for _, t := range come {
+		show(t.String())
+	}
 }
 
 func (p *textPrinter) limits(o check.Options) {
@@ -101,7 +125,7 @@ func (p *textPrinter) violation(v record.Violation) {
 	}
 }
 
-// headline says in one line what is wrong and where.
+// headline says in one line what is wrong and where: in the smaller execution, if there is one, of which the timeline is.
 func (p *textPrinter) headline(v record.Violation) string {
 	where := ""
 	if v.NodeName != "" {
@@ -111,8 +135,43 @@ func (p *textPrinter) headline(v record.Violation) string {
 	if v.Kind == property.Suspected {
 		what = "suspected violation: " + property.Dead
 	}
-	return p.style.Warn(what+": "+where+v.Message) +
-		fmt.Sprintf(" (at %v, step %d, execution %d)", v.At, v.Step, v.Execution)
+	message, at, step := v.Message, v.At, v.Step
+	if s := v.Shrunk; s != nil && s.Step > 0 {
+		message, at, step = s.Message, s.At, s.Step
+	}
+	return p.style.Warn(folded(what+": "+where+message)) +
+		fmt.Sprintf(" (at %v, step %d, execution %d)", at, step, v.Execution)
+}
+
+// How wide a line may be before it is folded, how wide its parts are then, and how much of it is shown.
+const widest, width, mostShown = 400, 110, 2000
+
+// folded is a line, or several when it is very long, as histories of clients' operations are.
+func folded(line string) string {
+	if len(line) <= widest {
+		return line
+	}
+	rest := ""
+	if len(line) > mostShown {
+		cut := max(strings.LastIndexByte(line[:mostShown], ' '), 1)
+		rest = fmt.Sprintf(" ... (%d more bytes: message in report.json)", len(line)-cut)
+		line = line[:cut]
+	}
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Split(line, " ") {
+		switch {
+		case i > 0 && at+1+len(word) > width:
+			b.WriteString("\n    ")
+			at = 4
+		case i > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	return b.String() + rest
 }
 
 func (p *textPrinter) report(r *record.Report) {
@@ -198,7 +257,7 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 			p.printf("  critical   step %d (%s, at %v)\n", g.Critical, g.CriticalName, g.CriticalAt)
 		}
 		p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(s.Replay, "ariadne"))
-		p.printf("  as found:\n")
+		p.printf("  as found:  at %v, step %d\n", v.At, v.Step)
 	}
 	p.printf("  record     %s\n", v.Dir)
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))

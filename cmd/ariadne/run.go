@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+
+	"ariadne/internal/expose"
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
 
@@ -10,6 +13,7 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	var o outputFlags
 	var seed seedFlag
+	var exposes bool
 	cmd := &cobra.Command{
 		Use:   "run SPEC",
 		Short: "Run the system once, every message and timer on time",
@@ -17,7 +21,8 @@ func (a *app) runCommand() *cobra.Command {
 fires on time. The lines that nodes write are shown as they come, then a timeline.
 Trace, timeline and each node's log are written to the run directory.`,
 		Example: `  ariadne run spec.yaml
-  ariadne run spec.yaml --seed 7 --out /tmp/seven`,
+  ariadne run spec.yaml --seed 7 --out /tmp/seven
+  ariadne run spec.yaml --expose`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := spec.Read(args[0])
@@ -26,6 +31,11 @@ Trace, timeline and each node's log are written to the run directory.`,
 			}
 			seed.apply(s)
 			p := a.printer(o, s)
+			if t, ok := p.(*textPrinter); exposes && ok {
+				t.exposed = &expose.Watch{Sources: s.Properties.Sources}
+			} else if exposes {
+				return usageError{errors.New("--expose and --json exclude each other")}
+			}
 			opts := run.Options{Out: o.out, System: a.system(), OnStep: p.step}
 			if err := enoughTasks(); err != nil {
 				return err
@@ -36,5 +46,6 @@ Trace, timeline and each node's log are written to the run directory.`,
 	}
 	o.add(cmd)
 	seed.add(cmd)
+	cmd.Flags().BoolVar(&exposes, "expose", false, "show what nodes expose, as it changes, in the place of their lines and the timeline")
 	return cmd
 }

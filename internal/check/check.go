@@ -76,6 +76,7 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	}
 	err = c.close(ctx)
 	c.ledger.report.Doubt(c.system.Doubts()...)
+	c.ledger.report.Note(c.system.Notes()...)
 	return dir.Finish(c.ledger.report, err)
 }
 

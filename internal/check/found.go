@@ -178,7 +178,11 @@ func (c *check) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to s
 	case again.End == search.EndStopped:
 		return nil, os.RemoveAll(to)
 	}
-	return &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried}, nil
+	smaller := &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried}
+	if v := again.Violation; v != nil {
+		smaller.Message, smaller.At, smaller.Step = v.Message, v.At, v.Step
+	}
+	return smaller, nil
 }
 
 // liveDir is where in a violation's directory a live execution lies that is like it.

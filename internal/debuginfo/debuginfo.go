@@ -8,6 +8,7 @@ package debuginfo
 
 import (
 	"bytes"
+	"cmp"
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
@@ -65,7 +66,8 @@ type Site struct {
 }
 
 // Sites are the places of each function in a program. A program without debug information, or without a function,
-// has none; an expression that does not fit the function is an error. separate opens a file of debug information
+// has none; an expression that does not fit the function is an error. With an error that wraps ErrSeveral comes
+// what was found of the others. separate opens a file of debug information
 // by the program's build id; it may be nil.
 func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	code := f
@@ -85,10 +87,14 @@ func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	if err := p.names(); err != nil {
 		return nil, err
 	}
-	if err := p.rests(); err != nil || len(p.named) == 0 {
-		return p.found, err
+	if err := p.rests(); err != nil {
+		return nil, err
 	}
-	return p.sites()
+	if len(p.named) == 0 {
+		return p.found, p.ambiguous
+	}
+	all, err := p.sites()
+	return all, cmp.Or(err, p.ambiguous)
 }
 
 // described is the file that has a program's debug information: itself, or the one that distributions keep apart.
@@ -131,6 +137,7 @@ type program struct {
 
 	named     map[dwarf.Offset]int // the queries of descriptions of functions
 	variables []variable
+	ambiguous error // wraps ErrSeveral
 	found     []Site
 }
 

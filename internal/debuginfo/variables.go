@@ -11,6 +11,9 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/op"
 )
 
+// ErrSeveral is wrapped in the error about a variable's name that several have.
+var ErrSeveral = errors.New("may be one of several")
+
 // variable is one whose name is the beginning of a query's.
 type variable struct {
 	query    int
@@ -92,7 +95,8 @@ func (p *program) rests() error {
 				names = append(names, v.name)
 			}
 			slices.Sort(names)
-			return fmt.Errorf("variable %s may be one of several: %s", q.Variable, strings.Join(names, ", "))
+			p.ambiguous = fmt.Errorf("variable %s %w: %s", q.Variable, ErrSeveral, strings.Join(names, ", "))
+			continue
 		}
 		if err := p.rest(i, &all[0]); err != nil {
 			return fmt.Errorf("variable %s: %w", q.Variable, err)

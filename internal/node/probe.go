@@ -74,9 +74,7 @@ func (p *probing) sitesIn(f *elf.File) (found probed) {
 		queries = append(queries, debuginfo.Query{Function: q.Function, Variable: q.Variable, Values: q.Values, Returns: q.Returns})
 	}
 	all, err := debuginfo.Sites(f, queries)
-	if err != nil {
-		return probed{err: err}
-	}
+	found.err = err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range f.Progs {
@@ -105,7 +103,8 @@ func (p *probing) site(i int) *debuginfo.Site {
 // probe sets breakpoints in a program file that is mapped somewhere.
 func (n *Node) probe(th *thread, r *codeRange) {
 	found := n.probing.files.of(th, r.file)
-	if found.err != nil {
+	// Variables of libraries have the names that they have by chance.
+	if found.err != nil && !(errors.Is(found.err, debuginfo.ErrSeveral) && r.file != th.k.Proc.Exe) {
 		panic(toolError{&ariadne.SetupError{Err: fmt.Errorf("expose: %s: %w", r.file, found.err)}})
 	}
 	var seen []string
@@ -132,7 +131,10 @@ func (n *Node) rests(th *thread, r *codeRange, found *probed) {
 	for _, i := range found.variables {
 		p, q := th.k.Proc, &n.probing.probes[n.probing.site(i).Query]
 		v := kernel.Variable{Site: i, Bias: bias}
-		if ok && q.At(n.def.ID) && !slices.Contains(p.Variables, v) {
+		known := slices.ContainsFunc(p.Variables, func(v kernel.Variable) bool {
+			return n.probing.site(v.Site).Query == n.probing.site(i).Query // in the program itself, or an earlier library
+		})
+		if ok && q.At(n.def.ID) && !known {
 			p.Variables = append(slices.Clip(p.Variables), v)
 			n.expose(th.k, ariadne.ProbedLine(q.What()))
 		}

@@ -145,6 +145,10 @@ type Shrunk struct {
 	Tried  int    `json:"tried"` // executions that it took
 	// Took is the real time of these and of what was looked for in the smaller one, without the replay that confirms it.
 	Took time.Duration `json:"took_ns"`
+	// Message, At and Step are as Violation's, of this execution; Step is 0 in reports that do not have them.
+	Message string       `json:"message,omitempty"`
+	At      ariadne.Time `json:"at_ns,omitempty"`
+	Step    int          `json:"step,omitempty"`
 	// Goal is as Violation.Goal, of this execution; nil also where that was not found out in time.
 	Goal *Goal `json:"goal,omitempty"`
 }

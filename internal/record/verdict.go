@@ -103,6 +103,9 @@ func addRefusals(all, more []ariadne.Refusal) []ariadne.Refusal {
 }
 
 func notModelled(node string, f ariadne.Refusal) string {
+	if strings.HasPrefix(f.Detail, `"`) { // what a program has written, and what is wrong with it
+		return fmt.Sprintf("node %s: %s: %s %s", node, f.Program, f.Name, f.Detail)
+	}
 	return fmt.Sprintf("node %s: %s asks for %s, which is not modelled", node, f.Program, f.Name)
 }
 
@@ -115,10 +118,12 @@ func (r *Report) Doubt(texts ...string) {
 	}
 }
 
-// Note enters what is to be known besides, once.
-func (r *Report) Note(text string) {
-	if !slices.Contains(r.Notes, text) {
-		r.Notes = append(r.Notes, text)
+// Note enters what is to be known besides, each thing once.
+func (r *Report) Note(texts ...string) {
+	for _, t := range texts {
+		if !slices.Contains(r.Notes, t) {
+			r.Notes = append(r.Notes, t)
+		}
 	}
 }
 

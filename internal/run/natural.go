@@ -40,6 +40,7 @@ func recorded(y *system.System, command string, o *Options, hidden []string, f f
 	}
 	err = y.OnThread(0, func() error { return f(r) })
 	r.Doubt(y.Doubts()...)
+	r.Note(y.Notes()...)
 	return dir.Finish(r, err)
 }
 

@@ -35,6 +35,21 @@ type Properties struct {
 	wrong   atomic.Pointer[error] // with a model of clients' data
 	unknown atomic.Int64          // histories of which nothing was known within the time
 	probed  sync.Map              // what was found of Probed in programs
+	strays  sync.Map              // names that programs expose and Sources do not have
+}
+
+// Notes say what is to be known besides, one line each.
+func (p *Properties) Notes() (all []string) {
+	var names []string
+	p.strays.Range(func(name, _ any) bool {
+		names = append(names, name.(string))
+		return true
+	})
+	slices.Sort(names)
+	for _, name := range names {
+		all = append(all, fmt.Sprintf("expose: programs expose %s, of which the spec says nothing: expose: {%s: {}} lets properties read it", name, name))
+	}
+	return all
 }
 
 // Doubts say what could not be judged, one line each.
@@ -213,8 +228,13 @@ func (p *Properties) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
 		}
 	}
 	return expose.Found{
-		Changes: slices.DeleteFunc(p.Sources.Changes(id, out), func(c expose.Change) bool { return !p.reads[c.Name] }),
-		Events:  p.History.Events(id, out),
+		Changes: slices.DeleteFunc(p.Sources.Changes(id, out), func(c expose.Change) bool {
+			if !p.reads[c.Name] && !slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == c.Name }) {
+				p.strays.Store(c.Name, true)
+			}
+			return !p.reads[c.Name]
+		}),
+		Events: p.History.Events(id, out),
 	}
 }
 

@@ -208,6 +208,9 @@ func (y *System) Doubts() []string {
 	return doubts
 }
 
+// Notes say what is to be known of them besides, one line each.
+func (y *System) Notes() []string { return y.judged.Notes() }
+
 // Checks are what watches one execution.
 func (y *System) Checks() []property.Check { return property.Generic(y.checked) }
 
