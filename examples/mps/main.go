@@ -103,7 +103,7 @@ func (e *endpoint) receive(until time.Time) (message, bool) {
 	return m, json.Unmarshal(packet[:n], &m) == nil
 }
 
-var bugs = []string{"late-status", "decree-first"}
+var bugs = []string{"late-status", "decree-first", "presumed-dead"}
 
 func main() {
 	if len(os.Args) < 2 {
@@ -114,7 +114,7 @@ func main() {
 	group := flags.String("group", "n1,n2,n3", "names of the replicas")
 	log := flags.String("log", "log", "the replica's file")
 	writes := flags.Int("writes", 3, "values that the client wants to have committed")
-	bug := flags.String("bug", "", "plant a bug: "+strings.Join(bugs, " or "))
+	bug := flags.String("bug", "", "plant a bug: "+strings.Join(bugs, ", "))
 	flags.Parse(os.Args[2:])
 	if *bug != "" && !slices.Contains(bugs, *bug) {
 		fail(fmt.Errorf("no such bug: %s", *bug))

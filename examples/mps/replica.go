@@ -39,6 +39,7 @@ type replica struct {
 	ballot   int      // of a replica that is preparing or primary: its own
 	since    time.Duration
 	promises []string
+	presumed bool             // with a planted bug: who has not promised in time is dead to it
 	best     []vote           // what the promises say, by decree: the vote of the highest ballot
 	accepted map[int][]string // by decree that is not committed: who has accepted it at ballot
 }
@@ -92,8 +93,17 @@ func (r *replica) tick() {
 	case learning:
 		r.sendAll(message{Kind: "query", Query: r.query})
 	case preparing:
-		if r.now() >= r.since+prepareTime {
+		if r.now() < r.since+prepareTime {
+			return
+		}
+		if r.bug != "presumed-dead" {
 			r.learn()
+			return
+		}
+		// The planted bug: it goes on asking those that have promised. Who has not is dead.
+		r.presumed = true
+		for _, peer := range r.promises[1:] {
+			r.send(peer, message{Kind: "prepare", Ballot: r.ballot, Decree: len(r.log)})
 		}
 	case primary:
 		for decree := r.committed + 1; decree <= len(r.log); decree++ {
@@ -104,6 +114,9 @@ func (r *replica) tick() {
 }
 
 func (r *replica) hear(m message) {
+	if r.presumed && r.state == preparing && slices.Contains(r.group, m.From) && !slices.Contains(r.promises, m.From) {
+		return
+	}
 	switch m.Kind {
 	case "query":
 		r.send(m.From, message{Kind: "status", Query: m.Query, Votes: r.log[:r.committed]})
@@ -175,7 +188,7 @@ func (r *replica) prepare() {
 	r.become(preparing)
 	r.ballot = (r.promised/len(r.group)+1)*len(r.group) + r.id
 	r.promise(r.ballot)
-	r.since, r.promises, r.best = r.now(), []string{r.name}, slices.Clone(r.log)
+	r.since, r.promises, r.best, r.presumed = r.now(), []string{r.name}, slices.Clone(r.log), false
 	r.sendAll(message{Kind: "prepare", Ballot: r.ballot, Decree: len(r.log)})
 }
 
@@ -188,7 +201,9 @@ func (r *replica) promiseTo(m message) {
 		return
 	}
 	if m.Ballot < r.promised {
-		r.send(m.From, message{Kind: "refused", Ballot: r.promised})
+		if r.bug != "presumed-dead" { // in which the primary is to tell of itself
+			r.send(m.From, message{Kind: "refused", Ballot: r.promised})
+		}
 		return
 	}
 	r.promise(m.Ballot)

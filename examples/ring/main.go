@@ -7,7 +7,8 @@
 // and tells its successor of itself. From time to time each node asks its
 // successor for that one's predecessor, which may stand between, and tells its successor of
 // itself. A node that hears of another one takes it for its predecessor or successor, or both, if it
-// stands nearer than the one that it has. Nodes do not leave.
+// stands nearer than the one that it has. Nodes do not leave; one that starts again goes on in its place, which it keeps in a file.
+// Each node has the keys from its predecessor's id on, up to its own.
 //
 // What a node writes: "ring pred=ID self=ID succ=ID", once it has joined and whenever that changes.
 //
@@ -20,6 +21,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,21 +49,24 @@ const (
 	tickTime = 500 * time.Millisecond
 )
 
+var bugs = []string{"half-update", "untold", "hasty", "same-id"}
+
 func main() {
 	name := flag.String("name", "n1", "this node's name, which others resolve")
 	id := flag.Int("id", 10, "its place on the ring")
 	bootstrap := flag.String("bootstrap", "n1", "the node that others ask")
 	wait := flag.Duration("wait", 100*time.Millisecond, "time from the start until the node wants to join")
-	bug := flag.String("bug", "", "plant a bug: half-update")
+	file := flag.String("file", "place", "the file that keeps its place over a crash")
+	bug := flag.String("bug", "", "plant a bug: "+strings.Join(bugs, ", "))
 	flag.Parse()
-	if *bug != "" && *bug != "half-update" {
+	if *bug != "" && !slices.Contains(bugs, *bug) {
 		fail(fmt.Errorf("no such bug: %s", *bug))
 	}
 	conn, err := net.ListenPacket("udp", *name+port)
 	if err != nil {
 		fail(err)
 	}
-	n := &node{conn: conn, me: ref{*name, *id}, bootstrap: *bootstrap, half: *bug != "", peers: map[string]net.Addr{}}
+	n := &node{conn: conn, me: ref{*name, *id}, bootstrap: *bootstrap, file: *file, bug: *bug, peers: map[string]net.Addr{}}
 	n.run(*wait)
 }
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"time"
 )
 
@@ -12,18 +14,30 @@ type node struct {
 	me         ref
 	bootstrap  string
 	pred, succ ref // zero: it has not joined
-	// half plants a bug: who is told of a node that precedes it does not look whether that is its
-	// successor, too, and the other way round.
-	half bool
+	file       string
+	bug        string // planted, or ""
 }
+
+// half plants a bug: who is told of a node that precedes it does not look whether that is its
+// successor, too, and the other way round.
+func (n *node) half() bool { return n.bug == "half-update" }
 
 func (n *node) joined() bool { return n.succ != ref{} }
 
 func (n *node) run(wait time.Duration) {
 	next := time.Now().Add(wait)
-	if n.me.Name == n.bootstrap {
-		n.pred, n.succ = n.me, n.me
+	kept, err := os.ReadFile(n.file)
+	switch {
+	case err == nil && n.bug != "same-id": // which plants a bug: it asks for a place as if it had none
+		var place [2]ref
+		if err := json.Unmarshal(kept, &place); err != nil {
+			fail(err)
+		}
+		n.pred, n.succ = place[0], place[1]
 		n.show()
+	case n.me.Name == n.bootstrap:
+		n.pred, n.succ = n.me, n.me
+		n.changed()
 	}
 	for {
 		if m, ok := n.receive(next); ok {
@@ -43,6 +57,21 @@ func (n *node) tick() {
 	}
 }
 
+// changed writes down where the node stands.
+func (n *node) changed() {
+	place, err := json.Marshal([2]ref{n.pred, n.succ})
+	if err == nil {
+		err = os.WriteFile(n.file+".new", place, 0o644)
+	}
+	if err == nil {
+		err = os.Rename(n.file+".new", n.file)
+	}
+	if err != nil {
+		fail(err)
+	}
+	n.show()
+}
+
 func (n *node) show() { fmt.Printf("ring pred=%d self=%d succ=%d\n", n.pred.ID, n.me.ID, n.succ.ID) }
 
 // between says whether x comes behind a and before b. Where a and b are one, all others do.
@@ -60,14 +89,19 @@ func (n *node) hear(m message) {
 		case !n.joined(): // who asks will ask again
 		case m.Node == n.me || m.Node == n.succ: // it has joined meanwhile
 		case between(n.me.ID, m.Node.ID, n.succ.ID):
-			n.send(m.Node.Name, message{Kind: "place", Pred: n.me, Succ: n.succ})
+			next := n.succ
+			if n.bug == "hasty" { // which plants a bug: that the node is there is taken for granted before it is
+				n.learn(m.Node, true, true)
+				n.send(next.Name, message{Kind: "notify", Node: m.Node})
+			}
+			n.send(m.Node.Name, message{Kind: "place", Pred: n.me, Succ: next})
 		default:
 			n.send(n.succ.Name, m)
 		}
 	case "place":
 		if !n.joined() {
 			n.pred, n.succ = m.Pred, m.Succ
-			n.show()
+			n.changed()
 			n.send(n.succ.Name, message{Kind: "notify", Node: n.me})
 		}
 	case "ask":
@@ -75,10 +109,12 @@ func (n *node) hear(m message) {
 			n.send(m.Node.Name, message{Kind: "pred", Pred: n.pred})
 		}
 	case "pred":
-		n.learn(m.Pred, !n.half, true)
-		n.send(n.succ.Name, message{Kind: "notify", Node: n.me})
+		n.learn(m.Pred, !n.half(), true)
+		if n.bug != "untold" { // which plants a bug: a successor that was not the node's before is not told of it
+			n.send(n.succ.Name, message{Kind: "notify", Node: n.me})
+		}
 	case "notify":
-		n.learn(m.Node, true, !n.half)
+		n.learn(m.Node, true, !n.half())
 	}
 }
 
@@ -93,6 +129,6 @@ func (n *node) learn(x ref, mayPrecede, maySucceed bool) {
 		n.succ = x
 	}
 	if n.pred != before.pred || n.succ != before.succ {
-		n.show()
+		n.changed()
 	}
 }
