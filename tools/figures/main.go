@@ -11,7 +11,9 @@
 //
 // It knows no more of Ariadne than its command line, its reports and its CSV.
 //
-// Read next: table3.go.
+// And figure 2 of MaceMC: after how many steps random walks come to a live state.
+//
+// Read next: table3.go, live.go.
 package main
 
 import (
@@ -84,7 +86,7 @@ func main() {
 	flag.IntVar(&f.paths, "paths", 0, "paths of each search; 0: as many as the paper has")
 	flag.DurationVar(&f.time, "time", time.Hour, "real time of each search")
 	flag.DurationVar(&f.cold, "cold", time.Minute, "real time of the searches that remember nothing; 0: none")
-	only := flag.String("only", "", "this alone: small, large or table3")
+	only := flag.String("only", "", "this alone: small, large, table3 or live")
 	flag.IntVar(&f.tablePaths, "table-paths", 1000, "paths of each search of table 3")
 	flag.IntVar(&f.tableRuns, "table-runs", 3, "times that each search of table 3 is made")
 	flag.Parse()
@@ -115,10 +117,14 @@ func (f *figures) run(only string) error {
 			return err
 		}
 	}
+	var err error
 	if only == "" || only == table3 {
-		return f.performance()
+		err = f.performance()
 	}
-	return nil
+	if err == nil && (only == "" || only == live) {
+		err = f.live()
+	}
+	return err
 }
 
 // space searches a space with each strategy and draws what they have seen.

@@ -41,6 +41,12 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+func TestDistribution(t *testing.T) {
+	if s := distribution("x", []int{0, 0, 3, 9}); !slices.Equal(s.X, []float64{1, 4, 10}) || !slices.Equal(s.Y, []float64{50, 75, 100}) {
+		t.Errorf("%v", s)
+	}
+}
+
 func TestPerformanceRow(t *testing.T) {
 	got := performanceRow("x", "dpor", []performance{{1000, 9, 90, 0.25}, {1000, 11, 110, 0.35}})
 	if want := "| x | dpor | 1000 | 10.0 ± 1.4 | 100 ± 14 | 10.0 ± 0.0 | 30.0 ± 7.1 |\n"; got != want {

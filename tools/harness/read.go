@@ -138,6 +138,11 @@ type Coverage struct {
 	Replaying    float64 `json:"replaying"`
 	Ending       float64 `json:"ending"`
 	Faults       []Tried `json:"faults"`
+	// Liveness says how it looked for what must happen; nil: nothing must.
+	Liveness *struct {
+		Bound   int   `json:"bound"`   // steps of a walk by which it should be live
+		Sampled []int `json:"sampled"` // steps of walks from the natural schedule to their first live state
+	} `json:"liveness"`
 }
 
 // Tried is how much faults of a kind were tried.
