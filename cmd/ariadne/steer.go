@@ -39,8 +39,8 @@ func (g *steering) add(f *pflag.FlagSet) {
 func (g *steering) apply(s *spec.Spec, o *check.Options) error {
 	e := &s.Explore
 	o.Steer(e)
-	if o.Search.From == nil && e.Bounds.From != "" {
-		if err := (*from)(&o.Search.From).Set(e.Bounds.From); err != nil {
+	if o.Search.From == nil && !o.Search.FromLive && e.Bounds.From != "" {
+		if err := (&from{&o.Search}).Set(e.Bounds.From); err != nil {
 			return err // the spec has looked at it
 		}
 	}
@@ -186,23 +186,27 @@ func (*weights) Type() string { return "kind=n" }
 
 // from is a flag with a step of the natural schedule: its number, or a pattern that
 // a log line written in it matches.
-type from func(ariadne.Step) bool
+type from struct{ search *check.Search }
 
 func (*from) String() string { return "" }
 
 func (f *from) Set(s string) error {
+	f.search.From, f.search.FromLive = nil, s == "live"
+	if f.search.FromLive {
+		return nil
+	}
 	if n := len(s); n > 2 && s[0] == '/' && s[n-1] == '/' {
 		r, err := regexp.Compile(s[1 : n-1])
-		*f = func(s ariadne.Step) bool {
+		f.search.From = func(s ariadne.Step) bool {
 			return slices.ContainsFunc(s.Output.Logs, func(l ariadne.LogLine) bool { return r.MatchString(l.Text) })
 		}
 		return err
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return errors.New("neither the number of a step nor /regexp/")
+		return errors.New("neither the number of a step, /regexp/ nor live")
 	}
-	*f = func(s ariadne.Step) bool { return s.Index >= n }
+	f.search.From = func(s ariadne.Step) bool { return s.Index >= n }
 	return nil
 }
 

@@ -70,6 +70,9 @@ func (c *check) search(ctx context.Context) error {
 	report := c.ledger.report
 	x := &explorer{check: c, row: row, world: c.system.World(), shares: share(o.Memory),
 		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, from: max(report.Next-c.opts.First, 0)}
+	if err := x.needsGoals(); err != nil {
+		return err
+	}
 	if err := x.needsFrozen(); err != nil {
 		return err
 	}
@@ -210,7 +213,7 @@ func (x *explorer) now() time.Duration { return time.Since(x.check.began) }
 // bounds of a path.
 func (x *explorer) bounds() space.Bounds {
 	o := &x.check.opts.Search
-	b := space.Bounds{From: o.From, Time: x.check.limits().Time, Depth: x.check.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
+	b := space.Bounds{From: o.From, FromLive: o.FromLive, Time: x.check.limits().Time, Depth: x.check.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
 	b.Kinds[ariadne.ActDeliver] = o.Deliveries
 	return b
 }

@@ -49,6 +49,7 @@ type Search struct {
 	Strategy string
 	// Bounds of a path besides Options.Depth, which with From counts from there.
 	From       func(ariadne.Step) bool
+	FromLive   bool // space.Bounds.FromLive, in the place of From
 	Deviations space.Bound
 	Timers     space.Bound
 	Deliveries space.Bound

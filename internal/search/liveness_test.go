@@ -80,6 +80,54 @@ func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 	return !live(0)
 }
 
+// TestFromLive: a path that is to begin in a steady state begins behind the first step of the natural schedule after which
+// nothing is waited for, and each goal was before.
+func TestFromLive(t *testing.T) {
+	begun, nowhere := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShowing(t, 3, 3, false, true)
+		s.bounds, s.clients = space.Bounds{}, nil
+		s.properties = &aimed{
+			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
+			oneOf:   rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"), whenOf: rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
+		}
+		x := s.exploration(t, nil)
+		natural, err := space.NewPath(x.Space, space.Bounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, waited := -1, natural.Last().Waits
+		for natural.Last().Plain > 0 && want < 0 {
+			if err := natural.Push(0); err != nil {
+				t.Fatal(err)
+			}
+			if waited |= natural.Last().Waits; waited == 3 && natural.Last().Waits == 0 {
+				want = natural.Steps()
+			}
+		}
+		p, err := space.NewPath(x.Space, space.Bounds{FromLive: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p.Approaching() && p.Last().Plain > 0 {
+			if err := p.Push(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch {
+		case p.Approaching() != (want < 0), want >= 0 && (p.Steps() != want || p.Len() != 0):
+			t.Fatalf("the path begins behind %d steps (approaching: %v), not %d", p.Steps(), p.Approaching(), want)
+		case want < 0:
+			nowhere++
+		default:
+			begun++
+		}
+	})
+	if begun == 0 || nowhere == 0 {
+		t.Errorf("%d began, %d did not", begun, nowhere)
+	}
+}
+
 // TestLiveness: where all is explored, something is found not to happen that must if, and only if, there is a state from which
 // it cannot, and the critical transition leads to such a state from one that is none.
 func TestLiveness(t *testing.T) {

@@ -30,6 +30,7 @@ type Path struct {
 	root   int // steps of the approach
 	// approaching: Bounds.From has not been met yet.
 	approaching bool
+	waited      uint64               // goals that were waited for on the approach, a bit for each
 	counted     []ariadne.ActionKind // those that have a bound
 	draw        Drawer               // see Choose
 	err         error                // see Err
@@ -120,6 +121,9 @@ type Bounds struct {
 	// begins behind the first one of which it is true. What the other bounds count
 	// begins there.
 	From func(ariadne.Step) bool
+	// FromLive: it begins in a steady state, behind the first step of the natural schedule after which nothing is waited for
+	// that must happen (property.Goal), when all of it has been waited for before.
+	FromLive bool
 	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
 	// rule rather than a bound that cuts paths off: what is later never happens.
 	Time ariadne.Time
@@ -161,7 +165,7 @@ func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
 // NewPath returns the path without steps. With Bounds.From it is Approaching, and
 // whoever made it pushes natural steps until it no longer is.
 func NewPath(p *Space, b Bounds) (*Path, error) {
-	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil}
+	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil || b.FromLive}
 	for k := range b.Kinds {
 		if b.Kinds[k] > 0 {
 			path.counted = append(path.counted, ariadne.ActionKind(k))
@@ -185,6 +189,7 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
 	}
+	path.waited = f.Waits
 	return path, path.open(f)
 }
 
@@ -268,11 +273,20 @@ func (p *Path) Push(i int) error {
 	if y := p.space.Symmetry; y != nil {
 		y.follow(p, p.n-1, &from.Enabled[i])
 	}
-	if p.approaching && p.bounds.From(p.Step(p.Steps())) {
+	if p.approaching && p.arrived(to) {
 		p.approaching, p.root = false, p.Steps()
 		to.kinds = [len(to.kinds)]int32{}
 	}
 	return p.open(to)
+}
+
+// arrived reports whether the approach ends with frame f, the last one.
+func (p *Path) arrived(f *Frame) bool {
+	if !p.bounds.FromLive {
+		return p.bounds.From(p.Step(p.Steps()))
+	}
+	p.waited |= f.Waits
+	return f.Waits == 0 && p.waited == 1<<len(p.space.Properties.Goals())-1
 }
 
 // count counts event i of the frame before by its kind, and what that costs of others.
