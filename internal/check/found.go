@@ -126,7 +126,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 			if look, err = w.newLooking(o.Space, a.Goal.Bound); err != nil {
 				return nil, err
 			}
-			o.Critical, o.IsDead = a.Goal.Critical, look.isDead
+			o.Critical, o.Bound, o.IsDead = a.Goal.Critical, a.Goal.Bound, look.isDead
 		}
 	}
 	s, err := run.Shrink(ctx, c.system, t, o)

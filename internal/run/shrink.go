@@ -51,6 +51,8 @@ type Shrinking struct {
 	Space *space.Space
 	// Critical, when not 0, is the step of the trace behind which what must happen can happen no more: that it then goes on by the natural schedule is tried first.
 	Critical int
+	// Bound is how many steps behind it are enough to suspect that; with Critical.
+	Bound int
 	// IsDead is asked of a smaller execution in which something has not happened yet that must, and may be nil where no violation
 	// is of that kind. It reports whether no execution that begins so is live.
 	IsDead func(ctx context.Context, p *space.Path, goal int) (bool, error)
@@ -129,6 +131,9 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 		w.onward.Beyond, w.onward.Most = true, 2*len(s.wanted.Steps)
 		if s.wanted.Violation.Kind == property.Suspected {
 			w.onward.Most = len(s.wanted.Steps) // which was enough to suspect it
+			if s.Critical > 0 {
+				w.onward.Most = min(w.onward.Most, s.Critical+s.Bound)
+			}
 		}
 	}
 	a, err := execute(ctx, s.system, w)
