@@ -2,7 +2,7 @@ package spec
 
 import "testing"
 
-// What is written comes out again, and takes the place of the spec's.
+// TestBudgets: what is written comes out again, and takes the place of the spec's.
 func TestBudgets(t *testing.T) {
 	for _, test := range []struct {
 		set  []string
