@@ -63,7 +63,7 @@ func writePage(rows []row, earlier harness.Page) []byte {
 	for _, r := range rows {
 		if r.result == nil {
 			if s := earlier.Section(r.heading()); s != "" {
-				b.WriteString("\n" + s)
+				b.WriteString("\n" + r.Triage.Explain(s))
 			}
 		} else if lines := r.lines(r.target); len(lines) > 0 {
 			fmt.Fprintf(&b, "\n## %s\n\n- %s\n", r.heading(), strings.Join(lines, "\n- "))
@@ -137,7 +137,7 @@ func (r *result) lines(t *target) (lines []string) {
 	for _, v := range r.Violations {
 		because := t.Triage.Of(v.Message)
 		if because == "" {
-			because = "**not explained yet**"
+			because = harness.Unexplained
 		}
 		where := v.Kind
 		if v.Node != "" {

@@ -19,7 +19,7 @@ func TestPage(t *testing.T) {
 	page := string(writePage([]row{{known, r}, {fresh, nil}}, ""))
 	for _, want := range []string{
 		"| a | `a/a.yaml` | 1m30s | 7 | 70 | 3 crash | 1 |", "| b | `b/b.yaml` | not searched yet |",
-		"    ariadne check examples/a/a.yaml --keep-going\n", "- linearizable (seen 2 times, first after 12 steps): stale read. known: a#1.\n",
+		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps: linearizable: stale read. known: a#1.\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
@@ -28,6 +28,11 @@ func TestPage(t *testing.T) {
 	// Nothing is kept of the first one here: its row and its section stay.
 	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, harness.Page(page))); again != page {
 		t.Errorf("it was\n%sand is\n%s", page, again)
+	}
+	// What is explained later, without another search, is explained on the page.
+	before := string(writePage([]row{{&target{Spec: known.Spec, What: known.What}, r}, {fresh, nil}}, ""))
+	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != page {
+		t.Errorf("it was\n%sand is\n%s", before, again)
 	}
 	if !r.good(known) {
 		t.Error("all is explained")

@@ -48,7 +48,7 @@ func writePage(rows []row, earlier harness.Page) []byte {
 	for _, r := range rows {
 		if r.result == nil {
 			if s := earlier.Section(r.What); s != "" {
-				b.WriteString("\n" + s)
+				b.WriteString("\n" + r.Triage.Explain(s))
 			}
 			continue
 		}
@@ -89,13 +89,13 @@ func (r *result) lines(t *target) (lines []string) {
 	for _, f := range r.Findings {
 		because := t.Triage.Of(f.Message)
 		if because == "" {
-			because = "**not explained yet**"
+			because = harness.Unexplained
 		}
 		where := f.Kind
 		if f.Node != "" {
 			where += " of " + f.Node
 		}
-		line := fmt.Sprintf("%s (seen %d times, first after %d steps): %s. %s", where, f.Count, f.Steps, oneLine(f.Message), oneLine(because))
+		line := fmt.Sprintf("Seen %d times, first after %d steps: %s: %s. %s", f.Count, f.Steps, where, oneLine(f.Message), oneLine(because))
 		if !f.Again {
 			line += " **The replay did not come to it again.**"
 		}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"regexp"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -24,6 +25,25 @@ func (t Triage) Of(message string) string {
 		}
 	}
 	return ""
+}
+
+// Unexplained stands on a page for what no triage says yet.
+const Unexplained = "**not explained yet**"
+
+// Explain puts into a part of an earlier page what the triage has come to say since.
+func (t Triage) Explain(part string) string {
+	var b strings.Builder
+	for line := range strings.Lines(part) {
+		if said, _, ok := strings.Cut(line, Unexplained); ok {
+			_, message, _ := strings.Cut(said, ": ")   // behind how many executions
+			_, message, _ = strings.Cut(message, ": ") // and the kind and the node
+			if because := t.Of(strings.TrimSuffix(message, ". ")); because != "" {
+				line = strings.Replace(line, Unexplained, strings.Join(strings.Fields(because), " "), 1)
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // Pattern is a regular expression in a YAML file.
