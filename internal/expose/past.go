@@ -1,6 +1,7 @@
 package expose
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
 
@@ -15,6 +16,10 @@ type History struct {
 	// has had no effect. A group client, of all of them, tells clients of one node apart.
 	Invoke, OK, Fail *regexp.Regexp
 	Nodes            []ariadne.NodeID // whose lines count; nil: all
+	// Wire, when not "", is the protocol of the connections of Nodes to Port, over which operations go: the events are
+	// what goes over these.
+	Wire string
+	Port uint16
 }
 
 // Event is the beginning or the end of an operation.
@@ -35,14 +40,33 @@ const (
 	Failed
 	// Gone: the node's programs are no more. Nobody waits for what they had under way, of which nobody knows what came.
 	Gone
+	// What goes over a connection (History.Wire), whose name is Event.Client: it is opened, bytes (Value) leave the client or come to
+	// it, and nothing more will come.
+	Opened
+	Sent
+	Received
+	Closed
 )
 
-// Events are those of a node's step, in order. h may be nil.
-func (h *History) Events(id ariadne.NodeID, out *ariadne.Output) (all []Event) {
+// Events are those of a node's step, in order. It has begun with a message, or in is nil. h may be nil.
+func (h *History) Events(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) (all []Event) {
 	if h == nil || h.Nodes != nil && !slices.Contains(h.Nodes, id) {
 		return nil
 	}
+	if h.Wire != "" {
+		if in != nil && in.Flow.Proto == ariadne.TCP && in.From != id && in.Flow.Src.Port() == h.Port {
+			all = over(all, id, in, in.Flow.Dst, in.Flow.Src, Received)
+		}
+		for i := range out.Messages {
+			if m := &out.Messages[i]; m.Flow.Proto == ariadne.TCP && m.To != id && m.Flow.Dst.Port() == h.Port {
+				all = over(all, id, m, m.Flow.Src, m.Flow.Dst, Sent)
+			}
+		}
+	}
 	for i := range out.Logs {
+		if h.Wire != "" {
+			break
+		}
 		for kind, x := range []*regexp.Regexp{h.Invoke, h.OK, h.Fail} {
 			if x == nil {
 				continue
@@ -65,6 +89,25 @@ func (h *History) Events(id ariadne.NodeID, out *ariadne.Output) (all []Event) {
 	return all
 }
 
+// over appends what a message says of a connection of a node's.
+func over(all []Event, id ariadne.NodeID, m *ariadne.Message, own, peer netip.AddrPort, kind EventKind) []Event {
+	e := Event{Node: id, Client: own.String() + ">" + peer.String()}
+	with := func(kind EventKind, value string) {
+		e.Kind, e.Value = kind, value
+		all = append(all, e)
+	}
+	if m.Flags&ariadne.SYN != 0 && kind == Sent {
+		with(Opened, "")
+	}
+	if len(m.Data) > 0 {
+		with(kind, string(m.Data))
+	}
+	if m.Flags&ariadne.RST != 0 || m.Flags&ariadne.FIN != 0 && kind == Received {
+		with(Closed, "")
+	}
+	return all
+}
+
 // Past are the events of an execution so far; nil: none. It does not change. Which of two events
 // of different clients came first counts, so it is a part of the name of the state that it led to.
 type Past struct {
@@ -76,7 +119,7 @@ type Past struct {
 
 // Then is the past after one more event. That a node is gone of which nothing is under way is none.
 func (p *Past) Then(e Event) *Past {
-	if e.Kind == Gone && !slices.ContainsFunc(p.Pending(), func(o Pending) bool { return o.Node == e.Node }) {
+	if e.Kind == Gone && !p.busy(e.Node) {
 		return p
 	}
 	next := &Past{Event: e, before: p, n: p.Len() + 1}
@@ -118,17 +161,31 @@ type Pending struct {
 	N int
 }
 
-// Pending are the operations that are under way, in the order in which they began.
-func (p *Past) Pending() (all []Pending) {
+// busy reports whether a node may have an operation under way.
+func (p *Past) busy(node ariadne.NodeID) bool {
+	for ; p != nil; p = p.before {
+		switch {
+		case p.Node != node:
+		case p.Kind == Gone:
+			return false
+		case p.Kind == Invoked || p.Kind >= Opened:
+			return true
+		}
+	}
+	return false
+}
+
+// PendingOf are the operations that are under way after some events, in the order in which they began.
+func PendingOf(events []Event) (all []Pending) {
 	type client struct {
 		node ariadne.NodeID
 		name string
 	}
 	begun := map[client]int{}
-	for _, e := range p.Events() {
+	for _, e := range events {
 		of := client{e.Node, e.Client}
 		all = slices.DeleteFunc(all, func(o Pending) bool {
-			return o.Node == e.Node && (e.Kind == Gone || o.Client == e.Client)
+			return o.Node == e.Node && (e.Kind == Gone && e.Client == "" || o.Client == e.Client)
 		})
 		if e.Kind == Invoked {
 			begun[of]++

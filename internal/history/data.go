@@ -27,31 +27,31 @@ type Data struct {
 // Kinds are all kinds of data, by name.
 var Kinds = []*Data{
 	{
-		Name: "register", Doc: "read or get; write, set or put; cas, whose value has two words: what must be there, and what is then",
-		words: map[string][]string{"read": {"read", "get"}, "write": {"write", "set", "put"}, "cas": {"cas"}}, reads: []string{"read"},
+		Name: "register", Doc: "read or get; write, set or put; cas, whose value has two words: what must be there, and what is then; delete or del: nothing is there then",
+		words: map[string][]string{"read": {"read", "get"}, "write": {"write", "set", "put"}, "delete": {"delete", "del"}, "cas": {"cas"}}, reads: []string{"read"},
 		step: register,
 	},
 	{
 		Name: "counter", Doc: "add or increment, whose value is a number, default 1, and whose result, if it has one, is the sum; read or get",
-		words: map[string][]string{"read": {"read", "get"}, "add": {"add", "increment", "incr"}}, reads: []string{"read"},
+		words: map[string][]string{"read": {"read", "get"}, "add": {"add", "increment", "incr", "incrby", "decr", "decrby"}}, reads: []string{"read"},
 		check: amount, first: func(initial string) (string, error) { return number(initial, "0") },
 		step: counter,
 	},
 	{
 		Name: "set", Doc: "add; remove; contains, whose result is true or false; read, whose result are the elements in any order",
-		words: map[string][]string{"read": {"read", "get"}, "add": {"add"}, "remove": {"remove", "delete"}, "contains": {"contains", "has"}}, reads: []string{"read", "contains"},
+		words: map[string][]string{"read": {"read", "get", "smembers"}, "add": {"add", "sadd"}, "remove": {"remove", "delete", "srem"}, "contains": {"contains", "has", "sismember"}}, reads: []string{"read", "contains"},
 		check: oneWord, first: func(initial string) (string, error) { return elements(initial), nil },
 		step: set,
 	},
 	{
 		Name: "list", Doc: "append; read, whose result are the elements in order",
-		words: map[string][]string{"read": {"read", "get"}, "append": {"append", "add"}}, reads: []string{"read"},
+		words: map[string][]string{"read": {"read", "get", "lrange"}, "append": {"append", "add", "rpush"}}, reads: []string{"read"},
 		check: oneWord, first: func(initial string) (string, error) { return words(initial), nil },
 		step: list,
 	},
 	{
 		Name: "queue", Doc: "enqueue, send or push; dequeue, receive or pop, whose result is the oldest element, or nothing when there is none",
-		words: map[string][]string{"enqueue": {"enqueue", "send", "push"}, "dequeue": {"dequeue", "receive", "pop"}},
+		words: map[string][]string{"enqueue": {"enqueue", "send", "push", "rpush"}, "dequeue": {"dequeue", "receive", "pop", "lpop"}},
 		check: oneWord, first: func(initial string) (string, error) { return words(initial), nil },
 		step: queue,
 	},
@@ -128,6 +128,8 @@ func register(state string, o *operation) (next string, ok bool) {
 			return to, true
 		}
 		return state, false
+	case "delete":
+		return "", true
 	}
 	return o.Value, true
 }

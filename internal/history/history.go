@@ -128,7 +128,7 @@ func (p *Property) paired(events []expose.Event) (all []operation, err error) {
 			continue
 		case e.Kind == expose.Gone:
 			for c := range last {
-				if c.node == int(e.Node) {
+				if c.node == int(e.Node) && (e.Client == "" || e.Client == c.name) {
 					last[c] = 0
 				}
 			}

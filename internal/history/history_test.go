@@ -65,7 +65,7 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v, want %q", c.history, got, unknown, err, c.want)
 		}
 	}
-	if _, _, err := register.Broken(parse("0 delete x"), names, time.Minute); err == nil || !strings.Contains(err.Error(), `"delete" is none of`) {
+	if _, _, err := register.Broken(parse("0 remove x"), names, time.Minute); err == nil || !strings.Contains(err.Error(), `"remove" is none of`) {
 		t.Error(err)
 	}
 	if got, _, _ := property(t, Claim{Of: "register", Initial: "7"}).Broken(parse("0 read x", "0 ok 7"), names, time.Minute); got != "" {
@@ -181,7 +181,7 @@ func TestDurable(t *testing.T) {
 
 // drawn are operations of each kind of data as clients may call them, and what may come of them; %d is a number.
 var drawn = map[string]struct{ ops, results []string }{
-	"register": {[]string{"read x", "read x", "write x %d", "cas x %d %d"}, []string{"%d"}},
+	"register": {[]string{"read x", "read x", "write x %d", "cas x %d %d", "del x"}, []string{"%d"}},
 	"counter":  {[]string{"read x", "add x %d", "incr x"}, []string{"%d", ""}},
 	"set":      {[]string{"read x", "add x %d", "remove x %d", "contains x %d"}, []string{"%d", "", "true", "false", "%d %d"}},
 	"list":     {[]string{"read x", "append x %d"}, []string{"%d", "", "%d %d"}},

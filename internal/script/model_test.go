@@ -46,7 +46,7 @@ func judged(t *testing.T, c history.Claim, lines ...string) (verdict string, err
 	s := &expose.Snapshot{}
 	for _, l := range lines {
 		out := &ariadne.Output{Logs: []ariadne.LogLine{{Text: strings.TrimSpace(l[1:])}}}
-		for _, e := range p.Find(ariadne.NodeID(l[0]-'a'), out).Events {
+		for _, e := range p.Find(ariadne.NodeID(l[0]-'a'), nil, out).Events {
 			s.Past = s.Past.Then(e)
 		}
 	}

@@ -51,13 +51,13 @@ var own = map[string]ownName{
 		sees: expose.Sights{Past: true},
 		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
 			var all []starlark.Value
-			for _, o := range s.Past.Pending() {
+			for _, o := range expose.PendingOf(p.operations(s.Past)) {
 				all = append(all, &tuple{node: p.Nodes[o.Node], Tuple: pendingTuple(o)})
 			}
 			return frozen(all)
 		},
 		say: func(p *Properties, s *expose.Snapshot) (all []string) {
-			for _, o := range s.Past.Pending() {
+			for _, o := range expose.PendingOf(p.operations(s.Past)) {
 				all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%s waits since it began %s %s %s", who(p.Nodes[o.Node], o.Client), o.Op, o.Key, o.Value)), " "))
 			}
 			return all

@@ -34,6 +34,9 @@ type Properties struct {
 	names   world.Names
 	wrong   atomic.Pointer[error] // with a model of clients' data
 	unknown atomic.Int64          // histories of which nothing was known within the time
+	puzzled atomic.Pointer[error] // what was not understood of clients' connections
+	ended   atomic.Bool           // some execution was judged by what clients have seen
+	met     atomic.Bool           // and there was some operation in one
 	probed  sync.Map              // what was found of Probed in programs
 	strays  sync.Map              // names that programs expose and Sources do not have
 }
@@ -56,6 +59,12 @@ func (p *Properties) Notes() (all []string) {
 func (p *Properties) Doubts() (all []string) {
 	if n := p.unknown.Load(); n > 0 {
 		all = append(all, fmt.Sprintf("of %d histories of clients' operations nobody knew within %v whether they can be explained", n, historyLimit))
+	}
+	if err := p.puzzled.Load(); err != nil {
+		all = append(all, fmt.Sprintf("history: what goes over a connection was not understood, so operations were not judged: %s", *err))
+	}
+	if p.ended.Load() && !p.met.Load() && p.History.Wire != "" && p.puzzled.Load() == nil {
+		all = append(all, fmt.Sprintf("history: no client has begun an operation on a connection to port %d, so none was judged", p.History.Port))
 	}
 	for _, f := range p.Probed {
 		if _, found := p.probed.Load(f); !found && len(p.list)+len(p.goals) > 0 {
@@ -219,7 +228,7 @@ func (p *Properties) NewJudge() *Judge {
 }
 
 // Find implements space.Properties.
-func (p *Properties) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
+func (p *Properties) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found {
 	if p.Probed != nil {
 		for i := range out.Logs {
 			if f, ok := ariadne.Probed(out.Logs[i].Text); ok && out.Logs[i].Stream == ariadne.Exposed {
@@ -234,7 +243,7 @@ func (p *Properties) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
 			}
 			return !p.reads[c.Name]
 		}),
-		Events: p.History.Events(id, out),
+		Events: p.History.Events(id, in, out),
 	}
 }
 
@@ -361,7 +370,10 @@ func (j *Judge) Reads(goal int, s *expose.Snapshot) string { return j.describe(&
 const historyLimit = 10 * time.Second
 
 func (j *Judge) judgePast(past *expose.Past) string {
-	if past == nil || j.Properties.past == nil {
+	if j.Properties.past == nil {
+		return ""
+	}
+	if j.ended.Store(true); past == nil {
 		return ""
 	}
 	h := past.Hash()
@@ -369,8 +381,9 @@ func (j *Judge) judgePast(past *expose.Past) string {
 	if ok {
 		return verdict
 	}
+	events := j.operations(past)
 	for _, l := range j.Properties.past {
-		why, unknown, err := l.Broken(past.Events(), j.Nodes, historyLimit)
+		why, unknown, err := l.Broken(events, j.Nodes, historyLimit)
 		switch {
 		case j.wrong.Load() != nil:
 			j.err = *j.wrong.Load()
@@ -392,6 +405,18 @@ func (j *Judge) judgePast(past *expose.Past) string {
 	}
 	j.past[h] = verdict
 	return verdict
+}
+
+// operations are the beginnings and ends of clients' operations.
+func (p *Properties) operations(past *expose.Past) []expose.Event {
+	all, err := history.Operations(p.History, past.Events())
+	if err != nil {
+		p.puzzled.CompareAndSwap(nil, &err)
+	}
+	if len(all) > 0 {
+		p.met.Store(true)
+	}
+	return all
 }
 
 // given is what a property gets by a name.

@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 			if up && line != "" {
 				out.Logs = []ariadne.LogLine{{Stream: 1, Text: line}}
 			}
-			s.Sets, s.Up = append(s.Sets, (*expose.Set)(nil).After(j.Find(ariadne.NodeID(i), &out).Changes)), append(s.Up, up)
+			s.Sets, s.Up = append(s.Sets, (*expose.Set)(nil).After(j.Find(ariadne.NodeID(i), nil, &out).Changes)), append(s.Up, up)
 		}
 		for range 2 { // the second answer is remembered
 			if got := j.Judge(&s, c.at); (got == "") != c.holds || j.Err() != nil {
@@ -89,7 +89,7 @@ func BenchmarkJudge(b *testing.B) {
 			if i > 0 {
 				out.Logs[0].Text = fmt.Sprintf("%c=%d", 'a'+i, states)
 			}
-			s.Sets[i] = s.Sets[i].After(j.Find(ariadne.NodeID(i), &out).Changes)
+			s.Sets[i] = s.Sets[i].After(j.Find(ariadne.NodeID(i), nil, &out).Changes)
 		}
 		if states++; j.Judge(&s, expose.Between) != "" || j.Err() != nil {
 			b.Fatal(j.Err())
@@ -127,7 +127,7 @@ func TestWindow(t *testing.T) {
 		for _, line := range c.lines {
 			next := &expose.Snapshot{Sets: []*expose.Set{s.Sets[0].Staying()}, Up: s.Up}
 			if line != "crash" {
-				next.Sets[0] = s.Sets[0].After(j.Find(0, &ariadne.Output{Logs: []ariadne.LogLine{{Text: line}}}).Changes)
+				next.Sets[0] = s.Sets[0].After(j.Find(0, nil, &ariadne.Output{Logs: []ariadne.LogLine{{Text: line}}}).Changes)
 			}
 			next.Earlier = s.Earlier.Then(p.Windows(), s, next)
 			if s = next; broken == "" {
@@ -169,7 +169,7 @@ func TestPending(t *testing.T) {
 			case "ends":
 				out = ariadne.Output{Ended: true, Exits: []ariadne.Exit{{}}}
 			}
-			for _, e := range j.Find(ariadne.NodeID(line[0]-'0'), &out).Events {
+			for _, e := range j.Find(ariadne.NodeID(line[0]-'0'), nil, &out).Events {
 				s.Past = s.Past.Then(e)
 			}
 		}
@@ -235,7 +235,7 @@ func TestBadProperties(t *testing.T) {
 		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1"}})
 		if err == nil {
 			j := p.NewJudge()
-			set := (*expose.Set)(nil).After(j.Find(0, &ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}).Changes)
+			set := (*expose.Set)(nil).After(j.Find(0, nil, &ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}).Changes)
 			if got := j.Judge(&expose.Snapshot{Sets: []*expose.Set{set}, Up: []bool{true}}, expose.Between); got != "" {
 				t.Errorf("%s: %s", expr, got)
 			}

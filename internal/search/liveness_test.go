@@ -21,7 +21,7 @@ type aimed struct {
 	oneOf, whenOf uint64
 }
 
-func (a *aimed) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
+func (a *aimed) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found {
 	return expose.Found{Changes: a.Sources.Changes(id, out)}
 }
 func (*aimed) Sees() expose.Sights                          { return expose.Sights{} }

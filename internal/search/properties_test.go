@@ -30,8 +30,8 @@ type judged struct {
 	broken  map[world.Hash]bool
 }
 
-func (j *judged) Find(id ariadne.NodeID, out *ariadne.Output) expose.Found {
-	return expose.Found{Changes: j.Sources.Changes(id, out), Events: j.history.Events(id, out)}
+func (j *judged) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found {
+	return expose.Found{Changes: j.Sources.Changes(id, out), Events: j.history.Events(id, in, out)}
 }
 func (j *judged) Sees() expose.Sights      { return j.sees }
 func (j *judged) Windows() []expose.Window { return j.windows }

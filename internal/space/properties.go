@@ -13,8 +13,8 @@ import (
 // Properties are what must hold in global states. What they say is a function of the snapshot alone, so whoever
 // searches judges each snapshot once, and orders of events matter to them where both change what is read.
 type Properties interface {
-	// Find is what is read of a step.
-	Find(id ariadne.NodeID, out *ariadne.Output) expose.Found
+	// Find is what is read of a step. It has begun with a message, or in is nil.
+	Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found
 	// Sees is what is read beside that.
 	Sees() expose.Sights
 	// Windows are what is read of earlier snapshots.
@@ -100,7 +100,11 @@ func takesDown(t *memo.Transition) bool {
 func (p *Space) found(t *memo.Transition) *expose.Found {
 	f := t.Found.Load()
 	if f == nil {
-		found := p.Properties.Find(t.From.Node, &t.Output)
+		var in *ariadne.Message
+		if t.Input.Packet != nil {
+			in = &t.Input.Packet.Message
+		}
+		found := p.Properties.Find(t.From.Node, in, &t.Output)
 		f = &found
 		t.Found.Store(f)
 	}

@@ -89,8 +89,11 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	if !hostName.MatchString(n.Name) || n.Name == "localhost" {
 		r.fail(w.name.line, "%q cannot be a node's name: a letter, then letters, digits, dots and dashes", n.Name)
 	}
-	if len(w.commands) == 0 {
+	drawn := w.workload.line > 0
+	if len(w.commands) == 0 && !drawn {
 		r.fail(w.line, "no command")
+	} else if len(w.commands) > 0 && drawn {
+		r.fail(w.workload.line, "a workload takes the place of command")
 	}
 	for _, c := range w.commands {
 		n.Commands = append(n.Commands, r.command(c))
@@ -102,6 +105,10 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 		n.AfterCrash = append(n.AfterCrash, r.command(c))
 	}
 	n.Links = r.links(slices.Concat(w.commands, w.restart, w.after))
+	if drawn {
+		c, links := r.workload(&w.workload, n.Name, r.drawnBy)
+		n.Commands, n.Links = append(n.Commands, c), append(n.Links, links...)
+	}
 	n.Dir = r.workingDir(w.dir)
 	n.Writable = r.writable(w.writable)
 	n.Env = map[string]string{}

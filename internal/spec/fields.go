@@ -37,6 +37,7 @@ type nodeText struct {
 	name     text
 	count    int // 0: not a template
 	commands []text
+	workload workloadText
 	restart  []text
 	after    []text
 	dir      text
@@ -91,6 +92,12 @@ var nodeFields = []field[nodeText]{
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
 	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, restart, after_crash, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
 	textsField("command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.", func(n *nodeText) *[]text { return &n.commands }),
+	{"workload", "Makes the node a client that draws operations and says what it is told, in the place of command; without a history it is that of the spec (docs/properties.md).", schema{"$ref": "#/$defs/workload"},
+		func(r *reader, n *nodeText, v *yaml.Node) {
+			n.workload = workloadText{line: v.Line, operations: 5, keys: 1}
+			readFields(r, workloadFields, &n.workload, v)
+			n.Client = true
+		}},
 	textsField("restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.", func(n *nodeText) *[]text { return &n.restart }),
 	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says. It is told in its environment what the node's programs had promised by then (docs/explore.md).", func(n *nodeText) *[]text { return &n.after }),
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -98,6 +99,7 @@ var exposeFields = []field[exposeText]{
 type historyText struct {
 	line  int // 0: it is not there
 	nodes []text
+	port  int
 	expose.History
 }
 
@@ -105,7 +107,14 @@ var historyFields = []field[historyText]{
 	historyField("invoke", "A regular expression: by a line that matches a client begins an operation; its groups op, key and value say which.", func(h *historyText) **regexp.Regexp { return &h.Invoke }),
 	historyField("ok", "A regular expression: a line that matches ends the client's last operation; its group value is what a read has seen.", func(h *historyText) **regexp.Regexp { return &h.OK }),
 	historyField("fail", "A regular expression: a line that matches ends an operation that has certainly had no effect.", func(h *historyText) **regexp.Regexp { return &h.Fail }),
-	textsField("nodes", "Names of the nodes whose lines count; default all.", func(h *historyText) *[]text { return &h.nodes }),
+	textsField("nodes", "Names of the nodes whose lines or, with wire, connections count; default all, with wire the clients.", func(h *historyText) *[]text { return &h.nodes }),
+	{"wire", "Operations are what goes over clients' connections, in the protocol resp (Redis) or http. Of the latter, invoke is about requests, as in PUT /kv/x BODY, ok and fail about responses, as in 200 BODY.", schema{"enum": history.Protocols()},
+		func(r *reader, h *historyText, v *yaml.Node) {
+			if h.Wire = r.text(v).string; !slices.Contains(history.Protocols(), h.Wire) {
+				r.fail(v.Line, "history: wire %q is none of %s", h.Wire, strings.Join(history.Protocols(), ", "))
+			}
+		}},
+	countField("port", "With wire: the port to which the connections go; default 6379 for resp, 80 for http.", 1, 65535, func(h *historyText) *int { return &h.port }),
 }
 
 func historyField(name, doc string, at func(*historyText) **regexp.Regexp) field[historyText] {
@@ -115,7 +124,17 @@ func historyField(name, doc string, at func(*historyText) **regexp.Regexp) field
 func setHistory(r *reader, s *specText, v *yaml.Node) {
 	s.history.line = v.Line
 	readFields(r, historyFields, &s.history, v)
-	if h := &s.history; h.Invoke == nil || h.OK == nil {
+	h := &s.history
+	if h.Wire == "resp" {
+		if h.Invoke != nil || h.OK != nil || h.Fail != nil {
+			r.fail(v.Line, "history: with wire: resp the commands of Redis say what the operations are, not invoke, ok and fail")
+		}
+		return
+	}
+	if h.Wire == "" && h.port > 0 {
+		r.fail(v.Line, "history: port goes with wire")
+	}
+	if h.Invoke == nil || h.OK == nil {
 		r.fail(v.Line, "history: invoke and ok are needed")
 	} else if h.Invoke.SubexpIndex("op") < 0 {
 		r.fail(v.Line, "history: invoke has no group (?P<op>...)")
@@ -321,10 +340,38 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	if h := &written.history; h.line > 0 {
 		h.History.Nodes = r.namedNodes("history: nodes", h.nodes, s.Nodes)
+		if h.Wire != "" {
+			h.History.Port = uint16(cmp.Or(h.port, map[string]int{"resp": 6379, "http": 80}[h.Wire]))
+			if h.History.Nodes == nil {
+				for i := range s.Nodes {
+					if s.Nodes[i].Client {
+						h.History.Nodes = append(h.History.Nodes, s.Nodes[i].ID)
+					}
+				}
+				if h.History.Nodes == nil {
+					r.fail(h.line, "history: no node is a client: name those whose connections count (nodes)")
+				}
+			}
+		}
 		p.History = &h.History
+	}
+	var drawn []ariadne.NodeID
+	for i := range s.Nodes {
+		if c := s.Nodes[i].Commands; len(c) > 0 && c[0].Name != "" {
+			drawn = append(drawn, s.Nodes[i].ID)
+		}
+	}
+	if drawn != nil && p.History == nil {
+		h := workloadHistory
+		h.Nodes, p.History = drawn, &h
 	}
 	for _, w := range written.readies {
 		w.expand(&expansion{r, written}, s, w.of)
+	}
+	for i := range p.Histories {
+		if c := &p.Histories[i]; c.Of == "bank" && c.Initial == "" && drawn != nil {
+			c.Initial = accountsText
+		}
 	}
 	for _, c := range p.Histories {
 		if history.Named(c.Of) == nil && p.Definitions == "" {
@@ -355,7 +402,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		fmt.Fprintf(h, "%q %q %q %v %v\n", q.Name, q.When, q.Expr, q.Within, q.StableFor)
 	}
 	if p.History != nil {
-		fmt.Fprintf(h, "%v %v %v %q\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes))
+		fmt.Fprintf(h, "%v %v %v %q %q %d\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes), p.History.Wire, p.History.Port)
 	}
 	for _, q := range p.Histories {
 		fmt.Fprintf(h, "%q %q %q %v\n", q.Name, q.Of, q.Initial, q.Level)

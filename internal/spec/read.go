@@ -73,6 +73,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 		written = r.document(&s, data)
 	}
 	if len(r.errs) == 0 { // else what follows would complain of what is missing
+		r.drawnBy = s.Seed
 		s.Nodes = r.build(written.nodes)
 	}
 	if len(r.errs) == 0 {
@@ -103,6 +104,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 type reader struct {
 	path, dir string
 	node      string
+	drawnBy   uint64   // seed of workloads
 	fields    []string // that are being read, each within the one before
 	errs      Errors
 }

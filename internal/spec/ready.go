@@ -89,6 +89,10 @@ func answers(x *expansion, s *Spec, of text) {
 		x.fail(of.line, "answers: there is no history, which says what clients wait for")
 		return
 	}
+	if h.Wire != "" {
+		x.fail(of.line, "answers: clients that share a node cannot be told apart, and each connection (history: wire) is one")
+		return
+	}
 	if h.Invoke.SubexpIndex("client") >= 0 {
 		x.fail(of.line, "answers: clients that share a node (the group client of history) cannot be told apart")
 		return

@@ -105,6 +105,7 @@ func (n *Node) Programs() []Command { return slices.Concat(n.Commands, n.Restart
 type Command struct {
 	Args []string // Args[0] is resolved: absolute, or below /spec
 	Line int
+	Name string // what messages call it; "": by Args
 }
 
 // MaxNodes is how many nodes a spec may have: one default IPv4 address each.

@@ -229,6 +229,9 @@ func checkedNodes(s *spec.Spec) []property.Subject {
 // commandName is a command as messages have it: short, and a shell's line without
 // the shell.
 func commandName(c spec.Command) string {
+	if c.Name != "" {
+		return c.Name
+	}
 	name := strings.Join(append([]string{filepath.Base(c.Args[0])}, c.Args[1:]...), " ")
 	if len(c.Args) == 3 && c.Args[0] == "/bin/sh" && c.Args[1] == "-c" {
 		name = c.Args[2]
