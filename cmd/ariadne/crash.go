@@ -40,7 +40,9 @@ type crashFlags struct {
 	log     bool
 	fail    []string // families of calls
 	most    int      // failures
-	command string   // that of the command line
+	apart   bool
+	audit   float64
+	command string // that of the command line
 	json    bool
 	quiet   bool
 }
@@ -90,7 +92,8 @@ With --read it is what a command prints, run in each image, that has to be near:
 show what is stored.
 
 The checker is run on this machine, not in a node, in a directory that it may change. It must accept
-what the command leaves when no power is lost. Its program, when it is named with a slash, is looked for
+what the command leaves when no power is lost. Images that are the same as another one wherever a run of the checker has looked get its
+verdict, unless --apart is given. Its program, when it is named with a slash, is looked for
 from the working directory.
 
 Exit status: 1 when the checker rejects an image, 2 also when the command fails or when the checker rejects
@@ -114,6 +117,9 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 			}
 			if c.most > 0 && c.fail == nil {
 				return usageError{errors.New("crash: --failures is for calls that fail: --fail is missing")}
+			}
+			if c.audit < 0 || c.audit > 1 {
+				return usageError{fmt.Errorf("crash: --audit: %v: 0 to 1 is needed", c.audit)}
 			}
 			if c.timeout <= 0 {
 				return usageError{fmt.Errorf("crash: --timeout: %v: more than 0 is needed", c.timeout)}
@@ -166,6 +172,8 @@ what it leaves, 3 when it was interrupted before the checker rejected anything.`
 	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/explore.md); files: all that need a disk")
 	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "up to `n` of these (default: 1000)")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
+	f.BoolVar(&c.apart, "apart", false, "check each image, also where it is the same as another one wherever the checker looks")
+	f.Float64Var(&c.audit, "audit", 0, "check this `share` of these all the same, to see that the verdict is the same: 0 to 1")
 	f.StringVar(&c.html, "html", "", "write a page to this `file`, with the operations and where images fail")
 	f.BoolVar(&c.json, "json", false, "print one JSON object per line: of kills, and of each model")
 	f.BoolVar(&c.quiet, "quiet", false, "print no progress")
@@ -243,8 +251,8 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		attempts = a.attempts(s, steps, c)
 	}
 	o := crash.Options{
-		Attempts: attempts,
-		Dir:      s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+		Attempts: attempts, Apart: c.apart, Audit: c.audit,
+		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: c.outside, Tell: c.log, Temp: temp,
 	}
 	clear := func() {}

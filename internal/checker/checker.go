@@ -29,6 +29,9 @@ type Command struct {
 	In      *os.File
 	Out     *os.File // what it says; a pipe would be held open by whom it leaves running
 	Timeout time.Duration
+	// Follow, when not nil, brings the process, which is started to be traced, to its end, with all that it starts. It
+	// is called on the thread of Run's caller, which may have no other children.
+	Follow func(ctx context.Context, pid int) (syscall.WaitStatus, error)
 }
 
 // Run runs the command, and says how it ended, if not with status 0; late: it did not in time. What it leaves running in
@@ -37,30 +40,19 @@ func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
 	out := c.Out.Fd()
 	pid, err := syscall.ForkExec(c.Program, c.Args, &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env, Files: []uintptr{c.In.Fd(), out, out},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Ptrace: c.Follow != nil},
 	})
 	if err != nil {
 		return "", false, fmt.Errorf("checker: %w", &fs.PathError{Op: "exec", Path: c.Program, Err: err})
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errLate)
 	defer cancel()
-	kill := func() { syscall.Kill(-pid, syscall.SIGKILL) }
-	killed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { kill(); close(killed) })
-	for { // its id stays its own until it is waited for
-		if err = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
-			break
-		}
+	wait := waitFor
+	if c.Follow != nil {
+		wait = c.Follow
 	}
-	stopped := !stop()
-	if stopped {
-		<-killed
-	}
-	kill()
-	var status syscall.WaitStatus
-	if _, err2 := syscall.Wait4(pid, &status, 0, nil); err == nil {
-		err = err2
-	}
+	status, err := wait(ctx, pid)
+	stopped := ctx.Err() != nil && status.Signaled() && status.Signal() == syscall.SIGKILL
 	switch {
 	case err != nil:
 		return "", false, fmt.Errorf("checker: %w", err)
@@ -74,6 +66,35 @@ func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
 		return fmt.Sprintf("exit status %d", status.ExitStatus()), false, nil
 	}
 	return "", false, nil
+}
+
+// waitFor waits for the end of a process, which is killed when ctx ends. What it leaves running in its group is killed, too.
+func waitFor(ctx context.Context, pid int) (status syscall.WaitStatus, err error) {
+	kill := func() { syscall.Kill(-pid, syscall.SIGKILL) }
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { kill(); close(killed) })
+	for { // its id stays its own until it is waited for
+		if err = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
+			break
+		}
+	}
+	if !stop() {
+		<-killed
+	}
+	kill()
+	if _, err2 := syscall.Wait4(pid, &status, 0, nil); err == nil {
+		err = err2
+	}
+	gone(pid)
+	return status, err
+}
+
+// gone waits until nobody is left of a process group that was killed: who is yet to die may hold a port or a lock that the next run
+// needs. It does not wait long: nobody may have waited for the dead.
+func gone(group int) {
+	for pause := 100 * time.Microsecond; pause < time.Second && syscall.Kill(-group, 0) == nil; pause *= 2 {
+		time.Sleep(pause)
+	}
 }
 
 var errLate = errors.New("the checker takes too long")

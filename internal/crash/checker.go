@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ type looker struct {
 	checker.Command        // without its environment
 	log             string // where what was done is told
 	env             []string
+	// thread does what it is given on an OS thread that has no other children.
+	thread chan func()
 }
 
 // newChecker returns one that puts images below a directory, which it makes.
@@ -29,6 +32,9 @@ func newChecker(args []string, dir string, timeout time.Duration) (*looker, erro
 		return nil, fmt.Errorf("checker: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
 	null, err := os.Open(os.DevNull)
@@ -43,10 +49,18 @@ func newChecker(args []string, dir string, timeout time.Duration) (*looker, erro
 	image := filepath.Join(dir, "node")
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	log := filepath.Join(dir, "log")
-	return &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, log, append(env, "PWD="+image)}, nil
+	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, log, append(env, "PWD="+image), make(chan func())}
+	go func() {
+		runtime.LockOSThread() // it ends with the goroutine
+		for f := range c.thread {
+			f()
+		}
+	}()
+	return c, nil
 }
 
 func (c *looker) close() {
+	close(c.thread)
 	c.In.Close()
 	c.Out.Close()
 }
@@ -54,8 +68,8 @@ func (c *looker) close() {
 // took is how long the parts of a check took.
 type took struct{ writing, checking, removing time.Duration }
 
-// check lets the command look at files.
-func (c *looker) check(ctx context.Context, work *job) (v *verdict, d took, err error) {
+// check lets the command look at files. With a watch, which must be of these files, it is found out what it looks at.
+func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d took, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, d, err
 	}
@@ -80,8 +94,20 @@ func (c *looker) check(ctx context.Context, work *job) (v *verdict, d took, err 
 	}
 	written := time.Now()
 	d.writing = written.Sub(began)
-	c.Env = env
-	status, late, err := c.Run(ctx)
+	c.Env, c.Follow = env, nil
+	var status string
+	var late bool
+	if w == nil {
+		status, late, err = c.Run(ctx)
+	} else {
+		w.image, c.Follow = c.Dir, w.follow
+		done := make(chan struct{})
+		c.thread <- func() {
+			defer close(done)
+			status, late, err = c.Run(ctx)
+		}
+		<-done
+	}
 	d.checking = time.Since(written)
 	if err != nil {
 		return nil, d, err

@@ -321,6 +321,9 @@ func newJob(t *tree, files sum, env []string) *job {
 // known is what files are known by to who is told what was said of them.
 func known(files sum, env []string) sum { return sha256.Sum256(fmt.Appendf(files[:], "%q", env)) }
 
+// told is all that it is told, besides the files.
+func (w *job) told() string { return fmt.Sprintf("%q %v %s", w.env, w.log != nil, w.log) }
+
 // tell lets it be told what was done.
 func (w *job) tell(log []byte) {
 	w.log = log

@@ -17,6 +17,7 @@ package crash
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,10 @@ type Options struct {
 	Tell bool
 	// Attempts, when not nil, are judged last: executions in which a call fails.
 	Attempts *Attempts
+	// Apart has the checker look at each image, also where it has looked at one that is the same wherever it looks. Else
+	// Audit is the share of those at which it looks again all the same, to see that it says the same.
+	Apart bool
+	Audit float64
 	// Temp is where images are put.
 	Temp string
 	// Progress, when not nil, is told now and then. It must not keep what it is told.
@@ -63,11 +68,13 @@ const Kill = "kill"
 type Result struct {
 	Model      string  `json:"model"` // or Kill, or Calls: then operations are executions in which a call fails
 	Operations int     `json:"operations"`
-	Judged     int     `json:"judged"`   // operations after which all images were judged: all, unless it was interrupted
-	Points     int     `json:"points"`   // operations after which images were formed
-	Images     int     `json:"images"`   // formed
-	Distinct   int     `json:"distinct"` // and judged: no two of them look the same to a program
-	Checked    int     `json:"checked"`  // of them, not known from the results before
+	Judged     int     `json:"judged"`            // operations after which all images were judged: all, unless it was interrupted
+	Points     int     `json:"points"`            // operations after which images were formed
+	Images     int     `json:"images"`            // formed
+	Distinct   int     `json:"distinct"`          // and judged: no two of them look the same to a program
+	Checked    int     `json:"checked"`           // of them, not known from the results before
+	Merged     int     `json:"merged,omitempty"`  // of those checked, the same as another one wherever the checker has looked there
+	Audited    int     `json:"audited,omitempty"` // of these, looked at all the same
 	Passed     int     `json:"passed"`
 	Failed     int     `json:"failed"`
 	Undecided  int     `json:"undecided,omitempty"` // the checker takes too long
@@ -114,6 +121,11 @@ type verdict struct {
 	read           view // what the reader has found
 }
 
+// says reports whether it is the same as another one.
+func (v *verdict) says(o *verdict) bool {
+	return v.passed == o.passed && v.status == o.status && v.read[Output].distance(o.read[Output]) == 0
+}
+
 // sum is what an image is known by.
 type sum [sha256.Size]byte
 
@@ -135,6 +147,7 @@ type judge struct {
 	mu       sync.Mutex   // of the result at hand and of verdicts, while workers work
 	shown    time.Time
 	advisor  *advisor // when there is no checker
+	merged   merged
 }
 
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
@@ -203,7 +216,7 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	if at := len(j.Log) - 1; at >= 0 {
 		last = j.job(end, j.end, at, func() []disk.Loss { return nil })
 	}
-	v, err := j.check(ctx, last, unused)
+	v, err := j.look(ctx, last, unused, nil)
 	if err != nil {
 		return err
 	}
@@ -214,6 +227,9 @@ func (j *judge) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s: %s", v.status, tail(v.output))
 	}
 	j.verdicts[last.sum] = v
+	if err := j.same(ctx, last, v); err != nil {
+		return err
+	}
 	first := &job{tree: j.start}
 	if j.Tell {
 		first.log = []byte{}
@@ -229,7 +245,7 @@ func (j *judge) begin(ctx context.Context) (err error) {
 func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) error {
 	if len(j.Read) > 0 {
 		for t, v := range map[*tree]*view{j.start: &j.before, end: &j.after} {
-			found, err := j.check(ctx, &job{tree: t}, unused)
+			found, err := j.look(ctx, &job{tree: t}, unused, nil)
 			if err != nil {
 				return err
 			}
@@ -237,6 +253,9 @@ func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) erro
 				return fmt.Errorf("who reads the files: %s", found.status)
 			}
 			*v = found.read
+			if err := j.same(ctx, &job{tree: t}, found); err != nil {
+				return err
+			}
 		}
 	}
 	j.advisor = &advisor{j.before, j.after, map[string]int{}}
@@ -274,14 +293,70 @@ func (j *judge) outside(t *tree, op *disk.Op) bool {
 	})
 }
 
-// check lets a checker or a reader look at files.
+// check lets a checker or a reader look at files, unless it is known what it says of them.
 func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, error) {
 	if len(j.Check)+len(j.Read) == 0 {
 		return new(verdict), ctx.Err()
 	}
+	if j.Apart {
+		return j.look(ctx, work, r, nil)
+	}
+	told, s := work.told(), newSight(work.tree)
+	if v := j.merged.find(told, s); v != nil {
+		audit := j.Audit > 0 && float64(binary.LittleEndian.Uint32(work.sum[:])) < j.Audit*(1<<32)
+		var err error
+		if audit {
+			err = j.audit(ctx, work, r, v)
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if r.Merged++; audit {
+			r.Audited++
+		}
+		return v, err
+	}
+	if !j.merged.watching() {
+		return j.look(ctx, work, r, nil)
+	}
+	w := newWatch(work.tree)
+	v, err := j.look(ctx, work, r, w)
+	if err == nil && v.undecided { // it takes longer so
+		j.merged.stop()
+		return j.look(ctx, work, r, nil)
+	}
+	if err == nil && w.all == "" {
+		j.merged.add(told, s, w.places, v)
+	}
+	return v, err
+}
+
+// audit looks whether an image gets the verdict of the one that it is taken for.
+func (j *judge) audit(ctx context.Context, work *job, r *Result, v *verdict) error {
+	again, err := j.look(ctx, work, r, nil)
+	if err == nil && !again.undecided && !again.says(v) {
+		err = fmt.Errorf("the checker says %q of an image and %q of another one that is the same wherever it has looked: it depends on something else than the files, or this is a bug of Ariadne's (--apart has it look at each)", again.status, v.status)
+	}
+	return err
+}
+
+// same sees to it that runs are watched only if the checker says the same then, as it does not where it traces processes itself.
+func (j *judge) same(ctx context.Context, work *job, v *verdict) error {
+	if j.Apart {
+		return nil
+	}
+	again, err := j.look(ctx, work, new(Result), newWatch(work.tree))
+	if err == nil && again.says(v) {
+		return nil
+	}
+	j.Apart = true
+	return ctx.Err()
+}
+
+// look lets a checker or a reader look at files. The watch may be nil.
+func (j *judge) look(ctx context.Context, work *job, r *Result, w *watch) (*verdict, error) {
 	c := <-j.checkers
 	defer func() { j.checkers <- c }()
-	v, took, err := c.check(ctx, work)
+	v, took, err := c.check(ctx, work, w)
 	if err == nil && len(j.Check) == 0 && !v.undecided {
 		v = &verdict{read: printed(v.output + v.status)}
 	}

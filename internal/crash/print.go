@@ -32,6 +32,12 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	if r.Judged < r.Operations {
 		p("  interrupted after %d of %d %s", r.Judged, r.Operations, r.Unit())
 	}
+	switch {
+	case r.Audited > 0:
+		p("  %d of them were known by others that are the same wherever the checker looks (%d audited)", r.Merged, r.Audited)
+	case r.Merged > 0:
+		p("  %d of them were known by others that are the same wherever the checker looks", r.Merged)
+	}
 	if r.Undecided > 0 {
 		p("  %d undecided: the checker did not end in time (--timeout)", r.Undecided)
 	}

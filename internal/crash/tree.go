@@ -263,7 +263,10 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 }
 
 // sum is over all that a program can find in the node's home, but times and numbers.
-func (t *tree) sum() sum {
+func (t *tree) sum() sum { return t.find(home).sum() }
+
+// sum is over a file with all that is below it, likewise.
+func (f *file) sum() sum {
 	var b []byte
 	seen := map[*file]int{}
 	var visit func(name string, f *file)
@@ -282,7 +285,7 @@ func (t *tree) sum() sum {
 			visit(name+"/"+child, f.names[child])
 		}
 	}
-	visit("", t.find(home))
+	visit("", f)
 	return sha256.Sum256(b)
 }
 

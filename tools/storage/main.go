@@ -1,16 +1,17 @@
 // Command storage lets programs that store things be killed and lose their power at each point, by each
-// persistence model, and writes the table of docs/storage.md from what came of it.
+// persistence model, has each of their calls on files fail, and writes the table of docs/storage.md from what came of it.
 //
 //	go run ./tools/storage [flags]
 //
 // What a program showed is kept below the work directory, so the table always has all of them: those not
-// run now as they were last. What is broken or lost has a triage in the list, written by hand.
+// run now as they were last, and columns that are not kept (-columns). What is broken or lost has a triage in the list, written by hand.
 //
 // Exit status 1: something broken or lost has no triage.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ariadne/tools/child"
@@ -35,21 +37,36 @@ type program struct {
 	Command string   `yaml:"command"`
 	User    int      `yaml:"user"` // that runs the command: 0, or who owns all files
 	Check   string   `yaml:"check"`
+	Images  int      `yaml:"images"` // of one point; 0: as many as of the others
 	Triage  string   `yaml:"triage"`
+	Failed  string   `yaml:"failed"` // likewise, of failed calls
 }
 
-// models are of power losses; columns are what is in the table.
+// The columns besides those of power losses.
+const (
+	kill  = "kill"
+	calls = "calls"
+)
+
+// models are of power losses; columns are what is in the table, in the order in which it comes.
 var (
 	models  = []string{"prefix", "ordered", "any"}
-	columns = append([]string{"kill"}, models...)
+	columns = slices.Concat([]string{kill}, models, []string{calls})
 )
 
 // shown is what is in a column.
 type shown struct {
-	Operations, Distinct, Failed int
-	Statuses                     map[string]int
-	Groups                       []struct{ Lost, Kept string }
+	Operations, Distinct, Failed, Undecided int
+	Statuses                                map[string]int
+	Groups                                  []struct {
+		Lost, Kept string
+		Images     int
+	}
+	Failures *failures // of failed calls
 }
+
+// failures are how executions in which a call fails have ended.
+type failures struct{ Reported, Succeeded, Hung, Undecided int }
 
 // result is what a program showed.
 type result struct {
@@ -65,9 +82,11 @@ func main() {
 	only := flag.String("only", "", "try the programs whose name matches this regular expression; what others showed is kept")
 	page := flag.String("page", "docs/storage.md", "the page whose table is written")
 	binary := flag.String("ariadne", "bin/ariadne", "the binary")
-	images := flag.Int("images", 64, "images of one point")
+	images := flag.Int("images", 64, "images of one point, of programs whose entry does not say how many")
+	column := flag.String("columns", "", "keep the columns whose name matches this regular expression; of the others what was kept stays")
+	calls := flag.Int("failures", 400, "failures of calls at most")
 	flag.Parse()
-	good, err := run(ctx, *list, *work, *only, *page, *binary, *images)
+	good, err := run(ctx, options{*list, *work, *only, *page, *binary, *column, *images, *calls})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "storage:", err)
 		os.Exit(2)
@@ -77,51 +96,63 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, list, work, only, page, binary string, images int) (good bool, err error) {
-	programs, err := harness.ReadList[program](list)
+type options struct {
+	list, work, only, page, binary, columns string
+	images, failures                        int
+}
+
+func run(ctx context.Context, o options) (good bool, err error) {
+	programs, err := harness.ReadList[program](o.list)
 	if err != nil {
 		return false, err
 	}
-	bin, err := filepath.Abs(filepath.Join(filepath.Dir(list), "storage"))
+	bin, err := filepath.Abs(filepath.Join(filepath.Dir(o.list), "storage"))
 	if err != nil {
 		return false, err
 	}
 	for i := range programs {
 		programs[i].at(bin)
 	}
-	wanted, err := regexp.Compile(only)
+	wanted, err := regexp.Compile(o.only)
 	if err != nil {
 		return false, err
 	}
-	if binary, err = filepath.Abs(binary); err != nil {
-		return false, err
-	}
-	origin, err := (&harness.Ariadne{Binary: binary}).Origin()
+	kept, err := regexp.Compile(o.columns)
 	if err != nil {
 		return false, err
 	}
-	if err := os.MkdirAll(work, 0o755); err != nil {
+	if o.binary, err = filepath.Abs(o.binary); err != nil {
+		return false, err
+	}
+	origin, err := (&harness.Ariadne{Binary: o.binary}).Origin()
+	if err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(o.work, 0o755); err != nil {
 		return false, err
 	}
 	var rows []row
 	for _, p := range programs {
-		kept := filepath.Join(work, regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(p.Name, "-")+".json")
+		file := filepath.Join(o.work, regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(p.Name, "-")+".json")
 		if wanted.MatchString(p.Name) {
 			if _, err := exec.LookPath(p.Program); err != nil {
 				fmt.Printf("%s: %v\n", p.Name, err)
 				continue
 			}
 			fmt.Println(p.Name)
-			r, err := p.try(ctx, binary, images)
+			r, err := p.try(ctx, &o)
 			if err != nil {
 				return false, fmt.Errorf("%s: %w", p.Name, err)
 			}
 			r.Origin = origin
-			if err := harness.Keep(kept, r); err != nil {
+			if err := r.merge(file, kept); err != nil {
+				return false, err
+			}
+			if err := harness.Keep(file, r); err != nil {
 				return false, err
 			}
 		}
-		r, err := harness.Kept[result](kept)
+		r, err := harness.Kept[result](file)
 		if err != nil {
 			return false, err
 		}
@@ -129,20 +160,20 @@ func run(ctx context.Context, list, work, only, page, binary string, images int)
 	}
 	good = true
 	for _, r := range rows {
-		if r.result != nil && r.Triage == "" && r.bad() {
-			fmt.Printf("%s: broken or lost, and no triage\n", r.Name)
+		for _, m := range r.unexplained() {
+			fmt.Printf("%s: %s: broken or lost, and no triage\n", r.Name, m)
 			good = false
 		}
 	}
-	earlier, err := harness.ReadPage(page)
+	earlier, err := harness.ReadPage(o.page)
 	if err != nil {
 		return false, err
 	}
 	text, err := replace(string(earlier), table(rows, earlier))
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", page, err)
+		return false, fmt.Errorf("%s: %w", o.page, err)
 	}
-	return good, os.WriteFile(page, []byte(text), 0o644)
+	return good, os.WriteFile(o.page, []byte(text), 0o644)
 }
 
 // at says where our own programs are: PROGRAMS in the list.
@@ -163,8 +194,29 @@ func (p *program) spec(top string) ([]string, error) {
 	return []string{name}, os.WriteFile(name, []byte(text), 0o644)
 }
 
-// try lets a program lose its power.
-func (p *program) try(ctx context.Context, binary string, images int) (*result, error) {
+// merge leaves out the columns that are not to be kept, and takes what is kept of them in a file, if it is there.
+func (r *result) merge(file string, kept *regexp.Regexp) error {
+	earlier, err := harness.Kept[result](file)
+	if err != nil {
+		return err
+	}
+	for _, m := range columns {
+		if kept.MatchString(m) {
+			continue
+		}
+		delete(r.Models, m)
+		if earlier == nil {
+			continue
+		}
+		if s, ok := earlier.Models[m]; ok {
+			r.Models[m] = s
+		}
+	}
+	return nil
+}
+
+// try lets a program lose its power, and its calls fail.
+func (p *program) try(ctx context.Context, o *options) (*result, error) {
 	top, err := os.MkdirTemp("", "ariadne-storage-")
 	if err != nil {
 		return nil, err
@@ -194,7 +246,9 @@ func (p *program) try(ctx context.Context, binary string, images int) (*result, 
 			return nil, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, binary, append([]string{"crash", "--json", "--timeout", "1m", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
+	images := cmp.Or(p.Images, o.images)
+	cmd := exec.CommandContext(ctx, o.binary, append([]string{"crash", "--json", "--timeout", "1m", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
+		"--fail", "files", "--failures", fmt.Sprint(o.failures),
 		"--check", "sh -c '" + strings.ReplaceAll(p.Check, "'", `'\''`) + "'"}, what...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer

@@ -14,20 +14,34 @@ type row struct {
 	*result
 }
 
-func (r *row) bad() bool {
-	for _, s := range r.Models {
-		if s.Failed > 0 {
-			return true
+// unexplained are the columns in which something is broken or lost, and there is no triage.
+func (r *row) unexplained() (all []string) {
+	for _, m := range columns {
+		triage := r.Triage
+		if m == calls {
+			triage = r.Failed
+		}
+		if s, ok := r.shown(m); ok && s.Failed > 0 && triage == "" {
+			all = append(all, m)
 		}
 	}
-	return false
+	return all
+}
+
+// triaged is what is said of all columns.
+func (r *row) triaged() string {
+	text := r.Triage
+	if text != "" && r.Failed != "" {
+		text += "; "
+	}
+	if r.Failed != "" {
+		text += "failed calls: " + r.Failed
+	}
+	return text
 }
 
 // outcome says what came of a program in a column.
 func (s *shown) outcome() string {
-	if s.Failed == 0 {
-		return fmt.Sprintf("survives (%d)", s.Distinct)
-	}
 	lost := s.Statuses["exit status 2"]
 	var words []string
 	if broken := s.Failed - lost; broken > 0 {
@@ -36,7 +50,23 @@ func (s *shown) outcome() string {
 	if lost > 0 {
 		words = append(words, fmt.Sprintf("loses what it promised (%d of %d)", lost, s.Distinct))
 	}
-	return strings.Join(words, ", ")
+	if s.Failed == 0 {
+		words = append(words, fmt.Sprintf("survives (%d)", s.Distinct))
+	}
+	if s.Undecided > 0 {
+		words = append(words, fmt.Sprintf("undecided (%d)", s.Undecided))
+	}
+	text := strings.Join(words, ", ")
+	if f := s.Failures; f != nil {
+		text += fmt.Sprintf("; %d failures, %d not reported", s.Operations, f.Succeeded)
+		if f.Hung > 0 {
+			text += fmt.Sprintf(", %d hang", f.Hung)
+		}
+		if f.Undecided > 0 {
+			text += fmt.Sprintf(", %d not judged", f.Undecided)
+		}
+	}
+	return text
 }
 
 const (
@@ -44,24 +74,74 @@ const (
 	end   = "<!-- end -->\n"
 )
 
-// table is what stands between begin and end. Programs of which nothing is kept here stay as the earlier page has them.
+// table is what stands between begin and end. What is not kept here, of a program or a column, stays as the earlier page has it.
 func table(rows []row, earlier harness.Page) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("| program | operations | kill | `prefix` | `ordered` | `any` | triage |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	var heads []string
+	for _, m := range columns {
+		heads = append(heads, head(m))
+	}
+	p("| program | operations | %s | triage |\n| --- | --- | %s--- |\n", strings.Join(heads, " | "), strings.Repeat("--- | ", len(columns)))
 	for _, r := range rows {
-		if r.result == nil {
-			p("%s", strings.Join(earlier.Rows(r.Name), ""))
+		cells := earlierCells(earlier, r.Name)
+		if r.result == nil && cells == nil {
 			continue
 		}
-		p("| %s | %d |", r.Name, r.Models["any"].Operations)
-		for _, m := range columns {
-			s := r.Models[m]
-			p(" %s |", s.outcome())
+		operations := cells["operations"]
+		if s, ok := r.shown(kill); ok {
+			operations = fmt.Sprint(s.Operations)
 		}
-		p(" %s |\n", r.Triage)
+		p("| %s | %s |", r.Name, operations)
+		for _, m := range columns {
+			if s, ok := r.shown(m); ok {
+				p(" %s |", s.outcome())
+			} else {
+				p(" %s |", cells[head(m)])
+			}
+		}
+		p(" %s |\n", r.triaged())
 	}
 	return b.String()
+}
+
+// shown is what is kept of a column.
+func (r *row) shown(column string) (s shown, ok bool) {
+	if r.result != nil {
+		s, ok = r.Models[column]
+	}
+	return s, ok
+}
+
+// head is how a column is called on the page.
+func head(column string) string {
+	switch column {
+	case kill:
+		return column
+	case calls:
+		return "failed calls"
+	}
+	return "`" + column + "`"
+}
+
+// earlierCells are those of a program on the page, by the heads of their columns; nil: it is not there.
+func earlierCells(earlier harness.Page, name string) map[string]string {
+	heads, rows := earlier.Rows("program", "operations"), earlier.Rows(name)
+	if len(heads) == 0 || len(rows) == 0 {
+		return nil
+	}
+	all := map[string]string{}
+	cells := cellsOf(rows[0])
+	for i, head := range cellsOf(heads[0]) {
+		if i < len(cells) {
+			all[head] = cells[i]
+		}
+	}
+	return all
+}
+
+func cellsOf(row string) []string {
+	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(row), "| "), " |"), " | ")
 }
 
 // replace puts the table into the page.

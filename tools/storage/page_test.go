@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,19 +13,36 @@ func TestPage(t *testing.T) {
 		"kill":    {Operations: 3, Distinct: 2},
 		"prefix":  {Operations: 3, Distinct: 4},
 		"ordered": {Operations: 3, Distinct: 5, Failed: 2, Statuses: map[string]int{"exit status 2": 2}},
-		"any":     {Operations: 3, Distinct: 9, Failed: 3, Statuses: map[string]int{"exit status 2": 1, "exit status 1": 2}},
+		"any":     {Operations: 3, Distinct: 9, Failed: 3, Statuses: map[string]int{"exit status 2": 1, "exit status 1": 2}, Undecided: 1},
+		"calls":   {Operations: 7, Distinct: 1, Failures: &failures{Reported: 4, Succeeded: 2, Hung: 1, Undecided: 1}},
 	}}}}
 	page, err := replace("before\n"+begin+"old\n"+end+"after\n", table(rows, ""))
-	if err != nil || !strings.Contains(page, "| p | 3 | survives (2) | survives (4) | loses what it promised (2 of 5) | **broken** (2 of 9), loses what it promised (1 of 9) | why |\n"+end+"after\n") || strings.Contains(page, "old") {
+	if err != nil || !strings.Contains(page, "| p | 3 | survives (2) | survives (4) | loses what it promised (2 of 5) | **broken** (2 of 9), loses what it promised (1 of 9), undecided (1) | survives (1); 7 failures, 2 not reported, 1 hang, 1 not judged | why |\n"+end+"after\n") || strings.Contains(page, "old") {
 		t.Error(page, err)
 	}
-	if again := table([]row{{program{Name: "p"}, nil}}, harness.Page(page)); again != table(rows, "") {
-		t.Errorf("without what is kept it becomes\n%s", again)
+	again := func(kept ...string) string {
+		r := row{rows[0].program, &result{Models: map[string]shown{}}}
+		for _, m := range kept {
+			r.Models[m] = rows[0].Models[m]
+		}
+		return table([]row{r, {program{Name: "q"}, nil}}, harness.Page(page))
+	}
+	for _, kept := range [][]string{nil, {"kill"}, {"calls", "any"}} {
+		if again := again(kept...); again != table(rows, "") {
+			t.Errorf("of what only %v is kept it becomes\n%s", kept, again)
+		}
 	}
 	if _, err := replace("nothing", ""); err == nil {
 		t.Error("a page without a place is no error")
 	}
-	if !rows[0].bad() {
-		t.Error("what is broken is not bad")
+	failed := rows[0].Models["calls"]
+	failed.Failed = 1
+	rows[0].Models["calls"] = failed
+	if got := rows[0].unexplained(); !slices.Equal(got, []string{"calls"}) {
+		t.Errorf("%v are not explained", got)
+	}
+	rows[0].Triage, rows[0].Failed = "", "because"
+	if got := rows[0].unexplained(); !slices.Equal(got, []string{"ordered", "any"}) || rows[0].triaged() != "failed calls: because" {
+		t.Errorf("%v are not explained", got)
 	}
 }
