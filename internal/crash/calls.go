@@ -210,13 +210,17 @@ func (c *calls) attempt(a *Attempt) error {
 	return err
 }
 
-// lose has judged what a power loss may leave at the end of an execution, but for what one leaves where no call fails.
+// lose has judged what a power loss may leave at the end of an execution, by models by which nothing fails where no call does. What one
+// leaves there as well is left out.
 func (c *calls) lose(a *Attempt) (all []lost, err error) {
 	o := c.Options
 	o.Log = a.Log
 	j := &judge{Options: o, start: c.start, epochs: epochs(a.Log), told: oplog{ops: a.Log}, killed: map[sum]bool{}}
 	last := len(a.Log) - 1
 	for _, m := range c.Models {
+		if c.fails[m.String()] {
+			continue
+		}
 		t, p := c.start.clone(), newPowerLosses(j, m)
 		var left images
 		for k, op := range a.Log {

@@ -137,14 +137,15 @@ type judge struct {
 	checkers chan *looker // those that are free
 	start    *tree        // before the first operation
 	verdicts map[sum]*verdict
-	rejected bool         // start is, by the checker
-	accepted sum          // the files of start, which count as good as long as the program owes nothing
-	end      sum          // the files behind the last operation
-	before   view         // the files of start, or what a reader finds there
-	after    view         // likewise, behind the last operation
-	killed   map[sum]bool // what kills leave
-	formed   map[sum]bool // what losses of power leave
-	mu       sync.Mutex   // of the result at hand and of verdicts, while workers work
+	rejected bool            // start is, by the checker
+	accepted sum             // the files of start, which count as good as long as the program owes nothing
+	end      sum             // the files behind the last operation
+	before   view            // the files of start, or what a reader finds there
+	after    view            // likewise, behind the last operation
+	killed   map[sum]bool    // what kills leave
+	formed   map[sum]bool    // what losses of power leave
+	fails    map[string]bool // models by which something fails
+	mu       sync.Mutex      // of the result at hand and of verdicts, while workers work
 	shown    time.Time
 	advisor  *advisor // when there is no checker
 	merged   merged
@@ -153,7 +154,7 @@ type judge struct {
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
 // returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
-	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, formed: map[sum]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
+	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
 	defer j.close()
 	if err := j.begin(ctx); err != nil {
 		return nil, err
@@ -168,6 +169,7 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	for _, column := range columns {
 		r, err := column(ctx)
 		results = append(results, r)
+		j.fails[r.Model] = r.Failed > 0
 		if o.Done != nil {
 			o.Done(r)
 		}
