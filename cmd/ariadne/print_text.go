@@ -83,16 +83,20 @@ func (p *textPrinter) exposes(s *ariadne.Step) {
 	if s.Action.Node == ariadne.NoNode {
 		return
 	}
-	show := func(text string) {
+	show := func(t expose.Tuple, more string) {
+		text := t.String() + more
+		if t.Key != "" && t.Fields == nil { // else it is among the fields
+			text = t.Name + "[" + t.Key + "]" + text[len(t.Name):]
+		}
 		l := ariadne.LogLine{At: max(s.At, s.Output.Clock), Stream: ariadne.Exposed, Text: text}
 		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
 	}
 	gone, come := p.exposed.Step(s)
 	for _, t := range gone {
-		show(t.String() + " is no more")
+		show(t, " is no more")
 	}
 	for _, t := range come {
-		show(t.String())
+		show(t, "")
 	}
 }
 

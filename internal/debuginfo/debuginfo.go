@@ -80,7 +80,7 @@ func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{file: f, code: code, data: data, queries: queries, named: map[dwarf.Offset]int{}}
+	p := &program{file: f, code: code, data: data, queries: queries, named: map[dwarf.Offset][]int{}}
 	if err := p.sections(); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ type program struct {
 	frames   frame.FrameDescriptionEntries // nil: not read yet
 	symbols  map[uint64][]string           // names of functions; nil: not read yet
 
-	named     map[dwarf.Offset]int // the queries of descriptions of functions
+	named     map[dwarf.Offset][]int // the queries of descriptions of functions
 	variables []variable
 	ambiguous error // wraps ErrSeveral
 	found     []Site
@@ -201,7 +201,9 @@ func (p *program) names() error {
 						if full[i] == nil {
 							full[i] = map[string]bool{}
 						}
-						p.named[e.Offset] = i
+						if !slices.Contains(p.named[e.Offset], i) {
+							p.named[e.Offset] = append(p.named[e.Offset], i)
+						}
 						full[i][name] = true
 					}
 				}
@@ -289,15 +291,15 @@ func (p *program) sites() ([]Site, error) {
 		if e.Tag == dwarf.TagCompileUnit {
 			u = p.unit(e)
 		}
-		i, ok := p.named[e.Offset]
-		if !ok && (e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine) {
-			if of, has := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); has {
-				i, ok = p.named[of]
+		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
+			queries := p.named[e.Offset]
+			if of, has := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); has && queries == nil {
+				queries = p.named[of]
 			}
-		}
-		if ok && (e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine) {
-			if err := p.site(&u, e, within, i); err != nil {
-				return nil, fmt.Errorf("function %s: %w", p.queries[i].Function, err)
+			for _, i := range queries {
+				if err := p.site(&u, e, within, i); err != nil {
+					return nil, fmt.Errorf("function %s: %w", p.queries[i].Function, err)
+				}
 			}
 		}
 		if e.Children {
