@@ -254,6 +254,9 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		}
 		return t, x.mismatch(m)
 	}
+	if errors.Is(err, ErrElsewhere) {
+		err = errors.Join(err, x.abandon(l.Node)) // no state is named by that
+	}
 	if err == nil && (t.Output.Digest != out.Digest || out.Cut != "") {
 		err = x.abandon(l.Node) // likewise, and one of them may go differently; or it is in the midst of a step
 	}

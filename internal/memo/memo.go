@@ -28,6 +28,7 @@ package memo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -261,12 +262,16 @@ func (m *Memo) meet(l *Local) *Local {
 	return l
 }
 
+// ErrElsewhere is the error of a transition in which a node has not come to the places of its variation. Who follows what happened in
+// another state must expect it; elsewhere it is a contradiction.
+var ErrElsewhere = errors.New("it did not come to the places of its variation")
+
 // transition makes the value; it must keep to the world's contract.
 func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
-	effect, err := y.Effect(l.Node, l.Clock, in, &out)
-	if err == nil && in.Varied.Variation() != out.Variation() && !out.Unreplayable {
-		err = fmt.Errorf("its step was to be varied by %q, and was by %q", in.Varied.Variation(), out.Variation())
+	if in.Varied.Variation() != out.Variation() && !out.Unreplayable {
+		return nil, fmt.Errorf("node %s broke its contract: %w: its step was to be varied by %q, and was by %q", y.Nodes()[l.Node].Name, ErrElsewhere, in.Varied.Variation(), out.Variation())
 	}
+	effect, err := y.Effect(l.Node, l.Clock, in, &out)
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}

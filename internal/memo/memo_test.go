@@ -526,3 +526,20 @@ func fill(v reflect.Value, n *int64) {
 		panic(v.Kind())
 	}
 }
+
+// TestElsewhere: a variation whose place the node does not come to is an error of its own, and what the node does
+// undisturbed is not mistaken for it.
+func TestElsewhere(t *testing.T) {
+	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 3})
+	l := b.walk(0, 1)[2]
+	varied := input(2)
+	varied.VariedBy("power:1s@7/pwrite64/before:/node/db#1")
+	for range 2 {
+		if _, err := b.executor.Transition(l, varied); !errors.Is(err, memo.ErrElsewhere) {
+			t.Fatalf("%v, want %v", err, memo.ErrElsewhere)
+		}
+	}
+	if tr, err := b.executor.Transition(l, input(2)); err != nil || tr.Output.Variation() != "" {
+		t.Errorf("%+v, %v", tr, err)
+	}
+}

@@ -2,11 +2,13 @@ package run
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/replay"
@@ -138,6 +140,9 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 	}
 	a, err := execute(ctx, s.system, w)
 	s.tried++
+	if errors.Is(err, memo.ErrElsewhere) {
+		return false, nil // a fault within a step no longer has its place there
+	}
 	if err != nil || a.End != search.EndViolation || !alike(a.Violation, s.wanted.Violation, s.system) {
 		return false, err
 	}
