@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"ariadne/internal/checker"
+
+	"golang.org/x/sys/unix"
 )
 
 // looker runs a command in one image after the other, each of which it puts at the same place.
@@ -50,13 +52,28 @@ func newChecker(args []string, dir string, timeout time.Duration) (*looker, erro
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	log := filepath.Join(dir, "log")
 	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, log, append(env, "PWD="+image), make(chan func())}
-	go func() {
-		runtime.LockOSThread() // it ends with the goroutine
-		for f := range c.thread {
-			f()
-		}
-	}()
+	go c.serve()
 	return c, nil
+}
+
+// serve does what the thread is given. A thread of Go's runtime may have made children for another goroutine: such a one
+// is held until another was found.
+func (c *looker) serve() {
+	runtime.LockOSThread()
+	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|wnothread, nil); err != unix.ECHILD {
+		found := make(chan struct{})
+		go func() {
+			defer close(found)
+			c.serve()
+		}()
+		<-found
+		runtime.UnlockOSThread() // it goes on, and its children do
+		return
+	}
+	for f := range c.thread {
+		f()
+	}
+	// The thread ends with the goroutine that is locked to it.
 }
 
 func (c *looker) close() {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +129,47 @@ func TestMerged(t *testing.T) {
 	t.Logf("%d of %d images are known by others", found, found+runs)
 	if found == 0 {
 		t.Error("nothing is merged")
+	}
+}
+
+// TestThread: the thread on which checkers are watched has no children but theirs, whatever Go's runtime has used it for.
+func TestThread(t *testing.T) {
+	tr, err := load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		var others []*exec.Cmd
+		for range 8 { // on as many threads as there are
+			held := exec.Command("/bin/sleep", "100")
+			ready, release := make(chan error), make(chan bool)
+			go func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				ready <- held.Start()
+				<-release
+			}()
+			if err := <-ready; err != nil {
+				t.Fatal(err)
+			}
+			defer close(release)
+			others = append(others, held)
+			if len(others)%2 == 0 { // its thread is free again
+				release <- true
+			}
+		}
+		c, err := newChecker([]string{"/bin/true"}, filepath.Join(t.TempDir(), "checker"), 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, _, err := c.check(t.Context(), newJob(tr, tr.sum(), nil), newWatch(tr)); err != nil || !v.passed {
+			t.Error(v, err)
+		}
+		c.close()
+		for _, o := range others {
+			o.Process.Kill()
+			o.Wait()
+		}
 	}
 }
 
