@@ -3,6 +3,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	"storage"
@@ -29,8 +31,13 @@ func (s store) Has(row string) (bool, error) {
 
 type silent struct{}
 
-func (silent) Infof(string, ...any)  {}
-func (silent) Fatalf(string, ...any) {}
+func (silent) Infof(string, ...any) {}
+
+// Fatalf ends the program, as pebble wants it: a write that was reported to it has failed.
+func (silent) Fatalf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	os.Exit(1)
+}
 
 func main() {
 	storage.Main(func() (storage.Store, error) {
