@@ -42,7 +42,12 @@ func GoalOf(v *trace.Violation, goals []property.Goal) (goal int, ok bool) {
 	if v == nil || !property.IsLiveness(v.Kind) {
 		return 0, false
 	}
-	goal = slices.IndexFunc(goals, func(g property.Goal) bool { return strings.HasPrefix(v.Message, g.Name+": ") })
+	goal = -1
+	for i, g := range goals { // a name may begin as another one does
+		if strings.HasPrefix(v.Message, g.Name+": ") && (goal < 0 || len(g.Name) > len(goals[goal].Name)) {
+			goal = i
+		}
+	}
 	return goal, goal >= 0
 }
 
