@@ -1,4 +1,4 @@
-# ovsdb-server, clustered, by ovsdb-client: it asks the leader.
+# ovsdb-server, clustered, by ovsdb-client. A read may be stale where a server does not lead.
 servers=(n1 n2 n3)
 transact() { ovsdb-client --timeout=5 transact "tcp:10.0.0.${1#n}:6641" "[\"greetings\", $2]" 2>/dev/null; }
 prepare() {

@@ -34,7 +34,7 @@ import (
 )
 
 // patience is the real time that one run of one program may take.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // environment is all that a program sees, natively too.
 var environment = []string{
