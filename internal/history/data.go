@@ -24,11 +24,15 @@ type Data struct {
 	step func(state string, o *operation) (next string, ok bool)
 }
 
+// staleRead is what an operation is called by which a client asks for what may be old: it counts where what clients see is sequential, and not where
+// it is to be up to date.
+const staleRead = "stale-read"
+
 // Kinds are all kinds of data, by name.
 var Kinds = []*Data{
 	{
-		Name: "register", Doc: "read or get; write, set or put; cas, whose value has two words: what must be there, and what is then; delete or del: nothing is there then",
-		words: map[string][]string{"read": {"read", "get"}, "write": {"write", "set", "put"}, "delete": {"delete", "del"}, "cas": {"cas"}}, reads: []string{"read"},
+		Name: "register", Doc: "read, get or range; write, set or put; cas, whose value has two words: what must be there, and what is then; delete or del: nothing is there then",
+		words: map[string][]string{"read": {"read", "get", "range", staleRead}, "write": {"write", "set", "put"}, "delete": {"delete", "del"}, "cas": {"cas"}}, reads: []string{"read"},
 		step: register,
 	},
 	{

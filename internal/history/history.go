@@ -69,7 +69,9 @@ func (p *Property) Broken(events []expose.Event, names []string, limit time.Dura
 		return "", false, err
 	}
 	for _, o := range all {
-		keys[o.Key] = append(keys[o.Key], o)
+		if o.Op != staleRead || p.Level == Sequential {
+			keys[o.Key] = append(keys[o.Key], o)
+		}
 	}
 	order := make([]string, 0, len(keys))
 	for k := range keys {

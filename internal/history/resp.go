@@ -147,6 +147,8 @@ func parseRESP(b []byte, depth int) (v reply, n int, err error) {
 			return v, 0, fmt.Errorf("%q is no value", short(string(b)))
 		}
 		return v, 0, nil
+	} else if end == 0 {
+		return v, 0, errors.New("an empty line is no value")
 	}
 	v.kind, v.text, n = b[0], string(b[1:end]), end+2
 	switch v.kind {

@@ -108,13 +108,13 @@ var historyFields = []field[historyText]{
 	historyField("ok", "A regular expression: a line that matches ends the client's last operation; its group value is what a read has seen.", func(h *historyText) **regexp.Regexp { return &h.OK }),
 	historyField("fail", "A regular expression: a line that matches ends an operation that has certainly had no effect.", func(h *historyText) **regexp.Regexp { return &h.Fail }),
 	textsField("nodes", "Names of the nodes whose lines or, with wire, connections count; default all, with wire the clients.", func(h *historyText) *[]text { return &h.nodes }),
-	{"wire", "Operations are what goes over clients' connections, in the protocol resp (Redis) or http. Of the latter, invoke is about requests, as in PUT /kv/x BODY, ok and fail about responses, as in 200 BODY.", schema{"enum": history.Protocols()},
+	{"wire", "Operations are what goes over clients' connections, in the protocol resp (Redis), etcd (its gRPC) or http. Of the last one, invoke is about requests, as in PUT /kv/x BODY, ok and fail about responses, as in 200 BODY.", schema{"enum": history.ProtocolNames()},
 		func(r *reader, h *historyText, v *yaml.Node) {
-			if h.Wire = r.text(v).string; !slices.Contains(history.Protocols(), h.Wire) {
-				r.fail(v.Line, "history: wire %q is none of %s", h.Wire, strings.Join(history.Protocols(), ", "))
+			if h.Wire = r.text(v).string; history.ProtocolNamed(h.Wire) == nil {
+				r.fail(v.Line, "history: wire %q is none of %s", h.Wire, strings.Join(history.ProtocolNames(), ", "))
 			}
 		}},
-	countField("port", "With wire: the port to which the connections go; default 6379 for resp, 80 for http.", 1, 65535, func(h *historyText) *int { return &h.port }),
+	countField("port", "With wire: the port to which the connections go; default 6379 for resp, 2379 for etcd, 80 for http.", 1, 65535, func(h *historyText) *int { return &h.port }),
 }
 
 func historyField(name, doc string, at func(*historyText) **regexp.Regexp) field[historyText] {
@@ -125,9 +125,9 @@ func setHistory(r *reader, s *specText, v *yaml.Node) {
 	s.history.line = v.Line
 	readFields(r, historyFields, &s.history, v)
 	h := &s.history
-	if h.Wire == "resp" {
+	if p := history.ProtocolNamed(h.Wire); p != nil && !p.Lines {
 		if h.Invoke != nil || h.OK != nil || h.Fail != nil {
-			r.fail(v.Line, "history: with wire: resp the commands of Redis say what the operations are, not invoke, ok and fail")
+			r.fail(v.Line, "history: with wire: %s %s say what the operations are, not invoke, ok and fail", p.Name, p.Of)
 		}
 		return
 	}
@@ -341,7 +341,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	if h := &written.history; h.line > 0 {
 		h.History.Nodes = r.namedNodes("history: nodes", h.nodes, s.Nodes)
 		if h.Wire != "" {
-			h.History.Port = uint16(cmp.Or(h.port, map[string]int{"resp": 6379, "http": 80}[h.Wire]))
+			h.History.Port = uint16(cmp.Or(h.port, history.ProtocolNamed(h.Wire).Port))
 			if h.History.Nodes == nil {
 				for i := range s.Nodes {
 					if s.Nodes[i].Client {
