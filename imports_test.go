@@ -24,7 +24,7 @@ var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
 	"internal/world":           {"ariadne", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
 	"internal/memo":            {"ariadne", "ariadne/internal/expose", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
-	"internal/expose":          {"ariadne", "ariadne/internal/world", "cmp", "net/netip", "regexp", "slices", "strconv", "strings"},
+	"internal/expose":          {"ariadne", "ariadne/internal/world", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
 	"internal/space":           {"ariadne", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
 	"internal/coverage":        {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/disk":            {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},

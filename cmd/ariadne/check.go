@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
 	"ariadne/internal/check"
+	"ariadne/internal/expose"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 
@@ -146,7 +146,7 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*bound)(&o.Branch), "branch", "DPOR tries other orders of a path's first `n` steps only, or none: of all (default: of all; in rounds of 32 anywhere in it)")
 	f.Var((*bound)(&o.Backtracks), "backtracks", "a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
 	f.Var(count{&o.Walks, 1, maxWalks, nil}, "walks", "a state counts as dead, for properties with eventually and leads_to, when `n` walks from it have found no live one, or fewer where walks are long (default: 60)")
-	f.Var((*patterns)(&o.States), "state", "`regexp` on log lines that tells a node's protocol state; may be repeated")
+	f.Var((*patterns)(&o.States), "state", "`regexp` on log lines, or exposed:NAME or exposed:NAME.FIELD, what it exposes, that tells a node's protocol state; may be repeated")
 	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare; look at this share of a script's answers")
 	f.Var((*memory)(&o.Memory), "memory", "Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "each executor keeps `n` frozen nodes (default: 1000)")
@@ -154,8 +154,8 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.BoolVar(&o.NoMemo, "no-memo", false, "remember nothing; execute each transition whenever it is needed")
 }
 
-// patterns is a flag with a regular expression that may be repeated.
-type patterns []*regexp.Regexp
+// patterns is a flag with a rule of what nodes show that may be repeated.
+type patterns expose.Rules
 
 func (p *patterns) String() string {
 	var all []string
@@ -166,7 +166,7 @@ func (p *patterns) String() string {
 }
 
 func (p *patterns) Set(s string) error {
-	r, err := regexp.Compile(s)
+	r, err := expose.ParseRule(s)
 	if err == nil {
 		*p = append(*p, r)
 	}

@@ -61,6 +61,11 @@ func (g *steering) apply(s *spec.Spec, o *check.Options) error {
 	if err := g.load(e, o); err != nil {
 		return err
 	}
+	for _, rule := range o.Search.States {
+		if err := s.Tells(rule); err != nil {
+			return usageError{fmt.Errorf("--state %w", err)}
+		}
+	}
 	return g.match(o)
 }
 

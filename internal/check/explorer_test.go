@@ -13,6 +13,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/check"
+	"ariadne/internal/expose"
 	"ariadne/internal/record"
 	"ariadne/internal/run"
 	"ariadne/internal/search"
@@ -102,7 +103,7 @@ func TestDPORBySeveral(t *testing.T) {
 func TestWarmStartAndCoverageFiles(t *testing.T) {
 	s := systemtest.Spec(t, 3, 1)
 	o := check.Options{Out: filepath.Join(s.Dir, "out"), Search: check.Search{Strategy: "depth-first", Audit: 1,
-		States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}}
+		States: expose.Rules{{Line: regexp.MustCompile("commit|abort")}}}}
 	first := inMemory(t, s, worldtest.TwoPhaseCommit, with(o, func(o *check.Options) { o.KeepGoing = true }))
 	second := inMemory(t, s, worldtest.TwoPhaseCommit, with(o, func(o *check.Options) { o.KeepGoing = true }))
 	a, b := first.Coverage, second.Coverage

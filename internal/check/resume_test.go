@@ -18,6 +18,7 @@ import (
 	"ariadne"
 	"ariadne/internal/check"
 	"ariadne/internal/coverage"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/record"
 	"ariadne/internal/space"
@@ -246,7 +247,7 @@ func TestRandomSearchesGoOnCounting(t *testing.T) {
 	search := func(strategy, out string, executions int, resume bool) *record.Coverage {
 		t.Helper()
 		r := inMemory(t, s, worldtest.TwoPhaseCommit, check.Options{Out: out, Resume: resume, KeepGoing: true, Workers: 1, Executions: executions,
-			Search: check.Search{Strategy: strategy, States: []*regexp.Regexp{regexp.MustCompile("commit|abort")}}})
+			Search: check.Search{Strategy: strategy, States: expose.Rules{{Line: regexp.MustCompile("commit|abort")}}}})
 		c := r.Coverage
 		if r.Executions != executions || c.Paths+c.Earlier != executions || len(r.Bugs) > 0 {
 			t.Errorf("%s: %d executions, %d paths, bugs %q", strategy, r.Executions, c.Paths, r.Bugs)

@@ -43,6 +43,9 @@ func (x *explorer) seenKey(version ariadne.Digest) ariadne.Digest {
 	for _, r := range x.check.opts.Search.States {
 		fmt.Fprintf(h, "%q", r)
 	}
+	for _, s := range x.tells() {
+		fmt.Fprintf(h, "%q %v %v %q %v %v %v", s.Name, s.Line, s.Until, s.Fields, s.Key, s.Nodes, s.Stays)
+	}
 	fmt.Fprint(h, x.equality())
 	return ariadne.Digest(h.Sum(nil))
 }

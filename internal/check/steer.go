@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ariadne/internal/expose"
 	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
@@ -54,6 +55,14 @@ func (x *explorer) equality() space.Equality {
 	return x.check.opts.Search.equality()
 }
 
+// tells are the rules by which nodes expose what the search is steered by; nil: it is not.
+func (x *explorer) tells() expose.Sources {
+	if o := &x.check.opts.Search; o.Script == nil && !o.States.Tuples() {
+		return nil
+	}
+	return x.check.system.Spec.Properties.Sources
+}
+
 func (x *explorer) symmetric() bool { return x.row.States && len(x.check.opts.Search.Symmetric) > 0 }
 
 func (x *explorer) merges() bool {
@@ -94,6 +103,7 @@ func (x *explorer) applyWord(id int, e *search.Exploration) (w word) {
 	}
 	r := x.rules[id]
 	w.rules = r
+	r.Sources = e.Space.Tells
 	r.Audit(e.Space.Source, x.check.opts.Search.Audit)
 	if series, ok := e.Explorer.(*strategy.Series); ok {
 		if s, ok := series.Parts[0].Explorer.(*strategy.Scripted); ok {

@@ -77,7 +77,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 	}
 	x.check.system.Judge(s)
-	s.Shows, s.Equality = x.check.opts.Search.States, x.equality()
+	s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells()
 	w.search = &search.Exploration{
 		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,
 		Checks: x.check.system.Checks, Watch: w.watch,

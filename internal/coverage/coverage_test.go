@@ -52,7 +52,7 @@ func TestMeter(t *testing.T) {
 	totals := coverage.NewTotals(3, 0)
 	meter := totals.Meter()
 	shown := space.New(y, m, x)
-	shown.Shows = expose.Rules{regexp.MustCompile(`count (\d+)`), regexp.MustCompile(`from \d`)}
+	shown.Shows = expose.Rules{{Line: regexp.MustCompile(`count (\d+)`)}, {Line: regexp.MustCompile(`from \d`)}}
 	e := &search.Exploration{Space: shown, Explorer: &strategy.DepthFirst{All: true}, Watch: meter.Watch,
 		Checks: func() []property.Check { return nil }}
 	e.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {

@@ -37,7 +37,7 @@ func walk(t *testing.T, totals *coverage.Totals, from, to int) {
 	defer x.Close()
 	meter := totals.Meter()
 	shown := space.New(y, m, x)
-	shown.Shows = expose.Rules{regexp.MustCompile(`count (\d+)`)}
+	shown.Shows = expose.Rules{{Line: regexp.MustCompile(`count (\d+)`)}}
 	e := &search.Exploration{Space: shown, Explorer: &strategy.Walks{Seed: 1, Index: from}, Watch: meter.Watch,
 		Bounds: space.Bounds{Depth: 20}, Seen: &space.Set{Bytes: 1}, Checks: func() []property.Check { return nil }}
 	n := from

@@ -1,5 +1,5 @@
 // Package expose has what programs show of their state. It is the user who says what
-// that is, by rules; so far all of them look at the lines that a node writes.
+// that is, by rules.
 //
 // It is not the node's state: two nodes that show the same may go on differently.
 //
@@ -10,15 +10,69 @@
 package expose
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"ariadne"
 	"ariadne/internal/world"
 )
 
-// Rules say what a node shows: for each, the last text that it matched in a line of the
-// node's, or that its groups did.
-type Rules []*regexp.Regexp
+// Rule says one thing of what a node shows: the last text that Line matched in a line of the node's, or that its groups
+// did; or, when Line is nil, what the node exposes now by a name.
+type Rule struct {
+	Line        *regexp.Regexp
+	Name, Field string // of tuples; Field "": all of their values
+}
+
+// exposedPrefix begins the text of a rule that is about tuples.
+const exposedPrefix = "exposed:"
+
+// ParseRule reads a regular expression on lines, or "exposed:NAME" or "exposed:NAME.FIELD".
+func ParseRule(text string) (r Rule, err error) {
+	of, ok := strings.CutPrefix(text, exposedPrefix)
+	if !ok {
+		r.Line, err = regexp.Compile(text)
+		return r, err
+	}
+	r.Name, r.Field, ok = strings.Cut(of, ".")
+	if !ariadne.IsExposable(r.Name) || ok && !ariadne.IsExposable(r.Field) {
+		return r, fmt.Errorf("%q is neither exposed:NAME nor exposed:NAME.FIELD", text)
+	}
+	return r, nil
+}
+
+func (r Rule) String() string {
+	switch {
+	case r.Line != nil:
+		return r.Line.String()
+	case r.Field != "":
+		return exposedPrefix + r.Name + "." + r.Field
+	}
+	return exposedPrefix + r.Name
+}
+
+// Rules say what a node shows.
+type Rules []Rule
+
+// Tuples reports whether some rule is about tuples.
+func (r Rules) Tuples() bool {
+	return slices.ContainsFunc(r, func(r Rule) bool { return r.Line == nil })
+}
+
+// Of is what of the tuples that a node exposes the rule is about, in words.
+func (r Rule) Of(exposed *Set) string {
+	var all []string
+	for _, t := range exposed.Named(r.Name) {
+		if r.Field == "" {
+			all = append(all, t.String())
+		} else if i := slices.Index(t.Fields, r.Field); i >= 0 {
+			all = append(all, t.Values[i])
+		}
+	}
+	return strings.Join(all, " ")
+}
 
 // State is what a node has shown so far. The zero value is that of a node that has shown
 // nothing. It is a value: adding to a copy leaves the original as it is.
@@ -36,27 +90,38 @@ func (s *State) Hash() world.Hash { return s.hash }
 // which is a deadlock if it is a client: that must not look like a cycle.
 func (s *State) Fingerprint() world.Hash { return s.hash.Plus(world.HashOf(s.polls, 0, 1)) }
 
-// Add enters what a node has done with an input of a kind, and reports whether a rule
-// matched a line.
-func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output) (found bool) {
+// Add enters what a node has done with an input of a kind, and what it exposes after that. It reports whether a rule
+// matched a line, or the node exposes something else than before of what one is about.
+func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, exposed *Set) (found bool) {
 	if out.Polling == "" || in != ariadne.Fire {
 		s.polls = 0
 	}
 	if out.Polling != "" {
 		s.polls++
 	}
-	for i := range out.Logs {
-		for k, r := range rules {
-			text, ok := match(r, out.Logs[i].Text)
-			if !ok {
-				continue
+	set := func(k int, text uint64) {
+		if !found {
+			texts := make([]uint64, len(rules)) // copies share the old ones
+			copy(texts, s.texts)
+			s.texts, found = texts, true
+		}
+		s.texts[k] = text
+	}
+	for k, r := range rules {
+		if r.Line == nil {
+			was := uint64(0)
+			if s.texts != nil {
+				was = s.texts[k]
 			}
-			if !found {
-				texts := make([]uint64, len(rules)) // copies share the old ones
-				copy(texts, s.texts)
-				s.texts, found = texts, true
+			if now := r.find(exposed); now != was {
+				set(k, now)
 			}
-			s.texts[k] = text
+			continue
+		}
+		for i := range out.Logs {
+			if text, ok := match(r.Line, out.Logs[i].Text); ok {
+				set(k, text)
+			}
 		}
 	}
 	if found {
@@ -66,6 +131,24 @@ func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output) (fou
 		}
 	}
 	return found
+}
+
+// find is a hash of what of a node's tuples a rule is about; 0: there is none.
+func (r Rule) find(exposed *Set) uint64 {
+	all := exposed.Named(r.Name)
+	if len(all) == 0 {
+		return 0
+	}
+	h := fnv(nil)
+	for _, t := range all {
+		h = h.add(t.Key)
+		for i, v := range t.Values {
+			if r.Field == "" || i < len(t.Fields) && t.Fields[i] == r.Field {
+				h = h.add(v)
+			}
+		}
+	}
+	return uint64(h)
 }
 
 // match is a hash of what a rule finds in a line: its groups, or all of the match
@@ -78,12 +161,23 @@ func match(r *regexp.Regexp, line string) (uint64, bool) {
 	if len(found) > 1 {
 		found = found[1:]
 	}
-	h := uint64(0xcbf29ce484222325) // FNV-1a
-	for _, s := range found {
-		for i := range len(s) {
-			h = (h ^ uint64(s[i])) * 0x100000001b3
-		}
-		h = (h ^ 0x100) * 0x100000001b3
+	return uint64(fnv(found)), true
+}
+
+// sum is FNV-1a over texts.
+type sum uint64
+
+func fnv(texts []string) sum {
+	h := sum(0xcbf29ce484222325)
+	for _, s := range texts {
+		h = h.add(s)
 	}
-	return h, true
+	return h
+}
+
+func (h sum) add(s string) sum {
+	for i := range len(s) {
+		h = (h ^ sum(s[i])) * 0x100000001b3
+	}
+	return (h ^ 0x100) * 0x100000001b3
 }

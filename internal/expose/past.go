@@ -195,11 +195,12 @@ func PendingOf(events []Event) (all []Pending) {
 	return all
 }
 
-// Found is what properties read of a step.
+// Found is what properties read of a step, and what who steers a search does.
 type Found struct {
 	Changes []Change
 	Events  []Event
+	Told    []Change // whatever is exposed, where somebody steers by it
 }
 
-// None reports whether there is nothing.
+// None reports whether properties read nothing of it.
 func (f *Found) None() bool { return len(f.Changes) == 0 && len(f.Events) == 0 }

@@ -34,6 +34,9 @@ func (w *Watch) Step(s *ariadne.Step) (gone, come []Tuple) {
 	return gone, come
 }
 
+// Exposed is what a node exposes now.
+func (w *Watch) Exposed(id ariadne.NodeID) *Set { return w.sets[id] }
+
 // find is the tuple with a name and key, or nil.
 func (s *Set) find(t *Tuple) *Tuple {
 	all := s.Named(t.Name)

@@ -19,28 +19,13 @@ import (
 type web struct{ *expose.History }
 
 func (w web) request(sent []byte) (r request, n int, err error) {
-	if bytes.HasPrefix(sent, []byte("PRI * HTTP/2")) {
-		return r, 0, errors.New("HTTP/2")
-	} else if sent[0] < 'A' || sent[0] > 'Z' {
-		return r, 0, fmt.Errorf("%q is no request", short(string(sent)))
-	}
-	if whole, err := headed(sent); !whole {
+	q, body, n, err := readRequest(sent)
+	if err != nil || n == 0 {
 		return r, 0, err
-	}
-	source := bytes.NewReader(sent)
-	in := bufio.NewReaderSize(source, 16)
-	q, err := http.ReadRequest(in)
-	if err != nil {
-		return r, 0, partly(err, sent)
 	}
 	if q.Header.Get("Upgrade") != "" {
 		return r, 0, errors.New("a connection that becomes another protocol's")
 	}
-	body, err := io.ReadAll(q.Body)
-	if err != nil {
-		return r, 0, partly(err, nil)
-	}
-	n = len(sent) - source.Len() - in.Buffered()
 	r.about = q.Method
 	line := strings.TrimSpace(q.Method + " " + q.RequestURI + " " + spelled(body))
 	if m := w.Invoke.FindStringSubmatch(line); m != nil {
@@ -50,26 +35,10 @@ func (w web) request(sent []byte) (r request, n int, err error) {
 }
 
 func (w web) response(received []byte, to *request, closed bool) (a answer, n int, err error) {
-	if !bytes.HasPrefix([]byte("HTTP/1."), received[:min(len(received), 7)]) {
-		return a, 0, fmt.Errorf("%q is no response", short(string(received)))
-	}
-	if whole, err := headed(received); !whole {
+	q, body, n, err := readResponse(received, to.about, closed)
+	if err != nil || n == 0 {
 		return a, 0, err
 	}
-	source := bytes.NewReader(received)
-	in := bufio.NewReaderSize(source, 16)
-	q, err := http.ReadResponse(in, &http.Request{Method: to.about})
-	if err != nil {
-		return a, 0, partly(err, received)
-	}
-	if q.ContentLength < 0 && len(q.TransferEncoding) == 0 && !closed {
-		return a, 0, nil // it ends with the connection
-	}
-	body, err := io.ReadAll(q.Body)
-	if err != nil {
-		return a, 0, partly(err, nil)
-	}
-	n = len(received) - source.Len() - in.Buffered()
 	if q.StatusCode/100 == 1 { // the response is yet to come
 		return w.behind(received, to, closed, n)
 	}
@@ -81,6 +50,49 @@ func (w web) response(received []byte, to *request, closed bool) (a answer, n in
 		a.kind = expose.Failed
 	}
 	return a, n, nil
+}
+
+// readRequest takes the first request off what a client has sent, which is not empty; n is how many bytes it is, 0: it is not whole yet.
+func readRequest(sent []byte) (q *http.Request, body []byte, n int, err error) {
+	if bytes.HasPrefix(sent, []byte("PRI * HTTP/2")) {
+		return nil, nil, 0, errors.New("HTTP/2")
+	} else if sent[0] < 'A' || sent[0] > 'Z' {
+		return nil, nil, 0, fmt.Errorf("%q is no request", short(string(sent)))
+	}
+	if whole, err := headed(sent); !whole {
+		return nil, nil, 0, err
+	}
+	source := bytes.NewReader(sent)
+	in := bufio.NewReaderSize(source, 16)
+	if q, err = http.ReadRequest(in); err != nil {
+		return nil, nil, 0, partly(err, sent)
+	}
+	if body, err = io.ReadAll(q.Body); err != nil {
+		return nil, nil, 0, partly(err, nil)
+	}
+	return q, body, len(sent) - source.Len() - in.Buffered(), nil
+}
+
+// readResponse takes off what a client was sent the response to a request by a method. closed: nothing more comes.
+func readResponse(received []byte, method string, closed bool) (q *http.Response, body []byte, n int, err error) {
+	if !bytes.HasPrefix([]byte("HTTP/1."), received[:min(len(received), 7)]) {
+		return nil, nil, 0, fmt.Errorf("%q is no response", short(string(received)))
+	}
+	if whole, err := headed(received); !whole {
+		return nil, nil, 0, err
+	}
+	source := bytes.NewReader(received)
+	in := bufio.NewReaderSize(source, 16)
+	if q, err = http.ReadResponse(in, &http.Request{Method: method}); err != nil {
+		return nil, nil, 0, partly(err, received)
+	}
+	if q.ContentLength < 0 && len(q.TransferEncoding) == 0 && !closed {
+		return nil, nil, 0, nil // it ends with the connection
+	}
+	if body, err = io.ReadAll(q.Body); err != nil {
+		return nil, nil, 0, partly(err, nil)
+	}
+	return q, body, len(received) - source.Len() - in.Buffered(), nil
 }
 
 // behind is the response behind the first n bytes.

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/readfile"
 	"ariadne/internal/search/strategy"
@@ -202,6 +203,9 @@ type Rules struct {
 	Audited int
 	source  space.Source
 	share   float64
+
+	// Sources are the rules by which nodes expose what the functions may read (space.Space.Tells).
+	Sources expose.Sources
 	offers  *offers
 }
 

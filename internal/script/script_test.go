@@ -93,7 +93,7 @@ func TestViews(t *testing.T) {
 		`[("n2", "n1", "pong", 4, 1001, "", False)]`,
 		`[("n1", True, False, ["got pong"], "got pong"), ("n2", True, False, [], None)]`,
 		`5 1 0 0.003004 state after 5 steps deliver n1:1001>n2:1000 #2 [start n1, start n2] 2`,
-		`[(0, "deliver", "n1", "pong", 0.004005, [])] ["flags", "index", "kind", "logs", "name", "node", "port", "sender", "sent", "size", "text", "time", "variation", "what"]`,
+		`[(0, "deliver", "n1", "pong", 0.004005, [])] ["concealed", "exposed", "flags", "http", "index", "json", "kind", "logs", "name", "node", "port", "resp", "sender", "sent", "size", "text", "time", "variation", "what"]`,
 		`["deliver n2:1000>n1:1001 #2"] n2 True False sequence [deliver n1:1001>n2:1000 #1]`,
 		`("got", "o") None [1] 1`,
 	}

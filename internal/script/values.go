@@ -43,8 +43,8 @@ func attr[T any](attributes []attribute[T], v T, name string) (starlark.Value, e
 	return nil, nil // the interpreter knows what to say
 }
 
-func attrNames[T any](attributes []attribute[T]) []string {
-	var names []string
+func attrNames[T any](attributes []attribute[T], more ...string) []string {
+	names := more
 	for _, a := range attributes {
 		names = append(names, a.name)
 	}
@@ -67,11 +67,14 @@ type action struct {
 func (a *action) String() string { return a.name() }
 func (a *action) Type() string   { return "action" }
 func (a *action) AttrNames() []string {
-	return withFields(attrNames(actionAttrs), eventFields(a.packet, &a.fields))
+	return withFields(attrNames(actionAttrs, decoderNames()...), eventFields(a.packet, &a.fields))
 }
 func (a *action) Attr(name string) (starlark.Value, error) {
 	if v, err := attr(actionAttrs, a, name); v != nil || err != nil {
 		return v, err
+	}
+	if says, ok := decoders[name]; ok {
+		return decoded(a.packet, says), nil
 	}
 	return eventField(eventFields(a.packet, &a.fields), name), nil
 }
@@ -133,6 +136,29 @@ var actionAttrs = []attribute[*action]{
 	{"size", ofPacket(starlark.MakeInt(0), func(_ *action, p *world.Packet) starlark.Value { return starlark.MakeInt(len(p.Data)) })},
 	{"port", ofPacket(starlark.None, func(_ *action, p *world.Packet) starlark.Value { return starlark.MakeInt(int(p.Flow.Dst.Port())) })},
 	{"flags", ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value { return starlark.String(p.Flags.String()) })},
+	{"exposed", func(a *action) starlark.Value {
+		return &exposures{r: a.r, of: func(name string) (all []starlark.Value) {
+			for _, c := range a.changes(name) {
+				if !c.Ends {
+					all = append(all, &tuple{node: a.r.names.Node(a.did.Node), Tuple: c.Tuple})
+				}
+			}
+			return all
+		}}
+	}},
+	{"concealed", func(a *action) starlark.Value {
+		return &exposures{r: a.r, of: func(name string) (all []starlark.Value) {
+			for _, c := range a.changes(name) {
+				switch {
+				case c.All:
+					all = append(all, starlark.None)
+				case c.Ends:
+					all = append(all, starlark.String(c.Key))
+				}
+			}
+			return all
+		}}
+	}},
 	{"logs", func(a *action) starlark.Value {
 		if a.by == nil {
 			return empty
@@ -176,11 +202,14 @@ func (m *message) String() string {
 }
 func (m *message) Type() string { return "message" }
 func (m *message) AttrNames() []string {
-	return withFields(attrNames(messageAttrs), eventFields(m.packet, &m.fields))
+	return withFields(attrNames(messageAttrs, decoderNames()...), eventFields(m.packet, &m.fields))
 }
 func (m *message) Attr(name string) (starlark.Value, error) {
 	if v, err := attr(messageAttrs, m, name); v != nil || err != nil {
 		return v, err
+	}
+	if says, ok := decoders[name]; ok {
+		return decoded(m.packet, says), nil
 	}
 	return eventField(eventFields(m.packet, &m.fields), name), nil
 }
@@ -233,6 +262,14 @@ var stateAttrs = []attribute[*state]{
 			return nil, fmt.Errorf("node: there is no node %q", name)
 		})
 	}},
+	{"exposed", func(s *state) starlark.Value {
+		return &exposures{r: s.r, of: func(name string) (all []starlark.Value) {
+			for i := range s.p.Last().Told {
+				all = append(all, s.tuples(ariadne.NodeID(i), name)...)
+			}
+			return all
+		}}
+	}},
 	{"messages", func(s *state) starlark.Value {
 		flight := inFlight(&s.p.Last().State.State)
 		return &sequence{n: len(flight), at: func(i int) starlark.Value { return newMessage(&s.r.names, &flight[i]) }}
@@ -284,6 +321,9 @@ var nodeAttrs = []attribute[*nodeValue]{
 	{"name", func(n *nodeValue) starlark.Value { return starlark.String(n.String()) }},
 	{"started", func(n *nodeValue) starlark.Value { return starlark.Bool(n.now().Started) }},
 	{"ended", func(n *nodeValue) starlark.Value { return starlark.Bool(n.now().Done) }},
+	{"exposed", func(n *nodeValue) starlark.Value {
+		return &exposures{r: n.s.r, of: func(name string) []starlark.Value { return n.s.tuples(n.id, name) }}
+	}},
 	{"clock", func(n *nodeValue) starlark.Value { return seconds(n.now().Clock) }},
 	{"timer", func(n *nodeValue) starlark.Value { return nextTimer(n.now()) }},
 	{"logs", func(n *nodeValue) starlark.Value {

@@ -21,7 +21,7 @@ import (
 )
 
 // lastLine: a node shows the last line that it has written.
-var lastLine = expose.Rules{regexp.MustCompile(`.+`)}
+var lastLine = expose.Rules{{Line: regexp.MustCompile(`.+`)}}
 
 // content writes out the content of the state at the end of a path, with times
 // relative to the earliest at which anything is due.

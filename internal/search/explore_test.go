@@ -34,6 +34,7 @@ type small struct {
 	instant    bool // nothing that a node does takes time
 	equality   space.Equality
 	shows      expose.Rules
+	tells      expose.Sources
 	properties space.Properties
 	final      space.Final
 	chooses    bool // its programs do
@@ -75,7 +76,7 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 // space returns the space of the system.
 func (s small) space(y *world.System, r space.Roots, source space.Source) *space.Space {
 	p := space.New(y, r, source)
-	p.Equality, p.Shows, p.Properties, p.Final = s.equality, s.shows, s.properties, s.final
+	p.Equality, p.Shows, p.Tells, p.Properties, p.Final = s.equality, s.shows, s.tells, s.properties, s.final
 	return p
 }
 

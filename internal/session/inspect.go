@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/node"
 	"ariadne/internal/world"
@@ -21,8 +22,8 @@ type Node struct {
 	Steps    int          // of its own
 	Logs     []ariadne.LogLine
 	Refusals []ariadne.Refusal
-	// Shown is the last line that each of the spec's rules of protocol states (states) found,
-	// by rule; "": none.
+	// Shown is the last line that each of the spec's rules of protocol states (states) found, or what the node exposes of
+	// what it is about, by rule; "": none.
 	Shown []string
 	// Inside is what it looks like from within; nil: it has not been switched on, or is of a
 	// kind that cannot be looked into (Viewer).
@@ -71,9 +72,20 @@ func (s *Session) outside(id ariadne.NodeID, w *world.NodeState) Node {
 		n.Logs = append(n.Logs, t.Output.Logs...)
 		n.Refusals = append(n.Refusals, t.Output.Refusals...)
 	}
-	for _, l := range n.Logs {
-		for i, r := range rules {
-			if r.MatchString(l.Text) {
+	var watch expose.Watch
+	if watch.Sources = s.system.Spec.Properties.Sources; rules.Tuples() {
+		for i := range s.path.Steps() {
+			step := s.path.Step(i + 1)
+			watch.Step(&step)
+		}
+	}
+	for i, r := range rules {
+		if r.Line == nil {
+			n.Shown[i] = r.Of(watch.Exposed(id))
+			continue
+		}
+		for _, l := range n.Logs {
+			if r.Line.MatchString(l.Text) {
 				n.Shown[i] = l.Text
 			}
 		}

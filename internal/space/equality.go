@@ -71,12 +71,29 @@ func (p *Space) show(from, to *Frame) {
 		return
 	}
 	to.Shown = append(to.Shown[:0], from.Shown...)
-	to.Showed = to.Shown[to.By.From.Node].Add(p.Shows, to.By.Input.Kind, &to.By.Output)
+	id, exposed := to.By.From.Node, (*expose.Set)(nil)
+	if p.Tells != nil {
+		exposed = to.Told[id]
+	}
+	to.Showed = to.Shown[id].Add(p.Shows, to.By.Input.Kind, &to.By.Output, exposed)
+}
+
+// tell enters into a frame all that the nodes expose, with Space.Tells. from is the frame before it, or nil.
+func (p *Space) tell(from, to *Frame) {
+	if from == nil {
+		to.Told = make([]*expose.Set, len(p.roots))
+		return
+	}
+	to.Told = append(to.Told[:0], from.Told...)
+	set := &to.Told[to.By.From.Node]
+	if *set = (*set).After(p.found(to.By).Told); takesDown(to.By) {
+		*set = (*set).Staying()
+	}
 }
 
 // call gives the state of a frame its name.
 func (p *Space) call(f *Frame) {
-	if f.name = f.State.Hash(); p.Properties != nil || p.Final != nil || p.Equality.Exposed {
+	if f.name = f.State.Hash(); p.Properties != nil || p.Final != nil || p.Tells != nil || p.Equality.Exposed {
 		p.callByMore(f)
 	}
 }
@@ -92,7 +109,7 @@ func (p *Space) callByMore(f *Frame) {
 		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())
 	}
 	f.name = p.System.Content(&f.State.State, p.fingerprints, p.Equality.Times)
-	if p.Properties != nil || p.Final != nil {
+	if p.Properties != nil || p.Final != nil || p.Tells != nil {
 		f.name = f.name.Plus(p.exposed(f))
 	}
 }

@@ -70,7 +70,9 @@ type Frame struct {
 	// step led here has shown something in it.
 	Shown  []expose.State
 	Showed bool
-	// Exposed is what the nodes expose, by node, with Space.Properties. Exposes: what a property reads was
+	// Told is all that the nodes expose, by node, with Space.Tells.
+	Told []*expose.Set
+	// Exposed is what of it properties read, by node, with Space.Properties. Exposes: what a property reads was
 	// changed by the step that led here.
 	Exposed []*expose.Set
 	Exposes bool
@@ -179,6 +181,9 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	if p.Properties != nil {
 		p.expose(nil, f)
 	}
+	if p.Tells != nil {
+		p.tell(nil, f)
+	}
 	if p.Shows != nil {
 		p.show(nil, f)
 	}
@@ -262,6 +267,9 @@ func (p *Path) Push(i int) error {
 	p.n++
 	if p.space.Properties != nil {
 		p.space.expose(from, to)
+	}
+	if p.space.Tells != nil {
+		p.space.tell(from, to)
 	}
 	if p.space.Shows != nil {
 		p.space.show(from, to)

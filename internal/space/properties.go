@@ -96,7 +96,7 @@ func takesDown(t *memo.Transition) bool {
 	return t.Effect.Down != ariadne.Up && t.Effect.Down != ariadne.Paused
 }
 
-// found is what is read of a transition, which is looked for once.
+// found is what is read of a transition, which is looked for once: all spaces with the same transitions read the same of them.
 func (p *Space) found(t *memo.Transition) *expose.Found {
 	f := t.Found.Load()
 	if f == nil {
@@ -104,8 +104,11 @@ func (p *Space) found(t *memo.Transition) *expose.Found {
 		if t.Input.Packet != nil {
 			in = &t.Input.Packet.Message
 		}
-		found := p.Properties.Find(t.From.Node, in, &t.Output)
-		f = &found
+		f = &expose.Found{}
+		if p.Properties != nil {
+			*f = p.Properties.Find(t.From.Node, in, &t.Output)
+		}
+		f.Told = p.Tells.Changes(t.From.Node, &t.Output)
 		t.Found.Store(f)
 	}
 	return f
@@ -143,5 +146,20 @@ func (p *Space) exposed(f *Frame) (h world.Hash) {
 // was stands for what counts in a frame of what was before: clients' operations, earlier snapshots, and the goals that it
 // waits for.
 func (p *Space) was(f *Frame) world.Hash {
-	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(p.written(f))
+	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(p.written(f)).Plus(f.kept())
+}
+
+// kept stands for what the nodes of a frame expose, where their names do not say it: by other ways they may have come to the same
+// states, and exposed something else that outlives what has become of them.
+func (f *Frame) kept() (h world.Hash) {
+	if !f.merged {
+		return h
+	}
+	for i, sets := range [][]*expose.Set{f.Exposed, f.Told} {
+		for _, s := range sets {
+			h = h.Plus(s.Hash())
+		}
+		h = h.Plus(world.HashOf(uint64(i), 0, 37))
+	}
+	return h
 }

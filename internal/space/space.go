@@ -43,6 +43,9 @@ type Space struct {
 	Equality Equality
 	// Shows are the rules of what nodes show; nil: nothing is looked at.
 	Shows expose.Rules
+	// Tells, when not nil, are the rules by which nodes expose what who steers a search reads: Shows that are about
+	// tuples, and scripts.
+	Tells expose.Sources
 	// Properties, when not nil, are what must hold of what nodes expose in global states.
 	Properties Properties
 	// Final, when not nil, judges executions when they have ended.

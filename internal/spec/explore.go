@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 
@@ -31,9 +33,9 @@ type Explore struct {
 	// 0: not said.
 	Weights    [world.MaxKinds]int
 	Bounds     Bounds
-	Backtracks *int             // of a round of DPOR, or of all of it; nil: not said
-	Branch     *int             // steps among which DPOR tries other orders; nil: not said
-	States     []*regexp.Regexp // that tell a node's protocol state from its lines
+	Backtracks *int         // of a round of DPOR, or of all of it; nil: not said
+	Branch     *int         // steps among which DPOR tries other orders; nil: not said
+	States     expose.Rules // that tell a node's protocol state
 }
 
 // Bounds keep a search small. nil: not said.
@@ -46,10 +48,11 @@ type Bounds struct {
 	Delays     *int   // messages delayed on a path; more than Spec.Delays is no more
 }
 
-// exploreText is an Explore with its symmetric groups as written.
+// exploreText is an Explore with what of it names nodes or what they expose as written.
 type exploreText struct {
 	*Explore
 	symmetric [][]text
+	states    []text
 }
 
 var exploreFields = []field[exploreText]{
@@ -66,7 +69,7 @@ var exploreFields = []field[exploreText]{
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
 	boundField("backtracks", "How often a round of DPOR, or all of it, goes back; default in rounds once, then more and more, up to 100.", 0, func(e *exploreText) **int { return &e.Backtracks }),
 	boundField("branch", "DPOR tries other orders of a path's first so many steps only; default of all, in rounds of 32 anywhere in it.", 0, func(e *exploreText) **int { return &e.Branch }),
-	{"states", "Regular expressions on log lines that tell a node's protocol state.", textsSchema, setStates},
+	{"states", "What tells a node's protocol state: regular expressions on log lines, or exposed:NAME or exposed:NAME.FIELD, what it exposes.", textsSchema, setStates},
 }
 
 // weightFields are those of all kinds of events, and of faults within steps.
@@ -139,13 +142,33 @@ func setScript(r *reader, e *exploreText, v *yaml.Node) {
 
 func setStates(r *reader, e *exploreText, v *yaml.Node) {
 	for _, t := range r.texts(v) {
-		x, err := regexp.Compile(t.string)
+		rule, err := expose.ParseRule(t.string)
 		if err != nil {
 			r.fail(t.line, "states: %s", err)
 			continue
 		}
-		e.States = append(e.States, x)
+		e.States, e.states = append(e.States, rule), append(e.states, t)
 	}
+}
+
+// Tells returns nil if nodes can show what a rule is about, else what speaks against it.
+func (s *Spec) Tells(rule expose.Rule) error {
+	if rule.Line != nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Properties.Sources, func(e expose.Source) bool { return e.Name == rule.Name })
+	if i < 0 {
+		return fmt.Errorf("%s: expose has no %s", rule, rule.Name)
+	}
+	e := &s.Properties.Sources[i]
+	fields := e.Fields
+	if e.Line != nil {
+		fields = e.Line.SubexpNames()[1:]
+	}
+	if rule.Field != "" && !slices.Contains(fields, rule.Field) {
+		return fmt.Errorf("%s: %s has no field %s", rule, rule.Name, rule.Field)
+	}
+	return nil
 }
 
 func setSymmetric(r *reader, e *exploreText, v *yaml.Node) {

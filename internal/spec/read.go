@@ -80,6 +80,11 @@ func Parse(path string, data []byte) (*Spec, error) {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		r.namesInFaults(&s, &written)
 		r.exposures(&s, &written)
+		for i, t := range written.explore.states {
+			if err := s.Tells(s.Explore.States[i]); err != nil {
+				r.fail(t.line, "states: %s", err)
+			}
+		}
 	}
 	if part := s.parting(false); len(r.errs) == 0 && part > s.ClockError {
 		drifts := slices.IndexFunc(s.Nodes, func(n Node) bool { return n.ClockDrift != 0 })

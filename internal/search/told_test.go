@@ -1,0 +1,119 @@
+package search_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"testing"
+
+	"ariadne/internal/expose"
+	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// drawTelling draws a system whose nodes expose something, which may outlive their crashes, and of some of which
+// nothing may be left but their content.
+func drawTelling(t *rapid.T) small {
+	s := drawShowing(t, 3, 4, rapid.Bool().Draw(t, "timers"), true)
+	if rapid.Bool().Draw(t, "forgets") {
+		plain := s.programs
+		s.programs = func() []worldtest.Program {
+			all := plain()
+			for _, p := range all {
+				x := p.(*worldtest.Chaos)
+				x.Forgets, x.Limits = true, false
+			}
+			return all
+		}
+	}
+	s.tells = expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (?P<n>\d+)`), Stays: rapid.Bool().Draw(t, "stays")}}
+	if rapid.Bool().Draw(t, "ends") {
+		s.tells[0].Until = regexp.MustCompile(`shows [35]`)
+	}
+	return s
+}
+
+// told is what all nodes expose at the end of a path.
+func told(p *space.Path) string {
+	text := ""
+	for _, set := range p.Last().Told {
+		text += fmt.Sprint(set.Tuples()) + ";"
+	}
+	return text
+}
+
+// TestNamesTellWhatIsExposed: whatever leads to states of the same name, their nodes expose the same there: of those that are told
+// apart by what was given to the nodes all, of others what the rules are about. So what a script makes of it does not depend on who
+// came first.
+func TestNamesTellWhatIsExposed(t *testing.T) {
+	merged, tuples := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTelling(t)
+		if rapid.Bool().Draw(t, "by content") {
+			rule, err := expose.ParseRule("exposed:step")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.shows, s.equality = expose.Rules{rule}, space.Equality{Exposed: true}
+		}
+		x := s.exploration(t, &strategy.DepthFirst{All: true})
+		by, paths := map[world.Hash]string{}, 0
+		x.Watch = func(p *space.Path) {
+			text, name := told(p), p.Name(p.Last())
+			before, known := by[name]
+			if known && before != text {
+				t.Fatalf("two states have one name, with %q and %q", before, text)
+			}
+			if by[name] = text; known {
+				merged++
+			}
+			if p.Last().Told[0] != nil {
+				tuples++
+			}
+			paths++
+		}
+		x.Stopped = func() bool { return paths > 5000 }
+		if _, err := x.Run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if t.Logf("%d states met again, %d with tuples", merged, tuples); merged == 0 || tuples == 0 {
+		t.Error("none")
+	}
+}
+
+// TestStatesTellAll: searches of states show to who reads it all that nodes expose at the same time on any path.
+func TestStatesTellAll(t *testing.T) {
+	several := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTelling(t)
+		seen := func(e strategy.Explorer, most int) map[string]bool {
+			x, all := s.exploration(t, e), map[string]bool{}
+			x.Watch = func(p *space.Path) { all[told(p)] = true }
+			x.Stopped = func() bool { return most > 0 && x.Coverage.Steps > most }
+			if how, err := x.Run(); err != nil {
+				t.Fatal(err)
+			} else if how != search.SearchExhausted {
+				t.SkipNow()
+			}
+			return all
+		}
+		want := seen(&strategy.DepthFirst{All: true}, 5000)
+		for _, e := range []strategy.Explorer{&strategy.DepthFirst{}, &strategy.BreadthFirst{}, &strategy.FewestDeviations{}} {
+			if got := seen(e, 0); !maps.Equal(got, want) {
+				t.Fatalf("%T: %d, brute force finds %d", e, len(got), len(want))
+			}
+		}
+		if len(want) > 2 {
+			several++
+		}
+	})
+	if several == 0 {
+		t.Error("nothing was exposed")
+	}
+}
