@@ -113,7 +113,7 @@ func (j *judge) calls(ctx context.Context) (*Result, error) {
 	for range j.Workers {
 		workers.Go(func() {
 			for job := range c.work {
-				if err := c.judge1(ctx, job); err != nil {
+				if err := c.judgeOne(ctx, job); err != nil {
 					cancel(err)
 				}
 			}

@@ -350,7 +350,7 @@ func (c *column) work(ctx context.Context, work []*job) error {
 	for range min(c.Workers, len(work)) {
 		workers.Go(func() {
 			for job := range next {
-				if err := c.judge1(ctx, job); err != nil {
+				if err := c.judgeOne(ctx, job); err != nil {
 					cancel(err)
 				}
 			}
@@ -364,8 +364,8 @@ func (c *column) work(ctx context.Context, work []*job) error {
 	return context.Cause(ctx)
 }
 
-// judge1 judges one image.
-func (c *column) judge1(ctx context.Context, job *job) error {
+// judgeOne judges one image.
+func (c *column) judgeOne(ctx context.Context, job *job) error {
 	v, err := c.check(ctx, job, c.Result)
 	if err != nil {
 		return err

@@ -109,22 +109,22 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// judge1 judges the beginning of a log by one checker.
-func judge1(t *testing.T, ctx context.Context, timeout time.Duration, progress func(*Result), check ...string) ([]*Result, error) {
+// judgeFirst judges the beginning of a log by one checker.
+func judgeFirst(t *testing.T, ctx context.Context, timeout time.Duration, progress func(*Result), check ...string) ([]*Result, error) {
 	return Judge(ctx, Options{Log: replace(false)[:2], Check: check, Models: []disk.Model{disk.Any}, Images: 10, Workers: 1, Timeout: timeout, Temp: t.TempDir(), Progress: progress})
 }
 
 // TestJudgeRefuses: a checker that rejects what is there without a loss says nothing of losses.
 func TestJudgeRefuses(t *testing.T) {
-	_, err := judge1(t, t.Context(), 10*time.Second, nil, "/bin/sh", "-c", "echo no; exit 1")
+	_, err := judgeFirst(t, t.Context(), 10*time.Second, nil, "/bin/sh", "-c", "echo no; exit 1")
 	if err == nil || !strings.Contains(err.Error(), "without a power loss: exit status 1: no") {
 		t.Error(err)
 	}
-	r, err := judge1(t, t.Context(), 50*time.Millisecond, nil, "sleep", "10")
+	r, err := judgeFirst(t, t.Context(), 50*time.Millisecond, nil, "sleep", "10")
 	if err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Error(r, err)
 	}
-	if _, err := judge1(t, t.Context(), time.Second, nil, "no-such-checker"); err == nil || !strings.Contains(err.Error(), "no-such-checker") {
+	if _, err := judgeFirst(t, t.Context(), time.Second, nil, "no-such-checker"); err == nil || !strings.Contains(err.Error(), "no-such-checker") {
 		t.Error(err)
 	}
 }
@@ -133,7 +133,7 @@ func TestJudgeRefuses(t *testing.T) {
 func TestCheckersEnd(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	began := time.Now()
-	all, err := judge1(t, t.Context(), time.Minute, nil, "/bin/sh", "-c", "sleep 100 & echo $! >>"+pids)
+	all, err := judgeFirst(t, t.Context(), time.Minute, nil, "/bin/sh", "-c", "sleep 100 & echo $! >>"+pids)
 	if err != nil || time.Since(began) > 30*time.Second {
 		t.Fatal(all, err)
 	}
@@ -158,7 +158,7 @@ func TestCheckersEnd(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	all, err := judge1(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c", "test ! -e t || test -s t")
+	all, err := judgeFirst(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c", "test ! -e t || test -s t")
 	if !errors.Is(err, context.Canceled) || len(all) != 1 {
 		t.Fatal(all, err)
 	}

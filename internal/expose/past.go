@@ -54,19 +54,32 @@ func (h *History) Events(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Ou
 		return nil
 	}
 	if h.Wire != "" {
-		if in != nil && in.Flow.Proto == ariadne.TCP && in.From != id && in.Flow.Src.Port() == h.Port {
-			all = over(all, id, in, in.Flow.Dst, in.Flow.Src, Received)
-		}
-		for i := range out.Messages {
-			if m := &out.Messages[i]; m.Flow.Proto == ariadne.TCP && m.To != id && m.Flow.Dst.Port() == h.Port {
-				all = over(all, id, m, m.Flow.Src, m.Flow.Dst, Sent)
-			}
+		all = h.carried(id, in, out)
+	} else {
+		all = h.written(id, out)
+	}
+	if out.Down != ariadne.Up && out.Down != ariadne.Paused || out.Ended && len(out.Exits) > 0 {
+		all = append(all, Event{Kind: Gone, Node: id})
+	}
+	return all
+}
+
+// carried are the events of what the node has received and sent over the clients' connections.
+func (h *History) carried(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) (all []Event) {
+	if in != nil && in.Flow.Proto == ariadne.TCP && in.From != id && in.Flow.Src.Port() == h.Port {
+		all = over(all, id, in, in.Flow.Dst, in.Flow.Src, Received)
+	}
+	for i := range out.Messages {
+		if m := &out.Messages[i]; m.Flow.Proto == ariadne.TCP && m.To != id && m.Flow.Dst.Port() == h.Port {
+			all = over(all, id, m, m.Flow.Src, m.Flow.Dst, Sent)
 		}
 	}
+	return all
+}
+
+// written are the events of the lines that the node has written.
+func (h *History) written(id ariadne.NodeID, out *ariadne.Output) (all []Event) {
 	for i := range out.Logs {
-		if h.Wire != "" {
-			break
-		}
 		for kind, x := range []*regexp.Regexp{h.Invoke, h.OK, h.Fail} {
 			if x == nil {
 				continue
@@ -82,9 +95,6 @@ func (h *History) Events(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Ou
 				break
 			}
 		}
-	}
-	if out.Down != ariadne.Up && out.Down != ariadne.Paused || out.Ended && len(out.Exits) > 0 {
-		all = append(all, Event{Kind: Gone, Node: id})
 	}
 	return all
 }
