@@ -57,6 +57,7 @@ type violationEvent struct {
 	Suspect   string         `json:"suspect,omitempty"`
 	Count     int            `json:"count"`
 	AtNS      int64          `json:"at_ns"`
+	Size      *record.Size   `json:"size,omitempty"`
 	Shrunk    *record.Shrunk `json:"shrunk,omitempty"`
 	Goal      *record.Goal   `json:"goal,omitempty"`
 }
@@ -279,7 +280,7 @@ func (p *jsonPrinter) violation(v record.Violation) {
 
 func newViolationEvent(v record.Violation) violationEvent {
 	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, report.Seconds(v.At), v.Message,
-		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Shrunk, v.Goal}
+		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Size, v.Shrunk, v.Goal}
 }
 
 func (p *jsonPrinter) report(r *record.Report) {

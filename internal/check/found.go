@@ -104,8 +104,9 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 			return nil, nil, err
 		}
 	}
+	size := run.SizeOf(c.system, t)
 	c.ledger.mu.Lock()
-	v := c.ledger.report.Found(a, index, dir, rec.Path())
+	v := c.ledger.report.Found(a, index, dir, rec.Path(), &size)
 	c.ledger.saved = time.Time{} // what was found is kept at once
 	c.ledger.mu.Unlock()
 	return &v, t, c.enter(index, a, true)

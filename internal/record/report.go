@@ -127,6 +127,8 @@ type Violation struct {
 	// Suspect says why this may be Ariadne's doing and not the target's, or "":
 	// a node was refused something before.
 	Suspect string `json:"suspect"`
+	// Size is that of its execution; nil in reports of a run or a replay.
+	Size *Size `json:"size,omitempty"`
 	// Shrunk is a smaller execution that ends in the same violation, or nil.
 	Shrunk *Shrunk `json:"shrunk,omitempty"`
 	// Goal is what is known besides of something that does not happen and must, or nil.

@@ -162,12 +162,12 @@ func (r *Report) CutOff(node ariadne.NodeID, what string) {
 	r.Doubt(cutOff(nodeName(node, r.names()), what))
 }
 
-// Found enters a violation of an execution, with its record in dir.
-func (r *Report) Found(a *Attempt, execution int, dir, tracePath string) Violation {
+// Found enters a violation of an execution, with its record in dir, and its size unless that is nil.
+func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *Size) Violation {
 	v := Violation{
 		Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
 		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
-		Goal: a.Goal,
+		Size: size, Goal: a.Goal,
 	}
 	if d := Doubts(a, r.names()); len(d) > 0 {
 		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")

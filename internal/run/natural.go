@@ -118,7 +118,7 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w
 		r.Stopped = record.Interrupted
 		r.Doubt("it was interrupted while a violation was being confirmed")
 	default:
-		v := r.Found(&a, 0, r.Out, rec.Path())
+		v := r.Found(&a, 0, r.Out, rec.Path(), nil)
 		if o.OnViolation != nil {
 			o.OnViolation(v)
 		}

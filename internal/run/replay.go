@@ -99,7 +99,7 @@ func verify(ctx context.Context, y *system.System, r *record.Report, o *Options,
 		r.Stopped = record.Interrupted
 		r.Doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
 	case a.Violation != nil:
-		r.Found(&a, t.Execution, r.Out, path)
+		r.Found(&a, t.Execution, r.Out, path, nil)
 	case t.End == search.EndStopped:
 		r.Doubt(fmt.Sprintf("the trace is that of an execution which was interrupted after step %d", a.Steps))
 	}
