@@ -24,7 +24,8 @@ func some() result {
 		{Seed: 0, Budget: 10 * time.Minute, Found: true, RealTime: 3 * time.Second, Executions: 10, Faults: []string{"crash", "restart"}},
 		{Seed: 1, Budget: 10 * time.Minute, Found: true, RealTime: time.Second, Executions: 30},
 		{Seed: 2, Budget: 10 * time.Minute, Found: true, RealTime: 9 * time.Second, Executions: 20},
-	}, &outcome{Budget: time.Minute, RealTime: 61 * time.Second, Executions: 99}, nil}
+	}, &outcome{Budget: time.Minute, RealTime: 61 * time.Second, Executions: 99},
+		&outcome{Replays: true, Critical: "crash n1", From: &harness.Size{Faults: 2, Deviations: 3, Steps: 99}, To: &harness.Size{Faults: 1, Steps: 44}}}
 }
 
 func TestPage(t *testing.T) {
@@ -32,14 +33,15 @@ func TestPage(t *testing.T) {
 	missed.bug = &bug{Name: "kept", Program: "p", Spec: "../far/a.yaml"}
 	missed.seeds[0].Found, missed.seeds[0].Wrong = false, "another violation: n1: x"
 	missed.sibling.Found = true
-	data, err := writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}, "")
+	o := options{budget: 10 * time.Minute, least: time.Minute}
+	data, err := o.writePage([]result{some(), missed, {bug: &bug{Name: "new", Beside: "2.0"}}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(data)
 	for _, want := range []string{
 		"for 10m at most", "at least 1m and",
-		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | store 1.1: nothing found (61.0 s, 99 executions) |\n",
+		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | 2, 3, 99 → 1, 0, 44 | store 1.1: nothing found (61.0 s, 99 executions) |\n",
 		"| 2 of 3 (10m each) | 1.0 s | 20 |", "**found too**", "Seed 0: another violation: n1: x.\n",
 		"| `new` |  | an order | not looked for yet |", "2.0: not searched yet |\n",
 		"    ariadne check examples/bugs/lost/a.yaml\n", "    ariadne check examples/far/a.yaml\n",
@@ -48,19 +50,26 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
 		}
 	}
-	// Nothing is kept of the first one here: its row stays.
-	again, err := writePage([]result{{bug: some().bug}, missed}, harness.Page(page))
-	if err != nil || !strings.Contains(string(again), "| 3 of 3 | 3.0 s |") {
+	// What nothing is kept of here stays: all of the first one, or what some of its searches have shown.
+	first := some()
+	for _, kept := range []result{{bug: first.bug}, {bug: first.bug, shrunk: first.shrunk}, {bug: first.bug, seeds: first.seeds}, {bug: first.bug, sibling: first.sibling}} {
+		again, err := o.writePage([]result{kept, missed, {bug: &bug{Name: "new", Beside: "2.0"}}}, harness.Page(page))
+		if err != nil || string(again) != page {
+			t.Errorf("%v\n%s", err, again)
+		}
+	}
+	again, err := o.writePage([]result{{bug: missed.bug}}, harness.Page(page))
+	if err != nil || !strings.Contains(string(again), "Seed 0: another violation: n1: x.\n") {
 		t.Errorf("%v\n%s", err, again)
 	}
 }
 
 func TestPapersPage(t *testing.T) {
 	dir := t.TempDir()
-	o := options{list: filepath.Join(dir, "list.yaml")}
+	o := options{list: filepath.Join(dir, "list.yaml"), budget: 10 * time.Minute, least: time.Minute}
 	found, dies := some(), some()
 	found.bug.Spec, dies.bug.Spec, dies.bug.Name = "a.yaml", "b.yaml", "dies"
-	found.shrunk = &outcome{Replays: true, Critical: "crash n1", From: &harness.Size{Faults: 2, Deviations: 3, Steps: 99}, To: &harness.Size{Faults: 1, Steps: 44}}
+	dies.shrunk = &outcome{Replays: true, From: &harness.Size{Steps: 23}}
 	for name, text := range map[string]string{"a.yaml": "name: a\nproperties:\n  one leader: {one: leader}\n  another: {agree: x}\n", "b.yaml": "name: b\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -73,11 +82,15 @@ func TestPapersPage(t *testing.T) {
 	for _, want := range []string{
 		"| `lost` | store#1 | 3 of 3 | 3.0 s | 20 | crash, restart | 2, 3, 99 → 1, 0, 44 | nothing found (61.0 s, 99 executions) |\n",
 		"Sentence: `one leader: {one: leader}`.\n\n    ariadne check examples/a.yaml\n", "Sentence: none: a node that dies is a violation.\n",
-		"Critical transition of the smaller execution: `crash n1`.\n",
+		"Critical transition of the smaller execution: `crash n1`.\n", "| 3.0 s | 20 | crash, restart | 0, 0, 23 |",
 	} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("%q is not in the page:\n%s", want, data)
 		}
+	}
+	again, err := o.writePapers([]result{{bug: found.bug}, {bug: dies.bug, seeds: dies.seeds}}, harness.Page(data))
+	if err != nil || string(again) != string(data) {
+		t.Errorf("%v: it was\n%sand is\n%s", err, data, again)
 	}
 }
 
@@ -151,7 +164,7 @@ func TestOutcome(t *testing.T) {
 // What is known of a search is not searched again until it is forgotten.
 func TestKnown(t *testing.T) {
 	b := some().bug
-	o := options{ctx: t.Context(), ariadne: "/nonexistent", work: t.TempDir(), list: list}
+	o := options{ctx: t.Context(), ariadne: "/nonexistent", work: t.TempDir(), list: list, kinds: regexp.MustCompile("seed")}
 	if err := os.WriteFile(o.file(b, "seed", "3")+".json", []byte(`{"Seed": 3, "Found": true}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +225,7 @@ func TestList(t *testing.T) {
 // integration has the time for.
 func TestShort(t *testing.T) {
 	dir := t.TempDir()
-	o := options{ctx: t.Context(), ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), seeds: 1, budget: 2 * time.Minute, fetch: true}
+	o := options{ctx: t.Context(), ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), seeds: 1, budget: 2 * time.Minute, fetch: true, kinds: regexp.MustCompile(""), shrink: 10 * time.Second}
 	if err := harness.Build("../..", o.ariadne); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -33,7 +33,9 @@ type options struct {
 	seeds               int
 	budget, least       time.Duration
 	fetch, resume       bool
-	papers              bool // the list is of papers' bugs
+	shrink              time.Duration
+	kinds               *regexp.Regexp // of searches
+	papers              bool           // the list is of papers' bugs
 }
 
 func main() {
@@ -49,6 +51,8 @@ func main() {
 	flag.DurationVar(&o.least, "least", time.Minute, "real time of the search beside a bug, at least")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	flag.BoolVar(&o.resume, "resume", false, "keep the searches that were made before, and make only the others")
+	flag.DurationVar(&o.shrink, "shrink", 10*time.Second, "real time to look for a smaller execution")
+	kinds := flag.String("kinds", "", "make the searches whose kind matches this regular expression, of shrunk, seed and sibling; what others showed is kept")
 	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
 	page := flag.String("page", "", "the page to write (default docs/bugs.md)")
 	flag.Parse()
@@ -57,25 +61,19 @@ func main() {
 		work, list, to = "ariadne-runs/papers", "examples/papers.yaml", "docs/papers.md"
 	}
 	o.work, o.list, *page = cmp.Or(o.work, work), cmp.Or(o.list, list), cmp.Or(*page, to)
+	var err error
+	if o.kinds, err = regexp.Compile(*kinds); err != nil {
+		harness.End("bugs", false, err)
+	}
 	ok, err := o.run(*search, *page, flag.Args())
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bugs:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
+	harness.End("bugs", ok, err)
 }
 
 // run looks for the bugs that are wanted, and writes the page of all that is known. It says whether
 // all is as it should be.
 func (o *options) run(search bool, page string, wanted []string) (bool, error) {
-	for _, p := range []*string{&o.ariadne, &o.work} {
-		abs, err := filepath.Abs(*p)
-		if err != nil {
-			return false, err
-		}
-		*p = abs
+	if err := harness.Absolute(&o.ariadne, &o.work); err != nil {
+		return false, err
 	}
 	bugs, err := readBugs(o.list)
 	if err != nil {
@@ -107,7 +105,7 @@ func (o *options) run(search bool, page string, wanted []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	text := writePage
+	text := o.writePage
 	if o.papers {
 		text = o.writePapers
 	}

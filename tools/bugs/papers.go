@@ -26,21 +26,12 @@ sentence, searched for as long as all seeds took together, but at least %s and n
 // writePapers returns the page of papers' bugs.
 func (o *options) writePapers(all []result, earlier harness.Page) ([]byte, error) {
 	var b strings.Builder
-	budget, least := budgets(all)
+	budget, least := o.budgets(all)
 	fmt.Fprintf(&b, papersHead, short(budget), short(least))
-	b.WriteString("\n| bug | paper | found | time | executions | faults | shrunk: faults, deviations, steps | without it |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	without := "without it"
+	writeHeads(&b, []string{"bug", "paper"}, without)
 	for _, r := range all {
-		cells := []string{"`" + r.bug.Name + "`", r.bug.Reference, "not looked for yet", "", "", "", "", "not searched yet"}
-		if len(r.seeds) > 0 {
-			copy(cells[2:], r.found())
-		}
-		if r.shrunk != nil && r.shrunk.From != nil {
-			cells[6] = r.shrunk.sizes()
-		}
-		if r.sibling != nil {
-			cells[7] = r.sibling.beside()
-		}
-		b.WriteString(r.known(earlier, fmt.Sprintf("| %s |\n", strings.Join(cells, " | "))))
+		writeRow(&b, []string{"`" + r.bug.Name + "`", r.bug.Reference}, r.searched(earlier, without, ""))
 	}
 	b.WriteString("\n")
 	for _, r := range all {
@@ -55,32 +46,16 @@ func (o *options) writePapers(all []result, earlier harness.Page) ([]byte, error
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s: %s. %s. Sentence: %s.\n\n    ariadne check %s\n    ariadne check %s\n\n", r.bug.Name, r.bug.Program, r.bug.Bug,
 			r.bug.Reference, said, path.Join("examples", r.bug.Spec), path.Join("examples", r.bug.Sibling))
-		if r.shrunk != nil && r.shrunk.Critical != "" {
-			fmt.Fprintf(&b, "Critical transition of the smaller execution: `%s`.\n\n", r.shrunk.Critical)
+		const critical = "Critical transition of the smaller execution: "
+		if r.shrunk == nil {
+			r.keepLines(&b, earlier, critical)
+		} else if r.shrunk.Critical != "" {
+			fmt.Fprintf(&b, critical+"`%s`.\n\n", r.shrunk.Critical)
 		}
-		for _, s := range r.seeds {
-			if s.Wrong != "" {
-				fmt.Fprintf(&b, "Seed %d: %s.\n\n", s.Seed, s.Wrong)
-			}
-		}
+		r.writeWrong(&b, earlier)
 	}
 	writeOrigins(&b, all, earlier)
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n"), nil
-}
-
-// sizes is how large an execution was before and after it was shrunk.
-func (r *outcome) sizes() string {
-	size := func(s *harness.Size) string { return fmt.Sprintf("%d, %d, %d", s.Faults, s.Deviations, s.Steps) }
-	cell := size(r.From)
-	if r.To != nil {
-		cell += " → " + size(r.To)
-	} else {
-		cell = fmt.Sprintf("%d, –, %d", r.From.Faults, r.From.Steps)
-	}
-	if !r.Replays {
-		cell += " **does not replay**"
-	}
-	return cell
 }
 
 // sentence is the property of a spec as it stands there, or "" when there is none.

@@ -28,18 +28,25 @@ type outcome struct {
 	Faults     []string // of the execution that was found, by kind, in its order
 	// Of the execution that one more search has found and shrunk: how large it was and became (the same: none smaller was found), whether
 	// the smaller one replays, and the critical transition of what must happen.
-	From, To *harness.Size `json:",omitzero"`
+	From, To *harness.Size `json:",omitempty"`
 	Replays  bool          `json:",omitzero"`
 	Critical string        `json:",omitzero"`
 	Origin   harness.Origin
 }
+
+// Kinds of searches: for a bug with one seed after the other, once more to shrink what is found, and beside it.
+const (
+	seeded  = "seed"
+	shrunk  = "shrunk"
+	sibling = "sibling"
+)
 
 // result is all that is known of a bug.
 type result struct {
 	bug     *bug
 	seeds   []outcome
 	sibling *outcome // nil: not searched yet
-	shrunk  *outcome // of a paper's bug: what was found once more, and shrunk; or nil
+	shrunk  *outcome // what was found once more, and shrunk; nil: not yet
 }
 
 // look searches for a bug with one seed after the other, then beside it for as long as all of
@@ -57,20 +64,28 @@ func (o *options) look(b *bug) error {
 			return err
 		}
 	}
+	if o.kinds.MatchString(shrunk) {
+		if _, err := o.search(b, b.Spec, shrunk, 0, o.budget); err != nil {
+			return err
+		}
+	}
+	for seed := 0; seed < o.seeds && o.kinds.MatchString(seeded); seed++ {
+		if _, err := o.search(b, b.Spec, seeded, seed, o.budget); err != nil {
+			return err
+		}
+	}
+	if !o.kinds.MatchString(sibling) {
+		return nil
+	}
+	all, err := o.load(b)
+	if err != nil {
+		return err
+	}
 	var took time.Duration
-	if o.papers {
-		if _, err := o.search(b, b.Spec, "shrunk", 0, o.budget); err != nil {
-			return err
-		}
+	for _, s := range all.seeds {
+		took += s.RealTime
 	}
-	for seed := range o.seeds {
-		r, err := o.search(b, b.Spec, "seed", seed, o.budget)
-		if err != nil {
-			return err
-		}
-		took += r.RealTime
-	}
-	_, err := o.search(b, b.Sibling, "sibling", 0, min(max(took, o.least), o.budget).Round(time.Second))
+	_, err = o.search(b, b.Sibling, sibling, 0, min(max(took, o.least), o.budget).Round(time.Second))
 	return err
 }
 
@@ -84,11 +99,11 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		return nil, err
 	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
-	shrink := "0s"
-	if kind == "shrunk" {
-		shrink = "10s"
+	var shrink time.Duration
+	if kind == shrunk {
+		shrink = o.shrink
 	}
-	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String(), "--shrink", shrink)
+	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String(), "--shrink", shrink.String())
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +112,8 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		return nil, err
 	}
 	r.Spec, r.Seed, r.Budget = spec, seed, budget
-	if kind == "shrunk" && r.Found {
-		if err := o.shrunk(r, &a, report); err != nil {
+	if kind == shrunk && r.Found {
+		if err := o.enterShrunk(r, &a, report); err != nil {
 			return nil, err
 		}
 	}
@@ -110,12 +125,13 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 	return r, errors.Join(os.RemoveAll(dir), harness.Keep(dir+".json", r))
 }
 
-// shrunk enters what came of shrinking the execution that a check has found, and whether the smaller one replays.
-func (o *options) shrunk(r *outcome, a *harness.Ariadne, report *harness.Run) error {
+// enterShrunk enters what came of shrinking the execution that a check has found, and whether the smaller one replays.
+func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Run) error {
 	v := &report.Violations[0]
 	trace, goal := v.Trace, v.Goal
+	r.From = v.Size
 	if s := v.Shrunk; s != nil {
-		trace, r.From, r.To = s.Trace, &s.From, &s.To
+		trace, r.To = s.Trace, &s.To
 		if s.Goal != nil {
 			goal = s.Goal
 		}
@@ -128,9 +144,6 @@ func (o *options) shrunk(r *outcome, a *harness.Ariadne, report *harness.Run) er
 		return err
 	}
 	r.Replays = again.Outcome == report.Outcome && again.Mismatch == nil && len(again.Violations) == 1 && again.Violations[0].Node == v.Node
-	if v.Shrunk == nil {
-		r.From = &harness.Size{Faults: len(r.Faults), Steps: again.Steps}
-	}
 	return nil
 }
 
@@ -139,19 +152,27 @@ func (o *options) file(b *bug, kind, seed string) string {
 	return filepath.Join(o.work, strings.Join([]string{b.Name, kind, seed}, "_"))
 }
 
-// forget removes what is known of a bug.
+// forget removes what is known of a bug, of the kinds of searches that are wanted.
 func (o *options) forget(b *bug) error {
-	files, err := filepath.Glob(o.file(b, "*", "*") + ".json")
-	for _, f := range files {
-		err = errors.Join(err, os.Remove(f))
+	for _, kind := range []string{shrunk, seeded, sibling} {
+		if !o.kinds.MatchString(kind) {
+			continue
+		}
+		files, err := filepath.Glob(o.file(b, kind, "*") + ".json")
+		for _, f := range files {
+			err = errors.Join(err, os.Remove(f))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // load reads what is known of a bug.
 func (o *options) load(b *bug) (result, error) {
 	r := result{bug: b}
-	for _, kind := range []string{"seed", "sibling", "shrunk"} {
+	for _, kind := range []string{seeded, sibling, shrunk} {
 		files, err := filepath.Glob(o.file(b, kind, "*") + ".json")
 		if err != nil {
 			return r, err
@@ -162,11 +183,11 @@ func (o *options) load(b *bug) (result, error) {
 				return r, err
 			}
 			switch kind {
-			case "seed":
+			case seeded:
 				r.seeds = append(r.seeds, *one)
-			case "sibling":
+			case sibling:
 				r.sibling = one
-			case "shrunk":
+			case shrunk:
 				r.shrunk = one
 			}
 		}

@@ -74,7 +74,7 @@ func shown() *result {
 		Natural: natural{Ready: true, Steps: 12, Calls: 3456, VirtualTime: 2e9, RealTime: time.Second},
 		Runs:    10, EqualRuns: 9, RunDifference: "step 3: a, then b",
 		Replays: 10, EqualReplays: 10,
-		Walks: walks{Wanted: 100, Executions: 100, Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []violation{
+		Walks: walks{Wanted: 100, Executions: 100, Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []harness.Seen{
 			{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
 			{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
 		}},
@@ -111,7 +111,7 @@ func TestPage(t *testing.T) {
 		"- Refused: `bpf` (kv, 2 times): bpf(0)\n",
 		"- Answered as a kernel may that lacks it: `io_uring_setup` (kv).\n",
 		"- Walks that did not come to the client's end: 2: time limit.\n",
-		"- 2 walks: exit at n1: exit status 1. Real.\n",
+		"- 2 walks: exit of n1: exit status 1. Real.\n",
 		"- 1 walks: deadlock: nothing is enabled. **not explained yet**\n",
 		"- As nobody: one thing\n",
 		"- As root alone: its files are private.\n",
@@ -142,7 +142,7 @@ func TestGood(t *testing.T) {
 		"unequal runs":              func(r *result) { r.EqualRuns = 9 },
 		"unequal replays":           func(r *result) { r.EqualReplays = 9 },
 		"an unexplained walk":       func(r *result) { r.Walks.Violations[0].Message = "what" },
-		"an unexplained execution":  func(r *result) { r.Check.Violations = []violation{{Message: "what"}} },
+		"an unexplained execution":  func(r *result) { r.Check.Violations = []harness.Seen{{Message: "what"}} },
 		"interrupted walks":         func(r *result) { r.Walks.Executions, r.Walks.Stopped = 99, "time" },
 		"a doubt of the check":      func(r *result) { r.Check.Doubts = []string{"what"} },
 		"a client that is not done": func(r *result) { r.Natural.Ready = false },

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
 	"regexp"
 	"time"
 
@@ -46,13 +45,7 @@ func main() {
 	page := flag.String("page", "docs/compatibility.md", "the page to write")
 	flag.Parse()
 	ok, err := compat(o, *page, *only, *other)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "compat:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
+	harness.End("compat", ok, err)
 }
 
 // ordinary is the user whom root measures as besides.
@@ -113,12 +106,8 @@ func compat(o options, page, only, other string) (bool, error) {
 // prepare makes the paths independent of the working directory, and finds out who
 // measures what.
 func (o *options) prepare(users ...string) error {
-	for _, p := range []*string{&o.list, &o.ariadne, &o.work} {
-		abs, err := filepath.Abs(*p)
-		if err != nil {
-			return err
-		}
-		*p = abs
+	if err := harness.Absolute(&o.list, &o.ariadne, &o.work); err != nil {
+		return err
 	}
 	self, err := user.Current()
 	if err != nil {

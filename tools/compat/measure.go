@@ -73,7 +73,7 @@ type walks struct {
 	Ends       map[string]int
 	// Stopped says why there were fewer walks than wanted, or "".
 	Stopped    string
-	Violations []violation
+	Violations []harness.Seen
 	Doubts     []string
 }
 
@@ -85,13 +85,8 @@ type check struct {
 	Transitions int // made by living processes
 	RealTime    time.Duration
 	Stopped     string
-	Violations  []violation
+	Violations  []harness.Seen
 	Doubts      []string
-}
-
-type violation struct {
-	Kind, Node, Message, Suspect string
-	Count                        int
 }
 
 // measure runs everything that the page says of a target, and keeps it. An error is
@@ -313,10 +308,10 @@ func (o *pass) explore(r *result) error {
 	return nil
 }
 
-func violations(r *harness.Run) []violation {
-	var all []violation
+func violations(r *harness.Run) []harness.Seen {
+	var all []harness.Seen
 	for _, v := range r.Violations {
-		all = append(all, violation{v.Kind, v.Node, v.Message, v.Suspect, v.Count})
+		all = append(all, harness.Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count})
 	}
 	return all
 }

@@ -132,7 +132,7 @@ func (r *result) checked() string {
 	return text
 }
 
-func count(all []violation) int {
+func count(all []harness.Seen) int {
 	n := 0
 	for _, v := range all {
 		n += v.Count
@@ -184,25 +184,25 @@ func (r *result) lines(t *target) []string {
 		lines = append(lines, fmt.Sprintf("Not ready: %s (exit status %d).", r.Natural.End, r.Natural.Status))
 	}
 	for _, d := range slices.Concat(r.Natural.Doubts, r.Walks.Doubts, r.Check.Doubts) {
-		if d = oneLine(d); !slices.Contains(lines, d) {
+		if d = harness.OneLine(d); !slices.Contains(lines, d) {
 			lines = append(lines, d)
 		}
 	}
 	if r.RunDifference != "" {
-		lines = append(lines, "Runs differ: "+oneLine(r.RunDifference))
+		lines = append(lines, "Runs differ: "+harness.OneLine(r.RunDifference))
 	}
 	if r.ReplayDifference != "" {
-		lines = append(lines, "A replay differs: "+oneLine(r.ReplayDifference))
+		lines = append(lines, "A replay differs: "+harness.OneLine(r.ReplayDifference))
 	}
 	lines = append(lines, r.refused()...)
 	if cut := r.Walks.cut(); cut != "" {
 		lines = append(lines, "Walks that did not come to the client's end: "+cut+".")
 	}
 	for _, v := range r.Walks.Violations {
-		lines = append(lines, fmt.Sprintf("%d walks: %s", v.Count, v.explained(t)))
+		lines = append(lines, fmt.Sprintf("%d walks: %s", v.Count, t.Triage.Says(v)))
 	}
 	for _, v := range r.Check.Violations {
-		lines = append(lines, fmt.Sprintf("%d executions of the check: %s", v.Count, v.explained(t)))
+		lines = append(lines, fmt.Sprintf("%d executions of the check: %s", v.Count, t.Triage.Says(v)))
 	}
 	return lines
 }
@@ -226,20 +226,6 @@ func (r *result) refused() []string {
 	}
 	return lines
 }
-
-func (v violation) explained(t *target) string {
-	because := t.Triage.Of(v.Message)
-	if because == "" {
-		because = "**not explained yet**"
-	}
-	where := v.Kind
-	if v.Node != "" {
-		where += " at " + v.Node
-	}
-	return fmt.Sprintf("%s: %s. %s", where, oneLine(v.Message), because)
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // good says whether the target is as it should be: all that was wanted was done, and
 // nothing was found that has no explanation.

@@ -55,14 +55,14 @@ func shown() *result {
 	return &result{Origin: harness.Origin{When: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Ariadne: "0.1.0"}, Faults: usualFaults, Wanted: 10, Executions: 10, Steps: 99, RealTime: 4200 * time.Millisecond,
 		Ends:       map[string]int{"clients done": 7, "violation": 2, "time limit": 1},
 		Tried:      []harness.Tried{{Kind: "crash", Taken: 6}, {Kind: "cut", Taken: 11}},
-		Violations: []violation{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2, Again: true}},
+		Violations: []harness.Seen{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2, Again: true}},
 		Replays:    3, EqualReplays: 3, Replayed: map[string]int{"crash": 2, "cut": 3},
 		Audit: audit{Wanted: 90, Transitions: 99, Audited: 12, Faults: map[string]int{"kill": 3}}}
 }
 
 func TestPage(t *testing.T) {
 	other := shown()
-	other.Violations[0] = violation{Kind: "deadlock", Message: "nobody", Suspect: "refused", Count: 2}
+	other.Violations[0] = harness.Seen{Kind: "deadlock", Message: "nobody", Suspect: "refused", Count: 2}
 	other.Doubts, other.Difference, other.EqualReplays = []string{"a\ndoubt"}, "execution 3: no", 2
 	another := kv()
 	another.Faults = "lose"
@@ -109,25 +109,6 @@ func TestGood(t *testing.T) {
 		r := explained()
 		if spoil(r); r.good(kv()) {
 			t.Errorf("a result with %s is good", name)
-		}
-	}
-}
-
-func TestCameAgain(t *testing.T) {
-	v := harness.Violation{Kind: "death", Node: "n", Message: "m", Trace: "a"}
-	same := v
-	same.Trace = "b"
-	for name, c := range map[string]struct {
-		run  harness.Run
-		want bool
-	}{
-		"the same":   {harness.Run{Report: harness.Report{Violations: []harness.Violation{same}}}, true},
-		"none":       {harness.Run{}, false},
-		"another":    {harness.Run{Report: harness.Report{Violations: []harness.Violation{{Kind: "death", Node: "n", Message: "x"}}}}, false},
-		"a mismatch": {harness.Run{Report: harness.Report{Violations: []harness.Violation{same}, Mismatch: &harness.Mismatch{}}}, false},
-	} {
-		if got := cameAgain(&c.run, v); got != c.want {
-			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -87,13 +86,7 @@ func main() {
 	page := flag.String("page", "docs/faulty.md", "the page to write")
 	flag.Parse()
 	ok, err := o.run(*only, *page)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "faulty:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
+	harness.End("faulty", ok, err)
 }
 
 // run runs the wanted targets and writes the page of all. It says whether all is as it should be.
@@ -101,12 +94,8 @@ func (o *options) run(only, page string) (bool, error) {
 	if flag.NArg() > 0 {
 		return false, fmt.Errorf("unexpected %q; targets are chosen by -only", flag.Arg(0))
 	}
-	for _, p := range []*string{&o.ariadne, &o.work, &o.list} {
-		abs, err := filepath.Abs(*p)
-		if err != nil {
-			return false, err
-		}
-		*p = abs
+	if err := harness.Absolute(&o.ariadne, &o.work, &o.list); err != nil {
+		return false, err
 	}
 	targets, err := readTargets(o.list)
 	if err != nil {

@@ -22,7 +22,7 @@ type result struct {
 	RealTime   time.Duration
 	Ends       map[string]int
 	Tried      []harness.Tried
-	Violations []violation
+	Violations []harness.Seen
 	Doubts     []string // why there is no verdict, and where Ariadne contradicted itself
 	// Replays of executions that had faults: how many, how many had the digest of the trace at
 	// each step, the first difference, and how many of the executions had faults of which kind.
@@ -36,14 +36,6 @@ type result struct {
 type audit struct {
 	Wanted, Transitions, Audited, Different int
 	Faults                                  map[string]int // that were taken
-}
-
-// violation is one kind of violation.
-type violation struct {
-	Kind, Node, Message, Suspect string
-	Count                        int
-	// Again says that the replay of its trace has come to it again.
-	Again bool
 }
 
 // measure does all that the page says of a target. An error is one of the machine; what goes wrong
@@ -75,11 +67,11 @@ func (o *options) measure(t *target) (*result, error) {
 		r.Tried = all.Coverage.Faults
 	}
 	for _, v := range all.Violations {
-		again, err := a.Cold(o.ctx, filepath.Join(o.dir(t), "again"), "replay", v.Trace)
+		seen, err := a.Replay(o.ctx, filepath.Join(o.dir(t), "again"), v)
 		if err != nil {
 			return nil, err
 		}
-		r.Violations = append(r.Violations, violation{v.Kind, v.Node, v.Message, v.Suspect, v.Count, cameAgain(again, v)})
+		r.Violations = append(r.Violations, seen)
 	}
 	if err := o.replay(a, r, check); err != nil {
 		return nil, err
@@ -121,13 +113,6 @@ func (o *options) auditOf(a *harness.Ariadne, t *target, spec string, r *result)
 		r.Doubts = append(r.Doubts, run.Bugs...)
 	}
 	return nil
-}
-
-// cameAgain reports whether a replay took each step as its trace has it and ended in the violation.
-func cameAgain(r *harness.Run, v harness.Violation) bool {
-	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w harness.Violation) bool {
-		return w.Kind == v.Kind && w.Node == v.Node && w.Message == v.Message
-	})
 }
 
 // replay makes single executions again, in turn, and replays those that have faults: each replay

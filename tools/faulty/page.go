@@ -33,12 +33,7 @@ What violations are is explained below, by hand; each was replayed, and came aga
 
 // good says whether a target is as it should be.
 func (r *result) good(t *target) bool {
-	for _, v := range r.Violations {
-		if !v.Again || t.Triage.Of(v.Message) == "" {
-			return false
-		}
-	}
-	return r.Executions == r.Wanted && len(r.Doubts) == 0 && r.EqualReplays == r.Replays && r.Audit.Different == 0 && r.Audit.Transitions >= r.Audit.Wanted
+	return t.Triage.All(r.Violations) && r.Executions == r.Wanted && len(r.Doubts) == 0 && r.EqualReplays == r.Replays && r.Audit.Different == 0 && r.Audit.Transitions >= r.Audit.Wanted
 }
 
 // writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them.
@@ -52,7 +47,7 @@ func writePage(rows []row, earlier harness.Page) []byte {
 		switch old := earlier.Rows("`"+r.Spec+"`", r.target.Faults); {
 		case r.result != nil:
 			fmt.Fprintf(&b, "| %s | `%s` | %s | %d of %d | %s | %d | %d of %d | %s | %d | %s | %s, %s |\n", r.What, r.Spec, r.result.Faults, r.result.Executions, r.Wanted,
-				r.tried(), r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.Steps, r.RealTime.Round(time.Second), r.Origin.When.Format(time.DateOnly), r.Origin.Ariadne)
+				harness.Taken(r.Tried), r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.Steps, r.RealTime.Round(time.Second), r.Origin.When.Format(time.DateOnly), r.Origin.Ariadne)
 			machines[fmt.Sprintf("- %s\n", r.Origin.Machine)] = true
 		case len(old) > 0:
 			b.WriteString(old[0])
@@ -109,19 +104,10 @@ func (a audit) String() string {
 	return fmt.Sprintf("%d of %d, %d different", a.Audited, a.Transitions, a.Different)
 }
 
-// tried is how many faults there were, by kind.
-func (r *result) tried() string {
-	var parts []string
-	for _, f := range r.Tried {
-		parts = append(parts, fmt.Sprintf("%d %s", f.Taken, f.Kind))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // lines say what there is to say beyond the numbers.
 func (r *result) lines(t *target) (lines []string) {
 	if t.Notes != "" {
-		lines = append(lines, oneLine(t.Notes))
+		lines = append(lines, harness.OneLine(t.Notes))
 	}
 	if len(r.Replayed) > 0 {
 		lines = append(lines, fmt.Sprintf("The executions that were replayed had faults: %s.", kinds(r.Replayed)))
@@ -135,28 +121,13 @@ func (r *result) lines(t *target) (lines []string) {
 		}
 	}
 	for _, v := range r.Violations {
-		because := t.Triage.Of(v.Message)
-		if because == "" {
-			because = harness.Unexplained
-		}
-		where := v.Kind
-		if v.Node != "" {
-			where += " of " + v.Node
-		}
-		line := fmt.Sprintf("%s: %s: %s. %s", executions(v.Count), where, oneLine(v.Message), because)
-		if v.Suspect != "" {
-			line += " Suspect: " + oneLine(v.Suspect) + "."
-		}
-		if !v.Again {
-			line += " **The replay did not come to it again.**"
-		}
-		lines = append(lines, line)
+		lines = append(lines, t.Triage.Line(executions(v.Count), v))
 	}
 	for _, d := range r.Doubts {
-		lines = append(lines, oneLine(d))
+		lines = append(lines, harness.OneLine(d))
 	}
 	if r.Difference != "" {
-		lines = append(lines, "A replay differs: "+oneLine(r.Difference))
+		lines = append(lines, "A replay differs: "+harness.OneLine(r.Difference))
 	}
 	return lines
 }
@@ -168,10 +139,8 @@ func executions(n int) string {
 	return fmt.Sprintf("%d executions", n)
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // String is the result in one line, for the terminal.
 func (r *result) String() string {
-	return fmt.Sprintf("%d of %d executions, %s, %d violations, %d of %d replays equal, audited %v, %v", r.Executions, r.Wanted, r.tried(),
+	return fmt.Sprintf("%d of %d executions, %s, %d violations, %d of %d replays equal, audited %v, %v", r.Executions, r.Wanted, harness.Taken(r.Tried),
 		r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.RealTime.Round(time.Second))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,12 +15,12 @@ import (
 func TestPage(t *testing.T) {
 	known := &target{Spec: "a/a.yaml", What: "a", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("stale")}, Because: "known: a#1."}}}
 	fresh := &target{Spec: "b/b.yaml", What: "b"}
-	r := &result{Whole: true, RealTime: 90 * time.Second, Executions: 7, Transitions: 70, Tried: []harness.Tried{{Kind: "crash", Taken: 3}},
-		Findings: []finding{{Kind: "linearizable", Message: "stale\nread", Count: 2, Steps: 12, Again: true}}}
+	r := &result{Wanted: time.Minute, RealTime: 90 * time.Second, Jobs: 1, Executions: 7, Transitions: 70, Tried: []harness.Tried{{Kind: "crash", Taken: 3}},
+		Findings: []finding{{Seen: harness.Seen{Kind: "linearizable", Message: "stale\nread", Count: 2, Steps: 12, Again: true}, Shrunk: 9}}}
 	page := string(writePage([]row{{known, r}, {fresh, nil}}, ""))
 	for _, want := range []string{
-		"| a | `a/a.yaml` | 1m30s | 7 | 70 | 3 crash | 1 |", "| b | `b/b.yaml` | not searched yet |",
-		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps: linearizable: stale read. known: a#1.\n",
+		"| a | `a/a.yaml` | 1m30s, 1 worker | 7 | 70 | 3 crash | 1 |", "| b | `b/b.yaml` | not searched yet |",
+		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps, shrunk to 9: linearizable: stale read. known: a#1. Trace: [a-1.txt](../examples/findings/traces/a-1.txt).\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
@@ -31,7 +32,8 @@ func TestPage(t *testing.T) {
 	}
 	// What is explained later, without another search, is explained on the page.
 	before := string(writePage([]row{{&target{Spec: known.Spec, What: known.What}, r}, {fresh, nil}}, ""))
-	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != page {
+	want := strings.ReplaceAll(page, " Trace: [a-1.txt](../examples/findings/traces/a-1.txt).", "") // which is not kept here
+	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != want {
 		t.Errorf("it was\n%sand is\n%s", before, again)
 	}
 	if !r.good(known) {
@@ -40,13 +42,53 @@ func TestPage(t *testing.T) {
 	for what, change := range map[string]func(r *result){
 		"not explained": func(r *result) { r.Findings[0].Message = "other" },
 		"not again":     func(r *result) { r.Findings[0].Again = false },
-		"interrupted":   func(r *result) { r.Whole = false },
+		"interrupted":   func(r *result) { r.Wanted = time.Hour },
 		"doubts":        func(r *result) { r.Doubts = []string{"why"} },
 	} {
 		c := *r
 		c.Findings = []finding{r.Findings[0]}
 		if change(&c); c.good(known) {
 			t.Errorf("%s: that is not as it should be", what)
+		}
+	}
+}
+
+// TestTraces: of the executions that have the same explanation the smallest that came again is copied, and names its spec.
+func TestTraces(t *testing.T) {
+	dir := t.TempDir()
+	o := &options{list: filepath.Join(dir, "examples", "list.yaml"), traces: filepath.Join(dir, "examples", "traces")}
+	var found []finding
+	for i, f := range []finding{
+		{Seen: harness.Seen{Message: "stale 1", Steps: 7, Again: true}}, {Seen: harness.Seen{Message: "stale 2", Steps: 9, Again: true}, Shrunk: 5},
+		{Seen: harness.Seen{Message: "stale 3", Steps: 3}}, {Seen: harness.Seen{Message: "other", Steps: 2, Again: true}},
+	} {
+		f.Trace = filepath.Join(dir, fmt.Sprintf("trace%d", i))
+		if err := os.WriteFile(f.Trace, fmt.Appendf(nil, "ariadne trace 4\nname a\nspec ../../a.yaml 0a\nseed %d\n", i), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, f)
+	}
+	a := &target{Spec: "b/a.yaml", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("nothing")}}, {Violation: harness.Pattern{Regexp: regexp.MustCompile("stale")}}}}
+	if err := o.copyTraces(a, &result{Findings: found}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := os.ReadDir(o.traces)
+	if err != nil || len(all) != 1 || all[0].Name() != "a-2.txt" {
+		t.Fatal(all, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(o.traces, "a-2.txt")); err != nil || string(got) != "ariadne trace 4\nname a\nspec ../b/a.yaml 0a\nseed 1\n" {
+		t.Errorf("%v: %s", err, got)
+	}
+}
+
+// TestResult: what a search goes on for is the time that it has not had yet.
+func TestResult(t *testing.T) {
+	for _, c := range []struct {
+		r    result
+		want bool
+	}{{result{RealTime: time.Minute}, true}, {result{RealTime: 59 * time.Second}, false}, {result{Exhausted: true}, true}} {
+		if got := c.r.had(time.Minute); got != c.want {
+			t.Errorf("%+v: %v", c.r, got)
 		}
 	}
 }

@@ -6,7 +6,8 @@
 //
 // A search that is interrupted, or has not had its time within -patience, goes on with -resume. What a
 // target showed is kept below the work directory, so the page always has all targets: those not
-// searched now as they were last. Exit status 1: a finding is not explained, or did not come again.
+// searched now as they were last. Of what is explained a trace goes to examples/findings/traces. Exit
+// status 1: a finding is not explained, or did not come again.
 //
 // Read next: search.go, then page.go.
 package main
@@ -18,7 +19,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +49,9 @@ func readTargets(name string) ([]*target, error) {
 type options struct {
 	ctx                 context.Context
 	list, ariadne, work string
-	time, patience      time.Duration // of one search: virtually of all its parts, and of one of them
+	traces              string        // directory
+	time, patience      time.Duration // real time of a search, in all its parts, and of one part at most
+	shrink              time.Duration
 	jobs                int
 	fetch, resume       bool
 }
@@ -61,8 +63,10 @@ func main() {
 	flag.StringVar(&o.list, "list", "examples/findings.yaml", "the list of targets")
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&o.work, "work", "ariadne-runs/findings", "directory of runs and results")
+	flag.StringVar(&o.traces, "traces", "examples/findings/traces", "directory of traces of what is explained")
 	flag.DurationVar(&o.time, "time", 30*time.Minute, "real time of each search, in all its parts")
 	flag.DurationVar(&o.patience, "patience", 2*time.Hour, "real time of one part of a search")
+	flag.DurationVar(&o.shrink, "shrink", 20*time.Second, "real time to look for a smaller execution, for each kind of violation")
 	flag.IntVar(&o.jobs, "jobs", 0, "workers of each search; 0: one per processor")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	flag.BoolVar(&o.resume, "resume", false, "go on with searches that have not had their time, and keep those that have")
@@ -70,13 +74,7 @@ func main() {
 	page := flag.String("page", "docs/findings.md", "the page to write")
 	flag.Parse()
 	ok, err := o.run(*only, *page)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "findings:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
+	harness.End("findings", ok, err)
 }
 
 // run searches the wanted targets and writes the page of all. It says whether all is explained.
@@ -84,12 +82,8 @@ func (o *options) run(only, page string) (bool, error) {
 	if flag.NArg() > 0 {
 		return false, fmt.Errorf("unexpected %q; targets are chosen by -only", flag.Arg(0))
 	}
-	for _, p := range []*string{&o.ariadne, &o.work, &o.list} {
-		abs, err := filepath.Abs(*p)
-		if err != nil {
-			return false, err
-		}
-		*p = abs
+	if err := harness.Absolute(&o.ariadne, &o.work, &o.list, &o.traces); err != nil {
+		return false, err
 	}
 	targets, err := readTargets(o.list)
 	if err != nil {
@@ -103,7 +97,7 @@ func (o *options) run(only, page string) (bool, error) {
 	var rows []row
 	for _, t := range targets {
 		r, err := harness.Kept[result](o.file(t))
-		if err == nil && wanted.MatchString(t.Spec) && !(o.resume && r != nil && r.Whole) {
+		if err == nil && wanted.MatchString(t.Spec) && !(o.resume && r != nil && r.had(o.time)) {
 			r, err = o.search(t)
 			if err == nil {
 				err = harness.Keep(o.file(t), r)
@@ -112,6 +106,11 @@ func (o *options) run(only, page string) (bool, error) {
 		}
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", t.Spec, err)
+		}
+		if r != nil {
+			if err := o.copyTraces(t, r); err != nil {
+				return false, fmt.Errorf("%s: %w", t.Spec, err)
+			}
 		}
 		rows = append(rows, row{t, r})
 		good = good && r != nil && r.good(t)
@@ -123,18 +122,11 @@ func (o *options) run(only, page string) (bool, error) {
 	return good, os.WriteFile(page, writePage(rows, earlier), 0o644)
 }
 
+func (o *options) spec(t *target) string { return filepath.Join(filepath.Dir(o.list), t.Spec) }
+
 // dir is where the search of a target is.
 func (o *options) dir(t *target) string {
 	return filepath.Join(o.work, strings.ReplaceAll(strings.TrimSuffix(t.Spec, ".yaml"), "/", "_"))
 }
 
 func (o *options) file(t *target) string { return o.dir(t) + ".json" }
-
-// flags are those of a target's search.
-func (o *options) flags() []string {
-	all := []string{"--time", o.time.String(), "--keep-going"}
-	if o.jobs > 0 {
-		all = append(all, "--jobs", strconv.Itoa(o.jobs))
-	}
-	return all
-}

@@ -1,9 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"ariadne/tools/harness"
@@ -11,10 +19,10 @@ import (
 
 // result is what the search of a target showed.
 type result struct {
-	Origin   harness.Origin
-	Whole    bool          // it has had all its time, or there was nothing left to look at
-	RealTime time.Duration // of all its parts
-	// Executions ended in so many ways, and made so many transitions in this part of the search.
+	Origin           harness.Origin
+	Wanted, RealTime time.Duration // for how long it was to look, and how long it has, in all its parts
+	Jobs             int           // workers of the last part
+	// Executions ended in so many ways, and made so many transitions, in all parts.
 	Executions, Transitions int
 	Exhausted               bool
 	Ends                    map[string]int
@@ -23,17 +31,19 @@ type result struct {
 	Doubts                  []string // why there is no verdict, and where Ariadne contradicted itself
 }
 
-// finding is one kind of violation.
+// finding is a kind of violation.
 type finding struct {
-	Kind, Node, Message string
-	Count               int
-	Steps               int  // of the execution that was found first
-	Again               bool // the replay of its trace has come to it again
+	harness.Seen
+	Shrunk int    `json:",omitzero"` // steps of the smaller execution, which came again; 0: none was found
+	Trace  string // the smallest, below the directory of the search
 }
+
+// had says whether a search has looked for so long, or there was nothing left to look at.
+func (r *result) had(time time.Duration) bool { return r.Exhausted || r.RealTime >= time }
 
 // search searches a target, or goes on with a search that has not had its time.
 func (o *options) search(t *target) (*result, error) {
-	spec := filepath.Join(filepath.Dir(o.list), t.Spec)
+	spec := o.spec(t)
 	if o.fetch {
 		if err := harness.Fetch(o.ctx, spec); err != nil {
 			return nil, err
@@ -48,35 +58,76 @@ func (o *options) search(t *target) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var run *harness.Run
+	r := &result{Origin: origin, Wanted: o.time, Jobs: cmp.Or(o.jobs, runtime.NumCPU())}
+	search, rest, more := a.Cold, o.time, []string(nil)
 	if o.resume && before != nil {
-		run, err = a.Run(o.ctx, o.dir(t), "check", spec, append(o.flags(), "--resume")...)
-	} else {
-		run, err = a.Cold(o.ctx, o.dir(t), "check", spec, o.flags()...)
+		search, rest, more = a.Run, o.time-before.RealTime, []string{"--resume"}
 	}
+	run, err := search(o.ctx, o.dir(t), "check", spec,
+		append(more, "--time", rest.String(), "--keep-going", "--shrink", o.shrink.String(), "--jobs", strconv.Itoa(r.Jobs))...)
 	if err != nil {
 		return nil, err
 	}
-	r := &result{Origin: origin, Whole: !run.Interrupted && o.ctx.Err() == nil, RealTime: time.Duration(run.RealTime * 1e9), Executions: run.Executions,
-		Ends: run.Ends, Doubts: slices.Concat(run.Doubts, run.Bugs)}
+	r.RealTime, r.Executions, r.Ends = time.Duration(run.RealTime*1e9), run.Executions, run.Ends
+	r.Doubts = slices.Concat(run.Doubts, run.Bugs)
 	if c := run.Coverage; c != nil {
 		r.Transitions, r.Exhausted, r.Tried = c.Executed, c.Exhausted, c.Faults
 	}
 	for _, v := range run.Violations {
-		f := finding{Kind: v.Kind, Node: v.Node, Message: v.Message, Count: v.Count}
-		if v.Trace != "" {
-			again, err := a.Cold(o.ctx, o.dir(t)+"-again", "replay", v.Trace)
-			if err != nil {
-				return nil, err
-			}
-			f.Steps = again.Steps
-			f.Again = again.Mismatch == nil && len(again.Bugs) == 0 && slices.ContainsFunc(again.Violations, func(w harness.Violation) bool {
-				return w.Kind == v.Kind && w.Node == v.Node && w.Message == v.Message
-			})
+		f, err := o.replay(a, t, v)
+		if err != nil {
+			return nil, err
 		}
 		r.Findings = append(r.Findings, f)
 	}
 	return r, nil
+}
+
+// replay replays what was found, and the smaller execution.
+func (o *options) replay(a *harness.Ariadne, t *target, v harness.Violation) (finding, error) {
+	seen, err := a.Replay(o.ctx, o.dir(t)+"-again", v)
+	f := finding{Seen: seen, Trace: v.Trace}
+	if err != nil || v.Shrunk == nil {
+		return f, err
+	}
+	v.Trace = v.Shrunk.Trace
+	again, err := a.Replay(o.ctx, o.dir(t)+"-again", v)
+	if f.Again = f.Again && again.Again; again.Again {
+		f.Shrunk, f.Trace = again.Steps, v.Trace
+	}
+	return f, err
+}
+
+// copyTraces copies the smallest trace of each explanation.
+func (o *options) copyTraces(t *target, r *result) error {
+	smallest := map[string]*finding{}
+	steps := func(f *finding) int { return cmp.Or(f.Shrunk, f.Steps) }
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		name := t.trace(f)
+		if best := smallest[name]; f.Again && name != "" && (best == nil || steps(f) < steps(best)) {
+			smallest[name] = f
+		}
+	}
+	for name, f := range smallest {
+		err := os.MkdirAll(o.traces, 0o755)
+		if err == nil {
+			err = harness.CopyTrace(f.Trace, filepath.Join(o.traces, name), o.spec(t))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // else it was copied before, and the search is gone
+			return err
+		}
+	}
+	return nil
+}
+
+// trace is the name of the trace of what explains a finding; "": nothing does.
+func (t *target) trace(f *finding) string {
+	i := t.Triage.Index(f.Message)
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d.txt", strings.TrimSuffix(path.Base(t.Spec), ".yaml"), i+1)
 }
 
 // String is the result in one line, for the terminal.
@@ -94,5 +145,5 @@ func (r *result) good(t *target) bool {
 			return false
 		}
 	}
-	return r.Whole && len(r.Doubts) == 0
+	return r.had(r.Wanted) && len(r.Doubts) == 0
 }

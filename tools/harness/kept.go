@@ -75,6 +75,36 @@ func (p Page) Rows(cells ...string) (rows []string) {
 	return rows
 }
 
+// Cells are those of a row, by the heads of their columns. The row begins with the cell name, in a table
+// whose heads begin with head; nil if there is none.
+func (p Page) Cells(head, name string) map[string]string {
+	var heads []string
+	for line := range strings.Lines(string(p)) {
+		switch cells := cellsOf(line); {
+		case len(cells) == 0:
+			heads = nil
+		case heads == nil && cells[0] == head:
+			heads = cells
+		case heads != nil && cells[0] == name:
+			row := map[string]string{}
+			for i, cell := range cells[:min(len(cells), len(heads))] {
+				row[heads[i]] = cell
+			}
+			return row
+		}
+	}
+	return nil
+}
+
+// cellsOf are the cells of a line; none: it is of no table.
+func cellsOf(line string) []string {
+	line, ok := strings.CutPrefix(strings.TrimSpace(line), "| ")
+	if !ok {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(strings.TrimSuffix(line, "|"), " "), " | ")
+}
+
 // Section is the section with this heading of the second level, and its heading, without the empty
 // lines at its end; "" if there is none.
 func (p Page) Section(heading string) string {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,6 +58,7 @@ type Violation struct {
 	Trace   string  `json:"trace"`
 	Suspect string  `json:"suspect"`
 	Count   int     `json:"count"`
+	Size    *Size   `json:"size"`   // of what a check has found
 	Shrunk  *Shrunk `json:"shrunk"` // nil: no smaller execution was looked for, or found
 	Goal    *Goal   `json:"goal"`   // of what must happen and does not
 }
@@ -153,6 +155,15 @@ type Tried struct {
 	Taken      int    `json:"taken"`
 }
 
+// Taken is how many faults were taken, by kind.
+func Taken(faults []Tried) string {
+	var parts []string
+	for _, f := range faults {
+		parts = append(parts, fmt.Sprintf("%d %s", f.Taken, f.Kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // InNodes are the seconds that workers have spent in living nodes.
 func (c *Coverage) InNodes() float64 {
 	return c.Stepping + c.Freezing + c.Thawing + c.Booting + c.Replaying + c.Ending
@@ -227,6 +238,26 @@ const traceFile = "trace.txt"
 
 // Traces are those of the executions that a check has kept.
 func (r *Run) Traces() ([]string, error) { return filepath.Glob(filepath.Join(r.Out, "*", traceFile)) }
+
+var specLine = regexp.MustCompile(`(?m)^spec \S+ `)
+
+// CopyTrace copies a trace of a spec to another place, from where it names the spec by a relative path. Neither path may have
+// white space.
+func CopyTrace(from, to, spec string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	path, err := filepath.Rel(filepath.Dir(to), spec)
+	if err != nil {
+		return err
+	}
+	found := specLine.FindIndex(b)
+	if found == nil {
+		return fmt.Errorf("%s: no line with the spec", from)
+	}
+	return os.WriteFile(to, slices.Concat(b[:found[0]], []byte("spec "+filepath.ToSlash(path)+" "), b[found[1]:]), 0o644)
+}
 
 // Used are the lines of a trace that say what the run depended on beside its choices: programs and
 // files of the host, with their digests.

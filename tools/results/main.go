@@ -20,12 +20,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"ariadne/tools/child"
+	"ariadne/tools/harness"
 )
 
 // bug is a known bug in a program.
@@ -94,13 +94,7 @@ func main() {
 	if err == nil {
 		ok, err = o.write(*page)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "results:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
+	harness.End("results", ok, err)
 }
 
 // searchAll makes the searches that are wanted.
@@ -120,12 +114,8 @@ func (o *options) searchAll(coverage string, only, wanted []string) error {
 		}
 		o.spans = append(o.spans, d)
 	}
-	for _, p := range []*string{&o.ariadne, &o.work} {
-		abs, err := filepath.Abs(*p)
-		if err != nil {
-			return err
-		}
-		*p = abs
+	if err := harness.Absolute(&o.ariadne, &o.work); err != nil {
+		return err
 	}
 	for _, b := range bugs {
 		if len(wanted) > 0 && !slices.Contains(wanted, b.name) {

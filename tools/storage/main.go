@@ -87,13 +87,7 @@ func main() {
 	calls := flag.Int("failures", 400, "failures of calls at most")
 	flag.Parse()
 	good, err := run(ctx, options{*list, *work, *only, *page, *binary, *column, *images, *calls})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "storage:", err)
-		os.Exit(2)
-	}
-	if !good {
-		os.Exit(1)
-	}
+	harness.End("storage", good, err)
 }
 
 type options struct {

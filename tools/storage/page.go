@@ -84,7 +84,7 @@ func table(rows []row, earlier harness.Page) string {
 	}
 	p("| program | operations | %s | triage |\n| --- | --- | %s--- |\n", strings.Join(heads, " | "), strings.Repeat("--- | ", len(columns)))
 	for _, r := range rows {
-		cells := earlierCells(earlier, r.Name)
+		cells := earlier.Cells("program", r.Name)
 		if r.result == nil && cells == nil {
 			continue
 		}
@@ -122,26 +122,6 @@ func head(column string) string {
 		return "failed calls"
 	}
 	return "`" + column + "`"
-}
-
-// earlierCells are those of a program on the page, by the heads of their columns; nil: it is not there.
-func earlierCells(earlier harness.Page, name string) map[string]string {
-	heads, rows := earlier.Rows("program", "operations"), earlier.Rows(name)
-	if len(heads) == 0 || len(rows) == 0 {
-		return nil
-	}
-	all := map[string]string{}
-	cells := cellsOf(rows[0])
-	for i, head := range cellsOf(heads[0]) {
-		if i < len(cells) {
-			all[head] = cells[i]
-		}
-	}
-	return all
-}
-
-func cellsOf(row string) []string {
-	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(row), "| "), " |"), " | ")
 }
 
 // replace puts the table into the page.

@@ -59,13 +59,7 @@ func main() {
 	binary := flag.String("ariadne", "bin/ariadne", "the binary, which is asked for its version only")
 	flag.Parse()
 	ok, err := run(ctx, options{*list, *work, *only, *page, *binary, *limit, *memory})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sweep:", err)
-		os.Exit(2)
-	}
-	if !ok {
-		os.Exit(1)
-	}
+	harness.End("sweep", ok, err)
 }
 
 type options struct {

@@ -1,0 +1,42 @@
+package harness
+
+import (
+	"context"
+	"regexp"
+	"slices"
+)
+
+// Seen is a kind of violation as a tool keeps it: how many executions ended in it, and what came of a
+// replay of the trace of the first.
+type Seen struct {
+	Kind, Node, Message, Suspect string
+	Count                        int
+	Steps                        int  // of the replay
+	Again                        bool // the replay has come to it again
+}
+
+// Replay replays the trace of a violation; the files of the replay go to the directory out, which is
+// made empty first. A violation without a trace has not come again.
+func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, error) {
+	s := Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
+	if v.Trace == "" {
+		return s, nil
+	}
+	again, err := a.Cold(ctx, out, "replay", v.Trace)
+	if err != nil {
+		return s, err
+	}
+	s.Steps, s.Again = again.Steps, again.CameTo(v)
+	return s, nil
+}
+
+var number = regexp.MustCompile(`\d+`)
+
+// CameTo reports whether a replay took each step as its trace has it and ended in the violation.
+// Numbers in its message do not count: where the trace is of a smaller execution they are others.
+func (r *Report) CameTo(v Violation) bool {
+	masked := func(message string) string { return number.ReplaceAllString(message, "0") }
+	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w Violation) bool {
+		return w.Kind == v.Kind && w.Node == v.Node && masked(w.Message) == masked(v.Message)
+	})
+}
