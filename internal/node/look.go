@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"ariadne"
@@ -17,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files and variables whose content nodes expose are read whenever a step ends, and what has become of them is a line of the
-// output, as if a program had written it to /dev/ariadne.
+// Files and variables whose content nodes expose are read whenever a step ends, and helpers are asked (helper.go); what has become of
+// them is a line of the output, as if a program had written it to /dev/ariadne.
 
 // mostContent is how much of a file is read.
 const mostContent = 64 << 10
@@ -27,13 +26,19 @@ const mostContent = 64 << 10
 func (n *Node) look() {
 	files, probing := n.cfg.Spec.Looks, n.probing
 	if files != nil && n.home.view != nil && n.alive() > 0 {
+		asked := n.askHelpers()
 		for i := range files {
 			f := &files[i]
-			if f.Nodes != nil && !slices.Contains(f.Nodes, n.def.ID) {
+			if !f.At(n.def.ID) {
 				continue
 			}
 			line := ""
-			if content, ok := n.readOwn(f.File); ok {
+			if f.Command != nil {
+				if asked[i].ended {
+					line = exposed(f, asked[i].text)
+					n.heard(i, f)
+				}
+			} else if content, ok := n.readOwn(f.File); ok {
 				line = exposed(f, content)
 			}
 			n.looks(i, f.Name, line)
@@ -47,6 +52,13 @@ func (n *Node) look() {
 		if q.Variable != "" && q.At(n.def.ID) {
 			n.looks(len(files)+i, q.Name, n.variable(i))
 		}
+	}
+}
+
+// heard says of a command, once, that it has ended well.
+func (n *Node) heard(i int, l *spec.Look) {
+	if at := len(n.cfg.Spec.Looks) + len(n.cfg.Spec.Probes) + i; at >= len(n.looked) || n.looked[at] == "" {
+		n.looks(at, l.Name, ariadne.ProbedLine(l.What()))
 	}
 }
 

@@ -262,7 +262,7 @@ func Start(cfg Config) *Node {
 	n.outages, n.joins = cfg.Spec.Falls(def.ID)
 	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
 	n.kills = cfg.Spec.Kills(def.ID)
-	n.joins = n.joins || n.kills && cfg.Spec.Kill.Restart > 0
+	n.joins = n.joins || n.kills && cfg.Spec.Kill.Restart > 0 || cfg.Spec.Asks(def.ID)
 	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0 || cfg.Spec.Faults[world.Power] > 0
 	n.functions, n.probing = failingFunctions(n), probingOf(cfg.Spec.Probes)
 	return n

@@ -68,7 +68,11 @@ func (p *Properties) Doubts() (all []string) {
 	}
 	for _, f := range p.Probed {
 		if _, found := p.probed.Load(f); !found && len(p.list)+len(p.goals) > 0 {
-			all = append(all, fmt.Sprintf("expose: no program that ran has a %s and debug information: is it stripped, or is the name another?", f))
+			text := fmt.Sprintf("no program that ran has a %s and debug information: is it stripped, or is the name another?", f)
+			if strings.HasPrefix(f, "command ") {
+				text = f + " has never ended with status 0"
+			}
+			all = append(all, "expose: "+text)
 		}
 	}
 	return all
@@ -91,7 +95,7 @@ type Config struct {
 	Path        string // of the spec
 	Definitions string // path of a file with functions that predicates call, or ""
 	Sources     expose.Sources
-	Probed      []string        // "function F" and "variable V" by which nodes expose something
+	Probed      []string        // "function F", "variable V" and "command C" by which nodes expose something
 	History     *expose.History // or nil
 	Predicates  []property.Predicate
 	Histories   []history.Claim

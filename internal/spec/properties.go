@@ -42,8 +42,8 @@ type exposeText struct {
 	key, nodes  []text
 	stays       bool
 
-	file  text
-	match *regexp.Regexp // of the file's content
+	file, command text
+	match         *regexp.Regexp // of the file's content, or of what the command writes
 
 	function, untilFunction text
 	variable                text
@@ -68,7 +68,9 @@ var exposeFields = []field[exposeText]{
 	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
 	{"file", "A file of the node, relative to where its programs start: its content exposes a tuple as long as it is there.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.file = r.text(v) }},
-	{"match", "With file: a regular expression: the tuple's fields are its groups, and there is none where it does not match. Default: the content is the only field.", schema{"type": "string"},
+	{"command", "A command that asks the node's programs, as redis-cli does. It is run in a copy of the node whenever a step of it has ended, and what it writes to its standard output exposes a tuple, if its status is 0.", schema{"type": "string"},
+		func(r *reader, e *exposeText, v *yaml.Node) { e.command = r.text(v) }},
+	{"match", "With file or command: a regular expression: the tuple's fields are its groups, and there is none where it does not match. Default: the content is the only field.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.match = r.regexp(e.where+": match", v) }},
 	{"function", "A function of the node's programs that exposes a tuple when it is called, by its name in their debug information; in Go that may begin at the package.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.function = r.text(v) }},
@@ -205,9 +207,10 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		} else {
 			e.text = r.regexp(e.where, v)
 		}
-		byLine, byFile, byFunction, byVariable := e.text != nil || e.until != nil, e.file.string != "", e.function.string != "", e.variable.string != ""
+		byLine, byFunction, byVariable := e.text != nil || e.until != nil, e.function.string != "", e.variable.string != ""
+		byFile, byCommand := e.file.string != "", e.command.string != ""
 		ways := 0
-		for _, by := range []bool{byLine, byFile, byFunction, byVariable} {
+		for _, by := range []bool{byLine, byFile, byCommand, byFunction, byVariable} {
 			if by {
 				ways++
 			}
@@ -215,12 +218,12 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		switch {
 		case len(r.errs) > 0:
 		case ways > 1:
-			r.fail(name.line, "%s: one of line, file, function and variable is needed; until goes with line", e.where)
+			r.fail(name.line, "%s: one of line, file, command, function and variable is needed; until goes with line", e.where)
 		case !byFunction && (e.names != nil && !byVariable || e.untilFunction.line > 0 || e.returns):
 			r.fail(name.line, "%s: function is missing", e.where)
-		case !byFile && e.match != nil:
-			r.fail(name.line, "%s: file is missing", e.where)
-		case !byFile && !byFunction && !byVariable && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
+		case !byFile && !byCommand && e.match != nil:
+			r.fail(name.line, "%s: file or command is missing", e.where)
+		case !byFile && !byCommand && !byFunction && !byVariable && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
 		}
 		s.exposes = append(s.exposes, e)
@@ -315,7 +318,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
 			}
 		}
-		if w.function.string != "" || w.file.string != "" || w.variable.string != "" {
+		if w.function.string != "" || w.file.string != "" || w.command.string != "" || w.variable.string != "" {
 			r.inside(s, &src, &w)
 			p.Sources = append(p.Sources, src)
 			continue
@@ -390,7 +393,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.variable, w.names, w.values, w.file, fmt.Sprint(w.match)})
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.variable, w.names, w.values, w.file, w.command, fmt.Sprint(w.match)})
 	}
 	for _, w := range written.readies {
 		fmt.Fprintf(h, "%q %q\n", w.name, w.of.string)
@@ -471,12 +474,29 @@ func (p *Probe) What() string {
 // At reports whether it counts at a node.
 func (p *Probe) At(id ariadne.NodeID) bool { return p.Nodes == nil || slices.Contains(p.Nodes, id) }
 
-// Look is a file that nodes expose.
+// Look is a file that nodes expose, or what a command says in a copy of them.
 type Look struct {
-	Name  string
-	File  string         // relative to where its programs start, or absolute
-	Match *regexp.Regexp // of its content; nil: all of it
-	Nodes []ariadne.NodeID
+	Name    string
+	File    string         // relative to where its programs start, or absolute
+	Command *Command       // in its place
+	Match   *regexp.Regexp // of its content, or of what the command writes; nil: all of it
+	Nodes   []ariadne.NodeID
+}
+
+// What names it.
+func (l *Look) What() string {
+	if l.Command != nil {
+		return "command " + strings.Join(l.Command.Args, " ")
+	}
+	return "file " + l.File
+}
+
+// At reports whether it counts at a node.
+func (l *Look) At(id ariadne.NodeID) bool { return l.Nodes == nil || slices.Contains(l.Nodes, id) }
+
+// Asks reports whether commands are run in copies of a node.
+func (s *Spec) Asks(id ariadne.NodeID) bool {
+	return slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Command != nil && l.At(id) })
 }
 
 // inside adds what is looked for inside of nodes for a source.
@@ -490,7 +510,7 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 			}
 		}
 	}
-	if len(src.Fields) == 0 && (w.file.string != "" || w.variable.string != "") {
+	if len(src.Fields) == 0 && (w.file.string != "" || w.command.string != "" || w.variable.string != "") {
 		src.Fields = []string{""}
 	}
 	for _, k := range w.key {
@@ -504,6 +524,20 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 	case w.file.string != "":
 		s.Looks = append(s.Looks, Look{Name: w.name, File: w.file.string, Match: w.match, Nodes: src.Nodes})
 		s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %q %v %v", w.name, w.file.string, w.match, src.Nodes))
+		return
+	case w.command.string != "":
+		l := Look{Name: w.name, Match: w.match, Nodes: src.Nodes}
+		c, links := r.command(w.command), r.links([]text{w.command})
+		if l.Command = &c; len(c.Args) == 0 {
+			return
+		}
+		for i := range s.Nodes {
+			if n := &s.Nodes[i]; l.At(n.ID) {
+				n.Links = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.Links, links))))
+			}
+		}
+		s.Looks = append(s.Looks, l)
+		s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %q %v %v", w.name, c.Args, w.match, src.Nodes))
 		return
 	case w.untilFunction.string != "":
 		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})

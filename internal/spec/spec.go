@@ -56,7 +56,7 @@ type Spec struct {
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Properties Properties
 	Probes     []Probe // functions by which nodes expose something
-	Looks      []Look  // files, likewise
+	Looks      []Look  // files and commands, likewise
 	Explore    Explore
 }
 

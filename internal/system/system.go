@@ -80,6 +80,11 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	for _, p := range s.Probes {
 		probed = append(probed, p.What())
 	}
+	for _, l := range s.Looks {
+		if l.Command != nil {
+			probed = append(probed, l.What())
+		}
+	}
 	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Probed: probed, History: s.Properties.History,
 		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
 	if err != nil {

@@ -32,6 +32,7 @@ type File struct {
 	input   []byte // not yet read
 	open    bool   // the input does not end with these bytes
 	line    []byte // written, without its end
+	most    int    // how much of what is written is kept here, not to become lines; 0: none
 	pid     int    // who began it
 	changed kernel.Queue
 }
@@ -44,6 +45,13 @@ func NewInput(input string, open bool) *File {
 
 // NewOutput returns a standard output (stream 1) or error (2).
 func NewOutput(stream int) *File { return &File{Stream: stream} }
+
+// NewCapture returns a standard output (stream 1) or error (2) that keeps so many bytes of what is written to it, which are no
+// lines of the node's.
+func NewCapture(stream, most int) *File { return &File{Stream: stream, most: most} }
+
+// Captured is what was written to a capture.
+func (c *File) Captured() string { return string(c.line) }
 
 // Ready implements File.
 func (c *File) Ready() kernel.Events {
@@ -78,6 +86,10 @@ func (c *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 
 // Write implements Writer.
 func (c *File) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
+	if c.most > 0 {
+		c.line = append(c.line, b[:min(len(b), c.most-len(c.line))]...)
+		return len(b), 0
+	}
 	for _, x := range b {
 		if logs.Of(t.Node()).logged > maxLogs {
 			c.line = nil
@@ -98,7 +110,7 @@ func (c *File) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 
 // Flush logs a line without an end.
 func (c *File) Flush(n *kernel.Node) {
-	if len(c.line) > 0 {
+	if len(c.line) > 0 && c.most == 0 {
 		c.log(n)
 	}
 }
