@@ -286,6 +286,11 @@ type Output struct {
 	// deadline and so on it is in the same state, whichever inputs have led there. So it is with
 	// a machine that is down and has nothing but its disk.
 	Content Digest
+	// Disks, when they are told, are what the machine's disks hold that Content is over, and Looks, when they are not nil, are all that
+	// the step has looked at of what they held when the machine was last switched on. They are not encoded: who reads an
+	// output knows nothing of them.
+	Disks Disks
+	Looks []Look
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
 	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them

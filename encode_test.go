@@ -43,8 +43,14 @@ var addrs = []netip.AddrPort{
 	netip.MustParseAddrPort("[fe80::1%" + strings.Repeat("x", 300) + "]:1"),
 }
 
+// unencoded are the types of what is not encoded.
+var unencoded = []reflect.Type{reflect.TypeFor[ariadne.Disks](), reflect.TypeFor[[]ariadne.Look]()}
+
 // draw makes a value of any type of which the nouns are made. Lists are nil or not empty.
 func draw(t *rapid.T, v reflect.Value) {
+	if slices.Contains(unencoded, v.Type()) {
+		return
+	}
 	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {
 		*a = rapid.SampledFrom(addrs).Draw(t, "address")
 		return
@@ -179,6 +185,9 @@ func TestSumCoversOutput(t *testing.T) {
 
 // fill sets all that is in v to something other than zero. Lists have two elements.
 func fill(v reflect.Value, n *int64) {
+	if slices.Contains(unencoded, v.Type()) {
+		return
+	}
 	*n++
 	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {
 		*a = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(*n)}), 80)
@@ -219,6 +228,9 @@ func fill(v reflect.Value, n *int64) {
 
 // each changes each single part of v, calls f with its name, and changes it back.
 func each(v reflect.Value, name string, f func(name string)) {
+	if slices.Contains(unencoded, v.Type()) {
+		return
+	}
 	was := reflect.New(v.Type()).Elem()
 	was.Set(v)
 	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {

@@ -177,6 +177,19 @@ func NewCourse(in *Input) Course {
 	return c
 }
 
+// Takes reports whether a step with the input, if it comes to these places, takes at each of them what was taken.
+func (in *Input) Takes(places []Place) bool {
+	c := NewCourse(in)
+	for i := range places {
+		p := Place{Name: places[i].Name, Alternatives: places[i].Alternatives}
+		if c.take(&p) != places[i].Taken {
+			return false
+		}
+		c.Places = append(c.Places, p)
+	}
+	return true
+}
+
 // At enters a place, at which a thread makes a call on something ("" if that has no stable
 // name), and returns the alternative that is to happen there, or "".
 func (c *Course) At(thread int, call, object string, alternatives []string) string {

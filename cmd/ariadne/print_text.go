@@ -436,8 +436,12 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		p.printf("  protocol   %s, %s\n", plural(c.Protocol, "state"), plural(c.Global, "combination"))
 	}
 	n := c.Nodes
-	p.list("  nodes      ", []string{plural(n.Executed, "transition") + " executed", fmt.Sprint(n.Remembered, " remembered"), fmt.Sprintf("%d replayed; %s", n.Replayed, plural(n.Boots, "boot")),
-		plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction")})
+	made := []string{plural(n.Executed, "transition") + " executed", fmt.Sprint(n.Remembered, " remembered")}
+	if n.Lent > 0 {
+		made = append(made, fmt.Sprint(n.Lent, " the same as on another disk"))
+	}
+	p.list("  nodes      ", append(made, fmt.Sprintf("%d replayed; %s", n.Replayed, plural(n.Boots, "boot")),
+		plural(n.Thaws, "thaw"), plural(n.Freezes, "freeze"), plural(n.Evictions, "eviction")))
 	if l := c.Liveness; l != nil {
 		p.printf("  walks      from %s, %d of them live, the slowest by %s; %s in all, of %d at most each (%s)\n",
 			plural(l.States, "state"), l.Live, plural(l.Most, "step"), plural(l.Steps, "step"), l.Bound, sampled(l))

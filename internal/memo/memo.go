@@ -61,6 +61,12 @@ type Local struct {
 	StepDigest   ariadne.Digest
 	Unreplayable bool
 	Depth        int // inputs from the root
+
+	// disks are what the machine's disks held when it was last switched on, or hold while it is down, where that is known, and kin are
+	// states that may lend it transitions. borrowed: it was reached by one that was lent.
+	disks    ariadne.Disks
+	kin      *kin
+	borrowed bool
 }
 
 // row is a transition with its key beside it: who looks for one touches no other.
@@ -102,6 +108,7 @@ type Memo struct {
 
 	meeting sync.Mutex
 	met     map[ariadne.Digest]*Local // states to which several histories may lead, by name
+	kin     map[ariadne.Digest]*kin   // of those, by the name that they have but for what is on their disks
 
 	mu       sync.Mutex
 	bytes    int64
@@ -157,7 +164,7 @@ func (c *Counters) left(t *Transition) {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, kin: map[ariadne.Digest]*kin{}, depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
 	if o.Store == nil || o.Off {
 		return m, nil
 	}
@@ -212,14 +219,23 @@ func (l *Local) find(key world.Hash) *Transition {
 // is returned; when that one did something else, the error is a *Mismatch.
 func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, error) {
 	t, err := m.transition(l, in, *out)
-	if err != nil || m.off {
+	if err != nil {
 		return t, err
 	}
+	return m.add(t)
+}
+
+// add enters a transition, unless it is known.
+func (m *Memo) add(t *Transition) (*Transition, error) {
+	if m.off {
+		return t, nil
+	}
+	l, out := t.From, &t.Output
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := l.find(t.key); known != nil {
 		if known.Output.Digest != out.Digest && !known.Output.Unreplayable && !out.Unreplayable {
-			return known, &Mismatch{State: l, Input: in, First: known.Output, Second: *out}
+			return known, &Mismatch{State: l, Input: t.Input, First: known.Output, Second: *out}
 		}
 		return known, nil
 	}
@@ -241,10 +257,14 @@ func (m *Memo) Add(l *Local, in world.Input, out *ariadne.Output) (*Transition, 
 func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
 	out.CallTrace, out.Files = nil, nil
 	t, err := transition(m.system, l, in, out)
-	if err == nil && t.Merges && !m.off {
+	if err != nil || m.off {
+		return t, err
+	}
+	m.relate(t)
+	if t.Merges {
 		t.To = m.meet(t.To)
 	}
-	return t, err
+	return t, nil
 }
 
 // meet is the state of a name to which several histories lead: that which was reached first
@@ -307,7 +327,7 @@ func (t *Transition) bytes() int64 {
 		p := &t.Output.Places[i]
 		n += 64 + int64(len(p.Name)) + 24*int64(len(p.Alternatives))
 	}
-	return n + 40*int64(len(t.Output.Exits))
+	return n + 40*int64(len(t.Output.Exits)) + 24*int64(len(t.Output.Looks)) // of the paths there is one of each for many steps
 }
 
 // load takes into memory what the store has of a state.

@@ -177,7 +177,9 @@ func (n *Node) lookAt(name string) named {
 			e.target = string(b[:l])
 		}
 	}
-	if !e.own {
+	if e.own {
+		n.looksAt(ariadne.LookName, name)
+	} else {
 		v.names[name] = e
 		n.tell(ariadne.File{Path: name, Use: ariadne.FileName})
 	}
@@ -198,6 +200,9 @@ func (n *Node) tell(f ariadne.File) {
 // askCall notes what the call that th stands in is about to look up.
 func (n *Node) askCall(th *thread) {
 	nr := th.k.Call.NR
+	if n.disk != nil {
+		n.lookCall(th)
+	}
 	if !sys.NamesFiles(nr) {
 		return
 	}
@@ -312,6 +317,7 @@ func (n *Node) takeUsed() {
 	v, k := n.home.view, n.k
 	for _, name := range k.Asked {
 		n.ask(name, false)
+		n.lookUp(name, ariadne.LookStat)
 	}
 	for _, u := range k.Used {
 		if u.Use == ariadne.FileRead || u.Use == ariadne.FileCode {

@@ -160,6 +160,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	k.Files.Begin()
 	n.keepDisk()
 	n.step.content = n.content()
+	n.disk, n.step.looks = n.newDisk(), nil
 }
 
 // keepDisk leaves of the node's files those on its machine's disks.
@@ -203,6 +204,12 @@ func (n *Node) content() ariadne.Digest {
 		uid, gid := sys.Owner(&k.Files, key, f.UID, f.GID)
 		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
 	})
+	return n.rest(disk)
+}
+
+// rest is over what is left of the machine besides its files, and a digest of these.
+func (n *Node) rest(disk ariadne.Digest) ariadne.Digest {
+	k := n.k
 	if k.Drift != (kernel.Drift{}) {
 		disk = sha256.Sum256(fmt.Appendf(disk[:], "%+v", k.Drift))
 	}

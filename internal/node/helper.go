@@ -42,6 +42,7 @@ func (n *Node) askHelpers() map[int]helped {
 	if helpers == nil {
 		return nil
 	}
+	n.looksAll() // what they look at is not noted
 	// What the step has come to so far is no part of the copy.
 	k := n.k
 	messages, logs, exits, refusals := k.Out, k.Logs, k.Exits, k.Refusals

@@ -89,6 +89,8 @@ type Node struct {
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
 	// changed once made.
 	orphans sharedMemory
+	// disk is what the machine's disks held when it was last switched on, until somebody may have looked at all of it; nil: that is not known.
+	disk    *diskView
 	watch   *watchdog
 	started bool
 	running int  // commands that it was started with; -1: none of them yet
@@ -111,8 +113,9 @@ type home struct {
 
 	spaces *sandbox.Spaces // of a node that may go down; else nil
 	treeFD *os.File
-	tree   *filetree.Tree // nil until a node is copied
-	shows  *Node          // whose files the tree shows; nil: those of one that is gone
+	tree   *filetree.Tree   // nil until a node is copied
+	disk   map[string]*held // what its disks have held once; not to be changed
+	shows  *Node            // whose files the tree shows; nil: those of one that is gone
 }
 
 // clearArea takes out of Ariadne's pages what other copies have left there: programs can
@@ -191,13 +194,14 @@ type step struct {
 	disturbed bool       // it was switched on, got a message, or a timer fired
 	polling   bool       // it ended because all that could run only polled
 
-	visible bool               // something has happened that others can see, or that stays
-	outage  *ariadne.NodeFault // what takes the node down in its midst
-	down    ariadne.Down       // what has taken it down
-	back    ariadne.Time       // with down
-	content ariadne.Digest     // of what a stop has left
-	lost    []string           // by a loss of power
-	left    int                // images of the disk that are no alternatives
+	visible bool                  // something has happened that others can see, or that stays
+	outage  *ariadne.NodeFault    // what takes the node down in its midst
+	down    ariadne.Down          // what has taken it down
+	back    ariadne.Time          // with down
+	content ariadne.Digest        // of what a stop has left
+	looks   map[ariadne.Look]bool // at what Node.disk has; nil: that is not known
+	lost    []string              // by a loss of power
+	left    int                   // images of the disk that are no alternatives
 }
 
 // thread joins a kernel thread and its real one.
@@ -333,6 +337,9 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
 	in.At = n.drift().local(in.At)
 	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in)}
+	if n.disk != nil {
+		n.step.looks = map[ariadne.Look]bool{}
+	}
 	n.enter()
 	if n.interrupted() {
 		return out, ariadne.ErrInterrupted
@@ -494,7 +501,11 @@ func (n *Node) output() ariadne.Output {
 	if out.Down, out.Back = n.step.down, n.step.back; out.Down != ariadne.Up && out.Down != ariadne.Paused {
 		out.Ended = false // its commands are to be run again
 		out.Content, out.Lost, out.LeftOut = n.step.content, n.step.lost, n.step.left
+		if n.disk != nil && out.Content != (ariadne.Digest{}) {
+			out.Disks = n.disk
+		}
 	}
+	out.Looks = n.lookedAt()
 	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))

@@ -70,6 +70,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	th := n.addThread(t, tr)
 	p.Exec(t, exePath(tr), c.Args[0], c.Args)
 	n.askProgram(c.Args[0])
+	n.lookProgram(c.Args[0])
 	maps := th.maps()
 	n.useProgram(th, c.Args[0], maps)
 	if n.setImage(th, maps) {

@@ -232,7 +232,8 @@ func (f *Table) First(key Key) Key {
 }
 
 // Restart leaves in the table what outlives the machine's memory: what is known of the files that
-// are on its disks. Of others the numbers are free again, as on ext4.
+// are on its disks. Of others the numbers are free again, as on ext4, but new ones begin at a multiple of freshInodes: the
+// numbers of files to come do not tell which of the last ones were lost.
 func (f *Table) Restart(onDisk map[Key]bool) {
 	gone := func(key Key) bool { return !onDisk[key] }
 	maps.DeleteFunc(f.inodes, func(key Key, _ uint64) bool { return gone(key) })
@@ -244,7 +245,13 @@ func (f *Table) Restart(onDisk map[Key]bool) {
 	for _, n := range f.inodes {
 		f.last = max(f.last, n)
 	}
+	f.last = (f.last/freshInodes + 1) * freshInodes
 }
+
+const freshInodes = 256
+
+// Last is the number before that of the next new file.
+func (f *Table) Last() uint64 { return f.last }
 
 // Append appends all that the table has of a file: equal bytes for files that look the same to
 // the node, as far as the table knows.

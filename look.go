@@ -1,0 +1,27 @@
+package ariadne
+
+// A Look is something that a step has looked at of what its machine's disks held when the machine was
+// switched on. What the step does is a function of what there was, so where all is the same at which it has
+// looked another disk gives the same step.
+type Look struct {
+	Kind LookKind
+	Path string // without links, as the node's programs see it
+}
+
+// LookKind says what of a file was looked at.
+type LookKind uint8
+
+const (
+	LookName LookKind = iota // what the name stands for: its type, whose it is, where a link leads; or that it stands for nothing
+	LookStat                 // that, and all else that a program learns of the file without opening it
+	LookData                 // the bytes of a file, or the names in a directory
+	LookTree                 // all of it, with all that is below
+)
+
+// Disks are what the disks of a machine hold that is down. It does not change, and is for any number of goroutines.
+type Disks interface {
+	// Rest is over all that is left of the machine besides.
+	Rest() Digest
+	// At stands for what there is to be seen: the same digest for the same. That of nothing is zero.
+	At(Look) Digest
+}
