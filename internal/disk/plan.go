@@ -498,6 +498,8 @@ func (p *plan) sync(op *Op) {
 		}
 	default:
 		in := p.inode(op.Ino)
+		writes := func(a *atom) bool { return op.Flags&Ranged == 0 || a.size >= 0 || op.within(a) }
+		allocates := slices.ContainsFunc(in.pending, func(n int32) bool { return !p.atoms[n].durable && writes(&p.atoms[n]) })
 		for _, n := range in.atoms {
 			a := &p.atoms[n]
 			switch {
@@ -505,12 +507,11 @@ func (p *plan) sync(op *Op) {
 				if p.model.order == ordered || op.Kind == Fdatasync { // the chain has them, or nobody
 					continue
 				}
-			case op.Flags&Ranged != 0 && a.size < 0 && !op.within(a):
+			case !writes(a):
 				continue
 			}
 			p.settle(n)
 		}
-		allocates := slices.ContainsFunc(in.pending, func(n int32) bool { return p.atoms[n].durable })
 		for _, e := range p.dirs[op.Ino] {
 			for _, n := range e.atoms {
 				p.settle(n)
