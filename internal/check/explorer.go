@@ -45,6 +45,7 @@ type explorer struct {
 	growth   *growth
 	looked   *space.Set // from which walks were taken (goals)
 	bound    bound
+	crew     *crew
 
 	over atomic.Bool
 	left atomic.Int64 // paths that may still be taken, when they are limited
@@ -69,7 +70,7 @@ func (c *check) search(ctx context.Context) error {
 	c.listen()
 	report := c.ledger.report
 	x := &explorer{check: c, row: row, world: c.system.World(), shares: share(o.Memory),
-		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, from: max(report.Next-c.opts.First, 0)}
+		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(), from: max(report.Next-c.opts.First, 0)}
 	if err := x.needsGoals(); err != nil {
 		return err
 	}
@@ -121,6 +122,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))
 	}
+	x.crew.active = len(all)
 	var group sync.WaitGroup
 	for _, w := range all {
 		group.Go(func() {

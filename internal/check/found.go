@@ -124,7 +124,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 	if w.living == nil {
 		o.Space = w.search.Space.Forks()
 		if a.Goal != nil {
-			if look, err = w.newLooking(o.Space, a.Goal.Bound); err != nil {
+			if look, err = w.goals.newLooking(o.Space, a.Goal.Bound); err != nil {
 				return nil, err
 			}
 			o.Critical, o.Bound, o.IsDead = a.Goal.Critical, a.Goal.Bound, look.isDead

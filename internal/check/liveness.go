@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"ariadne"
@@ -15,21 +14,24 @@ import (
 	"ariadne/internal/trace"
 )
 
-// bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all.
+// bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all. The crew's mu guards it.
 type bound struct {
-	once  sync.Once
-	steps []int
-	bound int
-	err   error
+	sought, known bool
+	steps         []int
+	bound         int
+	err           error
 }
 
 // goals looks after what must happen, for a worker.
 type goals struct {
 	worker  *worker
 	look    *search.Liveness
-	did     record.Liveness // that is not in the report yet
-	entered int             // of look.Work
-	sampled int             // of look.Work: to find out how long walks are
+	idle    *search.Liveness // helps others when there is nothing more to explore
+	busy    bool             // it looks, or helps
+	helped  int64            // the number of the last task (crew)
+	did     record.Liveness  // that is not in the report yet
+	entered int              // of look.Work
+	sampled int              // of look.Work: to find out how long walks are
 }
 
 // needsFrozen says why a search of nodes that live cannot look after what must happen, or nil.
@@ -53,7 +55,7 @@ func (x *explorer) needsGoals() error {
 func (x *explorer) hasGoals() bool { return len(x.check.system.Spec.Properties.Goals) > 0 }
 
 // newGoals returns who looks after the goals of a worker's search, or nil when there are none.
-func (w *worker) newGoals() (*goals, error) {
+func (w *worker) newGoals(ctx context.Context) (*goals, error) {
 	l, err := search.NewLiveness(w.search)
 	if l == nil || err != nil {
 		return nil, err
@@ -64,26 +66,51 @@ func (w *worker) newGoals() (*goals, error) {
 	if n := x.check.opts.Search.Walks; n > 0 {
 		l.Walks = n
 	}
-	return &goals{worker: w, look: l}, nil
+	l.Over = func() bool { return x.over.Load() || x.check.stopped(ctx) }
+	g := &goals{worker: w, look: l}
+	idle, err := g.newLooking(w.search.Space.Forks(), 0)
+	if err != nil {
+		return nil, err
+	}
+	g.idle = idle.Liveness
+	if x.check.opts.Workers > 1 {
+		l.Share = func(f func(*search.Liveness)) { x.crew.share(l, f) }
+	}
+	return g, nil
+}
+
+// help takes walks for another worker that needs many, between two steps.
+func (g *goals) help() {
+	if g.busy {
+		return
+	}
+	g.busy = true
+	defer func() { g.busy = false }()
+	g.helped = g.worker.explorer.crew.help(g.look, g.helped)
 }
 
 // calibrate finds out how long walks are, unless it is known.
 func (g *goals) calibrate() error {
-	b := &g.worker.explorer.bound
-	b.once.Do(func() {
-		b.steps, b.err = g.look.Calibrate(g.worker.search.Bounds)
-		b.bound, g.sampled = g.look.Bound, g.look.Work()
-		g.worker.check.ledger.mu.Lock()
-		did := record.Liveness{}
-		if was := g.worker.check.ledger.cover.Liveness; was != nil { // of the parts before it was resumed
-			did = *was
-		}
-		did.Bound, did.Sampled = b.bound, b.steps
-		g.worker.check.ledger.cover.Liveness = &did
-		g.worker.check.ledger.mu.Unlock()
-	})
-	g.look.Bound = b.bound
-	return b.err
+	x := g.worker.explorer
+	b, sought := &x.bound, false
+	x.crew.tell(func() { sought, b.sought = b.sought, true })
+	if sought {
+		x.crew.helpUntil(g.look, func() bool { return b.known })
+		g.look.Bound = b.bound
+		return b.err
+	}
+	steps, err := g.look.Calibrate(g.worker.search.Bounds)
+	g.sampled = g.look.Work()
+	g.worker.check.ledger.mu.Lock()
+	did := record.Liveness{}
+	if was := g.worker.check.ledger.cover.Liveness; was != nil { // of the parts before it was resumed
+		did = *was
+	}
+	did.Bound, did.Sampled = g.look.Bound, steps
+	g.worker.check.ledger.cover.Liveness = &did
+	g.worker.check.ledger.mu.Unlock()
+	x.crew.tell(func() { b.known, b.steps, b.bound, b.err = true, steps, g.look.Bound, err })
+	return err
 }
 
 // states are those on a path that has ended from which walks are to be taken, by their steps: the last, and one that is drawn. Walks take no more than
@@ -109,6 +136,8 @@ const freeSteps = 20_000
 // ended looks after the goals from states of a path that has ended. found: one is not live, and the path has been entered as an
 // execution that shows that.
 func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error) {
+	g.busy = true
+	defer func() { g.busy = false }()
 	if err := g.calibrate(); err != nil {
 		return false, err
 	}
@@ -295,14 +324,19 @@ type looking struct {
 }
 
 // newLooking returns who looks in a space, by walks of so many steps.
-func (w *worker) newLooking(s *space.Space, bound int) (*looking, error) {
-	look := &looking{limit: w.check.opts.Shrink, ctx: context.Background()}
-	x := &search.Exploration{Space: s, Checks: w.check.system.Checks, Stopped: func() bool { return look.ctx.Err() != nil }}
+func (g *goals) newLooking(s *space.Space, bound int) (*looking, error) {
+	c := g.worker.check
+	look := &looking{limit: c.opts.Shrink, ctx: context.Background()}
+	over := func() bool { return look.ctx.Err() != nil }
+	x := &search.Exploration{Space: s, Checks: c.system.Checks, Stopped: over}
 	var err error
 	if look.Liveness, err = search.NewLiveness(x); err != nil {
 		return nil, err
 	}
-	of := w.goals.look
+	of := g.look
+	if look.Over = over; c.opts.Workers > 1 {
+		look.Share = func(f func(*search.Liveness)) { g.worker.explorer.crew.share(look.Liveness, f) }
+	}
 	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound = of.Seed, of.Weights, of.Walks, of.Watch, bound
 	return look, nil
 }

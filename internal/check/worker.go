@@ -98,30 +98,51 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 // run explores until there is nothing left or the check is over. Where nodes live, an
 // execution that fails by Ariadne's fault is not the last one, if the check is to keep going.
 func (w *worker) run(ctx context.Context) error {
-	how, err := w.explore()
+	how, err := w.explore(ctx)
 	for b := (system.Bug{}); w.living != nil && errors.As(err, &b); {
 		w.check.fail(err)
 		if err = nil; w.check.stopped(ctx) {
 			break
 		}
 		if err = system.AsBug(w.living.nodes.Restart()); err == nil {
-			how, err = w.explore()
+			how, err = w.explore(ctx)
 		}
 	}
 	w.err = cmp.Or(err, w.enter())
 	w.meter.Done()
 	w.done(how)
+	w.err = cmp.Or(w.err, w.linger())
 	w.countAudits()
 	return cmp.Or(w.err, w.word.Err())
 }
 
+// linger takes walks for others until all have ended.
+func (w *worker) linger() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	c := w.explorer.crew
+	c.tell(func() { c.active-- })
+	if w.goals != nil && w.err == nil {
+		c.helpUntil(w.goals.idle, func() bool { return c.active == 0 })
+	}
+	return nil
+}
+
 // explore explores until something is wrong, too. A panic is an error that says where.
-func (w *worker) explore() (how string, err error) {
+func (w *worker) explore(ctx context.Context) (how string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = w.told(system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
 		}
 	}()
+	if w.explorer.hasGoals() && w.goals == nil {
+		if w.goals, err = w.newGoals(ctx); err != nil {
+			return "", err
+		}
+	}
 	how, err = w.search.Run()
 	err = cmp.Or(w.err, w.told(system.AsBug(err)))
 	w.err = nil
@@ -176,6 +197,9 @@ func (x *explorer) noteRefusals(by *memo.Transition) {
 // stopped is asked before each step. To find out costs more than a step does.
 func (w *worker) stopped(ctx context.Context) bool {
 	w.asked++
+	if c := w.explorer.crew; w.goals != nil && c.number.Load() > w.goals.helped {
+		w.goals.help()
+	}
 	if (w.asked%64 == 1 || w.living != nil) && w.check.stopped(ctx) {
 		w.explorer.over.Store(true)
 	}
@@ -200,11 +224,6 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	}
 	if w.explorer.totals.Path(p) {
 		if w.err = w.explorer.sample(); w.err != nil {
-			return false
-		}
-	}
-	if w.goals == nil && w.explorer.hasGoals() {
-		if w.goals, w.err = w.newGoals(); w.err != nil {
 			return false
 		}
 	}

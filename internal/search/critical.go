@@ -34,10 +34,9 @@ type Crisis struct {
 // Critical looks for the critical transition of an execution that is stuck: behind it no state leads to a live one. It goes from
 // the last live state on by twice as many steps each time, and then halves what is left (MaceMC's algorithm 3).
 func (l *Liveness) Critical(s *Stuck) (c Crisis, err error) {
-	l.along, l.walks, l.before = -1, 0, 0
-	before := l.work
+	l.along, l.tally, l.gone = -1, tally{}, false
 	c.Verdict, c.Step, c.Exact, err = l.critical(s)
-	c.Tried, c.Steps = l.walks, l.work-before
+	c.Tried, c.Steps = l.walks, l.steps
 	c.FromStart = c.Steps + l.before
 	if l.along >= 0 {
 		c.Near, c.Along = l.near, common(l.near, s.Path)
@@ -111,7 +110,7 @@ func (l *Liveness) critical(s *Stuck) (v Verdict, step int, exact bool, err erro
 	}
 }
 
-func (l *Liveness) stopped() bool { return l.X.Stopped != nil && l.X.Stopped() }
+func (l *Liveness) stopped() bool { return l.gone || l.X.Stopped != nil && l.X.Stopped() }
 
 // recovers reports whether any of so many walks from the state after i steps is live. sure: all that can follow was looked at.
 func (l *Liveness) recovers(p *space.Path, i, goal, walks int) (live, sure bool, err error) {
@@ -127,29 +126,31 @@ func (l *Liveness) recovers(p *space.Path, i, goal, walks int) (live, sure bool,
 			return live, sure, err
 		}
 	}
-	for j := range walks {
-		l.try.Keep(i)
+	t := l.tries(p, walks, func(by *Liveness, j int) (walk, error) {
+		return by.walk(by.try, 1<<goal, mostlyNatural+j, l.Bound)
+	})
+	t.from = func(int) int { return i }
+	if err := t.take(); err != nil || l.stopped() {
+		return false, false, err
+	}
+	for j, o := range t.outcomes[:min(t.live+1, walks)] {
 		l.walks++
+		l.steps += o.steps
 		l.before += i
-		w, err := l.walk(l.try, 1<<goal, mostlyNatural+j, l.Bound)
-		if err != nil || l.stopped() {
-			return false, false, err
-		}
-		if w.end == WalkLive {
-			l.keep(i)
-			return true, false, nil
-		}
-		if l.try.Steps() == i { // it is quiet here
+		if o.end != WalkLive && o.steps == 0 { // nothing happens here
 			return false, true, nil
+		} else if j == t.live {
+			t.path.Fork(l.try, t.path.Steps())
+			l.keep(i)
 		}
 	}
-	return false, false, nil
+	return t.live < walks, false, nil
 }
 
 // Dead reports whether a goal is live in no walk from the state after the first n steps of a path: in none of a few, and then in none of all
 // that it takes.
 func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
-	l.along = -1
+	l.along, l.gone = -1, false
 	live, sure, err := l.recovers(p, n, goal, max(l.Sure()/guess, 1))
 	if err == nil && !live && !sure && !l.stopped() {
 		live, _, err = l.recovers(p, n, goal, l.Sure())
@@ -191,6 +192,7 @@ func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure bool, err error)
 				return false, err
 			}
 			l.work++
+			l.steps++
 			if l.Watch != nil {
 				l.Watch(p.Last().By)
 			}

@@ -30,16 +30,30 @@ type Liveness struct {
 	Seen *space.Set
 	// Watch, when not nil, is told each transition that is taken.
 	Watch func(*memo.Transition)
+	// Share, when not nil, has a function called with this Liveness, and on other goroutines with those of others that have nothing better to
+	// do, of the same system, seed, weights and goals. It returns when all of these calls have.
+	Share func(func(*Liveness))
+	// Over, when not nil, is X.Stopped for those others: it may be asked on any goroutine.
+	Over func() bool
 
-	space  *space.Space
-	goals  []property.Goal
-	path   *space.Path // of Look
-	try    *space.Path // of recovers
-	near   *space.Path // the live one of these that went furthest along the other
-	along  int         // how many steps that is
-	work   int         // steps of all walks
-	walks  int         // of Critical
-	before int         // steps before these
+	space *space.Space
+	goals []property.Goal
+	path  *space.Path // of Look
+	try   *space.Path // of recovers
+	first *space.Path // of tries
+	near  *space.Path // the live one of these that went furthest along the other
+	along int         // how many steps that is
+	work  int         // steps of all walks that were taken here
+	tally             // of Critical
+	halt  func() bool // when not nil: the walk that is under way need not go on
+	gone  bool        // others have seen that it is over
+}
+
+// tally is what walks came to, those alone that would have been taken one after the other.
+type tally struct {
+	walks  int
+	steps  int
+	before int // steps before these
 }
 
 // NewLiveness returns who judges the goals of an exploration's space, or nil when there are none.
@@ -48,7 +62,7 @@ func NewLiveness(x *Exploration) (*Liveness, error) {
 		return nil, nil
 	}
 	l := &Liveness{X: x, Walks: DefaultWalks, Bound: firstBound, Seen: &space.Set{}, space: x.Space.Forks(), goals: x.Space.Properties.Goals()}
-	for _, p := range []**space.Path{&l.path, &l.try, &l.near} {
+	for _, p := range []**space.Path{&l.path, &l.try, &l.first, &l.near} {
 		var err error
 		if *p, err = space.NewPath(l.space, space.Bounds{}); err != nil {
 			return nil, err
@@ -95,6 +109,7 @@ type walk struct {
 	end       WalkEnd
 	start     int    // steps of the path at which it began to count; -1: it did not
 	left      uint64 // goals that were not live
+	halted    bool   // it was stopped
 	violation *ariadne.Violation
 }
 
@@ -163,8 +178,8 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int) (
 		}
 		w.left = a.left
 		switch {
-		case l.X.Stopped != nil && l.X.Stopped():
-			w.end = WalkGivenUp
+		case l.X.Stopped != nil && l.X.Stopped(), l.halt != nil && l.halt():
+			w.end, w.halted = WalkGivenUp, true
 			return w, nil
 		case w.left == 0:
 			return w, nil
@@ -425,20 +440,17 @@ func (l *Liveness) Calibrate(b space.Bounds) (steps []int, err error) {
 			break
 		}
 	}
-	for part := range samples + 1 {
-		if err := l.fork(l.try, p, p.Steps()*part/samples); err != nil {
-			return nil, err
-		}
-		n := l.try.Steps()
-		for j := range samples {
-			l.try.Keep(n)
-			w, err := l.walk(l.try, l.all(), j, firstBound)
-			if err != nil {
-				return nil, err
-			}
-			if w.end == WalkLive {
-				steps = append(steps, l.try.Steps()-w.start)
-			}
+	from := func(i int) int { return p.Steps() * (i / samples) / samples }
+	t := l.tries(p, (samples+1)*samples, func(by *Liveness, i int) (walk, error) {
+		return by.walk(by.try, by.all(), i%samples, firstBound)
+	})
+	t.from, t.all = from, true
+	if err := t.take(); err != nil {
+		return nil, err
+	}
+	for _, o := range t.outcomes {
+		if o.end == WalkLive {
+			steps = append(steps, o.counted)
 		}
 	}
 	slices.Sort(steps)

@@ -1,11 +1,17 @@
 package search_test
 
 import (
+	"fmt"
+	"reflect"
 	"regexp"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
@@ -19,6 +25,7 @@ import (
 type aimed struct {
 	expose.Sources
 	oneOf, whenOf uint64
+	stable        time.Duration // of the first goal
 }
 
 func (a *aimed) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found {
@@ -29,7 +36,9 @@ func (*aimed) Windows() []expose.Window                     { return nil }
 func (*aimed) Err() error                                   { return nil }
 func (*aimed) Judge(*expose.Snapshot, expose.Moment) string { return "" }
 func (*aimed) Reads(int, *expose.Snapshot) string           { return "" }
-func (*aimed) Goals() []property.Goal                       { return []property.Goal{{Name: "a"}, {Name: "b", When: "x"}} }
+func (a *aimed) Goals() []property.Goal {
+	return []property.Goal{{Name: "a", StableFor: a.stable}, {Name: "b", When: "x"}}
+}
 func (a *aimed) Aims(s *expose.Snapshot) (when, holds uint64) {
 	s.Up = make([]bool, len(s.Sets))
 	h := s.Hash()
@@ -228,6 +237,90 @@ func TestLiveness(t *testing.T) {
 		}
 	})
 	t.Logf("%d systems, %d with dead states; %d critical transitions, %d dead from the beginning", systems, broken, both, never)
+}
+
+// TestShared: it is no matter how many take walks. Verdict, critical transition, live execution and what is counted are the same, and so is what
+// tells how long walks are.
+func TestShared(t *testing.T) {
+	verdicts, helped := map[search.Verdict]int{}, atomic.Int64{}
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawShowing(t, 3, 3, rapid.Bool().Draw(t, "timers"), true)
+		s.bounds, s.clients = space.Bounds{}, nil
+		s.properties = &aimed{
+			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
+			oneOf:   rapid.SampledFrom([]uint64{2, 4, 8}).Draw(t, "holds"), whenOf: 1,
+			stable: rapid.SampledFrom([]time.Duration{0, 1, time.Millisecond}).Draw(t, "stable"), // with one all states are not looked at
+		}
+		team := []*search.Liveness{}
+		for range 3 {
+			x := s.exploration(t, nil)
+			x.Checks = func() []property.Check { return nil }
+			l, err := search.NewLiveness(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Seed = 7
+			team = append(team, l)
+		}
+		share := func(f func(*search.Liveness)) {
+			var group sync.WaitGroup
+			for _, l := range team[2:] {
+				group.Go(func() { f(l); helped.Add(1) })
+			}
+			f(team[1])
+			group.Wait()
+		}
+		team[1].Watch = func(*memo.Transition) { time.Sleep(10 * time.Microsecond) } // so that later walks end before earlier ones
+		type all struct {
+			sampled string
+			crises  []string
+		}
+		var came [2]all
+		for i, l := range team[:2] {
+			if i == 1 {
+				l.Share = share
+			}
+			steps, err := l.Calibrate(space.Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			came[i].sampled = fmt.Sprint(steps, l.Bound)
+			p, err := space.NewPath(l.X.Space, space.Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := 0; p.Last().Plain > 0 && n < 12; n++ {
+				r, err := l.Look(p, p.Steps())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Stuck != nil {
+					c, err := l.Critical(r.Stuck)
+					if err != nil {
+						t.Fatal(err)
+					}
+					near := ""
+					if c.Near != nil {
+						near = fmt.Sprint(c.Near.Identity())
+					}
+					c.Near = nil
+					came[i].crises = append(came[i].crises, fmt.Sprintf("%+v %s", c, near))
+					if i == 0 {
+						verdicts[c.Verdict]++
+					}
+				}
+				if err := p.Push((n * 5) % p.Last().Plain); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !reflect.DeepEqual(came[0], came[1]) {
+			t.Fatalf("alone %+v\nwith others %+v", came[0], came[1])
+		}
+	})
+	if t.Logf("%v, helped %d times", verdicts, helped.Load()); verdicts[search.DeadFrom] == 0 || verdicts[search.NeverLive] == 0 {
+		t.Errorf("verdicts: %v", verdicts)
+	}
 }
 
 var _ space.Properties = (*aimed)(nil)
