@@ -40,7 +40,7 @@ type Explore struct {
 
 // Bounds keep a search small. nil: not said.
 type Bounds struct {
-	From       string // step up to which the natural schedule is followed: a number, or /regexp/ on log lines; "": not said
+	From       string // step up to which the natural schedule is followed: a number, /regexp/ on log lines, or live; "": not said
 	Depth      *int   // steps of a path
 	Deviations *int   // steps of a path that are not the natural ones
 	Deliveries *int   // messages that arrive on a path
@@ -88,8 +88,8 @@ var weightFields = func() (all []field[[world.MaxKinds]int]) {
 const MaxWeight = 1000
 
 var boundFields = []field[Bounds]{
-	{"from", "Follow the natural schedule up to this step, and explore from there: its number, or /regexp/ on the log lines.",
-		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^/.+/$"}}}, setFrom},
+	{"from", "Follow the natural schedule up to this step, and explore from there: its number, /regexp/ on the log lines, or live: the first by which all has happened that must (eventually, leads_to).",
+		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(/.+/|live)$"}}}, setFrom},
 	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
 	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),
 	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int { return &b.Deliveries }),
@@ -111,8 +111,8 @@ func setFrom(r *reader, b *Bounds, v *yaml.Node) {
 		if _, err := regexp.Compile(t.string[1 : n-1]); err != nil {
 			r.fail(t.line, "from: %s", err)
 		}
-	} else if n, err := strconv.Atoi(t.string); err != nil || n < 1 {
-		r.fail(t.line, "from: %q is neither the number of a step nor /regexp/", t.string)
+	} else if n, err := strconv.Atoi(t.string); t.string != "live" && (err != nil || n < 1) {
+		r.fail(t.line, "from: %q is neither the number of a step, /regexp/ nor live", t.string)
 	}
 	b.From = t.string
 }
