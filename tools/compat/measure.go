@@ -311,7 +311,7 @@ func (o *pass) explore(r *result) error {
 func violations(r *harness.Run) []harness.Seen {
 	var all []harness.Seen
 	for _, v := range r.Violations {
-		all = append(all, harness.Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count})
+		all = append(all, v.Seen())
 	}
 	return all
 }

@@ -74,6 +74,10 @@ func (o *options) search(t *target) (*result, error) {
 		r.Transitions, r.Exhausted, r.Tried = c.Executed, c.Exhausted, c.Faults
 	}
 	for _, v := range run.Violations {
+		if o.ctx.Err() != nil { // it goes on another time
+			r.Findings = append(r.Findings, finding{Seen: v.Seen()})
+			continue
+		}
 		f, err := o.replay(a, t, v)
 		if err != nil {
 			return nil, err

@@ -54,11 +54,15 @@ type Run struct {
 }
 
 // Run runs a command whose files go to the directory out: `ariadne verb subject flags...`. What the
-// command found, and its exit status, are no error; an error is that there is no report.
+// command found, and its exit status, are no error; an error is that there is no report. When the
+// context ends it is interrupted as at its limit.
 func (a *Ariadne) Run(ctx context.Context, out, verb, subject string, flags ...string) (*Run, error) {
 	// The flags go last: a later one counts.
 	args := slices.Concat([]string{verb, subject, "--json", "--quiet", "--out", out}, flags)
-	cmd := child.Command(ctx, a.Binary, args...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cmd := child.Command(context.WithoutCancel(ctx), a.Binary, args...)
 	cmd.Dir, cmd.Env = a.Dir, a.Env
 	cmd.SysProcAttr.Credential = a.User
 	var said, complaints strings.Builder
@@ -69,7 +73,7 @@ func (a *Ariadne) Run(ctx context.Context, out, verb, subject string, flags ...s
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	interrupted := interruptAfter(cmd, a.limit())
+	interrupted := interruptAfter(ctx, cmd, a.limit())
 	usage := watch(cmd.Process.Pid)
 	err := cmd.Wait()
 	r := &Run{Out: out, Interrupted: interrupted()}
@@ -101,15 +105,29 @@ func (a *Ariadne) limit() time.Duration {
 	return defaultLimit
 }
 
-// interruptAfter interrupts a command that takes longer than limit, and kills it when that does
-// not end it. The result is called after the command has ended and says whether it was.
-func interruptAfter(cmd *exec.Cmd, limit time.Duration) (interrupted func() bool) {
-	interrupt := time.AfterFunc(limit, func() { cmd.Process.Signal(os.Interrupt) })
-	kill := time.AfterFunc(limit+grace, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	return func() bool {
-		kill.Stop()
-		return !interrupt.Stop()
-	}
+// interruptAfter interrupts a command that takes longer than limit, or that runs when the context ends,
+// and kills it when that does not end it. The result is called after the command has ended and says
+// whether it was.
+func interruptAfter(ctx context.Context, cmd *exec.Cmd, limit time.Duration) (interrupted func() bool) {
+	ended, result := make(chan struct{}), make(chan bool)
+	go func() {
+		select {
+		case <-ended:
+			result <- false
+			return
+		case <-ctx.Done():
+		case <-time.After(limit):
+		}
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+		case <-time.After(grace):
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-ended
+		}
+		result <- true
+	}()
+	return func() bool { close(ended); return <-result }
 }
 
 // NoReport is what the error says when a command ended without a report: it did not begin, for want

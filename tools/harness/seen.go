@@ -15,10 +15,15 @@ type Seen struct {
 	Again                        bool // the replay has come to it again
 }
 
+// Seen is a violation that was not replayed.
+func (v Violation) Seen() Seen {
+	return Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
+}
+
 // Replay replays the trace of a violation; the files of the replay go to the directory out, which is
 // made empty first. A violation without a trace has not come again.
 func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, error) {
-	s := Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
+	s := v.Seen()
 	if v.Trace == "" {
 		return s, nil
 	}
