@@ -124,7 +124,9 @@ func (s state) keep(n int32) {
 	}
 	s.set(n, true)
 	for _, m := range s.p.atoms[n].needs {
-		s.keep(m)
+		if !s.has(m) {
+			s.keep(m)
+		}
 	}
 }
 
@@ -135,7 +137,9 @@ func (s state) lose(n int32) {
 	}
 	s.set(n, false)
 	for _, m := range s.p.atoms[n].needed {
-		s.lose(m)
+		if s.has(m) {
+			s.lose(m)
+		}
 	}
 }
 
@@ -358,11 +362,11 @@ func (o open) parts() [][]int32 {
 
 // draw returns a random subset: few atoms are lost, or few are kept, or about half.
 func (p *plan) draw(r *random) state {
-	in := uint64(2) << r.below(uint64(bits.Len(uint(len(p.live)))))
+	rarely := uint64(2)<<r.below(uint64(bits.Len(uint(len(p.live))))) - 1 // ones: one atom in so many
 	if r.below(2) == 0 {
 		s := p.everything()
 		for _, n := range p.live {
-			if r.below(in) == 0 {
+			if r.next()&rarely == 0 {
 				s.lose(n)
 			}
 		}
@@ -370,7 +374,7 @@ func (p *plan) draw(r *random) state {
 	}
 	s := p.nothing()
 	for _, n := range p.live {
-		if r.below(in) == 0 {
+		if r.next()&rarely == 0 {
 			s.keep(n)
 		}
 	}
