@@ -214,6 +214,9 @@ func TestTree(t *testing.T) {
 		{Kind: disk.Rename, Ino: 2, Dir: 1, Name: "d", ToDir: 1, ToName: "e", Attr: dir, Path: "/node/d", ToPath: "/node/e"},
 		{Kind: disk.Rename, Flags: disk.Exchange, Ino: 2, Over: 4, Dir: 1, Name: "e", ToDir: 1, ToName: "l", Attr: dir, Path: "/node/e", ToPath: "/node/l"},
 		{Kind: disk.Unlink, Ino: 3, Dir: 2, Name: "a", Path: "/node/l/a"},
+		{Kind: disk.SetXattr, Ino: 3, Xattr: "user.kept", New: []byte("1"), Absent: true},
+		{Kind: disk.SetXattr, Ino: 3, Xattr: "user.gone", New: []byte("1"), Absent: true},
+		{Kind: disk.SetXattr, Ino: 3, Xattr: "user.gone", Old: []byte("1"), Gone: true},
 		{Kind: disk.Create, Ino: 5, Dir: 6, Name: "x", Attr: regular, Path: "/var/lib/x"},
 	} {
 		if err := tree.apply(&op); err != nil {
@@ -223,7 +226,7 @@ func TestTree(t *testing.T) {
 	before := tree.sum()
 	image, err := tree.with(&disk.Image{
 		Names: []disk.Name{{Dir: 2, Name: "a", Ino: 3}},
-		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}}, Attr: &disk.Attr{Mode: unix.S_IFREG | 0o640}}},
+		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}}, Attr: &disk.Attr{Mode: unix.S_IFREG | 0o640}, Xattrs: []disk.Xattr{{Name: "user.back", Value: []byte("22")}}}},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -235,6 +238,17 @@ func TestTree(t *testing.T) {
 	again, err := load(out)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"user.kept": "1", "user.back": "22", "user.gone": ""} {
+		var b [10]byte
+		if n, _ := unix.Lgetxattr(filepath.Join(out, "l/a"), name, b[:]); string(b[:max(n, 0)]) != want {
+			t.Errorf("%s is %q, want %q", name, b[:max(n, 0)], want)
+		}
+	}
+	with := image.sum()
+	image.find("/node/l/a").setXattr("user.kept", nil, true)
+	if image.sum() == with {
+		t.Error("the sum is the same without an extended attribute")
 	}
 	a, b := again.find("/node/l/a"), again.find("/node/l/b")
 	if a == nil || a != b || string(a.data.all()) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" || again.find("/node/l/c") != again.find("/node/there") {

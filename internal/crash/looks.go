@@ -47,10 +47,8 @@ var looks = func() (all [512]func(*call)) {
 		unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4, unix.SYS_SHUTDOWN, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME, unix.SYS_SETSOCKOPT,
 		unix.SYS_GETSOCKOPT, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_RECVMMSG, unix.SYS_UNSHARE,
 		unix.SYS_IO_SETUP, unix.SYS_IO_SUBMIT, unix.SYS_IO_GETEVENTS, unix.SYS_IO_DESTROY, unix.SYS_IO_CANCEL)
-	set(func(c *call) { c.named(c.at(0), true) }, unix.SYS_ACCESS, unix.SYS_CHDIR, unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_STATFS,
-		unix.SYS_GETXATTR, unix.SYS_LISTXATTR, unix.SYS_SETXATTR, unix.SYS_REMOVEXATTR)
-	set(func(c *call) { c.named(c.at(0), false) }, unix.SYS_LCHOWN, unix.SYS_READLINK, unix.SYS_MKDIR, unix.SYS_MKNOD, unix.SYS_LGETXATTR, unix.SYS_LLISTXATTR,
-		unix.SYS_LSETXATTR, unix.SYS_LREMOVEXATTR)
+	set(func(c *call) { c.named(c.at(0), true) }, unix.SYS_ACCESS, unix.SYS_CHDIR, unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_STATFS)
+	set(func(c *call) { c.named(c.at(0), false) }, unix.SYS_LCHOWN, unix.SYS_READLINK, unix.SYS_MKDIR, unix.SYS_MKNOD)
 	set(func(c *call) { c.named(c.atDir(0, 1), false) }, unix.SYS_READLINKAT, unix.SYS_MKDIRAT, unix.SYS_MKNODAT)
 	set(func(c *call) { c.named(c.atDir(0, 1), true) }, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_FCHMODAT, unix.SYS_FUTIMESAT)
 	set(func(c *call) { c.named(c.atDir(0, 1), true); c.named(c.atDir(0, 1), false) }, unix.SYS_FCHOWNAT, unix.SYS_FCHMODAT2)
@@ -59,8 +57,8 @@ var looks = func() (all [512]func(*call)) {
 			c.named(c.atDir(0, 1), c.args[3]&unix.AT_SYMLINK_NOFOLLOW == 0)
 		}
 	}, unix.SYS_UTIMENSAT)
-	set(func(c *call) { c.statted(c.at(0), true) }, unix.SYS_STAT, unix.SYS_TRUNCATE)
-	set(func(c *call) { c.statted(c.at(0), false) }, unix.SYS_LSTAT)
+	set(func(c *call) { c.statted(c.at(0), true) }, unix.SYS_STAT, unix.SYS_TRUNCATE, unix.SYS_GETXATTR, unix.SYS_LISTXATTR, unix.SYS_SETXATTR, unix.SYS_REMOVEXATTR)
+	set(func(c *call) { c.statted(c.at(0), false) }, unix.SYS_LSTAT, unix.SYS_LGETXATTR, unix.SYS_LLISTXATTR, unix.SYS_LSETXATTR, unix.SYS_LREMOVEXATTR)
 	set(func(c *call) { c.statted(c.atDir(0, 1), c.args[3]&unix.AT_SYMLINK_NOFOLLOW == 0) }, unix.SYS_NEWFSTATAT)
 	set(func(c *call) {
 		if c.args[1] != 0 {

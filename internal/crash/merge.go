@@ -64,9 +64,9 @@ func (s *sight) look(p place) string {
 					dirs++
 				}
 			}
-			return fmt.Sprintf("%d %d", len(f.names), dirs)
+			return fmt.Sprintf("%d %d %q", len(f.names), dirs, f.xattrs)
 		}
-		return fmt.Sprintf("%d %q", f.data.len(), s.linked()[f])
+		return fmt.Sprintf("%d %q %q", f.data.len(), s.linked()[f], f.xattrs)
 	case dataOf:
 		if f.data.len() == 0 {
 			return "."

@@ -27,6 +27,7 @@ var looking = []string{
 	"stat -c '%s %h %a' a", "stat -c '%h' d/x", "stat -c '%s %h' d", "stat -Lc '%s %a' l", "cd d; cat x; cd ..", "find . | sort", "mv a c; cat c", "mv d e; cat e/x; ls e", "rm -f b; ls", "rm -rf d; ls",
 	"mkdir e; echo 1 >e/f; cat e/f", "mkdir d; ls d", "ln a h; cat h; stat -c %h h", "echo x >>a; cat a", ": >b; cat b", "cp -r d e; cat e/y", "ln -s b s; cat s", "cat /proc/self/cwd/a", "exec 3<d/x; cat <&3",
 	"exec 3<a; cat /dev/fd/3", "chmod 700 d; stat -c %a d", "truncate -s 3 a; cat a", "mv -n a b; ls", "(cat d/x & wait)", "sh d/x", "head -c 3 a", "test b -ef a", "test -x d", "cd d && cat ../l", "set -- d/*; echo $#", "sh -c 'kill -9 $$'",
+	`python3 -IS -c 'import os; print(os.listxattr("a"))'`, `python3 -IS -c 'import os; print(os.getxattr("d/x", "user.x"))'`,
 	"mv d/x b; cat b", "cp a d/z; ls d; rm a; cat d/z", "env -C d cat y", "cat l/x", "rmdir d", "d/y",
 }
 
@@ -58,6 +59,9 @@ func drawTree(t *rapid.T, like *tree) *tree {
 		default:
 			f.attr.Mode = unix.S_IFREG | rapid.SampledFrom([]uint32{0o644, 0o755}).Draw(t, "mode")
 			f.data = newContent([]byte(rapid.SampledFrom([]string{"", "1\n", "22\n", "echo 3\n", "#!/bin/sh\necho 4\n", "#!d/x\n"}).Draw(t, "content")))
+			if rapid.IntRange(0, 3).Draw(t, "attribute") == 0 {
+				f.setXattr("user.x", []byte(rapid.SampledFrom([]string{"", "1"}).Draw(t, "value")), false)
+			}
 			files = append(files, f)
 		}
 		dir.names[name] = f

@@ -35,6 +35,29 @@ type file struct {
 	names  map[string]*file // of a directory
 	data   *content         // of a regular file
 	target string           // of a symbolic link
+	// xattrs are its extended attributes; the map is not changed. Nodes are given copies of files without any.
+	xattrs map[string]string
+}
+
+// setXattr gives it an extended attribute, or takes it away.
+func (f *file) setXattr(name string, value []byte, gone bool) {
+	x := maps.Clone(f.xattrs)
+	if x == nil {
+		x = map[string]string{}
+	}
+	if x[name] = string(value); gone {
+		delete(x, name)
+	}
+	f.xattrs = x
+}
+
+// attributes are all that is known of an inode besides what it holds.
+func (f *file) attributes() string {
+	text := fmt.Sprintf("%o %d %d %d %q ", f.attr.Mode, f.attr.UID, f.attr.GID, f.attr.Rdev, f.target)
+	for _, name := range slices.Sorted(maps.Keys(f.xattrs)) {
+		text += fmt.Sprintf("%q=%q ", name, f.xattrs[name])
+	}
+	return text
 }
 
 func (f *file) directory() bool { return f.attr.Mode&unix.S_IFMT == unix.S_IFDIR }
@@ -161,6 +184,8 @@ func (t *tree) apply(op *disk.Op) error {
 		}
 	case disk.SetAttr:
 		f.attr = op.Attr
+	case disk.SetXattr:
+		f.setXattr(op.Xattr, op.New, op.Gone)
 	}
 	return nil
 }
@@ -239,6 +264,9 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 		if x.Attr != nil {
 			f.attr = *x.Attr
 		}
+		for _, a := range x.Xattrs {
+			f.setXattr(a.Name, a.Value, a.Gone)
+		}
 		if f.attr.Mode&unix.S_IFMT != unix.S_IFREG || x.Size < 0 && len(x.Data) == 0 {
 			continue
 		}
@@ -271,7 +299,7 @@ func (f *file) sum() sum {
 	seen := map[*file]int{}
 	var visit func(name string, f *file)
 	visit = func(name string, f *file) {
-		b = fmt.Appendf(b, "%q %o %d %d %d %q ", name, f.attr.Mode, f.attr.UID, f.attr.GID, f.attr.Rdev, f.target)
+		b = fmt.Appendf(b, "%q %s", name, f.attributes())
 		if n, ok := seen[f]; ok { // one more name of it
 			b = binary.AppendVarint(b, int64(n))
 			return
@@ -299,6 +327,13 @@ func (t *tree) write(dir string) error {
 		}
 		written[f] = name
 		perm := fs.FileMode(f.attr.Mode & 0o777)
+		if len(f.xattrs) > 0 {
+			defer func() {
+				if err == nil {
+					err = f.writeXattrs(name)
+				}
+			}()
+		}
 		switch f.attr.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
 			if err := os.Mkdir(name, 0o700); err != nil {
@@ -322,4 +357,14 @@ func (t *tree) write(dir string) error {
 		return err
 	}
 	return put(dir, t.find(home))
+}
+
+// writeXattrs gives a file on the disk its extended attributes.
+func (f *file) writeXattrs(name string) error {
+	for x, value := range f.xattrs {
+		if err := unix.Lsetxattr(name, x, []byte(value), 0); err != nil {
+			return fmt.Errorf("set extended attribute %s of %s: %w (TMPDIR may name a directory on a file system that has them)", x, filepath.Base(name), err)
+		}
+	}
+	return nil
 }
