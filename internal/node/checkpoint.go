@@ -115,7 +115,7 @@ func resident(pid int) int64 {
 
 // shell returns a Node with an emulated kernel of its own and no processes.
 func (n *Node) shell(k *kernel.Node) *Node {
-	return &Node{cfg: n.cfg, def: n.def, failing: n.failing, functions: n.functions, probing: n.probing, looked: n.looked, lets: n.lets, stalls: n.stalls, k: k, threads: map[*kernel.Thread]*thread{},
+	return &Node{cfg: n.cfg, def: n.def, failing: n.failing, functions: n.functions, probing: n.probing, looked: n.looked, grows: n.grows, given: n.given, serves: n.serves, lets: n.lets, stalls: n.stalls, k: k, threads: map[*kernel.Thread]*thread{},
 		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, running: n.running, again: n.again, checking: n.checking, polled: n.polled,
 		calm: n.calm, house: n.house, outages: n.outages, tells: n.tells, joins: n.joins, kills: n.kills, lost: n.lost, orphans: n.orphans, disk: n.disk}
 }

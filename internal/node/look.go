@@ -79,7 +79,7 @@ func (n *Node) looks(i int, name, line string) {
 	if line == "" {
 		line = "conceal " + name
 	}
-	n.k.Logs = append(n.k.Logs, ariadne.LogLine{At: n.k.Now, Stream: ariadne.Exposed, Text: line})
+	n.say(line)
 }
 
 // variable is the line for a variable: that of the first of the node's processes that has it; "": none has.

@@ -78,6 +78,9 @@ type Node struct {
 	// functions are those that it has fail; nil: none.
 	functions functions
 	probing   *probing // nil: it exposes nothing by functions
+	grows     []growth // what each of its processes has had so far, as of the last step; not to be changed in place
+	given     int64    // bytes that it was sent since it was switched on
+	serves    []string // ports at which it takes connections, as of the last step; not to be changed in place
 	looked    []string // lines for files and variables that it exposes, as of the last step; not to be changed in place
 	lets      bool     // the spec lets threads be late
 	stalls    []string // how long its syncs may take
@@ -363,6 +366,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.step.stream.message(in.Message)
+		n.given += int64(len(in.Message.Data))
 		switch in.Message.Flow.Proto {
 		case ariadne.App:
 			dialog.Deliver(n.k, in.Message)
@@ -408,6 +412,8 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	net.Flush(n.k)
 	n.closeStale()
+	n.grow()
+	n.serve()
 	n.look()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil
@@ -561,7 +567,7 @@ func timerName(t *kernel.Timer) string {
 // boot starts the node's commands, or those for another start: the first builds the sandbox, the
 // others join it.
 func (n *Node) boot() error {
-	n.again, n.started, n.checking, n.looked = n.started, true, 0, nil
+	n.again, n.started, n.checking, n.looked, n.grows, n.given, n.serves = n.started, true, 0, nil, nil, 0, nil
 	return n.goOn()
 }
 

@@ -133,6 +133,7 @@ type specText struct {
 	cut, slow cutText
 	exposes   []exposeText
 	readies   []readyText
+	growth    Growth
 	finally   text
 	history   historyText
 	power     outageText

@@ -232,7 +232,7 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 
 func setProperties(r *reader, s *specText, v *yaml.Node) {
 	r.each("properties", v, func(name text, v *yaml.Node) {
-		if v.Kind == yaml.ScalarNode {
+		if v.Kind == yaml.ScalarNode || name.string == growing {
 			r.readyOf(s, name, v)
 			return
 		}

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,6 +22,8 @@ import (
 type ready struct {
 	name, doc string
 	schema    schema
+	// fields, when not nil, reads what stands behind the word when that is no text.
+	fields func(r *reader, s *specText, v *yaml.Node)
 	// expand enters what it stands for.
 	expand func(x *expansion, s *Spec, of text)
 }
@@ -39,17 +42,34 @@ type readyText struct {
 
 var textSchema = schema{"type": "string"}
 
+// growing is the word for what must not grow, and the name of what nodes expose when something of them does.
+const growing = "growth"
+
+// Growth says what no process may have, in addition to what grows and grows.
+type Growth struct {
+	Descriptors int   // more than so many; 0: no bound
+	Memory      int64 // bytes, likewise
+}
+
+var growthFields = []field[Growth]{
+	countField("descriptors", "No process has more descriptors open; default no bound.", 1, MaxInt, func(g *Growth) *int { return &g.Descriptors }),
+	sizeField("memory", "No process has more memory of its own that it may write, as in 512M; default no bound.", func(g *Growth) *int64 { return &g.Memory }),
+}
+
+// Serving is what nodes expose of the ports at which they take connections, and Served of those at which they did before they crashed.
+const Serving, Served = "restarts", "restarts_before"
+
 var readies = []ready{
-	{"agreement", "What exposes that something is decided: a regular expression on lines, or a name of expose. Whoever says that it is decided, whenever, agrees on the last group with all who have said so of the same other groups: on a log with the groups index and value, on one value with one group.", textSchema,
-		func(x *expansion, s *Spec, of text) {
+	{name: "agreement", schema: textSchema, doc: "What exposes that something is decided: a regular expression on lines, or a name of expose. Whoever says that it is decided, whenever, agrees on the last group with all who have said so of the same other groups: on a log with the groups index and value, on one value with one group.",
+		expand: func(x *expansion, s *Spec, of text) {
 			if name, own := x.exposes(s, "agreement", of); own {
 				x.predicate(s, "agreement", of, "agree("+name+")")
 			} else {
 				x.predicate(s, "agreement", of, "decided("+name+")")
 			}
 		}},
-	{"one_leader", "What exposes that a node leads: a regular expression on its lines whose last group, or the group term, is the term, or a name of expose with a field term. A term has one leader at most, also over time and over crashes.", textSchema,
-		func(x *expansion, s *Spec, of text) {
+	{name: "one_leader", schema: textSchema, doc: "What exposes that a node leads: a regular expression on its lines whose last group, or the group term, is the term, or a name of expose with a field term. A term has one leader at most, also over time and over crashes.",
+		expand: func(x *expansion, s *Spec, of text) {
 			name, own := x.exposes(s, "one_leader", of)
 			per := "value"
 			if own || strings.Contains(of.string, "?P<term>") {
@@ -60,18 +80,37 @@ var readies = []ready{
 	claimReady(history.Linearizable, "The data of which clients see one copy (history), each operation happening between its beginning and its end: "+strings.Join(history.Names(), ", ")+"."),
 	claimReady(history.Sequential, "The data of which clients see one copy (history), each client's operations happening in their order."),
 	claimReady(history.Durable, "The data of which clients (history) miss nothing that was acknowledged: acknowledged writes survive."),
-	{"restarts", "A regular expression on a line that a node writes when it serves. Each node that has served once and that a fault took down serves again, when it is up again.", textSchema,
-		func(x *expansion, s *Spec, of text) {
-			x.lines(s, "restarts", of, false)
-			x.lines(s, "restarts_before", of, true)
-			x.goal(s, "restarts", of, "", "all([b.node not in up or b.node in [t.node for t in restarts] for b in restarts_before])", 0)
+	{name: "restarts", schema: schema{"type": []string{"string", "null"}}, doc: "A regular expression on a line that a node writes when it serves; without one it serves when it takes connections at its TCP ports. Each node that has served once and that a fault took down serves again, when it is up again.",
+		expand: func(x *expansion, s *Spec, of text) {
+			same := "b.node in [t.node for t in restarts]"
+			if of.string == "" {
+				same = "(b.node, b.key) in [(t.node, t.key) for t in restarts]"
+				s.Serves = true
+				x.told(s, "restarts", of, expose.Source{Name: Serving, Fields: []string{"port"}, Key: []int{0}})
+				x.told(s, "restarts", of, expose.Source{Name: Served, Fields: []string{"port"}, Key: []int{0}, Stays: true})
+			} else {
+				x.lines(s, Serving, of, false)
+				x.lines(s, Served, of, true)
+			}
+			x.goal(s, "restarts", of, "", "all([b.node not in up or "+same+" for b in restarts_before])", 0)
 		}},
-	{"answers", "A duration of virtual time. No operation of a client (history) takes longer, from when all faults have ended, while a majority of the nodes that are no clients is up.", durationSchema, answers},
+	{name: growing, doc: "No process takes more and more descriptors or memory: over 40 seconds of virtual time and more than its node was sent. Also no more than a bound, where one is given.",
+		schema: schema{"anyOf": []schema{{"type": "null"}, {"$ref": "#/$defs/growth"}}},
+		fields: func(r *reader, s *specText, v *yaml.Node) { readFields(r, growthFields, &s.growth, v) },
+		expand: func(x *expansion, s *Spec, of text) {
+			if of.string != "" {
+				x.fail(of.line, "growth: nothing stands behind it, or descriptors and memory")
+			}
+			s.Growth = &x.written.growth
+			x.told(s, growing, of, expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
+			x.predicate(s, growing, of, "len(growth) == 0")
+		}},
+	{name: "answers", schema: durationSchema, doc: "A duration of virtual time. No operation of a client (history) takes longer, from when all faults have ended, while a majority of the nodes that are no clients is up.", expand: answers},
 }
 
 func claimReady(level history.Level, doc string) ready {
 	name := history.Levels[level]
-	return ready{name, doc, textSchema, func(_ *expansion, s *Spec, of text) {
+	return ready{name: name, doc: doc, schema: textSchema, expand: func(_ *expansion, s *Spec, of text) {
 		s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name, Line: of.line, Of: of.string, Level: level})
 	}}
 }
@@ -173,6 +212,16 @@ func (x *expansion) lines(s *Spec, name string, of text, stays bool) *regexp.Reg
 	return line
 }
 
+// told enters what nodes expose by themselves for a property.
+func (x *expansion) told(s *Spec, name string, of text, src expose.Source) {
+	if x.has(src.Name) {
+		x.fail(of.line, "%s: expose has something of the name %s, too: call that otherwise", name, src.Name)
+	}
+	s.Properties.Sources = append(s.Properties.Sources, src)
+	// Unlike lines, which programs write in any case, this changes what nodes are known to have done.
+	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %v", src.Name, x.written.growth))
+}
+
 func (x *expansion) predicate(s *Spec, name string, of text, expr string) {
 	s.Properties.Predicates = append(s.Properties.Predicates, property.Predicate{Name: name, Expr: expr, Line: of.line})
 }
@@ -196,11 +245,17 @@ func (r *reader) readyOf(s *specText, name text, v *yaml.Node) {
 		r.fail(name.line, "property %q: what must hold? It is none of the ready-made ones (%s), and has no always, never or the like", name.string, strings.Join(names, ", "))
 		return
 	}
+	y := &readies[i]
+	if y.fields != nil && v.Kind != yaml.ScalarNode {
+		y.fields(r, s, v)
+		s.readies = append(s.readies, readyText{y, text{line: name.line}})
+		return
+	}
 	of := r.text(v)
 	if v.Tag == "!!null" {
 		of.string = ""
 	}
-	s.readies = append(s.readies, readyText{&readies[i], of})
+	s.readies = append(s.readies, readyText{y, of})
 }
 
 // readySchema is that of properties: those that are ready-made, and others.

@@ -57,6 +57,8 @@ type Spec struct {
 	Properties Properties
 	Probes     []Probe // functions by which nodes expose something
 	Looks      []Look  // files and commands, likewise
+	Growth     *Growth // nil: nobody asks whether processes take more and more
+	Serves     bool    // nodes expose at which ports they serve (Serving, Served)
 	Explore    Explore
 }
 

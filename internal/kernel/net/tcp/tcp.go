@@ -83,6 +83,7 @@ type Socket struct {
 	// connecting and connected are what connect(2) knows (Linux's SS_CONNECTING
 	// and SS_CONNECTED); they lag behind state.
 	connecting, connected bool
+	accepted              bool // it was
 	gotFIN                bool
 	orphan                bool // no descriptor refers to it any more
 
@@ -254,6 +255,9 @@ func (c *Socket) Listen(_ *kernel.Thread, backlog int) kernel.Errno {
 	return 0
 }
 
+// Served reports whether it is a connection that was accepted, and that its peer has not ended.
+func (c *Socket) Served() bool { return c.accepted && c.state == inet.Established && !c.gotFIN }
+
 // Listening implements Listener.
 func (c *Socket) Listening() bool { return c.state == inet.Listening }
 
@@ -267,7 +271,7 @@ func (c *Socket) Accept(*kernel.Thread, bool) (socket.Socket, []byte, kernel.Err
 	}
 	child := c.queue[0]
 	c.queue = c.queue[1:]
-	child.listener, child.connected = nil, true
+	child.listener, child.connected, child.accepted = nil, true, true
 	return child, iface.InetSockaddr(child.Domain, child.Remote), 0
 }
 
