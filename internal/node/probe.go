@@ -25,9 +25,9 @@ import (
 // probing is what is looked for in programs: of one list of probes. It grows only, since processes refer to its sites.
 type probing struct {
 	probes []spec.Probe
-	files  programs[probed]
 
 	mu    sync.Mutex
+	files map[string]*programs[probed] // by what is not looked for in them (found)
 	sites []debuginfo.Site
 }
 
@@ -35,6 +35,7 @@ type probing struct {
 type probed struct {
 	at        []probeSite
 	variables []int            // in probing.sites
+	has       []int            // in probing.probes, what it has
 	code      []elf.ProgHeader // where in the file its code is
 	err       error
 }
@@ -61,19 +62,37 @@ func probingOf(all []spec.Probe) *probing {
 	if len(all) == 0 {
 		return nil
 	}
-	p := &probing{probes: all}
-	p.files.find = p.sitesIn
+	p := &probing{probes: all, files: map[string]*programs[probed]{}}
 	had, _ := probings.LoadOrStore(fmt.Sprintf("%#v", all), p)
 	return had.(*probing)
 }
 
-// sitesIn looks for the functions in a program.
-func (p *probing) sitesIn(f *elf.File) (found probed) {
+// found is what is found in a file that th's process has mapped, of all probes but those in not.
+func (p *probing) found(th *thread, file string, not []int) probed {
+	key := fmt.Sprint(not)
+	p.mu.Lock()
+	files := p.files[key]
+	if files == nil {
+		files = &programs[probed]{find: func(f *elf.File) probed { return p.sitesIn(f, not) }}
+		p.files[key] = files
+	}
+	p.mu.Unlock()
+	return files.of(th, file)
+}
+
+// sitesIn looks for functions and variables in a program, but for those of the probes in not.
+func (p *probing) sitesIn(f *elf.File, not []int) (found probed) {
 	var queries []debuginfo.Query
-	for _, q := range p.probes {
-		queries = append(queries, debuginfo.Query{Function: q.Function, Variable: q.Variable, Values: q.Values, Returns: q.Returns})
+	var of []int // by query, in probes
+	for i, q := range p.probes {
+		if !slices.Contains(not, i) {
+			queries, of = append(queries, debuginfo.Query{Function: q.Function, Variable: q.Variable, Values: q.Values, Returns: q.Returns}), append(of, i)
+		}
 	}
 	all, err := debuginfo.Sites(f, queries)
+	for i := range all {
+		all[i].Query = of[all[i].Query]
+	}
 	found.err = err
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,6 +102,9 @@ func (p *probing) sitesIn(f *elf.File) (found probed) {
 		}
 	}
 	for _, s := range all {
+		if !slices.Contains(found.has, s.Query) {
+			found.has = append(found.has, s.Query)
+		}
 		if s.Kind == debuginfo.Rests {
 			found.variables = append(found.variables, len(p.sites))
 			p.sites = append(p.sites, s)
@@ -102,7 +124,13 @@ func (p *probing) site(i int) *debuginfo.Site {
 
 // probe sets breakpoints in a program file that is mapped somewhere.
 func (n *Node) probe(th *thread, r *codeRange) {
-	found := n.probing.files.of(th, r.file)
+	var own []int // what the program itself has, its libraries have by chance
+	if exe := th.k.Proc.Exe; r.file != exe {
+		if own = n.probing.found(th, exe, nil).has; len(own) == len(n.probing.probes) {
+			return // so nobody need look into them, which takes long
+		}
+	}
+	found := n.probing.found(th, r.file, own)
 	// Variables of libraries have the names that they have by chance.
 	if found.err != nil && !(errors.Is(found.err, debuginfo.ErrSeveral) && r.file != th.k.Proc.Exe) {
 		panic(toolError{&ariadne.SetupError{Err: fmt.Errorf("expose: %s: %w", r.file, found.err)}})
