@@ -214,7 +214,26 @@ func (v *view) mappings() []mapping {
 		}
 		list = append(list, m)
 	}
-	return list
+	return joined(list)
+}
+
+// joined are mappings in which those that go on where others end are one. Linux makes one of them, unless the process was copied
+// in between: as for a checkpoint, of which a program must not know.
+func joined(list []mapping) (all []mapping) {
+	for _, m := range list {
+		if n := len(all); n > 0 && all[n-1].goesOn(m) {
+			all[n-1].end = m.end
+		} else {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// goesOn reports whether a mapping is of what comes next behind another one.
+func (m mapping) goesOn(next mapping) bool {
+	same := m.end == next.start && m.perms == next.perms && m.name == next.name && m.dev == next.dev && m.inode == next.inode
+	return same && (m.inode == 0 || m.offset+(m.end-m.start) == next.offset)
 }
 
 func parseMapping(line string) (m mapping, ok bool) {
