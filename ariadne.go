@@ -291,6 +291,9 @@ type Output struct {
 	// output knows nothing of them.
 	Disks Disks
 	Looks []Look
+	// Others are what the step would have come to had it taken other alternatives at its last place, when it was asked for such and they
+	// are cheaper together. They are not encoded either, and have no Others.
+	Others []Output
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
 	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them

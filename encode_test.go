@@ -44,7 +44,7 @@ var addrs = []netip.AddrPort{
 }
 
 // unencoded are the types of what is not encoded.
-var unencoded = []reflect.Type{reflect.TypeFor[ariadne.Disks](), reflect.TypeFor[[]ariadne.Look]()}
+var unencoded = []reflect.Type{reflect.TypeFor[ariadne.Disks](), reflect.TypeFor[[]ariadne.Look](), reflect.TypeFor[[]ariadne.Output]()}
 
 // draw makes a value of any type of which the nouns are made. Lists are nil or not empty.
 func draw(t *rapid.T, v reflect.Value) {

@@ -151,6 +151,7 @@ type coverage struct {
 	Executed    int   `json:"executed"` // transitions
 	Remembered  int   `json:"remembered"`
 	Lent        int   `json:"lent"`
+	Foreseen    int   `json:"foreseen"`
 	Replayed    int   `json:"replayed"`
 	Boots       int   `json:"boots"`
 	Thaws       int   `json:"thaws"`
@@ -217,7 +218,7 @@ func newCoverage(c *record.Coverage) *coverage {
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
 		Full: c.Full, Faults: newFaults(c.Faults), Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
-		Executed: n.Executed, Remembered: n.Remembered, Lent: n.Lent, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
+		Executed: n.Executed, Remembered: n.Remembered, Lent: n.Lent, Foreseen: n.Foreseen, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
 		Stopped: c.Memo.Stopped, Disks: c.Memo.Disks, LeftOut: c.Memo.LeftOut,
 		Audited: n.Audited, Incomparable: n.Incomparable, Mismatches: n.Mismatches,

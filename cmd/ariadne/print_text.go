@@ -437,6 +437,9 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	}
 	n := c.Nodes
 	made := []string{plural(n.Executed, "transition") + " executed", fmt.Sprint(n.Remembered, " remembered")}
+	if n.Foreseen > 0 {
+		made = append(made, fmt.Sprint(n.Foreseen, " with another image of the same loss"))
+	}
 	if n.Lent > 0 {
 		made = append(made, fmt.Sprint(n.Lent, " the same as on another disk"))
 	}

@@ -21,6 +21,8 @@ type Freezable interface {
 	Freeze() (Frozen, error)
 	// RecordCalls says whether outputs have their CallTrace from now on.
 	RecordCalls(on bool)
+	// Ahead says whether outputs may have Others from now on.
+	Ahead(on bool)
 }
 
 // Frozen is a checkpoint: an instance that stands still.
@@ -66,6 +68,7 @@ type Counts struct {
 	Remembered int `json:"remembered"` // looked up
 	Shared     int `json:"shared"`     // not looked up, but another worker waited for the same already
 	Lent       int `json:"lent"`       // not looked up, but the same as on another disk (lend.go)
+	Foreseen   int `json:"foreseen"`   // told of by another one that was executed (ariadne.Output)
 	Executed   int `json:"executed"`   // made by a living node, for the first time
 	Replayed   int `json:"replayed"`   // executed again only to reach a local state
 	Boots      int `json:"boots"`
@@ -98,6 +101,7 @@ func (c *Counts) Add(d Counts) {
 	c.Remembered += d.Remembered
 	c.Shared += d.Shared
 	c.Lent += d.Lent
+	c.Foreseen += d.Foreseen
 	c.Executed += d.Executed
 	c.Replayed += d.Replayed
 	c.Boots += d.Boots
@@ -133,6 +137,8 @@ type Executor struct {
 	// returns is the share of the last transitions that began in a state from which
 	// the node's instance had gone elsewhere.
 	returns float64
+	// told are outputs that were foreseen, of transitions that are audited.
+	told map[asked]*ariadne.Output
 	// OnMismatch, when not nil, is told the mismatches of audits and replays; the
 	// executor then goes on with the first execution. When it is nil they are errors.
 	OnMismatch func(*Mismatch)
@@ -243,10 +249,12 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	if audited {
 		x.live[l.Node].instance.RecordCalls(true)
 	}
+	x.live[l.Node].instance.Ahead(!x.memo.off)
 	out, took, err := x.step(l, in)
 	if err != nil {
 		return nil, err
 	}
+	x.live[l.Node].instance.Ahead(false)
 	in = settled(in, &out)
 	x.counts.Stepping += took
 	x.counts.Step.enter(took)
@@ -261,6 +269,9 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		}
 	}
 	t, err := x.memo.Add(l, in, &out)
+	if told := x.told[asked{l.Name, in.Key()}]; err == nil && told != nil && !out.Unreplayable && told.Digest != out.Digest {
+		err = x.mismatch(&Mismatch{State: l, Input: in, First: *told, Second: out})
+	}
 	var m *Mismatch
 	if errors.As(err, &m) {
 		x.abandon(l.Node) // it is where the other was not
@@ -272,10 +283,31 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	if errors.Is(err, ErrElsewhere) {
 		err = errors.Join(err, x.abandon(l.Node)) // no state is named by that
 	}
+	for i := 0; err == nil && i < len(out.Others); i++ {
+		err = x.foreseen(l, in, &out.Others[i])
+	}
 	if err == nil && (t.Output.Digest != out.Digest || out.Cut != "") {
 		err = x.abandon(l.Node) // likewise, and one of them may go differently; or it is in the midst of a step
 	}
 	return t, err
+}
+
+// foreseen enters what a step that was executed would have come to otherwise. What is to be audited is executed, and compared with that.
+func (x *Executor) foreseen(l *Local, in world.Input, out *ariadne.Output) error {
+	in.VariedBy(out.Variation())
+	if known, err := x.memo.Lookup(l, in); known != nil || err != nil {
+		return err
+	}
+	if x.audits(l, in) {
+		if x.told == nil {
+			x.told = map[asked]*ariadne.Output{}
+		}
+		x.told[asked{l.Name, in.Key()}] = out
+		return nil
+	}
+	x.counts.Foreseen++
+	_, err := x.memo.Add(l, in, out)
+	return err
 }
 
 // step gives an input to the node's instance, which is at l, and says how long it

@@ -68,6 +68,8 @@ func (r *reader) Freeze() (memo.Frozen, error) { c := *r; return frozenReader{&c
 
 func (r *reader) RecordCalls(bool) {}
 
+func (r *reader) Ahead(bool) {}
+
 type frozenReader struct{ *reader }
 
 func (f frozenReader) Thaw() (memo.Freezable, error) { c := *f.reader; return &c, nil }

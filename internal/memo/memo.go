@@ -255,7 +255,7 @@ func (m *Memo) add(t *Transition) (*Transition, error) {
 
 // transition is the value as it is remembered.
 func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transition, error) {
-	out.CallTrace, out.Files = nil, nil
+	out.CallTrace, out.Files, out.Others = nil, nil, nil
 	t, err := transition(m.system, l, in, out)
 	if err != nil || m.off {
 		return t, err

@@ -154,13 +154,20 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))
 	n.orphans, n.shared = nil, nil
 	dialog.Keep(old, k)
+	n.step.looks = nil
 	if o.Down == ariadne.PowerLost {
 		n.losePower()
+	} else {
+		n.settleDisk()
 	}
-	k.Files.Begin()
+}
+
+// settleDisk leaves of the machine what is on its disks as they are now.
+func (n *Node) settleDisk() {
+	n.k.Files.Begin()
 	n.keepDisk()
 	n.step.content = n.content()
-	n.disk, n.step.looks = n.newDisk(), nil
+	n.disk = n.newDisk()
 }
 
 // keepDisk leaves of the node's files those on its machine's disks.

@@ -89,6 +89,7 @@ type Node struct {
 	joins     bool     // commands may be started when none of its processes lives
 	kills     bool     // its processes may be killed one by one
 	lost      bool     // one has been
+	ahead     bool     // Ahead
 	// orphans are System V segments whose processes were killed, by what they hold. It is not
 	// changed once made.
 	orphans sharedMemory
@@ -204,6 +205,8 @@ type step struct {
 	content ariadne.Digest        // of what a stop has left
 	looks   map[ariadne.Look]bool // at what Node.disk has; nil: that is not known
 	lost    []string              // by a loss of power
+	ways    []otherwise           // what it would have come to with other images
+	drawn   bool                  // how it is varied is drawn as it goes
 	left    int                   // images of the disk that are no alternatives
 }
 
@@ -301,6 +304,9 @@ func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
 // and its copies'.
 func (n *Node) RecordCalls(on bool) { n.cfg.TraceCalls = on }
 
+// Ahead says whether outputs have their Others from now on, this node's and its copies'.
+func (n *Node) Ahead(on bool) { n.ahead = on }
+
 // Close ends the node's processes.
 func (n *Node) Close() (err error) {
 	defer recoverTool(n, &err)
@@ -339,7 +345,7 @@ func (n *Node) Close() (err error) {
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
 	in.At = n.drift().local(in.At)
-	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in)}
+	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in), drawn: in.Draw != nil}
 	if n.disk != nil {
 		n.step.looks = map[ariadne.Look]bool{}
 	}
@@ -531,6 +537,7 @@ func (n *Node) output() ariadne.Output {
 	}
 	n.drift().convert(&out)
 	out.Digest = out.Sum(n.step.stream.sum)
+	out.Others = n.othersOf(&out)
 	return out
 }
 

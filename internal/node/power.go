@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ariadne"
 	"ariadne/internal/disk"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel/inode"
@@ -24,22 +25,81 @@ import (
 // Which of the images that is, is a place of the step.
 func (n *Node) losePower() {
 	files, how := &n.k.Files, n.cfg.Spec.Power
-	log := files.Lose()
-	images := how.Model.Images(log, disk.Choice{Limit: how.Images})
+	l := &loss{log: files.Lose()}
+	l.images = how.Model.Images(l.log, disk.Choice{Limit: how.Images})
 	which := 0
-	if len(images.Lost) > 1 {
+	if len(l.images.Lost) > 1 {
 		var others []string
-		for i := 2; i <= len(images.Lost); i++ {
+		for i := 2; i <= len(l.images.Lost); i++ {
 			others = append(others, world.DiskName+":"+strconv.Itoa(i))
 		}
 		taken := n.step.course.At(0, world.DiskName, "", others)
-		which = slices.Index(others, taken) + 1
+		if which = slices.Index(others, taken) + 1; which > 0 && n.ahead && !n.step.drawn {
+			n.foresee(l, others, which)
+		}
 	}
-	n.step.lost = images.Words(which)
-	n.step.left = images.LeftOut()
-	if len(images.Lost) > 0 {
-		n.applyImage(log, images.Image(which))
+	n.comeTo(l, which)
+}
+
+// loss is one of power: what it may leave.
+type loss struct {
+	log    *disk.Log
+	images *disk.Images
+}
+
+// comeTo leaves on the disks what is in an image, and says what that is.
+func (n *Node) comeTo(l *loss, which int) {
+	n.step.lost = l.images.Words(which)
+	n.step.left = l.images.LeftOut()
+	if len(l.images.Lost) > 0 {
+		n.applyImage(l.log, l.images.Image(which))
 	}
+	n.settleDisk()
+}
+
+// otherwise is what the step would have come to with another image.
+type otherwise struct {
+	taken   string
+	content ariadne.Digest
+	lost    []string
+	disks   *diskView
+}
+
+// foresee finds out what each of the images but the first would have come to, of which one was asked for. Who explores takes the others
+// next, and to come here once more may take as long as all that the program has done.
+func (n *Node) foresee(l *loss, others []string, asked int) {
+	k := n.k
+	messages, logs, exits, refusals := k.Out, k.Logs, k.Exits, k.Refusals
+	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
+	n.captureFiles()
+	before, then := k.Image(), n.files
+	for i, taken := range others {
+		if i+1 == asked {
+			continue
+		}
+		n.comeTo(l, i+1)
+		n.step.ways = append(n.step.ways, otherwise{taken, n.step.content, n.step.lost, n.disk})
+		must(n.home.tree.Restore(then))
+		n.files, k.Files = then, before.Copy().Files
+		k.Files.Recreated = n.home.tree.Recreated()
+	}
+	k.Out, k.Logs, k.Exits, k.Refusals = messages, logs, exits, refusals
+}
+
+// othersOf are outputs of the step that ends had it taken another image.
+func (n *Node) othersOf(out *ariadne.Output) (all []ariadne.Output) {
+	for _, o := range n.step.ways {
+		as := *out
+		as.Places = slices.Clone(out.Places)
+		as.Places[len(as.Places)-1].Taken = o.taken
+		as.Content, as.Lost = o.content, o.lost
+		if as.Disks = nil; o.disks != nil {
+			as.Disks = o.disks
+		}
+		as.Digest = as.Sum(n.step.stream.sum)
+		all = append(all, as)
+	}
+	return all
 }
 
 // image is what an image is applied to: the files of the node's own on its machine's disks.

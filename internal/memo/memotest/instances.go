@@ -97,6 +97,8 @@ func (m *instance) Freeze() (memo.Frozen, error) {
 	return &frozen{owner: m.owner, home: m.home, automaton: images.Image(m.automaton), steps: m.steps}, nil
 }
 
+func (m *instance) Ahead(bool) {}
+
 func (m *instance) RecordCalls(on bool) { m.automaton.Calls = on }
 
 func (m *instance) Close() error {
