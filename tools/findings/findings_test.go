@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ariadne/internal/trace"
 	"ariadne/tools/harness"
 )
 
@@ -17,23 +18,23 @@ func TestPage(t *testing.T) {
 	fresh := &target{Spec: "b/b.yaml", What: "b"}
 	r := &result{Wanted: time.Minute, RealTime: 90 * time.Second, Jobs: 1, Executions: 7, Transitions: 70, Tried: []harness.Tried{{Kind: "crash", Taken: 3}},
 		Findings: []finding{{Seen: harness.Seen{Kind: "linearizable", Message: "stale\nread", Count: 2, Steps: 12, Again: true}, Shrunk: 9}}}
-	page := string(writePage([]row{{known, r}, {fresh, nil}}, ""))
+	copied := []string{"a-1.txt", "c-1.txt"}
+	page := string(writePage([]row{{known, r}, {fresh, nil}}, copied, ""))
 	for _, want := range []string{
 		"| a | `a/a.yaml` | 1m30s, 1 worker | 7 | 70 | 3 crash | 1 |", "| b | `b/b.yaml` | not searched yet |",
-		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps, shrunk to 9: linearizable: stale read. known: a#1. Trace: [a-1.txt](../examples/findings/traces/a-1.txt).\n",
+		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps, shrunk to 9: linearizable: stale read. known: a#1.\n\nTraces: [a-1.txt](../examples/findings/traces/a-1.txt).\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
 		}
 	}
 	// Nothing is kept of the first one here: its row and its section stay.
-	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, harness.Page(page))); again != page {
+	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, copied, harness.Page(page))); again != page {
 		t.Errorf("it was\n%sand is\n%s", page, again)
 	}
 	// What is explained later, without another search, is explained on the page.
-	before := string(writePage([]row{{&target{Spec: known.Spec, What: known.What}, r}, {fresh, nil}}, ""))
-	want := strings.ReplaceAll(page, " Trace: [a-1.txt](../examples/findings/traces/a-1.txt).", "") // which is not kept here
-	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != want {
+	before := string(writePage([]row{{&target{Spec: known.Spec, What: known.What}, r}, {fresh, nil}}, copied, ""))
+	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, copied, harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != page {
 		t.Errorf("it was\n%sand is\n%s", before, again)
 	}
 	if !r.good(known) {
@@ -63,7 +64,7 @@ func TestTraces(t *testing.T) {
 		{Seen: harness.Seen{Message: "stale 3", Steps: 3}}, {Seen: harness.Seen{Message: "other", Steps: 2, Again: true}},
 	} {
 		f.Trace = filepath.Join(dir, fmt.Sprintf("trace%d", i))
-		if err := os.WriteFile(f.Trace, fmt.Appendf(nil, "ariadne trace 4\nname a\nspec ../../a.yaml 0a\nseed %d\n", i), 0o644); err != nil {
+		if err := os.WriteFile(f.Trace, trace.Format(&trace.Trace{Header: trace.Header{Version: "1", Name: "a", Spec: "../../a.yaml", Seed: uint64(i)}, End: "violation"}), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		found = append(found, f)
@@ -76,8 +77,12 @@ func TestTraces(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Name() != "a-2.txt" {
 		t.Fatal(all, err)
 	}
-	if got, err := os.ReadFile(filepath.Join(o.traces, "a-2.txt")); err != nil || string(got) != "ariadne trace 4\nname a\nspec ../b/a.yaml 0a\nseed 1\n" {
-		t.Errorf("%v: %s", err, got)
+	b, err := os.ReadFile(filepath.Join(o.traces, "a-2.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := trace.Parse(b); err != nil || got.Spec != "../b/a.yaml" || got.Seed != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -119,7 +119,14 @@ func (o *options) run(only, page string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return good, os.WriteFile(page, writePage(rows, earlier), 0o644)
+	copied, err := filepath.Glob(filepath.Join(o.traces, "*"))
+	if err != nil {
+		return false, err
+	}
+	for i := range copied {
+		copied[i] = filepath.Base(copied[i])
+	}
+	return good, os.WriteFile(page, writePage(rows, copied, earlier), 0o644)
 }
 
 func (o *options) spec(t *target) string { return filepath.Join(filepath.Dir(o.list), t.Spec) }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,11 +25,11 @@ spec's faults.
 
 *time*: how long it looked, and with how many workers. *found*: how many kinds of violations. What they are is explained below, by hand: *real*, a defect of the program that we know no report of; *known*,
 with where that is documented; *by design*, what the program does not promise; *patience*, a client that gives up before the system has recovered; *ours*, of the spec or of
-Ariadne. Each was replayed, and came again unless it says otherwise; so was the smaller execution that it was shrunk to. The smallest of those that have the same
-explanation is *trace*; where the script ` + "`fetch`" + ` beside the spec has brought the same programs it can be followed step by step:
+Ariadne. Each was replayed, and came again unless it says otherwise; so was the smaller execution that it was shrunk to. A trace of one of those that have the same
+explanation lies in ` + "`" + traces + "`" + `; where the script ` + "`fetch`" + ` beside the spec has brought the same programs it can be followed step by step:
 
     examples/findings/fetch
-    ariadne replay ` + traces + `/ovsdb-1.txt
+    ariadne replay ` + traces + `/consul-1.txt
 
 With other versions of a program ` + "`--loose`" + ` follows it as far as it goes.
 `
@@ -38,8 +39,9 @@ const (
 	traces = "examples/findings/traces"
 )
 
-// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them.
-func writePage(rows []row, earlier harness.Page) []byte {
+// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them. copied are the names of
+// the traces that there are.
+func writePage(rows []row, copied []string, earlier harness.Page) []byte {
 	var b strings.Builder
 	b.WriteString(head)
 	b.WriteString("\n| system | spec | time | executions | transitions | faults | found | measured |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
@@ -57,7 +59,9 @@ func writePage(rows []row, earlier harness.Page) []byte {
 	for _, r := range rows {
 		if r.result == nil {
 			if s := earlier.Section(r.What); s != "" {
+				s, _, _ = strings.Cut(s, "\n"+tracesAre)
 				b.WriteString("\n" + r.Triage.Explain(s))
+				r.writeTraces(&b, copied)
 			}
 			continue
 		}
@@ -65,8 +69,24 @@ func writePage(rows []row, earlier harness.Page) []byte {
 		if lines := r.lines(r.target); len(lines) > 0 {
 			fmt.Fprintf(&b, "\n- %s\n", strings.Join(lines, "\n- "))
 		}
+		r.writeTraces(&b, copied)
 	}
 	return []byte(b.String())
+}
+
+const tracesAre = "Traces: " // how the line begins that names them
+
+// writeTraces names the traces of what was found in a target.
+func (t *target) writeTraces(b *strings.Builder, copied []string) {
+	var links []string
+	for i := range t.Triage {
+		if name := t.traceName(i); slices.Contains(copied, name) {
+			links = append(links, fmt.Sprintf("[%s](../%s)", name, path.Join(traces, name)))
+		}
+	}
+	if len(links) > 0 {
+		fmt.Fprintf(b, "\n%s%s.\n", tracesAre, strings.Join(links, ", "))
+	}
 }
 
 // took is how long the search was, and whether it has had all its time.
@@ -94,11 +114,7 @@ func (r *result) lines(t *target) (lines []string) {
 		if f.Shrunk > 0 {
 			howOften += fmt.Sprintf(", shrunk to %d", f.Shrunk)
 		}
-		line := t.Triage.Line(howOften, f.Seen)
-		if trace := t.trace(&f); trace != "" && f.Again {
-			line += fmt.Sprintf(" Trace: [%s](../%s).", trace, path.Join(traces, trace))
-		}
-		lines = append(lines, line)
+		lines = append(lines, t.Triage.Line(howOften, f.Seen))
 	}
 	for _, d := range r.Doubts {
 		lines = append(lines, "No verdict: "+harness.OneLine(d))

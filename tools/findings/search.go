@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"ariadne/internal/trace"
 	"ariadne/tools/harness"
 )
 
@@ -108,15 +109,16 @@ func (o *options) copyTraces(t *target, r *result) error {
 	steps := func(f *finding) int { return cmp.Or(f.Shrunk, f.Steps) }
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		name := t.trace(f)
-		if best := smallest[name]; f.Again && name != "" && (best == nil || steps(f) < steps(best)) {
+		explanation := t.Triage.Index(f.Message)
+		name := t.traceName(explanation)
+		if best := smallest[name]; f.Again && explanation >= 0 && (best == nil || steps(f) < steps(best)) {
 			smallest[name] = f
 		}
 	}
 	for name, f := range smallest {
 		err := os.MkdirAll(o.traces, 0o755)
 		if err == nil {
-			err = harness.CopyTrace(f.Trace, filepath.Join(o.traces, name), o.spec(t))
+			err = copyTrace(f.Trace, filepath.Join(o.traces, name), o.spec(t))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // else it was copied before, and the search is gone
 			return err
@@ -125,13 +127,25 @@ func (o *options) copyTraces(t *target, r *result) error {
 	return nil
 }
 
-// trace is the name of the trace of what explains a finding; "": nothing does.
-func (t *target) trace(f *finding) string {
-	i := t.Triage.Index(f.Message)
-	if i < 0 {
-		return ""
+// copyTrace copies a trace of a spec to another place, from where it names the spec by another relative path.
+func copyTrace(from, to, spec string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%s-%d.txt", strings.TrimSuffix(path.Base(t.Spec), ".yaml"), i+1)
+	t, err := trace.Parse(b)
+	if err != nil {
+		return err
+	}
+	if t.Spec, err = filepath.Rel(filepath.Dir(to), spec); err != nil {
+		return err
+	}
+	return os.WriteFile(to, trace.Format(t), 0o644)
+}
+
+// traceName is that of the trace of what has an explanation, from 0.
+func (t *target) traceName(explanation int) string {
+	return fmt.Sprintf("%s-%d.txt", strings.TrimSuffix(path.Base(t.Spec), ".yaml"), explanation+1)
 }
 
 // String is the result in one line, for the terminal.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -238,26 +237,6 @@ const traceFile = "trace.txt"
 
 // Traces are those of the executions that a check has kept.
 func (r *Run) Traces() ([]string, error) { return filepath.Glob(filepath.Join(r.Out, "*", traceFile)) }
-
-var specLine = regexp.MustCompile(`(?m)^spec \S+ `)
-
-// CopyTrace copies a trace of a spec to another place, from where it names the spec by a relative path. Neither path may have
-// white space.
-func CopyTrace(from, to, spec string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	path, err := filepath.Rel(filepath.Dir(to), spec)
-	if err != nil {
-		return err
-	}
-	found := specLine.FindIndex(b)
-	if found == nil {
-		return fmt.Errorf("%s: no line with the spec", from)
-	}
-	return os.WriteFile(to, slices.Concat(b[:found[0]], []byte("spec "+filepath.ToSlash(path)+" "), b[found[1]:]), 0o644)
-}
 
 // Used are the lines of a trace that say what the run depended on beside its choices: programs and
 // files of the host, with their digests.
