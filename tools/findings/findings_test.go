@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ariadne/internal/spec"
 	"ariadne/internal/trace"
 	"ariadne/tools/harness"
 )
@@ -83,6 +85,40 @@ func TestTraces(t *testing.T) {
 	}
 	if got, err := trace.Parse(b); err != nil || got.Spec != "../b/a.yaml" || got.Seed != 1 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestKeptTraces: the traces that are kept are of the specs as they are, and of what the list explains.
+func TestKeptTraces(t *testing.T) {
+	const dir = "../../examples/findings/traces"
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) == 0 {
+		t.Fatal(len(all), err)
+	}
+	targets, err := readTargets("../../examples/findings.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr, err := trace.Parse(b)
+		if err != nil {
+			t.Errorf("%s: %v", f.Name(), err)
+			continue
+		}
+		s, err := spec.Read(filepath.Join(dir, tr.Spec))
+		if err != nil || s.Digest != tr.SpecDigest {
+			t.Errorf("%s is of another %s: %v", f.Name(), tr.Spec, err)
+		}
+		if !slices.ContainsFunc(targets, func(k *target) bool {
+			i := k.Triage.Index(tr.Violation.Message)
+			return i >= 0 && k.traceName(i) == f.Name()
+		}) {
+			t.Errorf("%s: nothing of that name explains %q", f.Name(), tr.Violation.Message)
+		}
 	}
 }
 
