@@ -132,6 +132,12 @@ func TestResult(t *testing.T) {
 			t.Errorf("%+v: %v", c.r, got)
 		}
 	}
+	for reported, want := range map[int]int{150: 150, 7: 107} {
+		r := result{Transitions: reported}
+		if r.goesOn(&result{Transitions: 100}); r.Transitions != want {
+			t.Errorf("of %d after 100 it says %d", reported, r.Transitions)
+		}
+	}
 }
 
 func TestList(t *testing.T) {

@@ -74,6 +74,9 @@ func (o *options) search(t *target) (*result, error) {
 	if c := run.Coverage; c != nil {
 		r.Transitions, r.Exhausted, r.Tried = c.Executed, c.Exhausted, c.Faults
 	}
+	if before != nil && o.resume {
+		r.goesOn(before)
+	}
 	for _, v := range run.Violations {
 		if o.ctx.Err() != nil { // it goes on another time
 			r.Findings = append(r.Findings, finding{Seen: v.Seen()})
@@ -86,6 +89,14 @@ func (o *options) search(t *target) (*result, error) {
 		r.Findings = append(r.Findings, f)
 	}
 	return r, nil
+}
+
+// goesOn adds what the earlier parts of the search counted of transitions, where the report does not have it: of a search whose nodes
+// begin otherwise than before, since a file of the host has changed, what was seen counts anew.
+func (r *result) goesOn(before *result) {
+	if r.Transitions < before.Transitions {
+		r.Transitions += before.Transitions
+	}
 }
 
 // replay replays what was found, and the smaller execution.
