@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -97,7 +98,8 @@ verdict, unless --apart is given. Its program, when it is named with a slash, is
 from the working directory.
 
 Exit status: 1 when the checker rejects an image, 2 also when the command fails or when the checker rejects
-what it leaves, 3 when it was interrupted before the checker rejected anything.`,
+what it leaves, 3 when it has rejected nothing, and has not ended in time on some image (undecided) or was interrupted. What the models allow, and what
+is looked at: docs/storage.md.`,
 		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
   ariadne crash --check ./verify --model any --outside promised sqlite.yaml
   ariadne crash --fail files --check ./verify sqlite.yaml
@@ -226,11 +228,18 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if c.jobs == 0 {
 		c.jobs = runtime.NumCPU()
 	}
-	models := make([]disk.Model, len(c.models))
-	for i, name := range c.models {
-		if models[i], err = disk.ParseModel(name); err != nil {
+	var models []disk.Model
+	for _, name := range c.models {
+		m, err := disk.ParseModel(strings.TrimSpace(name))
+		if err != nil {
 			return usageError{fmt.Errorf("crash: --model: %w", err)}
 		}
+		if !slices.Contains(models, m) {
+			models = append(models, m)
+		}
+	}
+	if err := creatable(c.html); err != nil {
+		return err
 	}
 	if c.most == 0 {
 		c.most = 1000
@@ -262,6 +271,7 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		}
 		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
 	}
+	undecided := 0
 	o.Done = func(r *crash.Result) {
 		clear()
 		if c.json {
@@ -269,15 +279,42 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		} else {
 			crash.Print(a.out, r, style(a.out))
 		}
-		if r.Failed > 0 {
+		switch undecided += r.Undecided; {
+		case r.Failed > 0:
 			a.status = record.Violated.ExitStatus()
+		case r.Undecided > 0 && a.status == 0:
+			a.status = record.Inconclusive.ExitStatus()
 		}
 	}
 	results, err := crash.Judge(cmd.Context(), o)
 	if c.html != "" && len(results) > 0 {
 		err = errors.Join(err, writePage(c.html, cmp.Or(c.command, s.Name), ops, results))
 	}
+	if err == nil && a.status == record.Inconclusive.ExitStatus() && !c.json {
+		fmt.Fprintf(a.out, "inconclusive (%d undecided)\n", undecided)
+	}
 	return err
+}
+
+// creatable reports why a file cannot be written, if that is so, before the work is done that it is to hold. It leaves the file as it is.
+func creatable(name string) error {
+	if name == "" {
+		return nil
+	}
+	st, err := os.Stat(name)
+	there := err == nil
+	if there && !st.Mode().IsRegular() && !st.IsDir() { // a pipe would end for its reader
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	if !there {
+		return os.Remove(name)
+	}
+	return nil
 }
 
 // writePage writes what came of it to a file.
@@ -291,11 +328,12 @@ func writePage(name, title string, ops []*disk.Op, results []*crash.Result) erro
 
 // interrupted ends it early. What was rejected so far stays a violation.
 func (a *app) interrupted(json bool) error {
-	if a.status == 0 {
-		a.status = record.Inconclusive.ExitStatus()
+	text := "images fail (interrupted: there may be more)"
+	if a.status != record.Violated.ExitStatus() {
+		a.status, text = record.Inconclusive.ExitStatus(), "inconclusive (interrupted)"
 	}
 	if !json {
-		fmt.Fprintln(a.out, "inconclusive (interrupted)")
+		fmt.Fprintln(a.out, text)
 	}
 	return nil
 }

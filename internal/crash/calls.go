@@ -144,7 +144,7 @@ func (c *calls) natural() error {
 		return err
 	}
 	if !v.passed {
-		return fmt.Errorf("the checker rejects the files as the command left them, with %s=0: %s: %s", statusEnv, v.status, tail(v.output))
+		return fmt.Errorf("the checker rejects the files as the command left them, with %s=0: %s", statusEnv, v)
 	}
 	c.verdicts[job.sum] = v
 	return nil
@@ -338,7 +338,7 @@ func (c *calls) conclude() {
 	for i := range c.judged {
 		t := &c.judged[i]
 		v := c.verdicts[t.sum]
-		if v == nil || v.undecided { // or it was interrupted
+		if v == nil { // it was interrupted
 			continue
 		}
 		f := &Failure{Operation: t.n + 1, Last: t.words(t.File), Name: t.Place, Status: v.status, Output: tail(cmp.Or(v.output, t.Said)), kept: t.kind()}
@@ -347,6 +347,9 @@ func (c *calls) conclude() {
 		}
 		e := &c.Failures.Executions[t.n]
 		switch {
+		case v.undecided:
+			c.Undecidable = cmp.Or(c.Undecidable, f)
+			continue
 		case c.advisor == nil && !v.passed:
 			e.Failed = true
 			fails(t.kind(), f)
@@ -355,12 +358,19 @@ func (c *calls) conclude() {
 			c.compare(t, f)
 		}
 		for _, l := range t.lost {
-			if v := c.verdicts[l.sum]; v != nil && !v.passed && !v.undecided {
-				then := ", then power is lost (" + l.model + ")"
-				e.Failed = true
-				fails(t.kind()+then, &Failure{Operation: f.Operation, Last: f.Last + then, Lost: l.failure.Lost, Name: t.Place + " " + l.failure.Name, Status: v.status, Output: tail(v.output)})
-				break // one of them is enough
+			v := c.verdicts[l.sum]
+			if v == nil || v.passed {
+				continue
 			}
+			then := ", then power is lost (" + l.model + ")"
+			after := &Failure{Operation: f.Operation, Last: f.Last + then, Lost: l.failure.Lost, Name: t.Place + " " + l.failure.Name, Status: v.status, Output: tail(v.output)}
+			if v.undecided {
+				c.Undecidable = cmp.Or(c.Undecidable, after)
+				continue
+			}
+			e.Failed = true
+			fails(t.kind()+then, after)
+			break // one of them is enough
 		}
 	}
 	for _, g := range groups {

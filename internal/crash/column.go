@@ -283,11 +283,18 @@ func (c *column) finish(ctx context.Context, p *point) error {
 	}
 	for n, sum := range p.of {
 		v := c.verdicts[sum]
-		if v == nil || v.passed || v.undecided || c.advisor != nil { // nil: it was interrupted
+		switch {
+		case v == nil || v.passed: // nil: it was interrupted
+			continue
+		case v.undecided && c.Undecidable != nil, !v.undecided && c.advisor != nil:
 			continue
 		}
 		f := p.failure(n)
 		f.Operation, f.Last, f.Status, f.Output = p.at+1, short(c.Log[p.at].String()), v.status, tail(v.output)
+		if v.undecided {
+			c.Undecidable = f
+			continue
+		}
 		f.again, f.killed = p.again[n], c.Model != Kill && c.killed[p.left[n]]
 		switch {
 		case p.again[n]:

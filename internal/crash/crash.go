@@ -94,6 +94,8 @@ type Result struct {
 	Groups []Group `json:"groups,omitempty"`
 	// Shortest is that of them that lacks least.
 	Shortest *Failure `json:"shortest,omitempty"`
+	// Undecidable is the first image of those that are Undecided.
+	Undecidable *Failure `json:"first_undecided,omitempty"`
 	// Before says that the checker rejects the files as they were before the first operation. Images equal to them are
 	// not counted as failing.
 	Before bool `json:"fails_before,omitempty"`
@@ -119,6 +121,14 @@ type verdict struct {
 	undecided      bool // it takes too long
 	status, output string
 	read           view // what the reader has found
+}
+
+// String is how it ended, and what it said last.
+func (v *verdict) String() string {
+	if said := tail(v.output); said != "" {
+		return v.status + ": " + said
+	}
+	return v.status
 }
 
 // says reports whether it is the same as another one.
@@ -226,7 +236,7 @@ func (j *judge) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("the checker looks at the files as the command left them, without a power loss, and %s", v.status)
 	}
 	if !v.passed {
-		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s: %s", v.status, tail(v.output))
+		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s", v)
 	}
 	j.verdicts[last.sum] = v
 	if err := j.same(ctx, last, v); err != nil {

@@ -4,6 +4,7 @@ package crash
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,8 +63,12 @@ func words(all []string) []string {
 	return all
 }
 
-// tail are the last lines of an output.
+// escapes are the sequences by which programs colour what they say.
+var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]")
+
+// tail are the last lines of an output, without colours.
 func tail(s string) string {
+	s = escapes.ReplaceAllString(s, "")
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.Join(lines[max(len(lines)-6, 0):], "\n")
 }

@@ -9,12 +9,22 @@ import (
 	"strings"
 
 	"ariadne/internal/disk"
+	"ariadne/internal/report"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": unescaped}).Parse(pageText))
+
+// unescaped are lines without control characters, as a terminal shows them.
+func unescaped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = report.Style{}.Line(l)
+	}
+	return strings.Join(lines, "\n")
+}
 
 // line is an operation on the page.
 type line struct {
@@ -34,9 +44,11 @@ type mark struct {
 	Images int
 }
 
-// story is the failing image that lacks least, with the operations that matter.
+// story is an image, of those that fail the one that lacks least, with the operations that matter.
 type story struct {
 	Model   string
+	Head    string // which image it is
+	Judge   string // who has said so
 	Kill    bool
 	Call    bool // that fails
 	Failure *Failure
@@ -53,7 +65,7 @@ func (r *Result) Rest() []Group { return r.Groups[len(r.First()):] }
 func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 	lines := make([]line, len(log))
 	for k, op := range log {
-		lines[k] = line{Number: k + 1, What: short(op.String()), Barrier: op.Barrier(), Changes: op.Changes()}
+		lines[k] = line{Number: k + 1, What: unescaped(short(op.String())), Barrier: op.Barrier(), Changes: op.Changes()}
 		for _, r := range results {
 			if n := r.marks[k]; n > 0 {
 				lines[k].Marks = append(lines[k].Marks, mark{r.Model, n})
@@ -65,23 +77,24 @@ func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 		Operations int
 		Advised    bool
 		Results    []*Result
-		Story      *story
+		Stories    []*story
 		Lines      []line
 	}{Title: title, Operations: len(log), Results: results, Lines: lines}
 	for _, r := range results {
 		data.Advised = r.Advised
-		if r.Shortest != nil && data.Story == nil {
-			data.Story = tell(r, lines)
+		for _, f := range []*Failure{r.Shortest, r.Undecidable} {
+			if f != nil {
+				data.Stories = append(data.Stories, tell(r, f, lines))
+			}
 		}
 	}
 	return page.Execute(w, data)
 }
 
-// tell says of the failing image of a column that lacks least what is there and what is not, from the last sync on before
+// tell says of an image of a column what is there and what is not, from the last sync on before
 // the first operation that is lost.
-func tell(r *Result, lines []line) *story {
-	f := r.Shortest
-	s := &story{Model: r.Model, Kill: r.Model == Kill, Call: r.Model == Calls, Failure: f}
+func tell(r *Result, f *Failure, lines []line) *story {
+	s := &story{Model: r.Model, Head: r.Head(f), Judge: r.Judge(), Kill: r.Model == Kill, Call: r.Model == Calls, Failure: f}
 	if len(f.missing) == 0 {
 		return s
 	}

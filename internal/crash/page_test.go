@@ -20,7 +20,7 @@ func TestPage(t *testing.T) {
 	log[0].Name, log[3].Name = "<t>", "<t>"
 	dir := t.TempDir()
 	all, err := Judge(t.Context(), Options{
-		Dir: dir, Log: log[:3], Check: []string{"/bin/sh", "-c", "test ! -e '<t>' || grep -q new '<t>' || { echo '<bad>'; exit 1; }"}, Models: []disk.Model{disk.Ordered, disk.Any}, Images: 100, Workers: 1,
+		Dir: dir, Log: log[:3], Check: []string{"/bin/sh", "-c", "test ! -e '<t>' || grep -q new '<t>' || { printf '<bad> \\033[31mred\\033[0m\\007\\n'; exit 1; }"}, Models: []disk.Model{disk.Ordered, disk.Any}, Images: 100, Workers: 1,
 		Timeout: 10 * time.Second, Temp: t.TempDir(),
 	})
 	if err != nil {
@@ -33,13 +33,13 @@ func TestPage(t *testing.T) {
 	text := page.String()
 	for _, want := range []string{
 		"<h1>a &lt;title&gt;</h1>", `<li class="barrier"><span class="n">3</span><span class="what">fsync of &lt;t&gt;</span>`, "<span>kill 1</span>",
-		"creation of &lt;t&gt;, and nothing after it: 1 image fails", "The programs are killed", "&lt;bad&gt;", `name="viewport"`,
+		"creation of &lt;t&gt;, and nothing after it: 1 image fails", "The programs are killed", "<h2>kill: the first that fails</h2>", "<h2>any: the failing image that lacks least</h2>", "&lt;bad&gt; red·</pre>", `name="viewport"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	for _, no := range []string{"http", "src=", "<script", "ZgotmplZ", "<t>", "0xc"} {
+	for _, no := range []string{"http", "src=", "<script", "ZgotmplZ", "<t>", "0xc", "\x1b"} {
 		if strings.Contains(text, no) {
 			t.Errorf("%q in\n%s", no, text)
 		}
@@ -58,7 +58,7 @@ func TestStory(t *testing.T) {
 	for i := range lines {
 		lines[i] = line{Number: i + 1, Barrier: i == 1}
 	}
-	s := tell(&Result{Model: "any", Shortest: &Failure{Operation: 5, Lost: []string{"1 of 2 parts of write", "rename"}, missing: []disk.Part{{Op: 3, Part: 1}, {Op: 4}}}}, lines)
+	s := tell(&Result{Model: "any"}, &Failure{Operation: 5, Lost: []string{"1 of 2 parts of write", "rename"}, missing: []disk.Part{{Op: 3, Part: 1}, {Op: 4}}}, lines)
 	if s.Earlier != 2 || len(s.Lines) != 3 || s.Lines[0].Lost || !s.Lines[1].Lost || s.Lines[1].Part != "1 of 2 parts" || !s.Lines[2].Lost || s.Lines[2].Part != "" || !s.Lines[2].End {
 		t.Errorf("%+v", s)
 	}

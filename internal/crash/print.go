@@ -19,7 +19,7 @@ const (
 
 // Print says what came of it, for people.
 func Print(w io.Writer, r *Result, style report.Style) {
-	p := func(format string, args ...any) { fmt.Fprintln(w, style.Line(fmt.Sprintf(format, args...))) }
+	p := func(format string, args ...any) { fmt.Fprintln(w, style.Wrap(fmt.Sprintf(format, args...))) }
 	if r.Failures != nil {
 		r.printCalls(p)
 	} else {
@@ -27,7 +27,7 @@ func Print(w io.Writer, r *Result, style report.Style) {
 		if r.Advised {
 			verdicts = fmt.Sprintf("%d far from before and after", r.Far)
 		}
-		p("%s: %d operations, %d points, %d images, %d distinct: %s", r.Model, r.Operations, r.Points, r.Images, r.Distinct, verdicts)
+		p("%s: %s, %s, %s, %d distinct: %s", r.Model, some(r.Operations, "operation"), some(r.Points, "point"), some(r.Images, "image"), r.Distinct, verdicts)
 	}
 	if r.Judged < r.Operations {
 		p("  interrupted after %d of %d %s", r.Judged, r.Operations, r.Unit())
@@ -38,12 +38,17 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	case r.Merged > 0:
 		p("  %d of them were known by others that are the same wherever the checker looks", r.Merged)
 	}
-	if r.Undecided > 0 {
+	switch {
+	case r.Undecided > 0 && r.Advised:
+		p("  %d undecided: who reads the files did not end in time (--timeout)", r.Undecided)
+	case r.Undecided > 0:
 		p("  %d undecided: the checker did not end in time (--timeout)", r.Undecided)
 	}
 	switch {
 	case r.LeftOut > 0 && r.Failures != nil:
-		p("  left out: %.9g failures (--failures)", r.LeftOut)
+		p("  left out: %s (--failures)", some(int(r.LeftOut), "failure"))
+	case r.AtLeast && r.LeftOut == 0: // more are allowed than could be counted
+		p("  left out: some of the subsets that the model allows (--images)")
 	case r.AtLeast:
 		p("  left out: more than %.3g of the subsets that the model allows (--images)", r.LeftOut)
 	case r.LeftOut > 0:
@@ -66,7 +71,10 @@ func Print(w io.Writer, r *Result, style report.Style) {
 		p("  %s: %s", &r.Groups[i], r.Groups[i].Fail())
 	}
 	if r.Shortest != nil {
-		r.printShortest(p)
+		r.printFailure(p, r.Shortest)
+	}
+	if r.Undecidable != nil {
+		r.printFailure(p, r.Undecidable)
 	}
 	for i, a := range r.Advice {
 		if i == mostAdvice {
@@ -84,7 +92,7 @@ func (r *Result) printCalls(p func(format string, args ...any)) {
 	if r.Advised {
 		verdicts = fmt.Sprintf("%d are not as they should be", r.Far)
 	}
-	p("%s: %d failures, %s; %s", r.Model, r.Operations, f, verdicts)
+	p("%s: %s, %s; %s", r.Model, some(r.Operations, "failure"), f, verdicts)
 	if f.Undecided > 0 {
 		p("  %d cannot be judged: %s", f.Undecided, strings.Join(f.Why, "; "))
 	}
@@ -99,6 +107,14 @@ func (f *Failures) String() string {
 	return text
 }
 
+// some says how many there are of what has a regular plural.
+func some(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
 // Unit is what operations are counted in.
 func (r *Result) Unit() string {
 	if r.Failures != nil {
@@ -109,43 +125,56 @@ func (r *Result) Unit() string {
 
 // Fail says how many images fail, or executions of Calls.
 func (g *Group) Fail() string {
-	one, more := "image", "images"
+	one := "image"
 	if g.call {
-		one, more = "execution", "executions"
+		one = "execution"
 	}
 	if g.Images == 1 {
 		return "1 " + one + " fails"
 	}
-	return fmt.Sprintf("%d %s fail", g.Images, more)
+	return some(g.Images, one) + " fail"
 }
 
 // words say what there is to be looked at.
 func (a Advice) words() string {
-	one, more, from := "image", "images", "before and after"
+	one, from := "image", "before and after"
 	if a.From != "" {
-		one, more, from = "execution", "executions", a.From
+		one, from = "execution", a.From
 	}
-	if a.Images > 1 {
-		one = more
-	}
-	return fmt.Sprintf("%s, %d bytes from %s, in %d %s: %s", a.Found, a.Distance, from, a.Images, one, a.Blame)
+	return fmt.Sprintf("%s, %s from %s, in %s: %s", a.Found, some(a.Distance, "byte"), from, some(a.Images, one), a.Blame)
 }
 
 // String says what there is to be looked at, and where.
 func (a Advice) String() string { return a.File + ": " + a.words() }
 
-// printShortest says what is wrong with the image that lacks least.
-func (r *Result) printShortest(p func(format string, args ...any)) {
-	f := r.Shortest
+// Head says which of a column's images it is that is told.
+func (r *Result) Head(f *Failure) string {
+	switch {
+	case f == r.Undecidable:
+		return "the first that is undecided"
+	case r.Model == Kill || r.Model == Calls:
+		return "the first that fails"
+	}
+	return "the failing image that lacks least"
+}
+
+// Judge is whose word counts.
+func (r *Result) Judge() string {
+	if r.Advised {
+		return "who reads the files"
+	}
+	return "the checker"
+}
+
+// printFailure says what is wrong with an image.
+func (r *Result) printFailure(p func(format string, args ...any), f *Failure) {
+	p("%s:", r.Head(f))
 	switch r.Model {
 	case Kill:
-		p("the first that fails:")
 		p("  the programs are killed after operation %d, %s", f.Operation, f.Last)
 	case Calls:
-		p("the first that fails:")
 		p("  %s (%s)", f.Last, f.Name)
 	default:
-		p("the failing image that lacks least:")
 		p("  power is lost after operation %d, %s", f.Operation, f.Last)
 	}
 	for i, l := range f.Lost {
@@ -155,7 +184,7 @@ func (r *Result) printShortest(p func(format string, args ...any)) {
 		}
 		p("  lost: %s", l)
 	}
-	p("  the checker: %s", f.Status)
+	p("  %s: %s", r.Judge(), f.Status)
 	if f.Output == "" {
 		return
 	}

@@ -63,6 +63,27 @@ func scenario() []ariadne.Step {
 	return steps
 }
 
+// TestWrap: on a terminal nothing is lost of a line that is too long, and no line is.
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		text  string
+		want  string
+	}{
+		{0, "  " + strings.Repeat("word ", 40) + "\x1b", "  " + strings.Repeat("word ", 40) + "·"},
+		{50, "  short", "  short"},
+		{50, "  link to .git/objects/59/56ee before data of .git/objects/59/56ee: 3 images fail", "  link to .git/objects/59/56ee before data of\n    .git/objects/59/56ee: 3 images fail"},
+		{50, "  data of " + strings.Repeat("0123456789", 10) + " end", "  data of\n    012345678901234567890123456789012345678901234\n    567890123456789012345678901234567890123456789\n    0123456789 end"},
+		{50, strings.Repeat("x", 49), strings.Repeat("x", 49)},
+		{50, strings.Repeat("x", 50), strings.Repeat("x", 49) + "\n  x"},
+		{50, strings.Repeat("x", 49) + " y", strings.Repeat("x", 49) + "\n  y"},
+	} {
+		if got := (Style{Width: c.width}).Wrap(c.text); got != c.want {
+			t.Errorf("%d columns: got\n%s\nwant\n%s", c.width, got, c.want)
+		}
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	var out bytes.Buffer
 	for _, style := range []Style{{}, {Width: 80}, {Width: 200, Colour: true}} {

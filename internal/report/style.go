@@ -65,6 +65,32 @@ func (s Style) Line(text string) string {
 	return text
 }
 
+// Wrap makes lines of a text, without control characters: of one that is wider than a terminal as many as it takes, the further ones
+// indented by two columns more than the first.
+func (s Style) Wrap(text string) string {
+	text = printable(text)
+	if s.Width == 0 {
+		return text
+	}
+	width := max(s.Width, 40) - 1 // a full line would wrap
+	indent := strings.Repeat(" ", len(text)-len(strings.TrimLeft(text, " "))+2)
+	var b strings.Builder
+	for rest := []rune(text); ; rest = []rune(indent + strings.TrimLeft(string(rest), " ")) {
+		if len(rest) <= width {
+			return b.String() + string(rest)
+		}
+		at := width
+		for at > 0 && rest[at] != ' ' {
+			at--
+		}
+		if strings.TrimSpace(string(rest[:at])) == "" { // a word, such as a path, that needs more than a line
+			at = width
+		}
+		b.WriteString(strings.TrimRight(string(rest[:at]), " ") + "\n")
+		rest = rest[at:]
+	}
+}
+
 // List returns lines with the parts behind a head, and commas between; further lines are indented like the first. A part is not
 // divided.
 func (s Style) List(head string, parts []string) string {

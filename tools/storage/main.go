@@ -249,7 +249,7 @@ func (p *program) try(ctx context.Context, o *options) (*result, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1 && exit.ExitCode() != 3) {
 		return nil, fmt.Errorf("%w: %s%s", err, stderr.String(), out)
 	}
 	r := &result{Models: map[string]shown{}}
