@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -255,13 +256,16 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err != nil || a.status != 0 {
 		return err
 	}
+	if err := judgeable(s, ops, c.fail != nil); err != nil {
+		return err
+	}
 	var attempts *crash.Attempts
 	if c.fail != nil {
 		attempts = a.attempts(s, steps, c)
 	}
 	o := crash.Options{
 		Attempts: attempts, Apart: c.apart, Audit: c.audit,
-		Dir: s.Nodes[0].Dir, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: c.outside, Tell: c.log, Temp: temp,
 	}
 	clear := func() {}
@@ -313,6 +317,25 @@ func creatable(name string) error {
 	f.Close()
 	if !there {
 		return os.Remove(name)
+	}
+	return nil
+}
+
+// judgeable says what is wrong where images of the command's directory say nothing of its work.
+func judgeable(s *spec.Spec, ops []*disk.Op, fails bool) error {
+	inside := 0
+	for _, op := range ops {
+		for _, dir := range s.Nodes[0].Writable {
+			if dir = path.Clean(dir); op.Path == dir || strings.HasPrefix(op.Path, dir+"/") {
+				return fmt.Errorf("crash: the command changes %s, and a checker finds its directory alone: give the node those files as dir", op.Path)
+			}
+		}
+		if strings.HasPrefix(op.Path, "/node") {
+			inside++
+		}
+	}
+	if inside == 0 && !fails {
+		return fmt.Errorf("crash: the command has changed nothing in its directory, so there is nothing to be judged (what it writes elsewhere, to /tmp say, is not looked at)")
 	}
 	return nil
 }

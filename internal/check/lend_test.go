@@ -21,7 +21,7 @@ import (
 var (
 	works = []string{"echo $n > @", "echo more >> @", "mv @ @", "rm -f @", "mkdir -p dir", "ln -f @ @", "ln -sf @ link", "sync", "sync @", "chmod 600 @", "truncate -s 5000 @", ": > @"}
 	looks = []string{"read x < @ && echo $x", "[ -e @ ] && echo there", "[ -s @ ] && echo some", "echo *", "echo dir/*", "read x < old; echo $x", "mv @ @", "echo again >> @", "rm -f @", "echo new > @", "cat link",
-		"stat -c '%i %s %h %a %Y %F' @", "stat -c '%i %s %h %a %Y' dir .", "ln -sf @ other; cat other", "mv dir moved; echo moved/*", "cd dir && echo *", "[ a -nt b ] && echo newer", "ln @ hard; echo x >> hard; cat @",
+		"stat -c '%i %s %h %a %Y %F' @", "stat -c '%i %s %h %a %Y' dir .", "ln -sf @ other; cat other", "mv dir moved; echo moved/*", "cd dir && echo *", "[ a -nt b ] && echo newer", "ln @ hard; echo x >> hard; cat @", "chmod 600 @; stat -c %a @",
 		"touch fresh; stat -c '%i' fresh", "sync", "cp @ copy", "exec 3<@ && cat <&3", "readlink link", "find . | sort"}
 	names = []string{"a", "b", "c", "dir/d"}
 )

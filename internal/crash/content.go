@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"os"
+	"syscall"
 
 	"ariadne/internal/disk"
 )
@@ -122,6 +123,9 @@ func (c *content) hash() sum {
 
 // write makes a file that holds it. What is zero takes no room.
 func (c *content) write(name string, perm os.FileMode) error {
+	// A checker that is started meanwhile would have the descriptor for a moment, and Linux executes no file that is open to be written.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil || c == nil {
 		if err == nil {

@@ -32,6 +32,8 @@ import (
 // Options say what is to be judged, and how.
 type Options struct {
 	Dir     string // what the node's home held before, or ""
+	Beside  string // the directory of which the home has links to files, and Links are their paths from there
+	Links   []string
 	Log     []*disk.Op
 	Check   []string     // the checker's command line; it accepts by status 0. Without, there is advice
 	Read    []string     // without a checker: the command line of who looks at the files, and prints what it finds; or nothing
@@ -190,6 +192,23 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	return results, nil
 }
 
+// link puts into the home, as if they had always been there, copies of those linked files that the program changes: it was given one when it did.
+func (j *judge) link() error {
+	for _, name := range j.Links {
+		at := filepath.Join(home, name)
+		changed := func(op *disk.Op) bool { return op.Path == at || op.ToPath == at }
+		if j.start.find(at) != nil || !slices.ContainsFunc(j.Log, changed) {
+			continue
+		}
+		from, err := load(filepath.Join(j.Beside, name))
+		if err != nil {
+			return err
+		}
+		j.start.within(at).names[filepath.Base(at)] = from.find(home)
+	}
+	return nil
+}
+
 // begin sees to it that the checker accepts what the program left, and finds out what it says of the files
 // from before.
 func (j *judge) begin(ctx context.Context) (err error) {
@@ -205,6 +224,9 @@ func (j *judge) begin(ctx context.Context) (err error) {
 		j.checkers <- c
 	}
 	if j.start, err = load(j.Dir); err != nil {
+		return err
+	}
+	if err := j.link(); err != nil {
 		return err
 	}
 	for i, name := range j.Outside {

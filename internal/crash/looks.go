@@ -4,6 +4,8 @@ package crash
 
 import (
 	"bytes"
+	"encoding/binary"
+	"os"
 	"path"
 	"strings"
 
@@ -33,7 +35,7 @@ var looks = func() (all [512]func(*call)) {
 		unix.SYS_PKEY_ALLOC, unix.SYS_PKEY_FREE, unix.SYS_PKEY_MPROTECT,
 		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_RT_SIGPENDING, unix.SYS_RT_SIGSUSPEND, unix.SYS_RT_SIGTIMEDWAIT, unix.SYS_RT_SIGQUEUEINFO,
 		unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_SIGALTSTACK, unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_PAUSE, unix.SYS_ALARM, unix.SYS_RESTART_SYSCALL,
-		unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_FORK, unix.SYS_VFORK, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_WAIT4, unix.SYS_WAITID, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_SEND_SIGNAL,
+		unix.SYS_FORK, unix.SYS_VFORK, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_WAIT4, unix.SYS_WAITID, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_SEND_SIGNAL,
 		unix.SYS_SET_TID_ADDRESS, unix.SYS_SET_ROBUST_LIST, unix.SYS_GET_ROBUST_LIST, unix.SYS_FUTEX, unix.SYS_ARCH_PRCTL, unix.SYS_PRCTL, unix.SYS_GETRANDOM, unix.SYS_UNAME, unix.SYS_SYSINFO,
 		unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETPPID, unix.SYS_GETPGID, unix.SYS_GETPGRP, unix.SYS_SETPGID, unix.SYS_GETSID, unix.SYS_SETSID, unix.SYS_GETUID, unix.SYS_GETEUID,
 		unix.SYS_GETGID, unix.SYS_GETEGID, unix.SYS_GETRESUID, unix.SYS_GETRESGID, unix.SYS_SETUID, unix.SYS_SETGID, unix.SYS_SETREUID, unix.SYS_SETREGID, unix.SYS_SETRESUID,
@@ -47,17 +49,18 @@ var looks = func() (all [512]func(*call)) {
 		unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4, unix.SYS_SHUTDOWN, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME, unix.SYS_SETSOCKOPT,
 		unix.SYS_GETSOCKOPT, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_RECVMMSG, unix.SYS_UNSHARE,
 		unix.SYS_IO_SETUP, unix.SYS_IO_SUBMIT, unix.SYS_IO_GETEVENTS, unix.SYS_IO_DESTROY, unix.SYS_IO_CANCEL)
-	set(func(c *call) { c.named(c.at(0), true) }, unix.SYS_ACCESS, unix.SYS_CHDIR, unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_STATFS)
+	set(func(c *call) { c.named(c.at(0), true) }, unix.SYS_ACCESS, unix.SYS_CHDIR, unix.SYS_STATFS)
 	set(func(c *call) { c.named(c.at(0), false) }, unix.SYS_LCHOWN, unix.SYS_READLINK, unix.SYS_MKDIR, unix.SYS_MKNOD)
 	set(func(c *call) { c.named(c.atDir(0, 1), false) }, unix.SYS_READLINKAT, unix.SYS_MKDIRAT, unix.SYS_MKNODAT)
-	set(func(c *call) { c.named(c.atDir(0, 1), true) }, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_FCHMODAT, unix.SYS_FUTIMESAT)
-	set(func(c *call) { c.named(c.atDir(0, 1), true); c.named(c.atDir(0, 1), false) }, unix.SYS_FCHOWNAT, unix.SYS_FCHMODAT2)
+	set(func(c *call) { c.named(c.atDir(0, 1), true) }, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2)
+	set(func(c *call) { c.statted(c.atDir(0, 1), true) }, unix.SYS_FCHMODAT, unix.SYS_FUTIMESAT) // which file it is others may see by another name
+	set(func(c *call) { c.statted(c.atDir(0, 1), true); c.statted(c.atDir(0, 1), false) }, unix.SYS_FCHOWNAT, unix.SYS_FCHMODAT2)
 	set(func(c *call) { // without a path it is about what is open
 		if c.args[1] != 0 {
-			c.named(c.atDir(0, 1), c.args[3]&unix.AT_SYMLINK_NOFOLLOW == 0)
+			c.statted(c.atDir(0, 1), c.args[3]&unix.AT_SYMLINK_NOFOLLOW == 0)
 		}
 	}, unix.SYS_UTIMENSAT)
-	set(func(c *call) { c.statted(c.at(0), true) }, unix.SYS_STAT, unix.SYS_TRUNCATE, unix.SYS_GETXATTR, unix.SYS_LISTXATTR, unix.SYS_SETXATTR, unix.SYS_REMOVEXATTR)
+	set(func(c *call) { c.statted(c.at(0), true) }, unix.SYS_STAT, unix.SYS_TRUNCATE, unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_GETXATTR, unix.SYS_LISTXATTR, unix.SYS_SETXATTR, unix.SYS_REMOVEXATTR)
 	set(func(c *call) { c.statted(c.at(0), false) }, unix.SYS_LSTAT, unix.SYS_LGETXATTR, unix.SYS_LLISTXATTR, unix.SYS_LSETXATTR, unix.SYS_LREMOVEXATTR)
 	set(func(c *call) { c.statted(c.atDir(0, 1), c.args[3]&unix.AT_SYMLINK_NOFOLLOW == 0) }, unix.SYS_NEWFSTATAT)
 	set(func(c *call) {
@@ -78,6 +81,13 @@ var looks = func() (all [512]func(*call)) {
 			c.everything("openat2 with RESOLVE flags")
 		}
 	}, unix.SYS_OPENAT2)
+	set(func(c *call) { c.cloned(c.args[0]) }, unix.SYS_CLONE)
+	set(func(c *call) {
+		var flags [8]byte
+		if c.read(c.args[0], flags[:]) == len(flags) { // or the call fails
+			c.cloned(binary.LittleEndian.Uint64(flags[:]))
+		}
+	}, unix.SYS_CLONE3)
 	set(func(c *call) { c.executed(c.at(0)) }, unix.SYS_EXECVE)
 	set(func(c *call) { c.executed(c.atDir(0, 1)) }, unix.SYS_EXECVEAT)
 	set(func(c *call) { c.removed(c.at(0)) }, unix.SYS_UNLINK, unix.SYS_RMDIR)
@@ -163,7 +173,11 @@ func (c *call) opened(n named, flags uint64) {
 // executed: likewise. The interpreter of a script has to lie outside.
 func (c *call) executed(n named) {
 	at, f, inside := c.statted(n, true)
-	if !inside || f == nil {
+	if !inside {
+		c.interpreted(n.path)
+		return
+	}
+	if f == nil {
 		return
 	}
 	c.saw(dataOf, at)
@@ -172,6 +186,30 @@ func (c *call) executed(n named) {
 		if line, _, _ = strings.Cut(line, "\n"); script && !path.IsAbs(strings.TrimLeft(line, " \t")) || strings.Contains(line, c.image) {
 			c.everything("a script's interpreter")
 		}
+	}
+}
+
+// interpreted: a program from elsewhere, which may be a script whose interpreter is in the image.
+func (c *call) interpreted(name string) {
+	f, err := os.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	head := make([]byte, 256) // as much as Linux looks at
+	k, _ := f.ReadAt(head, 0)
+	if line, script := strings.CutPrefix(string(head[:k]), "#!"); script {
+		line, _, _ = strings.Cut(line, "\n")
+		if line = strings.TrimLeft(line, " \t"); !path.IsAbs(line) || strings.HasPrefix(line, "/proc/") || strings.Contains(line, c.image) {
+			c.everything("a script's interpreter")
+		}
+	}
+}
+
+// cloned: a process that is not traced may look at anything.
+func (c *call) cloned(flags uint64) {
+	if flags&unix.CLONE_UNTRACED != 0 {
+		c.everything("a process that is not traced")
 	}
 }
 
@@ -184,8 +222,11 @@ func (c *call) removed(n named) {
 
 // whole: what it stands for gets another name, or makes room for that: all of it is seen, with all that is below.
 func (c *call) whole(n named) {
-	if at, _, inside := c.named(n, false); inside {
+	if at, f, inside := c.named(n, false); inside {
 		c.saw(treeOf, at)
+		if f.links() { // where it leads from its new place is not looked up
+			c.everything("a link that moves")
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ var looking = []string{
 	"mkdir e; echo 1 >e/f; cat e/f", "mkdir d; ls d", "ln a h; cat h; stat -c %h h", "echo x >>a; cat a", ": >b; cat b", "cp -r d e; cat e/y", "ln -s b s; cat s", "cat /proc/self/cwd/a", "exec 3<d/x; cat <&3",
 	"exec 3<a; cat /dev/fd/3", "chmod 700 d; stat -c %a d", "truncate -s 3 a; cat a", "mv -n a b; ls", "(cat d/x & wait)", "sh d/x", "head -c 3 a", "test b -ef a", "test -x d", "cd d && cat ../l", "set -- d/*; echo $#", "sh -c 'kill -9 $$'",
 	`python3 -IS -c 'import os; print(os.listxattr("a"))'`, `python3 -IS -c 'import os; print(os.getxattr("d/x", "user.x"))'`,
+	"mv l c; cat c", "mv l c; cat c/x", "mv d e; cat e/x", "ln l h; cat h",
 	"mv d/x b; cat b", "cp a d/z; ls d; rm a; cat d/z", "env -C d cat y", "cat l/x", "rmdir d", "d/y",
 }
 

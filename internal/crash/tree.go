@@ -62,6 +62,19 @@ func (f *file) attributes() string {
 
 func (f *file) directory() bool { return f.attr.Mode&unix.S_IFMT == unix.S_IFDIR }
 
+// links reports whether it is a symbolic link, or one is below it.
+func (f *file) links() bool {
+	if f == nil {
+		return false
+	}
+	for _, g := range f.names {
+		if g.links() {
+			return true
+		}
+	}
+	return f.attr.Mode&unix.S_IFMT == unix.S_IFLNK
+}
+
 func directory() *file {
 	return &file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}, names: map[string]*file{}}
 }

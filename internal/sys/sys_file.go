@@ -1,7 +1,9 @@
 package sys
 
 import (
+	"io"
 	"math"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -30,6 +32,7 @@ type openRequest struct {
 	how         unix.OpenHow
 	at2         bool  // openat2: has resolve flags, checks strictly
 	route       route // how the path is followed, when not from its beginning
+	copied      bool  // copyLink has made room for it
 }
 
 func sysOpen(t *kernel.Thread, a Args) kernel.Result {
@@ -139,10 +142,9 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 		}
 	}
 	fd := openNative(t, &r)
-	if fd == -int64(unix.EROFS) && r.has(unix.O_TRUNC) && replaceLink(t, &r) {
-		isNew = true
-		r.how.Flags |= unix.O_CREAT
-		fd = openNative(t, &r)
+	if fd == -int64(unix.EROFS) && !r.copied && copyLink(t, &r) {
+		r.copied = true
+		return open(t, r)
 	}
 	if fd < 0 {
 		return openFailed(t, &r, kernel.Errno(-fd))
@@ -186,26 +188,48 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	return kernel.Ret(fd)
 }
 
-// replaceLink takes away a link in /node that leads beside the spec (spec.Node.Links), for
-// a program that writes a file of that name from its beginning: an output file of an
-// earlier run, say. The new one is the node's own.
-func replaceLink(t *kernel.Thread, r *openRequest) bool {
+// copyLink puts a copy in the place of a link in /node that leads beside the spec (spec.Node.Links), for a program that
+// opens it to write: a database that its command names, say. It is as if the copy had always been there, with what it holds: nothing of that is
+// entered in the log of files, and no time is set.
+func copyLink(t *kernel.Thread, r *openRequest) bool {
 	at := path.Clean(absolute(t, r.dirfd, r.name))
 	st, e := pathStat(t, r.dirfd, r.name, false)
 	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFLNK || !strings.HasPrefix(at, "/node/") {
 		return false
 	}
-	target := readLink(threadPath(t, "root") + ToNodeRoot + at)
-	p := placeOf(t, r.dirfd, r.name)
-	gone := dies(t, p, &st)
-	if target != "/spec"+strings.TrimPrefix(at, "/node") || t.M.Syscall(unix.SYS_UNLINKAT, r.dirfd, r.path, 0) != 0 {
+	root, target := threadPath(t, "root")+ToNodeRoot, "/spec"+strings.TrimPrefix(at, "/node")
+	if readLink(root+at) != target {
 		return false
 	}
-	namesChanged(t, r.dirfd, r.name)
-	unlinked(t, p, gone)
-	if r.how.Mode == 0 {
-		r.how.Mode = 0o644
+	from, err := os.Open(root + target)
+	if err != nil {
+		return false
 	}
+	defer from.Close()
+	var host, own unix.Stat_t
+	files := &t.Node().Files
+	if unix.Fstat(int(from.Fd()), &host) != nil || host.Mode&unix.S_IFMT != unix.S_IFREG || !files.Disk.Fits(host.Size) || t.M.Syscall(unix.SYS_UNLINKAT, r.dirfd, r.path, 0) != 0 {
+		return false
+	}
+	fd := t.M.Syscall(unix.SYS_OPENAT, r.dirfd, r.path, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY, 0o600)
+	if fd < 0 {
+		return false
+	}
+	defer t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
+	to, err := os.OpenFile(threadPath(t, "fd/"+strconv.FormatInt(fd, 10)), os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer to.Close()
+	if _, err := io.Copy(to, from); err != nil || unix.Fchmod(int(to.Fd()), host.Mode&0o777) != nil || unix.Fstat(int(to.Fd()), &own) != nil {
+		return false
+	}
+	files.Dirty[keyOf(&own)] = true
+	files.Disk.Keep(keyOf(&own), host.Size, false)
+	if dir, e := pathStat(t, r.dirfd, parentOf(r.name), true); e == 0 {
+		files.Dirty[keyOf(&dir)] = true
+	}
+	t.Node().Use(kernel.UsedFile{Path: target, Key: keyOf(&host), Use: ariadne.FileRead})
 	return true
 }
 
