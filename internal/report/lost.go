@@ -41,6 +41,13 @@ func (p *parting) blocks(from, to string) bool {
 // lose enters what a step does to messages under way, those that it has sent included.
 func (t *Timeline) lose(s *ariadne.Step) {
 	l := &t.losses
+	if d := s.Output.Down; d != ariadne.Up && d != ariadne.Paused { // what it had sent itself never comes
+		for key, m := range t.sent {
+			if m.To == s.Action.Node && (m.Flow.Proto == ariadne.App || m.Flow.Proto == ariadne.Disk && s.Output.Down.Off()) {
+				delete(t.sent, key)
+			}
+		}
+	}
 	switch {
 	case s.Action.Kind == world.Cut:
 		l.cuts = append(l.cuts, partingOf(s.Action.What))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,22 +109,43 @@ func TestTimelineOfFaults(t *testing.T) {
 		{Action: ariadne.Action{Kind: 20, Node: ariadne.NoNode}, Name: "cut a|b for 1s", At: 1 * ms},
 		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms, Output: ariadne.Output{Deadline: ariadne.Never}},
 		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0, Vary: "fail:EIO@7/fsync:/x#1"}, At: 5 * ms, Output: timer},
+		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms, Output: ariadne.Output{Clock: 6 * ms, Deadline: ariadne.Never, Lost: []string{"write of 4 bytes at 0 to db", "creation of db"}}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 7 * ms, Output: timer},
 	} {
 		s.Index = i + 1
 		lines = append(lines, tl.Step(s)...)
 	}
-	got, want := strings.Join(append(lines, tl.End()...), "\n"), `   0.000000s     1  a        start
+	lines = append(lines, tl.End()...)
+	got, want := strings.Join(lines, "\n"), `   0.000000s     1  a        start
    0.001000s     2! network  cut a|b for 1s
    0.002000s     3! b        crash b for 1s
    0.005000s     4! a        timer nanosleep
-   0.005000s        a        fail EIO at 7/fsync:/x#1`
+   0.005000s      ! a        fail EIO at 7/fsync:/x#1
+   0.006000s     5! b        power b for 1s
+   0.006000s      ! b        lost: write of 4 bytes at 0 to db
+   0.006000s      ! b        lost: creation of db
+   0.007000s     6  a        timer nanosleep`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	e := Excerpt{Tail: 1}
 	e.Add(lines...)
-	if got := e.Lines(tl, "x"); len(got) != 6 || got[1] != lines[1] || got[2] != lines[2] {
+	if got := e.Lines(tl, "x"); len(got) != 10 || !slices.Equal(got[1:8], lines[1:8]) {
 		t.Errorf("an excerpt is\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// A sync that a loss of power has cut short is not waited for; one that a pause holds up is.
+func TestTimelineOfCutSync(t *testing.T) {
+	for down, want := range map[ariadne.Down]int{ariadne.PowerLost: 0, ariadne.Stopped: 0, ariadne.Crashed: 1, ariadne.Paused: 1} {
+		tl := NewTimeline([]string{"a"}, time.Millisecond, Style{})
+		sync := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.Disk}, Seq: 1, Data: []byte("fsync of db")}
+		tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Deadline: ariadne.Never, Messages: []ariadne.Message{sync}}})
+		tl.Step(ariadne.Step{Index: 2, At: 1 * ms, Action: ariadne.Action{Kind: 22}, Name: "power a for 1s", Output: ariadne.Output{Deadline: ariadne.Never, Down: down}})
+		tl.Step(ariadne.Step{Index: 3, At: 90 * ms, Action: ariadne.Action{Kind: ariadne.ActFire}, Output: ariadne.Output{Deadline: ariadne.Never}})
+		if got := tl.Undelivered(); len(got) != want {
+			t.Errorf("%v: %q, want %d lines", down, got, want)
+		}
 	}
 }
 

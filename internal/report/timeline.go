@@ -359,15 +359,19 @@ func outputRows(s ariadne.Step) []row {
 		rows = append(rows, row{at: at, node: s.Action.Node, from: ariadne.NoNode, kind: kind, text: fmt.Sprintf(format, args...)})
 	}
 	o := &s.Output
+	fault := func(at ariadne.Time, format string, args ...any) { // excerpts keep it
+		add(at, alarmRow, format, args...)
+		rows[len(rows)-1].mark = markFault
+	}
 	for _, c := range s.Action.Vary.Choices() {
-		add(s.At, alarmRow, "%s", choice(c))
+		fault(s.At, "%s", choice(c))
 	}
 	for i, text := range o.Lost {
 		if i == maxLost {
-			add(o.Clock, alarmRow, "lost: %d more", len(o.Lost)-i)
+			fault(o.Clock, "lost: %d more", len(o.Lost)-i)
 			break
 		}
-		add(o.Clock, alarmRow, "lost: %s", text)
+		fault(o.Clock, "lost: %s", text)
 	}
 	for _, l := range o.Logs {
 		add(l.At, logRow, "%s", l.Text)
