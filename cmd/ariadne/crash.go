@@ -21,6 +21,7 @@ import (
 	"ariadne/internal/disk"
 	"ariadne/internal/record"
 	"ariadne/internal/run"
+	"ariadne/internal/search"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
 	"ariadne/internal/world"
@@ -402,6 +403,8 @@ func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlag
 	case r.Outcome == record.Violated: // then what it did to its files says little
 		v := &r.Violations[0]
 		return nil, nil, commandFailed(v.Message, v.Said)
+	case c.command != "" && r.End == search.EndTime && r.Outcome == record.Inconclusive:
+		return nil, nil, fmt.Errorf("the command does not end: it was cut off after %v of virtual time. Have it ended (sh -c 'timeout 5 SERVER; true'), or write a spec with ends: time and a limit (ariadne init)", s.Limits.Time)
 	case r.Outcome != record.Nothing:
 		for _, v := range r.Violations { // their records are about to be removed
 			r.Doubt(fmt.Sprintf("%s: %s (%s)", v.Kind, v.Message, v.Suspect))
