@@ -110,6 +110,10 @@ func TestKeptTraces(t *testing.T) {
 			continue
 		}
 		s, err := spec.Read(filepath.Join(dir, tr.Spec))
+		if err != nil && strings.Contains(err.Error(), ": program ") {
+			t.Logf("%s: the programs are not fetched: %v", f.Name(), err)
+			continue
+		}
 		if err != nil || s.Digest != tr.SpecDigest {
 			t.Errorf("%s is of another %s: %v", f.Name(), tr.Spec, err)
 		}
