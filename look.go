@@ -18,7 +18,7 @@ const (
 	LookTree                 // all of it, with all that is below
 )
 
-// Disks are what the disks of a machine hold that is down. It does not change, and is for any number of goroutines.
+// Disks are what the disks of a machine hold that is down. They do not change, and are for any number of goroutines.
 type Disks interface {
 	// Rest is over all that is left of the machine besides.
 	Rest() Digest

@@ -20,6 +20,8 @@
 // it is in memory or in the store; two executions of a transition that do not do the
 // same are reported, never papered over; what is forgotten costs time, never results.
 //
+// States that differ only in what nobody has looked at on a disk lend each other their transitions (lend.go).
+//
 // A Living (living.go) makes transitions too, of nodes that go one way and of which nothing is
 // remembered.
 //
