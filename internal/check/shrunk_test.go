@@ -15,7 +15,7 @@ import (
 )
 
 // TestShrunkAgreesWithBruteForce: in systems that are small enough to take all executions, those with the fewest deviations first, what random walks
-// have found is shrunk to an execution that is no smaller than the smallest that there is with the same violation, and mostly as small.
+// have found is shrunk to an execution that is as small as the smallest that there is with the same violation.
 func TestShrunkAgreesWithBruteForce(t *testing.T) {
 	same, more, shrunk := 0, 0, 0
 	for seed := range uint64(100) {
@@ -63,7 +63,7 @@ func TestShrunkAgreesWithBruteForce(t *testing.T) {
 		}
 	}
 	t.Logf("%d as small as the smallest, %d larger; %d were shrunk", same, more, shrunk)
-	if shrunk < 3 || same < 4*more {
+	if shrunk < 3 || more > 0 {
 		t.Errorf("%d as small as the smallest, %d larger; %d were shrunk", same, more, shrunk)
 	}
 }

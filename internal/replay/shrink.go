@@ -64,9 +64,16 @@ func Deviations(t *trace.Trace, n world.Names) (all []Deviation) {
 	return append(all, others...)
 }
 
+// Arrives reports whether the deviation is an arrival that leaves its message in flight: a duplicate of it, or its first bytes.
+func (d Deviation) Arrives(t *trace.Trace, n world.Names) bool {
+	a, _ := n.Parse(t.Steps[d.step].Action)
+	return d.what == aFault && world.KindOf(a.Kind).Leaves
+}
+
 // Without is a trace to be followed loosely (Loose), without some of its deviations: faults are left out, what has
-// gone otherwise goes as it does by itself, and what was late comes when it was due.
-func Without(t *trace.Trace, n world.Names, some []Deviation) *trace.Trace {
+// gone otherwise goes as it does by itself, and what was late comes when it was due. With early, messages of which a fault left a part or a copy
+// in flight arrive where it was, as a whole and for the last time, and else where the trace has them afterwards.
+func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace.Trace {
 	what := map[int]map[deviation]bool{}
 	for _, d := range some {
 		if what[d.step] == nil {
@@ -76,11 +83,21 @@ func Without(t *trace.Trace, n world.Names, some []Deviation) *trace.Trace {
 	}
 	less := *t
 	less.Steps = nil
+	arrived := map[ariadne.Action]bool{}
 	for i, s := range t.Steps {
-		if what[i][aFault] {
+		a, err := n.Parse(s.Action)
+		if early && err == nil && arrived[arrival(a)] {
 			continue
 		}
-		a, err := n.Parse(s.Action)
+		if what[i][aFault] {
+			if !early || err != nil || !world.KindOf(a.Kind).Leaves {
+				continue
+			}
+			b := arrival(a)
+			arrived[b] = true
+			b.Vary = a.Vary
+			a, s.Action = b, n.Action(b)
+		}
 		if err == nil && what[i][varied] {
 			a = undisturbed(a)
 			s.Action = n.Action(a)
@@ -94,6 +111,11 @@ func Without(t *trace.Trace, n world.Names, some []Deviation) *trace.Trace {
 		less.Steps[at] = s
 	}
 	return &less
+}
+
+// arrival is the one by which the message of an action arrives; of other actions it is no more than that.
+func arrival(a ariadne.Action) ariadne.Action {
+	return ariadne.Action{Kind: world.ArrivalKind(a.Flow.Proto), Node: a.Node, Flow: a.Flow, Seq: a.Seq}
 }
 
 // due is where among steps a step belongs by its time: before all that is due after it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,9 +103,18 @@ func (s *shrinking) all(ctx context.Context) error {
 		better := false
 		for from := 0; from < len(deviations) && !better; from += part {
 			some := deviations[from:min(from+part, len(deviations))]
-			var err error
-			if better, err = s.try(ctx, replay.Without(s.trace, names, some)); err != nil || ctx.Err() != nil {
-				return err
+			ways := []bool{false}
+			if slices.ContainsFunc(some, func(d replay.Deviation) bool { return d.Arrives(s.trace, names) }) {
+				ways = append(ways, true)
+			}
+			for _, early := range ways {
+				var err error
+				if better, err = s.try(ctx, replay.Without(s.trace, names, some, early)); err != nil || ctx.Err() != nil {
+					return err
+				}
+				if better {
+					break
+				}
 			}
 		}
 		if !better {
