@@ -16,6 +16,7 @@ import (
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/stage"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
 )
@@ -76,7 +77,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		nodes := x.pool.Worker(x.executor(id, of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 	}
-	x.check.system.Judge(s)
+	x.check.system.Judge(s, max(stage.Share, x.check.opts.Search.Audit))
 	s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells()
 	w.search = &search.Exploration{
 		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,

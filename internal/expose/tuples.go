@@ -31,6 +31,14 @@ type Source struct {
 	Stays bool
 }
 
+// Names are those of the tuples' fields; "" for those without.
+func (s *Source) Names() []string {
+	if s.Line != nil {
+		return s.Line.SubexpNames()[1:]
+	}
+	return s.Fields
+}
+
 // Sources are all rules. Where there is one, what programs write to /dev/ariadne counts as well.
 type Sources []Source
 
@@ -124,18 +132,28 @@ func (r *Source) changes(all []Change, line string) []Change {
 	return append(all, Change{Tuple: t})
 }
 
-// key is the key of a tuple: a group's text, or several with a space between them, in quotes where that would leave open
-// which is which.
+// key is the key of a tuple of some groups.
 func key(groups []string, of []int) string {
 	var texts []string
 	for _, i := range of {
-		text := groups[i]
-		if len(of) > 1 && (text == "" || strings.ContainsAny(text, " \"")) {
+		texts = append(texts, groups[i])
+	}
+	return Key(texts)
+}
+
+// Key is the key of a tuple: a text, or several with a space between them, in quotes where that would leave open which is which.
+func Key(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	var all []string
+	for _, text := range texts {
+		if text == "" || strings.ContainsAny(text, " \"") {
 			text = strconv.Quote(text)
 		}
-		texts = append(texts, text)
+		all = append(all, text)
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(all, " ")
 }
 
 // told is what a program has said itself.

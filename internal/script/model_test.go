@@ -50,7 +50,7 @@ func judged(t *testing.T, c history.Claim, lines ...string) (verdict string, err
 			s.Past = s.Past.Then(e)
 		}
 	}
-	j := p.NewJudge()
+	j := p.NewJudge(1)
 	return j.Judge(s, expose.Ended), j.Err()
 }
 

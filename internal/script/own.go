@@ -158,7 +158,7 @@ func (s *snapshot) Attr(name string) (starlark.Value, error) {
 	if name == earlier || !slices.Contains(s.q.params, name) {
 		return nil, nil // the interpreter knows what to say
 	}
-	return s.j.given(name, s.of), nil
+	return s.j.given(name, s.of)
 }
 
 // rising(tuples, earlier): the last value of each node and key, a number, is nowhere less than it was.
@@ -181,14 +181,20 @@ func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs
 		if !ok {
 			break // said below
 		}
-		for node, set := range s.of.Sets {
-			for _, t := range set.Named(t.Name) {
-				v, err := number(&t)
-				if err != nil {
-					return nil, err
-				}
-				last[of{s.j.Nodes[node], t.Key}] = v
-			}
+		was, err := s.Attr(t.Name)
+		if err != nil {
+			return nil, err
+		}
+		list, ok := was.(*starlark.List)
+		if !ok {
+			break // it is not what the property reads
+		}
+		if err := tuples(b, list, func(t *tuple) (bool, error) {
+			v, err := number(&t.Tuple)
+			last[of{t.node, t.Key}] = v
+			return true, err
+		}); err != nil {
+			return nil, err
 		}
 	}
 	return holds(tuples(b, list, func(t *tuple) (bool, error) {

@@ -15,6 +15,7 @@ import (
 	"ariadne/internal/history"
 	"ariadne/internal/property"
 	"ariadne/internal/readfile"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 
 	"go.starlark.net/starlark"
@@ -31,6 +32,7 @@ type Properties struct {
 	reads   map[string]bool // names of tuples
 	sees    expose.Sights
 	windows []expose.Window
+	stages  *Stages
 	names   world.Names
 	wrong   atomic.Pointer[error] // with a model of clients' data
 	unknown atomic.Int64          // histories of which nothing was known within the time
@@ -95,6 +97,7 @@ type Config struct {
 	Path        string // of the spec
 	Definitions string // path of a file with functions that predicates call, or ""
 	Sources     expose.Sources
+	Stages      []stage.Stage
 	Probed      []string        // "function F", "variable V" and "command C" by which nodes expose something
 	History     *expose.History // or nil
 	Predicates  []property.Predicate
@@ -125,6 +128,10 @@ func NewProperties(c Config) (*Properties, error) {
 		}
 		defined.Freeze()
 		maps.Copy(known, defined)
+	}
+	var err error
+	if p.stages, err = p.newStages(known); err != nil {
+		return nil, err
 	}
 	for _, q := range c.Predicates {
 		f, err := p.compile(q, known)
@@ -175,8 +182,11 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		return true
 	})
 	var sees expose.Sights
+	var reads []string
 	for _, name := range c.params {
-		p.reads[name] = true
+		for _, of := range p.stages.Reads(name) {
+			p.reads[of], reads = true, append(reads, of)
+		}
 		if o, ok := own[name]; ok {
 			sees = sees.And(o.sees)
 		}
@@ -192,7 +202,7 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 			return c, fail("earlier snapshots have no messages, timers, clocks and pending")
 		}
 		c.window = len(p.windows)
-		p.windows = append(p.windows, expose.Window{Names: c.params, Up: sees.Up, Length: q.Window})
+		p.windows = append(p.windows, expose.Window{Names: reads, Up: sees.Up, Length: q.Window})
 	}
 	thread := (&Script{Name: p.Path}).thread()
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
@@ -210,25 +220,35 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 
 // gives reports whether a name is one of what properties get.
 func (p *Properties) gives(name string) bool {
-	return slices.Contains(property.OwnNames, name) || slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
+	return slices.Contains(property.OwnNames, name) || p.exposes(name) || p.stages.Has(name)
 }
+
+// exposes reports whether a name is one of what nodes expose.
+func (p *Properties) exposes(name string) bool {
+	return slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
+}
+
+// Stages are those of the spec.
+func (p *Properties) Stages() *Stages { return p.stages }
 
 // Judge judges snapshots, for one goroutine.
 type Judge struct {
 	*Properties
 	thread *starlark.Thread
+	runner *stage.Runner            // of stages; nil: there are none
 	known  [2]map[world.Hash]string // verdicts, before ends and at them
 	aims   map[world.Hash]aims
 	past   map[world.Hash]string // likewise, of histories
 	err    error
 }
 
-// NewJudge returns who judges by the properties, or nil when there are none.
-func (p *Properties) NewJudge() *Judge {
+// NewJudge returns who judges by the properties, or nil when there are none. share is of what stages compute by what has
+// changed, as in stage.Graph.NewRunner.
+func (p *Properties) NewJudge(share float64) *Judge {
 	if p == nil || len(p.list)+len(p.past)+len(p.goals) == 0 {
 		return nil
 	}
-	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), known: [2]map[world.Hash]string{{}, {}}, aims: map[world.Hash]aims{}, past: map[world.Hash]string{}}
+	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), runner: p.stages.NewRunner(share), known: [2]map[world.Hash]string{{}, {}}, aims: map[world.Hash]aims{}, past: map[world.Hash]string{}}
 }
 
 // Find implements space.Properties.
@@ -316,7 +336,12 @@ func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict
 			continue
 		}
 		if given[name] == nil {
-			given[name] = j.given(name, s)
+			v, err := j.given(name, s)
+			if err != nil {
+				j.err = err
+				return false
+			}
+			given[name] = v
 		}
 		args = append(args, given[name])
 	}
@@ -424,9 +449,13 @@ func (p *Properties) operations(past *expose.Past) []expose.Event {
 }
 
 // given is what a property gets by a name.
-func (j *Judge) given(name string, s *expose.Snapshot) starlark.Value {
+func (j *Judge) given(name string, s *expose.Snapshot) (starlark.Value, error) {
 	if o, ok := own[name]; ok {
-		return o.of(j.Properties, s)
+		return o.of(j.Properties, s), nil
+	}
+	if j.runner.Has(name) {
+		made, err := j.runner.Tuples(name, s.Sets)
+		return tuplesValue(made), stageError(j.Path, err)
 	}
 	var all []starlark.Value
 	for i, set := range s.Sets {
@@ -434,7 +463,7 @@ func (j *Judge) given(name string, s *expose.Snapshot) starlark.Value {
 			all = append(all, &tuple{node: j.Nodes[i], Tuple: t})
 		}
 	}
-	return frozen(all)
+	return frozen(all), nil
 }
 
 // mostTuples is how many of them a message has, and mostEarlier of how many earlier snapshots.
@@ -452,24 +481,55 @@ func (j *Judge) describe(q *compiled, s *expose.Snapshot) string {
 	return text
 }
 
-// texts says what a property reads of one snapshot.
+// texts says what a property reads of one snapshot, and of stages what these read.
 func (j *Judge) texts(q *compiled, s *expose.Snapshot) string {
-	var texts []string
-	for _, name := range q.params {
-		if o, ok := own[name]; ok && o.say != nil {
-			texts = append(texts, o.say(j.Properties, s)...)
-		}
+	var texts, under []string
+	exposed := func(texts []string, name string) []string {
 		for i, set := range s.Sets {
 			for _, t := range set.Named(name) {
 				texts = append(texts, j.Nodes[i]+" "+t.String())
 			}
 		}
+		return texts
 	}
-	if n := len(texts); n > mostTuples {
-		texts = append(texts[:mostTuples], fmt.Sprintf("and %d more", n-mostTuples))
+	for _, name := range q.params {
+		if o, ok := own[name]; ok && o.say != nil {
+			texts = append(texts, o.say(j.Properties, s)...)
+		}
+		if !j.runner.Has(name) {
+			texts = exposed(texts, name)
+			continue
+		}
+		made, _ := j.runner.Tuples(name, s.Sets) // else the property could not be judged
+		for i := range made {
+			texts = append(texts, made[i].String())
+		}
+		if len(made) == 0 {
+			texts = append(texts, "no "+name)
+		}
+		for _, of := range j.stages.Reads(name) {
+			if !slices.Contains(q.params, of) && !slices.Contains(under, of) {
+				under = append(under, of)
+			}
+		}
+	}
+	var from []string
+	for _, name := range under {
+		from = exposed(from, name)
 	}
 	if texts == nil {
 		return "nothing is exposed"
+	}
+	if from == nil {
+		return few(texts)
+	}
+	return few(texts) + ", from " + few(from)
+}
+
+// few are the first texts of some, and how many more there are.
+func few(texts []string) string {
+	if n := len(texts); n > mostTuples {
+		texts = append(texts[:mostTuples:mostTuples], fmt.Sprintf("and %d more", n-mostTuples))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -481,7 +541,7 @@ type tuple struct {
 	node string
 }
 
-func (t *tuple) String() string { return t.node + " " + t.Tuple.String() }
+func (t *tuple) String() string { return strings.TrimPrefix(t.node+" "+t.Tuple.String(), " ") }
 func (t *tuple) Type() string   { return "tuple of " + t.Name }
 
 func (t *tuple) AttrNames() []string {

@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, s := p.NewJudge(), expose.Snapshot{}
+		j, s := p.NewJudge(1), expose.Snapshot{}
 		for i, line := range c.lines {
 			up := line != "down"
 			out := ariadne.Output{}
@@ -80,7 +80,7 @@ func BenchmarkJudge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	j, s := p.NewJudge(), expose.Snapshot{Sets: make([]*expose.Set, 3), Up: []bool{true, true, true}}
+	j, s := p.NewJudge(1), expose.Snapshot{Sets: make([]*expose.Set, 3), Up: []bool{true, true, true}}
 	out := ariadne.Output{Logs: make([]ariadne.LogLine, 1)}
 	states := 0
 	for b.Loop() {
@@ -123,7 +123,7 @@ func TestWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, s, broken := p.NewJudge(), &expose.Snapshot{Sets: []*expose.Set{nil}, Up: []bool{true}}, ""
+		j, s, broken := p.NewJudge(1), &expose.Snapshot{Sets: []*expose.Set{nil}, Up: []bool{true}}, ""
 		for _, line := range c.lines {
 			next := &expose.Snapshot{Sets: []*expose.Set{s.Sets[0].Staying()}, Up: s.Up}
 			if line != "crash" {
@@ -160,7 +160,7 @@ func TestPending(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, s := p.NewJudge(), &expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}}
+		j, s := p.NewJudge(1), &expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}}
 		for _, line := range c.lines {
 			out := ariadne.Output{Logs: []ariadne.LogLine{{Text: line[2:]}}}
 			switch line[2:] {
@@ -196,7 +196,7 @@ func TestWorld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := p.NewJudge()
+		j := p.NewJudge(1)
 		got := j.Judge(&expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}, World: state}, expose.Between)
 		if (got == "") != holds || j.Err() != nil || !p.Sees().World {
 			t.Errorf("%s: %q, %v", expr, got, j.Err())
@@ -234,7 +234,7 @@ func TestBadProperties(t *testing.T) {
 	} {
 		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1"}})
 		if err == nil {
-			j := p.NewJudge()
+			j := p.NewJudge(1)
 			set := (*expose.Set)(nil).After(j.Find(0, nil, &ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}).Changes)
 			if got := j.Judge(&expose.Snapshot{Sets: []*expose.Set{set}, Up: []bool{true}}, expose.Between); got != "" {
 				t.Errorf("%s: %s", expr, got)

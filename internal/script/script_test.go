@@ -231,16 +231,29 @@ func TestIndependentIsAskedOfFaults(t *testing.T) {
 	}
 }
 
-// TestExamples: the scripts of the examples load.
+// TestExamples: the scripts of the examples load, and the definitions of specs beside them.
 func TestExamples(t *testing.T) {
 	files, _ := filepath.Glob("../../examples/*/*.star")
-	if len(files) == 0 {
-		t.Error("there are none")
-	}
+	scripts, definitions := 0, 0
 	for _, path := range files {
+		specs, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.yaml"))
+		if slices.ContainsFunc(specs, func(s string) bool {
+			text, err := os.ReadFile(s)
+			return err == nil && strings.Contains(string(text), "\ndefinitions: "+filepath.Base(path)+"\n")
+		}) {
+			definitions++
+			if _, err := NewProperties(Config{Definitions: path}); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		scripts++
 		if _, err := Load(path); err != nil {
 			t.Error(err)
 		}
+	}
+	if scripts == 0 || definitions == 0 {
+		t.Errorf("%d scripts, %d definitions", scripts, definitions)
 	}
 }
 

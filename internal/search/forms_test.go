@@ -132,6 +132,35 @@ var forms = []form{
 	{text: "sequential: mine", ended: func(steps []shownStep, _ []shownNow) bool { return explainedBy(steps, true) }},
 }
 
+func sum(numbers map[int]int) (sum int) {
+	for _, n := range numbers {
+		sum += n
+	}
+	return sum
+}
+
+// stagedForms are of what stages make of what nodes expose.
+var stagedForms = []form{
+	{text: `always: 'not alike'`, holds: func(all []shownNow) bool { return !twoOf(last(all).low) }},
+	{text: `never: 'total[0].sum == "7"'`, holds: func(all []shownNow) bool { return sum(last(all).step) != 7 }},
+	{text: `rises: total`, holds: func(all []shownNow) bool {
+		return len(all) < 2 || sum(last(all).step) >= sum(all[len(all)-2].step)
+	}},
+	{text: `one: low_ones`, holds: func(all []shownNow) bool {
+		nodes := 0
+		for _, n := range last(all).low {
+			if n > 0 {
+				nodes++
+			}
+		}
+		return nodes < 2
+	}},
+	{text: `finally: 'len(alike) + len(low_ones) > 0'`, ended: func(_ []shownStep, all []shownNow) bool {
+		low := last(all).low
+		return twoOf(low) || sum(low) > 0
+	}},
+}
+
 // readyForms are ready-made properties, which are followed by what they are about.
 var readyForms = []form{
 	{text: `agreement: 'shows ([34])'`, holds: func(all []shownNow) bool {
@@ -165,6 +194,42 @@ const mine = `
 def mine(state, op, value, result):
     wrong = result != None and (result == "1") != ("0" in [op, state])
     return None if state == op or wrong else op
+`
+
+// staged are stages, and their functions.
+const staged = `stages:
+  alike: {of: low, key: n, execute: alike}
+  counts: {of: [step, low], key: [n, node], execute: count, change: recount}
+  total: {of: counts, execute: total, change: more}
+  low_ones: {of: low, execute: low_ones}
+`
+
+const stageFunctions = `
+def alike(low):
+    return [{"n": low[0].n}] if len(low) > 1 else []
+
+def count(step, low):
+    return [(step[0].n, len(step))] if step else []
+
+def recount(before, added, removed):
+    n = sum([int(b.values[1]) for b in before]) + len(added.step) - len(removed.step)
+    return [((added.step + list(before))[0].values[0], n)] if n else []
+
+def total(counts):
+    return [dict(sum = sum([int(c.values[0]) * int(c.value) for c in counts]))]
+
+def more(before, added, removed):
+    gone = sum([int(c.values[0]) * int(c.value) for c in removed.counts])
+    return [{"sum": int(before[0].sum) + sum([int(c.values[0]) * int(c.value) for c in added.counts]) - gone}]
+
+def low_ones(low):
+    return [t for t in low if int(t.n) > 0]
+
+def sum(numbers):
+    all = 0
+    for n in numbers:
+        all += n
+    return all
 `
 
 // clientOp is an operation of a client's.
@@ -226,7 +291,7 @@ func sentence(t *rapid.T, dir string, nodes int, f form, ready bool) space.Prope
 		fmt.Fprintf(&b, "  - {name: n%d, command: 'true'}\n", i+1)
 	}
 	fmt.Fprint(&b, "definitions: mine.star\nhistory: {invoke: 'shows (?P<op>[024])', ok: 'shows (?P<value>[13])', fail: 'shows 5'}\n",
-		"expose:\n  step: 'shows (?P<n>[0-5])'\n  low: {line: 'shows (?P<n>[0-2])', until: 'shows 5'}\nproperties:\n")
+		"expose:\n  step: 'shows (?P<n>[0-5])'\n  low: {line: 'shows (?P<n>[0-2])', until: 'shows 5'}\n", staged, "properties:\n")
 	if ready {
 		fmt.Fprintf(&b, "  %s\n", f.text)
 	} else {
@@ -245,18 +310,18 @@ func sentence(t *rapid.T, dir string, nodes int, f form, ready bool) space.Prope
 	for i := range s.Nodes {
 		names = append(names, s.Nodes[i].Name)
 	}
-	judged, err := script.NewProperties(script.Config{Path: path, Definitions: p.Definitions, Sources: p.Sources, History: p.History, Predicates: p.Predicates, Histories: p.Histories, Goals: p.Goals, Nodes: names})
+	judged, err := script.NewProperties(script.Config{Path: path, Definitions: p.Definitions, Sources: p.Sources, Stages: p.Stages, History: p.History, Predicates: p.Predicates, Histories: p.Histories, Goals: p.Goals, Nodes: names})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judged.NewJudge()
+	return judged.NewJudge(1)
 }
 
 // TestFormsAgreeWithBruteForce: what a sentence of a spec says of a drawn system is what it says by its definition of all executions, tried one
 // by one: in the same places where all are taken, and whether there is such a place where a strategy claims to have exhausted them.
 func TestFormsAgreeWithBruteForce(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "mine.star"), []byte(mine), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "mine.star"), []byte(mine+stageFunctions), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	broken, whole := map[string]int{}, map[string]int{}
@@ -319,7 +384,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 			t.SkipNow()
 		}
 		nodes := len(s.programs())
-		for i, f := range slices.Concat(forms, readyForms) {
+		for i, f := range slices.Concat(forms, stagedForms, readyForms) {
 			want := map[world.Hash]bool{}
 			for _, x := range executions {
 				all := shown(x.steps)
@@ -336,7 +401,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 					}
 				}
 			}
-			said := sentence(t, dir, nodes, f, i >= len(forms))
+			said := sentence(t, dir, nodes, f, i >= len(forms)+len(stagedForms))
 			got := map[world.Hash]bool{}
 			if !explored(&strategy.DepthFirst{All: true}, said, func(p *space.Path, _ string, v *ariadne.Violation) {
 				if v != nil {
@@ -346,7 +411,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 			}) || !maps.Equal(got, want) {
 				t.Fatalf("%s: broken in %d places, want %d, of %d executions", f.text, len(got), len(want), len(executions))
 			}
-			for name, e := range map[string]strategy.Explorer{"breadth first": &strategy.BreadthFirst{}, "DPOR": &strategy.DPOR{}} {
+			for name, e := range map[string]strategy.Explorer{"breadth first": &strategy.BreadthFirst{}, "DPOR": &strategy.DPOR{}, "default": strategy.Default{}.Explorers()[0]} {
 				found := false
 				if exhausted := explored(e, said, func(_ *space.Path, _ string, v *ariadne.Violation) { found = found || v != nil }); exhausted && found != (len(want) > 0) {
 					t.Fatalf("%s: %s has found one: %v, want %v", f.text, name, found, len(want) > 0)
@@ -359,7 +424,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 			}
 		}
 	})
-	for _, f := range slices.Concat(forms, readyForms) {
+	for _, f := range slices.Concat(forms, stagedForms, readyForms) {
 		if broken[f.text] == 0 || whole[f.text] == 0 {
 			t.Errorf("%s: broken in %d systems, whole in %d", f.text, broken[f.text], whole[f.text])
 		}

@@ -92,7 +92,7 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 	}()
 	err = s.do(func() error {
 		l := y.Limits()
-		s.path, err = space.NewPath(s.system.Judge(space.New(w, m, s.executor)), space.Bounds{Time: l.Time, Depth: l.Steps})
+		s.path, err = space.NewPath(s.system.Judge(space.New(w, m, s.executor), 1), space.Bounds{Time: l.Time, Depth: l.Steps})
 		return system.AsBug(err)
 	})
 	if err != nil {

@@ -160,12 +160,7 @@ func (s *Spec) Tells(rule expose.Rule) error {
 	if i < 0 {
 		return fmt.Errorf("%s: expose has no %s", rule, rule.Name)
 	}
-	e := &s.Properties.Sources[i]
-	fields := e.Fields
-	if e.Line != nil {
-		fields = e.Line.SubexpNames()[1:]
-	}
-	if rule.Field != "" && !slices.Contains(fields, rule.Field) {
+	if rule.Field != "" && !slices.Contains(s.Properties.Sources[i].Names(), rule.Field) {
 		return fmt.Errorf("%s: %s has no field %s", rule, rule.Name, rule.Field)
 	}
 	return nil

@@ -67,6 +67,8 @@ var specFields = []field[specText]{
 		schema{"enum": []string{"clients", "time"}}, setEnds},
 	{"expose", "What nodes expose of their state, for properties: by name, a regular expression on their lines, or more about it.",
 		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
+	{"stages", "Functions of definitions that make tuples of what nodes expose, or of what other stages make, by the names of what they make (docs/properties.md).",
+		schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/stage"}}, setStages},
 	{"history", "What lines say of clients' operations, for the property linearizable.", schema{"$ref": "#/$defs/history"}, setHistory},
 	{"properties", "What must hold of what nodes expose, by name; or, by the name of one that is ready-made, what that needs.", readySchema(), setProperties},
 	{"finally", "A command that looks at the files and lines of all nodes when an execution has ended, on this machine and in a directory with a directory for each node (docs/properties.md). Another status than 0 is a violation.", schema{"type": "string"},
@@ -132,6 +134,7 @@ type specText struct {
 	budgets   [world.MaxKinds]budgetText // of faults
 	cut, slow cutText
 	exposes   []exposeText
+	stages    []stageText
 	readies   []readyText
 	growth    Growth
 	finally   text

@@ -16,6 +16,7 @@ import (
 	"ariadne/internal/history"
 	"ariadne/internal/property"
 	"ariadne/internal/readfile"
+	"ariadne/internal/stage"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -24,6 +25,7 @@ import (
 // what the system can do, so Spec.Digest does not cover them.
 type Properties struct {
 	Sources     expose.Sources
+	Stages      []stage.Stage
 	History     *expose.History // of clients' operations, or nil
 	Predicates  []property.Predicate
 	Histories   []history.Claim
@@ -384,8 +386,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	if len(p.Histories) > 0 && p.History == nil {
 		r.fail(p.Histories[0].Line, "property %q: there is no history", p.Histories[0].Name)
 	}
+	r.stages(s, written)
 	r.finally(s, written)
-	if len(p.Predicates)+len(p.Histories)+len(p.Goals) == 0 && p.Finally == nil {
+	if len(p.Predicates)+len(p.Histories)+len(p.Goals)+len(p.Stages) == 0 && p.Finally == nil {
 		if p.Definitions != "" {
 			r.fail(0, "definitions without properties")
 		}
@@ -394,6 +397,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	h := sha256.New()
 	for _, w := range written.exposes {
 		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.variable, w.names, w.values, w.file, w.command, fmt.Sprint(w.match)})
+	}
+	for _, t := range p.Stages {
+		fmt.Fprintf(h, "%q %q %q %q %q\n", t.Name, t.Of, t.Key, t.Execute, t.Change)
 	}
 	for _, w := range written.readies {
 		fmt.Fprintf(h, "%q %q\n", w.name, w.of.string)

@@ -11,7 +11,7 @@ func Schema() []byte {
 	node := object(nodeFields)
 	node["anyOf"] = []schema{{"required": []string{"command"}}, {"required": []string{"workload"}}}
 	root["$defs"] = schema{"node": node, "limits": object(limitFields), "workload": object(workloadFields), "faults": object(faultFields), "fail": object(failFields), "preempt": object(preemptFields), "stall": object(stallFields), "outage": object(outageFields), "power": object(powerFields), "cut": object(cutFields), "slow": object(slowFields), "messages": object(hitFields), "jump": object(jumpFields), "drift": object(driftFields), "kill": object(killFields), "growth": object(growthFields),
-		"explore": object(exploreFields), "exposed": object(exposeFields), "history": object(historyFields), "property": object(propertyFields), "weights": object(weightFields), "bounds": object(boundFields)}
+		"explore": object(exploreFields), "exposed": object(exposeFields), "stage": object(stageFields), "history": object(historyFields), "property": object(propertyFields), "weights": object(weightFields), "bounds": object(boundFields)}
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(err) // the rows are constants

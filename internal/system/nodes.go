@@ -57,7 +57,8 @@ func (y *System) OnThread(i int, f func() error) (err error) {
 }
 
 // Live lends f the space of living nodes, on the thread of the goroutine. A panic is a Bug
-// that says where.
+// that says where. All that stages compute there by what has changed is computed without as well: what is found in a search is confirmed in
+// such a space, so none of it rests on a mistake there.
 func (y *System) Live(f func(*space.Space) error) (err error) {
 	nodes := y.Living(nil)
 	defer func() {
@@ -68,5 +69,5 @@ func (y *System) Live(f func(*space.Space) error) (err error) {
 			err = AsBug(e)
 		}
 	}()
-	return f(y.Judge(space.Live(y.World(), nodes)))
+	return f(y.Judge(space.Live(y.World(), nodes), 1))
 }

@@ -85,7 +85,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 			probed = append(probed, l.What())
 		}
 	}
-	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Probed: probed, History: s.Properties.History,
+	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
 		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
 	if err != nil {
 		return nil, err
@@ -191,9 +191,10 @@ func Relative(dir, path string) (string, error) {
 	return filepath.Rel(d, p)
 }
 
-// Judge has the spec's properties judged in a space, which is one goroutine's.
-func (y *System) Judge(s *space.Space) *space.Space {
-	if j := y.judged.NewJudge(); j != nil {
+// Judge has the spec's properties judged in a space, which is one goroutine's. share is of what stages compute by what has changed
+// (stage.Graph.NewRunner).
+func (y *System) Judge(s *space.Space, share float64) *space.Space {
+	if j := y.judged.NewJudge(share); j != nil {
 		s.Properties = j
 	}
 	if y.final != nil {

@@ -1,0 +1,217 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/stage"
+
+	"go.starlark.net/starlark"
+)
+
+// Stages are a graph of stages whose functions are Starlark's. They do not change.
+type Stages struct {
+	*stage.Graph
+	path  string               // of the spec
+	calls []*starlark.Function // of stages, by place: Execute
+	diffs []*starlark.Function // Change, or nil
+	nodes []string
+}
+
+// newStages looks for the functions of stages among what is defined.
+func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
+	g, err := stage.NewGraph(p.Config.Stages, p.exposes)
+	if err != nil {
+		return nil, stageError(p.Path, err)
+	}
+	s := &Stages{Graph: g, path: p.Path, nodes: p.Nodes}
+	for i := range g.Stages {
+		t := &g.Stages[i]
+		find := func(name string, params int, what string) (*starlark.Function, error) {
+			fn, ok := defined[name].(*starlark.Function)
+			switch {
+			case !ok:
+				return nil, stageError(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("%s is not a function of definitions", name)})
+			case fn.NumParams() != params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
+				return nil, &Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s has other parameters than %s", t.Name, name, what)}
+			}
+			return fn, nil
+		}
+		call, err := find(t.Execute, len(t.Of), "lists of tuples for "+strings.Join(t.Of, ", "))
+		if err != nil {
+			return nil, err
+		}
+		diff := (*starlark.Function)(nil)
+		if t.Change != "" {
+			if diff, err = find(t.Change, 3, "before, added, removed"); err != nil {
+				return nil, err
+			}
+		}
+		s.calls, s.diffs = append(s.calls, call), append(s.diffs, diff)
+	}
+	return s, nil
+}
+
+// stageError makes an error of a stage the user's.
+func stageError(path string, err error) error {
+	var bad *stage.Bad
+	if errors.As(err, &bad) {
+		return &Error{Pos: fmt.Sprintf("%s:%d", path, bad.Stage.Line), Text: bad.Error()}
+	}
+	return err
+}
+
+// NewRunner returns what runs the stages, for one goroutine; share is as in stage.Graph.NewRunner. nil: there are none.
+func (s *Stages) NewRunner(share float64) *stage.Runner {
+	if s == nil || len(s.Graph.Stages) == 0 {
+		return nil
+	}
+	return s.Graph.NewRunner(s.nodes, &stageCalls{s, (&Script{Name: "stages"}).thread()}, share)
+}
+
+// stageCalls calls functions of stages on a thread of theirs: whoever asks for tuples may be in a call himself.
+type stageCalls struct {
+	*Stages
+	thread *starlark.Thread
+}
+
+// Execute implements stage.Calls.
+func (c *stageCalls) Execute(i int, of [][]stage.Tuple) ([]stage.Tuple, error) {
+	var args starlark.Tuple
+	for _, tuples := range of {
+		args = append(args, tuplesValue(tuples))
+	}
+	return c.call(i, c.calls[i], args)
+}
+
+// Change implements stage.Calls.
+func (c *stageCalls) Change(i int, before []stage.Tuple, added, removed [][]stage.Tuple) ([]stage.Tuple, error) {
+	return c.call(i, c.diffs[i], starlark.Tuple{tuplesValue(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
+}
+
+func (c *stageCalls) call(i int, fn *starlark.Function, args starlark.Tuple) ([]stage.Tuple, error) {
+	s := &c.Graph.Stages[i]
+	c.thread.Steps = 0
+	c.thread.Local(budgetKey).(*budget).left = memory
+	v, err := starlark.Call(c.thread, fn, args, nil)
+	if err != nil {
+		at := located(fn.Position().Filename(), err)
+		return nil, &Error{Pos: at.Pos, Text: fmt.Sprintf("stage %q: %s", s.Name, at.Text), Backtrace: at.Backtrace}
+	}
+	all, err := tuplesOf(v)
+	if err != nil {
+		return nil, &Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s returned %s", s.Name, fn.Name(), err)}
+	}
+	return all, nil
+}
+
+// byName are lists of tuples by the names of what a stage reads, as attributes.
+type byName struct {
+	view
+	names []string
+	lists [][]stage.Tuple
+}
+
+func (*byName) String() string        { return "tuples by name" }
+func (*byName) Type() string          { return "tuples by name" }
+func (b *byName) AttrNames() []string { return slices.Sorted(slices.Values(b.names)) }
+func (b *byName) Attr(name string) (starlark.Value, error) {
+	if i := slices.Index(b.names, name); i >= 0 {
+		return tuplesValue(b.lists[i]), nil
+	}
+	return nil, nil // the interpreter knows what to say
+}
+
+func tuplesValue(all []stage.Tuple) starlark.Value {
+	values := make([]starlark.Value, len(all))
+	for i := range all {
+		values[i] = &tuple{node: all[i].Node, Tuple: all[i].Tuple}
+	}
+	return frozen(values)
+}
+
+// tuplesOf are the tuples that a function of a stage has returned: a list of tuples that it was given, of dicts by the names of
+// fields, or of texts and numbers, single ones or in lists, without names.
+func tuplesOf(v starlark.Value) (all []stage.Tuple, err error) {
+	list, ok := v.(starlark.Iterable)
+	if _, dict := v.(*starlark.Dict); !ok || dict {
+		return nil, fmt.Errorf("%s: a list of tuples is needed, each a tuple that it was given, a dict by names of fields, or texts and numbers", v.Type())
+	}
+	it := list.Iterate()
+	defer it.Done()
+	for item := starlark.Value(nil); it.Next(&item); {
+		t, err := tupleOf(item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func tupleOf(v starlark.Value) (t stage.Tuple, err error) {
+	add := func(field string, v starlark.Value) error {
+		text, err := plainText(v)
+		if err == nil {
+			t.Fields, t.Values = append(t.Fields, field), append(t.Values, text)
+		}
+		return err
+	}
+	switch v := v.(type) {
+	case *tuple:
+		t.Node, t.Tuple = v.node, v.Tuple
+		return t, nil
+	case *starlark.Dict:
+		for _, item := range v.Items() {
+			name, ok := starlark.AsString(item[0])
+			switch {
+			case ok && name == "node":
+				if t.Node, ok = starlark.AsString(item[1]); !ok {
+					return t, fmt.Errorf("a tuple whose node is %s: a node's name is needed", item[1].Type())
+				}
+			case !ok || name == "values" || !ariadne.IsExposable(name):
+				return t, fmt.Errorf("a tuple with the field %s: letters, digits and _ are needed, and not values", item[0])
+			default:
+				if err := add(name, item[1]); err != nil {
+					return t, fmt.Errorf("a tuple whose field %s is %w", name, err)
+				}
+			}
+		}
+		return t, nil
+	case starlark.Indexable:
+		if _, ok := starlark.AsString(v); ok {
+			break
+		}
+		for i := range v.Len() {
+			if err := add("", v.Index(i)); err != nil {
+				return t, fmt.Errorf("a tuple with %w", err)
+			}
+		}
+		t.Fields = nil
+		return t, nil
+	}
+	if err := add("", v); err != nil {
+		return t, fmt.Errorf("a list with %w", err)
+	}
+	t.Fields = nil
+	return t, nil
+}
+
+// plainText is a text, or that of a number.
+func plainText(v starlark.Value) (string, error) {
+	switch v := v.(type) {
+	case starlark.String:
+		return string(v), nil
+	case starlark.Int:
+		if err := bits(v.BigInt().BitLen()); err != nil {
+			return "", err
+		}
+		return v.String(), nil
+	case starlark.Float, starlark.Bool:
+		return v.String(), nil
+	}
+	return "", fmt.Errorf("%s: a text or a number is needed", v.Type())
+}

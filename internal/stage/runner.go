@@ -1,0 +1,308 @@
+package stage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ariadne/internal/expose"
+	"ariadne/internal/world"
+)
+
+// Calls calls the functions of the stages of a graph, by their places in it.
+type Calls interface {
+	// Execute makes a stage's tuples of those that it reads, a list for each of Stage.Of.
+	Execute(stage int, of [][]Tuple) ([]Tuple, error)
+	// Change makes them of what it has made of other tuples, and of what there is now and was not then, and the other way
+	// round.
+	Change(stage int, before []Tuple, added, removed [][]Tuple) ([]Tuple, error)
+}
+
+// Runner runs the stages of a graph, for one goroutine.
+type Runner struct {
+	graph *Graph
+	nodes []string // names
+	calls Calls
+	// share is of what is computed by what has changed: so much of it, from 0 to 1, is computed without as well, and compared.
+	share  float64
+	parts  map[held]map[string]*list
+	stages []memory // by place
+	// Executed and Changed count the calls, those for comparison not among them; Compared these.
+	Executed, Changed, Compared int
+}
+
+// held is what a node exposes.
+type held struct {
+	node int
+	set  *expose.Set
+}
+
+// memory is what is remembered of a stage.
+type memory struct {
+	all   map[world.Hash]*list // by all tuples that it reads
+	keys  map[world.Hash]*made // by a key and its tuples
+	last  map[string]*made     // by key: what was asked for last
+	first int                  // comparisons, up to firstCompared
+}
+
+// made is what a stage has made for a key.
+type made struct {
+	of  [][]Tuple
+	out []Tuple
+}
+
+// What is remembered at most, of each stage; and how much that is computed by what has changed is compared at first.
+const (
+	maxParts      = 1 << 14
+	maxAll        = 1 << 16
+	maxKeys       = 1 << 16
+	firstCompared = 64
+)
+
+// Share is of what is computed by what has changed, if nobody asks for more: so much is computed without as well.
+const Share = 1. / 16
+
+// NewRunner returns what runs a graph for nodes with names.
+func (g *Graph) NewRunner(nodes []string, calls Calls, share float64) *Runner {
+	r := &Runner{graph: g, nodes: nodes, calls: calls, share: share, parts: map[held]map[string]*list{}, stages: make([]memory, len(g.Stages))}
+	for i := range r.stages {
+		r.stages[i] = memory{all: map[world.Hash]*list{}, keys: map[world.Hash]*made{}, last: map[string]*made{}}
+	}
+	return r
+}
+
+// Has reports whether a stage has a name.
+func (r *Runner) Has(name string) bool { return r != nil && r.graph.Has(name) }
+
+// Tuples are those of a stage, where the nodes expose sets; not to be changed.
+func (r *Runner) Tuples(name string, sets []*expose.Set) ([]Tuple, error) {
+	l, err := r.stage(r.graph.index[name], sets)
+	if err != nil {
+		return nil, err
+	}
+	return l.tuples, nil
+}
+
+// Hash stands for the tuples of a stage.
+func (r *Runner) Hash(name string, sets []*expose.Set) (world.Hash, error) {
+	l, err := r.stage(r.graph.index[name], sets)
+	if err != nil {
+		return world.Hash{}, err
+	}
+	return l.hash, nil
+}
+
+func (r *Runner) stage(i int, sets []*expose.Set) (*list, error) {
+	s, m := &r.graph.Stages[i], &r.stages[i]
+	of := make([]*list, len(s.Of)) // nil: what nodes expose, which is put together only if need be
+	h := world.HashOf(uint64(i), 0, 42)
+	for k, name := range s.Of {
+		if place, ok := r.graph.index[name]; ok {
+			var err error
+			if of[k], err = r.stage(place, sets); err != nil {
+				return nil, err
+			}
+			h = h.Plus(of[k].hash)
+			continue
+		}
+		for node, set := range sets {
+			h = h.Plus(r.part(node, set, name).hash)
+		}
+	}
+	if l := m.all[h]; l != nil {
+		return l, nil
+	}
+	read := make([][]Tuple, len(s.Of))
+	for k, name := range s.Of {
+		if of[k] != nil {
+			read[k] = of[k].tuples
+			continue
+		}
+		for node, set := range sets {
+			read[k] = append(read[k], r.part(node, set, name).tuples...)
+		}
+	}
+	l, err := r.make(i, read)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.all) >= maxAll {
+		clear(m.all)
+	}
+	m.all[h] = l
+	return l, nil
+}
+
+// part are the tuples of a name that a node exposes.
+func (r *Runner) part(node int, set *expose.Set, name string) *list {
+	by := r.parts[held{node, set}]
+	if by == nil {
+		if len(r.parts) >= maxParts {
+			clear(r.parts)
+		}
+		by = map[string]*list{}
+		r.parts[held{node, set}] = by
+	}
+	l := by[name]
+	if l == nil {
+		var tuples []Tuple
+		for _, t := range set.Named(name) {
+			u := Tuple{Node: r.nodes[node], Tuple: t}
+			u.named()
+			tuples = append(tuples, u)
+		}
+		l = listOf(tuples)
+		by[name] = l
+	}
+	return l
+}
+
+// make makes the tuples of a stage of those that it reads, in order of its keys.
+func (r *Runner) make(i int, read [][]Tuple) (*list, error) {
+	s := &r.graph.Stages[i]
+	if s.Key == nil {
+		m, err := r.key(i, "", read)
+		if err != nil {
+			return nil, err
+		}
+		return listOf(m.out), nil
+	}
+	by := map[string][][]Tuple{}
+	texts := make([]string, len(s.Key))
+	for k, tuples := range read {
+		for j := range tuples {
+			t := &tuples[j]
+			for n, name := range s.Key {
+				text, ok := t.Field(name)
+				if !ok {
+					return nil, &Bad{s, fmt.Sprintf("%s has no field %s for its key", t, name)}
+				}
+				texts[n] = text
+			}
+			key := expose.Key(texts)
+			if by[key] == nil {
+				by[key] = make([][]Tuple, len(read))
+			}
+			by[key][k] = append(by[key][k], *t)
+		}
+	}
+	var all []Tuple
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		m, err := r.key(i, key, by[key])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m.out...)
+	}
+	return listOf(all), nil
+}
+
+// key makes the tuples of a stage of those of a key that it reads.
+func (r *Runner) key(i int, key string, of [][]Tuple) (*made, error) {
+	m := &r.stages[i]
+	h, size := world.HashOfText(key), 0
+	for _, tuples := range of {
+		h = h.Plus(listOf(tuples).hash)
+		size += len(tuples)
+	}
+	now := m.keys[h]
+	if now == nil {
+		out, err := r.compute(i, key, m.last[key], of, size, h)
+		if err != nil {
+			return nil, err
+		}
+		now = &made{of: of, out: out}
+		if len(m.keys) >= maxKeys {
+			clear(m.keys)
+			clear(m.last)
+		}
+		m.keys[h] = now
+	}
+	m.last[key] = now
+	return now, nil
+}
+
+// compute calls the stage's functions. last is what was made of other tuples, or nil; h stands for these.
+func (r *Runner) compute(i int, key string, last *made, of [][]Tuple, size int, h world.Hash) ([]Tuple, error) {
+	s := &r.graph.Stages[i]
+	execute := func() ([]Tuple, error) {
+		out, err := r.calls.Execute(i, of)
+		return s.made(key, out), err
+	}
+	if s.Change == "" || last == nil {
+		r.Executed++
+		return execute()
+	}
+	added, removed, differ := make([][]Tuple, len(of)), make([][]Tuple, len(of)), 0
+	for k := range of {
+		added[k], removed[k] = diff(last.of[k], of[k])
+		differ += len(added[k]) + len(removed[k])
+	}
+	if differ >= size { // it is not the shorter way
+		r.Executed++
+		return execute()
+	}
+	r.Changed++
+	out, err := r.calls.Change(i, last.out, added, removed)
+	if out = s.made(key, out); err != nil || !r.compares(i, h) {
+		return out, err
+	}
+	r.Compared++
+	want, err := execute()
+	if err == nil && listOf(out).hash != listOf(want).hash {
+		err = &Bad{s, s.differ(key, last.out, added, removed, want, out)}
+	}
+	return want, err
+}
+
+// compares decides whether to compute without what has changed as well.
+func (r *Runner) compares(i int, h world.Hash) bool {
+	if m := &r.stages[i]; m.first < firstCompared {
+		m.first++
+		return true
+	}
+	return float64(h.Hi>>11)/(1<<53) < r.share
+}
+
+// made are tuples as the stage shows them, in order.
+func (s *Stage) made(key string, tuples []Tuple) []Tuple {
+	tuples = slices.Clone(tuples)
+	for i := range tuples {
+		t := &tuples[i]
+		if t.Name, t.Stays = s.Name, false; t.Key == "" {
+			t.Key = key
+		}
+		t.named()
+	}
+	slices.SortStableFunc(tuples, compare)
+	return tuples
+}
+
+// differ says how what a stage makes by what has changed is another than what it makes without.
+func (s *Stage) differ(key string, before []Tuple, added, removed [][]Tuple, want, got []Tuple) string {
+	more, less := diff(want, got)
+	of := ""
+	if s.Key != nil {
+		of = fmt.Sprintf(" of the key %q", key)
+	}
+	return fmt.Sprintf("%s does not come to what %s does%s: only the first makes %s, only the second %s. It had made %s before; added: %s, removed: %s",
+		s.Change, s.Execute, of, some(more), some(less), some(before), some(slices.Concat(added...)), some(slices.Concat(removed...)))
+}
+
+// mostSaid is how many tuples of a list are said.
+const mostSaid = 3
+
+func some(tuples []Tuple) string {
+	var texts []string
+	for i := range tuples[:min(len(tuples), mostSaid)] {
+		texts = append(texts, tuples[i].String())
+	}
+	if n := len(tuples) - mostSaid; n > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", n))
+	}
+	if texts == nil {
+		return "nothing"
+	}
+	return strings.Join(texts, ", ")
+}
