@@ -23,8 +23,12 @@ func (p *Property) durable(all []operation, events int, limit time.Duration) (ba
 		if !slices.Contains(p.data.reads, r.what) {
 			continue
 		}
-		// What began when the read had ended comes behind it. What ended later may, too.
+		// What began when the read had ended comes behind it. What ended later may, too, and by then something else may
+		// have happened that it needs, as a cas does: here it is one that may happen or not.
 		some := slices.DeleteFunc(slices.Clone(changes), func(o operation) bool { return o.from > r.to })
+		for i := range some {
+			some[i].pending = some[i].pending || some[i].to > r.to
+		}
 		some = append(some, r)
 		switch porcupine.CheckOperationsTimeout(p.model(), operations(some, events), limit) {
 		case porcupine.Illegal:

@@ -167,6 +167,8 @@ func TestDurable(t *testing.T) {
 		{"set", "0 add x 1;0 ok;0 add x 2;0 ok;1 contains x 1;1 ok true;1 read x;1 ok 2 1", ""},
 		{"set", "0 add x 1;0 ok;0 add x 2;0 ok;1 read x;1 ok 2", `no order in which acknowledged operations are not lost of the 3 operations on x explains the last one, from which event to which: a add 1 (1-2), a add 2 (3-4), b read -> "2" (5-6)`},
 		{"list", "0 append x 1;1 append x 2;0 ok;1 ok;1 read x;1 ok 2 1", ""},
+		{"register", "0 cas x 1 2;1 read x;1 ok;1 write x 1;1 ok;0 ok", ""}, // what the cas needs came behind the read
+		{"register", "0 cas x 1 2;1 read x;0 ok;1 ok", `no order in which acknowledged operations are not lost of the 2 operations on x explains the last one, from which event to which: a cas 1 2 (1-3), b read -> "" (2-4)`},
 	} {
 		p := property(t, Claim{Of: c.of, Level: Durable})
 		why, unknown, err := p.Broken(parse(strings.Split(c.history, ";")...), []string{"a", "b"}, time.Minute)
@@ -223,6 +225,7 @@ func TestBruteForce(t *testing.T) {
 				busy[client] = true
 			}
 		}
+		linearizable := false
 		for level := range Levels {
 			if c.Level = Level(level); c.Level == Durable && Named(c.Of).reads == nil {
 				continue
@@ -238,6 +241,11 @@ func TestBruteForce(t *testing.T) {
 			ops, _ := p.paired(parse(lines...))
 			if want := !p.explained(ops); (got != "") != want {
 				t.Fatalf("%+v: %q: %q, want broken %v", c, lines, got, want)
+			}
+			if c.Level == Linearizable {
+				linearizable = got == ""
+			} else if linearizable && got != "" {
+				t.Fatalf("%+v: %q: linearizable, but %q", c, lines, got)
 			}
 			if got != "" {
 				broken[c.Of+" "+Levels[level]]++
@@ -265,6 +273,7 @@ func (p *Property) explained(ops []operation) bool {
 		var some []operation
 		for _, o := range ops {
 			if o.ignored = !reads(o) && o.from < r.to; o.ignored || o.from == r.from {
+				o.pending = o.pending || o.to > r.to
 				some = append(some, o)
 			}
 		}
