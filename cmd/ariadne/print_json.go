@@ -7,6 +7,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/check"
+	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
 )
@@ -60,6 +61,8 @@ type violationEvent struct {
 	Size      *record.Size   `json:"size,omitempty"`
 	Shrunk    *record.Shrunk `json:"shrunk,omitempty"`
 	Goal      *record.Goal   `json:"goal,omitempty"`
+
+	Numbers []property.Series `json:"numbers,omitempty"`
 }
 
 type reportEvent struct {
@@ -88,6 +91,8 @@ type reportEvent struct {
 	Mismatch    *mismatch        `json:"mismatch,omitempty"`
 	Coverage    *coverage        `json:"coverage,omitempty"` // of a check
 	Loose       *loose           `json:"loose,omitempty"`    // of a loose replay
+
+	Numbers []property.Series `json:"numbers,omitempty"` // of a run or a replay
 
 	VirtualTimeNS int64 `json:"virtual_time_ns"`
 	RealTimeNS    int64 `json:"real_time_ns"`
@@ -282,7 +287,7 @@ func (p *jsonPrinter) violation(v record.Violation) {
 
 func newViolationEvent(v record.Violation) violationEvent {
 	return violationEvent{"violation", v.Kind, v.NodeName, v.Step, report.Seconds(v.At), v.Message,
-		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Size, v.Shrunk, v.Goal}
+		v.Execution, v.Trace, v.Replay, v.Suspect, v.Count, int64(v.At), v.Size, v.Shrunk, v.Goal, v.Numbers}
 }
 
 func (p *jsonPrinter) report(r *record.Report) {
@@ -293,7 +298,7 @@ func (p *jsonPrinter) report(r *record.Report) {
 		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: report.Seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
 		VirtualTimeNS: int64(r.VirtualTime), RealTimeNS: int64(r.RealTime),
-		Notes: r.Notes, Doubts: r.Doubts, Bugs: r.Bugs,
+		Notes: r.Notes, Doubts: r.Doubts, Bugs: r.Bugs, Numbers: r.Numbers,
 	}
 	if m := r.Mismatch; m != nil {
 		e.Mismatch = &mismatch{m.Step, m.Action, m.Node, m.Message}

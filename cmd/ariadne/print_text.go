@@ -187,6 +187,7 @@ func (p *textPrinter) report(r *record.Report) {
 		p.printf("\n")
 		p.printTimeline(&p.excerpt, r.Out)
 	}
+	p.numbers(r.Numbers)
 	for _, v := range r.Violations {
 		p.reportViolation(r, v)
 	}
@@ -249,6 +250,11 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 		}
 	}
 	p.goal(v.Goal)
+	if s := v.Shrunk; s != nil && s.Numbers != nil { // the timeline is of this one
+		p.numbers(s.Numbers)
+	} else {
+		p.numbers(v.Numbers)
+	}
 	if v.Count > 1 {
 		p.printf("  seen in    %s\n", plural(v.Count, "execution"))
 	}
@@ -265,6 +271,23 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	}
 	p.printf("  record     %s\n", v.Dir)
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
+}
+
+// numbers prints how numbers went over an execution.
+func (p *textPrinter) numbers(all []property.Series) {
+	for i := range all {
+		s := &all[i]
+		summary := s.Summary()
+		if s.Beyond != nil {
+			summary = p.style.Warn(summary)
+		}
+		p.printf("\nnumber %s: %s\n", s.Name, summary)
+		if !p.quiet {
+			for _, l := range report.Plot(s, p.style) {
+				p.printf("%s\n", l)
+			}
+		}
+	}
 }
 
 // sizeText is as in "2 faults, 3 deviations, 120 steps".

@@ -105,6 +105,7 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 		}
 	}
 	size := run.SizeOf(c.system, t)
+	a.Numbers = again.Numbers
 	c.ledger.mu.Lock()
 	v := c.ledger.report.Found(a, index, dir, rec.Path(), &size)
 	c.ledger.saved = time.Time{} // what was found is kept at once
@@ -179,7 +180,7 @@ func (c *check) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to s
 	case again.End == search.EndStopped:
 		return nil, os.RemoveAll(to)
 	}
-	smaller := &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried}
+	smaller := &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried, Numbers: again.Numbers}
 	if v := again.Violation; v != nil {
 		smaller.Message, smaller.At, smaller.Step = v.Message, v.At, v.Step
 	}

@@ -8,6 +8,8 @@ type Predicate struct {
 	Name string
 	Form Form
 	Expr string
+	// Number, when not nil: Expr is a number that must be within bounds in every state. Form is Always.
+	Number *Number
 	// Window is how many earlier snapshots Expr sees.
 	Window int
 	Line   int // of the spec

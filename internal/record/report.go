@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/property"
 	"ariadne/internal/trace"
 )
 
@@ -79,6 +80,8 @@ type Report struct {
 
 	Nodes      []NodeReport `json:"nodes"`
 	Violations []Violation  `json:"violations"`
+	// Numbers are those of the spec, in the execution of a run or a replay.
+	Numbers []property.Series `json:"numbers,omitempty"`
 	// Coverage is there of a check.
 	Coverage *Coverage `json:"coverage,omitempty"`
 	// Notes are what is to be known besides, one line each.
@@ -133,6 +136,8 @@ type Violation struct {
 	Shrunk *Shrunk `json:"shrunk,omitempty"`
 	// Goal is what is known besides of something that does not happen and must, or nil.
 	Goal *Goal `json:"goal,omitempty"`
+	// Numbers are those of the spec in its execution, of a check.
+	Numbers []property.Series `json:"numbers,omitempty"`
 	// Said are the last lines that a node wrote which died.
 	Said []string `json:"said,omitempty"`
 }
@@ -151,6 +156,8 @@ type Shrunk struct {
 	Message string       `json:"message,omitempty"`
 	At      ariadne.Time `json:"at_ns,omitempty"`
 	Step    int          `json:"step,omitempty"`
+	// Numbers are as Violation.Numbers, of this execution.
+	Numbers []property.Series `json:"numbers,omitempty"`
 	// Goal is as Violation.Goal, of this execution; nil also where that was not found out in time.
 	Goal *Goal `json:"goal,omitempty"`
 }

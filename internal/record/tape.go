@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"ariadne"
+	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
@@ -21,6 +22,8 @@ type Attempt struct {
 	Walked bool
 	Goal   *Goal
 	Near   []trace.Step
+	// Numbers is how the spec's numbers went; nil where nodes did not live.
+	Numbers []property.Series
 }
 
 // Refused adds what a step met that is not modelled.

@@ -169,6 +169,9 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *S
 		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
 		Size: size, Goal: a.Goal,
 	}
+	if size != nil { // else the report has them
+		v.Numbers = a.Numbers
+	}
 	if d := Doubts(a, r.names()); len(d) > 0 {
 		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")
 	}

@@ -35,6 +35,8 @@ type Replay struct {
 	CallName func(nr int) string
 	// Watch, when not nil, is told each step, also the one that differs.
 	Watch func(ariadne.Step)
+	// Frame, when not nil, is told each frame, the first one included.
+	Frame func(*space.Path)
 	// Stopped, when not nil, is asked before each step.
 	Stopped func() bool
 
@@ -51,7 +53,7 @@ type Replay struct {
 // damaged file of calls.
 func (r *Replay) Run() (search.Result, *Mismatch, error) {
 	e := search.Execution{
-		Space: r.Space, Explorer: r, Checks: r.Checks, Watch: r.verify, Stopped: r.Stopped,
+		Space: r.Space, Explorer: r, Checks: r.Checks, Watch: r.verify, Frame: r.Frame, Stopped: r.Stopped,
 		Limits: search.Limits{Steps: r.Trace.MaxSteps, Time: ariadne.Time(r.Trace.MaxTime)},
 		// An execution without a limit of time is one that went on behind its end to see whether something happens yet.
 		Endless: r.Trace.MaxTime == 0,
@@ -59,6 +61,9 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 	if goal, ok := r.goal(); ok {
 		r.trail = search.NewTrail(r.Space.Properties.Goals(), goal)
 		e.Frame = func(p *space.Path) {
+			if r.Frame != nil {
+				r.Frame(p)
+			}
 			r.path = p
 			r.trail.Look(p, p.Last())
 		}

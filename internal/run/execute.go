@@ -26,6 +26,10 @@ type way struct {
 
 // execute executes a system once, on the thread of the goroutine.
 func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, err error) {
+	numbers := &record.Numbers{}
+	if w.space == nil { // elsewhere those without bounds are not seen
+		numbers = record.NewNumbers(y.Spec)
+	}
 	once := func(s *space.Space) error {
 		x := search.Execution{
 			Space: s, Explorer: w.by, Checks: y.Checks, Limits: y.Limits(), Stopped: func() bool { return ctx.Err() != nil },
@@ -34,11 +38,17 @@ func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, er
 				w.watch(s)
 				return true
 			},
+			Frame: numbers.Look,
 		}
 		if w.onward != nil {
-			x.Limits, x.Endless, x.Frame = search.Limits{}, true, w.onward.Frame
+			x.Limits, x.Endless = search.Limits{}, true
+			x.Frame = func(p *space.Path) {
+				numbers.Look(p)
+				w.onward.Frame(p)
+			}
 		}
 		a.Result, err = x.Run()
+		a.Numbers = numbers.Series
 		if w.onward != nil && err == nil {
 			a.Walked = true
 			w.onward.Complete(&a.Result)
@@ -53,9 +63,10 @@ func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, er
 
 // follow executes a system along a trace, on the thread of the goroutine. calls may be nil.
 func follow(ctx context.Context, y *system.System, t *trace.Trace, calls *trace.CallReader, watch func(ariadne.Step)) (a record.Attempt, m *replay.Mismatch, err error) {
+	numbers := record.NewNumbers(y.Spec)
 	err = y.Live(func(s *space.Space) error {
 		r := replay.Replay{
-			Space: s, Trace: t, Checks: y.Checks, Calls: calls, CallName: y.CallName,
+			Space: s, Trace: t, Checks: y.Checks, Calls: calls, CallName: y.CallName, Frame: numbers.Look,
 			Stopped: func() bool { return ctx.Err() != nil },
 			Watch: func(s ariadne.Step) {
 				a.Refused(s.Action.Node, s.Output.Refusals)
@@ -63,6 +74,7 @@ func follow(ctx context.Context, y *system.System, t *trace.Trace, calls *trace.
 			},
 		}
 		a.Result, m, err = r.Run()
+		a.Numbers = numbers.Series
 		return system.AsBug(err)
 	})
 	return a, m, err

@@ -129,6 +129,6 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w
 // ended enters what an execution came to.
 func ended(r *record.Report, a *record.Attempt, began time.Time) {
 	r.RealTime = time.Since(began)
-	r.End, r.Executions = a.End, 1
+	r.End, r.Executions, r.Numbers = a.End, 1, a.Numbers
 	r.Count(a)
 }

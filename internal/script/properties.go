@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,11 @@ type Properties struct {
 	windows []expose.Window
 	stages  *Stages
 	names   world.Names
+	*noted
+}
+
+// noted is what was noted while properties were judged.
+type noted struct {
 	wrong   atomic.Pointer[error] // with a model of clients' data
 	unknown atomic.Int64          // histories of which nothing was known within the time
 	puzzled atomic.Pointer[error] // what was not understood of clients' connections
@@ -41,6 +47,21 @@ type Properties struct {
 	met     atomic.Bool           // and there was some operation in one
 	probed  sync.Map              // what was found of Probed in programs
 	strays  sync.Map              // names that programs expose and Sources do not have
+}
+
+// Searched are the properties as searches need them, without numbers that have no bounds: what only these read makes no two
+// events dependent. What is noted is noted in both.
+func (p *Properties) Searched() (*Properties, error) {
+	c := p.Config
+	c.Predicates = slices.DeleteFunc(slices.Clone(c.Predicates), func(q property.Predicate) bool { return q.Number != nil && !q.Number.Bounded() })
+	if len(c.Predicates) == len(p.Config.Predicates) {
+		return p, nil
+	}
+	s, err := NewProperties(c)
+	if err == nil {
+		s.noted = p.noted
+	}
+	return s, err
 }
 
 // Notes say what is to be known besides, one line each.
@@ -108,7 +129,7 @@ type Config struct {
 
 // NewProperties compiles properties. Errors are of type *Error.
 func NewProperties(c Config) (*Properties, error) {
-	p := &Properties{Config: c, reads: map[string]bool{}}
+	p := &Properties{Config: c, reads: map[string]bool{}, noted: &noted{}}
 	known := maps.Clone(predeclared)
 	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
 	known["decided"] = starlark.NewBuiltin("decided", decided)
@@ -316,6 +337,19 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 		if (q.Form == property.Finally) != end {
 			continue
 		}
+		if q.Number != nil {
+			v := j.number(q, s, given)
+			if j.err != nil {
+				return ""
+			}
+			if v == nil {
+				continue
+			}
+			if beyond := q.Number.Beyond(*v); beyond != "" {
+				return fmt.Sprintf("%s: %s, %s: %s", q.Name, property.NumberText(*v), beyond, j.describe(q, s))
+			}
+			continue
+		}
 		holds := j.holds(q, s, given)
 		if j.err != nil {
 			return ""
@@ -327,8 +361,52 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 	return ""
 }
 
-// holds reports whether a predicate is true of a snapshot; given is what predicates have been given of it. It sets err.
-func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict) bool {
+// holds reports whether a predicate is true of a snapshot. It sets err.
+func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict) (holds bool) {
+	j.value(q, s, given, func(v starlark.Value) error {
+		b, ok := v.(starlark.Bool)
+		if holds = bool(b); !ok {
+			return fmt.Errorf("it is %s: True or False is needed", v.Type())
+		}
+		return nil
+	})
+	return holds
+}
+
+// number is that of a predicate in a snapshot; nil: none. It sets err.
+func (j *Judge) number(q *compiled, s *expose.Snapshot, given starlark.StringDict) (number *float64) {
+	j.value(q, s, given, func(v starlark.Value) error {
+		if v == starlark.None {
+			return nil
+		}
+		n, ok := starlark.AsFloat(v)
+		if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
+			return fmt.Errorf("it is %s: a number is needed, or None", v)
+		}
+		number = &n
+		return nil
+	})
+	return number
+}
+
+// Numbers implements space.Properties.
+func (j *Judge) Numbers(s *expose.Snapshot) (all []*float64) {
+	given := starlark.StringDict{}
+	for i := range j.list {
+		if q := &j.list[i]; q.Number != nil {
+			var v *float64
+			if j.err == nil {
+				v = j.number(q, s, given)
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// value hands to f what a predicate's expression is of a snapshot; given is what predicates have been given of it. It sets err, also to what f
+// says.
+func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict, f func(starlark.Value) error) {
 	var args starlark.Tuple
 	for _, name := range q.params {
 		if name == earlier {
@@ -339,7 +417,7 @@ func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict
 			v, err := j.given(name, s)
 			if err != nil {
 				j.err = err
-				return false
+				return
 			}
 			given[name] = v
 		}
@@ -348,15 +426,13 @@ func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict
 	j.thread.Steps = 0
 	j.thread.Local(budgetKey).(*budget).left = memory
 	v, err := starlark.Call(j.thread, q.fn, args, nil)
-	holds, ok := v.(starlark.Bool)
-	if err == nil && !ok {
-		err = fmt.Errorf("it is %s: True or False is needed", v.Type())
+	if err == nil {
+		err = f(v)
 	}
 	if err != nil {
 		at := located(q.fn.Position().Filename(), err)
 		j.err = &Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
 	}
-	return bool(holds)
 }
 
 // aims are what the goals say of a snapshot, a bit for each.

@@ -95,6 +95,8 @@ var forms = []form{
 		return threes < 2
 	}},
 	{text: `never: 'len(low) == 2'`, holds: func(all []shownNow) bool { return len(last(all).low) != 2 }},
+	{text: "number: 'len(low)'\n    at_most: 1", holds: func(all []shownNow) bool { return len(last(all).low) < 2 }},
+	{text: "number: 'min([int(t.n) for t in step]) if step else None'\n    at_least: 1", holds: func(all []shownNow) bool { return !slices.Contains(slices.Collect(maps.Values(last(all).step)), 0) }},
 	{text: `one: low`, holds: func(all []shownNow) bool { return len(last(all).low) < 2 }},
 	{text: "one: low\n    per: n", holds: func(all []shownNow) bool { return !twoOf(last(all).low) }},
 	{text: `agree: low`, holds: func(all []shownNow) bool {

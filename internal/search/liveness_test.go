@@ -35,6 +35,7 @@ func (*aimed) Sees() expose.Sights                          { return expose.Sigh
 func (*aimed) Windows() []expose.Window                     { return nil }
 func (*aimed) Err() error                                   { return nil }
 func (*aimed) Judge(*expose.Snapshot, expose.Moment) string { return "" }
+func (*aimed) Numbers(*expose.Snapshot) []*float64          { return nil }
 func (*aimed) Reads(int, *expose.Snapshot) string           { return "" }
 func (a *aimed) Goals() []property.Goal {
 	return []property.Goal{{Name: "a", StableFor: a.stable}, {Name: "b", When: "x"}}

@@ -39,6 +39,7 @@ func (*judged) Err() error                 { return nil }
 
 func (*judged) Goals() []property.Goal                     { return nil }
 func (*judged) Aims(*expose.Snapshot) (when, holds uint64) { return 0, 0 }
+func (*judged) Numbers(*expose.Snapshot) []*float64        { return nil }
 func (*judged) Reads(int, *expose.Snapshot) string         { return "" }
 
 func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {

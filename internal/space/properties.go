@@ -21,6 +21,8 @@ type Properties interface {
 	Windows() []expose.Window
 	// Judge says what does not hold in a snapshot, or "".
 	Judge(s *expose.Snapshot, m expose.Moment) string
+	// Numbers are those whose way over an execution is shown, in their order: nil where there is none in a snapshot.
+	Numbers(s *expose.Snapshot) []*float64
 	// Goals are what must happen.
 	Goals() []property.Goal
 	// Aims says of each goal, by a bit, whether it must become true from a snapshot on, and whether it is.

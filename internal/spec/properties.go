@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +60,7 @@ type propertyText struct {
 	forms             map[string]text // by name of a field
 	within, stableFor time.Duration
 	window            int
+	number            property.Number
 	line              int
 }
 
@@ -161,12 +164,26 @@ var propertyFields = []field[propertyText]{
 	formField("leads_to", "With when: an expression that must become true."),
 	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
 	durationField("stable_for", "With eventually: for what virtual time it must then stay true. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
-	countField("window", "With always, never or finally: how many of the snapshots before the expression sees as earlier, the latest last: those that differ in what it reads.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
+	countField("window", "With always, never, finally or number: how many of the snapshots before the expression sees as earlier, the latest last: those that differ in what it reads.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
+	formField("number", "An expression that is a number, or None: how it goes over virtual time is shown. With at_most and at_least it must stay between these in every state."),
+	numberField("at_most", "With number: the greatest that it may be; default no bound.", func(n *property.Number) **float64 { return &n.Most }),
+	numberField("at_least", "With number: the least that it may be; default no bound.", func(n *property.Number) **float64 { return &n.Least }),
 	formField("initial", "With linearizable, sequential or durable: what there is at first; default nothing."),
 }
 
 func formField(name, doc string) field[propertyText] {
 	return field[propertyText]{name, doc, schema{"type": "string"}, func(r *reader, p *propertyText, v *yaml.Node) { p.forms[name] = r.text(v) }}
+}
+
+func numberField(name, doc string, at func(*property.Number) **float64) field[propertyText] {
+	return field[propertyText]{name, doc, schema{"type": "number"}, func(r *reader, p *propertyText, v *yaml.Node) {
+		t, ok := r.scalar(v)
+		n, err := strconv.ParseFloat(t.string, 64)
+		if ok && (err != nil || math.IsNaN(n) || math.IsInf(n, 0)) {
+			r.fail(t.line, "%s: %q is not a number", name, t.string)
+		}
+		*at(&p.number) = &n
+	}}
 }
 
 // regexp reads a regular expression.
@@ -255,13 +272,19 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		}
 		switch {
 		case len(p.forms) != 1 || hasPer && !one || hasInitial && level < 0:
-			r.fail(name.line, "property %q: one of always, never, finally, eventually, leads_to, agree, one, rises, linearizable, sequential and durable is needed, per with one only, initial with the last three only", name.string)
+			r.fail(name.line, "property %q: one of always, never, finally, number, eventually, leads_to, agree, one, rises, linearizable, sequential and durable is needed, per with one only, initial with the last three only", name.string)
 			return
 		case hasWhen != hasLeads:
 			r.fail(name.line, "property %q: when and leads_to go together", name.string)
 			return
-		case p.window > 0 && (p.forms["always"].line == 0 && p.forms["never"].line == 0 && p.forms["finally"].line == 0):
-			r.fail(name.line, "property %q: window goes with always, never or finally", name.string)
+		case p.window > 0 && (p.forms["always"].line == 0 && p.forms["never"].line == 0 && p.forms["finally"].line == 0 && p.forms["number"].line == 0):
+			r.fail(name.line, "property %q: window goes with always, never, finally or number", name.string)
+			return
+		case p.number.Bounded() && p.forms["number"].line == 0:
+			r.fail(name.line, "property %q: at_most and at_least go with number", name.string)
+			return
+		case p.number.Most != nil && p.number.Least != nil && *p.number.Most < *p.number.Least:
+			r.fail(name.line, "property %q: at_most is less than at_least", name.string)
 			return
 		case p.within > 0 && !live || p.stableFor > 0 && (!live || hasLeads):
 			r.fail(name.line, "property %q: within goes with eventually or leads_to, stable_for with eventually", name.string)
@@ -282,6 +305,8 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 			switch {
 			case slices.Contains(property.Forms, form):
 				q.Form = property.Form(slices.Index(property.Forms, form))
+			case form == "number":
+				q.Number = &p.number
 			case !ariadne.IsExposable(t.string) || hasPer && !ariadne.IsExposable(per.string):
 				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
 			case form == "agree":
@@ -406,6 +431,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	for _, q := range p.Predicates {
 		fmt.Fprintf(h, "%q %d %q %d\n", q.Name, q.Form, q.Expr, q.Window)
+		if q.Number != nil {
+			fmt.Fprintln(h, q.Number)
+		}
 	}
 	for _, q := range p.Goals {
 		fmt.Fprintf(h, "%q %q %q %v %v\n", q.Name, q.When, q.Expr, q.Within, q.StableFor)

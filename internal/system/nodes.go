@@ -58,7 +58,7 @@ func (y *System) OnThread(i int, f func() error) (err error) {
 
 // Live lends f the space of living nodes, on the thread of the goroutine. A panic is a Bug
 // that says where. All that stages compute there by what has changed is computed without as well: what is found in a search is confirmed in
-// such a space, so none of it rests on a mistake there.
+// such a space, so none of it rests on a mistake there. Numbers without bounds are seen there alone.
 func (y *System) Live(f func(*space.Space) error) (err error) {
 	nodes := y.Living(nil)
 	defer func() {
@@ -69,5 +69,5 @@ func (y *System) Live(f func(*space.Space) error) (err error) {
 			err = AsBug(e)
 		}
 	}()
-	return f(y.Judge(space.Live(y.World(), nodes), 1))
+	return f(y.judgedBy(y.watched, space.Live(y.World(), nodes), 1))
 }

@@ -59,8 +59,9 @@ type System struct {
 	version   string
 	interrupt <-chan struct{}
 	checked   []property.Subject // what checks know of the nodes
-	judged    *script.Properties
-	final     *final // nil: there is no command
+	judged    *script.Properties // what must hold
+	watched   *script.Properties // and numbers of which nothing must
+	final     *final             // nil: there is no command
 	ran       code
 }
 
@@ -85,8 +86,12 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 			probed = append(probed, l.What())
 		}
 	}
-	judged, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
+	watched, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
 		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
+	if err != nil {
+		return nil, err
+	}
+	judged, err := watched.Searched()
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +104,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
 		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
-		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged,
+		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged, watched: watched,
 	}
 	if s.Properties.Finally != nil {
 		y.final = &final{system: y, ctx: ctx, verdicts: map[world.Hash]string{}}
@@ -194,7 +199,11 @@ func Relative(dir, path string) (string, error) {
 // Judge has the spec's properties judged in a space, which is one goroutine's. share is of what stages compute by what has changed
 // (stage.Graph.NewRunner).
 func (y *System) Judge(s *space.Space, share float64) *space.Space {
-	if j := y.judged.NewJudge(share); j != nil {
+	return y.judgedBy(y.judged, s, share)
+}
+
+func (y *System) judgedBy(p *script.Properties, s *space.Space, share float64) *space.Space {
+	if j := p.NewJudge(share); j != nil {
 		s.Properties = j
 	}
 	if y.final != nil {
@@ -205,7 +214,7 @@ func (y *System) Judge(s *space.Space, share float64) *space.Space {
 
 // Doubts say what of the spec's properties could not be judged so far, one line each.
 func (y *System) Doubts() []string {
-	doubts := y.judged.Doubts()
+	doubts := y.watched.Doubts()
 	if y.final != nil {
 		y.final.mu.Lock()
 		defer y.final.mu.Unlock()
