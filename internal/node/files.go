@@ -129,7 +129,7 @@ func (n *Node) openTree() {
 	n.findPrivate()
 	base, dirs := n.ownFiles()
 	var err error
-	n.home.tree, err = filetree.New(base, dirs, ".ariadne/hidden")
+	n.home.tree, err = filetree.New(base, dirs, path.Join(".ariadne", hiddenNames))
 	must(err)
 }
 
@@ -197,6 +197,10 @@ func (n *Node) ownCopies() {
 	}
 }
 
+// hiddenNames is the directory of names that the node does not see, which keep files for earlier states.
+// What a file there holds is of no state.
+const hiddenNames = "hidden"
+
 // ownFiles returns the root of the node's own files and the directories below it that
 // the node may write.
 func (n *Node) ownFiles() (base string, dirs []string) {
@@ -206,7 +210,7 @@ func (n *Node) ownFiles() (base string, dirs []string) {
 	over, err := os.ReadDir(path.Join(base, ".ariadne"))
 	must(err)
 	for _, d := range over {
-		if d.IsDir() && d.Name() != "tree" {
+		if d.IsDir() && d.Name() != "tree" && d.Name() != hiddenNames {
 			dirs = append(dirs, path.Join(".ariadne", d.Name()))
 		}
 	}
