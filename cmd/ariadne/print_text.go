@@ -228,6 +228,9 @@ func (p *textPrinter) goal(g *record.Goal) {
 			p.printf("             it wrote: %s\n", l)
 		}
 	}
+	if g.By > 0 {
+		p.printf("  critical   one of the steps %d to %d\n", g.After+1, g.By)
+	}
 	p.printf("  evidence   a walk of %s without faults; %s of %s to find the critical transition; they are suspected from %s on\n",
 		plural(g.Walk, "step"), plural(g.Walks, "walk"), plural(g.WalkSteps, "step"), plural(g.Bound, "step"))
 	if c := g.Cycle; c != nil {

@@ -1,7 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
+
+	"ariadne/internal/record"
 	"ariadne/internal/run"
+	"ariadne/internal/search"
+	"ariadne/internal/session"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
 
@@ -11,7 +17,8 @@ import (
 func (a *app) replayCommand() *cobra.Command {
 	var o outputFlags
 	var path string
-	var force, loose bool
+	var force, loose, critical bool
+	var hunt session.Hunt
 	cmd := &cobra.Command{
 		Use:   "replay TRACE",
 		Short: "Follow a trace and verify each step",
@@ -24,9 +31,13 @@ try a fix, and see whether the violation still comes. Of what is possible, what 
 in the rest of the trace is taken; what the trace does not have happens when it is due.
 A message is late only when it is late in the trace. Connections are the same when a node
 opens them to the same port in the same order. It goes on to an end, and says whether the
-violation came (exit status 1 when one came) and where it left the trace.`,
+violation came (exit status 1 when one came) and where it left the trace.
+
+With --critical it then looks for the critical transition of a trace at whose end something has
+not happened that must: the step behind which no walk came to a state in which it happens.`,
 		Example: `  ariadne replay ariadne-runs/raftkv-1/violation-1/trace.txt
-  ariadne replay --loose ariadne-runs/raftkv-1/violation-1/trace.txt   # with a print more`,
+  ariadne replay --loose ariadne-runs/raftkv-1/violation-1/trace.txt   # with a print more
+  ariadne replay --critical --walks 200 ariadne-runs/tree-1/violation-1/trace.txt`,
 		Args: exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.tracedSpec(args[0], path)
@@ -39,6 +50,9 @@ violation came (exit status 1 when one came) and where it left the trace.`,
 				return err
 			}
 			r, err := run.Replay(cmd.Context(), s, args[0], opts)
+			if err == nil && critical {
+				err = a.critical(cmd.Context(), s, args[0], force, hunt, r)
+			}
 			return a.finish(p, r, err)
 		},
 	}
@@ -47,7 +61,28 @@ violation came (exit status 1 when one came) and where it left the trace.`,
 	cmd.Flags().BoolVar(&force, "force", false, "replay although spec or programs have changed")
 	cmd.Flags().BoolVar(&loose, "loose", false, "follow the choices of the trace as long as they exist, and compare nothing")
 	cmd.MarkFlagsMutuallyExclusive("force", "loose")
+	cmd.Flags().BoolVar(&critical, "critical", false, "look for the critical transition: the step behind which what must happen never does")
+	cmd.Flags().IntVar(&hunt.Walks, "walks", search.DefaultWalks, "with --critical: `walks` without a live state, from which a state counts as dead")
+	cmd.Flags().Uint64Var(&hunt.Seed, "walk-seed", 0, "with --critical: other walks for each `number`")
+	cmd.Flags().DurationVar(&hunt.Time, "time", 0, "with --critical: real time for it, at most; 0: no limit")
+	cmd.MarkFlagsMutuallyExclusive("critical", "loose")
 	return cmd
+}
+
+// critical enters into the report of a replay the critical transition, if it came to a violation that has one.
+func (a *app) critical(ctx context.Context, s *spec.Spec, path string, force bool, o session.Hunt, r *record.Report) error {
+	if len(r.Violations) == 0 {
+		return nil
+	}
+	e, err := session.OpenTrace(ctx, s, path, session.Options{System: a.system(), Force: force})
+	if err != nil {
+		return err
+	}
+	goal, err := e.Critical(ctx, o)
+	if err = errors.Join(err, e.Close()); err == nil {
+		r.Violations[0].Goal = goal
+	}
+	return err
 }
 
 // tracedSpec reads the spec of a trace: the one at path or, without path, where

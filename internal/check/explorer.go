@@ -45,6 +45,7 @@ type explorer struct {
 	growth   *growth
 	looked   *space.Set // from which walks were taken (goals)
 	bound    bound
+	hunts    hunts
 	crew     *crew
 
 	over atomic.Bool

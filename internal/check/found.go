@@ -93,14 +93,7 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 		return nil, nil, cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
 	}
 	if a.Near != nil {
-		to, like := filepath.Join(dir, liveDir), record.TapeOf(c.system.Digests, a.Near)
-		head, err := c.header(index, to)
-		if err != nil {
-			return nil, nil, err
-		}
-		unlimited(&head)
-		t, calls := like.End(head, &search.Result{End: search.EndStrategy}, c.system.Names())
-		if a.Goal.Live, err = record.SaveTrace(to, t, calls, like.Used.Host()); err != nil {
+		if a.Goal.Live, err = c.saveLive(index, dir, a.Near); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -111,6 +104,18 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	c.ledger.saved = time.Time{} // what was found is kept at once
 	c.ledger.mu.Unlock()
 	return &v, t, c.enter(index, a, true)
+}
+
+// saveLive saves the trace of a live execution in a violation's directory, and returns where.
+func (c *check) saveLive(index int, dir string, steps []trace.Step) (path string, err error) {
+	to, like := filepath.Join(dir, liveDir), record.TapeOf(c.system.Digests, steps)
+	h, err := c.header(index, to)
+	if err != nil {
+		return "", err
+	}
+	unlimited(&h)
+	t, calls := like.End(h, &search.Result{End: search.EndStrategy}, c.system.Names())
+	return record.SaveTrace(to, t, calls, like.Used.Host())
 }
 
 // unlimited makes a header one of an execution that went on behind the limits.
@@ -128,7 +133,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 			if look, err = w.goals.newLooking(o.Space, a.Goal.Bound); err != nil {
 				return nil, err
 			}
-			o.Critical, o.Bound, o.IsDead = a.Goal.Critical, a.Goal.Bound, look.isDead
+			o.Critical, o.Bound, o.IsDead = cmp.Or(a.Goal.Critical, a.Goal.By), a.Goal.Bound, look.isDead
 		}
 	}
 	s, err := run.Shrink(ctx, c.system, t, o)

@@ -34,6 +34,13 @@ func (l *ledger) stopped() string {
 	return l.plan.Stopped()
 }
 
+// stop stops the check.
+func (l *ledger) stop(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.plan.Stop(why)
+}
+
 // doubt enters what makes the report inconclusive, and stops the check.
 func (l *ledger) doubt(why string, doubts ...string) {
 	l.mu.Lock()

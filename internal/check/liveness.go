@@ -19,7 +19,14 @@ type bound struct {
 	sought, known bool
 	steps         []int
 	bound         int
+	longest       int // that walks were found to need after all; 0: none
 	err           error
+}
+
+// longest is how many steps walks were found to need after they had been taken for not live.
+func (x *explorer) longest() (n int) {
+	x.crew.tell(func() { n = x.bound.longest })
+	return n
 }
 
 // goals looks after what must happen, for a worker.
@@ -67,6 +74,7 @@ func (w *worker) newGoals(ctx context.Context) (*goals, error) {
 		l.Walks = n
 	}
 	l.Over = func() bool { return x.over.Load() || x.check.stopped(ctx) }
+	l.Clock = x.now
 	g := &goals{worker: w, look: l}
 	idle, err := g.newLooking(w.search.Space.Forks(), 0)
 	if err != nil {
@@ -173,6 +181,12 @@ const raises = 3
 
 // stuck finds out what there is to an execution that is stuck, and enters it if it is a violation.
 func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err error) {
+	if long := g.worker.explorer.longest(); s.End == search.WalkBound && long > g.look.Bound {
+		g.look.Bound = long
+		if live, err := g.look.Longer(s, long); live || err != nil {
+			return false, err
+		}
+	}
 	if s.End == search.WalkViolation {
 		return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
 	}
@@ -186,42 +200,36 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	if again {
 		return false, nil
 	}
-	bound := g.look.Bound
-	defer func() { g.look.Bound = bound }()
-	var c search.Crisis
 	began := time.Now()
-	for raised := 0; ; raised++ {
-		if c, err = g.look.Critical(s); err != nil || g.worker.check.stopped(ctx) {
-			g.doubt(s)
-			return false, err
-		}
-		if c.Verdict == search.DeadFrom || c.Verdict == search.NeverLive && raised == 1 || s.End != search.WalkBound || raised == raises {
-			break
-		}
-		g.look.Bound *= 2
-		if over, err := g.look.Longer(s, g.look.Bound); over || err != nil {
-			if g.did.Undecided++; g.worker.check.stopped(ctx) {
-				g.doubt(s)
-			}
-			return false, err
-		}
-		if s.End == search.WalkViolation {
-			return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
-		}
-	}
-	if c.Verdict == search.Undecided && s.End == search.WalkBound {
-		g.did.Undecided++
+	x := g.worker.explorer
+	g.look.Until = x.mayHunt()
+	defer func() { g.look.Until = 0 }()
+	bound, c, live, err := g.examine(s)
+	x.hunted(time.Since(began))
+	switch {
+	case err != nil:
+		return false, err
+	case ctx.Err() != nil, c.Verdict == search.Undecided && g.look.Late():
+		g.doubt(s)
 		return false, nil
+	case live, c.Verdict == search.Undecided && s.End == search.WalkBound:
+		if g.did.Undecided++; g.worker.check.stopped(ctx) {
+			g.doubt(s)
+		}
+		x.crew.tell(func() { x.bound.longest = max(x.bound.longest, bound) })
+		return false, nil
+	case s.End == search.WalkViolation:
+		return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
 	}
 	v = g.look.Violation(s)
-	e := known(g.look, s, c, time.Since(began))
+	e := record.NewGoal(g.look, s, &c, time.Since(began), bound)
 	var near []trace.Step
 	if c.Near != nil {
 		e.Along, e.LiveIn = c.Along, c.Near.Steps()
 		near = stepsOf(c.Near)
 	}
 	n := s.Path.Steps()
-	if s.End == search.WalkBound {
+	if s.End == search.WalkBound && !g.look.Late() {
 		cycle, err := g.look.Cycle(s)
 		if err != nil {
 			return false, err
@@ -234,33 +242,36 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 		}
 		s.Path.Keep(n)
 	}
-	return true, g.enter(ctx, s.Path, v, e, near)
+	if err := g.enter(ctx, s.Path, v, e, near); err != nil || c.Verdict != search.Between || !g.worker.check.opts.KeepGoing {
+		return true, err
+	}
+	return true, g.postpone(s, v, &c, e)
 }
 
-// known is what is known of an execution that is stuck, and took a time to find out.
-func known(l *search.Liveness, s *search.Stuck, c search.Crisis, took time.Duration) *record.Goal {
-	e := &record.Goal{Took: took, Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, FromStart: c.FromStart, Bound: l.Bound}
-	switch {
-	case c.Verdict == search.NeverLive && c.Exact:
-		e.Verdict = "it never can: all states that follow the first one were looked at"
-	case c.Verdict == search.NeverLive:
-		e.Verdict = fmt.Sprintf("none of the walks from the first state came to a state in which it is true: it may never be, or takes more than %d steps", l.Bound)
-	case c.Verdict == search.Undecided:
-		e.Verdict = "later it would become true: other walks show that"
-	case c.Exact:
-		e.Verdict = "behind the critical transition it can happen no more: all states that can follow were looked at"
-	default:
-		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it some did", l.Sure())
-	}
-	if c.Verdict == search.DeadFrom {
-		step := s.Path.Step(c.Step)
-		e.Critical, e.CriticalAt, e.CriticalName = c.Step, step.At, step.Name
-		for _, l := range step.Output.Logs {
-			e.CriticalLines = append(e.CriticalLines, l.Text)
+// examine looks for the critical transition of an execution that is stuck. When it is live after all, walks were too short: they are made longer, and
+// bound is how long.
+func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool, err error) {
+	was := g.look.Bound
+	defer func() { g.look.Bound = was }()
+	for raised := 0; ; raised++ {
+		if c, err = g.look.Critical(s, nil); err != nil || s.End != search.WalkBound || raised == raises || g.look.Late() {
+			break
 		}
-		e.CriticalLines = e.CriticalLines[max(0, len(e.CriticalLines)-mostLines):]
+		if c.Verdict == search.DeadFrom || c.Verdict == search.Between || c.Verdict == search.NeverLive && raised == 1 {
+			break
+		}
+		g.look.Bound *= 2
+		if live, err = g.look.Longer(s, g.look.Bound); live || err != nil || s.End == search.WalkViolation {
+			break
+		}
 	}
-	return e
+	if live && s.End == search.WalkGivenUp && g.look.Late() {
+		live, c = false, search.Crisis{}
+	}
+	if c.Verdict == search.NeverLive && s.End == search.WalkBound && g.look.Bound == was { // there was no time to look twice
+		c = search.Crisis{}
+	}
+	return g.look.Bound, c, live, err
 }
 
 // doubt enters that the check ended before it was known what there is to an execution that is stuck.
@@ -271,11 +282,8 @@ func (g *goals) doubt(s *search.Stuck) {
 	g.worker.check.ledger.report.DoubtGoal(name)
 }
 
-// How many lines of a step, and steps of a cycle, a report has.
-const (
-	mostLines = 4
-	mostNames = 12
-)
+// mostNames is how many steps of a cycle a report has.
+const mostNames = 12
 
 func stepsOf(p *space.Path) (all []trace.Step) {
 	for i := range p.Steps() {
@@ -291,7 +299,7 @@ func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, 
 	a.Walked, a.Goal, a.Near = true, e, near
 	w.add()
 	w.check.ledger.mu.Lock()
-	index, ok := w.check.ledger.plan.Next()
+	index, ok := w.check.ledger.plan.Late()
 	known := !w.check.ledger.plan.IsNew(*v)
 	w.check.ledger.mu.Unlock()
 	if !ok {
@@ -337,7 +345,7 @@ func (g *goals) newLooking(s *space.Space, bound int) (*looking, error) {
 	if look.Over = over; c.opts.Workers > 1 {
 		look.Share = func(f func(*search.Liveness)) { g.worker.explorer.crew.share(look.Liveness, f) }
 	}
-	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound = of.Seed, of.Weights, of.Walks, of.Watch, bound
+	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound, look.Clock = of.Seed, of.Weights, of.Walks, of.Watch, bound, of.Clock
 	return look, nil
 }
 
@@ -358,7 +366,8 @@ func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, erro
 		return nil, err
 	}
 	began := time.Now()
-	c, err := l.Critical(stuck)
+	l.Until = l.Clock() + l.limit
+	c, err := l.Critical(stuck, nil)
 	took := time.Since(began)
 	if err != nil || c.Verdict == search.Undecided {
 		return nil, err
@@ -371,5 +380,5 @@ func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, erro
 		s.Trace.Steps, s.To.Steps, s.Attempt.Violation = s.Trace.Steps[:n], n, v
 		s.Trace.Violation = trace.NewViolation(v, l.X.Space.System.Names().Node)
 	}
-	return known(l.Liveness, stuck, c, took), nil
+	return record.NewGoal(l.Liveness, stuck, &c, took, l.Bound), nil
 }

@@ -112,22 +112,27 @@ func (w *worker) run(ctx context.Context) error {
 	w.err = cmp.Or(err, w.enter())
 	w.meter.Done()
 	w.done(how)
-	w.err = cmp.Or(w.err, w.linger())
+	w.err = cmp.Or(w.err, w.linger(ctx))
 	w.countAudits()
 	return cmp.Or(w.err, w.word.Err())
 }
 
-// linger takes walks for others until all have ended.
-func (w *worker) linger() (err error) {
+// linger goes on with hunts that were stopped, and takes walks for others until all have ended.
+func (w *worker) linger(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
 	c := w.explorer.crew
-	c.tell(func() { c.active-- })
-	if w.goals != nil && w.err == nil {
-		c.helpUntil(w.goals.idle, func() bool { return c.active == 0 })
+	defer func() {
+		if w.goals != nil && w.err == nil && err == nil {
+			c.helpUntil(w.goals.idle, func() bool { return c.active == 0 })
+		}
+	}()
+	defer c.tell(func() { c.active-- })
+	if w.err == nil {
+		return w.goOnHunting(ctx)
 	}
 	return nil
 }
@@ -201,8 +206,13 @@ func (w *worker) stopped(ctx context.Context) bool {
 	if c := w.explorer.crew; w.goals != nil && c.number.Load() > w.goals.helped {
 		w.goals.help()
 	}
-	if (w.asked%64 == 1 || w.living != nil) && w.check.stopped(ctx) {
-		w.explorer.over.Store(true)
+	if w.asked%64 == 1 || w.living != nil {
+		if w.goals != nil && w.explorer.huntsLeft() {
+			w.check.ledger.stop(search.StopTime)
+		}
+		if w.check.stopped(ctx) {
+			w.explorer.over.Store(true)
+		}
 	}
 	return w.explorer.over.Load() || w.word.Err() != nil
 }

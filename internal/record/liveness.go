@@ -1,9 +1,11 @@
 package record
 
 import (
+	"fmt"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/search"
 )
 
 // Goal is what is known of an execution in which something does not happen that must (property.Goal).
@@ -16,6 +18,15 @@ type Goal struct {
 	Critical     int          `json:"critical_step"`
 	CriticalAt   ariadne.Time `json:"critical_at_ns"`
 	CriticalName string       `json:"critical_name"`
+	// After and By are steps between which it lies, when the time for walks was too short to find it: behind After it still happened, and
+	// behind By it does no more. By is 0 when it is known, or that there is none.
+	After int `json:"after_step,omitempty"`
+	By    int `json:"by_step,omitempty"`
+	// Before are walks from the state before the critical transition, if they were counted, and LiveBefore how many of them came to a state in which
+	// it happens; of those from the state behind it, Behind, none did.
+	Before     int `json:"walks_before,omitempty"`
+	LiveBefore int `json:"walks_before_live,omitempty"`
+	Behind     int `json:"walks_behind,omitempty"`
 	// CriticalLines are the lines that were written in it.
 	CriticalLines []string      `json:"critical_lines,omitempty"`
 	Walk          int           `json:"walk_steps"` // of the walk, from where it counts
@@ -30,6 +41,45 @@ type Goal struct {
 	LiveIn int    `json:"live_in,omitempty"` // steps of it
 	Cycle  *Cycle `json:"cycle,omitempty"`
 }
+
+// NewGoal is what is known of an execution that is stuck, and took a time to find out by walks of so many steps.
+func NewGoal(l *search.Liveness, s *search.Stuck, c *search.Crisis, took time.Duration, bound int) *Goal {
+	e := &Goal{Took: took, Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, FromStart: c.FromStart, Bound: bound,
+		Behind: c.Behind, Before: c.Before, LiveBefore: c.Live}
+	switch {
+	case c.Verdict == search.NeverLive && c.Exact:
+		e.Verdict = "it never can: all states that follow the first one were looked at"
+	case c.Verdict == search.NeverLive:
+		e.Verdict = fmt.Sprintf("none of the walks from the first state came to a state in which it is true: it may never be, or takes more than %d steps", bound)
+	case c.Verdict == search.Undecided:
+		e.Verdict = "later it would become true: other walks show that"
+	case c.Verdict == search.Between && c.Behind == 0:
+		e.Verdict = "the critical transition is not known: the time for walks was too short"
+	case c.Verdict == search.Between:
+		e.Verdict = fmt.Sprintf("behind step %d none of %d walks came to a state in which it is true; the time for walks was too short to find the critical transition before it", c.Step, c.Behind)
+	case c.Exact:
+		e.Verdict = "behind the critical transition it can happen no more: all states that can follow were looked at"
+	case c.Before > 0:
+		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it %d of %d did", c.Behind, c.Live, c.Before)
+	default:
+		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it some did", c.Behind)
+	}
+	if c.Verdict == search.Between {
+		e.After, e.By = c.After, c.Step
+	}
+	if c.Verdict == search.DeadFrom {
+		step := s.Path.Step(c.Step)
+		e.Critical, e.CriticalAt, e.CriticalName = c.Step, step.At, step.Name
+		for _, l := range step.Output.Logs {
+			e.CriticalLines = append(e.CriticalLines, l.Text)
+		}
+		e.CriticalLines = e.CriticalLines[max(0, len(e.CriticalLines)-mostLines):]
+	}
+	return e
+}
+
+// mostLines is how many lines of a step a report has.
+const mostLines = 4
 
 // Cycle is what a system does again and again on the natural schedule.
 type Cycle struct {

@@ -1,6 +1,10 @@
 package search
 
 import (
+	"math"
+	"math/bits"
+	"time"
+
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -9,21 +13,27 @@ import (
 type Verdict uint8
 
 const (
-	// Undecided: the states of the walk lead to live ones all the same, as other walks show; or it was stopped.
+	// Undecided: the states of the walk lead to live ones all the same, as other walks show; or it was stopped before anything was known.
 	Undecided Verdict = iota
 	// DeadFrom: from a step on no state leads to a live one, as far as is known (MaceMC's condition 1).
 	DeadFrom
 	// NeverLive: no walk from the first state is live either.
 	NeverLive
+	// Between: it was stopped, and the critical transition lies between two steps.
+	Between
 )
 
 // Crisis is where an execution went wrong.
 type Crisis struct {
 	Verdict Verdict
-	Step    int  // with DeadFrom: the critical transition, from 1
-	Exact   bool // all states were looked at that can follow it
-	Tried   int  // walks that were taken
-	Steps   int  // steps that they took
+	Step    int // with DeadFrom: the critical transition, from 1; with Between: the first step behind which it is known to be dead
+	After   int // with Between: the last step behind which a state is known to be live; 0: none is
+	// Before are walks from the state before the critical transition, with DeadFrom, and Live how many of them were live; of those
+	// from the state behind it, Behind, none was. 0: they were not counted.
+	Before, Live, Behind int
+	Exact                bool // all states were looked at that can follow it
+	Tried                int  // walks that were taken
+	Steps                int  // steps that they took
 	// FromStart are these with the steps before each walk: what it would take without frozen states.
 	FromStart int
 	// Near, when not nil, is a live execution that begins with the same Along steps; it is good until the next call.
@@ -32,10 +42,13 @@ type Crisis struct {
 }
 
 // Critical looks for the critical transition of an execution that is stuck: behind it no state leads to a live one. It goes from
-// the last live state on by twice as many steps each time, and then halves what is left (MaceMC's algorithm 3).
-func (l *Liveness) Critical(s *Stuck) (c Crisis, err error) {
+// the last live state on by twice as many steps each time, and then halves what is left (MaceMC's algorithm 3). known, when not nil, is what it came to
+// before, with Between: it goes on from there.
+func (l *Liveness) Critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	l.along, l.tally, l.gone = -1, tally{}, false
-	c.Verdict, c.Step, c.Exact, err = l.critical(s)
+	h := l.hunt(s.Path, s.Goal)
+	h.cost = s.Took
+	c, err = h.critical(s, known)
 	c.Tried, c.Steps = l.walks, l.steps
 	c.FromStart = c.Steps + l.before
 	if l.along >= 0 {
@@ -44,116 +57,250 @@ func (l *Liveness) Critical(s *Stuck) (c Crisis, err error) {
 	return c, err
 }
 
-func (l *Liveness) critical(s *Stuck) (v Verdict, step int, exact bool, err error) {
+// hunt asks of states of one execution whether a goal can still be live.
+type hunt struct {
+	*Liveness
+	path   *space.Path
+	goal   int
+	probes map[int]*probe
+	large  int           // more states than small follow the one after so many steps; -1: it is not known of any
+	cost   time.Duration // of a walk that is not live, by the clock
+}
+
+// probe is what walks from a state have come to.
+type probe struct {
+	walks, live int
+	sure        bool // all states were looked at that follow it, and none is live
+}
+
+func (l *Liveness) hunt(p *space.Path, goal int) *hunt {
+	return &hunt{Liveness: l, path: p, goal: goal, probes: map[int]*probe{}, large: -1}
+}
+
+func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	end := s.Path.Steps()
 	most := end
 	if s.End == WalkBound { // behind the middle a walk of this one's length has seen too little
 		most = (s.Start + end) / 2
 	}
-	low := max(l.trail(s.Path, s.Goal).last-1, 0)
+	low, high := max(h.trail(s.Path, s.Goal).last-1, 0), -1
 	if low > most {
 		low = 0
 	}
-	high := -1
-	ask := func(i, walks int) (bool, error) {
-		live, sure, err := l.recovers(s.Path, i, s.Goal, walks)
-		if err == nil && !live {
-			high, exact = i, sure
+	after := 0
+	if f := s.Path.FrameAt(low); f.Waits&(1<<s.Goal) == 0 && (f.Plain == 0 || h.space.System.Recovered(&f.State.State)) {
+		after = low
+	}
+	if known != nil {
+		low, high = known.After, known.Step
+		after = low
+	}
+	var live bool
+	ask := func(i, walks int) error {
+		var err error
+		if live, err = h.ask(i, walks); err == nil && !h.stopped() && !live {
+			high = i
+		} else if live {
+			low, after = i, max(after, i)
 		}
-		return live, err
+		return err
 	}
-	live, err := ask(low, l.Sure())
-	if err == nil && !live && low > 0 {
-		low = 0
-		live, err = ask(0, l.Sure())
+	// given is what is known when it is stopped: enough walks from some state, or the execution itself.
+	given := func() (Crisis, error) {
+		c := Crisis{Verdict: Between, After: after, Step: -1}
+		for i, p := range h.probes {
+			if p.live == 0 && (p.sure || p.walks >= h.least()) && (c.Step < 0 || i < c.Step) {
+				c.Step, c.Behind = i, p.walks
+			}
+		}
+		switch {
+		case c.Step >= 0:
+		case known != nil:
+			c.Step, c.Behind = known.Step, known.Behind
+		case s.End != WalkBound:
+			c.Step = end
+		default:
+			return Crisis{}, err
+		}
+		switch {
+		case c.Step == 0:
+			c.Verdict, c.Exact = NeverLive, h.probes[0].sure
+		case c.Step == after+1 && h.probes[c.Step] != nil && h.probes[after] != nil && h.probes[after].live > 0:
+			c.Verdict, c.After, c.Exact = DeadFrom, 0, h.probes[c.Step].sure
+		}
+		return c, err
 	}
-	if err != nil || l.stopped() {
-		return Undecided, 0, false, err
-	}
-	if !live {
-		return NeverLive, 0, exact, nil
+	if known == nil {
+		at := low
+		if err = ask(at, h.enough(low, most)); err == nil && !h.stopped() && !live && at > 0 {
+			low = 0
+			err = ask(0, h.enough(low, most))
+		}
+		if err != nil || h.stopped() {
+			return given()
+		}
+		if !live {
+			return Crisis{Verdict: NeverLive, Exact: h.probes[0].sure, Behind: h.probes[0].walks}, nil
+		}
+		high = -1
 	}
 	// A few walks say where to look, and all of them whether it is there.
-	for few := max(l.Sure()/guess, 1); ; {
+	for {
 		for far := 1; high < 0; far *= 2 {
 			if low == most {
-				return Undecided, 0, false, nil
+				return Crisis{}, nil
 			}
 			at := min(low+far, most)
-			if live, err = ask(at, few); err != nil || l.stopped() {
-				return Undecided, 0, false, err
-			}
-			if live {
-				low = at
+			if err = ask(at, max(h.enough(low, most)/guess, 1)); err != nil || h.stopped() {
+				return given()
 			}
 		}
 		for low+1 < high {
-			middle := (low + high) / 2
-			if live, err = ask(middle, few); err != nil || l.stopped() {
-				return Undecided, 0, false, err
-			}
-			if live {
-				low = middle
+			if err = ask((low+high)/2, max(h.enough(low, high)/guess, 1)); err != nil || h.stopped() {
+				return given()
 			}
 		}
 		at := high
-		if exact {
-			return DeadFrom, at, true, nil
+		if err = ask(at, h.enough(low, high)); err != nil || h.stopped() {
+			return given()
 		}
-		if live, err = ask(at, l.Sure()); err != nil || l.stopped() {
-			return Undecided, 0, false, err
+		if !live && !h.probes[at].sure { // if few are live before it, few may be behind it
+			var p probe
+			if p, err = h.share(at-1, h.probes[at].walks); err == nil && !h.stopped() {
+				err = ask(at, p.needed())
+			}
+			if err != nil || h.stopped() {
+				return given()
+			}
+			c.Before, c.Live = p.walks, p.live
 		}
 		if !live {
-			return DeadFrom, at, exact, nil
+			c.Verdict, c.Step, c.Exact, c.Behind = DeadFrom, at, h.probes[at].sure, h.probes[at].walks
+			return c, nil
 		}
-		low, high = at, -1
+		high = -1
 	}
 }
 
-func (l *Liveness) stopped() bool { return l.gone || l.X.Stopped != nil && l.X.Stopped() }
+func (l *Liveness) stopped() bool { return l.gone || l.Late() || l.X.Stopped != nil && l.X.Stopped() }
 
-// recovers reports whether any of so many walks from the state after i steps is live. sure: all that can follow was looked at.
-func (l *Liveness) recovers(p *space.Path, i, goal, walks int) (live, sure bool, err error) {
-	if err := l.fork(l.try, p, i); err != nil {
-		return false, false, err
+// enough is how many walks it takes for a state to count as dead, while the critical transition lies between two others: no more than there is time for.
+func (h *hunt) enough(low, high int) int {
+	walks := h.Sure()
+	if h.Clock == nil || h.Until == 0 || h.cost <= 0 {
+		return walks
 	}
-	if g := &l.goals[goal]; g.Within == 0 && g.StableFor == 0 {
-		live, sure, err = l.exhaust(l.try, goal)
-		if live {
-			l.keep(i)
+	// About half of the states that are asked are dead, and to most of them go only a few walks.
+	asks := 1 + float64(bits.Len(uint(high-low)))/(2*guess)
+	return max(min(walks, int(float64(h.Until-h.Clock())/(float64(h.cost)*asks))), h.least())
+}
+
+// needed is how many walks from the next state must not be live, after some of these were: so many that less than one of a hundred
+// states of which as many walks are live would be taken for dead.
+func (p probe) needed() int {
+	if p.live == 0 || p.live == p.walks {
+		return 0
+	}
+	return min(int(math.Ceil(math.Log(0.01)/math.Log(1-float64(p.live)/float64(p.walks)))), mostWalks*p.walks)
+}
+
+// mostWalks times as many are taken from a state behind one from which few are live, at most.
+const mostWalks = 8
+
+// share takes up to so many walks from the state after i steps, and fewer if many of the first are live.
+func (h *hunt) share(i, walks int) (p probe, err error) {
+	for p.walks < walks && 2*p.live < leastWalks {
+		began := p.walks
+		t := h.tries(h.path, min(leastWalks, walks-began), func(by *Liveness, j int) (walk, error) {
+			return by.walk(by.try, 1<<h.goal, mostlyNatural+began+j, h.Bound)
+		})
+		t.from, t.all = func(int) int { return i }, true
+		if err := t.take(); err != nil || h.stopped() {
+			return p, err
 		}
-		if live || sure || err != nil {
-			return live, sure, err
+		for _, o := range t.outcomes {
+			h.count(i, &p, o)
 		}
 	}
-	t := l.tries(p, walks, func(by *Liveness, j int) (walk, error) {
-		return by.walk(by.try, 1<<goal, mostlyNatural+j, l.Bound)
+	return p, nil
+}
+
+// count counts a walk from the state after i steps.
+func (h *hunt) count(i int, p *probe, o outcome) {
+	h.walks++
+	h.steps += o.steps
+	h.before += i
+	if p.walks++; o.end == WalkLive {
+		p.live++
+	}
+}
+
+// ask reports whether any of so many walks from the state after i steps is live. Those that were taken from it before count.
+func (h *hunt) ask(i, walks int) (live bool, err error) {
+	p := h.probes[i]
+	if p == nil {
+		p = &probe{}
+		if err := h.fork(h.try, h.path, i); err != nil {
+			return false, err
+		}
+		if g := &h.goals[h.goal]; g.Within == 0 && g.StableFor == 0 && i >= h.large {
+			live, sure, whole, err := h.exhaust(h.try, h.goal)
+			if err != nil || !live && h.stopped() {
+				return false, err
+			}
+			if !whole {
+				h.large = i
+			}
+			if live {
+				h.keep(i)
+				p.live++
+			}
+			p.sure = sure
+		}
+		h.probes[i] = p
+	}
+	if p.live > 0 || p.sure || p.walks >= walks {
+		return p.live > 0, nil
+	}
+	began := p.walks
+	t := h.tries(h.path, walks-began, func(by *Liveness, j int) (walk, error) {
+		return by.walk(by.try, 1<<h.goal, mostlyNatural+began+j, h.Bound)
 	})
 	t.from = func(int) int { return i }
-	if err := t.take(); err != nil || l.stopped() {
-		return false, false, err
+	clock := time.Duration(0)
+	if h.Clock != nil {
+		clock = h.Clock()
 	}
-	for j, o := range t.outcomes[:min(t.live+1, walks)] {
-		l.walks++
-		l.steps += o.steps
-		l.before += i
+	if err := t.take(); err != nil {
+		return false, err
+	}
+	for j, o := range t.outcomes[:min(t.live+1, walks-began)] {
+		if !o.ended {
+			break // it was stopped
+		}
+		h.count(i, p, o)
 		if o.end != WalkLive && o.steps == 0 { // nothing happens here
-			return false, true, nil
+			p.sure = true
+			return false, nil
 		} else if j == t.live {
-			t.path.Fork(l.try, t.path.Steps())
-			l.keep(i)
+			t.path.Fork(h.try, t.path.Steps())
+			h.keep(i)
 		}
 	}
-	return t.live < walks, false, nil
+	if h.Clock != nil && p.live == 0 && p.walks > began {
+		h.cost = (h.Clock() - clock) / time.Duration(p.walks-began)
+	}
+	return p.live > 0, nil
 }
 
 // Dead reports whether a goal is live in no walk from the state after the first n steps of a path: in none of a few, and then in none of all
 // that it takes.
 func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
 	l.along, l.gone = -1, false
-	live, sure, err := l.recovers(p, n, goal, max(l.Sure()/guess, 1))
-	if err == nil && !live && !sure && !l.stopped() {
-		live, _, err = l.recovers(p, n, goal, l.Sure())
+	h := l.hunt(p, goal)
+	live, err := h.ask(n, max(l.Sure()/guess, 1))
+	if err == nil && !live && !l.stopped() {
+		live, err = h.ask(n, l.Sure())
 	}
 	return err == nil && !live && !l.stopped(), err
 }
@@ -170,9 +317,10 @@ func (l *Liveness) keep(i int) {
 const small = 300
 
 // exhaust looks at all states that can follow the end of a path, unless they are too many. live: in one a goal waits
-// for nothing, and the path leads there. sure: it is in none.
-func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure bool, err error) {
-	seen, whole := map[world.Hash]bool{}, true
+// for nothing, and the path leads there. sure: it is in none. whole: they are not too many.
+func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err error) {
+	seen := map[world.Hash]bool{}
+	whole = true
 	var visit func() (bool, error)
 	visit = func() (bool, error) {
 		f, n := p.Last(), p.Steps()
@@ -206,7 +354,7 @@ func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure bool, err error)
 		return false, nil
 	}
 	live, err = visit()
-	return live, whole && !live && err == nil, err
+	return live, whole && !live && err == nil, whole || live, err
 }
 
 // common is how many steps two executions begin with that are the same.

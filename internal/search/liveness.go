@@ -35,6 +35,9 @@ type Liveness struct {
 	Share func(func(*Liveness))
 	// Over, when not nil, is X.Stopped for those others: it may be asked on any goroutine.
 	Over func() bool
+	// Clock, when not nil, is real time, and may be asked on any goroutine. Until, unless it is 0, is when Critical ends with what it knows by then.
+	Clock func() time.Duration
+	Until time.Duration
 
 	space *space.Space
 	goals []property.Goal
@@ -70,6 +73,12 @@ func NewLiveness(x *Exploration) (*Liveness, error) {
 	}
 	return l, nil
 }
+
+// Late reports whether there is no more time.
+func (l *Liveness) Late() bool { return l.Clock != nil && l.Until > 0 && l.Clock() >= l.Until }
+
+// least is how many walks it takes for a state to count as dead where there is little time.
+func (l *Liveness) least() int { return min(l.Walks, leastWalks) }
 
 // Sure is how many walks it takes for a state to count as dead: Walks, but fewer where they are so long that these would take too many
 // steps.
@@ -254,6 +263,7 @@ type Stuck struct {
 	Start     int // steps before it counts
 	End       WalkEnd
 	Violation *ariadne.Violation // with WalkViolation: something else that the walk met
+	Took      time.Duration      // by the clock; 0: it is not known
 
 	by   strategy.Walks
 	aims aims
@@ -280,6 +290,9 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 	s := &Stuck{Path: l.path, From: n, by: strategy.Walks{Seed: l.Seed ^ l.path.Hash(l.path.Last()).Lo, Weights: l.Weights, Index: mostlyNatural}}
 	s.aims = aims{goals: l.goals, left: l.all()}
 	s.by.Begin(l.path)
+	if l.Clock != nil {
+		s.Took = -l.Clock()
+	}
 	w, err := l.goOn(l.path, &s.by, &s.aims, l.Bound)
 	if err != nil {
 		return r, err
@@ -294,7 +307,9 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 	for w.left&(1<<s.Goal) == 0 && w.end != WalkViolation {
 		s.Goal++
 	}
-	r.Stuck = s
+	if r.Stuck = s; l.Clock != nil {
+		s.Took += l.Clock()
+	}
 	return r, nil
 }
 
@@ -304,6 +319,8 @@ const mostlyNatural = 5
 // Longer takes the walk on until it counts for so many steps. Live: it was live after all, or cannot go on.
 func (l *Liveness) Longer(s *Stuck, bound int) (live bool, err error) {
 	s.aims = aims{goals: l.goals, left: 1 << s.Goal}
+	l.halt = l.Late
+	defer func() { l.halt = nil }()
 	w, err := l.goOn(s.Path, &s.by, &s.aims, bound)
 	s.End, s.Violation = w.end, w.violation
 	return err == nil && (w.end == WalkLive || w.end == WalkGivenUp), err

@@ -141,7 +141,7 @@ func TestFromLive(t *testing.T) {
 // TestLiveness: where all is explored, something is found not to happen that must if, and only if, there is a state from which
 // it cannot, and the critical transition leads to such a state from one that is none.
 func TestLiveness(t *testing.T) {
-	systems, broken, both, never := 0, 0, 0, 0
+	systems, broken, both, never, cut := 0, 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShowing(t, 3, 3, rapid.Bool().Draw(t, "timers"), true)
 		s.bounds, s.clients = space.Bounds{}, nil
@@ -209,9 +209,29 @@ func TestLiveness(t *testing.T) {
 			if v := l.Violation(r.Stuck); v.Kind != property.Dead {
 				t.Fatalf("%s: %s, although all was explored", v.Kind, v.Message)
 			}
-			c, err := l.Critical(r.Stuck)
+			known, stopped := stop(t, l, r.Stuck)
+			if stopped {
+				cut++
+				if dead(t, r.Stuck.Path, known.After, goal) && known.After > 0 || !dead(t, r.Stuck.Path, known.Step, goal) || known.Step <= known.After {
+					t.Fatalf("the critical transition does not lie between %d and %d", known.After, known.Step)
+				}
+			}
+			c, err := l.Critical(r.Stuck, nil)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if stopped && c.Verdict == search.DeadFrom {
+				again, err := l.Critical(r.Stuck, &known)
+				if err != nil || again.Verdict != search.DeadFrom || again.Step > known.Step || again.Step <= known.After {
+					t.Fatalf("%+v, after %+v: %v", again, known, err)
+				}
+				if dead(t, r.Stuck.Path, again.Step-1, goal) || !dead(t, r.Stuck.Path, again.Step, goal) {
+					t.Fatalf("step %d is not critical", again.Step)
+				}
+				c, err = l.Critical(r.Stuck, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			switch c.Verdict {
 			case search.NeverLive:
@@ -237,7 +257,23 @@ func TestLiveness(t *testing.T) {
 			broken++
 		}
 	})
-	t.Logf("%d systems, %d with dead states; %d critical transitions, %d dead from the beginning", systems, broken, both, never)
+	t.Logf("%d systems, %d with dead states; %d critical transitions, %d dead from the beginning, %d were stopped", systems, broken, both, never, cut)
+	if cut == 0 {
+		t.Error("no search for a critical transition was stopped")
+	}
+}
+
+// stop stops the search for a critical transition after some time. not ok: it was over by then, or nothing was known.
+func stop(t *rapid.T, l *search.Liveness, s *search.Stuck) (c search.Crisis, ok bool) {
+	now := time.Duration(0)
+	l.Clock = func() time.Duration { now++; return now }
+	l.Until = time.Duration(rapid.SampledFrom([]int{1, 5, 20, 100, 1000}).Draw(t, "until"))
+	defer func() { l.Clock, l.Until = nil, 0 }()
+	c, err := l.Critical(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, c.Verdict == search.Between
 }
 
 // TestShared: it is no matter how many take walks. Verdict, critical transition, live execution and what is counted are the same, and so is what
@@ -296,7 +332,7 @@ func TestShared(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r.Stuck != nil {
-					c, err := l.Critical(r.Stuck)
+					c, err := l.Critical(r.Stuck, nil)
 					if err != nil {
 						t.Fatal(err)
 					}

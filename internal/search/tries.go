@@ -29,6 +29,7 @@ type tries struct {
 
 // outcome is what came of a walk.
 type outcome struct {
+	ended   bool // it was not stopped
 	end     WalkEnd
 	steps   int
 	counted int // those from where it counts
@@ -79,7 +80,7 @@ func (t *tries) some(by *Liveness) {
 
 // isOver reports whether all is to be given up, for who helps.
 func (t *tries) isOver() bool {
-	if t.of.Over != nil && t.of.Over() {
+	if t.of.Over != nil && t.of.Over() || t.of.Late() {
 		t.over.Store(true)
 	}
 	return t.over.Load()
@@ -102,7 +103,7 @@ func (t *tries) enter(by *Liveness, i int, w walk, steps int, err error) {
 		t.err = err
 		return
 	}
-	t.outcomes[i] = outcome{w.end, steps, by.try.Steps() - w.start}
+	t.outcomes[i] = outcome{!w.halted, w.end, steps, by.try.Steps() - w.start}
 	switch {
 	case w.halted && i < t.live: // not because of a live one before it
 		t.over.Store(true)
