@@ -41,12 +41,15 @@ const (
 	// Gone: the node's programs are no more. Nobody waits for what they had under way, of which nobody knows what came.
 	Gone
 	// What goes over a connection (History.Wire), whose name is Event.Client: it is opened, bytes (Value) leave the client or come to
-	// it, and nothing more will come.
+	// it, and nothing more will come: Value is Reset where it was reset.
 	Opened
 	Sent
 	Received
 	Closed
 )
+
+// Reset is the Value of Closed where either end has reset the connection.
+const Reset = "reset"
 
 // Events are those of a node's step, in order. It has begun with a message, or in is nil. h may be nil.
 func (h *History) Events(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) (all []Event) {
@@ -112,7 +115,9 @@ func over(all []Event, id ariadne.NodeID, m *ariadne.Message, own, peer netip.Ad
 	if len(m.Data) > 0 {
 		with(kind, string(m.Data))
 	}
-	if m.Flags&ariadne.RST != 0 || m.Flags&ariadne.FIN != 0 && kind == Received {
+	if m.Flags&ariadne.RST != 0 {
+		with(Closed, Reset)
+	} else if m.Flags&ariadne.FIN != 0 && kind == Received {
 		with(Closed, "")
 	}
 	return all

@@ -43,8 +43,9 @@ var commands = map[string]command{
 var quiet = []string{"ping", "hello", "client", "command", "info", "config", "auth", "role", "wait", "cluster", "readonly", "readwrite", "asking", "echo", "quit", "dbsize", "exists", "ttl", "pttl", "type",
 	"time", "sentinel", "memory", "lastsave", "bgsave", "save", "replicaof", "slaveof", "failover"}
 
-// refusals begin errors of commands that were not carried out.
-var refusals = []string{"ERR", "WRONGTYPE", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "READONLY", "LOADING", "MASTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "NOAUTH", "NOPERM", "BUSY", "NOPROTO", "WRONGPASS"}
+// refusals begin errors of commands that were not carried out. Others that are called ERR may come from a proxy, which does not know.
+var refusals = []string{"ERR unknown", "ERR wrong number", "ERR value is not", "ERR increment or decrement", "ERR syntax", "ERR max number of clients", "ERR operation not permitted", "ERR string exceeds", "ERR Protocol error",
+	"WRONGTYPE", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "READONLY", "LOADING", "MASTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "NOAUTH", "NOPERM", "BUSY", "NOPROTO", "WRONGPASS"}
 
 func (resp) request(sent []byte) (r request, n int, err error) {
 	var args []string
@@ -82,6 +83,9 @@ const mostLine = 64 << 10
 
 func requestOf(args []string) (r request, err error) {
 	name := strings.ToLower(args[0])
+	if name == "client" && len(args) > 1 && strings.EqualFold(args[1], "reply") {
+		return r, errors.New("a client that is sent no responses (CLIENT REPLY)")
+	}
 	if slices.Contains(quiet, name) {
 		return r, nil
 	}
@@ -106,8 +110,7 @@ func (resp) response(received []byte, to *request, _ bool) (a answer, n int, err
 	a.kind = expose.Returned
 	switch v.kind {
 	case '-', '!':
-		code, _, _ := strings.Cut(v.text, " ")
-		if a.kind = expose.Gone; slices.Contains(refusals, code) {
+		if a.kind = expose.Gone; slices.ContainsFunc(refusals, func(r string) bool { return strings.HasPrefix(v.text+" ", r+" ") }) {
 			a.kind = expose.Failed
 		}
 		return a, n, nil

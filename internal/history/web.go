@@ -26,6 +26,9 @@ func (w web) request(sent []byte) (r request, n int, err error) {
 	if q.Header.Get("Upgrade") != "" {
 		return r, 0, errors.New("a connection that becomes another protocol's")
 	}
+	if err := plain(q.Header, body); err != nil {
+		return r, 0, err
+	}
 	r.about = q.Method
 	line := strings.TrimSpace(q.Method + " " + q.RequestURI + " " + spelled(body))
 	if m := w.Invoke.FindStringSubmatch(line); m != nil {
@@ -42,6 +45,11 @@ func (w web) response(received []byte, to *request, closed bool) (a answer, n in
 	if q.StatusCode/100 == 1 { // the response is yet to come
 		return w.behind(received, to, closed, n)
 	}
+	if to.op != "" {
+		if err := plain(q.Header, body); err != nil {
+			return a, 0, err
+		}
+	}
 	line := strings.TrimSpace(fmt.Sprint(q.StatusCode, " ", spelled(body)))
 	a.kind = expose.Gone
 	if m := w.OK.FindStringSubmatch(line); m != nil {
@@ -54,6 +62,16 @@ func (w web) response(received []byte, to *request, closed bool) (a answer, n in
 
 // readRequest takes the first request off what a client has sent, which is not empty; n is how many bytes it is, 0: it is not whole yet.
 func readRequest(sent []byte) (q *http.Request, body []byte, n int, err error) {
+	// RFC 9112, section 2.2: empty lines before a request are passed over.
+	if lead := len(sent) - len(bytes.TrimLeft(sent, "\r\n")); lead > 0 && lead < len(sent) {
+		q, body, n, err = readRequest(sent[lead:])
+		if n > 0 {
+			n += lead
+		}
+		return q, body, n, err
+	} else if lead == len(sent) {
+		return nil, nil, 0, nil
+	}
 	if bytes.HasPrefix(sent, []byte("PRI * HTTP/2")) {
 		return nil, nil, 0, errors.New("HTTP/2")
 	} else if sent[0] < 'A' || sent[0] > 'Z' {
@@ -123,6 +141,14 @@ func partly(err error, of []byte) error {
 		return nil
 	}
 	return fmt.Errorf("%q: %w", short(string(of)), err)
+}
+
+// plain says no where a body is compressed.
+func plain(h http.Header, body []byte) error {
+	if how := h.Get("Content-Encoding"); how != "" && how != "identity" && len(body) > 0 {
+		return fmt.Errorf("a body with Content-Encoding: %s", short(how))
+	}
+	return nil
 }
 
 // spelled is a body in one line.

@@ -137,7 +137,10 @@ func (d *decoder) enter(e expose.Event) error {
 		c.received = append(c.received, e.Value...)
 		return c.hear(false)
 	case expose.Closed:
-		err := c.hear(true)
+		var err error
+		if e.Value != expose.Reset { // else what ends with the connection is not whole
+			err = c.hear(true)
+		}
 		c.end()
 		delete(d.open, name)
 		return err

@@ -54,6 +54,9 @@ var conversations = []struct {
 	{"resp", []string{"a>*2|$4|incr|$1|x|*2|$3|get|$1|x|", "a<:1|$1|1|"}, "a begins incr x 1;a/1 begins get x;a ok 1;a/1 ok 1", ""}, // at once
 	{"resp", []string{"a>*3|$6|decrby|$1|x|$1|3|", "a<-READONLY no|"}, "a begins decrby x -3;a fail", ""},
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-UNKNOWN|"}, "a begins set x 1;a gone", ""},
+	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-ERR syntax error|"}, "a begins set x 1;a fail", ""},
+	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-ERR Connection timed out|"}, "a begins set x 1;a gone", ""}, // a proxy's
+	{"resp", []string{"a>*3|$6|CLIENT|$5|REPLY|$3|OFF|"}, "", "CLIENT REPLY"},
 	{"resp", []string{"a>*1|$4|PING|*2|$3|get|$1|x|", "a<+PONG|$1|1|"}, "a begins get x;a ok 1", ""},
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a.", "a+", "a>*2|$3|get|$1|x|", "a<$1|1|"}, "a begins set x 1;a gone;a begins get x;a ok 1", ""},
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "b>*2|$3|get|$1|x|", "b<$-1|", "!", "a<+OK|"}, "a begins set x 1;b begins get x;b ok;gone", ""},
@@ -69,6 +72,11 @@ var conversations = []struct {
 	{"http", []string{"a>GET /kv/x HTTP/1.0||", `a<HTTP/1.0 200 OK||{"value"`, `a<:"2"}`, "a."}, "a begins get x;a ok 2", ""},
 	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||GET /kv/y HTTP/1.1|Host: s||", "a<HTTP/1.1 404 No|Content-Length: 0||HTTP/1.1 500 Oh|Content-Length: 0||"}, "a begins get x;a/1 begins get y;a fail;a/1 gone", ""},
 	{"http", []string{`a>PUT /kv/x HTTP/1.1|Host: s|Expect: 100-continue|Content-Length: 13||`, "a<HTTP/1.1 100 Continue||", `a>{"value":"1"}`, "a<HTTP/1.1 200 OK|Content-Length: 0||"}, "a begins put x 1;a ok", ""},
+	{"http", []string{"a>GET /kv/x HTTP/1.0||", `a<HTTP/1.0 200 OK||{"value"`, `a<:"2"}`, "a.reset"}, "a begins get x;a gone", ""}, // there may have been more
+	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||", "a<HTTP/1.1 200 OK|Content-Encoding: gzip|Content-Length: 2||\x1f\x8b"}, "", "a body with Content-Encoding: gzip"},
+	{"http", []string{"a>GET /x HTTP/1.1|Host: s||", "a<HTTP/1.1 200 OK|Content-Encoding: gzip|Content-Length: 2||\x1f\x8b"}, "", ""},
+	{"http", []string{"a>PUT /kv/x HTTP/1.1|Host: s|Content-Encoding: br|Content-Length: 2||\x1f\x8b"}, "", "a body with Content-Encoding: br"},
+	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||||GET /kv/y HTTP/1.1|Host: s||", "a<HTTP/1.1 404 No|Content-Length: 0||HTTP/1.1 500 Oh|Content-Length: 0||"}, "a begins get x;a/1 begins get y;a fail;a/1 gone", ""},
 	{"http", []string{"a>GET /health HTTP/1.1|Host: s||", "a<HTTP/1.1 200 OK|Content-Length: 2||ok"}, "", ""},
 	{"http", []string{"a>PRI * HTTP/2.0||SM||"}, "", "HTTP/2"},
 	{"http", []string{"a>\x16\x03\x01"}, "", "is no request"},
