@@ -26,7 +26,7 @@ var pure = map[string][]string{
 	"internal/memo":            {"ariadne", "ariadne/internal/expose", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
 	"internal/expose":          {"ariadne", "ariadne/internal/world", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
 	"internal/stage":           {"ariadne/internal/expose", "ariadne/internal/world", "cmp", "encoding/binary", "fmt", "maps", "slices", "strings"},
-	"internal/space":           {"ariadne", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
+	"internal/space":           {"ariadne", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/stage", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
 	"internal/coverage":        {"ariadne", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/disk":            {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},
 	"internal/property":        {"ariadne", "fmt", "strconv", "strings", "time"},

@@ -103,7 +103,7 @@ func (x *explorer) applyWord(id int, e *search.Exploration) (w word) {
 	}
 	r := x.rules[id]
 	w.rules = r
-	r.Sources = e.Space.Tells
+	r.Sources, r.Stages = e.Space.Tells, e.Space.Stages
 	r.Audit(e.Space.Source, x.check.opts.Search.Audit)
 	if series, ok := e.Explorer.(*strategy.Series); ok {
 		if s, ok := series.Parts[0].Explorer.(*strategy.Scripted); ok {

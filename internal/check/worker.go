@@ -77,8 +77,11 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		nodes := x.pool.Worker(x.executor(id, of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 	}
-	x.check.system.Judge(s, max(stage.Share, x.check.opts.Search.Audit))
-	s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells()
+	share := max(stage.Share, x.check.opts.Search.Audit)
+	x.check.system.Judge(s, share)
+	if s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells(); s.Tells != nil {
+		s.Stages = x.check.system.Stages(share)
+	}
 	w.search = &search.Exploration{
 		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,
 		Checks: x.check.system.Checks, Watch: w.watch,

@@ -112,7 +112,7 @@ func (m *Meter) Watch(p *space.Path) {
 		l.Counted.Store(true)
 		m.mayBeNew = true
 	}
-	m.fresh = f.Showed && m.protocol(f)
+	m.fresh = (f.Showed || f.Remade) && m.protocol(f)
 }
 
 // Done tells the totals of the last steps: the worker will watch no more.
@@ -147,10 +147,18 @@ func (t *Totals) Report(l *memo.Local) bool { return t.reported.Add(nameOf(l)) }
 // reports whether their combination is new.
 func (m *Meter) protocol(f *space.Frame) (fresh bool) {
 	t := m.totals
-	t.tuples.Add(f.Shown[f.By.From.Node].Hash())
+	if f.Showed {
+		t.tuples.Add(f.Shown[f.By.From.Node].Hash())
+	}
+	if f.Remade {
+		t.tuples.Add(f.Made.Hash().Plus(world.HashOf(0, 0, 2)))
+	}
 	all := world.HashOf(0, 0, 1)
 	for i := range f.Shown {
 		all = all.Plus(f.Shown[i].Hash())
+	}
+	if made := f.Made.Hash(); made != (world.Hash{}) {
+		all = all.Plus(made)
 	}
 	if fresh = t.combined.Add(all); t.recent != nil {
 		fresh = t.recent.Add(all)

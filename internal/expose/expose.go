@@ -125,12 +125,44 @@ func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, expo
 		}
 	}
 	if found {
-		s.hash = world.HashOf(0, 0, 0)
-		for i, text := range s.texts {
-			s.hash = s.hash.Plus(world.HashOf(text, uint64(i), 0))
-		}
+		s.rehash()
 	}
 	return found
+}
+
+// AddMade enters what is made of what all nodes expose (internal/stage). of stands for that by its name; not ok: it is not made. It reports
+// whether it is something else than before of what a rule is about.
+func (s *State) AddMade(rules Rules, of func(name string) (h world.Hash, ok bool)) (found bool) {
+	for k, r := range rules {
+		if r.Line != nil {
+			continue
+		}
+		now, ok := of(r.Name)
+		was := uint64(0)
+		if s.texts != nil {
+			was = s.texts[k]
+		}
+		if !ok || now.Hi == was {
+			continue
+		}
+		if !found {
+			texts := make([]uint64, len(rules)) // copies share the old ones
+			copy(texts, s.texts)
+			s.texts, found = texts, true
+		}
+		s.texts[k] = now.Hi
+	}
+	if found {
+		s.rehash()
+	}
+	return found
+}
+
+func (s *State) rehash() {
+	s.hash = world.HashOf(0, 0, 0)
+	for i, text := range s.texts {
+		s.hash = s.hash.Plus(world.HashOf(text, uint64(i), 0))
+	}
 }
 
 // find is a hash of what of a node's tuples a rule is about; 0: there is none.

@@ -19,6 +19,8 @@ type exposures struct {
 	view
 	r  *Rules
 	of func(name string) []starlark.Value
+	// sets, when not nil, is what all nodes expose, of which stages make something besides.
+	sets []*expose.Set
 }
 
 func (*exposures) String() string { return "exposed" }
@@ -27,10 +29,20 @@ func (e *exposures) AttrNames() (names []string) {
 	for _, s := range e.r.Sources {
 		names = append(names, s.Name)
 	}
+	if e.sets != nil {
+		names = append(names, e.r.Stages.Names()...)
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 func (e *exposures) Attr(name string) (starlark.Value, error) {
+	if e.sets != nil && e.r.Stages.Has(name) {
+		made, err := e.r.Stages.Tuples(name, e.sets)
+		if err != nil && e.r.err == nil {
+			e.r.err = err
+		}
+		return tuplesValue(made), err
+	}
 	if !slices.ContainsFunc(e.r.Sources, func(s expose.Source) bool { return s.Name == name }) {
 		return nil, nil // the interpreter knows what to say
 	}

@@ -531,7 +531,7 @@ func (j *Judge) given(name string, s *expose.Snapshot) (starlark.Value, error) {
 	}
 	if j.runner.Has(name) {
 		made, err := j.runner.Tuples(name, s.Sets)
-		return tuplesValue(made), stageError(j.Path, err)
+		return tuplesValue(made), err
 	}
 	var all []starlark.Value
 	for i, set := range s.Sets {

@@ -29,6 +29,7 @@ import (
 	"ariadne/internal/readfile"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 
 	starmath "go.starlark.net/lib/math"
@@ -206,7 +207,9 @@ type Rules struct {
 
 	// Sources are the rules by which nodes expose what the functions may read (space.Space.Tells).
 	Sources expose.Sources
-	offers  *offers
+	// Stages make tuples of these, or nil.
+	Stages *stage.Runner
+	offers *offers
 }
 
 // Rules returns the rules for each of the workers of a search of a system.

@@ -25,7 +25,7 @@ type Stages struct {
 func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 	g, err := stage.NewGraph(p.Config.Stages, p.exposes)
 	if err != nil {
-		return nil, stageError(p.Path, err)
+		return nil, wrong(p.Path, err)
 	}
 	s := &Stages{Graph: g, path: p.Path, nodes: p.Nodes}
 	for i := range g.Stages {
@@ -34,7 +34,7 @@ func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 			fn, ok := defined[name].(*starlark.Function)
 			switch {
 			case !ok:
-				return nil, stageError(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("%s is not a function of definitions", name)})
+				return nil, wrong(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("%s is not a function of definitions", name)})
 			case fn.NumParams() != params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
 				return nil, &Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s has other parameters than %s", t.Name, name, what)}
 			}
@@ -55,8 +55,8 @@ func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 	return s, nil
 }
 
-// stageError makes an error of a stage the user's.
-func stageError(path string, err error) error {
+// wrong makes an error of a graph one that says where.
+func wrong(path string, err error) error {
 	var bad *stage.Bad
 	if errors.As(err, &bad) {
 		return &Error{Pos: fmt.Sprintf("%s:%d", path, bad.Stage.Line), Text: bad.Error()}
@@ -77,6 +77,9 @@ type stageCalls struct {
 	*Stages
 	thread *starlark.Thread
 }
+
+// Wrong implements stage.Calls.
+func (c *stageCalls) Wrong(b *stage.Bad) error { return wrong(c.path, b) }
 
 // Execute implements stage.Calls.
 func (c *stageCalls) Execute(i int, of [][]stage.Tuple) ([]stage.Tuple, error) {

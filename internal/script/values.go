@@ -263,7 +263,7 @@ var stateAttrs = []attribute[*state]{
 		})
 	}},
 	{"exposed", func(s *state) starlark.Value {
-		return &exposures{r: s.r, of: func(name string) (all []starlark.Value) {
+		return &exposures{r: s.r, sets: s.p.Last().Told, of: func(name string) (all []starlark.Value) {
 			for i := range s.p.Last().Told {
 				all = append(all, s.tuples(ariadne.NodeID(i), name)...)
 			}

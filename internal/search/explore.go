@@ -502,6 +502,9 @@ func (x *Exploration) unjudged() error {
 	if x.final != nil {
 		return x.final
 	}
+	if err := x.Space.StagesErr(); err != nil {
+		return &ariadne.SetupError{Err: err}
+	}
 	if x.Space.Properties == nil {
 		return nil
 	}

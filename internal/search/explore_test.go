@@ -18,6 +18,7 @@ import (
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 
@@ -35,6 +36,7 @@ type small struct {
 	equality   space.Equality
 	shows      expose.Rules
 	tells      expose.Sources
+	stages     func() *stage.Runner // or nil
 	properties space.Properties
 	final      space.Final
 	chooses    bool // its programs do
@@ -77,6 +79,9 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 func (s small) space(y *world.System, r space.Roots, source space.Source) *space.Space {
 	p := space.New(y, r, source)
 	p.Equality, p.Shows, p.Tells, p.Properties, p.Final = s.equality, s.shows, s.tells, s.properties, s.final
+	if s.stages != nil {
+		p.Stages = s.stages()
+	}
 	return p
 }
 

@@ -1,15 +1,18 @@
 package search_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
+	"strconv"
 	"testing"
 
 	"ariadne/internal/expose"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 
@@ -83,6 +86,75 @@ func TestNamesTellWhatIsExposed(t *testing.T) {
 		}
 	})
 	if t.Logf("%d states met again, %d with tuples", merged, tuples); merged == 0 || tuples == 0 {
+		t.Error("none")
+	}
+}
+
+// tallied is a stage that says of each number how many nodes have it.
+type tallied struct{}
+
+func (tallied) Execute(_ int, of [][]stage.Tuple) ([]stage.Tuple, error) {
+	return []stage.Tuple{{Tuple: expose.Tuple{Values: []string{of[0][0].Values[0], strconv.Itoa(len(of[0]))}}}}, nil
+}
+
+func (tallied) Change(int, []stage.Tuple, [][]stage.Tuple, [][]stage.Tuple) ([]stage.Tuple, error) {
+	return nil, errors.New("there is none")
+}
+
+func (tallied) Wrong(b *stage.Bad) error { return b }
+
+// TestNamesTellWhatStagesMake: whatever leads to states of the same name, the stages that the rules are about make the same there, which is what
+// they make of what the nodes expose.
+func TestNamesTellWhatStagesMake(t *testing.T) {
+	graph, err := stage.NewGraph([]stage.Stage{{Name: "count", Of: []string{"step"}, Key: []string{"n"}}}, func(name string) bool { return name == "step" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, several := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTelling(t)
+		s.stages = func() *stage.Runner { return graph.NewRunner([]string{"a", "b", "c"}, tallied{}, 1) }
+		s.shows, s.equality = expose.Rules{{Name: "count"}}, space.Equality{Exposed: rapid.Bool().Draw(t, "by content")}
+		x := s.exploration(t, &strategy.DepthFirst{All: true})
+		by, made, paths := map[world.Hash]string{}, map[string]world.Hash{}, 0
+		x.Watch = func(p *space.Path) {
+			f, have := p.Last(), map[string]int{}
+			for _, set := range f.Told {
+				for _, tuple := range set.Named("step") {
+					have[tuple.Values[0]]++
+				}
+			}
+			text, name := fmt.Sprint(have), p.Name(f)
+			if before, known := by[name]; known && before != text {
+				t.Fatalf("two states have one name, where stages make %s and %s", before, text)
+			} else if known {
+				merged++
+			}
+			h, known := made[text]
+			if known && h != f.Made.Hash() {
+				t.Fatalf("of %s something else is made than before", text)
+			}
+			if by[name] = text; len(have) > 0 {
+				made[text] = f.Made.Hash()
+			}
+			paths++
+		}
+		x.Stopped = func() bool { return paths > 1000 }
+		if _, err := x.Run(); err != nil {
+			t.Fatal(err)
+		}
+		different := map[world.Hash]bool{}
+		for _, h := range made {
+			different[h] = true
+		}
+		if len(different) != len(made) {
+			t.Fatalf("%d different things are made, told apart as %d", len(made), len(different))
+		}
+		if len(made) > 1 {
+			several++
+		}
+	})
+	if t.Logf("%d states met again, %d systems with several things made", merged, several); merged == 0 || several == 0 {
 		t.Error("none")
 	}
 }

@@ -3,11 +3,13 @@ package session
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/node"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 )
 
@@ -80,6 +82,10 @@ func (s *Session) outside(id ariadne.NodeID, w *world.NodeState) Node {
 		}
 	}
 	for i, r := range rules {
+		if stages := s.system.Stages(1); r.Line == nil && stages.Has(r.Name) {
+			n.Shown[i] = s.made(stages, r.Name, &watch)
+			continue
+		}
 		if r.Line == nil {
 			n.Shown[i] = r.Of(watch.Exposed(id))
 			continue
@@ -91,6 +97,23 @@ func (s *Session) outside(id ariadne.NodeID, w *world.NodeState) Node {
 		}
 	}
 	return n
+}
+
+// made is what a stage makes of what all nodes expose.
+func (s *Session) made(stages *stage.Runner, name string, watch *expose.Watch) string {
+	var sets []*expose.Set
+	for i := range s.system.Spec.Nodes {
+		sets = append(sets, watch.Exposed(ariadne.NodeID(i)))
+	}
+	tuples, err := stages.Tuples(name, sets)
+	if err != nil {
+		return err.Error()
+	}
+	var texts []string
+	for i := range tuples {
+		texts = append(texts, tuples[i].String())
+	}
+	return strings.Join(texts, " ")
 }
 
 // Message is a message in flight.

@@ -70,6 +70,9 @@ type Frame struct {
 	// step led here has shown something in it.
 	Shown  []expose.State
 	Showed bool
+	// Made is what Shows say of what Space.Stages make. Remade: the step that led here has changed it.
+	Made   expose.State
+	Remade bool
 	// Told is all that the nodes expose, by node, with Space.Tells.
 	Told []*expose.Set
 	// Exposed is what of it properties read, by node, with Space.Properties. Exposes: what a property reads was

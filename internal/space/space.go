@@ -16,6 +16,7 @@ import (
 	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/memo"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 )
 
@@ -46,6 +47,8 @@ type Space struct {
 	// Tells, when not nil, are the rules by which nodes expose what who steers a search reads: Shows that are about
 	// tuples, and scripts.
 	Tells expose.Sources
+	// Stages, when not nil, make of these what Shows may be about, too.
+	Stages *stage.Runner
 	// Properties, when not nil, are what must hold of what nodes expose in global states.
 	Properties Properties
 	// Final, when not nil, judges executions when they have ended.
@@ -62,6 +65,7 @@ type Space struct {
 	roots   []*memo.Local
 	before  world.State // scratch memory of Variations
 
+	stagesErr    error           // what was wrong with Stages first
 	fingerprints []world.Hash    // scratch memory
 	snapshot     expose.Snapshot // likewise, of Path.Snapshot
 }

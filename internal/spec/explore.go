@@ -13,6 +13,7 @@ import (
 	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/space"
+	"ariadne/internal/stage"
 	"ariadne/internal/world"
 
 	"go.yaml.in/yaml/v3"
@@ -157,6 +158,12 @@ func (s *Spec) Tells(rule expose.Rule) error {
 		return nil
 	}
 	i := slices.IndexFunc(s.Properties.Sources, func(e expose.Source) bool { return e.Name == rule.Name })
+	if i < 0 && slices.ContainsFunc(s.Properties.Stages, func(t stage.Stage) bool { return t.Name == rule.Name }) {
+		if rule.Field != "" {
+			return fmt.Errorf("%s: %s is a stage, of which nobody knows the fields: take its tuples whole", rule, rule.Name)
+		}
+		return nil
+	}
 	if i < 0 {
 		return fmt.Errorf("%s: expose has no %s", rule, rule.Name)
 	}

@@ -17,6 +17,8 @@ type Calls interface {
 	// Change makes them of what it has made of other tuples, and of what there is now and was not then, and the other way
 	// round.
 	Change(stage int, before []Tuple, added, removed [][]Tuple) ([]Tuple, error)
+	// Wrong is an error that says where what is bad stands.
+	Wrong(*Bad) error
 }
 
 // Runner runs the stages of a graph, for one goroutine.
@@ -75,6 +77,17 @@ func (g *Graph) NewRunner(nodes []string, calls Calls, share float64) *Runner {
 // Has reports whether a stage has a name.
 func (r *Runner) Has(name string) bool { return r != nil && r.graph.Has(name) }
 
+// Names are those of the stages.
+func (r *Runner) Names() (all []string) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.graph.Stages {
+		all = append(all, r.graph.Stages[i].Name)
+	}
+	return all
+}
+
 // Tuples are those of a stage, where the nodes expose sets; not to be changed.
 func (r *Runner) Tuples(name string, sets []*expose.Set) ([]Tuple, error) {
 	l, err := r.stage(r.graph.index[name], sets)
@@ -84,10 +97,10 @@ func (r *Runner) Tuples(name string, sets []*expose.Set) ([]Tuple, error) {
 	return l.tuples, nil
 }
 
-// Hash stands for the tuples of a stage.
+// Hash stands for the tuples of a stage; zero: there are none.
 func (r *Runner) Hash(name string, sets []*expose.Set) (world.Hash, error) {
 	l, err := r.stage(r.graph.index[name], sets)
-	if err != nil {
+	if err != nil || len(l.tuples) == 0 {
 		return world.Hash{}, err
 	}
 	return l.hash, nil
@@ -176,7 +189,7 @@ func (r *Runner) make(i int, read [][]Tuple) (*list, error) {
 			for n, name := range s.Key {
 				text, ok := t.Field(name)
 				if !ok {
-					return nil, &Bad{s, fmt.Sprintf("%s has no field %s for its key", t, name)}
+					return nil, r.calls.Wrong(&Bad{s, fmt.Sprintf("%s has no field %s for its key", t, name)})
 				}
 				texts[n] = text
 			}
@@ -251,7 +264,7 @@ func (r *Runner) compute(i int, key string, last *made, of [][]Tuple, size int, 
 	r.Compared++
 	want, err := execute()
 	if err == nil && listOf(out).hash != listOf(want).hash {
-		err = &Bad{s, s.differ(key, last.out, added, removed, want, out)}
+		err = r.calls.Wrong(&Bad{s, s.differ(key, last.out, added, removed, want, out)})
 	}
 	return want, err
 }

@@ -54,6 +54,8 @@ func (c *sums) Execute(i int, of [][]Tuple) ([]Tuple, error) {
 	return []Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
 }
 
+func (*sums) Wrong(b *Bad) error { return b }
+
 func (c *sums) Change(_ int, before []Tuple, added, removed [][]Tuple) ([]Tuple, error) {
 	sum := number(&before[0], "sum")
 	for k := range added {

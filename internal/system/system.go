@@ -31,6 +31,7 @@ import (
 	"ariadne/internal/search"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
+	"ariadne/internal/stage"
 	"ariadne/internal/sys"
 	"ariadne/internal/trace"
 	"ariadne/internal/world"
@@ -201,6 +202,9 @@ func Relative(dir, path string) (string, error) {
 func (y *System) Judge(s *space.Space, share float64) *space.Space {
 	return y.judgedBy(y.judged, s, share)
 }
+
+// Stages runs the spec's stages, for one goroutine, with share as in Judge. nil: there are none.
+func (y *System) Stages(share float64) *stage.Runner { return y.watched.Stages().NewRunner(share) }
 
 func (y *System) judgedBy(p *script.Properties, s *space.Space, share float64) *space.Space {
 	if j := p.NewJudge(share); j != nil {
