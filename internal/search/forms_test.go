@@ -285,12 +285,12 @@ func explainedBy(steps []shownStep, sequential bool) bool {
 	return ordered(all, -1)
 }
 
-// sentence makes properties of a sentence, as a spec has it.
-func sentence(t *rapid.T, dir string, nodes int, f form, ready bool) space.Properties {
+// sentence makes properties of a sentence, as a spec has it, with n1 for a client if there are some.
+func sentence(t *rapid.T, dir string, nodes int, f form, ready, clients bool) space.Properties {
 	var b strings.Builder
 	fmt.Fprintln(&b, "nodes:")
 	for i := range nodes {
-		fmt.Fprintf(&b, "  - {name: n%d, command: 'true'}\n", i+1)
+		fmt.Fprintf(&b, "  - {name: n%d, command: 'true', client: %v}\n", i+1, clients && i == 0)
 	}
 	fmt.Fprint(&b, "definitions: mine.star\nhistory: {invoke: 'shows (?P<op>[024])', ok: 'shows (?P<value>[13])', fail: 'shows 5'}\n",
 		"expose:\n  step: 'shows (?P<n>[0-5])'\n  low: {line: 'shows (?P<n>[0-2])', until: 'shows 5'}\n", staged, "properties:\n")
@@ -403,7 +403,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 					}
 				}
 			}
-			said := sentence(t, dir, nodes, f, i >= len(forms)+len(stagedForms))
+			said := sentence(t, dir, nodes, f, i >= len(forms)+len(stagedForms), false)
 			got := map[world.Hash]bool{}
 			if !explored(&strategy.DepthFirst{All: true}, said, func(p *space.Path, _ string, v *ariadne.Violation) {
 				if v != nil {
