@@ -403,7 +403,7 @@ const NoNode = NodeID(-1)
 
 // Violation is the target's misbehaviour: a value, never an error.
 type Violation struct {
-	Kind    string `json:"kind"` // "death", "divergence", "deadlock"
+	Kind    string `json:"kind"` // "death", "divergence", "deadlock", "sanitizer", ...
 	Node    NodeID `json:"node"` // or NoNode
 	Step    int    `json:"step"` // index of the step that showed it
 	At      Time   `json:"at_ns"`

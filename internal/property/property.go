@@ -43,5 +43,5 @@ type Subject struct {
 
 // Generic returns the checks that every system gets, for one execution.
 func Generic(nodes []Subject) []Check {
-	return []Check{&Death{Nodes: nodes}, &Divergence{Nodes: nodes}, &Deadlock{Nodes: nodes}, Assertion{}}
+	return []Check{&Death{Nodes: nodes}, &Divergence{Nodes: nodes}, &Deadlock{Nodes: nodes}, Assertion{}, Sanitizer{}}
 }

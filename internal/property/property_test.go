@@ -47,6 +47,10 @@ func TestChecks(t *testing.T) {
 	death := func() property.Check { return &property.Death{Nodes: nodes} }
 	divergence := func() property.Check { return &property.Divergence{Nodes: nodes} }
 	deadlock := func() property.Check { return &property.Deadlock{Nodes: nodes} }
+	sanitizer := func() property.Check { return property.Sanitizer{} }
+	said := func(lines ...string) []ariadne.Step {
+		return []ariadne.Step{step(0, errorLines(ariadne.Output{}, lines...))}
+	}
 	quiet := property.End{Quiet: true}
 	for _, c := range []struct {
 		name  string
@@ -63,6 +67,18 @@ func TestChecks(t *testing.T) {
 			"serve -x exited with status 2: panic: no leader"},
 		{"last line", death, quiet, []ariadne.Step{step(0, errorLines(exit(2, 0), "one", "two", " "))}, "serve -x exited with status 2: two"},
 		{"may fail", death, quiet, []ariadne.Step{step(1, exit(-1, 6))}, ""},
+		{"Go's race detector", sanitizer, quiet, said("==================", "WARNING: DATA RACE", "Write at 0x00c000012345 by goroutine 8:", "  main.main.func1()", "      race.go:4 +0x33"),
+			"Go's race detector: DATA RACE; Write by goroutine 8:; main.main.func1()"},
+		{"AddressSanitizer", sanitizer, quiet, said("=====", "==2==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000001a at pc 0x55 bp 0x7f sp 0x7e", "WRITE of size 1 at 0x602000001a thread T0", "    #0 0x5555 in main asan.c:5"),
+			"AddressSanitizer: heap-buffer-overflow; WRITE of size 1 thread T0; #0 in main asan.c:5"},
+		{"ThreadSanitizer", sanitizer, quiet, said("WARNING: ThreadSanitizer: data race (pid=3)"), "ThreadSanitizer: data race (pid=3)"},
+		{"MemorySanitizer", sanitizer, quiet, said("==3==WARNING: MemorySanitizer: use-of-uninitialized-value"), "MemorySanitizer: use-of-uninitialized-value"},
+		{"UndefinedBehaviorSanitizer", sanitizer, quiet, said("asan.c:5:9: runtime error: signed integer overflow"), "UndefinedBehaviorSanitizer: asan.c:5:9: runtime error: signed integer overflow"},
+		{"Valgrind", sanitizer, quiet, said("==5== Invalid write of size 1", "==5==    at 0x10916D: main (asan.c:5)", "==5==  Address 0x4a is 0 bytes after"), "Valgrind: Invalid write of size 1; main (asan.c:5); Address is 0 bytes after"},
+		{"Helgrind", sanitizer, quiet, said("==5== Possible data race during write of size 4 at 0x1 by thread #2"), "Valgrind: Possible data race during write of size 4 by thread #2"},
+		{"a system call's argument", sanitizer, quiet, said("==5== Syscall param write(buf) points to uninitialised byte(s)"), "Valgrind: Syscall param write(buf) points to uninitialised byte(s)"},
+		{"words like these", sanitizer, quiet, said("panic: runtime error: index out of range", "main.go:3: runtime error: x", "no WARNING: DATA RACE", "==5== Memcheck, a memory error detector", "==5== ERROR SUMMARY: 0 errors from 0 contexts",
+			"==5==WARNING: ASan is ignoring requested __asan_handle_no_return", "==5==WARNING: AddressSanitizer failed to allocate 0x1 bytes", "ThreadSanitizer: reported 0 warnings", "==5== For lists of detected and suppressed errors, rerun with: -s"), ""},
 		{"status 0", death, quiet, []ariadne.Step{step(0, exit(0, 0))}, ""},
 
 		{"diverged", divergence, quiet, []ariadne.Step{step(0, ariadne.Output{Diverged: "5000000 calls"})}, "5000000 calls"},
