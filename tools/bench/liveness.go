@@ -33,7 +33,8 @@ var shrinking = []struct{ name, spec string }{
 }
 
 // measureLiveness measures how long it takes, by real time, to find the critical transition of an execution in which something that
-// must happen does not, as the default search of each seed has found one; which share of the seeds name the same one, in what
+// must happen does not, as the default search of each seed has found one; which share of five hunts for that of the first of these executions, with
+// walks of their own, name the same step; which share of the seeds name steps that are alike, in what
 // these are shrunk to; and what shrinking takes and saves. How much longer it would take to execute each walk
 // from the start is reckoned by its steps and by what one of random executions of the same system costs, their starts included.
 func (b *bench) measureLiveness() error {
@@ -47,6 +48,7 @@ func (b *bench) measureLiveness() error {
 		}
 		named, most := map[string]int{}, 0
 		var took, ratios []float64
+		stable := -1.0
 		err = b.shrink(s.name, s.spec, func(v *harness.Violation) error {
 			g := v.Goal
 			if g == nil || g.Critical == 0 {
@@ -54,6 +56,11 @@ func (b *bench) measureLiveness() error {
 			}
 			took = append(took, g.Took.Seconds())
 			ratios = append(ratios, float64(g.FromStart)*step/g.Took.Seconds())
+			if stable < 0 {
+				if stable, err = b.stable(v.Trace); err != nil {
+					return err
+				}
+			}
 			if less := v.Shrunk; less != nil && less.Goal != nil && less.Goal.Critical > 0 {
 				g = less.Goal
 			}
@@ -67,6 +74,7 @@ func (b *bench) measureLiveness() error {
 		}
 		b.keep("critical_transition_s."+s.name, "s", took)
 		b.keep("critical_from_start."+s.name, "", ratios)
+		b.keep("critical_transition_stable."+s.name, "", []float64{stable})
 		b.keep("critical_same."+s.name, "", []float64{float64(most) / float64(len(took))})
 	}
 	for _, s := range shrinking {
@@ -78,6 +86,25 @@ func (b *bench) measureLiveness() error {
 		}
 	}
 	return nil
+}
+
+// stable is which share of some hunts for the critical transition of one execution, with other walks each, name the same step.
+func (b *bench) stable(trace string) (float64, error) {
+	const hunts = 5
+	named, most := map[int]int{}, 0
+	for seed := range hunts {
+		r, err := b.ariadne.Run(b.ctx, filepath.Join(b.dir, "hunt"), "replay", trace, "--critical", "--walk-seed", strconv.Itoa(seed+1))
+		if err != nil {
+			return 0, err
+		}
+		if len(r.Violations) == 0 || r.Violations[0].Goal == nil || r.Violations[0].Goal.Critical == 0 {
+			return 0, fmt.Errorf("%s, walk seed %d: no critical transition", trace, seed+1)
+		}
+		step := r.Violations[0].Goal.Critical
+		named[step]++
+		most = max(most, named[step])
+	}
+	return float64(most) / hunts, nil
 }
 
 // number is what differs between the names of like steps.
