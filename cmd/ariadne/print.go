@@ -7,6 +7,7 @@ import (
 	"ariadne/internal/check"
 	"ariadne/internal/record"
 	"ariadne/internal/spec"
+	"ariadne/internal/system"
 )
 
 // printer shows what happens and what came of it.
@@ -28,7 +29,9 @@ func (a *app) printer(o outputFlags, s *spec.Spec) printer {
 	if o.json {
 		return newJSONPrinter(a.out, names, o.quiet)
 	}
-	return newTextPrinter(a.out, a.err, names, s.Latency, o.quiet)
+	p := newTextPrinter(a.out, a.err, names, s.Latency, o.quiet)
+	p.timeline.Commands = system.CommandNames(s)
+	return p
 }
 
 // finish prints the report and sets the exit status.

@@ -36,6 +36,7 @@ func NewRecorder(dir string, y *system.System, h trace.Header) (*Recorder, error
 	}
 	r := &Recorder{dir: dir, nodes: y.Names(), logs: make([]*os.File, len(y.Spec.Nodes)), used: system.NewUsed(y.Digests)}
 	r.timeline = report.NewTimeline(r.nodes, y.Spec.Latency, report.Style{})
+	r.timeline.Commands = system.CommandNames(y.Spec)
 	r.traceTo = r.create(traceFile)
 	r.trace = trace.NewWriter(r.traceTo)
 	r.steps = r.create(stepsFile)

@@ -99,6 +99,18 @@ func TestTimeline(t *testing.T) {
 	golden(t, "testdata/timeline.golden", out.Bytes())
 }
 
+// TestTimelineOfCommands: where it is known what commands are called, the timeline says so.
+func TestTimelineOfCommands(t *testing.T) {
+	tl := NewTimeline([]string{"a"}, 0, Style{})
+	tl.Commands = func(_ ariadne.NodeID, command int) string { return [...]string{"serve", "look at files"}[command] }
+	lines := strings.Join(tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Exits: []ariadne.Exit{{Command: 1, Status: 3}, {Signal: 9}}}}), "\n")
+	for _, want := range []string{"look at files: exit status 3", "serve: killed by signal 9"} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("%s\nwant %s", lines, want)
+		}
+	}
+}
+
 // What happens to the network is no node's, and a fault is held back by nothing.
 func TestTimelineOfFaults(t *testing.T) {
 	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})

@@ -22,6 +22,9 @@ const TimelineFile = "timeline.txt"
 // of a long stretch of these only the first and the last are shown. Steps that do not
 // follow the natural schedule are marked, and never held back.
 type Timeline struct {
+	// Commands, when not nil, is what a command of a node is called; else it is its number.
+	Commands func(id ariadne.NodeID, command int) string
+
 	nodes   []string
 	latency time.Duration
 	style   Style
@@ -136,7 +139,7 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 		input.mark = markOvertaken
 	}
 	t.latest = max(t.latest, s.At)
-	outputs := outputRows(s)
+	outputs := t.outputRows(s)
 	if len(outputs) == 0 && len(o.Messages) == 0 && input.mark == 0 {
 		t.quiet.add(input)
 		return nil
@@ -353,7 +356,7 @@ func choice(c ariadne.Choice) string {
 const maxLost = 12
 
 // outputRows say what came of a step, but for messages, which show at their delivery.
-func outputRows(s ariadne.Step) []row {
+func (t *Timeline) outputRows(s ariadne.Step) []row {
 	var rows []row
 	add := func(at ariadne.Time, kind rowKind, format string, args ...any) {
 		rows = append(rows, row{at: at, node: s.Action.Node, from: ariadne.NoNode, kind: kind, text: fmt.Sprintf(format, args...)})
@@ -377,13 +380,17 @@ func outputRows(s ariadne.Step) []row {
 		add(l.At, logRow, "%s", l.Text)
 	}
 	for _, e := range o.Exits {
+		name := fmt.Sprintf("command %d", e.Command+1)
+		if t.Commands != nil {
+			name = t.Commands(s.Action.Node, e.Command)
+		}
 		switch {
 		case e.Signal != 0:
-			add(e.At, alarmRow, "command %d: killed by signal %d", e.Command+1, e.Signal)
+			add(e.At, alarmRow, "%s: killed by signal %d", name, e.Signal)
 		case e.Status != 0:
-			add(e.At, alarmRow, "command %d: exit status %d", e.Command+1, e.Status)
+			add(e.At, alarmRow, "%s: exit status %d", name, e.Status)
 		default:
-			add(e.At, noteRow, "command %d: exit status 0", e.Command+1)
+			add(e.At, noteRow, "%s: exit status 0", name)
 		}
 	}
 	if o.Cut != "" {

@@ -233,6 +233,18 @@ func (y *System) Notes() []string { return y.judged.Notes() }
 // Checks are what watches one execution.
 func (y *System) Checks() []property.Check { return property.Generic(y.checked) }
 
+// CommandNames says what the commands of a spec's nodes are called, as messages have them; that of a node with one alone
+// has a number, like those that are not known.
+func CommandNames(s *spec.Spec) func(id ariadne.NodeID, command int) string {
+	nodes := checkedNodes(s)
+	return func(id ariadne.NodeID, command int) string {
+		if all := nodes[id].Commands; len(all) > 1 && command < len(all) {
+			return all[command]
+		}
+		return fmt.Sprintf("command %d", command+1)
+	}
+}
+
 func checkedNodes(s *spec.Spec) []property.Subject {
 	var nodes []property.Subject
 	for _, n := range s.Nodes {
