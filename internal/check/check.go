@@ -109,14 +109,28 @@ type check struct {
 }
 
 func (c *check) start() error {
+	replaced := c.replaced()
 	r, err := c.dir.Begin(record.Command{Name: "check", System: c.system, Room: c.opts.room(), First: c.opts.First})
 	if err != nil {
 		return err
 	}
 	r.Ends, r.Programs = map[string]int{}, c.system.Programs
 	c.ledger.report = r
+	r.Note(replaced...)
 	c.newPlan(c.opts.First, c.opts.Executions)
 	return nil
+}
+
+// replaced says that the run directory held a check that could have gone on.
+func (c *check) replaced() (notes []string) {
+	old, err := c.dir.Report()
+	if err != nil || old.Command != "check" || old.SpecDigest != c.system.Spec.Digest || old.Executions == 0 || old.Coverage == nil || old.Coverage.Exhausted {
+		return nil
+	}
+	if old.Stopped == search.StopViolation {
+		return nil
+	}
+	return []string{fmt.Sprintf("the check that was in %s (%d executions, ended by: %s) was replaced; --resume would have gone on with it", c.dir.Path, old.Executions, cmp.Or(old.Stopped, "it was killed"))}
 }
 
 // resume goes on where the check in the run directory was interrupted.
@@ -144,7 +158,7 @@ func (c *check) resume() error {
 	case r.Faults != s.Budgets() && r.Executions > 0:
 		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out, cmp.Or(r.Faults, "unknown ones"), s.Budgets())
 	case r.Searched() != c.opts.Search.Strategy && r.Executions > 0:
-		return fmt.Errorf("the check in %s searched in another way", out)
+		return fmt.Errorf("the check in %s has --strategy %s, not %s", out, cmp.Or(r.Searched(), "unknown"), c.opts.Search.Strategy)
 	case r.Coverage != nil && equalityOf(r.Coverage) != c.opts.Search.equality():
 		return fmt.Errorf("the check in %s told states apart by %s, not by %s", out, equalityOf(r.Coverage), c.opts.Search.equality())
 	}
