@@ -82,7 +82,7 @@ type stageCalls struct {
 func (c *stageCalls) Wrong(b *stage.Bad) error { return wrong(c.path, b) }
 
 // Execute implements stage.Calls.
-func (c *stageCalls) Execute(i int, of [][]stage.Tuple) ([]stage.Tuple, error) {
+func (c *stageCalls) Execute(i int, of [][]*stage.Tuple) ([]*stage.Tuple, error) {
 	var args starlark.Tuple
 	for _, tuples := range of {
 		args = append(args, tuplesValue(tuples))
@@ -91,11 +91,11 @@ func (c *stageCalls) Execute(i int, of [][]stage.Tuple) ([]stage.Tuple, error) {
 }
 
 // Change implements stage.Calls.
-func (c *stageCalls) Change(i int, before []stage.Tuple, added, removed [][]stage.Tuple) ([]stage.Tuple, error) {
+func (c *stageCalls) Change(i int, before []*stage.Tuple, added, removed [][]*stage.Tuple) ([]*stage.Tuple, error) {
 	return c.call(i, c.diffs[i], starlark.Tuple{tuplesValue(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
 }
 
-func (c *stageCalls) call(i int, fn *starlark.Function, args starlark.Tuple) ([]stage.Tuple, error) {
+func (c *stageCalls) call(i int, fn *starlark.Function, args starlark.Tuple) ([]*stage.Tuple, error) {
 	s := &c.Graph.Stages[i]
 	c.thread.Steps = 0
 	c.thread.Local(budgetKey).(*budget).left = memory
@@ -115,7 +115,7 @@ func (c *stageCalls) call(i int, fn *starlark.Function, args starlark.Tuple) ([]
 type byName struct {
 	view
 	names []string
-	lists [][]stage.Tuple
+	lists [][]*stage.Tuple
 }
 
 func (*byName) String() string        { return "tuples by name" }
@@ -128,17 +128,22 @@ func (b *byName) Attr(name string) (starlark.Value, error) {
 	return nil, nil // the interpreter knows what to say
 }
 
-func tuplesValue(all []stage.Tuple) starlark.Value {
+func tuplesValue(all []*stage.Tuple) starlark.Value {
 	values := make([]starlark.Value, len(all))
-	for i := range all {
-		values[i] = &tuple{node: all[i].Node, Tuple: all[i].Tuple}
+	for i, t := range all {
+		v, ok := t.View.(*tuple)
+		if !ok {
+			v = &tuple{node: t.Node, Tuple: t.Tuple}
+			t.View = v
+		}
+		values[i] = v
 	}
 	return frozen(values)
 }
 
 // tuplesOf are the tuples that a function of a stage has returned: a list of tuples that it was given, of dicts by the names of
 // fields, or of texts and numbers, single ones or in lists, without names.
-func tuplesOf(v starlark.Value) (all []stage.Tuple, err error) {
+func tuplesOf(v starlark.Value) (all []*stage.Tuple, err error) {
 	list, ok := v.(starlark.Iterable)
 	if _, dict := v.(*starlark.Dict); !ok || dict {
 		return nil, fmt.Errorf("%s: a list of tuples is needed, each a tuple that it was given, a dict by names of fields, or texts and numbers", v.Type())
@@ -155,7 +160,8 @@ func tuplesOf(v starlark.Value) (all []stage.Tuple, err error) {
 	return all, nil
 }
 
-func tupleOf(v starlark.Value) (t stage.Tuple, err error) {
+func tupleOf(v starlark.Value) (t *stage.Tuple, err error) {
+	t = &stage.Tuple{}
 	add := func(field string, v starlark.Value) error {
 		text, err := plainText(v)
 		if err == nil {

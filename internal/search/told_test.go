@@ -93,11 +93,11 @@ func TestNamesTellWhatIsExposed(t *testing.T) {
 // tallied is a stage that says of each number how many nodes have it.
 type tallied struct{}
 
-func (tallied) Execute(_ int, of [][]stage.Tuple) ([]stage.Tuple, error) {
-	return []stage.Tuple{{Tuple: expose.Tuple{Values: []string{of[0][0].Values[0], strconv.Itoa(len(of[0]))}}}}, nil
+func (tallied) Execute(_ int, of [][]*stage.Tuple) ([]*stage.Tuple, error) {
+	return []*stage.Tuple{{Tuple: expose.Tuple{Values: []string{of[0][0].Values[0], strconv.Itoa(len(of[0]))}}}}, nil
 }
 
-func (tallied) Change(int, []stage.Tuple, [][]stage.Tuple, [][]stage.Tuple) ([]stage.Tuple, error) {
+func (tallied) Change(int, []*stage.Tuple, [][]*stage.Tuple, [][]*stage.Tuple) ([]*stage.Tuple, error) {
 	return nil, errors.New("there is none")
 }
 

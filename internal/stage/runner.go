@@ -13,10 +13,10 @@ import (
 // Calls calls the functions of the stages of a graph, by their places in it.
 type Calls interface {
 	// Execute makes a stage's tuples of those that it reads, a list for each of Stage.Of.
-	Execute(stage int, of [][]Tuple) ([]Tuple, error)
+	Execute(stage int, of [][]*Tuple) ([]*Tuple, error)
 	// Change makes them of what it has made of other tuples, and of what there is now and was not then, and the other way
 	// round.
-	Change(stage int, before []Tuple, added, removed [][]Tuple) ([]Tuple, error)
+	Change(stage int, before []*Tuple, added, removed [][]*Tuple) ([]*Tuple, error)
 	// Wrong is an error that says where what is bad stands.
 	Wrong(*Bad) error
 }
@@ -29,6 +29,7 @@ type Runner struct {
 	// share is of what is computed by what has changed: so much of it, from 0 to 1, is computed without as well, and compared.
 	share  float64
 	parts  map[held]map[string]*list
+	inside int      // tuples in parts
 	stages []memory // by place
 	// Executed and Changed count the calls, those for comparison not among them; Compared these.
 	Executed, Changed, Compared int
@@ -42,23 +43,34 @@ type held struct {
 
 // memory is what is remembered of a stage.
 type memory struct {
-	all   map[world.Hash]*list // by all tuples that it reads
-	keys  map[world.Hash]*made // by a key and its tuples
-	last  map[string]*made     // by key: what was asked for last
-	first int                  // comparisons, up to firstCompared
+	all   map[world.Hash]*list    // by all tuples that it reads
+	keys  map[world.Hash][]*Tuple // what it has made, by a key and its tuples
+	last  map[string]*made        // by key: what was asked for last
+	held  int                     // tuples in all and keys, about
+	first int                     // comparisons, up to firstCompared
+}
+
+// room makes room for so many tuples more.
+func (m *memory) room(tuples int) {
+	if m.held += tuples + 1; m.held > maxHeld {
+		clear(m.all)
+		clear(m.keys)
+		clear(m.last)
+		m.held = tuples + 1
+	}
 }
 
 // made is what a stage has made for a key.
 type made struct {
-	of  [][]Tuple
-	out []Tuple
+	of  [][]*Tuple
+	out []*Tuple
 }
 
-// What is remembered at most, of each stage; and how much that is computed by what has changed is compared at first.
+// What is remembered at most: sets of what nodes expose, and tuples that a stage has made; and how much that is computed by what has changed
+// is compared at first.
 const (
 	maxParts      = 1 << 14
-	maxAll        = 1 << 16
-	maxKeys       = 1 << 16
+	maxHeld       = 1 << 18
 	firstCompared = 64
 )
 
@@ -69,7 +81,7 @@ const Share = 1. / 16
 func (g *Graph) NewRunner(nodes []string, calls Calls, share float64) *Runner {
 	r := &Runner{graph: g, nodes: nodes, calls: calls, share: share, parts: map[held]map[string]*list{}, stages: make([]memory, len(g.Stages))}
 	for i := range r.stages {
-		r.stages[i] = memory{all: map[world.Hash]*list{}, keys: map[world.Hash]*made{}, last: map[string]*made{}}
+		r.stages[i] = memory{all: map[world.Hash]*list{}, keys: map[world.Hash][]*Tuple{}, last: map[string]*made{}}
 	}
 	return r
 }
@@ -89,7 +101,7 @@ func (r *Runner) Names() (all []string) {
 }
 
 // Tuples are those of a stage, where the nodes expose sets; not to be changed.
-func (r *Runner) Tuples(name string, sets []*expose.Set) ([]Tuple, error) {
+func (r *Runner) Tuples(name string, sets []*expose.Set) ([]*Tuple, error) {
 	l, err := r.stage(r.graph.index[name], sets)
 	if err != nil {
 		return nil, err
@@ -126,7 +138,7 @@ func (r *Runner) stage(i int, sets []*expose.Set) (*list, error) {
 	if l := m.all[h]; l != nil {
 		return l, nil
 	}
-	read := make([][]Tuple, len(s.Of))
+	read := make([][]*Tuple, len(s.Of))
 	for k, name := range s.Of {
 		if of[k] != nil {
 			read[k] = of[k].tuples
@@ -140,9 +152,7 @@ func (r *Runner) stage(i int, sets []*expose.Set) (*list, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(m.all) >= maxAll {
-		clear(m.all)
-	}
+	m.room(len(l.tuples))
 	m.all[h] = l
 	return l, nil
 }
@@ -151,41 +161,42 @@ func (r *Runner) stage(i int, sets []*expose.Set) (*list, error) {
 func (r *Runner) part(node int, set *expose.Set, name string) *list {
 	by := r.parts[held{node, set}]
 	if by == nil {
-		if len(r.parts) >= maxParts {
+		if r.inside > maxHeld || len(r.parts) > maxParts {
 			clear(r.parts)
+			r.inside = 0
 		}
 		by = map[string]*list{}
 		r.parts[held{node, set}] = by
 	}
 	l := by[name]
 	if l == nil {
-		var tuples []Tuple
+		var tuples []*Tuple
 		for _, t := range set.Named(name) {
-			u := Tuple{Node: r.nodes[node], Tuple: t}
+			u := &Tuple{Node: r.nodes[node], Tuple: t}
 			u.named()
 			tuples = append(tuples, u)
 		}
 		l = listOf(tuples)
 		by[name] = l
+		r.inside += len(tuples)
 	}
 	return l
 }
 
 // make makes the tuples of a stage of those that it reads, in order of its keys.
-func (r *Runner) make(i int, read [][]Tuple) (*list, error) {
+func (r *Runner) make(i int, read [][]*Tuple) (*list, error) {
 	s := &r.graph.Stages[i]
 	if s.Key == nil {
-		m, err := r.key(i, "", read)
+		out, err := r.key(i, "", read)
 		if err != nil {
 			return nil, err
 		}
-		return listOf(m.out), nil
+		return listOf(out), nil
 	}
-	by := map[string][][]Tuple{}
+	by := map[string][][]*Tuple{}
 	texts := make([]string, len(s.Key))
 	for k, tuples := range read {
-		for j := range tuples {
-			t := &tuples[j]
+		for _, t := range tuples {
 			for n, name := range s.Key {
 				text, ok := t.Field(name)
 				if !ok {
@@ -195,51 +206,49 @@ func (r *Runner) make(i int, read [][]Tuple) (*list, error) {
 			}
 			key := expose.Key(texts)
 			if by[key] == nil {
-				by[key] = make([][]Tuple, len(read))
+				by[key] = make([][]*Tuple, len(read))
 			}
-			by[key][k] = append(by[key][k], *t)
+			by[key][k] = append(by[key][k], t)
 		}
 	}
-	var all []Tuple
+	var all []*Tuple
 	for _, key := range slices.Sorted(maps.Keys(by)) {
-		m, err := r.key(i, key, by[key])
+		out, err := r.key(i, key, by[key])
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, m.out...)
+		all = append(all, out...)
 	}
 	return listOf(all), nil
 }
 
 // key makes the tuples of a stage of those of a key that it reads.
-func (r *Runner) key(i int, key string, of [][]Tuple) (*made, error) {
+func (r *Runner) key(i int, key string, of [][]*Tuple) ([]*Tuple, error) {
 	m := &r.stages[i]
 	h, size := world.HashOfText(key), 0
 	for _, tuples := range of {
 		h = h.Plus(listOf(tuples).hash)
 		size += len(tuples)
 	}
-	now := m.keys[h]
-	if now == nil {
-		out, err := r.compute(i, key, m.last[key], of, size, h)
-		if err != nil {
+	out, known := m.keys[h]
+	if !known {
+		var err error
+		if out, err = r.compute(i, key, m.last[key], of, size, h); err != nil {
 			return nil, err
 		}
-		now = &made{of: of, out: out}
-		if len(m.keys) >= maxKeys {
-			clear(m.keys)
-			clear(m.last)
-		}
-		m.keys[h] = now
+		m.room(len(out))
+		m.keys[h] = out
 	}
-	m.last[key] = now
-	return now, nil
+	if r.graph.Stages[i].Change != "" {
+		m.last[key] = &made{of, out}
+	}
+	return out, nil
 }
 
 // compute calls the stage's functions. last is what was made of other tuples, or nil; h stands for these.
-func (r *Runner) compute(i int, key string, last *made, of [][]Tuple, size int, h world.Hash) ([]Tuple, error) {
+func (r *Runner) compute(i int, key string, last *made, of [][]*Tuple, size int, h world.Hash) ([]*Tuple, error) {
 	s := &r.graph.Stages[i]
-	execute := func() ([]Tuple, error) {
+	execute := func() ([]*Tuple, error) {
 		out, err := r.calls.Execute(i, of)
 		return s.made(key, out), err
 	}
@@ -247,7 +256,7 @@ func (r *Runner) compute(i int, key string, last *made, of [][]Tuple, size int, 
 		r.Executed++
 		return execute()
 	}
-	added, removed, differ := make([][]Tuple, len(of)), make([][]Tuple, len(of)), 0
+	added, removed, differ := make([][]*Tuple, len(of)), make([][]*Tuple, len(of)), 0
 	for k := range of {
 		added[k], removed[k] = diff(last.of[k], of[k])
 		differ += len(added[k]) + len(removed[k])
@@ -279,10 +288,11 @@ func (r *Runner) compares(i int, h world.Hash) bool {
 }
 
 // made are tuples as the stage shows them, in order.
-func (s *Stage) made(key string, tuples []Tuple) []Tuple {
+func (s *Stage) made(key string, tuples []*Tuple) []*Tuple {
 	tuples = slices.Clone(tuples)
 	for i := range tuples {
-		t := &tuples[i]
+		t := &Tuple{Node: tuples[i].Node, Tuple: tuples[i].Tuple} // what it was given may be somebody else's
+		tuples[i] = t
 		if t.Name, t.Stays = s.Name, false; t.Key == "" {
 			t.Key = key
 		}
@@ -293,7 +303,7 @@ func (s *Stage) made(key string, tuples []Tuple) []Tuple {
 }
 
 // differ says how what a stage makes by what has changed is another than what it makes without.
-func (s *Stage) differ(key string, before []Tuple, added, removed [][]Tuple, want, got []Tuple) string {
+func (s *Stage) differ(key string, before []*Tuple, added, removed [][]*Tuple, want, got []*Tuple) string {
 	more, less := diff(want, got)
 	of := ""
 	if s.Key != nil {
@@ -306,7 +316,7 @@ func (s *Stage) differ(key string, before []Tuple, added, removed [][]Tuple, wan
 // mostSaid is how many tuples of a list are said.
 const mostSaid = 3
 
-func some(tuples []Tuple) string {
+func some(tuples []*Tuple) string {
 	var texts []string
 	for i := range tuples[:min(len(tuples), mostSaid)] {
 		texts = append(texts, tuples[i].String())

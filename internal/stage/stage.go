@@ -39,6 +39,7 @@ type Stage struct {
 type Tuple struct {
 	Node string // or ""
 	expose.Tuple
+	View any // what who reads it has made of it, for the next time
 	hash world.Hash
 }
 
@@ -82,17 +83,17 @@ func (t *Tuple) named() {
 	t.hash = world.HashOfText(string(b))
 }
 
-func compare(a, b Tuple) int {
+func compare(a, b *Tuple) int {
 	return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Key, b.Key), slices.Compare(a.Values, b.Values), slices.Compare(a.Fields, b.Fields))
 }
 
 // list is some tuples in order.
 type list struct {
-	tuples []Tuple
+	tuples []*Tuple
 	hash   world.Hash
 }
 
-func listOf(tuples []Tuple) *list {
+func listOf(tuples []*Tuple) *list {
 	l := &list{tuples: tuples, hash: world.HashOf(uint64(len(tuples)), 0, 41)}
 	for i := range tuples {
 		l.hash = l.hash.Plus(tuples[i].hash)
@@ -101,7 +102,7 @@ func listOf(tuples []Tuple) *list {
 }
 
 // diff is what b has that a has not, and the other way round.
-func diff(a, b []Tuple) (added, removed []Tuple) {
+func diff(a, b []*Tuple) (added, removed []*Tuple) {
 	had := map[world.Hash]int{}
 	for i := range a {
 		had[a[i].hash]++

@@ -24,8 +24,8 @@ var graph, _ = NewGraph([]Stage{
 	{Name: "per", Of: []string{"a", "b"}, Key: []string{"k"}, Execute: "sum", Change: "add"},
 }, func(name string) bool { return name == "a" || name == "b" })
 
-func row(fields []string, values ...string) Tuple {
-	return Tuple{Tuple: expose.Tuple{Fields: fields, Values: values}}
+func row(fields []string, values ...string) *Tuple {
+	return &Tuple{Tuple: expose.Tuple{Fields: fields, Values: values}}
 }
 
 func number(t *Tuple, field string) int {
@@ -37,39 +37,39 @@ func number(t *Tuple, field string) int {
 	return n
 }
 
-func (c *sums) Execute(i int, of [][]Tuple) ([]Tuple, error) {
+func (c *sums) Execute(i int, of [][]*Tuple) ([]*Tuple, error) {
 	sum := 0
 	c.executed++
 	if graph.Stages[i].Name == "total" {
 		for j := range of[0] {
-			sum += number(&of[0][j], "sum")
+			sum += number(of[0][j], "sum")
 		}
-		return []Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
+		return []*Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
 	}
 	for _, tuples := range of {
 		for j := range tuples {
-			sum += number(&tuples[j], "v")
+			sum += number(tuples[j], "v")
 		}
 	}
-	return []Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
+	return []*Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
 }
 
 func (*sums) Wrong(b *Bad) error { return b }
 
-func (c *sums) Change(_ int, before []Tuple, added, removed [][]Tuple) ([]Tuple, error) {
-	sum := number(&before[0], "sum")
+func (c *sums) Change(_ int, before []*Tuple, added, removed [][]*Tuple) ([]*Tuple, error) {
+	sum := number(before[0], "sum")
 	for k := range added {
 		for j := range added[k] {
-			sum += number(&added[k][j], "v")
+			sum += number(added[k][j], "v")
 		}
 		for j := range removed[k] {
-			sum -= number(&removed[k][j], "v")
+			sum -= number(removed[k][j], "v")
 		}
 	}
 	if c.wrong > 0 && sum%c.wrong == 0 {
 		sum++
 	}
-	return []Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
+	return []*Tuple{row([]string{"sum"}, strconv.Itoa(sum))}, nil
 }
 
 // drawSet draws what a node exposes.
@@ -130,7 +130,7 @@ func TestStages(t *testing.T) {
 					t.Fatalf("%q, want %q", texts, want)
 				}
 				all, err := r.Tuples("total", sets)
-				if err != nil || len(all) != 1 || number(&all[0], "sum") != total {
+				if err != nil || len(all) != 1 || number(all[0], "sum") != total {
 					t.Fatalf("total %v, %v, want %d", all, err, total)
 				}
 				if again == 1 && c.executed+r.Changed > calls {
@@ -192,7 +192,7 @@ func TestWrongChange(t *testing.T) {
 				found++
 				return
 			}
-			if number(&all[0], "sum") != total {
+			if number(all[0], "sum") != total {
 				t.Fatalf("total %v, want %d", all, total)
 			}
 		}

@@ -187,6 +187,9 @@ func (b *bench) measurePredicates() error {
 		return err
 	}
 	b.keep("predicate_states_per_s", "1/s", rates)
+	if err := b.measureStages(); err != nil {
+		return err
+	}
 	if !b.fetch(judged) {
 		return nil
 	}
@@ -228,3 +231,25 @@ func (b *bench) measurePredicates() error {
 	b.keep("predicate_overhead_remembered", "", remembered)
 	return nil
 }
+
+// measureStages measures how many states are judged in a second in which one of 256 tuples is another than before, by a sum of all: as an
+// expression, a stage, a stage for each node, and by what has changed.
+func (b *bench) measureStages() error {
+	rates := map[string][]float64{}
+	for range b.repeat {
+		lines, err := b.goBenchmark("./internal/script", "BenchmarkStages", "5000x")
+		if err != nil {
+			return err
+		}
+		for _, way := range stageWays {
+			rates[way] = append(rates[way], lines["BenchmarkStages/"+way]["states/s"])
+		}
+	}
+	for _, way := range stageWays {
+		b.keep("predicate_states_per_s."+way, "1/s", rates[way])
+	}
+	return nil
+}
+
+// stageWays are the ways of BenchmarkStages.
+var stageWays = []string{"expression", "execute", "change", "keys", "keys-change"}
