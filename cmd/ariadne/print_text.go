@@ -110,6 +110,7 @@ func (p *textPrinter) progress(g check.Progress) {
 	}
 	c := p.check
 	c.Elapsed, c.Executions, c.Steps, c.Violations = g.Elapsed, g.Executions, g.Steps, g.Violations
+	c.Different = g.Different
 	fmt.Fprint(p.err, "\r\x1b[K"+report.ProgressLine(c, style(p.err)))
 	p.dirty = true
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/coverage"
 	"ariadne/internal/memo"
 	"ariadne/internal/record"
 	"ariadne/internal/search"
@@ -98,9 +99,10 @@ type check struct {
 	dir    *record.Dir
 
 	began   time.Time
-	earlier time.Duration // real time of the parts before it was resumed
-	steps   atomic.Int64  // for the progress
-	memo    *memo.Memo    // nil until it searches
+	earlier time.Duration                   // real time of the parts before it was resumed
+	steps   atomic.Int64                    // for the progress
+	totals  atomic.Pointer[coverage.Totals] // likewise; nil until it searches
+	memo    *memo.Memo                      // nil until it searches
 
 	ledger ledger
 
@@ -271,6 +273,9 @@ func (c *check) tellNowAndThen(done <-chan struct{}) {
 func (c *check) tell(done bool) {
 	p := Progress{Elapsed: c.earlier + time.Since(c.began), Steps: int(c.steps.Load()), Workers: c.opts.Workers, Done: done}
 	p.Executions, p.Violations = c.ledger.progress()
+	if t := c.totals.Load(); t != nil {
+		p.Different = t.Traces()
+	}
 	c.telling.Lock()
 	defer c.telling.Unlock()
 	c.opts.OnProgress(p)

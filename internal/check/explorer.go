@@ -107,6 +107,7 @@ const lookedBytes = 64 << 20
 // explore lets so many workers explore until all of them have ended.
 func (x *explorer) explore(ctx context.Context, workers int) {
 	o := &x.check.opts.Search
+	x.check.totals.Store(x.totals)
 	var meters []*coverage.Meter
 	for range workers {
 		meters = append(meters, x.totals.Meter())

@@ -117,6 +117,7 @@ func (o *Options) room() system.Room {
 type Progress struct {
 	Elapsed    time.Duration
 	Executions int // ended
+	Different  int // of these, as partial-order traces; 0: nobody knows
 	Steps      int
 	Violations int // different ones
 	Workers    int

@@ -187,6 +187,9 @@ func (t *Totals) Path(p *space.Path) (due bool) {
 	return n > next && t.next.CompareAndSwap(next, n+n/100)
 }
 
+// Traces is how many partial-order traces were seen.
+func (t *Totals) Traces() int { return t.traces.Len() }
+
 // Now is how much was seen by now.
 func (t *Totals) Now(elapsed time.Duration, c memo.Counts) Sample {
 	t.mu.Lock()

@@ -28,13 +28,14 @@ type Check struct {
 	Elapsed, Time          time.Duration // Time 0: no limit
 	Executions, Executable int           // Executable 0: no limit
 	Steps, Violations      int
+	Different              int // of the executions, but for the order of independent events; 0: nobody knows
 }
 
 // ProgressLine says it in one line.
 func ProgressLine(c Check, style Style) string {
 	parts := []string{
 		fmt.Sprintf("%6.1fs", c.Elapsed.Seconds()),
-		count(c.Executions, "execution"),
+		count(c.Executions, "execution") + different(c),
 		count(c.Steps, "step"),
 	}
 	if s := c.Elapsed.Seconds(); s > 0 {
@@ -54,6 +55,14 @@ func ProgressLine(c Check, style Style) string {
 		parts = append(parts, "left: "+strings.Join(left, ", "))
 	}
 	return cut(strings.Join(parts, "  "), style.width()-1) // a full line would wrap
+}
+
+// different says that many executions are the same again, as random ones of a small system are.
+func different(c Check) string {
+	if c.Different == 0 || c.Different >= c.Executions {
+		return ""
+	}
+	return fmt.Sprintf(" (%d different)", c.Different)
 }
 
 // count prints a number with its noun.

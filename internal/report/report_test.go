@@ -298,6 +298,8 @@ func TestProgressLine(t *testing.T) {
 		{Check{Elapsed: 2 * time.Second, Executions: 1, Steps: 100}, "   2.0s  1 execution  100 steps  50 steps/s"},
 		{Check{Elapsed: 2500 * time.Millisecond, Time: time.Minute, Executions: 30, Executable: 100, Steps: 5000, Violations: 1},
 			"   2.5s  30 executions  5000 steps  2000 steps/s  1 violation  left: 58s, 70 executions"},
+		{Check{Elapsed: 2 * time.Second, Executions: 200, Different: 7, Steps: 400}, "   2.0s  200 executions (7 different)  400 steps  200 steps/s"},
+		{Check{Elapsed: 2 * time.Second, Executions: 7, Different: 7, Steps: 40}, "   2.0s  7 executions  40 steps  20 steps/s"},
 		{Check{Elapsed: 70 * time.Second, Time: time.Minute}, "  70.0s  0 executions  0 steps  0 steps/s  left: 0s"},
 	}
 	for _, tt := range tests {
