@@ -190,6 +190,9 @@ func (a *act) expires() bool { return a.Takes != nil && a.Takes.Expires() }
 // probes: it tells the end of a connection that the other end is gone.
 func (a *act) probes() bool { return a.Takes != nil && a.Takes.Probes() }
 
+// isEndAt reports whether the connection of which the act takes something has an end at a node.
+func (a *act) isEndAt(n ariadne.NodeID) bool { return a.event.Node == n || a.Takes.From == n }
+
 // silences: a stops a machine, or switches it on again, and when b's connections to it end, or what
 // probes of these find, is not the same after that; or a ends a connection of which b says whether it is kept alive.
 func (r relation) silences(a, b *act) bool {
@@ -285,8 +288,12 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b),
-		(a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()), a.expires() && (b.returns || b.probes()): // a machine has stopped first, and is not switched on before connections to it have ended
+	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b):
+		return true
+	// A machine has stopped first, and is not switched on before connections to it have ended. Of other machines
+	// and connections that says nothing: their order may matter for what both expose.
+	case (a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()) && b.isEndAt(a.event.Node),
+		a.expires() && (b.returns && a.isEndAt(b.event.Node) || b.probes() && b.isEndAt(a.event.Node) && b.isEndAt(a.Takes.From)):
 		return true
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.
