@@ -234,6 +234,9 @@ func (p *textPrinter) goal(g *record.Goal) {
 	}
 	p.printf("  evidence   a walk of %s without faults; %s of %s to find the critical transition; they are suspected from %s on\n",
 		plural(g.Walk, "step"), plural(g.Walks, "walk"), plural(g.WalkSteps, "step"), plural(g.Bound, "step"))
+	if g.Further > 0 {
+		p.printf("             %s from its end went on for %s and %v at least: in none it happened\n", plural(g.Further, "walk"), plural(g.FurtherSteps, "step"), g.FurtherTime)
+	}
 	if c := g.Cycle; c != nil {
 		p.printf("  cycle      on the natural schedule the same %s come again and again, each time in %v: %s\n", plural(c.Steps, "step"), time.Duration(c.Time), strings.Join(c.Names, ", "))
 	}

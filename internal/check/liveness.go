@@ -176,15 +176,22 @@ func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error
 	return false, nil
 }
 
-// raises is how often walks are made twice as long before nothing is said of one.
-const raises = 3
-
 // stuck finds out what there is to an execution that is stuck, and enters it if it is a violation.
 func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err error) {
 	if long := g.worker.explorer.longest(); s.End == search.WalkBound && long > g.look.Bound {
 		g.look.Bound = long
 		if live, err := g.look.Longer(s, long); live || err != nil {
 			return false, err
+		}
+	}
+	if s.End == search.WalkBound && g.look.IsTimed(s.Goal) { // its time is not up
+		live, err := g.look.Longer(s, g.look.Raised())
+		if live || err != nil {
+			return false, err
+		}
+		if s.End == search.WalkBound {
+			g.did.Undecided++
+			return false, nil
 		}
 	}
 	if s.End == search.WalkViolation {
@@ -209,7 +216,7 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	switch {
 	case err != nil:
 		return false, err
-	case ctx.Err() != nil, c.Verdict == search.Undecided && g.look.Late():
+	case ctx.Err() != nil, (live || c.Verdict == search.Undecided) && g.look.Late():
 		g.doubt(s)
 		return false, nil
 	case live, c.Verdict == search.Undecided && s.End == search.WalkBound:
@@ -253,11 +260,32 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool, err error) {
 	was := g.look.Bound
 	defer func() { g.look.Bound = was }()
+	most := g.look.Raised()
+	if s.End == search.WalkBound {
+		if live, s.Further, err = g.look.Outlast(s.Path, s.Path.Steps(), s.Goal); live || err != nil {
+			return min(max(2*was, s.Path.Steps()-s.Start+s.Further.Steps), most), c, live, err
+		}
+	}
 	for raised := 0; ; raised++ {
-		if c, err = g.look.Critical(s, nil); err != nil || s.End != search.WalkBound || raised == raises || g.look.Late() {
+		if c, err = g.look.Critical(s, nil); err != nil || s.End != search.WalkBound || g.look.Late() {
 			break
 		}
-		if c.Verdict == search.DeadFrom || c.Verdict == search.Between || c.Verdict == search.NeverLive && raised == 1 {
+		known := c.Verdict == search.DeadFrom || c.Verdict == search.Between && c.Behind > 0
+		if known && !c.Exact { // walks behind it may have been as short
+			after := false
+			if after, _, err = g.look.Outlast(s.Path, c.Step, s.Goal); err != nil {
+				break
+			}
+			if known = !after; after && g.look.Late() {
+				c = search.Crisis{}
+				break
+			}
+		}
+		if known || c.Verdict == search.Between && c.Behind == 0 || c.Verdict == search.NeverLive && raised == 1 {
+			break
+		}
+		if raised == search.Raises {
+			c = search.Crisis{}
 			break
 		}
 		g.look.Bound *= 2

@@ -196,6 +196,64 @@ func (d *mendedDoor) Receive(c *worldtest.Ctx, m ariadne.Message) {
 	}
 }
 
+// slowDoor opens after a while when it hears of "shut" before "open".
+type slowDoor struct {
+	worldtest.Idle
+	While time.Duration
+	heard bool
+}
+
+func (d *slowDoor) Receive(c *worldtest.Ctx, m ariadne.Message) {
+	switch text := string(m.Data); {
+	case d.heard || text == "ping":
+	case text == "open":
+		d.heard = true
+		c.Log("opened")
+	default:
+		d.heard = true
+		c.SetTimer(d.While)
+	}
+}
+
+func (d *slowDoor) Fire(c *worldtest.Ctx) { c.Log("opened") }
+
+// nagger says a word to the door after some time, and then pings it a hundred times a second.
+type nagger struct{ caller }
+
+func (k *nagger) Fire(c *worldtest.Ctx) {
+	if k.said {
+		c.Send(0, "ping")
+	} else {
+		k.said = true
+		c.Send(0, k.Says)
+	}
+	c.SetTimer(10 * time.Millisecond)
+}
+
+// TestSlowIsNotSuspected: what takes long in virtual time, while others take more steps than a walk has, is not suspected; nor
+// is what still has time.
+func TestSlowIsNotSuspected(t *testing.T) {
+	for while, within := range map[time.Duration]time.Duration{20 * time.Second: 0, 5 * time.Minute: 10 * time.Minute} {
+		slow, most := 0, 0
+		for seed := range uint64(2) {
+			s, f := stuckDoor(t, false)
+			f.Programs = func() []worldtest.Program {
+				return []worldtest.Program{&slowDoor{While: while}, &caller{After: 10 * time.Millisecond, Says: "open"}, &nagger{caller{After: 100 * time.Millisecond, Says: "shut"}}}
+			}
+			s.Seed, s.Limits.Time, s.Properties.Goals[0].Within = seed, time.Second, within
+			r := inMemory(t, s, f.Programs, check.Options{Executions: 25, Workers: 1, Search: check.Search{Strategy: "walks"}})
+			if len(r.Violations) != 0 || r.Outcome != record.Nothing {
+				t.Fatalf("%v, within %v, seed %d: %v %+v %q", while, within, seed, r.Outcome, r.Violations, r.Doubts)
+			}
+			slow += r.Coverage.Liveness.Undecided
+			most = max(most, r.Coverage.Liveness.Steps)
+		}
+		if within == 0 && slow == 0 || most < 2000 {
+			t.Errorf("%v, within %v: %d walks were too short, of %d steps at most", while, within, slow, most)
+		}
+	}
+}
+
 // stuckUntilKilled in the environment makes this program a check of a stuck door in that directory.
 const stuckUntilKilled = "ARIADNE_TEST_STUCK"
 

@@ -35,6 +35,10 @@ type Goal struct {
 	FromStart     int           `json:"walks_steps_from_start"` // with the steps before each walk
 	Took          time.Duration `json:"took_ns"`                // real time that this took
 	Bound         int           `json:"bound"`                  // steps of a walk
+	// Further is how many long walks from its end were not live either, and FurtherSteps and FurtherTime how far the shortest of them went.
+	Further      int           `json:"further_walks,omitempty"`
+	FurtherSteps int           `json:"further_steps,omitempty"`
+	FurtherTime  time.Duration `json:"further_time_ns,omitempty"`
 	// Live is the trace of a live execution that begins with the same Along steps, or "".
 	Live   string `json:"live_trace,omitempty"`
 	Along  int    `json:"along,omitempty"`
@@ -45,7 +49,7 @@ type Goal struct {
 // NewGoal is what is known of an execution that is stuck, and took a time to find out by walks of so many steps.
 func NewGoal(l *search.Liveness, s *search.Stuck, c *search.Crisis, took time.Duration, bound int) *Goal {
 	e := &Goal{Took: took, Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, FromStart: c.FromStart, Bound: bound,
-		Behind: c.Behind, Before: c.Before, LiveBefore: c.Live}
+		Behind: c.Behind, Before: c.Before, LiveBefore: c.Live, Further: s.Further.Walks, FurtherSteps: s.Further.Steps, FurtherTime: s.Further.Time}
 	switch {
 	case c.Verdict == search.NeverLive && c.Exact:
 		e.Verdict = "it never can: all states that follow the first one were looked at"

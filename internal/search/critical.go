@@ -293,14 +293,17 @@ func (h *hunt) ask(i, walks int) (live bool, err error) {
 	return p.live > 0, nil
 }
 
-// Dead reports whether a goal is live in no walk from the state after the first n steps of a path: in none of a few, and then in none of all
-// that it takes.
+// Dead reports whether a goal is live in no walk from the state after the first n steps of a path: in none of a few, then in none of all
+// that it takes, and in no long one.
 func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
 	l.along, l.gone = -1, false
 	h := l.hunt(p, goal)
 	live, err := h.ask(n, max(l.Sure()/guess, 1))
 	if err == nil && !live && !l.stopped() {
 		live, err = h.ask(n, l.Sure())
+	}
+	if err == nil && !live && !l.stopped() && !h.probes[n].sure {
+		live, _, err = l.Outlast(p, n, goal)
 	}
 	return err == nil && !live && !l.stopped(), err
 }

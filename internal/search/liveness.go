@@ -166,13 +166,17 @@ func (a *aims) end() { a.left &^= a.holds &^ a.late }
 func (l *Liveness) walk(p *space.Path, goals uint64, index, bound int) (w walk, err error) {
 	by := strategy.Walks{Seed: l.Seed ^ p.Hash(p.Last()).Lo, Weights: l.Weights, Index: index}
 	by.Begin(p)
-	return l.goOn(p, &by, &aims{goals: l.goals, left: goals}, bound)
+	return l.goOn(p, &by, &aims{goals: l.goals, left: goals}, bound, 0)
 }
 
-// goOn takes a walk on until it counts for so many steps.
-func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int) (w walk, err error) {
+// goOn takes a walk on until it counts for so many steps and, if these are not mostBound, for so long.
+func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, long time.Duration) (w walk, err error) {
 	y := l.space.System
 	w.start = -1
+	over := func() bool {
+		n := p.Steps() - w.start
+		return n >= bound && (n >= mostBound || p.Last().State.Now >= a.start.Add(long))
+	}
 	for from := p.Steps(); ; {
 		f := p.Last()
 		quiet := f.Plain == 0 || y.Over(&f.State.State)
@@ -202,7 +206,7 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int) (
 		case a.late != 0:
 			w.end, w.left = WalkLate, a.late
 			return w, nil
-		case w.start >= 0 && p.Steps()-w.start >= bound && !l.timed(w.left), p.Steps()-from >= manyTimes*bound:
+		case w.start >= 0 && over() && w.left&^l.timed() != 0, p.Steps()-from >= manyTimes*bound:
 			w.end = WalkBound
 			return w, nil
 		}
@@ -239,14 +243,14 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int) (
 // manyTimes the bound is the most that a walk takes until all faults have ended, or until a goal's time is up.
 const manyTimes = 20
 
-// timed reports whether it is time that bounds all of these goals.
-func (l *Liveness) timed(goals uint64) bool {
+// timed are the goals that time bounds.
+func (l *Liveness) timed() (goals uint64) {
 	for i, g := range l.goals {
-		if goals&(1<<i) != 0 && g.Within == 0 {
-			return false
+		if g.Within > 0 {
+			goals |= 1 << i
 		}
 	}
-	return true
+	return goals
 }
 
 // fork makes a path of the first n steps of another, calm at its end.
@@ -264,6 +268,7 @@ type Stuck struct {
 	End       WalkEnd
 	Violation *ariadne.Violation // with WalkViolation: something else that the walk met
 	Took      time.Duration      // by the clock; 0: it is not known
+	Further   Further            // how far others went on from its end
 
 	by   strategy.Walks
 	aims aims
@@ -293,7 +298,7 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 	if l.Clock != nil {
 		s.Took = -l.Clock()
 	}
-	w, err := l.goOn(l.path, &s.by, &s.aims, l.Bound)
+	w, err := l.goOn(l.path, &s.by, &s.aims, l.Bound, 0)
 	if err != nil {
 		return r, err
 	}
@@ -303,6 +308,9 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 		return r, nil
 	case w.end == WalkGivenUp, w.start < 0 && w.end != WalkViolation:
 		return r, nil
+	}
+	if left := w.left &^ l.timed(); w.end == WalkBound && left != 0 { // the time of the others is not up
+		w.left = left
 	}
 	for w.left&(1<<s.Goal) == 0 && w.end != WalkViolation {
 		s.Goal++
@@ -321,10 +329,66 @@ func (l *Liveness) Longer(s *Stuck, bound int) (live bool, err error) {
 	s.aims = aims{goals: l.goals, left: 1 << s.Goal}
 	l.halt = l.Late
 	defer func() { l.halt = nil }()
-	w, err := l.goOn(s.Path, &s.by, &s.aims, bound)
+	w, err := l.goOn(s.Path, &s.by, &s.aims, bound, 0)
 	s.End, s.Violation = w.end, w.violation
 	return err == nil && (w.end == WalkLive || w.end == WalkGivenUp), err
 }
+
+// Further is how far walks went that were to tell whether a walk was too short.
+type Further struct {
+	Walks int
+	Steps int           // from where the shortest counts
+	Time  time.Duration // of that one
+}
+
+// Outlast takes some long walks from the state after n steps of a path, mostly natural ones, which are fair: each counts for Raised steps, and
+// for a minute unless these are many. Timeouts of programs tell how long what must happen may take, and so steps alone tell too little:
+// a node that has come back may ask again after seconds, while others take hundreds of steps. live: one was live, and f has what it took; or none
+// could go on to an end.
+func (l *Liveness) Outlast(p *space.Path, n, goal int) (live bool, f Further, err error) {
+	if l.stopped() {
+		return true, f, nil
+	}
+	l.halt = l.stopped
+	defer func() { l.halt = nil }()
+	for j := range guess {
+		if err := l.fork(l.try, p, n); err != nil {
+			return false, f, err
+		}
+		by := strategy.Walks{Seed: l.Seed ^ l.try.Hash(l.try.Last()).Lo, Weights: l.Weights, Index: mostlyNatural - j}
+		by.Begin(l.try)
+		w, err := l.goOn(l.try, &by, &aims{goals: l.goals, left: 1 << goal}, l.Raised(), time.Minute)
+		if err != nil {
+			return false, f, err
+		}
+		took := Further{Walks: j + 1}
+		if w.start >= 0 {
+			took.Steps, took.Time = l.try.Steps()-w.start, time.Duration(l.try.Last().State.Now-l.try.FrameAt(w.start).State.Now)
+		}
+		if w.end == WalkLive || w.halted {
+			return true, took, nil
+		}
+		if w.end == WalkGivenUp { // it tells nothing
+			continue
+		}
+		if f.Walks == 0 || took.Steps < f.Steps {
+			f.Steps, f.Time = took.Steps, took.Time
+		}
+		if f.Walks++; w.end == WalkQuiet {
+			break
+		}
+	}
+	return f.Walks == 0, f, nil
+}
+
+// Raised is how far the bound may be raised.
+func (l *Liveness) Raised() int { return max(l.Bound, min(l.Bound<<Raises, mostBound)) }
+
+// Raises is how often walks are made twice as long before nothing is said of one.
+const Raises = 3
+
+// IsTimed reports whether time bounds a goal.
+func (l *Liveness) IsTimed(goal int) bool { return l.timed()&(1<<goal) != 0 }
 
 // Trail follows one goal along all of an execution. What it tells of a stuck one is a function of the execution, so
 // that a replay comes to the same.

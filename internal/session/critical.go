@@ -47,7 +47,16 @@ func (s *Session) Critical(ctx context.Context, o Hunt) (*record.Goal, error) {
 		if err != nil {
 			return err
 		}
-		c, err := l.Critical(stuck, nil)
+		live := false
+		if stuck.End == search.WalkBound {
+			live, stuck.Further, err = l.Outlast(stuck.Path, stuck.Path.Steps(), s.goal)
+		}
+		c := search.Crisis{} // of what is live after all
+		if live {
+			stuck.Further = search.Further{}
+		} else if err == nil {
+			c, err = l.Critical(stuck, nil)
+		}
 		goal = record.NewGoal(l, stuck, &c, time.Since(began), l.Bound)
 		return system.AsBug(err)
 	})
