@@ -304,9 +304,12 @@ func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool,
 
 // doubt enters that the check ended before it was known what there is to an execution that is stuck.
 func (g *goals) doubt(s *search.Stuck) {
-	name := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name
+	name, v := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name, g.look.Violation(s)
 	g.worker.check.ledger.mu.Lock()
 	defer g.worker.check.ledger.mu.Unlock()
+	if !g.worker.check.ledger.plan.IsNew(*v) { // another worker has found it meanwhile
+		return
+	}
 	g.worker.check.ledger.report.DoubtGoal(name)
 }
 
