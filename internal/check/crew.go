@@ -15,6 +15,7 @@ type crew struct {
 	task    func(*search.Liveness)
 	busy    int // who help with it
 	active  int // workers that still explore, confirm or shrink
+	looking int // workers that take walks from a path of theirs that has ended
 
 	number atomic.Int64 // of the task that is there, 0: there is none
 	last   int64        // number

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ariadne"
+	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/run"
 	"ariadne/internal/search"
@@ -60,6 +62,11 @@ func (x *explorer) needsGoals() error {
 
 // hasGoals reports whether there is something that must happen.
 func (x *explorer) hasGoals() bool { return len(x.check.system.Spec.Properties.Goals) > 0 }
+
+// hasTimes reports whether something must happen within a time.
+func (x *explorer) hasTimes() bool {
+	return slices.ContainsFunc(x.check.system.Spec.Properties.Goals, func(g property.Goal) bool { return g.Within > 0 })
+}
 
 // newGoals returns who looks after the goals of a worker's search, or nil when there are none.
 func (w *worker) newGoals(ctx context.Context) (*goals, error) {
@@ -121,21 +128,24 @@ func (g *goals) calibrate() error {
 	return err
 }
 
-// states are those on a path that has ended from which walks are to be taken, by their steps: the last, and one that is drawn. Walks take no more than
-// about half of all steps, but where nothing can happen they take none.
+// states are those on a path that has ended from which walks are to be taken, by their steps: the last, one that is drawn, and those from which a
+// time counts. Walks take no more than about half of all steps, but where nothing can happen they take none.
 func (g *goals) states(p *space.Path) []int {
 	n := p.Steps()
-	if g.worker.explorer.world.Over(&p.Last().State.State) {
-		return []int{n}
-	}
-	if g.look.Work()-g.sampled > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
+	over := g.worker.explorer.world.Over(&p.Last().State.State)
+	begins := g.look.Begins(p)
+	if (!over || len(begins) > 0) && g.look.Work()-g.sampled > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
 		g.did.Skipped++
-		return nil
+		begins = nil
+		if !over {
+			return nil
+		}
 	}
-	if n == 0 {
-		return []int{0}
+	all := append(begins, n)
+	if !over && n > 0 {
+		all = append(all, int(p.Hash(p.Last()).Hi%uint64(n)))
 	}
-	return []int{n, int(p.Hash(p.Last()).Hi % uint64(n))}
+	return all
 }
 
 // freeSteps may be taken by walks before a search has taken as many.
@@ -144,8 +154,13 @@ const freeSteps = 20_000
 // ended looks after the goals from states of a path that has ended. found: one is not live, and the path has been entered as an
 // execution that shows that.
 func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error) {
+	c := g.worker.explorer.crew
 	g.busy = true
-	defer func() { g.busy = false }()
+	c.tell(func() { c.looking++ })
+	defer func() {
+		g.busy = false
+		c.tell(func() { c.looking-- })
+	}()
 	if err := g.calibrate(); err != nil {
 		return false, err
 	}

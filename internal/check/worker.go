@@ -114,6 +114,9 @@ func (w *worker) run(ctx context.Context) error {
 	}
 	w.err = cmp.Or(err, w.enter())
 	w.meter.Done()
+	if c := w.explorer.crew; w.goals != nil && w.err == nil && (how == search.SearchExhausted || how == search.SearchDone) { // which ends the check
+		c.helpUntil(w.goals.idle, func() bool { return c.looking == 0 })
+	}
 	w.done(how)
 	w.err = cmp.Or(w.err, w.linger(ctx))
 	w.countAudits()
@@ -378,6 +381,11 @@ func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *recor
 func (w *worker) done(how string) {
 	w.check.ledger.mu.Lock()
 	defer w.check.ledger.mu.Unlock()
+	if how == search.SearchExhausted && w.explorer.hasTimes() {
+		w.check.ledger.cover.Missed = "what must happen within a time was looked at by walks alone"
+		w.check.ledger.plan.Stop("the strategy has no more paths")
+		return
+	}
 	w.check.ledger.cover.Exhausted = w.check.ledger.cover.Exhausted || how == search.SearchExhausted
 	if s, ok := w.search.Explorer.(interface{ Cut() string }); ok && s.Cut() != "" {
 		w.check.ledger.cover.Missed = s.Cut()

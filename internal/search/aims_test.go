@@ -38,7 +38,7 @@ func TestAims(t *testing.T) {
 					for to < i && all[to].holds {
 						to++ // the first state in which it is not true, or the last of all
 					}
-					if all[from].holds && all[to].now >= all[from].now.Add(g.StableFor) {
+					if all[from].holds && inTime(from) && all[to].now >= all[from].now.Add(g.StableFor) {
 						want = "live"
 					}
 				}

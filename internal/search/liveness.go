@@ -149,10 +149,11 @@ func (a *aims) look(f *space.Frame) {
 			a.since[i] = now
 			a.holds ^= (a.holds ^ ^f.Waits) & bit
 		}
+		inTime := func(t ariadne.Time) bool { return g.Within == 0 || t <= a.start.Add(g.Within) }
 		switch {
-		case held && now >= since.Add(g.StableFor), holds && now >= a.since[i].Add(g.StableFor):
+		case held && inTime(since) && now >= since.Add(g.StableFor), holds && inTime(a.since[i]) && now >= a.since[i].Add(g.StableFor):
 			a.left &^= bit
-		case g.Within > 0 && now > a.start.Add(g.Within) && (!holds || a.since[i] > a.start.Add(g.Within)):
+		case !inTime(now) && (!holds || !inTime(a.since[i])):
 			a.late |= bit
 		}
 	}
@@ -387,6 +388,22 @@ func (l *Liveness) Raised() int { return max(l.Bound, min(l.Bound<<Raises, mostB
 // Raises is how often walks are made twice as long before nothing is said of one.
 const Raises = 3
 
+// Begins are the states of a path, by their steps, in which a goal that time bounds begins to wait: its time may count from there.
+func (l *Liveness) Begins(p *space.Path) (all []int) {
+	timed, before := l.timed(), uint64(0)
+	if timed == 0 {
+		return nil
+	}
+	for i := range p.Steps() {
+		waits := p.FrameAt(i).Waits & timed
+		if waits&^before != 0 {
+			all = append(all, i)
+		}
+		before = waits
+	}
+	return all
+}
+
 // IsTimed reports whether time bounds a goal.
 func (l *Liveness) IsTimed(goal int) bool { return l.timed()&(1<<goal) != 0 }
 
@@ -402,6 +419,8 @@ type Trail struct {
 	last   int // frames up to the last one that was live; 0: none was
 	lastAt ariadne.Time
 	faults ariadne.Time // when some still lasted
+	at     ariadne.Time // of the last frame
+	late   bool         // the last frame would be live, but for the goal's time
 }
 
 // NewTrail returns the trail of one of these goals.
@@ -415,20 +434,27 @@ func (t *Trail) Holds() bool { return t.holds }
 
 // Late reports whether the goal's time is up at the end of the execution p.
 func (t *Trail) Late(p *space.Path) bool {
-	return t.of.Within > 0 && p.Last().State.Now > max(t.lastAt, t.faults).Add(t.of.Within)
+	return t.late || t.of.Within > 0 && p.Last().State.Now > max(t.lastAt, t.faults).Add(t.of.Within)
 }
 
 // Look looks at the next frame of the execution p, its last one or another.
 func (t *Trail) Look(p *space.Path, f *space.Frame) {
 	now, holds := f.State.Now, f.Waits&(1<<t.Goal) == 0
+	if t.late { // it did not end there
+		t.last, t.lastAt, t.late = t.frames, t.at, false
+	}
 	if t.holds && !holds && now >= t.since.Add(t.of.StableFor) {
 		t.last, t.lastAt = t.frames, now
 	}
 	if t.frames == 0 || holds != t.holds {
 		t.holds, t.since = holds, now
 	}
+	wasLive := t.last == t.frames
+	t.at = now
 	if t.frames++; holds && now >= t.since.Add(t.of.StableFor) {
-		t.last, t.lastAt = t.frames, now
+		if t.late = t.of.Within > 0 && t.frames > 1 && !wasLive && t.since > max(t.lastAt, t.faults).Add(t.of.Within); !t.late {
+			t.last, t.lastAt = t.frames, now
+		}
 	}
 	if !p.System().Recovered(&f.State.State) {
 		t.faults = now
