@@ -14,7 +14,12 @@
 // Read next: death.go; internal/search, which shows them the steps.
 package property
 
-import "ariadne"
+import (
+	"regexp"
+	"strings"
+
+	"ariadne"
+)
 
 // Check watches one execution, from its first step.
 type Check interface {
@@ -44,4 +49,14 @@ type Subject struct {
 // Generic returns the checks that every system gets, for one execution.
 func Generic(nodes []Subject) []Check {
 	return []Check{&Death{Nodes: nodes}, &Divergence{Nodes: nodes}, &Deadlock{Nodes: nodes}, Assertion{}, Sanitizer{}}
+}
+
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// Masked is what of a violation's message others that count as the same have as well: all but its numbers, and of a property the name.
+func Masked(kind, message string) string {
+	if kind == Kind || IsLiveness(kind) {
+		message, _, _ = strings.Cut(message, ": ")
+	}
+	return numbers.ReplaceAllString(message, "0")
 }

@@ -37,7 +37,7 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, o *Options) (
 
 // sameGoal reports whether violations of a kind are of the same goal. How long it was waited for is no matter.
 func sameGoal(kind, a, b string) bool {
-	return property.IsLiveness(kind) && masked(kind, a) == masked(kind, b)
+	return property.IsLiveness(kind) && property.Masked(kind, a) == property.Masked(kind, b)
 }
 
 // looseWay is that of an execution which follows a trace loosely.

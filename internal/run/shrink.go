@@ -3,9 +3,7 @@ package run
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"ariadne"
@@ -177,8 +175,6 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 	return true, nil
 }
 
-var number = regexp.MustCompile(`[0-9]+`)
-
 // alike reports whether a violation is that of a trace: of the same kind and node, with the same message but for its
 // numbers, or of the same property.
 func alike(v *ariadne.Violation, want *trace.Violation, y *system.System) bool {
@@ -186,13 +182,5 @@ func alike(v *ariadne.Violation, want *trace.Violation, y *system.System) bool {
 	if v.Node != ariadne.NoNode {
 		node = y.Names()[v.Node]
 	}
-	return v.Kind == want.Kind && node == want.Node && masked(v.Kind, v.Message) == masked(want.Kind, want.Message)
-}
-
-// masked is what violations have in common that count as the same. Of a property it is the name.
-func masked(kind, message string) string {
-	if kind == property.Kind || property.IsLiveness(kind) {
-		message, _, _ = strings.Cut(message, ": ")
-	}
-	return number.ReplaceAllString(message, "0")
+	return v.Kind == want.Kind && node == want.Node && property.Masked(v.Kind, v.Message) == property.Masked(want.Kind, want.Message)
 }

@@ -2,8 +2,9 @@ package harness
 
 import (
 	"context"
-	"regexp"
 	"slices"
+
+	"ariadne/internal/property"
 )
 
 // Seen is a kind of violation as a tool keeps it: how many executions ended in it, and what came of a
@@ -35,13 +36,10 @@ func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, er
 	return s, nil
 }
 
-var number = regexp.MustCompile(`\d+`)
-
 // CameTo reports whether a replay took each step as its trace has it and ended in the violation.
-// Numbers in its message do not count: where the trace is of a smaller execution they are others.
+// Of a smaller execution the message may be another one, as far as the shrinker allows.
 func (r *Report) CameTo(v Violation) bool {
-	masked := func(message string) string { return number.ReplaceAllString(message, "0") }
 	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w Violation) bool {
-		return w.Kind == v.Kind && w.Node == v.Node && masked(w.Message) == masked(v.Message)
+		return w.Kind == v.Kind && w.Node == v.Node && property.Masked(w.Kind, w.Message) == property.Masked(v.Kind, v.Message)
 	})
 }
