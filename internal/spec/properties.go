@@ -414,7 +414,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	r.stages(s, written)
 	r.finally(s, written)
 	if len(p.Predicates)+len(p.Histories)+len(p.Goals)+len(p.Stages) == 0 && p.Finally == nil {
-		if p.Definitions != "" {
+		if p.Definitions != "" && len(r.errs) == 0 { // a property with a mistake may be why there is none
 			r.fail(0, "definitions without properties")
 		}
 		return

@@ -89,7 +89,10 @@ var readies = []ready{
 				x.told(s, "restarts", of, expose.Source{Name: Serving, Fields: []string{"port"}, Key: []int{0}})
 				x.told(s, "restarts", of, expose.Source{Name: Served, Fields: []string{"port"}, Key: []int{0}, Stays: true})
 			} else {
-				x.lines(s, Serving, of, false)
+				n := len(x.errs)
+				if x.lines(s, Serving, of, false); len(x.errs) > n {
+					return
+				}
 				x.lines(s, Served, of, true)
 			}
 			x.goal(s, "restarts", of, "", "all([b.node not in up or "+same+" for b in restarts_before])", 0)
