@@ -152,14 +152,21 @@ func fan(n, count int) func() []worldtest.Program {
 
 type quietNode struct{ worldtest.Idle }
 
+// teller sends the first node a message, and writes a line when it gets one.
+type teller struct{ worldtest.Idle }
+
+func (teller) Start(c *worldtest.Ctx)                      { c.Send(0, "x") }
+func (teller) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Log("told") }
+
 type sender struct {
 	worldtest.Idle
+	to    ariadne.NodeID
 	count int
 }
 
 func (s sender) Start(c *worldtest.Ctx) {
 	for range s.count {
-		c.Send(0, "m")
+		c.Send(s.to, "m")
 	}
 }
 
@@ -564,6 +571,16 @@ func TestDPORMayChooseFreely(t *testing.T) {
 		return p
 	}
 	check(t, late, explore(t, late.exploration(t, &strategy.SleepSets{}), 0))
+	// A message that no fault can hit before its sender has written a line.
+	lines := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("reset", 1)}, programs: func() []worldtest.Program {
+		return []worldtest.Program{quietNode{}, teller{}, sender{to: 1, count: 1}}
+	}}
+	lines.rules.After[world.Reset] = regexp.MustCompile("told")
+	want := explore(t, lines.exploration(t, &strategy.SleepSets{}), 0)
+	if len(want.traces) < 2 {
+		t.Fatalf("%d traces: nothing was reset", len(want.traces))
+	}
+	check(t, lines, want)
 	random := func(t *rapid.T) {
 		s := drawSystem(t, 4, 4, rapid.IntRange(0, 3).Draw(t, "timers") > 0)
 		want := explore(t, s.exploration(t, &strategy.SleepSets{}), 1000)

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/expose"
@@ -14,6 +16,7 @@ import (
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
+	"ariadne/internal/world/worldtest"
 
 	"pgregory.net/rapid"
 )
@@ -121,6 +124,34 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 		}
 	})
 	t.Logf("%d snapshots, %d systems with violations, %d with several snapshots and none, %d with windows", snapshots, violations, single, windows)
+}
+
+// TestSnapshotsOfReturningMachines: that a machine is back does not enable what ends connections between others, so where properties
+// read the world DPOR takes both orders.
+func TestSnapshotsOfReturningMachines(t *testing.T) {
+	faults := worldtest.Faults("duplicate", 2)
+	faults[world.Power], faults[world.Fail], faults[world.Reset] = 1, 1, 2
+	names := []string{"n1", "n2", "n3"}
+	s := small{
+		rules: world.Rules{Latency: time.Millisecond, Faults: faults, Combined: 2, Grid: 2e6, GiveUp: 6 * time.Millisecond,
+			NodeFaults: slices.Concat(world.Losses([]ariadne.NodeID{1, 2}, names, 0), world.Losses([]ariadne.NodeID{0, 1, 2}, names, 0))},
+		programs: func() (all []worldtest.Program) {
+			for range names {
+				all = append(all, &worldtest.Chaos{Nodes: 3, Seed: 0x43584b, Acts: 1, NoTimers: true, Exits: 3, Tries: true, Spares: true, Writes: true, Limits: true, Shows: true})
+			}
+			return all
+		}}
+	seen := func(e strategy.Explorer) map[world.Hash]bool {
+		j := &judged{sees: expose.Sights{Up: true, World: true}, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
+		s.properties = j
+		if got := explore(t, s.exploration(t, e), 0); got.how != search.SearchExhausted {
+			t.Fatal(got.how)
+		}
+		return j.seen
+	}
+	if got, want := seen(&strategy.DPOR{}), seen(&strategy.DepthFirst{All: true}); !maps.Equal(got, want) {
+		t.Errorf("%d snapshots, want %d", len(got), len(want))
+	}
 }
 
 var _ space.Properties = (*judged)(nil)
