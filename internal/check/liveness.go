@@ -14,6 +14,7 @@ import (
 	"ariadne/internal/search"
 	"ariadne/internal/space"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all. The crew's mu guards it.
@@ -141,7 +142,12 @@ func (g *goals) states(p *space.Path) []int {
 			return nil
 		}
 	}
-	all := append(begins, n)
+	all := []int{n}
+	for _, i := range begins { // most lie on what this path has in common with others; to fork one is dear
+		if g.worker.explorer.looked.Add(p.Hash(p.FrameAt(i)).Plus(world.HashOf(0, 0, 43))) {
+			all = append(all, i)
+		}
+	}
 	if !over && n > 0 {
 		all = append(all, int(p.Hash(p.Last()).Hi%uint64(n)))
 	}
