@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"testing"
 
+	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -156,6 +158,66 @@ func TestNamesTellWhatStagesMake(t *testing.T) {
 	})
 	if t.Logf("%d states met again, %d systems with several things made", merged, several); merged == 0 || several == 0 {
 		t.Error("none")
+	}
+}
+
+// TestWalksLeaveWhatIsExposed: walks that look for what must happen begin in states of a path, and leave what its nodes expose there as it
+// was: with them a search comes to the same states, by the same names.
+func TestWalksLeaveWhatIsExposed(t *testing.T) {
+	walks, tuples := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawTelling(t)
+		s.bounds, s.clients = space.Bounds{}, nil
+		rule, err := expose.ParseRule("exposed:step")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.shows, s.equality = expose.Rules{rule}, space.Equality{Exposed: rapid.Bool().Draw(t, "by content")}
+		s.properties = &aimed{Sources: s.tells, oneOf: rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"), whenOf: 3}
+		states := func(looks bool) map[world.Hash]string {
+			x := s.exploration(t, &strategy.DepthFirst{})
+			x.Checks = func() []property.Check { return nil }
+			var l *search.Liveness
+			by, paths := map[world.Hash]string{}, 0
+			x.Watch = func(p *space.Path) {
+				if by[p.Name(p.Last())] = told(p); p.Last().Told[0] != nil {
+					tuples++
+				}
+			}
+			x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+				if paths++; !looks {
+					return paths < 200
+				}
+				if l == nil {
+					if l, err = search.NewLiveness(x); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for n := p.Steps(); n >= 0; n-- {
+					r, err := l.Look(p, n)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if walks++; r.Stuck != nil && n == p.Steps() {
+						if _, err := l.Critical(r.Stuck, nil); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				return paths < 200
+			}
+			if _, err := x.Run(); err != nil {
+				t.Fatal(err)
+			}
+			return by
+		}
+		want := states(false)
+		if got := states(true); !maps.Equal(got, want) {
+			t.Fatalf("%d states with walks, %d without, or they expose something else", len(got), len(want))
+		}
+	})
+	if walks == 0 || tuples == 0 {
+		t.Errorf("%d walks, %d states with tuples", walks, tuples)
 	}
 }
 

@@ -1,8 +1,6 @@
 package space
 
 import (
-	"slices"
-
 	"ariadne"
 	"ariadne/internal/world"
 )
@@ -24,16 +22,21 @@ func (p *Path) Fork(f *Path, n int) {
 	}
 	f.n = n + 1
 	for i := range n + 1 {
-		from, to := &p.frames[i], &f.frames[i]
-		was := *to
-		*to = *from
-		to.State = was.State
-		to.State.CopyFrom(&from.State)
-		to.Enabled = append(was.Enabled[:0], from.Enabled...)
-		to.Shown, to.Exposed = append(was.Shown[:0], from.Shown...), append(was.Exposed[:0], from.Exposed...)
-		to.Lines = append(was.Lines[:0], from.Lines...)
-		to.grown, to.origins = slices.Clone(from.grown), origins{}
+		f.frames[i].copyFrom(&p.frames[i])
 	}
+}
+
+// copyFrom makes f a copy of a frame of another path, in the memory that it has: what either is changed in later is its own.
+// Symmetry is not known of it.
+func (f *Frame) copyFrom(from *Frame) {
+	was := *f
+	*f = *from
+	f.State = was.State
+	f.State.CopyFrom(&from.State)
+	f.Enabled = append(was.Enabled[:0], from.Enabled...)
+	f.Shown, f.Told, f.Exposed = append(was.Shown[:0], from.Shown...), append(was.Told[:0], from.Told...), append(was.Exposed[:0], from.Exposed...)
+	f.Lines = append(was.Lines[:0], from.Lines...)
+	f.grown, f.origins = append(was.grown[:0], from.grown...), origins{}
 }
 
 // Calm takes from the state at the end of the path what is left of the budgets (world.State.Calmed): from there on
