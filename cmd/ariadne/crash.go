@@ -94,8 +94,10 @@ neither near what they were before nor near what they are at the end, by edit di
 With --read it is what a command prints, run in each image, that has to be near: let it restart the program and
 show what is stored.
 
-The checker is run on this machine, not in a node, in a directory that it may change. It must accept
-what the command leaves when no power is lost. Images that are the same as another one wherever a run of the checker has looked get its
+The checker is run on this machine, not in a node. It finds each image at /node, as the program did, and may change it.
+Where Ariadne may not make a mount namespace, the image is in another directory, and a note says so. The checker must accept
+what the command leaves when no power is lost. A failing image is checked twice: one that is rejected once and accepted once
+is undecided. Images that are the same as another one wherever a run of the checker has looked get its
 verdict, unless --apart is given. Its program, when it is named with a slash, is looked for
 from the working directory.
 
@@ -428,11 +430,12 @@ func commandFailed(how string, said []string) error {
 const maxSaid = 6
 
 // atTheEnd ends what still runs in the directory $1, and removes it, when its input ends.
+// Those who see the directory's images at another place have them mounted there.
 const atTheEnd = `read -r end
-for p in $(find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1/*" 2>/dev/null); do
+for p in $(find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1/*" 2>/dev/null) $(grep -ls -- "/${1##*/}/checker-" /proc/[0-9]*/mountinfo); do
 	p=${p#/proc/}
-	kill -9 "${p%/cwd}"
-done
+	kill -9 "${p%/*}"
+done 2>/dev/null
 chmod -R u+rwX -- "$1"
 rm -rf -- "$1"`
 

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"ariadne/internal/sandbox"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -29,6 +31,8 @@ type Command struct {
 	In      *os.File
 	Out     *os.File // what it says; a pipe would be held open by whom it leaves running
 	Timeout time.Duration
+	// View, when not nil, is what the command sees of this machine's files. Program and Dir are paths in it.
+	View *sandbox.View
 	// Follow, when not nil, brings the process, which is started to be traced, to its end, with all that it starts. It
 	// is called on the thread of Run's caller, which may have no other children.
 	Follow func(ctx context.Context, pid int) (syscall.WaitStatus, error)
@@ -37,13 +41,9 @@ type Command struct {
 // Run runs the command, and says how it ended, if not with status 0; late: it did not in time. What it leaves running in
 // its process group is killed.
 func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
-	out := c.Out.Fd()
-	pid, err := syscall.ForkExec(c.Program, c.Args, &syscall.ProcAttr{
-		Dir: c.Dir, Env: c.Env, Files: []uintptr{c.In.Fd(), out, out},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Ptrace: c.Follow != nil},
-	})
+	pid, err := c.start()
 	if err != nil {
-		return "", false, fmt.Errorf("checker: %w", &fs.PathError{Op: "exec", Path: c.Program, Err: err})
+		return "", false, fmt.Errorf("checker: %w", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, errLate)
 	defer cancel()
@@ -66,6 +66,22 @@ func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
 		return fmt.Sprintf("exit status %d", status.ExitStatus()), false, nil
 	}
 	return "", false, nil
+}
+
+// start starts the command as the leader of a process group of its own.
+func (c *Command) start() (pid int, err error) {
+	if c.View != nil {
+		return c.View.Start(sandbox.Command{Program: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, In: c.In, Out: c.Out, Traced: c.Follow != nil})
+	}
+	out := c.Out.Fd()
+	pid, err = syscall.ForkExec(c.Program, c.Args, &syscall.ProcAttr{
+		Dir: c.Dir, Env: c.Env, Files: []uintptr{c.In.Fd(), out, out},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Ptrace: c.Follow != nil},
+	})
+	if err != nil {
+		err = &fs.PathError{Op: "exec", Path: c.Program, Err: err}
+	}
+	return pid, err
 }
 
 // waitFor waits for the end of a process, which is killed when ctx ends. What it leaves running in its group is killed, too.
@@ -118,11 +134,32 @@ func Remove(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return
 	}
+	open(dir)
+	os.RemoveAll(dir) // what is left goes with Temp
+}
+
+// Empty removes all that is in a directory, likewise.
+func Empty(dir string) error {
+	empty := func() error {
+		list, err := os.ReadDir(dir)
+		for _, d := range list {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, d.Name())))
+		}
+		return err
+	}
+	if empty() == nil {
+		return nil
+	}
+	open(dir)
+	return empty()
+}
+
+// open lets directories below one be changed.
+func open(dir string) {
 	filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() { // called before it is read
 			os.Chmod(name, 0o700)
 		}
 		return nil
 	})
-	os.RemoveAll(dir) // what is left goes with Temp
 }

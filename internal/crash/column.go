@@ -391,7 +391,9 @@ func (c *column) count(v *verdict) {
 	c.Distinct++
 	switch {
 	case v.undecided:
-		c.Undecided++
+		if c.Undecided++; v.flaky {
+			c.Flaky++
+		}
 	case c.advisor != nil: // nobody has judged it
 	case v.passed:
 		c.Passed++

@@ -18,12 +18,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"ariadne/internal/checker"
 	"ariadne/internal/disk"
 
 	"golang.org/x/sys/unix"
@@ -79,7 +81,8 @@ type Result struct {
 	Audited    int     `json:"audited,omitempty"` // of these, looked at all the same
 	Passed     int     `json:"passed"`
 	Failed     int     `json:"failed"`
-	Undecided  int     `json:"undecided,omitempty"` // the checker takes too long
+	Undecided  int     `json:"undecided,omitempty"` // the checker takes too long, or says different things
+	Flaky      int     `json:"flaky,omitempty"`     // of them, those of which it says different things
 	Killed     int     `json:"killed,omitempty"`    // of what failed by a power loss, what a kill leaves as well
 	LeftOut    float64 `json:"left_out"`            // subsets of operations that the model allows and that were not looked at
 	AtLeast    bool    `json:"at_least,omitempty"`  // there are more
@@ -102,6 +105,10 @@ type Result struct {
 	// not counted as failing.
 	Before bool `json:"fails_before,omitempty"`
 
+	// Elsewhere says why the checker sees the images in another directory than the node had its files in, or is empty. It is
+	// in the first result.
+	Elsewhere string `json:"elsewhere,omitempty"`
+
 	// Statuses says how often the checker ended how, of what failed.
 	Statuses map[string]int `json:"statuses,omitempty"`
 
@@ -120,7 +127,8 @@ type Result struct {
 // verdict of a checker.
 type verdict struct {
 	passed         bool
-	undecided      bool // it takes too long
+	undecided      bool // it takes too long, or is flaky
+	flaky          bool // another run of the checker says otherwise
 	status, output string
 	read           view // what the reader has found
 }
@@ -161,6 +169,8 @@ type judge struct {
 	shown    time.Time
 	advisor  *advisor // when there is no checker
 	merged   merged
+	// elsewhere says why checkers do not see images where the node has its files.
+	elsewhere string
 }
 
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
@@ -180,6 +190,9 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	}
 	for _, column := range columns {
 		r, err := column(ctx)
+		if len(results) == 0 {
+			r.Elsewhere = j.elsewhere
+		}
 		results = append(results, r)
 		j.fails[r.Model] = r.Failed > 0
 		if o.Done != nil {
@@ -212,17 +225,6 @@ func (j *judge) link() error {
 // begin sees to it that the checker accepts what the program left, and finds out what it says of the files
 // from before.
 func (j *judge) begin(ctx context.Context) (err error) {
-	j.checkers = make(chan *looker, j.Workers)
-	for n := range j.Workers {
-		if len(j.Check)+len(j.Read) == 0 {
-			break
-		}
-		c, err := newChecker(slices.Concat(j.Check, j.Read), filepath.Join(j.Temp, fmt.Sprint("checker-", n)), j.Timeout)
-		if err != nil {
-			return err
-		}
-		j.checkers <- c
-	}
 	if j.start, err = load(j.Dir); err != nil {
 		return err
 	}
@@ -243,6 +245,9 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	j.accepted, j.end = j.start.sum(), end.sum()
 	j.before, j.after = j.start.view(), end.view()
 	unused := new(Result)
+	if err := j.newCheckers(true); err != nil {
+		return err
+	}
 	if len(j.Check) == 0 {
 		return j.beginAdvice(ctx, end, unused)
 	}
@@ -250,15 +255,9 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	if at := len(j.Log) - 1; at >= 0 {
 		last = j.job(end, j.end, at, func() []disk.Loss { return nil })
 	}
-	v, err := j.look(ctx, last, unused, nil)
+	v, err := j.accepts(ctx, last)
 	if err != nil {
 		return err
-	}
-	if v.undecided {
-		return fmt.Errorf("the checker looks at the files as the command left them, without a power loss, and %s", v.status)
-	}
-	if !v.passed {
-		return fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s", v)
 	}
 	j.verdicts[last.sum] = v
 	if err := j.same(ctx, last, v); err != nil {
@@ -272,6 +271,63 @@ func (j *judge) begin(ctx context.Context) (err error) {
 		return err
 	}
 	j.rejected = !v.passed && !v.undecided
+	return nil
+}
+
+// accepts sees to it that the checker accepts what the command has left. Where it does so only elsewhere than at the node's home, it
+// is to be elsewhere.
+func (j *judge) accepts(ctx context.Context, last *job) (*verdict, error) {
+	atHome := j.elsewhere == ""
+	v, err := j.acceptsThere(ctx, last)
+	if err == nil || !atHome || ctx.Err() != nil {
+		return v, err
+	}
+	j.close()
+	if e := j.newCheckers(false); e != nil {
+		return nil, e
+	}
+	v, e := j.acceptsThere(ctx, last)
+	if e != nil {
+		return nil, err
+	}
+	j.elsewhere = fmt.Sprintf("at %s it rejects what the command left", home)
+	return v, nil
+}
+
+func (j *judge) acceptsThere(ctx context.Context, last *job) (*verdict, error) {
+	v, err := j.confirmed(ctx, last, new(Result), nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.undecided:
+		return nil, fmt.Errorf("the checker looks at the files as the command left them, without a power loss, and %s", v.status)
+	case !v.passed:
+		return nil, fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s", v)
+	}
+	return v, nil
+}
+
+// newCheckers makes those that look at images, at the node's home if that is wanted and can be.
+func (j *judge) newCheckers(atHome bool) error {
+	j.checkers = make(chan *looker, j.Workers)
+	for n := range j.Workers {
+		if len(j.Check)+len(j.Read) == 0 {
+			break
+		}
+		dir := filepath.Join(j.Temp, fmt.Sprint("checker-", n))
+		checker.Remove(dir)
+		c, err := newChecker(slices.Concat(j.Check, j.Read), dir, j.Beside, j.Timeout, atHome)
+		var cannot homeError
+		if errors.As(err, &cannot) {
+			j.elsewhere = cannot.Error()
+			j.close()
+			return j.newCheckers(false)
+		}
+		if err != nil {
+			return err
+		}
+		j.checkers <- c
+	}
 	return nil
 }
 
@@ -296,6 +352,7 @@ func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) erro
 	return nil
 }
 
+// close ends the checkers, of which none works.
 func (j *judge) close() {
 	for range len(j.checkers) {
 		(<-j.checkers).close()
@@ -333,7 +390,7 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 		return new(verdict), ctx.Err()
 	}
 	if j.Apart {
-		return j.look(ctx, work, r, nil)
+		return j.confirmed(ctx, work, r, nil)
 	}
 	told, s := work.told(), newSight(work.tree)
 	if v := j.merged.find(told, s); v != nil {
@@ -350,15 +407,15 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 		return v, err
 	}
 	if !j.merged.watching() {
-		return j.look(ctx, work, r, nil)
+		return j.confirmed(ctx, work, r, nil)
 	}
 	w := newWatch(work.tree)
-	v, err := j.look(ctx, work, r, w)
-	if err == nil && v.undecided { // it takes longer so
+	v, err := j.confirmed(ctx, work, r, w)
+	if err == nil && v.undecided && !v.flaky { // it takes longer so
 		j.merged.stop()
-		return j.look(ctx, work, r, nil)
+		return j.confirmed(ctx, work, r, nil)
 	}
-	if err == nil && w.all == "" {
+	if err == nil && w.all == "" && !v.flaky {
 		j.merged.add(told, s, w.places, v)
 	}
 	return v, err
@@ -384,6 +441,25 @@ func (j *judge) same(ctx context.Context, work *job, v *verdict) error {
 	}
 	j.Apart = true
 	return ctx.Err()
+}
+
+// confirmed lets a checker or a reader look at files, and once more at those that it rejects: it has to do so twice. The
+// watch, of the first run, may be nil.
+func (j *judge) confirmed(ctx context.Context, work *job, r *Result, w *watch) (*verdict, error) {
+	v, err := j.look(ctx, work, r, w)
+	if err != nil || v.passed || v.undecided || len(j.Check) == 0 {
+		return v, err
+	}
+	again, err := j.look(ctx, work, r, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case again.undecided:
+		return again, nil
+	case again.passed:
+		return &verdict{undecided: true, flaky: true, status: "it rejects the files in one run and accepts them in the next (" + v.status + ")", output: v.output}, nil
+	}
+	return v, nil
 }
 
 // look lets a checker or a reader look at files. The watch may be nil.

@@ -5,15 +5,19 @@ package crash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"ariadne/internal/checker"
 	"ariadne/internal/disk"
+	"ariadne/internal/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -154,6 +158,116 @@ func TestCheckersEnd(t *testing.T) {
 	}
 }
 
+// TestAtHome: a checker sees the image where the node has its files, and the spec's directory where the node sees it, unless it
+// accepts the files elsewhere alone.
+func TestAtHome(t *testing.T) {
+	beside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(beside, "b"), []byte("beside\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ check, elsewhere, wrong string }{
+		"home":           {`test "$PWD" = /node && test "$(pwd -P)" = /node && cat /node/t && grep -qx beside /spec/b && ls /etc/passwd`, "", ""},
+		"its own mounts": {`test "$(grep -c ' /node ' /proc/self/mountinfo)" = 1 && test $(ls /node | wc -l) = 1 && ! mkdir /more`, "", ""},
+		"elsewhere":      {`test "$PWD" != /node && test -e t`, "at /node it rejects what the command left", ""},
+		"nowhere":        {`echo $PWD; false`, "", "exit status 1: /node"},
+		"not in time":    {`test "$PWD" != /node || sleep 9`, "at /node it rejects what the command left", ""},
+	} {
+		all, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", c.check}, Workers: 2, Timeout: 2 * time.Second, Temp: t.TempDir(), Beside: beside})
+		switch {
+		case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)):
+			t.Errorf("%s: %v, want %q", name, err, c.wrong)
+		case c.wrong == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.wrong == "" && (all[0].Failed > 0 || all[0].Elsewhere != c.elsewhere):
+			t.Errorf("%s: %+v, want %q", name, all[0], c.elsewhere)
+		}
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || strings.Contains(string(mounts), "checker-0") {
+		t.Errorf("%v: mounts are left: %s", err, mounts)
+	}
+}
+
+// TestUnprivileged: an ordinary user's checkers see images at the node's home, too, have no privileges, and leave no namespace.
+func TestUnprivileged(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to be somebody else")
+	}
+	test, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("/tmp", "ariadne-unprivileged-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer checker.Remove(dir)
+	copied := filepath.Join(dir, "test")
+	text, err := os.ReadFile(test)
+	if err := errors.Join(err, os.WriteFile(copied, text, 0o755), os.Chmod(dir, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(copied, "-test.run", "TestAtHome|TestCredentials|TestWatched|TestCheckersEnd", "-test.v")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65533}}
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), noNamespaces) {
+		t.Skip(noNamespaces)
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestCredentials") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+const noNamespaces = "no user namespaces for ordinary users"
+
+// TestCredentials: a checker is who started it, and has no more privileges.
+func TestCredentials(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("as root it has all")
+	}
+	if _, err := sandbox.NewView(t.TempDir(), nil); err != nil {
+		t.Skip(noNamespaces)
+	}
+	check := fmt.Sprintf(`test "$(id -u)/$(id -g)" = %d/%d && grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status && test "$PWD" = /node && stat -c %%u t | grep -qx %[1]d`, os.Getuid(), os.Getgid())
+	all, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", check}, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
+	if err != nil || all[0].Failed > 0 || all[0].Elsewhere != "" {
+		t.Error(all, err)
+	}
+}
+
+// TestFlaky: what a checker rejects once and then accepts is undecided.
+func TestFlaky(t *testing.T) {
+	for _, c := range []struct {
+		apart bool
+		check string
+	}{
+		{false, "echo >>RUNS; test $(wc -l <RUNS) != 4"},
+		{true, "echo >>RUNS; test $(wc -l <RUNS) != 4"},
+	} {
+		runs := filepath.Join(t.TempDir(), "runs")
+		check := strings.ReplaceAll(c.check, "RUNS", runs)
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		all, err := Judge(t.Context(), Options{Dir: dir, Log: replace(false)[:3], Check: []string{"/bin/sh", "-c", check + "; e=$?; cat *; exit $e"}, Models: []disk.Model{disk.Any}, Images: 9, Apart: c.apart, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flaky := 0
+		for _, r := range all {
+			flaky += r.Flaky
+			if r.Failed > 0 || r.Undecided != r.Flaky || len(r.Groups) > 0 || r.Flaky > 0 && !strings.Contains(r.Undecidable.Status, "accepts them in the next") {
+				t.Errorf("%+v", r)
+			}
+		}
+		if flaky == 0 {
+			t.Error("no image is undecided since the checker is flaky")
+		}
+	}
+}
+
 // TestInterrupted: what was judged before an interrupt is kept.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -232,7 +346,7 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "image")
-	if err := image.write(out); err != nil {
+	if err := errors.Join(os.Mkdir(out, 0o700), image.fill(out)); err != nil {
 		t.Fatal(err)
 	}
 	again, err := load(out)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -183,7 +184,7 @@ func (c *call) executed(n named) {
 	c.saw(dataOf, at)
 	if f.data.len() > 0 {
 		line, script := strings.CutPrefix(string(f.data.bytes(0, 1)), "#!")
-		if line, _, _ = strings.Cut(line, "\n"); script && !path.IsAbs(strings.TrimLeft(line, " \t")) || strings.Contains(line, c.image) {
+		if line, _, _ = strings.Cut(line, "\n"); script && !path.IsAbs(strings.TrimLeft(line, " \t")) || c.leadsInto(line) {
 			c.everything("a script's interpreter")
 		}
 	}
@@ -191,7 +192,7 @@ func (c *call) executed(n named) {
 
 // interpreted: a program from elsewhere, which may be a script whose interpreter is in the image.
 func (c *call) interpreted(name string) {
-	f, err := os.Open(name)
+	f, err := os.Open(c.real(name))
 	if err != nil {
 		return
 	}
@@ -200,10 +201,15 @@ func (c *call) interpreted(name string) {
 	k, _ := f.ReadAt(head, 0)
 	if line, script := strings.CutPrefix(string(head[:k]), "#!"); script {
 		line, _, _ = strings.Cut(line, "\n")
-		if line = strings.TrimLeft(line, " \t"); !path.IsAbs(line) || strings.HasPrefix(line, "/proc/") || strings.Contains(line, c.image) {
+		if line = strings.TrimLeft(line, " \t"); !path.IsAbs(line) || strings.HasPrefix(line, "/proc/") || c.leadsInto(line) {
 			c.everything("a script's interpreter")
 		}
 	}
+}
+
+// leadsInto reports whether a script's first line may name a file of the image.
+func (c *call) leadsInto(line string) bool {
+	return slices.ContainsFunc(c.images, func(image string) bool { return strings.Contains(line, image) })
 }
 
 // cloned: a process that is not traced may look at anything.
@@ -268,7 +274,7 @@ func (c *call) connected() {
 	if name[0] != '/' {
 		name = c.from(fromHere) + "/" + name
 	}
-	if _, _, inside := c.resolve(name, true); !inside && unix.Access(name, unix.F_OK) == nil {
+	if _, _, inside := c.resolve(name, true); !inside && unix.Access(c.real(name), unix.F_OK) == nil {
 		c.everything("a connection")
 	}
 }

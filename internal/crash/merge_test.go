@@ -50,7 +50,7 @@ func drawTree(t *rapid.T, like *tree) *tree {
 		case 0, 1:
 			return
 		case 2:
-			f.attr.Mode, f.target = unix.S_IFLNK|0o777, rapid.SampledFrom([]string{"a", "../a", "d", "b/../a", ".", "none", "l"}).Draw(t, "target")
+			f.attr.Mode, f.target = unix.S_IFLNK|0o777, rapid.SampledFrom([]string{"a", "../a", "d", "b/../a", ".", "none", "l", "/node/a", "/node/d", "/../node/d/../b"}).Draw(t, "target")
 		case 3:
 			if len(files) > 0 {
 				dir.names[name] = rapid.SampledFrom(files).Draw(t, "link")
@@ -91,7 +91,7 @@ func TestMerged(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		c, err := newChecker([]string{"/bin/sh", "-c", script + "\nexit 0"}, filepath.Join(temp, "checker"), 10*time.Second)
+		c, err := newChecker([]string{"/bin/sh", "-c", script + "\nexit 0"}, filepath.Join(temp, "checker"), "", 10*time.Second, rapid.Bool().Draw(rt, "at home"))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -103,12 +103,12 @@ func TestMerged(t *testing.T) {
 			trees = append(trees, drawTree(rt, trees[0]))
 		}
 		clean := func() { // what lies beside the image is for all the same, and may not change
-			beside, err := filepath.Glob(filepath.Join(filepath.Dir(c.Dir), "*"))
+			beside, err := filepath.Glob(filepath.Join(filepath.Dir(c.image), "*"))
 			if err != nil {
 				rt.Fatal(err)
 			}
 			for _, name := range beside {
-				if filepath.Base(name) != "output" {
+				if filepath.Base(name) != "output" && name != c.image {
 					checker.Remove(name)
 				}
 			}
@@ -163,7 +163,7 @@ func TestThread(t *testing.T) {
 				release <- true
 			}
 		}
-		c, err := newChecker([]string{"/bin/true"}, filepath.Join(t.TempDir(), "checker"), 10*time.Second)
+		c, err := newChecker([]string{"/bin/true"}, filepath.Join(t.TempDir(), "checker"), "", 10*time.Second, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,6 +188,7 @@ func TestWatched(t *testing.T) {
 	tr.root.names[home[1:]] = top
 	top.names["a"] = &file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, data: newContent([]byte("1\n"))}
 	top.names["l"] = &file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: "d/../a"}
+	top.names["m"] = &file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: "/node/a"}
 	d := directory()
 	top.names["d"] = d
 	d.names["x"] = top.names["a"]
@@ -195,6 +196,9 @@ func TestWatched(t *testing.T) {
 	for script, want := range map[string]string{
 		"exec 3<a":                      "name . name a stat a data a",
 		"exec 3<l":                      "name . name l name d name a stat a data a",
+		"exec 3</node/a":                "name . name a stat a data a",
+		"exec 3<m":                      "name . name m name a stat a data a",
+		"cd /; exec 3<node/d/x":         "name . name d name d/x stat d/x data d/x",
 		"exec 3<d/none":                 "name . name d name d/none stat d/none",
 		"exec 3>>d/x":                   "name . name d name d/x stat d/x data d/x",
 		": >a":                          "name . name a stat a",
@@ -205,7 +209,7 @@ func TestWatched(t *testing.T) {
 		"ln -s a b":                     "all",
 		"mv d e":                        "tree d tree e",
 	} {
-		c, err := newChecker([]string{"/bin/sh", "-c", script + "\n:"}, filepath.Join(t.TempDir(), "checker"), 10*time.Second)
+		c, err := newChecker([]string{"/bin/sh", "-c", script + "\n:"}, filepath.Join(t.TempDir(), "checker"), "", 10*time.Second, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +262,7 @@ func TestWatchedEnds(t *testing.T) {
 		if strings.HasSuffix(want, "1s") {
 			limit = time.Second
 		}
-		c, err := newChecker([]string{"/bin/sh", "-c", script}, filepath.Join(t.TempDir(), "checker"), limit)
+		c, err := newChecker([]string{"/bin/sh", "-c", script}, filepath.Join(t.TempDir(), "checker"), "", limit, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,8 +41,11 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	switch {
 	case r.Undecided > 0 && r.Advised:
 		p("  %d undecided: who reads the files did not end in time (--timeout)", r.Undecided)
-	case r.Undecided > 0:
-		p("  %d undecided: the checker did not end in time (--timeout)", r.Undecided)
+	case r.Undecided > r.Flaky:
+		p("  %d undecided: the checker did not end in time (--timeout)", r.Undecided-r.Flaky)
+	}
+	if r.Flaky > 0 {
+		p("  %d undecided: the checker rejects the same files in one run and accepts them in another: it depends on something else than the files", r.Flaky)
 	}
 	switch {
 	case r.LeftOut > 0 && r.Failures != nil:
@@ -56,6 +59,9 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	}
 	if r.Pointed {
 		p("  note: the program says where: images are formed at its %s lines alone", crashNow)
+	}
+	if r.Elsewhere != "" {
+		p("  note: %s does not see the images at %s (%s): files that hold absolute paths may be misjudged", r.Judge(), home, r.Elsewhere)
 	}
 	if r.Before {
 		p("  note: the checker rejects the files from before the first operation; images equal to them are not counted")

@@ -330,8 +330,8 @@ func (f *file) sum() sum {
 	return sha256.Sum256(b)
 }
 
-// write makes a directory, which is not there, and puts the node's home into it.
-func (t *tree) write(dir string) error {
+// fill puts the node's home into a directory, which is empty.
+func (t *tree) fill(dir string) error {
 	written := map[*file]string{}
 	var put func(name string, f *file) error
 	put = func(name string, f *file) (err error) {
@@ -349,8 +349,10 @@ func (t *tree) write(dir string) error {
 		}
 		switch f.attr.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
-			if err := os.Mkdir(name, 0o700); err != nil {
-				return err
+			if name != dir {
+				if err := os.Mkdir(name, 0o700); err != nil {
+					return err
+				}
 			}
 			for child, g := range f.names {
 				if err := put(filepath.Join(name, child), g); err != nil {

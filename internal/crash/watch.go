@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"unsafe"
 
+	"ariadne/internal/sandbox"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -20,8 +22,9 @@ import (
 // that it moves count as seen as a whole, so they may be looked at by their new names. Files that are opened count as read as
 // a whole, directories as listed. After a call that is not known here everything has been seen.
 type watch struct {
-	image  string // where it is, without links on the way; the checker's to say
-	tree   *tree  // what was in it at first
+	images []string        // where it is, without links on the way: by any of these paths
+	shown  []sandbox.Shown // what else the checker finds elsewhere than this process does
+	tree   *tree           // what was in it at first
 	places []place
 	known  map[place]bool
 	all    string       // why everything may have been seen, or ""
@@ -30,6 +33,26 @@ type watch struct {
 
 func newWatch(t *tree) *watch {
 	return &watch{tree: t, known: map[place]bool{}, tasks: map[int]bool{}}
+}
+
+// at says where the image is: in a directory, and where this is shown.
+func (w *watch) at(dir string, shown []sandbox.Shown) {
+	w.images, w.shown = []string{dir}, shown
+	for _, s := range shown {
+		if s.Dir == dir {
+			w.images = append(w.images, s.At)
+		}
+	}
+}
+
+// real is the path by which this process finds a file of the checker's.
+func (w *watch) real(name string) string {
+	for _, s := range w.shown {
+		if within(name, s.At) {
+			return s.Dir + name[len(s.At):]
+		}
+	}
+	return name
 }
 
 // wnothread is __WNOTHREAD: children of this thread alone.
@@ -286,7 +309,7 @@ func (w *watch) resolve(name string, follow bool) (at string, f *file, inside bo
 				return "", nil, false
 			}
 		} else if goesOn {
-			target, _ = os.Readlink("/" + strings.Join(append(dir[:len(dir):len(dir)], part), "/"))
+			target, _ = os.Readlink(w.real("/" + strings.Join(append(dir[:len(dir):len(dir)], part), "/")))
 		}
 		if target == "" {
 			dir = append(dir[:len(dir):len(dir)], part)
@@ -309,8 +332,13 @@ func (w *watch) resolve(name string, follow bool) (at string, f *file, inside bo
 
 // below is where in the image a path leads that has no links in it.
 func (w *watch) below(dir []string) (at string, inside bool) {
-	at, inside = strings.CutPrefix("/"+strings.Join(dir, "/"), w.image)
-	return strings.TrimPrefix(at, "/"), inside && (at == "" || at[0] == '/')
+	name := "/" + strings.Join(dir, "/")
+	for _, image := range w.images {
+		if within(name, image) {
+			return strings.TrimPrefix(name[len(image):], "/"), true
+		}
+	}
+	return "", false
 }
 
 // find is what a path in the image stood for at first, or nil. There are no links on the way.

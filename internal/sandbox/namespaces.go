@@ -17,23 +17,23 @@ type namespaces struct{ user, net int }
 
 var (
 	namespacesMu sync.Mutex
-	namespacesOf = map[int]namespaces{} // by the only user they map, or -1: all of Ariadne's own
+	namespacesOf = map[[2]int]namespaces{} // by the only user and group they map, or -1: all of Ariadne's own
 )
 
-// namespacesFor returns the namespaces in which user exists. With root all ids
+// namespacesFor returns the namespaces in which user and group exist. With root all ids
 // that Ariadne has are mapped to themselves; an ordinary user is mapped to the
-// one id asked for.
-func namespacesFor(user int) (namespaces, error) {
-	key := user
+// ids asked for.
+func namespacesFor(user, group int) (namespaces, error) {
+	key := [2]int{user, group}
 	if os.Geteuid() == 0 {
-		key = -1
+		key = [2]int{-1, -1}
 	}
 	namespacesMu.Lock()
 	defer namespacesMu.Unlock()
 	if ns, ok := namespacesOf[key]; ok {
 		return ns, nil
 	}
-	ns, err := newNamespaces(user)
+	ns, err := newNamespaces(user, group)
 	if err == nil {
 		namespacesOf[key] = ns
 	}
@@ -43,13 +43,13 @@ func namespacesFor(user int) (namespaces, error) {
 // newNamespaces makes a process in new namespaces, opens them and kills it: it
 // is stopped by ptrace before its first instruction, so what it is does not matter.
 // The calling goroutine must be locked to its thread.
-func newNamespaces(user int) (ns namespaces, err error) {
+func newNamespaces(user, group int) (ns namespaces, err error) {
 	pidfd := -1
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, Ptrace: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
 	if attr.UidMappings, err = idMap("/proc/self/uid_map", user, os.Getuid()); err != nil {
 		return ns, err
 	}
-	if attr.GidMappings, err = idMap("/proc/self/gid_map", user, os.Getgid()); err != nil {
+	if attr.GidMappings, err = idMap("/proc/self/gid_map", group, os.Getgid()); err != nil {
 		return ns, err
 	}
 	attr.GidMappingsEnableSetgroups = os.Geteuid() == 0

@@ -63,7 +63,7 @@ func (c *Config) memory() int64 { return cmp.Or(c.Memory, kernel.MemTotal) }
 // stop has been waited for). It has TreeFD open and no Filter yet. The calling goroutine must be locked to its thread,
 // which becomes the tracer; when that thread ends, so does the process.
 func Start(cfg Config) (pid int, err error) {
-	ns, err := namespacesFor(cfg.User)
+	ns, err := namespacesFor(cfg.User, cfg.User)
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +120,7 @@ func (s *Spaces) Close() {
 
 // Join starts another program in the namespaces and the file tree of a node.
 func Join(s *Spaces, cfg Config) (pid int, err error) {
-	ns, err := namespacesFor(cfg.User)
+	ns, err := namespacesFor(cfg.User, cfg.User)
 	if err != nil {
 		return 0, err
 	}

@@ -88,6 +88,41 @@ func spawn(flags uintptr, calls *call, n uintptr) (pid uintptr)
 // what its last call executed, or the error says which call failed. The calling
 // goroutine must be locked to its thread.
 func (p *program) start() (int, error) {
+	pid, err := p.clone()
+	if err != nil {
+		return 0, err
+	}
+	ws, err := wait(pid)
+	switch {
+	case err != nil:
+		return 0, err
+	case ws.Stopped():
+		return pid, nil
+	}
+	return 0, p.failure(ws)
+}
+
+// launch likewise, but of what became of the process nothing is taken that it tells by wait, also when it is traced. The
+// program has one exec, its last call.
+func (p *program) launch() (int, error) {
+	pid, err := p.clone()
+	if err != nil {
+		return 0, err
+	}
+	// A call that has returned is not the exec that has gone well, and none comes after one that was not made.
+	last := len(p.calls) - 1
+	if p.calls[last].ret == notRun && p.calls[last-1].ret == 0 {
+		return pid, nil
+	}
+	ws, err := wait(pid)
+	if err != nil {
+		return 0, err
+	}
+	return 0, p.failure(ws)
+}
+
+// clone runs the program in a new process, up to its exec or its end.
+func (p *program) clone() (pid int, err error) {
 	all := unix.Sigset_t{Val: [16]uint64{^uint64(0)}}
 	var old unix.Sigset_t
 	// A signal handler would run on the stack that both share.
@@ -100,21 +135,16 @@ func (p *program) start() (int, error) {
 	if e := errnoOf(r); e != 0 {
 		return 0, fmt.Errorf("clone: %w", e)
 	}
-	var ws unix.WaitStatus
+	return int(r), nil
+}
+
+// wait waits for a process's next stop, or its end.
+func wait(pid int) (ws unix.WaitStatus, err error) {
 	for {
-		_, err := unix.Wait4(int(r), &ws, unix.WALL, nil)
-		if err == unix.EINTR {
-			continue
+		if _, err := unix.Wait4(pid, &ws, unix.WALL, nil); err != unix.EINTR {
+			return ws, err
 		}
-		if err != nil {
-			return 0, err
-		}
-		break
 	}
-	if ws.Stopped() {
-		return int(r), nil
-	}
-	return 0, p.failure(ws)
 }
 
 // failure says why the child did not reach its exec.
