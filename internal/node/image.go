@@ -62,14 +62,15 @@ func (n *Node) setImage(th *thread, maps string) bool {
 	if own == 0 {
 		must(errors.New("Linux shows programs no vDSO: it was booted with vdso=0"))
 	}
-	restore := th.tr.BorrowCode(own + uint64(linuxSyscall(th, own)))
+	// The program has not run yet: Linux's own code is as it was.
+	th.tr.SetCode(own + uint64(linuxSyscall(th, own)))
+	restore := th.tr.Borrow()
 	if !th.tr.Filtered() {
 		n.confine(th)
 	}
 	why := n.attachArea(th)
 	if why == "" {
-		must(restore())
-		restore = th.tr.BorrowCode(areaSyscall)
+		th.tr.SetCode(areaSyscall)
 		for _, v := range linuxPages(maps) {
 			n.inject(th, unix.SYS_MUNMAP, v[0], v[1]-v[0])
 		}
@@ -146,6 +147,8 @@ func (n *Node) tryArea(th *thread) kernel.Errno {
 		return kernel.Errno(-r)
 	}
 	n.inject(th, unix.SYS_MPROTECT, area.VDSO, area.Scratch-area.VDSO, unix.PROT_READ|unix.PROT_EXEC)
+	// A second wall, where Linux has it (6.10), for what no handler lets happen.
+	th.Syscall(unix.SYS_MSEAL, area.Base, area.Size, 0)
 	return 0
 }
 
