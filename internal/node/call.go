@@ -19,6 +19,7 @@ func callName(nr int) string { return sys.Name(nr) }
 
 // stop handles one stop of th and reports whether th goes on running.
 func (n *Node) stop(th *thread, s tracee.Stop) bool {
+	n.layout.forget()
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
@@ -52,6 +53,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 // again, and reports whether th goes on running.
 func (n *Node) call(th *thread) bool {
 	k := th.k
+	n.layout.forget()
 	if n.falls(th) {
 		return false
 	}
