@@ -210,8 +210,8 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)
 		}
-		if tracee.CanTrapCPUID() && th.tr.TrappedCPUID() {
-			must(th.tr.SkipCPUID(n.cpuid))
+		if length := th.tr.TrappedCPUID(); length > 0 && tracee.CanTrapCPUID() {
+			must(th.tr.SkipCPUID(length, n.cpuid))
 			n.keepAction(th, sig)
 			return true
 		}

@@ -22,7 +22,15 @@ func (t *Thread) Args() [6]uint64 {
 }
 
 // IsX8664 reports whether the call was made the 64-bit way.
-func (t *Thread) Is64() bool { return t.entry.Cs == 0x33 }
+func (t *Thread) Is64() bool { return t.entry.Cs == codeSegment }
+
+// Executed64 reports whether the program that t has just executed is a 64-bit one. Linux shows
+// another kind by the segment of its code, or by the number of the call that has executed it (x32).
+func (t *Thread) Executed64() bool {
+	const x32 = 0x40000000
+	nr := int64(t.regs.Orig_rax)
+	return t.regs.Cs == codeSegment && (nr < 0 || nr&x32 == 0)
+}
 
 // IP and SP are the program's instruction and stack pointers.
 func (t *Thread) IP() uint64 { return t.regs.Rip }
@@ -267,21 +275,46 @@ func (t *Thread) leaveVsyscall() error {
 	return err
 }
 
+// opcode returns the bytes of the instruction at which t stands behind its prefixes, and how many
+// those are: some do nothing here, and compilers and assemblers put them in to fill a place. An
+// instruction has 15 bytes at most.
+func (t *Thread) opcode() (code []byte, prefixes int) {
+	if t.loadRegs() != nil {
+		return nil, 0
+	}
+	b := make([]byte, 15)
+	if t.ReadMem(t.regs.Rip, b) != 0 {
+		// Up to the end of the page, which the program may execute and not read.
+		const page = 4096
+		if b = b[:min(uint64(len(b)), page-t.regs.Rip%page)]; t.Peek(t.regs.Rip, b) != 0 {
+			return nil, 0
+		}
+	}
+	for prefixes < len(b) && isPrefix(b[prefixes]) {
+		prefixes++
+	}
+	return b[prefixes:], prefixes
+}
+
+// isPrefix reports whether a byte is a prefix that is not an error before every instruction, as
+// lock is.
+func isPrefix(b byte) bool {
+	switch b {
+	case 0x66, 0x67, 0xf2, 0xf3, 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65:
+		return true
+	}
+	return b>>4 == 4 // REX
+}
+
 // TrappedTSC recognises an instruction that Linux was told to trap (rdtsc, rdtscp)
 // at a SIGSEGV stop; skip it with SkipTSC.
 func (t *Thread) TrappedTSC() (length int, withAux bool) {
-	if t.loadRegs() != nil {
-		return 0, false
-	}
-	var b [3]byte
-	if t.ReadMem(t.regs.Rip, b[:2]) != 0 {
-		return 0, false
-	}
-	if b[0] == 0x0f && b[1] == 0x31 {
-		return 2, false
-	}
-	if t.ReadMem(t.regs.Rip, b[:]) == 0 && b == [3]byte{0x0f, 0x01, 0xf9} {
-		return 3, true
+	code, prefixes := t.opcode()
+	switch {
+	case bytes.HasPrefix(code, []byte{0x0f, 0x31}):
+		return prefixes + 2, false
+	case bytes.HasPrefix(code, []byte{0x0f, 0x01, 0xf9}):
+		return prefixes + 3, true
 	}
 	return 0, false
 }
