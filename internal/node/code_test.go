@@ -4,6 +4,8 @@ package node
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -79,6 +81,29 @@ func TestSealedArea(t *testing.T) {
 			if v := th.tr.Poke(at, []byte{0xcc}); (v == 0) != (at < area.VDSO || at >= area.Scratch) {
 				t.Errorf("poke at %#x: %v", at, v)
 			}
+		}
+	}
+}
+
+// A 32-bit program that another one executes is refused and ends; the other one goes on.
+func TestProgramOf32Bits(t *testing.T) {
+	const source = ".globl _start\n_start: mov $1, %eax\n mov $7, %ebx\n int $0x80\n"
+	for _, kind := range []string{"-static", "-pie"} {
+		n := started(t, "/bin/sh", "-c", "cp /spec/p .; ./p; echo $?")
+		program := filepath.Join(t.TempDir(), "p")
+		gcc := exec.Command("gcc", "-m32", "-nostdlib", kind, "-x", "assembler", "-o", program, "-")
+		gcc.Stdin = strings.NewReader(source)
+		if out, err := gcc.CombinedOutput(); err != nil {
+			t.Skipf("gcc makes no 32-bit programs here: %v\n%s", err, out)
+		}
+		n.cfg.Spec.Dir = filepath.Dir(program)
+		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
+		var lines []string
+		for _, l := range out.Logs {
+			lines = append(lines, l.Text)
+		}
+		if err != nil || fmt.Sprint(lines) != "[Killed 137]" || len(out.Refusals) != 1 || out.Refusals[0].Name != "exec of a 32-bit program" {
+			t.Errorf("%s: %q, %v, %+v", kind, lines, err, out.Refusals)
 		}
 	}
 }
