@@ -96,16 +96,16 @@ func (killed) leftOut() (float64, bool) { return 0, false }
 // powerLosses lose what a model lets them.
 type powerLosses struct {
 	*judge
-	name string
+	of   disk.Model
 	walk *disk.Walk
 	ops  []int // of the walk, by their places in the log
 }
 
 func newPowerLosses(j *judge, m disk.Model) *powerLosses {
-	return &powerLosses{judge: j, name: m.String(), walk: disk.NewWalk(m, disk.Choice{Limit: j.Images, Seed: j.Seed})}
+	return &powerLosses{judge: j, of: m, walk: disk.NewWalk(m, disk.Choice{Limit: j.Images, Seed: j.Seed})}
 }
 
-func (p *powerLosses) model() string { return p.name }
+func (p *powerLosses) model() string { return p.of.String() }
 
 func (p *powerLosses) after(now *tree, k int, which which) images {
 	left := &left{of: p, now: now, last: p.Log[k]}
@@ -130,9 +130,10 @@ func (p *powerLosses) after(now *tree, k int, which which) images {
 // left is what a power loss at a point may leave.
 type left struct {
 	*disk.Images
-	of   *powerLosses
-	now  *tree
-	last *disk.Op
+	of      *powerLosses
+	now     *tree
+	last    *disk.Op
+	verdict *verdict // on the first image, when it is known
 }
 
 func (l *left) count() int { return len(l.Lost) }
@@ -177,8 +178,12 @@ func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
 	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}
 	err := c.all(ctx, l)
+	if p, ok := l.(*powerLosses); ok {
+		err = cmp.Or(err, c.blame(ctx, p.of))
+	} else {
+		c.stretches()
+	}
 	c.Seconds = time.Since(began).Seconds()
-	c.group()
 	c.advised()
 	return c.Result, err
 }
@@ -189,6 +194,7 @@ type column struct {
 	*Result
 	seen   map[sum]bool // images that are counted
 	advice map[adviceKey]*Advice
+	stop   *Failure // the first of those that fail up to here
 }
 
 // all judges the images of all points. While workers judge those of one, those of the next are formed.
@@ -281,10 +287,12 @@ func (c *column) finish(ctx context.Context, p *point) error {
 			c.advise(t.view(), p.images, n, p.at)
 		}
 	}
+	defer c.stopped(p)
 	for n, sum := range p.of {
 		v := c.verdicts[sum]
 		switch {
 		case v == nil || v.passed: // nil: it was interrupted
+			c.stop = nil
 			continue
 		case v.undecided && c.Undecidable != nil, !v.undecided && c.advisor != nil:
 			continue
@@ -304,11 +312,19 @@ func (c *column) finish(ctx context.Context, p *point) error {
 			c.marks[p.at]++
 		}
 		c.failures = append(c.failures, f)
+		c.stop = cmp.Or(c.stop, f)
 	}
 	if err == nil && p.images != nil {
 		c.Judged++
 	}
 	return err
+}
+
+// stopped notes whether what a kill leaves at a point fails, as it does since an earlier one.
+func (c *column) stopped(p *point) {
+	if c.Model == Kill && p.images != nil {
+		c.stops[p.at] = c.stop
+	}
 }
 
 // job is an image that is to be judged.

@@ -95,9 +95,13 @@ type Result struct {
 	Pointed bool `json:"pointed,omitempty"`
 	// Failures are how the executions have ended; of Calls alone.
 	Failures *Failures `json:"failures,omitempty"`
+	// Shrunk is how many images were checked besides to find out what is to blame, and Uncertain for how many examples of Groups that
+	// was cut off: they may lack more than they need to.
+	Shrunk    int `json:"shrunk,omitempty"`
+	Uncertain int `json:"uncertain,omitempty"`
 	// Groups are of the failing images that no kill leaves, or of those that kills leave.
 	Groups []Group `json:"groups,omitempty"`
-	// Shortest is that of them that lacks least.
+	// Shortest is that of their examples that lacks least.
 	Shortest *Failure `json:"shortest,omitempty"`
 	// Undecidable is the first image of those that are Undecided.
 	Undecidable *Failure `json:"first_undecided,omitempty"`
@@ -163,6 +167,7 @@ type judge struct {
 	before   view            // the files of start, or what a reader finds there
 	after    view            // likewise, behind the last operation
 	killed   map[sum]bool    // what kills leave
+	stops    []*Failure      // by operation: what a kill behind it leaves fails, as since this one; or nil
 	formed   map[sum]bool    // what losses of power leave
 	fails    map[string]bool // models by which something fails
 	mu       sync.Mutex      // of the result at hand and of verdicts, while workers work
@@ -176,7 +181,7 @@ type judge struct {
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
 // returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
-	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
+	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)), formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
 	defer j.close()
 	if err := j.begin(ctx); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package crash
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,21 +12,27 @@ import (
 	"ariadne/internal/disk"
 )
 
-// Group is the failing images that the same loss is to blame for.
+// Group is the failing images that the same loss is to blame for: the least that has to be lost.
 type Group struct {
 	Lost   string `json:"lost,omitempty"` // nothing: a stop of the program alone leaves such files
 	Kept   string `json:"kept"`           // what reached the disk all the same
 	Images int    `json:"images"`
 	// Example is the one that lacks least.
 	Example *Failure `json:"example"`
+	// Alike is how many other losses are called the same but for numbers in the names, and are counted with it.
+	Alike int `json:"alike,omitempty"`
 
-	call bool // that failed, and what the command says; nothing is lost
+	alike []*Failure
+	call  bool // that failed, and what the command says; nothing is lost
 }
 
 // String says what is to blame.
 func (g Group) String() string {
-	if g.call {
+	switch {
+	case g.call:
 		return g.Kept
+	case g.Example != nil && len(g.Example.Lost) > 1:
+		return fmt.Sprintf("%s and %d more", blame(g.Lost, g.Kept), len(g.Example.Lost)-1)
 	}
 	return blame(g.Lost, g.Kept)
 }
@@ -78,15 +85,6 @@ func lacks(f *Failure, op int) bool {
 	return slices.ContainsFunc(f.missing, func(p disk.Part) bool { return p.Op == op })
 }
 
-// group divides what failed by what is to blame.
-func (c *column) group() {
-	if c.Model == Kill {
-		c.stretches()
-	} else {
-		c.blame()
-	}
-}
-
 // stretches divides what kills leave by the operations between which it fails: each from one on, until another.
 func (c *column) stretches() {
 	for i, f := range c.failures {
@@ -106,48 +104,6 @@ func (c *column) stretches() {
 // adjacent reports whether no operation between two changes anything.
 func (c *column) adjacent(f, g *Failure) bool {
 	return !slices.ContainsFunc(c.Log[f.Operation:g.Operation-1], (*disk.Op).Changes)
-}
-
-// blame divides failing images that no kill leaves: of each it looks for the earliest failing one that
-// lacks something only of operations of which this one does as well, and whose last operation this one has. Without
-// that operation the files had been accepted, or they would have been found earlier.
-func (c *column) blame() {
-	failures := slices.DeleteFunc(slices.Clone(c.failures), func(f *Failure) bool { return f.killed })
-	slices.SortStableFunc(failures, func(a, b *Failure) int {
-		return cmp.Or(a.Operation-b.Operation, len(a.missing)-len(b.missing))
-	})
-	var first []*Failure
-	groups := map[[2]string]*Group{}
-	for _, f := range failures {
-		i := slices.IndexFunc(first, func(g *Failure) bool {
-			for _, p := range g.missing {
-				if !lacks(f, p.Op) {
-					return false
-				}
-			}
-			return f.Operation == g.Operation || !lacks(f, g.at)
-		})
-		if i < 0 {
-			i, first = len(first), append(first, f)
-		}
-		by := first[i]
-		key := [2]string{by.lost, by.kept}
-		if groups[key] == nil {
-			groups[key] = &Group{Lost: by.lost, Kept: by.kept, Example: by}
-		}
-		if !f.again {
-			groups[key].Images++
-		}
-		if s := c.Shortest; s == nil || len(f.missing) < len(s.missing) {
-			c.Shortest = f
-		}
-	}
-	for _, g := range groups {
-		if g.Images > 0 {
-			c.Groups = append(c.Groups, *g)
-		}
-	}
-	sortGroups(c.Groups)
 }
 
 // sortGroups sorts groups, the largest first.

@@ -30,7 +30,7 @@ func TestTold(t *testing.T) {
 		want        string // of kills and losses: images, how many fail, and who is to blame
 	}{
 		{"promised too soon", `test -z "$ARIADNE_PROMISES" || { test "$ARIADNE_PROMISES" = new && grep -qx new f; }`, say(2, "promise new"), false,
-			"kill 4 1 promise new, and nothing after it; prefix 7 3 promise new before data of t"},
+			"kill 4 1 promise new, and nothing after it; prefix 7 3 promise new, and nothing after it"},
 		{"promised when it was done", `test -z "$ARIADNE_PROMISES" || grep -qx new f`, say(3, "promise new"), false, "kill 4 0; prefix 8 3 promise new before rename of t to f"},
 		{"begun, not ended", `test "$ARIADNE_BEGUN $ARIADNE_ENDED" != "1 0" || test ! -s t`, append(say(1, "begin"), &disk.Op{Kind: disk.Mark, Target: "end"}), false,
 			"kill 5 1 write of 4 bytes at 0 to t, and nothing after it; prefix 10 1"},

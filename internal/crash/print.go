@@ -74,7 +74,10 @@ func Print(w io.Writer, r *Result, style report.Style) {
 			p("  and %d more", len(r.Groups)-i)
 			break
 		}
-		p("  %s: %s", &r.Groups[i], r.Groups[i].Fail())
+		p("  %s%s: %s", &r.Groups[i], r.Groups[i].others(), r.Groups[i].Fail())
+	}
+	if r.Uncertain > 0 {
+		p("  %s may lack more than is needed to fail: %s to find that out were not enough", some(r.Uncertain, "example"), some(r.Shrunk, "check"))
 	}
 	if r.Shortest != nil {
 		r.printFailure(p, r.Shortest)
@@ -139,6 +142,14 @@ func (g *Group) Fail() string {
 		return "1 " + one + " fails"
 	}
 	return some(g.Images, one) + " fail"
+}
+
+// others says how many losses are called likewise.
+func (g *Group) others() string {
+	if g.Alike == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d alike)", g.Alike)
 }
 
 // words say what there is to be looked at.

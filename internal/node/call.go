@@ -19,7 +19,6 @@ func callName(nr int) string { return sys.Name(nr) }
 
 // stop handles one stop of th and reports whether th goes on running.
 func (n *Node) stop(th *thread, s tracee.Stop) bool {
-	n.layout.forget()
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
@@ -53,7 +52,6 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 // again, and reports whether th goes on running.
 func (n *Node) call(th *thread) bool {
 	k := th.k
-	n.layout.forget()
 	if n.falls(th) {
 		return false
 	}
@@ -210,8 +208,8 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)
 		}
-		if length := th.tr.TrappedCPUID(); length > 0 && tracee.CanTrapCPUID() {
-			must(th.tr.SkipCPUID(length, n.cpuid))
+		if tracee.CanTrapCPUID() && th.tr.TrappedCPUID() {
+			must(th.tr.SkipCPUID(n.cpuid))
 			n.keepAction(th, sig)
 			return true
 		}

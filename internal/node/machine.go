@@ -53,7 +53,6 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 	for _, a := range args {
 		th.n.home.used = th.n.home.used || isScratch(a)
 	}
-	th.n.layout.forget()
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v

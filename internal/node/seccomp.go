@@ -68,7 +68,7 @@ func (n *Node) killThread(th *thread, sig unix.Signal, core bool) bool {
 		n.endProcess(th.k.Proc, 0, int(sig), core)
 	} else {
 		if !th.tr.InCall() {
-			th.tr.Borrow()
+			th.tr.BorrowCode(areaSyscall)
 		}
 		n.endThread(th, 0)
 	}

@@ -1,0 +1,80 @@
+package disk
+
+import (
+	"slices"
+	"testing"
+
+	"ariadne"
+
+	"pgregory.net/rapid"
+)
+
+// drawLog draws a log of small operations of which a model makes few pieces.
+func drawLog(t *rapid.T, m Model, pieces int) (ops []*Op) {
+	f, next := newFS(), uint64(root+1)
+	for range rapid.IntRange(1, 10).Draw(t, "operations") {
+		g, was := f.clone(), next
+		op, ok := g.workload(t, &next, m.sector == smallSector)
+		more := piecesOf(m, &op)
+		if !ok || more > pieces {
+			next = was
+			continue
+		}
+		pieces -= more
+		f = g
+		ops = append(ops, &op)
+	}
+	return ops
+}
+
+func piecesOf(m Model, op *Op) int { return len(pieces(m, op, 0)) }
+
+// TestRestored: what has parts of operations more than an image is one that the model allows as well, has these parts, and lacks nothing
+// that the image had. An image is found again by what it lacks.
+func TestRestored(t *testing.T) {
+	for _, m := range []Model{Prefix, Ordered, Any, {anyOrder, smallSector}} {
+		t.Run(m.String(), func(t *testing.T) {
+			restored := 0
+			rapid.Check(t, func(t *rapid.T) {
+				ops := drawLog(t, m, 11)
+				var l *Log
+				w := NewWalk(m, Choice{Limit: 1})
+				for _, op := range ops {
+					l = l.Append(*op)
+					w.Skip(op)
+				}
+				all := m.Images(l, Choice{Limit: 1 << 20})
+				if len(all.Lost) == 0 {
+					return
+				}
+				allowed := map[ariadne.Digest]bool{}
+				for _, d := range all.digests() {
+					allowed[d] = true
+				}
+				n := rapid.IntRange(0, len(all.Lost)-1).Draw(t, "image")
+				missing := all.Missing(n)
+				again := w.Lacking(missing)
+				if got := again.Missing(0); !slices.Equal(got, missing) || again.Image(0).Digest != all.Image(n).Digest {
+					t.Fatalf("lacking %v: %v is missing", missing, got)
+				}
+				if len(missing) == 0 {
+					return
+				}
+				back := rapid.SliceOfNDistinct(rapid.SampledFrom(missing), 1, len(missing), rapid.ID).Draw(t, "restored")
+				less := again.Restored(0, back)
+				if !allowed[less.Image(0).Digest] {
+					t.Fatalf("image without %v, with %v restored: the model does not allow what lacks %v", missing, back, less.Missing(0))
+				}
+				for _, p := range less.Missing(0) {
+					if slices.Contains(back, p) || !slices.Contains(missing, p) {
+						t.Fatalf("image without %v, with %v restored: %v is missing", missing, back, p)
+					}
+				}
+				restored++
+			})
+			if restored == 0 {
+				t.Error("nothing was restored")
+			}
+		})
+	}
+}
