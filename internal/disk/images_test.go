@@ -133,7 +133,7 @@ func TestFewOfMany(t *testing.T) {
 		t.Error("the choice depends on something else than the seed")
 	}
 	for k, lost := range i.Lost {
-		if again := i.without(lost); again.Digest != i.Image(k).Digest {
+		if again := i.Without(lost); again.Digest != i.Image(k).Digest {
 			t.Errorf("%v: %v", lost, again)
 		}
 	}

@@ -323,7 +323,9 @@ func (p *plan) write(a atom) {
 			in.meta, in.dataMeta = in.lastSize, in.lastSize
 		default:
 			in.lastSize = p.enter(s, append(inPage, in.lastSize, p.chain))
-			in.pending = append(in.pending, in.lastSize)
+			if fresh { // else the file grows within blocks that it has
+				in.pending = append(in.pending, in.lastSize)
+			}
 		}
 		inPage = nil
 	}

@@ -101,6 +101,8 @@ var rules = []struct{ name, prefix, ordered, any string }{
 
 	{"sync_file_range", "f=a1 | f=b1", "=", "="},
 	{"append, fdatasync", "f=a1b1", "=", "="},
+	// It has grown within a block that it had: the sync allocates nothing.
+	{"append, mkdir, fdatasync", "d/ f=a1b1", "f=a1b1 | d/ f=a1b1", "="},
 	{"mkdir, overwrite, fsync", "d/ f=b1", "f=b1 | d/ f=b1", "="},
 	{"mkdir, append, fsync", "d/ f=a1", "=", "f=a1 | d/ f=a1"},
 	{"syncfs", "d/ f=a1", "=", "="},

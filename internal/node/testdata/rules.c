@@ -76,6 +76,7 @@ static void sectors(void) { put(f, 'b', 1024, 0); }
 static void append(void) { f = reopen("f", O_APPEND); must(write(f, full('b'), 2)); }
 static void append_pages(void) { put(f, 'a', 2 * PAGE, 0); }
 static void append_dir(void) { put(f, 'b', 1, 1); close(f); dir(); }
+static void append_dir_datasync(void) { put(f, 'b', 1, 1); dir(); must(fdatasync(f)); }
 static void write_vectors(void)
 {
 	struct iovec v[2] = {{"b", 1}, {"c", 1}};
@@ -229,7 +230,7 @@ static const struct {
 	{"setxattr", f1, xattr}, {"setxattr twice", f1, xattr_twice}, {"removexattr", f1_xattr, xattr_remove},
 	{"O_SYNC", nothing, o_sync}, {"chmod, O_SYNC", f1, o_sync_mode}, {"chmod, O_DSYNC", f1, o_dsync_mode}, {"O_DSYNC, another page", f8k, o_dsync_pages},
 	{"O_DIRECT, mkdir", f4k, o_direct}, {"append a page, mkdir", f4k, not_direct},
-	{"sync_file_range", f1, range}, {"append, fdatasync", f1, datasync}, {"mkdir, overwrite, fsync", f1, dir_sync}, {"mkdir, append, fsync", f0, dir_allocating_sync},
+	{"sync_file_range", f1, range}, {"append, fdatasync", f1, datasync}, {"append, mkdir, fdatasync", f1, append_dir_datasync}, {"mkdir, overwrite, fsync", f1, dir_sync}, {"mkdir, append, fsync", f0, dir_allocating_sync},
 	{"syncfs", nothing, syncfs_all}, {"syncfs of memory", nothing, syncfs_other}, {"sync", nothing, sync_all},
 	{"copy_file_range", f1g1, copy}, {"sendfile", f1g1, send_in}, {"splice", f1, splice_in},
 	{"io_submit", f1, submit_write}, {"io_submit FSYNC", f1, submit_fsync}, {"io_submit FDSYNC", f1, submit_fdsync},
