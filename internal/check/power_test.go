@@ -46,13 +46,13 @@ func TestPower(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, how, model string
-		count            int
+		size, count      int
 		broken           bool
 	}{
-		{"synced", "file dir", "any", most, false},
-		{"synced, torn", "file", "any:512", 1, false},
-		{"unsynced", "", "any", 1, true},
-		{"unsynced, with a journal", "", "ordered", 1, false},
+		{"synced", "file dir", "any", size, most, false},
+		{"synced, torn", "file", "any:512", 1500, 1, false}, // at most so many sectors that no image is left out
+		{"unsynced", "", "any", size, 1, true},
+		{"unsynced, with a journal", "", "ordered", size, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -61,9 +61,9 @@ func TestPower(t *testing.T) {
 				t.Fatal(err)
 			}
 			systemtest.Write(t, filepath.Join(dir, "save.py"), save)
-			systemtest.Write(t, filepath.Join(dir, "data", "f"), strings.Repeat("o", size))
+			systemtest.Write(t, filepath.Join(dir, "data", "f"), strings.Repeat("o", c.size))
 			systemtest.Write(t, path, fmt.Sprintf("faults: {power: {count: %d, model: %q, for: [1s]}}\nnodes:\n  - name: n1\n    dir: data\n"+
-				"    command: python3 -IS /spec/save.py %d %s\n    after_crash: ['true', python3 -IS /spec/save.py %d look]\n", c.count, c.model, size, c.how, size))
+				"    command: python3 -IS /spec/save.py %d %s\n    after_crash: ['true', python3 -IS /spec/save.py %d look]\n", c.count, c.model, c.size, c.how, c.size))
 			s, err := spec.Read(path)
 			if err != nil {
 				t.Fatal(err)

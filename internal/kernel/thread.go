@@ -102,6 +102,8 @@ type Call struct {
 	Part int64
 	// Fails is how the first of the operations fails that it submits; 0: it does not.
 	Fails Errno
+	// Cut: the machine has lost its power in the midst of it.
+	Cut bool
 	// Program is the path that execve was given; "" for a descriptor.
 	Program string
 }

@@ -60,6 +60,9 @@ func (n *Node) call(th *thread) bool {
 	}
 	n.askCall(th)
 	r := sys.Handle(k)
+	if k.Call.Cut {
+		return false
+	}
 	if len(n.k.Used)+len(n.k.Asked) > 0 {
 		n.takeUsed()
 	}

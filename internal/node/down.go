@@ -47,6 +47,7 @@ func (n *Node) falls(th *thread) bool {
 		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return !goesOn(a) })
 	}
 	alternatives = n.possibleNow(append(slices.Clip(alternatives), n.killing(th)...))
+	n.step.since = lossPoint{seen: true}
 	if len(alternatives) == 0 || dialog.Spared(n.k) {
 		return false
 	}
@@ -54,9 +55,7 @@ func (n *Node) falls(th *thread) bool {
 	if taken == "" {
 		return false
 	}
-	f, err := ariadne.ParseNodeFault(taken)
-	must(err)
-	n.befall(&f)
+	n.happens(taken)
 	if n.step.outage != nil || th.k.Proc.Dead {
 		return true
 	}
@@ -64,6 +63,13 @@ func (n *Node) falls(th *thread) bool {
 		th.used = max(th.used, slice)
 	}
 	return false
+}
+
+// happens has an alternative happen that is a fault.
+func (n *Node) happens(alternative string) {
+	f, err := ariadne.ParseNodeFault(alternative)
+	must(err)
+	n.befall(&f)
 }
 
 // goesOn reports whether the node goes on after a fault.

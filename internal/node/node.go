@@ -199,6 +199,7 @@ type step struct {
 	polling   bool       // it ended because all that could run only polled
 
 	visible bool                  // something has happened that others can see, or that stays
+	since   lossPoint             // the last place at which power could go
 	outage  *ariadne.NodeFault    // what takes the node down in its midst
 	down    ariadne.Down          // what has taken it down
 	back    ariadne.Time          // with down
@@ -345,7 +346,7 @@ func (n *Node) Close() (err error) {
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
 	in.At = n.drift().local(in.At)
-	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in), drawn: in.Draw != nil}
+	n.step = step{memory: memoryHash{on: n.cfg.TraceCalls}, course: ariadne.NewCourse(&in), drawn: in.Draw != nil, since: lossPoint{log: n.k.Files.Log}}
 	if n.disk != nil {
 		n.step.looks = map[ariadne.Look]bool{}
 	}

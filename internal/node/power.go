@@ -14,12 +14,42 @@ import (
 	"ariadne"
 	"ariadne/internal/disk"
 	"ariadne/internal/filetree"
+	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/sys"
 	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
+
+// What is on the disk is a part of what differs between two places, so before each sync the power may go, if
+// there is something then that it would take. Nothing else can: a crash or a stop takes nothing with it.
+
+// lossPoint is a place at which the power could go, or the beginning of a step.
+type lossPoint struct {
+	log *disk.Log
+	// seen: since then something has happened that others can see, or that stays.
+	seen bool
+}
+
+// LosesPower implements sys.PowerAsker: a sync is a place of the step, in the midst of the call that makes it.
+func (th *thread) LosesPower(file string) bool {
+	n, log := th.n, th.n.k.Files.Log
+	if s := &n.step; log.Durable() || !s.since.seen && s.since.log == log || s.over() || s.down == ariadne.Paused || dialog.Spared(n.k) {
+		return false
+	}
+	losses := slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return ariadne.KindOf(a) != ariadne.PowerLost.String() })
+	if losses = n.possibleNow(losses); len(losses) == 0 {
+		return false
+	}
+	n.step.since = lossPoint{log: log}
+	taken := n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/sync", file, losses)
+	if taken == "" {
+		return false
+	}
+	n.happens(taken)
+	return true
+}
 
 // losePower leaves on the machine's disks what a loss of power may leave of what was not synced.
 // Which of the images that is, is a place of the step.

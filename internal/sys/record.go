@@ -56,9 +56,26 @@ func enter(t *kernel.Thread, op disk.Op) {
 	t.Node().Files.Enter(op)
 }
 
-// enterSync appends that files are written to the disk: now, or from now on until the call ends.
+// PowerAsker is a Tracee that knows who decides whether a machine loses its power.
+type PowerAsker interface {
+	// LosesPower reports whether it does so when the call that the thread stands in has done
+	// all but that a file is written to the disk, or with "" all of them.
+	LosesPower(file string) bool
+}
+
+// enterSync appends that files are written to the disk: now, or from now on until the call ends. Before it
+// the machine may lose its power. Then nothing comes of this sync, nor of others in the same call.
 func enterSync(t *kernel.Thread, op disk.Op) {
+	if t.Call.Cut {
+		return
+	}
 	s := slowdisk.Of(t)
+	if a, ok := t.M.(PowerAsker); ok && s == nil && op.Barrier() {
+		EnterStores(t.Node())
+		if t.Call.Cut = a.LosesPower(op.Path); t.Call.Cut {
+			return
+		}
+	}
 	if s == nil || s.Begun() {
 		enter(t, op)
 		return

@@ -118,6 +118,9 @@ func sysIoSubmit(t *kernel.Thread, a Args) kernel.Result {
 		if e != 0 {
 			return kernel.Ret(i)
 		}
+		if t.Call.Cut { // what is submitted behind it is never begun
+			break
+		}
 	}
 	return kernel.Ret(n)
 }
