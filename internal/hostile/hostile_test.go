@@ -224,6 +224,27 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
+// TestCallSites has the bytes by which calls were entered overwritten, while copies are made of the
+// processes that wait in them. A process that got away is one that node.run finds.
+func TestCallSites(t *testing.T) {
+	for _, user := range users() {
+		t.Run(fmt.Sprint("run-", user), func(t *testing.T) {
+			t.Parallel()
+			o := node{source: "callsite", user: user}.run(t)
+			if o.status != 0 || strings.Contains(o.out, "escaped") || !strings.Contains(o.out, "| done\n") {
+				t.Errorf("status %d:\n%s", o.status, last(o.out))
+			}
+		})
+		t.Run(fmt.Sprint("check-", user), func(t *testing.T) {
+			t.Parallel()
+			o := node{source: "callsite", user: user, check: true, flags: []string{"--strategy", "depth-first", "--audit", "1", "--time", "40s"}}.run(t)
+			if o.status != 0 || strings.Contains(o.out, " 0 freezes") || !strings.Contains(o.out, " 0 different") {
+				t.Errorf("status %d:\n%s", o.status, last(o.out))
+			}
+		})
+	}
+}
+
 // TestInterrupt: one step that does not end by itself ends at once on a Ctrl-C.
 func TestInterrupt(t *testing.T) {
 	const limits = "limits: {divergence: 60s, calls: 1000000000}\n"

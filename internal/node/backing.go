@@ -4,31 +4,45 @@ package node
 
 import (
 	"bytes"
-	"fmt"
-	"os"
+	"sort"
 	"strconv"
 )
+
+// layout is the mappings of a process that has not run since they were read.
+type layout struct {
+	pid  int // real; 0: none
+	all  []mapping
+	read int // how often they were, for tests
+}
+
+// forget is called when a thread has run or makes a call of Ariadne's: the mappings may have changed.
+func (l *layout) forget() { l.pid = 0 }
+
+func (l *layout) of(th *thread) []mapping {
+	if l.pid == th.tr.PID {
+		return l.all
+	}
+	l.pid, l.all = th.tr.PID, l.all[:0]
+	l.read++
+	for line := range bytes.Lines([]byte(th.maps())) {
+		if m, ok := parseMapping(line); ok {
+			l.all = append(l.all, m)
+		}
+	}
+	return l.all
+}
 
 // Backing implements kernel.Backer: what memory at addr is mapped from, so that
 // processes which share it meet at the same futex. ok is false for private
 // memory.
 func (th *thread) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
-	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
-	must(err)
-	for len(maps) > 0 {
-		line := maps
-		if i := bytes.IndexByte(maps, '\n'); i >= 0 {
-			line, maps = maps[:i], maps[i+1:]
-		} else {
-			maps = nil
-		}
-		m, good := parseMapping(line)
-		if !good || addr < m.start || addr >= m.end {
-			continue
-		}
-		return [2]uint64{m.dev, m.inode}, m.offset + addr - m.start, m.shared
+	all := th.n.layout.of(th) // in the order of addresses
+	i := sort.Search(len(all), func(i int) bool { return addr < all[i].end })
+	if i == len(all) || addr < all[i].start {
+		return key, 0, false
 	}
-	return key, 0, false
+	m := all[i]
+	return [2]uint64{m.dev, m.inode}, m.offset + addr - m.start, m.shared
 }
 
 // mapping is one line of /proc/<pid>/maps (proc(5)).

@@ -19,6 +19,7 @@ func callName(nr int) string { return sys.Name(nr) }
 
 // stop handles one stop of th and reports whether th goes on running.
 func (n *Node) stop(th *thread, s tracee.Stop) bool {
+	n.layout.forget()
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
@@ -52,6 +53,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 // again, and reports whether th goes on running.
 func (n *Node) call(th *thread) bool {
 	k := th.k
+	n.layout.forget()
 	if n.falls(th) {
 		return false
 	}
@@ -211,8 +213,8 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)
 		}
-		if tracee.CanTrapCPUID() && th.tr.TrappedCPUID() {
-			must(th.tr.SkipCPUID(n.cpuid))
+		if length := th.tr.TrappedCPUID(); length > 0 && tracee.CanTrapCPUID() {
+			must(th.tr.SkipCPUID(length, n.cpuid))
 			n.keepAction(th, sig)
 			return true
 		}

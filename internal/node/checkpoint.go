@@ -254,7 +254,7 @@ func (n *Node) altStack(th *thread) kernel.AltStack {
 		return th.k.AltStack
 	}
 	if !th.tr.InCall() {
-		restore := th.tr.BorrowCode(areaSyscall)
+		restore := th.tr.Borrow()
 		defer func() { must(restore()) }()
 	}
 	n.inject(th, unix.SYS_SIGALTSTACK, 0, area.Scratch)

@@ -58,18 +58,22 @@ func (th *thread) maps() string {
 // pages and vDSO in place of Linux's, which shows the real time, and the random bytes
 // that libc and Go take from the auxiliary vector. It reports whether the program can run.
 func (n *Node) setImage(th *thread, maps string) bool {
+	if !th.tr.Executed64() {
+		return n.refuseImage(th, "exec of a 32-bit program", th.k.Proc.Exe)
+	}
 	own := n.patchAuxv(th, sys.ExecCred(th.k))
 	if own == 0 {
 		must(errors.New("Linux shows programs no vDSO: it was booted with vdso=0"))
 	}
-	restore := th.tr.BorrowCode(own + uint64(linuxSyscall(th, own)))
+	// The program has not run yet: Linux's own code is as it was.
+	th.tr.SetCode(own + uint64(linuxSyscall(th, own)))
+	restore := th.tr.Borrow()
 	if !th.tr.Filtered() {
 		n.confine(th)
 	}
 	why := n.attachArea(th)
 	if why == "" {
-		must(restore())
-		restore = th.tr.BorrowCode(areaSyscall)
+		th.tr.SetCode(areaSyscall)
 		for _, v := range linuxPages(maps) {
 			n.inject(th, unix.SYS_MUNMAP, v[0], v[1]-v[0])
 		}
@@ -79,11 +83,14 @@ func (n *Node) setImage(th *thread, maps string) bool {
 	}
 	must(restore())
 	n.breakCode(th, maps)
-	if why != "" {
-		n.k.Refuse(th.k, "exec of "+th.k.Proc.Exe, why, false)
-		n.endProcess(th.k.Proc, 0, int(unix.SIGKILL), false)
-	}
-	return why == ""
+	return why == "" || n.refuseImage(th, "exec of "+th.k.Proc.Exe, why)
+}
+
+// refuseImage ends the process of a program that cannot run: what it ran before is gone.
+func (n *Node) refuseImage(th *thread, what, detail string) bool {
+	n.k.Refuse(th.k, what, detail, false)
+	n.endProcess(th.k.Proc, 0, int(unix.SIGKILL), false)
+	return false
 }
 
 // belowStack is memory of a new program that it does not use yet.
@@ -146,6 +153,8 @@ func (n *Node) tryArea(th *thread) kernel.Errno {
 		return kernel.Errno(-r)
 	}
 	n.inject(th, unix.SYS_MPROTECT, area.VDSO, area.Scratch-area.VDSO, unix.PROT_READ|unix.PROT_EXEC)
+	// A second wall, where Linux has it (6.10), for what no handler lets happen.
+	th.Syscall(unix.SYS_MSEAL, area.Base, area.Size, 0)
 	return 0
 }
 

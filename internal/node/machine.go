@@ -53,6 +53,7 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 	for _, a := range args {
 		th.n.home.used = th.n.home.used || isScratch(a)
 	}
+	th.n.layout.forget()
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v

@@ -96,6 +96,7 @@ type Node struct {
 	// disk is what the machine's disks held when it was last switched on, until somebody may have looked at all of it; nil: that is not known.
 	disk    *diskView
 	watch   *watchdog
+	layout  layout
 	started bool
 	running int  // commands that it was started with; -1: none of them yet
 	again   bool // it has been switched on before

@@ -68,7 +68,7 @@ func (n *Node) killThread(th *thread, sig unix.Signal, core bool) bool {
 		n.endProcess(th.k.Proc, 0, int(sig), core)
 	} else {
 		if !th.tr.InCall() {
-			th.tr.BorrowCode(areaSyscall)
+			th.tr.Borrow()
 		}
 		n.endThread(th, 0)
 	}

@@ -185,7 +185,7 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	act := th.k.Proc.Actions[sig]
 	blocked := th.SigMask().Has(int(sig))
 	if act.Handler != signal.Dfl && (blocked || act.Handler == signal.Ign) {
-		restore := th.tr.BorrowCode(areaSyscall)
+		restore := th.tr.Borrow()
 		b := binary.LittleEndian.AppendUint64(nil, act.Handler)
 		for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
 			b = binary.LittleEndian.AppendUint64(b, v)

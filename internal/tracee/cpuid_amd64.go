@@ -3,6 +3,7 @@
 package tracee
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -105,16 +106,20 @@ func Processor() processor.Real {
 	return r
 }
 
-// TrappedCPUID reports whether a thread that stops with SIGSEGV does so at cpuid.
-func (t *Thread) TrappedCPUID() bool {
-	var b [2]byte
-	return t.loadRegs() == nil && t.ReadMem(t.regs.Rip, b[:]) == 0 && b == [2]byte{0x0f, 0xa2}
+// TrappedCPUID returns the length of the instruction at which a thread stops with SIGSEGV if that
+// is cpuid, or 0.
+func (t *Thread) TrappedCPUID() (length int) {
+	code, prefixes := t.opcode()
+	if !bytes.HasPrefix(code, []byte{0x0f, 0xa2}) {
+		return 0
+	}
+	return prefixes + 2
 }
 
 // SkipCPUID gives the trapped instruction its result.
-func (t *Thread) SkipCPUID(answer func(leaf, sub uint32) processor.Regs) error {
+func (t *Thread) SkipCPUID(length int, answer func(leaf, sub uint32) processor.Regs) error {
 	r := answer(uint32(t.regs.Rax), uint32(t.regs.Rcx))
-	t.regs.Rip += 2
+	t.regs.Rip += uint64(length)
 	t.regs.Rax, t.regs.Rbx, t.regs.Rcx, t.regs.Rdx = uint64(r[0]), uint64(r[1]), uint64(r[2]), uint64(r[3])
 	return t.storeRegs()
 }

@@ -11,6 +11,10 @@
 // original call intact: Entry is what the program had, and Return, Restart and
 // Native start from it.
 //
+// Nothing of the program's is run for a call that is injected. A call that waits or is over
+// is not read again from memory, whose bytes others may have changed: the thread goes on
+// behind it. Only Restart has the program's own instruction run again, with its own registers.
+//
 // Read next: tracee_amd64.go (what depends on the processor), then internal/node.
 package tracee
 
@@ -75,6 +79,7 @@ type Thread struct {
 	gone bool // it has ended and was waited for
 	// filtered: the seccomp filter is in force. Only a new process is without.
 	filtered bool
+	code     uint64 // SetCode; 0 in a program that was just executed
 }
 
 // Memory is an address space, shared by the threads of a process.
@@ -143,7 +148,7 @@ func (t *Thread) Filtered() bool { return t.filtered }
 // those of the new program.
 func (t *Thread) AfterExec() error {
 	t.mem.Close()
-	t.mem = &Memory{}
+	t.mem, t.code = &Memory{}, 0
 	if err := t.resume(unix.PTRACE_SYSCALL, 0); err != nil {
 		return err
 	}
@@ -160,7 +165,7 @@ func (t *Thread) AfterExec() error {
 // Adopt takes a new child of a traced thread, reported by a CloneEvent: it waits
 // for the child's first stop. shareMemory: it runs in parent's address space.
 func Adopt(parent *Thread, tid int, thread, shareMemory bool) (*Thread, error) {
-	t := &Thread{TID: tid, PID: tid, filtered: true, mask: parent.mask}
+	t := &Thread{TID: tid, PID: tid, filtered: true, mask: parent.mask, code: parent.code}
 	if thread {
 		t.PID, t.proc = parent.PID, parent.proc
 	} else {
@@ -258,6 +263,9 @@ func (t *Thread) LoadCall() error {
 		return err
 	}
 	t.entry = t.regs
+	if t.inVsyscall() {
+		return t.leaveVsyscall()
+	}
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +22,15 @@ func (t *Thread) Args() [6]uint64 {
 }
 
 // IsX8664 reports whether the call was made the 64-bit way.
-func (t *Thread) Is64() bool { return t.entry.Cs == 0x33 }
+func (t *Thread) Is64() bool { return t.entry.Cs == codeSegment }
+
+// Executed64 reports whether the program that t has just executed is a 64-bit one. Linux shows
+// another kind by the segment of its code, or by the number of the call that has executed it (x32).
+func (t *Thread) Executed64() bool {
+	const x32 = 0x40000000
+	nr := int64(t.regs.Orig_rax)
+	return t.regs.Cs == codeSegment && (nr < 0 || nr&x32 == 0)
+}
 
 // IP and SP are the program's instruction and stack pointers.
 func (t *Thread) IP() uint64 { return t.regs.Rip }
@@ -73,22 +80,43 @@ func (t *Thread) Restart() error {
 }
 
 // SetCall makes the thread stand at the entry of another call than its program made:
-// in place of that one, or when that is consumed, of one more.
+// in place of that one, or when that is consumed, of one more. Wherever the program stands, the
+// call is made at Ariadne's own instruction (SetCode) and with Ariadne's registers: the program
+// can change the bytes by which it entered its own, and nothing of it decides what the call does.
 func (t *Thread) SetCall(nr int, args ...uint64) error {
-	t.regs = t.entry
-	r := &t.regs
+	if t.code == 0 {
+		return fmt.Errorf("tracee %d: call %d where Ariadne has no code", t.TID, nr)
+	}
+	t.regs = t.ownRegs(args)
+	if t.pos != atEntry {
+		return t.reenter(nr)
+	}
+	t.regs.Orig_rax = uint64(nr)
+	return t.storeRegs()
+}
+
+// Segments and flags of a 64-bit program in which nothing is set: no single steps, no checks of
+// alignment.
+const (
+	codeSegment  = 0x33
+	stackSegment = 0x2b
+	plainFlags   = 0x202
+)
+
+// ownRegs are the registers at the entry of one of Ariadne's calls. The stack pointer and the bases
+// of segments stay the program's: clone hands them on, and nothing else looks at them.
+func (t *Thread) ownRegs(args []uint64) unix.PtraceRegs {
+	e := &t.entry
+	r := unix.PtraceRegs{
+		Rip: t.code + syscallLen, Rax: negENOSYS, Cs: codeSegment, Ss: stackSegment, Eflags: plainFlags,
+		Rsp: e.Rsp, Fs_base: e.Fs_base, Gs_base: e.Gs_base, Ds: e.Ds, Es: e.Es, Fs: e.Fs, Gs: e.Gs,
+	}
 	for i, p := range []*uint64{&r.Rdi, &r.Rsi, &r.Rdx, &r.R10, &r.R8, &r.R9} {
-		*p = 0
 		if i < len(args) {
 			*p = args[i]
 		}
 	}
-	if t.pos != atEntry {
-		return t.reenter(nr)
-	}
-	r.Orig_rax = uint64(nr)
-	r.Rax = negENOSYS
-	return t.storeRegs()
+	return r
 }
 
 const negENOSYS = ^uint64(unix.ENOSYS) + 1
@@ -99,15 +127,11 @@ const negENOSYS = ^uint64(unix.ENOSYS) + 1
 // registers of a call opens the filter, and there is nothing that a program could forge.
 const Gate = unix.SYS_GETPID
 
-// origRax is the offset of Orig_rax in struct user (ptrace(2)).
-const origRax = unsafe.Offsetof(unix.PtraceRegs{}.Orig_rax)
-
-// reenter brings a thread whose call is over to the entry of call nr with the
-// arguments that its registers hold.
+// reenter brings a thread whose call is over to the entry of call nr with the registers that
+// ownRegs has set. It runs one instruction, of Ariadne's code.
 func (t *Thread) reenter(nr int) error {
-	t.regs.Rip -= syscallLen
-	t.regs.Rax = Gate
-	t.regs.Orig_rax = ^uint64(0)
+	own := t.regs
+	t.regs.Rip, t.regs.Rax, t.regs.Orig_rax = t.code, Gate, ^uint64(0)
 	if err := t.storeRegs(); err != nil {
 		return err
 	}
@@ -119,16 +143,19 @@ func (t *Thread) reenter(nr int) error {
 	if err == nil && s.Kind != want {
 		err = fmt.Errorf("tracee %d: %v stop (%v) entering call %d", t.TID, s.Kind, s.Signal, nr)
 	}
+	if err == nil {
+		err = t.loadRegs()
+	}
+	if err == nil && (t.regs.Rip != own.Rip || t.regs.Orig_rax != Gate) {
+		err = fmt.Errorf("tracee %d: at %#x in call %d, and not in Ariadne's own at %#x", t.TID, t.regs.Rip, int64(t.regs.Orig_rax), own.Rip)
+	}
 	if err != nil {
 		return err
 	}
 	t.pos = atEntry
-	t.regs.Rip += syscallLen
-	t.regs.Rax, t.regs.Orig_rax = negENOSYS, uint64(nr)
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_POKEUSR, uintptr(t.TID), origRax, uintptr(nr), 0, 0); e != 0 {
-		return fmt.Errorf("ptrace %d: number of the call: %w", t.TID, e)
-	}
-	return nil
+	t.regs = own
+	t.regs.Orig_rax = uint64(nr)
+	return t.storeRegs()
 }
 
 // nextStop resumes up to the next stop. A SIGSTOP on the way is a watchdog's that came
@@ -178,14 +205,15 @@ func (t *Thread) InjectOffStack(nr int, args ...uint64) (int64, error) {
 	return v, err
 }
 
-// BorrowCode lets calls be injected in a thread that stands at an arbitrary
-// instruction: it goes to the syscall instruction at addr for them, and the function
-// that it returns brings it back.
-func (t *Thread) BorrowCode(addr uint64) (restore func() error) {
+// SetCode says where in the thread's memory a syscall instruction lies at which calls are
+// injected, and which its program cannot change. Children have it at the same place.
+func (t *Thread) SetCode(addr uint64) { t.code = addr }
+
+// Borrow lets calls be injected in a thread that stands at an arbitrary instruction. The
+// function that it returns brings it back.
+func (t *Thread) Borrow() (restore func() error) {
 	saved := t.regs
-	t.entry = saved
-	t.entry.Rip = addr + syscallLen
-	t.pos = atExit
+	t.entry, t.pos = saved, atExit
 	return func() error {
 		t.regs = saved
 		t.regs.Orig_rax = ^uint64(0)
@@ -214,21 +242,79 @@ func (t *Thread) StartChild(parent *Thread) error {
 	return t.storeRegs()
 }
 
+// vsyscall is a page at which programs call Linux without an instruction of their own: it
+// emulates the call when the page is entered (arch/x86/entry/vsyscall).
+const vsyscall = 0xffffffffff600000
+
+func (t *Thread) inVsyscall() bool { return t.entry.Rip >= vsyscall && t.entry.Rip < vsyscall+4096 }
+
+// leaveVsyscall has Linux leave such a call, which it ends with SIGSYS when another one is set in
+// its place. The thread then stands behind it, at the address to which the page returns.
+func (t *Thread) leaveVsyscall() error {
+	nr, at := t.entry.Orig_rax, t.regs
+	t.regs.Orig_rax = ^uint64(0)
+	err := t.storeRegs()
+	if err == nil {
+		err = t.Queue(unix.SIGSTOP)
+	}
+	if err == nil {
+		err = t.resume(unix.PTRACE_CONT, 0)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := t.Wait()
+	if err == nil && (s.Kind != Signal || s.Signal != unix.SIGSTOP) {
+		err = fmt.Errorf("tracee %d: %v stop (%v) behind a vsyscall", t.TID, s.Kind, s.Signal)
+	}
+	if err == nil {
+		err = t.loadRegs()
+	}
+	t.entry, t.regs, t.pos = t.regs, at, atExit
+	t.entry.Orig_rax = nr
+	return err
+}
+
+// opcode returns the bytes of the instruction at which t stands behind its prefixes, and how many
+// those are: some do nothing here, and compilers and assemblers put them in to fill a place. An
+// instruction has 15 bytes at most.
+func (t *Thread) opcode() (code []byte, prefixes int) {
+	if t.loadRegs() != nil {
+		return nil, 0
+	}
+	b := make([]byte, 15)
+	if t.ReadMem(t.regs.Rip, b) != 0 {
+		// Up to the end of the page, which the program may execute and not read.
+		const page = 4096
+		if b = b[:min(uint64(len(b)), page-t.regs.Rip%page)]; t.Peek(t.regs.Rip, b) != 0 {
+			return nil, 0
+		}
+	}
+	for prefixes < len(b) && isPrefix(b[prefixes]) {
+		prefixes++
+	}
+	return b[prefixes:], prefixes
+}
+
+// isPrefix reports whether a byte is a prefix that is not an error before every instruction, as
+// lock is.
+func isPrefix(b byte) bool {
+	switch b {
+	case 0x66, 0x67, 0xf2, 0xf3, 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65:
+		return true
+	}
+	return b>>4 == 4 // REX
+}
+
 // TrappedTSC recognises an instruction that Linux was told to trap (rdtsc, rdtscp)
 // at a SIGSEGV stop; skip it with SkipTSC.
 func (t *Thread) TrappedTSC() (length int, withAux bool) {
-	if t.loadRegs() != nil {
-		return 0, false
-	}
-	var b [3]byte
-	if t.ReadMem(t.regs.Rip, b[:2]) != 0 {
-		return 0, false
-	}
-	if b[0] == 0x0f && b[1] == 0x31 {
-		return 2, false
-	}
-	if t.ReadMem(t.regs.Rip, b[:]) == 0 && b == [3]byte{0x0f, 0x01, 0xf9} {
-		return 3, true
+	code, prefixes := t.opcode()
+	switch {
+	case bytes.HasPrefix(code, []byte{0x0f, 0x31}):
+		return prefixes + 2, false
+	case bytes.HasPrefix(code, []byte{0x0f, 0x01, 0xf9}):
+		return prefixes + 3, true
 	}
 	return 0, false
 }

@@ -54,6 +54,7 @@ type waiter struct {
 type Table struct {
 	queues map[key][]*waiter
 	owners map[key]*kernel.Thread // of priority-inheriting futexes with waiters
+	backed int                    // waiters in memory that others may have at another place (Backer)
 }
 
 // owned are the priority-inheriting futexes that a thread holds while others wait.
@@ -106,8 +107,23 @@ func (f *Table) key(t *kernel.Thread, addr uint64, private bool) key {
 	return key{mm: t.Proc.MM, offset: addr, shared: !private}
 }
 
+// wakeKey is key for those who have only somebody to wake: what lies behind the memory is not asked
+// where nobody waits in such memory. Each thread that ends wakes somebody.
+func (f *Table) wakeKey(t *kernel.Thread, addr uint64, private bool) key {
+	if f.backed == 0 {
+		return key{mm: t.Proc.MM, offset: addr, shared: !private}
+	}
+	return f.key(t, addr, private)
+}
+
+// isBacked reports whether an object lies behind the futex's memory.
+func (k key) isBacked() bool { return k.object != [2]uint64{} }
+
 func (f *Table) add(w *waiter) {
 	f.queues[w.key] = append(f.queues[w.key], w)
+	if w.key.isBacked() {
+		f.backed++
+	}
 	w.t.Wait.Entry = w
 }
 
@@ -116,6 +132,9 @@ func (f *Table) remove(w *waiter) {
 	for i, x := range q {
 		if x == w {
 			q = append(q[:i:i], q[i+1:]...)
+			if w.key.isBacked() {
+				f.backed--
+			}
 			break
 		}
 	}
@@ -156,10 +175,10 @@ func (f *Table) leave(w *waiter) {
 // Wake wakes up to count waiters (at least one) whose mask meets mask. EINVAL
 // when a waiter expects more than a wake-up.
 func (f *Table) Wake(t *kernel.Thread, addr uint64, private bool, count int, mask uint32) (int, kernel.Errno) {
-	return f.wakeKey(f.key(t, addr, private), count, mask)
+	return f.wakeAt(f.wakeKey(t, addr, private), count, mask)
 }
 
-func (f *Table) wakeKey(k key, count int, mask uint32) (int, kernel.Errno) {
+func (f *Table) wakeAt(k key, count int, mask uint32) (int, kernel.Errno) {
 	woken := 0
 	for _, w := range append([]*waiter(nil), f.queues[k]...) {
 		if w.pi || w.toPI {
