@@ -239,7 +239,7 @@ func TestDumb(t *testing.T) {
 						}
 					}
 				}
-				want, subsets := disktest.Images(m, before, ops)
+				want, subsets := disktest.Images(m, before, ops, (*disktest.FS).String)
 				i := m.Images(l, Choice{Limit: 1 << 20})
 				got := map[string]bool{}
 				for k, lost := range i.Lost {
@@ -289,7 +289,7 @@ func TestDumb(t *testing.T) {
 				w := NewWalk(m, Choice{Limit: 1 << 20})
 				points, walked := map[string]bool{}, 0
 				for k, op := range ops {
-					at, _ := disktest.Images(m, before, ops[:k+1])
+					at, _ := disktest.Images(m, before, ops[:k+1], (*disktest.FS).String)
 					maps.Copy(points, at)
 					walked += len(w.Add(op).Lost)
 				}

@@ -17,8 +17,8 @@ func (i *Images) Without(lost Lost) *Image {
 	return s.image()
 }
 
-// digests are those of all images.
-func (i *Images) digests() (all []ariadne.Digest) {
+// Digests are those of all images.
+func (i *Images) Digests() (all []ariadne.Digest) {
 	for n := range i.kept {
 		all = append(all, i.Image(n).Digest)
 	}

@@ -129,7 +129,7 @@ func TestFewOfMany(t *testing.T) {
 		}
 	}
 	again, other := Any.Images(l, Choice{Limit: 500, Seed: 1}), Any.Images(l, Choice{Limit: 500, Seed: 2})
-	if !slices.Equal(i.digests(), again.digests()) || slices.Equal(i.digests(), other.digests()) {
+	if !slices.Equal(i.Digests(), again.Digests()) || slices.Equal(i.Digests(), other.Digests()) {
 		t.Error("the choice depends on something else than the seed")
 	}
 	for k, lost := range i.Lost {
@@ -149,7 +149,7 @@ func TestEqual(t *testing.T) {
 		create(4, "tmp"), write(4, 0, "x", "", 0), {Kind: Sync}, {Kind: Unlink, Ino: 4, Dir: root, Name: "tmp", Attr: Attr{Mode: TypeRegular}},
 	} {
 		i := w.Add(&op)
-		for n, d := range i.digests() {
+		for n, d := range i.Digests() {
 			if at := seen[d]; at != "" {
 				t.Errorf("%d: %v was there before, %s", k, i.Lost[n], at)
 			}

@@ -1,21 +1,24 @@
-package disk
+package disk_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"ariadne"
+	. "ariadne/internal/disk"
+	"ariadne/internal/disk/disktest"
 
 	"pgregory.net/rapid"
 )
 
 // drawLog draws a log of small operations of which a model makes few pieces.
 func drawLog(t *rapid.T, m Model, pieces int) (ops []*Op) {
-	f, next := newFS(), uint64(root+1)
+	f, next := disktest.NewFS(), uint64(disktest.Root+1)
 	for range rapid.IntRange(1, 10).Draw(t, "operations") {
-		g, was := f.clone(), next
-		op, ok := g.workload(t, &next, m.sector == smallSector)
-		more := piecesOf(m, &op)
+		g, was := f.Clone(), next
+		op, ok := workload(t, g, &next, strings.HasSuffix(m.String(), ":512"))
+		more := disktest.Pieces(m, &op)
 		if !ok || more > pieces {
 			next = was
 			continue
@@ -27,12 +30,10 @@ func drawLog(t *rapid.T, m Model, pieces int) (ops []*Op) {
 	return ops
 }
 
-func piecesOf(m Model, op *Op) int { return len(pieces(m, op, 0)) }
-
 // TestRestored: what has parts of operations more than an image is one that the model allows as well, has these parts, and lacks nothing
 // that the image had. An image is found again by what it lacks.
 func TestRestored(t *testing.T) {
-	for _, m := range []Model{Prefix, Ordered, Any, {anyOrder, smallSector}} {
+	for _, m := range []Model{Prefix, Ordered, Any, parsed(t, "any:512")} {
 		t.Run(m.String(), func(t *testing.T) {
 			restored := 0
 			rapid.Check(t, func(t *rapid.T) {
@@ -48,7 +49,7 @@ func TestRestored(t *testing.T) {
 					return
 				}
 				allowed := map[ariadne.Digest]bool{}
-				for _, d := range all.digests() {
+				for _, d := range all.Digests() {
 					allowed[d] = true
 				}
 				n := rapid.IntRange(0, len(all.Lost)-1).Draw(t, "image")

@@ -40,9 +40,9 @@ func modelOf(of disk.Model) model {
 }
 
 // Images are the files that a loss of power may leave after some operations, of those that were there
-// before, and how many sets of pieces leave them.
-func Images(of disk.Model, before *FS, ops []*disk.Op) (images map[string]bool, sets int) {
-	return modelOf(of).images(before, ops)
+// before, as they are shown, and how many sets of pieces leave them.
+func Images(of disk.Model, before *FS, ops []*disk.Op, show func(*FS) string) (images map[string]bool, sets int) {
+	return modelOf(of).images(before, ops, show)
 }
 
 // Pieces is into how many an operation is cut.
@@ -333,7 +333,7 @@ func (m model) needs(ops []*disk.Op, x, y *piece) bool {
 }
 
 // images are all that can be left, found by trying each set of pieces.
-func (m model) images(before *FS, ops []*disk.Op) (images map[string]bool, subsets int) {
+func (m model) images(before *FS, ops []*disk.Op, show func(*FS) string) (images map[string]bool, subsets int) {
 	var all []piece
 	for i, op := range ops {
 		all = append(all, m.pieces(op, i)...)
@@ -378,7 +378,7 @@ func (m model) images(before *FS, ops []*disk.Op) (images map[string]bool, subse
 				f.piece(&all[i])
 			}
 		}
-		images[f.String()] = true
+		images[show(f)] = true
 	}
 	return images, subsets
 }
