@@ -78,6 +78,7 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	err = c.close(ctx)
 	c.ledger.report.Doubt(c.system.Doubts()...)
 	c.ledger.report.Note(c.system.Notes()...)
+	c.ledger.report.Explain(c.system)
 	return dir.Finish(c.ledger.report, err)
 }
 

@@ -100,6 +100,7 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	size := run.SizeOf(c.system, t)
 	a.Numbers = again.Numbers
 	c.ledger.mu.Lock()
+	c.ledger.report.Served(rec.Servers())
 	v := c.ledger.report.Found(a, index, dir, rec.Path(), &size)
 	c.ledger.saved = time.Time{} // what was found is kept at once
 	c.ledger.mu.Unlock()

@@ -74,6 +74,10 @@ func (l *living) end(r *search.Result) error {
 		return nil
 	}
 	l.rec = nil
+	c := l.worker.check
+	c.ledger.mu.Lock()
+	c.ledger.report.Served(rec.Servers())
+	c.ledger.mu.Unlock()
 	return rec.End(r)
 }
 

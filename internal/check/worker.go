@@ -45,6 +45,7 @@ type worker struct {
 	repeated map[violationName]*repeated // that are entered together
 	last     time.Duration               // when it last entered anything
 	near     bool                        // it is in a part that a resumed check walks again
+	watched  bool                        // it has looked what became of the servers on its first path
 	err      error
 }
 
@@ -256,6 +257,10 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 		return w.err == nil && !w.check.stopped(ctx)
 	}
 	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.again(v) {
+		if w.id == 0 && !w.watched {
+			w.watched = true
+			w.watchServers(p)
+		}
 		w.paths++
 		w.ends[end]++
 		w.virtual += p.Last().State.Now
@@ -269,6 +274,18 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	w.add() // enterAlone saves: before it the path is seen and not counted
 	w.err = w.enterAlone(ctx, p, end, v)
 	return w.err == nil && !w.check.stopped(ctx)
+}
+
+// watchServers enters what became of the servers on the first path, which is the natural schedule.
+func (w *worker) watchServers(p *space.Path) {
+	watch := record.NewServers(w.check.system.Spec)
+	for i := range p.Steps() {
+		s := p.Step(i + 1)
+		watch.Step(&s)
+	}
+	w.check.ledger.mu.Lock()
+	defer w.check.ledger.mu.Unlock()
+	w.check.ledger.report.Served(watch.Lines())
 }
 
 // isFirst reports whether the worker is the first one, or makes the first execution.

@@ -36,6 +36,7 @@ type hostView struct {
 	names map[string]named   // what the node cannot write, by path without links
 	asked map[askedPath]bool // paths that were followed and go nowhere else
 	needs map[string]string  // programs to the interpreter that they name, or ""
+	sought
 }
 
 // maxAsked bounds hostView.asked: programs may make up names.
@@ -102,6 +103,7 @@ func (v *hostView) isOwn(name string) bool {
 // ask notes what the node learns by looking up a path. stat: of its size and links too.
 func (n *Node) ask(name string, stat bool) {
 	v := n.home.view
+	n.seek(name)
 	key := askedPath{name, stat}
 	if v.asked[key] || !v.links && v.isOwn(name) && !strings.Contains(name, "..") {
 		return
@@ -291,7 +293,7 @@ func (n *Node) copiedFrom(dir string) {
 		if rel, err := filepath.Rel(n.cfg.Spec.Dir, p); err == nil && filepath.IsLocal(rel) {
 			shown = path.Join("/spec", rel)
 		}
-		if p != dir && !n.cfg.Spec.Shown(filepath.Dir(p))(filepath.Base(p)) {
+		if p != dir && !n.cfg.Spec.Copied(filepath.Dir(p))(filepath.Base(p)) {
 			if d != nil && d.IsDir() {
 				return filepath.SkipDir
 			}
@@ -325,6 +327,9 @@ func (n *Node) takeUsed() {
 				n.step.opened = map[string]bool{}
 			}
 			n.step.opened[u.Path] = true
+		}
+		if u.Use == ariadne.FileList {
+			n.seekIn(u.Path)
 		}
 		f := ariadne.File{Path: u.Path, Use: u.Use}
 		if n.home.told[f] || !path.IsAbs(u.Path) || v.isOwn(u.Path) {

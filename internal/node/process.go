@@ -30,7 +30,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 		return slices.Contains(n.cfg.Spec.Hidden, path.Join(n.cfg.Spec.Dir, name))
 	})
 	cfg := sandbox.Config{
-		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Shown, Writable: n.def.Writable,
+		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Copied, Writable: n.def.Writable,
 		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.def.User,
 	}
 	var pid int

@@ -145,11 +145,6 @@ func (d *Dir) Finish(r *Report, err error) (*Report, error) {
 		if e := r.keepLog(dead); e != nil {
 			return nil, system.AsLimit(e)
 		}
-		if dead.Suspect() {
-			r.Refused(dead.Node, dead.Refusals)
-			r.Doubt(dead.Error())
-			err = nil
-		}
 	}
 	if err != nil {
 		return nil, err

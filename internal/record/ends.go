@@ -2,11 +2,15 @@ package record
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"ariadne"
+	"ariadne/internal/readfile"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
+	"ariadne/internal/system"
 )
 
 // Doubts that are none any more when a check is resumed, or that there are again.
@@ -53,16 +57,16 @@ func (r *Report) Stop(why string, s *spec.Spec) {
 
 // Ended enters what speaks against a verdict on executions that ended so, if anything does.
 func (r *Report) Ended(s *spec.Spec, ends map[string]int) {
-	if d := unendedDoubt(s, ends); d != "" {
+	if d := unendedDoubt(s, ends, r.Servers); d != "" {
 		r.Doubt(d)
 	}
 }
 
 // unendedDoubt says what speaks against a verdict on executions that ended so, or "".
 // A limit ends what nobody has waited for: where hardly any execution came to its end,
-// hardly anything was checked. Bounds of a search are the user's word and count as
+// hardly anything was checked. servers is what became of the servers in one of them. Bounds of a search are the user's word and count as
 // neither.
-func unendedDoubt(s *spec.Spec, ends map[string]int) string {
+func unendedDoubt(s *spec.Spec, ends map[string]int, servers []string) string {
 	late, long, all := ends[search.EndTime], ends[search.EndSteps], 0
 	for end, n := range ends {
 		if end != search.EndBounds {
@@ -88,10 +92,52 @@ func unendedDoubt(s *spec.Spec, ends map[string]int) string {
 	clients := slices.ContainsFunc(s.Nodes, func(n spec.Node) bool { return n.Client })
 	text := fmt.Sprintf("%s%d of %d did, %s", unended, natural, all, strings.Join(cut, ", "))
 	switch {
+	case clients && len(servers) > 0: // more time would change nothing
+		return text + " before the clients were done: " + strings.Join(servers, "; ")
 	case clients && late > 0:
 		return text + fmt.Sprintf(" before the clients were done: raise %s in the spec, or write ends: time if the limit is meant", strings.Join(raise, " and "))
 	case long > 0:
 		return text + fmt.Sprintf(": raise %s in the spec", strings.Join(raise, " and "))
 	}
 	return text + ", and no node is a client: write client: true for those whose end is that of an execution, or ends: time if the limit is meant"
+}
+
+// Served enters what became of the servers in an execution that is recorded (Servers.Lines).
+func (r *Report) Served(lines []string) {
+	for _, l := range lines {
+		if !slices.Contains(r.Servers, l) {
+			r.Servers = append(r.Servers, l)
+		}
+	}
+}
+
+// Explain notes, beside a verdict, what became of the servers, and which files of the host's the
+// nodes' programs have missed.
+func (r *Report) Explain(y *system.System) {
+	if r.Judge(); r.Outcome == Nothing {
+		return
+	}
+	for _, l := range r.Servers {
+		if !slices.ContainsFunc(r.Doubts, func(d string) bool { return strings.Contains(d, l) }) {
+			r.Note(l)
+		}
+	}
+	r.Note(y.Missed(func(id ariadne.NodeID) (lines []string) {
+		for _, dir := range r.records() {
+			data, _ := readfile.AtMost(filepath.Join(dir, logFile(r.Nodes[id].Name)), readfile.Record)
+			lines = append(lines, strings.Split(string(data), "\n")...)
+		}
+		return lines
+	})...)
+}
+
+// records are the directories in which there are records of executions.
+func (r *Report) records() []string {
+	dirs := []string{r.Out}
+	for _, v := range r.Violations {
+		if v.Dir != r.Out {
+			dirs = append(dirs, v.Dir)
+		}
+	}
+	return dirs
 }

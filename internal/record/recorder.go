@@ -26,6 +26,7 @@ type Recorder struct {
 	used     system.Used
 	timeline *report.Timeline
 	lines    *os.File // of the timeline
+	servers  *Servers
 	err      error
 }
 
@@ -34,7 +35,7 @@ func NewRecorder(dir string, y *system.System, h trace.Header) (*Recorder, error
 	if err := os.MkdirAll(filepath.Join(dir, nodesDir), 0o777); err != nil {
 		return nil, err
 	}
-	r := &Recorder{dir: dir, nodes: y.Names(), logs: make([]*os.File, len(y.Spec.Nodes)), used: system.NewUsed(y.Digests)}
+	r := &Recorder{dir: dir, nodes: y.Names(), logs: make([]*os.File, len(y.Spec.Nodes)), used: system.NewUsed(y.Digests), servers: NewServers(y.Spec)}
 	r.timeline = report.NewTimeline(r.nodes, y.Spec.Latency, report.Style{})
 	r.timeline.Commands = system.CommandNames(y.Spec)
 	r.traceTo = r.create(traceFile)
@@ -76,6 +77,9 @@ func (r *Recorder) write(f *os.File, b []byte) {
 // Path is where the trace stands.
 func (r *Recorder) Path() string { return filepath.Join(r.dir, traceFile) }
 
+// Servers say what became of the servers in the execution (Servers.Lines).
+func (r *Recorder) Servers() []string { return r.servers.Lines() }
+
 // Step keeps a step.
 func (r *Recorder) Step(s ariadne.Step) {
 	if r.err == nil {
@@ -86,6 +90,7 @@ func (r *Recorder) Step(s ariadne.Step) {
 		r.err = r.calls.Step(s.Output.CallTrace)
 	}
 	r.used.Step(s)
+	r.servers.Step(&s)
 	for _, l := range s.Output.Logs {
 		r.log(s.Action.Node, l)
 	}

@@ -96,6 +96,9 @@ type Report struct {
 	Checksum string `json:"checksum"`
 	// Loose says what came of a loose replay; else nil.
 	Loose *Loose `json:"loose,omitempty"`
+	// Servers say which servers ended by themselves, and where nobody listened, in executions that
+	// are recorded (Servers.Lines).
+	Servers []string `json:"servers,omitempty"`
 }
 
 // ExecutionsPerSecond and StepsPerSecond are rates in real time.

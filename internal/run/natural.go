@@ -41,6 +41,7 @@ func recorded(y *system.System, command string, o *Options, hidden []string, f f
 	err = y.OnThread(0, func() error { return f(r) })
 	r.Doubt(y.Doubts()...)
 	r.Note(y.Notes()...)
+	r.Explain(y)
 	return dir.Finish(r, err)
 }
 
@@ -90,6 +91,7 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w
 	if err != nil {
 		return err
 	}
+	r.Served(rec.Servers())
 	if a.End == search.EndStopped {
 		r.Stopped = record.Interrupted
 		r.Doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))

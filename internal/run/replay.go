@@ -76,6 +76,7 @@ func verify(ctx context.Context, y *system.System, r *record.Report, o *Options,
 	})
 	err = cmp.Or(err, rec.End(&a.Result))
 	ended(r, &a, began)
+	r.Served(rec.Servers())
 	var setup *ariadne.SetupError
 	if errors.As(err, &setup) { // which it did not when the trace was made
 		if changes = append(changes, y.HostChanges(path)...); len(changes) > 0 {

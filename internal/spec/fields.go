@@ -102,7 +102,7 @@ var nodeFields = []field[nodeText]{
 		}},
 	textsField("restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.", func(n *nodeText) *[]text { return &n.restart }),
 	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says. It is told in its environment what the node's programs had promised by then (docs/explore.md).", func(n *nodeText) *[]text { return &n.after }),
-	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node; default: an empty one.",
+	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node, without the spec itself: . is the spec's own, for programs that load what lies beside them. Default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
 	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.", func(n *nodeText) *[]text { return &n.writable }),
 	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",

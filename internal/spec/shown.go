@@ -75,6 +75,28 @@ func (s *Spec) Shown(dir string) func(name string) bool {
 	return func(name string) bool { return !s.never(dir, name) && (held == nil || held[name]) }
 }
 
+// Copied returns which names of a directory of the host a node's copy of it has (Node.Dir,
+// Node.Writable): what is Shown, but for the spec itself. So a change of the spec's properties
+// is no change of what nodes were given.
+func (s *Spec) Copied(dir string) func(name string) bool {
+	shown, itself := s.Shown(dir), ""
+	if dir == s.Dir {
+		itself = filepath.Base(s.Path)
+	}
+	return func(name string) bool { return name != itself && shown(name) }
+}
+
+// Hides reports whether no listing has a path of the host, or a directory that it lies in.
+func (s *Spec) Hides(host string) bool {
+	for s.beside(host) && host != s.Dir {
+		dir, name := filepath.Split(host)
+		if host = filepath.Clean(dir); s.never(host, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // Newer reports whether a path of the host is one that came into its directory after
 // that was listed.
 func (s *Spec) Newer(host string) bool {

@@ -49,7 +49,7 @@ func (f frozen) Thaw() (memo.Freezable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt, f.of.files}}, nil
+	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt, f.of.sought, f.of.files}}, nil
 }
 
 // View implements session.Viewer.

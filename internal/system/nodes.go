@@ -34,6 +34,8 @@ type NodeConfig struct {
 	Calls bool
 	// Learnt, when not nil, is told the Output.Files of each step before the step is over.
 	Learnt func([]ariadne.File)
+	// Sought, when not nil, collects where the node's programs look for what only the host has.
+	Sought *Sought
 	// Interrupt, when it is closed, ends steps where they are.
 	Interrupt <-chan struct{}
 }

@@ -36,7 +36,7 @@ func (p Processes) Start(c NodeConfig) (memo.Instance, error) {
 		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: c.Interrupt,
 		Logs: p.Files != nil,
 	})
-	return freezable{starting{n, c.Spec, c.Node, c.Learnt, p.Files}}, nil
+	return freezable{starting{n, c.Spec, c.Node, c.Learnt, c.Sought, p.Files}}, nil
 }
 
 // nodeSeed gives each node a seed of its own: equal ones make elections drag.

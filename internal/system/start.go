@@ -22,6 +22,7 @@ type starting struct {
 	spec   *spec.Spec
 	def    *spec.Node
 	learnt func([]ariadne.File) // or nil
+	sought *Sought              // or nil
 	files  func(ariadne.NodeID, *disk.Log)
 }
 
@@ -30,6 +31,11 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	out, err := n.Node.Apply(in)
 	if n.learnt != nil {
 		n.learnt(out.Files)
+	}
+	if n.sought != nil {
+		if s, more := n.Sought(); more {
+			n.sought.seek(s.Names, s.Listed)
+		}
 	}
 	if n.files != nil {
 		n.files(n.def.ID, n.Log())
@@ -41,7 +47,8 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 }
 
 // died says that a command has not started, or nil. When it was refused what a real
-// kernel would have given, that is not known.
+// kernel would have given, that is not known. Harmless refusals, which a real kernel may give as
+// well, are named and excuse nothing: most runtimes meet some.
 func (n starting) died(out *ariadne.Output) error {
 	unmodelled := func(f ariadne.Refusal) bool { return !f.Harmless }
 	if n.def.MayFail || out.Fatal != "" || slices.ContainsFunc(out.Refusals, unmodelled) {
@@ -67,11 +74,16 @@ func (n starting) died(out *ariadne.Output) error {
 			text += " (names without a slash are looked for in " + path + ", others from /node)"
 		}
 		text += hint
+		if n.sought != nil {
+			for _, advice := range n.sought.advice(n.spec, n.def, textsOf(out.Logs)) {
+				text = strings.TrimRight(text, "\n ") + "\n  " + advice
+			}
+		}
 		if len(out.Refusals) > 0 {
-			text += "; it was refused: " + strings.Join(refusedNames(out.Refusals), ", ")
+			text = strings.TrimRight(text, "\n ") + "\n  Ariadne refused it " + strings.Join(refusedNames(out.Refusals), ", ") + ", which programs are known to do without"
 		}
 		err := spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}
-		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, out.Logs, out.Refusals}}
+		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, out.Logs}}
 	}
 	return nil
 }
@@ -118,6 +130,13 @@ func lastLines(logs []ariadne.LogLine) (said, hint string) {
 // missingInRun matches a line that complains of a missing file below /run.
 var missingInRun = regexp.MustCompile(`(?i)(^|[^\w/])(/var)?/run/.*(no such|not exist|not found)|(no such|not exist|not found).*[^\w/](/var)?/run/`)
 
+func textsOf(logs []ariadne.LogLine) (texts []string) {
+	for _, l := range logs {
+		texts = append(texts, l.Text)
+	}
+	return texts
+}
+
 func refusedNames(refusals []ariadne.Refusal) []string {
 	var names []string
 	for _, f := range refusals {
@@ -131,13 +150,9 @@ func refusedNames(refusals []ariadne.Refusal) []string {
 // NotStarted says that a command died of its start.
 type NotStarted struct {
 	spec.Errors
-	Node     ariadne.NodeID
-	How      string // the command, and how it ended
-	Logs     []ariadne.LogLine
-	Refusals []ariadne.Refusal
+	Node ariadne.NodeID
+	How  string // the command, and how it ended
+	Logs []ariadne.LogLine
 }
 
 func (e *NotStarted) Unwrap() error { return e.Errors }
-
-// Suspect reports whether the command may have died of what Ariadne refused it.
-func (e *NotStarted) Suspect() bool { return len(e.Refusals) > 0 }

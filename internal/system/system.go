@@ -64,6 +64,7 @@ type System struct {
 	watched   *script.Properties // and numbers of which nothing must
 	final     *final             // nil: there is no command
 	ran       code
+	sought    []Sought // by node
 }
 
 // Open opens a system. When ctx ends its nodes' steps end where they are.
@@ -106,6 +107,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 		Spec: &own, Programs: programs, Digests: d,
 		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged, watched: watched,
+		sought: make([]Sought, len(s.Nodes)),
 	}
 	if s.Properties.Finally != nil {
 		y.final = &final{system: y, ctx: ctx, verdicts: map[world.Hash]string{}}
@@ -245,6 +247,17 @@ func CommandNames(s *spec.Spec) func(id ariadne.NodeID, command int) string {
 	}
 }
 
+// CommandName says what the commands of a spec's nodes are called, each by itself.
+func CommandName(s *spec.Spec) func(id ariadne.NodeID, command int) string {
+	nodes := checkedNodes(s)
+	return func(id ariadne.NodeID, command int) string {
+		if all := nodes[id].Commands; command >= 0 && command < len(all) {
+			return all[command]
+		}
+		return fmt.Sprintf("command %d", command+1)
+	}
+}
+
 func checkedNodes(s *spec.Spec) []property.Subject {
 	var nodes []property.Subject
 	for _, n := range s.Nodes {
@@ -291,7 +304,8 @@ func (y *System) World() *world.System {
 func (y *System) start(i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
 	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: y.interrupt,
-		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) }})
+		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) },
+		Sought: &y.sought[i]})
 	if err != nil {
 		return nil, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", def.Name, err)}
 	}

@@ -1,0 +1,113 @@
+//go:build linux
+
+package node
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A program may look in a directory of the node's own for a file that the host has and the
+// node does not: a module that lies beside the spec, or something below the host's /tmp. The
+// node answers that there is no such file, as it must. These names are kept apart from all
+// outputs, so that a report can say what its reader would not guess.
+
+// sought is where the programs of a node, and of its copies, have looked in vain.
+type sought struct {
+	names  map[string]bool // own names asked for, to whether only the host had them
+	listed map[string]bool // own directories that were listed
+	more   bool            // since Sought was last called
+}
+
+// seekable are the directories in which programs may miss what the host has.
+var seekable = []string{"/node", "/tmp", "/var/tmp"}
+
+// maxSought bounds sought.names: programs may make up names.
+const maxSought = 1 << 14
+
+// Sought is where programs have looked for what only the host has, sorted. Paths are the
+// node's.
+type Sought struct {
+	Names  []string // they were asked for, and are still missing
+	Listed []string // directories of the node's own that were listed
+}
+
+// seek notes that a program asks for the path name.
+func (n *Node) seek(name string) {
+	if !slices.ContainsFunc(seekable, func(dir string) bool { return strings.HasPrefix(name, dir+"/") }) {
+		return
+	}
+	s := &n.home.view.sought
+	if name = path.Clean(name); len(s.names) >= maxSought {
+		return
+	}
+	if _, known := s.names[name]; known {
+		return
+	}
+	if s.names == nil {
+		s.names = map[string]bool{}
+	}
+	only := n.onHostOnly(name)
+	s.names[name], s.more = only, s.more || only
+}
+
+// seekIn notes that a program lists a directory of the node's own.
+func (n *Node) seekIn(dir string) {
+	s := &n.home.view.sought
+	if !below(dir, []string{"/node"}) || s.listed[dir] || len(s.listed) >= maxSought {
+		return
+	}
+	if s.listed == nil {
+		s.listed = map[string]bool{}
+	}
+	s.listed[dir], s.more = true, true
+}
+
+// onHostOnly reports whether the host has what the node misses at one of its own names.
+func (n *Node) onHostOnly(name string) bool {
+	host := name
+	if rel, ok := strings.CutPrefix(name, "/node/"); ok {
+		host = filepath.Join(n.cfg.Spec.Dir, rel)
+		if n.cfg.Spec.Hides(host) {
+			return false
+		}
+	}
+	if _, err := os.Lstat(host); err != nil {
+		return false
+	}
+	return !n.has(name)
+}
+
+// has reports whether the node has a file of that name.
+func (n *Node) has(name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(n.home.view.root, name[1:], &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+// Sought says where programs of the node, and of its copies, have looked in vain so far, when
+// there is more of that than when it was last asked. It is called between two steps.
+func (n *Node) Sought() (out Sought, more bool) {
+	if n.home.view == nil || !n.home.view.more {
+		return out, false
+	}
+	s := &n.home.view.sought
+	s.more = false
+	for name, only := range s.names {
+		// What a program has made since is its own, and so is what it looks for in a directory
+		// that it has made: the host's may be left from a run without Ariadne.
+		if dir := path.Dir(name); only && n.onHostOnly(name) && (slices.Contains(seekable, dir) || !n.has(dir)) {
+			out.Names = append(out.Names, name)
+		}
+	}
+	for dir := range s.listed {
+		out.Listed = append(out.Listed, dir)
+	}
+	slices.Sort(out.Names)
+	slices.Sort(out.Listed)
+	return out, true
+}

@@ -1,0 +1,116 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ariadne"
+	"ariadne/internal/spec"
+	"ariadne/internal/system"
+)
+
+// Servers watches what becomes of the servers in one execution. A client that waits in vain
+// shows; that its server has ended with status 0, or that nobody listens where the client asks,
+// shows only to whoever reads all of the timeline.
+type Servers struct {
+	spec    *spec.Spec
+	name    func(ariadne.NodeID, int) string // of a command
+	ended   []ended                          // by node
+	asked   map[ariadne.Flow]bool            // connections that were asked for and not answered yet
+	refused map[port]map[ariadne.NodeID]bool // who asked in vain, of ports where nobody was ever found
+	found   map[port]bool                    // somebody was
+}
+
+// ended is how a node's commands have ended.
+type ended struct {
+	command int
+	at      ariadne.Time
+	well    bool // all with status 0
+	done    bool // no process is left
+}
+
+type port struct {
+	node ariadne.NodeID
+	port uint16
+}
+
+// NewServers returns a watch for one execution.
+func NewServers(s *spec.Spec) *Servers {
+	return &Servers{spec: s, name: system.CommandName(s), ended: make([]ended, len(s.Nodes)), asked: map[ariadne.Flow]bool{},
+		refused: map[port]map[ariadne.NodeID]bool{}, found: map[port]bool{}}
+}
+
+// Step looks at the next step.
+func (w *Servers) Step(s *ariadne.Step) {
+	id := s.Action.Node
+	if id == ariadne.NoNode {
+		return
+	}
+	e := &w.ended[id]
+	for _, x := range s.Output.Exits {
+		e.well = x.Status == 0 && x.Signal == 0 && (e.well || e.at == 0)
+		e.command, e.at = x.Command, x.At
+	}
+	if s.Output.Down != ariadne.Up {
+		*e = ended{} // it is switched on again
+	}
+	e.done = s.Output.Done
+	for i := range s.Output.Messages {
+		m := &s.Output.Messages[i]
+		if m.Flow.Proto != ariadne.TCP {
+			continue
+		}
+		back := m.Flow
+		back.Src, back.Dst, back.Epoch = m.Flow.Dst, m.Flow.Src, 0
+		there := port{m.From, m.Flow.Src.Port()}
+		switch asks := m.Flow; {
+		case m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN:
+			asks.Epoch = 0
+			w.asked[asks] = true
+		case !w.asked[back]:
+		case m.Flags&ariadne.SYN != 0:
+			w.found[there] = true
+			delete(w.asked, back)
+		case m.Flags&ariadne.RST != 0:
+			if w.refused[there] == nil {
+				w.refused[there] = map[ariadne.NodeID]bool{}
+			}
+			w.refused[there][m.To] = true
+			delete(w.asked, back)
+		}
+	}
+}
+
+// Lines say which servers have ended by themselves, and where nobody listens although others ask,
+// one line for each node.
+func (w *Servers) Lines() (lines []string) {
+	for i := range w.spec.Nodes {
+		def := &w.spec.Nodes[i]
+		var parts []string
+		if e := w.ended[i]; e.done && e.well && !def.Client && len(def.Commands) > 0 {
+			parts = append(parts, fmt.Sprintf("%s ended at %v with status 0, and no process is left", w.name(def.ID, e.command), e.at))
+		}
+		var ports []port
+		for p := range w.refused {
+			if p.node == def.ID && !w.found[p] {
+				ports = append(ports, p)
+			}
+		}
+		slices.SortFunc(ports, func(a, b port) int { return cmp.Compare(a.port, b.port) })
+		for _, p := range ports {
+			var who []string
+			for j := range w.spec.Nodes {
+				if w.refused[p][ariadne.NodeID(j)] {
+					who = append(who, w.spec.Nodes[j].Name)
+				}
+			}
+			parts = append(parts, fmt.Sprintf("nobody listens on port %d, where %s asked", p.port, strings.Join(who, ", ")))
+		}
+		if parts != nil {
+			lines = append(lines, "node "+def.Name+": "+strings.Join(parts, "; "))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,149 @@
+package system
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"ariadne"
+	"ariadne/internal/spec"
+)
+
+// A node sees no file of the spec's directory in /node unless its commands name it, and nothing
+// of the host's /tmp. A program that looks there in vain says so in its own words, if at all.
+
+// Sought is where the programs of one node have looked for what only the host has.
+type Sought struct {
+	mu     sync.Mutex
+	names  map[string]bool // as the node sees them
+	listed map[string]bool // directories of the node's own
+}
+
+// seek enters what the node has noted.
+func (s *Sought) seek(names, listed []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names, s.listed = map[string]bool{}, map[string]bool{}
+	}
+	for _, n := range names {
+		s.names[n] = true
+	}
+	for _, d := range listed {
+		s.listed[d] = true
+	}
+}
+
+// advice says which files the node's programs have missed, and how the node gets them; said are
+// lines that they wrote. Of a directory that a program has listed nobody knows which name it was
+// looking for: a name counts when a line has it in quotes, with or without its ending.
+func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var beside, temporary, own []string
+	for name := range s.names {
+		rel, err := filepath.Rel(sp.Dir, name)
+		switch name, ok := strings.CutPrefix(name, "/node/"); {
+		case ok:
+			beside = append(beside, name)
+		case err == nil && filepath.IsLocal(rel):
+			own = append(own, name)
+		default:
+			temporary = append(temporary, name)
+		}
+	}
+	for dir := range s.listed {
+		beside = append(beside, unlisted(sp, def, dir, said)...)
+	}
+	var lines []string
+	if len(beside) > 0 {
+		how := "add `dir: .` to the node, which makes its working directory a copy of the spec's"
+		if def.Dir != "" {
+			how = "put it into " + filepath.Base(def.Dir) + " (dir), or name it as /spec/" + slices.Min(beside)
+		}
+		lines = append(lines, fmt.Sprintf("%s in the spec's directory but not in /node, where the program looked: %s", theseAre(beside), how))
+	}
+	if len(own) > 0 {
+		rel, _ := filepath.Rel(sp.Dir, slices.Min(own))
+		lines = append(lines, fmt.Sprintf("%s in the spec's directory, which the node sees as /spec and nowhere else: name it as /spec/%s", theseAre(own), rel))
+	}
+	if len(temporary) > 0 {
+		lines = append(lines, fmt.Sprintf("%s on this machine but not in the node, whose /tmp and /var/tmp are its own and empty at first: put it beside the spec and name it as /spec/%s", theseAre(temporary), path.Base(slices.Min(temporary))))
+	}
+	return lines
+}
+
+var quoted = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
+
+// unlisted are names of the spec's directory that a program did not find when it listed the
+// directory of the node's own that stands for it, and that lines have in quotes.
+func unlisted(sp *spec.Spec, def *spec.Node, dir string, said []string) (names []string) {
+	wanted := map[string]bool{}
+	for _, line := range said {
+		for _, m := range quoted.FindAllStringSubmatch(line, -1) {
+			word := cmp.Or(m[1], m[2], m[3])
+			wanted[word] = true
+			module, _, _ := strings.Cut(word, ".")
+			wanted[module] = true
+		}
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(dir, "/node"), "/")
+	host := filepath.Join(sp.Dir, rel)
+	entries, err := os.ReadDir(host)
+	if err != nil || def.Dir != "" || len(wanted) == 0 {
+		return nil
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		stem := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+		linked := func(l string) bool { return l == name || strings.HasPrefix(l, name+"/") }
+		if (wanted[e.Name()] || wanted[stem]) && !slices.ContainsFunc(def.Links, linked) && !sp.Hides(filepath.Join(host, e.Name())) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// theseAre is as in "a and b are"; some of them when they are many.
+func theseAre(names []string) string {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	if len(names) > maxNames {
+		names = append(names[:maxNames:maxNames], fmt.Sprintf("%d more", len(names)-maxNames))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last] + " are"
+}
+
+// Missed says which files the nodes' programs have looked for in vain although the host has them,
+// one line each. said are the last lines that a node wrote.
+func (y *System) Missed(said func(ariadne.NodeID) []string) []string {
+	var lines []string
+	nodes := map[string][]string{}
+	for i := range y.Spec.Nodes {
+		def := &y.Spec.Nodes[i]
+		for _, l := range y.sought[i].advice(y.Spec, def, said(def.ID)) {
+			if nodes[l] == nil {
+				lines = append(lines, l)
+			}
+			nodes[l] = append(nodes[l], def.Name)
+		}
+	}
+	for i, l := range lines {
+		of := "node "
+		if len(nodes[l]) > 1 {
+			of = "nodes "
+		}
+		lines[i] = of + strings.Join(nodes[l], ", ") + ": " + l
+	}
+	return lines
+}
