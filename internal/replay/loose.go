@@ -19,12 +19,17 @@ import (
 // Of what is possible it takes the action that comes first in the rest of the trace.
 // A step is varied as the trace says, as far as the node comes to the same places.
 // What the trace does not have happens when it is due. A timer passes a message only
-// when the trace has that message late too, or sends it and never delivers it. A
+// when the trace has that message late too, or sends it and never delivers it. As long as all happens at the trace's times it is
+// enough that the trace sends the message in the same step, and delivers it later.
+// Where nothing but faults is left to happen, the execution goes on as long as the trace has one that is possible. A
 // system that has not changed thus goes exactly as the trace says.
 //
 // Connections are matched by their names while nothing new was seen, and then by their
 // order: the second one that a node opens to the same port is the same as in the trace.
 type Loose struct {
+	// Edited: the trace is of no execution, since deviations were left out of it (Without).
+	Edited bool
+
 	names world.Names
 	trace *trace.Trace
 	began bool
@@ -33,17 +38,19 @@ type Loose struct {
 	// at says up to where in want each node has come.
 	byNode   map[ariadne.NodeID][]int
 	at       map[ariadne.NodeID]int
-	delivery map[ariadne.Action]int // index in want
+	delivery map[ariadne.Action][]int // indices in want: a message may be duplicated several times
 	talks    talks
 
 	next  int // the first of want that was not taken
 	last  ariadne.Time
 	over  bool // all that the trace has was taken or is past
 	after int  // index in trace.Steps of the step that was taken last, or -1
-	// sent are messages that the trace does not deliver: true when it sends them.
+	// sent are messages of the execution: true when the trace sends them in the same step.
 	sent  map[ariadne.Action]bool
 	taken int
 	left  *Departure
+	// astray: a step was not the next one of the trace, or came at another time than there.
+	astray bool
 }
 
 // wanted is a step of the trace.
@@ -69,21 +76,25 @@ type Departure struct {
 func NewLoose(y *world.System, t *trace.Trace) *Loose {
 	l := &Loose{names: y.Names(), trace: t, after: -1, last: -1,
 		byNode: map[ariadne.NodeID][]int{}, at: map[ariadne.NodeID]int{},
-		delivery: map[ariadne.Action]int{}, sent: map[ariadne.Action]bool{}, talks: newTalks()}
+		delivery: map[ariadne.Action][]int{}, sent: map[ariadne.Action]bool{}, talks: newTalks()}
 	var latest wanted
+	var ends []ariadne.Flow // of connections of which the trace may deliver nothing
 	for i, s := range t.Steps {
 		a, err := l.names.Parse(s.Action)
 		e := wanted{step: s, vary: a.Vary, known: err == nil}
 		a = undisturbed(a)
 		e.action = a
 		if e.known {
-			e.late = i > 0 && e.before(&latest)
-			if !e.late {
+			if e.late = !optional(a) && i > 0 && e.before(&latest); !e.late && !optional(a) {
 				latest = e
 			}
 			if ofMessage(a) {
-				l.delivery[a] = i
-				l.talks.traced(a.Flow)
+				l.delivery[a] = append(l.delivery[a], i)
+				if a.Flow.Proto == ariadne.Expiry {
+					ends = append(ends, a.Flow)
+				} else {
+					l.talks.traced(a.Flow)
+				}
 			} else {
 				l.byNode[a.Node] = append(l.byNode[a.Node], i)
 			}
@@ -91,12 +102,18 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 		l.want = append(l.want, e)
 		l.last = max(l.last, s.At)
 	}
+	for _, f := range ends {
+		l.talks.traced(f)
+	}
 	return l
 }
 
-// before reports whether e is due before f.
+// before reports whether e is due before f. What a timer has held back arrives when that has fired.
 func (e *wanted) before(f *wanted) bool {
 	a, b := e.action, f.action
+	if e.step.At == f.step.At && ofMessage(a) && !ofMessage(b) && overtakes(b) {
+		return true
+	}
 	c := cmp.Or(cmp.Compare(e.step.At, f.step.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node))
 	if c == 0 && ofMessage(a) {
 		c = cmp.Or(world.CompareFlows(&a.Flow, &b.Flow), cmp.Compare(a.Seq, b.Seq))
@@ -115,8 +132,10 @@ func (l *Loose) position(a ariadne.Action) int {
 			return unknown
 		}
 		a.Flow = flow
-		if i, ok := l.delivery[a]; ok && !l.want[i].taken {
-			return i
+		for _, i := range l.delivery[a] {
+			if !l.want[i].taken {
+				return i
+			}
 		}
 		return unknown
 	}
@@ -130,7 +149,7 @@ func (l *Loose) position(a ariadne.Action) int {
 
 // Begin implements strategy.Explorer.
 func (l *Loose) Begin(*space.Path) (keep int, ok bool) {
-	ok, l.began = !l.began, true
+	ok, l.began, l.astray = !l.began, true, l.Edited
 	return 0, ok
 }
 
@@ -142,6 +161,7 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 	enabled := p.Last().Enabled
 	choice, position := l.choose(enabled)
 	l.after = -1
+	l.astray = l.astray || position != l.next
 	if position != unknown {
 		w := &l.want[position]
 		w.taken = true
@@ -157,6 +177,14 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 		choice, _ = p.Vary(choice, l.want[position].vary)
 	}
 	return choice, true
+}
+
+// GoesOn implements strategy.Follower: faults can strike where nothing else is left to happen, and the trace may have one.
+func (l *Loose) GoesOn(p *space.Path) bool { return l.wants(p.Last()) }
+
+// wants reports whether the rest of the trace has an event that is possible.
+func (l *Loose) wants(f *space.Frame) bool {
+	return slices.ContainsFunc(f.Enabled, func(e world.Event) bool { return l.position(e.Action()) != unknown })
 }
 
 // End implements strategy.Explorer.
@@ -200,23 +228,38 @@ func (l *Loose) choose(events []world.Event) (event, position int) {
 // yields reports whether what was due after a, which is at position p in the trace,
 // may come before it.
 func (l *Loose) yields(a ariadne.Action, p int) bool {
-	if p != unknown {
-		return l.want[p].late
+	switch {
+	case optional(a):
+		return true
+	case p != unknown:
+		return l.want[p].late || !l.astray && (overtakes(a) || l.pending(a))
 	}
 	return overtakes(a) || l.held(a)
 }
 
 // held reports whether a is possible in the trace too and, as far as that goes, never
-// happens: a message that it sends, the start of a node that it has.
+// happens: what is pending there, the start of a node that it has.
 func (l *Loose) held(a ariadne.Action) bool {
 	switch {
 	case ofMessage(a):
-		return !l.over && l.sent[a]
+		return !l.over && l.pending(a)
 	case !overtakes(a):
 		name := l.names.Node(a.Node)
 		return !l.over && slices.ContainsFunc(l.trace.Programs, func(p trace.Program) bool { return p.Node == name })
 	}
 	return false
+}
+
+// pending reports whether a, of a message, stands in flight at this place of the trace too. What the network sends itself
+// does as long as all has happened as in the trace.
+func (l *Loose) pending(a ariadne.Action) bool {
+	return l.sent[a] || a.Flow.Proto == ariadne.Expiry && !l.astray
+}
+
+// optional reports whether an action is never due: a fault, which nothing waits for.
+func optional(a ariadne.Action) bool {
+	k := world.KindOf(a.Kind)
+	return k.Aside || k.Fault != ""
 }
 
 // ofMessage reports whether an action is named by a message.
@@ -236,6 +279,7 @@ func (l *Loose) Watch(s ariadne.Step) {
 	traced := 0 // messages that the trace sends in this step
 	if l.after >= 0 {
 		traced = l.trace.Steps[l.after].Messages
+		l.astray = l.astray || l.trace.Steps[l.after].At != s.At
 	}
 	same := l.after >= 0 && traced == len(s.Output.Messages)
 	for _, m := range s.Output.Messages {

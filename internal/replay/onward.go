@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"slices"
 	"strings"
 
 	"ariadne"
@@ -64,12 +63,12 @@ func (o *Onward) Frame(p *space.Path) {
 }
 
 // GoesOn implements strategy.Follower: Next says where it ends.
-func (o *Onward) GoesOn() bool { return true }
+func (o *Onward) GoesOn(*space.Path) bool { return true }
 
 // Next implements strategy.Explorer.
 func (o *Onward) Next(p *space.Path) (event int, ok bool) {
 	f := p.Last()
-	wanted := slices.ContainsFunc(f.Enabled, func(e world.Event) bool { return o.position(e.Action()) != unknown })
+	wanted := o.wants(f)
 	past := !wanted && (o.next == len(o.want) || f.State.Now >= o.last || f.Plain == 0)
 	switch {
 	case !wanted && (f.Plain == 0 || o.system.Over(&f.State.State)):

@@ -123,7 +123,7 @@ func (r *Replay) goal() (goal int, ok bool) {
 }
 
 // GoesOn implements strategy.Follower.
-func (r *Replay) GoesOn() bool { return r.next < len(r.Trace.Steps) }
+func (r *Replay) GoesOn(*space.Path) bool { return r.next < len(r.Trace.Steps) }
 
 // undisturbed is an action without its variation.
 func undisturbed(a ariadne.Action) ariadne.Action {

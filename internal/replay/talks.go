@@ -37,6 +37,14 @@ func both(f ariadne.Flow) ariadne.Flow {
 	return f
 }
 
+// connection is the flow of a connection whose end is named by an event of its own (ariadne.Expiry); of others it is f.
+func connection(f ariadne.Flow) ariadne.Flow {
+	if f.Proto == ariadne.Expiry {
+		f.Proto = ariadne.TCP
+	}
+	return f
+}
+
 // talks says which connection of an execution is which of a trace.
 type talks struct {
 	inOrder map[service][]talk    // of the trace
@@ -55,6 +63,7 @@ func newTalks() talks {
 
 // traced enters a flow of the trace, in the order of its deliveries.
 func (t *talks) traced(f ariadne.Flow) {
+	f = connection(f)
 	if _, ok := t.byName[both(f)]; !ok {
 		t.byName[both(f)] = talk(f)
 		s := talk(f).service()
@@ -93,9 +102,16 @@ func (t *talks) give(own, of talk) {
 
 // inTrace is a flow of the execution as the trace has it.
 func (t *talks) inTrace(f ariadne.Flow) (ariadne.Flow, bool) {
+	g, ok := t.connectionInTrace(connection(f))
+	g.Proto = f.Proto
+	return g, ok
+}
+
+func (t *talks) connectionInTrace(f ariadne.Flow) (ariadne.Flow, bool) {
 	own, ok := t.began[both(f)]
-	if !ok {
-		return f, false
+	if !ok { // nothing was sent on it
+		of, ok := t.byName[both(f)]
+		return f, ok && !t.given[of]
 	}
 	of, ok := t.match[own]
 	if !ok {

@@ -128,6 +128,7 @@ func (s *shrinking) all(ctx context.Context) error {
 // try follows a trace, and keeps what comes of it if that is smaller.
 func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, err error) {
 	l, w := looseWay(s.system, less)
+	l.Edited = true
 	tape, steps := record.NewTape(s.system.Digests), []trace.Step(nil)
 	w.space = s.Space
 	w.watch = func(step ariadne.Step) {

@@ -311,7 +311,7 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 				return true, err
 			}
 			end = ""
-		} else if (end == EndQuiet || end == EndTime || end == EndClients && x.Endless) && len(f.Enabled) > 0 && strategy.GoesOn(x.Explorer) {
+		} else if (end == EndQuiet || end == EndTime || end == EndClients && x.Endless) && len(f.Enabled) > 0 && strategy.GoesOn(x.Explorer, p) {
 			end = ""
 		} else if end == "" && f.Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
 			end = EndBounds

@@ -66,13 +66,17 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant, Outages: s.outagesOf, Grid: s.rules.Grid}).Boot(), memo.Limits{Checkpoints: 20})
+	x := memo.NewExecutor(m, s.instances().Boot(), memo.Limits{Checkpoints: 20})
 	var checked []property.Subject
 	for _, n := range nodes {
 		checked = append(checked, property.Subject{Name: n.Name, Commands: []string{"program"}, Client: n.Client})
 	}
 	return &search.Exploration{Space: s.space(y, m, x), Explorer: e, Bounds: s.bounds,
 		Checks: func() []property.Check { return property.Generic(checked) }}
+}
+
+func (s small) instances() *memotest.Instances {
+	return &memotest.Instances{Programs: s.programs, Instant: s.instant, Outages: s.outagesOf, Grid: s.rules.Grid}
 }
 
 // space returns the space of the system.

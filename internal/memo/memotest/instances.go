@@ -47,15 +47,20 @@ func (m *Instances) Boot() []memo.Boot {
 		boots = append(boots, func() (memo.Freezable, error) {
 			m.Alive++
 			m.Boots++
-			a := worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])
-			a.Instant, a.Grid = m.Instant, m.Grid
-			if m.Outages != nil {
-				a.Outages = m.Outages(a.ID)
-			}
-			return &instance{owner: m, automaton: a, home: &home{}}, nil
+			return &instance{owner: m, automaton: m.automaton(i), home: &home{}}, nil
 		})
 	}
 	return boots
+}
+
+// automaton is node i before it is switched on.
+func (m *Instances) automaton(i int) *worldtest.Automaton {
+	a := worldtest.NewAutomaton(ariadne.NodeID(i), m.Programs()[i])
+	a.Instant, a.Grid = m.Instant, m.Grid
+	if m.Outages != nil {
+		a.Outages = m.Outages(a.ID)
+	}
+	return a
 }
 
 // home is what all instances from the same boot have in common.

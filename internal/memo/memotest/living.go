@@ -1,7 +1,6 @@
 package memotest
 
 import (
-	"ariadne"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
@@ -10,11 +9,14 @@ import (
 // Living returns the source of a system whose nodes live. Each execution has programs of
 // its own.
 func Living(y *world.System, programs func() []worldtest.Program) *memo.Living {
+	return (&Instances{Programs: programs}).Living(y)
+}
+
+// Living is the same with what else there is to say of the nodes.
+func (m *Instances) Living(y *world.System) *memo.Living {
 	var start []func() (memo.Instance, error)
 	for i := range y.Nodes() {
-		start = append(start, func() (memo.Instance, error) {
-			return alive{worldtest.NewAutomaton(ariadne.NodeID(i), programs()[i])}, nil
-		})
+		start = append(start, func() (memo.Instance, error) { return alive{m.automaton(i)}, nil })
 	}
 	return memo.NewLiving(y, start, nil)
 }

@@ -61,14 +61,14 @@ func Aside(e Explorer) bool {
 // time of their own, it alone says whether its path ends there.
 type Follower interface {
 	Explorer
-	// GoesOn reports whether there is more to follow.
-	GoesOn() bool
+	// GoesOn reports whether there is more to follow where the path ends, in one of the events that are enabled there.
+	GoesOn(p *space.Path) bool
 }
 
-// GoesOn reports whether an explorer follows something that goes on.
-func GoesOn(e Explorer) bool {
+// GoesOn reports whether an explorer follows something that goes on at the end of a path.
+func GoesOn(e Explorer, p *space.Path) bool {
 	f, ok := e.(Follower)
-	return ok && f.GoesOn()
+	return ok && f.GoesOn(p)
 }
 
 // FaultTrier is an explorer that may go on where nothing happens any more but faults that have no
