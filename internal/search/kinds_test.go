@@ -75,7 +75,7 @@ func TestKindsAgreeWithBruteForce(t *testing.T) {
 	for _, k := range kindsAlone {
 		t.Run(k.name, func(t *testing.T) {
 			struck, spaces := 0, 0
-			rapid.Check(t, func(t *rapid.T) {
+			one := func(t *rapid.T) {
 				n := rapid.IntRange(2, 3).Draw(t, "nodes")
 				x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), Acts: rapid.IntRange(1, 4).Draw(t, "acts"), Exits: rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
 					NoTimers: rapid.Bool().Draw(t, "no timers"), Spares: rapid.IntRange(0, 3).Draw(t, "spares") == 0}
@@ -105,7 +105,10 @@ func TestKindsAgreeWithBruteForce(t *testing.T) {
 						}
 					}
 				}
-			})
+			}
+			for round := 0; round < 10 && struck == 0; round++ { // of some kinds few systems have a fault
+				rapid.Check(t, one)
+			}
 			if t.Logf("%d spaces, %d paths with a fault", spaces, struck); struck == 0 {
 				t.Error("no fault was met")
 			}
