@@ -297,9 +297,13 @@ func (p *textPrinter) numbers(all []property.Series) {
 	}
 }
 
-// sizeText is as in "2 faults, 3 deviations, 120 steps".
+// sizeText is as in "2 faults, 3 deviations, 120 steps", and how many operations are lost if any are.
 func sizeText(s record.Size) string {
-	return plural(s.Faults, "fault") + ", " + plural(s.Deviations, "deviation") + ", " + plural(s.Steps, "step")
+	text := plural(s.Faults, "fault") + ", " + plural(s.Deviations, "deviation") + ", "
+	if s.Lost > 0 {
+		text += plural(s.Lost, "lost operation") + ", "
+	}
+	return text + plural(s.Steps, "step")
 }
 
 // shrunkDir is where the smaller execution of a violation is recorded, or "".

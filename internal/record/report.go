@@ -170,11 +170,13 @@ type Size struct {
 	Faults     int `json:"faults"`
 	Deviations int `json:"deviations"` // that are no faults
 	Steps      int `json:"steps"`
+	Lost       int `json:"lost,omitempty"` // operations on files, by losses of power
 }
 
-// Less reports whether there are fewer faults, or as many and fewer deviations, or as many of these and fewer steps.
+// Less reports whether there are fewer faults, or as many and fewer deviations, or as many of these and fewer operations lost, or as many of
+// all these and fewer steps.
 func (s Size) Less(t Size) bool {
-	return cmp.Or(cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Steps, t.Steps)) < 0
+	return cmp.Or(cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Steps, t.Steps)) < 0
 }
 
 // Mismatch is where a replay left its trace.

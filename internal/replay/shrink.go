@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"ariadne"
 	"ariadne/internal/trace"
 	"ariadne/internal/world"
@@ -44,7 +46,7 @@ func Deviations(t *trace.Trace, n world.Names) (all []Deviation) {
 		if err != nil {
 			continue
 		}
-		if a.Vary != "" {
+		if onlyImage(a.Vary) != a.Vary {
 			others = append(others, Deviation{i, varied})
 		}
 		k := world.KindOf(a.Kind)
@@ -99,7 +101,7 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 			a, s.Action = b, n.Action(b)
 		}
 		if err == nil && what[i][varied] {
-			a = undisturbed(a)
+			a.Vary = onlyImage(a.Vary)
 			s.Action = n.Action(a)
 		}
 		at := len(less.Steps)
@@ -111,6 +113,35 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 		less.Steps[at] = s
 	}
 	return &less
+}
+
+// onlyImage is of a variation what a loss of power leaves, which is no deviation: something has to be left.
+func onlyImage(v ariadne.Variation) (image ariadne.Variation) {
+	for _, c := range v.Choices() {
+		if c.Kind() == world.DiskName {
+			image = image.And(c)
+		}
+	}
+	return image
+}
+
+// WithImage is a trace to be followed loosely in which the loss of power of a step, by its index, leaves what a choice says.
+func WithImage(t *trace.Trace, n world.Names, step int, c ariadne.Choice) *trace.Trace {
+	a, err := n.Parse(t.Steps[step].Action)
+	if err != nil {
+		return t
+	}
+	var vary ariadne.Variation
+	for _, other := range a.Vary.Choices() {
+		if other.Kind() != world.DiskName {
+			vary = vary.And(other)
+		}
+	}
+	a.Vary = vary.And(c)
+	other := *t
+	other.Steps = slices.Clone(t.Steps)
+	other.Steps[step].Action = n.Action(a)
+	return &other
 }
 
 // arrival is the one by which the message of an action arrives; of other actions it is no more than that.

@@ -15,6 +15,7 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // SizeOf is the size of a trace of a system.
@@ -27,6 +28,9 @@ func SizeOf(y *system.System, t *trace.Trace) record.Size {
 		} else {
 			s.Deviations++
 		}
+	}
+	for i := range t.Steps {
+		s.Lost += t.Steps[i].LostOperations()
 	}
 	return s
 }
@@ -60,8 +64,8 @@ type Shrinking struct {
 }
 
 // Shrink looks for executions that end in the violation of a trace with fewer faults, then fewer deviations, then fewer
-// steps, by leaving out some of its deviations (delta debugging), until none can be left out or
-// the time is up. nil: there is none. It works on the thread of the goroutine.
+// operations lost, then fewer steps, by leaving out some of its deviations (delta debugging), until none can be left out, and by having losses of
+// power leave more, until the time is up. nil: there is none. It works on the thread of the goroutine.
 func Shrink(ctx context.Context, y *system.System, t *trace.Trace, o Shrinking) (*Shrunk, error) {
 	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t), until: time.Now().Add(o.Limit)}
 	s.from = s.size
@@ -83,6 +87,13 @@ type shrinking struct {
 	until      time.Time
 	tried      int
 	best       *Shrunk
+	images     []image // of the execution that was tried last
+}
+
+// image is which of some images a loss of power leaves.
+type image struct {
+	step  int // index in the trace
+	place ariadne.Place
 }
 
 // all leaves out ever smaller parts of the deviations, the larger ones first.
@@ -122,6 +133,28 @@ func (s *shrinking) all(ctx context.Context) error {
 		deviations = replay.Deviations(s.trace, names)
 		part = min(part, len(deviations))
 	}
+	return s.loseLess(ctx)
+}
+
+// loseLess tries what else losses of power may leave, as long as more than one operation is lost.
+func (s *shrinking) loseLess(ctx context.Context) error {
+	if s.size.Lost < 2 {
+		return nil
+	}
+	if _, err := s.try(ctx, s.trace); err != nil || ctx.Err() != nil { // which images there are
+		return err
+	}
+	for _, i := range s.images {
+		for _, other := range i.place.Alternatives {
+			if i.step >= len(s.trace.Steps) || s.trace.Steps[i.step].LostOperations() < 2 {
+				break
+			}
+			less := replay.WithImage(s.trace, s.system.World().Names(), i.step, ariadne.Choice{Alternative: other, Place: i.place.Name})
+			if _, err := s.try(ctx, less); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -131,7 +164,15 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 	l.Edited = true
 	tape, steps := record.NewTape(s.system.Digests), []trace.Step(nil)
 	w.space = s.Space
+	s.images = nil
+	at := 0
 	w.watch = func(step ariadne.Step) {
+		for _, p := range step.Output.Places {
+			if p.Kind() == world.DiskName {
+				s.images = append(s.images, image{at, p})
+			}
+		}
+		at++
 		if l.Watch(step); s.Space == nil {
 			tape.Step(step)
 		} else { // of which no calls are known

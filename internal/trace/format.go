@@ -122,6 +122,29 @@ func lost(all []string) string {
 	return strings.Join(all, ", ")
 }
 
+// LostOperations is how many operations a loss of power took in the step.
+func (s *Step) LostOperations() (n int) {
+	if s.Lost == "" {
+		return 0
+	}
+	for _, text := range strings.Split(s.Lost, ", ") {
+		var from, to, more int
+		switch {
+		case scanned(text, "and %d more", &more):
+			n += more
+		case scanned(text, "%d to %d bytes", &from, &to): // of the operation before
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+func scanned(text, format string, into ...any) bool {
+	n, err := fmt.Sscanf(text, format, into...)
+	return err == nil && n == len(into)
+}
+
 func appendFiles(b []byte, files []File) []byte {
 	for _, f := range files {
 		b = fmt.Appendf(b, "file %s %s %x\n", f.Use, quote(f.Path), f.Digest[:])
