@@ -37,16 +37,36 @@ func (n *Node) falls(th *thread) bool {
 	if th.k.Call.Passed || n.outages == nil && !n.kills || n.step.down == ariadne.Paused {
 		return false
 	}
-	on, ok := sys.Visible(th.k)
-	if !ok {
+	on, sight := sys.Visible(th.k)
+	if sight == sys.NotSeen {
 		return false
 	}
-	alternatives := n.outages
-	if !n.step.visible && on != dialog.Path {
-		n.step.visible = true
-		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool { return !goesOn(a) })
+	sys.EnterStores(n.k)
+	before := n.step.seen
+	if on == dialog.Path {
+		before = sys.Seen
+	} else {
+		n.step.seen = max(n.step.seen, sight)
 	}
-	alternatives = n.possibleNow(append(slices.Clip(alternatives), n.killing(th)...))
+	alternatives := n.outages
+	if before < sys.Seen || sight < sys.Seen {
+		stored := before == sys.NotSeen && n.stored()
+		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool {
+			switch ariadne.KindOf(a) {
+			case ariadne.PowerLost.String():
+				return before == sys.NotSeen && !stored
+			case ariadne.Stopped.String():
+				return before == sys.NotSeen
+			case ariadne.Crashed.String():
+				return before < sys.Seen || sight < sys.Seen
+			}
+			return sight < sys.Seen
+		})
+	}
+	if sight == sys.Seen {
+		alternatives = append(slices.Clip(alternatives), n.killing(th)...)
+	}
+	alternatives = n.possibleNow(alternatives)
 	n.step.since = lossPoint{seen: true}
 	if len(alternatives) == 0 || dialog.Spared(n.k) {
 		return false
@@ -70,12 +90,6 @@ func (n *Node) happens(alternative string) {
 	f, err := ariadne.ParseNodeFault(alternative)
 	must(err)
 	n.befall(&f)
-}
-
-// goesOn reports whether the node goes on after a fault.
-func goesOn(alternative string) bool {
-	kind := ariadne.KindOf(alternative)
-	return kind == ariadne.Paused.String() || kind == ariadne.Jumped
 }
 
 // befall has a fault happen to the node.

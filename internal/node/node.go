@@ -199,7 +199,7 @@ type step struct {
 	disturbed bool       // it was switched on, got a message, or a timer fired
 	polling   bool       // it ended because all that could run only polled
 
-	visible bool                  // something has happened that others can see, or that stays
+	seen    sys.Sight             // what has happened
 	since   lossPoint             // the last place at which power could go
 	outage  *ariadne.NodeFault    // what takes the node down in its midst
 	down    ariadne.Down          // what has taken it down
@@ -418,6 +418,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	if n.step.outage != nil {
 		n.fall(*n.step.outage)
 	}
+	sys.EnterStores(n.k)
 	net.Flush(n.k)
 	n.closeStale()
 	n.grow()

@@ -51,6 +51,13 @@ func (th *thread) LosesPower(file string) bool {
 	return true
 }
 
+// stored reports whether something was stored through mappings, where nothing else has happened in the
+// step yet.
+func (n *Node) stored() bool {
+	files := &n.k.Files
+	return len(files.Stored) > 0 && files.Log != n.step.since.log && !files.Log.Durable()
+}
+
 // losePower leaves on the machine's disks what a loss of power may leave of what was not synced.
 // Which of the images that is, is a place of the step.
 func (n *Node) losePower() {

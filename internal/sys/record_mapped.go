@@ -36,6 +36,9 @@ func keepMapped(t *kernel.Thread, h *kernel.HostFile) {
 
 // EnterStores enters what was stored through mappings since somebody last looked.
 func EnterStores(n *kernel.Node) {
+	if len(n.Files.Stored) == 0 {
+		return
+	}
 	keys := slices.SortedFunc(maps.Keys(n.Files.Stored), func(a, b inode.Key) int {
 		return int(int64(n.Files.Inode(a)) - int64(n.Files.Inode(b)))
 	})

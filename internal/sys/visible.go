@@ -3,26 +3,54 @@ package sys
 import (
 	"strings"
 
+	"ariadne/internal/disk"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/net/udp"
+	"ariadne/internal/kernel/net/unixsock"
 
 	"golang.org/x/sys/unix"
 )
 
+// Sight says to whom it makes a difference that a call was made, when the machine goes down.
+type Sight uint8
+
+const (
+	NotSeen Sight = iota
+	// SeenWhenOff: it does only when the machine stops. When its programs are killed, they do the same: their
+	// connections end.
+	SeenWhenOff
+	Seen
+)
+
 // Visible reports whether the call that t stands in does something that others can see of the
-// machine, or that is left when its programs are gone: it changes a file or the name of one, or
-// sends to other machines. on is what it is done to, if that has a stable name, or "".
-func Visible(t *kernel.Thread) (on string, ok bool) {
+// machine, or that is left when its programs are gone: it changes a file or the name of one,
+// sends to other machines, or says what is to hold from then on. on is what it is done to, if that
+// has a stable name, or "".
+func Visible(t *kernel.Thread) (on string, sight Sight) {
+	if t.Call.NR == unix.SYS_CLOSE {
+		if ends(t, t.Call.Args[0]) {
+			return "", SeenWhenOff
+		}
+		return "", NotSeen
+	}
+	on, ok := visible(t)
+	if !ok {
+		return "", NotSeen
+	}
+	return on, Seen
+}
+
+func visible(t *kernel.Thread) (on string, ok bool) {
 	a := t.Call.Args
 	switch t.Call.NR {
 	case unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PWRITE64, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE:
 		if sends(t, a[0]) {
 			return "", true
 		}
-		if asksLoss(t, a) {
-			return dialog.Path, true
+		if line := mark(t, a); line != "" {
+			return line, true
 		}
 		return changedFile(t, a)
 	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR:
@@ -56,6 +84,8 @@ func Visible(t *kernel.Thread) (on string, ok bool) {
 			return changedFile(t, a)
 		}
 		return changedName(t, a[1])
+	case unix.SYS_BIND:
+		return bound(t, a)
 	case unix.SYS_SYMLINKAT:
 		return changedName(t, a[2])
 	}
@@ -85,17 +115,62 @@ func emptied(t *kernel.Thread, dirfd, path, flags uint64) (on string, ok bool) {
 	return on, e != 0 || st.Mode&unix.S_IFMT == unix.S_IFREG
 }
 
-// asksLoss: a program asks what a loss would leave.
-func asksLoss(t *kernel.Thread, a Args) bool {
+// bound: a Unix socket gets the name of a file.
+func bound(t *kernel.Thread, a Args) (on string, ok bool) {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil {
+		return "", false
+	}
+	if _, ok := of.File.(*unixsock.Socket); !ok || a[2] <= 2 || a[2] > unix.SizeofSockaddrUnix {
+		return "", false
+	}
+	b, e := readBytes(t, a[1]+2, int(a[2]-2))
+	if e != 0 || b[0] == 0 {
+		return "", false
+	}
+	on, _, _ = strings.Cut(string(b), "\x00")
+	return on, true
+}
+
+// mark is what a program is about to say that a loss is judged by: dialog.Path where it asks what a loss would
+// leave, else the first word, or "".
+func mark(t *kernel.Thread, a Args) string {
 	of := t.FDs().Get(fdOf(a[0]))
 	if of == nil || t.Call.NR != unix.SYS_WRITE {
-		return false
+		return ""
 	}
 	if _, ok := of.File.(*dialog.File); !ok {
+		return ""
+	}
+	b, e := readBytes(t, a[1], int(min(a[2], dialog.MaxLine)))
+	if e != 0 {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); disk.CheckMark(line) != "" {
+			continue
+		}
+		if line == "crash now" {
+			return dialog.Path
+		}
+		word, _, _ := strings.Cut(line, " ")
+		return word
+	}
+	return ""
+}
+
+// ends: a connection to another machine ends when its last descriptor is closed.
+func ends(t *kernel.Thread, fd uint64) bool {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil || of.Refs > 1 {
 		return false
 	}
-	b, e := readBytes(t, a[1], int(min(a[2], 32)))
-	return e == 0 && strings.HasPrefix(strings.TrimSpace(string(b)), "crash now")
+	s, ok := of.File.(*tcp.Socket)
+	if !ok {
+		return false
+	}
+	_, e := s.RemoteAddr()
+	return e == 0
 }
 
 // sends: a socket by which other machines are reached.

@@ -44,8 +44,8 @@ const (
 	Minor = 240
 	// Most is of how many things there may be a choice.
 	Most = 1000
-	// maxLine is how long what is written at once may be.
-	maxLine = 1 << 14
+	// MaxLine is how long what is written at once may be.
+	MaxLine = 1 << 14
 )
 
 // Kind is the kind of the alternatives that there are at a choice.
@@ -174,7 +174,7 @@ func (f *File) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	var saying []saying
 	for _, line := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
 		s, why := parse(line)
-		if len(b) > maxLine {
+		if len(b) > MaxLine {
 			why = "too much at once"
 		}
 		if why != "" {
