@@ -63,16 +63,44 @@ type mapImage struct {
 
 // Image returns an image of what p points at.
 func (c *Copier[T]) Image(p *T) *Image[T] {
-	w := walks.Get().(*walk)
+	w := c.follow(p)
 	defer w.free()
+	w.settle(func(o *object) { panic(fmt.Sprintf("deepcopy: slices of %v overlap", o.l.t)) })
+	return &Image[T]{w.image(0)}
+}
+
+// follow finds all that p refers to. What p points at is object 0.
+func (c *Copier[T]) follow(p *T) *walk {
+	w := walks.Get().(*walk)
 	w.rules = &c.rules
-	root := w.meet(unsafe.Pointer(p), c.rules.layout(reflect.TypeFor[T]()), 1)
+	w.meet(unsafe.Pointer(p), c.rules.layout(reflect.TypeFor[T]()), 1)
 	for w.next < len(w.objects) {
 		w.scan(int32(w.next))
 		w.next++
 	}
-	w.settle()
-	return &Image[T]{w.image(root)}
+	return w
+}
+
+// Bytes is about how much memory what p points at holds: what an image of it would hold, and
+// the bytes of its strings. Memory in front of a slice does not count, nor what lies behind its capacity.
+func (c *Copier[T]) Bytes(p *T) (n int64) {
+	w := c.follow(p)
+	defer w.free()
+	w.settle(func(*object) {})
+	for _, i := range w.order {
+		n += int64(w.objects[i].size())
+	}
+	for i := range w.objects {
+		o := &w.objects[i]
+		if o.outer != int32(i) {
+			continue
+		}
+		for k := range o.n * len(o.l.strings) {
+			at := uintptr(k/len(o.l.strings))*o.l.size + o.l.strings[k%len(o.l.strings)]
+			n += int64(len(*(*string)(unsafe.Add(o.at, at))))
+		}
+	}
+	return n
 }
 
 // Bytes is about how much memory the image holds.
@@ -308,8 +336,9 @@ func (w *walk) entries(t reflect.Type, p unsafe.Pointer) int32 {
 	return i
 }
 
-// settle finds the outermost objects, and where in them the others are.
-func (w *walk) settle() {
+// settle finds the outermost objects, and where in them the others are. overlaps is called with an
+// object that begins in another and ends behind it.
+func (w *walk) settle(overlaps func(*object)) {
 	w.order = w.order[:0]
 	for i := range w.objects {
 		w.order = append(w.order, int32(i))
@@ -335,7 +364,7 @@ func (w *walk) settle() {
 			continue
 		}
 		if at < end {
-			panic(fmt.Sprintf("deepcopy: slices of %v overlap", o.l.t))
+			overlaps(o)
 		}
 		end = at + o.size()
 		outermost = append(outermost, i)

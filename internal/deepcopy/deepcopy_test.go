@@ -288,3 +288,38 @@ func graph() *knot {
 	}
 	return root
 }
+
+// TestBytes: what is reached twice counts once, and strings count with their bytes.
+func TestBytes(t *testing.T) {
+	type leaf struct {
+		name  string
+		data  []byte
+		other *leaf
+		names map[string]string
+	}
+	size := int64(reflect.TypeFor[leaf]().Size())
+	c := New[leaf](nil, nil)
+	x := &leaf{name: "four"}
+	if got := c.Bytes(x); got != size+4 {
+		t.Errorf("one leaf: %d, want %d", got, size+4)
+	}
+	x.other, x.data = x, make([]byte, 1000)
+	if got := c.Bytes(x); got != size+1004 {
+		t.Errorf("a leaf that refers to itself: %d, want %d", got, size+1004)
+	}
+	x.data = x.data[:10:10]
+	x.other = &leaf{data: x.data[2:8]} // reaches to where x's ends
+	if got := c.Bytes(x); got != 2*size+4+10 {
+		t.Errorf("two leaves: %d, want %d", got, 2*size+4+10)
+	}
+	all := make([]byte, 100)
+	x.data, x.other.data = all[:60:60], all[30:]
+	if got := c.Bytes(x); got != 2*size+4+60+70 {
+		t.Errorf("two slices that overlap: %d, want %d", got, 2*size+4+130)
+	}
+	x.data = x.data[:10:10]
+	x.other, x.names = nil, map[string]string{"key": "value"}
+	if got := c.Bytes(x); got != size+4+10+2*2*int64(word)+8 {
+		t.Errorf("a leaf with a map: %d", got)
+	}
+}

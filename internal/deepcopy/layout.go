@@ -31,6 +31,8 @@ type layout struct {
 	// something that is copied too.
 	pieces []piece
 	slots  []slot
+	// strings are the offsets of strings, whose bytes are shared.
+	strings []uintptr
 }
 
 // flat: a value is copied as it stands.
@@ -139,6 +141,7 @@ func (l *layout) share(t reflect.Type, offset uintptr) {
 	case reflect.Pointer, reflect.UnsafePointer, reflect.Map, reflect.Chan, reflect.Func:
 		l.pieces = append(l.pieces, piece{offset: offset})
 	case reflect.String:
+		l.strings = append(l.strings, offset)
 		l.pieces = append(l.pieces, piece{offset: offset})
 		l.bytes(offset+word, word)
 	case reflect.Slice:
