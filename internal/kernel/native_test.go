@@ -21,6 +21,7 @@ import (
 type rig struct {
 	t    *testing.T
 	node *kernel.Node
+	by   *kernel.Thread // who makes ours
 	rand kernel.Rand
 	ours []*kernel.OpenFile
 	real []int
@@ -28,7 +29,10 @@ type rig struct {
 }
 
 func newRig(t *testing.T, seed uint64) *rig {
-	return &rig{t: t, node: kernel.NewNode(0, "n0", 1), rand: kernel.NewRand(seed)}
+	n := kernel.NewNode(0, "n0", 1)
+	p, by := n.NewProcess(nil)
+	p.SetUser(0, 0)
+	return &rig{t: t, node: n, by: by, rand: kernel.NewRand(seed)}
 }
 
 // end closes Linux's objects.
@@ -54,7 +58,10 @@ func (r *rig) pipe(packets bool) {
 	if err := unix.Pipe2(p[:], flags); err != nil {
 		r.t.Fatal(err)
 	}
-	a, b := pipe.New(r.node, packets)
+	a, b, e := pipe.New(r.by, packets)
+	if e != 0 {
+		r.t.Fatal(e)
+	}
 	r.add(a, unix.O_RDONLY, p[0])
 	r.add(b, unix.O_WRONLY, p[1])
 }
@@ -72,7 +79,7 @@ func (r *rig) epoll() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.add(epoll.New(), unix.O_RDWR, fd)
+	r.add(epoll.New(r.by), unix.O_RDWR, fd)
 }
 
 // same records an operation and compares its two answers.
@@ -147,7 +154,7 @@ func TestPipeAsLinux(t *testing.T) {
 				r.read(0, size)
 			case k == 17 && seed%2 == 0:
 				pages := 1 << r.n(6)
-				got, e := r.ours[0].File.(*pipe.End).Pipe.Resize(r.node, uint64(pages*4096), true)
+				got, e := r.ours[0].File.(*pipe.End).Pipe.Resize(r.by, uint64(pages*4096))
 				real, err := unix.FcntlInt(uintptr(r.real[0]), unix.F_SETPIPE_SZ, pages*4096)
 				r.same(fmt.Sprintf("resize %d", pages), answer(got, e), answer(real, err))
 			}
@@ -229,7 +236,7 @@ func (r *rig) ctl(set, i, op int, ev epoll.Event) {
 	var e kernel.Errno
 	switch op {
 	case unix.EPOLL_CTL_ADD:
-		e = ep.Add(r.ours[i], r.real[i], ev)
+		e = ep.Add(r.node, r.ours[i], r.real[i], ev)
 	case unix.EPOLL_CTL_MOD:
 		e = ep.Modify(r.ours[i], r.real[i], ev)
 	case unix.EPOLL_CTL_DEL:

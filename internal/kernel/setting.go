@@ -13,8 +13,8 @@ import (
 type Setting struct {
 	name     string
 	min, max int64
-	unsigned bool // any number of 64 bits without a sign
-	initial  []int64
+	unsigned bool                       // any number of 64 bits without a sign
+	initial  func(memory int64) []int64 // on a machine with so many bytes
 }
 
 var settings = map[string]*Setting{}
@@ -24,6 +24,11 @@ var changed = NewSlot[*Node, map[string][]int64]()
 
 // NewSetting declares a setting by its name below /proc/sys.
 func NewSetting(name string, min, max int64, initial ...int64) *Setting {
+	return NewMemorySetting(name, min, max, func(int64) []int64 { return initial })
+}
+
+// NewMemorySetting declares one that depends on how much memory a machine has.
+func NewMemorySetting(name string, min, max int64, initial func(memory int64) []int64) *Setting {
 	s := &Setting{name: name, min: min, max: max, initial: initial}
 	settings[name] = s
 	return s
@@ -51,7 +56,7 @@ func (s *Setting) All(n *Node) []int64 {
 	if m := changed.Peek(n); m != nil && (*m)[s.name] != nil {
 		return (*m)[s.name]
 	}
-	return s.initial
+	return s.initial(n.MemTotal())
 }
 func (s *Setting) Of(n *Node) int64 { return s.All(n)[0] }
 
@@ -64,9 +69,11 @@ func (s *Setting) Set(n *Node, values ...int64) {
 	(*m)[s.name] = values
 }
 
-// InitialSetting is what a setting shows on a node that has just been switched on, SettingText what
-// it shows.
-func InitialSetting(name string) string       { return settings[name].text(settings[name].initial) }
+// InitialSetting is what a setting shows on a node with so much memory that has just been switched
+// on, SettingText what it shows.
+func InitialSetting(name string, memory int64) string {
+	return settings[name].text(settings[name].initial(memory))
+}
 func SettingText(n *Node, name string) string { return settings[name].text(settings[name].All(n)) }
 
 func (s *Setting) text(values []int64) string {

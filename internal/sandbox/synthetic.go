@@ -138,7 +138,7 @@ func (l *layout) addMachine(cfg Config) error {
 		"/sys/class/net/eth0/address":            macAddr(cfg.ID) + "\n",
 	}
 	for _, name := range kernel.Settings() {
-		files["/proc/sys/"+name] = kernel.InitialSetting(name)
+		files["/proc/sys/"+name] = kernel.InitialSetting(name, cfg.memory())
 	}
 	for i := range cpus {
 		dir := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", i)

@@ -17,7 +17,7 @@ func sysEpollCreate(t *kernel.Thread, a Args) kernel.Result {
 	if int32(a[0]) <= 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(t.NewFD(epoll.New(), unix.O_RDWR))
+	return kernel.RetOr(t.NewFD(epoll.New(t), unix.O_RDWR))
 }
 
 func sysEpollCreate1(t *kernel.Thread, a Args) kernel.Result {
@@ -25,7 +25,7 @@ func sysEpollCreate1(t *kernel.Thread, a Args) kernel.Result {
 	if flags&^unix.EPOLL_CLOEXEC != 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.RetOr(t.NewFD(epoll.New(), unix.O_RDWR|flags))
+	return kernel.RetOr(t.NewFD(epoll.New(t), unix.O_RDWR|flags))
 }
 
 func sysEpollCtl(t *kernel.Thread, a Args) kernel.Result {
@@ -52,7 +52,7 @@ func sysEpollCtl(t *kernel.Thread, a Args) kernel.Result {
 	var e kernel.Errno
 	switch op {
 	case unix.EPOLL_CTL_ADD:
-		e = ep.Add(of, fd, ev)
+		e = ep.Add(t.Node(), of, fd, ev)
 	case unix.EPOLL_CTL_MOD:
 		e = ep.Modify(of, fd, ev)
 	case unix.EPOLL_CTL_DEL:

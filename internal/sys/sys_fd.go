@@ -260,7 +260,7 @@ func pipeSize(t *kernel.Thread, of *kernel.OpenFile, cmd int, arg uint64) kernel
 	if cmd == unix.F_GETPIPE_SZ {
 		return kernel.Ret(int64(end.Pipe.Size()))
 	}
-	return kernel.RetOr(end.Pipe.Resize(t.Node(), uint64(uint32(arg)), t.Capable(unix.CAP_SYS_RESOURCE)))
+	return kernel.RetOr(end.Pipe.Resize(t, uint64(uint32(arg))))
 }
 
 // ioctls that every descriptor understands, and those for terminals.

@@ -18,14 +18,20 @@ func sysPipe2(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func makePipe(t *kernel.Thread, addr uint64, flags int) kernel.Result {
-	r, w := pipe.New(t.Node(), flags&unix.O_DIRECT != 0)
+	r, w, e := pipe.New(t, flags&unix.O_DIRECT != 0)
+	if e != 0 {
+		return kernel.Fail(e)
+	}
 	rfd, e := t.NewFD(r, flags&^unix.O_DIRECT|unix.O_RDONLY)
 	if e != 0 {
+		r.Release(t.Node())
+		w.Release(t.Node())
 		return kernel.Fail(e)
 	}
 	wfd, e := t.NewFD(w, flags|unix.O_WRONLY)
 	if e != 0 {
 		closeFD(t, rfd)
+		w.Release(t.Node())
 		return kernel.Fail(e)
 	}
 	b := le.AppendUint32(le.AppendUint32(nil, uint32(rfd)), uint32(wfd))

@@ -2,6 +2,8 @@
 package epoll
 
 import (
+	"math"
+
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +35,21 @@ type Set struct {
 	items   map[int][]*item // by descriptor number
 	ready   []*item
 	changed kernel.Queue
+	user    int // who made it
+	users   *users
 }
+
+// users is how much the sets of each user watch. Linux counts so much memory for one watch.
+type users struct{ watches map[int]int }
+
+const watchSize = 184
+
+var usersOf = kernel.NewSlot[*kernel.Node, users]()
+
+// maxWatches is what the sets of one user may watch: as much as 4 % of the memory has room for
+// (epoll(7)).
+var maxWatches = kernel.NewMemorySetting("fs/epoll/max_user_watches", 0, math.MaxInt64,
+	func(memory int64) []int64 { return []int64{memory / 25 / watchSize} })
 
 // item is one watched (open file description, descriptor) pair.
 type item struct {
@@ -47,8 +63,14 @@ type item struct {
 	queued bool // in ep.ready
 }
 
-// New returns an empty set.
-func New() *Set { return &Set{items: map[int][]*item{}} }
+// New returns an empty set, which t makes.
+func New(t *kernel.Thread) *Set {
+	u := usersOf.Of(t.Node())
+	if u.watches == nil {
+		u.watches = map[int]int{}
+	}
+	return &Set{items: map[int][]*item{}, user: t.Cred.UID.Real, users: u}
+}
 
 // find returns the item for file under the number fd, or nil.
 func (ep *Set) find(file *kernel.OpenFile, fd int) *item {
@@ -68,7 +90,7 @@ func Pollable(f kernel.File) bool {
 }
 
 // Add implements EPOLL_CTL_ADD.
-func (ep *Set) Add(file *kernel.OpenFile, fd int, ev Event) kernel.Errno {
+func (ep *Set) Add(n *kernel.Node, file *kernel.OpenFile, fd int, ev Event) kernel.Errno {
 	sub, nested := file.File.(*Set)
 	if ev.Events&exclusive != 0 && (nested || !validExclusive(ev.Events)) {
 		return unix.EINVAL
@@ -79,6 +101,10 @@ func (ep *Set) Add(file *kernel.OpenFile, fd int, ev Event) kernel.Errno {
 	if ep.find(file, fd) != nil {
 		return unix.EEXIST
 	}
+	if int64(ep.users.watches[ep.user]) >= maxWatches.Of(n) {
+		return unix.ENOSPC
+	}
+	ep.users.watches[ep.user]++
 	it := &item{ep: ep, file: file, fd: fd, queue: file.File.Changed()}
 	it.set(ev)
 	ep.items[fd] = append(ep.items[fd], it)
@@ -209,6 +235,9 @@ func (it *item) remove() {
 		it.queue.Remove(it)
 	}
 	it.file.UnwatchClose(it)
+	if ep.users.watches[ep.user]--; ep.users.watches[ep.user] == 0 {
+		delete(ep.users.watches, ep.user)
+	}
 	ep.items[it.fd] = without(ep.items[it.fd], it)
 	if len(ep.items[it.fd]) == 0 {
 		delete(ep.items, it.fd)

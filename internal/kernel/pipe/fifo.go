@@ -29,7 +29,10 @@ func init() {
 // OpenNamed opens the named pipe that lies at key (fifo(7)). When wait is not
 // nil the call must block on it and come here again.
 func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end *End, wait *kernel.Queue, e kernel.Errno) {
-	p := fifo(n, key)
+	p, e := fifo(t, key)
+	if e != 0 {
+		return nil, nil, e
+	}
 	for i, o := range p.opening {
 		if o.thread == t {
 			return resumeOpen(n, p, i)
@@ -37,7 +40,7 @@ func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end 
 	}
 	acc := flags & unix.O_ACCMODE
 	if acc == unix.O_WRONLY && flags&unix.O_NONBLOCK != 0 && p.readers == 0 {
-		forgetFIFO(n, p)
+		forget(n, p)
 		return nil, nil, unix.ENXIO
 	}
 	end = p.end(acc != unix.O_WRONLY, acc != unix.O_RDONLY)
@@ -93,23 +96,23 @@ func abandonOpens(n *kernel.Node, t *kernel.Thread) {
 }
 
 // fifo returns the pipe of the named pipe at key, which exists while it is open.
-func fifo(n *kernel.Node, key inode.Key) *Pipe {
-	for _, p := range named.Of(n).open {
+func fifo(t *kernel.Thread, key inode.Key) (*Pipe, kernel.Errno) {
+	all := named.Of(t.Node())
+	for _, p := range all.open {
 		if p.fifo == key {
-			return p
+			return p, 0
 		}
 	}
-	p := &Pipe{ID: n.Sequence(), slots: Slots, fifo: key}
-	all := named.Of(n)
+	p, e := newPipe(t, key)
+	if e != 0 {
+		return nil, e
+	}
 	all.open = append(all.open, p)
-	return p
+	return p, 0
 }
 
-// forgetFIFO drops a named pipe that nobody has open, with its bytes.
+// forgetFIFO takes a pipe off the named pipes that are open.
 func forgetFIFO(n *kernel.Node, p *Pipe) {
-	if p.readers > 0 || p.writers > 0 {
-		return
-	}
 	if all := named.Peek(n); all != nil {
 		all.open = slices.DeleteFunc(all.open, func(x *Pipe) bool { return x == p })
 	}

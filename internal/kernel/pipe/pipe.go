@@ -34,6 +34,7 @@ type Pipe struct {
 	read, write, both kernel.Queue
 	opening           []fifoOpen
 	fifo              inode.Key // of a named pipe
+	user              int       // whose slots they are (users)
 }
 
 // buffer is one used slot; data begins at off of its page.
@@ -45,11 +46,24 @@ type buffer struct {
 }
 
 // New returns an anonymous pipe's two ends.
-func New(n *kernel.Node, packets bool) (r, w *End) {
-	p := &Pipe{ID: n.Sequence(), slots: Slots}
+func New(t *kernel.Thread, packets bool) (r, w *End, e kernel.Errno) {
+	p, e := newPipe(t, inode.Key{})
+	if e != 0 {
+		return nil, nil, e
+	}
 	r, w = p.end(true, false), p.end(false, true)
 	w.Packets = packets
-	return r, w
+	return r, w, 0
+}
+
+// newPipe returns a pipe of t's user, which nobody has open.
+func newPipe(t *kernel.Thread, fifo inode.Key) (*Pipe, kernel.Errno) {
+	n := t.Node()
+	slots, e := takeSlots(t)
+	if e != 0 {
+		return nil, e
+	}
+	return &Pipe{ID: n.Sequence(), slots: slots, fifo: fifo, user: t.Cred.UID.Real}, 0
 }
 
 // End is one opening of a pipe, for reading, writing or both (named pipes).
@@ -147,7 +161,7 @@ func (e *End) Release(n *kernel.Node) {
 		p.notifyReaders(kernel.In | kernel.RdNorm | kernel.Err | kernel.Hup)
 		p.notifyWriters(kernel.Out | kernel.WrNorm | kernel.Err | kernel.Hup)
 	}
-	forgetFIFO(n, p)
+	forget(n, p)
 }
 
 // Read implements Reader.
@@ -171,7 +185,7 @@ func (e *End) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 		packet := s.packet
 		s.off, s.data = s.off+n, s.data[n:]
 		if whole {
-			p.bufs = p.bufs[1:]
+			p.bufs = kernel.Behind(p.bufs)
 		}
 		if packet {
 			break
@@ -242,7 +256,8 @@ func (p *Pipe) Size() int { return p.slots * pageSize }
 var maxSize = kernel.NewSetting("fs/pipe-max-size", pageSize, math.MaxInt32, 1048576)
 
 // Resize implements F_SETPIPE_SZ.
-func (p *Pipe) Resize(n *kernel.Node, bytes uint64, privileged bool) (int, kernel.Errno) {
+func (p *Pipe) Resize(t *kernel.Thread, bytes uint64) (int, kernel.Errno) {
+	n := t.Node()
 	if bytes > 1<<31 {
 		return 0, unix.EINVAL
 	}
@@ -250,12 +265,16 @@ func (p *Pipe) Resize(n *kernel.Node, bytes uint64, privileged bool) (int, kerne
 	for uint64(slots*pageSize) < bytes {
 		slots *= 2
 	}
-	if slots > p.slots && int64(slots*pageSize) > maxSize.Of(n) && !privileged {
+	if slots > p.slots && int64(slots*pageSize) > maxSize.Of(n) && !t.Capable(unix.CAP_SYS_RESOURCE) {
+		return 0, unix.EPERM
+	}
+	if slots > p.slots && p.tooMany(t, slots) {
 		return 0, unix.EPERM
 	}
 	if slots < len(p.bufs) {
 		return 0, unix.EBUSY
 	}
+	usersOf.Of(n).add(p.user, slots-p.slots)
 	p.slots = slots
 	p.notifyWriters(kernel.Out | kernel.WrNorm)
 	return p.Size(), 0
@@ -282,7 +301,7 @@ func (p *Pipe) Take(n int) {
 		k := min(n, len(s.data))
 		s.off, s.data = s.off+k, s.data[k:]
 		if n -= k; len(s.data) == 0 {
-			p.bufs = p.bufs[1:]
+			p.bufs = kernel.Behind(p.bufs)
 		}
 	}
 	if wasFull && !p.full() {

@@ -262,6 +262,7 @@ func (c *Socket) establishChild() {
 // widen is the peer's word that its program has read k bytes.
 func (c *Socket) widen(k int) {
 	c.window = min(c.window+k, maxWindow)
+	c.account()
 	if c.noSpace && c.writable() {
 		c.noSpace = false
 		c.Waiters.Notify(kernel.Out | kernel.WrNorm)
@@ -279,6 +280,7 @@ func (c *Socket) receive(b []byte) bool {
 		return false
 	}
 	c.in = append(c.in, b...)
+	c.account()
 	if len(c.in) >= max(1, c.Opt(unix.SOL_SOCKET, unix.SO_RCVLOWAT)) {
 		c.Waiters.Notify(kernel.In | kernel.RdNorm)
 	}
@@ -365,6 +367,8 @@ func (s *stack) forget(c *Socket) {
 	if s.conns[c.key()] == c {
 		delete(s.conns, c.key())
 	}
+	s.held -= c.held
+	c.held = 0
 	c.freePort()
 }
 

@@ -39,6 +39,10 @@ type stack struct {
 	// looks after the end finds the entry gone.
 	waiting []*Socket
 	limits  []ariadne.Limit // as they were told last
+	// held is how many bytes connections hold, starved are those that wait for others to hold less
+	// (memory.go).
+	held    int
+	starved []*Socket
 }
 
 var stacks = kernel.NewSlot[*kernel.Node, stack]()
@@ -103,6 +107,8 @@ type Socket struct {
 	in       []byte
 	consumed int // bytes read since the peer was last told
 
+	held int // of stack.held
+
 	// A listener's.
 	backlog int
 	queue   []*Socket // established, to be accepted
@@ -163,7 +169,16 @@ func (c *Socket) Ready() kernel.Events {
 }
 
 // writable is Linux's rule for POLLOUT: a third of the buffer is free.
-func (c *Socket) writable() bool { return c.window >= maxWindow/3 }
+func (c *Socket) writable() bool {
+	if c.window < maxWindow/3 {
+		return false
+	}
+	if c.room() == 0 {
+		c.starve()
+		return false
+	}
+	return true
+}
 
 // stateChanged wakes everybody, as sk_state_change does.
 func (c *Socket) stateChanged() { c.Waiters.Notify(0) }
@@ -423,9 +438,11 @@ func (c *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	case c.state != inet.Established && c.state != inet.CloseWait, c.shut&socket.ShutWrite != 0:
 		return 0, unix.EPIPE
 	}
-	n := min(len(m.Data), c.window)
+	n := min(len(m.Data), c.window, c.room())
 	if n < len(m.Data) {
-		c.noSpace = true
+		if c.noSpace = true; n < c.window {
+			c.starve()
+		}
 		if n == 0 {
 			return 0, unix.EAGAIN
 		}
@@ -433,6 +450,7 @@ func (c *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	if n > 0 {
 		c.window -= n
 		c.send(0, 0, m.Data[:n])
+		c.account()
 	}
 	return n, 0
 }
@@ -474,10 +492,9 @@ func (c *Socket) take(m *socket.InMsg) {
 	if m.Flags&unix.MSG_PEEK != 0 {
 		return
 	}
-	if c.in = c.in[n:]; len(c.in) == 0 {
-		c.in = nil
-	}
+	c.in = kernel.Rest(c.in, n)
 	c.consumed += n
+	c.account()
 	if c.consumed >= updateAfter && !c.gotFIN {
 		k := c.consumed
 		c.consumed = 0
@@ -495,6 +512,7 @@ func (c *Socket) Apart() bool { return c.flow != nil }
 func (c *Socket) Unread(b []byte) {
 	c.in = append(slices.Clone(b), c.in...)
 	c.consumed -= len(b)
+	c.account()
 }
 
 // Read implements Reader.
@@ -540,6 +558,7 @@ func (c *Socket) Shutdown(how int) kernel.Errno {
 // Release implements File: close(2), as __tcp_close does.
 func (c *Socket) Release(*kernel.Node) {
 	unread := len(c.in) > 0
+	defer c.account()
 	c.orphan, c.in, c.shut = true, nil, socket.ShutRead|socket.ShutWrite
 	switch c.state {
 	case inet.Listening:
@@ -574,6 +593,7 @@ func (c *Socket) disconnect() {
 	c.leave()
 	c.net().flush(c.Node, c)
 	c.connecting, c.connected, c.gotFIN, c.in, c.shut = false, false, false, nil, 0
+	c.account()
 	if !c.PortLocked {
 		c.freePort()
 		c.Bound = netip.AddrPortFrom(c.Bound.Addr(), 0)
@@ -592,6 +612,7 @@ func (c *Socket) leave() {
 		delete(s.conns, c.key())
 	}
 	c.state = inet.Closed
+	c.account()
 }
 
 // freePort gives the port back.

@@ -3,6 +3,7 @@ package udp
 
 import (
 	"encoding/binary"
+	"math"
 	"net/netip"
 	"slices"
 
@@ -21,6 +22,15 @@ const (
 	// skbOverhead is what a queued datagram costs beside its bytes.
 	skbOverhead = 768
 )
+
+const pageSize = 4096
+
+// memory is net.ipv4.udp_mem: pages that the queues of all sockets together may take. The last number is
+// the limit, six parts in 32 of the machine's memory.
+var memory = kernel.NewMemorySetting("net/ipv4/udp_mem", 0, math.MaxInt64, func(memory int64) []int64 {
+	pages := max(memory/pageSize/8, 128)
+	return []int64{pages / 4 * 3, pages, pages / 4 * 3 * 2}
+})
 
 // Socket is a Socket socket.
 type Socket struct {
@@ -48,6 +58,7 @@ type datagram struct {
 type stack struct {
 	ports  *inet.Ports
 	joined map[membership]int // how many sockets are members
+	held   int                // what the queues of all sockets take
 }
 
 var stacks = kernel.NewSlot[*kernel.Node, stack]()
@@ -451,6 +462,11 @@ func (u *Socket) receive(d *datagram) {
 	if u.size+cost > u.Opt(unix.SOL_SOCKET, unix.SO_RCVBUF) && len(u.queue) > 0 {
 		return
 	}
+	s, most := stackOf(u.Node), memory.All(u.Node)
+	if int64(s.held+cost) > most[len(most)-1]*pageSize {
+		return
+	}
+	s.held += cost
 	u.size += cost
 	u.queue = append(u.queue, *d)
 	u.Waiters.Notify(kernel.In | kernel.RdNorm)
@@ -480,7 +496,8 @@ func (u *Socket) Recv(_ *kernel.Thread, m *socket.InMsg) kernel.Errno {
 	m.Controls = u.received(d)
 	if m.Flags&unix.MSG_PEEK == 0 {
 		u.size -= len(d.data) + skbOverhead
-		u.queue = u.queue[1:]
+		stackOf(u.Node).held -= len(d.data) + skbOverhead
+		u.queue = kernel.Behind(u.queue)
 	}
 	return 0
 }
@@ -549,6 +566,8 @@ func (u *Socket) Shutdown(how int) kernel.Errno {
 func (u *Socket) Release(*kernel.Node) {
 	u.freePort()
 	u.leaveAll()
+	stackOf(u.Node).held -= u.size
+	u.size, u.queue, u.held = 0, nil, nil
 }
 
 // RemoteAddr is getpeername(2).

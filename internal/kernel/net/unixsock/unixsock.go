@@ -50,6 +50,7 @@ type message struct {
 	charge int
 	creds  kernel.Creds
 	rights []socket.Right // each held
+	user   int            // of whose descriptors in flight these are
 }
 
 // noPeer are SO_PEERCRED's values on an unconnected socket.
@@ -252,6 +253,9 @@ func (s *Socket) passesCreds() bool { return s.Opt(unix.SOL_SOCKET, unix.SO_PASS
 
 // Send implements Socket.
 func (s *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
+	if len(m.Rights) > 0 && tooManyInFlight(t) {
+		return 0, unix.ETOOMANYREFS
+	}
 	if m.Flags&unix.MSG_OOB != 0 {
 		return 0, unix.EOPNOTSUPP
 	}
@@ -356,6 +360,10 @@ func (s *Socket) push(t *kernel.Thread, x *Socket, m *socket.OutMsg, data []byte
 	}
 	for i := range msg.rights {
 		msg.rights[i] = socket.Carry(t, msg.rights[i])
+	}
+	if len(msg.rights) > 0 {
+		msg.user = t.Cred.UID.Real
+		flightsOf.Of(s.Node).add(msg.user, len(msg.rights))
 	}
 	s.charged += msg.charge
 	x.queue = append(x.queue, msg)
@@ -477,7 +485,7 @@ func (s *Socket) takeStream(m *socket.InMsg) {
 		case peek:
 			i++
 		case n < len(msg.data):
-			msg.data = msg.data[n:]
+			msg.data = kernel.Rest(msg.data, n)
 		default:
 			s.pop()
 		}
@@ -508,15 +516,21 @@ func (s *Socket) passRights(m *socket.InMsg, msg *message) {
 		m.Rights = msg.rights
 		return
 	}
-	m.Rights, msg.rights = msg.rights, nil
+	m.Rights = s.takeRights(msg)
+}
+
+// takeRights takes the rights out of a message: they are in flight no longer.
+func (s *Socket) takeRights(msg *message) (rights []socket.Right) {
+	if rights, msg.rights = msg.rights, nil; len(rights) > 0 {
+		flightsOf.Of(s.Node).add(msg.user, -len(rights))
+	}
+	return rights
 }
 
 // pop takes the first message off, which gives its sender room.
 func (s *Socket) pop() {
 	msg := s.queue[0]
-	if s.queue = s.queue[1:]; len(s.queue) == 0 {
-		s.queue = nil
-	}
+	s.queue = kernel.Behind(s.queue)
 	x := msg.from
 	x.charged -= msg.charge
 	if x.writable() {
@@ -544,7 +558,8 @@ func (s *Socket) recvPacket(m *socket.InMsg) kernel.Errno {
 		m.OutFlags |= unix.MSG_TRUNC
 	}
 	if s.passesCreds() {
-		m.Creds = &msg.creds
+		creds := msg.creds
+		m.Creds = &creds
 	}
 	s.passRights(m, msg)
 	if m.Flags&unix.MSG_PEEK == 0 {
@@ -618,7 +633,7 @@ func (s *Socket) Release(n *kernel.Node) {
 // discard throws away what was not received.
 func (s *Socket) discard() {
 	for len(s.queue) > 0 {
-		rights := s.queue[0].rights
+		rights := s.takeRights(&s.queue[0])
 		s.pop()
 		for _, r := range rights {
 			socket.DropRight(s.Node, r, false)
