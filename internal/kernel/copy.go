@@ -25,6 +25,24 @@ var images = deepcopy.New[Node](
 // Image takes an image of the node.
 func (n *Node) Image() *Image { return images.Image(n) }
 
+// openFile is about how much memory Linux takes for what stands in for an open file.
+const openFile = 1024
+
+// Weight is about how much memory the node's objects hold, in bytes, in Ariadne and for it. What
+// processes have mapped and what files hold is not part of it.
+func (n *Node) Weight() int64 {
+	open := map[*OpenFile]bool{}
+	for _, p := range n.Procs {
+		if p.FDs == nil {
+			continue
+		}
+		for _, e := range p.FDs.fds {
+			open[e.file] = true
+		}
+	}
+	return images.Bytes(n) + int64(len(open))*openFile
+}
+
 // AllThreads returns the live threads in order of process and creation.
 func (n *Node) AllThreads() []*Thread {
 	var s []*Thread

@@ -89,6 +89,9 @@ type Node struct {
 	// file's.
 	SharesMemory bool
 
+	// Copied: there are or were copies of the node, which show what they share by turns.
+	Copied bool
+
 	// Said are the kinds of faults for which the node has written the line that must come before
 	// them (world.Rules.After), a bit for each.
 	Said uint32

@@ -72,6 +72,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ErrNotFreezable, p.threads[0].k.Proc.PID)
 		}
 	}
+	n.k.Copied = true
 	c = &Checkpoint{n: n.shell(nil), kernel: n.k.Image()}
 	for _, carried := range n.k.Carried {
 		c.carried = append(c.carried, duplicate(carried.FD))

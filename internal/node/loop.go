@@ -105,6 +105,8 @@ func (n *Node) limits() bool {
 			break
 		}
 		s.diverged = why
+	case n.watch.grown.Load():
+		s.cut = n.tooHeavy()
 	case n.watch.expired():
 		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence", n.cfg.Spec.Limits.Divergence, perCall)
 	}

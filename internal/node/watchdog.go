@@ -37,6 +37,8 @@ type watchdog struct {
 	done   chan struct{}
 
 	memory  int64                  // that the node has
+	held    gauge                  // what Ariadne's own memory and the host's shared memory hold
+	grown   atomic.Bool            // held has grown by much: the node is to weigh its objects
 	swollen atomic.Pointer[string] // why a process that used too much was killed
 }
 
@@ -84,6 +86,9 @@ func (w *watchdog) watch(interrupt <-chan struct{}) {
 			w.look(&u, now)
 		case <-m.C:
 			w.weigh()
+			if w.inStep.Load() && w.held.grew(w.memory/kernelShare/weighings) {
+				w.grown.Store(true)
+			}
 		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime/metrics"
 	"strconv"
 
 	"ariadne/internal/machine"
+	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,4 +68,62 @@ func ownMemory(pid int) int64 {
 		}
 	}
 	return sum
+}
+
+// What the objects of the node's kernel hold lies in Ariadne's own memory, and in shared memory of
+// the host's. Nothing counts it as it comes. When either has grown by much since the last time,
+// the node weighs its objects: that takes as long as a copy of them, and is exact.
+
+const (
+	// kernelShare: objects of the kernel may hold one part of the node's memory in so many.
+	kernelShare = 2
+	// weighings is how often they are weighed, at most, while they grow to that.
+	weighings = 4
+)
+
+// gauge is the least that was held since it last grew by much: Ariadne's heap, and the host's
+// shared memory.
+type gauge [2]int64
+
+// grew reports whether either is larger by so many bytes than it was.
+func (g *gauge) grew(by int64) (much bool) {
+	for i, now := range [...]int64{heap(), hostShared()} {
+		if much = much || now > g[i]+by; now > g[i]+by || now < g[i] {
+			g[i] = now
+		}
+	}
+	return much
+}
+
+// heap is how many bytes Ariadne's own objects held when garbage was last collected, which is when
+// they may hold twice as much as at the time before.
+func heap() int64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
+}
+
+// hostShared is how much of the host's memory is shared, in segments or files in memory.
+func hostShared() int64 {
+	var i unix.Sysinfo_t
+	if unix.Sysinfo(&i) != nil {
+		return 0
+	}
+	return int64(i.Sharedram) * int64(i.Unit)
+}
+
+// tooHeavy says what the node's kernel holds when that is too much; "" when it is not, or nothing
+// has grown by much.
+func (n *Node) tooHeavy() string {
+	if !n.watch.grown.Swap(false) {
+		return ""
+	}
+	files, texts := sys.FileBlocks(n.k)
+	if most := n.k.MemTotal() / kernelShare; n.k.Weight()+texts > most {
+		return fmt.Sprintf("sockets, pipes and other objects of the kernel hold more than %d MiB, half of the memory that the node has: raise memory: in the spec", most>>20)
+	}
+	if d := &n.k.Files.Disk; d.Limit > 0 && !d.Full && files > d.Limit {
+		return fmt.Sprintf("more than %d MiB of files, with what was stored through mappings: raise disk: in the spec", d.Limit>>20)
+	}
+	return ""
 }

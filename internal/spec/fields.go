@@ -116,7 +116,7 @@ var nodeFields = []field[nodeText]{
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
 	{"addresses", "The same as address.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
-	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM; a check whose node touches more of it is inconclusive.", func(n *nodeText) *int64 { return &n.Memory }),
+	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM; a check whose node touches more of it, or fills half of it with unread data of sockets, pipes and the like, is inconclusive.", func(n *nodeText) *int64 { return &n.Memory }),
 	sizeField("disk", "Room for the node's own files, copies of dir and writable among them, as in 64M; default 2G. Beyond it the node's programs see ENOSPC, which makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
 	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
 	{"clock_offset", "By how much the node's real-time clock is wrong when it is switched on first, as in +90s or -1h, at most 480h; default 0.", schema{"type": "string"},

@@ -2,9 +2,7 @@ package sys
 
 import (
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -167,20 +165,7 @@ const hiddenNames = ".ariadne/hidden"
 // settleDisk looks which files there still are, and how large they are.
 func settleDisk(t *kernel.Thread) {
 	sizes := map[inode.Key]int64{}
-	base := "/proc/self/fd/" + strconv.Itoa(t.Node().Files.Tree) + "/"
-	filepath.WalkDir(base, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // not ours to read: what is in it is found open or not at all
-		case e.IsDir() && name == base+hiddenNames:
-			return fs.SkipDir
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			st := info.Sys().(*syscall.Stat_t)
-			sizes[inode.Key{Dev: st.Dev, Ino: st.Ino}] = st.Size
-		}
-		return nil
-	})
+	walkFiles(t.Node(), func(st *syscall.Stat_t) { sizes[inode.Key{Dev: st.Dev, Ino: st.Ino}] = st.Size })
 	open := map[inode.Key]bool{}
 	for _, p := range t.Node().Procs {
 		if p.FDs == nil {

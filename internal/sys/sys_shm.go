@@ -24,6 +24,9 @@ func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENOMEM)
 	}
 	s, e := ipc.ShmsOf(t.Node()).Open(t, int(int32(a[0])), a[1], uint32(a[2]), func() (int, kernel.Errno) {
+		if e := freeSegments(t, a[1]); e != 0 {
+			return 0, e
+		}
 		const flags = 0o777 | ipc.Creat | ipc.Excl
 		id := t.M.Syscall(unix.SYS_SHMGET, unix.IPC_PRIVATE, a[1], a[2]&^flags|0o600)
 		if id < 0 {
@@ -35,6 +38,23 @@ func sysShmget(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	return kernel.Ret(int64(s.ID))
+}
+
+// freeSegments lets Linux free the segments that the node has no longer, before it makes one of so
+// many bytes, unless copies of the node may have them.
+func freeSegments(t *kernel.Thread, size uint64) kernel.Errno {
+	n, m := t.Node(), ipc.ShmsOf(t.Node())
+	if !n.Copied {
+		for _, id := range m.TakeGone() {
+			t.M.Syscall(unix.SYS_SHMCTL, uint64(id), ipcRmid, 0)
+		}
+	}
+	const pageSize = 4096
+	if (m.Pages()+m.GonePages())*pageSize+size > uint64(n.MemTotal()) {
+		n.Refuse(t, "more shared memory than memory: in the spec, with what copies of the node hold", "", false)
+		return unix.ENOMEM
+	}
+	return 0
 }
 
 func sysShmat(t *kernel.Thread, a Args) kernel.Result {

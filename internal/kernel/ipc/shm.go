@@ -26,7 +26,10 @@ type Shm struct {
 func (s *Shm) perm() *Perm { return &s.Perm }
 
 // Shms are the segments of a node.
-type Shms struct{ table[*Shm] }
+type Shms struct {
+	table[*Shm]
+	gone []*Shm // the node has them no longer, and Linux has them still
+}
 
 var (
 	shms     = kernel.NewSlot[*kernel.Node, Shms]()
@@ -51,6 +54,8 @@ func init() {
 // shmMax is the largest size of a segment at first (shmget(2)).
 const shmMax = 1<<64 - 1 - 1<<24
 
+const pageSize = 4096
+
 // The settings of segments: bytes in one, pages in all, segments.
 var (
 	shmMaxSize = kernel.NewUnsignedSetting("kernel/shmmax", shmMax)
@@ -65,7 +70,9 @@ func ShmLimits(n *kernel.Node) (size, pages uint64, segments int) {
 }
 
 // Pages is how many a segment has.
-func (s *Shm) Pages() uint64 { return (s.Size + 4095) / 4096 }
+func (s *Shm) Pages() uint64 { return pages(s.Size) }
+
+func pages(size uint64) uint64 { return (size + pageSize - 1) / pageSize }
 
 // Pages is how many all segments have.
 func (m *Shms) Pages() (n uint64) {
@@ -86,10 +93,28 @@ func AttachedAt(p *kernel.Process, addr uint64) *Shm {
 	return nil
 }
 
-// Open is shmget: alloc makes memory of the size and returns Linux's id for it.
+// TakeGone returns Linux's ids of the segments that the node has no longer.
+func (m *Shms) TakeGone() (real []int) {
+	for _, s := range m.gone {
+		real = append(real, s.Real)
+	}
+	m.gone = nil
+	return real
+}
+
+// GonePages is how many pages these have.
+func (m *Shms) GonePages() (n uint64) {
+	for _, s := range m.gone {
+		n += s.Pages()
+	}
+	return n
+}
+
+// Open is shmget: alloc makes memory of the size and returns Linux's id for it. Whatever the
+// settings say, all segments together have no more pages than the machine.
 func (m *Shms) Open(t *kernel.Thread, key int, size uint64, flags uint32, alloc func() (int, kernel.Errno)) (*Shm, kernel.Errno) {
 	s, fresh, e := m.open(t, key, flags)
-	most, pages, segments := ShmLimits(t.Node())
+	most, all, segments := ShmLimits(t.Node())
 	switch {
 	case e != 0:
 		return nil, e
@@ -97,8 +122,10 @@ func (m *Shms) Open(t *kernel.Thread, key int, size uint64, flags uint32, alloc 
 		return nil, unix.EINVAL
 	case !fresh:
 		return s, 0
-	case m.Pages()+(size+4095)/4096 > pages || len(m.objects) >= segments:
+	case m.Pages()+pages(size) > all || len(m.objects) >= segments:
 		return nil, unix.ENOSPC
+	case m.Pages()+pages(size) > uint64(t.Node().MemTotal())/pageSize:
+		return nil, unix.ENOMEM
 	}
 	real, e := alloc()
 	if e != 0 {
@@ -116,7 +143,7 @@ func (m *Shms) Get(id int) *Shm {
 }
 
 // Remove is IPC_RMID. Linux keeps the memory, which other copies of the node may
-// still need, until the node is gone.
+// still need (TakeGone).
 func (m *Shms) Remove(n *kernel.Node, s *Shm) {
 	s.Removed = true
 	m.forgetKey(s)
@@ -127,6 +154,7 @@ func (m *Shms) Remove(n *kernel.Node, s *Shm) {
 func (m *Shms) leave(n *kernel.Node, s *Shm) {
 	if s.Removed && s.Attachments(n) == 0 {
 		m.remove(s)
+		m.gone = append(m.gone, s)
 	}
 }
 
