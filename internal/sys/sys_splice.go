@@ -35,6 +35,9 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if isNull(in) || int64(a[3]) < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
+	if _, pipes := out.File.(*pipe.End); a[3] == 0 && anonymous(in.File) && !pipes {
+		return kernel.Ret(0) // it can be sought in, and that is all that is asked
+	}
 	if anonymous(out.File) {
 		return sendNowhere(t, in, a)
 	}
@@ -105,13 +108,12 @@ func sendfileOffset(t *kernel.Thread, in *kernel.OpenFile, addr uint64) kernel.E
 
 // sendfileFrom is sendfile from what cannot seek: into a pipe from a socket.
 func sendfileFrom(t *kernel.Thread, in, out *kernel.OpenFile, a Args) kernel.Result {
-	_, socket := in.File.(socket.Socket)
-	_, pipe := out.File.(*pipe.End)
-	switch {
-	case !socket || !pipe:
-		return kernel.Fail(unix.EINVAL)
-	case a[3] == 0:
+	end, pipe := out.File.(*pipe.End)
+	if pipe && a[3] == 0 && end.Pipe.Room() > 0 {
 		return kernel.Ret(0)
+	}
+	if _, socket := in.File.(socket.Socket); !socket || !pipe {
+		return kernel.Fail(unix.EINVAL)
 	}
 	return spliceIn(t, in, out, Args{}, int(min(a[3], maxChunk)), out.NonBlocking())
 }
@@ -386,14 +388,21 @@ func sysVmsplice(t *kernel.Thread, a Args) kernel.Result {
 	if of == nil {
 		return kernel.Fail(unix.EBADF)
 	}
-	end, ok := of.File.(*pipe.End)
-	if !ok {
-		return kernel.Fail(unix.EBADF)
-	}
 	v, e := readIovecs(t, a[1], a[2])
-	if e != 0 {
+	switch end, ok := of.File.(*pipe.End); {
+	case e != 0:
 		return kernel.Fail(e)
+	case iovLen(v) == 0:
+		return kernel.Ret(0)
+	case !ok:
+		return kernel.Fail(unix.EBADF)
+	default:
+		return spliceMemory(t, of, end, v, a)
 	}
+}
+
+// spliceMemory is vmsplice on a pipe's end.
+func spliceMemory(t *kernel.Thread, of *kernel.OpenFile, end *pipe.End, v []iovec, a Args) kernel.Result {
 	nonblock := a[3]&unix.SPLICE_F_NONBLOCK != 0
 	if !end.Writes {
 		return readFile(t, of, v, nonblock)
