@@ -44,6 +44,14 @@ func SockaddrFamily(b []byte) int {
 	return int(binary.LittleEndian.Uint16(b))
 }
 
+// ScopeOf is the interface that a sockaddr_in6 names, or 0.
+func ScopeOf(b []byte) int {
+	if SockaddrFamily(b) != unix.AF_INET6 || len(b) < sizeofInet6 {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint32(b[MinInet6:]))
+}
+
 // InetSockaddr is a as a socket of the given family shows it.
 func InetSockaddr(family int, a netip.AddrPort) []byte {
 	if family == unix.AF_INET {
@@ -78,6 +86,8 @@ func Unspecified(family int) netip.Addr {
 var (
 	Loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	Broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
+	broadcastLo = netip.AddrFrom4([4]byte{127, 255, 255, 255})
 )
 
 // IsOwn reports whether a packet to a stays inside the node.
@@ -123,7 +133,7 @@ func SourceFor(n *kernel.Node, dst netip.Addr) netip.Addr {
 
 // IsBroadcast reports whether a reaches everybody. All nodes' networks are /24.
 func IsBroadcast(n *kernel.Node, a netip.Addr) bool {
-	if a == Broadcast {
+	if a == Broadcast || a == broadcastLo {
 		return true
 	}
 	if !a.Is4() || a.As4()[3] != 255 {

@@ -258,7 +258,7 @@ func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.
 	if i.V6Only() && a.Addr().Is4() {
 		return a, unix.EINVAL
 	}
-	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && a.Addr() != iface.Broadcast &&
+	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && !iface.IsBroadcast(i.Node, a.Addr()) &&
 		!iface.IsOwn(i.Node, a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
 	switch {
 	case foreign && i.Domain == unix.AF_INET:
@@ -266,6 +266,8 @@ func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.
 	case a.Port() != 0 && a.Port() < 1024 && !t.Capable(unix.CAP_NET_BIND_SERVICE):
 		return a, unix.EACCES
 	case i.HasPort:
+		return a, unix.EINVAL
+	case a.Addr().Is6() && a.Addr().IsLinkLocalUnicast() && iface.ScopeOf(b) == 0:
 		return a, unix.EINVAL
 	case foreign: // IPv6 asks this last
 		return a, unix.EADDRNOTAVAIL
@@ -292,10 +294,22 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
 		return a, unix.ENETUNREACH
 	case a.Addr() == netip.IPv4Unspecified():
 		a = netip.AddrPortFrom(iface.Loopback4, a.Port())
+	case a.Addr() == netip.IPv6Unspecified() && i.Local.Addr().Is4():
+		a = netip.AddrPortFrom(iface.Loopback4, a.Port())
 	case a.Addr() == netip.IPv6Unspecified():
 		a = netip.AddrPortFrom(netip.IPv6Loopback(), a.Port())
 	}
 	return a, 0
+}
+
+// LacksScope reports whether the address of connect(2) means something on one interface only, and
+// does not say on which.
+func (i *Endpoint) LacksScope(a netip.Addr, b []byte) bool {
+	group := a.IsLinkLocalMulticast() || a.IsInterfaceLocalMulticast()
+	if !a.Is6() || !group && !a.IsLinkLocalUnicast() || iface.ScopeOf(b) != 0 {
+		return false
+	}
+	return !group || i.Opt(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF) == 0
 }
 
 // Reachable says whether there is a way from the socket to dst, and the source

@@ -100,7 +100,7 @@ var intOptions = map[optKey]optSpec{
 	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:              {kind: optInt, dflt: 60, tcp: true, fit: fitLinger2},
 	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:         {kind: optInt, tcp: true, fit: fitDeferAccept},
 	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:         {kind: optInt, tcp: true},
-	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:               {kind: optInt, dflt: 1448, tcp: true, low: 88, high: 32767},
+	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:               {kind: optInt, tcp: true, low: 0, high: 32767, fit: fitSegment},
 	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:         {kind: optInt, tcp: true, low: 0, high: math.MaxInt32},
 	{unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT}:        {kind: optInt, tcp: true},
 	{unix.IPPROTO_TCP, unix.TCP_FASTOPEN}:             {kind: optInt, tcp: true, low: 0, high: math.MaxInt32, fit: fitFastOpen},
@@ -328,6 +328,14 @@ func fitLinger2(_ *Sock, v int) (int, kernel.Errno) {
 		return 60, 0
 	}
 	return min(v, 120), 0
+}
+
+// fitSegment: 0 leaves it to the connection.
+func fitSegment(_ *Sock, v int) (int, kernel.Errno) {
+	if v != 0 && v < 88 {
+		return 0, unix.EINVAL
+	}
+	return v, 0
 }
 
 // fitDeferAccept: the time in which so many SYNs would be sent again.

@@ -102,8 +102,25 @@ func (c *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Er
 		return c.info(), 0
 	case unix.TCP_CONGESTION:
 		return append([]byte("cubic"), make([]byte, 11)...), 0
+	case unix.TCP_MAXSEG:
+		return iface.CInt(c.segmentSize()), 0
 	}
 	return nil, unix.ENOPROTOOPT
+}
+
+// segmentSize is TCP_MAXSEG: what was asked for, or what a connection has without its time stamps.
+func (c *Socket) segmentSize() int {
+	const unknown, stamps, most = 536, 12, 1448
+	asked := c.Opt(unix.IPPROTO_TCP, unix.TCP_MAXSEG)
+	switch closed := c.state == inet.Closed || c.state == inet.Listening; {
+	case closed && asked == 0:
+		return unknown
+	case closed:
+		return asked
+	case asked == 0:
+		return most
+	}
+	return min(most, asked-stamps)
 }
 
 // SetOption implements Socket.

@@ -192,7 +192,7 @@ func (c *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	if c.state != inet.Closed {
 		return unix.EINVAL
 	}
-	if a.Addr().IsMulticast() || a.Addr() == iface.Broadcast {
+	if a.Addr().IsMulticast() || iface.IsBroadcast(c.Node, a.Addr()) {
 		return unix.EADDRNOTAVAIL
 	}
 	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
@@ -313,8 +313,12 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 		return unix.EAFNOSUPPORT
 	}
 	dst, e := c.Target(addr)
-	if e == 0 && (dst.Addr().IsMulticast() || dst.Addr() == iface.Broadcast) {
+	switch a := dst.Addr(); {
+	case e != 0:
+	case a.IsMulticast(), iface.IsBroadcast(c.Node, a):
 		e = unix.ENETUNREACH
+	case c.LacksScope(a, addr):
+		e = unix.EINVAL
 	}
 	if e != 0 {
 		return e

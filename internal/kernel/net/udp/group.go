@@ -44,14 +44,6 @@ func (u *Socket) own() netip.Addr {
 	return netip.Addr{}
 }
 
-// scopeOf is the interface that a sockaddr_in6 names, or 0.
-func scopeOf(addr []byte) int {
-	if iface.SockaddrFamily(addr) != unix.AF_INET6 || len(addr) < iface.MinInet6+4 {
-		return 0
-	}
-	return int(binary.LittleEndian.Uint32(addr[iface.MinInet6:]))
-}
-
 // groupLink is the interface by which a datagram to a group leaves: the one that is asked for, or
 // as with a default route. It is 0 for any other destination.
 func (u *Socket) groupLink(dst netip.Addr, scope int) int {
@@ -64,7 +56,7 @@ func (u *Socket) groupLink(dst netip.Addr, scope int) int {
 		return u.via
 	case dst.Is6() && u.Opt(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF) != 0:
 		return u.Opt(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF)
-	case u.own().IsLoopback():
+	case u.own().IsLoopback(), dst.IsLoopback():
 		return iface.Lo
 	}
 	return iface.Eth0

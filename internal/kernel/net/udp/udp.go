@@ -180,6 +180,9 @@ func (u *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if u.V6Only() && iface.SockaddrFamily(addr) == unix.AF_INET {
 		return unix.EAFNOSUPPORT
 	}
+	if a, e := iface.InetAddr(addr); e == 0 && u.LacksScope(a.Addr(), addr) {
+		return unix.EINVAL
+	}
 	dst, src, e := u.route(t, addr)
 	if e != 0 {
 		return e
@@ -228,7 +231,7 @@ func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src n
 		}
 		return dst, u.groupSource(dst.Addr(), u.groupLink(dst.Addr(), 0)), 0
 	case dst.Addr().IsMulticast():
-		src = u.groupSource(dst.Addr(), u.groupLink(dst.Addr(), scopeOf(addr)))
+		src = u.groupSource(dst.Addr(), u.groupLink(dst.Addr(), iface.ScopeOf(addr)))
 		if !src.IsValid() {
 			return dst, src, unix.ENETUNREACH
 		}
@@ -330,7 +333,7 @@ func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.
 	if src.Is4() != dst.Addr().Is4() {
 		src = iface.SourceFor(u.Node, dst.Addr())
 	}
-	link := u.groupLink(dst.Addr(), scopeOf(to))
+	link := u.groupLink(dst.Addr(), iface.ScopeOf(to))
 	if e := u.sourceControl(t, m.Controls, &src, &link); e != 0 {
 		return nil, e
 	}
