@@ -6,14 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PidFile is a process as a file (pidfd_open(2)): readable when it has ended.
+// PidFile is a process as a file (pidfd_open(2)): readable when it has ended, and hung up when it
+// was waited for.
 type PidFile struct{ Proc *Process }
 
 func (f *PidFile) Ready() Events {
-	if f.Proc.Dead {
-		return In | RdNorm
+	switch p := f.Proc; {
+	case !p.Dead:
+		return 0
+	case p.Node.Procs[p.PID] != p:
+		return In | RdNorm | Hup
 	}
-	return 0
+	return In | RdNorm
 }
 func (f *PidFile) Changed() *Queue  { return &f.Proc.Ended }
 func (f *PidFile) Release(n *Node)  {}

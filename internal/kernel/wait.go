@@ -123,6 +123,7 @@ func (c *Process) report(ch Change) {
 func (c *Process) reap() {
 	delete(c.Node.Procs, c.PID)
 	c.Parent = nil
+	c.Ended.Notify(0)
 }
 
 // notifyExit tells the parent of the dead process c, or removes c when nobody

@@ -111,7 +111,7 @@ func recordMsync(t *kernel.Thread, a Args) recording {
 		if v != 0 {
 			return
 		}
-		for line := range strings.Lines((&view{t, t, t.Proc}).real("maps")) {
+		for line := range strings.Lines((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
 			m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
 			start, end := max(m.start, a[0]), min(m.end, a[0]+a[1])
 			key := inode.Key{Dev: m.dev, Ino: m.inode}

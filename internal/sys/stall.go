@@ -78,7 +78,7 @@ func syncsMapped(t *kernel.Thread, a Args) (file string, ok bool) {
 	if a[2]&unix.MS_SYNC == 0 {
 		return "", false
 	}
-	for line := range strings.Lines((&view{t, t, t.Proc}).real("maps")) {
+	for line := range strings.Lines((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
 		m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
 		if !ok || m.perms[3] != 's' || max(m.start, a[0]) >= min(m.end, a[0]+a[1]) {
 			continue

@@ -16,7 +16,7 @@ func sysMlock(t *kernel.Thread, a Args) kernel.Result { return mlock(t, a[0], a[
 // locks are the caller's, of what is mapped now, and its mappings.
 func locks(t *kernel.Thread) (*kernel.MemLocks, []kernel.MemRange) {
 	var mapped []kernel.MemRange
-	for _, m := range (&view{t, t, t.Proc}).mappings() {
+	for _, m := range (&view{caller: t, thread: t, proc: t.Proc}).mappings() {
 		mapped = append(mapped, kernel.MemRange{Start: m.start, End: m.end})
 	}
 	l := t.Proc.MemLocks()
@@ -115,7 +115,7 @@ func sysMlockall(t *kernel.Thread, a Args) kernel.Result {
 	l, mapped := locks(t)
 	total := uint64(0)
 	if flags&unix.MCL_CURRENT != 0 {
-		total = (&view{t, t, t.Proc}).size()
+		total = (&view{caller: t, thread: t, proc: t.Proc}).size()
 	}
 	if e := mayLock(t, total); e != 0 {
 		return kernel.Fail(e)

@@ -174,6 +174,7 @@ type object struct {
 	kind   objectKind
 	proc   *kernel.Process // or nil
 	thread *kernel.Thread  // or nil, when the process is dead
+	ended  bool            // the first thread is meant, which has ended; thread is another
 	name   string          // last component
 	fd     int             // of fdLink
 	// path of throughLink, and base, its beginning, where the link leads
@@ -187,6 +188,7 @@ type object struct {
 type view struct {
 	caller, thread *kernel.Thread
 	proc           *kernel.Process
+	ended          bool // as of object
 }
 
 // task is the thread, or the leader of a process that has ended.
@@ -263,14 +265,24 @@ func processObject(t *kernel.Thread, id string) (o object, e kernel.Errno) {
 		}
 		return o, unix.ENOENT
 	}
-	if len(o.proc.Threads) > 0 {
-		o.thread = o.proc.Threads[0]
+	return leaderObject(o.proc), 0
+}
+
+// leaderObject is the first thread of a process, which may have ended.
+func leaderObject(p *kernel.Process) object {
+	o := object{proc: p}
+	if len(p.Threads) > 0 {
+		o.thread = p.Threads[0]
+		o.ended = o.thread != p.Leader
 	}
-	return o, 0
+	return o
 }
 
 func taskObject(t *kernel.Thread, p *kernel.Process, id string) (o object, e kernel.Errno) {
 	tid, err := strconv.Atoi(id)
+	if err == nil && tid == p.PID && p.Leader.State == kernel.Dead {
+		return leaderObject(p), 0
+	}
 	th := t.Node().Thread(tid)
 	if err != nil || th == nil || th.Proc != p {
 		return o, unix.ENOENT
@@ -339,7 +351,7 @@ func (o object) descriptor(dir, file string) (object, kernel.Errno) {
 	return o, 0
 }
 
-func (o object) view(t *kernel.Thread) *view { return &view{t, o.thread, o.proc} }
+func (o object) view(t *kernel.Thread) *view { return &view{t, o.thread, o.proc, o.ended} }
 
 // mode is the object's st_mode.
 func (o object) mode() uint32 {
@@ -560,6 +572,9 @@ func virtualEntries(t *kernel.Thread, v string) []kernel.Dirent {
 	switch o.name {
 	case "task":
 		types = func(string) uint8 { return unix.DT_DIR }
+		if o.proc.Leader.State == kernel.Dead {
+			names = append(names, strconv.Itoa(o.proc.PID))
+		}
 		for _, th := range o.proc.Threads {
 			names = append(names, strconv.Itoa(th.TID))
 		}

@@ -333,7 +333,7 @@ func statmText(v *view) string {
 // state is the letter of the thread's state, and its name.
 func (v *view) state() (letter, name string) {
 	switch {
-	case v.proc.Dead || v.thread == nil:
+	case v.proc.Dead || v.thread == nil || v.ended:
 		return "Z", "zombie"
 	case v.proc.Stopped:
 		return "T", "stopped"
@@ -370,10 +370,18 @@ func (v *view) signals() (pending, shared, blocked, ignored, caught signal.Set) 
 
 // tid is the id that the view's directory belongs to.
 func (v *view) tid() int {
-	if v.thread != nil {
+	if v.thread != nil && !v.ended {
 		return v.thread.TID
 	}
 	return v.proc.PID
+}
+
+// threadsOf is how many threads a process has: the first counts until the process was waited for.
+func threadsOf(p *kernel.Process) int {
+	if p.Leader.State == kernel.Dead {
+		return len(p.Threads) + 1
+	}
+	return max(len(p.Threads), 1)
 }
 
 // statText is /proc/<pid>/stat (proc_pid_stat(5)).
@@ -388,7 +396,7 @@ func statText(v *view) string {
 	real := realStat(v)
 	n := p.Node
 	f := []any{v.tid(), "(" + v.comm() + ")", letter, p.ParentPID(), p.PGID, p.SID, 0, -1, 4194304, 0, 0, 0, 0,
-		ticks(p.CPU()), 0, ticks(p.ChildCPUTime), 0, 20 + nice, nice, max(len(p.Threads), 1), 0,
+		ticks(p.CPU()), 0, ticks(p.ChildCPUTime), 0, 20 + nice, nice, threadsOf(p), 0,
 		(n.MonoBase + int64(p.Started)) / 1e7, v.size(), residentPages, uint64(kernel.RlimInfinity), real[26], real[27], real[28], 0, 0,
 		uint64(pending) & 0x7fffffff, uint64(blocked) & 0x7fffffff, uint64(ignored) & 0x7fffffff, uint64(caught) & 0x7fffffff, 0, 0, 0,
 		p.ExitSig, 0, priority, policy, 0, 0, 0}
@@ -448,7 +456,7 @@ func statusText(v *view) string {
 	if letter != "Z" {
 		v.memoryLines(line)
 	}
-	line("Threads", "%d", max(len(p.Threads), 1))
+	line("Threads", "%d", threadsOf(p))
 	line("SigQ", "0/65536")
 	line("SigPnd", "%016x", uint64(pending))
 	line("ShdPnd", "%016x", uint64(shared))
