@@ -156,9 +156,8 @@ func (c *Cred) AsReal() Cred {
 }
 
 // IsUser reports whether c is what SetUser makes of an ordinary user.
-func (c *Cred) IsUser(id int) bool {
-	all := IDs{id, id, id, id}
-	return c.UID == all && c.GID == all && len(c.Groups) == 1 && c.Groups[0] == id && c.EffectiveCaps|c.Permitted == 0
+func (c *Cred) IsUser(uid, gid int) bool {
+	return c.UID == IDs{uid, uid, uid, uid} && c.GID == IDs{gid, gid, gid, gid} && len(c.Groups) == 1 && c.Groups[0] == gid && c.EffectiveCaps|c.Permitted == 0
 }
 
 // ExecCred changes the credentials as executing a program of this mode and owner does, and

@@ -4,7 +4,9 @@ package node
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -208,6 +210,18 @@ func (n *Node) keepDisk() {
 			must(unix.Stat(name, &st))
 			roots[st.Ino] = true
 		}
+	}
+	for _, made := range n.def.Run {
+		name := path.Join(base, "run", made)
+		if err := os.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			must(err)
+		}
+		if os.Geteuid() == 0 {
+			must(os.Lchown(name, n.def.User, n.def.Group))
+		}
+		var st unix.Stat_t
+		must(unix.Stat(name, &st))
+		roots[st.Ino] = true
 	}
 	maps.Copy(files.Dirty, files.Mapped)
 	clear(files.Mapped)

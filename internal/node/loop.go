@@ -46,7 +46,7 @@ func (n *Node) runThread(th *thread) {
 	case !n.deliverSignals(th):
 		return
 	}
-	for ; !n.limits(); th.used++ {
+	for ; !n.limits(th); th.used++ {
 		if th.overdue(slice) {
 			n.requeue(th)
 			return
@@ -85,9 +85,9 @@ const movesData = 50
 // limits reports whether the step has used up what one step may. A loop is told from long
 // work by calls: whoever opens a file or runs code that is new to the step gets on, and
 // may make as many calls again. What is cut off by real time depends on the machine, and
-// is no verdict; nor is it when the calls go on moving data, as those of a program do that
+// is no verdict (th is who ran last); nor is it when the calls go on moving data, as those of a program do that
 // reads byte by byte.
-func (n *Node) limits() bool {
+func (n *Node) limits(th *thread) bool {
 	if n.interrupted() {
 		panic(toolError{ariadne.ErrInterrupted})
 	}
@@ -108,7 +108,7 @@ func (n *Node) limits() bool {
 	case n.watch.grown.Load():
 		s.cut = n.tooHeavy()
 	case n.watch.expired():
-		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence", n.cfg.Spec.Limits.Divergence, perCall)
+		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Spec.Limits.Divergence, perCall, n.whereIs(th))
 	}
 	return s.over()
 }

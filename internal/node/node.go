@@ -290,7 +290,7 @@ func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
 	k.CPUs = max(def.CPUs, 1)
 	k.Memory = def.Memory
 	k.Processor = cfg.Spec.Processor
-	k.Files.User = def.User
+	k.Files.User, k.Files.Group = def.User, def.Group
 	k.Files.Disk = inode.Disk{Limit: cmp.Or(def.Disk, inode.DefaultDisk), Given: def.Disk > 0}
 	k.Addrs = def.Addrs
 	for _, o := range cfg.Spec.Nodes {

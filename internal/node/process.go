@@ -30,8 +30,8 @@ func (n *Node) launch(i int, c spec.Command) error {
 		return slices.Contains(n.cfg.Spec.Hidden, path.Join(n.cfg.Spec.Dir, name))
 	})
 	cfg := sandbox.Config{
-		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Copied, Writable: n.def.Writable,
-		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.def.User,
+		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Copied, Writable: n.def.Writable, Run: n.def.Run,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.def.User, Group: n.def.Group,
 	}
 	var pid int
 	var err error
@@ -63,7 +63,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	}
 	p, t := n.k.NewProcess(nil)
 	p.Command = i
-	p.SetUser(n.def.User, n.def.User)
+	p.SetUser(n.def.User, n.def.Group)
 	p.Cwd = "/node"
 	p.FDs = kernel.NewFDTable()
 	n.standardFiles(p)

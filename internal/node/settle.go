@@ -39,6 +39,7 @@ func (n *Node) settle() {
 func (n *Node) preempt(th *thread) bool {
 	n.step.spun += ariadne.Time(n.watch.patience())
 	if t := n.k.NextTimer(true); t != nil && t.When <= n.k.Now+n.step.spun {
+		n.computes(th)
 		n.step.unreplayable = true // though nobody may wait for it: the clock shows it
 		n.k.Now += n.step.spun
 		n.step.spun = 0
@@ -48,6 +49,7 @@ func (n *Node) preempt(th *thread) bool {
 	if !others && !th.k.HasSignal() {
 		return true
 	}
+	n.computes(th)
 	n.step.unreplayable = true
 	n.watch.hurry()
 	if others {

@@ -50,6 +50,26 @@ func (n *Node) siteOf(th *thread) string {
 	return strings.Join(frames, "<")
 }
 
+// whereIs names the program that th runs and the function in which it is, as in
+// "syncthing, in crypto/rsa.GenerateKey (/usr/bin/syncthing)".
+func (n *Node) whereIs(th *thread) string {
+	name := path.Base(th.k.Proc.Exe)
+	if th.tr.Refresh() != nil {
+		return name
+	}
+	ip, code := th.tr.IP(), codeIn(th.maps())
+	i := slices.IndexFunc(code, func(r codeRange) bool { return r.start <= ip && ip < r.end })
+	if i < 0 {
+		return name + ", in code that it has made itself"
+	}
+	r := code[i]
+	function, _ := symbolTables.of(th, r.file).find(ip - r.start + r.offset)
+	if function == "" {
+		return name + ", in " + r.file
+	}
+	return fmt.Sprintf("%s, in %s (%s)", name, function, r.file)
+}
+
 // codeMap is where a process has mapped program files.
 type codeMap []codeRange
 

@@ -21,6 +21,7 @@ import (
 type sought struct {
 	names  map[string]bool // own names asked for, to whether only the host had them
 	listed map[string]bool // own directories that were listed
+	busy   map[string]bool // where threads computed for long
 	more   bool            // since Sought was last called
 }
 
@@ -35,6 +36,8 @@ const maxSought = 1 << 14
 type Sought struct {
 	Names  []string // they were asked for, and are still missing
 	Listed []string // directories of the node's own that were listed
+	// Busy is where threads have computed for seconds without a system call: program and function.
+	Busy []string
 }
 
 // seek notes that a program asks for the path name.
@@ -67,6 +70,21 @@ func (n *Node) seekIn(dir string) {
 	}
 	s.listed[dir], s.more = true, true
 }
+
+// computes notes that th has computed for long without a system call.
+func (n *Node) computes(th *thread) {
+	v := n.home.view
+	if v == nil || len(v.busy) >= maxBusy {
+		return
+	}
+	if v.busy == nil {
+		v.busy = map[string]bool{}
+	}
+	v.busy[n.whereIs(th)], v.more = true, true
+}
+
+// maxBusy bounds sought.busy.
+const maxBusy = 10
 
 // onHostOnly reports whether the host has what the node misses at one of its own names.
 func (n *Node) onHostOnly(name string) bool {
@@ -107,6 +125,10 @@ func (n *Node) Sought() (out Sought, more bool) {
 	for dir := range s.listed {
 		out.Listed = append(out.Listed, dir)
 	}
+	for where := range s.busy {
+		out.Busy = append(out.Busy, where)
+	}
+	slices.Sort(out.Busy)
 	slices.Sort(out.Names)
 	slices.Sort(out.Listed)
 	return out, true

@@ -22,12 +22,15 @@ const treePath = "/.ariadne/tree"
 // anywhere to anywhere in the node's files, and nothing in the node leads there.
 const TreeFD = 3
 
+// ids are those of a user and a group.
+type ids struct{ user, group int }
+
 // mountAttr is struct mount_attr of mount_setattr(2).
 type mountAttr struct{ set, clr, propagation, userns uint64 }
 
 // build adds the calls that make the layout the root directory. Private files
 // belong to owner.
-func (l *layout) build(p *program, owner int) {
+func (l *layout) build(p *program, owner ids) {
 	p.add("umask", 0, unix.SYS_UMASK, 0)
 	p.mount("make mounts private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	p.mount("mount the root tmpfs", "ariadne", stage, "tmpfs", unix.MS_NOSUID, "mode=0755")
@@ -93,17 +96,17 @@ func (p *program) mountAttr(name, dst string, flags uintptr, a mountAttr) {
 }
 
 // openUp makes the mount at dst writable and gives what is in it to owner.
-func (p *program) openUp(dst string, e *entry, owner int) {
+func (p *program) openUp(dst string, e *entry, owner ids) {
 	p.mountAttr("make "+dst[len(stage):]+" writable", dst, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
-	if owner != 0 {
+	if owner.user != 0 {
 		p.giveTo(dst, e, owner)
 	} else if os.Geteuid() == 0 {
 		p.giveBack(dst, e)
 	}
 }
 
-func (p *program) giveTo(name string, e *entry, owner int) {
-	p.chown(name, 0, owner, owner)
+func (p *program) giveTo(name string, e *entry, owner ids) {
+	p.chown(name, 0, owner.user, owner.group)
 	for _, k := range sortedNames(e.kids) {
 		p.giveTo(name+"/"+k, e.kids[k], owner)
 	}

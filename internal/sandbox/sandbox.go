@@ -45,6 +45,7 @@ type Config struct {
 	Links     []string                                // paths below SpecDir: links to them are made at the same place in /node
 	Shown     func(dir string) func(name string) bool // which names of a host directory are copied; nil: all
 	Writable  []string
+	Run       []string // directories of the user's below /run, each behind those that it lies in
 	Hosts     []kernel.Host
 	CPUs      int              // default 1
 	Processor *processor.Model // that it is shown; nil: one that is the same everywhere, whatever cpuid says
@@ -52,7 +53,8 @@ type Config struct {
 
 	Args []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
 	Env  []string
-	User int    // user and group id
+	User  int
+	Group int
 	Dir  string // default /node
 }
 
@@ -63,7 +65,7 @@ func (c *Config) memory() int64 { return cmp.Or(c.Memory, kernel.MemTotal) }
 // stop has been waited for). It has TreeFD open and no Filter yet. The calling goroutine must be locked to its thread,
 // which becomes the tracer; when that thread ends, so does the process.
 func Start(cfg Config) (pid int, err error) {
-	ns, err := namespacesFor(cfg.User, cfg.User)
+	ns, err := namespacesFor(cfg.User, cfg.Group)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +80,7 @@ func Start(cfg Config) (pid int, err error) {
 	p.enter(ns.net, unix.CLONE_NEWNET, "network")
 	p.add("new namespaces", 0, unix.SYS_UNSHARE, unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
 	p.closeAll() // where Ariadne has as many open as the new limit is, files of the tree could not be opened
-	l.build(p, cfg.User)
+	l.build(p, ids{cfg.User, cfg.Group})
 	p.add("sethostname", 0, unix.SYS_SETHOSTNAME, p.content(cfg.hostName()), uintptr(len(cfg.hostName())))
 	p.common(cfg)
 	p.hideTree()
@@ -120,7 +122,7 @@ func (s *Spaces) Close() {
 
 // Join starts another program in the namespaces and the file tree of a node.
 func Join(s *Spaces, cfg Config) (pid int, err error) {
-	ns, err := namespacesFor(cfg.User, cfg.User)
+	ns, err := namespacesFor(cfg.User, cfg.Group)
 	if err != nil {
 		return 0, err
 	}
@@ -162,7 +164,7 @@ func (p *program) common(cfg Config) {
 func (p *program) finish(cfg Config) (int, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p.credentials(cfg.User)
+	p.credentials(cfg.User, cfg.Group)
 	if err := p.exec(cfg); err != nil {
 		return 0, err
 	}
@@ -232,12 +234,12 @@ func (p *program) limits() {
 }
 
 // credentials makes the process the user it is to be, and traceable.
-func (p *program) credentials(user int) {
+func (p *program) credentials(user, group int) {
 	// Groups cannot be set by an ordinary user; the program never sees real ones.
 	p.add("setgroups", mayFail, unix.SYS_SETGROUPS, 0, 0)
-	id := uintptr(user)
-	p.add("setresgid", 0, unix.SYS_SETRESGID, id, id, id)
-	p.add("setresuid", 0, unix.SYS_SETRESUID, id, id, id)
+	gid, uid := uintptr(group), uintptr(user)
+	p.add("setresgid", 0, unix.SYS_SETRESGID, gid, gid, gid)
+	p.add("setresuid", 0, unix.SYS_SETRESUID, uid, uid, uid)
 	// The change of user made this memory, still shared with Ariadne, undumpable.
 	p.add("set dumpable", 0, unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
 	p.add("set the death signal", 0, unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)

@@ -13,6 +13,8 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
+
+	"golang.org/x/sys/unix"
 )
 
 //go:embed synthetic.txt
@@ -216,6 +218,11 @@ func (l *layout) addOwn(cfg Config) error {
 	for _, name := range Booted["run"] {
 		run.kids[name] = newDir(0o1777)
 	}
+	for _, name := range cfg.Run {
+		if err := run.makeDir(name); err != nil {
+			return fmt.Errorf("/run/%s: %w", name, err)
+		}
+	}
 	own := []struct {
 		name string
 		e    *entry
@@ -240,6 +247,22 @@ func (l *layout) addOwn(cfg Config) error {
 		if err := l.put(o.name, o.e, true); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// makeDir makes a directory at a path below a directory, unless one is there.
+func (e *entry) makeDir(name string) error {
+	for _, part := range strings.Split(name, "/") {
+		kid := e.kids[part]
+		if kid == nil {
+			kid = newDir(0o755)
+			e.kids[part] = kid
+		}
+		if kid.kind != dirEntry {
+			return unix.ENOTDIR
+		}
+		e = kid
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ func (r *reader) build(written []nodeText) []Node {
 	}
 	r.node = ""
 	r.checkUnique(nodes)
+	r.checkAwaited(nodes)
 	return nodes
 }
 
@@ -71,7 +72,8 @@ func (w nodeText) substitute(i int) nodeText {
 		}
 		return ts
 	}
-	w.commands, w.restart, w.after, w.addrs, w.dir = replaceAll(w.commands), replaceAll(w.restart), replaceAll(w.after), replaceAll(w.addrs), replace(w.dir)
+	w.waits = replaceAll(w.waits)
+	w.commands, w.restart, w.after, w.addrs, w.dir, w.envFile = replaceAll(w.commands), replaceAll(w.restart), replaceAll(w.after), replaceAll(w.addrs), replace(w.dir), replace(w.envFile)
 	env := map[string]text{}
 	for k, v := range w.env {
 		env[k] = replace(v)
@@ -104,17 +106,20 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	for _, c := range w.after {
 		n.AfterCrash = append(n.AfterCrash, r.command(c))
 	}
+	n.Commands, n.Restart = r.await(w.waits, n.Commands), r.await(w.waits, n.Restart)
 	n.Links = r.links(slices.Concat(w.commands, w.restart, w.after))
 	if drawn {
 		c, links := r.workload(&w.workload, n.Name, r.drawnBy)
-		n.Commands, n.Links = append(n.Commands, c), append(n.Links, links...)
+		n.Commands, n.Links = append(n.Commands, r.await(w.waits, []Command{c})...), append(n.Links, links...)
 	}
 	n.Dir = r.workingDir(w.dir)
 	n.Writable = r.writable(w.writable)
 	n.Env = map[string]string{}
+	r.envFile(n.Env, w.envFile)
 	for name, value := range w.env {
 		n.Env[name] = value.string
 	}
+	n.Run = r.runDirs(w.run)
 	n.Addrs = r.addresses(int(id)+1, w.addrs)
 	return n
 }

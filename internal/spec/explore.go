@@ -263,9 +263,11 @@ func differ(nodes []Node, group []ariadne.NodeID, a, b ariadne.NodeID) string {
 		return "dir"
 	case !slices.Equal(m.Writable, n.Writable):
 		return "writable"
+	case !slices.Equal(m.Run, n.Run):
+		return "run"
 	case m.Stdin != n.Stdin || m.StdinOpen != n.StdinOpen:
 		return "stdin"
-	case m.User != n.User:
+	case m.User != n.User || m.Group != n.Group:
 		return "user"
 	case m.CPUs != n.CPUs:
 		return "cpus"

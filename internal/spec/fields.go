@@ -40,8 +40,11 @@ type nodeText struct {
 	workload workloadText
 	restart  []text
 	after    []text
+	waits    []text // for what takes connections
 	dir      text
 	writable []text
+	run      []text
+	envFile  text
 	env      map[string]text
 	addrs    []text
 	Node     // what is final as written
@@ -102,6 +105,7 @@ var nodeFields = []field[nodeText]{
 		}},
 	textsField("restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.", func(n *nodeText) *[]text { return &n.restart }),
 	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says. It is told in its environment what the node's programs had promised by then (docs/explore.md).", func(n *nodeText) *[]text { return &n.after }),
+	textsField("after", "What the node's commands wait for, each a node and a port at which it takes TCP connections, as in srv:5432: they begin when all do. The node tries each again and again, a tenth of a second apart, and closes the connection at once.", func(n *nodeText) *[]text { return &n.waits }),
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node, without the spec itself: . is the spec's own, for programs that load what lies beside them. Default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
 	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.", func(n *nodeText) *[]text { return &n.writable }),
@@ -118,7 +122,11 @@ var nodeFields = []field[nodeText]{
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
 	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM; a check whose node touches more of it, or fills half of it with unread data of sockets, pipes and the like, is inconclusive.", func(n *nodeText) *int64 { return &n.Memory }),
 	sizeField("disk", "Room for the node's own files, copies of dir and writable among them, as in 64M; default 2G. Beyond it the node's programs see ENOSPC, which makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
-	countField("user", "User and group id inside the node; default 0.", 0, 65534, func(n *nodeText) *int { return &n.User }),
+	{"user", "Whose the node's commands and files are: a name of this machine's /etc/passwd, a number, or user:group of either, as in 111:115; default 0. A name means its group of /etc/passwd, too, a number the group of that number. There are no further groups.",
+		schema{"type": []string{"string", "integer"}}, func(r *reader, n *nodeText, v *yaml.Node) { r.user(n, r.text(v)) }},
+	textsField("run", "Directories below /run that the node's user may write, as in [postgresql]: they are there when the machine is switched on (systemd: RuntimeDirectory). What is to stay when it is switched off is named by writable (StateDirectory).", func(n *nodeText) *[]text { return &n.run }),
+	{"env_file", "File beside the spec, or absolute, with further environment: lines of NAME=value, as systemd's EnvironmentFile has them. What env says comes first.",
+		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.envFile = r.text(v) }},
 	{"clock_offset", "By how much the node's real-time clock is wrong when it is switched on first, as in +90s or -1h, at most 480h; default 0.", schema{"type": "string"},
 		func(r *reader, n *nodeText, v *yaml.Node) { n.ClockOffset = r.offset("clock_offset", r.text(v)) }},
 	countField("clock_drift", "By how much the node's clocks run fast, in parts per million, or slow when it is negative; its timers, too. Over limits.time clocks may part by no more than clock_error. Default 0.", -MaxDrift, MaxDrift, func(n *nodeText) *int { return &n.ClockDrift }),

@@ -76,6 +76,9 @@ func Parse(path string, data []byte) (*Spec, error) {
 		r.drawnBy = s.Seed
 		s.Nodes = r.build(written.nodes)
 	}
+	if r.read != nil { // what stands in further files counts as if it stood in the spec
+		s.Digest = sha256.Sum256(append(s.Digest[:], r.read...))
+	}
 	if len(r.errs) == 0 {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		r.namesInFaults(&s, &written)
@@ -110,6 +113,8 @@ type reader struct {
 	path, dir string
 	node      string
 	drawnBy   uint64   // seed of workloads
+	awaited   []awaited
+	read      []byte   // what nodes were given of further files
 	fields    []string // that are being read, each within the one before
 	errs      Errors
 }

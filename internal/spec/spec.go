@@ -86,7 +86,9 @@ type Node struct {
 	Env         map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
 	Stdin       string            // bytes of standard input
 	StdinOpen   bool              // standard input never ends (default: /dev/null)
-	User        int               // uid and gid inside the node; default 0
+	Run         []string          // directories below /run that are its user's, each behind those that it lies in
+	User, Group int               // inside the node; default 0
+	Login       string            // the user as the spec names it; "": by number
 	MayFail     bool              // its death is no violation
 	Client      bool              // when all clients have ended, so has the execution
 	CPUs        int               // processors it sees; default 1

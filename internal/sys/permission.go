@@ -23,7 +23,7 @@ func isNodeUser(t *kernel.Thread) bool {
 	if files.User == 0 {
 		return c.EffectiveCaps&kernel.FileCaps == kernel.FileCaps && c.UID.Real == 0
 	}
-	return c.IsUser(files.User) && !files.Owned()
+	return c.IsUser(files.User, files.Group) && !files.Owned()
 }
 
 // asker is who asks for a right.
@@ -42,9 +42,9 @@ func (a *asker) permits(st *unix.Stat_t, rights uint32) kernel.Errno {
 	if !a.cred.MayUse(st.Mode, int(uid), int(gid), rights) {
 		return unix.EACCES
 	}
-	if id := files.User; id != 0 {
+	if files.User != 0 {
 		var real kernel.Cred
-		real.UID.FS, real.GID.FS = id, id
+		real.UID.FS, real.GID.FS = files.User, files.Group
 		uid, gid = realOwner(files, st, false)
 		if !real.MayUse(st.Mode, int(uid), int(gid), rights) {
 			a.t.Node().Refuse(a.t, "access of a user other than the node's", formatArgs(a.t.Call.Args), false)

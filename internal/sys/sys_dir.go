@@ -288,10 +288,23 @@ func changedDir(t *kernel.Thread, r int64) kernel.Result {
 	return kernel.Ret(r)
 }
 
-func sysMkdir(t *kernel.Thread, a Args) kernel.Result     { return create(t, atCwd, a[0]) }
-func sysMkdirat(t *kernel.Thread, a Args) kernel.Result   { return create(t, a[0], a[1]) }
+func sysMkdir(t *kernel.Thread, a Args) kernel.Result     { return mkdir(t, atCwd, a[0]) }
+func sysMkdirat(t *kernel.Thread, a Args) kernel.Result   { return mkdir(t, a[0], a[1]) }
 func sysSymlink(t *kernel.Thread, a Args) kernel.Result   { return create(t, atCwd, a[1]) }
 func sysSymlinkat(t *kernel.Thread, a Args) kernel.Result { return create(t, a[1], a[2]) }
+
+// mkdir makes a directory. A link in /node that leads beside the spec (spec.Node.Links) is not in its way: the
+// program has not made it, and means a directory of its own.
+func mkdir(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
+	if name, e := readPath(t, addr); e == 0 {
+		if _, ok := linkBeside(t, dirfd, name); ok && t.M.Syscall(unix.SYS_UNLINKAT, dirfd, addr, 0) == 0 {
+			if dir, e := pathStat(t, dirfd, parentOf(name), true); e == 0 {
+				t.Node().Files.Dirty[keyOf(&dir)] = true
+			}
+		}
+	}
+	return create(t, dirfd, addr)
+}
 
 // create makes a new name by the call as it stands, and gives it times.
 func create(t *kernel.Thread, dirfd, addr uint64) kernel.Result {

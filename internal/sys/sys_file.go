@@ -192,16 +192,11 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 // opens it to write: a database that its command names, say. It is as if the copy had always been there, with what it holds: nothing of that is
 // entered in the log of files, and no time is set.
 func copyLink(t *kernel.Thread, r *openRequest) bool {
-	at := path.Clean(absolute(t, r.dirfd, r.name))
-	st, e := pathStat(t, r.dirfd, r.name, false)
-	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFLNK || !strings.HasPrefix(at, "/node/") {
+	target, ok := linkBeside(t, r.dirfd, r.name)
+	if !ok {
 		return false
 	}
-	root, target := threadPath(t, "root")+ToNodeRoot, "/spec"+strings.TrimPrefix(at, "/node")
-	if readLink(root+at) != target {
-		return false
-	}
-	from, err := os.Open(root + target)
+	from, err := os.Open(threadPath(t, "root") + ToNodeRoot + target)
 	if err != nil {
 		return false
 	}
@@ -231,6 +226,21 @@ func copyLink(t *kernel.Thread, r *openRequest) bool {
 	}
 	t.Node().Use(kernel.UsedFile{Path: target, Key: keyOf(&host), Use: ariadne.FileRead})
 	return true
+}
+
+// linkBeside reports whether a path is that of a link in /node that leads beside the spec (spec.Node.Links), and where it leads.
+func linkBeside(t *kernel.Thread, dirfd uint64, name string) (target string, ok bool) {
+	at := path.Clean(absolute(t, dirfd, name))
+	rel, inNode := strings.CutPrefix(at, "/node/")
+	if !inNode {
+		return "", false
+	}
+	st, e := pathStat(t, dirfd, strings.TrimRight(name, "/"), false)
+	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", false
+	}
+	target = "/spec/" + rel
+	return target, readLink(threadPath(t, "root")+ToNodeRoot+at) == target
 }
 
 // openNative lets Linux open the file. It must not wait for the other end of a

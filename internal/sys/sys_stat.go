@@ -127,13 +127,13 @@ func realOwner(files *inode.Table, st *unix.Stat_t, inside bool) (uid, gid uint3
 	}
 	own, group := uint32(os.Geteuid()), uint32(os.Getegid())
 	if inside {
-		own, group = uint32(files.User), uint32(files.User)
+		own, group = uint32(files.User), uint32(files.Group)
 	}
 	if st.Uid == own {
 		uid = uint32(files.User)
 	}
 	if st.Gid == group {
-		gid = uint32(files.User)
+		gid = uint32(files.Group)
 	}
 	return uid, gid
 }

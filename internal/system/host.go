@@ -93,6 +93,9 @@ func facts(s *spec.Spec) []trace.Fact {
 	all := slices.Clone(MachineFacts())
 	for i := range s.Nodes {
 		all = append(all, trace.Fact{Name: "links in /node of " + s.Nodes[i].Name, Value: strings.Join(s.Nodes[i].Links, " ")})
+		if n := &s.Nodes[i]; n.Login != "" {
+			all = append(all, trace.Fact{Name: "ids of " + n.Login + ", the user of " + n.Name, Value: fmt.Sprintf("%d:%d", n.User, n.Group)})
+		}
 	}
 	// They are no part of the spec's digest, but an execution may end where one of them does not hold.
 	return append(all, trace.Fact{Name: "properties", Value: fmt.Sprintf("%x", s.Properties.Digest[:8])})

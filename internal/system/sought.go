@@ -3,6 +3,7 @@ package system
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,17 +24,21 @@ type Sought struct {
 	mu     sync.Mutex
 	names  map[string]bool // as the node sees them
 	listed map[string]bool // directories of the node's own
+	busy   map[string]bool // where threads have computed for long
 }
 
 // seek enters what the node has noted.
-func (s *Sought) seek(names, listed []string) {
+func (s *Sought) seek(names, listed, busy []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.names == nil {
-		s.names, s.listed = map[string]bool{}, map[string]bool{}
+		s.names, s.listed, s.busy = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	for _, n := range names {
 		s.names[n] = true
+	}
+	for _, b := range busy {
+		s.busy[b] = true
 	}
 	for _, d := range listed {
 		s.listed[d] = true
@@ -62,6 +67,9 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 		beside = append(beside, unlisted(sp, def, dir, said)...)
 	}
 	var lines []string
+	for _, where := range slices.Sorted(maps.Keys(s.busy)) {
+		lines = append(lines, fmt.Sprintf("a thread computed for seconds without a system call: %s; let it find what it computes, such as keys, made beforehand beside the spec (dir)", where))
+	}
 	if len(beside) > 0 {
 		how := "add `dir: .` to the node, which makes its working directory a copy of the spec's"
 		if def.Dir != "" {

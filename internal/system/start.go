@@ -34,7 +34,7 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	if n.sought != nil {
 		if s, more := n.Sought(); more {
-			n.sought.seek(s.Names, s.Listed)
+			n.sought.seek(s.Names, s.Listed, s.Busy)
 		}
 	}
 	if n.files != nil {

@@ -273,11 +273,11 @@ func checkedNodes(s *spec.Spec) []property.Subject {
 // commandName is a command as messages have it: short, and a shell's line without
 // the shell.
 func commandName(c spec.Command) string {
-	if c.Name != "" {
-		return c.Name
+	name := c.Name
+	if name == "" {
+		name = strings.Join(append([]string{filepath.Base(c.Args[0])}, c.Args[1:]...), " ")
 	}
-	name := strings.Join(append([]string{filepath.Base(c.Args[0])}, c.Args[1:]...), " ")
-	if len(c.Args) == 3 && c.Args[0] == "/bin/sh" && c.Args[1] == "-c" {
+	if len(c.Args) == 3 && c.Name == "" && c.Args[0] == "/bin/sh" && c.Args[1] == "-c" {
 		name = c.Args[2]
 	}
 	name = strings.Join(strings.Fields(name), " ")
@@ -350,6 +350,9 @@ func (y *System) initial(i int) ariadne.Digest {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}
 	fmt.Fprintf(h, " %q %q %q", y.Spec.Nodes[i].Links, MachineFacts(), kindsOf(y.Spec))
+	if n := &y.Spec.Nodes[i]; n.Login != "" {
+		fmt.Fprintf(h, " %d %d", n.User, n.Group)
+	}
 	return ariadne.Digest(h.Sum(nil))
 }
 

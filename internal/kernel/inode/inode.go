@@ -40,9 +40,9 @@ type Key struct{ Dev, Ino uint64 }
 type Table struct {
 	// Private is the real device of the node's own files, or 0 when not yet known.
 	Private uint64
-	// User is who owns the files that really belong to Ariadne's user, when that is
+	// User and Group are who owns the files that really belong to Ariadne's user, when that is
 	// not root.
-	User int
+	User, Group int
 
 	// Hidden are the files with a second name that the node does not see, made
 	// for checkpoints: their link count is one too high.
