@@ -18,6 +18,7 @@ import (
 // newReport begins the report of a command.
 func newReport(command string, s *spec.Spec, out string) *Report {
 	r := &Report{Command: command, Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed, Faults: s.Budgets(), Properties: s.Properties.Digest, Name: s.Name, Out: out}
+	r.Note(s.Notes...)
 	for _, n := range s.Nodes {
 		r.Nodes = append(r.Nodes, NodeReport{Name: n.Name})
 	}

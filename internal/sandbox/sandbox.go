@@ -51,11 +51,11 @@ type Config struct {
 	Processor *processor.Model // that it is shown; nil: one that is the same everywhere, whatever cpuid says
 	Memory    int64            // bytes that it is shown to have; default kernel.MemTotal
 
-	Args []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
-	Env  []string
+	Args  []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
+	Env   []string
 	User  int
 	Group int
-	Dir  string // default /node
+	Dir   string // default /node
 }
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, kernel.MemTotal) }

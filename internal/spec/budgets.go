@@ -79,10 +79,30 @@ func (b *Budgets) Apply(s *Spec) error {
 	for k, n := range b.given {
 		s.Faults[k] = n
 	}
+	var vain []ariadne.ActionKind
+	others := false
 	for _, k := range world.Kinds() {
-		if what := s.impossible(k); what != "" && b.given[k] > 0 {
-			return fmt.Errorf("%s: %s", s.Path, what)
+		if b.given[k] == 0 {
+			continue
 		}
+		what := s.impossible(k)
+		if what == "" {
+			what = s.strikesNobody(k)
+			if what == "" {
+				others = true
+				continue
+			}
+			vain = append(vain, k)
+			s.Notes = append(s.Notes, what)
+			continue
+		}
+		return fmt.Errorf("%s: %s", s.Path, what)
+	}
+	if len(vain) > 0 && !others {
+		return fmt.Errorf("%s: %s", s.Path, s.Notes[0])
+	}
+	for _, k := range vain { // the others can happen: one list of kinds serves many specs
+		s.Faults[k] = 0
 	}
 	return nil
 }
@@ -101,7 +121,7 @@ func (s *Spec) Budgets() string {
 	return b.String()
 }
 
-// impossible says why no fault of a kind can happen although there is a budget for it, or "".
+// impossible says what about a kind of fault contradicts the rest of the spec, or "".
 func (s *Spec) impossible(k ariadne.ActionKind) string {
 	switch {
 	case s.Faults[k] == 0:
@@ -109,6 +129,14 @@ func (s *Spec) impossible(k ariadne.ActionKind) string {
 		return s.cannotDrift()
 	case k == world.Kill && s.Kill.Restart > 0 && s.unpaired() != "":
 		return "faults: kill: restart: node " + s.unpaired() + " has another number of commands in restart than in command: which is run again for which is not known"
+	}
+	return ""
+}
+
+// strikesNobody says why no fault of a kind can happen although there is a budget for it, or "".
+func (s *Spec) strikesNobody(k ariadne.ActionKind) string {
+	switch {
+	case s.Faults[k] == 0:
 	case k == world.Cut && len(s.partitions(&s.Cut, DefaultGroups)) == 0:
 		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
 	case k == world.Slow && len(s.partitions(&s.Slow, alone)) == 0:

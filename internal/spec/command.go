@@ -21,7 +21,7 @@ func (r *reader) command(t text) Command {
 	words, shell, err := split(line)
 	switch {
 	case err != nil:
-		r.fail(t.line, "command %q: %s", line, err)
+		r.fail(t.line, "command %q: %s%s", line, err, advised(err == errOpenQuote))
 		return c
 	case shell:
 		c.Args = []string{"/bin/sh", "-c", line}
@@ -34,6 +34,9 @@ func (r *reader) command(t text) Command {
 	c.Args[0] = r.program(text{c.Args[0], t.line})
 	return c
 }
+
+// errOpenQuote: a quote is not closed, perhaps because YAML has cut the command off.
+var errOpenQuote = errors.New("a quote is not closed")
 
 // split cuts a command line into words as a shell does, or says that it needs a
 // shell: it has an operator, an expansion or a comment outside quotes, or begins with exec.
@@ -78,7 +81,7 @@ func split(line string) (words []string, shell bool, err error) {
 		}
 	}
 	if quote != 0 {
-		return nil, false, errors.New("a quote is not closed")
+		return nil, false, errOpenQuote
 	}
 	if inWord {
 		words = append(words, word.String())

@@ -95,7 +95,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 	}
 	if len(r.errs) == 0 {
 		for _, k := range world.Kinds() {
-			if what := s.impossible(k); what != "" {
+			if what := cmp.Or(s.impossible(k), s.strikesNobody(k)); what != "" {
 				r.fail(written.budgets[k].line, "%s", what)
 			}
 		}
@@ -112,7 +112,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 type reader struct {
 	path, dir string
 	node      string
-	drawnBy   uint64   // seed of workloads
+	drawnBy   uint64 // seed of workloads
 	awaited   []awaited
 	read      []byte   // what nodes were given of further files
 	fields    []string // that are being read, each within the one before

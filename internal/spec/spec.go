@@ -28,6 +28,8 @@ type Spec struct {
 	// Hidden are absolute paths below Dir that nodes find in no directory. They are not
 	// in the file: whoever writes there enters them.
 	Hidden []string
+	// Notes are what is to be known of what somebody asked for besides the file, one line each.
+	Notes []string
 	// Listings, when there are any, hold what nodes find in directories below Dir.
 	Listings *Listings
 

@@ -33,14 +33,14 @@ func TestRead(t *testing.T) {
 				Commands: []Command{{Args: []string{"/spec/server", "-id", "1", "-name", "store1", "two words"}, Line: 16}},
 				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
 				Env: map[string]string{"WHO": "store1", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
-				User: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.1"),
+				User: 1000, Group: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.1"),
 			},
 			{
 				ID: 1, Name: "store2", Line: 14,
 				Commands: []Command{{Args: []string{"/spec/server", "-id", "2", "-name", "store2", "two words"}, Line: 16}},
 				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
 				Env: map[string]string{"WHO": "store2", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
-				User: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.2"),
+				User: 1000, Group: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.2"),
 			},
 			{
 				ID: 2, Name: "client", Line: 29,

@@ -92,8 +92,33 @@ func (r *reader) failYAML(err error, data []byte) {
 	if !strings.Contains(text, "could not find expected ':'") {
 		line = cmp.Or(firstBad(data), line)
 	}
-	r.fail(line, "not YAML: %s", text)
+	r.fail(line, "not YAML: %s%s", text, advised(strings.Contains(text, "mapping values are not allowed") || tornAt(data, line)))
 }
+
+// torn is what to do about a command of which YAML makes something else.
+const torn = "; a command with `: ` or ` #` in it, or one with a comma between braces, is to stand in a block: " +
+	"write `command: |` and the command in the next line, indented further"
+
+func advised(yes bool) string {
+	if yes {
+		return torn
+	}
+	return ""
+}
+
+// tornMapping reports whether YAML makes a mapping of what looks like a command.
+func tornMapping(v *yaml.Node) bool {
+	return v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle == 0 && strings.ContainsRune(v.Content[0].Value, ' ')
+}
+
+// tornAt reports whether a command in quotes begins on a line that YAML does not take.
+func tornAt(data []byte, line int) bool {
+	lines := slices.Collect(bytes.Lines(data))
+	return line > 0 && line <= len(lines) && tornCommand.Match(lines[line-1])
+}
+
+// tornCommand matches a command that YAML reads as plain text, with a quote of its own in it.
+var tornCommand = regexp.MustCompile(`\b(command|restart|after_crash|finally):\s+[^\s'"|>][^'"]*['"]`)
 
 // maxSearched is how long a text is searched line by line for what is wrong with it.
 const (
@@ -154,7 +179,7 @@ func readFields[T any](r *reader, fields []field[T], into *T, v *yaml.Node) {
 		f := find(fields, key.Value)
 		switch {
 		case f == nil:
-			r.fail(key.Line, "unknown field %q (known: %s)", key.Value, names(fields))
+			r.fail(key.Line, "unknown field %q (known: %s)%s", key.Value, names(fields), advised(strings.ContainsAny(key.Value, `'"();$ `)))
 		case seen[key.Value]:
 			r.fail(key.Line, "field %q is written twice", key.Value)
 		case value.Tag == "!!null":
@@ -209,7 +234,7 @@ func dereference(v *yaml.Node) *yaml.Node {
 func (r *reader) scalar(v *yaml.Node) (t text, ok bool) {
 	v = dereference(v)
 	if v.Kind != yaml.ScalarNode {
-		r.fail(v.Line, "one value is needed here, not a list or a mapping")
+		r.fail(v.Line, "one value is needed here, not a list or a mapping%s", advised(tornMapping(v)))
 		return text{line: v.Line}, false
 	}
 	return text{v.Value, v.Line}, true

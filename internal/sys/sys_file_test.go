@@ -174,7 +174,7 @@ func TestStatAsTheNodesUser(t *testing.T) {
 	f := newFiles(t)
 	f.write("a", "x")
 	outside := f.stat(unix.SYS_STAT, "a", f.data())
-	f.d.Node.Files.User = 5
+	f.d.Node.Files.User, f.d.Node.Files.Group = 5, 5
 	f.th.Proc.SetUser(5, 5)
 	if inside := f.stat(unix.SYS_STAT, "a", f.data()); asRoot && inside != outside {
 		t.Errorf("%+v\n%+v", inside, outside)
@@ -185,7 +185,7 @@ func TestStatAsTheNodesUser(t *testing.T) {
 		want  kernel.Errno
 	}{{unix.AT_FDCWD, "absent", unix.ENOENT}, {unix.AT_FDCWD, "a/b", unix.ENOTDIR}, {unix.AT_FDCWD, "", unix.ENOENT}} {
 		for _, user := range []int{0, 5} {
-			f.d.Node.Files.User = user
+			f.d.Node.Files.User, f.d.Node.Files.Group = user, user
 			f.th.Proc.SetUser(user, user)
 			want(t, c.name, f.call(unix.SYS_NEWFSTATAT, c.dirfd, c.name, f.data(), 0), errno(c.want))
 		}
