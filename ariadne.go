@@ -366,6 +366,13 @@ type LimitError struct{ Err error }
 func (e *LimitError) Error() string { return e.Err.Error() }
 func (e *LimitError) Unwrap() error { return e.Err }
 
+// ChangedError is an automaton's error when a file of the host is no longer what nodes were first shown, and
+// what they were shown was not kept. It is neither the target's doing nor a bug of the tool.
+type ChangedError struct{ Err error }
+
+func (e *ChangedError) Error() string { return e.Err.Error() }
+func (e *ChangedError) Unwrap() error { return e.Err }
+
 // ErrInterrupted is an automaton's error when the user has ended what it was part of in
 // the midst of a step.
 var ErrInterrupted = errors.New("interrupted")

@@ -45,7 +45,7 @@ var impure = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 // pure package depends on may import one, unless it is in portable. "…" stands for all
 // below.
 var linux = []string{
-	"ariadne/internal/filetree", "ariadne/internal/kernel/…", "ariadne/internal/memo/bolt", "ariadne/internal/node/…",
+	"ariadne/internal/filetree", "ariadne/internal/hostfiles", "ariadne/internal/kernel/…", "ariadne/internal/memo/bolt", "ariadne/internal/node/…",
 	"ariadne/internal/sandbox/…", "ariadne/internal/sys/…", "ariadne/internal/tracee/…", "ariadne/internal/vdso/…",
 	"go.etcd.io/bbolt/…", "golang.org/x/sys/…",
 }

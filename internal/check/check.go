@@ -312,7 +312,10 @@ func whyOf(err error) string {
 	var dead *system.NotStarted
 	var killed *ariadne.KilledError
 	var limit *ariadne.LimitError
+	var changed *ariadne.ChangedError
 	switch {
+	case errors.As(err, &changed):
+		return stopHost
 	case errors.As(err, &dead):
 		return stopStart
 	case errors.As(err, &killed):

@@ -96,7 +96,9 @@ func (c *check) search(ctx context.Context) error {
 	c.ledger.mu.Unlock()
 	x.governor.held = make([]atomic.Int64, c.opts.Workers)
 	stop := x.governor.start(x.shares)
+	done := c.watchHost()
 	x.explore(ctx, c.opts.Workers)
+	done()
 	stop()
 	return x.close()
 }
@@ -159,7 +161,7 @@ func (x *explorer) open() error {
 	if err != nil {
 		return err
 	}
-	o := memo.Options{Bytes: x.shares.memo, Off: x.check.opts.Search.NoMemo || x.row.Lives, File: x.check.system.Digests.Of, Key: version}
+	o := memo.Options{Bytes: x.shares.memo, Off: x.check.opts.Search.NoMemo || x.row.Lives, File: x.check.system.Digests.Of, Now: x.check.system.Digests.Now, Key: version}
 	stored, alone := x.check.dir.Memo(x.check.system.Spec.Name)
 	x.stored, o.Store = stored, bolt.At(stored)
 	if x.memo, err = memo.Open(x.world, o); errors.Is(err, bolt.ErrInUse) && alone != stored {
@@ -316,9 +318,9 @@ func (x *explorer) close() error {
 		c.Exhausted, c.Missed = false, fmt.Sprintf("a limit of steps or time cut paths off in %d states, and who comes there again, and sooner, does not go on", c.CutOff)
 		x.check.ledger.mu.Unlock()
 	}
-	if changed := x.memo.Changed(); len(changed) > 0 {
+	if lines := x.check.system.Digests.Seen(x.memo.Changed()); len(lines) > 0 {
 		x.check.ledger.mu.Lock()
-		x.check.ledger.report.Doubt(system.Listed(whileRunning, x.check.system.Digests.Described(changed)))
+		x.check.ledger.report.Doubt(system.Listed(whileRunning, lines))
 		x.check.ledger.mu.Unlock()
 	}
 	if what := x.memo.Damaged(); what != "" {

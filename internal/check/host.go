@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"ariadne/internal/memo"
 	"ariadne/internal/system"
@@ -26,6 +28,35 @@ func (c *check) hostDoubts(err error, changed []string) (doubts []string) {
 		doubts = append(doubts, system.Listed(whileRunning, changed))
 	}
 	return doubts
+}
+
+// watchEvery is how often a check looks whether files of the host have changed under its nodes.
+const watchEvery = time.Second
+
+// watchHost stops the check when a file has changed that nodes may have read since. What nodes ask for is compared when
+// they do; this is for what they have open. The function that is returned ends it.
+func (c *check) watchHost() (done func()) {
+	over := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+			}
+			if c.system.Digests.Leaked() != nil {
+				c.ledger.stop(stopHost) // which file it is the end of the check says
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		group.Wait()
+	}
 }
 
 // whileRunning is the heading of what has changed under a check.

@@ -18,6 +18,7 @@ var images = deepcopy.New[Node](
 	[]reflect.Type{
 		reflect.TypeFor[netip.Addr](), // holds an interned pointer
 		reflect.TypeFor[Shown](),
+		reflect.TypeFor[Listed](),
 		reflect.TypeFor[*disk.Log](), // this and the next do not change
 		reflect.TypeFor[*filetree.Content](),
 	})

@@ -40,6 +40,9 @@ const (
 // directory is read.
 type Shown func(dir string) func(name string) bool
 
+// Listed returns what a directory on a device held when a node was first shown it, of what it holds now.
+type Listed func(dir string, dev uint64, now []Dirent) []Dirent
+
 // Drift is by how many parts per million a machine's clocks run faster than they do undisturbed, since a time of
 // the world's at which they showed another.
 type Drift struct {
@@ -54,6 +57,7 @@ type Node struct {
 	Addrs     []netip.Addr // own addresses, without loopback
 	Hosts     []Host       // every node of the system, for name resolution
 	Shown     Shown        // which names it finds in directories; nil: all
+	Listed    Listed       // what directories held first; nil: what they hold
 	CPUs      int          // processors the node sees
 	Processor string       // their model (internal/processor); "": the real one
 	Memory    int64        // bytes that it has; 0: MemTotal
@@ -107,6 +111,9 @@ type Node struct {
 	Refusals []ariadne.Refusal // one for each name and program
 	Used     []UsedFile        // of the last call
 	Asked    []string          // paths that the last call has looked up besides its arguments
+
+	// Instead is what the path of the call under way is shown as; nil: as what it stands for.
+	Instead *Instead
 }
 
 // Host is a name and its addresses, as in /etc/hosts.
@@ -151,12 +158,22 @@ func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
 // way between processes. A copy of the node needs one of its own (Node.Carried).
 type Carried struct{ FD int }
 
+// Instead is a file of the host as the node was first shown it. It is another one by now, or has gone, or has come.
+type Instead struct {
+	Path    string      // without links
+	Stat    unix.Stat_t // Mode 0: there was nothing
+	Content []byte      // nil: it is not known
+	// Link: the last name of the path is a link, which has changed when not SameLink.
+	Link, SameLink bool
+}
+
 // UsedFile is a file without a place in the node's own tree, perhaps, of which something
 // was learnt.
 type UsedFile struct {
 	Path string // as the node sees it, without symbolic links
 	Key  inode.Key
 	Use  ariadne.FileUse
+	Held bool // nothing more was learnt, but it was mapped
 }
 
 // Use notes that something was learnt of a file. The node layer takes it after each call.

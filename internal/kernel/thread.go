@@ -169,6 +169,8 @@ type Result struct {
 	Value   int64 // -errno on failure
 	Restart Restart
 	Clone   CloneArgs
+	// Unseen: Linux would make the call when the thread goes on, and nobody would look at its result.
+	Unseen bool
 }
 
 // CloneArgs are the arguments of clone in one form for clone, fork and vfork.

@@ -19,6 +19,7 @@ type Dependency struct {
 // would be the same with other files is not known.
 type dependencies struct {
 	digest func(ariadne.File) (ariadne.Digest, error) // nil: files do not matter
+	now    func(ariadne.File) (ariadne.Digest, error) // likewise, of what is there now
 	mu     sync.Mutex
 	known  map[ariadne.File]ariadne.Digest
 }
@@ -48,7 +49,7 @@ func (d *dependencies) changed() (changed []Dependency) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for f, was := range d.known {
-		if now, err := d.digest(f); err != nil || now != was {
+		if now, err := d.now(f); err != nil || now != was {
 			changed = append(changed, Dependency{f, was})
 		}
 	}

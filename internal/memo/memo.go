@@ -131,6 +131,8 @@ type Options struct {
 	// File returns the digest of what nodes have learnt of a file (ariadne.Output). A store
 	// in which one is remembered with another digest is emptied. nil: files do not matter.
 	File func(ariadne.File) (ariadne.Digest, error)
+	// Now returns the digest of what nodes would learn of a file if nobody had been shown it; nil: as File.
+	Now func(ariadne.File) (ariadne.Digest, error)
 	// Off remembers nothing: every transition is executed whenever it is needed.
 	Off bool
 }
@@ -166,7 +168,10 @@ func (c *Counters) left(t *Transition) {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, kin: map[ariadne.Digest]*kin{}, depends: dependencies{digest: o.File, known: map[ariadne.File]ariadne.Digest{}}}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, kin: map[ariadne.Digest]*kin{}, depends: dependencies{digest: o.File, now: o.Now, known: map[ariadne.File]ariadne.Digest{}}}
+	if o.Now == nil {
+		m.depends.now = o.File
+	}
 	if o.Store == nil || o.Off {
 		return m, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/hostfiles"
 	"ariadne/internal/kernel"
 	"ariadne/internal/spec"
 	"ariadne/internal/sys"
@@ -33,9 +34,9 @@ type hostView struct {
 	own     []string
 	// links: there may be symbolic links among its own files, which lead to the host's.
 	links bool
-	names map[string]named   // what the node cannot write, by path without links
-	asked map[askedPath]bool // paths that were followed and go nowhere else
-	needs map[string]string  // programs to the interpreter that they name, or ""
+	names map[string]named  // what the node cannot write, by path without links
+	asked map[askedPath]way // paths that were followed and go nowhere else
+	needs map[string]string // programs to the interpreter that they name, or ""
 	sought
 }
 
@@ -53,6 +54,7 @@ type named struct {
 	dev    uint64
 	target string // of a link
 	own    bool
+	first  *hostfiles.Name // as nodes were first shown it; nil: it is the node's own, or not known
 }
 
 // ownDirs are the directories of every node that tell nothing of the host's.
@@ -72,7 +74,7 @@ func (n *Node) openView(pid int) error {
 		unix.Close(root)
 		return fmt.Errorf("look at the root directory: %w", err)
 	}
-	v := &hostView{root: root, private: st.Dev, names: map[string]named{}, asked: map[askedPath]bool{}, needs: map[string]string{}}
+	v := &hostView{root: root, private: st.Dev, names: map[string]named{}, asked: map[askedPath]way{}, needs: map[string]string{}}
 	n.home.view = v
 	v.own = slices.Concat(ownDirs, n.def.Writable)
 	for i, dir := range v.own {
@@ -104,30 +106,55 @@ func (v *hostView) isOwn(name string) bool {
 func (n *Node) ask(name string, stat bool) {
 	v := n.home.view
 	n.seek(name)
-	key := askedPath{name, stat}
-	if v.asked[key] || !v.links && v.isOwn(name) && !strings.Contains(name, "..") {
+	if !v.links && v.isOwn(name) && !strings.Contains(name, "..") {
 		return
 	}
-	at, e, fixed := n.follow(name)
-	if fixed {
-		if len(v.asked) > maxAsked {
-			clear(v.asked)
+	key := askedPath{name, stat}
+	w, known := v.asked[key]
+	if !known {
+		w = n.walk(name)
+		if w.fixed {
+			if len(v.asked) > maxAsked {
+				clear(v.asked)
+			}
+			v.asked[key] = w
 		}
-		v.asked[key] = true
+		if e := &w.e; stat && e.mode != 0 && !e.own && !(e.dev == v.private && e.mode&unix.S_IFMT == unix.S_IFREG) {
+			n.tell(ariadne.File{Path: w.at, Use: ariadne.FileStat})
+		}
 	}
-	if stat && e.mode != 0 && !e.own && !(e.dev == v.private && e.mode&unix.S_IFMT == unix.S_IFREG) {
-		n.tell(ariadne.File{Path: at, Use: ariadne.FileStat})
-	}
+	n.compare(&w)
+}
+
+// way is where a path leads.
+type way struct {
+	at    string // without links
+	e     named
+	fixed bool              // the node cannot change that
+	on    []*hostfiles.Name // what of the host's lies on it: the links, and the end
+	link  *hostfiles.Name   // what its last name is, when that is a link of the host's
 }
 
 // follow tells of each name on the way of a path, and returns where it ends, without
-// links, or what is missing. fixed: the node cannot change that.
+// links, or what is missing.
 func (n *Node) follow(name string) (at string, e named, fixed bool) {
-	at, e, fixed = "/", named{mode: unix.S_IFDIR, dev: n.home.view.private}, true
+	w := n.walk(name)
+	return w.at, w.e, w.fixed
+}
+
+// walk is follow with all of the way.
+func (n *Node) walk(name string) (w way) {
+	w = way{at: "/", e: named{mode: unix.S_IFDIR, dev: n.home.view.private}, fixed: true}
+	ended := func() way {
+		if w.e.first != nil {
+			w.on = append(w.on, w.e.first)
+		}
+		return w
+	}
 	for links := 0; ; {
 		name = strings.TrimLeft(name, "/")
 		if name == "" {
-			return at, e, fixed
+			return ended()
 		}
 		part, rest, _ := strings.Cut(name, "/")
 		name = rest
@@ -135,29 +162,37 @@ func (n *Node) follow(name string) (at string, e named, fixed bool) {
 		case ".":
 			continue
 		case "..":
-			at = path.Dir(at)
+			w.at = path.Dir(w.at)
 			continue
 		}
-		next := at + "/" + part
-		if at == "/" {
+		next := w.at + "/" + part
+		if w.at == "/" {
 			next = "/" + part
 		}
-		e = n.lookAt(next)
-		fixed = fixed && !e.own
+		w.e = n.lookAt(next)
+		w.fixed = w.fixed && !w.e.own
 		switch {
-		case e.mode == 0:
-			return next, e, fixed
-		case e.mode&unix.S_IFMT == unix.S_IFLNK:
+		case w.e.mode == 0:
+			w.at = next
+			return ended()
+		case w.e.mode&unix.S_IFMT == unix.S_IFLNK:
 			if links++; links > 40 {
-				return next, e, fixed
+				w.at = next
+				return ended()
 			}
-			if path.IsAbs(e.target) {
-				at = "/"
+			if f := w.e.first; f != nil {
+				w.on = append(w.on, f)
+				if strings.Trim(rest, "/") == "" && w.link == nil {
+					w.link = f
+				}
 			}
-			name = e.target + "/" + name
+			if path.IsAbs(w.e.target) {
+				w.at = "/"
+			}
+			name = w.e.target + "/" + name
 			continue
 		}
-		at = next
+		w.at = next
 	}
 }
 
@@ -182,6 +217,11 @@ func (n *Node) lookAt(name string) named {
 	if e.own {
 		n.looksAt(ariadne.LookName, name)
 	} else {
+		if n.cfg.Seen != nil && !(e.mode != 0 && e.dev == v.private) {
+			if e.first = n.cfg.Seen.Show(name, &st, e.target); e.first != nil {
+				e.mode, e.dev, e.target = e.first.Stat.Mode, e.first.Stat.Dev, e.first.Target
+			}
+		}
 		v.names[name] = e
 		n.tell(ariadne.File{Path: name, Use: ariadne.FileName})
 	}
@@ -223,7 +263,9 @@ func (n *Node) askCall(th *thread) {
 func (n *Node) askProgram(name string) {
 	v := n.home.view
 	for range 5 { // as many as Linux follows
-		at, e, _ := n.follow(name)
+		w := n.walk(name)
+		n.compare(&w)
+		at, e := w.at, w.e
 		if e.mode&unix.S_IFMT != unix.S_IFREG {
 			return
 		}
@@ -300,6 +342,7 @@ func (n *Node) copiedFrom(dir string) {
 			return nil
 		}
 		n.tell(ariadne.File{Path: shown, Use: ariadne.FileName})
+		n.copiedNow(shown)
 		switch {
 		case d == nil:
 		case d.IsDir():
@@ -321,7 +364,15 @@ func (n *Node) takeUsed() {
 		n.ask(name, false)
 		n.lookUp(name, ariadne.LookStat)
 	}
+	if w := n.step.changed; w != nil {
+		n.failChanged(w.at)
+	}
 	for _, u := range k.Used {
+		if u.Held {
+			n.holds(u.Path)
+			continue
+		}
+		first := n.opened(u)
 		if u.Use == ariadne.FileRead || u.Use == ariadne.FileCode {
 			if n.step.opened == nil {
 				n.step.opened = map[string]bool{}
@@ -336,6 +387,10 @@ func (n *Node) takeUsed() {
 			continue
 		}
 		var st unix.Stat_t
+		if first != nil && k.Instead != nil {
+			n.tell(f)
+			continue
+		}
 		// A directory that is shown entry by entry is listed as the host's all the same.
 		if u.Use == ariadne.FileList || unix.Stat(n.hostPath(u.Path), &st) == nil && u.Key.Dev == st.Dev && u.Key.Ino == st.Ino {
 			n.tell(f)

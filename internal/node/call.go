@@ -61,6 +61,7 @@ func (n *Node) call(th *thread) bool {
 		return n.failCall(th, e)
 	}
 	n.askCall(th)
+	n.showInstead(th)
 	r := sys.Handle(k)
 	if k.Call.Cut {
 		return false
@@ -68,8 +69,13 @@ func (n *Node) call(th *thread) bool {
 	if len(n.k.Used)+len(n.k.Asked) > 0 {
 		n.takeUsed()
 	}
+	instead := n.k.Instead != nil
+	n.k.Instead = nil
 	switch r.Op {
 	case kernel.OpReturn:
+		if r.Unseen {
+			return n.finishUnseen(th, r.Value)
+		}
 		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && len(n.orphans) > 0 {
 			n.adoptSegment(th, uint64(r.Value))
 		}
@@ -106,6 +112,10 @@ func (n *Node) call(th *thread) bool {
 	case kernel.OpClone:
 		return n.clone(th, r.Clone)
 	case kernel.OpExec:
+		if instead {
+			execArgs(k) // as exec does
+			return n.finish(th, -int64(unix.ENOENT))
+		}
 		return n.exec(th)
 	case kernel.OpExit:
 		n.record(th, 0)
@@ -131,6 +141,18 @@ func (n *Node) finish(th *thread, v int64) bool {
 	}
 	must(th.tr.Return(v))
 	return n.leaveCall(th)
+}
+
+// finishUnseen ends a call with result v as if Linux had made it, whose result nobody looks at.
+func (n *Node) finishUnseen(th *thread, v int64) bool {
+	n.record(th, nativeResult)
+	must(th.tr.Return(v))
+	if th.k.HasSignal() {
+		return n.leaveCall(th)
+	}
+	th.k.EndWait()
+	th.k.Call.InCall = false
+	return true
 }
 
 // leaveCall is the way out of every call whose registers are set.

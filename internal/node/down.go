@@ -165,6 +165,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	_, on := n.end(max(o.For, 0))
 	n.closeCarried()
 	n.k = newKernel(n.cfg, n.def, old.Boots+1)
+	n.k.Listed = old.Listed
 	k := n.k
 	k.Files = old.Files
 	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked

@@ -20,6 +20,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/filetree"
+	"ariadne/internal/hostfiles"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/area"
 	"ariadne/internal/kernel/dialog"
@@ -47,6 +48,9 @@ type Config struct {
 	TraceCalls bool
 	// Interrupt, when it is closed, ends the step where it is.
 	Interrupt <-chan struct{}
+	// Seen is what nodes were first shown of the host's files, by all nodes of the system together; nil: they are
+	// shown what is there.
+	Seen *hostfiles.Seen
 	// Logs asks for the log of all that is done to the node's files (Log).
 	Logs bool
 }
@@ -187,6 +191,8 @@ type step struct {
 	cut          string
 	files        []ariadne.File  // what it has learnt of the host's
 	opened       map[string]bool // files, by path, that it has opened or run so far
+	changed      *way            // that the call under way is about, and that is no longer what nodes were first shown
+	read         []string        // paths of files of the host's that it has opened, and that Linux reads
 	lastOpened   int             // how many those were when it last opened a further one
 	gotOn        int             // calls made by then
 
@@ -271,6 +277,7 @@ func Start(cfg Config) *Node {
 		cfg.Spec.Date = spec.DefaultDate
 	}
 	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), stalls: cfg.Spec.Stalls(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	n.k.Listed = listedFirst(cfg.Seen, n.home)
 	n.outages, n.joins = cfg.Spec.Falls(def.ID)
 	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
 	n.kills = cfg.Spec.Kills(def.ID)
@@ -424,6 +431,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.grow()
 	n.serve()
 	n.look()
+	n.compareRead()
 	n.calm = n.calmsDown(in.Kind == ariadne.Fire)
 	return n.output(), nil
 }

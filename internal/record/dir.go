@@ -136,7 +136,8 @@ func (d *Dir) Finish(r *Report, err error) (*Report, error) {
 	}
 	var killed *ariadne.KilledError
 	var limit *ariadne.LimitError
-	if errors.As(err, &killed) || errors.As(err, &limit) {
+	var changed *ariadne.ChangedError
+	if errors.As(err, &killed) || errors.As(err, &limit) || errors.As(err, &changed) {
 		r.Doubt(err.Error())
 		err = nil
 	}

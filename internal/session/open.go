@@ -63,7 +63,7 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 		return nil, err
 	}
 	w := y.World()
-	m, err := memo.Open(w, memo.Options{Bytes: bytes / 10, File: y.Digests.Of})
+	m, err := memo.Open(w, memo.Options{Bytes: bytes / 10, File: y.Digests.Of, Now: y.Digests.Now})
 	if err != nil {
 		return nil, err
 	}

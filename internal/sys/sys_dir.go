@@ -185,6 +185,9 @@ func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
 		list = parseDirents(list, buf[:n])
 	}
 	list = slices.DeleteFunc(list, func(d kernel.Dirent) bool { return !shown(d.Name) })
+	if l := t.Node().Listed; l != nil {
+		list = l(where, st.Dev, list)
+	}
 	return shownEntries(t, where, st.Dev, list), 0
 }
 
@@ -240,6 +243,9 @@ func sysChdir(t *kernel.Thread, a Args) kernel.Result {
 		}
 	case ok:
 		return changeToVirtual(t, v)
+	}
+	if t.Node().Instead != nil {
+		return kernel.Fail(unix.ENOENT)
 	}
 	return changedDir(t, run(t))
 }
@@ -475,6 +481,9 @@ func readlink(t *kernel.Thread, dirfd, addr, buf uint64, size int) kernel.Result
 		return kernel.Fail(e)
 	}
 	v, ok := virtualPath(t, dirfd, name)
+	if x := t.Node().Instead; !ok && x != nil {
+		return readlinkInstead(x)
+	}
 	if !ok {
 		return kernel.Native
 	}

@@ -113,6 +113,9 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	if v, ok := virtualPath(t, r.dirfd, name); ok {
 		return openVirtual(t, r, v)
 	}
+	if x := t.Node().Instead; x != nil {
+		return openInstead(t, &r, x)
+	}
 	if e := mayOpen(t, &r); e != 0 {
 		return kernel.Fail(e)
 	}

@@ -60,6 +60,9 @@ func mayMap(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENODEV)
 	}
 	h.Mapped = true
+	if h.First == nil {
+		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Held: true})
+	}
 	if a[2]&unix.PROT_EXEC != 0 {
 		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileCode})
 	}

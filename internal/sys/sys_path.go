@@ -105,6 +105,9 @@ func fdPath(t *kernel.Thread, fd int) string {
 
 // fdName is fdPath of the file h as the node has it.
 func fdName(t *kernel.Thread, h *kernel.HostFile, fd int) string {
+	if h.First != nil {
+		return h.Path
+	}
 	return nameAgain(t, h.Key(), fdPath(t, fd), h.Path)
 }
 

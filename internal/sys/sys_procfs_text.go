@@ -208,6 +208,9 @@ func (v *view) mappings() []mapping {
 		}
 		if m.inode != 0 {
 			st := unix.Stat_t{Dev: m.dev, Ino: m.inode}
+			if of, copied := v.caller.Node().Files.Copies[keyOf(&st)]; copied {
+				m.name, st.Dev, st.Ino = of.Path, of.Key.Dev, of.Key.Ino
+			}
 			m.name = shownPath(v.caller, keyOf(&st), nameAgain(v.caller, keyOf(&st), m.name))
 			show(v.caller, &st, false)
 			m.dev, m.inode = st.Dev, st.Ino

@@ -197,6 +197,12 @@ func statName(t *kernel.Thread, dirfd, addr uint64, follow bool) (st unix.Stat_t
 		st, e = statVirtual(t, v, follow)
 		return st, inode.Epoch, e
 	}
+	if x := t.Node().Instead; x != nil {
+		if st = x.Stat; st.Mode == 0 {
+			return st, 0, unix.ENOENT
+		}
+		return st, show(t, &st, false), 0
+	}
 	st, inside, e := lookUp(t, dirfd, name, follow)
 	if e != 0 {
 		return st, 0, e
@@ -218,6 +224,9 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 	st, e = fdStat(t, fdOf(fd))
 	if e != 0 {
 		return st, 0, e
+	}
+	if h.First != nil {
+		st = *h.First
 	}
 	if st.Dev != t.Node().Files.Private && st.Mode&unix.S_IFMT == unix.S_IFREG {
 		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileStat})
@@ -372,6 +381,9 @@ func access(t *kernel.Thread, dirfd, addr uint64, mode uint32, flags uint64) ker
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if x := t.Node().Instead; x != nil {
+		return accessInstead(t, x, mode, flags)
+	}
 	if mode&^7 == 0 {
 		if e := mayAccess(t, dirfd, name, mode, flags); e != 0 {
 			return kernel.Fail(e)
@@ -405,6 +417,8 @@ func sysStatfs(t *kernel.Thread, a Args) kernel.Result {
 		if _, e := lookupVirtual(t, v); e != 0 {
 			return kernel.Fail(e)
 		}
+	} else if t.Node().Instead != nil {
+		return kernel.Fail(unix.ENOENT)
 	} else if r := run(t); r != 0 {
 		return kernel.Ret(r)
 	}

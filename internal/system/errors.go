@@ -24,7 +24,8 @@ func AsBug(err error) error {
 		err = AsLimit(err)
 	}
 	var limit *ariadne.LimitError
-	if err == nil || errors.As(err, &limit) || errors.Is(err, ariadne.ErrInterrupted) || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
+	var changed *ariadne.ChangedError
+	if err == nil || errors.As(err, &limit) || errors.As(err, &changed) || errors.Is(err, ariadne.ErrInterrupted) || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
 		return err
 	}
 	return Bug{err}

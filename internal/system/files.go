@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hostfiles"
 	"ariadne/internal/spec"
 	"ariadne/internal/trace"
 
@@ -27,6 +28,7 @@ import (
 // once for as long as the file looks the same.
 type Digests struct {
 	spec  *spec.Spec
+	seen  *hostfiles.Seen // what nodes were first shown
 	mu    sync.Mutex
 	known map[string]digested
 	lists map[ariadne.Digest][]trace.Entry // what directories held that have these digests
@@ -40,16 +42,71 @@ type digested struct {
 }
 
 func newDigests(s *spec.Spec) *Digests {
-	return &Digests{spec: s, known: map[string]digested{}, lists: map[ariadne.Digest][]trace.Entry{}}
+	return &Digests{spec: s, seen: hostfiles.New(), known: map[string]digested{}, lists: map[ariadne.Digest][]trace.Entry{}}
 }
 
 // errNewer: a name leads to a file that does not show in the listing of its directory,
 // because it came later. What nodes see then is neither of before nor of now.
 var errNewer = errors.New("it is newer than what nodes see in its directory")
 
-// Of returns the digest of what a node learns of a file. That there is none is an error
-// when its content or list is asked for, and else an answer.
+// Of returns the digest of what nodes learn of a file: of what they were first shown, as far as that is known, else of
+// what is there now. That there is none is an error when its content or list is asked for, and else an answer.
 func (d *Digests) Of(f ariadne.File) (ariadne.Digest, error) {
+	first := d.seen.Known(f.Path)
+	switch f.Use {
+	case ariadne.FileRead, ariadne.FileCode:
+		if _, digest, ok := d.seen.Content(f.Path); ok {
+			return digest, nil
+		}
+		if first != nil && first.Stat.Mode&unix.S_IFMT == unix.S_IFREG {
+			var st unix.Stat_t
+			if host := hostPath(d.spec, f.Path); unix.Stat(host, &st) == nil && !first.Same(&st, "") {
+				return ariadne.Digest{}, fmt.Errorf("%s: it has changed since a node opened it", host)
+			}
+		}
+	case ariadne.FileList:
+		if entries, ok := d.seen.Listing(f.Path); ok {
+			return d.list(shownEntries(entries)), nil
+		}
+	default:
+		if first != nil {
+			return firstDigest(first, f.Use), nil
+		}
+	}
+	return d.Now(f)
+}
+
+// shownEntries are the entries of a directory, sorted by name.
+func shownEntries(list []hostfiles.Entry) (entries []trace.Entry) {
+	for _, e := range list {
+		if e.Name != "." && e.Name != ".." {
+			entries = append(entries, trace.Entry{Name: e.Name, Kind: kindOfEntry(e.Type)})
+		}
+	}
+	slices.SortFunc(entries, func(a, b trace.Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return entries
+}
+
+// kindOfEntry is what os.ReadDir says of an entry that getdents has with a type.
+func kindOfEntry(t uint8) string {
+	kind := map[uint8]fs.FileMode{unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_FIFO: fs.ModeNamedPipe, unix.DT_SOCK: fs.ModeSocket,
+		unix.DT_CHR: fs.ModeDevice | fs.ModeCharDevice, unix.DT_BLK: fs.ModeDevice}
+	return kind[t].String()
+}
+
+// firstDigest is nameDigest of what a name stood for.
+func firstDigest(n *hostfiles.Name, use ariadne.FileUse) ariadne.Digest {
+	h := sha256.New()
+	if st := n.Stat; st.Mode == 0 {
+		io.WriteString(h, "nothing")
+	} else {
+		writeName(h, &st, n.Target, nil, use)
+	}
+	return ariadne.Digest(h.Sum(nil))
+}
+
+// Now is Of for what is there now.
+func (d *Digests) Now(f ariadne.File) (ariadne.Digest, error) {
 	host := hostPath(d.spec, f.Path)
 	switch f.Use {
 	case ariadne.FileRead, ariadne.FileCode:
@@ -65,6 +122,17 @@ func (d *Digests) Of(f ariadne.File) (ariadne.Digest, error) {
 		return ariadne.Digest{}, errNewer
 	}
 	return nameDigest(host, f.Use), nil
+}
+
+// Leaked are the files that have changed under nodes that may have read them since.
+func (d *Digests) Leaked() (paths []string) { return d.seen.Leaked(d.lstat) }
+
+// safe reports whether a change of a file is none to the nodes.
+func (d *Digests) safe(f ariadne.File) bool { return d.seen.Safe(f, d.lstat) }
+
+func (d *Digests) lstat(path string) (st unix.Stat_t, err error) {
+	err = unix.Lstat(hostPath(d.spec, path), &st)
+	return st, err
 }
 
 // content is over the bytes of a file.
@@ -104,16 +172,19 @@ func nameDigest(host string, use ariadne.FileUse) ariadne.Digest {
 	case err != nil:
 		fmt.Fprintf(h, "%v", err)
 	default:
-		writeName(h, host, &st, use)
+		target, err := "", error(nil)
+		if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			target, err = os.Readlink(host)
+		}
+		writeName(h, &st, target, err, use)
 	}
 	return ariadne.Digest(h.Sum(nil))
 }
 
-func writeName(h hash.Hash, host string, st *unix.Stat_t, use ariadne.FileUse) {
+func writeName(h hash.Hash, st *unix.Stat_t, target string, err error, use ariadne.FileUse) {
 	kind := st.Mode & unix.S_IFMT
 	fmt.Fprintf(h, "%o", kind)
 	if kind == unix.S_IFLNK {
-		target, err := os.Readlink(host)
 		fmt.Fprintf(h, " to %q %v", target, err)
 		return
 	}
@@ -203,7 +274,7 @@ func (d *Digests) Changed(files []trace.File) (lines []string) {
 		if f.Path == last {
 			continue
 		}
-		now, err := d.Of(f.File)
+		now, err := d.Now(f.File)
 		if err == nil && now == f.Digest {
 			continue
 		}

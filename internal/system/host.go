@@ -139,3 +139,16 @@ func (d *Digests) Described(changed []memo.Dependency) []string {
 	}
 	return d.Changed(files)
 }
+
+// Seen says which of these changes nodes may have seen. The others are none to them: they were shown what was there
+// first.
+func (d *Digests) Seen(changed []memo.Dependency) []string {
+	lines := d.Described(slices.DeleteFunc(slices.Clone(changed), func(c memo.Dependency) bool { return d.safe(c.File) }))
+	for _, path := range d.Leaked() {
+		line := fmt.Sprintf("file %s has changed", path)
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, line+" ") }) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"ariadne"
+	"ariadne/internal/hostfiles"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
@@ -36,6 +37,8 @@ type NodeConfig struct {
 	Learnt func([]ariadne.File)
 	// Sought, when not nil, collects where the node's programs look for what only the host has.
 	Sought *Sought
+	// Seen is what nodes were first shown of the host's files.
+	Seen *hostfiles.Seen
 	// Interrupt, when it is closed, ends steps where they are.
 	Interrupt <-chan struct{}
 }

@@ -303,7 +303,7 @@ func (y *System) World() *world.System {
 // start starts node i. calls: with Output.CallTrace.
 func (y *System) start(i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
-	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: y.interrupt,
+	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: y.interrupt, Seen: y.Digests.seen,
 		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) },
 		Sought: &y.sought[i]})
 	if err != nil {

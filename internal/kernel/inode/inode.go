@@ -56,6 +56,9 @@ type Table struct {
 	// tell when they change.
 	Mapped map[Key]bool
 
+	// Copies are copies of files of the host that programs have open in their place (kernel.Instead).
+	Copies map[Key]Original
+
 	// Tree is the supervisor's descriptor of the root of the node's own files, or 0; Disk
 	// is how full they are.
 	Tree int
@@ -88,6 +91,12 @@ type Table struct {
 
 // Times are a file's times in ns since the epoch.
 type Times struct{ Access, Modify, Change, Birth int64 }
+
+// Original is the file of which there is a copy.
+type Original struct {
+	Path string // as the node sees it
+	Key  Key
+}
 
 // Mapped is a file that is mapped.
 type Mapped struct {
