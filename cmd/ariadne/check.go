@@ -58,7 +58,10 @@ allows none of what it bounds; without the flag, or with none in the place of th
 there is no bound, whatever the spec says.
 
 It stops at the first violation, unless --keep-going, and when --time or --executions is
-used up (one minute when neither is given). An interrupt ends it with what it found.`,
+used up (one minute when neither is given). An interrupt ends it with what it found.
+When fewer than ten executions have ended, or there may be faults and none of the executions
+had one, a check that has found nothing is inconclusive (exit status 3), unless all is
+explored or --at-least says that so many are enough.`,
 		Example: `  ariadne check spec.yaml
   ariadne check spec.yaml --time 10m --keep-going
   ariadne check spec.yaml --executions 100 --seed 3 --json
@@ -95,6 +98,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 			if err := forCheck(cmp.Or(opts.Workers, runtime.NumCPU()), opts.Search.Memory); err != nil {
 				return err
 			}
+			opts.Usual = !cmd.Flags().Changed("at-least")
 			r, err := check.Check(cmd.Context(), s, opts)
 			return a.finish(p, r, err)
 		},
@@ -105,6 +109,7 @@ used up (one minute when neither is given). An interrupt ends it with what it fo
 	f.Var(&faults, "faults", "up to so many faults of these kinds in an execution, as in `crash:2,cut` (which is one), in the place of the spec's; none lifts the spec's, none,crash all but these (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")
 	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none (default: one minute, without --executions)")
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
+	f.Var(count{&opts.AtLeast, 1, spec.MaxInt, nil}, "at-least", "after `n` executions nothing found is a verdict, whether there was a fault in them or not; after fewer the check is inconclusive, unless all is explored (default: 10, or --executions when that is less, of which one has a fault where there may be some)")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
 	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "how long to look for a smaller execution that ends in a violation that was found; 0: not at all, which is the default with --keep-going")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")

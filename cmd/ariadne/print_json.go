@@ -77,6 +77,7 @@ type reportEvent struct {
 	End         string           `json:"end,omitempty"`
 	Stopped     string           `json:"stopped,omitempty"`
 	Executions  int              `json:"executions"`
+	AtLeast     int              `json:"at_least,omitempty"`
 	Steps       int              `json:"steps"`
 	Calls       int              `json:"calls"`
 	Messages    int              `json:"messages"`
@@ -295,7 +296,7 @@ func (p *jsonPrinter) report(r *record.Report) {
 		Event: "report", Command: r.Command, Name: r.Name, Spec: r.Spec, Out: r.Out, Trace: r.Trace,
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
 		Coverage: newCoverage(r.Coverage), Loose: newLoose(r.Loose),
-		Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
+		Executions: r.Executions, AtLeast: r.AtLeast, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: report.Seconds(r.VirtualTime), RealTime: r.RealTime.Seconds(), Ends: r.Ends,
 		VirtualTimeNS: int64(r.VirtualTime), RealTimeNS: int64(r.RealTime),
 		Notes: r.Notes, Doubts: r.Doubts, Bugs: r.Bugs, Numbers: r.Numbers,

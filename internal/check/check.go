@@ -16,6 +16,7 @@ import (
 	"ariadne/internal/memo"
 	"ariadne/internal/record"
 	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
@@ -28,6 +29,7 @@ const (
 	// StopNowhere: it never came to where its paths begin.
 	StopNowhere = "the natural schedule ended too early"
 
+	stopPaths        = "the strategy has no more paths"
 	stopBug          = "bug in ariadne"
 	stopLimit        = "a limit of the host's" // it has not enough of something
 	stopKilled       = "the host killed a process"
@@ -389,5 +391,15 @@ func (c *check) close(ctx context.Context) error {
 		why = record.Interrupted
 	}
 	l.report.Stop(why, c.system.Spec)
+	row, _ := strategy.Named(c.opts.Search.Strategy)
+	switch {
+	case why == stopPaths, row.Once: // it was asked for no more
+	case c.opts.Usual && c.opts.Executions > 0:
+		l.report.Enough(min(record.AtLeast, c.opts.Executions), false)
+	case c.opts.Usual:
+		l.report.Enough(record.AtLeast, false)
+	case c.opts.AtLeast > 0:
+		l.report.Enough(c.opts.AtLeast, true)
+	}
 	return l.err
 }

@@ -37,6 +37,8 @@ type Options struct {
 	Time       time.Duration // real time, at most; 0: no limit
 	Depth      int           // steps of one execution, at most; 0: as the spec says
 	Workers    int           // executions at the same time; 0: one per processor
+	AtLeast    int           // so many executions make nothing found a verdict, with or without faults, unless all is explored; 0: any number does
+	Usual      bool          // record.AtLeast do, in the place of AtLeast
 	First      int           // index of the first execution, to run one walk again
 	Resume     bool          // go on where the check in Out was interrupted
 

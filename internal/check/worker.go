@@ -400,7 +400,7 @@ func (w *worker) done(how string) {
 	defer w.check.ledger.mu.Unlock()
 	if how == search.SearchExhausted && w.explorer.hasTimes() {
 		w.check.ledger.cover.Missed = "what must happen within a time was looked at by walks alone"
-		w.check.ledger.plan.Stop("the strategy has no more paths")
+		w.check.ledger.plan.Stop(stopPaths)
 		return
 	}
 	w.check.ledger.cover.Exhausted = w.check.ledger.cover.Exhausted || how == search.SearchExhausted
@@ -414,7 +414,7 @@ func (w *worker) done(how string) {
 		w.check.ledger.plan.Stop(StopExplored)
 	case search.SearchDone:
 		if w.living == nil { // there others may still be at work on the last of them
-			w.check.ledger.plan.Stop("the strategy has no more paths")
+			w.check.ledger.plan.Stop(stopPaths)
 		}
 	case search.SearchNowhere:
 		w.check.ledger.plan.Stop(StopNowhere)

@@ -18,13 +18,15 @@ const (
 	unended          = "executions do not end by themselves: "
 	interruptedAfter = "it was interrupted after "
 	noneEnded        = "not even one execution ended in the time given"
+	tooFew           = "too few executions ended: "
+	noFault          = "no fault was tried: "
 )
 
 // GoOn takes from the report of a check what does not hold of one that goes on with it.
 func (r *Report) GoOn() {
 	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, untried) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
-		return d == noneEnded || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
+		return d == noneEnded || strings.HasPrefix(d, tooFew) || strings.HasPrefix(d, noFault) || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
 	})
 }
 
@@ -53,6 +55,32 @@ func (r *Report) Stop(why string, s *spec.Spec) {
 		r.Untried()
 		r.Unshown()
 	}
+}
+
+// AtLeast is how many executions make nothing found a verdict, when not all is explored and the user says nothing.
+const AtLeast = 10
+
+// Enough enters what speaks against reading nothing found as a verdict: hardly any executions, or none with any of the
+// faults that there may be. atLeast is how many are enough. said: it is the user's word, for faults, too.
+func (r *Report) Enough(atLeast int, said bool) {
+	c := r.Coverage
+	r.AtLeast = atLeast
+	if len(r.Violations) > 0 || c == nil || c.Exhausted || r.Stopped == Interrupted || r.Executions == 0 {
+		return
+	}
+	if r.Executions < atLeast {
+		r.Doubt(fmt.Sprintf("%s%d, and %d are wanted unless all is explored: give the check more time (--time), or say how many are enough (--at-least %d)",
+			tooFew, r.Executions, atLeast, r.Executions))
+	}
+	if said || c.Earlier > 0 || len(c.Faults) == 0 || slices.ContainsFunc(c.Faults, func(f Faults) bool { return f.Taken > 0 }) {
+		return
+	}
+	var kinds []string
+	for _, f := range c.Faults {
+		kinds = append(kinds, f.Kind)
+	}
+	r.Doubt(fmt.Sprintf("%s%s may happen, and did in none of %d executions: give the check more time (--time), search without faults (--faults none), or say how many executions are enough (--at-least %d)",
+		noFault, strings.Join(kinds, ", "), r.Executions, r.Executions))
 }
 
 // Ended enters what speaks against a verdict on executions that ended so, if anything does.

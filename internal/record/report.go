@@ -72,6 +72,8 @@ type Report struct {
 	Executions  int           `json:"executions"`
 	// Ends counts the executions of a check by why they ended.
 	Ends map[string]int `json:"ends"`
+	// AtLeast is how many executions of a check make nothing found a verdict, unless all is explored.
+	AtLeast int `json:"at_least,omitempty"`
 	// Next is the index of the first execution that a resumed check runs.
 	Next int `json:"next"`
 	// Stopped says why a check stopped: "first violation", "time", "executions",
