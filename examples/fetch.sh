@@ -51,11 +51,13 @@ other_release() {
 	other_apt "$apt" "$@"
 }
 
+# other_apt takes nothing for installed: of what is here in a later version apt would not find the other release's.
 other_apt() {
 	apt=$1
 	shift
+	: >"$apt/installed"
 	apt-get -o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=- \
-		-o "Dir::State=$apt/state" -o Dir::State::status=/var/lib/dpkg/status \
+		-o "Dir::State=$apt/state" -o "Dir::State::status=$apt/installed" \
 		-o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root "$@"
 }
 
