@@ -262,6 +262,13 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	} else {
 		p.numbers(v.Numbers)
 	}
+	size := v.Size
+	if v.Shrunk != nil {
+		size = &v.Shrunk.To
+	}
+	if needs := size.Needs(); needs != "" {
+		p.printf("  needs      %s\n", needs)
+	}
 	if v.Count > 1 {
 		p.printf("  seen in    %s\n", plural(v.Count, "execution"))
 	}

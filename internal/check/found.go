@@ -97,8 +97,8 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 			return nil, nil, err
 		}
 	}
-	size := run.SizeOf(c.system, t)
-	a.Numbers = again.Numbers
+	a.Numbers, a.Late = again.Numbers, again.Late
+	size := run.SizeOf(c.system, t, a.Late)
 	c.ledger.mu.Lock()
 	c.ledger.report.Served(rec.Servers())
 	v := c.ledger.report.Found(a, index, dir, rec.Path(), &size)
@@ -125,7 +125,7 @@ func unlimited(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 // shrink looks for a smaller execution that ends in the violation of a trace, and records it below the violation's
 // directory. nil: there is none.
 func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string) (smaller *record.Shrunk, err error) {
-	c, o := w.check, run.Shrinking{Limit: w.check.opts.Shrink}
+	c, o := w.check, run.Shrinking{Limit: w.check.opts.Shrink, Late: a.Late}
 	var look *looking
 	began := time.Now()
 	if w.living == nil {

@@ -5,11 +5,18 @@ package check_test
 import (
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"ariadne/internal/property"
 	"ariadne/internal/record"
 )
+
+// isLate reports whether a critical transition is one of those behind which nodes of examples/tree do not find each other any
+// more: n1 gives up a child, or takes what another one has sent before it joins.
+func isLate(g *record.Goal) bool {
+	return slices.Contains(g.CriticalLines, "no child n3") || strings.HasPrefix(g.CriticalName, "deliver udp n3:7000>n1:7000 #")
+}
 
 // TestCriticalTransition: of real processes that come to rest with two roots, the step is named in which a node loses its
 // parent for good; without the bug nothing is found.
@@ -22,10 +29,10 @@ func TestCriticalTransition(t *testing.T) {
 		t.Fatalf("%v, %d violations, %q", r.Outcome, len(r.Violations), r.Doubts)
 	}
 	v := r.Violations[0]
-	if v.Kind != property.Dead || v.Goal == nil || v.Goal.Live == "" || v.Goal.Along != v.Goal.Critical-1 || !slices.Contains(v.Goal.CriticalLines, "no child n3") {
+	if v.Kind != property.Dead || v.Goal == nil || v.Goal.Live == "" || v.Goal.Along != v.Goal.Critical-1 || !isLate(v.Goal) {
 		t.Errorf("%s: %s: %+v", v.Kind, v.Message, v.Goal)
 	}
-	if s := v.Shrunk; s == nil || !s.To.Less(s.From) || s.Goal == nil || !slices.Contains(s.Goal.CriticalLines, "no child n3") {
+	if s := v.Shrunk; s == nil || !s.To.Less(s.From) || s.Goal == nil || !isLate(s.Goal) {
 		t.Errorf("shrunk: %+v", s)
 	}
 	fixed := checkPlanted(t, "../tree/eventually", 50)

@@ -173,12 +173,42 @@ type Size struct {
 	Deviations int `json:"deviations"` // that are no faults
 	Steps      int `json:"steps"`
 	Lost       int `json:"lost,omitempty"` // operations on files, by losses of power
+	// Late is how late a message is at most.
+	Late ariadne.Time `json:"late_ns,omitempty"`
 }
 
-// Less reports whether there are fewer faults, or as many and fewer deviations, or as many of these and fewer operations lost, or as many of
-// all these and fewer steps.
+// faultCost is how many deviations are as hard to follow as one fault: a crash explains more than five messages that
+// change places.
+const faultCost = 4
+
+// Cost is how hard an execution is to follow, and to believe: deviations, faults, and how often a second has to be
+// doubled for the latest message.
+func (s Size) Cost() int {
+	cost := faultCost*s.Faults + s.Deviations
+	for late := ariadne.Time(time.Second); late < s.Late; late *= 2 {
+		cost++
+	}
+	return cost
+}
+
+// Needs says how late a message has to be for the execution, and what of a spec excludes it; "": by less than a second.
+func (s *Size) Needs() string {
+	if s == nil || s.Late < ariadne.Time(time.Second) {
+		return ""
+	}
+	bound := time.Duration(0)
+	for _, b := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute} {
+		if ariadne.Time(b) < s.Late {
+			bound = b
+		}
+	}
+	return fmt.Sprintf("a message %.1f s late; in the spec, delays: 0 or max_delay: %v excludes it", time.Duration(s.Late).Seconds(), bound)
+}
+
+// Less reports whether an execution costs less, or as much with fewer faults, or as many and fewer operations lost, or as
+// many of all these and a latest message that is less late, or fewer steps.
 func (s Size) Less(t Size) bool {
-	return cmp.Or(cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Steps, t.Steps)) < 0
+	return cmp.Or(cmp.Compare(s.Cost(), t.Cost()), cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Late, t.Late), cmp.Compare(s.Steps, t.Steps)) < 0
 }
 
 // Mismatch is where a replay left its trace.

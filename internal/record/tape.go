@@ -22,6 +22,8 @@ type Attempt struct {
 	Walked bool
 	Goal   *Goal
 	Near   []trace.Step
+	// Late is how late a message was at most; 0 where nobody has looked.
+	Late ariadne.Time
 	// Numbers is how the spec's numbers went; nil where nodes did not live.
 	Numbers []property.Series
 }

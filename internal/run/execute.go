@@ -38,12 +38,16 @@ func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, er
 				w.watch(s)
 				return true
 			},
-			Frame: numbers.Look,
+			Frame: func(p *space.Path) {
+				numbers.Look(p)
+				a.Late = max(a.Late, lateIn(p))
+			},
 		}
 		if w.onward != nil {
 			x.Limits, x.Endless = search.Limits{}, true
+			look := x.Frame
 			x.Frame = func(p *space.Path) {
-				numbers.Look(p)
+				look(p)
 				w.onward.Frame(p)
 			}
 		}
@@ -66,7 +70,11 @@ func follow(ctx context.Context, y *system.System, t *trace.Trace, calls *trace.
 	numbers := record.NewNumbers(y.Spec)
 	err = y.Live(func(s *space.Space) error {
 		r := replay.Replay{
-			Space: s, Trace: t, Checks: y.Checks, Calls: calls, CallName: y.CallName, Frame: numbers.Look,
+			Space: s, Trace: t, Checks: y.Checks, Calls: calls, CallName: y.CallName,
+			Frame: func(p *space.Path) {
+				numbers.Look(p)
+				a.Late = max(a.Late, lateIn(p))
+			},
 			Stopped: func() bool { return ctx.Err() != nil },
 			Watch: func(s ariadne.Step) {
 				a.Refused(s.Action.Node, s.Output.Refusals)
@@ -78,6 +86,15 @@ func follow(ctx context.Context, y *system.System, t *trace.Trace, calls *trace.
 		return system.AsBug(err)
 	})
 	return a, m, err
+}
+
+// lateIn is how late a message is at most, at the end of a path.
+func lateIn(p *space.Path) (late ariadne.Time) {
+	flight := p.Last().State.Flight
+	for i := range flight {
+		late = max(late, flight[i].Late())
+	}
+	return late
 }
 
 // Confirm replays a violation that was just found, on the thread of the goroutine. watch is

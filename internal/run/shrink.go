@@ -18,10 +18,10 @@ import (
 	"ariadne/internal/world"
 )
 
-// SizeOf is the size of a trace of a system.
-func SizeOf(y *system.System, t *trace.Trace) record.Size {
+// SizeOf is the size of a trace of a system, in which a message is so late at most.
+func SizeOf(y *system.System, t *trace.Trace, late ariadne.Time) record.Size {
 	n := y.World().Names()
-	s := record.Size{Steps: len(t.Steps)}
+	s := record.Size{Steps: len(t.Steps), Late: late}
 	for _, d := range replay.Deviations(t, n) {
 		if d.Fault(t, n) {
 			s.Faults++
@@ -51,6 +51,8 @@ type Shrunk struct {
 // Shrinking is how to look for smaller executions.
 type Shrinking struct {
 	Limit time.Duration // of real time
+	// Late is how late a message is at most in the execution that is to be shrunk.
+	Late ariadne.Time
 	// Space, when not nil, is that of frozen nodes: what executions have in common is then done once. The
 	// goroutine's thread is the place of these nodes.
 	Space *space.Space
@@ -63,16 +65,22 @@ type Shrinking struct {
 	IsDead func(ctx context.Context, p *space.Path, goal int) (bool, error)
 }
 
-// Shrink looks for executions that end in the violation of a trace with fewer faults, then fewer deviations, then fewer
-// operations lost, then fewer steps, by leaving out some of its deviations (delta debugging), until none can be left out, and by having losses of
-// power leave more, until the time is up. nil: there is none. It works on the thread of the goroutine.
+// Shrink looks for executions that end in the violation of a trace and cost less (record.Size), by leaving out some of
+// its deviations (delta debugging), until none can be left out, and by having losses of power leave more, until the time
+// is up. It tries before with messages that are less late, and where many deviations remain, whether one fault in their
+// place does the same. nil: there is none. It works on the thread of the goroutine.
 func Shrink(ctx context.Context, y *system.System, t *trace.Trace, o Shrinking) (*Shrunk, error) {
-	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t), until: time.Now().Add(o.Limit)}
+	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t, o.Late), until: time.Now().Add(o.Limit)}
 	s.from = s.size
 	ctx, cancel := context.WithDeadline(ctx, s.until)
 	defer cancel()
-	if err := s.all(ctx); err != nil || s.best == nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{s.sooner, s.all, s.oneFault} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.best == nil {
+		return nil, nil
 	}
 	s.best.From, s.best.To, s.best.Tried = s.from, s.size, s.tried
 	return s.best, nil
@@ -162,6 +170,11 @@ func (s *shrinking) loseLess(ctx context.Context) error {
 func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, err error) {
 	l, w := looseWay(s.system, less)
 	l.Edited = true
+	return s.follow(ctx, w, l.Watch)
+}
+
+// follow executes the system, and keeps what comes of it if that is smaller. watch may be nil.
+func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step)) (better bool, err error) {
 	tape, steps := record.NewTape(s.system.Digests), []trace.Step(nil)
 	w.space = s.Space
 	s.images = nil
@@ -173,7 +186,10 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 			}
 		}
 		at++
-		if l.Watch(step); s.Space == nil {
+		if watch != nil {
+			watch(step)
+		}
+		if s.Space == nil {
 			tape.Step(step)
 		} else { // of which no calls are known
 			steps = append(steps, trace.NewStep(step))
@@ -200,7 +216,7 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 		tape = record.TapeOf(s.system.Digests, steps)
 	}
 	t, calls := tape.End(s.wanted.Header, &a.Result, s.system.Names())
-	size := SizeOf(s.system, t)
+	size := SizeOf(s.system, t, a.Late)
 	if !size.Less(s.size) {
 		return false, nil
 	}

@@ -60,6 +60,9 @@ func content(p *space.Path) string {
 		f := &s.Flight[i]
 		flow := fmt.Sprint(f.Flow, f.To)
 		flows[flow] = append(flows[flow], fmt.Sprintf("%q %v %v", f.Data, since(f.Arrival), f.Delayed))
+		if r := p.System().Rules(); r.MaxDelay > 0 { // until when a timer may overtake it
+			flows[flow] = append(flows[flow], since(f.Arrival-f.Late()+ariadne.Time(r.MaxDelay)))
+		}
 	}
 	for _, flow := range slices.Sorted(maps.Keys(flows)) {
 		fmt.Fprintln(&b, flow, flows[flow])
@@ -143,6 +146,7 @@ func TestContentAgreesWithBruteForce(t *testing.T) {
 				Latency:    time.Duration(rapid.IntRange(1, 2).Draw(t, "latency ms")) * time.Millisecond,
 				ClockError: time.Duration(rapid.IntRange(0, 1).Draw(t, "E ms")) * time.Millisecond,
 				Delays:     rapid.IntRange(0, 1).Draw(t, "delays"),
+				MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max delay ms")) * time.Millisecond,
 			},
 			starts: rapid.SliceOfN(rapid.IntRange(0, 2), n, n).Draw(t, "starts ms"),
 			programs: func() []worldtest.Program {

@@ -270,6 +270,7 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
+			MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 2, 5}).Draw(t, "max delay ms")) * time.Millisecond,
 		}
 		s.starts = rapid.SliceOfN(rapid.IntRange(0, 3), n, n).Draw(t, "starts ms")
 		if limit := rapid.IntRange(0, 12).Draw(t, "limit ms"); limit > 3 {

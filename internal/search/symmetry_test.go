@@ -210,6 +210,7 @@ func TestSymmetry(t *testing.T) {
 				Latency:    time.Duration(rapid.IntRange(0, 3).Draw(t, "latency ms")) * time.Millisecond,
 				ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
 				Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
+				MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max delay ms")) * time.Millisecond,
 			}
 			late := rapid.IntRange(0, 2).Draw(t, "start ms")
 			s.starts = []int{0, late, late, late}[:n]

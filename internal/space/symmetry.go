@@ -355,7 +355,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 			if g.Delayed {
 				late = 1
 			}
-			add(y.message(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(world.HashOf(uint64(to[g.To]), late, 1)))
+			add(y.message(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(d.Latest(p.System(), g)).Plus(world.HashOf(uint64(to[g.To]), late, 1)))
 		}
 		if way == 0 || sum.Less(least) {
 			least = sum

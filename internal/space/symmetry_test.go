@@ -33,7 +33,7 @@ func TestClassHoldsEveryField(t *testing.T) {
 	programs := func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Count: 2}, &worldtest.Ping{Count: 2}}
 	}
-	y := world.NewSystem(world.Rules{Latency: time.Millisecond}, worldtest.Nodes(programs()...))
+	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 2, MaxDelay: 1}, worldtest.Nodes(programs()...))
 	m, err := memo.Open(y, memo.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +56,7 @@ func TestClassHoldsEveryField(t *testing.T) {
 	for i := range state.Nodes {
 		state.Nodes[i].Deadline = ariadne.Time(20+10*i) * 1e6
 	}
+	state.Flight[0].Delayed, state.Flight[0].Due = true, 1
 	var before world.State
 	before.CopyFrom(state)
 	class := p.Class()

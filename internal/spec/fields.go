@@ -62,6 +62,7 @@ var specFields = []field[specText]{
 	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
+	durationField("max_delay", "How much later than it should a delayed message arrives, at most; default 7s, as when three segments that open a connection are lost in a row.", 1, func(s *specText) *time.Duration { return &s.MaxDelay }),
 	{"faults", "How many faults of each kind there may be in one execution; default none.", schema{"$ref": "#/$defs/faults"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, faultFields, s, v) }},
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},

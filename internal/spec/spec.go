@@ -41,6 +41,7 @@ type Spec struct {
 	Latency    time.Duration                  // of every message; default 1 ms
 	ClockError time.Duration                  // E: timers due within E of the earliest may fire in any order
 	Delays     int                            // budget: how many messages may be delayed past a timer in one execution; default 3
+	MaxDelay   time.Duration                  // how much later than it should a delayed message arrives; 0: as late as may be
 	Faults     world.Faults                   // budgets: how many faults of a kind there may be in one execution; default none
 	After      [world.MaxKinds]*regexp.Regexp // what a line is like that comes before faults of a kind (world.Rules)
 	Where      [world.MaxKinds]world.Ends     // of the messages that faults of a kind hit
@@ -117,6 +118,11 @@ type Command struct {
 // MaxNodes is how many nodes a spec may have: one default IPv4 address each.
 const MaxNodes = 250
 
+// MaxDelay is how late a message may be in a spec that does not say. Who opens a TCP connection sends the first segment
+// again after 1, 2 and 4 s (RFC 6298, tcp_syn_retries of Linux): when three are lost in a row it is 7 s late. On an
+// open connection of little latency that is five in a row (0.2 s, doubled each time).
+const MaxDelay = 7 * time.Second
+
 // DefaultDate is the date of a spec that gives none.
 var DefaultDate = time.Date(2023, time.November, 14, 22, 13, 20, 0, time.UTC)
 
@@ -124,8 +130,8 @@ func defaults() Spec {
 	return Spec{
 		Date:    DefaultDate,
 		Latency: time.Millisecond,
-		Delays:  3,
-		Power:   DefaultPower,
+		Delays:  3, MaxDelay: MaxDelay,
+		Power: DefaultPower,
 		Limits: Limits{
 			Steps:      10_000,
 			Time:       60 * time.Second,

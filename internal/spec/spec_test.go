@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 	}
 	// A shell is in /usr/bin or in /bin, whichever the host has.
 	s.Nodes[3].Commands[0].Args[0] = strings.TrimPrefix(s.Nodes[3].Commands[0].Args[0], "/usr")
-	want.Power = DefaultPower
+	want.Power, want.MaxDelay = DefaultPower, MaxDelay
 	compare(t, *s, want)
 }
 

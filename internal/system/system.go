@@ -105,7 +105,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged, watched: watched,
 		sought: make([]Sought, len(s.Nodes)),
 	}
@@ -181,7 +181,7 @@ func (y *System) Header(execution int, dir string) (trace.Header, error) {
 	return trace.Header{
 		Version: y.version, Name: s.Name, Spec: path, SpecDigest: s.Digest,
 		Programs: y.Programs, Seed: s.Seed, Execution: execution,
-		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, Faults: faultsOf(s),
+		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: faultsOf(s),
 		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date, Processor: s.Processor,
 	}, err
 }

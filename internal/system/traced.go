@@ -54,7 +54,7 @@ func Traced(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*Syst
 	}
 	was := *s
 	was.Faults, was.Processor = faults, t.Processor
-	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays
+	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays, was.MaxDelay = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays, t.MaxDelay
 	was.Limits.Steps, was.Limits.Time, was.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
 	return Open(ctx, &was, o)
 }
@@ -67,7 +67,10 @@ func Alike(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*Syste
 		return nil, err
 	}
 	now := *s
-	now.Seed, now.Delays = t.Seed, max(s.Delays, t.Delays)
+	now.Seed, now.Delays, now.MaxDelay = t.Seed, max(s.Delays, t.Delays), max(s.MaxDelay, t.MaxDelay)
+	if t.MaxDelay == 0 {
+		now.MaxDelay = 0 // as late as may be
+	}
 	for k, n := range faults {
 		now.Faults[k] = max(now.Faults[k], n)
 	}

@@ -84,6 +84,9 @@ func appendHeader(b []byte, h *Header) []byte {
 	b = fmt.Appendf(b, "execution %d\n", h.Execution)
 	b = fmt.Appendf(b, "latency %s\n", h.Latency)
 	b = fmt.Appendf(b, "clock-error %s\n", h.ClockError)
+	if h.MaxDelay > 0 {
+		b = fmt.Appendf(b, "max-delay %s\n", h.MaxDelay)
+	}
 	b = fmt.Appendf(b, "delays %d\n", h.Delays)
 	for _, f := range h.Faults {
 		b = fmt.Appendf(b, "fault %s %d\n", f.Kind, f.Count)
@@ -230,6 +233,14 @@ var headerLines = []struct {
 	{"execution", false, func(h *Header, f *fields) { h.Execution = f.int() }},
 	{"latency", false, func(h *Header, f *fields) { h.Latency = f.duration() }},
 	{"clock-error", false, func(h *Header, f *fields) { h.ClockError = f.duration() }},
+	{"max-delay", true, func(h *Header, f *fields) {
+		if h.MaxDelay != 0 {
+			f.fail("a second max-delay")
+		}
+		if h.MaxDelay = f.duration(); h.MaxDelay <= 0 {
+			f.fail("a max-delay is more than 0")
+		}
+	}},
 	{"delays", false, func(h *Header, f *fields) { h.Delays = f.int() }},
 	{"fault", true, func(h *Header, f *fields) { h.Faults = append(h.Faults, Fault{f.word(), f.int()}) }},
 	{"max-steps", false, func(h *Header, f *fields) { h.MaxSteps = f.int() }},

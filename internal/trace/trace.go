@@ -52,6 +52,7 @@ type Header struct {
 	Latency    time.Duration
 	ClockError time.Duration
 	Delays     int
+	MaxDelay   time.Duration // 0: as late as may be
 	Faults     []Fault       // budgets that are not 0
 	MaxSteps   int           // of one execution
 	MaxTime    time.Duration // virtual time of one execution

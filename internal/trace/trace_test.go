@@ -178,7 +178,7 @@ func TestAnyTracePrintsAndParses(t *testing.T) {
 		want := &trace.Trace{Header: trace.Header{
 			Version: text.Draw(t, "version"), Name: text.Draw(t, "name"), Spec: text.Draw(t, "spec"),
 			Seed: rapid.Uint64().Draw(t, "seed"), Execution: count.Draw(t, "execution"),
-			Latency: duration.Draw(t, "latency"), ClockError: duration.Draw(t, "E"), Delays: count.Draw(t, "delays"),
+			Latency: duration.Draw(t, "latency"), ClockError: duration.Draw(t, "E"), Delays: count.Draw(t, "delays"), MaxDelay: duration.Draw(t, "late"),
 			MaxSteps: count.Draw(t, "steps"), MaxTime: duration.Draw(t, "time"), MaxCalls: count.Draw(t, "calls"),
 			Date: time.Unix(0, int64(at.Draw(t, "date"))).UTC(), Processor: text.Draw(t, "processor"),
 		}}

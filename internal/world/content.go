@@ -43,7 +43,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if f.Delayed {
 			place |= 1
 		}
-		h.add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.Until(f.Arrival)))
+		h.add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.Until(f.Arrival)).Plus(d.Latest(y, f)))
 	}
 	return h
 }
@@ -78,6 +78,14 @@ func (y *System) due(s *State, times bool) Due {
 	}
 	slices.Sort(d.marks)
 	return d
+}
+
+// Latest stands for how late a message may still become, where the rules bound that.
+func (d *Due) Latest(y *System, f *Flying) (h Hash) {
+	if y.rules.MaxDelay == 0 || y.rules.Delays == 0 {
+		return h
+	}
+	return d.Until(f.due().Add(y.rules.MaxDelay)).Plus(HashOf(0, 0, 19))
 }
 
 // Node stands for all that the state has of a node but its local state, whoever it is. A new

@@ -24,7 +24,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		"Flying.Head":         "follows from the order of messages",
 	}
 	parted, other := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1), NewPartition("n1>n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, true, 1)
-	y := NewSystem(Rules{Latency: time.Millisecond, Partitions: []*Partition{parted, other}}, []Node{{Name: "n1"}, {Name: "n2"}})
+	y := NewSystem(Rules{Latency: time.Millisecond, Delays: 2, MaxDelay: 1, Partitions: []*Partition{parted, other}}, []Node{{Name: "n1"}, {Name: "n2"}})
 	packet := func(data string) *Packet {
 		return NewPacket(&ariadne.Message{From: 1, To: 0, Flow: ariadne.Flow{Proto: ariadne.UDP}, Seq: 1, Data: []byte(data)})
 	}
@@ -36,7 +36,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 			n.Started, n.Start, n.Deadline = true, ariadne.Never, ariadne.Time(20+10*i)
 		}
 		s.Nodes[0].Awake = 25 // Told says nothing else
-		s.Flight = []Flying{{Packet: packet("a"), Arrival: 15, Head: true}}
+		s.Flight = []Flying{{Packet: packet("a"), Arrival: 15, Delayed: true, Due: 10, Head: true}}
 		return &s
 	}
 	// Later than all deadlines and earlier than the end of the partition; other values of other types.

@@ -86,11 +86,10 @@ func (s *State) Digest() ariadne.Digest {
 	for _, f := range flight {
 		b, _ = f.Message.AppendBinary(b)
 		b = binary.AppendVarint(b, int64(f.Arrival))
-		late := byte(0)
-		if f.Delayed {
-			late = 1
+		if b = append(b, 0); f.Delayed {
+			b[len(b)-1] = 1
+			b = binary.AppendVarint(b, int64(f.Due))
 		}
-		b = append(b, late)
 	}
 	b = binary.AppendVarint(b, int64(s.Delays))
 	for _, c := range slices.Concat(s.Cuts, s.Slow) {

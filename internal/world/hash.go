@@ -87,11 +87,10 @@ func (p *Packet) SameFlow(q *Packet) bool { return p.flow == q.flow && p.Flow ==
 
 // hash is the message's part of a global state's hash.
 func (f *Flying) hash() Hash {
-	late := uint64(0)
 	if f.Delayed {
-		late = 1
+		return mix(f.content.Hi^uint64(f.Due), f.content.Lo, uint64(f.Arrival)<<1|1)
 	}
-	return mix(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1|late)
+	return mix(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1)
 }
 
 // Key stands for an input among all inputs.

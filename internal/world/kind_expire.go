@@ -18,10 +18,10 @@ const Expire ariadne.ActionKind = 18
 func init() {
 	register(Expire, Kind{
 		Name: "expire", Doc: "a connection's end for want of an answer", Of: silencers, Overtakes: true,
-		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
+		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Expires() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.hears(f) && s.delayCost(f.Arrival, true) <= s.Delays {
+				if f.Expires() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.hears(f) && s.delayCost(f.Arrival, true) <= s.Delays && !y.tooLate(s, f.Arrival, true) {
 					events = append(events, Event{At: f.Arrival, Kind: Expire, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}

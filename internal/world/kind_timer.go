@@ -5,13 +5,13 @@ import "ariadne"
 func init() {
 	register(ariadne.ActFire, Kind{
 		Name: "timer", Doc: "a timer that fires", Overtakes: true,
-		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
+		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Nodes {
 				n := &s.Nodes[i]
 				if n.Deadline > c.Horizon || n.Deadline >= c.Start {
 					continue
 				}
-				if at := n.Timer(); at != ariadne.Never && s.delayCost(at, false) <= s.Delays {
+				if at := n.Timer(); at != ariadne.Never && s.delayCost(at, false) <= s.Delays && !y.tooLate(s, at, false) {
 					events = append(events, Event{})
 					e := &events[len(events)-1] // as with deliveries
 					e.At, e.Kind, e.Node = at, ariadne.ActFire, ariadne.NodeID(i)

@@ -132,7 +132,9 @@ type Flying struct {
 	*Packet
 	Arrival ariadne.Time
 	Delayed bool // a timer has passed it
-	Head    bool // no earlier message of its TCP direction is in flight
+	// Due is when it should have arrived, with Delayed.
+	Due  ariadne.Time
+	Head bool // no earlier message of its TCP direction is in flight
 }
 
 // First is the state in which nothing is switched on yet.
@@ -259,7 +261,7 @@ func (s *State) delayUntil(t ariadne.Time, ends bool) {
 	for i := range s.Flight {
 		if f := &s.Flight[i]; s.passes(f, t, ends) {
 			s.sum.sub(f.hash())
-			f.Arrival, f.Delayed = t, true
+			f.Arrival, f.Due, f.Delayed = t, f.due(), true
 			s.sum.add(f.hash())
 		}
 	}
@@ -275,6 +277,40 @@ func (s *State) delayCost(t ariadne.Time, ends bool) int {
 		}
 	}
 	return cost
+}
+
+// due is when a message should arrive, or should have.
+func (f *Flying) due() ariadne.Time {
+	if f.Delayed {
+		return f.Due
+	}
+	return f.Arrival
+}
+
+// Late is how much later a message arrives than it should.
+func (f *Flying) Late() ariadne.Time { return f.Arrival - f.due() }
+
+// lateness is how late the latest of the messages would be that what happens at t holds back.
+func (s *State) lateness(t ariadne.Time, ends bool) (late ariadne.Time) {
+	for i := range s.Flight {
+		if f := &s.Flight[i]; f.Arrival <= t && s.passes(f, t, ends) {
+			late = max(late, t-f.due())
+		}
+	}
+	return late
+}
+
+// Lateness is how late a message would be at least after an event that holds some back; 0: it holds back none.
+func (s *State) Lateness(e *Event) ariadne.Time {
+	if !KindOf(e.Kind).Overtakes {
+		return 0
+	}
+	return s.lateness(e.At, e.Kind == Expire)
+}
+
+// tooLate reports whether what happens at t would hold a message back for longer than the rules allow.
+func (y *System) tooLate(s *State, t ariadne.Time, ends bool) bool {
+	return y.rules.MaxDelay > 0 && s.lateness(t, ends) > ariadne.Time(y.rules.MaxDelay)
 }
 
 // passes reports whether what happens at t holds a message back. A connection's end (ends) does not

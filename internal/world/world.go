@@ -66,6 +66,9 @@ type Rules struct {
 	Latency    time.Duration
 	ClockError time.Duration
 	Delays     int // budget of delayed messages in one execution
+	// MaxDelay is how much later than it should a message arrives at most, for timers that overtake it; 0: as
+	// late as may be.
+	MaxDelay   time.Duration
 	Faults     Faults
 	NodeFaults []NodeFaults // which faults may befall which nodes
 	Partitions []*Partition // how faults may part the network, or make it slow

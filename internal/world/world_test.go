@@ -174,6 +174,38 @@ func TestDelays(t *testing.T) {
 	})
 }
 
+// TestMaxDelay: a message is late by no more than the bound, whoever's timers overtake it. What stands behind it is less
+// late.
+func TestMaxDelay(t *testing.T) {
+	start := func(most time.Duration) *worldtest.World {
+		w := worldtest.Of(world.Rules{Latency: 5 * time.Millisecond, Delays: 2, MaxDelay: most}, scripts(
+			func(c *worldtest.Ctx) { c.Send(1, "a"); c.SetTimer(10 * time.Millisecond) },
+			func(c *worldtest.Ctx) { c.SetTimer(20 * time.Millisecond) })...)
+		do(t, w, "start n1", "start n2")
+		return w
+	}
+	for _, c := range []struct {
+		most time.Duration
+		n1   bool // its timer may come before the message, which is then 5 ms late
+		n2   bool // likewise, 15 ms
+	}{{0, true, true}, {16 * time.Millisecond, true, true}, {14 * time.Millisecond, true, false}, {6 * time.Millisecond, true, false}, {4 * time.Millisecond, false, false}} {
+		w := start(c.most)
+		if got := slices.Contains(enabled(w), "timer n1"); got != c.n1 {
+			t.Errorf("%v: the timer of n1 may fire: %v", c.most, got)
+		}
+		if !c.n1 {
+			continue
+		}
+		do(t, w, "timer n1")
+		if got := slices.Contains(enabled(w), "timer n2"); got != c.n2 {
+			t.Errorf("%v: then the timer of n2 may fire: %v", c.most, got)
+		}
+		if late := w.State().Flight[0].Late(); late < 5e6 || late > 6e6 {
+			t.Errorf("%v: the message is %v late", c.most, late)
+		}
+	}
+}
+
 // TestTimerOrMessage: within the clock error, a message may come before a timer of the
 // node's that was due before it. The clock then has not come to the deadline, however
 // many messages there are, and answers arrive no earlier for it.
@@ -313,6 +345,7 @@ func TestAnyWalk(t *testing.T) {
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
+			MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max delay ms")) * time.Millisecond,
 		}
 		n := rapid.IntRange(2, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -328,6 +361,11 @@ func TestAnyWalk(t *testing.T) {
 				break
 			}
 			names = append(names, m.step(acts[c%len(acts)]))
+			for i := range w.State().Flight {
+				if late := w.State().Flight[i].Late(); r.MaxDelay > 0 && late > ariadne.Time(r.MaxDelay) {
+					t.Fatalf("a message is %v late", late)
+				}
+			}
 		}
 		if r.Delays-w.State().Delays > len(m.late) {
 			t.Fatalf("%d messages paid for, %d were late", r.Delays-w.State().Delays, len(m.late))

@@ -26,6 +26,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 3).Draw(t, "delays"),
+			MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max delay ms")) * time.Millisecond,
 			Faults:     worldtest.Faults("duplicate", rapid.IntRange(0, 2).Draw(t, "duplicates")),
 			Combined:   rapid.IntRange(1, 2).Draw(t, "combined"),
 			GiveUp:     time.Duration(rapid.SampledFrom([]int{0, 4, 6}).Draw(t, "give up ms")) * time.Millisecond,

@@ -34,6 +34,7 @@ type Priorities struct {
 
 	draw   draw
 	chance chance
+	late   patience
 	salt   uint64            // of the priorities of the walk
 	length int               // of the natural path; 0: it is the first
 	at     []int             // steps of the changes
@@ -44,6 +45,7 @@ type Priorities struct {
 func (w *Priorities) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
 	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, lines: w.Lines})
+	w.late.begin(w.Seed, w.Index)
 	w.Index++
 	changes := w.Changes
 	if changes == 0 {
@@ -70,7 +72,7 @@ func (w *Priorities) Next(p *space.Path) (event int, ok bool) {
 		// Those that fell later lie lower.
 		w.low[chain(&f.Enabled[w.highest(f)])] = uint64(len(w.at)+1) - uint64(len(w.low))
 	}
-	return w.chance.vary(p, w.highest(f), true), true
+	return w.chance.vary(p, w.late.heed(f, w.highest(f)), true), true
 }
 
 func (w *Priorities) highest(f *space.Frame) int {

@@ -29,12 +29,14 @@ type Sampling struct {
 	length int    // of the natural path; 0: it is the first
 	lost   map[world.Hash]uint64
 	chance chance
+	late   patience
 }
 
 // Begin implements Explorer.
 func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
 	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, lines: w.Lines})
+	w.late.begin(w.Seed, w.Index)
 	w.Index++
 	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
 	return 0, true
@@ -55,6 +57,7 @@ func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
 			event, most = i, v
 		}
 	}
+	event = w.late.heed(f, event)
 	taken := &f.Enabled[event]
 	for i := range f.Plain {
 		if e := &f.Enabled[i]; i != event && e.Node == taken.Node {

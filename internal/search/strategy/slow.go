@@ -32,6 +32,7 @@ type Slow struct {
 	holds  []hold
 	faults []fault
 	chance chance
+	late   patience
 	length int             // of the natural path; 0: it is the first
 	chains map[uint64]bool // directions of connections and the like that the path has had
 	most   int             // as many as a path had
@@ -67,6 +68,7 @@ var holders = []func(p *world.Packet) uint64{
 // Begin implements Explorer.
 func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	s.draw, s.chance, s.chains = newDraw(s.Seed, s.Index), chance{moments: s.chance.moments}, map[uint64]bool{}
+	s.late.begin(s.Seed, s.Index)
 	s.Index++
 	s.holds, s.faults = s.holds[:0], s.faults[:0]
 	if s.length == 0 {
@@ -134,7 +136,7 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	}
 	for i := range f.Plain {
 		if !s.held(p.Len(), &f.Enabled[i]) {
-			return s.chance.vary(p, i, true), true
+			return s.chance.vary(p, s.late.heed(f, i), true), true
 		}
 	}
 	return s.chance.vary(p, 0, true), true

@@ -74,11 +74,13 @@ type temper struct {
 	calm   int  // at one step of 2^calm it chooses freely
 	even   bool // without weights
 	chance chance
+	late   patience
 }
 
 // begin begins path p, of a seed.
 func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, lines *Lines) {
 	t.draw, t.calm, t.even = newDraw(seed, index), index%calms, w.even()
+	t.late.begin(seed, index)
 	t.chance.begin(p.System().Within(), origin{seed: seed, index: index, length: p.Len(), weights: w, lines: lines})
 }
 
@@ -102,10 +104,16 @@ func (t *temper) pick(w *Weights, p *space.Path, among []int) int {
 // plain chooses an undisturbed event.
 func (t *temper) plain(w *Weights, f *space.Frame, among []int) int {
 	if t.draw.next()>>(64-calms) < 1<<(calms-t.calm) {
+		i := 0
 		if t.even {
-			return pickEvenly(&t.draw, f, among)
+			i = pickEvenly(&t.draw, f, among)
+		} else {
+			i = w.pick(&t.draw, f, among)
 		}
-		return w.pick(&t.draw, f, among)
+		if hasty := t.late.heed(f, i); among == nil || slices.Contains(among, hasty) {
+			return hasty
+		}
+		return i
 	}
 	if among != nil {
 		return among[0]
