@@ -90,6 +90,9 @@ func At(path string) memo.OpenStore {
 }
 
 func (s *store) open(key []byte, recall func([]memo.Dependency) bool) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
 	if err := s.clear(); err != nil {
 		return err
 	}
@@ -177,28 +180,38 @@ func (s *store) clear() error {
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil
 	}
-	st, err := f.Stat()
-	if err != nil || st.Size() == 0 {
-		return err
-	}
 	wrong := sound(f)
 	if wrong == nil {
 		return nil
 	}
-	// A process that is killed in the beginning leaves less than the four pages that
-	// bbolt writes at first, which is no damage.
-	if st.Size() >= 4*int64(os.Getpagesize()) || !begun(f, st.Size()) {
-		s.damaged.CompareAndSwap(nil, &damage{wrong.Error()})
-	}
+	s.damaged.CompareAndSwap(nil, &damage{wrong.Error()})
 	return f.Truncate(0)
 }
 
-// begun reports whether a file of less than four pages may be the beginning of a store.
-func begun(f *os.File, size int64) bool {
-	b := make([]byte, min(size, pageHead+4))
-	f.ReadAt(b, 0)
-	return len(b) < pageHead+4 || le32(b[pageHead:]) == boltMagic
+// begin makes an empty store where there is no file, under another name first: who is killed while he writes the
+// first pages leaves none, and what is too short was cut short.
+func (s *store) begin() error {
+	if _, err := os.Lstat(s.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fresh := s.path + newSuffix
+	os.Remove(fresh) // what somebody has left who was killed
+	err := guard(func() error {
+		db, err := bbolt.Open(fresh, 0o666, &bbolt.Options{Timeout: time.Second, NoSync: true})
+		if err != nil {
+			return err
+		}
+		return errors.Join(db.Close(), os.Link(fresh, s.path))
+	})
+	os.Remove(fresh)
+	if _, broken := errors.AsType[*damage](err); broken {
+		return err
+	}
+	return nil // another check may be making one as well; else it is made where it belongs
 }
+
+// newSuffix is what the name of a store has behind it that is being made.
+const newSuffix = ".new"
 
 // prepare empties a store of another key, or of what recall does not want kept.
 func prepare(tx *bbolt.Tx, key []byte, recall func([]memo.Dependency) bool) error {

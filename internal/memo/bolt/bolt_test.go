@@ -125,30 +125,46 @@ func TestStoreInUse(t *testing.T) {
 	}
 }
 
-// TestStoreThatWasBarelyBegun: a store whose maker was killed while it wrote the first
-// pages is made again.
-func TestStoreThatWasBarelyBegun(t *testing.T) {
+// TestStoreThatIsTooShort: a store that was cut short is made again, and that is said. One whose maker was killed
+// while it wrote the first pages has another name, and is none.
+func TestStoreThatIsTooShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
-	begin := func() error {
+	begin := func() (damaged string, err error) {
 		m, err := memo.Open(system(), memo.Options{Store: bolt.At(path)})
 		if err != nil {
-			return err
+			return "", err
 		}
-		return m.Close()
+		damaged = m.Damaged()
+		return damaged, m.Close()
 	}
-	if err := begin(); err != nil {
-		t.Fatal(err)
+	if damaged, err := begin(); err != nil || damaged != "" {
+		t.Fatal(damaged, err)
 	}
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pages := range 4 {
-		if err := os.WriteFile(path, good[:pages*os.Getpagesize()], 0o666); err != nil {
+	page := os.Getpagesize()
+	for _, size := range []int{0, 1, 50, 100, page - 1, page, 2 * page, 3 * page, 4*page - 1} {
+		if err := os.WriteFile(path, good[:size], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := begin(); err != nil {
-			t.Errorf("%d pages: %v", pages, err)
+		if damaged, err := begin(); err != nil || damaged == "" {
+			t.Errorf("%d bytes: damage %q, %v", size, damaged, err)
+		}
+		if damaged, err := begin(); err != nil || damaged != "" {
+			t.Errorf("%d bytes, once it is made again: damage %q, %v", size, damaged, err)
+		}
+	}
+	for _, left := range [][]byte{nil, good[:50], good[:page], good[:3*page], good, []byte("something else")} {
+		if err := errors.Join(os.Remove(path), os.WriteFile(path+".new", left, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		if damaged, err := begin(); err != nil || damaged != "" {
+			t.Errorf("%d bytes were left: damage %q, %v", len(left), damaged, err)
+		}
+		if _, err := os.Lstat(path + ".new"); err == nil {
+			t.Errorf("%d bytes were left, and stay", len(left))
 		}
 	}
 }
