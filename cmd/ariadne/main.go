@@ -25,6 +25,7 @@ import (
 )
 
 func main() {
+	enoughMemory()
 	tuneCollector()
 	a := &app{out: os.Stdout, err: os.Stderr}
 	os.Exit(a.main(os.Args[1:]))
