@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/property"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
 )
@@ -27,8 +28,9 @@ type Servers struct {
 type ended struct {
 	command int
 	at      ariadne.Time
-	well    bool // all with status 0
-	done    bool // no process is left
+	well    bool   // all with status 0
+	done    bool   // no process is left
+	said    string // the line of its last step that tells best why, or ""
 }
 
 type port struct {
@@ -51,7 +53,7 @@ func (w *Servers) Step(s *ariadne.Step) {
 	e := &w.ended[id]
 	for _, x := range s.Output.Exits {
 		e.well = x.Status == 0 && x.Signal == 0 && (e.well || e.at == 0)
-		e.command, e.at = x.Command, x.At
+		e.command, e.at, e.said = x.Command, x.At, property.LastWords(s.Output.Logs)
 	}
 	if s.Output.Down != ariadne.Up {
 		*e = ended{} // it is switched on again
@@ -90,7 +92,11 @@ func (w *Servers) Lines() (lines []string) {
 		def := &w.spec.Nodes[i]
 		var parts []string
 		if e := w.ended[i]; e.done && e.well && !def.Client && len(def.Commands) > 0 {
-			parts = append(parts, fmt.Sprintf("%s ended at %v with status 0, and no process is left", w.name(def.ID, e.command), e.at))
+			part := fmt.Sprintf("%s ended at %v with status 0, and no process is left", w.name(def.ID, e.command), e.at)
+			if e.said != "" {
+				part += fmt.Sprintf(" (it wrote %q)", e.said)
+			}
+			parts = append(parts, part)
 		}
 		var ports []port
 		for p := range w.refused {

@@ -26,6 +26,8 @@ func TestServers(t *testing.T) {
 	crashes := ariadne.Step{Output: ariadne.Output{Down: ariadne.Crashed}}
 	refusesWhenGone := refuses
 	refusesWhenGone.Output.Done = true
+	says := ends
+	says.Output.Logs = []ariadne.LogLine{{Stream: 2, Text: "cannot listen: Invalid argument"}, {Stream: 1, Text: "bye"}}
 	clientEnds := ends
 	clientEnds.Action.Node = 1
 
@@ -36,6 +38,7 @@ func TestServers(t *testing.T) {
 	}{
 		"nothing":               {nil, nil},
 		"it has ended":          {[]ariadne.Step{ends}, []string{"node srv: " + gone}},
+		"it says why":           {[]ariadne.Step{says}, []string{"node srv: " + gone + ` (it wrote "cannot listen: Invalid argument")`}},
 		"and a client asks":     {[]ariadne.Step{ends, asks, refusesWhenGone}, []string{"node srv: " + gone + "; " + vain}},
 		"before it listens":     {[]ariadne.Step{asks, refuses, asks, accepts}, nil},
 		"a connection is reset": {[]ariadne.Step{asks, accepts, refuses}, nil},

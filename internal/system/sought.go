@@ -67,8 +67,12 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 		beside = append(beside, unlisted(sp, def, dir, said)...)
 	}
 	var lines []string
-	for _, where := range slices.Sorted(maps.Keys(s.busy)) {
-		lines = append(lines, fmt.Sprintf("a thread computed for seconds without a system call: %s; let it find what it computes, such as keys, made beforehand beside the spec (dir)", where))
+	if places := slices.Sorted(maps.Keys(s.busy)); len(places) > 0 {
+		if n := len(places) - maxNames; n > 0 {
+			places = append(places[:maxNames], fmt.Sprintf("%d more places", n))
+		}
+		lines = append(lines, "threads computed for seconds without a system call: "+strings.Join(places, "; ")+
+			"; what they make at each start, such as keys, is better made once, beside the spec (dir), and what they measure switched off")
 	}
 	if len(beside) > 0 {
 		how := "add `dir: .` to the node, which makes its working directory a copy of the spec's"

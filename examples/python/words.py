@@ -1,0 +1,2 @@
+def answer(path):
+    return "hello from %s\n" % path
