@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
@@ -44,6 +45,7 @@ func (n *Node) falls(th *thread) bool {
 		return false
 	}
 	sys.EnterStores(n.k)
+	n.hearStaying()
 	before := n.step.seen
 	if on == dialog.Path {
 		before = sys.Seen
@@ -85,6 +87,22 @@ func (n *Node) falls(th *thread) bool {
 		th.used = max(th.used, slice)
 	}
 	return false
+}
+
+// hearStaying looks at the lines that the node has written in the step since it was asked last. What outlives
+// its going down has happened.
+func (n *Node) hearStaying() {
+	s, sources := &n.step, n.cfg.Spec.Properties.Sources
+	lines := n.k.Logs[s.heard:]
+	s.heard = len(n.k.Logs)
+	if len(lines) == 0 || !slices.ContainsFunc(sources, func(r expose.Source) bool { return r.Stays }) {
+		return
+	}
+	for _, c := range sources.Changes(n.def.ID, &ariadne.Output{Logs: lines}) {
+		if c.Stays {
+			s.seen, s.since.seen = sys.Seen, true
+		}
+	}
 }
 
 // happens has an alternative happen that is a fault.

@@ -206,6 +206,7 @@ type step struct {
 	polling   bool       // it ended because all that could run only polled
 
 	seen    sys.Sight             // what has happened
+	heard   int                   // lines in which it was looked for
 	since   lossPoint             // the last place at which power could go
 	outage  *ariadne.NodeFault    // what takes the node down in its midst
 	down    ariadne.Down          // what has taken it down
@@ -425,7 +426,9 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	if n.step.outage != nil {
 		n.fall(*n.step.outage)
 	}
-	sys.EnterStores(n.k)
+	if n.k.Files.Whole { // else a fault between two steps looks
+		sys.EnterStores(n.k)
+	}
 	net.Flush(n.k)
 	n.closeStale()
 	n.grow()

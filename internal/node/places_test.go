@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/disk"
+	"ariadne/internal/expose"
 	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
@@ -99,5 +102,46 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("crashes leave\n%s\nand natively\n%s", strings.Join(slices.Sorted(maps.Keys(got)), "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
+	}
+}
+
+// happenings are what a program may do before it makes a file, and by which faults that differs from what it had done
+// when the step began: crash, stop and power.
+var happenings = []struct {
+	name, setup, do string
+	faults          string
+}{
+	{"nothing", "", "os.getpid()", ""},
+	{"another file", "", "os.mkdir('d')", "crash stop power"},
+	{"a promise", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'promise it')", "crash stop power"},
+	{"what begins", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'begin')", "crash stop power"},
+	{"what is exposed", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'expose now x')", ""},
+	{"what is exposed and stays", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'expose kept x')", "crash stop power"},
+	{"a line", "", "print('something', flush=True)", ""},
+	{"a line that stays", "", "print('committed 3', flush=True)", "crash stop power"},
+	{"a Unix socket", "s = socket.socket(socket.AF_UNIX)", "s.bind('s')", "crash stop power"},
+	{"a connection that ends", "l = socket.create_server(('127.0.0.1', 7000)); c = socket.create_connection(('127.0.0.1', 7000))", "c.close()", "stop power"},
+	{"a connection with another descriptor", "l = socket.create_server(('127.0.0.1', 7000)); c = socket.create_connection(('127.0.0.1', 7000)); e = c.dup()", "c.close()", ""},
+	{"a store", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.ftruncate(f, 4096); m = mmap.mmap(f, 4096)", "m[0] = 1", "power"},
+	{"no store", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.ftruncate(f, 4096); m = mmap.mmap(f, 4096)", "m[0]", ""},
+	{"a sync", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.write(f, b'x')", "os.sync()", ""},
+}
+
+// TestHappenings: before its first visible operation a step has a place for a fault if something has happened by which it
+// makes a difference.
+func TestHappenings(t *testing.T) {
+	for _, h := range happenings {
+		for name, kind := range map[string]ariadne.ActionKind{"crash": world.Crash, "stop": world.Stop, "power": world.Power} {
+			program := "import mmap, os, socket, time\n" + h.setup + "\ntime.sleep(1)\n" + h.do + "\nos.mkdir('last')\ntime.sleep(1000)"
+			n, apply := downOf(t, kind, t.TempDir(), "/usr/bin/python3", "-IS", "-c", program)
+			n.cfg.Spec.Properties.Sources = expose.Sources{{Name: "kept", Stays: true}, {Name: "committed", Line: regexp.MustCompile(`committed (\d+)`), Stays: true}, {Name: "now"}}
+			n.cfg.Spec.Power.Model, n.cfg.Spec.Power.Images = disk.Any, 64
+			out := apply(ariadne.Input{Kind: ariadne.Start})
+			out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+			at := slices.IndexFunc(out.Places, func(p ariadne.Place) bool { return strings.HasSuffix(p.Name, "mkdir/before:last#1") })
+			if want := strings.Contains(h.faults, name); (at >= 0) != want || n.step.over() {
+				t.Errorf("%s, %s: %v, want %v", h.name, name, out.Places, want)
+			}
+		}
 	}
 }

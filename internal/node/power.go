@@ -35,6 +35,7 @@ type lossPoint struct {
 // LosesPower implements sys.PowerAsker: a sync is a place of the step, in the midst of the call that makes it.
 func (th *thread) LosesPower(file string) bool {
 	n, log := th.n, th.n.k.Files.Log
+	n.hearStaying()
 	if s := &n.step; log.Durable() || !s.since.seen && s.since.log == log || s.over() || s.down == ariadne.Paused || dialog.Spared(n.k) {
 		return false
 	}
