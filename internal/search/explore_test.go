@@ -608,6 +608,8 @@ func TestDPORInHardSystems(t *testing.T) {
 	parts[world.Cut], stops[world.Stop] = 1, 1
 	both := worldtest.Faults("duplicate", 2)
 	both[world.Fail] = 1
+	var outages world.Faults
+	outages[world.Stop], outages[world.Crash] = 1, 1
 	one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
 	for _, c := range []struct {
 		name  string
@@ -628,6 +630,9 @@ func TestDPORInHardSystems(t *testing.T) {
 		{"a connection that ends", small{rules: world.Rules{Delays: 1, Faults: parts, Grid: 2e6, GiveUp: 4 * time.Millisecond,
 			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 8e6)}}, clients: []int{0}, starts: []int{0, 0}}, 2,
 			worldtest.Chaos{Seed: 2, Acts: 2, Exits: 3, Chooses: true, Spares: true}},
+		{"a machine that stops later", small{rules: world.Rules{Latency: 3 * time.Microsecond, Faults: outages, Grid: 2e6, GiveUp: 6 * time.Millisecond,
+			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0, ariadne.Ever), world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1, 2}, 1e6, 6e6)}}, starts: []int{0, 1, 3}}, 3,
+			worldtest.Chaos{Seed: 0xb5ed33e, Acts: 3, Exits: 40, NoTimers: true, Spares: true, Writes: true, Limits: true}},
 		{"what is spent later", small{rules: world.Rules{Latency: time.Millisecond, Faults: both, Combined: 1}}, 4,
 			worldtest.Chaos{Seed: 0x5, Acts: 4, Exits: 3, NoTimers: true, Tries: true, Spares: true}},
 	} {

@@ -171,6 +171,12 @@ func (s *State) Silent() bool {
 	return len(s.Cuts) > 0 || slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down.Off() })
 }
 
+// MayFallSilent reports whether there is budget left for faults after which ends of a connection do not hear each other. Whether one can
+// happen now is no matter.
+func (s *State) MayFallSilent() bool {
+	return slices.ContainsFunc(silencers, func(k ariadne.ActionKind) bool { return s.Faults[k] > 0 })
+}
+
 // deaf is until when nothing gets through between a node and a peer, either way, or 0.
 func (s *State) deaf(id, peer ariadne.NodeID) (until ariadne.Time) {
 	until = min(s.blockedUntil(id, peer), s.blockedUntil(peer, id))

@@ -153,9 +153,12 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 }
 
 // mayAwait: the end of a connection on which a sends something keeps the network from being whole
-// again, or a machine from being switched on.
+// again, or a machine from being switched on: one that is silent now, or falls silent later.
 func (r relation) mayAwait(f *space.Frame, a *act) bool {
 	s := &f.State
+	if a.awaits != ariadne.Never && s.MayFallSilent() {
+		return true
+	}
 	over := ariadne.Time(0) // when ends hear each other again that do not now
 	for _, c := range s.Cuts {
 		if c.Until != ariadne.Never {
