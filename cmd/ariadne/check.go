@@ -143,7 +143,7 @@ const helpWidth = 90
 // addSearch adds the flags of how to search.
 func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*bound)(&o.Deviations), "deviations", "at most `n` steps of a path are not the natural ones")
-	f.Var(&from{o}, "from", "follow the natural schedule up to this `step`, a number, /regexp/ on the log lines, or live, where all has happened that must, and explore from there")
+	f.Var(&from{o}, "from", "follow the natural schedule up to this `step`, a number, /regexp/ on the log lines, or live, where all has happened that must, and explore from there; none: from the start, whatever the spec says")
 	f.Var((*bound)(&o.Timers), "timers", "at most `n` timers of a path fire although something else comes first in time")
 	f.Var((*bound)(&o.Deliveries), "deliveries", "at most `n` messages arrive in a path")
 	f.Var((*bound)(&o.Delays), "delays", "at most `n` messages are delayed in a path, when the spec allows more")

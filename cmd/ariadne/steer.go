@@ -39,7 +39,7 @@ func (g *steering) add(f *pflag.FlagSet) {
 func (g *steering) apply(s *spec.Spec, o *check.Options) error {
 	e := &s.Explore
 	o.Steer(e)
-	if o.Search.From == nil && !o.Search.FromLive && e.Bounds.From != "" {
+	if o.Search.From == nil && !o.Search.FromLive && !o.Search.FromStart && e.Bounds.From != "" {
 		if err := (&from{&o.Search}).Set(e.Bounds.From); err != nil {
 			return err // the spec has looked at it
 		}
@@ -196,8 +196,8 @@ type from struct{ search *check.Search }
 func (*from) String() string { return "" }
 
 func (f *from) Set(s string) error {
-	f.search.From, f.search.FromLive = nil, s == "live"
-	if f.search.FromLive {
+	f.search.From, f.search.FromLive, f.search.FromStart = nil, s == "live", s == "none"
+	if f.search.FromLive || f.search.FromStart {
 		return nil
 	}
 	if n := len(s); n > 2 && s[0] == '/' && s[n-1] == '/' {
@@ -209,7 +209,7 @@ func (f *from) Set(s string) error {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return errors.New("neither the number of a step, /regexp/ nor live")
+		return errors.New("neither the number of a step, /regexp/, live nor none")
 	}
 	f.search.From = func(s ariadne.Step) bool { return s.Index >= n }
 	return nil

@@ -52,6 +52,7 @@ type Search struct {
 	// Bounds of a path besides Options.Depth, which with From counts from there.
 	From       func(ariadne.Step) bool
 	FromLive   bool // space.Bounds.FromLive, in the place of From
+	FromStart  bool // neither, whatever the spec says
 	Deviations space.Bound
 	Timers     space.Bound
 	Deliveries space.Bound

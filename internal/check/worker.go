@@ -418,6 +418,10 @@ func (w *worker) done(how string) {
 		}
 	case search.SearchNowhere:
 		w.check.ledger.plan.Stop(StopNowhere)
-		w.check.ledger.report.Doubt("the natural schedule ended before the step from which to explore: nothing was explored")
+		doubt := "the natural schedule ended before the step from which to explore: nothing was explored"
+		if w.search.Missing != "" {
+			doubt += ": " + w.search.Missing
+		}
+		w.check.ledger.report.Doubt(doubt)
 	}
 }

@@ -14,6 +14,7 @@ package search
 
 import (
 	"fmt"
+	"strings"
 
 	"ariadne"
 	"ariadne/internal/expose"
@@ -73,6 +74,8 @@ type Exploration struct {
 	// Single: the path was over where the paths begin, so it is the only one, whatever the
 	// explorer. It is known when Ended is told of it.
 	Single bool
+	// Missing says what keeps the natural schedule from a steady state, when the search has ended there with SearchNowhere.
+	Missing string
 
 	aside bool // the path is (strategy.Sider)
 	// checks are those of the path, which see each step as it comes, where nodes live;
@@ -228,6 +231,7 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 			return SearchStopped, nil
 		}
 		if end, v := x.over(p); end != "" {
+			x.Missing = x.missing(p)
 			return x.last(p, end, v, SearchNowhere)
 		}
 		if err := x.push(p, 0); err != nil {
@@ -235,6 +239,24 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// missing says in words what keeps a path from having come to a steady state (space.Bounds.FromLive), or "".
+func (x *Exploration) missing(p *space.Path) string {
+	if !x.Bounds.FromLive {
+		return ""
+	}
+	var all []string
+	unasked, waited := p.Missing()
+	for i, g := range x.Space.Properties.Goals() {
+		switch {
+		case waited&(1<<i) != 0:
+			all = append(all, fmt.Sprintf("%q does not become true", g.Name))
+		case unasked&(1<<i) != 0:
+			all = append(all, fmt.Sprintf("%q is never waited for: its when (%s) is not true in any state", g.Name, g.When))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // single ends the search when the path is over before there is anything to choose, and says

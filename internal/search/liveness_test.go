@@ -91,7 +91,7 @@ func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 }
 
 // TestFromLive: a path that is to begin in a steady state begins behind the first step of the natural schedule after which
-// nothing is waited for, and each goal was before.
+// nothing is waited for, and each goal was before that need not come true from the start.
 func TestFromLive(t *testing.T) {
 	begun, nowhere := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,7 +106,7 @@ func TestFromLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, waited := -1, natural.Last().Waits
+		want, waited := -1, natural.Last().Waits|1 // the first goal must come true from the start, and may be true there
 		for natural.Last().Plain > 0 && want < 0 {
 			if err := natural.Push(0); err != nil {
 				t.Fatal(err)

@@ -127,7 +127,7 @@ type Bounds struct {
 	// begins there.
 	From func(ariadne.Step) bool
 	// FromLive: it begins in a steady state, behind the first step of the natural schedule after which nothing is waited for
-	// that must happen (property.Goal), when all of it has been waited for before.
+	// that must happen (property.Goal), when all of it has been waited for before that need not come true from the start.
 	FromLive bool
 	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
 	// rule rather than a bound that cuts paths off: what is later never happens.
@@ -197,8 +197,27 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	if p.Symmetry != nil {
 		p.Symmetry.begin(f)
 	}
-	path.waited = f.Waits
+	path.waited = f.Waits | p.always()
 	return path, path.open(f)
+}
+
+// always are the goals that need not be waited for: those that must come true from the start, and may be true there.
+func (p *Space) always() (goals uint64) {
+	if p.Properties == nil {
+		return 0
+	}
+	for i, g := range p.Properties.Goals() {
+		if g.When == "" {
+			goals |= 1 << i
+		}
+	}
+	return goals
+}
+
+// Missing are, of a path that approaches a steady state (Bounds.FromLive), the goals that were not waited for yet, and those that are
+// waited for now, a bit for each.
+func (p *Path) Missing() (unasked, waited uint64) {
+	return (1<<len(p.space.Properties.Goals()) - 1) &^ p.waited, p.Last().Waits
 }
 
 // Bounds are the path's.
