@@ -608,8 +608,9 @@ func TestDPORInHardSystems(t *testing.T) {
 	parts[world.Cut], stops[world.Stop] = 1, 1
 	both := worldtest.Faults("duplicate", 2)
 	both[world.Fail] = 1
-	var outages world.Faults
+	var outages, cutAndPower, cutAndStop world.Faults
 	outages[world.Stop], outages[world.Crash] = 1, 1
+	cutAndPower[world.Cut], cutAndPower[world.Power], cutAndStop[world.Cut], cutAndStop[world.Stop] = 1, 1, 1, 1
 	one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
 	for _, c := range []struct {
 		name  string
@@ -633,6 +634,14 @@ func TestDPORInHardSystems(t *testing.T) {
 		{"a machine that stops later", small{rules: world.Rules{Latency: 3 * time.Microsecond, Faults: outages, Grid: 2e6, GiveUp: 6 * time.Millisecond,
 			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0, ariadne.Ever), world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1, 2}, 1e6, 6e6)}}, starts: []int{0, 1, 3}}, 3,
 			worldtest.Chaos{Seed: 0xb5ed33e, Acts: 3, Exits: 40, NoTimers: true, Spares: true, Writes: true, Limits: true}},
+		{"a machine that is back in a partition", small{between: true, rules: world.Rules{Latency: 3 * time.Millisecond, ClockError: 2 * time.Millisecond, Delays: 1, Faults: cutAndPower, Grid: 2e6,
+			GiveUp: 4 * time.Millisecond, NodeFaults: []world.NodeFaults{world.Outages(ariadne.PowerLost, one, 0, ariadne.Ever)},
+			Partitions: []*world.Partition{world.NewPartition("n1", one, other, true, 8e6), world.NewPartition("n2", other, one, true, 3e6)}}, starts: []int{3, 0}}, 2,
+			worldtest.Chaos{Seed: 0x7b, Acts: 1, Exits: 40, Spares: true, Writes: true, Limits: true}},
+		{"who is kept alive in a partition", small{between: true, rules: world.Rules{Latency: 1593 * time.Microsecond, ClockError: 2 * time.Millisecond, Faults: cutAndStop, Grid: 2e6,
+			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 1e6, 6e6)},
+			Partitions: []*world.Partition{world.NewPartition("n1", one, other, true, 3e6), world.NewPartition("n2", other, one, false, 3e6)}}, starts: []int{3, 0}}, 2,
+			worldtest.Chaos{Seed: 0x2d513b2, Acts: 2, Exits: 40, Spares: true, Writes: true, Limits: true}},
 		{"what is spent later", small{rules: world.Rules{Latency: time.Millisecond, Faults: both, Combined: 1}}, 4,
 			worldtest.Chaos{Seed: 0x5, Acts: 4, Exits: 3, NoTimers: true, Tries: true, Spares: true}},
 	} {

@@ -186,6 +186,16 @@ func (s *State) deaf(id, peer ariadne.NodeID) (until ariadne.Time) {
 	return until
 }
 
+// Deaf reports whether nothing gets through now between a node and some other, either way.
+func (s *State) Deaf(id ariadne.NodeID) bool {
+	for peer := range s.Nodes {
+		if peer := ariadne.NodeID(peer); peer != id && s.deaf(id, peer) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // deafSince is since when the network has let nothing through between a node and a peer, either way, as
 // far as partitions tell that stand.
 func (s *State) deafSince(id, peer ariadne.NodeID) ariadne.Time {
@@ -272,13 +282,17 @@ func (y *System) givesUp(limits *[]ariadne.Limit, p *Packet) ariadne.Time {
 }
 
 // Awaits is the earliest time at which a connection of a node, as it was before a step, could end
-// because of what it does in the step, should the network be parted or the peer's machine have stopped; or Never.
-func (y *System) Awaits(n *NodeState, e *Effect) ariadne.Time {
+// because of what it does in the step, should the network be parted or the peer's machine have stopped; or Never. deaf: the node did not hear
+// all others before it, so the silence of one that it keeps alive may have lasted long enough already.
+func (y *System) Awaits(n *NodeState, deaf bool, e *Effect) ariadne.Time {
 	limits, until := n.Limits, ariadne.Never
 	if e.Limits != nil {
 		limits = e.Limits
 		for _, l := range *limits {
-			if l.Idle > 0 {
+			switch {
+			case l.Idle > 0 && deaf:
+				until = min(until, e.Clock)
+			case l.Idle > 0:
 				until = min(until, e.Clock.Add(l.Idle))
 			}
 		}

@@ -40,8 +40,8 @@ type act struct {
 	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
 }
 
-// newAct is what an event does with a node.
-func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transition) *act {
+// newAct is what an event does with a node. deaf: it did not hear all others before (world.State.Deaf).
+func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never}
 	a.back, a.exposes = a.Back, p.Space().Exposes(by)
 	if a.Partition != nil { // it has nothing to do with the node's clock
@@ -65,7 +65,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
 	}
-	a.awaits = p.System().Awaits(n, &by.Effect)
+	a.awaits = p.System().Awaits(n, deaf, &by.Effect)
 	if by.Effect.Down != ariadne.Up && by.Effect.Down != ariadne.Paused {
 		a.back = by.Effect.Back
 	}
@@ -75,7 +75,8 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, by *memo.Transiti
 // actOf is step i of the path, from 1.
 func actOf(p *space.Path, i int) *act {
 	e := p.Event(i)
-	a := newAct(p, e, &p.Frame(i - 1).State.Nodes[e.Node], p.Frame(i).By)
+	s := &p.Frame(i - 1).State
+	a := newAct(p, e, &s.Nodes[e.Node], s.Deaf(e.Node), p.Frame(i).By)
 	a.ends = a.ends || p.Frame(i).Broken // which holds wherever what was exposed before is the same
 	return a
 }
@@ -176,7 +177,8 @@ func (r relation) parts(a, b *act) bool {
 			return true
 		}
 	}
-	return b.by.Effect.Limits != nil || b.by.Effect.Down.Off() // who awaits the end of connections
+	// Who awaits the end of connections; and a machine that stops or is back, whose peers' silence goes on in the partition or ends before it.
+	return b.by.Effect.Limits != nil || b.by.Effect.Down.Off() || b.returns
 }
 
 // stands: a does so where a message has to pass, or the acknowledgement of it.

@@ -137,7 +137,8 @@ func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) *act {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newAct(p, &f.Enabled[i], &f.State.Nodes[f.Enabled[i].Node], by)
+	id := f.Enabled[i].Node
+	return newAct(p, &f.Enabled[i], &f.State.Nodes[id], f.State.Deaf(id), by)
 }
 
 func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {

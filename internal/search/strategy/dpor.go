@@ -536,12 +536,12 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 	if e == nil || err != nil {
 		return nil, err
 	}
-	n := s.Nodes[e.Node]
+	n, deaf := s.Nodes[e.Node], s.Deaf(e.Node)
 	by, err := p.Space().Step(s, e)
 	if err != nil {
 		return nil, err
 	}
-	b := newAct(p, e, &n, by)
+	b := newAct(p, e, &n, deaf, by)
 	d.looked(b)
 	return b, nil
 }
