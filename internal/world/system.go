@@ -420,11 +420,13 @@ func (r *Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 // send puts a message into flight that was sent in an event at time at.
 func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 	f := Flying{Packet: p, Arrival: y.slowed(s, p, max(p.Sent, at), y.rules.Arrival(p, at)), Head: true}
-	if on := s.Nodes[p.To].On; f.Arrival < on {
-		if f.Arrival < y.nodes[p.To].Start || p.Unrepeated() {
+	if to := &s.Nodes[p.To]; f.Arrival < to.On {
+		if f.Arrival < y.nodes[p.To].Start || p.Unrepeated() && !to.Started {
 			return nil
 		}
-		f.Arrival = on // it is sent again and again
+		// It is sent again and again; or the machine is back, and it is the sender's clock that is behind. In the other
+		// order of the two what is sent once is lost.
+		f.Arrival = to.On
 	}
 	if s.blocks(p.From, p.To) && p.Unrepeated() {
 		return nil

@@ -12,7 +12,9 @@
 //   - A node that a fault has taken down is switched on again at its time, likewise. What
 //     arrives meanwhile is answered by its kernel, if that lives on (ariadne.Crashed); else
 //     (ariadne.Down.Off) datagrams and what opens connections are lost, and the rest of
-//     what is under way on connections waits, as if it were sent again and again.
+//     what is under way on connections waits, as if it were sent again and again. What is
+//     sent when the machine is back, by a node whose clock is before that, arrives when it
+//     was switched on.
 //   - A message arrives at Sent + Latency, and never before an earlier one of
 //     the same TCP connection. Of each TCP direction only the oldest message can
 //     be delivered; of datagrams each one.

@@ -97,7 +97,7 @@ func (h *ahead) add(p *space.Path, a *act) {
 		h.arrives(s)
 	}
 	for _, m := range a.by.Effect.Packets {
-		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
+		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At), s.Nodes[m.To].On)
 	}
 }
 

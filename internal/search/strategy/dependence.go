@@ -208,12 +208,14 @@ func (r relation) silences(a, b *act) bool {
 	if b.by.Effect.Limits != nil || b.probes() && b.Takes.From == a.event.Node || stops && b.expires() {
 		return true
 	}
-	return !stops && r.sendsTo(b, a.event.Node)
+	return !stops && r.sendsTo(b, a)
 }
 
-// sendsTo: it sends on a connection to a node.
-func (relation) sendsTo(a *act, to ariadne.NodeID) bool {
-	return slices.ContainsFunc(a.by.Effect.Packets, func(p *world.Packet) bool { return p.To == to && p.Flow.Proto == ariadne.TCP })
+// sendsTo: a sends to a machine that b switches on, on a connection or what would arrive before that.
+func (r relation) sendsTo(a, b *act) bool {
+	return slices.ContainsFunc(a.by.Effect.Packets, func(p *world.Packet) bool {
+		return p.To == b.event.Node && (p.Flow.Proto == ariadne.TCP || r.rules.Arrival(p, a.event.At) < b.event.At)
+	})
 }
 
 // awaited: b ends a connection, since a has sent something on it, or has it kept alive, in a parted network.
