@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -45,6 +46,8 @@ type crashFlags struct {
 	most    int      // failures
 	apart   bool
 	audit   float64
+	keep    string // directory
+	date    string
 	command string // that of the command line
 	json    bool
 	quiet   bool
@@ -150,6 +153,9 @@ is looked at: docs/storage.md.`,
 			s, err := crashSpec(args, command, temp)
 			if err == nil {
 				seed.apply(s)
+				err = c.setDate(s, command)
+			}
+			if err == nil {
 				err = a.crash(cmd, s, &c, temp)
 			}
 			if err != nil && cmd.Context().Err() != nil {
@@ -180,6 +186,8 @@ is looked at: docs/storage.md.`,
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.BoolVar(&c.apart, "apart", false, "check each image, also where it is the same as another one wherever the checker looks")
 	f.Float64Var(&c.audit, "audit", 0, "check this `share` of these all the same, to see that the verdict is the same: 0 to 1")
+	f.StringVar(&c.keep, "keep", "", "write failing images to this `directory`, of each group the one that lacks least, with a text of what is lost")
+	f.StringVar(&c.date, "date", "", "`date` that the command's clock shows at first, such as 2026-11-21 or 2026-11-21T09:30:00Z (default: now, or the spec's)")
 	f.StringVar(&c.html, "html", "", "write a page to this `file`, with the operations and where images fail")
 	f.BoolVar(&c.json, "json", false, "print one JSON object per line: of kills, and of each model")
 	f.BoolVar(&c.quiet, "quiet", false, "print no progress")
@@ -217,6 +225,19 @@ func crashSpec(args []string, command bool, temp string) (*spec.Spec, error) {
 	return s, os.WriteFile(s.Path, text, 0o666)
 }
 
+// setDate has the clock of the command begin at the date that is given, or now.
+func (c *crashFlags) setDate(s *spec.Spec, command bool) (err error) {
+	switch {
+	case c.date != "":
+		if s.Date, err = spec.ParseDate(c.date); err != nil {
+			return usageError{fmt.Errorf("crash: --date: %w", err)}
+		}
+	case command:
+		s.Date = time.Now().UTC().Truncate(time.Second)
+	}
+	return nil
+}
+
 func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string) error {
 	check, err := checkerOf("--check", c.check)
 	if err != nil {
@@ -245,6 +266,9 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err := creatable(c.html); err != nil {
 		return err
 	}
+	if err := vacant(c.keep); err != nil {
+		return usageError{fmt.Errorf("crash: --keep: %w", err)}
+	}
 	if c.most == 0 {
 		c.most = 1000
 	}
@@ -269,14 +293,16 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	o := crash.Options{
 		Attempts: attempts, Apart: c.apart, Audit: c.audit,
 		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
-		Outside: c.outside, Tell: c.log, Temp: temp,
+		Outside: c.outside, Tell: c.log, Temp: temp, Keep: c.keep,
 	}
 	clear := func() {}
-	if line := style(a.err); !c.quiet && !c.json && isTerminal(a.err) {
-		o.Progress = func(r *crash.Result) {
-			fmt.Fprint(a.err, "\r\x1b[K"+line.Line(fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(), r.Distinct, r.Failed)))
-		}
+	switch line := style(a.err); {
+	case c.quiet || c.json:
+	case isTerminal(a.err):
+		o.Progress = func(r *crash.Result) { fmt.Fprint(a.err, "\r\x1b[K"+line.Line(r.Progress())) }
 		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
+	default:
+		o.Progress, o.Pause = func(r *crash.Result) { fmt.Fprintln(a.err, r.Progress()) }, pauseOfLines
 	}
 	undecided := 0
 	o.Done = func(r *crash.Result) {
@@ -299,6 +325,24 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	}
 	if err == nil && a.status == record.Inconclusive.ExitStatus() && !c.json {
 		fmt.Fprintf(a.out, "inconclusive (%d undecided)\n", undecided)
+	}
+	return err
+}
+
+// pauseOfLines is how often a line says how far it is, where standard error is no terminal.
+const pauseOfLines = 30 * time.Second
+
+// vacant reports why a directory cannot be made, or filled when it is there, if that is so.
+func vacant(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	list, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err = os.Stat(filepath.Dir(filepath.Clean(dir)))
+	case err == nil && len(list) > 0:
+		err = fmt.Errorf("%s is not empty", dir)
 	}
 	return err
 }
@@ -397,14 +441,14 @@ func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlag
 		for _, l := range start.Logs {
 			said = append(said, l.Text)
 		}
-		return nil, nil, commandFailed(start.How, said)
+		return nil, nil, commandFailed(start.How, said, start.Advice)
 	case err != nil:
 		return nil, nil, err
 	case r.Stopped == record.Interrupted:
 		return nil, nil, cmp.Or(cmd.Context().Err(), context.Canceled)
 	case r.Outcome == record.Violated: // then what it did to its files says little
 		v := &r.Violations[0]
-		return nil, nil, commandFailed(v.Message, v.Said)
+		return nil, nil, commandFailed(v.Message, v.Said, r.Notes)
 	case c.command != "" && r.End == search.EndTime && r.Outcome == record.Inconclusive:
 		return nil, nil, fmt.Errorf("the command does not end: it was cut off after %v of virtual time. Have it ended (sh -c 'timeout 5 SERVER; true'), or write a spec with ends: time and a limit (ariadne init)", s.Limits.Time)
 	case r.Outcome != record.Nothing:
@@ -417,11 +461,14 @@ func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlag
 	return log.Ops(), steps, nil
 }
 
-// commandFailed says how a command ended of which no images are formed, and what it wrote last.
-func commandFailed(how string, said []string) error {
+// commandFailed says how a command ended of which no images are formed, what it wrote last, and what is to be known besides.
+func commandFailed(how string, said, notes []string) error {
 	text := "the command failed: " + how
 	if said = said[max(len(said)-maxSaid, 0):]; len(said) > 1 || len(said) == 1 && !strings.HasSuffix(how, said[0]) {
 		text += "; its last lines:\n  | " + strings.Join(said, "\n  | ")
+	}
+	for _, n := range notes {
+		text += "\n  " + n
 	}
 	return errors.New(text)
 }

@@ -31,15 +31,15 @@ type lossAt struct {
 }
 
 // follow goes along the log up to an operation.
-func (b *blamer) follow(at int) (*lossAt, error) {
-	t, p := b.start.clone(), newPowerLosses(b.judge, b.model)
-	for k, op := range b.Log[:at+1] {
+func (j *judge) follow(m disk.Model, at int) (*lossAt, error) {
+	t, p := j.start.clone(), newPowerLosses(j, m)
+	for k, op := range j.Log[:at+1] {
 		if err := t.apply(op); err != nil {
 			return nil, err
 		}
 		p.after(t, k, none)
 	}
-	return &lossAt{at, &left{of: p, now: t, last: b.Log[at]}}, nil
+	return &lossAt{at, &left{of: p, now: t, last: j.Log[at]}}, nil
 }
 
 // lacking is the image there that lacks parts of the log.
@@ -157,7 +157,7 @@ func (b *blamer) earlier(ctx context.Context, l *lossAt) (*lossAt, error) {
 	missing := l.missing()
 	low, high := missing[0].Op, l.at // it fails at high
 	for low < high && !b.pointed {
-		at, err := b.follow((low + high) / 2)
+		at, err := b.follow(b.model, (low+high)/2)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (b *blamer) earlier(ctx context.Context, l *lossAt) (*lossAt, error) {
 
 // minimal is a failing image that is as f, but lacks only what has to be lost that it fails, as early as it does.
 func (b *blamer) minimal(ctx context.Context, f *Failure) (*Failure, error) {
-	l, err := b.follow(f.Operation - 1)
+	l, err := b.follow(b.model, f.Operation-1)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (j *judge) calls(ctx context.Context) (*Result, error) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &Result{Model: Calls, Operations: j.Attempts.Count, LeftOut: float64(j.Attempts.Left), Statuses: map[string]int{}, Advised: j.advisor != nil, Failures: &Failures{}}
+	r := &Result{Model: Calls, Operations: j.Attempts.Count, LeftOut: float64(j.Attempts.Left), Statuses: map[string]int{}, Advised: j.advisor != nil, Failures: &Failures{}, began: began}
 	c := &calls{column: &column{judge: j, Result: r, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}, ctx: ctx, work: make(chan *job)}
 	var workers sync.WaitGroup
 	for range j.Workers {

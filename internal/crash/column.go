@@ -176,7 +176,7 @@ func (l *left) leftOut() (float64, bool) {
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
-	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}}, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}
+	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}, began: began}, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}
 	err := c.all(ctx, l)
 	if p, ok := l.(*powerLosses); ok {
 		err = cmp.Or(err, c.blame(ctx, p.of))
@@ -316,6 +316,9 @@ func (c *column) finish(ctx context.Context, p *point) error {
 	}
 	if err == nil && p.images != nil {
 		c.Judged++
+		c.mu.Lock()
+		c.progress()
+		c.mu.Unlock()
 	}
 	return err
 }
@@ -421,8 +424,8 @@ func (c *column) count(v *verdict) {
 
 // progress tells of it if that is due.
 func (c *column) progress() {
-	if c.Progress != nil && time.Since(c.shown) > 200*time.Millisecond {
+	if c.judge.Progress != nil && time.Since(c.shown) > max(c.Pause, 200*time.Millisecond) {
 		c.shown = time.Now()
-		c.Progress(c.Result)
+		c.judge.Progress(c.Result)
 	}
 }

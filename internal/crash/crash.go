@@ -58,8 +58,11 @@ type Options struct {
 	Audit float64
 	// Temp is where images are put.
 	Temp string
-	// Progress, when not nil, is told now and then. It must not keep what it is told.
+	// Keep is a directory for failing images, of each group the one that lacks least; or "".
+	Keep string
+	// Progress, when not nil, is told now and then, with a pause in between that is short unless Pause is given. It must not keep what it is told.
 	Progress func(*Result)
+	Pause    time.Duration
 	// Done, when not nil, is told each result as it comes.
 	Done func(*Result)
 }
@@ -124,6 +127,7 @@ type Result struct {
 	Checking float64 `json:"checking"`
 	Removing float64 `json:"removing"`
 
+	began    time.Time
 	failures []*Failure
 	marks    map[int]int // images that fail, or are far, by the last operation's place in the log; not those of kills again
 }
@@ -186,6 +190,7 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	if err := j.begin(ctx); err != nil {
 		return nil, err
 	}
+	j.shown = time.Now()
 	columns := []func(context.Context) (*Result, error){func(ctx context.Context) (*Result, error) { return j.column(ctx, kills{j}) }}
 	for _, m := range o.Models {
 		columns = append(columns, func(ctx context.Context) (*Result, error) { return j.column(ctx, newPowerLosses(j, m)) })
@@ -199,6 +204,9 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 			r.Elsewhere = j.elsewhere
 		}
 		results = append(results, r)
+		if e := j.keep(r); err == nil {
+			err = e
+		}
 		j.fails[r.Model] = r.Failed > 0
 		if o.Done != nil {
 			o.Done(r)

@@ -236,6 +236,20 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestProgress: how long the rest takes is estimated from what is done.
+func TestProgress(t *testing.T) {
+	r := &Result{Model: "any", Operations: 40, Judged: 10, Distinct: 7, Failed: 1, began: time.Now().Add(-time.Minute)}
+	if got, want := r.Progress(), "any: 10 of 40 operations, 7 images checked, 1 fail, about 3m0s left"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	told := 0
+	_, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"sleep", "0.3"}, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir(), Apart: true,
+		Progress: func(*Result) { told++ }, Pause: time.Hour})
+	if err != nil || told > 0 {
+		t.Errorf("%v: told %d times within an hour", err, told)
+	}
+}
+
 // TestFlaky: what a checker rejects once and then accepts is undecided.
 func TestFlaky(t *testing.T) {
 	for _, c := range []struct {

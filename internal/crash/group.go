@@ -22,6 +22,9 @@ type Group struct {
 	// Alike is how many other losses are called the same but for numbers in the names, and are counted with it.
 	Alike int `json:"alike,omitempty"`
 
+	// Dir is where the example is kept, if it is.
+	Dir string `json:"dir,omitempty"`
+
 	alike []*Failure
 	call  bool // that failed, and what the command says; nothing is lost
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"ariadne/internal/report"
 )
@@ -74,7 +75,11 @@ func Print(w io.Writer, r *Result, style report.Style) {
 			p("  and %d more", len(r.Groups)-i)
 			break
 		}
-		p("  %s%s: %s", &r.Groups[i], r.Groups[i].others(), r.Groups[i].Fail())
+		g := &r.Groups[i]
+		p("  %s%s: %s", g, g.others(), g.Fail())
+		if g.Dir != "" {
+			p("    kept in %s", g.Dir)
+		}
 	}
 	if r.Uncertain > 0 {
 		p("  %s may lack more than is needed to fail: %s to find that out were not enough", some(r.Uncertain, "example"), some(r.Shrunk, "check"))
@@ -186,28 +191,43 @@ func (r *Result) Judge() string {
 // printFailure says what is wrong with an image.
 func (r *Result) printFailure(p func(format string, args ...any), f *Failure) {
 	p("%s:", r.Head(f))
+	r.describe(func(format string, args ...any) { p("  "+format, args...) }, f, mostLost)
+}
+
+// describe says what is wrong with an image, with so many of the lost operations at most.
+func (r *Result) describe(p func(format string, args ...any), f *Failure, most int) {
 	switch r.Model {
 	case Kill:
-		p("  the programs are killed after operation %d, %s", f.Operation, f.Last)
+		p("the programs are killed after operation %d, %s", f.Operation, f.Last)
 	case Calls:
-		p("  %s (%s)", f.Last, f.Name)
+		p("%s (%s)", f.Last, f.Name)
 	default:
-		p("  power is lost after operation %d, %s", f.Operation, f.Last)
+		p("power is lost after operation %d, %s", f.Operation, f.Last)
 	}
 	for i, l := range f.Lost {
-		if i == mostLost {
-			p("  lost: %d more", len(f.Lost)-i)
+		if i == most {
+			p("lost: %d more", len(f.Lost)-i)
 			break
 		}
-		p("  lost: %s", l)
+		p("lost: %s", l)
 	}
-	p("  %s: %s", r.Judge(), f.Status)
+	p("%s: %s", r.Judge(), f.Status)
 	if f.Output == "" {
 		return
 	}
 	for line := range strings.SplitSeq(f.Output, "\n") {
-		p("  | %s", line)
+		p("| %s", line)
 	}
+}
+
+// Progress says how far it is, and about how long the rest takes: as long for each operation as before.
+func (r *Result) Progress() string {
+	text := fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(), r.Distinct, r.Failed)
+	if took := time.Since(r.began); r.Judged > 0 && r.Judged < r.Operations && took > time.Second {
+		rest := time.Duration(float64(took) / float64(r.Judged) * float64(r.Operations-r.Judged))
+		text += fmt.Sprintf(", about %v left", rest.Round(time.Second))
+	}
+	return text
 }
 
 // rate says how many images were checked in a second, if any were.

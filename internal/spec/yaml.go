@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -312,17 +313,26 @@ func (r *reader) date(v *yaml.Node) time.Time {
 	if !ok {
 		return DefaultDate
 	}
-	d, err := time.Parse(time.DateOnly, t.string)
+	d, err := ParseDate(t.string)
+	if err != nil {
+		r.fail(t.line, "%v", err)
+	}
+	return d
+}
+
+// ParseDate reads what clocks show at first: a day, ten minutes before its end, or a time.
+func ParseDate(text string) (time.Time, error) {
+	d, err := time.Parse(time.DateOnly, text)
 	if err == nil {
 		d = d.Add(24*time.Hour - 10*time.Minute)
-	} else if d, err = time.Parse(time.RFC3339, t.string); err != nil {
-		r.fail(t.line, "bad date %q: write 2026-11-21 or 2026-11-21T09:30:00Z", t.string)
+	} else if d, err = time.Parse(time.RFC3339, text); err != nil {
+		return d, fmt.Errorf("bad date %q: write 2026-11-21 or 2026-11-21T09:30:00Z", text)
 	}
 	// Files that come from the host are of the beginning of 2020, and clocks count nanoseconds in 63 bits.
-	if err == nil && (d.Year() < 2020 || d.Year() > 2200) {
-		r.fail(t.line, "bad date %q: from 2020 to 2200", t.string)
+	if d.Year() < 2020 || d.Year() > 2200 {
+		return d, fmt.Errorf("bad date %q: from 2020 to 2200", text)
 	}
-	return d.UTC()
+	return d.UTC(), nil
 }
 
 // seed reads a number of 64 bits.

@@ -74,16 +74,18 @@ func (n starting) died(out *ariadne.Output) error {
 			text += " (names without a slash are looked for in " + path + ", others from /node)"
 		}
 		text += hint
+		var advice []string
 		if n.sought != nil {
-			for _, advice := range n.sought.advice(n.spec, n.def, textsOf(out.Logs)) {
-				text = strings.TrimRight(text, "\n ") + "\n  " + advice
-			}
+			advice = n.sought.advice(n.spec, n.def, textsOf(out.Logs))
+		}
+		for _, line := range advice {
+			text = strings.TrimRight(text, "\n ") + "\n  " + line
 		}
 		if len(out.Refusals) > 0 {
 			text = strings.TrimRight(text, "\n ") + "\n  Ariadne refused it " + strings.Join(refusedNames(out.Refusals), ", ") + ", which programs are known to do without"
 		}
 		err := spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}
-		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, out.Logs}}
+		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, out.Logs, advice}}
 	}
 	return nil
 }
@@ -153,6 +155,8 @@ type NotStarted struct {
 	Node ariadne.NodeID
 	How  string // the command, and how it ended
 	Logs []ariadne.LogLine
+	// Advice says which files it has looked for that the node does not have, and how the node gets them, one line each.
+	Advice []string
 }
 
 func (e *NotStarted) Unwrap() error { return e.Errors }
