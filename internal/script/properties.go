@@ -687,20 +687,29 @@ func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwarg
 // one(tuples, field): of those with the same field, or of all, all are of one node.
 func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var list *starlark.List
-	field := ""
-	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list, &field); err != nil {
+	if err := starlark.UnpackPositionalArgs(b.Name(), args[:min(len(args), 1)], kwargs, 1, &list); err != nil {
 		return nil, err
+	}
+	var fields []string
+	for _, a := range args[1:] {
+		field, ok := starlark.AsString(a)
+		if !ok {
+			return nil, fmt.Errorf("one: want names of fields, not %s", a.Type())
+		}
+		fields = append(fields, field)
 	}
 	first := map[string]string{}
 	err := tuples(b, list, func(t *tuple) (bool, error) {
-		of := starlark.Value(starlark.String(""))
-		if field != "" {
-			if of, _ = t.Attr(field); of == nil {
+		of := ""
+		for _, field := range fields {
+			v, _ := t.Attr(field)
+			if v == nil {
 				return false, fmt.Errorf("one: %s has no field %s", t, field)
 			}
+			of += v.String() + ","
 		}
-		node, known := first[of.String()]
-		first[of.String()] = t.node
+		node, known := first[of]
+		first[of] = t.node
 		return !known || node == t.node, nil
 	})
 	return holds(err)

@@ -61,6 +61,7 @@ type propertyText struct {
 	within, stableFor time.Duration
 	window            int
 	number            property.Number
+	per               []text // fields
 	line              int
 }
 
@@ -153,9 +154,9 @@ var propertyFields = []field[propertyText]{
 	formField("never", "An expression that must be false in every state."),
 	formField("finally", "An expression that must be true when an execution ends by itself: the clients are done, or nothing is left to happen."),
 	formField("agree", "The name of what nodes expose: tuples with the same key have the same fields, whichever node exposes them."),
-	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names."),
+	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names, or of the fields."),
 	formField("rises", "The name of what nodes expose, a number: the last field of each node and key is never less than it was."),
-	formField("per", "With one: the name of a field."),
+	{"per", "With one: the name of a field, or a list of several.", textsSchema, func(r *reader, p *propertyText, v *yaml.Node) { p.per = r.texts(v) }},
 	formField("durable", "What clients have been told has happened survives: each of their reads by itself could come of one copy of data with all that was acknowledged before it began."),
 	formField("linearizable", "What clients see by their operations (history) could come of one copy of data, on which each happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
 	formField("sequential", "As linearizable; it is enough when each client's operations happen in their order."),
@@ -257,10 +258,9 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		}
 		p := propertyText{forms: map[string]text{}, line: name.line}
 		readFields(r, propertyFields, &p, v)
-		per, hasPer := p.forms["per"]
+		hasPer := len(p.per) > 0
 		initial, hasInitial := p.forms["initial"]
 		when, hasWhen := p.forms["when"]
-		delete(p.forms, "per")
 		delete(p.forms, "initial")
 		delete(p.forms, "when")
 		_, one := p.forms["one"]
@@ -307,20 +307,29 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 				q.Form = property.Form(slices.Index(property.Forms, form))
 			case form == "number":
 				q.Number = &p.number
-			case !ariadne.IsExposable(t.string) || hasPer && !ariadne.IsExposable(per.string):
+			case !ariadne.IsExposable(t.string) || slices.ContainsFunc(p.per, func(t text) bool { return !ariadne.IsExposable(t.string) }):
 				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
 			case form == "agree":
 				q.Expr = "agree(" + t.string + ")"
 			case form == "rises":
 				q.Expr, q.Window = "rising("+t.string+", earlier)", 1
 			case hasPer:
-				q.Expr = fmt.Sprintf("one(%s, %q)", t.string, per.string)
+				q.Expr = oneExpr(t.string, p.per)
 			default:
 				q.Expr = "one(" + t.string + ")"
 			}
 			s.Properties.Predicates = append(s.Properties.Predicates, q)
 		}
 	})
+}
+
+// oneExpr is that of a property that at most one node exposes something, for each combination of values of some fields.
+func oneExpr(name string, per []text) string {
+	expr := "one(" + name
+	for _, t := range per {
+		expr += fmt.Sprintf(", %q", t.string)
+	}
+	return expr + ")"
 }
 
 func setDefinitions(r *reader, s *specText, v *yaml.Node) {

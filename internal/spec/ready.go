@@ -68,14 +68,22 @@ var readies = []ready{
 				x.predicate(s, "agreement", of, "decided("+name+")")
 			}
 		}},
-	{name: "one_leader", schema: textSchema, doc: "What exposes that a node leads: a regular expression on its lines whose last group, or the group term, is the term, or a name of expose with a field term. A term has one leader at most, also over time and over crashes.",
+	{name: "one_leader", schema: textSchema, doc: "What exposes that a node leads: a regular expression on its lines whose last group, or the group term, is the term, or a name of expose with a field term. With a group or field of the name group too, each of several groups has terms of its own. A term has one leader at most, also over time and over crashes.",
 		expand: func(x *expansion, s *Spec, of text) {
 			name, own := x.exposes(s, "one_leader", of)
-			per := "value"
+			term, grouped := "value", strings.Contains(of.string, "?P<group>")
 			if own || strings.Contains(of.string, "?P<term>") {
-				per = "term"
+				term = "term"
 			}
-			x.predicate(s, "one_leader", of, fmt.Sprintf("one(%s, %q)", name, per))
+			if i := slices.IndexFunc(x.written.exposes, func(e exposeText) bool { return own && e.name == name }); i >= 0 {
+				line := x.written.exposes[i].text
+				grouped = line != nil && line.SubexpIndex("group") >= 0
+			}
+			per := []text{{string: term}}
+			if grouped {
+				per = append([]text{{string: "group"}}, per...)
+			}
+			x.predicate(s, "one_leader", of, oneExpr(name, per))
 		}},
 	claimReady(history.Linearizable, "The data of which clients see one copy (history), each operation happening between its beginning and its end: "+strings.Join(history.Names(), ", ")+"."),
 	claimReady(history.Sequential, "The data of which clients see one copy (history), each client's operations happening in their order."),
