@@ -77,6 +77,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	} else {
 		nodes := x.pool.Worker(x.executor(id, of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
+		s.Unfold = x.row.Asks
 	}
 	share := max(stage.Share, x.check.opts.Search.Audit)
 	x.check.system.Judge(s, share)

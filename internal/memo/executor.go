@@ -358,9 +358,12 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 	return err
 }
 
-// replaysApart is how many inputs apart checkpoints are made on the way of a replay.
-// Where one state had to be replayed, its neighbours will have to be.
+// replaysApart is the least number of inputs between two checkpoints on the way of a replay.
 const replaysApart = 4
+
+// halves reports whether a checkpoint is to be made on the way of a replay of n inputs, when left are still to be
+// replayed. Where one state had to be replayed, its neighbours will have to be; so checkpoints halve what is left.
+func halves(n, left int) bool { return left >= replaysApart && left < n && left&(left-1) == 0 }
 
 // reach brings the node's instance to l: it is there or on the way, or it is thawed
 // from the nearest kept ancestor, or booted, and given the inputs in between. again:
@@ -377,8 +380,9 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 		}
 		x.live[l.Node], from = living{instance: m, at: a.Name, from: a}, a
 	}
-	for i, s := range between(from, l) {
-		if i > 0 && i%replaysApart == 0 {
+	way := between(from, l)
+	for i, s := range way {
+		if halves(len(way), len(way)-i) {
 			if err := x.freeze(s.Parent); err != nil {
 				return !there, "", err
 			}
@@ -477,7 +481,7 @@ func (x *Executor) stands(l *Local) bool {
 
 const (
 	returnsOver = 64 // transitions
-	maxSpacing  = 8
+	maxSpacing  = 64
 )
 
 // spacing is how many inputs apart checkpoints are on a new path. With checkpoints k

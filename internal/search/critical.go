@@ -352,9 +352,10 @@ func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err
 			} else if live, err := visit(); live || err != nil {
 				return live, err
 			}
+			p.GrowTaken(n)
 			p.Keep(n)
 		}
-		return false, nil
+		return false, p.Err()
 	}
 	live, err = visit()
 	return live, whole && !live && err == nil, whole || live, err

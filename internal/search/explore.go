@@ -384,8 +384,8 @@ func (x *Exploration) arrive(p *space.Path) {
 	}
 }
 
-// offer counts the kinds of faults that can happen at the end of the path. Where nodes live it
-// is known of those within a step once it was taken: they are counted then.
+// offer counts the kinds of faults that can happen at the end of the path. Those within a step are known
+// once it was taken: they are counted in the state to which it led.
 func (x *Exploration) offer(f *space.Frame) {
 	if !x.Space.System.Faulty() {
 		return
@@ -401,7 +401,7 @@ func (x *Exploration) offer(f *space.Frame) {
 			kinds[e.Kind] = 1
 		}
 	}
-	if x.Space.Restart != nil && f.By != nil {
+	if f.By != nil {
 		for i := range f.By.Output.Places {
 			for _, a := range f.By.Output.Places[i].Alternatives {
 				if k, ok := world.KindNamed(ariadne.KindOf(a)); ok && !world.FreeKind(a) {

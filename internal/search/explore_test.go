@@ -556,7 +556,10 @@ func TestDPORMayChooseFreely(t *testing.T) {
 	check := func(t failer, s small, want found) {
 		for seed := range uint64(10) {
 			r := rand.New(rand.NewPCG(seed, 0))
-			d := &strategy.DPOR{Choose: func(_ *space.Path, awake []int) int { return awake[r.IntN(len(awake))] }}
+			d := &strategy.DPOR{Choose: func(_ *space.Path, choices []int) (event, awake int) {
+				i := choices[r.IntN(len(choices))]
+				return i, i
+			}}
 			got := explore(t, s.exploration(t, d), 0)
 			same(t, got, want)
 			// In about one drawn system of a thousand a trace is taken more than once, by one of the two or by both.

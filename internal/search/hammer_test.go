@@ -183,8 +183,9 @@ func TestDPORIsHammered(t *testing.T) {
 			Backtracks: space.Bound(rapid.SampledFrom([]int{0, 0, 0, 20}).Draw(t, "backtracks")),
 		}
 		if seed := rapid.Uint64Range(0, 3).Draw(t, "order"); seed > 0 {
-			d.Choose = func(p *space.Path, awake []int) int {
-				return awake[rand.New(rand.NewPCG(seed, p.Last().State.Hash().Lo)).IntN(len(awake))]
+			d.Choose = func(p *space.Path, choices []int) (event, awake int) {
+				i := choices[rand.New(rand.NewPCG(seed, p.Last().State.Hash().Lo)).IntN(len(choices))]
+				return i, i
 			}
 		}
 		quiet := func(n int) blows {

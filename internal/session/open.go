@@ -92,7 +92,9 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 	}()
 	err = s.do(func() error {
 		l := y.Limits()
-		s.path, err = space.NewPath(s.system.Judge(space.New(w, m, s.executor), 1), space.Bounds{Time: l.Time, Depth: l.Steps})
+		states := s.system.Judge(space.New(w, m, s.executor), 1)
+		states.Unfold = true
+		s.path, err = space.NewPath(states, space.Bounds{Time: l.Time, Depth: l.Steps})
 		return system.AsBug(err)
 	})
 	if err != nil {

@@ -6,18 +6,14 @@ import (
 	"ariadne/internal/world"
 )
 
-// What a step can be varied to by choices that cost nothing is not looked for beforehand:
-// there may be any number of them, one after the other, and most searches need one. Nor is what
-// it can be varied to by more choices than rules combine in any case (world.Kind.Whole). A step
-// tells of its own: each further choice at a place behind its last one makes a variation of
-// its own, so every combination of choices comes from one other, and is told of once.
+// What a step can be varied to is known when it has been executed. Nobody looks for it beforehand: to
+// execute each event of each state would cost more than the path itself, and most searches need few of the
+// variations. A step tells of its own: each further choice at a place behind its last one makes a
+// variation of its own, so every combination of choices comes from one other, and is told of once.
 
-// placed looks at the places of the step to which event i of a frame has just led. It draws
-// what is to be drawn, and then the event is another one; or it appends what else there is.
-func (p *Path) placed(from, to *Frame, i int, t *memo.Transition) (int, *memo.Transition, error) {
-	if p.draw == nil {
-		return i, t, p.grow(from, i, t)
-	}
+// drawn draws for the step to which event i of a frame has just led, at each place where a choice costs
+// nothing, what happens. Then the event may be another one.
+func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Transition, error) {
 	e := from.Enabled[i]
 	seed, drawn := uint64(0), false
 	for at := t.Output.Settled(); at < len(t.Output.Places) && t.Output.Cut == ""; at++ {
@@ -73,16 +69,17 @@ func (f *Frame) index(e *world.Event) int {
 }
 
 // grow appends to a frame's Enabled what its event i, of which t came, can be varied to by one
-// more choice: any that costs nothing, and what costs something unless it has that already.
+// more choice.
 func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
-	if _, ok := f.growthOf(i); ok || t.Output.Cut != "" {
+	if _, ok := f.growthOf(i); ok || len(t.Output.Places) == 0 || t.Output.Cut != "" {
 		return nil
 	}
 	e, n, rules := f.Enabled[i], len(f.Enabled), p.space.System.Rules()
+	halts := e.Halts()
 	for _, c := range t.Output.More() {
 		free := world.FreeKind(c.Alternative)
-		if !free && !e.Chosen() && e.Choices() < rules.Together() {
-			continue // the frame has had it from the beginning
+		if !free && (halts || p.space.Unfold && !e.Chosen() && e.Choices() < rules.Together()) {
+			continue // with Unfold the frame has had it from the beginning
 		}
 		v, err := e.And(c)
 		if err != nil {
@@ -97,9 +94,7 @@ func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
 		}
 		f.Enabled = append(f.Enabled, v)
 	}
-	if n < len(f.Enabled) {
-		f.grown = append(f.grown, growth{i, n, len(f.Enabled)})
-	}
+	f.grown = append(f.grown, growth{i, n, len(f.Enabled)})
 	return nil
 }
 
@@ -112,10 +107,17 @@ func (f *Frame) growthOf(i int) (growth, bool) {
 	return growth{}, false
 }
 
-// Grown are the places in the Enabled of Frame(i), from one on to before another, of what the
-// step that was taken there can be varied to by one more choice that was not known before.
-func (p *Path) Grown(i int) (from, to int) {
-	f := p.Frame(i)
+// Grown makes known what the step that was taken from Frame(i) can be varied to by one more choice, and
+// returns the places of these events in the frame's Enabled: from one on to before another. It must be
+// asked before the path is cut there. See Err.
+func (p *Path) Grown(i int) (from, to int) { return p.GrowTaken(p.root + i) }
+
+// GrowTaken is Grown of the state after the first i steps of the execution.
+func (p *Path) GrowTaken(i int) (from, to int) {
+	f := p.FrameAt(i)
+	if p.err == nil && p.space.Restart == nil {
+		p.err = p.grow(f, f.Taken, p.FrameAt(i+1).By)
+	}
 	g, _ := f.growthOf(f.Taken)
 	return g.from, g.to
 }
@@ -124,9 +126,9 @@ func (p *Path) Grown(i int) (from, to int) {
 func (p *Path) Err() error { return p.err }
 
 // Grow appends to the Enabled of one of the path's frames what its event i can be varied to by
-// one more choice that was not known before, as Push does. See Err.
+// one more choice. See Err.
 func (p *Path) Grow(f *Frame, i int) {
-	if p.err != nil || p.space.Restart != nil || p.approaching {
+	if p.err != nil || p.space.Restart != nil || p.approaching || world.KindOf(f.Enabled[i].Kind).World {
 		return
 	}
 	if _, ok := f.growthOf(i); ok {
@@ -152,7 +154,7 @@ func (p *Path) Further(i int) (from, to int) {
 // variation that was not. Not ok: it is not among what is possible, or see Err.
 func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	f := p.Last()
-	if i = f.index(e); i >= 0 || !p.space.System.Rules().Later(e) {
+	if i = f.index(e); i >= 0 || e.Varied.Variation() == "" {
 		return i, i >= 0
 	}
 	before, err := e.Before()

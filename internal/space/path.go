@@ -40,11 +40,10 @@ type Path struct {
 type Frame struct {
 	State State
 	// Enabled are the events among which there is a choice: those that the bounds
-	// leave. The first Plain of them are undisturbed, in order of time; then come faults that have
-	// no time of their own, and then variations by faults, as far as these are known
-	// (Space.Variations). So far they are a function of the state: the first Open. What else a step
-	// could be varied to by choices that cost nothing is appended when it is pushed, or asked for
-	// (Path.Grow).
+	// leave. The first Plain of them are undisturbed, in order of time. Faults that have
+	// no time of their own follow, and with Space.Unfold variations of these events. So far Enabled is a
+	// function of the state: the first Open. What an event can be varied to is known when it was
+	// executed, and is appended when somebody asks for it (Path.Grown, Path.Grow).
 	Enabled []world.Event
 	Plain   int
 	Open    int
@@ -268,8 +267,8 @@ func (p *Path) Push(i int) error {
 	from.Taken = i
 	to.State.CopyFrom(&from.State)
 	t, err := p.space.Step(&to.State, &from.Enabled[i])
-	if err == nil && len(t.Output.Places) > 0 && p.space.Restart == nil && !p.approaching {
-		i, t, err = p.placed(from, to, i, t)
+	if err == nil && p.draw != nil && len(t.Output.Places) > 0 && p.space.Restart == nil && !p.approaching {
+		i, t, err = p.drawn(from, to, i, t)
 	}
 	p.draw = nil
 	if err != nil {
@@ -368,14 +367,25 @@ func (p *Path) open(f *Frame) error {
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
-	var err error
-	for i := 0; i < f.Open && err == nil; i++ {
-		if i >= f.Plain && world.KindOf(f.Enabled[i].Kind).Halts {
+	f.Bounded = f.Bounded || len(all) > 0 && p.cutsVariations(f)
+	if p.space.Unfold {
+		return p.unfold(f)
+	}
+	return nil
+}
+
+// cutsVariations reports whether the bounds take variations away from the frame, whatever there are.
+func (p *Path) cutsVariations(f *Frame) bool {
+	return p.bounds.Deviations.Reached(f.Deviations) || slices.ContainsFunc(p.counted, func(k ariadne.ActionKind) bool {
+		return world.KindOf(k).Within && f.State.Faults[k] > 0 && p.bounds.Kinds[k].Reached(int(f.kinds[k]))
+	})
+}
+
+// unfold appends to a frame what its events can be varied to. It executes each of them.
+func (p *Path) unfold(f *Frame) (err error) {
+	for i := 0; i < f.Open && err == nil && !p.bounds.Deviations.Reached(f.Deviations); i++ {
+		if f.Enabled[i].Halts() {
 			continue
-		}
-		if p.bounds.Deviations.Reached(f.Deviations) {
-			f.Bounded = true
-			break
 		}
 		f.Enabled, err = p.space.Variations(&f.State, &f.Enabled[i], f.Enabled)
 	}

@@ -58,6 +58,9 @@ type Space struct {
 	// Independent, when not nil, is the user's word that two steps of one node may
 	// change places wherever they follow each other.
 	Independent func(a, b *memo.Transition) bool
+	// Unfold has each state of a path opened with all that its events can be varied to (Frame.Enabled). That
+	// executes all of them. It is for those who must see everything at once: a session, a script's explore().
+	Unfold bool
 	// Restart, when not nil, has the nodes begin again: they live, and what they have left
 	// cannot be gone back to. A path then keeps its last two states only, is never cut,
 	// and each path begins with Restart.

@@ -136,12 +136,6 @@ func (k *Kind) free() bool { return k.Within && k.Fault == "" }
 // hasEvents: it is more than a choice within the steps of others.
 func (k *Kind) hasEvents() bool { return k.Enabled != nil || k.With != 0 }
 
-// WholeKind reports whether an alternative is of a kind that is Whole.
-func WholeKind(alternative string) bool {
-	k, ok := KindNamed(ariadne.KindOf(alternative))
-	return ok && kinds[k].Whole
-}
-
 // FreeKind reports whether an alternative is of a kind that costs nothing.
 func FreeKind(alternative string) bool {
 	k, ok := KindNamed(ariadne.KindOf(alternative))

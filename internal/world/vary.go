@@ -183,6 +183,10 @@ func (e *Event) Disturbed() bool { return e.Varied != nil && !e.Varied.costs.Non
 // Chosen reports whether its step is varied by choices that cost nothing.
 func (e *Event) Chosen() bool { return e.Varied != nil && e.Varied.free }
 
+// Halts reports whether its node does nothing more in its step, so that there is nothing to vary but what
+// costs nothing.
+func (e *Event) Halts() bool { return kinds[e.Kind].Halts }
+
 // Varies reports whether there is a budget left for any variation.
 func (s *State) Varies() bool {
 	if s.Faults.None() {

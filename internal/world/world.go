@@ -125,7 +125,3 @@ func (r *Rules) Combines(e *Event) bool {
 	}
 	return sum <= r.Together()
 }
-
-// Later reports whether a search of states or orders hears of an event when that has been taken
-// which has one choice less, and not when it comes to the state.
-func (r *Rules) Later(e *Event) bool { return e.Chosen() || e.Choices() > r.Together() }

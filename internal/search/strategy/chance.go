@@ -144,8 +144,8 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if !faults {
 		return i
 	}
-	event := c.among(f, i, f.Plain, f.Open)
-	for taken := i; several && event != taken; {
+	event := i
+	for taken := -1; event != taken && (several || taken < 0); {
 		from, to := p.Further(event)
 		taken, event = event, c.among(f, event, from, to)
 	}

@@ -28,7 +28,7 @@ type act struct {
 	spares  bool
 	turns   bool         // whether faults may hit the node, it changes
 	says    world.Said   // lines that must come before faults, and were not written yet
-	chooses bool         // it could be varied by choices of which one hears then only (world.Rules.Later)
+	varies  bool         // its step came to places at which it could have gone otherwise
 	tells   ariadne.Time // what the node's clock tells others after it
 	wakes   bool         // the node was paused, and from here on other faults may hit it
 	exposes bool         // it changes what properties read
@@ -56,9 +56,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *me
 		a.tells = max(n.Clock, by.Input.At)
 	}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
-	a.chooses = slices.ContainsFunc(by.Output.Places, func(p ariadne.Place) bool {
-		return world.FreeKind(p.Alternatives[0]) || e.Disturbed() && world.WholeKind(p.Alternatives[0])
-	})
+	a.varies = len(by.Output.Places) > 0
 	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
 	a.says = by.Effect.Said &^ n.Said
 	a.returns = a.starts() && n.Down.Off()

@@ -60,7 +60,11 @@ func (d *DepthFirst) Begin(p *space.Path) (keep int, ok bool) {
 		return 0, true
 	}
 	for i := len(d.next) - 1; i >= 0; i-- {
-		if n := len(d.prefix) + i; d.next[i] < len(p.Frame(n).Enabled) {
+		n := len(d.prefix) + i
+		if n < p.Len() {
+			p.Grown(n)
+		}
+		if d.next[i] < len(p.Frame(n).Enabled) {
 			d.next = d.next[:i+1]
 			return n, true
 		}
@@ -134,6 +138,9 @@ func (d *DepthFirst) give(p *space.Path) {
 	for i, next := range d.next {
 		n := len(d.prefix) + i
 		f := p.Frame(n)
+		if n < p.Len() {
+			p.Grown(n)
+		}
 		if enabled := len(f.Enabled); next < enabled {
 			b := branch{prefix: d.taken(p, n), next: next}
 			for j := max(next, f.Open); j < enabled; j++ {

@@ -45,8 +45,8 @@ type DPOR struct {
 	// First is the number of steps before them.
 	First int
 	// Choose chooses freely among the events that are not asleep, by their indices
-	// in Enabled. nil: the first, the most natural one.
-	Choose func(p *space.Path, awake []int) int
+	// in Enabled: event, or awake where event sleeps. nil: the first, the most natural one.
+	Choose func(p *space.Path, choices []int) (event, awake int)
 
 	// Undisturbed: no event is varied unless Choose says so.
 	Undisturbed bool
@@ -153,6 +153,9 @@ func (d *DPOR) back(p *space.Path) *vertex {
 	i := len(d.path) - 1
 	for ; i >= 0; i-- {
 		v, w := d.path[i].at, d.path[i].via
+		if i < p.Len() && !d.Undisturbed {
+			p.Grown(i)
+		}
 		if w == nil { // what was to be taken was not possible
 			v.live--
 		} else {
@@ -326,7 +329,10 @@ func (d *DPOR) choose(p *space.Path) (event int, ok bool) {
 	}
 	event = d.choices[0]
 	if d.Choose != nil {
-		event = d.Choose(p, d.choices)
+		var awake int
+		if event, awake = d.Choose(p, d.choices); asleep(l.sleep, &f.Enabled[event]) {
+			event = awake
+		}
 	}
 	// Nobody else looks at it before it is known what it comes to.
 	d.chosen.event = f.Enabled[event]

@@ -41,7 +41,7 @@ func (r *Random) Next(p *space.Path) (event int, ok bool) {
 	if r.index == 0 {
 		return 0, true
 	}
-	return r.temper.pick(&r.Weights, p, nil), true
+	return r.temper.pick(&r.Weights, p), true
 }
 
 // End implements Explorer.

@@ -34,8 +34,8 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 		return keep, true
 	}
 	r.temper.begin(p, r.Seed, r.Index, &r.Weights, r.Lines)
-	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, awake []int) int {
-		return r.temper.pick(&r.Weights, p, awake)
+	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, choices []int) (event, awake int) {
+		return r.temper.pickAwake(&r.Weights, p, choices)
 	}}
 	r.Index++
 	if r.Backtracks == 0 {

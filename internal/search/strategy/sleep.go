@@ -71,6 +71,7 @@ func (s *SleepSets) Begin(p *space.Path) (keep int, ok bool) {
 			continue
 		}
 		l.sleep = append(l.sleep, l.act)
+		p.Grown(n)
 		s.rel.rouse(p, p.Frame(n), l.sleep)
 		if s.wake(p.Frame(n), l) {
 			s.levels = s.levels[:i+1]
@@ -138,6 +139,7 @@ func (s *SleepSets) give(p *space.Path) {
 			continue
 		}
 		rest := sleeper{sleep: append(slices.Clone(l.sleep), l.act)}
+		p.Grown(n)
 		s.rel.rouse(p, p.Frame(n), rest.sleep)
 		if s.wake(p.Frame(n), &rest) {
 			s.share.give(sleepers{s.taken(p, n), rest.sleep})
@@ -185,17 +187,17 @@ func asleep(sleep []*act, e *world.Event) bool {
 	return slices.ContainsFunc(sleep, func(a *act) bool { return a.event.SameAction(e) })
 }
 
-// rouse makes known in a frame of the path what the events that sleep there could be varied to
-// by choices: they are other events, which do not sleep for that, and as nobody takes those
-// that do, nobody else would hear of them.
+// rouse makes known in a frame of the path what the events that sleep there could be varied to.
+// Variations are other events, which do not sleep for that. Nobody takes the events that sleep, so
+// nobody else would hear of their variations.
 func (r relation) rouse(p *space.Path, f *space.Frame, sleep []*act) {
-	if r.undisturbed || !slices.ContainsFunc(sleep, func(a *act) bool { return a.chooses }) {
+	if r.undisturbed || !slices.ContainsFunc(sleep, func(a *act) bool { return a.varies }) {
 		return
 	}
 	for n := -1; n < len(f.Enabled); { // what is varied further may sleep too
 		n = len(f.Enabled)
 		for _, a := range sleep {
-			if i := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameAction(&a.event) }); a.chooses && i >= 0 {
+			if i := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameAction(&a.event) }); a.varies && i >= 0 {
 				p.Grow(f, i)
 			}
 		}

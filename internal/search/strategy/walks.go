@@ -84,21 +84,21 @@ func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, lines 
 	t.chance.begin(p.System().Within(), origin{seed: seed, index: index, length: p.Len(), weights: w, lines: lines})
 }
 
-// pick chooses one of the events of the path's last frame, or of those given.
-func (t *temper) pick(w *Weights, p *space.Path, among []int) int {
-	f := p.Last()
-	if among == nil {
-		return t.chance.vary(p, t.plain(w, f, nil), true)
+// pick chooses one of the events of the path's last frame, or a variation of one.
+func (t *temper) pick(w *Weights, p *space.Path) int {
+	return t.chance.vary(p, t.plain(w, p.Last(), nil), true)
+}
+
+// pickAwake chooses among events of the path's last frame: awake is one of the given ones, and event is that
+// or, if it is varied or a fault strikes, another one.
+func (t *temper) pickAwake(w *Weights, p *space.Path, choices []int) (event, awake int) {
+	n, _ := slices.BinarySearch(choices, p.Last().Plain)
+	if n == 0 { // each undisturbed event was tried
+		i := choices[t.draw.below(len(choices))]
+		return i, i
 	}
-	n, _ := slices.BinarySearch(among, f.Plain)
-	if n == 0 {
-		return among[t.draw.below(len(among))] // all that is undisturbed was tried
-	}
-	i := t.plain(w, f, among[:n])
-	if j := t.chance.vary(p, i, false); slices.Contains(among, j) {
-		return j
-	}
-	return i
+	awake = t.plain(w, p.Last(), choices[:n])
+	return t.chance.vary(p, awake, false), awake
 }
 
 // plain chooses an undisturbed event.
@@ -141,7 +141,7 @@ func (w *Walks) Begin(p *space.Path) (keep int, ok bool) {
 
 // Next implements Explorer.
 func (w *Walks) Next(p *space.Path) (event int, ok bool) {
-	return w.temper.pick(&w.Weights, p, nil), true
+	return w.temper.pick(&w.Weights, p), true
 }
 
 // End implements Explorer.
