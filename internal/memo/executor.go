@@ -240,7 +240,7 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	} else {
 		x.returns -= x.returns / returnsOver
 	}
-	if every := x.spacing(); again || x.distance(l, every) >= every {
+	if every := x.spacing(); again || l.begins() || x.distance(l, every) >= every {
 		if err := x.freeze(l); err != nil {
 			return nil, err
 		}
@@ -494,6 +494,10 @@ func (x *Executor) spacing() int {
 	}
 	return max(1, int(math.Round(math.Sqrt(2/max(x.returns, 2.0/(maxSpacing*maxSpacing))))))
 }
+
+// begins reports whether the node was switched on last. To load programs takes as long as hundreds of other steps, and each
+// path that begins anew comes back here.
+func (l *Local) begins() bool { return l.Parent != nil && l.Input.Kind == ariadne.Start }
 
 // distance is the number of inputs from the nearest checkpoint to l, or most.
 func (x *Executor) distance(l *Local, most int) int {

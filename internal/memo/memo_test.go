@@ -124,8 +124,8 @@ func TestBranchesAreThawed(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreApart: a path that is gone once costs few of them; one that is
-// come back to has one more.
+// TestCheckpointsAreApart: a path that is gone once costs few checkpoints, one of them behind the start. A state that
+// the search comes back to has one more.
 func TestCheckpointsAreApart(t *testing.T) {
 	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100, Every: 3})
 	states := b.walk(0, 1, 2, 3, 4, 5, 6, 7, 8)
@@ -133,7 +133,7 @@ func TestCheckpointsAreApart(t *testing.T) {
 		t.Errorf("on the way: %+v", c)
 	}
 	for i := range 3 {
-		if _, err := b.executor.Transition(states[4], input(20+i)); err != nil {
+		if _, err := b.executor.Transition(states[5], input(20+i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -83,6 +83,7 @@ func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 			if live(depth + 1) {
 				return true
 			}
+			f.GrowTaken(n + depth)
 			f.Keep(n + depth)
 		}
 		return false
