@@ -41,9 +41,9 @@ func TestStopsLeaveDisks(t *testing.T) {
 				if n.Mismatches > 0 || m.Stopped < 20 {
 					t.Errorf("%d mismatches, %d stops", n.Mismatches, m.Stopped)
 				}
-				// It may stop in any of four seconds. Without a stop there are 37 further transitions, and
+				// It may stop in any of four seconds. Without a stop there are 36 further transitions, and
 				// 21 after stops in the first or the second.
-				if c.shared && (m.Disks != 4 || n.Executed != m.Stopped+58) || !c.shared && m.Disks != m.Stopped {
+				if c.shared && (m.Disks != 4 || n.Executed != m.Stopped+57) || !c.shared && m.Disks != m.Stopped {
 					t.Errorf("%d stops leave %d disks; %d transitions", m.Stopped, m.Disks, n.Executed)
 				}
 				if before != nil && (before.Coverage.StatesDigest != r.Coverage.StatesDigest || before.Coverage.States != r.Coverage.States) {
