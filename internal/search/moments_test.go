@@ -44,7 +44,7 @@ func (k *counting) Receive(c *worldtest.Ctx, m ariadne.Message) {
 func TestFaultsComeAtMoments(t *testing.T) {
 	const paths = 600
 	for name, e := range map[string]strategy.Explorer{
-		"slow":       &strategy.Slow{Seed: 1, Lines: &strategy.Lines{}},
+		"slow":       &strategy.Slow{Seed: 1, Features: &strategy.Features{}},
 		"priorities": &strategy.Priorities{Seed: 1},
 		"pos":        &strategy.Sampling{Seed: 1},
 	} {

@@ -141,6 +141,19 @@ func (p *Path) Grow(f *Frame, i int) {
 	p.err = err
 }
 
+// Outcome is what comes of event i of the last frame, or nil where nodes live or the event gives none an input. See Err.
+func (p *Path) Outcome(i int) *memo.Transition {
+	f := p.Last()
+	if p.err != nil || p.space.Restart != nil || p.approaching || world.KindOf(f.Enabled[i].Kind).World {
+		return nil
+	}
+	t, err := p.space.come(&f.State, &f.Enabled[i])
+	if p.err = err; err != nil {
+		return nil
+	}
+	return t
+}
+
 // Further makes known what event i of the last frame can be varied to by one more choice, and
 // returns which events those are: from one on to before another. See Err.
 func (p *Path) Further(i int) (from, to int) {

@@ -25,6 +25,8 @@ type chance struct {
 	// free draws what costs nothing, wherever it occurs. Not chooses: what is natural happens.
 	free    draw
 	chooses bool
+	// every: places in steps that repeat what the node has often done count, too.
+	every bool
 }
 
 // likely is a kind of which there is some in the path.
@@ -44,20 +46,21 @@ const (
 
 // origin is what the chances of a path depend on besides the path.
 type origin struct {
-	seed    uint64
-	index   int // of the path
-	length  int // of paths of its like; 0: nobody knows
-	weights *Weights
-	lines   *Lines // or nil
-	from    int    // steps of the path that are not of its chances: what it says in them is not said
+	seed     uint64
+	index    int // of the path
+	length   int // of paths of its like; 0: nobody knows
+	weights  *Weights
+	features *Features // or nil
+	from     int       // steps of the path that are not of its chances: what it says in them is not said
 }
 
 // begin begins a path, in which there may be faults of these kinds within steps.
 func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	seed, index, w := o.seed, o.index, o.weights
 	c.free, c.chooses, c.asked, c.length = newDraw(seed^0x6368_6f6f_7365, index), true, nil, o.length
-	c.moments.begin(o.lines, o.length > 0, o.from)
+	c.moments.begin(o.features, o.length > 0, o.from)
 	c.strike.begin(seed, index, w)
+	c.every = c.strike.draw.below(4) == 0
 	c.kinds = c.kinds[:0]
 	for _, k := range kinds {
 		l := likely{Countdown: world.Countdown{Kind: k}, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}
@@ -144,43 +147,49 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if !faults {
 		return i
 	}
-	event := i
-	for taken := -1; event != taken && (several || taken < 0); {
-		from, to := p.Further(event)
-		taken, event = event, c.among(f, event, from, to)
+	event, taken := i, -1
+	for event != taken && (several || taken < 0) {
+		taken, event = event, c.among(p, event)
 	}
 	return event
 }
 
-// among counts the alternatives that event i of a frame has from one event on to before another, which
+// among counts the alternatives that event i of the path's last frame has, which
 // are those with one choice more, and returns the one that is taken, or i.
-func (c *chance) among(f *space.Frame, i, from, to int) int {
-	e := &f.Enabled[i]
-	costs := e.Costs()
-	for j := from; j < to; j++ {
-		v := &f.Enabled[j]
-		if v.Choices() != e.Choices()+1 || !v.SameInput(e) {
-			continue
-		}
-		more := v.Costs()
-		k := slices.IndexFunc(c.kinds, func(l likely) bool { return more[l.Kind] > costs[l.Kind] })
-		if k >= 0 && c.kinds[k].counts(v) && c.kinds[k].passes() {
-			return j
+func (c *chance) among(p *space.Path, i int) int {
+	e := &p.Last().Enabled[i]
+	by := p.Outcome(i)
+	if by == nil || len(by.Output.Places) == 0 || !c.every && !e.Disturbed() && c.moments.repeats(e.Node, by) {
+		return i
+	}
+	for at := by.Output.Settled(); at < len(by.Output.Places); at++ {
+		place := &by.Output.Places[at]
+		for _, a := range place.Alternatives {
+			k := slices.IndexFunc(c.kinds, func(l likely) bool { return world.KindOf(l.Kind).Name == ariadne.KindOf(a) })
+			if k < 0 || !c.kinds[k].counts(e.Node, place.Name) || !c.kinds[k].passes() {
+				continue
+			}
+			if j, ok := further(p, i, ariadne.Choice{Alternative: a, Place: place.Name}); ok {
+				return j
+			}
 		}
 	}
 	return i
 }
 
-// counts reports whether an event is one of the alternatives that are counted.
-func (l *likely) counts(e *world.Event) bool {
-	if !l.wait.hits(e.Node) {
-		return false
-	}
-	if l.Only == nil {
-		return true
-	}
-	all := e.Varied.Variation().Choices()
-	return slices.Contains(l.Only, ariadne.CallOf(all[len(all)-1].Place))
+// further is where event i of the path's last frame, varied by one more choice, is among what is enabled. Not ok: budgets or
+// bounds do not leave it.
+func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
+	from, to := p.Further(i)
+	enabled := p.Last().Enabled
+	want := enabled[i].Varied.Variation().And(choice)
+	j := slices.IndexFunc(enabled[from:to], func(e world.Event) bool { return e.Varied.Variation() == want })
+	return from + j, j >= 0
+}
+
+// counts reports whether an alternative at a place of a node is one of those that are counted.
+func (l *likely) counts(at ariadne.NodeID, place string) bool {
+	return l.wait.hits(at) && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
 }
 
 // choose has the step that is taken next told at random what it asks for.

@@ -2,76 +2,59 @@ package strategy
 
 import (
 	"math"
-	"sync"
 
 	"ariadne"
+	"ariadne/internal/memo"
 	"ariadne/internal/space"
+	"ariadne/internal/world"
 )
 
-// moments are those of a path at which a fault is worth more than at others: where a node has
-// written a line that it has not written on this path before, as when it becomes the leader, and
-// among these where nobody has in this search. Lines that differ in numbers only are the same.
+// moments are those of a path at which a fault is worth more than at others: where a node has done
+// something that it has not done on this path before, as when it becomes the leader, and among these where
+// nobody has in this search; and where a node has sent something to a client, which relies on it from then on.
+// What a node does is told by features.
 //
 // What was seen in the search depends on all paths so far, so who must be able to make a path again
-// without the others has no Lines.
+// without the others has no Features.
 type moments struct {
-	lines *Lines // or nil
-	said  map[line]bool
-	steps int // of the path that were read
-	now   moment
-	count int  // of the path so far
-	most  int  // as many as a path before had; 0: nobody knows
-	news  int  // new to the search on the path so far
-	dull  bool // there were none on the path before
+	search *Features // or nil
+	path   features
+	steps  int // of the path that were read
+	now    moment
+	// Of the path so far, and the most that a path before had.
+	had, most counts
+	news      int   // new to the search on the path so far
+	dull      bool  // there were none on the path before
+	sent      []int // messages on the path, by node
+
+	scratch, fresh []uint64
+}
+
+// counts are how many steps of a path were moments of a kind.
+type counts struct {
+	fresh, replies int
+	others         int // that did not repeat others
 }
 
 // moment is what the last step of a path was.
 type moment struct {
-	fresh bool // its node has written a line for the first time on the path
-	novel bool // or anybody in the search
-	node  ariadne.NodeID
-}
-
-// line is one of a node's, without its numbers.
-type line struct {
-	node ariadne.NodeID
-	text uint64
-}
-
-// Lines are those that a search has seen, of all its workers. The zero value has seen none.
-type Lines struct {
-	mu   sync.Mutex
-	seen map[uint64]bool
-}
-
-// maxLines is how many are remembered. None is new when there are as many.
-const maxLines = 1 << 16
-
-// add reports whether a line is new, and remembers it.
-func (l *Lines) add(text uint64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen[text] || len(l.seen) >= maxLines {
-		return false
-	}
-	if l.seen == nil {
-		l.seen = map[uint64]bool{}
-	}
-	l.seen[text] = true
-	return true
+	fresh  bool // its node has done something for the first time on the path
+	novel  bool // or anybody in the search
+	reply  bool // it has sent something to a client
+	repeat bool // it has done nothing but what it has often done on the path
+	node   ariadne.NodeID
 }
 
 // begin begins a path, whose first steps are not looked at. learns: the paths before may matter to it.
-func (m *moments) begin(lines *Lines, learns bool, from int) {
-	if m.most = max(m.most, m.count); !learns {
-		m.most = 0
+func (m *moments) begin(search *Features, learns bool, from int) {
+	m.most = counts{max(m.most.fresh, m.had.fresh), max(m.most.replies, m.had.replies), max(m.most.others, m.had.others)}
+	if !learns {
+		m.most = counts{}
 	}
-	m.lines, m.count = lines, 0
+	m.search, m.had = search, counts{}
 	m.dull, m.news = m.steps > 0 && m.news == 0, 0
-	if m.said == nil {
-		m.said = map[line]bool{}
-	}
-	clear(m.said)
+	m.path.forget()
+	clear(m.sent)
 	m.steps, m.now = from, moment{}
 }
 
@@ -85,12 +68,18 @@ func (m *moments) read(p *space.Path) {
 		from = max(from, to) // the others are gone
 	}
 	for i := from; i <= to; i++ {
-		now := m.of(p.Event(i).Node, p.Frame(i).By.Output.Logs)
+		now := m.of(p.System(), p.Event(i).Node, p.Frame(i).By)
 		if now.fresh {
-			m.count++
+			m.had.fresh++
 		}
 		if now.novel {
 			m.news++
+		}
+		if now.reply {
+			m.had.replies++
+		}
+		if !now.repeat {
+			m.had.others++
 		}
 		if from == to {
 			m.now = now
@@ -98,37 +87,69 @@ func (m *moments) read(p *space.Path) {
 	}
 }
 
-// of is the moment of a step in which a node has written lines.
-func (m *moments) of(node ariadne.NodeID, logs []ariadne.LogLine) moment {
-	now := moment{node: node}
-	for i := range logs {
-		l := line{node, masked(logs[i].Text)}
-		if m.said[l] {
-			continue
-		}
-		m.said[l], now.fresh = true, true
-		if m.lines != nil && m.lines.add(l.text) {
-			now.novel = true
+// of is the moment of a step of a node.
+func (m *moments) of(y *world.System, node ariadne.NodeID, by *memo.Transition) moment {
+	now := moment{node: node, repeat: true, reply: replies(y, node, by)}
+	fresh := m.fresh[:0]
+	for _, f := range m.features(node, by) {
+		n := m.path.count(f)
+		if now.repeat = now.repeat && often(n); n == 1 {
+			fresh = append(fresh, f)
 		}
 	}
+	m.fresh, now.fresh = fresh, len(fresh) > 0
+	for int(node) >= len(m.sent) {
+		m.sent = append(m.sent, 0)
+	}
+	m.sent[node] += len(by.Effect.Packets)
+	now.novel = now.fresh && m.search != nil && m.search.any(fresh)
 	return now
 }
 
-// masked is a hash of a line without its numbers (FNV-1a).
-func masked(text string) uint64 {
-	h, number := uint64(0xcbf29ce484222325), false
-	for i := range len(text) {
-		c := text[i]
-		digit := '0' <= c && c <= '9'
-		if digit && number {
-			continue
+// repeats reports whether a step that is not taken yet would do nothing but what its node has often done on the path.
+func (m *moments) repeats(node ariadne.NodeID, by *memo.Transition) bool {
+	for _, f := range m.features(node, by) {
+		if !often(m.path.met[f] + 1) {
+			return false
 		}
-		if number = digit; digit {
-			c = '0'
-		}
-		h = (h ^ uint64(c)) * 0x100000001b3
 	}
-	return h
+	return true
+}
+
+// left is how many steps of the path that do not repeat others are still to come, judging by those before; 0: nobody knows.
+func (m *moments) left() int { return max(m.most.others-m.had.others, 0) }
+
+// sentBy is how many messages a node has sent on the path.
+func (m *moments) sentBy(id ariadne.NodeID) int {
+	if int(id) >= len(m.sent) {
+		return 0
+	}
+	return m.sent[id]
+}
+
+// features are those of a step of a node. Which messages are of one kind is the search's matter, if there is one.
+func (m *moments) features(node ariadne.NodeID, by *memo.Transition) []uint64 {
+	if m.search == nil {
+		m.scratch = m.path.of(m.scratch[:0], node, by)
+		return m.scratch
+	}
+	m.search.mu.Lock()
+	defer m.search.mu.Unlock()
+	m.scratch = m.search.of(m.scratch[:0], node, by)
+	return m.scratch
+}
+
+// often reports whether the n-th time of something is like those before: beyond the first few every doubling is not.
+func often(n int) bool { return n > 4 && n&(n-1) != 0 }
+
+// replies reports whether a step of a node sends something to a client, which is another node.
+func replies(y *world.System, node ariadne.NodeID, by *memo.Transition) bool {
+	for _, p := range by.Effect.Packets {
+		if p.To != node && y.Nodes()[p.To].Client && len(p.Data) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // wait is what goes by before a fault is counted down: a number of moments, or the steps up to one.
@@ -136,6 +157,7 @@ func masked(text string) uint64 {
 type wait struct {
 	moments int  // that are still to come; 0: it is over
 	novel   bool // of those that are new to the search
+	reply   bool // of those at which something was sent to a client
 	last    int  // step at which it is over at the latest; 0: none
 	// alone: the fault is to hit the node of the last moment, if it hits a node.
 	alone bool
@@ -149,19 +171,19 @@ const (
 )
 
 // draw draws one on a path whose like has had length steps in all; 0: nobody knows. A
-// quarter each are over at once, at any of the steps that are left, at a moment, and at one that
-// is new to the search, as long as paths come to such.
+// fifth each are over at once, at any of the steps that are left, when something was sent to a client, at a moment
+// that is new to the path, and at one that is new to the search, as long as paths come to such.
 func (m *moments) draw(d *draw, length int) (w wait) {
-	rest, how := length-m.steps, d.below(4)
+	rest, how := length-m.steps, d.below(5)
 	switch {
 	case how < 2 && (how == 0 || rest <= 0):
 		return wait{}
 	case how == 1:
 		return wait{moments: math.MaxInt, last: m.steps + 1 + d.below(rest)}
-	case how == 2 || m.lines == nil || m.dull && d.below(4) > 0:
-		if w.moments = 1 + d.below(1<<d.below(momentOrders)); m.most > m.count {
-			w.moments = 1 + d.below(m.most-m.count)
-		}
+	case how == 2 && (length == 0 || m.most.replies > m.had.replies):
+		w = wait{moments: soon(d, m.most.replies-m.had.replies), reply: true}
+	case how <= 3 || m.search == nil || m.dull && d.below(4) > 0:
+		w.moments = soon(d, m.most.fresh-m.had.fresh)
 	default:
 		w = wait{moments: 1, novel: true}
 	}
@@ -173,13 +195,21 @@ func (m *moments) draw(d *draw, length int) (w wait) {
 	return w
 }
 
+// soon draws a number of moments, of which so many are still to come; 0 or less: nobody knows.
+func soon(d *draw, left int) int {
+	if n := 1 + d.below(1<<d.below(momentOrders)); left <= 0 {
+		return n
+	}
+	return 1 + d.below(left)
+}
+
 // over counts the last step that was read, and reports whether the wait is over.
 func (w *wait) over(m *moments) bool {
 	switch {
 	case w.moments == 0:
 	case w.last > 0 && m.steps >= w.last:
 		w.moments, w.alone = 0, false
-	case m.now.novel || m.now.fresh && !w.novel:
+	case w.reply && m.now.reply, !w.reply && (m.now.novel || m.now.fresh && !w.novel):
 		w.moments--
 		w.node = m.now.node
 	}

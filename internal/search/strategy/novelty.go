@@ -6,7 +6,7 @@ func init() {
 	register(Row{Name: "novelty", Doc: "random paths towards new --state",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, worker int) Explorer {
-				return &Novelty{Seed: seed, Weights: b.Weights, Lines: &b.lines, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+				return &Novelty{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
 			})
 		}})
 }
@@ -22,9 +22,9 @@ type Novelty struct {
 	New func(p *space.Path) bool
 	// Bytes is about how much memory the beginnings may take; 0: no bound. When there are
 	// more, those are forgotten that have led on often.
-	Bytes int64
-	Index int    // of the next walk
-	Lines *Lines // or nil
+	Bytes    int64
+	Index    int       // of the next walk
+	Features *Features // or nil
 
 	pool   []beginning
 	bytes  int64 // of the pool
@@ -45,7 +45,7 @@ func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 2*32 }
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: p.Len(), weights: &w.Weights, lines: w.Lines})
+	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: p.Len(), weights: &w.Weights, features: w.Features})
 	w.Index++
 	w.now.prefix = nil
 	if w.now.marks == nil {

@@ -11,7 +11,9 @@ import (
 func init() {
 	register(Row{Name: "priorities", Doc: "random paths by random priorities",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Priorities{Seed: seed, Lines: &b.lines, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer {
+				return &Priorities{Seed: seed, Features: &b.features, Index: b.From}
+			})
 		}})
 }
 
@@ -27,10 +29,10 @@ func init() {
 // naturally: with a timer that fires again and again, what waits would wait up to the limit
 // of time, and not much would be seen in a thousand steps.
 type Priorities struct {
-	Seed    uint64
-	Changes int    // steps at which a priority changes; 0: 2
-	Index   int    // of the next walk
-	Lines   *Lines // or nil
+	Seed     uint64
+	Changes  int       // steps at which a priority changes; 0: 2
+	Index    int       // of the next walk
+	Features *Features // or nil
 
 	draw   draw
 	chance chance
@@ -44,7 +46,7 @@ type Priorities struct {
 // Begin implements Explorer.
 func (w *Priorities) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, lines: w.Lines})
+	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
 	w.late.begin(w.Seed, w.Index)
 	w.Index++
 	changes := w.Changes

@@ -8,7 +8,7 @@ import (
 func init() {
 	register(Row{Name: "pos", Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it lost a race",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Lines: &b.lines, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Features: &b.features, Index: b.From} })
 		}})
 }
 
@@ -21,9 +21,9 @@ func init() {
 // As with Priorities, the first path is natural, and one that is twice as long goes on
 // naturally.
 type Sampling struct {
-	Seed  uint64
-	Index int    // of the next walk
-	Lines *Lines // or nil
+	Seed     uint64
+	Index    int       // of the next walk
+	Features *Features // or nil
 
 	salt   uint64 // of the priorities of the walk
 	length int    // of the natural path; 0: it is the first
@@ -35,7 +35,7 @@ type Sampling struct {
 // Begin implements Explorer.
 func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, lines: w.Lines})
+	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
 	w.late.begin(w.Seed, w.Index)
 	w.Index++
 	w.salt, w.lost = d.next(), map[world.Hash]uint64{}

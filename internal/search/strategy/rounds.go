@@ -20,7 +20,7 @@ type Rounds struct {
 	Weights    Weights
 	Backtracks space.Bound // of one round; 0: one in the first, one more in each, up to 100
 	Branch     space.Bound // steps among which one round tries other orders; 0: 32
-	Lines      *Lines      // or nil
+	Features   *Features   // or nil
 	Index      int         // of the next round
 
 	dpor   *DPOR
@@ -33,7 +33,7 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	if keep, ok = r.goOn(p); ok {
 		return keep, true
 	}
-	r.temper.begin(p, r.Seed, r.Index, &r.Weights, r.Lines)
+	r.temper.begin(p, r.Seed, r.Index, &r.Weights, r.Features)
 	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, choices []int) (event, awake int) {
 		return r.temper.pickAwake(&r.Weights, p, choices)
 	}}

@@ -53,7 +53,7 @@ type Builder struct {
 	// Next draws the index of the next execution, for all workers; not ok: there is none.
 	Next func() (index int, ok bool)
 
-	lines Lines // that all have seen
+	features Features // that all have seen
 }
 
 var rows []Row
@@ -120,5 +120,5 @@ func (b *Builder) states(d Divisible) []Explorer {
 }
 
 func (b *Builder) rounds(seed uint64) *Rounds {
-	return &Rounds{Seed: seed, Weights: b.Weights, Lines: &b.lines, Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
+	return &Rounds{Seed: seed, Weights: b.Weights, Features: &b.features, Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
 }

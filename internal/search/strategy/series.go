@@ -78,8 +78,8 @@ func (d Default) Explorers() []Explorer {
 func (d Default) random(worker int) *Portfolio {
 	r := d.Rounds
 	r.Seed = SeedOf(r.Seed, worker)
-	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index, Lines: r.Lines}, Share: 2},
-		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Lines: r.Lines}}, {Explorer: &r}}}
+	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index, Features: r.Features}, Share: 2},
+		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}}, {Explorer: &r}}}
 	if d.News != nil {
 		f.News = d.News(worker)
 	}

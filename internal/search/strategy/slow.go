@@ -11,7 +11,7 @@ import (
 func init() {
 	register(Row{Name: "slow", Doc: "natural paths on which something is slow for a while, and faults come besides",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Lines: &b.lines, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Features: &b.features, Index: b.From} })
 		}})
 }
 
@@ -24,9 +24,9 @@ func init() {
 // (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
 // come besides, in some of the paths. The first path is natural, and says how long they are.
 type Slow struct {
-	Seed  uint64
-	Index int    // of the next path
-	Lines *Lines // or nil
+	Seed     uint64
+	Index    int       // of the next path
+	Features *Features // or nil
 
 	draw   draw
 	holds  []hold
@@ -83,7 +83,7 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 			s.holds = append(s.holds, s.hold())
 		}
 	}
-	s.chance.begin(p.System().Within(), origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, lines: s.Lines})
+	s.chance.begin(p.System().Within(), origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, features: s.Features})
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
 		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Aside || budgets[k] == 0 {

@@ -1,20 +1,29 @@
 package strategy
 
 import (
+	"cmp"
+	"slices"
+
+	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
 
 // strike says when a fault that has no time of its own strikes a random path: a crash, a cut.
 // As with chance, it waits for a moment, or how many steps go by before one does is drawn evenly over the orders of
-// magnitude, anew after each. Which one it is is drawn by kind first: there may be many ways
-// to cut a network, and few to crash. One path in quietOf has none.
+// magnitude, anew after each. Steps that repeat what the node has often done mostly do not count: an idle system leaves the same
+// after each poll. One fault in three follows the one before closely, half of these on the same node.
+// Which fault it is is drawn by kind first: there may be many ways
+// to cut a network, and few to crash. Half of those on nodes hit the busiest one. One path in quietOf has none.
 type strike struct {
 	draw    draw
 	weights *Weights
 	some    bool // one does
 	wait    wait
-	left    int // steps until one strikes, behind the wait
+	left    int  // steps until one strikes, behind the wait
+	every   bool // steps that repeat others count, too
+	struck  bool // one did
+	hit     ariadne.NodeID
 }
 
 // Orders of magnitude of steps, of 2, from the least.
@@ -31,10 +40,19 @@ func (s *strike) begin(seed uint64, index int, w *Weights) {
 
 // again draws when the next one strikes.
 func (s *strike) again(m *moments, length int) {
-	if s.wait = m.draw(&s.draw, length); s.wait.moments > 0 {
+	s.every = s.draw.below(4) == 0
+	if s.struck && s.draw.below(3) == 0 {
+		s.wait = wait{alone: s.draw.below(2) == 0, node: s.hit}
 		s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
-	} else {
+		return
+	}
+	switch s.wait = m.draw(&s.draw, length); {
+	case s.wait.moments > 0:
+		s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
+	case s.every:
 		s.left = 1 + s.draw.below(1<<(leastSteps+s.draw.below(stepOrders)))
+	default:
+		s.left = 1 + s.draw.below(max(m.left(), 1<<s.draw.below(stepOrders)))
 	}
 }
 
@@ -47,21 +65,24 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 		s.again(m, length)
 	}
 	from, to := f.Aside()
-	if !s.wait.over(m) || from == to {
+	if !s.wait.over(m) || from == to || m.now.repeat && !s.every {
 		return 0, false
 	}
 	if s.left--; s.left > 0 {
 		return 0, false
 	}
-	if event, ok = s.among(f, from, to); !ok {
+	if event, ok = s.among(f, m, from, to); !ok {
 		s.wait.alone = false // there is none at that node
-		event, ok = s.among(f, from, to)
+		event, ok = s.among(f, m, from, to)
+	}
+	if ok {
+		s.struck, s.hit = true, f.Enabled[event].Node
 	}
 	return event, ok
 }
 
 // among draws one of a frame's faults from one on to before another, if it is of those that are meant.
-func (s *strike) among(f *space.Frame, from, to int) (event int, ok bool) {
+func (s *strike) among(f *space.Frame, m *moments, from, to int) (event int, ok bool) {
 	var of [world.MaxKinds][]int // events of a kind
 	sum := 0
 	for i := from; i < to; i++ {
@@ -82,8 +103,19 @@ func (s *strike) among(f *space.Frame, from, to int) (event int, ok bool) {
 			continue
 		}
 		if r -= s.weights.of(f, all[0]); r < 0 {
-			return all[s.draw.below(len(all))], true
+			return s.one(f, m, all), true
 		}
 	}
 	panic("weights do not add up")
+}
+
+// one draws one of a frame's faults of one kind.
+func (s *strike) one(f *space.Frame, m *moments, all []int) int {
+	if !world.KindOf(f.Enabled[all[0]].Kind).World && s.draw.below(2) == 0 {
+		busiest := f.Enabled[slices.MaxFunc(all, func(i, j int) int {
+			return cmp.Compare(m.sentBy(f.Enabled[i].Node), m.sentBy(f.Enabled[j].Node))
+		})].Node
+		all = slices.DeleteFunc(all, func(i int) bool { return f.Enabled[i].Node != busiest })
+	}
+	return all[s.draw.below(len(all))]
 }

@@ -11,7 +11,7 @@ func init() {
 	register(Row{Name: "walks", Doc: "random walks, free or mostly natural",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer {
-				return &Walks{Seed: seed, Weights: b.Weights, Lines: &b.lines, Index: b.From}
+				return &Walks{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From}
 			})
 		}})
 }
@@ -78,10 +78,10 @@ type temper struct {
 }
 
 // begin begins path p, of a seed.
-func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, lines *Lines) {
+func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, features *Features) {
 	t.draw, t.calm, t.even = newDraw(seed, index), index%calms, w.even()
+	t.chance.begin(p.System().Within(), origin{seed: seed, index: index, length: p.Len(), weights: w, features: features})
 	t.late.begin(seed, index)
-	t.chance.begin(p.System().Within(), origin{seed: seed, index: index, length: p.Len(), weights: w, lines: lines})
 }
 
 // pick chooses one of the events of the path's last frame, or a variation of one.
@@ -124,17 +124,17 @@ func (t *temper) plain(w *Weights, f *space.Frame, among []int) int {
 // Walks are random walks from the first state to the end, one after the other, of
 // different tempers.
 type Walks struct {
-	Seed    uint64
-	Weights Weights
-	Lines   *Lines // or nil
-	Index   int    // of the next walk
+	Seed     uint64
+	Weights  Weights
+	Features *Features // or nil
+	Index    int       // of the next walk
 
 	temper temper
 }
 
 // Begin implements Explorer.
 func (w *Walks) Begin(p *space.Path) (keep int, ok bool) {
-	w.temper.begin(p, w.Seed, w.Index, &w.Weights, w.Lines)
+	w.temper.begin(p, w.Seed, w.Index, &w.Weights, w.Features)
 	w.Index++
 	return 0, true
 }
