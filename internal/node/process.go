@@ -388,6 +388,7 @@ func (n *Node) endProcess(p *kernel.Process, status, signal int, core bool) {
 			threads = append(threads, th.tr)
 		}
 	}
+	n.workerEnds(p, status, signal)
 	p.Exit(status, signal, core)
 	must(tracee.Kill(threads))
 	for k, th := range n.threads {

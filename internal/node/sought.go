@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"ariadne"
+	"ariadne/internal/kernel"
+	"ariadne/internal/property"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -22,6 +26,7 @@ type sought struct {
 	names  map[string]bool // own names asked for, to whether only the host had them
 	listed map[string]bool // own directories that were listed
 	busy   map[string]bool // where threads computed for long
+	fallen map[string]bool // how workers ended that failed
 	more   bool            // since Sought was last called
 }
 
@@ -38,6 +43,9 @@ type Sought struct {
 	Listed []string // directories of the node's own that were listed
 	// Busy is where threads have computed for seconds without a system call: program and function.
 	Busy []string
+	// Fallen is how processes ended that failed, of those that run the program of the process that
+	// started them: workers of a server.
+	Fallen []string
 }
 
 // seek notes that a program asks for the path name.
@@ -83,8 +91,28 @@ func (n *Node) computes(th *thread) {
 	v.busy[n.whereIs(th)], v.more = true, true
 }
 
-// maxBusy bounds sought.busy.
+// maxBusy bounds sought.busy and sought.fallen.
 const maxBusy = 10
+
+// workerEnds notes that p, which ends so, is a worker that fails. Shells fork for parts of a
+// command, of which any status is as good as another; who is killed or told to end is no failure.
+func (n *Node) workerEnds(p *kernel.Process, status, signal int) {
+	v := n.home.view
+	ordered := signal == int(unix.SIGKILL) || signal == int(unix.SIGTERM) || signal == int(unix.SIGINT)
+	if v == nil || p.Parent == nil || p.Parent.Dead || p.Parent.Exe != p.Exe || status == 0 && signal == 0 || ordered || len(v.fallen) >= maxBusy {
+		return
+	}
+	if slices.Contains([]string{"sh", "dash", "bash"}, path.Base(p.Exe)) {
+		return
+	}
+	if v.fallen == nil {
+		v.fallen = map[string]bool{}
+	}
+	how := property.HowItEnded(ariadne.Exit{Status: status, Signal: signal})
+	if text := p.Leader.Name + " " + how; !v.fallen[text] {
+		v.fallen[text], v.more = true, true
+	}
+}
 
 // onHostOnly reports whether the host has what the node misses at one of its own names.
 func (n *Node) onHostOnly(name string) bool {
@@ -128,7 +156,11 @@ func (n *Node) Sought() (out Sought, more bool) {
 	for where := range s.busy {
 		out.Busy = append(out.Busy, where)
 	}
+	for how := range s.fallen {
+		out.Fallen = append(out.Fallen, how)
+	}
 	slices.Sort(out.Busy)
+	slices.Sort(out.Fallen)
 	slices.Sort(out.Names)
 	slices.Sort(out.Listed)
 	return out, true

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"ariadne"
+	"ariadne/internal/node"
 	"ariadne/internal/spec"
 )
 
@@ -25,23 +26,23 @@ type Sought struct {
 	names  map[string]bool // as the node sees them
 	listed map[string]bool // directories of the node's own
 	busy   map[string]bool // where threads have computed for long
+	fallen map[string]bool // how workers ended that failed
 }
 
 // seek enters what the node has noted.
-func (s *Sought) seek(names, listed, busy []string) {
+func (s *Sought) seek(more *node.Sought) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.names == nil {
-		s.names, s.listed, s.busy = map[string]bool{}, map[string]bool{}, map[string]bool{}
+		s.names, s.listed, s.busy, s.fallen = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
-	for _, n := range names {
-		s.names[n] = true
-	}
-	for _, b := range busy {
-		s.busy[b] = true
-	}
-	for _, d := range listed {
-		s.listed[d] = true
+	for _, all := range []struct {
+		of  map[string]bool
+		new []string
+	}{{s.names, more.Names}, {s.listed, more.Listed}, {s.busy, more.Busy}, {s.fallen, more.Fallen}} {
+		for _, x := range all.new {
+			all.of[x] = true
+		}
 	}
 }
 
@@ -67,6 +68,9 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 		beside = append(beside, unlisted(sp, def, dir, said)...)
 	}
 	var lines []string
+	if len(s.fallen) > 0 && !def.Client {
+		lines = append(lines, "processes that a server had started for its work failed: "+strings.Join(slices.Sorted(maps.Keys(s.fallen)), "; ")+"; its log says why, if anything does")
+	}
 	if places := slices.Sorted(maps.Keys(s.busy)); len(places) > 0 {
 		if n := len(places) - maxNames; n > 0 {
 			places = append(places[:maxNames], fmt.Sprintf("%d more places", n))

@@ -34,7 +34,7 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	if n.sought != nil {
 		if s, more := n.Sought(); more {
-			n.sought.seek(s.Names, s.Listed, s.Busy)
+			n.sought.seek(&s)
 		}
 	}
 	if n.files != nil {
