@@ -88,10 +88,12 @@ func (w *Servers) Step(s *ariadne.Step) {
 // Lines say which servers have ended by themselves, and where nobody listens although others ask,
 // one line for each node.
 func (w *Servers) Lines() (lines []string) {
+	clients := slices.ContainsFunc(w.spec.Nodes, func(n spec.Node) bool { return n.Client })
 	for i := range w.spec.Nodes {
 		def := &w.spec.Nodes[i]
 		var parts []string
-		if e := w.ended[i]; e.done && e.well && !def.Client && len(def.Commands) > 0 {
+		// Without clients nobody is a server: a node has done what it was to do.
+		if e := w.ended[i]; e.done && e.well && clients && !def.Client && len(def.Commands) > 0 {
 			part := fmt.Sprintf("%s ended at %v with status 0, and no process is left", w.name(def.ID, e.command), e.at)
 			if e.said != "" {
 				part += fmt.Sprintf(" (it wrote %q)", e.said)
