@@ -3,6 +3,9 @@
 package node
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,12 +18,11 @@ import (
 // watchdog looks from outside at a thread that runs and makes no call: it stops
 // one that spins while others could run, and any that runs past the step's limit.
 // It is the only place where the real machine's speed matters, and what it does is
-// marked. It counts processor time, of the executor and of what it runs, so
-// that a busy machine does not look like a program that hangs; and since it is Ariadne
+// marked. It counts processor time of what runs, so that neither a busy machine nor Ariadne's own
+// work looks like a program that hangs; and since it is Ariadne
 // that makes calls slow, each call adds to the limit.
 type watchdog struct {
-	limit    time.Duration
-	executor int // thread id of the executor
+	limit time.Duration
 
 	mu   sync.Mutex
 	last *tracee.Process // that ran
@@ -47,15 +49,15 @@ const (
 	// spinLimit without a call while others wait: a spin lock, not a long computation.
 	// Where there was one, the next is not waited for as long.
 	spinLimit = 2 * time.Second
-	// wallFactor: a step that takes so many times its limit of real time hangs,
-	// although it uses no processor: it sleeps in a call that was not emulated.
+	// wallFactor: a thread that makes no stop for so many times the step's limit of real time hangs, although
+	// it uses no processor: it sleeps in a call that was not emulated. One that waits for a processor does not.
 	wallFactor = 20
 	// perCall is what each call of a step adds to its limit.
 	perCall = 50 * time.Microsecond
 )
 
 func startWatchdog(limit time.Duration, memory int64, interrupt <-chan struct{}) *watchdog {
-	w := &watchdog{limit: limit, memory: memory, executor: unix.Gettid(), done: make(chan struct{})}
+	w := &watchdog{limit: limit, memory: memory, done: make(chan struct{})}
 	go w.watch(interrupt)
 	return w
 }
@@ -64,10 +66,10 @@ func startWatchdog(limit time.Duration, memory int64, interrupt <-chan struct{})
 type usage struct {
 	step, beats int64
 	pid         int
-	cpu         time.Duration // clock of executor and pid when last read
+	cpu         time.Duration // clock of pid when last read
 	used        time.Duration // by the step
 	still       time.Duration // since the last stop
-	began       time.Time
+	stopped     time.Time     // when it was seen last to have stopped
 }
 
 func (w *watchdog) watch(interrupt <-chan struct{}) {
@@ -97,24 +99,24 @@ func (w *watchdog) look(u *usage, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	step, beats, pid := w.steps.Load(), w.beats.Load(), 0
-	cpu := cpuTime(w.executor, true)
+	cpu := time.Duration(0)
 	if w.last != nil {
 		pid = w.last.PID()
-		cpu += cpuTime(pid, false)
+		cpu = cpuTime(pid)
 	}
 	switch {
 	case !w.inStep.Load() || step != u.step:
-		*u = usage{step: step, began: now}
+		*u = usage{step: step, stopped: now}
 	case pid == u.pid:
 		u.used += cpu - u.cpu
 		u.still += cpu - u.cpu
 	}
 	if beats != u.beats {
-		u.still = 0
+		u.still, u.stopped = 0, now
 	}
 	u.beats, u.pid, u.cpu = beats, pid, cpu
 	limit := w.limit + time.Duration(w.calls.Load())*perCall
-	if w.limit > 0 && (u.used > limit || now.Sub(u.began) > wallFactor*limit) {
+	if w.limit > 0 && (u.used > limit || w.runs && now.Sub(u.stopped) > wallFactor*limit && !runnable(pid)) {
 		w.over.Store(true)
 	}
 	if w.runs && (w.over.Load() || w.ended.Load() || u.still >= w.patience() && w.others.Load()) {
@@ -124,18 +126,26 @@ func (w *watchdog) look(u *usage, now time.Time) {
 	}
 }
 
-// cpuTime reads the processor time of a process or of one of Ariadne's own
-// threads (clock_getcpuclockid(3)); 0 when it is gone.
-func cpuTime(id int, thread bool) time.Duration {
-	clock := ^int32(id)<<3 | 2
-	if thread {
-		clock |= 4
-	}
+// cpuTime reads the processor time of a process (clock_getcpuclockid(3)); 0 when it is gone.
+func cpuTime(pid int) time.Duration {
 	var ts unix.Timespec
-	if unix.ClockGettime(clock, &ts) != nil {
+	if unix.ClockGettime(^int32(pid)<<3|2, &ts) != nil {
 		return 0
 	}
 	return time.Duration(ts.Nano())
+}
+
+// runnable reports whether a thread of a process runs, or waits for a processor.
+func runnable(pid int) bool {
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, t := range tasks {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/stat", pid, t.Name()))
+		// 12 (a name) R ...
+		if i := bytes.LastIndexByte(b, ')'); err == nil && i >= 0 && i+2 < len(b) && b[i+2] == 'R' {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *watchdog) begin() {
