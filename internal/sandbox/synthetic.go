@@ -134,7 +134,7 @@ func (l *layout) addMachine(cfg Config) error {
 		"/sys/devices/system/cpu/present":        online,
 		"/sys/devices/system/cpu/kernel_max":     "8191\n",
 		"/sys/devices/system/node/node0/cpulist": online,
-		"/sys/devices/system/node/node0/cpumap":  fmt.Sprintf("%x\n", uint64(1)<<cpus-1),
+		"/sys/devices/system/node/node0/cpumap":  cpuMask(cpus, 0, cpus),
 		"/sys/devices/system/node/node0/meminfo": fmt.Sprintf("Node 0 MemTotal: %d kB\nNode 0 MemFree: %d kB\nNode 0 MemUsed: %[2]d kB\nNode 0 FilePages: 0 kB\n", cfg.memory()/1024, cfg.memory()/2/1024),
 		"/sys/fs/cgroup/cpuset.cpus.effective":   online,
 		"/sys/class/net/eth0/address":            macAddr(cfg.ID) + "\n",
@@ -145,10 +145,9 @@ func (l *layout) addMachine(cfg Config) error {
 	for i := range cpus {
 		dir := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", i)
 		files[dir+"/online"] = "1\n"
-		files[dir+"/topology/core_id"] = fmt.Sprintln(i)
-		files[dir+"/topology/physical_package_id"] = "0\n"
-		files[dir+"/topology/thread_siblings_list"] = fmt.Sprintln(i)
-		files[dir+"/topology/core_siblings_list"] = online
+		for name, data := range topology(i, cpus, online) {
+			files[dir+"/topology/"+name] = data
+		}
 		files[dir+"/cache/index0/coherency_line_size"] = "64\n"
 		if m := cfg.Processor; m != nil {
 			for name, data := range m.Caches(i, cpus) {
@@ -167,6 +166,35 @@ func (l *layout) addMachine(cfg Config) error {
 		}
 	}
 	return nil
+}
+
+// topology are the files that say where processor i of so many lies: each is a core of its own, of one
+// die in one package.
+func topology(i, cpus int, online string) map[string]string {
+	files := map[string]string{"core_id": fmt.Sprintln(i), "physical_package_id": "0\n", "die_id": "0\n", "cluster_id": "65535\n"}
+	for _, name := range []string{"core_cpus", "thread_siblings", "cluster_cpus"} {
+		files[name], files[name+"_list"] = cpuMask(cpus, i, i+1), fmt.Sprintln(i)
+	}
+	for _, name := range []string{"package_cpus", "core_siblings", "die_cpus"} {
+		files[name], files[name+"_list"] = cpuMask(cpus, 0, cpus), online
+	}
+	return files
+}
+
+// cpuMask is the set of the processors from a to before b, of so many, as /sys writes it: in words of
+// 32 bits, the last one first.
+func cpuMask(cpus, a, b int) string {
+	words := make([]uint32, (cpus+31)/32)
+	for i := a; i < b; i++ {
+		words[i/32] |= 1 << (i % 32)
+	}
+	last := len(words) - 1
+	width := (cpus-1)%32/4 + 1
+	s := fmt.Sprintf("%0*x", width, words[last])
+	for i := last - 1; i >= 0; i-- {
+		s += fmt.Sprintf(",%08x", words[i])
+	}
+	return s + "\n"
 }
 
 // addEtc replaces the files of /etc that tell of the network.
