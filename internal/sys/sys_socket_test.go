@@ -440,7 +440,7 @@ func TestNetTables(t *testing.T) {
 	if got := unixsock.ProcText(b.d.Node); !strings.HasSuffix(got, "00000000 0001 01     7 @abstract\n") {
 		t.Errorf("unix: %q", got)
 	}
-	if got, want := iface.Inet6Table(b.d.Node), "fd000000000000000000000000000002 02 40 00 80     eth0\n"; !strings.HasSuffix(got, want) {
+	if got, want := iface.Inet6Table(b.d.Node), "fd000000000000000000000000000002 02 40 00 80     eth0\nfe80000000000000000000fffe000002 02 40 20 80     eth0\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("if_inet6: %q", got)
 	}
 }

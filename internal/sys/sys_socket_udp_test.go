@@ -202,7 +202,7 @@ func TestNetlinkDumps(t *testing.T) {
 	for _, b := range addrs {
 		got = append(got, fmt.Sprintf("%d %x/%d", le.Uint32(b[4:]), attribute(b[8:], unix.IFA_ADDRESS), b[1]))
 	}
-	want := "[1 7f000001/8 2 0a000002/24 1 00000000000000000000000000000001/128 2 fd000000000000000000000000000002/64]"
+	want := "[1 7f000001/8 2 0a000002/24 1 00000000000000000000000000000001/128 2 fd000000000000000000000000000002/64 2 fe80000000000000000000fffe000002/64]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("addresses %v, want %s", got, want)
 	}

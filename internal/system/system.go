@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/script"
@@ -294,7 +295,7 @@ func (y *System) World() *world.System {
 	var nodes []world.Node
 	for i := range y.Spec.Nodes {
 		def := &y.Spec.Nodes[i]
-		nodes = append(nodes, world.Node{Name: def.Name, Addrs: def.Addrs, Start: ariadne.Time(def.Start),
+		nodes = append(nodes, world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))), Start: ariadne.Time(def.Start),
 			Client: def.Client, Initial: y.initial(i)})
 	}
 	return world.NewSystem(y.Rules, nodes)

@@ -3,7 +3,9 @@ package iface
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 
 	"golang.org/x/sys/unix"
@@ -70,6 +72,9 @@ func InetSockaddr(family int, a netip.AddrPort) []byte {
 	if a.Addr().IsValid() {
 		ip := a.Addr().As16() // an IPv4 address comes out mapped
 		copy(b[8:], ip[:])
+		if a.Addr().Is6() && a.Addr().IsLinkLocalUnicast() {
+			binary.LittleEndian.PutUint32(b[MinInet6:], Eth0)
+		}
 	}
 	return b
 }
@@ -90,9 +95,29 @@ var (
 	broadcastLo = netip.AddrFrom4([4]byte{127, 255, 255, 255})
 )
 
+// LinkLocal is the address of IPv6 that a node's eth0 makes of its hardware address (RFC 4291).
+func LinkLocal(id ariadne.NodeID) netip.Addr {
+	m := kernel.EthernetAddr(id)
+	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]})
+}
+
+// SameLink reports whether a node is on a network of n's.
+func SameLink(n *kernel.Node, host kernel.Host) bool {
+	for _, a := range n.Addrs {
+		bits := 64
+		if a.Is4() {
+			bits = 24
+		}
+		if network, _ := a.Prefix(bits); slices.ContainsFunc(host.Addrs, network.Contains) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsOwn reports whether a packet to a stays inside the node.
 func IsOwn(n *kernel.Node, a netip.Addr) bool {
-	if a.IsLoopback() {
+	if a.IsLoopback() || a == LinkLocal(n.ID) {
 		return true
 	}
 	for _, x := range n.Addrs {
@@ -106,6 +131,9 @@ func IsOwn(n *kernel.Node, a netip.Addr) bool {
 // Owner returns the node that has address a; false when none has.
 func Owner(n *kernel.Node, a netip.Addr) (int, bool) {
 	for i, h := range n.Hosts {
+		if a.IsLinkLocalUnicast() && a == LinkLocal(ariadne.NodeID(i)) && SameLink(n, h) {
+			return i, true
+		}
 		for _, x := range h.Addrs {
 			if x == a {
 				return i, true
@@ -122,6 +150,8 @@ func SourceFor(n *kernel.Node, dst netip.Addr) netip.Addr {
 		return Loopback4
 	case IsOwn(n, dst):
 		return dst
+	case dst.Is6() && dst.IsLinkLocalUnicast():
+		return LinkLocal(n.ID)
 	}
 	for _, a := range n.Addrs {
 		if a.Is4() == dst.Is4() {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every node has two interfaces, lo and eth0, and all its own addresses on eth0.
+// Every node has two interfaces, lo and eth0, and all its own addresses on eth0, with one that
+// counts on its own network alone.
 const (
 	Lo   = 1
 	Eth0 = 2
@@ -44,6 +45,7 @@ func Links(n *kernel.Node) []Link {
 		}
 		eth.Addrs = append(eth.Addrs, netip.PrefixFrom(a, bits))
 	}
+	eth.Addrs = append(eth.Addrs, netip.PrefixFrom(LinkLocal(n.ID), 64))
 	return []Link{lo, eth}
 }
 

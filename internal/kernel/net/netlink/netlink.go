@@ -355,6 +355,8 @@ func addrBody(l iface.Link, p netip.Prefix) []byte {
 	scope := byte(unix.RT_SCOPE_UNIVERSE)
 	if l.Flags&unix.IFF_LOOPBACK != 0 {
 		scope = unix.RT_SCOPE_HOST
+	} else if p.Addr().IsLinkLocalUnicast() && p.Addr().Is6() {
+		scope = unix.RT_SCOPE_LINK
 	}
 	b := []byte{byte(familyOf(p.Addr())), byte(p.Bits()), unix.IFA_F_PERMANENT, scope}
 	b = append(b, iface.CInt(l.Index)...)

@@ -100,17 +100,23 @@ func (u *Socket) sendToGroup(d *datagram) {
 		u.multicastOption(group, unix.IP_MULTICAST_TTL, unix.IPV6_MULTICAST_HOPS) == 0) {
 		return
 	}
-	bits := 64
-	if d.from.Addr().Is4() {
+	bits, from := 64, d.from.Addr()
+	if from.Is4() {
 		bits = 24
 	}
-	network, _ := d.from.Addr().Prefix(bits)
-	for id, h := range n.Hosts {
-		at := slices.IndexFunc(h.Addrs, network.Contains)
-		if at < 0 || ariadne.NodeID(id) == n.ID {
+	network, _ := from.Prefix(bits)
+	for i, h := range n.Hosts {
+		id, at := ariadne.NodeID(i), slices.IndexFunc(h.Addrs, network.Contains)
+		switch {
+		case id == n.ID:
+			continue
+		case at >= 0:
+			m.Flow.Dst = netip.AddrPortFrom(h.Addrs[at], d.to.Port())
+		case from == iface.LinkLocal(n.ID) && iface.SameLink(n, h):
+			m.Flow.Dst = netip.AddrPortFrom(iface.LinkLocal(id), d.to.Port())
+		default:
 			continue
 		}
-		m.Flow.Dst = netip.AddrPortFrom(h.Addrs[at], d.to.Port())
 		emit(n, m)
 	}
 }
