@@ -32,11 +32,19 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	if isNull(in) || int64(a[3]) < 0 {
+	if int64(a[3]) < 0 {
 		return kernel.Fail(unix.EINVAL)
 	}
-	if _, pipes := out.File.(*pipe.End); a[3] == 0 && anonymous(in.File) && !pipes {
+	end, pipes := out.File.(*pipe.End)
+	switch {
+	case pipes && end.Ready()&kernel.Err != 0:
+		return brokenPipe(t, out)
+	case pipes && end.Pipe.Room() == 0:
+		return blockUnless(t, out.NonBlocking(), out)
+	case a[3] == 0 && (pipes || anonymous(in.File) || isNull(in)):
 		return kernel.Ret(0) // it can be sought in, and that is all that is asked
+	case isNull(in) || isDir(in):
+		return kernel.Fail(unix.EINVAL)
 	}
 	if anonymous(out.File) {
 		return sendNowhere(t, in, a)
@@ -47,11 +55,8 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	if isHost(out) {
 		return copyRoom(t, out, a[0], 3)
 	}
-	if end, ok := out.File.(*pipe.End); ok {
-		if a[3] == 0 && end.Pipe.Room() > 0 {
-			return kernel.Ret(0)
-		}
-		return spliceIn(t, in, out, Args{a[1], a[2]}, int(min(max(a[3], 1), maxChunk)), out.NonBlocking())
+	if pipes {
+		return spliceIn(t, in, out, Args{a[1], a[2]}, int(min(a[3], maxChunk)), out.NonBlocking())
 	}
 	src, e := hostEnd(t, a[1], a[2])
 	if e != 0 {
@@ -60,6 +65,9 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 	defer src.close()
 	if int64(src.pos) < 0 {
 		return kernel.Fail(unix.EINVAL)
+	}
+	if b, e := src.readAt(0, int(min(a[3], 1))); len(b) == 0 {
+		return kernel.RetOr(0, e) // before the socket is looked at
 	}
 	r := writeFrom(t, out, int64(min(a[3], maxIO)), out.NonBlocking(), src.readAt)
 	if r.Op == kernel.OpReturn && r.Value > 0 {
@@ -108,11 +116,8 @@ func sendfileOffset(t *kernel.Thread, in *kernel.OpenFile, addr uint64) kernel.E
 
 // sendfileFrom is sendfile from what cannot seek: into a pipe from a socket.
 func sendfileFrom(t *kernel.Thread, in, out *kernel.OpenFile, a Args) kernel.Result {
-	end, pipe := out.File.(*pipe.End)
-	if pipe && a[3] == 0 && end.Pipe.Room() > 0 {
-		return kernel.Ret(0)
-	}
-	if _, socket := in.File.(socket.Socket); !socket || !pipe {
+	_, socket := in.File.(socket.Socket)
+	if _, pipe := out.File.(*pipe.End); !socket || !pipe {
 		return kernel.Fail(unix.EINVAL)
 	}
 	return spliceIn(t, in, out, Args{}, int(min(a[3], maxChunk)), out.NonBlocking())
@@ -196,11 +201,12 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	}
 	for at := 0; at < 4; at += 2 { // before how they are open
-		of := t.FDs().Get(fdOf(a[at]))
-		if of == nil || of.Flags&unix.O_PATH != 0 {
+		if of := t.FDs().Get(fdOf(a[at])); of == nil || of.Flags&unix.O_PATH != 0 {
 			return kernel.Fail(unix.EBADF)
 		}
-		if _, pipe := of.File.(*pipe.End); pipe && a[at+1] != 0 {
+	}
+	for at := 0; at < 4; at += 2 {
+		if _, pipe := t.FDs().Get(fdOf(a[at])).File.(*pipe.End); pipe && a[at+1] != 0 {
 			return kernel.Fail(unix.ESPIPE)
 		}
 	}
@@ -237,6 +243,12 @@ func isNull(of *kernel.OpenFile) bool {
 	return ok && h.Path == "/dev/null"
 }
 
+// isDir reports whether a file is a directory.
+func isDir(of *kernel.OpenFile) bool {
+	h, ok := of.File.(*kernel.HostFile)
+	return ok && h.Mode&unix.S_IFMT == unix.S_IFDIR
+}
+
 // spliceIn fills a pipe.
 func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonblock bool) kernel.Result {
 	to := out.File.(*pipe.End)
@@ -252,7 +264,7 @@ func spliceIn(t *kernel.Thread, in, out *kernel.OpenFile, a Args, size int, nonb
 	}
 	var r kernel.Reader
 	var side *hostSide
-	if isNull(in) {
+	if isNull(in) || isDir(in) {
 		return kernel.Fail(unix.EINVAL)
 	}
 	if isHost(in) {
