@@ -121,7 +121,7 @@ func TestTimelineOfFaults(t *testing.T) {
 		{Action: ariadne.Action{Kind: 20, Node: ariadne.NoNode}, Name: "cut a|b for 1s", At: 1 * ms},
 		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms, Output: ariadne.Output{Deadline: ariadne.Never}},
 		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0, Vary: "fail:EIO@7/fsync:/x#1"}, At: 5 * ms, Output: timer},
-		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms, Output: ariadne.Output{Clock: 6 * ms, Deadline: ariadne.Never, Lost: []string{"write of 4 bytes at 0 to db", "creation of db"}}},
+		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms, Output: ariadne.Output{Clock: 1000 * ms, Deadline: ariadne.Never, Lost: []string{"write of 4 bytes at 0 to db", "creation of db"}}},
 		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 7 * ms, Output: timer},
 	} {
 		s.Index = i + 1

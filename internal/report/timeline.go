@@ -369,15 +369,17 @@ func (t *Timeline) outputRows(s ariadne.Step) []row {
 	for _, c := range s.Action.Vary.Choices() {
 		fault(s.At, "%s", choice(c))
 	}
-	for i, text := range o.Lost {
-		if i == maxLost {
-			fault(o.Clock, "lost: %d more", len(o.Lost)-i)
-			break
-		}
-		fault(o.Clock, "lost: %s", text)
-	}
+	fell := s.At // a machine's clock shows when it comes back
 	for _, l := range o.Logs {
 		add(l.At, logRow, "%s", l.Text)
+		fell = max(fell, l.At)
+	}
+	for i, text := range o.Lost {
+		if i == maxLost {
+			fault(fell, "lost: %d more", len(o.Lost)-i)
+			break
+		}
+		fault(fell, "lost: %s", text)
 	}
 	for _, e := range o.Exits {
 		name := fmt.Sprintf("command %d", e.Command+1)
