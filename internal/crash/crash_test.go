@@ -286,7 +286,7 @@ func TestFlaky(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	all, err := judgeFirst(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c", "test ! -e t || test -s t")
+	all, err := judgeFirst(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c", "sleep 0.3; test ! -e t || test -s t")
 	if !errors.Is(err, context.Canceled) || len(all) != 1 {
 		t.Fatal(all, err)
 	}
