@@ -133,6 +133,7 @@ type way struct {
 	fixed bool              // the node cannot change that
 	on    []*hostfiles.Name // what of the host's lies on it: the links, and the end
 	link  *hostfiles.Name   // what its last name is, when that is a link of the host's
+	other string            // which of these names is not what nodes were first shown (Node.compare)
 }
 
 // follow tells of each name on the way of a path, and returns where it ends, without

@@ -42,6 +42,7 @@ func (n *Node) compare(w *way) {
 	for _, f := range w.on {
 		if !n.isAsFirst(f) {
 			changed := *w
+			changed.other = f.Path
 			n.step.changed = &changed
 			return
 		}
@@ -58,7 +59,7 @@ func (n *Node) showInstead(th *thread) {
 	n.step.changed = nil
 	first := w.e.first
 	if first == nil { // what it leads to is the node's own, or a file that Ariadne has made
-		n.failChanged(w.at)
+		n.failChanged(w.other)
 	}
 	x := &kernel.Instead{Path: w.at, Stat: first.Stat, Link: w.link != nil, SameLink: w.link != nil && n.isAsFirst(w.link)}
 	x.Content, _, _ = n.cfg.Seen.Content(w.at)
@@ -66,7 +67,7 @@ func (n *Node) showInstead(th *thread) {
 	case sys.ShowsFirst:
 		n.k.Instead = x
 	case sys.ShowsNow:
-		n.failChanged(w.at)
+		n.failChanged(w.other)
 	}
 }
 
