@@ -821,7 +821,17 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	host, err := unix.Open(threadPath(o.thread, "fd/"+strconv.Itoa(o.fd)), flags&^unix.O_CREAT|unix.O_CLOEXEC, 0)
+	if flags&unix.O_PATH == 0 {
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFREG, unix.S_IFDIR:
+		case unix.S_IFIFO: // whose other end Ariadne would wait for
+			return openFIFO(t, r, keyOf(&st))
+		default:
+			t.Node().Refuse(t, "open "+r.name, "a device", false)
+			return kernel.Fail(unix.ENXIO)
+		}
+	}
+	host, err := unix.Open(threadPath(o.thread, "fd/"+strconv.Itoa(o.fd)), flags&^unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return kernel.Fail(errnoOf(err))
 	}
