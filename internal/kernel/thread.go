@@ -79,6 +79,7 @@ type Thread struct {
 	CPUTime     ariadne.Time // virtual processor time used
 	Vain        int          // calls since one last waited or got what it asked for (internal/node)
 
+	kept       kept       // arguments of its call, in memory
 	naps       bool       // it has kept a Go runtime alive
 	sigPending bool       // it was asked to take a signal (Linux's TIF_SIGPENDING)
 	seenMask   signal.Set // its mask when the kernel last looked
@@ -269,6 +270,7 @@ func (t *Thread) EndWait() {
 	}
 	target, held := t.Wait.target, t.Wait.held
 	t.Wait = Wait{}
+	t.kept.forget()
 	if held {
 		target.Drop(t.Node())
 	}

@@ -21,14 +21,24 @@ func formatArgs(a Args) string {
 	return fmt.Sprintf("(%#x, %#x, %#x, %#x, %#x, %#x)", a[0], a[1], a[2], a[3], a[4], a[5])
 }
 
-// readBytes reads n bytes of the caller's memory, piece by piece: it may have less.
+// readBytes reads n bytes of the caller's memory, piece by piece: it may have less. Like the others
+// here it reads once in a call (kernel.Thread.ReadOnce).
 func readBytes(t *kernel.Thread, addr uint64, n int) ([]byte, kernel.Errno) {
+	return readPieces(t.ReadOnce, addr, n)
+}
+
+// readLate is readBytes for what Linux reads when it needs it, after it may have waited.
+func readLate(t *kernel.Thread, addr uint64, n int) ([]byte, kernel.Errno) {
+	return readPieces(t.M.ReadMem, addr, n)
+}
+
+func readPieces(read func(addr uint64, b []byte) kernel.Errno, addr uint64, n int) ([]byte, kernel.Errno) {
 	const piece = 1 << 18
 	b := make([]byte, min(n, piece))
-	e := t.M.ReadMem(addr, b)
+	e := read(addr, b)
 	for len(b) < n && e == 0 {
 		more := make([]byte, min(n-len(b), piece))
-		e = t.M.ReadMem(addr+uint64(len(b)), more)
+		e = read(addr+uint64(len(b)), more)
 		b = append(b, more...)
 	}
 	return b, e
@@ -42,7 +52,7 @@ func readString(t *kernel.Thread, addr uint64, max int) (string, kernel.Errno) {
 	for len(s) < max {
 		// Never read over the end of a page: the next may not be mapped.
 		n := min(256-int(addr%256), max-len(s))
-		if e := t.M.ReadMem(addr, page[:n]); e != 0 {
+		if e := t.ReadOnce(addr, page[:n]); e != 0 {
 			return "", e
 		}
 		if i := bytes.IndexByte(page[:n], 0); i >= 0 {
@@ -61,13 +71,13 @@ func readPath(t *kernel.Thread, addr uint64) (string, kernel.Errno) {
 
 func readU32(t *kernel.Thread, addr uint64) (uint32, kernel.Errno) {
 	var b [4]byte
-	e := t.M.ReadMem(addr, b[:])
+	e := t.ReadOnce(addr, b[:])
 	return le.Uint32(b[:]), e
 }
 
 func readU64(t *kernel.Thread, addr uint64) (uint64, kernel.Errno) {
 	var b [8]byte
-	e := t.M.ReadMem(addr, b[:])
+	e := t.ReadOnce(addr, b[:])
 	return le.Uint64(b[:]), e
 }
 

@@ -102,6 +102,11 @@ func mayResolve(t *kernel.Thread, r *openRequest) kernel.Errno {
 func (r *openRequest) has(flags int) bool { return int(r.how.Flags)&flags == flags }
 
 func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
+	if t.Wait.Runs > 0 {
+		if end, wait, ok := pipe.ResumeOpen(t.Node(), t); ok {
+			return openedFIFO(t, &r, end, wait)
+		}
+	}
 	name, e := readPath(t, r.path)
 	if e != 0 {
 		return kernel.Fail(e)
@@ -254,14 +259,21 @@ func openNative(t *kernel.Thread, r *openRequest) int64 {
 	if !r.has(unix.O_PATH) {
 		how.Flags = how.Flags&^unix.O_DIRECT | unix.O_NONBLOCK
 	}
-	if !r.at2 {
-		return t.M.Syscall(unix.SYS_OPENAT, r.dirfd, r.path, how.Flags, how.Mode)
+	at := r.path
+	if t.Wait.Runs > 0 { // what stands there now need not be the name
+		if at = area.Scratch; putScratch(t, r.name) != 0 {
+			return -int64(unix.EFAULT)
+		}
 	}
+	if !r.at2 {
+		return t.M.Syscall(unix.SYS_OPENAT, r.dirfd, at, how.Flags, how.Mode)
+	}
+	const howAt = area.Scratch + unix.PathMax
 	b := le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, how.Flags), how.Mode), how.Resolve)
-	if e := t.M.WriteMem(area.Scratch, b); e != 0 {
+	if e := t.M.WriteMem(howAt, b); e != 0 {
 		return -int64(e)
 	}
-	return t.M.Syscall(unix.SYS_OPENAT2, r.dirfd, r.path, area.Scratch, uint64(len(b)))
+	return t.M.Syscall(unix.SYS_OPENAT2, r.dirfd, at, howAt, uint64(len(b)))
 }
 
 // exists reports whether an open with O_CREAT finds its file there.
@@ -303,6 +315,11 @@ func openFIFO(t *kernel.Thread, r *openRequest, key inode.Key) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	return openedFIFO(t, r, end, wait)
+}
+
+// openedFIFO is what becomes of the open of a named pipe of which there is an end, or that waits.
+func openedFIFO(t *kernel.Thread, r *openRequest, end *pipe.End, wait *kernel.Queue) kernel.Result {
 	if wait != nil {
 		return t.Block(kernel.RestartSA, wait)
 	}
@@ -384,6 +401,12 @@ func sysTruncate(t *kernel.Thread, a Args) kernel.Result {
 	st, e := pathStat(t, atCwd, name, true)
 	if e == 0 {
 		t.Node().Files.NoteMode(keyOf(&st), st.Mode)
+	}
+	if t.Wait.Runs > 0 { // what stands there now need not be the name
+		if e := putScratch(t, name); e != 0 {
+			return kernel.Fail(e)
+		}
+		t.Call.Args[0] = area.Scratch
 	}
 	r := run(t)
 	if r == 0 && e == 0 {

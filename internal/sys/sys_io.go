@@ -6,9 +6,11 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/console"
+	"ariadne/internal/kernel/eventfd"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/kernel/inotify"
 	"ariadne/internal/kernel/net/socket"
+	"ariadne/internal/kernel/net/unixsock"
 	"ariadne/internal/kernel/procfs"
 	"ariadne/internal/kernel/signal"
 
@@ -372,8 +374,9 @@ func writeFile(t *kernel.Thread, of *kernel.OpenFile, v []iovec, nonblock bool) 
 	if m, ok := of.File.(*procfs.Mem); ok {
 		return moveMemory(t, m, nil, v, true)
 	}
+	read := contentReader(of.File)
 	return writeFrom(t, of, int64(iovLen(v)), nonblock, func(off int64, max int) ([]byte, kernel.Errno) {
-		return gatherFrom(t, v, int(off), max)
+		return gatherFrom(t, v, int(off), max, read)
 	})
 }
 
@@ -439,9 +442,27 @@ func brokenPipe(t *kernel.Thread, of *kernel.OpenFile) kernel.Result {
 	return kernel.Fail(unix.EPIPE)
 }
 
+// reader is readBytes or readLate.
+type reader func(t *kernel.Thread, addr uint64, n int) ([]byte, kernel.Errno)
+
+// contentReader reads what is to be written to a file. Linux reads it when there is room, but for
+// the number that an eventfd is to add, and for a whole message before it looks whether its
+// receiver takes it.
+func contentReader(f kernel.File) reader {
+	switch x := f.(type) {
+	case *eventfd.File:
+		return readBytes
+	case *unixsock.Socket:
+		if !isStream(x) && x.Sends() {
+			return readBytes
+		}
+	}
+	return readLate
+}
+
 // gatherFrom reads at most max bytes of what v points at, from offset off. A
 // fault after the first bytes cuts it short.
-func gatherFrom(t *kernel.Thread, v []iovec, off, max int) ([]byte, kernel.Errno) {
+func gatherFrom(t *kernel.Thread, v []iovec, off, max int, read reader) ([]byte, kernel.Errno) {
 	var out []byte
 	for _, x := range v {
 		skip := min(off, int(x.len))
@@ -450,7 +471,7 @@ func gatherFrom(t *kernel.Thread, v []iovec, off, max int) ([]byte, kernel.Errno
 		if n == 0 {
 			continue
 		}
-		b, e := readBytes(t, x.base+uint64(skip), n)
+		b, e := read(t, x.base+uint64(skip), n)
 		if e != 0 {
 			if len(out) > 0 {
 				return out, 0

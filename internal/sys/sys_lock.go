@@ -47,6 +47,10 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
+	if t.Wait.Runs > 0 { // the position or the size may be another one by now
+		x.Start, x.End = int64(t.Wait.Aux[0]), int64(t.Wait.Aux[1])
+	}
+	t.Wait.Aux = [2]uint64{uint64(x.Start), uint64(x.End)}
 	x.PID, x.Owner = t.Proc.PID, filelock.Owner{Table: t.FDs()}
 	if cmd == unix.F_OFD_GETLK || cmd == unix.F_OFD_SETLK || cmd == unix.F_OFD_SETLKW {
 		if le.Uint32(b[24:]) != 0 {

@@ -51,6 +51,14 @@ func poll(t *kernel.Thread, addr, nfds uint64, restart kernel.Restart) kernel.Re
 	if count == 0 && (!timedOut(t) || t.HasSignal()) {
 		return t.Block(restart, queues...)
 	}
+	if t.Wait.Runs > 0 {
+		// Linux writes what has come and nothing else.
+		if now, e := readLate(t, addr, len(b)); e == 0 {
+			for i := 0; i < len(b); i += 8 {
+				copy(b[i:i+6], now[i:])
+			}
+		}
+	}
 	if e := t.M.WriteMem(addr, b); e != 0 {
 		return kernel.Fail(e)
 	}
@@ -188,7 +196,7 @@ func selectFDs(t *kernel.Thread, a Args) kernel.Result {
 		if addr == 0 {
 			continue
 		}
-		if e := t.M.ReadMem(addr, sets[i]); e != 0 {
+		if e := t.ReadOnce(addr, sets[i]); e != 0 {
 			return kernel.Fail(e)
 		}
 	}

@@ -196,10 +196,11 @@ const sizeofStorage = 128 // struct sockaddr_storage
 // writeSockaddr stores an address in a buffer whose size stands at sizeAddr, cut
 // if need be, and its true size there.
 func writeSockaddr(t *kernel.Thread, addr, sizeAddr uint64, b []byte) kernel.Errno {
-	size, e := readU32(t, sizeAddr)
+	b4, e := readLate(t, sizeAddr, 4)
 	if e != 0 {
 		return e
 	}
+	size := le.Uint32(b4)
 	if int32(size) < 0 {
 		return unix.EINVAL
 	}

@@ -92,6 +92,7 @@ func sysSendmmsg(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(e)
 		}
 		t.Wait.Done = 0
+		t.ReadAgain()
 	}
 	return kernel.Ret(int64(count))
 }
@@ -138,9 +139,10 @@ func send(t *kernel.Thread, fd uint64, h msghdr, flags int) kernel.Result {
 		}
 	}
 	total := iovLen(h.v)
+	read := contentReader(of.File)
 	for {
 		n := 0
-		m.Data, e = gatherFrom(t, h.v, int(t.Wait.Done), chunkOf(s, int64(total)-t.Wait.Done))
+		m.Data, e = gatherFrom(t, h.v, int(t.Wait.Done), chunkOf(s, int64(total)-t.Wait.Done), read)
 		if e == 0 {
 			n, e = s.Send(t, &m)
 		} else if m.To == nil {
@@ -282,6 +284,7 @@ func sysRecvmmsg(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(e)
 		}
 		t.Wait.Done = 0
+		t.ReadAgain()
 		i++
 		if t.Node().Now >= end {
 			break

@@ -209,6 +209,11 @@ func sysSplice(t *kernel.Thread, a Args) kernel.Result {
 		if _, pipe := t.FDs().Get(fdOf(a[at])).File.(*pipe.End); pipe && a[at+1] != 0 {
 			return kernel.Fail(unix.ESPIPE)
 		}
+		if a[at+1] != 0 { // whatever becomes of it while the call waits
+			if _, e := readU64(t, a[at+1]); e != 0 {
+				return kernel.Fail(e)
+			}
+		}
 	}
 	in, e := openedAs(t, a[0], (*kernel.OpenFile).Reads)
 	if e != 0 {

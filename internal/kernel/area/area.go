@@ -18,3 +18,6 @@ const (
 	ScratchSize = 0x3000
 	Size        = 0x6000
 )
+
+// Holds reports whether an address lies there.
+func Holds(addr uint64) bool { return addr-Base < Size }

@@ -27,16 +27,11 @@ func init() {
 }
 
 // OpenNamed opens the named pipe that lies at key (fifo(7)). When wait is not
-// nil the call must block on it and come here again.
+// nil the call must block on it and go on with ResumeOpen.
 func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end *End, wait *kernel.Queue, e kernel.Errno) {
 	p, e := fifo(t, key)
 	if e != 0 {
 		return nil, nil, e
-	}
-	for i, o := range p.opening {
-		if o.thread == t {
-			return resumeOpen(n, p, i)
-		}
 	}
 	acc := flags & unix.O_ACCMODE
 	if acc == unix.O_WRONLY && flags&unix.O_NONBLOCK != 0 && p.readers == 0 {
@@ -59,8 +54,22 @@ func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end 
 	return end, nil, 0
 }
 
+// ResumeOpen goes on with the open in which t waits, wherever the name leads by now. ok is false if
+// there is none.
+func ResumeOpen(n *kernel.Node, t *kernel.Thread) (end *End, wait *kernel.Queue, ok bool) {
+	for _, p := range named.Of(n).open {
+		for i, o := range p.opening {
+			if o.thread == t {
+				end, wait = resumeOpen(n, p, i)
+				return end, wait, true
+			}
+		}
+	}
+	return nil, nil, false
+}
+
 // resumeOpen goes on with the i-th waiting open.
-func resumeOpen(n *kernel.Node, p *Pipe, i int) (*End, *kernel.Queue, kernel.Errno) {
+func resumeOpen(n *kernel.Node, p *Pipe, i int) (*End, *kernel.Queue) {
 	o := p.opening[i]
 	opens := p.writerOpens
 	if o.end.Writes {
@@ -68,12 +77,12 @@ func resumeOpen(n *kernel.Node, p *Pipe, i int) (*End, *kernel.Queue, kernel.Err
 	}
 	if opens != o.opens {
 		p.opening = append(p.opening[:i:i], p.opening[i+1:]...)
-		return o.end, nil, 0
+		return o.end, nil
 	}
 	if o.thread.Wait.Interrupted {
 		abandonOpen(n, p, i)
 	}
-	return nil, &p.read, 0
+	return nil, &p.read
 }
 
 // abandonOpen takes the i-th waiting open back.

@@ -297,6 +297,9 @@ func (s *Socket) sendStream(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Err
 // maxChunk is the most bytes of a stream in one buffer.
 const maxChunk = 32768
 
+// Sends reports whether the sender's buffer has room for a packet.
+func (s *Socket) Sends() bool { return s.charged < s.sendBuffer() }
+
 // sendPacket sends a datagram, or a record of a SOCK_SEQPACKET connection.
 func (s *Socket) sendPacket(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 	if s.passesCreds() && s.addr == nil {
@@ -311,7 +314,7 @@ func (s *Socket) sendPacket(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Err
 		return 0, s.TakeError()
 	case s.shut&socket.ShutWrite != 0:
 		return 0, unix.EPIPE
-	case s.charged >= s.sendBuffer():
+	case !s.Sends():
 		return 0, unix.EAGAIN
 	}
 	x, e := s.receiver(t, m.To)
