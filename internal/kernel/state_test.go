@@ -2,14 +2,14 @@ package kernel
 
 import "testing"
 
-type kept struct {
+type noted struct {
 	n      int
 	thread *Thread
 }
 
 var (
-	ofNode   = NewSlot[*Node, kept]()
-	ofThread = NewSlot[*Thread, kept]()
+	ofNode   = NewSlot[*Node, noted]()
+	ofThread = NewSlot[*Thread, noted]()
 )
 
 // A copy of a node has values of its own in all slots, and they refer to the copy.

@@ -11,7 +11,11 @@ import (
 
 // opening drives one open of a named pipe as openat's handler does.
 func opening(n *kernel.Node, t *kernel.Thread, flags int) (*End, kernel.Errno) {
-	end, wait, e := OpenNamed(n, t, inode.Key{Dev: 1, Ino: 2}, flags)
+	end, wait, resumed := ResumeOpen(n, t)
+	e := kernel.Errno(0)
+	if !resumed {
+		end, wait, e = OpenNamed(n, t, inode.Key{Dev: 1, Ino: 2}, flags)
+	}
 	if wait != nil {
 		t.Block(kernel.RestartSA, wait)
 		t.Park()
