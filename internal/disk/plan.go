@@ -24,6 +24,9 @@ type plan struct {
 	names  map[place]*entry
 	dirs   map[uint64][]*entry // by directory
 	order  []*entry            // in order of first sight
+	// changed and written are the names and inodes that have atoms. A sync looks at no others.
+	changed []*entry
+	written []*inode
 
 	// chain is the last atom of what is kept in order: all of it (prefix), metadata (ordered).
 	chain int32
@@ -245,10 +248,16 @@ func (p *plan) enter(a atom, needs []int32) int32 {
 	p.atoms = append(p.atoms, a)
 	p.live, p.fresh = append(p.live, n), append(p.fresh, n)
 	if a.ino != nil {
+		if len(a.ino.atoms) == 0 {
+			p.written = append(p.written, a.ino)
+		}
 		a.ino.atoms, a.ino.touched = append(a.ino.atoms, n), true
 		a.ino.stale = a.ino.stale || a.hi > a.lo
 	}
 	for _, s := range a.sets {
+		if len(s.entry.atoms) == 0 {
+			p.changed = append(p.changed, s.entry)
+		}
 		s.entry.atoms = append(s.entry.atoms, n)
 		s.entry.now = s.ino
 		if s.ino != nil && !slices.Contains(s.ino.entries, s.entry) {
@@ -555,7 +564,7 @@ func (p *plan) settle(n int32) {
 func (p *plan) forget() {
 	durable := func(n int32) bool { return p.atoms[n].durable }
 	p.live = slices.DeleteFunc(p.live, durable)
-	for _, e := range p.order {
+	for _, e := range p.changed {
 		for len(e.atoms) > 0 && durable(e.atoms[0]) {
 			for _, s := range p.atoms[e.atoms[0]].sets {
 				if s.entry == e {
@@ -565,12 +574,14 @@ func (p *plan) forget() {
 			e.atoms = e.atoms[1:]
 		}
 	}
-	for _, in := range p.list {
+	p.changed = slices.DeleteFunc(p.changed, func(e *entry) bool { return len(e.atoms) == 0 })
+	for _, in := range p.written {
 		in.pending = slices.DeleteFunc(in.pending, durable)
 		if len(in.atoms) > 0 && !slices.ContainsFunc(in.atoms, func(n int32) bool { return !durable(n) }) {
 			p.bake(in)
 		}
 	}
+	p.written = slices.DeleteFunc(p.written, func(in *inode) bool { return len(in.atoms) == 0 })
 }
 
 // blocks are where a file has room on the disk, in so far as it matters for the order of data and metadata: what
