@@ -132,7 +132,8 @@ func TestStatesByContent(t *testing.T) {
 				}
 				continue
 			}
-			if !maps.Equal(gotStates, states) || x.Coverage.States != len(states) {
+			// A name may tell more apart than the reference does, and never less.
+			if !maps.Equal(gotStates, states) || x.Coverage.States < len(states) {
 				t.Fatalf("%s: %d states, counted %d, brute force finds %d", name, len(gotStates), x.Coverage.States, len(states))
 			}
 			if counts.Mismatches > 0 || counts.Executed > all.Executed {
