@@ -67,6 +67,8 @@ func TestHostChangesUnderNodes(t *testing.T) {
 		{"a file is opened by another name", `cd $D/dir; [ "$(cat ../small)" = 1 ] && exec 3<../small && read x <&3 && [ "$x" = 1 ] && [ "$(readlink /proc/self/fd/3)" = $D/small ]`, `echo 2 >new; mv new small`, ""},
 		{"a large file is replaced", `cat $D/large >/dev/null`, `cp large new; echo 1 >>new; mv new large`, "large"},
 		{"a large file is written to", `cat $D/large >/dev/null`, `echo 1 >>large`, "large"},
+		{"a large file has another name", `cat $D/large >/dev/null`, `ln large other`, ""},
+		{"links are counted", `[ $(stat -c %h $D/large) = 1 ]`, `ln large other`, ""},
 		{"a mode changes", `test -x $D/dir && [ "$(stat -c %a $D/dir)" = 755 ]`, `chmod 700 dir`, "dir"},
 		{"a link leads elsewhere", `[ "$(cat $D/link/one)" = 1 ]`, `mkdir d2; echo 2 >d2/one; rm link; ln -s d2 link`, ""},
 		{"a directory is another", `[ -d $D/dir ] && cd $D/dir && ls`, `mv dir old; mkdir dir`, "dir"},

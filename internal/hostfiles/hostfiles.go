@@ -41,6 +41,11 @@ type Name struct {
 // Same reports whether a name stands for what it did: for the same file or directory, which looks the same. What
 // a directory holds is no matter here, nor when it changed.
 func (n *Name) Same(st *unix.Stat_t, target string) bool {
+	return n.SameFile(st, target) && (st.Mode&unix.S_IFMT != unix.S_IFREG || n.Stat.Nlink == st.Nlink)
+}
+
+// SameFile is Same, except that a file may have got further names, or have lost some, elsewhere. Only stat(2) shows that.
+func (n *Name) SameFile(st *unix.Stat_t, target string) bool {
 	was := &n.Stat
 	if was.Mode == 0 || st.Mode == 0 {
 		return was.Mode == st.Mode
@@ -53,7 +58,7 @@ func (n *Name) Same(st *unix.Stat_t, target string) bool {
 	default:
 		return same
 	}
-	return same && was.Size == st.Size && was.Mtim == st.Mtim && was.Nlink == st.Nlink
+	return same && was.Size == st.Size && was.Mtim == st.Mtim
 }
 
 // Entry is a name in a directory.

@@ -165,6 +165,8 @@ type Instead struct {
 	Content []byte      // nil: it is not known
 	// Link: the last name of the path is a link, which has changed when not SameLink.
 	Link, SameLink bool
+	// SameFile: nothing has changed but how many names the file has.
+	SameFile bool
 }
 
 // UsedFile is a file without a place in the node's own tree, perhaps, of which something

@@ -61,7 +61,8 @@ func (n *Node) showInstead(th *thread) {
 	if first == nil { // what it leads to is the node's own, or a file that Ariadne has made
 		n.failChanged(w.other)
 	}
-	x := &kernel.Instead{Path: w.at, Stat: first.Stat, Link: w.link != nil, SameLink: w.link != nil && n.isAsFirst(w.link)}
+	now := n.lstat(first.Path)
+	x := &kernel.Instead{Path: w.at, Stat: first.Stat, SameFile: w.other == first.Path && first.SameFile(&now, first.Target), Link: w.link != nil, SameLink: w.link != nil && n.isAsFirst(w.link)}
 	x.Content, _, _ = n.cfg.Seen.Content(w.at)
 	switch sys.Instead(th.k, x) {
 	case sys.ShowsFirst:
@@ -114,7 +115,7 @@ func (n *Node) contentOf(f *hostfiles.Name) []byte {
 		}
 	}
 	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || !f.Same(&st, "") || int64(k) != f.Stat.Size {
+	if unix.Fstat(fd, &st) != nil || !f.SameFile(&st, "") || int64(k) != f.Stat.Size {
 		return nil
 	}
 	return b[:k:k]

@@ -19,7 +19,7 @@ type Shows uint8
 
 const (
 	ShowsFirst Shows = iota // the call is answered by what was there first
-	ShowsLink               // the call is about a link that has not changed: Linux answers it
+	ShowsSame               // the call sees nothing of the change: Linux answers it
 	ShowsNow                // only Linux can answer the call
 )
 
@@ -29,16 +29,18 @@ func Instead(t *kernel.Thread, x *kernel.Instead) Shows {
 	about := func(followsLink bool) Shows {
 		switch {
 		case !followsLink && x.Link && x.SameLink:
-			return ShowsLink
+			return ShowsSame
 		case !followsLink && x.Link:
 			return ShowsNow
-		case x.Stat.Mode == 0, x.Content != nil && x.Stat.Mode&unix.S_IFMT == unix.S_IFREG:
+		case x.Stat.Mode == 0, x.SameFile, x.Content != nil && x.Stat.Mode&unix.S_IFMT == unix.S_IFREG:
 			return ShowsFirst
 		}
 		return ShowsNow
 	}
 	opens := func(flags uint64) Shows {
 		switch {
+		case x.SameFile:
+			return ShowsSame
 		case flags&(unix.O_PATH|unix.O_TMPFILE&^unix.O_DIRECTORY) != 0, flags&unix.O_CREAT != 0 && x.Stat.Mode == 0:
 			return ShowsNow
 		}
@@ -61,6 +63,9 @@ func Instead(t *kernel.Thread, x *kernel.Instead) Shows {
 		if x.Stat.Mode == 0 {
 			return about(true)
 		}
+	}
+	if x.SameFile {
+		return ShowsSame
 	}
 	return ShowsNow
 }
