@@ -46,14 +46,26 @@ func (s *strike) again(m *moments, length int) {
 		s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
 		return
 	}
+	rest := length - m.steps
 	switch s.wait = m.draw(&s.draw, length); {
 	case s.wait.moments > 0:
-		s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
+		rest = 1 << s.draw.below(closeOrders)
 	case s.every:
-		s.left = 1 + s.draw.below(1<<(leastSteps+s.draw.below(stepOrders)))
+		rest = within(1<<(leastSteps+s.draw.below(stepOrders)), rest)
+	case m.most.others > 0:
+		rest = within(max(m.left(), 1<<s.draw.below(stepOrders)), rest)
 	default:
-		s.left = 1 + s.draw.below(max(m.left(), 1<<s.draw.below(stepOrders)))
+		rest = 1 << s.draw.below(stepOrders)
 	}
+	s.left = 1 + s.draw.below(rest)
+}
+
+// within is n, or what is left of the path where that is less and known: 1 or more.
+func within(n, rest int) int {
+	if rest > 0 {
+		return min(n, rest)
+	}
+	return n
 }
 
 // next returns the fault that is to happen now in a frame, if one is.
