@@ -366,7 +366,7 @@ func (x *Exploration) arrive(p *space.Path) {
 	}
 	if !f.Seen {
 		x.Coverage.States++
-		x.offer(f)
+		x.offer(p)
 		if f.Bounded {
 			x.Coverage.Bounded++
 		}
@@ -386,11 +386,12 @@ func (x *Exploration) arrive(p *space.Path) {
 
 // offer counts the kinds of faults that can happen at the end of the path. Those within a step are known
 // once it was taken: they are counted in the state to which it led.
-func (x *Exploration) offer(f *space.Frame) {
+func (x *Exploration) offer(p *space.Path) {
 	if !x.Space.System.Faulty() {
 		return
 	}
 	var kinds world.Faults
+	f := p.Last()
 	for i := range f.Enabled {
 		switch e := &f.Enabled[i]; {
 		case e.Disturbed():
@@ -402,9 +403,10 @@ func (x *Exploration) offer(f *space.Frame) {
 		}
 	}
 	if f.By != nil {
+		left := &p.FrameAt(p.Steps() - 1).State.Faults // before the step
 		for i := range f.By.Output.Places {
 			for _, a := range f.By.Output.Places[i].Alternatives {
-				if k, ok := world.KindNamed(ariadne.KindOf(a)); ok && !world.FreeKind(a) {
+				if k, ok := world.KindNamed(ariadne.KindOf(a)); ok && !world.FreeKind(a) && left[k] > 0 {
 					kinds[k] = 1
 				}
 			}

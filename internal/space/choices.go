@@ -128,22 +128,18 @@ func (p *Path) Err() error { return p.err }
 // Grow appends to the Enabled of one of the path's frames what its event i can be varied to by
 // one more choice. See Err.
 func (p *Path) Grow(f *Frame, i int) {
-	if p.err != nil || p.space.Restart != nil || p.approaching || world.KindOf(f.Enabled[i].Kind).World {
-		return
-	}
 	if _, ok := f.growthOf(i); ok {
 		return
 	}
-	t, err := p.space.come(&f.State, &f.Enabled[i])
-	if err == nil {
-		err = p.grow(f, i, t)
+	if t := p.outcome(f, i); t != nil {
+		p.err = p.grow(f, i, t)
 	}
-	p.err = err
 }
 
 // Outcome is what comes of event i of the last frame, or nil where nodes live or the event gives none an input. See Err.
-func (p *Path) Outcome(i int) *memo.Transition {
-	f := p.Last()
+func (p *Path) Outcome(i int) *memo.Transition { return p.outcome(p.Last(), i) }
+
+func (p *Path) outcome(f *Frame, i int) *memo.Transition {
 	if p.err != nil || p.space.Restart != nil || p.approaching || world.KindOf(f.Enabled[i].Kind).World {
 		return nil
 	}

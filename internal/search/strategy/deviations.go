@@ -41,10 +41,10 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 	}
 	// A prefix ends in a deviation; what follows is natural.
 	if f.Unnatural {
-		d.frontier.add(float64(f.Deviations+1), d.now, 0, len(f.Enabled))
+		d.frontier.add(float64(f.Deviations+1), d.now, 0, f.Open)
 		return 0, false
 	}
-	d.frontier.add(float64(f.Deviations+1), d.now, 1, len(f.Enabled))
+	d.frontier.add(float64(f.Deviations+1), d.now, 1, f.Open)
 	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)
 	return 0, true

@@ -25,8 +25,8 @@ func (h *patience) begin(seed uint64, index int) {
 	}
 }
 
-// heed returns an undisturbed event of a frame, or the natural one when it would have a message be too late.
-func (h *patience) heed(f *space.Frame, event int) int {
+// limit returns an undisturbed event of a frame, or the natural one when it would have a message be too late.
+func (h *patience) limit(f *space.Frame, event int) int {
 	if event > 0 && h.most < ariadne.Never && f.State.Lateness(&f.Enabled[event]) > h.most {
 		return 0
 	}

@@ -74,7 +74,7 @@ func (w *Priorities) Next(p *space.Path) (event int, ok bool) {
 		// Those that fell later lie lower.
 		w.low[chain(&f.Enabled[w.highest(f)])] = uint64(len(w.at)+1) - uint64(len(w.low))
 	}
-	return w.chance.vary(p, w.late.heed(f, w.highest(f)), true), true
+	return w.chance.vary(p, w.late.limit(f, w.highest(f)), true), true
 }
 
 func (w *Priorities) highest(f *space.Frame) int {

@@ -57,7 +57,7 @@ func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
 			event, most = i, v
 		}
 	}
-	event = w.late.heed(f, event)
+	event = w.late.limit(f, event)
 	taken := &f.Enabled[event]
 	for i := range f.Plain {
 		if e := &f.Enabled[i]; i != event && e.Node == taken.Node {

@@ -136,7 +136,7 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	}
 	for i := range f.Plain {
 		if !s.held(p.Len(), &f.Enabled[i]) {
-			return s.chance.vary(p, s.late.heed(f, i), true), true
+			return s.chance.vary(p, s.late.limit(f, i), true), true
 		}
 	}
 	return s.chance.vary(p, 0, true), true

@@ -110,7 +110,7 @@ func (t *temper) plain(w *Weights, f *space.Frame, among []int) int {
 		} else {
 			i = w.pick(&t.draw, f, among)
 		}
-		if hasty := t.late.heed(f, i); among == nil || slices.Contains(among, hasty) {
+		if hasty := t.late.limit(f, i); among == nil || slices.Contains(among, hasty) {
 			return hasty
 		}
 		return i
