@@ -107,7 +107,7 @@ explored or --at-least says that so many are enough.`,
 	seed.add(cmd)
 	f := cmd.Flags()
 	f.Var(&faults, "faults", "up to so many faults of these kinds in an execution, as in `crash:2,cut` (which is one), in the place of the spec's; none lifts the spec's, none,crash all but these (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")
-	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none (default: one minute, without --executions)")
+	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, give or take 2 s or 2 % and the time to confirm what was found, or none (default: one minute, without --executions)")
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
 	f.Var(count{&opts.AtLeast, 1, spec.MaxInt, nil}, "at-least", "after `n` executions nothing found is a verdict, whether there was a fault in them or not; after fewer the check is inconclusive, unless all is explored (default: 10, or --executions when that is less, of which one has a fault where there may be some)")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")

@@ -48,6 +48,8 @@ type explorer struct {
 	hunts    hunts
 	crew     *crew
 
+	searching context.Context // of the nodes that search (keepTime)
+
 	over atomic.Bool
 	left atomic.Int64 // paths that may still be taken, when they are limited
 }
@@ -97,7 +99,10 @@ func (c *check) search(ctx context.Context) error {
 	x.governor.held = make([]atomic.Int64, c.opts.Workers)
 	stop := x.governor.start(x.shares)
 	done := c.watchHost()
+	var inTime func()
+	x.searching, inTime = x.keepTime(ctx)
 	x.explore(ctx, c.opts.Workers)
+	inTime()
 	done()
 	stop()
 	return x.close()
@@ -209,7 +214,7 @@ func (x *explorer) executor(i, of int) *memo.Executor {
 	if o.NoCheckpoints {
 		limits.Checkpoints = 0
 	}
-	e := memo.NewExecutor(x.memo, x.check.system.Boots(), limits)
+	e := memo.NewExecutor(x.memo, x.check.system.Boots(x.searching), limits)
 	e.OnMismatch = x.leak
 	return e
 }
@@ -224,10 +229,11 @@ func (x *explorer) bounds() space.Bounds {
 	return b
 }
 
-// take takes one of the paths that may still be taken.
-func (x *explorer) take() bool {
+// take takes one of the paths that may still be taken. One that has ended in a violation counts also when the time was up
+// meanwhile.
+func (x *explorer) take(v *ariadne.Violation) bool {
 	if x.check.opts.Executions == 0 {
-		return !x.over.Load()
+		return !x.over.Load() || v != nil && x.check.outOfTime()
 	}
 	left := x.left.Add(-1)
 	if left <= 0 {

@@ -28,7 +28,7 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 		v, t, err = c.found(ctx, index, a, tape)
 		return err
 	}
-	err := error(nil)
+	began, err := time.Now(), error(nil)
 	if w.living != nil {
 		err = confirm()
 	} else {
@@ -37,8 +37,10 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 	if v == nil {
 		return err
 	}
-	if err == nil && c.opts.Shrink > 0 {
-		if v.Shrunk, err = w.shrink(ctx, index, a, t, v.Dir); v.Shrunk != nil {
+	// What is smaller takes no longer to be confirmed than what was found.
+	took := time.Since(began)
+	if limit := c.left(c.opts.Shrink+took) - took; err == nil && c.opts.Shrink > 0 && limit > 0 {
+		if v.Shrunk, err = w.shrink(ctx, index, a, t, v.Dir, limit); v.Shrunk != nil {
 			c.ledger.mu.Lock()
 			c.ledger.report.Shrunk(*v)
 			c.ledger.saved = time.Time{}
@@ -123,9 +125,9 @@ func (c *check) saveLive(index int, dir string, steps []trace.Step) (path string
 func unlimited(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 
 // shrink looks for a smaller execution that ends in the violation of a trace, and records it below the violation's
-// directory. nil: there is none.
-func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string) (smaller *record.Shrunk, err error) {
-	c, o := w.check, run.Shrinking{Limit: w.check.opts.Shrink, Late: a.Late}
+// directory, for so long. nil: there is none.
+func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string, limit time.Duration) (smaller *record.Shrunk, err error) {
+	c, o := w.check, run.Shrinking{Limit: limit, Late: a.Late}
 	var look *looking
 	began := time.Now()
 	if w.living == nil {
@@ -143,6 +145,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 	}
 	var goal *record.Goal
 	if look != nil {
+		look.limit = c.left(c.opts.Shrink)
 		if goal, err = look.shrunk(ctx, s); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -121,6 +122,9 @@ func (w *worker) goOnHunting(ctx context.Context) error {
 		look.ctx, look.Until = ctx, until
 		began := time.Now()
 		c, err := look.Critical(&l.stuck, &l.crisis)
+		if errors.Is(err, ariadne.ErrInterrupted) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

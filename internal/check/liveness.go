@@ -199,6 +199,14 @@ func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error
 
 // stuck finds out what there is to an execution that is stuck, and enters it if it is a violation.
 func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err error) {
+	if found, err = g.find(ctx, s); !found && errors.Is(err, ariadne.ErrInterrupted) {
+		g.doubt(s)
+	}
+	return found, err
+}
+
+// find is stuck, which fails when there is no time to find out.
+func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err error) {
 	if long := g.worker.explorer.longest(); s.End == search.WalkBound && long > g.look.Bound {
 		g.look.Bound = long
 		if live, err := g.look.Longer(s, long); live || err != nil {
@@ -259,7 +267,7 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 	n := s.Path.Steps()
 	if s.End == search.WalkBound && !g.look.Late() {
 		cycle, err := g.look.Cycle(s)
-		if err != nil {
+		if err != nil && !errors.Is(err, ariadne.ErrInterrupted) {
 			return false, err
 		}
 		if cycle != nil {
@@ -421,6 +429,9 @@ func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, erro
 	l.Until = l.Clock() + l.limit
 	c, err := l.Critical(stuck, nil)
 	took := time.Since(began)
+	if errors.Is(err, ariadne.ErrInterrupted) {
+		return nil, nil
+	}
 	if err != nil || c.Verdict == search.Undecided {
 		return nil, err
 	}

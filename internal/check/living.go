@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"ariadne"
 	"ariadne/internal/memo"
@@ -87,7 +88,7 @@ func (l *living) stopped(err error) error {
 		return nil
 	}
 	a := l.take()
-	if err == nil {
+	if err == nil || errors.Is(err, ariadne.ErrInterrupted) {
 		if a.End = search.EndStopped; a.Cut != "" {
 			a.End = search.EndCut
 		}

@@ -231,12 +231,12 @@ func (s syncs) searched(t *testing.T, m disk.Model, ops []string) map[string]los
 		if err != nil {
 			return err
 		}
-		nodes := memo.NewExecutor(known, y.Boots(), memo.Limits{Checkpoints: 200})
+		nodes := memo.NewExecutor(known, y.Boots(t.Context()), memo.Limits{Checkpoints: 200})
 		defer nodes.Close()
 		for name, e := range map[string]strategy.Explorer{"depth-first": &strategy.DepthFirst{}, "breadth-first": &strategy.BreadthFirst{}, "deviations": &strategy.FewestDeviations{}, "dpor": &strategy.DPOR{}} {
 			left := map[ariadne.Digest]string{} // by content
 			said := map[ariadne.Digest]map[int]bool{}
-			x := &search.Exploration{Space: y.Judge(space.New(w, known, nodes), 0), Explorer: e, Bounds: space.Bounds{Time: y.Limits().Time, Depth: 1000}, Checks: y.Checks}
+			x := &search.Exploration{Space: y.Judge(t.Context(), space.New(w, known, nodes), 0), Explorer: e, Bounds: space.Bounds{Time: y.Limits().Time, Depth: 1000}, Checks: y.Checks}
 			x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
 				if v != nil {
 					t.Errorf("%q: %v", ops, v)

@@ -71,7 +71,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	w := &worker{check: x.check, explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
 	var s *space.Space
 	if x.row.Lives {
-		nodes := x.check.system.Living(x.now)
+		nodes := x.check.system.Living(x.searching, x.now)
 		x.living = append(x.living, nodes)
 		s, w.nodes, w.living = space.Live(x.world, nodes), nodes, &living{worker: w, nodes: nodes}
 	} else {
@@ -80,7 +80,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		s.Unfold = x.row.Asks
 	}
 	share := max(stage.Share, x.check.opts.Search.Audit)
-	x.check.system.Judge(s, share)
+	x.check.system.Judge(x.searching, s, share)
 	if s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells(); s.Tells != nil {
 		s.Stages = x.check.system.Stages(share)
 	}
@@ -238,7 +238,7 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	if p.Approaching() && w.id > 0 || w.search.Single && !w.isFirst() {
 		return false // all workers come to the same end, which counts once
 	}
-	if w.living == nil && !w.explorer.take() {
+	if w.living == nil && !w.explorer.take(v) {
 		return false
 	}
 	if w.explorer.totals.Path(p) {
@@ -355,7 +355,11 @@ func (w *worker) add() {
 func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
 	a := w.attempt(p, end, v)
 	w.check.ledger.mu.Lock()
-	index, ok := w.check.ledger.plan.Next()
+	next := w.check.ledger.plan.Next
+	if v != nil {
+		next = w.check.ledger.plan.Late
+	}
+	index, ok := next()
 	known := v == nil || !w.check.ledger.plan.IsNew(*v)
 	w.check.ledger.mu.Unlock()
 	if !ok {

@@ -75,7 +75,11 @@ func Shrink(ctx context.Context, y *system.System, t *trace.Trace, o Shrinking) 
 	ctx, cancel := context.WithDeadline(ctx, s.until)
 	defer cancel()
 	for _, step := range []func(context.Context) error{s.sooner, s.all, s.oneFault} {
-		if err := step(ctx); err != nil {
+		err := step(ctx)
+		if errors.Is(err, ariadne.ErrInterrupted) { // the nodes' time was up before
+			break
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

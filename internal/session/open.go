@@ -39,7 +39,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*Session, error) {
 	if err := record.Hide(y); err != nil {
 		return nil, err
 	}
-	return begin(y, nil, &o)
+	return begin(ctx, y, nil, &o)
 }
 
 // OpenTrace begins a session of the trace at path, before anything has happened: the system is
@@ -53,11 +53,11 @@ func OpenTrace(ctx context.Context, s *spec.Spec, path string, o Options) (*Sess
 	if len(changes) > 0 && !o.Force {
 		return nil, fmt.Errorf("%s cannot be followed as it was:\n  %s", path, strings.Join(changes, "\n  "))
 	}
-	return begin(y, t, &o)
+	return begin(ctx, y, t, &o)
 }
 
 // begin begins a session of a system, along a trace unless that is nil.
-func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
+func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 	bytes := machine.Budget(o.Memory)
 	if err := y.Fits(system.Room{Bytes: bytes, Copies: 2, For: " with their checkpoints"}); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}
-	s := &Session{system: y, memo: m, executor: memo.NewExecutor(m, y.Boots(), limits), work: make(chan func()), done: make(chan error, 1)}
+	s := &Session{system: y, memo: m, executor: memo.NewExecutor(m, y.Boots(ctx), limits), work: make(chan func()), done: make(chan error, 1)}
 	if t != nil {
 		s.expected = t.Steps
 		for i := range t.Steps {
@@ -92,7 +92,7 @@ func begin(y *system.System, t *trace.Trace, o *Options) (*Session, error) {
 	}()
 	err = s.do(func() error {
 		l := y.Limits()
-		states := s.system.Judge(space.New(w, m, s.executor), 1)
+		states := s.system.Judge(ctx, space.New(w, m, s.executor), 1)
 		states.Unfold = true
 		s.path, err = space.NewPath(states, space.Bounds{Time: l.Time, Depth: l.Steps})
 		return system.AsBug(err)

@@ -23,18 +23,23 @@ import (
 // many executions leave it.
 type final struct {
 	system *System
-	ctx    context.Context
 
 	mu       sync.Mutex
 	verdicts map[world.Hash]string
 	doubts   []string
 }
 
+// finalJudge is who judges until ctx ends.
+type finalJudge struct {
+	*final
+	ctx context.Context
+}
+
 // exporter is a node whose files can be copied.
 type exporter interface{ Export(dir string) error }
 
 // Judge implements space.Final. Goroutines may call it at the same time.
-func (f *final) Judge(p *space.Path, byTime bool) (wrong string, err error) {
+func (f *finalJudge) Judge(p *space.Path, byTime bool) (wrong string, err error) {
 	if byTime && !f.system.Spec.EndsByTime {
 		return "", nil
 	}
@@ -63,7 +68,7 @@ func (f *final) Judge(p *space.Path, byTime bool) (wrong string, err error) {
 }
 
 // judge lets the command look, and again when it finds something: it must say the same twice.
-func (f *final) judge(p *space.Path) (wrong, doubt string, err error) {
+func (f *finalJudge) judge(p *space.Path) (wrong, doubt string, err error) {
 	var late bool
 	for i := range 2 {
 		var said string
@@ -84,7 +89,7 @@ func (f *final) judge(p *space.Path) (wrong, doubt string, err error) {
 }
 
 // once puts into a directory what the nodes leave, and runs the command there.
-func (f *final) once(p *space.Path) (said string, late bool, err error) {
+func (f *finalJudge) once(p *space.Path) (said string, late bool, err error) {
 	s := f.system.Spec
 	temp, err := os.MkdirTemp("", "ariadne-finally-")
 	if err != nil {

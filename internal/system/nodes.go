@@ -65,7 +65,7 @@ func (y *System) OnThread(i int, f func() error) (err error) {
 // that says where. All that stages compute there by what has changed is computed without as well: what is found in a search is confirmed in
 // such a space, so none of it rests on a mistake there. Numbers without bounds are seen there alone.
 func (y *System) Live(f func(*space.Space) error) (err error) {
-	nodes := y.Living(nil)
+	nodes := y.Living(y.ctx, nil)
 	defer func() {
 		if p := recover(); p != nil {
 			err = Bug{fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
@@ -74,5 +74,5 @@ func (y *System) Live(f func(*space.Space) error) (err error) {
 			err = AsBug(e)
 		}
 	}()
-	return f(y.judgedBy(y.watched, space.Live(y.World(), nodes), 1))
+	return f(y.judgedBy(y.ctx, y.watched, space.Live(y.World(), nodes), 1))
 }

@@ -59,7 +59,7 @@ type System struct {
 	nodes     Factory
 	callName  func(nr int) string
 	version   string
-	interrupt <-chan struct{}
+	ctx       context.Context // ends the steps of nodes where they are
 	checked   []property.Subject // what checks know of the nodes
 	judged    *script.Properties // what must hold
 	watched   *script.Properties // and numbers of which nothing must
@@ -107,11 +107,11 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
 		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
-		nodes: o.Nodes, callName: o.CallName, version: o.Version, interrupt: ctx.Done(), checked: checkedNodes(s), judged: judged, watched: watched,
+		nodes: o.Nodes, callName: o.CallName, version: o.Version, ctx: ctx, checked: checkedNodes(s), judged: judged, watched: watched,
 		sought: make([]Sought, len(s.Nodes)),
 	}
 	if s.Properties.Finally != nil {
-		y.final = &final{system: y, ctx: ctx, verdicts: map[world.Hash]string{}}
+		y.final = &final{system: y, verdicts: map[world.Hash]string{}}
 	}
 	return y, nil
 }
@@ -201,20 +201,20 @@ func Relative(dir, path string) (string, error) {
 }
 
 // Judge has the spec's properties judged in a space, which is one goroutine's. share is of what stages compute by what has changed
-// (stage.Graph.NewRunner).
-func (y *System) Judge(s *space.Space, share float64) *space.Space {
-	return y.judgedBy(y.judged, s, share)
+// (stage.Graph.NewRunner). When ctx ends nothing more is judged.
+func (y *System) Judge(ctx context.Context, s *space.Space, share float64) *space.Space {
+	return y.judgedBy(ctx, y.judged, s, share)
 }
 
 // Stages runs the spec's stages, for one goroutine, with share as in Judge. nil: there are none.
 func (y *System) Stages(share float64) *stage.Runner { return y.watched.Stages().NewRunner(share) }
 
-func (y *System) judgedBy(p *script.Properties, s *space.Space, share float64) *space.Space {
+func (y *System) judgedBy(ctx context.Context, p *script.Properties, s *space.Space, share float64) *space.Space {
 	if j := p.NewJudge(share); j != nil {
 		s.Properties = j
 	}
 	if y.final != nil {
-		s.Final = y.final
+		s.Final = &finalJudge{y.final, ctx}
 	}
 	return s
 }
@@ -301,10 +301,10 @@ func (y *System) World() *world.System {
 	return world.NewSystem(y.Rules, nodes)
 }
 
-// start starts node i. calls: with Output.CallTrace.
-func (y *System) start(i int, calls bool) (memo.Instance, error) {
+// start starts node i, whose steps end where they are when ctx ends. calls: with Output.CallTrace.
+func (y *System) start(ctx context.Context, i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
-	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: y.interrupt, Seen: y.Digests.seen,
+	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: ctx.Done(), Seen: y.Digests.seen,
 		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) },
 		Sought: &y.sought[i]})
 	if err != nil {
@@ -313,21 +313,22 @@ func (y *System) start(i int, calls bool) (memo.Instance, error) {
 	return n, nil
 }
 
-// Living returns the system with nodes that live.
-func (y *System) Living(now func() time.Duration) *memo.Living {
+// Living returns the system with nodes that live. When ctx ends their steps end where they are; ctx is the
+// system's own or ends with it.
+func (y *System) Living(ctx context.Context, now func() time.Duration) *memo.Living {
 	var start []func() (memo.Instance, error)
 	for i := range y.Spec.Nodes {
-		start = append(start, func() (memo.Instance, error) { return y.start(i, true) })
+		start = append(start, func() (memo.Instance, error) { return y.start(ctx, i, true) })
 	}
 	return memo.NewLiving(y.World(), start, now)
 }
 
-// Boots are the ways to make the nodes of an executor.
-func (y *System) Boots() []memo.Boot {
+// Boots are the ways to make the nodes of an executor, with ctx as in Living.
+func (y *System) Boots(ctx context.Context) []memo.Boot {
 	var boots []memo.Boot
 	for i := range y.Spec.Nodes {
 		boots = append(boots, func() (memo.Freezable, error) {
-			n, err := y.start(i, false)
+			n, err := y.start(ctx, i, false)
 			if err != nil {
 				return nil, err
 			}
