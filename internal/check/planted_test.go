@@ -13,6 +13,7 @@ import (
 	"ariadne/internal/check"
 	"ariadne/internal/record"
 	"ariadne/internal/run"
+	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
@@ -22,9 +23,7 @@ import (
 // search for the same seed on any machine, finds bugs of different kinds and languages
 // within some executions, and nothing in the same programs without them.
 func TestDefaultFindsPlantedBugs(t *testing.T) {
-	if out, err := exec.Command("../../examples/planted/fetch").CombinedOutput(); err != nil {
-		t.Skipf("not fetched: %v\n%s", err, out)
-	}
+	fetchExample(t, "planted")
 	names := []string{"commit", "retry", "counter", "election"}
 	if os.Getenv("ARIADNE_LONG") != "" {
 		names = append(names, "session", "token", "lease", "cache", "causal", "failover", "queue", "redis-lock")
@@ -44,27 +43,69 @@ func TestDefaultFindsPlantedBugs(t *testing.T) {
 	}
 }
 
-// TestPlantedAreNotNatural: on time, nothing is wrong.
+// TestPlantedAreNotNatural: on time and without faults, nothing is wrong.
 func TestPlantedAreNotNatural(t *testing.T) {
-	if out, err := exec.Command("../../examples/planted/fetch").CombinedOutput(); err != nil {
+	for dir, want := range map[string]int{"planted": 24, "twofaults": 20} {
+		t.Run(dir, func(t *testing.T) {
+			fetchExample(t, dir)
+			specs, err := filepath.Glob("../../examples/" + dir + "/*.yaml")
+			if err != nil || len(specs) != want {
+				t.Fatalf("%d specs, %v", len(specs), err)
+			}
+			for _, path := range specs {
+				s, err := spec.Read(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := run.Run(t.Context(), s, run.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Outcome != record.Nothing {
+					t.Errorf("%s: %v, %q", filepath.Base(path), r.Outcome, slices.Concat(r.Doubts, r.Bugs))
+				}
+			}
+		})
+	}
+}
+
+// TestTwoFaults: the scripts place faults that break each system with its bug, and the same
+// system without it bears them.
+func TestTwoFaults(t *testing.T) {
+	fetchExample(t, "twofaults")
+	names := []string{"archive", "recovery", "figure8"}
+	if os.Getenv("ARIADNE_LONG") != "" {
+		names = append(names, "catchup", "versions", "highwater", "mirror", "supervisor", "relay", "indoubt")
+	}
+	for _, name := range names {
+		for suffix, want := range map[string]record.Outcome{"-bug": record.Violated, "": record.Nothing} {
+			t.Run(name+suffix, func(t *testing.T) {
+				s, err := spec.Read("../../examples/twofaults/" + name + suffix + ".yaml")
+				if err != nil {
+					t.Fatal(err)
+				}
+				rules, err := script.Load("../../examples/twofaults/" + name + ".star")
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Executions: 1, Workers: 1,
+					Search: check.Search{Strategy: "script", Script: rules}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Outcome != want {
+					t.Errorf("%v, %q", r.Outcome, slices.Concat(r.Doubts, r.Bugs))
+				}
+			})
+		}
+	}
+}
+
+// fetchExample builds the programs of an example, or skips the test.
+func fetchExample(t *testing.T, dir string) {
+	t.Helper()
+	if out, err := exec.Command("../../examples/" + dir + "/fetch").CombinedOutput(); err != nil {
 		t.Skipf("not fetched: %v\n%s", err, out)
-	}
-	specs, err := filepath.Glob("../../examples/planted/*.yaml")
-	if err != nil || len(specs) != 24 {
-		t.Fatalf("%d specs, %v", len(specs), err)
-	}
-	for _, path := range specs {
-		s, err := spec.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := run.Run(t.Context(), s, run.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Outcome != record.Nothing {
-			t.Errorf("%s: %v, %q", filepath.Base(path), r.Outcome, slices.Concat(r.Doubts, r.Bugs))
-		}
 	}
 }
 

@@ -1,0 +1,3 @@
+module twofaults
+
+go 1.26
