@@ -3,9 +3,9 @@
 // much work, and that nothing is found where the bug is mended; then how much of a
 // system without a known bug is seen in a given time.
 //
-//	go run ./tools/results [flags] [bug...] [planted] [coverage]
+//	go run ./tools/results [flags] [bug...] [planted] [twofaults] [coverage]
 //
-// Bugs are given by name, those planted in examples/planted together; without any, all are
+// Bugs are given by name, those planted in examples/planted and examples/twofaults by these directories; without any, all are
 // looked for, and coverage is measured. What came of a search is
 // kept, so the page always has all: those not run now as they were last. Like
 // tools/compat it knows no more of Ariadne than its command line and its reports.
@@ -65,8 +65,6 @@ type options struct {
 	budget        time.Duration
 	spans         []time.Duration // of searches for coverage
 	fetch         bool
-	plantedSeeds  int
-	plantedBudget time.Duration
 }
 
 func main() {
@@ -77,8 +75,10 @@ func main() {
 	flag.StringVar(&o.work, "work", "ariadne-runs/results", "directory of runs and results")
 	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy, as long as it finds the bug")
 	flag.DurationVar(&o.budget, "budget", 2*time.Minute, "real time of one search for a bug")
-	flag.IntVar(&o.plantedSeeds, "planted-seeds", 10, "searches for each planted bug by each strategy")
-	flag.DurationVar(&o.plantedBudget, "planted-budget", 20*time.Second, "real time of one search for a planted bug")
+	flag.IntVar(&plantedFamily.seeds, "planted-seeds", 10, "searches for each planted bug by each strategy")
+	flag.DurationVar(&plantedFamily.budget, "planted-budget", 20*time.Second, "real time of one search for a planted bug")
+	flag.IntVar(&twoFaults.seeds, "twofaults-seeds", 3, "searches for each bug that takes two faults by each strategy")
+	flag.DurationVar(&twoFaults.budget, "twofaults-budget", time.Minute, "real time of one search for such a bug")
 	coverage := flag.String("coverage", "10s,1m", "real times of searches for coverage; empty: none")
 	only := flag.String("strategies", strings.Join(strategies, ","), "strategies to try")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
@@ -100,7 +100,8 @@ func main() {
 // searchAll makes the searches that are wanted.
 func (o *options) searchAll(coverage string, only, wanted []string) error {
 	for _, name := range wanted {
-		if name != coverageName && name != plantedName && !slices.ContainsFunc(bugs, func(b bug) bool { return b.name == name }) {
+		if name != coverageName && !slices.ContainsFunc(families, func(f *family) bool { return f.name == name }) &&
+			!slices.ContainsFunc(bugs, func(b bug) bool { return b.name == name }) {
 			return fmt.Errorf("no bug %q is known", name)
 		}
 	}
@@ -125,9 +126,12 @@ func (o *options) searchAll(coverage string, only, wanted []string) error {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
 	}
-	if len(wanted) == 0 || slices.Contains(wanted, plantedName) {
-		if err := o.plant(only); err != nil {
-			return err
+	for _, f := range families {
+		if len(wanted) > 0 && !slices.Contains(wanted, f.name) {
+			continue
+		}
+		if err := o.plant(f, only); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	if len(wanted) == 0 || slices.Contains(wanted, coverageName) {

@@ -41,7 +41,9 @@ func writePage(all map[string]set) []byte {
 		}
 		b.WriteString(all["mended"].of(bug.mended).mended(bug.mended))
 	}
-	writePlanted(&b, all)
+	for _, f := range families {
+		f.writePlanted(&b, all)
+	}
 	writeCoverage(&b, all["coverage"])
 	return []byte(b.String())
 }

@@ -23,15 +23,21 @@ func TestPage(t *testing.T) {
 		"coverage": {{Spec: systems[0], Strategy: "random", Budget: time.Minute, Executions: 4, Steps: 400},
 			{Spec: systems[0], Strategy: "default", Budget: 10 * time.Second, Memory: true, Executions: 8, Traces: 7, States: 6}},
 	}
-	lease := plantedBugs[0].spec()
+	lease := plantedFamily.spec(&plantedFamily.bugs[0])
 	all["planted"] = set{
 		{Spec: lease, Strategy: "default", Workers: 1, Budget: 20 * time.Second, Found: true, RealTime: 2 * time.Second},
 		{Spec: lease, Strategy: "default", Workers: 1, Seed: 1, Budget: 20 * time.Second, RealTime: 20100 * time.Millisecond},
 		{Spec: lease, Strategy: "default", Workers: 1, Seed: 2, Budget: 20 * time.Second, Found: true, RealTime: 3 * time.Second},
 		{Spec: lease, Strategy: "default", Workers: 2, Budget: 20 * time.Second, Found: true, RealTime: time.Second},
-		{Spec: plantedBugs[1].spec(), Strategy: "default", Workers: 1, Budget: 20 * time.Second},
+		{Spec: plantedFamily.spec(&plantedFamily.bugs[1]), Strategy: "default", Workers: 1, Budget: 20 * time.Second},
 	}
-	all["fixed"] = set{{Spec: plantedBugs[0].fixed(), Strategy: "default", Workers: 2, Budget: 20 * time.Second, Executions: 9}}
+	all["fixed"] = set{{Spec: plantedFamily.fixed(&plantedFamily.bugs[0]), Strategy: "default", Workers: 2, Budget: 20 * time.Second, Executions: 9}}
+	figure8 := twoFaults.spec(&twoFaults.bugs[9])
+	all["twofaults"] = set{
+		{Spec: figure8, Strategy: "default", Workers: 1, Budget: time.Minute, Found: true, RealTime: 9 * time.Second},
+		{Spec: figure8, Strategy: "random", Workers: 1, Budget: time.Minute, RealTime: time.Minute},
+	}
+	all["fixed"] = append(all["fixed"], outcome{Spec: twoFaults.fixed(&twoFaults.bugs[9]), Strategy: "default", Workers: 2, Budget: 30 * time.Second, Executions: 4})
 	page := string(writePage(all))
 	for _, want := range []string{
 		"--time 2m`",
@@ -41,6 +47,9 @@ func TestPage(t *testing.T) {
 		"(Python, TCP) | tuning | 2 of 3, 3.0 s | 1 of 1, 1.0 s |\n",
 		"| **sum of the mean times** | tuning | 8.3 s | 1.0 s |\n| **sum of the mean times** | testing | 20.0 s | 0.0 s |\n",
 		"found nothing in any of 1 in 20s each (9 executions).\n",
+		"| bug | faults | `default` | `random` |\n",
+		"by counting (Go) | 3 crashes | 1 of 1, 9.0 s | 0 of 1, 60.0 s |\n| **sum of the mean times** |  | 9.0 s | 60.0 s |\n",
+		"found nothing in any of 1 in 30s each (4 executions).\n",
 		"Without the bug (`examples/raftkv/raftkv.yaml`) nothing was found in 1m each by `default` (5 executions).\n",
 		"| 10s | `default` | 8 | 7 | 6 | 0 | 0 |\n| `redis/replication.yaml` | 1m | `random` | 4 | | | 400 | |\n",
 	} {
@@ -77,15 +86,19 @@ func TestSpecsExist(t *testing.T) {
 	for _, b := range bugs {
 		specs = append(specs, b.spec, b.mended)
 	}
-	training := 0
-	for i := range plantedBugs {
-		specs = append(specs, plantedBugs[i].spec(), plantedBugs[i].fixed())
-		if plantedBugs[i].training {
-			training++
+	for _, f := range families {
+		for i := range f.bugs {
+			specs = append(specs, f.spec(&f.bugs[i]), f.fixed(&f.bugs[i]))
 		}
 	}
-	if training != len(plantedBugs)/2 {
-		t.Errorf("%d of %d are for tuning", training, len(plantedBugs))
+	tuning := 0
+	for _, p := range plantedFamily.bugs {
+		if p.class == "tuning" {
+			tuning++
+		}
+	}
+	if tuning != len(plantedFamily.bugs)/2 {
+		t.Errorf("%d of %d are for tuning", tuning, len(plantedFamily.bugs))
 	}
 	for _, s := range specs {
 		for _, f := range []string{s, filepath.Join(filepath.Dir(s), "fetch")} {
