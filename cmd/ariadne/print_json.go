@@ -10,6 +10,7 @@ import (
 	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
+	"ariadne/internal/search/strategy"
 )
 
 // jsonPrinter prints one object per event, each on a line of its own. Times are
@@ -145,6 +146,8 @@ type coverage struct {
 	Earlier      int      `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
 	Lost         string   `json:"lost,omitempty"`          // why they are not
 	Faults       []faults `json:"faults,omitempty"`
+	// Strategies are what each brought, when several have shared the work.
+	Strategies []strategy.Tally `json:"strategies,omitempty"`
 
 	Liveness *record.Liveness `json:"liveness,omitempty"` // how it looked for what must happen
 
@@ -222,7 +225,7 @@ func newCoverage(c *record.Coverage) *coverage {
 	n := c.Nodes
 	return &coverage{
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
-		Full: c.Full, Faults: newFaults(c.Faults), Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
+		Full: c.Full, Faults: newFaults(c.Faults), Strategies: c.Strategies, Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Lent: n.Lent, Foreseen: n.Foreseen, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,

@@ -18,6 +18,7 @@ import (
 	"ariadne/internal/readfile"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
+	"ariadne/internal/search/strategy"
 )
 
 // shown is how many of the last lines of a timeline are printed; the run directory has all.
@@ -461,6 +462,9 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	if len(c.Faults) > 0 {
 		p.list("  faults     ", faultsOf(c.Faults))
 	}
+	if len(c.Strategies) > 0 {
+		p.list("  strategies ", strategiesOf(c.Strategies))
+	}
 	if c.Earlier > 0 {
 		p.printf("  before     %s, of which what they had seen is lost and not counted: %s\n", plural(c.Earlier, "path"), c.Lost)
 	}
@@ -510,6 +514,18 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		}
 		p.printf("  audited    %s, %d different%s\n", plural(n.Audited, "transition"), n.Mismatches, incomparable)
 	}
+}
+
+// strategiesOf says what strategies have brought.
+func strategiesOf(all []strategy.Tally) (out []string) {
+	for _, t := range all {
+		text := fmt.Sprintf("%s %s with %d first sightings", t.Name, plural(t.Executions, "execution"), t.Sights)
+		if t.Violations > 0 {
+			text += " and " + plural(t.Violations, "violation")
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // sampled says where the bound on walks comes from.

@@ -36,16 +36,17 @@ type worker struct {
 	goals    *goals // nil: there are none
 	asked    int    // how often it was asked whether to stop
 
-	entered  search.Coverage             // of search.Coverage, what is in the report
-	virtual  ariadne.Time                // of paths that are not in the report yet
-	paths    int                         // likewise
-	known    int                         // likewise, those that came to known states
-	given    int                         // likewise, those that the strategy gave up
-	ends     map[string]int              // likewise
-	repeated map[violationName]*repeated // that are entered together
-	last     time.Duration               // when it last entered anything
-	near     bool                        // it is in a part that a resumed check walks again
-	watched  bool                        // it has looked what became of the servers on its first path
+	entered  search.Coverage                    // of search.Coverage, what is in the report
+	brought  map[*strategy.Tally]strategy.Tally // likewise, of each tally that the explorer keeps
+	virtual  ariadne.Time                       // of paths that are not in the report yet
+	paths    int                                // likewise
+	known    int                                // likewise, those that came to known states
+	given    int                                // likewise, those that the strategy gave up
+	ends     map[string]int                     // likewise
+	repeated map[violationName]*repeated        // that are entered together
+	last     time.Duration                      // when it last entered anything
+	near     bool                               // it is in a part that a resumed check walks again
+	watched  bool                               // it has looked what became of the servers on its first path
 	err      error
 }
 
@@ -68,7 +69,7 @@ const enterEvery = 20 * time.Millisecond
 
 // newWorker returns worker id of so many.
 func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
-	w := &worker{check: x.check, explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}}
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
 	var s *space.Space
 	if x.row.Lives {
 		nodes := x.check.system.Living(x.searching, x.now)
@@ -241,6 +242,7 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	if w.living == nil && !w.explorer.take(v) {
 		return false
 	}
+	w.tally(v)
 	if w.explorer.totals.Path(p) {
 		if w.err = w.explorer.sample(); w.err != nil {
 			return false
@@ -275,6 +277,20 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	w.add() // enterAlone saves: before it the path is seen and not counted
 	w.err = w.enterAlone(ctx, p, end, v)
 	return w.err == nil && !w.check.stopped(ctx)
+}
+
+// tally counts an execution for the strategy that made it, if there are several.
+func (w *worker) tally(v *ariadne.Violation) {
+	t := strategy.TallyOf(w.search.Explorer)
+	if t == nil {
+		return
+	}
+	if _, ok := w.brought[t]; !ok {
+		w.brought[t] = strategy.Tally{Name: t.Name}
+	}
+	if t.Executions++; v != nil {
+		t.Violations++
+	}
 }
 
 // watchServers enters what became of the servers on the first path, which is the natural schedule.
@@ -333,6 +349,10 @@ func (w *worker) add() {
 	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
 	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
 	w.check.ledger.cover.Assertions.Merge(c.Assertions)
+	for t, was := range w.brought { // in whatever order
+		w.check.ledger.cover.Brought(t.Minus(was))
+		w.brought[t] = *t
+	}
 	if w.goals != nil {
 		w.goals.report()
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
+	"ariadne/internal/search/strategy"
 	"ariadne/internal/spec"
 	"ariadne/internal/world"
 )
@@ -55,6 +57,8 @@ type Coverage struct {
 	Assertions property.Assertions `json:"assertions,omitempty"`
 	// Faults say how much faults were tried, of the kinds for which there is a budget.
 	Faults []Faults `json:"faults,omitempty"`
+	// Strategies say what each of the strategies brought among which the work was divided, by name.
+	Strategies []strategy.Tally `json:"strategies,omitempty"`
 	// Liveness says how it looked for what must happen; nil: nothing must.
 	Liveness *Liveness     `json:"liveness,omitempty"`
 	Memo     memo.Counters `json:"memo"`
@@ -90,6 +94,15 @@ func (c *Coverage) Tried(more func(k int) search.Faults) {
 		k, _ := world.KindNamed(f.Kind)
 		f.Add(more(int(k)))
 	}
+}
+
+// Brought adds what a strategy has brought.
+func (c *Coverage) Brought(t strategy.Tally) {
+	i, ok := slices.BinarySearchFunc(c.Strategies, t.Name, func(o strategy.Tally, name string) int { return cmp.Compare(o.Name, name) })
+	if !ok {
+		c.Strategies = slices.Insert(c.Strategies, i, strategy.Tally{})
+	}
+	c.Strategies[i] = c.Strategies[i].Plus(t)
 }
 
 // Unshown notes what programs want to be shown once and was not.

@@ -141,7 +141,7 @@ func TestChoicesAreDrawnEvenly(t *testing.T) {
 	}
 	for name, e := range map[string]strategy.Explorer{
 		"walks": &strategy.Walks{Seed: 3}, "priorities": &strategy.Priorities{Seed: 3}, "pos": &strategy.Sampling{Seed: 3}, "slow": &strategy.Slow{Seed: 3},
-		"novelty": &strategy.Novelty{Seed: 3, New: func(*space.Path) bool { return false }}, "rounds": &strategy.Rounds{Seed: 3, Backtracks: space.AtMost(0)},
+		"novelty": &strategy.Novelty{Seed: 3, Features: &strategy.Features{}}, "rounds": &strategy.Rounds{Seed: 3, Backtracks: space.AtMost(0)},
 		"periphery": &strategy.Periphery{Seed: 3, Depth: 1, Walks: paths},
 	} {
 		said := map[string]int{}

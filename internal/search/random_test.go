@@ -27,8 +27,9 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 		"priorities":     &strategy.Priorities{Seed: seed},
 		"slow":           &strategy.Slow{Seed: seed},
 		"pos":            &strategy.Sampling{Seed: seed},
-		"novelty":        &strategy.Novelty{Seed: seed, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }},
-		"default":        strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
+		"novelty": &strategy.Portfolio{News: func() strategy.News { return strategy.NewLocal }, Members: []*strategy.Member{
+			{Explorer: &strategy.Novelty{Seed: seed, Features: &strategy.Features{}, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }}}}},
+		"default": strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type Features struct {
 	mu sync.Mutex
 	features
+	sights map[uint64]int // how many paths have shown each
 }
 
 // features count what nodes do in steps, in kinds that are few enough to be met again: the lines that they write,
@@ -25,6 +26,8 @@ type features struct {
 const (
 	// maxFeatures is how many are counted. Of further ones each time is the second.
 	maxFeatures = 1 << 16
+	// maxSights is how many sights are counted. Further ones are not new.
+	maxSights = 1 << 18
 	// maxKinds is how many beginnings of messages to one place are told apart. Of further ones only the length is: they
 	// have numbers or keys in them that no text shows.
 	maxKinds = 64
@@ -53,6 +56,26 @@ func (c *Features) any(all []uint64) (news bool) {
 		news = c.count(f) == 1 || news
 	}
 	return news
+}
+
+// sight counts a sight and reports whether it is new. The caller holds mu.
+func (c *Features) sight(s uint64) (news bool) {
+	if c.sights == nil {
+		c.sights = map[uint64]int{}
+	}
+	n := c.sights[s]
+	if n == 0 && len(c.sights) >= maxSights {
+		return false
+	}
+	c.sights[s] = n + 1
+	return n == 0
+}
+
+// shown is how many paths have shown a sight.
+func (c *Features) shown(s uint64) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sights[s]
 }
 
 // forget begins anew.

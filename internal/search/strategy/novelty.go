@@ -1,88 +1,161 @@
 package strategy
 
-import "ariadne/internal/space"
+import (
+	"ariadne"
+	"ariadne/internal/space"
+)
 
 func init() {
-	register(Row{Name: "novelty", Doc: "random paths towards new --state",
+	register(Row{Name: "novelty", Doc: "paths that go on from where others have shown something new",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, worker int) Explorer {
-				return &Novelty{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+				return &Portfolio{Members: []*Member{{Explorer: b.novelty(seed, worker)}}, News: b.News(worker)}
 			})
 		}})
 }
 
-// Novelty favours paths that reached something new: half of its walks begin like
-// one that did, up to where it did, and go on at random from there. What has led on
-// less often comes first.
+// Novelty goes on from paths that have shown something new: a sight, or a combination of
+// exposed values. Most of its paths begin like one that did, up to about where it did. They
+// go on almost naturally, with a fault close behind or with messages that are slow from there. Where to
+// begin is drawn by how few paths have shown the same, how seldom it was begun there, and how often that
+// led to something new (Ecoffet et al., First return, then explore, 2021).
+//
+// In a portfolio it learns from the paths of the other members, too.
 type Novelty struct {
 	Seed    uint64
 	Weights Weights
-	// New reports whether the last state of a path shows something that was not seen
-	// before, and remembers it.
+	// New reports whether the last state of a path shows a combination that was not seen
+	// before. nil: there is none.
 	New func(p *space.Path) bool
 	// Bytes is about how much memory the beginnings may take; 0: no bound. When there are
 	// more, those are forgotten that have led on often.
 	Bytes    int64
-	Index    int       // of the next walk
-	Features *Features // or nil
+	Index    int       // of the next path
+	Features *Features // not nil
 
-	pool   []beginning
+	pool   []*beginning
 	bytes  int64 // of the pool
+	sights sights
 	draw   draw
-	chance chance
+	slow   bool // of the path, what goes on behind its beginning
+	holds  Slow
+	temper temper
+	from   *beginning // of the path; nil: it has none, or it is another explorer's
 	now    follow
-	began  bool
 }
 
+// beginning is the first part of a path, up to where it has shown something new.
 type beginning struct {
-	events []int32
-	used   int
+	events        []int32
+	node          ariadne.NodeID // which has done it
+	sight         uint64         // 0: it is a combination
+	used, brought int            // paths from here, and beginnings that they have brought
 }
 
-// bytes is about what it takes, in a pool that is moved when it grows.
-func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 2*32 }
+// bytes is about what it takes.
+func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 3*32 }
+
+// Orders of magnitude, of 2, of how many steps before the end of a beginning it is left, and behind it
+// messages become slow.
+const (
+	leaveOrders = 5
+	holdOrders  = 6
+)
 
 // Begin implements Explorer.
 func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: p.Len(), weights: &w.Weights, features: w.Features})
+	w.now.prefix, w.from = nil, nil
+	if len(w.pool) > 0 && w.draw.below(8) > 0 {
+		w.from = w.few(func(a, b *beginning) bool { return w.worth(a) > w.worth(b) })
+		w.from.used++
+		end := len(w.from.events)
+		if w.draw.below(2) == 0 {
+			end = max(end-w.draw.below(1<<w.draw.below(leaveOrders)), 0)
+		}
+		w.now.prefix = w.from.events[:end]
+		keep = w.now.begin(p)
+	}
+	w.goOn(p)
 	w.Index++
-	w.now.prefix = nil
-	if w.now.marks == nil {
-		w.now.marks = newMarks()
+	return keep, true
+}
+
+// goOn draws how the path goes on behind its beginning.
+func (w *Novelty) goOn(p *space.Path) {
+	from := len(w.now.prefix)
+	w.temper.begin(p, origin{seed: w.Seed, index: w.Index, weights: &w.Weights, features: w.Features, from: from})
+	w.temper.calm = w.draw.below(calms)
+	w.slow = w.draw.below(2) == 0
+	if w.slow {
+		w.temper.calm = calms
+		w.holds.beginBehind(w.Seed, w.Index, from)
 	}
-	if !w.began || len(w.pool) == 0 || w.draw.below(2) == 0 {
-		w.began = true
-		return 0, true
+	if w.from != nil && w.draw.below(2) == 0 {
+		w.temper.chance.strike.close(w.from.node)
 	}
-	// The least used of a few, so that what is new is soon used, and all is now and then.
-	best := &w.pool[w.few(func(a, b *beginning) bool { return a.used < b.used })]
-	best.used++
-	w.now.prefix = best.events
-	return w.now.begin(p), true
+}
+
+// worth is how much there is to hope for from a beginning.
+func (w *Novelty) worth(b *beginning) float64 {
+	shown := 1
+	if b.sight != 0 {
+		shown = w.Features.shown(b.sight)
+	}
+	return float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
 }
 
 // few draws some of the pool and returns the first of them in an order.
-func (w *Novelty) few(less func(a, b *beginning) bool) int {
-	first := w.draw.below(len(w.pool))
-	for range 3 {
-		if i := w.draw.below(len(w.pool)); less(&w.pool[i], &w.pool[first]) {
-			first = i
+func (w *Novelty) few(less func(a, b *beginning) bool) *beginning {
+	first := w.pool[w.draw.below(len(w.pool))]
+	for range 7 {
+		if b := w.pool[w.draw.below(len(w.pool))]; less(b, first) {
+			first = b
 		}
 	}
 	return first
 }
 
-// remember enters the path into the pool.
-func (w *Novelty) remember(p *space.Path) {
-	b := beginning{events: w.now.taken(p, p.Len())}
+// begins implements learner.
+func (w *Novelty) begins(own bool, keep int) {
+	if w.now.marks == nil {
+		w.now.marks = newMarks()
+	}
+	if !own {
+		w.from = nil
+	}
+	w.sights.cut(keep)
+}
+
+// learn implements learner.
+func (w *Novelty) learn(p *space.Path) (news bool) {
+	if p.Len() == 0 {
+		return false
+	}
+	sight, ok := w.sights.read(p, w.Features)
+	if !ok && (w.New == nil || !w.New(p)) {
+		return false
+	}
+	if w.from != nil {
+		w.from.brought++
+	}
+	b := &beginning{events: w.now.taken(p, p.Len()), node: p.Event(p.Len()).Node, sight: sight}
 	w.pool, w.bytes = append(w.pool, b), w.bytes+b.bytes()
 	for w.Bytes > 0 && w.bytes > w.Bytes {
-		i, last := w.few(func(a, b *beginning) bool { return a.used > b.used }), len(w.pool)-1
-		w.bytes -= w.pool[i].bytes()
-		w.pool[i], w.pool[last] = w.pool[last], beginning{}
-		w.pool = w.pool[:last]
+		w.forget(w.few(func(a, b *beginning) bool { return w.worth(a) < w.worth(b) }))
 	}
+	return true
+}
+
+func (w *Novelty) forget(b *beginning) {
+	last := len(w.pool) - 1
+	for i := range w.pool {
+		if w.pool[i] == b {
+			w.pool[i], w.pool[last] = w.pool[last], nil
+			break
+		}
+	}
+	w.pool, w.bytes = w.pool[:last], w.bytes-b.bytes()
 }
 
 // Next implements Explorer.
@@ -90,10 +163,11 @@ func (w *Novelty) Next(p *space.Path) (event int, ok bool) {
 	if event, ok = w.now.next(p); ok {
 		return event, true
 	}
-	if p.Len() > len(w.now.prefix) && w.New(p) {
-		w.remember(p)
+	if w.slow {
+		event, _ = w.holds.first(p)
+		return w.temper.chance.vary(p, event, true), true
 	}
-	return w.chance.vary(p, w.Weights.pick(&w.draw, p.Last(), nil), true), true
+	return w.temper.pick(&w.Weights, p), true
 }
 
 // End implements Explorer.

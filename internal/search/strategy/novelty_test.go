@@ -25,10 +25,11 @@ func TestNoveltyForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Novelty{New: func(*space.Path) bool { return true }, Bytes: 5000}
+	w := &Novelty{New: func(*space.Path) bool { return true }, Bytes: 5000, Features: &Features{}}
 	most, forgot, pooled := 0, false, 0
 	for range 300 {
 		keep, _ := w.Begin(p)
+		w.begins(true, keep)
 		if p.Cut(keep); len(w.now.prefix) > 0 {
 			pooled++
 		}
@@ -38,6 +39,7 @@ func TestNoveltyForgets(t *testing.T) {
 			if err := p.Push(event); err != nil {
 				t.Fatal(err)
 			}
+			w.learn(p)
 			sum := int64(0)
 			for i := range w.pool {
 				sum += w.pool[i].bytes()

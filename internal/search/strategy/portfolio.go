@@ -17,6 +17,7 @@ type Portfolio struct {
 	News func() News
 
 	now    *Member
+	learns learner // of its members, or nil
 	turns  int
 	pushed bool // a step was chosen that is not paid for
 }
@@ -35,10 +36,21 @@ const (
 type Member struct {
 	Explorer Explorer
 	Share    float64 // of the cost, in proportion to the others; 0: 1
+	Tally    Tally   // with its name; without one nothing is told of it
 
 	spent float64 // by its share
 	dull  int     // turns since one that showed anything new, up to mostDull
 	news  bool    // this turn did
+}
+
+// learner is an explorer that learns from the paths of others, too.
+type learner interface {
+	Explorer
+	// begins tells that a path has begun, its own or another's, with so many steps of the one before.
+	begins(own bool, keep int)
+	// learn is told of a path whose last step a living node had to make.
+	// It reports whether it has learned something.
+	learn(p *space.Path) bool
 }
 
 // What a step costs; and how many dull turns make it dearer.
@@ -62,6 +74,7 @@ func (f *Portfolio) Begin(p *space.Path) (keep int, ok bool) {
 	if before != nil {
 		if t, several := before.Explorer.(turns); several {
 			if keep, ok = t.goOn(p); ok {
+				f.begins(keep)
 				return keep, true
 			}
 		}
@@ -74,7 +87,22 @@ func (f *Portfolio) Begin(p *space.Path) (keep int, ok bool) {
 		keep = 0 // that was not a path of its own, whatever is alike
 	}
 	f.pay(rememberedCost) // paths without steps cost something too
+	f.begins(keep)
 	return keep, ok
+}
+
+// begins tells the member that learns of a path.
+func (f *Portfolio) begins(keep int) {
+	if f.learns == nil {
+		for _, m := range f.Members {
+			if l, ok := m.Explorer.(learner); ok && f.News != nil {
+				f.learns = l
+			}
+		}
+	}
+	if f.learns != nil {
+		f.learns.begins(f.learns == f.now.Explorer, keep)
+	}
 }
 
 // next is the member that has spent the least of its share.
@@ -112,14 +140,14 @@ func (f *Portfolio) pay(cost float64) {
 
 // Next implements Explorer.
 func (f *Portfolio) Next(p *space.Path) (event int, ok bool) {
-	f.charge()
+	f.charge(p)
 	event, ok = f.now.Explorer.Next(p)
 	f.pushed = ok
 	return event, ok
 }
 
 // charge has the member pay for the last step.
-func (f *Portfolio) charge() {
+func (f *Portfolio) charge(p *space.Path) {
 	if !f.pushed {
 		return
 	}
@@ -131,6 +159,10 @@ func (f *Portfolio) charge() {
 	f.now.news = f.now.news || news > NothingNew
 	if news == NewLocal {
 		f.pay(newCost)
+		f.now.Tally.Transitions++
+		if f.learns != nil && f.learns.learn(p) {
+			f.now.Tally.Sights++
+		}
 	} else {
 		f.pay(rememberedCost)
 	}
@@ -138,7 +170,7 @@ func (f *Portfolio) charge() {
 
 // End implements Explorer.
 func (f *Portfolio) End(p *space.Path, e End) error {
-	f.charge()
+	f.charge(p)
 	return f.now.Explorer.End(p, e)
 }
 

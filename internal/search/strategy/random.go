@@ -31,7 +31,7 @@ func (r *Random) Index() int { return r.index }
 // Begin implements Explorer.
 func (r *Random) Begin(p *space.Path) (keep int, ok bool) {
 	if r.index, ok = r.Draw(); ok && r.index > 0 {
-		r.temper.begin(p, r.Seed, r.index-1, &r.Weights, nil)
+		r.temper.begin(p, origin{seed: r.Seed, index: r.index - 1, weights: &r.Weights})
 	}
 	return 0, ok
 }

@@ -33,7 +33,7 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 	if keep, ok = r.goOn(p); ok {
 		return keep, true
 	}
-	r.temper.begin(p, r.Seed, r.Index, &r.Weights, r.Features)
+	r.temper.begin(p, origin{seed: r.Seed, index: r.Index, weights: &r.Weights, features: r.Features})
 	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, choices []int) (event, awake int) {
 		return r.temper.pickAwake(&r.Weights, p, choices)
 	}}

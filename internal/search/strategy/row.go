@@ -119,6 +119,10 @@ func (b *Builder) states(d Divisible) []Explorer {
 	return all
 }
 
+func (b *Builder) novelty(seed uint64, worker int) *Novelty {
+	return &Novelty{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+}
+
 func (b *Builder) rounds(seed uint64) *Rounds {
 	return &Rounds{Seed: seed, Weights: b.Weights, Features: &b.features, Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
 }

@@ -3,11 +3,12 @@ package strategy
 import "ariadne/internal/space"
 
 func init() {
-	register(Row{Name: DefaultName, Doc: "the natural schedule, then shares of the time for deviations, slow, priorities and rounds",
+	register(Row{Name: DefaultName, Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
 		States: true, Matches: true, Orders: true, AgainAtFirst: true,
 		Make: func(b *Builder) []Explorer {
 			return Default{Paths: defaultPaths, Bytes: b.Bytes, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
-				Workers: b.Workers, Full: b.Full, News: b.News}.Explorers()
+				Workers: b.Workers, Full: b.Full, News: b.News,
+				Novelty: func(worker int) *Novelty { return b.novelty(SeedOf(b.Seed, worker), worker) }}.Explorers()
 		}})
 }
 
@@ -48,6 +49,8 @@ type Default struct {
 	Full    func() bool
 	// News returns Portfolio.News of a worker; nil: it is not known.
 	News func(worker int) func() News
+	// Novelty returns a worker's own; nil: there is none.
+	Novelty func(worker int) *Novelty
 }
 
 // Explorers returns one for each worker.
@@ -63,9 +66,9 @@ func (d Default) Explorers() []Explorer {
 		all = append(all, d.random(i))
 		if i < near {
 			rest := all[i].(*Portfolio)
-			first := &Thorough{Portfolio{News: rest.News, Members: []*Member{{Explorer: deviations[i]}}}}
+			first := &Thorough{Portfolio{News: rest.News, Members: []*Member{{Explorer: deviations[i], Tally: Tally{Name: "deviations"}}}}}
 			for _, m := range rest.Members {
-				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share})
+				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share, Tally: m.Tally})
 			}
 			all[i] = &Series{Full: d.Full, Parts: []Part{{first, (d.Paths + near - 1) / near}, {Explorer: rest}}}
 		}
@@ -78,8 +81,11 @@ func (d Default) Explorers() []Explorer {
 func (d Default) random(worker int) *Portfolio {
 	r := d.Rounds
 	r.Seed = SeedOf(r.Seed, worker)
-	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index, Features: r.Features}, Share: 2},
-		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}}, {Explorer: &r}}}
+	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index, Features: r.Features}, Share: 2, Tally: Tally{Name: "slow"}},
+		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}, Tally: Tally{Name: "priorities"}}, {Explorer: &r, Tally: Tally{Name: "rounds"}}}}
+	if d.Novelty != nil {
+		f.Members = append(f.Members, &Member{Explorer: d.Novelty(worker), Share: 2, Tally: Tally{Name: "novelty"}})
+	}
 	if d.News != nil {
 		f.News = d.News(worker)
 	}

@@ -122,6 +122,15 @@ func (s *Slow) begins(step int, f *space.Frame) {
 
 // Next implements Explorer.
 func (s *Slow) Next(p *space.Path) (event int, ok bool) {
+	event, fault := s.first(p)
+	if fault {
+		return event, true
+	}
+	return s.chance.vary(p, event, true), true
+}
+
+// first is the first event that nothing holds back, or one of its faults.
+func (s *Slow) first(p *space.Path) (event int, fault bool) {
 	f := p.Last()
 	s.begins(p.Len(), f)
 	for i := range s.holds {
@@ -136,10 +145,22 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 	}
 	for i := range f.Plain {
 		if !s.held(p.Len(), &f.Enabled[i]) {
-			return s.chance.vary(p, s.late.limit(f, i), true), true
+			return s.late.limit(f, i), false
 		}
 	}
-	return s.chance.vary(p, 0, true), true
+	return 0, false
+}
+
+// beginBehind begins the holds of another explorer's path, behind so many of its steps.
+func (s *Slow) beginBehind(seed uint64, index, from int) {
+	s.draw, s.chains = newDraw(seed^0x736c_6f77, index), map[uint64]bool{}
+	s.late.begin(seed, index)
+	s.holds, s.faults = s.holds[:0], s.faults[:0]
+	for range 1 + s.draw.below(2) {
+		h := hold{from: from + s.draw.below(1<<s.draw.below(holdOrders)), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
+		h.steps += s.draw.below(h.steps)
+		s.holds = append(s.holds, h)
+	}
 }
 
 // fault draws one of the faults that can happen now, if there is to be one.

@@ -38,12 +38,20 @@ func (s *strike) begin(seed uint64, index int, w *Weights) {
 	s.some = s.draw.below(quietOf) > 0
 }
 
+// close has one strike soon, on half of the paths the node, if it strikes a node.
+func (s *strike) close(node ariadne.NodeID) {
+	s.some, s.every = true, s.draw.below(2) == 0
+	s.wait = wait{alone: s.draw.below(2) == 0, node: node}
+	s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
+}
+
 // again draws when the next one strikes.
 func (s *strike) again(m *moments, length int) {
 	s.every = s.draw.below(4) == 0
 	if s.struck && s.draw.below(3) == 0 {
-		s.wait = wait{alone: s.draw.below(2) == 0, node: s.hit}
-		s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
+		every := s.every
+		s.close(s.hit)
+		s.every = every
 		return
 	}
 	rest := length - m.steps

@@ -77,11 +77,12 @@ type temper struct {
 	late   patience
 }
 
-// begin begins path p, of a seed.
-func (t *temper) begin(p *space.Path, seed uint64, index int, w *Weights, features *Features) {
-	t.draw, t.calm, t.even = newDraw(seed, index), index%calms, w.even()
-	t.chance.begin(p.System().Within(), origin{seed: seed, index: index, length: p.Len(), weights: w, features: features})
-	t.late.begin(seed, index)
+// begin begins path p, which has the place of the one before until it is cut.
+func (t *temper) begin(p *space.Path, o origin) {
+	t.draw, t.calm, t.even = newDraw(o.seed, o.index), o.index%calms, o.weights.even()
+	o.length = p.Len()
+	t.chance.begin(p.System().Within(), o)
+	t.late.begin(o.seed, o.index)
 }
 
 // pick chooses one of the events of the path's last frame, or a variation of one.
@@ -134,7 +135,7 @@ type Walks struct {
 
 // Begin implements Explorer.
 func (w *Walks) Begin(p *space.Path) (keep int, ok bool) {
-	w.temper.begin(p, w.Seed, w.Index, &w.Weights, w.Features)
+	w.temper.begin(p, origin{seed: w.Seed, index: w.Index, weights: &w.Weights, features: w.Features})
 	w.Index++
 	return 0, true
 }

@@ -1,0 +1,84 @@
+package strategy
+
+import (
+	"ariadne"
+	"ariadne/internal/space"
+	"ariadne/internal/world"
+)
+
+// sights are what a path has shown so far: that a node has done something (features) for the n-th
+// time since it was last struck by a fault. Beyond the first few times only each doubling of n is one. A
+// second election is another sight than the first one, and so is what a node does after a crash.
+//
+// AFL tells inputs apart in the same way, by how often they take each branch
+// (https://lcamtuf.coredump.cx/afl/technical_details.txt).
+type sights struct {
+	counts map[uint64]int // how often the path had each feature
+	all    []uint64       // the features of the steps that were read
+	ends   []int          // where those of a step end in all
+
+	scratch []uint64
+}
+
+// cut forgets what was read behind the first n steps of the path.
+func (s *sights) cut(n int) {
+	if n >= len(s.ends) {
+		return
+	}
+	from := 0
+	if n > 0 {
+		from = s.ends[n-1]
+	}
+	for _, f := range s.all[from:] {
+		if s.counts[f]--; s.counts[f] == 0 {
+			delete(s.counts, f)
+		}
+	}
+	s.all, s.ends = s.all[:from], s.ends[:n]
+}
+
+// read reads the steps of a path that are new to it. It returns a sight of the last step that the search
+// has not had before. Not ok: there is none.
+func (s *sights) read(p *space.Path, c *Features) (fresh uint64, ok bool) {
+	if s.counts == nil {
+		s.counts = map[uint64]int{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(s.ends) + 1; i <= p.Len(); i++ {
+		fresh, ok = s.step(p, c, i)
+	}
+	return fresh, ok
+}
+
+// step reads a step.
+func (s *sights) step(p *space.Path, c *Features, i int) (fresh uint64, ok bool) {
+	e, by := p.Event(i), p.Frame(i).By
+	if by != nil {
+		s.scratch = c.of(s.scratch[:0], e.Node, by)
+	} else {
+		s.scratch = s.scratch[:0]
+	}
+	struck := feature(e.Node, 's')
+	life := uint64(min(s.counts[struck], maxLife))
+	for _, f := range s.scratch {
+		f = mixed(f, life)
+		n := s.counts[f] + 1
+		s.counts[f], s.all = n, append(s.all, f)
+		if often(n) {
+			continue
+		}
+		if sight := mixed(f, uint64(n)); c.sight(sight) {
+			fresh, ok = sight, true
+		}
+	}
+	if k := world.KindOf(e.Kind); k.Fault != "" && !k.World && !k.Messages || by != nil && by.Output.Down != ariadne.Up {
+		s.counts[struck]++
+		s.all = append(s.all, struck)
+	}
+	s.ends = append(s.ends, len(s.all))
+	return fresh, ok
+}
+
+// maxLife is how many times that a node was struck are told apart.
+const maxLife = 3
