@@ -10,6 +10,7 @@ import (
 	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
+	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 )
 
@@ -149,6 +150,9 @@ type coverage struct {
 	// Strategies are what each brought, when several have shared the work.
 	Strategies []strategy.Tally `json:"strategies,omitempty"`
 
+	Kinds record.Sightings `json:"behaviour"`  // of what nodes do, since the check was last resumed
+	Left  record.Sightings `json:"disks_left"` // by machines that stopped, likewise
+
 	Liveness *record.Liveness `json:"liveness,omitempty"` // how it looked for what must happen
 
 	Paths       int   `json:"paths"`
@@ -209,11 +213,28 @@ type faults struct {
 	Executions int    `json:"executions"` // with one or more
 	Taken      int    `json:"taken"`      // in all steps
 	Offered    int    `json:"offered"`    // states in which one could happen
+	// Struck are what they hit, and Spared the nodes that they could have hit and did not.
+	Struck []struck `json:"struck,omitempty"`
+	Spared []string `json:"spared,omitempty"`
+}
+
+// struck is what faults of a kind hit, and in which phase.
+type struck struct {
+	Node    string `json:"node,omitempty"` // missing: the network
+	Startup int    `json:"startup"`
+	Request int    `json:"request"`
+	Between int    `json:"between"`
+	Recover int    `json:"recovery"`
 }
 
 func newFaults(all []record.Faults) (out []faults) {
 	for _, f := range all {
-		out = append(out, faults{f.Kind, f.Budget, f.Paths, f.Taken, f.Offered})
+		row := faults{Kind: f.Kind, Budget: f.Budget, Executions: f.Paths, Taken: f.Taken, Offered: f.Offered, Spared: f.Spared}
+		for _, s := range f.By {
+			n := &s.Phases
+			row.Struck = append(row.Struck, struck{s.Node, n[search.InStartup], n[search.InRequest], n[search.BetweenRequests], n[search.InRecovery]})
+		}
+		out = append(out, row)
 	}
 	return out
 }
@@ -225,7 +246,7 @@ func newCoverage(c *record.Coverage) *coverage {
 	n := c.Nodes
 	return &coverage{
 		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, Given: c.Given, RulesAudited: c.RulesAudited,
-		Full: c.Full, Faults: newFaults(c.Faults), Strategies: c.Strategies, Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
+		Full: c.Full, Faults: newFaults(c.Faults), Kinds: c.Kinds, Left: c.Disks, Strategies: c.Strategies, Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
 		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
 		Executed: n.Executed, Remembered: n.Remembered, Lent: n.Lent, Foreseen: n.Foreseen, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
 		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"ariadne/internal/check"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
+	"ariadne/internal/search"
 )
 
 // The line of progress is gone before anything else is printed.
@@ -28,7 +30,20 @@ func TestProgressIsCleared(t *testing.T) {
 	}
 }
 
-// Without a terminal, or quietly, there is no progress.
+// Without a terminal there is a line of progress every half a minute of this part of the check.
+func TestProgressLines(t *testing.T) {
+	var log strings.Builder
+	p := newTextPrinter(&log, &log, nil, 0, false)
+	for at := 100 * time.Second; at < 3*time.Minute; at += 200 * time.Millisecond {
+		p.progress(check.Progress{Elapsed: at, Executions: 3, Steps: 40})
+	}
+	want := " 130.0s  3 executions  40 steps  0 steps/s\n 160.0s  3 executions  40 steps  0 steps/s\n"
+	if log.String() != want {
+		t.Errorf("got  %q\nwant %q", log.String(), want)
+	}
+}
+
+// Without a terminal, or quietly, there is no progress at first.
 func TestNoProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		var screen strings.Builder
@@ -46,7 +61,11 @@ func TestReportFits(t *testing.T) {
 	r := &record.Report{Command: "check", Notes: []string{"a note"}, Doubts: []string{"a doubt"}, Coverage: &record.Coverage{Strategy: "default"}}
 	for _, kind := range []string{"crash", "stop", "power", "cut", "lose", "duplicate", "reset", "refuse", "preempt"} {
 		f := record.Faults{Kind: kind}
-		f.Paths, f.Offered = 1234, 56789
+		f.Paths, f.Offered, f.Taken = 1234, 56789, 2345
+		for i := range 9 {
+			f.By = append(f.By, record.Struck{Node: fmt.Sprintf("a-server-with-a-name-%d", i), Phases: [search.NumPhases]int{1, 234567, 34, i}})
+		}
+		f.Spared = []string{"n7", "n8"}
 		r.Coverage.Faults = append(r.Coverage.Faults, f)
 	}
 	var screen strings.Builder
@@ -56,7 +75,7 @@ func TestReportFits(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line)-1, line)
 		}
 	}
-	if text := strings.Join(strings.Fields(screen.String()), " "); !strings.Contains(text, "note: a note") || !strings.Contains(text, "reset in 1234 executions (possible in 56789 states), refuse in") {
+	if text := strings.Join(strings.Fields(screen.String()), " "); !strings.Contains(text, "note: a note") || !strings.Contains(text, "crash a-server-with-a-name-3 1 234567 34 3 crash") || !strings.Contains(text, "57 more in report.json never crash at n7 n8, stop at") || !strings.Contains(text, "reset in 1234 executions (possible in 56789 states), refuse in") {
 		t.Error(screen.String())
 	}
 	screen.Reset()

@@ -18,6 +18,7 @@ import (
 	"ariadne/internal/readfile"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
+	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 )
 
@@ -38,9 +39,13 @@ type textPrinter struct {
 	terminal bool          // err is one
 	stepped  bool          // the timeline has something
 	dirty    bool          // a progress line stands on it
+	next     time.Duration // elapsed time of the next line of progress, where err is no terminal
 	goesOn   bool          // after a violation
 	exposed  *expose.Watch // whose changes are shown in the place of lines and timeline, or nil
 }
+
+// lineEvery is how often a check writes a line of its progress to what is no terminal.
+const lineEvery = 30 * time.Second
 
 func newTextPrinter(out, err io.Writer, nodes []string, latency time.Duration, quiet bool) *textPrinter {
 	p := &textPrinter{out: out, err: err, style: style(out), nodes: nodes, quiet: quiet,
@@ -106,12 +111,21 @@ func (p *textPrinter) limits(o check.Options) {
 }
 
 func (p *textPrinter) progress(g check.Progress) {
-	if p.quiet || !p.terminal || g.Done {
+	if p.quiet || g.Done || !p.terminal && g.Elapsed < p.next {
 		return
 	}
 	c := p.check
 	c.Elapsed, c.Executions, c.Steps, c.Violations = g.Elapsed, g.Executions, g.Steps, g.Violations
 	c.Different = g.Different
+	if !p.terminal {
+		if p.next == 0 { // a check that goes on has a past
+			p.next = g.Elapsed
+		} else {
+			fmt.Fprintln(p.err, report.ProgressLine(c, style(p.err)))
+		}
+		p.next += lineEvery
+		return
+	}
 	fmt.Fprint(p.err, "\r\x1b[K"+report.ProgressLine(c, style(p.err)))
 	p.dirty = true
 }
@@ -438,6 +452,65 @@ func faultsOf(all []record.Faults) []string {
 	return parts
 }
 
+// mostStruck is how many rows of what faults have hit are printed.
+const mostStruck = 24
+
+// struck says what faults of each kind have hit, in which phases, and what they could have hit and did not.
+func (p *textPrinter) struck(all []record.Faults) {
+	var names []string
+	var rows []record.Struck
+	wide := 0
+	for _, f := range all {
+		for _, s := range f.By {
+			names, rows = append(names, strings.TrimSpace(f.Kind+" "+s.Node)), append(rows, s)
+			wide = max(wide, len(names[len(names)-1]))
+		}
+	}
+	if len(rows) > 0 {
+		head := fmt.Sprintf("  %-*s", wide+11, "struck")
+		for i := range search.NumPhases {
+			head += fmt.Sprintf("  %8s", i)
+		}
+		p.printf("%s\n", head)
+	}
+	for i, s := range rows {
+		if i == mostStruck {
+			p.printf("             %d more in report.json\n", len(rows)-mostStruck)
+			break
+		}
+		line := fmt.Sprintf("             %-*s", wide, names[i])
+		for _, n := range s.Phases {
+			line += fmt.Sprintf("  %8d", n)
+		}
+		p.printf("%s\n", line)
+	}
+	var never []string
+	for _, f := range all {
+		switch {
+		case f.Taken == 0:
+			never = append(never, f.Kind)
+		case len(f.Spared) > 0:
+			never = append(never, f.Kind+" at "+strings.Join(f.Spared, " "))
+		}
+	}
+	if len(never) > 0 {
+		p.list("  never      ", never)
+	}
+}
+
+// newest says how many different things were seen, and how many of them lately.
+func newest(c *record.Coverage) []string {
+	least := ""
+	if c.Kinds.Full {
+		least = "at least "
+	}
+	parts := []string{least + plural(c.Kinds.Seen, "kind") + " of behaviour", fmt.Sprintf("%d of these in the last tenth of the time", c.Kinds.Late)}
+	if c.Disks.Seen > 0 {
+		parts = append(parts, plural(c.Disks.Seen, "disk")+" of stopped machines", fmt.Sprintf("%d of these in the last tenth", c.Disks.Late))
+	}
+	return parts
+}
+
 // coverage tells what a check has seen, and whether that was all.
 func (p *textPrinter) coverage(c *record.Coverage) {
 	all := "not exhausted"
@@ -461,6 +534,10 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	}
 	if len(c.Faults) > 0 {
 		p.list("  faults     ", faultsOf(c.Faults))
+		p.struck(c.Faults)
+	}
+	if k := c.Kinds; k.Seen > 0 {
+		p.list("  new        ", newest(c))
 	}
 	if len(c.Strategies) > 0 {
 		p.list("  strategies ", strategiesOf(c.Strategies))

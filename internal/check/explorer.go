@@ -43,6 +43,7 @@ type explorer struct {
 	seen     *space.Set      // by searches that go on from states
 	none     *space.Set      // for those that do not: it keeps nothing
 	growth   *growth
+	sights   sights
 	looked   *space.Set // from which walks were taken (goals)
 	bound    bound
 	hunts    hunts
@@ -265,6 +266,7 @@ func (x *explorer) account() func() error {
 	c := x.check.ledger.cover
 	c.Memo, c.Nodes = x.memo.Counters(), x.counts()
 	c.Sample, c.LocalStates = x.totals.Now(x.check.earlier+time.Since(x.check.began), c.Nodes), x.totals.Locals()
+	c.Kinds, c.Disks = x.sights.report(x.searched())
 	c.StatesDigest, c.Full = x.totals.StatesDigest(), x.before.Full || x.totals.Full()
 	if c.Again || x.kept == nil {
 		return nil

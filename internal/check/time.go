@@ -66,6 +66,14 @@ func (x *explorer) keepTime(ctx context.Context) (searching context.Context, sto
 	}
 }
 
+// searched is for how long the check has searched: what it takes to end is no part of it.
+func (x *explorer) searched() time.Duration {
+	if t := x.check.opts.Time; t > 0 {
+		return min(x.now(), t)
+	}
+	return x.now()
+}
+
 // maxTime is longer than any check.
 const maxTime = time.Duration(1<<63 - 1)
 

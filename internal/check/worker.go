@@ -19,6 +19,7 @@ import (
 	"ariadne/internal/stage"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
+	"ariadne/internal/world"
 )
 
 // worker explores, on a goroutine of its own. What it counts it enters into
@@ -180,6 +181,9 @@ func (w *worker) told(err error) error {
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
 	by := p.Last().By
+	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
+		w.explorer.sights.look(by, w.explorer.now())
+	}
 	switch {
 	case w.living != nil:
 		w.living.watch(p)
@@ -348,6 +352,7 @@ func (w *worker) add() {
 	w.check.ledger.cover.CutOff += c.CutOff - e.CutOff
 	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
 	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
+	w.check.ledger.cover.Struck(w.check.system.Spec, c)
 	w.check.ledger.cover.Assertions.Merge(c.Assertions)
 	for t, was := range w.brought { // in whatever order
 		w.check.ledger.cover.Brought(t.Minus(was))

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"ariadne"
 	"cmp"
 	"fmt"
 	"maps"
@@ -59,6 +60,10 @@ type Coverage struct {
 	Faults []Faults `json:"faults,omitempty"`
 	// Strategies say what each of the strategies brought among which the work was divided, by name.
 	Strategies []strategy.Tally `json:"strategies,omitempty"`
+	// Kinds are the kinds of what nodes have done: lines, messages, calls and exits, numbers left out. Disks are what machines
+	// left that stopped or lost power. Both are of the part since the check was last resumed.
+	Kinds Sightings `json:"kinds"`
+	Disks Sightings `json:"disks_left"`
 	// Liveness says how it looked for what must happen; nil: nothing must.
 	Liveness *Liveness     `json:"liveness,omitempty"`
 	Memo     memo.Counters `json:"memo"`
@@ -71,6 +76,31 @@ type Faults struct {
 	Budget int    `json:"budget"`          // how many there may be in one execution
 	After  string `json:"after,omitempty"` // what a line must look like that comes before
 	search.Faults
+	// By says what they hit and when, by node and with the network last, where it was anything.
+	By []Struck `json:"by,omitempty"`
+	// Spared are the nodes that one could have hit and none did.
+	Spared []string `json:"spared,omitempty"`
+}
+
+// Struck is how often faults of a kind hit a node.
+type Struck struct {
+	Node   string                `json:"node"` // "": the network
+	Phases [search.NumPhases]int `json:"phases"`
+}
+
+// Sum is how often in all phases.
+func (s *Struck) Sum() (n int) {
+	for _, m := range s.Phases {
+		n += m
+	}
+	return n
+}
+
+// Sightings are how many different things of a kind were seen.
+type Sightings struct {
+	Seen int  `json:"seen"`
+	Late int  `json:"late"` // of these, in the last tenth of the time
+	Full bool `json:"full,omitempty"`
 }
 
 // NewFaults are those of the kinds for which the spec has a budget, none tried yet.
@@ -103,6 +133,36 @@ func (c *Coverage) Brought(t strategy.Tally) {
 		c.Strategies = slices.Insert(c.Strategies, i, strategy.Tally{})
 	}
 	c.Strategies[i] = c.Strategies[i].Plus(t)
+}
+
+// Struck adds what faults of a search have hit since it was asked last, in a system of a spec.
+func (c *Coverage) Struck(s *spec.Spec, more *search.Coverage) {
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		k, _ := world.KindNamed(f.Kind)
+		var by []Struck
+		var spared []string
+		for n := range len(s.Nodes) + 1 {
+			row, id := Struck{}, ariadne.NoNode
+			if n < len(s.Nodes) {
+				row.Node, id = s.Nodes[n].Name, s.Nodes[n].ID
+			}
+			if i := slices.IndexFunc(f.By, func(o Struck) bool { return o.Node == row.Node }); i >= 0 {
+				row = f.By[i]
+			}
+			for p := range row.Phases {
+				row.Phases[p] += more.Strikes[search.Strike{Kind: k, Node: id, Phase: search.Phase(p)}]
+			}
+			switch {
+			case row.Sum() > 0:
+				by = append(by, row)
+			case id != ariadne.NoNode && (more.Open[k].Has(id) || slices.Contains(f.Spared, row.Node)):
+				spared = append(spared, row.Node)
+			}
+		}
+		f.By, f.Spared = by, spared
+	}
+	clear(more.Strikes)
 }
 
 // Unshown notes what programs want to be shown once and was not.

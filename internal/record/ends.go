@@ -26,7 +26,7 @@ const (
 func (r *Report) GoOn() {
 	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, untried) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
-		return d == noneEnded || strings.HasPrefix(d, tooFew) || strings.HasPrefix(d, noFault) || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
+		return strings.HasPrefix(d, noneEnded) || strings.HasPrefix(d, tooFew) || strings.HasPrefix(d, noFault) || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
 	})
 }
 
@@ -48,13 +48,32 @@ func (r *Report) Stop(why string, s *spec.Spec) {
 	case why == Interrupted:
 		r.Doubt(fmt.Sprintf("%s%d executions", interruptedAfter, r.Executions))
 	case why == search.StopTime && r.Executions == 0:
-		r.Doubt(noneEnded)
+		r.Doubt(r.noneEnded(s))
 	}
 	r.Ended(s, r.Ends)
 	if len(r.Violations) == 0 {
 		r.Untried()
 		r.Unshown()
 	}
+}
+
+// noneEnded says what to do about a check in which no execution has ended.
+func (r *Report) noneEnded(s *spec.Spec) string {
+	advice := []string{"give the check more time (--time)"}
+	if r.Searched() != "random" && len(s.Properties.Goals) == 0 { // which need frozen nodes
+		advice = append(advice, "take executions without freezing nodes (--strategy random)")
+	}
+	if r.Searched() != "random" {
+		advice = append(advice, "explore from a later step on (--from)")
+	}
+	if slices.ContainsFunc(s.Nodes, func(n spec.Node) bool { return n.Client }) {
+		advice = append(advice, "let the clients do less")
+	}
+	text := fmt.Sprintf("%s, and %d steps were taken: ", noneEnded, r.Steps)
+	if n := len(advice); n > 1 {
+		return text + strings.Join(advice[:n-1], ", ") + " or " + advice[n-1]
+	}
+	return text + advice[0]
 }
 
 // AtLeast is how many executions make nothing found a verdict, when not all is explored and the user says nothing.

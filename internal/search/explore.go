@@ -82,7 +82,9 @@ type Exploration struct {
 	// else nil.
 	checks []property.Check
 	step   ariadne.Step // which they look at
-	final  error        // of Space.Final: nothing is judged after it
+	// courses are how far the path had come, by steps.
+	courses []course
+	final   error // of Space.Final: nothing is judged after it
 }
 
 // Coverage is how much was done.
@@ -110,6 +112,10 @@ type Coverage struct {
 	Assertions property.Assertions
 	// Faults are by kind.
 	Faults [world.MaxKinds]Faults
+	// Strikes are how often faults were taken, by kind, node and phase. Who reads them may take them out.
+	Strikes map[Strike]int
+	// Open are the nodes that faults of a kind could hit.
+	Open [world.MaxKinds]NodeSet
 }
 
 // Faults say how much faults of a kind were tried.
@@ -303,10 +309,9 @@ func (x *Exploration) count(p *space.Path) {
 	if !x.Space.System.Faulty() {
 		return
 	}
+	phase := x.follow(p)
 	if e := p.Event(p.Len()); e.IsFault() {
-		for k, n := range e.Costs() {
-			x.Coverage.Faults[k].Taken += int(n)
-		}
+		x.strike(e, phase)
 	}
 }
 
@@ -396,10 +401,15 @@ func (x *Exploration) offer(p *space.Path) {
 		switch e := &f.Enabled[i]; {
 		case e.Disturbed():
 			for k, n := range e.Costs() {
-				kinds[k] |= n
+				if kinds[k] |= n; n > 0 {
+					x.Coverage.Open[k].add(e.Node)
+				}
 			}
 		case e.IsFault():
 			kinds[e.Kind] = 1
+			if !world.KindOf(e.Kind).World {
+				x.Coverage.Open[e.Kind].add(e.Node)
+			}
 		}
 	}
 	if f.By != nil {
@@ -408,6 +418,7 @@ func (x *Exploration) offer(p *space.Path) {
 			for _, a := range f.By.Output.Places[i].Alternatives {
 				if k, ok := world.KindNamed(ariadne.KindOf(a)); ok && !world.FreeKind(a) && left[k] > 0 {
 					kinds[k] = 1
+					x.Coverage.Open[k].add(f.By.From.Node)
 				}
 			}
 		}

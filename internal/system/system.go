@@ -56,16 +56,16 @@ type System struct {
 	Programs []trace.Program
 	Digests  *Digests
 
-	nodes     Factory
-	callName  func(nr int) string
-	version   string
-	ctx       context.Context // ends the steps of nodes where they are
-	checked   []property.Subject // what checks know of the nodes
-	judged    *script.Properties // what must hold
-	watched   *script.Properties // and numbers of which nothing must
-	final     *final             // nil: there is no command
-	ran       code
-	sought    []Sought // by node
+	nodes    Factory
+	callName func(nr int) string
+	version  string
+	ctx      context.Context    // ends the steps of nodes where they are
+	checked  []property.Subject // what checks know of the nodes
+	judged   *script.Properties // what must hold
+	watched  *script.Properties // and numbers of which nothing must
+	final    *final             // nil: there is no command
+	ran      code
+	sought   []Sought // by node
 }
 
 // Open opens a system. When ctx ends its nodes' steps end where they are.

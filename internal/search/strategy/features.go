@@ -12,7 +12,8 @@ import (
 type Features struct {
 	mu sync.Mutex
 	features
-	sights map[uint64]int // how many paths have shown each
+	sights  map[uint64]int // how many paths have shown each
+	scratch []uint64
 }
 
 // features count what nodes do in steps, in kinds that are few enough to be met again: the lines that they write,
