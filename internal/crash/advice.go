@@ -44,7 +44,7 @@ func (t *tree) view() view {
 		if name != "" {
 			v[name] = f
 		}
-		for child, g := range f.names {
+		for child, g := range f.names.each() {
 			visit(path.Join(name, child), g)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"os"
+	"slices"
 	"syscall"
 
 	"ariadne/internal/disk"
@@ -16,9 +17,7 @@ import (
 // with it. So images of large files cost what is different in them. nil is an empty file.
 type content struct {
 	size   int64
-	chunks []*chunk // each of chunkSize bytes but the last; nil: zeros
-	known  bool     // sum is; by who forms images, alone
-	sum    sum
+	chunks *chunks // each of chunkSize bytes but the last
 }
 
 const chunkSize = 16 << 10
@@ -26,8 +25,8 @@ const chunkSize = 16 << 10
 // chunk is a part of a file, without the zeros at its end. It does not change.
 type chunk struct {
 	bytes []byte
-	known bool
-	sum   sum
+	known bool // sum is; by who forms images, alone
+	sum   tally
 }
 
 // newChunk returns a chunk of bytes, or nil when all are zeros.
@@ -38,13 +37,139 @@ func newChunk(b []byte) *chunk {
 	return &chunk{bytes: bytes.Clone(b)}
 }
 
+// chunks are the chunks of a file by their numbers, or some of them in a row: a tree, of which all leaves are as far below the root. It does
+// not change. nil are zeros.
+type chunks struct {
+	level int          // 0: it has chunks
+	parts [fan]*chunk  // of a leaf
+	below [fan]*chunks // else
+	known bool         // sum is
+	sum   tally        // over its chunks, and which they are
+}
+
+// fan is how many chunks a leaf has, and how many are below another.
+const (
+	fanBits = 4
+	fan     = 1 << fanBits
+)
+
+// room is how many chunks there can be.
+func (c *chunks) room() int {
+	if c == nil {
+		return 0
+	}
+	return fan << (fanBits * c.level)
+}
+
+// get is the chunk of a number, or nil.
+func (c *chunks) get(k int) *chunk {
+	if k >= c.room() {
+		return nil
+	}
+	for ; c != nil; c = c.below[k>>(fanBits*c.level)%fan] {
+		if c.level == 0 {
+			return c.parts[k%fan]
+		}
+	}
+	return nil
+}
+
+// set returns the chunks with another one at a number.
+func (c *chunks) set(k int, part *chunk) *chunks {
+	if c == nil {
+		c = &chunks{}
+	}
+	for k >= c.room() {
+		c = &chunks{level: c.level + 1, below: [fan]*chunks{c}}
+	}
+	return c.put(k, part, c.level)
+}
+
+func (c *chunks) put(k int, part *chunk, level int) *chunks {
+	n := chunks{level: level}
+	if c != nil {
+		n = *c
+		n.known = false
+	}
+	if level == 0 {
+		n.parts[k%fan] = part
+		return &n
+	}
+	at := k >> (fanBits * level) % fan
+	n.below[at] = n.below[at].put(k, part, level-1)
+	return &n
+}
+
+// cut returns the chunks without those from a number on.
+func (c *chunks) cut(count int) *chunks {
+	if count <= 0 || c == nil {
+		return nil
+	}
+	if count >= c.room() {
+		return c
+	}
+	n := *c
+	n.known = false
+	if c.level == 0 {
+		clear(n.parts[count:])
+		return &n
+	}
+	each := fan << (fanBits * (c.level - 1))
+	at := count / each
+	n.below[at] = n.below[at].cut(count % each)
+	clear(n.below[at+1:])
+	return &n
+}
+
+// each yields the chunks that are not zeros, with their numbers, which begin at some.
+func (c *chunks) each(first int, yield func(int, *chunk) bool) bool {
+	if c == nil {
+		return true
+	}
+	for i := range fan {
+		if c.level == 0 && c.parts[i] != nil && !yield(first+i, c.parts[i]) {
+			return false
+		}
+		if c.level > 0 && !c.below[i].each(first+i<<(fanBits*c.level), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// total is the sum over all chunks, the first of which has a number.
+func (c *chunks) total(first int) (t tally) {
+	if c == nil {
+		return t
+	}
+	if !c.known {
+		for i := range fan {
+			if part := c.parts[i]; part != nil {
+				if !part.known {
+					part.known, part.sum = true, tallyOf(binary.AppendVarint(slices.Clone(part.bytes), int64(first+i)))
+				}
+				t = t.plus(part.sum)
+			}
+			t = t.plus(c.below[i].total(first + i<<(fanBits*c.level)))
+		}
+		c.known, c.sum = true, t
+	}
+	return c.sum
+}
+
+// each yields the chunks that are not zeros, with their numbers.
+func (c *content) each(yield func(int, *chunk) bool) {
+	if c != nil {
+		c.chunks.each(0, yield)
+	}
+}
+
+// count is how many chunks a file has.
+func (c *content) count() int { return int((c.len() + chunkSize - 1) / chunkSize) }
+
 func newContent(b []byte) *content {
 	c := &content{size: int64(len(b))}
-	for len(b) > 0 {
-		n := min(len(b), chunkSize)
-		c.chunks = append(c.chunks, newChunk(b[:n]))
-		b = b[n:]
-	}
+	c.put(0, c.size, b)
 	return c
 }
 
@@ -57,14 +182,18 @@ func (c *content) len() int64 {
 
 // resized returns the content with another size, which put may change until somebody else has it.
 func (c *content) resized(size int64) *content {
-	n := &content{size: size, chunks: make([]*chunk, (size+chunkSize-1)/chunkSize)}
+	n := &content{size: size}
 	if c == nil {
 		return n
 	}
-	copy(n.chunks, c.chunks)
-	if rest := size % chunkSize; rest > 0 && size < c.size {
-		if last := &n.chunks[len(n.chunks)-1]; *last != nil && int64(len((*last).bytes)) > rest {
-			*last = newChunk((*last).bytes[:rest])
+	n.chunks = c.chunks
+	if size < c.size {
+		n.chunks = n.chunks.cut(n.count())
+		if rest := size % chunkSize; rest > 0 {
+			k := n.count() - 1
+			if last := n.chunks.get(k); last != nil && int64(len(last.bytes)) > rest {
+				n.chunks = n.chunks.set(k, newChunk(last.bytes[:rest]))
+			}
 		}
 	}
 	return n
@@ -73,21 +202,23 @@ func (c *content) resized(size int64) *content {
 // put sets the bytes from lo to hi, none beyond the end, to b and then zeros.
 func (c *content) put(lo, hi int64, b []byte) {
 	for hi = min(hi, c.size); lo < hi; {
-		k := lo / chunkSize
-		from := lo - k*chunkSize
+		k := int(lo / chunkSize)
+		from := lo % chunkSize
 		n := min(hi-lo, chunkSize-from)
 		var part []byte // of b
 		part, b = b[:min(n, int64(len(b)))], b[min(n, int64(len(b))):]
-		if n == chunkSize || len(part) == 0 && c.chunks[k] == nil {
-			c.chunks[k] = newChunk(part)
-		} else {
+		old := c.chunks.get(k)
+		if n < chunkSize && (len(part) > 0 || old != nil) {
 			whole := make([]byte, chunkSize)
-			if old := c.chunks[k]; old != nil {
+			if old != nil {
 				copy(whole, old.bytes)
 			}
 			clear(whole[from : from+n])
 			copy(whole[from:], part)
-			c.chunks[k] = newChunk(whole)
+			part = whole
+		}
+		if next := newChunk(part); next != old {
+			c.chunks = c.chunks.set(k, next)
 		}
 		lo += n
 	}
@@ -105,20 +236,7 @@ func (c *content) apply(op *disk.Op) *content {
 
 // hash is equal for equal contents alone.
 func (c *content) hash() sum {
-	if !c.known {
-		b := binary.AppendVarint(nil, c.size)
-		for k, part := range c.chunks {
-			if part == nil {
-				continue
-			}
-			if !part.known {
-				part.known, part.sum = true, sha256.Sum256(part.bytes)
-			}
-			b = append(binary.AppendVarint(b, int64(k)), part.sum[:]...)
-		}
-		c.known, c.sum = true, sha256.Sum256(b)
-	}
-	return c.sum
+	return sha256.Sum256(c.chunks.total(0).append(binary.AppendVarint(nil, c.size)))
 }
 
 // write makes a file that holds it. What is zero takes no room.
@@ -134,8 +252,8 @@ func (c *content) write(name string, perm os.FileMode) error {
 		return err
 	}
 	end := int64(0)
-	for k, part := range c.chunks {
-		if part != nil && err == nil {
+	for k, part := range c.each {
+		if err == nil {
 			at := int64(k) * chunkSize
 			_, err = f.WriteAt(part.bytes, at)
 			end = at + int64(len(part.bytes))
@@ -152,10 +270,8 @@ func (c *content) write(name string, perm os.FileMode) error {
 
 // zeros reports whether there is nothing else in it.
 func (c *content) zeros() bool {
-	for _, part := range c.chunks {
-		if part != nil {
-			return false
-		}
+	for range c.each {
+		return false
 	}
 	return true
 }
@@ -168,7 +284,7 @@ func (c *content) bytes(from, to int) []byte {
 	lo := int64(from) * chunkSize
 	b := make([]byte, min(int64(to)*chunkSize, c.size)-lo)
 	for k := from; k < to; k++ {
-		if part := c.chunks[k]; part != nil {
+		if part := c.chunks.get(k); part != nil {
 			copy(b[(k-from)*chunkSize:], part.bytes)
 		}
 	}
@@ -183,22 +299,14 @@ func (c *chunk) equal(d *chunk) bool {
 // end.
 func different(c, d *content) (a, b []byte) {
 	if c == nil || d == nil {
-		return c.all(), d.all()
+		return c.bytes(0, c.count()), d.bytes(0, d.count())
 	}
-	from, toC, toD := 0, len(c.chunks), len(d.chunks)
-	for from < int(min(c.size, d.size)/chunkSize) && c.chunks[from].equal(d.chunks[from]) {
+	from, toC, toD := 0, c.count(), d.count()
+	for from < int(min(c.size, d.size)/chunkSize) && c.chunks.get(from).equal(d.chunks.get(from)) {
 		from++
 	}
-	for c.size == d.size && toC > from && c.chunks[toC-1].equal(d.chunks[toD-1]) {
+	for c.size == d.size && toC > from && c.chunks.get(toC-1).equal(d.chunks.get(toD-1)) {
 		toC, toD = toC-1, toD-1
 	}
 	return c.bytes(from, toC), d.bytes(from, toD)
-}
-
-// all are the bytes of the file.
-func (c *content) all() []byte {
-	if c == nil {
-		return nil
-	}
-	return c.bytes(0, len(c.chunks))
 }

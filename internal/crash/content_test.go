@@ -14,13 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// all are the bytes of the file.
+func (c *content) all() []byte { return c.bytes(0, c.count()) }
+
 // TestContent: files in chunks are what operations make of bytes, and equal bytes are known by the same hash.
 func TestContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const most = 3*chunkSize + 100
+	const most = 20*chunkSize + 100
 	at := func() int64 { // often where chunks meet
 		if r.IntN(2) == 0 {
-			return int64(r.IntN(4) * chunkSize)
+			return int64(r.IntN(21) * chunkSize)
 		}
 		return r.Int64N(most)
 	}

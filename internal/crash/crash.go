@@ -230,7 +230,9 @@ func (j *judge) link() error {
 		if err != nil {
 			return err
 		}
-		j.start.within(at).names[filepath.Base(at)] = from.find(home)
+		e := j.start.edit()
+		e.link(e.within(at), filepath.Base(at), e.add(*from.find(home)))
+		e.apply()
 	}
 	return nil
 }
@@ -393,7 +395,7 @@ func (j *judge) regular(name string) bool {
 // outside reports whether an operation is about a file that is not on the disk.
 func (j *judge) outside(t *tree, op *disk.Op) bool {
 	return slices.ContainsFunc(j.Outside, func(name string) bool {
-		return op.Path == name || op.ToPath == name || t.find(name) != nil && t.known[op.Ino] == t.find(name)
+		return op.Path == name || op.ToPath == name || t.is(op.Ino, name)
 	})
 }
 

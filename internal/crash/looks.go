@@ -230,7 +230,7 @@ func (c *call) removed(n named) {
 func (c *call) whole(n named) {
 	if at, f, inside := c.named(n, false); inside {
 		c.saw(treeOf, at)
-		if f.links() { // where it leads from its new place is not looked up
+		if f.leads() { // where it leads from its new place is not looked up
 			c.everything("a link that moves")
 		}
 	}

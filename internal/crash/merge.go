@@ -4,12 +4,9 @@ package crash
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // placeKind says what of a file a checker has seen.
@@ -33,7 +30,7 @@ type place struct {
 type sight struct {
 	tree  *tree
 	seen  map[place]string
-	links map[*file][]string // all names of files that have several
+	links map[uint64][]string // all names of files that have several
 }
 
 func newSight(t *tree) *sight { return &sight{tree: t, seen: map[place]string{}} }
@@ -58,15 +55,9 @@ func (s *sight) look(p place) string {
 		return fmt.Sprintf("%o %d %d %d %q", f.attr.Mode, f.attr.UID, f.attr.GID, f.attr.Rdev, f.target)
 	case statOf:
 		if f.directory() { // its size and its links
-			dirs := 0
-			for _, g := range f.names {
-				if g.directory() {
-					dirs++
-				}
-			}
-			return fmt.Sprintf("%d %d %q", len(f.names), dirs, f.xattrs)
+			return fmt.Sprintf("%d %d %q", f.names.len(), f.names.directories(), f.xattrs)
 		}
-		return fmt.Sprintf("%d %q %q", f.data.len(), s.linked()[f], f.xattrs)
+		return fmt.Sprintf("%d %q %q", f.data.len(), s.linked()[f.id], f.xattrs)
 	case dataOf:
 		if f.data.len() == 0 {
 			return "."
@@ -74,11 +65,8 @@ func (s *sight) look(p place) string {
 		sum := f.data.hash() // it is known since the image is
 		return string(sum[:])
 	case listOf:
-		var b strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(f.names)) {
-			fmt.Fprintf(&b, "%q %o ", name, f.names[name].attr.Mode&unix.S_IFMT)
-		}
-		return "." + b.String()
+		_, listed := f.names.sums() // likewise
+		return string(listed.append([]byte(".")))
 	}
 	sum := f.sum()
 	text := string(sum[:])
@@ -93,23 +81,11 @@ func (s *sight) look(p place) string {
 }
 
 // linked are the names of files that have several.
-func (s *sight) linked() map[*file][]string {
-	if s.links != nil {
-		return s.links
+func (s *sight) linked() map[uint64][]string {
+	if s.links == nil {
+		s.links = s.tree.find(home).linked()
 	}
-	all := map[*file][]string{}
-	var visit func(name string, f *file)
-	visit = func(name string, f *file) {
-		for _, child := range slices.Sorted(maps.Keys(f.names)) {
-			g := f.names[child]
-			all[g] = append(all[g], name+"/"+child)
-			visit(name+"/"+child, g)
-		}
-	}
-	visit("", s.tree.find(home))
-	s.links = all
-	maps.DeleteFunc(all, func(_ *file, names []string) bool { return len(names) == 1 })
-	return all
+	return s.links
 }
 
 // merged are runs of a checker by what they have seen, so that an image is known that another one was like wherever the checker has looked. A

@@ -34,18 +34,21 @@ var looking = []string{
 
 // drawTree draws the files of an image, most of them as in another one, which may be nil.
 func drawTree(t *rapid.T, like *tree) *tree {
-	root := &tree{root: directory(), known: map[uint64]*file{}}
-	top := directory()
-	root.root.names[home[1:]] = top
-	var files []*file
-	put := func(dir *file, at, name string) {
+	root, top := draftDirectory(), draftDirectory()
+	root.names[home[1:]] = top
+	var files []*draft
+	before := map[uint64]*draft{}
+	put := func(dir *draft, at, name string) {
 		if like != nil && rapid.IntRange(0, 3).Draw(t, "as before") > 0 {
 			if f := like.find(home + "/" + at + name); f != nil {
-				dir.names[name] = f
+				if before[f.id] == nil {
+					before[f.id] = &draft{file: *f}
+				}
+				dir.names[name] = before[f.id]
 			}
 			return
 		}
-		f := &file{}
+		f := &draft{}
 		switch rapid.IntRange(0, 9).Draw(t, name) {
 		case 0, 1:
 			return
@@ -71,7 +74,7 @@ func drawTree(t *rapid.T, like *tree) *tree {
 	put(top, "", "b")
 	put(top, "", "l")
 	if rapid.IntRange(0, 4).Draw(t, "d") > 0 {
-		d := directory()
+		d := draftDirectory()
 		top.names["d"] = d
 		put(d, "d/", "x")
 		put(d, "d/", "y")
@@ -79,7 +82,7 @@ func drawTree(t *rapid.T, like *tree) *tree {
 			put(d, "d/", "m")
 		}
 	}
-	return root
+	return newTree(root)
 }
 
 // TestMerged: what is not run because another image is the same wherever the checker looks would have come to the same.
@@ -183,15 +186,14 @@ func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // TestWatched: what single calls see, and what they may have seen.
 func TestWatched(t *testing.T) {
-	tr := &tree{root: directory(), known: map[uint64]*file{}}
-	top := directory()
-	tr.root.names[home[1:]] = top
-	top.names["a"] = &file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, data: newContent([]byte("1\n"))}
-	top.names["l"] = &file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: "d/../a"}
-	top.names["m"] = &file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: "/node/a"}
-	d := directory()
+	root, top, d := draftDirectory(), draftDirectory(), draftDirectory()
+	root.names[home[1:]] = top
+	top.names["a"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, data: newContent([]byte("1\n"))}}
+	top.names["l"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: "d/../a"}}
+	top.names["m"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: "/node/a"}}
 	top.names["d"] = d
 	d.names["x"] = top.names["a"]
+	tr := newTree(root)
 	tr.sum()
 	for script, want := range map[string]string{
 		"exec 3<a":                      "name . name a stat a data a",

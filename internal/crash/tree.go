@@ -4,7 +4,6 @@ package crash
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -23,20 +22,71 @@ import (
 const home = "/node"
 
 // tree is the files of a node in memory: those that its directory held, and what operations have made
-// of them.
+// of them. It costs as much to get a tree of an image as the image is different, for trees share what is the same in them.
 type tree struct {
-	root  *file
-	known map[uint64]*file // by the numbers of operations
+	root *file
+	// Of one that operations are applied to, all files by their own numbers, as they are now, and these by the numbers of operations.
+	files map[uint64]*file
+	known map[uint64]uint64
 }
 
-// file is an inode.
+// file is an inode, as it is at some time: it does not change. Of a changed one there is another version, and so is of all directories above
+// it.
 type file struct {
+	id     uint64 // the same in all versions, 0 the root's
 	attr   disk.Attr
-	names  map[string]*file // of a directory
-	data   *content         // of a regular file
-	target string           // of a symbolic link
+	names  *names   // of a directory
+	data   *content // of a regular file
+	target string   // of a symbolic link
 	// xattrs are its extended attributes; the map is not changed. Nodes are given copies of files without any.
 	xattrs map[string]string
+	links  []link // its names, also in directories that have none
+	summed bool   // alone is known
+	alone  sum    // over what is in it and below, but not of which files have several names
+}
+
+// link is a name in a directory.
+type link struct {
+	dir  uint64
+	name string
+}
+
+// draft is a file that is to be put into a tree, with what is below it. One that is there twice has two names.
+type draft struct {
+	file
+	names map[string]*draft
+}
+
+func draftDirectory() *draft {
+	return &draft{file: file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}}, names: map[string]*draft{}}
+}
+
+// newTree returns the files of a draft of the root.
+func newTree(root *draft) *tree {
+	t := &tree{files: map[uint64]*file{}, known: map[uint64]uint64{}}
+	t.files[0] = &file{attr: root.attr}
+	t.root = t.files[0]
+	e := t.edit()
+	seen := map[*draft]uint64{}
+	e.fill(0, root, seen)
+	e.apply()
+	return t
+}
+
+// fill puts what is in a draft of a directory into the one of a number.
+func (e *edit) fill(dir uint64, d *draft, seen map[*draft]uint64) {
+	for _, name := range slices.Sorted(maps.Keys(d.names)) {
+		child := d.names[name]
+		id, ok := seen[child]
+		if !ok {
+			id = e.add(child.file)
+			seen[child] = id
+		}
+		e.link(dir, name, id)
+		if !ok {
+			e.fill(id, child, seen)
+		}
+	}
 }
 
 // setXattr gives it an extended attribute, or takes it away.
@@ -62,33 +112,30 @@ func (f *file) attributes() string {
 
 func (f *file) directory() bool { return f.attr.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// links reports whether it is a symbolic link, or one is below it.
-func (f *file) links() bool {
+// leads reports whether it is a symbolic link, or one is below it.
+func (f *file) leads() bool {
 	if f == nil {
 		return false
 	}
-	for _, g := range f.names {
-		if g.links() {
+	for _, g := range f.names.each() {
+		if g.leads() {
 			return true
 		}
 	}
 	return f.attr.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-func directory() *file {
-	return &file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}, names: map[string]*file{}}
-}
-
 // load reads a directory, which a node finds as its home.
 func load(dir string) (*tree, error) {
-	t := &tree{root: directory(), known: map[uint64]*file{}}
+	root := draftDirectory()
+	home := home[1:]
 	if dir == "" {
-		t.root.names[home[1:]] = directory()
-		return t, nil
+		root.names[home] = draftDirectory()
+		return newTree(root), nil
 	}
-	links := map[uint64]*file{}
-	var read func(name string) (*file, error)
-	read = func(name string) (*file, error) {
+	links := map[uint64]*draft{}
+	var read func(name string) (*draft, error)
+	read = func(name string) (*draft, error) {
 		var st unix.Stat_t
 		if err := unix.Lstat(name, &st); err != nil {
 			return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
@@ -96,7 +143,7 @@ func load(dir string) (*tree, error) {
 		if f := links[st.Ino]; f != nil && st.Nlink > 1 && !f.directory() {
 			return f, nil
 		}
-		f := &file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev, Access: st.Atim.Nano(), Modify: st.Mtim.Nano()}}
+		f := &draft{file: file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev, Access: st.Atim.Nano(), Modify: st.Mtim.Nano()}}}
 		links[st.Ino] = f
 		var err error
 		switch st.Mode & unix.S_IFMT {
@@ -107,7 +154,7 @@ func load(dir string) (*tree, error) {
 		case unix.S_IFLNK:
 			f.target, err = os.Readlink(name)
 		case unix.S_IFDIR:
-			f.names = map[string]*file{}
+			f.names = map[string]*draft{}
 			list, e := os.ReadDir(name)
 			err = e
 			for _, d := range list {
@@ -119,8 +166,11 @@ func load(dir string) (*tree, error) {
 		return f, err
 	}
 	f, err := read(dir)
-	t.root.names[home[1:]] = f
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	root.names[home] = f
+	return newTree(root), nil
 }
 
 // find looks a path up, links in its middle not followed.
@@ -128,93 +178,240 @@ func (t *tree) find(name string) *file {
 	f := t.root
 	for _, part := range strings.Split(strings.Trim(name, "/"), "/") {
 		if part != "" && f != nil {
-			f = f.names[part]
+			f = f.names.get(part)
 		}
 	}
 	return f
 }
 
+// is reports whether a number of an operation's means what has a path now.
+func (t *tree) is(number uint64, name string) bool {
+	id, known := t.known[number]
+	f := t.find(name)
+	return known && f != nil && f.id == id
+}
+
+// edit changes files of a tree, of which it makes new versions.
+type edit struct {
+	*tree
+	changed map[uint64]*file             // versions that are being made
+	entries map[uint64]map[string]uint64 // of directories, entries that change: numbers, or gone
+	next    uint64                       // the number of the next file that is made
+}
+
+// gone is an entry that is taken away.
+const gone = ^uint64(0)
+
+func (t *tree) edit() *edit {
+	return &edit{t, map[uint64]*file{}, map[uint64]map[string]uint64{}, uint64(len(t.files))}
+}
+
+// file is one as it is by now; it may be changed with change alone.
+func (e *edit) file(id uint64) *file {
+	if f := e.changed[id]; f != nil {
+		return f
+	}
+	return e.files[id]
+}
+
+// change returns a version of a file that is to be changed.
+func (e *edit) change(id uint64) *file {
+	f := e.changed[id]
+	if f == nil {
+		version := *e.files[id]
+		f = &version
+		f.summed = false
+		e.changed[id] = f
+	}
+	return f
+}
+
+// add makes another file, which has no name.
+func (e *edit) add(f file) uint64 {
+	id := e.next
+	e.next++
+	f.id, f.links, f.summed = id, nil, false
+	e.changed[id] = &f
+	return id
+}
+
+// entry is the number of the file that a name stands for, or gone.
+func (e *edit) entry(dir uint64, name string) uint64 {
+	if id, changes := e.entries[dir][name]; changes {
+		return id
+	}
+	if f := e.file(dir).names.get(name); f != nil {
+		return f.id
+	}
+	return gone
+}
+
+func (e *edit) set(dir uint64, name string, id uint64) {
+	if e.entries[dir] == nil {
+		e.entries[dir] = map[string]uint64{}
+	}
+	e.entries[dir][name] = id
+}
+
+// link gives a file a name, which may stand for another one.
+func (e *edit) link(dir uint64, name string, id uint64) {
+	e.unlink(dir, name)
+	e.set(dir, name, id)
+	f := e.change(id)
+	f.links = append(slices.Clip(f.links), link{dir, name})
+}
+
+// unlink takes a name away, if it is there.
+func (e *edit) unlink(dir uint64, name string) {
+	id := e.entry(dir, name)
+	if id == gone {
+		return
+	}
+	e.set(dir, name, gone)
+	f := e.change(id)
+	f.links = slices.DeleteFunc(slices.Clone(f.links), func(l link) bool { return l == link{dir, name} })
+}
+
 // within finds the directory of a path, which it makes when the node had it from elsewhere.
-func (t *tree) within(name string) *file {
-	f := t.root
+func (e *edit) within(name string) (dir uint64) {
 	for _, part := range strings.Split(strings.Trim(path.Dir(name), "/"), "/") {
 		if part == "" {
 			continue
 		}
-		if f.names[part] == nil {
-			f.names[part] = directory()
+		id := e.entry(dir, part)
+		if id == gone {
+			id = e.add(file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}})
+			e.link(dir, part, id)
 		}
-		f = f.names[part]
+		dir = id
 	}
-	return f
+	return dir
+}
+
+// done makes the new versions of all files that change, and of the directories above them, and returns that of the root.
+func (e *edit) done() *file {
+	inside := map[uint64]map[string]uint64{} // by directory: names of what changes
+	list := slices.AppendSeq(slices.Collect(maps.Keys(e.changed)), maps.Keys(e.entries))
+	seen := map[uint64]bool{}
+	for len(list) > 0 {
+		id := list[len(list)-1]
+		list = list[:len(list)-1]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		for _, l := range e.file(id).links {
+			if inside[l.dir] == nil {
+				inside[l.dir] = map[string]uint64{}
+			}
+			inside[l.dir][l.name] = id
+			list = append(list, l.dir)
+		}
+	}
+	made := map[uint64]bool{} // or being made
+	var version func(id uint64) *file
+	version = func(id uint64) *file {
+		if made[id] || !seen[id] {
+			return e.file(id)
+		}
+		made[id] = true
+		f := e.change(id)
+		for name, child := range e.entries[id] {
+			if child == gone {
+				f.names = f.names.remove(name)
+			}
+		}
+		for name, child := range inside[id] { // also what got a name: its own list of names has changed
+			f.names = f.names.set(name, version(child))
+		}
+		return f
+	}
+	for id := range seen {
+		version(id)
+	}
+	return e.file(0)
+}
+
+// apply has the tree be as it is now.
+func (e *edit) apply() {
+	e.root = e.done()
+	maps.Copy(e.files, e.changed)
 }
 
 // bind finds out which file a number means: what has the path now.
-func (t *tree) bind(number uint64, find func() *file) error {
-	if number == 0 || t.known[number] != nil {
+func (e *edit) bind(number uint64, find func() uint64) error {
+	if _, known := e.known[number]; known || number == 0 {
 		return nil
 	}
-	f := find()
-	if f == nil {
+	id := find()
+	if id == gone {
 		return fmt.Errorf("no file for inode %d", number)
 	}
-	t.known[number] = f
+	e.known[number] = id
 	return nil
 }
 
 // apply changes the files as an operation has.
 func (t *tree) apply(op *disk.Op) error {
-	err := t.bindAll(op)
-	if err != nil {
+	e := t.edit()
+	if err := e.bindAll(op); err != nil {
 		return fmt.Errorf("%v: %w", op, err)
 	}
-	f, dir, to := t.known[op.Ino], t.known[op.Dir], t.known[op.ToDir]
+	id, dir, to := t.known[op.Ino], t.known[op.Dir], t.known[op.ToDir]
 	switch op.Kind {
 	case disk.Write, disk.Truncate, disk.Allocate, disk.Zero, disk.Shift:
+		f := e.change(id)
 		f.data = f.data.apply(op)
 	case disk.Create:
-		f = &file{attr: op.Attr, target: op.Target}
-		if f.directory() {
-			f.names = map[string]*file{}
-		}
-		t.known[op.Ino] = f
-		if dir != nil {
-			dir.names[op.Name] = f
+		id = e.add(file{attr: op.Attr, target: op.Target})
+		t.known[op.Ino] = id
+		if op.Dir != 0 {
+			e.link(dir, op.Name, id)
 		}
 	case disk.Link:
-		dir.names[op.Name] = f
+		e.link(dir, op.Name, id)
 	case disk.Unlink:
-		delete(dir.names, op.Name)
+		e.unlink(dir, op.Name)
 	case disk.Rename:
-		delete(dir.names, op.Name)
-		to.names[op.ToName] = f
+		e.unlink(dir, op.Name)
+		e.link(to, op.ToName, id)
 		switch {
 		case op.Flags&disk.Exchange != 0:
-			dir.names[op.Name] = t.known[op.Over]
+			e.link(dir, op.Name, t.known[op.Over])
 		case op.Flags&disk.Whiteout != 0:
-			t.known[op.Left] = &file{attr: disk.Attr{Mode: unix.S_IFCHR}}
-			dir.names[op.Name] = t.known[op.Left]
+			left := e.add(file{attr: disk.Attr{Mode: unix.S_IFCHR}})
+			t.known[op.Left] = left
+			e.link(dir, op.Name, left)
 		}
 	case disk.SetAttr:
-		f.attr = op.Attr
+		e.change(id).attr = op.Attr
 	case disk.SetXattr:
-		f.setXattr(op.Xattr, op.New, op.Gone)
+		e.change(id).setXattr(op.Xattr, op.New, op.Gone)
 	}
+	e.apply()
 	return nil
 }
 
+// at is the number of the file that has a path, or gone.
+func (e *edit) at(name string) uint64 {
+	if f := e.find(name); f != nil {
+		return f.id
+	}
+	return gone
+}
+
 // bindAll finds the files that an operation is about, as they are before it.
-func (t *tree) bindAll(op *disk.Op) error {
+func (e *edit) bindAll(op *disk.Op) error {
 	if op.Dir != 0 {
-		if err := t.bind(op.Dir, func() *file { return t.within(op.Path) }); err != nil {
+		if err := e.bind(op.Dir, func() uint64 { return e.within(op.Path) }); err != nil {
 			return err
 		}
 	}
 	if op.ToDir != 0 {
-		if err := t.bind(op.ToDir, func() *file { return t.within(op.ToPath) }); err != nil {
+		if err := e.bind(op.ToDir, func() uint64 { return e.within(op.ToPath) }); err != nil {
 			return err
 		}
-		if err := t.bind(op.Over, func() *file { return t.known[op.ToDir].names[op.ToName] }); err != nil {
+		if err := e.bind(op.Over, func() uint64 { return e.entry(e.known[op.ToDir], op.ToName) }); err != nil {
 			return err
 		}
 	}
@@ -222,58 +419,40 @@ func (t *tree) bindAll(op *disk.Op) error {
 	case disk.Create, disk.Sync, disk.Close, disk.Fsync, disk.Fdatasync, disk.SyncRange, disk.Submit:
 		return nil
 	case disk.Link:
-		return t.bind(op.Ino, func() *file { return t.find(op.ToPath) })
+		return e.bind(op.Ino, func() uint64 { return e.at(op.ToPath) })
 	case disk.Unlink, disk.Rename:
-		return t.bind(op.Ino, func() *file { return t.known[op.Dir].names[op.Name] })
+		return e.bind(op.Ino, func() uint64 { return e.entry(e.known[op.Dir], op.Name) })
 	}
-	return t.bind(op.Ino, func() *file { return t.find(op.Path) })
-}
-
-// copier copies files; each once, so what has several names has them in the copy.
-type copier map[*file]*file
-
-func (c copier) copy(f *file) *file {
-	if f == nil {
-		return nil
-	}
-	if g := c[f]; g != nil {
-		return g
-	}
-	g := *f
-	c[f] = &g
-	if f.names != nil {
-		g.names = make(map[string]*file, len(f.names))
-		for name, child := range f.names {
-			g.names[name] = c.copy(child)
-		}
-	}
-	return &g
+	return e.bind(op.Ino, func() uint64 { return e.at(op.Path) })
 }
 
 // clone returns the same files. No operation may have been applied yet.
 func (t *tree) clone() *tree {
-	return &tree{root: copier{}.copy(t.root), known: map[uint64]*file{}}
+	return &tree{t.root, maps.Clone(t.files), map[uint64]uint64{}}
 }
 
-// with returns the files as they are in an image; those outside, by their paths, are as they are now.
+// with returns the files as they are in an image; those outside, by their paths, are as they are now. Nothing can be applied to them.
 func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
-	clone := copier{}.copy
-	n := &tree{root: clone(t.root)}
+	e := t.edit()
+	for _, x := range i.Names { // first, so that no directory comes to be in itself
+		e.unlink(t.known[x.Dir], x.Name)
+	}
 	for _, x := range i.Names {
-		dir := clone(t.known[x.Dir])
 		if x.Ino == 0 {
-			delete(dir.names, x.Name)
-		} else if f := t.known[x.Ino]; f != nil {
-			dir.names[x.Name] = clone(f)
-		} else {
+			continue
+		}
+		id, ok := t.known[x.Ino]
+		if !ok {
 			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
 		}
+		e.link(t.known[x.Dir], x.Name, id)
 	}
 	for _, x := range i.Files {
-		if t.known[x.Ino] == nil {
+		id, ok := t.known[x.Ino]
+		if !ok {
 			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
 		}
-		f := clone(t.known[x.Ino])
+		f := e.change(id)
 		if x.Attr != nil {
 			f.attr = *x.Attr
 		}
@@ -293,14 +472,13 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 		}
 	}
 	for _, name := range outside {
+		dir := e.within(name)
+		e.unlink(dir, path.Base(name))
 		if f := t.find(name); f != nil {
-			now := *f
-			n.within(name).names[path.Base(name)] = &now
-		} else {
-			delete(n.within(name).names, path.Base(name))
+			e.link(dir, path.Base(name), e.add(*f))
 		}
 	}
-	return n, nil
+	return &tree{root: e.done()}, nil
 }
 
 // sum is over all that a program can find in the node's home, but times and numbers.
@@ -308,37 +486,62 @@ func (t *tree) sum() sum { return t.find(home).sum() }
 
 // sum is over a file with all that is below it, likewise.
 func (f *file) sum() sum {
-	var b []byte
-	seen := map[*file]int{}
-	var visit func(name string, f *file)
-	visit = func(name string, f *file) {
-		b = fmt.Appendf(b, "%q %s", name, f.attributes())
-		if n, ok := seen[f]; ok { // one more name of it
-			b = binary.AppendVarint(b, int64(n))
+	alone := f.sumAlone()
+	if f.names.count() == 0 {
+		return alone
+	}
+	var linked tally
+	for _, paths := range f.linked() {
+		linked = linked.plus(tallyOf(fmt.Appendf(nil, "%q", paths)))
+	}
+	return sha256.Sum256(linked.append(alone[:]))
+}
+
+// linked are the names, from below a file, of those that have several there.
+func (f *file) linked() map[uint64][]string {
+	all := map[uint64][]string{}
+	var visit func(at string, n *names)
+	visit = func(at string, n *names) {
+		if n.count() == 0 {
 			return
 		}
-		seen[f] = len(seen)
+		visit(at, n.left)
+		switch g := n.file; {
+		case g.directory():
+			visit(at+"/"+n.name, g.names)
+		case len(g.links) > 1:
+			all[g.id] = append(all[g.id], at+"/"+n.name)
+		}
+		visit(at, n.right)
+	}
+	visit("", f.names)
+	maps.DeleteFunc(all, func(_ uint64, paths []string) bool { return len(paths) == 1 })
+	return all
+}
+
+// sumAlone is likewise, but does not say of which files there are several names. It is known once somebody has asked.
+func (f *file) sumAlone() sum {
+	if !f.summed {
+		b := []byte(f.attributes())
 		if f.data.len() > 0 {
 			s := f.data.hash()
 			b = append(b, s[:]...)
 		}
-		for _, child := range slices.Sorted(maps.Keys(f.names)) {
-			visit(name+"/"+child, f.names[child])
-		}
+		all, _ := f.names.sums()
+		f.alone, f.summed = sha256.Sum256(all.append(b)), true
 	}
-	visit("", f)
-	return sha256.Sum256(b)
+	return f.alone
 }
 
 // fill puts the node's home into a directory, which is empty.
 func (t *tree) fill(dir string) error {
-	written := map[*file]string{}
+	written := map[uint64]string{}
 	var put func(name string, f *file) error
 	put = func(name string, f *file) (err error) {
-		if first, ok := written[f]; ok {
+		if first, ok := written[f.id]; ok {
 			return os.Link(first, name)
 		}
-		written[f] = name
+		written[f.id] = name
 		perm := fs.FileMode(f.attr.Mode & 0o777)
 		if len(f.xattrs) > 0 {
 			defer func() {
@@ -354,7 +557,7 @@ func (t *tree) fill(dir string) error {
 					return err
 				}
 			}
-			for child, g := range f.names {
+			for child, g := range f.names.each() {
 				if err := put(filepath.Join(name, child), g); err != nil {
 					return err
 				}

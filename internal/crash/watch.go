@@ -299,7 +299,7 @@ func (w *watch) resolve(name string, follow bool) (at string, f *file, inside bo
 			}
 			w.saw(nameOf, "")
 			w.saw(nameOf, path.Join(at, part))
-			if f = f.names[part]; f != nil && f.attr.Mode&unix.S_IFMT == unix.S_IFLNK && goesOn {
+			if f = f.names.get(part); f != nil && f.attr.Mode&unix.S_IFMT == unix.S_IFLNK && goesOn {
 				target = f.target
 			}
 		} else if len(dir) > 1 && dir[0] == "proc" {

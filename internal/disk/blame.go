@@ -6,18 +6,11 @@ import (
 	"ariadne"
 )
 
-// lacks reports whether an image lacks an atom of i.live.
-func (i *Images) lacks(n int, k int32) bool {
-	s := i.kept[n]
-	return k >= s.from && !s.kept[k-s.from] // nothing of i.live was durable
-}
-
 // Missing are all parts that an image lacks, in the order of the log.
 func (i *Images) Missing(n int) (parts []Part) {
-	for _, k := range i.live {
-		if a := &i.plan.atoms[k]; i.lacks(n, k) {
-			parts = append(parts, Part{a.at, a.part})
-		}
+	for k := range i.kept[n].lost.all {
+		a := &i.plan.atoms[k]
+		parts = append(parts, Part{a.at, a.part})
 	}
 	return parts
 }
@@ -29,16 +22,12 @@ func (i *Images) Last() int { return i.last }
 // operation is there all the same, or "" if none is.
 func (i *Images) Blame(n int) (lost, kept string) {
 	var first, there *atom
-	for _, k := range i.live {
-		if i.lacks(n, k) {
-			first = &i.plan.atoms[k]
-			break
-		}
+	if k := i.kept[n].lost.next(0); k != none {
+		first = &i.plan.atoms[k]
 	}
-	for _, k := range i.fresh {
-		if !i.lacks(n, k) {
+	for k := i.fresh[0]; k < i.fresh[1] && there == nil; k++ {
+		if i.kept[n].has(k) {
 			there = &i.plan.atoms[k]
-			break
 		}
 	}
 	where := first != nil && there != nil && first.hi > first.lo && there.hi > there.lo && first.ino == there.ino

@@ -9,7 +9,7 @@ import (
 // Without is the image that lacks some parts, and what needs them.
 func (i *Images) Without(lost Lost) *Image {
 	s := i.plan.everything()
-	for _, n := range i.plan.live {
+	for n := range i.plan.live.all {
 		if a := &i.plan.atoms[n]; slices.Contains(lost, Part{a.at, a.part}) {
 			s.lose(n)
 		}

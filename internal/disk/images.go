@@ -29,9 +29,10 @@ type Images struct {
 
 	plan *plan
 	kept []state
-	// live and fresh are those of the plan at the point: what is lost can still be told when there are more operations.
-	live, fresh []int32
-	last        int
+	// Those of the plan at the point: what is lost can still be told when there are more operations.
+	live  atomSet
+	fresh [2]int32 // the first atom of the last operation, and behind it
+	last  int
 }
 
 // Lost is what an image lacks: the parts of operations that are lost though all that they need is there. With
@@ -94,87 +95,74 @@ func (w *Walk) Skip(op *Op) {
 func (i *Images) Image(n int) *Image { return i.kept[n].image() }
 
 // everything is the state in which nothing is lost.
-func (p *plan) everything() state {
-	s := p.nothing()
-	for _, n := range p.live {
-		s.set(n, true)
-	}
-	return s
-}
+func (p *plan) everything() state { return state{p, p.live.empty()} }
 
 // nothing is the state in which all is lost that can be.
-func (p *plan) nothing() state {
-	s := state{p: p, from: int32(len(p.atoms))}
-	if len(p.live) > 0 {
-		s.from = p.live[0]
-	}
-	s.kept = make([]bool, int32(len(p.atoms))-s.from)
-	return s
-}
+func (p *plan) nothing() state { return state{p, p.live.clone()} }
 
 func (s state) clone() state {
-	s.kept = slices.Clone(s.kept)
+	s.lost = s.lost.clone()
 	return s
 }
 
 // keep adds an atom, with what it needs.
 func (s state) keep(n int32) {
-	if s.has(n) {
-		return
-	}
-	s.set(n, true)
-	for _, m := range s.p.atoms[n].needs {
-		if !s.has(m) {
-			s.keep(m)
+	for stack := []int32{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		switch {
+		case s.has(n):
+		case n == s.p.linked:
+			s.lost.subtract(&s.p.with)
+		default:
+			s.lost.remove(n)
+			stack = append(stack, s.p.atoms[n].needs...)
 		}
 	}
 }
 
 // lose takes an atom away, with what needs it.
 func (s state) lose(n int32) {
-	if s.p.atoms[n].durable || !s.has(n) {
-		return
-	}
-	s.set(n, false)
-	for _, m := range s.p.atoms[n].needed {
-		if s.has(m) {
-			s.lose(m)
+	for stack := []int32{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if a := &s.p.atoms[n]; !a.durable && s.has(n) {
+			s.lost.add(n)
+			stack = append(stack, a.needed...)
 		}
 	}
 }
 
-// mark adds an atom and all that needs it.
-func (s state) mark(n int32) {
-	if s.has(n) {
-		return
-	}
-	s.set(n, true)
-	for _, m := range s.p.atoms[n].needed {
-		s.mark(m)
-	}
-}
+// behind is the number of the next atom.
+func (p *plan) behind() int32 { return int32(len(p.atoms)) }
 
-// shared are the atoms that each of some needs, itself included.
-func (p *plan) shared(of []int32) state {
-	all := p.nothing()
-	for i, n := range of {
+// shared is the state that lacks what is not needed by each of the last operation's atoms. Those that need another one of them need what that
+// one does.
+func (p *plan) shared() state {
+	all := p.everything()
+	last, needs := none, []int32(nil) // the one before that was looked at, and what it needs
+	for n := p.fresh; n < p.behind(); n++ {
+		a := &p.atoms[n]
+		if slices.ContainsFunc(a.needs, func(m int32) bool { return m >= p.fresh }) {
+			continue
+		}
+		if n > p.fresh && slices.Equal(a.needs, needs) {
+			all.lost.add(last) // it needs the same, and not that one
+			continue
+		}
+		last, needs = n, a.needs
 		s := p.nothing()
 		s.keep(n)
-		if i == 0 {
-			all = s
-		}
-		for k := range all.kept {
-			all.kept[k] = all.kept[k] && s.kept[k]
-		}
+		all.lost.unite(&s.lost)
 	}
 	return all
 }
 
-// lost are the parts that are lost though what they need is there.
-func (s state) lost() (l Lost) {
-	for _, n := range s.p.live {
+// missing are the parts that are lost though what they need is there.
+func (s state) missing() (l Lost) {
+	for n := range s.lost.all {
 		a := &s.p.atoms[n]
-		if !s.has(n) && !slices.ContainsFunc(a.needs, func(m int32) bool { return !s.has(m) }) {
+		if !slices.ContainsFunc(a.needs, func(m int32) bool { return !s.has(m) }) {
 			l = append(l, Part{a.at, a.part})
 		}
 	}
@@ -184,8 +172,8 @@ func (s state) lost() (l Lost) {
 // images forms images that are not among those seen; of fresh: only such as have something of the last
 // operation.
 func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Images {
-	i := &Images{plan: p, live: slices.Clone(p.live), fresh: p.fresh, last: p.ops - 1}
-	if fresh && len(p.fresh) == 0 && p.ops > 1 {
+	i := p.list()
+	if fresh && p.fresh == p.behind() && p.ops > 1 {
 		i.Exact = true
 		return i
 	}
@@ -196,50 +184,58 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 	most := 16*c.Limit + 64 // what is looked at, when images are equal again and again
 	look := func(s state) {
 		i.Subsets++
-		d := digest(s.sum())
+		d := digest(s.difference().sum())
 		if !seen[d] {
 			seen[d] = true
-			i.Lost, i.kept = append(i.Lost, s.lost()), append(i.kept, s.clone())
+			i.Lost, i.kept = append(i.Lost, s.missing()), append(i.kept, s.clone())
 		}
 	}
 	try := func(s state) {
-		if !full() && i.Subsets < most && (!fresh || slices.ContainsFunc(p.fresh, s.has)) {
+		if !full() && i.Subsets < most && (!fresh || s.hasFresh()) {
 			look(s)
 		}
 	}
-	choices := p.open(fresh)
+	var choices []open
 	i.Exact = true
-	for k, o := range choices {
-		if k == 64 { // a large write, each sector of which may be the first: that is enough to count
+	for o := range p.open(fresh) {
+		if len(choices) == 64 { // a large write, each sector of which may be the first: that is enough to count
 			i.Exact = false
 			break
 		}
+		choices = append(choices, o)
 		n, exact := o.count(4*c.Limit + 64)
 		i.Legal, i.Exact = i.Legal+n, i.Exact && exact
 	}
 	try(p.nothing())
 	try(p.everything())
-	alone, basis := p.live, p.nothing()
-	if fresh { // older atoms alone have nothing of the last operation, and what lacks what all of it needs has neither
-		alone, basis = p.fresh, p.shared(p.fresh)
+	alone, basis := p.live, p.live // what is looked at alone, and what else may be lost
+	if fresh {                     // older atoms alone have nothing of the last operation, and what lacks what all of it needs has neither
+		alone = atomSet{from: p.fresh &^ 63}
+		for n := p.fresh; n < p.behind(); n++ {
+			alone.add(n)
+		}
+		basis = p.shared().lost
 	}
-	for k := 0; k < len(alone) && !full(); k++ {
+	for n := range alone.all {
+		if full() {
+			break
+		}
 		s := p.nothing()
-		s.keep(alone[k])
+		s.keep(n)
 		try(s)
 	}
-	for k := 0; k < len(p.live) && !full(); k++ {
-		if fresh && basis.has(p.live[k]) {
-			continue
+	for n := range basis.all {
+		if full() {
+			break
 		}
 		s := p.everything()
-		s.lose(p.live[k])
+		s.lose(n)
 		try(s)
 	}
 	if i.Exact && i.Legal <= float64(4*c.Limit+64) {
 		first := i.Subsets
 		for _, o := range choices {
-			o.every(func(s state) bool { look(s); return !full() })
+			every(o.must, o.free.list(), func(s state) bool { look(s); return !full() })
 		}
 		if i.Subsets -= first; !full() {
 			i.Subsets = int(i.Legal)
@@ -251,7 +247,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		found := len(i.Lost)
 		s := p.draw(&r)
 		if fresh {
-			s.keep(p.fresh[r.below(uint64(len(p.fresh)))])
+			s.keep(p.fresh + int32(r.below(uint64(p.behind()-p.fresh))))
 		}
 		if try(s); len(i.Lost) > found {
 			last = i.Subsets
@@ -260,112 +256,126 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 	return i
 }
 
+// list is an empty list of images of now.
+func (p *plan) list() *Images {
+	return &Images{plan: p, live: p.live.clone(), fresh: [2]int32{p.fresh, p.behind()}, last: p.ops - 1}
+}
+
+// hasFresh reports whether anything of the last operation is kept.
+func (s state) hasFresh() bool {
+	for n := s.p.fresh; n < s.p.behind(); n++ {
+		if s.has(n) {
+			return true
+		}
+	}
+	return false
+}
+
 // A choice of atoms that is still open: those of must are kept, those of free may be.
 type open struct {
 	must state
-	free []int32 // in order; what they need is in must or in free
+	free atomSet // what they need is in must or in free
 }
 
-// open are all choices, or of fresh those that have something of the last operation, divided
+// open yields all choices, or of fresh those that have something of the last operation, divided
 // by the first atom of it that they have.
-func (p *plan) open(fresh bool) (all []open) {
-	if !fresh {
-		return []open{{p.nothing(), p.live}}
-	}
-	never := p.nothing() // what it has is not to be had
-	for _, f := range p.fresh {
-		s := p.nothing()
-		s.keep(f)
-		o := open{must: s}
-		for _, n := range p.live {
-			if !s.has(n) && !never.has(n) {
-				o.free = append(o.free, n)
+func (p *plan) open(fresh bool) func(yield func(open) bool) {
+	return func(yield func(open) bool) {
+		if !fresh {
+			yield(open{p.nothing(), p.live})
+			return
+		}
+		never := p.everything() // what it lacks is not to be had
+		for f := p.fresh; f < p.behind(); f++ {
+			if never.has(f) {
+				o := open{must: p.nothing()}
+				o.must.keep(f)
+				o.free = o.must.lost.clone()
+				o.free.subtract(&never.lost)
+				if !yield(o) {
+					return
+				}
 			}
+			never.lose(f)
 		}
-		if !never.has(f) {
-			all = append(all, o)
-		}
-		never.mark(f)
 	}
-	return all
 }
 
-// every yields all subsets of a choice until yield returns false. The state that it yields changes
+// every yields all subsets of a choice among some atoms, in order, until yield returns false. The state that it yields changes
 // afterwards.
-func (o open) every(yield func(state) bool) bool {
-	s := o.must
-	for i, n := range o.free {
+func every(s state, free []int32, yield func(state) bool) bool {
+	for i, n := range free {
 		if slices.ContainsFunc(s.p.atoms[n].needs, func(m int32) bool { return !s.has(m) }) {
 			continue
 		}
-		rest := open{s, o.free[i+1:]}
-		if !rest.every(yield) { // without it
+		rest := free[i+1:]
+		if !every(s, rest, yield) { // without it
 			return false
 		}
-		s.set(n, true)
-		goOn := rest.every(yield)
-		s.set(n, false)
+		s.lost.remove(n)
+		goOn := every(s, rest, yield)
+		s.lost.add(n)
 		return goOn
 	}
 	return yield(s)
 }
 
+// plenty is up to how many subsets are counted.
+const plenty = 1e18
+
 // count says how many subsets a choice has, up to a limit for each of the parts into which it falls that have nothing
-// to do with each other. Then it is exact, else too little.
+// to do with each other, and up to plenty. Then it is exact, else too little.
 func (o open) count(limit int) (n float64, exact bool) {
-	n, exact = 1, true
-	for _, free := range o.parts() {
+	n = 1
+	for part := range o.parts(limit) {
 		sub := 0
-		open{o.must, free}.every(func(state) bool { sub++; return sub <= limit })
-		if sub > limit {
-			sub, exact = limit, false
+		if len(part) > limit { // a part of so many atoms has more subsets than atoms
+			sub = limit + 1
+		} else {
+			every(o.must, part, func(state) bool { sub++; return sub <= limit })
 		}
-		n *= float64(sub)
+		if n *= float64(min(sub, limit)); sub > limit || n > plenty {
+			return n, false
+		}
 	}
-	return n, exact
+	return n, true
 }
 
-// parts divides the free atoms into those that need each other.
-func (o open) parts() [][]int32 {
-	at := make(map[int32]int32, len(o.free)) // union-find
-	for _, n := range o.free {
-		at[n] = n
-	}
-	find := func(n int32) int32 {
-		for at[n] != n {
-			at[n] = at[at[n]]
-			n = at[n]
-		}
-		return n
-	}
-	for _, n := range o.free {
-		for _, m := range o.must.p.atoms[n].needs {
-			if _, free := at[m]; free {
-				at[find(n)] = find(m)
+// parts divides the free atoms into those that need each other. Of a part that has more than so many it yields some.
+func (o open) parts(most int) func(yield func([]int32) bool) {
+	return func(yield func([]int32) bool) {
+		left := o.free.clone()
+		for n := range o.free.all {
+			if !left.has(n) {
+				continue
+			}
+			left.remove(n)
+			part := []int32{n}
+			for i := 0; i < len(part) && len(part) <= most; i++ {
+				a := &o.must.p.atoms[part[i]]
+				for _, list := range [][]int32{a.needs, a.needed} {
+					for _, m := range list {
+						if left.has(m) {
+							left.remove(m)
+							part = append(part, m)
+						}
+					}
+				}
+			}
+			slices.Sort(part)
+			if !yield(part) {
+				return
 			}
 		}
 	}
-	index := map[int32]int{}
-	var parts [][]int32
-	for _, n := range o.free {
-		root := find(n)
-		i, ok := index[root]
-		if !ok {
-			i = len(parts)
-			index[root] = i
-			parts = append(parts, nil)
-		}
-		parts[i] = append(parts[i], n)
-	}
-	return parts
 }
 
 // draw returns a random subset: few atoms are lost, or few are kept, or about half.
 func (p *plan) draw(r *random) state {
-	rarely := uint64(2)<<r.below(uint64(bits.Len(uint(len(p.live))))) - 1 // ones: one atom in so many
+	rarely := uint64(2)<<r.below(uint64(bits.Len(uint(p.live.len())))) - 1 // ones: one atom in so many
 	if r.below(2) == 0 {
 		s := p.everything()
-		for _, n := range p.live {
+		for n := range p.live.all {
 			if r.next()&rarely == 0 {
 				s.lose(n)
 			}
@@ -373,7 +383,7 @@ func (p *plan) draw(r *random) state {
 		return s
 	}
 	s := p.nothing()
-	for _, n := range p.live {
+	for n := range p.live.all {
 		if r.next()&rarely == 0 {
 			s.keep(n)
 		}

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -16,20 +17,27 @@ type plan struct {
 	model Model
 	ops   int // added so far
 	atoms []atom
-	live  []int32 // atoms that are not durable, in order
-	fresh []int32 // those of the operation that was added last
+	live  atomSet // those that are not durable
+	fresh int32   // the first of the operation that was added last; it has all from there on
 
 	inodes map[uint64]*inode
-	list   []*inode // in order of first sight
 	names  map[place]*entry
-	dirs   map[uint64][]*entry // by directory
-	order  []*entry            // in order of first sight
-	// changed and written are the names and inodes that have atoms. A sync looks at no others.
-	changed []*entry
-	written []*inode
+	// total is the hash of all that the log has changed, when nothing is lost.
+	total sum
+	// settled are atoms that became durable and are not forgotten yet.
+	settled []int32
+	// looked are the names and inodes that the last operation was about: what they add to the total is to be found out again.
+	looked struct {
+		entries []*entry
+		inodes  []*inode
+	}
+	view int // counts states that were looked at
 
 	// chain is the last atom of what is kept in order: all of it (prefix), metadata (ordered).
 	chain int32
+	// linked is what the chain was before the last operation, and with it are the atoms that it needs, with itself.
+	linked int32
+	with   atomSet
 	// joined are atoms that the next one on the chain needs.
 	joined []int32
 	// begun are the atoms that syncs which take time make durable when they end, by number.
@@ -55,7 +63,7 @@ type atom struct {
 	size   int64 // or -1
 	sets   []setting
 	attr   bool
-	xattr  bool
+	xattr  bool // op.Xattr
 	// before and after are hashes of its bytes, once somebody has asked.
 	before, after *sum
 }
@@ -74,13 +82,17 @@ type place struct {
 // entry is a name that some operation has changed.
 type entry struct {
 	place
-	index int    // in order
 	in    *inode // the directory
 	start *inode // what it stood for before all
 	base  *inode // what it stands for by the atoms that are forgotten
 	now   *inode
 	atoms []int32 // in order
+	adds  sum     // to the plan's total
 	hash  map[uint64]sum
+
+	// view is the last state that was looked at in which it may stand for something else than now: for value.
+	view  int
+	value *inode
 }
 
 // inode is an inode that some operation was about.
@@ -89,25 +101,32 @@ type inode struct {
 	// outside is how many names it has that no operation has changed.
 	outside int
 	known   bool     // outside is
-	entries []*entry // that ever stood for it
-	index   int
-	created int32 // the atom that made it, if it is a directory
+	started int      // for how many entries it stood before all
+	named   []*entry // that stand for it now
+	entries []*entry // of a directory: its names
+	open    []*entry // of them those that have atoms
+	created int32    // the atom that made it, if it is a directory
 
-	// atoms are those of its data, size and attributes, but for those that were forgotten.
-	atoms []int32
+	// atoms are those of its data, size and attributes that are not durable, in order. The lists behind are of those that were not forgotten.
+	atoms  []int32
+	sizes  []int32
+	attrs  []int32
+	xattrs map[string][]int32
+	// cells are the parts of the content that atoms tell apart, in order; last is the last atom on each of its sectors.
+	cells []*cell
+	last  spans
 	// base is what it is without atoms, start what it was when the log began.
 	base, start content
-	touched     bool  // there was an atom
-	size        int64 // now
-	sized       bool  // base.size and start.size are known
-	lastSize    int32
-	lastAttr    int32
-	lastX       map[string]int32
-	sector      map[int64]int32 // the last atom on each sector, by number
-	spans       []span          // atoms on more than a sector, in order
-	// cells are the parts of the content that atoms tell apart; stale: they are to be computed again.
-	cells []cell
-	stale bool
+	touched     bool // there was an atom
+	sized       bool // base.size and start.size are known
+
+	// What it is when nothing is lost: whether it has a name, its size, the hash of its bytes, as in content, and what it adds to the plan's total.
+	reached bool
+	size    int64
+	data    sum
+	adds    sum
+	// from and to are where the last operation has changed bytes.
+	from, to int64
 
 	// meta and dataMeta are the last atoms on the chain that fsync and fdatasync wait for.
 	meta, dataMeta int32
@@ -115,23 +134,26 @@ type inode struct {
 	pending []int32
 	cut     bool // to nothing, and not closed since
 	blocks  blocks
-}
 
-type span struct {
-	lo, hi int64
-	atom   int32
+	// In the last states that were looked at in which it may be something else: which of its atoms are lost, by which names it has besides
+	// those that stand for it now, and whether it has any.
+	view  int
+	lost  []int32
+	gains []*entry
+	climb int
+	reach int8 // 1 yes, 2 no, 3 is being looked at
+	check int
 }
 
 func newPlan(m Model) *plan {
-	return &plan{model: m, inodes: map[uint64]*inode{}, names: map[place]*entry{}, dirs: map[uint64][]*entry{}, chain: none, moved: none, begun: map[int][]int32{}}
+	return &plan{model: m, inodes: map[uint64]*inode{}, names: map[place]*entry{}, chain: none, linked: none, moved: none, begun: map[int][]int32{}}
 }
 
 func (p *plan) inode(ino uint64) *inode {
 	in := p.inodes[ino]
 	if in == nil {
-		in = &inode{ino: ino, outside: 1, index: len(p.list), lastSize: none, lastAttr: none, lastX: map[string]int32{}, sector: map[int64]int32{}, meta: none, dataMeta: none, created: none}
+		in = &inode{ino: ino, outside: 1, reached: true, from: math.MaxInt64, meta: none, dataMeta: none, created: none}
 		p.inodes[ino] = in
-		p.list = append(p.list, in)
 	}
 	return in
 }
@@ -141,25 +163,20 @@ func (in *inode) count(links, more int) {
 	if in.known {
 		return
 	}
-	in.known, in.outside = true, links-more
-	for _, e := range in.entries {
-		if e.start == in {
-			in.outside--
-		}
-	}
+	in.known, in.outside = true, links-more-in.started
 }
 
 // entry finds a name, which stood for was before the operation at hand.
 func (p *plan) entry(dir uint64, name string, was *inode) *entry {
 	e := p.names[place{dir, name}]
 	if e == nil {
-		e = &entry{place: place{dir, name}, index: len(p.order), in: p.inode(dir), start: was, base: was, now: was}
+		e = &entry{place: place{dir, name}, in: p.inode(dir), start: was, base: was, now: was}
 		p.names[e.place] = e
-		p.dirs[dir] = append(p.dirs[dir], e)
-		p.order = append(p.order, e)
+		e.in.entries = append(e.in.entries, e)
 		if was != nil {
 			was.outside--
-			was.entries = append(was.entries, e)
+			was.started++
+			was.named = append(was.named, e)
 		}
 	}
 	return e
@@ -167,7 +184,7 @@ func (p *plan) entry(dir uint64, name string, was *inode) *entry {
 
 // add enters the next operation.
 func (p *plan) add(op *Op) {
-	p.fresh = nil
+	p.advance()
 	at := p.ops
 	p.ops++
 	a := atom{op: op, at: at, size: -1}
@@ -194,6 +211,25 @@ func (p *plan) add(op *Op) {
 			p.joined, in.cut = append(p.joined, in.pending...), false
 		}
 	}
+	p.reckon()
+}
+
+// advance notes what the chain needs before an operation is added.
+func (p *plan) advance() {
+	p.fresh = int32(len(p.atoms))
+	if p.linked == p.chain {
+		return
+	}
+	p.linked = p.chain
+	p.with.trimTo(max(p.with.from, p.live.from))
+	for stack := []int32{p.chain}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if !p.atoms[n].durable && !p.with.has(n) {
+			p.with.add(n)
+			stack = append(stack, p.atoms[n].needs...)
+		}
+	}
 }
 
 // attribute enters what changes an inode's attributes.
@@ -201,26 +237,31 @@ func (p *plan) attribute(a atom) {
 	op := a.op
 	in := p.inode(op.Ino)
 	a.ino = in
-	last := in.lastAttr
+	before := in.attrs
 	if op.Kind == SetAttr {
 		a.attr = true
 		if in.start.attr == nil {
 			in.start.attr = &op.OldAttr
 		}
-		in.lastAttr = int32(len(p.atoms))
 	} else {
 		a.xattr = true
-		if _, ok := in.lastX[op.Xattr]; !ok {
-			in.lastX[op.Xattr] = none
+		before = in.xattrs[op.Xattr]
+		if _, ok := in.start.x[op.Xattr]; !ok {
 			if in.start.x == nil {
 				in.start.x = map[string]value{}
 			}
 			in.start.x[op.Xattr] = value{op.Old, op.Absent}
 		}
-		last = in.lastX[op.Xattr]
-		in.lastX[op.Xattr] = int32(len(p.atoms))
 	}
-	in.meta = p.put(a, last)
+	in.meta = p.put(a, latest(before))
+}
+
+// latest is the last atom of a list, or none.
+func latest(atoms []int32) int32 {
+	if len(atoms) == 0 {
+		return none
+	}
+	return atoms[len(atoms)-1]
 }
 
 // put enters an atom that belongs to the chain of metadata, if the model has one.
@@ -246,25 +287,58 @@ func (p *plan) enter(a atom, needs []int32) int32 {
 		}
 	}
 	p.atoms = append(p.atoms, a)
-	p.live, p.fresh = append(p.live, n), append(p.fresh, n)
-	if a.ino != nil {
-		if len(a.ino.atoms) == 0 {
-			p.written = append(p.written, a.ino)
+	if len(p.live.words) == 0 {
+		p.live.from = n &^ 63
+	}
+	p.live.add(n)
+	if in := a.ino; in != nil {
+		in.atoms, in.touched = append(in.atoms, n), true
+		p.lookAtInode(in)
+		switch {
+		case a.attr:
+			in.attrs = append(in.attrs, n)
+		case a.xattr:
+			if in.xattrs == nil {
+				in.xattrs = map[string][]int32{}
+			}
+			in.xattrs[a.op.Xattr] = append(in.xattrs[a.op.Xattr], n)
 		}
-		a.ino.atoms, a.ino.touched = append(a.ino.atoms, n), true
-		a.ino.stale = a.ino.stale || a.hi > a.lo
+		if a.size >= 0 {
+			in.sizes = append(in.sizes, n)
+		}
+		if a.hi > a.lo {
+			in.from, in.to = min(in.from, a.lo), max(in.to, a.hi)
+			p.lay(in, n)
+			in.last.set(a.lo/p.model.sector*p.model.sector, (a.hi+p.model.sector-1)/p.model.sector*p.model.sector, n)
+		}
 	}
 	for _, s := range a.sets {
-		if len(s.entry.atoms) == 0 {
-			p.changed = append(p.changed, s.entry)
+		e := s.entry
+		if len(e.atoms) == 0 {
+			e.in.open = append(e.in.open, e)
 		}
-		s.entry.atoms = append(s.entry.atoms, n)
-		s.entry.now = s.ino
-		if s.ino != nil && !slices.Contains(s.ino.entries, s.entry) {
-			s.ino.entries = append(s.ino.entries, s.entry)
+		e.atoms = append(e.atoms, n)
+		p.looked.entries = append(p.looked.entries, e)
+		if e.now == s.ino {
+			continue
+		}
+		if was := e.now; was != nil {
+			was.named = slices.DeleteFunc(was.named, func(o *entry) bool { return o == e })
+			p.lookAtInode(was)
+		}
+		if e.now = s.ino; e.now != nil {
+			e.now.named = append(e.now.named, e)
+			p.lookAtInode(e.now)
 		}
 	}
 	return n
+}
+
+// lookAtInode notes that an operation is about an inode.
+func (p *plan) lookAtInode(in *inode) {
+	if n := len(p.looked.inodes); n == 0 || p.looked.inodes[n-1] != in {
+		p.looked.inodes = append(p.looked.inodes, in)
+	}
 }
 
 // most is in how many parts a write is split. Larger ones are torn at fewer places.
@@ -292,10 +366,9 @@ func (p *plan) write(a atom) {
 			if a.size == op.OldSize {
 				a.size = -1
 			}
-			n := p.put(a)
-			in.touch(a.lo, a.hi, unit, n)
+			p.put(a)
 			if a.size >= 0 {
-				in.lastSize, size = n, a.size
+				size = a.size
 			}
 			a.part++
 			continue
@@ -306,7 +379,6 @@ func (p *plan) write(a atom) {
 			needs = append(needs, chain)
 		}
 		n := p.enter(a, needs)
-		in.touch(a.lo, a.hi, p.model.sector, n)
 		if fresh {
 			in.pending = append(in.pending, n)
 		}
@@ -326,19 +398,18 @@ func (p *plan) write(a atom) {
 		a.part++
 		switch {
 		case p.model.order == anyOrder:
-			in.lastSize = p.enter(s, []int32{in.lastSize})
+			p.enter(s, []int32{latest(in.sizes)})
 		case op.Flags&Direct != 0:
-			in.lastSize = p.put(s, append(inPage, in.lastSize)...)
-			in.meta, in.dataMeta = in.lastSize, in.lastSize
+			n := p.put(s, append(inPage, latest(in.sizes))...)
+			in.meta, in.dataMeta = n, n
 		default:
-			in.lastSize = p.enter(s, append(inPage, in.lastSize, p.chain))
+			n := p.enter(s, append(inPage, latest(in.sizes), p.chain))
 			if fresh { // else the file grows within blocks that it has
-				in.pending = append(in.pending, in.lastSize)
+				in.pending = append(in.pending, n)
 			}
 		}
 		inPage = nil
 	}
-	in.size = max(op.Size, op.OldSize)
 }
 
 // resize enters what changes a file at one blow.
@@ -366,22 +437,16 @@ func (p *plan) resize(a atom) {
 		needs = in.before(a.lo, a.hi, p.model.sector)
 	}
 	if a.size >= 0 {
-		needs = append(needs, in.lastSize)
+		needs = append(needs, latest(in.sizes))
 	}
 	n := p.put(a, needs...)
-	if a.hi > a.lo {
-		in.cover(a.lo, a.hi, p.model.sector, n)
-	}
-	if a.size >= 0 {
-		in.lastSize = n
-	}
-	in.meta, in.dataMeta, in.size = n, n, op.Size
+	in.meta, in.dataMeta = n, n
 	switch op.Kind {
 	case Truncate:
 		in.cut = in.cut || op.Size == 0
 		in.blocks.truncate(op.Size)
 	case Zero:
-		in.blocks.punch(a.lo, a.hi)
+		in.blocks.clear((a.lo+page-1)/page, a.hi/page)
 	}
 }
 
@@ -389,6 +454,7 @@ func (p *plan) resize(a atom) {
 func (p *plan) rename(a atom) {
 	op := a.op
 	in := p.inode(op.Ino)
+	p.lookAtInode(in)
 	var needs []int32
 	set := func(dir uint64, name string, was, now *inode) {
 		e := p.entry(dir, name, was)
@@ -420,6 +486,7 @@ func (p *plan) rename(a atom) {
 		var over, left *inode
 		if op.Over != 0 {
 			over = p.inode(op.Over)
+			p.lookAtInode(over)
 			dirs = append(dirs, over)
 			if over == in && op.Flags&Exchange == 0 {
 				return
@@ -470,10 +537,8 @@ func (p *plan) rename(a atom) {
 
 // within are the last atoms on the names in a directory.
 func (p *plan) within(dir *inode) (needs []int32) {
-	for _, e := range p.dirs[dir.ino] {
-		if len(e.atoms) > 0 {
-			needs = append(needs, e.atoms[len(e.atoms)-1])
-		}
+	for _, e := range dir.open {
+		needs = append(needs, e.atoms[len(e.atoms)-1])
 	}
 	return needs
 }
@@ -483,18 +548,17 @@ func (p *plan) begin(op *Op) {
 	sync := *op
 	sync.Kind = op.Sync
 	p.sync(&sync)
-	for _, n := range p.live {
-		if a := &p.atoms[n]; a.durable {
-			a.durable = false
-			p.begun[op.Begun] = append(p.begun[op.Begun], n)
-		}
+	for _, n := range p.settled {
+		p.atoms[n].durable = false
 	}
+	slices.Sort(p.settled)
+	p.begun[op.Begun], p.settled = p.settled, nil
 }
 
 // end is that of a sync of this number. One that began before the log did has nothing left to do.
 func (p *plan) end(number int) {
 	for _, n := range p.begun[number] {
-		p.atoms[n].durable = true
+		p.settle(n)
 	}
 	delete(p.begun, number)
 	p.forget()
@@ -504,8 +568,8 @@ func (p *plan) end(number int) {
 func (p *plan) sync(op *Op) {
 	switch {
 	case op.Kind == Sync || p.model.order == prefix:
-		for _, n := range p.live {
-			p.atoms[n].durable = true
+		for n := range p.live.all {
+			p.settle(n)
 		}
 	default:
 		in := p.inode(op.Ino)
@@ -523,7 +587,7 @@ func (p *plan) sync(op *Op) {
 			}
 			p.settle(n)
 		}
-		for _, e := range p.dirs[op.Ino] {
+		for _, e := range in.open {
 			for _, n := range e.atoms {
 				p.settle(n)
 			}
@@ -550,129 +614,100 @@ func (o *Op) within(a *atom) bool {
 
 // settle makes an atom durable, with what it needs.
 func (p *plan) settle(n int32) {
-	a := &p.atoms[n]
-	if a.durable {
-		return
-	}
-	a.durable = true
-	for _, m := range a.needs {
-		p.settle(m)
+	for stack := []int32{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if a := &p.atoms[n]; !a.durable {
+			a.durable = true
+			p.settled = append(p.settled, n)
+			stack = append(stack, a.needs...)
+		}
 	}
 }
 
-// forget lets go of durable atoms that no image needs any more.
+// forget lets go of atoms that have become durable and that no image needs any more.
 func (p *plan) forget() {
 	durable := func(n int32) bool { return p.atoms[n].durable }
-	p.live = slices.DeleteFunc(p.live, durable)
-	for _, e := range p.changed {
-		for len(e.atoms) > 0 && durable(e.atoms[0]) {
-			for _, s := range p.atoms[e.atoms[0]].sets {
-				if s.entry == e {
-					e.base = s.ino
-				}
+	var dirs, written []*inode
+	for _, n := range p.settled {
+		p.live.remove(n)
+		a := &p.atoms[n]
+		for _, s := range a.sets {
+			if e := s.entry; len(e.atoms) > 0 && durable(e.atoms[0]) {
+				e.forget(p)
+				dirs = append(dirs, e.in)
 			}
-			e.atoms = e.atoms[1:]
+		}
+		if a.ino != nil {
+			written = append(written, a.ino)
 		}
 	}
-	p.changed = slices.DeleteFunc(p.changed, func(e *entry) bool { return len(e.atoms) == 0 })
-	for _, in := range p.written {
+	p.settled = p.settled[:0]
+	p.live.trim()
+	once := func(list []*inode) []*inode {
+		slices.SortFunc(list, func(a, b *inode) int { return cmp.Compare(a.ino, b.ino) })
+		return slices.Compact(list)
+	}
+	for _, dir := range once(dirs) {
+		dir.open = slices.DeleteFunc(dir.open, func(e *entry) bool { return len(e.atoms) == 0 })
+	}
+	for _, in := range once(written) {
 		in.pending = slices.DeleteFunc(in.pending, durable)
-		if len(in.atoms) > 0 && !slices.ContainsFunc(in.atoms, func(n int32) bool { return !durable(n) }) {
-			p.bake(in)
+		if in.atoms = slices.DeleteFunc(in.atoms, durable); len(in.atoms) == 0 {
+			in.bake(p)
 		}
 	}
-	p.written = slices.DeleteFunc(p.written, func(in *inode) bool { return len(in.atoms) == 0 })
 }
 
-// blocks are where a file has room on the disk, in so far as it matters for the order of data and metadata: what
-// was below its end when the log begins has.
-type blocks struct {
-	end   int64 // page below which all is allocated, but for holes
-	holes []span
-	more  map[int64]bool
+// forget takes into an entry's base what its first atoms do, which are durable.
+func (e *entry) forget(p *plan) {
+	for len(e.atoms) > 0 && p.atoms[e.atoms[0]].durable {
+		e.base = p.atoms[e.atoms[0]].stands(e)
+		e.atoms = e.atoms[1:]
+	}
 }
+
+// stands says for what a name stands by an atom that sets it.
+func (a *atom) stands(e *entry) *inode {
+	for _, s := range a.sets {
+		if s.entry == e {
+			return s.ino
+		}
+	}
+	panic("disk: an atom that does not set its name")
+}
+
+// blocks are the pages for which a file has room on the disk, in so far as it matters for the order of data and metadata: what
+// was below its end when the log begins has.
+type blocks struct{ spans }
 
 func (b *blocks) allocated(at int64) bool {
-	n := at / page
-	return b.more[n] || n < b.end && !slices.ContainsFunc(b.holes, func(h span) bool { return h.lo <= n && n < h.hi })
+	from, to := b.within(at/page, at/page+1)
+	return from < to
 }
 
 func (b *blocks) allocate(at int64) {
-	if !b.allocated(at) {
-		if b.more == nil {
-			b.more = map[int64]bool{}
-		}
-		b.more[at/page] = true
+	if n := at / page; !b.allocated(at) {
+		b.set(n, n+1, none)
 	}
 }
 
-func (b *blocks) truncate(size int64) {
-	b.punch(size, math.MaxInt64-page)
-	b.end = min(b.end, (size+page-1)/page)
-}
-
-func (b *blocks) punch(lo, hi int64) {
-	h := span{lo: (lo + page - 1) / page, hi: hi / page}
-	if h.lo >= h.hi {
-		return
-	}
-	for n := range b.more {
-		if h.lo <= n && n < h.hi {
-			delete(b.more, n)
-		}
-	}
-	if h.lo < b.end {
-		b.holes = append(b.holes, h)
-	}
-}
+func (b *blocks) truncate(size int64) { b.clear((size+page-1)/page, math.MaxInt64) }
 
 // opened notes what a file is when an operation first changes it.
 func (in *inode) opened(op *Op) {
 	if !in.sized {
 		in.sized, in.size = true, op.OldSize
 		in.base.size, in.start.size = op.OldSize, op.OldSize
-		in.blocks.end = (op.OldSize + page - 1) / page
+		in.blocks.set(0, (op.OldSize+page-1)/page, none)
 	}
 }
 
-// before are the last atoms on bytes of the file.
+// before are the last atoms on the sectors of bytes of the file.
 func (in *inode) before(lo, hi, sector int64) (needs []int32) {
-	if first, last := lo/sector, (hi-1)/sector; last-first < int64(len(in.sector)) {
-		for s := first; s <= last; s++ {
-			if n, ok := in.sector[s]; ok {
-				needs = append(needs, n)
-			}
-		}
-	} else {
-		for s, n := range in.sector {
-			if first <= s && s <= last {
-				needs = append(needs, n)
-			}
-		}
-	}
-	for _, s := range in.spans {
-		if s.lo < hi && lo < s.hi {
-			needs = append(needs, s.atom)
-		}
+	from, to := in.last.within(lo/sector*sector, (hi+sector-1)/sector*sector)
+	for _, s := range in.last[from:to] {
+		needs = append(needs, s.atom)
 	}
 	return needs
-}
-
-// touch makes an atom the last on the sectors of some bytes.
-func (in *inode) touch(lo, hi, sector int64, n int32) {
-	for s := lo / sector; s <= (hi-1)/sector; s++ {
-		in.sector[s] = n
-	}
-}
-
-// cover does so where there may be many.
-func (in *inode) cover(lo, hi, sector int64, n int32) {
-	lo, hi = lo/sector*sector, (hi+sector-1)/sector*sector
-	for s := range in.sector {
-		if lo <= s*sector && s*sector < hi {
-			delete(in.sector, s)
-		}
-	}
-	in.spans = slices.DeleteFunc(in.spans, func(s span) bool { return lo <= s.lo && s.hi <= hi })
-	in.spans = append(in.spans, span{lo, hi, n})
 }

@@ -6,7 +6,7 @@ import "slices"
 func (w *Walk) Lacking(parts []Part) *Images {
 	p := w.plan
 	s := p.everything()
-	for _, n := range p.live {
+	for n := range p.live.all {
 		if a := &p.atoms[n]; slices.Contains(parts, Part{a.at, a.part}) {
 			s.lose(n)
 		}
@@ -16,14 +16,16 @@ func (w *Walk) Lacking(parts []Part) *Images {
 
 // only is the list of one state.
 func (p *plan) only(s state) *Images {
-	return &Images{plan: p, live: slices.Clone(p.live), fresh: p.fresh, last: p.ops - 1, Lost: []Lost{s.lost()}, kept: []state{s}, Subsets: 1, Legal: 1, Exact: true}
+	i := p.list()
+	i.Lost, i.kept, i.Subsets, i.Legal, i.Exact = []Lost{s.missing()}, []state{s}, 1, 1, true
+	return i
 }
 
 // Restored returns the one image that has some parts more than an image of the list, with what these need. The model allows it
 // where it allows that one.
 func (i *Images) Restored(n int, parts []Part) *Images {
 	s := i.kept[n].clone()
-	for _, k := range i.live {
+	for k := range i.live.all {
 		if a := &i.plan.atoms[k]; !s.has(k) && slices.Contains(parts, Part{a.at, a.part}) {
 			s.keep(k)
 		}

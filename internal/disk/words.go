@@ -17,16 +17,12 @@ func (i *Images) Words(n int) (lost []string) {
 // divided tells of each operation of which an image lacks something, of how many parts it has, and which are gone.
 func (i *Images) divided(n int, tell func(op *Op, at, parts int, gone []*atom)) {
 	atoms := i.plan.atoms
-	for k := 0; k < len(i.live); k++ {
-		if !i.lacks(n, i.live[k]) {
-			continue
-		}
-		first := i.live[k]
-		at, gone := atoms[first].at, []*atom{&atoms[first]}
-		for ; k+1 < len(i.live) && atoms[i.live[k+1]].at == at; k++ {
-			if i.lacks(n, i.live[k+1]) {
-				gone = append(gone, &atoms[i.live[k+1]])
-			}
+	lost := i.kept[n].lost.list()
+	for len(lost) > 0 {
+		first := lost[0]
+		at, gone := atoms[first].at, []*atom(nil)
+		for len(lost) > 0 && atoms[lost[0]].at == at {
+			gone, lost = append(gone, &atoms[lost[0]]), lost[1:]
 		}
 		parts := 1 // which lie side by side
 		for m := first; m > 0 && atoms[m-1].at == at; m-- {
