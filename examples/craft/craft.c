@@ -50,10 +50,12 @@ static void *allocate(size_t size)
 	return p;
 }
 
-/* ---- The state machine: the number. A log entry is what it should rise to. */
+/* ---- The state machine: the number. A log entry is what it should rise to. Each that is applied
+ * is printed, so that servers which disagree are found out. */
 
 static int fsm_apply(struct raft_fsm *fsm, const struct raft_buffer *buf, void **result)
 {
+	static unsigned applied;
 	uint64_t n;
 	if (buf->len != sizeof n) {
 		return RAFT_MALFORMED;
@@ -62,6 +64,8 @@ static int fsm_apply(struct raft_fsm *fsm, const struct raft_buffer *buf, void *
 	if (n > self.number) {
 		self.number = n;
 	}
+	printf("applied %u: %" PRIu64 "\n", ++applied, n);
+	fflush(stdout);
 	*result = NULL;
 	return 0;
 }
