@@ -46,6 +46,13 @@ func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 			b = appendTexts(b, calls)
 		}
 		b = appendInt(binary.LittleEndian.AppendUint64(appendTexts(b, in.Draw.Free), in.Draw.Seed), in.Draw.From)
+		b = appendLen(b, len(in.Draw.Seldom))
+		for _, lengths := range in.Draw.Seldom {
+			b = appendLen(b, len(lengths))
+			for _, l := range lengths {
+				b = appendInt(b, l)
+			}
+		}
 	}
 	if in.Fault != (NodeFault{}) {
 		b = appendInt(append(b, byte(in.Fault.Down)), in.Fault.For)
@@ -80,7 +87,9 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	}
 	if has&4 != 0 {
 		after := func() []int { return readList(&d, d.int) }
-		in.Draw = &Draw{readTexts(&d), readList(&d, after), readList(&d, func() []string { return readTexts(&d) }), readTexts(&d), d.uint64(), d.int()}
+		length := func() time.Duration { return time.Duration(d.int64()) }
+		in.Draw = &Draw{Kinds: readTexts(&d), After: readList(&d, after), Only: readList(&d, func() []string { return readTexts(&d) }), Free: readTexts(&d), Seed: d.uint64(), From: d.int(),
+			Seldom: readList(&d, func() []time.Duration { return readList(&d, length) })}
 	}
 	if has&8 != 0 {
 		in.Fault = NodeFault{Down: Down(d.byte()), For: time.Duration(d.int64())}

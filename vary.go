@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Variation says what is different in a step from how it goes undisturbed: choices, in the
@@ -27,7 +28,8 @@ type Place struct {
 	// of those with the same name in this step it is, from 1. It has no spaces.
 	Name         string
 	Alternatives []string // at least one
-	// Taken is the alternative that happened, or "": it went undisturbed.
+	// Taken is the alternative that happened, or "": it went undisturbed. One that takes the node down may have
+	// done so for another length.
 	Taken string
 }
 
@@ -44,8 +46,11 @@ type Draw struct {
 	// Free are kinds of which every place is drawn by itself, by Seed and how many places come
 	// before it (Pick): each of its alternatives is as likely as none.
 	Free []string
-	Seed uint64
-	From int // places before that are not drawn so
+	// Seldom are, by kind, further lengths of a fault that takes the node down: one fault in three lasts for one of
+	// them, by Seed and how many places come before it.
+	Seldom [][]time.Duration
+	Seed   uint64
+	From   int // places before that are not drawn so
 }
 
 // Kind is what kind of alternatives it has. Those that cost nothing are never with others; a node may
@@ -210,9 +215,9 @@ func (c *Course) At(thread int, call, object string, alternatives []string) stri
 func (c *Course) take(p *Place) string {
 	if len(c.want) > 0 && c.want[0].Place == p.Name {
 		for _, a := range p.Alternatives {
-			if a == c.want[0].Alternative {
+			if want := c.want[0].Alternative; a == want || sameButLength(a, want) {
 				c.want = c.want[1:]
-				return a
+				return want
 			}
 		}
 	}
@@ -237,10 +242,30 @@ func (c *Course) counted(p *Place) string {
 		}
 		if c.after[i][0]--; c.after[i][0] == 0 {
 			c.after[i] = c.after[i][1:]
-			return a
+			return c.draw.lasts(i, a, len(c.Places))
 		}
 	}
 	return ""
+}
+
+// lasts is an alternative of a kind at a place with so many before it, for as long as is drawn.
+func (d *Draw) lasts(kind int, alternative string, before int) string {
+	if kind >= len(d.Seldom) || len(d.Seldom[kind]) == 0 || Pick(^d.Seed, before, 3) > 0 {
+		return alternative
+	}
+	f, err := ParseNodeFault(alternative)
+	if err != nil || f.Down == Up {
+		return alternative
+	}
+	f.For = d.Seldom[kind][Pick(d.Seed, before, len(d.Seldom[kind]))]
+	return f.Alternative()
+}
+
+// sameButLength reports whether both are faults that take the same nodes down in the same way.
+func sameButLength(a, b string) bool {
+	f, err := ParseNodeFault(a)
+	g, bad := ParseNodeFault(b)
+	return err == nil && bad == nil && f.Down != Up && f.Down == g.Down && f.With == g.With
 }
 
 // counts reports whether alternatives of a kind count at a place.

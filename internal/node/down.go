@@ -180,7 +180,7 @@ func (n *Node) fall(o ariadne.NodeFault) {
 // powerOff leaves of the machine what is on its disks.
 func (n *Node) powerOff(o ariadne.NodeFault) {
 	old := n.k
-	_, on := n.end(max(o.For, 0))
+	on := n.offUntil(o.For)
 	n.closeCarried()
 	n.k = newKernel(n.cfg, n.def, old.Boots+1)
 	n.k.Listed = old.Listed

@@ -83,6 +83,47 @@ func TestCrashAndStop(t *testing.T) {
 	}
 }
 
+// TestShortOutages: a node that goes down for less than a second is back as soon as that, and in a trace of old at the next full second. A
+// machine that never comes back is the same whenever in a second it goes down.
+func TestShortOutages(t *testing.T) {
+	for _, c := range []struct {
+		down   ariadne.Down
+		length time.Duration
+		back   ariadne.Time // behind the full second
+	}{
+		{ariadne.Crashed, 0, 1e6}, {ariadne.Crashed, 10e6, 20e6}, {ariadne.Stopped, 100e6, 200e6}, {ariadne.Stopped, 0, 1e6}, {ariadne.Crashed, 200e6, 300e6}, {ariadne.Stopped, 1e9, 2e9},
+	} {
+		kind := map[ariadne.Down]ariadne.ActionKind{ariadne.Crashed: world.Crash, ariadne.Stopped: world.Stop}[c.down]
+		for _, coarse := range []bool{false, true} {
+			n, apply := down(t, kind)
+			n.cfg.Spec.Coarse = coarse
+			apply(ariadne.Input{Kind: ariadne.Start})
+			at := 7*ariadne.Time(time.Second) + 5
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: c.down, For: c.length}})
+			want := 7*ariadne.Time(time.Second) + c.back
+			if coarse && c.back < 1e9 {
+				want = 8 * ariadne.Time(time.Second)
+			}
+			if out.Down != c.down || out.Back != want || c.down.Off() && out.Clock != want {
+				t.Errorf("%v for %v, coarse %v: it is back at %v, its clock shows %v; want %v", c.down, c.length, coarse, out.Back, out.Clock, want)
+			}
+			if again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back}); len(again.Logs) == 0 || again.Logs[0].At < want || again.Logs[0].At > want+ariadne.Time(time.Millisecond) {
+				t.Errorf("%v for %v: it says %+v", c.down, c.length, again.Logs)
+			}
+		}
+	}
+	var clocks []ariadne.Time
+	for _, at := range []ariadne.Time{7e9 + 5, 7e9 + 998e6} {
+		_, apply := down(t, world.Stop)
+		apply(ariadne.Input{Kind: ariadne.Start})
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: ariadne.Ever}})
+		clocks = append(clocks, out.Clock)
+	}
+	if clocks[0] != 8e9 || clocks[1] != 8e9 {
+		t.Errorf("the clocks of machines that stay off show %v", clocks)
+	}
+}
+
 // TestPause: a paused node loses nothing. Its clock goes on, and timers that were due meanwhile expire
 // at once; within a step, what was sent or written before has happened before.
 func TestPause(t *testing.T) {

@@ -81,8 +81,23 @@ func (d drift) convert(out *ariadne.Output) {
 
 // end is when a fault of some length is over that begins now, by the world's time and by the machine's.
 func (n *Node) end(length time.Duration) (world, local ariadne.Time) {
-	world = ariadne.EndOf(n.drift().last(n.k.Now), length, 0)
+	end := ariadne.EndOf
+	if n.cfg.Spec.Coarse {
+		end = ariadne.CoarseEndOf
+	}
+	world = end(n.drift().last(n.k.Now), length, 0)
 	return world, n.drift().local(world)
+}
+
+// offUntil is what the clock shows of a machine that is off for some length: when it is switched on, or, if it never
+// is, the next full second.
+func (n *Node) offUntil(length time.Duration) (local ariadne.Time) {
+	if length == ariadne.Ever {
+		d := n.drift()
+		return d.local(ariadne.NextOn(d.last(n.k.Now), ariadne.Grid))
+	}
+	_, local = n.end(length)
+	return local
 }
 
 // drift is how the machine's clocks run now.

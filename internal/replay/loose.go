@@ -40,6 +40,7 @@ type Loose struct {
 	at       map[ariadne.NodeID]int
 	delivery map[ariadne.Action][]int // indices in want: a message may be duplicated several times
 	talks    talks
+	seldom   []int // indices in want of faults that last as long as no event of a state does
 
 	next  int // the first of want that was not taken
 	last  ariadne.Time
@@ -97,6 +98,9 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 				}
 			} else {
 				l.byNode[a.Node] = append(l.byNode[a.Node], i)
+			}
+			if y.LastsSeldom(a) {
+				l.seldom = append(l.seldom, i)
 			}
 		}
 		l.want = append(l.want, e)
@@ -158,6 +162,7 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 	for l.next < len(l.want) && l.want[l.next].taken {
 		l.next++
 	}
+	l.offer(p)
 	enabled := p.Last().Enabled
 	choice, position := l.choose(enabled)
 	l.after = -1
@@ -180,7 +185,19 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 }
 
 // GoesOn implements strategy.Follower: faults can strike where nothing else is left to happen, and the trace may have one.
-func (l *Loose) GoesOn(p *space.Path) bool { return l.wants(p.Last()) }
+func (l *Loose) GoesOn(p *space.Path) bool {
+	l.offer(p)
+	return l.wants(p.Last())
+}
+
+// offer makes known what the rest of the trace has of faults that last as long as no event of a state does.
+func (l *Loose) offer(p *space.Path) {
+	for _, i := range l.seldom {
+		if w := &l.want[i]; !w.taken && i >= l.at[w.action.Node] {
+			p.FindAction(w.action)
+		}
+	}
+}
 
 // wants reports whether the rest of the trace has an event that is possible.
 func (l *Loose) wants(f *space.Frame) bool {

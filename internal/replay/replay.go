@@ -99,14 +99,11 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	}
 	want := r.Trace.Steps[r.next]
 	a, err := r.names().Parse(want.Action)
-	for i := range enabled {
-		if err != nil || enabled[i].Action() != undisturbed(a) {
-			continue
+	if err == nil {
+		if event, ok = p.FindAction(undisturbed(a)); ok && a.Vary != "" {
+			event, ok = p.Vary(event, a.Vary)
 		}
-		if a.Vary == "" {
-			return i, true
-		}
-		if event, ok = p.Vary(i, a.Vary); ok {
+		if ok {
 			return event, true
 		}
 	}

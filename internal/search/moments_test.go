@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ type counting struct {
 	worldtest.Idle
 	peer        ariadne.NodeID
 	seen, leads int
+	until       int // 0: 200
 }
 
 func (k *counting) Start(c *worldtest.Ctx) {
@@ -30,7 +32,7 @@ func (k *counting) Start(c *worldtest.Ctx) {
 }
 
 func (k *counting) Receive(c *worldtest.Ctx, m ariadne.Message) {
-	if k.seen++; k.seen == 200 {
+	if k.seen++; k.seen >= cmp.Or(k.until, 200) {
 		return
 	}
 	c.Log("%d are seen", k.seen)
@@ -38,6 +40,9 @@ func (k *counting) Receive(c *worldtest.Ctx, m ariadne.Message) {
 		c.Log("leads in term %d", k.seen)
 	}
 	c.Send(k.peer, "go on")
+	if k.until > 0 {
+		c.Log("sent")
+	}
 }
 
 // A crash of the node that has just written a line is no rare thing, however many steps there are.

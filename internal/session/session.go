@@ -306,12 +306,10 @@ func (s *Session) find(a ariadne.Action) (event int, ok bool) {
 			return i, true
 		}
 	}
-	for i := range enabled {
-		if enabled[i].Action() == plain {
-			return s.path.Vary(i, a.Vary)
-		}
+	if event, ok = s.path.FindAction(plain); !ok || a.Vary == "" {
+		return event, ok
 	}
-	return 0, false
+	return s.path.Vary(event, a.Vary)
 }
 
 // cut takes back all but the first n steps. What is enabled there is found again, for it may

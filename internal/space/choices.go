@@ -163,8 +163,11 @@ func (p *Path) Further(i int) (from, to int) {
 // variation that was not. Not ok: it is not among what is possible, or see Err.
 func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	f := p.Last()
-	if i = f.index(e); i >= 0 || e.Varied.Variation() == "" {
-		return i, i >= 0
+	if i = f.index(e); i >= 0 {
+		return i, true
+	}
+	if e.Varied.Variation() == "" {
+		return p.lasting(e)
 	}
 	before, err := e.Before()
 	if err != nil {
@@ -175,8 +178,56 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 		return 0, false
 	}
 	p.Grow(f, i)
-	i = f.index(e)
-	return i, i >= 0
+	if i = f.index(e); i >= 0 {
+		return i, true
+	}
+	return p.lasting(e)
+}
+
+// lasting appends to the last frame's Enabled an event that is another one of it but for how long its fault
+// lasts (world.Rules.Seldom).
+func (p *Path) lasting(e *world.Event) (i int, ok bool) {
+	f := p.Last()
+	if !p.space.System.Lasts(e) {
+		return -1, false
+	}
+	of := e.LengthOf(f.Enabled)
+	if of < 0 {
+		return -1, false
+	}
+	f.Enabled = append(f.Enabled, f.Enabled[of].Lasting(e.For()))
+	return len(f.Enabled) - 1, true
+}
+
+// FindAction is Find of an event that is not varied, by its action.
+func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
+	f := p.Last()
+	for i := range f.Enabled {
+		if f.Enabled[i].Action() == a {
+			return i, true
+		}
+	}
+	if !p.space.System.LastsSeldom(a) {
+		return -1, false
+	}
+	for i := range f.Enabled {
+		if e := &f.Enabled[i]; e.Kind == a.Kind && e.Node == a.Node && e.Varied.Variation() == "" {
+			if as := e.LastingAs(a); as.Action() == a {
+				return p.Offer(&as), true
+			}
+		}
+	}
+	return -1, false
+}
+
+// Offer returns where in the last frame's Enabled is an event that is one of it but for how long its fault lasts.
+func (p *Path) Offer(e *world.Event) (i int) {
+	f := p.Last()
+	if i = f.index(e); i < 0 {
+		i = len(f.Enabled)
+		f.Enabled = append(f.Enabled, *e)
+	}
+	return i
 }
 
 // Choose has the event that is pushed next varied, wherever it comes to a choice that costs

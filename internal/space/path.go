@@ -422,11 +422,11 @@ func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 }
 
 // Draw appends likewise event i varied where counts of alternatives come to their ends, and by what
-// costs nothing at random (world.State.Drawn), which will turn out when the node has come there. It is for
+// costs nothing at random (world.System.Drawn), which will turn out when the node has come there. It is for
 // nodes that live.
 func (p *Path) Draw(i int, after []world.Countdown, seed uint64) (event int) {
 	f := p.Last()
-	f.Enabled = append(f.Enabled, f.State.Drawn(f.Enabled[i], after, seed))
+	f.Enabled = append(f.Enabled, p.space.System.Drawn(&f.State.State, f.Enabled[i], after, seed))
 	return len(f.Enabled) - 1
 }
 

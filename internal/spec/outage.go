@@ -21,6 +21,36 @@ type Outage struct {
 // not notice, and as long as they must.
 var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
 
+// SeldomOutages are how long a node is down at times besides, by random strategies alone, when the spec does not say it:
+// its programs are run again at once, or as soon as supervisors do that.
+var SeldomOutages = []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond}
+
+// SeldomOf are the lengths that are seldom tried of faults of a kind.
+func (s *Spec) SeldomOf() (all [world.MaxKinds][]time.Duration) {
+	for _, d := range downs {
+		if s.Faults[d.kind] > 0 && d.down != ariadne.Paused && s.Outages[d.down].For == nil && !s.Coarse {
+			all[d.kind] = SeldomOutages
+		}
+	}
+	return all
+}
+
+// HasShortFaults reports whether faults may last for less than a second.
+func (s *Spec) HasShortFaults() bool {
+	short := func(length time.Duration) bool { return length != ariadne.Ever && length < time.Second }
+	for _, rule := range s.NodeFaultsOf() {
+		if slices.ContainsFunc(rule.Faults, func(f ariadne.NodeFault) bool { return f.Down != ariadne.Up && short(f.For) }) {
+			return true
+		}
+	}
+	for _, lengths := range s.SeldomOf() {
+		if slices.ContainsFunc(lengths, short) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.PartitionsOf(), func(p *world.Partition) bool { return short(p.For) })
+}
+
 // downs are the kinds of faults that take nodes down, or pause them.
 var downs = []struct {
 	kind ariadne.ActionKind
@@ -128,7 +158,7 @@ type outageText struct {
 var outageFields = []field[outageText]{
 	timesField[outageText](),
 	faultyField[outageText](),
-	textsField("for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time. Default 1s and 15s.", func(o *outageText) *[]text { return &o.For }),
+	textsField("for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time, or, after less than a second, at the next multiple of 100ms, 10ms or 1ms, which is no longer. Default 1s and 15s, and at random also 0s, 10ms and 100ms but for pauses.", func(o *outageText) *[]text { return &o.For }),
 	betweenField[outageText]("wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused"),
 	afterField[outageText](),
 }

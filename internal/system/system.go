@@ -106,7 +106,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps},
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps, Coarse: s.Coarse, Seldom: s.SeldomOf()},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, ctx: ctx, checked: checkedNodes(s), judged: judged, watched: watched,
 		sought: make([]Sought, len(s.Nodes)),
 	}
@@ -182,7 +182,7 @@ func (y *System) Header(execution int, dir string) (trace.Header, error) {
 	return trace.Header{
 		Version: y.version, Name: s.Name, Spec: path, SpecDigest: s.Digest,
 		Programs: y.Programs, Seed: s.Seed, Execution: execution,
-		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: faultsOf(s),
+		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Fine: !s.Coarse && s.HasShortFaults(), Faults: faultsOf(s),
 		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date, Processor: s.Processor,
 	}, err
 }
@@ -354,6 +354,9 @@ func (y *System) initial(i int) ariadne.Digest {
 	fmt.Fprintf(h, " %q %q %q", y.Spec.Nodes[i].Links, MachineFacts(), kindsOf(y.Spec))
 	if n := &y.Spec.Nodes[i]; n.Login != "" {
 		fmt.Fprintf(h, " %d %d", n.User, n.Group)
+	}
+	if s := y.Spec; !s.Coarse && s.HasShortFaults() {
+		fmt.Fprint(h, " fine")
 	}
 	return ariadne.Digest(h.Sum(nil))
 }

@@ -88,6 +88,9 @@ func appendHeader(b []byte, h *Header) []byte {
 		b = fmt.Appendf(b, "max-delay %s\n", h.MaxDelay)
 	}
 	b = fmt.Appendf(b, "delays %d\n", h.Delays)
+	if h.Fine {
+		b = append(b, "short-faults fine\n"...)
+	}
 	for _, f := range h.Faults {
 		b = fmt.Appendf(b, "fault %s %d\n", f.Kind, f.Count)
 	}
@@ -242,6 +245,12 @@ var headerLines = []struct {
 		}
 	}},
 	{"delays", false, func(h *Header, f *fields) { h.Delays = f.int() }},
+	{"short-faults", true, func(h *Header, f *fields) {
+		if word := f.word(); word != "fine" || h.Fine {
+			f.fail("short-faults are fine, once")
+		}
+		h.Fine = true
+	}},
 	{"fault", true, func(h *Header, f *fields) { h.Faults = append(h.Faults, Fault{f.word(), f.int()}) }},
 	{"max-steps", false, func(h *Header, f *fields) { h.MaxSteps = f.int() }},
 	{"max-time", false, func(h *Header, f *fields) { h.MaxTime = f.duration() }},
@@ -316,7 +325,7 @@ func magic(line string) error {
 func (p *parser) parseHeaderLine(line string) error {
 	f := &fields{rest: line}
 	word := f.word()
-	if headerLines[p.next].many && word != headerLines[p.next].word {
+	for headerLines[p.next].many && word != headerLines[p.next].word {
 		p.next++
 	}
 	l := headerLines[p.next]

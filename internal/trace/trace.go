@@ -53,12 +53,15 @@ type Header struct {
 	ClockError time.Duration
 	Delays     int
 	MaxDelay   time.Duration // 0: as late as may be
-	Faults     []Fault       // budgets that are not 0
-	MaxSteps   int           // of one execution
-	MaxTime    time.Duration // virtual time of one execution
-	MaxCalls   int           // system calls of one step
-	Date       time.Time     // of the real-time clocks at virtual time 0
-	Processor  string        // model that programs are told of; "": the real one
+	// Fine: a fault of less than a second ends less than a second late. In traces without the word it ends
+	// at a full second.
+	Fine      bool
+	Faults    []Fault       // budgets that are not 0
+	MaxSteps  int           // of one execution
+	MaxTime   time.Duration // virtual time of one execution
+	MaxCalls  int           // system calls of one step
+	Date      time.Time     // of the real-time clocks at virtual time 0
+	Processor string        // model that programs are told of; "": the real one
 }
 
 // Program is the file behind one command of one node.

@@ -121,7 +121,7 @@ func init() {
 		},
 		Take: func(y *System, s *State, e *Event) Input {
 			p := e.Varied.partition
-			s.Cuts = s.stands(s.Cuts, Standing{p, e.At, ariadne.EndOf(e.At, p.For, y.rules.Grid)})
+			s.Cuts = s.stands(s.Cuts, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
 			for i := 0; i < len(s.Flight); {
 				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Unrepeated() {
 					s.land(i)
@@ -134,7 +134,7 @@ func init() {
 		},
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {
 			f.Present, f.Slack, f.Partition = true, unlimited, e.Varied.partition
-			f.Back = ariadne.EndOf(e.At, f.Partition.For, y.rules.Grid)
+			f.Back = y.rules.endOf(e.At, f.Partition.For)
 			return f
 		},
 	}))

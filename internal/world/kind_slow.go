@@ -37,7 +37,7 @@ func init() {
 					s.sum.add(f.hash())
 				}
 			}
-			s.Slow = s.stands(s.Slow, Standing{p, e.At, ariadne.EndOf(e.At, p.For, y.rules.Grid)})
+			s.Slow = s.stands(s.Slow, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
 			s.quicken()
 			return Input{At: e.At, Varied: e.Varied}
 		},

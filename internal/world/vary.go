@@ -137,7 +137,7 @@ type Countdown struct {
 // Drawn is the event, to be varied by whatever s has a budget for where the counts of
 // alternatives in after, in order of kinds, come to their ends (ariadne.Draw). What costs nothing is drawn
 // wherever it occurs, by random numbers from seed.
-func (s *State) Drawn(e Event, after []Countdown, seed uint64) Event {
+func (y *System) Drawn(s *State, e Event, after []Countdown, seed uint64) Event {
 	if kinds[e.Kind].World {
 		return e
 	}
@@ -145,6 +145,12 @@ func (s *State) Drawn(e Event, after []Countdown, seed uint64) Event {
 	for _, c := range after {
 		if n := min(len(c.After), int(s.Faults[c.Kind])); n > 0 {
 			d.Kinds, d.After, d.Only = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n]), append(d.Only, c.Only)
+			if l := y.rules.Seldom[c.Kind]; l != nil {
+				for len(d.Seldom) < len(d.Kinds)-1 {
+					d.Seldom = append(d.Seldom, nil)
+				}
+				d.Seldom = append(d.Seldom, l)
+			}
 		}
 	}
 	how := Varied{}

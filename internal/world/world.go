@@ -73,6 +73,9 @@ type Rules struct {
 	MaxDelay   time.Duration
 	Faults     Faults
 	NodeFaults []NodeFaults // which faults may befall which nodes
+	// Seldom are further lengths of faults of a kind that take nodes down (length.go). They are not among those of
+	// NodeFaults.
+	Seldom     [MaxKinds][]time.Duration
 	Partitions []*Partition // how faults may part the network, or make it slow
 	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
 	// node that it befalls, of either end of a message's way, or of any node for what befalls the network.
@@ -86,6 +89,7 @@ type Rules struct {
 	// has a limit of its own; 0: for ever.
 	GiveUp time.Duration
 	Grid   ariadne.Time // as ariadne.Grid; 0: that
+	Coarse bool         // short faults end on the grid, too (ariadne.CoarseEndOf)
 	// Combined is the greatest number of choices by which a search of states or orders varies
 	// one step, but for those of kinds that are Whole; 0: 1.
 	Combined int
@@ -111,6 +115,14 @@ func (e *Ends) Nowhere() bool {
 
 // OnGrid is the last time on the grid that is not later than t.
 func (r *Rules) OnGrid(t ariadne.Time) ariadne.Time { return t - t%cmp.Or(r.Grid, ariadne.Grid) }
+
+// endOf is when what befalls the network at time t for some length is over.
+func (r *Rules) endOf(t ariadne.Time, length time.Duration) ariadne.Time {
+	if r.Coarse {
+		return ariadne.CoarseEndOf(t, length, r.Grid)
+	}
+	return ariadne.EndOf(t, length, r.Grid)
+}
 
 // Together is Combined, or what it is when nothing is said.
 func (r *Rules) Together() int { return max(r.Combined, 1) }

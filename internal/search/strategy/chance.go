@@ -132,7 +132,7 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if p.System().Faulty() && (len(c.kinds) > 0 || c.strike.some) {
 		c.moments.read(p)
 		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
-			return j
+			return c.strike.lasting(p, j)
 		}
 	}
 	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State, p.System().Rules().Keeps)
@@ -170,7 +170,7 @@ func (c *chance) among(p *space.Path, i int) int {
 				continue
 			}
 			if j, ok := further(p, i, ariadne.Choice{Alternative: a, Place: place.Name}); ok {
-				return j
+				return c.strike.lasting(p, j)
 			}
 		}
 	}

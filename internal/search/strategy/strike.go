@@ -139,3 +139,12 @@ func (s *strike) one(f *space.Frame, m *moments, all []int) int {
 	}
 	return all[s.draw.below(len(all))]
 }
+
+// lasting is a fault of the path's last frame, or one time in three that for one of the lengths that are seldom tried.
+func (s *strike) lasting(p *space.Path, event int) int {
+	others := p.System().Lengthened(&p.Last().Enabled[event])
+	if len(others) == 0 || s.draw.below(3) > 0 {
+		return event
+	}
+	return p.Offer(&others[s.draw.below(len(others))])
+}

@@ -78,10 +78,13 @@ type marks struct {
 	number map[mark]int32
 }
 
-// mark is an event by the undisturbed one of the frame and the variation of it.
+// mark is an event by the undisturbed one of the frame and the variation of it. With seldom the fault of that has
+// another length than it has in any event of the frame (world.Rules.Seldom).
 type mark struct {
-	plain int
-	vary  ariadne.Variation
+	plain  int
+	vary   ariadne.Variation
+	seldom bool
+	fault  ariadne.NodeFault
 }
 
 // of is the index of an event of a frame, or its mark.
@@ -91,8 +94,11 @@ func (m *marks) of(f *space.Frame, i int) int32 {
 	}
 	e := &f.Enabled[i]
 	k := mark{vary: e.Varied.Variation()}
-	for !f.Enabled[k.plain].SameInput(e) {
+	for k.plain < f.Open && !f.Enabled[k.plain].SameInput(e) {
 		k.plain++
+	}
+	if k.plain == f.Open {
+		k.plain, k.seldom, k.fault = e.LengthOf(f.Enabled[:f.Open]), true, e.Varied.Fault()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,6 +120,9 @@ func (m *marks) find(p *space.Path, n int32) int {
 	k := m.all[-n-1]
 	m.mu.Unlock()
 	e, err := p.Last().Enabled[k.plain].With(k.vary)
+	if k.seldom {
+		e = e.Lasting(k.fault.For)
+	}
 	i, ok := p.Find(&e)
 	if err != nil || !ok && p.Err() == nil {
 		panic("a path cannot be taken again")

@@ -277,7 +277,7 @@ func (c *Ctx) pause(o ariadne.NodeFault) {
 
 // fall takes the node down.
 func (c *Ctx) fall(o ariadne.NodeFault) {
-	a := c.a
+	a, now := c.a, c.a.clock
 	if d, ok := a.Program.(Durable); ok {
 		d.Fall()
 	}
@@ -290,7 +290,9 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 		a.said, a.limits = nil, nil
 		a.boots++
 		clear(a.seqs)
-		a.clock = ariadne.EndOf(a.clock, max(o.For, 0), a.Grid)
+		if a.clock = c.out.Back; c.out.Back == ariadne.Never {
+			a.clock = ariadne.CoarseEndOf(now, 0, a.Grid)
+		}
 	}
 }
 
