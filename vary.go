@@ -215,7 +215,7 @@ func (c *Course) At(thread int, call, object string, alternatives []string) stri
 func (c *Course) take(p *Place) string {
 	if len(c.want) > 0 && c.want[0].Place == p.Name {
 		for _, a := range p.Alternatives {
-			if want := c.want[0].Alternative; a == want || sameButLength(a, want) {
+			if want := c.want[0].Alternative; a == want || SameButLength(a, want) {
 				c.want = c.want[1:]
 				return want
 			}
@@ -261,8 +261,8 @@ func (d *Draw) lasts(kind int, alternative string, before int) string {
 	return f.Alternative()
 }
 
-// sameButLength reports whether both are faults that take the same nodes down in the same way.
-func sameButLength(a, b string) bool {
+// SameButLength reports whether both are faults that take the same nodes down in the same way.
+func SameButLength(a, b string) bool {
 	f, err := ParseNodeFault(a)
 	g, bad := ParseNodeFault(b)
 	return err == nil && bad == nil && f.Down != Up && f.Down == g.Down && f.With == g.With

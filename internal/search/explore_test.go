@@ -281,6 +281,9 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 		for _, k := range world.Kinds() {
 			if s.rules.Faults[k] > 0 && rapid.Bool().Draw(t, world.KindOf(k).Name+" after") {
 				s.rules.After[k] = regexp.MustCompile("step [2-9]")
+				if rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name+" after another's") == 0 {
+					lineOf(t, &s.rules, k)
+				}
 			}
 		}
 	}

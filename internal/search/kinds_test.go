@@ -52,6 +52,32 @@ var kindsAlone = []struct {
 		r.Faults[world.Stall], r.Faults[world.Slow], x.Syncs = budget(t), 1, stalls(t)
 		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6).Late(3e6)}
 	}},
+	{"crash and a line of another node", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Crash] = budget(t)
+		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0)}
+		lineOf(t, r, world.Crash)
+		x.Writes = true
+	}},
+	{"stop and a line of another node", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Stop], r.Faults[world.Kill], x.Kills = 1, uint8(rapid.IntRange(0, 1).Draw(t, "kill")), true
+		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0)}
+		lineOf(t, r, world.Stop)
+		lineOf(t, r, world.Kill)
+	}},
+	{"messages and a line of another node", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
+		k := rapid.SampledFrom([]ariadne.ActionKind{world.Lose, world.Reset, world.Join}).Draw(t, "kind")
+		r.Faults[k] = budget(t)
+		lineOf(t, r, k)
+	}},
+	{"cut and a line of another node", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
+		r.Faults[world.Cut] = 1
+		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6)}
+		lineOf(t, r, world.Cut)
+	}},
+	{"fail of calls on connections and a line of another node", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
+		r.Faults[world.Fail], x.Opens, x.Nets = budget(t), rapid.Bool().Draw(t, "opens"), []ariadne.NodeID{0, 1, 2}
+		lineOf(t, r, world.Fail)
+	}},
 	{"drift", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
 		r.Faults[world.Drift], r.NodeFaults = budget(t), []world.NodeFaults{world.Drifts([]ariadne.NodeID{0, 1}, 500_000, -300_000)}
 	}},
@@ -65,6 +91,14 @@ var kindsAlone = []struct {
 // stalls are how long syncs may take.
 func stalls(t *rapid.T) []time.Duration {
 	return []time.Duration{0, 2 * time.Millisecond, time.Millisecond}[:rapid.IntRange(1, 3).Draw(t, "lengths of syncs")]
+}
+
+// lineOf has a line of one node come before faults of a kind.
+func lineOf(t *rapid.T, r *world.Rules, k ariadne.ActionKind) {
+	if r.After[k] = regexp.MustCompile(rapid.SampledFrom([]string{"step [2-9]", "step 1", "step [3-9]"}).Draw(t, "line")); r.AfterOf == nil {
+		r.AfterOf = map[ariadne.ActionKind]ariadne.NodeID{}
+	}
+	r.AfterOf[k] = ariadne.NodeID(rapid.IntRange(0, 1).Draw(t, "of"))
 }
 
 func budget(t *rapid.T) uint8 { return uint8(rapid.IntRange(1, 2).Draw(t, "budget")) }

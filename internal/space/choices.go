@@ -85,7 +85,7 @@ func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
 		if err != nil {
 			return err
 		}
-		if !free && (!rules.Combines(&v) || !f.State.Affords(&v)) {
+		if !free && (!rules.Combines(&v) || !p.space.System.Allows(&f.State.State, &v)) {
 			continue
 		}
 		if !free && (p.bounds.Deviations.Reached(f.Deviations) || !p.allowsCosts(f, &v)) {

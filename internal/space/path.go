@@ -414,7 +414,7 @@ func (p *Path) allowsCosts(f *Frame, e *world.Event) bool {
 func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 	f := p.Last()
 	e, err := f.Enabled[i].With(v)
-	if err != nil || !f.State.Affords(&e) {
+	if err != nil || !p.space.System.Allows(&f.State.State, &e) {
 		return i, false
 	}
 	f.Enabled = append(f.Enabled, e)

@@ -159,7 +159,7 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 		if err != nil {
 			return events, err
 		}
-		if !s.Affords(&v) {
+		if !p.System.Allows(&s.State, &v) {
 			continue
 		}
 		events = append(events, v)
@@ -185,10 +185,12 @@ func (p *Space) CanVary(s *State, e *world.Event, v ariadne.Variation) (bool, er
 	at := *e
 	for _, c := range v.Choices() {
 		t, err := p.come(s, &at)
-		if err != nil || t.Output.Cut != "" || !slices.Contains(t.Output.More(), c) {
+		if err != nil || t.Output.Cut != "" || !slices.ContainsFunc(t.Output.More(), func(m ariadne.Choice) bool {
+			return m == c || m.Place == c.Place && ariadne.SameButLength(m.Alternative, c.Alternative)
+		}) {
 			return false, err
 		}
-		if at, err = at.And(c); err != nil || !s.Affords(&at) {
+		if at, err = at.And(c); err != nil || !p.System.Allows(&s.State, &at) {
 			return false, err
 		}
 	}

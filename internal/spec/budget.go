@@ -18,6 +18,7 @@ type budgetText struct {
 	nodes, peers []text
 	between      bool
 	after        *regexp.Regexp
+	afterOf      text // the node of which the line must be, or ""
 }
 
 func (b *budgetText) budget() *budgetText { return b }
@@ -47,19 +48,43 @@ func betweenField[T any, B budgeted[T]](within string) field[T] {
 	return flagField("between", "Only between two steps of the node; default also within one, "+within+".", func(t *T) *bool { return &B(t).budget().between })
 }
 
-// afterField is what a line must look like that comes before a fault. All kinds have it.
+// afterField is what a line must look like that comes before a fault, and of which node it is. All kinds have it.
 func afterField[T any, B budgeted[T]]() field[T] {
-	return field[T]{"after", "A regular expression: only after a line like that, of the node that it happens to, of either node that a message is sent from or to, or of any when the network is parted or slow. Default from the beginning.",
-		schema{"type": "string"}, func(r *reader, into *T, v *yaml.Node) {
-			t := r.text(v)
+	return field[T]{"after", "A regular expression: only after a line like that, of the node that it happens to, of either node that a message is sent from or to, or of any when the network is parted or slow. {node: NAME, line: EXPRESSION} is a line of that node instead, as in {node: client, line: acked}. Default from the beginning.",
+		schema{"anyOf": []schema{{"type": "string"}, {"type": "object", "additionalProperties": false, "required": []string{"node", "line"}, "properties": schema{"node": schema{"type": "string"}, "line": schema{"type": "string"}}}}},
+		func(r *reader, into *T, v *yaml.Node) {
+			line := lineText{}
+			if v.Kind == yaml.MappingNode {
+				readFields(r, lineFields, &line, v)
+				for _, lacks := range []struct {
+					text
+					name string
+				}{{line.node, "node"}, {line.line, "line"}} {
+					if lacks.line == 0 {
+						r.fail(v.Line, "%s: %s is missing", strings.Join(r.fields, ": "), lacks.name)
+						return
+					}
+				}
+			} else {
+				line.line = r.text(v)
+			}
+			t := line.line
 			x, err := regexp.Compile(t.string)
 			if err != nil {
 				r.fail(t.line, "%s: %s", strings.Join(r.fields, ": "), err)
 			} else if t.string == "" {
 				r.fail(t.line, "%s: an empty expression matches every line", strings.Join(r.fields, ": "))
 			}
-			B(into).budget().after = x
+			B(into).budget().after, B(into).budget().afterOf = x, line.node
 		}}
+}
+
+// lineText is a line of a node, as written.
+type lineText struct{ node, line text }
+
+var lineFields = []field[lineText]{
+	{"node", "The node that writes the line.", schema{"type": "string"}, func(r *reader, l *lineText, v *yaml.Node) { l.node = r.text(v) }},
+	{"line", "A regular expression.", schema{"type": "string"}, func(r *reader, l *lineText, v *yaml.Node) { l.line = r.text(v) }},
 }
 
 // readBudget reads the fields of a kind of fault, or only a number of them.

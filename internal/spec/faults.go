@@ -61,6 +61,14 @@ func (r *reader) namesInFaults(s *Spec, written *specText) {
 		b, name := &written.budgets[k], world.KindOf(k).Name
 		*s.nodesOf(k) = r.faultyNodes(name+": nodes", b.nodes, s.Nodes)
 		*s.peersOf(k) = r.faultyNodes(name+": peers", b.peers, s.Nodes)
+		if b.afterOf.line > 0 {
+			if of := r.faultyNodes(name+": after: node", []text{b.afterOf}, s.Nodes); len(of) > 0 {
+				if s.AfterOf == nil {
+					s.AfterOf = map[ariadne.ActionKind]ariadne.NodeID{}
+				}
+				s.AfterOf[k] = of[0]
+			}
+		}
 	}
 	r.powerTogether(s, written)
 }

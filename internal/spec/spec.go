@@ -35,15 +35,16 @@ type Spec struct {
 
 	Name       string
 	Nodes      []Node
-	Seed       uint64                         // of random bytes, clock offsets and random walks
-	Date       time.Time                      // of the real-time clocks at virtual time 0
-	Processor  string                         // model that programs are told of (internal/processor); "": the real one
-	Latency    time.Duration                  // of every message; default 1 ms
-	ClockError time.Duration                  // E: timers due within E of the earliest may fire in any order
-	Delays     int                            // budget: how many messages may be delayed past a timer in one execution; default 3
-	Coarse     bool                           // faults of less than a second end at full seconds, as in traces of old
-	MaxDelay   time.Duration                  // how much later than it should a delayed message arrives; 0: as late as may be
-	Faults     world.Faults                   // budgets: how many faults of a kind there may be in one execution; default none
+	Seed       uint64        // of random bytes, clock offsets and random walks
+	Date       time.Time     // of the real-time clocks at virtual time 0
+	Processor  string        // model that programs are told of (internal/processor); "": the real one
+	Latency    time.Duration // of every message; default 1 ms
+	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
+	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
+	Coarse     bool          // faults of less than a second end at full seconds, as in traces of old
+	MaxDelay   time.Duration // how much later than it should a delayed message arrives; 0: as late as may be
+	Faults     world.Faults  // budgets: how many faults of a kind there may be in one execution; default none
+	AfterOf    map[ariadne.ActionKind]ariadne.NodeID
 	After      [world.MaxKinds]*regexp.Regexp // what a line is like that comes before faults of a kind (world.Rules)
 	Where      [world.MaxKinds]world.Ends     // of the messages that faults of a kind hit
 	Fail       Fail                           // which calls fail, when there is a budget for it

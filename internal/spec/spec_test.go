@@ -322,6 +322,16 @@ func TestWhen(t *testing.T) {
 		if s.Faults[k] != 1 || s.After[k] == nil || s.After[k].String() != "^go" {
 			t.Errorf("%s: %d after %v", kind.Name, s.Faults[k], s.After[k])
 		}
+		if of, ok := s.AfterOf[k]; ok {
+			t.Errorf("%s: the line is of node %d", kind.Name, of)
+		}
+		text = strings.Replace(text, "'^go'", "{line: '^go', node: b}", 1)
+		other, err := Parse("x.yaml", []byte(text+"}\nclock_error: 12ms\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n  - {name: c, command: /bin/true}\n"))
+		if err != nil {
+			t.Error(err)
+		} else if of, ok := other.AfterOf[k]; !ok || of != 1 || other.After[k] == nil || other.After[k].String() != "^go" {
+			t.Errorf("%s: after %v of node %d", kind.Name, other.After[k], of)
+		}
 		if ends := s.Where[k]; kind.Messages && (len(ends.Nodes) != 1 || len(ends.Peers) != 2 || ends.Peers[1] != 2) {
 			t.Errorf("%s: between %v", kind.Name, ends)
 		}

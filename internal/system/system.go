@@ -106,7 +106,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps, Coarse: s.Coarse, Seldom: s.SeldomOf()},
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, AfterOf: s.AfterOf, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps, Coarse: s.Coarse, Seldom: s.SeldomOf()},
 		nodes: o.Nodes, callName: o.CallName, version: o.Version, ctx: ctx, checked: checkedNodes(s), judged: judged, watched: watched,
 		sought: make([]Sought, len(s.Nodes)),
 	}

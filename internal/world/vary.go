@@ -143,6 +143,9 @@ func (y *System) Drawn(s *State, e Event, after []Countdown, seed uint64) Event 
 	}
 	d := &ariadne.Draw{Free: free, Seed: seed}
 	for _, c := range after {
+		if !y.rules.MayWithin(s, c.Kind, e.Node) {
+			continue
+		}
 		if n := min(len(c.After), int(s.Faults[c.Kind])); n > 0 {
 			d.Kinds, d.After, d.Only = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n]), append(d.Only, c.Only)
 			if l := y.rules.Seldom[c.Kind]; l != nil {

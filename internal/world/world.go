@@ -80,6 +80,8 @@ type Rules struct {
 	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
 	// node that it befalls, of either end of a message's way, or of any node for what befalls the network.
 	After [MaxKinds]*regexp.Regexp
+	// AfterOf are the nodes of which the line must be, by kind, instead of those.
+	AfterOf map[ariadne.ActionKind]ariadne.NodeID
 	// Where are the ends between which faults of a kind hit messages.
 	Where [MaxKinds]Ends
 	// Keeps are the calls, by name, with which programs make lasting what they have done. Random

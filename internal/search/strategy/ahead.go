@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"slices"
+
 	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
@@ -180,8 +182,25 @@ func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 		return !f.State.Faults.None()
 	}
 	for k, left := range f.State.Faults {
-		if left > 0 && r.rules.After[k] != nil && n.Said&(1<<k) == 0 {
+		if left > 0 && !r.rules.May(&f.State.State, ariadne.ActionKind(k), id) {
 			return true
+		}
+	}
+	return false
+}
+
+// mayVary: a's step came to places of faults that another node's line must come before, and that was not written yet. When it is,
+// the step can be varied.
+func (r relation) mayVary(f *space.Frame, a *act) bool {
+	for k := range r.rules.AfterOf {
+		if f.State.Faults[k] == 0 || r.rules.MayWithin(&f.State.State, k, a.event.Node) {
+			continue
+		}
+		name := world.KindOf(k).Name
+		for i := range a.by.Output.Places {
+			if slices.ContainsFunc(a.by.Output.Places[i].Alternatives, func(s string) bool { return ariadne.KindOf(s) == name }) {
+				return true
+			}
 		}
 	}
 	return false
@@ -191,6 +210,9 @@ func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 // is spared no more or has written a line, or uses up what could have gone otherwise.
 func (r relation) takesFrom(f *space.Frame, a *act) bool {
 	if a.Takes != nil && !a.Leaves && r.mayTurn(f, a.Takes.From) {
+		return true
+	}
+	if !r.undisturbed && r.mayVary(f, a) {
 		return true
 	}
 	if a.Takes != nil && f.State.Faults[world.Join] > 0 && a.Takes.Flow.Proto == ariadne.TCP { // more may be sent that could arrive with it

@@ -166,7 +166,7 @@ func (c *chance) among(p *space.Path, i int) int {
 		place := &by.Output.Places[at]
 		for _, a := range place.Alternatives {
 			k := slices.IndexFunc(c.kinds, func(l likely) bool { return world.KindOf(l.Kind).Name == ariadne.KindOf(a) })
-			if k < 0 || !c.kinds[k].counts(e.Node, place.Name) || !c.kinds[k].passes() {
+			if k < 0 || !p.System().Rules().MayWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.kinds[k].counts(e.Node, place.Name) || !c.kinds[k].passes() {
 				continue
 			}
 			if j, ok := further(p, i, ariadne.Choice{Alternative: a, Place: place.Name}); ok {

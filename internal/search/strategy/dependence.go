@@ -239,9 +239,20 @@ func (relation) strands(a, b *act) bool { return a.by.Effect.Down.Off() && b.Del
 func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Peer }
 
 // allows: a has written a line before which faults such as b do not happen, and b hits its node or no
-// node.
-func (relation) allows(a, b *act) bool {
-	return a.says&(1<<b.event.Kind) != 0 && (a.event.Node == b.event.Node || a.event.Node == b.Peer || b.Partition != nil)
+// node, or any if the line must be of a's node.
+func (r relation) allows(a, b *act) bool {
+	_, named := r.rules.AfterOf[b.event.Kind]
+	return a.says&(1<<b.event.Kind) != 0 && (named || a.event.Node == b.event.Node || a.event.Node == b.Peer || b.Partition != nil) || r.allowsWithin(a, b)
+}
+
+// allowsWithin: a has written a line before which no fault happens within steps of other nodes, and b has one.
+func (r relation) allowsWithin(a, b *act) bool {
+	for k, of := range r.rules.AfterOf {
+		if a.says&(1<<k) != 0 && of != b.event.Node && b.Costs[k] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // outdates: b would happen at another time after a than before it.

@@ -51,6 +51,12 @@ func TestIndependentEventsCommute(t *testing.T) {
 		for _, k := range world.Kinds() {
 			if r.Faults[k] > 0 && rapid.IntRange(0, 3).Draw(t, world.KindOf(k).Name+" after") == 0 {
 				r.After[k] = regexp.MustCompile("step [2-9]")
+				if rapid.Bool().Draw(t, world.KindOf(k).Name+" after another's") {
+					if r.AfterOf == nil {
+						r.AfterOf = map[ariadne.ActionKind]ariadne.NodeID{}
+					}
+					r.AfterOf[k] = ariadne.NodeID(rapid.IntRange(0, 1).Draw(t, "of"))
+				}
 			}
 		}
 		seed := rapid.Uint64().Draw(t, "seed")

@@ -556,6 +556,11 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*world.Event, error) {
 	d.events = p.System().Enabled(&s.State, d.events[:0])
 	i := slices.IndexFunc(d.events, func(e world.Event) bool { return e.SameInput(action) })
+	if i < 0 && p.System().Lasts(action) {
+		if of := action.LengthOf(d.events); of >= 0 {
+			d.events, i = append(d.events, d.events[of].Lasting(action.For())), len(d.events)
+		}
+	}
 	if limit := p.Bounds().Time; i < 0 || limit > 0 && d.events[i].At > limit {
 		return nil, nil
 	}
