@@ -44,6 +44,8 @@ type bench struct {
 	dir      string // for what is built and run
 	repeat   int
 	budget   time.Duration // of one check
+	longTime time.Duration // of one check of a system whose executions are long
+	old      string        // another binary, to compare with; "": none
 	audit    int           // transitions of each system to execute, some of them twice
 	results  map[string]result
 	missing  []string // what could not be measured, and why
@@ -57,13 +59,15 @@ func main() {
 	flag.StringVar(&b.ariadne.Binary, "ariadne", "bin/ariadne", "the binary")
 	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
+	flag.DurationVar(&b.longTime, "long", 30*time.Second, "real time of one check of a system whose executions are long")
+	flag.StringVar(&b.old, "old", "", "another binary, whose default search is compared with (part default)")
 	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
 	out := flag.String("out", "bench.json", "the file to write")
 	document := flag.String("document", "", "write the table of costs in this document, from what -out has after this run")
 	only := flag.String("only", "", "measure these alone, or none, and keep what -out has of the others: "+strings.Join(names(), ", "))
 	flag.Parse()
-	if b.repeat < 1 || b.budget <= 0 || b.audit < 1 || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "bench: repeat, budget and audit are above 0, and there are no other arguments")
+	if b.repeat < 1 || b.budget <= 0 || b.longTime <= 0 || b.audit < 1 || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "bench: repeat, budget, long and audit are above 0, and there are no other arguments")
 		os.Exit(2)
 	}
 	err := b.all(*out, *only)
@@ -86,6 +90,7 @@ var parts = []struct {
 }{
 	{"calls", (*bench).measureCalls},
 	{"systems", (*bench).measureSystems},
+	{"default", (*bench).measureDefault},
 	{"audits", (*bench).measureAudits},
 	{"dpor", (*bench).measureDPOR},
 	{"choose", (*bench).measureChoose},

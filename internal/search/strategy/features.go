@@ -72,13 +72,6 @@ func (c *Features) sight(s uint64) (news bool) {
 	return n == 0
 }
 
-// shown is how many paths have shown a sight.
-func (c *Features) shown(s uint64) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.sights[s]
-}
-
 // forget begins anew.
 func (c *features) forget() {
 	clear(c.met)

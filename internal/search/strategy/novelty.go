@@ -49,6 +49,7 @@ type beginning struct {
 	events        []int32
 	node          ariadne.NodeID // which has done it
 	sight         uint64         // 0: it is a combination
+	faults, left  int            // that it has, and that budgets leave
 	used, brought int            // paths from here, and beginnings that they have brought
 }
 
@@ -67,7 +68,7 @@ func (w *Novelty) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
 	w.now.prefix, w.from = nil, nil
 	if len(w.pool) > 0 && w.draw.below(8) > 0 {
-		w.from = w.few(func(a, b *beginning) bool { return w.worth(a) > w.worth(b) })
+		w.from = w.best()
 		w.from.used++
 		end := len(w.from.events)
 		if w.draw.below(2) == 0 {
@@ -91,29 +92,52 @@ func (w *Novelty) goOn(p *space.Path) {
 		w.temper.calm = calms
 		w.holds.beginBehind(w.Seed, w.Index, from)
 	}
-	if w.from != nil && w.draw.below(2) == 0 {
+	if w.from != nil && w.draw.below(4) > 0 {
 		w.temper.chance.strike.close(w.from.node)
 	}
 }
 
-// worth is how much there is to hope for from a beginning.
+// worth is how much there is to hope for from a beginning. Most of what takes several faults needs them close
+// together, and what has one already is half way there.
 func (w *Novelty) worth(b *beginning) float64 {
 	shown := 1
 	if b.sight != 0 {
-		shown = w.Features.shown(b.sight)
+		shown = w.Features.sights[b.sight]
 	}
-	return float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
+	worth := float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
+	switch {
+	case b.left > 0:
+		return worth * float64(1+b.faults)
+	case b.faults > 0:
+		return worth / 4
+	}
+	return worth
 }
 
-// few draws some of the pool and returns the first of them in an order.
-func (w *Novelty) few(less func(a, b *beginning) bool) *beginning {
-	first := w.pool[w.draw.below(len(w.pool))]
-	for range 7 {
-		if b := w.pool[w.draw.below(len(w.pool))]; less(b, first) {
-			first = b
+// best is the beginning of the pool that is worth most, and the first of these.
+func (w *Novelty) best() *beginning {
+	w.Features.mu.Lock()
+	defer w.Features.mu.Unlock()
+	first, most := w.pool[0], -1.0
+	for _, b := range w.pool {
+		if worth := w.worth(b); worth > most {
+			first, most = b, worth
 		}
 	}
 	return first
+}
+
+// poor is one of a few of the pool, which is worth the least of them.
+func (w *Novelty) poor() *beginning {
+	w.Features.mu.Lock()
+	defer w.Features.mu.Unlock()
+	last := w.pool[w.draw.below(len(w.pool))]
+	for range 7 {
+		if b := w.pool[w.draw.below(len(w.pool))]; w.worth(b) < w.worth(last) {
+			last = b
+		}
+	}
+	return last
 }
 
 // begins implements learner.
@@ -140,13 +164,24 @@ func (w *Novelty) learn(p *space.Path) (news bool) {
 		w.from.brought++
 	}
 	b := &beginning{events: w.now.taken(p, p.Len()), node: p.Event(p.Len()).Node, sight: sight}
+	b.faults, b.left = faultsOf(p)
 	w.pool, w.bytes = append(w.pool, b), w.bytes+b.bytes()
 	for w.Bytes > 0 && w.bytes > w.Bytes {
-		w.forget(w.few(func(a, b *beginning) bool { return w.worth(a) < w.worth(b) }))
+		w.forget(w.poor())
 	}
 	return true
 }
 
+// faultsOf is how many faults a path has, and how many its budgets leave.
+func faultsOf(p *space.Path) (taken, left int) {
+	budgets := p.System().Rules().Faults
+	for k, n := range p.Last().State.Faults {
+		taken, left = taken+int(budgets[k]-n), left+int(n)
+	}
+	return taken, left
+}
+
+// forget takes a beginning out of the pool.
 func (w *Novelty) forget(b *beginning) {
 	last := len(w.pool) - 1
 	for i := range w.pool {

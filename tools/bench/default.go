@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"ariadne/tools/harness"
+)
+
+// longSystems are examples whose executions are long, by name. Their servers may crash once, and the network may be parted once.
+var longSystems = []struct{ name, spec string }{
+	{"raft", "examples/raftkv/raftkv.yaml"},
+	{"pysyncobj", "examples/pysyncobj/pysyncobj.yaml"},
+	{"nats", "examples/nats/nats.yaml"},
+	{"etcd", "examples/etcd/etcd-3.5.yaml"},
+	{"serf", "examples/serf/serf.yaml"},
+	{"consul", "examples/consul/consul.yaml"},
+	{"sentinel", "examples/redis/sentinel.yaml"},
+	{"postgres", "examples/postgres/postgres.yaml"},
+	{"zookeeper", "examples/zookeeper/zookeeper.yaml"},
+}
+
+// longFaults are what may go wrong there.
+const longFaults = "none,crash:1,cut:1"
+
+// longRepeat is how often each is measured at most: they take minutes.
+const longRepeat = 3
+
+// measureDefault measures how many executions the default search completes of each of these systems in the time of
+// -long, with one worker, and how many steps it takes over those of random, which neither freezes nor
+// remembers anything. With another binary, of -old, it says by turns what that one completes.
+func (b *bench) measureDefault() error {
+	was := *b.ariadne
+	was.Binary = b.old
+	for _, s := range longSystems {
+		if !b.fetch(s.spec) {
+			continue
+		}
+		var executions, old, ratios []float64
+		for range min(b.repeat, longRepeat) {
+			n, steps, err := b.long(b.ariadne, s.spec, "default")
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			_, others, err := b.long(b.ariadne, s.spec, "random")
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			executions, ratios = append(executions, n), append(ratios, steps/others)
+			if b.old == "" {
+				continue
+			}
+			if n, _, err = b.long(&was, s.spec, "default"); err != nil {
+				return fmt.Errorf("%s: %s: %w", s.name, b.old, err)
+			}
+			old = append(old, n)
+		}
+		b.keep("default_executions."+s.name, "", executions)
+		b.keep("default_over_random_steps."+s.name, "", ratios)
+		if len(old) > 0 {
+			b.keep("default_executions_old."+s.name, "", old)
+		}
+	}
+	return nil
+}
+
+// long searches a system.
+func (b *bench) long(a *harness.Ariadne, spec, strategy string) (executions, steps float64, err error) {
+	r, err := a.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, "--strategy", strategy, "--faults", longFaults,
+		"--time", b.longTime.String(), "--jobs", "1", "--keep-going")
+	if err != nil {
+		return 0, 0, err
+	}
+	return float64(r.Executions), float64(r.Steps), nil
+}
