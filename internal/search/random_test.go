@@ -30,6 +30,9 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 		"novelty": &strategy.Portfolio{News: func() strategy.News { return strategy.NewLocal }, Members: []*strategy.Member{
 			{Explorer: &strategy.Novelty{Seed: seed, Features: &strategy.Features{}, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }}}}},
 		"default": strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
+		"default with novelty": strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed},
+			News:    func(int) func() strategy.News { return func() strategy.News { return strategy.NewLocal } },
+			Novelty: func(int) *strategy.Novelty { return &strategy.Novelty{Seed: seed, Features: &strategy.Features{}} }}.Explorers()[0],
 	}
 }
 
