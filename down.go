@@ -34,7 +34,7 @@ type NodeFault struct {
 	Jump  time.Duration // by how much the real-time clock is set forward; back when it is negative
 	Drift int           // by how many parts per million its clocks run faster from here on; slower when it is negative
 	Kill  string        // the process that is killed, as in Output.Processes
-	// With, of a loss of power, are the names of other nodes that lose theirs with the node, joined by
+	// With, of a crash, a stop or a loss of power, are the names of other nodes that go down with the node, joined by
 	// plus signs.
 	With string
 }
@@ -86,14 +86,10 @@ func (f NodeFault) What() string {
 func ParseNodeFault(s string) (f NodeFault, err error) {
 	kind, what, _ := strings.Cut(s, ":")
 	switch kind {
-	case Crashed.String():
-		f.Down = Crashed
-	case Stopped.String():
-		f.Down = Stopped
 	case Paused.String():
 		f.Down = Paused
-	case PowerLost.String():
-		f.Down = PowerLost
+	case Crashed.String(), Stopped.String(), PowerLost.String():
+		f.Down = map[string]Down{Crashed.String(): Crashed, Stopped.String(): Stopped, PowerLost.String(): PowerLost}[kind]
 		others := false
 		if what, f.With, others = strings.Cut(what, "+"); others && f.With == "" {
 			return f, fmt.Errorf("no node stands after the plus sign")

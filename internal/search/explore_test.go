@@ -332,6 +332,10 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 				lengths = []time.Duration{4e6}
 			}
 		}
+		if down != ariadne.Paused && nodes > 1 && rapid.IntRange(0, 2).Draw(t, down.String()+" together") == 0 {
+			group := []ariadne.NodeID{0, 1, 2}[:min(nodes, rapid.IntRange(2, 3).Draw(t, "group"))]
+			all = append(all, world.OutagesTogether(down, group, []string{"n1", "n2", "n3", "n4"}, lengths...)...)
+		}
 		some(world.Outages(down, nil, lengths...))
 	}
 	if budgets[world.Stop] == 0 && rapid.IntRange(0, 4).Draw(t, "power") == 0 {
@@ -339,7 +343,7 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 		length := rapid.SampledFrom([]time.Duration{0, 6e6, ariadne.Ever}).Draw(t, "for")
 		for _, group := range [][]ariadne.NodeID{{0, 1}, {1, 2}, {0, 1, 2}} {
 			if int(group[len(group)-1]) < nodes && rapid.Bool().Draw(t, "together") {
-				all = append(all, world.Losses(group, []string{"n1", "n2", "n3", "n4"}, length)...)
+				all = append(all, world.OutagesTogether(ariadne.PowerLost, group, []string{"n1", "n2", "n3", "n4"}, length)...)
 			}
 		}
 		if rapid.Bool().Draw(t, "alone") {

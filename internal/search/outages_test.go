@@ -36,8 +36,8 @@ func drawOutages(t *rapid.T) small {
 		if down == ariadne.Paused {
 			lengths = []time.Duration{4e6}
 		}
-		if down == ariadne.PowerLost && len(ids) > 1 && rapid.Bool().Draw(t, "together") {
-			s.rules.NodeFaults = append(s.rules.NodeFaults, world.Losses(ids, []string{"n1", "n2", "n3"}, lengths...)...)
+		if down != ariadne.Paused && len(ids) > 1 && rapid.Bool().Draw(t, "together") {
+			s.rules.NodeFaults = append(s.rules.NodeFaults, world.OutagesTogether(down, ids, []string{"n1", "n2", "n3"}, lengths...)...)
 			return
 		}
 		s.rules.NodeFaults = append(s.rules.NodeFaults, world.Outages(down, ids, lengths...))

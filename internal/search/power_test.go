@@ -32,10 +32,10 @@ func (d *disk) Fall()                                   {}
 func (d *disk) Images() int                             { return d.written + 1 }
 func (d *disk) Left(image int)                          { d.written = image }
 
-// leftOf are the disks that are left, in all executions, by losses of the power of all of a group with nothing
-// in between.
-func leftOf(t *testing.T, e strategy.Explorer, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) map[string]bool {
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("power", budget), NodeFaults: faults, Grid: 2e6}, programs: func() (all []worldtest.Program) {
+// leftOf are what is left of the nodes, in all executions, by faults that take all of a group down with nothing
+// in between: of a loss of power the disks, else what each node had done.
+func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) map[string]bool {
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults(down.String(), budget), NodeFaults: faults, Grid: 2e6}, programs: func() (all []worldtest.Program) {
 		for i := range nodes {
 			all = append(all, &disk{id: i, nodes: nodes})
 		}
@@ -44,15 +44,22 @@ func leftOf(t *testing.T, e strategy.Explorer, nodes, budget int, group []ariadn
 	x := s.exploration(t, e)
 	all := map[string]bool{}
 	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
-		var disks []string
+		var left []string
+		did := make([]string, nodes)
 		for i := 1; i <= p.Steps(); i++ {
-			if step := p.Step(i); step.Output.Down == ariadne.PowerLost {
-				disks = append(disks, fmt.Sprint(step.Action.Node, step.Output.Content))
-			} else {
-				disks = nil
+			step := p.Step(i)
+			id := step.Action.Node
+			switch {
+			case step.Output.Down != down:
+				left = nil
+			case down == ariadne.PowerLost:
+				left = append(left, fmt.Sprint(id, step.Output.Content))
+			default:
+				left = append(left, fmt.Sprint(id, did[id]))
 			}
-			if len(disks) == len(group) {
-				all[fmt.Sprint(slices.Sorted(slices.Values(disks)))] = true
+			did[id] += step.Name + "; "
+			if len(left) == len(group) {
+				all[fmt.Sprint(slices.Sorted(slices.Values(left)))] = true
 			}
 		}
 		return true
@@ -63,21 +70,23 @@ func leftOf(t *testing.T, e strategy.Explorer, nodes, budget int, group []ariadn
 	return all
 }
 
-// TestPowerOfSeveral: machines that lose power together are left with what they are left with when each loses it
-// alone and nothing happens in between: each image of one with each of the others.
-func TestPowerOfSeveral(t *testing.T) {
+// TestOutagesOfSeveral: nodes that go down together are left with what they are left with when each goes down
+// alone and nothing happens in between: after a loss of power each image of one with each of the others.
+func TestOutagesOfSeveral(t *testing.T) {
 	names := []string{"n1", "n2", "n3"}
 	for _, c := range []struct {
 		nodes int
 		group []ariadne.NodeID
 	}{{2, []ariadne.NodeID{0, 1}}, {3, []ariadne.NodeID{0, 2}}, {3, []ariadne.NodeID{0, 1, 2}}} {
-		want := leftOf(t, &strategy.DepthFirst{}, c.nodes, len(c.group), c.group, []world.NodeFaults{world.Outages(ariadne.PowerLost, c.group, ariadne.Ever)})
-		if len(want) < 1<<len(c.group) {
-			t.Errorf("%v: %d combinations", c.group, len(want))
-		}
-		for name, e := range map[string]strategy.Explorer{"states": &strategy.DepthFirst{}, "dpor": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{}, "deviations": &strategy.FewestDeviations{}} {
-			if got := leftOf(t, e, c.nodes, 1, c.group, world.Losses(c.group, names, ariadne.Ever)); !maps.Equal(got, want) {
-				t.Errorf("%v by %s: %d combinations, want %d", c.group, name, len(got), len(want))
+		for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped, ariadne.PowerLost} {
+			want := leftOf(t, &strategy.DepthFirst{}, down, c.nodes, len(c.group), c.group, []world.NodeFaults{world.Outages(down, c.group, ariadne.Ever)})
+			if len(want) < 1<<len(c.group) {
+				t.Errorf("%v of %v: %d combinations", down, c.group, len(want))
+			}
+			for name, e := range map[string]strategy.Explorer{"states": &strategy.DepthFirst{}, "dpor": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{}, "deviations": &strategy.FewestDeviations{}} {
+				if got := leftOf(t, e, down, c.nodes, 1, c.group, world.OutagesTogether(down, c.group, names, ariadne.Ever)); !maps.Equal(got, want) {
+					t.Errorf("%v of %v by %s: %d combinations, want %d", down, c.group, name, len(got), len(want))
+				}
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func TestSnapshotsOfReturningMachines(t *testing.T) {
 	names := []string{"n1", "n2", "n3"}
 	s := small{
 		rules: world.Rules{Latency: time.Millisecond, Faults: faults, Combined: 2, Grid: 2e6, GiveUp: 6 * time.Millisecond,
-			NodeFaults: slices.Concat(world.Losses([]ariadne.NodeID{1, 2}, names, 0), world.Losses([]ariadne.NodeID{0, 1, 2}, names, 0))},
+			NodeFaults: slices.Concat(world.OutagesTogether(ariadne.PowerLost, []ariadne.NodeID{1, 2}, names, 0), world.OutagesTogether(ariadne.PowerLost, []ariadne.NodeID{0, 1, 2}, names, 0))},
 		programs: func() (all []worldtest.Program) {
 			for range names {
 				all = append(all, &worldtest.Chaos{Nodes: 3, Seed: 0x43584b, Acts: 1, NoTimers: true, Exits: 3, Tries: true, Spares: true, Writes: true, Limits: true, Shows: true})

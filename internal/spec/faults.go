@@ -23,7 +23,7 @@ func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
 	switch _, down := downBy(k); {
 	case kind.Messages:
 		definition, set = "messages", setHit(k)
-	case down && k != world.Power:
+	case down && k != world.Power && k != world.Pause:
 		definition, set = "outage", setOutage(k)
 	case down:
 		set = setOutage(k)
@@ -70,7 +70,7 @@ func (r *reader) namesInFaults(s *Spec, written *specText) {
 			}
 		}
 	}
-	r.powerTogether(s, written)
+	r.outagesTogether(s, written)
 }
 
 // nodesOf is where a spec has the nodes that are meant by a kind of fault.

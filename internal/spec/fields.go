@@ -148,7 +148,7 @@ type specText struct {
 	growth    Growth
 	finally   text
 	history   historyText
-	power     outageText
+	outages   [len(Spec{}.Outages)]outageText
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

@@ -15,6 +15,10 @@ type Outage struct {
 	Nodes   []ariadne.NodeID // nil: all but clients
 	For     []time.Duration  // for how long, or ariadne.Ever; nil: DefaultOutages
 	Between bool             // only between two steps of the node, not within one
+	// Together are the groups of nodes that may also go down at one blow. All: each set of two and more
+	// of those that may go down alone.
+	Together [][]ariadne.NodeID
+	All      bool
 }
 
 // DefaultOutages are how long nodes are down when the spec does not say it: as long as others may
@@ -90,10 +94,8 @@ func (s *Spec) outagesOf(down ariadne.Down) []world.NodeFaults {
 		lengths = DefaultOutages
 	}
 	all := []world.NodeFaults{world.Outages(down, s.servers(s.Outages[down].Nodes), lengths...)}
-	if down == ariadne.PowerLost {
-		for _, g := range s.together() {
-			all = append(all, world.Losses(g, s.names(), lengths...)...)
-		}
+	for _, g := range s.together(down) {
+		all = append(all, world.OutagesTogether(down, g, s.names(), lengths...)...)
 	}
 	return all
 }
@@ -149,13 +151,17 @@ type outageText struct {
 	budgetText
 	For   []text
 	power Power // of a loss of power
-	// The groups that lose it together, or all sets, which stands in a line.
+	// The groups that go down together, or all sets, which stands in a line.
 	together [][]text
 	all      bool
 	allLine  int
 }
 
-var outageFields = []field[outageText]{
+// outageFields are those of crashes and stops: of a pause, and which nodes go down together.
+var outageFields = append(slices.Clone(pauseFields), togetherField)
+
+// pauseFields are those of a pause, and of all outages.
+var pauseFields = []field[outageText]{
 	timesField[outageText](),
 	faultyField[outageText](),
 	textsField("for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time, or, after less than a second, at the next multiple of 100ms, 10ms or 1ms, which is no longer. Default 1s and 15s, and at random also 0s, 10ms and 100ms but for pauses.", func(o *outageText) *[]text { return &o.For }),
@@ -167,19 +173,21 @@ var outageFields = []field[outageText]{
 func setOutage(k ariadne.ActionKind) setter {
 	return func(r *reader, s *specText, v *yaml.Node) {
 		w, fields := outageText{power: DefaultPower}, outageFields
-		if k == world.Power {
+		switch k {
+		case world.Power:
 			fields = powerFields
+		case world.Pause:
+			fields = pauseFields
 		}
 		readBudget(r, s, k, fields, &w, v)
-		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For)}
+		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For), All: w.all}
 		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
 			r.fail(w.For[i].line, "faults: pause: for: a pause that lasts for ever is a stop")
 		}
 		down, _ := downBy(k)
-		s.Outages[down] = o
+		s.Outages[down], s.outages[down] = o, w
 		if k == world.Power {
-			s.Power, s.power = w.power, w
-			s.Power.All = w.all
+			s.Power = w.power
 		}
 	}
 }

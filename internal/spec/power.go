@@ -14,10 +14,6 @@ import (
 type Power struct {
 	Model  disk.Model
 	Images int // of one loss, at most
-	// Together are the groups of nodes whose machines may also lose power at one blow. All: each set of two and more
-	// of those that may lose it alone.
-	Together [][]ariadne.NodeID
-	All      bool
 }
 
 // DefaultPower is what it leaves when the spec does not say it.
@@ -31,15 +27,15 @@ func (s *Spec) LosesPower(id ariadne.NodeID) bool {
 	return s.Faults[world.Power] > 0 && slices.ContainsFunc(s.outagesOf(ariadne.PowerLost), func(f world.NodeFaults) bool { return slices.Contains(f.Nodes, id) })
 }
 
-// mostTogether is of how many nodes each set may lose power: 26 sets.
+// mostTogether is of how many nodes each set may go down: 26 sets.
 const mostTogether = 5
 
-// together are the groups of nodes that may lose power at one blow.
-func (s *Spec) together() [][]ariadne.NodeID {
-	if !s.Power.All {
-		return s.Power.Together
+// together are the groups of nodes that may go down at one blow.
+func (s *Spec) together(down ariadne.Down) [][]ariadne.NodeID {
+	if !s.Outages[down].All {
+		return s.Outages[down].Together
 	}
-	nodes := s.servers(s.Outages[ariadne.PowerLost].Nodes)
+	nodes := s.servers(s.Outages[down].Nodes)
 	var groups [][]ariadne.NodeID
 	for set := range 1 << len(nodes) {
 		var g []ariadne.NodeID
@@ -58,8 +54,8 @@ func (s *Spec) together() [][]ariadne.NodeID {
 // allTogether is the word for each set of nodes.
 const allTogether = "any"
 
-// togetherField says which nodes may lose power at one blow.
-var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]: the machines of each may lose power at one blow, also only those of them that are up; what is left is chosen for each. Or any: each set of two and more of nodes, which are five at most. It counts as one loss. Single nodes may lose power all the same. Default none.",
+// togetherField says which nodes may go down at one blow.
+var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]: those of each may go down at one blow, also only those of them that are up; what a loss of power leaves is chosen for each. Or any: each set of two and more of nodes, which are five at most. It counts as one fault. Single nodes may go down all the same. Default none.",
 	schema{"anyOf": []schema{{"type": "string", "pattern": "^any$"}, groupsSchema}},
 	func(r *reader, o *outageText, v *yaml.Node) {
 		if o.all = v.Kind == yaml.ScalarNode && v.Value == allTogether; o.all {
@@ -69,16 +65,19 @@ var togetherField = field[outageText]{"together", "Lists of names of nodes, as i
 		}
 	}}
 
-// powerTogether resolves the names of the nodes that may lose power at one blow.
-func (r *reader) powerTogether(s *Spec, written *specText) {
-	s.Power.Together = r.cutNodes("power: together", written.power.together, s.Nodes)
-	for i, g := range s.Power.Together {
-		if len(g) == 1 {
-			r.fail(written.power.together[i][0].line, "faults: power: together: [%s] is one node", s.Nodes[g[0]].Name)
+// outagesTogether resolves the names of the nodes that may go down at one blow.
+func (r *reader) outagesTogether(s *Spec, written *specText) {
+	for _, d := range downs {
+		name, w, o := world.KindOf(d.kind).Name, &written.outages[d.down], &s.Outages[d.down]
+		o.Together = r.cutNodes(name+": together", w.together, s.Nodes)
+		for i, g := range o.Together {
+			if len(g) == 1 {
+				r.fail(w.together[i][0].line, "faults: %s: together: [%s] is one node", name, s.Nodes[g[0]].Name)
+			}
 		}
-	}
-	if n := len(s.servers(s.Outages[ariadne.PowerLost].Nodes)); s.Power.All && n > mostTogether {
-		r.fail(written.power.allLine, "faults: power: together: each set of %d nodes is too much; list those that matter, or name %d nodes at most in nodes", n, mostTogether)
+		if n := len(s.servers(o.Nodes)); o.All && n > mostTogether {
+			r.fail(w.allLine, "faults: %s: together: each set of %d nodes is too much; list those that matter, or name %d nodes at most in nodes", name, n, mostTogether)
+		}
 	}
 }
 
@@ -93,6 +92,5 @@ var powerFields = append(slices.Clone(outageFields),
 			}
 			o.power.Model = m
 		}},
-	togetherField,
 	countField("images", "How many images of a node's files one loss is tried with, at most: everything unsynced lost first, then nothing, then one operation lost or kept, then random ones; default 64.", 1, maxImages, func(o *outageText) *int { return &o.power.Images }),
 )

@@ -9,26 +9,30 @@ import (
 	"ariadne/internal/world"
 )
 
-// TestTogether: who may lose power with whom.
+// TestTogether: who may go down with whom, by each fault that takes a node down.
 func TestTogether(t *testing.T) {
-	s := Spec{Nodes: []Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "c", Client: true}}}
-	for i := range s.Nodes {
-		s.Nodes[i].ID = ariadne.NodeID(i)
-	}
-	s.Faults[world.Power] = 1
-	s.Outages[ariadne.PowerLost].For = []time.Duration{time.Second}
-	of := func(id ariadne.NodeID) []string {
-		all, _ := s.Falls(id)
-		return all
-	}
-	s.Power.All = true
-	if got, want := of(1), []string{"power:1s", "power:1s+n1", "power:1s+n3", "power:1s+n1+n3"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	s.Power.All, s.Power.Together, s.Outages[ariadne.PowerLost].Nodes = false, [][]ariadne.NodeID{{1, 3}}, []ariadne.NodeID{0}
-	for id, want := range [][]string{{"power:1s"}, {"power:1s+c"}, nil, {"power:1s+n2"}} {
-		if got := of(ariadne.NodeID(id)); !slices.Equal(got, want) || s.LosesPower(ariadne.NodeID(id)) != (want != nil) {
-			t.Errorf("%s: %q, want %q", s.Nodes[id].Name, got, want)
+	for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped, world.Power: ariadne.PowerLost} {
+		s := Spec{Nodes: []Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "c", Client: true}}}
+		for i := range s.Nodes {
+			s.Nodes[i].ID = ariadne.NodeID(i)
 		}
+		s.Faults[kind] = 1
+		s.Outages[down].For = []time.Duration{time.Second}
+		is := func(id ariadne.NodeID, lengths ...string) {
+			var want []string
+			for _, l := range lengths {
+				want = append(want, down.String()+":"+l)
+			}
+			if got, ok := s.Falls(id); !slices.Equal(got, want) || ok != (want != nil) || kind == world.Power && s.LosesPower(id) != ok {
+				t.Errorf("%s: %q, want %q", s.Nodes[id].Name, got, want)
+			}
+		}
+		s.Outages[down].All = true
+		is(1, "1s", "1s+n1", "1s+n3", "1s+n1+n3")
+		s.Outages[down].All, s.Outages[down].Together, s.Outages[down].Nodes = false, [][]ariadne.NodeID{{1, 3}}, []ariadne.NodeID{0}
+		is(0, "1s")
+		is(1, "1s+c")
+		is(2)
+		is(3, "1s+n2")
 	}
 }

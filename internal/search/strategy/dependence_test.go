@@ -40,7 +40,12 @@ func TestIndependentEventsCommute(t *testing.T) {
 			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6), world.Drifts(all, 400_000, -300_000)}
 		names := []string{"n1", "n2", "n3", "n4"}
 		r.NodeFaults = append(r.NodeFaults, world.Outages(ariadne.PowerLost, all[1:], lengths...))
-		r.NodeFaults = append(append(r.NodeFaults, world.Losses(all[:2], names, lengths...)...), world.Losses(all, names, lengths[0])...)
+		for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped} {
+			if rapid.IntRange(0, 2).Draw(t, down.String()+" together") == 0 {
+				r.NodeFaults = append(r.NodeFaults, world.OutagesTogether(down, all[:2], names, lengths[0])...)
+			}
+		}
+		r.NodeFaults = append(append(r.NodeFaults, world.OutagesTogether(ariadne.PowerLost, all[:2], names, lengths...)...), world.OutagesTogether(ariadne.PowerLost, all, names, lengths[0])...)
 		for _, length := range lengths {
 			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
 			r.Partitions = append(r.Partitions, one, other, one.Late(2e6), other.Late(5e6))
