@@ -156,6 +156,7 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*memory)(&o.Memory), "memory", "Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "each executor keeps `n` frozen nodes (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze nothing; reach each state from the node's start")
+	f.BoolVar(&o.Fresh, "fresh", false, "leave aside what earlier checks of the spec have come upon (corpus.json): do not begin with it, and do not add to it")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "remember nothing; execute each transition whenever it is needed")
 }
 

@@ -44,6 +44,7 @@ type explorer struct {
 	none     *space.Set      // for those that do not: it keeps nothing
 	growth   *growth
 	sights   sights
+	corpus   corpus
 	looked   *space.Set // from which walks were taken (goals)
 	bound    bound
 	hunts    hunts
@@ -127,7 +128,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Full: x.seen.Full,
 		News:     func(i int) func() strategy.News { return func() strategy.News { return news(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
-		Next:     x.check.ledger.next}
+		Next:     x.check.ledger.next, Recall: x.corpus.recall}
 	var all []*worker
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))
@@ -182,6 +183,7 @@ func (x *explorer) open() error {
 	if !x.row.Again {
 		x.recall(version)
 	}
+	x.openCorpus()
 	file, err := os.Create(x.check.dir.Coverage())
 	if err != nil {
 		return err
@@ -343,5 +345,5 @@ func (x *explorer) close() error {
 	if x.kept != nil {
 		err = errors.Join(err, x.kept.Close())
 	}
-	return errors.Join(err, x.memo.Close())
+	return errors.Join(err, x.corpus.save(&x.sights), x.memo.Close())
 }

@@ -70,6 +70,7 @@ type Search struct {
 
 	Walks         int     // without a live state, from which a state counts as dead; 0: search.DefaultWalks
 	Audit         float64 // share of new transitions to execute twice
+	Fresh         bool    // neither begin with what earlier checks of the spec have come upon, nor keep anything for later ones
 	NoMemo        bool    // execute every transition whenever it is needed
 	NoCheckpoints bool    // reach every local state from the node's start
 	Checkpoints   int     // of each executor; 0: 1000

@@ -21,24 +21,25 @@ type sights struct {
 	disks []time.Duration
 }
 
-// look looks at a transition at a time of the check.
-func (s *sights) look(by *memo.Transition, now time.Duration) {
-	fresh, disk := s.features.Meet(by.From.Node, by), by.Output.Content
+// look looks at a transition at a time of the check, and returns a kind of behaviour that it shows first. Not ok: there is none.
+func (s *sights) look(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
+	fresh, kind := s.features.Meet(by.From.Node, by)
+	disk := by.Output.Content
 	if fresh == 0 && disk == (ariadne.Digest{}) {
-		return
+		return 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range fresh {
 		s.kinds = append(s.kinds, now)
 	}
-	if disk == (ariadne.Digest{}) || s.left[disk] {
-		return
+	if disk != (ariadne.Digest{}) && !s.left[disk] {
+		if s.left == nil {
+			s.left = map[ariadne.Digest]bool{}
+		}
+		s.left[disk], s.disks = true, append(s.disks, now)
 	}
-	if s.left == nil {
-		s.left = map[ariadne.Digest]bool{}
-	}
-	s.left[disk], s.disks = true, append(s.disks, now)
+	return kind, fresh > 0
 }
 
 // report says what was seen in a check that has taken so long.

@@ -182,7 +182,9 @@ func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
 	by := p.Last().By
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
-		w.explorer.sights.look(by, w.explorer.now())
+		if kind, ok := w.explorer.sights.look(by, w.explorer.now()); ok && w.living == nil {
+			w.explorer.corpus.saw(p, kind, &w.explorer.sights)
+		}
 	}
 	switch {
 	case w.living != nil:
@@ -399,6 +401,9 @@ func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *a
 	var steps []trace.Step
 	for i := range p.Steps() {
 		steps = append(steps, trace.NewStep(p.Step(i+1)))
+	}
+	if v != nil {
+		w.explorer.corpus.violated(p)
 	}
 	tape := record.TapeOf(w.check.system.Digests, steps)
 	return w.found(ctx, index, a, tape)

@@ -31,6 +31,7 @@ const (
 	plotFile     = "coverage.svg"
 	seenFile     = "coverage.seen"
 	memoFile     = "memo.db"
+	corpusFile   = "corpus.json"
 )
 
 // ours are the patterns of all that a run directory is emptied of. Its report is replaced.
@@ -246,6 +247,14 @@ func (d *Dir) Memo(name string) (path, alone string) {
 		return alone, alone
 	}
 	return filepath.Join(filepath.Dir(d.Path), fileName(name)+"."+memoFile), alone
+}
+
+// Corpus is the path of what goes on with the next check of a system, beside its store of transitions.
+func (d *Dir) Corpus(name string) string {
+	if d.given {
+		return filepath.Join(d.Path, corpusFile)
+	}
+	return filepath.Join(filepath.Dir(d.Path), fileName(name)+"."+corpusFile)
 }
 
 // Begun reports whether there is more in the directory than what is left by a command

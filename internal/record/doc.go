@@ -29,6 +29,8 @@
 //	memo.db          what the nodes did, so that the next check in this directory
 //	                 starts warm; without a directory of its own, a check has it in
 //	                 NAME.memo.db beside its run directory
+//	corpus.json      beginnings of paths with which the next check begins; likewise,
+//	                 NAME.corpus.json
 //
 // Invariant: files are replaced in one go or appended to line by line, so
 // that an end at any moment leaves what was there. The report comes first: a

@@ -15,7 +15,10 @@ type Portfolio struct {
 	// News, when not nil, says what was new about the last step of the path. nil: that is
 	// not known, and all steps cost the same.
 	News func() News
+	// Recall, when not nil, has paths that come first, and then have a share as a member has.
+	Recall *Recall
 
+	recall Member // with Recall
 	now    *Member
 	learns learner // of its members, or nil
 	turns  int
@@ -113,8 +116,15 @@ func (f *Portfolio) next() *Member {
 			least = m
 		}
 	}
+	if f.turns > 0 && f.Recall.left() && (f.Recall.taken < recallFirst || f.recall.spent < least.spent) {
+		f.recall.Explorer, f.recall.Tally.Name = f.Recall, "earlier checks"
+		return &f.recall
+	}
 	return least
 }
+
+// recallFirst is how many paths of Recall come right after the natural one.
+const recallFirst = 3
 
 // end ends a turn. Who is exhaustive is never dull: it shows what is left, however little.
 func (m *Member) end(known bool) {

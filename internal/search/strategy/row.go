@@ -53,6 +53,9 @@ type Builder struct {
 	// Next draws the index of the next execution, for all workers; not ok: there is none.
 	Next func() (index int, ok bool)
 
+	// Recall returns what a worker takes of earlier checks; nil: nothing.
+	Recall func(worker int) *Recall
+
 	features Features // that all have seen
 }
 
@@ -121,6 +124,13 @@ func (b *Builder) states(d Divisible) []Explorer {
 
 func (b *Builder) novelty(seed uint64, worker int) *Novelty {
 	return &Novelty{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+}
+
+func (b *Builder) recall(worker int) *Recall {
+	if b.Recall == nil {
+		return nil
+	}
+	return b.Recall(worker)
 }
 
 func (b *Builder) rounds(seed uint64) *Rounds {

@@ -8,7 +8,7 @@ func init() {
 		Make: func(b *Builder) []Explorer {
 			return Default{Paths: defaultPaths, Bytes: b.Bytes, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
 				Workers: b.Workers, Full: b.Full, News: b.News,
-				Novelty: func(worker int) *Novelty { return b.novelty(SeedOf(b.Seed, worker), worker) }}.Explorers()
+				Novelty: func(worker int) *Novelty { return b.novelty(SeedOf(b.Seed, worker), worker) }, Recall: b.Recall}.Explorers()
 		}})
 }
 
@@ -51,6 +51,8 @@ type Default struct {
 	News func(worker int) func() News
 	// Novelty returns a worker's own; nil: there is none.
 	Novelty func(worker int) *Novelty
+	// Recall returns a worker's Portfolio.Recall; nil: there is none.
+	Recall func(worker int) *Recall
 }
 
 // Explorers returns one for each worker.
@@ -66,7 +68,7 @@ func (d Default) Explorers() []Explorer {
 		all = append(all, d.random(i))
 		if i < near {
 			rest := all[i].(*Portfolio)
-			first := &Thorough{Portfolio{News: rest.News, Members: []*Member{{Explorer: deviations[i], Tally: Tally{Name: "deviations"}}}}}
+			first := &Thorough{Portfolio{News: rest.News, Recall: rest.Recall, Members: []*Member{{Explorer: deviations[i], Tally: Tally{Name: "deviations"}}}}}
 			for _, m := range rest.Members {
 				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share, Tally: m.Tally})
 			}
@@ -88,6 +90,9 @@ func (d Default) random(worker int) *Portfolio {
 	}
 	if d.News != nil {
 		f.News = d.News(worker)
+	}
+	if d.Recall != nil {
+		f.Recall = d.Recall(worker)
 	}
 	return f
 }
