@@ -61,12 +61,35 @@ func printed(text string) view {
 type advisor struct {
 	before, after view
 	// usual is how far a file is at most from what it is before and after, when a kill leaves it.
-	usual map[string]int
+	usual   map[string]int
+	learned *file // the home as the last kill leaves it
+}
+
+// changes is a view of what is other in a home than in another one: nil where a file is there alone.
+func changes(from, to *file) view {
+	v := view{}
+	var visit func(at string, a, b *file)
+	visit = func(at string, a, b *file) {
+		var in, now *names
+		if a != nil {
+			in = a.names
+		}
+		if b != nil {
+			now = b.names
+		}
+		differing(in, now, func(name string, a, b *file) {
+			name = path.Join(at, name)
+			v[name] = b
+			visit(name, a, b)
+		})
+	}
+	visit("", from, to)
+	return v
 }
 
 // distances are how far files are from what they are before and after, whichever is nearer, but for those that are
-// the same.
-func (a *advisor) distances(v view) map[string]int {
+// the same. Of changes it looks at no others.
+func (a *advisor) distances(v view, changes bool) map[string]int {
 	far := map[string]int{}
 	look := func(name string) {
 		if _, done := far[name]; done {
@@ -81,11 +104,13 @@ func (a *advisor) distances(v view) map[string]int {
 	for name := range v {
 		look(name)
 	}
-	for name := range a.before {
-		look(name)
-	}
-	for name := range a.after {
-		look(name)
+	for _, others := range []view{a.before, a.after} {
+		for name := range others {
+			if changes {
+				break
+			}
+			look(name)
+		}
 	}
 	for name, d := range far {
 		if d == 0 {
@@ -96,8 +121,8 @@ func (a *advisor) distances(v view) map[string]int {
 }
 
 // learn enters what a kill leaves.
-func (a *advisor) learn(v view) {
-	for name, d := range a.distances(v) {
+func (a *advisor) learn(v view, changes bool) {
+	for name, d := range a.distances(v, changes) {
 		a.usual[name] = max(a.usual[name], d)
 	}
 }
@@ -114,8 +139,7 @@ func (f *file) distance(g *file) int {
 	case f.attr.Mode&unix.S_IFMT != g.attr.Mode&unix.S_IFMT:
 		return 2 + int(f.data.len()+g.data.len()) + len(f.target) + len(g.target)
 	}
-	a, b := different(f.data, g.data)
-	return edits(a, b) + edits([]byte(f.target), []byte(g.target))
+	return f.data.distance(g.data) + edits([]byte(f.target), []byte(g.target))
 }
 
 // mostEdits is how large the table of an edit distance may be. Beyond, bytes are compared place by place, which is an upper bound.
@@ -175,15 +199,29 @@ func (f *file) found() string {
 // numbers in the names of files, also such as of git's objects.
 var numbers = regexp.MustCompile(`[0-9a-f]{2}/[0-9a-f]{8,}|[0-9a-f]{8,}|[0-9]+`)
 
-// advise looks at an image that no checker judges.
-func (c *column) advise(v view, images images, n, at int) {
-	if c.Model == Kill {
-		c.advisor.learn(v)
-		return
+// adviseOn looks at an image that no checker judges, at a point at which a kill leaves some files. What is the same there is as usual.
+func (c *column) adviseOn(t *tree, kill *file, images images, n, at int) {
+	if home := t.find(home); c.Model == Kill {
+		c.advisor.learn(changes(c.advisor.learned, home), true)
+		c.advisor.learned = home
+	} else {
+		c.advise(changes(kill, home), true, images, n, at)
 	}
+}
+
+// adviseOnOutput likewise, but at what a reader prints.
+func (c *column) adviseOnOutput(v view, images images, n, at int) {
+	if c.Model == Kill {
+		c.advisor.learn(v, false)
+	} else {
+		c.advise(v, false, images, n, at)
+	}
+}
+
+func (c *column) advise(v view, changes bool, images images, n, at int) {
 	var f *Failure
 	far := map[adviceKey]int{}
-	for name, d := range c.advisor.distances(v) {
+	for name, d := range c.advisor.distances(v, changes) {
 		if d <= c.advisor.usual[name] {
 			continue
 		}

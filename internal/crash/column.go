@@ -206,7 +206,9 @@ func (c *column) all(ctx context.Context, l losses) (err error) {
 		began := time.Now()
 		var p *point
 		if err = t.apply(op); err == nil {
-			p, err = c.form(k, l.after(t, k, c.which(t, op)))
+			if p, err = c.form(k, l.after(t, k, c.which(t, op))); err == nil {
+				p.kill = t.find(home)
+			}
 		}
 		c.mu.Lock()
 		c.Forming += time.Since(began).Seconds()
@@ -228,6 +230,7 @@ type point struct {
 	left  []sum   // likewise, but for what of the log is lost
 	again []bool  // another one is the same
 	trees []*tree // that are looked at for advice
+	kill  *file   // the home as a kill leaves it
 	work  []*job  // what nobody has judged
 	done  chan error
 }
@@ -282,9 +285,9 @@ func (c *column) finish(ctx context.Context, p *point) error {
 	}
 	for n, t := range p.trees {
 		if v := c.verdicts[p.of[n]]; t != nil && v != nil && v.read != nil {
-			c.advise(v.read, p.images, n, p.at)
+			c.adviseOnOutput(v.read, p.images, n, p.at)
 		} else if t != nil && len(c.Read) == 0 {
-			c.advise(t.view(), p.images, n, p.at)
+			c.adviseOn(t, p.kill, p.images, n, p.at)
 		}
 	}
 	defer c.stopped(p)

@@ -291,22 +291,110 @@ func (c *content) bytes(from, to int) []byte {
 	return b
 }
 
+// equal reports whether two chunks are, which have the same number.
 func (c *chunk) equal(d *chunk) bool {
-	return c == d || c != nil && d != nil && bytes.Equal(c.bytes, d.bytes)
+	switch {
+	case c == d:
+		return true
+	case c == nil || d == nil:
+		return false
+	case c.known && d.known:
+		return c.sum == d.sum
+	}
+	return bytes.Equal(c.bytes, d.bytes)
 }
 
-// different are the bytes of two files between whole chunks that are the same, from the beginning and, in files of one size, up to the
-// end.
-func different(c, d *content) (a, b []byte) {
-	if c == nil || d == nil {
-		return c.bytes(0, c.count()), d.bytes(0, d.count())
+// unequal yields the numbers, below a limit, at which there are not the very same chunks in two trees of which the first has a number.
+func unequal(a, b *chunks, first, limit int, yield func(k int)) {
+	if a == b || first >= limit || a != nil && b != nil && a.level == b.level && a.known && b.known && a.sum == b.sum {
+		return
 	}
-	from, toC, toD := 0, c.count(), d.count()
-	for from < int(min(c.size, d.size)/chunkSize) && c.chunks.get(from).equal(d.chunks.get(from)) {
-		from++
+	if a.room() < b.room() {
+		a, b = b, a
 	}
-	for c.size == d.size && toC > from && c.chunks.get(toC-1).equal(d.chunks.get(toD-1)) {
-		toC, toD = toC-1, toD-1
+	for i := range fan {
+		k := first + i<<(fanBits*a.level)
+		switch {
+		case a.level == 0:
+			if k < limit && a.parts[i] != b.part(i) {
+				yield(k)
+			}
+		case b == nil || b.level == a.level:
+			unequal(a.below[i], b.child(i), k, limit, yield)
+		case i == 0:
+			unequal(a.below[i], b, k, limit, yield)
+		default:
+			unequal(a.below[i], nil, k, limit, yield)
+		}
 	}
-	return c.bytes(from, toC), d.bytes(from, toD)
+}
+
+func (c *chunks) part(i int) *chunk {
+	if c == nil {
+		return nil
+	}
+	return c.parts[i]
+}
+
+func (c *chunks) child(i int) *chunks {
+	if c == nil {
+		return nil
+	}
+	return c.below[i]
+}
+
+// mostMoved is in how many chunks bytes are looked for at another place. Beyond, chunks are compared one by one, which is an upper bound.
+const mostMoved = 32
+
+// distance is how much is to be edited to make one content of another.
+func (c *content) distance(d *content) int {
+	var parts []int // that are different
+	common := min(c.count(), d.count())
+	if common > 0 {
+		unequal(c.chunks, d.chunks, 0, common, func(k int) {
+			if !c.chunks.get(k).equal(d.chunks.get(k)) {
+				parts = append(parts, k)
+			}
+		})
+	}
+	size := min(c.len(), d.len())
+	from, toC, toD := int(size/chunkSize), c.count(), d.count()
+	if len(parts) > 0 {
+		from = min(from, parts[0])
+	}
+	if c.len() == d.len() {
+		if len(parts) == 0 {
+			return 0
+		}
+		toC = parts[len(parts)-1] + 1
+		toD = toC
+	}
+	if toC+toD-2*from <= mostMoved {
+		return edits(c.bytes(from, toC), d.bytes(from, toD))
+	}
+	n := int(max(c.len(), d.len()) - size)
+	for _, k := range parts {
+		n += c.chunks.get(k).distance(d.chunks.get(k), size-int64(k)*chunkSize)
+	}
+	return n
+}
+
+// distance is how many of the first bytes are different.
+func (c *chunk) distance(d *chunk, size int64) (n int) {
+	var a, b []byte
+	if c != nil {
+		a = c.bytes
+	}
+	if d != nil {
+		b = d.bytes
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for i, x := range b[:min(int64(len(b)), size)] {
+		if i < len(a) && x != a[i] || i >= len(a) && x != 0 {
+			n++
+		}
+	}
+	return n
 }

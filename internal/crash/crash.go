@@ -363,7 +363,7 @@ func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) erro
 			}
 		}
 	}
-	j.advisor = &advisor{j.before, j.after, map[string]int{}}
+	j.advisor = &advisor{j.before, j.after, map[string]int{}, j.start.find(home)}
 	return nil
 }
 

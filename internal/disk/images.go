@@ -182,6 +182,8 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 	}
 	full := func() bool { return len(i.Lost) >= c.Limit }
 	most := 16*c.Limit + 64 // what is looked at, when images are equal again and again
+	work := 64 * most       // and how many atoms they may lack together: where thousands are not durable, sets of few are enough
+	over := func() bool { return full() || i.Subsets >= most || work <= 0 }
 	look := func(s state) {
 		i.Subsets++
 		d := digest(s.difference().sum())
@@ -191,7 +193,11 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		}
 	}
 	try := func(s state) {
-		if !full() && i.Subsets < most && (!fresh || s.hasFresh()) {
+		if over() {
+			return
+		}
+		work -= 1 + s.lost.len()
+		if !fresh || s.hasFresh() {
 			look(s)
 		}
 	}
@@ -217,7 +223,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		basis = p.shared().lost
 	}
 	for n := range alone.all {
-		if full() {
+		if over() {
 			break
 		}
 		s := p.nothing()
@@ -225,7 +231,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		try(s)
 	}
 	for n := range basis.all {
-		if full() {
+		if over() {
 			break
 		}
 		s := p.everything()
@@ -243,7 +249,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 		return i
 	}
 	// What is drawn again and again has hardly anything new any more.
-	for r, last := (random{c.Seed}), i.Subsets; !full() && i.Subsets < most && i.Subsets-last <= 4*c.Limit; {
+	for r, last := (random{c.Seed}), i.Subsets; !over() && i.Subsets-last <= 4*c.Limit; {
 		found := len(i.Lost)
 		s := p.draw(&r)
 		if fresh {

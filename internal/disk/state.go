@@ -258,10 +258,14 @@ func (d *difference) reached(in *inode) bool {
 
 // cells are those of a file that may have other bytes in the state, in which it has a size: their places in the list.
 func (d *difference) cells(in *inode, size int64) (at []int) {
+	next := 0
 	add := func(lo, hi int64) {
-		from, to := in.cellsIn(lo, hi)
-		for i := from; i < to; i++ {
-			at = append(at, i)
+		from, to := next, next+1
+		if next == len(in.cells) || in.cells[next].lo != lo || in.cells[next].hi != hi { // else it is the one behind the last
+			from, to = in.cellsIn(lo, hi)
+		}
+		for next = from; next < to; next++ {
+			at = append(at, next)
 		}
 	}
 	if in.view == d.p.view {

@@ -9,7 +9,7 @@
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
 // packages. What this machine cannot measure is named and left out.
 //
-// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go, crash.go, liveness.go, table.go.
+// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go, crash.go, images.go, liveness.go, table.go.
 package main
 
 import (
@@ -96,6 +96,7 @@ var parts = []struct {
 	{"choose", (*bench).measureChoose},
 	{"restart", (*bench).measureRestarts},
 	{"crash", (*bench).measureCrash},
+	{"forming", (*bench).measureForming},
 	{"parallel", (*bench).measureParallel},
 	{"transitions", (*bench).measureTransitions},
 	{"remembered", (*bench).measureRemembered},
