@@ -20,8 +20,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -317,9 +319,25 @@ func (j *judge) acceptsThere(ctx context.Context, last *job) (*verdict, error) {
 	case v.undecided:
 		return nil, fmt.Errorf("the checker looks at the files as the command left them, without a power loss, and %s", v.status)
 	case !v.passed:
-		return nil, fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s", v)
+		return nil, fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s%s", v, j.lost(last.tree))
 	}
 	return v, nil
+}
+
+// lost says which file the checker's command line names that is there from here and not where the checker is run, or is empty.
+func (j *judge) lost(t *tree) string {
+	for _, word := range strings.Fields(strings.Join(j.Check[1:], " ")) {
+		if filepath.IsAbs(word) || !strings.Contains(word, "/") {
+			continue
+		}
+		if _, err := os.Stat(word); err != nil {
+			continue
+		}
+		if at := filepath.Join(home, word); !within(at, home) || t.find(at) == nil {
+			return fmt.Sprintf("\n  the checker runs in %s, where there is no %s: name it by its whole path", home, word)
+		}
+	}
+	return ""
 }
 
 // newCheckers makes those that look at images, at the node's home if that is wanted and can be.

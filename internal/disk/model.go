@@ -28,7 +28,8 @@ const (
 	page        = 4096 // the default: the sector of today's drives, and the page in which Linux writes
 )
 
-// The models, by falling strength: each allows what those before it allow.
+// The models, by falling strength: each allows what those before it allow. With sectors of 512 bytes that holds among themselves
+// alone: prefix:512 tears a page in the middle, which any does not.
 var (
 	// Prefix keeps operations in order, up to one of them.
 	Prefix = Model{prefix, page}
