@@ -17,13 +17,14 @@ const (
 
 // Partition is a way in which the network may be parted for some time, or slow in a part.
 type Partition struct {
-	Name   string        // as in n1|n2+n3, or n1>n2 for one direction
-	For    time.Duration // or ariadne.Ever
-	By     time.Duration // how much later than otherwise messages arrive; 0: they do not
-	nodes  int           // all that are parted have lower numbers
-	blocks []bool        // by from*nodes+to
-	number int           // among those of the rules, from 1
-	heal   *Varied       // of the event that ends it
+	Name   string           // as in n1|n2+n3, or n1>n2 for one direction
+	For    time.Duration    // or ariadne.Ever
+	By     time.Duration    // how much later than otherwise messages arrive; 0: they do not
+	nodes  int              // all that are parted have lower numbers
+	blocks []bool           // by from*nodes+to
+	apart  []ariadne.NodeID // the smaller side, or both of them when they are as large
+	number int              // among those of the rules, from 1
+	heal   *Varied          // of the event that ends it
 }
 
 // NewPartition parts the nodes of one group from those of another; nothing gets from the first to
@@ -35,6 +36,14 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 	}
 	p := &Partition{Name: name, For: length, nodes: n, blocks: make([]bool, n*n)}
 	p.heal = &Varied{what: p.what(), partition: p}
+	switch {
+	case len(from) < len(to):
+		p.apart = from
+	case len(to) < len(from):
+		p.apart = to
+	default:
+		p.apart = slices.Concat(from, to)
+	}
 	for _, a := range from {
 		for _, b := range to {
 			p.blocks[int(a)*n+int(b)] = true
@@ -56,6 +65,15 @@ func (p *Partition) Late(by time.Duration) *Partition {
 // Blocks reports whether nothing gets from one node to another, or only late; nothing does with nil.
 func (p *Partition) Blocks(from, to ariadne.NodeID) bool {
 	return p != nil && int(from) < p.nodes && int(to) < p.nodes && p.blocks[int(from)*p.nodes+int(to)]
+}
+
+// PartsOff are the nodes on the smaller side of a partition that an event of the network begins, or on both sides when they are as
+// large.
+func (e *Event) PartsOff() []ariadne.NodeID {
+	if e.Varied == nil || e.Varied.partition == nil {
+		return nil
+	}
+	return e.Varied.partition.apart
 }
 
 // sends reports whether it is about what a node sends.

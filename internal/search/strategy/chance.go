@@ -98,7 +98,7 @@ func (c *chance) again(l *likely, left int, keeps []string) {
 // countdowns are those of all kinds that are counted at a node now.
 func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	for i := range c.kinds {
-		if l := &c.kinds[i]; l.wait.moments == 0 && l.wait.hits(at) {
+		if l := &c.kinds[i]; l.wait.moments == 0 && l.wait.hits(at) && !c.strike.spares(at) {
 			all = append(all, l.Countdown)
 		}
 	}
@@ -124,6 +124,9 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		for j, rest := range c.asked.Rest(&p.Last().By.Output) {
 			k, _ := world.KindNamed(c.asked.Kinds[j])
 			i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
+			if len(rest) < len(c.kinds[i].After) {
+				c.strike.hits(p.Event(p.Len()).Node)
+			}
 			c.kinds[i].After = rest
 		}
 		c.asked = nil
@@ -166,10 +169,11 @@ func (c *chance) among(p *space.Path, i int) int {
 		place := &by.Output.Places[at]
 		for _, a := range place.Alternatives {
 			k := slices.IndexFunc(c.kinds, func(l likely) bool { return world.KindOf(l.Kind).Name == ariadne.KindOf(a) })
-			if k < 0 || !p.System().Rules().MayWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.kinds[k].counts(e.Node, place.Name) || !c.kinds[k].passes() {
+			if k < 0 || !p.System().Rules().MayWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.counts(k, e.Node, place.Name) || !c.kinds[k].passes() {
 				continue
 			}
 			if j, ok := further(p, i, ariadne.Choice{Alternative: a, Place: place.Name}); ok {
+				c.strike.hits(e.Node)
 				return c.strike.lasting(p, j)
 			}
 		}
@@ -188,8 +192,9 @@ func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
 }
 
 // counts reports whether an alternative at a place of a node is one of those that are counted.
-func (l *likely) counts(at ariadne.NodeID, place string) bool {
-	return l.wait.hits(at) && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
+func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
+	l := &c.kinds[k]
+	return l.wait.hits(at) && !c.strike.spares(at) && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
 }
 
 // choose has the step that is taken next told at random what it asks for.

@@ -3,6 +3,7 @@ package strategy
 import (
 	"ariadne"
 	"ariadne/internal/space"
+	"ariadne/internal/world"
 )
 
 func init() {
@@ -33,15 +34,16 @@ type Novelty struct {
 	Index    int       // of the next path
 	Features *Features // not nil
 
-	pool   []*beginning
-	bytes  int64 // of the pool
-	sights sights
-	draw   draw
-	slow   bool // of the path, what goes on behind its beginning
-	holds  Slow
-	temper temper
-	from   *beginning // of the path; nil: it has none, or it is another explorer's
-	now    follow
+	pool    []*beginning
+	bytes   int64 // of the pool
+	sights  sights
+	draw    draw
+	slow    bool // of the path, what goes on behind its beginning
+	holds   Slow
+	temper  temper
+	from    *beginning // of the path; nil: it has none, or it is another explorer's
+	brought bool       // the path has brought a beginning
+	now     follow
 }
 
 // beginning is the first part of a path, up to where it has shown something new.
@@ -50,7 +52,9 @@ type beginning struct {
 	node          ariadne.NodeID // which has done it
 	sight         uint64         // 0: it is a combination
 	faults, left  int            // that it has, and that budgets leave
-	used, brought int            // paths from here, and beginnings that they have brought
+	struck        bool
+	hit           ariadne.NodeID // by the first of them, when struck
+	used, brought int            // paths from here, and how many of them have brought another one
 }
 
 // bytes is about what it takes.
@@ -92,8 +96,18 @@ func (w *Novelty) goOn(p *space.Path) {
 		w.temper.calm = calms
 		w.holds.beginBehind(w.Seed, w.Index, from)
 	}
-	if w.from != nil && w.draw.below(4) > 0 {
-		w.temper.chance.strike.close(w.from.node)
+	if w.from == nil {
+		return
+	}
+	strike := &w.temper.chance.strike
+	if w.from.struck {
+		strike.struck, strike.hit = true, w.from.hit
+	}
+	switch w.draw.below(3) {
+	case 0:
+		strike.close(w.from.node)
+	case 1:
+		strike.anywhere(&w.temper.chance.moments, p.Len())
 	}
 }
 
@@ -106,6 +120,8 @@ func (w *Novelty) worth(b *beginning) float64 {
 	}
 	worth := float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
 	switch {
+	case b.left > 0 && b.faults == 0: // others begin faults there, too
+		return worth / 8
 	case b.left > 0:
 		return worth * float64(1+b.faults)
 	case b.faults > 0:
@@ -145,7 +161,7 @@ func (w *Novelty) begins(own bool, keep int) {
 	if w.now.marks == nil {
 		w.now.marks = newMarks()
 	}
-	if !own {
+	if w.brought = false; !own {
 		w.from = nil
 	}
 	w.sights.cut(keep)
@@ -160,11 +176,14 @@ func (w *Novelty) learn(p *space.Path) (news bool) {
 	if !ok && (w.New == nil || !w.New(p)) {
 		return false
 	}
-	if w.from != nil {
+	if w.from != nil && !w.brought {
 		w.from.brought++
 	}
+	w.brought = true
 	b := &beginning{events: w.now.taken(p, p.Len()), node: p.Event(p.Len()).Node, sight: sight}
-	b.faults, b.left = faultsOf(p)
+	if b.faults, b.left = faultsOf(p); b.faults > 0 {
+		b.hit, b.struck = firstHit(p)
+	}
 	w.pool, w.bytes = append(w.pool, b), w.bytes+b.bytes()
 	for w.Bytes > 0 && w.bytes > w.Bytes {
 		w.forget(w.poor())
@@ -179,6 +198,20 @@ func faultsOf(p *space.Path) (taken, left int) {
 		taken, left = taken+int(budgets[k]-n), left+int(n)
 	}
 	return taken, left
+}
+
+// firstHit is the node that the first fault on a path hit, or parted from the others. Not ok: none did.
+func firstHit(p *space.Path) (id ariadne.NodeID, ok bool) {
+	for i := range p.Len() {
+		e := p.Event(i + 1)
+		switch k := world.KindOf(e.Kind); {
+		case k.Fault != "" && e.PartsOff() != nil:
+			return e.PartsOff()[0], true
+		case k.Fault != "" && !k.World && !k.Messages, e.Disturbed():
+			return e.Node, true
+		}
+	}
+	return 0, false
 }
 
 // forget takes a beginning out of the pool.

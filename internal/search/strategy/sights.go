@@ -7,7 +7,7 @@ import (
 )
 
 // sights are what a path has shown so far: that a node has done something (features) for the n-th
-// time since it was last struck by a fault. Beyond the first few times only each doubling of n is one. A
+// time since it, or the network, was last struck by a fault. Beyond the first few times only each doubling of n is one. A
 // second election is another sight than the first one, and so is what a node does after a crash.
 //
 // AFL tells inputs apart in the same way, by how often they take each branch
@@ -60,7 +60,7 @@ func (s *sights) step(p *space.Path, c *Features, i int) (fresh uint64, ok bool)
 		s.scratch = s.scratch[:0]
 	}
 	struck := feature(e.Node, 's')
-	life := uint64(min(s.counts[struck], maxLife))
+	life := uint64(min(s.counts[struck]+s.counts[worldStruck], maxLife))
 	for _, f := range s.scratch {
 		f = mixed(f, life)
 		n := s.counts[f] + 1
@@ -72,13 +72,23 @@ func (s *sights) step(p *space.Path, c *Features, i int) (fresh uint64, ok bool)
 			fresh, ok = sight, true
 		}
 	}
-	if k := world.KindOf(e.Kind); k.Fault != "" && !k.World && !k.Messages || by != nil && by.Output.Down != ariadne.Up {
-		s.counts[struck]++
-		s.all = append(s.all, struck)
+	switch k := world.KindOf(e.Kind); {
+	case k.Fault != "" && k.World:
+		s.count(worldStruck)
+	case k.Fault != "" && !k.Messages, by != nil && by.Output.Down != ariadne.Up:
+		s.count(struck)
 	}
 	s.ends = append(s.ends, len(s.all))
 	return fresh, ok
 }
+
+func (s *sights) count(f uint64) {
+	s.counts[f]++
+	s.all = append(s.all, f)
+}
+
+// worldStruck is the feature of a fault that befalls all nodes: that of the network between them.
+var worldStruck = feature(0, 'w')
 
 // maxLife is how many times that a node was struck are told apart.
 const maxLife = 3

@@ -24,6 +24,7 @@ type strike struct {
 	every   bool // steps that repeat others count, too
 	struck  bool // one did
 	hit     ariadne.NodeID
+	follows bool // further ones are to hit the node of the first one, or part it from the others
 }
 
 // Orders of magnitude of steps, of 2, from the least.
@@ -36,6 +37,7 @@ const (
 func (s *strike) begin(seed uint64, index int, w *Weights) {
 	*s = strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: w}
 	s.some = s.draw.below(quietOf) > 0
+	s.follows = s.draw.below(2) == 0
 }
 
 // close has one strike soon, on half of the paths the node, if it strikes a node.
@@ -43,6 +45,12 @@ func (s *strike) close(node ariadne.NodeID) {
 	s.some, s.every = true, s.draw.below(2) == 0
 	s.wait = wait{alone: s.draw.below(2) == 0, node: node}
 	s.left = 1 + s.draw.below(1<<s.draw.below(closeOrders))
+}
+
+// anywhere has one strike at any step of a path that is still to come, if there are so many in all.
+func (s *strike) anywhere(m *moments, length int) {
+	s.some, s.every, s.wait = true, true, wait{}
+	s.left = 1 + s.draw.below(max(length-m.steps, 1<<stepOrders))
 }
 
 // again draws when the next one strikes.
@@ -92,13 +100,36 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 		return 0, false
 	}
 	if event, ok = s.among(f, m, from, to); !ok {
-		s.wait.alone = false // there is none at that node
+		s.wait.alone, s.follows = false, false // there is none at that node
 		event, ok = s.among(f, m, from, to)
 	}
 	if ok {
-		s.struck, s.hit = true, f.Enabled[event].Node
+		e := &f.Enabled[event]
+		if apart := e.PartsOff(); len(apart) > 0 {
+			s.hits(apart[s.draw.below(len(apart))])
+		} else {
+			s.hits(e.Node)
+		}
 	}
 	return event, ok
+}
+
+// hits tells that a node was hit.
+func (s *strike) hits(id ariadne.NodeID) {
+	if !s.struck || !s.follows {
+		s.struck, s.hit = true, id
+	}
+}
+
+// spares reports whether no fault is to hit a node.
+func (s *strike) spares(id ariadne.NodeID) bool { return s.follows && s.struck && s.hit != id }
+
+// means reports whether an event is one of the faults that are meant.
+func (s *strike) means(e *world.Event) bool {
+	if world.KindOf(e.Kind).World {
+		return !s.follows || !s.struck || slices.Contains(e.PartsOff(), s.hit)
+	}
+	return s.wait.hits(e.Node) && !s.spares(e.Node)
 }
 
 // among draws one of a frame's faults from one on to before another, if it is of those that are meant.
@@ -107,7 +138,7 @@ func (s *strike) among(f *space.Frame, m *moments, from, to int) (event int, ok 
 	sum := 0
 	for i := from; i < to; i++ {
 		e := &f.Enabled[i]
-		if !world.KindOf(e.Kind).World && !s.wait.hits(e.Node) {
+		if !s.means(e) {
 			continue
 		}
 		if of[e.Kind] = append(of[e.Kind], i); len(of[e.Kind]) == 1 {
