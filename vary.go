@@ -282,6 +282,15 @@ func CallOf(place string) string {
 	return call
 }
 
+// FileOf is the name of the file that the call at a place is about, or "".
+func FileOf(place string) string {
+	_, file, _ := strings.Cut(place, ":")
+	if end := strings.LastIndexByte(file, '#'); end >= 0 {
+		file = file[:end]
+	}
+	return file
+}
+
 // Pick returns the random number from 0 to n-1 that a seed has for a place of a step, of which
 // there are so many before it (SplitMix64).
 func Pick(seed uint64, place, n int) int {

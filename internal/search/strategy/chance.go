@@ -35,6 +35,9 @@ type likely struct {
 	draw   draw
 	weight int // how much sooner than else
 	wait   wait
+	// files: only places at calls on files count. A process that ends before one leaves other files than before the
+	// one before; at the many places between, what is left is the same.
+	files bool
 }
 
 // Orders of magnitude are of 2.
@@ -85,7 +88,11 @@ func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 // again draws when there are the next of a kind, of which so many are left: one behind a moment, else all.
 func (c *chance) again(l *likely, left int, keeps []string) {
 	n := orders
-	if l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil; l.wait.moments > 0 {
+	l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil
+	if l.files = c.moments.most.files > 0 && (l.Kind == world.Crash || l.Kind == world.Kill) && l.draw.below(2) == 0; l.files {
+		n = keepOrders
+	}
+	if l.wait.moments > 0 {
 		n, left = closeOrders, 1
 	} else if keeps != nil && l.draw.below(3) == 0 {
 		n, l.Only = keepOrders, keeps
@@ -194,7 +201,7 @@ func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
 // counts reports whether an alternative at a place of a node is one of those that are counted.
 func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
 	l := &c.kinds[k]
-	return l.wait.hits(at) && !c.strike.spares(at) && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
+	return l.wait.hits(at) && !c.strike.spares(at) && (!l.files || ariadne.FileOf(place) != "") && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
 }
 
 // choose has the step that is taken next told at random what it asks for.

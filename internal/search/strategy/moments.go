@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"math"
+	"slices"
 
 	"ariadne"
 	"ariadne/internal/memo"
@@ -34,6 +35,7 @@ type moments struct {
 type counts struct {
 	fresh, replies int
 	others         int // that did not repeat others
+	files          int // that have places at calls on files
 }
 
 // moment is what the last step of a path was.
@@ -47,7 +49,7 @@ type moment struct {
 
 // begin begins a path, whose first steps are not looked at. learns: the paths before may matter to it.
 func (m *moments) begin(search *Features, learns bool, from int) {
-	m.most = counts{max(m.most.fresh, m.had.fresh), max(m.most.replies, m.had.replies), max(m.most.others, m.had.others)}
+	m.most = counts{max(m.most.fresh, m.had.fresh), max(m.most.replies, m.had.replies), max(m.most.others, m.had.others), max(m.most.files, m.had.files)}
 	if !learns {
 		m.most = counts{}
 	}
@@ -80,6 +82,9 @@ func (m *moments) read(p *space.Path) {
 		}
 		if !now.repeat {
 			m.had.others++
+		}
+		if slices.ContainsFunc(p.Frame(i).By.Output.Places, func(at ariadne.Place) bool { return ariadne.FileOf(at.Name) != "" }) {
+			m.had.files++
 		}
 		if from == to {
 			m.now = now
