@@ -2,6 +2,8 @@ package property
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"ariadne"
@@ -56,33 +58,39 @@ var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP"
 	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
 	"SIGIO", "SIGPWR", "SIGSYS"}
 
-// LastWords is the line that tells best why a program died: the first that
-// sounds like it, of those it wrote in its last step to standard error or else
-// to standard output; else the last line of standard error.
+// LastWords is the line that tells best why a program died, of those that it wrote in its last step to standard error
+// or else to standard output: the first that says that it ends, or else that something is wrong; else the last
+// line of standard error. Lines that a log calls harmless say neither.
 func LastWords(logs []ariadne.LogLine) string {
 	last := ""
 	for _, stream := range []int{2, 1} {
+		wrong := ""
 		for _, l := range logs {
-			if l.Stream != stream || strings.TrimSpace(l.Text) == "" {
+			text := strings.TrimSpace(l.Text)
+			if l.Stream != stream || text == "" {
 				continue
 			}
-			if soundsFatal(l.Text) {
-				return strings.TrimSpace(l.Text)
+			switch lower := strings.ToLower(text); {
+			case harmless.MatchString(lower):
+			case containsAny(lower, "panic", "fatal", "assert", "abort", "violat"):
+				return text
+			case wrong == "" && containsAny(lower, "exception", "error", "failed"):
+				wrong = text
 			}
 			if stream == 2 {
-				last = strings.TrimSpace(l.Text)
+				last = text
 			}
+		}
+		if wrong != "" {
+			return wrong
 		}
 	}
 	return last
 }
 
-func soundsFatal(line string) bool {
-	line = strings.ToLower(line)
-	for _, w := range []string{"panic", "fatal", "assert", "abort", "exception", "violat", "error", "failed"} {
-		if strings.Contains(line, w) {
-			return true
-		}
-	}
-	return false
+// harmless are lines of levels below that of an error, as logs in JSON and in plain text name them.
+var harmless = regexp.MustCompile(`"level":"(debug|info|warn)|^\S* ?\S* ?\[?(debug|info|warn(ing)?)\b`)
+
+func containsAny(line string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
 }
