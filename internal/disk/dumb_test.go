@@ -188,11 +188,42 @@ func workload(t *rapid.T, f *disktest.FS, next *uint64, small bool) (op Op, ok b
 	return op, true
 }
 
+// reachable are the inodes that have a name.
+func reachable(f *disktest.FS) []uint64 {
+	all := []uint64{disktest.Root}
+	for n := 0; n < len(all); n++ {
+		for key, ino := range f.Names {
+			if key[0] == all[n] && !slices.Contains(all, ino) {
+				all = append(all, ino)
+			}
+		}
+	}
+	return all
+}
+
+// sameTime sees to it that an image says which operation set a file's time of modification, and returns 1 if that is another
+// one than now.
+func sameTime(t *rapid.T, i *Images, n int, image *Image, ino uint64) int {
+	now, want := i.SetBy(-1, ino), i.SetBy(n, ino)
+	for _, x := range image.Files {
+		if x.Ino == ino && x.Retimed {
+			if x.Last != want {
+				t.Errorf("inode %d: its time is of %v, want %v", ino, x.Last, want)
+			}
+			return 1
+		}
+	}
+	if now != want {
+		t.Errorf("inode %d: its time is of %v as now, want %v", ino, now, want)
+	}
+	return 0
+}
+
 // TestDumb compares the images with those of a model that tries each set of pieces of operations.
 func TestDumb(t *testing.T) {
 	for _, m := range []Model{Prefix, Ordered, Any, parsed(t, "ordered:512"), parsed(t, "any:512")} {
 		t.Run(m.String(), func(t *testing.T) {
-			most, images, sets, ended, logs := 0, 0, 0, 0, 0
+			most, images, sets, ended, logs, retimed := 0, 0, 0, 0, 0, 0
 			rapid.Check(t, func(t *rapid.T) {
 				f := disktest.NewFS()
 				f.Files[3] = &disktest.File{Size: 600, Data: bytes.Repeat([]byte{'x'}, 600), Mode: TypeRegular | 0o644, X: map[string]string{"user.a": "old"}}
@@ -247,7 +278,11 @@ func TestDumb(t *testing.T) {
 					if again := i.Without(lost); again.Digest != image.Digest {
 						t.Fatalf("image without %v again: %v", lost, again)
 					}
-					s := f.Restore(image).String()
+					restored := f.Restore(image)
+					for _, ino := range reachable(restored) {
+						retimed += sameTime(t, i, k, image, ino)
+					}
+					s := restored.String()
 					if got[s] {
 						t.Errorf("twice: %s", s)
 					}
@@ -299,6 +334,9 @@ func TestDumb(t *testing.T) {
 				most, images, sets, logs = max(most, len(want)), images+len(want), sets+subsets, logs+1
 			})
 			t.Logf("%d images of %d subsets of %d logs, %d at most; %d syncs that took time", images, sets, logs, most, ended)
+			if retimed == 0 {
+				t.Error("no file has another time of modification")
+			}
 			if ended == 0 && logs >= 100 { // with -short few are drawn
 				t.Error("no sync took time")
 			}

@@ -24,3 +24,21 @@ func (i *Images) Digests() (all []ariadne.Digest) {
 	}
 	return all
 }
+
+// SetBy is the last operation of an image that set the time of modification of an inode, or nil; with -1 of what is there now. It looks
+// at all there is.
+func (i *Images) SetBy(n int, ino uint64) (last *Op) {
+	s := i.plan.everything()
+	if n >= 0 {
+		s = i.kept[n]
+	}
+	for k := range i.plan.atoms {
+		a := &i.plan.atoms[k]
+		own := a.ino != nil && a.ino.ino == ino && a.op.Kind != SetAttr && a.op.Kind != SetXattr
+		inside := slices.ContainsFunc(a.sets, func(s setting) bool { return s.entry.dir == ino })
+		if s.has(int32(k)) && (own || inside || a.op.Kind == Create && a.op.Ino == ino) {
+			last = a.op
+		}
+	}
+	return last
+}

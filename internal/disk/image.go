@@ -33,6 +33,10 @@ type File struct {
 	Attr *Attr
 	// Xattrs are the extended attributes that differ, by name.
 	Xattrs []Xattr
+	// Retimed says that its time of modification is another one than now: that of Last (Op.Time), the last operation of the image
+	// that sets it, or without one that of before the log.
+	Retimed bool
+	Last    *Op
 }
 
 // Extent is bytes of a file.

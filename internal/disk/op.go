@@ -118,6 +118,9 @@ type Op struct {
 	// OldAttr and Attr are the attributes before and after. Create has Attr alone; of what Unlink and Rename are
 	// about Attr.Mode has the type.
 	OldAttr, Attr Attr
+	// Time is the time of modification that the operation gives, in ns since the epoch: to the file that it changes or makes,
+	// and to the directories whose names it changes.
+	Time int64
 	// Target is what a new symbolic link says, or a Mark.
 	Target string
 
@@ -152,6 +155,12 @@ type Attr struct {
 
 // end is where the changed bytes end.
 func (o *Op) end() int64 { return o.Offset + o.Length }
+
+// sets reports whether the operation sets the time of modification of its own inode. Operations on names set that of
+// directories.
+func (o *Op) sets() bool {
+	return o.Kind < Create || o.Kind == SetAttr && o.Attr.Modify != o.OldAttr.Modify
+}
 
 // Apply returns what a file holds after an operation on its content, of what it held before. It leaves
 // data as they are.

@@ -130,6 +130,10 @@ type inode struct {
 
 	// meta and dataMeta are the last atoms on the chain that fsync and fdatasync wait for.
 	meta, dataMeta int32
+	// timed are the atoms that set its time of modification, in order, behind the last durable one. setBy is the
+	// operation that set it before them, or nil.
+	timed []int32
+	setBy *Op
 	// pending are atoms by which blocks are allocated: of its size, and data where there was a hole.
 	pending []int32
 	cut     bool // to nothing, and not closed since
@@ -294,6 +298,9 @@ func (p *plan) enter(a atom, needs []int32) int32 {
 	if in := a.ino; in != nil {
 		in.atoms, in.touched = append(in.atoms, n), true
 		p.lookAtInode(in)
+		if a.op.sets() {
+			in.timed = append(in.timed, n)
+		}
 		switch {
 		case a.attr:
 			in.attrs = append(in.attrs, n)
@@ -318,6 +325,7 @@ func (p *plan) enter(a atom, needs []int32) int32 {
 			e.in.open = append(e.in.open, e)
 		}
 		e.atoms = append(e.atoms, n)
+		e.in.timed = append(e.in.timed, n)
 		p.looked.entries = append(p.looked.entries, e)
 		if e.now == s.ino {
 			continue
@@ -470,7 +478,7 @@ func (p *plan) rename(a atom) {
 	switch op.Kind {
 	case Create:
 		in.known, in.outside = true, 0
-		in.sized = true
+		in.sized, in.setBy = true, op
 		if op.Dir == 0 {
 			return
 		}
@@ -505,7 +513,7 @@ func (p *plan) rename(a atom) {
 		}
 		if op.Flags&Whiteout != 0 {
 			left = p.inode(op.Left)
-			left.known, left.outside, left.sized = true, 0, true
+			left.known, left.outside, left.sized, left.setBy = true, 0, true, op
 			dirs = append(dirs, left)
 		}
 		set(op.Dir, op.Name, in, left)
@@ -650,8 +658,10 @@ func (p *plan) forget() {
 	}
 	for _, dir := range once(dirs) {
 		dir.open = slices.DeleteFunc(dir.open, func(e *entry) bool { return len(e.atoms) == 0 })
+		dir.settleTime(p)
 	}
 	for _, in := range once(written) {
+		in.settleTime(p)
 		in.pending = slices.DeleteFunc(in.pending, durable)
 		if in.atoms = slices.DeleteFunc(in.atoms, durable); len(in.atoms) == 0 {
 			in.bake(p)
@@ -664,6 +674,16 @@ func (e *entry) forget(p *plan) {
 	for len(e.atoms) > 0 && p.atoms[e.atoms[0]].durable {
 		e.base = p.atoms[e.atoms[0]].stands(e)
 		e.atoms = e.atoms[1:]
+	}
+}
+
+// settleTime forgets the atoms that set an inode's time of modification before a durable one did, and that one.
+func (in *inode) settleTime(p *plan) {
+	for i, n := range slices.Backward(in.timed) {
+		if p.atoms[n].durable {
+			in.setBy, in.timed = p.atoms[n].op, in.timed[i+1:]
+			return
+		}
 	}
 }
 

@@ -51,6 +51,15 @@ func (s state) attributes(in *inode) *Attr {
 	return &s.p.atoms[in.attrs[i]].op.Attr
 }
 
+// setBy is the last operation that set a time of modification, or nil.
+func (s state) setBy(in *inode) *Op {
+	i := s.last(in.timed)
+	if i < 0 {
+		return in.setBy
+	}
+	return s.p.atoms[in.timed[i]].op
+}
+
 // xattr is the value of an extended attribute that operations have set or removed.
 func (s state) xattr(in *inode, name string) value {
 	atoms := in.xattrs[name]
@@ -319,8 +328,11 @@ func (s state) image() *Image {
 		}
 	}
 	slices.SortFunc(i.Names, func(a, b Name) int { return cmp.Or(cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Name, b.Name)) })
+	for _, e := range d.entries { // what is lost of names had set the time of the directory
+		d.inode(e.in)
+	}
 	for _, in := range d.inodes {
-		if in.touched && d.reached(in) {
+		if (in.touched || len(in.timed) > 0) && d.reached(in) {
 			if f, differs := d.file(in); differs {
 				i.Files = append(i.Files, f)
 			}
@@ -369,5 +381,8 @@ func (d *difference) file(in *inode) (f File, differs bool) {
 		}
 	}
 	slices.SortFunc(f.Xattrs, func(a, b Xattr) int { return cmp.Compare(a.Name, b.Name) })
+	if by := d.setBy(in); by != all.setBy(in) {
+		f.Retimed, f.Last, differs = true, by, true
+	}
 	return f, differs
 }
