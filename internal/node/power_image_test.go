@@ -4,6 +4,7 @@ package node
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -157,6 +158,50 @@ func everyImage(t *testing.T, program string) {
 	}
 	if err := frozen.Drop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOperationsTellTimes: by what operations say of times of modification all files have those that the node sees.
+func TestOperationsTellTimes(t *testing.T) {
+	for seed := range 6 {
+		n, apply := downOf(t, world.Power, t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(shuffle, seed))
+		n.k.Files.Whole = true
+		out := apply(ariadne.Input{Kind: ariadne.Start})
+		apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+		base, _ := n.ownFiles()
+		m, times := newMemory(t, n), map[uint64]int64{}
+		for _, op := range n.Log().Ops() {
+			switch m.apply(op); {
+			case op.Kind < disk.Create, op.Kind == disk.SetAttr:
+				times[op.Ino] = op.Time
+			case op.Kind < disk.SetAttr:
+				times[op.Dir], times[op.ToDir] = op.Time, op.Time
+				if op.Kind == disk.Create {
+					times[op.Ino] = op.Time
+				}
+			}
+		}
+		compared, different := 0, map[int64]bool{}
+		err := filepath.WalkDir(filepath.Join(base, "node"), func(name string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			var st unix.Stat_t
+			if err := unix.Lstat(name, &st); err != nil {
+				return err
+			}
+			key := keyOfStat(&st)
+			if got, ok := times[n.k.Files.Number(key)]; ok && got != n.k.Files.Times(key).Modify {
+				t.Errorf("seed %d: %s: %d by the log, %d in the node", seed, name, got, n.k.Files.Times(key).Modify)
+			} else if ok {
+				compared++
+				different[got] = true
+			}
+			return nil
+		})
+		if err != nil || compared < 3 || len(different) < 2 {
+			t.Errorf("seed %d: %d files, %d times: %v", seed, compared, len(different), err)
+		}
 	}
 }
 

@@ -52,6 +52,9 @@ func onDisks(files *inode.Table, key inode.Key, name string) bool {
 // enter appends an operation to the log.
 func enter(t *kernel.Thread, op disk.Op) {
 	op.Call, op.Thread = Name(t.Call.NR), t.TID
+	if op.Time = t.Node().RealNow(); op.Kind == disk.SetAttr {
+		op.Time = op.Attr.Modify
+	}
 	EnterStores(t.Node())
 	t.Node().Files.Enter(op)
 }
@@ -89,6 +92,7 @@ func enterSync(t *kernel.Thread, op disk.Op) {
 func (c *content) enter(op disk.Op) {
 	op.Ino, op.OldSize, op.Path, op.Call, op.Thread = c.ino, c.size, c.path, Name(c.t.Call.NR), c.t.TID
 	n := c.t.Node()
+	op.Time = n.Files.Times(c.key).Modify
 	n.Files.Enter(op)
 	if _, mapped := n.Files.Stored[c.key]; mapped {
 		lookAgain(n, c.key)

@@ -50,7 +50,7 @@ func EnterStores(n *kernel.Node) {
 		}
 		for _, c := range now.Changes(was.Content) {
 			n.Files.Enter(disk.Op{Kind: disk.Write, Flags: disk.Mapped, Ino: n.Files.Inode(key), Offset: c.Offset, Length: int64(len(c.New)),
-				New: c.New, Old: c.Old, OldSize: now.Size, Size: now.Size, Path: was.Path, Call: "mmap"})
+				New: c.New, Old: c.Old, OldSize: now.Size, Size: now.Size, Time: n.Files.Times(key).Modify, Path: was.Path, Call: "mmap"})
 		}
 	}
 }
