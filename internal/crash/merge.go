@@ -3,6 +3,8 @@
 package crash
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +16,7 @@ type placeKind uint8
 
 const (
 	nameOf placeKind = iota // what a name stands for: its type, mode, owner and target, or that it is none
-	statOf                  // what stat says besides, but times and numbers
+	statOf                  // what stat says besides; of times that of modification, and not of a directory; no numbers
 	dataOf                  // the bytes of a file
 	listOf                  // the names in a directory, and of which type each is
 	treeOf                  // all of it, with all that is below
@@ -57,7 +59,7 @@ func (s *sight) look(p place) string {
 		if f.directory() { // its size and its links
 			return fmt.Sprintf("%d %d %q", f.names.len(), f.names.directories(), f.xattrs)
 		}
-		return fmt.Sprintf("%d %q %q", f.data.len(), s.linked()[f.id], f.xattrs)
+		return fmt.Sprintf("%d %d %q %q", f.data.len(), f.attr.Modify, s.linked()[f.id], f.xattrs)
 	case dataOf:
 		if f.data.len() == 0 {
 			return "."
@@ -69,7 +71,8 @@ func (s *sight) look(p place) string {
 		return string(listed.append([]byte(".")))
 	}
 	sum := f.sum()
-	text := string(sum[:])
+	modified := sha256.Sum256(f.modified(nil))
+	text := string(sum[:]) + string(modified[:])
 	var links []string // also from elsewhere
 	for _, names := range s.linked() {
 		if slices.ContainsFunc(names, func(name string) bool { return name == "/"+p.name || strings.HasPrefix(name, "/"+p.name+"/") }) {
@@ -78,6 +81,17 @@ func (s *sight) look(p place) string {
 	}
 	slices.Sort(links)
 	return text + strings.Join(links, " ")
+}
+
+// modified appends the times of modification of a file and of what is below it, but of directories.
+func (f *file) modified(b []byte) []byte {
+	if !f.directory() {
+		return binary.AppendVarint(b, f.attr.Modify)
+	}
+	for _, g := range f.names.each() {
+		b = g.modified(b)
+	}
+	return b
 }
 
 // linked are the names of files that have several.

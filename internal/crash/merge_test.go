@@ -29,6 +29,7 @@ var looking = []string{
 	"exec 3<a; cat /dev/fd/3", "chmod 700 d; stat -c %a d", "truncate -s 3 a; cat a", "mv -n a b; ls", "(cat d/x & wait)", "sh d/x", "head -c 3 a", "test b -ef a", "test -x d", "cd d && cat ../l", "set -- d/*; echo $#", "sh -c 'kill -9 $$'",
 	`python3 -IS -c 'import os; print(os.listxattr("a"))'`, `python3 -IS -c 'import os; print(os.getxattr("d/x", "user.x"))'`,
 	"mv l c; cat c", "mv l c; cat c/x", "mv d e; cat e/x", "ln l h; cat h",
+	"stat -c %Y a", "mv a c; stat -c %Y c", "mv d e; stat -c %Y e/x", "test a -nt d/x", "python3 -IS -c 'import os; print(os.fstat(os.open(\"d/x\", 0)).st_mtime)'",
 	"mv d/x b; cat b", "cp a d/z; ls d; rm a; cat d/z", "env -C d cat y", "cat l/x", "rmdir d", "d/y",
 }
 
@@ -62,6 +63,7 @@ func drawTree(t *rapid.T, like *tree) *tree {
 			fallthrough
 		default:
 			f.attr.Mode = unix.S_IFREG | rapid.SampledFrom([]uint32{0o644, 0o755}).Draw(t, "mode")
+			f.attr.Modify = rapid.SampledFrom([]int64{1e18, 1e18, 1e18, 1e18 + 1e9}).Draw(t, "time")
 			f.data = newContent([]byte(rapid.SampledFrom([]string{"", "1\n", "22\n", "echo 3\n", "#!/bin/sh\necho 4\n", "#!d/x\n"}).Draw(t, "content")))
 			if rapid.IntRange(0, 3).Draw(t, "attribute") == 0 {
 				f.setXattr("user.x", []byte(rapid.SampledFrom([]string{"", "1"}).Draw(t, "value")), false)
@@ -137,6 +139,40 @@ func TestMerged(t *testing.T) {
 	t.Logf("%d of %d images are known by others", found, found+runs)
 	if found == 0 {
 		t.Error("nothing is merged")
+	}
+}
+
+// TestTimesMatter: where the checker looks at a file's time of modification, images with another one are not the same.
+func TestTimesMatter(t *testing.T) {
+	image := func(modify int64) *tree {
+		root, top, d := draftDirectory(), draftDirectory(), draftDirectory()
+		root.names[home[1:]], top.names["d"] = top, d
+		d.names["x"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644, Modify: modify}, data: newContent([]byte("x"))}}
+		return newTree(root)
+	}
+	for script, merged := range map[string]int{
+		"ls d":                   1,
+		"stat -c %Y d/x":         0,
+		"mv d e; stat -c %Y e/x": 0,
+		"exec 3<d/x; stat -Lc %Y /proc/self/fd/3": 0,
+		"touch -d @7 d/z; test d/x -nt d/z":       0,
+	} {
+		c, err := newChecker([]string{"/bin/sh", "-c", script}, filepath.Join(t.TempDir(), "checker"), "", 10*time.Second, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &judge{Options: Options{Check: []string{"sh"}}, checkers: make(chan *looker, 1)}
+		j.checkers <- c
+		for _, modify := range []int64{1e18, 2e18} {
+			tr := image(modify)
+			if _, err := j.check(context.Background(), newJob(tr, tr.sum(), nil), new(Result)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if j.merged.found != merged {
+			t.Errorf("%s: %d merged, want %d", script, j.merged.found, merged)
+		}
+		c.close()
 	}
 }
 

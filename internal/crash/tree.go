@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"ariadne/internal/disk"
+	"ariadne/internal/kernel/inode"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,6 +36,7 @@ type tree struct {
 type file struct {
 	id     uint64 // the same in all versions, 0 the root's
 	attr   disk.Attr
+	before int64    // its time of modification at first
 	names  *names   // of a directory
 	data   *content // of a regular file
 	target string   // of a symbolic link
@@ -58,8 +60,11 @@ type draft struct {
 }
 
 func draftDirectory() *draft {
-	return &draft{file: file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}}, names: map[string]*draft{}}
+	return &draft{file: file{attr: directory}, names: map[string]*draft{}}
 }
+
+// directory are the attributes of one that the node had from elsewhere.
+var directory = disk.Attr{Mode: unix.S_IFDIR | 0o755, Access: inode.Epoch, Modify: inode.Epoch}
 
 // newTree returns the files of a draft of the root.
 func newTree(root *draft) *tree {
@@ -125,7 +130,7 @@ func (f *file) leads() bool {
 	return f.attr.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// load reads a directory, which a node finds as its home.
+// load reads a directory, which a node finds as its home. The files have the times that the node sees.
 func load(dir string) (*tree, error) {
 	root := draftDirectory()
 	home := home[1:]
@@ -143,7 +148,7 @@ func load(dir string) (*tree, error) {
 		if f := links[st.Ino]; f != nil && st.Nlink > 1 && !f.directory() {
 			return f, nil
 		}
-		f := &draft{file: file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev, Access: st.Atim.Nano(), Modify: st.Mtim.Nano()}}}
+		f := &draft{file: file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev, Access: inode.Epoch, Modify: inode.Epoch}}}
 		links[st.Ino] = f
 		var err error
 		switch st.Mode & unix.S_IFMT {
@@ -230,7 +235,7 @@ func (e *edit) change(id uint64) *file {
 func (e *edit) add(f file) uint64 {
 	id := e.next
 	e.next++
-	f.id, f.links, f.summed = id, nil, false
+	f.id, f.links, f.summed, f.before = id, nil, false, f.attr.Modify
 	e.changed[id] = &f
 	return id
 }
@@ -280,7 +285,7 @@ func (e *edit) within(name string) (dir uint64) {
 		}
 		id := e.entry(dir, part)
 		if id == gone {
-			id = e.add(file{attr: disk.Attr{Mode: unix.S_IFDIR | 0o755}})
+			id = e.add(file{attr: directory})
 			e.link(dir, part, id)
 		}
 		dir = id
@@ -361,7 +366,7 @@ func (t *tree) apply(op *disk.Op) error {
 	switch op.Kind {
 	case disk.Write, disk.Truncate, disk.Allocate, disk.Zero, disk.Shift:
 		f := e.change(id)
-		f.data = f.data.apply(op)
+		f.data, f.attr.Modify = f.data.apply(op), op.Time
 	case disk.Create:
 		id = e.add(file{attr: op.Attr, target: op.Target})
 		t.known[op.Ino] = id
@@ -379,7 +384,7 @@ func (t *tree) apply(op *disk.Op) error {
 		case op.Flags&disk.Exchange != 0:
 			e.link(dir, op.Name, t.known[op.Over])
 		case op.Flags&disk.Whiteout != 0:
-			left := e.add(file{attr: disk.Attr{Mode: unix.S_IFCHR}})
+			left := e.add(file{attr: disk.Attr{Mode: unix.S_IFCHR, Access: op.Time, Modify: op.Time}})
 			t.known[op.Left] = left
 			e.link(dir, op.Name, left)
 		}
@@ -387,6 +392,12 @@ func (t *tree) apply(op *disk.Op) error {
 		e.change(id).attr = op.Attr
 	case disk.SetXattr:
 		e.change(id).setXattr(op.Xattr, op.New, op.Gone)
+	}
+	if op.Dir != 0 {
+		e.change(dir).attr.Modify = op.Time
+	}
+	if op.ToDir != 0 {
+		e.change(to).attr.Modify = op.Time
 	}
 	e.apply()
 	return nil
@@ -453,8 +464,14 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
 		}
 		f := e.change(id)
+		modify := f.attr.Modify
 		if x.Attr != nil {
 			f.attr = *x.Attr
+		}
+		if f.attr.Modify = modify; x.Retimed {
+			if f.attr.Modify = f.before; x.Last != nil {
+				f.attr.Modify = x.Last.Time
+			}
 		}
 		for _, a := range x.Xattrs {
 			f.setXattr(a.Name, a.Value, a.Gone)
@@ -542,6 +559,11 @@ func (t *tree) fill(dir string) error {
 			return os.Link(first, name)
 		}
 		written[f.id] = name
+		defer func() { // a directory's last of all: names in it set it
+			if err == nil {
+				err = f.writeTimes(name)
+			}
+		}()
 		perm := fs.FileMode(f.attr.Mode & 0o777)
 		if len(f.xattrs) > 0 {
 			defer func() {
@@ -575,6 +597,15 @@ func (t *tree) fill(dir string) error {
 		return err
 	}
 	return put(dir, t.find(home))
+}
+
+// writeTimes gives a file on the disk its times.
+func (f *file) writeTimes(name string) error {
+	times := []unix.Timespec{unix.NsecToTimespec(f.attr.Access), unix.NsecToTimespec(f.attr.Modify)}
+	if err := unix.UtimesNanoAt(unix.AT_FDCWD, name, times, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &fs.PathError{Op: "utimensat", Path: name, Err: err}
+	}
+	return nil
 }
 
 // writeXattrs gives a file on the disk its extended attributes.
