@@ -17,10 +17,6 @@ var le = binary.LittleEndian
 
 func callName(nr int) string { return fmt.Sprintf("syscall %d", nr) }
 
-func formatArgs(a Args) string {
-	return fmt.Sprintf("(%#x, %#x, %#x, %#x, %#x, %#x)", a[0], a[1], a[2], a[3], a[4], a[5])
-}
-
 // readBytes reads n bytes of the caller's memory, piece by piece: it may have less. Like the others
 // here it reads once in a call (kernel.Thread.ReadOnce).
 func readBytes(t *kernel.Thread, addr uint64, n int) ([]byte, kernel.Errno) {

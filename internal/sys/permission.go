@@ -47,7 +47,7 @@ func (a *asker) permits(st *unix.Stat_t, rights uint32) kernel.Errno {
 		real.UID.FS, real.GID.FS = files.User, files.Group
 		uid, gid = realOwner(files, st, false)
 		if !real.MayUse(st.Mode, int(uid), int(gid), rights) {
-			a.t.Node().Refuse(a.t, "access of a user other than the node's", formatArgs(a.t.Call.Args), false)
+			a.t.Node().Refuse(a.t, "access of a user other than the node's", formatArgs(a.t.Call.NR, a.t.Call.Args), false)
 			return unix.EACCES
 		}
 	}

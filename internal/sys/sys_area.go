@@ -47,7 +47,7 @@ func refuseArea(t *kernel.Thread) kernel.Result {
 	// The vDSO is sealed in recent kernels too: Valgrind, which has no use for it, goes on.
 	start, end := t.Call.Args[0], t.Call.Args[0]+t.Call.Args[1]
 	vdso := start >= area.VDSO && end <= area.Scratch && end > start
-	t.Node().Refuse(t, Name(t.Call.NR)+" of Ariadne's pages", formatArgs(t.Call.Args), vdso)
+	t.Node().Refuse(t, Name(t.Call.NR)+" of Ariadne's pages", formatArgs(t.Call.NR, t.Call.Args), vdso)
 	return kernel.Fail(unix.EPERM)
 }
 
@@ -77,7 +77,7 @@ func sysArchPrctl(t *kernel.Thread, a Args) kernel.Result {
 	case op == archSetCPUID: // as on a processor that cannot trap cpuid
 		return kernel.Fail(unix.ENODEV)
 	case op != archCETStatus: // libc asks on every start
-		t.Node().Refuse(t, fmt.Sprintf("arch_prctl %#x", op), formatArgs(a), true)
+		t.Node().Refuse(t, fmt.Sprintf("arch_prctl %#x", op), formatArgs(t.Call.NR, a), true)
 	}
 	return kernel.Fail(unix.EINVAL)
 }

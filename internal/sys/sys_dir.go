@@ -341,7 +341,7 @@ func sysMknodat(t *kernel.Thread, a Args) kernel.Result { return mknod(t, a[0], 
 func mknod(t *kernel.Thread, dirfd, path, mode uint64) kernel.Result {
 	switch mode & unix.S_IFMT {
 	case unix.S_IFCHR, unix.S_IFBLK:
-		t.Node().Refuse(t, "mknod of a device", formatArgs(t.Call.Args), false)
+		t.Node().Refuse(t, "mknod of a device", formatArgs(t.Call.NR, t.Call.Args), false)
 		return kernel.Fail(unix.EPERM)
 	}
 	return create(t, dirfd, path)

@@ -30,7 +30,7 @@ func sysCloseRange(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if flags&unix.CLOSE_RANGE_UNSHARE != 0 {
 		if len(t.Proc.Threads) > 1 {
-			t.Node().Refuse(t, "close_range CLOSE_RANGE_UNSHARE", formatArgs(a), true)
+			t.Node().Refuse(t, "close_range CLOSE_RANGE_UNSHARE", formatArgs(t.Call.NR, a), true)
 			return kernel.Fail(unix.ENOSYS)
 		}
 		if e := unshareFDs(t); e != 0 {
@@ -183,7 +183,7 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.RetOr(0, writeU64(t, arg, 0))
 	}
 	known := cmd >= unix.F_SETLEASE && cmd <= fLastKnown
-	t.Node().Refuse(t, fmt.Sprintf("fcntl %d", cmd), formatArgs(a), !known)
+	t.Node().Refuse(t, fmt.Sprintf("fcntl %d", cmd), formatArgs(t.Call.NR, a), !known)
 	return kernel.Fail(unix.EINVAL)
 }
 
@@ -379,7 +379,7 @@ func unknownIoctl(t *kernel.Thread, cmd uint64, a Args) kernel.Result {
 		unix.TIOCGWINSZ, unix.TIOCSWINSZ, unix.TIOCGPGRP, unix.TIOCSPGRP, unix.TIOCGSID,
 		unix.TIOCNOTTY, unix.TIOCSCTTY, unix.TIOCGPTN:
 	default:
-		t.Node().Refuse(t, fmt.Sprintf("ioctl %#x", cmd), formatArgs(a), true)
+		t.Node().Refuse(t, fmt.Sprintf("ioctl %#x", cmd), formatArgs(t.Call.NR, a), true)
 	}
 	return kernel.Fail(unix.ENOTTY)
 }

@@ -379,7 +379,7 @@ func sysTruncate(t *kernel.Thread, a Args) kernel.Result {
 	}
 	if toDescriptor(t, atCwd, a[0], unix.SYS_FTRUNCATE, a[1]) {
 		if of := t.FDs().Get(fdOf(t.Call.Args[0])); isHost(of) && !of.Writes() {
-			t.Node().Refuse(t, "truncate by a descriptor that cannot be written", formatArgs(a), false)
+			t.Node().Refuse(t, "truncate by a descriptor that cannot be written", formatArgs(t.Call.NR, a), false)
 			return kernel.Fail(unix.EACCES)
 		}
 		r := sysFtruncate(t, t.Call.Args)

@@ -85,7 +85,7 @@ func (c *futexCall) run(op int, a Args) kernel.Result {
 	case futexCmpRequeuePI:
 		return c.requeuePI()
 	}
-	c.t.Node().Refuse(c.t, fmt.Sprintf("futex %d", op), formatArgs(a), false)
+	c.t.Node().Refuse(c.t, fmt.Sprintf("futex %d", op), formatArgs(c.t.Call.NR, a), false)
 	return kernel.Fail(unix.ENOSYS)
 }
 

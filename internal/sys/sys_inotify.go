@@ -66,7 +66,7 @@ func sysInotifyAddWatch(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(e)
 		}
 		if redirect(t, -1, 1) != 0 {
-			t.Node().Refuse(t, "inotify_add_watch of "+v, formatArgs(a), false)
+			t.Node().Refuse(t, "inotify_add_watch of "+v, formatArgs(t.Call.NR, a), false)
 			return kernel.Fail(unix.EACCES)
 		}
 		if name, e = readPath(t, t.Call.Args[1]); e != 0 {
@@ -89,7 +89,7 @@ func sysInotifyAddWatch(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	if isSystemPath(absolute(t, atCwd, name)) {
-		t.Node().Refuse(t, "inotify_add_watch of "+name, formatArgs(a), false)
+		t.Node().Refuse(t, "inotify_add_watch of "+name, formatArgs(t.Call.NR, a), false)
 		return kernel.Fail(unix.EACCES)
 	}
 	findEntries(t)
@@ -106,7 +106,7 @@ func notifyDirectory(t *kernel.Thread, of *kernel.OpenFile, fd int, arg uint32) 
 		inotify.EndSignals(t.Node(), t.FDs(), of)
 		return kernel.Ret(0)
 	case virtual || host && isSystemPath(h.Path):
-		t.Node().Refuse(t, "fcntl F_NOTIFY of a directory of the system", formatArgs(t.Call.Args), false)
+		t.Node().Refuse(t, "fcntl F_NOTIFY of a directory of the system", formatArgs(t.Call.NR, t.Call.Args), false)
 		return kernel.Fail(unix.EINVAL)
 	case !host || h.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return kernel.Fail(unix.ENOTDIR)

@@ -110,7 +110,7 @@ func otherPrctl(t *kernel.Thread, a Args) kernel.Result {
 	case unix.PR_SET_VMA:
 		return kernel.Fail(unix.EINVAL) // names of memory areas: a kernel built without them
 	}
-	t.Node().Refuse(t, fmt.Sprintf("prctl %d", int32(a[0])), formatArgs(a), true)
+	t.Node().Refuse(t, fmt.Sprintf("prctl %d", int32(a[0])), formatArgs(t.Call.NR, a), true)
 	return kernel.Fail(unix.EINVAL)
 }
 
@@ -184,7 +184,7 @@ func memoryPrctl(t *kernel.Thread, a Args) kernel.Result {
 	case a[1] == unix.PR_SET_MM_MAP_SIZE:
 		return kernel.RetOr(0, writeU32(t, a[2], mapSize))
 	}
-	t.Node().Refuse(t, "prctl PR_SET_MM", formatArgs(a), true)
+	t.Node().Refuse(t, "prctl PR_SET_MM", formatArgs(t.Call.NR, a), true)
 	return kernel.Fail(unix.EPERM)
 }
 

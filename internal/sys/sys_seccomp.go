@@ -87,7 +87,7 @@ func setFilter(t *kernel.Thread, flags uint32, arg uint64) kernel.Result {
 	case e != 0:
 		return kernel.Fail(e)
 	case flags&unix.SECCOMP_FILTER_FLAG_NEW_LISTENER != 0:
-		t.Node().Refuse(t, "seccomp SECCOMP_FILTER_FLAG_NEW_LISTENER", formatArgs(t.Call.Args), false)
+		t.Node().Refuse(t, "seccomp SECCOMP_FILTER_FLAG_NEW_LISTENER", formatArgs(t.Call.NR, t.Call.Args), false)
 		return kernel.Fail(unix.EINVAL)
 	case !t.Seccomp.Fits(len(program)):
 		return kernel.Fail(unix.ENOMEM)

@@ -54,7 +54,7 @@ func newSocket(t *kernel.Thread, domain, typ, proto int) (socket.Socket, kernel.
 
 // refuseSocket says that there is no such socket.
 func refuseSocket(t *kernel.Thread, what string, e kernel.Errno, harmless bool) (socket.Socket, kernel.Errno) {
-	t.Node().Refuse(t, what, formatArgs(t.Call.Args), harmless)
+	t.Node().Refuse(t, what, formatArgs(t.Call.NR, t.Call.Args), harmless)
 	return nil, e
 }
 

@@ -56,7 +56,7 @@ func readControl(t *kernel.Thread, c socket.Control, m *socket.OutMsg) kernel.Er
 	case unix.SCM_CREDENTIALS:
 		return readCreds(t, c.Data, m)
 	}
-	t.Node().Refuse(t, "sendmsg control SOL_SOCKET", formatArgs(t.Call.Args), true)
+	t.Node().Refuse(t, "sendmsg control SOL_SOCKET", formatArgs(t.Call.NR, t.Call.Args), true)
 	return unix.EINVAL
 }
 

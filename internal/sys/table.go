@@ -147,12 +147,12 @@ func mayFail(f func(t *kernel.Thread, a Args) (on string, ok bool), errors strin
 func Handle(t *kernel.Thread) kernel.Result {
 	nr := t.Call.NR
 	if nr < 0 || nr >= len(Table) || Table[nr].Name == "" {
-		t.Node().Refuse(t, callName(nr), formatArgs(t.Call.Args), false)
+		t.Node().Refuse(t, callName(nr), formatArgs(t.Call.NR, t.Call.Args), false)
 		return kernel.Fail(unix.ENOSYS)
 	}
 	r := &Table[nr]
 	if r.Level == Refused {
-		t.Node().Refuse(t, r.Name, formatArgs(t.Call.Args), r.Harmless)
+		t.Node().Refuse(t, r.Name, formatArgs(t.Call.NR, t.Call.Args), r.Harmless)
 		if r.Errno != 0 {
 			return kernel.Fail(r.Errno)
 		}
