@@ -23,6 +23,7 @@ type Portfolio struct {
 	learns learner // of its members, or nil
 	turns  int
 	pushed bool // a step was chosen that is not paid for
+	news   bool // the path has shown something new
 }
 
 // News is what a search had not come to before, in a step.
@@ -73,6 +74,7 @@ type turns interface {
 
 // Begin implements Explorer.
 func (f *Portfolio) Begin(p *space.Path) (keep int, ok bool) {
+	f.news = false
 	before := f.now
 	if before != nil {
 		if t, several := before.Explorer.(turns); several {
@@ -156,6 +158,17 @@ func (f *Portfolio) Next(p *space.Path) (event int, ok bool) {
 	return event, ok
 }
 
+// showedNews reports whether the last path of an explorer has shown anything new. Not known: it has.
+func showedNews(e Explorer) bool {
+	switch f := e.(type) {
+	case *Portfolio:
+		return f.News == nil || f.news
+	case *Thorough:
+		return f.News == nil || f.news
+	}
+	return true
+}
+
 // charge has the member pay for the last step.
 func (f *Portfolio) charge(p *space.Path) {
 	if !f.pushed {
@@ -166,7 +179,7 @@ func (f *Portfolio) charge(p *space.Path) {
 	if f.News != nil {
 		news = f.News()
 	}
-	f.now.news = f.now.news || news > NothingNew
+	f.now.news, f.news = f.now.news || news > NothingNew, f.news || news > NothingNew
 	if news == NewLocal {
 		f.pay(newCost)
 		f.now.Tally.Transitions++

@@ -23,11 +23,13 @@ type Series struct {
 	// that, which is what is exhaustive, then ends.
 	Full func() bool
 
-	made int    // paths of the first part
-	cut  string // why a part that could have explored all has ended
+	made  int    // paths of the first part that have shown anything new
+	begun bool   // the first part has had a path
+	cut   string // why a part that could have explored all has ended
 }
 
-// Part is an explorer with the number of paths it makes; 0: as many as it has.
+// Part is an explorer with the number of paths it makes; 0: as many as it has. Paths that show nothing new, as far as that
+// is known, do not count: a small system has been explored when there have been some thousands of these.
 type Part struct {
 	Explorer Explorer
 	Paths    int
@@ -106,12 +108,15 @@ func (s *Series) Begin(p *space.Path) (keep int, ok bool) {
 		part := &s.Parts[0]
 		missed := ""
 		e, exhaustive := part.Explorer.(Exhaustive)
+		if s.begun && showedNews(part.Explorer) {
+			s.made++
+		}
 		switch {
 		case exhaustive && s.Full != nil && s.Full():
 			missed = "the memory for known states was full"
 		case part.Paths == 0 || s.made < part.Paths:
 			if keep, ok = part.Explorer.Begin(p); ok {
-				s.made++
+				s.begun = true
 				return keep, true
 			}
 			if exhaustive {
@@ -127,7 +132,7 @@ func (s *Series) Begin(p *space.Path) (keep int, ok bool) {
 			return 0, false
 		}
 		Leave(part.Explorer)
-		s.Parts, s.made = s.Parts[1:], 0
+		s.Parts, s.made, s.begun = s.Parts[1:], 0, false
 	}
 	return 0, false
 }
