@@ -39,7 +39,7 @@ type Part struct {
 // shares of the work to what finds different bugs (Portfolio): to paths that deviate
 // little from the natural schedule, the fewest deviations first; to natural paths on which
 // something is slow for a while; to random priorities; to rounds of DPOR around random
-// paths. A small space it exhausts. After so many paths it goes on with what is random. Of several
+// paths; to paths that go on from first sightings. A small space it exhausts. After so many paths it goes on with what is random. Of several
 // workers half do this, and the others what is random from the first, each with a seed of
 // its own.
 type Default struct {
