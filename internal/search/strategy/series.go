@@ -6,11 +6,18 @@ func init() {
 	register(Row{Name: DefaultName, Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
 		States: true, Matches: true, Orders: true, AgainAtFirst: true,
 		Make: func(b *Builder) []Explorer {
-			return Default{Paths: defaultPaths, Bytes: b.Bytes, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
-				Workers: b.Workers, Full: b.Full, News: b.News,
-				Novelty: func(worker int) *Novelty { return b.novelty(SeedOf(b.Seed, worker), worker) }, Recall: b.Recall}.Explorers()
+			return Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
+				Workers: b.Workers, Full: b.Full, News: b.News, Recall: b.Recall,
+				Novelty: func(worker int) *Novelty {
+					n := b.novelty(SeedOf(b.Seed, worker), worker)
+					n.Bytes /= noveltyPart
+					return n
+				}}.Explorers()
 		}})
 }
+
+// noveltyPart: of the memory for paths that are to be tried, one part in so many is for novelty's.
+const noveltyPart = 4
 
 // defaultPaths is how many paths the default strategy takes before it gives up to try
 // all there are, and what is resumed need not be walked again.
