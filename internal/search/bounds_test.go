@@ -101,7 +101,7 @@ func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
 					}
 					if v, err := e.And(ariadne.Choice{Alternative: other, Place: place.Name}); err != nil {
 						t.Fatal(err)
-					} else if behind && at.State.Affords(&v) {
+					} else if behind && y.Allows(&at.State, &v) {
 						take(at, r, begun, i, v, more)
 					}
 				}
