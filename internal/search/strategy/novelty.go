@@ -17,9 +17,9 @@ func init() {
 
 // Novelty goes on from paths that have shown something new: a sight, or a combination of
 // exposed values. Most of its paths begin like one that did, up to about where it did. They
-// go on almost naturally, with a fault close behind or with messages that are slow from there. Where to
-// begin is drawn by how few paths have shown the same, how seldom it was begun there, and how often that
-// led to something new (Ecoffet et al., First return, then explore, 2021).
+// go on almost naturally, half of them with messages that are slow from there. In a third of them a fault
+// follows closely, in another third one comes at any step. It begins where most is to be hoped for: where few
+// paths have shown the same, few have begun, and many of those led to something new (Ecoffet et al., First return, then explore, 2021).
 //
 // In a portfolio it learns from the paths of the other members, too.
 type Novelty struct {
@@ -38,7 +38,7 @@ type Novelty struct {
 	bytes   int64 // of the pool
 	sights  sights
 	draw    draw
-	slow    bool // of the path, what goes on behind its beginning
+	slow    bool // messages are slow on the path, behind its beginning
 	holds   Slow
 	temper  temper
 	from    *beginning // of the path; nil: it has none, or it is another explorer's
@@ -60,7 +60,7 @@ type beginning struct {
 // bytes is about what it takes.
 func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 3*32 }
 
-// Orders of magnitude, of 2, of how many steps before the end of a beginning it is left, and behind it
+// Orders of magnitude, of 2: how many steps before its end a path leaves a beginning, and how many steps behind it
 // messages become slow.
 const (
 	leaveOrders = 5

@@ -11,17 +11,23 @@ import (
 	"ariadne/internal/world/worldtest"
 )
 
-// TestNoveltyForgets: what has led on often is forgotten when there is no room, and walks
-// go on from the rest.
-func TestNoveltyForgets(t *testing.T) {
-	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 2}, worldtest.Nodes(worldtest.LostUpdate()...))
+// lostUpdates is the space of a small system that loses an update, until the test ends.
+func lostUpdates(t *testing.T, rules world.Rules) *space.Space {
+	y := world.NewSystem(rules, worldtest.Nodes(worldtest.LostUpdate()...))
 	m, err := memo.Open(y, memo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
-	defer x.Close()
-	p, err := space.NewPath(space.New(y, m, x), space.Bounds{})
+	t.Cleanup(func() { x.Close() })
+	return space.New(y, m, x)
+}
+
+// TestNoveltyForgets: what has led on often is forgotten when there is no room, and walks
+// go on from the rest.
+func TestNoveltyForgets(t *testing.T) {
+	lostUpdate := lostUpdates(t, world.Rules{Latency: time.Millisecond, Delays: 2})
+	p, err := space.NewPath(lostUpdate, space.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,24 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/internal/memo"
-	"ariadne/internal/memo/memotest"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
-	"ariadne/internal/world/worldtest"
 )
 
 // TestRepeatedPathsDoNotCount: of a part that has so many paths, those that show nothing new are not counted, so that a
 // small system is explored however often others come to what is known.
 func TestRepeatedPathsDoNotCount(t *testing.T) {
-	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 1}, worldtest.Nodes(worldtest.LostUpdate()...))
-	m, err := memo.Open(y, memo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
-	defer x.Close()
-	p, err := space.NewPath(space.New(y, m, x), space.Bounds{})
+	lostUpdate := lostUpdates(t, world.Rules{Latency: time.Millisecond, Delays: 1})
+	p, err := space.NewPath(lostUpdate, space.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

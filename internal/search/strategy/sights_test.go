@@ -8,8 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ariadne/internal/memo"
-	"ariadne/internal/memo/memotest"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
@@ -18,15 +16,9 @@ import (
 // TestSightsOfCutPaths: what a path that was cut and went on has shown is what the same path shows when it is read from its
 // beginning, and a sight is new once.
 func TestSightsOfCutPaths(t *testing.T) {
-	y := world.NewSystem(world.Rules{Latency: time.Millisecond, Delays: 2, Faults: worldtest.Faults("crash", 2)}, worldtest.Nodes(worldtest.LostUpdate()...))
-	m, err := memo.Open(y, memo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := memo.NewExecutor(m, (&memotest.Instances{Programs: worldtest.LostUpdate}).Boot(), memo.Limits{Checkpoints: 20})
-	defer x.Close()
+	lostUpdate := lostUpdates(t, world.Rules{Latency: time.Millisecond, Delays: 2, Faults: worldtest.Faults("crash", 2)})
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := space.NewPath(space.New(y, m, x), space.Bounds{})
+		p, err := space.NewPath(lostUpdate, space.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
