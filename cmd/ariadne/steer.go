@@ -119,11 +119,7 @@ func (g *steering) load(e *spec.Explore, o *check.Options) error {
 func chooseStrategy(name string, o *check.Options) error {
 	row, ok := strategy.Named(name)
 	if !ok {
-		var names []string
-		for _, r := range strategy.Rows() {
-			names = append(names, r.Name)
-		}
-		return usageError{fmt.Errorf("unknown strategy %q: %s", name, strings.Join(names, ", "))}
+		return usageError{strategy.Unknown(name)}
 	}
 	o.Search.Strategy = name
 	if row.Once {

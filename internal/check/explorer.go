@@ -67,7 +67,7 @@ func (c *check) search(ctx context.Context) error {
 	o := &c.opts.Search
 	row, ok := strategy.Named(o.Strategy)
 	if !ok {
-		return unknownStrategy(o.Strategy)
+		return strategy.Unknown(o.Strategy)
 	}
 	if s := o.Script; row.Asks && (s == nil || !s.HasExplore()) {
 		return fmt.Errorf("strategy %s needs a script that has explore(path, state, enabled)", o.Strategy)
@@ -128,7 +128,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Full: x.seen.Full,
 		News:     func(i int) func() strategy.News { return func() strategy.News { return news(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
-		Next:     x.check.ledger.next, Recall: x.corpus.recall}
+		Next:     x.check.ledger.next, Without: x.row.Without, Recall: x.corpus.recall}
 	var all []*worker
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))
@@ -153,14 +153,6 @@ func news(m *coverage.Meter) strategy.News {
 		return strategy.NewState
 	}
 	return strategy.NothingNew
-}
-
-func unknownStrategy(name string) error {
-	var names []string
-	for _, r := range strategy.Rows() {
-		names = append(names, r.Name)
-	}
-	return fmt.Errorf("unknown strategy %q: %s", name, strings.Join(names, ", "))
 }
 
 func (x *explorer) open() error {

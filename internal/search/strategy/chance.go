@@ -62,8 +62,8 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	seed, index, w := o.seed, o.index, o.weights
 	c.free, c.chooses, c.asked, c.length = newDraw(seed^0x6368_6f6f_7365, index), true, nil, o.length
 	c.moments.begin(o.features, o.length > 0, o.from)
-	c.strike.begin(seed, index, w)
-	c.every = c.strike.draw.below(4) == 0
+	c.strike.begin(seed, index, w, c.moments.without())
+	c.every = c.strike.draw.below(4) == 0 || c.strike.without.Moments
 	c.kinds = c.kinds[:0]
 	for _, k := range kinds {
 		l := likely{Countdown: world.Countdown{Kind: k}, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}

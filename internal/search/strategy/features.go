@@ -13,6 +13,7 @@ type Features struct {
 	mu sync.Mutex
 	features
 	sights  map[uint64]int // how many paths have shown each
+	without Without
 	scratch []uint64
 }
 

@@ -124,6 +124,14 @@ func (m *moments) repeats(node ariadne.NodeID, by *memo.Transition) bool {
 // left is how many steps of the path that do not repeat others are still to come, judging by those before; 0: nobody knows.
 func (m *moments) left() int { return max(m.most.others-m.had.others, 0) }
 
+// without are the parts that the search does without.
+func (m *moments) without() Without {
+	if m.search == nil {
+		return Without{}
+	}
+	return m.search.without
+}
+
 // sentBy is how many messages a node has sent on the path.
 func (m *moments) sentBy(id ariadne.NodeID) int {
 	if int(id) >= len(m.sent) {
@@ -180,6 +188,9 @@ const (
 // that is new to the path, and at one that is new to the search, as long as paths come to such.
 func (m *moments) draw(d *draw, length int) (w wait) {
 	rest, how := length-m.steps, d.below(5)
+	if m.without().Moments {
+		how %= 2
+	}
 	switch {
 	case how < 2 && (how == 0 || rest <= 0):
 		return wait{}

@@ -9,10 +9,10 @@ import (
 )
 
 func init() {
-	register(Row{Name: "priorities", Doc: "random paths by random priorities",
+	register(Row{Name: "priorities", Parts: guided, Doc: "random paths by random priorities",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer {
-				return &Priorities{Seed: seed, Features: &b.features, Index: b.From}
+				return &Priorities{Seed: seed, Features: b.shared(), Index: b.From}
 			})
 		}})
 }

@@ -6,9 +6,9 @@ import (
 )
 
 func init() {
-	register(Row{Name: "pos", Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it lost a race",
+	register(Row{Name: "pos", Parts: guided, Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it lost a race",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Features: &b.features, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Features: b.shared(), Index: b.From} })
 		}})
 }
 

@@ -3,7 +3,7 @@ package strategy
 import "ariadne/internal/space"
 
 func init() {
-	register(Row{Name: "rounds", Doc: "DPOR around random paths, --backtracks each", Orders: true,
+	register(Row{Name: "rounds", Parts: guided, Doc: "DPOR around random paths, --backtracks each", Orders: true,
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer { return b.rounds(seed) })
 		}})

@@ -2,7 +2,9 @@ package strategy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"ariadne/internal/space"
 )
@@ -31,6 +33,10 @@ type Row struct {
 	Once bool
 	// Asks: it needs a script with explore().
 	Asks bool
+	// Parts are what the strategy can do without, by their names.
+	Parts []string
+	// Without are those of them that its name takes away (Named).
+	Without Without
 	// Make returns an explorer for each worker, or for fewer.
 	Make func(b *Builder) []Explorer
 }
@@ -55,6 +61,8 @@ type Builder struct {
 
 	// Recall returns what a worker takes of earlier checks; nil: nothing.
 	Recall func(worker int) *Recall
+
+	Without Without // of the row
 
 	features Features // that all have seen
 }
@@ -81,13 +89,41 @@ func Rows() []Row {
 // DefaultName is the strategy of who names none.
 const DefaultName = "default"
 
-// Named is the strategy of a name.
+// Named is the strategy of a name, which may take parts away, as in "default:-moments,-novelty".
 func Named(name string) (r Row, ok bool) {
+	name, parts, some := strings.Cut(name, ":")
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.Name == name })
 	if i < 0 {
 		return r, false
 	}
-	return rows[i], true
+	r = rows[i]
+	if !some {
+		return r, true
+	}
+	for part := range strings.SplitSeq(parts, ",") {
+		part, minus := strings.CutPrefix(part, "-")
+		if !minus || !slices.Contains(r.Parts, part) {
+			return Row{}, false
+		}
+		r.Without.take(part)
+	}
+	return r, true
+}
+
+// Unknown says why there is no strategy of a name.
+func Unknown(name string) error {
+	if of, parts, some := strings.Cut(name, ":"); some {
+		if r, ok := Named(of); ok && len(r.Parts) > 0 {
+			return fmt.Errorf("strategy %s has no %q: it can go without -%s", of, parts, strings.Join(r.Parts, ",-"))
+		} else if ok {
+			return fmt.Errorf("strategy %s can go without nothing, not %q", of, parts)
+		}
+	}
+	var names []string
+	for _, r := range Rows() {
+		names = append(names, r.Name)
+	}
+	return fmt.Errorf("unknown strategy %q: %s", name, strings.Join(names, ", "))
 }
 
 // Knower is an explorer that may rely on the set of known states.
@@ -123,7 +159,7 @@ func (b *Builder) states(d Divisible) []Explorer {
 }
 
 func (b *Builder) novelty(seed uint64, worker int) *Novelty {
-	return &Novelty{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+	return &Novelty{Seed: seed, Weights: b.Weights, Features: b.shared(), Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
 }
 
 func (b *Builder) recall(worker int) *Recall {
@@ -134,5 +170,5 @@ func (b *Builder) recall(worker int) *Recall {
 }
 
 func (b *Builder) rounds(seed uint64) *Rounds {
-	return &Rounds{Seed: seed, Weights: b.Weights, Features: &b.features, Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
+	return &Rounds{Seed: seed, Weights: b.Weights, Features: b.shared(), Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
 }

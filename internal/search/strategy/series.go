@@ -1,18 +1,26 @@
 package strategy
 
-import "ariadne/internal/space"
+import (
+	"slices"
+
+	"ariadne/internal/space"
+)
 
 func init() {
-	register(Row{Name: DefaultName, Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
+	register(Row{Name: DefaultName, Parts: append(slices.Clone(guided), partNovelty), Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
 		States: true, Matches: true, Orders: true, AgainAtFirst: true,
 		Make: func(b *Builder) []Explorer {
-			return Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
+			d := Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
 				Workers: b.Workers, Full: b.Full, News: b.News, Recall: b.Recall,
 				Novelty: func(worker int) *Novelty {
 					n := b.novelty(SeedOf(b.Seed, worker), worker)
 					n.Bytes /= noveltyPart
 					return n
-				}}.Explorers()
+				}}
+			if b.Without.Novelty {
+				d.Novelty = nil
+			}
+			return d.Explorers()
 		}})
 }
 

@@ -9,9 +9,9 @@ import (
 )
 
 func init() {
-	register(Row{Name: "slow", Doc: "natural paths on which something is slow for a while, and faults come besides",
+	register(Row{Name: "slow", Parts: guided, Doc: "natural paths on which something is slow for a while, and faults come besides",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Features: &b.features, Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Features: b.shared(), Index: b.From} })
 		}})
 }
 

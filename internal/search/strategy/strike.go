@@ -25,6 +25,7 @@ type strike struct {
 	struck  bool // one did
 	hit     ariadne.NodeID
 	follows bool // further ones are to hit the node of the first one, or part it from the others
+	without Without
 }
 
 // Orders of magnitude of steps, of 2, from the least.
@@ -34,10 +35,10 @@ const (
 )
 
 // begin begins a path of a seed.
-func (s *strike) begin(seed uint64, index int, w *Weights) {
-	*s = strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: w}
+func (s *strike) begin(seed uint64, index int, w *Weights, without Without) {
+	*s = strike{draw: newDraw(seed^0x5c5c5c5c5c5c5c5c, index), weights: w, without: without}
 	s.some = s.draw.below(quietOf) > 0
-	s.follows = s.draw.below(2) == 0
+	s.follows = s.draw.below(2) == 0 && !without.Together
 }
 
 // close has one strike soon, on half of the paths the node, if it strikes a node.
@@ -55,8 +56,8 @@ func (s *strike) anywhere(m *moments, length int) {
 
 // again draws when the next one strikes.
 func (s *strike) again(m *moments, length int) {
-	s.every = s.draw.below(4) == 0
-	if s.struck && s.draw.below(3) == 0 {
+	s.every = s.draw.below(4) == 0 || s.without.Moments
+	if s.struck && s.draw.below(3) == 0 && !s.without.Together {
 		every := s.every
 		s.close(s.hit)
 		s.every = every
@@ -162,7 +163,7 @@ func (s *strike) among(f *space.Frame, m *moments, from, to int) (event int, ok 
 
 // one draws one of a frame's faults of one kind.
 func (s *strike) one(f *space.Frame, m *moments, all []int) int {
-	if !world.KindOf(f.Enabled[all[0]].Kind).World && s.draw.below(2) == 0 {
+	if !world.KindOf(f.Enabled[all[0]].Kind).World && s.draw.below(2) == 0 && !s.without.Together {
 		busiest := f.Enabled[slices.MaxFunc(all, func(i, j int) int {
 			return cmp.Compare(m.sentBy(f.Enabled[i].Node), m.sentBy(f.Enabled[j].Node))
 		})].Node
@@ -174,7 +175,7 @@ func (s *strike) one(f *space.Frame, m *moments, all []int) int {
 // lasting is a fault of the path's last frame, or one time in three that for one of the lengths that are seldom tried.
 func (s *strike) lasting(p *space.Path, event int) int {
 	others := p.System().Lengthened(&p.Last().Enabled[event])
-	if len(others) == 0 || s.draw.below(3) > 0 {
+	if len(others) == 0 || s.draw.below(3) > 0 || s.without.Together {
 		return event
 	}
 	return p.Offer(&others[s.draw.below(len(others))])

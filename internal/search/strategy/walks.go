@@ -8,10 +8,10 @@ import (
 )
 
 func init() {
-	register(Row{Name: "walks", Doc: "random walks, free or mostly natural",
+	register(Row{Name: "walks", Parts: guided, Doc: "random walks, free or mostly natural",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer {
-				return &Walks{Seed: seed, Weights: b.Weights, Features: &b.features, Index: b.From}
+				return &Walks{Seed: seed, Weights: b.Weights, Features: b.shared(), Index: b.From}
 			})
 		}})
 }

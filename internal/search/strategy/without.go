@@ -1,0 +1,39 @@
+package strategy
+
+// Without are parts that a guided search does without, so that it can be measured what each of them brings. The zero
+// value has them all.
+type Without struct {
+	Moments  bool // faults come at any step as likely as at others
+	Together bool // no fault depends on the one before, and all nodes and lengths are as likely as others
+	Novelty  bool // default has no share for novelty
+}
+
+// Names of the parts.
+const (
+	partMoments  = "moments"
+	partTogether = "together"
+	partNovelty  = "novelty"
+)
+
+// guided are the parts of strategies that draw faults at random and know about other paths.
+var guided = []string{partMoments, partTogether}
+
+// take takes a part away.
+func (w *Without) take(part string) {
+	switch part {
+	case partMoments:
+		w.Moments = true
+	case partTogether:
+		w.Together = true
+	case partNovelty:
+		w.Novelty = true
+	default:
+		panic("unknown part " + part)
+	}
+}
+
+// shared are the features that all explorers of a search share.
+func (b *Builder) shared() *Features {
+	b.features.without = b.Without
+	return &b.features
+}
