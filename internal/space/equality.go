@@ -2,7 +2,6 @@ package space
 
 import (
 	"ariadne"
-	"ariadne/internal/expose"
 	"ariadne/internal/world"
 )
 
@@ -64,78 +63,12 @@ func (e Equality) String() string {
 // Name stands for the state of a frame, by the equality of the space.
 func (p *Path) Name(f *Frame) world.Hash { return f.name }
 
-// show enters into a frame what the nodes have shown, with Space.Shows. from is the frame before it, or nil.
-func (p *Space) show(from, to *Frame) {
-	if from == nil {
-		to.Shown, to.Showed, to.Made, to.Remade = make([]expose.State, len(p.roots)), false, expose.State{}, false
-		p.remake(to)
-		return
-	}
-	to.Shown = append(to.Shown[:0], from.Shown...)
-	id, exposed := to.By.From.Node, (*expose.Set)(nil)
-	if p.Tells != nil {
-		exposed = to.Told[id]
-	}
-	to.Showed = to.Shown[id].Add(p.Shows, to.By.Input.Kind, &to.By.Output, exposed)
-	to.Made, to.Remade = from.Made, false
-	if p.Stages != nil && to.Told[id] != from.Told[id] {
-		p.remake(to)
-	}
-}
-
-// remake enters into a frame what is made of what the nodes expose.
-func (p *Space) remake(to *Frame) {
-	if p.Stages == nil || p.Tells == nil {
-		return
-	}
-	to.Remade = to.Made.AddMade(p.Shows, func(name string) (h world.Hash, ok bool) {
-		if !p.Stages.Has(name) || p.stagesErr != nil {
-			return h, false
-		}
-		h, p.stagesErr = p.Stages.Hash(name, to.Told)
-		return h, p.stagesErr == nil
-	})
-}
-
-// StagesErr is what is wrong with stages that could not be run, or nil.
-func (p *Space) StagesErr() error { return p.stagesErr }
-
-// tell enters into a frame all that the nodes expose, with Space.Tells. from is the frame before it, or nil.
-func (p *Space) tell(from, to *Frame) {
-	if from == nil {
-		to.Told = make([]*expose.Set, len(p.roots))
-		return
-	}
-	to.Told = append(to.Told[:0], from.Told...)
-	set := &to.Told[to.By.From.Node]
-	if *set = (*set).After(p.found(to.By).Told); takesDown(to.By) {
-		*set = (*set).Staying()
-	}
-}
-
 // call gives the state of a frame its name.
-func (p *Space) call(f *Frame) {
-	if f.name = f.State.Hash(); p.Properties != nil || p.Final != nil || p.Tells != nil || p.Equality.Exposed {
-		p.callByMore(f)
-	}
-}
-
-// callByMore has what nodes show or expose in the name, too.
-func (p *Space) callByMore(f *Frame) {
-	if !p.Equality.Exposed {
-		f.name = f.name.Plus(p.was(f))
-		return
-	}
-	p.fingerprints = p.fingerprints[:0]
-	for i := range f.Shown {
-		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())
-	}
-	f.name = p.System.Content(&f.State.State, p.fingerprints, p.Equality.Times)
-	if p.Stages != nil {
-		f.name = f.name.Plus(f.Made.Hash())
-	}
-	if p.Properties != nil || p.Final != nil || p.Tells != nil {
-		f.name = f.name.Plus(p.exposed(f))
+func (p *Path) call(f *Frame) {
+	if p.space.Equality.Exposed {
+		f.name = p.observed(f, p.space.content(f))
+	} else {
+		f.name = p.past(f, f.State.Hash())
 	}
 }
 

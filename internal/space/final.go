@@ -52,22 +52,30 @@ func (l *Lines) then(logs []ariadne.LogLine) *Lines {
 	return l
 }
 
-// write enters into a frame what the nodes have written, with Space.Final. from is the frame before it, or nil.
-func (p *Space) write(from, to *Frame) {
-	if from == nil {
-		to.Lines = make([]*Lines, len(p.roots))
-		return
-	}
+// written is in a frame what writing observes.
+type written struct {
+	// Lines are what the nodes have written, by node, with Space.Final.
+	Lines []*Lines
+}
+
+// writing observes the lines that nodes write.
+type writing struct{ *Space }
+
+func (p writing) begin(f *Frame) { f.Lines = make([]*Lines, len(p.roots)) }
+
+func (writing) follow(_ *Path, from, to *Frame) {
 	to.Lines = append(to.Lines[:0], from.Lines...)
 	if id := to.By.From.Node; len(to.By.Output.Logs) > 0 {
 		to.Lines[id] = to.Lines[id].then(to.By.Output.Logs)
 	}
 }
 
-// written stands for what the nodes of a frame have written, where their names do not say it: by other ways they may have come to the
+func (writing) own(f, was *Frame) { f.Lines = append(was.Lines[:0], f.Lines...) }
+
+// past stands for the lines where the nodes' names do not say them: by other ways they may have come to the
 // same states, and written something else.
-func (p *Space) written(f *Frame) (h world.Hash) {
-	if p.Final == nil || !f.merged {
+func (writing) past(f *Frame) (h world.Hash) {
+	if !f.merged {
 		return h
 	}
 	for _, l := range f.Lines {
@@ -75,6 +83,8 @@ func (p *Space) written(f *Frame) (h world.Hash) {
 	}
 	return h
 }
+
+func (writing) reads(*Frame) world.Hash { return world.Hash{} }
 
 // Leaves stands for all that the nodes leave at the end of the path.
 func (p *Path) Leaves() world.Hash {

@@ -22,21 +22,20 @@ func (p *Path) Fork(f *Path, n int) {
 	}
 	f.n = n + 1
 	for i := range n + 1 {
-		f.frames[i].copyFrom(&p.frames[i])
+		f.copy(&f.frames[i], &p.frames[i])
 	}
 }
 
-// copyFrom makes f a copy of a frame of another path, in the memory that it has: what either is changed in later is its own.
-// Symmetry is not known of it.
-func (f *Frame) copyFrom(from *Frame) {
+// copy makes f a copy of a frame of another path, in the memory that it has: what either is changed in later is its own.
+func (p *Path) copy(f, from *Frame) {
 	was := *f
 	*f = *from
 	f.State = was.State
 	f.State.CopyFrom(&from.State)
-	f.Enabled = append(was.Enabled[:0], from.Enabled...)
-	f.Shown, f.Told, f.Exposed = append(was.Shown[:0], from.Shown...), append(was.Told[:0], from.Told...), append(was.Exposed[:0], from.Exposed...)
-	f.Lines = append(was.Lines[:0], from.Lines...)
-	f.grown, f.origins = append(was.grown[:0], from.grown...), origins{}
+	f.Enabled, f.grown, f.origins = append(was.Enabled[:0], from.Enabled...), append(was.grown[:0], from.grown...), origins{}
+	for _, o := range p.observers {
+		o.own(f, &was)
+	}
 }
 
 // Calm takes from the state at the end of the path what is left of the budgets (world.State.Calmed): from there on
@@ -44,7 +43,7 @@ func (f *Frame) copyFrom(from *Frame) {
 func (p *Path) Calm() error {
 	f := p.Last()
 	f.State.Calmed()
-	p.space.call(f)
+	p.call(f)
 	return p.open(f)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // unchanging are what frames refer to that nobody changes in place, so that two paths may share it.
-var unchanging = []string{"Frame.By", "Frame.Past", "Frame.Earlier", "Frame.State.State.Cuts", "Frame.State.State.Slow", "Frame.Made.texts"}
+var unchanging = []string{"Frame.By", "Frame.exposed.Past", "Frame.exposed.Earlier", "Frame.State.State.Cuts", "Frame.State.State.Slow", "Frame.shown.Made.texts"}
 
 // notForked are fields that a fork does not take over: it knows no symmetry.
 var notForked = []string{"Frame.origins.step", "Frame.origins.last", "Frame.origins.flight"}
@@ -53,7 +53,7 @@ func full(t *testing.T) (f Frame) {
 func TestForksShareNothing(t *testing.T) {
 	for _, used := range []bool{false, true} {
 		p := &Path{space: &Space{System: world.NewSystem(world.Rules{}, nil)}, n: 3}
-		f := &Path{space: p.space}
+		f := &Path{space: p.space, observers: []observer{exposing{p.space}, telling{p.space}, showing{p.space}, writing{p.space}}}
 		for range p.n {
 			p.frames = append(p.frames, full(t))
 			if used {

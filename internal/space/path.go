@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ariadne"
-	"ariadne/internal/expose"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
 )
@@ -32,8 +31,9 @@ type Path struct {
 	approaching bool
 	waited      uint64               // goals that were waited for on the approach, a bit for each
 	counted     []ariadne.ActionKind // those that have a bound
-	draw        Drawer               // see Choose
-	err         error                // see Err
+	observers   []observer
+	draw        Drawer // see Choose
+	err         error  // see Err
 }
 
 // Frame is a state on a path.
@@ -65,34 +65,18 @@ type Frame struct {
 	Seen, Again bool
 	// By is the transition that led here; nil in the first frame.
 	By *memo.Transition
-	// Shown is what the nodes have shown, by node, with Space.Shows. Showed: the node whose
-	// step led here has shown something in it.
-	Shown  []expose.State
-	Showed bool
-	// Made is what Shows say of what Space.Stages make. Remade: the step that led here has changed it.
-	Made   expose.State
-	Remade bool
-	// Told is all that the nodes expose, by node, with Space.Tells.
-	Told []*expose.Set
-	// Exposed is what of it properties read, by node, with Space.Properties. Exposes: what a property reads was
-	// changed by the step that led here.
-	Exposed []*expose.Set
-	Exposes bool
-	Past    *expose.Past // of clients' operations
-	Earlier *expose.Earlier
-	// Lines are what the nodes have written, by node, with Space.Final.
-	Lines []*Lines
-	// Waits are the goals of the properties, a bit for each, that must become true from here on and are not.
-	Waits uint64
-	// Broken: who searches has found that a property does not hold here.
-	Broken bool
+	// What is observed.
+	exposed
+	told
+	shown
+	written
+	origins origins
 	// Deviations is the number of steps before that were not the natural ones.
 	Deviations int
 	timers     int                   // timers before that were among these
 	kinds      [world.MaxKinds]int32 // steps before, by kind, if there is a bound on any
 	name       world.Hash            // of the state, by Space.Equality
 	grown      []growth
-	origins    origins // with Space.Symmetry
 	// merged: a node has said that nothing is left of it but its content. So others may have come
 	// here by more or fewer steps. It is a function of the state.
 	merged bool
@@ -169,7 +153,7 @@ func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
 // NewPath returns the path without steps. With Bounds.From it is Approaching, and
 // whoever made it pushes natural steps until it no longer is.
 func NewPath(p *Space, b Bounds) (*Path, error) {
-	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, approaching: b.From != nil || b.FromLive}
+	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, observers: p.observers(), approaching: b.From != nil || b.FromLive}
 	for k := range b.Kinds {
 		if b.Kinds[k] > 0 {
 			path.counted = append(path.counted, ariadne.ActionKind(k))
@@ -180,22 +164,10 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	}
 	f := &path.frames[0]
 	p.First(&f.State)
-	if p.Properties != nil {
-		p.expose(nil, f)
+	for _, o := range path.observers {
+		o.begin(f)
 	}
-	if p.Tells != nil {
-		p.tell(nil, f)
-	}
-	if p.Shows != nil {
-		p.show(nil, f)
-	}
-	if p.Final != nil {
-		p.write(nil, f)
-	}
-	p.call(f)
-	if p.Symmetry != nil {
-		p.Symmetry.begin(f)
-	}
+	path.call(f)
 	path.waited = f.Waits | p.always()
 	return path, path.open(f)
 }
@@ -286,22 +258,10 @@ func (p *Path) Push(i int) error {
 		}
 	}
 	p.n++
-	if p.space.Properties != nil {
-		p.space.expose(from, to)
+	for _, o := range p.observers {
+		o.follow(p, from, to)
 	}
-	if p.space.Tells != nil {
-		p.space.tell(from, to)
-	}
-	if p.space.Shows != nil {
-		p.space.show(from, to)
-	}
-	if p.space.Final != nil {
-		p.space.write(from, to)
-	}
-	p.space.call(to)
-	if y := p.space.Symmetry; y != nil {
-		y.follow(p, p.n-1, &from.Enabled[i])
-	}
+	p.call(to)
 	if p.approaching && p.arrived(to) {
 		p.approaching, p.root = false, p.Steps()
 		to.kinds = [len(to.kinds)]int32{}
@@ -500,14 +460,14 @@ func (p *Path) Hash(f *Frame) world.Hash {
 // Class stands for the state at the end of the path up to symmetry, as Hash does for
 // the state itself. There must be a Space.Symmetry.
 func (p *Path) Class() world.Hash {
-	return p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)).Plus(p.space.was(p.Last()))
+	return p.past(p.Last(), p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)))
 }
 
 // Abstract stands for whatever a user's rule takes the state at the end of the path
 // for, given a hash of that, as Hash does for the state itself.
 func (p *Path) Abstract(h world.Hash) world.Hash {
 	f := p.Last()
-	return p.used(f, h.Plus(f.State.Budget()).Plus(p.space.exposed(f)))
+	return p.used(f, p.observed(f, h.Plus(f.State.Budget())))
 }
 
 // Identity stands for the path by the names of all of its steps.

@@ -33,13 +33,29 @@ type Properties interface {
 	Err() error
 }
 
-// expose enters into a frame what the nodes expose, with Space.Properties. from is the frame before it, or nil.
-func (p *Space) expose(from, to *Frame) {
-	if from == nil {
-		to.Exposed, to.Past, to.Earlier, to.Exposes, to.Waits = make([]*expose.Set, len(p.roots)), nil, nil, true, 0
-		p.aim(to)
-		return
-	}
+// exposed is in a frame what exposing observes.
+type exposed struct {
+	// Exposed is what properties read of what the nodes expose, by node, with Space.Properties. Exposes: what a property
+	// reads was changed by the step that led here.
+	Exposed []*expose.Set
+	Exposes bool
+	Past    *expose.Past // of clients' operations
+	Earlier *expose.Earlier
+	// Waits are the goals of the properties, a bit for each, that must become true from here on and are not.
+	Waits uint64
+	// Broken: who searches has found that a property does not hold here.
+	Broken bool
+}
+
+// exposing observes what properties read.
+type exposing struct{ *Space }
+
+func (p exposing) begin(f *Frame) {
+	f.exposed = exposed{Exposed: make([]*expose.Set, len(p.roots)), Exposes: true}
+	p.aim(f)
+}
+
+func (p exposing) follow(_ *Path, from, to *Frame) {
 	to.Exposed, to.Past, to.Earlier, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past, from.Earlier, false, from.Waits
 	if to.Exposes = p.Exposes(to.By); !to.Exposes {
 		return
@@ -59,8 +75,25 @@ func (p *Space) expose(from, to *Frame) {
 	p.aim(to)
 }
 
+func (exposing) own(f, was *Frame) { f.Exposed = append(was.Exposed[:0], f.Exposed...) }
+
+// past stands for clients' operations, earlier snapshots, and the goals that a frame waits for.
+func (p exposing) past(f *Frame) world.Hash {
+	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(f.kept(f.Exposed, 0))
+}
+
+func (p exposing) reads(f *Frame) (h world.Hash) {
+	for _, s := range f.Exposed {
+		h = h.Plus(s.Hash())
+	}
+	if p.Properties.Sees().World {
+		h = h.Plus(f.State.Hash())
+	}
+	return h
+}
+
 // aim enters into a frame which goals it waits for, in addition to those of the frame before.
-func (p *Space) aim(f *Frame) {
+func (p exposing) aim(f *Frame) {
 	if len(p.Properties.Goals()) > 0 {
 		when, holds := p.Properties.Aims(p.snapshotOf(f))
 		f.Waits = (f.Waits | when) &^ holds
@@ -68,7 +101,7 @@ func (p *Space) aim(f *Frame) {
 }
 
 // waits stands for the goals that a frame waits for because of what was: what its snapshot says of them does not.
-func (p *Space) waits(f *Frame) (h world.Hash) {
+func (p exposing) waits(f *Frame) (h world.Hash) {
 	if f.Waits == 0 {
 		return h
 	}
@@ -134,34 +167,14 @@ func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 	return s
 }
 
-// exposed stands for what the nodes expose in a frame, and for what was.
-func (p *Space) exposed(f *Frame) (h world.Hash) {
-	for _, s := range f.Exposed {
-		h = h.Plus(s.Hash())
-	}
-	if p.Properties != nil && p.Properties.Sees().World {
-		h = h.Plus(f.State.Hash())
-	}
-	return h.Plus(p.was(f))
-}
-
-// was stands for what counts in a frame of what was before: clients' operations, earlier snapshots, and the goals that it
-// waits for.
-func (p *Space) was(f *Frame) world.Hash {
-	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(p.written(f)).Plus(f.kept())
-}
-
-// kept stands for what the nodes of a frame expose, where their names do not say it: by other ways they may have come to the same
-// states, and exposed something else that outlives what has become of them.
-func (f *Frame) kept() (h world.Hash) {
+// kept stands for sets of what the nodes expose in a frame, where their names do not say it: by other ways they may have come to the
+// same states, and exposed something else that outlives what has become of them.
+func (f *Frame) kept(sets []*expose.Set, what uint64) (h world.Hash) {
 	if !f.merged {
 		return h
 	}
-	for i, sets := range [][]*expose.Set{f.Exposed, f.Told} {
-		for _, s := range sets {
-			h = h.Plus(s.Hash())
-		}
-		h = h.Plus(world.HashOf(uint64(i), 0, 37))
+	for _, s := range sets {
+		h = h.Plus(s.Hash())
 	}
-	return h
+	return h.Plus(world.HashOf(what, 0, 37))
 }

@@ -39,13 +39,13 @@ type Symmetry struct {
 
 	// ways are permutations: by node, who takes its place. The first exchanges nothing.
 	ways  [][]ariadne.NodeID
-	shown map[world.Hash]shown // by the least hash of a step
+	looks map[world.Hash]look // by the least hash of a step
 	err   error
 	nodes []world.Hash // scratch memory
 }
 
-// shown is what of a step must be the same with nodes exchanged.
-type shown struct {
+// look is what of a step must be the same with nodes exchanged.
+type look struct {
 	hash     world.Hash
 	node     ariadne.NodeID // whose step it was
 	messages int
@@ -60,7 +60,7 @@ func NewSymmetry(n int, groups [][]ariadne.NodeID) *Symmetry {
 	for i := range same {
 		same[i] = ariadne.NodeID(i)
 	}
-	y := &Symmetry{ways: [][]ariadne.NodeID{same}, shown: map[world.Hash]shown{}}
+	y := &Symmetry{ways: [][]ariadne.NodeID{same}, looks: map[world.Hash]look{}}
 	for _, g := range groups {
 		for k := 1; k < len(g); k++ {
 			// Every way so far, with the k-th node exchanged with each before it.
@@ -123,9 +123,9 @@ func (y *Symmetry) begin(f *Frame) {
 	f.origins.last = make([]int32, len(f.State.Nodes))
 }
 
-// follow makes the origins of frame n, to which event e of the frame before has led.
-func (y *Symmetry) follow(p *Path, n int, e *world.Event) {
-	from, to := &p.frames[n-1], &p.frames[n]
+// follow makes the origins of the last frame. A path with a symmetry keeps all of its frames.
+func (y *Symmetry) follow(p *Path, from, to *Frame) {
+	n, e := p.n-1, &from.Enabled[from.Taken]
 	a, b := &from.origins, &to.origins
 	b.step = b.step[:0]
 	var given []*origin
@@ -168,14 +168,14 @@ func (y *Symmetry) compare(p *Path, n int) {
 			least, now = h, g
 		}
 	}
-	s := shown{hash: now, node: f.By.From.Node, messages: len(f.By.Effect.Packets), done: f.By.Effect.Done, timer: f.By.Effect.Deadline != ariadne.Never}
+	s := look{hash: now, node: f.By.From.Node, messages: len(f.By.Effect.Packets), done: f.By.Effect.Done, timer: f.By.Effect.Deadline != ariadne.Never}
 	for _, q := range f.By.Effect.Packets {
 		s.bytes += len(q.Data)
 	}
-	before, known := y.shown[least]
+	before, known := y.looks[least]
 	switch {
-	case !known && len(y.shown) < maxShown:
-		y.shown[least] = s
+	case !known && len(y.looks) < maxLooks:
+		y.looks[least] = s
 	case known && before.hash != now && y.err == nil:
 		names := p.System().Names()
 		y.err = fmt.Errorf("the nodes are not interchangeable: at step %d (%s) node %s %s; in the same place node %s %s",
@@ -183,7 +183,7 @@ func (y *Symmetry) compare(p *Path, n int) {
 	}
 }
 
-func (s shown) String() string {
+func (s look) String() string {
 	waits := "waits for messages alone"
 	switch {
 	case s.done:
@@ -198,8 +198,8 @@ func (s shown) String() string {
 	return fmt.Sprintf("has sent %d message%s of %d bytes and %s", s.messages, plural, s.bytes, waits)
 }
 
-// maxShown bounds what is kept for comparison.
-const maxShown = 1 << 20
+// maxLooks bounds what is kept for comparison.
+const maxLooks = 1 << 20
 
 // show is a hash of what a transition shows with nodes exchanged.
 func (y *Symmetry) show(t *memo.Transition, way int) world.Hash {
@@ -363,3 +363,8 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	}
 	return least.Plus(s.Budget())
 }
+
+// A name of a state knows nothing of where things come from: Path.Class is for that. Nor is a path with a symmetry forked.
+func (y *Symmetry) own(f, _ *Frame)         { f.origins = origins{} }
+func (y *Symmetry) past(*Frame) world.Hash  { return world.Hash{} }
+func (y *Symmetry) reads(*Frame) world.Hash { return world.Hash{} }
