@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"ariadne"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Rule says one thing of what a node shows: the last text that Line matched in a line of the node's, or that its groups
@@ -78,17 +78,17 @@ func (r Rule) Of(exposed *Set) string {
 // nothing. It is a value: adding to a copy leaves the original as it is.
 type State struct {
 	texts []uint64 // by rule, a hash of what it found last, or 0; nil: nothing
-	hash  world.Hash
+	hash  hash.Hash
 	polls uint64 // how often it has asked in vain since something has come
 }
 
 // Hash stands for what the rules have found.
-func (s *State) Hash() world.Hash { return s.hash }
+func (s *State) Hash() hash.Hash { return s.hash }
 
 // Fingerprint stands for all that the node shows: what the rules have found, and how often
 // it has asked in vain. A node that polls shows nothing while it does, and gives up in the end,
 // which is a deadlock if it is a client: that must not look like a cycle.
-func (s *State) Fingerprint() world.Hash { return s.hash.Plus(world.HashOf(s.polls, 0, 1)) }
+func (s *State) Fingerprint() hash.Hash { return s.hash.Plus(hash.Of(s.polls, 0, 1)) }
 
 // Add enters what a node has done with an input of a kind, and what it exposes after that. It reports whether a rule
 // matched a line, or the node exposes something else than before of what one is about.
@@ -132,7 +132,7 @@ func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, expo
 
 // AddMade enters what is made of what all nodes expose (internal/stage). of stands for that by its name; not ok: it is not made. It reports
 // whether it is something else than before of what a rule is about.
-func (s *State) AddMade(rules Rules, of func(name string) (h world.Hash, ok bool)) (found bool) {
+func (s *State) AddMade(rules Rules, of func(name string) (h hash.Hash, ok bool)) (found bool) {
 	for k, r := range rules {
 		if r.Line != nil {
 			continue
@@ -159,9 +159,9 @@ func (s *State) AddMade(rules Rules, of func(name string) (h world.Hash, ok bool
 }
 
 func (s *State) rehash() {
-	s.hash = world.HashOf(0, 0, 0)
+	s.hash = hash.Of(0, 0, 0)
 	for i, text := range s.texts {
-		s.hash = s.hash.Plus(world.HashOf(text, uint64(i), 0))
+		s.hash = s.hash.Plus(hash.Of(text, uint64(i), 0))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ariadne"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // History is a rule by which lines of clients become the beginnings and ends of their operations.
@@ -129,7 +129,7 @@ type Past struct {
 	Event
 	before *Past
 	n      int
-	hash   world.Hash
+	hash   hash.Hash
 }
 
 // Then is the past after one more event. That a node is gone of which nothing is under way is none.
@@ -138,9 +138,9 @@ func (p *Past) Then(e Event) *Past {
 		return p
 	}
 	next := &Past{Event: e, before: p, n: p.Len() + 1}
-	next.hash = p.Hash().Plus(world.HashOf(uint64(e.Kind), uint64(e.Node), 19))
+	next.hash = p.Hash().Plus(hash.Of(uint64(e.Kind), uint64(e.Node), 19))
 	for _, s := range []string{e.Client, e.Op, e.Key, e.Value} {
-		next.hash = next.hash.Plus(world.HashOfText(s))
+		next.hash = next.hash.Plus(hash.OfText(s))
 	}
 	return next
 }
@@ -154,9 +154,9 @@ func (p *Past) Len() int {
 }
 
 // Hash stands for the past.
-func (p *Past) Hash() world.Hash {
+func (p *Past) Hash() hash.Hash {
 	if p == nil {
-		return world.Hash{}
+		return hash.Hash{}
 	}
 	return p.hash
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ariadne"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Source is a rule by which lines of nodes become tuples.
@@ -165,7 +165,7 @@ func told(line string) (c Change, ok bool) {
 // Set is what a node exposes, in order of name and key. It does not change; nil: nothing.
 type Set struct {
 	tuples []Tuple
-	hash   world.Hash
+	hash   hash.Hash
 }
 
 // Tuples are those of a set, not to be changed.
@@ -177,9 +177,9 @@ func (s *Set) Tuples() []Tuple {
 }
 
 // Hash stands for the set.
-func (s *Set) Hash() world.Hash {
+func (s *Set) Hash() hash.Hash {
 	if s == nil {
-		return world.Hash{}
+		return hash.Hash{}
 	}
 	return s.hash
 }
@@ -240,11 +240,11 @@ func newSet(tuples []Tuple) *Set {
 	if len(tuples) == 0 {
 		return nil
 	}
-	next := &Set{tuples: tuples, hash: world.HashOf(0, 0, 17)}
+	next := &Set{tuples: tuples, hash: hash.Of(0, 0, 17)}
 	for i := range tuples {
 		t := &tuples[i]
 		for _, text := range append([]string{t.Name, t.Key, strconv.Itoa(len(t.Values))}, t.Values...) {
-			next.hash = next.hash.Plus(world.HashOfText(text))
+			next.hash = next.hash.Plus(hash.OfText(text))
 		}
 	}
 	return next
@@ -283,10 +283,10 @@ const (
 )
 
 // Hash stands for the snapshot.
-func (s *Snapshot) Hash() (h world.Hash) {
+func (s *Snapshot) Hash() (h hash.Hash) {
 	for i, set := range s.Sets {
 		up := uint64(btoi(s.Up[i]))
-		h = h.Plus(set.Hash().Plus(world.HashOf(uint64(i), up, 18)))
+		h = h.Plus(set.Hash().Plus(hash.Of(uint64(i), up, 18)))
 	}
 	if s.World != nil {
 		h = h.Plus(s.World.Hash())

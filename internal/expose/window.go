@@ -3,7 +3,7 @@ package expose
 import (
 	"slices"
 
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Window is what a property sees of the snapshots before the present one: the last ones that differ in what it
@@ -29,7 +29,7 @@ func (w *Window) part(s *Snapshot) *Snapshot {
 // Earlier is what windows have of earlier snapshots; nil: nothing. It does not change.
 type Earlier struct {
 	by   [][]*Snapshot // by window, the latest last
-	hash world.Hash
+	hash hash.Hash
 }
 
 // In is what a window has, the latest last.
@@ -41,9 +41,9 @@ func (e *Earlier) In(window int) []*Snapshot {
 }
 
 // Hash stands for what all windows have.
-func (e *Earlier) Hash() world.Hash {
+func (e *Earlier) Hash() hash.Hash {
 	if e == nil {
-		return world.Hash{}
+		return hash.Hash{}
 	}
 	return e.hash
 }
@@ -71,7 +71,7 @@ func (e *Earlier) Then(windows []Window, from, to *Snapshot) *Earlier {
 	}
 	for i, all := range next.by {
 		for _, s := range all {
-			next.hash = next.hash.Plus(s.Hash()).Plus(world.HashOf(uint64(i), 0, 29))
+			next.hash = next.hash.Plus(s.Hash()).Plus(hash.Of(uint64(i), 0, 29))
 		}
 	}
 	return next

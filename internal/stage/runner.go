@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ariadne/internal/expose"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Calls calls the functions of the stages of a graph, by their places in it.
@@ -43,8 +43,8 @@ type held struct {
 
 // memory is what is remembered of a stage.
 type memory struct {
-	all   map[world.Hash]*list    // by all tuples that it reads
-	keys  map[world.Hash][]*Tuple // what it has made, by a key and its tuples
+	all   map[hash.Hash]*list    // by all tuples that it reads
+	keys  map[hash.Hash][]*Tuple // what it has made, by a key and its tuples
 	last  map[string]*made        // by key: what was asked for last
 	held  int                     // tuples in all and keys, about
 	first int                     // comparisons, up to firstCompared
@@ -81,7 +81,7 @@ const Share = 1. / 16
 func (g *Graph) NewRunner(nodes []string, calls Calls, share float64) *Runner {
 	r := &Runner{graph: g, nodes: nodes, calls: calls, share: share, parts: map[held]map[string]*list{}, stages: make([]memory, len(g.Stages))}
 	for i := range r.stages {
-		r.stages[i] = memory{all: map[world.Hash]*list{}, keys: map[world.Hash][]*Tuple{}, last: map[string]*made{}}
+		r.stages[i] = memory{all: map[hash.Hash]*list{}, keys: map[hash.Hash][]*Tuple{}, last: map[string]*made{}}
 	}
 	return r
 }
@@ -110,10 +110,10 @@ func (r *Runner) Tuples(name string, sets []*expose.Set) ([]*Tuple, error) {
 }
 
 // Hash stands for the tuples of a stage; zero: there are none.
-func (r *Runner) Hash(name string, sets []*expose.Set) (world.Hash, error) {
+func (r *Runner) Hash(name string, sets []*expose.Set) (hash.Hash, error) {
 	l, err := r.stage(r.graph.index[name], sets)
 	if err != nil || len(l.tuples) == 0 {
-		return world.Hash{}, err
+		return hash.Hash{}, err
 	}
 	return l.hash, nil
 }
@@ -121,7 +121,7 @@ func (r *Runner) Hash(name string, sets []*expose.Set) (world.Hash, error) {
 func (r *Runner) stage(i int, sets []*expose.Set) (*list, error) {
 	s, m := &r.graph.Stages[i], &r.stages[i]
 	of := make([]*list, len(s.Of)) // nil: what nodes expose, which is put together only if need be
-	h := world.HashOf(uint64(i), 0, 42)
+	h := hash.Of(uint64(i), 0, 42)
 	for k, name := range s.Of {
 		if place, ok := r.graph.index[name]; ok {
 			var err error
@@ -225,7 +225,7 @@ func (r *Runner) make(i int, read [][]*Tuple) (*list, error) {
 // key makes the tuples of a stage of those of a key that it reads.
 func (r *Runner) key(i int, key string, of [][]*Tuple) ([]*Tuple, error) {
 	m := &r.stages[i]
-	h, size := world.HashOfText(key), 0
+	h, size := hash.OfText(key), 0
 	for _, tuples := range of {
 		h = h.Plus(listOf(tuples).hash)
 		size += len(tuples)
@@ -246,7 +246,7 @@ func (r *Runner) key(i int, key string, of [][]*Tuple) ([]*Tuple, error) {
 }
 
 // compute calls the stage's functions. last is what was made of other tuples, or nil; h stands for these.
-func (r *Runner) compute(i int, key string, last *made, of [][]*Tuple, size int, h world.Hash) ([]*Tuple, error) {
+func (r *Runner) compute(i int, key string, last *made, of [][]*Tuple, size int, h hash.Hash) ([]*Tuple, error) {
 	s := &r.graph.Stages[i]
 	execute := func() ([]*Tuple, error) {
 		out, err := r.calls.Execute(i, of)
@@ -279,7 +279,7 @@ func (r *Runner) compute(i int, key string, last *made, of [][]*Tuple, size int,
 }
 
 // compares decides whether to compute without what has changed as well.
-func (r *Runner) compares(i int, h world.Hash) bool {
+func (r *Runner) compares(i int, h hash.Hash) bool {
 	if m := &r.stages[i]; m.first < firstCompared {
 		m.first++
 		return true

@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"ariadne/internal/expose"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Stage makes tuples of a name of those of others.
@@ -40,7 +40,7 @@ type Tuple struct {
 	Node string // or ""
 	expose.Tuple
 	View any // what who reads it has made of it, for the next time
-	hash world.Hash
+	hash hash.Hash
 }
 
 func (t *Tuple) String() string {
@@ -80,7 +80,7 @@ func (t *Tuple) named() {
 			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 		}
 	}
-	t.hash = world.HashOfText(string(b))
+	t.hash = hash.OfText(string(b))
 }
 
 func compare(a, b *Tuple) int {
@@ -90,11 +90,11 @@ func compare(a, b *Tuple) int {
 // list is some tuples in order.
 type list struct {
 	tuples []*Tuple
-	hash   world.Hash
+	hash   hash.Hash
 }
 
 func listOf(tuples []*Tuple) *list {
-	l := &list{tuples: tuples, hash: world.HashOf(uint64(len(tuples)), 0, 41)}
+	l := &list{tuples: tuples, hash: hash.Of(uint64(len(tuples)), 0, 41)}
 	for i := range tuples {
 		l.hash = l.hash.Plus(tuples[i].hash)
 	}
@@ -103,7 +103,7 @@ func listOf(tuples []*Tuple) *list {
 
 // diff is what b has that a has not, and the other way round.
 func diff(a, b []*Tuple) (added, removed []*Tuple) {
-	had := map[world.Hash]int{}
+	had := map[hash.Hash]int{}
 	for i := range a {
 		had[a[i].hash]++
 	}

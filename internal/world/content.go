@@ -29,7 +29,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		}
 	}
 	for i := range s.Nodes {
-		h.add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(HashOf(uint64(i), 0, 14)))
+		h.Add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(HashOf(uint64(i), 0, 14)))
 	}
 	for i := range s.Flight {
 		f := &s.Flight[i]
@@ -43,7 +43,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if f.Delayed {
 			place |= 1
 		}
-		h.add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.Until(f.Arrival)).Plus(d.Latest(y, f)))
+		h.Add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.Until(f.Arrival)).Plus(d.Latest(y, f)))
 	}
 	return h
 }

@@ -18,7 +18,7 @@ type Named struct {
 
 // NameOf is the name of a local state of a node.
 func NameOf(id ariadne.NodeID, name ariadne.Digest) Named {
-	return Named{name, mix(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
+	return Named{name, HashOf(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
 }
 
 // Reached names the local state that a node reaches from the state named parent by an input:

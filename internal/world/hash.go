@@ -3,21 +3,25 @@ package world
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math/bits"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
-// Hash stands for a value in a search in memory: 128 bits, computed fast. Two
-// different states of a search have the same one with a probability of about
-// n²/2^129 among n states; a Digest is what names them for good.
-type Hash struct{ Hi, Lo uint64 }
+// Hash and the functions below are those of internal/hash.
+type Hash = hash.Hash
+
+// HashOf hashes three numbers.
+func HashOf(a, b, c uint64) Hash { return hash.Of(a, b, c) }
+
+// HashOfText hashes a text.
+func HashOfText(s string) Hash { return hash.OfText(s) }
 
 // Hash stands for the global state, as Digest does. It is kept up to date step by
 // step and costs nothing.
 func (s *State) Hash() Hash {
 	h := s.Budget()
-	h.add(s.sum)
+	h.Add(s.sum)
 	return h
 }
 
@@ -26,37 +30,9 @@ func (s *State) Hash() Hash {
 func (s *State) Trace() Hash {
 	h := Hash{}
 	for i := range s.Nodes {
-		h.add(s.Nodes[i].Local.part)
+		h.Add(s.Nodes[i].Local.part)
 	}
 	return h
-}
-
-// add and sub count modulo 2^64 in each half, so that what was added can be taken
-// out again in any order.
-func (h *Hash) add(g Hash) { h.Hi, h.Lo = h.Hi+g.Hi, h.Lo+g.Lo }
-func (h *Hash) sub(g Hash) { h.Hi, h.Lo = h.Hi-g.Hi, h.Lo-g.Lo }
-
-// Plus is the hash of a pair whose halves are never exchanged.
-func (h Hash) Plus(g Hash) Hash { return mix(h.Hi, h.Lo, g.Hi^bits.RotateLeft64(g.Lo, 32)) }
-
-// Less orders hashes.
-func (h Hash) Less(g Hash) bool { return h.Hi < g.Hi || h.Hi == g.Hi && h.Lo < g.Lo }
-
-// HashOf hashes three numbers.
-func HashOf(a, b, c uint64) Hash { return mix(a, b, c) }
-
-// mix hashes three numbers: two folded products, as wyhash has them, with
-// different keys for the two halves.
-func mix(a, b, c uint64) Hash {
-	return Hash{
-		Hi: fold(fold(a^0xa0761d6478bd642f, b^0xe7037ed1a0b428db), c^0x8ebc6af09c88c6e3),
-		Lo: fold(fold(a^0x589965cc75374cc3, b^0x1d8e4e27c47d124f), c^0x9e3779b97f4a7c15),
-	}
-}
-
-func fold(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	return hi ^ lo
 }
 
 // Packet is a message with what hashes and comparisons need of it.
@@ -77,7 +53,7 @@ func NewPacket(m *ariadne.Message) *Packet {
 	b, _ = m.Flow.AppendBinary(b[:0])
 	f := sha256.Sum256(b)
 	p := &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
-		said: Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}}
+		said: Hash{Hi: binary.LittleEndian.Uint64(d[:]), Lo: binary.LittleEndian.Uint64(d[8:])}}
 	p.content = p.said.Plus(HashOf(uint64(m.Seq), uint64(m.Sent), 3))
 	return p
 }
@@ -88,18 +64,18 @@ func (p *Packet) SameFlow(q *Packet) bool { return p.flow == q.flow && p.Flow ==
 // hash is the message's part of a global state's hash.
 func (f *Flying) hash() Hash {
 	if f.Delayed {
-		return mix(f.content.Hi^uint64(f.Due), f.content.Lo, uint64(f.Arrival)<<1|1)
+		return HashOf(f.content.Hi^uint64(f.Due), f.content.Lo, uint64(f.Arrival)<<1|1)
 	}
-	return mix(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1)
+	return HashOf(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1)
 }
 
 // Key stands for an input among all inputs.
 func (in Input) Key() Hash {
 	var key Hash
 	if in.Packet != nil {
-		key = mix(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
+		key = HashOf(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
 	} else {
-		key = mix(uint64(in.Kind), uint64(in.At), 0)
+		key = HashOf(uint64(in.Kind), uint64(in.At), 0)
 	}
 	return in.Varied.Onto(key)
 }
@@ -129,12 +105,6 @@ func (v *Varied) Onto(key Hash) Hash {
 		}
 	}
 	return key
-}
-
-// HashOfText hashes a text.
-func HashOfText(s string) Hash {
-	d := sha256.Sum256([]byte(s))
-	return Hash{binary.LittleEndian.Uint64(d[:]), binary.LittleEndian.Uint64(d[8:])}
 }
 
 // SameDelivery reports whether the delivery of both to one node is the same action.

@@ -61,9 +61,9 @@ func (s *State) given(id ariadne.NodeID, in *Input) {
 // pause enters until when a node is paused, or 0.
 func (s *State) pause(id ariadne.NodeID, until ariadne.Time) {
 	n := &s.Nodes[id]
-	s.sum.sub(n.paused(id))
+	s.sum.Sub(n.paused(id))
 	n.Awake = until
-	s.sum.add(n.paused(id))
+	s.sum.Add(n.paused(id))
 }
 
 // paused is the part of a global state's hash of a pause. A state that is named by its content does
@@ -112,9 +112,9 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 	n.Started, n.Limits = false, nil
 	s.pause(id, 0)
 	s.setProcesses(id, nil)
-	s.sum.sub(y.onHash(id, n.On))
+	s.sum.Sub(y.onHash(id, n.On))
 	n.On = e.Back
-	s.sum.add(y.onHash(id, n.On))
+	s.sum.Add(y.onHash(id, n.On))
 	for i := 0; i < len(s.Flight); {
 		f := &s.Flight[i]
 		switch {
@@ -125,9 +125,9 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 		case f.Unrepeated():
 			s.land(i)
 		default:
-			s.sum.sub(f.hash())
+			s.sum.Sub(f.hash())
 			f.Arrival = n.On
-			s.sum.add(f.hash())
+			s.sum.Add(f.hash())
 			i++
 		}
 	}

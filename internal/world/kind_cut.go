@@ -110,7 +110,7 @@ func (c *Standing) hash() Hash {
 
 // stands enters one among others; both lists have their own memory.
 func (s *State) stands(all []Standing, c Standing) []Standing {
-	s.sum.add(c.hash())
+	s.sum.Add(c.hash())
 	i, _ := slices.BinarySearchFunc(all, c, func(a, b Standing) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Until, b.Until), cmp.Compare(a.Since, b.Since))
 	})
@@ -119,7 +119,7 @@ func (s *State) stands(all []Standing, c Standing) []Standing {
 
 // ends takes one out.
 func (s *State) ends(all []Standing, i int) []Standing {
-	s.sum.sub(all[i].hash())
+	s.sum.Sub(all[i].hash())
 	return slices.Delete(slices.Clone(all), i, i+1)
 }
 
@@ -180,9 +180,9 @@ func init() {
 			until := e.At.Add(y.rules.Latency)
 			for i := range s.Flight {
 				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.Probes() && p.Blocks(f.To, f.From)) && f.Arrival < until {
-					s.sum.sub(f.hash())
+					s.sum.Sub(f.hash())
 					f.Arrival = until
-					s.sum.add(f.hash())
+					s.sum.Add(f.hash())
 				}
 			}
 			return Input{At: e.At, Varied: e.Varied}

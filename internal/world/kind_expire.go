@@ -337,7 +337,7 @@ func (y *System) awaitPeers(s *State, id, only ariadne.NodeID, at ariadne.Time) 
 // awaitUntil puts it into flight.
 func (s *State) awaitUntil(m *ariadne.Message, t ariadne.Time) {
 	s.Flight = append(s.Flight, Flying{Packet: NewPacket(m), Arrival: t, Head: true})
-	s.sum.add(s.Flight[len(s.Flight)-1].hash())
+	s.sum.Add(s.Flight[len(s.Flight)-1].hash())
 }
 
 // dropUnkept takes out of flight what stands there for connections that a node keeps alive no more.

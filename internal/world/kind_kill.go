@@ -76,7 +76,7 @@ func (p *Processes) part(id ariadne.NodeID) Hash {
 // setProcesses enters which processes of a node may be killed.
 func (s *State) setProcesses(id ariadne.NodeID, p *Processes) {
 	n := &s.Nodes[id]
-	s.sum.sub(n.Processes.part(id))
+	s.sum.Sub(n.Processes.part(id))
 	n.Processes = p
-	s.sum.add(p.part(id))
+	s.sum.Add(p.part(id))
 }

@@ -32,9 +32,9 @@ func init() {
 			p := e.Varied.partition
 			for i := range s.Flight {
 				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Flow.Proto != ariadne.Expiry {
-					s.sum.sub(f.hash())
+					s.sum.Sub(f.hash())
 					f.Arrival = max(y.late(s, f.Packet, f.Arrival, p.By), s.ahead(i))
-					s.sum.add(f.hash())
+					s.sum.Add(f.hash())
 				}
 			}
 			s.Slow = s.stands(s.Slow, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
@@ -108,7 +108,7 @@ func (e *Event) SlowsBetween(way []ariadne.NodeID) (h Hash, ok bool) {
 	p := e.Varied.partition
 	for i, late := range p.blocks {
 		if late {
-			h.add(HashOf(uint64(way[i/p.nodes]), uint64(way[i%p.nodes]), uint64(p.By)))
+			h.Add(HashOf(uint64(way[i/p.nodes]), uint64(way[i%p.nodes]), uint64(p.By)))
 		}
 	}
 	return h, true

@@ -21,9 +21,9 @@ func init() {
 		Take: func(_ *System, s *State, e *Event) Input {
 			first, rest := e.Packet.cut(e.Varied.number())
 			f := &s.Flight[e.flight]
-			s.sum.sub(f.hash())
+			s.sum.Sub(f.hash())
 			f.Packet = rest
-			s.sum.add(f.hash())
+			s.sum.Add(f.hash())
 			return Input{Kind: ariadne.Deliver, Packet: first, At: s.Nodes[e.Node].before(e.At)}
 		},
 	}, func(f *Flying) bool { return f.Flow.Proto == ariadne.TCP && len(f.Data) > 1 && f.Head })

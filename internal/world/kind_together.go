@@ -139,9 +139,9 @@ func (y *System) fallWith(s *State, f *ariadne.NodeFault, at ariadne.Time) {
 // fall enters that a node is to go down at time at, or with nil that it has.
 func (s *State) fall(id ariadne.NodeID, by *Varied, at ariadne.Time) {
 	n := &s.Nodes[id]
-	s.sum.sub(n.fallHash(id))
+	s.sum.Sub(n.fallHash(id))
 	n.Falls, n.FallsAt = by, at
-	s.sum.add(n.fallHash(id))
+	s.sum.Add(n.fallHash(id))
 }
 
 // fallHash is the part of a global state's hash of what a node is about to lose.

@@ -142,7 +142,7 @@ func (y *System) First() State {
 	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
 	for i, n := range y.nodes {
 		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Local: &y.initial[i], Start: n.Start, On: n.Start})
-		s.sum.add(y.initial[i].part)
+		s.sum.Add(y.initial[i].part)
 	}
 	return s
 }
@@ -244,7 +244,7 @@ func (n *NodeState) before(t ariadne.Time) ariadne.Time {
 // land takes a message out of flight; the next of its connection is the head.
 func (s *State) land(i int) {
 	f := &s.Flight[i]
-	s.sum.sub(f.hash())
+	s.sum.Sub(f.hash())
 	p := f.Packet
 	s.Flight = slices.Delete(s.Flight, i, i+1)
 	for j := range s.Flight {
@@ -260,9 +260,9 @@ func (s *State) delayUntil(t ariadne.Time, ends bool) {
 	s.Delays -= s.delayCost(t, ends)
 	for i := range s.Flight {
 		if f := &s.Flight[i]; s.passes(f, t, ends) {
-			s.sum.sub(f.hash())
+			s.sum.Sub(f.hash())
 			f.Arrival, f.Due, f.Delayed = t, f.due(), true
-			s.sum.add(f.hash())
+			s.sum.Add(f.hash())
 		}
 	}
 }
@@ -382,14 +382,14 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		}
 	}
 	began := max(n.Clock, at)
-	s.sum.sub(n.Local.part)
-	s.sum.add(reached.part)
+	s.sum.Sub(n.Local.part)
+	s.sum.Add(reached.part)
 	n.Clock, n.Deadline, n.Done, n.Local = e.Clock, e.Deadline, e.Done, reached
 	n.Ended, n.Calm, n.Spared = e.Ended, e.Calm, e.Spared
 	if said := n.Said | e.Said; said != n.Said {
-		s.sum.sub(n.Said.hash(id))
+		s.sum.Sub(n.Said.hash(id))
 		n.Said = said
-		s.sum.add(said.hash(id))
+		s.sum.Add(said.hash(id))
 	}
 	if e.Processes != nil {
 		s.setProcesses(id, e.Processes)
@@ -444,7 +444,7 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 		}
 	}
 	s.Flight = append(s.Flight, f)
-	s.sum.add(f.hash())
+	s.sum.Add(f.hash())
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (l *Loop) Receive(c *Ctx, m ariadne.Message) { l.act(c, fmt.Sprint(m.From, 
 
 func (l *Loop) act(c *Ctx, input string) {
 	x := Chaos{}
-	x.mix(fmt.Sprint(l.Seed, c.ID(), l.state, input))
+	x.HashOf(fmt.Sprint(l.Seed, c.ID(), l.state, input))
 	l.state = x.below(l.States)
 	c.Log("state %d", l.state)
 	to := ariadne.NodeID(x.below(l.Nodes))

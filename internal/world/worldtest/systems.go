@@ -333,7 +333,7 @@ func (x *Chaos) act(c *Ctx, input string) {
 	if x.steps++; x.steps > x.Acts {
 		return
 	}
-	x.mix(fmt.Sprint(x.Seed, c.ID(), input))
+	x.HashOf(fmt.Sprint(x.Seed, c.ID(), input))
 	if x.Forgot() {
 		x.state %= 2
 	}
@@ -361,7 +361,7 @@ func (x *Chaos) act(c *Ctx, input string) {
 			switch text := fmt.Sprint("t", x.steps); {
 			case to == c.ID():
 			case slices.Contains(x.Nets, to):
-				x.mix(c.TrySend(to, text, x.Opens))
+				x.HashOf(c.TrySend(to, text, x.Opens))
 			default:
 				c.sendOn(to, text, x.Opens)
 			}
@@ -380,11 +380,11 @@ func (x *Chaos) act(c *Ctx, input string) {
 				continue
 			}
 			if x.Chooses && (!x.Tries || x.below(2) == 0) {
-				x.mix(fmt.Sprint(c.Choose(2 + x.below(2))))
+				x.HashOf(fmt.Sprint(c.Choose(2 + x.below(2))))
 				continue
 			}
 			if x.Tries {
-				x.mix(c.Try(fmt.Sprint(to), "EIO", "ENOSPC"))
+				x.HashOf(c.Try(fmt.Sprint(to), "EIO", "ENOSPC"))
 				continue
 			}
 			if x.Events && x.below(2) == 0 {
@@ -406,7 +406,7 @@ func (x *Chaos) act(c *Ctx, input string) {
 // Forgot implements Forgetful.
 func (x *Chaos) Forgot() bool { return x.Forgets && x.steps%2 == 0 && x.steps > 0 }
 
-func (x *Chaos) mix(s string) {
+func (x *Chaos) HashOf(s string) {
 	for _, b := range []byte(s) {
 		x.state = (x.state ^ uint64(b)) * 0x100000001b3
 	}
