@@ -10,10 +10,10 @@ import (
 
 	"ariadne"
 	"ariadne/internal/check"
-	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
+	"ariadne/internal/steer"
 	"ariadne/internal/world"
 
 	"github.com/spf13/pflag"
@@ -101,7 +101,7 @@ func (g *steering) load(e *spec.Explore, o *check.Options) error {
 	if path == "" || path == none {
 		return nil
 	}
-	rules, err := script.Load(path)
+	rules, err := steer.Load(path)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 	"ariadne/internal/memo/bolt"
 	"ariadne/internal/record"
 	"ariadne/internal/replay"
-	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/steer"
 	"ariadne/internal/system"
 	"ariadne/internal/world"
 )
@@ -35,7 +35,7 @@ type explorer struct {
 	stored   string         // path of what it remembers
 	living   []*memo.Living // where nodes live, by worker
 	pool     *memo.Pool
-	rules    []*script.Rules // by worker; nil: there is no script
+	rules    []*steer.Rules // by worker; nil: there is no script
 	totals   *coverage.Totals
 	kept     *record.Seen    // nil: all of it is walked again
 	from     int             // paths that were taken before the check was resumed

@@ -9,9 +9,9 @@ import (
 	"ariadne/internal/expose"
 	"ariadne/internal/machine"
 	"ariadne/internal/record"
-	"ariadne/internal/script"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
+	"ariadne/internal/steer"
 	"ariadne/internal/system"
 )
 
@@ -64,7 +64,7 @@ type Search struct {
 	// their history.
 	Equality string
 	// Script, when not nil, has rules of the user's own. It is of one check at a time.
-	Script     *script.Script
+	Script     *steer.Script
 	Backtracks space.Bound // of a round of DPOR, or of all of it; 0: the strategy's own
 	Branch     space.Bound // steps among which DPOR tries other orders; 0: the strategy's own
 

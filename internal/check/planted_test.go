@@ -13,9 +13,9 @@ import (
 	"ariadne/internal/check"
 	"ariadne/internal/record"
 	"ariadne/internal/run"
-	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/spec"
+	"ariadne/internal/steer"
 	"ariadne/internal/system"
 )
 
@@ -84,7 +84,7 @@ func TestTwoFaults(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rules, err := script.Load("../../examples/twofaults/" + name + ".star")
+				rules, err := steer.Load("../../examples/twofaults/" + name + ".star")
 				if err != nil {
 					t.Fatal(err)
 				}

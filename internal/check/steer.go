@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"ariadne/internal/expose"
-	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
+	"ariadne/internal/steer"
 )
 
 // Steer enters what a spec says of how to search, where the options do not say it.
@@ -76,7 +76,7 @@ func (x *explorer) exchanges() bool {
 // word is what the user has said, as a worker's search takes it.
 type word struct {
 	symmetry *space.Symmetry // or nil
-	rules    *script.Rules   // or nil
+	rules    *steer.Rules    // or nil
 }
 
 // Err says what speaks against it, or is wrong with it; or nil. It is the user's to fix.

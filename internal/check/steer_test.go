@@ -9,9 +9,9 @@ import (
 	"ariadne"
 	"ariadne/internal/check"
 	"ariadne/internal/record"
-	"ariadne/internal/script"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
+	"ariadne/internal/steer"
 	"ariadne/internal/system"
 	"ariadne/internal/system/systemtest"
 	"ariadne/internal/world"
@@ -23,10 +23,10 @@ func pings() []worldtest.Program {
 	return []worldtest.Program{&worldtest.Pong{}, &worldtest.Ping{Count: 3}, &worldtest.Ping{Count: 3}}
 }
 
-func loadScript(t *testing.T, dir, text string) *script.Script {
+func loadScript(t *testing.T, dir, text string) *steer.Script {
 	t.Helper()
 	systemtest.Write(t, filepath.Join(dir, "rules.star"), text)
-	s, err := script.Load(filepath.Join(dir, "rules.star"))
+	s, err := steer.Load(filepath.Join(dir, "rules.star"))
 	if err != nil {
 		t.Fatal(err)
 	}

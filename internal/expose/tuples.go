@@ -257,7 +257,26 @@ type Snapshot struct {
 	Up      []bool // likewise: its programs may run
 	Past    *Past  // of clients' operations
 	Earlier *Earlier
-	World   *world.State // where some property reads it (Sights.World), else nil
+	World   World // where some property reads it (Sights.World), else nil
+}
+
+// World is what properties may read of the system itself, in one global state.
+type World interface {
+	Hash() hash.Hash
+	// Messages are those in flight.
+	Messages() []Message
+	// Timer is when a node's next timer is due, or ariadne.Never; not ok: it is not on, or has ended.
+	Timer(ariadne.NodeID) (at ariadne.Time, ok bool)
+	// Clock is a node's own.
+	Clock(ariadne.NodeID) ariadne.Time
+}
+
+// Message is one in flight.
+type Message struct {
+	*ariadne.Message
+	Arrival ariadne.Time // ariadne.Never: it is not known
+	Delayed bool
+	Name    func() string // of its delivery
 }
 
 // Sights are what properties read beside tuples.

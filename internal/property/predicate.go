@@ -3,7 +3,7 @@ package property
 import "time"
 
 // Predicate is something that must hold in global states, of what the nodes expose in them: an expression
-// in Starlark, in which names are those of what is exposed (internal/script).
+// in Starlark, in which names are those of what is exposed (internal/judge).
 type Predicate struct {
 	Name string
 	Form Form

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,14 @@ const (
 	element    = 32      // bytes of a list for each element, about
 	entry      = 128     // of a dict or a set
 )
+
+// Prints is an error where a value is too large to be printed.
+func Prints(v starlark.Value) error {
+	if n, err := printed(v, maxPrinted, 0); err != nil || n > maxPrinted {
+		return errors.New("it is too large to be printed")
+	}
+	return nil
+}
 
 // budget is what a call may still take.
 type budget struct{ left int }
@@ -149,7 +158,7 @@ func chargeBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) erro
 			return nil
 		}
 		if i, ok := x.(starlark.Int); ok {
-			return bits(i.BigInt().BitLen() + n.BigInt().BitLen())
+			return Bits(i.BigInt().BitLen() + n.BigInt().BitLen())
 		}
 		count, ok := n.Int64()
 		if !ok || count > MaxMemory {
@@ -164,7 +173,7 @@ func chargeBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) erro
 	case syntax.PLUS:
 		if i, ok := x.(starlark.Int); ok {
 			if j, ok := y.(starlark.Int); ok {
-				return bits(max(i.BigInt().BitLen(), j.BigInt().BitLen()) + 1)
+				return Bits(max(i.BigInt().BitLen(), j.BigInt().BitLen()) + 1)
 			}
 			return nil
 		}
@@ -172,7 +181,8 @@ func chargeBinary(t *starlark.Thread, op syntax.Token, x, y starlark.Value) erro
 	return charge(t, size(x)+size(y))
 }
 
-func bits(n int) error {
+// Bits is an error where a number has too many bits.
+func Bits(n int) error {
 	if n > maxBits {
 		return fmt.Errorf("a number of more than %d bits", maxBits)
 	}

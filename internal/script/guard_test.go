@@ -75,6 +75,15 @@ func inFunction(src string) string {
 	return "def main():\n  y = 0\n  " + strings.ReplaceAll(src, "\n", "\n  ") + "\n  return y\nresult = main()\n"
 }
 
+// run executes a script. Its error is an *Error.
+func run(src string) (starlark.StringDict, error) {
+	globals, err := Exec(NewThread("x.star", nil), "x.star", src, Predeclared)
+	if err != nil {
+		return nil, Located("x.star", err)
+	}
+	return globals, nil
+}
+
 // TestMemoryIsBounded: what a script does, it ends soon, with an error, and without much
 // memory.
 func TestMemoryIsBounded(t *testing.T) {
@@ -84,7 +93,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := time.Now()
-		_, err := load("x.star", inFunction(src)+"\n\ndef same(state): return None\n")
+		_, err := run(inFunction(src) + "\n")
 		runtime.ReadMemStats(&after)
 		name, _, _ := strings.Cut(src[:min(len(src), 60)], "\n")
 		var e *Error
@@ -103,9 +112,11 @@ func TestMemoryIsBounded(t *testing.T) {
 // TestDeepListsAreFrozen: a script may leave lists as deep as its steps allow.
 func TestDeepListsAreFrozen(t *testing.T) {
 	for _, src := range []string{"x = []\nfor i in range(600000): x = [x]\n", "x = ()\nfor i in range(600000): x = (x,)\ny = {x: 1}\n"} {
-		if _, err := load("x.star", inFunction(src+"y = x")+"def same(state): return None\n"); err != nil {
+		globals, err := run(inFunction(src + "y = x"))
+		if err != nil {
 			t.Error(err)
 		}
+		globals.Freeze()
 	}
 }
 
@@ -126,12 +137,12 @@ func TestGuardsChangeNothing(t *testing.T) {
 		if strings.HasPrefix(src, "json.") || strings.HasPrefix(src, "math.") {
 			want, wantErr = nil, nil
 		}
-		globals, err := exec((&Script{}).thread(), "x.star", "y = "+src+"\n", predeclared)
+		globals, err := run("y = " + src + "\n")
 		switch {
 		case (err == nil) != (wantErr == nil):
 			t.Errorf("%s: %v, want %v", src, err, wantErr)
-		case err != nil && !strings.HasSuffix(located("", err).Text, located("", wantErr).Text):
-			t.Errorf("%s: %s, want %s", src, located("", err).Text, located("", wantErr).Text)
+		case err != nil && !strings.HasSuffix(Located("", err).Text, Located("", wantErr).Text):
+			t.Errorf("%s: %s, want %s", src, Located("", err).Text, Located("", wantErr).Text)
 		case err == nil && want != nil && globals["y"].String() != want.String():
 			t.Errorf("%s: %v, want %v", src, globals["y"], want)
 		}
@@ -146,12 +157,12 @@ func TestGuardsChangeNothing(t *testing.T) {
 		"y = []\ndef f(n):\n  if n > 2: return n * 2\n  return\nfor i in range(5):\n  if i == 1: continue\n  y.append(f(i))": "[None, None, 6, 8]",
 		"(y, z) = ('a' + 'b', 1)": "\"ab\"",
 	} {
-		globals, err := exec((&Script{}).thread(), "x.star", inFunction(src), predeclared)
+		globals, err := run(inFunction(src))
 		if err != nil || globals["result"].String() != want {
 			t.Errorf("%s: %v, %v, want %s", src, globals["result"], err, want)
 		}
 	}
-	if _, err := exec((&Script{}).thread(), "x.star", "def f(): return 0\ny = [1]\ny[f()] += 1\n", predeclared); err == nil || !strings.Contains(err.Error(), "give its parts names first") {
+	if _, err := run("def f(): return 0\ny = [1]\ny[f()] += 1\n"); err == nil || !strings.Contains(err.Error(), "give its parts names first") {
 		t.Error(err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/judge"
 	"ariadne/internal/property"
-	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -312,7 +312,7 @@ func sentence(t *rapid.T, dir string, nodes int, f form, ready, clients bool) sp
 	for i := range s.Nodes {
 		names = append(names, s.Nodes[i].Name)
 	}
-	judged, err := script.NewProperties(script.Config{Path: path, Definitions: p.Definitions, Sources: p.Sources, Stages: p.Stages, History: p.History, Predicates: p.Predicates, Histories: p.Histories, Goals: p.Goals, Nodes: names})
+	judged, err := judge.NewProperties(judge.Config{Path: path, Definitions: p.Definitions, Sources: p.Sources, Stages: p.Stages, History: p.History, Predicates: p.Predicates, Histories: p.Histories, Goals: p.Goals, Nodes: names})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 	s := &p.snapshot
 	s.Sets, s.Past, s.Earlier, s.World, s.Up = f.Exposed, f.Past, f.Earlier, nil, s.Up[:0]
 	if p.Properties != nil && p.Properties.Sees().World {
-		s.World = &f.State.State
+		s.World = Seen{&f.State.State, p.System}
 	}
 	for i := range f.State.Nodes {
 		n := &f.State.Nodes[i]

@@ -45,9 +45,9 @@ type held struct {
 type memory struct {
 	all   map[hash.Hash]*list    // by all tuples that it reads
 	keys  map[hash.Hash][]*Tuple // what it has made, by a key and its tuples
-	last  map[string]*made        // by key: what was asked for last
-	held  int                     // tuples in all and keys, about
-	first int                     // comparisons, up to firstCompared
+	last  map[string]*made       // by key: what was asked for last
+	held  int                    // tuples in all and keys, about
+	first int                    // comparisons, up to firstCompared
 }
 
 // room makes room for so many tuples more.

@@ -9,7 +9,7 @@
 // stage that computes by what has changed: it begins with what it made of other tuples, and comes to what it would make of
 // these without.
 //
-// Read next: graph.go; then internal/script/stages.go, where the functions are Starlark.
+// Read next: graph.go; then internal/judge/stages.go, where the functions are Starlark.
 package stage
 
 import (

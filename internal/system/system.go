@@ -25,10 +25,10 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/judge"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
-	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
@@ -61,8 +61,8 @@ type System struct {
 	version  string
 	ctx      context.Context    // ends the steps of nodes where they are
 	checked  []property.Subject // what checks know of the nodes
-	judged   *script.Properties // what must hold
-	watched  *script.Properties // and numbers of which nothing must
+	judged   *judge.Properties  // what must hold
+	watched  *judge.Properties  // and numbers of which nothing must
 	final    *final             // nil: there is no command
 	ran      code
 	sought   []Sought // by node
@@ -89,7 +89,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 			probed = append(probed, l.What())
 		}
 	}
-	watched, err := script.NewProperties(script.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
+	watched, err := judge.NewProperties(judge.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
 		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (y *System) Judge(ctx context.Context, s *space.Space, share float64) *spac
 // Stages runs the spec's stages, for one goroutine, with share as in Judge. nil: there are none.
 func (y *System) Stages(share float64) *stage.Runner { return y.watched.Stages().NewRunner(share) }
 
-func (y *System) judgedBy(ctx context.Context, p *script.Properties, s *space.Space, share float64) *space.Space {
+func (y *System) judgedBy(ctx context.Context, p *judge.Properties, s *space.Space, share float64) *space.Space {
 	if j := p.NewJudge(share); j != nil {
 		s.Properties = j
 	}

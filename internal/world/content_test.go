@@ -47,7 +47,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
 		reflect.TypeFor[*Varied]():    &Varied{what: "15s", fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: 15e9}},
 	}
-	locals := []Hash{{1, 2}, {3, 4}}
+	locals := []Hash{{Hi: 1, Lo: 2}, {Hi: 3, Lo: 4}}
 	for _, in := range []func(*State) any{
 		func(s *State) any { return s },
 		func(s *State) any { return &s.Nodes[0] },

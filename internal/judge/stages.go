@@ -1,4 +1,4 @@
-package script
+package judge
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ariadne"
+	"ariadne/internal/script"
 	"ariadne/internal/stage"
 
 	"go.starlark.net/starlark"
@@ -36,7 +37,7 @@ func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 			case !ok:
 				return nil, wrong(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("%s is not a function of definitions", name)})
 			case fn.NumParams() != params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
-				return nil, &Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s has other parameters than %s", t.Name, name, what)}
+				return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s has other parameters than %s", t.Name, name, what)}
 			}
 			return fn, nil
 		}
@@ -59,7 +60,7 @@ func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 func wrong(path string, err error) error {
 	var bad *stage.Bad
 	if errors.As(err, &bad) {
-		return &Error{Pos: fmt.Sprintf("%s:%d", path, bad.Stage.Line), Text: bad.Error()}
+		return &script.Error{Pos: fmt.Sprintf("%s:%d", path, bad.Stage.Line), Text: bad.Error()}
 	}
 	return err
 }
@@ -69,7 +70,7 @@ func (s *Stages) NewRunner(share float64) *stage.Runner {
 	if s == nil || len(s.Graph.Stages) == 0 {
 		return nil
 	}
-	return s.Graph.NewRunner(s.nodes, &stageCalls{s, (&Script{Name: "stages"}).thread()}, share)
+	return s.Graph.NewRunner(s.nodes, &stageCalls{s, script.NewThread("stages", nil)}, share)
 }
 
 // stageCalls calls functions of stages on a thread of theirs: whoever asks for tuples may be in a call himself.
@@ -85,35 +86,33 @@ func (c *stageCalls) Wrong(b *stage.Bad) error { return wrong(c.path, b) }
 func (c *stageCalls) Execute(i int, of [][]*stage.Tuple) ([]*stage.Tuple, error) {
 	var args starlark.Tuple
 	for _, tuples := range of {
-		args = append(args, tuplesValue(tuples))
+		args = append(args, script.Tuples(tuples))
 	}
 	return c.call(i, c.calls[i], args)
 }
 
 // Change implements stage.Calls.
 func (c *stageCalls) Change(i int, before []*stage.Tuple, added, removed [][]*stage.Tuple) ([]*stage.Tuple, error) {
-	return c.call(i, c.diffs[i], starlark.Tuple{tuplesValue(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
+	return c.call(i, c.diffs[i], starlark.Tuple{script.Tuples(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
 }
 
 func (c *stageCalls) call(i int, fn *starlark.Function, args starlark.Tuple) ([]*stage.Tuple, error) {
 	s := &c.Graph.Stages[i]
-	c.thread.Steps = 0
-	c.thread.Local(budgetKey).(*budget).left = memory
-	v, err := starlark.Call(c.thread, fn, args, nil)
+	v, err := script.Call(c.thread, fn, args)
 	if err != nil {
-		at := located(fn.Position().Filename(), err)
-		return nil, &Error{Pos: at.Pos, Text: fmt.Sprintf("stage %q: %s", s.Name, at.Text), Backtrace: at.Backtrace}
+		at := script.Located(fn.Position().Filename(), err)
+		return nil, &script.Error{Pos: at.Pos, Text: fmt.Sprintf("stage %q: %s", s.Name, at.Text), Backtrace: at.Backtrace}
 	}
 	all, err := tuplesOf(v)
 	if err != nil {
-		return nil, &Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s returned %s", s.Name, fn.Name(), err)}
+		return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s returned %s", s.Name, fn.Name(), err)}
 	}
 	return all, nil
 }
 
 // byName are lists of tuples by the names of what a stage reads, as attributes.
 type byName struct {
-	view
+	script.View
 	names []string
 	lists [][]*stage.Tuple
 }
@@ -123,22 +122,9 @@ func (*byName) Type() string          { return "tuples by name" }
 func (b *byName) AttrNames() []string { return slices.Sorted(slices.Values(b.names)) }
 func (b *byName) Attr(name string) (starlark.Value, error) {
 	if i := slices.Index(b.names, name); i >= 0 {
-		return tuplesValue(b.lists[i]), nil
+		return script.Tuples(b.lists[i]), nil
 	}
 	return nil, nil // the interpreter knows what to say
-}
-
-func tuplesValue(all []*stage.Tuple) starlark.Value {
-	values := make([]starlark.Value, len(all))
-	for i, t := range all {
-		v, ok := t.View.(*tuple)
-		if !ok {
-			v = &tuple{node: t.Node, Tuple: t.Tuple}
-			t.View = v
-		}
-		values[i] = v
-	}
-	return frozen(values)
 }
 
 // tuplesOf are the tuples that a function of a stage has returned: a list of tuples that it was given, of dicts by the names of
@@ -170,8 +156,8 @@ func tupleOf(v starlark.Value) (t *stage.Tuple, err error) {
 		return err
 	}
 	switch v := v.(type) {
-	case *tuple:
-		t.Node, t.Tuple = v.node, v.Tuple
+	case *script.Tuple:
+		t.Node, t.Tuple = v.Node, v.Tuple
 		return t, nil
 	case *starlark.Dict:
 		for _, item := range v.Items() {
@@ -215,7 +201,7 @@ func plainText(v starlark.Value) (string, error) {
 	case starlark.String:
 		return string(v), nil
 	case starlark.Int:
-		if err := bits(v.BigInt().BitLen()); err != nil {
+		if err := script.Bits(v.BigInt().BitLen()); err != nil {
 			return "", err
 		}
 		return v.String(), nil

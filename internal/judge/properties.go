@@ -1,4 +1,4 @@
-package script
+package judge
 
 import (
 	"errors"
@@ -13,11 +13,12 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/history"
 	"ariadne/internal/property"
 	"ariadne/internal/readfile"
+	"ariadne/internal/script"
 	"ariadne/internal/stage"
-	"ariadne/internal/world"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -34,7 +35,6 @@ type Properties struct {
 	sees    expose.Sights
 	windows []expose.Window
 	stages  *Stages
-	names   world.Names
 	*noted
 }
 
@@ -127,25 +127,20 @@ type Config struct {
 	Nodes       []string        // names
 }
 
-// NewProperties compiles properties. Errors are of type *Error.
+// NewProperties compiles properties. Errors are of type *script.Error.
 func NewProperties(c Config) (*Properties, error) {
 	p := &Properties{Config: c, reads: map[string]bool{}, noted: &noted{}}
-	known := maps.Clone(predeclared)
+	known := maps.Clone(script.Predeclared)
 	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
 	known["decided"] = starlark.NewBuiltin("decided", decided)
-	var nodes []world.Node
-	for _, name := range c.Nodes {
-		nodes = append(nodes, world.Node{Name: name})
-	}
-	p.names = world.NewNames(nodes, nil)
 	if c.Definitions != "" {
 		src, err := readfile.AtMost(c.Definitions, readfile.Spec)
 		if err != nil {
-			return nil, located(c.Definitions, err)
+			return nil, script.Located(c.Definitions, err)
 		}
-		defined, err := exec((&Script{Name: c.Definitions}).thread(), c.Definitions, src, known)
+		defined, err := script.Exec(script.NewThread(c.Definitions, nil), c.Definitions, src, known)
 		if err != nil {
-			return nil, located(c.Definitions, err)
+			return nil, script.Located(c.Definitions, err)
 		}
 		defined.Freeze()
 		maps.Copy(known, defined)
@@ -186,9 +181,9 @@ func NewProperties(c Config) (*Properties, error) {
 func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c compiled, err error) {
 	c.Predicate = q
 	fail := func(text string) error {
-		return &Error{Pos: fmt.Sprintf("%s:%d", p.Path, q.Line), Text: fmt.Sprintf("property %q: %s", q.Name, text)}
+		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, q.Line), Text: fmt.Sprintf("property %q: %s", q.Name, text)}
 	}
-	expr, err := options.ParseExpr(p.Path, q.Expr, 0)
+	expr, err := script.ParseExpr(p.Path, q.Expr)
 	if err != nil {
 		var se syntax.Error
 		if errors.As(err, &se) {
@@ -225,11 +220,11 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		c.window = len(p.windows)
 		p.windows = append(p.windows, expose.Window{Names: reads, Up: sees.Up, Length: q.Window})
 	}
-	thread := (&Script{Name: p.Path}).thread()
+	thread := script.NewThread(p.Path, nil)
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
-	globals, err := exec(thread, p.Path, src, known)
+	globals, err := script.Exec(thread, p.Path, src, known)
 	if err != nil {
-		return c, fail(located(p.Path, err).Text)
+		return c, fail(script.Located(p.Path, err).Text)
 	}
 	if len(c.params) == 0 {
 		return c, fail("it reads nothing that a node exposes, nor " + strings.Join(ownNames(), ", "))
@@ -252,14 +247,17 @@ func (p *Properties) exposes(name string) bool {
 // Stages are those of the spec.
 func (p *Properties) Stages() *Stages { return p.stages }
 
+// knownMax bounds the verdicts that are remembered.
+const knownMax = 1 << 20
+
 // Judge judges snapshots, for one goroutine.
 type Judge struct {
 	*Properties
 	thread *starlark.Thread
-	runner *stage.Runner            // of stages; nil: there are none
-	known  [2]map[world.Hash]string // verdicts, before ends and at them
-	aims   map[world.Hash]aims
-	past   map[world.Hash]string // likewise, of histories
+	runner *stage.Runner           // of stages; nil: there are none
+	known  [2]map[hash.Hash]string // verdicts, before ends and at them
+	aims   map[hash.Hash]aims
+	past   map[hash.Hash]string // likewise, of histories
 	err    error
 }
 
@@ -269,7 +267,7 @@ func (p *Properties) NewJudge(share float64) *Judge {
 	if p == nil || len(p.list)+len(p.past)+len(p.goals) == 0 {
 		return nil
 	}
-	return &Judge{Properties: p, thread: (&Script{Name: "properties"}).thread(), runner: p.stages.NewRunner(share), known: [2]map[world.Hash]string{{}, {}}, aims: map[world.Hash]aims{}, past: map[world.Hash]string{}}
+	return &Judge{Properties: p, thread: script.NewThread("properties", nil), runner: p.stages.NewRunner(share), known: [2]map[hash.Hash]string{{}, {}}, aims: map[hash.Hash]aims{}, past: map[hash.Hash]string{}}
 }
 
 // Find implements space.Properties.
@@ -322,7 +320,7 @@ func (j *Judge) Judge(s *expose.Snapshot, m expose.Moment) string {
 }
 
 // named stands for all that predicates and goals read of a snapshot.
-func (j *Judge) named(s *expose.Snapshot) world.Hash {
+func (j *Judge) named(s *expose.Snapshot) hash.Hash {
 	h := s.Hash()
 	if j.sees.Past {
 		h = h.Plus(s.Past.Hash())
@@ -423,15 +421,13 @@ func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict
 		}
 		args = append(args, given[name])
 	}
-	j.thread.Steps = 0
-	j.thread.Local(budgetKey).(*budget).left = memory
-	v, err := starlark.Call(j.thread, q.fn, args, nil)
+	v, err := script.Call(j.thread, q.fn, args)
 	if err == nil {
 		err = f(v)
 	}
 	if err != nil {
-		at := located(q.fn.Position().Filename(), err)
-		j.err = &Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
+		at := script.Located(q.fn.Position().Filename(), err)
+		j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
 	}
 }
 
@@ -494,7 +490,7 @@ func (j *Judge) judgePast(past *expose.Past) string {
 			j.err = *j.wrong.Load()
 			return ""
 		case err != nil:
-			j.err = &Error{Pos: fmt.Sprintf("%s:%d", j.Path, l.Line), Text: fmt.Sprintf("property %q: %s", l.Name, err)}
+			j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", j.Path, l.Line), Text: fmt.Sprintf("property %q: %s", l.Name, err)}
 			return ""
 		case why != "":
 			verdict = l.Name + ": " + why
@@ -531,15 +527,15 @@ func (j *Judge) given(name string, s *expose.Snapshot) (starlark.Value, error) {
 	}
 	if j.runner.Has(name) {
 		made, err := j.runner.Tuples(name, s.Sets)
-		return tuplesValue(made), err
+		return script.Tuples(made), err
 	}
 	var all []starlark.Value
 	for i, set := range s.Sets {
 		for _, t := range set.Named(name) {
-			all = append(all, &tuple{node: j.Nodes[i], Tuple: t})
+			all = append(all, &script.Tuple{Node: j.Nodes[i], Tuple: t})
 		}
 	}
-	return frozen(all), nil
+	return script.Frozen(all), nil
 }
 
 // mostTuples is how many of them a message has, and mostEarlier of how many earlier snapshots.
@@ -610,52 +606,14 @@ func few(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// tuple is one that a node exposes, as properties see it.
-type tuple struct {
-	view
-	expose.Tuple
-	node string
-}
-
-func (t *tuple) String() string { return strings.TrimPrefix(t.node+" "+t.Tuple.String(), " ") }
-func (t *tuple) Type() string   { return "tuple of " + t.Name }
-
-func (t *tuple) AttrNames() []string {
-	return append([]string{"node", "key", "value", "values"}, slices.DeleteFunc(slices.Clone(t.Fields), func(f string) bool { return f == "" })...)
-}
-
-func (t *tuple) Attr(name string) (starlark.Value, error) {
-	if i := slices.Index(t.Fields, name); i >= 0 && name != "" {
-		return starlark.String(t.Values[i]), nil
-	}
-	switch name {
-	case "node":
-		return starlark.String(t.node), nil
-	case "key":
-		return starlark.String(t.Key), nil
-	case "value":
-		if len(t.Values) == 0 {
-			return starlark.None, nil
-		}
-		return starlark.String(t.Values[len(t.Values)-1]), nil
-	case "values":
-		var all starlark.Tuple
-		for _, v := range t.Values {
-			all = append(all, starlark.String(v))
-		}
-		return all, nil
-	}
-	return nil, nil // the interpreter knows what to say
-}
-
 // agree(tuples): those with the same key have the same values.
 func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
 		return nil, err
 	}
-	first := map[string]*tuple{}
-	err := tuples(b, list, func(t *tuple) (bool, error) {
+	first := map[string]*script.Tuple{}
+	err := tuples(b, list, func(t *script.Tuple) (bool, error) {
 		if o := first[t.Key]; o != nil {
 			return slices.Equal(o.Values, t.Values), nil
 		}
@@ -672,7 +630,7 @@ func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwarg
 		return nil, err
 	}
 	first := map[string]string{}
-	return holds(tuples(b, list, func(t *tuple) (bool, error) {
+	return holds(tuples(b, list, func(t *script.Tuple) (bool, error) {
 		if len(t.Values) == 0 {
 			return false, fmt.Errorf("decided: %s has no value", t)
 		}
@@ -699,7 +657,7 @@ func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []
 		fields = append(fields, field)
 	}
 	first := map[string]string{}
-	err := tuples(b, list, func(t *tuple) (bool, error) {
+	err := tuples(b, list, func(t *script.Tuple) (bool, error) {
 		of := ""
 		for _, field := range fields {
 			v, _ := t.Attr(field)
@@ -709,8 +667,8 @@ func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []
 			of += v.String() + ","
 		}
 		node, known := first[of]
-		first[of] = t.node
-		return !known || node == t.node, nil
+		first[of] = t.Node
+		return !known || node == t.Node, nil
 	})
 	return holds(err)
 }
@@ -726,9 +684,9 @@ func holds(err error) (starlark.Value, error) {
 }
 
 // tuples calls f with those of a list until it returns false.
-func tuples(b *starlark.Builtin, list *starlark.List, f func(*tuple) (bool, error)) error {
+func tuples(b *starlark.Builtin, list *starlark.List, f func(*script.Tuple) (bool, error)) error {
 	for i := range list.Len() {
-		t, ok := list.Index(i).(*tuple)
+		t, ok := list.Index(i).(*script.Tuple)
 		if !ok {
 			return fmt.Errorf("%s: want a list of tuples, not of %s", b.Name(), list.Index(i).Type())
 		}

@@ -1,4 +1,4 @@
-package script
+package judge
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ariadne/internal/history"
+	"ariadne/internal/script"
 
 	"go.starlark.net/starlark"
 )
@@ -15,7 +16,7 @@ import (
 // None when it cannot have come to this result; a result of None is not known. The first state is a string.
 func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.Property, error) {
 	fail := func(text string) error {
-		return &Error{Pos: fmt.Sprintf("%s:%d", p.Path, c.Line), Text: fmt.Sprintf("property %q: %s", c.Name, text)}
+		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, c.Line), Text: fmt.Sprintf("property %q: %s", c.Name, text)}
 	}
 	data := history.Named(c.Of)
 	if data == nil {
@@ -48,10 +49,10 @@ func (p *Properties) model(fn *starlark.Function, first starlark.String, fail fu
 		if pending {
 			came = starlark.None
 		}
-		thread := (&Script{Name: p.Definitions}).thread()
+		thread := script.NewThread(p.Definitions, nil)
 		to, err := starlark.Call(thread, fn, starlark.Tuple{from.(starlark.Value), starlark.String(op), starlark.String(value), came}, nil)
 		if err != nil {
-			at := located(p.Definitions, err)
+			at := script.Located(p.Definitions, err)
 			err := fail(at.Text)
 			p.wrong.CompareAndSwap(nil, &err)
 			return state, false

@@ -1,4 +1,4 @@
-package script
+package judge
 
 import (
 	"fmt"
@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"ariadne"
 	"ariadne/internal/expose"
 	"ariadne/internal/property"
+	"ariadne/internal/script"
 
 	"go.starlark.net/starlark"
 )
@@ -25,24 +27,24 @@ const earlier = "earlier"
 
 // own are property.OwnNames but for earlier.
 var own = map[string]ownName{
-	"nodes": {of: func(p *Properties, _ *expose.Snapshot) starlark.Value { return texts(p.Nodes) }},
+	"nodes": {of: func(p *Properties, _ *expose.Snapshot) starlark.Value { return script.Texts(p.Nodes) }},
 	"up": {
 		sees: expose.Sights{Up: true},
-		of:   func(p *Properties, s *expose.Snapshot) starlark.Value { return texts(p.up(s)) },
+		of:   func(p *Properties, s *expose.Snapshot) starlark.Value { return script.Texts(p.up(s)) },
 		say:  func(p *Properties, s *expose.Snapshot) []string { return []string{"up: " + strings.Join(p.up(s), " ")} },
 	},
 	"messages": {
 		sees: expose.Sights{World: true},
 		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
 			var all []starlark.Value
-			for _, f := range inFlight(s.World) {
-				all = append(all, newMessage(&p.names, &f))
+			for _, m := range s.World.Messages() {
+				all = append(all, &script.Message{Message: m, Node: p.node})
 			}
-			return frozen(all)
+			return script.Frozen(all)
 		},
 		say: func(p *Properties, s *expose.Snapshot) (all []string) {
-			for _, f := range inFlight(s.World) {
-				all = append(all, fmt.Sprintf("a message from %s to %s", p.names.Node(f.From), p.names.Node(f.To)))
+			for _, m := range s.World.Messages() {
+				all = append(all, fmt.Sprintf("a message from %s to %s", p.node(m.From), p.node(m.To)))
 			}
 			return all
 		},
@@ -52,9 +54,9 @@ var own = map[string]ownName{
 		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
 			var all []starlark.Value
 			for _, o := range expose.PendingOf(p.operations(s.Past)) {
-				all = append(all, &tuple{node: p.Nodes[o.Node], Tuple: pendingTuple(o)})
+				all = append(all, &script.Tuple{Node: p.Nodes[o.Node], Tuple: pendingTuple(o)})
 			}
-			return frozen(all)
+			return script.Frozen(all)
 		},
 		say: func(p *Properties, s *expose.Snapshot) (all []string) {
 			for _, o := range expose.PendingOf(p.operations(s.Past)) {
@@ -66,13 +68,19 @@ var own = map[string]ownName{
 	"timers": {
 		sees: expose.Sights{World: true},
 		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
-			return p.byNode(func(i int) starlark.Value { return nextTimer(&s.World.Nodes[i]) })
+			return p.byNode(func(id ariadne.NodeID) starlark.Value {
+				at, ok := s.World.Timer(id)
+				if !ok {
+					return starlark.None
+				}
+				return script.Seconds(at)
+			})
 		},
 	},
 	"clocks": {
 		sees: expose.Sights{World: true},
 		of: func(p *Properties, s *expose.Snapshot) starlark.Value {
-			return p.byNode(func(i int) starlark.Value { return seconds(s.World.Nodes[i].Clock) })
+			return p.byNode(func(id ariadne.NodeID) starlark.Value { return script.Seconds(s.World.Clock(id)) })
 		},
 	},
 }
@@ -105,31 +113,19 @@ func (p *Properties) up(s *expose.Snapshot) (up []string) {
 	return up
 }
 
+// node is a node's name.
+func (p *Properties) node(id ariadne.NodeID) string { return p.Nodes[id] }
+
 // byNode is a dictionary by the names of the nodes, of those that have something.
-func (p *Properties) byNode(of func(i int) starlark.Value) starlark.Value {
+func (p *Properties) byNode(of func(ariadne.NodeID) starlark.Value) starlark.Value {
 	d := starlark.NewDict(len(p.Nodes))
 	for i, name := range p.Nodes {
-		if v := of(i); v != starlark.None {
+		if v := of(ariadne.NodeID(i)); v != starlark.None {
 			_ = d.SetKey(starlark.String(name), v) // a string can be hashed
 		}
 	}
 	d.Freeze()
 	return d
-}
-
-// texts is a list of strings.
-func texts(all []string) starlark.Value {
-	var values []starlark.Value
-	for _, s := range all {
-		values = append(values, starlark.String(s))
-	}
-	return frozen(values)
-}
-
-func frozen(all []starlark.Value) starlark.Value {
-	list := starlark.NewList(all)
-	list.Freeze()
-	return list
 }
 
 // earlier are the snapshots before this one that a property sees, the latest last.
@@ -138,12 +134,12 @@ func (j *Judge) earlier(q *compiled, s *expose.Snapshot) starlark.Value {
 	for _, before := range s.Earlier.In(q.window) {
 		all = append(all, &snapshot{j: j, q: q, of: before})
 	}
-	return frozen(all)
+	return script.Frozen(all)
 }
 
 // snapshot is an earlier one, as a property sees it: what the property reads are its attributes.
 type snapshot struct {
-	view
+	script.View
 	j  *Judge
 	q  *compiled
 	of *expose.Snapshot
@@ -177,7 +173,7 @@ func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs
 		if list.Len() == 0 {
 			break
 		}
-		t, ok := list.Index(0).(*tuple)
+		t, ok := list.Index(0).(*script.Tuple)
 		if !ok {
 			break // said below
 		}
@@ -189,17 +185,17 @@ func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs
 		if !ok {
 			break // it is not what the property reads
 		}
-		if err := tuples(b, list, func(t *tuple) (bool, error) {
+		if err := tuples(b, list, func(t *script.Tuple) (bool, error) {
 			v, err := number(&t.Tuple)
-			last[of{t.node, t.Key}] = v
+			last[of{t.Node, t.Key}] = v
 			return true, err
 		}); err != nil {
 			return nil, err
 		}
 	}
-	return holds(tuples(b, list, func(t *tuple) (bool, error) {
+	return holds(tuples(b, list, func(t *script.Tuple) (bool, error) {
 		v, err := number(&t.Tuple)
-		was, known := last[of{t.node, t.Key}]
+		was, known := last[of{t.Node, t.Key}]
 		return !known || v >= was, err
 	}))
 }

@@ -1,4 +1,4 @@
-package script
+package steer
 
 import (
 	"errors"
@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/judge"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
+	"ariadne/internal/script"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -242,7 +244,7 @@ func TestExamples(t *testing.T) {
 			return err == nil && strings.Contains(string(text), "\ndefinitions: "+filepath.Base(path)+"\n")
 		}) {
 			definitions++
-			if _, err := NewProperties(Config{Definitions: path}); err != nil {
+			if _, err := judge.NewProperties(judge.Config{Definitions: path}); err != nil {
 				t.Error(err)
 			}
 			continue
@@ -279,7 +281,7 @@ func TestLoadFindsMistakes(t *testing.T) {
 		}
 	}
 	_, err := Load(filepath.Join(t.TempDir(), "none.star"))
-	if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), "no such file") {
+	if e := (*script.Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), "no such file") {
 		t.Error(err)
 	}
 	path := filepath.Join(t.TempDir(), "a.star")

@@ -1,4 +1,4 @@
-package script
+package judge
 
 import (
 	"fmt"
@@ -7,8 +7,9 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/property"
-	"ariadne/internal/world"
+	"ariadne/internal/script"
 )
 
 // TestJudge: what properties say of snapshots, by what nodes have written.
@@ -185,10 +186,21 @@ func TestPending(t *testing.T) {
 	}
 }
 
+// still is a system of two nodes, of which one has sent a message, and the other has a timer.
+type still struct{}
+
+func (still) Hash() (h hash.Hash) { return h }
+
+func (still) Messages() []expose.Message {
+	return []expose.Message{{Message: &ariadne.Message{From: 1, To: 0, Data: []byte("token")}}}
+}
+
+func (still) Timer(id ariadne.NodeID) (ariadne.Time, bool) { return 5e9, id == 0 }
+
+func (still) Clock(ariadne.NodeID) ariadne.Time { return 2e9 }
+
 // TestWorld: what properties see of what no node exposes.
 func TestWorld(t *testing.T) {
-	state := &world.State{Nodes: []world.NodeState{{Started: true, Clock: 2e9, Deadline: 5e9}, {Deadline: ariadne.Never}}}
-	state.Flight = []world.Flying{{Packet: &world.Packet{Message: ariadne.Message{From: 1, To: 0, Data: []byte("token")}}}}
 	for expr, holds := range map[string]bool{
 		`[(m.sender, m.receiver, m.text) for m in messages] == [("n2", "n1", "token")]`: true,
 		`timers == {"n1": 5.0}`:                     true,
@@ -200,7 +212,7 @@ func TestWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := p.NewJudge(1)
-		got := j.Judge(&expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}, World: state}, expose.Between)
+		got := j.Judge(&expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}, World: still{}}, expose.Between)
 		if (got == "") != holds || j.Err() != nil || !p.Sees().World {
 			t.Errorf("%s: %q, %v", expr, got, j.Err())
 		}
@@ -244,7 +256,7 @@ func TestBadProperties(t *testing.T) {
 			}
 			err = j.Err()
 		}
-		if err == nil || err.(*Error).Pos+": "+err.(*Error).Text != want {
+		if err == nil || err.(*script.Error).Pos+": "+err.(*script.Error).Text != want {
 			t.Errorf("%s: %v, want %s", expr, err, want)
 		}
 	}
