@@ -21,6 +21,9 @@ func End(tool string, good bool, err error) {
 // Absolute makes paths independent of the working directory.
 func Absolute(paths ...*string) error {
 	for _, p := range paths {
+		if *p == "" {
+			continue
+		}
 		abs, err := filepath.Abs(*p)
 		if err != nil {
 			return err

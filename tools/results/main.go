@@ -50,6 +50,9 @@ var bugs = []bug{
 var strategies = []string{"default", "random", "priorities", "slow", "walks", "rounds", "deviations", "novelty", "periphery",
 	"dpor", "sleep-sets", "breadth-first", "depth-first"}
 
+// before stands for the default strategy of another binary.
+const before = "before"
+
 const careful = 3 // strategies that also search where nothing should be found
 
 // systems are searched for coverage only.
@@ -61,6 +64,7 @@ const coverageName = "coverage"
 type options struct {
 	ctx           context.Context
 	ariadne, work string
+	before        string // another binary, or ""
 	seeds         int
 	budget        time.Duration
 	spans         []time.Duration // of searches for coverage
@@ -72,6 +76,7 @@ func main() {
 	defer stop()
 	o := options{ctx: ctx}
 	flag.StringVar(&o.ariadne, "ariadne", "bin/ariadne", "the binary")
+	flag.StringVar(&o.before, "before", "", "another binary, whose default strategy looks for bugs that take two faults, too")
 	flag.StringVar(&o.work, "work", "ariadne-runs/results", "directory of runs and results")
 	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy, as long as it finds the bug")
 	flag.DurationVar(&o.budget, "budget", 2*time.Minute, "real time of one search for a bug")
@@ -115,7 +120,7 @@ func (o *options) searchAll(coverage string, only, wanted []string) error {
 		}
 		o.spans = append(o.spans, d)
 	}
-	if err := harness.Absolute(&o.ariadne, &o.work); err != nil {
+	if err := harness.Absolute(&o.ariadne, &o.work, &o.before); err != nil {
 		return err
 	}
 	for _, b := range bugs {

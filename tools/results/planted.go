@@ -59,9 +59,10 @@ var twoFaults = family{
 	name: "twofaults", title: "Bugs that take two faults", column: "faults",
 	intro: `Ten small systems of two or three servers, written for this (` + "`examples/twofaults`" + `). No bug shows on the natural schedule, and none by one fault alone.
 No message is late but by a fault. Each try has %s and one worker on one processor. Cells say how many tries, each with another seed, found the bug, and the
-median of their times, where a miss counts as %s. No strategy was tuned on these bugs.
+median of their times, where a miss counts as %s. No strategy was tuned on these bugs. ` + "`default:-X`" + ` is the default strategy without a part of its guidance
+([explore.md](explore.md)); ` + "`before`" + ` is that of a binary from before it was guided.
 `,
-	strategies: []string{"default", "slow", "random"},
+	strategies: []string{"default", before, "default:-moments", "default:-together", "default:-novelty", "slow", "random"},
 	bugs: []planted{
 		{"catchup", "what came to a follower at once is not in its journal (Python)", "cut, crash"},
 		{"versions", "a coordinator that was away numbers by what it has (Python)", "2 crashes"},
@@ -95,7 +96,7 @@ func (o *options) plant(f *family, only []string) error {
 	}
 	var alone, paired []try
 	for _, s := range f.strategies {
-		if !slices.Contains(only, s) {
+		if base, _, _ := strings.Cut(s, ":"); !slices.Contains(only, base) && (s != before || o.before == "") {
 			continue
 		}
 		for i := range f.bugs {

@@ -99,7 +99,11 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 		return nil, err
 	}
 	a := harness.Ariadne{Binary: o.ariadne, Limit: budget + 10*time.Minute}
-	report, err := a.Cold(o.ctx, dir, "check", filepath.Join("examples", spec), append([]string{"--strategy", strategy, "--seed", strconv.Itoa(seed),
+	with := strategy
+	if strategy == before {
+		a.Binary, with = o.before, "default"
+	}
+	report, err := a.Cold(o.ctx, dir, "check", filepath.Join("examples", spec), append([]string{"--strategy", with, "--seed", strconv.Itoa(seed),
 		"--time", budget.String(), "--shrink", "0s"}, more...)...)
 	if err != nil {
 		return nil, err
