@@ -296,6 +296,10 @@ type Output struct {
 	Others []Output
 	// Spared: from here on no fault is to hit the node, until it says otherwise.
 	Spared bool
+	// Unsynced: a loss of power at the end of the step would take something from the machine's disks. Nodes say so
+	// where the spec has a budget for such losses, and may not say it of what was stored through mappings. The
+	// digest does not cover it.
+	Unsynced bool
 	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them
 	// where the spec lets the network be parted.
 	Limits *[]Limit

@@ -214,7 +214,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Cut)
 	b = appendText(b, o.Diverged)
 	b = appendText(b, o.Polling)
-	b = appendBool(b, o.Unheeded)
+	b = append(b, bit(o.Unheeded, 0)|bit(o.Unsynced, 1))
 	b = appendText(b, o.Fatal)
 	b = appendLen(b, len(o.Refusals))
 	for i := range o.Refusals {
@@ -277,6 +277,11 @@ func (o *Output) read(d *decoder) {
 		has = d.bits(8)
 		return has&1 != 0
 	}
+	polls := byte(0)
+	polled := func() bool {
+		polls = d.bits(2)
+		return polls&1 != 0
+	}
 	*o = Output{
 		Messages: readList(d, func() (m Message) { m.read(d); return m }),
 		Logs:     readList(d, func() LogLine { return LogLine{Time(d.int64()), d.int(), d.int(), string(d.text())} }),
@@ -286,13 +291,13 @@ func (o *Output) read(d *decoder) {
 		Digest:       d.digest(),
 		CallTrace:    readList(d, func() CallRecord { return CallRecord{d.int(), d.int(), d.int64(), d.uint64()} }),
 		Unreplayable: d.bool(), Cut: string(d.text()), Diverged: string(d.text()),
-		Polling: string(d.text()), Unheeded: d.bool(), Fatal: string(d.text()),
+		Polling: string(d.text()), Unheeded: polled(), Fatal: string(d.text()),
 		Refusals: readList(d, func() Refusal {
 			return Refusal{string(d.text()), string(d.text()), string(d.text()), d.int(), d.bool()}
 		}),
 		Files: readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} }),
 	}
-	o.Spared = has&8 != 0
+	o.Spared, o.Unsynced = has&8 != 0, polls&2 != 0
 	if has&4 != 0 {
 		if o.Content = d.digest(); o.Content == (Digest{}) {
 			d.fail(errCanonical)
@@ -364,7 +369,7 @@ func (s *Step) UnmarshalBinary(b []byte) error {
 //     program's stack does not steer anything.
 func (o *Output) Sum(calls uint64) Digest {
 	s := *o
-	s.Digest, s.CallTrace, s.Files, s.Unreplayable, s.Cut = Digest{}, nil, nil, false, ""
+	s.Digest, s.CallTrace, s.Files, s.Unreplayable, s.Cut, s.Unsynced = Digest{}, nil, nil, false, "", false
 	if len(o.Refusals) > 0 {
 		s.Refusals = append([]Refusal(nil), o.Refusals...)
 		for i := range s.Refusals {

@@ -149,7 +149,7 @@ func FuzzDecode(f *testing.F) {
 // does not change its sum is here, for the reasons at Output.Sum.
 func TestSumCoversOutput(t *testing.T) {
 	left := []string{"Digest[*]", "CallTrace[*].TID", "CallTrace[*].NR", "CallTrace[*].Result", "CallTrace[*].Hash",
-		"Unreplayable", "Cut", "Refusals[*].Detail", "Files[*].Path", "Files[*].Use"}
+		"Unreplayable", "Cut", "Refusals[*].Detail", "Files[*].Path", "Files[*].Use", "Unsynced"}
 	var o ariadne.Output
 	fill(reflect.ValueOf(&o).Elem(), new(int64))
 	before := o.Sum(7)

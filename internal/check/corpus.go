@@ -116,7 +116,7 @@ func (c *corpus) saw(p *space.Path, kind uint64, s *sights) {
 
 // rarest puts what was seen least often first, and of equals what came first. mu is held.
 func (c *corpus) rarest(s *sights) {
-	slices.SortStableFunc(c.sights, func(a, b sight) int { return cmp.Compare(s.features.Met(a.kind), s.features.Met(b.kind)) })
+	slices.SortStableFunc(c.sights, func(a, b sight) int { return cmp.Compare(s.features.Shown(a.kind), s.features.Shown(b.kind)) })
 }
 
 // save writes the corpus for the next check: what has led to violations, what is rare, and of the one before what was not taken again.

@@ -23,7 +23,7 @@ type sights struct {
 
 // look looks at a transition at a time of the check, and returns a kind of behaviour that it shows first. Not ok: there is none.
 func (s *sights) look(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
-	fresh, kind := s.features.Meet(by.From.Node, by)
+	fresh, kind := s.features.Show(by.From.Node, by)
 	disk := by.Output.Content
 	if fresh == 0 && disk == (ariadne.Digest{}) {
 		return 0, false

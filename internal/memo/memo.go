@@ -84,6 +84,8 @@ type Transition struct {
 	Judged atomic.Bool
 	// Found is what properties read of it, once that was looked for.
 	Found atomic.Pointer[expose.Found]
+	// Features are what who steers a search tells it by, once that was looked for.
+	Features atomic.Pointer[[]uint64]
 	// Merges: To is named by its content, so others may lead to it (ariadne.Output.Content).
 	Merges bool
 	stored bool // it was read from the store

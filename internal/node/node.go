@@ -516,6 +516,7 @@ func (n *Node) output() ariadne.Output {
 		Files:        n.usedFiles(),
 		Places:       n.step.course.Places,
 		Spared:       dialog.Spared(k),
+		Unsynced:     !k.Files.Log.Durable(),
 	}
 	if n.tells {
 		out.Limits = net.Limits(k)

@@ -35,6 +35,15 @@ func (d *disk) Left(image int)                          { d.written = image }
 // leftOf are what is left of the nodes, in all executions, by faults that take all of a group down with nothing
 // in between: of a loss of power the disks, else what each node had done.
 func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) map[string]bool {
+	all, how := leftAfter(t, e, 0, down, nodes, budget, group, faults)
+	if how != search.SearchExhausted {
+		t.Fatal(how)
+	}
+	return all
+}
+
+// leftAfter is leftOf after so many paths; 0: all there are.
+func leftAfter(t *testing.T, e strategy.Explorer, paths int, down ariadne.Down, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) (all map[string]bool, how string) {
 	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults(down.String(), budget), NodeFaults: faults, Grid: 2e6}, programs: func() (all []worldtest.Program) {
 		for i := range nodes {
 			all = append(all, &disk{id: i, nodes: nodes})
@@ -42,7 +51,7 @@ func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget 
 		return all
 	}, between: true}
 	x := s.exploration(t, e)
-	all := map[string]bool{}
+	all = map[string]bool{}
 	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
 		var left []string
 		did := make([]string, nodes)
@@ -62,12 +71,35 @@ func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget 
 				all[fmt.Sprint(slices.Sorted(slices.Values(left)))] = true
 			}
 		}
-		return true
+		paths--
+		return paths != 0
 	}
-	if how, err := x.Run(); err != nil || how != search.SearchExhausted {
-		t.Fatal(how, err)
+	how, err := x.Run()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return all, how
+}
+
+// TestRandomLossesLeaveAll: what a loss of power between two steps may leave, random paths have it left: all that a
+// search of all states comes to.
+func TestRandomLossesLeaveAll(t *testing.T) {
+	for id := range ariadne.NodeID(2) {
+		group := []ariadne.NodeID{id}
+		faults := []world.NodeFaults{world.Outages(ariadne.PowerLost, group, ariadne.Ever)}
+		want := leftOf(t, &strategy.DepthFirst{}, ariadne.PowerLost, 2, 1, group, faults)
+		if len(want) < 3 {
+			t.Errorf("%d disks of node %d", len(want), id)
+		}
+		for name, e := range map[string]strategy.Explorer{
+			"walks": &strategy.Walks{}, "walks that know of each other": &strategy.Walks{Features: &strategy.Features{}}, "slow": &strategy.Slow{Features: &strategy.Features{}},
+			"priorities": &strategy.Priorities{Features: &strategy.Features{}}, "pos": &strategy.Sampling{Features: &strategy.Features{}}, "rounds": &strategy.Rounds{Features: &strategy.Features{}},
+		} {
+			if got, _ := leftAfter(t, e, 5000, ariadne.PowerLost, 2, 1, group, faults); !maps.Equal(got, want) {
+				t.Errorf("%s: %d disks of node %d, want %d", name, len(got), id, len(want))
+			}
+		}
+	}
 }
 
 // TestOutagesOfSeveral: nodes that go down together are left with what they are left with when each goes down

@@ -24,7 +24,12 @@ func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tra
 		if !drawn { // one for the step: what comes of it does not depend on what is remembered
 			seed, drawn = uint64(p.draw.Below(1<<62)), true
 		}
-		n := ariadne.Pick(seed, at, len(place.Alternatives)+1)
+		n := 0
+		if d, ok := p.draw.(ImageDrawer); ok && place.Kind() == world.DiskName {
+			n = d.Image(t, len(place.Alternatives)+1)
+		} else {
+			n = ariadne.Pick(seed, at, len(place.Alternatives)+1)
+		}
 		if n == 0 {
 			continue
 		}
@@ -147,6 +152,9 @@ func (p *Path) outcome(f *Frame, i int) *memo.Transition {
 	if p.err = err; err != nil {
 		return nil
 	}
+	if p.space.Properties != nil || p.space.Tells != nil {
+		p.space.found(t)
+	}
 	return t
 }
 
@@ -237,3 +245,10 @@ func (p *Path) Choose(draw Drawer) { p.draw = draw }
 
 // Drawer draws one of n things at random, from 0 on.
 type Drawer interface{ Below(n int) int }
+
+// ImageDrawer is a Drawer that draws, too, which of n images a loss of power leaves. It is given what comes of the
+// first of them, in which all is lost that can be.
+type ImageDrawer interface {
+	Drawer
+	Image(lost *memo.Transition, n int) int
+}

@@ -142,7 +142,12 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if p.System().Faulty() && (len(c.kinds) > 0 || c.strike.some) {
 		c.moments.read(p)
 		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
-			return c.strike.lasting(p, j)
+			j = c.strike.lasting(p, j)
+			if p.Space().Restart != nil && c.chooses {
+				return p.Draw(j, nil, c.free.next())
+			}
+			c.choose(p) // what a loss of power leaves
+			return j
 		}
 	}
 	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State, p.System().Rules().Keeps)
@@ -207,6 +212,6 @@ func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
 // choose has the step that is taken next told at random what it asks for.
 func (c *chance) choose(p *space.Path) {
 	if c.chooses {
-		p.Choose(&c.free)
+		p.Choose(c)
 	}
 }

@@ -12,17 +12,19 @@ import (
 type Features struct {
 	mu sync.Mutex
 	features
-	sights  map[uint64]int // how many paths have shown each
+	shown   map[uint64]int      // how many transitions have each feature (Show)
+	sights  map[uint64]int      // how many paths have shown each
+	images  map[uint64][]uint64 // of losses of power, those that were drawn, a bit for each (chance.Image)
+	words   int                 // in images
 	without Without
-	scratch []uint64
 }
 
 // features count what nodes do in steps, in kinds that are few enough to be met again: the lines that they write,
-// the messages that they send, the calls by which they change files or could go otherwise, and how their
-// processes end. Numbers are left out.
+// the messages that they send, the calls by which they change files or could go otherwise, how their
+// processes end, and which values they expose. Numbers are left out, but for those of exposed values as long as there are few.
 type features struct {
 	met   map[uint64]int             // how often
-	kinds map[uint64]map[uint64]bool // of messages, by where they go and how long they are
+	kinds map[uint64]map[uint64]bool // of messages, by where they go and how long they are, and of exposed values, by their names
 }
 
 const (
@@ -33,6 +35,8 @@ const (
 	// maxKinds is how many beginnings of messages to one place are told apart. Of further ones only the length is: they
 	// have numbers or keys in them that no text shows.
 	maxKinds = 64
+	// maxValues is how many values of an exposed name are told apart. Of further ones only the name is.
+	maxValues = 16
 	// kindBytes is how much of a message's beginning tells its kind.
 	kindBytes = 4
 )
@@ -79,13 +83,13 @@ func (c *features) forget() {
 	clear(c.kinds)
 }
 
-// kind is finer, which tells a kind of messages from others of a class, or class where there are too many of these.
-func (c *features) kind(class, finer uint64) uint64 {
+// kind is finer, which tells a kind from others of a class, or class where there are more than most of these.
+func (c *features) kind(class, finer uint64, most int) uint64 {
 	all := c.kinds[class]
 	switch {
 	case all[finer]:
 		return finer
-	case len(all) >= maxKinds || all == nil && len(c.kinds) >= maxFeatures:
+	case len(all) >= most || all == nil && len(c.kinds) >= maxFeatures:
 		return class
 	case all == nil:
 		if c.kinds == nil {
@@ -116,7 +120,43 @@ func (c *features) of(to []uint64, node ariadne.NodeID, by *memo.Transition) []u
 	if out.Down != ariadne.Up {
 		to = append(to, mixed(feature(node, 'd'), uint64(out.Down)))
 	}
+	if found := by.Found.Load(); found != nil {
+		for i := range found.Changes {
+			x := &found.Changes[i]
+			to = append(to, c.exposed(node, x.Name, x.Key, x.Values, x.Ends))
+		}
+		for i := range found.Told {
+			x := &found.Told[i]
+			to = append(to, c.exposed(node, x.Name, x.Key, x.Values, x.Ends))
+		}
+	}
 	return unique(to, begin)
+}
+
+// exposed is the kind of a value that a node exposes from here on, or does not any more.
+func (c *features) exposed(node ariadne.NodeID, name, key string, values []string, ends bool) uint64 {
+	begin := byte('x')
+	if ends {
+		begin = 'y'
+	}
+	class := masked(mixed(masked(feature(node, begin), name), 0), key)
+	finer := class
+	for _, v := range values {
+		finer = exact(mixed(finer, 0), v)
+	}
+	return c.kind(class, finer, maxValues)
+}
+
+// ofStep are the features of a step of a node, which are looked for once. They are not to be changed.
+func (c *Features) ofStep(node ariadne.NodeID, by *memo.Transition) []uint64 {
+	if known := by.Features.Load(); known != nil {
+		return *known
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.of(nil, node, by)
+	by.Features.Store(&all)
+	return all
 }
 
 // message is the kind of a message: between whom, by which port, about how long, and how it begins.
@@ -124,7 +164,7 @@ func (c *features) message(node ariadne.NodeID, m *ariadne.Message) uint64 {
 	h := mixed(mixed(feature(node, 'm'), uint64(m.To)), uint64(m.Flow.Proto))
 	h = mixed(h, uint64(min(m.Flow.Src.Port(), m.Flow.Dst.Port()))) // the other one is mostly any free port
 	h = mixed(mixed(h, uint64(m.Flags)), uint64(bits.Len(uint(len(m.Data)))))
-	return c.kind(h, masked(h, string(m.Data[:min(len(m.Data), kindBytes)])))
+	return c.kind(h, masked(h, string(m.Data[:min(len(m.Data), kindBytes)])), maxKinds)
 }
 
 // unique takes out of features, from one on, those that are there twice.
@@ -153,6 +193,14 @@ func mixed(h, n uint64) uint64 {
 	for range 8 {
 		h = (h ^ n&0xff) * fnv
 		n >>= 8
+	}
+	return h
+}
+
+// exact goes on with a text.
+func exact(h uint64, text string) uint64 {
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * fnv
 	}
 	return h
 }

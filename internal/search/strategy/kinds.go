@@ -5,29 +5,37 @@ import (
 	"ariadne/internal/memo"
 )
 
-// Meet counts what a node does in a step, and returns how much of it nobody has done before, and one of these kinds.
-func (c *Features) Meet(node ariadne.NodeID, by *memo.Transition) (fresh int, kind uint64) {
+// Show counts what a node does in a step that nobody has made before. It returns how much of it nobody has done
+// before, and one of these features.
+func (c *Features) Show(node ariadne.NodeID, by *memo.Transition) (fresh int, first uint64) {
+	all := c.ofStep(node, by)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.scratch = c.of(c.scratch[:0], node, by)
-	for _, f := range c.scratch {
-		if c.count(f) == 1 {
-			fresh, kind = fresh+1, f
+	if c.shown == nil {
+		c.shown = map[uint64]int{}
+	}
+	for _, f := range all {
+		n := c.shown[f]
+		if n == 0 && len(c.shown) >= maxFeatures {
+			continue
+		}
+		if c.shown[f] = n + 1; n == 0 {
+			fresh, first = fresh+1, f
 		}
 	}
-	return fresh, kind
+	return fresh, first
 }
 
-// Met is how often something of a kind was done.
-func (c *Features) Met(kind uint64) int {
+// Shown is how many steps have shown a feature.
+func (c *Features) Shown(feature uint64) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.met[kind]
+	return c.shown[feature]
 }
 
 // Full reports whether there was more than is counted.
 func (c *Features) Full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.met) >= maxFeatures
+	return len(c.shown) >= maxFeatures
 }

@@ -64,7 +64,8 @@ type Builder struct {
 
 	Without Without // of the row
 
-	features Features // that all have seen
+	// Features are what all workers of the check have met; nil: there is no check, and they begin here.
+	Features *Features
 }
 
 var rows []Row

@@ -16,8 +16,6 @@ type sights struct {
 	counts map[uint64]int // how often the path had each feature
 	all    []uint64       // the features of the steps that were read
 	ends   []int          // where those of a step end in all
-
-	scratch []uint64
 }
 
 // cut forgets what was read behind the first n steps of the path.
@@ -43,8 +41,6 @@ func (s *sights) read(p *space.Path, c *Features) (fresh uint64, ok bool) {
 	if s.counts == nil {
 		s.counts = map[uint64]int{}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for i := len(s.ends) + 1; i <= p.Len(); i++ {
 		fresh, ok = s.step(p, c, i)
 	}
@@ -54,14 +50,15 @@ func (s *sights) read(p *space.Path, c *Features) (fresh uint64, ok bool) {
 // step reads a step.
 func (s *sights) step(p *space.Path, c *Features, i int) (fresh uint64, ok bool) {
 	e, by := p.Event(i), p.Frame(i).By
+	var all []uint64
 	if by != nil {
-		s.scratch = c.of(s.scratch[:0], e.Node, by)
-	} else {
-		s.scratch = s.scratch[:0]
+		all = c.ofStep(e.Node, by)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	struck := feature(e.Node, 's')
 	life := uint64(min(s.counts[struck]+s.counts[worldStruck], maxLife))
-	for _, f := range s.scratch {
+	for _, f := range all {
 		f = mixed(f, life)
 		n := s.counts[f] + 1
 		s.counts[f], s.all = n, append(s.all, f)

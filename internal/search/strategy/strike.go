@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/expose"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -14,7 +15,9 @@ import (
 // magnitude, anew after each. Steps that repeat what the node has often done mostly do not count: an idle system leaves the same
 // after each poll. One fault in three follows the one before closely, half of these on the same node.
 // Which fault it is is drawn by kind first: there may be many ways
-// to cut a network, and few to crash. Half of those on nodes hit the busiest one. One path in quietOf has none.
+// to cut a network, and few to crash. Half of those on nodes hit a leader: one that exposes what few others do, or the
+// busiest one. A third of the waits are for a loss of power, where there may be one: until somebody relies on what a node has not
+// synced. One path in quietOf has none.
 type strike struct {
 	draw    draw
 	weights *Weights
@@ -55,7 +58,7 @@ func (s *strike) anywhere(m *moments, length int) {
 }
 
 // again draws when the next one strikes.
-func (s *strike) again(m *moments, length int) {
+func (s *strike) again(f *space.Frame, m *moments, length int) {
 	s.every = s.draw.below(4) == 0 || s.without.Moments
 	if s.struck && s.draw.below(3) == 0 && !s.without.Together {
 		every := s.every
@@ -64,7 +67,10 @@ func (s *strike) again(m *moments, length int) {
 		return
 	}
 	rest := length - m.steps
-	switch s.wait = m.draw(&s.draw, length); {
+	if s.wait = m.draw(&s.draw, length); f.State.Faults[world.Power] > 0 && !s.without.Moments && s.draw.below(3) == 0 {
+		s.wait = m.drawLoss(&s.draw, length)
+	}
+	switch {
 	case s.wait.moments > 0:
 		rest = 1 << s.draw.below(closeOrders)
 	case s.every:
@@ -91,7 +97,7 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 		return 0, false
 	}
 	if s.left == 0 {
-		s.again(m, length)
+		s.again(f, m, length)
 	}
 	from, to := f.Aside()
 	if !s.wait.over(m) || from == to || m.now.repeat && !s.every {
@@ -100,8 +106,12 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 	if s.left--; s.left > 0 {
 		return 0, false
 	}
+	if s.wait.relied && !m.reliesOn(s.wait.node) { // it has synced meanwhile
+		s.wait.moments, s.left = 1, 1+s.draw.below(1<<s.draw.below(closeOrders))
+		return 0, false
+	}
 	if event, ok = s.among(f, m, from, to); !ok {
-		s.wait.alone, s.follows = false, false // there is none at that node
+		s.wait.alone, s.wait.relied, s.follows = false, false, false // there is none at that node
 		event, ok = s.among(f, m, from, to)
 	}
 	if ok {
@@ -127,6 +137,9 @@ func (s *strike) spares(id ariadne.NodeID) bool { return s.follows && s.struck &
 
 // means reports whether an event is one of the faults that are meant.
 func (s *strike) means(e *world.Event) bool {
+	if s.wait.relied && e.Kind != world.Power {
+		return false
+	}
 	if world.KindOf(e.Kind).World {
 		return !s.follows || !s.struck || slices.Contains(e.PartsOff(), s.hit)
 	}
@@ -163,13 +176,75 @@ func (s *strike) among(f *space.Frame, m *moments, from, to int) (event int, ok 
 
 // one draws one of a frame's faults of one kind.
 func (s *strike) one(f *space.Frame, m *moments, all []int) int {
-	if !world.KindOf(f.Enabled[all[0]].Kind).World && s.draw.below(2) == 0 && !s.without.Together {
-		busiest := f.Enabled[slices.MaxFunc(all, func(i, j int) int {
-			return cmp.Compare(m.sentBy(f.Enabled[i].Node), m.sentBy(f.Enabled[j].Node))
-		})].Node
-		all = slices.DeleteFunc(all, func(i int) bool { return f.Enabled[i].Node != busiest })
+	switch kind := f.Enabled[all[0]].Kind; {
+	case world.KindOf(kind).World:
+	case kind == world.Power && !s.without.Moments && s.draw.below(4) > 0:
+		if relied := m.relied(f, all); relied != nil {
+			all = relied
+		}
+	case s.draw.below(2) == 0 && !s.without.Together:
+		if all = leading(f, all); len(all) > 1 {
+			busiest := f.Enabled[slices.MaxFunc(all, func(i, j int) int {
+				return cmp.Compare(m.sentBy(f.Enabled[i].Node), m.sentBy(f.Enabled[j].Node))
+			})].Node
+			all = slices.DeleteFunc(all, func(i int) bool { return f.Enabled[i].Node != busiest })
+		}
 	}
 	return all[s.draw.below(len(all))]
+}
+
+// leading are those of some events that hit the nodes which expose what the fewest others expose, as a leader does; all
+// of them, if none does.
+func leading(f *space.Frame, all []int) (of []int) {
+	counts := map[uint64]int{}
+	nodes := map[ariadne.NodeID][]uint64{}
+	for _, i := range all {
+		id := f.Enabled[i].Node
+		if _, ok := nodes[id]; ok {
+			continue
+		}
+		nodes[id] = exposedBy(f, id)
+		for _, x := range nodes[id] {
+			counts[x]++
+		}
+	}
+	rarity := func(i int) int {
+		least := len(nodes)
+		for _, x := range nodes[f.Enabled[i].Node] {
+			least = min(least, counts[x])
+		}
+		return least
+	}
+	least := len(nodes)
+	for _, i := range all {
+		least = min(least, rarity(i))
+	}
+	if 2*least > len(nodes) {
+		return all
+	}
+	for _, i := range all {
+		if rarity(i) == least {
+			of = append(of, i)
+		}
+	}
+	return of
+}
+
+// exposedBy are the kinds of what a node exposes, its numbers left out, each once.
+func exposedBy(f *space.Frame, id ariadne.NodeID) (kinds []uint64) {
+	for _, sets := range [][]*expose.Set{f.Exposed, f.Told} {
+		if int(id) >= len(sets) {
+			continue
+		}
+		for _, x := range sets[id].Tuples() {
+			h := masked(mixed(feature(0, 'x'), uint64(len(x.Name))), x.Name)
+			for _, v := range x.Values {
+				h = masked(mixed(h, 0), v)
+			}
+			kinds = append(kinds, h)
+		}
+	}
+	return unique(kinds, 0)
 }
 
 // lasting is a fault of the path's last frame, or one time in three that for one of the lengths that are seldom tried.

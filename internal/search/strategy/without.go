@@ -34,6 +34,9 @@ func (w *Without) take(part string) {
 
 // shared are the features that all explorers of a search share.
 func (b *Builder) shared() *Features {
-	b.features.without = b.Without
-	return &b.features
+	if b.Features == nil {
+		b.Features = &Features{}
+	}
+	b.Features.without = b.Without
+	return b.Features
 }

@@ -69,7 +69,7 @@ func TestWithoutMoments(t *testing.T) {
 			if wait := c.moments.draw(&d, 300); wait.moments > 0 && wait.moments < 1<<32 {
 				moments++
 			}
-			if c.strike.again(&c.moments, 300); !c.every || !c.strike.every {
+			if c.strike.again(&space.Frame{}, &c.moments, 300); !c.every || !c.strike.every {
 				moments++
 			}
 		}
@@ -91,7 +91,7 @@ func TestWithoutTogether(t *testing.T) {
 				follow++
 			}
 			s.struck, s.hit = true, 7
-			if s.again(&m, 300); s.wait.node == 7 {
+			if s.again(&space.Frame{}, &m, 300); s.wait.node == 7 {
 				close++
 			}
 		}
