@@ -44,3 +44,39 @@ func TestChanceOfEachKind(t *testing.T) {
 		t.Errorf("%d threads are late in 1000 paths of two", lates)
 	}
 }
+
+// TestCrashesAtFiles: where paths have places at calls on files, half of the crashes within steps count only those.
+// Failing calls count all places, and so do crashes where there is no such place.
+func TestCrashesAtFiles(t *testing.T) {
+	shares := func(kind ariadne.ActionKind, files int) (alone, all int) {
+		var s space.State
+		s.Faults[kind] = 1
+		for index := range 1000 {
+			var c chance
+			c.moments.had.files = files
+			c.begin([]ariadne.ActionKind{kind}, origin{seed: 2, index: index, length: 100, weights: &unweighted})
+			if len(c.kinds) == 0 {
+				continue
+			}
+			c.ready(&s, nil)
+			c.kinds[0].wait = wait{}
+			if !c.counts(0, 1, "7/pwrite64/before:/node/wal#1") {
+				t.Fatal("a place at a file is not counted")
+			}
+			if c.counts(0, 1, "7/sendto/before#1") {
+				all++
+			} else {
+				alone++
+			}
+		}
+		return alone, all
+	}
+	if alone, all := shares(world.Crash, 3); 2*alone < all || 2*all < alone {
+		t.Errorf("on %d paths crashes count places at files alone, on %d all places", alone, all)
+	}
+	for kind, files := range map[ariadne.ActionKind]int{world.Crash: 0, world.Fail: 3} {
+		if alone, _ := shares(kind, files); alone > 0 {
+			t.Errorf("on %d paths %s counts places at files alone", alone, world.KindOf(kind).Name)
+		}
+	}
+}

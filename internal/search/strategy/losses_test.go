@@ -142,6 +142,46 @@ func TestLossesWait(t *testing.T) {
 	}
 }
 
+// TestFaultsFollow: on half of the paths all faults hit the node that the first one hit, also those within steps; on the others
+// the second one hits any node.
+func TestFaultsFollow(t *testing.T) {
+	f := lossFrame(t)
+	same, other, follow := 0, 0, 0
+	for index := range 1000 {
+		var c chance
+		c.begin(nil, origin{seed: 9, index: index, weights: &unweighted})
+		m, s := &c.moments, &c.strike
+		s.some = true
+		var hit []ariadne.NodeID
+		for m.steps = range 1 << 14 {
+			if i, ok := s.next(f, m, 0); ok {
+				hit = append(hit, f.Enabled[i].Node)
+			}
+			if len(hit) == 2 {
+				break
+			}
+		}
+		switch {
+		case len(hit) < 2:
+		case hit[0] == hit[1]:
+			same++
+		default:
+			other++
+		}
+		c.kinds = []likely{{Countdown: world.Countdown{Kind: world.Fail, After: []int{1}}}}
+		away := (hit[0] + 1) % 3
+		if s.hit == hit[0] && len(c.countdowns(away)) == 0 && len(c.countdowns(hit[0])) == 1 {
+			follow++
+		}
+	}
+	if total := same + other; total < 950 || same < total*6/10 || other < total/8 {
+		t.Errorf("the second fault hits the same node on %d paths, another one on %d", same, other)
+	}
+	if follow < 350 || follow > 650 {
+		t.Errorf("on %d paths of 1000 faults within steps hit the same node alone", follow)
+	}
+}
+
 // set is what a node exposes.
 func set(tuples ...expose.Tuple) *expose.Set {
 	var changes []expose.Change
