@@ -177,7 +177,7 @@ is looked at: docs/storage.md.`,
 	f.StringVar(&c.check, "check", "", "`command` that accepts files by status 0; a shell runs it when it has shell characters")
 	f.StringVar(&c.read, "read", "", "`command` that prints what is found in files, for advice where there is no checker")
 	f.StringSliceVar(&c.models, "model", []string{disk.Ordered.String()}, "persistence `model`: prefix, ordered or any; several, with commas, are tried one after the other")
-	f.Var(count{&c.images, 1, spec.MaxInt, nil}, "images", "up to `n` images at each point, of each model (default: 64)")
+	f.Var(count{&c.images, 1, spec.MaxInt, nil}, "images", "up to `n` images at each point, of each model, besides those of stronger models (default: 64)")
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
 	f.BoolVar(&c.log, "log", false, "the checker finds what was done and what of it is lost in the file $ARIADNE_LOG, an operation in JSON on each line")
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")

@@ -39,10 +39,11 @@ func (b *atomSet) subtract(c *atomSet) {
 	}
 }
 
-// unite adds what is in another set that begins at the same place and is as long.
+// unite adds what is in another set, which begins no earlier and ends no later.
 func (b *atomSet) unite(c *atomSet) {
+	shift := int(c.from-b.from) >> 6
 	for i, w := range c.words {
-		b.words[i] |= w
+		b.words[i+shift] |= w
 	}
 }
 

@@ -60,5 +60,9 @@ func (a *atom) short(where bool) string {
 // Again returns all images of the point at which the walk is, also those that it has formed before.
 func (w *Walk) Again() *Images {
 	w.seen = map[ariadne.Digest]bool{}
-	return w.plan.images(w.choice, w.seen, false)
+	var first []state
+	if w.stronger != nil {
+		first = w.stronger.Again().kept
+	}
+	return w.plan.images(w.choice, w.seen, false, first)
 }

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -63,32 +64,49 @@ func (m Model) Images(l *Log, c Choice) *Images {
 	for _, op := range l.Ops() {
 		p.add(op)
 	}
-	return p.images(c, map[ariadne.Digest]bool{}, false)
+	return p.images(c, map[ariadne.Digest]bool{}, false, nil)
 }
 
 // A Walk forms the images of all points of a log, each of them once: after each operation those that have
-// something of it. What lacks all of it could be there before.
+// something of it. What lacks all of it could be there before. A weaker model allows what stronger ones do, so the
+// images that their walks form come first: what they find the weaker one finds as well.
 type Walk struct {
-	plan   *plan
-	choice Choice
-	seen   map[ariadne.Digest]bool
+	plan     *plan
+	choice   Choice
+	seen     map[ariadne.Digest]bool
+	stronger *Walk // of the next stronger model, or nil
 }
 
-// NewWalk returns the walk along an empty log. Of each point it forms at most c.Limit images.
+// NewWalk returns the walk along an empty log. Of each point it forms at most c.Limit images besides those of stronger models.
 func NewWalk(m Model, c Choice) *Walk {
-	return &Walk{newPlan(m), c, map[ariadne.Digest]bool{}}
+	w := &Walk{plan: newPlan(m), choice: c, seen: map[ariadne.Digest]bool{}}
+	if m.order > prefix {
+		w.stronger = NewWalk(Model{m.order - 1, m.sector}, c)
+	}
+	return w
 }
 
 // Add appends an operation to the log, and returns the images that were not there before.
 func (w *Walk) Add(op *Op) *Images {
-	w.Skip(op)
-	return w.plan.images(w.choice, w.seen, true)
+	w.add(op)
+	var first []state
+	if w.stronger != nil {
+		first = w.stronger.Add(op).kept
+	}
+	return w.plan.images(w.choice, w.seen, true, first)
+}
+
+// add appends an operation to the log of this walk alone.
+func (w *Walk) add(op *Op) {
+	w.plan.add(op)
+	w.choice.Seed++
 }
 
 // Skip appends an operation to the log, and forms nothing.
 func (w *Walk) Skip(op *Op) {
-	w.plan.add(op)
-	w.choice.Seed++
+	for ; w != nil; w = w.stronger {
+		w.add(op)
+	}
 }
 
 // Image forms the image at some place of the list. Of a walk's it can do so until the next operation.
@@ -169,9 +187,33 @@ func (s state) missing() (l Lost) {
 	return l
 }
 
+// as is the state that lacks what one of a stronger model's plan lacks, of the same log.
+func (p *plan) as(s state) state {
+	t := p.everything()
+	if s.p.model.order != prefix { // it has the same atoms
+		t.lost.unite(&s.lost)
+		return t
+	}
+	last := -1 // the operation that was looked at: what follows in it is lost as well
+	for n := range s.lost.all {
+		a := &s.p.atoms[n]
+		if a.at == last {
+			continue
+		}
+		last = a.at
+		k, _ := slices.BinarySearchFunc(p.atoms, a.at, func(b atom, at int) int { return cmp.Compare(b.at, at) })
+		for ; k < len(p.atoms) && p.atoms[k].at == a.at; k++ {
+			if b := &p.atoms[k]; a.op.Kind != Write || max(b.hi, b.size) > a.lo {
+				t.lose(int32(k))
+			}
+		}
+	}
+	return t
+}
+
 // images forms images that are not among those seen; of fresh: only such as have something of the last
-// operation.
-func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Images {
+// operation. Those that states of a stronger model leave come first, and do not count for the limit.
+func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, stronger []state) *Images {
 	i := p.list()
 	if fresh && p.fresh == p.behind() && p.ops > 1 {
 		i.Exact = true
@@ -180,10 +222,11 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 	if fresh && p.ops == 1 {
 		fresh = false // the state before all is one, too
 	}
-	full := func() bool { return len(i.Lost) >= c.Limit }
+	more := 0 // images of stronger models
+	full := func() bool { return len(i.Lost)-more >= c.Limit }
 	most := 16*c.Limit + 64 // what is looked at, when images are equal again and again
 	work := 64 * most       // and how many atoms they may lack together: where thousands are not durable, sets of few are enough
-	over := func() bool { return full() || i.Subsets >= most || work <= 0 }
+	over := func() bool { return full() || i.Subsets-more >= most || work <= 0 }
 	look := func(s state) {
 		i.Subsets++
 		d := digest(s.difference().sum())
@@ -201,6 +244,11 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool) *Image
 			look(s)
 		}
 	}
+	for _, s := range stronger {
+		look(p.as(s))
+	}
+	i.Subsets = len(i.Lost) // what was there before comes again below
+	more = len(i.Lost)
 	var choices []open
 	i.Exact = true
 	for o := range p.open(fresh) {

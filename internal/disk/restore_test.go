@@ -79,3 +79,47 @@ func TestRestored(t *testing.T) {
 		})
 	}
 }
+
+// TestStronger: however few images are wanted, a weaker model forms all that stronger ones form.
+func TestStronger(t *testing.T) {
+	for _, models := range [][]Model{{Prefix, Ordered, Any}, {parsed(t, "ordered:512"), parsed(t, "any:512")}} {
+		bound, alone := 0, 0
+		rapid.Check(t, func(t *rapid.T) {
+			ops := drawLog(t, models[len(models)-1], 30)
+			limit := rapid.IntRange(1, 4).Draw(t, "limit")
+			var walks []*Walk
+			formed := make([]map[ariadne.Digest]bool, len(models))
+			for k, m := range models {
+				walks, formed[k] = append(walks, NewWalk(m, Choice{Limit: limit})), map[ariadne.Digest]bool{}
+			}
+			for n, op := range ops {
+				for k, w := range walks {
+					i := w.Add(op)
+					for _, d := range i.Digests() {
+						formed[k][d] = true
+					}
+					if i.Legal > float64(i.Subsets) {
+						bound++
+					}
+				}
+				again := rapid.IntRange(0, 9).Draw(t, "again") == 0
+				for k := range walks {
+					if again { // as behind a mark
+						for _, d := range walks[k].Again().Digests() {
+							formed[k][d] = true
+						}
+					}
+					for d := range formed[max(k-1, 0)] {
+						if !formed[k][d] {
+							t.Fatalf("operation %d: %v forms an image that %v does not", n, models[k-1], models[k])
+						}
+					}
+				}
+			}
+			alone += len(formed[len(models)-1]) - len(formed[0])
+		})
+		if bound == 0 || alone == 0 {
+			t.Errorf("%v: %d points were bound, and the weakest model had %d images of its own", models, bound, alone)
+		}
+	}
+}
