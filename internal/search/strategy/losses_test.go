@@ -62,8 +62,8 @@ func TestReliedOn(t *testing.T) {
 	}
 }
 
-// lossFrame is a state in which each of three nodes may lose its power or crash.
-func lossFrame(t *testing.T) *space.Frame {
+// lossPath is a path to a state in which each of three nodes may lose its power or crash.
+func lossPath(t *testing.T) *space.Path {
 	nodes := []ariadne.NodeID{0, 1, 2}
 	rules := world.Rules{Faults: worldtest.Faults("power", 1), NodeFaults: []world.NodeFaults{world.Outages(ariadne.PowerLost, nodes, 1e9), world.Outages(ariadne.Crashed, nodes, 1e9)}}
 	rules.Faults[world.Crash] = 1
@@ -76,7 +76,12 @@ func lossFrame(t *testing.T) *space.Frame {
 			t.Fatal(err)
 		}
 	}
-	f := p.Last()
+	return p
+}
+
+// lossFrame is that state.
+func lossFrame(t *testing.T) *space.Frame {
+	f := lossPath(t).Last()
 	if from, to := f.Aside(); to-from != 6 || f.Enabled[from].Node != 0 || f.Enabled[from+1].Node != 1 {
 		t.Fatalf("%d faults", to-from)
 	}

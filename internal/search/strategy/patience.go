@@ -16,10 +16,13 @@ const (
 )
 
 // begin begins a path.
-func (h *patience) begin(seed uint64, index int) {
+func (h *patience) begin(seed uint64, index int) { h.beginOneIn(2, seed, index) }
+
+// beginOneIn begins a path of which, behind the first ones, one in so many has no message late by a second.
+func (h *patience) beginOneIn(n int, seed uint64, index int) {
 	h.most = hasty
 	if index >= hastyPaths {
-		if d := newDraw(seed^0x6c61_7465, index); d.below(2) == 0 {
+		if d := newDraw(seed^0x6c61_7465, index); d.below(n) > 0 {
 			h.most = ariadne.Never
 		}
 	}

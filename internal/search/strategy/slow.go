@@ -39,6 +39,9 @@ type Slow struct {
 	until  int             // step up to which those are held that begin so
 }
 
+// hastyTogether: of the paths on which connections come up late together, one in so many has no message late by a second.
+const hastyTogether = 8
+
 // maxFaults is how many of a kind happen in a path, at most.
 const maxFaults = 3
 
@@ -68,7 +71,8 @@ var holders = []func(p *world.Packet) uint64{
 // Begin implements Explorer.
 func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	s.draw, s.chance, s.chains = newDraw(s.Seed, s.Index), chance{moments: s.chance.moments}, map[uint64]bool{}
-	s.late.begin(s.Seed, s.Index)
+	index := s.Index
+	s.late.begin(s.Seed, index)
 	s.Index++
 	s.holds, s.faults = s.holds[:0], s.faults[:0]
 	if s.length == 0 {
@@ -76,6 +80,9 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	}
 	s.until = s.draw.below(2 * s.length)
 	together := s.most > 0 && s.draw.below(2) == 0
+	if together { // what waits for elections waits for longer than one of them takes
+		s.late.beginOneIn(hastyTogether, s.Seed, index)
+	}
 	for range 1 + s.draw.below(3) {
 		if together {
 			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain})
