@@ -412,7 +412,7 @@ func (p *textPrinter) summary(r *record.Report) {
 	}
 	p.printf("\n%s%s: ", outcome, why)
 	if r.Command == "check" {
-		p.printf("%s, ", plural(r.Executions, "execution"))
+		p.printf("%s%s, ", plural(r.Executions, "execution"), different(r))
 	}
 	p.printf("%s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
 		r.VirtualTime, r.RealTime.Seconds())
@@ -425,6 +425,16 @@ func (p *textPrinter) summary(r *record.Report) {
 	if r.Out != "" && !p.quiet {
 		p.printf("run directory: %s\n", r.Out)
 	}
+}
+
+// different says how many executions differ by more than the order of independent events, where that is known and not all do.
+// Those of a check that was resumed are all counted, unless what they had seen was lost.
+func different(r *record.Report) string {
+	c := r.Coverage
+	if c == nil || c.Traces == 0 || c.Traces >= r.Executions || c.Full || c.Earlier > 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d different)", c.Traces)
 }
 
 // list prints parts behind a head, on as many lines as they need.

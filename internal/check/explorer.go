@@ -52,8 +52,9 @@ type explorer struct {
 
 	searching context.Context // of the nodes that search (keepTime)
 
-	over atomic.Bool
-	left atomic.Int64 // paths that may still be taken, when they are limited
+	shown bool // a script's execution was kept; under the ledger's mu
+	over  atomic.Bool
+	left  atomic.Int64 // paths that may still be taken, when they are limited
 }
 
 // growth is the file in which coverage is seen to grow.

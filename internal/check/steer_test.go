@@ -51,6 +51,14 @@ func TestScript(t *testing.T) {
 	if err != nil || r.Coverage.Exhausted || !strings.HasPrefix(r.Coverage.Missed, "explore() left out ") || !slices.Equal(lines, []string{"read"}) {
 		t.Errorf("%+v, %q, %v", r, lines, err)
 	}
+	const shown = "the script's first execution without a violation: ariadne replay "
+	at := slices.IndexFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, shown) })
+	if at < 0 || len(r.Violations) > 0 {
+		t.Fatalf("%q, %+v", r.Notes, r.Violations)
+	}
+	if kept, err := system.LoadTrace(strings.TrimPrefix(r.Notes[at], shown)); err != nil || len(kept.Steps) < 5 || kept.Violation != nil {
+		t.Errorf("%v, %+v", err, kept)
+	}
 	for strategy, want := range map[string]string{
 		"depth-first": "states are alike when same() of rules.star says so",
 		"sleep-sets":  "steps of one node may change places when independent() of rules.star says so",

@@ -254,6 +254,11 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 			return false
 		}
 	}
+	if v == nil && w.explorer.row.Asks && w.living == nil {
+		if w.err = w.explorer.show(p, end); w.err != nil {
+			return false
+		}
+	}
 	if w.goals != nil && v == nil && end != search.EndFatal && end != search.EndCut {
 		var found bool
 		if found, w.err = w.goals.ended(ctx, p); found || w.err != nil {
@@ -283,6 +288,37 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	w.add() // enterAlone saves: before it the path is seen and not counted
 	w.err = w.enterAlone(ctx, p, end, v)
 	return w.err == nil && !w.check.stopped(ctx)
+}
+
+// show keeps the trace of the first execution of a script that violates nothing, for who wants to see what it does.
+func (x *explorer) show(p *space.Path, end string) error {
+	l := &x.check.ledger
+	l.mu.Lock()
+	shown := x.shown
+	x.shown = true
+	l.mu.Unlock()
+	if shown {
+		return nil
+	}
+	var steps []trace.Step
+	for i := range p.Steps() {
+		steps = append(steps, trace.NewStep(p.Step(i+1)))
+	}
+	c := x.check
+	dir, tape := c.dir.Execution(c.opts.First), record.TapeOf(c.system.Digests, steps)
+	h, err := c.header(c.opts.First, dir)
+	if err != nil {
+		return err
+	}
+	t, calls := tape.End(h, &search.Result{End: end, Time: p.Last().State.Now}, c.system.Names())
+	path, err := record.SaveTrace(dir, t, calls, tape.Used.Host())
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.Note("the script's first execution without a violation: ariadne replay " + record.ShellWord(path))
+	return nil
 }
 
 // tally counts an execution for the strategy that made it, if there are several.
