@@ -24,6 +24,7 @@ import (
 // that several workers use at once have locks.
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
+	"internal/inspect":         {"ariadne", "fmt"},
 	"internal/hash":            {"crypto/sha256", "encoding/binary", "math/bits"},
 	"internal/world":           {"ariadne", "ariadne/internal/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
 	"internal/memo":            {"ariadne", "ariadne/internal/expose", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
@@ -91,6 +92,21 @@ func TestJudgingStandsAlone(t *testing.T) {
 	for _, p := range strings.Fields(string(run(t, "linux", slices.Values([]string{"internal/judge", "internal/history"}), "list", "-deps"))) {
 		if strings.HasPrefix(p, "ariadne/") && slices.ContainsFunc(slices.Concat(searching, linux), func(pattern string) bool { return matches(pattern, p) }) {
 			t.Errorf("who judges depends on %s", p)
+		}
+	}
+}
+
+// TestSessionsKnowNoLinux: who steers an execution looks into nodes by what internal/inspect says.
+func TestSessionsKnowNoLinux(t *testing.T) {
+	for _, file := range sources(t, "internal/session") {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range tree.Imports {
+			if name, _ := strconv.Unquote(i.Path.Value); slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, name) }) {
+				t.Errorf("%s imports %s", file, name)
+			}
 		}
 	}
 }

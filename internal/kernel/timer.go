@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"cmp"
 	"container/heap"
+	"slices"
 
 	"ariadne"
 )
@@ -63,6 +65,13 @@ func (n *Node) StopTimer(t *Timer) {
 	if t.index >= 0 {
 		heap.Remove(n.timersLike(t), t.index)
 	}
+}
+
+// Timers are all that are pending, by when they are due.
+func (n *Node) Timers() []*Timer {
+	return slices.SortedFunc(slices.Values(slices.Concat(n.timers, n.silent)), func(t, u *Timer) int {
+		return cmp.Or(cmp.Compare(t.When, u.When), cmp.Compare(t.Seq, u.Seq))
+	})
 }
 
 // timersLike is the heap in which t is.

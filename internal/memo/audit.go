@@ -65,7 +65,7 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 			return out, false, err
 		}
 		out, comparable, err = x.oneMore(m, from, l, in)
-		if !errors.Is(err, ErrLost) {
+		if !errors.Is(err, ariadne.ErrLost) {
 			return out, comparable, err
 		}
 		if err := x.lose(from); err != nil {

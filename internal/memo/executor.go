@@ -16,8 +16,8 @@ import (
 type Freezable interface {
 	Instance
 	// Freeze makes a checkpoint and leaves the instance as it is. An error that
-	// wraps ErrNotFreezable says that it cannot be made in this state. One that wraps
-	// ErrLost, from here or from Apply, says that the instance cannot go on.
+	// wraps ariadne.ErrNotFreezable says that it cannot be made in this state. One that wraps
+	// ariadne.ErrLost, from here or from Apply, says that the instance cannot go on.
 	Freeze() (Frozen, error)
 	// RecordCalls says whether outputs have their CallTrace from now on.
 	RecordCalls(on bool)
@@ -34,15 +34,6 @@ type Frozen interface {
 
 // Boot makes an instance that is not switched on yet.
 type Boot func() (Freezable, error)
-
-// ErrNotFreezable is wrapped in the reason why an instance cannot be frozen now. Its
-// state is then reached by replaying its inputs.
-var ErrNotFreezable = errors.New("node cannot be frozen")
-
-// ErrLost is wrapped in the reason why an instance cannot go on from its state: other
-// instances of the node, that ran since, have done something that cannot be undone. Nothing
-// has happened to its state, which is reached from an earlier checkpoint or the node's start.
-var ErrLost = errors.New("state cannot be brought back")
 
 // Limits of an Executor.
 type Limits struct {
@@ -202,7 +193,7 @@ func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) 
 		return x.memo.borrow(l, lent)
 	}
 	for {
-		if t, err = x.try(l, in); !errors.Is(err, ErrLost) {
+		if t, err = x.try(l, in); !errors.Is(err, ariadne.ErrLost) {
 			break
 		}
 		if err := x.giveUp(l.Node); err != nil {
@@ -520,7 +511,7 @@ func (x *Executor) freeze(l *Local) error {
 	f, err := x.live[l.Node].instance.Freeze()
 	took := x.limits.Now() - began
 	x.counts.Freezing += took
-	if errors.Is(err, ErrNotFreezable) {
+	if errors.Is(err, ariadne.ErrNotFreezable) {
 		x.counts.Unfrozen++
 		return nil
 	}

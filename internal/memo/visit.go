@@ -1,6 +1,10 @@
 package memo
 
-import "errors"
+import (
+	"errors"
+
+	"ariadne"
+)
 
 // CutError says why a step on the way to a state was cut off.
 type CutError string
@@ -18,7 +22,7 @@ func (x *Executor) Visit(l *Local, f func(Instance) error) error {
 		if err == nil {
 			err = f(x.live[l.Node].instance)
 		}
-		if !errors.Is(err, ErrLost) {
+		if !errors.Is(err, ariadne.ErrLost) {
 			return err
 		}
 		if err := x.giveUp(l.Node); err != nil {

@@ -3,11 +3,11 @@
 package node
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sort"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/area"
 	"ariadne/internal/tracee"
@@ -43,25 +43,16 @@ type frozenThread struct {
 	vfork int // pid of the child that the thread waits for, or 0
 }
 
-// ErrNotFreezable is wrapped in the reason why a node cannot be copied now; its
-// state is then reached by replaying its inputs.
-var ErrNotFreezable = errors.New("node cannot be frozen")
-
-// ErrLost is wrapped in the reason why a copy of a node cannot go on: another one has removed
-// a directory that it uses, and who uses one that is removed cannot be moved to another. The
-// other copies are as they were.
-var ErrLost = errors.New("node cannot go on")
-
 // Freeze copies the node, which is between two steps, and leaves it as it is.
 func (n *Node) Freeze() (c *Checkpoint, err error) {
 	defer recoverTool(n, &err)
 	if n.home.treeFD == nil && len(n.threads) == 0 {
 		// There is no process through which its files could be reached.
-		return nil, fmt.Errorf("%w: no process is left", ErrNotFreezable)
+		return nil, fmt.Errorf("%w: no process is left", ariadne.ErrNotFreezable)
 	}
 	for _, th := range n.threads {
 		if th.k.State == kernel.Runnable && !th.k.Call.InCall && th.vfork == nil && th.tr.InCall() {
-			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ErrNotFreezable, th.k.TID)
+			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ariadne.ErrNotFreezable, th.k.TID)
 		}
 	}
 	n.enter()
@@ -69,7 +60,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 	procs := n.processes()
 	for _, p := range procs {
 		if p.fork == nil {
-			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ErrNotFreezable, p.threads[0].k.Proc.PID)
+			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ariadne.ErrNotFreezable, p.threads[0].k.Proc.PID)
 		}
 	}
 	n.k.Copied = true
@@ -234,7 +225,7 @@ func (n *Node) setAltStack(th *thread, s kernel.AltStack) {
 		s[8] = ssDisable
 	}
 	if !th.tr.InCall() {
-		must(fmt.Errorf("%w: thread %d stands in no call", ErrNotFreezable, th.k.TID))
+		must(fmt.Errorf("%w: thread %d stands in no call", ariadne.ErrNotFreezable, th.k.TID))
 	}
 	if e := th.WriteMem(area.Scratch, s[:]); e != 0 {
 		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"ariadne"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/area"
@@ -67,7 +68,7 @@ func (n *Node) enterRecreated() {
 			continue
 		}
 		if p.fork == nil {
-			must(fmt.Errorf("%w: %s was removed while a process that stands in no call works there, and cannot be brought back", ErrLost, name))
+			must(fmt.Errorf("%w: %s was removed while a process that stands in no call works there, and cannot be brought back", ariadne.ErrLost, name))
 		}
 		if e := p.fork.WriteMem(area.Scratch, append([]byte(name), 0)); e != 0 {
 			must(fmt.Errorf("scratch memory: %w", e))
@@ -76,7 +77,7 @@ func (n *Node) enterRecreated() {
 	}
 	for _, p := range n.hostFiles() {
 		if name := gone[p.file.Ino]; name != "" && p.file.Dev == n.k.Files.Private {
-			must(fmt.Errorf("%w: %s was removed while it is open here, and cannot be brought back", ErrLost, name))
+			must(fmt.Errorf("%w: %s was removed while it is open here, and cannot be brought back", ariadne.ErrLost, name))
 		}
 	}
 }
@@ -88,7 +89,7 @@ func (n *Node) sameRoot(th *thread, gone map[uint64]string) error {
 		return err
 	}
 	if name := gone[st.Ino]; name != "" && st.Dev == n.k.Files.Private {
-		return fmt.Errorf("%w: %s was removed while it is the root directory of a process, and cannot be brought back", ErrLost, name)
+		return fmt.Errorf("%w: %s was removed while it is the root directory of a process, and cannot be brought back", ariadne.ErrLost, name)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (n *Node) askHelpers() map[int]helped {
 	n.enter()
 	n.home.clearArea()
 	k.Out, k.Logs, k.Exits, k.Refusals = messages, logs, exits, append(refusals, more...)
-	if errors.Is(err, ErrNotFreezable) {
+	if errors.Is(err, ariadne.ErrNotFreezable) {
 		k.Refusals = append(k.Refusals, ariadne.Refusal{Name: "expose: a copy of the node to run commands in", Detail: err.Error(), Program: n.def.Name, Count: 1})
 		return nil
 	}

@@ -67,7 +67,7 @@ func BenchmarkRestart(b *testing.B) {
 // listening are the addresses on which a node waits for connections.
 func listening(b *testing.B, n *node.Node) (all []string) {
 	b.Helper()
-	v, err := n.View()
+	v, err := n.Look()
 	if err != nil {
 		b.Fatal(err)
 	}

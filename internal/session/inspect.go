@@ -7,8 +7,8 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/inspect"
 	"ariadne/internal/memo"
-	"ariadne/internal/node"
 	"ariadne/internal/stage"
 	"ariadne/internal/world"
 )
@@ -28,14 +28,8 @@ type Node struct {
 	// what it is about, by rule; "": none.
 	Shown []string
 	// Inside is what it looks like from within; nil: it has not been switched on, or is of a
-	// kind that cannot be looked into (Viewer).
-	Inside *node.View
-}
-
-// Viewer is a memo.Freezable that can be looked into.
-type Viewer interface {
-	// View looks at the machine and leaves it as it is.
-	View() (*node.View, error)
+	// kind that cannot be looked into (inspect.Machine).
+	Inside *inspect.View
 }
 
 // Node looks at a node. To look inside it is brought to where the session stands, which may
@@ -47,17 +41,36 @@ func (s *Session) Node(id ariadne.NodeID) (n Node, err error) {
 		}
 		f := s.path.Last()
 		n = s.outside(id, &f.State.Nodes[id])
-		if !n.Started {
-			return nil
-		}
-		return s.executor.Visit(f.State.Locals[id], func(m memo.Instance) (err error) {
-			if v, ok := m.(Viewer); ok {
-				n.Inside, err = v.View()
-			}
+		return s.visit(id, func(m inspect.Machine) (err error) {
+			n.Inside, err = m.Look()
 			return err
 		})
 	})
 	return n, err
+}
+
+// Visit lends f the inside of a node where the session stands. f is not called when the node has not been switched on, or is of
+// a kind that cannot be looked into.
+func (s *Session) Visit(id ariadne.NodeID, f func(inspect.Machine) error) error {
+	return s.do(func() error {
+		if id < 0 || int(id) >= len(s.system.Spec.Nodes) {
+			return fmt.Errorf("no node has number %d", id)
+		}
+		return s.visit(id, f)
+	})
+}
+
+func (s *Session) visit(id ariadne.NodeID, f func(inspect.Machine) error) error {
+	state := &s.path.Last().State
+	if !state.Nodes[id].Started {
+		return nil
+	}
+	return s.executor.Visit(state.Locals[id], func(m memo.Instance) error {
+		if v, ok := m.(inspect.Machine); ok {
+			return f(v)
+		}
+		return nil
+	})
 }
 
 // outside is what the steps tell of a node.

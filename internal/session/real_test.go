@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/inspect"
 	"ariadne/internal/run"
 	"ariadne/internal/session"
 	"ariadne/internal/spec"
@@ -168,6 +170,27 @@ func TestInside(t *testing.T) {
 			t.Errorf("after step %d, on the way there\n%s\nand back\n%s", n, want, got)
 		}
 	}
+	read := 0
+	if err := s.Go(steps[len(steps)/2]); err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range look() {
+		if n.Inside == nil {
+			continue
+		}
+		if err := s.Visit(ariadne.NodeID(i), func(m inspect.Machine) error {
+			read++
+			return peek(m, n.Inside)
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	if read < 2 {
+		t.Errorf("%d nodes were looked into", read)
+	}
+	if got, want := text(look()), text(views[steps[len(steps)/2]]); got != want {
+		t.Errorf("after it was looked into\n%s\nbefore\n%s", got, want)
+	}
 	middle := text(views[steps[len(steps)/2]])
 	t.Log(middle)
 	for _, want := range []string{`(?m)^  process \d+ .*commit`, `(?m)^    thread \d+ .*(poll|recv|read|epoll_wait|select|accept)`, `(?m)^    fd \d+ socket:\[\d+\] [\d.]+:\d+`, `(?m)^    fd 1 pipe:\[2\]`} {
@@ -175,6 +198,67 @@ func TestInside(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, middle)
 		}
 	}
+}
+
+// peek reads what a machine is said to have: programs in memory where threads stand in code, and files.
+func peek(m inspect.Machine, v *inspect.View) error {
+	for _, p := range v.Processes {
+		if p.Zombie {
+			continue
+		}
+		all, err := m.Mappings(p.PID)
+		if err != nil {
+			return err
+		}
+		at := func(address uint64) *inspect.Mapping {
+			for i := range all {
+				if address >= all[i].Start && address < all[i].End {
+					return &all[i]
+				}
+			}
+			return &inspect.Mapping{}
+		}
+		first := slices.IndexFunc(all, func(a inspect.Mapping) bool { return a.Offset == 0 && strings.HasSuffix(a.Name, path.Base(p.Exe)) })
+		if first < 0 {
+			return fmt.Errorf("process %d has no %s among %v", p.PID, p.Exe, all)
+		}
+		head := make([]byte, 8192)
+		if n, err := m.ReadMemory(p.PID, all[first].Start, head[:4]); err != nil || n != 4 || string(head[:4]) != "\x7fELF" {
+			return fmt.Errorf("%s begins with %q, %v", p.Exe, head[:n], err)
+		}
+		last := &all[len(all)-1]
+		for i := range all { // at the end of a mapping with a gap behind it
+			if i+1 < len(all) && all[i].Read && all[i].End < all[i+1].Start && !strings.HasPrefix(all[i].Name, "[") {
+				last = &all[i]
+			}
+		}
+		if n, err := m.ReadMemory(p.PID, last.End-4096, head); n != 4096 {
+			return fmt.Errorf("%d bytes at the end of %v, %v", n, last, err)
+		}
+		if _, err := m.ReadMemory(p.PID, 8, head); err == nil {
+			return errors.New("there is memory at 8")
+		}
+		for _, th := range p.Threads {
+			r, err := m.Registers(th.TID)
+			if err != nil {
+				return err
+			}
+			ip, _ := r.Of("rip")
+			sp, _ := r.Of("rsp")
+			if !at(ip).Execute || !at(sp).Write || len(r.Extended) < 512 {
+				return fmt.Errorf("thread %v stands at %#x with its stack at %#x and %d bytes of other registers", th, ip, sp, len(r.Extended))
+			}
+		}
+	}
+	for _, f := range v.Files {
+		if f.Mode&0o170000 != 0o100000 {
+			continue
+		}
+		if n, err := m.ReadFile(f.Path, 0, make([]byte, f.Size+10)); err != nil || int64(n) != f.Size {
+			return fmt.Errorf("%s has %d bytes and not %d, %v", f.Path, n, f.Size, err)
+		}
+	}
+	return nil
 }
 
 // text is what nodes look like.
@@ -194,8 +278,11 @@ func text(nodes []session.Node) string {
 				fmt.Fprintf(&b, "    thread %v\n", th)
 			}
 			for _, d := range p.Descriptors {
-				fmt.Fprintf(&b, "    fd %d %s %#o\n", d.FD, d.What, d.Flags)
+				fmt.Fprintf(&b, "    fd %d %s %#o, %d unread, %d unsent\n", d.FD, d.What, d.Flags, d.Unread, d.Unsent)
 			}
+		}
+		for _, timer := range n.Inside.Timers {
+			fmt.Fprintf(&b, "  timer %v of %s, silent %v\n", timer.At, timer.Of, timer.Silent)
 		}
 		for _, f := range n.Inside.Files {
 			fmt.Fprintf(&b, "  file %s %o %d %s\n", f.Path, f.Mode, f.Size, f.Target)

@@ -42,6 +42,17 @@ func (t *Thread) Save() (*Context, error) {
 	return c, nil
 }
 
+// Registers are the general ones: of a thread in a call, as it made the call.
+func (c *Context) Registers() *unix.PtraceRegs {
+	if c.inCall {
+		return &c.entry
+	}
+	return &c.regs
+}
+
+// Extended are the other registers, as the processor saves them (XSAVE).
+func (c *Context) Extended() []byte { return c.xstate }
+
 // Load gives t the context of the thread that it is a copy of. What that thread
 // stood at the entry of, t has to enter again: see Consumed.
 func (t *Thread) Load(c *Context) error {

@@ -82,7 +82,7 @@ func (m *instance) Apply(in ariadne.Input) (ariadne.Output, error) {
 		return ariadne.Output{}, fmt.Errorf("a closed instance is used")
 	}
 	if f := m.owner.Lost; f != nil && m.home.shows != nil && m.home.shows != m && f(m.steps, m.home.furthest) {
-		return ariadne.Output{}, fmt.Errorf("%w: after %d steps", memo.ErrLost, m.steps)
+		return ariadne.Output{}, fmt.Errorf("%w: after %d steps", ariadne.ErrLost, m.steps)
 	}
 	m.steps++
 	m.owner.Steps++
@@ -96,7 +96,7 @@ func (m *instance) Apply(in ariadne.Input) (ariadne.Output, error) {
 
 func (m *instance) Freeze() (memo.Frozen, error) {
 	if f := m.owner.Unfreezable; f != nil && f(m.steps) {
-		return nil, fmt.Errorf("%w: after %d steps", memo.ErrNotFreezable, m.steps)
+		return nil, fmt.Errorf("%w: after %d steps", ariadne.ErrNotFreezable, m.steps)
 	}
 	m.owner.Frozen++
 	return &frozen{owner: m.owner, home: m.home, automaton: images.Image(m.automaton), steps: m.steps}, nil

@@ -509,6 +509,9 @@ func (c *Socket) take(m *socket.InMsg) {
 // Buffered implements Sized.
 func (c *Socket) Buffered() int { return len(c.in) }
 
+// Unsent is how many bytes wait to be sent.
+func (c *Socket) Unsent() int { return len(c.out) }
+
 // Apart reports whether the other end is on another node.
 func (c *Socket) Apart() bool { return c.flow != nil }
 
