@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"ariadne/internal/expose"
+
+	"golang.org/x/net/http2"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // etcd is a connection to etcd: gRPC, which goes over HTTP/2, and etcd's own messages in it. Puts, gets and deletes of single keys are operations, and
@@ -17,12 +20,12 @@ import (
 type etcd struct {
 	on       *connection
 	greeted  bool
-	up, down headers
+	up, down *frames
 	streams  map[uint32]*stream
 }
 
 func newEtcd(c *connection) *etcd {
-	return &etcd{on: c, up: newHeaders(), down: newHeaders(), streams: map[uint32]*stream{}}
+	return &etcd{on: c, up: newFrames(), down: newFrames(), streams: map[uint32]*stream{}}
 }
 
 // stream is a call.
@@ -84,7 +87,8 @@ func done(_ message, parts []part) ([]answer, error) {
 // forbids it, a revision that is not there, a method that is not there, no authentication. Of others, as that the time is up, nobody knows.
 var refused = []string{"3", "5", "7", "9", "11", "12", "16"}
 
-const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+// preface is what a client says first.
+const preface = http2.ClientPreface
 
 func (e *etcd) sent(b []byte) (n int, err error) {
 	if !e.greeted {
@@ -95,44 +99,41 @@ func (e *etcd) sent(b []byte) (n int, err error) {
 		}
 		e.greeted, n = true, len(preface)
 	}
-	m, err := frames(b[n:], func(f frame) error {
-		fields, whole, err := e.up.take(f)
-		if err != nil {
-			return err
-		}
-		if whole {
-			s := &stream{}
-			for _, h := range fields {
-				switch {
-				case h.Name == ":path" && !slices.ContainsFunc(idle, func(name string) bool { return strings.HasPrefix(h.Value, name) }):
-					if _, ok := calls[h.Value]; !ok {
-						return fmt.Errorf("%q is none of the methods that are understood", short(h.Value))
-					}
-					s.method = h.Value
+	m, err := e.up.take(b[n:], func(f http2.Frame) error {
+		id := f.Header().StreamID
+		s := e.streams[id]
+		switch f := f.(type) {
+		case *http2.PushPromiseFrame:
+			return errPush
+		case *http2.MetaHeadersFrame:
+			if s != nil { // the headers behind a request
+				return nil
+			}
+			s = &stream{}
+			method := f.PseudoValue("path")
+			if method != "" && !slices.ContainsFunc(idle, func(name string) bool { return strings.HasPrefix(method, name) }) {
+				if _, ok := calls[method]; !ok {
+					return fmt.Errorf("%q is none of the methods that are understood", short(method))
 				}
+				s.method = method
 			}
-			if e.streams[f.stream] == nil { // else these are the headers behind a request
-				e.streams[f.stream] = s
+			e.streams[id] = s
+		case *http2.RSTStreamFrame:
+			if s != nil {
+				e.end(id, answer{kind: expose.Gone})
 			}
-			return nil
-		}
-		s := e.streams[f.stream]
-		switch {
-		case s == nil:
-		case f.kind == frameReset:
-			e.end(f.stream, answer{kind: expose.Gone})
-		case f.kind == frameData && s.method != "":
-			data, err := f.padded()
-			if err != nil {
-				return err
+		case *http2.DataFrame:
+			if s != nil && s.method != "" {
+				s.sent = append(s.sent, f.Data()...)
+				return e.ask(s)
 			}
-			s.sent = append(s.sent, data...)
-			return e.ask(s)
 		}
 		return nil
 	})
 	return n + m, err
 }
+
+var errPush = errors.New("an answer that nobody has asked for")
 
 // ask begins the operations of a request that is whole.
 func (e *etcd) ask(s *stream) error {
@@ -151,34 +152,33 @@ func (e *etcd) ask(s *stream) error {
 }
 
 func (e *etcd) received(b []byte, _ bool) (n int, err error) {
-	return frames(b, func(f frame) error {
-		fields, whole, err := e.down.take(f)
-		if err != nil {
-			return err
+	return e.down.take(b, func(f http2.Frame) error {
+		id := f.Header().StreamID
+		s := e.streams[id]
+		if _, ok := f.(*http2.PushPromiseFrame); ok {
+			return errPush
 		}
-		s := e.streams[f.stream]
-		switch {
-		case s == nil:
-		case whole:
-			status := ""
-			for _, h := range fields {
+		if s == nil {
+			return nil
+		}
+		switch f := f.(type) {
+		case *http2.MetaHeadersFrame:
+			for _, h := range f.RegularFields() {
 				if h.Name == "grpc-status" {
-					status = h.Value
+					return e.told(id, s, h.Value)
 				}
 			}
-			if status != "" {
-				return e.told(f.stream, s, status)
-			} else if e.down.ends {
-				e.end(f.stream, answer{kind: expose.Gone})
+			if f.StreamEnded() {
+				e.end(id, answer{kind: expose.Gone})
 			}
-		case f.kind == frameReset, f.kind == frameData && f.flags&flagEndStream != 0:
-			e.end(f.stream, answer{kind: expose.Gone})
-		case f.kind == frameData && s.method != "":
-			data, err := f.padded()
-			if err != nil {
-				return err
+		case *http2.RSTStreamFrame:
+			e.end(id, answer{kind: expose.Gone})
+		case *http2.DataFrame:
+			if f.StreamEnded() {
+				e.end(id, answer{kind: expose.Gone})
+			} else if s.method != "" {
+				s.received = append(s.received, f.Data()...)
 			}
-			s.received = append(s.received, data...)
 		}
 		return nil
 	})
@@ -439,35 +439,29 @@ func (f field) unknown() error { return fmt.Errorf("field %d, which is not known
 
 // each calls a function with each field, until one fails.
 func (m message) each(see func(field) error) error {
-	for b := m; len(b) > 0; {
-		tag, n := binary.Uvarint(b)
-		if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29 {
-			return errors.New("a message that cannot be read")
+	for b := []byte(m); len(b) > 0; {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return unreadable(n)
 		}
 		b = b[n:]
-		f := field{number: int(tag >> 3)}
-		switch tag & 7 {
-		case 0:
-			f.value, n = binary.Uvarint(b)
-		case 1:
-			if n = 8; len(b) >= n {
-				f.value = binary.LittleEndian.Uint64(b)
-			}
-		case 2:
-			size, k := binary.Uvarint(b)
-			if n = 0; k > 0 && size <= uint64(len(b)-k) {
-				n = k + int(size)
-				f.data = b[k:n]
-			}
-		case 5:
-			if n = 4; len(b) >= n {
-				f.value = uint64(binary.LittleEndian.Uint32(b))
-			}
-		default:
-			n = 0
+		f := field{number: int(number)}
+		switch kind {
+		case protowire.VarintType:
+			f.value, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed32Type:
+			var v uint32
+			v, n = protowire.ConsumeFixed32(b)
+			f.value = uint64(v)
+		case protowire.Fixed64Type:
+			f.value, n = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			f.data, n = protowire.ConsumeBytes(b)
+		default: // a group, which none of the messages has
+			return f.unknown()
 		}
-		if n <= 0 || n > len(b) {
-			return errors.New("a message that cannot be read")
+		if n < 0 {
+			return unreadable(n)
 		}
 		b = b[n:]
 		if err := see(f); err != nil {
@@ -475,4 +469,8 @@ func (m message) each(see func(field) error) error {
 		}
 	}
 	return nil
+}
+
+func unreadable(n int) error {
+	return fmt.Errorf("a message that cannot be read: %w", protowire.ParseError(n))
 }

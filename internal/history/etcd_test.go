@@ -200,7 +200,19 @@ var dialogues = []struct {
 	}), "", "compressed"},
 	{calling(func(g *grpc) *grpc { return g.raw(0, "\x16\x03\x01") }), "", "is not how HTTP/2 begins"},
 	{calling(func(g *grpc) *grpc { return g.raw(0, "GET /health HTTP/1.1\r\n") }), "", "is not how HTTP/2 begins"},
-	{calling(func(g *grpc) *grpc { return g.raw(0, preface+"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff") }), "", "headers of HTTP/2"},
+	{calling(func(g *grpc) *grpc { return g.raw(0, preface+"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff") }), "", "COMPRESSION_ERROR"},
+	{calling(func(g *grpc) *grpc { // headers that are not whole, and another frame
+		return g.raw(0, preface+"\x00\x00\x01\x01\x00\x00\x00\x00\x01\x82\x00\x00\x00\x00\x00\x00\x00\x00\x01")
+	}), "", "expected CONTINUATION"},
+	{calling(func(g *grpc) *grpc {
+		g.ask(1, kvPut, pb(1, "x", 2, "1")).framer[1].WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2, BlockFragment: []byte{0x82}, EndHeaders: true})
+		return g.flush(1)
+	}), "", "nobody has asked for"},
+	{calling(func(g *grpc) *grpc { // headers behind a request whose call has ended
+		g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "0").headers(0, 1, true, "checksum", "7")
+		return g.flush(0)
+	}), "a begins put x 1;a ok", ""},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, "\x0b\x0c") }), "", "Put: field 1, which is not known"},
 }
 
 // TestEtcd: what clients and etcd say to each other tells of operations, in whichever pieces it comes.
