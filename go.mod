@@ -10,6 +10,7 @@ require (
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/go-delve/delve v1.27.2
+	github.com/rivo/uniseg v0.4.7
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2

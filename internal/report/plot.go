@@ -22,8 +22,8 @@ func Plot(s *property.Series, style Style) []string {
 	}
 	top, bottom := property.NumberText(s.Max), property.NumberText(s.Min)
 	indent := max(len(top), len(bottom)) + 4
-	columns := style.width() - indent - 1
-	bars := barsOf(s, columns)
+	width := style.width() - indent - 1
+	bars := barsOf(s, width)
 	var lines []string
 	for row := plotRows - 1; row >= 0; row-- {
 		label := ""
@@ -53,8 +53,8 @@ func Plot(s *property.Series, style Style) []string {
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("%*s │%s", indent-2, label, b.String()), " "))
 	}
 	from, to := ariadne.Time(0).String(), s.End.String()
-	lines = append(lines, fmt.Sprintf("%*s └%s", indent-2, "", strings.Repeat("─", columns)))
-	return append(lines, fmt.Sprintf("%*s%s%*s", indent-1, "", from, columns+1-len(from), to))
+	lines = append(lines, fmt.Sprintf("%*s └%s", indent-2, "", strings.Repeat("─", width)))
+	return append(lines, fmt.Sprintf("%*s%s%*s", indent-1, "", from, width+1-len(from), to))
 }
 
 // bar is a column of a plot.

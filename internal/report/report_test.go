@@ -85,6 +85,55 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// TestColumns: what programs write in any script takes no more columns than there are.
+func TestColumns(t *testing.T) {
+	family := "\U0001F468\u200D\U0001F469\u200D\U0001F467" // one character of two columns
+	for _, c := range []struct {
+		text string
+		want int
+		cut  string // to four columns
+	}{
+		{"leader", 6, "lea…"},
+		{"日本語", 6, "日…"},
+		{"e\u0301te\u0301", 3, "e\u0301te\u0301"},
+		{"xe\u0301te\u0301s", 5, "xe\u0301t…"},
+		{family + family + "x", 5, family + "…"},
+		{"\u009b31m", 4, "\u009b31m"},
+	} {
+		if got := columns(printable(c.text)); got != c.want {
+			t.Errorf("%q takes %d columns, want %d", c.text, got, c.want)
+		}
+		if got := cut(c.text, 4); got != c.cut {
+			t.Errorf("%q cut to four columns: %q, want %q", c.text, got, c.cut)
+		}
+	}
+	if got := printable("\u009b31m\x1b\u0085\xff"); got != "·31m···" {
+		t.Errorf("control characters became %q", got)
+	}
+
+	for _, l := range strings.Split(Style{Width: 80}.List("", slices.Repeat([]string{"日本語日本語"}, 20)), "\n") {
+		if columns(l) > 79 {
+			t.Errorf("%d columns: %q", columns(l), l)
+		}
+	}
+	style := Style{Width: 50}
+	tl := NewTimeline([]string{"n1"}, time.Millisecond, Style{Width: 80})
+	for _, text := range []string{strings.Repeat("日本語 ", 40), strings.Repeat("日本", 60), strings.Repeat(family, 60), strings.Repeat(" ", 100) + strings.Repeat("日 ", 60)} {
+		for _, l := range append(strings.Split(style.Wrap(text), "\n"), style.Line(text)) {
+			if columns(l) > 49 {
+				t.Errorf("%d columns: %q", columns(l), l)
+			}
+		}
+		if got := strings.Join(strings.Fields(style.Wrap(text)), ""); got != strings.Join(strings.Fields(text), "") {
+			t.Errorf("%q lost a part of %q", got, text)
+		}
+		row := tl.format(row{node: 0, from: ariadne.NoNode, kind: logRow, text: text}, false)
+		if columns(row) > 80 {
+			t.Errorf("%d columns: %q", columns(row), row)
+		}
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	var out bytes.Buffer
 	for _, style := range []Style{{}, {Width: 80}, {Width: 200, Colour: true}} {

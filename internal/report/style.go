@@ -8,7 +8,10 @@ package report
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // Style says for what the lines are made.
@@ -73,20 +76,17 @@ func (s Style) Wrap(text string) string {
 		return text
 	}
 	width := max(s.Width, 40) - 1 // a full line would wrap
-	indent := strings.Repeat(" ", len(text)-len(strings.TrimLeft(text, " "))+2)
+	indent := strings.Repeat(" ", min(len(text)-len(strings.TrimLeft(text, " "))+2, width/2))
 	var b strings.Builder
-	for rest := []rune(text); ; rest = []rune(indent + strings.TrimLeft(string(rest), " ")) {
-		if len(rest) <= width {
-			return b.String() + string(rest)
+	for rest := text; ; rest = indent + strings.TrimLeft(rest, " ") {
+		at := fits(rest, width)
+		if at == len(rest) || at == 0 {
+			return b.String() + rest
 		}
-		at := width
-		for at > 0 && rest[at] != ' ' {
-			at--
-		}
-		if strings.TrimSpace(string(rest[:at])) == "" { // a word, such as a path, that needs more than a line
-			at = width
-		}
-		b.WriteString(strings.TrimRight(string(rest[:at]), " ") + "\n")
+		if space := strings.LastIndexByte(rest[:at+1], ' '); space >= 0 && strings.TrimSpace(rest[:space]) != "" {
+			at = space
+		} // else a word, such as a path, needs more than a line
+		b.WriteString(strings.TrimRight(rest[:at], " ") + "\n")
 		rest = rest[at:]
 	}
 }
@@ -96,17 +96,17 @@ func (s Style) Wrap(text string) string {
 func (s Style) List(head string, parts []string) string {
 	var b strings.Builder
 	b.WriteString(head)
-	column := utf8.RuneCountInString(head)
+	column := columns(head)
 	for i, part := range parts {
 		if i < len(parts)-1 {
 			part += ","
 		}
-		n := utf8.RuneCountInString(part)
+		n := columns(part)
 		switch {
 		case i == 0:
 		case column+1+n >= s.width(): // a full line would wrap
-			b.WriteString("\n" + strings.Repeat(" ", utf8.RuneCountInString(head)))
-			column = utf8.RuneCountInString(head)
+			b.WriteString("\n" + strings.Repeat(" ", columns(head)))
+			column = columns(head)
 		default:
 			b.WriteByte(' ')
 			column++
@@ -123,18 +123,32 @@ func printable(text string) string {
 		if r == '\t' {
 			return ' '
 		}
-		if r < ' ' || r == 0x7f || r == '\u0085' || r == '\ufffd' {
+		if unicode.IsControl(r) || r == utf8.RuneError {
 			return '·'
 		}
 		return r
 	}, text)
 }
 
-// cut shortens text to width runes; an ellipsis says so.
+// columns is how many columns of a terminal a text takes. Some characters take two, and those that join the one before take none.
+func columns(text string) int { return uniseg.StringWidth(text) }
+
+// fits is how many bytes of a text take at most width columns. What is seen as one character is not divided.
+func fits(text string, width int) (n int) {
+	for state := -1; n < len(text); {
+		cluster, _, wide, next := uniseg.FirstGraphemeClusterInString(text[n:], state)
+		if width -= wide; width < 0 {
+			break
+		}
+		n, state = n+len(cluster), next
+	}
+	return n
+}
+
+// cut shortens text to width columns; an ellipsis says so.
 func cut(text string, width int) string {
-	runes := []rune(text)
-	if len(runes) <= width {
+	if columns(text) <= width {
 		return text
 	}
-	return string(runes[:max(width-1, 0)]) + "…"
+	return text[:fits(text, width-1)] + "…"
 }

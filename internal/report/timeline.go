@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ariadne"
 	"ariadne/internal/world"
@@ -423,12 +422,12 @@ func (t *Timeline) format(r row, quiet bool) string {
 	} else {
 		head += fmt.Sprintf("%5s%s ", "", mark)
 	}
-	gap := strings.Repeat(" ", max(t.placeWidth()-utf8.RuneCountInString(place), 0)+2)
+	gap := strings.Repeat(" ", max(t.placeWidth()-columns(place), 0)+2)
 	text := printable(r.text)
 	if r.kind == logRow {
 		text = "| " + text
 	}
-	text = cut(text, t.style.width()-utf8.RuneCountInString(head+place+gap))
+	text = cut(text, t.style.width()-columns(head+place+gap))
 	switch {
 	case r.kind == alarmRow:
 		text = t.style.Warn(text)
@@ -463,7 +462,7 @@ const network = "network"
 func (t *Timeline) placeWidth() int {
 	longest := 0
 	for i := range t.nodes {
-		longest = max(longest, utf8.RuneCountInString(t.name(ariadne.NodeID(i))))
+		longest = max(longest, columns(t.name(ariadne.NodeID(i))))
 	}
 	return max(2*longest+len(" -> "), len(network))
 }
