@@ -2,6 +2,7 @@
 # make test    runs all tests; installs what they need when it can (root or sudo)
 # The others:
 #   build      bin/ariadne
+#   lint       what staticcheck finds; a part of make test
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
 #   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here
@@ -19,7 +20,7 @@
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages generate clean
+.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
@@ -28,7 +29,7 @@ demo: build
 	@examples/raftkv/fetch
 	@scripts/demo
 
-test: packages
+test: packages lint
 	$(GO) run ./tools/testsum -timeout 15m ./...
 
 test-long: packages
@@ -79,6 +80,9 @@ storage: build
 
 packages:
 	@scripts/packages
+
+lint:
+	$(GO) tool staticcheck ./...
 
 generate:
 	$(GO) generate ./...

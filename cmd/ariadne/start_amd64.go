@@ -7,6 +7,8 @@ import (
 )
 
 // start is where the program begins that make build links.
+//
+//lint:ignore U1000 the linker uses it
 func start()
 
 // What Go's runtime and the threads of a check need of memory at least, in bytes, and what is said where

@@ -53,7 +53,7 @@ func TestGraphKeepsItsShape(t *testing.T) {
 	}
 }
 
-type inner struct{ v *int }
+type inner struct{ _ *int }
 
 type outer struct {
 	inner // at the same address as outer

@@ -64,8 +64,6 @@ type atom struct {
 	sets   []setting
 	attr   bool
 	xattr  bool // op.Xattr
-	// before and after are hashes of its bytes, once somebody has asked.
-	before, after *sum
 }
 
 // setting is one name that an atom changes.

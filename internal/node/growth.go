@@ -118,7 +118,6 @@ func (n *Node) grow() {
 		i := slices.IndexFunc(n.grows, func(g growth) bool { return g.pid == pid })
 		if i < 0 {
 			all = append(all, growth{pid: pid, descriptors: newTrend(n.k.Now, held, n.given), memory: newTrend(n.k.Now, memory-int64(len(p.Threads)-1)*stackRoom, n.given)})
-			i = len(all) - 1
 		} else {
 			all = append(all, n.grows[i])
 		}

@@ -63,7 +63,7 @@ func (n *Node) setImage(th *thread, maps string) bool {
 	}
 	own := n.patchAuxv(th, sys.ExecCred(th.k))
 	if own == 0 {
-		must(errors.New("Linux shows programs no vDSO: it was booted with vdso=0"))
+		must(errors.New("no vDSO is shown to programs: Linux was booted with vdso=0"))
 	}
 	// The program has not run yet: Linux's own code is as it was.
 	th.tr.SetCode(own + uint64(linuxSyscall(th, own)))

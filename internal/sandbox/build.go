@@ -25,9 +25,6 @@ const TreeFD = 3
 // ids are those of a user and a group.
 type ids struct{ user, group int }
 
-// mountAttr is struct mount_attr of mount_setattr(2).
-type mountAttr struct{ set, clr, propagation, userns uint64 }
-
 // build adds the calls that make the layout the root directory. Private files
 // belong to owner.
 func (l *layout) build(p *program, owner ids) {
@@ -41,7 +38,7 @@ func (l *layout) build(p *program, owner ids) {
 		p.create(stage+"/"+name, l.root.kids[name])
 	}
 	p.mountAttr("make the root read-only", stage, unix.AT_RECURSIVE,
-		mountAttr{set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV})
+		unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV})
 	for i, o := range l.over {
 		src := fmt.Sprintf("%s/.ariadne/%d", stage, i)
 		p.mount("mount over "+o.path, src, stage+o.path, "", unix.MS_BIND, "")
@@ -56,11 +53,11 @@ func (l *layout) build(p *program, owner ids) {
 	// The one tmpfs again, without what is mounted over it: names can be moved from
 	// anywhere to anywhere in it.
 	p.mount("mount "+treePath, stage, stage+treePath, "", unix.MS_BIND, "")
-	p.mountAttr("make "+treePath+" writable", stage+treePath, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
+	p.mountAttr("make "+treePath+" writable", stage+treePath, 0, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
 	for _, d := range devices {
 		p.mount("mount "+d, d, stage+d, "", unix.MS_BIND, "")
 		// It can be written all the same, but its mode, owner and times are the host's.
-		p.mountAttr("make "+d+" read-only", stage+d, 0, mountAttr{set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC})
+		p.mountAttr("make "+d+" read-only", stage+d, 0, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC})
 	}
 	p.add("enter the new root", 0, unix.SYS_CHDIR, p.str(stage))
 	dot := p.str(".")
@@ -90,14 +87,14 @@ func (p *program) mount(name, src, dst, fstype string, flags uintptr, data strin
 	p.add(name, 0, unix.SYS_MOUNT, p.str(src), p.str(dst), p.str(fstype), flags, p.str(data))
 }
 
-func (p *program) mountAttr(name, dst string, flags uintptr, a mountAttr) {
+func (p *program) mountAttr(name, dst string, flags uintptr, a unix.MountAttr) {
 	at := unix.AT_FDCWD
 	p.add(name, 0, unix.SYS_MOUNT_SETATTR, uintptr(at), p.str(dst), flags, hold(p, &a), unsafe.Sizeof(a))
 }
 
 // openUp makes the mount at dst writable and gives what is in it to owner.
 func (p *program) openUp(dst string, e *entry, owner ids) {
-	p.mountAttr("make "+dst[len(stage):]+" writable", dst, 0, mountAttr{clr: unix.MOUNT_ATTR_RDONLY})
+	p.mountAttr("make "+dst[len(stage):]+" writable", dst, 0, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
 	if owner.user != 0 {
 		p.giveTo(dst, e, owner)
 	} else if os.Geteuid() == 0 {

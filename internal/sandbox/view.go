@@ -76,7 +76,7 @@ func (v *View) build(stage string, shown []Shown) error {
 			return err
 		}
 	}
-	p.mountAttr("make the root read-only", stage, 0, mountAttr{set: unix.MOUNT_ATTR_RDONLY})
+	p.mountAttr("make the root read-only", stage, 0, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	p.add("enter the new root", 0, unix.SYS_CHDIR, p.str(stage))
 	dot := p.str(".")
 	p.add("pivot_root", 0, unix.SYS_PIVOT_ROOT, dot, dot)

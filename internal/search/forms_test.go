@@ -34,7 +34,6 @@ type shownNow struct {
 	step map[int]int // by node: the last number; none when the node went down since
 	low  map[int]int // the last number up to 2, unless there was a 5 since
 	said map[int][]int
-	up   map[int]bool
 }
 
 func (n shownNow) equal(o shownNow) bool { return maps.Equal(n.step, o.step) }

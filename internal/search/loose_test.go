@@ -94,7 +94,7 @@ func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 		x.Checks = func() []property.Check { return nil }
 		var l *search.Liveness
 		n := 0
-		x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
+		x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
 			if n++; n%every != 0 || end == search.EndSeen || end == search.EndStrategy {
 				return n < 20*every
 			}
@@ -111,7 +111,7 @@ func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 			if r.Stuck == nil {
 				return n < 20*every
 			}
-			v = l.Violation(r.Stuck)
+			v := l.Violation(r.Stuck)
 			tr := traceOf(r.Stuck.Path, search.EndViolation, v)
 			y := x.Space.System
 			o, ok := replay.NewOnward(y, tr, s.properties.Goals())

@@ -177,7 +177,7 @@ func format(head []byte) error {
 	}
 	const classAt, class64, machineAt, machineX86_64 = 4, 2, 18, 62
 	if !bytes.HasPrefix(head, []byte("\x7fELF")) || len(head) < machineAt+2 {
-		return errors.New("it is neither an ELF file nor a script that begins with #!")
+		return errors.New("it is neither an ELF file nor a script (which begins with #!)")
 	}
 	if head[classAt] != class64 || binary.LittleEndian.Uint16(head[machineAt:]) != machineX86_64 {
 		return errors.New("it is not built for x86-64")

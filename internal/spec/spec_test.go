@@ -188,8 +188,8 @@ func TestFormat(t *testing.T) {
 		{[]byte("#!/bin/sh -e\n"), ""},
 		{[]byte("#!\n"), "its #! line names no interpreter"},
 		{[]byte("#!/no/such/shell\n"), "its interpreter /no/such/shell is missing"},
-		{[]byte("echo\n"), "it is neither an ELF file nor a script that begins with #!"},
-		{nil, "it is neither an ELF file nor a script that begins with #!"},
+		{[]byte("echo\n"), "it is neither an ELF file nor a script (which begins with #!)"},
+		{nil, "it is neither an ELF file nor a script (which begins with #!)"},
 	}
 	for _, tt := range tests {
 		got := ""

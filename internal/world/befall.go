@@ -46,7 +46,7 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 	k.Parse = func(n Names, rest string) (ariadne.Action, error) {
 		name, what, ok := strings.Cut(rest, between)
 		if !ok {
-			return ariadne.Action{}, fmt.Errorf("want %s NODE%s...", k.Name, between)
+			return ariadne.Action{}, fmt.Errorf("want %s NODE%sWHAT", k.Name, between)
 		}
 		a, err := n.ofNode(number, name)
 		if err != nil {

@@ -74,7 +74,7 @@ func TestBadActionNames(t *testing.T) {
 		"timer n1 with fail:EIO@x y":          `bad variation "fail:EIO@x y": want KIND:WHAT@PLACE, more of them after commas`,
 		"timer n1 with duplicate:x@1":         `bad variation "duplicate:x@1": nothing in a step is of kind "duplicate"`,
 		"fail n1":                             "want " + world.KindNames(),
-		"crash n1":                            "want crash NODE for ...",
+		"crash n1":                            "want crash NODE for WHAT",
 		"crash n1 for x":                      `time: invalid duration "x"`,
 		"stop n1 for 65s":                     `its name is "stop n1 for 1m5s"`,
 		"halt n1":                             "want " + world.KindNames(),

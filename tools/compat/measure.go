@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -372,17 +373,12 @@ func show(s *harness.Step) string {
 
 // busy keeps a processor busy until its result is called.
 func busy() (calm func()) {
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !stop.Load() {
 		}
 	}()
-	return func() { close(stop) }
+	return func() { stop.Store(true) }
 }
 
 // merge adds more to all, summing the counts of the same of all nodes.

@@ -23,7 +23,6 @@ const patience = 5 * time.Minute
 type Bench struct {
 	dir     string
 	ariadne string
-	runs    int
 }
 
 // NewBench builds the interpreter of the package's directory.

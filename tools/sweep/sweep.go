@@ -145,7 +145,6 @@ type execution struct {
 	steps []ariadne.Step
 	end   string
 	v     *ariadne.Violation
-	err   error // why it could go no further
 }
 
 // follow takes what comes first in time from where the session stands, to the end.
