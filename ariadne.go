@@ -211,6 +211,23 @@ type Exit struct {
 	Signal  int  `json:"signal"`  // signal number, or 0
 }
 
+// How says how it ended, as in "exited with status 3".
+func (e Exit) How() string {
+	if e.Signal == 0 {
+		return fmt.Sprintf("exited with status %d", e.Status)
+	}
+	if e.Signal > 0 && e.Signal < len(signals) {
+		return "was killed by " + signals[e.Signal]
+	}
+	return fmt.Sprintf("was killed by signal %d", e.Signal)
+}
+
+// signals are Linux's names (signal(7)).
+var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
+	"SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT",
+	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
+	"SIGIO", "SIGPWR", "SIGSYS"}
+
 // Refusal is something Ariadne does not model that the program asked for.
 type Refusal struct {
 	Name    string `json:"name"`   // "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"

@@ -111,6 +111,74 @@ func TestSessionsKnowNoLinux(t *testing.T) {
 	}
 }
 
+// below are the packages that emulate a machine, with what of this module each may import. They are
+// floors: what may be imported is below as well, so nothing of a machine depends on what searches.
+var below = map[string][]string{
+	"internal/debuginfo":   {},
+	"internal/deepcopy":    {},
+	"internal/filetree":    {},
+	"internal/insn":        {},
+	"internal/machine":     {},
+	"internal/processor":   {},
+	"internal/vdso":        {},
+	"internal/disk":        {"ariadne"},
+	"internal/hostfiles":   {"ariadne"},
+	"internal/inspect":     {"ariadne"},
+	"internal/tracee":      {"ariadne/internal/processor"},
+	"internal/kernel/…":    {"ariadne", "ariadne/internal/deepcopy", "ariadne/internal/disk", "ariadne/internal/filetree", "ariadne/internal/kernel/…"},
+	"internal/sys":         {"ariadne", "ariadne/internal/disk", "ariadne/internal/filetree", "ariadne/internal/kernel/…"},
+	"internal/sandbox":     {"ariadne", "ariadne/internal/kernel/…", "ariadne/internal/processor", "ariadne/internal/sys"},
+	"internal/node/config": {"ariadne", "ariadne/internal/disk"},
+	"internal/node": {"ariadne", "ariadne/internal/debuginfo", "ariadne/internal/disk", "ariadne/internal/filetree", "ariadne/internal/hostfiles", "ariadne/internal/inspect", "ariadne/internal/kernel/…", "ariadne/internal/machine",
+		"ariadne/internal/node/config", "ariadne/internal/processor", "ariadne/internal/sandbox", "ariadne/internal/sys", "ariadne/internal/tracee", "ariadne/internal/vdso"},
+}
+
+// TestMachineIsBelow: packages that emulate a machine import those alone that theirs say, and there are no
+// others that a node depends on.
+func TestMachineIsBelow(t *testing.T) {
+	for _, allowed := range below {
+		for _, path := range allowed {
+			if dir := strings.TrimPrefix(path, "ariadne/"); path != "ariadne" && below[dir] == nil {
+				t.Errorf("%s may be imported from below and is not below itself", path)
+			}
+		}
+	}
+	var dirs []string
+	for pattern := range below {
+		dirs = append(dirs, strings.Replace(pattern, "/…", "/...", 1))
+	}
+	out := run(t, "linux", slices.Values(dirs), "list", "-deps", "-json=ImportPath,Module,Imports")
+	seen := 0
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p dependency
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Module == nil || !p.Module.Main || p.ImportPath == "ariadne" {
+			continue
+		}
+		seen++
+		allowed, ok := []string(nil), false
+		for pattern, those := range below {
+			if matches("ariadne/"+pattern, p.ImportPath) {
+				allowed, ok = those, true
+			}
+		}
+		if !ok {
+			t.Errorf("a node depends on %s, which is not below", p.ImportPath)
+			continue
+		}
+		for _, path := range p.Imports {
+			if (path == "ariadne" || strings.HasPrefix(path, "ariadne/")) && !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, path) }) {
+				t.Errorf("%s imports %s", p.ImportPath, path)
+			}
+		}
+	}
+	if seen < len(below) {
+		t.Errorf("%d packages of %d", seen, len(below))
+	}
+}
+
 func matches(pattern, path string) bool {
 	tree, ok := strings.CutSuffix(pattern, "/…")
 	return path == tree || ok && strings.HasPrefix(path, tree+"/")

@@ -53,6 +53,22 @@ type Draw struct {
 	From   int // places before that are not drawn so
 }
 
+// The kinds of alternatives that nodes list, besides those of a NodeFault and of questions.
+const (
+	CallFails  = "fail"    // and by which error, or by what else
+	ThreadLate = "preempt" // and which one goes first
+	SyncStalls = "stall"   // and for how long
+	DiskImage  = "disk"    // which image a loss of power leaves
+)
+
+// What may happen to a call besides errors that Linux has a number for.
+const (
+	CallShort = "SHORT" // it moves a part of the bytes
+	CallFull  = "FULL"  // ENOSPC, and from then on the disk is full
+	// CallReset is Linux's, and the connection is reset at both ends.
+	CallReset = "ECONNRESET"
+)
+
 // Kind is what kind of alternatives it has. Those that cost nothing are never with others; a node may
 // go down in several ways, and Kind is that of the first.
 func (p *Place) Kind() string { return KindOf(p.Alternatives[0]) }

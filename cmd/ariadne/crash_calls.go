@@ -10,7 +10,6 @@ import (
 	"ariadne"
 	"ariadne/internal/crash"
 	"ariadne/internal/disk"
-	"ariadne/internal/property"
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
 	"ariadne/internal/system"
@@ -90,7 +89,7 @@ func attempt(c run.Case, v *run.Varied) *crash.Attempt {
 		}
 		for _, e := range o.Exits {
 			if at.Status == 0 && (e.Status != 0 || e.Signal != 0) {
-				at.Status, at.How = e.Status, "the command "+property.HowItEnded(e)
+				at.Status, at.How = e.Status, "the command "+e.How()
 				if e.Signal != 0 {
 					at.Status = 128 + e.Signal
 				}

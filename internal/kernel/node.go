@@ -97,7 +97,7 @@ type Node struct {
 	Copied bool
 
 	// Said are the kinds of faults for which the node has written the line that must come before
-	// them (world.Rules.After), a bit for each.
+	// them (config.Faults.After), a bit for each.
 	Said uint32
 
 	// CommandsEnded counts the spec's commands that have ended.

@@ -161,7 +161,7 @@ func (c *Counters) left(t *Transition) {
 	}
 	c.Stopped++
 	for _, p := range t.Output.Places {
-		if p.Kind() == world.DiskName && p.Taken != "" {
+		if p.Kind() == ariadne.DiskImage && p.Taken != "" {
 			return // another image of a loss that is counted
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"ariadne"
 	"ariadne/internal/hostfiles"
 	"ariadne/internal/kernel"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 	"ariadne/internal/sys"
 
 	"golang.org/x/sys/unix"
@@ -76,7 +76,7 @@ func (n *Node) openView(pid int) error {
 	}
 	v := &hostView{root: root, private: st.Dev, names: map[string]named{}, asked: map[askedPath]way{}, needs: map[string]string{}}
 	n.home.view = v
-	v.own = slices.Concat(ownDirs, n.def.Writable)
+	v.own = slices.Concat(ownDirs, n.cfg.Writable)
 	for i, dir := range v.own {
 		v.own[i] = path.Clean(dir)
 	}
@@ -321,10 +321,10 @@ func (n *Node) interpreter(name string) string {
 // copied tells of all that the node was given a copy of: its directory, and what it may
 // write besides.
 func (n *Node) copied() {
-	if n.def.Dir != "" {
-		n.copiedFrom(n.def.Dir)
+	if n.cfg.WorkDir != "" {
+		n.copiedFrom(n.cfg.WorkDir)
 	}
-	for _, w := range n.def.Writable {
+	for _, w := range n.cfg.Writable {
 		n.copiedFrom(w)
 	}
 }
@@ -333,10 +333,10 @@ func (n *Node) copiedFrom(dir string) {
 	// What cannot be read was not copied either.
 	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		shown := p
-		if rel, err := filepath.Rel(n.cfg.Spec.Dir, p); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(n.cfg.SpecDir, p); err == nil && filepath.IsLocal(rel) {
 			shown = path.Join("/spec", rel)
 		}
-		if p != dir && !n.cfg.Spec.Copied(filepath.Dir(p))(filepath.Base(p)) {
+		if p != dir && !n.cfg.Beside.Copied(filepath.Dir(p))(filepath.Base(p)) {
 			if d != nil && d.IsDir() {
 				return filepath.SkipDir
 			}
@@ -402,25 +402,25 @@ func (n *Node) takeUsed() {
 
 // shown returns what the node finds in its directories: what lies beside the spec is as
 // the spec says. What it may write holds what it makes there.
-func shown(s *spec.Spec, def *spec.Node) kernel.Shown {
+func shown(m *config.Machine) kernel.Shown {
 	return func(dir string) func(string) bool {
 		rel, ok := strings.CutPrefix(dir, "/spec")
 		ok = ok && (rel == "" || rel[0] == '/')
-		for _, w := range def.Writable {
+		for _, w := range m.Writable {
 			w = path.Clean(w)
 			ok = ok && dir != w && !strings.HasPrefix(dir, w+"/")
 		}
 		if !ok {
 			return func(string) bool { return true }
 		}
-		return s.Shown(filepath.Join(s.Dir, rel))
+		return m.Beside.Shown(filepath.Join(m.SpecDir, rel))
 	}
 }
 
 // hostPath is where a file lies that the node sees at name.
 func (n *Node) hostPath(name string) string {
 	if rel, ok := strings.CutPrefix(name, "/spec"); ok && (rel == "" || rel[0] == '/') {
-		return filepath.Join(n.cfg.Spec.Dir, rel)
+		return filepath.Join(n.cfg.SpecDir, rel)
 	}
 	return name
 }

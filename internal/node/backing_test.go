@@ -26,7 +26,7 @@ func TestManyThreadsEnd(t *testing.T) {
 			"if os.fork()==0: wait()\ntime.sleep(1);print('end',flush=True);os._exit(0)\n", "woken end", 8},
 	} {
 		n := started(t, "/usr/bin/python3", "-c", c.program)
-		n.cfg.Spec.Limits.Calls = 1_000_000
+		n.cfg.Limits.Calls = 1_000_000
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		var lines []string
 		for err == nil {

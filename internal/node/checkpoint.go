@@ -107,7 +107,7 @@ func resident(pid int) int64 {
 
 // shell returns a Node with an emulated kernel of its own and no processes.
 func (n *Node) shell(k *kernel.Node) *Node {
-	return &Node{cfg: n.cfg, def: n.def, failing: n.failing, functions: n.functions, probing: n.probing, looked: n.looked, grows: n.grows, given: n.given, serves: n.serves, lets: n.lets, stalls: n.stalls, k: k, threads: map[*kernel.Thread]*thread{},
+	return &Node{cfg: n.cfg, failing: n.failing, functions: n.functions, probing: n.probing, looked: n.looked, grows: n.grows, given: n.given, serves: n.serves, lets: n.lets, stalls: n.stalls, k: k, threads: map[*kernel.Thread]*thread{},
 		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, running: n.running, again: n.again, checking: n.checking, polled: n.polled,
 		calm: n.calm, house: n.house, outages: n.outages, tells: n.tells, joins: n.joins, kills: n.kills, lost: n.lost, orphans: n.orphans, disk: n.disk}
 }
@@ -184,7 +184,7 @@ func (c *Checkpoint) recoverTool(err *error) {
 		for _, f := range c.procs {
 			threads = append(threads, f.copy)
 		}
-		*err = fmt.Errorf("node %s: %w", c.n.def.Name, c.n.killed(e.error, threads))
+		*err = fmt.Errorf("node %s: %w", c.n.cfg.Name, c.n.killed(e.error, threads))
 	default:
 		panic(e)
 	}

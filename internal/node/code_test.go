@@ -96,7 +96,7 @@ func TestProgramOf32Bits(t *testing.T) {
 		if out, err := gcc.CombinedOutput(); err != nil {
 			t.Skipf("gcc makes no 32-bit programs here: %v\n%s", err, out)
 		}
-		n.cfg.Spec.Dir = filepath.Dir(program)
+		n.cfg.SpecDir = filepath.Dir(program)
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		var lines []string
 		for _, l := range out.Logs {

@@ -53,7 +53,7 @@ func (n *Node) newDisk() *diskView {
 		return nil
 	}
 	v := &diskView{rest: n.rest(sha256.Sum256(binary.AppendUvarint(nil, k.Files.Last()))), dirs: []string{"/node"}}
-	for _, w := range n.def.Writable {
+	for _, w := range n.cfg.Writable {
 		v.dirs = append(v.dirs, path.Clean(w))
 	}
 	all := map[string]*held{}

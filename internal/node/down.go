@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"ariadne"
-	"ariadne/internal/expose"
 	"ariadne/internal/filetree"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
@@ -92,16 +91,11 @@ func (n *Node) falls(th *thread) bool {
 // hearStaying looks at the lines that the node has written in the step since it was asked last. What outlives
 // its going down has happened.
 func (n *Node) hearStaying() {
-	s, sources := &n.step, n.cfg.Spec.Properties.Sources
+	s := &n.step
 	lines := n.k.Logs[s.heard:]
 	s.heard = len(n.k.Logs)
-	if len(lines) == 0 || !slices.ContainsFunc(sources, func(r expose.Source) bool { return r.Stays }) {
-		return
-	}
-	for _, c := range sources.Changes(n.def.ID, &ariadne.Output{Logs: lines}) {
-		if c.Stays {
-			s.seen, s.since.seen = sys.Seen, true
-		}
+	if stays := n.cfg.Stays; len(lines) > 0 && stays != nil && stays(lines) {
+		s.seen, s.since.seen = sys.Seen, true
 	}
 }
 
@@ -182,7 +176,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	old := n.k
 	on := n.offUntil(o.For)
 	n.closeCarried()
-	n.k = newKernel(n.cfg, n.def, old.Boots+1)
+	n.k = newKernel(&n.cfg, old.Boots+1)
 	n.k.Listed = old.Listed
 	k := n.k
 	k.Files = old.Files
@@ -230,13 +224,13 @@ func (n *Node) keepDisk() {
 			roots[st.Ino] = true
 		}
 	}
-	for _, made := range n.def.Run {
+	for _, made := range n.cfg.Run {
 		name := path.Join(base, "run", made)
 		if err := os.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			must(err)
 		}
 		if os.Geteuid() == 0 {
-			must(os.Lchown(name, n.def.User, n.def.Group))
+			must(os.Lchown(name, n.cfg.User, n.cfg.Group))
 		}
 		var st unix.Stat_t
 		must(unix.Stat(name, &st))

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/node/config"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 )
@@ -29,14 +31,25 @@ func down(t *testing.T, kind ariadne.ActionKind) (*Node, func(ariadne.Input) ari
 
 func downOf(t *testing.T, kind ariadne.ActionKind, dir string, args ...string) (*Node, func(ariadne.Input) ariadne.Output) {
 	t.Helper()
+	s := alone(dir, args...)
+	s.Faults[kind] = 2
+	return start(t, s)
+}
+
+// alone is a system of one node that runs a command.
+func alone(dir string, args ...string) *spec.Spec {
+	return &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
+}
+
+// start starts the only node of a system.
+func start(t *testing.T, s *spec.Spec) (*Node, func(ariadne.Input) ariadne.Output) {
+	t.Helper()
 	runtime.LockOSThread()
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
-	s.Faults[kind] = 2
-	n := Start(Config{Spec: s, Seed: 1})
+	n := Start(Config{Machine: machines.Of(s, 0, 1)})
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -96,7 +109,7 @@ func TestShortOutages(t *testing.T) {
 		kind := map[ariadne.Down]ariadne.ActionKind{ariadne.Crashed: world.Crash, ariadne.Stopped: world.Stop}[c.down]
 		for _, coarse := range []bool{false, true} {
 			n, apply := down(t, kind)
-			n.cfg.Spec.Coarse = coarse
+			n.cfg.Coarse = coarse
 			apply(ariadne.Input{Kind: ariadne.Start})
 			at := 7*ariadne.Time(time.Second) + 5
 			out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: c.down, For: c.length}})
@@ -171,9 +184,9 @@ time.sleep(3)
 func TestRestart(t *testing.T) {
 	for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped} {
 		t.Run(down.String(), func(t *testing.T) {
-			sh := func(line string) spec.Command { return spec.Command{Args: []string{"/bin/sh", "-c", line}} }
+			sh := func(line string) config.Command { return config.Command{Args: []string{"/bin/sh", "-c", line}} }
 			n, apply := downOf(t, kind, t.TempDir(), "/bin/sh", "-c", "echo first; exec sleep 1000")
-			n.def.Restart = []spec.Command{sh("echo again; exec sleep 1000"), sh("echo beside; exit 3"), sh("true")}
+			n.cfg.Restart = []config.Command{sh("echo again; exec sleep 1000"), sh("echo beside; exit 3"), sh("true")}
 			out := apply(ariadne.Input{Kind: ariadne.Start})
 			if got := lines(&out); !slices.Equal(got, []string{"first"}) {
 				t.Fatalf("at first it says %q", got)
@@ -233,7 +246,7 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 		s.Nodes[i].ID, s.Nodes[i].Addrs = ariadne.NodeID(i), []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
 	}
 	s.Faults[world.Stop] = 1
-	n := Start(Config{Spec: s, Seed: 1})
+	n := Start(Config{Machine: machines.Of(s, 0, 1)})
 	defer func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -82,7 +82,7 @@ func (d drift) convert(out *ariadne.Output) {
 // end is when a fault of some length is over that begins now, by the world's time and by the machine's.
 func (n *Node) end(length time.Duration) (world, local ariadne.Time) {
 	end := ariadne.EndOf
-	if n.cfg.Spec.Coarse {
+	if n.cfg.Coarse {
 		end = ariadne.CoarseEndOf
 	}
 	world = end(n.drift().last(n.k.Now), length, 0)
@@ -103,7 +103,7 @@ func (n *Node) offUntil(length time.Duration) (local ariadne.Time) {
 // drift is how the machine's clocks run now.
 func (n *Node) drift() drift {
 	k := n.k
-	return drift{ariadne.Time(n.def.ClockDrift + k.Drift.By), k.Drift.Since, k.Drift.Shown}
+	return drift{ariadne.Time(n.cfg.ClockDrift + k.Drift.By), k.Drift.Since, k.Drift.Shown}
 }
 
 // drifts has the machine's clocks run by so many parts per million faster than they do undisturbed.

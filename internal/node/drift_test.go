@@ -45,7 +45,7 @@ func TestClocksDrift(t *testing.T) {
 	const nap = `read a b </proc/uptime; sleep 10; read c d </proc/uptime; echo $a $c`
 	for _, ppm := range []int{-1000, 0, 500, 1000} {
 		n, apply := downOf(t, world.Pause, t.TempDir(), "sh", "-c", nap)
-		n.def.ClockDrift = ppm
+		n.cfg.ClockDrift = ppm
 		start := ariadne.Time(20 * time.Second)
 		first := apply(ariadne.Input{Kind: ariadne.Start, At: start})
 		slept := time.Duration(first.Deadline - start)

@@ -144,7 +144,7 @@ func (n *Node) findPrivate() {
 
 // countCopies enters what the node was given copies of as used room on its disk.
 func (n *Node) countCopies() {
-	if n.def.Dir == "" && len(n.def.Writable) == 0 {
+	if n.cfg.WorkDir == "" && len(n.cfg.Writable) == 0 {
 		return
 	}
 	base, dirs := n.ownFiles()
@@ -166,10 +166,10 @@ func (n *Node) countCopies() {
 // ownCopies notes who owns what the node was given copies of. With root they really belong to the
 // owners of the originals; an ordinary user cannot give files away.
 func (n *Node) ownCopies() {
-	if os.Geteuid() == 0 || n.def.User != 0 {
+	if os.Geteuid() == 0 || n.cfg.User != 0 {
 		return
 	}
-	for _, w := range n.def.Writable {
+	for _, w := range n.cfg.Writable {
 		from, err := filepath.EvalSymlinks(w)
 		if err != nil {
 			continue // the host has none
@@ -215,7 +215,7 @@ func (n *Node) ownFiles() (base string, dirs []string) {
 			dirs = append(dirs, path.Join(".ariadne", d.Name()))
 		}
 	}
-	for _, w := range n.def.Writable {
+	for _, w := range n.cfg.Writable {
 		w = strings.Trim(path.Clean(w), "/")
 		if info, err := os.Lstat(path.Join(base, w)); err == nil && info.IsDir() && !below(w, dirs) {
 			dirs = append(dirs, w)

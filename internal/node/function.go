@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/tracee"
-	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,13 +30,12 @@ const breakpoint = 0xcc
 type functions map[string][]string
 
 func failingFunctions(n *Node) functions {
-	f := &n.cfg.Spec.Fail
-	if n.cfg.Spec.Faults[world.Fail] == 0 || len(f.Functions) == 0 || !f.Of(n.def.ID) {
+	if len(n.cfg.Faults.Fail.Functions) == 0 {
 		return nil
 	}
 	all := functions{}
-	for name, v := range f.Functions {
-		all[name] = []string{world.KindOf(world.Fail).Name + ":" + strconv.FormatInt(v, 10)}
+	for name, v := range n.cfg.Faults.Fail.Functions {
+		all[name] = []string{ariadne.CallFails + ":" + strconv.FormatInt(v, 10)}
 	}
 	return all
 }
@@ -147,7 +146,7 @@ func (n *Node) atBreak(th *thread) bool {
 	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
 	n.arrived(th, &b)
-	f := &n.cfg.Spec.Fail
+	f := &n.cfg.Faults.Fail
 	if b.Function != "" && f.On("") && n.mayFail(k) {
 		if what := n.take(th, b.Function+"()", "", n.functions[b.Function]); what != "" {
 			v, err := strconv.ParseInt(what, 10, 64)

@@ -103,7 +103,7 @@ type growth struct {
 
 // grow looks at how much the node's processes have at the end of a step, and exposes which has too much.
 func (n *Node) grow() {
-	bounds := n.cfg.Spec.Growth
+	bounds := n.cfg.Growth
 	if bounds == nil || n.step.over() {
 		return
 	}

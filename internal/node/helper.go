@@ -11,7 +11,7 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/console"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,8 +34,8 @@ func (n *Node) askHelpers() map[int]helped {
 		return nil
 	}
 	var helpers []int
-	for i := range n.cfg.Spec.Looks {
-		if l := &n.cfg.Spec.Looks[i]; l.Command != nil && l.At(n.def.ID) {
+	for i := range n.cfg.Looks {
+		if l := &n.cfg.Looks[i]; l.Command != nil && !l.Ignored {
 			helpers = append(helpers, i)
 		}
 	}
@@ -52,7 +52,7 @@ func (n *Node) askHelpers() map[int]helped {
 	n.home.clearArea()
 	k.Out, k.Logs, k.Exits, k.Refusals = messages, logs, exits, append(refusals, more...)
 	if errors.Is(err, ariadne.ErrNotFreezable) {
-		k.Refusals = append(k.Refusals, ariadne.Refusal{Name: "expose: a copy of the node to run commands in", Detail: err.Error(), Program: n.def.Name, Count: 1})
+		k.Refusals = append(k.Refusals, ariadne.Refusal{Name: "expose: a copy of the node to run commands in", Detail: err.Error(), Program: n.cfg.Name, Count: 1})
 		return nil
 	}
 	must(err)
@@ -71,7 +71,7 @@ func (n *Node) askCopies(helpers []int) (found map[int]helped, refusals []ariadn
 		if err != nil {
 			return nil, nil, err
 		}
-		found[i], err = c.help(len(n.def.Programs())+i, n.cfg.Spec.Looks[i].Command)
+		found[i], err = c.help(len(n.cfg.Programs())+i, n.cfg.Looks[i].Command)
 		n.step.files = append(n.step.files, c.step.files...)
 		n.step.unreplayable = n.step.unreplayable || c.step.unreplayable
 		refusals = append(refusals, c.k.Refusals...)
@@ -83,12 +83,12 @@ func (n *Node) askCopies(helpers []int) (found map[int]helped, refusals []ariadn
 }
 
 // help runs a helper in the node, which is of no use after that.
-func (n *Node) help(i int, c *spec.Command) (h helped, err error) {
+func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	defer recoverTool(n, &err)
 	n.RecordCalls(false)
 	n.step = step{course: ariadne.NewCourse(&ariadne.Input{}), disturbed: true}
 	n.enter()
-	n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
+	n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
 	n.watch.begin()
 	defer n.watch.end()
 	n.home.clearArea()

@@ -39,7 +39,7 @@ func (n *Node) eachProcess(f func(p *kernel.Process, name string)) {
 		}
 		name := programName(p)
 		count[name]++
-		if name += "#" + strconv.Itoa(count[name]); n.cfg.Spec.Kill.Of(name) {
+		if name += "#" + strconv.Itoa(count[name]); n.cfg.Faults.Kill.Of(name) {
 			f(p, name)
 		}
 	}
@@ -54,7 +54,7 @@ func (n *Node) victims() []string {
 
 // killing is the alternative that a thread's process is killed, or none.
 func (n *Node) killing(th *thread) (alternatives []string) {
-	if !n.kills || n.cfg.Spec.Kill.Between {
+	if !n.kills || n.cfg.Faults.Kill.Between {
 		return nil
 	}
 	n.eachProcess(func(p *kernel.Process, name string) {
@@ -103,7 +103,7 @@ func (n *Node) forgive() {
 
 // runAgain has a command that has ended by a kill run again, if the spec says so.
 func (n *Node) runAgain(command int) {
-	if after := n.cfg.Spec.Kill.Restart; after > 0 {
+	if after := n.cfg.Faults.Kill.Restart; after > 0 {
 		n.k.RunAgain(command, n.k.Now.Add(after))
 	}
 }
@@ -113,11 +113,11 @@ func (n *Node) runAgain(command int) {
 func (n *Node) relaunchDue() error {
 	for n.k.HasDueAgain() {
 		command := n.k.DueAgain()
-		if command < len(n.def.Commands) && n.def.Restart != nil {
-			command += len(n.def.Commands)
+		if command < len(n.cfg.Commands) && n.cfg.Restart != nil {
+			command += len(n.cfg.Commands)
 		}
-		if err := n.launch(command, n.def.Programs()[command]); err != nil {
-			return &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
+		if err := n.launch(command, n.cfg.Programs()[command]); err != nil {
+			return &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.cfg.Name, err)}
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ariadne"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 	"ariadne/internal/world"
 )
 
@@ -104,9 +104,9 @@ func TestKilledCommandRunsAgain(t *testing.T) {
 		{command: log + "exec sleep 900", victim: "sleep#1", crash: true},
 	} {
 		n, apply := downOf(t, world.Kill, t.TempDir(), "sh", "-c", c.command)
-		n.cfg.Spec.Kill.Restart, n.joins = 3*time.Second, true
+		n.cfg.Faults.Kill.Restart, n.joins = 3*time.Second, true
 		if c.restart != nil {
-			n.def.Restart = []spec.Command{{Args: c.restart}}
+			n.cfg.Restart = []config.Command{{Args: c.restart}}
 		}
 		first := apply(ariadne.Input{Kind: ariadne.Start})
 		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Kill: c.victim}})

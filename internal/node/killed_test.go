@@ -31,7 +31,7 @@ func TestKilledFromOutside(t *testing.T) {
 	// closed by the subtest that has started it.
 	start := func(t *testing.T, program string) (*Node, ariadne.Output) {
 		n := started(t, "/usr/bin/python3", "-c", program)
-		n.cfg.Spec.Limits.Calls = 0
+		n.cfg.Limits.Calls = 0
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)

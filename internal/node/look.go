@@ -11,7 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,12 +24,12 @@ const mostContent = 64 << 10
 
 // look exposes what has changed in files and variables since the last step.
 func (n *Node) look() {
-	files, probing := n.cfg.Spec.Looks, n.probing
+	files, probing := n.cfg.Looks, n.probing
 	if files != nil && n.home.view != nil && n.alive() > 0 {
 		asked := n.askHelpers()
 		for i := range files {
 			f := &files[i]
-			if !f.At(n.def.ID) {
+			if f.Ignored {
 				continue
 			}
 			line := ""
@@ -49,15 +49,15 @@ func (n *Node) look() {
 	}
 	for i := range probing.probes {
 		q := &probing.probes[i]
-		if q.Variable != "" && q.At(n.def.ID) {
+		if q.Variable != "" && !n.cfg.Probes[i].Ignored {
 			n.looks(len(files)+i, q.Name, n.variable(i))
 		}
 	}
 }
 
 // heard says of a command, once, that it has ended well.
-func (n *Node) heard(i int, l *spec.Look) {
-	if at := len(n.cfg.Spec.Looks) + len(n.cfg.Spec.Probes) + i; at >= len(n.looked) || n.looked[at] == "" {
+func (n *Node) heard(i int, l *config.Look) {
+	if at := len(n.cfg.Looks) + len(n.cfg.Probes) + i; at >= len(n.looked) || n.looked[at] == "" {
 		n.looks(at, l.Name, ariadne.ProbedLine(l.What()))
 	}
 }
@@ -105,7 +105,7 @@ func (n *Node) variable(query int) string {
 }
 
 // exposed is the line for the content of a file; "": there is nothing of it to be exposed.
-func exposed(f *spec.Look, content string) string {
+func exposed(f *config.Look, content string) string {
 	values := []string{strings.TrimSpace(content)}
 	if f.Match != nil {
 		m := f.Match.FindStringSubmatch(content)

@@ -95,7 +95,7 @@ func (n *Node) limits(th *thread) bool {
 	if used := len(s.opened); used != s.lastOpened {
 		s.lastOpened, s.gotOn = used, s.calls
 	}
-	limit := n.cfg.Spec.Limits.Calls
+	limit := n.cfg.Limits.Calls
 	switch {
 	case s.over():
 	case limit > 0 && (s.calls-s.gotOn >= limit || s.calls >= wholeStep*limit):
@@ -108,7 +108,7 @@ func (n *Node) limits(th *thread) bool {
 	case n.watch.grown.Load():
 		s.cut = n.tooHeavy()
 	case n.watch.expired():
-		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Spec.Limits.Divergence, perCall, n.whereIs(th))
+		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Limits.Divergence, perCall, n.whereIs(th))
 	}
 	return s.over()
 }

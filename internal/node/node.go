@@ -29,21 +29,18 @@ import (
 	"ariadne/internal/kernel/net/tcp"
 	"ariadne/internal/kernel/slowdisk"
 	"ariadne/internal/kernel/timerfd"
+	"ariadne/internal/node/config"
 	"ariadne/internal/sandbox"
-	"ariadne/internal/spec"
 	"ariadne/internal/sys"
 	"ariadne/internal/tracee"
 	"ariadne/internal/vdso"
-	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
 
-// Config says which node of which system to run.
+// Config says what machine a node is, and what is asked of it besides.
 type Config struct {
-	Spec  *spec.Spec
-	Index int    // of the node in Spec.Nodes
-	Seed  uint64 // of the node's randomness and clock offsets
+	*config.Machine
 	// TraceCalls fills Output.CallTrace.
 	TraceCalls bool
 	// Interrupt, when it is closed, ends the step where it is.
@@ -65,7 +62,6 @@ const (
 // Node is one running machine.
 type Node struct {
 	cfg      Config
-	def      *spec.Node
 	k        *kernel.Node
 	threads  map[*kernel.Thread]*thread
 	home     *home
@@ -182,7 +178,7 @@ type step struct {
 	trace        []ariadne.CallRecord
 	memory       memoryHash
 	course       ariadne.Course
-	looked       int              // log lines of the step that were compared with Spec.After
+	looked       int              // log lines of the step that were compared with Faults.After
 	first        *kernel.Thread   // goes first although it is another's turn
 	others       []*kernel.Thread // who was ready at the last place where one could be late,
 	alternatives []string         // and what that place had for it
@@ -247,7 +243,7 @@ func recoverTool(n *Node, err *error) {
 				threads = append(threads, th.tr)
 			}
 		}
-		*err = fmt.Errorf("node %s: %w", n.def.Name, n.killed(e.error, threads))
+		*err = fmt.Errorf("node %s: %w", n.cfg.Name, n.killed(e.error, threads))
 	default:
 		panic(e)
 	}
@@ -273,39 +269,33 @@ func must(err error) {
 // Start makes a node that is not yet switched on; the input Start does that.
 func Start(cfg Config) *Node {
 	oomKillsBefore()
-	def := &cfg.Spec.Nodes[cfg.Index]
-	if cfg.Spec.Date.IsZero() {
-		cfg.Spec.Date = spec.DefaultDate
-	}
-	n := &Node{cfg: cfg, def: def, failing: failures(cfg.Spec, def), lets: cfg.Spec.ThreadsLate(def.ID), stalls: cfg.Spec.Stalls(def.ID), k: newKernel(cfg, def, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	f := &cfg.Faults
+	n := &Node{cfg: cfg, failing: failures(&f.Fail), lets: f.Late, stalls: stallsFor(f.Stall.For), k: newKernel(&cfg, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
 	n.k.Listed = listedFirst(cfg.Seen, n.home)
-	n.outages, n.joins = cfg.Spec.Falls(def.ID)
-	n.outages = append(n.outages, cfg.Spec.JumpsWithin(def.ID)...)
-	n.kills = cfg.Spec.Kills(def.ID)
-	n.joins = n.joins || n.kills && cfg.Spec.Kill.Restart > 0 || cfg.Spec.Asks(def.ID)
-	n.tells = len(cfg.Spec.PartitionsOf()) > 0 || cfg.Spec.Faults[world.Stop] > 0 || cfg.Spec.Faults[world.Power] > 0
-	n.functions, n.probing = failingFunctions(n), probingOf(cfg.Spec.Probes)
+	n.outages, n.kills, n.tells = f.Within, f.Kill.May, f.Parted
+	n.joins = f.Falls || n.kills && f.Kill.Restart > 0 || cfg.Asks()
+	n.functions, n.probing = failingFunctions(n), probingOf(cfg.Probes)
 	return n
 }
 
 // newKernel is the kernel of the node's machine as it is switched on, for the first time or
 // again.
-func newKernel(cfg Config, def *spec.Node, boots int) *kernel.Node {
-	k := kernel.NewNode(ariadne.NodeID(cfg.Index), def.Name, cfg.Seed^uint64(boots)*0x9e3779b97f4a7c15)
+func newKernel(cfg *Config, boots int) *kernel.Node {
+	k := kernel.NewNode(cfg.ID, cfg.Name, cfg.Seed^uint64(boots)*0x9e3779b97f4a7c15)
 	k.Boots = boots
-	k.Files.Logs, k.Files.Whole = cfg.Logs || cfg.Spec.LosesPower(def.ID), cfg.Logs
-	k.Stalls = cfg.Spec.Stalls(def.ID) != nil
-	k.CPUs = max(def.CPUs, 1)
-	k.Memory = def.Memory
-	k.Processor = cfg.Spec.Processor
-	k.Files.User, k.Files.Group = def.User, def.Group
-	k.Files.Disk = inode.Disk{Limit: cmp.Or(def.Disk, inode.DefaultDisk), Given: def.Disk > 0}
-	k.Addrs = def.Addrs
-	for _, o := range cfg.Spec.Nodes {
+	k.Files.Logs, k.Files.Whole = cfg.Logs || cfg.Faults.LosesPower, cfg.Logs
+	k.Stalls = cfg.Faults.Stall.For != nil
+	k.CPUs = max(cfg.CPUs, 1)
+	k.Memory = cfg.Memory
+	k.Processor = cfg.Processor
+	k.Files.User, k.Files.Group = cfg.User, cfg.Group
+	k.Files.Disk = inode.Disk{Limit: cmp.Or(cfg.Disk, inode.DefaultDisk), Given: cfg.Disk > 0}
+	k.Addrs = cfg.Addrs
+	for _, o := range cfg.Hosts {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
 	}
-	k.Shown = shown(cfg.Spec, def)
-	k.RealBase = cfg.Spec.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew) + int64(def.ClockOffset)
+	k.Shown = shown(cfg.Machine)
+	k.RealBase = cfg.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew) + int64(cfg.ClockOffset)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
 	return k
 }
@@ -346,7 +336,7 @@ func (n *Node) Close() (err error) {
 	n.threads = nil
 	n.closeCarried()
 	if err := n.home.leave(); err != nil && first == nil {
-		first = fmt.Errorf("node %s: unmap: %w", n.def.Name, err)
+		first = fmt.Errorf("node %s: unmap: %w", n.cfg.Name, err)
 	}
 	return first
 }
@@ -364,7 +354,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		return out, ariadne.ErrInterrupted
 	}
 	if n.watch == nil {
-		n.watch = startWatchdog(n.cfg.Spec.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
+		n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
 	}
 	n.watch.begin()
 	defer n.watch.end()
@@ -376,7 +366,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		if err := n.boot(); err != nil {
-			return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
+			return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.cfg.Name, err)}
 		}
 	case ariadne.Deliver:
 		n.catchUp(in.At)
@@ -411,7 +401,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	for !n.step.over() && !n.step.polling && (n.due() || n.checked() || n.k.HasDueAgain()) {
 		if n.checked() {
 			if err := n.goOn(); err != nil {
-				return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.def.Name, err)}
+				return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.cfg.Name, err)}
 			}
 		}
 		n.fireDue(n.k.Now)
@@ -546,7 +536,7 @@ func (n *Node) output() ariadne.Output {
 	}
 	if n.step.polling {
 		out.Polling, out.Unheeded = n.polled.String(), n.polled.unheeded()
-		if at := n.polled.next(k.Now, n.cfg.Spec.Limits.Calls); at < out.Deadline {
+		if at := n.polled.next(k.Now, n.cfg.Limits.Calls); at < out.Deadline {
 			out.Deadline, out.Timer = at, "polling"
 		}
 	}
@@ -597,15 +587,15 @@ func (n *Node) boot() error {
 // when these have ended.
 func (n *Node) goOn() error {
 	n.k.CommandsEnded = 0
-	if after := n.def.AfterCrash; n.again && n.checking < len(after) {
+	if after := n.cfg.AfterCrash; n.again && n.checking < len(after) {
 		n.checking++
 		n.running = -1 // there are more to come
-		return n.launch(len(n.def.Commands)+len(n.def.Restart)+n.checking-1, after[n.checking-1])
+		return n.launch(len(n.cfg.Commands)+len(n.cfg.Restart)+n.checking-1, after[n.checking-1])
 	}
 	n.checking = 0
-	first, commands := 0, n.def.Commands
-	if n.again && n.def.Restart != nil {
-		first, commands = len(commands), n.def.Restart
+	first, commands := 0, n.cfg.Commands
+	if n.again && n.cfg.Restart != nil {
+		first, commands = len(commands), n.cfg.Restart
 	}
 	n.running = len(commands)
 	for i, c := range commands {

@@ -20,6 +20,7 @@ import (
 	"ariadne/internal/disk"
 	"ariadne/internal/expose"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 )
@@ -72,7 +73,7 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 			s.Nodes[i].Addrs = []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
 		}
 		s.Faults[world.Crash] = 1
-		n := Start(Config{Spec: s, Seed: 1})
+		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		defer n.Close()
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 		if err != nil {
@@ -134,8 +135,9 @@ func TestHappenings(t *testing.T) {
 		for name, kind := range map[string]ariadne.ActionKind{"crash": world.Crash, "stop": world.Stop, "power": world.Power} {
 			program := "import mmap, os, socket, time\n" + h.setup + "\ntime.sleep(1)\n" + h.do + "\nos.mkdir('last')\ntime.sleep(1000)"
 			n, apply := downOf(t, kind, t.TempDir(), "/usr/bin/python3", "-IS", "-c", program)
-			n.cfg.Spec.Properties.Sources = expose.Sources{{Name: "kept", Stays: true}, {Name: "committed", Line: regexp.MustCompile(`committed (\d+)`), Stays: true}, {Name: "now"}}
-			n.cfg.Spec.Power.Model, n.cfg.Spec.Power.Images = disk.Any, 64
+			sources := expose.Sources{{Name: "kept", Stays: true}, {Name: "committed", Line: regexp.MustCompile(`committed (\d+)`), Stays: true}, {Name: "now"}}
+			n.cfg.Stays = machines.Of(&spec.Spec{Nodes: make([]spec.Node, 1), Properties: spec.Properties{Sources: sources}}, 0, 0).Stays
+			n.cfg.Faults.Power.Model, n.cfg.Faults.Power.Images = disk.Any, 64
 			out := apply(ariadne.Input{Kind: ariadne.Start})
 			out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
 			at := slices.IndexFunc(out.Places, func(p ariadne.Place) bool { return strings.HasSuffix(p.Name, "mkdir/before:last#1") })

@@ -10,6 +10,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 )
 
@@ -22,7 +23,7 @@ func started(t *testing.T, args ...string) *Node {
 	}
 	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 20 * time.Second, Calls: 10_000},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
-	n := Start(Config{Spec: s, Seed: 1})
+	n := Start(Config{Machine: machines.Of(s, 0, 1)})
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -17,7 +17,6 @@ import (
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/kernel/inode"
 	"ariadne/internal/sys"
-	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
@@ -62,16 +61,16 @@ func (n *Node) stored() bool {
 // losePower leaves on the machine's disks what a loss of power may leave of what was not synced.
 // Which of the images that is, is a place of the step.
 func (n *Node) losePower() {
-	files, how := &n.k.Files, n.cfg.Spec.Power
+	files, how := &n.k.Files, n.cfg.Faults.Power
 	l := &loss{log: files.Lose()}
 	l.images = how.Model.Images(l.log, disk.Choice{Limit: how.Images})
 	which := 0
 	if len(l.images.Lost) > 1 {
 		var others []string
 		for i := 2; i <= len(l.images.Lost); i++ {
-			others = append(others, world.DiskName+":"+strconv.Itoa(i))
+			others = append(others, ariadne.DiskImage+":"+strconv.Itoa(i))
 		}
-		taken := n.step.course.At(0, world.DiskName, "", others)
+		taken := n.step.course.At(0, ariadne.DiskImage, "", others)
 		if which = slices.Index(others, taken) + 1; which > 0 && n.ahead && !n.step.drawn {
 			n.foresee(l, others, which)
 		}

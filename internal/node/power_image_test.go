@@ -134,7 +134,7 @@ func everyImage(t *testing.T, program string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.cfg.Spec.Power.Model, c.cfg.Spec.Power.Images = model, 16
+			c.cfg.Faults.Power.Model, c.cfg.Faults.Power.Images = model, 16
 			in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}
 			if k > 0 {
 				in.Vary = ariadne.Variation(fmt.Sprintf("disk:%d@0/disk#1", k+1))

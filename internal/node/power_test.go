@@ -16,7 +16,7 @@ import (
 	"ariadne"
 	"ariadne/internal/disk"
 	"ariadne/internal/kernel/inode"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
@@ -95,7 +95,7 @@ func TestRecord(t *testing.T) {
 			t.Run(fmt.Sprintf("%s lost %v", r.name, lost), func(t *testing.T) {
 				program := prelude + r.before + "\nos.sync()\ntime.sleep(1)\n" + r.then + "\nprint('done', flush=True)\ntime.sleep(1000)"
 				n, apply := downOf(t, world.Power, t.TempDir(), "/usr/bin/python3", "-c", program)
-				n.cfg.Spec.Power.Model, n.cfg.Spec.Power.Images = disk.Any, 64
+				n.cfg.Faults.Power.Model, n.cfg.Faults.Power.Images = disk.Any, 64
 				out := apply(ariadne.Input{Kind: ariadne.Start})
 				before := snapshot(t, n)
 				if out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}); !slices.Equal(lines(&out), []string{"done"}) {
@@ -178,7 +178,7 @@ func keyOfStat(st *unix.Stat_t) inode.Key { return inode.Key{Dev: st.Dev, Ino: s
 func TestAfterCrash(t *testing.T) {
 	n, apply := downOf(t, world.Power, t.TempDir(), "/bin/sh", "-c", "echo command; sleep 10")
 	for _, script := range []string{"sleep 1; echo first; exit 3", "echo second"} {
-		n.def.AfterCrash = append(n.def.AfterCrash, spec.Command{Args: []string{"/bin/sh", "-c", script}})
+		n.cfg.AfterCrash = append(n.cfg.AfterCrash, config.Command{Args: []string{"/bin/sh", "-c", script}})
 	}
 	out := apply(ariadne.Input{Kind: ariadne.Start})
 	if got := lines(&out); !slices.Equal(got, []string{"command"}) {
@@ -218,8 +218,8 @@ time.sleep(1000)`
 	} {
 		for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Power: ariadne.PowerLost, world.Stop: ariadne.Stopped, world.Crash: ariadne.Crashed} {
 			n, apply := downOf(t, kind, t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(say, c.lines))
-			n.def.AfterCrash = []spec.Command{{Args: []string{"/bin/sh", "-c", look}}}
-			n.def.Restart = []spec.Command{{Args: []string{"/bin/sh", "-c", `echo "${ARIADNE_BEGUN-none}"`}}}
+			n.cfg.AfterCrash = []config.Command{{Args: []string{"/bin/sh", "-c", look}}}
+			n.cfg.Restart = []config.Command{{Args: []string{"/bin/sh", "-c", `echo "${ARIADNE_BEGUN-none}"`}}}
 			out := apply(ariadne.Input{Kind: ariadne.Start})
 			if got := lines(&out); !slices.Equal(got, []string{"said"}) {
 				t.Fatal(got)

@@ -15,7 +15,7 @@ import (
 	"ariadne"
 	"ariadne/internal/debuginfo"
 	"ariadne/internal/kernel"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 )
 
 // Functions by which nodes expose something have breakpoints where their parameters can be read, or where they return. What
@@ -24,7 +24,7 @@ import (
 
 // probing is what is looked for in programs: of one list of probes. It grows only, since processes refer to its sites.
 type probing struct {
-	probes []spec.Probe
+	probes []config.Probe
 
 	mu    sync.Mutex
 	files map[string]*programs[probed] // by what is not looked for in them (found)
@@ -58,12 +58,15 @@ type probeSite struct {
 // probings are those of this process, by what they look for: checks of the same spec share one.
 var probings sync.Map
 
-func probingOf(all []spec.Probe) *probing {
+func probingOf(all []config.Probe) *probing {
 	if len(all) == 0 {
 		return nil
 	}
-	p := &probing{probes: all, files: map[string]*programs[probed]{}}
-	had, _ := probings.LoadOrStore(fmt.Sprintf("%#v", all), p)
+	p := &probing{probes: slices.Clone(all), files: map[string]*programs[probed]{}}
+	for i := range p.probes {
+		p.probes[i].Ignored = false // which of them count at a node, its own list says
+	}
+	had, _ := probings.LoadOrStore(fmt.Sprintf("%#v", p.probes), p)
 	return had.(*probing)
 }
 
@@ -142,7 +145,7 @@ func (n *Node) probe(th *thread, r *codeRange) {
 		}
 		site := n.probing.site(s.site)
 		q := &n.probing.probes[site.Query]
-		if !q.At(n.def.ID) {
+		if n.cfg.Probes[site.Query].Ignored {
 			continue
 		}
 		if n.breakAt(th, r.start+s.offset-r.offset, "", s.site) && !slices.Contains(seen, q.Function) {
@@ -162,7 +165,7 @@ func (n *Node) rests(th *thread, r *codeRange, found *probed) {
 		known := slices.ContainsFunc(p.Variables, func(v kernel.Variable) bool {
 			return n.probing.site(v.Site).Query == n.probing.site(i).Query // in the program itself, or an earlier library
 		})
-		if ok && q.At(n.def.ID) && !known {
+		if ok && !n.cfg.Probes[n.probing.site(i).Query].Ignored && !known {
 			p.Variables = append(slices.Clip(p.Variables), v)
 			n.expose(th.k, ariadne.ProbedLine(q.What()))
 		}

@@ -7,17 +7,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"path"
-	"slices"
 	"sort"
 
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/console"
 	"ariadne/internal/kernel/dialog"
+	"ariadne/internal/node/config"
 	"ariadne/internal/processor"
 	"ariadne/internal/sandbox"
-	"ariadne/internal/spec"
 	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
@@ -25,13 +23,10 @@ import (
 
 // launch starts the i-th command of the node: the first builds the sandbox, the
 // others join it.
-func (n *Node) launch(i int, c spec.Command) error {
-	links := slices.DeleteFunc(slices.Clone(n.def.Links), func(name string) bool {
-		return slices.Contains(n.cfg.Spec.Hidden, path.Join(n.cfg.Spec.Dir, name))
-	})
+func (n *Node) launch(i int, c config.Command) error {
 	cfg := sandbox.Config{
-		ID: n.def.ID, Name: n.def.Name, SpecDir: n.cfg.Spec.Dir, WorkDir: n.def.Dir, Links: links, Shown: n.cfg.Spec.Copied, Writable: n.def.Writable, Run: n.def.Run,
-		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.def.User, Group: n.def.Group,
+		ID: n.cfg.ID, Name: n.cfg.Name, SpecDir: n.cfg.SpecDir, WorkDir: n.cfg.WorkDir, Links: n.cfg.Links, Shown: n.cfg.Beside.Copied, Writable: n.cfg.Writable, Run: n.cfg.Run,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.cfg.User, Group: n.cfg.Group,
 	}
 	var pid int
 	var err error
@@ -63,7 +58,7 @@ func (n *Node) launch(i int, c spec.Command) error {
 	}
 	p, t := n.k.NewProcess(nil)
 	p.Command = i
-	p.SetUser(n.def.User, n.def.Group)
+	p.SetUser(n.cfg.User, n.cfg.Group)
 	p.Cwd = "/node"
 	p.FDs = kernel.NewFDTable()
 	n.standardFiles(p)
@@ -111,8 +106,8 @@ func (n *Node) member() int {
 
 // standardFiles gives a command its descriptors 0, 1 and 2.
 func (n *Node) standardFiles(p *kernel.Process) {
-	var in kernel.File = console.NewInput(n.def.Stdin, n.def.StdinOpen)
-	if n.def.Stdin == "" && !n.def.StdinOpen {
+	var in kernel.File = console.NewInput(n.cfg.Stdin, n.cfg.StdinOpen)
+	if n.cfg.Stdin == "" && !n.cfg.StdinOpen {
 		in = n.nullDevice()
 	}
 	p.FDs.Set(0, &kernel.OpenFile{File: in, Flags: unix.O_RDONLY}, false)
@@ -131,22 +126,22 @@ func (n *Node) nullDevice() *kernel.HostFile {
 // environment is what the i-th command starts with: what all do, and what looks at the files that a fault has left
 // is told of what the node's programs had said of their work by then.
 func (n *Node) environment(i int) []string {
-	env := environment(n.def)
-	if i < len(n.def.Commands)+len(n.def.Restart) {
+	env := environment(n.cfg.Machine)
+	if i < len(n.cfg.Commands)+len(n.cfg.Restart) {
 		return env
 	}
 	return append(env, dialog.EpochOf(n.k).Env()...)
 }
 
 // environment is what every command starts with; nothing of the host's leaks in.
-func environment(def *spec.Node) []string {
+func environment(m *config.Machine) []string {
 	env := map[string]string{
-		"PATH": spec.Path, "HOME": "/node", "PWD": "/node", "LANG": "C.UTF-8", "TZ": "UTC",
-		"HOSTNAME": def.Name,
+		"PATH": m.Path, "HOME": "/node", "PWD": "/node", "LANG": "C.UTF-8", "TZ": "UTC",
+		"HOSTNAME": m.Name,
 		// LeakSanitizer traces its own process, and gives up where it cannot.
 		"LSAN_OPTIONS": "detect_leaks=0",
 	}
-	for k, v := range def.Env {
+	for k, v := range m.Env {
 		env[k] = v
 	}
 	var s []string

@@ -13,6 +13,7 @@ import (
 	"ariadne"
 	"ariadne/internal/node"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
@@ -64,7 +65,7 @@ func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.N
 	var automata []ariadne.Automaton
 	for i := range s.Nodes {
 		d := &s.Nodes[i]
-		m := wrap(node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1, TraceCalls: calls}))
+		m := wrap(node.Start(node.Config{Machine: machines.Of(s, i, uint64(i)+1), TraceCalls: calls}))
 		t.Cleanup(func() {
 			if err := m.Close(); err != nil {
 				t.Error(err)

@@ -14,6 +14,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 )
@@ -26,7 +27,7 @@ func connected(t *testing.T, dir, call string, f spec.Fail, place string) (clien
 		{Name: "server", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "server"}}}, Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.1")}},
 		{ID: 1, Name: "client", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "client", call}}}, Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}}
 	s.Faults[world.Fail] = 1
-	nodes := []*Node{Start(Config{Spec: s, Seed: 1}), Start(Config{Spec: s, Index: 1, Seed: 2})}
+	nodes := []*Node{Start(Config{Machine: machines.Of(s, 0, 1)}), Start(Config{Machine: machines.Of(s, 1, 2)})}
 	said := make([][]string, 2)
 	var flying []ariadne.Message
 	step := func(id ariadne.NodeID, in ariadne.Input) {
@@ -106,7 +107,7 @@ func TestResetCall(t *testing.T) {
 		if call == "sendto" {
 			place = "2/sendto:server:9000#2"
 		}
-		f := spec.Fail{Errors: map[string][]string{call: {spec.Reset}}, Peers: []ariadne.NodeID{0}}
+		f := spec.Fail{Errors: map[string][]string{call: {ariadne.CallReset}}, Peers: []ariadne.NodeID{0}}
 		client, server, places := connected(t, filepath.Dir(program), call, f, place)
 		if got := strings.Join(client, "\n") + "\n"; got != string(native) {
 			t.Errorf("%s: here\n%son Linux\n%s; places %v", call, got, native, places)
@@ -121,7 +122,7 @@ func TestResetCall(t *testing.T) {
 // where the way to one of them is not there.
 func TestPeers(t *testing.T) {
 	program := resetProgram(t)
-	errors := map[string][]string{"connect": {"ENETUNREACH"}, "sendto": {spec.Reset}, "write": {"EIO", spec.Reset}}
+	errors := map[string][]string{"connect": {"ENETUNREACH"}, "sendto": {ariadne.CallReset}, "write": {"EIO", ariadne.CallReset}}
 	for _, c := range []struct {
 		peers []ariadne.NodeID
 		want  int // places of the client

@@ -8,13 +8,12 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel/net/tcp"
-	"ariadne/internal/spec"
 )
 
 // serve exposes at which TCP ports the node's programs take connections at the end of a step: now, and before its last crash. A
 // port that they close themselves is none.
 func (n *Node) serve() {
-	if !n.cfg.Spec.Serves || n.step.over() || n.alive() == 0 {
+	if n.cfg.Serves == nil || n.step.over() || n.alive() == 0 {
 		return
 	}
 	var ports []string
@@ -32,7 +31,7 @@ func (n *Node) serve() {
 	}
 	slices.Sort(ports)
 	ports = slices.Compact(ports)
-	for _, name := range []string{spec.Serving, spec.Served} {
+	for _, name := range n.cfg.Serves {
 		for _, port := range n.serves {
 			if !slices.Contains(ports, port) {
 				n.say("conceal " + name + "[" + port + "]")

@@ -11,7 +11,6 @@ import (
 
 	"ariadne"
 	"ariadne/internal/kernel"
-	"ariadne/internal/property"
 
 	"golang.org/x/sys/unix"
 )
@@ -108,7 +107,7 @@ func (n *Node) workerEnds(p *kernel.Process, status, signal int) {
 	if v.fallen == nil {
 		v.fallen = map[string]bool{}
 	}
-	how := property.HowItEnded(ariadne.Exit{Status: status, Signal: signal})
+	how := ariadne.Exit{Status: status, Signal: signal}.How()
 	if text := p.Leader.Name + " " + how; !v.fallen[text] {
 		v.fallen[text], v.more = true, true
 	}
@@ -118,8 +117,8 @@ func (n *Node) workerEnds(p *kernel.Process, status, signal int) {
 func (n *Node) onHostOnly(name string) bool {
 	host := name
 	if rel, ok := strings.CutPrefix(name, "/node/"); ok {
-		host = filepath.Join(n.cfg.Spec.Dir, rel)
-		if n.cfg.Spec.Hides(host) {
+		host = filepath.Join(n.cfg.SpecDir, rel)
+		if n.cfg.Beside.Hides(host) {
 			return false
 		}
 	}

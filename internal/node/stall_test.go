@@ -86,12 +86,11 @@ check(libc.syscall(207, ctx))
 // slow boots a node whose syncs may take two seconds, and machine lose power, up to where it is about to make a call.
 func slow(t *testing.T, before, call string) (*Node, func(ariadne.Input) ariadne.Output, ariadne.Output) {
 	t.Helper()
-	n, apply := downOf(t, world.Power, t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(slowly, before, call))
-	s := *n.cfg.Spec
-	n.Close()
+	s := alone(t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(slowly, before, call))
+	s.Faults[world.Power] = 2
 	s.Faults[world.Stall], s.Stall.For = 2, []time.Duration{2 * time.Second, 3 * time.Second}
 	s.Power.Model, s.Power.Images = disk.Any, 64
-	*n = *Start(Config{Spec: &s, Seed: 1})
+	n, apply := start(t, s)
 	out := apply(ariadne.Input{Kind: ariadne.Start})
 	return n, apply, out
 }
@@ -278,11 +277,10 @@ os.fsync(g)
 		"without one": {func(s *spec.Spec) { s.Faults[world.Stall] = 0 }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, apply := downOf(t, world.Stall, t.TempDir(), "/usr/bin/python3", "-c", program)
-			s := *n.cfg.Spec
-			n.Close()
-			c.set(&s)
-			*n = *Start(Config{Spec: &s, Seed: 1})
+			s := alone(t.TempDir(), "/usr/bin/python3", "-c", program)
+			s.Faults[world.Stall] = 2
+			c.set(s)
+			_, apply := start(t, s)
 			out := apply(ariadne.Input{Kind: ariadne.Start})
 			var got []string
 			for _, p := range out.Places {

@@ -14,6 +14,7 @@ import (
 	"ariadne"
 	"ariadne/internal/node"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
@@ -85,7 +86,7 @@ func listening(b *testing.B, n *node.Node) (all []string) {
 
 func restart(b *testing.B, s *spec.Spec) {
 	index, list := inputs(b, s)
-	n := node.Start(node.Config{Spec: s, Index: index, Seed: uint64(index) + 1})
+	n := node.Start(node.Config{Machine: machines.Of(s, index, uint64(index)+1)})
 	defer n.Close()
 	apply := func(n *node.Node, in ariadne.Input) ariadne.Output {
 		out, err := n.Apply(in)
@@ -157,7 +158,7 @@ func inputs(b *testing.B, s *spec.Spec) (index int, list []ariadne.Input) {
 	var nodes []*taped
 	for i := range s.Nodes {
 		d := &s.Nodes[i]
-		n := &taped{Node: node.Start(node.Config{Spec: s, Index: i, Seed: uint64(i) + 1})}
+		n := &taped{Node: node.Start(node.Config{Machine: machines.Of(s, i, uint64(i)+1)})}
 		defer n.Close()
 		nodes = append(nodes, n)
 		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
@@ -185,7 +186,7 @@ func transition(b *testing.B, s *spec.Spec) {
 		}
 	}
 	index, list := inputs(b, s)
-	n := node.Start(node.Config{Spec: s, Index: index, Seed: uint64(index) + 1})
+	n := node.Start(node.Config{Machine: machines.Of(s, index, uint64(index)+1)})
 	defer func() { check(n.Close()) }()
 	const states = 8
 	from := len(list) / 2

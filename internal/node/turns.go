@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
+	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
 	"ariadne/internal/sys"
-	"ariadne/internal/world"
 )
 
 // Where several threads of the node are ready, another one than that whose turn it is may go
@@ -91,7 +91,7 @@ func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
 	if !slices.Equal(s.others[:before], s.others[before:]) {
 		s.alternatives = nil
 		for _, o := range s.others[before:] {
-			s.alternatives = append(s.alternatives, world.KindOf(world.Preempt).Name+":"+strconv.Itoa(o.TID))
+			s.alternatives = append(s.alternatives, ariadne.ThreadLate+":"+strconv.Itoa(o.TID))
 		}
 	}
 	s.others = slices.Delete(s.others, 0, before)
@@ -103,4 +103,4 @@ func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
 }
 
 // letsNow reports whether a thread may be late.
-func (n *Node) letsNow() bool { return n.lets && n.may(world.Preempt) }
+func (n *Node) letsNow() bool { return n.lets && n.may(ariadne.ThreadLate) }

@@ -14,6 +14,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 )
@@ -161,7 +162,7 @@ func TestThreadOrders(t *testing.T) {
 		steps := 0
 		var vary func(v ariadne.Variation, left int)
 		vary = func(v ariadne.Variation, left int) {
-			n := Start(Config{Spec: s, Seed: 1})
+			n := Start(Config{Machine: machines.Of(s, 0, 1)})
 			out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 			if err != nil {
 				t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 // loader, libraries, what it reads; not what it has written itself.
 func TestUsedFiles(t *testing.T) {
 	n := started(t, "/spec/script")
-	dir := n.cfg.Spec.Dir
-	n.def.Dir = filepath.Join(dir, "data")
+	dir := n.cfg.SpecDir
+	n.cfg.WorkDir = filepath.Join(dir, "data")
 	for name, text := range map[string]string{
 		"script": "#!/bin/sh\necho 1 >own; read x <own; read y </spec/read; read z <copied; cd /spec; ./inner; echo $x$y$z",
 		"inner":  "#!/bin/sh\nexit 0",

@@ -11,9 +11,8 @@ import (
 	"ariadne"
 	"ariadne/internal/kernel"
 	"ariadne/internal/kernel/dialog"
-	"ariadne/internal/spec"
+	"ariadne/internal/node/config"
 	"ariadne/internal/sys"
-	"ariadne/internal/world"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,15 +31,18 @@ type ways struct {
 	waits []string
 }
 
-// failures are those of calls that the spec lets fail in a node.
-func failures(s *spec.Spec, def *spec.Node) failing {
-	calls := s.FailingCalls(def.ID)
-	if calls == nil {
+// failures are those of calls that may fail.
+func failures(f *config.Fail) failing {
+	if f.Errors == nil {
 		return nil
 	}
 	all := failing{}
 	for nr := range sys.Table {
-		if others := calls[sys.Table[nr].Name]; others != nil {
+		var others []string
+		for _, name := range f.Errors[sys.Table[nr].Name] {
+			others = append(others, ariadne.CallFails+":"+name)
+		}
+		if others != nil {
 			all[nr] = waysOf(sys.Table[nr].Fails, others)
 		}
 	}
@@ -89,12 +91,12 @@ func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) 
 // meant reports whether the spec means calls on a file, "" for none, and on connections like that of the call that
 // k stands in.
 func (n *Node) meant(k *kernel.Thread, file string) bool {
-	f := &n.cfg.Spec.Fail
+	f := &n.cfg.Faults.Fail
 	if f.Peers == nil {
 		return f.On(file)
 	}
 	at, ok := sys.Peer(k)
-	return ok && slices.ContainsFunc(f.Peers, func(id ariadne.NodeID) bool { return slices.Contains(n.cfg.Spec.Nodes[id].Addrs, at) })
+	return ok && slices.Contains(f.Peers, at)
 }
 
 // vary enters the call at whose entry th stands as a place of the step, if something else may
@@ -117,13 +119,13 @@ func (n *Node) vary(th *thread) kernel.Errno {
 	switch what {
 	case "":
 		return 0
-	case spec.Short:
+	case ariadne.CallShort:
 		sys.Shorten(k)
 		return 0
-	case spec.Full:
+	case ariadne.CallFull:
 		sys.Fill(k)
 		return 0
-	case spec.Reset:
+	case ariadne.CallReset:
 		sys.Reset(k)
 		return 0
 	}
@@ -140,7 +142,7 @@ func (n *Node) vary(th *thread) kernel.Errno {
 
 // take enters a place and returns what is to happen there, or "".
 func (n *Node) take(th *thread, call, on string, others []string) string {
-	if n.cfg.Spec.Fail.Sites {
+	if n.cfg.Faults.Fail.Sites {
 		on += "<" + n.siteOf(th)
 	}
 	_, what, _ := strings.Cut(n.step.course.At(th.k.TID, call, on, others), ":")
@@ -149,8 +151,8 @@ func (n *Node) take(th *thread, call, on string, others []string) string {
 
 // mayFail reports whether calls of a thread's program may fail now.
 func (n *Node) mayFail(k *kernel.Thread) bool {
-	f := &n.cfg.Spec.Fail
-	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.may(world.Fail) && !dialog.Spared(n.k)
+	f := &n.cfg.Faults.Fail
+	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.may(ariadne.CallFails) && !dialog.Spared(n.k)
 }
 
 // runs reports whether a thread runs the program of that name: its file's, or the one by which it
@@ -190,10 +192,22 @@ func (th *thread) Choose(question string, alternatives []string) int {
 // Stall implements slowdisk.Asker: a call that has files written to the disk is a place of the step.
 func (th *thread) Stall(file string) (length time.Duration, ok bool) {
 	n := th.n
-	if !n.cfg.Spec.Stall.On(file) || !n.may(world.Stall) || dialog.Spared(n.k) {
+	if !n.cfg.Faults.Stall.On(file) || !n.may(ariadne.SyncStalls) || dialog.Spared(n.k) {
 		return 0, false
 	}
-	return world.StallOf(n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/disk", file, n.stalls))
+	taken := slices.Index(n.stalls, n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/disk", file, n.stalls))
+	if taken < 0 {
+		return 0, false
+	}
+	return n.cfg.Faults.Stall.For[taken], true
+}
+
+// stallsFor are the alternatives by which a sync takes time; nil: none does.
+func stallsFor(lengths []time.Duration) (alternatives []string) {
+	for _, l := range lengths {
+		alternatives = append(alternatives, ariadne.SyncStalls+":"+l.String())
+	}
+	return alternatives
 }
 
 // failCall ends a call that was never made.

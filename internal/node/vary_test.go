@@ -14,6 +14,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/spec"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 	"ariadne/internal/world"
 )
@@ -24,7 +25,7 @@ func varied(t *testing.T, dir string, args []string, errors map[string][]string,
 	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Fail: spec.Fail{Errors: errors},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
 	s.Faults[world.Fail] = 1
-	n := Start(Config{Spec: s, Seed: 1})
+	n := Start(Config{Machine: machines.Of(s, 0, 1)})
 	out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func TestVariationsAreDrawn(t *testing.T) {
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >f; echo b >>f; echo c | cat >g"}}}}}}
 	s.Faults[world.Fail] = 1
 	step := func(in ariadne.Input) ariadne.Output {
-		n := Start(Config{Spec: s, Seed: 1})
+		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		in.Kind = ariadne.Start
 		out, err := n.Apply(in)
 		if err != nil {
@@ -191,7 +192,7 @@ func TestCallsFailLater(t *testing.T) {
 		if c.after != "" {
 			s.After[world.Fail] = regexp.MustCompile(c.after)
 		}
-		n := Start(Config{Spec: s, Seed: 1})
+		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)
@@ -264,7 +265,7 @@ func TestSites(t *testing.T) {
 			Fail:  spec.Fail{Errors: map[string][]string{"write": {"ENOSPC"}}, Sites: true},
 			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/lacking", "room"}}}}}}
 		s.Faults[world.Fail] = 1
-		n := Start(Config{Spec: s, Seed: 1})
+		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +305,7 @@ func TestFunctionsFail(t *testing.T) {
 			s.Faults[world.Fail] = 1
 			// whole is an execution with its third step varied, and that step.
 			whole := func(v ariadne.Variation) (all []string, third ariadne.Output) {
-				n := Start(Config{Spec: s, Seed: 1})
+				n := Start(Config{Machine: machines.Of(s, 0, 1)})
 				in := ariadne.Input{Kind: ariadne.Start}
 				for i := 1; ; i++ {
 					if i == 3 {
@@ -374,7 +375,7 @@ func TestRootDoesNotLackFiles(t *testing.T) {
 			Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
 			Nodes:  []spec.Node{{Name: "n1", CPUs: 1, User: user, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >/tmp/a"}}}}}}
 		s.Faults[world.Fail] = 1
-		n := Start(Config{Spec: s, Seed: 1})
+		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ func (d *Death) Step(s *ariadne.Step) *ariadne.Violation {
 		if e.Status == 0 && e.Signal == 0 || node.MayFail && !checks {
 			continue
 		}
-		msg := command(node, e.Command) + " " + HowItEnded(e)
+		msg := command(node, e.Command) + " " + e.How()
 		if last := LastWords(s.Output.Logs); last != "" {
 			msg += ": " + last
 		}
@@ -40,23 +40,6 @@ func command(n *Subject, i int) string {
 	}
 	return n.Commands[i]
 }
-
-// HowItEnded says it of a command, as in "exited with status 3".
-func HowItEnded(e ariadne.Exit) string {
-	if e.Signal == 0 {
-		return fmt.Sprintf("exited with status %d", e.Status)
-	}
-	if e.Signal > 0 && e.Signal < len(signals) {
-		return "was killed by " + signals[e.Signal]
-	}
-	return fmt.Sprintf("was killed by signal %d", e.Signal)
-}
-
-// signals are Linux's names (signal(7)).
-var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
-	"SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT",
-	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
-	"SIGIO", "SIGPWR", "SIGSYS"}
 
 // LastWords is the line that tells best why a program died, of those that it wrote in its last step to standard error
 // or else to standard output: the first that says that it ends, or else that something is wrong; else the last

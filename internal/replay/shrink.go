@@ -118,7 +118,7 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 // onlyImage is of a variation what a loss of power leaves, which is no deviation: something has to be left.
 func onlyImage(v ariadne.Variation) (image ariadne.Variation) {
 	for _, c := range v.Choices() {
-		if c.Kind() == world.DiskName {
+		if c.Kind() == ariadne.DiskImage {
 			image = image.And(c)
 		}
 	}
@@ -133,7 +133,7 @@ func WithImage(t *trace.Trace, n world.Names, step int, c ariadne.Choice) *trace
 	}
 	var vary ariadne.Variation
 	for _, other := range a.Vary.Choices() {
-		if other.Kind() != world.DiskName {
+		if other.Kind() != ariadne.DiskImage {
 			vary = vary.And(other)
 		}
 	}

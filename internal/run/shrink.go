@@ -15,7 +15,6 @@ import (
 	"ariadne/internal/space"
 	"ariadne/internal/system"
 	"ariadne/internal/trace"
-	"ariadne/internal/world"
 )
 
 // SizeOf is the size of a trace of a system, in which a message is so late at most.
@@ -185,7 +184,7 @@ func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step))
 	at := 0
 	w.watch = func(step ariadne.Step) {
 		for _, p := range step.Output.Places {
-			if p.Kind() == world.DiskName {
+			if p.Kind() == ariadne.DiskImage {
 				s.images = append(s.images, image{at, p})
 			}
 		}

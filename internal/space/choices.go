@@ -25,7 +25,7 @@ func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tra
 			seed, drawn = uint64(p.draw.Below(1<<62)), true
 		}
 		n := 0
-		if d, ok := p.draw.(ImageDrawer); ok && place.Kind() == world.DiskName {
+		if d, ok := p.draw.(ImageDrawer); ok && place.Kind() == ariadne.DiskImage {
 			n = d.Image(t, len(place.Alternatives)+1)
 		} else {
 			n = ariadne.Pick(seed, at, len(place.Alternatives)+1)

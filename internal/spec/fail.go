@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +49,12 @@ var failing = func() (all []canFail) {
 			all = append(all, canFail{c, family, errors, usual})
 		}
 	}
-	add("writes", "write writev pwrite64 pwritev pwritev2", 2, "ENOSPC", "EIO", "EDQUOT", Full)
+	add("writes", "write writev pwrite64 pwritev pwritev2", 2, "ENOSPC", "EIO", "EDQUOT", ariadne.CallFull)
 	add("copies", "copy_file_range splice io_submit", 2, "ENOSPC", "EIO")
 	add("copies", "sendfile", 1, "EIO")
 	add("reads", "read readv pread64 preadv preadv2", 1, "EIO")
 	add("syncs", "fsync fdatasync", 1, "EIO", "ENOSPC", "EDQUOT")
-	add("room", "fallocate", 1, "ENOSPC", "EIO", Full)
+	add("room", "fallocate", 1, "ENOSPC", "EIO", ariadne.CallFull)
 	add("room", "ftruncate", 1, "EIO")
 	add("opens", "open openat openat2 creat", 1, "EMFILE", "ENFILE")
 	add("names", "open openat openat2 creat mkdir mkdirat mknod mknodat", 1, "ENOSPC", "EDQUOT", "EROFS")
@@ -66,22 +65,14 @@ var failing = func() (all []canFail) {
 	add("descriptors", "pipe pipe2 epoll_create1 eventfd2", 1, "EMFILE", "ENFILE")
 	add("memory", "mmap mremap brk", 1, "ENOMEM")
 	add("memory", "clone clone3 fork vfork", 2, "EAGAIN", "ENOMEM")
-	add("net", "read readv recvfrom recvmsg write writev sendto sendmsg", 1, Reset)
+	add("net", "read readv recvfrom recvmsg write writev sendto sendmsg", 1, ariadne.CallReset)
 	add("net", "connect", 1, "ENETUNREACH")
-	add("parts", "read pread64 write pwrite64 writev readv sendto sendmsg recvfrom recvmsg", 1, Short)
+	add("parts", "read pread64 write pwrite64 writev readv sendto sendmsg recvfrom recvmsg", 1, ariadne.CallShort)
 	add("waits", "read readv write writev recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg accept accept4 connect "+
 		"poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 nanosleep clock_nanosleep futex wait4 waitid "+
 		"msgrcv msgsnd semop semtimedop flock io_getevents rt_sigtimedwait", 1, "EINTR")
 	return all
 }()
-
-// What may happen to a call besides errors that Linux has a number for.
-const (
-	Short = "SHORT" // it moves a part of the bytes
-	Full  = "FULL"  // ENOSPC, and from then on the disk is full
-	// Reset is Linux's, and the connection is reset at both ends.
-	Reset = "ECONNRESET"
-)
 
 // defaultFamilies are those of which calls fail when the spec names none.
 var defaultFamilies = []string{"writes", "syncs"}
@@ -166,45 +157,8 @@ func (f *Fail) allow(calls, errors []string) (unknown, unfit []string) {
 	return unknown, unfit
 }
 
-// On reports whether calls may fail on a file, or on what has no path: "".
-func (f *Fail) On(file string) bool { return matches(f.Paths, file) }
-
-// matches reports whether a file's path is one of some patterns, of which nil are all.
-func matches(patterns []string, file string) bool {
-	if patterns == nil {
-		return true
-	}
-	return strings.HasPrefix(file, "/") && slices.ContainsFunc(patterns, func(p string) bool {
-		name := file
-		if !strings.Contains(p, "/") {
-			name = path.Base(file)
-		}
-		ok, _ := path.Match(p, name)
-		return ok
-	})
-}
-
 // Of reports whether calls of a node may fail.
 func (f *Fail) Of(id ariadne.NodeID) bool { return f.Nodes == nil || slices.Contains(f.Nodes, id) }
-
-// FailingCalls are the calls of a node that may fail, by name, with the alternatives that the
-// errors are (ariadne.Choice); nil when none may.
-func (s *Spec) FailingCalls(id ariadne.NodeID) map[string][]string {
-	if s.Faults[world.Fail] == 0 || !s.Fail.Of(id) {
-		return nil
-	}
-	errors := s.Fail.Errors
-	if errors == nil {
-		errors = DefaultFail().Errors
-	}
-	all := map[string][]string{}
-	for call, names := range errors {
-		for _, name := range names {
-			all[call] = append(all[call], world.KindOf(world.Fail).Name+":"+name)
-		}
-	}
-	return all
-}
 
 // failText is a Fail as written.
 type failText struct {

@@ -26,16 +26,6 @@ func (s *Spec) Kills(id ariadne.NodeID) bool {
 	return s.Faults[world.Kill] > 0 && slices.Contains(s.servers(s.Kill.Nodes), id)
 }
 
-// Of reports whether a process may be killed, by its name, as in server#2.
-func (k *Kill) Of(name string) bool {
-	program := name[:strings.LastIndexByte(name, '#')]
-	return k.Programs == nil || slices.ContainsFunc(k.Programs, func(pattern string) bool {
-		with, _ := path.Match(pattern, name)
-		without, _ := path.Match(pattern, program)
-		return with || without
-	})
-}
-
 // unpaired is a node whose processes may be killed and whose restart has not a command for each of its commands, or "".
 func (s *Spec) unpaired() string {
 	for _, id := range s.servers(s.Kill.Nodes) {

@@ -537,11 +537,6 @@ func (l *Look) What() string {
 // At reports whether it counts at a node.
 func (l *Look) At(id ariadne.NodeID) bool { return l.Nodes == nil || slices.Contains(l.Nodes, id) }
 
-// Asks reports whether commands are run in copies of a node.
-func (s *Spec) Asks(id ariadne.NodeID) bool {
-	return slices.ContainsFunc(s.Looks, func(l Look) bool { return l.Command != nil && l.At(id) })
-}
-
 // inside adds what is looked for inside of nodes for a source.
 func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 	src.Fields = append([]string{}, w.names...)

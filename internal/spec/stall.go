@@ -21,23 +21,16 @@ type Stall struct {
 // on, and as long as others miss a heartbeat.
 var DefaultStalls = []time.Duration{0, 2 * time.Second}
 
-// Stalls are the alternatives by which syncs of a node take time (ariadne.Choice); nil: none does.
-func (s *Spec) Stalls(id ariadne.NodeID) (alternatives []string) {
-	if s.Faults[world.Stall] == 0 || !slices.Contains(s.servers(s.Stall.Nodes), id) {
+// Stalls are how long syncs of a node may take; nil: none takes time.
+func (s *Spec) Stalls(id ariadne.NodeID) []time.Duration {
+	switch {
+	case s.Faults[world.Stall] == 0 || !slices.Contains(s.servers(s.Stall.Nodes), id):
 		return nil
+	case s.Stall.For == nil:
+		return DefaultStalls
 	}
-	lengths := s.Stall.For
-	if lengths == nil {
-		lengths = DefaultStalls
-	}
-	for _, l := range lengths {
-		alternatives = append(alternatives, world.StallFor(l))
-	}
-	return alternatives
+	return s.Stall.For
 }
-
-// On reports whether syncs of a file may take time, or with "" what syncs all.
-func (s *Stall) On(file string) bool { return file == "" || matches(s.Paths, file) }
 
 // stallText is a Stall as written.
 type stallText struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"ariadne"
 	"ariadne/internal/spec"
 )
 
@@ -30,7 +31,7 @@ func TestFailingCalls(t *testing.T) {
 	}
 	for call, errors := range spec.FailErrors() {
 		for _, e := range errors {
-			if _, ok := Errno(e); !ok && e != spec.Short && e != spec.Full {
+			if _, ok := Errno(e); !ok && e != ariadne.CallShort && e != ariadne.CallFull {
 				t.Errorf("%s: %s has no number", call, e)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"ariadne/internal/disk"
 	"ariadne/internal/memo"
 	"ariadne/internal/node"
+	"ariadne/internal/system/machines"
 	"ariadne/internal/tracee"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ func (Processes) Enter(i int) error {
 // Start implements Factory.
 func (p Processes) Start(c NodeConfig) (memo.Instance, error) {
 	n := node.Start(node.Config{
-		Spec: c.Spec, Index: int(c.Node.ID), Seed: nodeSeed(c.Spec.Seed, int(c.Node.ID)), TraceCalls: c.Calls, Interrupt: c.Interrupt,
+		Machine: machines.Of(c.Spec, int(c.Node.ID), nodeSeed(c.Spec.Seed, int(c.Node.ID))), TraceCalls: c.Calls, Interrupt: c.Interrupt,
 		Logs: p.Files != nil, Seen: c.Seen,
 	})
 	return freezable{starting{n, c.Spec, c.Node, c.Learnt, c.Sought, p.Files}}, nil

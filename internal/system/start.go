@@ -59,7 +59,7 @@ func (n starting) died(out *ariadne.Output) error {
 			continue
 		}
 		c := n.def.Commands[e.Command]
-		how := property.HowItEnded(e)
+		how := e.How()
 		text := fmt.Sprintf("%s did not start: it %s in its first step, before anything could reach it", commandName(c), how)
 		said, hint := lastLines(out.Logs)
 		if said == "" {

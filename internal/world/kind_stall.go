@@ -1,11 +1,6 @@
 package world
 
-import (
-	"strings"
-	"time"
-
-	"ariadne"
-)
+import "ariadne"
 
 // The numbers of the kinds of syncs that take time, and of the ends of these.
 const (
@@ -20,16 +15,6 @@ const (
 //
 // The sync is its kernel's: it goes on when the programs of the node are killed, and ends with the machine.
 func init() {
-	register(Stall, Kind{Name: "stall", Doc: "a step in which a sync begins that takes time", Fault: "Syncs that take time: calls that have files written to the disk, while other threads go on", Within: true})
+	register(Stall, Kind{Name: ariadne.SyncStalls, Doc: "a step in which a sync begins that takes time", Fault: "Syncs that take time: calls that have files written to the disk, while other threads go on", Within: true})
 	register(Synced, onItself(Synced, ariadne.Disk, Kind{Name: "synced", Doc: "the end of a sync that takes time"}))
-}
-
-// StallFor is the alternative by which a sync takes so long, and StallOf its inverse.
-func StallFor(length time.Duration) string { return kinds[Stall].Name + ":" + length.String() }
-
-// StallOf returns how long a sync takes by an alternative. Not ok: it is none of that kind.
-func StallOf(alternative string) (length time.Duration, ok bool) {
-	kind, text, _ := strings.Cut(alternative, ":")
-	length, err := time.ParseDuration(text)
-	return length, err == nil && kind == kinds[Stall].Name
 }

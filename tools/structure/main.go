@@ -21,11 +21,9 @@ import (
 	"text/tabwriter"
 )
 
-// below are the packages that know of Linux, with all beneath them.
-var below = []string{"internal/kernel", "internal/sys", "internal/node", "internal/tracee", "internal/sandbox", "internal/vdso", "internal/filetree", "internal/deepcopy", "internal/insn"}
-
-// neutral are packages that both sides may import: nouns, and what describes a system or a machine.
-var neutral = []string{"", "internal/spec", "internal/readfile", "internal/processor", "internal/machine", "internal/disk"}
+// below are the packages that emulate a machine, with all beneath them, and the nouns at the root.
+var below = []string{"", "internal/kernel", "internal/sys", "internal/node", "internal/tracee", "internal/sandbox", "internal/vdso", "internal/filetree", "internal/deepcopy", "internal/insn",
+	"internal/debuginfo", "internal/disk", "internal/hostfiles", "internal/inspect", "internal/machine", "internal/processor"}
 
 func main() {
 	dir := "."
@@ -107,7 +105,7 @@ func (p *Package) add(f *ast.File) {
 	for _, i := range f.Imports {
 		path, _ := strconv.Unquote(i.Path.Value)
 		dir, own := strings.CutPrefix(path, "ariadne/")
-		if own && within(p.Dir, below) && !within(dir, below) && !slices.Contains(neutral, dir) && !slices.Contains(p.Upwards, dir) {
+		if own && within(p.Dir, below) && !within(dir, below) && !slices.Contains(p.Upwards, dir) {
 			p.Upwards = append(p.Upwards, dir)
 		}
 	}

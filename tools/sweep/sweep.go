@@ -213,7 +213,7 @@ func classify(s *spec.Spec, natural, e *execution, failed int) (outcome, string)
 		step := &e.steps[i]
 		node := &s.Nodes[step.Action.Node]
 		for _, x := range step.Output.Exits {
-			how := property.HowItEnded(x)
+			how := x.How()
 			last := lastWords(natural, e, i, failed)
 			if panicked := panicOf(e, i, failed); panicked != "" {
 				last = panicked

@@ -259,11 +259,11 @@ type Stored interface {
 func (c *Ctx) lose(p Stored) {
 	var others []string
 	for i := 2; i <= p.Images(); i++ {
-		others = append(others, fmt.Sprintf("%s:%d", world.DiskName, i))
+		others = append(others, fmt.Sprintf("%s:%d", ariadne.DiskImage, i))
 	}
 	which := 0
 	if len(others) > 0 {
-		which = slices.Index(others, c.course.At(0, world.DiskName, "", others)) + 1
+		which = slices.Index(others, c.course.At(0, ariadne.DiskImage, "", others)) + 1
 	}
 	p.Left(which)
 }
@@ -494,7 +494,7 @@ func (c *Ctx) Event(text string) {
 func (c *Ctx) Sync(object string, lengths ...time.Duration) {
 	alternatives := make([]string, len(lengths))
 	for i, l := range lengths {
-		alternatives[i] = world.StallFor(l)
+		alternatives[i] = ariadne.SyncStalls + ":" + l.String()
 	}
 	taken := ""
 	if !c.a.spared {
