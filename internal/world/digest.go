@@ -95,5 +95,11 @@ func (s *State) Digest() ariadne.Digest {
 	for _, c := range slices.Concat(s.Cuts, s.Slow) {
 		b = fmt.Appendf(b, "%s from %d until %d", c.what(), c.Since, c.Until)
 	}
-	return sha256.Sum256(append(b, s.Faults[:]...))
+	b = append(b, s.Faults[:32]...)
+	for k, n := range s.Faults[32:] { // of kinds that came later, those that there are
+		if n > 0 {
+			b = append(b, byte(32+k), n)
+		}
+	}
+	return sha256.Sum256(b)
 }
