@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"time"
 
 	"ariadne/internal/readfile"
 	"ariadne/internal/record"
@@ -25,14 +26,19 @@ type corpus struct {
 
 	mu         sync.Mutex // of all below
 	violations []strategy.Prefix
-	sights     []sight
+	firsts     []first
+	news       bool          // something has come since it was saved
+	saved      time.Duration // when it last was, by the clock of the check; 0: it is to be at once
 }
 
-// sight is the beginning of a path that has shown a kind of behaviour first.
-type sight struct {
+// first is the beginning of a path that has shown a kind of behaviour first.
+type first struct {
 	prefix strategy.Prefix
 	kind   uint64
 }
+
+// corpusEvery is how often it is saved while the check goes on.
+const corpusEvery = 10 * time.Second
 
 const (
 	corpusBytes      = 4 << 20 // of the file
@@ -50,7 +56,7 @@ type corpusFile struct {
 // openCorpus reads what earlier checks have left, unless nothing of that is wanted.
 func (x *explorer) openCorpus() {
 	o, c := &x.check.opts, &x.corpus
-	if o.Search.Fresh || x.row.Lives || x.row.Once {
+	if o.Search.Fresh || x.row.Once {
 		return
 	}
 	c.path = x.check.dir.Corpus(x.check.system.Spec.Name)
@@ -84,51 +90,64 @@ func (c *corpus) recall(worker int) *strategy.Recall {
 }
 
 // violated enters a path that has led to a violation.
-func (c *corpus) violated(p *space.Path) {
+func (c *corpus) violated(x strategy.Prefix) {
 	if c.path == "" {
 		return
 	}
-	x := strategy.PrefixOf(p)
 	x.Violation = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.violations) < corpusViolations && len(x.Deviations) <= corpusDeviations {
-		c.violations = append(c.violations, x)
+		c.violations, c.news, c.saved = append(c.violations, x), true, 0
 	}
 }
 
+// wants reports whether there is a corpus, and a path may go into it.
+func (c *corpus) wants(p *space.Path) bool { return c.path != "" && !p.Approaching() }
+
 // saw enters a path whose last step has shown a kind of behaviour first. The natural one is taken anyway.
-func (c *corpus) saw(p *space.Path, kind uint64, s *sights) {
-	if c.path == "" || p.Approaching() {
-		return
-	}
-	x := strategy.PrefixOf(p)
+func (c *corpus) saw(x strategy.Prefix, kind uint64, b *behaviour) {
 	if n := len(x.Deviations); n == 0 || n > corpusDeviations {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sights = append(c.sights, sight{x, kind}); len(c.sights) >= 2*corpusMost {
-		c.rarest(s)
-		c.sights = c.sights[:corpusMost]
+	c.news = true
+	if c.firsts = append(c.firsts, first{x, kind}); len(c.firsts) >= 2*corpusMost {
+		c.rarest(b)
+		c.firsts = c.firsts[:corpusMost]
 	}
 }
 
 // rarest puts what was seen least often first, and of equals what came first. mu is held.
-func (c *corpus) rarest(s *sights) {
-	slices.SortStableFunc(c.sights, func(a, b sight) int { return cmp.Compare(s.features.Shown(a.kind), s.features.Shown(b.kind)) })
+func (c *corpus) rarest(b *behaviour) {
+	slices.SortStableFunc(c.firsts, func(x, y first) int { return cmp.Compare(b.features.Shown(x.kind), b.features.Shown(y.kind)) })
+}
+
+// saveNowAndThen saves the corpus at a time of the check, so that a check which is killed leaves one.
+func (c *corpus) saveNowAndThen(b *behaviour, now time.Duration) error {
+	c.mu.Lock()
+	due := c.news && (c.saved == 0 || now-c.saved >= corpusEvery)
+	if due {
+		c.news, c.saved = false, now
+	}
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return c.save(b)
 }
 
 // save writes the corpus for the next check: what has led to violations, what is rare, and of the one before what was not taken again.
-func (c *corpus) save(s *sights) error {
+func (c *corpus) save(b *behaviour) error {
 	if c.path == "" {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.rarest(s)
+	c.rarest(b)
 	all := slices.Clone(c.violations)
-	for _, x := range c.sights {
+	for _, x := range c.firsts {
 		all = append(all, x.prefix)
 	}
 	taken := map[int]bool{}

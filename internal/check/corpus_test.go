@@ -8,6 +8,7 @@ import (
 
 	"ariadne/internal/check"
 	"ariadne/internal/record"
+	"ariadne/internal/system"
 	"ariadne/internal/system/systemtest"
 	"ariadne/internal/world/worldtest"
 )
@@ -91,5 +92,28 @@ func TestCorpusIsBounded(t *testing.T) {
 		if n := strings.Count(text, `"steps"`); n < 8 || n > 64 {
 			t.Errorf("%d prefixes", n)
 		}
+	}
+}
+
+// TestCorpusOfRandom: what random executions have found is where the next check begins, though its nodes are frozen. What the check before
+// has left stays there.
+func TestCorpusOfRandom(t *testing.T) {
+	s := systemtest.Spec(t, 3, 2, 1, 2)
+	s.Faults = worldtest.Faults("duplicate", 1)
+	programs := worldtest.LostUpdate
+	f := &systemtest.Fakes{Programs: programs}
+	out := filepath.Join(t.TempDir(), "out")
+	o := check.Options{Out: out, Executions: 400, Workers: 1, Search: check.Search{Strategy: "random"}, System: system.Options{Nodes: f, CallName: worldtest.CallName}}
+	found, err := check.Check(t.Context(), s, o)
+	if err != nil || found.Outcome != record.Violated {
+		t.Fatalf("%v, %+v", err, found)
+	}
+	corpus := systemtest.Read(t, filepath.Join(out, "corpus.json"))
+	if !strings.Contains(corpus, `"violation":true`) {
+		t.Fatalf("the corpus has no violation: %s", corpus)
+	}
+	next := inMemory(t, s, programs, check.Options{Out: out, Executions: 400, Workers: 1, Search: check.Search{Strategy: "default"}})
+	if next.Outcome != record.Violated || next.Executions > 3 || next.Violations[0].Message != found.Violations[0].Message {
+		t.Errorf("%v after %d executions", next.Outcome, next.Executions)
 	}
 }

@@ -26,29 +26,29 @@ import (
 
 // explorer explores for a check.
 type explorer struct {
-	check    *check
-	row      strategy.Row
-	world    *world.System
-	shares   shares
-	governor governor
-	memo     *memo.Memo
-	stored   string         // path of what it remembers
-	living   []*memo.Living // where nodes live, by worker
-	pool     *memo.Pool
-	rules    []*steer.Rules // by worker; nil: there is no script
-	totals   *coverage.Totals
-	kept     *record.Seen    // nil: all of it is walked again
-	from     int             // paths that were taken before the check was resumed
-	before   record.Coverage // what they came to, as far as it is known
-	seen     *space.Set      // by searches that go on from states
-	none     *space.Set      // for those that do not: it keeps nothing
-	growth   *growth
-	sights   sights
-	corpus   corpus
-	looked   *space.Set // from which walks were taken (goals)
-	bound    bound
-	hunts    hunts
-	crew     *crew
+	check     *check
+	row       strategy.Row
+	world     *world.System
+	shares    shares
+	governor  governor
+	memo      *memo.Memo
+	stored    string         // path of what it remembers
+	living    []*memo.Living // where nodes live, by worker
+	pool      *memo.Pool
+	rules     []*steer.Rules // by worker; nil: there is no script
+	totals    *coverage.Totals
+	kept      *record.Seen    // nil: all of it is walked again
+	from      int             // paths that were taken before the check was resumed
+	before    record.Coverage // what they came to, as far as it is known
+	seen      *space.Set      // by searches that go on from states
+	none      *space.Set      // for those that do not: it keeps nothing
+	growth    *growth
+	behaviour behaviour
+	corpus    corpus
+	looked    *space.Set // from which walks were taken (goals)
+	bound     bound
+	hunts     hunts
+	crew      *crew
 
 	searching context.Context // of the nodes that search (keepTime)
 
@@ -129,7 +129,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Full: x.seen.Full,
 		News:     func(i int) func() strategy.News { return func() strategy.News { return news(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
-		Next:     x.check.ledger.next, Without: x.row.Without, Features: &x.sights.features, Recall: x.corpus.recall}
+		Next:     x.check.ledger.next, Without: x.row.Without, Features: &x.behaviour.features, Recall: x.corpus.recall}
 	var all []*worker
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))
@@ -261,16 +261,17 @@ func (x *explorer) account() func() error {
 	c := x.check.ledger.cover
 	c.Memo, c.Nodes = x.memo.Counters(), x.counts()
 	c.Sample, c.LocalStates = x.totals.Now(x.check.earlier+time.Since(x.check.began), c.Nodes), x.totals.Locals()
-	c.Kinds, c.Disks = x.sights.report(x.searched())
+	c.Kinds, c.Disks = x.behaviour.report(x.searched())
 	c.StatesDigest, c.Full = x.totals.StatesDigest(), x.before.Full || x.totals.Full()
+	saveCorpus := func() error { return x.corpus.saveNowAndThen(&x.behaviour, x.now()) }
 	if c.Again || x.kept == nil {
-		return nil
+		return saveCorpus
 	}
 	// Paths that a worker has not entered yet are none for who goes on with this report.
 	c.Paths = x.check.ledger.report.Executions - c.Earlier
 	a := x.kept.Log.Account(c.Paths)
 	c.Record = a.Record
-	return func() error { return x.kept.Write(a) }
+	return func() error { return errors.Join(x.kept.Write(a), saveCorpus()) }
 }
 
 // leak enters that a transition was not the same the second time.
@@ -338,5 +339,5 @@ func (x *explorer) close() error {
 	if x.kept != nil {
 		err = errors.Join(err, x.kept.Close())
 	}
-	return errors.Join(err, x.corpus.save(&x.sights), x.memo.Close())
+	return errors.Join(err, x.corpus.save(&x.behaviour), x.memo.Close())
 }

@@ -77,6 +77,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if next == 0 {
 		t.Fatal("nothing was done before the first kill")
 	}
+	if corpus := systemtest.Read(t, "out/corpus.json"); !strings.Contains(corpus, `"violation":true`) {
+		t.Errorf("a check that was killed has left for the next one: %s", corpus)
+	}
 	rest := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate}, check.Options{Out: "out", Resume: true, KeepGoing: true, Executions: loadReport(t).Executions + 50})
 	if rest.Next <= next || len(rest.Violations) != 1 || rest.Stopped != "executions" {
 		t.Errorf("rest: %+v", rest)
@@ -229,7 +232,7 @@ func noLitter(t *testing.T) {
 	}
 	for _, e := range entries {
 		name, _, _ := strings.Cut(e.Name(), "-")
-		if !slices.Contains([]string{"spec.yaml", "report.json", "report.json.new", "execution", "violation", "coverage.csv", "coverage.svg", "coverage.seen"}, name) {
+		if !slices.Contains([]string{"spec.yaml", "report.json", "report.json.new", "execution", "violation", "coverage.csv", "coverage.svg", "coverage.seen", "corpus.json", "corpus.json.new"}, name) {
 			t.Errorf("litter: %s", e.Name())
 		}
 	}

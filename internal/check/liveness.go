@@ -368,7 +368,7 @@ func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, 
 	if known {
 		return w.check.enter(index, a, true)
 	}
-	w.explorer.corpus.violated(p)
+	w.explorer.corpus.violated(w.prefix(p))
 	tape := record.TapeOf(w.check.system.Digests, stepsOf(p))
 	return w.found(ctx, index, a, tape)
 }

@@ -22,6 +22,7 @@ type living struct {
 	tape   *record.Tape     // nil between two executions
 	rec    *record.Recorder // of the first execution; else nil
 	now    record.Attempt   // what the execution has come to
+	prefix strategy.Prefix  // the execution so far, if there is a corpus; its Deviations are used again
 }
 
 // indexed are explorers whose executions can be made again by their index.
@@ -42,6 +43,9 @@ func (l *living) watch(p *space.Path) {
 		l.begin()
 		return
 	}
+	if l.worker.explorer.corpus.path != "" {
+		l.prefix = l.prefix.Then(p)
+	}
 	s := p.Step(p.Steps())
 	l.worker.check.steps.Add(1)
 	l.now.Count(s)
@@ -56,6 +60,7 @@ func (l *living) watch(p *space.Path) {
 func (l *living) begin() {
 	c := l.worker.check
 	l.tape, l.now = record.NewTape(c.system.Digests), record.Attempt{}
+	l.prefix.Deviations = l.prefix.Deviations[:0]
 	index := l.index()
 	if index != c.opts.First {
 		return
@@ -114,6 +119,12 @@ func (l *living) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	}
 	if v == nil {
 		return cmp.Or(c.keep(l.index(), &a, tape), c.enter(l.index(), &a, true))
+	}
+	c.ledger.mu.Lock()
+	isNew := c.ledger.plan.IsNew(*v)
+	c.ledger.mu.Unlock()
+	if isNew {
+		l.worker.explorer.corpus.violated(l.worker.prefix(p))
 	}
 	// The nodes make room for those that confirm it.
 	if err := l.nodes.Restart(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"ariadne"
@@ -180,18 +181,28 @@ func (w *worker) told(err error) error {
 // watch looks at the frame to which a path has come.
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
+	if w.living != nil {
+		w.living.watch(p)
+	}
 	by := p.Last().By
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
-		if kind, ok := w.explorer.sights.look(by, w.explorer.now()); ok && w.living == nil {
-			w.explorer.corpus.saw(p, kind, &w.explorer.sights)
+		if kind, ok := w.explorer.behaviour.look(by, w.explorer.now()); ok && w.explorer.corpus.wants(p) {
+			w.explorer.corpus.saw(w.prefix(p), kind, &w.explorer.behaviour)
 		}
 	}
-	switch {
-	case w.living != nil:
-		w.living.watch(p)
-	case by != nil && w.meter.MayBeNew():
+	if by != nil && w.living == nil && w.meter.MayBeNew() {
 		w.explorer.noteRefusals(by)
 	}
+}
+
+// prefix is the whole of a path. Where nodes live it was put together step by step.
+func (w *worker) prefix(p *space.Path) strategy.Prefix {
+	if w.living == nil {
+		return strategy.PrefixOf(p)
+	}
+	x := w.living.prefix
+	x.Deviations = slices.Clone(x.Deviations)
+	return x
 }
 
 // noteRefusals enters what a transition met that cannot be modelled, once.
@@ -439,7 +450,7 @@ func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *a
 		steps = append(steps, trace.NewStep(p.Step(i+1)))
 	}
 	if v != nil {
-		w.explorer.corpus.violated(p)
+		w.explorer.corpus.violated(w.prefix(p))
 	}
 	tape := record.TapeOf(w.check.system.Digests, steps)
 	return w.found(ctx, index, a, tape)

@@ -118,7 +118,7 @@ func (f *Portfolio) next() *Member {
 			least = m
 		}
 	}
-	if f.turns > 0 && f.Recall.left() && (f.Recall.taken < recallFirst || f.recall.spent < least.spent) {
+	if f.turns > 0 && f.Recall.left() && (f.Recall.Taken() < recallFirst || f.recall.spent < least.spent) {
 		f.recall.Explorer, f.recall.Tally.Name = f.Recall, "earlier checks"
 		return &f.recall
 	}

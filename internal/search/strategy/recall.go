@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"sync/atomic"
+
 	"ariadne"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
@@ -25,14 +27,31 @@ type Deviation struct {
 func PrefixOf(p *space.Path) Prefix {
 	x := Prefix{Steps: p.Steps()}
 	for i := 1; i <= p.Len(); i++ {
-		f, e := p.Frame(i-1), p.Event(i)
-		vary := e.Varied.Variation()
-		if f.Taken == 0 && vary == "" {
-			continue
-		}
-		x.Deviations = append(x.Deviations, Deviation{p.Steps() - p.Len() + i, undisturbed(p.System().Names(), e), vary})
+		x.Deviations = append(x.Deviations, deviationAt(p, i)...)
 	}
 	return x
+}
+
+// Then is the prefix with the last step of a path, whose steps before it are those of the prefix.
+func (x Prefix) Then(p *space.Path) Prefix {
+	x.Steps = p.Steps()
+	if !p.Approaching() {
+		x.Deviations = append(x.Deviations, deviationAt(p, p.Len())...)
+	}
+	return x
+}
+
+// deviationAt is step i of a path, if it is not the natural one.
+func deviationAt(p *space.Path, i int) []Deviation {
+	if i == 0 {
+		return nil // the last step of the approach
+	}
+	f, e := p.Frame(i-1), p.Event(i)
+	vary := e.Varied.Variation()
+	if !f.Deviates(f.Taken) && vary == "" && !e.IsFault() {
+		return nil
+	}
+	return []Deviation{{p.Steps() - p.Len() + i, undisturbed(p.System().Names(), e), vary}}
 }
 
 // undisturbed names an event, but for what varies it.
@@ -47,23 +66,22 @@ func undisturbed(names world.Names, e *world.Event) string {
 type Recall struct {
 	Prefixes []Prefix
 
-	taken int
+	taken atomic.Int32
 	path  Prefix // its Deviations are those that are still to come
 }
 
 // left reports whether there is one that was not taken yet.
-func (r *Recall) left() bool { return r != nil && r.taken < len(r.Prefixes) }
+func (r *Recall) left() bool { return r != nil && int(r.taken.Load()) < len(r.Prefixes) }
 
-// Taken is how many were taken, the first ones.
-func (r *Recall) Taken() int { return r.taken }
+// Taken is how many were taken, the first ones. Others may ask meanwhile.
+func (r *Recall) Taken() int { return int(r.taken.Load()) }
 
 // Begin implements Explorer.
 func (r *Recall) Begin(*space.Path) (keep int, ok bool) {
 	if !r.left() {
 		return 0, false
 	}
-	r.path = r.Prefixes[r.taken]
-	r.taken++
+	r.path = r.Prefixes[r.taken.Add(1)-1]
 	return 0, true
 }
 

@@ -10,9 +10,9 @@ import (
 	"ariadne/internal/search/strategy"
 )
 
-// sights are what a check has seen for the first time, whatever its strategy: kinds of what nodes do, and the disks that
+// behaviour is what a check has seen for the first time, whatever its strategy: kinds of what nodes do, and the disks that
 // machines left which stopped.
-type sights struct {
+type behaviour struct {
 	features strategy.Features
 
 	mu    sync.Mutex // of all below
@@ -22,32 +22,32 @@ type sights struct {
 }
 
 // look looks at a transition at a time of the check, and returns a kind of behaviour that it shows first. Not ok: there is none.
-func (s *sights) look(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
-	fresh, kind := s.features.Show(by.From.Node, by)
+func (b *behaviour) look(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
+	fresh, kind := b.features.Show(by.From.Node, by)
 	disk := by.Output.Content
 	if fresh == 0 && disk == (ariadne.Digest{}) {
 		return 0, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for range fresh {
-		s.kinds = append(s.kinds, now)
+		b.kinds = append(b.kinds, now)
 	}
-	if disk != (ariadne.Digest{}) && !s.left[disk] {
-		if s.left == nil {
-			s.left = map[ariadne.Digest]bool{}
+	if disk != (ariadne.Digest{}) && !b.left[disk] {
+		if b.left == nil {
+			b.left = map[ariadne.Digest]bool{}
 		}
-		s.left[disk], s.disks = true, append(s.disks, now)
+		b.left[disk], b.disks = true, append(b.disks, now)
 	}
 	return kind, fresh > 0
 }
 
 // report says what was seen in a check that has taken so long.
-func (s *sights) report(now time.Duration) (kinds, disks record.Sightings) {
-	full := s.features.Full()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kinds, disks = sightings(s.kinds, now), sightings(s.disks, now)
+func (b *behaviour) report(now time.Duration) (kinds, disks record.Sightings) {
+	full := b.features.Full()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kinds, disks = sightings(b.kinds, now), sightings(b.disks, now)
 	kinds.Full = full
 	return kinds, disks
 }
