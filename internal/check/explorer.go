@@ -129,7 +129,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Full: x.seen.Full,
 		News:     func(i int) func() strategy.News { return func() strategy.News { return news(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
-		Next:     x.check.ledger.next, Without: x.row.Without, Features: &x.behaviour.features, Recall: x.corpus.recall}
+		Next:     x.check.ledger.next, Without: x.row.Without, Faultless: x.check.system.Rules.Faults.None(), Features: &x.behaviour.features, Recall: x.corpus.recall}
 	var all []*worker
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))

@@ -63,6 +63,8 @@ type Builder struct {
 	Recall func(worker int) *Recall
 
 	Without Without // of the row
+	// Faultless: there is no budget of faults.
+	Faultless bool
 
 	// Features are what all workers of the check have met; nil: there is no check, and they begin here.
 	Features *Features
