@@ -88,6 +88,8 @@ var rows = []row{
 	{"a clock read, without a stop, µs", "%.2f", 1, []string{"clock_read_us"}},
 	{"whole executions per second (`--strategy random`): raftkv, Redis, etcd", "%.0f", 1,
 		[]string{"executions_per_s.raftkv", "executions_per_s.redis", "executions_per_s.etcd"}},
+	{"steps of the default search over those of `random` in the same time, with a crash and a partition: hashicorp/raft, PySyncObj, nats, etcd, Serf, Consul, Redis Sentinel, PostgreSQL, ZooKeeper", "%.1f", 1,
+		[]string{"default_over_random_steps.raft", "default_over_random_steps.pysyncobj", "default_over_random_steps.nats", "default_over_random_steps.etcd", "default_over_random_steps.serf", "default_over_random_steps.consul", "default_over_random_steps.sentinel", "default_over_random_steps.postgres", "default_over_random_steps.zookeeper"}},
 	{"virtual time over real time of three idle etcd", "%.0f", 1, []string{"virtual_over_real.etcd_idle"}},
 	{"to form an image of a power loss: among 10,000 names over 100; in 40 MB over 5 MB (`ariadne crash`; it does not grow)", "%.1f", 1,
 		[]string{"image_forming_large_vs_small.names-synced", "image_forming_large_vs_small.pages-synced"}},
