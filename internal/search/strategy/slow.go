@@ -19,7 +19,7 @@ func init() {
 // slow for a while: those of one direction of a connection, one message alone, all between two
 // nodes, or all to a node. On half of the paths these are directions of connections from their first
 // message on, rather early ones, which get through at the same time: as when a link comes up late, and what others
-// have tried meanwhile arrives at once. Half of these count only connections that no client has. What is natural goes on meanwhile. That is what most often goes
+// have tried meanwhile arrives at once. What is natural goes on meanwhile. That is what most often goes
 // wrong in a network, and step by step it takes a deviation for each event that goes first
 // (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
 // come besides, in some of the paths. The first path is natural, and says how long they are.
@@ -35,10 +35,8 @@ type Slow struct {
 	late   patience
 	length int             // of the natural path; 0: it is the first
 	chains map[uint64]bool // directions of connections and the like that the path has had
-	served int             // of these, between two nodes that are no clients
-	most   [2]int          // as many as a path had, and of those between such nodes
+	most   int             // as many as a path had
 	until  int             // step up to which those are held that begin so
-	among  bool            // holds count only those between such nodes
 }
 
 // hastyTogether: of the paths on which connections come up late together, one in so many has no message late by a second.
@@ -73,7 +71,6 @@ var holders = []func(p *world.Packet) uint64{
 // Begin implements Explorer.
 func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	s.draw, s.chance, s.chains = newDraw(s.Seed, s.Index), chance{moments: s.chance.moments}, map[uint64]bool{}
-	s.served = 0
 	index := s.Index
 	s.late.begin(s.Seed, index)
 	s.Index++
@@ -82,17 +79,13 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 		return 0, true
 	}
 	s.until = s.draw.below(2 * s.length)
-	together := s.most[0] > 0 && s.draw.below(2) == 0
-	most := s.most[0]
-	if s.among = together && s.most[1] > 0 && s.draw.below(2) == 0; s.among {
-		most = s.most[1]
-	}
+	together := s.most > 0 && s.draw.below(2) == 0
 	if together { // what waits for elections waits for longer than one of them takes
 		s.late.beginOneIn(hastyTogether, s.Seed, index)
 	}
 	for range 1 + s.draw.below(3) {
 		if together {
-			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(most)), by: (*world.Packet).Chain})
+			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain})
 		} else {
 			s.holds = append(s.holds, s.hold())
 		}
@@ -118,23 +111,16 @@ func (s *Slow) hold() hold {
 }
 
 // begins has holds begin with the directions of connections that a frame is the first to have.
-func (s *Slow) begins(p *space.Path) {
-	step, f, nodes := p.Len(), p.Last(), p.System().Nodes()
+func (s *Slow) begins(step int, f *space.Frame) {
 	for i := range f.Plain {
 		p := f.Enabled[i].Packet
 		if p == nil || s.chains[p.Chain()] {
 			continue
 		}
 		s.chains[p.Chain()] = true
-		nth, counts := len(s.chains), !nodes[p.From].Client && !nodes[p.To].Client
-		if counts {
-			s.served++
-		}
-		if s.most = [2]int{max(s.most[0], nth), max(s.most[1], s.served)}; s.among {
-			nth = s.served
-		}
+		s.most = max(s.most, len(s.chains))
 		for j := range s.holds {
-			if h := &s.holds[j]; h.nth == nth && (counts || !s.among) {
+			if h := &s.holds[j]; h.nth == len(s.chains) {
 				h.from, h.steps, h.what = step, s.until-step, p.Chain()
 			}
 		}
@@ -153,7 +139,7 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 // first is the first event that nothing holds back, or one of its faults.
 func (s *Slow) first(p *space.Path) (event int, fault bool) {
 	f := p.Last()
-	s.begins(p)
+	s.begins(p.Len(), f)
 	for i := range s.holds {
 		if h := &s.holds[i]; h.nth == 0 && h.from == p.Len() {
 			if e := s.message(f); e != nil {
@@ -174,7 +160,7 @@ func (s *Slow) first(p *space.Path) (event int, fault bool) {
 
 // beginBehind begins the holds of another explorer's path, behind so many of its steps.
 func (s *Slow) beginBehind(seed uint64, index, from int) {
-	s.draw, s.chains, s.served, s.among = newDraw(seed^0x736c_6f77, index), map[uint64]bool{}, 0, false
+	s.draw, s.chains = newDraw(seed^0x736c_6f77, index), map[uint64]bool{}
 	s.late.begin(seed, index)
 	s.holds, s.faults = s.holds[:0], s.faults[:0]
 	for range 1 + s.draw.below(2) {
