@@ -119,7 +119,7 @@ func (r *reader) program(t text) string {
 		return filepath.Join("/spec", rel)
 	}
 	if slices.ContainsFunc(private, func(dir string) bool { return below(dir, p) }) {
-		r.fail(t.line, "program %q: nodes do not see the host's %s: put it beside the spec", t.string, filepath.Dir(p))
+		r.fail(t.line, "program %q: nodes do not see the host's %s: put it into %s, which they see as /spec", t.string, filepath.Dir(p), r.dir)
 	}
 	return p
 }

@@ -212,7 +212,7 @@ func TestProgramOutOfSight(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Parse("testdata/good/x.yaml", []byte("nodes: [{command: "+outside+"}]"))
-	if err == nil || !strings.Contains(err.Error(), "put it beside the spec") {
+	if err == nil || !strings.Contains(err.Error(), "testdata/good, which they see as /spec") {
 		t.Errorf("got %v", err)
 	}
 	s, err := Parse(filepath.Join(filepath.Dir(outside), "x.yaml"), []byte("nodes: [{command: "+outside+"}]"))
