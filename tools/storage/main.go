@@ -128,11 +128,12 @@ func run(ctx context.Context, o options) (good bool, err error) {
 	var rows []row
 	for _, p := range programs {
 		file := filepath.Join(o.work, regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(p.Name, "-")+".json")
-		if wanted.MatchString(p.Name) {
-			if _, err := exec.LookPath(p.Program); err != nil {
-				fmt.Printf("%s: %v\n", p.Name, err)
-				continue
-			}
+		_, missing := exec.LookPath(p.Program)
+		switch {
+		case !wanted.MatchString(p.Name):
+		case missing != nil:
+			fmt.Printf("%s: %v\n", p.Name, missing)
+		default:
 			fmt.Println(p.Name)
 			r, err := p.try(ctx, &o)
 			if err != nil {

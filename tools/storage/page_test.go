@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,5 +46,26 @@ func TestPage(t *testing.T) {
 	rows[0].Triage, rows[0].Failed = "", "because"
 	if got := rows[0].unexplained(); !slices.Equal(got, []string{"ordered", "any"}) || rows[0].triaged() != "failed calls: because" {
 		t.Errorf("%v are not explained", got)
+	}
+}
+
+// TestNotInstalled: the row of a program that is not installed stays as it was.
+func TestNotInstalled(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	was := table([]row{{program{Name: "p"}, &result{Models: map[string]shown{"kill": {Operations: 3, Distinct: 2}}}}}, "")
+	o := options{list: at("list.yaml", "- {name: p, program: no-such-program}\n- {name: q, program: no-such-program}\n"), work: filepath.Join(dir, "work"),
+		page: at("page.md", begin+was+end), binary: at("ariadne", "#!/bin/sh\necho ariadne 1\n")}
+	if good, err := run(t.Context(), o); err != nil || !good {
+		t.Fatal(good, err)
+	}
+	if now, err := os.ReadFile(o.page); err != nil || string(now) != begin+was+end {
+		t.Errorf("the table was\n%s\nand is now\n%s%v", was, now, err)
 	}
 }
