@@ -210,7 +210,7 @@ func (x *explorer) executor(i, of int) *memo.Executor {
 	if o.NoCheckpoints {
 		limits.Checkpoints = 0
 	}
-	e := memo.NewExecutor(x.memo, x.check.system.Boots(x.searching), limits)
+	e := memo.NewExecutor(x.memo, x.check.system.Boots(x.searching.Done), limits)
 	e.OnMismatch = x.leak
 	return e
 }

@@ -231,7 +231,7 @@ func (s syncs) searched(t *testing.T, m disk.Model, ops []string) map[string]los
 		if err != nil {
 			return err
 		}
-		nodes := memo.NewExecutor(known, y.Boots(t.Context()), memo.Limits{Checkpoints: 200})
+		nodes := memo.NewExecutor(known, y.Boots(t.Context().Done), memo.Limits{Checkpoints: 200})
 		defer nodes.Close()
 		for name, e := range map[string]strategy.Explorer{"depth-first": &strategy.DepthFirst{}, "breadth-first": &strategy.BreadthFirst{}, "deviations": &strategy.FewestDeviations{}, "dpor": &strategy.DPOR{}} {
 			left := map[ariadne.Digest]string{} // by content

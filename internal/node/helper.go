@@ -88,7 +88,7 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	n.RecordCalls(false)
 	n.step = step{course: ariadne.NewCourse(&ariadne.Input{}), disturbed: true}
 	n.enter()
-	n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
+	n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
 	n.watch.begin()
 	defer n.watch.end()
 	n.home.clearArea()

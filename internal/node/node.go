@@ -43,8 +43,8 @@ type Config struct {
 	*config.Machine
 	// TraceCalls fills Output.CallTrace.
 	TraceCalls bool
-	// Interrupt, when it is closed, ends the step where it is.
-	Interrupt <-chan struct{}
+	// Interrupt, when not nil, returns a channel that ends the step under way when it is closed. Another step may have another one.
+	Interrupt func() <-chan struct{}
 	// Seen is what nodes were first shown of the host's files, by all nodes of the system together; nil: they are
 	// shown what is there.
 	Seen *hostfiles.Seen
@@ -251,8 +251,11 @@ func recoverTool(n *Node, err *error) {
 
 // interrupted reports whether the user has ended what the step is part of.
 func (n *Node) interrupted() bool {
+	if n.cfg.Interrupt == nil {
+		return false
+	}
 	select {
-	case <-n.cfg.Interrupt:
+	case <-n.cfg.Interrupt():
 		return true
 	default:
 		return false
@@ -354,7 +357,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		return out, ariadne.ErrInterrupted
 	}
 	if n.watch == nil {
-		n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.cfg.Interrupt)
+		n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
 	}
 	n.watch.begin()
 	defer n.watch.end()

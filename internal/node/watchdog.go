@@ -35,6 +35,7 @@ type watchdog struct {
 	inStep atomic.Bool
 	over   atomic.Bool // the step has used up its limit
 	ended  atomic.Bool // nobody waits for the step any more
+	asks   func() bool // whether somebody has ended it
 	spun   atomic.Bool // a thread was preempted in this step
 	done   chan struct{}
 
@@ -56,9 +57,9 @@ const (
 	perCall = 50 * time.Microsecond
 )
 
-func startWatchdog(limit time.Duration, memory int64, interrupt <-chan struct{}) *watchdog {
-	w := &watchdog{limit: limit, memory: memory, done: make(chan struct{})}
-	go w.watch(interrupt)
+func startWatchdog(limit time.Duration, memory int64, interrupted func() bool) *watchdog {
+	w := &watchdog{limit: limit, memory: memory, asks: interrupted, done: make(chan struct{})}
+	go w.watch()
 	return w
 }
 
@@ -72,7 +73,7 @@ type usage struct {
 	stopped     time.Time     // when it was seen last to have stopped
 }
 
-func (w *watchdog) watch(interrupt <-chan struct{}) {
+func (w *watchdog) watch() {
 	t, m := time.NewTicker(tick), time.NewTicker(memoryTick)
 	defer t.Stop()
 	defer m.Stop()
@@ -81,9 +82,6 @@ func (w *watchdog) watch(interrupt <-chan struct{}) {
 		select {
 		case <-w.done:
 			return
-		case <-interrupt:
-			w.ended.Store(true)
-			interrupt = nil
 		case now := <-t.C:
 			w.look(&u, now)
 		case <-m.C:
@@ -119,6 +117,9 @@ func (w *watchdog) look(u *usage, now time.Time) {
 	if w.limit > 0 && (u.used > limit || w.runs && now.Sub(u.stopped) > wallFactor*limit && !runnable(pid)) {
 		w.over.Store(true)
 	}
+	if w.inStep.Load() && w.asks() {
+		w.ended.Store(true)
+	}
 	if w.runs && (w.over.Load() || w.ended.Load() || u.still >= w.patience() && w.others.Load()) {
 		u.still = 0
 		// The thread may have stopped since: it then stops once more, harmlessly.
@@ -149,7 +150,10 @@ func runnable(pid int) bool {
 }
 
 func (w *watchdog) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.over.Store(false)
+	w.ended.Store(false)
 	w.spun.Store(false)
 	w.calls.Store(0)
 	w.steps.Add(1)

@@ -39,8 +39,8 @@ type NodeConfig struct {
 	Sought *Sought
 	// Seen is what nodes were first shown of the host's files.
 	Seen *hostfiles.Seen
-	// Interrupt, when it is closed, ends steps where they are.
-	Interrupt <-chan struct{}
+	// Interrupt returns a channel that ends the step under way where it is, when it is closed.
+	Interrupt func() <-chan struct{}
 }
 
 // OnThread runs f on a goroutine and thread of its own, which end with it: the

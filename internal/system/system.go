@@ -301,10 +301,10 @@ func (y *System) World() *world.System {
 	return world.NewSystem(y.Rules, nodes)
 }
 
-// start starts node i, whose steps end where they are when ctx ends. calls: with Output.CallTrace.
-func (y *System) start(ctx context.Context, i int, calls bool) (memo.Instance, error) {
+// start starts node i, whose steps end where they are when the channel is closed that interrupt returns. calls: with Output.CallTrace.
+func (y *System) start(interrupt func() <-chan struct{}, i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
-	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: ctx.Done(), Seen: y.Digests.seen,
+	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: interrupt, Seen: y.Digests.seen,
 		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) },
 		Sought: &y.sought[i]})
 	if err != nil {
@@ -318,17 +318,18 @@ func (y *System) start(ctx context.Context, i int, calls bool) (memo.Instance, e
 func (y *System) Living(ctx context.Context, now func() time.Duration) *memo.Living {
 	var start []func() (memo.Instance, error)
 	for i := range y.Spec.Nodes {
-		start = append(start, func() (memo.Instance, error) { return y.start(ctx, i, true) })
+		start = append(start, func() (memo.Instance, error) { return y.start(ctx.Done, i, true) })
 	}
 	return memo.NewLiving(y.World(), start, now)
 }
 
-// Boots are the ways to make the nodes of an executor, with ctx as in Living.
-func (y *System) Boots(ctx context.Context) []memo.Boot {
+// Boots are the ways to make the nodes of an executor. A step ends where it is when the channel is closed that interrupt returns
+// at that time.
+func (y *System) Boots(interrupt func() <-chan struct{}) []memo.Boot {
 	var boots []memo.Boot
 	for i := range y.Spec.Nodes {
 		boots = append(boots, func() (memo.Freezable, error) {
-			n, err := y.start(ctx, i, false)
+			n, err := y.start(interrupt, i, false)
 			if err != nil {
 				return nil, err
 			}

@@ -25,6 +25,8 @@ type Fakes struct {
 	Refusals []ariadne.Refusal // of the last node
 	Failing  error             // of its Start
 	Applying func(ariadne.Input) error
+	// Waiting, when not nil, is called before each step of a Freezable node, with the channel that ends the step.
+	Waiting func(interrupt <-chan struct{}) error
 
 	mu     sync.Mutex
 	made   int
@@ -129,7 +131,40 @@ func (f Freezable) Start(c system.NodeConfig) (memo.Instance, error) {
 	if c.Calls {
 		return f.Fakes.Start(c)
 	}
-	return (&memotest.Instances{Programs: f.Programs}).Boot()[c.Node.ID]()
+	m, err := (&memotest.Instances{Programs: f.Programs}).Boot()[c.Node.ID]()
+	if f.Waiting == nil || err != nil {
+		return m, err
+	}
+	return &waiting{m, f.Waiting, c.Interrupt}, nil
+}
+
+// waiting is a node whose steps wait before they do something.
+type waiting struct {
+	memo.Freezable
+	wait      func(<-chan struct{}) error
+	interrupt func() <-chan struct{}
+}
+
+func (n *waiting) Apply(in ariadne.Input) (ariadne.Output, error) {
+	if err := n.wait(n.interrupt()); err != nil {
+		return ariadne.Output{}, err
+	}
+	return n.Freezable.Apply(in)
+}
+
+func (n *waiting) Freeze() (memo.Frozen, error) {
+	f, err := n.Freezable.Freeze()
+	return frozen{f, n}, err
+}
+
+type frozen struct {
+	memo.Frozen
+	of *waiting
+}
+
+func (f frozen) Thaw() (memo.Freezable, error) {
+	m, err := f.Frozen.Thaw()
+	return &waiting{m, f.of.wait, f.of.interrupt}, err
 }
 
 // Spec is a spec of so many nodes in a directory of its own, which becomes the test's.
