@@ -24,7 +24,7 @@ import (
 // that several workers use at once have locks.
 var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
-	"internal/inspect":         {"ariadne", "fmt"},
+	"internal/inspect":         {"ariadne", "encoding/json", "fmt"},
 	"internal/hash":            {"crypto/sha256", "encoding/binary", "math/bits"},
 	"internal/world":           {"ariadne", "ariadne/internal/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
 	"internal/memo":            {"ariadne", "ariadne/internal/expose", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},

@@ -7,6 +7,7 @@
 package inspect
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"ariadne"
@@ -29,77 +30,81 @@ type Machine interface {
 
 // View is what a machine is between two steps.
 type View struct {
-	Clock     ariadne.Time
-	Processes []Process // by id
-	Files     []File    // of its own, by path
-	Timers    []Timer   // by when they are due
+	Clock     ariadne.Time `json:"clock_ns"`
+	Processes []Process    `json:"processes"` // by id
+	Files     []File       `json:"files"`     // of its own, by path
+	Timers    []Timer      `json:"timers"`    // by when they are due
 }
 
 // Process is a process of a machine.
 type Process struct {
-	PID, Parent int
-	Command     int // of the spec, or -1
-	Exe         string
-	Args        []string
-	Cwd         string
+	PID     int      `json:"pid"`
+	Parent  int      `json:"parent"`
+	Command int      `json:"command"` // of the spec, or -1
+	Exe     string   `json:"exe"`
+	Args    []string `json:"args"`
+	Cwd     string   `json:"cwd"`
 	// Zombie: it has ended, by a signal unless that is 0, and nobody has waited for it.
-	Zombie         bool
-	Status, Signal int
-	Threads        []Thread
-	Descriptors    []Descriptor // by number
+	Zombie      bool         `json:"zombie,omitempty"`
+	Status      int          `json:"status,omitempty"`
+	Signal      int          `json:"signal,omitempty"`
+	Threads     []Thread     `json:"threads,omitempty"`
+	Descriptors []Descriptor `json:"descriptors,omitempty"` // by number
 }
 
 // Thread is a thread of a process.
 type Thread struct {
-	TID  int
-	Name string
+	TID  int    `json:"tid"`
+	Name string `json:"name"`
 	// Call is the system call in which it waits, and Args are its arguments; "": it stands in
 	// no call, and goes on with the machine's next step.
-	Call string
-	Args [6]uint64
+	Call string    `json:"call,omitempty"`
+	Args [6]uint64 `json:"-"`
 	// On says what it waits on, if that is an open file; Until is when it stops waiting, or
 	// Never.
-	On    string
-	Until ariadne.Time
+	On    string       `json:"on,omitempty"`
+	Until ariadne.Time `json:"-"`
 }
 
 // Descriptor is an open descriptor of a process.
 type Descriptor struct {
-	FD    int
-	What  string // a path, or what /proc shows of it, with addresses
-	Flags int    // of open(2)
+	FD    int    `json:"fd"`
+	What  string `json:"what"`  // a path, or what /proc shows of it, with addresses
+	Flags int    `json:"flags"` // of open(2)
 	// Unread are the bytes that can be read from a socket or a pipe, Unsent those that a socket has not sent yet.
-	Unread, Unsent int
+	Unread int `json:"unread,omitempty"`
+	Unsent int `json:"unsent,omitempty"`
 }
 
 // File is a name of the machine's own files.
 type File struct {
-	Path     string
-	Mode     uint32 // st_mode
-	UID, GID uint32
-	Size     int64  // of a regular file
-	Target   string // of a symbolic link
+	Path   string `json:"path"`
+	Mode   uint32 `json:"mode"` // st_mode
+	UID    uint32 `json:"uid"`
+	GID    uint32 `json:"gid"`
+	Size   int64  `json:"size"`             // of a regular file
+	Target string `json:"target,omitempty"` // of a symbolic link
 }
 
 // Timer is a deadline that is pending.
 type Timer struct {
-	At ariadne.Time
-	Of string // what it ends, in words: "thread 12", "timerfd"
+	At ariadne.Time `json:"at_ns"`
+	Of string       `json:"of"` // what it ends, in words: "thread 12", "timerfd"
 	// Silent: it merely keeps a language runtime alive, and is nothing that can happen.
-	Silent bool
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Registers are those of a thread.
 type Registers struct {
-	Named []Register // the general ones and segment bases, in the order of the processor's manual
+	Named []Register `json:"named"` // the general ones and segment bases, in the order of the processor's manual
 	// Extended are the others as the processor saves them (XSAVE).
-	Extended []byte
+	Extended []byte `json:"extended,omitempty"`
 }
 
 // Register is one of 64 bits.
 type Register struct {
-	Name  string
-	Value uint64
+	Name  string `json:"name"`
+	Value uint64 `json:"value,string"` // as a text in JSON, whose numbers are less exact
 }
 
 // Of is the value of a register; not ok: there is none of this name.
@@ -114,11 +119,34 @@ func (r *Registers) Of(name string) (value uint64, ok bool) {
 
 // Mapping is a piece of a process's memory.
 type Mapping struct {
-	Start, End           uint64 // up to before End
-	Read, Write, Execute bool
-	Shared               bool
-	Offset               uint64 // in the file
-	Name                 string // a path as the process sees it, [stack] and the like, or ""
+	Start   uint64 `json:"start,string"`
+	End     uint64 `json:"end,string"` // up to before End
+	Read    bool   `json:"read"`
+	Write   bool   `json:"write"`
+	Execute bool   `json:"execute"`
+	Shared  bool   `json:"shared"`
+	Offset  uint64 `json:"offset,string"`  // in the file
+	Name    string `json:"name,omitempty"` // a path as the process sees it, [stack] and the like, or ""
+}
+
+// MarshalJSON leaves out the time until which a thread waits when there is none. Arguments are texts, for numbers in JSON are
+// less exact.
+func (t Thread) MarshalJSON() ([]byte, error) {
+	type plain Thread
+	j := struct {
+		plain
+		Args  []string      `json:"args,omitempty"`
+		Until *ariadne.Time `json:"until_ns,omitempty"`
+	}{plain: plain(t)}
+	if t.Until != ariadne.Never {
+		j.Until = &t.Until
+	}
+	for i := range t.Args {
+		if t.Call != "" {
+			j.Args = append(j.Args, fmt.Sprintf("%#x", t.Args[i]))
+		}
+	}
+	return json.Marshal(j)
 }
 
 // String is the thread in a line.

@@ -103,32 +103,34 @@ func Seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
 
 // recordedStep is a step as steps.jsonl keeps it, with the data of its messages.
 type recordedStep struct {
-	Step         int               `json:"step"`
-	At           ariadne.Time      `json:"at_ns"`
-	Node         string            `json:"node,omitempty"` // missing: the network
-	Action       string            `json:"action"`
-	Digest       string            `json:"digest"`
-	Clock        ariadne.Time      `json:"clock_ns"`
-	Deadline     *ariadne.Time     `json:"deadline_ns,omitempty"`
-	Calm         ariadne.Time      `json:"calm_ns,omitempty"`
-	Timer        string            `json:"timer,omitempty"`
-	Calls        int               `json:"calls"`
-	Messages     []recordedMessage `json:"messages,omitempty"`
-	Logs         []string          `json:"logs,omitempty"`
-	Exits        []ariadne.Exit    `json:"exits,omitempty"`
-	Done         bool              `json:"done,omitempty"`
-	Ended        bool              `json:"ended,omitempty"`
-	Unreplayable bool              `json:"unreplayable,omitempty"`
-	Cut          string            `json:"cut,omitempty"`
-	Diverged     string            `json:"diverged,omitempty"`
-	Polling      string            `json:"polling,omitempty"`
-	Unheeded     bool              `json:"unheeded,omitempty"`
-	Fatal        string            `json:"fatal,omitempty"`
-	Vary         []Choice          `json:"vary,omitempty"`
-	Lost         []string          `json:"lost,omitempty"`
+	Step         int            `json:"step"`
+	At           ariadne.Time   `json:"at_ns"`
+	Node         string         `json:"node,omitempty"` // missing: the network
+	Action       string         `json:"action"`
+	Digest       string         `json:"digest"`
+	Clock        ariadne.Time   `json:"clock_ns"`
+	Deadline     *ariadne.Time  `json:"deadline_ns,omitempty"`
+	Calm         ariadne.Time   `json:"calm_ns,omitempty"`
+	Timer        string         `json:"timer,omitempty"`
+	Calls        int            `json:"calls"`
+	Messages     []Message      `json:"messages,omitempty"`
+	Logs         []string       `json:"logs,omitempty"`
+	Exits        []ariadne.Exit `json:"exits,omitempty"`
+	Done         bool           `json:"done,omitempty"`
+	Ended        bool           `json:"ended,omitempty"`
+	Unreplayable bool           `json:"unreplayable,omitempty"`
+	Cut          string         `json:"cut,omitempty"`
+	Diverged     string         `json:"diverged,omitempty"`
+	Polling      string         `json:"polling,omitempty"`
+	Unheeded     bool           `json:"unheeded,omitempty"`
+	Fatal        string         `json:"fatal,omitempty"`
+	Vary         []Choice       `json:"vary,omitempty"`
+	Lost         []string       `json:"lost,omitempty"`
 }
 
-type recordedMessage struct {
+// Message is one that was sent, with its data.
+type Message struct {
+	From  string       `json:"from,omitempty"` // missing: the node of the step
 	To    string       `json:"to"`
 	Proto string       `json:"proto"`
 	Src   string       `json:"src"`
@@ -138,6 +140,12 @@ type recordedMessage struct {
 	Flags string       `json:"flags,omitempty"`
 	Sent  ariadne.Time `json:"sent_ns"`
 	Data  []byte       `json:"data,omitempty"`
+}
+
+// NewMessage is a message for programs. From is missing.
+func NewMessage(m *ariadne.Message, nodes []string) Message {
+	return Message{To: nodes[m.To], Proto: m.Flow.Proto.String(), Src: m.Flow.Src.String(), Dst: m.Flow.Dst.String(),
+		Epoch: m.Flow.Epoch, Seq: m.Seq, Flags: m.Flags.String(), Sent: m.Sent, Data: m.Data}
 }
 
 // StepLine is a step as a line of steps.jsonl.
@@ -150,9 +158,7 @@ func StepLine(s ariadne.Step, nodes []string) []byte {
 		j.Deadline = &o.Deadline
 	}
 	for _, m := range o.Messages {
-		j.Messages = append(j.Messages, recordedMessage{To: nodes[m.To], Proto: m.Flow.Proto.String(),
-			Src: m.Flow.Src.String(), Dst: m.Flow.Dst.String(), Epoch: m.Flow.Epoch, Seq: m.Seq,
-			Flags: m.Flags.String(), Sent: m.Sent, Data: m.Data})
+		j.Messages = append(j.Messages, NewMessage(&m, nodes))
 	}
 	for _, l := range o.Logs {
 		j.Logs = append(j.Logs, l.Text)

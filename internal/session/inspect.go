@@ -10,37 +10,32 @@ import (
 	"ariadne/internal/inspect"
 	"ariadne/internal/memo"
 	"ariadne/internal/stage"
-	"ariadne/internal/world"
 )
 
 // Node is what can be said of a node where the session stands.
 type Node struct {
-	Name     string
-	Started  bool
-	Done     bool // no process is left
-	Ended    bool // none of its commands is left
-	Clock    ariadne.Time
-	Deadline ariadne.Time // of its next timer, or Never
-	Steps    int          // of its own
-	Logs     []ariadne.LogLine
-	Refusals []ariadne.Refusal
+	Name     string            `json:"name"`
+	Started  bool              `json:"started"`
+	Done     bool              `json:"done"`  // no process is left
+	Ended    bool              `json:"ended"` // none of its commands is left
+	Clock    ariadne.Time      `json:"clock_ns"`
+	Deadline ariadne.Time      `json:"-"`     // of its next timer, or Never
+	Steps    int               `json:"steps"` // of its own
+	Logs     []ariadne.LogLine `json:"-"`
+	Refusals []ariadne.Refusal `json:"refusals,omitempty"`
 	// Shown is the last line that each of the spec's rules of protocol states (states) found, or what the node exposes of
 	// what it is about, by rule; "": none.
-	Shown []string
+	Shown []string `json:"shown,omitempty"`
 	// Inside is what it looks like from within; nil: it has not been switched on, or is of a
 	// kind that cannot be looked into (inspect.Machine).
-	Inside *inspect.View
+	Inside *inspect.View `json:"inside,omitempty"`
 }
 
 // Node looks at a node. To look inside it is brought to where the session stands, which may
 // take as long as some of its steps.
 func (s *Session) Node(id ariadne.NodeID) (n Node, err error) {
-	err = s.do(func() error {
-		if id < 0 || int(id) >= len(s.system.Spec.Nodes) {
-			return fmt.Errorf("no node has number %d", id)
-		}
-		f := s.path.Last()
-		n = s.outside(id, &f.State.Nodes[id])
+	err = s.look(id, func() error {
+		n = s.Now().Node(id)
 		return s.visit(id, func(m inspect.Machine) (err error) {
 			n.Inside, err = m.Look()
 			return err
@@ -52,12 +47,14 @@ func (s *Session) Node(id ariadne.NodeID) (n Node, err error) {
 // Visit lends f the inside of a node where the session stands. f is not called when the node has not been switched on, or is of
 // a kind that cannot be looked into.
 func (s *Session) Visit(id ariadne.NodeID, f func(inspect.Machine) error) error {
-	return s.do(func() error {
-		if id < 0 || int(id) >= len(s.system.Spec.Nodes) {
-			return fmt.Errorf("no node has number %d", id)
-		}
-		return s.visit(id, f)
-	})
+	return s.look(id, func() error { return s.visit(id, f) })
+}
+
+func (s *Session) look(id ariadne.NodeID, f func() error) error {
+	if id < 0 || int(id) >= len(s.system.Spec.Nodes) {
+		return fmt.Errorf("no node has number %d", id)
+	}
+	return s.do("look at "+s.system.Spec.Nodes[id].Name, f)
 }
 
 func (s *Session) visit(id ariadne.NodeID, f func(inspect.Machine) error) error {
@@ -73,25 +70,22 @@ func (s *Session) visit(id ariadne.NodeID, f func(inspect.Machine) error) error 
 	})
 }
 
-// outside is what the steps tell of a node.
-func (s *Session) outside(id ariadne.NodeID, w *world.NodeState) Node {
-	rules := s.system.Spec.Explore.States
-	n := Node{Name: s.system.Spec.Nodes[id].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock, Deadline: w.Deadline,
-		Shown: make([]string, len(rules))}
-	for i := range s.path.Steps() {
-		t := s.path.Transition(i + 1)
-		if t.From.Node != id {
+// Node is what the steps tell of a node. Inside is nil.
+func (s *State) Node(id ariadne.NodeID) Node {
+	n, rules := s.nodes[id], s.system.Spec.Explore.States
+	n.Shown = make([]string, len(rules))
+	for i := range s.taken {
+		if s.taken[i].node != id {
 			continue
 		}
 		n.Steps++
-		n.Logs = append(n.Logs, t.Output.Logs...)
-		n.Refusals = append(n.Refusals, t.Output.Refusals...)
+		n.Logs = append(n.Logs, s.taken[i].step.Output.Logs...)
+		n.Refusals = append(n.Refusals, s.taken[i].step.Output.Refusals...)
 	}
 	var watch expose.Watch
 	if watch.Sources = s.system.Spec.Properties.Sources; rules.Tuples() {
-		for i := range s.path.Steps() {
-			step := s.path.Step(i + 1)
-			watch.Step(&step)
+		for _, t := range s.taken {
+			watch.Step(&t.step)
 		}
 	}
 	for i, r := range rules {
@@ -113,7 +107,7 @@ func (s *Session) outside(id ariadne.NodeID, w *world.NodeState) Node {
 }
 
 // made is what a stage makes of what all nodes expose.
-func (s *Session) made(stages *stage.Runner, name string, watch *expose.Watch) string {
+func (s *State) made(stages *stage.Runner, name string, watch *expose.Watch) string {
 	var sets []*expose.Set
 	for i := range s.system.Spec.Nodes {
 		sets = append(sets, watch.Exposed(ariadne.NodeID(i)))
@@ -137,15 +131,4 @@ type Message struct {
 }
 
 // InFlight are the messages that are under way, in the order in which they were sent.
-func (s *Session) InFlight() (all []Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	flight := s.path.Last().State.Flight
-	for i := range flight {
-		if flight[i].Flow.Proto == ariadne.Expiry {
-			continue
-		}
-		all = append(all, Message{flight[i].Message, flight[i].Arrival, flight[i].Delayed})
-	}
-	return slices.Clip(all)
-}
+func (s *Session) InFlight() []Message { return slices.Clone(s.Now().InFlight) }

@@ -71,7 +71,9 @@ func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}
-	s := &Session{system: y, memo: m, executor: memo.NewExecutor(m, y.Boots(ctx), limits), work: make(chan func()), done: make(chan error, 1)}
+	s := &Session{system: y, ctx: ctx, memo: m, work: make(chan func()), done: make(chan error, 1)}
+	s.turn.Store(&turn{ctx: ctx})
+	s.executor = memo.NewExecutor(m, y.Boots(s.interrupt), limits)
 	if t != nil {
 		s.expected = t.Steps
 		for i := range t.Steps {
@@ -90,11 +92,13 @@ func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*
 			return errors.Join(s.executor.Close(), m.Close())
 		})
 	}()
-	err = s.do(func() error {
+	err = s.do("open", func() error {
 		l := y.Limits()
 		states := s.system.Judge(ctx, space.New(w, m, s.executor), 1)
 		states.Unfold = true
-		s.path, err = space.NewPath(states, space.Bounds{Time: l.Time, Depth: l.Steps})
+		if s.path, err = space.NewPath(states, space.Bounds{Time: l.Time, Depth: l.Steps}); err == nil {
+			s.now.Store(s.state("open"))
+		}
 		return system.AsBug(err)
 	})
 	if err != nil {

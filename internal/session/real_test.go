@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ariadne"
 	"ariadne/internal/inspect"
@@ -289,4 +291,59 @@ func text(nodes []session.Node) string {
 		}
 	}
 	return b.String()
+}
+
+// TestCancelReal: a step of real processes that does not end by itself is cancelled where it is, and can be tried again.
+func TestCancelReal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spin.yaml")
+	text := `name: spin
+limits: {divergence: 60s}
+nodes:
+  - name: n1
+    command: sh -c 'while :; do :; done'
+    client: true
+  - name: n2
+    command: sleep 1
+`
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sp, err := spec.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(t.Context(), sp, session.Options{System: system.Options{Version: "test"}, Memory: 300 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	take := func(name string) error {
+		began, ended := time.Now(), make(chan error, 1)
+		go func() {
+			_, err := s.Step(name)
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(time.Second):
+			s.Cancel()
+		}
+		err := <-ended
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("a step was cancelled after %v", took)
+		}
+		return err
+	}
+	var setup *ariadne.SetupError
+	for range 2 {
+		if err := take("start n1"); errors.As(err, &setup) {
+			t.Skip(err)
+		} else if !errors.Is(err, session.ErrCancelled) || s.Steps() != 0 {
+			t.Fatalf("%v at step %d", err, s.Steps())
+		}
+	}
+	if err := take("start n2"); err != nil || s.Steps() != 1 {
+		t.Errorf("%v at step %d", err, s.Steps())
+	}
 }

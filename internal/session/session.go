@@ -16,18 +16,22 @@
 // gone to get there, and as in an execution of nothing but these. A session that fails to move
 // stands where it stood.
 //
-// Methods may be called from any goroutine, one after the other; the nodes live on a thread
-// of their own.
+// Methods may be called from any goroutine. Those that move the session or look into a node come one after the other, on the
+// thread on which the nodes live. All others read the State that the last move left, and never wait. Cancel ends what is under
+// way.
 //
-// Read next: session.go, open.go, inspect.go, example_test.go.
+// Read next: session.go, state.go, open.go, inspect.go, example_test.go.
 package session
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"ariadne"
 	"ariadne/internal/memo"
@@ -41,14 +45,19 @@ import (
 // Session is an execution that is steered.
 type Session struct {
 	system *system.System
+	ctx    context.Context
+	now    atomic.Pointer[State]
+	turn   atomic.Pointer[turn]
 
-	mu   sync.Mutex  // one method at a time; of all below
+	mu   sync.Mutex  // one move or look at a time; of work and done
 	work chan func() // for the thread of the nodes; nil when it is closed
 	done chan error  // the thread has ended, with what came of closing the nodes
 
+	// Of the thread of the nodes.
 	path     *space.Path // what is taken of the line
 	executor *memo.Executor
 	memo     *memo.Memo
+	taken    []taken  // the steps of path; a State shares its beginning
 	line     []string // stable names of the steps, those that are taken first
 	expected []trace.Step
 	// stuck is the number of steps of a trace at whose end something has not happened that must, or 0, and goal which: it goes on behind
@@ -56,13 +65,19 @@ type Session struct {
 	stuck, goal int
 }
 
+// turn is what is under way.
+type turn struct {
+	ctx    context.Context
+	cancel context.CancelFunc // nil: it cannot be cancelled
+}
+
 // Choice is something that can happen next.
 type Choice struct {
-	Action ariadne.Action
-	Name   string // the action's stable name, by which it can be taken
-	At     ariadne.Time
+	Action ariadne.Action `json:"-"`
+	Name   string         `json:"name"` // the action's stable name, by which it can be taken
+	At     ariadne.Time   `json:"at_ns"`
 	// Natural: it comes first in time.
-	Natural bool
+	Natural bool `json:"natural,omitempty"`
 }
 
 // Position is where a session has been: the steps of its line up to there. It stays good
@@ -75,12 +90,21 @@ func (p Position) Steps() int { return len(p.line) }
 // Names are the stable names of its steps.
 func (p Position) Names() []string { return slices.Clone(p.line) }
 
+// MarshalJSON makes a list of the names.
+func (p Position) MarshalJSON() ([]byte, error) { return json.Marshal(p.line) }
+
+// UnmarshalJSON reads one.
+func (p *Position) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &p.line) }
+
 // ErrClosed is the error of a session that is closed.
 var ErrClosed = errors.New("the session is closed")
 
 // ErrNoSuchStep is wrapped in the error of who asks for a step that is not enabled, or is not
 // on the line.
 var ErrNoSuchStep = errors.New("no such step")
+
+// ErrCancelled is the error of what Cancel has ended. The session stands where it stood.
+var ErrCancelled = errors.New("it was cancelled")
 
 // Mismatch is the error of a session that has left its trace: a step did not do what the
 // trace says. The session stands behind it.
@@ -94,13 +118,25 @@ func (m *Mismatch) Error() string {
 		m.Got.Index, m.Got.Action, m.Got.Digest, m.Got.At, m.Want.Digest, m.Want.At)
 }
 
-// do lets f work on the thread of the nodes.
-func (s *Session) do(f func() error) (err error) {
+// do lets f work on the thread of the nodes. what says what it does.
+func (s *Session) do(what string, f func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.work == nil {
 		return ErrClosed
 	}
+	t := &turn{}
+	t.ctx, t.cancel = context.WithCancel(s.ctx)
+	defer t.cancel()
+	s.turn.Store(t)
+	s.say(what)
+	defer func() {
+		s.turn.Store(&turn{ctx: s.ctx})
+		s.say("")
+		if t.ctx.Err() != nil && s.ctx.Err() == nil && errors.Is(err, ariadne.ErrInterrupted) {
+			err = fmt.Errorf("%w: %w", ErrCancelled, err)
+		}
+	}()
 	ended := make(chan struct{})
 	job := func() {
 		defer close(ended)
@@ -121,64 +157,65 @@ func (s *Session) do(f func() error) (err error) {
 	}
 }
 
-// Steps is the number of steps that the session stands behind.
-func (s *Session) Steps() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.path.Steps()
+// move is do of what may move the session.
+func (s *Session) move(what string, f func() error) error {
+	return s.do(what, func() error {
+		err := f()
+		s.now.Store(s.state(what))
+		return err
+	})
 }
+
+// say publishes what is under way.
+func (s *Session) say(what string) {
+	if was := s.now.Load(); was != nil {
+		is := *was
+		is.Busy = what
+		s.now.Store(&is)
+	}
+}
+
+// Cancel ends the move or look that is under way, if there is one: its error is ErrCancelled. What waits for it goes on.
+func (s *Session) Cancel() {
+	if t := s.turn.Load(); t.cancel != nil {
+		t.cancel()
+	}
+}
+
+// interrupt is the channel that ends a node's step now.
+func (s *Session) interrupt() <-chan struct{} { return s.turn.Load().ctx.Done() }
+
+// cancelled reports whether what is under way is to end.
+func (s *Session) cancelled() bool { return s.turn.Load().ctx.Err() != nil }
+
+// restore lets the session go back to where it stood after a move has failed: Cancel does not end that.
+func (s *Session) restore() { s.turn.Store(&turn{ctx: s.ctx}) }
+
+// Now is the session where the last move has left it, and what is under way.
+func (s *Session) Now() *State { return s.now.Load() }
+
+// Steps is the number of steps that the session stands behind.
+func (s *Session) Steps() (n int) { return s.Now().Steps() }
 
 // Line are the stable names of the steps of the line, also of those that are still ahead.
-func (s *Session) Line() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.line)
-}
+func (s *Session) Line() []string { return slices.Clone(s.Now().Line) }
 
 // Position is where the session stands, to return to.
-func (s *Session) Position() Position {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Position{slices.Clone(s.line[:s.path.Steps()])}
-}
+func (s *Session) Position() Position { return s.Now().Position() }
 
 // Taken are the steps behind which the session stands, with what came of them.
-func (s *Session) Taken() (steps []ariadne.Step) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.path.Steps() {
-		steps = append(steps, s.path.Step(i+1))
-	}
-	return steps
-}
+func (s *Session) Taken() (steps []ariadne.Step) { return s.Now().Taken() }
 
 // Enabled is what can happen next, in order of time; what is a variation of an event comes
 // behind all events. It is empty when nothing can, or the execution has ended.
-func (s *Session) Enabled() (choices []Choice) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if end, _ := s.end(); end != "" {
-		return nil
-	}
-	add := func(e *world.Event, natural bool) {
-		choices = append(choices, Choice{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: natural})
-	}
-	if e := s.natural(); e != nil {
-		add(e, true)
-	}
-	f := s.path.Last()
-	for i := range f.Enabled {
-		add(&f.Enabled[i], !f.Deviates(i))
-	}
-	return choices
-}
+func (s *Session) Enabled() (choices []Choice) { return slices.Clone(s.Now().Enabled) }
 
 func (s *Session) name(a ariadne.Action) string { return s.path.System().Names().Action(a) }
 
 // Step takes one of the choices that Enabled gave, by its stable name.
 func (s *Session) Step(name string) (step ariadne.Step, err error) {
-	err = s.do(func() error {
-		if end, _ := s.end(); end != "" {
+	err = s.move("step "+name, func() error {
+		if end := s.Now().End; end != "" {
 			return fmt.Errorf("%w: %s: the execution has ended: %s", ErrNoSuchStep, name, end)
 		}
 		n := s.path.Steps()
@@ -206,7 +243,7 @@ func (s *Session) Natural() (ariadne.Step, error) {
 
 // Back takes back the last step, which stays on the line.
 func (s *Session) Back() error {
-	return s.do(func() error {
+	return s.move("back", func() error {
 		if s.path.Steps() == 0 {
 			return fmt.Errorf("%w: this is the beginning", ErrNoSuchStep)
 		}
@@ -216,7 +253,7 @@ func (s *Session) Back() error {
 
 // Go goes to where n steps of the line are taken, back or ahead.
 func (s *Session) Go(n int) error {
-	return s.do(func() error {
+	return s.move(fmt.Sprintf("go to step %d", n), func() error {
 		if n < 0 || n > len(s.line) {
 			return fmt.Errorf("%w: %d, the line has %d", ErrNoSuchStep, n, len(s.line))
 		}
@@ -226,7 +263,7 @@ func (s *Session) Go(n int) error {
 
 // Return goes to a position, whose steps become the line.
 func (s *Session) Return(p Position) error {
-	return s.do(func() error {
+	return s.move(fmt.Sprintf("return to step %d", p.Steps()), func() error {
 		common := 0
 		for common < min(len(p.line), len(s.line)) && p.line[common] == s.line[common] {
 			common++
@@ -238,6 +275,7 @@ func (s *Session) Return(p Position) error {
 			err = s.follow(len(p.line))
 		}
 		if err != nil && !errors.As(err, new(*Mismatch)) {
+			s.restore()
 			s.line, s.expected = was, expected
 			err = errors.Join(err, s.cut(min(stood, common)), s.follow(stood))
 		}
@@ -252,7 +290,12 @@ func (s *Session) follow(n int) error {
 		return err
 	}
 	for i := s.path.Steps(); i < n; i++ {
-		if err := s.take(s.line[i]); err != nil {
+		err := error(ariadne.ErrInterrupted)
+		if !s.cancelled() {
+			err = s.take(s.line[i])
+		}
+		if err != nil {
+			s.restore()
 			return errors.Join(err, s.cut(min(stood, i)))
 		}
 		if err := s.verify(i + 1); err != nil {
@@ -278,7 +321,10 @@ func (s *Session) take(name string) error {
 		return missing
 	}
 	if err != nil {
+		s.restore()
 		err = errors.Join(err, s.path.Withdraw(n))
+	} else {
+		s.taken = append(s.taken, taken{s.path.Step(n + 1), s.path.Transition(n + 1).From.Node})
 	}
 	return system.AsBug(err)
 }
@@ -318,6 +364,7 @@ func (s *Session) cut(n int) error {
 	if n == s.path.Steps() {
 		return nil
 	}
+	s.taken = s.taken[:n:n] // states that were published keep the rest
 	return system.AsBug(s.path.Withdraw(n))
 }
 
@@ -336,9 +383,8 @@ func (s *Session) verify(n int) error {
 // End says why the execution has ended where the session stands, with the violation that this
 // shows; or it is "".
 func (s *Session) End() (end string, v *ariadne.Violation) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.end()
+	now := s.Now()
+	return now.End, now.Violation
 }
 
 func (s *Session) end() (string, *ariadne.Violation) {
@@ -359,15 +405,16 @@ func (s *Session) end() (string, *ariadne.Violation) {
 // Changed says which files of the host that nodes have used are not as they were when they
 // did: what the session shows may then be of neither. One line each.
 func (s *Session) Changed() (lines []string) {
-	s.do(func() error {
+	s.do("compare files", func() error {
 		lines = s.system.Digests.Described(s.memo.Changed())
 		return nil
 	})
 	return lines
 }
 
-// Close ends all nodes.
+// Close ends what is under way, and all nodes.
 func (s *Session) Close() error {
+	s.Cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.work == nil {

@@ -1,11 +1,13 @@
 package session_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -309,5 +311,131 @@ func TestErrorsOfNodes(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// gate holds the step of a node that comes to it next, once it is shut.
+type gate struct {
+	shut    atomic.Int32 // steps until one is held; 0: none is
+	reached chan bool
+	open    chan bool
+}
+
+func newGate() *gate { return &gate{reached: make(chan bool, 1), open: make(chan bool)} }
+
+func (g *gate) wait(interrupt <-chan struct{}) error {
+	if g.shut.Load() == 0 || g.shut.Add(-1) > 0 {
+		return nil
+	}
+	g.reached <- true
+	select {
+	case <-g.open:
+		return nil
+	case <-interrupt:
+		return ariadne.ErrInterrupted
+	}
+}
+
+// TestReadersDoNotWait: a session is read while a step is under way, and the step can be cancelled.
+func TestReadersDoNotWait(t *testing.T) {
+	sp, g := systemtest.Spec(t, 2, 1, 0), newGate()
+	fakes := &systemtest.Fakes{Programs: systemtest.PingPong, Waiting: g.wait}
+	o := systemtest.Freezable{Fakes: fakes}.Options()
+	s, err := session.Open(t.Context(), sp, session.Options{System: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	step := func() chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.Natural()
+			ended <- err
+		}()
+		return ended
+	}
+	text := func() string {
+		b, err := json.Marshal(s.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	s.Cancel() // of nothing
+	for i := 0; len(s.Enabled()) > 0; i++ {
+		before, was := s.Now(), text()
+		g.shut.Store(1)
+		ended := step()
+		<-g.reached
+		read := make(chan bool)
+		go func() {
+			s.Enabled()
+			s.End()
+			s.InFlight()
+			if s.Steps() != i || len(s.Taken()) != i || len(s.Position().Names()) != i || len(s.Line()) != i || s.Now().Busy != "step "+before.Enabled[0].Name {
+				t.Errorf("during step %d: %s", i+1, text())
+			}
+			close(read)
+		}()
+		select {
+		case <-read:
+		case <-time.After(time.Minute):
+			t.Fatal("who reads waits for a step")
+		}
+		s.Cancel()
+		if err := <-ended; !errors.Is(err, session.ErrCancelled) || text() != was {
+			t.Fatalf("a step that was cancelled: %v, %s\nbefore it: %s", err, text(), was)
+		}
+		g.shut.Store(1)
+		ended = step()
+		<-g.reached
+		g.open <- true
+		if err := <-ended; err != nil || s.Steps() != i+1 {
+			t.Fatalf("%v at step %d", err, s.Steps())
+		}
+		if b, _ := json.Marshal(before); string(b) != was {
+			t.Errorf("a state became\n%s\nfrom\n%s", b, was)
+		}
+	}
+	compare(t, s, sp, o)
+	end, v := s.End()
+	if end != "clients done" || v != nil {
+		t.Errorf("%s, %v", end, v)
+	}
+}
+
+// TestCancelOnTheWay: a session that is to follow a trace and is cancelled on the way stands where it stood.
+func TestCancelOnTheWay(t *testing.T) {
+	sp, g := systemtest.Spec(t, 2, 1, 0), newGate()
+	o := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: systemtest.PingPong, Waiting: g.wait}}.Options()
+	r, err := run.Run(t.Context(), sp, run.Options{System: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Go(1); err != nil {
+		t.Fatal(err)
+	}
+	whole := len(s.Line())
+	g.shut.Store(3)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Go(whole) }()
+	<-g.reached
+	s.Cancel()
+	if err := <-ended; !errors.Is(err, session.ErrCancelled) || s.Steps() != 1 || len(s.Line()) != whole || s.Now().Busy != "" {
+		t.Fatalf("%v at step %d of %q", err, s.Steps(), s.Line())
+	}
+	if err := s.Go(whole); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, s, sp, o)
+	b, err := json.Marshal(s.Position())
+	var p session.Position
+	if err := errors.Join(err, json.Unmarshal(b, &p), s.Go(0), s.Return(p)); err != nil || s.Steps() != whole {
+		t.Errorf("%v at step %d", err, s.Steps())
 	}
 }
