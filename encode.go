@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"time"
 )
 
 // The canonical encoding of what passes between the parts: each value has one, and no two
@@ -15,9 +14,8 @@ import (
 // It is field after field, in the order of the declaration. Numbers are varints as short
 // as they can be, small enumerations one byte, what is random or a hash of fixed length,
 // texts and lists have their lengths before them, and what may be missing has a byte 0 or
-// 1. A list that is empty and one that is nil are the same. What has to do with variations
-// stands at the end, as does the content of a state, announced by further bits of such a byte; that
-// a node is spared is such a bit. What has nothing of this has the encoding that it had before there was any.
+// 1. A list that is empty and one that is nil are the same. What an input or an output may be without is
+// an option with a number (options.go): these stand at the end, and whatever holds an output has it last.
 //
 // AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary
 // implements encoding.BinaryUnmarshaler; it takes exactly what AppendBinary gives, and
@@ -26,97 +24,16 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
-	b = append(b, bit(in.Message != nil, 0)|bit(in.Vary != "", 1)|bit(in.Draw != nil, 2)|bit(in.Fault != NodeFault{}, 3)|bit(in.Fault.Jump != 0, 4)|bit(in.Fault.Kill != "", 5)|bit(in.Fault.With != "", 6)|bit(in.Fault.Drift != 0, 7))
-	if in.Message != nil {
-		b = in.Message.append(b)
-	}
-	if in.Vary != "" {
-		b = appendText(b, in.Vary)
-	}
-	if in.Draw != nil {
-		b = appendLen(appendTexts(b, in.Draw.Kinds), len(in.Draw.After))
-		for _, after := range in.Draw.After {
-			b = appendLen(b, len(after))
-			for _, n := range after {
-				b = appendInt(b, n)
-			}
-		}
-		b = appendLen(b, len(in.Draw.Only))
-		for _, calls := range in.Draw.Only {
-			b = appendTexts(b, calls)
-		}
-		b = appendInt(binary.LittleEndian.AppendUint64(appendTexts(b, in.Draw.Free), in.Draw.Seed), in.Draw.From)
-		b = appendLen(b, len(in.Draw.Seldom))
-		for _, lengths := range in.Draw.Seldom {
-			b = appendLen(b, len(lengths))
-			for _, l := range lengths {
-				b = appendInt(b, l)
-			}
-		}
-	}
-	if in.Fault != (NodeFault{}) {
-		b = appendInt(append(b, byte(in.Fault.Down)), in.Fault.For)
-	}
-	if in.Fault.Jump != 0 {
-		b = appendInt(b, in.Fault.Jump)
-	}
-	if in.Fault.Kill != "" {
-		b = appendText(b, in.Fault.Kill)
-	}
-	if in.Fault.With != "" {
-		b = appendText(b, in.Fault.With)
-	}
-	if in.Fault.Drift != 0 {
-		b = appendInt(b, in.Fault.Drift)
-	}
-	return b, nil
+	b = append(b, inputOptions.bits(in))
+	return inputOptions.append(in, b), nil
 }
 
 func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
-	has := d.bits(8)
-	if has&1 != 0 {
-		in.Message = new(Message)
-		in.Message.read(&d)
-	}
-	if has&2 != 0 {
-		if in.Vary = Variation(d.text()); in.Vary == "" {
-			d.fail(errCanonical)
-		}
-	}
-	if has&4 != 0 {
-		after := func() []int { return readList(&d, d.int) }
-		length := func() time.Duration { return time.Duration(d.int64()) }
-		in.Draw = &Draw{Kinds: readTexts(&d), After: readList(&d, after), Only: readList(&d, func() []string { return readTexts(&d) }), Free: readTexts(&d), Seed: d.uint64(), From: d.int(),
-			Seldom: readList(&d, func() []time.Duration { return readList(&d, length) })}
-	}
-	if has&8 != 0 {
-		in.Fault = NodeFault{Down: Down(d.byte()), For: time.Duration(d.int64())}
-	}
-	if has&16 != 0 {
-		if in.Fault.Jump = time.Duration(d.int64()); in.Fault.Jump == 0 {
-			d.fail(errCanonical)
-		}
-	}
-	if has&32 != 0 {
-		if in.Fault.Kill = string(d.text()); in.Fault.Kill == "" {
-			d.fail(errCanonical)
-		}
-	}
-	if has&64 != 0 {
-		if in.Fault.With = string(d.text()); in.Fault.With == "" {
-			d.fail(errCanonical)
-		}
-	}
-	if has&128 != 0 {
-		if in.Fault.Drift = d.int(); in.Fault.Drift == 0 {
-			d.fail(errCanonical)
-		}
-	}
-	if (has&8 != 0) != (in.Fault != NodeFault{}) {
-		d.fail(errCanonical)
-	}
+	has := d.byte()
+	inputOptions.read(in, has, &d)
+	inputOptions.check(in, has, &d)
 	return d.end("input")
 }
 
@@ -199,7 +116,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Timer)
 	b = appendInt(b, o.Calm)
 	b = appendBool(b, o.Done)
-	b = append(b, bit(o.Ended, 0)|bit(len(o.Places) > 0, 1)|bit(o.Content != Digest{}, 2)|bit(o.Spared, 3)|bit(o.Down != Up || o.Back != 0, 4)|bit(o.Limits != nil, 5)|bit(o.Processes != nil, 6)|bit(len(o.Lost) > 0 || o.LeftOut != 0, 7))
+	b = append(b, outputOptions.bits(o))
 	b = appendInt(b, o.Calls)
 	b = append(b, o.Digest[:]...)
 	b = appendLen(b, len(o.CallTrace))
@@ -214,7 +131,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Cut)
 	b = appendText(b, o.Diverged)
 	b = appendText(b, o.Polling)
-	b = append(b, bit(o.Unheeded, 0)|bit(o.Unsynced, 1))
+	b = appendBool(b, o.Unheeded)
 	b = appendText(b, o.Fatal)
 	b = appendLen(b, len(o.Refusals))
 	for i := range o.Refusals {
@@ -230,39 +147,7 @@ func (o *Output) append(b []byte) []byte {
 		b = appendText(b, o.Files[i].Path)
 		b = append(b, byte(o.Files[i].Use))
 	}
-	if o.Content != (Digest{}) {
-		b = append(b, o.Content[:]...)
-	}
-	if o.Down != Up || o.Back != 0 {
-		b = appendInt(append(b, byte(o.Down)), o.Back)
-	}
-	if o.Limits != nil {
-		b = appendLen(b, len(*o.Limits))
-		for i := range *o.Limits {
-			l := &(*o.Limits)[i]
-			b = appendInt(l.Flow.append(b), l.Data)
-			b = appendInt(b, l.Idle)
-			b = appendInt(b, l.First)
-			b = appendInt(b, l.Every)
-		}
-	}
-	if o.Processes != nil {
-		b = appendTexts(b, *o.Processes)
-	}
-	if len(o.Lost) > 0 || o.LeftOut != 0 {
-		b = appendInt(appendTexts(b, o.Lost), o.LeftOut)
-	}
-	if len(o.Places) == 0 {
-		return b
-	}
-	b = appendLen(b, len(o.Places))
-	for i := range o.Places {
-		p := &o.Places[i]
-		b = appendText(b, p.Name)
-		b = appendTexts(b, p.Alternatives)
-		b = appendText(b, p.Taken)
-	}
-	return b
+	return outputOptions.append(o, b)
 }
 
 func (o *Output) UnmarshalBinary(b []byte) error {
@@ -272,66 +157,23 @@ func (o *Output) UnmarshalBinary(b []byte) error {
 }
 
 func (o *Output) read(d *decoder) {
-	has := byte(0)
-	ended := func() bool {
-		has = d.bits(8)
-		return has&1 != 0
-	}
-	polls := byte(0)
-	polled := func() bool {
-		polls = d.bits(2)
-		return polls&1 != 0
-	}
-	*o = Output{
-		Messages: readList(d, func() (m Message) { m.read(d); return m }),
-		Logs:     readList(d, func() LogLine { return LogLine{Time(d.int64()), d.int(), d.int(), string(d.text())} }),
-		Exits:    readList(d, func() Exit { return Exit{Time(d.int64()), d.int(), d.int(), d.int()} }),
-		Clock:    Time(d.int64()), Deadline: Time(d.int64()), Timer: string(d.text()),
-		Calm: Time(d.int64()), Done: d.bool(), Ended: ended(), Calls: d.int(),
-		Digest:       d.digest(),
-		CallTrace:    readList(d, func() CallRecord { return CallRecord{d.int(), d.int(), d.int64(), d.uint64()} }),
-		Unreplayable: d.bool(), Cut: string(d.text()), Diverged: string(d.text()),
-		Polling: string(d.text()), Unheeded: polled(), Fatal: string(d.text()),
-		Refusals: readList(d, func() Refusal {
-			return Refusal{string(d.text()), string(d.text()), string(d.text()), d.int(), d.bool()}
-		}),
-		Files: readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} }),
-	}
-	o.Spared, o.Unsynced = has&8 != 0, polls&2 != 0
-	if has&4 != 0 {
-		if o.Content = d.digest(); o.Content == (Digest{}) {
-			d.fail(errCanonical)
-		}
-	}
-	if has&16 != 0 {
-		if o.Down, o.Back = Down(d.byte()), Time(d.int64()); o.Down == Up && o.Back == 0 {
-			d.fail(errCanonical)
-		}
-	}
-	if has&32 != 0 {
-		limits := readList(d, func() (l Limit) {
-			l.Flow.read(d)
-			l.Data, l.Idle = time.Duration(d.int64()), time.Duration(d.int64())
-			l.First, l.Every = time.Duration(d.int64()), time.Duration(d.int64())
-			return l
-		})
-		o.Limits = &limits
-	}
-	if has&64 != 0 {
-		processes := readTexts(d)
-		o.Processes = &processes
-	}
-	if has&128 != 0 {
-		if o.Lost, o.LeftOut = readTexts(d), d.int(); len(o.Lost) == 0 && o.LeftOut == 0 {
-			d.fail(errCanonical)
-		}
-	}
-	if has&2 != 0 {
-		o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
-		if o.Places == nil {
-			d.fail(errCanonical)
-		}
-	}
+	*o = Output{}
+	o.Messages = readList(d, func() (m Message) { m.read(d); return m })
+	o.Logs = readList(d, func() LogLine { return LogLine{Time(d.int64()), d.int(), d.int(), string(d.text())} })
+	o.Exits = readList(d, func() Exit { return Exit{Time(d.int64()), d.int(), d.int(), d.int()} })
+	o.Clock, o.Deadline, o.Timer = Time(d.int64()), Time(d.int64()), string(d.text())
+	o.Calm, o.Done = Time(d.int64()), d.bool()
+	has := d.byte()
+	o.Calls, o.Digest = d.int(), d.digest()
+	o.CallTrace = readList(d, func() CallRecord { return CallRecord{d.int(), d.int(), d.int64(), d.uint64()} })
+	o.Unreplayable, o.Cut, o.Diverged = d.bool(), string(d.text()), string(d.text())
+	o.Polling, o.Unheeded, o.Fatal = string(d.text()), d.bool(), string(d.text())
+	o.Refusals = readList(d, func() Refusal {
+		return Refusal{string(d.text()), string(d.text()), string(d.text()), d.int(), d.bool()}
+	})
+	o.Files = readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} })
+	outputOptions.read(o, has, d)
+	outputOptions.check(o, has, d)
 }
 
 func (s *Step) AppendBinary(b []byte) ([]byte, error) {
@@ -395,14 +237,6 @@ func appendTexts(b []byte, all []string) []byte {
 	return b
 }
 
-// bit is a byte in which bit n is v.
-func bit(v bool, n int) byte {
-	if v {
-		return 1 << n
-	}
-	return 0
-}
-
 func appendBool(b []byte, v bool) []byte {
 	if v {
 		return append(b, 1)
@@ -431,6 +265,7 @@ var (
 	errLong      = errors.New("something follows its end")
 	errNumber    = errors.New("a number is not written as it should be")
 	errCanonical = errors.New("a byte has bits that mean nothing")
+	errOption    = errors.New("it has a field that this version of Ariadne does not know, or has it twice")
 	errAddr      = errors.New("bad address")
 )
 

@@ -23,7 +23,7 @@ import (
 // with all that they may import. They start no goroutine and look at no clock; those
 // that several workers use at once have locks.
 var pure = map[string][]string{
-	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "strconv", "strings", "time"},
+	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "slices", "strconv", "strings", "time"},
 	"internal/inspect":         {"ariadne", "encoding/json", "fmt"},
 	"internal/hash":            {"crypto/sha256", "encoding/binary", "math/bits"},
 	"internal/world":           {"ariadne", "ariadne/internal/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},

@@ -1,0 +1,210 @@
+package ariadne
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// An option is a field, or a few that belong together, that a value may be without. It has a number for
+// good. Those of less than 8 are announced by a bit of a byte, since they are often there. One from 8 on
+// has its number before it and stands behind all others, in ascending order, where the value ends. So a
+// value without a field has the encoding that it had before there was that field, and a new field needs no
+// new version of what is encoded.
+type option[T any] struct {
+	number int
+	is     func(*T) bool
+	append func(*T, []byte) []byte // nil: that it is there is all
+	read   func(*T, *decoder)
+}
+
+// options are those of a type, in the order in which they stand.
+type options[T any] []option[T]
+
+// byBit is the number of those that are announced by a bit.
+const byBit = 8
+
+// bits announces those of less than byBit that v has.
+func (all options[T]) bits(v *T) (b byte) {
+	for i := range all {
+		if o := &all[i]; o.number < byBit && o.is(v) {
+			b |= 1 << o.number
+		}
+	}
+	return b
+}
+
+// append appends those that v has.
+func (all options[T]) append(v *T, b []byte) []byte {
+	for i := range all {
+		o := &all[i]
+		if !o.is(v) {
+			continue
+		}
+		if o.number >= byBit {
+			b = binary.AppendUvarint(b, uint64(o.number))
+		}
+		if o.append != nil {
+			b = o.append(v, b)
+		}
+	}
+	return b
+}
+
+// read reads into v those that bits announce, and what stands behind them up to the end.
+func (all options[T]) read(v *T, bits byte, d *decoder) {
+	for i := range all {
+		if o := &all[i]; o.number < byBit && bits>>o.number&1 != 0 {
+			o.read(v, d)
+			bits &^= 1 << o.number
+		}
+	}
+	if bits != 0 {
+		d.fail(errCanonical)
+	}
+	for last := byBit - 1; len(d.rest) > 0; {
+		number, n := binary.Uvarint(d.rest)
+		if !d.skip(n) {
+			return
+		}
+		i := slices.IndexFunc(all, func(o option[T]) bool { return uint64(o.number) == number })
+		if i < 0 || all[i].number <= last {
+			d.fail(errOption)
+			return
+		}
+		last = all[i].number
+		if all[i].read(v, d); !all[i].is(v) {
+			d.fail(errCanonical)
+		}
+	}
+}
+
+// check sees that v has those that were announced.
+func (all options[T]) check(v *T, bits byte, d *decoder) {
+	if d.err == nil && all.bits(v) != bits {
+		d.fail(errCanonical)
+	}
+}
+
+// inputOptions are those of an input. The next number is 8.
+var inputOptions = options[Input]{
+	{0, func(in *Input) bool { return in.Message != nil },
+		func(in *Input, b []byte) []byte { return in.Message.append(b) },
+		func(in *Input, d *decoder) { in.Message = new(Message); in.Message.read(d) }},
+	{1, func(in *Input) bool { return in.Vary != "" },
+		func(in *Input, b []byte) []byte { return appendText(b, in.Vary) },
+		func(in *Input, d *decoder) { in.Vary = Variation(d.text()) }},
+	{2, func(in *Input) bool { return in.Draw != nil },
+		func(in *Input, b []byte) []byte { return in.Draw.append(b) },
+		func(in *Input, d *decoder) { in.Draw = new(Draw); in.Draw.read(d) }},
+	{3, func(in *Input) bool { return in.Fault != NodeFault{} },
+		func(in *Input, b []byte) []byte { return appendInt(append(b, byte(in.Fault.Down)), in.Fault.For) },
+		func(in *Input, d *decoder) {
+			in.Fault = NodeFault{Down: Down(d.byte()), For: time.Duration(d.int64())}
+		}},
+	{4, func(in *Input) bool { return in.Fault.Jump != 0 },
+		func(in *Input, b []byte) []byte { return appendInt(b, in.Fault.Jump) },
+		func(in *Input, d *decoder) { in.Fault.Jump = time.Duration(d.int64()) }},
+	{5, func(in *Input) bool { return in.Fault.Kill != "" },
+		func(in *Input, b []byte) []byte { return appendText(b, in.Fault.Kill) },
+		func(in *Input, d *decoder) { in.Fault.Kill = string(d.text()) }},
+	{6, func(in *Input) bool { return in.Fault.With != "" },
+		func(in *Input, b []byte) []byte { return appendText(b, in.Fault.With) },
+		func(in *Input, d *decoder) { in.Fault.With = string(d.text()) }},
+	{7, func(in *Input) bool { return in.Fault.Drift != 0 },
+		func(in *Input, b []byte) []byte { return appendInt(b, in.Fault.Drift) },
+		func(in *Input, d *decoder) { in.Fault.Drift = d.int() }},
+}
+
+// outputOptions are those of an output. The next number is 9.
+var outputOptions = options[Output]{
+	{0, func(o *Output) bool { return o.Ended }, nil, func(o *Output, _ *decoder) { o.Ended = true }},
+	{3, func(o *Output) bool { return o.Spared }, nil, func(o *Output, _ *decoder) { o.Spared = true }},
+	{2, func(o *Output) bool { return o.Content != Digest{} },
+		func(o *Output, b []byte) []byte { return append(b, o.Content[:]...) },
+		func(o *Output, d *decoder) { o.Content = d.digest() }},
+	{4, func(o *Output) bool { return o.Down != Up || o.Back != 0 },
+		func(o *Output, b []byte) []byte { return appendInt(append(b, byte(o.Down)), o.Back) },
+		func(o *Output, d *decoder) { o.Down, o.Back = Down(d.byte()), Time(d.int64()) }},
+	{5, func(o *Output) bool { return o.Limits != nil },
+		func(o *Output, b []byte) []byte {
+			b = appendLen(b, len(*o.Limits))
+			for i := range *o.Limits {
+				b = (*o.Limits)[i].append(b)
+			}
+			return b
+		},
+		func(o *Output, d *decoder) {
+			limits := readList(d, func() (l Limit) { l.read(d); return l })
+			o.Limits = &limits
+		}},
+	{6, func(o *Output) bool { return o.Processes != nil },
+		func(o *Output, b []byte) []byte { return appendTexts(b, *o.Processes) },
+		func(o *Output, d *decoder) {
+			processes := readTexts(d)
+			o.Processes = &processes
+		}},
+	{7, func(o *Output) bool { return len(o.Lost) > 0 || o.LeftOut != 0 },
+		func(o *Output, b []byte) []byte { return appendInt(appendTexts(b, o.Lost), o.LeftOut) },
+		func(o *Output, d *decoder) { o.Lost, o.LeftOut = readTexts(d), d.int() }},
+	{1, func(o *Output) bool { return len(o.Places) > 0 },
+		func(o *Output, b []byte) []byte {
+			b = appendLen(b, len(o.Places))
+			for i := range o.Places {
+				p := &o.Places[i]
+				b = appendText(b, p.Name)
+				b = appendTexts(b, p.Alternatives)
+				b = appendText(b, p.Taken)
+			}
+			return b
+		},
+		func(o *Output, d *decoder) {
+			o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
+		}},
+	{8, func(o *Output) bool { return o.Unsynced }, nil, func(o *Output, _ *decoder) { o.Unsynced = true }},
+}
+
+func (l *Limit) append(b []byte) []byte {
+	b = appendInt(l.Flow.append(b), l.Data)
+	b = appendInt(b, l.Idle)
+	b = appendInt(b, l.First)
+	return appendInt(b, l.Every)
+}
+
+func (l *Limit) read(d *decoder) {
+	l.Flow.read(d)
+	l.Data, l.Idle = time.Duration(d.int64()), time.Duration(d.int64())
+	l.First, l.Every = time.Duration(d.int64()), time.Duration(d.int64())
+}
+
+func (draw *Draw) append(b []byte) []byte {
+	b = appendLen(appendTexts(b, draw.Kinds), len(draw.After))
+	for _, after := range draw.After {
+		b = appendInts(b, after)
+	}
+	b = appendLen(b, len(draw.Only))
+	for _, calls := range draw.Only {
+		b = appendTexts(b, calls)
+	}
+	b = appendInt(binary.LittleEndian.AppendUint64(appendTexts(b, draw.Free), draw.Seed), draw.From)
+	b = appendLen(b, len(draw.Seldom))
+	for _, lengths := range draw.Seldom {
+		b = appendInts(b, lengths)
+	}
+	return b
+}
+
+func (draw *Draw) read(d *decoder) {
+	after := func() []int { return readList(d, d.int) }
+	length := func() time.Duration { return time.Duration(d.int64()) }
+	*draw = Draw{Kinds: readTexts(d), After: readList(d, after), Only: readList(d, func() []string { return readTexts(d) }), Free: readTexts(d), Seed: d.uint64(), From: d.int(),
+		Seldom: readList(d, func() []time.Duration { return readList(d, length) })}
+}
+
+func appendInts[T ~int | ~int64](b []byte, all []T) []byte {
+	b = appendLen(b, len(all))
+	for _, n := range all {
+		b = appendInt(b, n)
+	}
+	return b
+}
