@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/property"
 	"ariadne/internal/record"
 	"ariadne/internal/run"
 	"ariadne/internal/search"
 	"ariadne/internal/space"
 	"ariadne/internal/trace"
-	"ariadne/internal/world"
 )
 
 // bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all. The crew's mu guards it.
@@ -144,7 +144,7 @@ func (g *goals) states(p *space.Path) []int {
 	}
 	all := []int{n}
 	for _, i := range begins { // most lie on what this path has in common with others; to fork one is dear
-		if g.worker.explorer.looked.Add(p.Hash(p.FrameAt(i)).Plus(world.HashOf(0, 0, 43))) {
+		if g.worker.explorer.looked.Add(p.Hash(p.FrameAt(i)).Plus(hash.Of(0, 0, 43))) {
 			all = append(all, i)
 		}
 	}

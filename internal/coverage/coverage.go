@@ -17,9 +17,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
-	"ariadne/internal/world"
 )
 
 // Sample is how much was seen at a moment.
@@ -120,8 +120,8 @@ func (m *Meter) Done() { m.steps.Share() }
 
 // nameOf names a local state. Its last bits say which node's it is, so that they can be
 // counted by node when only this is known of them.
-func nameOf(l *memo.Local) world.Hash {
-	h := world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), binary.LittleEndian.Uint64(l.Name[8:]), uint64(l.Node))
+func nameOf(l *memo.Local) hash.Hash {
+	h := hash.Of(binary.LittleEndian.Uint64(l.Name[:]), binary.LittleEndian.Uint64(l.Name[8:]), uint64(l.Node))
 	h.Lo = h.Lo&^nodeMask | uint64(l.Node)
 	return h
 }
@@ -129,7 +129,7 @@ func nameOf(l *memo.Local) world.Hash {
 const nodeMask = 1<<16 - 1
 
 // enterLocal counts a local state for its node; false when there is no such node.
-func (t *Totals) enterLocal(h world.Hash) bool {
+func (t *Totals) enterLocal(h hash.Hash) bool {
 	n := h.Lo & nodeMask
 	if n >= uint64(len(t.locals)) {
 		return false
@@ -151,13 +151,13 @@ func (m *Meter) protocol(f *space.Frame) (fresh bool) {
 		t.tuples.Add(f.Shown[f.By.From.Node].Hash())
 	}
 	if f.Remade {
-		t.tuples.Add(f.Made.Hash().Plus(world.HashOf(0, 0, 2)))
+		t.tuples.Add(f.Made.Hash().Plus(hash.Of(0, 0, 2)))
 	}
-	all := world.HashOf(0, 0, 1)
+	all := hash.Of(0, 0, 1)
 	for i := range f.Shown {
 		all = all.Plus(f.Shown[i].Hash())
 	}
-	if made := f.Made.Hash(); made != (world.Hash{}) {
+	if made := f.Made.Hash(); made != (hash.Hash{}) {
 		all = all.Plus(made)
 	}
 	if fresh = t.combined.Add(all); t.recent != nil {

@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
-	"ariadne/internal/world"
 )
 
 // Log writes down what Totals have seen, so that a search that was ended at any
@@ -118,7 +118,7 @@ func (l *Log) read(r io.Reader, number int) (end int64, err error) {
 			}
 		case int(kind) < len(sets) && len(payload)%16 == 0:
 			for p := payload; len(p) > 0; p = p[16:] {
-				h := world.Hash{Hi: binary.LittleEndian.Uint64(p), Lo: binary.LittleEndian.Uint64(p[8:])}
+				h := hash.Hash{Hi: binary.LittleEndian.Uint64(p), Lo: binary.LittleEndian.Uint64(p[8:])}
 				if sets[kind].Add(h) && sets[kind] == &l.totals.seen && !l.totals.enterLocal(h) {
 					return 0, errDamaged
 				}
@@ -158,7 +158,7 @@ type Account struct {
 	Record   int // its number
 	now      Sample
 	samples  []Sample
-	reported []world.Hash
+	reported []hash.Hash
 }
 
 // Account begins a record. Whoever keeps an account of paths, of which there are so
@@ -175,7 +175,7 @@ func (l *Log) Account(paths int) *Account {
 	for len(a.samples) > 0 && a.samples[len(a.samples)-1].Paths > paths {
 		a.samples = a.samples[:len(a.samples)-1]
 	}
-	l.totals.reported.New(func(all []world.Hash) error {
+	l.totals.reported.New(func(all []hash.Hash) error {
 		a.reported = append(a.reported, all...)
 		return nil
 	})
@@ -203,7 +203,7 @@ func (l *Log) Write(w io.Writer, a *Account) error {
 			}
 			continue
 		}
-		if err := s.New(func(all []world.Hash) error { return l.hashes(b, kind, all) }); err != nil {
+		if err := s.New(func(all []hash.Hash) error { return l.hashes(b, kind, all) }); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (l *Log) Write(w io.Writer, a *Account) error {
 	return nil
 }
 
-func (l *Log) hashes(w *bufio.Writer, kind byte, all []world.Hash) error {
+func (l *Log) hashes(w *bufio.Writer, kind byte, all []hash.Hash) error {
 	l.buf = l.buf[:0]
 	for _, h := range all {
 		l.buf = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(l.buf, h.Hi), h.Lo)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/world"
 )
 
@@ -33,7 +34,7 @@ func (x *Executor) audits(l *Local, in world.Input) bool {
 	if x.limits.Audit <= 0 {
 		return false
 	}
-	h := world.HashOf(binary.LittleEndian.Uint64(l.Name[:]), in.Key().Hi, in.Key().Lo)
+	h := hash.Of(binary.LittleEndian.Uint64(l.Name[:]), in.Key().Hi, in.Key().Lo)
 	return float64(h.Lo>>11)/(1<<53) < x.limits.Audit
 }
 

@@ -38,6 +38,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/world"
 )
 
@@ -73,7 +74,7 @@ type Local struct {
 
 // row is a transition with its key beside it: who looks for one touches no other.
 type row struct {
-	key world.Hash
+	key hash.Hash
 	t   *Transition
 }
 
@@ -94,7 +95,7 @@ type Transition struct {
 	Input  world.Input
 	Action string // the name of what happened
 
-	key world.Hash // of Input
+	key hash.Hash // of Input
 }
 
 // Memo remembers transitions.
@@ -211,7 +212,7 @@ func (m *Memo) Lookup(l *Local, in world.Input) (*Transition, error) {
 	return l.find(key), nil
 }
 
-func (l *Local) find(key world.Hash) *Transition {
+func (l *Local) find(key hash.Hash) *Transition {
 	rows := l.known.Load()
 	if rows == nil {
 		return nil

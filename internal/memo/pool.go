@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/world"
 )
 
@@ -25,7 +26,7 @@ type Pool struct {
 // asked names a transition.
 type asked struct {
 	state ariadne.Digest
-	input world.Hash
+	input hash.Hash
 }
 
 // request is a transition that a worker is executing.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/world"
 )
 
@@ -15,7 +16,7 @@ type Store interface {
 	// Depend enters files that the transitions to come depend on, before they are put.
 	Depend(on []Dependency) error
 	// Put keeps a transition, which Get finds at once.
-	Put(from ariadne.Digest, input world.Hash, transition []byte) error
+	Put(from ariadne.Digest, input hash.Hash, transition []byte) error
 	// Get gives all transitions from a state to read, some of them perhaps twice. Their
 	// bytes are valid only until it returns. What it reports false of is damaged.
 	Get(from ariadne.Digest, read func(transition []byte) bool) error

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -37,10 +38,10 @@ func (r reach) within(b space.Bounds) bool {
 // simple takes every path of a system within its bounds, by the rules of the world
 // alone, and varies each step at every place that its own output lists. It returns the fewest deviations with which each state is reached; not ok when
 // there are too many paths.
-func (s small) simple(t failer) (states map[world.Hash]int, ok bool) {
+func (s small) simple(t failer) (states map[hash.Hash]int, ok bool) {
 	x := s.exploration(t, nil)
 	y := x.Space.System
-	states = map[world.Hash]int{}
+	states = map[hash.Hash]int{}
 	left := 20_000
 	var from func(at *space.State, r reach, begun bool)
 	var take func(at *space.State, r reach, begun bool, i int, e world.Event, fails int)
@@ -172,7 +173,7 @@ func TestBoundsAreWhatTheySay(t *testing.T) {
 		}
 		for name, e := range exhaustive {
 			x := s.exploration(t, e)
-			got := map[world.Hash]int{}
+			got := map[hash.Hash]int{}
 			x.Watch = func(p *space.Path) {
 				h := p.Last().State.Hash()
 				if _, known := got[h]; known {
@@ -235,7 +236,7 @@ func TestBoundsTakeNothingNatural(t *testing.T) {
 			s.bounds.Kinds[ariadne.ActDeliver] = space.AtMost(deliveries)
 			want, ok := s.simple(t)
 			x := s.exploration(t, &strategy.DepthFirst{})
-			got := map[world.Hash]bool{}
+			got := map[hash.Hash]bool{}
 			x.Watch = func(p *space.Path) { got[p.Last().State.Hash()] = true }
 			f := explore(t, x, 0)
 			if name := fmt.Sprintf("%d deviations, %d deliveries", deviations, deliveries); !ok || f.how != search.SearchExhausted || len(got) != len(want) {

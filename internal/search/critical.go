@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"time"
 
+	"ariadne/internal/hash"
 	"ariadne/internal/space"
-	"ariadne/internal/world"
 )
 
 // Verdict is what is known of an execution that is stuck.
@@ -322,7 +322,7 @@ const small = 300
 // exhaust looks at all states that can follow the end of a path, unless they are too many. live: in one a goal waits
 // for nothing, and the path leads there. sure: it is in none. whole: they are not too many.
 func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err error) {
-	seen := map[world.Hash]bool{}
+	seen := map[hash.Hash]bool{}
 	whole = true
 	var visit func() (bool, error)
 	visit = func() (bool, error) {

@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -73,13 +74,13 @@ func content(p *space.Path) string {
 
 // bruteContent finds all states by their content, by trying all that is possible in each,
 // and returns their names. It gives up when there are too many.
-func bruteContent(t failer, s small, most int) (states map[world.Hash]bool, ok bool) {
+func bruteContent(t failer, s small, most int) (states map[hash.Hash]bool, ok bool) {
 	x := s.exploration(t, nil)
 	p, err := space.NewPath(x.Space, s.bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
-	described, names := map[string]world.Hash{}, map[world.Hash]bool{}
+	described, names := map[string]hash.Hash{}, map[hash.Hash]bool{}
 	var ways [][]int
 	arrive := func(way []int) {
 		d, name := content(p), p.Name(p.Last())
@@ -272,9 +273,9 @@ func TestMessagesThatCommuteMeet(t *testing.T) {
 	s := small{rules: world.Rules{Latency: time.Millisecond}, shows: lastLine, programs: func() []worldtest.Program {
 		return []worldtest.Program{&worldtest.Tally{}, &worldtest.Addend{Numbers: []int{1}}, &worldtest.Addend{Numbers: []int{2}}}
 	}}
-	ends := func(e space.Equality) (map[world.Hash]bool, int) {
+	ends := func(e space.Equality) (map[hash.Hash]bool, int) {
 		s.equality = e
-		names := map[world.Hash]bool{}
+		names := map[hash.Hash]bool{}
 		x := s.exploration(t, &strategy.DepthFirst{All: true})
 		n := 0
 		x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {

@@ -18,6 +18,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search/strategy"
@@ -65,7 +66,7 @@ type Exploration struct {
 
 	// Classes are further hashes of the state at the end of a path: states that have
 	// one of them in common count as the same one.
-	Classes []func(*space.Path) world.Hash
+	Classes []func(*space.Path) hash.Hash
 
 	// Seen are the states that were arrived at, each with what of the bounds was used
 	// up (space.Path.Hash), and their classes. nil: a set of its own.

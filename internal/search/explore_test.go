@@ -12,6 +12,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/property"
@@ -91,14 +92,14 @@ func (s small) space(y *world.System, r space.Roots, source space.Source) *space
 
 // found is what a search came to.
 type found struct {
-	traces, states, violations map[world.Hash]bool
-	paths                      map[world.Hash]string // one of each trace, by the names of its steps
+	traces, states, violations map[hash.Hash]bool
+	paths                      map[hash.Hash]string // one of each trace, by the names of its steps
 	coverage                   search.Coverage
 	how                        string
 }
 
 func newFound() found {
-	return found{traces: map[world.Hash]bool{}, states: map[world.Hash]bool{}, violations: map[world.Hash]bool{}, paths: map[world.Hash]string{}}
+	return found{traces: map[hash.Hash]bool{}, states: map[hash.Hash]bool{}, violations: map[hash.Hash]bool{}, paths: map[hash.Hash]string{}}
 }
 
 // ended enters how a path ended.
@@ -137,7 +138,7 @@ func explore(t failer, x *search.Exploration, paths int) found {
 	if f.how, err = x.Run(); err != nil {
 		t.Fatal(err)
 	}
-	x.Seen.All(func(h world.Hash) { f.states[h] = true })
+	x.Seen.All(func(h hash.Hash) { f.states[h] = true })
 	f.coverage = x.Coverage
 	return f
 }

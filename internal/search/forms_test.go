@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/judge"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
@@ -351,14 +352,14 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 		}
 		// All executions, judged by nobody.
 		type execution struct {
-			prefixes []world.Hash // of the steps' names
+			prefixes []hash.Hash // of the steps' names
 			steps    []shownStep
 		}
-		identities := func(p *space.Path) (all []world.Hash) {
-			h := world.Hash{}
+		identities := func(p *space.Path) (all []hash.Hash) {
+			h := hash.Hash{}
 			for i := range p.Steps() + 1 {
 				if i > 0 {
-					h = h.Plus(world.HashOfText(p.Step(i).Name)).Plus(world.HashOf(uint64(i), uint64(p.Step(i).At), 1))
+					h = h.Plus(hash.OfText(p.Step(i).Name)).Plus(hash.Of(uint64(i), uint64(p.Step(i).At), 1))
 				}
 				all = append(all, h)
 			}
@@ -386,7 +387,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 		}
 		nodes := len(s.programs())
 		for i, f := range slices.Concat(forms, stagedForms, readyForms) {
-			want := map[world.Hash]bool{}
+			want := map[hash.Hash]bool{}
 			for _, x := range executions {
 				all := shown(x.steps)
 				if f.ended != nil {
@@ -403,7 +404,7 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 				}
 			}
 			said := sentence(t, dir, nodes, f, i >= len(forms)+len(stagedForms), false)
-			got := map[world.Hash]bool{}
+			got := map[hash.Hash]bool{}
 			if !explored(&strategy.DepthFirst{All: true}, said, func(p *space.Path, _ string, v *ariadne.Violation) {
 				if v != nil {
 					h := identities(p)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
@@ -34,7 +35,7 @@ func TestUsersIndependence(t *testing.T) {
 			}
 			return p
 		}
-		want := map[world.Hash]bool{}
+		want := map[hash.Hash]bool{}
 		all := s.exploration(t, &strategy.DepthFirst{All: true})
 		if f := exploreLoose(t, all, want, 3000); f.how != search.SearchExhausted {
 			t.SkipNow()
@@ -42,7 +43,7 @@ func TestUsersIndependence(t *testing.T) {
 		for name, e := range map[string]strategy.Explorer{"sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{}} {
 			x := s.exploration(t, e)
 			x.Space.Independent = func(a, b *memo.Transition) bool { return a.From.Node == 0 }
-			got := map[world.Hash]bool{}
+			got := map[hash.Hash]bool{}
 			f := exploreLoose(t, x, got, 0)
 			if f.how != search.SearchExhausted || !maps.Equal(got, want) || f.coverage.Paths != len(want) {
 				t.Fatalf("%s: %s after %d paths to %d, want %d", name, f.how, f.coverage.Paths, len(got), len(want))
@@ -58,20 +59,20 @@ func TestUsersIndependence(t *testing.T) {
 
 // exploreLoose runs a search and collects what its complete paths are but for the order
 // of what node 0 was given.
-func exploreLoose(t failer, x *search.Exploration, into map[world.Hash]bool, most int) found {
+func exploreLoose(t failer, x *search.Exploration, into map[hash.Hash]bool, most int) found {
 	f := newFound()
 	n := 0
 	x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
 		if end == search.EndQuiet {
-			var h world.Hash
-			add := func(g world.Hash) { h.Hi, h.Lo = h.Hi+g.Hi, h.Lo+g.Lo }
+			var h hash.Hash
+			add := func(g hash.Hash) { h.Hi, h.Lo = h.Hi+g.Hi, h.Lo+g.Lo }
 			for i := 1; i <= p.Len(); i++ {
 				if in := p.Transition(i).Input; p.Event(i).Node == 0 {
 					add(in.Key())
 				}
 			}
 			for i, s := range p.Last().State.Nodes[1:] {
-				add(world.HashOf(binary.LittleEndian.Uint64(s.Local.Name[:]), binary.LittleEndian.Uint64(s.Local.Name[8:]), uint64(i)))
+				add(hash.Of(binary.LittleEndian.Uint64(s.Local.Name[:]), binary.LittleEndian.Uint64(s.Local.Name[8:]), uint64(i)))
 			}
 			into[h] = true
 		}

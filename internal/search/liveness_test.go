@@ -11,12 +11,12 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
-	"ariadne/internal/world"
 
 	"pgregory.net/rapid"
 )
@@ -170,7 +170,7 @@ func TestLiveness(t *testing.T) {
 				t.SkipNow()
 			}
 		}
-		judged := map[world.Hash]bool{}
+		judged := map[hash.Hash]bool{}
 		run(&strategy.DepthFirst{}, func(x *search.Exploration, p *space.Path) {
 			for n := range p.Steps() + 1 {
 				if h := p.Hash(p.FrameAt(n)); judged[h] {

@@ -11,6 +11,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
@@ -29,8 +30,8 @@ type judged struct {
 	windows []expose.Window
 	oneOf   uint64
 	mu      sync.Mutex
-	seen    map[world.Hash]bool
-	broken  map[world.Hash]bool
+	seen    map[hash.Hash]bool
+	broken  map[hash.Hash]bool
 }
 
 func (j *judged) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found {
@@ -89,7 +90,7 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 		}
 		var j *judged
 		with := func() *judged {
-			j = &judged{Sources: sources, history: history, sees: sees, windows: window, oneOf: oneOf, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
+			j = &judged{Sources: sources, history: history, sees: sees, windows: window, oneOf: oneOf, seen: map[hash.Hash]bool{}, broken: map[hash.Hash]bool{}}
 			s.properties = j
 			return j
 		}
@@ -141,8 +142,8 @@ func TestSnapshotsOfReturningMachines(t *testing.T) {
 			}
 			return all
 		}}
-	seen := func(e strategy.Explorer) map[world.Hash]bool {
-		j := &judged{sees: expose.Sights{Up: true, World: true}, seen: map[world.Hash]bool{}, broken: map[world.Hash]bool{}}
+	seen := func(e strategy.Explorer) map[hash.Hash]bool {
+		j := &judged{sees: expose.Sights{Up: true, World: true}, seen: map[hash.Hash]bool{}, broken: map[hash.Hash]bool{}}
 		s.properties = j
 		if got := explore(t, s.exploration(t, e), 0); got.how != search.SearchExhausted {
 			t.Fatal(got.how)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
@@ -117,7 +118,7 @@ func TestSamplingDependsOnTheSeed(t *testing.T) {
 func TestPeripheryWalks(t *testing.T) {
 	x := small{rules: world.Rules{Latency: time.Millisecond, Delays: 1}, programs: worldtest.TwoPhaseCommit}.exploration(t,
 		&strategy.Periphery{Depth: 7, Walks: 3})
-	from := map[world.Hash]int{}
+	from := map[hash.Hash]int{}
 	x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
 		if p.Len() > 7 {
 			from[p.Frame(7).State.Hash()]++
@@ -190,7 +191,7 @@ func TestPortfolioWhole(t *testing.T) {
 	x := larger().exploration(t, &strategy.Portfolio{Members: []*strategy.Member{
 		{Explorer: &strategy.Rounds{Seed: 1, Backtracks: 5}}, {Explorer: &strategy.Walks{}}}})
 	rounds := &strategy.Rounds{Seed: 1, Backtracks: 5}
-	alone := map[world.Hash]bool{}
+	alone := map[hash.Hash]bool{}
 	y := larger().exploration(t, rounds)
 	n := 0
 	y.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
@@ -201,7 +202,7 @@ func TestPortfolioWhole(t *testing.T) {
 	if _, err := y.Run(); err != nil {
 		t.Fatal(err)
 	}
-	both := map[world.Hash]bool{}
+	both := map[hash.Hash]bool{}
 	n = 0
 	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
 		both[p.Last().State.Trace()] = true

@@ -10,12 +10,12 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/property"
 	"ariadne/internal/search"
 	"ariadne/internal/search/strategy"
 	"ariadne/internal/space"
 	"ariadne/internal/stage"
-	"ariadne/internal/world"
 	"ariadne/internal/world/worldtest"
 
 	"pgregory.net/rapid"
@@ -67,7 +67,7 @@ func TestNamesTellWhatIsExposed(t *testing.T) {
 			s.shows, s.equality = expose.Rules{rule}, space.Equality{Exposed: true}
 		}
 		x := s.exploration(t, &strategy.DepthFirst{All: true})
-		by, paths := map[world.Hash]string{}, 0
+		by, paths := map[hash.Hash]string{}, 0
 		x.Watch = func(p *space.Path) {
 			text, name := told(p), p.Name(p.Last())
 			before, known := by[name]
@@ -118,7 +118,7 @@ func TestNamesTellWhatStagesMake(t *testing.T) {
 		s.stages = func() *stage.Runner { return graph.NewRunner([]string{"a", "b", "c"}, tallied{}, 1) }
 		s.shows, s.equality = expose.Rules{{Name: "count"}}, space.Equality{Exposed: rapid.Bool().Draw(t, "by content")}
 		x := s.exploration(t, &strategy.DepthFirst{All: true})
-		by, made, paths := map[world.Hash]string{}, map[string]world.Hash{}, 0
+		by, made, paths := map[hash.Hash]string{}, map[string]hash.Hash{}, 0
 		x.Watch = func(p *space.Path) {
 			f, have := p.Last(), map[string]int{}
 			for _, set := range f.Told {
@@ -145,7 +145,7 @@ func TestNamesTellWhatStagesMake(t *testing.T) {
 		if _, err := x.Run(); err != nil {
 			t.Fatal(err)
 		}
-		different := map[world.Hash]bool{}
+		different := map[hash.Hash]bool{}
 		for _, h := range made {
 			different[h] = true
 		}
@@ -174,11 +174,11 @@ func TestWalksLeaveWhatIsExposed(t *testing.T) {
 		}
 		s.shows, s.equality = expose.Rules{rule}, space.Equality{Exposed: rapid.Bool().Draw(t, "by content")}
 		s.properties = &aimed{Sources: s.tells, oneOf: rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"), whenOf: 3}
-		states := func(looks bool) map[world.Hash]string {
+		states := func(looks bool) map[hash.Hash]string {
 			x := s.exploration(t, &strategy.DepthFirst{})
 			x.Checks = func() []property.Check { return nil }
 			var l *search.Liveness
-			by, paths := map[world.Hash]string{}, 0
+			by, paths := map[hash.Hash]string{}, 0
 			x.Watch = func(p *space.Path) {
 				if by[p.Name(p.Last())] = told(p); p.Last().Told[0] != nil {
 					tuples++

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/search"
@@ -70,7 +71,7 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 		})
 	}
 	workers.Wait()
-	seen.All(func(h world.Hash) { all.states[h] = true })
+	seen.All(func(h hash.Hash) { all.states[h] = true })
 	for how := range hows {
 		all.how = how
 	}
@@ -369,7 +370,7 @@ func TestWalksAreOfTheState(t *testing.T) {
 		e := &strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 6).Draw(t, "depth")}
 		x := s.exploration(t, e)
 		x.Seen = &space.Set{Bytes: 1} // it keeps nothing: there is a walk from the end of each path to the depth
-		walks, paths := map[world.Hash]string{}, 0
+		walks, paths := map[hash.Hash]string{}, 0
 		x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
 			if p.Len() > e.Depth {
 				h, way := p.Hash(p.Frame(e.Depth)), ""

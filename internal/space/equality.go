@@ -2,7 +2,7 @@ package space
 
 import (
 	"ariadne"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Equality says when two global states count as the same one. A state has two names: the
@@ -61,7 +61,7 @@ func (e Equality) String() string {
 }
 
 // Name stands for the state of a frame, by the equality of the space.
-func (p *Path) Name(f *Frame) world.Hash { return f.name }
+func (p *Path) Name(f *Frame) hash.Hash { return f.name }
 
 // call gives the state of a frame its name.
 func (p *Path) call(f *Frame) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
-	"ariadne/internal/world"
 )
 
 // Final judges executions that have ended by what their nodes leave: their files and their lines.
@@ -24,13 +24,13 @@ type Visitor interface {
 type Lines struct {
 	ariadne.LogLine
 	before *Lines
-	hash   world.Hash
+	hash   hash.Hash
 }
 
 // Hash stands for the lines, but for when they were written.
-func (l *Lines) Hash() world.Hash {
+func (l *Lines) Hash() hash.Hash {
 	if l == nil {
-		return world.Hash{}
+		return hash.Hash{}
 	}
 	return l.hash
 }
@@ -47,7 +47,7 @@ func (l *Lines) All() (all []ariadne.LogLine) {
 // then are the lines after those of a step.
 func (l *Lines) then(logs []ariadne.LogLine) *Lines {
 	for i := range logs {
-		l = &Lines{LogLine: logs[i], before: l, hash: l.Hash().Plus(world.HashOfText(logs[i].Text)).Plus(world.HashOf(uint64(logs[i].Stream), 0, 31))}
+		l = &Lines{LogLine: logs[i], before: l, hash: l.Hash().Plus(hash.OfText(logs[i].Text)).Plus(hash.Of(uint64(logs[i].Stream), 0, 31))}
 	}
 	return l
 }
@@ -74,7 +74,7 @@ func (writing) own(f, was *Frame) { f.Lines = append(was.Lines[:0], f.Lines...) 
 
 // past stands for the lines where the nodes' names do not say them: by other ways they may have come to the
 // same states, and written something else.
-func (writing) past(f *Frame) (h world.Hash) {
+func (writing) past(f *Frame) (h hash.Hash) {
 	if !f.merged {
 		return h
 	}
@@ -84,14 +84,14 @@ func (writing) past(f *Frame) (h world.Hash) {
 	return h
 }
 
-func (writing) reads(*Frame) world.Hash { return world.Hash{} }
+func (writing) reads(*Frame) hash.Hash { return hash.Hash{} }
 
 // Leaves stands for all that the nodes leave at the end of the path.
-func (p *Path) Leaves() world.Hash {
+func (p *Path) Leaves() hash.Hash {
 	f := p.Last()
-	h := world.Hash{}
+	h := hash.Hash{}
 	for i, l := range f.Lines {
-		h = h.Plus(l.Hash()).Plus(world.HashOfText(string(f.State.Locals[i].Name[:])))
+		h = h.Plus(l.Hash()).Plus(hash.OfText(string(f.State.Locals[i].Name[:])))
 	}
 	return h
 }

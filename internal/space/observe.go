@@ -1,6 +1,8 @@
 package space
 
-import "ariadne/internal/world"
+import (
+	"ariadne/internal/hash"
+)
 
 // observer is something that a path knows of its states beside what is in them: what nodes show and
 // expose, what properties wait for, what was written, where messages come from. It has fields in Frame.
@@ -13,9 +15,9 @@ type observer interface {
 	// place. It may take that of was, which the frame was before.
 	own(f, was *Frame)
 	// past stands for what counts of what was before and is not in the state: it is part of each of its names.
-	past(f *Frame) world.Hash
+	past(f *Frame) hash.Hash
 	// reads stands for what counts of the state itself. Names that do not tell all of a state have it.
-	reads(f *Frame) world.Hash
+	reads(f *Frame) hash.Hash
 }
 
 // observers are those of a space. Each may read in a frame what those before it have entered.
@@ -39,7 +41,7 @@ func (p *Space) observers() (all []observer) {
 }
 
 // past adds to a name of a frame that tells all of its state what else counts.
-func (p *Path) past(f *Frame, name world.Hash) world.Hash {
+func (p *Path) past(f *Frame, name hash.Hash) hash.Hash {
 	for _, o := range p.observers {
 		name = name.Plus(o.past(f))
 	}
@@ -47,7 +49,7 @@ func (p *Path) past(f *Frame, name world.Hash) world.Hash {
 }
 
 // observed adds it to one that does not tell all.
-func (p *Path) observed(f *Frame, name world.Hash) world.Hash {
+func (p *Path) observed(f *Frame, name hash.Hash) hash.Hash {
 	for _, o := range p.observers {
 		name = name.Plus(o.reads(f)).Plus(o.past(f))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
 )
@@ -75,7 +76,7 @@ type Frame struct {
 	Deviations int
 	timers     int                   // timers before that were among these
 	kinds      [world.MaxKinds]int32 // steps before, by kind, if there is a bound on any
-	name       world.Hash            // of the state, by Space.Equality
+	name       hash.Hash             // of the state, by Space.Equality
 	grown      []growth
 	// merged: a node has said that nothing is left of it but its content. So others may have come
 	// here by more or fewer steps. It is a function of the state.
@@ -453,45 +454,45 @@ func (p *Path) allows(f *Frame, r room, first bool, kind ariadne.ActionKind) boo
 // of two frames with the same hash the same paths lead on, as far as Space.Equality
 // tells. The bound on time is left out, since a state tells how late it is, and mostly that on
 // depth: what is named by its history has come so far by any path.
-func (p *Path) Hash(f *Frame) world.Hash {
+func (p *Path) Hash(f *Frame) hash.Hash {
 	return p.used(f, p.Name(f))
 }
 
 // Class stands for the state at the end of the path up to symmetry, as Hash does for
 // the state itself. There must be a Space.Symmetry.
-func (p *Path) Class() world.Hash {
-	return p.past(p.Last(), p.used(p.Last(), p.space.Symmetry.class(p)).Plus(world.HashOf(0, 0, 5)))
+func (p *Path) Class() hash.Hash {
+	return p.past(p.Last(), p.used(p.Last(), p.space.Symmetry.class(p)).Plus(hash.Of(0, 0, 5)))
 }
 
 // Abstract stands for whatever a user's rule takes the state at the end of the path
 // for, given a hash of that, as Hash does for the state itself.
-func (p *Path) Abstract(h world.Hash) world.Hash {
+func (p *Path) Abstract(h hash.Hash) hash.Hash {
 	f := p.Last()
 	return p.used(f, p.observed(f, h.Plus(f.State.Budget())))
 }
 
 // Identity stands for the path by the names of all of its steps.
-func (p *Path) Identity() world.Hash {
-	h := world.Hash{}
+func (p *Path) Identity() hash.Hash {
+	h := hash.Hash{}
 	for i := 1; i <= p.Steps(); i++ {
-		h = h.Plus(world.HashOfText(p.Step(i).Name))
+		h = h.Plus(hash.OfText(p.Step(i).Name))
 	}
 	return h
 }
 
 // used adds to a hash what of the bounds is used up in a frame.
-func (p *Path) used(f *Frame, h world.Hash) world.Hash {
+func (p *Path) used(f *Frame, h hash.Hash) hash.Hash {
 	if p.bounds.Deviations > 0 {
-		h = h.Plus(world.HashOf(uint64(f.Deviations), 0, 1))
+		h = h.Plus(hash.Of(uint64(f.Deviations), 0, 1))
 	}
 	for _, k := range p.counted {
-		h = h.Plus(world.HashOf(uint64(f.kinds[k]), uint64(k), 2))
+		h = h.Plus(hash.Of(uint64(f.kinds[k]), uint64(k), 2))
 	}
 	if p.bounds.Depth > 0 && f.merged && !p.space.Equality.Exposed {
-		h = h.Plus(world.HashOf(uint64(f.State.Steps-p.root), 0, 6))
+		h = h.Plus(hash.Of(uint64(f.State.Steps-p.root), 0, 6))
 	}
 	if p.bounds.Timers > 0 {
-		h = h.Plus(world.HashOf(uint64(f.timers), 0, 3))
+		h = h.Plus(hash.Of(uint64(f.timers), 0, 3))
 	}
 	return h
 }

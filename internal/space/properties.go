@@ -5,9 +5,9 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/property"
-	"ariadne/internal/world"
 )
 
 // Properties are what must hold in global states. What they say is a function of the snapshot alone, so whoever
@@ -78,11 +78,11 @@ func (p exposing) follow(_ *Path, from, to *Frame) {
 func (exposing) own(f, was *Frame) { f.Exposed = append(was.Exposed[:0], f.Exposed...) }
 
 // past stands for clients' operations, earlier snapshots, and the goals that a frame waits for.
-func (p exposing) past(f *Frame) world.Hash {
+func (p exposing) past(f *Frame) hash.Hash {
 	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(f.kept(f.Exposed, 0))
 }
 
-func (p exposing) reads(f *Frame) (h world.Hash) {
+func (p exposing) reads(f *Frame) (h hash.Hash) {
 	for _, s := range f.Exposed {
 		h = h.Plus(s.Hash())
 	}
@@ -101,7 +101,7 @@ func (p exposing) aim(f *Frame) {
 }
 
 // waits stands for the goals that a frame waits for because of what was: what its snapshot says of them does not.
-func (p exposing) waits(f *Frame) (h world.Hash) {
+func (p exposing) waits(f *Frame) (h hash.Hash) {
 	if f.Waits == 0 {
 		return h
 	}
@@ -114,7 +114,7 @@ func (p exposing) waits(f *Frame) (h world.Hash) {
 	if past == 0 {
 		return h
 	}
-	return world.HashOf(past, 0, 23)
+	return hash.Of(past, 0, 23)
 }
 
 // Exposes reports whether a transition may change what is read of a snapshot.
@@ -169,12 +169,12 @@ func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 
 // kept stands for sets of what the nodes expose in a frame, where their names do not say it: by other ways they may have come to the
 // same states, and exposed something else that outlives what has become of them.
-func (f *Frame) kept(sets []*expose.Set, what uint64) (h world.Hash) {
+func (f *Frame) kept(sets []*expose.Set, what uint64) (h hash.Hash) {
 	if !f.merged {
 		return h
 	}
 	for _, s := range sets {
 		h = h.Plus(s.Hash())
 	}
-	return h.Plus(world.HashOf(what, 0, 37))
+	return h.Plus(hash.Of(what, 0, 37))
 }

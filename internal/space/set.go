@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // Set is a set of hashes, for any number of goroutines. That of a state needs no
@@ -23,7 +23,7 @@ type Set struct {
 
 // Rest enters a path that has come to rest, and reports whether it is the first time. Such are few,
 // and no states.
-func (s *Set) Rest(path world.Hash) (first bool) {
+func (s *Set) Rest(path hash.Hash) (first bool) {
 	_, known := s.rests.LoadOrStore(path, true)
 	return !known
 }
@@ -35,13 +35,13 @@ type stripe struct {
 	// slots are at most three quarters full; those that are zero are free. Nothing is ever
 	// taken out, and of a hash Lo is entered first: who reads one has found it for good, and needs
 	// no lock. shared is the same for who has none.
-	slots  []world.Hash
-	shared atomic.Pointer[[]world.Hash]
+	slots  []hash.Hash
+	shared atomic.Pointer[[]hash.Hash]
 
 	mu    sync.Mutex // of who enters
 	noted []uint64   // a bit for each slot: New has yet to tell of it; nil without Note
 	n     int
-	sum   world.Hash
+	sum   hash.Hash
 	_     [64]byte // nobody else's cache line
 }
 
@@ -65,8 +65,8 @@ func (s *Set) Len() int {
 }
 
 // Digest stands for what is in the set, in whatever order it was entered.
-func (s *Set) Digest() world.Hash {
-	var sum world.Hash
+func (s *Set) Digest() hash.Hash {
+	var sum hash.Hash
 	for i := range s.stripes {
 		p := &s.stripes[i]
 		p.mu.Lock()
@@ -91,7 +91,7 @@ func (s *Set) Full() bool { return s.full.Load() }
 
 // Add enters a hash; fresh when it was not there. The hash that is zero, which is as
 // likely as any other, is never there; nor is one for which there was no room.
-func (s *Set) Add(h world.Hash) (fresh bool) {
+func (s *Set) Add(h hash.Hash) (fresh bool) {
 	if s.KeepsNothing() {
 		s.fill()
 		return true
@@ -107,7 +107,7 @@ func (s *Set) Add(h world.Hash) (fresh bool) {
 }
 
 // has reports whether a hash is there, without a lock: it may miss one that was just entered.
-func (p *stripe) has(h world.Hash) bool {
+func (p *stripe) has(h hash.Hash) bool {
 	shared := p.shared.Load()
 	if shared == nil {
 		return false
@@ -127,14 +127,14 @@ func (p *stripe) has(h world.Hash) bool {
 }
 
 // add is Add, with p.mu held.
-func (p *stripe) add(s *Set, h world.Hash) (fresh bool) {
+func (p *stripe) add(s *Set, h hash.Hash) (fresh bool) {
 	if p.n*4 >= len(p.slots)*3 && !p.grow(s.Bytes) {
 		s.fill()
 		return len(p.slots) == 0 || p.slots[p.find(h)] != h
 	}
 	i := p.find(h)
 	if p.slots[i] == h {
-		return h == world.Hash{}
+		return h == hash.Hash{}
 	}
 	atomic.StoreUint64(&p.slots[i].Lo, h.Lo)
 	atomic.StoreUint64(&p.slots[i].Hi, h.Hi)
@@ -147,27 +147,27 @@ func (p *stripe) add(s *Set, h world.Hash) (fresh bool) {
 }
 
 // Has reports whether a hash is there.
-func (s *Set) Has(h world.Hash) bool {
+func (s *Set) Has(h hash.Hash) bool {
 	p := &s.stripes[h.Hi>>(64-6)]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.n > 0 && h != world.Hash{} && p.slots[p.find(h)] == h
+	return p.n > 0 && h != hash.Hash{} && p.slots[p.find(h)] == h
 }
 
 // find returns the index of h, or of the free slot where it belongs.
-func (p *stripe) find(h world.Hash) int {
+func (p *stripe) find(h hash.Hash) int {
 	for i := at(h, p.slots); ; i++ {
 		if i == len(p.slots) {
 			i = 0
 		}
-		if e := &p.slots[i]; *e == h || *e == (world.Hash{}) {
+		if e := &p.slots[i]; *e == h || *e == (hash.Hash{}) {
 			return i
 		}
 	}
 }
 
 // at is where a hash belongs, if nothing else is there.
-func at(h world.Hash, slots []world.Hash) int {
+func at(h hash.Hash, slots []hash.Hash) int {
 	at, _ := bits.Mul64(h.Lo, uint64(len(slots)))
 	return int(at)
 }
@@ -182,12 +182,12 @@ func (p *stripe) grow(bytes int64) bool {
 		}
 	}
 	old, noted := p.slots, p.noted
-	p.slots = make([]world.Hash, n)
+	p.slots = make([]hash.Hash, n)
 	if noted != nil {
 		p.noted = make([]uint64, (n+63)/64)
 	}
 	for i, h := range old {
-		if h == (world.Hash{}) {
+		if h == (hash.Hash{}) {
 			continue
 		}
 		at := p.find(h)
@@ -221,8 +221,8 @@ const newAtOnce = 4096
 // The hashes come from all over the table. Who enters them into another set in the
 // order of their slots fills that from one end, and looks through all of what is there
 // for each.
-func (s *Set) New(f func([]world.Hash) error) error {
-	all := make([]world.Hash, 0, newAtOnce)
+func (s *Set) New(f func([]hash.Hash) error) error {
+	all := make([]hash.Hash, 0, newAtOnce)
 	tell := func() error {
 		if len(all) == 0 {
 			return nil
@@ -275,12 +275,12 @@ func strideOf(n int) int {
 
 // All calls f for each hash, in no order that means anything but always the same
 // for the same hashes entered in the same order.
-func (s *Set) All(f func(world.Hash)) {
+func (s *Set) All(f func(hash.Hash)) {
 	for i := range s.stripes {
 		p := &s.stripes[i]
 		p.mu.Lock()
 		for _, h := range p.slots {
-			if h != (world.Hash{}) {
+			if h != (hash.Hash{}) {
 				f(h)
 			}
 		}

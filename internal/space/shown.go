@@ -2,7 +2,7 @@ package space
 
 import (
 	"ariadne/internal/expose"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // shown is in a frame what showing observes.
@@ -42,7 +42,7 @@ func (p showing) remake(f *Frame) {
 	if p.Stages == nil || p.Tells == nil {
 		return
 	}
-	f.Remade = f.Made.AddMade(p.Shows, func(name string) (h world.Hash, ok bool) {
+	f.Remade = f.Made.AddMade(p.Shows, func(name string) (h hash.Hash, ok bool) {
 		if !p.Stages.Has(name) || p.stagesErr != nil {
 			return h, false
 		}
@@ -54,14 +54,14 @@ func (p showing) remake(f *Frame) {
 func (showing) own(f, was *Frame) { f.Shown = append(was.Shown[:0], f.Shown...) }
 
 // What nodes show is in names by content alone (Space.content), which are about nothing else.
-func (showing) past(*Frame) world.Hash  { return world.Hash{} }
-func (showing) reads(*Frame) world.Hash { return world.Hash{} }
+func (showing) past(*Frame) hash.Hash  { return hash.Hash{} }
+func (showing) reads(*Frame) hash.Hash { return hash.Hash{} }
 
 // StagesErr is what is wrong with stages that could not be run, or nil.
 func (p *Space) StagesErr() error { return p.stagesErr }
 
 // content stands for a frame by what the nodes show.
-func (p *Space) content(f *Frame) world.Hash {
+func (p *Space) content(f *Frame) hash.Hash {
 	p.fingerprints = p.fingerprints[:0]
 	for i := range f.Shown {
 		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())

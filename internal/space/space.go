@@ -15,6 +15,7 @@ import (
 
 	"ariadne"
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/stage"
 	"ariadne/internal/world"
@@ -69,7 +70,7 @@ type Space struct {
 	before  world.State // scratch memory of Variations
 
 	stagesErr    error           // what was wrong with Stages first
-	fingerprints []world.Hash    // scratch memory
+	fingerprints []hash.Hash     // scratch memory
 	snapshot     expose.Snapshot // likewise, of Path.Snapshot
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/space"
@@ -124,7 +125,7 @@ func TestHashesStandForDigests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digests, hashes := map[ariadne.Digest]world.Hash{}, map[world.Hash]ariadne.Digest{}
+	digests, hashes := map[ariadne.Digest]hash.Hash{}, map[hash.Hash]ariadne.Digest{}
 	steps := 0
 	var visit func()
 	visit = func() {
@@ -219,22 +220,22 @@ func TestBounds(t *testing.T) {
 func TestSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s space.Set
-		want := map[world.Hash]bool{}
+		want := map[hash.Hash]bool{}
 		for range rapid.IntRange(0, 5000).Draw(t, "n") {
-			h := world.HashOf(uint64(rapid.IntRange(0, 3000).Draw(t, "v")), 0, 0)
+			h := hash.Of(uint64(rapid.IntRange(0, 3000).Draw(t, "v")), 0, 0)
 			if s.Add(h) == want[h] {
 				t.Fatal("fresh twice")
 			}
 			want[h] = true
 		}
 		n := 0
-		s.All(func(h world.Hash) {
+		s.All(func(h hash.Hash) {
 			n++
 			if !want[h] {
 				t.Fatal("a hash that was never added")
 			}
 		})
-		if n != len(want) || s.Len() != n || s.Has(world.HashOf(7, 7, 7)) {
+		if n != len(want) || s.Len() != n || s.Has(hash.Of(7, 7, 7)) {
 			t.Fatalf("%d, %d, want %d", n, s.Len(), len(want))
 		}
 	})
@@ -337,14 +338,14 @@ func BenchmarkRemembered(b *testing.B) {
 // the set grows.
 func TestSetTellsWhatIsNew(t *testing.T) {
 	s := &space.Set{}
-	at := func(i int) world.Hash { return world.HashOf(uint64(i), 0, 0) }
+	at := func(i int) hash.Hash { return hash.Of(uint64(i), 0, 0) }
 	for i := range 1000 {
 		s.Add(at(i))
 	}
 	s.Note()
-	told := map[world.Hash]int{}
+	told := map[hash.Hash]int{}
 	tell := func() {
-		if err := s.New(func(all []world.Hash) error {
+		if err := s.New(func(all []hash.Hash) error {
 			for _, h := range all {
 				told[h]++
 			}
@@ -384,7 +385,7 @@ func TestSetTellsWhatIsNew(t *testing.T) {
 		s.Add(at(i))
 	}
 	sum, of := map[uint64]float64{}, map[uint64]int{}
-	if err := s.New(func(all []world.Hash) error {
+	if err := s.New(func(all []hash.Hash) error {
 		for _, h := range all {
 			if stripe := h.Hi >> 58; of[stripe] < 1000 {
 				of[stripe]++
@@ -406,8 +407,8 @@ func TestSetFailsToTell(t *testing.T) {
 	s := &space.Set{}
 	s.Note()
 	failed := errors.New("full")
-	s.Add(world.HashOf(1, 2, 3))
-	if err := s.New(func([]world.Hash) error { return failed }); err != failed {
+	s.Add(hash.Of(1, 2, 3))
+	if err := s.New(func([]hash.Hash) error { return failed }); err != failed {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/world"
 )
@@ -39,14 +40,14 @@ type Symmetry struct {
 
 	// ways are permutations: by node, who takes its place. The first exchanges nothing.
 	ways  [][]ariadne.NodeID
-	looks map[world.Hash]look // by the least hash of a step
+	looks map[hash.Hash]look // by the least hash of a step
 	err   error
-	nodes []world.Hash // scratch memory
+	nodes []hash.Hash // scratch memory
 }
 
 // look is what of a step must be the same with nodes exchanged.
 type look struct {
-	hash     world.Hash
+	hash     hash.Hash
 	node     ariadne.NodeID // whose step it was
 	messages int
 	bytes    int
@@ -60,7 +61,7 @@ func NewSymmetry(n int, groups [][]ariadne.NodeID) *Symmetry {
 	for i := range same {
 		same[i] = ariadne.NodeID(i)
 	}
-	y := &Symmetry{ways: [][]ariadne.NodeID{same}, looks: map[world.Hash]look{}}
+	y := &Symmetry{ways: [][]ariadne.NodeID{same}, looks: map[hash.Hash]look{}}
 	for _, g := range groups {
 		for k := 1; k < len(g); k++ {
 			// Every way so far, with the k-th node exchanged with each before it.
@@ -82,9 +83,9 @@ func (y *Symmetry) Ways() int { return len(y.ways) }
 // origins are where the things of a frame come from. Steps are named by their frame's
 // index; 0 is no step.
 type origins struct {
-	step   []world.Hash // of the step that led here, by way
-	last   []int32      // by node, its last step
-	flight []origin     // of State.Flight
+	step   []hash.Hash // of the step that led here, by way
+	last   []int32     // by node, its last step
+	flight []origin    // of State.Flight
 }
 
 // origin is where a message in flight comes from.
@@ -98,19 +99,19 @@ type origin struct {
 }
 
 // hash of step i of the path; of a node that has taken none it is who the node is.
-func (y *Symmetry) hash(p *Path, i int32, node ariadne.NodeID, way int) world.Hash {
+func (y *Symmetry) hash(p *Path, i int32, node ariadne.NodeID, way int) hash.Hash {
 	if i == 0 {
-		return world.HashOf(uint64(y.ways[way][node]), 0, 0)
+		return hash.Of(uint64(y.ways[way][node]), 0, 0)
 	}
 	return p.frames[i].origins.step[way]
 }
 
 // message is a hash of where a message comes from.
-func (y *Symmetry) message(p *Path, o *origin, way int) world.Hash {
+func (y *Symmetry) message(p *Path, o *origin, way int) hash.Hash {
 	from := p.frames[o.step].origins.step[way]
-	h := world.HashOf(from.Hi, from.Lo, uint64(o.nth))
+	h := hash.Of(from.Hi, from.Lo, uint64(o.nth))
 	if o.peer != ariadne.NoNode {
-		h = h.Plus(world.HashOf(uint64(y.ways[way][o.peer]), 0, 2))
+		h = h.Plus(hash.Of(uint64(y.ways[way][o.peer]), 0, 2))
 	}
 	if o.held > 0 {
 		h = h.Plus(p.frames[o.held].origins.step[way])
@@ -136,7 +137,7 @@ func (y *Symmetry) follow(p *Path, from, to *Frame) {
 	}
 	at := to.given(from, e.Node)
 	for way := range y.ways {
-		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(world.HashOf(uint64(e.Kind), uint64(at), 1))
+		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(hash.Of(uint64(e.Kind), uint64(at), 1))
 		for _, o := range given {
 			h = h.Plus(y.message(p, o, way))
 		}
@@ -144,7 +145,7 @@ func (y *Symmetry) follow(p *Path, from, to *Frame) {
 			h = h.Plus(slow)
 		}
 		if e.Kind == world.Split {
-			h = h.Plus(world.HashOfText(e.Varied.What()))
+			h = h.Plus(hash.OfText(e.Varied.What()))
 		}
 		b.step = append(b.step, e.Varied.Onto(h))
 	}
@@ -158,7 +159,7 @@ func (y *Symmetry) follow(p *Path, from, to *Frame) {
 // exchanged.
 func (y *Symmetry) compare(p *Path, n int) {
 	f := &p.frames[n]
-	var least, now world.Hash
+	var least, now hash.Hash
 	for way, h := range f.origins.step {
 		if way > 0 && least.Less(h) {
 			continue
@@ -202,20 +203,20 @@ func (s look) String() string {
 const maxLooks = 1 << 20
 
 // show is a hash of what a transition shows with nodes exchanged.
-func (y *Symmetry) show(t *memo.Transition, way int) world.Hash {
+func (y *Symmetry) show(t *memo.Transition, way int) hash.Hash {
 	kind := uint64(0)
 	if t.Effect.Done {
 		kind = 1
 	} else if t.Effect.Deadline == ariadne.Never {
 		kind = 2
 	}
-	sum := world.HashOf(kind, 0, 0)
+	sum := hash.Of(kind, 0, 0)
 	for _, q := range t.Effect.Packets {
 		size := uint64(0)
 		if y.Audit > 0 {
 			size = uint64(len(q.Data))
 		}
-		h := world.HashOf(uint64(y.ways[way][q.To]), size, uint64(q.Flags))
+		h := hash.Of(uint64(y.ways[way][q.To]), size, uint64(q.Flags))
 		sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo
 	}
 	return sum
@@ -324,7 +325,7 @@ func began(before, all []world.Standing) world.Standing {
 }
 
 // class is the hash of the state at the end of the path up to symmetry.
-func (y *Symmetry) class(p *Path) world.Hash {
+func (y *Symmetry) class(p *Path) hash.Hash {
 	f := p.Last()
 	s := &f.State
 	own := s.Hash()
@@ -341,13 +342,13 @@ func (y *Symmetry) class(p *Path) world.Hash {
 	for i := range s.Nodes {
 		y.nodes = append(y.nodes, d.Node(p.System(), &s.State, ariadne.NodeID(i)))
 	}
-	var least world.Hash
+	var least hash.Hash
 	for way, to := range y.ways {
-		var sum world.Hash
-		add := func(h world.Hash) { sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo }
+		var sum hash.Hash
+		add := func(h hash.Hash) { sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo }
 		for i, n := range y.nodes {
 			h := y.hash(p, f.origins.last[i], ariadne.NodeID(i), way)
-			add(h.Plus(n).Plus(world.HashOf(uint64(to[i]), 0, 0)))
+			add(h.Plus(n).Plus(hash.Of(uint64(to[i]), 0, 0)))
 		}
 		for i := range s.Flight {
 			g := &s.Flight[i]
@@ -355,7 +356,7 @@ func (y *Symmetry) class(p *Path) world.Hash {
 			if g.Delayed {
 				late = 1
 			}
-			add(y.message(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(d.Latest(p.System(), g)).Plus(world.HashOf(uint64(to[g.To]), late, 1)))
+			add(y.message(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(d.Latest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late, 1)))
 		}
 		if way == 0 || sum.Less(least) {
 			least = sum
@@ -365,6 +366,6 @@ func (y *Symmetry) class(p *Path) world.Hash {
 }
 
 // A name of a state knows nothing of where things come from: Path.Class is for that. Nor is a path with a symmetry forked.
-func (y *Symmetry) own(f, _ *Frame)         { f.origins = origins{} }
-func (y *Symmetry) past(*Frame) world.Hash  { return world.Hash{} }
-func (y *Symmetry) reads(*Frame) world.Hash { return world.Hash{} }
+func (y *Symmetry) own(f, _ *Frame)        { f.origins = origins{} }
+func (y *Symmetry) past(*Frame) hash.Hash  { return hash.Hash{} }
+func (y *Symmetry) reads(*Frame) hash.Hash { return hash.Hash{} }

@@ -2,7 +2,7 @@ package space
 
 import (
 	"ariadne/internal/expose"
-	"ariadne/internal/world"
+	"ariadne/internal/hash"
 )
 
 // told is in a frame what telling observes.
@@ -26,6 +26,6 @@ func (p telling) follow(_ *Path, from, to *Frame) {
 
 func (telling) own(f, was *Frame) { f.Told = append(was.Told[:0], f.Told...) }
 
-func (telling) past(f *Frame) world.Hash { return f.kept(f.Told, 1) }
+func (telling) past(f *Frame) hash.Hash { return f.kept(f.Told, 1) }
 
-func (telling) reads(*Frame) world.Hash { return world.Hash{} }
+func (telling) reads(*Frame) hash.Hash { return hash.Hash{} }

@@ -1,7 +1,6 @@
 package steer
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"sync"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
@@ -21,7 +21,7 @@ import (
 func (r *Rules) Audit(s space.Source, share float64) { r.source, r.share = s, share }
 
 // audits decides by a hash whether to look.
-func (r *Rules) audits(h world.Hash) bool { return float64(h.Hi>>11)/(1<<53) < r.share }
+func (r *Rules) audits(h hash.Hash) bool { return float64(h.Hi>>11)/(1<<53) < r.share }
 
 // auditIndependent executes two steps that may change places in both orders, when one
 // has followed the other or both were possible in one local state.
@@ -118,11 +118,11 @@ func besides(a, b []string) string {
 // offers are what states offer, by what same said of them, for all workers of a search.
 type offers struct {
 	mu    sync.Mutex
-	known map[world.Hash]world.Hash
+	known map[hash.Hash]hash.Hash
 }
 
 // of returns what the first state of a class offered; not known: this is the first.
-func (o *offers) of(class, offer world.Hash) (before world.Hash, known bool) {
+func (o *offers) of(class, offer hash.Hash) (before hash.Hash, known bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if before, known = o.known[class]; !known && len(o.known) < knownMax {
@@ -132,8 +132,8 @@ func (o *offers) of(class, offer world.Hash) (before world.Hash, known bool) {
 }
 
 // auditSame compares what a state offers with what those like it did.
-func (r *Rules) auditSame(p *space.Path, class world.Hash) {
-	var offer world.Hash
+func (r *Rules) auditSame(p *space.Path, class hash.Hash) {
+	var offer hash.Hash
 	for i := range p.Last().Enabled {
 		e := &p.Last().Enabled[i]
 		h := fnv.New64a()
@@ -141,8 +141,8 @@ func (r *Rules) auditSame(p *space.Path, class world.Hash) {
 			fmt.Fprintf(h, "%d %d ", e.Packet.From, e.Packet.Flags)
 			h.Write(e.Packet.Data)
 		}
-		g := world.HashOf(uint64(e.Kind), uint64(e.Node), h.Sum64())
-		offer.Hi, offer.Lo = offer.Hi+g.Hi, offer.Lo+g.Lo
+		g := hash.Of(uint64(e.Kind), uint64(e.Node), h.Sum64())
+		offer.Add(g)
 	}
 	before, known := r.offers.of(class, offer)
 	if !known {
@@ -153,8 +153,4 @@ func (r *Rules) auditSame(p *space.Path, class world.Hash) {
 		r.fail(r.script.same, "takes states for alike in which different actions are possible; in one of them, after %d steps: %s",
 			p.Steps(), r.enabled(p))
 	}
-}
-
-func hash(b []byte) world.Hash {
-	return world.Hash{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
 }

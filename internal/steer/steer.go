@@ -11,13 +11,13 @@
 package steer
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
 
 	"ariadne/internal/expose"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/readfile"
 	"ariadne/internal/script"
@@ -109,7 +109,7 @@ type Rules struct {
 	script *Script
 	names  world.Names
 	thread *starlark.Thread
-	known  map[[2]world.Hash]bool // answers of independent
+	known  map[[2]hash.Hash]bool // answers of independent
 	err    error
 
 	// Audited counts the answers that were looked at.
@@ -126,10 +126,10 @@ type Rules struct {
 
 // Rules returns the rules for each of the workers of a search of a system.
 func (s *Script) Rules(y *world.System, workers int) []*Rules {
-	o := &offers{known: map[world.Hash]world.Hash{}}
+	o := &offers{known: map[hash.Hash]hash.Hash{}}
 	var all []*Rules
 	for range workers {
-		all = append(all, &Rules{script: s, names: y.Names(), thread: script.NewThread(s.Name, s.print), known: map[[2]world.Hash]bool{}, offers: o})
+		all = append(all, &Rules{script: s, names: y.Names(), thread: script.NewThread(s.Name, s.print), known: map[[2]hash.Hash]bool{}, offers: o})
 	}
 	return all
 }
@@ -223,7 +223,7 @@ const knownMax = 1 << 20
 
 // Independent asks whether two steps of one node may change places.
 func (r *Rules) Independent(a, b *memo.Transition) bool {
-	key := [2]world.Hash{transitionHash(a), transitionHash(b)}
+	key := [2]hash.Hash{transitionHash(a), transitionHash(b)}
 	if key[1].Less(key[0]) {
 		key[0], key[1], a, b = key[1], key[0], b, a
 	}
@@ -254,23 +254,23 @@ func (r *Rules) independent(a, b *memo.Transition) bool {
 	return bool(answer)
 }
 
-func transitionHash(t *memo.Transition) world.Hash {
+func transitionHash(t *memo.Transition) hash.Hash {
 	k := t.Input.Key()
-	return world.HashOf(binary.LittleEndian.Uint64(t.From.Name[:]), k.Hi, k.Lo)
+	return hash.Of(binary.LittleEndian.Uint64(t.From.Name[:]), k.Hi, k.Lo)
 }
 
 // Class stands for the states that are like that at the end of a path.
-func (r *Rules) Class(p *space.Path) world.Hash {
+func (r *Rules) Class(p *space.Path) hash.Hash {
 	h, ok := r.Same(p)
 	if !ok {
-		return p.Hash(p.Last()).Plus(world.HashOf(0, 0, 7)) // itself alone
+		return p.Hash(p.Last()).Plus(hash.Of(0, 0, 7)) // itself alone
 	}
 	return p.Abstract(h)
 }
 
 // Same asks what the state at the end of a path is taken for; not ok when it is like
 // no other.
-func (r *Rules) Same(p *space.Path) (h world.Hash, ok bool) {
+func (r *Rules) Same(p *space.Path) (h hash.Hash, ok bool) {
 	f := r.script.same
 	v, ok := r.call(f, &state{r, p})
 	if !ok || v == starlark.None {
@@ -284,8 +284,7 @@ func (r *Rules) Same(p *space.Path) (h world.Hash, ok bool) {
 		r.fail(f, "returned what cannot stand for a state: %v", err)
 		return h, false
 	}
-	d := sha256.Sum256([]byte(v.Type() + " " + v.String()))
-	h = hash(d[:])
+	h = hash.OfText(v.Type() + " " + v.String())
 	if r.audits(h) {
 		r.auditSame(p, h)
 	}

@@ -13,10 +13,10 @@ import (
 
 	"ariadne"
 	"ariadne/internal/checker"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/space"
 	"ariadne/internal/spec"
-	"ariadne/internal/world"
 )
 
 // final lets the command of finally look at what ended executions leave. What the nodes leave is judged once, however
@@ -25,7 +25,7 @@ type final struct {
 	system *System
 
 	mu       sync.Mutex
-	verdicts map[world.Hash]string
+	verdicts map[hash.Hash]string
 	doubts   []string
 }
 

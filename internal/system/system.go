@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/judge"
 	"ariadne/internal/kernel/net/iface"
 	"ariadne/internal/memo"
@@ -111,7 +112,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 		sought: make([]Sought, len(s.Nodes)),
 	}
 	if s.Properties.Finally != nil {
-		y.final = &final{system: y, verdicts: map[world.Hash]string{}}
+		y.final = &final{system: y, verdicts: map[hash.Hash]string{}}
 	}
 	return y, nil
 }

@@ -1,6 +1,9 @@
 package world
 
-import "ariadne"
+import (
+	"ariadne"
+	"ariadne/internal/hash"
+)
 
 // Said are the kinds of faults for which a node has written the line that must come before them
 // (Rules.After), a bit for each. It has nothing of the others.
@@ -66,9 +69,9 @@ func (y *System) Ready(s *State, k ariadne.ActionKind) bool {
 }
 
 // hash is the part of a global state's hash of what a node has said.
-func (said Said) hash(id ariadne.NodeID) Hash {
+func (said Said) hash(id ariadne.NodeID) hash.Hash {
 	if said == 0 {
-		return Hash{}
+		return hash.Hash{}
 	}
-	return HashOf(uint64(id), uint64(said), 16)
+	return hash.Of(uint64(id), uint64(said), 16)
 }

@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // TestBudgetsOfAllKinds: states that differ by what is left of any budget have different names.
 func TestBudgetsOfAllKinds(t *testing.T) {
-	hashes, digests := map[Hash]bool{}, map[ariadne.Digest]bool{}
+	hashes, digests := map[hash.Hash]bool{}, map[ariadne.Digest]bool{}
 	enter := func(s *State) {
 		h, d := s.Budget(), s.Digest()
 		if hashes[h] || digests[d] {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // Content stands for a global state by what there is in it, as Hash and Digest do by what
@@ -17,7 +18,7 @@ import (
 // when they were sent.
 //
 // Not in it: how late it is, and after how many steps.
-func (y *System) Content(s *State, locals []Hash, times bool) Hash {
+func (y *System) Content(s *State, locals []hash.Hash, times bool) hash.Hash {
 	d := y.due(s, times)
 	for i := range s.Flight {
 		d.first = min(d.first, s.Flight[i].Arrival)
@@ -25,11 +26,11 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 	h := s.Budget()
 	for _, all := range [...][]Standing{s.Cuts, s.Slow} {
 		for i := range all {
-			h = h.Plus(HashOf(uint64(all[i].number), d.span(all[i].Since), 11)).Plus(d.Until(all[i].Until))
+			h = h.Plus(hash.Of(uint64(all[i].number), d.span(all[i].Since), 11)).Plus(d.Until(all[i].Until))
 		}
 	}
 	for i := range s.Nodes {
-		h.Add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(HashOf(uint64(i), 0, 14)))
+		h.Add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(hash.Of(uint64(i), 0, 14)))
 	}
 	for i := range s.Flight {
 		f := &s.Flight[i]
@@ -43,7 +44,7 @@ func (y *System) Content(s *State, locals []Hash, times bool) Hash {
 		if f.Delayed {
 			place |= 1
 		}
-		h.Add(f.said.Plus(HashOf(place, 0, 4)).Plus(d.Until(f.Arrival)).Plus(d.Latest(y, f)))
+		h.Add(f.said.Plus(hash.Of(place, 0, 4)).Plus(d.Until(f.Arrival)).Plus(d.Latest(y, f)))
 	}
 	return h
 }
@@ -81,16 +82,16 @@ func (y *System) due(s *State, times bool) Due {
 }
 
 // Latest stands for how late a message may still become, where the rules bound that.
-func (d *Due) Latest(y *System, f *Flying) (h Hash) {
+func (d *Due) Latest(y *System, f *Flying) (h hash.Hash) {
 	if y.rules.MaxDelay == 0 || y.rules.Delays == 0 {
 		return h
 	}
-	return d.Until(f.due().Add(y.rules.MaxDelay)).Plus(HashOf(0, 0, 19))
+	return d.Until(f.due().Add(y.rules.MaxDelay)).Plus(hash.Of(0, 0, 19))
 }
 
 // Node stands for all that the state has of a node but its local state, whoever it is. A new
 // field of NodeState goes in here.
-func (d *Due) Node(y *System, s *State, id ariadne.NodeID) Hash {
+func (d *Due) Node(y *System, s *State, id ariadne.NodeID) hash.Hash {
 	n := &s.Nodes[id]
 	flags := uint64(n.Said)<<8 | uint64(n.Down)<<4
 	for bit, is := range [...]bool{n.Started, n.Done, n.Ended, n.Spared} {
@@ -102,32 +103,32 @@ func (d *Due) Node(y *System, s *State, id ariadne.NodeID) Hash {
 	if n.Calm != 0 {
 		calm = 1 | d.since(n.Calm)<<1
 	}
-	h := HashOf(flags, d.since(n.Clock), calm).Plus(d.Until(n.Timer())).Plus(d.Until(max(n.Start, d.first)))
+	h := hash.Of(flags, d.since(n.Clock), calm).Plus(d.Until(n.Timer())).Plus(d.Until(max(n.Start, d.first)))
 	if n.Processes != nil {
 		h = h.Plus(n.Processes.hash)
 	}
 	if n.Awake != 0 {
-		h = h.Plus(HashOf(d.since(n.Awake), d.since(n.Told), 13))
+		h = h.Plus(hash.Of(d.since(n.Awake), d.since(n.Told), 13))
 	}
 	if n.Falls != nil {
-		h = h.Plus(n.Falls.Onto(HashOf(d.since(n.FallsAt), 0, 18)))
+		h = h.Plus(n.Falls.Onto(hash.Of(d.since(n.FallsAt), 0, 18)))
 	}
 	if n.On != y.nodes[id].Start {
 		if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
-			h = h.Plus(HashOf(behind, 0, 12))
+			h = h.Plus(hash.Of(behind, 0, 12))
 		}
 	}
 	return h
 }
 
 // Until stands for when something happens that is not earlier than all that is due.
-func (d *Due) Until(t ariadne.Time) Hash {
+func (d *Due) Until(t ariadne.Time) hash.Hash {
 	if t == ariadne.Never || d.first == ariadne.Never {
-		return HashOf(0, 0, 5)
+		return hash.Of(0, 0, 5)
 	}
 	earlier, _ := slices.BinarySearch(d.marks, t)
 	until, _ := slices.BinarySearch(d.marks, t+1)
-	return HashOf(d.span(t), uint64(earlier)<<32|uint64(until), 6)
+	return hash.Of(d.span(t), uint64(earlier)<<32|uint64(until), 6)
 }
 
 // since stands for how far a clock is past all that is due.
@@ -136,7 +137,7 @@ func (d *Due) since(t ariadne.Time) uint64 {
 		return 0
 	}
 	earlier, _ := slices.BinarySearch(d.marks, t)
-	return HashOf(d.span(t), uint64(earlier), 7).Lo
+	return hash.Of(d.span(t), uint64(earlier), 7).Lo
 }
 
 // span is how much later than the first a time is, if that counts.

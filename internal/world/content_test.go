@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // TestContentHoldsEveryField: whatever of a state is not what follows from the rest tells contents
@@ -47,7 +48,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
 		reflect.TypeFor[*Varied]():    &Varied{what: "15s", fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: 15e9}},
 	}
-	locals := []Hash{{Hi: 1, Lo: 2}, {Hi: 3, Lo: 4}}
+	locals := []hash.Hash{{Hi: 1, Lo: 2}, {Hi: 3, Lo: 4}}
 	for _, in := range []func(*State) any{
 		func(s *State) any { return s },
 		func(s *State) any { return &s.Nodes[0] },
@@ -85,9 +86,9 @@ func TestContentHoldsEveryField(t *testing.T) {
 // TestInputsAreToldApart: whatever of how an input is given otherwise tells its keys apart, and steps up to
 // symmetry. A new field of a fault is in there.
 func TestInputsAreToldApart(t *testing.T) {
-	same := (&Varied{}).Onto(Hash{})
+	same := (&Varied{}).Onto(hash.Hash{})
 	changed := func(name string, how *Varied) {
-		if how.Onto(Hash{}) == same {
+		if how.Onto(hash.Hash{}) == same {
 			t.Errorf("%s does not tell inputs apart", name)
 		}
 	}

@@ -8,17 +8,18 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // Named is the name of a node's local state, with its part of a global state's hash.
 type Named struct {
 	Name ariadne.Digest
-	part Hash
+	part hash.Hash
 }
 
 // NameOf is the name of a local state of a node.
 func NameOf(id ariadne.NodeID, name ariadne.Digest) Named {
-	return Named{name, HashOf(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
+	return Named{name, hash.Of(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
 }
 
 // Reached names the local state that a node reaches from the state named parent by an input:

@@ -8,18 +8,9 @@ import (
 	"ariadne/internal/hash"
 )
 
-// Hash and the functions below are those of internal/hash.
-type Hash = hash.Hash
-
-// HashOf hashes three numbers.
-func HashOf(a, b, c uint64) Hash { return hash.Of(a, b, c) }
-
-// HashOfText hashes a text.
-func HashOfText(s string) Hash { return hash.OfText(s) }
-
 // Hash stands for the global state, as Digest does. It is kept up to date step by
 // step and costs nothing.
-func (s *State) Hash() Hash {
+func (s *State) Hash() hash.Hash {
 	h := s.Budget()
 	h.Add(s.sum)
 	return h
@@ -27,8 +18,8 @@ func (s *State) Hash() Hash {
 
 // Trace stands for the order in which each node got its inputs, and nothing else:
 // two executions with the same one are the same partial order of events.
-func (s *State) Trace() Hash {
-	h := Hash{}
+func (s *State) Trace() hash.Hash {
+	h := hash.Hash{}
 	for i := range s.Nodes {
 		h.Add(s.Nodes[i].Local.part)
 	}
@@ -38,10 +29,10 @@ func (s *State) Trace() Hash {
 // Packet is a message with what hashes and comparisons need of it.
 type Packet struct {
 	// What each step looks at comes first.
-	content Hash   // of all of it
-	flow    uint64 // of Flow
+	content hash.Hash // of all of it
+	flow    uint64    // of Flow
 	ariadne.Message
-	said Hash // of all of it but when it was sent and as which one of its Flow
+	said hash.Hash // of all of it but when it was sent and as which one of its Flow
 }
 
 // NewPacket hashes a message.
@@ -53,8 +44,8 @@ func NewPacket(m *ariadne.Message) *Packet {
 	b, _ = m.Flow.AppendBinary(b[:0])
 	f := sha256.Sum256(b)
 	p := &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
-		said: Hash{Hi: binary.LittleEndian.Uint64(d[:]), Lo: binary.LittleEndian.Uint64(d[8:])}}
-	p.content = p.said.Plus(HashOf(uint64(m.Seq), uint64(m.Sent), 3))
+		said: hash.Hash{Hi: binary.LittleEndian.Uint64(d[:]), Lo: binary.LittleEndian.Uint64(d[8:])}}
+	p.content = p.said.Plus(hash.Of(uint64(m.Seq), uint64(m.Sent), 3))
 	return p
 }
 
@@ -62,45 +53,45 @@ func NewPacket(m *ariadne.Message) *Packet {
 func (p *Packet) SameFlow(q *Packet) bool { return p.flow == q.flow && p.Flow == q.Flow }
 
 // hash is the message's part of a global state's hash.
-func (f *Flying) hash() Hash {
+func (f *Flying) hash() hash.Hash {
 	if f.Delayed {
-		return HashOf(f.content.Hi^uint64(f.Due), f.content.Lo, uint64(f.Arrival)<<1|1)
+		return hash.Of(f.content.Hi^uint64(f.Due), f.content.Lo, uint64(f.Arrival)<<1|1)
 	}
-	return HashOf(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1)
+	return hash.Of(f.content.Hi, f.content.Lo, uint64(f.Arrival)<<1)
 }
 
 // Key stands for an input among all inputs.
-func (in Input) Key() Hash {
-	var key Hash
+func (in Input) Key() hash.Hash {
+	var key hash.Hash
 	if in.Packet != nil {
-		key = HashOf(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
+		key = hash.Of(in.Packet.content.Hi, in.Packet.content.Lo, uint64(in.At))
 	} else {
-		key = HashOf(uint64(in.Kind), uint64(in.At), 0)
+		key = hash.Of(uint64(in.Kind), uint64(in.At), 0)
 	}
 	return in.Varied.Onto(key)
 }
 
 // Onto adds to a hash all by which an input is given otherwise: variation, fault and draw. What is to
 // tell two events of a kind apart goes in here, for those who remember inputs as for classes of states.
-func (v *Varied) Onto(key Hash) Hash {
+func (v *Varied) Onto(key hash.Hash) hash.Hash {
 	if v == nil {
 		return key
 	}
 	if v.vary != "" {
-		key = key.Plus(HashOfText(string(v.vary)))
+		key = key.Plus(hash.OfText(string(v.vary)))
 	}
 	if f := v.fault; f != (ariadne.NodeFault{}) {
-		key = key.Plus(HashOf(uint64(f.Down), uint64(f.For), 9)).Plus(HashOf(uint64(f.Jump), 0, 15))
+		key = key.Plus(hash.Of(uint64(f.Down), uint64(f.For), 9)).Plus(hash.Of(uint64(f.Jump), 0, 15))
 		if f.Kill != "" || f.With != "" || f.Drift != 0 {
-			key = key.Plus(HashOfText(f.Alternative()))
+			key = key.Plus(hash.OfText(f.Alternative()))
 		}
 	}
 	if d := v.draw; d != nil { // nobody is to take another's for it
-		key = key.Plus(HashOf(d.Seed, uint64(d.From), 1))
+		key = key.Plus(hash.Of(d.Seed, uint64(d.From), 1))
 		for i, after := range d.After {
-			kind := HashOfText(d.Kinds[i])
+			kind := hash.OfText(d.Kinds[i])
 			for j, n := range after {
-				key = key.Plus(HashOf(kind.Lo, uint64(j), uint64(n)))
+				key = key.Plus(hash.Of(kind.Lo, uint64(j), uint64(n)))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // MaxKinds is one more than the greatest ActionKind there may be. To have more, raise it by 8, and have Faults.None and
@@ -159,13 +160,13 @@ func (f *Faults) None() bool { // each step asks several times: five loads, and 
 var _ = [1]struct{}{}[len(Faults{})-40]
 
 // Budget stands for what is left of all budgets.
-func (s *State) Budget() Hash {
+func (s *State) Budget() hash.Hash {
 	f := s.Faults[:]
-	h := HashOf(uint64(s.Delays), binary.LittleEndian.Uint64(f)+1, 2)
+	h := hash.Of(uint64(s.Delays), binary.LittleEndian.Uint64(f)+1, 2)
 	if rest := f[8:]; !s.Faults.None() {
-		h = h.Plus(HashOf(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]), 8+binary.LittleEndian.Uint64(rest[16:])<<8))
+		h = h.Plus(hash.Of(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]), 8+binary.LittleEndian.Uint64(rest[16:])<<8))
 		if more := binary.LittleEndian.Uint64(f[32:]); f[31] != 0 || more != 0 {
-			h = h.Plus(HashOf(more, uint64(f[31]), 24))
+			h = h.Plus(hash.Of(more, uint64(f[31]), 24))
 		}
 	}
 	return h

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // The numbers of the kinds of faults that take nodes down.
@@ -68,11 +69,11 @@ func (s *State) pause(id ariadne.NodeID, until ariadne.Time) {
 
 // paused is the part of a global state's hash of a pause. A state that is named by its content does
 // not tell until when it lasts, nor since when.
-func (n *NodeState) paused(id ariadne.NodeID) Hash {
+func (n *NodeState) paused(id ariadne.NodeID) hash.Hash {
 	if n.Awake == 0 {
-		return Hash{}
+		return hash.Hash{}
 	}
-	return HashOf(uint64(n.Awake), uint64(n.Told), 20).Plus(HashOf(uint64(id), 0, 20))
+	return hash.Of(uint64(n.Awake), uint64(n.Told), 20).Plus(hash.Of(uint64(id), 0, 20))
 }
 
 // tells is the time that the node's clock tells to others. While it is paused, that is the
@@ -136,11 +137,11 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 
 // onHash is the part of a global state's hash of when a machine was or is to be switched on again:
 // what is sent by others whose clocks are behind may arrive before that.
-func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) Hash {
+func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) hash.Hash {
 	if on == y.nodes[id].Start {
-		return Hash{}
+		return hash.Hash{}
 	}
-	return HashOf(uint64(id), uint64(on), 12)
+	return hash.Of(uint64(id), uint64(on), 12)
 }
 
 // Unrepeated reports whether the message is sent once, and lost with whom it was for: a datagram,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // Cut and Heal are the numbers of the kinds of events that happen to the network.
@@ -104,8 +105,8 @@ type Standing struct {
 	Until ariadne.Time // or Never
 }
 
-func (c *Standing) hash() Hash {
-	return HashOf(uint64(c.number), uint64(c.Until), 10).Plus(HashOf(uint64(c.Since), 0, 17))
+func (c *Standing) hash() hash.Hash {
+	return hash.Of(uint64(c.number), uint64(c.Until), 10).Plus(hash.Of(uint64(c.Since), 0, 17))
 }
 
 // stands enters one among others; both lists have their own memory.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // Kill is the number of its kind.
@@ -38,7 +39,7 @@ func init() {
 // Processes are those of a node that may be killed one by one.
 type Processes struct {
 	all  []*Varied // the ways to do it
-	hash Hash      // of their names
+	hash hash.Hash // of their names
 }
 
 // kills are the ways to kill one of some processes, or nil when there is none to tell.
@@ -49,7 +50,7 @@ func kills(processes *[]string) *Processes {
 	p := &Processes{}
 	for _, name := range *processes {
 		p.all = append(p.all, &Varied{what: name, fault: ariadne.NodeFault{Kill: name}})
-		p.hash = p.hash.Plus(HashOfText(name))
+		p.hash = p.hash.Plus(hash.OfText(name))
 	}
 	return p
 }
@@ -66,11 +67,11 @@ func (p *Processes) Names() (names []string) {
 
 // part is what processes are in a global state's hash. A state that is named by its content does
 // not tell which they are.
-func (p *Processes) part(id ariadne.NodeID) Hash {
+func (p *Processes) part(id ariadne.NodeID) hash.Hash {
 	if p == nil || len(p.all) == 0 {
-		return Hash{}
+		return hash.Hash{}
 	}
-	return p.hash.Plus(HashOf(uint64(id), 0, 19))
+	return p.hash.Plus(hash.Of(uint64(id), 0, 19))
 }
 
 // setProcesses enters which processes of a node may be killed.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // Slow is the number of its kind.
@@ -101,14 +102,14 @@ func (s *State) quicken() {
 }
 
 // SlowsBetween stands for between whom an event makes messages how late, with who takes each node's place; ok: it does.
-func (e *Event) SlowsBetween(way []ariadne.NodeID) (h Hash, ok bool) {
+func (e *Event) SlowsBetween(way []ariadne.NodeID) (h hash.Hash, ok bool) {
 	if e.Kind != Slow {
 		return h, false
 	}
 	p := e.Varied.partition
 	for i, late := range p.blocks {
 		if late {
-			h.Add(HashOf(uint64(way[i/p.nodes]), uint64(way[i%p.nodes]), uint64(p.By)))
+			h.Add(hash.Of(uint64(way[i/p.nodes]), uint64(way[i%p.nodes]), uint64(p.By)))
 		}
 	}
 	return h, true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // The numbers of the kinds by which other nodes go down with one.
@@ -145,9 +146,9 @@ func (s *State) fall(id ariadne.NodeID, by *Varied, at ariadne.Time) {
 }
 
 // fallHash is the part of a global state's hash of what a node is about to lose.
-func (n *NodeState) fallHash(id ariadne.NodeID) Hash {
+func (n *NodeState) fallHash(id ariadne.NodeID) hash.Hash {
 	if n.Falls == nil {
-		return Hash{}
+		return hash.Hash{}
 	}
-	return n.Falls.Onto(HashOf(uint64(id), uint64(n.FallsAt), 18))
+	return n.Falls.Onto(hash.Of(uint64(id), uint64(n.FallsAt), 18))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 )
 
 // System is what all executions have in common, and the rules: functions of a
@@ -97,7 +98,7 @@ type State struct {
 	Slow   []Standing // parts of it that are slow, likewise
 
 	// sum is the sum of the hashes of the nodes' local states and of Flight.
-	sum Hash
+	sum hash.Hash
 }
 
 // NodeState is what the world knows of one node. What does not follow from the node's history or local

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
-	"ariadne/internal/world"
 
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
@@ -298,7 +298,7 @@ func (s *store) Depend(on []memo.Dependency) error {
 }
 
 // Put implements memo.Store.
-func (s *store) Put(from ariadne.Digest, input world.Hash, transition []byte) error {
+func (s *store) Put(from ariadne.Digest, input hash.Hash, transition []byte) error {
 	key := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(from[:], input.Hi), input.Lo)
 	value := append(make([]byte, 0, len(transition)+4), transition...)
 	value = binary.LittleEndian.AppendUint32(value, rowSum(key, transition))

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
-	"ariadne/internal/world"
 )
 
 // Shelf is a store that ends with the test. Its Open opens it.
@@ -14,7 +14,7 @@ type Shelf struct {
 	mu    sync.Mutex
 	key   []byte
 	files []memo.Dependency
-	rows  map[ariadne.Digest]map[world.Hash][]byte
+	rows  map[ariadne.Digest]map[hash.Hash][]byte
 	bad   string
 }
 
@@ -24,7 +24,7 @@ func (s *Shelf) Open(key []byte, recall func([]memo.Dependency) bool) (memo.Stor
 		s.files, s.rows = nil, nil
 	}
 	if !recall(s.files) || s.rows == nil {
-		s.files, s.rows = nil, map[ariadne.Digest]map[world.Hash][]byte{}
+		s.files, s.rows = nil, map[ariadne.Digest]map[hash.Hash][]byte{}
 	}
 	s.key = bytes.Clone(key)
 	return s, nil
@@ -37,11 +37,11 @@ func (s *Shelf) Depend(on []memo.Dependency) error {
 	return nil
 }
 
-func (s *Shelf) Put(from ariadne.Digest, input world.Hash, transition []byte) error {
+func (s *Shelf) Put(from ariadne.Digest, input hash.Hash, transition []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rows[from] == nil {
-		s.rows[from] = map[world.Hash][]byte{}
+		s.rows[from] = map[hash.Hash][]byte{}
 	}
 	s.rows[from][input] = bytes.Clone(transition)
 	return nil

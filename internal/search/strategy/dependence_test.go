@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/memo"
 	"ariadne/internal/memo/memotest"
 	"ariadne/internal/space"
@@ -155,7 +156,7 @@ func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) *act {
 }
 
 func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
-	var ends [2]world.Hash
+	var ends [2]hash.Hash
 	for i, order := range [][2]*act{{a, b}, {b, a}} {
 		var s space.State
 		s.CopyFrom(&f.State)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -92,22 +93,22 @@ func (w *Priorities) priority(chain uint64) uint64 {
 	if v, ok := w.low[chain]; ok {
 		return v
 	}
-	return world.HashOf(w.salt, chain, 0).Lo | 1<<63
+	return hash.Of(w.salt, chain, 0).Lo | 1<<63
 }
 
 // chain names what an event is ordered with anyway.
 func chain(e *world.Event) uint64 {
 	switch {
 	case world.KindOf(e.Kind).Fault != "": // each one is a choice of its own
-		h := world.HashOf(uint64(e.Node), uint64(e.Kind), uint64(e.At))
+		h := hash.Of(uint64(e.Node), uint64(e.Kind), uint64(e.At))
 		if e.Packet != nil {
-			h = h.Plus(world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
+			h = h.Plus(hash.Of(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
 		}
 		return h.Lo
 	case e.Packet != nil && e.Packet.Flow.Proto == ariadne.TCP:
 		return e.Packet.Chain()
 	case e.Packet != nil: // datagrams and events of programs come in any order
-		return world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0).Lo
+		return hash.Of(e.Packet.Chain(), uint64(e.Packet.Seq), 0).Lo
 	}
 	return uint64(e.Node)*world.MaxKinds + uint64(e.Kind)
 }

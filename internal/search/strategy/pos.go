@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"ariadne/internal/hash"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -27,7 +28,7 @@ type Sampling struct {
 
 	salt   uint64 // of the priorities of the walk
 	length int    // of the natural path; 0: it is the first
-	lost   map[world.Hash]uint64
+	lost   map[hash.Hash]uint64
 	chance chance
 	late   patience
 }
@@ -38,7 +39,7 @@ func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
 	w.late.begin(w.Seed, w.Index)
 	w.Index++
-	w.salt, w.lost = d.next(), map[world.Hash]uint64{}
+	w.salt, w.lost = d.next(), map[hash.Hash]uint64{}
 	return 0, true
 }
 
@@ -70,16 +71,16 @@ func (w *Sampling) Next(p *space.Path) (event int, ok bool) {
 // priority of an event, never 0.
 func (w *Sampling) priority(e *world.Event) uint64 {
 	id := identity(e)
-	return world.HashOf(w.salt, w.lost[id], 0).Plus(id).Lo | 1
+	return hash.Of(w.salt, w.lost[id], 0).Plus(id).Lo | 1
 }
 
 // identity names an event of a path as long as it is possible.
-func identity(e *world.Event) world.Hash {
-	h := world.HashOf(uint64(e.Node), uint64(e.Kind), 0)
+func identity(e *world.Event) hash.Hash {
+	h := hash.Of(uint64(e.Node), uint64(e.Kind), 0)
 	if e.Packet != nil {
-		return h.Plus(world.HashOf(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
+		return h.Plus(hash.Of(e.Packet.Chain(), uint64(e.Packet.Seq), 0))
 	}
-	return h.Plus(world.HashOf(0, 0, uint64(e.At)))
+	return h.Plus(hash.Of(0, 0, uint64(e.At)))
 }
 
 // End implements Explorer.

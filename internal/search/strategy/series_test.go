@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ariadne/internal/hash"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -16,7 +17,7 @@ func TestRepeatedPathsDoNotCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, fresh := map[world.Hash]bool{}, false
+	seen, fresh := map[hash.Hash]bool{}, false
 	news := func() News {
 		if fresh {
 			return NewLocal

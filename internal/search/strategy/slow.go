@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ariadne"
+	"ariadne/internal/hash"
 	"ariadne/internal/space"
 	"ariadne/internal/world"
 )
@@ -63,7 +64,7 @@ type fault struct {
 var holders = []func(p *world.Packet) uint64{
 	(*world.Packet).Chain,
 	(*world.Packet).Chain,
-	func(p *world.Packet) uint64 { return world.HashOf(p.Chain(), uint64(p.Seq), 0).Lo },
+	func(p *world.Packet) uint64 { return hash.Of(p.Chain(), uint64(p.Seq), 0).Lo },
 	func(p *world.Packet) uint64 { return uint64(min(p.From, p.To))<<32 | uint64(max(p.From, p.To)) + 1 },
 	func(p *world.Packet) uint64 { return uint64(p.To) + 1 },
 }
