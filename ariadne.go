@@ -248,7 +248,8 @@ type CallRecord struct {
 	Hash    uint64
 }
 
-// Output is all that a node does in one step.
+// Output is all that a node does in one step: what it has done, which stands here, and three groups of
+// fields by who may rely on them. Each field is in one of the groups or among those here.
 type Output struct {
 	Calls int // emulated system calls in this step
 	// Places are the visible operations of the step at which something else could have
@@ -258,30 +259,7 @@ type Output struct {
 	Messages []Message
 	Logs     []LogLine
 	Exits    []Exit
-	Clock    Time   // the node's clock at the end of the step
-	Deadline Time   // its earliest pending timer, or Never
-	Timer    string // what that timer is, a stable name: "epoll_wait/3"
-	// Calm is not 0 when all its timers are such by which a language's runtime looks
-	// after itself: the time at which, if it has done nothing else till then, nothing
-	// more will come of it.
-	Calm Time
-	// Done: the node waits for nothing at all: no process is left.
-	Done bool
-	// Ended: its commands have ended. What they started may still run.
-	Ended  bool
-	Digest Digest // over all that the node did, and the stream of calls (Sum)
-	// CallTrace is the stream of calls that Digest covers; nil unless the
-	// automaton was asked to record it. It is there to find the first call in
-	// which two executions differ.
-	CallTrace []CallRecord
-	// Unreplayable: a thread that made no call for long was preempted, or the step was cut
-	// off (Cut), or the node had come to its state by such a step: it may do something
-	// else the next time.
-	Unreplayable bool
-	// Cut: the step was ended because it took too long by real time; says what was too long.
-	// The node is in the midst of it, so nothing can be said of it, and it can be given
-	// no further input.
-	Cut string
+	Digest   Digest // over all that the node did, and the stream of calls (Sum)
 	// Diverged: the step did not reach quiescence within so many calls; says why. It
 	// does not depend on real time.
 	Diverged string
@@ -296,27 +274,36 @@ type Output struct {
 	// Refusals are what its programs asked for in this step and did not get, by
 	// name and program.
 	Refusals []Refusal
-	// Files are what the node has learnt of the host's files, by path, each told once: in
-	// the step in which it first asked. The digest does not cover them.
-	Files []File
+	// Lost says what a loss of power has taken from the node's files, operation by operation. LeftOut is
+	// how many more images of the disk there could be than it was given a choice among.
+	Lost    []string
+	LeftOut int
+
+	Left
+	Noted
+	Passing
+}
+
+// Left is what a step has left of the node. All of it is in the name of the local state that the node has
+// reached, where that is by content, and nothing else is.
+type Left struct {
+	Clock    Time   // the node's clock at the end of the step
+	Deadline Time   // its earliest pending timer, or Never
+	Timer    string // what that timer is, a stable name: "epoll_wait/3"
+	// Calm is not 0 when all its timers are such by which a language's runtime looks
+	// after itself: the time at which, if it has done nothing else till then, nothing
+	// more will come of it.
+	Calm Time
+	// Done: the node waits for nothing at all: no process is left.
+	Done bool
+	// Ended: its commands have ended. What they started may still run.
+	Ended bool
+	// Spared: from here on no fault is to hit the node, until it says otherwise.
+	Spared bool
 	// Content, when it is not zero, is over all that is left of the node: with the same clock,
 	// deadline and so on it is in the same state, whichever inputs have led there. So it is with
 	// a machine that is down and has nothing but its disk.
 	Content Digest
-	// Disks, when they are told, are what the machine's disks hold that Content is over, and Looks, when they are not nil, are all that
-	// the step has looked at of what they held when the machine was last switched on. They are not encoded: who reads an
-	// output knows nothing of them.
-	Disks Disks
-	Looks []Look
-	// Others are what the step would have come to had it taken other alternatives at its last place, when it was asked for such and they
-	// are cheaper together. They are not encoded either, and have no Others.
-	Others []Output
-	// Spared: from here on no fault is to hit the node, until it says otherwise.
-	Spared bool
-	// Unsynced: a loss of power at the end of the step would take something from the machine's disks. Nodes say so
-	// where the spec has a budget for such losses, and may not say it of what was stored through mappings. The
-	// digest does not cover it.
-	Unsynced bool
 	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them
 	// where the spec lets the network be parted.
 	Limits *[]Limit
@@ -327,10 +314,41 @@ type Output struct {
 	// clock has passed.
 	Down Down
 	Back Time
-	// Lost says what a loss of power has taken from the node's files, operation by operation. LeftOut is
-	// how many more images of the disk there could be than it was given a choice among.
-	Lost    []string
-	LeftOut int
+}
+
+// Noted is what is recorded with a step and does not depend on the node's state and its input alone, or is there on demand. It is
+// remembered and encoded, and the digest does not cover it: two executions of the step may differ in it.
+type Noted struct {
+	// CallTrace is the stream of calls that Digest covers; nil unless the
+	// automaton was asked to record it. It is there to find the first call in
+	// which two executions differ.
+	CallTrace []CallRecord
+	// Unreplayable: a thread that made no call for long was preempted, or the step was cut
+	// off (Cut), or the node had come to its state by such a step: it may do something
+	// else the next time.
+	Unreplayable bool
+	// Cut: the step was ended because it took too long by real time; says what was too long.
+	// The node is in the midst of it, so nothing can be said of it, and it can be given
+	// no further input.
+	Cut string
+	// Files are what the node has learnt of the host's files, by path, each told once: in
+	// the step in which it first asked.
+	Files []File
+	// Unsynced: a loss of power at the end of the step would take something from the machine's disks. Nodes say so
+	// where the spec has a budget for such losses, and may not say it of what was stored through mappings.
+	Unsynced bool
+}
+
+// Passing is what a node tells who has just given it the input. It is not encoded: who reads an output
+// knows nothing of it.
+type Passing struct {
+	// Disks, when they are told, are what the machine's disks hold that Content is over, and Looks, when they are not nil, are all that
+	// the step has looked at of what they held when the machine was last switched on.
+	Disks Disks
+	Looks []Look
+	// Others are what the step would have come to had it taken other alternatives at its last place, when it was asked for such and they
+	// are cheaper together. They have no Others.
+	Others []Output
 }
 
 // File is something that a node has learnt of a file of the host. The path is as nodes

@@ -150,6 +150,23 @@ func (o *Output) append(b []byte) []byte {
 	return outputOptions.append(o, b)
 }
 
+// AppendBinary appends all that is left of a node.
+func (l *Left) AppendBinary(b []byte) ([]byte, error) {
+	b = appendInt(b, l.Clock)
+	b = appendInt(b, l.Deadline)
+	b = appendText(b, l.Timer)
+	b = appendInt(b, l.Calm)
+	b = appendBool(appendBool(appendBool(b, l.Done), l.Ended), l.Spared)
+	b = append(b, l.Content[:]...)
+	if b = appendBool(b, l.Limits != nil); l.Limits != nil {
+		b = appendLimits(b, *l.Limits)
+	}
+	if b = appendBool(b, l.Processes != nil); l.Processes != nil {
+		b = appendTexts(b, *l.Processes)
+	}
+	return appendInt(append(b, byte(l.Down)), l.Back), nil
+}
+
 func (o *Output) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	o.read(&d)
@@ -201,17 +218,11 @@ func (s *Step) UnmarshalBinary(b []byte) error {
 }
 
 // Sum is what Output.Digest is to be: over the output and a hash of the stream of calls.
-// Two executions of a step that have the same one did the same. Left out is what does not
-// depend on the node's state and its input alone:
-//
-//   - Unreplayable and Cut, which tell of real time. What they mark is not compared.
-//   - Files, which are told once, by whoever asked first.
-//   - CallTrace, which is there on demand; the stream stands for it.
-//   - the Detail of a refusal: raw arguments, and where the kernel of the host puts a
-//     program's stack does not steer anything.
+// Two executions of a step that have the same one did the same. Left out are what is Noted, and the Detail of a
+// refusal: raw arguments, and where the kernel of the host puts a program's stack does not steer anything.
 func (o *Output) Sum(calls uint64) Digest {
 	s := *o
-	s.Digest, s.CallTrace, s.Files, s.Unreplayable, s.Cut, s.Unsynced = Digest{}, nil, nil, false, "", false
+	s.Digest, s.Noted = Digest{}, Noted{}
 	if len(o.Refusals) > 0 {
 		s.Refusals = append([]Refusal(nil), o.Refusals...)
 		for i := range s.Refusals {

@@ -127,13 +127,7 @@ var outputOptions = options[Output]{
 		func(o *Output, b []byte) []byte { return appendInt(append(b, byte(o.Down)), o.Back) },
 		func(o *Output, d *decoder) { o.Down, o.Back = Down(d.byte()), Time(d.int64()) }},
 	{5, func(o *Output) bool { return o.Limits != nil },
-		func(o *Output, b []byte) []byte {
-			b = appendLen(b, len(*o.Limits))
-			for i := range *o.Limits {
-				b = (*o.Limits)[i].append(b)
-			}
-			return b
-		},
+		func(o *Output, b []byte) []byte { return appendLimits(b, *o.Limits) },
 		func(o *Output, d *decoder) {
 			limits := readList(d, func() (l Limit) { l.read(d); return l })
 			o.Limits = &limits
@@ -162,6 +156,14 @@ var outputOptions = options[Output]{
 			o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
 		}},
 	{8, func(o *Output) bool { return o.Unsynced }, nil, func(o *Output, _ *decoder) { o.Unsynced = true }},
+}
+
+func appendLimits(b []byte, all []Limit) []byte {
+	b = appendLen(b, len(all))
+	for i := range all {
+		b = all[i].append(b)
+	}
+	return b
 }
 
 func (l *Limit) append(b []byte) []byte {

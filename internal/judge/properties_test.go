@@ -169,9 +169,9 @@ func TestPending(t *testing.T) {
 			out := ariadne.Output{Logs: []ariadne.LogLine{{Text: line[2:]}}}
 			switch line[2:] {
 			case "down":
-				out = ariadne.Output{Down: ariadne.Crashed}
+				out = ariadne.Output{Left: ariadne.Left{Down: ariadne.Crashed}}
 			case "ends":
-				out = ariadne.Output{Ended: true, Exits: []ariadne.Exit{{}}}
+				out = ariadne.Output{Exits: []ariadne.Exit{{}}, Left: ariadne.Left{Ended: true}}
 			}
 			for _, e := range j.Find(ariadne.NodeID(line[0]-'0'), nil, &out).Events {
 				s.Past = s.Past.Then(e)

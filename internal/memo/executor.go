@@ -224,7 +224,7 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		return nil, err
 	}
 	if cut != "" {
-		return x.memo.transition(l, in, ariadne.Output{Clock: max(l.Clock, in.At), Deadline: ariadne.Never, Cut: cut, Unreplayable: true})
+		return x.memo.transition(l, in, ariadne.Output{Left: ariadne.Left{Clock: max(l.Clock, in.At), Deadline: ariadne.Never}, Noted: ariadne.Noted{Cut: cut, Unreplayable: true}})
 	}
 	if again {
 		x.returns += (1 - x.returns) / returnsOver

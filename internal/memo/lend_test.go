@@ -34,7 +34,7 @@ type reader struct {
 }
 
 func (r *reader) Apply(in ariadne.Input) (ariadne.Output, error) {
-	out := ariadne.Output{Clock: in.At, Deadline: ariadne.Never, Calls: 1}
+	out := ariadne.Output{Calls: 1, Left: ariadne.Left{Clock: in.At, Deadline: ariadne.Never}}
 	if !r.on {
 		r.on = true
 		for i := range r.boots {

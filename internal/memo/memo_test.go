@@ -375,9 +375,9 @@ func TestReplaysThatTakeLong(t *testing.T) {
 		want ariadne.Output
 		boot int // whose second step is that
 	}{
-		"preempted":          {"", ariadne.Output{Unreplayable: true}, 2},
-		"preempted at first": {"", ariadne.Output{Unreplayable: true}, 1},
-		"cut off":            {"too long", ariadne.Output{Unreplayable: true, Cut: "too long"}, 2},
+		"preempted":          {"", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true}}, 2},
+		"preempted at first": {"", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true}}, 1},
+		"cut off":            {"too long", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true, Cut: "too long"}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, memo.Options{}, memo.Limits{})
@@ -417,7 +417,7 @@ func TestCutStepsAreNotKept(t *testing.T) {
 		if known, err := m.Lookup(m.Root(0), input(0)); err != nil || known != nil {
 			t.Errorf("%v, %v", known, err)
 		}
-		if _, err := m.Add(m.Root(0), input(0), &ariadne.Output{Clock: 1, Deadline: ariadne.Never, Cut: "too long", Unreplayable: true}); err != nil {
+		if _, err := m.Add(m.Root(0), input(0), &ariadne.Output{Left: ariadne.Left{Clock: 1, Deadline: ariadne.Never}, Noted: ariadne.Noted{Cut: "too long", Unreplayable: true}}); err != nil {
 			t.Fatal(err)
 		}
 		if known, err := m.Lookup(m.Root(0), input(0)); err != nil || known == nil || known.Output.Cut == "" {
@@ -474,7 +474,7 @@ func TestFaultsSurviveTheStore(t *testing.T) {
 		for _, how := range []ariadne.NodeFault{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
 			in := world.InputOf(&ariadne.Input{Kind: ariadne.Fault, Fault: how})
 			if i == 0 {
-				out := ariadne.Output{Deadline: ariadne.Never, Down: how.Down, Back: ariadne.EndOf(0, how.For, 0)}
+				out := ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: how.Down, Back: ariadne.EndOf(0, how.For, 0)}}
 				if _, err := m.Add(l, in, &out); err != nil {
 					t.Fatal(err)
 				}

@@ -496,20 +496,17 @@ func (n *Node) output() ariadne.Output {
 	n.listen()
 	out := ariadne.Output{
 		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
-		Clock: k.Now, Deadline: ariadne.Never,
-		Done:         n.started && n.alive() == 0 && !k.RunsAgain(),
-		Ended:        n.started && k.CommandsEnded == n.running,
-		Calls:        n.step.calls,
-		CallTrace:    n.step.trace,
-		Unreplayable: n.step.unreplayable || n.step.cut != "",
-		Cut:          n.step.cut,
-		Diverged:     n.step.diverged,
-		Calm:         n.calm,
-		Refusals:     k.Refusals,
-		Files:        n.usedFiles(),
-		Places:       n.step.course.Places,
-		Spared:       dialog.Spared(k),
-		Unsynced:     !k.Files.Log.Durable(),
+		Calls: n.step.calls, Places: n.step.course.Places, Diverged: n.step.diverged, Refusals: k.Refusals,
+		Left: ariadne.Left{
+			Clock: k.Now, Deadline: ariadne.Never, Calm: n.calm,
+			Done:   n.started && n.alive() == 0 && !k.RunsAgain(),
+			Ended:  n.started && k.CommandsEnded == n.running,
+			Spared: dialog.Spared(k),
+		},
+		Noted: ariadne.Noted{
+			CallTrace: n.step.trace, Unreplayable: n.step.unreplayable || n.step.cut != "", Cut: n.step.cut, Files: n.usedFiles(),
+			Unsynced: !k.Files.Log.Durable(),
+		},
 	}
 	if n.tells {
 		out.Limits = net.Limits(k)

@@ -94,7 +94,7 @@ func TestChecks(t *testing.T) {
 
 		{"client waits", deadlock, quiet, []ariadne.Step{step(2, ariadne.Output{})}, "no message is in flight and no timer is set, but client has not ended"},
 		{"client never ran", deadlock, quiet, nil, "no message is in flight and no timer is set, but client has not ended"},
-		{"client has ended", deadlock, quiet, []ariadne.Step{step(2, ariadne.Output{Ended: true})}, ""},
+		{"client has ended", deadlock, quiet, []ariadne.Step{step(2, ariadne.Output{Left: ariadne.Left{Ended: true}})}, ""},
 		{"not quiet", deadlock, property.End{}, []ariadne.Step{step(2, ariadne.Output{})}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,10 +20,10 @@ func TestServers(t *testing.T) {
 	asks := ariadne.Step{Action: ariadne.Action{Node: 1}, Output: ariadne.Output{Messages: []ariadne.Message{{From: 1, To: 0, Flow: ask, Flags: ariadne.SYN}}}}
 	refuses := ariadne.Step{Output: ariadne.Output{Messages: []ariadne.Message{{From: 0, To: 1, Flow: answer, Flags: ariadne.RST}}}}
 	accepts := ariadne.Step{Output: ariadne.Output{Messages: []ariadne.Message{{From: 0, To: 1, Flow: answer, Flags: ariadne.SYN | ariadne.ACK}}}}
-	ends := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Ended: true, Done: true}}
-	leaves := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Ended: true}} // a process behind
-	fails := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6, Status: 1}}, Ended: true, Done: true}}
-	crashes := ariadne.Step{Output: ariadne.Output{Down: ariadne.Crashed}}
+	ends := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Left: ariadne.Left{Ended: true, Done: true}}}
+	leaves := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Left: ariadne.Left{Ended: true}}} // a process behind
+	fails := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6, Status: 1}}, Left: ariadne.Left{Ended: true, Done: true}}}
+	crashes := ariadne.Step{Output: ariadne.Output{Left: ariadne.Left{Down: ariadne.Crashed}}}
 	refusesWhenGone := refuses
 	refusesWhenGone.Output.Done = true
 	says := ends

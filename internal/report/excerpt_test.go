@@ -19,7 +19,7 @@ func delayed() []ariadne.Step {
 	var steps []ariadne.Step
 	for i := range 117 {
 		s := ariadne.Step{Index: i + 1, At: ariadne.Time(i) * ms, Action: ariadne.Action{Kind: ariadne.ActFire},
-			Output: ariadne.Output{Deadline: ariadne.Never, Logs: []ariadne.LogLine{{At: ariadne.Time(i) * ms, Text: "tick"}}}}
+			Output: ariadne.Output{Logs: []ariadne.LogLine{{At: ariadne.Time(i) * ms, Text: "tick"}}, Left: ariadne.Left{Deadline: ariadne.Never}}}
 		switch i {
 		case 0, 1:
 			s.At, s.Action = 0, ariadne.Action{Kind: ariadne.ActStart, Node: ariadne.NodeID(i)}
@@ -84,10 +84,10 @@ func TestEarlyTimer(t *testing.T) {
 	tl := NewTimeline([]string{"n1", "n2"}, time.Millisecond, Style{})
 	var lines []string
 	for i, s := range []ariadne.Step{
-		{Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Deadline: 10 * ms, Timer: "nanosleep"}},
-		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: ariadne.Output{Deadline: 12 * ms, Timer: "poll"}},
-		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 1}, At: 12 * ms, Output: ariadne.Output{Deadline: ariadne.Never}},
-		{Action: ariadne.Action{Kind: ariadne.ActFire}, At: 10 * ms, Output: ariadne.Output{Deadline: ariadne.Never}},
+		{Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Left: ariadne.Left{Deadline: 10 * ms, Timer: "nanosleep"}}},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: ariadne.Output{Left: ariadne.Left{Deadline: 12 * ms, Timer: "poll"}}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 1}, At: 12 * ms, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire}, At: 10 * ms, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
 	} {
 		s.Index = i + 1
 		lines = append(lines, tl.Step(s)...)

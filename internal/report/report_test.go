@@ -39,24 +39,21 @@ func scenario() []ariadne.Step {
 		return []ariadne.LogLine{{At: at, Stream: 1, PID: 1, Text: text}}
 	}
 	steps := []ariadne.Step{
-		{Action: start(0), Output: ariadne.Output{Logs: line(0, "listening\ton :80\x1b[1m"), Timer: "epoll_wait/3"}},
+		{Action: start(0), Output: ariadne.Output{Logs: line(0, "listening\ton :80\x1b[1m"), Left: ariadne.Left{Timer: "epoll_wait/3"}}},
 		{Action: start(1), Output: ariadne.Output{Messages: []ariadne.Message{
 			message(1, ariadne.SYN, ""),
 			message(2, 0, "\x00\x01PUT /k HTTP/1.1\r\n\r\n"+strings.Repeat("long ", 40)),
 			message(3, ariadne.FIN, ""),
 		}}},
-		{Action: deliver(1), At: 2 * ms, Output: ariadne.Output{Timer: "epoll_wait/3"}},
-		{Action: deliver(2), At: 32 * ms, Output: ariadne.Output{Logs: line(32*ms, strings.Repeat("0123456789", 12)), Timer: "nanosleep"}},
+		{Action: deliver(1), At: 2 * ms, Output: ariadne.Output{Left: ariadne.Left{Timer: "epoll_wait/3"}}},
+		{Action: deliver(2), At: 32 * ms, Output: ariadne.Output{Logs: line(32*ms, strings.Repeat("0123456789", 12)), Left: ariadne.Left{Timer: "nanosleep"}}},
 	}
 	for range 6 {
-		steps = append(steps, ariadne.Step{Action: fire, At: 40 * ms, Output: ariadne.Output{Timer: "nanosleep"}})
+		steps = append(steps, ariadne.Step{Action: fire, At: 40 * ms, Output: ariadne.Output{Left: ariadne.Left{Timer: "nanosleep"}}})
 	}
 	steps = append(steps,
 		ariadne.Step{Action: deliver(9), Name: "deliver n2:1>n1:2 #9", At: 41 * ms},
-		ariadne.Step{Action: deliver(3), At: 50 * ms, Output: ariadne.Output{
-			Clock: 50 * ms, Diverged: "5000000 calls", Fatal: "io_uring_setup", Unreplayable: true,
-			Exits: []ariadne.Exit{{At: 50 * ms, Status: 0}, {At: 50 * ms, Command: 1, Status: 3}, {At: 51 * ms, Command: 2, Status: -1, Signal: 11}},
-		}})
+		ariadne.Step{Action: deliver(3), At: 50 * ms, Output: ariadne.Output{Diverged: "5000000 calls", Fatal: "io_uring_setup", Exits: []ariadne.Exit{{At: 50 * ms, Status: 0}, {At: 50 * ms, Command: 1, Status: 3}, {At: 51 * ms, Command: 2, Status: -1, Signal: 11}}, Left: ariadne.Left{Clock: 50 * ms}, Noted: ariadne.Noted{Unreplayable: true}}})
 	for i := range steps {
 		steps[i].Index = i + 1
 		steps[i].Output.Deadline = ariadne.Never
@@ -163,14 +160,14 @@ func TestTimelineOfCommands(t *testing.T) {
 // What happens to the network is no node's, and a fault is held back by nothing.
 func TestTimelineOfFaults(t *testing.T) {
 	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
-	timer := ariadne.Output{Deadline: 5 * ms, Timer: "nanosleep"}
+	timer := ariadne.Output{Left: ariadne.Left{Deadline: 5 * ms, Timer: "nanosleep"}}
 	var lines []string
 	for i, s := range []ariadne.Step{
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: timer},
 		{Action: ariadne.Action{Kind: 20, Node: ariadne.NoNode}, Name: "cut a|b for 1s", At: 1 * ms},
-		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms, Output: ariadne.Output{Deadline: ariadne.Never}},
+		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
 		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0, Vary: "fail:EIO@7/fsync:/x#1"}, At: 5 * ms, Output: timer},
-		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms, Output: ariadne.Output{Clock: 1000 * ms, Deadline: ariadne.Never, Lost: []string{"write of 4 bytes at 0 to db", "creation of db"}}},
+		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms, Output: ariadne.Output{Lost: []string{"write of 4 bytes at 0 to db", "creation of db"}, Left: ariadne.Left{Clock: 1000 * ms, Deadline: ariadne.Never}}},
 		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 7 * ms, Output: timer},
 	} {
 		s.Index = i + 1
@@ -201,9 +198,9 @@ func TestTimelineOfCutSync(t *testing.T) {
 	for down, want := range map[ariadne.Down]int{ariadne.PowerLost: 0, ariadne.Stopped: 0, ariadne.Crashed: 1, ariadne.Paused: 1} {
 		tl := NewTimeline([]string{"a"}, time.Millisecond, Style{})
 		sync := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.Disk}, Seq: 1, Data: []byte("fsync of db")}
-		tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Deadline: ariadne.Never, Messages: []ariadne.Message{sync}}})
-		tl.Step(ariadne.Step{Index: 2, At: 1 * ms, Action: ariadne.Action{Kind: 22}, Name: "power a for 1s", Output: ariadne.Output{Deadline: ariadne.Never, Down: down}})
-		tl.Step(ariadne.Step{Index: 3, At: 90 * ms, Action: ariadne.Action{Kind: ariadne.ActFire}, Output: ariadne.Output{Deadline: ariadne.Never}})
+		tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Messages: []ariadne.Message{sync}, Left: ariadne.Left{Deadline: ariadne.Never}}})
+		tl.Step(ariadne.Step{Index: 2, At: 1 * ms, Action: ariadne.Action{Kind: 22}, Name: "power a for 1s", Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: down}}})
+		tl.Step(ariadne.Step{Index: 3, At: 90 * ms, Action: ariadne.Action{Kind: ariadne.ActFire}, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}})
 		if got := tl.Undelivered(); len(got) != want {
 			t.Errorf("%v: %q, want %d lines", down, got, want)
 		}
@@ -215,11 +212,11 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
 	udp, tcp := ariadne.Flow{Proto: ariadne.UDP, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.MustParseAddrPort("10.0.0.2:7")}, ariadne.Flow{Proto: ariadne.TCP}
 	tcp.Src, tcp.Dst = udp.Src, udp.Dst
-	sends := ariadne.Output{Deadline: ariadne.Never, Messages: []ariadne.Message{{To: 1, Flow: udp, Seq: 1, Data: []byte("gone")}, {To: 1, Flow: udp, Seq: 2, Data: []byte("late")}, {To: 1, Flow: tcp, Seq: 1, Data: []byte("hello")}}}
+	sends := ariadne.Output{Messages: []ariadne.Message{{To: 1, Flow: udp, Seq: 1, Data: []byte("gone")}, {To: 1, Flow: udp, Seq: 2, Data: []byte("late")}, {To: 1, Flow: tcp, Seq: 1, Data: []byte("hello")}}, Left: ariadne.Left{Deadline: ariadne.Never}}
 	for i, word := range []string{"one, ", "two, ", "three"} {
 		sends.Messages = append(sends.Messages, ariadne.Message{To: 1, Flow: tcp, Seq: 2 + i, Data: []byte(word)})
 	}
-	nothing := ariadne.Output{Deadline: ariadne.Never}
+	nothing := ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}
 	var lines []string
 	for i, s := range []ariadne.Step{
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: nothing},
@@ -250,12 +247,12 @@ func TestTimelineOfLostMessages(t *testing.T) {
 		return ariadne.Message{To: ariadne.NodeID(node), Seq: seq, Sent: sent, Flags: flags, Flow: ariadne.Flow{Proto: p, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(node + 1)}), port)}}
 	}
 	sends := func(all ...ariadne.Message) ariadne.Output {
-		return ariadne.Output{Deadline: ariadne.Never, Messages: all}
+		return ariadne.Output{Messages: all, Left: ariadne.Left{Deadline: ariadne.Never}}
 	}
 	network := func(k ariadne.ActionKind, what string) ariadne.Action {
 		return ariadne.Action{Kind: k, Node: ariadne.NoNode, What: what}
 	}
-	off := ariadne.Output{Deadline: ariadne.Never, Down: ariadne.Stopped, Back: 9 * ms}
+	off := ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: ariadne.Stopped, Back: 9 * ms}}
 	tl := NewTimeline([]string{"a", "a-node-with-a-long-name", "c"}, time.Millisecond, Style{Width: 120})
 	for i, s := range []ariadne.Step{
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: sends()},

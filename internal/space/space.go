@@ -135,7 +135,7 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 //go:noinline
 func (p *Space) still(s *State, e *world.Event, in world.Input) *memo.Transition {
 	l, n := s.Locals[e.Node], &s.Nodes[e.Node]
-	out := ariadne.Output{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}
+	out := ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}}
 	return &memo.Transition{From: l, To: l, Input: in, Effect: n.Still(), Output: out, Action: p.System.Names().Action(e.Action())}
 }
 

@@ -24,31 +24,13 @@ func NameOf(id ariadne.NodeID, name ariadne.Digest) Named {
 
 // Reached names the local state that a node reaches from the state named parent by an input:
 // by its history, unless the node says that all of it is in its content. Then states with
-// different histories may have the same name.
+// different histories may have the same name: what is Left of the node is in it, and nothing else of the output.
 func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out *ariadne.Output) ariadne.Digest {
 	if out.Content == (ariadne.Digest{}) {
 		return Succeed(parent, in)
 	}
 	b := append([]byte("content"), y.nodes[id].Initial[:]...)
-	b = append(b, out.Content[:]...)
-	for _, t := range []ariadne.Time{out.Clock, out.Deadline, out.Calm} {
-		b = binary.AppendVarint(b, int64(t))
-	}
-	for _, v := range []bool{out.Done, out.Ended} {
-		b = fmt.Append(b, v)
-	}
-	if out.Spared {
-		b = append(b, "spared"...)
-	}
-	if out.Limits != nil {
-		b = fmt.Append(b, *out.Limits)
-	}
-	if out.Processes != nil {
-		b = fmt.Append(b, *out.Processes)
-	}
-	if out.Down != ariadne.Up {
-		b = binary.AppendVarint(append(b, byte(out.Down)), int64(out.Back))
-	}
+	b, _ = out.Left.AppendBinary(b) // never fails
 	return sha256.Sum256(b)
 }
 

@@ -303,13 +303,13 @@ func TestBrokenContracts(t *testing.T) {
 		name, want string
 		out        ariadne.Output
 	}{
-		{"clock", "its clock ran backwards", ariadne.Output{Clock: at - 1}},
-		{"forged sender", "it sent a message as node 1", ariadne.Output{Clock: at, Messages: []ariadne.Message{{From: 1, To: 0, Sent: at}}}},
-		{"to itself", "it sent a message to node 0", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 0, Sent: at}}}},
-		{"to nobody", "it sent a message to node 7", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 7, Sent: at}}}},
-		{"before its cause", "outside its step", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Sent: at - 1}}}},
-		{"from the future", "outside its step", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Sent: at + 1}}}},
-		{"same number twice", "it sent number 1 after number 1", ariadne.Output{Clock: at, Messages: []ariadne.Message{{To: 1, Seq: 1, Sent: at}, {To: 1, Seq: 1, Sent: at}}}},
+		{"clock", "its clock ran backwards", ariadne.Output{Left: ariadne.Left{Clock: at - 1}}},
+		{"forged sender", "it sent a message as node 1", ariadne.Output{Messages: []ariadne.Message{{From: 1, To: 0, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"to itself", "it sent a message to node 0", ariadne.Output{Messages: []ariadne.Message{{To: 0, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"to nobody", "it sent a message to node 7", ariadne.Output{Messages: []ariadne.Message{{To: 7, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"before its cause", "outside its step", ariadne.Output{Messages: []ariadne.Message{{To: 1, Sent: at - 1}}, Left: ariadne.Left{Clock: at}}},
+		{"from the future", "outside its step", ariadne.Output{Messages: []ariadne.Message{{To: 1, Sent: at + 1}}, Left: ariadne.Left{Clock: at}}},
+		{"same number twice", "it sent number 1 after number 1", ariadne.Output{Messages: []ariadne.Message{{To: 1, Seq: 1, Sent: at}, {To: 1, Seq: 1, Sent: at}}, Left: ariadne.Left{Clock: at}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			nodes := worldtest.Nodes(scripts(nothing, nothing)...)

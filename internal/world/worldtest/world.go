@@ -72,7 +72,7 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 	step := ariadne.Step{Index: w.state.Steps, Action: a, Name: w.Names().Action(a), At: in.At}
 	if world.KindOf(a.Kind).World {
 		n := &before
-		step.Output = ariadne.Output{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}
+		step.Output = ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}}
 		return step, nil
 	}
 	out, err := w.automata[a.Node].Apply(in.Input())
