@@ -15,7 +15,7 @@ import (
 // as they can be, small enumerations one byte, what is random or a hash of fixed length,
 // texts and lists have their lengths before them, and what may be missing has a byte 0 or
 // 1. A list that is empty and one that is nil are the same. What an input or an output may be without is
-// an option with a number (options.go): these stand at the end, and whatever holds an output has it last.
+// an option with a number (options.go): these stand at the end.
 //
 // AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary
 // implements encoding.BinaryUnmarshaler; it takes exactly what AppendBinary gives, and
@@ -24,6 +24,9 @@ import (
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))
 	b = appendInt(b, in.At)
+	if inputOptions.more(in) > 0 {
+		b = append(b, moreOptions)
+	}
 	b = append(b, inputOptions.bits(in))
 	return inputOptions.append(in, b), nil
 }
@@ -32,8 +35,11 @@ func (in *Input) UnmarshalBinary(b []byte) error {
 	d := decoder{rest: b}
 	*in = Input{Kind: InputKind(d.byte()), At: Time(d.int64())}
 	has := d.byte()
-	inputOptions.read(in, has, &d)
-	inputOptions.check(in, has, &d)
+	more := has == moreOptions
+	if more {
+		has = d.byte()
+	}
+	inputOptions.read(in, has, more, &d)
 	return d.end("input")
 }
 
@@ -131,7 +137,7 @@ func (o *Output) append(b []byte) []byte {
 	b = appendText(b, o.Cut)
 	b = appendText(b, o.Diverged)
 	b = appendText(b, o.Polling)
-	b = appendBool(b, o.Unheeded)
+	b = append(b, bit(o.Unheeded, 0)|bit(outputOptions.more(o) > 0, 1))
 	b = appendText(b, o.Fatal)
 	b = appendLen(b, len(o.Refusals))
 	for i := range o.Refusals {
@@ -184,13 +190,14 @@ func (o *Output) read(d *decoder) {
 	o.Calls, o.Digest = d.int(), d.digest()
 	o.CallTrace = readList(d, func() CallRecord { return CallRecord{d.int(), d.int(), d.int64(), d.uint64()} })
 	o.Unreplayable, o.Cut, o.Diverged = d.bool(), string(d.text()), string(d.text())
-	o.Polling, o.Unheeded, o.Fatal = string(d.text()), d.bool(), string(d.text())
+	o.Polling = string(d.text())
+	polls := d.bits(2)
+	o.Unheeded, o.Fatal = polls&1 != 0, string(d.text())
 	o.Refusals = readList(d, func() Refusal {
 		return Refusal{string(d.text()), string(d.text()), string(d.text()), d.int(), d.bool()}
 	})
 	o.Files = readList(d, func() File { return File{string(d.text()), FileUse(d.byte())} })
-	outputOptions.read(o, has, d)
-	outputOptions.check(o, has, d)
+	outputOptions.read(o, has, polls&2 != 0, d)
 }
 
 func (s *Step) AppendBinary(b []byte) ([]byte, error) {
@@ -246,6 +253,14 @@ func appendTexts(b []byte, all []string) []byte {
 		b = appendText(b, s)
 	}
 	return b
+}
+
+// bit is a byte in which bit n is v.
+func bit(v bool, n int) byte {
+	if v {
+		return 1 << n
+	}
+	return 0
 }
 
 func appendBool(b []byte, v bool) []byte {

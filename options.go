@@ -7,9 +7,9 @@ import (
 )
 
 // An option is a field, or a few that belong together, that a value may be without. It has a number for
-// good. Those of less than 8 are announced by a bit of a byte, since they are often there. One from 8 on
-// has its number before it and stands behind all others, in ascending order, where the value ends. So a
-// value without a field has the encoding that it had before there was that field, and a new field needs no
+// good. Those of less than 8 are announced by a bit of a byte, since they are often there. Those from 8 on
+// stand behind all others, in ascending order: how many they are, and each with its number before it. That there are
+// some, a bit elsewhere announces. So a value without a field has the encoding that it had before there was that field, and a new field needs no
 // new version of what is encoded.
 type option[T any] struct {
 	number int
@@ -34,14 +34,28 @@ func (all options[T]) bits(v *T) (b byte) {
 	return b
 }
 
+// more is how many v has of those from byBit on.
+func (all options[T]) more(v *T) (n int) {
+	for i := range all {
+		if o := &all[i]; o.number >= byBit && o.is(v) {
+			n++
+		}
+	}
+	return n
+}
+
 // append appends those that v has.
 func (all options[T]) append(v *T, b []byte) []byte {
+	more := all.more(v)
 	for i := range all {
 		o := &all[i]
 		if !o.is(v) {
 			continue
 		}
 		if o.number >= byBit {
+			if more > 0 { // it is the first
+				b, more = appendLen(b, more), 0
+			}
 			b = binary.AppendUvarint(b, uint64(o.number))
 		}
 		if o.append != nil {
@@ -51,8 +65,9 @@ func (all options[T]) append(v *T, b []byte) []byte {
 	return b
 }
 
-// read reads into v those that bits announce, and what stands behind them up to the end.
-func (all options[T]) read(v *T, bits byte, d *decoder) {
+// read reads into v those that bits announce and, with more, those from byBit on.
+func (all options[T]) read(v *T, bits byte, more bool, d *decoder) {
+	announced := bits
 	for i := range all {
 		if o := &all[i]; o.number < byBit && bits>>o.number&1 != 0 {
 			o.read(v, d)
@@ -62,7 +77,13 @@ func (all options[T]) read(v *T, bits byte, d *decoder) {
 	if bits != 0 {
 		d.fail(errCanonical)
 	}
-	for last := byBit - 1; len(d.rest) > 0; {
+	left := 0
+	if more {
+		if left = d.length(); left == 0 {
+			d.fail(errCanonical)
+		}
+	}
+	for last := byBit - 1; left > 0 && d.err == nil; left-- {
 		number, n := binary.Uvarint(d.rest)
 		if !d.skip(n) {
 			return
@@ -77,14 +98,14 @@ func (all options[T]) read(v *T, bits byte, d *decoder) {
 			d.fail(errCanonical)
 		}
 	}
-}
-
-// check sees that v has those that were announced.
-func (all options[T]) check(v *T, bits byte, d *decoder) {
-	if d.err == nil && all.bits(v) != bits {
+	if d.err == nil && all.bits(v) != announced {
 		d.fail(errCanonical)
 	}
 }
+
+// moreOptions stands before the bits of an input that has options from byBit on. As bits it would mean that a clock
+// is set by no fault.
+const moreOptions = 1 << 4
 
 // inputOptions are those of an input. The next number is 8.
 var inputOptions = options[Input]{

@@ -1,7 +1,6 @@
 package ariadne
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"testing"
@@ -23,13 +22,14 @@ var twentyOptions = func() (all options[twenty]) {
 	return slices.CompactFunc(all, func(a, b option[twenty]) bool { return a.number == b.number })
 }()
 
-func (v *twenty) encode() []byte { return twentyOptions.append(v, []byte{twentyOptions.bits(v)}) }
+func (v *twenty) encode() []byte {
+	return twentyOptions.append(v, []byte{bit(twentyOptions.more(v) > 0, 0), twentyOptions.bits(v)})
+}
 
 func (v *twenty) decode(b []byte) error {
 	d := decoder{rest: b}
-	has := d.byte()
-	twentyOptions.read(v, has, &d)
-	twentyOptions.check(v, has, &d)
+	more := d.bool()
+	twentyOptions.read(v, d.byte(), more, &d)
 	return d.end("value")
 }
 
@@ -56,20 +56,23 @@ func TestOptions(t *testing.T) {
 			t.Fatalf("%x stands for two values", b)
 		}
 		seen[string(b)] = true
+		for n := range b {
+			if new(twenty).decode(b[:n]) == nil {
+				t.Fatalf("%d bytes of %x are enough", n, b)
+			}
+		}
 	}
-	v := twenty{9: 1, 12: 2}
-	b := v.encode()
 	for what, bad := range map[string][]byte{
-		"twice":       append(bytes.Clone(b), 12, 4),
-		"out of turn": append(bytes.Clone(b), 10, 4),
-		"not known":   append(bytes.Clone(b), 99),
-		"a bit":       append(bytes.Clone(b), 3, 4), // one that a bit announces
+		"twice":       {1, 0, 2, 12, 4, 12, 4},
+		"out of turn": {1, 0, 2, 12, 4, 10, 4},
+		"not known":   {1, 0, 1, 99, 4},
+		"a bit":       {1, 0, 1, 3, 4}, // one that a bit announces
 	} {
 		if err := new(twenty).decode(bad); !errors.Is(err, errOption) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := new(twenty).decode([]byte{0, 9, 0}); !errors.Is(err, errCanonical) {
+	if err := new(twenty).decode([]byte{1, 0, 1, 9, 0}); !errors.Is(err, errCanonical) {
 		t.Errorf("an option that is not there is announced: %v", err)
 	}
 }

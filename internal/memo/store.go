@@ -34,7 +34,7 @@ type Store interface {
 type OpenStore func(key []byte, recall func([]Dependency) (keep bool)) (Store, error)
 
 // format is part of a store's key: another encoding has another number.
-const format = 13
+const format = 14
 
 // openStore opens the memo's store, and remembers what it depends on.
 func (m *Memo) openStore(o Options) (err error) {
