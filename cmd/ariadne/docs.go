@@ -46,6 +46,7 @@ func (a *app) pages() map[string][]byte {
 		"cli.md":           cli.Bytes(),
 		"syscalls.md":      calls.Bytes(),
 		"spec.schema.json": spec.Schema(),
+		"json.md":          jsonPage(),
 	}
 }
 

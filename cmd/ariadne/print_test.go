@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ariadne/internal/check"
+	"ariadne/internal/event"
 	"ariadne/internal/record"
 	"ariadne/internal/report"
 	"ariadne/internal/search"
@@ -93,26 +94,26 @@ func TestJSONPage(t *testing.T) {
 	}
 	events := map[string]func() any{
 		"step":      func() any { return new(report.StepEvent) },
-		"progress":  func() any { return new(progressEvent) },
-		"violation": func() any { return new(violationEvent) },
-		"report":    func() any { return new(reportEvent) },
-		"script":    func() any { return new(scriptEvent) },
+		"progress":  func() any { return new(event.Progress) },
+		"violation": func() any { return new(event.Violation) },
+		"report":    func() any { return new(event.Report) },
+		"script":    func() any { return new(event.Script) },
 	}
 	for line := range strings.Lines(string(page)) {
 		if !strings.HasPrefix(line, `{"event":"`) {
 			continue
 		}
 		name, _, _ := strings.Cut(line[len(`{"event":"`):], `"`)
-		event := events[name]()
+		e := events[name]()
 		delete(events, name)
 		dec := json.NewDecoder(strings.NewReader(line))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(event); err != nil {
+		if err := dec.Decode(e); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var again strings.Builder
-		newEncoder(&again).Encode(event)
+		newEncoder(&again).Encode(e)
 		if again.String() != line {
 			t.Errorf("%s is printed as\n%s", name, again.String())
 		}

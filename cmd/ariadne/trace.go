@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ariadne"
 	"ariadne/internal/readfile"
 	"ariadne/internal/report"
 	"ariadne/internal/system"
@@ -61,16 +62,14 @@ type traceObject struct {
 	Seed       uint64             `json:"seed"`
 	Execution  int                `json:"execution"`
 	Date       string             `json:"date"`
-	Latency    float64            `json:"latency"`
-	ClockError float64            `json:"clock_error"`
 	Delays     int                `json:"delays"`
 	Programs   []programObject    `json:"programs"`
 	Steps      []report.TraceStep `json:"steps"`
 	End        string             `json:"end"`
 	Violation  *violationObject   `json:"violation,omitempty"`
 
-	LatencyNS    int64 `json:"latency_ns"`
-	ClockErrorNS int64 `json:"clock_error_ns"`
+	Latency    time.Duration `json:"latency_ns"`
+	ClockError time.Duration `json:"clock_error_ns"`
 }
 
 type programObject struct {
@@ -80,20 +79,18 @@ type programObject struct {
 }
 
 type violationObject struct {
-	Kind    string  `json:"kind"`
-	Node    string  `json:"node,omitempty"`
-	Step    int     `json:"step"`
-	At      float64 `json:"at"`
-	Message string  `json:"message"`
-	AtNS    int64   `json:"at_ns"`
+	Kind    string       `json:"kind"`
+	Node    string       `json:"node,omitempty"`
+	Step    int          `json:"step"`
+	Message string       `json:"message"`
+	At      ariadne.Time `json:"at_ns"`
 }
 
 func printTraceJSON(w io.Writer, t *trace.Trace) error {
 	h := &t.Header
 	o := traceObject{
 		Name: h.Name, Version: h.Version, Spec: h.Spec, SpecDigest: fmt.Sprintf("%x", h.SpecDigest[:]),
-		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency.Seconds(), ClockError: h.ClockError.Seconds(),
-		LatencyNS: int64(h.Latency), ClockErrorNS: int64(h.ClockError),
+		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency, ClockError: h.ClockError,
 		Delays: h.Delays, End: t.End, Programs: []programObject{}, Steps: []report.TraceStep{},
 	}
 	for _, p := range h.Programs {
@@ -103,7 +100,7 @@ func printTraceJSON(w io.Writer, t *trace.Trace) error {
 		o.Steps = append(o.Steps, report.NewTraceStep(s))
 	}
 	if v := t.Violation; v != nil {
-		o.Violation = &violationObject{v.Kind, v.Node, v.Step, report.Seconds(v.At), v.Message, int64(v.At)}
+		o.Violation = &violationObject{v.Kind, v.Node, v.Step, v.Message, v.At}
 	}
 	return newEncoder(w).Encode(o)
 }

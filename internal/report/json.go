@@ -8,24 +8,22 @@ import (
 	"ariadne/internal/trace"
 )
 
-// Steps for programs. Programs that read them should take times from the
-// fields whose names end in _ns: nanoseconds, whole numbers. The same in seconds is older.
+// Steps for programs.
 
 // StepEvent is a step as --json prints it.
 type StepEvent struct {
-	Event    string      `json:"event"` // "step"
-	Step     int         `json:"step"`
-	At       float64     `json:"at"`
-	Node     string      `json:"node,omitempty"` // missing: the network
-	Action   string      `json:"action"`
-	Digest   string      `json:"digest"`
-	Calls    int         `json:"calls"`
-	Messages int         `json:"messages"`
-	Logs     []LogEvent  `json:"logs,omitempty"`
-	Exits    []ExitEvent `json:"exits,omitempty"`
-	AtNS     int64       `json:"at_ns"`
-	Vary     []Choice    `json:"vary,omitempty"`
-	Lost     []string    `json:"lost,omitempty"` // operations on files that a loss of power took
+	Event    string       `json:"event"` // "step"
+	Step     int          `json:"step"`
+	Node     string       `json:"node,omitempty"` // missing: the network
+	Action   string       `json:"action"`
+	Digest   string       `json:"digest"`
+	Calls    int          `json:"calls"`
+	Messages int          `json:"messages"`
+	Logs     []LogEvent   `json:"logs,omitempty"`
+	Exits    []ExitEvent  `json:"exits,omitempty"`
+	At       ariadne.Time `json:"at_ns"`
+	Vary     []Choice     `json:"vary,omitempty"`
+	Lost     []string     `json:"lost,omitempty"` // operations on files that a loss of power took
 }
 
 // Choice is what happened otherwise within a step.
@@ -43,20 +41,18 @@ func choices(v ariadne.Variation) (all []Choice) {
 
 // LogEvent is a line that a node wrote.
 type LogEvent struct {
-	At     float64 `json:"at"`
-	Stream int     `json:"stream"` // 1 standard output, 2 standard error
-	PID    int     `json:"pid"`
-	Text   string  `json:"text"`
-	AtNS   int64   `json:"at_ns"`
+	Stream int          `json:"stream"` // 1 standard output, 2 standard error
+	PID    int          `json:"pid"`
+	Text   string       `json:"text"`
+	At     ariadne.Time `json:"at_ns"`
 }
 
 // ExitEvent is the end of a process that the spec started.
 type ExitEvent struct {
-	At      float64 `json:"at"`
-	Command int     `json:"command"` // from 0
-	Status  int     `json:"status"`
-	Signal  int     `json:"signal,omitempty"`
-	AtNS    int64   `json:"at_ns"`
+	Command int          `json:"command"` // from 0
+	Status  int          `json:"status"`
+	Signal  int          `json:"signal,omitempty"`
+	At      ariadne.Time `json:"at_ns"`
 }
 
 // nameOf is a node's name, or "" for none.
@@ -70,39 +66,35 @@ func nameOf(id ariadne.NodeID, nodes []string) string {
 // NewStepEvent is the event of a step.
 func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
 	o := &s.Output
-	e := StepEvent{Event: "step", Step: s.Index, At: Seconds(s.At), AtNS: int64(s.At), Node: nameOf(s.Action.Node, nodes), Action: s.Name,
+	e := StepEvent{Event: "step", Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name,
 		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary), Lost: o.Lost}
 	for _, l := range o.Logs {
-		e.Logs = append(e.Logs, LogEvent{Seconds(l.At), l.Stream, l.PID, l.Text, int64(l.At)})
+		e.Logs = append(e.Logs, LogEvent{l.Stream, l.PID, l.Text, l.At})
 	}
 	for _, x := range o.Exits {
-		e.Exits = append(e.Exits, ExitEvent{Seconds(x.At), x.Command, x.Status, x.Signal, int64(x.At)})
+		e.Exits = append(e.Exits, ExitEvent{x.Command, x.Status, x.Signal, x.At})
 	}
 	return e
 }
 
 // TraceStep is a step as a trace has it.
 type TraceStep struct {
-	Step     int     `json:"step"`
-	At       float64 `json:"at"`
-	Action   string  `json:"action"`
-	Digest   string  `json:"digest"`
-	Calls    int     `json:"calls"`
-	Messages int     `json:"messages"`
-	Lines    int     `json:"lines"`
-	AtNS     int64   `json:"at_ns"`
+	Step     int          `json:"step"`
+	Action   string       `json:"action"`
+	Digest   string       `json:"digest"`
+	Calls    int          `json:"calls"`
+	Messages int          `json:"messages"`
+	Lines    int          `json:"lines"`
+	At       ariadne.Time `json:"at_ns"`
 }
 
 // NewTraceStep is a trace's step for programs.
 func NewTraceStep(s trace.Step) TraceStep {
-	return TraceStep{s.Index, Seconds(s.At), s.Action, fmt.Sprintf("%016x", s.Digest), s.Calls, s.Messages, s.Lines, int64(s.At)}
+	return TraceStep{s.Index, s.Action, fmt.Sprintf("%016x", s.Digest), s.Calls, s.Messages, s.Lines, s.At}
 }
 
-// Seconds is a time as older fields have it.
-func Seconds(t ariadne.Time) float64 { return float64(t) / 1e9 }
-
-// recordedStep is a step as steps.jsonl keeps it, with the data of its messages.
-type recordedStep struct {
+// Recorded is a step as steps.jsonl keeps it, with the data of its messages.
+type Recorded struct {
 	Step         int            `json:"step"`
 	At           ariadne.Time   `json:"at_ns"`
 	Node         string         `json:"node,omitempty"` // missing: the network
@@ -151,7 +143,7 @@ func NewMessage(m *ariadne.Message, nodes []string) Message {
 // StepLine is a step as a line of steps.jsonl.
 func StepLine(s ariadne.Step, nodes []string) []byte {
 	o := &s.Output
-	j := recordedStep{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
+	j := Recorded{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
 		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done, Ended: o.Ended,
 		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal, Vary: choices(s.Action.Vary), Lost: o.Lost}
 	if o.Deadline != ariadne.Never {

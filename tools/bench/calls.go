@@ -118,6 +118,6 @@ func (b *bench) underAriadne(kind string) timed {
 		if r.ExitStatus != 0 {
 			return 0, fmt.Errorf("calls %s: %s", kind, r.Outcome)
 		}
-		return time.Duration(r.RealTime * 1e9), nil
+		return r.RealTime, nil
 	}
 }

@@ -32,7 +32,7 @@ func (b *bench) measureChoose() error {
 		if c := r.Coverage; !c.Exhausted || c.Paths != answers {
 			return 0, fmt.Errorf("%d answers of %d were tried", c.Paths, answers)
 		}
-		return float64(r.Coverage.Executed) / r.RealTime, nil
+		return float64(r.Coverage.Executed) / r.RealTime.Seconds(), nil
 	})
 	if err == nil {
 		b.keep("choose_per_s", "1/s", rates)

@@ -66,7 +66,7 @@ func (b *bench) measureLiveness() error {
 			if less := v.Shrunk; less != nil && less.Goal != nil && less.Goal.Critical > 0 {
 				g = less.Goal
 			}
-			name := number.ReplaceAllString(g.Name, "0")
+			name := number.ReplaceAllString(g.CriticalName, "0")
 			named[name]++
 			most = max(most, named[name])
 			return nil
@@ -152,7 +152,7 @@ func (b *bench) livingStep(spec string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return r.RealTime / float64(r.Steps), nil
+	return r.RealTime.Seconds() / float64(r.Steps), nil
 }
 
 // without writes the spec of an example up to a line, and returns where. Copies of the example's programs are beside it.

@@ -51,7 +51,7 @@ func (b *bench) measureWindows() error {
 				if f.Coverage.Digest != s.Coverage.Digest || f.Coverage.States != s.Coverage.States {
 					return fmt.Errorf("%s: %d states with memo and checkpoints, %d without, or not the same ones", w.spec, f.Coverage.States, s.Coverage.States)
 				}
-				slow, fast, ratios = append(slow, s), append(fast, f), append(ratios, s.RealTime/f.RealTime)
+				slow, fast, ratios = append(slow, s), append(fast, f), append(ratios, s.RealTime.Seconds()/f.RealTime.Seconds())
 			}
 			b.search("slow."+name, slow)
 			b.search("fast."+name, fast)
@@ -77,7 +77,7 @@ func (b *bench) search(name string, reports []*harness.Run) {
 		name, unit string
 		of         func(*harness.Run) float64
 	}{
-		{"seconds", "s", func(r *harness.Run) float64 { return r.RealTime }},
+		{"seconds", "s", func(r *harness.Run) float64 { return r.RealTime.Seconds() }},
 		{"states", "", func(r *harness.Run) float64 { return float64(r.Coverage.States) }},
 		{"paths", "", func(r *harness.Run) float64 { return float64(r.Coverage.Paths) }},
 		{"executed", "", func(r *harness.Run) float64 { return float64(r.Coverage.Executed) }},
@@ -86,14 +86,14 @@ func (b *bench) search(name string, reports []*harness.Run) {
 		{"thaws", "", func(r *harness.Run) float64 { return float64(r.Coverage.Thaws) }},
 		{"freezes", "", func(r *harness.Run) float64 { return float64(r.Coverage.Freezes) }},
 		{"replays_per_new", "", func(r *harness.Run) float64 { return float64(r.Coverage.Replayed) / float64(r.Coverage.Executed) }},
-		{"stepping", "s", func(r *harness.Run) float64 { return r.Coverage.Stepping }},
-		{"replaying", "s", func(r *harness.Run) float64 { return r.Coverage.Replaying }},
-		{"booting", "s", func(r *harness.Run) float64 { return r.Coverage.Booting }},
-		{"thawing", "s", func(r *harness.Run) float64 { return r.Coverage.Thawing }},
-		{"freezing", "s", func(r *harness.Run) float64 { return r.Coverage.Freezing }},
-		{"ending", "s", func(r *harness.Run) float64 { return r.Coverage.Ending }},
+		{"stepping", "s", func(r *harness.Run) float64 { return r.Coverage.Stepping.Seconds() }},
+		{"replaying", "s", func(r *harness.Run) float64 { return r.Coverage.Replaying.Seconds() }},
+		{"booting", "s", func(r *harness.Run) float64 { return r.Coverage.Booting.Seconds() }},
+		{"thawing", "s", func(r *harness.Run) float64 { return r.Coverage.Thawing.Seconds() }},
+		{"freezing", "s", func(r *harness.Run) float64 { return r.Coverage.Freezing.Seconds() }},
+		{"ending", "s", func(r *harness.Run) float64 { return r.Coverage.Ending.Seconds() }},
 		{"rest", "s", func(r *harness.Run) float64 {
-			return r.RealTime - r.Coverage.InNodes()
+			return (r.RealTime - r.Coverage.InNodes()).Seconds()
 		}},
 	} {
 		var samples []float64

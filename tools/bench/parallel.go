@@ -40,7 +40,7 @@ func (b *bench) measureParallel() error {
 			return 0, fmt.Errorf("%s: a search by %d workers is not like another one: %+v", spec, workers, c)
 		}
 		digest = c.Digest
-		return r.RealTime, nil
+		return r.RealTime.Seconds(), nil
 	}
 	for range b.repeat {
 		for _, m := range []struct {

@@ -56,7 +56,7 @@ func (b *bench) measureRestarts() error {
 			for _, f := range r.Coverage.Faults {
 				n += f.Executions
 			}
-			return float64(n) / r.RealTime, nil
+			return float64(n) / r.RealTime.Seconds(), nil
 		})
 		if err != nil {
 			return err

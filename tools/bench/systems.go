@@ -35,8 +35,8 @@ func (b *bench) measureSystems() error {
 			if err != nil {
 				return err
 			}
-			executions = append(executions, float64(r.Executions)/r.RealTime)
-			events = append(events, float64(r.Steps)/r.RealTime)
+			executions = append(executions, float64(r.Executions)/r.RealTime.Seconds())
+			events = append(events, float64(r.Steps)/r.RealTime.Seconds())
 			random = append(random, r.MemoryMB)
 			if r, err = b.cold("check", s.spec, "--strategy", "default", "--time", b.budget.String(), "--keep-going"); err != nil {
 				return err
@@ -68,7 +68,7 @@ func (b *bench) measureIdle() error {
 		if err != nil {
 			return 0, err
 		}
-		return r.VirtualTime / r.RealTime, nil
+		return float64(r.VirtualTime) / float64(r.RealTime), nil
 	})
 	if err == nil {
 		b.keep("virtual_over_real.etcd_idle", "", ratios)

@@ -137,7 +137,7 @@ func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Ru
 		}
 	}
 	if goal != nil && goal.Critical > 0 {
-		r.Critical = strings.Join(append([]string{goal.Name}, goal.Lines...), ", ")
+		r.Critical = strings.Join(append([]string{goal.CriticalName}, goal.CriticalLines...), ", ")
 	}
 	again, err := a.Cold(o.ctx, filepath.Join(report.Out, "again"), "replay", trace)
 	if err != nil {
@@ -196,7 +196,7 @@ func (o *options) load(b *bug) (result, error) {
 }
 
 func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
-	r := &outcome{RealTime: time.Duration(report.RealTime * 1e9), Executions: report.Executions}
+	r := &outcome{RealTime: report.RealTime, Executions: report.Executions}
 	if c := report.Coverage; c != nil {
 		r.Executed, r.Exhausted = c.Executed, c.Exhausted
 	}

@@ -38,9 +38,9 @@ func (o *options) cold(spec, strategy string, count func(*harness.Run) int) rate
 			return 0, err
 		}
 		if r.Outcome == harness.ToolBug || r.RealTime == 0 {
-			return 0, fmt.Errorf("%s after %v s: %q", r.Outcome, r.RealTime, r.Bugs)
+			return 0, fmt.Errorf("%s after %v: %q", r.Outcome, r.RealTime, r.Bugs)
 		}
-		return float64(count(r)) / r.RealTime, nil
+		return float64(count(r)) / r.RealTime.Seconds(), nil
 	}
 }
 

@@ -175,7 +175,7 @@ func (o *pass) measure(t *target, r *result) error {
 	}
 	r.Natural = natural{
 		Ready: ready, Status: first.ExitStatus, End: first.End, Doubts: o.doubts(first),
-		Steps: first.Steps, Calls: first.Calls, VirtualTime: seconds(first.VirtualTime), RealTime: seconds(first.RealTime),
+		Steps: first.Steps, Calls: first.Calls, VirtualTime: time.Duration(first.VirtualTime), RealTime: first.RealTime,
 	}
 	r.Refusals = merge(nil, first.Refusals)
 	if !r.Natural.Ready {
@@ -276,7 +276,7 @@ func (o *pass) walk(r *result) error {
 		return err
 	}
 	r.Walks = walks{
-		Wanted: o.walks, Status: c.ExitStatus, Executions: c.Executions, Steps: c.Steps, RealTime: seconds(c.RealTime),
+		Wanted: o.walks, Status: c.ExitStatus, Executions: c.Executions, Steps: c.Steps, RealTime: c.RealTime,
 		Ends: c.Ends, Violations: violations(c), Doubts: o.doubts(c),
 	}
 	if c.Executions < o.walks {
@@ -296,7 +296,7 @@ func (o *pass) explore(r *result) error {
 		return err
 	}
 	r.Check = check{
-		Wanted: o.check, Outcome: c.Outcome, Executions: c.Executions, RealTime: seconds(c.RealTime),
+		Wanted: o.check, Outcome: c.Outcome, Executions: c.Executions, RealTime: c.RealTime,
 		Stopped: c.Stopped, Violations: violations(c), Doubts: o.doubts(c),
 	}
 	if c.Coverage != nil {
@@ -312,7 +312,7 @@ func (o *pass) explore(r *result) error {
 func violations(r *harness.Run) []harness.Seen {
 	var all []harness.Seen
 	for _, v := range r.Violations {
-		all = append(all, v.Seen())
+		all = append(all, harness.Found(v))
 	}
 	return all
 }

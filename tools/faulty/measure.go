@@ -61,7 +61,7 @@ func (o *options) measure(t *target) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Executions, r.Steps, r.RealTime, r.Ends = all.Executions, all.Steps, time.Duration(all.RealTime*1e9), all.Ends
+	r.Executions, r.Steps, r.RealTime, r.Ends = all.Executions, all.Steps, all.RealTime, all.Ends
 	r.Doubts = slices.Concat(all.Doubts, all.Bugs)
 	if all.Coverage != nil {
 		r.Tried = all.Coverage.Faults

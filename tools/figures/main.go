@@ -178,7 +178,7 @@ func (f *figures) search(name, spec, out string, flags []string) error {
 	}
 	c := r.Coverage
 	fmt.Fprintf(&f.table, "%s,%d,%d,%d,%d,%v,%.1f,%d,%.0f\n", name, c.Paths, c.Traces, c.States, c.Combined, c.Exhausted,
-		r.RealTime, c.Executed, float64(c.Paths)/r.RealTime)
+		r.RealTime.Seconds(), c.Executed, float64(c.Paths)/r.RealTime.Seconds())
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (o *options) search(t *target) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.RealTime, r.Executions, r.Ends = time.Duration(run.RealTime*1e9), run.Executions, run.Ends
+	r.RealTime, r.Executions, r.Ends = run.RealTime, run.Executions, run.Ends
 	r.Doubts = slices.Concat(run.Doubts, run.Bugs)
 	if c := run.Coverage; c != nil {
 		r.Transitions, r.Exhausted, r.Tried = c.Executed, c.Exhausted, c.Faults
@@ -79,7 +79,7 @@ func (o *options) search(t *target) (*result, error) {
 	}
 	for _, v := range run.Violations {
 		if o.ctx.Err() != nil { // it goes on another time
-			r.Findings = append(r.Findings, finding{Seen: v.Seen()})
+			r.Findings = append(r.Findings, finding{Seen: harness.Found(v)})
 			continue
 		}
 		f, err := o.replay(a, t, v)

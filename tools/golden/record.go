@@ -122,14 +122,14 @@ func (g *golden) natural(r *harness.Run) error {
 func stepLine(s harness.Step) string {
 	messages := make([]string, len(s.Messages))
 	for i, m := range s.Messages {
-		messages[i] = fmt.Sprint(m.To, m.Proto, m.Src, m.Dst, m.Epoch, m.Seq, m.Flags, m.Sent, len(m.Data))
+		messages[i] = fmt.Sprint(m.To, m.Proto, m.Src, m.Dst, m.Epoch, m.Seq, m.Flags, int64(m.Sent), len(m.Data))
 	}
 	deadline := "none"
 	if s.Deadline != nil {
-		deadline = fmt.Sprint(*s.Deadline)
+		deadline = fmt.Sprint(int64(*s.Deadline))
 	}
-	rest := []string{fmt.Sprint(s.Clock), deadline, exits(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
-	return fmt.Sprintf("%d %d.%09d calls %d%s%s rest %s %s", s.Step, s.At/1e9, s.At%1e9, s.Calls,
+	rest := []string{fmt.Sprint(int64(s.Clock)), deadline, exits(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
+	return fmt.Sprintf("%d %d.%09d calls %d%s%s rest %s %s", s.Step, int64(s.At/1e9), int64(s.At%1e9), s.Calls,
 		several("msgs", messages), several("lines", s.Logs), digest(strings.Join(rest, "\x00")), s.Action)
 }
 

@@ -37,7 +37,7 @@ func (k *Known) Rate(ctx context.Context, d time.Duration) (float64, error) {
 		return 0, err
 	}
 	if r.Coverage.Executed > 0 || r.RealTime == 0 {
-		return 0, fmt.Errorf("%s: %d transitions were not remembered, in %v s", k.spec, r.Coverage.Executed, r.RealTime)
+		return 0, fmt.Errorf("%s: %d transitions were not remembered, in %v", k.spec, r.Coverage.Executed, r.RealTime)
 	}
-	return float64(r.Coverage.Remembered) / r.RealTime, nil
+	return float64(r.Coverage.Remembered) / r.RealTime.Seconds(), nil
 }

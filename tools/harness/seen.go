@@ -16,15 +16,15 @@ type Seen struct {
 	Again                        bool // the replay has come to it again
 }
 
-// Seen is a violation that was not replayed.
-func (v Violation) Seen() Seen {
+// Found is a violation that was not replayed.
+func Found(v Violation) Seen {
 	return Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
 }
 
 // Replay replays the trace of a violation; the files of the replay go to the directory out, which is
 // made empty first. A violation without a trace has not come again.
 func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, error) {
-	s := v.Seen()
+	s := Found(v)
 	if v.Trace == "" {
 		return s, nil
 	}
@@ -32,13 +32,13 @@ func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, er
 	if err != nil {
 		return s, err
 	}
-	s.Steps, s.Again = again.Steps, again.CameTo(v)
+	s.Steps, s.Again = again.Steps, CameTo(&again.Report, v)
 	return s, nil
 }
 
 // CameTo reports whether a replay took each step as its trace has it and ended in the violation.
 // Of a smaller execution the message may be another one, as far as the shrinker allows.
-func (r *Report) CameTo(v Violation) bool {
+func CameTo(r *Report, v Violation) bool {
 	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w Violation) bool {
 		return w.Kind == v.Kind && w.Node == v.Node && property.Masked(w.Kind, w.Message) == property.Masked(v.Kind, v.Message)
 	})

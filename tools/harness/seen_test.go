@@ -17,7 +17,7 @@ func TestCameTo(t *testing.T) {
 		"a mismatch":   {Report{Violations: []Violation{same}, Mismatch: &Mismatch{}}, false},
 		"a bug":        {Report{Violations: []Violation{same}, Bugs: []string{"why"}}, false},
 	} {
-		if got := c.report.CameTo(v); got != c.want {
+		if got := CameTo(&c.report, v); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

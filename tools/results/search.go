@@ -119,7 +119,7 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 }
 
 func newOutcome(report *harness.Report) *outcome {
-	r := &outcome{Found: report.Outcome == harness.Violated, RealTime: time.Duration(report.RealTime * 1e9), Executions: report.Executions, Steps: report.Steps}
+	r := &outcome{Found: report.Outcome == harness.Violated, RealTime: report.RealTime, Executions: report.Executions, Steps: report.Steps}
 	if report.Outcome != harness.Violated && report.Outcome != harness.Nothing {
 		r.Wrong = strings.Join(append(append([]string{report.Outcome}, report.Bugs...), report.Doubts...), ": ")
 	}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"ariadne"
+	"ariadne/internal/event"
+	"ariadne/internal/report"
+)
+
+//go:embed json.md
+var jsonText []byte
+
+// printed are the objects for programs, with what each is.
+var printed = []struct {
+	name string
+	of   any
+}{
+	{"The event `step`", report.StepEvent{}},
+	{"The event `progress`", event.Progress{}},
+	{"The event `violation`", event.Violation{}},
+	{"The event `script`", event.Script{}},
+	{"The event `report`", event.Report{}},
+	{"A line of `steps.jsonl`", report.Recorded{}},
+	{"`ariadne trace show --json`", traceObject{}},
+}
+
+// jsonPage is the page on the output for programs: json.md, and the fields by their types.
+func jsonPage() []byte {
+	var b bytes.Buffer
+	b.Write(jsonText)
+	fmt.Fprintf(&b, "\n## Fields\n\n%s `[]` is a list. A field marked `-` may be missing.\n", generated)
+	var objects []reflect.Type
+	write := func(name string, t reflect.Type) {
+		fmt.Fprintf(&b, "\n%s:\n\n| field | | |\n| --- | --- | --- |\n", name)
+		for _, o := range writeFields(&b, t) {
+			if !slices.Contains(objects, o) {
+				objects = append(objects, o)
+			}
+		}
+	}
+	for _, p := range printed {
+		objects = append(objects, reflect.TypeOf(p.of))
+	}
+	for _, p := range printed {
+		write(p.name, reflect.TypeOf(p.of))
+	}
+	for i := len(printed); i < len(objects); i++ {
+		write("The "+kindOf(objects[i]), objects[i])
+	}
+	return b.Bytes()
+}
+
+// writeFields writes a row for each field of an object, and returns the objects that are in these.
+func writeFields(w io.Writer, t reflect.Type) (objects []reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			objects = append(objects, writeFields(w, f.Type)...)
+			continue
+		}
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		mark, of := "", f.Type
+		if strings.Contains(options, "omitempty") {
+			mark = "-"
+		}
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice && of.Elem().Kind() != reflect.Uint8 {
+			if of.Kind() == reflect.Slice {
+				name += "[]"
+			}
+			of = of.Elem()
+		}
+		kind := kindOf(of)
+		if of.Kind() == reflect.Struct && strings.HasPrefix(kind, "object") {
+			objects = append(objects, of)
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s |\n", name, kind, mark)
+	}
+	return objects
+}
+
+// kindOf is what a value is in JSON.
+func kindOf(t reflect.Type) string {
+	_, text := reflect.Zero(t).Interface().(interface{ MarshalText() ([]byte, error) })
+	switch {
+	case t == reflect.TypeFor[time.Duration](), t == reflect.TypeFor[ariadne.Time]():
+		return "nanoseconds"
+	case text:
+		return "text"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "text"
+	case reflect.Slice:
+		return "text in base64"
+	case reflect.Struct:
+		return "object `" + strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(t.Name()), "event"), "object") + "`"
+	case reflect.Map:
+		return "object of numbers by name"
+	case reflect.Array:
+		return "list"
+	default:
+		return "number"
+	}
+}
