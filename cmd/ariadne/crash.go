@@ -2,33 +2,24 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"ariadne"
 	"ariadne/internal/crash"
 	"ariadne/internal/disk"
 	"ariadne/internal/record"
-	"ariadne/internal/run"
-	"ariadne/internal/search"
 	"ariadne/internal/spec"
-	"ariadne/internal/system"
 	"ariadne/internal/world"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 )
 
 // crashFlags are those of the command crash.
@@ -141,7 +132,7 @@ is looked at: docs/storage.md.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			temp, remove, err := tempDir()
+			temp, remove, err := crash.TempDir()
 			if err != nil {
 				return err
 			}
@@ -279,16 +270,21 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 			return usageError{fmt.Errorf("crash: --fail: %w", err)}
 		}
 	}
-	ops, steps, err := a.record(cmd, s, temp, c)
-	if err != nil || a.status != 0 {
+	if err := enoughTasks(); err != nil {
 		return err
 	}
-	if err := judgeable(s, ops, c.fail != nil); err != nil {
+	ops, steps, r, err := crash.Record(cmd.Context(), s, a.system(), filepath.Join(temp, "run"), c.command != "")
+	if err != nil {
+		return err
+	} else if r != nil {
+		return a.finish(a.printer(outputFlags{json: c.json, quiet: true}, s), r, nil)
+	}
+	if err := crash.Judgeable(s, ops, c.fail != nil); err != nil {
 		return err
 	}
 	var attempts *crash.Attempts
 	if c.fail != nil {
-		attempts = a.attempts(s, steps, c)
+		attempts = crash.AttemptsOf(s, a.system(), steps, c.outside, c.most)
 	}
 	o := crash.Options{
 		Attempts: attempts, Apart: c.apart, Audit: c.audit,
@@ -368,25 +364,6 @@ func creatable(name string) error {
 	return nil
 }
 
-// judgeable says what is wrong where images of the command's directory say nothing of its work.
-func judgeable(s *spec.Spec, ops []*disk.Op, fails bool) error {
-	inside := 0
-	for _, op := range ops {
-		for _, dir := range s.Nodes[0].Writable {
-			if dir = path.Clean(dir); op.Path == dir || strings.HasPrefix(op.Path, dir+"/") {
-				return fmt.Errorf("crash: the command changes %s, and a checker finds its directory alone: give the node those files as dir", op.Path)
-			}
-		}
-		if strings.HasPrefix(op.Path, "/node") {
-			inside++
-		}
-	}
-	if inside == 0 && !fails {
-		return fmt.Errorf("crash: the command has changed nothing in its directory, so there is nothing to be judged (what it writes elsewhere, to /tmp say, is not looked at)")
-	}
-	return nil
-}
-
 // writePage writes what came of it to a file.
 func writePage(name, title string, ops []*disk.Op, results []*crash.Result) error {
 	f, err := os.Create(name)
@@ -421,95 +398,4 @@ func checkerOf(flag, line string) ([]string, error) {
 		words[0], err = filepath.Abs(words[0])
 	}
 	return words, err
-}
-
-// record runs the node once, and returns what it did to its files, and its steps.
-func (a *app) record(cmd *cobra.Command, s *spec.Spec, temp string, c *crashFlags) ([]*disk.Op, []ariadne.Step, error) {
-	var log *disk.Log
-	var steps []ariadne.Step
-	opts := run.Options{Out: filepath.Join(temp, "run"), System: a.system(), OnStep: func(s ariadne.Step) { steps = append(steps, s) }}
-	opts.System.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
-	p := a.printer(outputFlags{json: c.json, quiet: true}, s)
-	if err := enoughTasks(); err != nil {
-		return nil, nil, err
-	}
-	r, err := run.Run(cmd.Context(), s, opts)
-	var start *system.NotStarted
-	switch {
-	case errors.As(err, &start):
-		var said []string
-		for _, l := range start.Logs {
-			said = append(said, l.Text)
-		}
-		return nil, nil, commandFailed(start.How, said, start.Advice)
-	case err != nil:
-		return nil, nil, err
-	case r.Stopped == record.Interrupted:
-		return nil, nil, cmp.Or(cmd.Context().Err(), context.Canceled)
-	case r.Outcome == record.Violated: // then what it did to its files says little
-		v := &r.Violations[0]
-		return nil, nil, commandFailed(v.Message, v.Said, r.Notes)
-	case c.command != "" && r.End == search.EndTime && r.Outcome == record.Inconclusive:
-		return nil, nil, fmt.Errorf("the command does not end: it was cut off after %v of virtual time. Have it ended (sh -c 'timeout 5 SERVER; true'), or write a spec with ends: time and a limit (ariadne init)", s.Limits.Time)
-	case r.Outcome != record.Nothing:
-		for _, v := range r.Violations { // their records are about to be removed
-			r.Doubt(fmt.Sprintf("%s: %s (%s)", v.Kind, v.Message, v.Suspect))
-		}
-		r.Violations, r.Out, r.Trace = nil, "", ""
-		return nil, nil, a.finish(p, r, nil)
-	}
-	return log.Ops(), steps, nil
-}
-
-// commandFailed says how a command ended of which no images are formed, what it wrote last, and what is to be known besides.
-func commandFailed(how string, said, notes []string) error {
-	text := "the command failed: " + how
-	if said = said[max(len(said)-maxSaid, 0):]; len(said) > 1 || len(said) == 1 && !strings.HasSuffix(how, said[0]) {
-		text += "; its last lines:\n  | " + strings.Join(said, "\n  | ")
-	}
-	for _, n := range notes {
-		text += "\n  " + n
-	}
-	return errors.New(text)
-}
-
-// maxSaid is how many of the last lines of a command are shown that failed.
-const maxSaid = 6
-
-// atTheEnd ends what still runs in the directory $1, and removes it, when its input ends.
-// Those who see the directory's images at another place have them mounted there.
-const atTheEnd = `read -r end
-for p in $(find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1/*" 2>/dev/null) $(grep -ls -- "/${1##*/}/checker-" /proc/[0-9]*/mountinfo); do
-	p=${p#/proc/}
-	kill -9 "${p%/*}"
-done 2>/dev/null
-chmod -R u+rwX -- "$1"
-rm -rf -- "$1"`
-
-// tempDir makes a directory for images, in memory if there is room for it. A process of its own
-// waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed: no files, and no checkers
-// or what these have started.
-func tempDir() (dir string, remove func(), err error) {
-	where := ""
-	var st unix.Statfs_t
-	if unix.Statfs("/dev/shm", &st) == nil && st.Flags&unix.ST_NOEXEC == 0 && int64(st.Bavail)*st.Bsize > 1<<30 && unix.Access("/dev/shm", unix.W_OK) == nil {
-		where = "/dev/shm"
-	}
-	if dir, err = os.MkdirTemp(where, "ariadne-crash-"); err != nil {
-		return "", nil, err
-	}
-	after := exec.Command("/bin/sh", "-c", atTheEnd, "sh", dir)
-	after.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // not interrupted with Ariadne
-	end, err := after.StdinPipe()
-	if err == nil {
-		err = after.Start()
-	}
-	if err != nil {
-		os.RemoveAll(dir)
-		return "", nil, err
-	}
-	return dir, func() {
-		end.Close()
-		after.Wait()
-	}, nil
 }

@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ariadne"
-	"ariadne/internal/crash"
 	"ariadne/internal/disk"
 	"ariadne/internal/run"
 	"ariadne/internal/spec"
@@ -16,16 +15,16 @@ import (
 	"ariadne/internal/world"
 )
 
-// attempts are the executions in which a call of the node's fails, of those on files that a loss would be about: in its home or /tmp, and
-// not outside the disk. Where there are too many each kind of call on each file comes first.
-func (a *app) attempts(s *spec.Spec, steps []ariadne.Step, c *crashFlags) *crash.Attempts {
+// AttemptsOf are the executions in which a call of the node's fails, of those in steps on files that a loss would be about: in its
+// home or /tmp, and not outside the disk. There are at most so many. Where there are more each kind of call on each file comes first.
+func AttemptsOf(s *spec.Spec, o system.Options, steps []ariadne.Step, outside []string, most int) *Attempts {
 	var cases []run.Case
 	var first []int // how many of the same call, file and error came before
 	seen := map[string]int{}
 	for i := range steps {
 		for _, p := range steps[i].Output.Places {
 			call, file := calledOn(p.Name)
-			if p.Kind() != world.KindOf(world.Fail).Name || !within(file, "/node") && !within(file, "/tmp") || slices.Contains(c.outside, strings.TrimPrefix(file, "/node/")) {
+			if p.Kind() != world.KindOf(world.Fail).Name || !within(file, "/node") && !within(file, "/tmp") || slices.Contains(outside, strings.TrimPrefix(file, "/node/")) {
 				continue
 			}
 			for _, alternative := range p.Alternatives {
@@ -41,15 +40,15 @@ func (a *app) attempts(s *spec.Spec, steps []ariadne.Step, c *crashFlags) *crash
 		all[i] = i
 	}
 	slices.SortStableFunc(all, func(i, j int) int { return cmp.Compare(first[i], first[j]) })
-	all = all[:min(len(all), c.most)]
+	all = all[:min(len(all), most)]
 	slices.Sort(all)
 	chosen := make([]run.Case, len(all))
 	for n, i := range all {
 		chosen[n] = cases[i]
 	}
-	return &crash.Attempts{Count: len(chosen), Left: len(cases) - len(chosen), Run: func(ctx context.Context, tell func(*crash.Attempt) error) error {
+	return &Attempts{Count: len(chosen), Left: len(cases) - len(chosen), Run: func(ctx context.Context, tell func(*Attempt) error) error {
 		var log *disk.Log
-		options := a.system()
+		options := o
 		options.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
 		return run.Vary(ctx, s, options, chosen, func(n int, v *run.Varied) error {
 			at := attempt(chosen[n], v)
@@ -58,8 +57,6 @@ func (a *app) attempts(s *spec.Spec, steps []ariadne.Step, c *crashFlags) *crash
 		})
 	}}
 }
-
-func within(file, dir string) bool { return file == dir || strings.HasPrefix(file, dir+"/") }
 
 // calledOn are the call of a place and the file that it is made on.
 func calledOn(place string) (call, file string) {
@@ -72,11 +69,11 @@ func calledOn(place string) (call, file string) {
 }
 
 // attempt is what came of an execution with a failed call.
-func attempt(c run.Case, v *run.Varied) *crash.Attempt {
+func attempt(c run.Case, v *run.Varied) *Attempt {
 	failed := c.Vary.Choices()[0]
 	call, file := calledOn(failed.Place)
 	_, with, _ := strings.Cut(failed.Alternative, ":")
-	at := &crash.Attempt{
+	at := &Attempt{
 		Place: string(c.Vary), Call: call, File: strings.TrimPrefix(file, "/node/"), Error: with, Syncs: call == "fsync" || call == "fdatasync", How: "the command reports success",
 	}
 	var said []string
