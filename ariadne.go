@@ -314,6 +314,9 @@ type Left struct {
 	// clock has passed.
 	Down Down
 	Back Time
+	// Ready: at the end of the step the node is what others may wait for before they are switched on. It need
+	// not say so again.
+	Ready bool
 }
 
 // Noted is what is recorded with a step and does not depend on the node's state and its input alone, or is there on demand. It is

@@ -107,7 +107,11 @@ func TestEncodingRoundTrips(t *testing.T) {
 			if again, _ := got.AppendBinary([]byte("before")); string(again) != "before"+string(b) {
 				t.Fatalf("the second time it is %x, and it was %x", again, b)
 			}
-			if n := rapid.IntRange(0, len(b)-1).Draw(t, "cut"); encoded()[i].UnmarshalBinary(b[:n]) == nil {
+			// An output without its last options is one, too, and so is the step that ends with it.
+			n, part := rapid.IntRange(0, len(b)-1).Draw(t, "cut"), encoded()[i]
+			_, output := part.(*ariadne.Output)
+			_, step := part.(*ariadne.Step)
+			if part.UnmarshalBinary(b[:n]) == nil && (!output && !step || !bytes.Equal(encode(t, part), b[:n])) {
 				t.Fatalf("%T: %d bytes of %d are enough", v, n, len(b))
 			}
 			if encoded()[i].UnmarshalBinary(append(slices.Clone(b), 0)) == nil {
@@ -284,14 +288,14 @@ func TestEncodingStays(t *testing.T) {
 	var out ariadne.Output
 	fill(reflect.ValueOf(&in).Elem(), new(int64))
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
-	out.Unsynced = false // it is newer
+	out.Unsynced, out.Ready = false, false // they are newer
 	none := ariadne.Output{}
 	for what, c := range map[string]struct {
 		b    []byte
 		want string
 	}{
 		"input":      {encode(t, &in), "2a5b8dd1943216e2"},
-		"output":     {encode(t, &out), "ed2cdcc613575121"},
+		"output":     {encode(t, &out), "385399384af1ac5f"},
 		"empty":      {encode(t, &none), "8e8fe47e4a33b178"},
 		"fault":      {encode(t, &ariadne.Input{Kind: ariadne.Fault, Fault: ariadne.NodeFault{Drift: -5}}), "f23d304e0126d640"},
 		"empty down": {encode(t, &ariadne.Output{Left: ariadne.Left{Down: ariadne.Stopped, Back: 7, Ended: true}}), "a595d94d48f2b73a"},

@@ -137,7 +137,7 @@ var inputOptions = options[Input]{
 		func(in *Input, d *decoder) { in.Fault.Drift = d.int() }},
 }
 
-// outputOptions are those of an output. The next number is 9.
+// outputOptions are those of an output. The next number is 10.
 var outputOptions = options[Output]{
 	{0, func(o *Output) bool { return o.Ended }, nil, func(o *Output, _ *decoder) { o.Ended = true }},
 	{3, func(o *Output) bool { return o.Spared }, nil, func(o *Output, _ *decoder) { o.Spared = true }},
@@ -177,6 +177,7 @@ var outputOptions = options[Output]{
 			o.Places = readList(d, func() Place { return Place{string(d.text()), readTexts(d), string(d.text())} })
 		}},
 	{8, func(o *Output) bool { return o.Unsynced }, nil, func(o *Output, _ *decoder) { o.Unsynced = true }},
+	{9, func(o *Output) bool { return o.Ready }, nil, func(o *Output, _ *decoder) { o.Ready = true }},
 }
 
 func appendLimits(b []byte, all []Limit) []byte {

@@ -502,6 +502,7 @@ func (n *Node) output() ariadne.Output {
 			Done:   n.started && n.alive() == 0 && !k.RunsAgain(),
 			Ended:  n.started && k.CommandsEnded == n.running,
 			Spared: dialog.Spared(k),
+			Ready:  n.ready(k.Logs),
 		},
 		Noted: ariadne.Noted{
 			CallTrace: n.step.trace, Unreplayable: n.step.unreplayable || n.step.cut != "", Cut: n.step.cut, Files: n.usedFiles(),
@@ -575,6 +576,9 @@ func timerName(t *kernel.Timer) string {
 		panic(toolError{fmt.Errorf("a timer of a %T has no name", e)})
 	}
 }
+
+// SwitchedOn reports whether the node has been switched on before.
+func (n *Node) SwitchedOn() bool { return n.started }
 
 // boot starts the node's commands, or those for another start: the first builds the sandbox, the
 // others join it.

@@ -19,6 +19,8 @@ type Servers struct {
 	spec    *spec.Spec
 	name    func(ariadne.NodeID, int) string // of a command
 	ended   []ended                          // by node
+	started []bool                           // by node
+	ready   []bool                           // by node
 	asked   map[ariadne.Flow]bool            // connections that were asked for and not answered yet
 	refused map[port]map[ariadne.NodeID]bool // who asked in vain, of ports where nobody was ever found
 	found   map[port]bool                    // somebody was
@@ -40,7 +42,7 @@ type port struct {
 
 // NewServers returns a watch for one execution.
 func NewServers(s *spec.Spec) *Servers {
-	return &Servers{spec: s, name: system.CommandName(s), ended: make([]ended, len(s.Nodes)), asked: map[ariadne.Flow]bool{},
+	return &Servers{spec: s, name: system.CommandName(s), ended: make([]ended, len(s.Nodes)), started: make([]bool, len(s.Nodes)), ready: make([]bool, len(s.Nodes)), asked: map[ariadne.Flow]bool{},
 		refused: map[port]map[ariadne.NodeID]bool{}, found: map[port]bool{}}
 }
 
@@ -50,6 +52,7 @@ func (w *Servers) Step(s *ariadne.Step) {
 	if id == ariadne.NoNode {
 		return
 	}
+	w.started[id], w.ready[id] = true, w.ready[id] || s.Output.Ready
 	e := &w.ended[id]
 	for _, x := range s.Output.Exits {
 		e.well = x.Status == 0 && x.Signal == 0 && (e.well || e.at == 0)
@@ -85,13 +88,18 @@ func (w *Servers) Step(s *ariadne.Step) {
 	}
 }
 
-// Lines say which servers have ended by themselves, and where nobody listens although others ask,
+// Lines say which servers have ended by themselves, who waits for a node that was never ready, and where nobody listens although others ask,
 // one line for each node.
 func (w *Servers) Lines() (lines []string) {
 	clients := slices.ContainsFunc(w.spec.Nodes, func(n spec.Node) bool { return n.Client })
 	for i := range w.spec.Nodes {
 		def := &w.spec.Nodes[i]
 		var parts []string
+		for _, other := range def.After {
+			if !w.started[i] && !w.ready[other] {
+				parts = append(parts, fmt.Sprintf("it was not switched on: it waits for %s, which was never ready (%v)", w.spec.Nodes[other].Name, w.spec.Nodes[other].Ready))
+			}
+		}
 		// Without clients nobody is a server: a node has done what it was to do.
 		if e := w.ended[i]; e.done && e.well && clients && !def.Client && len(def.Commands) > 0 {
 			part := fmt.Sprintf("%s ended at %v with status 0, and no process is left", w.name(def.ID, e.command), e.at)

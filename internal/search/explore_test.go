@@ -31,7 +31,8 @@ type small struct {
 	rules      world.Rules
 	programs   func() []worldtest.Program
 	clients    []int
-	starts     []int // ms
+	starts     []int              // ms
+	after      [][]ariadne.NodeID // by node, which must be ready before it is switched on
 	bounds     space.Bounds
 	instant    bool // nothing that a node does takes time
 	equality   space.Equality
@@ -58,6 +59,9 @@ func (s small) exploration(t failer, e strategy.Explorer) *search.Exploration {
 	nodes := worldtest.Nodes(s.programs()...)
 	for i := range s.starts {
 		nodes[i].Start = ariadne.Time(s.starts[i]) * 1e6
+	}
+	for i := range s.after {
+		nodes[i].After = s.after[i]
 	}
 	for _, i := range s.clients {
 		nodes[i].Client = true
@@ -300,15 +304,36 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	chooses := rapid.IntRange(0, 2).Draw(t, "chooses") == 0
 	tells := rapid.IntRange(0, 2).Draw(t, "events") == 0
 	spares := s.rules.Faults != (world.Faults{}) && rapid.Bool().Draw(t, "spares")
+	if rapid.IntRange(0, 2).Draw(t, "some wait") == 0 {
+		s.after = drawAfter(t, n)
+	}
 	s.chooses = chooses
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Restart: restart, Within: within, Nets: nets, Events: tells, Shows: shows})
+			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Restart: restart, Within: within, Nets: nets, Events: tells, Shows: shows, Readies: s.after != nil})
 		}
 		return p
 	}
 	return s
+}
+
+// drawAfter draws which nodes must be ready before others are switched on.
+func drawAfter(t *rapid.T, nodes int) [][]ariadne.NodeID {
+	after := make([][]ariadne.NodeID, nodes)
+	first := rapid.IntRange(0, nodes-1).Draw(t, "who waits for none")
+	for i := range nodes {
+		if i == first || rapid.IntRange(0, 3).Draw(t, "waits") == 0 {
+			continue
+		}
+		after[i] = []ariadne.NodeID{ariadne.NodeID(first)}
+		for j := range i {
+			if j != first && rapid.Bool().Draw(t, "also for") {
+				after[i] = append(after[i], ariadne.NodeID(j))
+			}
+		}
+	}
+	return after
 }
 
 // drawNodeFaults draws which nodes may go down, for how long, and whose clocks are set, and gives
@@ -450,7 +475,7 @@ func TestDPORAgreesWithBruteForce(t *testing.T) {
 					if n := got.coverage.Paths; n > one || n < one && s.rules.Partitions == nil {
 						t.Fatalf("%d paths, sleep sets take %d", n, one)
 					}
-				} else if len(s.clients) < 2 && got.coverage.Paths != len(got.traces) || s.clients == nil && d.Blocked > 0 {
+				} else if len(s.clients) < 2 && s.after == nil && got.coverage.Paths != len(got.traces) || s.clients == nil && d.Blocked > 0 {
 					t.Fatalf("%d paths and %d given up for %d traces", got.coverage.Paths, d.Blocked, len(got.traces))
 				}
 				if d.Impossible > 0 {

@@ -333,8 +333,8 @@ func (y *Symmetry) class(p *Path) hash.Hash {
 		return own
 	}
 	// Which nodes are parted is not in what is compared, nor who sends late messages, what arrives
-	// before a node is awake, nor whose connections are to end.
-	if len(s.Cuts) > 0 || len(s.Slow) > 0 || s.AnyAway() || s.AwaitsEnds() {
+	// before a node is awake, whose connections are to end, nor who waits for whom.
+	if len(s.Cuts) > 0 || len(s.Slow) > 0 || s.AnyAway() || s.AwaitsEnds() || p.System().AnyWaits(&s.State) {
 		return own
 	}
 	d := p.System().Due(&s.State)

@@ -106,6 +106,7 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	for _, c := range w.after {
 		n.AfterCrash = append(n.AfterCrash, r.command(c))
 	}
+	r.startsAfter(w.waits)
 	n.Commands, n.Restart = r.await(w.waits, n.Commands), r.await(w.waits, n.Restart)
 	n.Links = r.links(slices.Concat(w.commands, w.restart, w.after))
 	if drawn {
@@ -121,6 +122,9 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	}
 	n.Run = r.runDirs(w.run)
 	n.Addrs = r.addresses(int(id)+1, w.addrs)
+	if w.readyLine > 0 && !n.Ready.Said() {
+		r.fail(w.readyLine, "ready: a port or a line is needed")
+	}
 	return n
 }
 

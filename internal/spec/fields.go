@@ -40,14 +40,16 @@ type nodeText struct {
 	workload workloadText
 	restart  []text
 	after    []text
-	waits    []text // for what takes connections
-	dir      text
-	writable []text
-	run      []text
-	envFile  text
-	env      map[string]text
-	addrs    []text
-	Node     // what is final as written
+	waits    []text // for what is ready, or takes connections
+	// readyLine is where the spec says when the node is ready, or 0.
+	readyLine int
+	dir       text
+	writable  []text
+	run       []text
+	envFile   text
+	env       map[string]text
+	addrs     []text
+	Node      // what is final as written
 }
 
 var specFields = []field[specText]{
@@ -106,7 +108,15 @@ var nodeFields = []field[nodeText]{
 		}},
 	textsField("restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.", func(n *nodeText) *[]text { return &n.restart }),
 	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says. It is told in its environment what the node's programs had promised by then (docs/explore.md).", func(n *nodeText) *[]text { return &n.after }),
-	textsField("after", "What the node's commands wait for, each a node and a port at which it takes TCP connections, as in srv:5432: they begin when all do. The node tries each again and again, a tenth of a second apart, and closes the connection at once.", func(n *nodeText) *[]text { return &n.waits }),
+	textsField("after", "What the node waits for. The name of a node, as in srv: it is switched on when that is ready first (ready); after a fault it does not wait again. A node and a port at which it takes TCP connections, as in srv:5432: its commands begin when it does, each time. The node tries it again and again, a tenth of a second apart, and closes the connection at once.", func(n *nodeText) *[]text { return &n.waits }),
+	{"ready", "When the node is ready for those that wait for it (after): port or line.", schema{"$ref": "#/$defs/ready"},
+		func(r *reader, n *nodeText, v *yaml.Node) {
+			n.readyLine = v.Line
+			readFields(r, readinessFields, &n.Ready, v)
+			if n.Ready.Port != 0 && n.Ready.Line != nil {
+				r.fail(v.Line, "ready: a port or a line is needed, not both")
+			}
+		}},
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node, without the spec itself: . is the spec's own, for programs that load what lies beside them. Default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
 	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.", func(n *nodeText) *[]text { return &n.writable }),

@@ -10,7 +10,7 @@ func Schema() []byte {
 	root["required"] = []string{"nodes"}
 	node := object(nodeFields)
 	node["anyOf"] = []schema{{"required": []string{"command"}}, {"required": []string{"workload"}}}
-	root["$defs"] = schema{"node": node, "limits": object(limitFields), "workload": object(workloadFields), "faults": object(faultFields), "fail": object(failFields), "preempt": object(preemptFields), "stall": object(stallFields), "outage": object(outageFields), "pause": object(pauseFields), "power": object(powerFields), "cut": object(cutFields), "slow": object(slowFields), "messages": object(hitFields), "jump": object(jumpFields), "drift": object(driftFields), "kill": object(killFields), "growth": object(growthFields),
+	root["$defs"] = schema{"node": node, "limits": object(limitFields), "workload": object(workloadFields), "faults": object(faultFields), "fail": object(failFields), "preempt": object(preemptFields), "stall": object(stallFields), "outage": object(outageFields), "pause": object(pauseFields), "power": object(powerFields), "cut": object(cutFields), "slow": object(slowFields), "messages": object(hitFields), "jump": object(jumpFields), "drift": object(driftFields), "kill": object(killFields), "growth": object(growthFields), "ready": object(readinessFields),
 		"explore": object(exploreFields), "exposed": object(exposeFields), "stage": object(stageFields), "history": object(historyFields), "property": object(propertyFields), "weights": object(weightFields), "bounds": object(boundFields)}
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {

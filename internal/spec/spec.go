@@ -11,6 +11,7 @@
 package spec
 
 import (
+	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -103,6 +104,25 @@ type Node struct {
 	ClockOffset time.Duration     // by how much its real-time clock is wrong at first
 	ClockDrift  int               // by how much its clocks run fast, in parts per million; slow when negative
 	Start       time.Duration     // virtual time at which it is switched on; default 0
+	After       []ariadne.NodeID  // those that must be ready before that
+	Ready       Ready             // when it is ready for those that wait for it
+}
+
+// Ready is when a node is ready: at the end of the first step in which a program of it takes connections, or
+// datagrams, at a port, or has written a line. Both zero: nobody has said.
+type Ready struct {
+	Port uint16
+	Line *regexp.Regexp
+}
+
+// Said reports whether the spec says when.
+func (r *Ready) Said() bool { return r.Port != 0 || r.Line != nil }
+
+func (r Ready) String() string {
+	if r.Line != nil {
+		return fmt.Sprintf("line %q", r.Line)
+	}
+	return fmt.Sprintf("port %d", r.Port)
 }
 
 // Programs are all that the node may run: its commands, and behind them those of Restart and

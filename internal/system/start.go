@@ -28,6 +28,7 @@ type starting struct {
 
 // Apply implements ariadne.Automaton.
 func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
+	first := !n.SwitchedOn()
 	out, err := n.Node.Apply(in)
 	if n.learnt != nil {
 		n.learnt(out.Files)
@@ -40,7 +41,7 @@ func (n starting) Apply(in ariadne.Input) (ariadne.Output, error) {
 	if n.files != nil {
 		n.files(n.def.ID, n.Log())
 	}
-	if err == nil && in.Kind == ariadne.Start && in.At == ariadne.Time(n.def.Start) && out.Variation() == "" {
+	if err == nil && in.Kind == ariadne.Start && first && out.Variation() == "" {
 		err = n.died(&out)
 	}
 	return out, err

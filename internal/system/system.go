@@ -296,7 +296,7 @@ func (y *System) World() *world.System {
 	var nodes []world.Node
 	for i := range y.Spec.Nodes {
 		def := &y.Spec.Nodes[i]
-		nodes = append(nodes, world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))), Start: ariadne.Time(def.Start),
+		nodes = append(nodes, world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))), Start: ariadne.Time(def.Start), After: def.After,
 			Client: def.Client, Initial: y.initial(i)})
 	}
 	return world.NewSystem(y.Rules, nodes)

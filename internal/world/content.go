@@ -113,6 +113,9 @@ func (d *Due) Node(y *System, s *State, id ariadne.NodeID) hash.Hash {
 	if n.Falls != nil {
 		h = h.Plus(n.Falls.Onto(hash.Of(d.since(n.FallsAt), 0, 18)))
 	}
+	if n.Ready != ariadne.Never { // who waits for several is switched on after the last
+		h = h.Plus(hash.Of(d.since(n.Ready), 0, 21))
+	}
 	if n.On != y.nodes[id].Start {
 		if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
 			h = h.Plus(hash.Of(behind, 0, 12))

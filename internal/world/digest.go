@@ -57,6 +57,9 @@ func (s *State) Digest() ariadne.Digest {
 	var b []byte
 	for _, n := range s.Nodes {
 		b = append(b, n.Local.Name[:]...)
+		if n.Ready != ariadne.Never {
+			b = fmt.Appendf(b, "ready at %d", n.Ready)
+		}
 		if n.Falls != nil {
 			b = fmt.Appendf(b, "falls at %d for %s", n.FallsAt, n.Falls.what)
 		}

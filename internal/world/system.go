@@ -23,6 +23,7 @@ type System struct {
 	starts, timed, aside, only []possible
 	faulty                     bool // there is any budget
 	clients                    []ariadne.NodeID
+	awaited                    [][]ariadne.NodeID // by node, which others wait for it (Node.After); nil: none waits for any
 	within                     []ariadne.ActionKind
 }
 
@@ -64,6 +65,12 @@ func NewSystem(r Rules, nodes []Node) *System {
 	}
 	for i := range nodes {
 		y.initial = append(y.initial, NameOf(ariadne.NodeID(i), nodes[i].Initial))
+		for _, id := range nodes[i].After {
+			if y.awaited == nil {
+				y.awaited = make([][]ariadne.NodeID, len(nodes))
+			}
+			y.awaited[id] = append(y.awaited[id], ariadne.NodeID(i))
+		}
 		if nodes[i].Client {
 			y.clients = append(y.clients, ariadne.NodeID(i))
 		}
@@ -110,6 +117,7 @@ type NodeState struct {
 	Ended     bool         // none of its commands is left
 	Spared    bool         // no fault hits it
 	Said      Said         // lines that must come before faults
+	Ready     ariadne.Time // when it became what others wait for before they are switched on, or Never
 	Clock     ariadne.Time
 	Deadline  ariadne.Time     // earliest pending timer, or Never
 	Local     *Named           // of its local state (digest.go)
@@ -142,8 +150,13 @@ type Flying struct {
 func (y *System) First() State {
 	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
 	for i, n := range y.nodes {
-		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Local: &y.initial[i], Start: n.Start, On: n.Start})
+		start := n.Start
+		if n.After != nil {
+			start = ariadne.Never
+		}
+		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Ready: ariadne.Never, Local: &y.initial[i], Start: start, On: start})
 		s.sum.Add(y.initial[i].part)
+		s.sum.Add(y.onHash(ariadne.NodeID(i), start))
 	}
 	return s
 }
@@ -326,6 +339,7 @@ type Effect struct {
 	Clock, Deadline ariadne.Time
 	Done, Ended     bool
 	Spared          bool
+	Ready           bool
 	Said            Said
 	Down            ariadne.Down
 	Back            ariadne.Time       // with Down
@@ -339,7 +353,7 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(id, out.Logs)}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(id, out.Logs)}
 	if f := in.Varied.outage(); f.With != "" {
 		e.With = &f
 	}
@@ -392,6 +406,9 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		n.Said = said
 		s.sum.Add(said.hash(id))
 	}
+	if y.Frees(n, id, e) != nil {
+		y.becomeReady(s, id, e.Clock)
+	}
 	if e.Processes != nil {
 		s.setProcesses(id, e.Processes)
 	}
@@ -422,7 +439,7 @@ func (r *Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 	f := Flying{Packet: p, Arrival: y.slowed(s, p, max(p.Sent, at), y.rules.Arrival(p, at)), Head: true}
 	if to := &s.Nodes[p.To]; f.Arrival < to.On {
-		if f.Arrival < y.nodes[p.To].Start || p.Unrepeated() && !to.Started {
+		if f.Arrival < y.firstOn(s, p.To) || p.Unrepeated() && !to.Started {
 			return nil
 		}
 		// It is sent again and again; or the machine is back, and it is the sender's clock that is behind. In the other

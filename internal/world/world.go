@@ -59,8 +59,9 @@ type Node struct {
 	Name    string
 	Addrs   []netip.Addr // the first one stands for the name in actions' names
 	Start   ariadne.Time
-	Client  bool           // when all clients are done, so is the execution
-	Initial ariadne.Digest // over all that its behaviour depends on besides its inputs, and which node it is
+	After   []ariadne.NodeID // those that must have been ready before it is switched on first
+	Client  bool             // when all clients are done, so is the execution
+	Initial ariadne.Digest   // over all that its behaviour depends on besides its inputs, and which node it is
 }
 
 // Rules are the network's and the clocks' parameters.

@@ -58,6 +58,7 @@ type Machine struct {
 	Run      []string // directories below /run that are its user's, each behind those that it lies in
 
 	Limits Limits
+	Ready  Ready
 	Faults Faults
 
 	Probes []Probe  // functions and variables by which it exposes something
@@ -163,6 +164,13 @@ func matches(patterns []string, file string) bool {
 		ok, _ := path.Match(p, name)
 		return ok
 	})
+}
+
+// Ready is when the machine is ready for others that wait for it: a program takes connections or datagrams at a
+// port, or has written a line. Both zero: none waits.
+type Ready struct {
+	Port uint16
+	Line *regexp.Regexp
 }
 
 // Power says what a loss of power leaves of what was not synced.

@@ -98,8 +98,14 @@ func (h *ahead) add(p *space.Path, a *act) {
 	if p.System().Rules().Faults[world.Slow] > 0 {
 		h.arrives(s)
 	}
+	for _, id := range a.frees {
+		h.starts(int(id), s.Nodes[id].Start)
+	}
 	for _, m := range a.by.Effect.Packets {
-		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At), s.Nodes[m.To].On)
+		h.arrival = max(h.arrival, p.System().Rules().Arrival(m, a.event.At))
+		if !s.Waits(m.To) { // else it is lost
+			h.arrival = max(h.arrival, s.Nodes[m.To].On)
+		}
 	}
 }
 
@@ -129,7 +135,7 @@ func (h *ahead) lastFire(but ariadne.NodeID) ariadne.Time {
 // others that do not depend on a, can no more, or only later, when a has happened in
 // that state. When it says no, none can.
 func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool {
-	if a.ends || a.Spends() || a.spares || a.Partition != nil {
+	if a.ends || a.Spends() || a.spares || a.Partition != nil || a.frees != nil {
 		return true
 	}
 	if r.takesFrom(f, a) || r.mayAwait(f, a) {

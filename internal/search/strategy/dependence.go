@@ -32,6 +32,10 @@ type act struct {
 	tells   ariadne.Time // what the node's clock tells others after it
 	wakes   bool         // the node was paused, and from here on other faults may hit it
 	exposes bool         // it changes what properties read
+	// frees are the nodes that wait for its node, which is ready for the first time, and since the
+	// earliest time at which one of them is to be switched on then; or Never.
+	frees []ariadne.NodeID
+	since ariadne.Time
 	// awaits is the earliest time at which a connection could end, in a parted network, because of
 	// what the node sends in it, or says of its connections; or Never.
 	awaits ariadne.Time
@@ -42,7 +46,7 @@ type act struct {
 
 // newAct is what an event does with a node. deaf: it did not hear all others before (world.State.Deaf).
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never}
+	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never, since: ariadne.Never}
 	a.back, a.exposes = a.Back, p.Space().Exposes(by)
 	if a.Partition != nil { // it has nothing to do with the node's clock
 		a.before = ariadne.Never
@@ -59,6 +63,9 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *me
 	a.varies = len(by.Output.Places) > 0
 	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
 	a.says = by.Effect.Said &^ n.Said
+	if a.frees = p.System().Frees(n, e.Node, &by.Effect); a.frees != nil {
+		a.since = by.Effect.Clock
+	}
 	a.returns = a.starts() && n.Down.Off()
 	if !by.Effect.Done {
 		a.after = by.Effect.Deadline
@@ -114,7 +121,7 @@ func (r relation) dependent(a, b *act) bool {
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b) || a.exposes && b.exposes
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b) || r.releases(a, b) || a.exposes && b.exposes
 }
 
 // sameNode: both give an input to the same node.
@@ -127,7 +134,7 @@ func sameNode(a, b *act) bool {
 // at a time, and a connection keeps its order.
 func (r relation) exchangeable(a, b *act) bool {
 	switch {
-	case r.apart == nil || a.starts() || b.starts(), a.Timer && b.Timer, a.still() || b.still():
+	case r.apart == nil || a.starts() || b.starts() || a.frees != nil || b.frees != nil, a.Timer && b.Timer, a.still() || b.still():
 		return false
 	case a.Takes != nil && b.Takes != nil && a.Takes.SameFlow(b.Takes) &&
 		(a.Takes.Flow.Proto == ariadne.TCP || a.Takes.Seq == b.Takes.Seq):
@@ -158,7 +165,7 @@ func (relation) needs(a, b *act) bool {
 // holds: before a or after it, its node's deadline keeps b from happening, or that it is to be
 // switched on.
 func (r relation) holds(a, b *act) bool {
-	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back, a.Heal).Add(b.StartSlack) < b.At
+	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back, a.Heal, a.since).Add(b.StartSlack) < b.At
 }
 
 // parts: a parts the network, or ends that, or makes it slow, where b's messages have to pass.
@@ -255,6 +262,13 @@ func (r relation) allowsWithin(a, b *act) bool {
 	return false
 }
 
+// releases: a's node is ready, and b switches on one that waits for it, or sends it what is lost before that.
+func (r relation) releases(a, b *act) bool {
+	return slices.ContainsFunc(a.frees, func(id ariadne.NodeID) bool {
+		return b.starts() && b.event.Node == id || slices.ContainsFunc(b.by.Effect.Packets, func(p *world.Packet) bool { return p.To == id })
+	})
+}
+
 // outdates: b would happen at another time after a than before it.
 func (r relation) outdates(a, b *act) bool {
 	if !b.Present || a.Partition != nil {
@@ -301,7 +315,7 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b), r.precedes(a, b), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b):
+	case r.needs(a, b), r.precedes(a, b), b.starts() && slices.Contains(a.frees, b.event.Node), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b):
 		return true
 	// A machine has stopped first, and is not switched on before connections to it have ended. Of other machines
 	// and connections that says nothing: their order may matter for what both expose.

@@ -29,6 +29,7 @@ func Of(s *spec.Spec, index int, seed uint64) *config.Machine {
 		Links:  slices.DeleteFunc(slices.Clone(def.Links), func(name string) bool { return slices.Contains(s.Hidden, path.Join(s.Dir, name)) }),
 		Limits: config.Limits{Divergence: s.Limits.Divergence, Calls: s.Limits.Calls},
 		Faults: faults(s, def.ID),
+		Ready:  config.Ready{Port: def.Ready.Port, Line: def.Ready.Line},
 		Stays:  stays(s.Properties.Sources, def.ID),
 	}
 	if m.Date.IsZero() {

@@ -32,7 +32,7 @@ func full() *spec.Spec {
 	for i := range 2 {
 		s.Nodes = append(s.Nodes, spec.Node{ID: ariadne.NodeID(i), Name: string(rune('a' + i)), Commands: command, Restart: command, AfterCrash: command, Dir: "/d",
 			Links: []string{"conf", "out"}, Writable: []string{"/w"}, Env: map[string]string{"A": "b"}, Stdin: "x", StdinOpen: true, Run: []string{"r"}, User: 1, Group: 2,
-			CPUs: 3, Addrs: addr(byte(i + 1)), Disk: 4, Memory: 5, ClockOffset: 6, ClockDrift: 7})
+			CPUs: 3, Addrs: addr(byte(i + 1)), Disk: 4, Memory: 5, ClockOffset: 6, ClockDrift: 7, Ready: spec.Ready{Port: 8, Line: regexp.MustCompile("ready")}})
 	}
 	for _, k := range world.Kinds() {
 		s.Faults[k] = 1

@@ -248,6 +248,8 @@ type Chaos struct {
 	Syncs []time.Duration
 	// Limits: it says now and then how long it waits for answers.
 	Limits bool
+	// Readies: it is ready for others from some input on.
+	Readies bool
 	// Opens: the first message of each connection opens it.
 	Opens bool
 	// Forgets: after every second input, all that it knows of earlier ones is a bit.
@@ -345,6 +347,9 @@ func (x *Chaos) act(c *Ctx, input string) {
 	}
 	if x.Spares && x.below(2) == 0 {
 		c.Spare(x.below(2) == 0)
+	}
+	if x.Readies && x.below(2) == 0 {
+		c.Ready()
 	}
 	if x.Writes && x.below(6) == 0 {
 		x.disk = x.state % 2

@@ -52,6 +52,7 @@ type Automaton struct {
 	done   bool
 	ended  bool
 	spared bool
+	ready  bool
 	limits *[]ariadne.Limit // what is to be said
 	said   []ariadne.Limit  // what has been
 }
@@ -109,7 +110,7 @@ func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	}
 	c.out.Clock, c.out.Deadline, c.out.Done = a.clock, a.deadline(), a.done && a.again == nil || a.down
 	c.out.Ended = (a.done || a.ended) && a.again == nil
-	c.out.Spared = a.spared
+	c.out.Spared, c.out.Ready = a.spared, a.ready
 	c.out.Limits, a.limits = a.limits, nil
 	if _, ok := a.Program.(Multiple); ok {
 		if all := a.processes(); all != nil {
@@ -285,6 +286,7 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 		c.lose(p)
 	}
 	a.down, a.timer, a.again, a.done, a.spared = true, ariadne.Never, nil, false, false
+	a.ready = false
 	c.out.Down, c.out.Back = o.Down, ariadne.EndOf(a.clock, o.For, a.Grid)
 	if o.Down.Off() {
 		a.said, a.limits = nil, nil
@@ -299,6 +301,9 @@ func (c *Ctx) fall(o ariadne.NodeFault) {
 // content is over all that there is of the node besides its times.
 func (a *Automaton) content() ariadne.Digest {
 	b := fmt.Appendf(nil, "%+v %v %v %d", a.Program, a.seqs, a.down, a.boots)
+	if a.ready {
+		b = append(b, " ready"...)
+	}
 	if a.again != nil { // the deadline does not tell all times
 		b = fmt.Appendf(b, " %v %v %v %v", a.again, a.timer, a.done, a.ended)
 	}
@@ -513,6 +518,9 @@ func (c *Ctx) Sync(object string, lengths ...time.Duration) {
 
 // Spare says whether faults may hit the node.
 func (c *Ctx) Spare(on bool) { c.a.spared = on }
+
+// Ready says that the node is what others may wait for.
+func (c *Ctx) Ready() { c.a.ready = true }
 
 // Limit says how long the node waits for an answer on its connection to another.
 func (c *Ctx) Limit(to ariadne.NodeID, data, idle time.Duration) {
