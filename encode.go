@@ -170,7 +170,11 @@ func (l *Left) AppendBinary(b []byte) ([]byte, error) {
 	if b = appendBool(b, l.Processes != nil); l.Processes != nil {
 		b = appendTexts(b, *l.Processes)
 	}
-	return appendInt(append(b, byte(l.Down)), l.Back), nil
+	b = appendInt(append(b, byte(l.Down)), l.Back)
+	if l.Ready { // a name without it is what it was
+		b = append(b, 1)
+	}
+	return b, nil
 }
 
 func (o *Output) UnmarshalBinary(b []byte) error {
