@@ -36,7 +36,8 @@ func (i *Images) SetBy(n int, ino uint64) (last *Op) {
 		a := &i.plan.atoms[k]
 		own := a.ino != nil && a.ino.ino == ino && a.op.Kind != SetAttr && a.op.Kind != SetXattr
 		inside := slices.ContainsFunc(a.sets, func(s setting) bool { return s.entry.dir == ino })
-		if s.has(int32(k)) && (own || inside || a.op.Kind == Create && a.op.Ino == ino) {
+		made := a.op.Kind == Create && a.op.Ino == ino // also when its first name is lost, and another one is not
+		if made || s.has(int32(k)) && (own || inside) {
 			last = a.op
 		}
 	}

@@ -193,8 +193,6 @@ func (o *pass) measure(t *target, r *result) error {
 	return o.explore(r)
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
-
 // doubts are what keeps a command from being good: its own, and that it did not end by itself.
 func (o *pass) doubts(r *harness.Run) []string {
 	doubts := slices.Concat(r.Doubts, r.Bugs)

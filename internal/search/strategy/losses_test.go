@@ -238,7 +238,7 @@ func TestExposedValues(t *testing.T) {
 		}
 		return all[0]
 	}
-	if of("1", false) != of("1", false) || of("1", false) == of("2", false) || of("1", false) == of("1", true) {
+	if one := of("1", false); one != of("1", false) || one == of("2", false) || one == of("1", true) {
 		t.Error("values are not told apart")
 	}
 	many := map[uint64]bool{}
