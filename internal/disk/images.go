@@ -14,6 +14,8 @@ import (
 type Choice struct {
 	Limit int // distinct ones
 	Seed  uint64
+	// Alone: a list that the limit cuts off does not begin with those of stronger models (Model.Images).
+	Alone bool
 }
 
 // Images are what a power loss at the end of a log may leave: distinct, in this order: all that is not durable
@@ -58,13 +60,19 @@ func (l Lost) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Images returns what a power loss now may leave.
+// Images returns what a power loss now may leave. If the limit cuts the list off, it begins with what
+// stronger models form within the same limit, and the limit is for the others: what these find this one finds as well.
 func (m Model) Images(l *Log, c Choice) *Images {
 	p := newPlan(m)
 	for _, op := range l.Ops() {
 		p.add(op)
 	}
-	return p.images(c, map[ariadne.Digest]bool{}, false, nil)
+	i := p.images(c, map[ariadne.Digest]bool{}, false, nil)
+	if c.Alone || m.order == prefix || i.Exact && i.LeftOut() == 0 {
+		return i
+	}
+	stronger := Model{m.order - 1, m.sector}.Images(l, c)
+	return p.images(c, map[ariadne.Digest]bool{}, false, stronger.kept)
 }
 
 // A Walk forms the images of all points of a log, each of them once: after each operation those that have

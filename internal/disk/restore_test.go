@@ -80,6 +80,50 @@ func TestRestored(t *testing.T) {
 	}
 }
 
+// TestStrongerOfALoss: likewise of one loss of power, and a list that is known to be whole is what it is alone.
+func TestStrongerOfALoss(t *testing.T) {
+	cut, whole := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		ops := drawLog(t, Any, 20)
+		l := &Log{}
+		for _, op := range ops {
+			l = l.Append(*op)
+		}
+		c := Choice{Limit: rapid.IntRange(1, 6).Draw(t, "limit")}
+		var before []ariadne.Digest
+		for _, m := range []Model{Prefix, Ordered, Any} {
+			every := m.Images(l, Choice{Limit: 1 << 20}).Digests()
+			own := m.Images(l, Choice{Limit: c.Limit, Alone: true}).Digests()
+			i := m.Images(l, c)
+			got := i.Digests()
+			for _, d := range before {
+				if !slices.Contains(got, d) {
+					t.Fatalf("%v does not form what a stronger model forms", m)
+				}
+			}
+			seen := map[ariadne.Digest]bool{}
+			for n, d := range got {
+				if seen[d] || !slices.Contains(every, d) || i.Without(i.Lost[n]).Digest != d {
+					t.Fatalf("%v: image %d comes twice, is not allowed, or is not what lacks %v", m, n, i.Lost[n])
+				}
+				seen[d] = true
+			}
+			if len(every) < c.Limit {
+				whole++
+				if !slices.Equal(got, own) || !slices.Equal(got, every) {
+					t.Fatalf("%v: all %d images fit, in another order", m, len(every))
+				}
+			} else if len(got) > len(own) {
+				cut++
+			}
+			before = got
+		}
+	})
+	if cut == 0 || whole == 0 {
+		t.Errorf("%d lists were longer, %d were whole", cut, whole)
+	}
+}
+
 // TestStronger: however few images are wanted, a weaker model forms all that stronger ones form.
 func TestStronger(t *testing.T) {
 	for _, models := range [][]Model{{Prefix, Ordered, Any}, {parsed(t, "ordered:512"), parsed(t, "any:512")}} {

@@ -63,7 +63,7 @@ func (n *Node) stored() bool {
 func (n *Node) losePower() {
 	files, how := &n.k.Files, n.cfg.Faults.Power
 	l := &loss{log: files.Lose()}
-	l.images = how.Model.Images(l.log, disk.Choice{Limit: how.Images})
+	l.images = how.Model.Images(l.log, disk.Choice{Limit: how.Images, Alone: how.Alone})
 	which := 0
 	if len(l.images.Lost) > 1 {
 		var others []string

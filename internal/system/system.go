@@ -183,7 +183,7 @@ func (y *System) Header(execution int, dir string) (trace.Header, error) {
 	return trace.Header{
 		Version: y.version, Name: s.Name, Spec: path, SpecDigest: s.Digest,
 		Programs: y.Programs, Seed: s.Seed, Execution: execution,
-		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Fine: !s.Coarse && s.HasShortFaults(), Faults: faultsOf(s),
+		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Fine: !s.Coarse && s.HasShortFaults(), Stronger: !s.Power.Alone && s.Faults[world.Power] > 0, Faults: faultsOf(s),
 		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date, Processor: s.Processor,
 	}, err
 }
@@ -359,6 +359,9 @@ func (y *System) initial(i int) ariadne.Digest {
 	}
 	if s := y.Spec; !s.Coarse && s.HasShortFaults() {
 		fmt.Fprint(h, " fine")
+	}
+	if s := y.Spec; !s.Power.Alone && s.Faults[world.Power] > 0 {
+		fmt.Fprint(h, " stronger")
 	}
 	return ariadne.Digest(h.Sum(nil))
 }

@@ -53,7 +53,7 @@ func Traced(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*Syst
 		return nil, err
 	}
 	was := *s
-	was.Faults, was.Processor, was.Coarse = faults, t.Processor, !t.Fine
+	was.Faults, was.Processor, was.Coarse, was.Power.Alone = faults, t.Processor, !t.Fine, !t.Stronger
 	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays, was.MaxDelay = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays, t.MaxDelay
 	was.Limits.Steps, was.Limits.Time, was.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
 	return Open(ctx, &was, o)

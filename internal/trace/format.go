@@ -91,6 +91,9 @@ func appendHeader(b []byte, h *Header) []byte {
 	if h.Fine {
 		b = append(b, "short-faults fine\n"...)
 	}
+	if h.Stronger {
+		b = append(b, "images stronger-first\n"...)
+	}
 	for _, f := range h.Faults {
 		b = fmt.Appendf(b, "fault %s %d\n", f.Kind, f.Count)
 	}
@@ -250,6 +253,12 @@ var headerLines = []struct {
 			f.fail("short-faults are fine, once")
 		}
 		h.Fine = true
+	}},
+	{"images", true, func(h *Header, f *fields) {
+		if word := f.word(); word != "stronger-first" || h.Stronger {
+			f.fail("images are stronger-first, once")
+		}
+		h.Stronger = true
 	}},
 	{"fault", true, func(h *Header, f *fields) { h.Faults = append(h.Faults, Fault{f.word(), f.int()}) }},
 	{"max-steps", false, func(h *Header, f *fields) { h.MaxSteps = f.int() }},

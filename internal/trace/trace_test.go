@@ -180,7 +180,7 @@ func TestAnyTracePrintsAndParses(t *testing.T) {
 			Seed: rapid.Uint64().Draw(t, "seed"), Execution: count.Draw(t, "execution"),
 			Latency: duration.Draw(t, "latency"), ClockError: duration.Draw(t, "E"), Delays: count.Draw(t, "delays"), MaxDelay: duration.Draw(t, "late"),
 			MaxSteps: count.Draw(t, "steps"), MaxTime: duration.Draw(t, "time"), MaxCalls: count.Draw(t, "calls"),
-			Date: time.Unix(0, int64(at.Draw(t, "date"))).UTC(), Processor: text.Draw(t, "processor"), Fine: rapid.Bool().Draw(t, "fine"),
+			Date: time.Unix(0, int64(at.Draw(t, "date"))).UTC(), Processor: text.Draw(t, "processor"), Fine: rapid.Bool().Draw(t, "fine"), Stronger: rapid.Bool().Draw(t, "stronger"),
 		}}
 		for range rapid.IntRange(0, 3).Draw(t, "programs") {
 			want.Programs = append(want.Programs, trace.Program{Node: text.Draw(t, "node"), Command: count.Draw(t, "command"), Path: text.Draw(t, "path")})

@@ -176,7 +176,8 @@ type Ready struct {
 // Power says what a loss of power leaves of what was not synced.
 type Power struct {
 	Model  disk.Model
-	Images int // of one loss, at most
+	Images int  // of one loss and model, at most
+	Alone  bool // disk.Choice.Alone
 }
 
 // Kill says which processes may be killed alone.

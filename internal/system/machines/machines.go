@@ -84,7 +84,7 @@ func faults(s *spec.Spec, id ariadne.NodeID) (f config.Faults) {
 	f.Within, f.Falls = s.Falls(id)
 	f.Within = append(f.Within, s.JumpsWithin(id)...)
 	f.LosesPower = s.LosesPower(id)
-	f.Power = config.Power{Model: s.Power.Model, Images: s.Power.Images}
+	f.Power = config.Power{Model: s.Power.Model, Images: s.Power.Images, Alone: s.Power.Alone}
 	f.Kill = config.Kill{May: s.Kills(id), Programs: s.Kill.Programs, Between: s.Kill.Between, Restart: s.Kill.Restart}
 	f.Parted = len(s.PartitionsOf()) > 0 || s.Faults[world.Stop] > 0 || s.Faults[world.Power] > 0
 	return f

@@ -21,7 +21,7 @@ func full() *spec.Spec {
 	s := &spec.Spec{Dir: "/s", Hidden: []string{"/s/out"}, Date: spec.DefaultDate, Processor: "x86-64-v2", Coarse: true,
 		Fail:   spec.Fail{Functions: map[string]int64{"malloc": 0}, Paths: []string{"*.log"}, Peers: []ariadne.NodeID{1}, Programs: []string{"server"}, Sites: true},
 		Stall:  spec.Stall{Paths: []string{"*.log"}},
-		Power:  spec.DefaultPower,
+		Power:  spec.Power{Model: spec.DefaultPower.Model, Images: spec.DefaultPower.Images, Alone: true},
 		Kill:   spec.Kill{Programs: []string{"server"}, Between: true, Restart: time.Second},
 		Limits: spec.Limits{Divergence: time.Second, Calls: 1000, Time: time.Minute},
 		Growth: &spec.Growth{Descriptors: 9, Memory: 1 << 20}, Serves: true,
