@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// An option is a field, or a few that belong together, that a value may be without. It has a number for
-// good. Those of less than 8 are announced by a bit of a byte, since they are often there. Those from 8 on
-// stand behind all others, in ascending order: how many they are, and each with its number before it. That there are
-// some, a bit elsewhere announces. So a value without a field has the encoding that it had before there was that field, and a new field needs no
-// new version of what is encoded.
+// An option is a field, or a few that belong together, that a value may be without. Its number never
+// changes. Options with numbers below 8 are common: a bit of one byte announces each of them. The others
+// follow all fields in ascending order, after their count, each behind its number. A bit of another
+// byte says that there are such. So a value without a new field keeps its encoding, and a new field needs no
+// new version.
 type option[T any] struct {
 	number int
 	is     func(*T) bool

@@ -315,6 +315,8 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 			last = i.Subsets
 		}
 	}
+	// Draws repeat each other and what stronger models leave: however many there were, some sets may be left.
+	i.Subsets = min(i.Subsets, max(int(min(i.Legal, 1<<31))-1, 0))
 	return i
 }
 

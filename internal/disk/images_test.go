@@ -100,6 +100,22 @@ func TestRenameOver(t *testing.T) {
 	}
 }
 
+// TestDrawnIsNotAll: sets that were drawn are never told as all, since draws repeat each other.
+func TestDrawnIsNotAll(t *testing.T) {
+	var ops []Op
+	for n := range uint64(9) {
+		old := "o"
+		if n >= 5 {
+			old = "n" // that it is lost changes nothing
+		}
+		ops = append(ops, write(3+n, 0, strings.Repeat("n", 4096), strings.Repeat(old, 4096), 4096))
+	}
+	i := Any.Images(logOf(ops...), Choice{Limit: 110, Seed: 1})
+	if len(i.Lost) != 32 || i.Legal != 512 || i.LeftOut() == 0 {
+		t.Errorf("%d images, %d of %v sets looked at, %d left out", len(i.Lost), i.Subsets, i.Legal, i.LeftOut())
+	}
+}
+
 // TestFewOfMany: where there are more images than are wanted, those that lose all, nothing, all but
 // one and one come first, and it is known that there are more.
 func TestFewOfMany(t *testing.T) {

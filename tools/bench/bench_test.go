@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,5 +45,34 @@ func TestSearch(t *testing.T) {
 	b.search("fast.x", []*harness.Run{{Report: harness.Report{RealTime: 10 * time.Second, Coverage: &harness.Coverage{Executed: 4, Replayed: 2, Stepping: time.Second, Replaying: 2 * time.Second, Thawing: 3 * time.Second}}}})
 	if b.results["fast.x.rest"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
 		t.Errorf("%v", b.results)
+	}
+}
+
+// TestBenchmarksExist: each Go benchmark that is run stands in the package in which it is looked for.
+func TestBenchmarksExist(t *testing.T) {
+	call := regexp.MustCompile(`goBenchmark\("(\./[^"]+)", [^"]*"(Benchmark\w+)`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range call.FindAllSubmatch(source, -1) {
+			found++
+			tests, _ := filepath.Glob(filepath.Join("../..", string(c[1]), "*_test.go"))
+			if !slices.ContainsFunc(tests, func(test string) bool {
+				text, err := os.ReadFile(test)
+				return err == nil && bytes.Contains(text, []byte("func "+string(c[2])+"(b *testing.B)"))
+			}) {
+				t.Errorf("%s: there is no %s in %s", file, c[2], c[1])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no benchmark was found")
 	}
 }

@@ -186,7 +186,7 @@ const judged = "examples/raftkv/properties.yaml"
 // predicate_overhead is that difference as a part of what the search takes from nothing.
 func (b *bench) measurePredicates() error {
 	rates, err := b.repeated(func() (float64, error) {
-		lines, err := b.goBenchmark("./internal/script", "BenchmarkJudge$", "50000x")
+		lines, err := b.goBenchmark("./internal/judge", "BenchmarkJudge$", "50000x")
 		return lines["BenchmarkJudge"]["states/s"], err
 	})
 	if err != nil {
@@ -253,7 +253,7 @@ func (b *bench) measurePredicates() error {
 func (b *bench) measureStages() error {
 	rates := map[string][]float64{}
 	for range b.repeat {
-		lines, err := b.goBenchmark("./internal/script", "BenchmarkStages", "5000x")
+		lines, err := b.goBenchmark("./internal/judge", "BenchmarkStages", "5000x")
 		if err != nil {
 			return err
 		}
