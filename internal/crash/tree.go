@@ -445,48 +445,8 @@ func (t *tree) clone() *tree {
 // with returns the files as they are in an image; those outside, by their paths, are as they are now. Nothing can be applied to them.
 func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 	e := t.edit()
-	for _, x := range i.Names { // first, so that no directory comes to be in itself
-		e.unlink(t.known[x.Dir], x.Name)
-	}
-	for _, x := range i.Names {
-		if x.Ino == 0 {
-			continue
-		}
-		id, ok := t.known[x.Ino]
-		if !ok {
-			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
-		}
-		e.link(t.known[x.Dir], x.Name, id)
-	}
-	for _, x := range i.Files {
-		id, ok := t.known[x.Ino]
-		if !ok {
-			return nil, fmt.Errorf("image: no file for inode %d", x.Ino)
-		}
-		f := e.change(id)
-		modify := f.attr.Modify
-		if x.Attr != nil {
-			f.attr = *x.Attr
-		}
-		if f.attr.Modify = modify; x.Retimed {
-			if f.attr.Modify = f.before; x.Last != nil {
-				f.attr.Modify = x.Last.Time
-			}
-		}
-		for _, a := range x.Xattrs {
-			f.setXattr(a.Name, a.Value, a.Gone)
-		}
-		if f.attr.Mode&unix.S_IFMT != unix.S_IFREG || x.Size < 0 && len(x.Data) == 0 {
-			continue
-		}
-		size := x.Size
-		if size < 0 {
-			size = f.data.len()
-		}
-		f.data = f.data.resized(size)
-		for _, e := range x.Data {
-			f.data.put(e.Offset, e.Offset+int64(len(e.Bytes)), e.Bytes)
-		}
+	if err := i.Apply(imaged{e}); err != nil {
+		return nil, fmt.Errorf("image: %w", err)
 	}
 	for _, name := range outside {
 		dir := e.within(name)
@@ -496,6 +456,74 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 		}
 	}
 	return &tree{root: e.done()}, nil
+}
+
+// imaged is the files of an edit to which an image is applied. All inodes of the log are there, also those without a name.
+type imaged struct{ *edit }
+
+// inode is the version that changes of an inode of the log.
+func (m imaged) inode(ino uint64) (*file, error) {
+	id, ok := m.known[ino]
+	if !ok {
+		return nil, fmt.Errorf("no file for inode %d", ino)
+	}
+	return m.change(id), nil
+}
+
+func (m imaged) Unname(dir uint64, name string) error {
+	m.unlink(m.known[dir], name)
+	return nil
+}
+
+func (m imaged) Name(dir uint64, name string, ino uint64) error {
+	f, err := m.inode(ino)
+	if err == nil {
+		m.link(m.known[dir], name, f.id)
+	}
+	return err
+}
+
+func (m imaged) SetContent(ino uint64, size int64, data []disk.Extent) error {
+	f, err := m.inode(ino)
+	if err != nil {
+		return err
+	}
+	if size < 0 {
+		size = f.data.len()
+	}
+	f.data = f.data.resized(size)
+	for _, e := range data {
+		f.data.put(e.Offset, e.Offset+int64(len(e.Bytes)), e.Bytes)
+	}
+	return nil
+}
+
+func (m imaged) SetAttr(ino uint64, a disk.Attr) error {
+	f, err := m.inode(ino)
+	if err == nil {
+		a.Modify = f.attr.Modify
+		f.attr = a
+	}
+	return err
+}
+
+func (m imaged) SetXattr(ino uint64, x disk.Xattr) error {
+	f, err := m.inode(ino)
+	if err == nil {
+		f.setXattr(x.Name, x.Value, x.Gone)
+	}
+	return err
+}
+
+func (m imaged) SetModified(ino uint64, by *disk.Op) error {
+	f, err := m.inode(ino)
+	if err != nil {
+		return err
+	}
+	if f.attr.Modify = f.before; by != nil {
+		f.attr.Modify = by.Time
+	}
+	return nil
 }
 
 // sum is over all that a program can find in the node's home, but times and numbers.

@@ -51,3 +51,65 @@ type Xattr struct {
 	Value []byte
 	Gone  bool // there is none
 }
+
+// Files are those of a machine to which an image is applied. They are as they were behind the last operation of the log, and
+// inodes go by their numbers there.
+type Files interface {
+	// Unname takes a name away, if it stands for anything. What it stood for is kept until the image is applied.
+	Unname(dir uint64, name string) error
+	// Name gives an inode a name, which stands for nothing.
+	Name(dir uint64, name string, ino uint64) error
+	// SetContent gives a file a size, unless it is -1, and then bytes.
+	SetContent(ino uint64, size int64, data []Extent) error
+	// SetAttr gives an inode all attributes but its time of modification.
+	SetAttr(ino uint64, a Attr) error
+	SetXattr(ino uint64, x Xattr) error
+	// SetModified gives an inode the time of modification that an operation gave it, or with nil that of before the log.
+	SetModified(ino uint64, by *Op) error
+}
+
+// Apply makes files what they are in an image. All names are taken away first: so no directory comes to be below itself,
+// and names change places.
+func (i *Image) Apply(files Files) error {
+	for _, x := range i.Names {
+		if err := files.Unname(x.Dir, x.Name); err != nil {
+			return err
+		}
+	}
+	for _, x := range i.Names {
+		if x.Ino == 0 {
+			continue
+		}
+		if err := files.Name(x.Dir, x.Name, x.Ino); err != nil {
+			return err
+		}
+	}
+	for k := range i.Files {
+		if err := i.Files[k].apply(files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) apply(files Files) error {
+	if f.Size >= 0 || len(f.Data) > 0 {
+		if err := files.SetContent(f.Ino, f.Size, f.Data); err != nil {
+			return err
+		}
+	}
+	if f.Attr != nil {
+		if err := files.SetAttr(f.Ino, *f.Attr); err != nil {
+			return err
+		}
+	}
+	for _, x := range f.Xattrs {
+		if err := files.SetXattr(f.Ino, x); err != nil {
+			return err
+		}
+	}
+	if f.Retimed { // last of all: what was done above may have set it
+		return files.SetModified(f.Ino, f.Last)
+	}
+	return nil
+}

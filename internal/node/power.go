@@ -162,16 +162,8 @@ func (n *Node) applyImage(log *disk.Log, img *disk.Image) {
 		must(os.RemoveAll(path.Join(base, stash)))
 	}()
 	a.find(base, dirs, img)
-	for _, x := range img.Names {
-		a.take(x)
-	}
-	for _, x := range img.Names {
-		if x.Ino != 0 {
-			a.put(x)
-		}
-	}
-	for i := range img.Files {
-		a.change(&img.Files[i])
+	if err := img.Apply(a); err != nil {
+		must(fmt.Errorf("image: %w", err))
 	}
 }
 
@@ -219,55 +211,58 @@ func (a *image) find(base string, dirs []string, img *disk.Image) {
 }
 
 // touch looks at an open place, and marks it as changed.
-func (a *image) touch(fd int) (st unix.Stat_t) {
+func (a *image) touch(fd int) (st unix.Stat_t, key inode.Key) {
 	if err := unix.Fstat(fd, &st); err != nil {
 		must(fmt.Errorf("stat of a file of an image: %w", err))
 	}
-	a.n.k.Files.Dirty[inode.Key{Dev: st.Dev, Ino: st.Ino}] = true
-	return st
+	key = inode.Key{Dev: st.Dev, Ino: st.Ino}
+	a.n.k.Files.Dirty[key] = true
+	return st, key
 }
 
-// take takes the name away, if it stands for anything.
-func (a *image) take(x disk.Name) {
-	dir, ok := a.at[x.Dir]
+// Unname implements disk.Files.
+func (a *image) Unname(in uint64, name string) error {
+	dir, ok := a.at[in]
 	if !ok {
-		return
+		return nil
 	}
-	fd := openPlace(dir, x.Name)
+	fd := openPlace(dir, name)
 	if fd < 0 {
-		return
+		return nil
 	}
 	defer unix.Close(fd)
 	a.touch(dir)
-	st := a.touch(fd)
-	number := a.n.k.Files.Number(inode.Key{Dev: st.Dev, Ino: st.Ino})
+	_, key := a.touch(fd)
+	number := a.n.k.Files.Number(key)
 	var err error
 	if a.moved[number] {
-		err = unix.Unlinkat(dir, x.Name, 0)
+		err = unix.Unlinkat(dir, name, 0)
 	} else {
-		err = unix.Renameat(dir, x.Name, a.stash, strconv.FormatUint(number, 10))
+		err = unix.Renameat(dir, name, a.stash, strconv.FormatUint(number, 10))
 	}
 	if err != nil {
-		must(fmt.Errorf("image: take away %q: %w", x.Name, err))
+		return fmt.Errorf("take away %q: %w", name, err)
 	}
 	a.moved[number] = true
+	return nil
 }
 
-// put makes the name stand for its inode.
-func (a *image) put(x disk.Name) {
-	fd := a.revived(x.Ino)
-	dir := a.revived(x.Dir)
-	st := a.touch(fd)
+// Name implements disk.Files.
+func (a *image) Name(in uint64, name string, ino uint64) error {
+	fd := a.revived(ino)
+	dir := a.revived(in)
+	st, _ := a.touch(fd)
 	a.touch(dir)
 	var err error
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		err = moveDir(fd, dir, x.Name)
+		err = moveDir(fd, dir, name)
 	} else {
-		err = unix.Linkat(unix.AT_FDCWD, fdName(fd), dir, x.Name, unix.AT_SYMLINK_FOLLOW)
+		err = unix.Linkat(unix.AT_FDCWD, fdName(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
 	}
 	if err != nil {
-		must(fmt.Errorf("image: name %q: %w", x.Name, err))
+		return fmt.Errorf("name %q: %w", name, err)
 	}
+	return nil
 }
 
 // moveDir gives a directory another name, wherever it is.
@@ -318,11 +313,11 @@ func (a *image) revived(number uint64) int {
 	}
 	fd := openPlace(a.stash, name)
 	a.at[number], a.moved[number] = fd, true
-	st := a.touch(fd)
-	a.n.k.Files.Revive(number, inode.Key{Dev: st.Dev, Ino: st.Ino})
-	a.setAttr(fd, &st, attr)
+	st, key := a.touch(fd)
+	a.n.k.Files.Revive(number, key)
+	must(a.SetAttr(number, attr))
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {
-		a.write(fd, size, []disk.Extent{{Bytes: data}})
+		must(a.SetContent(number, size, []disk.Extent{{Bytes: data}}))
 	}
 	return fd
 }
@@ -346,67 +341,88 @@ func lastOf(l *disk.Log, number uint64) (attr disk.Attr, size int64, data []byte
 	return
 }
 
-// change gives a file its content and its attributes. The log does not say of all files that they have lost
-// their last name: some did so before it began. What has its name of the image alone was put there.
-func (a *image) change(f *disk.File) {
-	fd, ok := a.at[f.Ino]
+// SetContent implements disk.Files. The log does not say of all files that they have lost their last name: some did so before
+// it began. They are not there, and nothing is done to them here or below.
+func (a *image) SetContent(ino uint64, size int64, data []disk.Extent) error {
+	fd, ok := a.at[ino]
 	if !ok {
-		return
+		return nil
 	}
-	st := a.touch(fd)
-	files, key := &a.n.k.Files, inode.Key{Dev: st.Dev, Ino: st.Ino}
-	if st.Mode&unix.S_IFMT == unix.S_IFREG && (f.Size >= 0 || len(f.Data) > 0) {
-		a.write(fd, f.Size, f.Data)
-	}
-	if f.Attr != nil {
-		a.setAttr(fd, &st, *f.Attr)
-		t := files.Times(key)
-		t.Access, t.Modify = f.Attr.Access, f.Attr.Modify
-		files.SetTimes(key, t)
-	}
-	for _, x := range f.Xattrs {
-		if x.Gone {
-			files.RemoveXattr(key, x.Name)
-		} else {
-			files.SetXattr(key, x.Name, string(x.Value), false, false)
-		}
-	}
-}
-
-func (a *image) write(fd int, size int64, data []disk.Extent) {
 	f, err := filetree.Open(fdName(fd))
-	must(err)
+	if err != nil {
+		return err
+	}
 	defer f.Close()
 	if size >= 0 {
-		must(f.Truncate(size))
+		if err := f.Truncate(size); err != nil {
+			return err
+		}
 	}
 	for _, x := range data {
 		if _, err := f.WriteAt(x.Bytes, x.Offset); err != nil {
-			must(err)
+			return err
 		}
 	}
-	st := a.touch(fd)
-	a.n.k.Files.Disk.Holds(inode.Key{Dev: st.Dev, Ino: st.Ino}, st.Size)
+	st, key := a.touch(fd)
+	a.n.k.Files.Disk.Holds(key, st.Size)
+	return nil
 }
 
-// setAttr gives a file its mode and its owner.
-func (a *image) setAttr(fd int, st *unix.Stat_t, attr disk.Attr) {
-	files, key := &a.n.k.Files, inode.Key{Dev: st.Dev, Ino: st.Ino}
+// SetAttr implements disk.Files.
+func (a *image) SetAttr(ino uint64, attr disk.Attr) error {
+	fd, ok := a.at[ino]
+	if !ok {
+		return nil
+	}
+	st, key := a.touch(fd)
+	files := &a.n.k.Files
 	owned := func() bool {
 		uid, gid := sys.Owner(files, key, st.Uid, st.Gid)
 		return uid == attr.UID && gid == attr.GID
 	}
 	if os.Geteuid() == 0 && !owned() {
-		must(unix.Fchownat(fd, "", int(attr.UID), int(attr.GID), unix.AT_EMPTY_PATH))
-		*st = a.touch(fd)
+		if err := unix.Fchownat(fd, "", int(attr.UID), int(attr.GID), unix.AT_EMPTY_PATH); err != nil {
+			return fmt.Errorf("owner: %w", err)
+		}
+		st, _ = a.touch(fd)
 	}
 	if !owned() {
 		files.SetOwner(key, int(attr.UID), int(attr.GID))
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
-		must(unix.Chmod(fdName(fd), attr.Mode&0o7777))
+		if err := unix.Chmod(fdName(fd), attr.Mode&0o7777); err != nil {
+			return fmt.Errorf("mode: %w", err)
+		}
 		files.NoteMode(key, attr.Mode)
 	}
+	t := files.Times(key)
+	t.Access = attr.Access
+	files.SetTimes(key, t)
+	return nil
+}
+
+// SetXattr implements disk.Files.
+func (a *image) SetXattr(ino uint64, x disk.Xattr) error {
+	fd, ok := a.at[ino]
+	if !ok {
+		return nil
+	}
+	_, key := a.touch(fd)
+	if x.Gone {
+		a.n.k.Files.RemoveXattr(key, x.Name)
+	} else {
+		a.n.k.Files.SetXattr(key, x.Name, string(x.Value), false, false)
+	}
+	return nil
+}
+
+// SetModified implements disk.Files.
+func (a *image) SetModified(ino uint64, by *disk.Op) error {
+	if fd, ok := a.at[ino]; ok {
+		_, key := a.touch(fd)
+		a.n.k.Files.Retime(key, by)
+	}
+	return nil
 }
 
 // Log is all that has been done to the files on the machine's disks, when it was asked for (Config.Logs).

@@ -79,8 +79,8 @@ type Table struct {
 	begun    int
 	underWay map[int]map[Key]Times
 	// stale are the times of files that were set since they were last written to the disk, as they
-	// were before.
-	stale map[Key]staleTimes
+	// were before. before are those that were set since the log began, likewise.
+	stale, before map[Key]staleTimes
 
 	inodes map[Key]uint64
 	last   uint64
@@ -139,7 +139,7 @@ func (f *Table) Enter(op disk.Op) {
 	switch op.Kind {
 	case disk.Fsync, disk.Fdatasync, disk.Sync:
 		if !f.Whole && f.Log.Durable() {
-			f.Log = nil
+			f.Log, f.before = nil, nil
 		}
 		if op.Begun > 0 {
 			f.writeTimes(op.Begun)
@@ -190,18 +190,48 @@ func (f *Table) writeTimes(number int) {
 	delete(f.underWay, number)
 }
 
-// Lose leaves of the files' times those that are on the disk, and returns what was entered.
+// Lose leaves of the files' times those that are on the disk, and returns what was entered. Times of modification stay, for
+// they belong to what is entered: Retime takes back those of what is lost.
 func (f *Table) Lose() *disk.Log {
 	for key, old := range f.stale {
-		if f.times[key] = old.Times; !old.written {
+		now := f.times[key]
+		t := old.Times
+		if t.Modify = now.Modify; t.Modify <= now.Change { // else somebody has set it
+			t.Change = max(t.Change, t.Modify)
+		}
+		if f.times[key] = t; t == old.Times && !old.written {
 			delete(f.times, key)
 		}
 	}
 	return f.Log
 }
 
+// Retime gives a file, after Lose, the time of modification that it has by an operation, or with nil that of before the log.
+func (f *Table) Retime(key Key, by *disk.Op) {
+	key = f.First(key)
+	t := f.Times(key)
+	old, stale := f.stale[key]
+	if stale {
+		old.Access = t.Access
+		t = old.Times
+	}
+	began, known := f.before[key]
+	switch {
+	case by != nil:
+		if t.Modify = by.Time; by.Kind != disk.SetAttr {
+			t.Change = max(t.Change, t.Modify)
+		}
+	case known && !began.written:
+		delete(f.times, key)
+		return
+	case known:
+		t.Modify = began.Modify
+	}
+	f.times[key] = t
+}
+
 // Begin says that all that is on the disk is durable.
-func (f *Table) Begin() { f.Log, f.stale, f.Stored, f.underWay = nil, nil, nil, nil }
+func (f *Table) Begin() { f.Log, f.stale, f.before, f.Stored, f.underWay = nil, nil, nil, nil, nil }
 
 // Number is the number under which the node knows a file, or 0: it knows none.
 func (f *Table) Number(key Key) uint64 { return f.inodes[f.First(key)] }
@@ -215,6 +245,7 @@ func (f *Table) Revive(number uint64, key Key) {
 		rename(f.inodes, old, key)
 		rename(f.times, old, key)
 		rename(f.stale, old, key)
+		rename(f.before, old, key)
 		rename(f.owners, old, key)
 		rename(f.xattrs, old, key)
 		rename(f.SetID, old, key)
@@ -299,17 +330,24 @@ func (f *Table) Times(key Key) Times {
 // SetTimes changes a file's times.
 func (f *Table) SetTimes(key Key, t Times) {
 	key = f.First(key)
-	if _, known := f.stale[key]; f.Logs && !known {
-		if f.stale == nil {
-			f.stale = map[Key]staleTimes{}
-		}
+	if f.Logs {
 		old := staleTimes{f.Times(key), f.Written(key)}
 		if !old.written && t.Birth != old.Birth { // it is new
 			old = staleTimes{t, true}
 		}
-		f.stale[key] = old
+		keepFirst(&f.stale, key, old)
+		keepFirst(&f.before, key, old)
 	}
 	f.times[key] = t
+}
+
+func keepFirst(times *map[Key]staleTimes, key Key, t staleTimes) {
+	if *times == nil {
+		*times = map[Key]staleTimes{}
+	}
+	if _, known := (*times)[key]; !known {
+		(*times)[key] = t
+	}
 }
 
 // Owner returns who the node made the file's owner, when it did.
