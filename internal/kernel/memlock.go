@@ -16,7 +16,7 @@ type MemRange struct{ Start, End uint64 }
 var memLocks = NewSlot[*Process, MemLocks]()
 
 func init() {
-	Register(Hooks{Execs: func(t *Thread) {
+	Register("", Hooks{Execs: func(t *Thread) {
 		if m := memLocks.Peek(t.Proc); m != nil {
 			*m = MemLocks{}
 		}

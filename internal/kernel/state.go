@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	"ariadne"
 	"ariadne/internal/kernel/signal"
@@ -86,11 +88,21 @@ type Hooks struct {
 	SignalUnignored func(p *Process, signo int)
 }
 
-// hooks are in the order in which Go initializes packages: that of their import paths.
-var hooks []Hooks
+// hooks are in the order of their packages' names, and those of one package as it registers them.
+// The core's own come first.
+var hooks []namedHooks
 
-// Register adds a package's hooks. It is called from its init.
-func Register(h Hooks) { hooks = append(hooks, h) }
+type namedHooks struct {
+	of string // the package
+	Hooks
+}
+
+// Register adds the hooks of a package, which calls it from its init. Names order them, since the
+// order in which Go initializes packages follows from the folders that they lie in.
+func Register(of string, h Hooks) {
+	hooks = append(hooks, namedHooks{of, h})
+	slices.SortStableFunc(hooks, func(a, b namedHooks) int { return strings.Compare(a.of, b.of) })
+}
 
 // WaitEntry is a thread's place among those who wait for an object, where that keeps more of
 // them than a Queue does. It leaves when the thread's call ends.

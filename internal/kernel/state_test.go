@@ -1,6 +1,9 @@
 package kernel
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 type noted struct {
 	n      int
@@ -26,5 +29,26 @@ func TestSlotsAreCopied(t *testing.T) {
 	v := ofNode.Peek(c)
 	if v == nil || v.n != 1 || v.thread == th || v.thread.Node() != c || ofThread.Of(v.thread).n != 2 {
 		t.Errorf("the copy has %+v", v)
+	}
+}
+
+// TestHooksAreInTheOrderOfNames: where packages lie has no part in who is told first.
+func TestHooksAreInTheOrderOfNames(t *testing.T) {
+	before := hooks
+	defer func() { hooks = before }()
+	hooks = nil
+	var told []string
+	note := func(name string) Hooks {
+		return Hooks{Forks: func(_, _ *Process, _ uint64) { told = append(told, name) }}
+	}
+	Register("pipe", note("pipe"))
+	Register("ipc", note("ipc 1"))
+	Register("", note("core"))
+	Register("ipc", note("ipc 2"))
+	for _, h := range hooks {
+		h.Forks(nil, nil, 0)
+	}
+	if want := []string{"core", "ipc 1", "ipc 2", "pipe"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

@@ -100,7 +100,7 @@ func (c *content) enter(op disk.Op) {
 }
 
 func init() {
-	kernel.Register(kernel.Hooks{FileClosed: func(n *kernel.Node, of *kernel.OpenFile) {
+	kernel.Register("sys", kernel.Hooks{FileClosed: func(n *kernel.Node, of *kernel.OpenFile) {
 		h, ok := of.File.(*kernel.HostFile)
 		if ok && of.Writes() && h.Mode&unix.S_IFMT == unix.S_IFREG && logged(&n.Files, h.Key(), h.Path) {
 			EnterStores(n)

@@ -33,7 +33,7 @@ var tables = kernel.NewSlot[*kernel.Node, Table]()
 func Of(n *kernel.Node) *Table { return tables.Of(n) }
 
 func init() {
-	kernel.Register(kernel.Hooks{
+	kernel.Register("filelock", kernel.Hooks{
 		DescriptorClosed: func(n *kernel.Node, table *kernel.FDTable, of *kernel.OpenFile) {
 			tables.Of(n).descriptorClosed(table, of)
 		},

@@ -65,7 +65,7 @@ var (
 	piOwned = kernel.NewSlot[*kernel.Thread, owned]()
 )
 
-func init() { kernel.Register(kernel.Hooks{ThreadExits: leaveMemory, Execs: release}) }
+func init() { kernel.Register("futex", kernel.Hooks{ThreadExits: leaveMemory, Execs: release}) }
 
 // Of returns the node's futexes.
 func Of(n *kernel.Node) *Table {

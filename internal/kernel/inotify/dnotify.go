@@ -35,7 +35,7 @@ type directory struct {
 }
 
 func init() {
-	kernel.Register(kernel.Hooks{DescriptorClosed: EndSignals})
+	kernel.Register("inotify", kernel.Hooks{DescriptorClosed: EndSignals})
 }
 
 // SignalDirectory asks for signals about a directory that t has open by fd; what was asked for before

@@ -37,7 +37,7 @@ type state struct {
 var states = kernel.NewSlot[*kernel.Node, state]()
 
 func init() {
-	kernel.Register(kernel.Hooks{FileClosed: func(n *kernel.Node, of *kernel.OpenFile) {
+	kernel.Register("inotify", kernel.Hooks{FileClosed: func(n *kernel.Node, of *kernel.OpenFile) {
 		if h, ok := of.File.(*kernel.HostFile); ok {
 			closed(n, h, of.Flags)
 		}

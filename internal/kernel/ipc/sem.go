@@ -37,7 +37,7 @@ var sems = kernel.NewSlot[*kernel.Node, Sems]()
 func SemsOf(n *kernel.Node) *Sems { return sems.Of(n) }
 
 func init() {
-	kernel.Register(kernel.Hooks{ProcessExits: func(p *kernel.Process) { sems.Of(p.Node).Undo(p) }})
+	kernel.Register("ipc", kernel.Hooks{ProcessExits: func(p *kernel.Process) { sems.Of(p.Node).Undo(p) }})
 }
 
 // SemSet is a set of semaphores.

@@ -40,7 +40,7 @@ var (
 func ShmsOf(n *kernel.Node) *Shms { return shms.Of(n) }
 
 func init() {
-	kernel.Register(kernel.Hooks{
+	kernel.Register("ipc", kernel.Hooks{
 		Forks: func(parent, child *kernel.Process, flags uint64) {
 			if m := attached.Peek(parent); m != nil && flags&unix.CLONE_VM == 0 {
 				*attached.Of(child) = maps.Clone(*m)

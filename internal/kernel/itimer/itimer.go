@@ -52,7 +52,7 @@ type timers struct {
 var timersOf = kernel.NewSlot[*kernel.Process, timers]()
 
 func init() {
-	kernel.Register(kernel.Hooks{
+	kernel.Register("itimer", kernel.Hooks{
 		Execs:       execs,
 		SignalStale: stale,
 		ProcessExits: func(p *kernel.Process) {

@@ -37,7 +37,7 @@ var queuesOf = kernel.NewSlot[*kernel.Node, Queues]()
 // Of returns the node's queues.
 func Of(n *kernel.Node) *Queues { return queuesOf.Of(n) }
 
-func init() { kernel.Register(kernel.Hooks{DescriptorClosed: flush}) }
+func init() { kernel.Register("mqueue", kernel.Hooks{DescriptorClosed: flush}) }
 
 // Queue is one queue. It lasts as long as it has a name or is open.
 type Queue struct {

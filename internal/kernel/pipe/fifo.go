@@ -23,7 +23,7 @@ type fifos struct{ open []*Pipe }
 var named = kernel.NewSlot[*kernel.Node, fifos]()
 
 func init() {
-	kernel.Register(kernel.Hooks{ThreadExits: func(t *kernel.Thread) { abandonOpens(t.Node(), t) }})
+	kernel.Register("pipe", kernel.Hooks{ThreadExits: func(t *kernel.Thread) { abandonOpens(t.Node(), t) }})
 }
 
 // OpenNamed opens the named pipe that lies at key (fifo(7)). When wait is not

@@ -32,7 +32,7 @@ type File struct {
 // real are the timers of a node that were set to a time of CLOCK_REALTIME, in this order.
 var real = kernel.NewSlot[*kernel.Node, []*File]()
 
-func init() { kernel.Register(kernel.Hooks{RealSet: realSet}) }
+func init() { kernel.Register("timerfd", kernel.Hooks{RealSet: realSet}) }
 
 func realSet(n *kernel.Node, by ariadne.Time) {
 	for _, f := range *real.Of(n) {

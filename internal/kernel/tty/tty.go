@@ -79,7 +79,7 @@ type terminals struct{ open map[int]*Terminal }
 
 var ttys = kernel.NewSlot[*kernel.Node, terminals]()
 
-func init() { kernel.Register(kernel.Hooks{SessionEnds: leaderEnds}) }
+func init() { kernel.Register("tty", kernel.Hooks{SessionEnds: leaderEnds}) }
 
 // Numbered returns a terminal by its number, or nil.
 func Numbered(n *kernel.Node, number int) *Terminal { return ttys.Of(n).open[number] }
