@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -26,22 +27,43 @@ var pure = map[string][]string{
 	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "slices", "strconv", "strings", "time"},
 	"internal/inspect":         {"ariadne", "encoding/json", "fmt"},
 	"internal/hash":            {"crypto/sha256", "encoding/binary", "math/bits"},
-	"internal/world":           {"ariadne", "ariadne/internal/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
-	"internal/memo":            {"ariadne", "ariadne/internal/hash", "ariadne/internal/expose", "ariadne/internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
-	"internal/expose":          {"ariadne", "ariadne/internal/hash", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
-	"internal/stage":           {"ariadne/internal/expose", "ariadne/internal/hash", "cmp", "encoding/binary", "fmt", "maps", "slices", "strings"},
-	"internal/space":           {"ariadne", "ariadne/internal/hash", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/stage", "ariadne/internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
-	"internal/coverage":        {"ariadne", "ariadne/internal/hash", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
+	"internal/world":           {"ariadne", "internal/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
+	"internal/memo":            {"ariadne", "internal/hash", "internal/expose", "internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
+	"internal/expose":          {"ariadne", "internal/hash", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
+	"internal/stage":           {"internal/expose", "internal/hash", "cmp", "encoding/binary", "fmt", "maps", "slices", "strings"},
+	"internal/space":           {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/property", "internal/stage", "internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
+	"internal/coverage":        {"ariadne", "internal/hash", "internal/memo", "internal/space", "internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
 	"internal/disk":            {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},
 	"internal/property":        {"ariadne", "fmt", "regexp", "slices", "strconv", "strings", "time"},
-	"internal/search/strategy": {"ariadne", "ariadne/internal/hash", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/world", "cmp", "container/heap", "fmt", "math", "math/bits", "slices", "strings", "sync", "sync/atomic"},
-	"internal/search":          {"ariadne", "ariadne/internal/hash", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/property", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/world", "errors", "fmt", "math", "math/bits", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/script":          {"ariadne", "ariadne/internal/expose", "ariadne/internal/history", "ariadne/internal/stage", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "maps", "regexp", "slices", "strings", "sync", "sync/atomic"},
-	"internal/judge":           {"ariadne", "ariadne/internal/expose", "ariadne/internal/hash", "ariadne/internal/history", "ariadne/internal/property", "ariadne/internal/readfile", "ariadne/internal/script", "ariadne/internal/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math", "slices", "strconv", "strings", "sync", "sync/atomic", "time"},
-	"internal/steer":           {"ariadne", "ariadne/internal/hash", "ariadne/internal/expose", "ariadne/internal/memo", "ariadne/internal/readfile", "ariadne/internal/script", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/stage", "ariadne/internal/world", "encoding/binary", "fmt", "go.starlark.net/starlark", "hash/fnv", "math", "path/filepath", "slices", "strings", "sync"},
-	"internal/report":          {"ariadne", "ariadne/internal/property", "ariadne/internal/trace", "ariadne/internal/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices", "strconv", "strings", "time", "unicode", "unicode/utf8"},
+	"internal/search/strategy": {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/space", "internal/world", "cmp", "container/heap", "fmt", "math", "math/bits", "slices", "strings", "sync", "sync/atomic"},
+	"internal/search":          {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/property", "internal/search/strategy", "internal/space", "internal/world", "errors", "fmt", "math", "math/bits", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
+	"internal/script":          {"ariadne", "internal/expose", "internal/history", "internal/stage", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "maps", "regexp", "slices", "strings", "sync", "sync/atomic"},
+	"internal/judge":           {"ariadne", "internal/expose", "internal/hash", "internal/history", "internal/property", "internal/readfile", "internal/script", "internal/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math", "slices", "strconv", "strings", "sync", "sync/atomic", "time"},
+	"internal/steer":           {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/readfile", "internal/script", "internal/search/strategy", "internal/space", "internal/stage", "internal/world", "encoding/binary", "fmt", "go.starlark.net/starlark", "hash/fnv", "math", "path/filepath", "slices", "strings", "sync"},
+	"internal/report":          {"ariadne", "internal/property", "internal/trace", "internal/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices", "strconv", "strings", "time", "unicode", "unicode/utf8"},
 	"internal/trace":           {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
-	"internal/replay":          {"ariadne", "ariadne/internal/property", "ariadne/internal/search", "ariadne/internal/search/strategy", "ariadne/internal/space", "ariadne/internal/trace", "ariadne/internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
+	"internal/replay":          {"ariadne", "internal/property", "internal/search", "internal/search/strategy", "internal/space", "internal/trace", "internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
+}
+
+// module is the path of this module. Tables have paths below it without it, and "ariadne" for the root.
+var module = sync.OnceValue(func() string {
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		panic(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(first, "module ")
+})
+
+// local is an import path as tables have it. ok: it is one of this module.
+func local(path string) (name string, ok bool) {
+	if path == module() {
+		return "ariadne", true
+	}
+	if below, ok := strings.CutPrefix(path, module()+"/"); ok {
+		return below, true
+	}
+	return path, false
 }
 
 // impure are the names of package time that look at the real clock.
@@ -51,8 +73,8 @@ var impure = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 // pure package depends on may import one, unless it is in portable. "…" stands for all
 // below.
 var linux = []string{
-	"ariadne/internal/filetree", "ariadne/internal/hostfiles", "ariadne/internal/kernel/…", "ariadne/internal/memo/bolt", "ariadne/internal/node/…",
-	"ariadne/internal/sandbox/…", "ariadne/internal/sys/…", "ariadne/internal/tracee/…", "ariadne/internal/vdso/…",
+	"internal/filetree", "internal/hostfiles", "internal/kernel/…", "internal/memo/bolt", "internal/node/…",
+	"internal/sandbox/…", "internal/sys/…", "internal/tracee/…", "internal/vdso/…",
 	"go.etcd.io/bbolt/…", "golang.org/x/sys/…",
 }
 
@@ -73,7 +95,7 @@ func TestPurePackages(t *testing.T) {
 				continue
 			}
 			for _, i := range p.Imports {
-				if slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, i) }) {
+				if i, _ := local(i); slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, i) }) {
 					t.Errorf("%s, on which a pure package depends, imports %s (on %s)", p.ImportPath, i, os)
 				}
 			}
@@ -86,11 +108,11 @@ func TestPurePackages(t *testing.T) {
 
 // searching are the packages that a search is made of. What judges what nodes have shown depends on none of them:
 // it is to judge systems that nobody steers, too.
-var searching = []string{"ariadne/internal/world", "ariadne/internal/memo", "ariadne/internal/space", "ariadne/internal/search/…"}
+var searching = []string{"internal/world", "internal/memo", "internal/space", "internal/search/…"}
 
 func TestJudgingStandsAlone(t *testing.T) {
 	for _, p := range strings.Fields(string(run(t, "linux", slices.Values([]string{"internal/judge", "internal/history"}), "list", "-deps"))) {
-		if strings.HasPrefix(p, "ariadne/") && slices.ContainsFunc(slices.Concat(searching, linux), func(pattern string) bool { return matches(pattern, p) }) {
+		if p, own := local(p); own && slices.ContainsFunc(slices.Concat(searching, linux), func(pattern string) bool { return matches(pattern, p) }) {
 			t.Errorf("who judges depends on %s", p)
 		}
 	}
@@ -104,7 +126,8 @@ func TestSessionsKnowNoLinux(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, i := range tree.Imports {
-			if name, _ := strconv.Unquote(i.Path.Value); slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, name) }) {
+			path, _ := strconv.Unquote(i.Path.Value)
+			if name, _ := local(path); slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, name) }) {
 				t.Errorf("%s imports %s", file, name)
 			}
 		}
@@ -124,13 +147,13 @@ var below = map[string][]string{
 	"internal/disk":        {"ariadne"},
 	"internal/hostfiles":   {"ariadne"},
 	"internal/inspect":     {"ariadne"},
-	"internal/tracee":      {"ariadne/internal/processor"},
-	"internal/kernel/…":    {"ariadne", "ariadne/internal/deepcopy", "ariadne/internal/disk", "ariadne/internal/filetree", "ariadne/internal/kernel/…"},
-	"internal/sys":         {"ariadne", "ariadne/internal/disk", "ariadne/internal/filetree", "ariadne/internal/kernel/…"},
-	"internal/sandbox":     {"ariadne", "ariadne/internal/kernel/…", "ariadne/internal/processor", "ariadne/internal/sys"},
-	"internal/node/config": {"ariadne", "ariadne/internal/disk"},
-	"internal/node": {"ariadne", "ariadne/internal/debuginfo", "ariadne/internal/disk", "ariadne/internal/filetree", "ariadne/internal/hostfiles", "ariadne/internal/inspect", "ariadne/internal/kernel/…", "ariadne/internal/machine",
-		"ariadne/internal/node/config", "ariadne/internal/processor", "ariadne/internal/sandbox", "ariadne/internal/sys", "ariadne/internal/tracee", "ariadne/internal/vdso"},
+	"internal/tracee":      {"internal/processor"},
+	"internal/kernel/…":    {"ariadne", "internal/deepcopy", "internal/disk", "internal/filetree", "internal/kernel/…"},
+	"internal/sys":         {"ariadne", "internal/disk", "internal/filetree", "internal/kernel/…"},
+	"internal/sandbox":     {"ariadne", "internal/kernel/…", "internal/processor", "internal/sys"},
+	"internal/node/config": {"ariadne", "internal/disk"},
+	"internal/node": {"ariadne", "internal/debuginfo", "internal/disk", "internal/filetree", "internal/hostfiles", "internal/inspect", "internal/kernel/…", "internal/machine",
+		"internal/node/config", "internal/processor", "internal/sandbox", "internal/sys", "internal/tracee", "internal/vdso"},
 }
 
 // TestMachineIsBelow: packages that emulate a machine import those alone that theirs say, and there are no
@@ -138,7 +161,7 @@ var below = map[string][]string{
 func TestMachineIsBelow(t *testing.T) {
 	for _, allowed := range below {
 		for _, path := range allowed {
-			if dir := strings.TrimPrefix(path, "ariadne/"); path != "ariadne" && below[dir] == nil {
+			if path != "ariadne" && below[path] == nil {
 				t.Errorf("%s may be imported from below and is not below itself", path)
 			}
 		}
@@ -154,23 +177,24 @@ func TestMachineIsBelow(t *testing.T) {
 		if err := d.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Module == nil || !p.Module.Main || p.ImportPath == "ariadne" {
+		name, _ := local(p.ImportPath)
+		if p.Module == nil || !p.Module.Main || name == "ariadne" {
 			continue
 		}
 		seen++
 		allowed, ok := []string(nil), false
 		for pattern, those := range below {
-			if matches("ariadne/"+pattern, p.ImportPath) {
+			if matches(pattern, name) {
 				allowed, ok = those, true
 			}
 		}
 		if !ok {
-			t.Errorf("a node depends on %s, which is not below", p.ImportPath)
+			t.Errorf("a node depends on %s, which is not below", name)
 			continue
 		}
 		for _, path := range p.Imports {
-			if (path == "ariadne" || strings.HasPrefix(path, "ariadne/")) && !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, path) }) {
-				t.Errorf("%s imports %s", p.ImportPath, path)
+			if path, own := local(path); own && !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, path) }) {
+				t.Errorf("%s imports %s", name, path)
 			}
 		}
 	}
@@ -269,7 +293,8 @@ func complaints(t *testing.T, file string, allowed []string) []string {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
-			if path, _ := strconv.Unquote(n.Path.Value); !slices.Contains(allowed, path) {
+			path, _ := strconv.Unquote(n.Path.Value)
+			if path, _ = local(path); !slices.Contains(allowed, path) {
 				complain(n, "a pure package imports %s", path)
 			}
 		case *ast.GoStmt:
@@ -296,8 +321,9 @@ func TestToolsAreOutside(t *testing.T) {
 				return err
 			}
 			for _, i := range file.Imports {
-				if strings.Contains(i.Path.Value, `"ariadne/tools/`) {
-					t.Errorf("%s imports %s", path, i.Path.Value)
+				imported, _ := strconv.Unquote(i.Path.Value)
+				if imported, own := local(imported); own && strings.HasPrefix(imported, "tools/") {
+					t.Errorf("%s imports %s", path, imported)
 				}
 			}
 			return nil

@@ -61,7 +61,13 @@ func (p *Package) largest() (name string, size int) {
 // survey reads all packages below the root, in the order of their directories.
 func survey(root fs.FS) ([]*Package, error) {
 	byDir := map[string]*Package{}
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+	mod, err := fs.ReadFile(root, "go.mod")
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(string(mod), "\n")
+	module := strings.TrimPrefix(first, "module ")
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -89,7 +95,7 @@ func survey(root fs.FS) ([]*Package, error) {
 		}
 		p.Files++
 		p.Lines += strings.Count(string(text), "\n")
-		p.add(f)
+		p.add(module, f)
 		return nil
 	})
 	var all []*Package
@@ -100,11 +106,11 @@ func survey(root fs.FS) ([]*Package, error) {
 	return all, err
 }
 
-// add counts a file's declarations and imports.
-func (p *Package) add(f *ast.File) {
+// add counts a file's declarations, and its imports of the module.
+func (p *Package) add(module string, f *ast.File) {
 	for _, i := range f.Imports {
 		path, _ := strconv.Unquote(i.Path.Value)
-		dir, own := strings.CutPrefix(path, "ariadne/")
+		dir, own := strings.CutPrefix(path, module+"/")
 		if own && within(p.Dir, below) && !within(dir, below) && !slices.Contains(p.Upwards, dir) {
 			p.Upwards = append(p.Upwards, dir)
 		}

@@ -8,9 +8,10 @@ import (
 
 func TestSurvey(t *testing.T) {
 	all, err := survey(fstest.MapFS{
-		"internal/kernel/a.go":      {Data: []byte("package kernel\n\nimport \"ariadne/internal/run\"\n\ntype Node struct{ A, B int }\n\nfunc (n *Node) C() {}\n\nfunc d() { run.X() }\n")},
+		"go.mod":                    {Data: []byte("module example.org/m\n\ngo 1.26.0\n")},
+		"internal/kernel/a.go":      {Data: []byte("package kernel\n\nimport \"example.org/m/internal/run\"\n\ntype Node struct{ A, B int }\n\nfunc (n *Node) C() {}\n\nfunc d() { run.X() }\n")},
 		"internal/kernel/a_test.go": {Data: []byte("package kernel\n\nfunc E() {}\n")},
-		"internal/disk/d.go":        {Data: []byte("package disk\n\nimport (\n\t\"ariadne\"\n\t\"ariadne/internal/kernel\"\n\t\"ariadne/internal/spec\"\n)\n")},
+		"internal/disk/d.go":        {Data: []byte("package disk\n\nimport (\n\t\"example.org/m\"\n\t\"example.org/m/internal/kernel\"\n\t\"example.org/m/internal/spec\"\n)\n")},
 		"internal/run/b.go":         {Data: []byte("package run\n\nfunc X() {}\n\nconst Y, z = 1, 2\n")},
 		"examples/x/main.go":        {Data: []byte("package main\n")},
 	})
