@@ -6,10 +6,10 @@
 //
 //	(local state, input) -> (local state, outputs)
 //
-// Automaton is that function. internal/node implements it with real processes;
+// Automaton is that function. internal/machine/node implements it with real processes;
 // tests implement it with a few lines of Go.
 //
-// Read next: internal/world (what may happen next), then internal/node.
+// Read next: internal/explore/world (what may happen next), then internal/machine/node.
 package ariadne
 
 import (

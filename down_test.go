@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne"
+	"github.com/ariadne-mc/ariadne"
 )
 
 // TestEndOf: a fault ends at the first multiple of its grid behind its length. Short faults have a finer grid, and what

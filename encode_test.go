@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ariadne"
+	"github.com/ariadne-mc/ariadne"
 
 	"pgregory.net/rapid"
 )

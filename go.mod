@@ -1,4 +1,4 @@
-module ariadne
+module github.com/ariadne-mc/ariadne
 
 go 1.26.0
 

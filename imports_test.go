@@ -24,25 +24,25 @@ import (
 // with all that they may import. They start no goroutine and look at no clock; those
 // that several workers use at once have locks.
 var pure = map[string][]string{
-	".":                        {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "slices", "strconv", "strings", "time"},
-	"internal/inspect":         {"ariadne", "encoding/json", "fmt"},
-	"internal/hash":            {"crypto/sha256", "encoding/binary", "math/bits"},
-	"internal/world":           {"ariadne", "internal/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
-	"internal/memo":            {"ariadne", "internal/hash", "internal/expose", "internal/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
-	"internal/expose":          {"ariadne", "internal/hash", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
-	"internal/stage":           {"internal/expose", "internal/hash", "cmp", "encoding/binary", "fmt", "maps", "slices", "strings"},
-	"internal/space":           {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/property", "internal/stage", "internal/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
-	"internal/coverage":        {"ariadne", "internal/hash", "internal/memo", "internal/space", "internal/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/disk":            {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},
-	"internal/property":        {"ariadne", "fmt", "regexp", "slices", "strconv", "strings", "time"},
-	"internal/search/strategy": {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/space", "internal/world", "cmp", "container/heap", "fmt", "math", "math/bits", "slices", "strings", "sync", "sync/atomic"},
-	"internal/search":          {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/property", "internal/search/strategy", "internal/space", "internal/world", "errors", "fmt", "math", "math/bits", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/script":          {"ariadne", "internal/expose", "internal/history", "internal/stage", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "maps", "regexp", "slices", "strings", "sync", "sync/atomic"},
-	"internal/judge":           {"ariadne", "internal/expose", "internal/hash", "internal/history", "internal/property", "internal/readfile", "internal/script", "internal/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math", "slices", "strconv", "strings", "sync", "sync/atomic", "time"},
-	"internal/steer":           {"ariadne", "internal/hash", "internal/expose", "internal/memo", "internal/readfile", "internal/script", "internal/search/strategy", "internal/space", "internal/stage", "internal/world", "encoding/binary", "fmt", "go.starlark.net/starlark", "hash/fnv", "math", "path/filepath", "slices", "strings", "sync"},
-	"internal/report":          {"ariadne", "internal/property", "internal/trace", "internal/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices", "strconv", "strings", "time", "unicode", "unicode/utf8"},
-	"internal/trace":           {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
-	"internal/replay":          {"ariadne", "internal/property", "internal/search", "internal/search/strategy", "internal/space", "internal/trace", "internal/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
+	".":                                {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "slices", "strconv", "strings", "time"},
+	"internal/leaf/inspect":            {"ariadne", "encoding/json", "fmt"},
+	"internal/leaf/hash":               {"crypto/sha256", "encoding/binary", "math/bits"},
+	"internal/explore/world":           {"ariadne", "internal/leaf/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
+	"internal/explore/memo":            {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
+	"internal/judge/expose":            {"ariadne", "internal/leaf/hash", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
+	"internal/judge/stage":             {"internal/judge/expose", "internal/leaf/hash", "cmp", "encoding/binary", "fmt", "maps", "slices", "strings"},
+	"internal/explore/space":           {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/judge/property", "internal/judge/stage", "internal/explore/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
+	"internal/explore/coverage":        {"ariadne", "internal/leaf/hash", "internal/explore/memo", "internal/explore/space", "internal/explore/world", "bufio", "bytes", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
+	"internal/leaf/disk":               {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},
+	"internal/judge/property":          {"ariadne", "fmt", "regexp", "slices", "strconv", "strings", "time"},
+	"internal/explore/search/strategy": {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/explore/space", "internal/explore/world", "cmp", "container/heap", "fmt", "math", "math/bits", "slices", "strings", "sync", "sync/atomic"},
+	"internal/explore/search":          {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/judge/property", "internal/explore/search/strategy", "internal/explore/space", "internal/explore/world", "errors", "fmt", "math", "math/bits", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
+	"internal/judge/script":            {"ariadne", "internal/judge/expose", "internal/judge/history", "internal/judge/stage", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "maps", "regexp", "slices", "strings", "sync", "sync/atomic"},
+	"internal/judge":                   {"ariadne", "internal/judge/expose", "internal/leaf/hash", "internal/judge/history", "internal/judge/property", "internal/leaf/readfile", "internal/judge/script", "internal/judge/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math", "slices", "strconv", "strings", "sync", "sync/atomic", "time"},
+	"internal/explore/steer":           {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/leaf/readfile", "internal/judge/script", "internal/explore/search/strategy", "internal/explore/space", "internal/judge/stage", "internal/explore/world", "encoding/binary", "fmt", "go.starlark.net/starlark", "hash/fnv", "math", "path/filepath", "slices", "strings", "sync"},
+	"internal/record/report":           {"ariadne", "internal/judge/property", "internal/leaf/trace", "internal/explore/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices", "strconv", "strings", "time", "unicode", "unicode/utf8"},
+	"internal/leaf/trace":              {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
+	"internal/explore/replay":          {"ariadne", "internal/judge/property", "internal/explore/search", "internal/explore/search/strategy", "internal/explore/space", "internal/leaf/trace", "internal/explore/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
 }
 
 // module is the path of this module. Tables have paths below it without it, and "ariadne" for the root.
@@ -73,8 +73,8 @@ var impure = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 // pure package depends on may import one, unless it is in portable. "…" stands for all
 // below.
 var linux = []string{
-	"internal/filetree", "internal/hostfiles", "internal/kernel/…", "internal/memo/bolt", "internal/node/…",
-	"internal/sandbox/…", "internal/sys/…", "internal/tracee/…", "internal/vdso/…",
+	"internal/machine/filetree", "internal/machine/hostfiles", "internal/machine/kernel/…", "internal/explore/memo/bolt", "internal/machine/node/…",
+	"internal/machine/sandbox/…", "internal/machine/sys/…", "internal/machine/tracee/…", "internal/machine/vdso/…",
 	"go.etcd.io/bbolt/…", "golang.org/x/sys/…",
 }
 
@@ -108,19 +108,19 @@ func TestPurePackages(t *testing.T) {
 
 // searching are the packages that a search is made of. What judges what nodes have shown depends on none of them:
 // it is to judge systems that nobody steers, too.
-var searching = []string{"internal/world", "internal/memo", "internal/space", "internal/search/…"}
+var searching = []string{"internal/explore/world", "internal/explore/memo", "internal/explore/space", "internal/explore/search/…"}
 
 func TestJudgingStandsAlone(t *testing.T) {
-	for _, p := range strings.Fields(string(run(t, "linux", slices.Values([]string{"internal/judge", "internal/history"}), "list", "-deps"))) {
+	for _, p := range strings.Fields(string(run(t, "linux", slices.Values([]string{"internal/judge", "internal/judge/history"}), "list", "-deps"))) {
 		if p, own := local(p); own && slices.ContainsFunc(slices.Concat(searching, linux), func(pattern string) bool { return matches(pattern, p) }) {
 			t.Errorf("who judges depends on %s", p)
 		}
 	}
 }
 
-// TestSessionsKnowNoLinux: who steers an execution looks into nodes by what internal/inspect says.
+// TestSessionsKnowNoLinux: who steers an execution looks into nodes by what internal/leaf/inspect says.
 func TestSessionsKnowNoLinux(t *testing.T) {
-	for _, file := range sources(t, "internal/session") {
+	for _, file := range sources(t, "internal/use/session") {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
 			t.Fatal(err)
@@ -137,23 +137,23 @@ func TestSessionsKnowNoLinux(t *testing.T) {
 // below are the packages that emulate a machine, with what of this module each may import. They are
 // floors: what may be imported is below as well, so nothing of a machine depends on what searches.
 var below = map[string][]string{
-	"internal/debuginfo":   {},
-	"internal/deepcopy":    {},
-	"internal/filetree":    {},
-	"internal/insn":        {},
-	"internal/machine":     {},
-	"internal/processor":   {},
-	"internal/vdso":        {},
-	"internal/disk":        {"ariadne"},
-	"internal/hostfiles":   {"ariadne"},
-	"internal/inspect":     {"ariadne"},
-	"internal/tracee":      {"internal/processor"},
-	"internal/kernel/…":    {"ariadne", "internal/deepcopy", "internal/disk", "internal/filetree", "internal/kernel/…"},
-	"internal/sys":         {"ariadne", "internal/disk", "internal/filetree", "internal/kernel/…"},
-	"internal/sandbox":     {"ariadne", "internal/kernel/…", "internal/processor", "internal/sys"},
-	"internal/node/config": {"ariadne", "internal/disk"},
-	"internal/node": {"ariadne", "internal/debuginfo", "internal/disk", "internal/filetree", "internal/hostfiles", "internal/inspect", "internal/kernel/…", "internal/machine",
-		"internal/node/config", "internal/processor", "internal/sandbox", "internal/sys", "internal/tracee", "internal/vdso"},
+	"internal/leaf/debuginfo":      {},
+	"internal/leaf/deepcopy":       {},
+	"internal/machine/filetree":    {},
+	"internal/machine/insn":        {},
+	"internal/leaf/host":           {},
+	"internal/machine/processor":   {},
+	"internal/machine/vdso":        {},
+	"internal/leaf/disk":           {"ariadne"},
+	"internal/machine/hostfiles":   {"ariadne"},
+	"internal/leaf/inspect":        {"ariadne"},
+	"internal/machine/tracee":      {"internal/machine/processor"},
+	"internal/machine/kernel/…":    {"ariadne", "internal/leaf/deepcopy", "internal/leaf/disk", "internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sys":         {"ariadne", "internal/leaf/disk", "internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sandbox":     {"ariadne", "internal/machine/kernel/…", "internal/machine/processor", "internal/machine/sys"},
+	"internal/machine/node/config": {"ariadne", "internal/leaf/disk"},
+	"internal/machine/node": {"ariadne", "internal/leaf/debuginfo", "internal/leaf/disk", "internal/machine/filetree", "internal/machine/hostfiles", "internal/leaf/inspect", "internal/machine/kernel/…", "internal/leaf/host",
+		"internal/machine/node/config", "internal/machine/processor", "internal/machine/sandbox", "internal/machine/sys", "internal/machine/tracee", "internal/machine/vdso"},
 }
 
 // TestMachineIsBelow: packages that emulate a machine import those alone that theirs say, and there are no

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ariadne"
+	"github.com/ariadne-mc/ariadne"
 
 	"pgregory.net/rapid"
 )

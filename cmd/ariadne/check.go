@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/check"
-	"ariadne/internal/expose"
-	"ariadne/internal/search/strategy"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

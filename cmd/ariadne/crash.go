@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/crash"
-	"ariadne/internal/disk"
-	"ariadne/internal/record"
-	"ariadne/internal/spec"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/crash"
 
 	"github.com/spf13/cobra"
 )

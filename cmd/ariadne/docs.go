@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/event"
-	"ariadne/internal/report"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record/event"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
 )
 
 //go:embed json.md

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/doctor"
-	"ariadne/internal/record"
-	"ariadne/internal/run"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/doctor"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/run"
 
 	"github.com/spf13/cobra"
 )

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"github.com/spf13/cobra"
 )

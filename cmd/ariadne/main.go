@@ -3,7 +3,7 @@
 // print. What it prints in --json is for programs and stays stable; the rest is
 // for people.
 //
-// Read next: run.go (the subcommand), process.go, then internal/system, internal/run.
+// Read next: run.go (the subcommand), process.go, then internal/system, internal/use/run.
 package main
 
 import (
@@ -14,11 +14,11 @@ import (
 	"io/fs"
 	"os"
 
-	"ariadne"
-	"ariadne/internal/record"
-	"ariadne/internal/report"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"

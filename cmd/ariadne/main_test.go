@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/internal/doctor"
-	"ariadne/internal/spec"
-	"ariadne/internal/tracee"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+	"github.com/ariadne-mc/ariadne/internal/system/doctor"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/space"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Flags with numbers. What they take is what makes sense, so that no number means

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"ariadne"
-	"ariadne/internal/check"
-	"ariadne/internal/record"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
 // printer shows what happens and what came of it.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"io"
 
-	"ariadne"
-	"ariadne/internal/check"
-	"ariadne/internal/event"
-	"ariadne/internal/record"
-	"ariadne/internal/report"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/record/event"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
 // jsonPrinter prints one object per event, each on a line of its own.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/internal/check"
-	"ariadne/internal/event"
-	"ariadne/internal/record"
-	"ariadne/internal/report"
-	"ariadne/internal/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/record/event"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
 // The line of progress is gone before anything else is printed.

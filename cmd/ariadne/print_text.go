@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/check"
-	"ariadne/internal/expose"
-	"ariadne/internal/property"
-	"ariadne/internal/readfile"
-	"ariadne/internal/record"
-	"ariadne/internal/report"
-	"ariadne/internal/search"
-	"ariadne/internal/search/strategy"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
 // shown is how many of the last lines of a timeline are printed; the run directory has all.

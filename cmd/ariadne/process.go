@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"ariadne"
-	"ariadne/internal/check"
-	"ariadne/internal/machine"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
 // What is the process's own is set here, and nowhere below.
@@ -22,7 +22,7 @@ const fewestTasks = 24
 // Go's runtime has once made it keeps, and a node cannot take them away.
 func enoughTasks() error {
 	spare := 4 + 2*runtime.GOMAXPROCS(0)
-	left, limit := machine.Tasks()
+	left, limit := host.Tasks()
 	if most := fewestTasks + spare; left < most {
 		return &ariadne.LimitError{Err: fmt.Errorf("the host lets Ariadne start %d more processes and threads, and it needs %d besides those of the nodes: %w",
 			max(left, 0), most, errors.New(limit))}

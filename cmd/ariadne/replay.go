@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"ariadne/internal/record"
-	"ariadne/internal/run"
-	"ariadne/internal/search"
-	"ariadne/internal/session"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/run"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 
 	"github.com/spf13/cobra"
 )

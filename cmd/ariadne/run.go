@@ -3,9 +3,9 @@ package main
 import (
 	"errors"
 
-	"ariadne/internal/expose"
-	"ariadne/internal/run"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/run"
 
 	"github.com/spf13/cobra"
 )

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/check"
-	"ariadne/internal/search/strategy"
-	"ariadne/internal/space"
-	"ariadne/internal/spec"
-	"ariadne/internal/steer"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/steer"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 
 	"github.com/spf13/pflag"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"ariadne/internal/sys"
+	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 
 	"github.com/spf13/cobra"
 )

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/readfile"
-	"ariadne/internal/report"
-	"ariadne/internal/system"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/system"
 
 	"github.com/spf13/cobra"
 )

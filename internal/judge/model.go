@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"ariadne/internal/history"
-	"ariadne/internal/script"
+	"github.com/ariadne-mc/ariadne/internal/judge/history"
+	"github.com/ariadne-mc/ariadne/internal/judge/script"
 
 	"go.starlark.net/starlark"
 )

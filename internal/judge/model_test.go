@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ariadne"
-	"ariadne/internal/expose"
-	"ariadne/internal/history"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/history"
 )
 
 const models = `

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/expose"
-	"ariadne/internal/property"
-	"ariadne/internal/script"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/judge/script"
 
 	"go.starlark.net/starlark"
 )

@@ -5,11 +5,11 @@ import (
 	"regexp"
 	"testing"
 
-	"ariadne"
-	"ariadne/internal/expose"
-	"ariadne/internal/hash"
-	"ariadne/internal/property"
-	"ariadne/internal/script"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/judge/script"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
 // TestJudge: what properties say of snapshots, by what nodes have written.

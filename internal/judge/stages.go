@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/script"
-	"ariadne/internal/stage"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/script"
+	"github.com/ariadne-mc/ariadne/internal/judge/stage"
 
 	"go.starlark.net/starlark"
 )

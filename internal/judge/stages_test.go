@@ -7,10 +7,10 @@ import (
 	"regexp"
 	"testing"
 
-	"ariadne"
-	"ariadne/internal/expose"
-	"ariadne/internal/property"
-	"ariadne/internal/stage"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/judge/stage"
 
 	"pgregory.net/rapid"
 )

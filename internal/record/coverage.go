@@ -1,19 +1,19 @@
 package record
 
 import (
-	"ariadne"
 	"cmp"
 	"fmt"
+	"github.com/ariadne-mc/ariadne"
 	"maps"
 	"slices"
 
-	"ariadne/internal/coverage"
-	"ariadne/internal/memo"
-	"ariadne/internal/property"
-	"ariadne/internal/search"
-	"ariadne/internal/search/strategy"
-	"ariadne/internal/spec"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Coverage is what a search has seen and done.

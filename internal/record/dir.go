@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/readfile"
-	"ariadne/internal/report"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 const (

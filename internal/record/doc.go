@@ -36,5 +36,5 @@
 // that an end at any moment leaves what was there. The report comes first: a
 // directory without one is empty, but for a report that was being written.
 //
-// Read next: dir.go, report.go, recorder.go; then internal/run and internal/check.
+// Read next: dir.go, report.go, recorder.go; then internal/use/run and internal/use/check.
 package record

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/readfile"
-	"ariadne/internal/search"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Doubts that are none any more when a check is resumed, or that there are again.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/search"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
 )
 
 // Goal is what is known of an execution in which something does not happen that must (property.Goal).

@@ -3,8 +3,8 @@ package record
 import (
 	"fmt"
 
-	"ariadne/internal/replay"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne/internal/explore/replay"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
 // Loose is what came of a loose replay.

@@ -1,9 +1,9 @@
 package record
 
 import (
-	"ariadne/internal/property"
-	"ariadne/internal/space"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Numbers records how the numbers of a spec go in an execution.

@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"ariadne"
-	"ariadne/internal/report"
-	"ariadne/internal/search"
-	"ariadne/internal/system"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/system"
 )
 
 // Recorder keeps an execution in a directory while it goes on. The first error

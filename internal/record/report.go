@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/property"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
 // Outcome says how a run ended.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne"
+	"github.com/ariadne-mc/ariadne"
 )
 
 // Fields in report.json are named as those of the output for programs are, and none gets Go's name by oversight.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"ariadne/internal/readfile"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
 )
 
 // Encode is the report as the run directory has it.

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"ariadne"
-	"ariadne/internal/coverage"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
 )
 
 // Seen is the file in which a check keeps what it has seen, if a check that goes on

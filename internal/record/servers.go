@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/property"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Servers watches what becomes of the servers in one execution. A client that waits in vain

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"ariadne"
-	"ariadne/internal/record"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 func TestServers(t *testing.T) {

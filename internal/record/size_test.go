@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne"
+	"github.com/ariadne-mc/ariadne"
 )
 
 // One fault explains more than several messages that change places, and a message that is little late is easier to

@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"ariadne"
-	"ariadne/internal/property"
-	"ariadne/internal/search"
-	"ariadne/internal/system"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system"
 )
 
 // Attempt is what one execution came to.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Traced opens the system of the trace at path as it was when that was made, and says what has

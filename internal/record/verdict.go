@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/property"
-	"ariadne/internal/readfile"
-	"ariadne/internal/replay"
-	"ariadne/internal/search"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/replay"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // newReport begins the report of a command.

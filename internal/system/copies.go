@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"ariadne/internal/kernel/inode"
-	"ariadne/internal/sandbox"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
+	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // measureFor is how long it is looked at how much nodes are to be given copies of.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ariadne"
-	host "ariadne/internal/machine"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
 // Bug is an error that is Ariadne's own fault.

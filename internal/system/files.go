@@ -16,10 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/hostfiles"
-	"ariadne/internal/spec"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/machine/hostfiles"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"golang.org/x/sys/unix"
 )
@@ -194,7 +194,7 @@ func writeName(h hash.Hash, st *unix.Stat_t, target string, err error, use ariad
 	fmt.Fprintf(h, " %o", st.Mode)
 	if euid := os.Geteuid(); euid == 0 {
 		fmt.Fprintf(h, " %d %d", st.Uid, st.Gid)
-	} else { // nobody else is known inside (internal/sys)
+	} else { // nobody else is known inside (internal/machine/sys)
 		fmt.Fprintf(h, " %v %v", st.Uid == uint32(euid), st.Gid == uint32(os.Getegid()))
 	}
 	if use != ariadne.FileStat || kind == unix.S_IFDIR {

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/checker"
-	"ariadne/internal/hash"
-	"ariadne/internal/memo"
-	"ariadne/internal/space"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
+	"github.com/ariadne-mc/ariadne/internal/system/checker"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // final lets the command of finally look at what ended executions leave. What the nodes leave is judged once, however

@@ -3,11 +3,11 @@
 package system
 
 import (
-	"ariadne/internal/memo"
-	"ariadne/internal/node"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/machine/node"
 )
 
-// freezable is a node as internal/memo has it.
+// freezable is a node as internal/explore/memo has it.
 type freezable struct{ starting }
 
 func (m freezable) Freeze() (memo.Frozen, error) {
@@ -18,7 +18,7 @@ func (m freezable) Freeze() (memo.Frozen, error) {
 	return frozen{c, m.starting}, nil
 }
 
-// frozen is a checkpoint as internal/memo has it.
+// frozen is a checkpoint as internal/explore/memo has it.
 type frozen struct {
 	*node.Checkpoint
 	of starting

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"ariadne"
-	"ariadne/internal/memo"
-	"ariadne/internal/spec"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"golang.org/x/sys/unix"
 )

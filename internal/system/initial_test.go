@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"ariadne/internal/spec"
-	"ariadne/internal/trace"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // What programs see of the machine is in the name of a node's first state, each fact of

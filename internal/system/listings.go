@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/readfile"
-	"ariadne/internal/trace"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
 // Programs list directories without an interest in most of what these hold: Python that

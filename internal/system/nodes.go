@@ -5,11 +5,11 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"ariadne"
-	"ariadne/internal/hostfiles"
-	"ariadne/internal/memo"
-	"ariadne/internal/space"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/machine/hostfiles"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Factory starts nodes. Processes does, with real processes; tests do, with automata of a

@@ -5,12 +5,12 @@ package system
 import (
 	"sync"
 
-	"ariadne"
-	"ariadne/internal/disk"
-	"ariadne/internal/memo"
-	"ariadne/internal/node"
-	"ariadne/internal/system/machines"
-	"ariadne/internal/tracee"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/machine/node"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+	"github.com/ariadne-mc/ariadne/internal/system/machines"
 
 	"golang.org/x/sys/unix"
 )

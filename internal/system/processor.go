@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ariadne/internal/processor"
-	"ariadne/internal/tracee"
+	"github.com/ariadne-mc/ariadne/internal/machine/processor"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 )
 
 // canShow says why programs cannot be told of this model of a processor on this machine.

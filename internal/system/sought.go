@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"ariadne"
-	"ariadne/internal/node"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/node"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // A node sees no file of the spec's directory in /node unless its commands name it, and nothing

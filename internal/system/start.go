@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/disk"
-	"ariadne/internal/node"
-	"ariadne/internal/property"
-	"ariadne/internal/spec"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/machine/node"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // starting is a node that is yet to be switched on. One whose command dies, undisturbed, of nothing

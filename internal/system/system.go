@@ -9,7 +9,7 @@
 // local states are named by (World) covers all that a node's behaviour rests on besides its
 // inputs and the files that it asks for.
 //
-// Read next: nodes.go, traced.go, files.go; then internal/record, internal/run, internal/check.
+// Read next: nodes.go, traced.go, files.go; then internal/record, internal/use/run, internal/use/check.
 package system
 
 import (
@@ -24,19 +24,19 @@ import (
 	"strings"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/hash"
-	"ariadne/internal/judge"
-	"ariadne/internal/kernel/net/iface"
-	"ariadne/internal/memo"
-	"ariadne/internal/property"
-	"ariadne/internal/search"
-	"ariadne/internal/space"
-	"ariadne/internal/spec"
-	"ariadne/internal/stage"
-	"ariadne/internal/sys"
-	"ariadne/internal/trace"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/judge/stage"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/iface"
+	"github.com/ariadne-mc/ariadne/internal/machine/sys"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Options are how a system is to be opened.

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ariadne/internal/readfile"
-	"ariadne/internal/spec"
-	"ariadne/internal/trace"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // LoadTrace reads a trace; the error names file and line.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 
-	"ariadne"
-	"ariadne/internal/insn"
-	"ariadne/internal/tracee"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/insn"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 )
 
 // A program that executes what cannot be trapped, such as the processor's random numbers,

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // audited are the examples whose transitions are executed twice, by name: C, Go, Go,

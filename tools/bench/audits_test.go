@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // Nodes of real programs are functions: transitions that are executed again, by a

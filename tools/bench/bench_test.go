@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 func TestMedian(t *testing.T) {

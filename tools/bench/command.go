@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/child"
 )
 
 // command says what is done now and returns the command that does it.

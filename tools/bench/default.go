@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // longSystems are examples whose executions are long, by name. Their servers may crash once, and the network may be parted once.

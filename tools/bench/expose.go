@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // exposing are systems of which functions and variables are exposed by their debug information, and the same ones without that.

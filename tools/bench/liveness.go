@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // stuck are examples in which something that must happen does not, by name.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // window is a part of a system's executions that is small enough to be explored
@@ -143,7 +143,7 @@ func (b *bench) measureTransitions() error {
 		}
 		parts := map[string][]float64{}
 		for range b.repeat {
-			lines, err := b.goBenchmark("./internal/node", "BenchmarkTransition/"+n.benchmark+"$", "500x")
+			lines, err := b.goBenchmark("./internal/machine/node", "BenchmarkTransition/"+n.benchmark+"$", "500x")
 			if err != nil {
 				return err
 			}

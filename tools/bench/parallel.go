@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // measureParallel measures how much faster a search that executes real nodes is on

@@ -26,7 +26,7 @@ func (b *bench) measureRestarts() error {
 		}
 		var ready []float64
 		for range b.repeat {
-			lines, err := b.goBenchmark("./internal/node", "BenchmarkRestart/"+name+"$", "20x")
+			lines, err := b.goBenchmark("./internal/machine/node", "BenchmarkRestart/"+name+"$", "20x")
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // systems are the examples whose checks are measured, by name.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // measured is what a run of bench has measured, as it is kept in a file.

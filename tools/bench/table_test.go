@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // plausible has all that the table needs.

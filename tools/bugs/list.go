@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // bug is a documented bug of a real program, as the list has it.

@@ -23,8 +23,8 @@ import (
 	"slices"
 	"time"
 
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 type options struct {

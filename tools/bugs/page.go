@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 const head = `# Documented bugs, found

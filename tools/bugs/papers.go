@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 const papersHead = `# Bugs of papers, found

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // outcome is what came of one search.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/child"
 )
 
 // TestMain is also who has children: it starts one, which starts another, and says who

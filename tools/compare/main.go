@@ -23,8 +23,8 @@ import (
 	"strconv"
 	"time"
 
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // enough is the ratio that the interval has to reach.

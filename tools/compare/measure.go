@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // measure is what is counted per second. new begins to measure a system; nothing is kept from one

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 const resultFile = "result.json" // in the directory of a target and a user

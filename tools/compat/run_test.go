@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // TestShort holds a few targets to what the page says of all: it is the part of

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // target is a real program with its spec, as the list has it.

@@ -21,8 +21,8 @@ import (
 	"slices"
 	"time"
 
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // target is a system that meets faults.

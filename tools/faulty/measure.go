@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // result is what a target showed.

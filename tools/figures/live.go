@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne/internal/coverage"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // living are the systems of MaceMC's figure 2, here: those in which something must happen and does.

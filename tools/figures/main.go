@@ -29,9 +29,9 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/coverage"
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // strategies are the lines of the figures, with the flags of each.

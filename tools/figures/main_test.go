@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/internal/coverage"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
 )
 
 // TestSeries: what a search has written is drawn, its first samples, before any path

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // table3 asks for the table of performance: what paths cost in real time, what time they would have

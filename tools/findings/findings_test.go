@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/internal/spec"
-	"ariadne/internal/trace"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 func TestPage(t *testing.T) {

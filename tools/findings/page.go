@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // row is a target with what it showed; nil when it was never searched.

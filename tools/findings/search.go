@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/trace"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // result is what the search of a target showed.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // recorded are the golden files that are kept, of systems built from this repository.

@@ -28,8 +28,8 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 type options struct {

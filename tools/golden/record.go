@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // golden is what a system did. Its lines are compared as they are.

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/child"
 )
 
 // Ariadne is a binary and how it is run. The zero value of all but Binary will do.

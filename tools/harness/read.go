@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 
-	"ariadne"
-	"ariadne/internal/event"
-	"ariadne/internal/record"
-	"ariadne/internal/report"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/record/event"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
 )
 
 // Outcomes, Report.Outcome.

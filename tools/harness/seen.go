@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"ariadne/internal/property"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
 // Seen is a kind of violation as a tool keeps it: how many executions ended in it, and what came of a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 const head = `# Results

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 func found(strategy string, seed int, after time.Duration, executed int) outcome {

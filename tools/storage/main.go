@@ -24,8 +24,8 @@ import (
 	"slices"
 	"strings"
 
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // program is one that stores something.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // row is a program with what it showed; nil when nothing is kept here.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 func TestPage(t *testing.T) {

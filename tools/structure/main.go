@@ -22,8 +22,8 @@ import (
 )
 
 // below are the packages that emulate a machine, with all beneath them, and the nouns at the root.
-var below = []string{"", "internal/kernel", "internal/sys", "internal/node", "internal/tracee", "internal/sandbox", "internal/vdso", "internal/filetree", "internal/deepcopy", "internal/insn",
-	"internal/debuginfo", "internal/disk", "internal/hostfiles", "internal/inspect", "internal/machine", "internal/processor"}
+var below = []string{"", "internal/machine/kernel", "internal/machine/sys", "internal/machine/node", "internal/machine/tracee", "internal/machine/sandbox", "internal/machine/vdso", "internal/machine/filetree", "internal/leaf/deepcopy", "internal/machine/insn",
+	"internal/leaf/debuginfo", "internal/leaf/disk", "internal/machine/hostfiles", "internal/leaf/inspect", "internal/leaf/host", "internal/machine/processor"}
 
 func main() {
 	dir := "."

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // outcome is what came of one program, or of one of its tests.

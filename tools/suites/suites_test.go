@@ -53,7 +53,7 @@ func TestSuites(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(t.TempDir(), "ariadne")
-	if out, err := exec.Command("go", "build", "-o", binary, "ariadne/cmd/ariadne").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "github.com/ariadne-mc/ariadne/cmd/ariadne").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, text := range map[string]string{

@@ -25,9 +25,9 @@ import (
 	"strings"
 	"time"
 
-	"ariadne/internal/spec"
-	"ariadne/tools/child"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/tools/child"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // target is a system to be swept.

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/property"
-	"ariadne/internal/search"
-	"ariadne/internal/session"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
-	"ariadne/internal/world"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // outcome is what came of a failure.

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"ariadne"
-	"ariadne/internal/search"
-	"ariadne/internal/spec"
-	"ariadne/tools/harness"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
 // TestClassify: what an execution with a failure came to, compared with the natural one.

@@ -1,7 +1,7 @@
 // Package machines says what machine each node of a spec is. It is the one place where the terms of a spec
 // become those of a machine.
 //
-// Read next: internal/node/config.
+// Read next: internal/machine/node/config.
 package machines
 
 import (
@@ -9,11 +9,11 @@ import (
 	"path"
 	"slices"
 
-	"ariadne"
-	"ariadne/internal/expose"
-	"ariadne/internal/node/config"
-	"ariadne/internal/spec"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Of is the machine that a node of a spec is. seed is that of its randomness.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/expose"
-	"ariadne/internal/spec"
-	"ariadne/internal/world"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // full is a spec of which no field that a machine is built from is zero.

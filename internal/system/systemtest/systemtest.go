@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"ariadne"
-	"ariadne/internal/memo"
-	"ariadne/internal/memo/memotest"
-	"ariadne/internal/spec"
-	"ariadne/internal/system"
-	"ariadne/internal/world/worldtest"
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo/memotest"
+	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Fakes starts nodes of a few lines of Go, which live and cannot be frozen.

@@ -1,0 +1,167 @@
+package memo_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo/memotest"
+)
+
+// workers returns n workers of a pool, with instances of their own. They are closed at
+// the end, and nothing must be left.
+func workers(t *testing.T, m *memo.Memo, n int, boot func(*memotest.Instances) []memo.Boot) (*memo.Pool, []*memo.Worker) {
+	t.Helper()
+	p := memo.NewPool(m)
+	var all []*memo.Worker
+	for i := range n {
+		own := &memotest.Instances{Programs: chaos}
+		w := p.Worker(memo.NewExecutor(m, boot(own), memo.Limits{Checkpoints: 20}))
+		t.Cleanup(func() {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+			if own.Alive != 0 || own.Frozen != 0 {
+				t.Errorf("worker %d leaves %d instances and %d checkpoints", i, own.Alive, own.Frozen)
+			}
+		})
+		all = append(all, w)
+	}
+	return p, all
+}
+
+// TestPoolSharesExecutions: many workers ask for the same transitions in different
+// orders; each is executed once, and all get the same.
+func TestPoolSharesExecutions(t *testing.T) {
+	m := open(t, memo.Options{})
+	p, all := workers(t, m, 8, (*memotest.Instances).Boot)
+	roots := []*memo.Local{m.Root(0), m.Root(1)}
+	var mu sync.Mutex
+	states := map[string]ariadne.Digest{}
+	var group sync.WaitGroup
+	for w, worker := range all {
+		group.Go(func() {
+			for i := range 60 {
+				id := (i + w) % 2
+				l := roots[id]
+				for d := range 6 {
+					k := 0
+					if d > 0 {
+						k = 1 + (i+d*w)%3
+					}
+					tr, err := worker.Transition(l, input(k))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					name := fmt.Sprint(id, l.Name, k)
+					mu.Lock()
+					if known, ok := states[name]; ok && known != tr.Output.Digest {
+						t.Errorf("%s: %v, then %v", name, known, tr.Output.Digest)
+					}
+					states[name] = tr.Output.Digest
+					mu.Unlock()
+					l = tr.To
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, w := range all {
+		w.Close() // tells of all that it counted
+	}
+	c := p.Counts()
+	if c.Executed != len(states) || c.Executed+c.Remembered+c.Shared != 8*60*6 {
+		t.Errorf("%d different transitions, %+v", len(states), c)
+	}
+}
+
+// gated boots instances that wait at their first input until the gate opens.
+func gated(gate <-chan struct{}, booted chan<- ariadne.NodeID) func(*memotest.Instances) []memo.Boot {
+	return func(o *memotest.Instances) []memo.Boot {
+		boots := o.Boot()
+		first := boots[0]
+		boots[0] = func() (memo.Freezable, error) {
+			booted <- 0
+			<-gate
+			return first()
+		}
+		return boots
+	}
+}
+
+// TestPoolGoesOnMeanwhile: while one worker executes, another one looks up what is
+// known and executes something else.
+func TestPoolGoesOnMeanwhile(t *testing.T) {
+	m := open(t, memo.Options{})
+	gate, booted := make(chan struct{}), make(chan ariadne.NodeID, 2)
+	p, all := workers(t, m, 2, gated(gate, booted))
+	var slow sync.WaitGroup
+	slow.Go(func() {
+		if _, err := all[0].Transition(m.Root(0), input(0)); err != nil {
+			t.Error(err)
+		}
+	})
+	<-booted
+	w := all[1]
+	root := m.Root(1)
+	for range 3 {
+		if _, err := w.Transition(root, input(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := p.Counts(); c.Executed != 1 || c.Remembered != 2 {
+		t.Errorf("%+v", c)
+	}
+	close(gate)
+	slow.Wait()
+}
+
+// TestPoolReturnsErrors to all who wait, and goes on.
+func TestPoolReturnsErrors(t *testing.T) {
+	m := open(t, memo.Options{})
+	broken := errors.New("no instance today")
+	_, all := workers(t, m, 4, func(o *memotest.Instances) []memo.Boot {
+		boots := o.Boot()
+		boots[0] = func() (memo.Freezable, error) { return nil, broken }
+		return boots
+	})
+	var group sync.WaitGroup
+	for _, w := range all {
+		group.Go(func() {
+			if _, err := w.Transition(m.Root(0), input(0)); !errors.Is(err, broken) {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if _, err := all[0].Transition(m.Root(1), input(0)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPoolWithoutMemoSharesNothing(t *testing.T) {
+	m := open(t, memo.Options{Off: true})
+	p, all := workers(t, m, 4, (*memotest.Instances).Boot)
+	var group sync.WaitGroup
+	for _, w := range all {
+		group.Go(func() {
+			l := m.Root(0)
+			for i := range 3 {
+				tr, err := w.Transition(l, input(i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				l = tr.To
+			}
+		})
+	}
+	group.Wait()
+	if c := p.Counts(); c.Executed != 12 || c.Shared != 0 || c.Remembered != 0 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,32 @@
+package memo
+
+import (
+	"errors"
+
+	"github.com/ariadne-mc/ariadne"
+)
+
+// CutError says why a step on the way to a state was cut off.
+type CutError string
+
+func (e CutError) Error() string { return "a step on the way to this state was cut off: " + string(e) }
+
+// Visit lends f an instance that stands in a local state, to look at: f leaves it as it is. When it cannot be brought there the error
+// is a CutError.
+func (x *Executor) Visit(l *Local, f func(Instance) error) error {
+	for {
+		_, cut, err := x.reach(l)
+		if err == nil && cut != "" {
+			return CutError(cut)
+		}
+		if err == nil {
+			err = f(x.live[l.Node].instance)
+		}
+		if !errors.Is(err, ariadne.ErrLost) {
+			return err
+		}
+		if err := x.giveUp(l.Node); err != nil {
+			return err
+		}
+	}
+}

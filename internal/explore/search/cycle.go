@@ -1,0 +1,79 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+)
+
+// Cycle is what a system does again and again on the natural schedule: the steps of the last round.
+type Cycle struct {
+	Steps []ariadne.Step
+	Time  ariadne.Time // of a round
+	Times int          // in a row
+}
+
+// What Cycle looks at, in steps, and what it takes for a cycle.
+const (
+	cycleSteps = 2000
+	leastTimes = 4
+)
+
+// Cycle looks whether a stuck execution, on the natural schedule from its end, does the same again and again: the same nodes take
+// the same kinds of steps, write the same lines but for numbers, and expose the same. nil: it does not. The path then has
+// the steps that were looked at as well.
+func (l *Liveness) Cycle(s *Stuck) (*Cycle, error) {
+	p, from := s.Path, s.Path.Steps()
+	var did []string
+	for p.Steps()-from < cycleSteps && p.Last().Plain > 0 && !l.stopped() {
+		if err := p.Push(0); err != nil {
+			return nil, err
+		}
+		l.work++
+		out := &p.Last().By.Output
+		if l.Watch != nil {
+			l.Watch(p.Last().By)
+		}
+		if out.Cut != "" || out.Fatal != "" || len(out.Exits) > 0 {
+			return nil, nil
+		}
+		did = append(did, l.does(p))
+	}
+	for n := 1; n*leastTimes <= len(did); n++ {
+		end := len(did)
+		same := 0
+		for same < end-n && did[end-1-same] == did[end-1-same-n] {
+			same++
+		}
+		if same < n*(leastTimes-1) {
+			continue
+		}
+		c := &Cycle{Time: p.Last().State.Now - p.FrameAt(p.Steps()-n).State.Now, Times: same/n + 1}
+		for i := p.Steps() - n + 1; i <= p.Steps(); i++ {
+			c.Steps = append(c.Steps, p.Step(i))
+		}
+		return c, nil
+	}
+	return nil, nil
+}
+
+// does says what the last step of a path does that shows, but for numbers.
+func (l *Liveness) does(p *space.Path) string {
+	e, by := p.Taken(p.Steps()), p.Last().By
+	var b strings.Builder
+	fmt.Fprint(&b, e.Kind, e.Node, len(by.Output.Messages))
+	if e.Packet != nil {
+		fmt.Fprint(&b, " from ", e.Packet.From)
+	}
+	for i := range by.Output.Logs {
+		b.WriteString("\n" + variable.ReplaceAllString(by.Output.Logs[i].Text, "#"))
+	}
+	for i, set := range p.Snapshot().Sets {
+		for _, t := range set.Tuples() {
+			fmt.Fprintf(&b, "\n%d %s", i, variable.ReplaceAllString(t.String(), "#"))
+		}
+	}
+	return b.String()
+}

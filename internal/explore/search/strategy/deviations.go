@@ -1,0 +1,71 @@
+package strategy
+
+import "github.com/ariadne-mc/ariadne/internal/explore/space"
+
+func init() {
+	register(Row{Name: "deviations", Doc: "all states, those with the fewest deviations from the natural schedule first", States: true, Matches: true, Again: true,
+		Make: func(b *Builder) []Explorer { return b.states(&FewestDeviations{Bytes: b.Bytes}) }})
+}
+
+// FewestDeviations explores the natural schedule, then all paths that deviate from it
+// once, then twice, and so on: real systems go wrong by little. It does not go on
+// from a state in which it was before, and so reaches every state in the end, with
+// the fewest deviations.
+type FewestDeviations struct {
+	Bytes int64 // about how much memory the paths to be tried may take; 0: no bound
+	frontal
+}
+
+// Divide implements Divisible.
+func (d *FewestDeviations) Divide(n int) []Explorer {
+	return divided(n, newFrontier(n, &levels{}, d.Bytes), func(f frontal) Explorer { return &FewestDeviations{frontal: f} })
+}
+
+// Begin implements Explorer.
+func (d *FewestDeviations) Begin(p *space.Path) (keep int, ok bool) {
+	if d.frontier == nil {
+		d.frontal = alone(newFrontier(1, &levels{}, d.Bytes))
+	}
+	return d.begin(p)
+}
+
+// Next implements Explorer.
+func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
+	if event, ok = d.next(p); ok {
+		return event, true
+	}
+	d.branch(p, deviationsOf(p))
+	f := p.Last()
+	if f.Seen && p.Len() > 0 {
+		return 0, false
+	}
+	// A prefix ends in a deviation; what follows is natural.
+	if f.Unnatural {
+		d.frontier.add(float64(f.Deviations+1), d.now, 0, f.Open)
+		return 0, false
+	}
+	d.frontier.add(float64(f.Deviations+1), d.now, 1, f.Open)
+	d.now = d.frontier.own(d.now, 0)
+	d.prefix = append(d.prefix, 0)
+	return 0, true
+}
+
+// End implements Explorer.
+func (d *FewestDeviations) End(p *space.Path, _ End) error {
+	d.branch(p, deviationsOf(p))
+	return nil
+}
+
+// deviationsOf says how many a path has with the step that was taken at a depth.
+func deviationsOf(p *space.Path) func(depth int) float64 {
+	return func(depth int) float64 {
+		f := p.Frame(depth)
+		if f.Deviates(f.Taken) {
+			return float64(f.Deviations + 1)
+		}
+		return float64(f.Deviations)
+	}
+}
+
+// TriesFaultsAtRest implements FaultTrier.
+func (*FewestDeviations) TriesFaultsAtRest() bool { return true }

@@ -1,0 +1,525 @@
+package space
+
+import (
+	"slices"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
+)
+
+// Path is an execution: the first state, and after each step the next. Frames are used
+// again when the path is cut and grows again. Of nodes that live (Space.Restart) it keeps
+// the last two frames.
+//
+// With Bounds.From the steps up to there are the approach: they belong to the
+// execution, but the path begins behind them. While it is under way, the path has
+// the natural events only.
+type Path struct {
+	// Ends, when not nil, reports whether every path ends with a transition, whatever
+	// else could happen: it is a violation.
+	Ends func(e *world.Event, by *memo.Transition) bool
+
+	space  *Space
+	bounds Bounds
+	until  ariadne.Time // Bounds.Time, or Never
+	frames []Frame
+	n      int // frames in use; the first is that of the first state, unless some are gone
+	gone   int // frames that are not kept
+	root   int // steps of the approach
+	// approaching: Bounds.From has not been met yet.
+	approaching bool
+	waited      uint64               // goals that were waited for on the approach, a bit for each
+	counted     []ariadne.ActionKind // those that have a bound
+	observers   []observer
+	draw        Drawer // see Choose
+	err         error  // see Err
+}
+
+// Frame is a state on a path.
+type Frame struct {
+	State State
+	// Enabled are the events among which there is a choice: those that the bounds
+	// leave. The first Plain of them are undisturbed, in order of time. Faults that have
+	// no time of their own follow, and with Space.Unfold variations of these events. So far Enabled is a
+	// function of the state: the first Open. What an event can be varied to is known when it was
+	// executed, and is appended when somebody asks for it (Path.Grown, Path.Grow).
+	Enabled []world.Event
+	Plain   int
+	Open    int
+	// Rest: nothing happens any more, but for such faults.
+	Rest bool
+	// Unnatural: the bounds have taken away the natural event, that which comes first in
+	// time. All that they leave deviates from it.
+	Unnatural bool
+	// Bounded: the bounds have taken events away.
+	Bounded bool
+	// Late: there were events later than the bound on time, the first of them so much later
+	// than all that has happened.
+	Late   bool
+	Beyond ariadne.Time
+	// Taken is the index in Enabled of the event that leads to the next frame.
+	Taken int
+	// Seen: who searches was in this state before, or in one that counts as the same.
+	// Again: it was this very state.
+	Seen, Again bool
+	// By is the transition that led here; nil in the first frame.
+	By *memo.Transition
+	// What is observed.
+	exposed
+	told
+	shown
+	written
+	origins origins
+	// Deviations is the number of steps before that were not the natural ones.
+	Deviations int
+	timers     int                   // timers before that were among these
+	kinds      [world.MaxKinds]int32 // steps before, by kind, if there is a bound on any
+	name       hash.Hash             // of the state, by Space.Equality
+	grown      []growth
+	// merged: a node has said that nothing is left of it but its content. So others may have come
+	// here by more or fewer steps. It is a function of the state.
+	merged bool
+}
+
+// growth says that event i of Enabled can be varied to those from one on to before another.
+type growth struct{ i, from, to int }
+
+// Deviates reports whether event i of Enabled is not the natural one. What a program is told
+// when it asks is no matter.
+func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Disturbed() }
+
+// Aside are the places in Enabled of the faults that have no time of their own: from the first,
+// up to the second.
+func (f *Frame) Aside() (from, to int) {
+	from = f.Plain
+	for to = from; to < len(f.Enabled) && f.Enabled[to].Aside() && f.Enabled[to].Choices() == 0; to++ {
+	}
+	return from, to
+}
+
+// late reports whether something else comes before it in time.
+func (f *Frame) late(i int) bool {
+	return f.Unnatural || i > 0 && (i < f.Plain || !f.Enabled[i].SameInput(&f.Enabled[0]))
+}
+
+// Bounds keep a search small. The zero value bounds nothing.
+type Bounds struct {
+	// From, when not nil, is asked of each step of the natural schedule: the path
+	// begins behind the first one of which it is true. What the other bounds count
+	// begins there.
+	From func(ariadne.Step) bool
+	// FromLive: it begins in a steady state, behind the first step of the natural schedule after which nothing is waited for
+	// that must happen (property.Goal), when all of it has been waited for before that need not come true from the start.
+	FromLive bool
+	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
+	// rule rather than a bound that cuts paths off: what is later never happens.
+	Time ariadne.Time
+	// Depth is the greatest number of steps of a path.
+	Depth int
+	// Deviations is the greatest number of steps that are not the natural ones.
+	Deviations Bound
+	// Timers is the greatest number of timers among these: that fire although
+	// something else comes first in time. Natural timers are free.
+	Timers Bound
+	// Kinds is the greatest number of steps of a kind.
+	Kinds [world.MaxKinds]Bound
+}
+
+// Bound is an upper bound plus 1; 0 or less: none. The zero value is that of a bound of
+// which nothing was said.
+type Bound int
+
+// AtMost is the bound n.
+func AtMost(n int) Bound { return Bound(n + 1) }
+
+// Unbounded is no bound, said aloud: nothing else takes its place.
+const Unbounded = Bound(-1)
+
+// N is how many it allows; not ok: as many as there are.
+func (b Bound) N() (n int, ok bool) { return int(b) - 1, b > 0 }
+
+// Min is the bound, or n when that is less.
+func (b Bound) Min(n int) int {
+	if b <= 0 {
+		return n
+	}
+	return min(int(b)-1, n)
+}
+
+// Reached reports whether n is as much as the bound allows.
+func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
+
+// NewPath returns the path without steps. With Bounds.From it is Approaching, and
+// whoever made it pushes natural steps until it no longer is.
+func NewPath(p *Space, b Bounds) (*Path, error) {
+	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, observers: p.observers(), approaching: b.From != nil || b.FromLive}
+	for k := range b.Kinds {
+		if b.Kinds[k] > 0 {
+			path.counted = append(path.counted, ariadne.ActionKind(k))
+		}
+	}
+	if path.until = b.Time; b.Time <= 0 {
+		path.until = ariadne.Never
+	}
+	f := &path.frames[0]
+	p.First(&f.State)
+	for _, o := range path.observers {
+		o.begin(f)
+	}
+	path.call(f)
+	path.waited = f.Waits | p.always()
+	return path, path.open(f)
+}
+
+// always are the goals that need not be waited for: those that must come true from the start, and may be true there.
+func (p *Space) always() (goals uint64) {
+	if p.Properties == nil {
+		return 0
+	}
+	for i, g := range p.Properties.Goals() {
+		if g.When == "" {
+			goals |= 1 << i
+		}
+	}
+	return goals
+}
+
+// Missing are, of a path that approaches a steady state (Bounds.FromLive), the goals that were not waited for yet, and those that are
+// waited for now, a bit for each.
+func (p *Path) Missing() (unasked, waited uint64) {
+	return (1<<len(p.space.Properties.Goals()) - 1) &^ p.waited, p.Last().Waits
+}
+
+// Bounds are the path's.
+func (p *Path) Bounds() Bounds { return p.bounds }
+
+// System is the one whose executions these are.
+func (p *Path) System() *world.System { return p.space.System }
+
+// Space is what the path goes through.
+func (p *Path) Space() *Space { return p.space }
+
+// Approaching: the path has not come to where it begins.
+func (p *Path) Approaching() bool { return p.approaching }
+
+// Len is the number of steps.
+func (p *Path) Len() int { return p.Steps() - p.root }
+
+// Frame is the state after the first i steps. It is good until the path is cut
+// before it.
+func (p *Path) Frame(i int) *Frame { return &p.frames[p.root+i-p.gone] }
+
+// Last is the state at the end.
+func (p *Path) Last() *Frame { return &p.frames[p.n-1] }
+
+// Event is the event of step i, from 1.
+func (p *Path) Event(i int) *world.Event { return p.Taken(p.root + i) }
+
+// Taken is the event of step i of the execution, from 1.
+func (p *Path) Taken(i int) *world.Event {
+	f := &p.frames[i-1-p.gone]
+	return &f.Enabled[f.Taken]
+}
+
+// Cut keeps the first n steps.
+func (p *Path) Cut(n int) { p.n, p.draw = p.root+n+1-p.gone, nil }
+
+// Push appends the step that event i of the last frame's Enabled means. After an error the
+// path can only be cut.
+func (p *Path) Push(i int) error {
+	if p.n == 2 && p.space.Restart != nil {
+		p.frames[0], p.frames[1] = p.frames[1], p.frames[0]
+		p.n, p.gone = 1, p.gone+1
+	}
+	if p.n == len(p.frames) {
+		p.frames = append(p.frames, Frame{})
+	}
+	from, to := &p.frames[p.n-1], &p.frames[p.n]
+	from.Taken = i
+	to.State.CopyFrom(&from.State)
+	t, err := p.space.Step(&to.State, &from.Enabled[i])
+	if err == nil && p.draw != nil && len(t.Output.Places) > 0 && p.space.Restart == nil && !p.approaching {
+		i, t, err = p.drawn(from, to, i, t)
+	}
+	p.draw = nil
+	if err != nil {
+		return err
+	}
+	to.By, to.Deviations, to.timers = t, from.Deviations, from.timers
+	to.merged = from.merged || t.Merges
+	if len(p.counted) > 0 {
+		to.count(from, i)
+	}
+	if late := from.late(i); late || from.Enabled[i].Disturbed() {
+		to.Deviations++
+		if late && world.KindOf(from.Enabled[i].Kind).Overtakes {
+			to.timers++
+		}
+	}
+	p.n++
+	for _, o := range p.observers {
+		o.follow(p, from, to)
+	}
+	p.call(to)
+	if p.approaching && p.arrived(to) {
+		p.approaching, p.root = false, p.Steps()
+		to.kinds = [len(to.kinds)]int32{}
+	}
+	return p.open(to)
+}
+
+// arrived reports whether the approach ends with frame f, the last one.
+func (p *Path) arrived(f *Frame) bool {
+	if !p.bounds.FromLive {
+		return p.bounds.From(p.Step(p.Steps()))
+	}
+	p.waited |= f.Waits
+	return f.Waits == 0 && p.waited == 1<<len(p.space.Properties.Goals())-1
+}
+
+// count counts event i of the frame before by its kind, and what that costs of others.
+func (f *Frame) count(from *Frame, i int) {
+	e := &from.Enabled[i]
+	f.kinds = from.kinds
+	f.kinds[e.Kind]++
+	if !e.Disturbed() {
+		return
+	}
+	for k, n := range e.Costs() {
+		if ariadne.ActionKind(k) != e.Kind {
+			f.kinds[k] += int32(n)
+		}
+	}
+}
+
+// Outlast appends the natural step, whatever the bounds are.
+func (p *Path) Outlast() error {
+	f := p.Last()
+	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
+	f.Plain, f.Open, f.grown = len(f.Enabled), len(f.Enabled), f.grown[:0]
+	for f.Plain > 0 && f.Enabled[f.Plain-1].Aside() {
+		f.Plain--
+	}
+	return p.Push(0)
+}
+
+// Withdraw takes off what Outlast has appended to the first n steps.
+func (p *Path) Withdraw(n int) error {
+	p.Cut(n)
+	return p.open(p.Last())
+}
+
+// open computes among what there is a choice in a frame.
+func (p *Path) open(f *Frame) error {
+	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
+	timed := len(all)
+	for timed > 0 && all[timed-1].Aside() {
+		timed--
+	}
+	r := p.room(f)
+	f.Rest = timed == 0 || all[0].At > p.until
+	f.Plain, f.Unnatural, f.Bounded, f.Late = timed, f.Rest, false, false
+	if !r.all || timed == 0 || timed < len(all) || all[timed-1].At > p.until {
+		all = p.within(f, r, all, timed)
+	}
+	f.Enabled, f.Open, f.grown = all, len(all), f.grown[:0]
+	if p.approaching || !f.State.Varies() {
+		return nil
+	}
+	f.Bounded = f.Bounded || len(all) > 0 && p.cutsVariations(f)
+	if p.space.Unfold {
+		return p.unfold(f)
+	}
+	return nil
+}
+
+// cutsVariations reports whether the bounds take variations away from the frame, whatever there are.
+func (p *Path) cutsVariations(f *Frame) bool {
+	return p.bounds.Deviations.Reached(f.Deviations) || slices.ContainsFunc(p.counted, func(k ariadne.ActionKind) bool {
+		return world.KindOf(k).Within && f.State.Faults[k] > 0 && p.bounds.Kinds[k].Reached(int(f.kinds[k]))
+	})
+}
+
+// unfold appends to a frame what its events can be varied to. It executes each of them.
+func (p *Path) unfold(f *Frame) (err error) {
+	for i := 0; i < f.Open && err == nil && !p.bounds.Deviations.Reached(f.Deviations); i++ {
+		if f.Enabled[i].Halts() {
+			continue
+		}
+		f.Enabled, err = p.space.Variations(&f.State, &f.Enabled[i], f.Enabled)
+	}
+	f.Enabled = slices.DeleteFunc(f.Enabled, func(e world.Event) bool {
+		cut := e.Varied.Variation() != "" && !p.allowsCosts(f, &e)
+		f.Bounded = f.Bounded || cut
+		return cut
+	})
+	f.Open = len(f.Enabled)
+	return err
+}
+
+// allowsCosts reports whether the bounds on kinds leave a variation.
+func (p *Path) allowsCosts(f *Frame, e *world.Event) bool {
+	for k, n := range e.Costs() {
+		if most, ok := p.bounds.Kinds[k].N(); ok && n > 0 && int(f.kinds[k])+int(n) > most {
+			return false
+		}
+	}
+	return true
+}
+
+// Vary appends to the last frame's Enabled its event i with a variation, and returns its
+// place there; not ok: the budgets do not allow it. It is for who knows that the node will
+// come to the places.
+func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
+	f := p.Last()
+	e, err := f.Enabled[i].With(v)
+	if err != nil || !p.space.System.Allows(&f.State.State, &e) {
+		return i, false
+	}
+	f.Enabled = append(f.Enabled, e)
+	return len(f.Enabled) - 1, true
+}
+
+// Draw appends likewise event i varied where counts of alternatives come to their ends, and by what
+// costs nothing at random (world.System.Drawn), which will turn out when the node has come there. It is for
+// nodes that live.
+func (p *Path) Draw(i int, after []world.Countdown, seed uint64) (event int) {
+	f := p.Last()
+	f.Enabled = append(f.Enabled, p.space.System.Drawn(&f.State.State, f.Enabled[i], after, seed))
+	return len(f.Enabled) - 1
+}
+
+// room is what the bounds leave in a frame.
+type room struct {
+	step     bool // one more step at all
+	deviate  bool // one that is not the natural one
+	overtake bool // and is of a kind that overtakes
+	all      bool // whatever is early enough
+}
+
+func (p *Path) room(f *Frame) room {
+	b := &p.bounds
+	r := room{
+		step:     b.Depth == 0 || f.State.Steps-p.root < b.Depth,
+		deviate:  !b.Deviations.Reached(f.Deviations),
+		overtake: !b.Timers.Reached(f.timers),
+	}
+	r.all = r.step && r.deviate && r.overtake && !p.approaching && len(p.counted) == 0
+	return r
+}
+
+// within leaves of a frame's events, so many of which have a time of their own, those within the bounds.
+func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Event {
+	n, first := 0, true
+	f.Plain = 0
+	for i := range all {
+		e := &all[i]
+		if e.At > p.until {
+			if i < timed && !f.Late {
+				f.Late, f.Beyond = true, e.At-f.State.Now
+			}
+			continue
+		}
+		if r.all || p.allows(f, r, first, e.Kind) {
+			if n < i {
+				all[n] = *e
+			}
+			if n++; i < timed {
+				f.Plain = n
+			}
+		} else {
+			f.Bounded, f.Unnatural = true, f.Unnatural || first
+		}
+		first = false
+	}
+	return all[:n]
+}
+
+// allows reports whether the bounds leave an event that is early enough, the first of these or another.
+func (p *Path) allows(f *Frame, r room, first bool, kind ariadne.ActionKind) bool {
+	switch {
+	case p.approaching:
+		return first
+	case !r.step || len(p.counted) > 0 && p.bounds.Kinds[kind].Reached(int(f.kinds[kind])):
+		return false
+	case first && !f.Rest:
+		return true
+	}
+	return r.deviate && (r.overtake || !world.KindOf(kind).Overtakes)
+}
+
+// Hash stands for a frame's state and for what of the bounds is used up, so that
+// of two frames with the same hash the same paths lead on, as far as Space.Equality
+// tells. The bound on time is left out, since a state tells how late it is, and mostly that on
+// depth: what is named by its history has come so far by any path.
+func (p *Path) Hash(f *Frame) hash.Hash {
+	return p.used(f, p.Name(f))
+}
+
+// Class stands for the state at the end of the path up to symmetry, as Hash does for
+// the state itself. There must be a Space.Symmetry.
+func (p *Path) Class() hash.Hash {
+	return p.past(p.Last(), p.used(p.Last(), p.space.Symmetry.class(p)).Plus(hash.Of(0, 0, 5)))
+}
+
+// Abstract stands for whatever a user's rule takes the state at the end of the path
+// for, given a hash of that, as Hash does for the state itself.
+func (p *Path) Abstract(h hash.Hash) hash.Hash {
+	f := p.Last()
+	return p.used(f, p.observed(f, h.Plus(f.State.Budget())))
+}
+
+// Identity stands for the path by the names of all of its steps.
+func (p *Path) Identity() hash.Hash {
+	h := hash.Hash{}
+	for i := 1; i <= p.Steps(); i++ {
+		h = h.Plus(hash.OfText(p.Step(i).Name))
+	}
+	return h
+}
+
+// used adds to a hash what of the bounds is used up in a frame.
+func (p *Path) used(f *Frame, h hash.Hash) hash.Hash {
+	if p.bounds.Deviations > 0 {
+		h = h.Plus(hash.Of(uint64(f.Deviations), 0, 1))
+	}
+	for _, k := range p.counted {
+		h = h.Plus(hash.Of(uint64(f.kinds[k]), uint64(k), 2))
+	}
+	if p.bounds.Depth > 0 && f.merged && !p.space.Equality.Exposed {
+		h = h.Plus(hash.Of(uint64(f.State.Steps-p.root), 0, 6))
+	}
+	if p.bounds.Timers > 0 {
+		h = h.Plus(hash.Of(uint64(f.timers), 0, 3))
+	}
+	return h
+}
+
+// Steps is the number of steps of the execution: those of the path and of the
+// approach to it.
+func (p *Path) Steps() int { return p.n - 1 + p.gone }
+
+// Transition is what step i of the execution, from 1, came to.
+func (p *Path) Transition(i int) *memo.Transition { return p.frames[i-p.gone].By }
+
+// Step is step i of the execution, from 1, as those who watch see it.
+func (p *Path) Step(i int) (s ariadne.Step) {
+	p.ReadStep(&s, i)
+	return s
+}
+
+// ReadStep is Step into memory that is there.
+func (p *Path) ReadStep(s *ariadne.Step, i int) { p.StepOf(s, i, p.Taken(i), p.Transition(i)) }
+
+// StepOf is a transition, as step i of a path.
+func (p *Path) StepOf(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
+	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
+	if e.IsFault() || by.Input.Kind == ariadne.Fault { // what the node is given is nothing of its own, nor why
+		s.Name = p.space.System.Names().Action(s.Action)
+	}
+	if world.KindOf(e.Kind).World {
+		s.Action.Node = ariadne.NoNode
+	}
+}

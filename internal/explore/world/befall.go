@@ -1,0 +1,73 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne"
+)
+
+// NodeFaults are faults of one kind, each of which may befall each of some nodes.
+type NodeFaults struct {
+	Nodes  []ariadne.NodeID
+	Faults []ariadne.NodeFault
+}
+
+// onNodes completes a kind of faults that befall nodes, between two steps. In names of its
+// events word, unless it is "", stands between the node and what tells them apart.
+func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
+	k.Aside = true
+	between := " "
+	if word != "" {
+		between += word + " "
+	}
+	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
+		now := y.now(s)
+		for _, e := range y.onNodes[number] {
+			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.may(s, number, e.Node) && y.leads(s, &e) {
+				e.At = max(n.Clock, now)
+				events = append(events, e)
+			}
+		}
+		return events
+	}
+	k.Pending = func(y *System, s *State, e *Event) bool {
+		e.At = max(s.Nodes[e.Node].Clock, y.now(s))
+		return s.mayFall(e.Node, number)
+	}
+	k.Take = func(_ *System, s *State, e *Event) Input {
+		return Input{Kind: ariadne.Fault, At: e.At, Varied: e.Varied}
+	}
+	k.Footprint = func(_ *System, _ *Event, f Footprint) Footprint {
+		f.Present, f.Slack = true, unlimited
+		return f
+	}
+	k.Format = func(n Names, a ariadne.Action) string { return n.Node(a.Node) + between + a.What }
+	k.Parse = func(n Names, rest string) (ariadne.Action, error) {
+		name, what, ok := strings.Cut(rest, between)
+		if !ok {
+			return ariadne.Action{}, fmt.Errorf("want %s NODE%sWHAT", k.Name, between)
+		}
+		a, err := n.ofNode(number, name)
+		if err != nil {
+			return a, err
+		}
+		f, err := ariadne.ParseNodeFault(k.Name + ":" + what)
+		a.What = f.What()
+		return a, err
+	}
+	return k
+}
+
+// newNodeFaults are the events of all faults that befall nodes, by kind, but for their time.
+func newNodeFaults(r Rules) (all [MaxKinds][]Event) {
+	for _, rule := range r.NodeFaults {
+		for _, id := range rule.Nodes {
+			for _, f := range rule.Faults {
+				kind, _ := KindNamed(f.Kind())
+				all[kind] = append(all[kind], Event{Node: id, Kind: kind, Varied: &Varied{what: f.What(), fault: f}})
+			}
+		}
+	}
+	return all
+}

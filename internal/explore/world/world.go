@@ -1,0 +1,142 @@
+// Package world is the whole system under test as the explorer sees it: nodes
+// as automata, messages in flight, deadlines, and the budget of delays. It says
+// what may happen next (Enabled) and what comes of it (Take, Absorb). It chooses
+// nothing, checks nothing and knows nothing of what the automata are.
+//
+// Time (docs/architecture.md). Each node has its own clock, which only its own
+// inputs advance. The world orders them like this:
+//
+//   - A node is switched on at its start time, or within ClockError of an earlier
+//     start that has not happened yet. What would arrive at its machine before that
+//     is lost.
+//   - A node that a fault has taken down is switched on again at its time, likewise. What
+//     arrives meanwhile is answered by its kernel, if that lives on (ariadne.Crashed); else
+//     (ariadne.Down.Off) datagrams and what opens connections are lost, and the rest of
+//     what is under way on connections waits, as if it were sent again and again. What is
+//     sent when the machine is back, by a node whose clock is before that, arrives when it
+//     was switched on.
+//   - A message arrives at Sent + Latency, and never before an earlier one of
+//     the same TCP connection. Of each TCP direction only the oldest message can
+//     be delivered; of datagrams each one.
+//   - T is the earliest deadline of all nodes. A timer whose deadline lies in
+//     [T, T+ClockError] may fire; so a clock is never off by more than that.
+//   - What arrives until T+ClockError may be delivered, in any order: reordering
+//     between connections is free.
+//   - A node whose own timer is due when a message arrives gets it with its clock just
+//     below that deadline: the clock is slow. What it sends then arrives no earlier for
+//     it. So no node ever sees a timer of its own that is due and has not fired.
+//   - When a timer fires while messages with an earlier arrival are in flight,
+//     these have been delayed: they now arrive at the timer's deadline. Delaying
+//     a message costs one of the budget, once; those behind it on the same
+//     connection are held with it at no cost. Without budget the timer waits.
+//   - Where a fault has made the network slow, what is sent arrives later than that. It is not
+//     delayed: timers that are due before fire at no cost.
+//
+// Invariants: nothing is delivered before it was sent, nor to a node before it
+// is switched on; each TCP direction keeps its order; no clock runs backwards;
+// no more messages are delayed than the budget allows; while anything is enabled
+// at all, the first enabled action is the globally earliest event, so that
+// always taking it is the natural schedule.
+//
+// A System is the rules, a State is a global state: plain data, that can be copied.
+// What the nodes do, internal/explore/space finds out.
+//
+// Read next: system.go and enabled.go, the rules; then internal/explore/search.
+package world
+
+import (
+	"cmp"
+	"net/netip"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+)
+
+// Node is one member of the system.
+type Node struct {
+	Name    string
+	Addrs   []netip.Addr // the first one stands for the name in actions' names
+	Start   ariadne.Time
+	After   []ariadne.NodeID // those that must have been ready before it is switched on first
+	Client  bool             // when all clients are done, so is the execution
+	Initial ariadne.Digest   // over all that its behaviour depends on besides its inputs, and which node it is
+}
+
+// Rules are the network's and the clocks' parameters.
+type Rules struct {
+	Latency    time.Duration
+	ClockError time.Duration
+	Delays     int // budget of delayed messages in one execution
+	// MaxDelay is how much later than it should a message arrives at most, for timers that overtake it; 0: as
+	// late as may be.
+	MaxDelay   time.Duration
+	Faults     Faults
+	NodeFaults []NodeFaults // which faults may befall which nodes
+	// Seldom are further lengths of faults of a kind that take nodes down (length.go). They are not among those of
+	// NodeFaults.
+	Seldom     [MaxKinds][]time.Duration
+	Partitions []*Partition // how faults may part the network, or make it slow
+	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
+	// node that it befalls, of either end of a message's way, or of any node for what befalls the network.
+	After [MaxKinds]*regexp.Regexp
+	// AfterOf are the nodes of which the line must be, by kind, instead of those.
+	AfterOf map[ariadne.ActionKind]ariadne.NodeID
+	// Where are the ends between which faults of a kind hit messages.
+	Where [MaxKinds]Ends
+	// Keeps are the calls, by name, with which programs make lasting what they have done. Random
+	// searches draw faults there more often (Countdown).
+	Keeps []string
+	// GiveUp is how long an end of a TCP connection sends again what is not acknowledged, unless it
+	// has a limit of its own; 0: for ever.
+	GiveUp time.Duration
+	Grid   ariadne.Time // as ariadne.Grid; 0: that
+	Coarse bool         // short faults end on the grid, too (ariadne.CoarseEndOf)
+	// Combined is the greatest number of choices by which a search of states or orders varies
+	// one step, but for those of kinds that are Whole; 0: 1.
+	Combined int
+}
+
+// Ends are those of messages: one of Nodes, the other of Peers. nil: any.
+type Ends struct{ Nodes, Peers []ariadne.NodeID }
+
+func (e *Ends) of(from, to ariadne.NodeID) bool {
+	in := func(ids []ariadne.NodeID, id ariadne.NodeID) bool { return ids == nil || slices.Contains(ids, id) }
+	return in(e.Nodes, from) && in(e.Peers, to) || in(e.Nodes, to) && in(e.Peers, from)
+}
+
+// Nowhere reports whether no message has such ends: what a node sends to itself stays in it.
+func (e *Ends) Nowhere() bool {
+	for _, a := range e.Nodes {
+		if slices.ContainsFunc(e.Peers, func(b ariadne.NodeID) bool { return a != b }) {
+			return false
+		}
+	}
+	return e.Nodes != nil && e.Peers != nil
+}
+
+// OnGrid is the last time on the grid that is not later than t.
+func (r *Rules) OnGrid(t ariadne.Time) ariadne.Time { return t - t%cmp.Or(r.Grid, ariadne.Grid) }
+
+// endOf is when what befalls the network at time t for some length is over.
+func (r *Rules) endOf(t ariadne.Time, length time.Duration) ariadne.Time {
+	if r.Coarse {
+		return ariadne.CoarseEndOf(t, length, r.Grid)
+	}
+	return ariadne.EndOf(t, length, r.Grid)
+}
+
+// Together is Combined, or what it is when nothing is said.
+func (r *Rules) Together() int { return max(r.Combined, 1) }
+
+// Combines reports whether a search of states or orders varies one step so.
+func (r *Rules) Combines(e *Event) bool {
+	sum := 0
+	for k, n := range e.Varied.budgets() {
+		if !kinds[k].Whole {
+			sum += int(n)
+		}
+	}
+	return sum <= r.Together()
+}

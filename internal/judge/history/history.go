@@ -1,0 +1,243 @@
+// Package history says whether clients have seen what a single copy of the data could have shown them:
+// linearizability, by porcupine, sequential consistency, or that no read misses what was acknowledged.
+//
+// Read next: data.go, which data there are; internal/judge/expose/past.go, where the operations come from.
+package history
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Claim is that clients see what could come of one copy of some data.
+type Claim struct {
+	Name    string
+	Line    int    // of the spec
+	Of      string // of Names, or what the user calls a model
+	Initial string // what there is at first
+	Level   Level
+}
+
+// Level says how much of what clients see must be explained at once.
+type Level uint8
+
+// The levels.
+const (
+	Linearizable Level = iota // all of it, and each operation happens between its beginning and its end
+	Sequential                // all of it, and each client's operations happen in their order
+	// Durable: each read by itself, with all operations that change something, whatever came of these. An operation that was
+	// acknowledged has happened when a later one begins: acknowledged writes survive.
+	Durable
+)
+
+// Levels are their names.
+var Levels = []string{"linearizable", "sequential", "durable"}
+
+// Property is a claim that can be judged.
+type Property struct {
+	Claim
+	data  *Data
+	first string // state
+}
+
+// operation is one of a client's, with what came of it.
+type operation struct {
+	expose.Event
+	what     string // as Data calls it
+	result   string
+	from, to int // when it began and ended, by the number of the event
+	pending  bool
+	ignored  bool // what came of it
+}
+
+// open: nobody knows, or asks, what came of it.
+func (o *operation) open() bool { return o.pending || o.ignored }
+
+// Broken says why no order of the operations explains what came of them, or "". Unknown: nobody knows
+// within the time. Names are the nodes'. An operation whose end is not known may have happened at any later time or never.
+func (p *Property) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool, err error) {
+	keys := map[string][]operation{}
+	all, err := p.paired(events)
+	if err != nil {
+		return "", false, err
+	}
+	for _, o := range all {
+		if o.Op != staleRead || p.Level == Sequential {
+			keys[o.Key] = append(keys[o.Key], o)
+		}
+	}
+	order := make([]string, 0, len(keys))
+	for k := range keys {
+		order = append(order, k)
+	}
+	slices.Sort(order)
+	for _, k := range order {
+		bad, late := levels[p.Level](p, keys[k], len(events), limit)
+		if bad != nil {
+			return p.describe(k, bad, names), false, nil
+		}
+		unknown = unknown || late
+	}
+	return "", unknown, nil
+}
+
+// levels find operations, of one key, that nothing explains, by Level; nil: there are none. Events is how many there are of all
+// keys. Unknown: nobody knows within the time.
+var levels = [...]func(p *Property, all []operation, events int, limit time.Duration) (bad []operation, unknown bool){
+	Linearizable: (*Property).linearizable, Sequential: (*Property).sequential, Durable: (*Property).durable,
+}
+
+func (p *Property) linearizable(all []operation, events int, limit time.Duration) (bad []operation, unknown bool) {
+	switch porcupine.CheckOperationsTimeout(p.model(), operations(all, events), limit) {
+	case porcupine.Illegal:
+		return p.shortest(all, events, limit), false
+	case porcupine.Unknown:
+		return nil, true
+	}
+	return nil, false
+}
+
+// paired joins beginnings and ends. Those that have failed are not there.
+func (p *Property) paired(events []expose.Event) (all []operation, err error) {
+	type client struct {
+		node int
+		name string
+	}
+	last := map[client]int{} // index of what is under way, plus 1
+	failed := map[int]bool{}
+	for at, e := range events {
+		c := client{int(e.Node), e.Client}
+		i := last[c] - 1
+		switch {
+		case e.Kind == expose.Invoked:
+			o := operation{Event: e, from: at, pending: true}
+			if o.what = p.data.called(e.Op); o.what == "" {
+				return nil, fmt.Errorf("%q is none of the operations of a %s: %s", e.Op, p.data.Name, p.data.Doc)
+			} else if p.data.check != nil {
+				if err := p.data.check(&o); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, o)
+			last[c] = len(all)
+			continue
+		case e.Kind == expose.Gone:
+			for c := range last {
+				if c.node == int(e.Node) && (e.Client == "" || e.Client == c.name) {
+					last[c] = 0
+				}
+			}
+			continue
+		case i < 0:
+			continue // an end of what nobody has begun: another line that looks like one
+		case e.Kind == expose.Failed:
+			failed[i] = true
+		default:
+			all[i].pending, all[i].to, all[i].result = false, at, e.Value
+		}
+		last[c] = 0
+	}
+	n := 0
+	for i, o := range all {
+		if !failed[i] && !p.data.drops(&o) {
+			all[n] = o
+			n++
+		}
+	}
+	return all[:n], nil
+}
+
+// operations are what porcupine looks at; end is later than all.
+func operations(all []operation, end int) (ops []porcupine.Operation) {
+	for i, o := range all {
+		to := int64(o.to)
+		if o.pending {
+			to = int64(end)
+		}
+		ops = append(ops, porcupine.Operation{ClientId: i, Input: o, Output: o, Call: int64(o.from), Return: to})
+	}
+	return ops
+}
+
+// shortest is what there was of the operations, so many events long, when they could first not be explained.
+func (p *Property) shortest(all []operation, events int, limit time.Duration) []operation {
+	n := sort.Search(events, func(n int) bool {
+		return porcupine.CheckOperationsTimeout(p.model(), operations(p.until(all, n), n), limit) == porcupine.Illegal
+	})
+	return p.until(all, n)
+}
+
+// until is what there was of operations after n events.
+func (p *Property) until(all []operation, n int) (some []operation) {
+	for _, o := range all {
+		if o.pending = o.pending || o.to >= n; o.from < n && !p.data.drops(&o) {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// model is the data, for porcupine.
+func (p *Property) model() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return p.first },
+		Step: func(state, input, _ any) (bool, any) {
+			o := input.(operation)
+			next, ok := p.data.step(state.(string), &o)
+			if !ok && o.pending {
+				return true, state // it never happens
+			}
+			return ok, next
+		},
+	}
+}
+
+// mostOperations is how many of them a message has.
+const mostOperations = 12
+
+// describe says what the clients have seen.
+func (p *Property) describe(key string, all []operation, names []string) string {
+	var texts []string
+	for _, o := range all {
+		who := names[o.Node]
+		if o.Client != "" {
+			who += "/" + o.Client
+		}
+		text := strings.TrimSpace(fmt.Sprint(who, " ", o.Op, " ", o.Value))
+		switch {
+		case o.ignored && !o.pending:
+		case o.pending:
+			text += fmt.Sprintf(" (%d-)", o.from+1)
+		case o.result != "" || slices.Contains(p.data.reads, o.what):
+			text += fmt.Sprintf(" -> %q", o.result)
+		}
+		if !o.pending {
+			text += fmt.Sprintf(" (%d-%d)", o.from+1, o.to+1)
+		}
+		texts = append(texts, text)
+	}
+	if n := len(texts) - mostOperations; n > 0 {
+		texts = append([]string{fmt.Sprintf("%d earlier ones", n)}, texts[n:]...)
+	}
+	of := ""
+	if key != "" {
+		of = " on " + key
+	}
+	order := [...]string{Linearizable: "order", Sequential: "order that keeps each client's", Durable: "order in which acknowledged operations are not lost"}[p.Level]
+	s := "s"
+	if len(all) == 1 {
+		s = ""
+	}
+	what := "them"
+	if p.Level == Durable {
+		what = "the last one"
+	}
+	return fmt.Sprintf("no %s of the %d operation%s%s explains %s, from which event to which: %s", order, len(all), s, of, what, strings.Join(texts, ", "))
+}

@@ -1,0 +1,167 @@
+// Package inspect says what can be seen of a machine between two of its steps: processes, threads and where they wait,
+// registers, memory, files, sockets and timers. Who looks needs to know nothing of how the machine is made.
+//
+// Invariant: to look changes nothing, neither in the machine nor in what becomes of it.
+//
+// Read next: internal/machine/node/inspect.go, which looks into Linux programs.
+package inspect
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ariadne-mc/ariadne"
+)
+
+// Machine can be looked into. It is good for the time that it is lent. A process or a thread is named by the number
+// that the machine's programs see.
+type Machine interface {
+	// Look returns all but the contents.
+	Look() (*View, error)
+	// Registers are those of a thread. Where it waits in a call they are as it made the call.
+	Registers(tid int) (Registers, error)
+	// Mappings are what a process has in its memory, by address.
+	Mappings(pid int) ([]Mapping, error)
+	// ReadMemory reads a process's memory into b. It returns how much of it there is in one piece.
+	ReadMemory(pid int, address uint64, b []byte) (n int, err error)
+	// ReadFile reads a regular file, by the path that the machine's programs see, into b. At the file's end n is less than len(b).
+	ReadFile(path string, offset int64, b []byte) (n int, err error)
+}
+
+// View is what a machine is between two steps.
+type View struct {
+	Clock     ariadne.Time `json:"clock_ns"`
+	Processes []Process    `json:"processes"` // by id
+	Files     []File       `json:"files"`     // of its own, by path
+	Timers    []Timer      `json:"timers"`    // by when they are due
+}
+
+// Process is a process of a machine.
+type Process struct {
+	PID     int      `json:"pid"`
+	Parent  int      `json:"parent"`
+	Command int      `json:"command"` // of the spec, or -1
+	Exe     string   `json:"exe"`
+	Args    []string `json:"args"`
+	Cwd     string   `json:"cwd"`
+	// Zombie: it has ended, by a signal unless that is 0, and nobody has waited for it.
+	Zombie      bool         `json:"zombie,omitempty"`
+	Status      int          `json:"status,omitempty"`
+	Signal      int          `json:"signal,omitempty"`
+	Threads     []Thread     `json:"threads,omitempty"`
+	Descriptors []Descriptor `json:"descriptors,omitempty"` // by number
+}
+
+// Thread is a thread of a process.
+type Thread struct {
+	TID  int    `json:"tid"`
+	Name string `json:"name"`
+	// Call is the system call in which it waits, and Args are its arguments; "": it stands in
+	// no call, and goes on with the machine's next step.
+	Call string    `json:"call,omitempty"`
+	Args [6]uint64 `json:"-"`
+	// On says what it waits on, if that is an open file; Until is when it stops waiting, or
+	// Never.
+	On    string       `json:"on,omitempty"`
+	Until ariadne.Time `json:"-"`
+}
+
+// Descriptor is an open descriptor of a process.
+type Descriptor struct {
+	FD    int    `json:"fd"`
+	What  string `json:"what"`  // a path, or what /proc shows of it, with addresses
+	Flags int    `json:"flags"` // of open(2)
+	// Unread are the bytes that can be read from a socket or a pipe, Unsent those that a socket has not sent yet.
+	Unread int `json:"unread,omitempty"`
+	Unsent int `json:"unsent,omitempty"`
+}
+
+// File is a name of the machine's own files.
+type File struct {
+	Path   string `json:"path"`
+	Mode   uint32 `json:"mode"` // st_mode
+	UID    uint32 `json:"uid"`
+	GID    uint32 `json:"gid"`
+	Size   int64  `json:"size"`             // of a regular file
+	Target string `json:"target,omitempty"` // of a symbolic link
+}
+
+// Timer is a deadline that is pending.
+type Timer struct {
+	At ariadne.Time `json:"at_ns"`
+	Of string       `json:"of"` // what it ends, in words: "thread 12", "timerfd"
+	// Silent: it merely keeps a language runtime alive, and is nothing that can happen.
+	Silent bool `json:"silent,omitempty"`
+}
+
+// Registers are those of a thread.
+type Registers struct {
+	Named []Register `json:"named"` // the general ones and segment bases, in the order of the processor's manual
+	// Extended are the others as the processor saves them (XSAVE).
+	Extended []byte `json:"extended,omitempty"`
+}
+
+// Register is one of 64 bits.
+type Register struct {
+	Name  string `json:"name"`
+	Value uint64 `json:"value,string"` // as a text in JSON, whose numbers are less exact
+}
+
+// Of is the value of a register; not ok: there is none of this name.
+func (r *Registers) Of(name string) (value uint64, ok bool) {
+	for i := range r.Named {
+		if r.Named[i].Name == name {
+			return r.Named[i].Value, true
+		}
+	}
+	return 0, false
+}
+
+// Mapping is a piece of a process's memory.
+type Mapping struct {
+	Start   uint64 `json:"start,string"`
+	End     uint64 `json:"end,string"` // up to before End
+	Read    bool   `json:"read"`
+	Write   bool   `json:"write"`
+	Execute bool   `json:"execute"`
+	Shared  bool   `json:"shared"`
+	Offset  uint64 `json:"offset,string"`  // in the file
+	Name    string `json:"name,omitempty"` // a path as the process sees it, [stack] and the like, or ""
+}
+
+// MarshalJSON leaves out the time until which a thread waits when there is none. Arguments are texts, for numbers in JSON are
+// less exact.
+func (t Thread) MarshalJSON() ([]byte, error) {
+	type plain Thread
+	j := struct {
+		plain
+		Args  []string      `json:"args,omitempty"`
+		Until *ariadne.Time `json:"until_ns,omitempty"`
+	}{plain: plain(t)}
+	if t.Until != ariadne.Never {
+		j.Until = &t.Until
+	}
+	for i := range t.Args {
+		if t.Call != "" {
+			j.Args = append(j.Args, fmt.Sprintf("%#x", t.Args[i]))
+		}
+	}
+	return json.Marshal(j)
+}
+
+// String is the thread in a line.
+func (t Thread) String() string {
+	text := fmt.Sprintf("%d %s: ", t.TID, t.Name)
+	switch {
+	case t.Call == "":
+		return text + "goes on"
+	case t.On != "":
+		text += fmt.Sprintf("%s on %s", t.Call, t.On)
+	default:
+		text += fmt.Sprintf("%s(%#x, %#x, %#x)", t.Call, t.Args[0], t.Args[1], t.Args[2])
+	}
+	if t.Until != ariadne.Never {
+		text += fmt.Sprintf(" until %v", t.Until)
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+//go:build linux
+
+package node
+
+import (
+	"slices"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
+)
+
+// may reports whether the node has written what must come before a kind of fault. Whether another node
+// has that must, is known to the world alone.
+func (n *Node) may(kind string) bool {
+	all := n.cfg.Faults.After
+	k := slices.IndexFunc(all, func(a config.After) bool { return a.Kind == kind })
+	if k < 0 || all[k].Line == nil {
+		return true
+	}
+	n.listen()
+	return n.k.Said&(1<<k) != 0
+}
+
+// listen looks at the lines that the node has written in the step since it was asked last.
+func (n *Node) listen() {
+	for ; n.step.looked < len(n.k.Logs); n.step.looked++ {
+		for k, after := range n.cfg.Faults.After {
+			if after.Line != nil && n.k.Said&(1<<k) == 0 && after.Line.MatchString(n.k.Logs[n.step.looked].Text) {
+				n.k.Said |= 1 << k
+			}
+		}
+	}
+}
+
+// possibleNow are those of some alternatives before which nothing must come that the node has not
+// written.
+func (n *Node) possibleNow(alternatives []string) []string {
+	not := func(a string) bool { return !n.may(ariadne.KindOf(a)) }
+	if !slices.ContainsFunc(alternatives, not) {
+		return alternatives
+	}
+	return slices.DeleteFunc(slices.Clone(alternatives), not)
+}

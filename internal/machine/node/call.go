@@ -1,0 +1,293 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/seccomp"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
+	"github.com/ariadne-mc/ariadne/internal/machine/sys"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+func callName(nr int) string { return sys.Name(nr) }
+
+// stop handles one stop of th and reports whether th goes on running.
+func (n *Node) stop(th *thread, s tracee.Stop) bool {
+	n.layout.forget()
+	switch s.Kind {
+	case tracee.Call:
+		must(th.tr.LoadCall())
+		th.native = false
+		th.k.Call = kernel.Call{NR: th.tr.Number(), Args: th.tr.Args(), InCall: true}
+		if !th.tr.Is64() {
+			th.k.Call.NR = -1
+		}
+		n.step.calls++
+		n.watch.called()
+		n.step.made.add(th.k.Call.NR)
+		n.pass(th, kernel.CallCost)
+		th.k.CPUTime += kernel.CallCost
+		n.step.readClock = n.step.readClock || sys.Of(th.k.Call.NR).ReadsClock
+		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
+			n.home.clock.ResetReads()
+		}
+		if over, on := n.refuses(th, unix.AUDIT_ARCH_X86_64); over {
+			return on
+		}
+		return !n.turnEnds(th) && !n.overtaken(th) && n.call(th)
+	case tracee.Signal:
+		return n.realSignal(th, s.Signal)
+	case tracee.Exited:
+		panic(toolError{fmt.Errorf("process %d was ended from outside (signal %d)", th.k.Proc.PID, s.Signal)})
+	}
+	panic(toolError{fmt.Errorf("thread %d: unexpected %v stop", th.k.TID, s.Kind)})
+}
+
+// call runs the handler of the call that th stands in, for the first time or
+// again, and reports whether th goes on running.
+func (n *Node) call(th *thread) bool {
+	k := th.k
+	n.layout.forget()
+	if n.falls(th) {
+		return false
+	}
+	if e := n.vary(th); e != 0 {
+		return n.failCall(th, e)
+	}
+	n.askCall(th)
+	n.showInstead(th)
+	r := sys.Handle(k)
+	if k.Call.Cut {
+		return false
+	}
+	if len(n.k.Used)+len(n.k.Asked) > 0 {
+		n.takeUsed()
+	}
+	instead := n.k.Instead != nil
+	n.k.Instead = nil
+	switch r.Op {
+	case kernel.OpReturn:
+		if r.Unseen {
+			return n.finishUnseen(th, r.Value)
+		}
+		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && len(n.orphans) > 0 {
+			n.adoptSegment(th, uint64(r.Value))
+		}
+		if r.Value >= 0 && n.mapsCode(k) {
+			n.breakCode(th, th.maps())
+		}
+		if k.Call.Part > 0 {
+			sys.MovedPart(k)
+		}
+		return n.finish(th, r.Value)
+	case kernel.OpBlock:
+		if k.Wait.Uninterruptible && !k.Doomed() {
+			k.Wait.Interrupted = false
+			k.Park()
+			return false
+		}
+		if k.Wait.Interrupted || k.HasSignal() {
+			return n.interrupt(th, r)
+		}
+		if n.failing != nil {
+			if interrupted, goesOn := n.varyWait(th, r); interrupted {
+				return goesOn
+			}
+		}
+		k.Park()
+		return false
+	case kernel.OpNative:
+		return n.native(th)
+	case kernel.OpYield:
+		if n.finish(th, r.Value) {
+			n.requeue(th)
+		}
+		return false
+	case kernel.OpClone:
+		return n.clone(th, r.Clone)
+	case kernel.OpExec:
+		if instead {
+			execArgs(k) // as exec does
+			return n.finish(th, -int64(unix.ENOENT))
+		}
+		return n.exec(th)
+	case kernel.OpExit:
+		n.record(th, 0)
+		n.endThread(th, int(r.Value))
+		return false
+	case kernel.OpExitGroup:
+		n.record(th, 0)
+		n.endProcess(k.Proc, int(r.Value), 0, false)
+		return false
+	}
+	panic(toolError{fmt.Errorf("%s: handler returned op %d", callName(k.Call.NR), r.Op)})
+}
+
+// finish ends the call with result v, then delivers what signals are pending.
+func (n *Node) finish(th *thread, v int64) bool {
+	if v == -int64(unix.ETXTBSY) {
+		n.checkBusy(th)
+	}
+	n.record(th, v)
+	n.asked(th.k, v)
+	if e := kernel.Errno(-v); e == unix.ENFILE || e == unix.EMFILE {
+		n.blameHost(th, e)
+	}
+	must(th.tr.Return(v))
+	return n.leaveCall(th)
+}
+
+// finishUnseen ends a call with result v as if Linux had made it, whose result nobody looks at.
+func (n *Node) finishUnseen(th *thread, v int64) bool {
+	n.record(th, nativeResult)
+	must(th.tr.Return(v))
+	if th.k.HasSignal() {
+		return n.leaveCall(th)
+	}
+	th.k.EndWait()
+	th.k.Call.InCall = false
+	return true
+}
+
+// leaveCall is the way out of every call whose registers are set.
+func (n *Node) leaveCall(th *thread) bool {
+	k := th.k
+	saved := k.Wait.SavedMask
+	k.EndWait()
+	k.Call.InCall = false
+	n.expire(th) // it may have set a timer for a time that is past
+	if saved != nil {
+		// It was not interrupted: what only its own mask let through goes on waiting.
+		k.M.SetSigMask(*saved)
+	}
+	return n.deliverSignals(th)
+}
+
+// native lets Linux run the call as it stands.
+func (n *Node) native(th *thread) bool {
+	k := th.k
+	n.holdMapped(th)
+	if n.sealsFrozen(th) {
+		return n.finish(th, -int64(unix.EBUSY))
+	}
+	if th.tr.Consumed() || k.Wait.Preempted || k.Call.Part > 0 {
+		// The handler used up the call's own entry for another call. A thread that was
+		// preempted there may be a copy, which has none and must do the same. Or the call has
+		// other arguments than its program gave it.
+		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
+		must(err)
+		if n.mapsCode(k) {
+			n.breakCode(th, th.maps())
+		}
+		return n.finish(th, v)
+	}
+	n.record(th, nativeResult)
+	code := n.mapsCode(k)
+	if code || k.HasSignal() && k.Call.NR != unix.SYS_RT_SIGRETURN { // of a timer that has expired
+		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
+		must(err)
+		if code {
+			n.breakCode(th, th.maps())
+		}
+		must(th.tr.Return(v))
+		return n.leaveCall(th)
+	}
+	k.EndWait()
+	k.Call.InCall = false
+	th.native = true
+	if k.Call.NR == unix.SYS_RT_SIGRETURN {
+		if th.tr.LeavesHandler(); k.PendingSignals() != 0 {
+			return n.leaveHandler(th)
+		}
+	}
+	return true
+}
+
+// nativeResult stands in the call stream for a result that was not looked at.
+const nativeResult = 1 << 62
+
+// record adds the finished call to the step's stream.
+func (n *Node) record(th *thread, v int64) {
+	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
+	if v > 0 && sys.Of(th.k.Call.NR).Transfers {
+		n.step.moved++
+	}
+	if n.cfg.TraceCalls {
+		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
+	}
+}
+
+// realSignal handles a signal that Linux itself raised in th: a fault, a trapped
+// instruction, or the watchdog's SIGSTOP.
+func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
+	switch sig {
+	case unix.SIGSEGV:
+		if length, aux := th.tr.TrappedTSC(); length > 0 && !th.k.NoTSC {
+			n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
+			n.step.readClock = true
+			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
+			n.keepAction(th, sig)
+			return n.deliverSignals(th)
+		}
+		if length := th.tr.TrappedCPUID(); length > 0 && tracee.CanTrapCPUID() {
+			must(th.tr.SkipCPUID(length, n.cpuid))
+			n.keepAction(th, sig)
+			return true
+		}
+		return n.fault(th, sig)
+	case unix.SIGSYS:
+		if nr, arch, ok := th.tr.DeniedCall(); ok {
+			return n.unstopped(th, nr, arch)
+		}
+		return n.fault(th, sig)
+	case unix.SIGTRAP:
+		if n.atBreak(th) {
+			return true
+		}
+		return n.fault(th, sig)
+	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL:
+		return n.fault(th, sig)
+	case unix.SIGXFSZ: // a write past RLIMIT_FSIZE
+		th.k.Send(signal.Info{Signo: int(sig), Code: signal.SIKernel})
+		return n.deliverSignals(th)
+	case unix.SIGSTOP:
+		if n.watch.expired() {
+			return true // limits() ends the step
+		}
+		return n.preempt(th)
+	}
+	panic(toolError{fmt.Errorf("thread %d: signal %v from outside", th.k.TID, sig)})
+}
+
+// unstopped is a call that raised SIGSYS instead of a stop. One of a 32-bit or an x32 program is
+// refused: Linux may be built without the latter, and most are. One that is refused unseen comes
+// here where the program's own filter may want to know of it.
+func (n *Node) unstopped(th *thread, nr int, arch uint32) bool {
+	n.step.calls++
+	n.watch.called()
+	n.pass(th, kernel.CallCost)
+	if th.k.Seccomp.Mode != seccomp.None {
+		n.keepAction(th, unix.SIGSYS)
+		th.k.Call = kernel.Call{NR: nr, Args: th.tr.StandAtDenied(arch)}
+		if over, on := n.refuses(th, arch); over {
+			return on
+		}
+	}
+	n.step.stream.call(th.k.TID, nr, -int64(unix.ENOSYS))
+	switch {
+	case sys.Of(nr).Runs == sys.Unseen && arch == unix.AUDIT_ARCH_X86_64:
+	case arch == unix.AUDIT_ARCH_X86_64:
+		n.k.Refuse(th.k, "calls of x32 programs", fmt.Sprintf("number %#x", nr), true)
+	default:
+		n.k.Refuse(th.k, "calls of 32-bit programs", fmt.Sprintf("number %#x", nr), false)
+	}
+	must(th.tr.Deny(unix.ENOSYS))
+	n.keepAction(th, unix.SIGSYS)
+	return n.deliverSignals(th)
+}

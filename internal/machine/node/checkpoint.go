@@ -1,0 +1,293 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"os"
+	"sort"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Checkpoint is a frozen copy of a quiescent node: of each process a fork that
+// never runs, of each thread its registers, of the emulated kernel its values, of
+// the files their content. All copies of a node share its namespaces and its one
+// file tree, which therefore shows the state of whichever ran last; before a copy
+// runs, the tree is set to that copy's state (internal/machine/filetree). So at most one
+// copy of a node runs at a time, and all belong to one executor.
+type Checkpoint struct {
+	n       *Node // the node's configuration and files; it has no threads and no kernel
+	kernel  *kernel.Image
+	carried []int // the checkpoint's own descriptors of what the kernel carries
+	procs   []*frozen
+	bytes   int64
+}
+
+// frozen is one process of a checkpoint.
+type frozen struct {
+	copy    *tracee.Thread // one thread, stopped for ever
+	threads []frozenThread // leader first
+}
+
+type frozenThread struct {
+	tid   int  // virtual
+	dead  bool // a leader that ended before the others
+	ctx   *tracee.Context
+	alt   kernel.AltStack
+	vfork int // pid of the child that the thread waits for, or 0
+}
+
+// Freeze copies the node, which is between two steps, and leaves it as it is.
+func (n *Node) Freeze() (c *Checkpoint, err error) {
+	defer recoverTool(n, &err)
+	if n.home.treeFD == nil && len(n.threads) == 0 {
+		// There is no process through which its files could be reached.
+		return nil, fmt.Errorf("%w: no process is left", ariadne.ErrNotFreezable)
+	}
+	for _, th := range n.threads {
+		if th.k.State == kernel.Runnable && !th.k.Call.InCall && th.vfork == nil && th.tr.InCall() {
+			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ariadne.ErrNotFreezable, th.k.TID)
+		}
+	}
+	n.enter()
+	n.captureFiles()
+	procs := n.processes()
+	for _, p := range procs {
+		if p.fork == nil {
+			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ariadne.ErrNotFreezable, p.threads[0].k.Proc.PID)
+		}
+	}
+	n.k.Copied = true
+	c = &Checkpoint{n: n.shell(nil), kernel: n.k.Image()}
+	for _, carried := range n.k.Carried {
+		c.carried = append(c.carried, duplicate(carried.FD))
+	}
+	c.bytes = c.kernel.Bytes()
+	n.home.users++
+	for _, p := range procs {
+		f := &frozen{}
+		for _, th := range p.threads {
+			ctx, err := th.tr.Save()
+			must(err)
+			ft := frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)}
+			if th.vfork != nil {
+				ft.vfork = th.vfork.PID
+			}
+			f.threads = append(f.threads, ft)
+		}
+		f.copy, err = p.fork.tr.ForkProcess()
+		must(err)
+		c.procs = append(c.procs, f)
+		c.bytes += checkpointBase + resident(f.copy.PID)/checkpointShare
+	}
+	return c, nil
+}
+
+const (
+	checkpointBase  = 384 << 10 // page tables, pages written in a step, Linux's own objects
+	checkpointShare = 64        // one part in so many is taken to be the copy's alone
+)
+
+// resident is how much of a process is in memory, in bytes.
+func resident(pid int) int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	fmt.Sscan(string(b), &size, &pages)
+	return pages * pageSize
+}
+
+// shell returns a Node with an emulated kernel of its own and no processes.
+func (n *Node) shell(k *kernel.Node) *Node {
+	return &Node{cfg: n.cfg, failing: n.failing, functions: n.functions, probing: n.probing, looked: n.looked, grows: n.grows, given: n.given, serves: n.serves, lets: n.lets, stalls: n.stalls, k: k, threads: map[*kernel.Thread]*thread{},
+		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, running: n.running, again: n.again, checking: n.checking, polled: n.polled,
+		calm: n.calm, house: n.house, outages: n.outages, tells: n.tells, joins: n.joins, kills: n.kills, lost: n.lost, orphans: n.orphans, disk: n.disk}
+}
+
+func duplicate(fd int) int {
+	fd, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	must(err)
+	return fd
+}
+
+// process is a live process as Freeze sees it.
+type process struct {
+	threads []*thread // leader first, then by virtual id
+	fork    *thread   // one that stands in a call
+}
+
+// processes groups the node's threads, in order of virtual process ids.
+func (n *Node) processes() []*process {
+	byPID := map[*kernel.Process]*process{}
+	var list []*process
+	for _, th := range n.threads {
+		p := byPID[th.k.Proc]
+		if p == nil {
+			p = &process{}
+			byPID[th.k.Proc] = p
+			list = append(list, p)
+		}
+		p.threads = append(p.threads, th)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].threads[0].k.Proc.PID < list[j].threads[0].k.Proc.PID })
+	for _, p := range list {
+		leads := func(th *thread) bool { return th.tr.TID == th.tr.PID }
+		sort.Slice(p.threads, func(i, j int) bool {
+			a, b := p.threads[i], p.threads[j]
+			if leads(a) != leads(b) {
+				return leads(a)
+			}
+			return a.k.TID < b.k.TID
+		})
+		for _, th := range p.threads {
+			if th.tr.InCall() {
+				p.fork = th
+				break
+			}
+		}
+	}
+	return list
+}
+
+// Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
+func (c *Checkpoint) Thaw() (n *Node, err error) {
+	defer c.recoverTool(&err)
+	n = c.n.shell(c.kernel.Copy())
+	for i, fd := range c.carried {
+		n.k.Carried[i].FD = duplicate(fd)
+	}
+	n.home.users++
+	byTID := map[int]*kernel.Thread{}
+	for _, k := range n.k.AllThreads() {
+		byTID[k.TID] = k
+	}
+	for _, f := range c.procs {
+		n.thawProcess(f, byTID)
+	}
+	return n, nil
+}
+
+// recoverTool is the node's for Thaw, which finds the frozen processes.
+func (c *Checkpoint) recoverTool(err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case toolError:
+		var threads []*tracee.Thread
+		for _, f := range c.procs {
+			threads = append(threads, f.copy)
+		}
+		*err = fmt.Errorf("node %s: %w", c.n.cfg.Name, c.n.killed(e.error, threads))
+	default:
+		panic(e)
+	}
+}
+
+// thawProcess forks a frozen process and rebuilds its threads.
+func (n *Node) thawProcess(f *frozen, byTID map[int]*kernel.Thread) {
+	first, err := f.copy.ForkProcess()
+	must(err)
+	trs := []*tracee.Thread{first}
+	for range f.threads[1:] {
+		tr, err := first.SpawnThread()
+		must(err)
+		trs = append(trs, tr)
+	}
+	for i, ft := range f.threads {
+		must(trs[i].Load(ft.ctx))
+		k := byTID[ft.tid]
+		if ft.dead {
+			k = &kernel.Thread{TID: ft.tid, State: kernel.Dead, Proc: byTID[f.threads[i+1].tid].Proc}
+		}
+		if k == nil {
+			must(fmt.Errorf("thread %d is not in the copied kernel", ft.tid))
+		}
+		th := n.addThread(k, trs[i])
+		if ft.vfork != 0 {
+			th.vfork = n.k.Procs[ft.vfork]
+		}
+		if i == 0 || ft.alt != (kernel.AltStack{}) {
+			n.setAltStack(th, ft.alt)
+		}
+	}
+}
+
+// setAltStack gives a rebuilt thread its alternate signal stack.
+func (n *Node) setAltStack(th *thread, s kernel.AltStack) {
+	if s == (kernel.AltStack{}) {
+		s[8] = ssDisable
+	}
+	if !th.tr.InCall() {
+		must(fmt.Errorf("%w: thread %d stands in no call", ariadne.ErrNotFreezable, th.k.TID))
+	}
+	if e := th.WriteMem(area.Scratch, s[:]); e != 0 {
+		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
+	}
+	// Nobody's stack is changed who stands on it, and the thread has that of the one from
+	// which its process was forked.
+	v, err := th.tr.InjectOffStack(unix.SYS_SIGALTSTACK, area.Scratch, 0)
+	must(err)
+	if v < 0 {
+		must(fmt.Errorf("thread %d: alternate signal stack: %w", th.k.TID, unix.Errno(-v)))
+	}
+}
+
+// altStack is the alternate signal stack of a thread. Where Linux may have changed it on
+// the way into handlers and out of them, Linux is asked.
+func (n *Node) altStack(th *thread) kernel.AltStack {
+	if !th.k.AskAltStack {
+		return th.k.AltStack
+	}
+	if !th.tr.InCall() {
+		restore := th.tr.Borrow()
+		defer func() { must(restore()) }()
+	}
+	n.inject(th, unix.SYS_SIGALTSTACK, 0, area.Scratch)
+	var s kernel.AltStack
+	if e := th.ReadMem(area.Scratch, s[:]); e != 0 {
+		must(fmt.Errorf("thread %d: scratch memory: %w", th.k.TID, e))
+	}
+	s[8] &^= ssOnStack
+	return s
+}
+
+// Flags of a stack_t, in its byte 8.
+const (
+	ssOnStack = 1
+	ssDisable = 2
+)
+
+// Drop ends the frozen processes.
+func (c *Checkpoint) Drop() error {
+	var first error
+	for _, f := range c.procs {
+		if err := tracee.Kill([]*tracee.Thread{f.copy}); err != nil && first == nil {
+			first = err
+		}
+		f.copy.Release()
+	}
+	c.procs = nil
+	for _, fd := range c.carried {
+		if err := unix.Close(fd); err != nil && first == nil {
+			first = err
+		}
+	}
+	c.carried = nil
+	if err := c.n.home.leave(); err != nil && first == nil {
+		first = err
+	}
+	return first
+}
+
+// Bytes is about how much memory the checkpoint holds: what its processes do not
+// share with the others is known only to Linux, and to ask costs more than a
+// freeze, so this is a share of what they have in memory. Measured were 400 to 550 KB
+// for memcached, Redis and an etcd node, of which the copy of the kernel is 60.
+func (c *Checkpoint) Bytes() int64 { return c.bytes }

@@ -1,0 +1,105 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+)
+
+// A node's clock goes on by what the node does, and it may pass a deadline of the
+// node's own in the midst of a step. Nobody may see a timer that is due and has not
+// expired, so the step then expires it, and whoever waited for it has a turn.
+//
+// But calls and reads cost time only so that loops end. A deadline that comes near
+// because of that is none yet: the clock stands just below it for as many calls and
+// reads as no step makes that does not wait for the clock. So a step ends before the
+// timer fires, and what else may come first is the search's choice.
+
+const (
+	// patience is how many calls and clock reads the clock stands just below a deadline.
+	patience = 4096
+	// oversleep is how late a silent timer may expire: who naps is not punctual.
+	oversleep = time.Millisecond
+	// turn is how long a thread may read the clock while others could run.
+	turn = slice * kernel.CallCost
+)
+
+// pass lets th use up d of the node's time.
+func (n *Node) pass(th *thread, d ariadne.Time) {
+	now := n.k.Now + d
+	if t := n.k.NextTimer(false); t != nil && now >= t.When && n.room(t) > 0 {
+		n.step.stood++
+		now = max(n.k.Now, t.When-1)
+	}
+	n.k.Now = now
+	n.expire(th)
+}
+
+// room is how many times more the clock may stand below a timer.
+func (n *Node) room(t *kernel.Timer) int {
+	if n.step.below != t.When {
+		n.step.below, n.step.stood = t.When, 0
+	}
+	return patience - n.step.stood
+}
+
+// expire expires what the clock has passed. Others that can run then have their turn
+// before th goes on, as they would on another processor.
+func (n *Node) expire(th *thread) {
+	if !n.due() {
+		return
+	}
+	n.fireDue(n.k.Now)
+	if n.k.HasReady() {
+		th.used = max(th.used, slice)
+	}
+}
+
+// due reports whether the clock has passed a timer.
+func (n *Node) due() bool {
+	t, s := n.k.NextTimer(false), n.k.NextSilent()
+	return t != nil && t.When <= n.k.Now || s != nil && s.When.Add(oversleep) <= n.k.Now
+}
+
+// lendClock sets the page from which th reads the clock until it stops again.
+func (n *Node) lendClock(th *thread) {
+	if n.home.used {
+		n.home.clearScratch()
+	}
+	limit, room := ariadne.Never, 0
+	if t := n.k.NextTimer(false); t != nil {
+		limit, room = t.When, n.room(t)
+	}
+	if s := n.k.NextSilent(); s != nil && s.When.Add(oversleep) < limit {
+		limit, room = s.When.Add(oversleep), 0
+	}
+	if n.k.HasReady() && th.began+turn < limit {
+		limit, room = max(th.began+turn, n.k.Now+1), 0
+	}
+	n.step.lent = room
+	n.home.clock.Set(uint64(n.k.Now), uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
+	n.home.clock.SetLimit(uint64(limit), room)
+}
+
+// farthest is how far one stretch without a stop can take the clock.
+const farthest = 1 << 60
+
+// takeClock takes the clock back from th. A program may have written to the page where
+// it read: what cannot have come from reading means nothing.
+func (n *Node) takeClock(th *thread) {
+	now, room := n.home.clock.Now(), n.home.clock.Room()
+	if now > min(uint64(n.k.Now)+farthest, uint64(ariadne.Never)) || room < 0 || room > n.step.lent {
+		n.k.Refuse(th.k, "writing into Ariadne's pages", fmt.Sprintf("clock of %#x", now), false)
+		return
+	}
+	n.k.Now = max(n.k.Now, ariadne.Time(now))
+	n.step.stood += n.step.lent - room
+	n.step.lent = room
+	if n.home.clock.Reads() > 0 {
+		n.step.readClock = true
+	}
+}

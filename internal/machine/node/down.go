@@ -1,0 +1,289 @@
+//go:build linux
+
+package node
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net"
+	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
+	"github.com/ariadne-mc/ariadne/internal/machine/sys"
+
+	"golang.org/x/sys/unix"
+)
+
+// A node that is down has no processes. Its files are as they were. When only its programs were
+// killed (ariadne.Crashed), its kernel lives on, and answers what arrives. When the machine
+// stopped (ariadne.Stopped, ariadne.PowerLost), a new kernel begins, and what was in memory is gone: the machine is its
+// disk, and says so (Output.Content), so all ways that lead to the same disk lead to one state.
+
+// falls enters the call at whose entry th stands as a place of the step, if the node may go down
+// there, and reports whether it does. It is one where something that others can see, or that
+// stays, has happened since the last such place, or the beginning of the step. A pause may also be
+// where nothing has happened yet but that the program has made up its mind; a step has one. So may
+// its clock be set there, or the process be killed whose call it is.
+func (n *Node) falls(th *thread) bool {
+	if th.k.Call.Passed || n.outages == nil && !n.kills || n.step.down == ariadne.Paused {
+		return false
+	}
+	on, sight := sys.Visible(th.k)
+	if sight == sys.NotSeen {
+		return false
+	}
+	sys.EnterStores(n.k)
+	n.hearStaying()
+	before := n.step.seen
+	if on == dialog.Path {
+		before = sys.Seen
+	} else {
+		n.step.seen = max(n.step.seen, sight)
+	}
+	alternatives := n.outages
+	if before < sys.Seen || sight < sys.Seen {
+		stored := before == sys.NotSeen && n.stored()
+		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool {
+			switch ariadne.KindOf(a) {
+			case ariadne.PowerLost.String():
+				return before == sys.NotSeen && !stored
+			case ariadne.Stopped.String():
+				return before == sys.NotSeen
+			case ariadne.Crashed.String():
+				return before < sys.Seen || sight < sys.Seen
+			}
+			return sight < sys.Seen
+		})
+	}
+	if sight == sys.Seen {
+		alternatives = append(slices.Clip(alternatives), n.killing(th)...)
+	}
+	alternatives = n.possibleNow(alternatives)
+	n.step.since = lossPoint{seen: true}
+	if len(alternatives) == 0 || dialog.Spared(n.k) {
+		return false
+	}
+	taken := n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/before", on, alternatives)
+	if taken == "" {
+		return false
+	}
+	n.happens(taken)
+	if n.step.outage != nil || th.k.Proc.Dead {
+		return true
+	}
+	if n.k.HasReady() { // they have their turn when th has made its call
+		th.used = max(th.used, slice)
+	}
+	return false
+}
+
+// hearStaying looks at the lines that the node has written in the step since it was asked last. What outlives
+// its going down has happened.
+func (n *Node) hearStaying() {
+	s := &n.step
+	lines := n.k.Logs[s.heard:]
+	s.heard = len(n.k.Logs)
+	if stays := n.cfg.Stays; len(lines) > 0 && stays != nil && stays(lines) {
+		s.seen, s.since.seen = sys.Seen, true
+	}
+}
+
+// happens has an alternative happen that is a fault.
+func (n *Node) happens(alternative string) {
+	f, err := ariadne.ParseNodeFault(alternative)
+	must(err)
+	n.befall(&f)
+}
+
+// befall has a fault happen to the node.
+func (n *Node) befall(f *ariadne.NodeFault) {
+	switch {
+	case f.Jump != 0:
+		n.jump(f.Jump)
+	case f.Drift != 0:
+		n.drifts(f.Drift)
+	case f.Kill != "":
+		n.kill(f.Kill)
+	case f.Down == ariadne.Paused:
+		n.pause(*f)
+	default:
+		n.step.outage = f
+	}
+}
+
+// jump sets the real-time clock forward or back, and expires what waited for a time that it has
+// passed. It stays as it is where Linux would not set it so far back.
+func (n *Node) jump(by time.Duration) {
+	if at := n.k.RealNow() + int64(by); sys.MayBeSet(n.k, at) {
+		n.k.SetReal(at)
+	}
+	n.fireDue(n.k.Now)
+}
+
+// pause lets the time pass for which nothing of the node runs. What was sent before is under way, and
+// all timers that were due meanwhile expire at once.
+func (n *Node) pause(o ariadne.NodeFault) {
+	net.Flush(n.k)
+	n.step.down = o.Down
+	n.step.back, n.k.Now = n.end(o.For)
+	n.fireDue(n.k.Now)
+}
+
+// fall takes the node down.
+func (n *Node) fall(o ariadne.NodeFault) {
+	k := n.k
+	if k.Files.Logs && o.Down == ariadne.PowerLost {
+		sys.EnterStores(k)
+	}
+	if o.Down.Off() {
+		net.Flush(k) // that is under way; its end nobody hears of
+	}
+	exits, ended, sent := k.Exits, k.CommandsEnded, k.Out
+	if o.Down == ariadne.Crashed {
+		n.keepSegments()
+	}
+	for _, pid := range k.PIDs() {
+		p := k.Procs[pid]
+		if p == nil || p.Dead || p == k.Init.Proc {
+			continue
+		}
+		n.endProcess(p, 0, int(unix.SIGKILL), false)
+	}
+	k.Exits, k.CommandsEnded = exits, ended // of a fault nobody dies
+	k.RunNoneAgain()
+	n.polled, n.calm, n.house = polling{}, 0, 0
+	n.step.down = o.Down
+	n.step.back, _ = n.end(o.For)
+	if o.Down.Off() {
+		k.Out = sent
+		n.powerOff(o)
+	}
+}
+
+// powerOff leaves of the machine what is on its disks.
+func (n *Node) powerOff(o ariadne.NodeFault) {
+	old := n.k
+	on := n.offUntil(o.For)
+	n.closeCarried()
+	n.k = newKernel(&n.cfg, old.Boots+1)
+	n.k.Listed = old.Listed
+	k := n.k
+	k.Files = old.Files
+	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked
+	k.Out, k.RealBase, k.Drift, k.Said = old.Out, old.RealBase, old.Drift, old.Said
+	// Nothing happens to it before it is switched on, or ever.
+	k.Now = on
+	// It has run for as long as it was down, at most. That does not depend on when within a second
+	// it went down.
+	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))
+	n.orphans, n.shared = nil, nil
+	dialog.Keep(old, k)
+	n.step.looks = nil
+	if o.Down == ariadne.PowerLost {
+		n.losePower()
+	} else {
+		n.settleDisk()
+	}
+}
+
+// settleDisk leaves of the machine what is on its disks as they are now.
+func (n *Node) settleDisk() {
+	n.k.Files.Begin()
+	n.keepDisk()
+	n.step.content = n.content()
+	n.disk = n.newDisk()
+}
+
+// keepDisk leaves of the node's files those on its machine's disks.
+func (n *Node) keepDisk() {
+	files := &n.k.Files
+	base, _ := n.ownFiles()
+	roots := map[uint64]bool{}
+	for _, dir := range sys.Volatile {
+		var st unix.Stat_t
+		must(unix.Stat(path.Join(base, dir), &st))
+		must(emptyDir(path.Join(base, dir)))
+		roots[st.Ino] = true
+		files.Dirty[inode.Key{Dev: st.Dev, Ino: st.Ino}] = true
+		for _, made := range sandbox.Booted[dir] {
+			name := path.Join(base, dir, made)
+			must(os.Mkdir(name, 0o777))
+			must(unix.Chmod(name, 0o1777))
+			must(unix.Stat(name, &st))
+			roots[st.Ino] = true
+		}
+	}
+	for _, made := range n.cfg.Run {
+		name := path.Join(base, "run", made)
+		if err := os.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			must(err)
+		}
+		if os.Geteuid() == 0 {
+			must(os.Lchown(name, n.cfg.User, n.cfg.Group))
+		}
+		var st unix.Stat_t
+		must(unix.Stat(name, &st))
+		roots[st.Ino] = true
+	}
+	maps.Copy(files.Dirty, files.Mapped)
+	clear(files.Mapped)
+	n.letGo(nil)
+	n.captureFiles()
+	onDisk, sizes := map[inode.Key]bool{}, map[inode.Key]int64{}
+	for _, f := range n.files.Files() {
+		key := inode.Key{Dev: files.Private, Ino: f.Ino}
+		onDisk[key], sizes[key] = !roots[f.Ino], f.Size
+	}
+	files.Restart(onDisk)
+	files.Disk.Settle(func(key inode.Key) (int64, bool) { size, ok := sizes[key]; return size, ok })
+}
+
+// content is over all that is left of the node's machine: its files, as its programs will see them,
+// and of the kernel that is to begin what differs from one to another, its clock aside.
+func (n *Node) content() ariadne.Digest {
+	k := n.k
+	disk := n.files.Digest(func(b []byte, f filetree.File) []byte {
+		key := inode.Key{Dev: k.Files.Private, Ino: f.Ino}
+		uid, gid := sys.Owner(&k.Files, key, f.UID, f.GID)
+		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
+	})
+	return n.rest(disk)
+}
+
+// rest is over what is left of the machine besides its files, and a digest of these.
+func (n *Node) rest(disk ariadne.Digest) ariadne.Digest {
+	k := n.k
+	if k.Drift != (kernel.Drift{}) {
+		disk = sha256.Sum256(fmt.Appendf(disk[:], "%+v", k.Drift))
+	}
+	d := &k.Files.Disk
+	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
+}
+
+// emptyDir removes what is in a directory, which need not be there.
+func emptyDir(dir string) error {
+	list, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	for _, e := range list {
+		if err == nil {
+			err = os.RemoveAll(path.Join(dir, e.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("empty %s: %w", dir, err)
+	}
+	return nil
+}

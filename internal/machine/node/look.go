@@ -1,0 +1,142 @@
+//go:build linux
+
+package node
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
+
+	"golang.org/x/sys/unix"
+)
+
+// Files and variables whose content nodes expose are read whenever a step ends, and helpers are asked (helper.go); what has become of
+// them is a line of the output, as if a program had written it to /dev/ariadne.
+
+// mostContent is how much of a file is read.
+const mostContent = 64 << 10
+
+// look exposes what has changed in files and variables since the last step.
+func (n *Node) look() {
+	files, probing := n.cfg.Looks, n.probing
+	if files != nil && n.home.view != nil && n.alive() > 0 {
+		asked := n.askHelpers()
+		for i := range files {
+			f := &files[i]
+			if f.Ignored {
+				continue
+			}
+			line := ""
+			if f.Command != nil {
+				if asked[i].ended {
+					line = exposed(f, asked[i].text)
+					n.heard(i, f)
+				}
+			} else if content, ok := n.readOwn(f.File); ok {
+				line = exposed(f, content)
+			}
+			n.looks(i, f.Name, line)
+		}
+	}
+	if probing == nil {
+		return
+	}
+	for i := range probing.probes {
+		q := &probing.probes[i]
+		if q.Variable != "" && !n.cfg.Probes[i].Ignored {
+			n.looks(len(files)+i, q.Name, n.variable(i))
+		}
+	}
+}
+
+// heard says of a command, once, that it has ended well.
+func (n *Node) heard(i int, l *config.Look) {
+	if at := len(n.cfg.Looks) + len(n.cfg.Probes) + i; at >= len(n.looked) || n.looked[at] == "" {
+		n.looks(at, l.Name, ariadne.ProbedLine(l.What()))
+	}
+}
+
+// looks exposes a line, or the end of the tuples of its name when it is "", if it is another one than before. i
+// tells what there is to look at apart.
+func (n *Node) looks(i int, name, line string) {
+	was := ""
+	if i < len(n.looked) {
+		was = n.looked[i]
+	}
+	if line == was {
+		return
+	}
+	looked := make([]string, max(len(n.looked), i+1)) // copies of the node share the old one
+	copy(looked, n.looked)
+	looked[i] = line
+	n.looked = looked
+	if line == "" {
+		line = "conceal " + name
+	}
+	n.say(line)
+}
+
+// variable is the line for a variable: that of the first of the node's processes that has it; "": none has.
+func (n *Node) variable(query int) string {
+	var first *thread
+	var of kernel.Variable
+	for _, th := range n.threads {
+		p := th.k.Proc
+		if p.Dead || th.k.State == kernel.Dead || first != nil && first.k.Proc.PID <= p.PID {
+			continue
+		}
+		for _, v := range p.Variables {
+			if n.probing.site(v.Site).Query == query {
+				first, of = th, v
+				break
+			}
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return exposeLine(n.probing.probes[query].Name, n.probing.site(of.Site).Rest(stopped{first}, of.Bias))
+}
+
+// exposed is the line for the content of a file; "": there is nothing of it to be exposed.
+func exposed(f *config.Look, content string) string {
+	values := []string{strings.TrimSpace(content)}
+	if f.Match != nil {
+		m := f.Match.FindStringSubmatch(content)
+		if m == nil {
+			return ""
+		}
+		if values = m; len(m) > 1 {
+			values = m[1:]
+		}
+	}
+	return exposeLine(f.Name, values)
+}
+
+// readOwn is what a file of the node holds, as its programs see it.
+func (n *Node) readOwn(name string) (string, bool) {
+	if !path.IsAbs(name) {
+		name = path.Join("/node", name)
+	}
+	n.lookUp(name, ariadne.LookStat, ariadne.LookData)
+	fd, err := unix.Openat2(n.home.view.root, name[1:], &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil {
+		return "", false
+	}
+	file := os.NewFile(uintptr(fd), name)
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	b, err := io.ReadAll(io.LimitReader(file, mostContent))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", false
+	}
+	return string(b), true
+}

@@ -1,0 +1,117 @@
+//go:build linux
+
+package node
+
+import (
+	"fmt"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+)
+
+// slice is how many calls a thread makes before others get their turn; so two threads
+// that poll for each other end.
+const slice = 4096
+
+// run lets the runnable threads run, one at a time, in the order in which they
+// became runnable unless the step is varied, until all of them wait, or do nothing but
+// poll: the node is quiescent.
+func (n *Node) run() {
+	for !n.step.over() && !n.step.polling {
+		t := n.nextTurn()
+		if t == nil {
+			return
+		}
+		th := n.threads[t]
+		if th == nil {
+			panic(toolError{fmt.Errorf("thread %d is runnable and has no tracee", t.TID)})
+		}
+		n.runThread(th)
+	}
+}
+
+// runThread runs th until it waits, ends or has used its slice.
+func (n *Node) runThread(th *thread) {
+	k := th.k
+	th.used, th.began = 0, n.k.Now
+	switch {
+	case th.vfork != nil:
+		if !n.endVfork(th) {
+			return
+		}
+	case k.Call.InCall:
+		if !n.call(th) {
+			return
+		}
+	case !n.deliverSignals(th):
+		return
+	}
+	for ; !n.limits(th); th.used++ {
+		if th.overdue(slice) {
+			n.requeue(th)
+			return
+		}
+		n.lendClock(th)
+		must(n.watch.running(th.tr.Process(), n.canPreempt()))
+		must(th.tr.Continue(0))
+		s, err := th.tr.Wait()
+		must(err)
+		n.watch.stopped()
+		n.takeClock(th)
+		asked, woken := n.home.clock.Asked(), n.k.Woken
+		if !n.stop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
+			return
+		}
+		if asked && n.k.HasReady() {
+			n.requeue(th)
+			return
+		}
+	}
+}
+
+// requeue puts a thread that could go on at the end of the run queue.
+func (n *Node) requeue(th *thread) {
+	th.k.State = kernel.Runnable
+	n.k.MakeLast(th.k)
+}
+
+// wholeStep is how many times Limits.Calls a step may make at all.
+const wholeStep = 10
+
+// movesData: a step of which one call in so many has read or written something is not
+// known to be a loop.
+const movesData = 50
+
+// limits reports whether the step has used up what one step may. A loop is told from long
+// work by calls: whoever opens a file or runs code that is new to the step gets on, and
+// may make as many calls again. What is cut off by real time depends on the machine, and
+// is no verdict (th is who ran last); nor is it when the calls go on moving data, as those of a program do that
+// reads byte by byte.
+func (n *Node) limits(th *thread) bool {
+	if n.interrupted() {
+		panic(toolError{ariadne.ErrInterrupted})
+	}
+	s := &n.step
+	if used := len(s.opened); used != s.lastOpened {
+		s.lastOpened, s.gotOn = used, s.calls
+	}
+	limit := n.cfg.Limits.Calls
+	switch {
+	case s.over():
+	case limit > 0 && (s.calls-s.gotOn >= limit || s.calls >= wholeStep*limit):
+		why := fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", s.calls, s.made.names())
+		if s.moved >= s.calls/movesData {
+			s.cut = why + ", which still move data; unless it is a loop, raise limits.calls"
+			break
+		}
+		s.diverged = why
+	case n.watch.grown.Load():
+		s.cut = n.tooHeavy()
+	case n.watch.expired():
+		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Limits.Divergence, perCall, n.whereIs(th))
+	}
+	return s.over()
+}
+
+// over reports whether the step has ended without coming to rest.
+func (s *step) over() bool { return s.diverged != "" || s.cut != "" || s.outage != nil }

@@ -1,0 +1,110 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
+
+	"golang.org/x/sys/unix"
+)
+
+// A program may map a file shared and writable, close it, and take its name away: then
+// the mapping alone leads to it, and Linux lets only the privileged go that way. All copies of
+// the node have the same file there. So a descriptor is taken when the file is mapped, and
+// kept until the file tree follows the file, or no process has it mapped.
+
+// heldMost is how many files are held before those that are mapped no more are let go.
+const heldMost = 64
+
+// holdMapped takes a descriptor of the file that th is about to map, if the mapping may
+// change it.
+func (n *Node) holdMapped(th *thread) {
+	a := th.k.Call.Args
+	if th.k.Call.NR != unix.SYS_MMAP || a[3]&unix.MAP_ANONYMOUS != 0 || a[3]&unix.MAP_TYPE == unix.MAP_PRIVATE {
+		return
+	}
+	of := th.k.Proc.FDs.Get(int(int32(a[4])))
+	h, ok := of.File.(*kernel.HostFile)
+	if !ok || !n.k.Files.Mapped[h.Key()] || n.held[h.Key()] != nil || n.home.tree != nil && n.home.tree.Adopted(n.treeID(h.Key())) {
+		return
+	}
+	if len(n.held) >= max(heldMost, n.heldMost) {
+		n.letGo(n.mappedShared())
+		n.heldMost = 2 * len(n.held)
+	}
+	fd, e := th.HostFD(int(int32(a[4])))
+	if e != 0 {
+		must(fmt.Errorf("descriptor %d: %w", int32(a[4]), e))
+	}
+	f, err := openAgain(fd)
+	unix.Close(fd)
+	must(err)
+	if n.held == nil {
+		n.held = map[inode.Key]*os.File{}
+	}
+	n.held[h.Key()] = f
+}
+
+// openAgain opens the file of one of our descriptors: the program's own may be read-only,
+// and has an offset that is the program's.
+func openAgain(fd int) (*os.File, error) {
+	return filetree.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+}
+
+// letGo closes the files that are held, but for those that are mapped.
+func (n *Node) letGo(mapped map[segment]bool) {
+	for key, f := range n.held {
+		if !mapped[segmentOf(key)] {
+			f.Close()
+			delete(n.held, key)
+		}
+	}
+}
+
+// adoptMapped lets the tree follow the files that are mapped and have no name in it.
+func (n *Node) adoptMapped() {
+	if len(n.k.Files.Mapped) == 0 {
+		return
+	}
+	mapped := n.mappedShared()
+	n.letGo(mapped)
+	for key, f := range n.held {
+		delete(n.held, key)
+		var st unix.Stat_t
+		must(unix.Fstat(int(f.Fd()), &st))
+		if key.Dev == n.k.Files.Private && st.Nlink > 0 { // Capture will find its name
+			f.Close()
+			continue
+		}
+		n.home.tree.Adopt(n.treeID(key), f)
+	}
+	for key := range n.k.Files.Mapped {
+		if key.Dev == n.k.Files.Private && mapped[segmentOf(key)] {
+			must(n.home.tree.AdoptUnlinked(key.Ino))
+		}
+	}
+}
+
+// mappedShared says what the node's processes have mapped shared.
+func (n *Node) mappedShared() map[segment]bool {
+	mapped := map[segment]bool{}
+	for _, p := range n.processes() {
+		for line := range bytes.Lines([]byte(p.threads[0].maps())) {
+			if m, ok := parseMapping(line); ok && m.shared {
+				mapped[segment{m.dev, m.inode}] = true
+			}
+		}
+	}
+	return mapped
+}
+
+// segmentOf is what a mapping of the file is shown to be mapped from.
+func segmentOf(key inode.Key) segment {
+	return segment{uint64(unix.Major(key.Dev))<<32 | uint64(unix.Minor(key.Dev)), key.Ino}
+}

@@ -1,0 +1,135 @@
+//go:build linux
+
+package node_test
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path"
+	"runtime"
+	"testing"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
+	"github.com/ariadne-mc/ariadne/internal/machine/node"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+	"github.com/ariadne-mc/ariadne/internal/system/machines"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// renewed is a node that is frozen after each step and goes on as a copy of its
+// checkpoint.
+type renewed struct {
+	*node.Node
+	t     *testing.T
+	renew bool
+}
+
+func (r *renewed) Apply(in ariadne.Input) (ariadne.Output, error) {
+	out, err := r.Node.Apply(in)
+	if err != nil || !r.renew || out.Done {
+		return out, err
+	}
+	c, err := r.Freeze()
+	if err != nil {
+		return out, err
+	}
+	n, err := c.Thaw()
+	if err != nil {
+		return out, err
+	}
+	if err := r.Close(); err != nil {
+		return out, err
+	}
+	r.Node = n
+	return out, c.Drop()
+}
+
+// member is a node, or stands for one.
+type member interface {
+	ariadne.Automaton
+	Close() error
+}
+
+// natural runs a system along its natural schedule, no more than most steps, and returns
+// each step's name and digest. wrap makes its members, which are closed when the test ends.
+func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.Node) member) (steps []string) {
+	t.Helper()
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	var members []world.Node
+	var automata []ariadne.Automaton
+	for i := range s.Nodes {
+		d := &s.Nodes[i]
+		m := wrap(node.Start(node.Config{Machine: machines.Of(s, i, uint64(i)+1), TraceCalls: calls}))
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
+		automata = append(automata, m)
+	}
+	w := worldtest.New(world.Rules{Latency: s.Latency}, members, automata)
+	for len(steps) < most && !w.ClientsDone() {
+		enabled := w.Enabled()
+		if len(enabled) == 0 {
+			t.Fatal("nothing is enabled")
+		}
+		st, err := w.Apply(enabled[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Output.Diverged != "" {
+			t.Fatalf("%s: %s", st.Name, st.Output.Diverged)
+		}
+		steps = append(steps, st.Name+" "+st.Output.Digest.String())
+	}
+	return steps
+}
+
+// realSystem fetches and reads an example.
+func realSystem(t *testing.T, example string) *spec.Spec {
+	t.Helper()
+	dir, _ := path.Split(example)
+	if out, err := exec.Command("../../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
+		t.Skipf("not fetched: %v\n%s", err, out)
+	}
+	s, err := spec.Read("../../../examples/" + example + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A real system whose nodes are frozen, thawed and replaced by the copy after every
+// single step does, call by call, what it does undisturbed.
+func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
+	examples := []string{"raftkv/raftkv", "redis/replication"}
+	if os.Getenv("ARIADNE_LONG") != "" {
+		examples = append(examples, "etcd/etcd-3.4", "etcd/etcd-3.5", "craft/craft", "nats/nats", "serf/serf", "consul/consul",
+			"pysyncobj/pysyncobj", "postgres/postgres", "zookeeper/zookeeper")
+	}
+	for _, example := range examples {
+		t.Run(example, func(t *testing.T) {
+			s := realSystem(t, example)
+			run := func(name string, renew bool) (steps []string) {
+				t.Run(name, func(t *testing.T) {
+					steps = natural(t, s, math.MaxInt, false, func(n *node.Node) member { return &renewed{n, t, renew} })
+				})
+				return steps
+			}
+			want, got := run("undisturbed", false), run("renewed", true)
+			for i := range want {
+				if i >= len(got) || got[i] != want[i] {
+					t.Fatalf("step %d of %d: want %s, got %s", i+1, len(want), want[i], append(got, "nothing")[min(i, len(got))])
+				}
+			}
+			t.Logf("%d steps", len(want))
+		})
+	}
+}

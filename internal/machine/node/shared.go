@@ -1,0 +1,193 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/ipc"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
+
+	"golang.org/x/sys/unix"
+)
+
+// Memory that processes share without a file is shared by the copies of a node
+// too. Like the file tree it shows the state of one of them at a time.
+
+const pageSize = 4096
+
+type page [pageSize]byte
+
+// segment names memory by what it is mapped from (proc(5)).
+type segment struct{ dev, inode uint64 }
+
+// sharedMemory is what segments hold, by page number; absent pages are zero. Maps
+// and pages are not changed once made.
+type sharedMemory map[segment]map[uint64]*page
+
+// view is one mapping of a segment in one process.
+type view struct {
+	mapping
+	th *thread
+}
+
+func (v view) segment() segment { return segment{v.dev, v.inode} }
+
+// sharedViews lists the writable mappings of shared memory, by process and address.
+func (n *Node) sharedViews() []view {
+	var list []view
+	for _, p := range n.processes() {
+		th := p.fork
+		if th == nil {
+			continue
+		}
+		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.PID))
+		must(err)
+		for _, line := range bytes.Split(maps, []byte{'\n'}) {
+			m, ok := parseMapping(line)
+			// A file has a name that is a path; these have none, or say what they are.
+			named := bytes.Contains(line, []byte(" /")) && !bytes.Contains(line, []byte(" /dev/zero (deleted)")) &&
+				!bytes.Contains(line, []byte(" /SYSV"))
+			if ok && m.shared && !named {
+				list = append(list, view{m, th})
+			}
+		}
+	}
+	return list
+}
+
+// captureShared notes what shared memory holds.
+func (n *Node) captureShared() {
+	if !n.k.SharesMemory {
+		return
+	}
+	now := sharedMemory{}
+	for _, v := range n.sharedViews() {
+		old := n.shared[v.segment()]
+		pages := now[v.segment()]
+		if pages == nil {
+			pages = map[uint64]*page{}
+			now[v.segment()] = pages
+		}
+		for _, addr := range n.resident(v) {
+			no := (addr - v.start + v.offset) / pageSize
+			if pages[no] != nil {
+				continue
+			}
+			p := new(page)
+			if e := v.th.tr.Peek(addr, p[:]); e != 0 {
+				must(fmt.Errorf("shared memory at %#x: %w", addr, e))
+			}
+			if was := old[no]; was != nil && *was == *p {
+				p = was
+			}
+			pages[no] = p
+		}
+	}
+	n.shared = now
+}
+
+// resident lists the pages of a mapping that have content.
+func (n *Node) resident(v view) []uint64 {
+	const chunk = area.ScratchSize
+	var list []uint64
+	for at := v.start; at < v.end; at += chunk * pageSize {
+		end := min(v.end, at+chunk*pageSize)
+		n.inject(v.th, unix.SYS_MINCORE, at, end-at, area.Scratch)
+		b := make([]byte, (end-at+pageSize-1)/pageSize)
+		if e := v.th.ReadMem(area.Scratch, b); e != 0 {
+			must(fmt.Errorf("scratch memory: %w", e))
+		}
+		for i, in := range b {
+			if in&1 != 0 {
+				list = append(list, at+uint64(i)*pageSize)
+			}
+		}
+	}
+	return list
+}
+
+// restoreShared brings shared memory to what n knows of it. What it holds now is
+// not known: whoever changed it last may have ended.
+func (n *Node) restoreShared() {
+	if !n.k.SharesMemory {
+		return
+	}
+	for _, v := range n.sharedViews() {
+		want := n.shared[v.segment()]
+		resident := map[uint64]bool{}
+		for _, addr := range n.resident(v) {
+			no := (addr - v.start + v.offset) / pageSize
+			resident[no] = true
+			p := want[no]
+			if p == nil {
+				p = new(page)
+			}
+			var have page
+			if e := v.th.tr.Peek(addr, have[:]); e == 0 && have != *p {
+				n.putPage(v, addr, p)
+			}
+		}
+		for no, p := range want {
+			addr := v.start + no*pageSize - v.offset
+			if !resident[no] && no*pageSize >= v.offset && addr < v.end {
+				n.putPage(v, addr, p)
+			}
+		}
+	}
+}
+
+// keepSegments notes what is in the System V segments of a node whose processes are about to be
+// killed: nobody has them mapped then, and other copies of the node write to them.
+func (n *Node) keepSegments() {
+	if !n.k.SharesMemory {
+		return
+	}
+	n.captureShared()
+	kept := sharedMemory{}
+	for _, shm := range ipc.ShmsOf(n.k).All() {
+		for s, pages := range n.shared {
+			if s.inode == uint64(shm.Real) { // so Linux numbers it in maps
+				kept[s] = pages
+			}
+		}
+	}
+	for s, pages := range n.orphans { // of an earlier crash, not attached since
+		if kept[s] == nil {
+			kept[s] = pages
+		}
+	}
+	n.orphans = kept
+}
+
+// adoptSegment brings back what was in a segment that th is the first to attach, at addr, since
+// those who had it were killed.
+func (n *Node) adoptSegment(th *thread, addr uint64) {
+	for _, line := range bytes.Split([]byte(th.maps()), []byte{'\n'}) {
+		m, parsed := parseMapping(line)
+		s := segment{m.dev, m.inode}
+		pages, ok := n.orphans[s]
+		if !parsed || m.start != addr || !ok {
+			continue
+		}
+		v := view{m, th}
+		for no := uint64(0); no < (m.end-m.start)/pageSize; no++ {
+			p := pages[no]
+			if p == nil {
+				p = new(page)
+			}
+			n.putPage(v, m.start+no*pageSize, p)
+		}
+		n.orphans = maps.Clone(n.orphans)
+		delete(n.orphans, s)
+	}
+}
+
+func (n *Node) putPage(v view, addr uint64, p *page) {
+	if e := v.th.tr.Poke(addr, p[:]); e != 0 {
+		must(fmt.Errorf("shared memory at %#x: %w", addr, e))
+	}
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+package node
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
+	"github.com/ariadne-mc/ariadne/internal/machine/sys"
+)
+
+// Where several threads of the node are ready, another one than that whose turn it is may go
+// first, within the spec's budget. There are such places at the entry of a call, behind a call by
+// which a thread has become ready, and where the thread that ran waits, ends or yields, so that it
+// is the turn of another. Whose turn it was is late then: it goes on when no other thread can.
+// That is a thread which Linux has put off: one deviation, however many others go by.
+//
+// Every order of threads is within some budget, since each ready thread is an alternative at
+// each place; and who is late need not be put off again for each that is to go before it.
+
+// nextTurn takes the thread out of the run queue that is to go on; nil: there is none.
+func (n *Node) nextTurn() *kernel.Thread {
+	if t := n.step.first; t != nil {
+		n.step.first = nil
+		n.k.TakeReady(t)
+		return t
+	}
+	t := n.k.NextReady()
+	if t == nil || !n.letsNow() {
+		return t
+	}
+	if first := n.other(t, "turn", ""); first != nil {
+		n.k.MakeLate(t)
+		n.k.TakeReady(first)
+		return first
+	}
+	return t
+}
+
+// overtaken reports whether another thread goes before th makes the call at whose entry it stands.
+// Calls whose order with others does not matter are no places, nor is asking again what was
+// asked in vain before.
+func (n *Node) overtaken(th *thread) bool {
+	if !n.letsNow() {
+		return false
+	}
+	row := sys.Of(th.k.Call.NR)
+	if row.Alone || row.Asks != sys.NoQuestion && th.k.Vain > 1 {
+		return false
+	}
+	if !n.late(th, callName(th.k.Call.NR), "") {
+		return false
+	}
+	th.k.Wait.Preempted = true
+	return true
+}
+
+// overtakenBehind reports whether another thread goes before th goes on behind a call by which
+// some thread has become ready: on another processor it might be faster.
+func (n *Node) overtakenBehind(th *thread) bool {
+	return n.letsNow() && !th.native && n.late(th, callName(th.k.Call.NR), "made")
+}
+
+// late enters a place at which th would go on, and reports whether another goes first.
+func (n *Node) late(th *thread, call, what string) bool {
+	n.step.first = n.other(th.k, call, what)
+	if n.step.first == nil {
+		return false
+	}
+	th.k.State = kernel.Runnable
+	n.k.MakeLate(th.k)
+	return true
+}
+
+// other enters a place at which t would go on, if other threads are ready, and says which of
+// them goes first; nil: t does.
+func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
+	if dialog.Spared(n.k) {
+		return nil
+	}
+	s := &n.step
+	before := len(s.others)
+	s.others = n.k.Ready(s.others)
+	if len(s.others) == before {
+		return nil
+	}
+	// Most places have the same alternatives as the one before, which then share them.
+	if !slices.Equal(s.others[:before], s.others[before:]) {
+		s.alternatives = nil
+		for _, o := range s.others[before:] {
+			s.alternatives = append(s.alternatives, ariadne.ThreadLate+":"+strconv.Itoa(o.TID))
+		}
+	}
+	s.others = slices.Delete(s.others, 0, before)
+	taken := s.course.At(t.TID, where, what, s.alternatives)
+	if taken == "" {
+		return nil
+	}
+	return s.others[slices.Index(s.alternatives, taken)]
+}
+
+// letsNow reports whether a thread may be late.
+func (n *Node) letsNow() bool { return n.lets && n.may(ariadne.ThreadLate) }

@@ -1,0 +1,191 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchdog looks from outside at a thread that runs and makes no call: it stops
+// one that spins while others could run, and any that runs past the step's limit.
+// It is the only place where the real machine's speed matters, and what it does is
+// marked. It counts processor time of what runs, so that neither a busy machine nor Ariadne's own
+// work looks like a program that hangs; and since it is Ariadne
+// that makes calls slow, each call adds to the limit.
+type watchdog struct {
+	limit time.Duration
+
+	mu   sync.Mutex
+	last *tracee.Process // that ran
+	runs bool            // it runs now
+
+	others atomic.Bool  // another thread could run instead
+	beats  atomic.Int64 // stops so far
+	steps  atomic.Int64 // steps begun
+	calls  atomic.Int64 // of the step
+	inStep atomic.Bool
+	over   atomic.Bool // the step has used up its limit
+	ended  atomic.Bool // nobody waits for the step any more
+	asks   func() bool // whether somebody has ended it
+	spun   atomic.Bool // a thread was preempted in this step
+	done   chan struct{}
+
+	memory  int64                  // that the node has
+	held    gauge                  // what Ariadne's own memory and the host's shared memory hold
+	grown   atomic.Bool            // held has grown by much: the node is to weigh its objects
+	swollen atomic.Pointer[string] // why a process that used too much was killed
+}
+
+const (
+	tick = 50 * time.Millisecond
+	// spinLimit without a call while others wait: a spin lock, not a long computation.
+	// Where there was one, the next is not waited for as long.
+	spinLimit = 2 * time.Second
+	// wallFactor: a thread that makes no stop for so many times the step's limit of real time hangs, although
+	// it uses no processor: it sleeps in a call that was not emulated. One that waits for a processor does not.
+	wallFactor = 20
+	// perCall is what each call of a step adds to its limit.
+	perCall = 50 * time.Microsecond
+)
+
+func startWatchdog(limit time.Duration, memory int64, interrupted func() bool) *watchdog {
+	w := &watchdog{limit: limit, memory: memory, asks: interrupted, done: make(chan struct{})}
+	go w.watch()
+	return w
+}
+
+// usage is what a watchdog has counted of one step.
+type usage struct {
+	step, beats int64
+	pid         int
+	cpu         time.Duration // clock of pid when last read
+	used        time.Duration // by the step
+	still       time.Duration // since the last stop
+	stopped     time.Time     // when it was seen last to have stopped
+}
+
+func (w *watchdog) watch() {
+	t, m := time.NewTicker(tick), time.NewTicker(memoryTick)
+	defer t.Stop()
+	defer m.Stop()
+	var u usage
+	for {
+		select {
+		case <-w.done:
+			return
+		case now := <-t.C:
+			w.look(&u, now)
+		case <-m.C:
+			w.weigh()
+			if w.inStep.Load() && w.held.grew(w.memory/kernelShare/weighings) {
+				w.grown.Store(true)
+			}
+		}
+	}
+}
+
+func (w *watchdog) look(u *usage, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	step, beats, pid := w.steps.Load(), w.beats.Load(), 0
+	cpu := time.Duration(0)
+	if w.last != nil {
+		pid = w.last.PID()
+		cpu = cpuTime(pid)
+	}
+	switch {
+	case !w.inStep.Load() || step != u.step:
+		*u = usage{step: step, stopped: now}
+	case pid == u.pid:
+		u.used += cpu - u.cpu
+		u.still += cpu - u.cpu
+	}
+	if beats != u.beats {
+		u.still, u.stopped = 0, now
+	}
+	u.beats, u.pid, u.cpu = beats, pid, cpu
+	limit := w.limit + time.Duration(w.calls.Load())*perCall
+	if w.limit > 0 && (u.used > limit || w.runs && now.Sub(u.stopped) > wallFactor*limit && !runnable(pid)) {
+		w.over.Store(true)
+	}
+	if w.inStep.Load() && w.asks() {
+		w.ended.Store(true)
+	}
+	if w.runs && (w.over.Load() || w.ended.Load() || u.still >= w.patience() && w.others.Load()) {
+		u.still = 0
+		// The thread may have stopped since: it then stops once more, harmlessly.
+		_ = w.last.Signal(unix.SIGSTOP)
+	}
+}
+
+// cpuTime reads the processor time of a process (clock_getcpuclockid(3)); 0 when it is gone.
+func cpuTime(pid int) time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(^int32(pid)<<3|2, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// runnable reports whether a thread of a process runs, or waits for a processor.
+func runnable(pid int) bool {
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, t := range tasks {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/stat", pid, t.Name()))
+		// 12 (a name) R ...
+		if i := bytes.LastIndexByte(b, ')'); err == nil && i >= 0 && i+2 < len(b) && b[i+2] == 'R' {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *watchdog) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over.Store(false)
+	w.ended.Store(false)
+	w.spun.Store(false)
+	w.calls.Store(0)
+	w.steps.Add(1)
+	w.inStep.Store(true)
+}
+
+// patience is how long a thread may compute while others wait.
+func (w *watchdog) patience() time.Duration {
+	if w.spun.Load() {
+		return tick
+	}
+	return spinLimit
+}
+
+func (w *watchdog) hurry()        { w.spun.Store(true) }
+func (w *watchdog) end()          { w.inStep.Store(false); w.stopped() }
+func (w *watchdog) stop()         { close(w.done) }
+func (w *watchdog) expired() bool { return w.over.Load() || w.ended.Load() }
+func (w *watchdog) called()       { w.calls.Add(1) }
+
+func (w *watchdog) running(p *tracee.Process, others bool) error {
+	_, err := p.Open()
+	w.others.Store(others)
+	w.beats.Add(1)
+	w.mu.Lock()
+	w.last, w.runs = p, err == nil
+	w.mu.Unlock()
+	return err
+}
+
+func (w *watchdog) stopped() {
+	w.mu.Lock()
+	w.runs = false
+	w.mu.Unlock()
+}

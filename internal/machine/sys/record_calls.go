@@ -1,0 +1,129 @@
+package sys
+
+import (
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// What rows of the table say of calls that change files, or have them written (records).
+
+func recordsBuffer(t *kernel.Thread, a Args) recording {
+	if mark(t, a) != "" { // it stands in the log behind what was stored before
+		EnterStores(t.Node())
+		return nil
+	}
+	return recordWrite(t, a[0], here, int64(min(a[2], maxIO)), 0)
+}
+
+func recordsBufferAt(t *kernel.Thread, a Args) recording {
+	return recordWrite(t, a[0], int64(a[3]), int64(min(a[2], maxIO)), 0)
+}
+
+func recordsVector(t *kernel.Thread, a Args) recording {
+	return recordWrite(t, a[0], here, vectorLength(t, a), 0)
+}
+
+func recordsVectorAt(t *kernel.Thread, a Args) recording {
+	return recordWrite(t, a[0], int64(a[3]), vectorLength(t, a), 0)
+}
+
+func recordsVector2(t *kernel.Thread, a Args) recording {
+	return recordWrite(t, a[0], int64(a[3]), vectorLength(t, a), int(a[5]))
+}
+
+// vectorLength is how many bytes a list of buffers has.
+func vectorLength(t *kernel.Thread, a Args) int64 {
+	v, e := readIovecs(t, a[1], a[2])
+	if e != 0 {
+		return 0
+	}
+	return int64(iovLen(v))
+}
+
+func recordsSendfile(t *kernel.Thread, a Args) recording {
+	return recordWrite(t, a[0], here, int64(min(a[3], maxIO)), 0)
+}
+
+func recordsCopy(t *kernel.Thread, a Args) recording { return recordTransfer(t, a, maxIO) }
+
+func recordsSplice(t *kernel.Thread, a Args) recording { return recordTransfer(t, a, maxChunk) }
+
+// recordTransfer is of a call that takes a descriptor to write to and the address of a position in it.
+func recordTransfer(t *kernel.Thread, a Args, most uint64) recording {
+	at := int64(here)
+	if a[3] != 0 {
+		v, e := readU64(t, a[3])
+		if e != 0 {
+			return nil
+		}
+		at = int64(v)
+	}
+	return recordWrite(t, a[2], at, int64(min(a[4], most)), 0)
+}
+
+func recordsFtruncate(t *kernel.Thread, a Args) recording {
+	return recordSize(contentOf(t, a[0]), int64(a[1]))
+}
+
+func recordsTruncate(t *kernel.Thread, a Args) recording {
+	name, e := readPath(t, a[0])
+	if e != 0 {
+		return nil
+	}
+	return recordSize(contentAt(t, atCwd, name), int64(a[1]))
+}
+
+func recordsFallocate(t *kernel.Thread, a Args) recording {
+	return recordRange(contentOf(t, a[0]), int(int32(a[1])), int64(a[2]), int64(a[3]))
+}
+
+func recordsFsync(t *kernel.Thread, a Args) recording {
+	return recordSync(t, a[0], disk.Op{Kind: disk.Fsync})
+}
+
+func recordsFdatasync(t *kernel.Thread, a Args) recording {
+	return recordSync(t, a[0], disk.Op{Kind: disk.Fdatasync})
+}
+
+func recordsSyncRange(t *kernel.Thread, a Args) recording {
+	return recordSync(t, a[0], disk.Op{Kind: disk.SyncRange, Flags: disk.Ranged, Offset: int64(a[1]), Length: int64(a[2])})
+}
+
+func recordsSync(t *kernel.Thread, _ Args) recording {
+	return func(v int64) {
+		if v == 0 {
+			enterSync(t, disk.Op{Kind: disk.Sync})
+		}
+	}
+}
+
+// recordsSyncfs: what lies in memory is another file system.
+func recordsSyncfs(t *kernel.Thread, a Args) recording {
+	h, _, e := hostFile(t, a[0])
+	if e != 0 || h == nil || !logs(t, h.Key(), h.Path) {
+		return nil
+	}
+	return recordsSync(t, a)
+}
+
+// Which argument of a call says whether a last link is followed: it is, it is not, or bit AT_SYMLINK_NOFOLLOW of
+// an argument says so.
+const (
+	followed   = -1
+	unfollowed = -2
+)
+
+// recordsAttr is of a call that changes attributes of a file, by a path and perhaps a directory.
+func recordsAttr(dir, path, flags int) recorder {
+	return func(t *kernel.Thread, a Args) recording {
+		dirfd := uint64(atCwd)
+		if dir >= 0 {
+			dirfd = a[dir]
+		}
+		return recordAttrAt(t, dirfd, a[path], flags == followed || flags >= 0 && a[flags]&unix.AT_SYMLINK_NOFOLLOW == 0)
+	}
+}
+
+func recordsAttrOf(t *kernel.Thread, a Args) recording { return recordAttrOf(t, a[0]) }

@@ -1,0 +1,123 @@
+package sys
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
+
+	"golang.org/x/sys/unix"
+)
+
+// What programs store through shared mappings of files nobody sees. So what such a file holds is kept, and
+// looked at again before anything else is entered: what differs was stored in between, in whatever
+// order.
+
+// keepMapped begins to watch the file of a descriptor that is mapped shared and writable.
+func keepMapped(t *kernel.Thread, h *kernel.HostFile) {
+	files := &t.Node().Files
+	if _, known := files.Stored[h.Key()]; known || !logs(t, h.Key(), h.Path) {
+		return
+	}
+	m := inode.Mapped{Path: h.Path}
+	if files.Stored == nil {
+		files.Stored = map[inode.Key]inode.Mapped{}
+	}
+	files.Stored[h.Key()] = m
+	lookAgain(t.Node(), h.Key())
+}
+
+// EnterStores enters what was stored through mappings since somebody last looked.
+func EnterStores(n *kernel.Node) {
+	if len(n.Files.Stored) == 0 {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(n.Files.Stored), func(a, b inode.Key) int {
+		return int(int64(n.Files.Inode(a)) - int64(n.Files.Inode(b)))
+	})
+	for _, key := range keys {
+		was := n.Files.Stored[key]
+		now := lookAgain(n, key)
+		if was.Content == nil || now == nil || was.Content == now {
+			continue
+		}
+		for _, c := range now.Changes(was.Content) {
+			n.Files.Enter(disk.Op{Kind: disk.Write, Flags: disk.Mapped, Ino: n.Files.Inode(key), Offset: c.Offset, Length: int64(len(c.New)),
+				New: c.New, Old: c.Old, OldSize: now.Size, Size: now.Size, Time: n.Files.Times(key).Modify, Path: was.Path, Call: "mmap"})
+		}
+	}
+}
+
+// lookAgain reads what a file that is mapped holds now; nil: it is gone, and nobody will find what was stored.
+func lookAgain(n *kernel.Node, key inode.Key) *filetree.Content {
+	m := n.Files.Stored[key]
+	f := openMapped(n, key, m.Path)
+	if f == nil {
+		delete(n.Files.Stored, key)
+		return nil
+	}
+	defer f.Close()
+	c, err := filetree.Read(f, m.Content)
+	if err != nil {
+		delete(n.Files.Stored, key)
+		return nil
+	}
+	m.Content = c
+	n.Files.Stored[key] = m
+	return c
+}
+
+// openMapped opens a file of the node's own that has a name, a hidden one or is open.
+func openMapped(n *kernel.Node, key inode.Key, name string) *os.File {
+	try := func(at string) *os.File {
+		var st unix.Stat_t
+		if unix.Stat(at, &st) != nil || keyOf(&st) != key {
+			return nil
+		}
+		f, err := filetree.Open(at)
+		if err != nil {
+			return nil
+		}
+		return f
+	}
+	f := try(fmt.Sprintf("/proc/self/fd/%d/%s/%d", n.Files.Tree, hiddenNames, key.Ino))
+	n.OpenHostFiles(func(p *kernel.Process, fd int, h *kernel.HostFile) {
+		if f == nil && h.Key() == key && len(p.Threads) > 0 {
+			f = try(threadPath(p.Threads[0], "fd/"+strconv.Itoa(fd)))
+		}
+	})
+	for _, pid := range n.PIDs() {
+		if p := n.Procs[pid]; f == nil && len(p.Threads) > 0 && !p.Dead {
+			f = try(threadPath(p.Threads[0], "root") + name)
+		}
+	}
+	return f
+}
+
+// recordMsync is of msync: with MS_SYNC it has the files that are mapped there written.
+func recordMsync(t *kernel.Thread, a Args) recording {
+	EnterStores(t.Node())
+	if a[2]&unix.MS_SYNC == 0 {
+		return nil
+	}
+	return func(v int64) {
+		if v != 0 {
+			return
+		}
+		for line := range strings.Lines((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
+			m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
+			start, end := max(m.start, a[0]), min(m.end, a[0]+a[1])
+			key := inode.Key{Dev: m.dev, Ino: m.inode}
+			if file, known := t.Node().Files.Stored[key]; ok && known && m.perms[3] == 's' && start < end {
+				enterSync(t, disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key), Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
+			}
+		}
+	}
+}

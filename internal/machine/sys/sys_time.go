@@ -1,0 +1,422 @@
+package sys
+
+import (
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/timers/itimer"
+
+	"golang.org/x/sys/unix"
+)
+
+// coarseRes is the resolution of the coarse clocks: a tick at 250 Hz.
+const coarseRes = ariadne.Time(4e6)
+
+// clockBase returns what clock shows at the node's time 0; not ok for clocks
+// that do not run with the node's time.
+func clockBase(n *kernel.Node, clock int) (base ariadne.Time, ok bool) {
+	switch clock {
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM:
+		return ariadne.Time(n.RealBase), true
+	case unix.CLOCK_TAI:
+		return ariadne.Time(n.RealBase + int64(n.NTP.TAI)*1e9), true
+	case unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_BOOTTIME, unix.CLOCK_BOOTTIME_ALARM:
+		return ariadne.Time(n.MonoBase), true
+	}
+	return 0, false
+}
+
+// isReal reports whether who sets CLOCK_REALTIME sets this clock.
+func isReal(clock int) bool {
+	switch clock {
+	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_REALTIME_ALARM, unix.CLOCK_TAI:
+		return true
+	}
+	return false
+}
+
+// readClock returns a clock's time; EINVAL when there is no such clock.
+func readClock(t *kernel.Thread, clock int) (ariadne.Time, kernel.Errno) {
+	if base, ok := clockBase(t.Node(), clock); ok {
+		return base + t.Node().Now, 0
+	}
+	p, x, e := cpuClock(t, clock)
+	switch {
+	case e != 0:
+		return 0, e
+	case x != nil:
+		return x.CPUTime, 0
+	}
+	return p.CPU(), 0
+}
+
+// cpuClock returns whose processor time a clock shows: a process's or a
+// thread's. Negative clocks name them by id (clock_getcpuclockid(3)).
+func cpuClock(t *kernel.Thread, clock int) (*kernel.Process, *kernel.Thread, kernel.Errno) {
+	switch {
+	case clock == unix.CLOCK_PROCESS_CPUTIME_ID:
+		return t.Proc, nil, 0
+	case clock == unix.CLOCK_THREAD_CPUTIME_ID:
+		return nil, t, 0
+	case clock >= 0 || clock&3 == 3:
+		return nil, nil, unix.EINVAL
+	}
+	id := ^(clock >> 3)
+	if clock&4 != 0 {
+		x, e := threadByID(t, uint64(id))
+		if e != 0 || x.Proc != t.Proc {
+			return nil, nil, unix.EINVAL
+		}
+		return nil, x, 0
+	}
+	if id == 0 {
+		return t.Proc, nil, 0
+	}
+	if p := t.Node().Procs[id]; p != nil {
+		return p, nil, 0
+	}
+	return nil, nil, unix.EINVAL
+}
+
+// nodeTime converts an absolute time of a clock to the node's time.
+func nodeTime(t *kernel.Thread, clock int, at ariadne.Time) ariadne.Time {
+	now, e := readClock(t, clock)
+	if e != 0 {
+		return at
+	}
+	return t.Node().Now + (at - now)
+}
+
+// readTimespec reads a duration or time in ns; what exceeds the clock's range
+// becomes ariadne.Never.
+func readTimespec(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errno) {
+	b, e := readBytes(t, addr, 16)
+	if e != 0 {
+		return 0, e
+	}
+	return asTime(int64(le.Uint64(b)), int64(le.Uint64(b[8:])))
+}
+
+// readTimeval reads a struct timeval likewise.
+func readTimeval(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errno) {
+	b, e := readBytes(t, addr, 16)
+	if e != 0 {
+		return 0, e
+	}
+	usec := int64(le.Uint64(b[8:]))
+	if usec < 0 || usec >= 1e6 {
+		return 0, unix.EINVAL
+	}
+	return asTime(int64(le.Uint64(b)), usec*1000)
+}
+
+func asTime(sec, nsec int64) (ariadne.Time, kernel.Errno) {
+	switch {
+	case sec < 0 || nsec < 0 || nsec >= 1e9:
+		return 0, unix.EINVAL
+	case sec > int64(ariadne.Never)/2/1e9:
+		return ariadne.Never, 0
+	}
+	return ariadne.Time(sec*1e9 + nsec), 0
+}
+
+// appendTimespec and appendTimeval lay out a time.
+func appendTimespec(b []byte, at ariadne.Time) []byte {
+	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9))
+}
+func appendTimeval(b []byte, at ariadne.Time) []byte {
+	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9/1e3))
+}
+
+func sysClockGettime(t *kernel.Thread, a Args) kernel.Result {
+	now, e := readClock(t, int(int32(a[0])))
+	if e != 0 {
+		return kernel.Fail(e)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], appendTimespec(nil, now)))
+}
+
+func sysClockGetres(t *kernel.Thread, a Args) kernel.Result {
+	clock := int(int32(a[0]))
+	if _, e := readClock(t, clock); e != 0 {
+		return kernel.Fail(e)
+	}
+	if a[1] == 0 {
+		return kernel.Ret(0)
+	}
+	res := ariadne.Time(1)
+	if clock == unix.CLOCK_REALTIME_COARSE || clock == unix.CLOCK_MONOTONIC_COARSE {
+		res = coarseRes
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], appendTimespec(nil, res)))
+}
+
+func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
+	now, _ := readClock(t, unix.CLOCK_REALTIME)
+	if a[0] != 0 {
+		if e := t.M.WriteMem(a[0], appendTimeval(nil, now)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if a[1] != 0 {
+		zone := le.AppendUint32(le.AppendUint32(nil, uint32(t.Node().NTP.West)), uint32(t.Node().NTP.DST))
+		return kernel.RetOr(0, t.M.WriteMem(a[1], zone))
+	}
+	return kernel.Ret(0)
+}
+
+func sysTime(t *kernel.Thread, a Args) kernel.Result {
+	now, _ := readClock(t, unix.CLOCK_REALTIME)
+	if a[0] != 0 {
+		if e := writeU64(t, a[0], uint64(now/1e9)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return kernel.Ret(int64(now / 1e9))
+}
+
+func sysNanosleep(t *kernel.Thread, a Args) kernel.Result {
+	return sleep(t, unix.CLOCK_MONOTONIC, false, a[0], a[1])
+}
+
+func sysClockNanosleep(t *kernel.Thread, a Args) kernel.Result {
+	clock := int(int32(a[0]))
+	switch clock {
+	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_THREAD_CPUTIME_ID:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	}
+	if _, e := readClock(t, clock); e != 0 {
+		return kernel.Fail(e)
+	}
+	return sleep(t, clock, a[1]&unix.TIMER_ABSTIME != 0, a[2], a[3])
+}
+
+// sleep waits until the time at addr, on a clock or from now. An interrupted
+// sleep from now stores what is left at rem.
+func sleep(t *kernel.Thread, clock int, absolute bool, addr, rem uint64) kernel.Result {
+	if t.Wait.Runs == 0 {
+		at, e := readTimespec(t, addr)
+		switch {
+		case e != 0:
+			return kernel.Fail(e)
+		case absolute:
+			setDeadlineOn(t, clock, at)
+		case at != ariadne.Never:
+			setTimeout(t, at)
+		}
+		if timedOut(t) { // as a sleep of no length gives up the processor
+			return kernel.Result{Op: kernel.OpYield}
+		}
+	}
+	if timedOut(t) {
+		return kernel.Ret(0)
+	}
+	if t.Wait.Interrupted && !absolute && rem != 0 && t.Wait.HasDeadline {
+		if e := t.M.WriteMem(rem, appendTimespec(nil, t.Wait.Deadline-t.Node().Now)); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	return t.Block(kernel.RestartNoHand)
+}
+
+// clockTick is the unit of times(2): 100 Hz.
+const clockTick = ariadne.Time(1e7)
+
+func sysTimes(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] != 0 {
+		var b []byte
+		for _, v := range []ariadne.Time{t.Proc.CPU(), 0, t.Proc.ChildCPUTime, 0} {
+			b = le.AppendUint64(b, uint64(v/clockTick))
+		}
+		if e := t.M.WriteMem(a[0], b); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	now, _ := readClock(t, unix.CLOCK_MONOTONIC)
+	return kernel.Ret(int64(now / clockTick))
+}
+
+func sysGetrusage(t *kernel.Thread, a Args) kernel.Result {
+	var cpu ariadne.Time
+	switch int32(a[0]) {
+	case unix.RUSAGE_SELF:
+		cpu = t.Proc.CPU()
+	case unix.RUSAGE_CHILDREN:
+		if cpu = t.Proc.ChildCPUTime; cpu == 0 { // no child has been waited for
+			return kernel.RetOr(0, t.M.WriteMem(a[1], make([]byte, rusageSize)))
+		}
+	case unix.RUSAGE_THREAD:
+		cpu = t.CPUTime
+	default:
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, t.M.WriteMem(a[1], rusage(cpu)))
+}
+
+// rusageSize is the size of a struct rusage.
+const rusageSize = 144
+
+// rusage lays out a struct rusage with user time, and the memory that every process
+// is shown to have in use.
+func rusage(cpu ariadne.Time) []byte {
+	const maxRSS = 32
+	b := append(appendTimeval(nil, cpu), make([]byte, rusageSize-16)...)
+	le.PutUint64(b[maxRSS:], residentPages*4)
+	return b
+}
+
+func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
+	it := itimer.Interval(t.Proc, itimer.Real)
+	left := it.Left()
+	armTimer(t, it, ariadne.Time(uint32(a[0]))*1e9, 0)
+	sec := left / 1e9
+	if sec == 0 && left > 0 || left%1e9 >= 5e8 {
+		sec++
+	}
+	return kernel.Ret(int64(sec))
+}
+
+// armTimer sets a timer to expire after d, or disarms it with 0.
+func armTimer(t *kernel.Thread, it *itimer.Timer, d, interval ariadne.Time) {
+	it.Set(t.Node().Now+d, d > 0, interval)
+}
+
+func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] > itimer.Prof {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, storeTimer(t, a[1], itimer.Interval(t.Proc, int(a[0])), appendTimeval))
+}
+
+// storeTimer writes a timer's interval and time left.
+func storeTimer(t *kernel.Thread, addr uint64, it *itimer.Timer, layout func([]byte, ariadne.Time) []byte) kernel.Errno {
+	return t.M.WriteMem(addr, layout(layout(nil, it.Interval), it.Left()))
+}
+
+func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
+	if a[0] > itimer.Prof {
+		return kernel.Fail(unix.EINVAL)
+	}
+	var interval, value ariadne.Time
+	if a[1] != 0 {
+		var e1, e2 kernel.Errno
+		interval, e1 = readTimeval(t, a[1])
+		value, e2 = readTimeval(t, a[1]+16)
+		if e1 != 0 || e2 != 0 {
+			return kernel.Fail(max(e1, e2))
+		}
+	}
+	it := itimer.Interval(t.Proc, int(a[0]))
+	if a[2] != 0 {
+		if e := storeTimer(t, a[2], it, appendTimeval); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	if a[0] == itimer.Real && value == 0 {
+		interval = 0 // the others keep it
+	}
+	armTimer(t, it, clampTimer(value), clampTimer(interval))
+	return kernel.Ret(0)
+}
+
+// clampTimer bounds a duration so that it can be added to any time.
+func clampTimer(d ariadne.Time) ariadne.Time { return min(d, ariadne.Never/2) }
+
+// sigev_notify of a struct sigevent (sigevent(7)).
+const (
+	sigevSignal   = 0
+	sigevNone     = 1
+	sigevThread   = 2 // a signal, for libc
+	sigevThreadID = 4
+)
+
+func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
+	clock := int(int32(a[0]))
+	switch clock {
+	case unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_MONOTONIC_COARSE:
+		return kernel.Fail(unix.EOPNOTSUPP)
+	}
+	if _, e := readClock(t, clock); e != 0 {
+		return kernel.Fail(e)
+	}
+	signo, target, value := int(unix.SIGALRM), (*kernel.Thread)(nil), uint64(itimer.NextID(t.Proc))
+	if a[1] != 0 {
+		b, e := readBytes(t, a[1], 64)
+		if e != 0 {
+			return kernel.Fail(e)
+		}
+		value, signo = le.Uint64(b), int(int32(le.Uint32(b[8:])))
+		switch le.Uint32(b[12:]) {
+		case sigevNone:
+			signo = 0
+		case sigevSignal | sigevThreadID:
+			id := le.Uint32(b[16:])
+			target, e = threadByID(t, uint64(id))
+			if id == 0 || e != 0 || target.Proc != t.Proc {
+				return kernel.Fail(unix.EINVAL)
+			}
+			fallthrough
+		case sigevSignal, sigevThread:
+			if signo <= 0 || signo > signal.Max {
+				return kernel.Fail(unix.EINVAL)
+			}
+		default:
+			return kernel.Fail(unix.EINVAL)
+		}
+	}
+	if e := writeU32(t, a[2], uint32(itimer.NextID(t.Proc))); e != 0 {
+		return kernel.Fail(e)
+	}
+	itimer.New(t.Proc, clock, signo, target, value)
+	return kernel.Ret(0)
+}
+
+func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
+	if it == nil || a[2] == 0 {
+		return kernel.Fail(unix.EINVAL)
+	}
+	interval, e1 := readTimespec(t, a[2])
+	value, e2 := readTimespec(t, a[2]+16)
+	if e1 != 0 || e2 != 0 {
+		return kernel.Fail(max(e1, e2))
+	}
+	if a[3] != 0 {
+		if e := storeTimer(t, a[3], it, appendTimespec); e != 0 {
+			return kernel.Fail(e)
+		}
+	}
+	interval, value = clampTimer(interval), clampTimer(value)
+	if a[1]&unix.TIMER_ABSTIME != 0 && value != 0 {
+		it.Set(max(t.Node().Now, nodeTime(t, it.Clock, value)), true, interval)
+		it.Real = isReal(it.Clock)
+	} else {
+		armTimer(t, it, value, interval)
+	}
+	return kernel.Ret(0)
+}
+
+func sysTimerGettime(t *kernel.Thread, a Args) kernel.Result {
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
+	if it == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.RetOr(0, storeTimer(t, a[1], it, appendTimespec))
+}
+
+func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
+	if it == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	return kernel.Ret(int64(it.Overrun))
+}
+
+func sysTimerDelete(t *kernel.Thread, a Args) kernel.Result {
+	it := itimer.Posix(t.Proc, int(int32(a[0])))
+	if it == nil {
+		return kernel.Fail(unix.EINVAL)
+	}
+	itimer.Drop(t.Proc, it)
+	return kernel.Ret(0)
+}

@@ -1,0 +1,187 @@
+package sys
+
+import (
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/tcp"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/udp"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/unixsock"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sight says to whom it makes a difference that a call was made, when the machine goes down.
+type Sight uint8
+
+const (
+	NotSeen Sight = iota
+	// SeenWhenOff: it does only when the machine stops. When its programs are killed, they do the same: their
+	// connections end.
+	SeenWhenOff
+	Seen
+)
+
+// Visible reports whether the call that t stands in does something that others can see of the
+// machine, or that is left when its programs are gone: it changes a file or the name of one,
+// sends to other machines, or says what is to hold from then on. on is what it is done to, if that
+// has a stable name, or "".
+func Visible(t *kernel.Thread) (on string, sight Sight) {
+	if t.Call.NR == unix.SYS_CLOSE {
+		if ends(t, t.Call.Args[0]) {
+			return "", SeenWhenOff
+		}
+		return "", NotSeen
+	}
+	on, ok := visible(t)
+	if !ok {
+		return "", NotSeen
+	}
+	return on, Seen
+}
+
+func visible(t *kernel.Thread) (on string, ok bool) {
+	a := t.Call.Args
+	switch t.Call.NR {
+	case unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PWRITE64, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE:
+		if sends(t, a[0]) {
+			return "", true
+		}
+		if line := mark(t, a); line != "" {
+			return line, true
+		}
+		return changedFile(t, a)
+	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR:
+		return changedFile(t, a)
+	case unix.SYS_COPY_FILE_RANGE, unix.SYS_SPLICE:
+		return changedFile(t, Args{a[2]})
+	case unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_CONNECT, unix.SYS_SHUTDOWN:
+		return "", sends(t, a[0])
+	case unix.SYS_IO_SUBMIT:
+		return "", a[1] > 0
+	case unix.SYS_OPEN:
+		return emptied(t, atCwd, a[0], a[1])
+	case unix.SYS_OPENAT:
+		return emptied(t, a[0], a[1], a[2])
+	case unix.SYS_OPENAT2:
+		flags, ok := howOf(t, a)
+		if !ok {
+			return "", false
+		}
+		return emptied(t, a[0], a[1], flags)
+	case unix.SYS_CREAT:
+		return emptied(t, atCwd, a[0], unix.O_CREAT|unix.O_TRUNC)
+	case unix.SYS_TRUNCATE, unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_MKDIR, unix.SYS_RENAME, unix.SYS_LINK, unix.SYS_MKNOD,
+		unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR:
+		return changedName(t, a[0])
+	case unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_MKNODAT, unix.SYS_SYMLINK,
+		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_FUTIMESAT:
+		return changedName(t, a[1])
+	case unix.SYS_UTIMENSAT:
+		if a[1] == 0 {
+			return changedFile(t, a)
+		}
+		return changedName(t, a[1])
+	case unix.SYS_BIND:
+		return bound(t, a)
+	case unix.SYS_SYMLINKAT:
+		return changedName(t, a[2])
+	}
+	return "", false
+}
+
+// changedName: the name of a file is changed, or what has it.
+func changedName(t *kernel.Thread, path uint64) (on string, ok bool) {
+	on, e := readPath(t, path)
+	return on, e == 0
+}
+
+// emptied: a file is made or emptied by opening it. What else may have the name is left as it is: a device, a pipe.
+func emptied(t *kernel.Thread, dirfd, path, flags uint64) (on string, ok bool) {
+	if flags&(unix.O_CREAT|unix.O_TRUNC) == 0 {
+		return "", false
+	}
+	if on, ok = changedName(t, path); !ok {
+		return "", false
+	}
+	if t.Proc.Root == "" {
+		if _, virtual := virtualPath(t, dirfd, on); virtual {
+			return "", false
+		}
+	}
+	st, e := pathStat(t, dirfd, on, true)
+	return on, e != 0 || st.Mode&unix.S_IFMT == unix.S_IFREG
+}
+
+// bound: a Unix socket gets the name of a file.
+func bound(t *kernel.Thread, a Args) (on string, ok bool) {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil {
+		return "", false
+	}
+	if _, ok := of.File.(*unixsock.Socket); !ok || a[2] <= 2 || a[2] > unix.SizeofSockaddrUnix {
+		return "", false
+	}
+	b, e := readBytes(t, a[1]+2, int(a[2]-2))
+	if e != 0 || b[0] == 0 {
+		return "", false
+	}
+	on, _, _ = strings.Cut(string(b), "\x00")
+	return on, true
+}
+
+// mark is what a program is about to say that a loss is judged by: dialog.Path where it asks what a loss would
+// leave, else the first word, or "".
+func mark(t *kernel.Thread, a Args) string {
+	of := t.FDs().Get(fdOf(a[0]))
+	if of == nil || t.Call.NR != unix.SYS_WRITE {
+		return ""
+	}
+	if _, ok := of.File.(*dialog.File); !ok {
+		return ""
+	}
+	b, e := readBytes(t, a[1], int(min(a[2], dialog.MaxLine)))
+	if e != 0 {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); disk.CheckMark(line) != "" {
+			continue
+		}
+		if line == "crash now" {
+			return dialog.Path
+		}
+		word, _, _ := strings.Cut(line, " ")
+		return word
+	}
+	return ""
+}
+
+// ends: a connection to another machine ends when its last descriptor is closed.
+func ends(t *kernel.Thread, fd uint64) bool {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil || of.Refs > 1 {
+		return false
+	}
+	s, ok := of.File.(*tcp.Socket)
+	if !ok {
+		return false
+	}
+	_, e := s.RemoteAddr()
+	return e == 0
+}
+
+// sends: a socket by which other machines are reached.
+func sends(t *kernel.Thread, fd uint64) bool {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil {
+		return false
+	}
+	switch of.File.(type) {
+	case *tcp.Socket, *udp.Socket:
+		return true
+	}
+	return false
+}

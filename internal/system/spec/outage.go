@@ -1,0 +1,193 @@
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Outage says which nodes faults of a kind may take down, within the budget of such faults.
+type Outage struct {
+	Nodes   []ariadne.NodeID // nil: all but clients
+	For     []time.Duration  // for how long, or ariadne.Ever; nil: DefaultOutages
+	Between bool             // only between two steps of the node, not within one
+	// Together are the groups of nodes that may also go down at one blow. All: each set of two and more
+	// of those that may go down alone.
+	Together [][]ariadne.NodeID
+	All      bool
+}
+
+// DefaultOutages are how long nodes are down when the spec does not say it: as long as others may
+// not notice, and as long as they must.
+var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
+
+// SeldomOutages are how long a node is down at times besides, by random strategies alone, when the spec does not say it:
+// its programs are run again at once, or as soon as supervisors do that.
+var SeldomOutages = []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond}
+
+// SeldomOf are the lengths that are seldom tried of faults of a kind.
+func (s *Spec) SeldomOf() (all [world.MaxKinds][]time.Duration) {
+	for _, d := range downs {
+		if s.Faults[d.kind] > 0 && d.down != ariadne.Paused && s.Outages[d.down].For == nil && !s.Coarse {
+			all[d.kind] = SeldomOutages
+		}
+	}
+	return all
+}
+
+// HasShortFaults reports whether faults may last for less than a second.
+func (s *Spec) HasShortFaults() bool {
+	short := func(length time.Duration) bool { return length != ariadne.Ever && length < time.Second }
+	for _, rule := range s.NodeFaultsOf() {
+		if slices.ContainsFunc(rule.Faults, func(f ariadne.NodeFault) bool { return f.Down != ariadne.Up && short(f.For) }) {
+			return true
+		}
+	}
+	for _, lengths := range s.SeldomOf() {
+		if slices.ContainsFunc(lengths, short) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.PartitionsOf(), func(p *world.Partition) bool { return short(p.For) })
+}
+
+// downs are the kinds of faults that take nodes down, or pause them.
+var downs = []struct {
+	kind ariadne.ActionKind
+	down ariadne.Down
+}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused}, {world.Power, ariadne.PowerLost}}
+
+// downBy is how a kind of fault leaves a node; not ok: running.
+func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
+	for _, d := range downs {
+		if d.kind == k {
+			return d.down, true
+		}
+	}
+	return ariadne.Up, false
+}
+
+// NodeFaultsOf are the faults that may befall nodes, for the rules.
+func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
+	for _, d := range downs {
+		if s.Faults[d.kind] > 0 {
+			all = append(all, s.outagesOf(d.down)...)
+		}
+	}
+	if s.Faults[world.Jump] > 0 {
+		all = append(all, world.Jumps(s.servers(s.Jump.Nodes), s.Jump.by()...))
+	}
+	if s.Faults[world.Drift] > 0 {
+		all = append(all, world.Drifts(s.servers(s.Drift.Nodes), s.Drift.by()...))
+	}
+	return all
+}
+
+// outagesOf are the faults that take nodes down in one way: each alone, then groups of them.
+func (s *Spec) outagesOf(down ariadne.Down) []world.NodeFaults {
+	lengths := s.Outages[down].For
+	if lengths == nil {
+		lengths = DefaultOutages
+	}
+	all := []world.NodeFaults{world.Outages(down, s.servers(s.Outages[down].Nodes), lengths...)}
+	for _, g := range s.together(down) {
+		all = append(all, world.OutagesTogether(down, g, s.names(), lengths...)...)
+	}
+	return all
+}
+
+// servers are the nodes that are named, or all but clients when none is.
+func (s *Spec) servers(named []ariadne.NodeID) (all []ariadne.NodeID) {
+	if named != nil {
+		return named
+	}
+	for i := range s.Nodes {
+		if !s.Nodes[i].Client {
+			all = append(all, s.Nodes[i].ID)
+		}
+	}
+	return all
+}
+
+// Falls reports whether faults may take a node down, and by what within a step (ariadne.Choice).
+func (s *Spec) Falls(id ariadne.NodeID) (alternatives []string, ok bool) {
+	for _, d := range downs {
+		if s.Faults[d.kind] == 0 {
+			continue
+		}
+		for _, rule := range s.outagesOf(d.down) {
+			if !slices.Contains(rule.Nodes, id) {
+				continue
+			}
+			ok = true
+			if s.Outages[d.down].Between {
+				continue
+			}
+			for _, f := range rule.Faults {
+				alternatives = append(alternatives, f.Alternative())
+			}
+		}
+	}
+	return alternatives, ok
+}
+
+// JumpsWithin are the alternatives within a step that set a node's clock.
+func (s *Spec) JumpsWithin(id ariadne.NodeID) (alternatives []string) {
+	if s.Faults[world.Jump] == 0 || s.Jump.Between || !slices.Contains(s.servers(s.Jump.Nodes), id) {
+		return nil
+	}
+	for _, f := range world.Jumps(nil, s.Jump.by()...).Faults {
+		alternatives = append(alternatives, f.Alternative())
+	}
+	return alternatives
+}
+
+// outageText is an Outage as written.
+type outageText struct {
+	budgetText
+	For   []text
+	power Power // of a loss of power
+	// The groups that go down together, or all sets, which stands in a line.
+	together [][]text
+	all      bool
+	allLine  int
+}
+
+// outageFields are those of crashes and stops: of a pause, and which nodes go down together.
+var outageFields = append(slices.Clone(pauseFields), togetherField)
+
+// pauseFields are those of a pause, and of all outages.
+var pauseFields = []field[outageText]{
+	timesField[outageText](),
+	faultyField[outageText](),
+	textsField("for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time, or, after less than a second, at the next multiple of 100ms, 10ms or 1ms, which is no longer. Default 1s and 15s, and at random also 0s, 10ms and 100ms but for pauses.", func(o *outageText) *[]text { return &o.For }),
+	betweenField[outageText]("wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused"),
+	afterField[outageText](),
+}
+
+// setOutage reads which nodes a kind of fault takes down.
+func setOutage(k ariadne.ActionKind) setter {
+	return func(r *reader, s *specText, v *yaml.Node) {
+		w, fields := outageText{power: DefaultPower}, outageFields
+		switch k {
+		case world.Power:
+			fields = powerFields
+		case world.Pause:
+			fields = pauseFields
+		}
+		readBudget(r, s, k, fields, &w, v)
+		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For), All: w.all}
+		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
+			r.fail(w.For[i].line, "faults: pause: for: a pause that lasts for ever is a stop")
+		}
+		down, _ := downBy(k)
+		s.Outages[down], s.outages[down] = o, w
+		if k == world.Power {
+			s.Power = w.power
+		}
+	}
+}

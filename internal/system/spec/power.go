@@ -1,0 +1,97 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Power says what a loss of power leaves of what was not synced.
+type Power struct {
+	Model  disk.Model
+	Images int  // of one loss and model, at most
+	Alone  bool // disk.Choice.Alone: traces recorded earlier have no images of stronger models besides
+}
+
+// DefaultPower is what it leaves when the spec does not say it.
+var DefaultPower = Power{Model: disk.Ordered, Images: 64}
+
+// maxImages is a choice that a trace can still name and a person can still read.
+const maxImages = 100_000
+
+// LosesPower reports whether a node's machine may lose power.
+func (s *Spec) LosesPower(id ariadne.NodeID) bool {
+	return s.Faults[world.Power] > 0 && slices.ContainsFunc(s.outagesOf(ariadne.PowerLost), func(f world.NodeFaults) bool { return slices.Contains(f.Nodes, id) })
+}
+
+// mostTogether is of how many nodes each set may go down: 26 sets.
+const mostTogether = 5
+
+// together are the groups of nodes that may go down at one blow.
+func (s *Spec) together(down ariadne.Down) [][]ariadne.NodeID {
+	if !s.Outages[down].All {
+		return s.Outages[down].Together
+	}
+	nodes := s.servers(s.Outages[down].Nodes)
+	var groups [][]ariadne.NodeID
+	for set := range 1 << len(nodes) {
+		var g []ariadne.NodeID
+		for i, id := range nodes {
+			if set>>i&1 != 0 {
+				g = append(g, id)
+			}
+		}
+		if len(g) > 1 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// allTogether is the word for each set of nodes.
+const allTogether = "any"
+
+// togetherField says which nodes may go down at one blow.
+var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]: those of each may go down at one blow, also only those of them that are up; what a loss of power leaves is chosen for each. Or any: each set of two and more of nodes, which are five at most. It counts as one fault. Single nodes may go down all the same. Default none.",
+	schema{"anyOf": []schema{{"type": "string", "pattern": "^any$"}, groupsSchema}},
+	func(r *reader, o *outageText, v *yaml.Node) {
+		if o.all = v.Kind == yaml.ScalarNode && v.Value == allTogether; o.all {
+			o.allLine = v.Line
+		} else {
+			o.together = r.groups(v)
+		}
+	}}
+
+// outagesTogether resolves the names of the nodes that may go down at one blow.
+func (r *reader) outagesTogether(s *Spec, written *specText) {
+	for _, d := range downs {
+		name, w, o := world.KindOf(d.kind).Name, &written.outages[d.down], &s.Outages[d.down]
+		o.Together = r.cutNodes(name+": together", w.together, s.Nodes)
+		for i, g := range o.Together {
+			if len(g) == 1 {
+				r.fail(w.together[i][0].line, "faults: %s: together: [%s] is one node", name, s.Nodes[g[0]].Name)
+			}
+		}
+		if n := len(s.servers(o.Nodes)); o.All && n > mostTogether {
+			r.fail(w.allLine, "faults: %s: together: each set of %d nodes is too much; list those that matter, or name %d nodes at most in nodes", name, n, mostTogether)
+		}
+	}
+}
+
+// powerFields are those of an outage, and what is left.
+var powerFields = append(slices.Clone(outageFields),
+	field[outageText]{"model", "What of unsynced operations may be left of a node's files: prefix (all up to one of them), ordered (metadata in order, data before the metadata that show them, as on ext4; the default) or any (any of them); with :512 sectors may be torn at 512 bytes instead of 4096.",
+		schema{"type": "string", "pattern": "^(prefix|ordered|any)(:512)?$"}, func(r *reader, o *outageText, v *yaml.Node) {
+			t := r.text(v)
+			m, err := disk.ParseModel(t.string)
+			if err != nil {
+				r.fail(t.line, "faults: power: model: %s", err)
+			}
+			o.power.Model = m
+		}},
+	countField("images", "How many images of a node's files one loss is tried with, at most: everything unsynced lost first, then nothing, then one operation lost or kept, then random ones; default 64.", 1, maxImages, func(o *outageText) *int { return &o.power.Images }),
+)

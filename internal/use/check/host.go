@@ -1,0 +1,77 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/system"
+)
+
+// hostDoubts says why nodes may have done something else than before when that is the
+// doing of the host, or nothing. changed are the changes of files that are known
+// otherwise.
+func (c *check) hostDoubts(err error, changed []string) (doubts []string) {
+	if c.memo != nil {
+		changed = append(changed, c.system.Digests.Described(c.memo.Changed())...)
+		var m *memo.Mismatch
+		if len(changed) == 0 && errors.As(err, &m) && m.Stored {
+			c.memo.Forget()
+			doubts = append(doubts, fmt.Sprintf("node %s: what it did in an earlier check is not what it does now, each time the same: "+
+				"something has changed that Ariadne does not know of; what was remembered is forgotten, so check again", c.system.Spec.Nodes[m.State.Node].Name))
+		}
+	}
+	if len(changed) > 0 {
+		doubts = append(doubts, system.Listed(whileRunning, changed))
+	}
+	return doubts
+}
+
+// watchEvery is how often a check looks whether files of the host have changed under its nodes.
+const watchEvery = time.Second
+
+// watchHost stops the check when a file has changed that nodes may have read since. What nodes ask for is compared when
+// they do; this is for what they have open. The function that is returned ends it.
+func (c *check) watchHost() (done func()) {
+	over := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+			}
+			if c.system.Digests.Leaked() != nil {
+				c.ledger.stop(stopHost) // which file it is the end of the check says
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		group.Wait()
+	}
+}
+
+// whileRunning is the heading of what has changed under a check.
+const whileRunning = "files that nodes have used changed while the check was running, so check again"
+
+// stale enters that the host is not as it was when earlier checks, or the earlier part of
+// this one, used it.
+func (x *explorer) stale(path string, resumed bool) {
+	changed := x.check.system.Digests.Described(x.memo.Stale())
+	if len(changed) == 0 {
+		return
+	}
+	if resumed && (!x.check.ledger.cover.Again || len(x.check.ledger.report.Violations) > 0) {
+		x.check.ledger.report.Doubt(system.Listed("files that nodes have used changed since the check was interrupted, and what it found until then may not hold", changed))
+		return
+	}
+	x.check.ledger.report.Note(system.Listed("nothing of earlier checks is remembered ("+filepath.Base(path)+"), because files that nodes have used have changed", changed))
+}

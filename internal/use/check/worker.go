@@ -1,0 +1,509 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge/stage"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system"
+)
+
+// worker explores, on a goroutine of its own. What it counts it enters into
+// the report now and then: paths may end by the hundred thousand in a second. Where nodes
+// live each path is an execution with an index, and is entered by itself.
+type worker struct {
+	check    *check
+	explorer *explorer
+	id       int
+	search   *search.Exploration
+	nodes    io.Closer
+	living   *living // where nodes live, else nil
+	meter    *coverage.Meter
+	word     word   // the user's
+	goals    *goals // nil: there are none
+	asked    int    // how often it was asked whether to stop
+
+	entered  search.Coverage                    // of search.Coverage, what is in the report
+	brought  map[*strategy.Tally]strategy.Tally // likewise, of each tally that the explorer keeps
+	virtual  ariadne.Time                       // of paths that are not in the report yet
+	paths    int                                // likewise
+	known    int                                // likewise, those that came to known states
+	given    int                                // likewise, those that the strategy gave up
+	ends     map[string]int                     // likewise
+	repeated map[violationName]*repeated        // that are entered together
+	last     time.Duration                      // when it last entered anything
+	near     bool                               // it is in a part that a resumed check walks again
+	watched  bool                               // it has looked what became of the servers on its first path
+	err      error
+}
+
+// violationName names a violation, but for where on its path it is.
+type violationName struct {
+	kind, message string
+	node          ariadne.NodeID
+}
+
+func nameOf(v *ariadne.Violation) violationName { return violationName{v.Kind, v.Message, v.Node} }
+
+// repeated is a violation that was found before.
+type repeated struct {
+	violation ariadne.Violation
+	count     int // of paths that are not in the report yet
+}
+
+// enterEvery is how often a worker enters what it counted.
+const enterEvery = 20 * time.Millisecond
+
+// newWorker returns worker id of so many.
+func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
+	var s *space.Space
+	if x.row.Lives {
+		nodes := x.check.system.Living(x.searching, x.now)
+		x.living = append(x.living, nodes)
+		s, w.nodes, w.living = space.Live(x.world, nodes), nodes, &living{worker: w, nodes: nodes}
+	} else {
+		nodes := x.pool.Worker(x.executor(id, of))
+		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
+		s.Unfold = x.row.Asks
+	}
+	share := max(stage.Share, x.check.opts.Search.Audit)
+	x.check.system.Judge(x.searching, s, share)
+	if s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells(); s.Tells != nil {
+		s.Stages = x.check.system.Stages(share)
+	}
+	w.search = &search.Exploration{
+		Space: s, Explorer: e, Bounds: x.bounds(), Limit: x.check.system.Spec.Limits.Steps, Seen: x.none,
+		Checks: x.check.system.Checks, Watch: w.watch,
+		Stopped: func() bool { return w.stopped(ctx) },
+		Ended: func(p *space.Path, end string, v *ariadne.Violation) bool {
+			return w.ended(ctx, p, end, v)
+		},
+	}
+	if strategy.Knows(e) {
+		w.search.Seen = x.seen
+		w.near = true
+		x.check.ledger.nearby++
+	}
+	w.word = x.applyWord(id, w.search)
+	return w
+}
+
+// run explores until there is nothing left or the check is over. Where nodes live, an
+// execution that fails by Ariadne's fault is not the last one, if the check is to keep going.
+func (w *worker) run(ctx context.Context) error {
+	how, err := w.explore(ctx)
+	for b := (system.Bug{}); w.living != nil && errors.As(err, &b); {
+		w.check.fail(err)
+		if err = nil; w.check.stopped(ctx) {
+			break
+		}
+		if err = system.AsBug(w.living.nodes.Restart()); err == nil {
+			how, err = w.explore(ctx)
+		}
+	}
+	w.err = cmp.Or(err, w.enter())
+	w.meter.Done()
+	if c := w.explorer.crew; w.goals != nil && w.err == nil && (how == search.SearchExhausted || how == search.SearchDone) { // which ends the check
+		c.helpUntil(w.goals.idle, func() bool { return c.looking == 0 })
+	}
+	w.done(how)
+	w.err = cmp.Or(w.err, w.linger(ctx))
+	w.countAudits()
+	return cmp.Or(w.err, w.word.Err())
+}
+
+// linger goes on with hunts that were stopped, and takes walks for others until all have ended.
+func (w *worker) linger(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	c := w.explorer.crew
+	defer func() {
+		if w.goals != nil && w.err == nil && err == nil {
+			c.helpUntil(w.goals.idle, func() bool { return c.active == 0 })
+		}
+	}()
+	defer c.tell(func() { c.active-- })
+	if w.err == nil {
+		return w.goOnHunting(ctx)
+	}
+	return nil
+}
+
+// explore explores until something is wrong, too. A panic is an error that says where.
+func (w *worker) explore(ctx context.Context) (how string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = w.told(system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
+		}
+	}()
+	if w.explorer.hasGoals() && w.goals == nil {
+		if w.goals, err = w.newGoals(ctx); err != nil {
+			return "", err
+		}
+	}
+	how, err = w.search.Run()
+	err = cmp.Or(w.err, w.told(system.AsBug(err)))
+	w.err = nil
+	if w.living != nil {
+		err = cmp.Or(err, w.living.stopped(err))
+	}
+	return how, err
+}
+
+// told says of a bug in which execution it was met, where they can be told apart.
+func (w *worker) told(err error) error {
+	var b system.Bug
+	if w.living != nil && errors.As(err, &b) {
+		return system.Bug{Err: fmt.Errorf("execution %d: %w", w.living.index(), b.Err)}
+	}
+	return err
+}
+
+// watch looks at the frame to which a path has come.
+func (w *worker) watch(p *space.Path) {
+	w.meter.Watch(p)
+	if w.living != nil {
+		w.living.watch(p)
+	}
+	by := p.Last().By
+	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
+		if kind, ok := w.explorer.behaviour.look(by, w.explorer.now()); ok && w.explorer.corpus.wants(p) {
+			w.explorer.corpus.saw(w.prefix(p), kind, &w.explorer.behaviour)
+		}
+	}
+	if by != nil && w.living == nil && w.meter.MayBeNew() {
+		w.explorer.noteRefusals(by)
+	}
+}
+
+// prefix is the whole of a path. Where nodes live it was put together step by step.
+func (w *worker) prefix(p *space.Path) strategy.Prefix {
+	if w.living == nil {
+		return strategy.PrefixOf(p)
+	}
+	x := w.living.prefix
+	x.Deviations = slices.Clone(x.Deviations)
+	return x
+}
+
+// noteRefusals enters what a transition met that cannot be modelled, once.
+func (x *explorer) noteRefusals(by *memo.Transition) {
+	cut := by.Output.Cut
+	preempted := by.Output.Unreplayable && cut == ""
+	if len(by.Output.Refusals) == 0 && !preempted && cut == "" {
+		return
+	}
+	x.check.ledger.mu.Lock()
+	defer x.check.ledger.mu.Unlock()
+	if !x.totals.Report(by.To) {
+		return
+	}
+	x.check.ledger.report.Refused(by.From.Node, by.Output.Refusals)
+	if preempted {
+		x.check.ledger.report.Doubt(record.MayNotReplay)
+	}
+	if cut != "" { // the path may not come to count, since the time may be up
+		x.check.ledger.report.CutOff(by.From.Node, cut)
+	}
+}
+
+// stopped is asked before each step. To find out costs more than a step does.
+func (w *worker) stopped(ctx context.Context) bool {
+	w.asked++
+	if c := w.explorer.crew; w.goals != nil && c.number.Load() > w.goals.helped {
+		w.goals.help()
+	}
+	if w.asked%64 == 1 || w.living != nil {
+		if w.goals != nil && w.explorer.huntsLeft() {
+			w.check.ledger.stop(search.StopTime)
+		}
+		if w.check.stopped(ctx) {
+			w.explorer.over.Store(true)
+		}
+	}
+	return w.explorer.over.Load() || w.word.Err() != nil
+}
+
+// ended enters a path. Those that came to known states are no executions.
+func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) bool {
+	if end == search.EndSeen || end == search.EndStrategy {
+		if end == search.EndSeen {
+			w.known++
+		} else {
+			w.given++
+		}
+		return !w.explorer.over.Load()
+	}
+	if p.Approaching() && w.id > 0 || w.search.Single && !w.isFirst() {
+		return false // all workers come to the same end, which counts once
+	}
+	if w.living == nil && !w.explorer.take(v) {
+		return false
+	}
+	w.tally(v)
+	if w.explorer.totals.Path(p) {
+		if w.err = w.explorer.sample(); w.err != nil {
+			return false
+		}
+	}
+	if v == nil && w.explorer.row.Asks && w.living == nil {
+		if w.err = w.explorer.show(p, end); w.err != nil {
+			return false
+		}
+	}
+	if w.goals != nil && v == nil && end != search.EndFatal && end != search.EndCut {
+		var found bool
+		if found, w.err = w.goals.ended(ctx, p); found || w.err != nil {
+			return w.err == nil && !w.check.stopped(ctx)
+		}
+	}
+	if w.living != nil {
+		w.add()
+		w.err = w.living.ended(ctx, p, end, v)
+		return w.err == nil && !w.check.stopped(ctx)
+	}
+	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.again(v) {
+		if w.id == 0 && !w.watched {
+			w.watched = true
+			w.watchServers(p)
+		}
+		w.paths++
+		w.ends[end]++
+		w.virtual += p.Last().State.Now
+		if now := w.explorer.now(); now-w.last > enterEvery {
+			w.last = now
+			w.err = w.enter()
+			w.asked = 0
+		}
+		return w.err == nil && !w.explorer.over.Load()
+	}
+	w.add() // enterAlone saves: before it the path is seen and not counted
+	w.err = w.enterAlone(ctx, p, end, v)
+	return w.err == nil && !w.check.stopped(ctx)
+}
+
+// show keeps the trace of the first execution of a script that violates nothing, for who wants to see what it does.
+func (x *explorer) show(p *space.Path, end string) error {
+	l := &x.check.ledger
+	l.mu.Lock()
+	shown := x.shown
+	x.shown = true
+	l.mu.Unlock()
+	if shown {
+		return nil
+	}
+	var steps []trace.Step
+	for i := range p.Steps() {
+		steps = append(steps, trace.NewStep(p.Step(i+1)))
+	}
+	c := x.check
+	dir, tape := c.dir.Execution(c.opts.First), record.TapeOf(c.system.Digests, steps)
+	h, err := c.header(c.opts.First, dir)
+	if err != nil {
+		return err
+	}
+	t, calls := tape.End(h, &search.Result{End: end, Time: p.Last().State.Now}, c.system.Names())
+	path, err := record.SaveTrace(dir, t, calls, tape.Used.Host())
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.Note("the script's first execution without a violation: ariadne replay " + record.ShellWord(path))
+	return nil
+}
+
+// tally counts an execution for the strategy that made it, if there are several.
+func (w *worker) tally(v *ariadne.Violation) {
+	t := strategy.TallyOf(w.search.Explorer)
+	if t == nil {
+		return
+	}
+	if _, ok := w.brought[t]; !ok {
+		w.brought[t] = strategy.Tally{Name: t.Name}
+	}
+	if t.Executions++; v != nil {
+		t.Violations++
+	}
+}
+
+// watchServers enters what became of the servers on the first path, which is the natural schedule.
+func (w *worker) watchServers(p *space.Path) {
+	watch := record.NewServers(w.check.system.Spec)
+	for i := range p.Steps() {
+		s := p.Step(i + 1)
+		watch.Step(&s)
+	}
+	w.check.ledger.mu.Lock()
+	defer w.check.ledger.mu.Unlock()
+	w.check.ledger.report.Served(watch.Lines())
+}
+
+// isFirst reports whether the worker is the first one, or makes the first execution.
+func (w *worker) isFirst() bool {
+	if w.living != nil {
+		return w.living.index() <= w.check.opts.First+w.explorer.from
+	}
+	return w.id == 0
+}
+
+// again counts a violation that this worker has met before.
+func (w *worker) again(v *ariadne.Violation) bool {
+	r := w.repeated[nameOf(v)]
+	if r != nil {
+		r.count++
+	}
+	return r != nil
+}
+
+// enter enters what was counted, and saves the report now and then.
+func (w *worker) enter() error {
+	w.add()
+	return w.check.saveNowAndThen()
+}
+
+// add adds to the report what was counted.
+func (w *worker) add() {
+	c, e := &w.search.Coverage, &w.entered
+	a := &record.Attempt{Result: search.Result{Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Time: w.virtual}, Counted: true}
+	if w.living == nil { // which counts as it goes
+		w.check.steps.Add(int64(a.Steps))
+	}
+	w.check.ledger.mu.Lock()
+	defer w.check.ledger.mu.Unlock()
+	w.check.ledger.report.Count(a)
+	w.check.ledger.report.Executions += w.paths
+	for end, n := range w.ends {
+		w.check.ledger.report.Ends[end] += n
+	}
+	w.check.ledger.cover.Bounded += c.Bounded - e.Bounded
+	w.check.ledger.cover.Merged += c.Merged - e.Merged
+	w.check.ledger.cover.Cycles += c.Cycles - e.Cycles
+	w.check.ledger.cover.CutOff += c.CutOff - e.CutOff
+	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
+	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
+	w.check.ledger.cover.Struck(w.check.system.Spec, c)
+	w.check.ledger.cover.Assertions.Merge(c.Assertions)
+	for t, was := range w.brought { // in whatever order
+		w.check.ledger.cover.Brought(t.Minus(was))
+		w.brought[t] = *t
+	}
+	if w.goals != nil {
+		w.goals.report()
+	}
+	w.check.ledger.plan.Count(w.paths)
+	for _, r := range w.repeated {
+		w.check.ledger.plan.Repeat(r.violation, r.count)
+		r.count = 0
+	}
+	w.check.ledger.recount()
+	if w.near && !strategy.Knows(w.search.Explorer) {
+		w.near = false
+		w.check.ledger.nearby--
+		w.check.ledger.cover.Again = w.explorer.row.Again || w.check.ledger.nearby > 0
+	}
+	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
+	clear(w.ends)
+}
+
+// enterAlone enters a path that is more than one of many.
+func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
+	a := w.attempt(p, end, v)
+	w.check.ledger.mu.Lock()
+	next := w.check.ledger.plan.Next
+	if v != nil {
+		next = w.check.ledger.plan.Late
+	}
+	index, ok := next()
+	known := v == nil || !w.check.ledger.plan.IsNew(*v)
+	w.check.ledger.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if known {
+		if v != nil {
+			w.repeated[nameOf(v)] = &repeated{violation: *v}
+		}
+		return w.check.enter(index, a, true)
+	}
+	var steps []trace.Step
+	for i := range p.Steps() {
+		steps = append(steps, trace.NewStep(p.Step(i+1)))
+	}
+	if v != nil {
+		w.explorer.corpus.violated(w.prefix(p))
+	}
+	tape := record.TapeOf(w.check.system.Digests, steps)
+	return w.found(ctx, index, a, tape)
+}
+
+// attempt is what a path came to. Its steps are counted elsewhere.
+func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *record.Attempt {
+	f := p.Last()
+	a := &record.Attempt{Result: search.Result{Time: f.State.Now, End: end, Violation: v}, Counted: true}
+	switch end {
+	case search.EndFatal:
+		a.Fatal, a.FatalNode = f.By.Output.Fatal, f.By.From.Node
+	case search.EndCut:
+		a.Cut, a.CutNode = f.By.Output.Cut, f.By.From.Node
+	}
+	for i := range p.Steps() {
+		t := p.Transition(i + 1)
+		a.Unreplayable = a.Unreplayable || t.Output.Unreplayable && t.Output.Cut == ""
+		if v != nil { // is it Ariadne's doing?
+			a.Refused(t.From.Node, t.Output.Refusals)
+		}
+	}
+	return a
+}
+
+// done enters how the worker's search has ended.
+func (w *worker) done(how string) {
+	w.check.ledger.mu.Lock()
+	defer w.check.ledger.mu.Unlock()
+	if how == search.SearchExhausted && w.explorer.hasTimes() {
+		w.check.ledger.cover.Missed = "what must happen within a time was looked at by walks alone"
+		w.check.ledger.plan.Stop(stopPaths)
+		return
+	}
+	w.check.ledger.cover.Exhausted = w.check.ledger.cover.Exhausted || how == search.SearchExhausted
+	if s, ok := w.search.Explorer.(interface{ Cut() string }); ok && s.Cut() != "" {
+		w.check.ledger.cover.Missed = s.Cut()
+	} else if m, ok := w.search.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
+		w.check.ledger.cover.Missed = m.Missed()
+	}
+	switch how {
+	case search.SearchExhausted:
+		w.check.ledger.plan.Stop(StopExplored)
+	case search.SearchDone:
+		if w.living == nil { // there others may still be at work on the last of them
+			w.check.ledger.plan.Stop(stopPaths)
+		}
+	case search.SearchNowhere:
+		w.check.ledger.plan.Stop(StopNowhere)
+		doubt := "the natural schedule ended before the step from which to explore: nothing was explored"
+		if w.search.Missing != "" {
+			doubt += ": " + w.search.Missing
+		}
+		w.check.ledger.report.Doubt(doubt)
+	}
+}

@@ -1,0 +1,202 @@
+//go:build linux
+
+package crash
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
+	"github.com/ariadne-mc/ariadne/internal/system/checker"
+
+	"golang.org/x/sys/unix"
+)
+
+// looker runs a command in one image after the other, each of which it puts at the same place.
+type looker struct {
+	checker.Command        // without its environment
+	image           string // the directory in which images are put
+	shown           []sandbox.Shown
+	log             string // where what was done is told
+	env             []string
+	// thread does what it is given on an OS thread that has no other children.
+	thread chan func()
+}
+
+// specHome is where a node sees the directory of its spec.
+const specHome = "/spec"
+
+// newChecker returns one that puts images below a directory, which it makes. With atHome the command sees them where the
+// node has its files, and what is beside the spec, if there is such a directory. A homeError says that this cannot be.
+func newChecker(args []string, dir, beside string, timeout time.Duration, atHome bool) (_ *looker, err error) {
+	program, err := exec.LookPath(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("checker: %w", err)
+	}
+	image, stage := filepath.Join(dir, "node"), filepath.Join(dir, "root")
+	for _, name := range []string{dir, image, stage} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.OpenFile(filepath.Join(dir, "output"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		null.Close()
+		return nil, err
+	}
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
+	image = filepath.Join(dir, "node")
+	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, image, nil, filepath.Join(dir, "log"), nil, make(chan func())}
+	if atHome {
+		if err := c.showAtHome(stage, beside); err != nil {
+			null.Close()
+			out.Close()
+			checker.Remove(dir)
+			return nil, homeError{err}
+		}
+	}
+	c.env = append(env, "PWD="+c.Dir)
+	go c.serve()
+	return c, nil
+}
+
+// homeError says why a checker cannot see images where the node has its files.
+type homeError struct{ error }
+
+func (e homeError) Unwrap() error { return e.error }
+
+// showAtHome has the command see images where the node has its files.
+func (c *looker) showAtHome(stage, beside string) (err error) {
+	if c.shown = []sandbox.Shown{{At: home, Dir: c.image}}; beside != "" {
+		c.shown = append(c.shown, sandbox.Shown{At: specHome, Dir: beside})
+	}
+	for _, s := range c.shown {
+		if within(c.Program, s.At) {
+			return fmt.Errorf("the checker lies in this machine's %s", s.At)
+		}
+	}
+	c.View, err = sandbox.NewView(stage, c.shown)
+	c.Dir = home
+	return err
+}
+
+// within reports whether a path is that of a directory, or leads into it.
+func within(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
+// serve does what the thread is given. A thread of Go's runtime may have made children for another goroutine: such a one
+// is held until another was found.
+func (c *looker) serve() {
+	runtime.LockOSThread()
+	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|wnothread, nil); err != unix.ECHILD {
+		found := make(chan struct{})
+		go func() {
+			defer close(found)
+			c.serve()
+		}()
+		<-found
+		runtime.UnlockOSThread() // it goes on, and its children do
+		return
+	}
+	for f := range c.thread {
+		f()
+	}
+	// The thread ends with the goroutine that is locked to it.
+}
+
+func (c *looker) close() {
+	close(c.thread)
+	if c.View != nil {
+		c.View.Close()
+	}
+	c.In.Close()
+	c.Out.Close()
+}
+
+// took is how long the parts of a check took.
+type took struct{ writing, checking, removing time.Duration }
+
+// check lets the command look at files. With a watch, which must be of these files, it is found out what it looks at.
+func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d took, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, d, err
+	}
+	began := time.Now()
+	defer func() {
+		checked := time.Now()
+		if e := c.clear(); err == nil {
+			err = e
+		}
+		d.removing = time.Since(checked)
+	}()
+	if err := work.tree.fill(c.image); err != nil {
+		return nil, d, err
+	}
+	env := slices.Concat(c.env, work.env)
+	if work.log != nil {
+		if err := os.WriteFile(c.log, work.log, 0o600); err != nil {
+			return nil, d, err
+		}
+		env = append(env, "ARIADNE_LOG="+c.log)
+	}
+	if err := c.Out.Truncate(0); err != nil {
+		return nil, d, err
+	}
+	written := time.Now()
+	d.writing = written.Sub(began)
+	c.Env, c.Follow = env, nil
+	var status string
+	var late bool
+	if w == nil {
+		status, late, err = c.Run(ctx)
+	} else {
+		w.at(c.image, c.shown)
+		c.Follow = w.follow
+		done := make(chan struct{})
+		c.thread <- func() {
+			defer close(done)
+			status, late, err = c.Run(ctx)
+		}
+		<-done
+	}
+	d.checking = time.Since(written)
+	if err != nil {
+		return nil, d, err
+	}
+	return &verdict{passed: status == "", undecided: late, status: status, output: c.Said()}, d, nil
+}
+
+// clear makes the directory of images as it was.
+func (c *looker) clear() error {
+	if _, err := os.Lstat(c.image); os.IsNotExist(err) { // the checker has moved it or removed it
+		return os.Mkdir(c.image, 0o700)
+	}
+	if err := os.Chmod(c.image, 0o700); err != nil {
+		return err
+	}
+	b := make([]byte, 1<<16) // as much as Linux has at most
+	n, err := unix.Llistxattr(c.image, b)
+	if err != nil && err != unix.ENOTSUP {
+		return &fs.PathError{Op: "listxattr", Path: c.image, Err: err}
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(b[:max(n, 0)]), "\x00"), "\x00") {
+		if strings.HasPrefix(name, "user.") {
+			unix.Lremovexattr(c.image, name)
+		}
+	}
+	return checker.Empty(c.image)
+}

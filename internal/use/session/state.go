@@ -1,0 +1,139 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/system"
+)
+
+// State is a session at one moment. It never changes, and whoever has one may read it at any time.
+type State struct {
+	Line     []string  // stable names of the steps, those that are taken first
+	Enabled  []Choice  // as Session.Enabled
+	InFlight []Message // as Session.InFlight
+	// End says why the execution has ended, and Violation is what this shows; or they are empty.
+	End       string
+	Violation *ariadne.Violation
+	// Busy says what is under way, as in "step timer n1", or it is "".
+	Busy string
+
+	system *system.System
+	taken  []taken
+	nodes  []Node // without what the steps tell
+}
+
+// taken is a step behind which a session stands, and the node that did it.
+type taken struct {
+	step ariadne.Step
+	node ariadne.NodeID
+}
+
+// Steps is the number of steps that the session stands behind.
+func (s *State) Steps() int { return len(s.taken) }
+
+// Position is where the session stands.
+func (s *State) Position() Position { return Position{s.Line[:s.Steps():s.Steps()]} }
+
+// Taken are the steps behind which the session stands, with what came of them.
+func (s *State) Taken() (steps []ariadne.Step) {
+	for i := range s.taken {
+		steps = append(steps, s.taken[i].step)
+	}
+	return steps
+}
+
+// MarshalJSON gives steps and messages as steps.jsonl does. Nodes have numbers in a node's and a violation's own fields, and
+// names everywhere else.
+func (s *State) MarshalJSON() ([]byte, error) {
+	var names []string
+	for i := range s.nodes {
+		names = append(names, s.nodes[i].Name)
+	}
+	j := struct {
+		Steps     int                `json:"steps"`
+		Line      []string           `json:"line"`
+		Taken     []json.RawMessage  `json:"taken"`
+		Enabled   []Choice           `json:"enabled"`
+		InFlight  []message          `json:"in_flight"`
+		Nodes     []Node             `json:"nodes"`
+		End       string             `json:"end,omitempty"`
+		Violation *ariadne.Violation `json:"violation,omitempty"`
+		Busy      string             `json:"busy,omitempty"`
+	}{s.Steps(), s.Line, nil, s.Enabled, nil, nil, s.End, s.Violation, s.Busy}
+	for i := range s.taken {
+		j.Taken = append(j.Taken, report.StepLine(s.taken[i].step, names))
+	}
+	for i := range s.InFlight {
+		m := &s.InFlight[i]
+		r := report.NewMessage(&m.Message, names)
+		r.From = names[m.From]
+		j.InFlight = append(j.InFlight, message{r, m.Arrival, m.Delayed})
+	}
+	for i := range s.nodes {
+		j.Nodes = append(j.Nodes, s.Node(ariadne.NodeID(i)))
+	}
+	return json.Marshal(j)
+}
+
+// message is a message in flight for programs.
+type message struct {
+	report.Message
+	Arrival ariadne.Time `json:"arrival_ns"`
+	Delayed bool         `json:"delayed,omitempty"`
+}
+
+// MarshalJSON leaves out the deadline when there is none.
+func (n Node) MarshalJSON() ([]byte, error) {
+	type plain Node
+	j := struct {
+		plain
+		Deadline *ariadne.Time `json:"deadline_ns,omitempty"`
+		Logs     []line        `json:"logs,omitempty"`
+	}{plain: plain(n)}
+	if n.Deadline != ariadne.Never {
+		j.Deadline = &n.Deadline
+	}
+	for _, l := range n.Logs {
+		j.Logs = append(j.Logs, line(l))
+	}
+	return json.Marshal(j)
+}
+
+// line is a log line for programs.
+type line struct {
+	At     ariadne.Time `json:"at_ns"`
+	Stream int          `json:"stream"`
+	PID    int          `json:"pid"`
+	Text   string       `json:"text"`
+}
+
+// state is the session where it stands. It is of the thread of the nodes.
+func (s *Session) state(busy string) *State {
+	now := &State{Line: s.line, Busy: busy, system: s.system, taken: s.taken}
+	f := s.path.Last()
+	for i := range f.State.Nodes {
+		w := &f.State.Nodes[i]
+		now.nodes = append(now.nodes, Node{Name: s.system.Spec.Nodes[i].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock, Deadline: w.Deadline})
+	}
+	for i := range f.State.Flight {
+		if m := &f.State.Flight[i]; m.Flow.Proto != ariadne.Expiry {
+			now.InFlight = append(now.InFlight, Message{m.Message, m.Arrival, m.Delayed})
+		}
+	}
+	if now.End, now.Violation = s.end(); now.End != "" {
+		return now
+	}
+	add := func(e *world.Event, natural bool) {
+		now.Enabled = append(now.Enabled, Choice{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: natural})
+	}
+	if e := s.natural(); e != nil {
+		add(e, true)
+	}
+	for i := range f.Enabled {
+		add(&f.Enabled[i], !f.Deviates(i))
+	}
+	return now
+}
