@@ -72,11 +72,7 @@ var impure = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "T
 // linux are the packages that know of Linux or of files that are mapped. Nothing that a
 // pure package depends on may import one, unless it is in portable. "…" stands for all
 // below.
-var linux = []string{
-	"internal/machine/filetree", "internal/machine/hostfiles", "internal/machine/kernel/…", "internal/explore/memo/bolt", "internal/machine/node/…",
-	"internal/machine/sandbox/…", "internal/machine/sys/…", "internal/machine/tracee/…", "internal/machine/vdso/…",
-	"go.etcd.io/bbolt/…", "golang.org/x/sys/…",
-}
+var linux = []string{"internal/machine/…", "internal/explore/memo/bolt", "go.etcd.io/bbolt/…", "golang.org/x/sys/…"}
 
 // portable are packages that may: they have something else for systems without it.
 var portable = []string{"go.starlark.net/starlark"}
@@ -106,18 +102,6 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
-// searching are the packages that a search is made of. What judges what nodes have shown depends on none of them:
-// it is to judge systems that nobody steers, too.
-var searching = []string{"internal/explore/world", "internal/explore/memo", "internal/explore/space", "internal/explore/search/…"}
-
-func TestJudgingStandsAlone(t *testing.T) {
-	for _, p := range strings.Fields(string(run(t, "linux", slices.Values([]string{"internal/judge", "internal/judge/history"}), "list", "-deps"))) {
-		if p, own := local(p); own && slices.ContainsFunc(slices.Concat(searching, linux), func(pattern string) bool { return matches(pattern, p) }) {
-			t.Errorf("who judges depends on %s", p)
-		}
-	}
-}
-
 // TestSessionsKnowNoLinux: who steers an execution looks into nodes by what internal/leaf/inspect says.
 func TestSessionsKnowNoLinux(t *testing.T) {
 	for _, file := range sources(t, "internal/use/session") {
@@ -134,72 +118,157 @@ func TestSessionsKnowNoLinux(t *testing.T) {
 	}
 }
 
-// below are the packages that emulate a machine, with what of this module each may import. They are
-// floors: what may be imported is below as well, so nothing of a machine depends on what searches.
-var below = map[string][]string{
-	"internal/leaf/debuginfo":      {},
-	"internal/leaf/deepcopy":       {},
-	"internal/machine/filetree":    {},
-	"internal/machine/insn":        {},
-	"internal/leaf/host":           {},
-	"internal/machine/processor":   {},
-	"internal/machine/vdso":        {},
-	"internal/leaf/disk":           {"ariadne"},
-	"internal/machine/hostfiles":   {"ariadne"},
-	"internal/leaf/inspect":        {"ariadne"},
-	"internal/machine/tracee":      {"internal/machine/processor"},
-	"internal/machine/kernel/…":    {"ariadne", "internal/leaf/deepcopy", "internal/leaf/disk", "internal/machine/filetree", "internal/machine/kernel/…"},
-	"internal/machine/sys":         {"ariadne", "internal/leaf/disk", "internal/machine/filetree", "internal/machine/kernel/…"},
-	"internal/machine/sandbox":     {"ariadne", "internal/machine/kernel/…", "internal/machine/processor", "internal/machine/sys"},
-	"internal/machine/node/config": {"ariadne", "internal/leaf/disk"},
-	"internal/machine/node": {"ariadne", "internal/leaf/debuginfo", "internal/leaf/disk", "internal/machine/filetree", "internal/machine/hostfiles", "internal/leaf/inspect", "internal/machine/kernel/…", "internal/leaf/host",
-		"internal/machine/node/config", "internal/machine/processor", "internal/machine/sandbox", "internal/machine/sys", "internal/machine/tracee", "internal/machine/vdso"},
+// folders are those below internal, with what of this module the packages in each may import
+// besides those of their own folder. A folder stands below those that import it.
+var folders = map[string][]string{
+	"leaf":    {"ariadne"},
+	"judge":   {"ariadne", "leaf"},
+	"machine": {"ariadne", "leaf"},
+	"explore": {"ariadne", "leaf", "judge"},
+	"system":  {"ariadne", "leaf", "judge", "machine", "explore"},
+	"record":  {"ariadne", "leaf", "judge", "explore", "system"},
+	"use":     {"ariadne", "leaf", "judge", "machine", "explore", "system", "record"},
+	"testing": {},
 }
 
-// TestMachineIsBelow: packages that emulate a machine import those alone that theirs say, and there are no
-// others that a node depends on.
-func TestMachineIsBelow(t *testing.T) {
-	for _, allowed := range below {
-		for _, path := range allowed {
-			if path != "ariadne" && below[path] == nil {
-				t.Errorf("%s may be imported from below and is not below itself", path)
+// inside are the packages of which a row of folders does not say enough, with what of their own folder each
+// may import. So a machine has floors, and a leaf imports no other.
+var inside = map[string][]string{
+	"internal/leaf/disk/disktest":  {"internal/leaf/disk"},
+	"internal/leaf/…":              {},
+	"internal/machine/filetree":    {},
+	"internal/machine/hostfiles":   {},
+	"internal/machine/insn":        {},
+	"internal/machine/processor":   {},
+	"internal/machine/vdso":        {},
+	"internal/machine/tracee":      {"internal/machine/processor"},
+	"internal/machine/kernel/…":    {"internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sys":         {"internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sandbox":     {"internal/machine/kernel/…", "internal/machine/processor", "internal/machine/sys"},
+	"internal/machine/node/config": {},
+	"internal/machine/node":        {"internal/machine/…"},
+}
+
+// TestFolders: packages import those alone that their folder may, and of their own folder those that are on
+// floors below. A node depends on no search, and who judges on neither.
+func TestFolders(t *testing.T) {
+	for folder, allowed := range folders {
+		for _, a := range allowed {
+			if _, ok := folders[a]; a != "ariadne" && !ok {
+				t.Errorf("folder %s may import %s, which is none", folder, a)
+			} else if slices.Contains(folders[a], folder) {
+				t.Errorf("folders %s and %s may import each other", folder, a)
 			}
 		}
 	}
-	var dirs []string
-	for pattern := range below {
-		dirs = append(dirs, strings.Replace(pattern, "/…", "/...", 1))
-	}
-	out := run(t, "linux", slices.Values(dirs), "list", "-deps", "-json=ImportPath,Module,Imports")
-	seen := 0
+	seen := map[string]int{}
+	out := run(t, "linux", slices.Values([]string{"internal/..."}), "list", "-json=ImportPath,Imports")
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
 		var p dependency
 		if err := d.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
 		name, _ := local(p.ImportPath)
-		if p.Module == nil || !p.Module.Main || name == "ariadne" {
-			continue
-		}
-		seen++
-		allowed, ok := []string(nil), false
-		for pattern, those := range below {
-			if matches(pattern, name) {
-				allowed, ok = those, true
-			}
-		}
+		folder := folderOf(name)
+		allowed, ok := folders[folder]
 		if !ok {
-			t.Errorf("a node depends on %s, which is not below", name)
+			t.Errorf("%s is in no folder", name)
 			continue
 		}
+		seen[folder]++
+		floor, bounded := floorOf(name)
+		seen[floor]++
 		for _, path := range p.Imports {
-			if path, own := local(path); own && !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, path) }) {
-				t.Errorf("%s imports %s", name, path)
+			path, own := local(path)
+			switch {
+			case !own:
+			case folderOf(path) == folder:
+				if bounded && !slices.ContainsFunc(inside[floor], func(pattern string) bool { return matches(pattern, path) }) {
+					t.Errorf("%s imports %s of its own folder", name, path)
+				}
+			case !slices.Contains(allowed, folderOf(path)):
+				t.Errorf("%s imports %s, and folder %s may not import %s", name, path, folder, folderOf(path))
 			}
 		}
 	}
-	if seen < len(below) {
-		t.Errorf("%d packages of %d", seen, len(below))
+	for folder := range folders {
+		if seen[folder] == 0 {
+			t.Errorf("nothing is in folder %s", folder)
+		}
+	}
+	for floor := range inside {
+		if seen[floor] == 0 {
+			t.Errorf("nothing is on floor %s", floor)
+		}
+	}
+}
+
+// folderOf is the folder of a package: the part of its path behind internal. The root has its own.
+func folderOf(name string) string {
+	if below, ok := strings.CutPrefix(name, "internal/"); ok {
+		name = below
+	}
+	folder, _, _ := strings.Cut(name, "/")
+	return folder
+}
+
+// floorOf is the row of inside that says most exactly what a package may import. ok: there is one.
+func floorOf(name string) (floor string, ok bool) {
+	for pattern := range inside {
+		if matches(pattern, name) && len(pattern) > len(floor) {
+			floor, ok = pattern, true
+		}
+	}
+	return floor, ok
+}
+
+// mostFolders are as many as a folder of packages may have, so that a reader takes in a level at once.
+const mostFolders = 10
+
+// TestFoldersAreSmallAndSaid: each folder below internal with Go files in or below it has a package
+// comment that says what is in it, and at most ten such folders.
+func TestFoldersAreSmallAndSaid(t *testing.T) {
+	inner, said := map[string]map[string]bool{}, map[string]bool{}
+	err := filepath.WalkDir("internal", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		said[dir] = said[dir] || strings.HasPrefix(file.Doc.Text(), "Package "+strings.TrimSuffix(file.Name.Name, "_test")+" ")
+		for dir != "internal" {
+			parent := filepath.ToSlash(filepath.Dir(dir))
+			if inner[parent] == nil {
+				inner[parent] = map[string]bool{}
+			}
+			inner[parent][dir] = true
+			dir = parent
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(inner["internal"]) == 0 {
+		t.Fatal("no folder found")
+	}
+	for parent, dirs := range inner {
+		if len(dirs) > mostFolders {
+			t.Errorf("%s has %d folders: %v", parent, len(dirs), slices.Sorted(maps.Keys(dirs)))
+		}
+		for dir := range dirs {
+			if !said[dir] {
+				t.Errorf("%s has no package comment", dir)
+			}
+		}
 	}
 }
 

@@ -9,6 +9,10 @@
 // local states are named by (World) covers all that a node's behaviour rests on besides its
 // inputs and the files that it asks for.
 //
+// Packages below it read a spec, build a machine's configuration from it, run a user's checkers and
+// look at this machine. The folder may import machine, explore, judge, leaf and the nouns; record
+// and use may import it.
+//
 // Read next: nodes.go, traced.go, files.go; then internal/record, internal/use/run, internal/use/check.
 package system
 

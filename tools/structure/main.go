@@ -21,9 +21,8 @@ import (
 	"text/tabwriter"
 )
 
-// below are the packages that emulate a machine, with all beneath them, and the nouns at the root.
-var below = []string{"", "internal/machine/kernel", "internal/machine/sys", "internal/machine/node", "internal/machine/tracee", "internal/machine/sandbox", "internal/machine/vdso", "internal/machine/filetree", "internal/leaf/deepcopy", "internal/machine/insn",
-	"internal/leaf/debuginfo", "internal/leaf/disk", "internal/machine/hostfiles", "internal/leaf/inspect", "internal/leaf/host", "internal/machine/processor"}
+// below are the folders of packages that emulate a machine, and the nouns at the root.
+var below = []string{"", "internal/leaf", "internal/machine"}
 
 func main() {
 	dir := "."

@@ -14,6 +14,9 @@
 // notified, its deadline passes, or a signal arrives. What it must remember
 // across that stands in Thread.Wait.
 //
+// Packages below it may import it and each other, deepcopy, disk and filetree; nothing else of this
+// module but the nouns. Those that it imports itself (inode, area, seccomp, signal) are below it.
+//
 // Read next: state.go, a small object (eventfd, pipe), then internal/machine/sys (the
 // system-call table and handlers that use this) and internal/machine/node (which schedules).
 package kernel
