@@ -13,15 +13,21 @@ import (
 // whoever copied their processes gives them theirs.
 type Image = deepcopy.Image[Node]
 
-var images = deepcopy.New[Node](
-	[]reflect.Type{reflect.TypeFor[Tracee]()},
-	[]reflect.Type{
-		reflect.TypeFor[netip.Addr](), // holds an interned pointer
-		reflect.TypeFor[Shown](),
-		reflect.TypeFor[Listed](),
-		reflect.TypeFor[*disk.Log](), // this and the next do not change
-		reflect.TypeFor[*filetree.Content](),
-	})
+var images = Copier[Node]()
+
+// Copier returns a copier of values in which there is a Node. Those of the types in shared do not
+// change, and are copied by assignment.
+func Copier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
+	return deepcopy.New[T](
+		[]reflect.Type{reflect.TypeFor[Tracee]()},
+		append([]reflect.Type{
+			reflect.TypeFor[netip.Addr](), // holds an interned pointer
+			reflect.TypeFor[Shown](),
+			reflect.TypeFor[Listed](),
+			reflect.TypeFor[*disk.Log](), // this and the next do not change
+			reflect.TypeFor[*filetree.Content](),
+		}, shared...))
+}
 
 // Image takes an image of the node.
 func (n *Node) Image() *Image { return images.Image(n) }

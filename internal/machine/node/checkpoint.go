@@ -22,8 +22,9 @@ import (
 // runs, the tree is set to that copy's state (internal/machine/filetree). So at most one
 // copy of a node runs at a time, and all belong to one executor.
 type Checkpoint struct {
-	n       *Node // the node's configuration and files; it has no threads and no kernel
-	kernel  *kernel.Image
+	setup
+	home    *home
+	state   *stateImage
 	carried []int // the checkpoint's own descriptors of what the kernel carries
 	procs   []*frozen
 	bytes   int64
@@ -64,11 +65,11 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		}
 	}
 	n.k.Copied = true
-	c = &Checkpoint{n: n.shell(nil), kernel: n.k.Image()}
+	c = &Checkpoint{setup: n.setup, home: n.home, state: states.Image(&n.state)}
 	for _, carried := range n.k.Carried {
 		c.carried = append(c.carried, duplicate(carried.FD))
 	}
-	c.bytes = c.kernel.Bytes()
+	c.bytes = c.state.Bytes()
 	n.home.users++
 	for _, p := range procs {
 		f := &frozen{}
@@ -103,13 +104,6 @@ func resident(pid int) int64 {
 	var size, pages int64
 	fmt.Sscan(string(b), &size, &pages)
 	return pages * pageSize
-}
-
-// shell returns a Node with an emulated kernel of its own and no processes.
-func (n *Node) shell(k *kernel.Node) *Node {
-	return &Node{cfg: n.cfg, failing: n.failing, functions: n.functions, probing: n.probing, looked: n.looked, grows: n.grows, given: n.given, serves: n.serves, lets: n.lets, stalls: n.stalls, k: k, threads: map[*kernel.Thread]*thread{},
-		home: n.home, files: n.files, offsets: n.offsets, shared: n.shared, started: n.started, running: n.running, again: n.again, checking: n.checking, polled: n.polled,
-		calm: n.calm, house: n.house, outages: n.outages, tells: n.tells, joins: n.joins, kills: n.kills, lost: n.lost, orphans: n.orphans, disk: n.disk}
 }
 
 func duplicate(fd int) int {
@@ -160,7 +154,7 @@ func (n *Node) processes() []*process {
 // Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
 func (c *Checkpoint) Thaw() (n *Node, err error) {
 	defer c.recoverTool(&err)
-	n = c.n.shell(c.kernel.Copy())
+	n = &Node{setup: c.setup, state: *c.state.Copy(), home: c.home, threads: map[*kernel.Thread]*thread{}}
 	for i, fd := range c.carried {
 		n.k.Carried[i].FD = duplicate(fd)
 	}
@@ -184,7 +178,7 @@ func (c *Checkpoint) recoverTool(err *error) {
 		for _, f := range c.procs {
 			threads = append(threads, f.copy)
 		}
-		*err = fmt.Errorf("node %s: %w", c.n.cfg.Name, c.n.killed(e.error, threads))
+		*err = fmt.Errorf("node %s: %w", c.cfg.Name, killed(e.error, threads))
 	default:
 		panic(e)
 	}
@@ -280,7 +274,7 @@ func (c *Checkpoint) Drop() error {
 		}
 	}
 	c.carried = nil
-	if err := c.n.home.leave(); err != nil && first == nil {
+	if err := c.home.leave(); err != nil && first == nil {
 		first = err
 	}
 	return first

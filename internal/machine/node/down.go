@@ -36,7 +36,7 @@ import (
 // where nothing has happened yet but that the program has made up its mind; a step has one. So may
 // its clock be set there, or the process be killed whose call it is.
 func (n *Node) falls(th *thread) bool {
-	if th.k.Call.Passed || n.outages == nil && !n.kills || n.step.down == ariadne.Paused {
+	if th.k.Call.Passed || n.cfg.Faults.Within == nil && !n.cfg.Faults.Kill.May || n.step.down == ariadne.Paused {
 		return false
 	}
 	on, sight := sys.Visible(th.k)
@@ -51,10 +51,10 @@ func (n *Node) falls(th *thread) bool {
 	} else {
 		n.step.seen = max(n.step.seen, sight)
 	}
-	alternatives := n.outages
+	alternatives := n.cfg.Faults.Within
 	if before < sys.Seen || sight < sys.Seen {
 		stored := before == sys.NotSeen && n.stored()
-		alternatives = slices.DeleteFunc(slices.Clone(n.outages), func(a string) bool {
+		alternatives = slices.DeleteFunc(slices.Clone(n.cfg.Faults.Within), func(a string) bool {
 			switch ariadne.KindOf(a) {
 			case ariadne.PowerLost.String():
 				return before == sys.NotSeen && !stored

@@ -29,12 +29,12 @@ const breakpoint = 0xcc
 // functions are the alternatives of the functions that the spec has fail, by symbol.
 type functions map[string][]string
 
-func failingFunctions(n *Node) functions {
-	if len(n.cfg.Faults.Fail.Functions) == 0 {
+func failingFunctions(values map[string]int64) functions {
+	if len(values) == 0 {
 		return nil
 	}
 	all := functions{}
-	for name, v := range n.cfg.Faults.Fail.Functions {
+	for name, v := range values {
 		all[name] = []string{ariadne.CallFails + ":" + strconv.FormatInt(v, 10)}
 	}
 	return all

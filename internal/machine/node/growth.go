@@ -107,7 +107,7 @@ func (n *Node) grow() {
 	if bounds == nil || n.step.over() {
 		return
 	}
-	var all []growth // copies of the node share the old ones
+	var all []growth
 	for _, pid := range n.k.PIDs() {
 		p := n.k.Procs[pid]
 		if p.Dead {

@@ -54,7 +54,7 @@ func (n *Node) victims() []string {
 
 // killing is the alternative that a thread's process is killed, or none.
 func (n *Node) killing(th *thread) (alternatives []string) {
-	if !n.kills || n.cfg.Faults.Kill.Between {
+	if !n.cfg.Faults.Kill.May || n.cfg.Faults.Kill.Between {
 		return nil
 	}
 	n.eachProcess(func(p *kernel.Process, name string) {

@@ -72,10 +72,10 @@ func (n *Node) looks(i int, name, line string) {
 	if line == was {
 		return
 	}
-	looked := make([]string, max(len(n.looked), i+1)) // copies of the node share the old one
-	copy(looked, n.looked)
-	looked[i] = line
-	n.looked = looked
+	if i >= len(n.looked) {
+		n.looked = append(n.looked, make([]string, i+1-len(n.looked))...)
+	}
+	n.looked[i] = line
 	if line == "" {
 		line = "conceal " + name
 	}

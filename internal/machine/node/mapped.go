@@ -22,6 +22,12 @@ import (
 // heldMost is how many files are held before those that are mapped no more are let go.
 const heldMost = 64
 
+// mappedFiles are those that were mapped since the file tree was last captured.
+type mappedFiles struct {
+	files map[inode.Key]*os.File
+	most  int // how many there may be before those that are mapped no more are let go
+}
+
 // holdMapped takes a descriptor of the file that th is about to map, if the mapping may
 // change it.
 func (n *Node) holdMapped(th *thread) {
@@ -31,12 +37,12 @@ func (n *Node) holdMapped(th *thread) {
 	}
 	of := th.k.Proc.FDs.Get(int(int32(a[4])))
 	h, ok := of.File.(*kernel.HostFile)
-	if !ok || !n.k.Files.Mapped[h.Key()] || n.held[h.Key()] != nil || n.home.tree != nil && n.home.tree.Adopted(n.treeID(h.Key())) {
+	if !ok || !n.k.Files.Mapped[h.Key()] || n.held.files[h.Key()] != nil || n.home.tree != nil && n.home.tree.Adopted(n.treeID(h.Key())) {
 		return
 	}
-	if len(n.held) >= max(heldMost, n.heldMost) {
+	if len(n.held.files) >= max(heldMost, n.held.most) {
 		n.letGo(n.mappedShared())
-		n.heldMost = 2 * len(n.held)
+		n.held.most = 2 * len(n.held.files)
 	}
 	fd, e := th.HostFD(int(int32(a[4])))
 	if e != 0 {
@@ -45,10 +51,10 @@ func (n *Node) holdMapped(th *thread) {
 	f, err := openAgain(fd)
 	unix.Close(fd)
 	must(err)
-	if n.held == nil {
-		n.held = map[inode.Key]*os.File{}
+	if n.held.files == nil {
+		n.held.files = map[inode.Key]*os.File{}
 	}
-	n.held[h.Key()] = f
+	n.held.files[h.Key()] = f
 }
 
 // openAgain opens the file of one of our descriptors: the program's own may be read-only,
@@ -59,10 +65,10 @@ func openAgain(fd int) (*os.File, error) {
 
 // letGo closes the files that are held, but for those that are mapped.
 func (n *Node) letGo(mapped map[segment]bool) {
-	for key, f := range n.held {
+	for key, f := range n.held.files {
 		if !mapped[segmentOf(key)] {
 			f.Close()
-			delete(n.held, key)
+			delete(n.held.files, key)
 		}
 	}
 }
@@ -74,8 +80,8 @@ func (n *Node) adoptMapped() {
 	}
 	mapped := n.mappedShared()
 	n.letGo(mapped)
-	for key, f := range n.held {
-		delete(n.held, key)
+	for key, f := range n.held.files {
+		delete(n.held.files, key)
 		var st unix.Stat_t
 		must(unix.Fstat(int(f.Fd()), &st))
 		if key.Dev == n.k.Files.Private && st.Nlink > 0 { // Capture will find its name

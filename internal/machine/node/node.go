@@ -59,49 +59,30 @@ const (
 	clockSkew = uint64(20 * time.Millisecond)
 )
 
-// Node is one running machine.
+// Node is one running machine: what it is by its configuration, the state that it is in, and what
+// belongs to the processes that live in it.
 type Node struct {
-	cfg      Config
-	k        *kernel.Node
-	threads  map[*kernel.Thread]*thread
-	home     *home
-	files    *filetree.State        // as last captured; nil: never
-	offsets  []offset               // of open host files, likewise
-	shared   sharedMemory           // likewise
-	held     map[inode.Key]*os.File // files mapped since then (holdMapped)
-	heldMost int
-	polled   polling      // the steps just before in which it did nothing else
-	calm     ariadne.Time // Output.Calm of the last step
-	house    ariadne.Time // how long after its beginning that is
-	step     step
-	failing  failing // what the spec lets fail
+	setup
+	state
+
+	threads map[*kernel.Thread]*thread
+	home    *home
+	held    mappedFiles
+	watch   *watchdog
+	layout  layout
+	step    step
+}
+
+// setup is what a node is by its configuration. Its copies are the same.
+type setup struct {
+	cfg     Config
+	ahead   bool    // Ahead
+	failing failing // what the spec lets fail
 	// functions are those that it has fail; nil: none.
 	functions functions
 	probing   *probing // nil: it exposes nothing by functions
-	grows     []growth // what each of its processes has had so far, as of the last step; not to be changed in place
-	given     int64    // bytes that it was sent since it was switched on
-	serves    []string // ports at which it takes connections, as of the last step; not to be changed in place
-	looked    []string // lines for files and variables that it exposes, as of the last step; not to be changed in place
-	lets      bool     // the spec lets threads be late
 	stalls    []string // how long its syncs may take
-	outages   []string // what may take it down, or pause it, within a step
-	tells     bool     // it says for how long connections let nothing get through
 	joins     bool     // commands may be started when none of its processes lives
-	kills     bool     // its processes may be killed one by one
-	lost      bool     // one has been
-	ahead     bool     // Ahead
-	// orphans are System V segments whose processes were killed, by what they hold. It is not
-	// changed once made.
-	orphans sharedMemory
-	// disk is what the machine's disks held when it was last switched on, until somebody may have looked at all of it; nil: that is not known.
-	disk    *diskView
-	watch   *watchdog
-	layout  layout
-	started bool
-	running int  // commands that it was started with; -1: none of them yet
-	again   bool // it has been switched on before
-	// checking is which of the commands of AfterCrash runs, from 1, or 0.
-	checking int
 }
 
 // home is what all copies of a node share: the namespaces with the file tree, and
@@ -272,13 +253,21 @@ func must(err error) {
 // Start makes a node that is not yet switched on; the input Start does that.
 func Start(cfg Config) *Node {
 	oomKillsBefore()
-	f := &cfg.Faults
-	n := &Node{cfg: cfg, failing: failures(&f.Fail), lets: f.Late, stalls: stallsFor(f.Stall.For), k: newKernel(&cfg, 0), threads: map[*kernel.Thread]*thread{}, home: &home{users: 1, told: map[ariadne.File]bool{}}}
+	n := &Node{setup: setupOf(cfg), home: &home{users: 1, told: map[ariadne.File]bool{}}, threads: map[*kernel.Thread]*thread{}}
+	n.state.k = newKernel(&n.cfg, 0)
 	n.k.Listed = listedFirst(cfg.Seen, n.home)
-	n.outages, n.kills, n.tells = f.Within, f.Kill.May, f.Parted
-	n.joins = f.Falls || n.kills && f.Kill.Restart > 0 || cfg.Asks()
-	n.functions, n.probing = failingFunctions(n), probingOf(cfg.Probes)
 	return n
+}
+
+func setupOf(cfg Config) setup {
+	f := &cfg.Faults
+	return setup{
+		cfg:     cfg,
+		failing: failures(&f.Fail), functions: failingFunctions(f.Fail.Functions),
+		probing: probingOf(cfg.Probes),
+		stalls:  stallsFor(f.Stall.For),
+		joins:   f.Falls || f.Kill.May && f.Kill.Restart > 0 || cfg.Asks(),
+	}
 }
 
 // newKernel is the kernel of the node's machine as it is switched on, for the first time or
@@ -509,10 +498,10 @@ func (n *Node) output() ariadne.Output {
 			Unsynced: !k.Files.Log.Durable(),
 		},
 	}
-	if n.tells {
+	if n.cfg.Faults.Parted {
 		out.Limits = net.Limits(k)
 	}
-	if n.kills {
+	if n.cfg.Faults.Kill.May {
 		processes := n.victims()
 		out.Processes = &processes
 	}

@@ -103,4 +103,4 @@ func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
 }
 
 // letsNow reports whether a thread may be late.
-func (n *Node) letsNow() bool { return n.lets && n.may(ariadne.ThreadLate) }
+func (n *Node) letsNow() bool { return n.cfg.Faults.Late && n.may(ariadne.ThreadLate) }
