@@ -78,6 +78,9 @@ type Thread struct {
 	Policy      MemoryPolicy // set_mempolicy
 	CPUTime     ariadne.Time // virtual processor time used
 	Vain        int          // calls since one last waited or got what it asked for (internal/machine/node)
+	Native      bool         // its last call is made by Linux when it goes on
+	// Vfork is the child whose exec or end it waits for; clone then returns its pid.
+	Vfork *Process
 
 	kept       kept       // arguments of its call, in memory
 	naps       bool       // it has kept a Go runtime alive

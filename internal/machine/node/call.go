@@ -23,7 +23,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
-		th.native = false
+		th.k.Native = false
 		th.k.Call = kernel.Call{NR: th.tr.Number(), Args: th.tr.Args(), InCall: true}
 		if !th.tr.Is64() {
 			th.k.Call.NR = -1
@@ -200,7 +200,7 @@ func (n *Node) native(th *thread) bool {
 	}
 	k.EndWait()
 	k.Call.InCall = false
-	th.native = true
+	k.Native = true
 	if k.Call.NR == unix.SYS_RT_SIGRETURN {
 		if th.tr.LeavesHandler(); k.PendingSignals() != 0 {
 			return n.leaveHandler(th)

@@ -37,11 +37,10 @@ type frozen struct {
 }
 
 type frozenThread struct {
-	tid   int  // virtual
-	dead  bool // a leader that ended before the others
-	ctx   *tracee.Context
-	alt   kernel.AltStack
-	vfork int // pid of the child that the thread waits for, or 0
+	tid  int  // virtual
+	dead bool // a leader that ended before the others
+	ctx  *tracee.Context
+	alt  kernel.AltStack
 }
 
 // Freeze copies the node, which is between two steps, and leaves it as it is.
@@ -52,7 +51,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		return nil, fmt.Errorf("%w: no process is left", ariadne.ErrNotFreezable)
 	}
 	for _, th := range n.threads {
-		if th.k.State == kernel.Runnable && !th.k.Call.InCall && th.vfork == nil && th.tr.InCall() {
+		if th.k.State == kernel.Runnable && !th.k.Call.InCall && th.k.Vfork == nil && th.tr.InCall() {
 			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ariadne.ErrNotFreezable, th.k.TID)
 		}
 	}
@@ -76,11 +75,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		for _, th := range p.threads {
 			ctx, err := th.tr.Save()
 			must(err)
-			ft := frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)}
-			if th.vfork != nil {
-				ft.vfork = th.vfork.PID
-			}
-			f.threads = append(f.threads, ft)
+			f.threads = append(f.threads, frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)})
 		}
 		f.copy, err = p.fork.tr.ForkProcess()
 		must(err)
@@ -204,9 +199,6 @@ func (n *Node) thawProcess(f *frozen, byTID map[int]*kernel.Thread) {
 			must(fmt.Errorf("thread %d is not in the copied kernel", ft.tid))
 		}
 		th := n.addThread(k, trs[i])
-		if ft.vfork != 0 {
-			th.vfork = n.k.Procs[ft.vfork]
-		}
 		if i == 0 || ft.alt != (kernel.AltStack{}) {
 			n.setAltStack(th, ft.alt)
 		}

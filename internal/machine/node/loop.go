@@ -35,7 +35,7 @@ func (n *Node) runThread(th *thread) {
 	k := th.k
 	th.used, th.began = 0, n.k.Now
 	switch {
-	case th.vfork != nil:
+	case th.k.Vfork != nil:
 		if !n.endVfork(th) {
 			return
 		}

@@ -196,18 +196,13 @@ type step struct {
 	left    int                   // images of the disk that are no alternatives
 }
 
-// thread joins a kernel thread and its real one.
+// thread joins a kernel thread, which is a part of the node's state, and its real one.
 type thread struct {
 	n  *Node
 	k  *kernel.Thread
 	tr *tracee.Thread
-	// vfork is the child whose exec or end this thread waits for; clone then
-	// returns its pid.
-	vfork *kernel.Process
-	// native: its last call is made by Linux when it goes on.
-	native bool
-	used   int          // calls in its turn
-	began  ariadne.Time // of its turn
+	used  int          // calls in its turn
+	began ariadne.Time // of its turn
 }
 
 // toolError carries a failure of the tool itself out of a handler.

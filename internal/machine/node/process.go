@@ -229,7 +229,7 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 	}
 	n.k.MakeReady(ck)
 	if a.Flags&unix.CLONE_VFORK != 0 {
-		th.vfork = ck.Proc
+		th.k.Vfork = ck.Proc
 		th.k.Wait.Uninterruptible = true
 		th.k.Park()
 		return false
@@ -240,7 +240,7 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 // endVfork lets a thread go on whose vfork child has executed or ended; of what
 // else may wake it, only a fatal signal does more.
 func (n *Node) endVfork(th *thread) bool {
-	if th.vfork.VforkParent == th.k {
+	if th.k.Vfork.VforkParent == th.k {
 		if th.k.HasSignal() && !n.deliverSignals(th) {
 			return false
 		}
@@ -248,8 +248,8 @@ func (n *Node) endVfork(th *thread) bool {
 		th.k.Park()
 		return false
 	}
-	pid := th.vfork.PID
-	th.vfork = nil
+	pid := th.k.Vfork.PID
+	th.k.Vfork = nil
 	return n.finish(th, int64(pid))
 }
 

@@ -61,7 +61,7 @@ func (n *Node) overtaken(th *thread) bool {
 // overtakenBehind reports whether another thread goes before th goes on behind a call by which
 // some thread has become ready: on another processor it might be faster.
 func (n *Node) overtakenBehind(th *thread) bool {
-	return n.letsNow() && !th.native && n.late(th, callName(th.k.Call.NR), "made")
+	return n.letsNow() && !th.k.Native && n.late(th, callName(th.k.Call.NR), "made")
 }
 
 // late enters a place at which th would go on, and reports whether another goes first.
