@@ -22,8 +22,6 @@ func Copier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
 		[]reflect.Type{reflect.TypeFor[Tracee]()},
 		append([]reflect.Type{
 			reflect.TypeFor[netip.Addr](), // holds an interned pointer
-			reflect.TypeFor[Shown](),
-			reflect.TypeFor[Listed](),
 			reflect.TypeFor[*disk.Log](), // this and the next do not change
 			reflect.TypeFor[*filetree.Content](),
 		}, shared...))

@@ -39,13 +39,6 @@ const (
 	ClockCost = ariadne.Time(50)  // one clock read without a stop
 )
 
-// Shown returns which names of a directory a node finds in it. It is called before the
-// directory is read.
-type Shown func(dir string) func(name string) bool
-
-// Listed returns what a directory on a device held when a node was first shown it, of what it holds now.
-type Listed func(dir string, dev uint64, now []Dirent) []Dirent
-
 // Drift is by how many parts per million a machine's clocks run faster than they do undisturbed, since a time of
 // the world's at which they showed another.
 type Drift struct {
@@ -59,8 +52,6 @@ type Node struct {
 	Name      string       // host name
 	Addrs     []netip.Addr // own addresses, without loopback
 	Hosts     []Host       // every node of the system, for name resolution
-	Shown     Shown        // which names it finds in directories; nil: all
-	Listed    Listed       // what directories held first; nil: what they hold
 	CPUs      int          // processors the node sees
 	Processor string       // their model (internal/machine/processor); "": the real one
 	Memory    int64        // bytes that it has; 0: MemTotal

@@ -14,8 +14,6 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/hostfiles"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
-	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 
 	"golang.org/x/sys/unix"
@@ -400,21 +398,20 @@ func (n *Node) takeUsed() {
 	k.Used, k.Asked = k.Used[:0], k.Asked[:0]
 }
 
-// shown returns what the node finds in its directories: what lies beside the spec is as
-// the spec says. What it may write holds what it makes there.
-func shown(m *config.Machine) kernel.Shown {
-	return func(dir string) func(string) bool {
-		rel, ok := strings.CutPrefix(dir, "/spec")
-		ok = ok && (rel == "" || rel[0] == '/')
-		for _, w := range m.Writable {
-			w = path.Clean(w)
-			ok = ok && dir != w && !strings.HasPrefix(dir, w+"/")
-		}
-		if !ok {
-			return func(string) bool { return true }
-		}
-		return m.Beside.Shown(filepath.Join(m.SpecDir, rel))
+// Shows implements sys.DirectoryAsker: what lies beside the spec is as the spec says. What
+// the node may write holds what it makes there.
+func (th *thread) Shows(dir string) func(string) bool {
+	m := th.n.cfg.Machine
+	rel, ok := strings.CutPrefix(dir, "/spec")
+	ok = ok && (rel == "" || rel[0] == '/')
+	for _, w := range m.Writable {
+		w = path.Clean(w)
+		ok = ok && dir != w && !strings.HasPrefix(dir, w+"/")
 	}
+	if !ok {
+		return func(string) bool { return true }
+	}
+	return m.Beside.Shown(filepath.Join(m.SpecDir, rel))
 }
 
 // hostPath is where a file lies that the node sees at name.

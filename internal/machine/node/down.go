@@ -177,7 +177,6 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	on := n.offUntil(o.For)
 	n.closeCarried()
 	n.k = newKernel(&n.cfg, old.Boots+1)
-	n.k.Listed = old.Listed
 	k := n.k
 	k.Files = old.Files
 	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked

@@ -7,13 +7,23 @@ import (
 	"fmt"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/slowdisk"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
+	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 
 	"golang.org/x/sys/unix"
 )
 
-// thread implements kernel.Tracee.
+// What objects of the kernel and handlers may ask of a thread.
+var (
+	_ kernel.Tracee      = (*thread)(nil)
+	_ sys.DirectoryAsker = (*thread)(nil)
+	_ sys.PowerAsker     = (*thread)(nil)
+	_ dialog.Asker       = (*thread)(nil)
+	_ slowdisk.Asker     = (*thread)(nil)
+)
 
 func (th *thread) ReadMem(addr uint64, b []byte) kernel.Errno {
 	e := th.tr.ReadMem(addr, b)

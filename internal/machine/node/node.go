@@ -250,7 +250,6 @@ func Start(cfg Config) *Node {
 	oomKillsBefore()
 	n := &Node{setup: setupOf(cfg), home: &home{users: 1, told: map[ariadne.File]bool{}}, threads: map[*kernel.Thread]*thread{}}
 	n.state.k = newKernel(&n.cfg, 0)
-	n.k.Listed = listedFirst(cfg.Seen, n.home)
 	return n
 }
 
@@ -281,7 +280,6 @@ func newKernel(cfg *Config, boots int) *kernel.Node {
 	for _, o := range cfg.Hosts {
 		k.Hosts = append(k.Hosts, kernel.Host{Name: o.Name, Addrs: o.Addrs})
 	}
-	k.Shown = shown(cfg.Machine)
 	k.RealBase = cfg.Date.UnixNano() + int64(k.Rand.Uint64()%clockSkew) + int64(cfg.ClockOffset)
 	k.MonoBase = int64(time.Hour) + int64(k.Rand.Uint64()%bootSpan)
 	return k

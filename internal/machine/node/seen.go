@@ -167,32 +167,28 @@ func (n *Node) copiedNow(shown string) {
 	}
 }
 
-// listedFirst returns what directories held when a node was first shown them.
-func listedFirst(seen *hostfiles.Seen, h *home) kernel.Listed {
-	if seen == nil {
-		return nil
+// Lists implements sys.DirectoryAsker.
+func (th *thread) Lists(dir string, dev uint64, now []kernel.Dirent) []kernel.Dirent {
+	seen, view := th.n.cfg.Seen, th.n.home.view
+	if seen == nil || view == nil || view.isOwn(dir) || dir == "/" {
+		return now
 	}
-	return func(dir string, dev uint64, now []kernel.Dirent) []kernel.Dirent {
-		if h.view == nil || h.view.isOwn(dir) || dir == "/" {
-			return now
-		}
-		entries := make([]hostfiles.Entry, len(now))
-		for i, d := range now {
-			entries[i] = hostfiles.Entry{Ino: d.Ino, Type: d.Type, Name: d.Name}
-		}
-		first, kept := seen.List(dir, entries)
-		if !kept {
-			return now
-		}
-		if dev == h.view.private { // it was put together for this node, and its files are numbered there
-			return among(dir, now, first)
-		}
-		shown := make([]kernel.Dirent, len(first))
-		for i, e := range first {
-			shown[i] = kernel.Dirent{Ino: e.Ino, Type: e.Type, Name: e.Name}
-		}
-		return shown
+	entries := make([]hostfiles.Entry, len(now))
+	for i, d := range now {
+		entries[i] = hostfiles.Entry{Ino: d.Ino, Type: d.Type, Name: d.Name}
 	}
+	first, kept := seen.List(dir, entries)
+	if !kept {
+		return now
+	}
+	if dev == view.private { // it was put together for this node, and its files are numbered there
+		return among(dir, now, first)
+	}
+	shown := make([]kernel.Dirent, len(first))
+	for i, e := range first {
+		shown[i] = kernel.Dirent{Ino: e.Ino, Type: e.Type, Name: e.Name}
+	}
+	return shown
 }
 
 // among are the entries that have the names of others.

@@ -156,12 +156,21 @@ func seekDir(s **kernel.DirStream, a Args, end int64) kernel.Result {
 // ownDir is what the node's root has besides what the node sees.
 const ownDir = ".ariadne"
 
+// DirectoryAsker is a Tracee that knows what the node finds in its directories.
+type DirectoryAsker interface {
+	// Shows returns which names of a directory it finds in it. It is called before the directory is read.
+	Shows(dir string) func(name string) bool
+	// Lists returns what a directory on a device held when a node was first shown it, of what it holds now.
+	Lists(dir string, dev uint64, now []kernel.Dirent) []kernel.Dirent
+}
+
 // readDir reads a directory that the thread has open.
 func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
 	where := fdPath(t, fd)
 	shown := func(string) bool { return true }
-	if s := t.Node().Shown; s != nil {
-		shown = s(where)
+	asker, asks := t.M.(DirectoryAsker)
+	if asks {
+		shown = asker.Shows(where)
 	}
 	dir, err := unix.Open(threadPath(t, "fd/"+strconv.Itoa(fd)), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -185,8 +194,8 @@ func readDir(t *kernel.Thread, fd int) ([]kernel.Dirent, kernel.Errno) {
 		list = parseDirents(list, buf[:n])
 	}
 	list = slices.DeleteFunc(list, func(d kernel.Dirent) bool { return !shown(d.Name) })
-	if l := t.Node().Listed; l != nil {
-		list = l(where, st.Dev, list)
+	if asks {
+		list = asker.Lists(where, st.Dev, list)
 	}
 	return shownEntries(t, where, st.Dev, list), 0
 }
