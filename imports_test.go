@@ -134,19 +134,20 @@ var folders = map[string][]string{
 // inside are the packages of which a row of folders does not say enough, with what of their own folder each
 // may import. So a machine has floors, and a leaf imports no other.
 var inside = map[string][]string{
-	"internal/leaf/disk/disktest":  {"internal/leaf/disk"},
-	"internal/leaf/…":              {},
-	"internal/machine/filetree":    {},
-	"internal/machine/hostfiles":   {},
-	"internal/machine/insn":        {},
-	"internal/machine/processor":   {},
-	"internal/machine/vdso":        {},
-	"internal/machine/tracee":      {"internal/machine/processor"},
-	"internal/machine/kernel/…":    {"internal/machine/filetree", "internal/machine/kernel/…"},
-	"internal/machine/sys":         {"internal/machine/filetree", "internal/machine/kernel/…"},
-	"internal/machine/sandbox":     {"internal/machine/kernel/…", "internal/machine/processor", "internal/machine/sys"},
-	"internal/machine/node/config": {},
-	"internal/machine/node":        {"internal/machine/…"},
+	"internal/leaf/disk/disktest":    {"internal/leaf/disk"},
+	"internal/leaf/…":                {},
+	"internal/machine/filetree":      {},
+	"internal/machine/hostfiles":     {},
+	"internal/machine/insn":          {},
+	"internal/machine/processor":     {},
+	"internal/machine/vdso":          {},
+	"internal/machine/tracee":        {"internal/machine/processor"},
+	"internal/machine/kernel/…":      {"internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sys":           {"internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sandbox":       {"internal/machine/kernel/…", "internal/machine/processor", "internal/machine/sys"},
+	"internal/machine/node/config":   {},
+	"internal/machine/node/watchdog": {"internal/machine/tracee"},
+	"internal/machine/node":          {"internal/machine/…"},
 }
 
 // TestFolders: packages import those alone that their folder may, and of their own folder those that are on

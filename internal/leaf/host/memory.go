@@ -8,6 +8,7 @@ package host
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -173,6 +174,17 @@ func field(b []byte, name string) int64 {
 		}
 	}
 	return 0
+}
+
+// Resident is how much of a process is in memory, in bytes; 0: there is no such process.
+func Resident(pid int) int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	fmt.Sscan(string(b), &size, &pages)
+	return pages * int64(os.Getpagesize())
 }
 
 // Budget is how many bytes Ariadne and its nodes may use, of whom so many were asked for; 0:

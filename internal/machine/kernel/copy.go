@@ -22,7 +22,7 @@ func Copier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
 		[]reflect.Type{reflect.TypeFor[Tracee]()},
 		append([]reflect.Type{
 			reflect.TypeFor[netip.Addr](), // holds an interned pointer
-			reflect.TypeFor[*disk.Log](), // this and the next do not change
+			reflect.TypeFor[*disk.Log](),  // this and the next do not change
 			reflect.TypeFor[*filetree.Content](),
 		}, shared...))
 }

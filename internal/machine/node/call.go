@@ -29,7 +29,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 			th.k.Call.NR = -1
 		}
 		n.step.calls++
-		n.watch.called()
+		n.watch.Called()
 		n.step.made.add(th.k.Call.NR)
 		n.pass(th, kernel.CallCost)
 		th.k.CPUTime += kernel.CallCost
@@ -257,7 +257,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 		th.k.Send(signal.Info{Signo: int(sig), Code: signal.SIKernel})
 		return n.deliverSignals(th)
 	case unix.SIGSTOP:
-		if n.watch.expired() {
+		if n.watch.Expired() {
 			return true // limits() ends the step
 		}
 		return n.preempt(th)
@@ -270,7 +270,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 // here where the program's own filter may want to know of it.
 func (n *Node) unstopped(th *thread, nr int, arch uint32) bool {
 	n.step.calls++
-	n.watch.called()
+	n.watch.Called()
 	n.pass(th, kernel.CallCost)
 	if th.k.Seccomp.Mode != seccomp.None {
 		n.keepAction(th, unix.SIGSYS)

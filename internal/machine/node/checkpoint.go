@@ -4,10 +4,10 @@ package node
 
 import (
 	"fmt"
-	"os"
 	"sort"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
@@ -80,7 +80,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		f.copy, err = p.fork.tr.ForkProcess()
 		must(err)
 		c.procs = append(c.procs, f)
-		c.bytes += checkpointBase + resident(f.copy.PID)/checkpointShare
+		c.bytes += checkpointBase + host.Resident(f.copy.PID)/checkpointShare
 	}
 	return c, nil
 }
@@ -89,17 +89,6 @@ const (
 	checkpointBase  = 384 << 10 // page tables, pages written in a step, Linux's own objects
 	checkpointShare = 64        // one part in so many is taken to be the copy's alone
 )
-
-// resident is how much of a process is in memory, in bytes.
-func resident(pid int) int64 {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	var size, pages int64
-	fmt.Sscan(string(b), &size, &pages)
-	return pages * pageSize
-}
 
 func duplicate(fd int) int {
 	fd, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)

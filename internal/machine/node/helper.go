@@ -12,6 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/console"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
+	"github.com/ariadne-mc/ariadne/internal/machine/node/watchdog"
 
 	"golang.org/x/sys/unix"
 )
@@ -88,9 +89,9 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	n.RecordCalls(false)
 	n.step = step{course: ariadne.NewCourse(&ariadne.Input{}), disturbed: true}
 	n.enter()
-	n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
-	n.watch.begin()
-	defer n.watch.end()
+	n.watch = watchdog.Start(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
+	n.watch.Begin()
+	defer n.watch.End()
 	n.home.clearArea()
 	n.k.Punctual()
 	began := n.k.Now

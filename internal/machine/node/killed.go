@@ -23,8 +23,8 @@ import (
 // killed is killed, but for a process of n that used too much memory.
 func (n *Node) killed(err error, threads []*tracee.Thread) error {
 	if n.watch != nil {
-		if why := n.watch.swollen.Load(); why != nil {
-			return &ariadne.KilledError{Err: errors.New(*why)}
+		if why := n.watch.Swollen(); why != "" {
+			return &ariadne.KilledError{Err: errors.New(why)}
 		}
 	}
 	return killed(err, threads)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/node/watchdog"
 )
 
 // slice is how many calls a thread makes before others get their turn; so two threads
@@ -52,11 +53,11 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 		n.lendClock(th)
-		must(n.watch.running(th.tr.Process(), n.canPreempt()))
+		must(n.watch.Running(th.tr.Process(), n.canPreempt()))
 		must(th.tr.Continue(0))
 		s, err := th.tr.Wait()
 		must(err)
-		n.watch.stopped()
+		n.watch.Stopped()
 		n.takeClock(th)
 		asked, woken := n.home.clock.Asked(), n.k.Woken
 		if !n.stop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
@@ -105,10 +106,10 @@ func (n *Node) limits(th *thread) bool {
 			break
 		}
 		s.diverged = why
-	case n.watch.grown.Load():
+	case n.watch.Grown():
 		s.cut = n.tooHeavy()
-	case n.watch.expired():
-		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Limits.Divergence, perCall, n.whereIs(th))
+	case n.watch.Expired():
+		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Limits.Divergence, watchdog.PerCall, n.whereIs(th))
 	}
 	return s.over()
 }

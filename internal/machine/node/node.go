@@ -30,6 +30,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/timers/timerfd"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
+	"github.com/ariadne-mc/ariadne/internal/machine/node/watchdog"
 	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
@@ -68,7 +69,7 @@ type Node struct {
 	threads map[*kernel.Thread]*thread
 	home    *home
 	held    mappedFiles
-	watch   *watchdog
+	watch   *watchdog.Watchdog
 	layout  layout
 	step    step
 }
@@ -198,9 +199,9 @@ type step struct {
 
 // thread joins a kernel thread, which is a part of the node's state, and its real one.
 type thread struct {
-	n  *Node
-	k  *kernel.Thread
-	tr *tracee.Thread
+	n     *Node
+	k     *kernel.Thread
+	tr    *tracee.Thread
 	used  int          // calls in its turn
 	began ariadne.Time // of its turn
 }
@@ -296,7 +297,7 @@ func (n *Node) Ahead(on bool) { n.ahead = on }
 func (n *Node) Close() (err error) {
 	defer recoverTool(n, &err)
 	if n.watch != nil {
-		n.watch.stop()
+		n.watch.Stop()
 	}
 	n.letGo(nil)
 	if n.home.shows == n {
@@ -339,10 +340,10 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		return out, ariadne.ErrInterrupted
 	}
 	if n.watch == nil {
-		n.watch = startWatchdog(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
+		n.watch = watchdog.Start(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
 	}
-	n.watch.begin()
-	defer n.watch.end()
+	n.watch.Begin()
+	defer n.watch.End()
 	n.home.clearArea()
 	n.k.Punctual()
 	n.step.disturbed = in.Kind != ariadne.Fire

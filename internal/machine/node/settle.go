@@ -37,7 +37,7 @@ func (n *Node) settle() {
 // fire, whose signals may be for th itself. It reports whether th goes on. How long
 // "long" is depends on the real machine, so the step is marked.
 func (n *Node) preempt(th *thread) bool {
-	n.step.spun += ariadne.Time(n.watch.patience())
+	n.step.spun += ariadne.Time(n.watch.Patience())
 	if t := n.k.NextTimer(true); t != nil && t.When <= n.k.Now+n.step.spun {
 		n.computes(th)
 		n.step.unreplayable = true // though nobody may wait for it: the clock shows it
@@ -51,7 +51,7 @@ func (n *Node) preempt(th *thread) bool {
 	}
 	n.computes(th)
 	n.step.unreplayable = true
-	n.watch.hurry()
+	n.watch.Hurry()
 	if others {
 		n.requeue(th)
 		return false

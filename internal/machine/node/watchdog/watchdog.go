@@ -1,6 +1,13 @@
 //go:build linux
 
-package node
+// Package watchdog looks from outside at the threads of a node that run and make no call. It is the
+// one part of a node that goes by real time.
+//
+// It knows processes, and nothing of what is emulated: who runs, that a call was made and that a step
+// begins and ends is told to it. What it finds it keeps until it is asked.
+//
+// Read next: weigh.go (memory).
+package watchdog
 
 import (
 	"bytes"
@@ -15,13 +22,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchdog looks from outside at a thread that runs and makes no call: it stops
-// one that spins while others could run, and any that runs past the step's limit.
+// Watchdog stops a thread that spins while others could run, and any that runs past the step's limit.
 // It is the only place where the real machine's speed matters, and what it does is
 // marked. It counts processor time of what runs, so that neither a busy machine nor Ariadne's own
 // work looks like a program that hangs; and since it is Ariadne
 // that makes calls slow, each call adds to the limit.
-type watchdog struct {
+type Watchdog struct {
 	limit time.Duration
 
 	mu   sync.Mutex
@@ -53,12 +59,14 @@ const (
 	// wallFactor: a thread that makes no stop for so many times the step's limit of real time hangs, although
 	// it uses no processor: it sleeps in a call that was not emulated. One that waits for a processor does not.
 	wallFactor = 20
-	// perCall is what each call of a step adds to its limit.
-	perCall = 50 * time.Microsecond
+	// PerCall is what each call of a step adds to its limit.
+	PerCall = 50 * time.Microsecond
 )
 
-func startWatchdog(limit time.Duration, memory int64, interrupted func() bool) *watchdog {
-	w := &watchdog{limit: limit, memory: memory, asks: interrupted, done: make(chan struct{})}
+// Start returns a watchdog over steps that may use so much processor time, of processes that may use so much
+// memory. interrupted reports whether somebody has ended the step under way.
+func Start(limit time.Duration, memory int64, interrupted func() bool) *Watchdog {
+	w := &Watchdog{limit: limit, memory: memory, asks: interrupted, done: make(chan struct{})}
 	go w.watch()
 	return w
 }
@@ -73,7 +81,7 @@ type usage struct {
 	stopped     time.Time     // when it was seen last to have stopped
 }
 
-func (w *watchdog) watch() {
+func (w *Watchdog) watch() {
 	t, m := time.NewTicker(tick), time.NewTicker(memoryTick)
 	defer t.Stop()
 	defer m.Stop()
@@ -86,14 +94,14 @@ func (w *watchdog) watch() {
 			w.look(&u, now)
 		case <-m.C:
 			w.weigh()
-			if w.inStep.Load() && w.held.grew(w.memory/kernelShare/weighings) {
+			if w.inStep.Load() && w.held.grew(w.memory/KernelShare/weighings) {
 				w.grown.Store(true)
 			}
 		}
 	}
 }
 
-func (w *watchdog) look(u *usage, now time.Time) {
+func (w *Watchdog) look(u *usage, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	step, beats, pid := w.steps.Load(), w.beats.Load(), 0
@@ -113,14 +121,14 @@ func (w *watchdog) look(u *usage, now time.Time) {
 		u.still, u.stopped = 0, now
 	}
 	u.beats, u.pid, u.cpu = beats, pid, cpu
-	limit := w.limit + time.Duration(w.calls.Load())*perCall
+	limit := w.limit + time.Duration(w.calls.Load())*PerCall
 	if w.limit > 0 && (u.used > limit || w.runs && now.Sub(u.stopped) > wallFactor*limit && !runnable(pid)) {
 		w.over.Store(true)
 	}
 	if w.inStep.Load() && w.asks() {
 		w.ended.Store(true)
 	}
-	if w.runs && (w.over.Load() || w.ended.Load() || u.still >= w.patience() && w.others.Load()) {
+	if w.runs && (w.over.Load() || w.ended.Load() || u.still >= w.Patience() && w.others.Load()) {
 		u.still = 0
 		// The thread may have stopped since: it then stops once more, harmlessly.
 		_ = w.last.Signal(unix.SIGSTOP)
@@ -149,7 +157,8 @@ func runnable(pid int) bool {
 	return false
 }
 
-func (w *watchdog) begin() {
+// Begin says that a step begins.
+func (w *Watchdog) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over.Store(false)
@@ -160,21 +169,31 @@ func (w *watchdog) begin() {
 	w.inStep.Store(true)
 }
 
-// patience is how long a thread may compute while others wait.
-func (w *watchdog) patience() time.Duration {
+// Patience is how long a thread may compute while others wait.
+func (w *Watchdog) Patience() time.Duration {
 	if w.spun.Load() {
 		return tick
 	}
 	return spinLimit
 }
 
-func (w *watchdog) hurry()        { w.spun.Store(true) }
-func (w *watchdog) end()          { w.inStep.Store(false); w.stopped() }
-func (w *watchdog) stop()         { close(w.done) }
-func (w *watchdog) expired() bool { return w.over.Load() || w.ended.Load() }
-func (w *watchdog) called()       { w.calls.Add(1) }
+// Hurry says that a thread was stopped that spun: the next in the step is not waited for as long.
+func (w *Watchdog) Hurry() { w.spun.Store(true) }
 
-func (w *watchdog) running(p *tracee.Process, others bool) error {
+// End says that the step ends.
+func (w *Watchdog) End() { w.inStep.Store(false); w.Stopped() }
+
+// Stop ends the watchdog.
+func (w *Watchdog) Stop() { close(w.done) }
+
+// Expired reports whether the step has used up its limit, or nobody waits for it any more.
+func (w *Watchdog) Expired() bool { return w.over.Load() || w.ended.Load() }
+
+// Called says that a call was made.
+func (w *Watchdog) Called() { w.calls.Add(1) }
+
+// Running says that a thread of p is about to run, and whether another could instead.
+func (w *Watchdog) Running(p *tracee.Process, others bool) error {
 	_, err := p.Open()
 	w.others.Store(others)
 	w.beats.Add(1)
@@ -184,7 +203,8 @@ func (w *watchdog) running(p *tracee.Process, others bool) error {
 	return err
 }
 
-func (w *watchdog) stopped() {
+// Stopped says that the thread has stopped.
+func (w *Watchdog) Stopped() {
 	w.mu.Lock()
 	w.runs = false
 	w.mu.Unlock()
