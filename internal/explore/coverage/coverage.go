@@ -41,6 +41,7 @@ type Totals struct {
 	states   space.Set
 	traces   space.Set
 	seen     space.Set // local states
+	merging  space.Set // steps by which others come to the same local state
 	tuples   space.Set // protocol states of nodes
 	combined space.Set // of all nodes
 	reported space.Set // local states, as Report was told
@@ -62,6 +63,7 @@ type Meter struct {
 	fresh    bool // the last frame's combination was new
 	mayBeNew bool // the last frame's local state may be new
 	local    bool // it is
+	made     bool // or the step to it was not taken before
 	state    bool // the last frame's global state is new
 	steps    memo.Tally
 }
@@ -72,7 +74,7 @@ func NewTotals(nodes int, bytes int64) *Totals {
 	t := &Totals{locals: make([]atomic.Int64, nodes)}
 	// There are more states than anything else, and then traces.
 	t.states.Bytes, t.traces.Bytes = bytes*5/10, bytes*3/10
-	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes, t.reported.Bytes = bytes/10, bytes/40, bytes/40, bytes/40
+	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes, t.reported.Bytes, t.merging.Bytes = bytes/10, bytes/50, bytes/50, bytes/50, bytes/25
 	return t
 }
 
@@ -100,7 +102,7 @@ func (t *Totals) Meter() *Meter {
 func (m *Meter) Watch(p *space.Path) {
 	f, t := p.Last(), m.totals
 	m.state = !f.Again && t.states.Add(p.Name(f))
-	if m.mayBeNew, m.local = false, false; p.Steps() == 0 {
+	if m.mayBeNew, m.local, m.made = false, false, false; p.Steps() == 0 {
 		return
 	}
 	m.steps.Count()
@@ -111,6 +113,9 @@ func (m *Meter) Watch(p *space.Path) {
 		}
 		l.Counted.Store(true)
 		m.mayBeNew = true
+	}
+	if f.By.Merges && !f.By.Counted.Swap(true) {
+		m.made = t.merging.Add(nameOf(f.By.From).Plus(hash.OfText(f.By.Action + string(f.By.Output.Variation()))))
 	}
 	m.fresh = (f.Showed || f.Remade) && m.protocol(f)
 }
@@ -176,8 +181,9 @@ func (m *Meter) Fresh() bool { return m.fresh }
 func (m *Meter) MayBeNew() bool { return m.mayBeNew }
 
 // New reports whether the local state to which the step led that was watched last, and the
-// global state, were not met before.
-func (m *Meter) New() (local, state bool) { return m.local, m.state }
+// global state, were not met before. Of a step by which others come to the same local state, the first time counts as new:
+// a living node had to make it.
+func (m *Meter) New() (local, state bool) { return m.local || m.made, m.state }
 
 // Path enters that a path has ended by itself; due when it is time for a sample: each
 // is a hundredth more paths than the one before.

@@ -87,6 +87,8 @@ type Transition struct {
 	Found atomic.Pointer[expose.Found]
 	// Features are what who steers a search tells it by, once that was looked for.
 	Features atomic.Pointer[[]uint64]
+	// Counted is for those who count: they have counted it.
+	Counted atomic.Bool
 	// Merges: To is named by its content, so others may lead to it (ariadne.Output.Content).
 	Merges bool
 	stored bool // it was read from the store

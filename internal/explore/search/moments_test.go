@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,60 @@ func TestFaultsComeAtMoments(t *testing.T) {
 		}
 		if crashes < paths/2 || close < paths/100 {
 			t.Errorf("%s: %d crashes in %d paths, %d of the node that leads in the 3 steps after", name, crashes, paths, close)
+		}
+	}
+}
+
+// tries makes many calls that may fail, in one step.
+type tries struct{ worldtest.Idle }
+
+const manyTries = 400
+
+func (tries) Start(c *worldtest.Ctx) {
+	for i := range manyTries {
+		if c.Try(fmt.Sprint("file", i), "EIO") != "" {
+			c.Log("%d has failed", i)
+		}
+	}
+}
+
+// TestPlacesAreSpread: a short execution with many places is not failed at its first places again and again. Each part of
+// it is reached, and few paths make the same choice as one before.
+func TestPlacesAreSpread(t *testing.T) {
+	const paths = 500
+	drawn := func(e strategy.Explorer) (different, late int) {
+		s := small{rules: world.Rules{Faults: worldtest.Faults("fail", 1)}, programs: func() []worldtest.Program { return []worldtest.Program{tries{}} }}
+		x := s.exploration(t, e)
+		at := map[string]bool{}
+		n := 0
+		x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+			for i := 1; i <= p.Len(); i++ {
+				step := p.Step(i)
+				for _, c := range step.Output.Variation().Choices() {
+					at[c.Place] = true
+				}
+			}
+			n++
+			return n < paths
+		}
+		if _, err := x.Run(); err != nil {
+			t.Fatal(err)
+		}
+		for i := 3 * manyTries / 4; i < manyTries; i++ {
+			if at[fmt.Sprintf("1/try:file%d#1", i)] {
+				late++
+			}
+		}
+		return len(at), late
+	}
+	for name, of := range map[string]func(*strategy.Features) strategy.Explorer{
+		"slow":       func(f *strategy.Features) strategy.Explorer { return &strategy.Slow{Seed: 1, Features: f} },
+		"priorities": func(f *strategy.Features) strategy.Explorer { return &strategy.Priorities{Seed: 1, Features: f} },
+	} {
+		different, late := drawn(of(&strategy.Features{}))
+		alone, _ := drawn(of(nil))
+		if late < 20 || different < 150 || different <= alone {
+			t.Errorf("%s: %d places, %d in the last quarter; %d by paths that do not know of each other", name, different, late, alone)
 		}
 	}
 }

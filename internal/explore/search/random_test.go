@@ -237,7 +237,7 @@ func TestPortfolioCountsWhatIsNew(t *testing.T) {
 	if _, err := x.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if same.steps < 10*other.steps {
+	if same.steps < 4*other.steps {
 		t.Errorf("%d steps where nothing is new, %d elsewhere", same.steps, other.steps)
 	}
 }

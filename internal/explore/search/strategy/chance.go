@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
@@ -13,7 +14,8 @@ import (
 // how many alternatives go by before one is taken is drawn evenly over the orders of
 // magnitude: early ones are as likely as late ones. Or few go by behind a moment (moments), or
 // those alone count that are at calls by which a program makes lasting what it has done. A weight makes it
-// sooner. Each kind has its own count, or one of which there are many places would leave nothing to
+// sooner. Where the paths before say how many alternatives there are in all, one in two is drawn evenly among these: most of
+// them are late. Each kind has its own count, or one of which there are many places would leave nothing to
 // the others; and one path in quietOf has none of it.
 type chance struct {
 	kinds   []likely
@@ -27,6 +29,8 @@ type chance struct {
 	chooses bool
 	// every: places in steps that repeat what the node has often done count, too.
 	every bool
+	// Alternatives of a kind that were counted on the path so far, and the most that were on a path before.
+	counted, most [world.MaxKinds]int
 }
 
 // likely is a kind of which there is some in the path.
@@ -64,6 +68,12 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	c.moments.begin(o.features, o.length > 0, o.from)
 	c.strike.begin(seed, index, w, c.moments.without())
 	c.every = c.strike.draw.below(4) == 0 || c.strike.without.Moments
+	for k, n := range c.counted {
+		c.most[k], c.counted[k] = max(c.most[k], n), 0
+	}
+	if o.length == 0 {
+		clear(c.most[:])
+	}
 	c.kinds = c.kinds[:0]
 	for _, k := range kinds {
 		l := likely{Countdown: world.Countdown{Kind: k}, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}
@@ -72,6 +82,9 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 		}
 	}
 }
+
+// anew is a chance of no path, which knows of those before.
+func (c *chance) anew() chance { return chance{moments: c.moments, counted: c.counted, most: c.most} }
 
 // ready draws what is to be counted down in a state, as much as there is of each budget. Not ok: nothing is.
 func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
@@ -98,7 +111,11 @@ func (c *chance) again(l *likely, left int, keeps []string) {
 		n, l.Only = keepOrders, keeps
 	}
 	for len(l.After) < left {
-		l.After = append(l.After, 1+l.draw.below(1<<l.draw.below(n))/l.weight)
+		among := 1 << l.draw.below(n)
+		if rest := c.most[l.Kind] - c.counted[l.Kind]; n == orders && rest > 0 && !c.moments.without().Moments && l.draw.below(2) == 0 {
+			among = rest
+		}
+		l.After = append(l.After, 1+l.draw.below(among)/l.weight)
 	}
 }
 
@@ -181,16 +198,37 @@ func (c *chance) among(p *space.Path, i int) int {
 		place := &by.Output.Places[at]
 		for _, a := range place.Alternatives {
 			k := slices.IndexFunc(c.kinds, func(l likely) bool { return world.KindOf(l.Kind).Name == ariadne.KindOf(a) })
-			if k < 0 || !p.System().Rules().MayWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.counts(k, e.Node, place.Name) || !c.kinds[k].passes() {
+			if k < 0 || !p.System().Rules().MayWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.counts(k, e.Node, place.Name) {
 				continue
 			}
-			if j, ok := further(p, i, ariadne.Choice{Alternative: a, Place: place.Name}); ok {
+			if c.counted[c.kinds[k].Kind]++; !c.kinds[k].passes() {
+				continue
+			}
+			choice := ariadne.Choice{Alternative: a, Place: place.Name}
+			if c.tired(by, choice) {
+				c.kinds[k].After = slices.Insert(c.kinds[k].After, 0, 1) // the next place will do
+				continue
+			}
+			if j, ok := further(p, i, choice); ok {
 				c.strike.hits(e.Node)
 				return c.strike.lasting(p, j)
 			}
 		}
 	}
 	return i
+}
+
+// tired reports whether a choice in a step is to be left for the next one, since the search has often made it: a place that was
+// drawn n times before is drawn one time in n+1. Without that, the first places of a short execution are drawn again and
+// again. It counts the choice when it is not left.
+func (c *chance) tired(by *memo.Transition, choice ariadne.Choice) bool {
+	search := c.moments.search
+	if search == nil || search.without.Moments {
+		return false
+	}
+	key := exact(feature(by.From.Node, 'c'), string(by.From.Name[:]))
+	key = exact(exact(exact(key, string(by.Output.Digest[:])), choice.Alternative), choice.Place)
+	return search.tired(key, c.free.below)
 }
 
 // further is where event i of the path's last frame, varied by one more choice, is among what is enabled. Not ok: budgets or

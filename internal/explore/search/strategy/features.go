@@ -16,6 +16,7 @@ type Features struct {
 	sights  map[uint64]int      // how many paths have shown each
 	images  map[uint64][]uint64 // of losses of power, those that were drawn, a bit for each (chance.Image)
 	words   int                 // in images
+	taken   map[uint64]int      // how often each choice in a step was taken (chance.tired)
 	without Without
 }
 

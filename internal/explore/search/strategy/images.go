@@ -5,7 +5,7 @@ import "github.com/ariadne-mc/ariadne/internal/explore/memo"
 // Below implements space.Drawer.
 func (c *chance) Below(n int) int { return c.free.Below(n) }
 
-// Image implements space.ImageDrawer. A quarter of the losses each lose all, and nothing; the others are drawn evenly from all
+// Image implements space.ImageDrawer. A quarter of the losses lose all, an eighth nothing; the others are drawn evenly from all
 // that may be left, of which the first have one thing lost or kept. On every other one what the search has drawn for the same
 // loss before is drawn last: losses are the same when they lose the same and leave the same disk where all is lost.
 func (c *chance) Image(lost *memo.Transition, n int) (which int) {
@@ -33,10 +33,10 @@ func (c *chance) Image(lost *memo.Transition, n int) (which int) {
 
 // image draws one of n images.
 func (c *chance) image(n int) int {
-	switch c.free.below(4) {
-	case 0:
+	switch c.free.below(8) {
+	case 0, 1:
 		return 0
-	case 1:
+	case 2:
 		return min(1, n-1)
 	}
 	if n > 2 {
@@ -83,4 +83,24 @@ func (c *Features) draws(lost *memo.Transition, n, which int) {
 		c.images[key] = words
 	}
 	words[which/64] |= 1 << (which % 64)
+}
+
+// maxTaken is how many choices are counted. Further ones are as new.
+const maxTaken = 1 << 18
+
+// tired reports whether something that was taken before is not taken now, by a draw, and counts it if it is.
+func (c *Features) tired(key uint64, below func(int) int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.taken[key]
+	if n > 0 && below(n+1) > 0 {
+		return true
+	}
+	if c.taken == nil {
+		c.taken = map[uint64]int{}
+	}
+	if n > 0 || len(c.taken) < maxTaken {
+		c.taken[key] = n + 1
+	}
+	return false
 }

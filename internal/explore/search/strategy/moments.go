@@ -26,6 +26,8 @@ type moments struct {
 	// Of the path so far, and the most that a path before had.
 	had, most counts
 	news      int        // new to the search on the path so far
+	learns    bool       // the paths before may matter
+	longest   int        // with it, steps of the longest path so far
 	dull      bool       // there were none on the path before
 	sent      []int      // messages on the path, by node
 	disks     []unsynced // by node
@@ -65,6 +67,10 @@ func (m *moments) begin(search *Features, learns bool, from int) {
 	if !learns {
 		m.most = counts{}
 	}
+	if !learns {
+		m.longest = 0
+	}
+	m.learns = learns
 	m.search, m.had = search, counts{}
 	m.dull, m.news = m.steps > 0 && m.news == 0, 0
 	m.path.forget()
@@ -79,6 +85,9 @@ func (m *moments) begin(search *Features, learns bool, from int) {
 func (m *moments) read(p *space.Path) {
 	from, to := min(m.steps, p.Len())+1, p.Len()
 	m.now, m.steps = moment{}, to
+	if m.learns {
+		m.longest = max(m.longest, to+1) // who asks takes one more
+	}
 	if p.Space().Restart != nil {
 		from = max(from, to) // the others are gone
 	}
@@ -258,12 +267,15 @@ const (
 // fifth each are over at once, at any of the steps that are left, when something was sent to a client, at a moment
 // that is new to the path, and at one that is new to the search, as long as paths come to such.
 func (m *moments) draw(d *draw, length int) (w wait) {
+	if m.longest > 0 {
+		length = min(length, m.longest)
+	}
 	rest, how := length-m.steps, d.below(5)
 	if m.without().Moments {
 		how %= 2
 	}
 	switch {
-	case how < 2 && (how == 0 || rest <= 0):
+	case how < 2 && (how == 0 || rest <= 0), length > 0 && rest == 1: // behind the last step no fault can be
 		return wait{}
 	case how == 1:
 		return wait{moments: math.MaxInt, last: m.steps + 1 + d.below(rest)}

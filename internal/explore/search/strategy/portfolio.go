@@ -179,7 +179,9 @@ func (f *Portfolio) charge(p *space.Path) {
 	if f.News != nil {
 		news = f.News()
 	}
-	f.now.news, f.news = f.now.news || news > NothingNew, f.news || news > NothingNew
+	if news > NothingNew {
+		f.now.news, f.news, f.now.dull = true, true, 0
+	}
 	if news == NewLocal {
 		f.pay(newCost)
 		f.now.Tally.Transitions++
