@@ -58,6 +58,20 @@ type named struct {
 // ownDirs are the directories of every node that tell nothing of the host's.
 var ownDirs = []string{"/node", "/tmp", "/run", "/var/tmp", "/dev", "/proc", "/sys", "/.ariadne"}
 
+// learnt is what a step has learnt of the host's files.
+type learnt struct {
+	files   []ariadne.File  // that were not told before
+	opened  map[string]bool // by path, that it has opened or run so far
+	changed *way            // that the call under way is about, and that is no longer what nodes were first shown
+	read    []string        // paths of those that it has opened, and that Linux reads
+}
+
+// openedFiles is how many files it has opened or run so far.
+func (l *learnt) openedFiles() int { return len(l.opened) }
+
+// learns adds what a step of a copy has learnt.
+func (l *learnt) learns(of *learnt) { l.files = append(l.files, of.files...) }
+
 // openView looks at the tree that the process pid has built.
 func (n *Node) openView(pid int) error {
 	if n.home.view != nil {

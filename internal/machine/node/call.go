@@ -28,12 +28,13 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		if !th.tr.Is64() {
 			th.k.Call.NR = -1
 		}
-		n.step.calls++
+		n.step.makes(th.k.Call.NR)
 		n.watch.Called()
-		n.step.made.add(th.k.Call.NR)
 		n.pass(th, kernel.CallCost)
 		th.k.CPUTime += kernel.CallCost
-		n.step.readClock = n.step.readClock || sys.Of(th.k.Call.NR).ReadsClock
+		if sys.Of(th.k.Call.NR).ReadsClock {
+			n.step.looksAtClock()
+		}
 		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
 			n.home.clock.ResetReads()
 		}
@@ -76,7 +77,7 @@ func (n *Node) call(th *thread) bool {
 		if r.Unseen {
 			return n.finishUnseen(th, r.Value)
 		}
-		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && len(n.orphans) > 0 {
+		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && n.hasOrphans() {
 			n.adoptSegment(th, uint64(r.Value))
 		}
 		if r.Value >= 0 && n.mapsCode(k) {
@@ -216,7 +217,7 @@ const nativeResult = 1 << 62
 func (n *Node) record(th *thread, v int64) {
 	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
 	if v > 0 && sys.Of(th.k.Call.NR).Transfers {
-		n.step.moved++
+		n.step.moves()
 	}
 	if n.cfg.TraceCalls {
 		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
@@ -230,7 +231,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	case unix.SIGSEGV:
 		if length, aux := th.tr.TrappedTSC(); length > 0 && !th.k.NoTSC {
 			n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
-			n.step.readClock = true
+			n.step.looksAtClock()
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)
@@ -269,7 +270,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 // refused: Linux may be built without the latter, and most are. One that is refused unseen comes
 // here where the program's own filter may want to know of it.
 func (n *Node) unstopped(th *thread, nr int, arch uint32) bool {
-	n.step.calls++
+	n.step.makes(-1)
 	n.watch.Called()
 	n.pass(th, kernel.CallCost)
 	if th.k.Seccomp.Mode != seccomp.None {

@@ -28,6 +28,14 @@ const (
 	turn = slice * kernel.CallCost
 )
 
+// pace is how the clock stands in a step.
+type pace struct {
+	below ariadne.Time // the deadline at which it last came to stand
+	stood int          // calls and reads for which it has
+	lent  int          // reads for which it may, while a thread runs
+	spun  ariadne.Time // computed without a call, not yet on the clock
+}
+
 // pass lets th use up d of the node's time.
 func (n *Node) pass(th *thread, d ariadne.Time) {
 	now := n.k.Now + d
@@ -100,6 +108,6 @@ func (n *Node) takeClock(th *thread) {
 	n.step.stood += n.step.lent - room
 	n.step.lent = room
 	if n.home.clock.Reads() > 0 {
-		n.step.readClock = true
+		n.step.looksAtClock()
 	}
 }

@@ -17,6 +17,9 @@ func (s *stream) mix(v uint64) {
 	s.sum ^= s.sum >> 29
 }
 
+// value is the hash so far.
+func (s *stream) value() uint64 { return s.sum }
+
 func (s *stream) call(tid, nr int, v int64) {
 	s.mix(uint64(tid)<<32 | uint64(uint32(nr)))
 	s.mix(uint64(v))
@@ -29,6 +32,9 @@ type memoryHash struct {
 	on  bool
 	sum uint64
 }
+
+// hashMemory returns one of nothing.
+func hashMemory(on bool) memoryHash { return memoryHash{on: on} }
 
 func (m *memoryHash) note(b []byte) {
 	if !m.on {

@@ -30,6 +30,55 @@ import (
 // stopped (ariadne.Stopped, ariadne.PowerLost), a new kernel begins, and what was in memory is gone: the machine is its
 // disk, and says so (Output.Content), so all ways that lead to the same disk lead to one state.
 
+// fate is what takes a node down in a step, and what is left of it.
+type fate struct {
+	seen    sys.Sight // what has happened
+	heard   int       // lines in which it was looked for
+	since   lossPoint // the last place at which power could go
+	looked  int       // lines that were compared with Faults.After
+	outage  *ariadne.NodeFault
+	down    ariadne.Down          // what has taken it down
+	back    ariadne.Time          // with down
+	content ariadne.Digest        // of what a stop has left
+	looks   map[ariadne.Look]bool // at what Node.disk has; nil: that is not known
+	lost    []string              // by a loss of power
+	ways    []otherwise           // what it would have come to with other images
+	drawn   bool                  // how the step is varied is drawn as it goes
+	left    int                   // images of the disk that are no alternatives
+}
+
+// fateOf is that of a step that begins with an input.
+func (n *Node) fateOf(in *ariadne.Input) fate {
+	f := fate{drawn: in.Draw != nil, since: lossPoint{log: n.k.Files.Log}}
+	if n.disk != nil {
+		f.looks = map[ariadne.Look]bool{}
+	}
+	return f
+}
+
+// doomed reports whether something takes the node down in the midst of the step.
+func (f *fate) doomed() bool { return f.outage != nil }
+
+// meetFate takes the node down, if something does so in the step.
+func (n *Node) meetFate() {
+	if n.step.outage != nil {
+		n.fall(*n.step.outage)
+	}
+}
+
+// tellFate has the output of a step that ends say what has taken the node down, and what that has left.
+func (n *Node) tellFate(out *ariadne.Output) {
+	f := &n.step.fate
+	if out.Down, out.Back = f.down, f.back; f.down == ariadne.Up || f.down == ariadne.Paused {
+		return
+	}
+	out.Ended = false // its commands are to be run again
+	out.Content, out.Lost, out.LeftOut = f.content, f.lost, f.left
+	if n.disk != nil && out.Content != (ariadne.Digest{}) {
+		out.Disks = n.disk
+	}
+}
+
 // falls enters the call at whose entry th stands as a place of the step, if the node may go down
 // there, and reports whether it does. It is one where something that others can see, or that
 // stays, has happened since the last such place, or the beginning of the step. A pause may also be
@@ -162,7 +211,7 @@ func (n *Node) fall(o ariadne.NodeFault) {
 	}
 	k.Exits, k.CommandsEnded = exits, ended // of a fault nobody dies
 	k.RunNoneAgain()
-	n.polled, n.calm, n.house = polling{}, 0, 0
+	n.polled, n.quiet = polling{}, quiet{}
 	n.step.down = o.Down
 	n.step.back, _ = n.end(o.For)
 	if o.Down.Off() {
@@ -186,7 +235,7 @@ func (n *Node) powerOff(o ariadne.NodeFault) {
 	// It has run for as long as it was down, at most. That does not depend on when within a second
 	// it went down.
 	k.MonoBase = -int64(k.Now) + int64(k.Rand.Uint64()%uint64(max(o.For, 0)+1))
-	n.orphans, n.shared = nil, nil
+	n.forgetShared()
 	dialog.Keep(old, k)
 	n.step.looks = nil
 	if o.Down == ariadne.PowerLost {

@@ -24,6 +24,15 @@ import (
 // Before another copy runs, what the first one changed is captured and the other's
 // state restored. A node that is never copied pays nothing.
 
+// versions are what a node holds that its copies show by turns, as of when it was last captured.
+type versions struct {
+	files   *filetree.State // nil: it never was
+	offsets []offset        // of open host files
+	shared  sharedMemory
+	// orphans are System V segments whose processes were killed, by what they hold.
+	orphans sharedMemory
+}
+
 // enter makes the tree show n's files.
 func (n *Node) enter() {
 	h := n.home

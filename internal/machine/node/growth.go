@@ -94,6 +94,17 @@ func (t *trend) String() string {
 	return strings.Join(all, ", ")
 }
 
+// exposing is what a node has exposed of itself, so that only what is new is exposed.
+type exposing struct {
+	grows  []growth // what each of its processes has had so far, as of the last step
+	given  int64    // bytes that it was sent since it was switched on
+	serves []string // ports at which it takes connections, as of the last step
+	looked []string // lines for files and variables, as of the last step
+}
+
+// gets notes a message that the node gets.
+func (n *Node) gets(m *ariadne.Message) { n.given += int64(len(m.Data)) }
+
 // growth is what was seen of a process so far.
 type growth struct {
 	pid                 int

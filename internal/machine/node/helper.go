@@ -31,7 +31,7 @@ type helped struct {
 
 // askHelpers runs the helpers of the node, which is at the end of a step, in order; the results are by their places in Spec.Looks.
 func (n *Node) askHelpers() map[int]helped {
-	if n.checking > 0 || n.alive() == 0 {
+	if n.checks() || n.alive() == 0 {
 		return nil
 	}
 	var helpers []int
@@ -73,7 +73,7 @@ func (n *Node) askCopies(helpers []int) (found map[int]helped, refusals []ariadn
 			return nil, nil, err
 		}
 		found[i], err = c.help(len(n.cfg.Programs())+i, n.cfg.Looks[i].Command)
-		n.step.files = append(n.step.files, c.step.files...)
+		n.step.learns(&c.step.learnt)
 		n.step.unreplayable = n.step.unreplayable || c.step.unreplayable
 		refusals = append(refusals, c.k.Refusals...)
 		if err = errors.Join(err, c.Close()); err != nil {
@@ -87,7 +87,8 @@ func (n *Node) askCopies(helpers []int) (found map[int]helped, refusals []ariadn
 func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	defer recoverTool(n, &err)
 	n.RecordCalls(false)
-	n.step = step{course: ariadne.NewCourse(&ariadne.Input{}), disturbed: true}
+	n.step = step{course: ariadne.NewCourse(&ariadne.Input{})}
+	n.step.disturb()
 	n.enter()
 	n.watch = watchdog.Start(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
 	n.watch.Begin()
@@ -112,7 +113,7 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 			return helped{text: out.Captured(), ended: n.k.Exits[at].Status == 0}, nil
 		}
 		t := n.k.NextTimer(true)
-		if n.step.over() || n.step.polling || t == nil || t.When > began+helperTime {
+		if n.step.over() || n.step.polls() || t == nil || t.When > began+helperTime {
 			break
 		}
 		n.k.Now = max(n.k.Now, t.When)
@@ -124,7 +125,7 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 		why = n.step.diverged
 	case n.step.cut != "":
 		why = n.step.cut
-	case n.step.polling:
+	case n.step.polls():
 		why = "it asks again and again whether something has come"
 	}
 	if said := strings.TrimSpace(wrong.Captured()); said != "" {

@@ -14,11 +14,32 @@ import (
 // that poll for each other end.
 const slice = 4096
 
+// effort is what a step has done, by which a loop is told from long work.
+type effort struct {
+	calls      int
+	moved      int // of them, those that have read or written something
+	byNumber   callCounts
+	lastOpened int // how many files the step had opened when it last opened a further one
+	gotOn      int // calls made by then
+}
+
+// made is how many calls that were.
+func (e *effort) made() int { return e.calls }
+
+// makes enters a call.
+func (e *effort) makes(nr int) {
+	e.calls++
+	e.byNumber.add(nr)
+}
+
+// moves notes that a call has read or written something.
+func (e *effort) moves() { e.moved++ }
+
 // run lets the runnable threads run, one at a time, in the order in which they
 // became runnable unless the step is varied, until all of them wait, or do nothing but
 // poll: the node is quiescent.
 func (n *Node) run() {
-	for !n.step.over() && !n.step.polling {
+	for !n.step.over() && !n.step.polls() {
 		t := n.nextTurn()
 		if t == nil {
 			return
@@ -93,14 +114,14 @@ func (n *Node) limits(th *thread) bool {
 		panic(toolError{ariadne.ErrInterrupted})
 	}
 	s := &n.step
-	if used := len(s.opened); used != s.lastOpened {
+	if used := s.openedFiles(); used != s.lastOpened {
 		s.lastOpened, s.gotOn = used, s.calls
 	}
 	limit := n.cfg.Limits.Calls
 	switch {
 	case s.over():
 	case limit > 0 && (s.calls-s.gotOn >= limit || s.calls >= wholeStep*limit):
-		why := fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", s.calls, s.made.names())
+		why := fmt.Sprintf("%d system calls in one step without coming to rest, most of them %s", s.calls, s.byNumber.names())
 		if s.moved >= s.calls/movesData {
 			s.cut = why + ", which still move data; unless it is a loop, raise limits.calls"
 			break
@@ -115,4 +136,4 @@ func (n *Node) limits(th *thread) bool {
 }
 
 // over reports whether the step has ended without coming to rest.
-func (s *step) over() bool { return s.diverged != "" || s.cut != "" || s.outage != nil }
+func (s *step) over() bool { return s.diverged != "" || s.cut != "" || s.doomed() }

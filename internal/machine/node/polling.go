@@ -77,6 +77,39 @@ func (th *thread) overdue(more int) bool {
 	return th.used >= slice+more
 }
 
+// asking is what a step has asked in vain.
+type asking struct {
+	vain      callCounts
+	ready     int  // of the calls, those by which something was ready
+	answered  bool // a thread that had asked in vain got something, or waited
+	readClock bool // some thread has read the clock
+	disturbed bool // it was switched on, got a message, or a timer fired
+	polling   bool // it ended because all that could run only polled
+}
+
+// polls reports whether all that can run only polls.
+func (a *asking) polls() bool { return a.polling }
+
+// resume has the step go on although all that could run only polled.
+func (a *asking) resume() { a.polling = false }
+
+// disturb notes that something has come from outside.
+func (a *asking) disturb() { a.disturbed = true }
+
+// looksAtClock notes that some thread reads the clock.
+func (a *asking) looksAtClock() { a.readClock = true }
+
+// tellPolling has the output of a step that ends say what the node asks, and when it asks again.
+func (n *Node) tellPolling(out *ariadne.Output) {
+	if !n.step.polling {
+		return
+	}
+	out.Polling, out.Unheeded = n.polled.String(), n.polled.unheeded()
+	if at := n.polled.next(n.k.Now, n.cfg.Limits.Calls); at < out.Deadline {
+		out.Deadline, out.Timer = at, "polling"
+	}
+}
+
 // polling is what a node remembers of the last steps, those that ended because it did
 // nothing but poll.
 type polling struct {
@@ -102,7 +135,7 @@ func (p *polling) count(s *step, at ariadne.Time) {
 	} else {
 		p.clock = p.clock || s.readClock
 	}
-	p.calls += s.calls
+	p.calls += s.made()
 	p.ready += s.ready
 	for nr, c := range s.vain {
 		p.vain[nr] += c

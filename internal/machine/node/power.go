@@ -133,7 +133,7 @@ func (n *Node) othersOf(out *ariadne.Output) (all []ariadne.Output) {
 		if as.Disks = nil; o.disks != nil {
 			as.Disks = o.disks
 		}
-		as.Digest = as.Sum(n.step.stream.sum)
+		as.Digest = as.Sum(n.step.stream.value())
 		all = append(all, as)
 	}
 	return all

@@ -65,9 +65,7 @@ func (n *Node) launch(i int, c config.Command) error {
 	th := n.addThread(t, tr)
 	p.Exec(t, exePath(tr), c.Args[0], c.Args)
 	n.askProgram(c.Args[0])
-	if w := n.step.changed; w != nil {
-		n.failChanged(w.at)
-	}
+	n.failIfChanged()
 	n.lookProgram(c.Args[0])
 	maps := th.maps()
 	n.useProgram(th, c.Args[0], maps)

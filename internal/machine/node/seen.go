@@ -72,6 +72,13 @@ func (n *Node) showInstead(th *thread) {
 	}
 }
 
+// failIfChanged ends the step when what it is about to use is no longer what nodes were first shown.
+func (n *Node) failIfChanged() {
+	if w := n.step.changed; w != nil {
+		n.failChanged(w.at)
+	}
+}
+
 // failChanged ends the step.
 func (n *Node) failChanged(path string) {
 	panic(toolError{&ariadne.ChangedError{Err: fmt.Errorf("file %s of the host has changed while the nodes were running, and what it was is not kept: begin again", path)}})

@@ -17,16 +17,16 @@ const (
 // it has done so the node is not at rest.
 func (n *Node) settle() {
 	end := n.k.Now + settleTime
-	for idle := 0; idle < settleTicks && !n.step.over() && !n.step.polling; {
+	for idle := 0; idle < settleTicks && !n.step.over() && !n.step.polls(); {
 		t := n.k.NextTimer(true)
 		if t == nil || !t.Silent || t.When > end {
 			return
 		}
-		before := n.step.calls
+		before := n.step.made()
 		n.k.Now = max(n.k.Now, t.When)
 		n.k.FireTimer(t)
 		n.run()
-		if idle++; n.step.calls > before+1 {
+		if idle++; n.step.made() > before+1 {
 			idle = 0
 		}
 	}

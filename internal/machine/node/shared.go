@@ -163,6 +163,12 @@ func (n *Node) keepSegments() {
 	n.orphans = kept
 }
 
+// hasOrphans reports whether there are segments that adoptSegment may bring back.
+func (n *Node) hasOrphans() bool { return len(n.orphans) > 0 }
+
+// forgetShared forgets what was in shared memory: the machine is off.
+func (n *Node) forgetShared() { n.orphans, n.shared = nil, nil }
+
 // adoptSegment brings back what was in a segment that th is the first to attach, at addr, since
 // those who had it were killed.
 func (n *Node) adoptSegment(th *thread, addr uint64) {

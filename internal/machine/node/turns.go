@@ -21,6 +21,13 @@ import (
 // Every order of threads is within some budget, since each ready thread is an alternative at
 // each place; and who is late need not be put off again for each that is to go before it.
 
+// scheduling is who is to go on in a step.
+type scheduling struct {
+	first        *kernel.Thread   // goes first although it is another's turn
+	others       []*kernel.Thread // who was ready at the last place where one could be late,
+	alternatives []string         // and what that place had for it
+}
+
 // nextTurn takes the thread out of the run queue that is to go on; nil: there is none.
 func (n *Node) nextTurn() *kernel.Thread {
 	if t := n.step.first; t != nil {
