@@ -99,9 +99,10 @@ func readBudget[T any, B budgeted[T]](r *reader, s *specText, k ariadne.ActionKi
 	s.Faults[k], s.After[k], s.budgets[k] = uint8(b.count), b.after, *b
 }
 
-// setHit reads which messages faults of a kind hit.
-func setHit(k ariadne.ActionKind) setter {
-	return func(r *reader, s *specText, v *yaml.Node) { readBudget(r, s, k, hitFields, &budgetText{}, v) }
+// hits is the row of a kind of fault that hits messages.
+func hits(k ariadne.ActionKind) *fault {
+	return &fault{definition: "messages", fields: func() schema { return object(hitFields) },
+		set: func(r *reader, s *specText, v *yaml.Node) { readBudget(r, s, k, hitFields, &budgetText{}, v) }}
 }
 
 var hitFields = []field[budgetText]{

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -119,36 +118,6 @@ func (s *Spec) Budgets() string {
 		return NoFaults
 	}
 	return b.String()
-}
-
-// impossible says what about a kind of fault contradicts the rest of the spec, or "".
-func (s *Spec) impossible(k ariadne.ActionKind) string {
-	switch {
-	case s.Faults[k] == 0:
-	case k == world.Drift && s.cannotDrift() != "":
-		return s.cannotDrift()
-	case k == world.Kill && s.Kill.Restart > 0 && s.unpaired() != "":
-		return "faults: kill: restart: node " + s.unpaired() + " has another number of commands in restart than in command: which is run again for which is not known"
-	}
-	return ""
-}
-
-// strikesNobody says why no fault of a kind can happen although there is a budget for it, or "".
-func (s *Spec) strikesNobody(k ariadne.ActionKind) string {
-	switch {
-	case s.Faults[k] == 0:
-	case k == world.Cut && len(s.partitions(&s.Cut, DefaultGroups)) == 0:
-		return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
-	case k == world.Slow && len(s.partitions(&s.Slow, alone)) == 0:
-		return "faults: slow: nothing goes between nodes; what goes to clients is slow only if clients: true is given"
-	case s.Where[k].Nowhere():
-		return "faults: " + world.KindOf(k).Name + ": it hits no message: nodes and peers are the same node"
-	case k == world.Kill && len(s.servers(s.Kill.Nodes)) == 0, k == world.Stall && len(s.servers(s.Stall.Nodes)) == 0, slices.ContainsFunc(s.NodeFaultsOf(), func(f world.NodeFaults) bool {
-		return f.Faults[0].Kind() == world.KindOf(k).Name && len(f.Nodes) == 0
-	}):
-		return "faults: " + world.KindOf(k).Name + ": it happens to no node; to clients only when nodes names them"
-	}
-	return ""
 }
 
 // FaultNames are the names of all kinds of faults.

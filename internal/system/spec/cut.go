@@ -31,14 +31,35 @@ var DefaultSlow = []time.Duration{2 * time.Second}
 // maxSlow is how much later they may arrive.
 const maxSlow = time.Minute
 
-// PartitionsOf are the ways in which the spec's faults may part the network or make it slow, for the rules.
-func (s *Spec) PartitionsOf() (all []*world.Partition) {
-	if s.Faults[world.Cut] > 0 {
-		all = s.partitions(&s.Cut, DefaultGroups)
-	}
-	if s.Faults[world.Slow] == 0 {
-		return all
-	}
+func init() {
+	faultRow(world.Cut, fault{
+		fields: func() schema { return object(cutFields) },
+		set:    setCut,
+		names:  func(r *reader, s *Spec, written *specText) { r.cutNames(&s.Cut, world.Cut, &written.cut, s.Nodes) },
+		parts:  func(s *Spec) []*world.Partition { return s.partitions(&s.Cut, DefaultGroups) },
+		nowhere: func(s *Spec) string {
+			if len(s.partitions(&s.Cut, DefaultGroups)) == 0 {
+				return "faults: cut: it parts no node from another; clients are parted from none unless clients: true is given"
+			}
+			return ""
+		},
+	})
+	faultRow(world.Slow, fault{
+		fields: func() schema { return object(slowFields) },
+		set:    setSlow,
+		names:  func(r *reader, s *Spec, written *specText) { r.cutNames(&s.Slow, world.Slow, &written.slow, s.Nodes) },
+		parts:  (*Spec).slowParts,
+		nowhere: func(s *Spec) string {
+			if len(s.partitions(&s.Slow, alone)) == 0 {
+				return "faults: slow: nothing goes between nodes; what goes to clients is slow only if clients: true is given"
+			}
+			return ""
+		},
+	})
+}
+
+// slowParts are the parts of the network that may be slow.
+func (s *Spec) slowParts() (all []*world.Partition) {
 	by := s.Slow.By
 	if by == nil {
 		by = DefaultSlow

@@ -76,6 +76,19 @@ func (s *Spec) cannotDrift() string {
 	return ""
 }
 
+func init() {
+	faultRow(world.Drift, fault{
+		fields:  func() schema { return object(driftFields) },
+		set:     setDrift,
+		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Drift.Nodes },
+		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Drift.Nodes) },
+		befalls: func(s *Spec) []world.NodeFaults {
+			return []world.NodeFaults{world.Drifts(s.servers(s.Drift.Nodes), s.Drift.by()...)}
+		},
+		impossible: (*Spec).cannotDrift,
+	})
+}
+
 // driftText is a Drift as written.
 type driftText struct {
 	budgetText

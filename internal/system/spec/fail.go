@@ -160,6 +160,15 @@ func (f *Fail) allow(calls, errors []string) (unknown, unfit []string) {
 // Of reports whether calls of a node may fail.
 func (f *Fail) Of(id ariadne.NodeID) bool { return f.Nodes == nil || slices.Contains(f.Nodes, id) }
 
+func init() {
+	faultRow(world.Fail, fault{
+		fields: func() schema { return object(failFields) },
+		set:    setFail,
+		nodes:  func(s *Spec) *[]ariadne.NodeID { return &s.Fail.Nodes },
+		peers:  func(s *Spec) *[]ariadne.NodeID { return &s.Fail.Peers },
+	})
+}
+
 // failText is a Fail as written.
 type failText struct {
 	budgetText

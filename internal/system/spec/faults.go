@@ -1,39 +1,70 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// faultFields are those of all kinds of faults.
-var faultFields = func() (all []field[specText]) {
-	for _, k := range world.Kinds() {
-		if kind := world.KindOf(k); kind.Fault != "" {
-			all = append(all, faultField(k, kind))
-		}
-	}
-	return all
-}()
-
-// faultField is a number, or that with more to say.
-func faultField(k ariadne.ActionKind, kind *world.Kind) field[specText] {
-	definition, set := kind.Name, setOf[k]
-	switch _, down := downBy(k); {
-	case kind.Messages:
-		definition, set = "messages", setHit(k)
-	case down && k != world.Power && k != world.Pause:
-		definition, set = "outage", setOutage(k)
-	case down:
-		set = setOutage(k)
-	}
-	number := schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults}
-	return field[specText]{kind.Name, kind.Fault + ", at most.", schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + definition}}}, set}
+// fault is all that a spec says of a kind of fault: a row, which stands in the kind's file. A kind without one hits
+// messages, and has the row of these (hits).
+type fault struct {
+	definition string        // what the schema calls its fields; "": the kind's name
+	fields     func() schema // that definition
+	set        setter        // reads a number, or that with more to say
+	// nodes is where a spec has the nodes that are meant, and peers where it has those at the other end. nil:
+	// Spec.Where.
+	nodes, peers func(s *Spec) *[]ariadne.NodeID
+	// names resolves what other names of nodes there are, once those of nodes and peers are known; nil: none.
+	names func(r *reader, s *Spec, written *specText)
+	// victims are the nodes to which it happens; nil: it happens to no node as such.
+	victims func(s *Spec) []ariadne.NodeID
+	// befalls are the faults of nodes, and parts what becomes of the network, for the rules; nil: none.
+	befalls func(s *Spec) []world.NodeFaults
+	parts   func(s *Spec) []*world.Partition
+	// within are the alternatives by which it happens within the steps of a node; nil: none, or the node knows.
+	within func(s *Spec, id ariadne.NodeID) (alternatives []string)
+	// impossible says what about it contradicts the rest of the spec, or "", and nowhere why none of it can
+	// happen, or ""; nil: nothing.
+	impossible, nowhere func(s *Spec) string
 }
 
-// setOf reads kinds of faults that are like no other.
-var setOf = map[ariadne.ActionKind]setter{world.Fail: setFail, world.Preempt: setPreempt, world.Stall: setStall, world.Kill: setKill, world.Jump: setJump, world.Drift: setDrift, world.Cut: setCut, world.Slow: setSlow}
+// rows are those of kinds that have one.
+var rows [world.MaxKinds]*fault
+
+func faultRow(k ariadne.ActionKind, row fault) { rows[k] = &row }
+
+// rowOf is the row of a kind of fault.
+func rowOf(k ariadne.ActionKind) *fault {
+	if row := rows[k]; row != nil {
+		return row
+	}
+	return hits(k)
+}
+
+// eachFault calls f with all kinds of faults and their rows, in order.
+func eachFault(f func(k ariadne.ActionKind, row *fault)) {
+	for _, k := range world.Kinds() {
+		if world.KindOf(k).Fault != "" {
+			f(k, rowOf(k))
+		}
+	}
+}
+
+// definedBy is what the schema calls the fields of a kind of fault.
+func (f *fault) definedBy(k ariadne.ActionKind) string { return cmp.Or(f.definition, world.KindOf(k).Name) }
+
+// faultFields are those of all kinds of faults: each a number, or that with more to say.
+func faultFields() (all []field[specText]) {
+	number := schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults}
+	eachFault(func(k ariadne.ActionKind, row *fault) {
+		kind := world.KindOf(k)
+		all = append(all, field[specText]{kind.Name, kind.Fault + ", at most.", schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + row.definedBy(k)}}}, row.set})
+	})
+	return all
+}
 
 // faultyNodes are the nodes that are named somewhere within faults.
 func (r *reader) faultyNodes(where string, written []text, nodes []Node) []ariadne.NodeID {
@@ -55,9 +86,7 @@ func (r *reader) namedNodes(where string, written []text, nodes []Node) (all []a
 
 // namesInFaults resolves the names of nodes that stand within faults.
 func (r *reader) namesInFaults(s *Spec, written *specText) {
-	r.cutNames(&s.Cut, world.Cut, &written.cut, s.Nodes)
-	r.cutNames(&s.Slow, world.Slow, &written.slow, s.Nodes)
-	for _, k := range world.Kinds() {
+	eachFault(func(k ariadne.ActionKind, row *fault) {
 		b, name := &written.budgets[k], world.KindOf(k).Name
 		*s.nodesOf(k) = r.faultyNodes(name+": nodes", b.nodes, s.Nodes)
 		*s.peersOf(k) = r.faultyNodes(name+": peers", b.peers, s.Nodes)
@@ -69,36 +98,83 @@ func (r *reader) namesInFaults(s *Spec, written *specText) {
 				s.AfterOf[k] = of[0]
 			}
 		}
-	}
-	r.outagesTogether(s, written)
+		if row.names != nil {
+			row.names(r, s, written)
+		}
+	})
 }
 
 // nodesOf is where a spec has the nodes that are meant by a kind of fault.
 func (s *Spec) nodesOf(k ariadne.ActionKind) *[]ariadne.NodeID {
-	switch k {
-	case world.Fail:
-		return &s.Fail.Nodes
-	case world.Preempt:
-		return &s.Preempt.Nodes
-	case world.Stall:
-		return &s.Stall.Nodes
-	case world.Jump:
-		return &s.Jump.Nodes
-	case world.Drift:
-		return &s.Drift.Nodes
-	case world.Kill:
-		return &s.Kill.Nodes
-	}
-	if down, ok := downBy(k); ok {
-		return &s.Outages[down].Nodes
+	if nodes := rowOf(k).nodes; nodes != nil {
+		return nodes(s)
 	}
 	return &s.Where[k].Nodes
 }
 
 // peersOf is where a spec has the nodes at the other end of what is meant by a kind of fault.
 func (s *Spec) peersOf(k ariadne.ActionKind) *[]ariadne.NodeID {
-	if k == world.Fail {
-		return &s.Fail.Peers
+	if peers := rowOf(k).peers; peers != nil {
+		return peers(s)
 	}
 	return &s.Where[k].Peers
+}
+
+// NodeFaultsOf are the faults that may befall nodes, for the rules.
+func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
+	eachFault(func(k ariadne.ActionKind, row *fault) {
+		if s.Faults[k] > 0 && row.befalls != nil {
+			all = append(all, row.befalls(s)...)
+		}
+	})
+	return all
+}
+
+// PartitionsOf are the ways in which the spec's faults may part the network or make it slow, for the rules.
+func (s *Spec) PartitionsOf() (all []*world.Partition) {
+	eachFault(func(k ariadne.ActionKind, row *fault) {
+		if s.Faults[k] > 0 && row.parts != nil {
+			all = append(all, row.parts(s)...)
+		}
+	})
+	return all
+}
+
+// Within are the alternatives within the steps of a node that are faults of it (ariadne.Choice), but for what
+// the node itself has to list.
+func (s *Spec) Within(id ariadne.NodeID) (alternatives []string) {
+	eachFault(func(k ariadne.ActionKind, row *fault) {
+		if s.Faults[k] > 0 && row.within != nil {
+			alternatives = append(alternatives, row.within(s, id)...)
+		}
+	})
+	return alternatives
+}
+
+// impossible says what about a kind of fault contradicts the rest of the spec, or "".
+func (s *Spec) impossible(k ariadne.ActionKind) string {
+	if row := rowOf(k); s.Faults[k] > 0 && row.impossible != nil {
+		return row.impossible(s)
+	}
+	return ""
+}
+
+// strikesNobody says why no fault of a kind can happen although there is a budget for it, or "".
+func (s *Spec) strikesNobody(k ariadne.ActionKind) string {
+	row, name := rowOf(k), world.KindOf(k).Name
+	if s.Faults[k] == 0 {
+		return ""
+	}
+	if row.nowhere != nil {
+		if why := row.nowhere(s); why != "" {
+			return why
+		}
+	}
+	switch {
+	case s.Where[k].Nowhere():
+		return "faults: " + name + ": it hits no message: nodes and peers are the same node"
+	case row.victims != nil && len(row.victims(s)) == 0:
+		return "faults: " + name + ": it happens to no node; to clients only when nodes names them"
+	}
+	return ""
 }

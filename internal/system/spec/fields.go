@@ -66,7 +66,7 @@ var specFields = []field[specText]{
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
 	durationField("max_delay", "How much later than it should a delayed message arrives, at most; default 7s, as when three segments that open a connection are lost in a row.", 1, func(s *specText) *time.Duration { return &s.MaxDelay }),
 	{"faults", "How many faults of each kind there may be in one execution; default none.", schema{"$ref": "#/$defs/faults"},
-		func(r *reader, s *specText, v *yaml.Node) { readFields(r, faultFields, s, v) }},
+		func(r *reader, s *specText, v *yaml.Node) { readFields(r, faultFields(), s, v) }},
 	{"limits", "What ends an execution.", schema{"$ref": "#/$defs/limits"},
 		func(r *reader, s *specText, v *yaml.Node) { readFields(r, limitFields, &s.Limits, v) }},
 	{"ends", "How executions are meant to end: clients (the default) when the clients are done or nothing is left to happen, time also at limits.time. A check whose executions are nearly all cut off by a limit is inconclusive.",

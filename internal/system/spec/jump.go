@@ -31,6 +31,27 @@ func (j *Jump) by() []time.Duration {
 	return j.By
 }
 
+func init() {
+	faultRow(world.Jump, fault{
+		fields:  func() schema { return object(jumpFields) },
+		set:     setJump,
+		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Jump.Nodes },
+		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Jump.Nodes) },
+		befalls: func(s *Spec) []world.NodeFaults {
+			return []world.NodeFaults{world.Jumps(s.servers(s.Jump.Nodes), s.Jump.by()...)}
+		},
+		within: func(s *Spec, id ariadne.NodeID) (alternatives []string) {
+			if s.Jump.Between || !slices.Contains(s.servers(s.Jump.Nodes), id) {
+				return nil
+			}
+			for _, f := range world.Jumps(nil, s.Jump.by()...).Faults {
+				alternatives = append(alternatives, f.Alternative())
+			}
+			return alternatives
+		},
+	})
+}
+
 // jumpText is a Jump as written.
 type jumpText struct {
 	budgetText

@@ -36,6 +36,21 @@ func (s *Spec) unpaired() string {
 	return ""
 }
 
+func init() {
+	faultRow(world.Kill, fault{
+		fields:  func() schema { return object(killFields) },
+		set:     setKill,
+		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Kill.Nodes },
+		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Kill.Nodes) },
+		impossible: func(s *Spec) string {
+			if node := s.unpaired(); node != "" && s.Kill.Restart > 0 {
+				return "faults: kill: restart: node " + node + " has another number of commands in restart than in command: which is run again for which is not known"
+			}
+			return ""
+		},
+	})
+}
+
 // killText is a Kill as written.
 type killText struct {
 	budgetText

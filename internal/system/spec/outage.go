@@ -61,32 +61,6 @@ var downs = []struct {
 	down ariadne.Down
 }{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused}, {world.Power, ariadne.PowerLost}}
 
-// downBy is how a kind of fault leaves a node; not ok: running.
-func downBy(k ariadne.ActionKind) (down ariadne.Down, ok bool) {
-	for _, d := range downs {
-		if d.kind == k {
-			return d.down, true
-		}
-	}
-	return ariadne.Up, false
-}
-
-// NodeFaultsOf are the faults that may befall nodes, for the rules.
-func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
-	for _, d := range downs {
-		if s.Faults[d.kind] > 0 {
-			all = append(all, s.outagesOf(d.down)...)
-		}
-	}
-	if s.Faults[world.Jump] > 0 {
-		all = append(all, world.Jumps(s.servers(s.Jump.Nodes), s.Jump.by()...))
-	}
-	if s.Faults[world.Drift] > 0 {
-		all = append(all, world.Drifts(s.servers(s.Drift.Nodes), s.Drift.by()...))
-	}
-	return all
-}
-
 // outagesOf are the faults that take nodes down in one way: each alone, then groups of them.
 func (s *Spec) outagesOf(down ariadne.Down) []world.NodeFaults {
 	lengths := s.Outages[down].For
@@ -113,37 +87,49 @@ func (s *Spec) servers(named []ariadne.NodeID) (all []ariadne.NodeID) {
 	return all
 }
 
-// Falls reports whether faults may take a node down, and by what within a step (ariadne.Choice).
-func (s *Spec) Falls(id ariadne.NodeID) (alternatives []string, ok bool) {
+// Falls reports whether faults may take a node down.
+func (s *Spec) Falls(id ariadne.NodeID) bool {
 	for _, d := range downs {
 		if s.Faults[d.kind] == 0 {
 			continue
 		}
 		for _, rule := range s.outagesOf(d.down) {
-			if !slices.Contains(rule.Nodes, id) {
-				continue
-			}
-			ok = true
-			if s.Outages[d.down].Between {
-				continue
-			}
-			for _, f := range rule.Faults {
-				alternatives = append(alternatives, f.Alternative())
+			if slices.Contains(rule.Nodes, id) {
+				return true
 			}
 		}
 	}
-	return alternatives, ok
+	return false
 }
 
-// JumpsWithin are the alternatives within a step that set a node's clock.
-func (s *Spec) JumpsWithin(id ariadne.NodeID) (alternatives []string) {
-	if s.Faults[world.Jump] == 0 || s.Jump.Between || !slices.Contains(s.servers(s.Jump.Nodes), id) {
-		return nil
-	}
-	for _, f := range world.Jumps(nil, s.Jump.by()...).Faults {
-		alternatives = append(alternatives, f.Alternative())
-	}
-	return alternatives
+// outageRow is the row of a kind of fault that takes nodes down, or pauses them.
+func outageRow(k ariadne.ActionKind, down ariadne.Down, definition string, fields []field[outageText]) {
+	faultRow(k, fault{
+		definition: definition,
+		fields:     func() schema { return object(fields) },
+		set:        setOutage(k, down, fields),
+		nodes:      func(s *Spec) *[]ariadne.NodeID { return &s.Outages[down].Nodes },
+		names:      func(r *reader, s *Spec, written *specText) { r.outagesTogether(s, written, k, down) },
+		victims:    func(s *Spec) []ariadne.NodeID { return s.servers(s.Outages[down].Nodes) },
+		befalls:    func(s *Spec) []world.NodeFaults { return s.outagesOf(down) },
+		within: func(s *Spec, id ariadne.NodeID) (alternatives []string) {
+			for _, rule := range s.outagesOf(down) {
+				if s.Outages[down].Between || !slices.Contains(rule.Nodes, id) {
+					continue
+				}
+				for _, f := range rule.Faults {
+					alternatives = append(alternatives, f.Alternative())
+				}
+			}
+			return alternatives
+		},
+	})
+}
+
+func init() {
+	outageRow(world.Crash, ariadne.Crashed, "outage", outageFields)
+	outageRow(world.Stop, ariadne.Stopped, "outage", outageFields)
+	outageRow(world.Pause, ariadne.Paused, "", pauseFields)
 }
 
 // outageText is an Outage as written.
@@ -170,21 +156,14 @@ var pauseFields = []field[outageText]{
 }
 
 // setOutage reads which nodes a kind of fault takes down.
-func setOutage(k ariadne.ActionKind) setter {
+func setOutage(k ariadne.ActionKind, down ariadne.Down, fields []field[outageText]) setter {
 	return func(r *reader, s *specText, v *yaml.Node) {
-		w, fields := outageText{power: DefaultPower}, outageFields
-		switch k {
-		case world.Power:
-			fields = powerFields
-		case world.Pause:
-			fields = pauseFields
-		}
+		w := outageText{power: DefaultPower}
 		readBudget(r, s, k, fields, &w, v)
 		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For), All: w.all}
 		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
 			r.fail(w.For[i].line, "faults: pause: for: a pause that lasts for ever is a stop")
 		}
-		down, _ := downBy(k)
 		s.Outages[down], s.outages[down] = o, w
 		if k == world.Power {
 			s.Power = w.power

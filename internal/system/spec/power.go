@@ -67,20 +67,20 @@ var togetherField = field[outageText]{"together", "Lists of names of nodes, as i
 	}}
 
 // outagesTogether resolves the names of the nodes that may go down at one blow.
-func (r *reader) outagesTogether(s *Spec, written *specText) {
-	for _, d := range downs {
-		name, w, o := world.KindOf(d.kind).Name, &written.outages[d.down], &s.Outages[d.down]
-		o.Together = r.cutNodes(name+": together", w.together, s.Nodes)
-		for i, g := range o.Together {
-			if len(g) == 1 {
-				r.fail(w.together[i][0].line, "faults: %s: together: [%s] is one node", name, s.Nodes[g[0]].Name)
-			}
-		}
-		if n := len(s.servers(o.Nodes)); o.All && n > mostTogether {
-			r.fail(w.allLine, "faults: %s: together: each set of %d nodes is too much; list those that matter, or name %d nodes at most in nodes", name, n, mostTogether)
+func (r *reader) outagesTogether(s *Spec, written *specText, k ariadne.ActionKind, down ariadne.Down) {
+	name, w, o := world.KindOf(k).Name, &written.outages[down], &s.Outages[down]
+	o.Together = r.cutNodes(name+": together", w.together, s.Nodes)
+	for i, g := range o.Together {
+		if len(g) == 1 {
+			r.fail(w.together[i][0].line, "faults: %s: together: [%s] is one node", name, s.Nodes[g[0]].Name)
 		}
 	}
+	if n := len(s.servers(o.Nodes)); o.All && n > mostTogether {
+		r.fail(w.allLine, "faults: %s: together: each set of %d nodes is too much; list those that matter, or name %d nodes at most in nodes", name, n, mostTogether)
+	}
 }
+
+func init() { outageRow(world.Power, ariadne.PowerLost, "", powerFields) }
 
 // powerFields are those of an outage, and what is left.
 var powerFields = append(slices.Clone(outageFields),

@@ -25,6 +25,14 @@ var preemptFields = []field[budgetText]{
 	afterField[budgetText](),
 }
 
+func init() {
+	faultRow(world.Preempt, fault{
+		fields: func() schema { return object(preemptFields) },
+		set:    setPreempt,
+		nodes:  func(s *Spec) *[]ariadne.NodeID { return &s.Preempt.Nodes },
+	})
+}
+
 // setPreempt reads whose threads may be late.
 func setPreempt(r *reader, s *specText, v *yaml.Node) {
 	readBudget(r, s, world.Preempt, preemptFields, &budgetText{}, v)

@@ -1,6 +1,10 @@
 package spec
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/ariadne-mc/ariadne"
+)
 
 // Schema returns the JSON schema of a YAML spec, for editors.
 func Schema() []byte {
@@ -10,8 +14,9 @@ func Schema() []byte {
 	root["required"] = []string{"nodes"}
 	node := object(nodeFields)
 	node["anyOf"] = []schema{{"required": []string{"command"}}, {"required": []string{"workload"}}}
-	root["$defs"] = schema{"node": node, "limits": object(limitFields), "workload": object(workloadFields), "faults": object(faultFields), "fail": object(failFields), "preempt": object(preemptFields), "stall": object(stallFields), "outage": object(outageFields), "pause": object(pauseFields), "power": object(powerFields), "cut": object(cutFields), "slow": object(slowFields), "messages": object(hitFields), "jump": object(jumpFields), "drift": object(driftFields), "kill": object(killFields), "growth": object(growthFields), "ready": object(readinessFields),
+	root["$defs"] = schema{"node": node, "limits": object(limitFields), "workload": object(workloadFields), "faults": object(faultFields()), "growth": object(growthFields), "ready": object(readinessFields),
 		"explore": object(exploreFields), "exposed": object(exposeFields), "stage": object(stageFields), "history": object(historyFields), "property": object(propertyFields), "weights": object(weightFields), "bounds": object(boundFields)}
+	eachFault(func(k ariadne.ActionKind, row *fault) { root["$defs"].(schema)[row.definedBy(k)] = row.fields() })
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(err) // the rows are constants

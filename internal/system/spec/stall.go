@@ -32,6 +32,15 @@ func (s *Spec) Stalls(id ariadne.NodeID) []time.Duration {
 	return s.Stall.For
 }
 
+func init() {
+	faultRow(world.Stall, fault{
+		fields:  func() schema { return object(stallFields) },
+		set:     setStall,
+		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Stall.Nodes },
+		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Stall.Nodes) },
+	})
+}
+
 // stallText is a Stall as written.
 type stallText struct {
 	budgetText
