@@ -2,7 +2,6 @@ package ariadne
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -26,112 +25,75 @@ func (d Down) Off() bool { return d == Stopped || d == PowerLost }
 // Ever is how long a node is down that does not come back.
 const Ever = time.Duration(-1)
 
-// NodeFault is a fault that befalls a node: it takes it down or pauses it, sets its clock or has its clocks
-// run at another speed, or kills one of its processes.
-type NodeFault struct {
-	Down  Down
-	For   time.Duration // with Down: for how long, or Ever
-	Jump  time.Duration // by how much the real-time clock is set forward; back when it is negative
-	Drift int           // by how many parts per million its clocks run faster from here on; slower when it is negative
-	Kill  string        // the process that is killed, as in Output.Processes
+// Outage is a fault that takes a node down, or pauses it.
+type Outage struct {
+	Down Down
+	For  time.Duration // for how long, or Ever
 	// With, of a crash, a stop or a loss of power, are the names of other nodes that go down with the node, joined by
 	// plus signs.
 	With string
 }
 
-// The names of faults that befall a node and leave it Up.
-const (
-	Jumped  = "jump"
-	Drifted = "drift"
-	Killed  = "kill"
-)
+// Kind implements NodeFault.
+func (o Outage) Kind() string { return o.Down.String() }
 
-// Kind is what kind of fault it is.
-func (f NodeFault) Kind() string {
-	switch {
-	case f.Jump != 0:
-		return Jumped
-	case f.Drift != 0:
-		return Drifted
-	case f.Kill != "":
-		return Killed
+// What is for how long, as in 15s or ever, and of several nodes with whom, as in 15s+n2+n3.
+func (o Outage) What() string {
+	what := FormatLength(o.For)
+	if o.With != "" {
+		what += "+" + o.With
 	}
-	return f.Down.String()
+	return what
 }
 
-// Alternative is the fault as an alternative to how a step goes, as in crash:15s.
-func (f NodeFault) Alternative() string { return f.Kind() + ":" + f.What() }
+// OutageOf is a fault that takes a node down, or the zero Outage.
+func OutageOf(f NodeFault) Outage {
+	o, _ := f.(Outage)
+	return o
+}
 
-// What is the fault among those of its kind, as in 15s or ever of what takes a node down (of several
-// 15s+n2+n3), +30s of a jump, +100ppm of a drift, or server#2.
-func (f NodeFault) What() string {
-	switch {
-	case f.With != "":
-		return NodeFault{For: f.For}.What() + "+" + f.With
-	case f.Kill != "":
-		return f.Kill
-	case f.Jump > 0:
-		return "+" + f.Jump.String()
-	case f.Jump < 0:
-		return f.Jump.String()
-	case f.Drift != 0:
-		return fmt.Sprintf("%+d%s", f.Drift, ppm)
-	case f.For == Ever:
+// OutageIn is the fault that an alternative is, if that takes a node down, or the zero Outage.
+func OutageIn(alternative string) Outage {
+	kind := KindOf(alternative)
+	for down := Crashed; down <= PowerLost; down++ {
+		if kind == down.String() {
+			f, _ := ParseNodeFault(alternative)
+			return OutageOf(f)
+		}
+	}
+	return Outage{}
+}
+
+func init() {
+	for _, down := range []Down{Crashed, Stopped, Paused, PowerLost} {
+		registerNodeFault(down.String(), func(what string) (NodeFault, error) {
+			o, others := Outage{Down: down}, false
+			if down != Paused {
+				if what, o.With, others = strings.Cut(what, "+"); others && o.With == "" {
+					return o, fmt.Errorf("no node stands after the plus sign")
+				}
+			}
+			var err error
+			o.For, err = ParseLength(what)
+			return o, err
+		})
+	}
+	inputOptions.add(faultOption(6, func(o Outage) bool { return o.With != "" },
+		func(o Outage, b []byte) []byte { return appendText(b, o.With) },
+		func(d *decoder, o Outage) Outage {
+			if o.With = string(d.text()); o.Down == Up {
+				d.fail(errCanonical)
+			}
+			return o
+		}))
+}
+
+// FormatLength is the inverse of ParseLength.
+func FormatLength(d time.Duration) string {
+	if d == Ever {
 		return "ever"
 	}
-	return f.For.String()
-}
-
-// ParseNodeFault is the inverse of Alternative.
-func ParseNodeFault(s string) (f NodeFault, err error) {
-	kind, what, _ := strings.Cut(s, ":")
-	switch kind {
-	case Paused.String():
-		f.Down = Paused
-	case Crashed.String(), Stopped.String(), PowerLost.String():
-		f.Down = map[string]Down{Crashed.String(): Crashed, Stopped.String(): Stopped, PowerLost.String(): PowerLost}[kind]
-		others := false
-		if what, f.With, others = strings.Cut(what, "+"); others && f.With == "" {
-			return f, fmt.Errorf("no node stands after the plus sign")
-		}
-	case Jumped:
-		f.Jump, err = ParseJump(what)
-		return f, err
-	case Drifted:
-		f.Drift, err = ParseDrift(what)
-		return f, err
-	case Killed:
-		if f.Kill = what; what == "" || Plain(what) != what {
-			err = fmt.Errorf("%q is no process", what)
-		}
-		return f, err
-	default:
-		return f, fmt.Errorf("%q befalls no node", s)
-	}
-	f.For, err = ParseLength(what)
-	return f, err
-}
-
-// ParseJump reads by how much a clock is set, as in +1h or -30s.
-func ParseJump(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err == nil && (d == 0 || s[0] != '+' && s[0] != '-') {
-		err = fmt.Errorf("%q is no jump: want a sign and a time, as in +1h or -30s", s)
-	}
-	return d, err
-}
-
-// ppm is the unit of how fast clocks run.
-const ppm = "ppm"
-
-// ParseDrift reads by how much a clock runs faster, or slower, as in +100ppm or -50ppm.
-func ParseDrift(s string) (int, error) {
-	digits, ok := strings.CutSuffix(s, ppm)
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n == 0 || fmt.Sprintf("%+d", n) != digits {
-		return 0, fmt.Errorf("%q is no drift: want a sign and parts per million, as in +100ppm or -50ppm", s)
-	}
-	return n, nil
+	return d.String()
 }
 
 // ParseLength reads a length of time, or ever.

@@ -24,6 +24,12 @@ type options[T any] []option[T]
 // byBit is the number of those that are announced by a bit.
 const byBit = 8
 
+// add adds some, in the order of their numbers.
+func (all *options[T]) add(more ...option[T]) {
+	*all = append(*all, more...)
+	slices.SortFunc(*all, func(a, b option[T]) int { return a.number - b.number })
+}
+
 // bits announces those of less than byBit that v has.
 func (all options[T]) bits(v *T) (b byte) {
 	for i := range all {
@@ -107,7 +113,7 @@ func (all options[T]) read(v *T, bits byte, more bool, d *decoder) {
 // is set by no fault.
 const moreOptions = 1 << 4
 
-// inputOptions are those of an input. The next number is 8.
+// inputOptions are those of an input, with the ones of faults that befall nodes. The next number is 8.
 var inputOptions = options[Input]{
 	{0, func(in *Input) bool { return in.Message != nil },
 		func(in *Input, b []byte) []byte { return in.Message.append(b) },
@@ -118,23 +124,22 @@ var inputOptions = options[Input]{
 	{2, func(in *Input) bool { return in.Draw != nil },
 		func(in *Input, b []byte) []byte { return in.Draw.append(b) },
 		func(in *Input, d *decoder) { in.Draw = new(Draw); in.Draw.read(d) }},
-	{3, func(in *Input) bool { return in.Fault != NodeFault{} },
-		func(in *Input, b []byte) []byte { return appendInt(append(b, byte(in.Fault.Down)), in.Fault.For) },
+	// That there is a fault, and what an Outage has: zeros of all others.
+	{3, func(in *Input) bool { return in.Fault != nil },
+		func(in *Input, b []byte) []byte {
+			o := OutageOf(in.Fault)
+			return appendInt(append(b, byte(o.Down)), o.For)
+		},
 		func(in *Input, d *decoder) {
-			in.Fault = NodeFault{Down: Down(d.byte()), For: time.Duration(d.int64())}
+			o := Outage{Down: Down(d.byte()), For: time.Duration(d.int64())}
+			switch {
+			case o.Down > PowerLost, o.Down == Up && o.For != 0:
+				d.fail(errCanonical)
+			case o.Down != Up:
+				in.Fault = o
+			}
 		}},
-	{4, func(in *Input) bool { return in.Fault.Jump != 0 },
-		func(in *Input, b []byte) []byte { return appendInt(b, in.Fault.Jump) },
-		func(in *Input, d *decoder) { in.Fault.Jump = time.Duration(d.int64()) }},
-	{5, func(in *Input) bool { return in.Fault.Kill != "" },
-		func(in *Input, b []byte) []byte { return appendText(b, in.Fault.Kill) },
-		func(in *Input, d *decoder) { in.Fault.Kill = string(d.text()) }},
-	{6, func(in *Input) bool { return in.Fault.With != "" },
-		func(in *Input, b []byte) []byte { return appendText(b, in.Fault.With) },
-		func(in *Input, d *decoder) { in.Fault.With = string(d.text()) }},
-	{7, func(in *Input) bool { return in.Fault.Drift != 0 },
-		func(in *Input, b []byte) []byte { return appendInt(b, in.Fault.Drift) },
-		func(in *Input, d *decoder) { in.Fault.Drift = d.int() }},
+	// Those of a kind of fault stand in its file.
 }
 
 // outputOptions are those of an output. The next number is 10.

@@ -269,19 +269,18 @@ func (d *Draw) lasts(kind int, alternative string, before int) string {
 	if kind >= len(d.Seldom) || len(d.Seldom[kind]) == 0 || Pick(^d.Seed, before, 3) > 0 {
 		return alternative
 	}
-	f, err := ParseNodeFault(alternative)
-	if err != nil || f.Down == Up {
+	o := OutageIn(alternative)
+	if o.Down == Up {
 		return alternative
 	}
-	f.For = d.Seldom[kind][Pick(d.Seed, before, len(d.Seldom[kind]))]
-	return f.Alternative()
+	o.For = d.Seldom[kind][Pick(d.Seed, before, len(d.Seldom[kind]))]
+	return Alternative(o)
 }
 
 // SameButLength reports whether both are faults that take the same nodes down in the same way.
 func SameButLength(a, b string) bool {
-	f, err := ParseNodeFault(a)
-	g, bad := ParseNodeFault(b)
-	return err == nil && bad == nil && f.Down != Up && f.Down == g.Down && f.With == g.With
+	o, p := OutageIn(a), OutageIn(b)
+	return o.Down != Up && o.Down == p.Down && o.With == p.With
 }
 
 // counts reports whether alternatives of a kind count at a place.

@@ -471,7 +471,7 @@ func TestFaultsSurviveTheStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := m.Root(0)
-		for _, how := range []ariadne.NodeFault{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
+		for _, how := range []ariadne.Outage{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
 			in := world.InputOf(&ariadne.Input{Kind: ariadne.Fault, Fault: how})
 			if i == 0 {
 				out := ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: how.Down, Back: ariadne.EndOf(0, how.For, 0)}}

@@ -418,10 +418,15 @@ func drawParts(t *rapid.T, nodes int) (all []*world.Partition) {
 }
 
 // outagesOf are the outages that may happen to a node in the midst of a step.
-func (s small) outagesOf(id ariadne.NodeID) (all []ariadne.NodeFault) {
+func (s small) outagesOf(id ariadne.NodeID) (all []ariadne.Outage) {
 	for _, rule := range s.rules.NodeFaults {
-		if !s.between && slices.Contains(rule.Nodes, id) && rule.Faults[0].Down != ariadne.Up {
-			all = append(all, rule.Faults...)
+		if s.between || !slices.Contains(rule.Nodes, id) {
+			continue
+		}
+		for _, f := range rule.Faults {
+			if o, ok := f.(ariadne.Outage); ok {
+				all = append(all, o)
+			}
 		}
 	}
 	return all

@@ -20,9 +20,9 @@ func TestSeldomLengths(t *testing.T) {
 	rules.Seldom[world.Crash] = []time.Duration{0, 10 * time.Millisecond}
 	rules.Seldom[world.Stop] = []time.Duration{100 * time.Millisecond}
 	of := func(e *world.Event) (length time.Duration, ok bool) {
-		f := e.Varied.Fault()
+		f := ariadne.OutageOf(e.Varied.Fault())
 		for _, c := range e.Varied.Variation().Choices() {
-			if g, err := ariadne.ParseNodeFault(c.Alternative); err == nil {
+			if g := ariadne.OutageIn(c.Alternative); g.Down != ariadne.Up {
 				f = g
 			}
 		}

@@ -227,7 +227,7 @@ func TestSymmetry(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rule = world.Outages(f.Down, nil, 0, 6e6)
+				rule = world.Outages(ariadne.OutageOf(f).Down, nil, 0, 6e6)
 			}
 			var group []ariadne.NodeID
 			for i := 1; i < n; i++ {

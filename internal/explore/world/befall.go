@@ -53,7 +53,9 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 			return a, err
 		}
 		f, err := ariadne.ParseNodeFault(k.Name + ":" + what)
-		a.What = f.What()
+		if err == nil {
+			a.What = f.What()
+		}
 		return a, err
 	}
 	return k
@@ -65,7 +67,7 @@ func newNodeFaults(r Rules) (all [MaxKinds][]Event) {
 		for _, id := range rule.Nodes {
 			for _, f := range rule.Faults {
 				kind, _ := KindNamed(f.Kind())
-				all[kind] = append(all[kind], Event{Node: id, Kind: kind, Varied: &Varied{what: f.What(), fault: f}})
+				all[kind] = append(all[kind], Event{Node: id, Kind: kind, Varied: befalling(f)})
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
 		reflect.TypeFor[*Packet]():    packet("b"),
 		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
-		reflect.TypeFor[*Varied]():    &Varied{what: "15s", fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: 15e9}},
+		reflect.TypeFor[*Varied]():    befalling(ariadne.Outage{Down: ariadne.PowerLost, For: 15e9}),
 	}
 	locals := []hash.Hash{{Hi: 1, Lo: 2}, {Hi: 3, Lo: 4}}
 	for _, in := range []func(*State) any{
@@ -84,7 +84,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 }
 
 // TestInputsAreToldApart: whatever of how an input is given otherwise tells its keys apart, and steps up to
-// symmetry. A new field of a fault is in there.
+// symmetry. A fault is in there by its text.
 func TestInputsAreToldApart(t *testing.T) {
 	same := (&Varied{}).Onto(hash.Hash{})
 	changed := func(name string, how *Varied) {
@@ -92,20 +92,16 @@ func TestInputsAreToldApart(t *testing.T) {
 			t.Errorf("%s does not tell inputs apart", name)
 		}
 	}
-	of := reflect.TypeFor[ariadne.NodeFault]()
-	for i := range of.NumField() {
-		var f ariadne.NodeFault
-		switch v := reflect.ValueOf(&f).Elem().Field(i); {
-		case v.CanInt():
-			v.SetInt(1)
-		case v.CanUint():
-			v.SetUint(1)
-		case v.Kind() == reflect.String:
-			v.SetString("a")
-		default:
-			t.Errorf("no value for %s", of.Field(i).Name)
+	keys := map[hash.Hash]ariadne.NodeFault{same: nil}
+	for _, f := range []ariadne.NodeFault{
+		ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped}, ariadne.Outage{Down: ariadne.Crashed, For: 1}, ariadne.Outage{Down: ariadne.Crashed, With: "a"},
+		ariadne.Jump{By: 1}, ariadne.Jump{By: 2}, ariadne.Drift{By: 1}, ariadne.Drift{By: 2}, ariadne.Kill{Process: "a"}, ariadne.Kill{Process: "b"},
+	} {
+		key := befalling(f).Onto(hash.Hash{})
+		if other, ok := keys[key]; ok {
+			t.Errorf("%v and %v are not told apart", f, other)
 		}
-		changed("NodeFault."+of.Field(i).Name, &Varied{fault: f})
+		keys[key] = f
 	}
 	changed("vary", &Varied{vary: "1=lose"})
 	changed("draw", &Varied{draw: &ariadne.Draw{Seed: 1}})

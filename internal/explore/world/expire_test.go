@@ -83,7 +83,7 @@ func TestConnectionsEndWhileAMachineIsStopped(t *testing.T) {
 			automata := worldtest.Automata(programs...)
 			automata[1].(*worldtest.Automaton).Grid = r.Grid
 			w := worldtest.New(r, worldtest.Nodes(programs...), automata)
-			do(t, w, "start n1", "start n2", "stop n2 for "+ariadne.NodeFault{For: c.lasts}.What())
+			do(t, w, "start n1", "start n2", "stop n2 for "+ariadne.FormatLength(c.lasts))
 			expect(t, natural(t, w), c.want...)
 			if len(w.State().Flight) > 0 || w.Now() != c.at {
 				t.Errorf("at %v, want %v, there is in flight: %v", w.Now(), c.at, w.State().Flight)

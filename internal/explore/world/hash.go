@@ -80,12 +80,7 @@ func (v *Varied) Onto(key hash.Hash) hash.Hash {
 	if v.vary != "" {
 		key = key.Plus(hash.OfText(string(v.vary)))
 	}
-	if f := v.fault; f != (ariadne.NodeFault{}) {
-		key = key.Plus(hash.Of(uint64(f.Down), uint64(f.For), 9)).Plus(hash.Of(uint64(f.Jump), 0, 15))
-		if f.Kill != "" || f.With != "" || f.Drift != 0 {
-			key = key.Plus(hash.OfText(f.Alternative()))
-		}
-	}
+	key = key.Plus(v.key)
 	if d := v.draw; d != nil { // nobody is to take another's for it
 		key = key.Plus(hash.Of(d.Seed, uint64(d.From), 1))
 		for i, after := range d.After {

@@ -38,7 +38,7 @@ func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault string) Kind {
 func Outages(down ariadne.Down, nodes []ariadne.NodeID, lengths ...time.Duration) NodeFaults {
 	f := NodeFaults{Nodes: nodes}
 	for _, length := range lengths {
-		f.Faults = append(f.Faults, ariadne.NodeFault{Down: down, For: length})
+		f.Faults = append(f.Faults, ariadne.Outage{Down: down, For: length})
 	}
 	return f
 }

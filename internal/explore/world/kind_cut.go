@@ -85,9 +85,9 @@ func (p *Partition) sends(id ariadne.NodeID) bool {
 func (p *Partition) what() string {
 	by := ""
 	if p.By > 0 {
-		by = " by " + ariadne.NodeFault{For: p.By}.What()
+		by = " by " + ariadne.FormatLength(p.By)
 	}
-	return p.Name + by + " for " + ariadne.NodeFault{For: p.For}.What()
+	return p.Name + by + " for " + ariadne.FormatLength(p.For)
 }
 
 // kind is that of the event by which it begins.

@@ -18,7 +18,7 @@ func init() {
 func Drifts(nodes []ariadne.NodeID, by ...int) NodeFaults {
 	f := NodeFaults{Nodes: nodes}
 	for _, ppm := range by {
-		f.Faults = append(f.Faults, ariadne.NodeFault{Drift: ppm})
+		f.Faults = append(f.Faults, ariadne.Drift{By: ppm})
 	}
 	return f
 }

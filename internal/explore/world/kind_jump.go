@@ -20,7 +20,7 @@ func init() {
 func Jumps(nodes []ariadne.NodeID, by ...time.Duration) NodeFaults {
 	f := NodeFaults{Nodes: nodes}
 	for _, jump := range by {
-		f.Faults = append(f.Faults, ariadne.NodeFault{Jump: jump})
+		f.Faults = append(f.Faults, ariadne.Jump{By: jump})
 	}
 	return f
 }

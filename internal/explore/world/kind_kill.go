@@ -49,7 +49,7 @@ func kills(processes *[]string) *Processes {
 	}
 	p := &Processes{}
 	for _, name := range *processes {
-		p.all = append(p.all, &Varied{what: name, fault: ariadne.NodeFault{Kill: name}})
+		p.all = append(p.all, befalling(ariadne.Kill{Process: name}))
 		p.hash = p.hash.Plus(hash.OfText(name))
 	}
 	return p

@@ -80,9 +80,9 @@ func OutagesTogether(down ariadne.Down, group []ariadne.NodeID, names []string, 
 				others = append(others, names[id])
 			}
 		}
-		f := Outages(down, []ariadne.NodeID{first}, lengths...)
-		for i := range f.Faults {
-			f.Faults[i].With = strings.Join(others, "+")
+		f := NodeFaults{Nodes: []ariadne.NodeID{first}}
+		for _, length := range lengths {
+			f.Faults = append(f.Faults, ariadne.Outage{Down: down, For: length, With: strings.Join(others, "+")})
 		}
 		all = append(all, f)
 	}
@@ -98,7 +98,7 @@ func (s *State) fallsWith(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 // hit.
 func (y *System) HitsSeveral(s *State) bool {
 	for _, k := range []ariadne.ActionKind{Crash, Stop, Power} {
-		if s.Faults[k] > 0 && slices.ContainsFunc(y.onNodes[k], func(e Event) bool { return e.Varied.Fault().With != "" }) {
+		if s.Faults[k] > 0 && slices.ContainsFunc(y.onNodes[k], func(e Event) bool { return e.Varied.outage().With != "" }) {
 			return true
 		}
 	}
@@ -108,7 +108,7 @@ func (y *System) HitsSeveral(s *State) bool {
 // leads reports whether a fault that may befall a node in s is not the same as another: of nodes that go down together, the
 // first that is up stands for all, if there is another.
 func (y *System) leads(s *State, e *Event) bool {
-	f := e.Varied.Fault()
+	f := e.Varied.outage()
 	if f.With == "" {
 		return true
 	}
@@ -127,12 +127,12 @@ func (y *System) named(names string) (all []ariadne.NodeID) {
 }
 
 // fallWith has the nodes go down that do with another, at time at.
-func (y *System) fallWith(s *State, f *ariadne.NodeFault, at ariadne.Time) {
-	alone := ariadne.NodeFault{Down: f.Down, For: f.For}
+func (y *System) fallWith(s *State, f *ariadne.Outage, at ariadne.Time) {
+	alone := ariadne.Outage{Down: f.Down, For: f.For}
 	kind, _ := KindNamed(f.Kind())
 	for _, id := range y.named(f.With) {
 		if s.fallsWith(id, kind) {
-			s.fall(id, &Varied{what: alone.What(), fault: alone}, y.rules.OnGrid(at))
+			s.fall(id, befalling(alone), y.rules.OnGrid(at))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
 // A node that is down comes back after one of the lengths that its faults have. Searches try all of these. To try more
@@ -27,8 +28,8 @@ func (y *System) Lengthened(e *Event) (all []Event) {
 
 // Lasts reports whether faults may last as long as that of the event does, though no event of theirs has the length.
 func (y *System) Lasts(e *Event) bool {
-	f, k, ok := e.lastOutage()
-	return ok && slices.Contains(y.rules.Seldom[k], f.For)
+	o, k, ok := e.lastOutage()
+	return ok && slices.Contains(y.rules.Seldom[k], o.For)
 }
 
 // LengthOf is the place in some events of one that is another but for how long its fault lasts, or -1.
@@ -47,52 +48,49 @@ func (e *Event) LengthOf(among []Event) int {
 }
 
 // lastOutage is the fault of an event that takes a node down, or that of the last choice of its variation, and its kind.
-func (e *Event) lastOutage() (f ariadne.NodeFault, k ariadne.ActionKind, ok bool) {
-	f = e.Varied.Fault()
-	if v := e.Varied.Variation(); v != "" {
-		all := v.Choices()
-		f, _ = ariadne.ParseNodeFault(all[len(all)-1].Alternative)
+func (e *Event) lastOutage() (o ariadne.Outage, k ariadne.ActionKind, ok bool) {
+	if e.Varied == nil || e.Varied.last.Down == ariadne.Up {
+		return o, 0, false
 	}
-	if f.Down == ariadne.Up {
-		return f, 0, false
-	}
-	k, ok = KindNamed(f.Kind())
-	return f, k, ok
+	k, ok = KindNamed(e.Varied.last.Kind())
+	return e.Varied.last, k, ok
 }
 
 // Lasting is the event with its fault, or that of the last choice of its variation, for another length.
 func (e *Event) Lasting(length time.Duration) Event {
-	f, _, _ := e.lastOutage()
-	f.For = length
+	o, _, _ := e.lastOutage()
+	o.For = length
 	to, how := *e, *e.Varied
 	if how.vary == "" {
-		how.what, how.fault = f.What(), f
+		how.what, how.fault, how.key = o.What(), o, hash.OfText(ariadne.Alternative(o))
 	} else {
 		all := how.vary.Choices()
-		all[len(all)-1].Alternative = f.Alternative()
+		all[len(all)-1].Alternative = ariadne.Alternative(o)
 		how.vary = ""
 		for _, c := range all {
 			how.vary = how.vary.And(c)
 		}
 	}
+	how.readFaults()
 	to.Varied = &how
 	return to
 }
 
 // For is how long the event's fault takes its node down, or that of the last choice of its variation.
 func (e *Event) For() time.Duration {
-	f, _, _ := e.lastOutage()
-	return f.For
+	o, _, _ := e.lastOutage()
+	return o.For
 }
 
 // LastsSeldom is Lasts of an action that is not varied.
 func (y *System) LastsSeldom(a ariadne.Action) bool {
-	f, err := ariadne.ParseNodeFault(kinds[a.Kind].Name + ":" + a.What)
-	return err == nil && f.Down != ariadne.Up && slices.Contains(y.rules.Seldom[a.Kind], f.For)
+	f, _ := ariadne.ParseNodeFault(kinds[a.Kind].Name + ":" + a.What)
+	o, ok := f.(ariadne.Outage)
+	return ok && slices.Contains(y.rules.Seldom[a.Kind], o.For)
 }
 
 // LastingAs is the event for as long as the fault of an action lasts.
 func (e *Event) LastingAs(a ariadne.Action) Event {
 	f, _ := ariadne.ParseNodeFault(kinds[a.Kind].Name + ":" + a.What)
-	return e.Lasting(f.For)
+	return e.Lasting(ariadne.OutageOf(f).For)
 }

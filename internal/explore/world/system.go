@@ -199,8 +199,8 @@ func (in Input) Input() ariadne.Input {
 // InputOf is the inverse of Input.Input, but for what was to be drawn.
 func InputOf(given *ariadne.Input) Input {
 	in := Input{Kind: given.Kind, At: given.At, Varied: VariedBy(given.Vary)}
-	if given.Fault != (ariadne.NodeFault{}) {
-		in.Varied = &Varied{vary: given.Vary, what: given.Fault.What(), fault: given.Fault}
+	if given.Fault != nil {
+		in.Varied = befalling(given.Fault).by(given.Vary)
 	}
 	if given.Message != nil {
 		in.Packet = NewPacket(given.Message)
@@ -342,8 +342,8 @@ type Effect struct {
 	Ready           bool
 	Said            Said
 	Down            ariadne.Down
-	Back            ariadne.Time       // with Down
-	With            *ariadne.NodeFault // what takes other machines down, too (ariadne.NodeFault.With), or nil
+	Back            ariadne.Time    // with Down
+	With            *ariadne.Outage // what takes other machines down, too (ariadne.Outage.With), or nil
 	Calm            ariadne.Time
 	Limits          *[]ariadne.Limit // nil: they are as they were
 	Processes       *Processes       // likewise

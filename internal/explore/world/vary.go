@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
 // A variation is no event of its own: it is an input that an event means, given otherwise. It
@@ -24,6 +25,29 @@ type Varied struct {
 	what      string
 	fault     ariadne.NodeFault
 	partition *Partition
+
+	// What follows is of fault and vary, so that their texts are read once: what takes the node down, between two
+	// steps or within one; the last choice of vary, or fault, if it takes the node down; the hash of fault.
+	falls, last ariadne.Outage
+	key         hash.Hash
+}
+
+// befalling is that a fault befalls a node between two steps.
+func befalling(f ariadne.NodeFault) *Varied {
+	v := &Varied{what: f.What(), fault: f, key: hash.OfText(ariadne.Alternative(f))}
+	v.readFaults()
+	return v
+}
+
+// readFaults enters which faults there are.
+func (how *Varied) readFaults() {
+	how.falls = ariadne.OutageOf(how.fault)
+	how.last = how.falls
+	for _, c := range how.vary.Choices() {
+		if how.last = ariadne.OutageIn(c.Alternative); how.falls.Down == ariadne.Up {
+			how.falls = how.last
+		}
+	}
 }
 
 // VariedBy is v as an input has it whose event paid for it.
@@ -35,9 +59,11 @@ func (how *Varied) by(v ariadne.Variation) *Varied {
 	case v == "" && how.What() == "":
 		return nil
 	case how == nil:
-		return &Varied{vary: v}
+		how = &Varied{}
 	}
-	return &Varied{vary: v, what: how.what, fault: how.fault, partition: how.partition}
+	to := &Varied{vary: v, what: how.what, fault: how.fault, partition: how.partition, key: how.key}
+	to.readFaults()
+	return to
 }
 
 // VariedBy has the input varied by v, for which its event has paid.
@@ -67,10 +93,10 @@ func (v *Varied) What() string {
 	return v.what
 }
 
-// Fault is what befalls the node between two steps, or nothing.
+// Fault is what befalls the node between two steps, or nil.
 func (v *Varied) Fault() ariadne.NodeFault {
 	if v == nil {
-		return ariadne.NodeFault{}
+		return nil
 	}
 	return v.fault
 }
@@ -80,17 +106,12 @@ func (v *Varied) takesDown() bool {
 	return v.outage().Down != ariadne.Up
 }
 
-// outage is what takes the node down, between two steps or within one.
-func (v *Varied) outage() (f ariadne.NodeFault) {
-	if f = v.Fault(); v == nil || v.vary == "" || f.Down != ariadne.Up {
-		return f
+// outage is what takes the node down, between two steps or within one; zero: nothing.
+func (v *Varied) outage() ariadne.Outage {
+	if v == nil {
+		return ariadne.Outage{}
 	}
-	for _, c := range v.vary.Choices() {
-		if g, err := ariadne.ParseNodeFault(c.Alternative); err == nil && g.Down != ariadne.Up {
-			return g
-		}
-	}
-	return ariadne.NodeFault{}
+	return v.falls
 }
 
 // budgets are what it costs.

@@ -66,7 +66,7 @@ if not os.access("dir", 0):
 	looked := func(do string) []string {
 		_, apply := downOf(t, world.Stop, t.TempDir(), "/usr/bin/python3", "-IS", "-c", prepare+do)
 		out := apply(ariadne.Input{Kind: ariadne.Start})
-		out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}})
+		out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 		if out.Disks == nil {
 			t.Fatal("nothing is told of the disks")
 		}
@@ -119,7 +119,7 @@ again("a", "dir", "dir/f", ".")
 		if len(out.Exits) != 1 || out.Exits[0].Status != 0 {
 			t.Errorf("%s: %v", do, lines(&out))
 		}
-		return apply(ariadne.Input{Kind: ariadne.Fault, At: 10 * ariadne.Time(time.Second), Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}}).Disks
+		return apply(ariadne.Input{Kind: ariadne.Fault, At: 10 * ariadne.Time(time.Second), Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}).Disks
 	}
 	base := left("")
 	for _, c := range []struct{ do, want string }{

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
@@ -36,7 +35,7 @@ type fate struct {
 	heard   int       // lines in which it was looked for
 	since   lossPoint // the last place at which power could go
 	looked  int       // lines that were compared with Faults.After
-	outage  *ariadne.NodeFault
+	outage  *ariadne.Outage
 	down    ariadne.Down          // what has taken it down
 	back    ariadne.Time          // with down
 	content ariadne.Digest        // of what a stop has left
@@ -100,19 +99,19 @@ func (n *Node) falls(th *thread) bool {
 	} else {
 		n.step.seen = max(n.step.seen, sight)
 	}
-	alternatives := n.cfg.Faults.Within
+	alternatives := n.outages
 	if before < sys.Seen || sight < sys.Seen {
 		stored := before == sys.NotSeen && n.stored()
-		alternatives = slices.DeleteFunc(slices.Clone(n.cfg.Faults.Within), func(a string) bool {
-			switch ariadne.KindOf(a) {
-			case ariadne.PowerLost.String():
-				return before == sys.NotSeen && !stored
-			case ariadne.Stopped.String():
-				return before == sys.NotSeen
-			case ariadne.Crashed.String():
-				return before < sys.Seen || sight < sys.Seen
+		alternatives = n.among(func(f ariadne.NodeFault) bool {
+			switch ariadne.OutageOf(f).Down {
+			case ariadne.PowerLost:
+				return before != sys.NotSeen || stored
+			case ariadne.Stopped:
+				return before != sys.NotSeen
+			case ariadne.Crashed:
+				return before >= sys.Seen && sight >= sys.Seen
 			}
-			return sight < sys.Seen
+			return sight >= sys.Seen
 		})
 	}
 	if sight == sys.Seen {
@@ -137,6 +136,24 @@ func (n *Node) falls(th *thread) bool {
 	return false
 }
 
+// alternatives are faults as alternatives.
+func alternatives(faults []ariadne.NodeFault) (all []string) {
+	for _, f := range faults {
+		all = append(all, ariadne.Alternative(f))
+	}
+	return all
+}
+
+// among are those of the faults that may befall the node within a step for which may says so, as alternatives.
+func (n *Node) among(may func(f ariadne.NodeFault) bool) (alternatives []string) {
+	for i, f := range n.cfg.Faults.Within {
+		if may(f) {
+			alternatives = append(alternatives, n.outages[i])
+		}
+	}
+	return alternatives
+}
+
 // hearStaying looks at the lines that the node has written in the step since it was asked last. What outlives
 // its going down has happened.
 func (n *Node) hearStaying() {
@@ -152,37 +169,36 @@ func (n *Node) hearStaying() {
 func (n *Node) happens(alternative string) {
 	f, err := ariadne.ParseNodeFault(alternative)
 	must(err)
-	n.befall(&f)
+	n.befall(f)
+}
+
+// strikes are what the kinds of faults do to a node, each from the file of its kind.
+var strikes = map[string]func(n *Node, f ariadne.NodeFault){}
+
+// strikesBy enters what faults of a kind do to a node.
+func strikesBy[F ariadne.NodeFault](kind string, strike func(n *Node, f F)) {
+	strikes[kind] = func(n *Node, f ariadne.NodeFault) { strike(n, f.(F)) }
 }
 
 // befall has a fault happen to the node.
-func (n *Node) befall(f *ariadne.NodeFault) {
-	switch {
-	case f.Jump != 0:
-		n.jump(f.Jump)
-	case f.Drift != 0:
-		n.drifts(f.Drift)
-	case f.Kill != "":
-		n.kill(f.Kill)
-	case f.Down == ariadne.Paused:
-		n.pause(*f)
-	default:
-		n.step.outage = f
+func (n *Node) befall(f ariadne.NodeFault) {
+	strike := strikes[f.Kind()]
+	if strike == nil {
+		must(fmt.Errorf("nothing is known of faults of kind %s", f.Kind()))
 	}
+	strike(n, f)
 }
 
-// jump sets the real-time clock forward or back, and expires what waited for a time that it has
-// passed. It stays as it is where Linux would not set it so far back.
-func (n *Node) jump(by time.Duration) {
-	if at := n.k.RealNow() + int64(by); sys.MayBeSet(n.k, at) {
-		n.k.SetReal(at)
+func init() {
+	strikesBy(ariadne.Paused.String(), (*Node).pause)
+	for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped, ariadne.PowerLost} {
+		strikesBy(down.String(), func(n *Node, o ariadne.Outage) { n.step.outage = &o })
 	}
-	n.fireDue(n.k.Now)
 }
 
 // pause lets the time pass for which nothing of the node runs. What was sent before is under way, and
 // all timers that were due meanwhile expire at once.
-func (n *Node) pause(o ariadne.NodeFault) {
+func (n *Node) pause(o ariadne.Outage) {
 	net.Flush(n.k)
 	n.step.down = o.Down
 	n.step.back, n.k.Now = n.end(o.For)
@@ -190,7 +206,7 @@ func (n *Node) pause(o ariadne.NodeFault) {
 }
 
 // fall takes the node down.
-func (n *Node) fall(o ariadne.NodeFault) {
+func (n *Node) fall(o ariadne.Outage) {
 	k := n.k
 	if k.Files.Logs && o.Down == ariadne.PowerLost {
 		sys.EnterStores(k)
@@ -221,7 +237,7 @@ func (n *Node) fall(o ariadne.NodeFault) {
 }
 
 // powerOff leaves of the machine what is on its disks.
-func (n *Node) powerOff(o ariadne.NodeFault) {
+func (n *Node) powerOff(o ariadne.Outage) {
 	old := n.k
 	on := n.offUntil(o.For)
 	n.closeCarried()

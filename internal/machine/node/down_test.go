@@ -79,7 +79,7 @@ func TestCrashAndStop(t *testing.T) {
 			if got := lines(&first); len(got) != 2 || got[0] != "1" {
 				t.Fatalf("at first it says %q", got)
 			}
-			out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Down: c.down, For: time.Second}})
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: c.down, For: time.Second}})
 			if want := 2 * ariadne.Time(time.Second); out.Down != c.down || out.Back != want || !out.Done || out.Ended || len(out.Exits) > 0 {
 				t.Fatalf("it is %v until %v, done %v, ended %v, %d exits", out.Down, out.Back, out.Done, out.Ended, len(out.Exits))
 			}
@@ -112,7 +112,7 @@ func TestShortOutages(t *testing.T) {
 			n.cfg.Coarse = coarse
 			apply(ariadne.Input{Kind: ariadne.Start})
 			at := 7*ariadne.Time(time.Second) + 5
-			out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: c.down, For: c.length}})
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: c.down, For: c.length}})
 			want := 7*ariadne.Time(time.Second) + c.back
 			if coarse && c.back < 1e9 {
 				want = 8 * ariadne.Time(time.Second)
@@ -129,7 +129,7 @@ func TestShortOutages(t *testing.T) {
 	for _, at := range []ariadne.Time{7e9 + 5, 7e9 + 998e6} {
 		_, apply := down(t, world.Stop)
 		apply(ariadne.Input{Kind: ariadne.Start})
-		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: ariadne.Ever}})
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: ariadne.Stopped, For: ariadne.Ever}})
 		clocks = append(clocks, out.Clock)
 	}
 	if clocks[0] != 8e9 || clocks[1] != 8e9 {
@@ -156,7 +156,7 @@ time.sleep(3)
 		return apply, apply(ariadne.Input{Kind: ariadne.Start})
 	}
 	apply, first := boot()
-	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Down: ariadne.Paused, For: 4 * time.Second}})
+	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: ariadne.Paused, For: 4 * time.Second}})
 	back := 5 * ariadne.Time(time.Second)
 	if got := lines(&out); out.Down != ariadne.Paused || out.Back != back || out.Clock < back || out.Done || out.Ended || !slices.Equal(got, []string{"poll 5.0", "wrote 0.0 5"}) && !slices.Equal(got, []string{"poll 4.9", "wrote 0.0 5"}) {
 		t.Fatalf("it is %v until %v, its clock shows %v, it says %q", out.Down, out.Back, out.Clock, got)
@@ -192,7 +192,7 @@ func TestRestart(t *testing.T) {
 				t.Fatalf("at first it says %q", got)
 			}
 			for range 2 {
-				out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: down, For: 0}})
+				out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: down, For: 0}})
 				c, err := n.Freeze()
 				if err != nil {
 					t.Fatal(err)
@@ -254,7 +254,7 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 	}()
 	var sent []ariadne.Message
 	at := ariadne.Time(0)
-	for _, in := range []ariadne.Input{{Kind: ariadne.Start}, {Kind: ariadne.Fault, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}}, {Kind: ariadne.Start}} {
+	for _, in := range []ariadne.Input{{Kind: ariadne.Start}, {Kind: ariadne.Fault, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}, {Kind: ariadne.Start}} {
 		in.At = at
 		out, err := n.Apply(in)
 		if err != nil {
@@ -271,7 +271,7 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 func TestBootMakesDirectories(t *testing.T) {
 	_, apply := downOf(t, world.Stop, t.TempDir(), "sh", "-c", "stat -c '%n %A' /run/lock; echo >/var/lock/mine || exit 1; sleep 1000")
 	first := apply(ariadne.Input{Kind: ariadne.Start})
-	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}})
+	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 	again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
 	if got, want := lines(&again), lines(&first); len(got) != 1 || !slices.Equal(got, want) || len(again.Exits) > 0 {
 		t.Errorf("it says %q, at first %q", got, want)
@@ -344,7 +344,7 @@ func TestDownIsCopied(t *testing.T) {
 		t.Run(d.String(), func(t *testing.T) {
 			n, apply := down(t, kind)
 			first := apply(ariadne.Input{Kind: ariadne.Start})
-			fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Down: d, For: time.Second}}
+			fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: d, For: time.Second}}
 			out := apply(fault)
 			c, err := n.Freeze()
 			if err != nil {
@@ -388,7 +388,7 @@ func TestSegmentsOutliveProcesses(t *testing.T) {
 	}
 	defer c.Drop()
 	fall := func(apply func(ariadne.Input) ariadne.Output, at ariadne.Time) ariadne.Output {
-		return apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: ariadne.Crashed, For: time.Second}})
+		return apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
 	}
 	restart := func(apply func(ariadne.Input) ariadne.Output, down ariadne.Output) *ariadne.Output {
 		out := apply(ariadne.Input{Kind: ariadne.Start, At: down.Back})
@@ -463,7 +463,7 @@ func TestStoppedMachineIsItsDisk(t *testing.T) {
 							defer f.Drop()
 						}
 					}
-					out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}})
+					out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 					if out.Clock != ariadne.Time(2*time.Second) || out.Content == (ariadne.Digest{}) {
 						t.Fatalf("at %v its content is %v", out.Clock, out.Content)
 					}

@@ -106,6 +106,10 @@ func (n *Node) drift() drift {
 	return drift{ariadne.Time(n.cfg.ClockDrift + k.Drift.By), k.Drift.Since, k.Drift.Shown}
 }
 
+func init() {
+	strikesBy(ariadne.Drifted, func(n *Node, d ariadne.Drift) { n.drifts(d.By) })
+}
+
 // drifts has the machine's clocks run by so many parts per million faster than they do undisturbed.
 func (n *Node) drifts(by int) {
 	n.k.Drift = kernel.Drift{By: by, Since: n.drift().last(n.k.Now), Shown: n.k.Now}

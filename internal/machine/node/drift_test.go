@@ -52,7 +52,7 @@ func TestClocksDrift(t *testing.T) {
 		if off := slept - 10*time.Second + time.Duration(ppm)*10*time.Microsecond; off < -20*time.Microsecond || off > time.Millisecond {
 			t.Errorf("%d: it sleeps for %v", ppm, slept)
 		}
-		paused := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Down: ariadne.Paused, For: 2 * time.Second}})
+		paused := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: ariadne.Paused, For: 2 * time.Second}})
 		if back := start.Add(3 * time.Second); paused.Back != back || paused.Clock < back || paused.Clock > back+1_000_000 {
 			t.Errorf("%d: it goes on at %v, and its clock shows %v", ppm, paused.Back, paused.Clock)
 		}
@@ -75,7 +75,7 @@ func TestClocksBeginToDrift(t *testing.T) {
 		first := apply(ariadne.Input{Kind: ariadne.Start, At: start})
 		// After four of the ten seconds.
 		begun := first.Deadline - ariadne.Time(6*time.Second)
-		drifts := apply(ariadne.Input{Kind: ariadne.Fault, At: begun, Fault: ariadne.NodeFault{Drift: ppm}})
+		drifts := apply(ariadne.Input{Kind: ariadne.Fault, At: begun, Fault: ariadne.Drift{By: ppm}})
 		late := -time.Duration(ppm) * 6 * time.Microsecond
 		if off := time.Duration(drifts.Deadline-first.Deadline) - late; off < -20*time.Microsecond || off > 20*time.Microsecond || drifts.Clock < begun {
 			t.Errorf("%d: the sleep ends %v later than before, and the clock shows %v at %v", ppm, time.Duration(drifts.Deadline-first.Deadline), drifts.Clock, begun)
@@ -104,7 +104,7 @@ func TestClocksBeginToDrift(t *testing.T) {
 				t.Errorf("%d: by its own clock it sleeps for %v", ppm, took)
 			}
 		}
-		stopped := apply(ariadne.Input{Kind: ariadne.Fault, At: end.Clock, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}})
+		stopped := apply(ariadne.Input{Kind: ariadne.Fault, At: end.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 		rebooted := apply(ariadne.Input{Kind: ariadne.Start, At: stopped.Back})
 		var at int64
 		if _, err := fmt.Sscan(strings.Join(lines(&rebooted), ""), &at); err != nil || len(shown) != 3 || at <= shown[2] {

@@ -50,7 +50,7 @@ func TestJump(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, apply := downOf(t, world.Jump, filepath.Dir(program), "/spec/jump")
 			apply(ariadne.Input{Kind: ariadne.Start})
-			out := apply(ariadne.Input{Kind: ariadne.Fault, At: ariadne.Time(c.at) * 1e9, Fault: ariadne.NodeFault{Jump: c.by}})
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: ariadne.Time(c.at) * 1e9, Fault: ariadne.Jump{By: c.by}})
 			if out.Down != ariadne.Up || out.Done {
 				t.Errorf("it is %v", out.Down)
 			}

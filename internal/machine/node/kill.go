@@ -59,10 +59,14 @@ func (n *Node) killing(th *thread) (alternatives []string) {
 	}
 	n.eachProcess(func(p *kernel.Process, name string) {
 		if p == th.k.Proc {
-			alternatives = append(alternatives, ariadne.NodeFault{Kill: name}.Alternative())
+			alternatives = append(alternatives, ariadne.Alternative(ariadne.Kill{Process: name}))
 		}
 	})
 	return alternatives
+}
+
+func init() {
+	strikesBy(ariadne.Killed, func(n *Node, k ariadne.Kill) { n.kill(k.Process) })
 }
 
 // kill kills a process.

@@ -40,7 +40,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Drop()
-	fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Kill: "kill#2"}}
+	fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Kill{Process: "kill#2"}}
 	out := apply(fault)
 	if got := append(lines(&first), lines(&out)...); !slices.Equal(got, want) {
 		t.Errorf("it says\n%s\nand natively\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -74,7 +74,7 @@ func TestKillOfACommand(t *testing.T) {
 	} {
 		_, apply := downOf(t, world.Kill, t.TempDir(), "sh", "-c", c.command)
 		first := apply(ariadne.Input{Kind: ariadne.Start})
-		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Kill: c.victim}})
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Kill{Process: c.victim}})
 		var status []int
 		for _, e := range out.Exits {
 			status = append(status, e.Status)
@@ -109,9 +109,9 @@ func TestKilledCommandRunsAgain(t *testing.T) {
 			n.cfg.Restart = []config.Command{{Args: c.restart}}
 		}
 		first := apply(ariadne.Input{Kind: ariadne.Start})
-		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.NodeFault{Kill: c.victim}})
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Kill{Process: c.victim}})
 		if c.crash {
-			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.Crashed, For: time.Minute}})
+			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Minute}})
 		}
 		if again := out.Timer == "restart/0"; again != (c.says != nil) || again && (out.Ended || out.Done || out.Deadline > out.Clock.Add(3*time.Second)) {
 			t.Errorf("%s, %s killed: timer %q at %v, ended %v, done %v", c.command, c.victim, out.Timer, out.Deadline, out.Ended, out.Done)

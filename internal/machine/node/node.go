@@ -75,6 +75,7 @@ type setup struct {
 	functions functions
 	probing   *probing // nil: it exposes nothing by functions
 	stalls    []string // how long its syncs may take
+	outages   []string // cfg.Faults.Within as alternatives
 	joins     bool     // commands may be started when none of its processes lives
 }
 
@@ -161,8 +162,8 @@ func setupOf(cfg Config) setup {
 		cfg:     cfg,
 		failing: failures(&f.Fail), functions: failingFunctions(f.Fail.Functions),
 		probing: probingOf(cfg.Probes),
-		stalls:  stallsFor(f.Stall.For),
-		joins:   f.Falls || f.Kill.May && f.Kill.Restart > 0 || cfg.Asks(),
+		stalls:  stallsFor(f.Stall.For), outages: alternatives(f.Within),
+		joins: f.Falls || f.Kill.May && f.Kill.Restart > 0 || cfg.Asks(),
 	}
 }
 
@@ -275,7 +276,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	case ariadne.Fault:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
-		n.befall(&in.Fault)
+		n.befall(in.Fault)
 	}
 	began := n.k.Now
 	n.step.resume() // it may have polled while catching up, before the input came

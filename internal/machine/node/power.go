@@ -38,7 +38,7 @@ func (th *thread) LosesPower(file string) bool {
 	if s := &n.step; log.Durable() || !s.since.seen && s.since.log == log || s.over() || s.down == ariadne.Paused || dialog.Spared(n.k) {
 		return false
 	}
-	losses := slices.DeleteFunc(slices.Clone(n.cfg.Faults.Within), func(a string) bool { return ariadne.KindOf(a) != ariadne.PowerLost.String() })
+	losses := n.among(func(f ariadne.NodeFault) bool { return ariadne.OutageOf(f).Down == ariadne.PowerLost })
 	if losses = n.possibleNow(losses); len(losses) == 0 {
 		return false
 	}

@@ -141,7 +141,7 @@ func everyImage(t *testing.T, program string) {
 				t.Fatal(err)
 			}
 			c.cfg.Faults.Power.Model, c.cfg.Faults.Power.Images = model, 16
-			in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}
+			in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 			if k > 0 {
 				in.Vary = ariadne.Variation(fmt.Sprintf("disk:%d@0/disk#1", k+1))
 			}

@@ -219,7 +219,7 @@ func left(t *testing.T, f *Checkpoint, model disk.Model, now ariadne.Time) map[s
 			t.Fatal(err)
 		}
 		c.cfg.Faults.Power.Model, c.cfg.Faults.Power.Images = model, 64
-		in := ariadne.Input{Kind: ariadne.Fault, At: now, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}
+		in := ariadne.Input{Kind: ariadne.Fault, At: now, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 		if k > 1 {
 			in.Vary = ariadne.Variation(fmt.Sprintf("disk:%d@0/disk#1", k))
 		}

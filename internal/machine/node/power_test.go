@@ -102,7 +102,7 @@ func TestRecord(t *testing.T) {
 					t.Fatal(lines(&out))
 				}
 				after := snapshot(t, n)
-				in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}
+				in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 				var words []string
 				for _, op := range n.k.Files.Log.Ops() {
 					words = append(words, numbered.ReplaceAllString(op.String(), "#N"))
@@ -184,7 +184,7 @@ func TestAfterCrash(t *testing.T) {
 	if got := lines(&out); !slices.Equal(got, []string{"command"}) {
 		t.Fatal(got)
 	}
-	out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}})
+	out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}})
 	out = apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
 	if got := lines(&out); len(got) > 0 || out.Ended || out.Done {
 		t.Fatal(got, out.Ended)
@@ -224,7 +224,7 @@ time.sleep(1000)`
 			if got := lines(&out); !slices.Equal(got, []string{"said"}) {
 				t.Fatal(got)
 			}
-			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: down, For: time.Second}})
+			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: down, For: time.Second}})
 			if other, known := contents[out.Content]; down == ariadne.Stopped && known {
 				t.Errorf("%q leaves what %q does", c.lines, other)
 			} else if down == ariadne.Stopped {

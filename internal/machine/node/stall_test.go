@@ -137,7 +137,7 @@ func TestSlowSync(t *testing.T) {
 			// what a loss of power may leave
 			images := func(k *Checkpoint, at ariadne.Time) string {
 				t.Helper()
-				in := ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}
+				in := ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 				out, left := from(k, in)
 				all := []string{left}
 				for _, more := range out.More() {
@@ -209,8 +209,8 @@ func TestSlowSync(t *testing.T) {
 				t.Errorf("after the end %s may be left, want %s", got, want)
 			}
 			// Before the programs' death and after it is no difference: the sync goes on.
-			crash := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.Crashed, For: 10 * time.Second}}
-			if _, left := from(begun, crash, in, ariadne.Input{Kind: ariadne.Fault, At: in.At, Fault: ariadne.NodeFault{Down: ariadne.PowerLost, For: time.Second}}); left != now {
+			crash := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Crashed, For: 10 * time.Second}}
+			if _, left := from(begun, crash, in, ariadne.Input{Kind: ariadne.Fault, At: in.At, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}); left != now {
 				t.Errorf("of programs that were killed %q is left, want %q", left, now)
 			}
 		})

@@ -105,7 +105,7 @@ func restart(b *testing.B, s *spec.Spec) {
 		b.Fatalf("it listens at %q, %v", want, err)
 	}
 	defer c.Drop()
-	fault := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.NodeFault{Down: ariadne.Stopped, For: time.Second}}
+	fault := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}
 	fires := -1 // timers until it is ready: not known yet
 	var took []time.Duration
 	for b.Loop() {

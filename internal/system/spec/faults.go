@@ -24,8 +24,8 @@ type fault struct {
 	// befalls are the faults of nodes, and parts what becomes of the network, for the rules; nil: none.
 	befalls func(s *Spec) []world.NodeFaults
 	parts   func(s *Spec) []*world.Partition
-	// within are the alternatives by which it happens within the steps of a node; nil: none, or the node knows.
-	within func(s *Spec, id ariadne.NodeID) (alternatives []string)
+	// within are those that may befall a node within its steps; nil: none, or the node knows.
+	within func(s *Spec, id ariadne.NodeID) []ariadne.NodeFault
 	// impossible says what about it contradicts the rest of the spec, or "", and nowhere why none of it can
 	// happen, or ""; nil: nothing.
 	impossible, nowhere func(s *Spec) string
@@ -54,7 +54,9 @@ func eachFault(f func(k ariadne.ActionKind, row *fault)) {
 }
 
 // definedBy is what the schema calls the fields of a kind of fault.
-func (f *fault) definedBy(k ariadne.ActionKind) string { return cmp.Or(f.definition, world.KindOf(k).Name) }
+func (f *fault) definedBy(k ariadne.ActionKind) string {
+	return cmp.Or(f.definition, world.KindOf(k).Name)
+}
 
 // faultFields are those of all kinds of faults: each a number, or that with more to say.
 func faultFields() (all []field[specText]) {
@@ -140,15 +142,14 @@ func (s *Spec) PartitionsOf() (all []*world.Partition) {
 	return all
 }
 
-// Within are the alternatives within the steps of a node that are faults of it (ariadne.Choice), but for what
-// the node itself has to list.
-func (s *Spec) Within(id ariadne.NodeID) (alternatives []string) {
+// Within are the faults that may befall a node within its steps, but for those that the node itself has to list.
+func (s *Spec) Within(id ariadne.NodeID) (all []ariadne.NodeFault) {
 	eachFault(func(k ariadne.ActionKind, row *fault) {
 		if s.Faults[k] > 0 && row.within != nil {
-			alternatives = append(alternatives, row.within(s, id)...)
+			all = append(all, row.within(s, id)...)
 		}
 	})
-	return alternatives
+	return all
 }
 
 // impossible says what about a kind of fault contradicts the rest of the spec, or "".

@@ -40,14 +40,11 @@ func init() {
 		befalls: func(s *Spec) []world.NodeFaults {
 			return []world.NodeFaults{world.Jumps(s.servers(s.Jump.Nodes), s.Jump.by()...)}
 		},
-		within: func(s *Spec, id ariadne.NodeID) (alternatives []string) {
+		within: func(s *Spec, id ariadne.NodeID) []ariadne.NodeFault {
 			if s.Jump.Between || !slices.Contains(s.servers(s.Jump.Nodes), id) {
 				return nil
 			}
-			for _, f := range world.Jumps(nil, s.Jump.by()...).Faults {
-				alternatives = append(alternatives, f.Alternative())
-			}
-			return alternatives
+			return world.Jumps(nil, s.Jump.by()...).Faults
 		},
 	})
 }

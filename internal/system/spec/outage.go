@@ -43,7 +43,10 @@ func (s *Spec) SeldomOf() (all [world.MaxKinds][]time.Duration) {
 func (s *Spec) HasShortFaults() bool {
 	short := func(length time.Duration) bool { return length != ariadne.Ever && length < time.Second }
 	for _, rule := range s.NodeFaultsOf() {
-		if slices.ContainsFunc(rule.Faults, func(f ariadne.NodeFault) bool { return f.Down != ariadne.Up && short(f.For) }) {
+		if slices.ContainsFunc(rule.Faults, func(f ariadne.NodeFault) bool {
+			o, ok := f.(ariadne.Outage)
+			return ok && short(o.For)
+		}) {
 			return true
 		}
 	}
@@ -112,16 +115,13 @@ func outageRow(k ariadne.ActionKind, down ariadne.Down, definition string, field
 		names:      func(r *reader, s *Spec, written *specText) { r.outagesTogether(s, written, k, down) },
 		victims:    func(s *Spec) []ariadne.NodeID { return s.servers(s.Outages[down].Nodes) },
 		befalls:    func(s *Spec) []world.NodeFaults { return s.outagesOf(down) },
-		within: func(s *Spec, id ariadne.NodeID) (alternatives []string) {
+		within: func(s *Spec, id ariadne.NodeID) (all []ariadne.NodeFault) {
 			for _, rule := range s.outagesOf(down) {
-				if s.Outages[down].Between || !slices.Contains(rule.Nodes, id) {
-					continue
-				}
-				for _, f := range rule.Faults {
-					alternatives = append(alternatives, f.Alternative())
+				if !s.Outages[down].Between && slices.Contains(rule.Nodes, id) {
+					all = append(all, rule.Faults...)
 				}
 			}
-			return alternatives
+			return all
 		},
 	})
 }

@@ -27,7 +27,7 @@ type Instances struct {
 	// Instant: the programs' actions take no time.
 	Instant bool
 	// Outages and Grid are those of the nodes (worldtest.Automaton).
-	Outages func(ariadne.NodeID) []ariadne.NodeFault
+	Outages func(ariadne.NodeID) []ariadne.Outage
 	Grid    ariadne.Time
 
 	// Amend, when not nil, may change the output of a step. boots counts the instances

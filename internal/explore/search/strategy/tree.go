@@ -121,7 +121,7 @@ func (m *marks) find(p *space.Path, n int32) int {
 	m.mu.Unlock()
 	e, err := p.Last().Enabled[k.plain].With(k.vary)
 	if k.seldom {
-		e = e.Lasting(k.fault.For)
+		e = e.Lasting(ariadne.OutageOf(k.fault).For)
 	}
 	i, ok := p.Find(&e)
 	if err != nil || !ok && p.Err() == nil {

@@ -39,7 +39,7 @@ type Automaton struct {
 	Instant bool // its actions take no time
 	// Outages are the faults that may take it down before its second action of a step and later
 	// ones; they are over at multiples of Grid.
-	Outages []ariadne.NodeFault
+	Outages []ariadne.Outage
 	Grid    ariadne.Time
 
 	down   bool
@@ -97,13 +97,12 @@ func NewAutomaton(id ariadne.NodeID, p Program) *Automaton {
 func (a *Automaton) Apply(in ariadne.Input) (ariadne.Output, error) {
 	a.clock = max(a.clock, in.At)
 	c := &Ctx{a: a, course: ariadne.NewCourse(&in)}
-	switch fallen := c.run(in); {
-	case fallen == nil:
-	case fallen.Kill != "":
+	switch fallen := c.run(in).(type) {
+	case ariadne.Kill:
 		c.killed = true
-		c.kill(fallen.Kill)
-	default:
-		c.fall(*fallen)
+		c.kill(fallen.Process)
+	case ariadne.Outage:
+		c.fall(fallen)
 	}
 	for c.out.Down == ariadne.Paused && a.deadline() <= a.clock {
 		c.fire()
@@ -189,35 +188,20 @@ func (c *Ctx) kill(process string) {
 }
 
 // run lets the program act. When that is taken down in its midst, it returns by what.
-func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.NodeFault) {
+func (c *Ctx) run(in ariadne.Input) (fallen ariadne.NodeFault) {
 	defer func() {
 		if p := recover(); p != nil {
 			o, ok := p.(ariadne.NodeFault)
 			if !ok {
 				panic(p)
 			}
-			fallen = &o
+			fallen = o
 		}
 	}()
 	a := c.a
 	switch {
-	case in.Kind == ariadne.Fault && in.Fault.Down == ariadne.Paused:
-		c.pause(in.Fault)
-	case in.Kind == ariadne.Fault && in.Fault.Jump != 0:
-		if p, ok := a.Program.(Clocked); ok {
-			p.Jump(c, in.Fault.Jump)
-		}
-	case in.Kind == ariadne.Fault && in.Fault.Drift != 0:
-		was := a.drift
-		a.drift = in.Fault.Drift
-		a.timer = a.runs(a.timer, was)
-		for i := range a.again {
-			a.again[i].at = a.runs(a.again[i].at, was)
-		}
-	case in.Kind == ariadne.Fault && in.Fault.Kill != "":
-		c.kill(in.Fault.Kill)
 	case in.Kind == ariadne.Fault:
-		return &in.Fault
+		return c.befall(in.Fault)
 	case in.Kind == ariadne.Start:
 		a.down = false
 		a.Program.Start(c)
@@ -226,6 +210,34 @@ func (c *Ctx) run(in ariadne.Input) (fallen *ariadne.NodeFault) {
 		a.Program.Receive(c, *in.Message)
 	case in.Kind == ariadne.Fire:
 		c.fire()
+	}
+	return nil
+}
+
+// befall has a fault happen between two steps, and returns it if that takes the node down.
+func (c *Ctx) befall(f ariadne.NodeFault) (fallen ariadne.NodeFault) {
+	a := c.a
+	switch f := f.(type) {
+	case ariadne.Jump:
+		if p, ok := a.Program.(Clocked); ok {
+			p.Jump(c, f.By)
+		}
+	case ariadne.Drift:
+		was := a.drift
+		a.drift = f.By
+		a.timer = a.runs(a.timer, was)
+		for i := range a.again {
+			a.again[i].at = a.runs(a.again[i].at, was)
+		}
+	case ariadne.Kill:
+		c.kill(f.Process)
+	case ariadne.Outage:
+		if f.Down != ariadne.Paused {
+			return f
+		}
+		c.pause(f)
+	default:
+		panic(fmt.Sprintf("a fault of kind %s", f.Kind()))
 	}
 	return nil
 }
@@ -270,14 +282,14 @@ func (c *Ctx) lose(p Stored) {
 }
 
 // pause lets the time of an outage pass. Timers expire when the program has done what it is at.
-func (c *Ctx) pause(o ariadne.NodeFault) {
+func (c *Ctx) pause(o ariadne.Outage) {
 	a := c.a
 	a.clock = ariadne.EndOf(a.clock, o.For, a.Grid)
 	c.out.Down, c.out.Back = o.Down, a.clock
 }
 
 // fall takes the node down.
-func (c *Ctx) fall(o ariadne.NodeFault) {
+func (c *Ctx) fall(o ariadne.Outage) {
 	a, now := c.a, c.a.clock
 	if d, ok := a.Program.(Durable); ok {
 		d.Fall()
@@ -353,12 +365,13 @@ func CallName(nr int) string {
 func (c *Ctx) call(nr int, result int64, what ...any) {
 	if all := c.befalls(); all != nil {
 		if taken := c.course.At(1, CallName(nr), "", all); taken != "" {
-			o, err := ariadne.ParseNodeFault(taken)
+			f, err := ariadne.ParseNodeFault(taken)
 			if err != nil {
 				panic(err)
 			}
+			o := ariadne.OutageOf(f)
 			if o.Down != ariadne.Paused {
-				panic(o)
+				panic(f)
 			}
 			c.pause(o)
 		}
@@ -377,11 +390,11 @@ func (c *Ctx) befalls() (all []string) {
 		return nil
 	}
 	for _, o := range c.a.Outages {
-		all = append(all, o.Alternative())
+		all = append(all, ariadne.Alternative(o))
 	}
 	if p, ok := c.a.Program.(Multiple); ok {
 		if works := p.Works(); slices.Contains(c.a.processes(), works) {
-			all = append(all, ariadne.NodeFault{Kill: works}.Alternative())
+			all = append(all, ariadne.Alternative(ariadne.Kill{Process: works}))
 		}
 	}
 	return all

@@ -108,8 +108,8 @@ type Faults struct {
 	Fail  Fail  // calls that fail
 	Late  bool  // threads may be late
 	Stall Stall // syncs that take time
-	// Within are alternatives by which the machine goes down or its clock is set within a step (ariadne.Choice).
-	Within     []string
+	// Within are the faults that may befall the machine within a step, in the order of its alternatives.
+	Within     []ariadne.NodeFault
 	Falls      bool // it may go down or be paused, within a step or between two
 	LosesPower bool
 	Power      Power
