@@ -289,7 +289,7 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 		}
 	}
 	for k := n - 1; k > 0; k-- {
-		if p.frames[k-1].Enabled[p.frames[k-1].Taken].Kind == world.Slow {
+		if world.KindOf(p.frames[k-1].Enabled[p.frames[k-1].Taken].Kind).Slows() {
 			o.held = int32(k)
 			break
 		}

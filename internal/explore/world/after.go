@@ -7,7 +7,7 @@ import (
 
 // Said are the kinds of faults for which a node has written the line that must come before them
 // (Rules.After), a bit for each. It has nothing of the others.
-type Said uint32
+type Said uint64
 
 // says are the kinds of faults for which one of some lines of a node is the one that must come before.
 func (y *System) says(id ariadne.NodeID, lines []ariadne.LogLine) (all Said) {

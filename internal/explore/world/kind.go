@@ -42,6 +42,8 @@ type Kind struct {
 	Messages bool
 	// Leaves, of one that hits messages: they stay in flight all the same.
 	Leaves bool
+	// Network is what a spec may say of it, if it befalls the network.
+	Network *Network
 	// World: its events change what lies between the nodes, and give none an input.
 	World bool
 	// Overtakes: when one of its events happens although something else comes first in
@@ -88,6 +90,9 @@ func register(k ariadne.ActionKind, kind Kind) {
 	} else if kind.Within {
 		within = append(within, k)
 		slices.Sort(within)
+	}
+	if kind.Slows() {
+		slowing = append(slowing, k)
 	}
 	if kind.hasEvents() {
 		withEvents = append(withEvents, k)

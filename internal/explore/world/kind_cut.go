@@ -18,14 +18,15 @@ const (
 
 // Partition is a way in which the network may be parted for some time, or slow in a part.
 type Partition struct {
-	Name   string           // as in n1|n2+n3, or n1>n2 for one direction
-	For    time.Duration    // or ariadne.Ever
-	By     time.Duration    // how much later than otherwise messages arrive; 0: they do not
-	nodes  int              // all that are parted have lower numbers
-	blocks []bool           // by from*nodes+to
-	apart  []ariadne.NodeID // the smaller side, or both of them when they are as large
-	number int              // among those of the rules, from 1
-	heal   *Varied          // of the event that ends it
+	Name   string             // as in n1|n2+n3, or n1>n2 for one direction
+	For    time.Duration      // or ariadne.Ever
+	By     int64              // how much of it, in the unit of its kind (Network.Amount); 0: there is no more or less
+	kind   ariadne.ActionKind // of the event by which it begins
+	nodes  int                // all that are parted have lower numbers
+	blocks []bool             // by from*nodes+to
+	apart  []ariadne.NodeID   // the smaller side, or both of them when they are as large
+	number int                // among those of the rules, from 1
+	heal   *Varied            // of the event that ends it
 }
 
 // NewPartition parts the nodes of one group from those of another; nothing gets from the first to
@@ -35,7 +36,7 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 	for _, id := range slices.Concat(from, to) {
 		n = max(n, int(id)+1)
 	}
-	p := &Partition{Name: name, For: length, nodes: n, blocks: make([]bool, n*n)}
+	p := &Partition{Name: name, For: length, kind: Cut, nodes: n, blocks: make([]bool, n*n)}
 	p.heal = &Varied{what: p.what(), partition: p}
 	switch {
 	case len(from) < len(to):
@@ -56,12 +57,18 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 	return p
 }
 
-// Late is the same with messages that arrive so much later, and not with none that do.
-func (p *Partition) Late(by time.Duration) *Partition {
-	slow := *p
-	slow.By = by
-	return &slow
+// Of is the same as something else than a partition: of another kind, and so much of it.
+func (p *Partition) Of(kind ariadne.ActionKind, by int64) *Partition {
+	other := *p
+	other.kind, other.By = kind, by
+	return &other
 }
+
+// Late is the same with messages that arrive so much later, and not with none that do.
+func (p *Partition) Late(by time.Duration) *Partition { return p.Of(Slow, int64(by)) }
+
+// Kind is that of the event by which it begins.
+func (p *Partition) Kind() ariadne.ActionKind { return p.kind }
 
 // Blocks reports whether nothing gets from one node to another, or only late; nothing does with nil.
 func (p *Partition) Blocks(from, to ariadne.NodeID) bool {
@@ -85,17 +92,9 @@ func (p *Partition) sends(id ariadne.NodeID) bool {
 func (p *Partition) what() string {
 	by := ""
 	if p.By > 0 {
-		by = " by " + ariadne.FormatLength(p.By)
+		by = " by " + kinds[p.kind].Network.Amount.Format(p.By)
 	}
 	return p.Name + by + " for " + ariadne.FormatLength(p.For)
-}
-
-// kind is that of the event by which it begins.
-func (p *Partition) kind() ariadne.ActionKind {
-	if p.By > 0 {
-		return Slow
-	}
-	return Cut
 }
 
 // A Standing is a partition that stands, or a part of the network that is slow.
@@ -133,6 +132,15 @@ const network = ariadne.NodeID(0)
 func init() {
 	register(Cut, onNetwork(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network",
+		Network: &Network{
+			Groups:     EachAloneOrTwo,
+			DocGroups:  "Lists of names of nodes, as in [[n1], [n1, n2]]: each is parted from all other nodes but clients. Default each node alone and, of four and more, each two.",
+			DocLinks:   "Pairs of names of nodes, as in [[n1, n2]]: only these two are parted, and others reach both.",
+			DocFor:     "How long until a partition ends, each as in 500ms or 15s, or ever. It ends at the next full second of virtual time after that. Others may stand at the same time. Default 15s.",
+			DocOneWay:  "Also so that messages get through in one direction; default false.",
+			DocClients: "Clients are parted from the group, too; default false: they reach every node.",
+			Nowhere:    "it parts no node from another; clients are parted from none unless clients: true is given",
+		},
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event { return y.parting(s, Cut, events) },
 		Pending: func(y *System, s *State, e *Event) bool {
 			e.At = y.now(s)
@@ -234,20 +242,13 @@ func (s *State) blockedSince(from, to ariadne.NodeID) ariadne.Time {
 	return since
 }
 
-// onNetwork completes a kind of faults that befall the network.
-func onNetwork(number ariadne.ActionKind, k Kind) Kind {
-	k.Aside, k.World = true, true
-	k.Format, k.Parse = formatNetwork, parseNetwork(number, number)
-	return k
-}
-
 func formatNetwork(_ Names, a ariadne.Action) string { return a.What }
 
 // parseNetwork reads what formatNetwork writes of events of a kind, of what begins with those of another.
 func parseNetwork(number, begins ariadne.ActionKind) func(n Names, rest string) (ariadne.Action, error) {
 	return func(n Names, rest string) (ariadne.Action, error) {
 		for _, p := range n.partitions {
-			if p.kind() == begins && p.what() == rest {
+			if p.kind == begins && p.what() == rest {
 				return ariadne.Action{Kind: number, Node: network, What: rest}, nil
 			}
 		}
@@ -273,7 +274,7 @@ func (y *System) parting(s *State, k ariadne.ActionKind, events []Event) []Event
 func newPartitions(r Rules) (all []Event) {
 	for i, p := range r.Partitions {
 		p.number = i + 1
-		all = append(all, Event{Node: network, Kind: p.kind(), Varied: &Varied{what: p.what(), partition: p}})
+		all = append(all, Event{Node: network, Kind: p.kind, Varied: &Varied{what: p.what(), partition: p}})
 	}
 	return all
 }

@@ -1,10 +1,10 @@
 package world
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
 // Slow is the number of its kind.
@@ -15,36 +15,37 @@ const Slow ariadne.ActionKind = 26
 const maxLate = time.Minute
 
 // A part of the network may be slow for a time: what is under way there and what is sent until that is over
-// arrives so much later. That is no event, since it is told by when a message was sent. A
-// connection keeps its order, so what is sent on it later may wait; a datagram overtakes.
+// arrives so much later.
 //
 // What carries nothing is as fast as ever, as where it goes first: acknowledgements and
-// answers to probes. So keep-alive finds no silence; and no message is so late that its sender
-// would have given up for want of an acknowledgement.
+// answers to probes. So keep-alive finds no silence.
 func init() {
-	register(Slow, onNetwork(Slow, Kind{
+	register(Slow, slows(Slow, Kind{
 		Name: "slow", Doc: "a part of the network that becomes slow", Fault: "Times at which a part of the network is slow",
-		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event { return y.parting(s, Slow, events) },
-		Pending: func(y *System, s *State, e *Event) bool {
-			e.At = y.now(s)
-			return true
-		},
-		Take: func(y *System, s *State, e *Event) Input {
-			p := e.Varied.partition
-			for i := range s.Flight {
-				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Flow.Proto != ariadne.Expiry {
-					s.sum.Sub(f.hash())
-					f.Arrival = max(y.late(s, f.Packet, f.Arrival, p.By), s.ahead(i))
-					s.sum.Add(f.hash())
-				}
-			}
-			s.Slow = s.stands(s.Slow, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
-			s.quicken()
-			return Input{At: e.At, Varied: e.Varied}
-		},
-		Footprint: func(y *System, e *Event, f Footprint) Footprint {
-			f.Present, f.Slack, f.Partition = true, unlimited, e.Varied.partition
-			return f
+		Network: &Network{
+			Groups:     EachAlone,
+			DocGroups:  "Lists of names of nodes, as in [[n1], [n1, n2]]: what goes between them and all other nodes but clients is slow. Default each node alone.",
+			DocLinks:   "Pairs of names of nodes, as in [[n1, n2]]: what goes between these two is slow.",
+			DocFor:     "How long, each as in 500ms or 15s, or ever: what is sent up to the next full second of virtual time after that is late. Default 15s.",
+			DocOneWay:  "Also in one direction alone; default false.",
+			DocClients: "What goes between the groups and clients is slow, too; default false.",
+			Nowhere:    "nothing goes between nodes; what goes to clients is slow only if clients: true is given",
+			Amount: &Amount{
+				Doc:     "How much later messages arrive than otherwise, each as in 500ms or 2s, at most 60s; default 2s.",
+				Default: []int64{int64(2 * time.Second)}, // later than most systems let pass without a word of a peer
+				Parse: func(text string) (int64, error) {
+					by, err := time.ParseDuration(text)
+					switch {
+					case err != nil || by <= 0:
+						return 0, fmt.Errorf("%q is no length of time, as in 2s", text)
+					case by > maxLate:
+						return 0, fmt.Errorf("%s is more than %v", text, maxLate)
+					}
+					return int64(by), nil
+				},
+				Format: func(by int64) string { return time.Duration(by).String() },
+				Late:   func(_ *Packet, by int64) time.Duration { return time.Duration(by) },
+			},
 		},
 	}))
 }
@@ -66,7 +67,7 @@ func (y *System) slowed(s *State, p *Packet, sent, t ariadne.Time) ariadne.Time 
 	by := time.Duration(0)
 	for i := range s.Slow {
 		if w := &s.Slow[i]; sent < w.Until && w.Blocks(p.From, p.To) {
-			by += w.By
+			by += w.late(p)
 		}
 	}
 	if by == 0 {
@@ -99,18 +100,4 @@ func (s *State) quicken() {
 		}
 		s.Slow = s.ends(s.Slow, i)
 	}
-}
-
-// SlowsBetween stands for between whom an event makes messages how late, with who takes each node's place; ok: it does.
-func (e *Event) SlowsBetween(way []ariadne.NodeID) (h hash.Hash, ok bool) {
-	if e.Kind != Slow {
-		return h, false
-	}
-	p := e.Varied.partition
-	for i, late := range p.blocks {
-		if late {
-			h.Add(hash.Of(uint64(way[i/p.nodes]), uint64(way[i%p.nodes]), uint64(p.By)))
-		}
-	}
-	return h, true
 }

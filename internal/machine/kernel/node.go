@@ -92,7 +92,7 @@ type Node struct {
 
 	// Said are the kinds of faults for which the node has written the line that must come before
 	// them (config.Faults.After), a bit for each.
-	Said uint32
+	Said uint64
 
 	// CommandsEnded counts the spec's commands that have ended.
 	CommandsEnded int

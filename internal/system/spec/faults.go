@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// fault is all that a spec says of a kind of fault: a row, which stands in the kind's file. A kind without one hits
-// messages, and has the row of these (hits).
+// fault is all that a spec says of a kind of fault: a row, which stands in the kind's file. A kind
+// without one befalls the network, and says itself what there is to say (networkRow), or hits messages (hits).
 type fault struct {
 	definition string        // what the schema calls its fields; "": the kind's name
 	fields     func() schema // that definition
@@ -38,8 +38,12 @@ func faultRow(k ariadne.ActionKind, row fault) { rows[k] = &row }
 
 // rowOf is the row of a kind of fault.
 func rowOf(k ariadne.ActionKind) *fault {
-	if row := rows[k]; row != nil {
+	kind := world.KindOf(k)
+	switch row := rows[k]; {
+	case row != nil:
 		return row
+	case kind.Network != nil:
+		return networkRow(k, kind)
 	}
 	return hits(k)
 }

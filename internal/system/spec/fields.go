@@ -150,15 +150,15 @@ type specText struct {
 	nodes   []nodeText
 	explore exploreText
 
-	budgets   [world.MaxKinds]budgetText // of faults
-	cut, slow cutText
-	exposes   []exposeText
-	stages    []stageText
-	readies   []readyText
-	growth    Growth
-	finally   text
-	history   historyText
-	outages   [len(Spec{}.Outages)]outageText
+	budgets [world.MaxKinds]budgetText // of faults
+	network [world.MaxKinds]networkText
+	exposes []exposeText
+	stages  []stageText
+	readies []readyText
+	growth  Growth
+	finally text
+	history historyText
+	outages [len(Spec{}.Outages)]outageText
 }
 
 // MaxInt is the greatest number that a field takes, unless there is a reason for less.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/history"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
@@ -147,11 +146,8 @@ func answers(x *expansion, s *Spec, of text) {
 		x.fail(of.line, "answers: clients that share a node (the group client of history) cannot be told apart")
 		return
 	}
-	for _, c := range []struct {
-		kind ariadne.ActionKind
-		*Cut
-	}{{world.Cut, &s.Cut}, {world.Slow, &s.Slow}} {
-		if s.Faults[c.kind] > 0 && slices.Contains(c.For, ariadne.Ever) {
+	for k := range s.Network {
+		if s.Faults[k] > 0 && slices.Contains(s.Network[k].For, ariadne.Ever) {
 			x.fail(of.line, "answers: where the network is parted or slow for ever, nobody can say who must be answered")
 			return
 		}

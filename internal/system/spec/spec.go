@@ -56,8 +56,7 @@ type Spec struct {
 	Drift      Drift                          // likewise
 	Jump       Jump                           // whose clocks are set, likewise
 	Kill       Kill                           // which processes are killed alone, likewise
-	Cut        Cut                            // how the network is parted, likewise
-	Slow       Cut                            // which part of it is slow, likewise
+	Network    [world.MaxKinds]Network        // which part of the network faults of a kind befall, likewise
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Properties Properties

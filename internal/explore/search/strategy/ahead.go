@@ -95,7 +95,7 @@ func (h *ahead) add(p *space.Path, a *act) {
 	if s.Silent() {
 		h.expires(s)
 	}
-	if p.System().Rules().Faults[world.Slow] > 0 {
+	if p.System().Rules().Slows() {
 		h.arrives(s)
 	}
 	for _, id := range a.frees {
