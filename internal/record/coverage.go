@@ -1,9 +1,7 @@
 package record
 
 import (
-	"cmp"
 	"fmt"
-	"github.com/ariadne-mc/ariadne"
 	"maps"
 	"slices"
 
@@ -115,54 +113,6 @@ func NewFaults(s *spec.Spec) (all []Faults) {
 		}
 	}
 	return all
-}
-
-// Tried adds what was tried, by kind.
-func (c *Coverage) Tried(more func(k int) search.Faults) {
-	for i := range c.Faults {
-		f := &c.Faults[i]
-		k, _ := world.KindNamed(f.Kind)
-		f.Add(more(int(k)))
-	}
-}
-
-// Brought adds what a strategy has brought.
-func (c *Coverage) Brought(t strategy.Tally) {
-	i, ok := slices.BinarySearchFunc(c.Strategies, t.Name, func(o strategy.Tally, name string) int { return cmp.Compare(o.Name, name) })
-	if !ok {
-		c.Strategies = slices.Insert(c.Strategies, i, strategy.Tally{})
-	}
-	c.Strategies[i] = c.Strategies[i].Plus(t)
-}
-
-// Struck adds what faults of a search have hit since it was asked last, in a system of a spec.
-func (c *Coverage) Struck(s *spec.Spec, more *search.Coverage) {
-	for i := range c.Faults {
-		f := &c.Faults[i]
-		k, _ := world.KindNamed(f.Kind)
-		var by []Struck
-		var spared []string
-		for n := range len(s.Nodes) + 1 {
-			row, id := Struck{}, ariadne.NoNode
-			if n < len(s.Nodes) {
-				row.Node, id = s.Nodes[n].Name, s.Nodes[n].ID
-			}
-			if i := slices.IndexFunc(f.By, func(o Struck) bool { return o.Node == row.Node }); i >= 0 {
-				row = f.By[i]
-			}
-			for p := range row.Phases {
-				row.Phases[p] += more.Strikes[search.Strike{Kind: k, Node: id, Phase: search.Phase(p)}]
-			}
-			switch {
-			case row.Sum() > 0:
-				by = append(by, row)
-			case id != ariadne.NoNode && (more.Open[k].Has(id) || slices.Contains(f.Spared, row.Node)):
-				spared = append(spared, row.Node)
-			}
-		}
-		f.By, f.Spared = by, spared
-	}
-	clear(more.Strikes)
 }
 
 // Unshown notes what programs want to be shown once and was not.

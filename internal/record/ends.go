@@ -33,9 +33,9 @@ func (r *Report) GoOn() {
 // endedBefore is the end of a doubt that is none any more when all is walked again.
 const endedBefore = ", and the check ended before it was known why: give it more time"
 
-// DoubtGoal enters that the check ended before it was known what there is to an execution in which a goal was not live.
-func (r *Report) DoubtGoal(name string) {
-	r.Doubt(fmt.Sprintf("property %q was not true in all of a long walk%s", name, endedBefore))
+// GoalDoubt says that the check ended before it was known what there is to an execution in which a goal was not live.
+func GoalDoubt(name string) string {
+	return fmt.Sprintf("property %q was not true in all of a long walk%s", name, endedBefore)
 }
 
 // Interrupted is why a command stops that the user ends.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 )
 
 // Goal is what is known of an execution in which something does not happen that must (property.Goal).
@@ -94,23 +95,4 @@ type Cycle struct {
 }
 
 // Liveness says how a check looked for what must happen.
-type Liveness struct {
-	Bound   int   `json:"bound"`   // steps of a walk by which it should be live
-	Sampled []int `json:"sampled"` // steps of walks from the natural schedule to their first live state, in order
-	States  int   `json:"states"`  // from which walks were taken
-	Live    int   `json:"live"`    // of them were live
-	Quiet   int   `json:"quiet"`   // states in which nothing could happen, and all was live
-	Steps   int   `json:"steps"`   // of all walks
-	Most    int   `json:"most"`    // steps of a walk to its first live state
-	// Skipped are ends of paths from which no walk was taken, since walks take no more than half of all steps. GivenUp are walks that could not
-	// go on, and Undecided those that were not live although others from their states were.
-	Skipped   int `json:"skipped"`
-	GivenUp   int `json:"given_up"`
-	Undecided int `json:"undecided"`
-}
-
-// Add adds what another worker did.
-func (l *Liveness) Add(o *Liveness) {
-	l.States, l.Live, l.Quiet, l.Steps = l.States+o.States, l.Live+o.Live, l.Quiet+o.Quiet, l.Steps+o.Steps
-	l.Skipped, l.GivenUp, l.Undecided, l.Most = l.Skipped+o.Skipped, l.GivenUp+o.GivenUp, l.Undecided+o.Undecided, max(l.Most, o.Most)
-}
+type Liveness = work.Liveness

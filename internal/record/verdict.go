@@ -10,6 +10,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/replay"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -27,30 +28,33 @@ func newReport(command string, s *spec.Spec, out string) *Report {
 
 // Count adds up an execution, ended or not.
 func (r *Report) Count(a *Attempt) {
-	r.Steps += a.Steps
-	r.Calls += a.Calls
-	r.Messages += a.Messages
-	r.VirtualTime += a.Time
-	for i := range r.Nodes {
-		if id := ariadne.NodeID(i); !a.Counted {
-			r.Refused(id, a.Refusals[id])
-		}
-	}
-	r.Doubt(Doubts(a, r.names())...)
+	sum := r.Sum()
+	sum.Add(a.Work(r.names()))
+	r.Fill(sum)
 }
 
-// Refused enters what a node met that is not modelled.
-func (r *Report) Refused(id ariadne.NodeID, refusals []ariadne.Refusal) {
-	n := &r.Nodes[id]
-	n.Refusals = addRefusals(n.Refusals, refusals)
-	slices.SortFunc(n.Refusals, func(a, b ariadne.Refusal) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
-	})
-	for _, f := range refusals {
-		if !f.Harmless {
-			r.Doubt(notModelled(n.Name, f))
+// Work is what counts of an execution, but for how it ended: that is for who knows whether it has.
+func (a *Attempt) Work(nodes []string) *work.Result {
+	r := &work.Result{Counts: work.Counts{Steps: a.Steps, Calls: a.Calls, Messages: a.Messages, Virtual: a.Time}}
+	for i := range nodes {
+		if id := ariadne.NodeID(i); !a.Counted {
+			for _, f := range a.Refusals[id] {
+				r.Refuse(work.Refusal{Node: id, Refusal: f})
+			}
 		}
 	}
+	r.Doubts.Say(Doubts(a, nodes)...)
+	return r
+}
+
+// Refused are the doubts about what a node met that is not modelled.
+func Refused(node string, refusals []ariadne.Refusal) (doubts []string) {
+	for _, f := range refusals {
+		if !f.Harmless {
+			doubts = append(doubts, notModelled(node, f))
+		}
+	}
+	return doubts
 }
 
 // Searched is the strategy of a check, or "".
@@ -135,17 +139,13 @@ const MayNotReplay = "a thread ran for long without a system call and was preemp
 func Doubts(a *Attempt, nodes []string) []string {
 	var d []string
 	for i, node := range nodes {
-		for _, f := range a.Refusals[ariadne.NodeID(i)] {
-			if !f.Harmless {
-				d = append(d, notModelled(node, f))
-			}
-		}
+		d = append(d, Refused(node, a.Refusals[ariadne.NodeID(i)])...)
 	}
 	if a.End == search.EndFatal {
 		d = append(d, fmt.Sprintf("node %s cannot go on without %s", nodeName(a.FatalNode, nodes), a.Fatal))
 	}
 	if a.End == search.EndCut {
-		d = append(d, cutOff(nodeName(a.CutNode, nodes), a.Cut))
+		d = append(d, CutOff(nodeName(a.CutNode, nodes), a.Cut))
 	}
 	if a.Unreplayable {
 		d = append(d, MayNotReplay)
@@ -153,14 +153,10 @@ func Doubts(a *Attempt, nodes []string) []string {
 	return d
 }
 
-func cutOff(node, what string) string {
+// CutOff is the doubt about a step that was cut off. There may be one of an execution that does not count, such as that in which
+// the time was up.
+func CutOff(node, what string) string {
 	return fmt.Sprintf("node %s: a step was cut off: %s", node, what)
-}
-
-// CutOff enters that a step was cut off. It is called for steps of executions that do not count,
-// such as the one in which the time was up.
-func (r *Report) CutOff(node ariadne.NodeID, what string) {
-	r.Doubt(cutOff(nodeName(node, r.names()), what))
 }
 
 // Found enters a violation of an execution, with its record in dir, and its size unless that is nil.
@@ -183,11 +179,11 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *S
 	return v
 }
 
-// Shrunk enters that a violation, which Found gave, was shrunk.
-func (r *Report) Shrunk(v Violation) {
+// Refine enters what more is known of a violation that Found gave: a smaller execution, and of what must happen.
+func (r *Report) Refine(v Violation) {
 	for i := range r.Violations {
-		if r.Violations[i].Trace == v.Trace {
-			r.Violations[i].Shrunk = v.Shrunk
+		if w := &r.Violations[i]; w.Trace == v.Trace {
+			w.Shrunk, w.Goal = cmp.Or(v.Shrunk, w.Shrunk), cmp.Or(v.Goal, w.Goal)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (m *Meter) Watch(p *space.Path) {
 	}
 	m.steps.Count()
 	if l := f.By.To; !l.Counted.Load() {
-		if h := nameOf(l); t.seen.Add(h) {
+		if h := NameOf(l); t.seen.Add(h) {
 			t.enterLocal(h)
 			m.local = true
 		}
@@ -115,7 +115,7 @@ func (m *Meter) Watch(p *space.Path) {
 		m.mayBeNew = true
 	}
 	if f.By.Merges && !f.By.Counted.Swap(true) {
-		m.made = t.merging.Add(nameOf(f.By.From).Plus(hash.OfText(f.By.Action + string(f.By.Output.Variation()))))
+		m.made = t.merging.Add(NameOf(f.By.From).Plus(hash.OfText(f.By.Action + string(f.By.Output.Variation()))))
 	}
 	m.fresh = (f.Showed || f.Remade) && m.protocol(f)
 }
@@ -123,9 +123,9 @@ func (m *Meter) Watch(p *space.Path) {
 // Done tells the totals of the last steps: the worker will watch no more.
 func (m *Meter) Done() { m.steps.Share() }
 
-// nameOf names a local state. Its last bits say which node's it is, so that they can be
+// NameOf names a local state. Its last bits say which node's it is, so that they can be
 // counted by node when only this is known of them.
-func nameOf(l *memo.Local) hash.Hash {
+func NameOf(l *memo.Local) hash.Hash {
 	h := hash.Of(binary.LittleEndian.Uint64(l.Name[:]), binary.LittleEndian.Uint64(l.Name[8:]), uint64(l.Node))
 	h.Lo = h.Lo&^nodeMask | uint64(l.Node)
 	return h
@@ -143,10 +143,13 @@ func (t *Totals) enterLocal(h hash.Hash) bool {
 	return true
 }
 
-// Report enters that what led to a local state is being reported, and returns whether
-// it is the first time. Who reports holds the lock of the report, with which this is
-// saved (Log.Account).
-func (t *Totals) Report(l *memo.Local) bool { return t.reported.Add(nameOf(l)) }
+// Report enters that what led to a local state, which is given by its name (NameOf), is
+// being reported, and returns whether it is the first time. Who reports holds the lock of
+// the report, with which this is saved (Log.Account).
+func (t *Totals) Report(state hash.Hash) bool { return t.reported.Add(state) }
+
+// Reported returns whether it was reported.
+func (t *Totals) Reported(l *memo.Local) bool { return t.reported.Has(NameOf(l)) }
 
 // protocol enters the protocol states at a frame to which a node has shown something, and
 // reports whether their combination is new.

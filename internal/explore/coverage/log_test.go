@@ -42,7 +42,7 @@ func walk(t *testing.T, totals *coverage.Totals, from, to int) {
 		Bounds: space.Bounds{Depth: 20}, Seen: &space.Set{Bytes: 1}, Checks: func() []property.Check { return nil }}
 	n := from
 	e.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
-		totals.Report(p.Last().By.To)
+		totals.Report(coverage.NameOf(p.Last().By.To))
 		if totals.Path(p) {
 			totals.Sample(time.Duration(n), x.Counts())
 		}

@@ -75,13 +75,17 @@ func (p *Plan) Ended(index int, v *ariadne.Violation) {
 		delete(p.ended, p.resume)
 		p.resume++
 	}
-	if v == nil {
-		return
+	if v != nil {
+		p.Found(Finding{Violation: *v, Execution: index, Count: 1})
 	}
-	if f := p.find(*v); f != nil {
-		f.Count++
+}
+
+// Found enters that so many executions ended in a violation.
+func (p *Plan) Found(f Finding) {
+	if was := p.find(f.Violation); was != nil {
+		was.Count += f.Count
 	} else {
-		p.findings = append(p.findings, &Finding{Violation: *v, Execution: index, Count: 1})
+		p.findings = append(p.findings, &f)
 	}
 	if !p.budget.KeepGoing {
 		p.Stop(StopViolation)
@@ -97,19 +101,6 @@ func (p *Plan) Count(n int) {
 	for range n {
 		p.ended[p.next] = true
 		p.next++
-	}
-}
-
-// Repeat enters that n of those that were counted ended in a violation that is known.
-func (p *Plan) Repeat(v ariadne.Violation, n int) {
-	if n == 0 {
-		return
-	}
-	if f := p.find(v); f != nil {
-		f.Count += n
-	}
-	if !p.budget.KeepGoing {
-		p.Stop(StopViolation)
 	}
 }
 

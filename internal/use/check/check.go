@@ -16,6 +16,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system"
@@ -65,7 +66,6 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	}
 	defer dir.Close()
 	c := &check{system: y, opts: o, dir: dir, began: time.Now()}
-	c.ledger.kept = map[string]bool{}
 	if o.Resume {
 		err = c.resume()
 	} else {
@@ -77,11 +77,11 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	if err := c.work(func() error { return c.search(ctx) }); err != nil {
 		return nil, err
 	}
-	err = c.close(ctx)
-	c.ledger.report.Doubt(c.system.Doubts()...)
-	c.ledger.report.Note(c.system.Notes()...)
-	c.ledger.report.Explain(c.system)
-	return dir.Finish(c.ledger.report, err)
+	r, err := c.close(ctx)
+	r.Doubt(c.system.Doubts()...)
+	r.Note(c.system.Notes()...)
+	r.Explain(c.system)
+	return dir.Finish(r, err)
 }
 
 func openDir(o *Options, s *spec.Spec) (*record.Dir, error) {
@@ -120,8 +120,8 @@ func (c *check) start() error {
 		return err
 	}
 	r.Ends, r.Programs = map[string]int{}, c.system.Programs
-	c.ledger.report = r
 	r.Note(replaced...)
+	c.ledger.begin(r)
 	c.newPlan(c.opts.First, c.opts.Executions)
 	return nil
 }
@@ -187,7 +187,8 @@ func (c *check) resume() error {
 		return fmt.Errorf("the check in %s cannot go on, begin another one: %s", out, system.Listed("not as it was", lines))
 	}
 	r.Out, r.Stopped = out, ""
-	c.ledger.report, c.earlier = r, r.RealTime
+	c.earlier = r.RealTime
+	c.ledger.begin(r)
 	c.steps.Store(int64(r.Steps))
 	left := 0
 	if n := c.opts.Executions; n > 0 {
@@ -285,7 +286,8 @@ func (c *check) tell(done bool) {
 }
 
 // fail ends the check, or enters the bug and ends it unless it is to keep going.
-func (c *check) fail(err error) {
+func (w *worker) fail(err error) {
+	c := w.check
 	if err == nil || errors.Is(err, ariadne.ErrInterrupted) {
 		return
 	}
@@ -295,18 +297,18 @@ func (c *check) fail(err error) {
 		return
 	}
 	if doubts := c.hostDoubts(err, nil); len(doubts) > 0 {
-		c.ledger.doubt(stopHost, doubts...)
+		w.doubt(stopHost, doubts...)
 		return
 	}
 	var m *memo.Mismatch
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
-	if !errors.As(err, &m) { // of those the explorer has told already
-		c.ledger.report.Bugs = append(c.ledger.report.Bugs, b.Error())
+	r := &work.Result{}
+	if !errors.As(err, &m) { // of those the worker has told already
+		r.Bugs.Say(b.Error())
 	}
-	if !c.opts.KeepGoing || len(c.ledger.report.Bugs) >= maxBugs {
-		c.ledger.plan.Stop(stopBug)
+	if !c.opts.KeepGoing {
+		r.Stop.Say(stopBug)
 	}
+	w.give(r)
 }
 
 // whyOf is why a check stops that fails with an error which is no bug.
@@ -335,7 +337,8 @@ func (c *check) stopped(ctx context.Context) bool {
 
 // keep keeps the trace of the first execution that ended in this way, besides the one
 // that is recorded anyway.
-func (c *check) keep(index int, a *record.Attempt, tape *record.Tape) error {
+func (w *worker) keep(index int, a *record.Attempt, tape *record.Tape) error {
+	c := w.check
 	if index == c.opts.First || !c.ledger.isFirst(a.End) {
 		return nil
 	}
@@ -349,18 +352,17 @@ func (c *check) keep(index int, a *record.Attempt, tape *record.Tape) error {
 	return err
 }
 
-// enter counts an execution. One that was given up is not ended.
-func (c *check) enter(index int, a *record.Attempt, ended bool) error {
-	c.ledger.mu.Lock()
-	c.ledger.report.Count(a)
+// enterOne counts an execution. One that was given up is not ended.
+func (w *worker) enterOne(index int, a *record.Attempt, ended bool) error {
+	c := w.check
+	r := a.Work(c.system.Names())
 	if ended {
-		c.ledger.report.Executions++
-		c.ledger.report.Ends[c.endOf(a)]++
-		c.ledger.plan.Ended(index, a.Violation)
-		c.ledger.recount()
+		r.Executions, r.Ends, r.Ended = 1, map[string]int{c.endOf(a): 1}, []work.Span{{From: index, To: index + 1}}
+		if v := a.Violation; v != nil {
+			r.Findings = []work.Finding{{Violation: *v, Execution: index, Count: 1}}
+		}
 	}
-	c.ledger.mu.Unlock()
-	if !ended {
+	if w.give(r); !ended {
 		return nil
 	}
 	return c.saveNowAndThen()
@@ -382,24 +384,23 @@ func (c *check) saveNowAndThen() error {
 	return c.ledger.save(c.earlier + time.Since(c.began))
 }
 
-// close says why the check stopped.
-func (c *check) close(ctx context.Context) error {
-	l := &c.ledger
-	l.report.RealTime = c.earlier + time.Since(c.began)
-	why := l.plan.Stopped()
+// close returns the report, which says why the check stopped.
+func (c *check) close(ctx context.Context) (*record.Report, error) {
+	r, why, err := c.ledger.end()
+	r.RealTime = c.earlier + time.Since(c.began)
 	if why == "" && ctx.Err() != nil {
 		why = record.Interrupted
 	}
-	l.report.Stop(why, c.system.Spec)
+	r.Stop(why, c.system.Spec)
 	row, _ := strategy.Named(c.opts.Search.Strategy)
 	switch {
 	case why == stopPaths, row.Once: // it was asked for no more
 	case c.opts.Usual && c.opts.Executions > 0:
-		l.report.Enough(min(record.AtLeast, c.opts.Executions), false)
+		r.Enough(min(record.AtLeast, c.opts.Executions), false)
 	case c.opts.Usual:
-		l.report.Enough(record.AtLeast, false)
+		r.Enough(record.AtLeast, false)
 	case c.opts.AtLeast > 0:
-		l.report.Enough(c.opts.AtLeast, true)
+		r.Enough(c.opts.AtLeast, true)
 	}
-	return l.err
+	return r, err
 }

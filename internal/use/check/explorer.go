@@ -19,6 +19,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/steer"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system"
@@ -37,11 +38,12 @@ type explorer struct {
 	pool      *memo.Pool
 	rules     []*steer.Rules // by worker; nil: there is no script
 	totals    *coverage.Totals
-	kept      *record.Seen    // nil: all of it is walked again
-	from      int             // paths that were taken before the check was resumed
-	before    record.Coverage // what they came to, as far as it is known
-	seen      *space.Set      // by searches that go on from states
-	none      *space.Set      // for those that do not: it keeps nothing
+	kept      *record.Seen     // nil: all of it is walked again
+	from      int              // paths that were taken before the check was resumed
+	was       *record.Coverage // that of the report which is gone on with, or nil
+	before    record.Coverage  // what they came to, as far as it is known
+	seen      *space.Set       // by searches that go on from states
+	none      *space.Set       // for those that do not: it keeps nothing
 	growth    *growth
 	behaviour behaviour
 	corpus    corpus
@@ -52,9 +54,8 @@ type explorer struct {
 
 	searching context.Context // of the nodes that search (keepTime)
 
-	shown bool // a script's execution was kept; under the ledger's mu
-	over  atomic.Bool
-	left  atomic.Int64 // paths that may still be taken, when they are limited
+	over atomic.Bool
+	left atomic.Int64 // paths that may still be taken, when they are limited
 }
 
 // growth is the file in which coverage is seen to grow.
@@ -74,9 +75,8 @@ func (c *check) search(ctx context.Context) error {
 		return fmt.Errorf("strategy %s needs a script that has explore(path, state, enabled)", o.Strategy)
 	}
 	c.listen()
-	report := c.ledger.report
-	x := &explorer{check: c, row: row, world: c.system.World(), shares: share(o.Memory),
-		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(), from: max(report.Next-c.opts.First, 0)}
+	x := &explorer{was: c.ledger.report.Coverage, check: c, row: row, world: c.system.World(), shares: share(o.Memory),
+		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(), from: max(c.ledger.report.Next-c.opts.First, 0)}
 	if err := x.needsGoals(); err != nil {
 		return err
 	}
@@ -84,21 +84,18 @@ func (c *check) search(ctx context.Context) error {
 		return err
 	}
 	cover := &record.Coverage{Strategy: o.Strategy, Faults: record.NewFaults(c.system.Spec)}
-	c.ledger.cover = cover
 	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
 	x.left.Store(int64(c.ledger.plan.Left()))
-	cover.Again = row.Again || row.AgainAtFirst && x.from == 0
 	cover.Under = x.under()
 	if e := x.equality(); e.Exposed {
 		cover.Equality = e.String()
 	}
-	if err := x.open(); err != nil {
+	c.ledger.search(cover, row.Again || row.AgainAtFirst && x.from == 0)
+	if err := x.open(cover); err != nil {
 		return err
 	}
 	x.pool = memo.NewPool(x.memo)
-	c.ledger.mu.Lock()
-	report.Coverage, c.ledger.complete = cover, x.account
-	c.ledger.mu.Unlock()
+	c.ledger.count(x.totals, x.account)
 	x.governor.held = make([]atomic.Int64, c.opts.Workers)
 	stop := x.governor.start(x.shares)
 	done := c.watchHost()
@@ -138,7 +135,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 	var group sync.WaitGroup
 	for _, w := range all {
 		group.Go(func() {
-			x.check.fail(x.check.system.OnThread(w.id, func() error { return errors.Join(w.run(ctx), system.AsBug(w.nodes.Close())) }))
+			w.fail(x.check.system.OnThread(w.id, func() error { return errors.Join(w.run(ctx), system.AsBug(w.nodes.Close())) }))
 		})
 	}
 	group.Wait()
@@ -156,7 +153,7 @@ func news(m *coverage.Meter) strategy.News {
 	return strategy.NothingNew
 }
 
-func (x *explorer) open() error {
+func (x *explorer) open(cover *record.Coverage) error {
 	version, err := x.versionDigest()
 	if err != nil {
 		return err
@@ -174,7 +171,7 @@ func (x *explorer) open() error {
 	x.check.memo = x.memo
 	x.stale(x.stored, x.from > 0)
 	if !x.row.Again {
-		x.recall(version)
+		x.recall(version, cover)
 	}
 	x.openCorpus()
 	file, err := os.Create(x.check.dir.Coverage())
@@ -199,10 +196,11 @@ func (x *explorer) versionDigest() (ariadne.Digest, error) {
 	return sha256.Sum256(fmt.Appendf(d[:], "%s %q", x.check.opts.System.Version, system.MachineFacts())), err
 }
 
-// executor returns one of so many executors.
-func (x *explorer) executor(i, of int) *memo.Executor {
+// executor returns the worker's, one of so many.
+func (w *worker) executor(of int) *memo.Executor {
+	x := w.explorer
 	o := &x.check.opts.Search
-	limits := memo.Limits{Checkpoints: o.Checkpoints, Room: x.governor.of(i, of), Audit: o.Audit,
+	limits := memo.Limits{Checkpoints: o.Checkpoints, Room: x.governor.of(w.id, of), Audit: o.Audit,
 		Now: x.now}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
@@ -211,7 +209,7 @@ func (x *explorer) executor(i, of int) *memo.Executor {
 		limits.Checkpoints = 0
 	}
 	e := memo.NewExecutor(x.memo, x.check.system.Boots(x.searching.Done), limits)
-	e.OnMismatch = x.leak
+	e.OnMismatch = w.leak
 	return e
 }
 
@@ -257,8 +255,8 @@ func (x *explorer) sample() error {
 
 // account enters into the report how much was seen, and returns how to write down what
 // that was, unless it will be seen again. The ledger's mu is held.
-func (x *explorer) account() func() error {
-	c := x.check.ledger.cover
+func (x *explorer) account(r *record.Report) func() error {
+	c := r.Coverage
 	c.Memo, c.Nodes = x.memo.Counters(), x.counts()
 	c.Sample, c.LocalStates = x.totals.Now(x.check.earlier+time.Since(x.check.began), c.Nodes), x.totals.Locals()
 	c.Kinds, c.Disks = x.behaviour.report(x.searched())
@@ -268,33 +266,33 @@ func (x *explorer) account() func() error {
 		return saveCorpus
 	}
 	// Paths that a worker has not entered yet are none for who goes on with this report.
-	c.Paths = x.check.ledger.report.Executions - c.Earlier
+	c.Paths = r.Executions - c.Earlier
 	a := x.kept.Log.Account(c.Paths)
 	c.Record = a.Record
 	return func() error { return errors.Join(x.kept.Write(a), saveCorpus()) }
 }
 
 // leak enters that a transition was not the same the second time.
-func (x *explorer) leak(m *memo.Mismatch) {
+func (w *worker) leak(m *memo.Mismatch) {
+	x := w.explorer
 	doubts, beyond := x.check.hostDoubts(m, nil), x.check.system.Uncontrolled(m.State.Node)
-	x.check.ledger.mu.Lock()
-	defer x.check.ledger.mu.Unlock()
 	if len(doubts) > 0 {
-		x.check.ledger.report.Doubt(doubts...)
-		x.check.ledger.plan.Stop(stopHost)
+		w.doubt(stopHost, doubts...)
 		return
 	}
 	x.memo.Forget() // the next check would not look at this again
-	x.check.ledger.leaks++
-	switch {
+	switch n := x.check.ledger.leak(); {
 	case beyond != "":
-		if x.check.ledger.leaks == 1 { // others say the same
-			x.check.ledger.report.Doubt(x.leakText(m) + beyond)
+		var doubts []string
+		if n == 1 { // others say the same
+			doubts = []string{x.leakText(m) + beyond}
 		}
-		x.check.ledger.plan.Stop(stopUncontrolled)
-	case x.check.ledger.leaks <= maxBugs:
-		x.check.ledger.report.Bugs = append(x.check.ledger.report.Bugs, x.leakText(m)+fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
+		w.doubt(stopUncontrolled, doubts...)
+	case n <= maxBugs:
+		r := &work.Result{}
+		r.Bugs.Say(x.leakText(m) + fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
 			"(random numbers or the model of the processor: docs/limits.md), that is why; if not, please report it", x.check.system.Spec.Nodes[m.State.Node].Name))
+		w.give(r)
 	}
 }
 
@@ -317,23 +315,14 @@ func (x *explorer) leakText(m *memo.Mismatch) string {
 
 // close saves what is known and writes the last of the coverage.
 func (x *explorer) close() error {
-	if c := x.check.ledger.cover; c.Exhausted && c.CutOff > 0 {
-		x.check.ledger.mu.Lock()
-		c.Exhausted, c.Missed = false, fmt.Sprintf("a limit of steps or time cut paths off in %d states, and who comes there again, and sooner, does not go on", c.CutOff)
-		x.check.ledger.mu.Unlock()
-	}
 	if lines := x.check.system.Digests.Seen(x.memo.Changed()); len(lines) > 0 {
-		x.check.ledger.mu.Lock()
-		x.check.ledger.report.Doubt(system.Listed(whileRunning, lines))
-		x.check.ledger.mu.Unlock()
+		x.check.ledger.doubt(system.Listed(whileRunning, lines))
 	}
 	if what := x.memo.Damaged(); what != "" {
-		x.check.ledger.mu.Lock()
-		x.check.ledger.report.Note(fmt.Sprintf("%s was damaged (%s): what it did not give was executed again, and the file is made again", x.stored, what))
-		x.check.ledger.mu.Unlock()
+		x.check.ledger.note(fmt.Sprintf("%s was damaged (%s): what it did not give was executed again, and the file is made again", x.stored, what))
 	}
 	err := errors.Join(x.sample(), x.check.ledger.save(x.check.earlier+x.now()))
-	plot := coverage.Growth(x.check.system.Spec.Name+": "+x.check.ledger.cover.Strategy, x.totals.Samples())
+	plot := coverage.Growth(x.check.system.Spec.Name+": "+x.check.opts.Search.Strategy, x.totals.Samples())
 	var b strings.Builder
 	err = errors.Join(err, plot.WriteSVG(&b), x.growth.file.Close(), record.WriteFile(x.check.dir.Plot(), []byte(b.String())))
 	if x.kept != nil {

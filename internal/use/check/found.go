@@ -25,7 +25,7 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 	var v *record.Violation
 	var t *trace.Trace
 	confirm := func() (err error) {
-		v, t, err = c.found(ctx, index, a, tape)
+		v, t, err = w.confirm(ctx, index, a, tape)
 		return err
 	}
 	began, err := time.Now(), error(nil)
@@ -41,10 +41,7 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 	took := time.Since(began)
 	if limit := c.left(c.opts.Shrink+took) - took; err == nil && c.opts.Shrink > 0 && limit > 0 {
 		if v.Shrunk, err = w.shrink(ctx, index, a, t, v.Dir, limit); v.Shrunk != nil {
-			c.ledger.mu.Lock()
-			c.ledger.report.Shrunk(*v)
-			c.ledger.saved = time.Time{}
-			c.ledger.mu.Unlock()
+			c.ledger.change(func(r *record.Report) { r.Refine(*v) })
 			err = cmp.Or(err, c.saveNowAndThen())
 		}
 	}
@@ -56,18 +53,16 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 	return err
 }
 
-// found confirms the violation that an execution ended in, and enters it. Its record is that of the replay which confirmed
+// confirm confirms the violation that an execution ended in, and enters it. Its record is that of the replay which confirmed
 // it. nil: it is known, or did not happen again.
-func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation, *trace.Trace, error) {
-	c.ledger.mu.Lock()
-	known := !c.ledger.plan.IsNew(*a.Violation)
-	over := c.ledger.plan.Stopped() == search.StopViolation
-	dir := c.dir.Violation(len(c.ledger.report.Violations) + 1)
-	c.ledger.mu.Unlock()
+func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation, *trace.Trace, error) {
+	c := w.check
+	number, known, over := c.ledger.place(a.Violation)
 	if over || known {
 		// When another worker was first, this one comes again with the next check.
-		return nil, nil, c.enter(index, a, known)
+		return nil, nil, w.enterOne(index, a, known)
 	}
+	dir := c.dir.Violation(number)
 	h, err := c.header(index, dir)
 	if err != nil {
 		return nil, nil, err
@@ -90,9 +85,9 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	case err != nil:
 		return nil, nil, err
 	case m != nil:
-		return nil, nil, cmp.Or(os.RemoveAll(dir), c.unconfirmed(index, a, m, t, calls, tape.Used))
+		return nil, nil, cmp.Or(os.RemoveAll(dir), w.unconfirmed(index, a, m, t, calls, tape.Used))
 	case again.End == search.EndStopped:
-		return nil, nil, cmp.Or(os.RemoveAll(dir), c.enter(index, a, false))
+		return nil, nil, cmp.Or(os.RemoveAll(dir), w.enterOne(index, a, false))
 	}
 	if a.Near != nil {
 		if a.Goal.Live, err = c.saveLive(index, dir, a.Near); err != nil {
@@ -101,12 +96,10 @@ func (c *check) found(ctx context.Context, index int, a *record.Attempt, tape *r
 	}
 	a.Numbers, a.Late = again.Numbers, again.Late
 	size := run.SizeOf(c.system, t, a.Late)
-	c.ledger.mu.Lock()
-	c.ledger.report.Served(rec.Servers())
-	v := c.ledger.report.Found(a, index, dir, rec.Path(), &size)
-	c.ledger.saved = time.Time{} // what was found is kept at once
-	c.ledger.mu.Unlock()
-	return &v, t, c.enter(index, a, true)
+	var v record.Violation
+	w.serve(rec.Servers())
+	c.ledger.change(func(r *record.Report) { v = r.Found(a, index, dir, rec.Path(), &size) })
+	return &v, t, w.enterOne(index, a, true)
 }
 
 // saveLive saves the trace of a live execution in a violation's directory, and returns where.
@@ -153,7 +146,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 	took := time.Since(began)
 	to := filepath.Join(dir, shrunkDir)
 	confirm := func() (err error) {
-		smaller, err = c.recordShrunk(ctx, index, s, to)
+		smaller, err = w.recordShrunk(ctx, index, s, to)
 		return err
 	}
 	if w.living != nil {
@@ -168,7 +161,8 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 }
 
 // recordShrunk confirms a smaller execution, and records it in a directory. nil: it did not happen again.
-func (c *check) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to string) (_ *record.Shrunk, err error) {
+func (w *worker) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to string) (_ *record.Shrunk, err error) {
+	c := w.check
 	if s.Trace.Header, err = c.header(index, to); err != nil {
 		return nil, err
 	}
@@ -185,7 +179,7 @@ func (c *check) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to s
 	case err != nil:
 		return nil, err
 	case m != nil:
-		return nil, cmp.Or(os.RemoveAll(to), c.unconfirmed(index, &s.Attempt, m, s.Trace, s.Calls, s.Used))
+		return nil, cmp.Or(os.RemoveAll(to), w.unconfirmed(index, &s.Attempt, m, s.Trace, s.Calls, s.Used))
 	case again.End == search.EndStopped:
 		return nil, os.RemoveAll(to)
 	}
@@ -205,13 +199,11 @@ const shrunkDir = "shrunk"
 // unconfirmed enters a violation that did not happen again. It is none, but a
 // bug of Ariadne's, whose trace is kept; or, when a step was marked unreplayable,
 // a doubt, of which one is enough.
-func (c *check) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t *trace.Trace, calls []byte, u system.Used) error {
-	none := *a
+func (w *worker) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t *trace.Trace, calls []byte, u system.Used) error {
+	c, none := w.check, *a
 	none.Violation, none.End = nil, endUnconfirmed
-	c.ledger.mu.Lock()
-	told := m.Excused && c.ledger.report.Ends[endUnconfirmed] > 0
-	c.ledger.mu.Unlock()
-	if err := c.enter(index, &none, true); err != nil || told {
+	told := m.Excused && c.ledger.have(endUnconfirmed)
+	if err := w.enterOne(index, &none, true); err != nil || told {
 		return err
 	}
 	dir, err := c.dir.NewUnconfirmed()
@@ -224,19 +216,18 @@ func (c *check) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t 
 	}
 	text := run.UnconfirmedText(t, m) + "\nreplay: ariadne replay " + record.ShellWord(path)
 	if doubts := c.hostDoubts(nil, u.Changed()); len(doubts) > 0 {
-		c.ledger.doubt(stopHost, append(doubts, text)...)
+		w.doubt(stopHost, append(doubts, text)...)
 		return nil
 	}
 	beyond := c.system.UncontrolledBy(m.Node)
 	if !m.Excused && beyond == "" {
 		return system.Bug{Err: errors.New(text)}
 	}
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
-	c.ledger.report.Doubt(text + beyond)
+	why := ""
 	if beyond != "" {
-		c.ledger.plan.Stop(stopUncontrolled)
+		why = stopUncontrolled
 	}
+	w.doubt(why, text+beyond)
 	return nil
 }
 

@@ -69,9 +69,9 @@ func (x *explorer) stale(path string, resumed bool) {
 	if len(changed) == 0 {
 		return
 	}
-	if resumed && (!x.check.ledger.cover.Again || len(x.check.ledger.report.Violations) > 0) {
-		x.check.ledger.report.Doubt(system.Listed("files that nodes have used changed since the check was interrupted, and what it found until then may not hold", changed))
+	if _, violations := x.check.ledger.progress(); resumed && (!x.check.ledger.again || violations > 0) {
+		x.check.ledger.doubt(system.Listed("files that nodes have used changed since the check was interrupted, and what it found until then may not hold", changed))
 		return
 	}
-	x.check.ledger.report.Note(system.Listed("nothing of earlier checks is remembered ("+filepath.Base(path)+"), because files that nodes have used have changed", changed))
+	x.check.ledger.note(system.Listed("nothing of earlier checks is remembered ("+filepath.Base(path)+"), because files that nodes have used have changed", changed))
 }

@@ -134,28 +134,26 @@ func (w *worker) goOnHunting(ctx context.Context) error {
 		e := record.NewGoal(look.Liveness, &l.stuck, &c, l.goal.Took+time.Since(began), l.goal.Bound)
 		e.Walks, e.WalkSteps, e.FromStart = e.Walks+l.goal.Walks, e.WalkSteps+l.goal.WalkSteps, e.FromStart+l.goal.FromStart
 		e.Live, e.Along, e.LiveIn, e.Cycle = l.goal.Live, l.goal.Along, l.goal.LiveIn, l.goal.Cycle
-		if err := w.check.known(&l.violation, e, &c); err != nil {
+		if err := w.check.refine(&l.violation, e, &c); err != nil {
 			return err
 		}
 	}
 }
 
-// known enters what is known by now of a violation that was entered, if it was confirmed.
-func (c *check) known(v *ariadne.Violation, e *record.Goal, crisis *search.Crisis) error {
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
-	for i := range c.ledger.report.Violations {
-		if w := &c.ledger.report.Violations[i]; search.Alike(w.Violation, *v) && w.Goal != nil {
-			if near := crisis.Near; near != nil && crisis.Along > e.Along {
-				live, err := c.saveLive(w.Execution, w.Dir, stepsOf(near))
-				if err != nil {
-					return err
-				}
-				e.Live, e.Along, e.LiveIn = live, crisis.Along, near.Steps()
-			}
-			w.Goal = e
-			c.ledger.saved = time.Time{}
-		}
+// refine enters what is known by now of a violation that was entered, if it was confirmed.
+func (c *check) refine(v *ariadne.Violation, e *record.Goal, crisis *search.Crisis) error {
+	w := c.ledger.like(v)
+	if w == nil {
+		return nil
 	}
+	if near := crisis.Near; near != nil && crisis.Along > e.Along {
+		live, err := c.saveLive(w.Execution, w.Dir, stepsOf(near))
+		if err != nil {
+			return err
+		}
+		e.Live, e.Along, e.LiveIn = live, crisis.Along, near.Steps()
+	}
+	w.Goal = e
+	c.ledger.change(func(r *record.Report) { r.Refine(*w) })
 	return nil
 }

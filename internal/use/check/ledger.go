@@ -4,19 +4,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// ledger is what is known of a check: its report, and the plan that says for how long it goes
-// on. All workers enter what they have found.
+// ledger is what is known of a check: the sum of what its workers have given, of which its report is made, and the plan that
+// says for how long it goes on. Its lock is taken in this file alone.
 type ledger struct {
 	saving sync.Mutex // one report after the other; before mu
 
 	mu     sync.Mutex // of all below
 	plan   *search.Plan
 	report *record.Report
-	cover  *record.Coverage // the report's; nil until it searches
+	sum    *work.Result     // of the report, which is filled with it when somebody reads it
+	totals *coverage.Totals // nil until it searches
+	again  bool             // whoever goes on with this check walks all again
 	nearby int              // workers in parts that a resumed check walks again
 	leaks  int              // transitions that were not the same the second time
 	saved  time.Time
@@ -24,7 +29,105 @@ type ledger struct {
 	err    error
 	// complete, when not nil, completes the report as it is about to be saved, with mu
 	// held, and returns what is to be written before it, without; or nil.
-	complete func() (write func() error)
+	complete func(*record.Report) (write func() error)
+}
+
+// begin begins with a report and what it counts.
+func (l *ledger) begin(r *record.Report) { l.report, l.sum, l.kept = r, r.Sum(), map[string]bool{} }
+
+// search begins a search, of which c is the coverage. again: whoever goes on with this check walks all of it again.
+func (l *ledger) search(c *record.Coverage, again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.Coverage, l.sum.Cover, l.again = c, work.Cover{}, again
+}
+
+// goOn goes on with what a search had counted when it was interrupted.
+func (l *ledger) goOn(was *work.Cover) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sum.Cover = was.Clone()
+}
+
+// count lets what is seen be counted in totals, and reports be completed as they are saved.
+func (l *ledger) count(t *coverage.Totals, complete func(*record.Report) (write func() error)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals, l.complete = t, complete
+}
+
+// merge enters what came of a part of the work. It is the only way for it into the report.
+func (l *ledger) merge(r *work.Result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sum.Add(r)
+	for i := range l.sum.Met {
+		if m := &l.sum.Met[i]; l.totals.Report(m.State) {
+			l.sum.Enter(m)
+		}
+	}
+	l.sum.Met = nil
+	single := 0
+	for _, s := range r.Ended {
+		single += s.To - s.From
+		for i := s.From; i < s.To; i++ {
+			l.plan.Ended(i, nil)
+		}
+	}
+	l.plan.Count(r.Executions - single)
+	for _, f := range r.Findings {
+		l.plan.Found(search.Finding{Violation: f.Violation, Execution: f.Execution, Count: f.Count})
+	}
+	for _, why := range r.Stop {
+		l.plan.Stop(why.Text)
+	}
+	if len(l.sum.Bugs) >= maxBugs {
+		l.plan.Stop(stopBug)
+	}
+}
+
+// fill makes the report one of what is known. mu is held.
+func (l *ledger) fill() {
+	l.report.Fill(l.sum)
+	l.report.Next = l.plan.Resume()
+	for i, f := range l.plan.Findings() {
+		// A check that walks all again has not come there again yet when it is 0.
+		l.report.Violations[i].Count = max(f.Count, 1)
+	}
+	if c := l.report.Coverage; c != nil {
+		c.Again = l.again
+	}
+}
+
+// end returns the report as it is at the end, when nobody enters anything any more.
+func (l *ledger) end() (r *record.Report, why string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fill()
+	return l.report, l.plan.Stopped(), l.err
+}
+
+// say enters what the check itself has to say.
+func (l *ledger) say(r *work.Result) {
+	r.Of(ofCheck)
+	l.merge(r)
+}
+
+// ofCheck is the source of what the check itself says.
+var ofCheck = work.Source{Unit: -1, Serial: 1}
+
+// note enters what is to be known.
+func (l *ledger) note(texts ...string) {
+	r := &work.Result{}
+	r.Notes.Say(texts...)
+	l.say(r)
+}
+
+// doubt enters what makes the report inconclusive.
+func (l *ledger) doubt(texts ...string) {
+	r := &work.Result{}
+	r.Doubts.Say(texts...)
+	l.say(r)
 }
 
 // stopped says why the check is over, or "".
@@ -41,14 +144,6 @@ func (l *ledger) stop(why string) {
 	l.plan.Stop(why)
 }
 
-// doubt enters what makes the report inconclusive, and stops the check.
-func (l *ledger) doubt(why string, doubts ...string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.report.Doubt(doubts...)
-	l.plan.Stop(why)
-}
-
 // fail enters an error that is no bug of Ariadne's, and stops the check.
 func (l *ledger) fail(err error, why string) {
 	l.mu.Lock()
@@ -59,7 +154,7 @@ func (l *ledger) fail(err error, why string) {
 	l.plan.Stop(why)
 }
 
-// isFirst reports whether no execution before ended in this way.
+// isFirst reports whether it was not asked before of this way to end.
 func (l *ledger) isFirst(end string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,19 +170,86 @@ func (l *ledger) next() (index int, ok bool) {
 	return l.plan.Next()
 }
 
+// index is that of an execution which was made without one, and has ended in a violation or nil. known: there was one like it.
+func (l *ledger) index(v *ariadne.Violation) (index int, known, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.plan.Next
+	if v != nil {
+		next = l.plan.Late
+	}
+	index, ok = next()
+	return index, v == nil || !l.plan.IsNew(*v), ok
+}
+
+// isNew reports whether no execution has ended in a violation like v.
+func (l *ledger) isNew(v *ariadne.Violation) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.plan.IsNew(*v)
+}
+
+// place is the number of a violation that is to be confirmed. over: the check takes no further ones.
+func (l *ledger) place(v *ariadne.Violation) (number int, known, over bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.report.Violations) + 1, !l.plan.IsNew(*v), l.plan.Stopped() == search.StopViolation
+}
+
+// like is a copy of the violation of a goal that is like v; nil: there is none.
+func (l *ledger) like(v *ariadne.Violation) *record.Violation {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range l.report.Violations {
+		if w.Goal != nil && search.Alike(w.Violation, *v) {
+			return &w
+		}
+	}
+	return nil
+}
+
+// change changes what is known of the violations that were found, which is saved at once.
+func (l *ledger) change(f func(*record.Report)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(l.report)
+	l.saved = time.Time{}
+}
+
+// have reports whether an execution has ended so.
+func (l *ledger) have(end string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sum.Ends[end] > 0
+}
+
+// leak counts a transition that was not the same the second time.
+func (l *ledger) leak() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leaks++
+	return l.leaks
+}
+
+// near enters that a worker begins in a part that a resumed check walks again.
+func (l *ledger) near() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.nearby++
+}
+
+// leave enters that one has left it. again: a resumed check walks all again anyway.
+func (l *ledger) leave(again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.nearby--
+	l.again = again || l.nearby > 0
+}
+
 func (l *ledger) progress() (executions, violations int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.report.Executions, len(l.report.Violations)
-}
-
-// recount takes from the plan how often what was found. mu is held.
-func (l *ledger) recount() {
-	l.report.Next = l.plan.Resume()
-	for i, f := range l.plan.Findings() {
-		// A check that walks all again has not come there again yet when it is 0.
-		l.report.Violations[i].Count = max(f.Count, 1)
-	}
+	return l.sum.Executions, len(l.report.Violations)
 }
 
 // due reports whether it is time to save the report; others need not, then.
@@ -105,16 +267,7 @@ func (l *ledger) due() bool {
 func (l *ledger) save(took time.Duration) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	l.mu.Lock()
-	l.saved = time.Now()
-	l.report.RealTime = took
-	l.report.Judge()
-	var write func() error
-	if l.complete != nil {
-		write = l.complete()
-	}
-	data, err := l.report.Encode()
-	l.mu.Unlock()
+	data, write, err := l.encode(took)
 	if err == nil && write != nil {
 		err = write()
 	}
@@ -122,4 +275,19 @@ func (l *ledger) save(took time.Duration) error {
 		return err
 	}
 	return l.report.Write(data)
+}
+
+// encode is the report as it stands, with what is to be written before it.
+func (l *ledger) encode(took time.Duration) (data []byte, write func() error, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.saved = time.Now()
+	l.fill()
+	l.report.RealTime = took
+	if l.complete != nil {
+		write = l.complete(l.report)
+	}
+	l.report.Judge()
+	data, err = l.report.Encode()
+	return data, write, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
@@ -39,7 +40,7 @@ type goals struct {
 	idle    *search.Liveness // helps others when there is nothing more to explore
 	busy    bool             // it looks, or helps
 	helped  int64            // the number of the last task (crew)
-	did     record.Liveness  // that is not in the report yet
+	did     work.Liveness    // that is not in the report yet
 	entered int              // of look.Work
 	sampled int              // of look.Work: to find out how long walks are
 }
@@ -77,7 +78,7 @@ func (w *worker) newGoals(ctx context.Context) (*goals, error) {
 	}
 	x := w.explorer
 	l.Seed, l.Weights, l.Seen = x.check.system.Spec.Seed, x.check.opts.Search.Weights, x.looked
-	l.Watch = x.noteRefusals
+	l.Watch = w.noteRefusals
 	if n := x.check.opts.Search.Walks; n > 0 {
 		l.Walks = n
 	}
@@ -117,14 +118,7 @@ func (g *goals) calibrate() error {
 	}
 	steps, err := g.look.Calibrate(g.worker.search.Bounds)
 	g.sampled = g.look.Work()
-	g.worker.check.ledger.mu.Lock()
-	did := record.Liveness{}
-	if was := g.worker.check.ledger.cover.Liveness; was != nil { // of the parts before it was resumed
-		did = *was
-	}
-	did.Bound, did.Sampled = g.look.Bound, steps
-	g.worker.check.ledger.cover.Liveness = &did
-	g.worker.check.ledger.mu.Unlock()
+	g.worker.give(&work.Result{Cover: work.Cover{Liveness: &work.Liveness{Bound: g.look.Bound, Sampled: steps}}})
 	x.crew.tell(func() { b.known, b.steps, b.bound, b.err = true, steps, g.look.Bound, err })
 	return err
 }
@@ -227,13 +221,8 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 		return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
 	}
 	v := g.look.Violation(s)
-	g.worker.check.ledger.mu.Lock()
-	again := !g.worker.check.ledger.plan.IsNew(*v)
-	if again {
-		g.worker.check.ledger.plan.Repeat(*v, 1)
-	}
-	g.worker.check.ledger.mu.Unlock()
-	if again {
+	if !g.worker.check.ledger.isNew(v) {
+		g.worker.give(&work.Result{Findings: []work.Finding{{Violation: *v, Execution: work.NoIndex, Count: 1}}})
 		return false, nil
 	}
 	began := time.Now()
@@ -334,12 +323,9 @@ func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool,
 // doubt enters that the check ended before it was known what there is to an execution that is stuck.
 func (g *goals) doubt(s *search.Stuck) {
 	name, v := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name, g.look.Violation(s)
-	g.worker.check.ledger.mu.Lock()
-	defer g.worker.check.ledger.mu.Unlock()
-	if !g.worker.check.ledger.plan.IsNew(*v) { // another worker has found it meanwhile
-		return
+	if g.worker.check.ledger.isNew(v) { // else another worker has found it meanwhile
+		g.worker.doubt("", record.GoalDoubt(name))
 	}
-	g.worker.check.ledger.report.DoubtGoal(name)
 }
 
 // mostNames is how many steps of a cycle a report has.
@@ -358,31 +344,27 @@ func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, 
 	a := w.attempt(p, search.EndViolation, v)
 	a.Walked, a.Goal, a.Near = true, e, near
 	w.add()
-	w.check.ledger.mu.Lock()
-	index, ok := w.check.ledger.plan.Late()
-	known := !w.check.ledger.plan.IsNew(*v)
-	w.check.ledger.mu.Unlock()
+	index, known, ok := w.check.ledger.index(v)
 	if !ok {
 		return nil
 	}
 	if known {
-		return w.check.enter(index, a, true)
+		return w.enterOne(index, a, true)
 	}
 	w.explorer.corpus.violated(w.prefix(p))
 	tape := record.TapeOf(w.check.system.Digests, stepsOf(p))
 	return w.found(ctx, index, a, tape)
 }
 
-// report enters into the report what was done. The ledger's mu is held.
-func (g *goals) report() {
-	cover := g.worker.check.ledger.cover
-	if cover.Liveness == nil {
-		return
+// done returns what was done since it was asked last; nil: nothing.
+func (g *goals) done() *work.Liveness {
+	did := g.did
+	did.Steps = g.look.Work() - g.entered
+	g.entered, g.did = g.look.Work(), work.Liveness{}
+	if did.Empty() {
+		return nil
 	}
-	g.did.Steps = g.look.Work() - g.entered
-	g.entered = g.look.Work()
-	cover.Liveness.Add(&g.did)
-	g.did = record.Liveness{}
+	return &did
 }
 
 // looking looks after a goal in smaller executions than that in which it was found not to be live.

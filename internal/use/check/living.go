@@ -80,10 +80,7 @@ func (l *living) end(r *search.Result) error {
 		return nil
 	}
 	l.rec = nil
-	c := l.worker.check
-	c.ledger.mu.Lock()
-	c.ledger.report.Served(rec.Servers())
-	c.ledger.mu.Unlock()
+	l.worker.serve(rec.Servers())
 	return rec.End(r)
 }
 
@@ -98,7 +95,7 @@ func (l *living) stopped(err error) error {
 			a.End = search.EndCut
 		}
 	}
-	return cmp.Or(l.end(&search.Result{End: a.End}), l.worker.check.enter(l.index(), &a, false))
+	return cmp.Or(l.end(&search.Result{End: a.End}), l.worker.enterOne(l.index(), &a, false))
 }
 
 // take takes what the execution has come to. Its steps are counted elsewhere.
@@ -111,24 +108,21 @@ func (l *living) take() record.Attempt {
 
 // ended enters an execution. Its steps were counted.
 func (l *living) ended(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
-	c := l.worker.check
+	w := l.worker
 	a, tape := l.take(), l.tape
 	a.End, a.Violation, l.tape = end, v, nil
 	if err := l.end(&search.Result{End: end, Violation: v}); err != nil {
 		return err
 	}
 	if v == nil {
-		return cmp.Or(c.keep(l.index(), &a, tape), c.enter(l.index(), &a, true))
+		return cmp.Or(w.keep(l.index(), &a, tape), w.enterOne(l.index(), &a, true))
 	}
-	c.ledger.mu.Lock()
-	isNew := c.ledger.plan.IsNew(*v)
-	c.ledger.mu.Unlock()
-	if isNew {
-		l.worker.explorer.corpus.violated(l.worker.prefix(p))
+	if w.check.ledger.isNew(v) {
+		w.explorer.corpus.violated(w.prefix(p))
 	}
 	// The nodes make room for those that confirm it.
 	if err := l.nodes.Restart(); err != nil {
 		return system.AsBug(err)
 	}
-	return l.worker.found(ctx, l.index(), &a, tape)
+	return w.found(ctx, l.index(), &a, tape)
 }

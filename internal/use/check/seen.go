@@ -6,26 +6,28 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
 // recall takes up what the check had seen before it was interrupted, and keeps from now
 // on what it sees.
-func (x *explorer) recall(version ariadne.Digest) {
+func (x *explorer) recall(version ariadne.Digest, cover *record.Coverage) {
 	key := x.seenKey(version)
-	was, last := x.check.ledger.report.Coverage, 0
+	was, last := x.was, 0
 	if x.from > 0 && was != nil {
 		var err error
 		if x.kept, err = x.check.dir.OpenSeen(x.totals, key, was.Record); err == nil {
 			x.before = *was
-			x.check.ledger.cover.Bounded, x.check.ledger.cover.Merged, x.check.ledger.cover.RulesAudited = was.Bounded, was.Merged, was.RulesAudited
-			x.check.ledger.cover.Cycles, x.check.ledger.cover.CutOff = was.Cycles, was.CutOff
-			x.check.ledger.cover.Known, x.check.ledger.cover.Given = was.Known, was.Given
-			x.check.ledger.cover.Liveness = was.Liveness
-			x.check.ledger.cover.Faults, x.check.ledger.cover.Assertions = was.Faults, was.Assertions
-			x.check.ledger.cover.Earlier, x.check.ledger.cover.Lost, x.check.ledger.cover.Record = was.Earlier, was.Lost, was.Record
+			counted := was.Sum(x.check.system.Names())
+			if l := counted.Liveness; l != nil { // it finds out again how long walks are
+				l.Bound, l.Sampled = 0, nil
+			}
+			x.check.ledger.goOn(&counted)
+			cover.Earlier, cover.Lost, cover.Record = was.Earlier, was.Lost, was.Record
 			return
 		}
-		x.check.ledger.cover.Earlier, x.check.ledger.cover.Lost, x.check.ledger.cover.Record = x.check.ledger.report.Executions, err.Error(), was.Record
+		executions, _ := x.check.ledger.progress()
+		cover.Earlier, cover.Lost, cover.Record = executions, err.Error(), was.Record
 		x.totals = x.newTotals()
 		last = was.Record
 	}

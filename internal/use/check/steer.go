@@ -9,6 +9,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/steer"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
@@ -138,9 +139,7 @@ func (c *check) listen() {
 // countAudits enters what came of the user's word in a worker's search.
 func (w *worker) countAudits() {
 	if w.word.rules != nil {
-		w.check.ledger.mu.Lock()
-		w.check.ledger.cover.RulesAudited += w.word.rules.Audited
-		w.check.ledger.mu.Unlock()
+		w.give(&work.Result{Cover: work.Cover{RulesAudited: w.word.rules.Audited}})
 	}
 }
 

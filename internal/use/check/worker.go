@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -16,6 +17,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge/stage"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
@@ -50,6 +52,7 @@ type worker struct {
 	near     bool                               // it is in a part that a resumed check walks again
 	watched  bool                               // it has looked what became of the servers on its first path
 	err      error
+	gave     atomic.Int64 // how many Results
 }
 
 // violationName names a violation, but for where on its path it is.
@@ -63,6 +66,7 @@ func nameOf(v *ariadne.Violation) violationName { return violationName{v.Kind, v
 // repeated is a violation that was found before.
 type repeated struct {
 	violation ariadne.Violation
+	execution int // the first that ended in it here
 	count     int // of paths that are not in the report yet
 }
 
@@ -78,7 +82,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		x.living = append(x.living, nodes)
 		s, w.nodes, w.living = space.Live(x.world, nodes), nodes, &living{worker: w, nodes: nodes}
 	} else {
-		nodes := x.pool.Worker(x.executor(id, of))
+		nodes := x.pool.Worker(w.executor(of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 		s.Unfold = x.row.Asks
 	}
@@ -98,7 +102,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	if strategy.Knows(e) {
 		w.search.Seen = x.seen
 		w.near = true
-		x.check.ledger.nearby++
+		x.check.ledger.near()
 	}
 	w.word = x.applyWord(id, w.search)
 	return w
@@ -109,7 +113,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 func (w *worker) run(ctx context.Context) error {
 	how, err := w.explore(ctx)
 	for b := (system.Bug{}); w.living != nil && errors.As(err, &b); {
-		w.check.fail(err)
+		w.fail(err)
 		if err = nil; w.check.stopped(ctx) {
 			break
 		}
@@ -191,7 +195,7 @@ func (w *worker) watch(p *space.Path) {
 		}
 	}
 	if by != nil && w.living == nil && w.meter.MayBeNew() {
-		w.explorer.noteRefusals(by)
+		w.noteRefusals(by)
 	}
 }
 
@@ -206,24 +210,48 @@ func (w *worker) prefix(p *space.Path) strategy.Prefix {
 }
 
 // noteRefusals enters what a transition met that cannot be modelled, once.
-func (x *explorer) noteRefusals(by *memo.Transition) {
+func (w *worker) noteRefusals(by *memo.Transition) {
 	cut := by.Output.Cut
 	preempted := by.Output.Unreplayable && cut == ""
 	if len(by.Output.Refusals) == 0 && !preempted && cut == "" {
 		return
 	}
-	x.check.ledger.mu.Lock()
-	defer x.check.ledger.mu.Unlock()
-	if !x.totals.Report(by.To) {
+	if w.explorer.totals.Reported(by.To) {
 		return
 	}
-	x.check.ledger.report.Refused(by.From.Node, by.Output.Refusals)
+	id := by.From.Node
+	name := w.check.system.Spec.Nodes[id].Name
+	m := work.Met{State: coverage.NameOf(by.To), Node: id, Refusals: by.Output.Refusals, Doubts: record.Refused(name, by.Output.Refusals)}
 	if preempted {
-		x.check.ledger.report.Doubt(record.MayNotReplay)
+		m.Doubts = append(m.Doubts, record.MayNotReplay)
 	}
 	if cut != "" { // the path may not come to count, since the time may be up
-		x.check.ledger.report.CutOff(by.From.Node, cut)
+		m.Doubts = append(m.Doubts, record.CutOff(name, cut))
 	}
+	w.give(&work.Result{Met: []work.Met{m}})
+}
+
+// give gives a part of what came of the worker's work to who keeps the account.
+func (w *worker) give(r *work.Result) {
+	r.Of(work.Source{Worker: w.id, Serial: int(w.gave.Add(1))})
+	w.check.ledger.merge(r)
+}
+
+// doubt gives what makes the report inconclusive, and stops the check, unless why is "".
+func (w *worker) doubt(why string, doubts ...string) {
+	r := &work.Result{}
+	r.Doubts.Say(doubts...)
+	if why != "" {
+		r.Stop.Say(why)
+	}
+	w.give(r)
+}
+
+// serve gives what became of the servers in an execution that is recorded.
+func (w *worker) serve(lines []string) {
+	r := &work.Result{}
+	r.Servers.Say(lines...)
+	w.give(r)
 }
 
 // stopped is asked before each step. To find out costs more than a step does.
@@ -266,7 +294,7 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 		}
 	}
 	if v == nil && w.explorer.row.Asks && w.living == nil {
-		if w.err = w.explorer.show(p, end); w.err != nil {
+		if w.err = w.show(p, end); w.err != nil {
 			return false
 		}
 	}
@@ -302,20 +330,15 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 }
 
 // show keeps the trace of the first execution of a script that violates nothing, for who wants to see what it does.
-func (x *explorer) show(p *space.Path, end string) error {
-	l := &x.check.ledger
-	l.mu.Lock()
-	shown := x.shown
-	x.shown = true
-	l.mu.Unlock()
-	if shown {
+func (w *worker) show(p *space.Path, end string) error {
+	c := w.check
+	if !c.ledger.isFirst(shown) {
 		return nil
 	}
 	var steps []trace.Step
 	for i := range p.Steps() {
 		steps = append(steps, trace.NewStep(p.Step(i+1)))
 	}
-	c := x.check
 	dir, tape := c.dir.Execution(c.opts.First), record.TapeOf(c.system.Digests, steps)
 	h, err := c.header(c.opts.First, dir)
 	if err != nil {
@@ -326,11 +349,14 @@ func (x *explorer) show(p *space.Path, end string) error {
 	if err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.report.Note("the script's first execution without a violation: ariadne replay " + record.ShellWord(path))
+	r := &work.Result{}
+	r.Notes.Say("the script's first execution without a violation: ariadne replay " + record.ShellWord(path))
+	w.give(r)
 	return nil
 }
+
+// shown is the way to end of a script's execution that is kept for who wants to see it.
+const shown = "the first of a script"
 
 // tally counts an execution for the strategy that made it, if there are several.
 func (w *worker) tally(v *ariadne.Violation) {
@@ -353,9 +379,7 @@ func (w *worker) watchServers(p *space.Path) {
 		s := p.Step(i + 1)
 		watch.Step(&s)
 	}
-	w.check.ledger.mu.Lock()
-	defer w.check.ledger.mu.Unlock()
-	w.check.ledger.report.Served(watch.Lines())
+	w.serve(watch.Lines())
 }
 
 // isFirst reports whether the worker is the first one, or makes the first execution.
@@ -384,66 +408,79 @@ func (w *worker) enter() error {
 // add adds to the report what was counted.
 func (w *worker) add() {
 	c, e := &w.search.Coverage, &w.entered
-	a := &record.Attempt{Result: search.Result{Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Time: w.virtual}, Counted: true}
+	r := &work.Result{
+		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
+		Cover: work.Cover{
+			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
+			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(),
+		},
+	}
 	if w.living == nil { // which counts as it goes
-		w.check.steps.Add(int64(a.Steps))
+		w.check.steps.Add(int64(r.Steps))
 	}
-	w.check.ledger.mu.Lock()
-	defer w.check.ledger.mu.Unlock()
-	w.check.ledger.report.Count(a)
-	w.check.ledger.report.Executions += w.paths
-	for end, n := range w.ends {
-		w.check.ledger.report.Ends[end] += n
-	}
-	w.check.ledger.cover.Bounded += c.Bounded - e.Bounded
-	w.check.ledger.cover.Merged += c.Merged - e.Merged
-	w.check.ledger.cover.Cycles += c.Cycles - e.Cycles
-	w.check.ledger.cover.CutOff += c.CutOff - e.CutOff
-	w.check.ledger.cover.Known, w.check.ledger.cover.Given = w.check.ledger.cover.Known+w.known, w.check.ledger.cover.Given+w.given
-	w.check.ledger.cover.Tried(func(k int) search.Faults { return c.Faults[k].Minus(e.Faults[k]) })
-	w.check.ledger.cover.Struck(w.check.system.Spec, c)
-	w.check.ledger.cover.Assertions.Merge(c.Assertions)
 	for t, was := range w.brought { // in whatever order
-		w.check.ledger.cover.Brought(t.Minus(was))
+		r.Strategies = append(r.Strategies, t.Minus(was))
 		w.brought[t] = *t
 	}
 	if w.goals != nil {
-		w.goals.report()
+		r.Liveness = w.goals.done()
 	}
-	w.check.ledger.plan.Count(w.paths)
-	for _, r := range w.repeated {
-		w.check.ledger.plan.Repeat(r.violation, r.count)
-		r.count = 0
+	for _, f := range w.repeated {
+		if f.count > 0 {
+			r.Findings = append(r.Findings, work.Finding{Violation: f.violation, Execution: f.execution, Count: f.count})
+		}
+		f.count = 0
 	}
-	w.check.ledger.recount()
+	w.give(r)
 	if w.near && !strategy.Knows(w.search.Explorer) {
 		w.near = false
-		w.check.ledger.nearby--
-		w.check.ledger.cover.Again = w.explorer.row.Again || w.check.ledger.nearby > 0
+		w.check.ledger.leave(w.explorer.row.Again)
 	}
 	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
 	clear(w.ends)
 }
 
+// tried is how much faults were tried since it was asked last, of the kinds for which there is a budget.
+func (w *worker) tried() (all []work.Faults) {
+	c, e := &w.search.Coverage, &w.entered
+	s := w.check.system.Spec
+	for _, k := range world.Kinds() {
+		if s.Faults[k] == 0 {
+			continue
+		}
+		f := work.Faults{Kind: world.KindOf(k).Name, Faults: c.Faults[k].Minus(e.Faults[k])}
+		for n := range len(s.Nodes) + 1 {
+			row := work.Struck{Node: ariadne.NodeID(n - 1)}
+			sum := 0
+			for p := range row.Phases {
+				row.Phases[p] = c.Strikes[search.Strike{Kind: k, Node: row.Node, Phase: search.Phase(p)}]
+				sum += row.Phases[p]
+			}
+			if sum > 0 {
+				f.By = append(f.By, row)
+			}
+			if row.Node != ariadne.NoNode && c.Open[k].Has(row.Node) {
+				f.Open = append(f.Open, row.Node)
+			}
+		}
+		all = append(all, f)
+	}
+	clear(c.Strikes)
+	return all
+}
+
 // enterAlone enters a path that is more than one of many.
 func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
 	a := w.attempt(p, end, v)
-	w.check.ledger.mu.Lock()
-	next := w.check.ledger.plan.Next
-	if v != nil {
-		next = w.check.ledger.plan.Late
-	}
-	index, ok := next()
-	known := v == nil || !w.check.ledger.plan.IsNew(*v)
-	w.check.ledger.mu.Unlock()
+	index, known, ok := w.check.ledger.index(v)
 	if !ok {
 		return nil
 	}
 	if known {
 		if v != nil {
-			w.repeated[nameOf(v)] = &repeated{violation: *v}
+			w.repeated[nameOf(v)] = &repeated{violation: *v, execution: index}
 		}
-		return w.check.enter(index, a, true)
+		return w.enterOne(index, a, true)
 	}
 	var steps []trace.Step
 	for i := range p.Steps() {
@@ -478,32 +515,30 @@ func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *recor
 
 // done enters how the worker's search has ended.
 func (w *worker) done(how string) {
-	w.check.ledger.mu.Lock()
-	defer w.check.ledger.mu.Unlock()
-	if how == search.SearchExhausted && w.explorer.hasTimes() {
-		w.check.ledger.cover.Missed = "what must happen within a time was looked at by walks alone"
-		w.check.ledger.plan.Stop(stopPaths)
+	r := &work.Result{}
+	switch {
+	case how == search.SearchExhausted && w.explorer.hasTimes():
+		r.Missed = "what must happen within a time was looked at by walks alone"
+		r.Stop.Say(stopPaths)
+		w.give(r)
 		return
-	}
-	w.check.ledger.cover.Exhausted = w.check.ledger.cover.Exhausted || how == search.SearchExhausted
-	if s, ok := w.search.Explorer.(interface{ Cut() string }); ok && s.Cut() != "" {
-		w.check.ledger.cover.Missed = s.Cut()
-	} else if m, ok := w.search.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
-		w.check.ledger.cover.Missed = m.Missed()
-	}
-	switch how {
-	case search.SearchExhausted:
-		w.check.ledger.plan.Stop(StopExplored)
-	case search.SearchDone:
-		if w.living == nil { // there others may still be at work on the last of them
-			w.check.ledger.plan.Stop(stopPaths)
-		}
-	case search.SearchNowhere:
-		w.check.ledger.plan.Stop(StopNowhere)
+	case how == search.SearchExhausted:
+		r.Explored = true
+		r.Stop.Say(StopExplored)
+	case how == search.SearchDone && w.living == nil: // there others may still be at work on the last of them
+		r.Stop.Say(stopPaths)
+	case how == search.SearchNowhere:
+		r.Stop.Say(StopNowhere)
 		doubt := "the natural schedule ended before the step from which to explore: nothing was explored"
 		if w.search.Missing != "" {
 			doubt += ": " + w.search.Missing
 		}
-		w.check.ledger.report.Doubt(doubt)
+		r.Doubts.Say(doubt)
 	}
+	if s, ok := w.search.Explorer.(interface{ Cut() string }); ok && s.Cut() != "" {
+		r.Missed = s.Cut()
+	} else if m, ok := w.search.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
+		r.Missed = m.Missed()
+	}
+	w.give(r)
 }

@@ -1,0 +1,110 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/work"
+)
+
+// Sum is what the report counts, as that of a Result to which others can be added. Of what it says it is said by nobody's work:
+// all that workers say comes later.
+func (r *Report) Sum() *work.Result {
+	before := work.Source{Unit: -1}
+	s := &work.Result{Source: before, Counts: work.Counts{Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages, Virtual: r.VirtualTime, Ends: maps.Clone(r.Ends)}}
+	for i := range r.Nodes {
+		for _, f := range r.Nodes[i].Refusals {
+			s.Refuse(work.Refusal{Node: ariadne.NodeID(i), Refusal: f})
+		}
+	}
+	s.Servers.Say(r.Servers...)
+	s.Doubts.Say(r.Doubts...)
+	s.Notes.Say(r.Notes...)
+	s.Bugs.Say(r.Bugs...)
+	if r.Coverage != nil {
+		s.Cover = r.Coverage.Sum(r.names())
+	}
+	s.Of(before)
+	return s
+}
+
+// Fill makes the report one of a sum. What else is in it stays.
+func (r *Report) Fill(s *work.Result) {
+	r.Executions, r.Steps, r.Calls, r.Messages, r.VirtualTime = s.Executions, s.Steps, s.Calls, s.Messages, s.Virtual
+	if len(s.Ends) > 0 {
+		r.Ends = maps.Clone(s.Ends)
+	}
+	for i := range r.Nodes {
+		r.Nodes[i].Refusals = nil
+	}
+	for _, f := range s.Refusals {
+		n := &r.Nodes[f.Node]
+		n.Refusals = append(n.Refusals, f.Refusal)
+	}
+	r.Servers, r.Doubts, r.Notes, r.Bugs = s.Servers.Texts(), s.Doubts.Texts(), s.Notes.Texts(), s.Bugs.Texts()
+	if c := r.Coverage; c != nil {
+		c.fill(&s.Cover, r.names())
+		if c.Exhausted, c.Missed = s.Explored, s.Missed; c.Exhausted && c.CutOff > 0 {
+			c.Exhausted, c.Missed = false, fmt.Sprintf("a limit of steps or time cut paths off in %d states, and who comes there again, and sooner, does not go on", c.CutOff)
+		}
+	}
+}
+
+// Sum is what is counted by the workers of a search of nodes with these names.
+func (c *Coverage) Sum(nodes []string) work.Cover {
+	s := work.Cover{Bounded: c.Bounded, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, Given: c.Given, Merged: c.Merged, RulesAudited: c.RulesAudited,
+		Assertions: c.Assertions, Strategies: c.Strategies, Liveness: c.Liveness}
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		t := work.Faults{Kind: f.Kind, Faults: f.Faults}
+		for _, b := range f.By {
+			t.By = append(t.By, work.Struck{Node: nodeOf(b.Node, nodes), Phases: b.Phases})
+		}
+		for _, name := range f.Spared {
+			t.Open = append(t.Open, nodeOf(name, nodes))
+		}
+		s.Tried = append(s.Tried, t)
+	}
+	return s.Clone()
+}
+
+// fill makes the coverage one of a sum.
+func (c *Coverage) fill(from *work.Cover, nodes []string) {
+	s := from.Clone()
+	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given, c.Merged, c.RulesAudited = s.Bounded, s.Cycles, s.CutOff, s.Known, s.Given, s.Merged, s.RulesAudited
+	c.Assertions, c.Strategies, c.Liveness = s.Assertions, s.Strategies, s.Liveness
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		n := slices.IndexFunc(s.Tried, func(t work.Faults) bool { return t.Kind == f.Kind })
+		if n < 0 {
+			continue
+		}
+		t := &s.Tried[n]
+		f.Faults, f.By, f.Spared = t.Faults, nil, nil
+		for at := range len(nodes) + 1 { // the network is the last
+			id, name := ariadne.NodeID(at), ""
+			if at < len(nodes) {
+				name = nodes[at]
+			} else {
+				id = ariadne.NoNode
+			}
+			b := slices.IndexFunc(t.By, func(b work.Struck) bool { return b.Node == id })
+			switch {
+			case b >= 0:
+				f.By = append(f.By, Struck{Node: name, Phases: t.By[b].Phases})
+			case id != ariadne.NoNode && slices.Contains(t.Open, id):
+				f.Spared = append(f.Spared, name)
+			}
+		}
+	}
+}
+
+// nodeOf is the node of a name; ariadne.NoNode: it is that of the network.
+func nodeOf(name string, nodes []string) ariadne.NodeID {
+	if i := slices.Index(nodes, name); i >= 0 {
+		return ariadne.NodeID(i)
+	}
+	return ariadne.NoNode
+}
