@@ -1,6 +1,7 @@
 package space
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
@@ -113,6 +114,10 @@ type Bounds struct {
 	// FromLive: it begins in a steady state, behind the first step of the natural schedule after which nothing is waited for
 	// that must happen (property.Goal), when all of it has been waited for before that need not come true from the start.
 	FromLive bool
+	// Begins are the names of the actions of the first steps of every path, without what varies them. Other bounds count these
+	// steps like others. Paths with one beginning are a part of all paths, and those with all that can follow it are the parts
+	// of that (Path.Follow).
+	Begins []string
 	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
 	// rule rather than a bound that cuts paths off: what is later never happens.
 	Time ariadne.Time
@@ -324,6 +329,11 @@ func (p *Path) open(f *Frame) error {
 	if !r.all || timed == 0 || timed < len(all) || all[timed-1].At > p.until {
 		all = p.within(f, r, all, timed)
 	}
+	if p.Len() < len(p.bounds.Begins) && !p.approaching {
+		if all = p.begin(f, all); p.err != nil {
+			return p.err
+		}
+	}
 	f.Enabled, f.Open, f.grown = all, len(all), f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
@@ -333,6 +343,45 @@ func (p *Path) open(f *Frame) error {
 		return p.unfold(f)
 	}
 	return nil
+}
+
+// begin leaves of the events of a frame those with which every path goes on there.
+func (p *Path) begin(f *Frame, all []world.Event) []world.Event {
+	name := p.bounds.Begins[p.Len()]
+	n, plain := 0, 0
+	for i := range all {
+		if p.nameOf(&all[i]) != name {
+			f.Unnatural = f.Unnatural || i == 0
+			continue
+		}
+		all[n] = all[i]
+		if n++; i < f.Plain {
+			plain = n
+		}
+	}
+	if f.Plain = plain; n == 0 {
+		p.err = &ariadne.SetupError{Err: fmt.Errorf("no path has %q as its step %d: this is not the system that the work is of", name, p.Len()+1)}
+	}
+	return all[:n]
+}
+
+// nameOf names an event, but for what varies it.
+func (p *Path) nameOf(e *world.Event) string {
+	a := e.Action()
+	a.Vary = ""
+	return p.space.System.Names().Action(a)
+}
+
+// Follow are the different names of what can follow the last frame, as Bounds.Begins has them: paths that go on with one of
+// them are a part of all that go on from there.
+func (p *Path) Follow() (names []string) {
+	f := p.Last()
+	for i := range f.Enabled {
+		if name := p.nameOf(&f.Enabled[i]); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // cutsVariations reports whether the bounds take variations away from the frame, whatever there are.
