@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 )
@@ -33,6 +35,24 @@ func (r *Result) Add(o *Result) {
 	r.Notes.Add(o.Notes)
 	r.Bugs.Add(o.Bugs)
 	r.Stop.Add(o.Stop)
+	for _, v := range o.Violations {
+		r.violate(v)
+	}
+	if o.Seen != nil {
+		if r.Seen == nil {
+			r.Seen = &coverage.Sightings{}
+		}
+		r.Seen.Add(o.Seen)
+	}
+	if o.Nodes != nil {
+		if r.Nodes == nil {
+			r.Nodes = &memo.Counts{}
+		}
+		r.Nodes.Add(*o.Nodes)
+	}
+	for i := range o.Left {
+		r.leave(&o.Left[i])
+	}
 	r.Explored = r.Explored || o.Explored
 	if o.Missed != "" && (r.Missed == "" || o.Missed < r.Missed) {
 		r.Missed = o.Missed
@@ -154,6 +174,22 @@ func (f *Finding) compare(o *Finding) int {
 	v, w := &f.Violation, &o.Violation
 	return cmp.Or(cmp.Compare(uint(f.Execution), uint(o.Execution)), // none is the last
 		cmp.Compare(v.Step, w.Step), cmp.Compare(v.At, w.At), cmp.Compare(v.Kind, w.Kind), cmp.Compare(v.Node, w.Node), cmp.Compare(v.Message, w.Message))
+}
+
+// violate adds a violation, unless it is there.
+func (r *Result) violate(v Violation) {
+	i, ok := slices.BinarySearchFunc(r.Violations, v, func(a, b Violation) int { return cmp.Or(a.By.Compare(b.By), cmp.Compare(a.Item, b.Item)) })
+	if !ok {
+		r.Violations = slices.Insert(r.Violations, i, v)
+	}
+}
+
+// leave adds work that is left, unless it is there.
+func (r *Result) leave(w *Work) {
+	i, ok := slices.BinarySearchFunc(r.Left, w, func(a Work, b *Work) int { return a.compare(b) })
+	if !ok {
+		r.Left = slices.Insert(r.Left, i, *w)
+	}
 }
 
 // Refuse adds a refusal to those of the same thing and program.

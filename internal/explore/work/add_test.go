@@ -1,14 +1,19 @@
 package work_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 
@@ -67,11 +72,38 @@ func results(t *rapid.T) *work.Result {
 		m.Doubts = []string{fmt.Sprint("met ", m.State.Hi)}
 		r.Met = append(r.Met, m)
 	})
+	few("violations", func(int) {
+		r.Violations = append(r.Violations, work.Violation{Record: json.RawMessage(`{"kind":"death"}`), Files: []work.File{{Path: text.Draw(t, "path"), Data: []byte{1, 2, byte(n("data"))}}}})
+	})
+	if rapid.Bool().Draw(t, "alone") {
+		r.Seen, r.Nodes = &coverage.Sightings{}, &memo.Counts{Executed: n("executed"), Stepping: time.Duration(n("stepping"))}
+		few("seen", func(int) {
+			r.Seen.States.Add(coverage.Hashes{hash.Of(uint64(n("state")), 0, 1)})
+			r.Seen.Locals.Add(coverage.Hashes{hash.Of(uint64(n("state")), 0, 2)})
+		})
+	}
+	few("left", func(int) { r.Left = append(r.Left, *rapid.Custom(works).Draw(t, "work")) })
 	for _, to := range []*work.Remarks{&r.Servers, &r.Doubts, &r.Notes, &r.Bugs, &r.Stop} {
 		few("remarks", func(int) { to.Say(text.Draw(t, "remark")) })
 	}
 	r.Of(source)
 	return r
+}
+
+// works draws a unit of work.
+func works(t *rapid.T) *work.Work {
+	n := func(what string) int { return rapid.IntRange(0, 3).Draw(t, what) }
+	w := &work.Work{Unit: 1 + n("unit"), Spec: ariadne.Digest{byte(n("spec"))}, Faults: "crash 1", Strategy: "depth-first", Seed: rapid.Uint64().Draw(t, "seed")}
+	w.Executions.From = n("from")
+	w.Executions.To = w.Executions.From + n("length")
+	w.Begins = rapid.SliceOfN(rapid.SampledFrom([]string{"n1 timer", "deliver <a:1>b:2 #1", "ü", "\xff"}), 0, 3).Draw(t, "begins")
+	if len(w.Begins) == 0 {
+		w.Begins = nil
+	}
+	// What is left of one unit has the same bounds everywhere.
+	w.Bounds = work.Bounds{Depth: 1, Deviations: space.AtMost(2), Branch: space.Unbounded}
+	w.Seed, w.Spec = uint64(w.Unit), ariadne.Digest{byte(w.Unit)}
+	return w
 }
 
 // distinct are Results of which no two have one source.

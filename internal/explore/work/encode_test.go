@@ -79,3 +79,68 @@ func FuzzDecodeResult(f *testing.F) {
 		}
 	})
 }
+
+// TestWorkEncoding: a Work that is decoded is the same one.
+func TestWorkEncoding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.Custom(works).Draw(t, "work")
+		for i, name := range w.Begins {
+			w.Begins[i] = strings.ToValidUTF8(name, "?")
+		}
+		data, err := w.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := work.Decode(data); err != nil || !reflect.DeepEqual(got, w) {
+			t.Fatalf("%v: %+v, not %+v", err, got, w)
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	rapid.Check(f, func(t *rapid.T) {
+		data, err := rapid.Custom(works).Draw(t, "work").Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Add(data)
+	})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := work.Decode(data)
+		if err != nil {
+			return
+		}
+		if again, err := w.Encode(); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%v: %s", err, again)
+		}
+	})
+}
+
+// TestWithout: what is left of work and what was done are the work.
+func TestWithout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.Custom(works).Draw(t, "work")
+		w.Executions.To += 9
+		r := &work.Result{}
+		for range rapid.IntRange(0, 4).Draw(t, "spans") {
+			from := rapid.IntRange(w.Executions.From, w.Executions.To).Draw(t, "from")
+			r.Add(&work.Result{Ended: []work.Span{{From: from, To: min(from+2, w.Executions.To)}}})
+		}
+		covered := map[int]int{}
+		for _, s := range r.Ended {
+			for i := s.From; i < s.To; i++ {
+				covered[i]++
+			}
+		}
+		for _, part := range w.Without(r.Ended) {
+			for i := part.Executions.From; i < part.Executions.To; i++ {
+				covered[i]++
+			}
+		}
+		for i := w.Executions.From; i < w.Executions.To; i++ {
+			if covered[i] != 1 || len(covered) != w.Executions.To-w.Executions.From {
+				t.Fatalf("%v ended of %v, %v left: %v", r.Ended, w.Executions, w.Without(r.Ended), covered)
+			}
+		}
+	})
+}

@@ -2,9 +2,12 @@ package work
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
@@ -42,6 +45,14 @@ type Result struct {
 	Doubts   Remarks   `json:"doubts,omitempty"`
 	Notes    Remarks   `json:"notes,omitempty"`
 	Bugs     Remarks   `json:"bugs,omitempty"`
+	// Violations are those that were found first and confirmed, in the order of their sources.
+	Violations []Violation `json:"violations,omitempty"`
+	// Seen is what was seen for the first time, by who does not share with others what is seen; else nil. Nodes is what its
+	// nodes did.
+	Seen  *coverage.Sightings `json:"seen,omitempty"`
+	Nodes *memo.Counts        `json:"nodes,omitempty"`
+	// Left is what is left to do of the work, when it was not done to its end.
+	Left []Work `json:"left,omitempty"`
 	// Explored: there is no path left within the bounds. Missed says why there are, where the strategy has come to its end; of
 	// several the least.
 	Explored bool   `json:"explored,omitempty"`
@@ -137,6 +148,20 @@ type Finding struct {
 	Count     int               `json:"count"`
 }
 
+// Violation is a violation with its record.
+type Violation struct {
+	By     Source          `json:"by"`
+	Item   int             `json:"item"`   // which of its source
+	Record json.RawMessage `json:"record"` // as in report.json, but that paths begin at the directory of the record
+	Files  []File          `json:"files"`
+}
+
+// File is a file of a record.
+type File struct {
+	Path string `json:"path"`
+	Data []byte `json:"data"`
+}
+
 // Refusal is what a node asked for that is not modelled. Its Detail is that of the least source.
 type Refusal struct {
 	Node ariadne.NodeID `json:"node"`
@@ -213,5 +238,8 @@ func (r *Result) Of(s Source) {
 	}
 	for i := range r.Met {
 		r.Met[i].By = s
+	}
+	for i := range r.Violations {
+		r.Violations[i].By, r.Violations[i].Item = s, i
 	}
 }
