@@ -222,6 +222,11 @@ func (d *Dir) Violation(n int) string {
 	return filepath.Join(d.Path, fmt.Sprintf("%s%d", violationDir, n))
 }
 
+// Adopted is the directory of a violation that a unit of work has found, by its number there.
+func (d *Dir) Adopted(unit, n int) string {
+	return filepath.Join(d.Path, fmt.Sprintf("%s%d.%d", violationDir, unit, n))
+}
+
 // NewUnconfirmed makes the directory of one more violation that did not happen again.
 func (d *Dir) NewUnconfirmed() (string, error) { return newDir(filepath.Join(d.Path, unconfirmed)) }
 

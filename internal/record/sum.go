@@ -19,6 +19,11 @@ func (r *Report) Sum() *work.Result {
 			s.Refuse(work.Refusal{Node: ariadne.NodeID(i), Refusal: f})
 		}
 	}
+	for _, v := range r.Violations {
+		if v.Count > 0 {
+			s.Findings = append(s.Findings, work.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
+		}
+	}
 	s.Servers.Say(r.Servers...)
 	s.Doubts.Say(r.Doubts...)
 	s.Notes.Say(r.Notes...)

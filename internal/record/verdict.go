@@ -13,6 +13,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -186,6 +188,50 @@ func (r *Report) Refine(v Violation) {
 			w.Shrunk, w.Goal = cmp.Or(v.Shrunk, w.Shrunk), cmp.Or(v.Goal, w.Goal)
 		}
 	}
+}
+
+// Move enters that the record of a violation lies in another directory: paths in one begin with it, or with nothing.
+func (v *Violation) Move(from, to string) {
+	move := func(paths ...*string) {
+		for _, p := range paths {
+			if rest, ok := strings.CutPrefix(*p, from); ok && *p != "" {
+				*p = strings.TrimPrefix(rest, "/")
+				if to != "" {
+					*p = filepath.Join(to, *p)
+				}
+			}
+		}
+	}
+	if move(&v.Trace); v.Trace != "" {
+		v.Replay = "ariadne replay " + ShellWord(v.Trace)
+	}
+	if v.Dir = to; v.Goal != nil {
+		goal := *v.Goal
+		move(&goal.Live)
+		v.Goal = &goal
+	}
+	if v.Shrunk == nil {
+		return
+	}
+	s := *v.Shrunk
+	move(&s.Dir, &s.Trace)
+	s.Replay = "ariadne replay " + ShellWord(s.Trace)
+	v.Shrunk = &s
+}
+
+// Moved is a file of a record, below the directory that it will lie in, of a system whose spec lies in a path.
+func Moved(name string, data []byte, dir, spec string) ([]byte, error) {
+	if filepath.Base(name) != traceFile {
+		return data, nil
+	}
+	t, err := trace.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if t.Header.Spec, err = system.Relative(dir, spec); err != nil {
+		return nil, err
+	}
+	return trace.Format(t), nil
 }
 
 // ShellWord is s as a shell takes it for one word.

@@ -66,6 +66,9 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	}
 	defer dir.Close()
 	c := &check{system: y, opts: o, dir: dir, began: time.Now()}
+	if o.unit != nil {
+		o.unit.check, c.ledger.given = c, &work.Result{}
+	}
 	if o.Resume {
 		err = c.resume()
 	} else {

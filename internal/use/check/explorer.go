@@ -220,6 +220,9 @@ func (x *explorer) bounds() space.Bounds {
 	o := &x.check.opts.Search
 	b := space.Bounds{From: o.From, FromLive: o.FromLive, Time: x.check.limits().Time, Depth: x.check.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
 	b.Kinds[ariadne.ActDeliver] = o.Deliveries
+	if u := x.check.opts.unit; u != nil {
+		b.Begins = u.work.Begins
+	}
 	return b
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,8 @@ type ledger struct {
 	leaks  int              // transitions that were not the same the second time
 	saved  time.Time
 	kept   map[string]bool // ways to end of which a trace is kept
+	given  *work.Result    // all that was merged, of a unit of work for somebody else; else nil
+	by     []work.Source   // of violations that were adopted, as the report has them
 	err    error
 	// complete, when not nil, completes the report as it is about to be saved, with mu
 	// held, and returns what is to be written before it, without; or nil.
@@ -60,6 +63,9 @@ func (l *ledger) count(t *coverage.Totals, complete func(*record.Report) (write 
 func (l *ledger) merge(r *work.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.given != nil {
+		l.given.Add(r)
+	}
 	l.sum.Add(r)
 	for i := range l.sum.Met {
 		if m := &l.sum.Met[i]; l.totals.Report(m.State) {
@@ -90,9 +96,14 @@ func (l *ledger) merge(r *work.Result) {
 func (l *ledger) fill() {
 	l.report.Fill(l.sum)
 	l.report.Next = l.plan.Resume()
-	for i, f := range l.plan.Findings() {
-		// A check that walks all again has not come there again yet when it is 0.
-		l.report.Violations[i].Count = max(f.Count, 1)
+	for i := range l.report.Violations {
+		v := &l.report.Violations[i]
+		v.Count = 1 // a check that walks all again has not come there again yet when there is none
+		for _, f := range l.sum.Findings {
+			if search.Alike(f.Violation, v.Violation) {
+				v.Count = max(f.Count, 1)
+			}
+		}
 	}
 	if c := l.report.Coverage; c != nil {
 		c.Again = l.again
@@ -194,6 +205,29 @@ func (l *ledger) place(v *ariadne.Violation) (number int, known, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.report.Violations) + 1, !l.plan.IsNew(*v), l.plan.Stopped() == search.StopViolation
+}
+
+// adopt enters a violation with a record in a directory that others have found and confirmed. Not listed: there is one like
+// it of a lesser source. over is the directory of one of a greater source, in whose place it is; "": there was none.
+func (l *ledger) adopt(r *record.Violation, v *work.Violation, dir string) (listed bool, over string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.Move("", dir)
+	by := work.Source{Unit: v.By.Unit, Worker: v.Item} // the unit has numbered them
+	for i, was := range l.report.Violations {
+		if !search.Alike(was.Violation, r.Violation) {
+			continue
+		}
+		if l.by[i].Compare(by) <= 0 {
+			return false, ""
+		}
+		over = was.Dir
+		l.report.Violations, l.by = slices.Delete(l.report.Violations, i, i+1), slices.Delete(l.by, i, i+1)
+		break
+	}
+	i, _ := slices.BinarySearchFunc(l.by, by, work.Source.Compare)
+	l.report.Violations, l.by = slices.Insert(l.report.Violations, i, *r), slices.Insert(l.by, i, by)
+	return true, over
 }
 
 // like is a copy of the violation of a goal that is like v; nil: there is none.

@@ -43,6 +43,8 @@ type Options struct {
 	Resume     bool          // go on where the check in Out was interrupted
 
 	Search Search // how
+
+	unit *unit // that is done for somebody else; nil: the check is its own
 }
 
 // Search are the options of how to search.

@@ -185,6 +185,9 @@ func (w *worker) told(err error) error {
 // watch looks at the frame to which a path has come.
 func (w *worker) watch(p *space.Path) {
 	w.meter.Watch(p)
+	if u := w.check.opts.unit; u != nil {
+		u.watch(p)
+	}
 	if w.living != nil {
 		w.living.watch(p)
 	}
@@ -233,7 +236,11 @@ func (w *worker) noteRefusals(by *memo.Transition) {
 
 // give gives a part of what came of the worker's work to who keeps the account.
 func (w *worker) give(r *work.Result) {
-	r.Of(work.Source{Worker: w.id, Serial: int(w.gave.Add(1))})
+	by := work.Source{Worker: w.id, Serial: int(w.gave.Add(1))}
+	if u := w.check.opts.unit; u != nil {
+		by.Unit = u.work.Unit
+	}
+	r.Of(by)
 	w.check.ledger.merge(r)
 }
 
