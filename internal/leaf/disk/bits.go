@@ -39,6 +39,29 @@ func (b *atomSet) subtract(c *atomSet) {
 	}
 }
 
+// intersect leaves what is in another set, which begins at the same place.
+func (b *atomSet) intersect(c *atomSet) {
+	for i := range b.words {
+		if i < len(c.words) {
+			b.words[i] &= c.words[i]
+		} else {
+			b.words[i] = 0
+		}
+	}
+}
+
+// keepLast leaves the last atoms, so many.
+func (b *atomSet) keepLast(most int) {
+	for i := len(b.words) - 1; i >= 0; i-- {
+		w := b.words[i]
+		for extra := bits.OnesCount64(w) - most; extra > 0; extra-- {
+			w &= w - 1
+		}
+		b.words[i] = w
+		most -= bits.OnesCount64(w)
+	}
+}
+
 // unite adds what is in another set, which begins no earlier and ends no later.
 func (b *atomSet) unite(c *atomSet) {
 	shift := int(c.from-b.from) >> 6

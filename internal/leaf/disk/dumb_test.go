@@ -223,7 +223,7 @@ func sameTime(t *rapid.T, i *Images, n int, image *Image, ino uint64) int {
 func TestDumb(t *testing.T) {
 	for _, m := range []Model{Prefix, Ordered, Any, parsed(t, "ordered:512"), parsed(t, "any:512")} {
 		t.Run(m.String(), func(t *testing.T) {
-			most, images, sets, ended, logs, retimed := 0, 0, 0, 0, 0, 0
+			most, images, sets, ended, logs, retimed, among := 0, 0, 0, 0, 0, 0, 0
 			rapid.Check(t, func(t *rapid.T) {
 				f := disktest.NewFS()
 				f.Files[3] = &disktest.File{Size: 600, Data: bytes.Repeat([]byte{'x'}, 600), Mode: TypeRegular | 0o644, X: map[string]string{"user.a": "old"}}
@@ -331,9 +331,29 @@ func TestDumb(t *testing.T) {
 				if len(ops) > 0 && walked != len(points) {
 					t.Errorf("%d images along the log, want %d", walked, len(points))
 				}
+				// Where much is not durable most images lack few of it: each of them is one that the model allows.
+				w = NewWalk(m, Choice{Limit: 4, Seed: uint64(len(ops))})
+				w.SetFew(2)
+				for _, op := range ops {
+					i := w.Add(op)
+					for k := range i.Lost {
+						if i.Last() < len(ops)-1 { // the files are those behind the last one
+							break
+						}
+						if s := f.Restore(i.Image(k)).String(); !want[s] {
+							t.Errorf("among many, lost %v: %s", i.Lost[k], s)
+						}
+					}
+					if w.Saved() {
+						among += len(i.Lost)
+					}
+				}
 				most, images, sets, logs = max(most, len(want)), images+len(want), sets+subsets, logs+1
 			})
 			t.Logf("%d images of %d subsets of %d logs, %d at most; %d syncs that took time", images, sets, logs, most, ended)
+			if among == 0 {
+				t.Error("not much was unsynced")
+			}
 			if retimed == 0 {
 				t.Error("no file has another time of modification")
 			}

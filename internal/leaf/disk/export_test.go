@@ -43,3 +43,13 @@ func (i *Images) SetBy(n int, ino uint64) (last *Op) {
 	}
 	return last
 }
+
+// SetFew sets how many atoms may be lost together at each point, at least.
+func (w *Walk) SetFew(n int) {
+	for ; w != nil; w = w.stronger {
+		w.plan.few = n
+	}
+}
+
+// Saved reports whether more atoms were not durable at some point.
+func (w *Walk) Saved() bool { return w.plan.saved > 0 }

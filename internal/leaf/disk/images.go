@@ -243,6 +243,11 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 			i.Lost, i.kept = append(i.Lost, s.missing()), append(i.kept, s.clone())
 		}
 	}
+	floor := p.nothing() // what else may be lost is
+	far := fresh && p.far(&floor)
+	if far {
+		work = c.Limit * floor.lost.len()
+	}
 	try := func(s state) {
 		if over() {
 			return
@@ -268,7 +273,16 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 		n, exact := o.count(4*c.Limit + 64)
 		i.Legal, i.Exact = i.Legal+n, i.Exact && exact
 	}
-	try(p.nothing())
+	if far {
+		if lost := p.live.len(); p.saved >= lost {
+			p.saved -= lost
+			s := p.nothing()
+			s.keep(p.fresh)
+			try(s)
+		}
+	} else {
+		try(p.nothing())
+	}
 	try(p.everything())
 	alone, basis := p.live, p.live // what is looked at alone, and what else may be lost
 	if fresh {                     // older atoms alone have nothing of the last operation, and what lacks what all of it needs has neither
@@ -277,12 +291,15 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 			alone.add(n)
 		}
 		basis = p.shared().lost
+		if far {
+			basis.intersect(&floor.lost)
+		}
 	}
 	for n := range alone.all {
 		if over() {
 			break
 		}
-		s := p.nothing()
+		s := floor.clone()
 		s.keep(n)
 		try(s)
 	}
@@ -307,7 +324,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 	// What is drawn again and again has hardly anything new any more.
 	for r, last := (random{c.Seed}), i.Subsets; !over() && i.Subsets-last <= 4*c.Limit; {
 		found := len(i.Lost)
-		s := p.draw(&r)
+		s := p.draw(&r, floor)
 		if fresh {
 			s.keep(p.fresh + int32(r.below(uint64(p.behind()-p.fresh))))
 		}
@@ -434,25 +451,71 @@ func (o open) parts(most int) func(yield func([]int32) bool) {
 	}
 }
 
-// draw returns a random subset: few atoms are lost, or few are kept, or about half.
-func (p *plan) draw(r *random) state {
-	rarely := uint64(2)<<r.below(uint64(bits.Len(uint(p.live.len())))) - 1 // ones: one atom in so many
+// few is how many atoms may be lost together at each point, at least.
+const few = 128
+
+// far reports whether a state, in which all is lost, lacks so much that few can be like it: else images would cost more and more where
+// nothing is ever synced. Then it has the older atoms, and lacks few, or twice as many as the last operation has.
+// What is saved by it at each point goes to a state that lacks all, now and then.
+func (p *plan) far(s *state) bool {
+	most := max(p.few, 2*int(p.behind()-p.fresh))
+	if p.live.len() <= most {
+		return false
+	}
+	s.lost.keepLast(most)
+	p.saved = min(p.saved+most, p.live.len())
+	return true
+}
+
+// draw returns a random subset: few atoms are lost, or few are kept, or about half. The others are as in a state, which lacks all or all
+// but older ones. Of these a few are lost in one subset of three.
+func (p *plan) draw(r *random, floor state) state {
+	count := floor.lost.len()
+	rarely := uint64(2)<<r.below(uint64(bits.Len(uint(count)))) - 1 // ones: one atom in so many
+	if count < p.live.len() && r.below(3) == 0 {
+		s := p.everything()
+		for range 1 + r.below(rarely+1)%8 {
+			s.loseFew(p.live.from+int32(r.below(uint64(p.behind()-p.live.from))), count)
+		}
+		return s
+	}
 	if r.below(2) == 0 {
 		s := p.everything()
-		for n := range p.live.all {
+		for n := range floor.lost.all {
 			if r.next()&rarely == 0 {
 				s.lose(n)
 			}
 		}
 		return s
 	}
-	s := p.nothing()
-	for n := range p.live.all {
+	s := floor.clone()
+	for n := range floor.lost.all {
 		if r.next()&rarely == 0 {
 			s.keep(n)
 		}
 	}
 	return s
+}
+
+// loseFew takes an atom away, with what needs it, unless these are more than so many.
+func (s state) loseFew(n int32, most int) {
+	var taken []int32
+	for stack := []int32{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		a := &s.p.atoms[n]
+		if a.durable || !s.has(n) {
+			continue
+		}
+		s.lost.add(n)
+		taken = append(taken, n)
+		if stack = append(stack, a.needed...); len(taken) > most {
+			for _, n := range taken {
+				s.lost.remove(n)
+			}
+			return
+		}
+	}
 }
 
 // random is splitmix64.

@@ -32,6 +32,8 @@ type plan struct {
 		inodes  []*inode
 	}
 	view int // counts states that were looked at
+	// few is that of newPlan. saved is how many atoms may still be lost besides what a point may cost (far).
+	few, saved int
 
 	// chain is the last atom of what is kept in order: all of it (prefix), metadata (ordered).
 	chain int32
@@ -148,7 +150,7 @@ type inode struct {
 }
 
 func newPlan(m Model) *plan {
-	return &plan{model: m, inodes: map[uint64]*inode{}, names: map[place]*entry{}, chain: none, linked: none, moved: none, begun: map[int][]int32{}}
+	return &plan{model: m, few: few, inodes: map[uint64]*inode{}, names: map[place]*entry{}, chain: none, linked: none, moved: none, begun: map[int][]int32{}}
 }
 
 func (p *plan) inode(ino uint64) *inode {
