@@ -104,15 +104,15 @@ func (b *bench) measureCrash() error {
 			}
 			sums := map[string]float64{} // of what kills leave, and power losses
 			for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-				var r struct{ Checked, Seconds, Forming, Writing, Checking, Removing float64 }
+				var r struct{ Checked, Seconds, Forming, Writing, Checking float64 }
 				if err := d.Decode(&r); err != nil {
 					return 0, err
 				}
-				for name, v := range map[string]float64{"checked": r.Checked, "seconds": r.Seconds, "forming": r.Forming, "writing": r.Writing, "checking": r.Checking, "removing": r.Removing} {
+				for name, v := range map[string]float64{"checked": r.Checked, "seconds": r.Seconds, "forming": r.Forming, "writing": r.Writing, "checking": r.Checking} {
 					sums[name] += v
 				}
 			}
-			for _, name := range []string{"forming", "writing", "checking", "removing"} {
+			for _, name := range []string{"forming", "writing", "checking"} {
 				parts[name] = append(parts[name], sums[name]/sums["seconds"])
 			}
 			used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

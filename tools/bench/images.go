@@ -2,12 +2,13 @@ package main
 
 import "fmt"
 
-// formings are logs whose images are formed, in two sizes: files that are created, synced and renamed, and pages of 4096 bytes that are written and synced.
+// formings are logs whose images are formed, in two sizes: files that are created and renamed, synced or not, and pages of 4096 bytes that are written
+// and synced.
 var formings = []struct {
 	log          string
 	small, large int
 }{
-	{"names-synced", 100, 10000}, {"pages-synced", 5 << 8, 40 << 8},
+	{"names-synced", 100, 10000}, {"names", 100, 10000}, {"pages-synced", 5 << 8, 40 << 8},
 }
 
 // measureForming measures how long it takes to form an image and to look at it where there is no checker, and how many times as long

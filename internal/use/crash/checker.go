@@ -5,7 +5,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 type looker struct {
 	checker.Command        // without its environment
 	image           string // the directory in which images are put
+	slot            *slot
 	shown           []sandbox.Shown
 	log             string // where what was done is told
 	env             []string
@@ -61,7 +61,7 @@ func newChecker(args []string, dir, beside string, timeout time.Duration, atHome
 	}
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	image = filepath.Join(dir, "node")
-	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, image, nil, filepath.Join(dir, "log"), nil, make(chan func())}
+	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, image, newSlot(image), nil, filepath.Join(dir, "log"), nil, make(chan func())}
 	if atHome {
 		if err := c.showAtHome(stage, beside); err != nil {
 			null.Close()
@@ -120,6 +120,7 @@ func (c *looker) serve() {
 
 func (c *looker) close() {
 	close(c.thread)
+	c.slot.close()
 	if c.View != nil {
 		c.View.Close()
 	}
@@ -128,7 +129,7 @@ func (c *looker) close() {
 }
 
 // took is how long the parts of a check took.
-type took struct{ writing, checking, removing time.Duration }
+type took struct{ writing, checking time.Duration }
 
 // check lets the command look at files. With a watch, which must be of these files, it is found out what it looks at.
 func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d took, err error) {
@@ -136,14 +137,7 @@ func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d 
 		return nil, d, err
 	}
 	began := time.Now()
-	defer func() {
-		checked := time.Now()
-		if e := c.clear(); err == nil {
-			err = e
-		}
-		d.removing = time.Since(checked)
-	}()
-	if err := work.tree.fill(c.image); err != nil {
+	if err := c.slot.put(work.tree); err != nil {
 		return nil, d, err
 	}
 	env := slices.Concat(c.env, work.env)
@@ -178,25 +172,4 @@ func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d 
 		return nil, d, err
 	}
 	return &verdict{passed: status == "", undecided: late, status: status, output: c.Said()}, d, nil
-}
-
-// clear makes the directory of images as it was.
-func (c *looker) clear() error {
-	if _, err := os.Lstat(c.image); os.IsNotExist(err) { // the checker has moved it or removed it
-		return os.Mkdir(c.image, 0o700)
-	}
-	if err := os.Chmod(c.image, 0o700); err != nil {
-		return err
-	}
-	b := make([]byte, 1<<16) // as much as Linux has at most
-	n, err := unix.Llistxattr(c.image, b)
-	if err != nil && err != unix.ENOTSUP {
-		return &fs.PathError{Op: "listxattr", Path: c.image, Err: err}
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(b[:max(n, 0)]), "\x00"), "\x00") {
-		if strings.HasPrefix(name, "user.") {
-			unix.Lremovexattr(c.image, name)
-		}
-	}
-	return checker.Empty(c.image)
 }

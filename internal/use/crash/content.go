@@ -268,6 +268,43 @@ func (c *content) write(name string, perm os.FileMode) error {
 	return err
 }
 
+// rewrite makes a file that holds something else hold it. Only what is different is written.
+func (c *content) rewrite(name string, old *content) (err error) {
+	if err := os.Chmod(name, 0o600); err != nil {
+		return err
+	}
+	syscall.ForkLock.RLock() // as in write
+	defer syscall.ForkLock.RUnlock()
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}()
+	if c.len() != old.len() {
+		if err := f.Truncate(c.len()); err != nil {
+			return err
+		}
+	}
+	unequal(old.tree(), c.tree(), 0, c.count(), func(k int) {
+		if err == nil {
+			_, err = f.WriteAt(c.bytes(k, k+1), int64(k)*chunkSize)
+		}
+	})
+	return err
+}
+
+// tree is its chunks.
+func (c *content) tree() *chunks {
+	if c == nil {
+		return nil
+	}
+	return c.chunks
+}
+
 // zeros reports whether there is nothing else in it.
 func (c *content) zeros() bool {
 	for range c.each {

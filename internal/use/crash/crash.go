@@ -122,12 +122,11 @@ type Result struct {
 	Statuses map[string]int `json:"statuses,omitempty"`
 
 	Seconds float64 `json:"seconds"`
-	// Forming, Writing, Checking and Removing are how long it took to form images, and workers to write them, to check
-	// them and to remove them, in seconds.
+	// Forming, Writing and Checking are how long it took to form images, and workers to write them, each in the place of
+	// another one, and to check them, in seconds.
 	Forming  float64 `json:"forming"`
 	Writing  float64 `json:"writing"`
 	Checking float64 `json:"checking"`
-	Removing float64 `json:"removing"`
 
 	began    time.Time
 	failures []*Failure
@@ -507,6 +506,5 @@ func (j *judge) look(ctx context.Context, work *job, r *Result, w *watch) (*verd
 	defer j.mu.Unlock()
 	r.Writing += took.writing.Seconds()
 	r.Checking += took.checking.Seconds()
-	r.Removing += took.removing.Seconds()
 	return v, err
 }

@@ -359,7 +359,7 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "image")
-	if err := errors.Join(os.Mkdir(out, 0o700), image.fill(out)); err != nil {
+	if err := errors.Join(os.Mkdir(out, 0o700), newSlot(out).fill(image)); err != nil {
 		t.Fatal(err)
 	}
 	again, err := load(out)

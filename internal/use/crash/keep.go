@@ -44,7 +44,7 @@ func (j *judge) keepOne(dir string, r *Result, g *Group) error {
 	if err := os.MkdirAll(image, 0o755); err != nil {
 		return err
 	}
-	if err := t.fill(image); err != nil {
+	if err := newSlot(image).fill(t); err != nil {
 		return err
 	}
 	var text strings.Builder

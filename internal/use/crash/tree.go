@@ -117,6 +117,8 @@ func (f *file) attributes() string {
 
 func (f *file) directory() bool { return f.attr.Mode&unix.S_IFMT == unix.S_IFDIR }
 
+func (f *file) regular() bool { return f.attr.Mode&unix.S_IFMT == unix.S_IFREG }
+
 // leads reports whether it is a symbolic link, or one is below it.
 func (f *file) leads() bool {
 	if f == nil {
@@ -576,55 +578,6 @@ func (f *file) sumAlone() sum {
 		f.alone, f.summed = sha256.Sum256(all.append(b)), true
 	}
 	return f.alone
-}
-
-// fill puts the node's home into a directory, which is empty.
-func (t *tree) fill(dir string) error {
-	written := map[uint64]string{}
-	var put func(name string, f *file) error
-	put = func(name string, f *file) (err error) {
-		if first, ok := written[f.id]; ok {
-			return os.Link(first, name)
-		}
-		written[f.id] = name
-		defer func() { // a directory's last of all: names in it set it
-			if err == nil {
-				err = f.writeTimes(name)
-			}
-		}()
-		perm := fs.FileMode(f.attr.Mode & 0o777)
-		if len(f.xattrs) > 0 {
-			defer func() {
-				if err == nil {
-					err = f.writeXattrs(name)
-				}
-			}()
-		}
-		switch f.attr.Mode & unix.S_IFMT {
-		case unix.S_IFDIR:
-			if name != dir {
-				if err := os.Mkdir(name, 0o700); err != nil {
-					return err
-				}
-			}
-			for child, g := range f.names.each() {
-				if err := put(filepath.Join(name, child), g); err != nil {
-					return err
-				}
-			}
-		case unix.S_IFLNK:
-			return os.Symlink(f.target, name)
-		case unix.S_IFREG:
-			err = f.data.write(name, 0o600)
-		default:
-			err = unix.Mknod(name, f.attr.Mode, int(f.attr.Rdev))
-		}
-		if err == nil && perm != 0o600 {
-			err = unix.Chmod(name, f.attr.Mode&0o7777)
-		}
-		return err
-	}
-	return put(dir, t.find(home))
 }
 
 // writeTimes gives a file on the disk its times.
