@@ -327,6 +327,9 @@ func (w *walk) entries(t reflect.Type, p unsafe.Pointer) int32 {
 		keys.Index(k).SetIterKey(it)
 		values.Index(k).SetIterValue(it)
 	}
+	if w.rules.encodes {
+		keys, values = w.rules.inOrder(keys, values, kl)
+	}
 	if kl.size > 0 {
 		w.found[i].keys = w.meet(keys.UnsafePointer(), kl, n)
 	}

@@ -11,6 +11,8 @@ import (
 // rules say what is copied how, and hold the layouts of the types met so far.
 type rules struct {
 	without, shared []reflect.Type
+	// encodes: fields with the tag `encode:"-"` are left out, and maps are met in the order of their keys.
+	encodes bool
 
 	mu      sync.Mutex // of all below
 	layouts map[reflect.Type]*layout
@@ -126,6 +128,10 @@ func (r *rules) add(l *layout, t reflect.Type, offset uintptr) {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
+			if r.encodes && leftOut(f) {
+				l.plain = false
+				continue
+			}
 			r.add(l, f.Type, offset+f.Offset)
 		}
 	case reflect.Chan, reflect.Func, reflect.UnsafePointer:
